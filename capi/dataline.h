@@ -1,0 +1,578 @@
+/*
+ * dataline.h - the C interface of Dataline, an embeddable data-loading runtime for machine-learning training.
+ *
+ *   #include <dataline.h>
+ *   #include <stdio.h>
+ *
+ *   int main(int argc, char **argv) {
+ *     dl_dataset *dataset = NULL;
+ *     dl_loader *loader = NULL;
+ *     dl_batch *batch = NULL;
+ *     dl_options *options = NULL;
+ *     dl_error error = DL_ERROR_INIT;
+ *     dl_status status = dl_options_create(&options, &error);
+ *     if (status == DL_OK) status = dl_options_set(options, "shuffle", "full", &error);
+ *     if (status == DL_OK) status = dl_dataset_open(argc > 1 ? argv[1] : "idx:train", NULL, &dataset, &error);
+ *     if (status == DL_OK) status = dl_loader_create(dataset, options, &loader, &error);
+ *     while (status == DL_OK && (status = dl_loader_next(loader, -1, &batch, &error)) == DL_OK) {
+ *       int32_t count = 0;
+ *       const dl_view *views = dl_batch_views(batch, &count);
+ *       printf("%s: %lld samples\n", views[0].name, (long long)views[0].shape[0]);
+ *       dl_batch_release(batch);
+ *     }
+ *     if (status < 0) fprintf(stderr, "%s\n", error.message);
+ *     dl_loader_destroy(loader), dl_dataset_destroy(dataset), dl_options_destroy(options);
+ *     return status == DL_END_OF_EPOCH ? 0 : 1;
+ *   }
+ *
+ * Conventions. Each holds for every function unless it says otherwise.
+ *
+ * Status     Functions that can fail return a dl_status: 0 (DL_OK), a positive soft result, or a negative error.
+ * Errors     The last parameter of such a function is a nullable, caller-owned dl_error; it is written only when
+ *            the status is negative. There is no other error state: no thread-local, nothing to free. Errors are
+ *            local: after one the object stays usable.
+ * Outputs    An output pointer is set to NULL (or left alone, for numbers) unless the status is DL_OK.
+ * Ownership  A pointer that comes out through `**out` belongs to the caller, who passes it to the matching destroy
+ *            or release. A pointer that is returned plainly is borrowed from the object named by the first
+ *            parameter and lives as long as it. Arguments are copied unless the text says borrowed.
+ * Text       In: UTF-8, NUL-terminated. Out: NUL-terminated and borrowed.
+ * Structs    The caller zeroes a struct and sets its struct_size to sizeof (DL_ERROR_INIT and dl_error_init do both);
+ *            later releases only append. The library reads and writes no byte past struct_size.
+ * Threading  "any thread": from several threads at once. "one at a time": from any thread, but the caller keeps
+ *            two calls on one object apart. Options, transforms and versions: one at a time. Datasets: any thread.
+ * Callbacks  The library calls the host only through tables the host gave it. A callback must not throw or jump
+ *            out, and must not call Dataline unless the text says so.
+ * Numbers    Sizes are bytes, times nanoseconds; names say so. Booleans are int32_t, 0 or 1.
+ * Process    Nothing is printed, no signal handler is installed, no environment variable is read, no global is
+ *            kept. Do not cancel (pthread_cancel) a thread that is inside a call. After fork() a dataset stays
+ *            usable in the child; a loader there returns DL_ERR_FORKED, and may be destroyed.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef DATALINE_H
+#define DATALINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef DL_API
+#if defined(__GNUC__)
+#define DL_API __attribute__((visibility("default")))
+#else
+#define DL_API
+#endif
+#endif
+
+#if defined(__GNUC__)
+#define DL_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define DL_MUST_CHECK
+#endif
+
+/* ---- Version. Since 0.1 each function below exists; later ones say "Since". ------------------------------ */
+
+#define DL_VERSION_MAJOR 0
+#define DL_VERSION_MINOR 1
+#define DL_VERSION_PATCH 0
+/* Grows by one when a program built against an older header could break. */
+#define DL_ABI_VERSION 1
+
+DL_API int32_t dl_version_number(void);     /* major * 10000 + minor * 100 + patch of the library in use */
+DL_API const char* dl_version_string(void); /* "0.1.0" */
+DL_API int32_t dl_abi_version(void);        /* compare with DL_ABI_VERSION */
+DL_API const char* dl_build_info(void);     /* "highway mimalloc; gcc 12.2.0": optional parts, compiler */
+
+/* ---- Status and errors ------------------------------------------------------------------------------------ */
+
+typedef int32_t dl_status;
+
+#define DL_OK 0
+/* Soft results. */
+#define DL_END_OF_EPOCH 1 /* once at the end of each epoch, the last too */
+#define DL_END 2          /* after the last of `epochs` epochs, for ever */
+#define DL_TIMEOUT 3      /* nothing was lost: a later call gets the batch */
+#define DL_CANCELLED 4    /* dl_loader_cancel or a cancel token; until a seek */
+#define DL_INTERRUPTED 5  /* dl_loader_interrupt ended this wait */
+/* The call. */
+#define DL_ERR_INVALID_ARGUMENT (-1) /* NULL, a wrong struct_size, a value that makes no sense */
+#define DL_ERR_UNKNOWN_OPTION (-2)
+#define DL_ERR_BAD_OPTION (-3)    /* wrong type, out of range, or options that contradict each other */
+#define DL_ERR_BAD_URI (-4)       /* does not parse; unknown scheme or key; error.column */
+#define DL_ERR_BAD_TRANSFORM (-5) /* does not parse or does not fit the fields; error.column */
+#define DL_ERR_NO_SUCH_FIELD (-6)
+#define DL_ERR_UNSUPPORTED (-7) /* known, but not in this build, this release or this kind of dataset */
+#define DL_ERR_WRONG_STATE (-8)
+#define DL_ERR_FORKED (-9) /* the loader belongs to the parent process */
+/* The machine. */
+#define DL_ERR_NO_MEMORY (-20)
+#define DL_ERR_OVER_BUDGET (-21) /* names the least memory_budget that works and the option to change */
+#define DL_ERR_LEASES_HELD (-22) /* names max_leases and how many are held */
+#define DL_ERR_THREAD (-23)      /* a worker thread could not be started */
+#define DL_ERR_TOO_MANY_FILES (-24)
+/* The data. */
+#define DL_ERR_NOT_FOUND (-40)
+#define DL_ERR_PERMISSION (-41)
+#define DL_ERR_NOT_A_FILE (-42) /* a directory, FIFO, socket or device where a file is needed */
+#define DL_ERR_IO (-43)
+#define DL_ERR_TRUNCATED (-44) /* a file is shorter than it says, or became shorter while in use */
+#define DL_ERR_CORRUPT (-45)
+#define DL_ERR_UNSAFE_TYPE (-46)  /* object arrays and pickles */
+#define DL_ERR_MISMATCH (-47)     /* parts of a dataset that do not fit each other */
+#define DL_ERR_CHANGED (-48)      /* a file was replaced while in use */
+#define DL_ERR_BAD_SAMPLE (-49)   /* on_error=raise: names the step, the samples and the causes */
+#define DL_ERR_TOO_MANY_BAD (-50) /* more than max_bad distinct bad samples */
+#define DL_ERR_OUT_OF_RANGE (-51) /* an index, label, weight, epoch or step */
+#define DL_ERR_READER (-52)       /* the host's reader callback failed */
+#define DL_ERR_TOO_LARGE (-53)    /* larger than max_bytes_per_sample or another limit */
+#define DL_ERR_EMPTY (-54)        /* nothing to deliver, for ever */
+/* Saved state. */
+#define DL_ERR_BAD_STATE (-70)     /* not a state, damaged, or of another version */
+#define DL_ERR_STATE_REFUSED (-71) /* of another dataset or configuration: names both values */
+/* The accelerator. */
+#define DL_ERR_NO_DEVICE (-80)
+#define DL_ERR_DEVICE_LOST (-81)
+/* A defect of the library; please report it. */
+#define DL_ERR_INTERNAL (-99)
+
+DL_API const char* dl_status_name(dl_status status); /* "DL_ERR_CORRUPT"; never NULL */
+
+/* What went wrong. One line of text with file, offset, sample or option, expected and got. */
+typedef struct dl_error {
+  uint32_t struct_size;
+  dl_status code;
+  int32_t os_error;     /* errno, or 0 */
+  int32_t column;       /* 1-based place in a URI or transform text, or 0 */
+  int64_t sample_index; /* the (first) sample concerned, or -1 */
+  char message[512];    /* NUL-terminated UTF-8, cut at the end when longer */
+} dl_error;
+#ifdef __cplusplus
+#define DL_ERROR_INIT \
+  { sizeof(dl_error), 0, 0, 0, -1, "" }
+#else
+#define DL_ERROR_INIT                    \
+  {                                      \
+    sizeof(dl_error), 0, 0, 0, -1, { 0 } \
+  }
+#endif
+DL_API void dl_error_init(dl_error* error, uint32_t struct_size);
+
+/* ---- Handles ---------------------------------------------------------------------------------------------- */
+
+typedef struct dl_options dl_options; /* key-value settings of a dataset and of a loader */
+typedef struct dl_dataset dl_dataset; /* samples by index; immutable */
+typedef struct dl_loader dl_loader;   /* a job's stream of batches; owns threads, slots and position */
+typedef struct dl_batch dl_batch;     /* a lease on one batch; reference-counted; may outlive its loader */
+typedef struct dl_cancel_token dl_cancel_token; /* ends opens and waits from another thread */
+
+/* ---- Tables the host may give ----------------------------------------------------------------------------- */
+
+/* What a block of memory is for. */
+#define DL_MEMORY_METADATA 0
+#define DL_MEMORY_TABLE 1    /* orders, indices, weights */
+#define DL_MEMORY_ARENA 2    /* the batch slots, 2 MiB aligned; one block a loader */
+#define DL_MEMORY_DATA 3     /* datasets held in memory, 2 MiB aligned */
+#define DL_MEMORY_OVERFLOW 4 /* a batch beyond max_leases */
+
+/* Memory for the datasets and loaders created with it: slots, tables, data, copies; small descriptions (handles, names,
+ * schemas) come from the C++ run-time's operator new. Called from any thread. `allocate` returns NULL when it
+ * cannot (the call then fails with DL_ERR_NO_MEMORY); alignment is a power of two. The table is copied; `context`
+ * lives until the last dataset, loader and batch made with it are gone. */
+typedef struct dl_allocator {
+  uint32_t struct_size;
+  uint32_t reserved;
+  void* context;
+  void* (*allocate)(void* context, size_t bytes, size_t alignment, int32_t kind);
+  void (*release)(void* context, void* memory, size_t bytes, int32_t kind);
+} dl_allocator;
+
+#define DL_LOG_PROGRESS 0 /* opening a large set goes on */
+#define DL_LOG_INFO 1
+#define DL_LOG_WARNING 2
+
+/* Remarks. Called from any thread; `message` lives for the call. Without a table there are none. */
+typedef struct dl_log {
+  uint32_t struct_size;
+  uint32_t reserved;
+  void* context;
+  void (*write)(int32_t level, const char* message, size_t length, void* context);
+} dl_log;
+
+/* ---- Options ---------------------------------------------------------------------------------------------- */
+/* Keys, types, defaults, limits and docs are in a table, from which bindings build arguments and the shell its
+ * help. A set is copied by open and create; changing it later changes nothing. Setting a key twice: the last
+ * value holds. */
+
+DL_API DL_MUST_CHECK dl_status dl_options_create(dl_options** out, dl_error* error);
+DL_API void dl_options_destroy(dl_options* options); /* NULL is fine */
+
+/* By text, as the shell does: "256", "true", "64MiB", "full". Any key except the array ones.
+ * DL_ERR_UNKNOWN_OPTION names the nearest key; DL_ERR_BAD_OPTION says what was expected. */
+DL_API DL_MUST_CHECK dl_status dl_options_set(dl_options* options, const char* key, const char* value,
+                                              dl_error* error);
+/* By value, for integer, size and boolean keys. */
+DL_API DL_MUST_CHECK dl_status dl_options_set_i64(dl_options* options, const char* key, int64_t value,
+                                                  dl_error* error);
+/* An array for `sample_indices`. `release` NULL: copied now. Else borrowed: `release(context)` is called once,
+ * when neither these options nor anything created from them needs the array. A call that fails never takes the loan:
+ * `release` is not called then. The same holds wherever a `release` is given. */
+DL_API DL_MUST_CHECK dl_status dl_options_set_indices(dl_options* options, const int64_t* indices,
+                                                      int64_t count, void (*release)(void* context),
+                                                      void* context, dl_error* error);
+/* An array for `weights`, one a sample; lifetime as for indices. */
+DL_API DL_MUST_CHECK dl_status dl_options_set_weights(dl_options* options, const double* weights,
+                                                      int64_t count, void (*release)(void* context),
+                                                      void* context, dl_error* error);
+DL_API DL_MUST_CHECK dl_status dl_options_set_allocator(dl_options* options, const dl_allocator* allocator,
+                                                        dl_error* error);
+DL_API DL_MUST_CHECK dl_status dl_options_set_log(dl_options* options, const dl_log* log, dl_error* error);
+DL_API DL_MUST_CHECK dl_status dl_options_set_cancel_token(dl_options* options, dl_cancel_token* token,
+                                                           dl_error* error); /* keeps its own reference */
+/* The value now in force as text (the default when not set; "" for none). Borrowed until the next change. */
+DL_API DL_MUST_CHECK dl_status dl_options_get(const dl_options* options, const char* key, const char** out,
+                                              dl_error* error);
+
+#define DL_OPTION_BOOL 1
+#define DL_OPTION_INT 2
+#define DL_OPTION_SIZE 3 /* bytes */
+#define DL_OPTION_WORD 4 /* one of `choices` */
+#define DL_OPTION_TEXT 5
+#define DL_OPTION_INDICES 6 /* i64 array */
+#define DL_OPTION_WEIGHTS 7 /* f64 array */
+
+#define DL_SCOPE_DATASET 1
+#define DL_SCOPE_LOADER 2 /* both: 3 */
+
+typedef struct dl_option_info {
+  uint32_t struct_size;
+  int32_t type;
+  int32_t scope;
+  int32_t has_range; /* minimum and maximum count */
+  int64_t minimum;
+  int64_t maximum;
+  const char* key;
+  const char* default_value; /* as text; "" for none */
+  const char* choices;       /* "keep|drop|pad", or "" */
+  const char* unit;          /* "bytes", "samples", "" */
+  const char* doc;
+  const char* since;
+} dl_option_info;
+
+DL_API int32_t dl_option_count(void);
+/* Fills *out; the texts live for ever. */
+DL_API DL_MUST_CHECK dl_status dl_option_at(int32_t index, dl_option_info* out, dl_error* error);
+
+/* Transform operators, enumerable in the same way. */
+typedef struct dl_transform_info {
+  uint32_t struct_size;
+  int32_t argument_count;
+  const char* name;
+  const char* doc;
+  const char* source; /* the definition it follows */
+  const char* since;
+} dl_transform_info;
+typedef struct dl_argument_info {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const char* name;
+  const char* type;
+  const char* default_value; /* "": required */
+} dl_argument_info;
+DL_API int32_t dl_transform_count(void);
+DL_API DL_MUST_CHECK dl_status dl_transform_at(int32_t index, dl_transform_info* out, dl_error* error);
+DL_API DL_MUST_CHECK dl_status dl_transform_argument_at(int32_t index, int32_t argument,
+                                                        dl_argument_info* out, dl_error* error);
+
+/* Cancel tokens end dl_dataset_open and the waits of every loader created with them (DL_CANCELLED).
+ * dl_cancel_token_cancel: any thread, never blocks, for good. */
+DL_API DL_MUST_CHECK dl_status dl_cancel_token_create(dl_cancel_token** out, dl_error* error);
+DL_API void dl_cancel_token_cancel(dl_cancel_token* token);
+DL_API void dl_cancel_token_destroy(dl_cancel_token* token); /* NULL is fine */
+
+/* ---- Tensors ---------------------------------------------------------------------------------------------- */
+
+#define DL_DTYPE_BOOL 1
+#define DL_DTYPE_U8 2
+#define DL_DTYPE_U16 3
+#define DL_DTYPE_U32 4
+#define DL_DTYPE_U64 5
+#define DL_DTYPE_I8 6
+#define DL_DTYPE_I16 7
+#define DL_DTYPE_I32 8
+#define DL_DTYPE_I64 9
+#define DL_DTYPE_F16 10
+#define DL_DTYPE_BF16 11
+#define DL_DTYPE_F32 12
+#define DL_DTYPE_F64 13
+#define DL_DTYPE_C64 14                              /* two f32 */
+#define DL_DTYPE_C128 15                             /* two f64 */
+DL_API const char* dl_dtype_name(int32_t dtype);     /* "u8"; "?" for an unknown value */
+DL_API int32_t dl_dtype_bytes(int32_t dtype);        /* 0 for an unknown value */
+DL_API int32_t dl_dtype_from_name(const char* name); /* 0 for an unknown name */
+
+#define DL_KIND_DENSE 0
+#define DL_KIND_RAGGED 1
+
+#define DL_VIEW_READ_ONLY 1u
+#define DL_VIEW_OVERLAPPING 2u /* shares bytes with another view of the batch */
+#define DL_VIEW_PINNED 4u      /* page-locked host memory */
+
+#define DL_DEVICE_CPU 1 /* values as in DLPack */
+#define DL_DEVICE_CUDA 2
+
+#define DL_MAX_RANK 33 /* 32 of a sample and the batch */
+
+/* One tensor of a batch, or of a schema. In a batch the first dim is the samples; in a dataset's schema there is no
+ * such dim; in a loader's schema it is batch_size, or -1 where batches may differ in size.
+ * Ragged (samples of different length): `data` is packed, its first dim is the sum of all lengths, and sample i is
+ * rows [offsets[i], offsets[i + 1]). Bytes and UTF-8 text are ragged u8. In a schema that first dim is -1. */
+typedef struct dl_view {
+  uint32_t struct_size;
+  int32_t kind;
+  uint64_t flags;
+  const char* name;
+  int32_t dtype;
+  int32_t rank;
+  const int64_t* shape;   /* [rank]; -1: unknown or varying (schemas only) */
+  const int64_t* strides; /* [rank], in elements; never NULL */
+  const char* axes;       /* one letter a dim ("NHWC"), or "" when not known */
+  int32_t device_type;
+  int32_t device_index;
+  void* data;             /* 256-byte aligned for batches in slots; NULL in a schema */
+  uint64_t byte_offset;   /* of the first element from data */
+  const int64_t* offsets; /* ragged: [samples + 1], host memory; else NULL */
+  int64_t bytes; /* of the data delivered (dense: product of shape; ragged: packed); -1 when varying */
+} dl_view;
+
+/* ---- Datasets --------------------------------------------------------------------------------------------- */
+
+/* Opens `scheme:path[,path...][?key=value&...]` or a bare path, whose format is detected. Files stay open; nothing
+ * is read but headers (except .gz and io=memory). options may be NULL; those of scope dataset count.
+ * Errors: DL_ERR_BAD_URI, DL_ERR_NOT_FOUND, DL_ERR_PERMISSION, DL_ERR_NOT_A_FILE, DL_ERR_TRUNCATED, DL_ERR_CORRUPT,
+ * DL_ERR_MISMATCH, DL_ERR_UNSAFE_TYPE, DL_ERR_UNSUPPORTED, DL_ERR_EMPTY, DL_ERR_TOO_MANY_FILES, DL_ERR_OVER_BUDGET,
+ * DL_ERR_NO_MEMORY; DL_CANCELLED. */
+DL_API DL_MUST_CHECK dl_status dl_dataset_open(const char* uri, const dl_options* options, dl_dataset** out,
+                                               dl_error* error);
+
+/* A field in host memory. Dense: shape[0] is the samples, C order; row_stride_bytes is 0 for packed rows. Ragged: data
+ * is packed, shape[0] its rows, offsets[samples + 1] as in dl_view. */
+typedef struct dl_array {
+  uint32_t struct_size;
+  int32_t kind;
+  const char* name;
+  int32_t dtype;
+  int32_t rank;
+  const int64_t* shape;
+  const char* axes; /* of one sample: "HWC"; NULL when not known */
+  const void* data;
+  int64_t row_stride_bytes;
+  const int64_t* offsets;
+  int64_t sample_count; /* ragged: entries in offsets, less one; dense: 0 or shape[0] */
+} dl_array;
+/* `release` NULL: copied. Else the arrays are borrowed and must not change; `release(context)` is called once, from
+ * any thread, when the dataset and all that came from it (loaders, composed datasets) are gone. */
+DL_API DL_MUST_CHECK dl_status dl_dataset_from_arrays(const dl_array* arrays, int32_t count,
+                                                      void (*release)(void* context), void* context,
+                                                      const dl_options* options, dl_dataset** out,
+                                                      dl_error* error);
+
+/* One field of one record that a reader fills. */
+typedef struct dl_reader_cell {
+  void* data;       /* write at most capacity bytes here; 64-byte aligned */
+  int64_t capacity; /* dense: the field's bytes; ragged: max_bytes_per_sample */
+  int64_t bytes;    /* in: the field's bytes (dense) or 0; out, ragged: bytes written, whole items. More than
+                       capacity reports a sample that is too large (DL_ERR_TOO_LARGE) */
+  int32_t status;   /* out: not 0 when this record is bad; any code of the host's */
+  int32_t reserved;
+} dl_reader_cell;
+
+/* Records from the host's own code. `read` is called from worker threads (with num_workers=0 from the thread in
+ * dl_loader_next), several at once, with up to 64 records: cells[r * field_count + f]. Returns 0, or another value
+ * when all records of the call are bad; may write a reason (NUL-terminated) to message[message_bytes].
+ * `fields` is the schema (name, kind, dtype, rank, shape without the batch dim, axes). `destroy` (may be NULL) is
+ * called once, when nothing can call `read` any more. */
+typedef struct dl_reader {
+  uint32_t struct_size;
+  int32_t field_count;
+  const dl_view* fields; /* read during the call only */
+  int64_t record_count;
+  void* context;
+  int32_t (*read)(void* context, const int64_t* indices, int64_t count, dl_reader_cell* cells, char* message,
+                  size_t message_bytes);
+  void (*destroy)(void* context);
+  const char* fingerprint; /* text that identifies the data in a saved state; NULL for none */
+} dl_reader;
+DL_API DL_MUST_CHECK dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options,
+                                                      dl_dataset** out, dl_error* error);
+
+/* Composed datasets keep their own references on the parts.
+ * zip: fields side by side; equal lengths; names[i] renames (one field) or prefixes ("name/field") those of part i;
+ * names may be NULL. concat: one after another; same fields. subset: samples indices[0..count) of a dataset; borrowed
+ * with `release`, else copied. */
+DL_API DL_MUST_CHECK dl_status dl_dataset_zip(dl_dataset* const* parts, const char* const* names,
+                                              int32_t count, dl_dataset** out, dl_error* error);
+DL_API DL_MUST_CHECK dl_status dl_dataset_concat(dl_dataset* const* parts, int32_t count, dl_dataset** out,
+                                                 dl_error* error);
+DL_API DL_MUST_CHECK dl_status dl_dataset_subset(dl_dataset* dataset, const int64_t* indices, int64_t count,
+                                                 void (*release)(void* context), void* context,
+                                                 dl_dataset** out, dl_error* error);
+
+DL_API int64_t dl_dataset_count(const dl_dataset* dataset); /* samples; -1 unknown (streams, later) */
+DL_API const dl_view* dl_dataset_fields(const dl_dataset* dataset, int32_t* count);
+DL_API const char* dl_dataset_format(const dl_dataset* dataset); /* "idx", "zip", "arrays", ... */
+DL_API const char* dl_dataset_uri(const dl_dataset* dataset);    /* as given to open, or "" */
+DL_API int32_t dl_dataset_note_count(const dl_dataset* dataset);
+DL_API const char* dl_dataset_note(const dl_dataset* dataset,
+                                   int32_t index);   /* what a user should know of it */
+DL_API void dl_dataset_destroy(dl_dataset* dataset); /* gives up the caller's reference; NULL is fine */
+
+/* ---- Loaders ---------------------------------------------------------------------------------------------- */
+
+/* Plans memory, starts the workers and begins to load. Keeps its own reference on the dataset. options may be NULL.
+ * Errors: DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM, DL_ERR_NO_SUCH_FIELD, DL_ERR_OUT_OF_RANGE (indices, weights, start),
+ * DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY, DL_ERR_THREAD, DL_ERR_EMPTY, DL_ERR_UNSUPPORTED. */
+DL_API DL_MUST_CHECK dl_status dl_loader_create(dl_dataset* dataset, const dl_options* options,
+                                                dl_loader** out, dl_error* error);
+
+/* The next batch, in order. timeout_ns: < 0 waits for ever, 0 polls. Releasing the batch (dl_batch_release) gives its
+ * slot back. DL_END_OF_EPOCH ends each epoch once; DL_END follows the last. With num_workers=0 the call does the work
+ * itself, whatever the time-out. Threading: any thread; each call gets a different batch.
+ * Errors: DL_ERR_BAD_SAMPLE (once a step, the position stays; the next call delivers the step's good samples),
+ * DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY, DL_ERR_FORKED. */
+DL_API DL_MUST_CHECK dl_status dl_loader_next(dl_loader* loader, int64_t timeout_ns, dl_batch** out,
+                                              dl_error* error);
+
+/* For a `for` loop: starts the next epoch at step 0 if this one was left in the middle, or its end is due; does
+ * nothing at the start of an epoch, or right after a seek or load (the loop goes on there). DL_END after the last
+ * epoch. */
+DL_API DL_MUST_CHECK dl_status dl_loader_begin_epoch(dl_loader* loader, dl_error* error);
+
+/* Position: (epoch, step), 0 <= step <= steps. (e, steps): DL_END_OF_EPOCH of epoch e is still due; (e + 1, 0): it was
+ * delivered. Counts what next delivered, never what was loaded ahead. */
+DL_API DL_MUST_CHECK dl_status dl_loader_position(const dl_loader* loader, int64_t* epoch, int64_t* step,
+                                                  dl_error* error);
+/* O(1) (a Fisher-Yates or weighted order builds its table first). Ends a cancel. Batches held stay valid. */
+DL_API DL_MUST_CHECK dl_status dl_loader_seek(dl_loader* loader, int64_t epoch, int64_t step,
+                                              dl_error* error);
+DL_API int64_t
+dl_loader_steps(const dl_loader* loader); /* batches in an epoch, the same on every rank; -1 unknown */
+
+/* The order (sample_indices) from the next epoch that has not begun; lifetime as in dl_options_set_indices. The length
+ * must be that of the first. Only for loaders created with sample_indices. */
+DL_API DL_MUST_CHECK dl_status dl_loader_set_indices(dl_loader* loader, const int64_t* indices, int64_t count,
+                                                     void (*release)(void* context), void* context,
+                                                     dl_error* error);
+
+/* The position and what identifies the job, as text under 4 KiB with its NUL. *bytes: in, room in text; out, bytes
+ * needed. DL_ERR_INVALID_ARGUMENT when the room is too small. text may be NULL to ask for the size. */
+#define DL_STATE_MAX_BYTES 4096
+DL_API DL_MUST_CHECK dl_status dl_loader_state_save(const dl_loader* loader, char* text, size_t* bytes,
+                                                    dl_error* error);
+/* Seeks to a saved position. num_workers, prefetch_depth, io, memory and transform may differ from the saving job; rank
+ * and world_size too, at an equal global batch. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED names both values. */
+DL_API DL_MUST_CHECK dl_status dl_loader_state_load(dl_loader* loader, const char* text, dl_error* error);
+
+/* Ends every wait now and later with DL_CANCELLED, until a seek or load. Any thread; never blocks. */
+DL_API void dl_loader_cancel(dl_loader* loader);
+/* Ends only the waits in progress, with DL_INTERRUPTED. Any thread; never blocks. */
+DL_API void dl_loader_interrupt(dl_loader* loader);
+
+/* A handle that is readable while next would not wait: an eventfd on Linux (poll it, never read or close it). With
+ * num_workers=0 always readable. Made on the first call; lives as long as the loader. */
+DL_API DL_MUST_CHECK dl_status dl_loader_wait_handle(dl_loader* loader, intptr_t* out, dl_error* error);
+
+/* The output schema after transforms. */
+DL_API const dl_view* dl_loader_fields(const dl_loader* loader, int32_t* count);
+
+/* Counters since create. delivered + skipped + dropped = the rank's slots of the epochs passed through. */
+typedef struct dl_stats {
+  uint32_t struct_size;
+  int32_t num_workers;       /* in use; 0: the caller's thread */
+  int64_t batches;           /* delivered */
+  int64_t samples;           /* delivered, without pads */
+  int64_t bytes;             /* delivered */
+  int64_t skipped;           /* samples left out because they were bad */
+  int64_t dropped;           /* slots left out by last_batch=drop */
+  int64_t padded;            /* rows added by last_batch=pad */
+  int64_t replaced;          /* rows in which another sample stands in */
+  int64_t bad;               /* distinct bad samples seen */
+  int64_t wait_ns;           /* consumers waited in next */
+  int64_t waits;             /* calls of next that had to wait */
+  int64_t worker_cpu_ns;     /* CPU time of worker threads; 0 with num_workers=0 */
+  int64_t arena_bytes;       /* the slots */
+  int64_t held_bytes;        /* all host memory the loader holds now */
+  int64_t budget_bytes;      /* the limit in force */
+  int64_t leases_held;       /* batches held by consumers now */
+  int64_t lease_copies;      /* batches delivered as a fresh allocation (lease_overflow=copy) */
+  int64_t ready_batches;     /* loaded and waiting for next */
+  int64_t pinned_bytes;      /* page-locked */
+  int64_t threads_abandoned; /* workers left behind in a reader callback that never returned */
+} dl_stats;
+DL_API DL_MUST_CHECK dl_status dl_loader_stats(const dl_loader* loader, dl_stats* out, dl_error* error);
+
+/* A bad sample met so far (on_error replace, quarantine or raise), in order of delivery. */
+typedef struct dl_bad_sample {
+  uint32_t struct_size;
+  dl_status code;
+  int64_t source;
+  int64_t index;
+  int64_t epoch; /* where it was first met */
+  int64_t step;
+  int64_t slot;
+  int64_t replacement; /* the sample that stood in, or -1: skipped */
+  char message[256];
+} dl_bad_sample;
+DL_API int64_t dl_loader_bad_sample_count(const dl_loader* loader);
+DL_API DL_MUST_CHECK dl_status dl_loader_bad_sample_at(const dl_loader* loader, int64_t index,
+                                                       dl_bad_sample* out, dl_error* error);
+
+/* Cancels, joins the workers and frees; NULL is fine. Batches still held stay valid until they are released. A worker
+ * inside a reader callback is waited for a second, then left behind with what it uses (and says so in the log).
+ * Threading: once, when no other call on the loader is in progress or follows. */
+DL_API void dl_loader_destroy(dl_loader* loader);
+
+/* ---- Batches ---------------------------------------------------------------------------------------------- */
+
+/* All fields in one call, in the order of dl_loader_fields. */
+DL_API const dl_view* dl_batch_views(const dl_batch* batch, int32_t* count);
+
+typedef struct dl_batch_info {
+  uint32_t struct_size;
+  uint32_t reserved;
+  int64_t epoch;
+  int64_t step;
+  int64_t samples;               /* rows, pads included */
+  int64_t valid;                 /* rows that are not pads */
+  const int64_t* sample_sources; /* [samples]: which dataset of a mix; 0 */
+  const int64_t* sample_indices; /* [samples]: index in it; of the sample that stands in, where one does */
+} dl_batch_info;
+DL_API DL_MUST_CHECK dl_status dl_batch_get_info(const dl_batch* batch, dl_batch_info* out, dl_error* error);
+
+/* Threading of retain and release: any thread. The last release gives the slot back. NULL is fine. */
+DL_API void dl_batch_retain(dl_batch* batch);
+DL_API void dl_batch_release(dl_batch* batch);
+
+/* Makes `stream` (a CUstream or cudaStream_t; NULL is CUDA's legacy stream) wait until the batch is ready / recycles
+ * the slot once the work now in `stream` is done. On the cpu device: nothing to wait for / dl_batch_release. */
+DL_API DL_MUST_CHECK dl_status dl_batch_wait(dl_batch* batch, void* stream, dl_error* error);
+DL_API DL_MUST_CHECK dl_status dl_batch_release_on(dl_batch* batch, void* stream, dl_error* error);
+
+/* A field as a DLPack tensor; it holds the batch until its deleter is called (any thread, also after the loader is
+ * gone). Versioned (1.x): flagged read-only where the view is. Unversioned cannot say so: read-only fields are refused
+ * with DL_ERR_UNSUPPORTED. Ragged: the packed data. */
+struct DLManagedTensor;
+struct DLManagedTensorVersioned;
+DL_API DL_MUST_CHECK dl_status dl_batch_dlpack(dl_batch* batch, int32_t field, struct DLManagedTensor** out,
+                                               dl_error* error);
+DL_API DL_MUST_CHECK dl_status dl_batch_dlpack_versioned(dl_batch* batch, int32_t field,
+                                                         struct DLManagedTensorVersioned** out,
+                                                         dl_error* error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* DATALINE_H */

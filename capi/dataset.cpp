@@ -1,0 +1,211 @@
+// Datasets: opened, made from host memory or a reader, composed, described.
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/guard.h"
+#include "capi/handles.h"
+
+using namespace dataline;
+using namespace dataline::capi;
+
+namespace {
+
+// A field as the host describes it; `skip_dims` leading dims are not the sample's.
+Result<Field> read_field(const char* name, int32_t kind, int32_t dtype, int32_t rank, const int64_t* shape,
+                         const char* axes, int32_t skip_dims) {
+  if (name == nullptr) return error(Code::kInvalidArgument, "a field has no name");
+  Field field;
+  field.name = name;
+  if (kind != DL_KIND_DENSE && kind != DL_KIND_RAGGED) {
+    return error(Code::kInvalidArgument, "field '", name, "': kind is ", kind);
+  }
+  if (dl_dtype_bytes(dtype) == 0)
+    return error(Code::kInvalidArgument, "field '", name, "': dtype is ", dtype);
+  if (rank < skip_dims || rank > DL_MAX_RANK || (rank > 0 && shape == nullptr)) {
+    return error(Code::kInvalidArgument, "field '", name, "': rank is ", rank, ", expected ", skip_dims,
+                 " to ", DL_MAX_RANK, " with a shape");
+  }
+  field.kind = static_cast<FieldKind>(kind);
+  field.dtype = static_cast<DType>(dtype);
+  field.shape.assign(shape + (rank > 0 ? skip_dims : 0), shape + rank);
+  if (axes != nullptr) field.axes = axes;
+  return field;
+}
+
+Result<ArrayField> read_array(const dl_array& array, int64_t& sample_count) {
+  if (array.struct_size < sizeof(dl_array)) {
+    return error(Code::kInvalidArgument, "array: expected struct_size ", sizeof(dl_array), ", got ",
+                 array.struct_size);
+  }
+  ArrayField out;
+  DL_ASSIGN_OR_RETURN(
+      out.field, read_field(array.name, array.kind, array.dtype, array.rank, array.shape, array.axes, 1));
+  const bool ragged = array.kind == DL_KIND_RAGGED;
+  if (ragged) {
+    out.field.shape.insert(out.field.shape.begin(), -1);
+    out.item_count = array.shape[0];
+    out.offsets = array.offsets;
+    sample_count = array.sample_count;
+  } else {
+    sample_count = array.shape[0];
+    if (array.sample_count != 0 && array.sample_count != sample_count) {
+      return error(Code::kInvalidArgument, "field '", array.name, "': sample_count is ", array.sample_count,
+                   ", shape[0] is ", sample_count);
+    }
+  }
+  out.data = static_cast<const std::byte*>(array.data);
+  out.row_stride = array.row_stride_bytes;
+  return out;
+}
+
+dl_status hand_out(Result<std::unique_ptr<Dataset>> made, dl_dataset* handle, dl_dataset** out) {
+  handle->core = made.take();
+  *out = handle;
+  return DL_OK;
+}
+
+// Makes the handle first, so that nothing can fail after the dataset took what the host lent.
+template <typename Make>
+dl_status create(dl_dataset** out, dl_error* error, Make make) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(out);
+    *out = nullptr;
+    auto handle = std::make_unique<dl_dataset>();
+    Result<std::unique_ptr<Dataset>> made = make();
+    if (!made.is_ok()) return made.take_status();
+    hand_out(std::move(made), handle.release(), out);
+    return Status::ok();
+  });
+}
+
+Result<std::vector<const Dataset*>> read_parts(dl_dataset* const* parts, int32_t count) {
+  if (parts == nullptr) return null_argument("parts");
+  if (count < 1) return error(Code::kInvalidArgument, "parts: expected one at least, got ", count);
+  std::vector<const Dataset*> out;
+  for (int32_t i = 0; i < count; ++i) {
+    if (parts[i] == nullptr) return error(Code::kInvalidArgument, "part ", i + 1, " is NULL");
+    out.push_back(parts[i]->core.get());
+  }
+  return out;
+}
+
+using Made = Result<std::unique_ptr<Dataset>>;
+
+}  // namespace
+
+extern "C" {
+
+dl_status dl_dataset_open(const char* uri, const dl_options* options, dl_dataset** out, dl_error* error) {
+  return create(out, error, [&]() -> Made {
+    DL_REQUIRE(uri);
+    return Dataset::open(uri, options_or_default(options, Options()));
+  });
+}
+
+dl_status dl_dataset_from_arrays(const dl_array* arrays, int32_t count, void (*release)(void*), void* context,
+                                 const dl_options* options, dl_dataset** out, dl_error* error) {
+  return create(out, error, [&]() -> Made {
+    DL_REQUIRE(arrays);
+    if (count < 1)
+      return dataline::error(Code::kInvalidArgument, "arrays: expected one at least, got ", count);
+    std::vector<ArrayField> fields;
+    int64_t samples = -1;
+    for (int32_t i = 0; i < count; ++i) {
+      int64_t here = 0;
+      DL_ASSIGN_OR_RETURN(ArrayField field, read_array(arrays[i], here));
+      if (samples >= 0 && here != samples) {
+        return dataline::error(Code::kMismatch, "field '", arrays[i].name, "' has ", here,
+                               " samples, field '", arrays[0].name, "' has ", samples);
+      }
+      samples = here;
+      fields.push_back(std::move(field));
+    }
+    return Dataset::from_arrays(std::move(fields), samples, {context, release},
+                                options_or_default(options, Options()));
+  });
+}
+
+dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options, dl_dataset** out,
+                                 dl_error* error) {
+  static_assert(sizeof(dl_reader_cell) == sizeof(ReaderCell));
+  return create(out, error, [&]() -> Made {
+    DL_REQUIRE(reader);
+    if (reader->struct_size < sizeof(dl_reader)) {
+      return dataline::error(Code::kInvalidArgument, "reader: expected struct_size ", sizeof(dl_reader),
+                             ", got ", reader->struct_size);
+    }
+    DL_REQUIRE(reader->fields);
+    std::vector<Field> fields;
+    for (int32_t i = 0; i < reader->field_count; ++i) {
+      const dl_view& view = reader->fields[i];
+      DL_ASSIGN_OR_RETURN(Field field,
+                          read_field(view.name, view.kind, view.dtype, view.rank, view.shape, view.axes, 0));
+      if (view.kind == DL_KIND_RAGGED && view.bytes > 0) field.max_bytes = view.bytes;
+      fields.push_back(std::move(field));
+    }
+    ReaderTable table;
+    table.context = reader->context;
+    table.record_count = reader->record_count;
+    // The two cell structs have one layout; the header's is the public spelling.
+    table.read = reinterpret_cast<decltype(table.read)>(reader->read);
+    table.destroy = reader->destroy;
+    if (reader->fingerprint != nullptr) table.fingerprint = reader->fingerprint;
+    return Dataset::from_reader(std::move(fields), std::move(table), options_or_default(options, Options()));
+  });
+}
+
+dl_status dl_dataset_zip(dl_dataset* const* parts, const char* const* names, int32_t count, dl_dataset** out,
+                         dl_error* error) {
+  return create(out, error, [&]() -> Made {
+    DL_ASSIGN_OR_RETURN(std::vector<const Dataset*> datasets, read_parts(parts, count));
+    std::vector<std::string> texts;
+    for (int32_t i = 0; names != nullptr && i < count; ++i)
+      texts.emplace_back(names[i] != nullptr ? names[i] : "");
+    return Dataset::zip(datasets, std::move(texts));
+  });
+}
+
+dl_status dl_dataset_concat(dl_dataset* const* parts, int32_t count, dl_dataset** out, dl_error* error) {
+  return create(out, error, [&]() -> Made {
+    DL_ASSIGN_OR_RETURN(std::vector<const Dataset*> datasets, read_parts(parts, count));
+    return Dataset::concat(datasets);
+  });
+}
+
+dl_status dl_dataset_subset(dl_dataset* dataset, const int64_t* indices, int64_t count,
+                            void (*release)(void*), void* context, dl_dataset** out, dl_error* error) {
+  return create(out, error, [&]() -> Made {
+    DL_REQUIRE(dataset);
+    if (count < 0) return dataline::error(Code::kInvalidArgument, "indices: count is ", count);
+    if (indices == nullptr && count > 0) return null_argument("indices");
+    return Dataset::subset(*dataset->core, {indices, static_cast<size_t>(count)}, {context, release});
+  });
+}
+
+int64_t dl_dataset_count(const dl_dataset* dataset) {
+  return dataset == nullptr ? 0 : dataset->core->source()->count();
+}
+
+const dl_view* dl_dataset_fields(const dl_dataset* dataset, int32_t* count) {
+  if (count != nullptr) *count = 0;
+  return dataset == nullptr ? nullptr : to_views(dataset->core->fields(), count);
+}
+
+const char* dl_dataset_format(const dl_dataset* dataset) {
+  return dataset == nullptr ? "" : dataset->core->info().format.c_str();
+}
+
+const char* dl_dataset_uri(const dl_dataset* dataset) {
+  return dataset == nullptr ? "" : dataset->core->info().uri.c_str();
+}
+
+int32_t dl_dataset_note_count(const dl_dataset* dataset) {
+  return dataset == nullptr ? 0 : static_cast<int32_t>(dataset->core->info().notes.size());
+}
+
+const char* dl_dataset_note(const dl_dataset* dataset, int32_t index) {
+  if (index < 0 || index >= dl_dataset_note_count(dataset)) return "";
+  return dataset->core->info().notes[static_cast<size_t>(index)].c_str();
+}
+
+void dl_dataset_destroy(dl_dataset* dataset) { delete dataset; }
+
+}  // extern "C"

@@ -1,0 +1,44 @@
+// The opaque handles, one line each.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "capi/dataline.h"
+#include "core/base/cancel.h"
+#include "core/loader/dataset.h"
+#include "core/loader/loader.h"
+#include "core/loader/options.h"
+
+struct dl_options {
+  dataline::Options core;
+  mutable std::string text;  // what dl_options_get lent last
+};
+struct dl_dataset {
+  std::unique_ptr<dataline::Dataset> core;
+};
+struct dl_loader {
+  std::shared_ptr<dataline::Loader> core;
+};
+struct dl_cancel_token {
+  dataline::CancelTokenRef core;
+};
+
+namespace dataline::capi {
+
+// A dl_batch is a Batch: no object between them, so that next() makes nothing.
+inline dl_batch* to_handle(Batch* batch) { return reinterpret_cast<dl_batch*>(batch); }
+inline Batch* to_core(dl_batch* batch) { return reinterpret_cast<Batch*>(batch); }
+inline const Batch* to_core(const dl_batch* batch) { return reinterpret_cast<const Batch*>(batch); }
+
+inline const dl_view* to_views(const std::vector<BatchView>& views, int32_t* count) {
+  if (count != nullptr) *count = static_cast<int32_t>(views.size());
+  return reinterpret_cast<const dl_view*>(views.data());
+}
+
+inline const Options& options_or_default(const dl_options* options, const Options& fallback) {
+  return options != nullptr ? options->core : fallback;
+}
+
+}  // namespace dataline::capi

@@ -1,0 +1,195 @@
+// Options and the tables that describe them, transforms, cancel tokens.
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/guard.h"
+#include "capi/handles.h"
+
+using namespace dataline;
+using namespace dataline::capi;
+
+namespace {
+
+Status check_array(const void* values, int64_t count, const char* what) {
+  if (count < 0) return error(Code::kInvalidArgument, what, ": count is ", count);
+  if (values == nullptr && count > 0) return null_argument(what);
+  return Status::ok();
+}
+
+Status index_error(const char* what, int64_t index, int64_t count) {
+  return error(Code::kInvalidArgument, what, " ", index, ": expected 0 to ", count, " exclusive");
+}
+
+}  // namespace
+
+extern "C" {
+
+dl_status dl_options_create(dl_options** out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(out);
+    *out = nullptr;
+    *out = new dl_options();
+    return Status::ok();
+  });
+}
+
+void dl_options_destroy(dl_options* options) { delete options; }
+
+dl_status dl_options_set(dl_options* options, const char* key, const char* value, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(options);
+    DL_REQUIRE(key);
+    DL_REQUIRE(value);
+    return options->core.set(key, value);
+  });
+}
+
+dl_status dl_options_set_i64(dl_options* options, const char* key, int64_t value, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(options);
+    DL_REQUIRE(key);
+    return options->core.set_i64(key, value);
+  });
+}
+
+dl_status dl_options_set_indices(dl_options* options, const int64_t* indices, int64_t count,
+                                 void (*release)(void*), void* context, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(options);
+    DL_RETURN_IF_ERROR(check_array(indices, count, "indices"));
+    options->core.indices = hold_array(indices, count, {context, release});
+    return Status::ok();
+  });
+}
+
+dl_status dl_options_set_weights(dl_options* options, const double* weights, int64_t count,
+                                 void (*release)(void*), void* context, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(options);
+    DL_RETURN_IF_ERROR(check_array(weights, count, "weights"));
+    options->core.weights = hold_array(weights, count, {context, release});
+    return Status::ok();
+  });
+}
+
+dl_status dl_options_set_allocator(dl_options* options, const dl_allocator* allocator, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(options);
+    DL_REQUIRE(allocator);
+    if (allocator->struct_size < sizeof(dl_allocator) || !allocator->allocate || !allocator->release) {
+      return dataline::error(Code::kInvalidArgument, "allocator: expected struct_size ", sizeof(dl_allocator),
+                             " and both functions, got struct_size ", allocator->struct_size);
+    }
+    options->core.allocator = {allocator->context, allocator->allocate, allocator->release};
+    return Status::ok();
+  });
+}
+
+dl_status dl_options_set_log(dl_options* options, const dl_log* log, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(options);
+    DL_REQUIRE(log);
+    if (log->struct_size < sizeof(dl_log)) {
+      return dataline::error(Code::kInvalidArgument, "log: expected struct_size ", sizeof(dl_log), ", got ",
+                             log->struct_size);
+    }
+    options->core.log = {log->context, log->write};
+    return Status::ok();
+  });
+}
+
+dl_status dl_options_set_cancel_token(dl_options* options, dl_cancel_token* token, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(options);
+    DL_REQUIRE(token);
+    options->core.cancel = token->core;
+    return Status::ok();
+  });
+}
+
+dl_status dl_options_get(const dl_options* options, const char* key, const char** out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(options);
+    DL_REQUIRE(key);
+    DL_REQUIRE(out);
+    *out = nullptr;
+    DL_ASSIGN_OR_RETURN(Option option, Options::find(key));
+    options->text = options->core.as_text(option);
+    *out = options->text.c_str();
+    return Status::ok();
+  });
+}
+
+int32_t dl_option_count(void) { return static_cast<int32_t>(option_table().size()); }
+
+dl_status dl_option_at(int32_t index, dl_option_info* out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(out);
+    if (index < 0 || index >= dl_option_count()) return index_error("option", index, dl_option_count());
+    const OptionInfo& entry = option_table()[static_cast<size_t>(index)];
+    const bool has_range = entry.minimum <= entry.maximum;
+    dl_option_info info = {};
+    info.type = static_cast<int32_t>(entry.type);
+    info.scope = entry.scope;
+    info.has_range = has_range ? 1 : 0;
+    info.minimum = has_range ? entry.minimum : 0;
+    info.maximum = has_range ? entry.maximum : 0;
+    info.key = entry.key;
+    info.default_value = entry.default_value;
+    info.choices = entry.choices;
+    info.unit = entry.unit;
+    info.doc = entry.doc;
+    info.since = kOptionsSince;
+    return copy_struct(info, out);
+  });
+}
+
+int32_t dl_transform_count(void) { return static_cast<int32_t>(operator_table().size()); }
+
+dl_status dl_transform_at(int32_t index, dl_transform_info* out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(out);
+    if (index < 0 || index >= dl_transform_count())
+      return index_error("transform", index, dl_transform_count());
+    const OperatorInfo& entry = operator_table()[static_cast<size_t>(index)];
+    dl_transform_info info = {};
+    info.argument_count = static_cast<int32_t>(entry.arguments.size());
+    info.name = entry.name.data();
+    info.doc = entry.doc.data();
+    info.source = entry.source.data();
+    info.since = entry.since.data();
+    return copy_struct(info, out);
+  });
+}
+
+dl_status dl_transform_argument_at(int32_t index, int32_t argument, dl_argument_info* out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(out);
+    if (index < 0 || index >= dl_transform_count())
+      return index_error("transform", index, dl_transform_count());
+    const OperatorInfo& entry = operator_table()[static_cast<size_t>(index)];
+    const int32_t count = static_cast<int32_t>(entry.arguments.size());
+    if (argument < 0 || argument >= count) return index_error("argument", argument, count);
+    const OperatorArgument& found = entry.arguments[static_cast<size_t>(argument)];
+    dl_argument_info info = {};
+    info.name = found.name.data();
+    info.type = found.type.data();
+    info.default_value = found.default_value.empty() ? "" : found.default_value.data();
+    return copy_struct(info, out);
+  });
+}
+
+dl_status dl_cancel_token_create(dl_cancel_token** out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(out);
+    *out = nullptr;
+    *out = new dl_cancel_token{std::make_shared<CancelToken>()};
+    return Status::ok();
+  });
+}
+
+void dl_cancel_token_cancel(dl_cancel_token* token) {
+  if (token != nullptr) token->core->cancel();
+}
+
+void dl_cancel_token_destroy(dl_cancel_token* token) { delete token; }
+
+}  // extern "C"
