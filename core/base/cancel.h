@@ -1,0 +1,50 @@
+// A cancel token: one thread asks for an end, long work and waits elsewhere see it.
+// Threads: internally synchronized.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace dataline {
+
+class CancelToken {
+ public:
+  // What a token wakes. The listener outlives its registration.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void on_cancel() noexcept = 0;  // called under the token's lock: only wakes, never blocks
+  };
+
+  // Relaxed: the flag publishes nothing but itself; waits are woken through on_cancel().
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+
+  void cancel() noexcept {
+    std::lock_guard lock(mutex_);
+    cancelled_.store(true, std::memory_order_relaxed);
+    for (Listener* listener : listeners_) listener->on_cancel();
+  }
+
+  void attach(Listener* listener) {
+    std::lock_guard lock(mutex_);
+    listeners_.push_back(listener);
+    if (cancelled()) listener->on_cancel();
+  }
+
+  void detach(Listener* listener) noexcept {
+    std::lock_guard lock(mutex_);
+    std::erase(listeners_, listener);
+  }
+
+ private:
+  std::atomic<bool> cancelled_{false};
+  std::mutex mutex_;
+  std::vector<Listener*> listeners_;  // guarded by mutex_
+};
+
+using CancelTokenRef = std::shared_ptr<CancelToken>;  // null: cannot be cancelled
+
+}  // namespace dataline

@@ -1,0 +1,48 @@
+// Arithmetic on integers that come from a file or a caller: it says so when it would wrap.
+// Readers use nothing else on parsed integers.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+
+namespace dataline {
+
+inline std::optional<int64_t> checked_add(int64_t a, int64_t b) {
+  int64_t out;
+  if (__builtin_add_overflow(a, b, &out)) return std::nullopt;
+  return out;
+}
+
+inline std::optional<int64_t> checked_multiply(int64_t a, int64_t b) {
+  int64_t out;
+  if (__builtin_mul_overflow(a, b, &out)) return std::nullopt;
+  return out;
+}
+
+// The product of non-negative dims; nothing when one is negative or it does not fit.
+inline std::optional<int64_t> checked_product(std::span<const int64_t> dims) {
+  int64_t out = 1;
+  for (int64_t dim : dims) {
+    if (dim < 0) return std::nullopt;
+    if (__builtin_mul_overflow(out, dim, &out)) return std::nullopt;
+  }
+  return out;
+}
+
+// Whether [offset, offset + bytes) lies in [0, total). Subtracts, never adds.
+inline bool extent_fits(int64_t offset, int64_t bytes, int64_t total) {
+  return offset >= 0 && bytes >= 0 && bytes <= total && offset <= total - bytes;
+}
+
+inline std::optional<int64_t> to_i64(uint64_t value) {
+  if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return std::nullopt;
+  return static_cast<int64_t>(value);
+}
+
+// The smallest multiple of `unit` (a power of two) that is >= value; value must be at most 2^62.
+constexpr int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) & ~(unit - 1); }
+
+}  // namespace dataline

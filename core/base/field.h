@@ -1,0 +1,45 @@
+// A field: one named tensor of a sample, as stored by a source or as delivered by the loader.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/dtype.h"
+
+namespace dataline {
+
+enum class FieldKind : int32_t { kDense = 0, kRagged = 1 };  // values of DL_KIND_*
+
+constexpr int64_t kMaxRank = 32;  // as NumPy; leaves one dim for the batch within DL_MAX_RANK
+
+struct Field {
+  std::string name;  // UTF-8; nested names use '/'
+  FieldKind kind = FieldKind::kDense;
+  DType dtype = DType::kU8;
+  // Of one sample. Ragged: the first dim is -1 (its length varies), the others are fixed.
+  std::vector<int64_t> shape;
+  std::string axes;  // one letter a dim ("HWC"), or empty when the source does not know
+  // Ragged: the largest sample's bytes when the source knows, else -1. Dense: unused.
+  int64_t max_bytes = -1;
+
+  // Bytes of one sample; -1 for ragged. Sources have checked that the product fits.
+  int64_t bytes() const {
+    if (kind == FieldKind::kRagged) return -1;
+    int64_t total = dtype_bytes(dtype);
+    for (int64_t dim : shape) total *= dim;
+    return total;
+  }
+  // Ragged: bytes of one step of the varying dim.
+  int64_t item_bytes() const {
+    int64_t total = dtype_bytes(dtype);
+    for (size_t i = kind == FieldKind::kRagged ? 1 : 0; i < shape.size(); ++i) total *= shape[i];
+    return total;
+  }
+};
+
+// "u8[28x28]", "i64" for a scalar, "u8[-1]" for bytes.
+std::string field_type_text(const Field& field);
+
+}  // namespace dataline

@@ -1,0 +1,105 @@
+// Which vector instructions to run, and the pattern by which a room compiles one function for each of them.
+//
+// Highway compiles a file once per target (foreach_target.h). Its own dispatch (HWY_EXPORT,
+// HWY_DYNAMIC_DISPATCH) keeps the choice in a mutable global of libhwy; we keep it in the object that uses
+// it: ask best_simd_target() once at create, pick a plain function pointer, call that.
+//
+// A vector file, here core/order/feistel_simd.cpp, looks like this:
+//
+//   #include "core/order/feistel.h"             // ordinary headers first: they have their own guards
+//   #if DATALINE_HAS_HIGHWAY
+//   #undef HWY_TARGET_INCLUDE
+//   #define HWY_TARGET_INCLUDE "core/order/feistel_simd.cpp"  // this file: included again for each target
+//   #include "core/base/simd.h"                 // before Highway: it says which targets are wanted
+//   #include "hwy/foreach_target.h"
+//   #include "hwy/highway.h"
+//   HWY_BEFORE_NAMESPACE();
+//   namespace dataline {
+//   namespace HWY_NAMESPACE {
+//   #if DATALINE_SIMD_LANES                     // nothing for the one-lane target: the plain path serves it
+//   namespace {                                 // rooms share HWY_NAMESPACE: names are the file's own
+//   namespace hn = hwy::HWY_NAMESPACE;
+//   void permute(const Keys& keys, int64_t count, int64_t* out) { ... }
+//   }  // namespace
+//   #endif
+//   }  // namespace HWY_NAMESPACE
+//   }  // namespace dataline
+//   HWY_AFTER_NAMESPACE();
+//   #endif
+//   #if !DATALINE_HAS_HIGHWAY || HWY_ONCE       // once, after the last target
+//   namespace dataline {
+//   PermuteFunction permute_function(SimdTarget target) {
+//     return DATALINE_SIMD_PICK(target, PermuteFunction, permute, &permute_plain);
+//   }
+//   }
+//   #endif
+//
+// What the vector functions call must be in the same file or marked constexpr/inline and trivially small: a
+// template instantiated here for AVX-512 may be the copy that the linker keeps for everybody.
+// gcc with Highway 1.0: no vectors as members of structs (their implicit constructors get the wrong target on
+// arm); Compress and CompressStore copy a table to the stack at each call (SSE4, AVX2), and CompressStore is
+// slow with AVX-512 on Zen 4: core/order/feistel_simd.cpp has a way round.
+// Results must not depend on the target: tests run every target that runs here against the plain path.
+//
+// Threads: immutable.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+// What Highway may compile. SSSE3 machines run the plain path; SVE is left out (lengths unknown at compile
+// time, gain over NEON unmeasured). Highway reads these when its headers are included.
+#ifndef HWY_DISABLED_TARGETS
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
+#endif
+// Highway's debug assertions call hwy::Abort of libhwy, which we do not link (and the library never aborts).
+#ifndef HWY_IS_DEBUG_BUILD
+#define HWY_IS_DEBUG_BUILD 0
+#endif
+
+// Whether the target being compiled has lanes. HWY_SCALAR and HWY_EMU128 are Highway's stand-ins where the
+// compiler's baseline is below SSE4.
+#define DATALINE_SIMD_LANES (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)
+
+// Before a short loop over an array of vectors: gcc at -O2 leaves it rolled and the vectors in memory.
+#define DATALINE_UNROLL _Pragma("GCC unroll 8")
+
+namespace dataline {
+
+// In the order of preference within one architecture: a machine that runs one runs all before it.
+enum class SimdTarget : int32_t {
+  kPlain = 0,  // no vector code: always runs
+  kSse4 = 1,   // SSE4.2, AES, PCLMUL
+  kAvx2 = 2,   // and BMI2, FMA, F16C
+  kAvx3 = 3,   // AVX-512 F, VL, DQ, BW
+  kNeon = 16,
+};
+
+// The best this machine runs, asked from the processor at each call (tens of microseconds in a virtual
+// machine): call it at create, never per batch.
+SimdTarget best_simd_target();
+
+const char* simd_target_name(SimdTarget target);  // "AVX2"
+
+// The variant for `target`, or the nearest lesser one that was compiled, or `plain`.
+template <typename Function>
+constexpr Function simd_pick(SimdTarget target, Function avx3, Function avx2, Function sse4, Function neon,
+                             Function plain) {
+  if (target == SimdTarget::kNeon) return neon != nullptr ? neon : plain;
+  if (target >= SimdTarget::kAvx3 && avx3 != nullptr) return avx3;
+  if (target >= SimdTarget::kAvx2 && avx2 != nullptr) return avx2;
+  if (target >= SimdTarget::kSse4 && sse4 != nullptr) return sse4;
+  return plain;
+}
+
+}  // namespace dataline
+
+// Use in the namespace that encloses HWY_NAMESPACE, under HWY_ONCE. Function: the pointer type.
+#if DATALINE_HAS_HIGHWAY
+#define DATALINE_SIMD_PICK(target, Function, name, plain)                               \
+  ::dataline::simd_pick<Function>(target, HWY_CHOOSE_AVX3(name), HWY_CHOOSE_AVX2(name), \
+                                  HWY_CHOOSE_SSE4(name), HWY_CHOOSE_NEON(name), plain)
+#else
+#define DATALINE_SIMD_PICK(target, Function, name, plain) \
+  ::dataline::simd_pick<Function>(target, nullptr, nullptr, nullptr, nullptr, plain)
+#endif

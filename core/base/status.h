@@ -1,0 +1,165 @@
+// Status and Result<T>: a code and a one-line message; errors are values.
+// Threads: values, externally synchronized.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+namespace dataline {
+
+// The values are those of dl_status in capi/dataline.h (capi asserts it), and are never reused.
+enum class Code : int32_t {
+  kOk = 0,
+  // Soft results: nothing is wrong.
+  kEndOfEpoch = 1,
+  kEnd = 2,
+  kTimeout = 3,
+  kCancelled = 4,
+  kInterrupted = 5,
+  // -1..-19: the call.
+  kInvalidArgument = -1,  // a null pointer, a wrong struct_size, a value that makes no sense
+  kUnknownOption = -2,    // no such key
+  kBadOption = -3,        // a value of the wrong type or out of range, or options that contradict
+  kBadUri = -4,           // a URI that does not parse, an unknown scheme or key
+  kBadTransform = -5,     // a transform that does not parse or does not fit the fields
+  kNoSuchField = -6,
+  kUnsupported = -7,  // known, but not in this build or this release
+  kWrongState = -8,   // the call does not fit the object's state
+  kForked = -9,       // the object belongs to the parent process
+  // -20..-39: the machine.
+  kNoMemory = -20,
+  kOverBudget = -21,  // the plan does not fit memory_budget
+  kLeasesHeld = -22,  // the consumer holds too many batches
+  kThread = -23,      // a thread could not be started
+  kTooManyFiles = -24,
+  // -40..-69: the data.
+  kNotFound = -40,
+  kPermission = -41,
+  kNotAFile = -42,    // a directory, FIFO, socket or device where a file is needed
+  kIo = -43,          // the operating system refused a read
+  kTruncated = -44,   // a file is shorter than it says, or became shorter
+  kCorrupt = -45,     // bytes that contradict the format
+  kUnsafeType = -46,  // object arrays, pickles: refused by name
+  kMismatch = -47,    // parts of a dataset that do not fit each other
+  kChanged = -48,     // a file was replaced while it was open
+  kBadSample = -49,   // a sample was refused; the next call goes on
+  kTooManyBad = -50,
+  kOutOfRange = -51,  // an index, label or weight out of range
+  kReader = -52,      // the host's reader callback failed
+  kTooLarge = -53,    // a sample larger than max_bytes_per_sample, a limit exceeded
+  kEmpty = -54,       // nothing to deliver
+  // -70..-79: saved state.
+  kBadState = -70,      // text that is not a state, or of another version
+  kStateRefused = -71,  // a state of another dataset or configuration
+  // -80..-89: the accelerator.
+  kNoDevice = -80,
+  kDeviceLost = -81,
+  // -99: a defect of the library.
+  kInternal = -99,
+};
+
+std::string_view code_name(Code code);  // "DL_ERR_CORRUPT"
+
+class [[nodiscard]] Status {
+ public:
+  Status() = default;
+  Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+
+  static Status ok() { return Status(); }
+
+  bool is_ok() const { return code_ == Code::kOk; }
+  Code code() const { return code_; }
+  const std::string& message() const { return message_; }
+  int32_t os_error() const { return os_error_; }          // errno, or 0
+  int64_t sample_index() const { return sample_index_; }  // -1: none
+  int64_t column() const { return column_; }              // 1-based place in a text the caller gave; 0: none
+
+  Status&& with_os_error(int32_t value) && {
+    os_error_ = value;
+    return std::move(*this);
+  }
+  Status&& with_sample(int64_t index) && {
+    sample_index_ = index;
+    return std::move(*this);
+  }
+  Status&& with_column(int64_t value) && {
+    column_ = value;
+    return std::move(*this);
+  }
+  // Puts "context: " before the message; the code and the rest stay.
+  Status&& in(std::string_view context) &&;
+
+ private:
+  Code code_ = Code::kOk;
+  int32_t os_error_ = 0;
+  int64_t sample_index_ = -1;
+  int64_t column_ = 0;
+  std::string message_;
+};
+
+// Builds the message by appending each part: text and integers (decimal). One line, no full stop.
+template <typename... Parts>
+Status error(Code code, const Parts&... parts);
+
+template <typename T>
+class [[nodiscard]] Result {
+ public:
+  Result(T value) : state_(std::move(value)) {}         // NOLINT: implicit on purpose
+  Result(Status status) : state_(std::move(status)) {}  // NOLINT: never an ok status
+
+  bool is_ok() const { return std::holds_alternative<T>(state_); }
+  const Status& status() const { return std::get<Status>(state_); }  // only when !is_ok()
+  Status take_status() { return std::move(std::get<Status>(state_)); }
+  T& value() { return std::get<T>(state_); }
+  const T& value() const { return std::get<T>(state_); }
+  T take() { return std::move(std::get<T>(state_)); }
+
+ private:
+  std::variant<T, Status> state_;
+};
+
+namespace detail {
+inline void append(std::string& out, std::string_view text) { out.append(text); }
+inline void append(std::string& out, const char* text) { out.append(text); }
+inline void append(std::string& out, const std::string& text) { out.append(text); }
+inline void append(std::string& out, char c) { out.push_back(c); }
+template <typename Int>
+requires std::is_integral_v<Int>
+void append(std::string& out, Int value) { out.append(std::to_string(value)); }
+}  // namespace detail
+
+template <typename... Parts>
+std::string concat(const Parts&... parts) {
+  std::string out;
+  (detail::append(out, parts), ...);
+  return out;
+}
+
+template <typename... Parts>
+Status error(Code code, const Parts&... parts) {
+  return Status(code, concat(parts...));
+}
+
+}  // namespace dataline
+
+// Returns the error of a Status expression from the enclosing function.
+#define DL_RETURN_IF_ERROR(expression)            \
+  do {                                            \
+    ::dataline::Status dl_status_ = (expression); \
+    if (!dl_status_.is_ok()) return dl_status_;   \
+  } while (false)
+
+// DL_ASSIGN_OR_RETURN(auto x, f()): binds the value of a Result, or returns its error.
+#define DL_ASSIGN_OR_RETURN(target, expression) \
+  DL_ASSIGN_OR_RETURN_AT(DL_JOIN(dl_result_, __LINE__), target, expression)
+#define DL_ASSIGN_OR_RETURN_AT(name, target, expression) \
+  auto name = (expression);                              \
+  if (!name.is_ok()) return name.take_status();          \
+  target = name.take()
+#define DL_JOIN(a, b) DL_JOIN_AGAIN(a, b)
+#define DL_JOIN_AGAIN(a, b) a##b

@@ -1,0 +1,49 @@
+// Threads of the library: named, all signals blocked, started or refused with a status. And how many the
+// machine grants this process.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <pthread.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "core/base/status.h"
+
+namespace dataline {
+
+// Joins on destruction unless detached.
+class Thread {
+ public:
+  Thread() = default;
+  // `body` must not throw. kThread when the system refuses; nothing runs then. Name: up to 15 bytes.
+  static Result<Thread> start(std::string_view name, std::function<void()> body);
+  Thread(Thread&& other) noexcept { *this = std::move(other); }
+  Thread& operator=(Thread&& other) noexcept;
+  ~Thread() { join(); }
+
+  void join() noexcept;
+  void detach() noexcept;                       // the body goes on alone: it must own what it uses
+  void forget() noexcept { running_ = false; }  // in a forked child, where the thread does not exist
+  bool joinable() const { return running_; }
+  int64_t cpu_ns() const;  // CPU time used so far; 0 when it cannot be told
+
+ private:
+  pthread_t handle_{};
+  bool running_ = false;
+};
+
+// CPUs this process may use: min(affinity mask, ceil(cgroup quota of v1 or v2)), at least 1.
+int32_t available_cpus();
+// The cgroup part of it, 0 for no quota; `root` is put before /proc and /sys (tests).
+int32_t cgroup_cpus(const std::string& root);
+
+// Id of this process; a loader compares it to find out that it is in a forked child.
+int32_t process_id();
+
+int64_t monotonic_ns();
+int64_t thread_cpu_ns();
+
+}  // namespace dataline

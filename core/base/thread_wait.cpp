@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/thread_wait.h"
+
+#include <climits>
+#include <ctime>
+
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace dataline {
+
+void WaitPoint::pause() {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");  // the mnemonic's own spelling: an asm statement, not a variable
+#endif
+}
+
+bool WaitPoint::sleep(uint32_t seen, int64_t deadline_ns) {
+#if defined(__linux__)
+  timespec left{};
+  timespec* timeout = nullptr;
+  if (deadline_ns != kForever) {
+    int64_t left_ns = deadline_ns - monotonic_ns();
+    if (left_ns <= 0) return false;
+    left = {static_cast<time_t>(left_ns / 1'000'000'000), static_cast<long>(left_ns % 1'000'000'000)};
+    timeout = &left;
+  }
+  // EINTR, EAGAIN (the sequence moved) and wake-ups look alike to the caller, who looks at its condition again.
+  syscall(SYS_futex, &sequence_, FUTEX_WAIT_PRIVATE, seen, timeout, nullptr, 0);
+  return deadline_ns == kForever || monotonic_ns() < deadline_ns;
+#else
+  static_cast<void>(deadline_ns);
+  sequence_.wait(seen);
+  return true;
+#endif
+}
+
+void WaitPoint::wake() {
+  wake_ns_.store(monotonic_ns(), std::memory_order_relaxed);
+#if defined(__linux__)
+  syscall(SYS_futex, &sequence_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+#else
+  sequence_.notify_all();
+#endif
+}
+
+}  // namespace dataline

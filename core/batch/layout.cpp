@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/batch/layout.h"
+
+#include "core/base/checked.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kSlotLimitBytes = int64_t{1} << 46;  // far beyond any machine, far below overflow
+
+// Reserves rows * row_bytes at the end of the slot; false when it is too large.
+bool reserve(int64_t& total, int64_t rows, int64_t row_bytes, int64_t& offset) {
+  offset = total;
+  std::optional<int64_t> bytes = checked_multiply(rows, row_bytes);
+  if (!bytes || *bytes > kSlotLimitBytes) return false;
+  total = round_up(total + *bytes, kTensorAlignment);
+  return total <= kSlotLimitBytes;
+}
+
+}  // namespace
+
+Result<Layout> plan_layout(std::vector<Storage> storages, int64_t rows) {
+  Layout layout;
+  layout.rows = rows;
+  bool fits = rows <= kSlotLimitBytes / 16;
+  for (Storage& storage : storages) {
+    fits = fits && reserve(layout.slot_bytes, rows, storage.row_bytes, storage.offset);
+  }
+  for (Storage& storage : storages) {
+    if (storage.kind != FieldKind::kRagged) continue;
+    fits = fits && reserve(layout.slot_bytes, rows + 1, 8, storage.offsets_offset) &&
+           reserve(layout.slot_bytes, rows, 8, storage.row_bytes_offset);
+  }
+  fits = fits && reserve(layout.slot_bytes, rows, 8, layout.indices_offset) &&
+         reserve(layout.slot_bytes, rows, 8, layout.sources_offset);
+  if (!fits) {
+    return error(Code::kOverBudget, "a batch of ", rows,
+                 " samples is larger than any memory; lower batch_size", " or max_bytes_per_sample");
+  }
+  layout.storages = std::move(storages);
+  return layout;
+}
+
+}  // namespace dataline

@@ -1,0 +1,40 @@
+// Where each storage lies in a slot. A storage is the rows of one field, or of one stored column that several
+// overlapping fields look into.
+//
+//   | rows of storage 0 | pad | rows of storage 1 | pad | ... | offsets of ragged storages | sample indices |
+//
+// Limits: every storage starts at a multiple of kTensorAlignment (DLPack asks for 256).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/field.h"
+#include "core/base/status.h"
+
+namespace dataline {
+
+constexpr int64_t kTensorAlignment = 256;
+
+struct Storage {
+  FieldKind kind = FieldKind::kDense;
+  int64_t row_bytes = 0;         // dense: a row; ragged: the share of a sample
+  int64_t item_bytes = 1;        // ragged: one step of the varying dim
+  int64_t offset = 0;            // in the slot
+  int64_t offsets_offset = 0;    // ragged: i64 offsets[rows + 1]
+  int64_t row_bytes_offset = 0;  // ragged: i64 bytes written of each row, before packing
+};
+
+struct Layout {
+  std::vector<Storage> storages;
+  int64_t rows = 0;  // at most, in a batch
+  int64_t indices_offset = 0;
+  int64_t sources_offset = 0;
+  int64_t slot_bytes = 0;  // a multiple of kTensorAlignment
+};
+
+// Fills the offsets. kOverBudget when a slot would not fit in an address space.
+Result<Layout> plan_layout(std::vector<Storage> storages, int64_t rows);
+
+}  // namespace dataline

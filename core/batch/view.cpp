@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/batch/view.h"
+
+namespace dataline {
+
+OutputField make_output(Field field, int32_t storage, int64_t storage_offset, int64_t row_stride_bytes,
+                        uint64_t flags) {
+  OutputField output;
+  output.field = std::move(field);
+  output.storage = storage;
+  output.storage_offset = storage_offset;
+  output.row_stride_bytes = row_stride_bytes;
+  output.flags = flags;
+  if (!output.field.axes.empty()) output.batch_axes = "N" + output.field.axes;
+  return output;
+}
+
+ViewSet::ViewSet(const std::vector<OutputField>& outputs, bool with_batch)
+    : outputs_(&outputs),
+      with_batch_(with_batch),
+      shapes_(outputs.size()),
+      strides_(outputs.size()),
+      views_(outputs.size()) {
+  for (size_t f = 0; f < outputs.size(); ++f) {
+    const OutputField& output = outputs[f];
+    const Field& field = output.field;
+    const bool ragged = field.kind == FieldKind::kRagged;
+    std::vector<int64_t>& shape = shapes_[f];
+    // Ragged: the varying dim of a sample and the batch are one dim, the packed one.
+    if (with_batch && !ragged) shape.push_back(-1);
+    shape.insert(shape.end(), field.shape.begin(), field.shape.end());
+
+    std::vector<int64_t>& strides = strides_[f];
+    strides.assign(shape.size(), 1);
+    for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * (shape[d] > 0 ? shape[d] : 1);
+    if (with_batch && !ragged) strides[0] = output.row_stride_bytes / dtype_bytes(field.dtype);
+
+    BatchView& view = views_[f];
+    view.kind = static_cast<int32_t>(field.kind);
+    view.flags = output.flags;
+    view.name = field.name.c_str();
+    view.dtype = static_cast<int32_t>(field.dtype);
+    view.rank = static_cast<int32_t>(shape.size());
+    view.shape = shape.data();
+    view.strides = strides.data();
+    view.axes = with_batch ? output.batch_axes.c_str() : field.axes.c_str();
+    view.bytes = field.bytes();
+  }
+}
+
+void ViewSet::place(size_t field, std::byte* storage, const int64_t* offsets) {
+  views_[field].data = storage;
+  views_[field].byte_offset = static_cast<uint64_t>((*outputs_)[field].storage_offset);
+  views_[field].offsets = offsets;
+}
+
+void ViewSet::set_samples(int64_t samples) {
+  const bool same = samples == samples_;
+  samples_ = samples;
+  for (size_t f = 0; f < views_.size(); ++f) {
+    const Field& field = (*outputs_)[f].field;
+    if (field.kind == FieldKind::kRagged) {
+      shapes_[f][0] = views_[f].offsets[samples];
+      views_[f].bytes = shapes_[f][0] * field.item_bytes();
+    } else if (!same) {
+      shapes_[f][0] = samples;
+      views_[f].bytes = samples * field.bytes();
+    }
+  }
+}
+
+void ViewSet::set_schema_rows(int64_t rows) {
+  for (size_t f = 0; f < views_.size(); ++f) {
+    const Field& field = (*outputs_)[f].field;
+    const bool ragged = field.kind == FieldKind::kRagged;
+    if (with_batch_ && !ragged) shapes_[f][0] = rows;
+    views_[f].bytes = ragged || (with_batch_ && rows < 0) ? -1
+                      : with_batch_                       ? rows * field.bytes()
+                                                          : field.bytes();
+  }
+}
+
+}  // namespace dataline

@@ -1,0 +1,70 @@
+// One tensor of a batch as the host sees it: dl_view of capi/dataline.h, field for field (capi asserts it), so
+// that handing it out costs nothing.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/field.h"
+
+namespace dataline {
+
+struct BatchView {
+  uint32_t struct_size = sizeof(BatchView);
+  int32_t kind = 0;
+  uint64_t flags = 0;
+  const char* name = "";
+  int32_t dtype = 0;
+  int32_t rank = 0;
+  const int64_t* shape = nullptr;
+  const int64_t* strides = nullptr;  // in elements
+  const char* axes = "";
+  int32_t device_type = 1;  // DLPack's CPU
+  int32_t device_index = 0;
+  void* data = nullptr;
+  uint64_t byte_offset = 0;
+  const int64_t* offsets = nullptr;
+  int64_t bytes = 0;
+};
+
+constexpr uint64_t kViewReadOnly = 1;
+constexpr uint64_t kViewOverlapping = 2;
+
+// A field as the loader delivers it, and where its bytes lie in a slot.
+struct OutputField {
+  Field field;                   // one sample
+  int32_t storage = 0;           // which storage of the layout
+  int64_t storage_offset = 0;    // bytes into a row of the storage
+  int64_t row_stride_bytes = 0;  // dense: from one sample to the next
+  uint64_t flags = 0;
+  std::string batch_axes;  // "N" + axes, or empty
+};
+
+OutputField make_output(Field field, int32_t storage, int64_t storage_offset, int64_t row_stride_bytes,
+                        uint64_t flags);
+
+// The views of one slot (or of a schema): built once, only the sample count changes from batch to batch.
+// Lifetime: borrows the outputs.
+class ViewSet {
+ public:
+  // with_batch: a leading dim for the samples.
+  ViewSet(const std::vector<OutputField>& outputs, bool with_batch);
+
+  const std::vector<BatchView>& views() const { return views_; }
+  void place(size_t field, std::byte* storage, const int64_t* offsets);
+  // Dense fields get `samples` rows, ragged ones offsets[samples] items.
+  void set_samples(int64_t samples);
+  // The leading dim of a schema: -1 where batches may differ.
+  void set_schema_rows(int64_t rows);
+
+ private:
+  const std::vector<OutputField>* outputs_;
+  bool with_batch_;
+  std::vector<std::vector<int64_t>> shapes_, strides_;
+  std::vector<BatchView> views_;
+  int64_t samples_ = -1;
+};
+
+}  // namespace dataline

@@ -1,0 +1,70 @@
+# How every object of the project is compiled. Interface targets that our targets link privately, so that
+# nothing leaks into a host project that uses add_subdirectory.
+
+add_library(dataline_compile INTERFACE)
+target_compile_features(dataline_compile INTERFACE cxx_std_20)
+# -ffp-contract=off: normalize promises the same bytes on every machine (two roundings, never fused).
+target_compile_options(dataline_compile INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off
+  $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wno-sign-conversion>)
+
+if(DATALINE_SANITIZE)
+  target_compile_options(dataline_compile INTERFACE
+    -fsanitize=${DATALINE_SANITIZE} -fno-sanitize-recover=all
+    # gcc's instrumented code hides initialisations from its own warning.
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized> -fno-omit-frame-pointer)
+  target_link_options(dataline_compile INTERFACE -fsanitize=${DATALINE_SANITIZE})
+  if(DATALINE_SANITIZE MATCHES "address")
+    target_compile_definitions(dataline_compile INTERFACE _GLIBCXX_ASSERTIONS)
+  endif()
+endif()
+
+# Objects that go into the library: hidden, position independent, no STB_GNU_UNIQUE symbols (they would
+# survive objcopy and tie two copies of the library together). Exceptions and RTTI are asked for by name: a host
+# project may have turned them off for its own code.
+add_library(dataline_library_flags INTERFACE)
+target_compile_options(dataline_library_flags INTERFACE
+  -fvisibility=hidden $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -fexceptions -frtti>
+  $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
+target_link_libraries(dataline_library_flags INTERFACE dataline_compile)
+
+# dataline_objects(TARGET [LIBRARIES target...]): flags of a target whose objects go into the libraries.
+# No link-time optimisation, even if the host asks for it: the static library is made with `ld -r`.
+function(dataline_objects target)
+  cmake_parse_arguments(OBJECTS "" "" "LIBRARIES" ${ARGN})
+  set_target_properties(${target} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON INTERPROCEDURAL_OPTIMIZATION OFF EXCLUDE_FROM_ALL ON
+    ARCHIVE_OUTPUT_DIRECTORY "${dataline_BINARY_DIR}/rooms")
+  target_include_directories(${target} PUBLIC "${dataline_SOURCE_DIR}")
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_link_libraries(${target} PRIVATE dataline_library_flags ${OBJECTS_LIBRARIES})
+endfunction()
+
+# dataline_room(NAME SOURCES file... [DEPENDS room...] [LIBRARIES target...]): one static library per room;
+# a room links only what the include law lets it include, so the linker repeats the law.
+# A room that uses a library which the static archive must leave out is compiled a second time, without it.
+function(dataline_room name)
+  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  set(target dataline_${name})
+  add_library(${target} STATIC ${ROOM_SOURCES})
+  dataline_objects(${target} LIBRARIES ${ROOM_LIBRARIES})
+  foreach(dependency IN LISTS ROOM_DEPENDS)
+    target_link_libraries(${target} PUBLIC dataline_${dependency})
+  endforeach()
+
+  set(archive_libraries ${ROOM_LIBRARIES})
+  if(DATALINE_NOT_IN_ARCHIVE)
+    list(REMOVE_ITEM archive_libraries ${DATALINE_NOT_IN_ARCHIVE})
+  endif()
+  set(archive_target ${target})
+  if(NOT "${archive_libraries}" STREQUAL "${ROOM_LIBRARIES}")
+    set(archive_target ${target}_archive)
+    add_library(${archive_target} OBJECT ${ROOM_SOURCES})
+    dataline_objects(${archive_target} LIBRARIES ${archive_libraries})
+    target_compile_options(${archive_target} PRIVATE $<TARGET_PROPERTY:${target},COMPILE_OPTIONS>)
+  endif()
+
+  set_property(GLOBAL APPEND PROPERTY DATALINE_ROOMS ${target})
+  set_property(GLOBAL APPEND PROPERTY DATALINE_ARCHIVE_ROOMS ${archive_target})
+  set_property(GLOBAL APPEND PROPERTY DATALINE_ROOM_LIBRARIES ${ROOM_LIBRARIES})
+endfunction()

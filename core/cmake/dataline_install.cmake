@@ -1,0 +1,28 @@
+# Install rules: the header, both libraries, dataline.pc and a CMake package. Components: runtime, development,
+# static.
+include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dataline")
+
+install(TARGETS dataline_shared EXPORT datalineTargets
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development)
+install(TARGETS dataline_static EXPORT datalineTargets
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT static)
+install(FILES dataline.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
+
+# The prefix is found from the file's own place, so an installed tree can be moved.
+file(RELATIVE_PATH pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" pc_prefix "${pc_prefix}")
+set(pc_private "")
+foreach(name IN LISTS static_names CMAKE_DL_LIBS)
+  string(APPEND pc_private " -l${name}")
+endforeach()
+configure_file(dataline.pc.in dataline.pc @ONLY)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/dataline.pc"
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+
+configure_package_config_file(datalineConfig.cmake.in datalineConfig.cmake INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file(datalineConfigVersion.cmake COMPATIBILITY SameMajorVersion)
+install(EXPORT datalineTargets NAMESPACE dataline:: DESTINATION "${package_dir}" COMPONENT development)
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/datalineConfig.cmake"
+              "${CMAKE_CURRENT_BINARY_DIR}/datalineConfigVersion.cmake"
+  DESTINATION "${package_dir}" COMPONENT development)

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/dataset.h"
+
+#include "core/memory/machine_limits.h"
+#include "core/source/concat.h"
+#include "core/source/open.h"
+#include "core/source/subset.h"
+#include "core/source/zip.h"
+
+namespace dataline {
+namespace {
+
+std::shared_ptr<HostMemory> memory_for(const Options& options) {
+  const int64_t budget = options.integer(Option::kMemoryBudget);
+  return HostMemory::create(options.allocator, budget >= 0 ? budget : memory_limit().bytes / 2);
+}
+
+IoMode io_mode(const Options& options) {
+  const std::string_view word = options.text(Option::kIo);
+  if (word == "mmap") return IoMode::kMmap;
+  if (word == "pread") return IoMode::kPread;
+  return word == "memory" ? IoMode::kMemory : IoMode::kAuto;
+}
+
+std::vector<Part> to_parts(std::span<const Dataset* const> datasets, std::vector<std::string> names) {
+  std::vector<Part> parts(datasets.size());
+  for (size_t i = 0; i < datasets.size(); ++i) {
+    parts[i].source = datasets[i]->source();
+    parts[i].path = datasets[i]->info().uri;
+    if (!names.empty()) parts[i].name = std::move(names[i]);
+  }
+  return parts;
+}
+
+}  // namespace
+
+Dataset::Dataset(SourceRef source) : source_(std::move(source)), info_(source_->info()) {
+  const Schema& schema = source_->schema();
+  for (size_t f = 0; f < schema.fields.size(); ++f) {
+    outputs_.push_back(
+        make_output(schema.fields[f], 0, 0, 0, schema.places[f].shared ? kViewOverlapping : 0));
+  }
+  schema_ = std::make_unique<ViewSet>(outputs_, /*with_batch=*/false);
+  schema_->set_schema_rows(-1);
+}
+
+Result<std::unique_ptr<Dataset>> Dataset::open(std::string_view uri, const Options& options) {
+  OpenContext context;
+  context.memory = memory_for(options);
+  context.io = io_mode(options);
+  context.cancel = options.cancel;
+  context.log = options.log;
+  DL_ASSIGN_OR_RETURN(SourceRef source, open_source(uri, context));
+  std::unique_ptr<Dataset> dataset(new Dataset(std::move(source)));
+  dataset->info_.uri = uri;
+  return dataset;
+}
+
+Result<std::unique_ptr<Dataset>> Dataset::from_arrays(std::vector<ArrayField> fields, int64_t sample_count,
+                                                      HostOwner owner, const Options& options) {
+  DL_ASSIGN_OR_RETURN(SourceRef source,
+                      array_source(std::move(fields), sample_count, owner, *memory_for(options)));
+  return std::unique_ptr<Dataset>(new Dataset(std::move(source)));
+}
+
+Result<std::unique_ptr<Dataset>> Dataset::from_reader(std::vector<Field> fields, ReaderTable table,
+                                                      const Options& options) {
+  static_cast<void>(options);  // a reader has no memory, files or waits of ours
+  DL_ASSIGN_OR_RETURN(SourceRef source, reader_source(std::move(fields), std::move(table)));
+  return std::unique_ptr<Dataset>(new Dataset(std::move(source)));
+}
+
+Result<std::unique_ptr<Dataset>> Dataset::zip(std::span<const Dataset* const> parts,
+                                              std::vector<std::string> names) {
+  DL_ASSIGN_OR_RETURN(SourceRef source, zip_sources(to_parts(parts, std::move(names))));
+  return std::unique_ptr<Dataset>(new Dataset(std::move(source)));
+}
+
+Result<std::unique_ptr<Dataset>> Dataset::concat(std::span<const Dataset* const> parts) {
+  DL_ASSIGN_OR_RETURN(SourceRef source, concat_sources(to_parts(parts, {})));
+  return std::unique_ptr<Dataset>(new Dataset(std::move(source)));
+}
+
+Result<std::unique_ptr<Dataset>> Dataset::subset(const Dataset& dataset, std::span<const int64_t> indices,
+                                                 HostOwner owner) {
+  std::shared_ptr<HostMemory> memory = HostMemory::create({});
+  DL_ASSIGN_OR_RETURN(SourceRef source, subset_source(dataset.source(), indices, owner, *memory));
+  return std::unique_ptr<Dataset>(new Dataset(std::move(source)));
+}
+
+}  // namespace dataline

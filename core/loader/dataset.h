@@ -1,0 +1,49 @@
+// A dataset as the host holds it: a source and the description that callers read.
+// Threads: immutable after create.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/batch/view.h"
+#include "core/loader/options.h"
+#include "core/source/arrays.h"
+#include "core/source/host_owner.h"
+#include "core/source/reader.h"
+#include "core/source/source.h"
+
+namespace dataline {
+
+class Dataset {
+ public:
+  static Result<std::unique_ptr<Dataset>> open(std::string_view uri, const Options& options);
+  // Calls that fail never take what `owner` or `table` lends.
+  static Result<std::unique_ptr<Dataset>> from_arrays(std::vector<ArrayField> fields, int64_t sample_count,
+                                                      HostOwner owner, const Options& options);
+  static Result<std::unique_ptr<Dataset>> from_reader(std::vector<Field> fields, ReaderTable table,
+                                                      const Options& options);
+  // names: empty, or one a part.
+  static Result<std::unique_ptr<Dataset>> zip(std::span<const Dataset* const> parts,
+                                              std::vector<std::string> names);
+  static Result<std::unique_ptr<Dataset>> concat(std::span<const Dataset* const> parts);
+  static Result<std::unique_ptr<Dataset>> subset(const Dataset& dataset, std::span<const int64_t> indices,
+                                                 HostOwner owner);
+
+  const SourceRef& source() const { return source_; }
+  const SourceInfo& info() const { return info_; }
+  const std::vector<BatchView>& fields() const { return schema_->views(); }
+
+ private:
+  explicit Dataset(SourceRef source);
+
+  SourceRef source_;
+  SourceInfo info_;
+  std::vector<OutputField> outputs_;
+  std::unique_ptr<ViewSet> schema_;
+};
+
+}  // namespace dataline

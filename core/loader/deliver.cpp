@@ -1,0 +1,274 @@
+// From Ready to the consumer and back: next, leases, bad rows, the wait handle.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+
+#include "core/base/checked.h"
+#include "core/loader/loader.h"
+
+namespace dataline {
+namespace {
+
+Status forked_error() {
+  return error(Code::kForked, "this loader belongs to the parent process; create one here");
+}
+
+int64_t deadline_after(int64_t timeout_ns) {
+  if (timeout_ns < 0) return kForever;
+  return checked_add(monotonic_ns(), timeout_ns).value_or(kForever);
+}
+
+}  // namespace
+
+Status Loader::next(int64_t timeout_ns, Batch** out) {
+  *out = nullptr;
+  if (forked()) return forked_error();
+  const uint32_t interrupts = interrupts_.load();
+  std::unique_lock inline_lock(inline_mutex_, std::defer_lock);
+  if (workers_.empty()) inline_lock.lock();
+  std::unique_lock lock(mutex_);
+  int64_t deadline_ns = 0;  // not read from the clock until there is something to wait for
+  for (;;) {
+    if (cancelled()) return {Code::kCancelled, ""};
+    if (ended()) return {Code::kEnd, ""};
+    if (position_.step == steps_.count()) return end_of_epoch();
+
+    Slot* slot = head_slot();
+    Slot* awaited = slot;  // null: the wait is for a lease to come back, or for a batch to open
+    if (slot != nullptr && slot->state() == SlotState::kReady) {
+      const int64_t head = head_;
+      std::optional<Status> outcome = deliver(*slot, out);
+      if (outcome) {
+        const bool wake = !workers_.empty() && !enough_ready();
+        lock.unlock();
+        if (wake) publish();
+        return std::move(*outcome);
+      }
+      if (head_ != head) continue;  // a step without good samples was passed
+      awaited = nullptr;
+    } else if (workers_.empty()) {
+      fill_inline(lock);
+      continue;
+    }
+    if (timeout_ns == 0) return {Code::kTimeout, ""};
+    if (interrupts_.load() != interrupts) return {Code::kInterrupted, ""};
+    if (deadline_ns == 0) {
+      deadline_ns = deadline_after(timeout_ns);
+    } else if (deadline_ns != kForever && monotonic_ns() >= deadline_ns) {
+      return {Code::kTimeout, ""};
+    }
+    wait_for_change(lock, awaited, deadline_ns, interrupts);
+  }
+}
+
+// The next batch to deliver if it is open, in whatever state.
+Slot* Loader::head_slot() {
+  return opened_.load(std::memory_order_relaxed) > head_ ? flight(head_).slot : nullptr;
+}
+
+void Loader::wait_for_change(std::unique_lock<ThreadMutex>& lock, Slot* slot, int64_t deadline_ns,
+                             uint32_t interrupts) {
+  const uint32_t events = events_.load();
+  const int64_t begin_ns = monotonic_ns();
+  lock.unlock();
+  ready_.wait(deadline_ns, [&] {
+    return (slot != nullptr && slot->state() == SlotState::kReady) || events_.load() != events ||
+           cancelled() || interrupts_.load() != interrupts;
+  });
+  lock.lock();
+  ledger_.wait_ns += monotonic_ns() - begin_ns;
+  ++ledger_.waits;
+}
+
+Status Loader::end_of_epoch() {
+  ledger_.dropped += steps_.dropped();
+  position_ = {position_.epoch + 1, 0};
+  update_event();
+  return {Code::kEndOfEpoch, ""};
+}
+
+std::optional<Status> Loader::deliver(Slot& slot, Batch** out) {
+  if (slot.lost.load()) {
+    jump(position_);
+    return error(Code::kNoMemory, "memory ran out while loading step ", position_.step,
+                 "; the next call tries again");
+  }
+  const bool had_bad_rows = !slot.bad_rows().empty();
+  if (had_bad_rows) {
+    Status settled = settle_bad_rows(slot);
+    if (!settled.is_ok()) return settled;
+  }
+  const bool nothing_left = had_bad_rows && slot.samples == 0;
+  Batch* batch = &slot;
+  if (!nothing_left && leases_held_ >= config_.max_leases) {
+    if (config_.lease_overflow == LeaseOverflow::kWait) return std::nullopt;
+    if (config_.lease_overflow == LeaseOverflow::kError) {
+      return error(Code::kLeasesHeld, leases_held_, " batches are held; release one, or raise max_leases (",
+                   config_.max_leases, ")");
+    }
+    Result<Batch*> copy = copy_out(slot);
+    if (!copy.is_ok()) return copy.take_status();
+    batch = copy.value();
+    ++ledger_.lease_copies;
+  }
+
+  ++head_;
+  head_hint_.store(head_);  // before the next look at its state: see finish()
+  ++position_.step;
+  fresh_ = false;
+  if (nothing_left || batch != &slot) {
+    slot.go(SlotState::kReady, SlotState::kDraining);
+    free_slot(slot);
+  }
+  open_more();
+  update_event();
+  if (nothing_left) {
+    publish();
+    return std::nullopt;
+  }
+
+  ++ledger_.batches;
+  ledger_.samples += batch->valid;
+  ledger_.padded += batch->samples - batch->valid;
+  ledger_.bytes += slot.delivered_bytes();
+  ++batches_out_;
+  if (batch == &slot) {
+    slot.go(SlotState::kReady, SlotState::kLeased);
+    ++leases_held_;
+  }
+  batch->lend(shared_from_this());
+  *out = batch;
+  return Status::ok();
+}
+
+// Books the bad rows; returns the error that next() owes for them, or ok when the batch can go out.
+Status Loader::settle_bad_rows(Slot& slot) {
+  if (!slot.accounted) {
+    slot.too_many_bad = !ledger_.book_bad_rows(slot, config_.max_bad);
+    slot.accounted = true;
+  }
+  std::vector<BadRow>& rows = slot.bad_rows();
+  if (slot.too_many_bad) {
+    return error(Code::kTooManyBad, "step ", slot.step, ": ", ledger_.bad.size(),
+                 " distinct samples are bad, max_bad is ", config_.max_bad, "; the last: sample ",
+                 ledger_.bad.back().index, ": ", ledger_.bad.back().message)
+        .with_sample(ledger_.bad.back().index);
+  }
+  const bool all_replaced =
+      std::all_of(rows.begin(), rows.end(), [](const BadRow& row) { return row.replacement >= 0; });
+  if (!all_replaced && !slot.raised) {
+    slot.raised = true;
+    return bad_step_error(slot, rows);
+  }
+  for (const BadRow& row : rows) ledger_.replaced += row.replacement >= 0 && !row.pad ? 1 : 0;
+  ledger_.skipped += slot.drop_bad_rows();
+  rows.clear();
+  return Status::ok();
+}
+
+// The batch again, in memory of its own, so that its slot is free at once.
+Result<Batch*> Loader::copy_out(Slot& slot) {
+  const std::vector<Storage>& storages = pipeline_.layout.storages;
+  std::vector<int64_t> bytes(storages.size());
+  int64_t total = 0;
+  for (size_t s = 0; s < storages.size(); ++s) {
+    const bool ragged = storages[s].kind == FieldKind::kRagged;
+    bytes[s] = ragged ? slot.offsets(s)[slot.samples] * storages[s].item_bytes
+                      : slot.samples * storages[s].row_bytes;
+    total += round_up(bytes[s], kTensorAlignment) +
+             (ragged ? round_up((slot.samples + 1) * 8, kTensorAlignment) : 0);
+  }
+  const int64_t index_bytes = round_up(slot.samples * 8, kTensorAlignment);
+  Result<Block> block = memory_->allocate(total + 2 * index_bytes, kTensorAlignment, MemoryKind::kOverflow,
+                                          "a batch beyond max_leases");
+  if (!block.is_ok() && block.status().code() == Code::kOverBudget) {
+    return error(Code::kLeasesHeld, batches_out_, " batches are held, and a copy beyond max_leases (",
+                 config_.max_leases, ") does not fit memory_budget (", config_.budget_bytes,
+                 "); release batches, or raise one of them");
+  }
+  if (!block.is_ok()) return block.take_status();
+
+  auto copy = std::make_unique<OverflowBatch>(pipeline_.outputs, block.take());
+  std::byte* at = copy->memory.data();
+  auto place = [&at](const void* from, int64_t count) {
+    std::byte* to = at;
+    if (count > 0) std::memcpy(to, from, static_cast<size_t>(count));
+    at += round_up(count, kTensorAlignment);
+    return to;
+  };
+  std::vector<std::byte*> data(storages.size());
+  std::vector<int64_t*> offsets(storages.size(), nullptr);
+  for (size_t s = 0; s < storages.size(); ++s) {
+    data[s] = place(slot.rows(s), bytes[s]);
+    if (storages[s].kind == FieldKind::kRagged) {
+      offsets[s] = reinterpret_cast<int64_t*>(place(slot.offsets(s), (slot.samples + 1) * 8));
+    }
+  }
+  copy->sample_indices = reinterpret_cast<int64_t*>(place(slot.sample_indices, slot.samples * 8));
+  copy->sample_sources = reinterpret_cast<int64_t*>(place(slot.sample_sources, slot.samples * 8));
+  for (size_t f = 0; f < pipeline_.outputs.size(); ++f) {
+    const size_t storage = static_cast<size_t>(pipeline_.outputs[f].storage);
+    copy->views.place(f, data[storage], offsets[storage]);
+  }
+  copy->views.set_samples(slot.samples);
+  copy->in_slot = false;
+  copy->epoch = slot.epoch;
+  copy->step = slot.step;
+  copy->samples = slot.samples;
+  copy->valid = slot.valid;
+  return copy.release();
+}
+
+void Loader::recycle(Batch& batch) noexcept {
+  if (forked()) return;  // the slot, its lock and its workers are the parent's
+  std::unique_lock lock(mutex_);
+  --batches_out_;
+  if (!batch.in_slot) {
+    lock.unlock();
+    delete static_cast<OverflowBatch*>(&batch);
+    return;
+  }
+  Slot& slot = static_cast<Slot&>(batch);
+  slot.go(SlotState::kLeased, SlotState::kDraining);
+  free_slot(slot);
+  --leases_held_;
+  const bool someone_may_wait = config_.lease_overflow == LeaseOverflow::kWait || head_slot() == nullptr;
+  const int64_t opened = opened_.load(std::memory_order_relaxed);
+  open_more();
+  const bool news = opened_.load(std::memory_order_relaxed) != opened;
+  update_event();
+  lock.unlock();
+  if (news) publish();
+  if (someone_may_wait) {
+    events_.fetch_add(1);
+    ready_.notify_all();
+  }
+}
+
+bool Loader::would_wait() {
+  if (workers_.empty() || cancelled() || ended() || position_.step == steps_.count()) return false;
+  if (config_.lease_overflow == LeaseOverflow::kWait && leases_held_ >= config_.max_leases) return true;
+  Slot* slot = head_slot();
+  return slot == nullptr || slot->state() != SlotState::kReady;
+}
+
+// Lowers before it looks: a cancel or a finished batch that comes in between raises it again.
+void Loader::update_event() {
+  if (!event_) return;
+  event_->lower();
+  if (!would_wait()) event_->raise();
+}
+
+Result<intptr_t> Loader::wait_handle() {
+  if (forked()) return forked_error();
+  std::lock_guard lock(mutex_);
+  if (!event_) {
+    DL_ASSIGN_OR_RETURN(ThreadEvent event, ThreadEvent::create());
+    event_.emplace(std::move(event));
+    has_event_.store(true);
+    update_event();
+  }
+  return event_->handle();
+}
+
+}  // namespace dataline

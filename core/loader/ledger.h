@@ -1,0 +1,48 @@
+// The books of a job: what was delivered, left out and replaced, and every bad sample by name.
+//
+// Invariant: per rank, delivered + skipped + dropped = its slots of the epochs passed through.
+// Threads: externally synchronized (the loader's lock).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/batch/slot.h"
+
+namespace dataline {
+
+struct BadSample {
+  Code code = Code::kOk;
+  int64_t index = 0;
+  int64_t epoch = 0, step = 0, slot = 0;  // where it was first met
+  int64_t replacement = -1;
+  std::string message;
+};
+
+struct LedgerCounters {
+  int64_t batches = 0, samples = 0, bytes = 0;
+  int64_t skipped = 0, dropped = 0, padded = 0, replaced = 0;
+  int64_t lease_copies = 0;
+  int64_t wait_ns = 0, waits = 0;
+};
+
+struct Ledger : LedgerCounters {
+  std::vector<BadSample> bad;  // distinct, in order of delivery
+
+  // Books a slot's bad rows, in row order. Returns false when more than max_bad (-1: no limit) distinct samples are
+  // bad now.
+  bool book_bad_rows(Slot& slot, int64_t max_bad);
+  const LedgerCounters& counters() const { return *this; }
+
+ private:
+  std::unordered_set<int64_t> known_;  // indices in bad
+};
+
+// "step 12: 3 of 256 samples are bad: sample 17: ...; sample 40: ..."
+Status bad_step_error(const Slot& slot, const std::vector<BadRow>& rows);
+
+}  // namespace dataline

@@ -1,0 +1,245 @@
+// Making and ending a loader.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/loader.h"
+
+#include <algorithm>
+
+#include "core/base/digest.h"
+#include "core/base/text.h"
+#include "core/memory/pages.h"
+
+namespace dataline {
+namespace {
+
+// How long stop() waits for a worker that is inside the host's reader callback.
+constexpr int64_t kStuckReaderGraceNs = 1'000'000'000;
+// Longer descriptions of fields enter a state as a digest, so that it stays below 4 KiB.
+constexpr size_t kFieldsTextBytes = 1024;
+constexpr int64_t kWarmRingBytes = 256 << 10;
+
+std::string describe_fields(const std::vector<Field>& fields) {
+  std::string text;
+  for (const Field& field : fields) {
+    std::string name = field.name;
+    for (char& c : name) c = c >= 0 && c < ' ' ? '?' : c;  // a state is lines
+    text += concat(text.empty() ? "" : ", ", name, " ", field_type_text(field));
+  }
+  if (text.size() <= kFieldsTextBytes) return text;
+  Digest digest;
+  digest.add(text);
+  return concat(fields.size(), " fields, digest ", digest.hex());
+}
+
+}  // namespace
+
+Result<std::shared_ptr<Loader>> Loader::create(SourceRef source, const Options& options) {
+  std::shared_ptr<Loader> loader(new Loader());
+  Status status;
+  try {
+    status = loader->prepare(std::move(source), options);
+  } catch (...) {
+    loader->stop();
+    throw;
+  }
+  if (status.is_ok()) return loader;
+  loader->stop();
+  return status;
+}
+
+Loader::~Loader() = default;
+
+Status Loader::prepare(SourceRef source, const Options& options) {
+  log_ = options.log;
+  token_ = options.cancel;
+  DL_ASSIGN_OR_RETURN(config_, make_config(options));
+  DL_ASSIGN_OR_RETURN(device_, open_device(config_.device));
+  memory_ = HostMemory::create(options.allocator, config_.budget_bytes);
+  pipeline_.source = std::move(source);
+  DL_RETURN_IF_ERROR(prepare_order());
+  DL_ASSIGN_OR_RETURN(pipeline_, make_pipeline(pipeline_.source, config_, steps_.max_rows()));
+  DL_RETURN_IF_ERROR(check_position({config_.start_epoch, config_.start_step}));
+  DL_RETURN_IF_ERROR(prepare_memory());
+
+  fingerprint_fields_ = describe_fields(pipeline_.source->schema().fields);
+  Digest digest;
+  pipeline_.source->fingerprint(digest);
+  fingerprint_data_ = digest.hex();
+  schema_views_ = std::make_unique<ViewSet>(pipeline_.outputs, /*with_batch=*/true);
+  const bool fixed_rows = config_.last_batch != LastBatch::kKeep && config_.on_error != OnError::kRaise &&
+                          config_.global_batch % config_.world_size == 0;
+  schema_views_->set_schema_rows(fixed_rows ? steps_.max_rows() : -1);
+  return start_workers();
+}
+
+Status Loader::prepare_order() {
+  OrderSpec spec;
+  spec.sample_count = pipeline_.source->count();
+  spec.shuffle = config_.shuffle;
+  spec.seed = config_.seed;
+  spec.indices = config_.indices.span();
+  spec.has_indices = config_.has_indices;
+  spec.weights = config_.weights.span();
+  spec.replacement = config_.replacement;
+  spec.samples_per_epoch = config_.samples_per_epoch;
+  spec.memory = memory_;
+  if (config_.has_weights && config_.weights.count != spec.sample_count) {
+    return error(Code::kBadOption, "option weights: expected one a sample, ", spec.sample_count, ", got ",
+                 config_.weights.count);
+  }
+  DL_ASSIGN_OR_RETURN(auto order, Order::create(spec));
+  steps_ = Steps(order->slots(), config_);
+  if (steps_.count() == 0 && config_.epochs == 0) {
+    return error(Code::kEmpty, "an epoch has no steps (", spec.sample_count, " samples, ", steps_.slots(),
+                 " slots, global batch ", config_.global_batch, "), and epochs=0 asks for them for ever");
+  }
+  weights_digest_ = "none";
+  Digest digest;
+  if (config_.has_weights) {
+    digest.add(std::as_bytes(config_.weights.span()));
+    weights_digest_ = concat(digest.hex(), config_.replacement ? " with" : " without", " replacement");
+  } else if (config_.has_indices) {
+    digest.add(std::as_bytes(config_.indices.span()));
+  }
+  orders_.push_back(
+      {0, std::move(order), config_.indices, config_.has_indices ? digest.hex() : std::string()});
+  return Status::ok();
+}
+
+Status Loader::prepare_memory() {
+  const Order& order = *orders_.front().order;
+  DL_ASSIGN_OR_RETURN(plan_, plan_memory(config_, pipeline_, order, steps_));
+  DL_ASSIGN_OR_RETURN(arena_,
+                      memory_->allocate(plan_.arena_bytes, kHugePageBytes, MemoryKind::kArena, "the arena"));
+  DL_RETURN_IF_ERROR(prefault(arena_.data(), arena_.bytes()));
+  std::byte* base = arena_.data();
+
+  // The host's allocator may hand out used memory; tensors start from zeros so that padding tells nothing.
+  if (memory_->table().allocate != nullptr) std::fill_n(base, arena_.bytes(), std::byte{0});
+  for (int64_t s = 0; s < plan_.slot_count; ++s) {
+    std::byte* slot = base + plan_.slots_offset + s * plan_.slot_stride;
+    slots_.push_back(std::make_unique<Slot>(pipeline_.layout, pipeline_.outputs, slot));
+  }
+  for (auto slot = slots_.rbegin(); slot != slots_.rend(); ++slot) free_slots_.push_back(slot->get());
+  window_ = std::vector<InFlight>(slots_.size());
+
+  // What the ring may take of a core's own cache before it pays to keep it small.
+  opens_on_finish_ =
+      config_.num_workers > 0 && plan_.slot_stride * (config_.prefetch_depth + 1) > kWarmRingBytes;
+  filling_limit_ = opens_on_finish_ ? config_.num_workers : plan_.slot_count;
+  runs_per_batch_ =
+      std::max<int64_t>((steps_.max_rows() + pipeline_.run_records - 1) / pipeline_.run_records, 1);
+  if (plan_.table_count > 0) {
+    tables_.plan(order, base + plan_.tables_offset, plan_.table_count, plan_.table_stride,
+                 steps_.count() * runs_per_batch_);
+  }
+  filler_ = std::make_unique<Filler>(pipeline_, config_, steps_, tables_);
+  for (int64_t w = 0; w < plan_.scratch_count; ++w) {
+    auto scratch =
+        std::make_unique<WorkerScratch>(pipeline_, base + plan_.scratch_offset + w * plan_.scratch_stride);
+    if (config_.num_workers == 0) {
+      inline_scratch_ = std::move(scratch);
+    } else {
+      workers_.push_back(std::make_unique<Worker>());
+      workers_.back()->scratch = std::move(scratch);
+    }
+  }
+  return Status::ok();
+}
+
+Status Loader::start_workers() {
+  std::unique_lock lock(mutex_);
+  position_ = base_ = {config_.start_epoch, config_.start_step};
+  open_more();
+  lock.unlock();
+  for (size_t w = 0; w < workers_.size(); ++w) {
+    // Counted before it runs, so that stop() never misses it.
+    workers_alive_.fetch_add(1);
+    Worker* worker = workers_[w].get();
+    Result<Thread> thread =
+        Thread::start(concat("dataline-", w), [self = shared_from_this(), worker] { self->work(*worker); });
+    if (!thread.is_ok()) {
+      workers_alive_.fetch_sub(1);
+      worker->done.store(true);
+      return std::move(thread.take_status()).in(concat("worker ", w + 1, " of ", workers_.size()));
+    }
+    worker->thread = thread.take();
+  }
+  if (token_ != nullptr) token_->attach(this);
+  return Status::ok();
+}
+
+void Loader::stop() noexcept {
+  if (forked()) {
+    for (auto& worker : workers_) worker->thread.forget();
+    return;
+  }
+  cancelled_.store(true);
+  stopping_.store(true);
+  work_.notify_all();
+  ready_.notify_all();
+  if (token_ != nullptr) token_->detach(this);
+
+  const bool may_hang = pipeline_.source != nullptr && pipeline_.source->calls_host();
+  if (may_hang) {
+    retired_.wait(monotonic_ns() + kStuckReaderGraceNs, [&] { return workers_alive_.load() == 0; });
+  }
+  int64_t abandoned = 0;
+  for (auto& worker : workers_) {
+    if (may_hang && !worker->done.load()) {
+      worker->thread.detach();  // its body holds this loader
+      ++abandoned;
+    } else {
+      worker->thread.join();
+    }
+  }
+  std::lock_guard lock(mutex_);
+  abandoned_threads_ += abandoned;
+  if (abandoned > 0) {
+    log_(LogLevel::kWarning,
+         "workers are left behind in a reader callback that did not return within a second");
+    return;
+  }
+  // Batches still held need none of this: what the host lent goes back now.
+  pipeline_.source.reset();
+  orders_.clear();
+  config_.indices = {};
+  config_.weights = {};
+  for (InFlight& place : window_) place.order.order.reset();
+}
+
+Result<LoaderStats> Loader::stats() const {
+  if (forked()) return error(Code::kForked, "this loader belongs to the parent process; create one here");
+  std::lock_guard lock(mutex_);
+  LoaderStats stats;
+  stats.num_workers = static_cast<int32_t>(workers_.size());
+  stats.ledger = ledger_.counters();
+  stats.bad = static_cast<int64_t>(ledger_.bad.size());
+  for (const auto& worker : workers_) {
+    stats.worker_cpu_ns += worker->done.load() ? worker->cpu_ns.load() : worker->thread.cpu_ns();
+  }
+  stats.arena_bytes = arena_.bytes();
+  stats.held_bytes = memory_->in_use_bytes();
+  stats.budget_bytes = config_.budget_bytes;
+  stats.leases_held = batches_out_;
+  for (const auto& slot : slots_) stats.ready_batches += slot->state() == SlotState::kReady ? 1 : 0;
+  stats.threads_abandoned = abandoned_threads_;
+  return stats;
+}
+
+int64_t Loader::bad_sample_count() const {
+  if (forked()) return 0;
+  std::lock_guard lock(mutex_);
+  return static_cast<int64_t>(ledger_.bad.size());
+}
+
+Result<BadSample> Loader::bad_sample(int64_t index) const {
+  if (forked()) return error(Code::kForked, "this loader belongs to the parent process; create one here");
+  std::lock_guard lock(mutex_);
+  if (index < 0 || index >= static_cast<int64_t>(ledger_.bad.size())) {
+    return error(Code::kInvalidArgument, "bad sample ", index, ": expected 0 to ", ledger_.bad.size(),
+                 " exclusive");
+  }
+  return ledger_.bad[static_cast<size_t>(index)];
+}
+
+}  // namespace dataline

@@ -1,0 +1,201 @@
+// The loader: a job's stream of batches. It owns the window of batches in flight, the workers that fill them, the
+// position, and the books.
+//
+//   open (consumer) -> claimed run by run (workers) -> Ready -> next() lends it -> recycled -> open ...
+//
+// Batches have sequence numbers that only grow; seek abandons those in flight and goes on with the next number. Runs
+// are claimed by one atomic add over all open batches, so a slow sample holds up nobody but its own run.
+//
+// Threads: next, cancel, interrupt, release: any thread. Lock order: mutex_, then EpochTables' build locks.
+// Lifetime: workers and leases hold the loader; stop() ends the workers.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/cancel.h"
+#include "core/base/thread.h"
+#include "core/base/thread_event.h"
+#include "core/base/thread_mutex.h"
+#include "core/base/thread_wait.h"
+#include "core/batch/slot.h"
+#include "core/device/device.h"
+#include "core/loader/config.h"
+#include "core/loader/epoch_tables.h"
+#include "core/loader/filler.h"
+#include "core/loader/ledger.h"
+#include "core/loader/pipeline.h"
+#include "core/loader/plan.h"
+#include "core/loader/steps.h"
+#include "core/memory/fork_guard.h"
+#include "core/memory/host_memory.h"
+
+namespace dataline {
+
+struct LoaderStats {
+  int32_t num_workers = 0;
+  LedgerCounters ledger;
+  int64_t bad = 0, worker_cpu_ns = 0, arena_bytes = 0, held_bytes = 0, budget_bytes = 0;
+  int64_t leases_held = 0, ready_batches = 0, threads_abandoned = 0;
+};
+
+class Loader final : public BatchOwner,
+                     public CancelToken::Listener,
+                     public std::enable_shared_from_this<Loader> {
+ public:
+  static Result<std::shared_ptr<Loader>> create(SourceRef source, const Options& options);
+  ~Loader() override;
+
+  // Each call below returns kForked in a forked child.
+  Status next(int64_t timeout_ns, Batch** out);
+  Status begin_epoch();
+  Status seek(Position to);
+  Result<Position> position() const;
+  Status set_indices(const int64_t* indices, int64_t count, HostOwner owner);
+  Result<std::string> save_state() const;
+  Status load_state(std::string_view text);
+  Result<intptr_t> wait_handle();
+  Result<LoaderStats> stats() const;
+  Result<BadSample> bad_sample(int64_t index) const;
+  int64_t bad_sample_count() const;
+
+  bool forked() const { return fork_guard_.forked(); }
+  int64_t steps() const { return steps_.count(); }
+  const std::vector<BatchView>& fields() const { return schema_views_->views(); }
+  const Device& device() const { return *device_; }
+
+  void cancel() noexcept;
+  void interrupt() noexcept;
+  void on_cancel() noexcept override { cancel_by_token(); }
+  // Cancels and ends the workers; those stuck in a reader callback are left behind after a grace second.
+  void stop() noexcept;
+
+  void recycle(Batch& batch) noexcept override;
+
+ private:
+  // A batch in flight. Its place is sequence % window size; it is free again when runs_left is 0.
+  struct InFlight {
+    std::atomic<int64_t> runs_left{0};
+    Slot* slot = nullptr;
+    BatchOrder order;
+    bool counted = false;  // its order table still counts it as a user
+  };
+  // A batch beyond max_leases: memory of its own.
+  struct OverflowBatch final : Batch {
+    OverflowBatch(const std::vector<OutputField>& outputs, Block block)
+        : Batch(outputs), memory(std::move(block)) {}
+    Block memory;
+  };
+  struct Worker {
+    Thread thread;
+    std::unique_ptr<WorkerScratch> scratch;
+    std::atomic<int64_t> cpu_ns{0};
+    std::atomic<bool> done{false};
+  };
+
+  Loader() = default;
+  Status prepare(SourceRef source, const Options& options);
+  Status prepare_memory();
+  Status prepare_order();
+  Status start_workers();
+
+  // window.cpp: under mutex_ unless said otherwise.
+  void open_more();
+  bool open_one();
+  void abandon_all();
+  void free_slot(Slot& slot);
+  void publish();  // after open_more(), without mutex_: wakes the workers
+  bool enough_ready();
+  void fill_run(InFlight& flight, int64_t run, WorkerScratch& scratch);  // workers, no lock
+  void finish(InFlight& flight, Slot& slot);  // the last worker of a batch, no lock
+  void work(Worker& worker);                  // a worker's life, no lock
+  void fill_inline(std::unique_lock<ThreadMutex>& lock);
+  InFlight& flight(int64_t sequence) { return window_[static_cast<size_t>(sequence) % window_.size()]; }
+  Position position_of(int64_t sequence) const;
+
+  // deliver.cpp: under mutex_.
+  Slot* head_slot();
+  bool ended() const { return config_.epochs > 0 && position_.epoch >= config_.epochs; }
+  bool cancelled() const { return cancelled_.load() || token_cancelled_.load(); }
+  Status end_of_epoch();
+  std::optional<Status> deliver(Slot& slot, Batch** out);  // nothing: wait for a lease to come back
+  Status settle_bad_rows(Slot& slot);
+  Result<Batch*> copy_out(Slot& slot);
+  void wait_for_change(std::unique_lock<ThreadMutex>& lock, Slot* slot, int64_t deadline_ns,
+                       uint32_t interrupts);
+  void update_event();
+  bool would_wait();
+
+  // position.cpp: under mutex_.
+  Status check_position(Position at) const;
+  void jump(Position to);
+  std::string state_body() const;
+  void cancel_by_token() noexcept;
+
+  ForkGuard fork_guard_;
+  LoaderConfig config_;
+  CancelTokenRef token_;
+  Log log_;
+  std::shared_ptr<HostMemory> memory_;
+  std::shared_ptr<const Device> device_;
+  Pipeline pipeline_;
+  Steps steps_;
+  MemoryPlan plan_;
+  Block arena_;
+  std::unique_ptr<ViewSet> schema_views_;
+  std::string fingerprint_fields_, fingerprint_data_, weights_digest_;
+  std::unique_ptr<Filler> filler_;
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<WorkerScratch> inline_scratch_;  // num_workers=0
+  int64_t runs_per_batch_ = 1;
+  int64_t filling_limit_ = 1;  // batches being filled at once; see open_one()
+  bool opens_on_finish_ = false;
+
+  mutable ThreadMutex mutex_;
+  std::mutex inline_mutex_;  // num_workers=0: one consumer loads at a time; before mutex_
+  // Guarded by mutex_.
+  EpochTables tables_;
+  struct OrderVersion {
+    int64_t from_epoch = 0;
+    std::shared_ptr<const Order> order;
+    HostArray<int64_t> indices;
+    std::string indices_digest;
+  };
+  std::vector<OrderVersion> orders_;  // set_indices adds one; the last with from_epoch <= e orders epoch e
+  std::vector<Slot*> free_slots_;     // last in, first out: the warmest memory is filled next
+  Position position_;
+  bool fresh_ = true;          // right after create, seek or load: begin_epoch goes on here
+  int64_t head_ = 0;           // sequence of the next batch to deliver
+  int64_t base_sequence_ = 0;  // this sequence is at base_
+  Position base_;
+  int64_t leases_held_ = 0;  // in slots
+  int64_t batches_out_ = 0;  // all
+  Ledger ledger_;
+  std::optional<ThreadEvent> event_;
+  int64_t abandoned_threads_ = 0;
+
+  // Between consumers and workers.
+  std::vector<InFlight> window_;
+  std::atomic<int64_t> filling_{0};      // open batches that are not finished
+  std::atomic<int64_t> opened_{0};       // sequences below it are open; release publishes window_ entries
+  std::atomic<int64_t> next_ticket_{0};  // runs claimed, over all batches
+  std::atomic<int64_t> head_hint_{0};    // head_, for finish(): whether the consumer can want this batch now
+  std::atomic<uint32_t> events_{0};      // grows when something other than the head slot may end a wait
+  std::atomic<uint32_t> interrupts_{0};
+  std::atomic<bool> cancelled_{false}, token_cancelled_{false};
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> has_event_{false};
+  std::atomic<int64_t> workers_alive_{0};
+  WaitPoint work_;     // workers wait for open batches
+  WaitPoint ready_;    // consumers wait for a batch, a lease, an end
+  WaitPoint retired_;  // stop() waits for workers
+};
+
+}  // namespace dataline

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/plan.h"
+
+#include <algorithm>
+
+#include "core/base/checked.h"
+#include "core/loader/epoch_tables.h"
+#include "core/loader/filler.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kPageBytes = 4096;
+constexpr int64_t kLimitBytes = int64_t{1} << 50;
+
+// Appends count * stride bytes to the arena; false when that is beyond any machine.
+bool append(MemoryPlan& plan, int64_t count, int64_t stride, int64_t& offset) {
+  offset = plan.arena_bytes;
+  std::optional<int64_t> bytes = checked_multiply(count, stride);
+  if (!bytes || *bytes > kLimitBytes) return false;
+  plan.arena_bytes = round_up(plan.arena_bytes + *bytes, kPageBytes);
+  return plan.arena_bytes <= kLimitBytes;
+}
+
+}  // namespace
+
+Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipeline, const Order& order,
+                               const Steps& steps) {
+  MemoryPlan plan;
+  const int64_t workers = config.num_workers;
+  // In the caller's thread one batch is loaded at a time, when it is asked for.
+  const int64_t depth = workers > 0 ? config.prefetch_depth : 1;
+  plan.slot_count = depth + config.max_leases;
+  plan.slot_stride = round_up(pipeline.layout.slot_bytes, kPageBytes);
+  plan.table_count = order.table_bytes() > 0 ? EpochTables::count_for(depth, steps.count()) : 0;
+  plan.table_stride = round_up(order.table_bytes(), 64);
+  plan.scratch_count = std::max<int64_t>(workers, 1);
+  plan.scratch_stride = round_up(WorkerScratch::bytes_for(pipeline), kPageBytes);
+
+  bool fits = append(plan, plan.slot_count, plan.slot_stride, plan.slots_offset);
+  fits = fits && append(plan, plan.table_count, plan.table_stride, plan.tables_offset);
+  fits = fits && append(plan, plan.scratch_count, plan.scratch_stride, plan.scratch_offset);
+  plan.held_bytes = plan.arena_bytes + order.held_bytes();
+
+  if (fits && plan.held_bytes <= config.budget_bytes) return plan;
+  const char* limit = config.budget_is_auto ? "half of what this process may use" : "memory_budget";
+  const std::string needed =
+      fits ? concat("needs ", plan.held_bytes, " bytes") : std::string("is beyond any machine");
+  return error(Code::kOverBudget, "the plan ", needed, " (", plan.slot_count, " slots of ", plan.slot_stride,
+               ", ", plan.table_count, " order tables of ", plan.table_stride, ", ", plan.scratch_count,
+               " workers of ", plan.scratch_stride, "), but ", limit, " is ", config.budget_bytes,
+               "; raise memory_budget to at least ", plan.held_bytes,
+               " or lower batch_size, prefetch_depth, max_leases or max_bytes_per_sample");
+}
+
+}  // namespace dataline

@@ -1,0 +1,135 @@
+// Where the job stands, and going elsewhere: seek, epochs, cancel, the caller's order.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "core/base/checked.h"
+#include "core/base/digest.h"
+#include "core/loader/loader.h"
+
+namespace dataline {
+namespace {
+
+Status forked_error() {
+  return error(Code::kForked, "this loader belongs to the parent process; create one here");
+}
+
+}  // namespace
+
+Status Loader::check_position(Position at) const {
+  if (at.epoch < 0 || at.step < 0 || at.step > steps_.count()) {
+    return error(Code::kOutOfRange, "epoch ", at.epoch, ", step ", at.step,
+                 ": expected epoch >= 0 and step 0 to ", steps_.count());
+  }
+  if (config_.epochs > 0 && (at.epoch > config_.epochs || (at.epoch == config_.epochs && at.step > 0))) {
+    return error(Code::kOutOfRange, "epoch ", at.epoch, ", step ", at.step, ": expected at most epoch ",
+                 config_.epochs, ", step 0: the job has ", config_.epochs, " epochs");
+  }
+  // Positions are counted in rows over all epochs; keep a factor of 4 below the largest integer.
+  std::optional<int64_t> rows = checked_multiply(at.epoch, std::max<int64_t>(steps_.count(), 1));
+  if (rows) rows = checked_multiply(*rows, std::max<int64_t>(steps_.max_rows(), 1) * 4);
+  if (!rows)
+    return error(Code::kOutOfRange, "epoch ", at.epoch, ": too far for ", steps_.count(), " steps an epoch");
+  return Status::ok();
+}
+
+// Loads from `to` on; what was loaded ahead is left behind.
+void Loader::jump(Position to) {
+  abandon_all();
+  position_ = to;
+  base_ = to;
+  base_sequence_ = head_;
+  filler_->restart_lookahead();
+  open_more();
+  update_event();
+  events_.fetch_add(1);
+  ready_.notify_all();
+  publish();
+}
+
+Status Loader::seek(Position to) {
+  if (forked()) return forked_error();
+  std::lock_guard lock(mutex_);
+  DL_RETURN_IF_ERROR(check_position(to));
+  cancelled_.store(false);
+  jump(to);
+  fresh_ = true;
+  return Status::ok();
+}
+
+Status Loader::begin_epoch() {
+  if (forked()) return forked_error();
+  std::lock_guard lock(mutex_);
+  if (cancelled()) return {Code::kCancelled, ""};
+  if (ended()) return {Code::kEnd, ""};
+  if (!fresh_ && position_.step == steps_.count()) {
+    ledger_.dropped += steps_.dropped();
+    position_ = {position_.epoch + 1, 0};  // what is loaded ahead is the next epoch already
+    update_event();
+  } else if (!fresh_ && position_.step > 0) {
+    jump({position_.epoch + 1, 0});
+  }
+  return ended() ? Status(Code::kEnd, "") : Status::ok();
+}
+
+Result<Position> Loader::position() const {
+  if (forked()) return forked_error();
+  std::lock_guard lock(mutex_);
+  return position_;
+}
+
+Status Loader::set_indices(const int64_t* values, int64_t count, HostOwner owner) {
+  if (forked()) return forked_error();
+  if (!config_.has_indices) {
+    return error(Code::kWrongState, "set_indices: this loader was not created with sample_indices");
+  }
+  if (count != steps_.slots()) {
+    return error(Code::kInvalidArgument, "set_indices: expected ", steps_.slots(), " indices, got ", count);
+  }
+  std::shared_ptr<HostLoan> loan;
+  HostArray<int64_t> indices;
+  if (owner.lends()) {
+    loan = std::make_shared<HostLoan>();
+    indices = {std::shared_ptr<const int64_t>(loan, values), count, true};
+  } else {
+    indices = hold_array(values, count, owner);
+  }
+  OrderSpec spec;
+  spec.sample_count = pipeline_.source->count();
+  spec.has_indices = true;
+  spec.indices = indices.span();
+  spec.memory = memory_;
+  DL_ASSIGN_OR_RETURN(auto order, Order::create(spec));
+  Digest digest;
+  digest.add(std::as_bytes(indices.span()));
+
+  std::lock_guard lock(mutex_);
+  const int64_t from_epoch = position_.step == 0 ? position_.epoch : position_.epoch + 1;
+  std::erase_if(orders_, [&](const OrderVersion& version) { return version.from_epoch >= from_epoch; });
+  orders_.push_back({from_epoch, std::move(order), std::move(indices), digest.hex()});
+  if (loan != nullptr) loan->take(owner);  // nothing fails from here on
+  while (orders_.size() > 1 && orders_[1].from_epoch <= position_.epoch) orders_.erase(orders_.begin());
+  const int64_t opened = opened_.load(std::memory_order_relaxed);
+  if (opened > head_ && position_of(opened - 1).epoch >= from_epoch) jump(position_);
+  return Status::ok();
+}
+
+void Loader::cancel() noexcept {
+  if (forked()) return;
+  cancelled_.store(true);
+  ready_.notify_all();
+  if (has_event_.load()) event_->raise();  // update_event() looks at cancelled() after it lowers
+}
+
+void Loader::cancel_by_token() noexcept {
+  token_cancelled_.store(true);
+  ready_.notify_all();
+  if (has_event_.load()) event_->raise();
+}
+
+void Loader::interrupt() noexcept {
+  if (forked()) return;
+  interrupts_.fetch_add(1);
+  ready_.notify_all();
+}
+
+}  // namespace dataline

@@ -1,0 +1,132 @@
+// Saved positions: small text, one "key: value" a line, closed by a checksum.
+//
+//   dataline state 1
+//   epoch: 3
+//   step: 17
+//   samples: 60000
+//   ...
+//   checksum: 0123456789abcdef
+//
+// What identifies the job must agree; paths, transforms, workers, depth, io, memory and device are not in it, and rank
+// and world size are free at an equal global batch.
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <vector>
+
+#include "core/base/digest.h"
+#include "core/base/text.h"
+#include "core/loader/loader.h"
+
+namespace dataline {
+namespace {
+
+constexpr std::string_view kFirstLine = "dataline state 1";
+
+struct Line {
+  std::string_view key, value;
+};
+
+std::string checksum_of(std::string_view text) {
+  Digest digest;
+  digest.add(text);
+  return digest.hex();
+}
+
+Status bad_state(std::string_view what) { return error(Code::kBadState, "state: ", what); }
+
+// The lines between the first and the checksum, both checked.
+Result<std::vector<Line>> read_lines(std::string_view text) {
+  if (text.size() > 4096) return bad_state(concat("expected at most 4096 bytes, got ", text.size()));
+  if (!text.starts_with("dataline state ")) return bad_state("expected a first line 'dataline state 1'");
+  const size_t first_end = text.find('\n');
+  if (first_end == std::string_view::npos) return bad_state("cut after the first line");
+  if (text.substr(0, first_end) != kFirstLine) {
+    return bad_state(
+        concat("expected '", kFirstLine, "', got '", text.substr(0, std::min<size_t>(first_end, 40)), "'"));
+  }
+  const size_t sum_at = text.rfind("checksum: ");
+  if (sum_at == std::string_view::npos || sum_at == 0 || text[sum_at - 1] != '\n')
+    return bad_state("cut: no checksum");
+  const std::string expected = checksum_of(text.substr(0, sum_at));
+  if (text.substr(sum_at) != concat("checksum: ", expected, "\n"))
+    return bad_state("damaged: the checksum differs");
+
+  std::vector<Line> lines;
+  std::string_view body = text.substr(first_end + 1, sum_at - first_end - 1);
+  while (!body.empty()) {
+    const size_t end = body.find('\n');
+    const std::string_view line = body.substr(0, end);
+    const size_t colon = line.find(": ");
+    if (colon == std::string_view::npos) return bad_state(concat("not a 'key: value' line: '", line, "'"));
+    lines.push_back({line.substr(0, colon), line.substr(colon + 2)});
+    body.remove_prefix(end + 1);
+  }
+  return lines;
+}
+
+}  // namespace
+
+// What must agree, in a fixed order. The epoch chooses which of the caller's orders is meant.
+std::string Loader::state_body() const {
+  std::string indices = "none";
+  for (const OrderVersion& version : orders_) {
+    if (config_.has_indices && (version.from_epoch <= position_.epoch || &version == &orders_.front())) {
+      indices = version.indices_digest;
+    }
+  }
+  return concat(
+      "samples: ", pipeline_.source->count(), "\nfields: ", fingerprint_fields_,
+      "\ndata: ", fingerprint_data_, "\nseed: ", config_.seed, "\nshuffle: ", shuffle_name(config_.shuffle),
+      "\nsample_indices: ", indices, "\nweights: ", weights_digest_, "\nepoch_slots: ", steps_.slots(),
+      "\nglobal_batch_size: ", config_.global_batch, "\nlast_batch: ", last_batch_name(config_.last_batch),
+      "\non_error: ", on_error_name(config_.on_error), "\n");
+}
+
+Result<std::string> Loader::save_state() const {
+  if (forked()) return error(Code::kForked, "this loader belongs to the parent process; create one here");
+  std::lock_guard lock(mutex_);
+  std::string text =
+      concat(kFirstLine, "\nepoch: ", position_.epoch, "\nstep: ", position_.step, "\n", state_body());
+  text += concat("checksum: ", checksum_of(text), "\n");
+  return text;
+}
+
+Status Loader::load_state(std::string_view text) {
+  if (forked()) return error(Code::kForked, "this loader belongs to the parent process; create one here");
+  DL_ASSIGN_OR_RETURN(std::vector<Line> lines, read_lines(text));
+  Position to;
+  size_t known = 0;
+  for (const Line& line : lines) {
+    if (line.key != "epoch" && line.key != "step") continue;
+    std::optional<int64_t> number = parse_i64(line.value);
+    if (!number || *number < 0)
+      return bad_state(concat(line.key, ": expected a whole number, got '", line.value, "'"));
+    (line.key == "epoch" ? to.epoch : to.step) = *number;
+    ++known;
+  }
+  if (known != 2) return bad_state("expected one epoch and one step");
+
+  std::lock_guard lock(mutex_);
+  const std::string body = state_body();
+  std::string_view rest = body;
+  for (; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1), ++known) {
+    const std::string_view mine = rest.substr(0, rest.find('\n'));
+    const std::string_view key = mine.substr(0, mine.find(": "));
+    const std::string_view value = mine.substr(key.size() + 2);
+    auto saved = std::find_if(lines.begin(), lines.end(), [&](const Line& line) { return line.key == key; });
+    if (saved == lines.end()) return bad_state(concat("no line '", key, "'"));
+    if (saved->value != value) {
+      return error(Code::kStateRefused, "state of another job: ", key, " is '", saved->value,
+                   "' in the state, '", value, "' here");
+    }
+  }
+  if (known != lines.size()) return bad_state("lines this release does not know");
+  Status fits = check_position(to);
+  if (!fits.is_ok()) return error(Code::kStateRefused, "state does not fit this job: ", fits.message());
+  cancelled_.store(false);
+  jump(to);
+  fresh_ = true;
+  return Status::ok();
+}
+
+}  // namespace dataline

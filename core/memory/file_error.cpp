@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memory/file_error.h"
+
+#include <sys/stat.h>
+
+#include <array>
+#include <cerrno>
+
+namespace dataline {
+namespace {
+
+struct Entry {
+  int32_t number;
+  Code code;
+  std::string_view text;
+};
+
+constexpr Entry kErrors[] = {
+    Entry{ENOENT, Code::kNotFound, "no such file or directory"},
+    Entry{ENOTDIR, Code::kNotFound, "part of the path is not a directory"},
+    Entry{ENAMETOOLONG, Code::kNotFound, "the path is too long"},
+    Entry{ELOOP, Code::kNotFound, "too many symbolic links, perhaps a loop"},
+    Entry{EACCES, Code::kPermission, "permission denied"},
+    Entry{EPERM, Code::kPermission, "operation not permitted"},
+    Entry{EISDIR, Code::kNotAFile, "is a directory, a file is needed"},
+    Entry{ENXIO, Code::kNotAFile, "is a socket or a device without a driver, a file is needed"},
+    Entry{ENODEV, Code::kNotAFile, "is a device without a driver, a file is needed"},
+    Entry{EMFILE, Code::kTooManyFiles, "this process has too many open files (see ulimit -n)"},
+    Entry{ENFILE, Code::kTooManyFiles, "the system has too many open files"},
+    Entry{ENOMEM, Code::kNoMemory, "the system is out of memory or address space"},
+    Entry{EOVERFLOW, Code::kTooLarge, "the file is too large for this system"},
+    Entry{EFBIG, Code::kTooLarge, "the file is too large for this system"},
+    Entry{EIO, Code::kIo, "the device reported an error"},
+    Entry{ESTALE, Code::kIo, "the file server no longer knows this file"},
+    Entry{ETIMEDOUT, Code::kIo, "the file server did not answer"},
+    Entry{ENOTCONN, Code::kIo, "the file server is not connected"},
+    Entry{EBADMSG, Code::kIo, "the file system found a wrong checksum"},
+    Entry{ENOSPC, Code::kIo, "no space left on the device"},
+    Entry{EROFS, Code::kPermission, "the file system is read-only"},
+};
+
+const Entry* find(int32_t number) {
+  for (const Entry& entry : kErrors) {
+    if (entry.number == number) return &entry;
+  }
+  return nullptr;
+}
+
+Code code_of(int32_t number) {
+  const Entry* entry = find(number);
+  return entry == nullptr ? Code::kIo : entry->code;
+}
+
+std::string_view kind_text(uint32_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISCHR(mode)) return "a character device";
+  if (S_ISBLK(mode)) return "a block device";
+  return "not a regular file";
+}
+
+}  // namespace
+
+Status not_a_file_error(const std::string& path, uint32_t mode) {
+  return error(Code::kNotAFile, path, ": is ", kind_text(mode), ", a file is needed");
+}
+
+std::string system_error_text(int32_t number) {
+  const Entry* entry = find(number);
+  return entry == nullptr ? concat("error ", number) : std::string(entry->text);
+}
+
+Status file_error(const std::string& path, int32_t number) {
+  return error(code_of(number), path, ": ", system_error_text(number)).with_os_error(number);
+}
+
+Status file_error_at(const std::string& path, int64_t offset, int32_t number) {
+  return error(code_of(number), path, ": offset ", offset, ": ", system_error_text(number))
+      .with_os_error(number);
+}
+
+}  // namespace dataline

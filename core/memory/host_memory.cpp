@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memory/host_memory.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "core/memory/heap.h"
+#include "core/memory/pages.h"
+
+namespace dataline {
+namespace {
+
+bool in_pages(MemoryKind kind) { return kind == MemoryKind::kArena || kind == MemoryKind::kData; }
+
+}  // namespace
+
+Block& Block::operator=(Block&& other) noexcept {
+  if (this == &other) return *this;
+  reset();
+  owner_ = std::move(other.owner_);
+  data_ = std::exchange(other.data_, nullptr);
+  bytes_ = std::exchange(other.bytes_, 0);
+  kind_ = other.kind_;
+  return *this;
+}
+
+void Block::reset() noexcept {
+  if (data_ != nullptr) owner_->release(data_, bytes_, kind_);
+  data_ = nullptr;
+  bytes_ = 0;
+  owner_.reset();
+}
+
+std::shared_ptr<HostMemory> HostMemory::create(const AllocatorTable& table, int64_t limit_bytes) {
+  return std::shared_ptr<HostMemory>(new HostMemory(table, limit_bytes));
+}
+
+Result<Block> HostMemory::allocate(int64_t bytes, int64_t alignment, MemoryKind kind, const char* what) {
+  if (in_pages(kind)) alignment = std::max(alignment, kHugePageBytes);
+  int64_t most = in_pages(kind) ? kHugePageBytes : kMostHeapAlignment;
+  if (bytes < 0 || alignment < 1 || alignment > most ||
+      !std::has_single_bit(static_cast<uint64_t>(alignment))) {
+    return error(Code::kInternal, what, ": ", bytes, " bytes aligned at ", alignment, " cannot be asked for");
+  }
+  Block block;
+  block.kind_ = kind;
+  if (bytes == 0) return block;
+  if (!reserve(bytes)) {
+    return error(Code::kOverBudget, what, ": needs ", bytes, " bytes, ", in_use_bytes(),
+                 " are in use of memory_budget ", limit_);
+  }
+  std::byte* data = obtain(bytes, alignment, kind);
+  if (data == nullptr) {
+    in_use_.fetch_sub(bytes, std::memory_order_relaxed);
+    return error(Code::kNoMemory, what, ": the ", table_.allocate != nullptr ? "host's allocator" : "system",
+                 " refused ", bytes, " bytes aligned at ", alignment);
+  }
+  block.owner_ = shared_from_this();
+  block.data_ = data;
+  block.bytes_ = bytes;
+  return block;
+}
+
+bool HostMemory::reserve(int64_t bytes) {
+  int64_t used = in_use_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > limit_ - used) return false;
+  } while (!in_use_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  int64_t peak = peak_.load(std::memory_order_relaxed);
+  while (peak < used + bytes && !peak_.compare_exchange_weak(peak, used + bytes, std::memory_order_relaxed)) {
+  }
+  return true;
+}
+
+std::byte* HostMemory::obtain(int64_t bytes, int64_t alignment, MemoryKind kind) {
+  if (table_.allocate == nullptr)
+    return in_pages(kind) ? map_huge_pages(bytes) : heap_allocate(bytes, alignment);
+  void* memory = table_.allocate(table_.context, static_cast<size_t>(bytes), static_cast<size_t>(alignment),
+                                 static_cast<int32_t>(kind));
+  if ((reinterpret_cast<uintptr_t>(memory) & static_cast<uintptr_t>(alignment - 1)) == 0) {
+    return static_cast<std::byte*>(memory);
+  }
+  // Misaligned memory would fault in a vector store much later: a host that gives it has refused.
+  if (table_.release != nullptr) {
+    table_.release(table_.context, memory, static_cast<size_t>(bytes), static_cast<int32_t>(kind));
+  }
+  return nullptr;
+}
+
+void HostMemory::release(std::byte* data, int64_t bytes, MemoryKind kind) noexcept {
+  if (table_.allocate != nullptr) {
+    if (table_.release != nullptr) {
+      table_.release(table_.context, data, static_cast<size_t>(bytes), static_cast<int32_t>(kind));
+    }
+  } else if (in_pages(kind)) {
+    unmap_huge_pages(data, bytes);
+  } else {
+    heap_release(data);
+  }
+  in_use_.fetch_sub(bytes, std::memory_order_relaxed);
+}
+
+}  // namespace dataline

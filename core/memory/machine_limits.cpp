@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memory/machine_limits.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/checked.h"
+#include "core/base/status.h"
+#include "core/base/text.h"
+
+namespace dataline {
+namespace {
+
+// Where a cgroup hierarchy that limits memory is mounted.
+struct Hierarchy {
+  bool version2 = false;
+  std::string root;   // the cgroup that the mount shows, "/" for all
+  std::string mount;  // where, without the test's root
+};
+
+// A whole file of /proc or /sys; nothing when it cannot be read.
+std::optional<std::string> read_text(const std::string& path) {
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  std::string text;
+  char piece[4096];
+  while (true) {
+    ssize_t got = ::read(fd, piece, sizeof piece);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      ::close(fd);
+      return got == 0 ? std::optional(std::move(text)) : std::nullopt;
+    }
+    text.append(piece, static_cast<size_t>(got));
+  }
+}
+
+// mountinfo writes blanks and backslashes of paths as \ooo.
+std::string unescape(std::string_view text) {
+  auto octal = [](char c) { return c >= '0' && c <= '7'; };
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 3 < text.size() && octal(text[i + 1]) && octal(text[i + 2]) &&
+        octal(text[i + 3])) {
+      out += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
+      i += 3;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+bool lists(std::string_view words, std::string_view word) {
+  for (std::string_view part : split(words, ',')) {
+    if (part == word) return true;
+  }
+  return false;
+}
+
+// A mountinfo line: id parent dev root mount options [fields] - type source super-options
+std::optional<Hierarchy> parse_mount(std::string_view line) {
+  size_t dash = line.find(" - ");
+  if (dash == std::string_view::npos) return std::nullopt;
+  std::vector<std::string_view> front = split(line.substr(0, dash), ' ');
+  std::vector<std::string_view> back = split(line.substr(dash + 3), ' ');
+  if (front.size() < 6 || back.size() < 3) return std::nullopt;
+  bool version2 = back[0] == "cgroup2";
+  if (!version2 && !(back[0] == "cgroup" && lists(back[2], "memory"))) return std::nullopt;
+  return Hierarchy{version2, unescape(front[3]), unescape(front[4])};
+}
+
+std::vector<Hierarchy> find_hierarchies(const std::string& root) {
+  std::vector<Hierarchy> found;
+  std::optional<std::string> mounts = read_text(root + "/proc/self/mountinfo");
+  if (mounts) {
+    for (std::string_view line : split(*mounts, '\n')) {
+      if (std::optional<Hierarchy> hierarchy = parse_mount(line)) found.push_back(std::move(*hierarchy));
+    }
+  } else {
+    found = {{true, "/", "/sys/fs/cgroup"}, {false, "/", "/sys/fs/cgroup/memory"}};
+  }
+  return found;
+}
+
+// This process's cgroup in /proc/self/cgroup: lines "id:controllers:path", "0::path" for version 2.
+std::string own_cgroup(std::string_view text, bool version2) {
+  for (std::string_view line : split(text, '\n')) {
+    size_t first = line.find(':');
+    size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
+    if (second == std::string_view::npos) continue;
+    std::string_view controllers = line.substr(first + 1, second - first - 1);
+    if (version2 ? (line.substr(0, first) == "0" && controllers.empty()) : lists(controllers, "memory")) {
+      return std::string(line.substr(second + 1));
+    }
+  }
+  return "/";
+}
+
+// The cgroup's path below the mount: "" when it is the mount's own or lies outside of what the mount shows (a
+// container without a cgroup namespace shows its own group as the mount's root).
+std::string path_below(const std::string& cgroup, const std::string& mount_root) {
+  std::string_view prefix = mount_root == "/" ? std::string_view() : mount_root;
+  if (!cgroup.starts_with(prefix)) return "";
+  std::string below = cgroup.substr(prefix.size());
+  if (below.empty() || below[0] != '/' || below.find("/..") != std::string::npos) return "";
+  return below == "/" ? "" : below;
+}
+
+void lower(MemoryLimit& limit, const std::string& root, const std::string& file) {
+  std::optional<std::string> text = read_text(root + file);
+  if (!text) return;
+  std::string_view word = *text;
+  while (!word.empty() && word.back() == '\n') word.remove_suffix(1);
+  std::optional<int64_t> bytes = parse_i64(word);  // "max", and v1's "no limit" above 2^63, fall through
+  if (bytes && *bytes > 0 && *bytes < limit.bytes) limit = {*bytes, file};
+}
+
+MemoryLimit machine_memory(const std::string& root) {
+  std::optional<std::string> text = read_text(root + "/proc/meminfo");
+  constexpr std::string_view kKey = "MemTotal:";
+  size_t at = text ? text->find(kKey) : std::string::npos;
+  if (at != std::string::npos) {
+    std::string_view line = std::string_view(*text).substr(at + kKey.size());
+    line = trim(line.substr(0, line.find('\n')));
+    if (line.ends_with(" kB")) line.remove_suffix(3);
+    std::optional<int64_t> kib = parse_i64(trim(line));
+    std::optional<int64_t> bytes = kib ? checked_multiply(*kib, 1024) : std::nullopt;
+    if (bytes && *bytes > 0) return {*bytes, "machine"};
+  }
+#ifdef _SC_PHYS_PAGES
+  int64_t pages = static_cast<int64_t>(::sysconf(_SC_PHYS_PAGES));
+  std::optional<int64_t> bytes = checked_multiply(pages, static_cast<int64_t>(::sysconf(_SC_PAGESIZE)));
+  if (bytes && *bytes > 0) return {*bytes, "machine"};
+#endif
+  return {std::numeric_limits<int64_t>::max(), "unknown"};
+}
+
+}  // namespace
+
+MemoryLimit memory_limit(const std::string& root) {
+  MemoryLimit limit = machine_memory(root);
+  std::string cgroups = read_text(root + "/proc/self/cgroup").value_or("");
+  for (const Hierarchy& hierarchy : find_hierarchies(root)) {
+    std::string below = path_below(own_cgroup(cgroups, hierarchy.version2), hierarchy.root);
+    while (true) {
+      std::string directory = hierarchy.mount + below;
+      if (hierarchy.version2) {
+        lower(limit, root, directory + "/memory.max");
+        lower(limit, root, directory + "/memory.high");
+      } else {
+        lower(limit, root, directory + "/memory.limit_in_bytes");
+      }
+      if (below.empty()) break;
+      below.resize(below.rfind('/'));
+    }
+  }
+  return limit;
+}
+
+}  // namespace dataline

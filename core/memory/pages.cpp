@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memory/pages.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <limits>
+
+#include "core/base/checked.h"
+
+#if defined(__linux__) && !defined(MADV_POPULATE_WRITE)
+#define MADV_POPULATE_WRITE 23  // Linux 5.14, absent from older C libraries
+#endif
+
+namespace dataline {
+namespace {
+
+// What map_huge_pages() maps for a request.
+int64_t mapped_bytes(int64_t bytes) {
+  int64_t last = bytes & (kHugePageBytes - 1);
+  return round_up(bytes, last >= kHugePageBytes / 2 ? kHugePageBytes : page_bytes());
+}
+
+std::byte* map_anonymous(int64_t bytes) {
+  void* data =
+      ::mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
+}
+
+void unmap(std::byte* data, int64_t bytes) noexcept {
+  if (bytes > 0) ::munmap(data, static_cast<size_t>(bytes));
+}
+
+// For kernels without MADV_POPULATE_WRITE. An atomic or with 0 writes without changing what another thread
+// may be writing, and cannot be optimised away.
+void touch(std::byte* data, int64_t bytes) {
+  for (int64_t at = 0; at < bytes; at += page_bytes()) {
+    std::atomic_ref(reinterpret_cast<unsigned char&>(data[at])).fetch_or(0, std::memory_order_relaxed);
+  }
+  std::atomic_ref(reinterpret_cast<unsigned char&>(data[bytes - 1])).fetch_or(0, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+int64_t page_bytes() { return static_cast<int64_t>(::sysconf(_SC_PAGESIZE)); }
+
+std::byte* map_huge_pages(int64_t bytes) noexcept {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 2;
+  if (bytes <= 0 || bytes > kMost) return nullptr;
+  // One large page more than asked for, then the unaligned ends are given back.
+  int64_t wanted = mapped_bytes(bytes);
+  std::byte* raw = map_anonymous(wanted + kHugePageBytes);
+  if (raw == nullptr) return nullptr;
+  auto address = static_cast<int64_t>(reinterpret_cast<intptr_t>(raw));
+  int64_t before = round_up(address, kHugePageBytes) - address;
+  std::byte* data = raw + before;
+  unmap(raw, before);
+  unmap(data + wanted, kHugePageBytes - before);
+#ifdef MADV_HUGEPAGE
+  // A hint: refused where transparent huge pages are off, and nothing is lost.
+  ::madvise(data, static_cast<size_t>(wanted), MADV_HUGEPAGE);
+#endif
+  return data;
+}
+
+void unmap_huge_pages(std::byte* data, int64_t bytes) noexcept { unmap(data, mapped_bytes(bytes)); }
+
+Status prefault(std::byte* data, int64_t bytes) {
+  if (bytes <= 0) return Status::ok();
+#ifdef MADV_POPULATE_WRITE
+  auto address = reinterpret_cast<uintptr_t>(data);
+  uintptr_t into_page = address & static_cast<uintptr_t>(page_bytes() - 1);
+  int64_t span = round_up(bytes + static_cast<int64_t>(into_page), page_bytes());
+  int result;
+  do {
+    result = ::madvise(data - into_page, static_cast<size_t>(span), MADV_POPULATE_WRITE);
+  } while (result != 0 && (errno == EINTR || errno == EAGAIN));
+  if (result == 0) return Status::ok();
+  if (errno != EINVAL) {  // EINVAL: a kernel before 5.14
+    return error(Code::kNoMemory, "prefault: the system gave fewer than ", bytes, " bytes")
+        .with_os_error(errno);
+  }
+#endif
+  touch(data, bytes);
+  return Status::ok();
+}
+
+}  // namespace dataline

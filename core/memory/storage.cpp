@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memory/storage.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "core/base/checked.h"
+#include "core/base/status.h"
+#include "core/base/text.h"
+
+#ifdef __linux__
+#include <sys/vfs.h>
+#endif
+
+namespace dataline {
+namespace {
+
+// From statfs(2) and the kernel's magic.h; GPFS, Lustre, BeeGFS, WekaFS and PanFS from their own sources.
+constexpr std::array<uint64_t, 21> kRemoteMagics = {
+    0x6969,      // NFS
+    0x517b,      // SMB
+    0xff534d42,  // CIFS
+    0xfe534d42,  // SMB2
+    0x564c,      // NCP
+    0x65735546,  // FUSE, and with it virtiofs, sshfs, s3fs, gcsfuse, JuiceFS
+    0x01021997,  // 9P
+    0x0bd00bd0,  // Lustre
+    0x0bd00bd1,  // Lustre, server side
+    0x00c36400,  // Ceph
+    0x5346414f,  // AFS (in-kernel)
+    0x6b414653,  // AFS (kAFS)
+    0x73757245,  // Coda
+    0x47504653,  // GPFS
+    0x19830326,  // BeeGFS
+    0xaad7aaea,  // PanFS
+    0x01161970,  // GFS2
+    0x7461636f,  // OCFS2
+    0x786f4256,  // VirtualBox shared folders
+    0xbacbacbc,  // VMware shared folders
+    0x20030528,  // OrangeFS (PVFS2)
+};
+
+// A number in a small file, as /sys has them.
+std::optional<int64_t> read_number(const std::string& path) {
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  char text[32];
+  ssize_t got = ::read(fd, text, sizeof text);
+  ::close(fd);
+  if (got <= 0) return std::nullopt;
+  std::string_view word(text, static_cast<size_t>(got));
+  return parse_i64(word.substr(0, word.find('\n')));
+}
+
+}  // namespace
+
+bool is_remote_file_system(uint64_t magic) {
+  for (uint64_t remote : kRemoteMagics) {
+    if (remote == magic) return true;
+  }
+  return false;
+}
+
+bool is_remote_file(int fd) {
+#ifdef __linux__
+  struct statfs facts;
+  // f_type is signed on some architectures: a magic with the high bit set must not be sign-extended.
+  return ::fstatfs(fd, &facts) == 0 && is_remote_file_system(static_cast<uint32_t>(facts.f_type));
+#else
+  static_cast<void>(fd);
+  return false;
+#endif
+}
+
+int64_t read_ahead_bytes(uint32_t device_major, uint32_t device_minor, const std::string& root) {
+  std::string device = concat(device_major, ":", device_minor);
+  // A disk; a partition, whose queue is its parent's; a file system without one block device (btrfs, NFS).
+  const std::array<std::string, 3> places = {root + "/sys/dev/block/" + device + "/queue/read_ahead_kb",
+                                             root + "/sys/dev/block/" + device + "/../queue/read_ahead_kb",
+                                             root + "/sys/class/bdi/" + device + "/read_ahead_kb"};
+  for (const std::string& place : places) {
+    std::optional<int64_t> kib = read_number(place);
+    std::optional<int64_t> bytes = kib ? checked_multiply(*kib, 1024) : std::nullopt;
+    if (bytes && *bytes > 0) return *bytes;
+  }
+  return kDefaultReadAheadBytes;
+}
+
+}  // namespace dataline

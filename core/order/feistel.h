@@ -1,0 +1,108 @@
+// Full shuffle of 65,536 samples or more: a keyed bijection of [0, n), computed per slot, no table.
+//
+// An alternating Feistel network on b = bit_width(n - 1) bits, cut into a left part of b / 2 bits and a right
+// part of the rest. Each round hashes one part into the other and so can be undone, whatever the hash:
+//
+//   even rounds: left  ^= mix32(right ^ key[i])  (its low left_bits)
+//   odd rounds:  right ^= mix32(left  ^ key[i])  (its low right_bits)
+//
+// The network permutes [0, 2^b). A value >= n is sent through again until it falls below n ("cycle walking"),
+// which permutes [0, n); as 2^b < 2n that takes fewer than two walks on average.
+//
+// Both parts fit 32 bits for every n <= 2^62, so vector code needs 32-bit lanes only.
+// Fewer rounds are visibly not random: tests/order/order_statistics_test.cpp shows which ones fail.
+//
+// Threads: immutable.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "core/base/random.h"
+#include "core/base/simd.h"
+#include "core/order/order.h"
+
+namespace dataline {
+
+constexpr int32_t kFeistelRounds = 8;
+constexpr int64_t kFeistelMaxSamples = int64_t{1} << 62;
+
+// A bijection of 32 bits with full avalanche (constants from C. Wellons' hash prospector, public domain).
+constexpr uint32_t kMix32A = 0x21f0aaadu;
+constexpr uint32_t kMix32B = 0xd35a2d97u;
+constexpr uint32_t mix32(uint32_t x) {
+  x ^= x >> 16;
+  x *= kMix32A;
+  x ^= x >> 15;
+  x *= kMix32B;
+  x ^= x >> 15;
+  return x;
+}
+
+// One epoch's bijection.
+struct Feistel {
+  uint64_t last = 0;  // n - 1
+  uint32_t right_bits = 0;
+  uint32_t left_mask = 0;
+  uint32_t right_mask = 0;
+  uint32_t keys[kFeistelRounds] = {};
+};
+
+// The size enters the key, so that orders of neighbouring sizes have nothing in common.
+constexpr uint64_t permutation_key(uint64_t seed, int64_t epoch, int64_t n) {
+  return random_bits(random_key(seed, static_cast<uint64_t>(epoch), Domain::kPermutation),
+                     static_cast<uint64_t>(n));
+}
+
+// n in [2, 2^62]. The round keys are the halves of splitmix64's outputs from `key`.
+constexpr Feistel make_feistel(int64_t n, uint64_t key) {
+  Feistel feistel;
+  feistel.last = static_cast<uint64_t>(n) - 1;
+  const uint32_t bits = static_cast<uint32_t>(std::bit_width(feistel.last));
+  feistel.right_bits = bits - bits / 2;
+  feistel.left_mask = (uint32_t{1} << (bits / 2)) - 1;
+  feistel.right_mask = (uint32_t{1} << feistel.right_bits) - 1;
+  for (int32_t i = 0; i < kFeistelRounds; i += 2) {
+    const uint64_t word = mix64(key += kGolden64);
+    feistel.keys[i] = static_cast<uint32_t>(word);
+    feistel.keys[i + 1] = static_cast<uint32_t>(word >> 32);
+  }
+  return feistel;
+}
+
+// The sample of one slot; the vector variants give the same.
+constexpr uint64_t feistel_permute(const Feistel& feistel, uint64_t value) {
+  do {
+    uint32_t left = static_cast<uint32_t>(value >> feistel.right_bits);
+    uint32_t right = static_cast<uint32_t>(value) & feistel.right_mask;
+    for (int32_t i = 0; i < kFeistelRounds; i += 2) {
+      left ^= mix32(right ^ feistel.keys[i]) & feistel.left_mask;
+      right ^= mix32(left ^ feistel.keys[i + 1]) & feistel.right_mask;
+    }
+    value = (static_cast<uint64_t>(left) << feistel.right_bits) | right;
+  } while (value > feistel.last);
+  return value;
+}
+
+// Writes the samples of slots [first, first + count); first + count <= n.
+using FeistelFunction = void (*)(const Feistel& feistel, uint64_t first, int64_t count, int64_t* out);
+FeistelFunction feistel_function(SimdTarget target);
+
+class FeistelOrder final : public Order {
+ public:
+  // Tests name a target to compare it with the plain one; it must run on this machine.
+  FeistelOrder(int64_t sample_count, uint64_t seed, SimdTarget target)
+      : sample_count_(sample_count), seed_(seed), permute_(feistel_function(target)) {}
+
+  int64_t slots() const override { return sample_count_; }
+  bool samples(int64_t epoch, const EpochTable* table, int64_t first, int64_t count,
+               int64_t* out) const override;
+
+ private:
+  int64_t sample_count_;
+  uint64_t seed_;
+  FeistelFunction permute_;
+};
+
+}  // namespace dataline

@@ -1,0 +1,300 @@
+// The Feistel bijection in vector lanes: the same values as feistel_permute, 16 to 64 slots at a time.
+//
+// Both parts of a value fit 32-bit lanes for every n, so one kernel serves all sizes; the parts are joined to
+// 64 bits only on the way out. Values that must walk again go, with their places, onto a small stack that is
+// sent through a full group at a time, so that lanes stay full until the end of the call.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/order/feistel.h"
+
+#if DATALINE_HAS_HIGHWAY
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/order/feistel_simd.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dataline {
+namespace HWY_NAMESPACE {
+#if DATALINE_SIMD_LANES
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D32 = hn::ScalableTag<uint32_t>;
+using V32 = hn::Vec<D32>;
+using M32 = hn::Mask<D32>;
+
+constexpr int64_t kLanes = HWY_LANES(uint32_t);
+// Vectors whose rounds are interleaved: one alone waits for the latency of its multiplications.
+constexpr int kVectors = 4;
+constexpr int64_t kGroup = kLanes * kVectors;  // values sent through at once
+
+// Constants of one epoch, broadcast where they are used: a load either way.
+struct Network {
+  uint32_t left_mask, right_mask;
+  int32_t last_left, last_right;  // the parts of n - 1
+  uint32_t keys[kFeistelRounds];
+  int right_bits;
+};
+
+// Values that left the range, to be sent through again. Room for less than a group, one more group, and the
+// lanes that a compressing store writes beyond its end.
+struct Stack {
+  HWY_ALIGN uint32_t left[2 * kGroup + kLanes];
+  HWY_ALIGN uint32_t right[2 * kGroup + kLanes];
+  HWY_ALIGN uint32_t place[2 * kGroup + kLanes];
+  int64_t count = 0;
+};
+
+// kShort: parts of at most 16 bits (n <= 2^32). They leave the upper half of the hash's first word to the key
+// alone, so that its first shift is taken once, here, instead of in every round.
+template <bool kShort>
+HWY_INLINE Network make_network(const Feistel& feistel) {
+  Network network;
+  network.left_mask = feistel.left_mask;
+  network.right_mask = feistel.right_mask;
+  network.last_left = static_cast<int32_t>(feistel.last >> feistel.right_bits);
+  network.last_right = static_cast<int32_t>(feistel.last & feistel.right_mask);
+  for (int i = 0; i < kFeistelRounds; ++i) {
+    const uint32_t key = feistel.keys[i];
+    network.keys[i] = kShort ? key ^ (key >> 16) : key;
+  }
+  network.right_bits = static_cast<int>(feistel.right_bits);
+  return network;
+}
+
+template <bool kShort>
+HWY_INLINE V32 hash(V32 x) {
+  const D32 d;
+  if (!kShort) x = hn::Xor(x, hn::ShiftRight<16>(x));
+  x = hn::Mul(x, hn::Set(d, kMix32A));
+  x = hn::Xor(x, hn::ShiftRight<15>(x));
+  x = hn::Mul(x, hn::Set(d, kMix32B));
+  return hn::Xor(x, hn::ShiftRight<15>(x));
+}
+
+// to ^= hash(from ^ key) & mask, all vectors abreast.
+template <bool kShort, int kCount>
+HWY_INLINE void half_round(V32* HWY_RESTRICT to, const V32* HWY_RESTRICT from, uint32_t key, uint32_t mask) {
+  const D32 d;
+  V32 hashed[kCount];
+  DATALINE_UNROLL
+  for (int k = 0; k < kCount; ++k) hashed[k] = hash<kShort>(hn::Xor(from[k], hn::Set(d, key)));
+  DATALINE_UNROLL
+  for (int k = 0; k < kCount; ++k) to[k] = hn::Xor(to[k], hn::And(hashed[k], hn::Set(d, mask)));
+}
+
+template <bool kShort, int kCount>
+HWY_INLINE void send_through(const Network& network, V32* HWY_RESTRICT left, V32* HWY_RESTRICT right) {
+  for (int i = 0; i < kFeistelRounds; i += 2) {
+    half_round<kShort, kCount>(left, right, network.keys[i], network.left_mask);
+    half_round<kShort, kCount>(right, left, network.keys[i + 1], network.right_mask);
+  }
+}
+
+// Whether value > n - 1. The parts have at most 31 bits, so signed comparison (all that AVX2 has) is right.
+HWY_INLINE M32 out_of_range(const Network& network, V32 left, V32 right) {
+  const hn::RebindToSigned<D32> d;
+  const auto signed_left = hn::BitCast(d, left);
+  const auto last_left = hn::Set(d, network.last_left);
+  const auto right_beyond = hn::Gt(hn::BitCast(d, right), hn::Set(d, network.last_right));
+  const auto beyond =
+      hn::Or(hn::Gt(signed_left, last_left), hn::And(hn::Eq(signed_left, last_left), right_beyond));
+  return hn::RebindMask(D32(), beyond);
+}
+
+#if HWY_TARGET == HWY_AVX3
+// In registers: on Zen 4 the compressing store to memory takes over a hundred cycles.
+HWY_INLINE void push(Stack& stack, V32 left, V32 right, V32 place, M32 chosen) {
+  const D32 d;
+  hn::StoreU(hn::Compress(left, chosen), d, stack.left + stack.count);
+  hn::StoreU(hn::Compress(right, chosen), d, stack.right + stack.count);
+  hn::StoreU(hn::Compress(place, chosen), d, stack.place + stack.count);
+  stack.count += static_cast<int64_t>(hn::CountTrue(d, chosen));
+}
+#else
+// Row m: the places of the set bits of m, then anything. Highway's Compress has such a table too, but gcc
+// copies it to the stack at each use.
+struct CompactTable {
+  uint8_t rows[1 << kLanes][kLanes] = {};
+  constexpr CompactTable() {
+    for (int64_t m = 0; m < (1 << kLanes); ++m) {
+      int64_t to = 0;
+      for (int64_t lane = 0; lane < kLanes; ++lane) {
+        if ((m >> lane & 1) != 0) rows[m][to++] = static_cast<uint8_t>(lane);
+      }
+    }
+  }
+};
+constexpr CompactTable kCompact;
+
+HWY_INLINE void push(Stack& stack, V32 left, V32 right, V32 place, M32 chosen) {
+  const D32 d;
+  uint8_t bits[8] = {};
+  hn::StoreMaskBits(d, chosen, bits);
+  const hn::Rebind<uint8_t, D32> d8;
+  const auto order = hn::IndicesFromVec(d, hn::PromoteTo(d, hn::LoadU(d8, kCompact.rows[bits[0]])));
+  hn::StoreU(hn::TableLookupLanes(left, order), d, stack.left + stack.count);
+  hn::StoreU(hn::TableLookupLanes(right, order), d, stack.right + stack.count);
+  hn::StoreU(hn::TableLookupLanes(place, order), d, stack.place + stack.count);
+  stack.count += static_cast<int64_t>(hn::CountTrue(d, chosen));
+}
+#endif
+
+// The parts of slots first, first + 1, ...
+HWY_INLINE void load_slots(const Network& network, uint64_t first, V32* HWY_RESTRICT left,
+                           V32* HWY_RESTRICT right) {
+  const D32 d;
+  const V32 low_first = hn::Set(d, static_cast<uint32_t>(first));
+  const V32 high_first = hn::Set(d, static_cast<uint32_t>(first >> 32));
+  DATALINE_UNROLL
+  for (int k = 0; k < kVectors; ++k) {
+    const V32 low = hn::Add(low_first, hn::Iota(d, static_cast<uint32_t>(k * kLanes)));
+    const V32 high = hn::Sub(high_first, hn::VecFromMask(d, hn::Lt(low, low_first)));  // a carry is -1
+    right[k] = hn::And(low, hn::Set(d, network.right_mask));
+    left[k] =
+        hn::Or(hn::ShiftRightSame(low, network.right_bits), hn::ShiftLeftSame(high, 32 - network.right_bits));
+  }
+}
+
+HWY_INLINE void store_joined(const Network& network, V32 left, V32 right, int64_t* HWY_RESTRICT out) {
+  const hn::Repartition<uint64_t, D32> d;
+  const hn::Half<D32> half;
+  uint64_t* to = reinterpret_cast<uint64_t*>(out);
+  const auto join = [&](auto l, auto r) {
+    return hn::Or(hn::ShiftLeftSame(hn::PromoteTo(d, l), network.right_bits), hn::PromoteTo(d, r));
+  };
+  hn::StoreU(join(hn::LowerHalf(half, left), hn::LowerHalf(half, right)), d, to);
+  hn::StoreU(join(hn::UpperHalf(half, left), hn::UpperHalf(half, right)), d, to + kLanes / 2);
+}
+
+HWY_INLINE void scatter_joined(const Network& network, const uint32_t* left, const uint32_t* right,
+                               const uint32_t* places, int64_t count, int64_t* HWY_RESTRICT out) {
+  for (int64_t j = 0; j < count; ++j) {
+    const uint64_t joined = (static_cast<uint64_t>(left[j]) << network.right_bits) | right[j];
+    out[places[j]] = static_cast<int64_t>(joined);
+  }
+}
+
+// Sends the topmost group of the stack (or all of it) through; what stays out of range goes back.
+template <bool kShort>
+HWY_INLINE void pop_group(const Network& network, Stack& stack, int64_t* HWY_RESTRICT out) {
+  const D32 d;
+  const int64_t count = stack.count < kGroup ? stack.count : kGroup;
+  const int64_t base = stack.count - count;
+  V32 left[kVectors];
+  V32 right[kVectors];
+  V32 places[kVectors];
+  DATALINE_UNROLL
+  for (int k = 0; k < kVectors; ++k) {
+    left[k] = hn::LoadU(d, stack.left + base + k * kLanes);
+    right[k] = hn::LoadU(d, stack.right + base + k * kLanes);
+    places[k] = hn::LoadU(d, stack.place + base + k * kLanes);
+  }
+  send_through<kShort, kVectors>(network, left, right);
+  HWY_ALIGN uint32_t lefts[kGroup];
+  HWY_ALIGN uint32_t rights[kGroup];
+  DATALINE_UNROLL
+  for (int k = 0; k < kVectors; ++k) {
+    hn::Store(left[k], d, lefts + k * kLanes);
+    hn::Store(right[k], d, rights + k * kLanes);
+  }
+  // All of them, also those still out of range: a later pass overwrites these.
+  scatter_joined(network, lefts, rights, stack.place + base, count, out);
+  stack.count = base;
+  DATALINE_UNROLL
+  for (int64_t k = 0; k < kVectors; ++k) {
+    const int64_t left_over = count - k * kLanes;  // lanes of this vector and the later ones
+    const int64_t valid = left_over < 0 ? 0 : left_over < kLanes ? left_over : kLanes;
+    const M32 beyond =
+        hn::And(out_of_range(network, left[k], right[k]), hn::FirstN(d, static_cast<size_t>(valid)));
+    push(stack, left[k], right[k], places[k], beyond);
+  }
+}
+
+// The last values, at most one vector: each lane walks until all are in range.
+template <bool kShort>
+HWY_INLINE void finish(const Network& network, Stack& stack, int64_t* HWY_RESTRICT out) {
+  const D32 d;
+  V32 left = hn::Load(d, stack.left);
+  V32 right = hn::Load(d, stack.right);
+  M32 walking = hn::FirstN(d, static_cast<size_t>(stack.count));
+  do {
+    V32 next_left = left;
+    V32 next_right = right;
+    send_through<kShort, 1>(network, &next_left, &next_right);
+    left = hn::IfThenElse(walking, next_left, left);
+    right = hn::IfThenElse(walking, next_right, right);
+    walking = hn::And(walking, out_of_range(network, left, right));
+  } while (!hn::AllFalse(d, walking));
+  HWY_ALIGN uint32_t lefts[kLanes];
+  HWY_ALIGN uint32_t rights[kLanes];
+  hn::Store(left, d, lefts);
+  hn::Store(right, d, rights);
+  scatter_joined(network, lefts, rights, stack.place, stack.count, out);
+}
+
+HWY_INLINE void push_slots(const Feistel& feistel, uint64_t first, int64_t from, int64_t count,
+                           Stack& stack) {
+  for (int64_t i = from; i < count; ++i) {
+    const uint64_t slot = first + static_cast<uint64_t>(i);
+    stack.left[stack.count] = static_cast<uint32_t>(slot >> feistel.right_bits);
+    stack.right[stack.count] = static_cast<uint32_t>(slot) & feistel.right_mask;
+    stack.place[stack.count++] = static_cast<uint32_t>(i);
+  }
+}
+
+template <bool kShort>
+void permute_some(const Feistel& feistel, uint64_t first, int64_t count, int64_t* HWY_RESTRICT out) {
+  const D32 d;
+  const Network network = make_network<kShort>(feistel);
+  Stack stack;
+  V32 left[kVectors];
+  V32 right[kVectors];
+  int64_t i = 0;
+  for (; i + kGroup <= count; i += kGroup) {
+    load_slots(network, first + static_cast<uint64_t>(i), left, right);
+    send_through<kShort, kVectors>(network, left, right);
+    DATALINE_UNROLL
+    for (int k = 0; k < kVectors; ++k) {
+      const int64_t at = i + k * kLanes;
+      store_joined(network, left[k], right[k], out + at);
+      push(stack, left[k], right[k], hn::Iota(d, static_cast<uint32_t>(at)),
+           out_of_range(network, left[k], right[k]));
+    }
+    while (stack.count >= kGroup) pop_group<kShort>(network, stack, out);
+  }
+  push_slots(feistel, first, i, count, stack);
+  while (stack.count > kLanes) pop_group<kShort>(network, stack, out);
+  if (stack.count > 0) finish<kShort>(network, stack, out);
+}
+
+// Places are 32-bit lanes: long calls are cut.
+void permute(const Feistel& feistel, uint64_t first, int64_t count, int64_t* out) {
+  constexpr int64_t kPiece = int64_t{1} << 20;
+  const auto some = feistel.right_bits <= 16 ? &permute_some<true> : &permute_some<false>;
+  for (int64_t at = 0; at < count; at += kPiece) {
+    some(feistel, first + static_cast<uint64_t>(at), count - at < kPiece ? count - at : kPiece, out + at);
+  }
+}
+}  // namespace
+#endif
+}  // namespace HWY_NAMESPACE
+}  // namespace dataline
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if !DATALINE_HAS_HIGHWAY || HWY_ONCE
+namespace dataline {
+namespace {
+void permute_plain(const Feistel& feistel, uint64_t first, int64_t count, int64_t* out) {
+  for (int64_t i = 0; i < count; ++i) {
+    out[i] = static_cast<int64_t>(feistel_permute(feistel, first + static_cast<uint64_t>(i)));
+  }
+}
+}  // namespace
+
+FeistelFunction feistel_function(SimdTarget target) {
+  return DATALINE_SIMD_PICK(target, FeistelFunction, permute, &permute_plain);
+}
+}  // namespace dataline
+#endif

@@ -1,0 +1,121 @@
+// Checks an OrderSpec and makes the order it asks for. Window shuffling joins as one more class and one more
+// case in shuffled().
+// SPDX-License-Identifier: Apache-2.0
+#include "core/order/order.h"
+
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include "core/base/simd.h"
+#include "core/order/alias.h"
+#include "core/order/feistel.h"
+#include "core/order/file_order.h"
+#include "core/order/fisher_yates.h"
+#include "core/order/given_order.h"
+#include "core/order/race.h"
+#include "core/order/weights.h"
+
+namespace dataline {
+namespace {
+
+using OrderResult = Result<std::unique_ptr<const Order>>;
+
+// Shortest text that reads back as the same double, whatever the locale.
+std::string number_text(double value) {
+  char text[32];
+  const auto end = std::to_chars(text, text + sizeof text, value).ptr;
+  return std::string(text, end);
+}
+
+Status check_contradictions(const OrderSpec& spec) {
+  const bool weighted = !spec.weights.empty();
+  const bool shuffled = spec.shuffle != Shuffle::kNone;
+  if (spec.sample_count < 0 || spec.sample_count > kFeistelMaxSamples) {
+    return error(Code::kOutOfRange, "an order of 0 to 2^62 samples expected, got ", spec.sample_count);
+  }
+  if (spec.has_indices && weighted)
+    return error(Code::kBadOption, "sample_indices and weights: give one of them");
+  if (spec.has_indices && shuffled) {
+    return error(Code::kBadOption, "sample_indices is the order itself: not with shuffle");
+  }
+  if (weighted && shuffled) return error(Code::kBadOption, "weights draw in random order: not with shuffle");
+  if (!weighted && spec.samples_per_epoch != -1) {
+    return error(Code::kBadOption, "samples_per_epoch=", spec.samples_per_epoch, " needs weights");
+  }
+  return Status::ok();
+}
+
+OrderResult shuffled(const OrderSpec& spec) {
+  const SimdTarget target = best_simd_target();
+  if (spec.sample_count < kFisherYatesEnd) {
+    return OrderResult(std::make_unique<const FisherYatesOrder>(spec.sample_count, spec.seed, target));
+  }
+  return OrderResult(std::make_unique<const FeistelOrder>(spec.sample_count, spec.seed, target));
+}
+
+OrderResult given(const OrderSpec& spec) {
+  for (size_t i = 0; i < spec.indices.size(); ++i) {
+    const int64_t index = spec.indices[i];
+    if (index >= 0 && index < spec.sample_count) continue;
+    if (spec.sample_count == 0) {
+      return error(Code::kOutOfRange, "sample_indices[", i, "] is ", index,
+                   ", but the dataset has no samples");
+    }
+    return error(Code::kOutOfRange, "sample_indices[", i, "]: expected 0 to ", spec.sample_count - 1,
+                 ", got ", index);
+  }
+  return OrderResult(std::make_unique<const GivenOrder>(spec.indices));
+}
+
+// How many weights can be drawn; an error when one is not a weight.
+Result<int64_t> count_positive(std::span<const double> weights) {
+  int64_t positive = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (!(weights[i] >= 0) || std::isinf(weights[i])) {
+      return error(Code::kOutOfRange, "weights[", i, "]: expected a finite number >= 0, got ",
+                   number_text(weights[i]));
+    }
+    if (can_be_drawn(weights[i])) ++positive;
+  }
+  if (positive == 0)
+    return error(Code::kOutOfRange, "weights: all ", weights.size(), " are 0, nothing can be drawn");
+  return positive;
+}
+
+OrderResult weighted(const OrderSpec& spec) {
+  const int64_t count = static_cast<int64_t>(spec.weights.size());
+  if (count != spec.sample_count) {
+    return error(Code::kBadOption, "weights: expected ", spec.sample_count, ", one a sample, got ", count);
+  }
+  const int64_t draws = spec.samples_per_epoch == -1 ? spec.sample_count : spec.samples_per_epoch;
+  if (draws < 1) return error(Code::kBadOption, "samples_per_epoch: expected at least 1, got ", draws);
+  DL_ASSIGN_OR_RETURN(const int64_t positive, count_positive(spec.weights));
+  if (spec.replacement) return AliasOrder::create(spec.weights, draws, spec.seed, *spec.memory);
+  if (draws > positive) {
+    return error(Code::kBadOption, "samples_per_epoch=", draws, " without replacement: only ", positive,
+                 " weights are not 0");
+  }
+  return OrderResult(std::make_unique<const RaceOrder>(spec.weights, positive, draws, spec.seed));
+}
+
+}  // namespace
+
+OrderResult Order::create(const OrderSpec& spec) {
+  DL_RETURN_IF_ERROR(check_contradictions(spec));
+  if (spec.has_indices) return given(spec);
+  if (!spec.weights.empty()) return weighted(spec);
+  // Of one sample or none there is one order.
+  if (spec.shuffle == Shuffle::kFull && spec.sample_count > 1) return shuffled(spec);
+  return OrderResult(std::make_unique<const FileOrder>(spec.sample_count));
+}
+
+SlotRange rank_slots(int64_t step_begin, int64_t step_slots, int64_t rank, int64_t world_size) {
+  __extension__ typedef __int128 i128;
+  const auto cut = [&](int64_t r) {
+    return step_begin + static_cast<int64_t>(static_cast<i128>(step_slots) * r / world_size);
+  };
+  return {cut(rank), cut(rank + 1)};
+}
+
+}  // namespace dataline

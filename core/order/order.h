@@ -1,0 +1,79 @@
+// Which sample comes next: a pure function (seed, epoch, slot) -> sample index. Nothing here depends on
+// threads, ranks, batch size or timing.
+//
+// A slot is a sample's place in the epoch's order, 0 <= slot < slots(). Orders that need a table
+// (Fisher-Yates, weights without replacement) build it an epoch ahead, in slices, into memory the loader
+// planned.
+//
+// Threads: an Order is immutable; EpochTable is externally synchronized until ready, immutable after.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "core/base/status.h"
+#include "core/memory/host_memory.h"
+
+namespace dataline {
+
+enum class Shuffle : int32_t { kNone = 0, kFull = 1 };  // window shuffling joins here
+
+struct OrderSpec {
+  int64_t sample_count = 0;
+  Shuffle shuffle = Shuffle::kNone;
+  uint64_t seed = 0;
+  // At most one of these; borrowed, must outlive the Order.
+  std::span<const int64_t> indices;  // the caller's own order
+  std::span<const double> weights;   // one a sample
+  bool has_indices = false;
+  bool replacement = true;             // weights only
+  int64_t samples_per_epoch = -1;      // weights only; -1: sample_count
+  std::shared_ptr<HostMemory> memory;  // for tables made at create (alias table); never null
+};
+
+// The table of one epoch, in memory of Order::table_bytes(). Reused epoch after epoch.
+struct EpochTable {
+  std::byte* memory = nullptr;  // 64-byte aligned
+  int64_t epoch = -1;
+  int64_t done = 0;  // steps done of Order::table_steps()
+};
+
+class Order {
+ public:
+  // kOutOfRange names the place and value of a bad index or weight; kBadOption for contradictions.
+  static Result<std::unique_ptr<const Order>> create(const OrderSpec& spec);
+  virtual ~Order() = default;
+
+  virtual int64_t slots() const = 0;  // an epoch's slots
+
+  // Bytes and steps of an epoch's table; both 0 where slots map to samples without one.
+  virtual int64_t table_bytes() const { return 0; }
+  virtual int64_t table_steps() const { return 0; }
+  virtual void begin_table(EpochTable& table, int64_t epoch) const { table.epoch = epoch, table.done = 0; }
+  // Does up to `steps` more steps; the table is ready when done == table_steps().
+  virtual void advance_table(EpochTable& table, int64_t steps) const {
+    static_cast<void>(table), static_cast<void>(steps);
+  }
+
+  // Samples of slots [first, first + count). `table` is the epoch's ready table, or null when table_bytes()
+  // is 0. Returns true when the samples are consecutive (file order).
+  virtual bool samples(int64_t epoch, const EpochTable* table, int64_t first, int64_t count,
+                       int64_t* out) const = 0;
+
+  // Bytes that create() itself allocated for good (alias tables), for the memory plan.
+  virtual int64_t held_bytes() const { return 0; }
+};
+
+// Rank r of R takes slots [step_begin + floor(L r / R), step_begin + floor(L (r + 1) / R)) of a step of L
+// slots.
+struct SlotRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+  int64_t count() const { return end - begin; }
+};
+SlotRange rank_slots(int64_t step_begin, int64_t step_slots, int64_t rank, int64_t world_size);
+
+}  // namespace dataline

@@ -1,0 +1,65 @@
+// Blocks of splitmix64 words in vector lanes, for the Fisher-Yates tables.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/random.h"
+#include "core/order/fisher_yates.h"
+
+#if DATALINE_HAS_HIGHWAY
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "core/order/words_simd.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dataline {
+namespace HWY_NAMESPACE {
+#if DATALINE_SIMD_LANES
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D64 = hn::ScalableTag<uint64_t>;
+using V64 = hn::Vec<D64>;
+
+// mix64 in lanes.
+HWY_INLINE V64 mix(V64 x) {
+  const D64 d;
+  x = hn::Xor(x, hn::ShiftRight<30>(x));
+  x = hn::Mul(x, hn::Set(d, 0xbf58476d1ce4e5b9u));
+  x = hn::Xor(x, hn::ShiftRight<27>(x));
+  x = hn::Mul(x, hn::Set(d, 0x94d049bb133111ebu));
+  return hn::Xor(x, hn::ShiftRight<31>(x));
+}
+
+void words(uint64_t key, int64_t first, int64_t count, uint64_t* out) {
+  constexpr int64_t kLanes = HWY_LANES(uint64_t);
+  const D64 d;
+  HWY_ALIGN uint64_t starts[kLanes];
+  for (int64_t i = 0; i < kLanes; ++i) starts[i] = key + static_cast<uint64_t>(first + i + 1) * kGolden64;
+  V64 counter = hn::Load(d, starts);
+  const V64 step = hn::Set(d, static_cast<uint64_t>(kLanes) * kGolden64);
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    hn::StoreU(mix(counter), d, out + i);
+    counter = hn::Add(counter, step);
+  }
+  for (; i < count; ++i) out[i] = mix64(key + static_cast<uint64_t>(first + i + 1) * kGolden64);
+}
+}  // namespace
+#endif
+}  // namespace HWY_NAMESPACE
+}  // namespace dataline
+HWY_AFTER_NAMESPACE();
+#endif
+
+#if !DATALINE_HAS_HIGHWAY || HWY_ONCE
+namespace dataline {
+namespace {
+void words_plain(uint64_t key, int64_t first, int64_t count, uint64_t* out) {
+  for (int64_t i = 0; i < count; ++i) out[i] = mix64(key + static_cast<uint64_t>(first + i + 1) * kGolden64);
+}
+}  // namespace
+
+WordsFunction words_function(SimdTarget target) {
+  return DATALINE_SIMD_PICK(target, WordsFunction, words, &words_plain);
+}
+}  // namespace dataline
+#endif

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/first_bytes.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+
+namespace dataline {
+namespace {
+
+struct Known {
+  std::string_view start;
+  std::string_view what;
+};
+
+constexpr Known kKnown[] = {
+    Known{"version https://git-lfs", "a git-LFS pointer, not the data (git lfs pull fetches it)"},
+    Known{"\x93NUMPY", "an npy file"},
+    Known{"PK\x03\x04", "a zip archive (npz?)"},
+    Known{"\x1f\x8b", "gzip data"},
+    Known{"\x28\xb5\x2f\xfd", "zstd data"},
+    Known{"\xfd"
+          "7zXZ",
+          "xz data"},
+    Known{"BZh", "bzip2 data"},
+    Known{"\x89HDF", "an HDF5 file"},
+    Known{"ARROW1", "an Arrow file"},
+    Known{"PAR1", "a Parquet file"},
+    Known{"\x89PNG", "a PNG image"},
+    Known{"\xff\xd8\xff", "a JPEG image"},
+    Known{"<!DOCTYPE", "an HTML page, perhaps the error page of a download"},
+    Known{"<!doctype", "an HTML page, perhaps the error page of a download"},
+    Known{"<html", "an HTML page, perhaps the error page of a download"},
+    Known{"<HTML", "an HTML page, perhaps the error page of a download"},
+    Known{"<?xml", "an XML document, perhaps the error page of a download"},
+};
+
+constexpr size_t kShownBytes = 8;
+constexpr size_t kMaxPrintedBytes = 40;
+
+}  // namespace
+
+std::string describe_first_bytes(Bytes first) {
+  if (first.empty()) return "an empty file";
+  std::string_view text(reinterpret_cast<const char*>(first.data()), first.size());
+  for (const Known& known : kKnown) {
+    if (text.starts_with(known.start)) return std::string(known.what);
+  }
+  std::string out = "bytes";
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  for (size_t i = 0; i < first.size() && i < kShownBytes; ++i) {
+    auto value = std::to_integer<size_t>(first[i]);
+    out += concat(' ', kDigits[value >> 4], kDigits[value & 15]);
+  }
+  return out;
+}
+
+std::string describe_first_bytes(const MappedFile& file) {
+  std::array<std::byte, kFirstBytes> first;
+  int64_t count = std::min(kFirstBytes, file.bytes());
+  Status status = file.read(0, count, first.data());
+  if (!status.is_ok()) return "bytes that cannot be read";
+  return describe_first_bytes(Bytes(first).first(static_cast<size_t>(count)));
+}
+
+std::string printable(std::string_view text) {
+  std::string out = "'";
+  for (char c : text.substr(0, kMaxPrintedBytes)) out += c >= ' ' && c <= '~' ? c : '?';
+  return out + (text.size() > kMaxPrintedBytes ? "...'" : "'");
+}
+
+}  // namespace dataline

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/flat_file.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/base/checked.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kScratchAlignment = 64;
+
+// Readers compute layouts with checked arithmetic and their own messages; this is the wall behind them all.
+Status check_layout(const MappedFile& file, const Schema& schema, const FlatLayout& layout) {
+  bool sound = layout.data_offset >= 0 && layout.record_stride > 0 && layout.record_bytes > 0 &&
+               layout.record_count >= 0 && layout.columns.size() == schema.columns.size() &&
+               schema.places.size() == schema.fields.size();
+  for (size_t c = 0; sound && c < layout.columns.size(); ++c) {
+    const FlatColumn& column = layout.columns[c];
+    sound = extent_fits(column.offset, column.stored_bytes, layout.record_bytes) &&
+            converted_bytes(column.conversion, column.stored_bytes) == schema.columns[c].row_bytes &&
+            column.stored_bytes % conversion_element_bytes(column.conversion) == 0;
+  }
+  if (!sound) return error(Code::kInternal, file.path(), ": schema and layout of the records do not fit");
+  if (layout.record_bytes > kMaxRecordBytes) {
+    return error(Code::kTooLarge, file.path(), ": offset ", layout.data_offset, ": records of ",
+                 layout.record_bytes, " bytes, at most ", kMaxRecordBytes);
+  }
+  if (layout.record_count == 0) return Status::ok();
+  std::optional<int64_t> span = checked_multiply(layout.record_count - 1, layout.record_stride);
+  if (span) span = checked_add(*span, layout.record_bytes);
+  if (span && extent_fits(layout.data_offset, *span, file.bytes())) return Status::ok();
+  return error(Code::kTruncated, file.path(), ": offset ", layout.data_offset, ": ", layout.record_count,
+               " records need ", span ? std::to_string(*span) : "more than 2^63", " bytes, file has ",
+               std::max<int64_t>(file.bytes() - layout.data_offset, 0));
+}
+
+}  // namespace
+
+Status BatchCheck::operator()(const MappedFile& file, int64_t batch_stamp) const {
+  if (passed_stamp_.load(std::memory_order_relaxed) >= batch_stamp) return Status::ok();
+  DL_RETURN_IF_ERROR(file.check_unchanged());
+  passed_stamp_.store(batch_stamp, std::memory_order_relaxed);
+  return Status::ok();
+}
+
+FlatFile::FlatFile(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info)
+    : file_(std::move(file)), schema_(std::move(schema)), layout_(std::move(layout)), info_(std::move(info)) {
+  if (!file_.addressable()) read_scratch_bytes_ = round_up(layout_.record_bytes, kScratchAlignment);
+  for (const FlatColumn& column : layout_.columns) {
+    bool converted = column.conversion != FlatConversion::kNone;
+    converted_scratch_bytes_.push_back(
+        converted ? round_up(converted_bytes(column.conversion, column.stored_bytes), kScratchAlignment) : 0);
+  }
+}
+
+Result<SourceRef> FlatFile::create(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info) {
+  DL_RETURN_IF_ERROR(check_layout(file, schema, layout));
+  return SourceRef(new FlatFile(std::move(file), std::move(schema), std::move(layout), std::move(info)));
+}
+
+int64_t FlatFile::scratch_bytes(int64_t) const {
+  int64_t total = read_scratch_bytes_;
+  for (int64_t bytes : converted_scratch_bytes_) total += bytes;
+  return total;
+}
+
+void FlatFile::locate(Run& run) const {
+  if (run.count == 0) return;
+  if (!file_.addressable()) {
+    read_rows(run);
+  } else {
+    point_into(run, file_.at(layout_.data_offset));
+    // The pointers of rows that turn out to be missing are taken back.
+    if (!check_(file_, run.batch_stamp).is_ok() || run.cold) populate_rows(run);
+  }
+  convert_columns(run);
+}
+
+void FlatFile::point_into(Run& run, const std::byte* base) const {
+  const int64_t stride = layout_.record_stride;
+  const int64_t count = run.count;
+  const int64_t* indices = run.indices;
+  for (size_t c = 0; c < layout_.columns.size(); ++c) {
+    const std::byte* column = base + layout_.columns[c].offset;
+    const std::byte** data = run.columns[c].data;
+    for (int64_t i = 0; i < count; ++i) data[i] = column + indices[i] * stride;
+    run.columns[c].contiguous = count <= 1 || (run.contiguous && stride == layout_.columns[c].stored_bytes);
+  }
+}
+
+// Rows that cannot be made present fail, each on its own; neighbouring records are tried together first.
+void FlatFile::populate_rows(Run& run) const {
+  bool together = run.contiguous && run.count > 1;
+  if (together && file_.populate(record_offset(run.indices[0]), span_bytes(run.count)).is_ok()) return;
+  for (int64_t i = 0; i < run.count; ++i) {
+    Status status = file_.populate(record_offset(run.indices[i]), layout_.record_bytes);
+    if (status.is_ok()) continue;
+    run.fail(i, static_cast<int64_t>(layout_.columns.size()), std::move(status).with_sample(run.indices[i]));
+  }
+}
+
+// One pread for neighbouring records, unless there are gaps between them. False: nothing was handed out.
+bool FlatFile::read_together(Run& run) const {
+  if (!run.contiguous || run.count < 2 || layout_.record_stride > layout_.record_bytes) return false;
+  return file_.read(record_offset(run.indices[0]), span_bytes(run.count), run.scratch).is_ok();
+}
+
+void FlatFile::read_rows(Run& run) const {
+  bool together = read_together(run);
+  int64_t step = together ? layout_.record_stride : layout_.record_bytes;
+  for (size_t c = 0; c < layout_.columns.size(); ++c) {
+    run.columns[c].contiguous = run.count <= 1 || step == layout_.columns[c].stored_bytes;
+    const std::byte* column = run.scratch + layout_.columns[c].offset;
+    for (int64_t i = 0; i < run.count; ++i) run.columns[c].data[i] = column + i * step;
+  }
+  for (int64_t i = 0; i < run.count && !together; ++i) {
+    Status status = file_.read(record_offset(run.indices[i]), layout_.record_bytes, run.scratch + i * step);
+    if (status.is_ok()) continue;
+    run.fail(i, static_cast<int64_t>(layout_.columns.size()), std::move(status).with_sample(run.indices[i]));
+  }
+}
+
+void FlatFile::convert_columns(Run& run) const {
+  std::byte* target = run.scratch + run.count * read_scratch_bytes_;
+  for (size_t c = 0; c < layout_.columns.size(); ++c) {
+    const FlatColumn& column = layout_.columns[c];
+    if (column.conversion == FlatConversion::kNone) continue;
+    int64_t row_bytes = converted_bytes(column.conversion, column.stored_bytes);
+    bool complete = true;
+    for (int64_t i = 0; i < run.count; ++i) {
+      const std::byte*& data = run.columns[c].data[i];
+      if (data == nullptr) {
+        complete = false;
+        continue;
+      }
+      convert_bytes(column.conversion, data, column.stored_bytes, target + i * row_bytes);
+      data = target + i * row_bytes;
+    }
+    run.columns[c].contiguous = complete;
+    target += run.count * converted_scratch_bytes_[c];
+  }
+}
+
+void FlatFile::advise(std::span<const int64_t> indices) const {
+  for (size_t first = 0; first < indices.size();) {
+    size_t end = first + 1;
+    while (end < indices.size() && indices[end] == indices[end - 1] + 1) ++end;
+    file_.advise(record_offset(indices[first]), span_bytes(static_cast<int64_t>(end - first)));
+    first = end;
+  }
+}
+
+bool FlatFile::resident(int64_t index) const {
+  return file_.resident(record_offset(index), layout_.record_bytes);
+}
+
+void FlatFile::fingerprint(Digest& digest) const {
+  fingerprint_schema(*this, digest);
+  digest.add(static_cast<uint64_t>(file_.file_bytes()));
+  digest.add(static_cast<uint64_t>(layout_.data_offset));
+  digest.add(static_cast<uint64_t>(layout_.record_stride));
+}
+
+Status set_axes(const std::string& path, const std::string& axes, Field& field) {
+  if (axes.empty()) return Status::ok();
+  auto is_letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (!is_letter(axes[i]) || axes.find(axes[i]) != i) {
+      return error(Code::kBadUri, path, ": axes=", axes,
+                   ": expected different letters, one a dim, as in HWC");
+    }
+  }
+  if (axes.size() != field.shape.size()) {
+    return error(Code::kBadUri, path, ": axes=", axes, " names ", axes.size(), " dims, a sample of '",
+                 field.name, "' is ", field_type_text(field));
+  }
+  field.axes = axes;
+  return Status::ok();
+}
+
+}  // namespace dataline

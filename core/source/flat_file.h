@@ -1,0 +1,97 @@
+// Fixed-stride records in one file: record i begins at data_offset + i * record_stride. npy, idx, raw, cifar
+// and tokens are such files and differ only in how they find the layout.
+//
+// Threads: immutable after create; every function may be called from several workers at once.
+// Lifetime: pointers into mapped files and files in memory live as long as the source; pointers into
+// scratch as long as the scratch.
+// Cost: locate() is a multiplication and an addition for each record and column; no allocation, no branch
+// per record, unless the run is cold, the file is read by pread, or a column is converted.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/memory/mapped_file.h"
+#include "core/source/flat_convert.h"
+#include "core/source/source.h"
+
+namespace dataline {
+
+// One column of the schema, in the same place of the list.
+struct FlatColumn {
+  int64_t offset = 0;        // of its stored bytes within the record
+  int64_t stored_bytes = 0;  // in the file; the schema's row_bytes are those delivered
+  FlatConversion conversion = FlatConversion::kNone;
+};
+
+// Below the address space of every machine, and far from where sums of a few sizes would wrap.
+constexpr int64_t kMaxRecordBytes = int64_t{1} << 46;
+
+struct FlatLayout {
+  int64_t data_offset = 0;    // of record 0
+  int64_t record_stride = 0;  // from one record to the next, > 0
+  int64_t record_bytes = 0;   // a record's span; above the stride records overlap, below it there are gaps
+  int64_t record_count = 0;
+  std::vector<FlatColumn> columns;
+};
+
+// check_unchanged() once for each batch, by whichever worker comes first.
+class BatchCheck {
+ public:
+  Status operator()(const MappedFile& file, int64_t batch_stamp) const;
+
+ private:
+  // Relaxed throughout: it publishes nothing, and a worker that misses a store only calls fstat once more. It
+  // is stored after the check has passed, so that nobody goes on the word of a check that is still under way.
+  mutable std::atomic<int64_t> passed_stamp_{-1};
+};
+
+class FlatFile final : public Source {
+ public:
+  // Checks that all records lie inside the file (kTruncated names file, offset, expected and got) and that
+  // schema and layout fit each other (kInternal). `info.format` and `info.notes` come from the reader.
+  static Result<SourceRef> create(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info);
+
+  int64_t count() const override { return layout_.record_count; }
+  const Schema& schema() const override { return schema_; }
+  SourceInfo info() const override { return info_; }
+  void locate(Run& run) const override;
+  int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
+  void advise(std::span<const int64_t> indices) const override;
+  bool resident(int64_t index) const override;
+  void fingerprint(Digest& digest) const override;
+
+ private:
+  FlatFile(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info);
+
+  int64_t record_offset(int64_t index) const { return layout_.data_offset + index * layout_.record_stride; }
+  // Bytes from the start of the first to the end of the last of `count` neighbouring records.
+  int64_t span_bytes(int64_t count) const {
+    return (count - 1) * layout_.record_stride + layout_.record_bytes;
+  }
+  void populate_rows(Run& run) const;
+  void point_into(Run& run, const std::byte* base) const;
+  void read_rows(Run& run) const;
+  bool read_together(Run& run) const;
+  void convert_columns(Run& run) const;
+
+  MappedFile file_;
+  Schema schema_;
+  FlatLayout layout_;
+  SourceInfo info_;
+  BatchCheck check_;
+  // Scratch of a run is cut into one part for records read by pread and one for each converted column; a part
+  // is `count` times its bytes here, which are multiples of 64, so that every part is aligned.
+  int64_t read_scratch_bytes_ = 0;
+  std::vector<int64_t> converted_scratch_bytes_;  // [columns], 0 where nothing is converted
+};
+
+// Sets a field's axes from the URI key `axes`; kBadUri when the letters do not match the sample's dims. An
+// empty `axes` changes nothing.
+Status set_axes(const std::string& path, const std::string& axes, Field& field);
+
+}  // namespace dataline

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/formats.h"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "core/source/directory.h"
+#include "core/source/idx.h"
+#include "core/source/image_sets.h"
+#include "core/source/npy.h"
+#include "core/source/peek.h"
+#include "core/source/raw.h"
+#include "core/source/record_fields.h"
+#include "core/source/tokens.h"
+
+namespace dataline {
+namespace {
+
+Result<OpenOne> configure_npy(const Uri& uri) {
+  constexpr std::string_view kTrailing[] = {"error", "ignore"};
+  NpyOptions options;
+  DL_ASSIGN_OR_RETURN(std::string_view trailing, uri_word(uri, "trailing", "error", kTrailing));
+  options.trailing_ignore = trailing == "ignore";
+  DL_ASSIGN_OR_RETURN(std::optional<DType> dtype, uri_dtype(uri, "dtype"));
+  if (dtype && *dtype != DType::kBf16) {
+    return uri_error(uri.find("dtype")->value_column,
+                     "npy files say their dtype; only dtype=bf16 may be given, ",
+                     "to read 2-byte void as bf16");
+  }
+  options.bf16 = dtype.has_value();
+  return OpenOne([options](const std::string& path, const OpenContext& context) {
+    return open_npy(path, options, context);
+  });
+}
+
+Result<OpenOne> configure_idx(const Uri&) {
+  return OpenOne(
+      [](const std::string& path, const OpenContext& context) { return open_idx(path, {}, context); });
+}
+
+Result<OpenOne> configure_raw(const Uri& uri) {
+  constexpr std::string_view kPartial[] = {"error", "ignore"};
+  RawOptions options;
+  DL_ASSIGN_OR_RETURN(options.fields, record_fields(uri));
+  DL_ASSIGN_OR_RETURN(options.header_bytes, uri_i64(uri, "header", 0, 0));
+  DL_ASSIGN_OR_RETURN(std::string_view partial, uri_word(uri, "partial", "error", kPartial));
+  options.partial_ignore = partial == "ignore";
+  return OpenOne([options](const std::string& path, const OpenContext& context) -> Result<SourceRef> {
+    DL_ASSIGN_OR_RETURN(Peek start, peek(path, context));
+    DL_RETURN_IF_ERROR(refuse_stand_ins(start));  // a raw reader would take them for records
+    return open_raw(path, options, context);
+  });
+}
+
+Result<OpenOne> configure_tokens(const Uri& uri) {
+  TokensOptions options;
+  DL_ASSIGN_OR_RETURN(options.length, uri_i64(uri, "length", options.length, 1));
+  if (options.length > kMaxWindowTokens) {
+    return uri_error(uri.find("length")->value_column, "length is at most ", kMaxWindowTokens);
+  }
+  DL_ASSIGN_OR_RETURN(options.stride, uri_i64(uri, "stride", options.length, 1));
+  DL_ASSIGN_OR_RETURN(options.views, uri_bool(uri, "views", false));
+  DL_ASSIGN_OR_RETURN(options.dtype, uri_dtype(uri, "dtype"));
+  if (options.dtype && !dtype_is_integer(*options.dtype)) {
+    return uri_error(uri.find("dtype")->value_column, "tokens are integers: u8 u16 u32 u64 i8 i16 i32 i64");
+  }
+  return OpenOne([options](const std::string& path, const OpenContext& context) {
+    return open_tokens(path, options, context);
+  });
+}
+
+using OpenImageSet = Result<SourceRef> (*)(const std::string&, const ImageSetOptions&, const OpenContext&);
+
+template <OpenImageSet open>
+Result<OpenOne> configure_image_set(const Uri& uri) {
+  constexpr std::string_view kSplits[] = {"train", "test"};
+  constexpr std::string_view kLabelTypes[] = {"i64", "u8"};
+  ImageSetOptions options;
+  DL_ASSIGN_OR_RETURN(std::string_view split, uri_word(uri, "split", "train", kSplits));
+  options.test = split == "test";
+  DL_ASSIGN_OR_RETURN(std::string_view label_dtype, uri_word(uri, "label_dtype", "i64", kLabelTypes));
+  options.label_u8 = label_dtype == "u8";
+  return OpenOne([options](const std::string& path, const OpenContext& context) {
+    return open(path, options, context);
+  });
+}
+
+bool is_npy_member(const std::string&, std::string_view name, const OpenContext&) {
+  return name.ends_with(".npy");
+}
+bool is_raw_member(const std::string&, std::string_view, const OpenContext&) { return true; }
+bool is_tokens_member(const std::string&, std::string_view name, const OpenContext&) {
+  return name.ends_with(".bin") || name.ends_with(".npy");
+}
+bool is_idx_member(const std::string& directory, std::string_view name, const OpenContext& context) {
+  std::string_view plain = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
+  if (plain.ends_with("-ubyte") || plain.ends_with(".idx")) return true;
+  Result<Peek> start = peek(join_path(directory, name), context);
+  return start.is_ok() && idx_file_bytes(start.value()).has_value();
+}
+
+constexpr std::string_view kNpyKeys[] = {"trailing", "dtype"};
+constexpr std::string_view kRawKeys[] = {"dtype", "shape", "fields", "header", "partial"};
+constexpr std::string_view kTokensKeys[] = {"length", "stride", "views", "dtype"};
+constexpr std::string_view kImageSetKeys[] = {"split", "label_dtype"};
+
+constexpr Format kFormats[] = {
+    Format{"npy", kNpyKeys, true, configure_npy, is_npy_member, "*.npy"},
+    Format{"idx", {}, true, configure_idx, is_idx_member, "*-ubyte, *.idx, or by content"},
+    Format{"raw", kRawKeys, true, configure_raw, is_raw_member, "all"},
+    Format{"mnist", kImageSetKeys, false, configure_image_set<open_mnist>},
+    Format{"cifar10", kImageSetKeys, false, configure_image_set<open_cifar10>},
+    Format{"cifar100", kImageSetKeys, false, configure_image_set<open_cifar100>},
+    Format{"tokens", kTokensKeys, false, configure_tokens, is_tokens_member, "*.bin, *.npy"},
+    Format{"folder"},
+    Format{"tar"},
+};
+
+constexpr auto kNames = [] {
+  std::array<std::string_view, std::size(kFormats)> names{};
+  for (size_t i = 0; i < names.size(); ++i) names[i] = kFormats[i].name;
+  return names;
+}();
+
+}  // namespace
+
+std::span<const Format> formats() { return kFormats; }
+std::span<const std::string_view> format_names() { return kNames; }
+
+const Format* find_format(std::string_view name) {
+  for (const Format& format : kFormats) {
+    if (format.name == name) return &format;
+  }
+  return nullptr;
+}
+
+}  // namespace dataline

@@ -1,0 +1,31 @@
+// A source that stands before another one and changes a part of what it says.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <utility>
+
+#include "core/source/source.h"
+
+namespace dataline {
+
+class ForwardSource : public Source {
+ public:
+  int64_t count() const override { return source_->count(); }
+  const Schema& schema() const override { return source_->schema(); }
+  SourceInfo info() const override { return source_->info(); }
+  void locate(Run& run) const override { source_->locate(run); }
+  int64_t scratch_bytes(int64_t max_bytes_per_sample) const override {
+    return source_->scratch_bytes(max_bytes_per_sample);
+  }
+  void advise(std::span<const int64_t> indices) const override { source_->advise(indices); }
+  bool resident(int64_t index) const override { return source_->resident(index); }
+  void fingerprint(Digest& digest) const override { source_->fingerprint(digest); }
+  bool calls_host() const override { return source_->calls_host(); }
+
+ protected:
+  explicit ForwardSource(SourceRef source) : source_(std::move(source)) {}
+
+  SourceRef source_;
+};
+
+}  // namespace dataline

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/gzip.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "core/base/checked.h"
+
+#ifdef DATALINE_HAS_LIBDEFLATE
+#include <libdeflate.h>
+#endif
+
+namespace dataline {
+namespace {
+
+constexpr std::byte kMagic0{0x1f};
+constexpr std::byte kMagic1{0x8b};
+
+}  // namespace
+
+bool is_gzip(Bytes first) { return first.size() >= 2 && first[0] == kMagic0 && first[1] == kMagic1; }
+
+int64_t most_inflated_bytes(int64_t compressed_bytes) {
+  constexpr int64_t kMostRatio = 258 * 8 / 2;
+  return checked_multiply(compressed_bytes, kMostRatio).value_or(std::numeric_limits<int64_t>::max());
+}
+
+#ifdef DATALINE_HAS_LIBDEFLATE
+namespace {
+
+constexpr size_t kLeastMemberBytes = 18;  // a header of 10, no data to speak of, a trailer of 8
+constexpr size_t kTrailerBytes = 8;       // CRC-32 and length, little-endian
+// libdeflate copies a stored block (65,535 bytes at most) as a whole or not at all, so a buffer must have
+// room for one after the bytes that are wanted.
+constexpr size_t kStartBufferBytes = kInflateStartBytes + 65535;
+
+struct Free {
+  void operator()(libdeflate_decompressor* one) const { libdeflate_free_decompressor(one); }
+};
+using Decompressor = std::unique_ptr<libdeflate_decompressor, Free>;
+
+Status no_memory(const std::string& path) {
+  return error(Code::kNoMemory, path, ": no memory to inflate it");
+}
+
+Status wrong(Code code, const std::string& path, size_t offset, std::string_view what) {
+  return error(code, path, ": offset ", offset, ": ", what);
+}
+
+// Bytes of a member's header; nothing when it is cut. libdeflate has looked at magic, method and flags.
+std::optional<size_t> header_bytes(Bytes member) {
+  constexpr size_t kFixedBytes = 10;
+  if (member.size() < kFixedBytes) return std::nullopt;
+  auto flags = std::to_integer<uint32_t>(member[3]);
+  size_t at = kFixedBytes;
+  if ((flags & 4) != 0) {  // extra fields, with their length before them
+    if (member.size() - at < 2) return std::nullopt;
+    at += size_t{2} + load_little<uint16_t>(member.data() + at);
+  }
+  for (uint32_t flag : {8u, 16u}) {  // name, comment: up to a zero byte
+    if ((flags & flag) == 0) continue;
+    while (at < member.size() && member[at] != std::byte{0}) ++at;
+    ++at;
+  }
+  if ((flags & 2) != 0) at += 2;  // checksum of the header
+  return at <= member.size() ? std::optional(at) : std::nullopt;
+}
+
+// Why a member did not inflate: the deflate data alone is inflated again and the trailer compared by hand.
+Status diagnose(libdeflate_decompressor* decompressor, const std::string& path, Bytes compressed,
+                size_t offset, std::span<std::byte> out) {
+  Bytes member = compressed.subspan(offset);
+  bool deflate = member[2] == std::byte{8} && (member[3] & std::byte{0xe0}) == std::byte{0};
+  if (!deflate)
+    return wrong(Code::kCorrupt, path, offset, "gzip member of an unknown method or with unknown flags");
+  std::optional<size_t> header = header_bytes(member);
+  if (!header) return wrong(Code::kTruncated, path, offset, "gzip header breaks off at the end of the file");
+  Bytes data = member.subspan(*header);
+  size_t used = 0, written = 0;
+  libdeflate_result result = libdeflate_deflate_decompress_ex(decompressor, data.data(), data.size(),
+                                                              out.data(), out.size(), &used, &written);
+  size_t at = offset + *header;
+  if (result != LIBDEFLATE_SUCCESS)
+    return wrong(Code::kCorrupt, path, at, "gzip data is damaged or breaks off");
+  Bytes trailer = data.subspan(used);
+  at += used;
+  if (trailer.size() < kTrailerBytes) {
+    return wrong(Code::kTruncated, path, at, concat("gzip trailer needs 8 bytes, file has ", trailer.size()));
+  }
+  uint32_t expected = load_little<uint32_t>(trailer.data());
+  uint32_t got = libdeflate_crc32(0, out.data(), written);
+  if (expected != got)
+    return wrong(Code::kCorrupt, path, at, concat("gzip CRC-32: expected ", expected, ", got ", got));
+  return wrong(
+      Code::kCorrupt, path, at + 4,
+      concat("gzip length: expected ", load_little<uint32_t>(trailer.data() + 4), ", got ", written));
+}
+
+struct Progress {
+  size_t read = 0;
+  size_t written = 0;
+};
+
+// One member more. kTooLarge: `out` is full.
+Status inflate_member(libdeflate_decompressor* decompressor, const std::string& path, Bytes compressed,
+                      std::span<std::byte> out, Progress& progress) {
+  Bytes rest = compressed.subspan(progress.read);
+  if (!is_gzip(rest)) {
+    return wrong(rest.size() < 2 ? Code::kTruncated : Code::kCorrupt, path, progress.read,
+                 concat("expected a gzip member, got ", rest.size(), " other bytes"));
+  }
+  if (rest.size() < kLeastMemberBytes) {
+    return wrong(Code::kTruncated, path, progress.read,
+                 concat("gzip member needs at least ", kLeastMemberBytes, " bytes, file has ", rest.size()));
+  }
+  std::span<std::byte> free = out.subspan(progress.written);
+  size_t used = 0, written = 0;
+  switch (libdeflate_gzip_decompress_ex(decompressor, rest.data(), rest.size(), free.data(), free.size(),
+                                        &used, &written)) {
+    case LIBDEFLATE_SUCCESS:
+      break;
+    case LIBDEFLATE_INSUFFICIENT_SPACE:
+      return wrong(Code::kTooLarge, path, progress.read,
+                   concat("inflates to more than ", out.size(), " bytes"));
+    default:
+      return diagnose(decompressor, path, compressed, progress.read, free);
+  }
+  progress.read += used;
+  progress.written += written;
+  return Status::ok();
+}
+
+// Tapes and some writers fill the file up with zeros.
+bool only_zeros(Bytes rest) {
+  return std::all_of(rest.begin(), rest.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+// All members, until the data ends, `out` is full (kTooLarge) or something is wrong.
+Status inflate_members(libdeflate_decompressor* decompressor, const std::string& path, Bytes compressed,
+                       std::span<std::byte> out, const CancelTokenRef& cancel, Progress& progress) {
+  do {
+    if (cancel != nullptr && cancel->cancelled()) {
+      return error(Code::kCancelled, path, ": cancelled after ", progress.read, " of ", compressed.size(),
+                   " bytes");
+    }
+    DL_RETURN_IF_ERROR(inflate_member(decompressor, path, compressed, out, progress));
+  } while (progress.read < compressed.size() && !only_zeros(compressed.subspan(progress.read)));
+  return Status::ok();
+}
+
+}  // namespace
+
+Result<std::string> inflate_start(const std::string& path, Bytes compressed) {
+  Decompressor decompressor(libdeflate_alloc_decompressor());
+  if (decompressor == nullptr) return no_memory(path);
+  // libdeflate does not say what it leaves in a buffer that is too small. What comes out alike over two
+  // different fillings was written by it.
+  std::string filled[2] = {std::string(kStartBufferBytes, '\x00'), std::string(kStartBufferBytes, '\xff')};
+  for (std::string& text : filled) {
+    Progress progress;
+    std::span<std::byte> out = std::as_writable_bytes(std::span(text));
+    Status status = inflate_members(decompressor.get(), path, compressed, out, nullptr, progress);
+    if (status.is_ok()) return text.substr(0, progress.written);
+    if (status.code() != Code::kTooLarge) return status;
+  }
+  auto end = std::mismatch(filled[0].begin(), filled[0].end(), filled[1].begin()).first;
+  if (end - filled[0].begin() < static_cast<ptrdiff_t>(kInflateStartBytes)) {
+    return error(Code::kInternal, path, ": this libdeflate does not show the start of inflated data");
+  }
+  return std::string(filled[0].begin(), end);
+}
+
+Status inflate_exactly(const std::string& path, Bytes compressed, std::span<std::byte> out,
+                       const CancelTokenRef& cancel) {
+  Decompressor decompressor(libdeflate_alloc_decompressor());
+  if (decompressor == nullptr) return no_memory(path);
+  Progress progress;
+  Status status = inflate_members(decompressor.get(), path, compressed, out, cancel, progress);
+  if (status.code() == Code::kTooLarge) return Status(Code::kCorrupt, status.message());
+  DL_RETURN_IF_ERROR(std::move(status));
+  if (progress.written < out.size()) {
+    return wrong(Code::kTruncated, path, progress.read,
+                 concat("inflates to ", progress.written, " bytes, expected ", out.size()));
+  }
+  return Status::ok();
+}
+
+#else
+
+namespace {
+
+Status no_libdeflate(const std::string& path) {
+  return error(Code::kUnsupported, path,
+               ": is gzip data, and this build has no libdeflate (DATALINE_WITH_LIBDEFLATE)");
+}
+
+}  // namespace
+
+Result<std::string> inflate_start(const std::string& path, Bytes) { return no_libdeflate(path); }
+
+Status inflate_exactly(const std::string& path, Bytes, std::span<std::byte>, const CancelTokenRef&) {
+  return no_libdeflate(path);
+}
+
+#endif
+
+}  // namespace dataline

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/open.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/base/thread.h"
+#include "core/source/concat.h"
+#include "core/source/detect.h"
+#include "core/source/directory.h"
+#include "core/source/flat_file.h"
+#include "core/source/formats.h"
+#include "core/source/forward.h"
+#include "core/source/uri.h"
+#include "core/source/zip.h"
+
+namespace dataline {
+namespace {
+
+// What the user sees of a set opened by URI: the scheme as its format, the URI as given, the key `axes`
+// applied.
+class OpenedSource final : public ForwardSource {
+ public:
+  OpenedSource(SourceRef source, Schema schema, SourceInfo info)
+      : ForwardSource(std::move(source)), schema_(std::move(schema)), info_(std::move(info)) {}
+
+  const Schema& schema() const override { return schema_; }
+  SourceInfo info() const override { return info_; }
+
+ private:
+  Schema schema_;
+  SourceInfo info_;
+};
+
+// The files behind one path of the URI.
+using Files = std::vector<std::string>;
+
+Result<Files> files_of(const Format& format, const std::string& path, const OpenContext& context) {
+  if (format.is_member == nullptr) return Files{path};
+  DL_ASSIGN_OR_RETURN(bool directory, is_directory(path));
+  if (!directory) return Files{path};
+  DL_ASSIGN_OR_RETURN(std::vector<std::string> names, list_files(path));
+  Files files;
+  for (const std::string& name : names) {
+    if (format.is_member(path, name, context)) files.push_back(join_path(path, name));
+  }
+  if (!files.empty()) return files;
+  return error(Code::kEmpty, path, ": no ", format.name, " files (", format.members, ") among the ",
+               names.size(), " in this directory");
+}
+
+// Opens all files of a URI, one after another, with an eye on the cancel token and the log.
+class Opening {
+ public:
+  Opening(const Uri& uri, OpenOne open_one, const OpenContext& context, size_t file_count)
+      : uri_(uri), open_one_(std::move(open_one)), context_(context), file_count_(file_count) {}
+
+  Result<SourceRef> open(const Files& files) {
+    std::vector<Part> parts;
+    parts.reserve(files.size());
+    for (const std::string& path : files) {
+      DL_RETURN_IF_ERROR(before_file());
+      Result<SourceRef> source = open_one_(path, context_);
+      if (!source.is_ok()) return explain(source.take_status());
+      parts.push_back({"", source.take(), path});
+      ++opened_;
+    }
+    return concat_sources(std::move(parts));
+  }
+
+ private:
+  Status before_file() {
+    if (context_.cancel != nullptr && context_.cancel->cancelled()) {
+      return error(Code::kCancelled, uri_.text, ": cancelled after ", opened_, " of ", file_count_, " files");
+    }
+    if (file_count_ == 1) return Status::ok();
+    int64_t now_ns = monotonic_ns();
+    if (opened_ % kProgressFiles == 0 || now_ns - told_ns_ > kProgressNs) {
+      context_.log(LogLevel::kProgress,
+                   concat("opening ", uri_.text, ": ", opened_, " of ", file_count_, " files"));
+      told_ns_ = now_ns;
+    }
+    return Status::ok();
+  }
+
+  Status explain(Status status) const {
+    // A key that only the file showed to be missing: the mark stands where it would be typed.
+    if (status.code() == Code::kBadUri && status.column() == 0) {
+      return std::move(status).with_column(static_cast<int64_t>(uri_.text.size()) + 1);
+    }
+    if (status.code() != Code::kTooManyFiles || file_count_ == 1) return status;
+    return std::move(status).in(concat(opened_, " of ", file_count_, " files are open"));
+  }
+
+  static constexpr size_t kProgressFiles = 256;
+  static constexpr int64_t kProgressNs = 500'000'000;
+
+  const Uri& uri_;
+  OpenOne open_one_;
+  const OpenContext& context_;
+  size_t file_count_;
+  size_t opened_ = 0;
+  int64_t told_ns_ = 0;
+};
+
+Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(OpenOne open_one, format.configure(uri));
+  std::vector<Files> files;
+  size_t file_count = 0;
+  for (const UriPath& path : uri.paths) {
+    DL_ASSIGN_OR_RETURN(Files found, files_of(format, path.path, context));
+    file_count += found.size();
+    files.push_back(std::move(found));
+  }
+  Opening opening(uri, std::move(open_one), context, file_count);
+  if (!uri.named()) {
+    Files all;
+    for (Files& some : files) std::move(some.begin(), some.end(), std::back_inserter(all));
+    return opening.open(all);
+  }
+  std::vector<Part> parts;
+  for (size_t i = 0; i < files.size(); ++i) {
+    DL_ASSIGN_OR_RETURN(SourceRef source, opening.open(files[i]));
+    parts.push_back({uri.paths[i].name, std::move(source), uri.paths[i].path});
+  }
+  return zip_sources(std::move(parts));
+}
+
+Result<const Format*> format_of(const Uri& uri) {
+  const Format* format = find_format(uri.scheme);
+  if (format == nullptr) {
+    return uri_error(1, "unknown scheme '", uri.scheme, "'", did_you_mean(uri.scheme, format_names()),
+                     " (a path with ':' in it is written ./", uri.scheme, ":...)");
+  }
+  if (format->configure != nullptr) return format;
+  return error(Code::kUnsupported, "scheme '", uri.scheme, "' comes with a later release").with_column(1);
+}
+
+Status check_keys(const Uri& uri, const Format& format) {
+  std::vector<std::string_view> known(format.keys.begin(), format.keys.end());
+  if (format.takes_axes) known.push_back("axes");
+  for (const UriKey& key : uri.keys) {
+    if (std::find(known.begin(), known.end(), key.key) != known.end()) continue;
+    std::string expected;
+    for (std::string_view name : known) expected += concat(expected.empty() ? " (keys: " : ", ", name);
+    expected += known.empty() ? " (it has no keys)" : ")";
+    return uri_error(key.column, format.name, " has no key '", key.key, "'", did_you_mean(key.key, known),
+                     expected);
+  }
+  return Status::ok();
+}
+
+// The key `axes` is for the only field, or the one called `image`.
+Status apply_axes(const Uri& uri, Schema& schema) {
+  const UriKey* key = uri.find("axes");
+  if (key == nullptr) return Status::ok();
+  auto wanted = std::find_if(schema.fields.begin(), schema.fields.end(), [&](const Field& field) {
+    return schema.fields.size() == 1 || field.name == "image";
+  });
+  if (key->value.empty()) return uri_error(key->value_column, "axes=: expected one letter a dim, as in HWC");
+  if (wanted == schema.fields.end()) {
+    return uri_error(key->column, "axes is for the only field or for 'image'; here are ",
+                     schema.fields.size(), " fields and no 'image'");
+  }
+  Status status = set_axes(uri.paths.front().path, key->value, *wanted);
+  return status.is_ok() ? status : uri_error(key->value_column, status.message());
+}
+
+}  // namespace
+
+Result<SourceRef> open_source(std::string_view text, const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(Uri uri, parse_uri(text));
+  if (uri.scheme.empty()) {
+    DL_ASSIGN_OR_RETURN(uri.scheme, detect_format(uri.paths.front().path, context));
+  }
+  DL_ASSIGN_OR_RETURN(const Format* format, format_of(uri));
+  DL_RETURN_IF_ERROR(check_keys(uri, *format));
+  DL_ASSIGN_OR_RETURN(SourceRef source, open_paths(uri, *format, context));
+  Schema schema = source->schema();
+  DL_RETURN_IF_ERROR(apply_axes(uri, schema));
+  SourceInfo info{std::string(format->name), uri.text, source->info().notes};
+  return SourceRef(std::make_shared<OpenedSource>(std::move(source), std::move(schema), std::move(info)));
+}
+
+}  // namespace dataline

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/part.h"
+
+#include <algorithm>
+
+namespace dataline {
+
+std::string part_text(const std::vector<Part>& parts, size_t index) {
+  const Part& part = parts[index];
+  if (!part.path.empty()) return part.path;
+  return part.name.empty() ? concat("part ", index) : part.name;
+}
+
+void add_part_notes(const Part& part, std::vector<std::string>& notes) {
+  for (std::string& note : part.source->info().notes) {
+    if (notes.size() >= kMaxPartNotes) return;
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+  }
+}
+
+Status check_parts(const std::vector<Part>& parts, std::string_view what) {
+  if (parts.empty()) return error(Code::kInvalidArgument, what, " needs at least one dataset");
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i].source == nullptr)
+      return error(Code::kInvalidArgument, what, ": ", part_text(parts, i), " is null");
+    if (parts[i].source->count() >= 0) continue;
+    return error(Code::kUnsupported, what, ": ", part_text(parts, i), " is a stream of unknown length");
+  }
+  return Status::ok();
+}
+
+}  // namespace dataline

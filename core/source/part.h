@@ -1,0 +1,29 @@
+// What composed sources are made of.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/source/source.h"
+
+namespace dataline {
+
+struct Part {
+  std::string name;  // zip only: names its fields; may be empty
+  SourceRef source;
+  std::string path;  // where it came from, for messages; may be empty
+};
+
+// What messages call parts[index]: its path, its name, or "part 3".
+std::string part_text(const std::vector<Part>& parts, size_t index);
+
+// The distinct notes of the parts, in order; at most kMaxPartNotes.
+constexpr size_t kMaxPartNotes = 16;
+void add_part_notes(const Part& part, std::vector<std::string>& notes);
+
+// Parts must have a known number of samples: kUnsupported names the part that streams. There must be one at
+// least.
+Status check_parts(const std::vector<Part>& parts, std::string_view what);
+
+}  // namespace dataline

@@ -1,0 +1,27 @@
+// What several operators check in the same words.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/transform/operators.h"
+
+namespace dataline {
+
+constexpr int64_t kMostSide = int64_t{1}
+                              << 24;  // pixels or steps on one side; keeps sums of sides far from overflow
+
+Status want_dense(const Arguments& arguments, const Plan& plan);
+Status want_real(const Arguments& arguments, const Plan& plan);  // not complex
+Result<ImageShape> want_image(const Arguments& arguments, const Plan& plan);
+// That a sample of this shape has a byte count, for any dtype.
+Status want_countable(const Arguments& arguments, const std::vector<int64_t>& shape);
+// "size": one side for both, [height, width] or heightxwidth.
+struct Size {
+  int64_t height = 0;
+  int64_t width = 0;
+};
+Result<Size> size_argument(const Arguments& arguments, size_t index);
+
+}  // namespace dataline

@@ -1,0 +1,116 @@
+// y = (x / max - mean) / std, as y = x * a + b: a = 1 / (max * std) and b = -mean / std are computed in f64 and
+// rounded to f32, and y is rounded after the product and after the sum, so that every machine gives the same
+// bytes.
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <cmath>
+
+#include "core/base/text.h"
+#include "core/transform/operators/checks.h"
+
+namespace dataline {
+namespace {
+
+enum Argument : size_t { kPreset, kMean, kStd };
+
+struct Statistics {
+  std::vector<double> mean;
+  std::vector<double> deviation;
+};
+
+struct Preset {
+  std::string_view name;
+  std::array<double, 3> mean;
+  std::array<double, 3> deviation;
+  size_t channels;
+};
+
+constexpr Preset kPresets[] = {
+    Preset{"imagenet", {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}, 3},
+    Preset{"cifar10", {0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}, 3},
+    Preset{"mnist", {0.1307}, {0.3081}, 1},
+};
+
+Result<Statistics> preset_statistics(const Arguments& arguments, const Plan& plan) {
+  if (arguments.given(kMean) || arguments.given(kStd))
+    return arguments.fault("expected a preset, or mean= and std=, got both");
+  DL_ASSIGN_OR_RETURN(const std::string_view name, arguments.word(kPreset));
+  std::vector<std::string_view> names;
+  for (const Preset& preset : kPresets) {
+    names.push_back(preset.name);
+    if (preset.name != name) continue;
+    if (plan.cast_from_pixels())
+      return arguments.fault("expected u8 or u16, or floats from 0 to 1, for preset ", name,
+                             ", got pixels cast to ", dtype_name(plan.field().dtype),
+                             "; drop the cast, normalize does it");
+    const auto channels = static_cast<std::ptrdiff_t>(preset.channels);
+    return Statistics{{preset.mean.begin(), preset.mean.begin() + channels},
+                      {preset.deviation.begin(), preset.deviation.begin() + channels}};
+  }
+  return arguments.fault_at(kPreset, "expected imagenet, cifar10, mnist, or mean= and std=, got ",
+                            arguments.text_of(kPreset), did_you_mean(name, names));
+}
+
+Result<Statistics> statistics(const Arguments& arguments, const Plan& plan) {
+  if (arguments.given(kPreset)) return preset_statistics(arguments, plan);
+  if (!arguments.given(kMean) || !arguments.given(kStd))
+    return arguments.fault("expected a preset (imagenet, cifar10, mnist) or both mean= and std=");
+  Statistics out;
+  DL_ASSIGN_OR_RETURN(out.mean, arguments.numbers(kMean));
+  DL_ASSIGN_OR_RETURN(out.deviation, arguments.numbers(kStd));
+  return out;
+}
+
+// What stored values are divided by; an error for types that normalize does not take.
+Result<double> maximum(const Arguments& arguments, const Plan& plan) {
+  const DType dtype = plan.field().dtype;
+  if (dtype == DType::kU8) return 255.0;
+  if (dtype == DType::kU16) return 65535.0;
+  if (dtype_is_float(dtype)) return 1.0;
+  DL_RETURN_IF_ERROR(want_real(arguments, plan));
+  return arguments.fault("expected u8, u16 or floats, got ", dtype_name(dtype),
+                         dtype == DType::kBool ? "" : "; scale makes floats of it");
+}
+
+Status want_channels(const Arguments& arguments, const Plan& plan, size_t values, size_t index) {
+  const Field& field = plan.field();
+  const std::optional<Channels> channels = plan.channels();
+  const auto fault = [&](const auto&... parts) {
+    return arguments.given(index) ? arguments.fault_at(index, parts...) : arguments.fault(parts...);
+  };
+  if (!channels && !field.axes.empty())
+    return fault("expected one value for axes ", field.axes, ", got ", static_cast<int64_t>(values));
+  if (!channels)
+    return fault("expected axes that say where the channels of ", field_type_text(field),
+                 " are, got none for ", static_cast<int64_t>(values), " values; the URI can say axes=HWC");
+  if (channels->count == static_cast<int64_t>(values)) return Status::ok();
+  return fault("expected one value, or one for each of ", channels->count, " channels, got ",
+               static_cast<int64_t>(values));
+}
+
+}  // namespace
+
+Status add_normalize(const Arguments& arguments, Plan& plan) {
+  DL_ASSIGN_OR_RETURN(const double most, maximum(arguments, plan));
+  DL_ASSIGN_OR_RETURN(const Statistics given, statistics(arguments, plan));
+  for (const auto& [values, index] : {std::pair(given.mean.size(), kMean), {given.deviation.size(), kStd}}) {
+    if (values > 1)
+      DL_RETURN_IF_ERROR(want_channels(arguments, plan, values, arguments.given(kPreset) ? kPreset : index));
+  }
+  std::vector<float> a, b;
+  for (size_t c = 0; c < std::max(given.mean.size(), given.deviation.size()); ++c) {
+    const double mean = given.mean[c % given.mean.size()];
+    const double deviation = given.deviation[c % given.deviation.size()];
+    if (!(deviation > 0))
+      return arguments.fault_at(kStd, "expected numbers above 0, got ", arguments.text_of(kStd));
+    a.push_back(static_cast<float>(1.0 / (most * deviation)));
+    b.push_back(static_cast<float>(-mean / deviation));
+    if (!std::isfinite(a.back()) || a.back() == 0 || !std::isfinite(b.back()))
+      return arguments.fault_at(kStd, "expected mean and std whose quotients f32 holds, got ",
+                                arguments.text_of(kStd));
+  }
+  plan.add_affine(std::move(a), std::move(b));
+  return Status::ok();
+}
+
+}  // namespace dataline

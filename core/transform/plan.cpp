@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/transform/plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/transform/programs.h"
+
+namespace dataline {
+namespace {
+
+int64_t elements_of(const Field& field, size_t first_dim) {
+  int64_t total = 1;
+  for (size_t i = first_dim; i < field.shape.size(); ++i) total *= field.shape[i];
+  return total;
+}
+
+bool is_channel_count(int64_t dim) { return dim == 1 || dim == 3 || dim == 4; }
+
+}  // namespace
+
+Plan::Plan(const Field& input, SimdTarget target)
+    : input_(input),
+      field_(input),
+      target_(target),
+      pixels_(input.dtype == DType::kU8 || input.dtype == DType::kU16) {
+  begin_draft();
+}
+
+void Plan::begin_draft() {
+  draft_ = Draft();
+  draft_.input = field_.dtype;
+  draft_.item_elements = field_.shape.empty() ? 1 : elements_of(field_, 1);
+}
+
+std::optional<ImageShape> Plan::image() const {
+  const std::vector<int64_t>& shape = field_.shape;
+  if (field_.kind == FieldKind::kRagged) return std::nullopt;
+  std::string axes = field_.axes;
+  if (axes.empty() && shape.size() == 2) axes = "HW";
+  if (axes.empty() && shape.size() == 3 && is_channel_count(shape[0]) != is_channel_count(shape[2]))
+    axes = is_channel_count(shape[0]) ? "CHW" : "HWC";
+  if (axes.size() != shape.size()) return std::nullopt;
+  if (axes == "HW") return ImageShape{ImageLayout::kInterleaved, 1, shape[0], shape[1]};
+  if (axes == "HWC") return ImageShape{ImageLayout::kInterleaved, shape[2], shape[0], shape[1]};
+  if (axes == "CHW") return ImageShape{ImageLayout::kPlanar, shape[0], shape[1], shape[2]};
+  return std::nullopt;
+}
+
+std::optional<Channels> Plan::channels() const {
+  const size_t at = field_.axes.find('C');
+  if (at == std::string::npos || field_.axes.size() != field_.shape.size()) return std::nullopt;
+  if (field_.shape[at] < 1) return std::nullopt;
+  return Channels{field_.shape[at], elements_of(field_, at + 1)};
+}
+
+void Plan::add_cast(DType to) {
+  const DType from = field_.dtype;
+  if (to == DType::kBool) pixels_ = false;
+  if (from == to) return;
+  ElementStep step;
+  step.from = from;
+  step.to = to;
+  draft_.steps.push_back(std::move(step));
+  if (field_.max_bytes >= 0) field_.max_bytes = field_.max_bytes / dtype_bytes(from) * dtype_bytes(to);
+  field_.dtype = to;
+}
+
+void Plan::add_affine(std::vector<float> a, std::vector<float> b) {
+  if (a.size() > 1) {
+    if (draft_.padding || draft_.shape_lost) end_draft();
+    if (!draft_.image && !draft_.channels) draft_.channels = channels();
+  }
+  ElementStep step;
+  step.from = field_.dtype;
+  step.to = DType::kF32;
+  step.affine = true;
+  step.a = std::move(a);
+  step.b = std::move(b);
+  draft_.steps.push_back(std::move(step));
+  if (field_.max_bytes >= 0) field_.max_bytes = field_.max_bytes / dtype_bytes(field_.dtype) * 4;
+  field_.dtype = DType::kF32;
+  pixels_ = false;
+}
+
+void Plan::add_reshape(std::vector<int64_t> shape, std::string axes) {
+  field_.shape = std::move(shape);
+  field_.axes = std::move(axes);
+  if (draft_.image || draft_.channels) draft_.shape_lost = true;
+}
+
+ImagePlan& Plan::image_draft(const ImageShape& image) {
+  if (draft_.padding || draft_.shape_lost) end_draft();
+  if (!draft_.image) {
+    draft_.image.emplace();
+    draft_.image->input = draft_.image->output = image;
+  }
+  return *draft_.image;
+}
+
+void Plan::set_image(const ImageShape& image) {
+  const bool flat = field_.axes == "HW" || (field_.axes.empty() && field_.shape.size() == 2);
+  if (flat) {
+    field_.shape = {image.height, image.width};
+    field_.axes = "HW";
+  } else if (image.layout == ImageLayout::kPlanar) {
+    field_.shape = {image.channels, image.height, image.width};
+    field_.axes = "CHW";
+  } else {
+    field_.shape = {image.height, image.width, image.channels};
+    field_.axes = "HWC";
+  }
+}
+
+void Plan::add_geometry(const GeometryStep& step, const ImageShape& image, std::vector<std::byte> fill) {
+  // Padding is in the values of this moment: it must come before all element steps of its pass, and two paddings
+  // may not share one.
+  if (!fill.empty() && (!draft_.steps.empty() || (draft_.image && !draft_.image->fill.empty()))) end_draft();
+  ImagePlan& plan = image_draft(image);
+  plan.steps.push_back(step);
+  plan.steps.back().place = place_;
+  if (!fill.empty()) plan.fill = std::move(fill);
+  if (step.kind == GeometryStep::Kind::kCrop) {
+    plan.output.height = step.height;
+    plan.output.width = step.width;
+  }
+  ImageShape now = image;
+  now.height = plan.output.height;
+  now.width = plan.output.width;
+  set_image(now);
+}
+
+void Plan::add_layout(const ImageShape& image, ImageLayout layout) {
+  ImageShape now = image;
+  now.layout = layout;
+  // With one channel both layouts are the same bytes.
+  if (image.layout != layout && image.channels != 1) image_draft(image).output.layout = layout;
+  field_.axes = layout == ImageLayout::kPlanar ? "CHW" : "HWC";
+  field_.shape.resize(3);
+  set_image(now);
+}
+
+void Plan::add_padding(int64_t length, std::vector<std::byte> element) {
+  if (draft_.image || draft_.padding) end_draft();
+  const int64_t item_elements = elements_of(field_, 1);
+  draft_.padding = Padding{length * item_elements, draft_.steps.size(), std::move(element)};
+  field_.kind = FieldKind::kDense;
+  field_.shape[0] = length;
+  field_.max_bytes = -1;
+}
+
+void Plan::add_one_hot(int64_t classes, DType dtype) {
+  end_draft();
+  passes_.push_back(std::make_unique<OneHotPass>(field_.dtype, elements_of(field_, 0), classes, dtype));
+  field_.dtype = dtype;
+  field_.shape.push_back(classes);
+  field_.axes = field_.axes == "HW" ? "HWC" : "";
+  pixels_ = false;
+  pass_bytes_.push_back(field_.bytes());
+  begin_draft();
+}
+
+// The padding element after the steps that follow it. None of them differs by channel.
+std::vector<std::byte> Plan::padded_element(const Padding& padding) const {
+  const std::vector<ElementStep> after(draft_.steps.begin() + static_cast<int64_t>(padding.step),
+                                       draft_.steps.end());
+  const DType dtype = after.empty() ? field_.dtype : after.front().from;
+  const ElementChain chain(after, dtype, SimdTarget::kPlain);
+  std::vector<std::byte> scratch(static_cast<size_t>(chain.scratch_bytes()));
+  std::vector<std::byte> out(static_cast<size_t>(dtype_bytes(chain.output())));
+  chain.run(padding.element.data(), out.data(), 1, 0, scratch.data());
+  return out;
+}
+
+void Plan::end_draft() {
+  if (draft_.empty()) return begin_draft();
+  ElementChain chain(draft_.steps, draft_.input, target_);
+  const bool moves = draft_.image && (!draft_.image->steps.empty() ||
+                                      draft_.image->input.layout != draft_.image->output.layout);
+  if (moves) {
+    draft_.image->chain = std::move(chain);
+    passes_.push_back(std::make_unique<ImagePass>(std::move(*draft_.image), target_));
+  } else if (!chain.empty() || draft_.padding) {
+    FlatPlan flat;
+    flat.chain = std::move(chain);
+    flat.item_elements = std::max<int64_t>(draft_.item_elements, 1);
+    if (draft_.channels) flat.channels = *draft_.channels;
+    if (draft_.image)
+      flat.channels = {draft_.image->input.channels,
+                       draft_.image->input.layout == ImageLayout::kPlanar ? draft_.image->input.pixels() : 1};
+    if (draft_.padding) {
+      flat.padded_elements = draft_.padding->elements;
+      flat.padding = padded_element(*draft_.padding);
+    }
+    passes_.push_back(std::make_unique<FlatPass>(std::move(flat)));
+  } else {
+    return begin_draft();
+  }
+  pass_bytes_.push_back(field_.bytes());
+  begin_draft();
+}
+
+std::unique_ptr<const Program> Plan::finish() && {
+  end_draft();
+  if (passes_.empty()) return make_copy_program(input_, field_, target_);
+  const FlatPass* flat = passes_.size() == 1 ? dynamic_cast<const FlatPass*>(passes_[0].get()) : nullptr;
+  const bool dense = input_.kind == FieldKind::kDense;
+  if (flat != nullptr && dense && flat->plan().padded_elements < 0) {
+    passes_[0].release();
+    return make_flat_program(input_, field_, std::unique_ptr<const FlatPass>(flat), target_);
+  }
+  return make_pass_program(input_, field_, std::move(passes_), std::move(pass_bytes_));
+}
+
+}  // namespace dataline

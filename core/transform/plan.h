@@ -1,0 +1,90 @@
+// What operators build: the sample as it is after the operators so far, and the passes that make it so.
+//
+// Operators are joined into the pass being drafted as long as one reading of the row can do all of them:
+// element steps always join; crops, flips and layout changes join while they speak of the same image. A pass
+// ends where padding would have to appear between element steps, where a shape is given up that the pass depends
+// on, and around one_hot.
+//
+// Failure: operators check their arguments against field() before they add anything; adding cannot fail.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/field.h"
+#include "core/base/simd.h"
+#include "core/transform/flat_pass.h"
+#include "core/transform/image_pass.h"
+#include "core/transform/pass.h"
+#include "core/transform/transform.h"
+
+namespace dataline {
+
+class Plan {
+ public:
+  Plan(const Field& input, SimdTarget target);
+
+  const Field& field() const { return field_; }
+  int64_t place() const { return place_; }  // of the operator that is adding itself, in its field's list
+  void next_operator() { ++place_; }
+  // The field is a float only because u8 or u16 were cast to it: still 0..255, not 0..1.
+  bool cast_from_pixels() const { return pixels_ && dtype_is_float(field_.dtype); }
+
+  // The field as an image, by its axes (HW, HWC, CHW), or else by its shape: two dims are HW; of three, the one
+  // of 1, 3 or 4 is C. Nothing when it is none or could be two.
+  std::optional<ImageShape> image() const;
+  // Where channels lie, by the field's axes; nothing when they do not say.
+  std::optional<Channels> channels() const;
+
+  void add_cast(DType to);
+  void add_affine(std::vector<float> a, std::vector<float> b);  // one value, or one a channel
+  void add_reshape(std::vector<int64_t> shape, std::string axes);
+  // `fill`: one element of the field's type a channel; empty when the step pads nothing.
+  void add_geometry(const GeometryStep& step, const ImageShape& image, std::vector<std::byte> fill);
+  void add_layout(const ImageShape& image, ImageLayout layout);
+  void add_padding(int64_t length, std::vector<std::byte> element);  // to `length` on the first dim
+  void add_one_hot(int64_t classes, DType dtype);
+
+  std::unique_ptr<const Program> finish() &&;
+
+ private:
+  struct Padding {
+    int64_t elements = 0;
+    size_t step = 0;  // element steps before it
+    std::vector<std::byte> element;
+  };
+  // The pass being drafted.
+  struct Draft {
+    DType input = DType::kU8;
+    int64_t item_elements = 1;
+    std::vector<ElementStep> steps;
+    std::optional<ImagePlan> image;  // its chain is filled in at the end
+    std::optional<Channels> channels;
+    std::optional<Padding> padding;
+    bool shape_lost = false;  // reshaped after `image` or `channels` was settled
+
+    bool empty() const { return steps.empty() && !image && !padding; }
+  };
+
+  void begin_draft();
+  void end_draft();
+  ImagePlan& image_draft(const ImageShape& image);
+  void set_image(const ImageShape& image);
+  std::vector<std::byte> padded_element(const Padding& padding) const;
+
+  Field input_;
+  Field field_;
+  SimdTarget target_;
+  int64_t place_ = 0;
+  bool pixels_ = false;  // the values are those of a u8 or u16, whatever the type now
+  Draft draft_;
+  std::vector<PassRef> passes_;
+  std::vector<int64_t> pass_bytes_;  // output bytes of each; -1: ragged
+};
+
+}  // namespace dataline

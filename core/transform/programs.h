@@ -1,0 +1,28 @@
+// The engines behind Program: plain copies, one flat pass over many rows at once, and lists of passes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/base/field.h"
+#include "core/base/simd.h"
+#include "core/transform/flat_pass.h"
+#include "core/transform/pass.h"
+#include "core/transform/transform.h"
+
+namespace dataline {
+
+std::unique_ptr<const Program> make_copy_program(const Field& input, const Field& output, SimdTarget target);
+
+// A dense field whose rows are mapped element by element, without a tail.
+std::unique_ptr<const Program> make_flat_program(const Field& input, const Field& output,
+                                                 std::unique_ptr<const FlatPass> pass, SimdTarget target);
+
+// `pass_bytes`: what each pass writes, at most; the last one's is not used.
+std::unique_ptr<const Program> make_pass_program(const Field& input, const Field& output,
+                                                 std::vector<PassRef> passes,
+                                                 std::vector<int64_t> pass_bytes);
+
+}  // namespace dataline

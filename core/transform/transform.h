@@ -1,0 +1,70 @@
+// Record -> sample: a text grammar parsed once, compiled to one program per field, run by any worker.
+//
+//   [field, field:] op, op(1, name=2), ...; field: op
+//
+// Threads: a Program is immutable; run() may be called from several workers at once, each with its own scratch.
+// Failure: compile errors carry the column; a bad row (a label out of range, a sample too long) fails alone.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/field.h"
+#include "core/base/row_errors.h"
+#include "core/base/status.h"
+
+namespace dataline {
+
+// Rows of one field on their way from record bytes to the slot.
+struct FieldRows {
+  int64_t count = 0;
+  const std::byte* const* source = nullptr;  // [count]; null: the row failed before, skip it
+  int64_t source_offset = 0;                 // added to each pointer
+  const int64_t* source_bytes = nullptr;     // [count], ragged input only
+  bool contiguous = false;                   // source[i + 1] == source[i] + input row bytes, none null
+  std::byte* target = nullptr;      // row i goes to target + i * target_stride; 64-byte aligned at row 0
+  int64_t target_stride = 0;        // dense: the output's bytes(); ragged: the share of a sample
+  int64_t* target_bytes = nullptr;  // [count], ragged output only: bytes written (<= target_stride)
+  const int64_t* slots = nullptr;   // [count], place in the epoch's order: what random operators draw from
+  uint64_t seed = 0;
+  int64_t epoch = 0;
+  std::byte* scratch = nullptr;  // Program::scratch_bytes(), 64-byte aligned
+  RowErrors* errors = nullptr;
+};
+
+class Program {
+ public:
+  virtual ~Program() = default;
+  virtual const Field& output() const = 0;
+  virtual bool identity() const = 0;          // output bytes are the input bytes
+  virtual int64_t scratch_bytes() const = 0;  // per worker
+  virtual void run(const FieldRows& rows) const = 0;
+};
+
+// One program a field, in the order of `fields`; fields without operators get a plain copy (with row prefetch).
+// `text` may be empty. Errors: kBadTransform with column; kNoSuchField with column, listing the fields.
+Result<std::vector<std::unique_ptr<const Program>>> compile_transforms(std::string_view text,
+                                                                       std::span<const Field> fields);
+
+// The table of operators, for bindings and the shell.
+struct OperatorArgument {
+  std::string_view name;
+  std::string_view type;           // "dtype", "number", "list", "shape", "word", ...
+  std::string_view default_value;  // empty: required
+};
+struct OperatorInfo {
+  std::string_view name;
+  std::span<const OperatorArgument> arguments;
+  std::string_view doc;     // one or two sentences
+  std::string_view source;  // what it follows: "torchvision.transforms.v2.RandomCrop"
+  std::string_view since;   // "0.1"
+};
+std::span<const OperatorInfo> operator_table();
+
+}  // namespace dataline
