@@ -1,0 +1,273 @@
+// `dataline bench`: the loader's speed beside what this machine can do at all.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <new>
+#include <optional>
+
+#include "bindings/cli/bench_report.h"
+#include "bindings/cli/commands.h"
+#include "bindings/cli/gather.h"
+#include "bindings/cli/job.h"
+#include "bindings/cli/output.h"
+#include "bindings/cli/process.h"
+#include "bindings/cli/text.h"
+
+namespace dataline::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr double kDefaultSeconds = 3;
+constexpr int kRounds = 15;
+// Warm-up lasts until an epoch was delivered, at least this and at most as long as what is measured.
+constexpr double kLeastWarmUp = 0.2;
+constexpr double kTrialSeconds = 0.008;           // of each gather loop, three times
+constexpr double kYardstickShare = 0.4;           // of a loader round's time, each
+constexpr int64_t kMostRecorded = 8'000'000;      // rows of the order that the bare gather repeats
+constexpr int64_t kMostTaken = int64_t{8} << 30;  // bytes
+constexpr double kCheckSeconds = 20e-6;           // between looks at the clock
+
+struct Round {
+  double batches_per_s = 0;
+  double samples_per_s = 0;
+  double bytes_per_s = 0;
+};
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+class Bench {
+ public:
+  Bench(const Request& request, const Interrupts& interrupts)
+      : interrupts_(interrupts),
+        job_(request, interrupts, progress_),
+        seconds_(request.seconds("seconds").value_or(kDefaultSeconds)),
+        order_(kMostRecorded) {}
+
+  BenchResult run() {
+    progress_.show("bench: first batch");
+    anonymous_before_ = kilobytes_in("/proc/self/status", "RssAnon:");
+    first_batch();
+    progress_.show("bench: warm-up");
+    warm_up();
+    result_.peak_rss_bytes = kilobytes_in("/proc/self/status", "VmHWM:");
+    make_yardsticks();
+    measure();
+    progress_.clear();
+    return result_;
+  }
+
+ private:
+  dl_status next(Batch* out) {
+    dl_batch* raw = nullptr;
+    dl_error error = DL_ERROR_INIT;
+    const dl_status status = job_.check(dl_loader_next(loader_.get(), -1, &raw, &error), error);
+    out->reset(raw);
+    if (status != DL_END) return status;
+    // The job is over; bench goes on with it from the start.
+    job_.check(dl_loader_seek(loader_.get(), start_epoch_, start_step_, &error), error);
+    return DL_END_OF_EPOCH;
+  }
+
+  dl_stats stats() const {
+    auto stats = sized<dl_stats>();
+    dl_error error = DL_ERROR_INIT;
+    job_.check(dl_loader_stats(loader_.get(), &stats, &error), error);
+    return stats;
+  }
+
+  void first_batch() {
+    const auto start = Clock::now();
+    dataset_ = job_.open();
+    loader_ = job_.create(dataset_.get());
+    Batch batch;
+    dl_error error = DL_ERROR_INIT;
+    job_.check(dl_loader_position(loader_.get(), &start_epoch_, &start_step_, &error), error);
+    while (next(&batch) != DL_OK) {
+    }
+    result_.first_batch_ms = seconds_since(start) * 1e3;
+    set_in_memory_ = is_set_in_memory();
+  }
+
+  void warm_up() {
+    const auto start = Clock::now();
+    const double least = std::min(seconds_, kLeastWarmUp);
+    bool epoch_done = false;
+    int64_t batches = 0;
+    for (double elapsed = 0; elapsed < least || (!epoch_done && elapsed < seconds_);
+         elapsed = seconds_since(start)) {
+      Batch batch;
+      if (next(&batch) != DL_OK) {
+        epoch_done = true;
+      } else {
+        ++batches;
+      }
+    }
+    const double batch_seconds = seconds_since(start) / static_cast<double>(std::max<int64_t>(1, batches));
+    batches_a_check_ = std::max<int64_t>(1, static_cast<int64_t>(kCheckSeconds / batch_seconds));
+  }
+
+  // An epoch's batches, for the gather; fewer of a large set.
+  void record_order() {
+    const auto start = Clock::now();
+    const int64_t steps = dl_loader_steps(loader_.get());
+    for (int64_t step = 0; step != steps && !order_.full() && seconds_since(start) < seconds_; ++step) {
+      Batch batch;
+      while (next(&batch) != DL_OK) {
+      }
+      auto info = sized<dl_batch_info>();
+      dl_error error = DL_ERROR_INIT;
+      job_.check(dl_batch_get_info(batch.get(), &info, &error), error);
+      if (info.samples > 0) order_.add(info.sample_indices, info.samples);
+    }
+  }
+
+  // Inflated, or io=memory: opening it took as much anonymous memory as its rows.
+  bool is_set_in_memory() const {
+    int32_t count = 0;
+    const dl_view* fields = dl_dataset_fields(dataset_.get(), &count);
+    int64_t bytes = 0;
+    for (int32_t i = 0; i < count; ++i) bytes += std::max<int64_t>(0, fields[i].bytes);
+    const int64_t grown =
+        kilobytes_in("/proc/self/status", "RssAnon:") - anonymous_before_ - stats().arena_bytes;
+    return bytes > 0 && grown / bytes >= dl_dataset_count(dataset_.get());
+  }
+
+  void make_yardsticks() {
+    progress_.show("bench: taking the set's rows");
+    try {
+      record_order();
+      if (order_.batches() == 0) throw Failure{.message = "this rank gets no samples"};
+      const int64_t free_bytes = kilobytes_in("/proc/meminfo", "MemAvailable:");
+      const int64_t limit = std::min({kMostTaken, free_bytes / 2, stats().budget_bytes});
+      rows_ = take_rows(dataset_.get(), job_.options(),
+                        set_in_memory_ ? Region::Pages::kHuge : Region::Pages::kSmall, limit, interrupts_);
+      order_.finish(rows_->samples);
+      if (rows_->samples < dl_dataset_count(dataset_.get())) {
+        result_.remark = "gather and memcpy stand for the first " + grouped(rows_->samples) +
+                         " samples, which fit free memory";
+      }
+      progress_.show("bench: trying gather loops");
+      const dl_stats now = stats();
+      yardsticks_.emplace(*rows_, order_, slot_count(), std::max<int32_t>(1, now.num_workers),
+                          std::min(kTrialSeconds, seconds_ / kRounds));
+      return;
+    } catch (const Failure& failure) {
+      result_.remark = "gather and memcpy were not measured: " + failure.message;
+    } catch (const std::bad_alloc&) {
+      result_.remark = "gather and memcpy were not measured: out of memory";
+    }
+    yardsticks_.reset();
+    rows_.reset();
+  }
+
+  int64_t slot_count() const {
+    int64_t slots = 0;
+    for (const char* key : {"prefetch_depth", "max_leases"}) {
+      const char* text = "";
+      dl_error error = DL_ERROR_INIT;
+      job_.check(dl_options_get(job_.options(), key, &text, &error), error);
+      slots += std::stoll(text);
+    }
+    return slots;
+  }
+
+  Round loader_round(double seconds) {
+    const dl_stats before = stats();
+    const auto start = Clock::now();
+    double elapsed = 0;
+    do {
+      for (int64_t i = 0; i < batches_a_check_; ++i) {
+        Batch batch;
+        next(&batch);
+      }
+      elapsed = seconds_since(start);
+    } while (elapsed < seconds);
+    const dl_stats after = stats();
+    const auto batches = static_cast<double>(after.batches - before.batches);
+    const auto samples = static_cast<double>(after.samples - before.samples);
+    const auto bytes = static_cast<double>(after.bytes - before.bytes);
+    result_.batches += after.batches - before.batches;
+    result_.seconds += elapsed;
+    delivered_bytes_ += bytes;
+    delivered_samples_ += samples;
+    wait_seconds_ += static_cast<double>(after.wait_ns - before.wait_ns) * 1e-9;
+    return {batches / elapsed, samples / elapsed, bytes / elapsed};
+  }
+
+  void measure() {
+    std::vector<double> batches, samples, bytes, gather, memcpy_bytes;
+    const double round_seconds = seconds_ / kRounds;
+    double cpu_seconds = 0;
+    for (int i = 0; i < kRounds; ++i) {
+      progress_.show("bench: round " + std::to_string(i + 1) + " of " + std::to_string(kRounds));
+      // What was loaded while the yardsticks ran is not counted.
+      for (int64_t k = 0; k < slot_count(); ++k) {
+        Batch batch;
+        next(&batch);
+      }
+      const double cpu_before = process_cpu_seconds();
+      const Round round = loader_round(round_seconds);
+      cpu_seconds += process_cpu_seconds() - cpu_before;
+      batches.push_back(round.batches_per_s);
+      samples.push_back(round.samples_per_s);
+      bytes.push_back(round.bytes_per_s);
+      note_memory();
+      if (!yardsticks_) continue;
+      gather.push_back(yardsticks_->gather_samples_per_s(round_seconds * kYardstickShare));
+      memcpy_bytes.push_back(yardsticks_->memcpy_bytes_per_s(round_seconds * kYardstickShare));
+    }
+    result_.samples_per_s = median(samples);
+    result_.gb_per_s = median(bytes) * 1e-9;
+    result_.us_per_batch = 1e6 / median(batches);
+    result_.consumer_wait_percent = 100 * wait_seconds_ / result_.seconds;
+    result_.num_workers = stats().num_workers;
+    if (delivered_bytes_ > 0) result_.cpu_s_per_gb = cpu_seconds / (delivered_bytes_ * 1e-9);
+    if (!yardsticks_ || delivered_samples_ <= 0) return;
+    result_.gather_gb_per_s = median(gather) * delivered_bytes_ / delivered_samples_ * 1e-9;
+    result_.memcpy_gb_per_s = median(memcpy_bytes) * 1e-9;
+  }
+
+  // The rows taken for the yardsticks are not the loader's.
+  void note_memory() {
+    if (rows_) return;
+    result_.peak_rss_bytes = std::max(result_.peak_rss_bytes, kilobytes_in("/proc/self/status", "VmHWM:"));
+  }
+
+  const Interrupts& interrupts_;
+  Progress progress_;
+  Job job_;
+  const double seconds_;
+  RowOrder order_;
+  std::optional<StoredRows> rows_;
+  std::optional<Yardsticks> yardsticks_;
+  Dataset dataset_;
+  Loader loader_;
+  BenchResult result_;
+  int64_t start_epoch_ = 0;
+  int64_t start_step_ = 0;
+  int64_t anonymous_before_ = 0;
+  bool set_in_memory_ = false;
+  int64_t batches_a_check_ = 1;
+  double delivered_bytes_ = 0;
+  double delivered_samples_ = 0;
+  double wait_seconds_ = 0;
+};
+
+}  // namespace
+
+int run_bench(const Request& request, const Interrupts& interrupts) {
+  const BenchResult result = Bench(request, interrupts).run();
+  if (request.has("json") && !result.remark.empty()) Progress().say(result.remark);
+  print(request.has("json") ? bench_json(result) : bench_text(result), interrupts);
+  return 0;
+}
+
+}  // namespace dataline::cli

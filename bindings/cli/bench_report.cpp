@@ -1,0 +1,66 @@
+// What `bench` found out, as JSON and for people.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/bench_report.h"
+
+#include <vector>
+
+#include "bindings/cli/json.h"
+#include "bindings/cli/text.h"
+
+namespace dataline::cli {
+namespace {
+
+std::optional<double> quotient(double value, const std::optional<double>& of) {
+  return of && *of > 0 ? std::optional(value / *of) : std::nullopt;
+}
+
+}  // namespace
+
+std::string bench_json(const BenchResult& result) {
+  Json json;
+  const auto optional = [&](const char* key, const std::optional<double>& value) {
+    json.key(key);
+    value ? json.value(*value) : json.null();
+  };
+  json.begin_object();
+  json.key("samples_per_s").value(result.samples_per_s);
+  json.key("gb_per_s").value(result.gb_per_s);
+  optional("memcpy_gb_per_s", result.memcpy_gb_per_s);
+  optional("memcpy_ratio", quotient(result.gb_per_s, result.memcpy_gb_per_s));
+  optional("gather_gb_per_s", result.gather_gb_per_s);
+  optional("gather_ratio", quotient(result.gb_per_s, result.gather_gb_per_s));
+  json.key("us_per_batch").value(result.us_per_batch);
+  json.key("first_batch_ms").value(result.first_batch_ms);
+  json.key("consumer_wait_percent").value(result.consumer_wait_percent);
+  optional("cpu_s_per_gb", result.cpu_s_per_gb);
+  json.key("peak_rss_bytes").value(result.peak_rss_bytes);
+  json.key("num_workers").value(result.num_workers);
+  json.key("batches").value(result.batches);
+  json.key("seconds").value(result.seconds);
+  return json.end_object().text() + "\n";
+}
+
+std::string bench_text(const BenchResult& result) {
+  const auto yardstick = [&](const std::optional<double>& gb_per_s) -> std::string {
+    if (!gb_per_s) return "-";
+    const auto ratio = quotient(result.gb_per_s, gb_per_s);
+    return fixed(*gb_per_s, 2) + " GB/s, the loader reaches " + (ratio ? fixed(*ratio, 3) : "-") + " of it";
+  };
+  const std::string workers = result.num_workers == 0   ? "in the caller's thread"
+                              : result.num_workers == 1 ? "1 worker"
+                                                        : grouped(result.num_workers) + " workers";
+  std::vector<std::vector<std::string>> rows = {
+      {"loader", scaled(result.samples_per_s) + " samples/s, " + fixed(result.gb_per_s, 2) + " GB/s, " +
+                     fixed(result.us_per_batch, 2) + " us a batch, " + workers},
+      {"gather", yardstick(result.gather_gb_per_s)},
+      {"memcpy", yardstick(result.memcpy_gb_per_s)},
+      {"first batch", fixed(result.first_batch_ms, 2) + " ms after the call of open"},
+      {"consumer", "waited " + fixed(result.consumer_wait_percent, 1) + " % of the time, doing nothing else"},
+      {"CPU", result.cpu_s_per_gb ? fixed(*result.cpu_s_per_gb, 3) + " s a GB" : "-"},
+      {"peak memory", bytes_text(static_cast<double>(result.peak_rss_bytes))},
+      {"measured", grouped(result.batches) + " batches in " + fixed(result.seconds, 2) + " s"}};
+  if (!result.remark.empty()) rows.push_back({"note", result.remark});
+  return table_text(rows, output_width(), 0);
+}
+
+}  // namespace dataline::cli

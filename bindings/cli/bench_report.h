@@ -1,0 +1,31 @@
+// What `bench` found out, and its two forms. The JSON keys are public (SURFACE section 5).
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace dataline::cli {
+
+// GB: 1e9 bytes of delivered fields. A yardstick that could not be measured is empty.
+struct BenchResult {
+  double samples_per_s = 0;
+  double gb_per_s = 0;
+  std::optional<double> memcpy_gb_per_s;
+  std::optional<double> gather_gb_per_s;  // its samples/s times the bytes that the loader delivers for one
+  double us_per_batch = 0;
+  double first_batch_ms = 0;
+  double consumer_wait_percent = 0;
+  std::optional<double> cpu_s_per_gb;
+  int64_t peak_rss_bytes = 0;
+  int64_t num_workers = 0;
+  int64_t batches = 0;
+  double seconds = 0;
+  std::string remark;  // why there is no gather, or what it stands for
+};
+
+std::string bench_json(const BenchResult& result);
+std::string bench_text(const BenchResult& result);
+
+}  // namespace dataline::cli

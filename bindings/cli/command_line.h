@@ -1,0 +1,73 @@
+// The command line: commands, their flags (those of the library come from its option table) and what was
+// given.
+//
+// `--flag value`, `--flag=value`, a bare `--flag` for booleans; `-` and `_` are the same in a flag's name;
+// the last of two settings wins; `--` ends the flags.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bindings/cli/handles.h"
+
+namespace dataline::cli {
+
+class Interrupts;
+struct Request;
+
+// A flag that is the shell's own.
+struct Flag {
+  const char* name;
+  const char* value;  // "N", "FILE"; "" for a boolean
+  const char* doc;
+};
+
+struct Command {
+  const char* name;
+  const char* arguments;  // "URI"
+  const char* summary;
+  const char* details;
+  int32_t option_scope;  // DL_SCOPE_ bits of the library's options it takes
+  std::span<const Flag> flags;
+  int32_t positionals;  // wanted
+  int (*run)(const Request& request, const Interrupts& interrupts);
+};
+
+std::span<const Command> commands();
+
+struct Setting {
+  std::string key;
+  std::string value;
+};
+
+struct Request {
+  const Command* command = nullptr;
+  bool help = false;
+  std::vector<std::string> positionals{};
+  std::vector<Setting> options{};  // of the library, in the order given
+  std::vector<Setting> flags{};    // of the shell
+
+  std::optional<std::string> flag(std::string_view name) const;  // the last one given
+  bool has(std::string_view name) const;                         // a boolean flag, set and not false
+  // A flag's number; throws Failure for other text or a value below `least`.
+  std::optional<int64_t> count(std::string_view name, int64_t least) const;
+  std::optional<double> seconds(std::string_view name) const;  // > 0
+  std::string option(std::string_view key) const;              // the last value given, or ""
+  const std::string& uri() const { return positionals.at(0); }
+};
+
+// Throws Failure with status 2.
+Request parse(std::span<const char* const> words);
+
+// The library's options that `command` takes.
+std::vector<dl_option_info> options_of(const Command& command);
+
+std::string command_help(const Command& command);
+std::string general_help();
+
+}  // namespace dataline::cli

@@ -1,0 +1,22 @@
+// The commands. Each returns the exit status, or throws Failure or Interrupted.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "bindings/cli/command_line.h"
+
+namespace dataline::cli {
+
+int run_info(const Request& request, const Interrupts& interrupts);
+int run_cat(const Request& request, const Interrupts& interrupts);
+int run_bench(const Request& request, const Interrupts& interrupts);
+int run_options(const Request& request, const Interrupts& interrupts);
+int run_transforms(const Request& request, const Interrupts& interrupts);
+int run_version(const Request& request, const Interrupts& interrupts);
+int run_completion(const Request& request, const Interrupts& interrupts);
+
+// The library's default, except where a command has one of its own (cat: one epoch).
+std::string default_of(const Command& command, const dl_option_info& option);
+
+}  // namespace dataline::cli

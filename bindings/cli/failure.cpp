@@ -1,0 +1,92 @@
+// Status to exit status, and the marked text under a URI or transform error.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/failure.h"
+
+#include <algorithm>
+#include <csignal>
+#include <cstring>
+
+namespace dataline::cli {
+namespace {
+
+// SURFACE: 2 for what is wrong in the command line itself, 1 for what failed.
+int exit_status_of(dl_status status) {
+  switch (status) {
+    case DL_ERR_UNKNOWN_OPTION:
+    case DL_ERR_BAD_OPTION:
+    case DL_ERR_BAD_URI:
+    case DL_ERR_BAD_TRANSFORM:
+    case DL_ERR_NO_SUCH_FIELD:
+      return kExitUsage;
+    default:
+      return kExitFailed;
+  }
+}
+
+// A long text is shown from some bytes before its mark to some after.
+constexpr size_t kShownBefore = 60;
+constexpr size_t kShownBytes = 100;
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+std::string marked(const std::string& text, size_t column) {
+  const size_t mark = column - 1 < text.size() ? column - 1 : text.size();
+  size_t begin = mark > kShownBefore && text.size() > kShownBytes ? mark - kShownBefore : 0;
+  while (begin < mark && is_continuation(text[begin])) ++begin;
+  size_t end = text.size() - begin > kShownBytes ? begin + kShownBytes : text.size();
+  while (end < text.size() && is_continuation(text[end])) ++end;
+
+  std::string line = begin > 0 ? "  ..." : "  ";
+  std::string under(line.size(), ' ');
+  for (size_t at = begin; at < end; ++at) {
+    const char c = text[at];
+    line += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? ' ' : c;
+    if (at < mark && !is_continuation(c)) under += ' ';
+  }
+  if (end < text.size()) line += "...";
+  return line + "\n" + under + "^\n";
+}
+
+}  // namespace
+
+Failure usage_failure(std::string message, std::string_view command) {
+  Failure failure;
+  failure.exit_status = kExitUsage;
+  failure.message = std::move(message);
+  failure.usage = command.empty() ? "dataline --help shows the commands"
+                                  : "dataline " + std::string(command) + " --help shows its flags";
+  return failure;
+}
+
+Failure system_failure(std::string_view what, int os_error) {
+  Failure failure;
+  failure.message = std::string(what) + ": " + std::strerror(os_error);
+  return failure;
+}
+
+dl_status check(dl_status status, const dl_error& error, const Written& written) {
+  if (status == DL_CANCELLED || status == DL_INTERRUPTED) throw Interrupted{SIGINT};
+  if (status >= 0) return status;
+  Failure failure;
+  failure.exit_status = exit_status_of(status);
+  failure.message = error.message[0] != '\0' ? error.message : dl_status_name(status);
+  if (error.column > 0) {
+    failure.column = error.column;
+    failure.text = status == DL_ERR_BAD_URI ? written.uri : written.transform;
+  }
+  throw failure;
+}
+
+std::string report(const Failure& failure) {
+  std::string out = "dataline: " + failure.message;
+  std::replace_if(
+      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
+  out += '\n';
+  if (failure.column > 0 && !failure.text.empty()) {
+    out += marked(failure.text, static_cast<size_t>(failure.column));
+  }
+  if (!failure.usage.empty()) out += failure.usage + "\n";
+  return out;
+}
+
+}  // namespace dataline::cli

@@ -1,0 +1,192 @@
+// The yardsticks of `bench`.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/gather.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+namespace dataline::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kAlignment = 256;               // of tensors in a slot, as the loader's
+constexpr size_t kTile = 64;                     // rows whose parts are copied one after another
+constexpr size_t kCheckBytes = size_t{1} << 18;  // copied between looks at the clock
+constexpr size_t kMostUnchecked = 4096;          // batches, however small
+constexpr int kTrials = 3;
+constexpr int64_t kMemcpyBytes = int64_t{64} << 20;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+}  // namespace
+
+void RowOrder::add(const int64_t* indices, int64_t count) {
+  added_.insert(added_.end(), indices, indices + count);
+  starts_.push_back(added_.size());
+}
+
+void RowOrder::finish(int64_t samples) {
+  rows_.reserve(added_.size() + kSpare);
+  for (const int64_t index : added_) rows_.push_back(static_cast<uint32_t>(index % samples));
+  for (size_t b = 0; b < batches(); ++b) {
+    const auto first = rows_.begin() + static_cast<ptrdiff_t>(starts_[b]);
+    const auto last = rows_.begin() + static_cast<ptrdiff_t>(starts_[b + 1]);
+    consecutive_.push_back(
+        std::adjacent_find(first, last, [](uint32_t a, uint32_t c) { return c != a + 1; }) == last);
+  }
+  const size_t count = rows_.size();
+  for (size_t i = 0; i < kSpare; ++i) rows_.push_back(count > 0 ? rows_[i % count] : 0);
+  added_ = {};
+}
+
+Yardsticks::Yardsticks(const StoredRows& rows, const RowOrder& order, int64_t slot_count, int64_t threads,
+                       double trial_seconds)
+    : rows_(rows),
+      order_(order),
+      slot_count_(static_cast<size_t>(std::max(slot_count, threads))),
+      threads_(static_cast<size_t>(threads)) {
+  size_t most = 0;
+  for (size_t b = 0; b < order.batches(); ++b) most = std::max(most, order.count(b));
+  for (const Piece& piece : rows.pieces) {
+    if (piece.row_bytes == 0) {
+      copies_.push_back({&piece, {}, slot_bytes_});
+      slot_bytes_ += aligned(most_ragged_bytes(piece));
+    }
+    for (const Part& part : piece.parts) {
+      const auto bytes = static_cast<size_t>(part.bytes);
+      copies_.push_back({&piece, part, slot_bytes_, gather_loops(bytes)[0]});
+      slot_bytes_ += aligned(most * bytes);
+    }
+  }
+  slots_ = Region(static_cast<int64_t>(slot_count_ * slot_bytes_), Region::Pages::kHuge);
+  std::memset(slots_.data(), 0, static_cast<size_t>(slots_.bytes()));
+  choose_loops(trial_seconds);
+}
+
+size_t Yardsticks::most_ragged_bytes(const Piece& piece) const {
+  int64_t most = 0;
+  for (size_t b = 0; b < order_.batches(); ++b) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < order_.count(b); ++i) {
+      const uint32_t row = order_.rows(b)[i];
+      bytes += piece.offsets[row + 1] - piece.offsets[row];
+    }
+    most = std::max(most, bytes);
+  }
+  return static_cast<size_t>(most);
+}
+
+void Yardsticks::choose_loops(double trial_seconds) {
+  for (Copy& copy : copies_) {
+    if (copy.loop == nullptr) continue;
+    const auto loops = gather_loops(static_cast<size_t>(copy.part.bytes));
+    std::vector<double> best(loops.size());
+    for (int trial = 0; trial < kTrials; ++trial) {
+      for (size_t i = 0; i < loops.size(); ++i) {
+        copy.loop = loops[i];
+        best[i] = std::max(best[i], gather_samples_per_s(trial_seconds));
+      }
+    }
+    copy.loop = loops[static_cast<size_t>(std::max_element(best.begin(), best.end()) - best.begin())];
+  }
+}
+
+void Yardsticks::fill_ragged(const Piece& piece, size_t batch, std::byte* out) const {
+  constexpr size_t kAhead = 4;
+  const uint32_t* order = order_.rows(batch);
+  for (size_t i = 0; i < order_.count(batch); ++i) {
+    const std::byte* later = piece.memory.data() + piece.offsets[order[i + kAhead]];
+    __builtin_prefetch(later);
+    const int64_t begin = piece.offsets[order[i]];
+    const auto bytes = static_cast<size_t>(piece.offsets[order[i] + 1] - begin);
+    std::memcpy(out, piece.memory.data() + begin, bytes);
+    out += bytes;
+  }
+}
+
+void Yardsticks::fill(size_t batch, std::byte* slot) const {
+  const uint32_t* order = order_.rows(batch);
+  const size_t count = order_.count(batch);
+  for (const Copy& copy : copies_) {
+    if (copy.loop == nullptr) fill_ragged(*copy.piece, batch, slot + copy.place);
+  }
+  // Dense parts tile by tile, so that a second part of a row finds it in the cache.
+  for (size_t at = 0; at < count; at += kTile) {
+    const size_t rows = std::min(kTile, count - at);
+    for (const Copy& copy : copies_) {
+      if (copy.loop == nullptr) continue;
+      const auto stride = static_cast<size_t>(copy.piece->row_bytes);
+      const auto bytes = static_cast<size_t>(copy.part.bytes);
+      std::byte* out = slot + copy.place + at * bytes;
+      if (order_.consecutive(batch) && stride == bytes) {
+        std::memcpy(out, copy.piece->memory.data() + order[at] * stride, rows * bytes);
+      } else {
+        copy.loop(copy.piece->memory.data(), stride, static_cast<size_t>(copy.part.from), bytes, order + at,
+                  rows, out);
+      }
+    }
+  }
+}
+
+// Batches thread, thread + threads, ... into slots of its own. Returns rows per second.
+double Yardsticks::run_thread(size_t thread, double seconds) const {
+  const size_t own = std::max<size_t>(1, slot_count_ / threads_);
+  const auto start = Clock::now();
+  size_t unchecked_bytes = 0;
+  size_t samples = 0;
+  size_t slot = 0;
+  for (size_t batch = thread;; batch += threads_) {
+    batch %= order_.batches();
+    fill(batch, slots_.data() + (thread * own + slot) * slot_bytes_);
+    samples += order_.count(batch);
+    slot = slot + 1 < own ? slot + 1 : 0;
+    unchecked_bytes += slot_bytes_ + kCheckBytes / kMostUnchecked;
+    if (unchecked_bytes < kCheckBytes) continue;
+    unchecked_bytes = 0;
+    const double elapsed = seconds_since(start);
+    if (elapsed >= seconds) return static_cast<double>(samples) / elapsed;
+  }
+}
+
+double Yardsticks::gather_samples_per_s(double seconds) const {
+  std::vector<double> rates(threads_);
+  {
+    std::vector<std::jthread> others;
+    for (size_t thread = 1; thread < threads_; ++thread) {
+      others.emplace_back([&, thread] { rates[thread] = run_thread(thread, seconds); });
+    }
+    rates[0] = run_thread(0, seconds);
+  }
+  return std::accumulate(rates.begin(), rates.end(), 0.0);
+}
+
+double Yardsticks::memcpy_bytes_per_s(double seconds) const {
+  const auto slots_bytes = slots_.bytes();
+  const auto start = Clock::now();
+  int64_t copied = 0;
+  int64_t to = 0;
+  while (copied < kMemcpyBytes || seconds_since(start) < seconds) {
+    for (const Piece& piece : rows_.pieces) {
+      const int64_t all = piece.row_bytes == 0 ? piece.offsets.back() : piece.row_bytes * rows_.samples;
+      for (int64_t from = 0; from < all;) {
+        const int64_t bytes = std::min({all - from, static_cast<int64_t>(slot_bytes_), slots_bytes - to});
+        std::memcpy(slots_.data() + to, piece.memory.data() + from, static_cast<size_t>(bytes));
+        from += bytes;
+        copied += bytes;
+        to = to + bytes < slots_bytes ? to + bytes : 0;
+        if (copied >= kMemcpyBytes && seconds_since(start) >= seconds) from = all;
+      }
+    }
+  }
+  return static_cast<double>(copied) / seconds_since(start);
+}
+
+}  // namespace dataline::cli

@@ -1,0 +1,72 @@
+// The yardsticks of `bench`: a bare gather (the same rows in the same order into as many slots, nothing
+// else) and memcpy.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bindings/cli/gather_loops.h"
+#include "bindings/cli/stored_rows.h"
+
+namespace dataline::cli {
+
+// Batches of row numbers, ready beforehand.
+class RowOrder {
+ public:
+  explicit RowOrder(int64_t most_rows) : most_rows_(most_rows) {}
+
+  bool full() const { return static_cast<int64_t>(added_.size()) >= most_rows_; }
+  void add(const int64_t* indices, int64_t count);  // a batch
+  // Rows from `samples` on wrap round: only the first were taken. Nothing may be added after it.
+  void finish(int64_t samples);
+
+  size_t batches() const { return starts_.size() - 1; }
+  size_t count(size_t batch) const { return starts_[batch + 1] - starts_[batch]; }
+  const uint32_t* rows(size_t batch) const { return rows_.data() + starts_[batch]; }  // and kSpare more
+  bool consecutive(size_t batch) const { return consecutive_[batch] != 0; }
+
+  static constexpr size_t kSpare = 64;
+
+ private:
+  int64_t most_rows_;
+  std::vector<int64_t> added_;
+  std::vector<uint32_t> rows_;
+  std::vector<size_t> starts_{0};
+  std::vector<uint8_t> consecutive_;
+};
+
+class Yardsticks {
+ public:
+  // Both must outlive it. Tries each known loop for some times `trial_seconds` and keeps the best.
+  Yardsticks(const StoredRows& rows, const RowOrder& order, int64_t slot_count, int64_t threads,
+             double trial_seconds);
+
+  double gather_samples_per_s(double seconds) const;
+  void fill(size_t batch, std::byte* slot) const;  // what gather does, once
+  size_t slot_bytes() const { return slot_bytes_; }
+  double memcpy_bytes_per_s(double seconds) const;  // one thread, file order, at least 64 MiB
+  size_t threads() const { return threads_; }
+
+ private:
+  size_t most_ragged_bytes(const Piece& piece) const;
+  void fill_ragged(const Piece& piece, size_t batch, std::byte* out) const;
+  double run_thread(size_t thread, double seconds) const;
+  void choose_loops(double trial_seconds);
+
+  const StoredRows& rows_;
+  const RowOrder& order_;
+  const size_t slot_count_;
+  const size_t threads_;
+  struct Copy {  // of one part of one piece
+    const Piece* piece = nullptr;
+    Part part;
+    size_t place = 0;  // in a slot
+    GatherLoop loop = nullptr;
+  };
+  std::vector<Copy> copies_;
+  size_t slot_bytes_ = 0;
+  Region slots_;
+};
+
+}  // namespace dataline::cli

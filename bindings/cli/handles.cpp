@@ -1,0 +1,66 @@
+// The library's tables as C++ values.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/handles.h"
+
+#include "bindings/cli/failure.h"
+
+namespace dataline::cli {
+
+std::vector<dl_option_info> option_table() {
+  std::vector<dl_option_info> table;
+  for (int32_t i = 0; i < dl_option_count(); ++i) {
+    dl_error error = DL_ERROR_INIT;
+    auto& row = table.emplace_back(sized<dl_option_info>());
+    check(dl_option_at(i, &row, &error), error);
+  }
+  return table;
+}
+
+std::vector<TransformRow> transform_table() {
+  std::vector<TransformRow> table;
+  for (int32_t i = 0; i < dl_transform_count(); ++i) {
+    dl_error error = DL_ERROR_INIT;
+    auto& row = table.emplace_back();
+    row.info = sized<dl_transform_info>();
+    check(dl_transform_at(i, &row.info, &error), error);
+    for (int32_t k = 0; k < row.info.argument_count; ++k) {
+      auto& argument = row.arguments.emplace_back(sized<dl_argument_info>());
+      check(dl_transform_argument_at(i, k, &argument, &error), error);
+    }
+  }
+  return table;
+}
+
+const char* option_type(const dl_option_info& option) {
+  switch (option.type) {
+    case DL_OPTION_BOOL:
+      return "bool";
+    case DL_OPTION_INT:
+      return "int";
+    case DL_OPTION_SIZE:
+      return "size";
+    case DL_OPTION_WORD:
+      return option.choices[0] != '\0' ? option.choices : "word";
+    case DL_OPTION_TEXT:
+      return "text";
+    case DL_OPTION_INDICES:
+      return "indices";
+    case DL_OPTION_WEIGHTS:
+      return "weights";
+    default:
+      return "?";
+  }
+}
+
+const char* option_scope(const dl_option_info& option) {
+  switch (option.scope) {
+    case DL_SCOPE_DATASET:
+      return "dataset";
+    case DL_SCOPE_LOADER:
+      return "loader";
+    default:
+      return "both";
+  }
+}
+
+}  // namespace dataline::cli

@@ -1,0 +1,48 @@
+// Owners of the library's handles, and its tables as C++ values.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dataline.h>
+
+#include <memory>
+#include <vector>
+
+namespace dataline::cli {
+
+template <auto Function>
+struct Call {
+  template <typename T>
+  void operator()(T* handle) const {
+    Function(handle);
+  }
+};
+
+using Options = std::unique_ptr<dl_options, Call<dl_options_destroy>>;
+using Dataset = std::unique_ptr<dl_dataset, Call<dl_dataset_destroy>>;
+using Loader = std::unique_ptr<dl_loader, Call<dl_loader_destroy>>;
+using Batch = std::unique_ptr<dl_batch, Call<dl_batch_release>>;
+using CancelToken = std::unique_ptr<dl_cancel_token, Call<dl_cancel_token_destroy>>;
+
+inline dl_error no_error() { return DL_ERROR_INIT; }
+
+// A struct of the header, zeroed, with its size filled in.
+template <typename T>
+T sized() {
+  T value{};
+  value.struct_size = sizeof(T);
+  return value;
+}
+
+std::vector<dl_option_info> option_table();
+
+struct TransformRow {
+  dl_transform_info info;
+  std::vector<dl_argument_info> arguments;
+};
+std::vector<TransformRow> transform_table();
+
+// "bool", "int", "size", "text", "indices", "weights"; for words their choices: "keep|drop|pad".
+const char* option_type(const dl_option_info& option);
+const char* option_scope(const dl_option_info& option);  // "dataset", "loader", "both"
+
+}  // namespace dataline::cli

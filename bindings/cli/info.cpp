@@ -1,0 +1,73 @@
+// `dataline info`: what a dataset holds.
+// SPDX-License-Identifier: Apache-2.0
+#include <span>
+
+#include "bindings/cli/commands.h"
+#include "bindings/cli/job.h"
+#include "bindings/cli/json.h"
+#include "bindings/cli/output.h"
+#include "bindings/cli/text.h"
+
+namespace dataline::cli {
+namespace {
+
+std::span<const dl_view> fields_of(const dl_dataset* dataset) {
+  int32_t count = 0;
+  const dl_view* fields = dl_dataset_fields(dataset, &count);
+  return {fields, static_cast<size_t>(count)};
+}
+
+const char* kind_name(const dl_view& field) { return field.kind == DL_KIND_RAGGED ? "ragged" : "dense"; }
+
+std::string as_json(const dl_dataset* dataset) {
+  Json json;
+  json.begin_object();
+  json.key("format").value(dl_dataset_format(dataset));
+  json.key("uri").value(dl_dataset_uri(dataset));
+  json.key("samples").value(dl_dataset_count(dataset));
+  json.key("notes").begin_array();
+  for (int32_t i = 0; i < dl_dataset_note_count(dataset); ++i) json.value(dl_dataset_note(dataset, i));
+  json.end_array().key("fields").begin_array();
+  for (const dl_view& field : fields_of(dataset)) {
+    json.begin_object();
+    json.key("name").value(field.name);
+    json.key("kind").value(kind_name(field));
+    json.key("dtype").value(dl_dtype_name(field.dtype));
+    json.key("shape").begin_array();
+    for (int32_t i = 0; i < field.rank; ++i) json.value(field.shape[i]);
+    json.end_array().key("bytes");
+    field.bytes < 0 ? json.null() : json.value(field.bytes);
+    json.key("axes").text_or_null(field.axes);
+    json.end_object();
+  }
+  return json.end_array().end_object().text() + "\n";
+}
+
+std::string as_table(const dl_dataset* dataset) {
+  const int64_t samples = dl_dataset_count(dataset);
+  std::vector<std::vector<std::string>> head = {{"format", dl_dataset_format(dataset)},
+                                                {"uri", dl_dataset_uri(dataset)},
+                                                {"samples", samples < 0 ? "unknown" : grouped(samples)}};
+  for (int32_t i = 0; i < dl_dataset_note_count(dataset); ++i)
+    head.push_back({"note", dl_dataset_note(dataset, i)});
+  std::vector<std::vector<std::string>> rows = {{"field", "kind", "dtype", "shape", "axes", "bytes"}};
+  for (const dl_view& field : fields_of(dataset)) {
+    rows.push_back({field.name, kind_name(field), dl_dtype_name(field.dtype),
+                    shape_text(field.shape, field.rank), field.axes[0] != '\0' ? field.axes : "-",
+                    field.bytes < 0 ? "varies" : grouped(field.bytes)});
+  }
+  return table_text(head, output_width(), 0) + "\n" + table_text(rows, output_width(), 0);
+}
+
+}  // namespace
+
+int run_info(const Request& request, const Interrupts& interrupts) {
+  Progress progress;
+  Job job(request, interrupts, progress);
+  const Dataset dataset = job.open();
+  progress.clear();
+  print(request.has("json") ? as_json(dataset.get()) : as_table(dataset.get()), interrupts);
+  return 0;
+}
+
+}  // namespace dataline::cli

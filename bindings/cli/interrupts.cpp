@@ -1,0 +1,72 @@
+// The thread that takes the signals.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/interrupts.h"
+
+#include <unistd.h>
+
+#include "bindings/cli/failure.h"
+
+namespace dataline::cli {
+namespace {
+
+constexpr std::chrono::seconds kWriteGrace{1};
+// A write that blocks just after the main thread looked for a signal is broken by the next of these.
+constexpr timespec kNudgeInterval{0, 50'000'000};
+constexpr int kNudge = SIGUSR1;
+
+void ignore_nudge(int) {}  // its one use is that a blocked write returns EINTR
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+Interrupts::Interrupts() : main_thread_(pthread_self()) {
+  dl_error error = DL_ERROR_INIT;
+  dl_cancel_token* token = nullptr;
+  check(dl_cancel_token_create(&token, &error), error);
+  token_.reset(token);
+
+  struct sigaction nudge {};
+  nudge.sa_handler = ignore_nudge;  // no SA_RESTART
+  sigaction(kNudge, &nudge, nullptr);
+
+  sigemptyset(&watched_);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (!is_ignored(signal)) sigaddset(&watched_, signal);
+  }
+  sigset_t blocked = watched_;
+  sigaddset(&blocked, kNudge);
+  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  watcher_ = std::thread([this] { watch(); });  // inherits the mask: it takes all four by waiting for them
+  sigset_t nudge_alone;
+  sigemptyset(&nudge_alone);
+  sigaddset(&nudge_alone, kNudge);
+  pthread_sigmask(SIG_UNBLOCK, &nudge_alone, nullptr);
+}
+
+Interrupts::~Interrupts() {
+  ending_ = true;
+  pthread_kill(watcher_.native_handle(), kNudge);
+  watcher_.join();
+}
+
+void Interrupts::watch() {
+  sigset_t awaited = watched_;
+  sigaddset(&awaited, kNudge);
+  while (!ending_) {
+    const int signal =
+        came() ? sigtimedwait(&awaited, nullptr, &kNudgeInterval) : sigwaitinfo(&awaited, nullptr);
+    if (signal > 0 && signal != kNudge) {
+      if (came()) _exit(kExitSignal + signal);
+      deadline_ = std::chrono::steady_clock::now() + kWriteGrace;
+      signal_ = signal;
+      dl_cancel_token_cancel(token_.get());
+    }
+    if (came() && !ending_) pthread_kill(main_thread_, kNudge);
+  }
+}
+
+}  // namespace dataline::cli

@@ -1,0 +1,101 @@
+// A dataset and its loader from the command line.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/job.h"
+
+#include <memory>
+
+#include "bindings/cli/array_file.h"
+#include "bindings/cli/commands.h"
+
+namespace dataline::cli {
+namespace {
+
+template <typename T>
+void release_vector(void* context) {
+  delete static_cast<std::vector<T>*>(context);
+}
+
+}  // namespace
+
+Job::Job(const Request& request, const Interrupts& interrupts, Progress& progress) : interrupts_(interrupts) {
+  written_.uri = request.uri();
+  written_.transform = request.option("transform");
+
+  dl_error error = DL_ERROR_INIT;
+  dl_options* options = nullptr;
+  check(dl_options_create(&options, &error), error);
+  options_.reset(options);
+  check(dl_options_set_cancel_token(options, interrupts.token(), &error), error);
+  check(dl_options_set_log(options, progress.log(), &error), error);
+
+  // In the order given, so that the last of two wins; array options only once: a file may be a pipe.
+  const auto table = options_of(*request.command);
+  for (const dl_option_info& option : table) {
+    const std::string preset = default_of(*request.command, option);
+    if (preset != option.default_value) set(option, preset);
+  }
+  for (const Setting& setting : request.options) {
+    for (const dl_option_info& option : table) {
+      const bool is_array = option.type == DL_OPTION_INDICES || option.type == DL_OPTION_WEIGHTS;
+      if (setting.key == option.key && !(is_array && setting.value != request.option(setting.key))) {
+        set(option, setting.value);
+      }
+    }
+  }
+}
+
+void Job::set(const dl_option_info& option, const std::string& value) {
+  dl_error error = DL_ERROR_INIT;
+  if (option.type == DL_OPTION_INDICES) {
+    auto values = std::make_unique<std::vector<int64_t>>(read_indices(value));
+    check(dl_options_set_indices(options_.get(), values->data(), static_cast<int64_t>(values->size()),
+                                 release_vector<int64_t>, values.get(), &error),
+          error);
+    static_cast<void>(values.release());
+  } else if (option.type == DL_OPTION_WEIGHTS) {
+    auto values = std::make_unique<std::vector<double>>(read_weights(value));
+    check(dl_options_set_weights(options_.get(), values->data(), static_cast<int64_t>(values->size()),
+                                 release_vector<double>, values.get(), &error),
+          error);
+    static_cast<void>(values.release());
+  } else {
+    check(dl_options_set(options_.get(), option.key, value.c_str(), &error), error);
+  }
+}
+
+Dataset Job::open() {
+  dl_error error = DL_ERROR_INIT;
+  dl_dataset* dataset = nullptr;
+  check(dl_dataset_open(written_.uri.c_str(), options_.get(), &dataset, &error), error);
+  return Dataset(dataset);
+}
+
+Loader Job::create(dl_dataset* dataset) {
+  dl_error error = DL_ERROR_INIT;
+  dl_loader* loader = nullptr;
+  check(dl_loader_create(dataset, options_.get(), &loader, &error), error);
+  return Loader(loader);
+}
+
+dl_status Job::check(dl_status status, const dl_error& error) const {
+  if (interrupts_.came() && (status == DL_CANCELLED || status == DL_INTERRUPTED)) {
+    throw Interrupted{interrupts_.signal()};
+  }
+  return cli::check(status, error, written_);
+}
+
+int32_t choose_field(const Request& request, const dl_loader* loader) {
+  int32_t count = 0;
+  const dl_view* fields = dl_loader_fields(loader, &count);
+  const auto wanted = request.flag("field");
+  std::string names;
+  for (int32_t i = 0; i < count; ++i) {
+    if (wanted ? *wanted == fields[i].name : count == 1) return i;
+    names += (i > 0 ? ", " : "") + std::string(fields[i].name);
+  }
+  if (wanted)
+    throw usage_failure("no field '" + *wanted + "'; the fields are " + names, request.command->name);
+  throw usage_failure("which field? --field is one of " + names, request.command->name);
+}
+
+}  // namespace dataline::cli

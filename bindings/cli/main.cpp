@@ -1,0 +1,55 @@
+// The shell program `dataline`: a binding like the others, built on dataline.h alone.
+// SPDX-License-Identifier: Apache-2.0
+#include <signal.h>
+#include <unistd.h>
+
+#include <exception>
+#include <new>
+
+#include "bindings/cli/command_line.h"
+#include "bindings/cli/failure.h"
+#include "bindings/cli/interrupts.h"
+#include "bindings/cli/output.h"
+
+namespace dataline::cli {
+namespace {
+
+int run(std::span<const char* const> words) {
+  const Request request = parse(words);
+  const Interrupts interrupts;
+  try {
+    if (request.help) {
+      print(request.command != nullptr ? command_help(*request.command) : general_help(), interrupts);
+      return 0;
+    }
+    return request.command->run(request, interrupts);
+  } catch (const Interrupted& interrupted) {
+    return kExitSignal + interrupted.signal;
+  }
+}
+
+void complain(const Failure& failure) {
+  const std::string text = report(failure);
+  const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  static_cast<void>(written);
+}
+
+}  // namespace
+}  // namespace dataline::cli
+
+int main(int count, char** words) {
+  using namespace dataline::cli;
+  hold_standard_descriptors();
+  signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write, which ends us quietly
+  try {
+    return run({words + (count > 0 ? 1 : 0), static_cast<size_t>(count > 0 ? count - 1 : 0)});
+  } catch (const Failure& failure) {
+    complain(failure);
+    return failure.exit_status;
+  } catch (const std::bad_alloc&) {
+    complain({.message = "out of memory"});
+  } catch (const std::exception& error) {
+    complain({.message = error.what()});
+  }
+  return kExitFailed;
+}

@@ -1,0 +1,105 @@
+// Standard output.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/output.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "bindings/cli/failure.h"
+
+namespace dataline::cli {
+namespace {
+
+constexpr size_t kBufferBytes = size_t{1} << 20;
+constexpr size_t kDirectBytes = size_t{1} << 17;  // from here on a copy costs more than a system call
+
+}  // namespace
+
+Output::Output(const Interrupts& interrupts) : interrupts_(interrupts) { buffer_.reserve(kBufferBytes); }
+
+void Output::append(const void* data, size_t bytes) {
+  appended_ += static_cast<int64_t>(bytes);
+  if (state_ != State::kOpen) return;
+  const char* from = static_cast<const char*>(data);
+  if (bytes >= kDirectBytes || buffer_.size() + bytes > kBufferBytes) flush();
+  if (bytes >= kDirectBytes) {
+    write_all(from, bytes);
+  } else if (state_ == State::kOpen) {
+    buffer_.insert(buffer_.end(), from, from + bytes);
+  }
+}
+
+void Output::end_batch(Position position) {
+  while (!marks_.empty() && marks_.front().end <= written_) marks_.pop_front();
+  marks_.push_back({position, appended_});
+}
+
+void Output::flush() {
+  if (state_ == State::kOpen) write_all(buffer_.data(), buffer_.size());
+  buffer_.clear();
+}
+
+void Output::write_all(const char* data, size_t bytes) {
+  while (bytes > 0 && state_ == State::kOpen) {
+    const ssize_t count = ::write(STDOUT_FILENO, data, bytes);
+    if (count >= 0) {
+      data += count;
+      bytes -= static_cast<size_t>(count);
+      written_ += count;
+    } else if (errno == EINTR) {
+      if (interrupts_.overdue()) state_ = State::kInterrupted;
+    } else if (errno == EAGAIN) {
+      wait_for_reader();
+    } else if (errno == EPIPE) {
+      state_ = State::kClosed;
+    } else {
+      state_ = State::kFailed;
+      error_ = errno;
+    }
+  }
+}
+
+// Somebody made the pipe non-blocking; it is shared, so it is left as it is.
+void Output::wait_for_reader() {
+  pollfd reader{STDOUT_FILENO, POLLOUT, 0};
+  poll(&reader, 1, -1);
+  if (interrupts_.overdue()) state_ = State::kInterrupted;
+}
+
+std::optional<Output::Position> Output::first_unwritten() const {
+  for (const Mark& mark : marks_) {
+    if (mark.end > written_) return mark.position;
+  }
+  return std::nullopt;
+}
+
+bool Output::sync() {
+  struct stat info {};
+  if (fstat(STDOUT_FILENO, &info) != 0 || !S_ISREG(info.st_mode)) return true;
+  if (fdatasync(STDOUT_FILENO) == 0) return true;
+  error_ = errno;
+  return false;
+}
+
+void print(std::string_view text, const Interrupts& interrupts) {
+  Output output(interrupts);
+  output.append(text);
+  output.flush();
+  if (output.state() == Output::State::kInterrupted) throw Interrupted{interrupts.signal()};
+  if (output.state() == Output::State::kFailed) throw system_failure("standard output", output.error());
+}
+
+void hold_standard_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
+    // The lowest free number is fd itself.
+    const int opened = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    static_cast<void>(opened);
+  }
+}
+
+}  // namespace dataline::cli

@@ -1,0 +1,14 @@
+// A delivered tensor as packed bytes in C order.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bindings/cli/handles.h"
+#include "bindings/cli/output.h"
+
+namespace dataline::cli {
+
+// Appends the view's elements; a tensor that is packed already is not copied. Throws Failure for device
+// memory.
+void append_packed(const dl_view& view, Output& output);
+
+}  // namespace dataline::cli

@@ -1,0 +1,15 @@
+// What the kernel says of this process and machine.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace dataline::cli {
+
+double process_cpu_seconds();  // user and system, all threads
+
+// "VmHWM:  1234 kB" of a /proc file, in bytes; 0 when there is none.
+int64_t kilobytes_in(const char* path, const std::string& key);
+
+}  // namespace dataline::cli

@@ -1,0 +1,69 @@
+// The live line and the library's remarks, on standard error.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/progress.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace dataline::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kInterval{100};
+
+// Remarks that cannot be written have nowhere else to go.
+void write_error(std::string_view text) {
+  const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  static_cast<void>(written);
+}
+
+size_t terminal_columns() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+}
+
+constexpr std::string_view kClearLine = "\r\x1b[K";
+
+}  // namespace
+
+bool standard_output_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
+
+Progress::Progress(bool quiet) : live_(!quiet && isatty(STDERR_FILENO) == 1) {
+  log_.struct_size = sizeof(log_);
+  log_.context = this;
+  log_.write = write_log;
+}
+
+bool Progress::due() {
+  if (!live_) return false;
+  const std::lock_guard lock(mutex_);
+  return std::chrono::steady_clock::now() - last_ >= kInterval;
+}
+
+void Progress::show(std::string_view line) {
+  if (!live_) return;
+  const std::lock_guard lock(mutex_);
+  last_ = std::chrono::steady_clock::now();
+  shown_ = true;
+  write_error(std::string(kClearLine) + std::string(line.substr(0, terminal_columns() - 1)));
+}
+
+void Progress::clear() {
+  const std::lock_guard lock(mutex_);
+  if (shown_) write_error(kClearLine);
+  shown_ = false;
+}
+
+void Progress::say(std::string_view message) {
+  const std::lock_guard lock(mutex_);
+  write_error(std::string(shown_ ? kClearLine : "") + "dataline: " + std::string(message) + "\n");
+  shown_ = false;
+}
+
+void Progress::write_log(int32_t level, const char* message, size_t length, void* context) {
+  auto& self = *static_cast<Progress*>(context);
+  const std::string_view text(message, length);
+  if (level == DL_LOG_WARNING) self.say(text);
+  if (level == DL_LOG_PROGRESS && self.due()) self.show(text);
+}
+
+}  // namespace dataline::cli

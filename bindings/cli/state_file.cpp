@@ -1,0 +1,133 @@
+// The saved position of a job, written atomically.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/state_file.h"
+
+#include <dataline.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+#include "bindings/cli/failure.h"
+
+namespace dataline::cli {
+namespace {
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+  bool close() { return ::close(std::exchange(fd_, -1)) == 0; }
+
+ private:
+  int fd_;
+};
+
+int open_again(const char* path, int flags, mode_t mode = 0) {
+  int fd;
+  do {
+    fd = ::open(path, flags | O_CLOEXEC, mode);
+  } while (fd < 0 && errno == EINTR);
+  return fd;
+}
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// The file that a symbolic link stands for, so that the link stays a link.
+std::string followed(const std::string& path) {
+  char resolved[PATH_MAX];
+  return realpath(path.c_str(), resolved) != nullptr ? resolved : path;
+}
+
+bool write_whole(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t count = ::write(fd, text.data(), text.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    text.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+// A new file beside `path`, its name in `name`. One that a killed run left behind is passed over.
+int create_beside(const std::string& path, std::string& name) {
+  for (int attempt = 0;; ++attempt) {
+    name = path + ".part-" + std::to_string(getpid()) + "-" + std::to_string(attempt);
+    const int fd = open_again(name.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (fd >= 0 || errno != EEXIST || attempt == 1000) return fd;
+  }
+}
+
+}  // namespace
+
+std::string read_state_file(const std::string& path) {
+  const Descriptor file(open_again(path.c_str(), O_RDONLY));
+  if (file.get() < 0) throw system_failure(path, errno);
+  std::string text;
+  char buffer[DL_STATE_MAX_BYTES];
+  while (text.size() <= DL_STATE_MAX_BYTES) {
+    const ssize_t count = ::read(file.get(), buffer, sizeof(buffer));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) throw system_failure(path, errno);
+    if (count == 0) break;
+    text.append(buffer, static_cast<size_t>(count));
+  }
+  if (text.size() >= DL_STATE_MAX_BYTES) {
+    throw Failure{.message = path + ": not a saved state: a state is shorter than " +
+                             std::to_string(DL_STATE_MAX_BYTES) + " bytes"};
+  }
+  if (text.find('\0') != std::string::npos) {
+    throw Failure{.message =
+                      path + ": not a saved state: byte " + std::to_string(text.find('\0')) + " is zero"};
+  }
+  return text;
+}
+
+void check_state_target(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) == 0) {
+    if (!S_ISREG(info.st_mode))
+      throw Failure{.message = path + ": a state is saved to a plain file, this is another kind"};
+  } else if (errno != ENOENT) {
+    throw system_failure(path, errno);
+  }
+  const std::string folder = folder_of(followed(path));
+  if (access(folder.c_str(), W_OK | X_OK) != 0) throw system_failure(folder, errno);
+}
+
+void write_state_file(const std::string& path, std::string_view text) {
+  const std::string target = followed(path);
+  const std::string folder_path = folder_of(target);
+  std::string name;
+  Descriptor file(create_beside(target, name));
+  if (file.get() < 0) throw system_failure(target, errno);
+  const auto give_up = [&](const std::string& what) {
+    const int os_error = errno;
+    unlink(name.c_str());
+    throw system_failure(what + ": the state was not saved", os_error);
+  };
+  if (!write_whole(file.get(), text) || fsync(file.get()) != 0 || !file.close()) give_up(name);
+  if (rename(name.c_str(), target.c_str()) != 0) give_up(target);
+
+  const Descriptor folder(open_again(folder_path.c_str(), O_RDONLY | O_DIRECTORY));
+  // EINVAL: this file system has no such thing as a folder's sync.
+  if (folder.get() < 0 || (fsync(folder.get()) != 0 && errno != EINVAL)) {
+    throw system_failure(folder_path + ": the saved state may not outlive a power failure", errno);
+  }
+}
+
+}  // namespace dataline::cli

@@ -1,0 +1,111 @@
+// `dataline options` and `dataline transforms`: the library's two tables.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/commands.h"
+#include "bindings/cli/json.h"
+#include "bindings/cli/output.h"
+#include "bindings/cli/text.h"
+
+namespace dataline::cli {
+namespace {
+
+std::string options_json() {
+  Json json;
+  json.begin_array();
+  for (const dl_option_info& option : option_table()) {
+    json.begin_object();
+    json.key("key").value(option.key);
+    json.key("type").value(option_type(option));
+    json.key("default").text_or_null(option.default_value);
+    json.key("min");
+    option.has_range != 0 ? json.value(option.minimum) : json.null();
+    json.key("max");
+    option.has_range != 0 ? json.value(option.maximum) : json.null();
+    json.key("unit").text_or_null(option.unit);
+    json.key("scope").value(option_scope(option));
+    json.key("doc").value(option.doc);
+    json.key("since").value(option.since);
+    json.end_object();
+  }
+  return json.end_array().text() + "\n";
+}
+
+std::string range_text(const dl_option_info& option) {
+  if (option.has_range == 0) return "";
+  const bool open = option.maximum == INT64_MAX;
+  const std::string unit = option.unit[0] != '\0' ? " " + std::string(option.unit) : "";
+  return open ? "from " + std::to_string(option.minimum) + unit
+              : std::to_string(option.minimum) + " to " + std::to_string(option.maximum) + unit;
+}
+
+std::string options_text() {
+  std::vector<std::vector<std::string>> rows = {{"option", "type", "default", "scope", "meaning"}};
+  for (const dl_option_info& option : option_table()) {
+    const std::string range = range_text(option);
+    rows.push_back({option.key, option_type(option),
+                    option.default_value[0] != '\0' ? option.default_value : "-", option_scope(option),
+                    std::string(option.doc) + (range.empty() ? "" : " (" + range + ")")});
+  }
+  return table_text(rows, output_width(), 0);
+}
+
+std::string transforms_json() {
+  Json json;
+  json.begin_array();
+  for (const TransformRow& row : transform_table()) {
+    json.begin_object();
+    json.key("name").value(row.info.name);
+    json.key("arguments").begin_array();
+    for (const dl_argument_info& argument : row.arguments) {
+      json.begin_object();
+      json.key("name").value(argument.name);
+      json.key("type").value(argument.type);
+      json.key("default").text_or_null(argument.default_value);
+      json.end_object();
+    }
+    json.end_array();
+    json.key("doc").value(row.info.doc);
+    json.key("source").value(row.info.source);
+    json.key("since").value(row.info.since);
+    json.end_object();
+  }
+  return json.end_array().text() + "\n";
+}
+
+// "random_crop(size, padding=0)"
+std::string call_text(const TransformRow& row) {
+  std::string out = row.info.name;
+  for (size_t i = 0; i < row.arguments.size(); ++i) {
+    const dl_argument_info& argument = row.arguments[i];
+    out += (i == 0 ? "(" : ", ") + std::string(argument.name);
+    if (argument.default_value[0] != '\0') out += "=" + std::string(argument.default_value);
+  }
+  return out + (row.arguments.empty() ? "" : ")");
+}
+
+std::string transforms_text() {
+  std::vector<std::vector<std::string>> rows;
+  for (const TransformRow& row : transform_table()) {
+    const std::string source = row.info.source;
+    rows.push_back({call_text(row), std::string(row.info.doc) + (source.empty() ? "" : " [" + source + "]")});
+  }
+  return table_text(rows, output_width(), 0);
+}
+
+}  // namespace
+
+int run_options(const Request& request, const Interrupts& interrupts) {
+  print(request.has("json") ? options_json() : options_text(), interrupts);
+  return 0;
+}
+
+int run_transforms(const Request& request, const Interrupts& interrupts) {
+  print(request.has("json") ? transforms_json() : transforms_text(), interrupts);
+  return 0;
+}
+
+std::string default_of(const Command& command, const dl_option_info& option) {
+  if (std::string_view(command.name) == "cat" && std::string_view(option.key) == "epochs") return "1";
+  return option.default_value;
+}
+
+}  // namespace dataline::cli

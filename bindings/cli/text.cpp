@@ -1,0 +1,123 @@
+// Small text for people.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/text.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numeric>
+
+namespace dataline::cli {
+
+std::string grouped(int64_t value) {
+  std::string digits = std::to_string(value);
+  const size_t first = value < 0 ? 1 : 0;
+  for (size_t at = digits.size(); at > first + 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
+std::string fixed(double value, int digits) {
+  char buffer[400];
+  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::fixed, digits);
+  return std::string(buffer, end.ptr);
+}
+
+namespace {
+
+int digits_after_point(double value) { return value >= 100 ? 0 : value >= 10 ? 1 : 2; }
+
+std::string with_unit(double value, const std::vector<const char*>& units) {
+  size_t unit = 0;
+  while (std::fabs(value) >= 999.5 && unit + 1 < units.size()) {
+    value /= 1000;
+    ++unit;
+  }
+  return fixed(value, unit == 0 && value == std::floor(value) ? 0 : digits_after_point(std::fabs(value))) +
+         units[unit];
+}
+
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t k = 1; k <= b.size(); ++k) {
+      const size_t change = diagonal + (a[i - 1] == b[k - 1] ? 0 : 1);
+      diagonal = row[k];
+      row[k] = std::min({change, row[k] + 1, row[k - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+std::string scaled(double value) { return with_unit(value, {"", " k", " M", " G", " T"}); }
+std::string bytes_text(double bytes) { return with_unit(bytes, {" B", " kB", " MB", " GB", " TB"}); }
+
+std::string shape_text(const int64_t* shape, int32_t rank) {
+  if (rank == 0) return "scalar";
+  std::string out;
+  for (int32_t i = 0; i < rank; ++i) {
+    if (i > 0) out += 'x';
+    out += shape[i] < 0 ? "?" : std::to_string(shape[i]);
+  }
+  return out;
+}
+
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& names) {
+  const std::string* best = nullptr;
+  size_t best_distance = std::max<size_t>(1, text.size() / 3) + 1;
+  for (const std::string& name : names) {
+    const size_t distance = edit_distance(text, name);
+    if (distance < best_distance) best = &name, best_distance = distance;
+  }
+  return best == nullptr ? "" : ", did you mean '" + *best + "'?";
+}
+
+std::string table_text(const std::vector<std::vector<std::string>>& rows, size_t width, size_t indent) {
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t c = 0; c + 1 < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    std::string line(indent, ' ');
+    for (size_t c = 0; c + 1 < row.size(); ++c) {
+      line += row[c] + std::string(widths[c] + 2 - row[c].size(), ' ');
+    }
+    const size_t hang = line.size();
+    const std::string& last = row.back();
+    for (size_t at = 0; at < last.size();) {
+      const size_t room = width > hang + 20 ? width - hang : 20;
+      size_t take = last.size() - at;
+      if (take > room) {
+        const size_t space = last.rfind(' ', at + room);
+        take = space != std::string::npos && space > at ? space - at : room;
+      }
+      line += last.substr(at, take);
+      at += take;
+      while (at < last.size() && last[at] == ' ') ++at;
+      if (at < last.size()) line += "\n" + std::string(hang, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  }
+  return out;
+}
+
+size_t output_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) return size.ws_col;
+  return 100;
+}
+
+}  // namespace dataline::cli

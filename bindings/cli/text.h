@@ -1,0 +1,28 @@
+// Small text for people: numbers, nearest names, wrapped columns.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dataline::cli {
+
+std::string grouped(int64_t value);                          // 60,000
+std::string fixed(double value, int digits);                 // 3.14, a point whatever the locale
+std::string scaled(double value);                            // 6.91 M; 834; 12.3 k
+std::string bytes_text(double bytes);                        // 47.0 MB, powers of 1000
+std::string shape_text(const int64_t* shape, int32_t rank);  // 3x32x32; ? for -1; "scalar"
+
+// ", did you mean 'x'?" when a name is near, else "".
+std::string did_you_mean(std::string_view text, const std::vector<std::string>& names);
+
+// Rows of cells in aligned columns, two spaces apart; the last column is wrapped at `width`. Each row ends in
+// a newline.
+std::string table_text(const std::vector<std::vector<std::string>>& rows, size_t width, size_t indent);
+
+// Columns of the terminal behind standard output; 100 where there is none.
+size_t output_width();
+
+}  // namespace dataline::cli

@@ -1,0 +1,164 @@
+// `dataline version`: the library in use and what this machine offers.
+// SPDX-License-Identifier: Apache-2.0
+#include <dirent.h>
+#include <sched.h>
+#include <unistd.h>
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+
+#include "bindings/cli/commands.h"
+#include "bindings/cli/json.h"
+#include "bindings/cli/output.h"
+#include "bindings/cli/text.h"
+
+namespace dataline::cli {
+namespace {
+
+struct Machine {
+  std::string model;
+  int64_t cores = 0;         // in the machine
+  int64_t usable_cores = 0;  // by this process
+  std::vector<std::string> simd;
+};
+
+struct Gpu {
+  std::string name;
+  std::string address;  // on the PCI bus
+};
+
+std::string trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+// The value of the first "key : value" line.
+std::string value_in(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(':');
+    if (colon != std::string::npos && trimmed(line.substr(0, colon)) == key)
+      return trimmed(line.substr(colon + 1));
+  }
+  return "";
+}
+
+std::vector<std::string> simd_names() {
+  std::vector<std::string> names;
+#if defined(__x86_64__)
+  const auto add = [&](bool present, const char* name) {
+    if (present) names.push_back(name);
+  };
+  add(__builtin_cpu_supports("sse4.2"), "sse4.2");
+  add(__builtin_cpu_supports("avx"), "avx");
+  add(__builtin_cpu_supports("avx2"), "avx2");
+  add(__builtin_cpu_supports("fma"), "fma");
+  add(__builtin_cpu_supports("avx512f"), "avx512f");
+  add(__builtin_cpu_supports("avx512bw"), "avx512bw");
+  add(__builtin_cpu_supports("avx512vbmi"), "avx512vbmi");
+#elif defined(__aarch64__)
+  names.push_back("neon");
+  constexpr unsigned long kSve = 1ul << 22;  // HWCAP_SVE
+  if ((getauxval(AT_HWCAP) & kSve) != 0) names.push_back("sve");
+#endif
+  return names;
+}
+
+Machine this_machine() {
+  Machine machine;
+  machine.model = value_in("/proc/cpuinfo", "model name");
+  machine.cores = sysconf(_SC_NPROCESSORS_ONLN);
+  cpu_set_t set;
+  machine.usable_cores = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : machine.cores;
+  machine.simd = simd_names();
+  return machine;
+}
+
+// As the NVIDIA driver lists them; no driver library is opened for it.
+std::vector<Gpu> gpus() {
+  constexpr char kFolder[] = "/proc/driver/nvidia/gpus";
+  std::vector<Gpu> found;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(kFolder), closedir);
+  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr) {
+    if (entry->d_name[0] == '.') continue;
+    const std::string address = entry->d_name;
+    found.push_back({value_in(std::string(kFolder) + "/" + address + "/information", "Model"), address});
+  }
+  std::sort(found.begin(), found.end(), [](const Gpu& a, const Gpu& b) { return a.address < b.address; });
+  return found;
+}
+
+// "highway mimalloc; gcc 12.2.0": the words before the semicolon, and what follows it.
+std::vector<std::string> features(std::string* compiler) {
+  const std::string info = dl_build_info();
+  const size_t semicolon = std::min(info.find(';'), info.size());
+  *compiler = semicolon < info.size() ? trimmed(info.substr(semicolon + 1)) : "";
+  std::vector<std::string> words;
+  for (size_t at = 0; at < semicolon;) {
+    const size_t end = std::min(info.find(' ', at), semicolon);
+    if (end > at) words.push_back(info.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : " ") + word;
+  return out.empty() ? "-" : out;
+}
+
+std::string version_json() {
+  std::string compiler;
+  const Machine machine = this_machine();
+  Json json;
+  json.begin_object();
+  json.key("version").value(dl_version_string());
+  json.key("abi").value(dl_abi_version());
+  json.key("features").begin_array();
+  for (const std::string& word : features(&compiler)) json.value(word);
+  json.end_array().key("cpu").begin_object();
+  json.key("model").text_or_null(machine.model);
+  json.key("cores").value(machine.cores);
+  json.key("usable_cores").value(machine.usable_cores);
+  json.key("simd").begin_array();
+  for (const std::string& name : machine.simd) json.value(name);
+  json.end_array().end_object().key("gpus").begin_array();
+  for (const Gpu& gpu : gpus()) {
+    json.begin_object();
+    json.key("name").text_or_null(gpu.name);
+    json.key("address").value(gpu.address);
+    json.end_object();
+  }
+  return json.end_array().end_object().text() + "\n";
+}
+
+std::string version_text() {
+  std::string compiler;
+  const std::vector<std::string> words = features(&compiler);
+  const Machine machine = this_machine();
+  std::vector<std::vector<std::string>> rows = {
+      {"dataline", dl_version_string()},
+      {"abi", std::to_string(dl_abi_version())},
+      {"features", joined(words)},
+      {"compiler", compiler.empty() ? "-" : compiler},
+      {"cpu", machine.model.empty() ? "-" : machine.model},
+      {"cores", std::to_string(machine.usable_cores) + " of " + std::to_string(machine.cores) + " usable"},
+      {"simd", joined(machine.simd)}};
+  for (const Gpu& gpu : gpus()) rows.push_back({"gpu", gpu.name + " (" + gpu.address + ")"});
+  if (gpus().empty()) rows.push_back({"gpu", "none"});
+  return table_text(rows, output_width(), 0);
+}
+
+}  // namespace
+
+int run_version(const Request& request, const Interrupts& interrupts) {
+  print(request.has("json") ? version_json() : version_text(), interrupts);
+  return 0;
+}
+
+}  // namespace dataline::cli
