@@ -1,0 +1,237 @@
+// The perceptron's arithmetic: one matrix product serves the forward pass and all gradients.
+// SPDX-License-Identifier: Apache-2.0
+#include "mlp.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A matrix that is read along its rows or, with the strides swapped, along its columns.
+typedef struct matrix {
+  const float* data;
+  size_t row_stride;
+  size_t column_stride;
+} matrix;
+
+static matrix by_rows(const float* data, int columns) { return (matrix){data, (size_t)columns, 1}; }
+static matrix transposed(const float* data, int columns) { return (matrix){data, 1, (size_t)columns}; }
+
+// out [rows][columns] += a [rows][depth] * b [depth][columns].
+// Eight rows of b at a time stay in the first-level cache, and out is read and written an eighth as often.
+// The vector lanes run along columns, so no sum is split over lanes: its order is the same on every machine.
+// The compiler vectorises the innermost loop at -O3.
+static void multiply_add(float* restrict out, matrix a, const float* restrict b, int rows, int depth,
+                         int columns) {
+  const size_t width = (size_t)columns;
+  int k = 0;
+  for (; k + 8 <= depth; k += 8) {
+    const float* restrict b_rows = b + (size_t)k * width;
+    for (int row = 0; row < rows; ++row) {
+      const float* a_row = a.data + (size_t)row * a.row_stride + (size_t)k * a.column_stride;
+      float factor[8];
+      for (size_t i = 0; i < 8; ++i) factor[i] = a_row[i * a.column_stride];
+      float* restrict out_row = out + (size_t)row * width;
+      for (size_t j = 0; j < width; ++j) {
+        const float* column = b_rows + j;
+        const float low = (factor[0] * column[0] + factor[1] * column[width]) +
+                          (factor[2] * column[2 * width] + factor[3] * column[3 * width]);
+        const float high = (factor[4] * column[4 * width] + factor[5] * column[5 * width]) +
+                           (factor[6] * column[6 * width] + factor[7] * column[7 * width]);
+        out_row[j] += low + high;
+      }
+    }
+  }
+  for (; k < depth; ++k) {
+    for (int row = 0; row < rows; ++row) {
+      const float factor = a.data[(size_t)row * a.row_stride + (size_t)k * a.column_stride];
+      float* restrict out_row = out + (size_t)row * width;
+      for (size_t j = 0; j < width; ++j) out_row[j] += factor * b[(size_t)k * width + j];
+    }
+  }
+}
+
+static void fill_rows(float* out, const float* row, int rows, int columns) {
+  for (int i = 0; i < rows; ++i)
+    memcpy(out + (size_t)i * (size_t)columns, row, (size_t)columns * sizeof *row);
+}
+
+static void add_rows(float* restrict sum, const float* restrict rows_data, int rows, int columns) {
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j) sum[j] += rows_data[(size_t)i * (size_t)columns + (size_t)j];
+  }
+}
+
+// Where the parts of `parameters`, `velocity` and `gradients` begin.
+typedef struct layout {
+  size_t b1, w2, b2, end;
+} layout;
+
+static layout layout_of(const mlp* model) {
+  layout at;
+  at.b1 = (size_t)model->inputs * (size_t)model->hidden;
+  at.w2 = at.b1 + (size_t)model->hidden;
+  at.b2 = at.w2 + (size_t)model->hidden * (size_t)model->outputs;
+  at.end = at.b2 + (size_t)model->outputs;
+  return at;
+}
+
+// The activations of one batch, in `scratch`.
+static float* hidden_of(const mlp* model) { return model->scratch; }
+static float* logits_of(const mlp* model) {
+  return model->scratch + (size_t)model->max_batch * (size_t)model->hidden;
+}
+static float* hidden_gradient_of(const mlp* model) {
+  return logits_of(model) + (size_t)model->max_batch * (size_t)model->outputs;
+}
+// Room for a transposed weight matrix, the larger of the two.
+static float* transpose_of(const mlp* model) {
+  return hidden_gradient_of(model) + (size_t)model->max_batch * (size_t)model->hidden;
+}
+
+// Weyl sequence and mixer of SplitMix64: the same numbers everywhere.
+static float uniform(uint64_t* state) {
+  uint64_t z = (*state += 0x9E3779B97F4A7C15u);
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return (float)((z ^ (z >> 31)) >> 40) * (1.0f / 8388608.0f) - 1.0f;  // 24 bits: -1 .. 1
+}
+
+int mlp_create(mlp* model, int inputs, int hidden, int outputs, int max_batch, uint64_t seed) {
+  *model = (mlp){.inputs = inputs, .hidden = hidden, .outputs = outputs, .max_batch = max_batch};
+  const layout at = layout_of(model);
+  const size_t larger = (size_t)hidden * (size_t)(inputs > outputs ? inputs : outputs);
+  const size_t scratch = (size_t)max_batch * (size_t)(2 * hidden + outputs) + larger;
+  model->parameter_count = at.end;
+  model->parameters = calloc(at.end, sizeof(float));
+  model->velocity = calloc(at.end, sizeof(float));
+  model->gradients = calloc(at.end, sizeof(float));
+  model->scratch = calloc(scratch, sizeof(float));
+  if (!model->parameters || !model->velocity || !model->gradients || !model->scratch) {
+    mlp_destroy(model);
+    return -1;
+  }
+  const float bound1 = sqrtf(6.0f / (float)inputs);
+  const float bound2 = sqrtf(6.0f / (float)hidden);
+  for (size_t i = 0; i < at.b1; ++i) model->parameters[i] = bound1 * uniform(&seed);
+  for (size_t i = at.w2; i < at.b2; ++i) model->parameters[i] = bound2 * uniform(&seed);
+  return 0;
+}
+
+void mlp_destroy(mlp* model) {
+  free(model->parameters);
+  free(model->velocity);
+  free(model->gradients);
+  free(model->scratch);
+  *model = (mlp){0};
+}
+
+static void forward(mlp* model, const float* x, int count) {
+  const layout at = layout_of(model);
+  float* hidden = hidden_of(model);
+  float* logits = logits_of(model);
+  fill_rows(hidden, model->parameters + at.b1, count, model->hidden);
+  multiply_add(hidden, by_rows(x, model->inputs), model->parameters, count, model->inputs, model->hidden);
+  const size_t units = (size_t)count * (size_t)model->hidden;
+  for (size_t i = 0; i < units; ++i) hidden[i] = hidden[i] > 0.0f ? hidden[i] : 0.0f;
+  fill_rows(logits, model->parameters + at.b2, count, model->outputs);
+  multiply_add(logits, by_rows(hidden, model->hidden), model->parameters + at.w2, count, model->hidden,
+               model->outputs);
+}
+
+// Logits to probabilities, in place. Returns the place of the largest.
+static int softmax(float* row, int count) {
+  int best = 0;
+  for (int j = 1; j < count; ++j) {
+    if (row[j] > row[best]) best = j;
+  }
+  const float largest = row[best];
+  float sum = 0.0f;
+  for (int j = 0; j < count; ++j) {
+    row[j] = expf(row[j] - largest);
+    sum += row[j];
+  }
+  for (int j = 0; j < count; ++j) row[j] /= sum;
+  return best;
+}
+
+mlp_result mlp_evaluate(mlp* model, const float* x, const int64_t* labels, int count) {
+  mlp_result result = {0.0, 0};
+  forward(model, x, count);
+  for (int i = 0; i < count; ++i) {
+    float* row = logits_of(model) + (size_t)i * (size_t)model->outputs;
+    result.correct += softmax(row, model->outputs) == labels[i];
+    result.loss -= (double)logf(fmaxf(row[labels[i]], 1e-30f));
+  }
+  return result;
+}
+
+static void transpose(float* restrict out, const float* restrict in, int rows, int columns) {
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j)
+      out[(size_t)j * (size_t)rows + (size_t)i] = in[(size_t)i * (size_t)columns + (size_t)j];
+  }
+}
+
+// The gradients of the mean loss, from the probabilities that mlp_evaluate left in place of the logits.
+static void backward(mlp* model, const float* x, const int64_t* labels, int count, float* x_gradients) {
+  const layout at = layout_of(model);
+  const float* hidden = hidden_of(model);
+  float* logits = logits_of(model);
+  float* hidden_gradient = hidden_gradient_of(model);
+  float* turned = transpose_of(model);
+  const float scale = 1.0f / (float)count;
+  for (int i = 0; i < count; ++i) {
+    float* row = logits + (size_t)i * (size_t)model->outputs;
+    row[labels[i]] -= 1.0f;
+    for (int j = 0; j < model->outputs; ++j) row[j] *= scale;
+  }
+  memset(model->gradients, 0, model->parameter_count * sizeof(float));
+  multiply_add(model->gradients + at.w2, transposed(hidden, model->hidden), logits, model->hidden, count,
+               model->outputs);
+  add_rows(model->gradients + at.b2, logits, count, model->outputs);
+
+  const size_t units = (size_t)count * (size_t)model->hidden;
+  memset(hidden_gradient, 0, units * sizeof(float));
+  transpose(turned, model->parameters + at.w2, model->hidden, model->outputs);
+  multiply_add(hidden_gradient, by_rows(logits, model->outputs), turned, count, model->outputs,
+               model->hidden);
+  for (size_t i = 0; i < units; ++i) hidden_gradient[i] = hidden[i] > 0.0f ? hidden_gradient[i] : 0.0f;
+  multiply_add(model->gradients, transposed(x, model->inputs), hidden_gradient, model->inputs, count,
+               model->hidden);
+  add_rows(model->gradients + at.b1, hidden_gradient, count, model->hidden);
+
+  if (x_gradients == NULL) return;
+  memset(x_gradients, 0, (size_t)count * (size_t)model->inputs * sizeof(float));
+  transpose(turned, model->parameters, model->inputs, model->hidden);
+  multiply_add(x_gradients, by_rows(hidden_gradient, model->hidden), turned, count, model->hidden,
+               model->inputs);
+}
+
+mlp_result mlp_train_step(mlp* model, const float* x, const int64_t* labels, int count, float learning_rate,
+                          float momentum, float* x_gradients) {
+  if (count == 0) return (mlp_result){0.0, 0};
+  const mlp_result result = mlp_evaluate(model, x, labels, count);
+  backward(model, x, labels, count, x_gradients);
+  float* restrict parameters = model->parameters;
+  float* restrict velocity = model->velocity;
+  const float* restrict gradients = model->gradients;
+  for (size_t i = 0; i < model->parameter_count; ++i) {
+    velocity[i] = momentum * velocity[i] + gradients[i];
+    parameters[i] -= learning_rate * velocity[i];
+  }
+  return result;
+}
+
+void mlp_predict(mlp* model, const float* x, float* probabilities) {
+  forward(model, x, 1);
+  memcpy(probabilities, logits_of(model), (size_t)model->outputs * sizeof(float));
+  (void)softmax(probabilities, model->outputs);
+}
+
+uint64_t mlp_digest(const mlp* model) {  // FNV-1a
+  const unsigned char* bytes = (const unsigned char*)model->parameters;
+  uint64_t hash = 0xCBF29CE484222325u;
+  for (size_t i = 0; i < model->parameter_count * sizeof(float); ++i)
+    hash = (hash ^ bytes[i]) * 0x100000001B3u;
+  return hash;
+}

@@ -1,0 +1,66 @@
+# Each example, shortened, as a ctest test with the label `examples`.
+
+set(expect bash "${CMAKE_CURRENT_SOURCE_DIR}/expect.sh")
+set(work "${PROJECT_BINARY_DIR}/examples/work")
+file(MAKE_DIRECTORY "${work}")
+if(NOT DATALINE_SHARED_DATA)
+  set(DATALINE_SHARED_DATA "${PROJECT_SOURCE_DIR}/../shared/data")
+endif()
+
+function(example_test name)
+  add_test(NAME examples.${name} COMMAND ${ARGN} WORKING_DIRECTORY "${work}")
+  set_tests_properties(examples.${name} PROPERTIES LABELS examples TIMEOUT 300 SKIP_RETURN_CODE 77)
+endfunction()
+
+example_test(FirstBatchHasUnderFortyLines
+  bash -c "test $(wc -l < '${CMAKE_CURRENT_SOURCE_DIR}/c/first_batch.c') -lt 40")
+
+example_test(MakeDigitsWritesMnistFiles
+  ${expect} 0 "digits: 3000 \\+ 500 images" $<TARGET_FILE:example_make_digits>
+  --out "${work}/digits" --train 3000 --test 500 --sheet "${work}/digits.pgm")
+set_tests_properties(examples.MakeDigitsWritesMnistFiles PROPERTIES FIXTURES_SETUP example_digits)
+
+example_test(FirstBatchShowsFields
+  ${expect} 0 "image: u8 \\[32, 28, 28\\].*label: i64 \\[32\\] [0-9] [0-9]" $<TARGET_FILE:example_first_batch>
+  "mnist:${work}/digits")
+example_test(FirstBatchOfNothingIsAnError
+  ${expect} 1 "example_first_batch: .*nowhere" $<TARGET_FILE:example_first_batch> "mnist:${work}/nowhere")
+set_tests_properties(examples.FirstBatchShowsFields PROPERTIES FIXTURES_REQUIRED example_digits)
+
+example_test(TrainMnistWantsData ${expect} 2 "--data DIR is needed" $<TARGET_FILE:example_train_mnist>)
+example_test(TrainMnistRefusesWords
+  ${expect} 2 "--epochs: expected an integer in 1 .. 10000, got \"many\"" $<TARGET_FILE:example_train_mnist>
+  --data "${work}/digits" --epochs many)
+example_test(TrainMnistNamesMissingFiles
+  ${expect} 1 "example_train_mnist: opening the data: .*nowhere" $<TARGET_FILE:example_train_mnist>
+  --data "${work}/nowhere")
+example_test(TrainMnistRefusesADamagedCheckpoint
+  ${expect} 1 "digits.pgm: not a checkpoint" $<TARGET_FILE:example_train_mnist>
+  --data "${work}/digits" --resume "${work}/digits.pgm")
+example_test(TrainMnistLearns
+  ${expect} 0 "test accuracy: [89][0-9]" $<TARGET_FILE:example_train_mnist>
+  --data "${work}/digits" --epochs 3)
+foreach(name RefusesADamagedCheckpoint Learns)
+  set_tests_properties(examples.TrainMnist${name} PROPERTIES FIXTURES_REQUIRED example_digits)
+endforeach()
+
+# The generated text's unigram costs 2.86 nats.
+example_test(TrainTokensBeatsUnigram
+  ${expect} 0 "validation loss: 0\\.[0-9]+ nats" $<TARGET_FILE:example_train_tokens> --epochs 1 --out "${work}/tokens")
+example_test(EmbedTakesBatchesWithoutWaiting
+  ${expect} 0 "frames: 60 at 120 a second.*batches: [1-9].* 0 bytes left" $<TARGET_FILE:example_embed> 60 120)
+example_test(EmbedRefusesWords ${expect} 2 "usage: example_embed" $<TARGET_FILE:example_embed> many)
+
+# The main job: trains, stops in mid-epoch, resumes in a new process to the same weights.
+set(run_sh bash "${CMAKE_CURRENT_SOURCE_DIR}/run.sh" --quick --bin "$<TARGET_FILE_DIR:example_train_mnist>")
+example_test(RunShResumesExactly
+  ${expect} 0 "test accuracy: [89][0-9].*waited for data: .*resume: weights identical" ${run_sh} --work "${work}/run")
+if(EXISTS "${DATALINE_SHARED_DATA}/mnist")
+  example_test(RunShTakesMnist
+    ${expect} 0 "test accuracy: 9[0-9].*resume: weights identical" ${run_sh} --work "${work}/run_mnist"
+    --data "${DATALINE_SHARED_DATA}/mnist")
+else()
+  example_test(RunShTakesMnist bash -c "echo 'skipped: ${DATALINE_SHARED_DATA}/mnist is absent'; exit 77")
+endif()
+example_test(RunShRefusesUnknownFlags ${expect} 2 "unknown argument" ${run_sh} --fast)
+example_test(RunShNamesMissingData ${expect} 1 "nowhere" ${run_sh} --work "${work}/run_nowhere" --data "${work}/nowhere")
