@@ -1,0 +1,278 @@
+// NULL where a pointer is needed is an error, not a crash; a NULL dl_error is fine everywhere.
+// SPDX-License-Identifier: Apache-2.0
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "tests/support/job.h"
+
+namespace dataline::testing {
+namespace {
+
+// Objects of every kind, to put beside the NULL.
+struct Objects {
+  Options options = make_options();
+  Dataset dataset = counting_dataset(10);
+  Loader loader = make_loader(dataset, {{"batch_size", "5"}});
+  Batch batch = next(loader).batch;
+  CancelToken token;
+  int64_t one = 1;
+  double weight = 1;
+  Objects() {
+    dl_cancel_token* made = nullptr;
+    EXPECT_EQ(dl_cancel_token_create(&made, nullptr), DL_OK);
+    token.reset(made);
+  }
+};
+
+// A call with exactly one NULL (or a table with one), through the error it is given.
+struct NullCase {
+  const char* function;
+  const char* argument;
+  dl_status (*call)(Objects&, dl_error*);
+};
+#define NULL_CASE(function, argument, ...)                                                                  \
+  NullCase {                                                                                                \
+#function, argument, [](Objects& o, dl_error* e) -> dl_status { (void)o; return function(__VA_ARGS__, e); } \
+  }
+
+template <typename T>
+T sized() {
+  T out = {};
+  out.struct_size = sizeof out;
+  return out;
+}
+
+template <typename T>
+T* room() {  // for outputs that are never reached
+  static T value = {};
+  return &value;
+}
+
+dl_status arrays_with(const dl_array* arrays, int32_t count, dl_dataset** out, dl_error* error) {
+  return dl_dataset_from_arrays(arrays, count, nullptr, nullptr, nullptr, out, error);
+}
+
+dl_status array_without(const std::function<void(dl_array&)>& take_away, dl_error* error) {
+  const int64_t shape[] = {2};
+  const uint8_t data[2] = {};
+  dl_array array = sized<dl_array>();
+  array.name = "data";
+  array.dtype = DL_DTYPE_U8;
+  array.rank = 1;
+  array.shape = shape;
+  array.data = data;
+  take_away(array);
+  dl_dataset* out = nullptr;
+  return arrays_with(&array, 1, &out, error);
+}
+
+dl_status reader_without(const std::function<void(dl_reader&, dl_view&)>& take_away, dl_error* error) {
+  dl_view field = sized<dl_view>();
+  field.name = "data";
+  field.dtype = DL_DTYPE_U8;
+  dl_reader reader = sized<dl_reader>();
+  reader.field_count = 1;
+  reader.fields = &field;
+  reader.record_count = 2;
+  reader.read = [](void*, const int64_t*, int64_t, dl_reader_cell*, char*, size_t) { return 0; };
+  take_away(reader, field);
+  dl_dataset* out = nullptr;
+  return dl_dataset_from_reader(&reader, nullptr, &out, error);
+}
+
+dl_status allocator_without(const std::function<void(dl_allocator&)>& take_away, dl_error* error) {
+  dl_allocator table = sized<dl_allocator>();
+  table.allocate = [](void*, size_t, size_t, int32_t) -> void* { return nullptr; };
+  table.release = [](void*, void*, size_t, int32_t) {};
+  take_away(table);
+  return dl_options_set_allocator(make_options().get(), &table, error);
+}
+
+dl_status null_part(dl_status (*compose)(dl_dataset* const*, dl_dataset**, dl_error*), Objects& o,
+                    dl_error* error) {
+  dl_dataset* parts[] = {o.dataset.get(), nullptr};
+  dl_dataset* out = nullptr;
+  return compose(parts, &out, error);
+}
+
+const NullCase kCases[] = {
+    NULL_CASE(dl_options_create, "out", nullptr),
+    NULL_CASE(dl_options_set, "options", nullptr, "seed", "1"),
+    NULL_CASE(dl_options_set, "key", o.options.get(), nullptr, "1"),
+    NULL_CASE(dl_options_set, "value", o.options.get(), "seed", nullptr),
+    NULL_CASE(dl_options_set_i64, "options", nullptr, "seed", 1),
+    NULL_CASE(dl_options_set_i64, "key", o.options.get(), nullptr, 1),
+    NULL_CASE(dl_options_set_indices, "options", nullptr, &o.one, 1, nullptr, nullptr),
+    NULL_CASE(dl_options_set_indices, "indices", o.options.get(), nullptr, 1, nullptr, nullptr),
+    NULL_CASE(dl_options_set_weights, "options", nullptr, &o.weight, 1, nullptr, nullptr),
+    NULL_CASE(dl_options_set_weights, "weights", o.options.get(), nullptr, 1, nullptr, nullptr),
+    NULL_CASE(dl_options_set_allocator, "options", nullptr, room<dl_allocator>()),
+    NULL_CASE(dl_options_set_allocator, "allocator", o.options.get(), nullptr),
+    {"dl_options_set_allocator", "",
+     [](Objects&, dl_error* e) {
+       return allocator_without([](dl_allocator& table) { table.allocate = nullptr; }, e);
+     }},
+    {"dl_options_set_allocator", "",
+     [](Objects&, dl_error* e) {
+       return allocator_without([](dl_allocator& table) { table.release = nullptr; }, e);
+     }},
+    NULL_CASE(dl_options_set_log, "options", nullptr, room<dl_log>()),
+    NULL_CASE(dl_options_set_log, "log", o.options.get(), nullptr),
+    NULL_CASE(dl_options_set_cancel_token, "options", nullptr, o.token.get()),
+    NULL_CASE(dl_options_set_cancel_token, "token", o.options.get(), nullptr),
+    NULL_CASE(dl_options_get, "options", nullptr, "seed", room<const char*>()),
+    NULL_CASE(dl_options_get, "key", o.options.get(), nullptr, room<const char*>()),
+    NULL_CASE(dl_options_get, "out", o.options.get(), "seed", nullptr),
+    NULL_CASE(dl_option_at, "out", 0, nullptr),
+    NULL_CASE(dl_transform_at, "out", 0, nullptr),
+    NULL_CASE(dl_transform_argument_at, "out", 0, 0, nullptr),
+    NULL_CASE(dl_cancel_token_create, "out", nullptr),
+    NULL_CASE(dl_dataset_open, "uri", nullptr, o.options.get(), room<dl_dataset*>()),
+    NULL_CASE(dl_dataset_open, "out", "npy:x", o.options.get(), nullptr),
+    NULL_CASE(dl_dataset_from_arrays, "arrays", nullptr, 1, nullptr, nullptr, nullptr, room<dl_dataset*>()),
+    NULL_CASE(dl_dataset_from_arrays, "out", room<dl_array>(), 1, nullptr, nullptr, nullptr, nullptr),
+    {"dl_dataset_from_arrays", "name",
+     [](Objects&, dl_error* e) { return array_without([](dl_array& array) { array.name = nullptr; }, e); }},
+    {"dl_dataset_from_arrays", "shape",
+     [](Objects&, dl_error* e) { return array_without([](dl_array& array) { array.shape = nullptr; }, e); }},
+    {"dl_dataset_from_arrays", "data",
+     [](Objects&, dl_error* e) { return array_without([](dl_array& array) { array.data = nullptr; }, e); }},
+    {"dl_dataset_from_arrays", "offsets",
+     [](Objects&, dl_error* e) {
+       return array_without([](dl_array& array) { array.kind = DL_KIND_RAGGED, array.sample_count = 1; }, e);
+     }},
+    NULL_CASE(dl_dataset_from_reader, "reader", nullptr, nullptr, room<dl_dataset*>()),
+    NULL_CASE(dl_dataset_from_reader, "out", room<dl_reader>(), nullptr, nullptr),
+    {"dl_dataset_from_reader", "fields",
+     [](Objects&, dl_error* e) {
+       return reader_without([](dl_reader& reader, dl_view&) { reader.fields = nullptr; }, e);
+     }},
+    {"dl_dataset_from_reader", "read",
+     [](Objects&, dl_error* e) {
+       return reader_without([](dl_reader& reader, dl_view&) { reader.read = nullptr; }, e);
+     }},
+    {"dl_dataset_from_reader", "name",
+     [](Objects&, dl_error* e) {
+       return reader_without([](dl_reader&, dl_view& field) { field.name = nullptr; }, e);
+     }},
+    {"dl_dataset_from_reader", "shape",
+     [](Objects&, dl_error* e) {
+       return reader_without([](dl_reader&, dl_view& field) { field.rank = 1; }, e);
+     }},
+    NULL_CASE(dl_dataset_zip, "parts", nullptr, nullptr, 1, room<dl_dataset*>()),
+    NULL_CASE(dl_dataset_zip, "out", room<dl_dataset*>(), nullptr, 1, nullptr),
+    {"dl_dataset_zip", "part 2",
+     [](Objects& o, dl_error* e) {
+       return null_part([](dl_dataset* const* parts, dl_dataset** out,
+                           dl_error* error) { return dl_dataset_zip(parts, nullptr, 2, out, error); },
+                        o, e);
+     }},
+    NULL_CASE(dl_dataset_concat, "parts", nullptr, 1, room<dl_dataset*>()),
+    NULL_CASE(dl_dataset_concat, "out", room<dl_dataset*>(), 1, nullptr),
+    {"dl_dataset_concat", "part 2",
+     [](Objects& o, dl_error* e) {
+       return null_part([](dl_dataset* const* parts, dl_dataset** out,
+                           dl_error* error) { return dl_dataset_concat(parts, 2, out, error); },
+                        o, e);
+     }},
+    NULL_CASE(dl_dataset_subset, "dataset", nullptr, &o.one, 1, nullptr, nullptr, room<dl_dataset*>()),
+    NULL_CASE(dl_dataset_subset, "indices", o.dataset.get(), nullptr, 1, nullptr, nullptr,
+              room<dl_dataset*>()),
+    NULL_CASE(dl_dataset_subset, "out", o.dataset.get(), &o.one, 1, nullptr, nullptr, nullptr),
+    NULL_CASE(dl_loader_create, "dataset", nullptr, o.options.get(), room<dl_loader*>()),
+    NULL_CASE(dl_loader_create, "out", o.dataset.get(), o.options.get(), nullptr),
+    NULL_CASE(dl_loader_next, "loader", nullptr, 0, room<dl_batch*>()),
+    NULL_CASE(dl_loader_next, "out", o.loader.get(), 0, nullptr),
+    NULL_CASE(dl_loader_begin_epoch, "loader", nullptr),
+    NULL_CASE(dl_loader_position, "loader", nullptr, &o.one, &o.one),
+    NULL_CASE(dl_loader_seek, "loader", nullptr, 0, 0),
+    NULL_CASE(dl_loader_set_indices, "loader", nullptr, &o.one, 1, nullptr, nullptr),
+    NULL_CASE(dl_loader_set_indices, "indices", o.loader.get(), nullptr, 1, nullptr, nullptr),
+    NULL_CASE(dl_loader_state_save, "loader", nullptr, room<char>(), room<size_t>()),
+    NULL_CASE(dl_loader_state_save, "bytes", o.loader.get(), room<char>(), nullptr),
+    NULL_CASE(dl_loader_state_load, "loader", nullptr, "text"),
+    NULL_CASE(dl_loader_state_load, "text", o.loader.get(), nullptr),
+    NULL_CASE(dl_loader_wait_handle, "loader", nullptr, room<intptr_t>()),
+    NULL_CASE(dl_loader_wait_handle, "out", o.loader.get(), nullptr),
+    NULL_CASE(dl_loader_stats, "loader", nullptr, room<dl_stats>()),
+    NULL_CASE(dl_loader_stats, "out", o.loader.get(), nullptr),
+    NULL_CASE(dl_loader_bad_sample_at, "loader", nullptr, 0, room<dl_bad_sample>()),
+    NULL_CASE(dl_loader_bad_sample_at, "out", o.loader.get(), 0, nullptr),
+    NULL_CASE(dl_batch_get_info, "batch", nullptr, room<dl_batch_info>()),
+    NULL_CASE(dl_batch_get_info, "out", o.batch.get(), nullptr),
+    NULL_CASE(dl_batch_wait, "batch", nullptr, nullptr),
+    NULL_CASE(dl_batch_release_on, "batch", nullptr, nullptr),
+    NULL_CASE(dl_batch_dlpack, "batch", nullptr, 0, room<DLManagedTensor*>()),
+    NULL_CASE(dl_batch_dlpack, "out", o.batch.get(), 0, nullptr),
+    NULL_CASE(dl_batch_dlpack_versioned, "batch", nullptr, 0, room<DLManagedTensorVersioned*>()),
+    NULL_CASE(dl_batch_dlpack_versioned, "out", o.batch.get(), 0, nullptr),
+};
+#undef NULL_CASE
+
+TEST(Null, ArgumentsAreInvalidAndNamedAndNothingElseHappens) {
+  Objects objects;
+  for (const NullCase& one : kCases) {
+    Error error;
+    EXPECT_EQ(one.call(objects, &error), DL_ERR_INVALID_ARGUMENT) << one.function << " " << one.argument;
+    EXPECT_EQ(error.code, DL_ERR_INVALID_ARGUMENT) << one.function;
+    EXPECT_NE(std::string(error.message).find(one.argument), std::string::npos)
+        << one.function << ": " << error.message;
+    EXPECT_EQ(one.call(objects, nullptr), DL_ERR_INVALID_ARGUMENT) << one.function << " without a dl_error";
+  }
+  EXPECT_EQ(next(objects.loader).values, (std::vector<uint64_t>{5, 6, 7, 8, 9})) << "everything stays usable";
+}
+
+TEST(Null, EveryFunctionThatCanFailIsTried) {
+  std::ifstream file(DATALINE_HEADER);
+  const std::string header(std::istreambuf_iterator<char>(file), {});
+  const std::regex declared(R"(dl_status (dl_\w+)\()");
+  std::set<std::string> tried, missing;
+  for (const NullCase& one : kCases) tried.insert(one.function);
+  int functions = 0;
+  for (std::sregex_iterator at(header.begin(), header.end(), declared), end; at != end; ++at, ++functions) {
+    if (!tried.contains((*at)[1])) missing.insert((*at)[1]);
+  }
+  EXPECT_GT(functions, 30);
+  EXPECT_EQ(missing, std::set<std::string>());
+}
+
+TEST(Null, FunctionsThatCannotFailTakeIt) {
+  dl_options_destroy(nullptr);
+  dl_cancel_token_destroy(nullptr);
+  dl_cancel_token_cancel(nullptr);
+  dl_dataset_destroy(nullptr);
+  dl_loader_destroy(nullptr);
+  dl_loader_cancel(nullptr);
+  dl_loader_interrupt(nullptr);
+  dl_batch_retain(nullptr);
+  dl_batch_release(nullptr);
+  dl_error_init(nullptr, sizeof(dl_error));
+  int32_t count = 7;
+  EXPECT_EQ(dl_dataset_fields(nullptr, &count), nullptr);
+  EXPECT_EQ(count, 0);
+  EXPECT_EQ(dl_loader_fields(nullptr, nullptr), nullptr);
+  EXPECT_EQ(dl_batch_views(nullptr, nullptr), nullptr);
+  EXPECT_EQ(dl_dataset_count(nullptr), 0);
+  EXPECT_STREQ(dl_dataset_format(nullptr), "");
+  EXPECT_STREQ(dl_dataset_uri(nullptr), "");
+  EXPECT_EQ(dl_dataset_note_count(nullptr), 0);
+  EXPECT_STREQ(dl_dataset_note(nullptr, 0), "");
+  EXPECT_EQ(dl_loader_steps(nullptr), 0);
+  EXPECT_EQ(dl_loader_bad_sample_count(nullptr), 0);
+  EXPECT_EQ(dl_dtype_from_name(nullptr), 0);
+}
+
+TEST(Null, CountsAndPositionsMayBeLeftOut) {
+  Objects objects;
+  EXPECT_NE(dl_dataset_fields(objects.dataset.get(), nullptr), nullptr);
+  EXPECT_NE(dl_loader_fields(objects.loader.get(), nullptr), nullptr);
+  EXPECT_NE(dl_batch_views(objects.batch.get(), nullptr), nullptr);
+  EXPECT_EQ(dl_loader_position(objects.loader.get(), nullptr, nullptr, nullptr), DL_OK);
+  int64_t step = -1;
+  EXPECT_EQ(dl_loader_position(objects.loader.get(), nullptr, &step, nullptr), DL_OK);
+  EXPECT_EQ(step, 1);
+}
+
+}  // namespace
+}  // namespace dataline::testing

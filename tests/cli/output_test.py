@@ -1,0 +1,169 @@
+"""Standard output and error: closed pipes, full disks, terminals; and the measurements of bench.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import unittest
+
+import shell
+from shell import ShellTest
+
+BENCH_KEYS = ["samples_per_s", "gb_per_s", "memcpy_gb_per_s", "memcpy_ratio", "gather_gb_per_s", "gather_ratio", "us_per_batch",
+              "first_batch_ms", "consumer_wait_percent", "cpu_s_per_gb", "peak_rss_bytes", "num_workers", "batches", "seconds"]
+
+
+class Pipes(ShellTest):
+    def test_a_closed_pipe_ends_quietly_with_0(self):
+        self.digits(2000)
+        for words in (["cat", "idx:images", "--epochs", "0"], ["cat", "idx:images", "--indices", "--epochs", "0"],
+                      ["cat", "idx:images", "--epochs", "0", "--num_workers", "0", "--batch_size", "1"]):
+            process = self.start(*words)
+            process.stdout.read(100)
+            process.stdout.close()
+            self.assertEqual((process.wait(shell.SECONDS), process.stderr.read()), (0, b""), words)
+
+    def test_nobody_ever_reads(self):
+        self.digits(2)
+        for words in (["info", "idx:images"], ["options"], ["options", "--json"], ["version"], ["--help"],
+                      ["completion", "bash"], ["cat", "idx:images"]):
+            reader, writer = os.pipe()
+            os.close(reader)
+            ran = self.run_shell(*words, stdout=writer)
+            os.close(writer)
+            self.assertEqual((ran.status, ran.err), (0, ""), words)
+
+    def test_a_full_disk_is_1(self):
+        self.digits(2)
+        for words in (["info", "idx:images"], ["options", "--json"], ["cat", "idx:images"], ["cat", "--indices", "idx:images"],
+                      ["bench", "idx:images", "--seconds", "0.05"]):
+            with open("/dev/full", "wb") as full:
+                self.fails(1, *words, stdout=full, out=None, says="^dataline: standard output: No space left on device$")
+
+    def test_a_pipe_that_does_not_block_is_written_whole(self):
+        rows = self.digits(40_000)
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        process = self.start("cat", "idx:images", stdout=writer)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as stream:
+            self.assertEqual(stream.read() == b"".join(rows), True)
+        self.assertEqual(process.wait(shell.SECONDS), 0)
+
+    def test_nothing_is_written_before_the_dataset_is_open(self):
+        for command in ("info", "cat", "bench"):
+            self.fails(1, command, "idx:nowhere", says="nowhere")
+
+
+class Terminal(ShellTest):
+    def seen(self, *words, until=None, stdout_too=False):
+        """What a terminal on standard error shows; with `until`, Ctrl-C follows once that was there."""
+        ours, theirs = pty.openpty()
+        out = theirs if stdout_too else subprocess.DEVNULL
+        process = self.start(*words, stdout=out, stderr=theirs)
+        os.close(theirs)
+        text = b""
+        while select.select([ours], [], [], shell.SECONDS)[0]:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            text += piece
+            if until and re.search(until, text):
+                process.send_signal(signal.SIGINT)
+                until = None
+        os.close(ours)
+        self.assertIn(process.wait(shell.SECONDS), (0, 130))
+        self.assertIsNone(until, text)
+        return text
+
+    def test_a_live_line_that_is_gone_at_the_end(self):
+        self.digits(1000)
+        line = rb"cat: epoch \d+, step [\d,]+ of 1,000, [\d.]+( [kMG])? samples, [\d.]+ [kMG]?B, [\d.]+ [kMG]?B/s"
+        text = self.seen("cat", "idx:images", "--batch_size", "1", "--epochs", "0", until=line)
+        self.assertTrue(text.endswith(b"\r\x1b[K"), text[-80:])
+        self.assertNotIn(b"\n", text)
+        self.assertTrue(self.seen("bench", "idx:images", "--seconds", "0.05", until=b"bench: round 3").endswith(b"\r\x1b[K"))
+
+    def test_no_live_line_when_the_same_terminal_shows_the_output(self):
+        self.digits(1000)
+        text = self.seen("cat", "idx:images", "--indices", "--num_workers", "0", "--epochs", "100", stdout_too=True)
+        self.assertEqual(len(text.split()), 100_000)
+
+    def test_nothing_on_a_stderr_that_is_no_terminal(self):
+        self.digits(1000)
+        process = self.start("cat", "idx:images", "--epochs", "0")
+        process.stdout.read(50_000_000)
+        process.stdout.close()
+        self.assertEqual((process.wait(shell.SECONDS), process.stderr.read()), (0, b""))
+
+
+class Bench(ShellTest):
+    def bench(self, *words):
+        result = json.loads(self.ok("bench", *words, "--seconds", "0.06", "--json"))
+        self.assertEqual(list(result), BENCH_KEYS)
+        return result
+
+    def test_figures_fit_each_other(self):
+        self.digits(5000, size=28)
+        for workers in (0, 1, 2):
+            result = self.bench("idx:images", "--shuffle", "full", "--batch_size", "128", "--num_workers", workers)
+            self.assertEqual(result["num_workers"], workers)
+            for key in BENCH_KEYS:
+                least = 0 if key in ("num_workers", "consumer_wait_percent") else 1e-12
+                self.assertGreaterEqual(result[key], least, key)
+            self.assertAlmostEqual(result["gb_per_s"] / result["gather_gb_per_s"], result["gather_ratio"], delta=1e-3)
+            self.assertAlmostEqual(result["gb_per_s"] / result["memcpy_gb_per_s"], result["memcpy_ratio"], delta=1e-3)
+            self.assertAlmostEqual(result["gb_per_s"] / (result["samples_per_s"] * 784e-9), 1, delta=0.2)
+            self.assertLessEqual(result["consumer_wait_percent"], 100.5)
+            self.assertGreaterEqual(result["seconds"], 0.055)
+            self.assertLess(result["peak_rss_bytes"], 1 << 30)
+
+    def test_one_or_many_fields_tokens_transforms_small_rows(self):
+        uri, _, _ = self.labelled(500)
+        self.write("t.bin", bytes(200_000))
+        for words in ([uri], [uri, "--transform", "image: cast(f32)"], ["tokens:t.bin?length=64&views=true"],
+                      ["tokens:t.bin?length=64", "--batch_size", "4"], [uri, "--batch_size", "1"], [uri, "--num_workers", "0"],
+                      [uri, "--drop_last", "--batch_size", "499"], [uri, "--world_size", "3", "--rank", "2"]):
+            result = self.bench(*words)
+            self.assertGreater(result["gather_gb_per_s"], 0, words)
+
+    def test_a_job_that_ends_is_repeated(self):
+        self.digits(10)
+        self.assertGreater(self.bench("idx:images", "--epochs", "1")["batches"], 1)
+
+    def test_rows_that_are_the_same_everywhere_are_no_shifted_tokens(self):
+        # Fields that look alike in the first rows and differ later.
+        self.npy("a.npy", "|u1", (5000, 8), bytes(40_000))
+        self.npy("b.npy", "|u1", (5000, 8), bytes(39_000) + bytes(range(250)) * 4)
+        self.assertGreater(self.bench("npy:a=a.npy,b=b.npy")["gather_gb_per_s"], 0)
+
+    def test_the_table_for_people(self):
+        self.digits(100)
+        text = self.ok("bench", "idx:images", "--seconds", "0.05").decode()
+        for start in ("loader", "gather", "memcpy", "first batch", "consumer", "CPU", "peak memory", "measured"):
+            self.assertTrue(re.search(rf"(?m)^{start}  ", text), text)
+
+    def test_a_bad_sample_ends_it_with_1(self):
+        uri, _, _ = self.labelled(100)
+        self.fails(1, "bench", uri, "--seconds", "0.05", "--transform", "label: one_hot(3)", says="step 0")
+
+    @unittest.skipUnless(os.path.exists("/proc/self/status"), "no /proc here")
+    def test_peak_memory_is_not_that_of_the_yardsticks(self):
+        with open(self.path("sparse"), "wb") as file:
+            file.truncate(400 << 20)
+        result = self.bench("raw:sparse?dtype=u8&shape=1024", "--batch_size", "16", "--shuffle", "full",
+                            "--io", "pread", "--num_workers", "1")
+        self.assertLess(result["peak_rss_bytes"], 100 << 20)
+
+
+if __name__ == "__main__":
+    shell.main()

@@ -1,0 +1,137 @@
+"""What the tests of the shell share: running the program, writing small datasets, and the plain truth about them.
+
+A test script is run as  python3 NAME_test.py PATH_TO_DATALINE SHARED_DATA_DIR [unittest arguments].
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = ""
+SHARED_DATA = ""
+SECONDS = 60  # a command that takes longer hangs
+
+
+class Ran:
+    def __init__(self, args, done):
+        self.args = args
+        self.status = done.returncode
+        self.out = done.stdout
+        self.err = done.stderr.decode("utf-8", "replace")
+
+
+class ShellTest(unittest.TestCase):
+    """Each test has an empty folder of its own, which is the working folder of the commands."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="dataline-cli-")
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content if isinstance(content, bytes) else content.encode())
+        return name
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def run_shell(self, *args, **keywords):
+        keywords.setdefault("stdout", subprocess.PIPE)
+        keywords.setdefault("stderr", subprocess.PIPE)
+        keywords.setdefault("stdin", subprocess.DEVNULL)
+        words = [arg if isinstance(arg, bytes) else str(arg) for arg in args]
+        done = subprocess.run([PROGRAM, *words], cwd=self.folder, timeout=SECONDS, check=False, **keywords)
+        return Ran(words, done)
+
+    def start(self, *args, **keywords):
+        keywords.setdefault("stdout", subprocess.PIPE)
+        keywords.setdefault("stderr", subprocess.PIPE)
+        keywords.setdefault("stdin", subprocess.DEVNULL)
+        process = subprocess.Popen([PROGRAM, *map(str, args)], cwd=self.folder, **keywords)
+
+        def stop():
+            process.kill()
+            process.wait()
+            for stream in (process.stdout, process.stderr):
+                if stream:
+                    stream.close()
+
+        self.addCleanup(stop)
+        return process
+
+    def ok(self, *args, **keywords):
+        """Runs a command that must succeed without a word on stderr; returns its output."""
+        ran = self.run_shell(*args, **keywords)
+        self.assertEqual((ran.status, ran.err), (0, ""), ran.args)
+        return ran.out
+
+    def fails(self, status, *args, says="", out=b"", **keywords):
+        """Runs a command that must end with `status` and one `dataline: ...` line that matches `says`."""
+        ran = self.run_shell(*args, **keywords)
+        self.assertEqual(ran.status, status, (ran.args, ran.err))
+        if out is not None:
+            self.assertEqual(ran.out, out, ran.args)
+        lines = ran.err.splitlines()
+        self.assertTrue(lines and lines[0].startswith("dataline: "), (ran.args, ran.err))
+        self.assertRegex(lines[0], says, ran.args)
+        if status == 1:  # nothing follows, where the text of a wrong command line may
+            self.assertEqual(len(lines), 1, (ran.args, ran.err))
+        return ran
+
+    def idx(self, name, rows, shape=(), kind=0x08):
+        """An IDX file of `rows`, each packed bytes."""
+        dims = (len(rows), *shape)
+        header = bytes([0, 0, kind, len(dims)]) + b"".join(struct.pack(">I", d) for d in dims)
+        return self.write(name, header + b"".join(rows))
+
+    def digits(self, count, size=4, name="images"):
+        """`count` u8 images of size x size, no two alike; returns the rows."""
+        rows = [bytes((i * 7 + k * 3 + i // 256) % 256 for k in range(size * size - 4)) + struct.pack("<I", i)
+                for i in range(count)]
+        self.idx(name, rows, (size, size))
+        return rows
+
+    def npy(self, name, descr, shape, data, fortran=False, version=1):
+        shape_text = "(" + ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "") + ")"
+        header = f"{{'descr': '{descr}', 'fortran_order': {fortran}, 'shape': {shape_text}, }}"
+        prefix = 10 if version == 1 else 12
+        header += " " * (-(len(header) + 1 + prefix) % 64) + "\n"
+        length = struct.pack("<H" if version == 1 else "<I", len(header))
+        return self.write(name, b"\x93NUMPY" + bytes([version, 0]) + length + header.encode() + data)
+
+    def labelled(self, count, label=lambda i: i % 10, size=4):
+        """raw: records of a u8 label and an image; returns (uri, labels, images)."""
+        labels = [label(i) for i in range(count)]
+        images = [bytes((i + k) % 256 for k in range(size * size)) for i in range(count)]
+        self.write("records", b"".join(bytes([l]) + image for l, image in zip(labels, images)))
+        return f"raw:records?fields=label:u8,image:u8[{size}x{size}]", labels, images
+
+
+def indices_of(output):
+    return [int(line) for line in output.split()]
+
+
+def one_line(text):
+    return re.sub(r"\s+", " ", text)
+
+
+def main():
+    global PROGRAM, SHARED_DATA
+    if len(sys.argv) < 3:
+        sys.exit("usage: NAME_test.py PATH_TO_DATALINE SHARED_DATA_DIR [unittest arguments]")
+    PROGRAM, SHARED_DATA = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    result = unittest.main(module="__main__", argv=[sys.argv[0], *sys.argv[3:]], exit=False, verbosity=2).result
+    for test, reason in result.skipped:
+        print(f"skipped: {test.id().removeprefix('__main__.')}: {reason}")
+    sys.exit(0 if result.wasSuccessful() else 1)

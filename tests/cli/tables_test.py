@@ -1,0 +1,187 @@
+"""info, options, transforms, version, completion and help: what they say, and that it comes from the library's tables.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+import shell
+from shell import ShellTest
+
+OPTION_KEYS = ["key", "type", "default", "min", "max", "unit", "scope", "doc", "since"]
+COMMANDS = ["info", "cat", "bench", "options", "transforms", "version", "completion"]
+
+
+class Info(ShellTest):
+    def info(self, *args):
+        return json.loads(self.ok("info", *args, "--json"))
+
+    def test_json_has_exactly_the_agreed_keys(self):
+        self.digits(5)
+        info = self.info("idx:images")
+        self.assertEqual(list(info), ["format", "uri", "samples", "notes", "fields"])
+        self.assertEqual((info["format"], info["uri"], info["samples"], info["notes"]), ("idx", "idx:images", 5, []))
+        self.assertEqual(info["fields"], [{"name": "data", "kind": "dense", "dtype": "u8", "shape": [4, 4], "bytes": 16,
+                                           "axes": None}])
+
+    def test_fields_of_one_sample_with_their_axes(self):
+        uri, _, _ = self.labelled(3, size=2)
+        label, image = self.info(uri)["fields"]
+        self.assertEqual(label, {"name": "label", "kind": "dense", "dtype": "u8", "shape": [], "bytes": 1, "axes": None})
+        self.assertEqual((image["shape"], image["bytes"]), ([2, 2], 4))
+        self.npy("a.npy", "<f4", (3, 2, 2, 3), bytes(3 * 12 * 4))
+        self.assertEqual(self.info("npy:a.npy?axes=HWC")["fields"][0]["axes"], "HWC")
+
+    def test_an_assumption_is_a_note(self):
+        self.write("t.bin", bytes(4000))
+        notes = self.info("tokens:t.bin?length=10")["notes"]
+        self.assertTrue(any("assumed" in note for note in notes), notes)
+
+    def test_a_bare_path_is_detected_and_shown_as_given(self):
+        self.digits(2)
+        self.assertEqual(self.info("images")["format"], "idx")
+        self.assertEqual(self.info("./images")["uri"], "./images")
+
+    def test_a_path_that_is_not_utf8_gives_valid_json(self):
+        name = b"a\xff\"\n.npy"
+        os.rename(self.path(self.npy("a.npy", "|u1", (1,), b"\0")), os.path.join(self.folder.encode(), name))
+        info = json.loads(self.ok("info", b"./" + name, "--json"))
+        self.assertEqual(info["uri"], './a�"\n.npy')
+
+    def test_the_table_for_people_names_every_field(self):
+        uri, _, _ = self.labelled(1234, size=28)
+        text = shell.one_line(self.ok("info", uri).decode())
+        for part in ("format raw", "samples 1,234", "label dense u8 scalar - 1", "image dense u8 28x28 - 784"):
+            self.assertIn(part, text)
+
+    def test_options_of_datasets_are_taken_and_those_of_loaders_refused(self):
+        self.digits(2)
+        for io in ("mmap", "pread", "memory"):
+            self.assertEqual(self.info("idx:images", "--io", io)["samples"], 2)
+        self.fails(2, "info", "idx:images", "--batch_size", "4", says="info takes no --batch_size.*loader")
+
+
+class Tables(ShellTest):
+    def options(self):
+        return json.loads(self.ok("options", "--json"))
+
+    def test_options_have_exactly_the_agreed_keys(self):
+        for option in self.options():
+            self.assertEqual(list(option), OPTION_KEYS)
+            self.assertIn(option["scope"], ("dataset", "loader", "both"))
+            self.assertTrue(option["type"] in ("bool", "int", "size", "text", "indices", "weights") or "|" in option["type"])
+            self.assertTrue(option["doc"] and option["since"], option)
+            self.assertTrue(option["default"] is None or isinstance(option["default"], str), option)
+            self.assertEqual(option["min"] is None, option["max"] is None)
+
+    def test_the_defaults_are_those_of_the_surface(self):
+        by_key = {option["key"]: option for option in self.options()}
+        for key, default in {"batch_size": "32", "last_batch": "keep", "shuffle": "none", "seed": "0", "epochs": "0",
+                             "num_workers": "auto", "prefetch_depth": "4", "max_leases": "4", "lease_overflow": "copy",
+                             "memory_budget": "auto", "io": "auto", "on_error": "raise", "max_bad": "-1"}.items():
+            self.assertEqual(by_key[key]["default"], default, key)
+        self.assertEqual((by_key["seed"]["min"], by_key["seed"]["max"]), (0, 2**63 - 1))
+
+    def test_no_option_has_a_name_of_the_shells_own_flags(self):
+        reserved = ("json field indices batches seconds output save_state load_state plan images sample repeat help "
+                    "version").split()
+        self.assertFalse({option["key"] for option in self.options()} & set(reserved))
+
+    def test_tables_for_people_have_every_row(self):
+        text = self.ok("options").decode()
+        for option in self.options():
+            self.assertRegex(text, rf"(?m)^{option['key']} ")
+        text = self.ok("transforms").decode()
+        for transform in json.loads(self.ok("transforms", "--json")):
+            self.assertRegex(text, rf"(?m)^{transform['name']}\b")
+
+    def test_transforms_have_exactly_the_agreed_keys(self):
+        transforms = json.loads(self.ok("transforms", "--json"))
+        for transform in transforms:
+            self.assertEqual(list(transform), ["name", "arguments", "doc", "source", "since"])
+            for argument in transform["arguments"]:
+                self.assertEqual(list(argument), ["name", "type", "default"])
+        names = {transform["name"] for transform in transforms}
+        self.assertLessEqual({"cast", "scale", "normalize", "reshape", "chw", "hwc", "flatten", "pad_to", "one_hot",
+                              "random_crop", "center_crop", "hflip"}, names)
+
+    def test_version_has_exactly_the_agreed_keys(self):
+        version = json.loads(self.ok("version", "--json"))
+        self.assertEqual(list(version), ["version", "abi", "features", "cpu", "gpus"])
+        self.assertRegex(version["version"], r"^\d+\.\d+\.\d+$")
+        self.assertEqual(version["abi"], 1)
+        self.assertGreaterEqual(version["cpu"]["cores"], version["cpu"]["usable_cores"])
+        self.assertEqual(version["cpu"]["usable_cores"], len(os.sched_getaffinity(0)))
+        self.assertIsInstance(version["gpus"], list)
+        self.assertIn(version["version"], self.ok("--version").decode())
+        self.assertEqual(self.ok("--version"), self.ok("version"))
+
+
+class Help(ShellTest):
+    def test_help_is_output_not_an_error(self):
+        for words in (["--help"], ["-h"], ["help"]):
+            text = self.ok(*words).decode()
+            for command in COMMANDS:
+                self.assertRegex(text, rf"(?m)^  {command}\b")
+        for command in COMMANDS:
+            text = self.ok(command, "--help")
+            self.assertTrue(text.startswith(f"usage: dataline {command}".encode()))
+            self.assertEqual(text, self.ok("help", command))
+            self.assertEqual(text, self.ok(command, "-h"))
+
+    def test_flags_of_a_command_are_the_library_options_of_its_scope(self):
+        options = json.loads(self.ok("options", "--json"))
+        for command, scopes in {"info": ("dataset", "both"), "cat": ("dataset", "loader", "both"),
+                                "bench": ("dataset", "loader", "both")}.items():
+            text = self.ok(command, "--help").decode()
+            for option in options:
+                wanted = self.assertRegex if option["scope"] in scopes else self.assertNotRegex
+                wanted(text, rf"(?m)^  --{option['key']}\b")
+
+    def test_cat_says_its_own_default_of_epochs(self):
+        self.assertRegex(shell.one_line(self.ok("cat", "--help").decode()), r"--epochs N [^-]*\(default 1\)")
+
+
+class Completion(ShellTest):
+    def complete(self, *words):
+        """What bash offers for the last of `words`."""
+        self.write("script", self.ok("completion", "bash"))
+        program = ('source ./script; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _dataline; printf "%s\\n" "${COMPREPLY[@]}"')
+        done = subprocess.run(["bash", "-c", program, "bash", "dataline", *words], cwd=self.folder, capture_output=True,
+                              text=True, timeout=shell.SECONDS, check=True)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    @unittest.skipUnless(shutil.which("bash"), "no bash here")
+    def test_bash_offers_commands_flags_and_choices(self):
+        self.assertEqual(self.complete("tr"), ["transforms"])
+        self.assertEqual(self.complete("cat", "x", "--batch_s"), ["--batch_size"])
+        self.assertEqual(self.complete("cat", "x", "--last_batch", ""), ["keep", "drop", "pad"])
+        self.assertEqual(self.complete("cat", "x", "--last_batch", "d"), ["drop"])
+        self.assertEqual(self.complete("info", "--batch_s"), [])
+        self.assertEqual(self.complete("completion", "z"), ["zsh"])
+        self.write("state.txt", "")
+        self.assertEqual(self.complete("cat", "--load-state", "st"), ["state.txt"])
+
+    def test_every_shell_gets_every_flag(self):
+        options = [option["key"] for option in json.loads(self.ok("options", "--json"))]
+        for name, flag in (("bash", "--{}"), ("zsh", "--{}"), ("fish", "-l {}")):
+            script = self.ok("completion", name).decode()
+            for key in options:
+                self.assertIn(flag.format(key), script)
+            self.write("script", script)
+            if shutil.which(name):
+                subprocess.run([name, "-n", "script"], cwd=self.folder, timeout=shell.SECONDS, check=True)
+            else:
+                print(f"skipped: {name} is not installed: its completion script was not parsed")
+
+    def test_another_shell_is_refused(self):
+        self.fails(2, "completion", "cmd.exe", says="bash, zsh or fish")
+
+
+if __name__ == "__main__":
+    shell.main()

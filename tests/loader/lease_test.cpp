@@ -1,0 +1,153 @@
+// Leases: batches held, copied, refused or waited for; batches that outlive their loader.
+// SPDX-License-Identifier: Apache-2.0
+#include <thread>
+
+#include "tests/support/job.h"
+
+namespace dataline::testing {
+namespace {
+
+TEST(Leases, AListOfAllBatchesWorksAndNothingIsOverwritten) {
+  Dataset dataset = counting_dataset(1000);
+  for (const char* workers : {"0", "2"}) {
+    Loader loader = make_loader(dataset, {{"batch_size", "10"}, {"epochs", "1"}, {"num_workers", workers}});
+    std::vector<Delivered> held;
+    while (held.empty() || held.back().status == DL_OK) held.push_back(next(loader));
+    ASSERT_EQ(held.size(), 101u);
+    dl_stats stats = stats_of(loader);
+    EXPECT_EQ(stats.lease_copies, 96) << "four in slots, the others are copies";
+    EXPECT_EQ(stats.leases_held, 100);
+    for (size_t b = 0; b < 100; ++b) {
+      int32_t count = 0;
+      const dl_view* views = dl_batch_views(held[b].batch.get(), &count);
+      const auto* now = static_cast<const uint64_t*>(views[0].data);
+      EXPECT_EQ(std::vector<uint64_t>(now, now + 10), held[b].values);
+      EXPECT_EQ(held[b].values.front(), b * 10);
+    }
+  }
+}
+
+TEST(Leases, ErrorNamesCountAndOptionAndNothingIsLost) {
+  Dataset dataset = counting_dataset(100);
+  Loader loader =
+      make_loader(dataset, {{"batch_size", "10"}, {"max_leases", "2"}, {"lease_overflow", "error"}});
+  Delivered a = next(loader), b = next(loader), c = next(loader);
+  EXPECT_EQ(c.status, DL_ERR_LEASES_HELD);
+  EXPECT_NE(c.message.find("2 batches are held"), std::string::npos) << c.message;
+  EXPECT_NE(c.message.find("max_leases"), std::string::npos) << c.message;
+  a.batch.reset();
+  EXPECT_EQ(next(loader).values.front(), 20u);
+}
+
+TEST(Leases, CopiesBeyondTheBudgetAreRefusedAsHeldLeases) {
+  Dataset dataset = counting_dataset(100'000);
+  Loader loader = make_loader(
+      dataset,
+      {{"batch_size", "10000"}, {"max_leases", "1"}, {"prefetch_depth", "1"}, {"memory_budget", "600KiB"}});
+  std::vector<Delivered> held;
+  while (held.empty() || held.back().status == DL_OK) held.push_back(next(loader));
+  EXPECT_EQ(held.back().status, DL_ERR_LEASES_HELD) << held.back().message;
+  EXPECT_NE(held.back().message.find("memory_budget"), std::string::npos);
+  const size_t delivered = held.size() - 1;
+  held.clear();
+  EXPECT_EQ(next(loader).values.front(), delivered * 10'000) << "the batch waited for its turn";
+}
+
+TEST(Leases, WaitIsEndedByARelease) {
+  Dataset dataset = counting_dataset(100);
+  for (const char* workers : {"0", "1"}) {
+    Loader loader = make_loader(
+        dataset,
+        {{"batch_size", "10"}, {"max_leases", "1"}, {"lease_overflow", "wait"}, {"num_workers", workers}});
+    Delivered a = next(loader);
+    EXPECT_EQ(next(loader, 0).status, DL_TIMEOUT);
+    EXPECT_EQ(next(loader, 1'000'000).status, DL_TIMEOUT);
+    std::thread releaser([&] { a.batch.reset(); });
+    EXPECT_EQ(next(loader).values.front(), 10u);
+    releaser.join();
+  }
+}
+
+TEST(Leases, ABatchOutlivesItsLoaderAndDataset) {
+  Delivered held;
+  {
+    Dataset dataset = counting_dataset(100);
+    Loader loader = make_loader(dataset, {{"batch_size", "50"}, {"num_workers", "2"}});
+    held = next(loader);
+  }
+  int32_t count = 0;
+  const dl_view* views = dl_batch_views(held.batch.get(), &count);
+  EXPECT_EQ(static_cast<const uint64_t*>(views[0].data)[49], 49u);
+}
+
+TEST(Leases, RetainKeepsASlotUntilTheLastRelease) {
+  Dataset dataset = counting_dataset(100);
+  Loader loader =
+      make_loader(dataset, {{"batch_size", "10"}, {"max_leases", "1"}, {"lease_overflow", "error"}});
+  Delivered a = next(loader);
+  dl_batch_retain(a.batch.get());
+  dl_batch* other = a.batch.get();
+  a.batch.reset();
+  EXPECT_EQ(next(loader).status, DL_ERR_LEASES_HELD);
+  dl_batch_release(other);
+  EXPECT_EQ(next(loader).status, DL_OK);
+}
+
+TEST(Leases, ReleaseFromManyThreadsWhileOthersTake) {
+  Dataset dataset = counting_dataset(6400);
+  Loader loader = make_loader(
+      dataset, {{"batch_size", "16"}, {"num_workers", "2"}, {"epochs", "4"}, {"shuffle", "full"}});
+  std::atomic<int64_t> samples{0};
+  std::vector<std::thread> consumers;
+  for (int t = 0; t < 4; ++t) {
+    consumers.emplace_back([&] {
+      for (;;) {
+        Delivered got = next(loader);
+        if (got.status == DL_END) return;
+        samples.fetch_add(static_cast<int64_t>(got.values.size()));
+      }
+    });
+  }
+  for (std::thread& consumer : consumers) consumer.join();
+  EXPECT_EQ(samples.load(), 4 * 6400) << "each call got a different batch, and none was lost";
+}
+
+struct DlTensor {  // DLPack 1.1: the part of DLManagedTensorVersioned that is read here
+  uint32_t major, minor;
+  void* context;
+  void (*deleter)(void*);
+  uint64_t flags;
+  void* data;
+  int32_t device_type, device_id, ndim;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int64_t* shape;
+  int64_t* strides;
+  uint64_t byte_offset;
+};
+
+TEST(Dlpack, ATensorHoldsItsBatchBeyondReleaseAndLoader) {
+  DLManagedTensorVersioned* managed = nullptr;
+  {
+    Dataset dataset = counting_dataset(100);
+    Loader loader = make_loader(dataset, {{"batch_size", "10"}});
+    Delivered got = next(loader);
+    Error error;
+    ASSERT_EQ(dl_batch_dlpack_versioned(got.batch.get(), 0, &managed, &error), DL_OK) << error.message;
+    DLManagedTensorVersioned* none = nullptr;
+    EXPECT_EQ(dl_batch_dlpack_versioned(got.batch.get(), 5, &none, &error), DL_ERR_INVALID_ARGUMENT);
+  }
+  auto* tensor = reinterpret_cast<DlTensor*>(managed);
+  EXPECT_EQ(tensor->major, 1u);
+  EXPECT_EQ(tensor->ndim, 1);
+  EXPECT_EQ(tensor->shape[0], 10);
+  EXPECT_EQ(tensor->strides[0], 1);
+  EXPECT_EQ(tensor->code, 1);
+  EXPECT_EQ(tensor->bits, 64);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor->data) % 256, 0u);
+  EXPECT_EQ(static_cast<uint64_t*>(tensor->data)[9], 9u);
+  tensor->deleter(tensor);
+}
+
+}  // namespace
+}  // namespace dataline::testing

@@ -1,0 +1,213 @@
+"""The golden orders, computed a second time from their definitions, in plain Python integers and floats.
+
+  check_golden_order.py golden_order.json
+
+It is also the shortest complete description of the order for whoever ports it. Digests of shuffles above
+65,535 samples are left to the C++ test: they would take minutes here.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import json
+import math
+import struct
+import sys
+
+MASK64 = (1 << 64) - 1
+MASK32 = (1 << 32) - 1
+GOLDEN = 0x9E3779B97F4A7C15
+PERMUTATION, FISHER_YATES, WEIGHTED = 1, 2, 3  # core/base/random.h, Domain
+
+
+def mix64(x):
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & MASK64
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & MASK64
+    return x ^ (x >> 31)
+
+
+def mix32(x):
+    x = ((x ^ (x >> 16)) * 0x21F0AAAD) & MASK32
+    x = ((x ^ (x >> 15)) * 0xD35A2D97) & MASK32
+    return x ^ (x >> 15)
+
+
+def random_key(seed, epoch, domain):
+    key = mix64((seed + GOLDEN) & MASK64)
+    key = mix64(key ^ ((epoch * GOLDEN + 0x632BE59BD9B4E019) & MASK64))
+    return mix64(key ^ ((domain * GOLDEN + 0x2545F4914F6CDD1D) & MASK64))
+
+
+def random_bits(key, a, b=0):
+    inner = mix64(key ^ ((a * GOLDEN + 0xD1B54A32D192ED03) & MASK64))
+    return mix64((inner + b * GOLDEN) & MASK64)
+
+
+def splitmix(key, i):
+    return mix64((key + (i + 1) * GOLDEN) & MASK64)
+
+
+def fisher_yates(n, seed, epoch):
+    key = random_bits(random_key(seed, epoch, FISHER_YATES), n)
+    entries = list(range(n))
+    for i in range(n - 1):
+        bound = n - i
+        bits = splitmix(key, i // 2) >> (32 * (i % 2)) & MASK32
+        attempt = 0
+        while bits * bound & MASK32 < (1 << 32) % bound:
+            attempt += 1
+            bits = random_bits(key, i, attempt) & MASK32
+        j = i + (bits * bound >> 32)
+        entries[i], entries[j] = entries[j], entries[i]
+    return entries
+
+
+def feistel(n, seed, epoch, slot):
+    bits = (n - 1).bit_length()
+    right_bits = bits - bits // 2
+    left_mask, right_mask = (1 << bits // 2) - 1, (1 << right_bits) - 1
+    key = random_bits(random_key(seed, epoch, PERMUTATION), n)
+    words = [splitmix(key, i) for i in range(4)]
+    value = slot
+    while True:
+        left, right = value >> right_bits, value & right_mask
+        for word in words:
+            left ^= mix32(right ^ (word & MASK32)) & left_mask
+            right ^= mix32(left ^ (word >> 32)) & right_mask
+        value = left << right_bits | right
+        if value < n:
+            return value
+
+
+def alias_columns(weights):
+    """Columns (keep, alias) by the sweep of core/order/alias.cpp, step by step in the same doubles."""
+    n = len(weights)
+    largest = max(weights)
+    total = 0.0
+    for weight in weights:
+        total += weight / largest
+    shares = [weight / largest * (n / total) for weight in weights]
+    columns = [None] * n
+    lights = (i for i in range(n) if not shares[i] > 1.0)
+    heavies = (i for i in range(n) if shares[i] > 1.0)
+
+    def height(share):
+        return MASK64 if share >= 1.0 else int(share * 2.0**64)
+
+    light, heavy = next(lights, None), next(heavies, None)
+    rest = shares[heavy] if heavy is not None else 0.0
+    while heavy is not None:
+        if rest > 1.0:
+            if light is None:
+                break
+            columns[light] = (height(shares[light]), heavy)
+            rest = (rest + shares[light]) - 1.0
+            light = next(lights, None)
+        else:
+            following = next(heavies, None)
+            if following is None:
+                break
+            columns[heavy] = (height(rest), following)
+            rest = (rest + shares[following]) - 1.0
+            heavy = following
+    for i in [heavy, *heavies]:
+        if i is not None:
+            columns[i] = (MASK64, i)
+    for i in [light, *lights]:
+        if i is not None:
+            columns[i] = (height(shares[i]), weights.index(largest))
+    return columns
+
+
+def draw_with_replacement(weights, seed, epoch, slots):
+    key = random_key(seed, epoch, WEIGHTED)
+    columns = alias_columns(weights)
+    for slot in range(slots):
+        product = random_bits(key, slot) * len(weights)
+        keep, alias = columns[product >> 64]
+        yield product >> 64 if product & MASK64 < keep else alias
+
+
+def twice_atanh(s):
+    square = s * s
+    total = 0.0
+    for power in range(23, 2, -2):
+        total = total * square + 1.0 / power
+    return 2.0 * (s + s * (total * square))
+
+
+def parts(value):
+    fraction, exponent = math.frexp(value)
+    return fraction * 2.0, exponent - 1
+
+
+def exponential(bits):
+    odd = bits | 1
+    if odd < 1 << 63:
+        u = float(odd) * 2.0**-64
+        if u < float.fromhex("0x1.2bec333018866p-2"):
+            return twice_atanh(u / (2.0 - u))
+        complement = 1.0 - u
+    else:
+        complement = float((1 << 64) - odd) * 2.0**-64
+    fraction, exponent = parts(complement)
+    if fraction > float.fromhex("0x1.6a09e667f3bcdp+0"):
+        fraction, exponent = fraction * 0.5, exponent + 1
+    s = (1.0 - fraction) / (1.0 + fraction)
+    return float(-exponent) * float.fromhex("0x1.62e42fefa39efp-1") + twice_atanh(s)
+
+
+def race_key(time, weight):
+    time_fraction, time_exponent = parts(time)
+    weight_fraction, weight_exponent = parts(weight)
+    quotient, = struct.unpack("<Q", struct.pack("<d", time_fraction / weight_fraction))
+    return quotient + (time_exponent - weight_exponent + 1100 << 52)
+
+
+def draw_without_replacement(weights, seed, epoch, slots):
+    key = random_key(seed, epoch, WEIGHTED)
+    key_bits = min(44, 64 - max(1, (len(weights) - 1).bit_length()))
+    finish = [(race_key(exponential(random_bits(key, i)), weight) >> (64 - key_bits), i)
+              for i, weight in enumerate(weights) if weight > 0]
+    return [i for _, i in sorted(finish)[:slots]]
+
+
+def digest(samples):
+    value = 0
+    for sample in samples:
+        value = (value * 6364136223846793005 + sample + 1) & MASK64
+    return f"{value:x}"
+
+
+def check_shuffle(golden):
+    n, seed, epoch = golden["n"], golden["seed"], golden["epoch"]
+    if n < 65536:
+        order = fisher_yates(n, seed, epoch)
+        assert digest(order) == golden["digest"], golden
+        slot = order.__getitem__
+    else:
+        def slot(i):
+            return feistel(n, seed, epoch, i)
+    for begin, samples in ((0, golden["first"]), (n // 2, golden["middle"])):
+        assert [slot(begin + i) for i in range(len(samples))] == samples, golden
+
+
+def check_weighted(golden):
+    weights = golden["weights"] or [i * 7919 % 1000 / 8.0 for i in range(1000)]
+    draw = draw_with_replacement if golden["replacement"] else draw_without_replacement
+    order = list(draw(weights, golden["seed"], golden["epoch"], golden["samples_per_epoch"]))
+    assert order[:len(golden["first"])] == golden["first"], golden
+    assert digest(order) == golden["digest"], golden
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        goldens = json.load(file)
+    for golden in goldens["shuffle_full"]:
+        check_shuffle(golden)
+    for golden in goldens["weighted"]:
+        check_weighted(golden)
+    print(f"{len(goldens['shuffle_full'])} shuffles and {len(goldens['weighted'])} weighted orders agree")
+
+
+if __name__ == "__main__":
+    main()

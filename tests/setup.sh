@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Installs what building and testing need and is missing (Debian, Ubuntu). Says so and goes on where it may not
+# install: what is only nice to have makes its tests skip, what is needed ends with status 1.
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+
+needed="g++ cmake ninja-build pkg-config python3 binutils libgtest-dev libgmock-dev librapidcheck-dev libcli11-dev libbenchmark-dev"
+optional="libhwy-dev libdeflate-dev libmimalloc-dev liburing-dev python3-numpy abigail-tools clang clang-tidy clang-format ccache strace"
+
+missing_of() {
+  local package
+  for package in "$@"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || printf '%s ' "$package"
+  done
+}
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+  echo "setup: this is not Debian or Ubuntu; install by hand what these packages hold:"
+  echo "setup:   $needed"
+  echo "setup:   $optional"
+  exit 0
+fi
+
+# shellcheck disable=SC2086
+missing=$(missing_of $needed $optional)
+if [ -z "$missing" ]; then
+  echo "setup: nothing is missing"
+  exit 0
+fi
+
+as_root=""
+if [ "$(id -u)" -ne 0 ]; then
+  # -n: never ask for a password, there may be nobody to type it.
+  if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    as_root="sudo -n"
+  else
+    echo "setup: missing: $missing"
+    echo "setup: not root, and sudo would ask for a password; run: sudo apt-get install $missing"
+    # shellcheck disable=SC2086
+    [ -z "$(missing_of $needed)" ] || exit 1
+    exit 0
+  fi
+fi
+
+echo "setup: installing $missing"
+export DEBIAN_FRONTEND=noninteractive
+$as_root apt-get update -qq
+# shellcheck disable=SC2086
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing </dev/null >/dev/null

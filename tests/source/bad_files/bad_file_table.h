@@ -1,0 +1,105 @@
+// A table of damaged files: each names its exact error, costs next to no memory, and spoils nothing for the
+// next good file. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/source/source_support.h"
+
+namespace dataline {
+
+// Sanitizers keep what was freed.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;
+#elif defined(__has_feature)
+constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
+#else
+constexpr bool kSanitized = false;
+#endif
+
+struct BadFile {
+  std::string name;   // what is wrong
+  std::string bytes;  // of the file
+  Code code;
+  std::vector<std::string> parts;  // of the message, besides the path
+};
+
+using OpenFile = std::function<Result<SourceRef>(const std::string& path, const OpenContext& context)>;
+
+constexpr int64_t kMostGrowthBytes = 16 << 20;
+
+// The most memory this process ever held, in bytes; 0 where it cannot be told.
+inline int64_t peak_resident_bytes() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    int64_t kib = 0;
+    if (word == "VmHWM:" && status >> kib) return kib * 1024;
+  }
+  return 0;
+}
+
+inline void expect_refused(const BadFile& bad, const std::string& path, const OpenFile& open) {
+  for (IoMode io : {IoMode::kMmap, IoMode::kPread, IoMode::kMemory}) {
+    OpenContext context = test_context(io);
+    Result<SourceRef> source = open(path, context);
+    ASSERT_FALSE(source.is_ok()) << "expected " << code_name(bad.code);
+    EXPECT_EQ(source.status().code(), bad.code) << source.status().message();
+    EXPECT_EQ(source.status().message().rfind(path + ": ", 0), 0u) << source.status().message();
+    EXPECT_EQ(source.status().message().find_first_of(std::string("\n\r\t\0", 4)), std::string::npos);
+    for (const std::string& part : bad.parts) {
+      EXPECT_NE(source.status().message().find(part), std::string::npos)
+          << "'" << part << "' is not in: " << source.status().message();
+    }
+    EXPECT_EQ(context.memory->in_use_bytes(), 0);
+    EXPECT_LT(context.memory->peak_bytes(), kMostGrowthBytes);
+  }
+}
+
+// Every file of the table, in every I/O mode, a good file after each.
+inline void check_bad_files(const std::vector<BadFile>& table, const std::string& good,
+                            const OpenFile& open) {
+  TempDir dir;
+  std::string good_path = dir.write("good.bin", good);
+  int64_t before = peak_resident_bytes();
+  for (const BadFile& bad : table) {
+    SCOPED_TRACE(bad.name);
+    expect_refused(bad, dir.write("bad.bin", bad.bytes), open);
+    EXPECT_TRUE(open(good_path, test_context()).is_ok()) << "the next good file";
+  }
+  if (!kSanitized) {
+    EXPECT_LT(peak_resident_bytes() - before, kMostGrowthBytes);
+  }
+  EXPECT_GE(table.size(), 40u);
+}
+
+// Every prefix that is shorter than the file is kTruncated.
+inline void check_prefixes(const std::string& good, const OpenFile& open) {
+  TempDir dir;
+  for (size_t length = 0; length < good.size(); ++length) {
+    Result<SourceRef> source = open(dir.write("cut.bin", good.substr(0, length)), test_context());
+    ASSERT_FALSE(source.is_ok()) << length << " bytes of " << good.size();
+    EXPECT_EQ(source.status().code(), Code::kTruncated) << length << ": " << source.status().message();
+  }
+}
+
+// Every flip of one bit: an error, or a source whose records all lie in the file and can be fetched.
+inline void check_bit_flips(const std::string& good, const OpenFile& open) {
+  TempDir dir;
+  for (size_t bit = 0; bit < good.size() * 8; ++bit) {
+    std::string flipped = good;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+    OpenContext context = test_context();
+    Result<SourceRef> source = open(dir.write("flipped.bin", flipped), context);
+    EXPECT_LT(context.memory->peak_bytes(), kMostGrowthBytes);
+    if (!source.is_ok()) continue;
+    ASSERT_LE(source.value()->count() * source.value()->schema().fields[0].bytes(), 1 << 20);
+    EXPECT_TRUE(fetch_all(*source.value()).errors.empty()) << "bit " << bit;
+  }
+}
+
+}  // namespace dataline

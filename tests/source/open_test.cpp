@@ -1,0 +1,320 @@
+// From a URI to a dataset: directories, several paths, keys, axes, cancelling and progress.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/open.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/source/formats.h"
+#include "core/source/uri.h"
+#include "tests/source/source_support.h"
+
+namespace dataline {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+// A .npy file of one u1 row a letter.
+std::string letters_npy(const std::string& letters, std::string shape = "") {
+  if (shape.empty()) shape = concat("(", letters.size(), ",)");
+  return npy_file("|u1", shape, letters);
+}
+
+class OpenTest : public testing::Test {
+ protected:
+  SourceRef open(const std::string& uri) {
+    Result<SourceRef> source = open_source(uri, context_);
+    EXPECT_TRUE(source.is_ok()) << uri << ": " << (source.is_ok() ? "" : source.status().message());
+    return source.is_ok() ? source.take() : nullptr;
+  }
+  // All rows of a field, one after another.
+  std::string rows(const std::string& uri, size_t field = 0) {
+    SourceRef source = open(uri);
+    std::string out;
+    if (source == nullptr) return out;
+    Fetched fetched = fetch_all(*source);
+    for (const std::string& row : fetched.bytes[field]) out += row;
+    return out;
+  }
+
+  TempDir dir_;
+  OpenContext context_ = test_context();
+};
+
+TEST_F(OpenTest, ADirectoryIsItsFilesInNaturalOrder) {
+  dir_.write("d/part-10.npy", letters_npy("x"));
+  dir_.write("d/part-2.npy", letters_npy("cd"));
+  dir_.write("d/part-1.npy", letters_npy("ab"));
+  dir_.write("d/.hidden.npy", letters_npy("!!"));
+  dir_.write("d/index.json", "{}");
+  dir_.write("d/inner.npy/part-3.npy", letters_npy("!!"));
+  SourceRef source = open("npy:" + dir_.path("d"));
+  EXPECT_EQ(source->info().format, "npy");
+  EXPECT_EQ(source->info().uri, "npy:" + dir_.path("d"));
+  EXPECT_EQ(rows("npy:" + dir_.path("d")), "abcdx");
+  EXPECT_EQ(rows("npy:" + dir_.path("d/")), "abcdx");
+  EXPECT_EQ(rows(dir_.path("d")), "abcdx");
+}
+
+TEST_F(OpenTest, SeveralPathsAreConcatenatedInTheOrderGiven) {
+  dir_.write("b.npy", letters_npy("b"));
+  dir_.write("a.npy", letters_npy("aa"));
+  dir_.write("d/1.npy", letters_npy("1"));
+  dir_.write("d/2.npy", letters_npy("2"));
+  std::string uri = "npy:" + dir_.path("b.npy") + "," + dir_.path("d") + "," + dir_.path("a.npy");
+  EXPECT_EQ(rows(uri), "b12aa");
+  EXPECT_EQ(open(uri)->info().format, "npy");
+}
+
+TEST_F(OpenTest, NamedPathsAreZippedAndMayBeDirectories) {
+  dir_.write("d/1.npy", letters_npy("ab"));
+  dir_.write("d/2.npy", letters_npy("c"));
+  dir_.write("label.npy", letters_npy("xyz"));
+  std::string uri = "npy:image=" + dir_.path("d") + ",meta/label=" + dir_.path("label.npy");
+  SourceRef source = open(uri);
+  EXPECT_EQ(source->schema().fields[0].name, "image");
+  EXPECT_EQ(source->schema().fields[1].name, "meta/label");
+  EXPECT_EQ(source->info().format, "npy");
+  EXPECT_EQ(rows(uri, 0), "abc");
+  EXPECT_EQ(rows(uri, 1), "xyz");
+}
+
+TEST_F(OpenTest, NamedPathsOfSeveralFieldsPrefixThem) {
+  dir_.write("a.bin", "1a2b");
+  dir_.write("b.bin", "3c4d");
+  SourceRef source =
+      open("raw:l=" + dir_.path("a.bin") + ",r=" + dir_.path("b.bin") + "?fields=id:u8,text:u8[1]");
+  std::string names;
+  for (const Field& field : source->schema().fields) names += field.name + " ";
+  EXPECT_EQ(names, "l/id l/text r/id r/text ");
+}
+
+TEST_F(OpenTest, UnequalLengthsAreNamedWithBothPaths) {
+  dir_.write("a.npy", letters_npy("ab"));
+  dir_.write("b.npy", letters_npy("abc"));
+  expect_error(open_source("npy:x=" + dir_.path("a.npy") + ",y=" + dir_.path("b.npy"), context_),
+               Code::kMismatch, {"b.npy has 3 samples", "a.npy has 2"});
+}
+
+TEST_F(OpenTest, ShardsThatDifferAreNamed) {
+  dir_.write("d/1.npy", letters_npy("abcd", "(2, 2)"));
+  dir_.write("d/2.npy", letters_npy("abcd", "(4, 1)"));
+  expect_error(open_source("npy:" + dir_.path("d"), context_), Code::kMismatch,
+               {"d/2.npy: field 'data' is u8[1], in", "d/1.npy it is u8[2]"});
+}
+
+TEST_F(OpenTest, PathsWithSpecialCharactersAreEscapedInUrisOnly) {
+  std::string name = "a%,?&=: b.npy";
+  dir_.write(name, letters_npy("ab"));
+  EXPECT_EQ(rows("npy:" + uri_escape(dir_.path(name))), "ab");
+  EXPECT_EQ(rows(dir_.path(name)), "ab");
+}
+
+TEST_F(OpenTest, AxesGoToTheOnlyFieldOrToImage) {
+  dir_.write("a.npy", letters_npy("abcdefgh", "(2, 2, 2)"));
+  dir_.write("l.npy", letters_npy("xy"));
+  EXPECT_EQ(open("npy:" + dir_.path("a.npy") + "?axes=HW")->schema().fields[0].axes, "HW");
+  SourceRef zip = open("npy:label=" + dir_.path("l.npy") + ",image=" + dir_.path("a.npy") + "?axes=WH");
+  EXPECT_EQ(zip->schema().fields[0].axes, "");
+  EXPECT_EQ(zip->schema().fields[1].axes, "WH");
+  SourceRef raw = open("raw:" + dir_.write("r.bin", "abcdef") + "?fields=image:u8[2x1],id:u8&axes=HW");
+  EXPECT_EQ(raw->schema().fields[0].axes, "HW");
+  EXPECT_EQ(rows("raw:" + dir_.path("r.bin") + "?fields=image:u8[2x1],id:u8&axes=HW"), "abde");
+}
+
+struct BadOpen {
+  std::string uri;  // %d: the directory
+  int64_t column;   // counted in the text as written here; 0: none
+  Code code;
+  std::string part;
+};
+
+TEST_F(OpenTest, WhatDoesNotFitIsRefusedWithTheColumn) {
+  dir_.write("a.npy", letters_npy("abcd", "(2, 2)"));
+  dir_.write("b.npy", letters_npy("ab"));
+  dir_.write("t.bin", std::string(10, 't'));
+  dir_.write("t.txt", std::string(10, 't'));
+  std::vector<BadOpen> table = {
+      {"npz:%d/a.npy", 1, Code::kBadUri, "unknown scheme 'npz', did you mean 'npy'?"},
+      {"cifar1:%d", 1, Code::kBadUri, "did you mean 'cifar10'?"},
+      {"token:%d/t.bin", 1, Code::kBadUri, "did you mean 'tokens'?"},
+      {"nonsense:%d", 1, Code::kBadUri, "written ./nonsense:"},
+      {"NPY:%d/a.npy", 1, Code::kBadUri, "unknown scheme 'NPY'"},
+      {"folder:%d", 1, Code::kUnsupported, "scheme 'folder' comes with a later release"},
+      {"tar:%d", 1, Code::kUnsupported, "scheme 'tar' comes with a later release"},
+      {"npy:%d/a.npy?trailin=ignore", 14, Code::kBadUri,
+       "npy has no key 'trailin', did you mean 'trailing'?"},
+      {"npy:%d/a.npy?length=4", 14, Code::kBadUri, "(keys: trailing, dtype, axes)"},
+      {"npy:%d/a.npy?trailing=maybe", 23, Code::kBadUri, "expected error or ignore"},
+      {"npy:%d/a.npy?dtype=u8", 20, Code::kBadUri, "only dtype=bf16"},
+      {"npy:%d/a.npy?dtype=x8", 20, Code::kBadUri, "dtype='x8'"},
+      {"npy:%d/a.npy?axes=HW", 19, Code::kBadUri, "axes=HW names 2 dims"},
+      {"npy:%d/a.npy?axes=", 19, Code::kBadUri, "one letter a dim"},
+      {"npy:%d/b.npy?axes=H", 19, Code::kBadUri, "axes=H"},
+      {"npy:x=%d/a.npy,y=%d/a.npy?axes=C", 27, Code::kBadUri, "here are 2 fields and no 'image'"},
+      {"idx:%d?shape=3", 8, Code::kBadUri, "idx has no key 'shape'"},
+      {"mnist:%d?axes=HW", 10, Code::kBadUri, "mnist has no key 'axes'"},
+      {"mnist:%d?split=tests", 16, Code::kBadUri,
+       "split='tests': expected train or test, did you mean 'test'?"},
+      {"mnist:%d?split=valid", 16, Code::kBadUri, "expected train or test"},
+      {"cifar10:%d?label_dtype=i32", 24, Code::kBadUri, "expected i64 or u8"},
+      {"cifar100:%d?lable_dtype=u8", 13, Code::kBadUri, "did you mean 'label_dtype'?"},
+      {"raw:%d/t.bin", 13, Code::kBadUri, "raw needs dtype="},
+      {"raw:%d/t.bin?shape=3", 21, Code::kBadUri, "raw needs dtype="},
+      {"raw:%d/t.bin?dtype=u8&partial=drop", 31, Code::kBadUri, "expected error or ignore"},
+      {"raw:%d/t.bin?dtype=u8&header=-1", 30, Code::kBadUri, "header='-1'"},
+      {"raw:%d/t.bin?dtype=u8&header=x", 30, Code::kBadUri, "header='x'"},
+      {"raw:%d/t.bin?dtype=u8&shape=0", 29, Code::kBadUri, "no bytes"},
+      {"raw:%d/t.bin?fields=a:u8[4611686018427387904x4]", 21, Code::kBadUri, "2^63"},
+      {"tokens:%d/t.bin?length=0", 24, Code::kBadUri, "length='0': expected a whole number, at least 1"},
+      {"tokens:%d/t.bin?length=-5", 24, Code::kBadUri, "length='-5'"},
+      {"tokens:%d/t.bin?length=1e3", 24, Code::kBadUri, "length='1e3'"},
+      {"tokens:%d/t.bin?length=9223372036854775808", 24, Code::kBadUri, "length="},
+      {"tokens:%d/t.bin?length=9223372036854775807", 24, Code::kBadUri, "length is at most"},
+      {"tokens:%d/t.bin?stride=0", 24, Code::kBadUri, "stride='0'"},
+      {"tokens:%d/t.bin?views=1", 23, Code::kBadUri, "true or false"},
+      {"tokens:%d/t.bin?dtype=f16", 23, Code::kBadUri, "tokens are integers"},
+      {"tokens:%d/t.txt", 16, Code::kBadUri, "dtype is needed"},
+      {"tokens:%d/t.bin?axes=T", 17, Code::kBadUri, "tokens has no key 'axes'"},
+      {"npy:%d/a.npy?trailing=ignore&trailing=ignore", 30, Code::kBadUri, "given twice"},
+      {"npy:%d/nothing.npy", 0, Code::kNotFound, "nothing.npy"},
+      {"npy:%d/a.npy,%d/nothing.npy", 0, Code::kNotFound, "nothing.npy"},
+      {"%d/nothing.npy?trailing=ignore", 0, Code::kNotFound, "takes no keys"},
+  };
+  EXPECT_GE(table.size(), 40u);
+  for (const BadOpen& bad : table) {
+    SCOPED_TRACE(bad.uri);
+    std::string uri;
+    int64_t column = bad.column;
+    for (size_t i = 0; i < bad.uri.size(); ++i) {
+      if (bad.uri.compare(i, 2, "%d") != 0) {
+        uri += bad.uri[i];
+        continue;
+      }
+      if (static_cast<int64_t>(i) < bad.column - 1) column += static_cast<int64_t>(dir_.path().size()) - 2;
+      uri += dir_.path();
+      ++i;
+    }
+    Result<SourceRef> source = open_source(uri, context_);
+    expect_error(source, bad.code, {bad.part});
+    EXPECT_EQ(source.status().column(), column) << source.status().message();
+  }
+  EXPECT_EQ(context_.memory->in_use_bytes(), 0);
+}
+
+TEST_F(OpenTest, ADirectoryWithoutFilesOfTheFormatSaysWhatItLookedFor) {
+  dir_.write("d/readme.txt", "x");
+  dir_.write("d/.a.npy", letters_npy("a"));
+  expect_error(open_source("npy:" + dir_.path("d"), context_), Code::kEmpty,
+               {"no npy files (*.npy) among the 1"});
+  expect_error(open_source("tokens:" + dir_.path("d"), context_), Code::kEmpty,
+               {"no tokens files (*.bin, *.npy)"});
+  expect_error(open_source("idx:" + dir_.path("d"), context_), Code::kEmpty, {"no idx files"});
+  fs::create_directory(dir_.path("empty"));
+  expect_error(open_source("raw:" + dir_.path("empty") + "?dtype=u8", context_), Code::kEmpty,
+               {"no raw files"});
+  expect_error(open_source(dir_.path("empty"), context_), Code::kEmpty, {"no files in this directory"});
+}
+
+TEST_F(OpenTest, AShardThatIsNoFileIsAnErrorNotALoss) {
+  dir_.write("d/1.npy", letters_npy("a"));
+  fs::create_symlink("/nowhere/at/all", dir_.path("d/2.npy"));
+  expect_error(open_source("npy:" + dir_.path("d"), context_), Code::kNotFound, {"d/2.npy"});
+  fs::remove(dir_.path("d/2.npy"));
+  ASSERT_EQ(::mkfifo(dir_.path("d/2.npy").c_str(), 0600), 0);
+  expect_error(open_source("npy:" + dir_.path("d"), context_), Code::kNotAFile, {"d/2.npy"});
+}
+
+TEST_F(OpenTest, RawRefusesWhatStandsInForData) {
+  const std::string lfs = "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 1\n";
+  expect_error(open_source("raw:" + dir_.write("a.bin", lfs) + "?dtype=u8", context_), Code::kCorrupt,
+               {"git-LFS pointer"});
+  expect_error(open_source("raw:" + dir_.write("b.bin", "<!DOCTYPE html><html>") + "?dtype=u8", context_),
+               Code::kCorrupt, {"HTML page"});
+}
+
+TEST_F(OpenTest, CancellingEndsTheOpeningOfManyFiles) {
+  for (int i = 0; i < 20; ++i) dir_.write(concat("d/", i, ".npy"), letters_npy("a"));
+  context_.cancel = std::make_shared<CancelToken>();
+  EXPECT_EQ(open("npy:" + dir_.path("d"))->count(), 20);
+  context_.cancel->cancel();
+  expect_error(open_source("npy:" + dir_.path("d"), context_), Code::kCancelled,
+               {"cancelled after 0 of 20 files"});
+}
+
+TEST_F(OpenTest, ProgressIsToldAndCancellingFromThereWorks) {
+  for (int i = 0; i < 600; ++i) dir_.write(concat("d/", i, ".npy"), letters_npy("a"));
+  struct Heard {
+    std::vector<std::string> texts;
+    CancelToken* cancel = nullptr;
+  } heard;
+  context_.log.context = &heard;
+  context_.log.write = [](int32_t level, const char* message, size_t length, void* context) {
+    auto* self = static_cast<Heard*>(context);
+    EXPECT_EQ(level, static_cast<int32_t>(LogLevel::kProgress));
+    self->texts.emplace_back(message, length);
+    if (self->cancel != nullptr && self->texts.size() == 2) self->cancel->cancel();
+  };
+  EXPECT_EQ(open("npy:" + dir_.path("d"))->count(), 600);
+  EXPECT_GE(heard.texts.size(), 3u);
+  EXPECT_THAT(heard.texts, testing::Contains(HasSubstr("256 of 600 files")));
+  heard.texts.clear();
+  context_.cancel = std::make_shared<CancelToken>();
+  heard.cancel = context_.cancel.get();
+  expect_error(open_source("npy:" + dir_.path("d"), context_), Code::kCancelled, {" of 600 files"});
+  heard.texts.clear();
+  heard.cancel = nullptr;
+  context_.cancel = nullptr;
+  open("npy:" + dir_.path("d/1.npy"));
+  EXPECT_TRUE(heard.texts.empty()) << "one file needs no progress";
+}
+
+// Opens with at most `files` descriptors.
+Result<SourceRef> open_with_few_files(const std::string& uri, rlim_t files, IoMode io) {
+  rlimit before{};
+  EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit low = before;
+  low.rlim_cur = files;
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  Result<SourceRef> source = open_source(uri, test_context(io));
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  return source;
+}
+
+TEST_F(OpenTest, MoreShardsThanDescriptorsAreMappedAllTheSame) {
+  for (int i = 0; i < 40; ++i) dir_.write(concat("d/", i, ".npy"), letters_npy("a"));
+  Result<SourceRef> source = open_with_few_files("npy:" + dir_.path("d"), 24, IoMode::kMmap);
+  ASSERT_TRUE(source.is_ok()) << source.status().message();
+  Fetched rows = fetch_all(*source.value());
+  EXPECT_TRUE(rows.errors.empty());
+  EXPECT_EQ(rows.bytes[0], std::vector<std::string>(40, "a"));
+}
+
+TEST_F(OpenTest, AFullTableOfFilesSaysHowManyWereOpen) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the undefined-behaviour sanitizer needs free descriptors for its own checks";
+#endif
+  for (int i = 0; i < 40; ++i) dir_.write(concat("d/", i, ".npy"), letters_npy("a"));
+  expect_error(open_with_few_files("npy:" + dir_.path("d"), 24, IoMode::kPread), Code::kTooManyFiles,
+               {" of 40 files are open: ", ".npy"});
+  EXPECT_EQ(open("npy:" + dir_.path("d"))->count(), 40);
+}
+
+TEST(Formats, EveryNameIsInTheTableOnce) {
+  EXPECT_EQ(format_names().size(), formats().size());
+  for (std::string_view name : format_names()) EXPECT_EQ(find_format(name)->name, name);
+  EXPECT_EQ(find_format("nothing"), nullptr);
+}
+
+}  // namespace
+}  // namespace dataline

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# clang-tidy over the sources of core, capi, bindings and examples, with the compile commands of build/release.
+#   tests/tidy.sh            the files that differ from the main branch (on it: from the commit before), at most 24
+#   tests/tidy.sh --all      every file; five minutes on two cores
+#   tests/tidy.sh file...
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=${BUILD:-build/release}
+
+tidy=$(command -v clang-tidy-14 || command -v clang-tidy || true)
+if [ -z "$tidy" ]; then echo "skipped: clang-tidy is not installed"; exit 77; fi
+if [ ! -f "$build/compile_commands.json" ]; then echo "skipped: $build is not configured (cmake --preset release)"; exit 77; fi
+
+# Compile commands without what only gcc understands; prints the sources that clang-tidy may look at.
+sources=$(python3 - "$build" <<'PY'
+import json, os, sys
+build = sys.argv[1]
+entries = json.load(open(f"{build}/compile_commands.json", encoding="utf-8"))
+for entry in entries:
+    entry["command"] = entry["command"].replace(" -fno-gnu-unique", "")
+os.makedirs(f"{build}/tidy", exist_ok=True)
+json.dump(entries, open(f"{build}/tidy/compile_commands.json", "w", encoding="utf-8"))
+names = {os.path.relpath(entry["file"]) for entry in entries}
+print("\n".join(sorted(name for name in names if name.startswith(("core/", "capi/", "bindings/", "examples/")))))
+PY
+)
+
+changed() {
+  local base
+  base=$(git merge-base HEAD origin/main 2>/dev/null || true)
+  if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then base=$(git rev-parse -q --verify HEAD~1 || true); fi
+  if [ -n "$base" ]; then git diff --name-only "$base" -- '*.cpp' '*.c' | sort -u; fi
+}
+
+case ${1:-} in
+  --all) files=$sources ;;
+  "") files=$(comm -12 <(echo "$sources") <(changed 2>/dev/null) | head -n 24) ;;
+  *) files=$(printf '%s\n' "$@") ;;
+esac
+if [ -z "$files" ]; then echo "no source differs"; exit 0; fi
+
+echo "clang-tidy: $(wc -l <<<"$files") of $(wc -l <<<"$sources") files"
+tr '\n' '\0' <<<"$files" | xargs -0 -n 1 -P "$(nproc)" "$tidy" -p "$build/tidy" --quiet --warnings-as-errors='*' 2>/dev/null

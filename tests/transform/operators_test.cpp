@@ -1,0 +1,291 @@
+// Operators against fields: which texts fit which fields, what comes out of them, and the errors of those that
+// do not fit; the table that bindings and the shell show.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/base/text.h"
+#include "core/transform/transform.h"
+
+namespace dataline {
+namespace {
+
+// "image:u8[3x32x32]CHW"; "?" in front of the dtype: ragged.
+Field field_from(std::string_view text) {
+  Field field;
+  const size_t colon = text.find(':');
+  field.name = text.substr(0, colon);
+  text.remove_prefix(colon + 1);
+  if (text[0] == '?') field.kind = FieldKind::kRagged, text.remove_prefix(1);
+  const size_t open = text.find('['), close = text.find(']');
+  field.dtype = *dtype_from_name(text.substr(0, open));
+  if (open == std::string_view::npos) return field;
+  if (close > open + 1) field.shape = *parse_shape(text.substr(open + 1, close - open - 1));
+  if (field.kind == FieldKind::kRagged) field.shape[0] = -1;
+  field.axes = text.substr(close + 1);
+  return field;
+}
+
+std::string written(const Field& field) {
+  return concat(field.kind == FieldKind::kRagged ? "?" : "", field_type_text(field), field.axes);
+}
+
+struct Fit {
+  std::string_view field;
+  std::string_view text;
+  std::string_view output;
+  bool identity = false;
+};
+
+constexpr Fit kFits[] = {
+    {"a:u8[28x28]HW", "", "u8[28x28]HW", true},
+    {"a:u8[28x28]HW", "normalize(mnist)", "f32[28x28]HW"},
+    {"a:u8[28x28]HW", "normalize(mnist), cast(f16)", "f16[28x28]HW"},
+    {"a:u8[28x28]HW", "chw", "u8[1x28x28]CHW", true},
+    {"a:u8[28x28]", "chw, normalize(mnist)", "f32[1x28x28]CHW"},
+    {"a:u8[32x32x3]HWC", "chw", "u8[3x32x32]CHW"},
+    {"a:u8[32x32x3]HWC", "hwc", "u8[32x32x3]HWC", true},
+    {"a:u8[32x32x3]", "chw, normalize(imagenet)", "f32[3x32x32]CHW"},
+    {"a:u8[3x32x32]CHW", "random_crop(28), flatten", "u8[2352]"},
+    {"a:u8[3x32x32]CHW", "random_crop([30, 20], padding=4)", "u8[3x30x20]CHW"},
+    {"a:u8[32x32x3]HWC", "center_crop(24)", "u8[24x24x3]HWC"},
+    {"a:u8[32x32]HW", "center_crop(24x8)", "u8[24x8]HW"},
+    {"a:u8[32x32x3]", "hflip", "u8[32x32x3]HWC"},
+    {"a:u8[3x32x32]", "hflip", "u8[3x32x32]CHW"},
+    {"a:i64", "one_hot(10)", "f32[10]"},
+    {"a:u8[4x4]HW", "one_hot(7, dtype=bool)", "bool[4x4x7]HWC"},
+    {"a:i64", "reshape(1)", "i64[1]", true},
+    {"a:i64", "flatten", "i64[1]", true},
+    {"a:f32[6]", "reshape(shape=2x3)", "f32[2x3]", true},
+    {"a:f32[0x6]", "reshape(3x0)", "f32[3x0]", true},
+    {"a:u16[5]", "pad_to(8)", "u16[8]"},
+    {"a:u16[5x2]TC", "pad_to(length=5, value=3)", "u16[5x2]TC"},
+    {"a:?u16[0]", "pad_to(8), cast(i64)", "i64[8]"},
+    {"a:?u8[0x3]", "pad_to(4, value=255)", "u8[4x3]"},
+    {"a:?u8[0]", "cast(f32)", "?f32[-1]"},
+    {"a:?u8[0]", "", "?u8[-1]", true},
+    {"a:f64[2]", "cast(c64), cast(c128)", "c128[2]"},
+    {"a:bool[2]", "scale(2)", "f32[2]"},
+    {"a:i32[2]", "scale(0.5), normalize(mean=1, std=2)", "f32[2]"},
+    {"a:u8[2]", "cast(f32), scale(0.00392), normalize(mean=[0.5], std=[0.5])", "f32[2]"},
+    {"a:u8[4x4x3]HWC", "cast(f32), scale(0.00392), normalize(cifar10)", "f32[4x4x3]HWC"},
+    {"a:f32[4x4x3]HWC", "normalize(preset=\"imagenet\")", "f32[4x4x3]HWC"},
+    {"a:c64[3]", "cast(c64), flatten", "c64[3]", true},
+};
+
+TEST(Operators, FitFieldsAndSayWhatComesOut) {
+  for (const auto& [input, text, output, identity] : kFits) {
+    const Field field = field_from(input);
+    const auto compiled = compile_transforms(text, std::span(&field, 1));
+    ASSERT_TRUE(compiled.is_ok()) << input << " " << text << ": " << compiled.status().message();
+    EXPECT_EQ(written(compiled.value()[0]->output()), output) << input << " " << text;
+    EXPECT_EQ(compiled.value()[0]->identity(), identity) << input << " " << text;
+    EXPECT_EQ(compiled.value()[0]->output().name, "a");
+  }
+}
+
+struct Misfit {
+  std::string_view field;
+  std::string_view text;
+  int64_t column;
+  std::string_view message;
+};
+
+constexpr Misfit kMisfits[] = {
+    {"a:u8[4]", "nomalize(mnist)", 1, "expected an operator, got 'nomalize', did you mean 'normalize'?"},
+    {"a:u8[4]", "flatten, zzz", 10, "expected an operator, got 'zzz'"},
+    {"a:u8[4]", "flatten(3)", 9, "flatten: expected no arguments, got '3'"},
+    {"a:u8[4]", "cast", 1, "cast: expected a value for dtype, got none"},
+    {"a:u8[4]", "cast()", 1, "cast: expected a value for dtype, got none"},
+    {"a:u8[4]", "cast(type=f32)", 6, "cast: expected one of dtype, got 'type', did you mean 'dtype'?"},
+    {"a:u8[4]", "cast(f32, dtype=f16)", 11, "expected each argument of cast once, got 'dtype' twice"},
+    {"a:u8[4]", "cast(float)", 6,
+     "cast: dtype: expected a dtype (bool, u8, u16, u32, u64, i8, i16, i32, i64, f16, "
+     "bf16, f32, f64, c64, c128), got 'float'"},
+    {"a:u8[4]", "cast(3)", 6,
+     "cast: dtype: expected a dtype (bool, u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, "
+     "f32, f64, c64, c128), got '3'"},
+    {"a:c64[4]", "cast(f32)", 1, "cast: expected real numbers, got c64"},
+    {"a:c128[4]", "scale(2)", 1, "scale: expected real numbers, got c128"},
+    {"a:u8[4]", "scale(0)", 7, "scale: factor: expected a number other than 0 that f32 holds, got '0'"},
+    {"a:u8[4]", "scale(1e300)", 7,
+     "scale: factor: expected a number other than 0 that f32 holds, got '1e300'"},
+    {"a:u8[4]", "scale(two)", 7, "scale: factor: expected a number, got 'two'"},
+    {"a:i32[4]", "normalize(mnist)", 1,
+     "normalize: expected u8, u16 or floats, got i32; scale makes floats of it"},
+    {"a:bool[4]", "normalize(mnist)", 1, "normalize: expected u8, u16 or floats, got bool"},
+    {"a:c64[4]", "normalize(mnist)", 1, "normalize: expected real numbers, got c64"},
+    {"a:u8[4]", "normalize", 1,
+     "normalize: expected a preset (imagenet, cifar10, mnist) or both mean= and std="},
+    {"a:u8[4]", "normalize(mean=0.5)", 1,
+     "normalize: expected a preset (imagenet, cifar10, mnist) or both mean= and std="},
+    {"a:u8[4]", "normalize(mnist, mean=0.5)", 1, "normalize: expected a preset, or mean= and std=, got both"},
+    {"a:u8[4]", "normalize(mnis)", 11,
+     "normalize: preset: expected imagenet, cifar10, mnist, or mean= and std=, got 'mnis', did you mean "
+     "'mnist'?"},
+    {"a:u8[4]", "normalize(0.5)", 11, "normalize: preset: expected a word, got '0.5'"},
+    {"a:u8[4]", "normalize(mean=0, std=0)", 23, "normalize: std: expected numbers above 0, got '0'"},
+    {"a:u8[4]", "normalize(mean=0, std=[1, -1])", 23,
+     "normalize: std: expected axes that say where the channels of u8[4] are, got none for 2 values; the URI "
+     "can say "
+     "axes=HWC"},
+    {"a:u8[4]", "normalize(mean=1, std=1e-60)", 23,
+     "normalize: std: expected mean and std whose quotients f32 holds, got '1e-60'"},
+    {"a:u8[4]", "normalize(mean=0, std=1e60)", 23,
+     "normalize: std: expected mean and std whose quotients f32 holds, got '1e60'"},
+    {"a:u8[4x4]HW", "normalize(imagenet)", 11, "normalize: preset: expected one value for axes HW, got 3"},
+    {"a:u8[4x4x4]HWC", "normalize(imagenet)", 11,
+     "normalize: preset: expected one value, or one for each of 4 channels, got 3"},
+    {"a:u8[4x4x3]", "normalize(imagenet)", 11,
+     "normalize: preset: expected axes that say where the channels of u8[4x4x3] are, got none for 3 values; "
+     "the URI "
+     "can say axes=HWC"},
+    {"a:u8[4x4x3]HWC", "cast(f32), normalize(imagenet)", 12,
+     "normalize: expected u8 or u16, or floats from 0 to 1, for preset imagenet, got pixels cast to f32; "
+     "drop the "
+     "cast, normalize does it"},
+    {"a:u8[4x4x3]HWC", "cast(i32), hflip, cast(f16), normalize(cifar10)", 30,
+     "normalize: expected u8 or u16, or floats from 0 to 1, for preset cifar10, got pixels cast to f16; drop "
+     "the "
+     "cast, normalize does it"},
+    {"a:u8[4x4x3]HWC", "normalize(mean=[1, 2], std=1)", 16,
+     "normalize: mean: expected one value, or one for each of 3 channels, got 2"},
+    {"a:u8[4x4x3]HWC", "normalize(mean=[], std=1)", 16,
+     "normalize: mean: expected a number or a list of numbers, got '[]'"},
+    {"a:u8[4x4x3]HWC", "normalize(mean=[a], std=1)", 16, "normalize: mean: expected numbers, got '[a]'"},
+    {"a:u8[4]", "reshape(5)", 9, "reshape: shape: expected 4 elements, as u8[4] has, got 5"},
+    {"a:u8[4]", "reshape(3000000000x3000000000x3000000000)", 9,
+     "reshape: shape: expected 4 elements, as u8[4] has, got 3000000000x3000000000x3000000000"},
+    {"a:u8[4]", "reshape(-4)", 9, "reshape: shape: expected whole numbers of at least 0, got '-4'"},
+    {"a:u8[4]", "reshape(4.0)", 9, "reshape: shape: expected one or more whole numbers, got '4.0'"},
+    {"a:?u8[0]", "reshape(4)", 1,
+     "reshape: expected samples of one shape, got u8[-1], whose length varies; pad_to makes them equal"},
+    {"a:?u8[0]", "hflip", 1,
+     "hflip: expected samples of one shape, got u8[-1], whose length varies; pad_to makes them equal"},
+    {"a:u8[4]", "chw", 1, "chw: expected an image of 2 or 3 dims, got u8[4]"},
+    {"a:u8[4x4x4x4]", "hwc", 1, "hwc: expected an image of 2 or 3 dims, got u8[4x4x4x4]"},
+    {"a:u8[4x4]TC", "chw", 1, "chw: expected axes HW, HWC or CHW, got TC"},
+    {"a:u8[28x28x28]", "hflip", 1,
+     "hflip: expected axes HWC or CHW, got u8[28x28x28] without axes; the URI can say axes=HWC"},
+    {"a:u8[3x28x3]", "hflip", 1,
+     "hflip: expected axes HWC or CHW, got u8[3x28x3] without axes; the URI can say axes=HWC"},
+    {"a:u8[8x8]HW", "hflip(1.5)", 7, "hflip: p: expected a number from 0 to 1, got '1.5'"},
+    {"a:u8[8x8]HW", "hflip(p=-0.1)", 9, "hflip: p: expected a number from 0 to 1, got '-0.1'"},
+    {"a:u8[8x8]HW", "random_crop(9)", 13,
+     "random_crop: size: expected at most 8x8, the image with its padding, got 9x9"},
+    {"a:u8[8x8]HW", "random_crop([8, 13], padding=[2, 0])", 13,
+     "random_crop: size: expected at most 8x12, the image with its padding, got 8x13"},
+    {"a:u8[8x8]HW", "random_crop(0)", 13,
+     "random_crop: size: expected whole numbers from 1 to 16777216, got '0'"},
+    {"a:u8[8x8]HW", "random_crop([1, 2, 3])", 13,
+     "random_crop: size: expected one side or [height, width], got '[1, 2, 3]'"},
+    {"a:u8[8x8]HW", "random_crop(8, padding=[1, 2, 3])", 24,
+     "random_crop: padding: expected 1, 2 or 4 numbers, got '[1, 2, 3]'"},
+    {"a:u8[8x8]HW", "random_crop(8, padding=-1)", 24,
+     "random_crop: padding: expected whole numbers from 0 to 16777216, got '-1'"},
+    {"a:u8[8x8]HW", "random_crop(8, padding=1, fill=256)", 32,
+     "random_crop: fill: expected a value that u8 holds, got '256'"},
+    {"a:u8[8x8]HW", "random_crop(8, padding=1, fill=0.5)", 32,
+     "random_crop: fill: expected a value that u8 holds, got '0.5'"},
+    {"a:u8[8x8]HW", "random_crop(8, padding=1, fill=[1, 2])", 32,
+     "random_crop: fill: expected one value, or one for each of 1 channels, got '[1, 2]'"},
+    {"a:u8[8x8]HW", "random_crop(8, pading=1)", 16,
+     "random_crop: expected one of size, padding, fill, got 'pading', did you mean 'padding'?"},
+    {"a:u8[8x8]HW", "center_crop(9)", 13, "center_crop: size: expected at most 8x8, the image, got 9x9"},
+    {"a:u8[8]", "pad_to(7)", 8, "pad_to: length: expected at least 8, the length of u8[8], got 7"},
+    {"a:u8[8]", "pad_to(9, value=300)", 17, "pad_to: value: expected a value that u8 holds, got '300'"},
+    {"a:u8[8]", "pad_to(-1)", 8, "pad_to: length: expected a whole number of at least 0, got '-1'"},
+    {"a:u8[8x2]", "pad_to(4611686018427387904)", 1,
+     "pad_to: expected a sample that can be held in memory, got shape 4611686018427387904x2"},
+    {"a:u8", "pad_to(8)", 1, "pad_to: expected a sequence, got a single u8"},
+    {"a:u8[8x8]HW", "pad_to(9)", 1, "pad_to: expected a sequence, got an image with axes HW"},
+    {"a:f32", "one_hot(10)", 1, "one_hot: expected integer labels, got f32"},
+    {"a:i64", "one_hot(0)", 9, "one_hot: n: expected a whole number of at least 1, got '0'"},
+    {"a:i64", "one_hot(10, dtype=int)", 19,
+     "one_hot: dtype: expected a dtype (bool, u8, u16, u32, u64, i8, i16, i32, i64, f16, bf16, f32, f64, "
+     "c64, c128), "
+     "got 'int'"},
+    {"a:i64[9]", "one_hot(1000000000000000000)", 1,
+     "one_hot: expected a sample that can be held in memory, got shape 9x1000000000000000000"},
+};
+
+TEST(Operators, MisfitsNameColumnExpectedAndGot) {
+  for (const auto& [input, text, column, message] : kMisfits) {
+    const Field field = field_from(input);
+    const auto compiled = compile_transforms(text, std::span(&field, 1));
+    ASSERT_FALSE(compiled.is_ok()) << input << " " << text;
+    EXPECT_EQ(compiled.status().code(), Code::kBadTransform) << input << " " << text;
+    EXPECT_EQ(compiled.status().column(), column) << input << " " << text;
+    EXPECT_EQ(compiled.status().message(), concat("transform: column ", column, ": ", message)) << input;
+  }
+}
+
+Result<std::vector<std::unique_ptr<const Program>>> compile(std::string_view text,
+                                                            std::vector<std::string_view> fields) {
+  std::vector<Field> all;
+  for (std::string_view field : fields) all.push_back(field_from(field));
+  return compile_transforms(text, all);
+}
+
+TEST(Fields, AreChosenByNameByBeingAloneOrByBeingTheImage) {
+  const auto both = compile("y, x: cast(i64)", {"x:u16[4]", "y:u16[4]", "z:u16[4]"});
+  ASSERT_TRUE(both.is_ok());
+  EXPECT_EQ(written(both.value()[0]->output()), "i64[4]");
+  EXPECT_EQ(written(both.value()[1]->output()), "i64[4]");
+  EXPECT_TRUE(both.value()[2]->identity());
+  const auto image = compile("normalize(mnist); label: one_hot(10)", {"label:u8", "image:u8[28x28]HW"});
+  ASSERT_TRUE(image.is_ok());
+  EXPECT_EQ(written(image.value()[0]->output()), "f32[10]");
+  EXPECT_EQ(written(image.value()[1]->output()), "f32[28x28]HW");
+}
+
+TEST(Fields, WrongOnesAreErrorsThatListThem) {
+  auto wrong = compile("imagee: chw", {"image:u8[4x4]", "label:u8"});
+  ASSERT_FALSE(wrong.is_ok());
+  EXPECT_EQ(wrong.status().code(), Code::kNoSuchField);
+  EXPECT_EQ(wrong.status().column(), 1);
+  EXPECT_EQ(wrong.status().message(),
+            "transform: column 1: expected a field (image, label), got 'imagee', did you mean 'image'?");
+  wrong = compile("x: chw; cast(i64)", {"x:u8[4x4]", "y:u8"});
+  ASSERT_FALSE(wrong.is_ok());
+  EXPECT_EQ(wrong.status().code(), Code::kNoSuchField);
+  EXPECT_EQ(wrong.status().column(), 9);
+  EXPECT_EQ(wrong.status().message(),
+            "transform: column 9: expected a field name (x, y) before these operators, got none");
+  for (const auto& [text, column] : std::vector<std::pair<std::string_view, int64_t>>{
+           {"x, x: cast(i64)", 4}, {"x: cast(i64); x: cast(i64)", 15}, {"image: flatten; cast(u8)", 17}}) {
+    wrong = compile(text, {"x:u8[4x4]", "image:u8[4]"});
+    ASSERT_FALSE(wrong.is_ok()) << text;
+    EXPECT_EQ(wrong.status().code(), Code::kBadTransform);
+    EXPECT_EQ(wrong.status().column(), column) << text;
+    EXPECT_NE(wrong.status().message().find("expected each field once"), std::string::npos) << text;
+  }
+  wrong = compile("x, y: chw", {"x:u8[4x4]", "y:u8"});
+  ASSERT_FALSE(wrong.is_ok());
+  EXPECT_EQ(wrong.status().message(),
+            "field 'y': transform: column 7: chw: expected an image of 2 or 3 dims, got u8");
+}
+
+TEST(Table, EveryOperatorIsDescribedAndCompilesByItsName) {
+  std::set<std::string_view> names;
+  for (const OperatorInfo& info : operator_table()) {
+    names.insert(info.name);
+    EXPECT_FALSE(info.doc.empty()) << info.name;
+    EXPECT_FALSE(info.source.empty()) << info.name;
+    EXPECT_EQ(info.since, "0.1") << info.name;
+    for (const OperatorArgument& argument : info.arguments) {
+      EXPECT_FALSE(argument.name.empty()) << info.name;
+      EXPECT_FALSE(argument.type.empty()) << info.name;
+    }
+    const auto compiled = compile(info.name, {"a:u8[8x8]HW"});
+    const std::string message = compiled.is_ok() ? "" : compiled.status().message();
+    EXPECT_EQ(message.find("expected an operator"), std::string::npos) << info.name;
+  }
+  EXPECT_EQ(names,
+            (std::set<std::string_view>{"cast", "scale", "normalize", "reshape", "chw", "hwc", "flatten",
+                                        "pad_to", "one_hot", "random_crop", "center_crop", "hflip"}));
+}
+
+}  // namespace
+}  // namespace dataline
