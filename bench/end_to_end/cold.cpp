@@ -1,0 +1,216 @@
+// Shuffled records of 3 KiB from a file that is not in memory: Dataline, direct reads with 128 in flight
+// (io_uring, or threads with pread where the machine forbids io_uring), and plain page faults.
+//
+// The file is dropped with POSIX_FADV_DONTNEED before each measurement; mincore shows how much stayed.
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "bench/end_to_end/bare.h"
+#include "bench/end_to_end/files.h"
+#include "bench/end_to_end/job.h"
+#include "bench/end_to_end/row.h"
+
+#if defined(DATALINE_HAS_LIBURING)
+#include <liburing.h>
+#endif
+
+namespace bench {
+
+namespace {
+
+constexpr int64_t kRecordBytes = 3072;
+constexpr int64_t kSectorBytes = 512;  // 3072 is six of them, so that direct reads fetch nothing else
+constexpr int64_t kDepth = 128;
+constexpr int64_t kBatchSize = 64;
+
+struct ColdFile {
+  std::string path;
+  std::vector<uint32_t> order;  // of all records
+  int64_t least_records = 0;    // a measurement's, so that start-up does not count
+};
+
+void report_reads(Report& report, const std::string& name, int64_t records, int64_t elapsed_ns,
+                  int64_t cpu_ns) {
+  const double bytes = static_cast<double>(records * kRecordBytes);
+  report.set(name, "records_per_s", static_cast<double>(records) * 1e9 / static_cast<double>(elapsed_ns));
+  report.set(name, "mb_per_s", bytes * 1e3 / static_cast<double>(elapsed_ns));
+  report.set(name, "cpu_s_per_gb", static_cast<double>(cpu_ns) / bytes);
+}
+
+void drop_checked(const ColdFile& file, const std::string& name, Report& report) {
+  drop_from_cache(file.path);
+  report.set(name, "resident_before_percent", 100 * resident_share(file.path));
+}
+
+// Runs until `seconds` are over and enough records were read; `read_some` returns how many it read.
+template <typename ReadSome>
+void measure(const ColdFile& file, const std::string& name, double seconds, Report& report,
+             ReadSome read_some) {
+  const int64_t cpu_begin = process_cpu_ns();
+  const int64_t begin = now_ns();
+  const int64_t deadline = begin + static_cast<int64_t>(seconds * 1e9);
+  int64_t records = 0;
+  while (records < file.least_records || now_ns() < deadline) {
+    const int64_t more = read_some(records);
+    if (more == 0) break;
+    records += more;
+  }
+  report_reads(report, name, records, now_ns() - begin, process_cpu_ns() - cpu_begin);
+}
+
+int open_direct(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
+  if (fd < 0) fail("opening " + path + " for direct reads: " + std::strerror(errno));
+  return fd;
+}
+
+void dataline_round(const ColdFile& file, int workers, const std::string& name, double seconds, int64_t seed,
+                    Report& report) {
+  drop_checked(file, name, report);
+  // Opening is part of it: the set and its loader start with nothing known about the file.
+  Job job("raw:" + file.path + "?dtype=u8&shape=" + std::to_string(kRecordBytes) + "&partial=ignore",
+          {{"batch_size", std::to_string(kBatchSize)},
+           {"shuffle", "full"},
+           {"seed", std::to_string(seed)},
+           {"num_workers", std::to_string(workers)}});
+  measure(file, name, seconds, report, [&](int64_t) {
+    dl_batch* batch = job.next();
+    const int64_t rows = batch_rows(batch);
+    dl_batch_release(batch);
+    return rows;
+  });
+}
+
+void faults_round(const ColdFile& file, const std::string& name, double seconds, Report& report) {
+  drop_checked(file, name, report);
+  const Mapping map(file.path);
+  const HugeBuffer slot(kBatchSize * kRecordBytes);
+  measure(file, name, seconds, report, [&](int64_t done) -> int64_t {
+    for (int64_t i = 0; i < kBatchSize; ++i) {
+      std::memcpy(slot.data() + i * kRecordBytes,
+                  map.data() + int64_t{file.order[static_cast<size_t>(done + i)]} * kRecordBytes,
+                  kRecordBytes);
+    }
+    return done + 2 * kBatchSize <= static_cast<int64_t>(file.order.size()) ? kBatchSize : 0;
+  });
+}
+
+// Threads that each keep one direct read in flight.
+void pread_round(const ColdFile& file, const std::string& name, double seconds, Report& report) {
+  drop_checked(file, name, report);
+  const int fd = open_direct(file.path);
+  std::atomic<int64_t> next{0};
+  const int64_t cpu_begin = process_cpu_ns();
+  const int64_t begin = now_ns();
+  const int64_t deadline = begin + static_cast<int64_t>(seconds * 1e9);
+  std::vector<std::thread> threads;
+  for (int64_t thread = 0; thread < kDepth; ++thread) {
+    threads.emplace_back([&] {
+      alignas(kSectorBytes) static thread_local std::byte buffer[kRecordBytes];
+      while (now_ns() < deadline) {
+        const int64_t at = next.fetch_add(1);
+        if (at >= static_cast<int64_t>(file.order.size())) break;
+        const off_t offset = int64_t{file.order[static_cast<size_t>(at)]} * kRecordBytes;
+        if (::pread(fd, buffer, kRecordBytes, offset) != kRecordBytes) fail("a direct read failed");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const int64_t records = std::min(next.load(), static_cast<int64_t>(file.order.size()));
+  report_reads(report, name, records, now_ns() - begin, process_cpu_ns() - cpu_begin);
+  ::close(fd);
+}
+
+#if defined(DATALINE_HAS_LIBURING)
+
+bool io_uring_allowed() {
+  io_uring ring{};
+  if (io_uring_queue_init(8, &ring, 0) != 0) return false;
+  io_uring_queue_exit(&ring);
+  return true;
+}
+
+void uring_round(const ColdFile& file, const std::string& name, double seconds, Report& report) {
+  drop_checked(file, name, report);
+  const int fd = open_direct(file.path);
+  const HugeBuffer buffers(kDepth * kRecordBytes);
+  io_uring ring{};
+  if (io_uring_queue_init(kDepth, &ring, 0) != 0) fail("io_uring_queue_init");
+  if (io_uring_register_files(&ring, &fd, 1) != 0) fail("io_uring_register_files");
+  int64_t submitted = 0;
+  const auto submit = [&](uint64_t slot) {
+    io_uring_sqe* entry = io_uring_get_sqe(&ring);
+    io_uring_prep_read(entry, 0, buffers.data() + slot * kRecordBytes, kRecordBytes,
+                       uint64_t{file.order[static_cast<size_t>(submitted)]} * kRecordBytes);
+    entry->flags |= IOSQE_FIXED_FILE;
+    entry->user_data = slot;
+    ++submitted;
+  };
+  for (uint64_t slot = 0; slot < kDepth; ++slot) submit(slot);
+  measure(file, name, seconds, report, [&](int64_t) -> int64_t {
+    io_uring_submit_and_wait(&ring, 1);
+    io_uring_cqe* entries[kDepth];
+    const unsigned count = io_uring_peek_batch_cqe(&ring, entries, kDepth);
+    for (unsigned i = 0; i < count; ++i) {
+      if (entries[i]->res != kRecordBytes) fail("a direct read failed");
+      submit(entries[i]->user_data);
+    }
+    io_uring_cq_advance(&ring, count);
+    return submitted + kDepth <= static_cast<int64_t>(file.order.size()) ? count : 0;
+  });
+  io_uring_submit(&ring);
+  for (int64_t slot = 0; slot < kDepth; ++slot) {
+    io_uring_cqe* entry = nullptr;
+    io_uring_wait_cqe(&ring, &entry);
+    io_uring_cqe_seen(&ring, entry);
+  }
+  io_uring_queue_exit(&ring);
+  ::close(fd);
+}
+
+#else
+
+bool io_uring_allowed() { return false; }
+void uring_round(const ColdFile&, const std::string&, double, Report&) {}
+
+#endif
+
+}  // namespace
+
+std::vector<Variant> cold(const Settings& settings) {
+  auto file = std::make_shared<ColdFile>();
+  file->path = random_rows_file(settings.data_dir, settings.small ? 70'000 : 6'000'000, 784);
+  file->order = shuffled_order(((settings.small ? 70'000 : 6'000'000) * int64_t{784}) / kRecordBytes);
+  file->least_records = settings.small ? 256 : 4096;
+  std::vector<Variant> variants;
+  for (const int workers : {0, 1}) {
+    variants.push_back(
+        {"dataline w" + std::to_string(workers),
+         [file, workers, seed = int64_t{0}](const std::string& name, double seconds, Report& report) mutable {
+           dataline_round(*file, workers, name, seconds, ++seed, report);
+         }});
+  }
+  if (io_uring_allowed()) {
+    variants.push_back(
+        {"io_uring direct 128", [file](const std::string& name, double seconds, Report& report) {
+           uring_round(*file, name, seconds, report);
+         }});
+  }
+  variants.push_back({"pread direct 128", [file](const std::string& name, double seconds, Report& report) {
+                        pread_round(*file, name, seconds, report);
+                        if (!io_uring_allowed()) report.note(name, "io_uring is not allowed here");
+                      }});
+  variants.push_back({"demand faults", [file](const std::string& name, double seconds, Report& report) {
+                        faults_round(*file, name, seconds, report);
+                      }});
+  return variants;
+}
+
+}  // namespace bench

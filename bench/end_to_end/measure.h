@@ -1,0 +1,57 @@
+// Clocks and numbers of this process, and the lines a row prints.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+int64_t now_ns();          // monotonic
+int64_t process_cpu_ns();  // all threads of this process
+int64_t peak_rss_bytes();  // VmHWM: of this program image, unlike ru_maxrss, which survives exec
+
+struct Settings {
+  std::string data_dir;
+  double seconds = 0.5;  // a variant's share of a round
+  bool small = false;    // small data: does it run, are results sane
+};
+
+// What one round of one variant showed. Metric names end in their unit and are the keys of the results file.
+class Report {
+ public:
+  void set(const std::string& variant, const std::string& metric, double value);
+  void note(const std::string& variant, const std::string& text);
+  // One line of JSON; forgets what it printed.
+  void print_round();
+
+ private:
+  std::map<std::string, std::map<std::string, double>> values_;
+  std::map<std::string, std::string> notes_;
+};
+
+// Work done in a stretch of time.
+struct Throughput {
+  int64_t batches = 0;
+  int64_t rows = 0;
+  int64_t bytes = 0;
+  int64_t elapsed_ns = 0;
+  int64_t cpu_ns = 0;
+  int64_t wait_ns = 0;  // the consumer's time inside next and release
+};
+void report_throughput(Report& report, const std::string& variant, const Throughput& done);
+
+std::string json_text(const std::string& text);  // quoted and escaped
+double median(std::vector<double> values);
+
+// Keeps a result that nobody reads.
+template <typename T>
+inline void keep(const T& value) {
+  asm volatile("" : : "r,m"(value) : "memory");
+}
+
+[[noreturn]] void fail(const std::string& message);
+
+}  // namespace bench

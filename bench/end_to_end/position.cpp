@@ -1,0 +1,118 @@
+// Moving the position: into the next epoch, and to a saved place in a set of 10^9 samples.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "bench/end_to_end/files.h"
+#include "bench/end_to_end/job.h"
+#include "bench/end_to_end/row.h"
+
+namespace bench {
+
+namespace {
+
+constexpr int64_t kRowBytes = 784;
+constexpr int64_t kBatchSize = 256;
+
+double to_us(int64_t ns) { return static_cast<double>(ns) * 1e-3; }
+
+void wait_until(int64_t time_ns) {
+  while (now_ns() < time_ns) {
+  }
+}
+
+// The two calls at an epoch's end: the one that says so, and the one that brings the next epoch's first
+// batch, next to an ordinary call. The consumer works 100 us a batch, which is longer than loading takes:
+// what is seen is the epoch's change, not the copy of a batch.
+void measure_epochs(Job& job, const std::string& name, double seconds, Report& report) {
+  std::vector<double> change_us;
+  std::vector<double> ordinary_us;
+  const int64_t deadline = now_ns() + static_cast<int64_t>(seconds * 1e9);
+  while (now_ns() < deadline || change_us.size() < 3) {
+    dl_batch* batch = nullptr;
+    dl_error error = DL_ERROR_INIT;
+    const int64_t begin = now_ns();
+    dl_status status = dl_loader_next(job.loader(), -1, &batch, &error);
+    const bool ended = status == DL_END_OF_EPOCH;
+    if (ended) status = dl_loader_next(job.loader(), -1, &batch, &error);
+    const int64_t got = now_ns();
+    if (status != DL_OK) fail(error.message);
+    (ended ? change_us : ordinary_us).push_back(to_us(got - begin));
+    wait_until(got + 100'000);
+    dl_batch_release(batch);
+  }
+  report.set(name, "next_epoch_us", median(change_us));
+  report.set(name, "next_epoch_worst_us", *std::max_element(change_us.begin(), change_us.end()));
+  report.set(name, "ordinary_next_us", median(ordinary_us));
+  report.set(name, "extra_us", median(change_us) - median(ordinary_us));
+}
+
+// A saved state of some place in the middle, loaded by a loader that stands elsewhere.
+void measure_resume(Job& job, const std::string& file, int64_t attempt, const std::string& name,
+                    Report& report) {
+  dl_error error = DL_ERROR_INIT;
+  const int64_t step = job.batches_per_epoch() / 7 * (1 + attempt % 6) + attempt;
+  std::string state(DL_STATE_MAX_BYTES, '\0');
+  size_t bytes = state.size();
+  int64_t times[5];
+  times[0] = now_ns();
+  dl_status status = dl_loader_seek(job.loader(), 3 + attempt, step, &error);
+  times[1] = now_ns();
+  if (status == DL_OK) status = dl_loader_state_save(job.loader(), state.data(), &bytes, &error);
+  times[2] = now_ns();
+  if (status == DL_OK) status = dl_loader_seek(job.loader(), 0, 0, &error);
+  if (status != DL_OK) fail(error.message);
+  dl_batch_release(job.next());
+  drop_from_cache(file);
+  times[3] = now_ns();
+  status = dl_loader_state_load(job.loader(), state.c_str(), &error);
+  times[4] = now_ns();
+  if (status != DL_OK) fail(error.message);
+  dl_batch* batch = job.next();
+  const int64_t got = now_ns();
+  dl_batch_info info{};
+  info.struct_size = sizeof info;
+  if (dl_batch_get_info(batch, &info, &error) != DL_OK || info.step != step || info.epoch != 3 + attempt) {
+    fail("the state led to another place");
+  }
+  dl_batch_release(batch);
+  report.set(name, "seek_us", to_us(times[1] - times[0]));
+  report.set(name, "state_save_us", to_us(times[2] - times[1]));
+  report.set(name, "state_load_us", to_us(times[4] - times[3]));
+  report.set(name, "resume_ms", static_cast<double>(got - times[3]) * 1e-6);
+  report.set(name, "state_bytes", static_cast<double>(bytes));
+}
+
+}  // namespace
+
+std::vector<Variant> next_epoch(const Settings& settings) {
+  const std::string file = random_rows_file(settings.data_dir, settings.small ? 6'000 : 60'000, kRowBytes);
+  std::vector<Variant> variants;
+  for (const int workers : {0, 1}) {
+    auto job = std::make_shared<Job>("npy:" + file, OptionList{{"batch_size", std::to_string(kBatchSize)},
+                                                               {"shuffle", "full"},
+                                                               {"num_workers", std::to_string(workers)}});
+    variants.push_back({"dataline w" + std::to_string(workers),
+                        [job](const std::string& name, double seconds, Report& report) {
+                          measure_epochs(*job, name, seconds, report);
+                        }});
+  }
+  return variants;
+}
+
+std::vector<Variant> resume(const Settings& settings) {
+  const std::string file = sparse_rows_file(settings.data_dir, 1'000'000'000, kRowBytes);
+  std::vector<Variant> variants;
+  for (const int workers : {0, 1}) {
+    auto job = std::make_shared<Job>("npy:" + file, OptionList{{"batch_size", std::to_string(kBatchSize)},
+                                                               {"shuffle", "full"},
+                                                               {"num_workers", std::to_string(workers)}});
+    variants.push_back(
+        {"dataline w" + std::to_string(workers),
+         [job, file, attempt = int64_t{0}](const std::string& name, double, Report& report) mutable {
+           measure_resume(*job, file, attempt++, name, report);
+         }});
+  }
+  return variants;
+}
+
+}  // namespace bench

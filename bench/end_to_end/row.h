@@ -1,0 +1,36 @@
+// A row of the table: one kind of work, and the variants that do it in turn.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/end_to_end/measure.h"
+
+namespace bench {
+
+struct Variant {
+  std::string name;  // "dataline w1", "bare gather 1", "memcpy"
+  // Measures once, for about `seconds`, under its own name; owns what it needs.
+  std::function<void(const std::string& name, double seconds, Report& report)> round;
+};
+
+// Each prepares its data and loaders, checks that what is delivered is right, and returns what to measure.
+std::vector<Variant> rows_u8_47mb(const Settings& settings);
+std::vector<Variant> rows_u8_4700mb(const Settings& settings);
+std::vector<Variant> rows_f32(const Settings& settings);
+std::vector<Variant> tokens(const Settings& settings);
+std::vector<Variant> overhead(const Settings& settings);
+std::vector<Variant> first_batch(const Settings& settings);
+std::vector<Variant> cold(const Settings& settings);
+std::vector<Variant> next_epoch(const Settings& settings);
+std::vector<Variant> resume(const Settings& settings);
+std::vector<Variant> consumer_1ms(const Settings& settings);
+std::vector<Variant> allocator(const Settings& settings);
+
+// The process that first_batch starts anew for every measurement; prints milliseconds and peak bytes.
+int first_batch_child(const std::string& uri);
+
+}  // namespace bench

@@ -1,0 +1,141 @@
+// What the order costs: tables in the background, indices in the workers, for each vector target.
+//
+//   order_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
+//
+// ns_per_slot is the figure; runs of 64 are what a worker claims, runs of 256 a batch. No table is colder
+// than the last repetition left it. SPDX-License-Identifier: Apache-2.0
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/base/random.h"
+#include "core/base/simd.h"
+#include "core/memory/host_memory.h"
+#include "core/order/feistel.h"
+#include "core/order/fisher_yates.h"
+#include "core/order/order.h"
+
+namespace dataline {
+namespace {
+
+void report_slots(benchmark::State& state, int64_t slots) {
+  state.counters["ns_per_slot"] = benchmark::Counter(
+      static_cast<double>(slots) * 1e-9, benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+
+struct Table {
+  explicit Table(const Order& order) : bytes(static_cast<size_t>(order.table_bytes() + 64)) {
+    const uintptr_t at = reinterpret_cast<uintptr_t>(bytes.data());
+    table.memory = bytes.data() + (64 - at % 64) % 64;
+  }
+  std::vector<std::byte> bytes;
+  EpochTable table;
+};
+
+void build_tables(benchmark::State& state, const Order& order) {
+  Table table(order);
+  int64_t epoch = 0;
+  for (auto _ : state) {
+    order.begin_table(table.table, epoch++);
+    while (table.table.done < order.table_steps()) order.advance_table(table.table, 4096);
+    benchmark::ClobberMemory();
+  }
+  report_slots(state, state.iterations() * order.slots());
+}
+
+// Runs of `run` slots one after the other, as workers take them.
+void read_slots(benchmark::State& state, const Order& order, int64_t run) {
+  Table table(order);
+  order.begin_table(table.table, 0);
+  order.advance_table(table.table, order.table_steps());
+  std::vector<int64_t> out(static_cast<size_t>(run));
+  int64_t first = 0;
+  for (auto _ : state) {
+    order.samples(0, &table.table, first, run, out.data());
+    benchmark::DoNotOptimize(out.data());
+    benchmark::ClobberMemory();
+    first += run;
+    if (first + run > order.slots()) first = 0;
+  }
+  report_slots(state, state.iterations() * run);
+}
+
+std::vector<SimdTarget> runnable_targets() {
+  const SimdTarget best = best_simd_target();
+  if (best == SimdTarget::kNeon) return {SimdTarget::kPlain, SimdTarget::kNeon};
+  std::vector<SimdTarget> targets;
+  for (int32_t i = 0; i <= static_cast<int32_t>(best); ++i) targets.push_back(static_cast<SimdTarget>(i));
+  return targets;
+}
+
+void register_shuffles(SimdTarget target) {
+  const std::string name = simd_target_name(target);
+  for (const int64_t n : {1000, 60000}) {
+    benchmark::RegisterBenchmark(
+        ("fisher_yates_build/" + name + "/n:" + std::to_string(n)).c_str(),
+        [=](benchmark::State& state) { build_tables(state, FisherYatesOrder(n, 1, target)); });
+  }
+  for (const int64_t n :
+       {65537ll, 1'000'000ll, 6'000'000ll, 1'000'000'000ll, (1ll << 32) + 5, 1'000'000'000'000ll}) {
+    for (const int64_t run : {64, 256, 4096}) {
+      benchmark::RegisterBenchmark(
+          ("feistel/" + name + "/n:" + std::to_string(n) + "/run:" + std::to_string(run)).c_str(),
+          [=](benchmark::State& state) { read_slots(state, FeistelOrder(n, 1, target), run); });
+    }
+  }
+}
+
+OrderSpec weighted_spec(const std::vector<double>& weights, bool replacement) {
+  OrderSpec spec;
+  spec.sample_count = static_cast<int64_t>(weights.size());
+  spec.weights = weights;
+  spec.replacement = replacement;
+  spec.memory = HostMemory::create(AllocatorTable{});
+  return spec;
+}
+
+void register_weighted(int64_t n) {
+  const auto weights = std::make_shared<std::vector<double>>();
+  for (int64_t i = 0; i < n; ++i)
+    weights->push_back(random_unit(random_bits(3, static_cast<uint64_t>(i))) + 0.01);
+  const std::string size = "/n:" + std::to_string(n);
+  benchmark::RegisterBenchmark(("alias_create" + size).c_str(), [=](benchmark::State& state) {
+    for (auto _ : state) benchmark::DoNotOptimize(Order::create(weighted_spec(*weights, true)).take());
+    report_slots(state, state.iterations() * n);
+  });
+  benchmark::RegisterBenchmark(("alias_draw/run:256" + size).c_str(), [=](benchmark::State& state) {
+    read_slots(state, *Order::create(weighted_spec(*weights, true)).take(), 256);
+  });
+  benchmark::RegisterBenchmark(("race_build" + size).c_str(), [=](benchmark::State& state) {
+    build_tables(state, *Order::create(weighted_spec(*weights, false)).take());
+  });
+  benchmark::RegisterBenchmark(("race_read/run:256" + size).c_str(), [=](benchmark::State& state) {
+    read_slots(state, *Order::create(weighted_spec(*weights, false)).take(), 256);
+  });
+}
+
+void register_all() {
+  benchmark::RegisterBenchmark("best_simd_target", [](benchmark::State& state) {
+    for (auto _ : state) benchmark::DoNotOptimize(best_simd_target());
+  });
+  benchmark::RegisterBenchmark("fisher_yates_read/n:60000/run:256", [](benchmark::State& state) {
+    read_slots(state, FisherYatesOrder(60000, 1, best_simd_target()), 256);
+  });
+  for (const SimdTarget target : runnable_targets()) register_shuffles(target);
+  for (const int64_t n : {10'000, 1'000'000}) register_weighted(n);
+}
+
+}  // namespace
+}  // namespace dataline
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  dataline::register_all();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return 0;
+}

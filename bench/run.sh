@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Builds the release preset, runs the rows with every other loader that can be had, prints one table and keeps the raw
+# samples in bench/results. bench/README.md says how to read it.
+# SPDX-License-Identifier: Apache-2.0
+#
+#   bench/run.sh [--rows a,b] [--rounds N] [--seconds S] [--no-peers]   about 40 minutes for everything
+#   bench/run.sh --smoke         a minute, small data, no peers: does each row run, are its results sane
+#   bench/run.sh --micro         the parts (Google Benchmark)
+#   bench/run.sh --tuning        PyTorch's knobs on a training run, and Dataline beside them
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+smoke=false micro=false tuning=false peers=true
+rest=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --smoke) smoke=true peers=false ;;
+    --micro) micro=true peers=false ;;
+    --tuning) tuning=true ;;
+    --no-peers) peers=false ; rest+=("$1") ;;
+    -h | --help) sed -n '2,11p' "$0"; exit 0 ;;
+    --rows | --rounds | --seconds | --out | --data) rest+=("$1" "${2:?$1 wants a value}"); shift ;;
+    *) echo "run.sh: unknown argument $1" >&2; exit 2 ;;
+  esac
+  shift
+done
+
+need() { # need PROGRAM-OR-FILE PACKAGE...
+  local what=$1
+  shift
+  { command -v "$what" || [ -e "$what" ]; } >/dev/null 2>&1 && return 0
+  echo "run.sh: installing $*" >&2
+  apt-get install -y --no-install-recommends "$@" >/dev/null ||
+    { apt-get update >/dev/null && apt-get install -y --no-install-recommends "$@" >/dev/null; }
+}
+need cmake cmake
+need ninja ninja-build
+need g++ g++
+need python3 python3
+# Not wanted for the smoke run: without them a row or a variant is left out, and says so.
+if ! $smoke; then
+  need /usr/include/liburing.h liburing-dev || echo "run.sh: no liburing: cold reads are compared with pread threads" >&2
+  need /usr/include/benchmark/benchmark.h libbenchmark-dev || echo "run.sh: no Google Benchmark: --micro has nothing" >&2
+fi
+
+mkdir -p build
+cmake --preset release >build/bench-build.log 2>&1 && cmake --build --preset release >>build/bench-build.log 2>&1 ||
+  { tail -n 40 build/bench-build.log >&2; exit 1; }
+
+if $smoke; then
+  exec python3 bench/rounds.py --small --no-peers --rounds 2 --seconds 0.05 \
+    --data build/bench-data --out build/bench-smoke.json "${rest[@]}"
+fi
+if $micro; then
+  for program in build/release/bench/*_bench; do "$program" --benchmark_min_time=0.2; done
+  exit 0
+fi
+if $peers; then
+  bench/peers/setup.sh || echo "run.sh: some loaders are missing from the table, see above" >&2
+  if [ -f build/peers/torch/ready ]; then
+    torch=$(build/peers/torch/bin/python -c 'import torch, os; print(os.path.dirname(torch.__file__))')
+    { cmake -S bench/peers/libtorch -B build/peers/libtorch -G Ninja -DTORCH_DIR="$torch" &&
+      cmake --build build/peers/libtorch; } >build/peers/libtorch.log 2>&1 ||
+      echo "run.sh: LibTorch's program does not build, see build/peers/libtorch.log" >&2
+  fi
+fi
+if $tuning; then
+  exec build/peers/torch/bin/python bench/tuning/tuning.py "${rest[@]}"
+fi
+exec python3 bench/rounds.py "${rest[@]}"
