@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <string_view>
 
 #include "capi/dataline.h"
 #include "core/base/status.h"
@@ -25,7 +26,7 @@ Status copy_struct(const T& from, T* out) {
 }
 
 // Copies a message into `room` bytes with its NUL; a cut never splits a UTF-8 sequence.
-inline void copy_message(const std::string& message, char* out, size_t room) noexcept {
+inline void copy_message(std::string_view message, char* out, size_t room) noexcept {
   size_t length = std::min(message.size(), room - 1);
   if (length < message.size()) {
     while (length > 0 && (static_cast<unsigned char>(message[length]) & 0xC0) == 0x80) --length;
@@ -34,26 +35,36 @@ inline void copy_message(const std::string& message, char* out, size_t room) noe
   out[length] = '\0';
 }
 
+// Writes the members of the caller's dl_error that lie within its struct_size, and no byte past it: a member that does
+// not fit whole is left alone, but for the message, which is cut to the room there is.
+inline void fill_error(dl_status code, int32_t os_error, int32_t column, int64_t sample_index,
+                       std::string_view message, dl_error* out) noexcept {
+  if (out == nullptr) return;
+  const size_t size = std::min<size_t>(out->struct_size, sizeof(dl_error));
+  const auto member = [&](size_t offset, const auto& value) {
+    if (offset + sizeof value <= size)
+      std::memcpy(reinterpret_cast<char*>(out) + offset, &value, sizeof value);
+  };
+  member(offsetof(dl_error, code), code);
+  member(offsetof(dl_error, os_error), os_error);
+  member(offsetof(dl_error, column), column);
+  member(offsetof(dl_error, sample_index), sample_index);
+  if (size > offsetof(dl_error, message)) {
+    copy_message(message, out->message, size - offsetof(dl_error, message));
+  }
+}
+
 inline dl_status report(const Status& status, dl_error* out) noexcept {
   const dl_status code = static_cast<dl_status>(status.code());
-  if (code >= 0 || out == nullptr || out->struct_size < offsetof(dl_error, message) + 1) return code;
-  out->code = code;
-  out->os_error = status.os_error();
-  out->column = static_cast<int32_t>(status.column());
-  out->sample_index = status.sample_index();
-  copy_message(status.message(), out->message,
-               std::min<size_t>(out->struct_size, sizeof(dl_error)) - offsetof(dl_error, message));
+  if (code < 0) {
+    fill_error(code, status.os_error(), static_cast<int32_t>(status.column()), status.sample_index(),
+               status.message(), out);
+  }
   return code;
 }
 
 inline dl_status no_memory(dl_error* out) noexcept {
-  if (out != nullptr && out->struct_size >= sizeof(dl_error)) {
-    out->code = DL_ERR_NO_MEMORY;
-    out->os_error = 0;
-    out->column = 0;
-    out->sample_index = -1;
-    std::memcpy(out->message, "out of memory", sizeof "out of memory");
-  }
+  fill_error(DL_ERR_NO_MEMORY, 0, 0, -1, "out of memory", out);
   return DL_ERR_NO_MEMORY;
 }
 
