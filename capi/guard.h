@@ -25,14 +25,41 @@ Status copy_struct(const T& from, T* out) {
   return Status::ok();
 }
 
-// Copies a message into `room` bytes with its NUL; a cut never splits a UTF-8 sequence.
-inline void copy_message(std::string_view message, char* out, size_t room) noexcept {
-  size_t length = std::min(message.size(), room - 1);
-  if (length < message.size()) {
-    while (length > 0 && (static_cast<unsigned char>(message[length]) & 0xC0) == 0x80) --length;
+// Bytes of the character at the front of `text`; 0 when it is a control character or no UTF-8.
+inline size_t character_bytes(std::string_view text) noexcept {
+  const auto byte = [text](size_t at) { return static_cast<unsigned char>(text[at]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return lead >= 0x20 && lead != 0x7F ? 1 : 0;
+  const size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
+  for (size_t at = 1; at < length; ++at) {
+    if ((byte(at) & 0xC0) != 0x80) return 0;
   }
-  std::memcpy(out, message.data(), length);
-  out[length] = '\0';
+  // Overlong forms, surrogates, what is above U+10FFFF, and U+0080 to U+009F, which terminals obey.
+  const unsigned second = byte(1);
+  const bool refused = (lead == 0xC2 && second < 0xA0) || (lead == 0xE0 && second < 0xA0) ||
+                       (lead == 0xED && second >= 0xA0) || (lead == 0xF0 && second < 0x90) ||
+                       (lead == 0xF4 && second >= 0x90);
+  return refused ? 0 : length;
+}
+
+// Copies a message into `room` bytes with its NUL. Messages quote paths, options and texts of files as they came: what
+// is not printable UTF-8 becomes '?', so that a message is one line and no terminal obeys it. A cut leaves whole
+// characters.
+inline void copy_message(std::string_view message, char* out, size_t room) noexcept {
+  char* const end = out + room - 1;
+  while (!message.empty()) {
+    const size_t length = character_bytes(message);
+    if (out + std::max<size_t>(length, 1) > end) break;
+    if (length == 0) {
+      *out++ = '?';
+    } else {
+      std::memcpy(out, message.data(), length);
+      out += length;
+    }
+    message.remove_prefix(std::max<size_t>(length, 1));
+  }
+  *out = '\0';
 }
 
 // Writes the members of the caller's dl_error that lie within its struct_size, and no byte past it: a member that does
