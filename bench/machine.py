@@ -59,9 +59,9 @@ def facts():
 
 
 def commit(repository):
-    """(id, whether the tree has changes that are not in it)."""
+    """(id, whether the tree has changes that are not in it; results do not count, a run writes them)."""
     known = output("git", "-C", repository, "rev-parse", "--verify", "-q", "HEAD") or "none"
-    return known, bool(output("git", "-C", repository, "status", "--porcelain"))
+    return known, bool(output("git", "-C", repository, "status", "--porcelain", "--", ".", ":!bench/results"))
 
 
 def library(program):

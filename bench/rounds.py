@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Runs rows: every program that takes part is started, then all take turns, round after round, so that a slow moment
 of the machine hits everybody. Called by run.sh, which builds what this needs.
+
+A program that hangs or dies is out of its row: it is not tried again, its samples are dropped, and the row keeps it
+under `failed` with what it said last. Where that program is Dataline, the run ends.
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
@@ -9,161 +12,132 @@ import json
 import math
 import os
 import pathlib
-import select
 import shlex
-import signal
-import subprocess
 import sys
-import time
 
 import machine
 import report
-
-REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
-PEERS = REPOSITORY / "build" / "peers"
+from programs import REPOSITORY, Failed, Program, programs, without_paths
 
 ROWS = ("rows_u8_47mb", "rows_f32", "tokens", "overhead", "first_batch", "next_epoch", "resume", "consumer_1ms",
         "allocator", "rows_u8_4700mb", "cold")
-MAIN = {"rows_u8_47mb", "rows_f32", "tokens", "overhead", "consumer_1ms"}
-# (script, environment, rows it takes part in)
-SCRIPTS = (
-    ("numpy_limits.py", "native", {"rows_u8_47mb", "rows_u8_4700mb", "rows_f32", "tokens", "overhead"}),
-    ("pytorch.py", "torch", MAIN | {"rows_u8_4700mb", "first_batch"}),
-    ("mlx_data.py", "native", MAIN),
-    ("ffcv_beton.py", "ffcv", MAIN),
-    ("spdl_threads.py", "native", MAIN | {"rows_u8_4700mb", "first_batch"}),
-    ("dali_source.py", "dali", MAIN | {"rows_u8_4700mb", "first_batch"}),
-    ("tf_data.py", "tf", MAIN | {"first_batch"}),
-    ("grain_map.py", "grain", MAIN | {"first_batch"}),
-)
-LIBTORCH_ROWS = {"rows_u8_47mb", "rows_u8_4700mb", "rows_f32", "tokens"}
-PREPARE_LIMIT_S, ROUND_LIMIT_S = 900, 300
 
 
-class Contender:
-    """One program that speaks the line protocol."""
+class Limits:
+    """Seconds that a program has. Small data are soon ready; other loaders compile and import first."""
 
-    def __init__(self, name, words, log):
-        self.name, self.failed = name, {}
-        with open(log, "w") as file:
-            # A session of its own: what it started can be ended with it.
-            self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file,
-                                            text=True, bufsize=1, start_new_session=True)
-        self.log = log
+    def __init__(self, small):
+        self.prepare = {"dataline": 120 if small else 900}
+        self.prepare_other = 300 if small else 900
+        self.round = 60 if small else 300
 
-    def _answer(self, limit_s):
-        end = time.monotonic() + limit_s
-        while time.monotonic() < end:
-            if select.select([self.process.stdout], [], [], 1.0)[0]:
-                line = self.process.stdout.readline()
-                if not line:
-                    break
-                if line.startswith("{"):
-                    return json.loads(line)
-        tail = self.log.read_text(errors="replace").strip().splitlines()[-1:] or ["no word"]
-        raise RuntimeError(f"ended or over {limit_s} s: {tail[0]}")
-
-    def ready(self):
-        answer = self._answer(PREPARE_LIMIT_S)
-        self.failed = answer.get("failed", {})
-        return answer
-
-    def round(self):
-        self.process.stdin.write("round\n")
-        self.process.stdin.flush()
-        return self._answer(ROUND_LIMIT_S)
-
-    def end(self):
-        try:
-            self.process.stdin.close()
-            self.process.wait(timeout=10)
-        except (OSError, subprocess.TimeoutExpired):
-            pass
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self.process.wait()
+    def to_prepare(self, name):
+        return self.prepare.get(name, self.prepare_other)
 
 
-def programs(row, asked):
-    """(name, command) of everything that takes part; what is missing is said, not hidden."""
-    common = [row, "--data", asked.data, "--seconds", str(asked.seconds)] + (["--small"] if asked.small else [])
-    out, missing = [("dataline", [str(asked.build / "bench" / "dataline_rows"), *common])], {}
-    if asked.no_peers:
-        return out, missing
-    libtorch = PEERS / "libtorch" / "libtorch_rows"
-    if row in LIBTORCH_ROWS:
-        if libtorch.exists():
-            out.append(("libtorch", [str(libtorch), *common]))
-        else:
-            missing["libtorch"] = "not built"
-    for script, environment, rows in SCRIPTS:
-        if row not in rows:
-            continue
-        name = script.removesuffix(".py")
-        if (PEERS / environment / "ready").exists():
-            out.append((name, [str(PEERS / environment / "bin" / "python"), "-W", "ignore",
-                               str(REPOSITORY / "bench" / "peers" / script), *common]))
-        else:
-            missing[name] = f"{environment} could not be installed"
-    return out, missing
+class Progress:
+    """On a terminal one line that changes; else plain lines, so that a log says where a run is: each round of a small
+    run, each row of a long one."""
+
+    def __init__(self, small):
+        self.terminal, self.small = sys.stderr.isatty(), small
+
+    def row(self, line):
+        self._tell(line, True)
+
+    def step(self, line):
+        self._tell(line, self.small)
+
+    def _tell(self, line, plainly):
+        if self.terminal:
+            print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+        elif plainly:
+            print(line, file=sys.stderr, flush=True)
+
+    def clear(self):
+        if self.terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def run_row(row, asked):
-    words, failed = programs(row, asked)
-    logs = REPOSITORY / "build" / "bench-logs"
-    logs.mkdir(parents=True, exist_ok=True)
-    contenders, versions, samples, notes = [], {}, {}, {}
-    load_before, ticks_before = os.getloadavg()[0], machine.cpu_ticks()
-    try:
-        for name, command in words:
-            contender = Contender(name, command, logs / f"{row}-{name}.log")
+class RowRun:
+    """One row's programs, and what they have shown so far."""
+
+    def __init__(self, row, asked, progress):
+        self.row, self.asked, self.progress, self.limits = row, asked, progress, Limits(asked.small)
+        self.running, self.samples, self.versions, self.notes = [], {}, {}, {}
+        self.words, self.failed = programs(row, asked)
+
+    def out(self, program, error):
+        """Takes a program out of the row for good."""
+        self.failed[program.name] = str(error)
+        self.drop(program.variants)
+        if program in self.running:
+            self.running.remove(program)
+        program.end()
+        self.progress.clear()
+        print(f"bench: {error}", file=sys.stderr, flush=True)
+        if program.name == "dataline":
+            raise error
+
+    def drop(self, variants):
+        for variant in variants:
+            self.samples.pop(variant, None)
+
+    def take_failures(self, answer):
+        """Variants that a program itself has given up."""
+        for variant, why in answer.get("failed", {}).items():
+            self.failed[variant] = without_paths(f"{self.row}: {why}")
+            self.drop([variant])
+
+    def prepare(self):
+        for name, command in self.words:
+            self.progress.step(f"{self.row}: {name} prepares")
+            program = Program(self.row, name, command)
+            self.running.append(program)
             try:
-                answer = contender.ready()
-            except RuntimeError as error:
-                contender.end()
-                if name == "dataline":
-                    raise
-                failed[name] = str(error)
+                answer = program.ready(self.limits.to_prepare(name))
+            except Failed as error:
+                self.out(program, error)
                 continue
-            contenders.append(contender)
-            failed.update(contender.failed)
-            versions.update(answer.get("versions", {}))
-        for number in range(asked.rounds + 1):
-            progress(f"{row}: round {number} of {asked.rounds}, {len(contenders)} programs")
-            for contender in list(contenders if number % 2 == 0 else contenders[::-1]):
-                try:
-                    answer = contender.round()
-                except RuntimeError as error:
-                    if contender.name == "dataline":
-                        raise
-                    failed[contender.name] = str(error)
-                    contenders.remove(contender)
-                    contender.end()
-                    continue
-                if number == 0:
-                    continue  # warm-up
-                notes.update(answer.get("notes", {}))
-                for variant, metrics in answer["round"].items():
-                    for metric, value in metrics.items():
-                        samples.setdefault(variant, {}).setdefault(metric, []).append(value)
-    finally:
-        for contender in contenders:
-            contender.end()
-        progress("")
-    ticks, stolen = (after - before for after, before in zip(machine.cpu_ticks(), ticks_before))
-    commit, changed = machine.commit(REPOSITORY)
-    return {"command": " ".join(shlex.quote(word) for word in words[0][1]), "commit": commit, "changed": changed,
-            "time": datetime.datetime.now().isoformat(timespec="seconds"), "seconds": asked.seconds,
-            "rounds": asked.rounds, "load_before": load_before, "load_after": os.getloadavg()[0],
-            "stolen_percent": 100 * stolen / max(ticks, 1), "versions": versions, "failed": failed, "notes": notes,
-            "samples": samples}
+            self.take_failures(answer)
+            self.versions.update(answer.get("versions", {}))
 
+    def round(self, number):
+        self.progress.step(f"{self.row}: round {number} of {self.asked.rounds}, {len(self.running)} programs")
+        for program in list(self.running if number % 2 == 0 else self.running[::-1]):
+            try:
+                answer = program.round(self.limits.round)
+            except Failed as error:
+                self.out(program, error)
+                continue
+            self.take_failures(answer)
+            if number == 0:
+                continue  # warm-up
+            self.notes.update(answer.get("notes", {}))
+            for variant, metrics in answer["round"].items():
+                for metric, value in metrics.items():
+                    self.samples.setdefault(variant, {}).setdefault(metric, []).append(value)
 
-def progress(line):
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{line}", end="", file=sys.stderr, flush=True)
+    def run(self):
+        load_before, ticks_before = os.getloadavg()[0], machine.cpu_ticks()
+        self.progress.row(f"{self.row}: {len(self.words)} programs")
+        try:
+            self.prepare()
+            for number in range(self.asked.rounds + 1):
+                self.round(number)
+        except Failed:
+            pass  # Dataline's: `failed` says so
+        finally:
+            for program in self.running:
+                program.end()
+            self.progress.clear()
+        ticks, stolen = (after - before for after, before in zip(machine.cpu_ticks(), ticks_before))
+        commit, changed = machine.commit(REPOSITORY)
+        return {"command": without_paths(" ".join(shlex.quote(word) for word in self.words[0][1])), "commit": commit,
+                "changed": changed, "time": datetime.datetime.now().isoformat(timespec="seconds"),
+                "seconds": self.asked.seconds, "rounds": self.asked.rounds, "load_before": load_before,
+                "load_after": os.getloadavg()[0], "stolen_percent": 100 * stolen / max(ticks, 1),
+                "versions": self.versions, "failed": self.failed, "notes": self.notes, "samples": self.samples}
 
 
 def check_sane(row, entry):
@@ -178,12 +152,12 @@ def check_sane(row, entry):
         raise SystemExit(f"bench: {row}: no sample of Dataline")
 
 
-def main():
+def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", default=",".join(ROWS))
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5, help="for each variant in each round")
-    parser.add_argument("--small", action="store_true")
+    parser.add_argument("--small", action="store_true", help="small data: does each row run, are its results sane")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--data", default=str(REPOSITORY / "build" / "bench-data"))
     parser.add_argument("--build", type=pathlib.Path, default=REPOSITORY / "build" / "release")
@@ -192,21 +166,36 @@ def main():
     unknown = set(asked.rows.split(",")) - set(ROWS)
     if unknown:
         parser.error(f"no row {', '.join(sorted(unknown))}; there are: {', '.join(ROWS)}")
+    if asked.out is None:  # figures of small data do not belong among the results
+        asked.out = (REPOSITORY / "build" / "bench-smoke.json" if asked.small else
+                     REPOSITORY / "bench" / "results" / f"{datetime.date.today()}-{machine.slug()}.json")
+    return asked
+
+
+def main():
+    asked = arguments()
     os.makedirs(asked.data, exist_ok=True)
-    out = asked.out or (REPOSITORY / "bench" / "results" / f"{datetime.date.today()}-{machine.slug()}.json")
-    results = json.loads(out.read_text()) if out.exists() else {"rows": {}}
+    asked.out.parent.mkdir(parents=True, exist_ok=True)
+    results = json.loads(asked.out.read_text()) if asked.out.exists() else {"rows": {}}
     results["machine"] = machine.facts()
     results["library"] = machine.library(str(asked.build / "bin" / "dataline"))
+    progress = Progress(asked.small)
     for row in asked.rows.split(","):
-        entry = run_row(row, asked)
-        check_sane(row, entry)
+        run = RowRun(row, asked, progress)
+        for name, why in run.failed.items():
+            print(f"bench: {name} takes no part: {why}", file=sys.stderr)
+        entry = run.run()
+        if "dataline" not in entry["failed"]:
+            check_sane(row, entry)
         results["rows"][row] = entry
-        for name, why in entry["failed"].items():
-            print(f"bench: {row}: {name} was not measured: {why}", file=sys.stderr)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(json.dumps(results, indent=1) + "\n")  # after each row: a broken run keeps what it has
-    print(report.plain(results))
-    print(f"\nraw samples: {out}")
+        asked.out.write_text(json.dumps(results, indent=1) + "\n")  # after each row: a broken run keeps what it has
+        if "dataline" in entry["failed"]:
+            raise SystemExit(1)  # said already
+        if asked.small:
+            print(f"{row}: sane", flush=True)
+    if not asked.small:
+        print(report.plain(results))
+        print(f"\nraw samples: {without_paths(str(asked.out))}")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,10 @@
 #
 #   bench/run.sh [--rows a,b] [--rounds N] [--seconds S] [--no-peers]   about 40 minutes for everything
 #   bench/run.sh --smoke         a minute, small data, no peers: does each row run, are its results sane
+#   bench/run.sh --smoke --peers small data, and every loader that is installed already: does each take part, are its
+#                                samples the file's
 #   bench/run.sh --micro         the parts (Google Benchmark)
-#   bench/run.sh --tuning        PyTorch's knobs on a training run, and Dataline beside them
+#   bench/run.sh --tuning [--data DIR] [--epochs N]     PyTorch's knobs on a training run, and Dataline beside them
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,8 +20,9 @@ while [ $# -gt 0 ]; do
     --micro) micro=true peers=false ;;
     --tuning) tuning=true ;;
     --no-peers) peers=false ; rest+=("$1") ;;
-    -h | --help) sed -n '2,11p' "$0"; exit 0 ;;
-    --rows | --rounds | --seconds | --out | --data) rest+=("$1" "${2:?$1 wants a value}"); shift ;;
+    --peers) peers=true ;;
+    -h | --help) sed -n '2,12p' "$0"; exit 0 ;;
+    --rows | --rounds | --seconds | --out | --data | --epochs | --only) rest+=("$1" "${2:?$1 wants a value}"); shift ;;
     *) echo "run.sh: unknown argument $1" >&2; exit 2 ;;
   esac
   shift
@@ -43,28 +46,33 @@ if ! $smoke; then
   need /usr/include/benchmark/benchmark.h libbenchmark-dev || echo "run.sh: no Google Benchmark: --micro has nothing" >&2
 fi
 
-mkdir -p build
-cmake --preset release >build/bench-build.log 2>&1 && cmake --build --preset release >>build/bench-build.log 2>&1 ||
-  { tail -n 40 build/bench-build.log >&2; exit 1; }
+# The folder is shared with tests and examples, which leave things out of it that are not installed: what the benches
+# need is asked for by name, and nothing else is built or changed.
+build() {
+  mkdir -p build
+  cmake --preset release -DDATALINE_BENCH=ON -DDATALINE_CLI=ON >build/bench-build.log 2>&1 &&
+    cmake --build --preset release --target "$@" >>build/bench-build.log 2>&1 ||
+    { tail -n 40 build/bench-build.log >&2; echo "run.sh: the build failed (build/bench-build.log)" >&2; exit 1; }
+}
 
-if $smoke; then
-  exec python3 bench/rounds.py --small --no-peers --rounds 2 --seconds 0.05 \
-    --data build/bench-data --out build/bench-smoke.json "${rest[@]}"
-fi
 if $micro; then
-  for program in build/release/bench/*_bench; do "$program" --benchmark_min_time=0.2; done
+  build bench_micro
+  for program in build/release/bench/*_bench; do
+    [ -x "$program" ] || { echo "run.sh: no part was built: Google Benchmark is not installed" >&2; exit 1; }
+    "$program" --benchmark_min_time=0.2
+  done
   exit 0
+fi
+build dataline_rows dataline_cli
+if $smoke; then
+  $peers || rest+=(--no-peers)
+  exec python3 bench/rounds.py --small --rounds 2 --seconds 0.05 "${rest[@]}"
+fi
+if $tuning; then
+  bench/peers/setup.sh torch
+  exec build/peers/torch/bin/python bench/tuning/tuning.py "${rest[@]}"
 fi
 if $peers; then
   bench/peers/setup.sh || echo "run.sh: some loaders are missing from the table, see above" >&2
-  if [ -f build/peers/torch/ready ]; then
-    torch=$(build/peers/torch/bin/python -c 'import torch, os; print(os.path.dirname(torch.__file__))')
-    { cmake -S bench/peers/libtorch -B build/peers/libtorch -G Ninja -DTORCH_DIR="$torch" &&
-      cmake --build build/peers/libtorch; } >build/peers/libtorch.log 2>&1 ||
-      echo "run.sh: LibTorch's program does not build, see build/peers/libtorch.log" >&2
-  fi
-fi
-if $tuning; then
-  exec build/peers/torch/bin/python bench/tuning/tuning.py "${rest[@]}"
 fi
 exec python3 bench/rounds.py "${rest[@]}"

@@ -52,11 +52,15 @@ check() {
 }
 
 # build PRESET [target...]: configures and builds; warnings are errors here, not for those who only build.
+# What others may have switched off in a shared build folder is asked for by name, and GoogleTest must be there: a build
+# that leaves its tests out would pass.
 build() {
   local preset=$1 launcher=""
   shift
   command -v ccache >/dev/null && launcher=ccache
   quietly "$preset-configure" cmake --preset "$preset" -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DDATALINE_RAPIDCHECK="$rapidcheck" \
+    -DDATALINE_TESTS=ON -DDATALINE_BENCH="$([ "$preset" = release ] && echo ON || echo OFF)" -DDATALINE_CLI=ON \
+    -DCMAKE_REQUIRE_FIND_PACKAGE_GTest=ON \
     -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" || return 1
   quietly "$preset-build" cmake --build --preset "$preset" -j "$jobs" ${1:+--target "$@"}
 }

@@ -1,21 +1,24 @@
 #!/usr/bin/env bash
 # Installs other loaders, each group into a virtual environment of its own under build/peers (several need
-# versions of NumPy or protobuf that exclude each other). A group that cannot be had is reported and skipped.
+# versions of NumPy or protobuf that exclude each other), and builds LibTorch's program against the torch group.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   bench/peers/setup.sh [--prefix DIR] [group...]      groups: torch native grain tf dali ffcv (all by default)
+#   bench/peers/setup.sh [--prefix DIR] [group...]      groups: torch native grain tf dali ffcv libtorch (all by default)
 #
-# About 5 GB to fetch and 12 GB on disk for all of them; one pip at a time. A finished group leaves the file
-# `ready` with the versions it got, and is not touched again.
+# About 5 GB to fetch and 12 GB on disk for all of them; one pip at a time, at most half an hour each. A finished group
+# leaves the file `ready` with the versions it got, and is not touched again. One that cannot be had leaves the file
+# `failed` with the reason, which the results repeat; it is tried again the next time.
 set -u
-prefix="$(cd "$(dirname "$0")/../.." && pwd)/build/peers"
+here="$(cd "$(dirname "$0")" && pwd)"
+prefix="$(cd "$here/../.." && pwd)/build/peers"
 if [ "${1:-}" = --prefix ]; then prefix=$2; shift 2; fi
 mkdir -p "$prefix"
 exec 9>"$prefix/lock"
 flock 9
 
 python=python3
-"$python" -c 'import venv, ensurepip' 2>/dev/null || apt-get install -y --no-install-recommends python3-venv python3-pip >/dev/null
+install() { timeout 900 apt-get install -y --no-install-recommends "$@" >/dev/null 2>&1; }
+"$python" -c 'import venv, ensurepip' 2>/dev/null || install python3-venv python3-pip
 
 packages() {
   case $1 in
@@ -42,30 +45,58 @@ check() {
   esac
 }
 
-before() {
-  [ "$1" = ffcv ] || return 0
-  # FFCV compiles against OpenCV and turbojpeg, and imports torch: that of the torch group.
-  apt-get install -y --no-install-recommends libopencv-dev libturbojpeg0-dev pkg-config g++ python3-dev >/dev/null || return 1
+# FFCV compiles against OpenCV and turbojpeg, with what is in its environment, and imports the torch group's torch.
+before_ffcv() {
+  [ -f "$prefix/torch/ready" ] || { echo "FFCV imports torch, and that group is not installed"; return 1; }
+  install libopencv-dev libturbojpeg0-dev pkg-config g++ python3-dev ||
+    { echo "FFCV compiles against libopencv-dev and libturbojpeg0-dev, which cannot be installed"; return 1; }
   local site
-  site=$("$prefix/ffcv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-  "$prefix/torch/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$site/zz_torch.pth"
-  "$prefix/ffcv/bin/pip" install -q --no-cache-dir setuptools wheel
+  site=$("$prefix/ffcv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') &&
+    "$prefix/torch/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$site/zz_torch.pth" &&
+    timeout 300 "$prefix/ffcv/bin/pip" install -q --no-cache-dir setuptools wheel
+}
+
+python_group() { # python_group GROUP: its environment, packages and one import; what went wrong is the last line
+  local group=$1 list flags=""
+  list=$(packages "$group")
+  [ -x "$prefix/$group/bin/pip" ] || "$python" -m venv --clear "$prefix/$group" || return 1
+  if [ "$group" = ffcv ]; then
+    before_ffcv || return 1
+    flags=--no-build-isolation
+  fi
+  # shellcheck disable=SC2086
+  timeout 1800 "$prefix/$group/bin/pip" install -q --no-cache-dir $flags $list || return 1
+  # Not from here: a folder of the same name as a package would be imported in its place.
+  (cd / && timeout 300 "$prefix/$group/bin/python" -c "$(check "$group")") || return 1
+  "$prefix/$group/bin/pip" freeze >"$prefix/$group.versions"
+}
+
+libtorch_group() {
+  [ -f "$prefix/torch/ready" ] || { echo "LibTorch is in the wheel of torch, and that group is not installed"; return 1; }
+  local torch
+  torch=$("$prefix/torch/bin/python" -c 'import os, torch; print(os.path.dirname(torch.__file__))') &&
+    cmake -S "$here/libtorch" -B "$prefix/libtorch" -G Ninja -DTORCH_DIR="$torch" &&
+    timeout 1800 cmake --build "$prefix/libtorch"
 }
 
 status=0
-for group in ${*:-torch native grain tf dali ffcv}; do
-  list=$(packages "$group") || { echo "setup: no group '$group'" >&2; exit 2; }
-  [ -f "$prefix/$group/ready" ] && continue
-  echo "setup: $group ($list)"
-  flags=""
-  # FFCV's own dependencies name torch, opencv-python (with a GUI) and fastargs: what it uses is listed above.
-  [ "$group" = ffcv ] && flags="--no-build-isolation"
-  if [ ! -x "$prefix/$group/bin/python" ]; then "$python" -m venv "$prefix/$group" || { status=1; continue; }; fi
-  if before "$group" && "$prefix/$group/bin/pip" install -q --no-cache-dir $flags $list >"$prefix/$group.log" 2>&1 &&
-    (cd / && "$prefix/$group/bin/python" -c "$(check "$group")") >>"$prefix/$group.log" 2>&1; then
-    "$prefix/$group/bin/pip" freeze >"$prefix/$group/ready"
+for group in ${*:-torch native grain tf dali ffcv libtorch}; do
+  log=$prefix/$group.log
+  if [ "$group" = libtorch ]; then
+    what="from torch's wheel" get="libtorch_group"  # always: the build looks for changes itself
   else
-    echo "setup: $group could not be had: $(tail -n 1 "$prefix/$group.log")" >&2
+    what=$(packages "$group") || { echo "setup: no group '$group'" >&2; exit 2; }
+    [ -f "$prefix/$group/ready" ] && continue
+    get="python_group $group"
+  fi
+  echo "setup: $group ($what)"
+  if $get >"$log" 2>&1; then
+    rm -f "$prefix/$group/failed"
+    [ "$group" = libtorch ] || mv "$prefix/$group.versions" "$prefix/$group/ready"
+  else
+    mkdir -p "$prefix/$group"
+    reason=$(grep -v '^ *$' "$log" | tail -n 1)
+    echo "$group could not be installed: ${reason:-no word, or over its time}" | tee "$prefix/$group/failed" | sed 's/^/setup: /' >&2
     status=1
   fi
 done

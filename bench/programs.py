@@ -1,0 +1,139 @@
+"""The programs that take part in a row, and how they are talked to: each says when it is ready with one line of JSON,
+and answers each line `round` with another. What else a program prints is kept, to be quoted when it fails.
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+import pathlib
+import queue
+import signal
+import subprocess
+import threading
+import time
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+PEERS = REPOSITORY / "build" / "peers"
+LOGS = REPOSITORY / "build" / "bench-logs"
+
+MAIN = {"rows_u8_47mb", "rows_f32", "tokens", "overhead", "consumer_1ms"}
+# (script, environment, rows it takes part in)
+SCRIPTS = (
+    ("numpy_limits.py", "native", {"rows_u8_47mb", "rows_u8_4700mb", "rows_f32", "tokens", "overhead"}),
+    ("pytorch.py", "torch", MAIN | {"rows_u8_4700mb", "first_batch"}),
+    ("mlx_data.py", "native", MAIN),
+    ("ffcv_beton.py", "ffcv", MAIN),
+    ("spdl_threads.py", "native", MAIN | {"rows_u8_4700mb", "first_batch"}),
+    ("dali_source.py", "dali", MAIN | {"rows_u8_4700mb", "first_batch"}),
+    ("tf_data.py", "tf", MAIN | {"first_batch"}),
+    ("grain_map.py", "grain", MAIN | {"first_batch"}),
+)
+LIBTORCH_ROWS = {"rows_u8_47mb", "rows_u8_4700mb", "rows_f32", "tokens"}
+
+
+def without_paths(text):
+    """A line for the results file: they travel, this machine's folders do not."""
+    return text.replace(f"{REPOSITORY}/", "").replace(str(pathlib.Path.home()), "~")
+
+
+class Failed(Exception):
+    """A program ended or did not answer in time. The text names row, program, limit and its last line."""
+
+
+class Program:
+    def __init__(self, row, name, words):
+        self.row, self.name, self.variants = row, name, []
+        LOGS.mkdir(parents=True, exist_ok=True)
+        self.log = LOGS / f"{row}-{name}.log"
+        with open(self.log, "w") as file:
+            # A session of its own: what it started can be ended with it.
+            self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file,
+                                            text=True, bufsize=1, errors="replace", start_new_session=True)
+        self.printed, self.lines = "", queue.Queue()
+        # A thread, because a program may print half a line and then hang.
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.put(line)
+        self.lines.put(None)
+
+    def ready(self, limit_s):
+        answer = self._answer("to get ready", limit_s)
+        self.variants = answer["ready"]
+        return answer
+
+    def round(self, limit_s):
+        try:
+            self.process.stdin.write("round\n")
+            self.process.stdin.flush()
+        except OSError:
+            pass  # it has ended: reading says how
+        return self._answer("for a round", limit_s)
+
+    def _answer(self, what, limit_s):
+        end = time.monotonic() + limit_s
+        while True:
+            try:
+                line = self.lines.get(timeout=max(0, end - time.monotonic()))
+            except queue.Empty:
+                raise self._failed(f"gave no answer in the {limit_s} s it had {what}") from None
+            if line is None:
+                raise self._failed(f"ended with {self._status()} instead of an answer (it had {limit_s} s {what})")
+            if line.startswith("{"):
+                return json.loads(line)
+            self.printed = line.strip() or self.printed
+
+    def _status(self):
+        try:
+            status = self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            return "its output closed"
+        return f"status {status}" if status >= 0 else f"signal {signal.Signals(-status).name}"
+
+    def _failed(self, what):
+        told = [line for line in self.log.read_text(errors="replace").splitlines() if line.strip()]
+        last = told[-1].strip() if told else self.printed
+        return Failed(without_paths(f"{self.row}: {self.name} {what}; "
+                                    + (f"its last line: {last[:300]}" if last else "it wrote nothing")))
+
+    def end(self):
+        try:
+            self.process.stdin.close()
+            self.process.wait(timeout=10)
+        except (OSError, subprocess.TimeoutExpired):
+            pass
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait()
+
+
+def why_missing(environment):
+    """What setup.sh noted about a group that it could not install."""
+    note = PEERS / environment / "failed"
+    return without_paths(note.read_text().strip()) if note.exists() else f"{environment} is not installed"
+
+
+def programs(row, asked):
+    """[(name, command)] of everything that takes part, and {name: why not} of what cannot."""
+    common = [row, "--data", asked.data, "--seconds", str(asked.seconds)] + (["--small"] if asked.small else [])
+    out, missing = [("dataline", [str(asked.build / "bench" / "dataline_rows"), *common])], {}
+    if asked.no_peers:
+        return out, missing
+    libtorch = PEERS / "libtorch" / "libtorch_rows"
+    if row in LIBTORCH_ROWS:
+        if libtorch.exists():
+            out.append(("libtorch", [str(libtorch), *common]))
+        else:
+            missing["libtorch"] = f"{row}: {why_missing('libtorch')}"
+    for script, environment, rows in SCRIPTS:
+        name = script.removesuffix(".py")
+        if row not in rows:
+            continue
+        if (PEERS / environment / "ready").exists():
+            out.append((name, [str(PEERS / environment / "bin" / "python"), "-W", "ignore",
+                               str(REPOSITORY / "bench" / "peers" / script), *common]))
+        else:
+            missing[name] = f"{row}: {why_missing(environment)}"
+    return out, missing
