@@ -115,6 +115,9 @@ std::string_view nearest(std::string_view text, std::span<const std::string_view
   std::string_view best;
   size_t best_distance = std::max<size_t>(text.size() / 3, 1) + 1;
   for (std::string_view name : names) {
+    // No distance is below the difference in length: a text of megabytes costs nothing.
+    const size_t least = text.size() > name.size() ? text.size() - name.size() : name.size() - text.size();
+    if (least >= best_distance) continue;
     size_t distance = edit_distance(text, name);
     if (distance < best_distance) {
       best = name;
