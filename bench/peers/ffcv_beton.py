@@ -75,11 +75,13 @@ def as_array(batch):
     return (batch[0].numpy(),)
 
 
-def rows_u8(settings):
-    rows = settings.rows("rows_u8_47mb")
-    path = beton(settings, "rows", rows)
-    return [Variant(f"ffcv {threads}", epochs(path, BATCH_SIZE, threads), as_array, check_rows(rows))
-            for threads in (1, 2)]
+def rows_u8(row):
+    def make(settings):
+        rows = settings.rows(row)
+        path = beton(settings, "rows", rows)
+        check = check_rows(rows)
+        return [Variant(f"ffcv {threads}", epochs(path, BATCH_SIZE, threads), as_array, check) for threads in (1, 2)]
+    return make
 
 
 def rows_f32(settings, row="rows_f32", compute_s=0.0):
@@ -112,5 +114,5 @@ def consumer_1ms(settings):
 
 
 if __name__ == "__main__":
-    main({"rows_u8_47mb": rows_u8, "rows_f32": rows_f32, "tokens": tokens, "overhead": overhead,
+    main({"rows_u8_47mb": rows_u8("rows_u8_47mb"), "rows_u8_4700mb": rows_u8("rows_u8_4700mb"), "rows_f32": rows_f32, "tokens": tokens, "overhead": overhead,
           "consumer_1ms": consumer_1ms}, {"ffcv": version("ffcv")})

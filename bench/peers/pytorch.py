@@ -1,5 +1,6 @@
-"""PyTorch's DataLoader: ordinary; with a BatchSampler passed as the sampler, so that a worker fetches whole batches;
-torchdata.nodes; nanoGPT's get_batch; and bare index_select as a limit. One intra-op thread.
+"""PyTorch's DataLoader: ordinary; with a BatchSampler passed as the sampler (`batched`) or a dataset that has __getitems__,
+so that whole batches are fetched; the same with a sampler of the user's own that cuts one permutation into arrays
+(`array sampler`); torchdata.nodes; nanoGPT's get_batch; and bare index_select as a limit. One intra-op thread.
 
 Whole batches are gathered by NumPy, which was the fastest of what was tried for 256 rows of 784 u8: rows[list] in
 torch 254 us, torch.index_select 61 us, NumPy 39 us. `ordinary` is TensorDataset; `own dataset` is a class whose
@@ -27,8 +28,29 @@ class Rows(Dataset):
         return len(self.array)
 
     def __getitem__(self, index):
-        out = torch.from_numpy(self.array[index]) if isinstance(index, list) else self.rows[index]
+        out = self.rows[index] if isinstance(index, int) else torch.from_numpy(self.array[index])
         return self.convert(out) if self.convert else out
+
+
+class WholeRows(Rows):
+    """Asked by DataLoader for a whole batch, which `collate_fn` then leaves alone."""
+
+    def __getitems__(self, indices):
+        return self[indices]
+
+
+class ArraySampler:
+    """Batches of indices, from one permutation of NumPy's."""
+
+    def __init__(self, count, batch_size):
+        self.count, self.batch_size, self.rng = count, batch_size, np.random.default_rng(0)
+
+    def __len__(self):
+        return -(-self.count // self.batch_size)
+
+    def __iter__(self):
+        order = self.rng.permutation(self.count)
+        return (order[at:at + self.batch_size] for at in range(0, self.count, self.batch_size))
 
 
 def normalize(rows):
@@ -54,6 +76,15 @@ def batched(dataset, workers, batch_size, shuffle=True):
                       num_workers=workers, persistent_workers=workers > 0)
 
 
+def by_getitems(dataset, workers, batch_size):
+    return DataLoader(WholeRows(dataset.array, dataset.convert), batch_size=batch_size, shuffle=True,
+                      num_workers=workers, collate_fn=lambda batch: batch)
+
+
+def by_arrays(dataset, workers, batch_size):
+    return DataLoader(dataset, sampler=ArraySampler(len(dataset), batch_size), batch_size=None, num_workers=workers)
+
+
 def node_loader(dataset, threads, batch_size):
     """torchdata.nodes: whole batches mapped by threads."""
     indices = nodes.SamplerWrapper(BatchSampler(RandomSampler(dataset), batch_size, drop_last=False))
@@ -66,6 +97,8 @@ def loaders(dataset, batch_size, check, arrays, compute_s=0.0, with_workers=True
         return Variant(name, epochs(loader), arrays, check, compute_s)
 
     out = [variant(f"pytorch batched w{workers}", batched(dataset, workers, batch_size)) for workers in (0, 2)]
+    out += [variant("pytorch __getitems__ w0", by_getitems(dataset, 0, batch_size)),
+            variant("pytorch array sampler w0", by_arrays(dataset, 0, batch_size))]
     out += [variant(f"pytorch own dataset w{workers}", ordinary(dataset, workers, batch_size))
             for workers in ((0, 2) if with_workers else (0,))]
     out += [variant(f"torchdata.nodes {threads}", node_loader(dataset, threads, batch_size)) for threads in (1, 2)]
@@ -143,6 +176,7 @@ def first_batch(settings):
         rows = Rows(np.asarray(np.load(path, mmap_mode="r")))
         return next(iter(make(rows, 0, BATCH_SIZE)))
     return [FirstBatch("pytorch batched w0 1e7", path, lambda: once(batched)),
+            FirstBatch("pytorch array sampler w0 1e7", path, lambda: once(by_arrays)),
             FirstBatch("pytorch own dataset w0 1e7", path, lambda: once(ordinary))]
 
 

@@ -1,4 +1,6 @@
-"""tf.data: shuffled indices, batched, gathered by tf.gather in a parallel map, prefetched; and from_tensor_slices.
+"""tf.data: indices gathered by tf.gather in a parallel map, prefetched; and from_tensor_slices. Indices come shuffled from
+a buffer of all of them (`gather`) or, whole batches at once, from tf.random.experimental.index_shuffle (`index_shuffle`).
+Threads are set by hand, and left to AUTOTUNE as TensorFlow's guide advises.
 SPDX-License-Identifier: Apache-2.0
 """
 import os
@@ -27,8 +29,29 @@ def gathered(count, batch_size, fetch, threads, shuffle=True):
     indices = tf.data.Dataset.range(count)
     if shuffle:
         indices = indices.shuffle(count, reshuffle_each_iteration=True)
-    batches = indices.batch(batch_size).map(fetch, num_parallel_calls=threads).prefetch(8)
-    return tuned(batches, threads)
+    return fetched(indices.batch(batch_size), fetch, threads)
+
+
+def index_shuffled(count, batch_size, fetch, threads):
+    """A new order each epoch, without a table: the seed is drawn when an epoch begins."""
+    def batches(seed):
+        return tf.data.Dataset.range(0, count, batch_size).map(
+            lambda at: tf.random.experimental.index_shuffle(tf.range(at, tf.minimum(at + batch_size, count)), seed,
+                                                            max_index=tf.cast(count - 1, tf.int64)),
+            num_parallel_calls=threads)
+    seeds = tf.data.Dataset.random(seed=1, rerandomize_each_iteration=True).batch(2, drop_remainder=True).take(1)
+    return fetched(seeds.flat_map(lambda seed: batches(tf.cast(seed, tf.int64))), fetch, threads)
+
+
+def fetched(batches, fetch, threads):
+    if threads == tf.data.AUTOTUNE:
+        return batches.map(fetch, num_parallel_calls=threads, deterministic=True).prefetch(tf.data.AUTOTUNE)
+    return tuned(batches.map(fetch, num_parallel_calls=threads).prefetch(8), threads)
+
+
+WAYS = (("gather 1", gathered, 1), ("gather 2", gathered, 2), ("gather autotune", gathered, tf.data.AUTOTUNE),
+        ("index_shuffle 1", index_shuffled, 1), ("index_shuffle 2", index_shuffled, 2),
+        ("index_shuffle autotune", index_shuffled, tf.data.AUTOTUNE))
 
 
 def epochs(dataset):
@@ -44,9 +67,9 @@ def rows_u8(settings):
     check = check_rows(rows)
     held = tf.constant(rows)
     slices = tf.data.Dataset.from_tensor_slices(held).shuffle(len(rows)).batch(BATCH_SIZE).prefetch(8)
-    return [Variant(f"tf.data gather {threads}",
-                    epochs(gathered(len(rows), BATCH_SIZE, lambda chosen: tf.gather(held, chosen), threads)),
-                    as_array, check) for threads in (1, 2)] + [
+    return [Variant(f"tf.data {name}",
+                    epochs(make(len(rows), BATCH_SIZE, lambda chosen: tf.gather(held, chosen), threads)), as_array, check)
+            for name, make, threads in WAYS] + [
         Variant("tf.data slices 2", epochs(tuned(slices, 2)), as_array, check)]
 
 
@@ -57,21 +80,23 @@ def rows_f32(settings, row="rows_f32", compute_s=0.0):
 
     def fetch(chosen):
         return tf.cast(tf.gather(held, chosen), tf.float32) * SCALE + BIAS
-    return [Variant(f"tf.data gather {threads}", epochs(gathered(len(rows), BATCH_SIZE, fetch, threads)), as_array,
-                    check, compute_s) for threads in (1, 2)]
+    return [Variant(f"tf.data {name}", epochs(make(len(rows), BATCH_SIZE, fetch, threads)), as_array, check, compute_s)
+            for name, make, threads in WAYS]
 
 
 def tokens(settings):
     values = settings.tokens()
     count = (len(values) - TOKEN_LENGTH - 1) // TOKEN_LENGTH + 1
     held = tf.constant(values)
-    within = tf.range(TOKEN_LENGTH + 1, dtype=tf.int64)
+    rows = tf.reshape(held[:count * TOKEN_LENGTH], (count, TOKEN_LENGTH))
 
     def fetch(chosen):
-        window = tf.gather(held, chosen[:, None] * TOKEN_LENGTH + within[None, :])
-        return window[:, :-1], window[:, 1:]
-    return [Variant(f"tf.data gather {threads}", epochs(gathered(count, TOKEN_BATCH_SIZE, fetch, threads)),
-                    lambda batch: tuple(part.numpy() for part in batch), check_tokens(values)) for threads in (1, 2)]
+        # Rows and the token after each: an index for every token costs more.
+        x, after = tf.gather(rows, chosen), tf.gather(held, (chosen + 1) * TOKEN_LENGTH)
+        return x, tf.concat([x[:, 1:], after[:, None]], axis=1)
+    return [Variant(f"tf.data {name}", epochs(make(count, TOKEN_BATCH_SIZE, fetch, threads)),
+                    lambda batch: tuple(part.numpy() for part in batch), check_tokens(values))
+            for name, make, threads in WAYS]
 
 
 def overhead(settings):
@@ -85,11 +110,12 @@ def overhead(settings):
 def first_batch(settings):
     path = settings.sparse_path()
 
-    def once():
+    def once(make):
         rows = np.load(path, mmap_mode="r")
         fetch = lambda chosen: tf.numpy_function(lambda at: rows[at], [chosen], tf.uint8)
-        return next(iter(gathered(len(rows), BATCH_SIZE, fetch, 1)))
-    return [FirstBatch("tf.data 1e7", path, once)]
+        return next(iter(make(len(rows), BATCH_SIZE, fetch, 1)))
+    return [FirstBatch("tf.data shuffle 1e7", path, lambda: once(gathered)),
+            FirstBatch("tf.data index_shuffle 1e7", path, lambda: once(index_shuffled))]
 
 
 def consumer_1ms(settings):
