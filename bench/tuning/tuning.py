@@ -3,8 +3,8 @@
 knobs turned one by one, and under Dataline. Epoch seconds, seconds waited for data, CPU seconds; one intra-op thread.
 
 Every variant trains an epoch in turn, five times over, so that a slow moment of the machine hits everybody. Run by
-`bench/run.sh --tuning`; reads the MNIST files from --data, else makes random digits (the times are the same, the accuracy
-means nothing).
+`bench/run.sh --tuning`; reads the MNIST files from --data (.gz or not), else makes random digits (the times are the same,
+the accuracy means nothing).
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
@@ -121,8 +121,8 @@ def trainings(digits, folder, library):
     ]
 
 
-def table(runs):
-    out = [f"{'5 epochs of MNIST':36} {'s/epoch':>8} {'waited':>8} {'CPU s':>8} {'accuracy':>9}"]
+def table(runs, epochs, data):
+    out = [f"{f'{epochs} epochs of {data}':36} {'s/epoch':>8} {'waited':>8} {'CPU s':>8} {'accuracy':>9}"]
     for run in runs:
         middle = {key: float(np.median(values)) for key, values in run.samples.items()}
         out.append(f"{run.name:36} {middle['epoch_s']:8.2f} {100 * middle['wait_s'] / middle['epoch_s']:6.1f} % "
@@ -139,30 +139,34 @@ def main():
     parser.add_argument("--out", type=pathlib.Path)
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    folder = asked.data
+    folder, data = asked.data, "MNIST"
     if read_idx(folder, "train-images-idx3-ubyte") is None:
         print(f"tuning: no MNIST files in {folder}: random digits instead", file=sys.stderr)
+        data = "random digits"
         folder = random_digits(REPOSITORY / "build" / "bench-data" / "digits")
     digits = Digits(read_idx(folder, "train-images-idx3-ubyte"), read_idx(folder, "train-labels-idx1-ubyte"))
     tests = Digits(read_idx(folder, "t10k-images-idx3-ubyte"), read_idx(folder, "t10k-labels-idx1-ubyte"))
     test_images, test_labels = tests[list(range(len(tests)))]
     test_images = test_images.view(-1, 784)
 
-    load_before = os.getloadavg()[0]
+    load_before, ticks_before = os.getloadavg()[0], machine.cpu_ticks()
     runs = [run for run in trainings(digits, folder, load(asked.library)) if asked.only in run.name]
     for number in range(asked.epochs):
         for run in runs if number % 2 == 0 else runs[::-1]:
+            print(f"tuning: epoch {number + 1} of {asked.epochs}, {run.name}", file=sys.stderr, flush=True)
             run.epoch()
             run.test(test_images, test_labels)
-    print(table(runs))
+    print(table(runs, asked.epochs, data))
 
     out = asked.out or (REPOSITORY / "bench" / "results" / f"{datetime.date.today()}-{machine.slug()}.json")
     results = json.loads(out.read_text()) if out.exists() else {"rows": {}, "machine": machine.facts()}
+    ticks, stolen = (after - before for after, before in zip(machine.cpu_ticks(), ticks_before))
     commit, changed = machine.commit(REPOSITORY)
     results["rows"]["tuning"] = {
-        "command": " ".join(sys.argv), "commit": commit, "changed": changed,
+        "command": f"bench/run.sh --tuning --epochs {asked.epochs}", "data": data, "commit": commit, "changed": changed,
         "time": datetime.datetime.now().isoformat(timespec="seconds"), "seconds": 0, "rounds": asked.epochs,
-        "load_before": load_before, "load_after": os.getloadavg()[0], "versions": {"torch": torch.__version__},
+        "load_before": load_before, "load_after": os.getloadavg()[0],
+        "stolen_percent": 100 * stolen / max(ticks, 1), "versions": {"torch": torch.__version__},
         "failed": {}, "notes": {}, "samples": {run.name: run.samples for run in runs}}
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(results, indent=1) + "\n")
