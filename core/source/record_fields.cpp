@@ -11,6 +11,7 @@
 namespace dataline {
 namespace {
 
+constexpr size_t kMaxFields = 1024;  // each is compared with all others
 constexpr std::string_view kExpected =
     "expected name:dtype or name:dtype[AxB], as in label:u8,image:u8[3x32x32]";
 
@@ -51,6 +52,7 @@ Result<std::vector<Field>> parse_field_list(const UriKey& key) {
   std::vector<Field> fields;
   int64_t column = key.value_column;
   for (std::string_view part : split(key.value, ',')) {
+    if (fields.size() == kMaxFields) return uri_error(column, "more than ", kMaxFields, " fields");
     DL_ASSIGN_OR_RETURN(Field field, parse_field(part, column));
     for (const Field& other : fields) {
       if (other.name == field.name) return uri_error(column, "field '", field.name, "' is given twice");

@@ -9,6 +9,10 @@
 namespace dataline {
 namespace {
 
+// Far beyond use, and few enough that no text takes long or much memory.
+constexpr size_t kMaxTextBytes = 64 << 10;
+constexpr size_t kMaxArguments = 64;  // each is compared with all others
+
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
@@ -150,6 +154,8 @@ class Parser {
   }
 
   Status argument(CallSyntax& call) {
+    if (call.arguments.size() == kMaxArguments)
+      return expected(concat("at most ", kMaxArguments, " arguments"));
     ArgumentSyntax out;
     out.column = column();
     const size_t begin = at_;
@@ -227,6 +233,8 @@ std::string quote(std::string_view text) {
 }
 
 Result<std::vector<ClauseSyntax>> parse_transforms(std::string_view text) {
+  if (text.size() > kMaxTextBytes)
+    return transform_error(1, "expected a text of at most ", kMaxTextBytes, " bytes, got ", text.size());
   return Parser(text).transforms();
 }
 

@@ -10,6 +10,7 @@
 
 #include "core/source/record_fields.h"
 #include "tests/source/source_support.h"
+#include "tests/support/peak_growth.h"
 
 namespace dataline {
 namespace {
@@ -134,6 +135,36 @@ TEST(Uri, TooManyNamesAndKeysAreRefusedInShortTime) {
   for (int i = 0; i < 100'000; ++i) keys += concat(i == 0 ? "" : "&", "k", i, "=x");
   expect_error(parse_uri(names), Code::kBadUri, {"more than 1024 named paths"});
   expect_error(parse_uri(keys), Code::kBadUri, {"more than 64 keys"});
+}
+
+// Texts made to take long or much memory.
+TEST(Uri, HostileTextsCostNextToNothing) {
+  auto repeated = [](std::string_view unit, size_t count) {
+    std::string text;
+    text.reserve(unit.size() * count);
+    for (size_t i = 0; i < count; ++i) text += unit;
+    return text;
+  };
+  constexpr size_t kMost = 4 << 20;
+  std::string many_fields = "raw:a?fields=f:u8";
+  for (int i = 0; i < 300'000; ++i) many_fields += concat(",f", i, ":u8");
+  const std::vector<std::pair<std::string, std::string>> table = {
+      {"npy:" + std::string(kMost, ','), "URI column 5: a path is missing"},
+      {"npy:a?" + std::string(kMost, '&'), "URI column 7: expected key=value"},
+      {"npy:a?" + repeated("k=1&", kMost / 4), "URI column 11: key 'k' is given twice"},
+      {"npy:" + repeated("%41", kMost / 3) + "%", "two hexadecimal digits"},
+      {"npy:" + std::string(kMost, '%'), "URI column 5: "},
+      {"npy:" + std::string(kMost, '='), "URI column 5: "},
+      {"npy:" + std::string(kMost, '?'), "URI column 5: a path is missing"},
+  };
+  const Uri fields = parsed(many_fields), twice = parsed("raw:a?fields=" + repeated("a:u8,", 100'000)),
+            dims = parsed("raw:a?dtype=u8&shape=" + repeated("1x", 100'000) + "1");
+  PeakGrowth growth;
+  for (const auto& [text, part] : table) expect_error(parse_uri(text), Code::kBadUri, {part});
+  expect_error(record_fields(fields), Code::kBadUri, {"more than 1024 fields"});
+  expect_error(record_fields(twice), Code::kBadUri, {"field 'a' is given twice"});
+  expect_error(record_fields(dims), Code::kBadUri, {"100001 dims, at most 32"});
+  EXPECT_LT(growth.bytes(), kMostGrowthBytes);
 }
 
 TEST(Uri, AHundredThousandPathsParse) {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/peak_growth.h"
+
 namespace dataline {
 namespace {
 
@@ -177,6 +179,8 @@ TEST(Grammar, BadTextsNameColumnExpectedAndGot) {
     EXPECT_EQ(parsed.status().column(), column) << text;
     EXPECT_EQ(parsed.status().message(), concat("transform: column ", column, ": ", message)) << text;
   }
+  static_assert(std::size(kBad) >= 40);
+  RecordProperty("cases", static_cast<int>(std::size(kBad)));
 }
 
 TEST(Grammar, ColumnsOfGoodTextsPointAtTheirPlaces) {
@@ -198,6 +202,46 @@ TEST(Grammar, LongWordsAreCutInMessages) {
   const auto parsed = parse_transforms(text);
   ASSERT_FALSE(parsed.is_ok());
   EXPECT_LT(parsed.status().message().size(), 200u);
+}
+
+// Texts made to take long or much memory; each is refused by code and column.
+TEST(Grammar, HostileTextsCostNextToNothing) {
+  auto repeated = [](std::string_view unit, size_t count) {
+    std::string text;
+    for (size_t i = 0; i < count; ++i) text += unit;
+    return text;
+  };
+  std::string arguments = "op(a0=1", names;
+  for (int i = 1; i < 10'000; ++i) arguments += concat(", a", i, "=1");
+  for (int i = 0; i < 9'000; ++i) names += concat("f", i, ",");
+  const std::string most = repeated("chw,", 16'383) + "hwc";
+  const std::vector<std::pair<std::string, std::string>> table = {
+      {repeated("chw,", 16'384) + "hwc", "column 1: expected a text of at most 65536 bytes, got 65539"},
+      {std::string(16 << 20, 'a'), "column 1: expected a text of at most 65536 bytes, got 16777216"},
+      {std::string(16 << 20, ' '), "column 1: expected a text of at most 65536 bytes"},
+      {"op(" + repeated("a=1,", 4 << 20) + "b=1)", "expected a text of at most 65536 bytes"},
+      {std::string(65'536, ','), "column 1: expected an operator, got ','"},
+      {std::string(65'536, '('), "column 1: expected an operator, got '('"},
+      {"op(" + std::string(60'000, '['), "column 5: expected a value that is not a list, got '['"},
+      {"op([" + repeated("1,", 30'000), "column 60005: expected a value, got the end of the text"},
+      {"op(\"" + std::string(60'000, 'x'), "column 4: expected a closing '\"'"},
+      {std::string(60'000, '7'), "column 1: expected an operator, got '7777"},
+      {repeated("chw;", 16'000), "column 64001: expected an operator, got the end of the text"},
+      {names + "f: ,", "expected an operator, got ','"},
+      {arguments.substr(0, 60'000), "column 442: expected at most 64 arguments, got 'a64'"},
+  };
+  PeakGrowth growth;
+  ASSERT_EQ(most.size(), 65'535u);
+  EXPECT_EQ(parse_transforms(most).value()[0].calls.size(), 16'384u);
+  for (const auto& [text, message] : table) {
+    const auto parsed = parse_transforms(text);
+    ASSERT_FALSE(parsed.is_ok()) << text.substr(0, 60);
+    EXPECT_EQ(parsed.status().code(), Code::kBadTransform);
+    EXPECT_NE(parsed.status().message().find(message), std::string::npos)
+        << "'" << message << "' is not in: " << parsed.status().message();
+    EXPECT_LT(parsed.status().message().size(), 200u);
+  }
+  EXPECT_LT(growth.bytes(), kMostGrowthBytes);
 }
 
 // Every text of up to four marks and letters ends in a tree or an error with a column inside the text.

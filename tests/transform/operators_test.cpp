@@ -219,6 +219,8 @@ TEST(Operators, MisfitsNameColumnExpectedAndGot) {
     EXPECT_EQ(compiled.status().column(), column) << input << " " << text;
     EXPECT_EQ(compiled.status().message(), concat("transform: column ", column, ": ", message)) << input;
   }
+  static_assert(std::size(kMisfits) >= 40);
+  RecordProperty("cases", static_cast<int>(std::size(kMisfits)));
 }
 
 Result<std::vector<std::unique_ptr<const Program>>> compile(std::string_view text,

@@ -1,26 +1,18 @@
 // A table of damaged files: each names its exact error, costs next to no memory, and spoils nothing for the
-// next good file. SPDX-License-Identifier: Apache-2.0
+// next good file.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "tests/source/source_support.h"
+#include "tests/support/peak_growth.h"
 
 namespace dataline {
-
-// Sanitizers keep what was freed.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-constexpr bool kSanitized = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool kSanitized = false;
-#endif
 
 struct BadFile {
   std::string name;   // what is wrong
@@ -30,18 +22,6 @@ struct BadFile {
 };
 
 using OpenFile = std::function<Result<SourceRef>(const std::string& path, const OpenContext& context)>;
-
-constexpr int64_t kMostGrowthBytes = 16 << 20;
-
-// The most memory this process ever held, in bytes; 0 where it cannot be told.
-inline int64_t peak_resident_bytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    int64_t kib = 0;
-    if (word == "VmHWM:" && status >> kib) return kib * 1024;
-  }
-  return 0;
-}
 
 inline void expect_refused(const BadFile& bad, const std::string& path, const OpenFile& open) {
   for (IoMode io : {IoMode::kMmap, IoMode::kPread, IoMode::kMemory}) {
@@ -65,16 +45,15 @@ inline void check_bad_files(const std::vector<BadFile>& table, const std::string
                             const OpenFile& open) {
   TempDir dir;
   std::string good_path = dir.write("good.bin", good);
-  int64_t before = peak_resident_bytes();
+  PeakGrowth growth;
   for (const BadFile& bad : table) {
     SCOPED_TRACE(bad.name);
     expect_refused(bad, dir.write("bad.bin", bad.bytes), open);
     EXPECT_TRUE(open(good_path, test_context()).is_ok()) << "the next good file";
   }
-  if (!kSanitized) {
-    EXPECT_LT(peak_resident_bytes() - before, kMostGrowthBytes);
-  }
+  EXPECT_LT(growth.bytes(), kMostGrowthBytes);
   EXPECT_GE(table.size(), 40u);
+  ::testing::Test::RecordProperty("cases", static_cast<int>(table.size()));
 }
 
 // Every prefix that is shorter than the file is kTruncated.

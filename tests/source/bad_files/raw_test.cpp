@@ -36,6 +36,7 @@ struct BadRaw {
 // As check_bad_files(), with options of its own for each file.
 void check_bad_raw(const std::vector<BadRaw>& table) {
   TempDir dir;
+  PeakGrowth growth;
   for (const BadRaw& bad : table) {
     SCOPED_TRACE(bad.name);
     BadFile file{bad.name, "", bad.code, bad.parts};
@@ -45,6 +46,8 @@ void check_bad_raw(const std::vector<BadRaw>& table) {
       return open_raw(name, bad.options, context);
     });
   }
+  EXPECT_LT(growth.bytes(), kMostGrowthBytes);
+  ::testing::Test::RecordProperty("cases", static_cast<int>(table.size()));
 }
 
 TEST(RawBadFiles, FilesThatDoNotFitTheirRecords) {
