@@ -109,7 +109,7 @@ part_release() {
 part_asan() { sanitized asan base memory source order transform batch device loader capi faults; }
 
 part_tsan() {
-  if [ $long -eq 1 ]; then sanitized tsan base memory order batch device loader capi faults; else sanitized tsan batch device loader capi; fi
+  if [ $long -eq 1 ]; then sanitized tsan base memory order batch device loader capi faults; else sanitized tsan base batch device loader capi; fi
 }
 
 # Each language's binding adds its line here; LibTorch's has to compile and train a few steps.
