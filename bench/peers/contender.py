@@ -31,9 +31,7 @@ class Settings:
 
     def _open(self, name):
         path = os.path.join(self.data_dir, name)
-        if not os.path.exists(path):
-            sys.exit(f"{path} is missing: dataline_rows makes it")
-        return path
+        return path if os.path.exists(path) else sys.exit(f"{path} is missing: dataline_rows makes it")
 
     def rows_path(self, row):
         count = {"rows_u8_47mb": (6_000, 60_000), "rows_u8_4700mb": (70_000, 6_000_000),
@@ -222,9 +220,7 @@ class Variant:
         size = rows * self.row_bytes * 1e-9
         result = {"rows_per_s": rows / elapsed, "gb_per_s": size / elapsed, "cpu_s_per_gb": used / size,
                   "us_per_batch": elapsed * 1e6 / batches}
-        if self.compute_s:
-            result["wait_percent"] = 100 * waited / elapsed
-        return result
+        return result | ({"wait_percent": 100 * waited / elapsed} if self.compute_s else {})
 
 
 class FirstBatch:
@@ -281,17 +277,22 @@ def main(table, versions):
     if asked.first_batch:
         next(variant for variant in variants if variant.name == asked.first_batch).measure()
         leave()
-    failed = {}
-    for variant in list(variants):
-        try:
-            variant.prepare()
-        except Exception as error:  # one variant that cannot run does not take the others with it
-            failed[variant.name] = f"{type(error).__name__}: {error}"
-            variants.remove(variant)
-    print(json.dumps({"ready": [variant.name for variant in variants], "failed": failed, "versions": versions}),
-          flush=True)
+
+    def each(turn, act):
+        """What `act` gave for each variant, and why others failed: those do not take the rest with them."""
+        done, failed = {}, {}
+        for variant in turn:
+            try:
+                done[variant.name] = act(variant)
+            except Exception as error:
+                failed[variant.name] = f"{variant.name}: {type(error).__name__}: {error}"
+                variants.remove(variant)
+        return done, failed
+
+    ready, failed = each(list(variants), lambda variant: variant.prepare())
+    print(json.dumps({"ready": list(ready), "failed": failed, "versions": versions}), flush=True)
     lines = range(asked.rounds) if asked.rounds else sys.stdin
     for count, _ in enumerate(lines):
-        turn = variants if count % 2 == 0 else variants[::-1]
-        print(json.dumps({"round": {variant.name: variant.round(asked.seconds) for variant in turn}}), flush=True)
+        done, failed = each(variants[::1 if count % 2 == 0 else -1], lambda variant: variant.round(asked.seconds))
+        print(json.dumps({"round": done, "failed": failed}), flush=True)
     leave()
