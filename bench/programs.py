@@ -33,7 +33,7 @@ LEFT_OUT = {
     ("rows_u8_4700mb", "tf_data"): "holds the whole set as a tensor in memory: no room for it beside the mapped file",
     ("first_batch", "mlx_data"): "holds the whole set in memory: 7.8 GB at 1e7 rows",
     ("first_batch", "ffcv_beton"): "reads its own format only: there is no sparse file of it",
-    ("first_batch", "libtorch"): "not built for it: its sampler makes a whole permutation, as PyTorch's does",
+    ("first_batch", "libtorch"): "is not built for it: its sampler makes a whole permutation, as PyTorch's does",
 }
 LIBTORCH_ROWS = {"rows_u8_47mb", "rows_u8_4700mb", "rows_f32", "tokens"}
 
@@ -132,13 +132,13 @@ def programs(row, asked):
     out, missing = [("dataline", [str(asked.build / "bench" / "dataline_rows"), *common])], {}
     if asked.no_peers:
         return out, missing
-    missing.update({name: f"{row}: {why}" for (at, name), why in LEFT_OUT.items() if at == row})
+    missing.update({name: f"{row}: {name} {why}" for (at, name), why in LEFT_OUT.items() if at == row})
     libtorch = PEERS / "libtorch" / "libtorch_rows"
     if row in LIBTORCH_ROWS:
         if libtorch.exists():
             out.append(("libtorch", [str(libtorch), *common]))
         else:
-            missing["libtorch"] = f"{row}: {why_missing('libtorch')}"
+            missing["libtorch"] = f"{row}: libtorch: {why_missing('libtorch')}"
     for script, environment, rows in SCRIPTS:
         name = script.removesuffix(".py")
         if row not in rows:
@@ -147,5 +147,5 @@ def programs(row, asked):
             out.append((name, [str(PEERS / environment / "bin" / "python"), "-W", "ignore",
                                str(REPOSITORY / "bench" / "peers" / script), *common]))
         else:
-            missing[name] = f"{row}: {why_missing(environment)}"
+            missing[name] = f"{row}: {name}: {why_missing(environment)}"
     return out, missing

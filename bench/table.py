@@ -59,7 +59,7 @@ class Line:
 
     def __init__(self, work, ours, other="", ratio="", goal="", met=None, spread=()):
         self.work, self.ours, self.other, self.ratio, self.goal, self.met = work, ours, other, ratio, goal, met
-        self.spread, self.short = f"{min(spread):.3g} .. {max(spread):.3g}" if spread else "", False
+        self.spread, self.short = f"{number(min(spread))} .. {number(max(spread))}" if spread else "", False
 
     @property
     def verdict(self):
@@ -83,7 +83,11 @@ def text(value, metric, name=""):
     if value is None:
         return "-"
     unit, size = UNITS[metric]
-    return f"{value / size:.3g} {unit}" + (f" ({name})" if name else "")
+    return f"{number(value / size)} {unit}" + (f" ({name})" if name else "")
+
+
+def number(value):
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
 
 
 def plain_name(name):
@@ -107,7 +111,7 @@ def times(row, work, wanted, goal, metric="rows_per_s", ours=lambda name: name.s
     if ratios:
         met = median(ratios) >= goal if goal > 1 else median(ratios) > 1
     return Line(work, text(mine, metric, plain_name(mine_name)), text(theirs, metric, theirs_name),
-                f"{median(ratios):.3g}x" if ratios else "-", f">= {goal:g}x" if goal > 1 else "> 1x", met, ratios)
+                f"{number(median(ratios))}x" if ratios else "-", f">= {goal:g}x" if goal > 1 else "> 1x", met, ratios)
 
 
 def reaches(row, work, ours, metric, goal, highest, wanted=is_loader):
@@ -117,7 +121,7 @@ def reaches(row, work, ours, metric, goal, highest, wanted=is_loader):
     ratios = row.ratios(ours, name, metric) if highest else row.ratios(name, ours, metric)
     unit, size = UNITS[metric]
     return Line(work, text(mine, metric, plain_name(ours)), text(theirs, metric, name),
-                f"{median(ratios):.3g}x" if ratios else "-",
+                f"{number(median(ratios))}x" if ratios else "-",
                 "" if goal is None else f"{'>=' if highest else '<='} {goal / size:g} {unit}",
                 None if None in (mine, goal) else mine >= goal if highest else mine <= goal,
                 [value / size for value in values])
@@ -127,7 +131,7 @@ def lowest(row, work, ours, metric):
     theirs, name = row.best(metric, is_loader, highest=False)
     ratios = row.ratios(name, ours, metric)
     return Line(work, text(row.value(ours, metric), metric, plain_name(ours)), text(theirs, metric, name),
-                f"{median(ratios):.3g}x" if ratios else "-", "the lowest", median(ratios) > 1 if ratios else None, ratios)
+                f"{number(median(ratios))}x" if ratios else "-", "the lowest", median(ratios) > 1 if ratios else None, ratios)
 
 
 def u8_lines(row, size):
