@@ -1,77 +1,12 @@
 // Memory that runs out at every point of the main scenarios, once and for ever; and a steady state that takes none.
 //
-// operator new is replaced for this program (the library is linked statically, so it is the library's too), and the
-// loader's blocks come from an allocator table.
+// operator new is replaced for this program, and the loader's blocks come from an allocator table.
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdlib>
-#include <new>
-
+#include "tests/support/failing_new.h"
 #include "tests/support/job.h"
-
-namespace {
-
-// The n-th allocation fails, counted from arm(); `forever`: all after it too. Negative: none.
-std::atomic<int64_t> countdown{-1};
-std::atomic<bool> forever{false};
-std::atomic<bool> counting{false};
-std::atomic<int64_t> allocations{0};
-
-bool fails_now() {
-  if (!counting.load()) return false;
-  allocations.fetch_add(1);
-  if (countdown.load() < 0) return false;
-  if (countdown.load() == 0) {
-    if (!forever.load()) countdown.store(-1);
-    return true;
-  }
-  countdown.fetch_sub(1);
-  return false;
-}
-
-void arm(int64_t fail_at, bool for_ever) {
-  allocations.store(0);
-  countdown.store(fail_at);
-  forever.store(for_ever);
-  counting.store(true);
-}
-void disarm() { counting.store(false); }
-
-}  // namespace
-
-void* operator new(size_t bytes) {
-  void* memory = fails_now() ? nullptr : std::malloc(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-void* operator new[](size_t bytes) { return operator new(bytes); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, size_t) noexcept { std::free(memory); }
 
 namespace dataline::testing {
 namespace {
-
-// A table that counts what is out, and fails with operator new.
-struct CountingAllocator {
-  std::atomic<int64_t> blocks{0};
-  dl_allocator table() {
-    dl_allocator allocator = {};
-    allocator.struct_size = sizeof allocator;
-    allocator.context = this;
-    allocator.allocate = [](void* context, size_t bytes, size_t alignment, int32_t) -> void* {
-      if (fails_now()) return nullptr;
-      void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-      if (memory != nullptr) static_cast<CountingAllocator*>(context)->blocks.fetch_add(1);
-      return memory;
-    };
-    allocator.release = [](void* context, void* memory, size_t, int32_t) {
-      static_cast<CountingAllocator*>(context)->blocks.fetch_sub(1);
-      std::free(memory);
-    };
-    return allocator;
-  }
-};
 
 struct Scenario {
   Settings settings;
@@ -157,9 +92,11 @@ TEST_P(AllocationFaults, EveryAllocationMayFailOnceOrForEverAndNothingLeaks) {
   ASSERT_GT(total, 20);
   for (bool for_ever : {false, true}) {
     for (int64_t fail_at = 0; fail_at < total; ++fail_at) {
+      const int64_t live = live_blocks.load();
       arm(fail_at, for_ever);
       const int64_t samples = run_job(GetParam(), allocator);
       disarm();
+      ASSERT_EQ(live_blocks.load(), live) << "after failing allocation " << fail_at;
       ASSERT_LE(samples, 128);
       ASSERT_EQ(allocator.blocks.load(), 0) << "after failing allocation " << fail_at;
       if (::testing::Test::HasFailure())
