@@ -24,40 +24,44 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
   *out = nullptr;
   if (forked()) return forked_error();
   const uint32_t interrupts = interrupts_.load();
-  std::unique_lock inline_lock(inline_mutex_, std::defer_lock);
-  if (workers_.empty()) inline_lock.lock();
   std::unique_lock lock(mutex_);
   int64_t deadline_ns = 0;  // not read from the clock until there is something to wait for
+  bool waited = false;
   for (;;) {
     if (cancelled()) return {Code::kCancelled, ""};
     if (ended()) return {Code::kEnd, ""};
     if (position_.step == steps_.count()) return end_of_epoch();
 
+    Awaited awaited = Awaited::kBatch;
     Slot* slot = head_slot();
-    Slot* awaited = slot;  // null: the wait is for a lease to come back, or for a batch to open
     if (slot != nullptr && slot->state() == SlotState::kReady) {
       const int64_t head = head_;
       std::optional<Status> outcome = deliver(*slot, out);
       if (outcome) {
+        count_hunger(waited);
         const bool wake = !workers_.empty() && !enough_ready();
         lock.unlock();
         if (wake) publish();
         return std::move(*outcome);
       }
       if (head_ != head) continue;  // a step without good samples was passed
-      awaited = nullptr;
-    } else if (workers_.empty()) {
-      fill_inline(lock);
+      awaited = Awaited::kLease;
+    } else if (workers_.empty() && slot == nullptr) {
+      open_one();
+    }
+    if (interrupts_.load() != interrupts) return {Code::kInterrupted, ""};
+    if (workers_.empty() && awaited == Awaited::kBatch) {
+      wait_for_change(lock, awaited, kForever, interrupts);  // which does the work itself
       continue;
     }
     if (timeout_ns == 0) return {Code::kTimeout, ""};
-    if (interrupts_.load() != interrupts) return {Code::kInterrupted, ""};
     if (deadline_ns == 0) {
       deadline_ns = deadline_after(timeout_ns);
     } else if (deadline_ns != kForever && monotonic_ns() >= deadline_ns) {
       return {Code::kTimeout, ""};
     }
     wait_for_change(lock, awaited, deadline_ns, interrupts);
+    waited = true;
   }
 }
 
@@ -66,15 +70,33 @@ Slot* Loader::head_slot() {
   return opened_.load(std::memory_order_relaxed) > head_ ? flight(head_).slot : nullptr;
 }
 
-void Loader::wait_for_change(std::unique_lock<ThreadMutex>& lock, Slot* slot, int64_t deadline_ns,
+bool Loader::happened(const Change& change) const {
+  if (events_.load() != change.events || cancelled() || interrupts_.load() != change.interrupts) return true;
+  if (change.awaited == Awaited::kLease) return false;
+  // The slot may be another batch's by now: then the head has moved, and looking again is right.
+  if (change.slot != nullptr) return change.slot->state() == SlotState::kReady;
+  return opened_.load(std::memory_order_acquire) > change.head;
+}
+
+void Loader::wait_for_change(std::unique_lock<ThreadMutex>& lock, Awaited awaited, int64_t deadline_ns,
                              uint32_t interrupts) {
-  const uint32_t events = events_.load();
+  const Change change{awaited, head_, head_slot(), events_.load(), interrupts};
   const int64_t begin_ns = monotonic_ns();
   lock.unlock();
-  ready_.wait(deadline_ns, [&] {
-    return (slot != nullptr && slot->state() == SlotState::kReady) || events_.load() != events ||
-           cancelled() || interrupts_.load() != interrupts;
-  });
+  std::unique_lock helper(helper_mutex_, std::defer_lock);
+  bool helping = awaited == Awaited::kBatch && may_help() && helper.try_lock();
+  for (bool met = true; met && !happened(change);) {
+    helping = helping && help_until(deadline_ns, change);
+    met = ready_.wait(deadline_ns, [&] { return happened(change) || (helping && claimable()); });
+  }
+  if (helper.owns_lock()) {
+    helper.unlock();
+    // With num_workers=0 another consumer may wait for what this one has left undone.
+    if (workers_.empty() && claimable()) {
+      events_.fetch_add(1);
+      ready_.notify_all();
+    }
+  }
   lock.lock();
   ledger_.wait_ns += monotonic_ns() - begin_ns;
   ++ledger_.waits;

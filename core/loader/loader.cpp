@@ -125,22 +125,24 @@ Status Loader::prepare_memory() {
   // What the ring may take of a core's own cache before it pays to keep it small.
   opens_on_finish_ =
       config_.num_workers > 0 && plan_.slot_stride * (config_.prefetch_depth + 1) > kWarmRingBytes;
-  filling_limit_ = opens_on_finish_ ? config_.num_workers : plan_.slot_count;
+  filling_limit_ = opens_on_finish_ ? config_.num_workers + 1 : plan_.slot_count;
   runs_per_batch_ =
       std::max<int64_t>((steps_.max_rows() + pipeline_.run_records - 1) / pipeline_.run_records, 1);
   if (plan_.table_count > 0) {
     tables_.plan(order, base + plan_.tables_offset, plan_.table_count, plan_.table_stride,
                  steps_.count() * runs_per_batch_);
   }
+  const int64_t cpus_for_workers = config_.num_workers > 1 ? std::max(available_cpus() - 1, 1) : 1;
   filler_ = std::make_unique<Filler>(pipeline_, config_, steps_, tables_);
   for (int64_t w = 0; w < plan_.scratch_count; ++w) {
     auto scratch =
         std::make_unique<WorkerScratch>(pipeline_, base + plan_.scratch_offset + w * plan_.scratch_stride);
-    if (config_.num_workers == 0) {
-      inline_scratch_ = std::move(scratch);
+    if (w == config_.num_workers) {
+      helper_scratch_ = std::move(scratch);
     } else {
       workers_.push_back(std::make_unique<Worker>());
       workers_.back()->scratch = std::move(scratch);
+      workers_.back()->surplus = w >= cpus_for_workers;
     }
   }
   return Status::ok();
@@ -176,6 +178,7 @@ void Loader::stop() noexcept {
   cancelled_.store(true);
   stopping_.store(true);
   work_.notify_all();
+  surplus_work_.notify_all();
   ready_.notify_all();
   if (token_ != nullptr) token_->detach(this);
 

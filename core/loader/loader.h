@@ -4,7 +4,8 @@
 //   open (consumer) -> claimed run by run (workers) -> Ready -> next() lends it -> recycled -> open ...
 //
 // Batches have sequence numbers that only grow; seek abandons those in flight and goes on with the next number. Runs
-// are claimed by one atomic add over all open batches, so a slow sample holds up nobody but its own run.
+// are claimed by one atomic step over all open batches, so a slow sample holds up nobody but its own run. A consumer
+// that would wait fills runs too, as long as they are short: see help_until().
 //
 // Threads: next, cancel, interrupt, release: any thread. Lock order: mutex_, then EpochTables' build locks.
 // Lifetime: workers and leases hold the loader; stop() ends the workers.
@@ -32,6 +33,7 @@
 #include "core/loader/ledger.h"
 #include "core/loader/pipeline.h"
 #include "core/loader/plan.h"
+#include "core/loader/run_claims.h"
 #include "core/loader/steps.h"
 #include "core/memory/fork_guard.h"
 #include "core/memory/host_memory.h"
@@ -81,6 +83,7 @@ class Loader final : public BatchOwner,
  private:
   // A batch in flight. Its place is sequence % window size; it is free again when runs_left is 0.
   struct InFlight {
+    RunClaims claims;
     std::atomic<int64_t> runs_left{0};
     Slot* slot = nullptr;
     BatchOrder order;
@@ -92,11 +95,23 @@ class Loader final : public BatchOwner,
         : Batch(outputs), memory(std::move(block)) {}
     Block memory;
   };
+  static constexpr int64_t kNotMeasured = INT64_MAX;
+  static constexpr int32_t kHungry = 8, kHungerMost = 32;
   struct Worker {
     Thread thread;
     std::unique_ptr<WorkerScratch> scratch;
+    bool surplus = false;  // there is no CPU for it beside the others and a consumer that helps
     std::atomic<int64_t> cpu_ns{0};
     std::atomic<bool> done{false};
+  };
+
+  enum class Awaited { kBatch, kLease };
+  // What ends a wait of next(), looked at without the lock.
+  struct Change {
+    Awaited awaited;
+    int64_t head;
+    const Slot* slot;  // of the head batch; null while it is not open
+    uint32_t events, interrupts;
   };
 
   Loader() = default;
@@ -113,9 +128,28 @@ class Loader final : public BatchOwner,
   void publish();  // after open_more(), without mutex_: wakes the workers
   bool enough_ready();
   void fill_run(InFlight& flight, int64_t run, WorkerScratch& scratch);  // workers, no lock
-  void finish(InFlight& flight, Slot& slot);  // the last worker of a batch, no lock
-  void work(Worker& worker);                  // a worker's life, no lock
-  void fill_inline(std::unique_lock<ThreadMutex>& lock);
+  void finish(Slot& slot);    // the last worker of a batch, no lock
+  void work(Worker& worker);  // a worker's life, no lock
+  struct Claim {
+    InFlight* place = nullptr;
+    int64_t run = 0;
+  };
+  // The consumer's, as a worker sees it each time it goes to sleep.
+  struct Pace {
+    int64_t seen_ns = 0, seen_head = 0;
+    int64_t span_ns = 0;  // of late, in which
+    double batches = 0;   // so many were taken
+  };
+  int64_t expected_need_ns(Pace& pace) const;
+  bool claimable() const;
+  bool claim(RunClaims::End end, Claim& claim);                   // no lock
+  void fill_claimed(const Claim& claim, WorkerScratch& scratch);  // no lock
+  bool may_help() const;
+  bool surplus_may_work() const { return !hungry() || !may_help(); }
+  // Whether the consumer has lately had to wait for most of its batches.
+  bool hungry() const { return hunger_.load(std::memory_order_relaxed) > kHungry; }  // relaxed: a hint
+  void count_hunger(bool waited);                                                    // under mutex_
+  bool help_until(int64_t deadline_ns, const Change& change);                        // no lock
   InFlight& flight(int64_t sequence) { return window_[static_cast<size_t>(sequence) % window_.size()]; }
   Position position_of(int64_t sequence) const;
 
@@ -127,7 +161,8 @@ class Loader final : public BatchOwner,
   std::optional<Status> deliver(Slot& slot, Batch** out);  // nothing: wait for a lease to come back
   Status settle_bad_rows(Slot& slot);
   Result<Batch*> copy_out(Slot& slot);
-  void wait_for_change(std::unique_lock<ThreadMutex>& lock, Slot* slot, int64_t deadline_ns,
+  bool happened(const Change& change) const;
+  void wait_for_change(std::unique_lock<ThreadMutex>& lock, Awaited awaited, int64_t deadline_ns,
                        uint32_t interrupts);
   void update_event();
   bool would_wait();
@@ -153,13 +188,13 @@ class Loader final : public BatchOwner,
   std::unique_ptr<Filler> filler_;
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::unique_ptr<WorkerScratch> inline_scratch_;  // num_workers=0
+  std::unique_ptr<WorkerScratch> helper_scratch_;  // the consumer's
   int64_t runs_per_batch_ = 1;
   int64_t filling_limit_ = 1;  // batches being filled at once; see open_one()
   bool opens_on_finish_ = false;
 
   mutable ThreadMutex mutex_;
-  std::mutex inline_mutex_;  // num_workers=0: one consumer loads at a time; before mutex_
+  std::mutex helper_mutex_;  // one consumer helps at a time; never waited for
   // Guarded by mutex_.
   EpochTables tables_;
   struct OrderVersion {
@@ -183,19 +218,22 @@ class Loader final : public BatchOwner,
 
   // Between consumers and workers.
   std::vector<InFlight> window_;
-  std::atomic<int64_t> filling_{0};      // open batches that are not finished
-  std::atomic<int64_t> opened_{0};       // sequences below it are open; release publishes window_ entries
-  std::atomic<int64_t> next_ticket_{0};  // runs claimed, over all batches
-  std::atomic<int64_t> head_hint_{0};    // head_, for finish(): whether the consumer can want this batch now
-  std::atomic<uint32_t> events_{0};      // grows when something other than the head slot may end a wait
+  std::atomic<int64_t> filling_{0};            // open batches that are not finished
+  std::atomic<int64_t> run_ns_{kNotMeasured};  // what a run takes, smoothed
+  std::atomic<int32_t> hunger_{0};
+  std::atomic<int64_t> opened_{0};      // sequences below it are open; release publishes window_ entries
+  std::atomic<int64_t> claim_from_{0};  // sequences below it have no run left to claim
+  std::atomic<int64_t> head_hint_{0};   // head_, for finish(): whether the consumer can want this batch now
+  std::atomic<uint32_t> events_{0};     // grows when something other than the head slot may end a wait
   std::atomic<uint32_t> interrupts_{0};
   std::atomic<bool> cancelled_{false}, token_cancelled_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> has_event_{false};
   std::atomic<int64_t> workers_alive_{0};
-  WaitPoint work_;     // workers wait for open batches
-  WaitPoint ready_;    // consumers wait for a batch, a lease, an end
-  WaitPoint retired_;  // stop() waits for workers
+  WaitPoint work_;          // workers wait for open batches
+  WaitPoint surplus_work_;  // and those that there is no CPU for, here
+  WaitPoint ready_;         // consumers wait for a batch, a lease, an end
+  WaitPoint retired_;       // stop() waits for workers
 };
 
 }  // namespace dataline

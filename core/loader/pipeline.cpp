@@ -4,11 +4,13 @@
 #include <algorithm>
 
 #include "core/base/checked.h"
+#include "core/base/thread.h"
 
 namespace dataline {
 namespace {
 
 // A worker's scratch for one run stays below this; records that need more are read in shorter runs.
+constexpr int64_t kLeastRunRecords = 64;
 constexpr int64_t kRunScratchBytes = int64_t{8} << 20;
 
 Field column_field(const Column& column) {
@@ -111,11 +113,15 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int
     pipeline.run_records =
         std::clamp<int64_t>(kRunScratchBytes / pipeline.record_scratch_bytes, 1, kMaxRunRecords);
   }
-  if (pipeline.source->calls_host()) {
-    // The host's reader may be slow: share each batch among all workers.
-    const int64_t workers = std::max<int64_t>(config.num_workers, 1);
-    pipeline.run_records = std::clamp<int64_t>((max_rows + workers - 1) / workers, 1, pipeline.run_records);
-  }
+  // A batch is shared among those who can fill it at once. Shorter runs cost more: each begins without rows asked
+  // into the cache ahead (64 rows of 784 bytes: 10 % of the copy). Except that the host's reader may be slow.
+  const bool calls_host = pipeline.source->calls_host();
+  const int64_t workers = std::max<int64_t>(config.num_workers, 1);
+  const int64_t threads =
+      calls_host || config.num_workers < 1 ? workers : std::min<int64_t>(workers + 1, available_cpus());
+  const int64_t share =
+      std::max<int64_t>((max_rows + threads - 1) / threads, calls_host ? 1 : kLeastRunRecords);
+  pipeline.run_records = std::min(pipeline.run_records, share);
   return pipeline;
 }
 

@@ -34,7 +34,7 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
   plan.slot_stride = round_up(pipeline.layout.slot_bytes, kPageBytes);
   plan.table_count = order.table_bytes() > 0 ? EpochTables::count_for(depth, steps.count()) : 0;
   plan.table_stride = round_up(order.table_bytes(), 64);
-  plan.scratch_count = std::max<int64_t>(workers, 1);
+  plan.scratch_count = workers + 1;  // the last one is the consumer's, see Loader::help_until()
   plan.scratch_stride = round_up(WorkerScratch::bytes_for(pipeline), kPageBytes);
 
   bool fits = append(plan, plan.slot_count, plan.slot_stride, plan.slots_offset);
@@ -48,7 +48,7 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
       fits ? concat("needs ", plan.held_bytes, " bytes") : std::string("is beyond any machine");
   return error(Code::kOverBudget, "the plan ", needed, " (", plan.slot_count, " slots of ", plan.slot_stride,
                ", ", plan.table_count, " order tables of ", plan.table_stride, ", ", plan.scratch_count,
-               " workers of ", plan.scratch_stride, "), but ", limit, " is ", config.budget_bytes,
+               " scratches of ", plan.scratch_stride, "), but ", limit, " is ", config.budget_bytes,
                "; raise memory_budget to at least ", plan.held_bytes,
                " or lower batch_size, prefetch_depth, max_leases or max_bytes_per_sample");
 }

@@ -49,8 +49,8 @@ class Arrays final : public Source {
 
  private:
   void locate_dense(const Run& run, size_t field) const;
-  uint64_t locate_ragged(const Run& run, size_t field) const;  // a bit for each bad row
-  void fail_rows(Run& run, size_t field, uint64_t bad_rows) const;
+  RowSet locate_ragged(const Run& run, size_t field) const;  // a bit for each bad row
+  void fail_rows(Run& run, size_t field, const RowSet& bad_rows) const;
 
   Schema schema_;
   std::vector<ArrayField> arrays_;
@@ -67,15 +67,14 @@ void Arrays::locate_dense(const Run& run, size_t field) const {
   run.columns[field].contiguous = run.contiguous && array.row_stride == schema_.columns[field].row_bytes;
 }
 
-uint64_t Arrays::locate_ragged(const Run& run, size_t field) const {
-  static_assert(kMaxRunRecords <= 64);
+RowSet Arrays::locate_ragged(const Run& run, size_t field) const {
   const ArrayField& array = arrays_[field];
   Run::ColumnRows& rows = run.columns[field];
-  uint64_t bad_rows = 0;
+  RowSet bad_rows;
   for (int64_t i = 0; i < run.count; ++i) {
     int64_t begin = array.offsets[run.indices[i]], end = array.offsets[run.indices[i] + 1];
     bool good = 0 <= begin && begin <= end && end <= array.item_count;
-    bad_rows |= static_cast<uint64_t>(!good) << i;
+    if (!good) bad_rows.set(static_cast<size_t>(i));
     rows.data[i] = array.data + (good ? begin : 0) * item_bytes_[field];
     rows.bytes[i] = (good ? end - begin : 0) * item_bytes_[field];
   }
@@ -83,9 +82,9 @@ uint64_t Arrays::locate_ragged(const Run& run, size_t field) const {
   return bad_rows;
 }
 
-void Arrays::fail_rows(Run& run, size_t field, uint64_t bad_rows) const {
+void Arrays::fail_rows(Run& run, size_t field, const RowSet& bad_rows) const {
   for (int64_t i = 0; i < run.count; ++i) {
-    if (((bad_rows >> i) & 1) == 0) continue;
+    if (!bad_rows[static_cast<size_t>(i)]) continue;
     run.fail(i, static_cast<int64_t>(schema_.columns.size()),
              error(Code::kOutOfRange, "arrays: field '", schema_.fields[field].name,
                    "': the offsets of sample ", run.indices[i], " were changed and leave the data")
@@ -94,17 +93,17 @@ void Arrays::fail_rows(Run& run, size_t field, uint64_t bad_rows) const {
 }
 
 void Arrays::locate(Run& run) const {
-  uint64_t bad_rows = 0;
+  RowSet bad_rows;
   size_t bad_field = 0;
   for (size_t f = 0; f < arrays_.size(); ++f) {
     if (!ragged(arrays_[f])) {
       locate_dense(run, f);
-    } else if (uint64_t bad = locate_ragged(run, f); bad != 0) {
+    } else if (RowSet bad = locate_ragged(run, f); bad.any()) {
       bad_rows |= bad;
       bad_field = f;
     }
   }
-  if (bad_rows != 0) fail_rows(run, bad_field, bad_rows);
+  if (bad_rows.any()) fail_rows(run, bad_field, bad_rows);
 }
 
 // Sets row_stride, and checks that `count` rows have an extent that fits.

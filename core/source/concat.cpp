@@ -145,16 +145,16 @@ void Concat::locate_one_shard(Run& run, Located& rows) const {
 // A counting sort by shard, then one piece a shard. Row order[k] of the run stands in place k until unsort().
 void Concat::locate_sorted(Run& run) const {
   std::array<uint8_t, kMaxRunRecords> shard, order;
-  std::array<uint8_t, kMaxSortedShards + 1> begin{};
+  std::array<uint16_t, kMaxSortedShards + 1> begin{};
   for (int64_t i = 0; i < run.count; ++i) {
     shard[i] = static_cast<uint8_t>(index_.shard_of(run.indices[i]));
     ++begin[shard[i] + 1];
   }
-  for (size_t s = 1; s < begin.size(); ++s) begin[s] = static_cast<uint8_t>(begin[s] + begin[s - 1]);
-  std::array<uint8_t, kMaxSortedShards + 1> next = begin;
+  for (size_t s = 1; s < begin.size(); ++s) begin[s] = static_cast<uint16_t>(begin[s] + begin[s - 1]);
+  std::array<uint16_t, kMaxSortedShards + 1> next = begin;
   std::array<int64_t, kMaxRunRecords> local;
   for (int64_t i = 0; i < run.count; ++i) {
-    uint8_t place = next[shard[i]]++;
+    uint16_t place = next[shard[i]]++;
     local[place] = run.indices[i] - index_.start(shard[i]);
     order[place] = static_cast<uint8_t>(i);
   }

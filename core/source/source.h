@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,7 +40,8 @@ struct Schema {
 };
 
 // Up to kMaxRunRecords records of one batch, claimed by one worker. The loader owns it and reuses it.
-constexpr int64_t kMaxRunRecords = 64;
+constexpr int64_t kMaxRunRecords = 256;
+using RowSet = std::bitset<kMaxRunRecords>;  // rows of a run
 
 struct Run {
   // In.

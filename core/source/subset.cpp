@@ -48,9 +48,9 @@ class Subset final : public Source {
   int64_t inner_index(int64_t index) const { return indices_[static_cast<size_t>(index)]; }
   bool valid(int64_t inner) const { return inner >= 0 && inner < source_->count(); }
   // The inner indices of a run; 0 stands in for one that has gone bad, whose row is to be failed afterwards.
-  // Returns a bit for each such row.
-  uint64_t translate(const Run& run, std::array<int64_t, kMaxRunRecords>& inner) const;
-  void fail_rows(Run& run, uint64_t bad_rows) const;
+  // Returns those rows.
+  RowSet translate(const Run& run, std::array<int64_t, kMaxRunRecords>& inner) const;
+  void fail_rows(Run& run, const RowSet& bad_rows) const;
 
   SourceRef source_;
   std::span<const int64_t> indices_;
@@ -58,22 +58,21 @@ class Subset final : public Source {
   HostLoan loan_;  // when borrowed
 };
 
-uint64_t Subset::translate(const Run& run, std::array<int64_t, kMaxRunRecords>& inner) const {
-  static_assert(kMaxRunRecords <= 64);
+RowSet Subset::translate(const Run& run, std::array<int64_t, kMaxRunRecords>& inner) const {
   const int64_t count = source_->count();
-  uint64_t bad_rows = 0;
+  RowSet bad_rows;
   for (int64_t i = 0; i < run.count; ++i) {
     int64_t index = inner_index(run.indices[i]);
     bool good = index >= 0 && index < count;
     inner[i] = good ? index : 0;
-    bad_rows |= static_cast<uint64_t>(!good) << i;
+    if (!good) bad_rows.set(static_cast<size_t>(i));
   }
   return bad_rows;
 }
 
-void Subset::fail_rows(Run& run, uint64_t bad_rows) const {
+void Subset::fail_rows(Run& run, const RowSet& bad_rows) const {
   for (int64_t i = 0; i < run.count; ++i) {
-    if (((bad_rows >> i) & 1) == 0) continue;
+    if (!bad_rows[static_cast<size_t>(i)]) continue;
     run.fail(i, static_cast<int64_t>(schema().columns.size()),
              out_of_range(run.indices[i], inner_index(run.indices[i]), source_->count())
                  .with_sample(run.indices[i]));
@@ -82,7 +81,7 @@ void Subset::fail_rows(Run& run, uint64_t bad_rows) const {
 
 void Subset::locate(Run& run) const {
   std::array<int64_t, kMaxRunRecords> inner;
-  const uint64_t bad_rows = translate(run, inner);
+  const RowSet bad_rows = translate(run, inner);
   RowErrors errors;
   Run piece = run;
   piece.indices = inner.data();
@@ -91,7 +90,7 @@ void Subset::locate(Run& run) const {
   for (int64_t i = 1; i < run.count; ++i) piece.contiguous &= inner[i] == inner[i - 1] + 1;
   source_->locate(piece);
   if (!errors.empty()) merge_errors(errors, run, 0, nullptr);
-  if (bad_rows != 0) fail_rows(run, bad_rows);
+  if (bad_rows.any()) fail_rows(run, bad_rows);
 }
 
 void Subset::advise(std::span<const int64_t> indices) const {

@@ -1,0 +1,47 @@
+// Who fills which run of a batch: workers claim runs from the front, a consumer that helps claims them from the back.
+// So each keeps to its own part of a slot, whose lines stay in its core's cache from batch to batch; two cores that
+// take turns over the same lines fetch them from each other, which costs more than the copy itself.
+//
+// Threads: internally synchronized. One atomic step a claim.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace dataline {
+
+class RunClaims {
+ public:
+  enum class End { kFront, kBack };
+
+  // Makes `runs` runs claimable. Release: whoever claims one sees what was written before.
+  void open(int64_t runs) {
+    runs_.store(static_cast<uint32_t>(runs), std::memory_order_relaxed);  // published by the next store
+    taken_.store(0, std::memory_order_release);
+  }
+
+  // The claimed run, or -1: there is none left.
+  int64_t claim(End end) {
+    // Acquire: pairs with open(). A value from an earlier batch is as good: the exchange then fails, or the counts
+    // are the same and so is the run.
+    uint64_t taken = taken_.load(std::memory_order_acquire);
+    for (;;) {
+      const uint32_t runs = runs_.load(std::memory_order_relaxed);
+      const uint64_t front = taken & kFrontMask, back = taken >> kBackShift;
+      if (front + back >= runs) return -1;
+      const uint64_t more = end == End::kFront ? 1 : uint64_t{1} << kBackShift;
+      if (!taken_.compare_exchange_weak(taken, taken + more, std::memory_order_acquire)) continue;
+      return static_cast<int64_t>(end == End::kFront ? front : runs - 1 - back);
+    }
+  }
+
+ private:
+  static constexpr int kBackShift = 32;
+  static constexpr uint64_t kFrontMask = 0xffffffff;
+
+  std::atomic<uint64_t> taken_{0};  // from the front, and from the back
+  std::atomic<uint32_t> runs_{0};   // the same in every batch of a loader
+};
+
+}  // namespace dataline

@@ -1,0 +1,148 @@
+// The hand-off between workers and consumers under changing pace: nothing is lost, nobody sleeps for ever, and the
+// host's reader is called by workers only.
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <mutex>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "core/loader/run_claims.h"
+#include "tests/support/job.h"
+
+namespace dataline::testing {
+namespace {
+
+constexpr int64_t kAMinuteNs = 60'000'000'000;
+
+void spin_for(std::chrono::nanoseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+struct Pace {
+  int64_t batch_size;
+  int workers, depth;
+  int longest_pause_us;  // of the consumer, drawn anew for each batch
+  bool reader = false;   // whose records a consumer never helps with
+};
+
+class Handoff : public ::testing::TestWithParam<Pace> {};
+
+// Slots of 64 KiB are opened one by one as workers need them, small ones ahead: both ways of opening meet consumers
+// that are faster and slower than the workers.
+TEST_P(Handoff, NoBatchIsLateForEverWhateverThePace) {
+  const Pace& pace = GetParam();
+  const int64_t steps = 3;
+  TestReader reader;
+  const int64_t samples = pace.batch_size * steps;
+  const Loader loader = make_loader(pace.reader ? reader.dataset(samples) : counting_dataset(samples),
+                                    {{"batch_size", std::to_string(pace.batch_size)},
+                                     {"num_workers", std::to_string(pace.workers)},
+                                     {"prefetch_depth", std::to_string(pace.depth)},
+                                     {"shuffle", "full"}});
+  std::mt19937 random(7);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(400);
+  for (int64_t epoch = 0; std::chrono::steady_clock::now() < end; ++epoch) {
+    for (int64_t step = 0; step < steps; ++step) {
+      const Delivered got = next(loader, kAMinuteNs);
+      ASSERT_EQ(got.status, DL_OK) << got.message << " at epoch " << epoch << ", step " << step;
+      ASSERT_EQ(got.epoch, epoch);
+      ASSERT_EQ(got.step, step);
+      if (pace.longest_pause_us > 0)
+        spin_for(std::chrono::microseconds(random() % static_cast<unsigned>(pace.longest_pause_us)));
+    }
+    ASSERT_EQ(next(loader, kAMinuteNs).status, DL_END_OF_EPOCH);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Paces, Handoff,
+                         ::testing::Values(Pace{8192, 1, 4, 0}, Pace{8192, 1, 4, 30}, Pace{8192, 1, 1, 10},
+                                           Pace{8192, 2, 4, 20}, Pace{8192, 3, 2, 0}, Pace{64, 1, 4, 0},
+                                           Pace{64, 1, 4, 200}, Pace{64, 2, 1, 5}, Pace{64, 4, 8, 100},
+                                           Pace{8192, 1, 4, 0, true}, Pace{8192, 1, 4, 60, true},
+                                           Pace{8192, 2, 2, 40, true}, Pace{64, 2, 4, 10, true}),
+                         [](const auto& name) {
+                           const Pace& p = name.param;
+                           return "batch" + std::to_string(p.batch_size) + "_workers" +
+                                  std::to_string(p.workers) + "_depth" + std::to_string(p.depth) + "_pause" +
+                                  std::to_string(p.longest_pause_us) + (p.reader ? "_reader" : "");
+                         });
+
+TEST(HandoffToMany, ConsumersShareTheEpochAndEachBatchGoesToOne) {
+  for (const char* workers : {"0", "1", "3"}) {
+    const Loader loader = make_loader(counting_dataset(6000), {{"batch_size", "7"},
+                                                               {"num_workers", workers},
+                                                               {"max_leases", "8"},
+                                                               {"epochs", "4"},
+                                                               {"shuffle", "full"}});
+    std::mutex mutex;
+    std::vector<int> seen(6000);
+    const auto consume = [&] {
+      for (;;) {
+        const Delivered got = next(loader, kAMinuteNs);
+        if (got.status == DL_END) return;
+        if (got.status == DL_END_OF_EPOCH) continue;
+        ASSERT_EQ(got.status, DL_OK) << got.message;
+        std::lock_guard lock(mutex);
+        for (const uint64_t value : got.values) ++seen[value];
+      }
+    };
+    std::vector<std::thread> consumers;
+    for (int i = 0; i < 3; ++i) consumers.emplace_back(consume);
+    for (std::thread& consumer : consumers) consumer.join();
+    EXPECT_EQ(std::set<int>(seen.begin(), seen.end()), std::set<int>{4}) << workers << " workers";
+  }
+}
+
+TEST(HandoffOfAReader, IsCalledByWorkersOnlyUnlessThereAreNone) {
+  for (const char* workers : {"1", "2", "0"}) {
+    TestReader reader;
+    std::mutex mutex;
+    std::set<std::thread::id> callers;
+    reader.before = [&](const int64_t*, int64_t) {
+      std::lock_guard lock(mutex);
+      callers.insert(std::this_thread::get_id());
+    };
+    {
+      const Loader loader =
+          make_loader(reader.dataset(2000), {{"batch_size", "2"}, {"num_workers", workers}});
+      EXPECT_EQ(epoch_samples(loader).size(), 2000u);
+    }
+    EXPECT_EQ(callers.count(std::this_thread::get_id()), *workers == '0' ? 1u : 0u) << workers;
+  }
+}
+
+TEST(RunClaims, GivesEveryRunOnceFromBothEnds) {
+  RunClaims claims;
+  EXPECT_EQ(claims.claim(RunClaims::End::kFront), -1) << "nothing is open";
+  claims.open(5);
+  EXPECT_EQ(claims.claim(RunClaims::End::kFront), 0);
+  EXPECT_EQ(claims.claim(RunClaims::End::kBack), 4);
+  EXPECT_EQ(claims.claim(RunClaims::End::kBack), 3);
+  EXPECT_EQ(claims.claim(RunClaims::End::kFront), 1);
+  EXPECT_EQ(claims.claim(RunClaims::End::kFront), 2);
+  EXPECT_EQ(claims.claim(RunClaims::End::kFront), -1);
+  EXPECT_EQ(claims.claim(RunClaims::End::kBack), -1);
+  claims.open(5);
+  EXPECT_EQ(claims.claim(RunClaims::End::kBack), 4);
+}
+
+TEST(RunClaims, ThreadsNeverGetTheSameRun) {
+  constexpr int64_t kRuns = 20'000;
+  RunClaims claims;
+  claims.open(kRuns);
+  std::vector<std::atomic<int>> taken(kRuns);
+  const auto take = [&](RunClaims::End end) {
+    for (int64_t run; (run = claims.claim(end)) >= 0;) taken[static_cast<size_t>(run)].fetch_add(1);
+  };
+  std::thread back(take, RunClaims::End::kBack), front(take, RunClaims::End::kFront);
+  take(RunClaims::End::kFront);
+  back.join();
+  front.join();
+  for (const std::atomic<int>& count : taken) ASSERT_EQ(count.load(), 1);
+}
+
+}  // namespace
+}  // namespace dataline::testing
