@@ -1,4 +1,4 @@
-// Every public error code, provoked once through the C ABI.
+// Every public error code, provoked once through the C ABI. In one table, so that none is forgotten; hence its length.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
 #include <unistd.h>

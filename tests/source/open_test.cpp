@@ -15,6 +15,7 @@
 #include "core/source/formats.h"
 #include "core/source/uri.h"
 #include "tests/source/source_support.h"
+#include "tests/support/peak_growth.h"
 
 namespace dataline {
 namespace {
@@ -192,6 +193,8 @@ TEST_F(OpenTest, WhatDoesNotFitIsRefusedWithTheColumn) {
       {"%d/nothing.npy?trailing=ignore", 0, Code::kNotFound, "takes no keys"},
   };
   EXPECT_GE(table.size(), 40u);
+  RecordProperty("cases", static_cast<int>(table.size()));
+  PeakGrowth growth;
   for (const BadOpen& bad : table) {
     SCOPED_TRACE(bad.uri);
     std::string uri;
@@ -210,6 +213,7 @@ TEST_F(OpenTest, WhatDoesNotFitIsRefusedWithTheColumn) {
     EXPECT_EQ(source.status().column(), column) << source.status().message();
   }
   EXPECT_EQ(context_.memory->in_use_bytes(), 0);
+  EXPECT_LT(growth.bytes(), kMostGrowthBytes);
 }
 
 TEST_F(OpenTest, ADirectoryWithoutFilesOfTheFormatSaysWhatItLookedFor) {
