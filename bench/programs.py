@@ -58,7 +58,8 @@ class Program:
                                             text=True, bufsize=1, errors="replace", start_new_session=True)
         self.printed, self.lines = "", queue.Queue()
         # A thread, because a program may print half a line and then hang.
-        threading.Thread(target=self._read, daemon=True).start()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
 
     def _read(self):
         for line in self.process.stdout:
@@ -118,6 +119,9 @@ class Program:
         except ProcessLookupError:
             pass
         self.process.wait()
+        self.reader.join(timeout=5)
+        if not self.reader.is_alive():
+            self.process.stdout.close()
 
 
 def why_missing(environment):

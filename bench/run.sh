@@ -65,6 +65,7 @@ if $micro; then
 fi
 build dataline_rows dataline_cli
 if $smoke; then
+  python3 bench/self_test.py || exit 1
   $peers || rest+=(--no-peers)
   exec python3 bench/rounds.py --small --rounds 2 --seconds 0.05 "${rest[@]}"
 fi

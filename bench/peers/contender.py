@@ -5,6 +5,7 @@ JSON for each line on stdin, as dataline_rows does.
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
+import contextlib
 import json
 import os
 import resource
@@ -258,7 +259,8 @@ def leave():
     """Ends this process and what it started: some loaders' threads and worker processes do not end by themselves."""
     sys.stdout.flush()
     for pid in set(_descendants(os.getpid())):
-        os.kill(int(pid), signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(pid), signal.SIGKILL)
     os._exit(0)
 
 

@@ -122,10 +122,10 @@ def trainings(digits, folder, library):
 
 
 def table(runs, epochs, data):
-    out = [f"{f'{epochs} epochs of {data}':36} {'s/epoch':>8} {'waited':>8} {'CPU s':>8} {'accuracy':>9}"]
+    out = [f"{f'{epochs} epochs of {data}':40} {'s/epoch':>8} {'waited':>8} {'CPU s':>8} {'accuracy':>9}"]
     for run in runs:
         middle = {key: float(np.median(values)) for key, values in run.samples.items()}
-        out.append(f"{run.name:36} {middle['epoch_s']:8.2f} {100 * middle['wait_s'] / middle['epoch_s']:6.1f} % "
+        out.append(f"{run.name:40} {middle['epoch_s']:8.2f} {100 * middle['wait_s'] / middle['epoch_s']:6.1f} % "
                    f"{middle['cpu_s']:8.2f} {run.samples['accuracy_percent'][-1]:7.2f} %")
     return "\n".join(out)
 

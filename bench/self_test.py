@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""What the runner and the table promise, on made-up programs and samples: `bench/run.sh --smoke` begins with it.
+SPDX-License-Identifier: Apache-2.0
+"""
+import sys
+import unittest
+
+import report
+import table
+from programs import Failed, Program
+
+READY = "print('{\"ready\": [\"some 1\"]}', flush=True)"
+
+
+def started(test, code):
+    program = Program("self_test", "some", [sys.executable, "-c", code])
+    test.addCleanup(program.end)
+    test.addCleanup(program.process.kill)  # before it: a program that hangs would be given time to leave by itself
+    return program
+
+
+class ProgramsThatFail(unittest.TestCase):
+    def failure(self, code, limit_s=30):
+        program = started(self, f"import sys, time\n{READY}\n{code}")
+        program.ready(30)
+        with self.assertRaises(Failed) as caught:
+            program.round(limit_s)
+        return str(caught.exception)
+
+    def test_one_that_hangs_is_named_with_row_limit_and_last_line(self):
+        told = self.failure("print('at slot 3', flush=True)\ntime.sleep(600)", limit_s=1)
+        self.assertEqual(told, "self_test: some gave no answer in the 1 s it had for a round; its last line: at slot 3")
+
+    def test_one_that_hangs_inside_a_line_is_given_up(self):
+        told = self.failure("sys.stdout.write('{\"round\"'); sys.stdout.flush()\ntime.sleep(600)", limit_s=1)
+        self.assertIn("gave no answer in the 1 s", told)
+
+    def test_one_that_ends_is_named_with_its_status_and_what_it_said(self):
+        told = self.failure("sys.stdin.readline()\nsys.exit('no such file')")
+        self.assertIn("ended with status 1 instead of an answer", told)
+        self.assertTrue(told.endswith("its last line: no such file"), told)
+
+    def test_one_that_breaks_off_its_answer_is_named_with_its_signal(self):
+        told = self.failure("import os\nsys.stdin.readline()\nsys.stdout.write('{\"round\"'); sys.stdout.flush()\n"
+                            "os.kill(os.getpid(), 11)")
+        self.assertIn("ended with signal SIGSEGV", told)
+
+    def test_an_answer_that_came_in_one_piece_with_other_lines_is_found(self):
+        program = started(self, f"import sys\n{READY}\nsys.stdin.readline()\n"
+                                "sys.stdout.write('warming up\\n{\"round\": {}}\\n'); sys.stdout.flush()")
+        program.ready(30)
+        self.assertEqual(program.round(30), {"round": {}})
+
+
+def results(samples, row="rows_u8_47mb", failed=None):
+    return {"rows": {row: {"samples": samples, "notes": {}, "failed": failed or {}}}}
+
+
+def rates(*values):
+    return {"rows_per_s": [value * 1e6 for value in values]}
+
+
+class TheTable(unittest.TestCase):
+    def line(self, found, work):
+        return next(line for line in table.lines(found) if line.work == work)
+
+    def test_a_ratio_is_the_median_of_the_rounds_own_and_shows_their_spread(self):
+        found = results({"dataline w1": rates(9, 19, 29), "bare gather 1": rates(10, 20, 20)})
+        line = self.line(found, "u8 rows, 47 MB, 1 worker")
+        self.assertEqual((line.ours, line.ratio, line.verdict, line.spread),
+                         ("19 M/s (w1)", "0.95", "yes", "0.9 .. 1.45"))
+
+    def test_limits_and_our_own_variants_are_never_the_best_loader(self):
+        found = results({"dataline w0": rates(9), "numpy take": rates(8), "torch index_select 1": rates(8),
+                         "libtorch stack w0": rates(5), "mlx 2": rates(3), "pytorch batched w0": rates(2)})
+        line = self.line(found, "u8 rows, 47 MB, best Python loader")
+        self.assertEqual((line.other, line.ratio, line.verdict), ("3 M/s (mlx 2)", "3x", "NO"))
+        self.assertEqual(self.line(found, "u8 rows, 47 MB, native loaders").other, "5 M/s (libtorch stack w0)")
+
+    def test_the_usual_pytorch_is_the_faster_of_its_two_forms(self):
+        found = results({"dataline w0": rates(9), "pytorch ordinary w0": rates(0.2), "pytorch own dataset w0": rates(0.3),
+                         "pytorch batched w0": rates(2)})
+        self.assertEqual(self.line(found, "u8 rows, 47 MB, PyTorch as usual").ratio, "30x")
+
+    def test_the_lowest_cpu_of_others_is_what_ours_is_held_against(self):
+        found = results({"dataline w0": {"cpu_s_per_gb": [0.5]}, "ffcv 1": {"cpu_s_per_gb": [0.4]},
+                         "mlx 2": {"cpu_s_per_gb": [2]}})
+        line = self.line(found, "CPU per GB, u8 rows, caller's thread")
+        self.assertEqual((line.other, line.verdict), ("0.4 s/GB (ffcv 1)", "NO"))
+
+    def test_without_a_peer_a_line_claims_nothing(self):
+        line = self.line(results({"dataline w0": rates(9)}), "u8 rows, 47 MB, best Python loader")
+        self.assertEqual((line.other, line.ratio, line.verdict), ("-", "-", ""))
+
+    def test_who_was_not_measured_stands_below_it(self):
+        found = results({"dataline w0": rates(9)}, failed={"ffcv_beton": "rows_u8_47mb: ffcv_beton: no compiler"})
+        self.assertTrue(report.plain(found).endswith("not measured:\n  rows_u8_47mb: ffcv_beton: no compiler"))
+
+    def test_where_io_uring_is_forbidden_the_cold_row_says_so(self):
+        found = results({name: {"mb_per_s": [value], "resident_before_percent": [0.2]} for name, value in
+                         (("dataline w1", 90), ("pread direct 128", 100), ("demand faults", 20))}, "cold")
+        found["rows"]["cold"]["notes"] = {"pread direct 128": "io_uring is not allowed here"}
+        direct, faults = table.lines(found)
+        self.assertEqual(direct.other, "100 MB/s (pread direct 128; io_uring is not allowed here)")
+        self.assertEqual((direct.ratio, faults.ratio), ("0.90", "4.5x"))
+
+
+if __name__ == "__main__":
+    unittest.main()
