@@ -49,6 +49,14 @@ TEST(WaitPoint, AWaitEndsNoSoonerThanItsDeadline) {
   }
 }
 
+TEST(WaitPoint, WhatBecomesTrueAtTheDeadlineCounts) {
+  WaitPoint point;
+  for (int64_t length_ns : {int64_t{1'000}, kMoment, 3 * kMoment}) {
+    const int64_t deadline_ns = monotonic_ns() + length_ns;
+    EXPECT_TRUE(point.wait(deadline_ns, [&] { return monotonic_ns() >= deadline_ns; }));
+  }
+}
+
 TEST(WaitPoint, NotificationsWithoutAChangeDoNotEndAWait) {
   WaitPoint point;
   std::atomic<bool> stop{false};
