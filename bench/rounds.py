@@ -13,6 +13,7 @@ import math
 import os
 import pathlib
 import shlex
+import signal
 import sys
 
 import machine
@@ -175,6 +176,8 @@ def arguments():
 
 
 def main():
+    # Ended from outside, a run still ends the programs that it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: ended by SIGTERM"))
     asked = arguments()
     os.makedirs(asked.data, exist_ok=True)
     asked.out.parent.mkdir(parents=True, exist_ok=True)
