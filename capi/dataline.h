@@ -37,7 +37,7 @@
  *            parameter and lives as long as it. Arguments are copied unless the text says borrowed.
  * Text       In: UTF-8, NUL-terminated. Out: NUL-terminated and borrowed.
  * Structs    The caller zeroes a struct and sets its struct_size to sizeof (DL_ERROR_INIT and dl_error_init do both);
- *            later releases only append. The library reads and writes no byte past struct_size.
+ *            later releases only append. The library reads and writes the members within struct_size, no byte past it.
  * Threading  "any thread": from several threads at once. "one at a time": from any thread, but the caller keeps
  *            two calls on one object apart. Options, transforms and versions: one at a time. Datasets: any thread.
  * Callbacks  The library calls the host only through tables the host gave it. A callback must not throw or jump
@@ -147,7 +147,7 @@ typedef struct dl_error {
   int32_t os_error;     /* errno, or 0 */
   int32_t column;       /* 1-based place in a URI or transform text, or 0 */
   int64_t sample_index; /* the (first) sample concerned, or -1 */
-  char message[512];    /* NUL-terminated UTF-8, cut at the end when longer */
+  char message[512];    /* NUL-terminated, one line of printable UTF-8, cut at the end when longer */
 } dl_error;
 #ifdef __cplusplus
 #define DL_ERROR_INIT \
