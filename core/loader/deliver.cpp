@@ -73,7 +73,7 @@ Slot* Loader::head_slot() {
 bool Loader::happened(const Change& change) const {
   if (events_.load() != change.events || cancelled() || interrupts_.load() != change.interrupts) return true;
   if (change.awaited == Awaited::kLease) return false;
-  // The slot may be another batch's by now: then the head has moved, and looking again is right.
+  if (head_hint_.load() != change.head) return true;  // another consumer took it, or a seek left it behind
   if (change.slot != nullptr) return change.slot->state() == SlotState::kReady;
   return opened_.load(std::memory_order_acquire) > change.head;
 }
@@ -85,6 +85,8 @@ void Loader::wait_for_change(std::unique_lock<ThreadMutex>& lock, Awaited awaite
   lock.unlock();
   std::unique_lock helper(helper_mutex_, std::defer_lock);
   bool helping = awaited == Awaited::kBatch && may_help() && helper.try_lock();
+  // With num_workers=0 the consumer that helps may sleep, having found nothing open.
+  if (workers_.empty() && !helping) ready_.notify_all();
   for (bool met = true; met && !happened(change);) {
     helping = helping && help_until(deadline_ns, change);
     met = ready_.wait(deadline_ns, [&] { return happened(change) || (helping && claimable()); });
