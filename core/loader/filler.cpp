@@ -146,16 +146,18 @@ int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, int64
   return -1;
 }
 
-// Asks storage for the records that come kRecordsAhead rows later; over the epoch's end too, unless that takes a
+// Asks storage for this run's records, unless an earlier one did, and for those that come kRecordsAhead rows later; over the epoch's end too, unless that takes a
 // table which may not be ready.
 void Filler::look_ahead(const Slot& slot, const BatchOrder& order, int64_t row, int64_t count,
                         WorkerScratch& scratch) {
   const int64_t rows_per_step = steps_->max_rows();
-  const int64_t here = (slot.epoch * steps_->count() + slot.step) * rows_per_step + row + count;
+  const int64_t here = (slot.epoch * steps_->count() + slot.step) * rows_per_step + row;
+  const int64_t until = here + count + Lookahead::kRecordsAhead;
+  // The first run asks for its own records and no more, so that the first batch is not late; each later one for twice
+  // its rows at most, until the head start is made up.
+  const int pieces = lookahead_.fresh() ? 1 : 2;
   int64_t begin = 0, end = 0;
-  // Twice a run's rows at most, so that the head start is made up without one run paying for all of it.
-  for (int piece = 0; piece < 2 && lookahead_.claim(here, here + Lookahead::kRecordsAhead, begin, end);
-       ++piece) {
+  for (int piece = 0; piece < pieces && lookahead_.claim(here, count, until, begin, end); ++piece) {
     int64_t wanted = 0;
     for (int64_t at = begin; at < end;) {
       const int64_t epoch = at / rows_per_step / steps_->count();

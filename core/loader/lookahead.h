@@ -39,21 +39,30 @@ class Lookahead {
     return true;
   }
 
-  // Claims the next piece of the future up to `until` (a count of rows since create, over epochs). False: all of it
-  // was asked for already.
-  bool claim(int64_t from, int64_t until, int64_t& begin, int64_t& end) {
+  // Whether nothing was asked for since the start or the last seek.
+  bool fresh() const { return advised_.load(std::memory_order_relaxed) == 0; }
+
+  // Claims the next `count` rows from `from` on and up to `until` (counts of rows since create, over epochs). False:
+  // all of it was asked for already.
+  bool claim(int64_t from, int64_t count, int64_t until, int64_t& begin, int64_t& end) {
     int64_t done = advised_.load(std::memory_order_relaxed);
     do {
       begin = done > from ? done : from;
       if (begin >= until) return false;
-      end = begin + kMaxRunRecords < until ? begin + kMaxRunRecords : until;
+      end = begin + count < until ? begin + count : until;
     } while (!advised_.compare_exchange_weak(done, end, std::memory_order_relaxed));
     return true;
   }
-  void restart() { advised_.store(0, std::memory_order_relaxed); }
+  // After a seek: nothing is asked for, and nothing known of the records there.
+  void restart() {
+    advised_.store(0, std::memory_order_relaxed);
+    cold_runs_left_.store(0, std::memory_order_relaxed);
+    check_every_.store(1, std::memory_order_relaxed);
+    skip_.store(0, std::memory_order_relaxed);
+  }
 
  private:
-  static constexpr int64_t kSeldom = 64;     // runs between two checks while everything is in memory
+  static constexpr int64_t kSeldom = 16;     // runs between two checks while everything is in memory
   static constexpr int64_t kColdRuns = 256;  // runs after which coldness is looked at again
 
   std::atomic<int64_t> cold_runs_left_{0};
