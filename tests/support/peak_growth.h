@@ -11,12 +11,13 @@ namespace dataline {
 // What a hostile header, text or option may cost before it is refused.
 constexpr int64_t kMostGrowthBytes = 16 << 20;
 
-// From its making on. The kernel's high-water mark is set back first: an earlier peak would hide a later one.
+// From its making on. The kernel's high-water mark is set back first, where that is allowed: an earlier peak would hide
+// a later one.
 class PeakGrowth {
  public:
   PeakGrowth() {
     std::ofstream("/proc/self/clear_refs") << 5;
-    before_ = status_bytes("VmRSS:");
+    before_ = status_bytes("VmHWM:");
   }
   // 0 where it cannot be told: without /proc, and under sanitizers, which keep what was freed.
   int64_t bytes() const {
