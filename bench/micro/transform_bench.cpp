@@ -142,13 +142,11 @@ void run_case(benchmark::State& state, const Case& wanted) {
   const MappedBytes data(wanted.rows * stride + 4096);
   const std::vector<const std::byte*> list = row_list(wanted, stride, data.data());
   const Buffer slots(kSlots * kBatchRows * std::max(out_bytes, row_bytes)), scratch(program.scratch_bytes());
-  std::vector<int64_t> numbers(kRunRows);
   RowErrors errors;
   FieldRows rows;
   rows.source_offset = wanted.source_offset;
   rows.target_stride = out_bytes;
   rows.contiguous = wanted.in_order;
-  rows.slots = numbers.data();
   rows.scratch = scratch.data;
   rows.errors = &errors;
   rows.count = kRunRows;

@@ -26,7 +26,6 @@ WorkerScratch::WorkerScratch(const Pipeline& pipeline, std::byte* memory) {
   columns_.resize(column_count);
   pointers_.resize(column_count * records);
   column_bytes_.resize(column_count * records);
-  slots_.resize(records);
   ahead_.resize(records);
   for (size_t c = 0; c < column_count; ++c) {
     columns_[c].data = pointers_.data() + c * records;
@@ -41,7 +40,7 @@ WorkerScratch::WorkerScratch(const Pipeline& pipeline, std::byte* memory) {
 void Filler::fill(Slot& slot, const BatchOrder& order, int64_t row, int64_t count, WorkerScratch& scratch) {
   if (order.table != nullptr) tables_->ensure_ready(*order.table);
   Run& run = scratch.run_;
-  run.contiguous = order_rows(slot, order, row, count, scratch);
+  run.contiguous = order_rows(slot, order, row, count);
   run.count = count;
   run.indices = slot.sample_indices + row;
   run.batch_stamp = slot.sequence + 1;
@@ -54,9 +53,8 @@ void Filler::fill(Slot& slot, const BatchOrder& order, int64_t row, int64_t coun
   if (order.table != nullptr) tables_->work_ahead();
 }
 
-// Writes the samples and order slots of the rows; true when the samples are consecutive.
-bool Filler::order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count,
-                        WorkerScratch& scratch) const {
+// Writes the samples of the rows; true when the samples are consecutive.
+bool Filler::order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count) const {
   int64_t* samples = slot.sample_indices + row;
   const int64_t first = slot.first_slot + row;
   const int64_t real = std::clamp<int64_t>(steps_->slots() - first, 0, count);
@@ -70,7 +68,6 @@ bool Filler::order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_
     order.order->samples(slot.epoch, table_of(order), begin, piece, samples + at);
     at += piece;
   }
-  for (int64_t i = 0; i < count; ++i) scratch.slots_[static_cast<size_t>(i)] = first + i;
   return contiguous;
 }
 
@@ -81,7 +78,7 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
 
   FieldRows rows;
   rows.count = run.count;
-  rows.slots = scratch.slots_.data();
+  rows.first_slot = slot.first_slot + row;
   rows.seed = config_->seed;
   rows.epoch = slot.epoch;
   rows.scratch = scratch.program_scratch_;
@@ -138,7 +135,6 @@ int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, int64
     run.count = 1;
     run.contiguous = true;
     run.indices = slot.sample_indices + row;
-    scratch.slots_[0] = slot.first_slot + row;
     read_rows(slot, row, scratch);
     if (scratch.errors_.empty()) return slot.sample_indices[row];
   }

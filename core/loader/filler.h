@@ -29,7 +29,6 @@ class WorkerScratch {
   std::vector<Run::ColumnRows> columns_;
   std::vector<const std::byte*> pointers_;
   std::vector<int64_t> column_bytes_;
-  std::vector<int64_t> slots_;
   std::vector<int64_t> ahead_;
   std::byte* program_scratch_;
 };
@@ -50,8 +49,7 @@ class Filler {
   void restart_lookahead() { lookahead_.restart(); }
 
  private:
-  bool order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count,
-                  WorkerScratch& scratch) const;
+  bool order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count) const;
   void read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const;
   void repair(Slot& slot, const BatchOrder& order, int64_t row, WorkerScratch& scratch) const;
   int64_t stand_in(Slot& slot, const BatchOrder& order, int64_t row, int64_t order_slot,

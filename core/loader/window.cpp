@@ -170,7 +170,7 @@ bool Loader::claim(RunClaims::End end, Claim& claim) {
 }
 
 void Loader::fill_claimed(const Claim& claim, WorkerScratch& scratch) {
-  if (claim.run != 0) return fill_run(*claim.place, claim.run, scratch);
+  if (claim.run != 0 || workers_.empty()) return fill_run(*claim.place, claim.run, scratch);
   const int64_t begin_ns = monotonic_ns();
   fill_run(*claim.place, claim.run, scratch);
   const int64_t took_ns = monotonic_ns() - begin_ns;

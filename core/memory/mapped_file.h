@@ -3,7 +3,7 @@
 // Threads: immutable after open; every function may be called from any thread.
 // Lifetime: pointers from at() live as long as the object.
 // Failure: opens with O_NONBLOCK and refuses what is not a regular file, so a FIFO never blocks. A file that
-// shrinks is found by check_unchanged() (one fstat) and, for pages that are not yet in memory, by populate()
+// shrinks is found by check_unchanged() (one lseek) and, for pages that are not yet in memory, by populate()
 // (EFAULT instead of SIGBUS). A truncation between check and copy of pages already mapped cannot be caught
 // without a signal handler; io=pread and io=memory do not have that gap.
 // Limits: a mapped file keeps its descriptor only while the process has plenty (descriptor numbers below half
@@ -63,7 +63,7 @@ class MappedFile {
   // never ends in a signal as long as the file has its descriptor.
   Status read(int64_t offset, int64_t bytes, std::byte* out) const;
 
-  // kTruncated when the file is shorter now than at open. Costs one fstat; nothing for kMemory. A file
+  // kTruncated when the file is shorter now than at open. Costs one lseek; nothing for kMemory. A file
   // replaced under its name is fine: the open one stays.
   Status check_unchanged() const;
   // Asks the kernel to start reading a range; in pieces no larger than the device's read-ahead window

@@ -86,7 +86,12 @@ void FlatFile::point_into(Run& run, const std::byte* base) const {
   for (size_t c = 0; c < layout_.columns.size(); ++c) {
     const std::byte* column = base + layout_.columns[c].offset;
     const std::byte** data = run.columns[c].data;
-    for (int64_t i = 0; i < count; ++i) data[i] = column + indices[i] * stride;
+    if (run.contiguous) {
+      column += indices[0] * stride;
+      for (int64_t i = 0; i < count; ++i) data[i] = column + i * stride;
+    } else {
+      for (int64_t i = 0; i < count; ++i) data[i] = column + indices[i] * stride;
+    }
     run.columns[c].contiguous = count <= 1 || (run.contiguous && stride == layout_.columns[c].stored_bytes);
   }
 }

@@ -14,7 +14,7 @@ constexpr int64_t kBlockBytes =
     8192;  // of source elements: two blocks and the chain's stay in the first level
 
 uint64_t draw(const RowContext& context, int64_t place, uint64_t number) {
-  return random_bits(context.key, static_cast<uint64_t>(context.rows->slots[context.row]),
+  return random_bits(context.key, static_cast<uint64_t>(context.rows->first_slot + context.row),
                      static_cast<uint64_t>(place) | number << 32);
 }
 

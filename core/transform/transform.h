@@ -31,7 +31,8 @@ struct FieldRows {
   std::byte* target = nullptr;      // row i goes to target + i * target_stride; 64-byte aligned at row 0
   int64_t target_stride = 0;        // dense: the output's bytes(); ragged: the share of a sample
   int64_t* target_bytes = nullptr;  // [count], ragged output only: bytes written (<= target_stride)
-  const int64_t* slots = nullptr;   // [count], place in the epoch's order: what random operators draw from
+  int64_t first_slot =
+      0;  // place of row 0 in the epoch's order, of row i i later: what random operators draw from
   uint64_t seed = 0;
   int64_t epoch = 0;
   std::byte* scratch = nullptr;  // Program::scratch_bytes(), 64-byte aligned

@@ -52,14 +52,13 @@ TEST(Allocation, RunningAProgramAllocatesNothing) {
     const std::vector<const std::byte*> sources(kRows, work.sample.bytes.data());
     std::vector<std::byte> target(static_cast<size_t>(kRows * program.output().bytes()));
     std::vector<std::byte> scratch(static_cast<size_t>(program.scratch_bytes()));
-    const std::vector<int64_t> slots(kRows, 3);
     RowErrors errors;
     FieldRows rows;
     rows.count = kRows;
     rows.source = sources.data();
     rows.target = target.data();
     rows.target_stride = program.output().bytes();
-    rows.slots = slots.data();
+    rows.first_slot = 3;
     rows.scratch = scratch.data();
     rows.errors = &errors;
     const int64_t before = allocations;

@@ -89,8 +89,7 @@ RunResult run_transform(std::string_view text, const Field& field,
   std::vector<std::byte> scratch(static_cast<size_t>(scratch_bytes) + 2 * kGuardBytes + 64, kUntouched);
   std::byte* const to = aligned(target) + kGuardBytes;
   const Sources sources = lay_out(rows, setup);
-  std::vector<int64_t> slots(rows.size()), written(rows.size(), -1);
-  for (size_t i = 0; i < slots.size(); ++i) slots[i] = setup.first_slot + static_cast<int64_t>(i);
+  std::vector<int64_t> written(rows.size(), -1);
   for (int64_t first = 0; first < count; first += setup.run_rows) {
     const auto at = static_cast<size_t>(first);
     RowErrors errors;
@@ -103,7 +102,7 @@ RunResult run_transform(std::string_view text, const Field& field,
     run.target = to + first * stride;
     run.target_stride = stride;
     run.target_bytes = ragged ? &written[at] : nullptr;
-    run.slots = &slots[at];
+    run.first_slot = setup.first_slot + static_cast<int64_t>(at);
     run.seed = setup.seed;
     run.epoch = setup.epoch;
     run.scratch = aligned(scratch) + kGuardBytes / 64 * 64;
