@@ -127,9 +127,10 @@ class Loader final : public BatchOwner,
   void free_slot(Slot& slot);
   void publish();  // after open_more(), without mutex_: wakes the workers
   bool enough_ready();
-  void fill_run(InFlight& flight, int64_t run, WorkerScratch& scratch);  // workers, no lock
-  void finish(Slot& slot);    // the last worker of a batch, no lock
-  void work(Worker& worker);  // a worker's life, no lock
+  InFlight& flight(int64_t sequence) { return window_[static_cast<size_t>(sequence) % window_.size()]; }
+  Position position_of(int64_t sequence) const;
+
+  // work.cpp: by workers, and consumers that help; no lock unless said otherwise.
   struct Claim {
     InFlight* place = nullptr;
     int64_t run = 0;
@@ -140,18 +141,18 @@ class Loader final : public BatchOwner,
     int64_t span_ns = 0;  // of late, in which
     double batches = 0;   // so many were taken
   };
+  void work(Worker& worker);  // a worker's life
   int64_t expected_need_ns(Pace& pace) const;
   bool claimable() const;
-  bool claim(RunClaims::End end, Claim& claim);                   // no lock
-  void fill_claimed(const Claim& claim, WorkerScratch& scratch);  // no lock
+  bool claim(RunClaims::End end, Claim& claim);
+  void fill_claimed(const Claim& claim, WorkerScratch& scratch);
+  void fill_run(InFlight& flight, int64_t run, WorkerScratch& scratch);
+  void finish(Slot& slot);  // by the last one in a batch
   bool may_help() const;
-  bool surplus_may_work() const { return !hungry() || !may_help(); }
-  // Whether the consumer has lately had to wait for most of its batches.
+  bool help_until(int64_t deadline_ns, const Change& change);
   bool hungry() const { return hunger_.load(std::memory_order_relaxed) > kHungry; }  // relaxed: a hint
   void count_hunger(bool waited);                                                    // under mutex_
-  bool help_until(int64_t deadline_ns, const Change& change);                        // no lock
-  InFlight& flight(int64_t sequence) { return window_[static_cast<size_t>(sequence) % window_.size()]; }
-  Position position_of(int64_t sequence) const;
+  bool surplus_may_work() const { return !hungry() || !may_help(); }
 
   // deliver.cpp: under mutex_.
   Slot* head_slot();
@@ -220,10 +221,10 @@ class Loader final : public BatchOwner,
   std::vector<InFlight> window_;
   std::atomic<int64_t> filling_{0};            // open batches that are not finished
   std::atomic<int64_t> run_ns_{kNotMeasured};  // what a run takes, smoothed
-  std::atomic<int32_t> hunger_{0};
+  std::atomic<int32_t> hunger_{0};      // grows with batches that a consumer waited for, shrinks with others
   std::atomic<int64_t> opened_{0};      // sequences below it are open; release publishes window_ entries
   std::atomic<int64_t> claim_from_{0};  // sequences below it have no run left to claim
-  std::atomic<int64_t> head_hint_{0};   // head_, for finish(): whether the consumer can want this batch now
+  std::atomic<int64_t> head_hint_{0};   // head_, for those without mutex_: finish(), waiting consumers
   std::atomic<uint32_t> events_{0};     // grows when something other than the head slot may end a wait
   std::atomic<uint32_t> interrupts_{0};
   std::atomic<bool> cancelled_{false}, token_cancelled_{false};

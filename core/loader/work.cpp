@@ -1,0 +1,153 @@
+// Filling the batches in flight: claims, a worker's life, a consumer that helps.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "core/loader/loader.h"
+
+namespace dataline {
+namespace {
+
+// Runs longer than this are left to the workers: a consumer's deadline may be late by one run.
+constexpr int64_t kHelpRunNs = 50'000;
+
+}  // namespace
+
+void Loader::fill_run(InFlight& place, int64_t run, WorkerScratch& scratch) {
+  Slot& slot = *place.slot;
+  const int64_t row = run * pipeline_.run_records;
+  const int64_t count = std::min(slot.samples - row, pipeline_.run_records);
+  if (count > 0 && !slot.abandoned.load(std::memory_order_relaxed)) {  // relaxed: only saves work
+    try {
+      filler_->fill(slot, place.order, row, count, scratch);
+    } catch (...) {
+      // Only bad_alloc can come here. The batch is told as lost, and filled again by the next call.
+      slot.lost.store(true);
+    }
+  }
+  // Acquire-release: the last worker sees the rows of all others, and passes them on through the slot's state.
+  if (place.runs_left.fetch_sub(1, std::memory_order_acq_rel) == 1) finish(slot);
+}
+
+// The batch's place in window_ may hold another batch by now.
+void Loader::finish(Slot& slot) {
+  const int64_t sequence = slot.sequence;
+  if (!slot.abandoned.load() && !slot.lost.load()) slot.finish();
+  slot.go(SlotState::kFilling, SlotState::kStaged);
+  // Before Ready: a consumer that takes this batch at once must find room to open the next.
+  filling_.fetch_sub(1);
+  slot.go(SlotState::kStaged, SlotState::kReady);
+  // The slot may be lent, recycled and opened again by now; only its atomics may be touched.
+  if (slot.abandoned.load()) {
+    std::unique_lock lock(mutex_);
+    if (slot.go(SlotState::kReady, SlotState::kDraining)) free_slot(slot);
+    open_more();
+    lock.unlock();
+    publish();
+    events_.fetch_add(1);
+    ready_.notify_all();
+    return;
+  }
+  // Either this sees that the consumer wants this batch, or the consumer, which names what it wants before it looks,
+  // sees the state.
+  if (sequence == head_hint_.load()) ready_.notify_all();
+  if (!opens_on_finish_ && !has_event_.load()) return;
+  std::unique_lock lock(mutex_);
+  open_more();
+  update_event();
+  lock.unlock();
+  publish();
+}
+
+bool Loader::claimable() const {
+  // Relaxed: a hint; claim() looks for itself.
+  return claim_from_.load(std::memory_order_relaxed) < opened_.load(std::memory_order_acquire);
+}
+
+// Takes the next run, if any open batch has one left. Nobody holds a run it does not fill: a sleeping worker delays
+// no batch.
+bool Loader::claim(RunClaims::End end, Claim& claim) {
+  // Relaxed: a hint. What is found at a sequence's place is open, even if it is a later batch's by now.
+  int64_t sequence = claim_from_.load(std::memory_order_relaxed);
+  for (; sequence < opened_.load(std::memory_order_acquire); ++sequence) {
+    claim.place = &flight(sequence);
+    claim.run = claim.place->claims.claim(end);
+    if (claim.run >= 0) return true;
+    int64_t expected = sequence;
+    claim_from_.compare_exchange_strong(expected, sequence + 1, std::memory_order_relaxed);
+  }
+  return false;
+}
+
+void Loader::fill_claimed(const Claim& claim, WorkerScratch& scratch) {
+  if (claim.run != 0 || workers_.empty()) return fill_run(*claim.place, claim.run, scratch);
+  const int64_t begin_ns = monotonic_ns();
+  fill_run(*claim.place, claim.run, scratch);
+  const int64_t took_ns = monotonic_ns() - begin_ns;
+  // Relaxed: a hint about the past.
+  const int64_t mean_ns = run_ns_.load(std::memory_order_relaxed);
+  run_ns_.store(mean_ns == kNotMeasured ? took_ns : mean_ns + (took_ns - mean_ns) / 4,
+                std::memory_order_relaxed);
+}
+
+// Waking a worker costs the consumer a system call, 8 us in a guest (and the worker is up 40 us later). So a worker
+// sleeps only until half of the window will have been taken if the consumer keeps its pace. kForever when it has taken
+// nothing since the last time: a consumer that stands still is not looked after.
+int64_t Loader::expected_need_ns(Pace& pace) const {
+  const int64_t now_ns = monotonic_ns(), head = head_hint_.load();
+  const int64_t passed_ns = now_ns - std::exchange(pace.seen_ns, now_ns);
+  const int64_t taken = head - std::exchange(pace.seen_head, head);
+  const int64_t half = config_.prefetch_depth / 2;
+  if (passed_ns == now_ns || taken <= 0 || half == 0) return kForever;
+  // Smoothed, because `taken` is a small whole number.
+  pace.span_ns += passed_ns - pace.span_ns / 4;
+  pace.batches += static_cast<double>(taken) - pace.batches / 4;
+  return now_ns + static_cast<int64_t>(static_cast<double>(pace.span_ns * half) / pace.batches);
+}
+
+void Loader::work(Worker& worker) {
+  WaitPoint& work = worker.surplus ? surplus_work_ : work_;
+  const auto may_work = [&] { return !worker.surplus || surplus_may_work(); };
+  Pace pace;
+  while (!stopping_.load()) {
+    Claim run;
+    if (may_work() && claim(RunClaims::End::kFront, run)) {
+      fill_claimed(run, *worker.scratch);
+    } else {
+      work.wait(expected_need_ns(pace), [&] { return (claimable() && may_work()) || stopping_.load(); });
+    }
+  }
+  worker.cpu_ns.store(thread_cpu_ns());
+  worker.done.store(true);
+  workers_alive_.fetch_sub(1);
+  retired_.notify_all();
+}
+
+// Whether a waiting consumer fills runs. With num_workers=0 it is the only one who does. Otherwise it helps where a
+// run is over sooner than a wait would notice, and never calls the host's reader.
+bool Loader::may_help() const {
+  if (workers_.empty()) return true;
+  return run_ns_.load(std::memory_order_relaxed) <= kHelpRunNs && !pipeline_.source->calls_host();
+}
+
+// A worker beyond the CPUs would only push others off theirs, each time with a half-filled run; so it rests while the
+// consumer helps. The consumer is hungry when more than one batch in nine makes it wait.
+void Loader::count_hunger(bool waited) {
+  const int32_t hunger = hunger_.load(std::memory_order_relaxed);  // only changed under mutex_
+  const int32_t now = waited ? std::min(hunger + 8, kHungerMost) : std::max(hunger - 1, 0);
+  if (now != hunger) hunger_.store(now, std::memory_order_relaxed);
+}
+
+// Fills runs until the change happens, the deadline passes, or nothing is left to claim: the core that would spin does
+// the work it waits for. Returns whether this thread may go on helping.
+bool Loader::help_until(int64_t deadline_ns, const Change& change) {
+  Claim run;
+  while (may_help() && !happened(change)) {
+    if (deadline_ns != kForever && monotonic_ns() >= deadline_ns) return true;
+    if (!claim(RunClaims::End::kBack, run)) return true;
+    fill_claimed(run, *helper_scratch_);
+  }
+  return may_help();
+}
+
+}  // namespace dataline
