@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All the proof in one command. Everyday: at most 25 minutes on two cores, from nothing.
 #   tests/run.sh [--long] [--only part,part...]
-# Parts: setup release asan tsan bindings examples bench tidy. A part that fails does not stop the later ones.
+# Parts: setup release asan tsan bindings examples bench tidy, and aarch64 with --long. A part that fails does not stop the later ones.
 # The last line is `N passed, N failed, N skipped`; what was skipped is listed above with its reason.
 # SPDX-License-Identifier: Apache-2.0
 set -uo pipefail
@@ -103,6 +103,8 @@ sanitized() {
 part_setup() { tests/setup.sh || count_fail setup; }
 
 part_release() {
+  # The oracle of cli_pytorch; without it that test skips, and says so.
+  if [ $long -eq 1 ]; then quietly torch bench/peers/setup.sh torch; fi
   if build release; then tests release; else count_fail "release: build"; fi
 }
 
@@ -117,8 +119,23 @@ part_bindings() { :; }
 
 part_examples() {
   if [ ! -x examples/run.sh ]; then count_skip "examples: examples/run.sh is not there"; return; fi
-  if [ $long -eq 1 ]; then check examples examples/run.sh; else check examples examples/run.sh --quick; fi
+  if [ $long -eq 0 ]; then check examples examples/run.sh --quick; return; fi
+  check examples examples/run.sh
+  check mnist real_mnist
 }
+
+# The main job on the real files: 97 % or more, and a resume that gives the same weights.
+real_mnist() {
+  local data=${DATALINE_MNIST:-../shared/data/mnist} report=$logs/mnist.report
+  if [ ! -d "$data" ]; then echo "skipped: the MNIST files are not in $data (DATALINE_MNIST names another folder)"; return 77; fi
+  examples/run.sh --data "$data" >"$report" 2>&1 || { tail -n 20 "$report"; return 1; }
+  grep -E 'test accuracy|waited for data|resume' "$report"
+  grep -q 'resume: weights identical' "$report" &&
+    awk '/^test accuracy:/ { best = $3 } END { exit !(best >= 97) }' "$report"
+}
+
+# Another processor, under QEMU.
+part_aarch64() { if [ $long -eq 1 ]; then check aarch64 tests/aarch64.sh; fi; }
 
 part_bench() {
   if [ ! -x bench/run.sh ]; then count_skip "bench: bench/run.sh is not there"; return; fi
@@ -136,7 +153,7 @@ if [ $long -eq 1 ]; then
   tell "property tests: RC_PARAMS=\"$rapidcheck\""
 fi
 
-for part in setup release asan tsan bindings examples bench tidy; do
+for part in setup release asan tsan bindings examples bench tidy aarch64; do
   case ",${only:-$part}," in *",$part,"*) ;; *) continue ;; esac
   tell "== $part"
   began=$SECONDS before=$failed

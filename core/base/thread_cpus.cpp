@@ -24,7 +24,8 @@ std::string read_line(const std::string& path) {
 // CPUs by one cgroup's quota, rounded up; 0: no quota.
 int32_t quota_cpus(int64_t quota_us, int64_t period_us) {
   if (quota_us <= 0 || period_us <= 0) return 0;
-  return static_cast<int32_t>(std::min<int64_t>((quota_us + period_us - 1) / period_us, 1 << 20));
+  const int64_t whole = quota_us / period_us;  // rounded up without adding: the quota may be near 2^63
+  return static_cast<int32_t>(std::min<int64_t>(whole + (quota_us % period_us != 0 ? 1 : 0), 1 << 20));
 }
 
 int32_t version2_cpus(const std::string& folder) {
@@ -47,7 +48,8 @@ int32_t tightest(const std::string& mount, std::string group, Read read) {
     int32_t cpus = read(mount + group);
     if (cpus > 0 && (least == 0 || cpus < least)) least = cpus;
     if (group.empty() || group == "/") return least;
-    group.resize(group.rfind('/'));
+    const size_t slash = group.rfind('/');
+    group.resize(slash == std::string::npos ? 0 : slash);
   }
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMaxBatch = int64_t{1} << 40;
-constexpr int64_t kMaxCount = 1'000'000;  // of workers, slots, leases: far beyond use, far below overflow
+constexpr int64_t kMaxCount = 1'000'000;  // of slots, leases: far beyond use, far below overflow
+constexpr int64_t kMaxWorkers = 4096;     // a slip of the keyboard must not start every thread a machine can hold
 
 using enum OptionType;
 
@@ -41,7 +42,7 @@ constexpr OptionInfo kOptions[] = {
      "Which of world_size processes this is."},
     {Option::kWorldSize, "world_size", kInt, kScopeLoader, "1", 1, kMaxBatch, "", "ranks",
      "Processes that share each step."},
-    {Option::kNumWorkers, "num_workers", kInt, kScopeLoader, "auto", -1, kMaxCount, "", "threads",
+    {Option::kNumWorkers, "num_workers", kInt, kScopeLoader, "auto", -1, kMaxWorkers, "", "threads",
      "Worker threads. auto (-1): the CPUs this process is granted, less one for the trainer, at least 1; "
      "0: the thread that calls next does the work."},
     {Option::kPrefetchDepth, "prefetch_depth", kInt, kScopeLoader, "4", 1, kMaxCount, "", "batches",

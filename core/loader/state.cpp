@@ -10,6 +10,7 @@
 // What identifies the job must agree; paths, transforms, workers, depth, io, memory and device are not in it, and rank
 // and world size are free at an equal global batch.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ namespace dataline {
 namespace {
 
 constexpr std::string_view kFirstLine = "dataline state 1";
+constexpr std::string_view kSumKey = "checksum: ";
 
 struct Line {
   std::string_view key, value;
@@ -44,12 +46,13 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
     return bad_state(
         concat("expected '", kFirstLine, "', got '", text.substr(0, std::min<size_t>(first_end, 40)), "'"));
   }
-  const size_t sum_at = text.rfind("checksum: ");
+  const size_t sum_at = text.rfind(kSumKey);
   if (sum_at == std::string_view::npos || sum_at == 0 || text[sum_at - 1] != '\n')
     return bad_state("cut: no checksum");
   const std::string expected = checksum_of(text.substr(0, sum_at));
-  if (text.substr(sum_at) != concat("checksum: ", expected, "\n"))
-    return bad_state("damaged: the checksum differs");
+  if (text.substr(sum_at) != concat(kSumKey, expected, "\n"))
+    return bad_state(concat("damaged: the checksum differs: expected ", expected, ", got '",
+                            text.substr(sum_at + kSumKey.size(), expected.size()), "'"));
 
   std::vector<Line> lines;
   std::string_view body = text.substr(first_end + 1, sum_at - first_end - 1);
@@ -58,7 +61,10 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
     const std::string_view line = body.substr(0, end);
     const size_t colon = line.find(": ");
     if (colon == std::string_view::npos) return bad_state(concat("not a 'key: value' line: '", line, "'"));
-    lines.push_back({line.substr(0, colon), line.substr(colon + 2)});
+    const std::string_view key = line.substr(0, colon);
+    const bool again = std::any_of(lines.begin(), lines.end(), [&](const Line& l) { return l.key == key; });
+    if (again) return bad_state(concat("'", key, "' is given twice"));
+    lines.push_back({key, line.substr(colon + 2)});
     body.remove_prefix(end + 1);
   }
   return lines;
@@ -87,7 +93,7 @@ Result<std::string> Loader::save_state() const {
   std::lock_guard lock(mutex_);
   std::string text =
       concat(kFirstLine, "\nepoch: ", position_.epoch, "\nstep: ", position_.step, "\n", state_body());
-  text += concat("checksum: ", checksum_of(text), "\n");
+  text += concat(kSumKey, checksum_of(text), "\n");
   return text;
 }
 

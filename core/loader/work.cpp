@@ -10,6 +10,7 @@ namespace {
 
 // Runs longer than this are left to the workers: a consumer's deadline may be late by one run.
 constexpr int64_t kHelpRunNs = 50'000;
+constexpr double kLongestGuessNs = 1e15;
 
 }  // namespace
 
@@ -102,7 +103,8 @@ int64_t Loader::expected_need_ns(Pace& pace) const {
   // Smoothed, because `taken` is a small whole number.
   pace.span_ns += passed_ns - pace.span_ns / 4;
   pace.batches += static_cast<double>(taken) - pace.batches / 4;
-  return now_ns + static_cast<int64_t>(static_cast<double>(pace.span_ns * half) / pace.batches);
+  const double need_ns = static_cast<double>(pace.span_ns) * static_cast<double>(half) / pace.batches;
+  return now_ns + static_cast<int64_t>(std::min(need_ns, kLongestGuessNs));
 }
 
 void Loader::work(Worker& worker) {

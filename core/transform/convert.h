@@ -144,7 +144,7 @@ double widen_to_odd(Int value) {
 template <typename Int, typename Float>
 Int saturate_float(Float value) {
   using Limits = std::numeric_limits<Int>;
-  if (!(value == value)) return 0;
+  if (std::isnan(value)) return 0;
   // The least value is a power of two or 0, so exact in both types; one past the greatest is too.
   if (value <= static_cast<Float>(Limits::min())) return Limits::min();
   const Float past = static_cast<Float>(uint64_t{1} << (Limits::digits - 1)) * Float{2};

@@ -206,10 +206,10 @@ std::unique_ptr<const Program> Plan::finish() && {
   const FlatPass* flat = passes_.size() == 1 ? dynamic_cast<const FlatPass*>(passes_[0].get()) : nullptr;
   const bool dense = input_.kind == FieldKind::kDense;
   if (flat != nullptr && dense && flat->plan().padded_elements < 0) {
-    passes_[0].release();
+    static_cast<void>(passes_[0].release());  // it is `flat`
     return make_flat_program(input_, field_, std::unique_ptr<const FlatPass>(flat), target_);
   }
-  return make_pass_program(input_, field_, std::move(passes_), std::move(pass_bytes_));
+  return make_pass_program(input_, field_, std::move(passes_), pass_bytes_);
 }
 
 }  // namespace dataline

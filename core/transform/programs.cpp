@@ -217,7 +217,7 @@ std::unique_ptr<const Program> make_flat_program(const Field& input, const Field
 
 std::unique_ptr<const Program> make_pass_program(const Field& input, const Field& output,
                                                  std::vector<PassRef> passes,
-                                                 std::vector<int64_t> pass_bytes) {
+                                                 const std::vector<int64_t>& pass_bytes) {
   return std::make_unique<PassProgram>(input, output, std::move(passes), pass_bytes);
 }
 

@@ -23,6 +23,6 @@ std::unique_ptr<const Program> make_flat_program(const Field& input, const Field
 // `pass_bytes`: what each pass writes, at most; the last one's is not used.
 std::unique_ptr<const Program> make_pass_program(const Field& input, const Field& output,
                                                  std::vector<PassRef> passes,
-                                                 std::vector<int64_t> pass_bytes);
+                                                 const std::vector<int64_t>& pass_bytes);
 
 }  // namespace dataline

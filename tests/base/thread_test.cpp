@@ -206,10 +206,17 @@ TEST_F(CgroupCpus, AVersion2QuotaIsRoundedUp) {
                                                     {"200000 100000\n", 2},
                                                     {"200001 100000\n", 3},
                                                     {"1600000 50000\n", 32},
-                                                    {"9000000000000 1\n", 1 << 20}}) {
+                                                    {"9000000000000 1\n", 1 << 20},
+                                                    {"9223372036854775807 100000\n", 1 << 20}}) {
     max("/job", text);
     EXPECT_EQ(cpus(), expected) << text;
   }
+}
+
+TEST_F(CgroupCpus, AGroupWithoutASlashIsLookedUpOnceAndNoMore) {
+  groups("0::job\n");
+  max("", "200000 100000\n");
+  EXPECT_EQ(cpus(), 2) << "the root's quota";
 }
 
 TEST_F(CgroupCpus, TheTightestGroupUpToTheRootBinds) {
