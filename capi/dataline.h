@@ -439,7 +439,8 @@ DL_API DL_MUST_CHECK dl_status dl_loader_create(dl_dataset* dataset, const dl_op
 
 /* The next batch, in order. timeout_ns: < 0 waits for ever, 0 polls. Releasing the batch (dl_batch_release) gives its
  * slot back. DL_END_OF_EPOCH ends each epoch once; DL_END follows the last. With num_workers=0 the call does the work
- * itself, whatever the time-out. Threading: any thread; each call gets a different batch.
+ * itself, whatever the time-out; otherwise a call that would wait fills rows too, in pieces of at most about 50 us,
+ * but never calls the host's reader and never with time-out 0. Threading: any thread; each call gets a different batch.
  * Errors: DL_ERR_BAD_SAMPLE (once a step, the position stays; the next call delivers the step's good samples),
  * DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY, DL_ERR_FORKED. */
 DL_API DL_MUST_CHECK dl_status dl_loader_next(dl_loader* loader, int64_t timeout_ns, dl_batch** out,
