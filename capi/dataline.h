@@ -500,7 +500,7 @@ typedef struct dl_stats {
   int64_t padded;            /* rows added by last_batch=pad */
   int64_t replaced;          /* rows in which another sample stands in */
   int64_t bad;               /* distinct bad samples seen */
-  int64_t wait_ns;           /* consumers waited in next; with num_workers=0 it is the loading */
+  int64_t wait_ns;           /* consumers waited in next; 0 with num_workers=0 */
   int64_t waits;             /* calls of next that had to wait */
   int64_t worker_cpu_ns;     /* CPU time of worker threads; 0 with num_workers=0 */
   int64_t arena_bytes;       /* the slots */

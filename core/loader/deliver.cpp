@@ -81,12 +81,13 @@ bool Loader::happened(const Change& change) const {
 void Loader::wait_for_change(std::unique_lock<ThreadMutex>& lock, Awaited awaited, int64_t deadline_ns,
                              uint32_t interrupts) {
   const Change change{awaited, head_, head_slot(), events_.load(), interrupts};
-  const int64_t begin_ns = monotonic_ns();
+  const bool alone = workers_.empty();  // then this is work, not waiting, and needs no clock
+  const int64_t begin_ns = alone ? 0 : monotonic_ns();
   lock.unlock();
   std::unique_lock helper(helper_mutex_, std::defer_lock);
   bool helping = awaited == Awaited::kBatch && may_help() && helper.try_lock();
   // With num_workers=0 the consumer that helps may sleep, having found nothing open.
-  if (workers_.empty() && !helping) ready_.notify_all();
+  if (alone && !helping) ready_.notify_all();
   for (bool met = true; met && !happened(change);) {
     helping = helping && help_until(deadline_ns, change);
     met = ready_.wait(deadline_ns, [&] { return happened(change) || (helping && claimable()); });
@@ -94,12 +95,13 @@ void Loader::wait_for_change(std::unique_lock<ThreadMutex>& lock, Awaited awaite
   if (helper.owns_lock()) {
     helper.unlock();
     // With num_workers=0 another consumer may wait for what this one has left undone.
-    if (workers_.empty() && claimable()) {
+    if (alone && claimable()) {
       events_.fetch_add(1);
       ready_.notify_all();
     }
   }
   lock.lock();
+  if (alone) return;
   ledger_.wait_ns += monotonic_ns() - begin_ns;
   ++ledger_.waits;
 }
