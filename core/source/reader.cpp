@@ -14,7 +14,8 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kMaxCells = 512;  // of one call, on the worker's stack: 16 KiB
+constexpr int64_t kMaxRecordsACall = 64;  // as dataline.h promises the host
+constexpr int64_t kMaxCells = 512;        // of one call, on the worker's stack: 16 KiB
 static_assert(kMaxCells >= static_cast<int64_t>(kMaxHostFields), "a call reads at least one record");
 
 // The host's words as one line: up to the first NUL, control characters as spaces.
@@ -84,7 +85,8 @@ void Reader::place_cells(Run& run) const {
 
 void Reader::locate(Run& run) const {
   place_cells(run);
-  const int64_t rows_a_call = std::min(run.count, kMaxCells / static_cast<int64_t>(field_count()));
+  const int64_t rows_a_call =
+      std::min({run.count, kMaxRecordsACall, kMaxCells / static_cast<int64_t>(field_count())});
   for (int64_t first = 0; first < run.count; first += rows_a_call) {
     read_rows(run, first, std::min(rows_a_call, run.count - first));
   }

@@ -49,7 +49,7 @@ TEST(BadOptions, AreRefusedByKeyExpectedAndGotAndChangeNothing) {
       bad("samples_per_epoch", "0", batch),
       bad("prefetch_depth", "0", count),
       bad("max_leases", "1000001", count),
-      bad("num_workers", "-2", "a whole number from -1 to 1000000"),
+      bad("num_workers", "-2", "a whole number from -1 to 4096"),
       bad("num_workers", "4097", "a whole number from -1 to 4096"),
       bad("max_bad", "-2", "a whole number from -1"),
       bad("seed", "-1", from0),
@@ -74,7 +74,7 @@ TEST(BadOptions, AreRefusedByKeyExpectedAndGotAndChangeNothing) {
       bad("batch_size", "0x20", batch),
       bad("batch_size", "1,000", batch),
       bad("batch_size", "\xef\xbc\x93\xef\xbc\x92", batch),  // full-width digits
-      bad("num_workers", "Auto", "a whole number from -1 to 1000000"),
+      bad("num_workers", "Auto", "a whole number from -1 to 4096"),
       bad("epochs", "inf", from0),
       bad("seed", "--1", from0),
       // Sizes.

@@ -12,6 +12,7 @@
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/compose_support.h"
 #include "tests/source/token_files.h"
+#include "tests/support/peak_growth.h"
 
 namespace dataline {
 namespace {
@@ -30,7 +31,7 @@ class ScaleTest : public testing::Test {
 
   // Opens a set of `count` records, fetches from both ends, and checks what that cost.
   void expect_cheap(const std::string& uri, int64_t count) {
-    [[maybe_unused]] int64_t memory_before = peak_resident_bytes();
+    PeakGrowth growth;
     int64_t begin_ns = monotonic_ns();
     OpenContext context = test_context();
     Result<SourceRef> source = open_source(uri, context);
@@ -40,9 +41,7 @@ class ScaleTest : public testing::Test {
     EXPECT_TRUE(rows.errors.empty());
     EXPECT_LT(monotonic_ns() - begin_ns, kLimitNs);
     EXPECT_LT(context.memory->peak_bytes(), 1 << 20);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    EXPECT_LT(peak_resident_bytes() - memory_before, kMostGrowthBytes);
-#endif
+    EXPECT_LT(growth.bytes(), kMostGrowthBytes);
   }
 
   TempDir dir_;
