@@ -13,8 +13,7 @@ namespace {
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kMaxBatch = int64_t{1} << 40;
 constexpr int64_t kMaxCount = 1'000'000;  // of slots, leases: far beyond use, far below overflow
-constexpr int64_t kMaxWorkers =
-    4096;  // a slip of the keyboard must not start every thread a machine can hold
+constexpr int64_t kMaxWorkers = 4096;     // a slip must not start every thread there can be
 
 using enum OptionType;
 

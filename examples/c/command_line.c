@@ -28,8 +28,8 @@ __attribute__((noreturn, format(printf, 2, 3))) static void refuse(char** argv, 
   va_list arguments;
   va_start(arguments, format);
   fprintf(stderr, "%s: ", program_of(argv));
-  vfprintf(stderr, format,
-           arguments);  // NOLINT(clang-analyzer-valist.Uninitialized): started two lines above
+  // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): started two lines above
+  vfprintf(stderr, format, arguments);
   fprintf(stderr, " (--help lists the flags)\n");
   va_end(arguments);
   exit(2);
