@@ -192,7 +192,7 @@ def cold_lines(row):
 
 
 def next_epoch_lines(row):
-    return [reaches(row, f"next epoch, {CALLER}", "dataline w0", "next_epoch_us", 10, False),
+    return [reaches(row, f"next epoch and its first batch loaded, {CALLER}", "dataline w0", "next_epoch_us", None, False),
             short(reaches(row, "next epoch, 1 worker", "dataline w1", "next_epoch_us", 10, False))]
 
 

@@ -163,6 +163,8 @@ Status MappedFile::load(const OpenContext& context) {
     }
     DL_RETURN_IF_ERROR(read_by_pread(at, std::min(kLoadPieceBytes, bytes_ - at), block_.data() + at));
   }
+  // A cut while it was read may have left zeros at the new end instead of a short read.
+  DL_RETURN_IF_ERROR(check_unchanged());
   data_ = block_.data();
   io_ = IoMode::kMemory;
   release_descriptor();
@@ -186,7 +188,12 @@ Status MappedFile::read(int64_t offset, int64_t bytes, std::byte* out) const {
   if (!extent_fits(offset, bytes, bytes_)) return truncated(offset, bytes, bytes_);
   if (bytes == 0) return Status::ok();
   // Also for a mapped file: a read ends short where a copy would be killed.
-  if (fd_ >= 0) return read_by_pread(offset, bytes, out);
+  if (fd_ >= 0) {
+    DL_RETURN_IF_ERROR(read_by_pread(offset, bytes, out));
+    // The kernel clears the last page's end before a cut shows in the size: bytes read in between are zeros.
+    const int64_t now = size_now();
+    return now < offset + bytes ? truncated(offset, bytes, now) : Status::ok();
+  }
   DL_RETURN_IF_ERROR(populate(offset, bytes));
   std::memcpy(out, data_ + offset, static_cast<size_t>(bytes));
   return Status::ok();

@@ -120,7 +120,8 @@ TEST_F(ShrunkFile, ReadersOutliveAFileThatIsCutAndRestoredUnderThem) {
         }
       });
       int errors = 0, others = 0;
-      for (int i = 0; i < 5000; ++i) {
+      // On a busy machine the writer may come to its turn late.
+      for (int64_t i = 0; i < 5000 || (errors == 0 && i < 100'000'000); ++i) {
         int64_t offset = (i * 977) % (file.bytes() - 100);
         Status status = file.populate(offset, 100);
         if (status.is_ok()) status = file.check_unchanged();
@@ -131,7 +132,7 @@ TEST_F(ShrunkFile, ReadersOutliveAFileThatIsCutAndRestoredUnderThem) {
       writer.join();
       return others > 0 ? 1 : errors == 0 ? 2 : 0;
     });
-    EXPECT_EQ(result, 0) << "1: another error, or none; 135: killed by SIGBUS";
+    EXPECT_EQ(result, 0) << "1: another error; 2: none seen; 135: killed by SIGBUS";
   }
 }
 
