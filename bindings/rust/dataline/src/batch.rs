@@ -1,0 +1,175 @@
+//! Batches.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use crate::{ffi, Code, Element, Error, Result, Tensor};
+use dataline_sys as sys;
+use std::ffi::CStr;
+use std::fmt;
+
+/// A lease on one batch. It may be held past the next one, past the loader and past the dataset, and read by several
+/// threads; its slot goes back when the last clone is dropped. Cloning copies no data.
+///
+/// What is seen of a batch cannot be used after it:
+///
+/// ```compile_fail,E0505
+/// fn first(batch: dataline::Batch) -> dataline::Result<f32> {
+///     let view = batch.view::<f32>("x")?;
+///     drop(batch);
+///     Ok(view[0])
+/// }
+/// ```
+pub struct Batch {
+    handle: *mut sys::dl_batch,
+    views: *const sys::dl_view,
+    count: usize,
+}
+
+// SAFETY: the library's batches are counted atomically and not written to while lent.
+unsafe impl Send for Batch {}
+// SAFETY: as above.
+unsafe impl Sync for Batch {}
+
+/// Place and size of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BatchInfo {
+    /// From 0.
+    pub epoch: u64,
+    /// From 0 in its epoch.
+    pub step: u64,
+    /// Rows, pads included.
+    pub samples: usize,
+    /// Rows that are not pads.
+    pub valid: usize,
+}
+
+impl Batch {
+    /// # Safety
+    /// `handle` is a batch that the caller owns.
+    #[inline]
+    pub(crate) unsafe fn own(handle: *mut sys::dl_batch) -> Batch {
+        let mut count = 0;
+        // SAFETY: a live handle.
+        let views = unsafe { sys::dl_batch_views(handle, &mut count) };
+        Batch { handle, views, count: usize::try_from(count).unwrap_or(0) }
+    }
+
+    #[inline]
+    fn views(&self) -> &[sys::dl_view] {
+        // SAFETY: the views live as long as the batch.
+        unsafe { ffi::slice(self.views, self.count) }
+    }
+
+    /// All items of a field, as they lie in the batch: `&[f32]` and the like. Its shape: [`Batch::tensor`].
+    ///
+    /// # Errors
+    /// [`Code::NoSuchField`]; [`Code::Mismatch`] when the items are not `T`; [`Code::Unsupported`] when they do not lie
+    /// one after another.
+    pub fn view<T: Element>(&self, name: &str) -> Result<&[T]> {
+        self.tensor(name)?.as_slice()
+    }
+
+    /// A field: its type, shape, strides, rows, bytes.
+    ///
+    /// # Errors
+    /// [`Code::NoSuchField`], with the names there are.
+    pub fn tensor(&self, name: &str) -> Result<Tensor<'_>> {
+        // SAFETY: the names live as long as the batch.
+        let named = |view: &&sys::dl_view| unsafe { CStr::from_ptr(view.name) }.to_bytes() == name.as_bytes();
+        match self.views().iter().find(named) {
+            Some(view) => Ok(self.tensor_of(view)),
+            None => Err(self.no_field(name)),
+        }
+    }
+
+    /// All fields, in the order of [`Loader::fields`](crate::Loader::fields).
+    pub fn tensors(&self) -> impl ExactSizeIterator<Item = Tensor<'_>> {
+        self.views().iter().map(move |view| self.tensor_of(view))
+    }
+
+    fn tensor_of<'b>(&'b self, view: &'b sys::dl_view) -> Tensor<'b> {
+        // A ragged field does not tell its rows.
+        let samples = if view.kind == sys::DL_KIND_DENSE && view.rank > 0 {
+            // SAFETY: `rank` dims.
+            usize::try_from(unsafe { *view.shape }).unwrap_or(0)
+        } else {
+            self.len()
+        };
+        Tensor { view, samples }
+    }
+
+    #[cold]
+    fn no_field(&self, name: &str) -> Error {
+        let names: Vec<&str> = self.tensors().map(|tensor| tensor.name()).collect();
+        Error::local(Code::NoSuchField, format!("no field '{name}'; there are {}", names.join(", ")))
+    }
+
+    /// Place and size.
+    pub fn info(&self) -> BatchInfo {
+        let info = self.raw_info();
+        BatchInfo {
+            epoch: u64::try_from(info.epoch).unwrap_or(0),
+            step: u64::try_from(info.step).unwrap_or(0),
+            samples: usize::try_from(info.samples).unwrap_or(0),
+            valid: usize::try_from(info.valid).unwrap_or(0),
+        }
+    }
+
+    /// Rows, pads included.
+    pub fn len(&self) -> usize {
+        self.info().samples
+    }
+
+    /// Whether it has no row, as a rank's last batch may.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The index of each row's sample in its dataset; of the one that stands in, where one does.
+    pub fn sample_indices(&self) -> &[i64] {
+        let info = self.raw_info();
+        // SAFETY: one a row; they live as long as the batch.
+        unsafe { ffi::slice(info.sample_indices, usize::try_from(info.samples).unwrap_or(0)) }
+    }
+
+    /// Which dataset of a mix each row's sample is from; 0 otherwise.
+    pub fn sample_sources(&self) -> &[i64] {
+        let info = self.raw_info();
+        // SAFETY: one a row; they live as long as the batch.
+        unsafe { ffi::slice(info.sample_sources, usize::try_from(info.samples).unwrap_or(0)) }
+    }
+
+    fn raw_info(&self) -> sys::dl_batch_info {
+        let mut info =
+            sys::dl_batch_info { struct_size: ffi::size::<sys::dl_batch_info>(), ..Default::default() };
+        // SAFETY: a live handle; `info` says its size. Nothing else can go wrong, so the error is not asked for.
+        let status = unsafe { sys::dl_batch_get_info(self.handle, &mut info, std::ptr::null_mut()) };
+        debug_assert_eq!(status, sys::DL_OK);
+        info
+    }
+}
+
+impl Clone for Batch {
+    fn clone(&self) -> Batch {
+        // SAFETY: a live handle.
+        unsafe { sys::dl_batch_retain(self.handle) };
+        Batch { handle: self.handle, views: self.views, count: self.count }
+    }
+}
+
+impl Drop for Batch {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: the reference is this value's own.
+        unsafe { sys::dl_batch_release(self.handle) };
+    }
+}
+
+impl fmt::Debug for Batch {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Batch")
+            .field("info", &self.info())
+            .field("fields", &self.tensors().collect::<Vec<_>>())
+            .finish()
+    }
+}

@@ -1,0 +1,203 @@
+//! Datasets.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use crate::lend::lend;
+use crate::{ffi, field, source, Array, Code, Error, Field, Options, Result, Source};
+use dataline_sys as sys;
+use std::fmt;
+use std::marker::PhantomData;
+use std::os::raw::c_void;
+use std::ptr;
+
+/// Samples by index; immutable. `'a` is what it borrows: `'static`, but for [`with_borrowed`](crate::with_borrowed).
+///
+/// Any thread. Loaders and composed datasets keep what they need of it. In a forked child it goes on working.
+pub struct Dataset<'a> {
+    handle: *mut sys::dl_dataset,
+    borrowed: PhantomData<&'a [u8]>,
+}
+
+// SAFETY: the library's datasets are immutable and may be used from any thread.
+unsafe impl Send for Dataset<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Dataset<'_> {}
+
+impl<'a> Dataset<'a> {
+    /// Opens `scheme:path[,path...][?key=value&...]` or a bare path, whose format is detected: `mnist:DIR?split=test`,
+    /// `npy:image=a.npy,label=b.npy`, `idx:FILE`, `raw:FILE?dtype=u8&shape=3x32x32`, `tokens:FILE?length=1024`.
+    ///
+    /// # Errors
+    /// [`Error::Call`] for a URI that does not parse (with its column), [`Error::Data`] for files that are missing or
+    /// corrupt, [`Error::Cancelled`] by a [`CancelToken`](crate::CancelToken).
+    pub fn open(uri: &str, options: &Options) -> Result<Dataset<'static>> {
+        let uri = ffi::c_text("uri", uri)?;
+        let options = options.raw()?;
+        // SAFETY: live arguments.
+        Dataset::made(|out, error| unsafe { sys::dl_dataset_open(uri.as_ptr(), options, out, error) })
+    }
+
+    /// A dataset of fields in memory, copied. All have the same number of samples.
+    pub fn from_arrays(arrays: &[Array<'_>], options: &Options) -> Result<Dataset<'static>> {
+        // SAFETY: without `release` the arrays are copied.
+        unsafe { Dataset::of_arrays(arrays, options, None, ptr::null_mut()) }
+    }
+
+    /// A dataset of fields that `owner` holds, without a copy. `describe` names them. The owner is dropped, on any
+    /// thread, when the dataset and all that came from it (loaders, composed datasets) are gone.
+    ///
+    /// ```
+    /// use dataline::{Array, Dataset, Options};
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> dataline::Result<()> {
+    /// let rows: Arc<Vec<f32>> = Arc::new(vec![0.0; 100 * 8]);
+    /// let dataset = Dataset::lend_arrays(rows.clone(), |rows| Ok(vec![Array::dense("x", &[100, 8], rows)?]), &Options::new())?;
+    /// assert_eq!(Arc::strong_count(&rows), 2);
+    /// drop(dataset);
+    /// assert_eq!(Arc::strong_count(&rows), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn lend_arrays<O, D>(owner: O, describe: D, options: &Options) -> Result<Dataset<'static>>
+    where
+        O: Send + Sync + 'static,
+        D: for<'o> FnOnce(&'o O) -> Result<Vec<Array<'o>>>,
+    {
+        lend(owner, |owner, release, context| {
+            let arrays = describe(owner)?;
+            // SAFETY: what is described lives as long as the owner, which stays where it is until it is given back.
+            unsafe { Dataset::of_arrays(&arrays, options, release, context) }
+        })
+    }
+
+    /// # Safety
+    /// With `release`, what the arrays borrow stays as it is until that is called.
+    pub(crate) unsafe fn of_arrays<'any>(
+        arrays: &[Array<'_>],
+        options: &Options,
+        release: sys::dl_release,
+        context: *mut c_void,
+    ) -> Result<Dataset<'any>> {
+        let options = options.raw()?;
+        let raw = arrays.iter().map(Array::raw).collect::<Result<Vec<_>>>()?;
+        let count = count_of("arrays", raw.len())?;
+        // SAFETY: live arguments; the caller's promise.
+        Dataset::made(|out, error| unsafe {
+            sys::dl_dataset_from_arrays(raw.as_ptr(), count, release, context, options, out, error)
+        })
+    }
+
+    /// A dataset whose records your own code reads.
+    pub fn from_source(source: impl Source, options: &Options) -> Result<Dataset<'static>> {
+        source::open(source, options)
+    }
+
+    /// Fields side by side; equal lengths. A name renames the field of a part that has one, or goes before the names
+    /// of its fields (`name/field`); `""` leaves them.
+    pub fn zip(parts: &[(&str, &Dataset<'a>)]) -> Result<Dataset<'a>> {
+        let names = parts.iter().map(|(name, _)| ffi::c_text("name", name)).collect::<Result<Vec<_>>>()?;
+        let names: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
+        let handles: Vec<_> = parts.iter().map(|(_, part)| part.handle).collect();
+        let count = count_of("parts", handles.len())?;
+        // SAFETY: live arguments; the new dataset keeps its own references.
+        Dataset::made(|out, error| unsafe {
+            sys::dl_dataset_zip(handles.as_ptr(), names.as_ptr(), count, out, error)
+        })
+    }
+
+    /// One after another; the same fields.
+    pub fn concat(parts: &[&Dataset<'a>]) -> Result<Dataset<'a>> {
+        let handles: Vec<_> = parts.iter().map(|part| part.handle).collect();
+        let count = count_of("parts", handles.len())?;
+        // SAFETY: live arguments; the new dataset keeps its own references.
+        Dataset::made(|out, error| unsafe { sys::dl_dataset_concat(handles.as_ptr(), count, out, error) })
+    }
+
+    /// The samples `indices` of this dataset, borrowed from `owner` (a `Vec`, an `Arc<[i64]>`, a `&'static [i64]`).
+    ///
+    /// # Errors
+    /// [`Code::OutOfRange`] for an index that this dataset does not have.
+    pub fn subset(&self, owner: impl AsRef<[i64]> + Send + Sync + 'static) -> Result<Dataset<'a>> {
+        lend(owner, |owner, release, context| {
+            let indices = owner.as_ref();
+            let count = ffi::length(indices.len())?;
+            // SAFETY: the owner stays where it is until it is given back.
+            Dataset::made(|out, error| unsafe {
+                sys::dl_dataset_subset(self.handle, indices.as_ptr(), count, release, context, out, error)
+            })
+        })
+    }
+
+    /// Samples; `None` when not known.
+    pub fn len(&self) -> Option<usize> {
+        // SAFETY: a live handle.
+        usize::try_from(unsafe { sys::dl_dataset_count(self.handle) }).ok()
+    }
+
+    /// Whether it is known to hold no sample.
+    pub fn is_empty(&self) -> bool {
+        self.len() == Some(0)
+    }
+
+    /// The fields of one sample.
+    pub fn fields(&self) -> Vec<Field> {
+        let mut count = 0;
+        // SAFETY: a live handle; what it lends is copied.
+        unsafe { field::fields_of(sys::dl_dataset_fields(self.handle, &mut count), count) }
+    }
+
+    /// `"idx"`, `"zip"`, `"arrays"`, ...
+    pub fn format(&self) -> String {
+        // SAFETY: a live handle; what it lends is copied.
+        unsafe { ffi::text_of(sys::dl_dataset_format(self.handle)) }
+    }
+
+    /// As given to [`Dataset::open`], or `""`.
+    pub fn uri(&self) -> String {
+        // SAFETY: a live handle; what it lends is copied.
+        unsafe { ffi::text_of(sys::dl_dataset_uri(self.handle)) }
+    }
+
+    /// What a user should know of it, one remark an item.
+    pub fn notes(&self) -> Vec<String> {
+        // SAFETY: a live handle; what it lends is copied.
+        unsafe {
+            let count = sys::dl_dataset_note_count(self.handle);
+            (0..count).map(|index| ffi::text_of(sys::dl_dataset_note(self.handle, index))).collect()
+        }
+    }
+
+    pub(crate) fn raw(&self) -> *mut sys::dl_dataset {
+        self.handle
+    }
+
+    pub(crate) fn made<'any>(
+        make: impl FnOnce(*mut *mut sys::dl_dataset, *mut sys::dl_error) -> sys::dl_status,
+    ) -> Result<Dataset<'any>> {
+        let mut handle = ptr::null_mut();
+        ffi::hard(|error| make(&mut handle, error))?;
+        Ok(Dataset { handle, borrowed: PhantomData })
+    }
+}
+
+pub(crate) fn count_of(what: &str, count: usize) -> Result<i32> {
+    let limit =
+        || Error::local(Code::InvalidArgument, format!("{what}: expected less than 2^31, got {count}"));
+    i32::try_from(count).map_err(|_| limit())
+}
+
+impl Drop for Dataset<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the handle is this value's own.
+        unsafe { sys::dl_dataset_destroy(self.handle) };
+    }
+}
+
+impl fmt::Debug for Dataset<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Dataset")
+            .field("format", &self.format())
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}

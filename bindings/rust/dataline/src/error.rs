@@ -1,0 +1,139 @@
+//! Errors.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use crate::Code;
+use std::error;
+use std::fmt;
+use std::io;
+use std::sync::Arc;
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong, by the part that has to change for it to work.
+///
+/// ```
+/// use dataline::{Code, Dataset, Error, Options};
+///
+/// let error = Dataset::open("npy:nowhere.npy", &Options::new()).unwrap_err();
+/// assert!(matches!(error, Error::Data(_)));
+/// assert_eq!(error.code(), Code::NotFound);
+/// assert!(error.to_string().contains("nowhere.npy"));
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The call: an argument, an option, a URI, a transform.
+    Call(Failure),
+    /// The machine: memory, threads, open files, leases held.
+    Machine(Failure),
+    /// The data: files, samples, a [`Source`](crate::Source).
+    Data(Failure),
+    /// A saved state.
+    State(Failure),
+    /// The accelerator.
+    Device(Failure),
+    /// The loader or a token was cancelled; until a seek.
+    Cancelled,
+    /// The wait was interrupted; nothing was lost.
+    Interrupted,
+    /// A defect of the library; please report it.
+    Internal(Failure),
+}
+
+/// The particulars of an [`Error`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Failure {
+    /// What kind of error it is.
+    pub code: Code,
+    /// One line with file, offset, sample or option, expected and got.
+    pub message: String,
+    /// The (first) sample concerned.
+    pub sample_index: Option<i64>,
+    /// 1-based place in a URI or transform text.
+    pub column: Option<u32>,
+    /// What the operating system said; the `source` of the error.
+    pub os_error: Option<Arc<io::Error>>,
+}
+
+impl Failure {
+    pub(crate) fn new(code: Code, message: String) -> Failure {
+        Failure { code, message, sample_index: None, column: None, os_error: None }
+    }
+}
+
+impl Error {
+    /// An error that this crate finds by itself.
+    pub(crate) fn local(code: Code, message: String) -> Error {
+        Failure::new(code, message).into()
+    }
+
+    /// What kind of error it is.
+    pub fn code(&self) -> Code {
+        match self {
+            Error::Cancelled => Code::Cancelled,
+            Error::Interrupted => Code::Interrupted,
+            _ => self.failure().map_or(Code::Internal, |failure| failure.code),
+        }
+    }
+
+    /// One line with file, offset, sample or option, expected and got.
+    pub fn message(&self) -> &str {
+        match self {
+            Error::Cancelled => "cancelled",
+            Error::Interrupted => "interrupted",
+            _ => self.failure().map_or("", |failure| &failure.message),
+        }
+    }
+
+    /// The (first) sample concerned.
+    pub fn sample_index(&self) -> Option<i64> {
+        self.failure()?.sample_index
+    }
+
+    /// 1-based place in a URI or transform text.
+    pub fn column(&self) -> Option<u32> {
+        self.failure()?.column
+    }
+
+    /// The particulars, unless the work was cancelled or interrupted.
+    pub fn failure(&self) -> Option<&Failure> {
+        match self {
+            Error::Call(failure)
+            | Error::Machine(failure)
+            | Error::Data(failure)
+            | Error::State(failure)
+            | Error::Device(failure)
+            | Error::Internal(failure) => Some(failure),
+            Error::Cancelled | Error::Interrupted => None,
+        }
+    }
+}
+
+impl From<Failure> for Error {
+    /// By the bands of numbers that the header promises.
+    fn from(failure: Failure) -> Error {
+        match failure.code.number() {
+            -19..=-1 => Error::Call(failure),
+            -39..=-20 => Error::Machine(failure),
+            -69..=-40 => Error::Data(failure),
+            -79..=-70 => Error::State(failure),
+            -89..=-80 => Error::Device(failure),
+            _ => Error::Internal(failure),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.message())
+    }
+}
+
+impl error::Error for Error {
+    fn source(&self) -> Option<&(dyn error::Error + 'static)> {
+        let cause: &io::Error = self.failure()?.os_error.as_deref()?;
+        Some(cause)
+    }
+}

@@ -1,0 +1,178 @@
+//! Element types and fields.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use crate::ffi;
+use dataline_sys as sys;
+use std::fmt;
+
+macro_rules! dtypes {
+    ($($(#[$doc:meta])* $name:ident = $constant:ident,)*) => {
+        /// The type of a field's items.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum DType {
+            $($(#[$doc])* $name,)*
+            /// A number this release of the crate does not know.
+            Other(i32),
+        }
+
+        impl DType {
+            /// The number in `dataline.h`.
+            pub fn number(self) -> i32 {
+                match self {
+                    $(DType::$name => sys::$constant,)*
+                    DType::Other(number) => number,
+                }
+            }
+
+            /// The dtype of a number in `dataline.h`.
+            pub fn from_number(number: i32) -> DType {
+                match number {
+                    $(sys::$constant => DType::$name,)*
+                    other => DType::Other(other),
+                }
+            }
+        }
+    };
+}
+
+dtypes! {
+    /// One byte, 0 or 1; seen as `u8`.
+    Bool = DL_DTYPE_BOOL,
+    /// `u8`
+    U8 = DL_DTYPE_U8,
+    /// `u16`
+    U16 = DL_DTYPE_U16,
+    /// `u32`
+    U32 = DL_DTYPE_U32,
+    /// `u64`
+    U64 = DL_DTYPE_U64,
+    /// `i8`
+    I8 = DL_DTYPE_I8,
+    /// `i16`
+    I16 = DL_DTYPE_I16,
+    /// `i32`
+    I32 = DL_DTYPE_I32,
+    /// `i64`
+    I64 = DL_DTYPE_I64,
+    /// [`F16`](crate::F16)
+    F16 = DL_DTYPE_F16,
+    /// [`Bf16`](crate::Bf16)
+    Bf16 = DL_DTYPE_BF16,
+    /// `f32`
+    F32 = DL_DTYPE_F32,
+    /// `f64`
+    F64 = DL_DTYPE_F64,
+    /// Two `f32`
+    C64 = DL_DTYPE_C64,
+    /// Two `f64`
+    C128 = DL_DTYPE_C128,
+}
+
+impl DType {
+    /// Bytes of one item.
+    pub fn bytes(self) -> usize {
+        // SAFETY: any number is allowed.
+        usize::try_from(unsafe { sys::dl_dtype_bytes(self.number()) }).unwrap_or(0)
+    }
+
+    /// The library's name of it: `"u8"`.
+    pub fn name(self) -> &'static str {
+        // SAFETY: any number is allowed; the text lives for ever.
+        unsafe { ffi::text(sys::dl_dtype_name(self.number())) }
+    }
+}
+
+impl fmt::Display for DType {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.name())
+    }
+}
+
+/// Whether all samples of a field have one shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// One shape for all.
+    Dense,
+    /// Samples of different length, packed one after another. Bytes and UTF-8 text are ragged `u8`.
+    Ragged,
+}
+
+/// A field of a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Field {
+    /// Its name; nested names use `/`.
+    pub name: String,
+    /// Dense or ragged.
+    pub kind: Kind,
+    /// The type of its items.
+    pub dtype: DType,
+    /// Of one sample in a dataset; of a batch in a loader. -1: varying. Ragged: the first dim is -1.
+    pub shape: Vec<i64>,
+    /// One letter a dim (`"HWC"`), or `""` when not known.
+    pub axes: String,
+    /// Bytes of one sample, or of a batch; -1 when varying. For a ragged field of a [`Source`](crate::Source): the most
+    /// bytes of one sample, where it is more than 0.
+    pub bytes: i64,
+}
+
+impl Field {
+    /// A field of a [`Source`](crate::Source) whose samples all have `shape`.
+    pub fn dense(name: &str, dtype: DType, shape: &[i64]) -> Field {
+        Field {
+            name: name.into(),
+            kind: Kind::Dense,
+            dtype,
+            shape: shape.into(),
+            axes: String::new(),
+            bytes: 0,
+        }
+    }
+
+    /// A field of a [`Source`](crate::Source) whose samples are any number of items of `item_shape` (`&[]`: scalars).
+    pub fn ragged(name: &str, dtype: DType, item_shape: &[i64]) -> Field {
+        let shape = std::iter::once(-1).chain(item_shape.iter().copied()).collect();
+        Field { name: name.into(), kind: Kind::Ragged, dtype, shape, axes: String::new(), bytes: 0 }
+    }
+
+    /// Says what the dims are: one letter each, `"HWC"`.
+    #[must_use]
+    pub fn with_axes(mut self, axes: &str) -> Field {
+        self.axes = axes.into();
+        self
+    }
+
+    /// The most bytes of one sample, for a ragged field (otherwise the option `max_bytes_per_sample`).
+    #[must_use]
+    pub fn with_max_bytes(mut self, bytes: usize) -> Field {
+        self.bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
+        self
+    }
+
+    /// # Safety
+    /// `view` is one that the library lends, alive during the call.
+    pub(crate) unsafe fn from_view(view: &sys::dl_view) -> Field {
+        // SAFETY: the members are as the header says.
+        unsafe {
+            Field {
+                name: ffi::text_of(view.name),
+                kind: if view.kind == sys::DL_KIND_RAGGED { Kind::Ragged } else { Kind::Dense },
+                dtype: DType::from_number(view.dtype),
+                shape: ffi::slice(view.shape, usize::try_from(view.rank).unwrap_or(0)).to_vec(),
+                axes: ffi::text_of(view.axes),
+                bytes: view.bytes,
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `views` are `count` ones that the library lends, alive during the call.
+pub(crate) unsafe fn fields_of(views: *const sys::dl_view, count: i32) -> Vec<Field> {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let views = ffi::slice(views, usize::try_from(count).unwrap_or(0));
+        views.iter().map(|view| Field::from_view(view)).collect()
+    }
+}

@@ -1,0 +1,91 @@
+//! Data loading for machine-learning training.
+//!
+//! A [`Dataset`] is opened by URI, made of arrays, or read by your own [`Source`]. A [`Loader`] turns it into a stream
+//! of [`Batch`]es, shuffled, transformed and loaded ahead by native threads. The stream depends on the data, the
+//! options and the seed alone, never on the number of threads.
+//!
+//! ```
+//! use dataline::{Array, Dataset, Loader, Options};
+//!
+//! # fn main() -> dataline::Result<()> {
+//! let pixels: Vec<u8> = (0..100 * 4).map(|i| i as u8).collect();
+//! let labels: Vec<i64> = (0..100).collect();
+//! let arrays = [Array::dense("image", &[100, 2, 2], &pixels)?, Array::dense("label", &[100], &labels)?];
+//! let dataset = Dataset::from_arrays(&arrays, &Options::new())?;
+//!
+//! let options = Options::new().set("batch_size", 32).set("shuffle", "full").set("seed", 42).set("epochs", 2);
+//! let loader = Loader::new(&dataset, &options)?;
+//! for _epoch in 0..2 {
+//!     for batch in loader.epoch() {
+//!         let batch = batch?;
+//!         let images = batch.view::<u8>("image")?; // &[u8], no copy; lives as long as the batch
+//!         let labels = batch.view::<i64>("label")?;
+//!         assert_eq!(images.len(), labels.len() * 4);
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Options, their defaults and their docs come from the library: [`options_table`], [`transforms_table`].
+//!
+//! **Errors** are local: after one the object stays usable. Each carries a [`Code`], a one-line message that names the
+//! file, offset, sample or option, and the sample's index where there is one.
+//!
+//! **Threads.** `Dataset`, `Loader` and `Batch` are `Send + Sync`. Several threads may take batches of one loader: each
+//! gets a different one.
+//!
+//! **Processes.** In a forked child a loader's calls fail with [`Code::Forked`]; datasets go on working.
+//!
+//! Minimum Rust: 1.63.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+#![deny(missing_docs)]
+#![warn(unsafe_op_in_unsafe_fn)]
+
+mod array;
+mod batch;
+mod cancel;
+mod code;
+mod dataset;
+mod element;
+mod epoch;
+mod error;
+mod ffi;
+mod field;
+mod lend;
+mod loader;
+mod options;
+mod record;
+mod scoped;
+mod source;
+mod stats;
+mod table;
+mod tensor;
+mod version;
+
+pub use array::Array;
+pub use batch::{Batch, BatchInfo};
+pub use cancel::{CancelHandle, CancelToken};
+pub use code::Code;
+pub use dataset::Dataset;
+pub use element::{Bf16, Element, F16};
+pub use epoch::Epoch;
+pub use error::{Error, Failure, Result};
+pub use field::{DType, Field, Kind};
+pub use loader::{Loader, Next, Position};
+pub use options::{LogLevel, Options, Value};
+pub use record::Record;
+pub use scoped::with_borrowed;
+pub use source::{Source, SourceError};
+pub use stats::{BadSample, Stats};
+pub use table::{
+    options_table, transforms_table, ArgumentInfo, OptionInfo, OptionScope, OptionType, TransformInfo,
+};
+pub use tensor::Tensor;
+pub use version::{abi_version, build_info, version};
+
+/// The code of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

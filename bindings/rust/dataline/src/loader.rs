@@ -1,0 +1,237 @@
+//! Loaders.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use crate::cancel::Shared;
+use crate::lend::lend;
+use crate::{ffi, field, BadSample, Batch, CancelHandle, Dataset, Epoch, Field, Options, Result, Stats};
+use dataline_sys as sys;
+use std::fmt;
+use std::marker::PhantomData;
+use std::os::unix::io::BorrowedFd;
+use std::ptr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A job's stream of batches; owns threads, slots and position. `'a` is what its dataset borrows.
+///
+/// Any thread, several at once: each call of [`Loader::next`] gets a different batch. When it is dropped, batches that
+/// are held stay as they are.
+pub struct Loader<'a> {
+    handle: *mut sys::dl_loader,
+    shared: Arc<Shared>,
+    borrowed: PhantomData<&'a [u8]>,
+}
+
+// SAFETY: the library's loaders lock themselves; they are destroyed by their only owner.
+unsafe impl Send for Loader<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Loader<'_> {}
+
+/// What [`Loader::next`] found.
+#[derive(Debug)]
+pub enum Next {
+    /// The next batch, in order.
+    Batch(Batch),
+    /// Once at the end of each epoch, the last too.
+    EndOfEpoch,
+    /// After the last of `epochs` epochs, for ever.
+    End,
+    /// The time was over; nothing was lost.
+    TimedOut,
+}
+
+/// Where a loader is: what it delivered, never what it loaded ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position {
+    /// From 0.
+    pub epoch: u64,
+    /// Batches of it that were delivered; as many as there are: the end of the epoch is still due.
+    pub step: u64,
+}
+
+impl<'a> Loader<'a> {
+    /// Plans memory, starts the threads and begins to load.
+    ///
+    /// # Errors
+    /// [`Error::Call`](crate::Error::Call) for options and transforms that do not fit,
+    /// [`Error::Machine`](crate::Error::Machine) when memory or threads do not suffice.
+    pub fn new(dataset: &Dataset<'a>, options: &Options) -> Result<Loader<'a>> {
+        let mut handle = ptr::null_mut();
+        let options = options.raw()?;
+        // SAFETY: live arguments; the loader keeps its own reference on the dataset.
+        ffi::hard(|error| unsafe { sys::dl_loader_create(dataset.raw(), options, &mut handle, error) })?;
+        Ok(Loader { handle, shared: Arc::new(Shared::new(handle)), borrowed: PhantomData })
+    }
+
+    /// The batches of one epoch: the rest of this one after [`Loader::seek`] or [`Loader::load_state`]; the next one from
+    /// its first step if this was left in the middle. Nothing after the last epoch. `for batch in &loader` is the same.
+    pub fn epoch(&self) -> Epoch<'_> {
+        Epoch::begin(self)
+    }
+
+    /// The next batch, in order. `None` waits for ever, zero does not wait. With `num_workers=0` the call does the work
+    /// itself, whatever the time-out.
+    ///
+    /// # Errors
+    /// [`BadSample`](crate::Code::BadSample) with `on_error=raise`: once a step, the next call delivers the step's good
+    /// samples. [`LeasesHeld`](crate::Code::LeasesHeld), [`Forked`](crate::Code::Forked), cancelled, interrupted.
+    #[inline]
+    pub fn next(&self, timeout: Option<Duration>) -> Result<Next> {
+        let timeout_ns = timeout.map_or(-1, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
+        let mut batch = ptr::null_mut();
+        // SAFETY: a live handle; `batch` takes the result.
+        match ffi::soft(|error| unsafe { sys::dl_loader_next(self.handle, timeout_ns, &mut batch, error) })? {
+            // SAFETY: the batch is the caller's now.
+            sys::DL_OK => Ok(Next::Batch(unsafe { Batch::own(batch) })),
+            sys::DL_END_OF_EPOCH => Ok(Next::EndOfEpoch),
+            sys::DL_END => Ok(Next::End),
+            sys::DL_TIMEOUT => Ok(Next::TimedOut),
+            status => Err(ffi::soft_error(status)),
+        }
+    }
+
+    /// Starts the next epoch at step 0 if this one was left in the middle, or its end is due. False after the last.
+    pub(crate) fn begin_epoch(&self) -> Result<bool> {
+        // SAFETY: a live handle.
+        match ffi::soft(|error| unsafe { sys::dl_loader_begin_epoch(self.handle, error) })? {
+            sys::DL_OK => Ok(true),
+            sys::DL_END => Ok(false),
+            status => Err(ffi::soft_error(status)),
+        }
+    }
+
+    /// Where it is.
+    pub fn position(&self) -> Result<Position> {
+        let (mut epoch, mut step) = (0, 0);
+        // SAFETY: a live handle.
+        ffi::hard(|error| unsafe { sys::dl_loader_position(self.handle, &mut epoch, &mut step, error) })?;
+        Ok(Position { epoch: u64::try_from(epoch).unwrap_or(0), step: u64::try_from(step).unwrap_or(0) })
+    }
+
+    /// Goes to a step of an epoch. Ends a cancel. Batches that are held stay as they are.
+    ///
+    /// # Errors
+    /// [`OutOfRange`](crate::Code::OutOfRange), which names the limits.
+    pub fn seek(&self, epoch: u64, step: u64) -> Result<()> {
+        let clamp = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        // SAFETY: a live handle.
+        ffi::hard(|error| unsafe { sys::dl_loader_seek(self.handle, clamp(epoch), clamp(step), error) })
+    }
+
+    /// Batches in an epoch, the same on every rank; `None` when not known.
+    pub fn steps(&self) -> Option<usize> {
+        // SAFETY: a live handle.
+        usize::try_from(unsafe { sys::dl_loader_steps(self.handle) }).ok()
+    }
+
+    /// The order from the next epoch that has not begun, borrowed from `owner` as in
+    /// [`Options::sample_indices`], with which the loader has to be made.
+    ///
+    /// # Errors
+    /// [`Code::InvalidArgument`](crate::Code::InvalidArgument) or [`Code::OutOfRange`](crate::Code::OutOfRange) when the
+    /// length is not that of the first order, or an index does not exist.
+    pub fn set_indices(&self, owner: impl AsRef<[i64]> + Send + Sync + 'static) -> Result<()> {
+        lend(owner, |owner, release, context| {
+            let indices = owner.as_ref();
+            let count = ffi::length(indices.len())?;
+            // SAFETY: the owner stays where it is until it is given back.
+            ffi::hard(|error| unsafe {
+                sys::dl_loader_set_indices(self.handle, indices.as_ptr(), count, release, context, error)
+            })
+        })
+    }
+
+    /// The position and what identifies the job, as text under 4 KiB.
+    pub fn save_state(&self) -> Result<String> {
+        let mut text = vec![0u8; sys::DL_STATE_MAX_BYTES];
+        let mut bytes = text.len();
+        // SAFETY: a live handle, and room of that size.
+        ffi::hard(|error| unsafe {
+            sys::dl_loader_state_save(self.handle, text.as_mut_ptr().cast(), &mut bytes, error)
+        })?;
+        text.truncate(bytes.saturating_sub(1)); // the NUL
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// Goes to a saved position. Threads, depth, I/O, memory and transform may differ from the saving job's; rank and
+    /// world size too, at an equal global batch.
+    ///
+    /// # Errors
+    /// [`Error::State`](crate::Error::State): damaged, or of another job; names both values.
+    pub fn load_state(&self, text: &str) -> Result<()> {
+        let text = ffi::c_text("state", text)?;
+        // SAFETY: a live handle and text.
+        ffi::hard(|error| unsafe { sys::dl_loader_state_load(self.handle, text.as_ptr(), error) })
+    }
+
+    /// What ends this loader's waits from other threads.
+    pub fn cancel_handle(&self) -> CancelHandle {
+        CancelHandle { shared: Arc::clone(&self.shared) }
+    }
+
+    /// A file descriptor that is readable while [`Loader::next`] would not wait. Poll it; never read it.
+    pub fn wait_handle(&self) -> Result<BorrowedFd<'_>> {
+        let mut handle = -1;
+        // SAFETY: a live handle.
+        ffi::hard(|error| unsafe { sys::dl_loader_wait_handle(self.handle, &mut handle, error) })?;
+        // SAFETY: the descriptor lives as long as the loader.
+        Ok(unsafe { BorrowedFd::borrow_raw(handle as i32) })
+    }
+
+    /// The fields of a batch, after transforms; the first dim is -1 where batches may differ in size.
+    pub fn fields(&self) -> Vec<Field> {
+        let mut count = 0;
+        // SAFETY: a live handle; what it lends is copied.
+        unsafe { field::fields_of(sys::dl_loader_fields(self.handle, &mut count), count) }
+    }
+
+    /// Counters since it was made.
+    pub fn stats(&self) -> Result<Stats> {
+        let mut stats = sys::dl_stats { struct_size: ffi::size::<sys::dl_stats>(), ..Default::default() };
+        // SAFETY: a live handle; `stats` says its size.
+        ffi::hard(|error| unsafe { sys::dl_loader_stats(self.handle, &mut stats, error) })?;
+        Ok(Stats::from(&stats))
+    }
+
+    /// The bad samples met so far, in order of delivery.
+    pub fn bad_samples(&self) -> Result<Vec<BadSample>> {
+        // SAFETY: a live handle.
+        (0..unsafe { sys::dl_loader_bad_sample_count(self.handle) })
+            .map(|index| self.bad_sample(index))
+            .collect()
+    }
+
+    fn bad_sample(&self, index: i64) -> Result<BadSample> {
+        let mut bad =
+            sys::dl_bad_sample { struct_size: ffi::size::<sys::dl_bad_sample>(), ..Default::default() };
+        // SAFETY: a live handle; `bad` says its size.
+        ffi::hard(|error| unsafe { sys::dl_loader_bad_sample_at(self.handle, index, &mut bad, error) })?;
+        Ok(BadSample::from(&bad))
+    }
+}
+
+impl<'l> IntoIterator for &'l Loader<'_> {
+    type Item = Result<Batch>;
+    type IntoIter = Epoch<'l>;
+
+    fn into_iter(self) -> Epoch<'l> {
+        self.epoch()
+    }
+}
+
+impl Drop for Loader<'_> {
+    fn drop(&mut self) {
+        self.shared.close();
+        // SAFETY: the handle is this value's own, and no cancel handle reaches it any more.
+        unsafe { sys::dl_loader_destroy(self.handle) };
+    }
+}
+
+impl fmt::Debug for Loader<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Loader")
+            .field("steps", &self.steps())
+            .field("position", &self.position())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,247 @@
+//! Options by key.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use crate::lend::{lend, no_panic};
+use crate::{ffi, CancelToken, Error, Result};
+use dataline_sys as sys;
+use std::fmt;
+use std::os::raw::{c_char, c_void};
+use std::ptr;
+
+/// Settings of a dataset and of a loader, by the keys of the library's table ([`options_table`](crate::options_table)).
+///
+/// A builder: the first thing that goes wrong is kept and told by the call that uses the options, or by
+/// [`Options::check`]. Datasets and loaders copy them.
+///
+/// ```
+/// use dataline::{Code, Options};
+///
+/// let options = Options::new().set("batch_size", 256).set("shuffle", "full").set("memory_budget", "64MiB");
+/// assert_eq!(options.get("batch_size").unwrap(), "256");
+///
+/// let error = Options::new().set("batchsize", 256).check().unwrap_err();
+/// assert_eq!(error.code(), Code::UnknownOption);
+/// assert!(error.message().contains("batch_size")); // the nearest one
+/// ```
+///
+/// They go to another thread, but two threads cannot use them at once:
+///
+/// ```compile_fail,E0277
+/// fn share<T: Sync>(_: T) {}
+/// share(dataline::Options::new());
+/// ```
+pub struct Options {
+    handle: *mut sys::dl_options,
+    failed: Option<Error>,
+}
+
+// SAFETY: the library keeps nothing of a thread. Not Sync: one call at a time.
+unsafe impl Send for Options {}
+
+/// A value of an option. Numbers, booleans and text turn into it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// For integer and size keys.
+    Integer(i64),
+    /// For all keys but those of arrays, as the shell takes it: `"256"`, `"true"`, `"64MiB"`, `"full"`.
+    Text(String),
+}
+
+/// How much a remark matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LogLevel {
+    /// Opening a large set goes on.
+    Progress,
+    /// Worth knowing.
+    Info,
+    /// Something should be changed.
+    Warning,
+}
+
+impl Options {
+    /// All at their defaults.
+    pub fn new() -> Options {
+        let mut handle = ptr::null_mut();
+        // SAFETY: `handle` takes the result.
+        let made = ffi::hard(|error| unsafe { sys::dl_options_create(&mut handle, error) });
+        Options { handle, failed: made.err() }
+    }
+
+    /// Sets `key`. Set twice: the last value holds.
+    #[must_use]
+    pub fn set(self, key: &str, value: impl Into<Value>) -> Options {
+        let value = value.into();
+        self.and(|handle| {
+            let key = ffi::c_text("key", key)?;
+            match &value {
+                Value::Integer(number) => {
+                    // SAFETY: a live handle and text.
+                    ffi::hard(|error| unsafe {
+                        sys::dl_options_set_i64(handle, key.as_ptr(), *number, error)
+                    })
+                }
+                Value::Text(text) => {
+                    let text = ffi::c_text("value", text)?;
+                    // SAFETY: a live handle and texts.
+                    ffi::hard(|error| unsafe {
+                        sys::dl_options_set(handle, key.as_ptr(), text.as_ptr(), error)
+                    })
+                }
+            }
+        })
+    }
+
+    /// The caller's own order (`sample_indices`), borrowed from `owner` (a `Vec`, an `Arc<[i64]>`, a `&'static [i64]`),
+    /// which is dropped once nothing needs it.
+    #[must_use]
+    pub fn sample_indices(self, owner: impl AsRef<[i64]> + Send + Sync + 'static) -> Options {
+        self.and(|handle| {
+            lend(owner, |owner, release, context| {
+                let indices = owner.as_ref();
+                let count = ffi::length(indices.len())?;
+                // SAFETY: the owner stays where it is until it is given back.
+                ffi::hard(|error| unsafe {
+                    sys::dl_options_set_indices(handle, indices.as_ptr(), count, release, context, error)
+                })
+            })
+        })
+    }
+
+    /// A weight a sample (`weights`), borrowed from `owner` as in [`Options::sample_indices`].
+    #[must_use]
+    pub fn weights(self, owner: impl AsRef<[f64]> + Send + Sync + 'static) -> Options {
+        self.and(|handle| {
+            lend(owner, |owner, release, context| {
+                let weights = owner.as_ref();
+                let count = ffi::length(weights.len())?;
+                // SAFETY: the owner stays where it is until it is given back.
+                ffi::hard(|error| unsafe {
+                    sys::dl_options_set_weights(handle, weights.as_ptr(), count, release, context, error)
+                })
+            })
+        })
+    }
+
+    /// A token that ends opening and every wait of what is made with these options.
+    #[must_use]
+    pub fn cancel_token(self, token: &CancelToken) -> Options {
+        // SAFETY: live handles; the options keep their own reference.
+        self.and(|handle| {
+            ffi::hard(|error| unsafe { sys::dl_options_set_cancel_token(handle, token.raw(), error) })
+        })
+    }
+
+    /// Where remarks go; otherwise there are none. Called from any thread; must not call Dataline. A closure that
+    /// captures nothing can be borrowed for ever: `options.log(&|level, text| eprintln!("{level:?} {text}"))`.
+    #[must_use]
+    pub fn log<F: Fn(LogLevel, &str) + Sync>(self, write: &'static F) -> Options {
+        self.and(|handle| {
+            let mut table = sys::dl_log { struct_size: ffi::size::<sys::dl_log>(), ..Default::default() };
+            table.context = write as *const F as *mut c_void;
+            table.write = Some(write_remark::<F>);
+            // SAFETY: the table is copied; its context lives for ever.
+            ffi::hard(|error| unsafe { sys::dl_options_set_log(handle, &table, error) })
+        })
+    }
+
+    /// The value in force as text: the default when not set, `""` for none.
+    pub fn get(&self, key: &str) -> Result<String> {
+        let key = ffi::c_text("key", key)?;
+        let mut out = ptr::null();
+        let handle = self.raw()?;
+        // SAFETY: a live handle; the text is copied before the next call, for Options are not Sync.
+        ffi::hard(|error| unsafe { sys::dl_options_get(handle, key.as_ptr(), &mut out, error) })?;
+        // SAFETY: the text that was just given.
+        Ok(unsafe { ffi::text_of(out) })
+    }
+
+    /// The first thing that went wrong.
+    pub fn check(&self) -> Result<()> {
+        self.raw().map(|_| ())
+    }
+
+    pub(crate) fn raw(&self) -> Result<*const sys::dl_options> {
+        match &self.failed {
+            Some(error) => Err(error.clone()),
+            None => Ok(self.handle),
+        }
+    }
+
+    fn and(mut self, change: impl FnOnce(*mut sys::dl_options) -> Result<()>) -> Options {
+        if self.failed.is_none() {
+            self.failed = change(self.handle).err();
+        }
+        self
+    }
+}
+
+unsafe extern "C" fn write_remark<F: Fn(LogLevel, &str)>(
+    level: i32,
+    message: *const c_char,
+    length: usize,
+    context: *mut c_void,
+) {
+    no_panic(|| {
+        // SAFETY: the context is the `F` that was lent for ever; the message lives for the call.
+        let (write, bytes) = unsafe { (&*context.cast::<F>(), ffi::slice(message.cast::<u8>(), length)) };
+        let level = match level {
+            sys::DL_LOG_PROGRESS => LogLevel::Progress,
+            sys::DL_LOG_INFO => LogLevel::Info,
+            _ => LogLevel::Warning,
+        };
+        write(level, &String::from_utf8_lossy(bytes));
+    });
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options::new()
+    }
+}
+
+impl Drop for Options {
+    fn drop(&mut self) {
+        // SAFETY: the handle is this value's own, or NULL.
+        unsafe { sys::dl_options_destroy(self.handle) };
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Options").field("failed", &self.failed).finish_non_exhaustive()
+    }
+}
+
+macro_rules! integers {
+    ($($type:ty)*) => {
+        $(
+            impl From<$type> for Value {
+                /// What is out of the library's range goes as text, and is refused by it with the range.
+                fn from(number: $type) -> Value {
+                    i64::try_from(number).map_or_else(|_| Value::Text(number.to_string()), Value::Integer)
+                }
+            }
+        )*
+    };
+}
+
+integers! { i8 i16 i32 i64 u8 u16 u32 u64 isize usize }
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Value {
+        Value::Text(value.to_string())
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Value {
+        Value::Text(text)
+    }
+}

@@ -1,0 +1,201 @@
+//! Records read by Rust code.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use crate::dataset::count_of;
+use crate::lend::{give_back, lend};
+use crate::{ffi, Dataset, Field, Kind, Options, Record, Result};
+use dataline_sys as sys;
+use std::os::raw::{c_char, c_void};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::ptr;
+
+/// Why a record could not be read; its text becomes part of the loader's error.
+pub type SourceError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Records from your own code: a decoder, a simulator, a database. Slower than what the library reads itself.
+///
+/// `read` is called from the loader's threads, several at once (with `num_workers=0` from the thread in
+/// [`Loader::next`](crate::Loader::next)), and must not call Dataline. A panic in it makes a bad sample, as an error
+/// does.
+///
+/// ```
+/// use dataline::{Dataset, DType, Field, Loader, Options, Record, Source, SourceError};
+///
+/// struct Squares;
+///
+/// impl Source for Squares {
+///     fn fields(&self) -> Vec<Field> {
+///         vec![Field::dense("x", DType::I64, &[]), Field::dense("y", DType::I64, &[])]
+///     }
+///     fn len(&self) -> usize {
+///         1000
+///     }
+///     fn read(&self, index: usize, record: &mut Record<'_>) -> Result<(), SourceError> {
+///         let x = index as i64;
+///         record.put(0, &[x])?;
+///         record.put(1, &[x * x])
+///     }
+/// }
+///
+/// # fn main() -> dataline::Result<()> {
+/// let dataset = Dataset::from_source(Squares, &Options::new())?;
+/// let loader = Loader::new(&dataset, &Options::new().set("batch_size", 100).set("shuffle", true))?;
+/// for batch in loader.epoch() {
+///     let batch = batch?;
+///     let (x, y) = (batch.view::<i64>("x")?, batch.view::<i64>("y")?);
+///     assert!(x.iter().zip(y).all(|(x, y)| x * x == *y));
+/// }
+/// # Ok(())
+/// # }
+/// ```
+pub trait Source: Send + Sync + 'static {
+    /// The fields of each record. Asked once.
+    fn fields(&self) -> Vec<Field>;
+
+    /// The number of records. Asked once.
+    fn len(&self) -> usize;
+
+    /// Whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Fills record `index`.
+    fn read(&self, index: usize, record: &mut Record<'_>) -> std::result::Result<(), SourceError>;
+
+    /// Text that identifies the data in a saved state.
+    fn fingerprint(&self) -> Option<String> {
+        None
+    }
+}
+
+struct Reader<S> {
+    source: S,
+    fields: Vec<Field>,
+}
+
+pub(crate) fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'static>> {
+    let options = options.raw()?;
+    let fields = source.fields();
+    let record_count = ffi::length(source.len())?;
+    let fingerprint = source.fingerprint().map(|text| ffi::c_text("fingerprint", &text)).transpose()?;
+    let names = fields.iter().map(|field| ffi::c_text("name", &field.name)).collect::<Result<Vec<_>>>()?;
+    let axes = fields.iter().map(|field| ffi::c_text("axes", &field.axes)).collect::<Result<Vec<_>>>()?;
+    let views: Vec<sys::dl_view> = (0..fields.len())
+        .map(|index| sys::dl_view {
+            struct_size: ffi::size::<sys::dl_view>(),
+            kind: if fields[index].kind == Kind::Ragged { sys::DL_KIND_RAGGED } else { sys::DL_KIND_DENSE },
+            name: names[index].as_ptr(),
+            dtype: fields[index].dtype.number(),
+            rank: i32::try_from(fields[index].shape.len()).unwrap_or(i32::MAX),
+            shape: fields[index].shape.as_ptr(),
+            axes: axes[index].as_ptr(),
+            bytes: fields[index].bytes,
+            ..Default::default()
+        })
+        .collect();
+    let field_count = count_of("fields", views.len())?;
+    // The schema that the library reads is this copy's; the reader keeps the one it was made with.
+    let kept = fields.clone();
+    lend(Reader { source, fields: kept }, |_, _, context| {
+        let table = sys::dl_reader {
+            struct_size: ffi::size::<sys::dl_reader>(),
+            field_count,
+            fields: views.as_ptr(),
+            record_count,
+            context,
+            read: Some(read::<S>),
+            destroy: Some(give_back::<Reader<S>>),
+            fingerprint: fingerprint.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
+        };
+        // SAFETY: the schema lives for the call, the reader until it is given back.
+        Dataset::made(|out, error| unsafe { sys::dl_dataset_from_reader(&table, options, out, error) })
+    })
+}
+
+unsafe extern "C" fn read<S: Source>(
+    context: *mut c_void,
+    indices: *const i64,
+    count: i64,
+    cells: *mut sys::dl_reader_cell,
+    message: *mut c_char,
+    message_bytes: usize,
+) -> i32 {
+    let whole = AssertUnwindSafe(|| {
+        // SAFETY: the reader that was lent, and arrays of the lengths that the header promises.
+        let (reader, indices, cells) = unsafe {
+            let reader = &*context.cast::<Reader<S>>();
+            let indices = ffi::slice(indices, usize::try_from(count).unwrap_or(0));
+            let cells: &mut [sys::dl_reader_cell] = match indices.len() * reader.fields.len() {
+                0 => &mut [],
+                cell_count => std::slice::from_raw_parts_mut(cells, cell_count),
+            };
+            (reader, indices, cells)
+        };
+        let mut filled = vec![false; reader.fields.len()];
+        let mut reasons = Vec::new();
+        for (&index, cells) in indices.iter().zip(cells.chunks_mut(reader.fields.len().max(1))) {
+            if let Err(text) = read_one(reader, index, cells, &mut filled) {
+                cells.iter_mut().for_each(|cell| cell.status = 1);
+                reasons.push((index, text));
+            }
+        }
+        // SAFETY: the room that the library gives.
+        unsafe { tell(&joined(&reasons), message, message_bytes) };
+    });
+    match catch_unwind(whole) {
+        Ok(()) => 0,
+        Err(thrown) => {
+            std::mem::forget(thrown);
+            1
+        }
+    }
+}
+
+fn read_one<S: Source>(
+    reader: &Reader<S>,
+    index: i64,
+    cells: &mut [sys::dl_reader_cell],
+    filled: &mut [bool],
+) -> std::result::Result<(), String> {
+    filled.fill(false);
+    let mut record = Record { fields: &reader.fields, cells, filled };
+    let attempt = AssertUnwindSafe(|| {
+        reader.source.read(usize::try_from(index)?, &mut record)?;
+        record.finished()
+    });
+    match catch_unwind(attempt) {
+        Ok(done) => done.map_err(|error| error.to_string()),
+        Err(thrown) => {
+            let text = thrown
+                .downcast_ref::<&str>()
+                .copied()
+                .or_else(|| thrown.downcast_ref::<String>().map(|text| &**text));
+            let text = format!("panicked: {}", text.unwrap_or("no text"));
+            std::mem::forget(thrown);
+            Err(text)
+        }
+    }
+}
+
+/// The library takes one text for all records of a call; of several bad ones each is named in it.
+fn joined(reasons: &[(i64, String)]) -> String {
+    match reasons {
+        [(_, text)] => text.clone(),
+        _ => reasons.iter().map(|(index, text)| format!("{index}: {text}")).collect::<Vec<_>>().join("; "),
+    }
+}
+
+/// # Safety
+/// `message` has room for `room` bytes.
+unsafe fn tell(text: &str, message: *mut c_char, room: usize) {
+    if message.is_null() || room == 0 {
+        return;
+    }
+    let bytes = &text.as_bytes()[..text.len().min(room - 1)];
+    // SAFETY: the caller's promise; one byte is left for the NUL.
+    unsafe {
+        ptr::copy_nonoverlapping(bytes.as_ptr().cast(), message, bytes.len());
+        *message.add(bytes.len()) = 0;
+    }
+}

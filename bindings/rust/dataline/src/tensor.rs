@@ -1,0 +1,226 @@
+//! Views of a batch's fields.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use crate::{ffi, Code, DType, Element, Error, Kind, Result};
+use dataline_sys as sys;
+use std::ffi::CStr;
+use std::fmt;
+use std::mem::align_of;
+
+/// One field of a batch, without a copy; lives as long as the batch.
+///
+/// Dense: the first dim is the rows of the batch. Ragged (samples of different length): the items of all rows one after
+/// another, row i being items `offsets[i] .. offsets[i + 1]`.
+#[derive(Clone, Copy)]
+pub struct Tensor<'b> {
+    pub(crate) view: &'b sys::dl_view,
+    pub(crate) samples: usize,
+}
+
+impl<'b> Tensor<'b> {
+    /// Its name.
+    pub fn name(&self) -> &'b str {
+        // SAFETY: the text lives as long as the batch.
+        unsafe { CStr::from_ptr(self.view.name) }.to_str().unwrap_or("?")
+    }
+
+    /// Dense or ragged.
+    pub fn kind(&self) -> Kind {
+        if self.view.kind == sys::DL_KIND_RAGGED {
+            Kind::Ragged
+        } else {
+            Kind::Dense
+        }
+    }
+
+    /// The type of its items.
+    pub fn dtype(&self) -> DType {
+        DType::from_number(self.view.dtype)
+    }
+
+    /// Its dims; the first is the rows (dense) or the items of all rows (ragged).
+    pub fn shape(&self) -> &'b [i64] {
+        // SAFETY: `rank` dims, which live as long as the batch.
+        unsafe { ffi::slice(self.view.shape, self.rank()) }
+    }
+
+    /// Items from one index of a dim to the next.
+    pub fn strides(&self) -> &'b [i64] {
+        // SAFETY: as for the shape.
+        unsafe { ffi::slice(self.view.strides, self.rank()) }
+    }
+
+    fn rank(&self) -> usize {
+        usize::try_from(self.view.rank).unwrap_or(0)
+    }
+
+    /// One letter a dim (`"NHWC"`), or `""` when not known.
+    pub fn axes(&self) -> &'b str {
+        if self.view.axes.is_null() {
+            return "";
+        }
+        // SAFETY: the text lives as long as the batch.
+        unsafe { CStr::from_ptr(self.view.axes) }.to_str().unwrap_or("")
+    }
+
+    /// Ragged: where each row begins, and the last one ends; one more than rows.
+    pub fn offsets(&self) -> Option<&'b [i64]> {
+        // SAFETY: `samples + 1` of them, which live as long as the batch.
+        (!self.view.offsets.is_null()).then(|| unsafe { ffi::slice(self.view.offsets, self.samples + 1) })
+    }
+
+    /// Whether it shares bytes with another field of the batch.
+    pub fn is_overlapping(&self) -> bool {
+        self.view.flags & sys::DL_VIEW_OVERLAPPING != 0
+    }
+
+    /// Rows of the batch, pads included.
+    pub fn len(&self) -> usize {
+        self.samples
+    }
+
+    /// Whether the batch has no row.
+    pub fn is_empty(&self) -> bool {
+        self.samples == 0
+    }
+
+    /// Whether its items lie one after another in C order.
+    pub fn is_packed(&self) -> bool {
+        packed(self.shape(), self.strides())
+    }
+
+    /// All items.
+    ///
+    /// # Errors
+    /// [`Code::Mismatch`] when they are not `T`; [`Code::Unsupported`] when they do not lie one after another (then see
+    /// [`Tensor::row`]).
+    pub fn as_slice<T: Element>(&self) -> Result<&'b [T]> {
+        if !self.is_packed() {
+            let text =
+                format!("strides are {:?} of the shape {:?}, use its rows", self.strides(), self.shape());
+            return Err(self.refuse(Code::Unsupported, &text));
+        }
+        self.items(0, product(self.shape()))
+    }
+
+    /// All bytes, whatever the type; native byte order.
+    ///
+    /// # Errors
+    /// [`Code::Unsupported`] as for [`Tensor::as_slice`].
+    pub fn bytes(&self) -> Result<&'b [u8]> {
+        if !self.is_packed() {
+            return Err(
+                self.refuse(Code::Unsupported, "its bytes do not lie one after another, use its rows")
+            );
+        }
+        let first = self.first_byte()?;
+        // SAFETY: the product of the shape in items, which live as long as the batch.
+        Ok(unsafe { ffi::slice(first, product(self.shape()) * self.dtype().bytes()) })
+    }
+
+    /// The items of row `row`.
+    ///
+    /// # Errors
+    /// [`Code::OutOfRange`] for a row past the end; [`Code::Mismatch`] when the items are not `T`.
+    pub fn row<T: Element>(&self, row: usize) -> Result<&'b [T]> {
+        if row >= self.samples {
+            return Err(
+                self.refuse(Code::OutOfRange, &format!("row {row}: expected less than {}", self.samples))
+            );
+        }
+        let (item_shape, item_strides) = (self.shape().get(1..), self.strides().get(1..));
+        let (item_shape, item_strides) = (item_shape.unwrap_or(&[]), item_strides.unwrap_or(&[]));
+        if !packed(item_shape, item_strides) {
+            return Err(self.refuse(Code::Unsupported, "the items of a row do not lie one after another"));
+        }
+        let item = product(item_shape);
+        match self.offsets() {
+            Some(offsets) => {
+                let (begin, end) = (offsets[row] as usize, offsets[row + 1] as usize);
+                self.items(begin * item, (end - begin) * item)
+            }
+            None => self.items(row * self.strides()[0] as usize, item),
+        }
+    }
+
+    /// The rows, one after another.
+    ///
+    /// # Errors
+    /// As for [`Tensor::row`].
+    pub fn rows<T: Element>(self) -> Result<impl ExactSizeIterator<Item = &'b [T]>> {
+        // What can be refused is refused for all rows alike.
+        if self.samples > 0 {
+            self.row::<T>(0)?;
+        }
+        Ok((0..self.samples).map(move |row| self.row::<T>(row).unwrap_or(&[])))
+    }
+
+    fn items<T: Element>(&self, from: usize, count: usize) -> Result<&'b [T]> {
+        if !T::sees(self.dtype()) {
+            return Err(
+                self.refuse(Code::Mismatch, &format!("items are {}, asked for {}", self.dtype(), T::DTYPE))
+            );
+        }
+        let first = self.first_byte()?.cast::<T>();
+        if first as usize % align_of::<T>() != 0 {
+            let text = format!("data is at {first:p}, expected a multiple of {}", align_of::<T>());
+            return Err(self.refuse(Code::Unsupported, &text));
+        }
+        // SAFETY: within what shape, strides and offsets describe, which lives as long as the batch; any bytes are a
+        // value of `T`. Nobody writes to a batch that is lent.
+        Ok(unsafe { ffi::slice(first.wrapping_add(from), count) })
+    }
+
+    fn first_byte(&self) -> Result<*const u8> {
+        if self.view.device_type != sys::DL_DEVICE_CPU {
+            return Err(self.refuse(Code::Unsupported, "its memory is on a device"));
+        }
+        let first: *const u8 = self.view.data.cast();
+        Ok(first.wrapping_add(self.view.byte_offset as usize))
+    }
+
+    #[cold]
+    fn refuse(&self, code: Code, text: &str) -> Error {
+        Error::local(code, format!("field '{}': {text}", self.name()))
+    }
+}
+
+fn product(shape: &[i64]) -> usize {
+    shape.iter().map(|&dim| dim as usize).product()
+}
+
+/// Whether items of `shape` lie one after another in C order. The stride of a dim of one index does not matter.
+fn packed(shape: &[i64], strides: &[i64]) -> bool {
+    if shape.contains(&0) {
+        return true;
+    }
+    let mut expected = 1;
+    for (&dim, &stride) in shape.iter().zip(strides).rev() {
+        if dim != 1 && stride != expected {
+            return false;
+        }
+        expected *= dim;
+    }
+    true
+}
+
+impl fmt::Debug for Tensor<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}{:?}", self.name(), self.dtype(), self.shape())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::packed;
+
+    #[test]
+    fn rows_of_one_item_are_packed_whatever_their_stride() {
+        assert!(packed(&[5, 2, 3], &[6, 3, 1]));
+        assert!(packed(&[1, 2, 3], &[99, 3, 1]));
+        assert!(packed(&[0, 2], &[7, 7]));
+        assert!(!packed(&[5, 2, 3], &[7, 3, 1]));
+        assert!(!packed(&[5, 3], &[1, 5]));
+        assert!(packed(&[], &[]));
+    }
+}
