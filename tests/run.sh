@@ -114,8 +114,16 @@ part_tsan() {
   if [ $long -eq 1 ]; then sanitized tsan base memory order batch device loader capi faults; else sanitized tsan base batch device loader capi; fi
 }
 
-# Each language's binding adds its line here; LibTorch's has to compile and train a few steps.
-part_bindings() { :; }
+# Each language's own gate, on the release build. Status 77: its toolchain is not here.
+part_bindings() {
+  if [ ! -x build/release/bin/dataline ]; then count_skip "bindings: there is no release build to bind to"; return; fi
+  local library=(env "DATALINE_LIB_DIR=$PWD/build/release/lib" "DATALINE_BIN=$PWD/build/release/bin/dataline" "CARGO_TARGET_DIR=$PWD/build/cargo")
+  if [ $long -eq 1 ]; then
+    check rust "${library[@]}" "DATALINE_MNIST=$(realpath "${DATALINE_MNIST:-../shared/data/mnist}")" bindings/rust/check.sh
+  else
+    check rust "${library[@]}" bindings/rust/check.sh --quick
+  fi
+}
 
 part_examples() {
   if [ ! -x examples/run.sh ]; then count_skip "examples: examples/run.sh is not there"; return; fi
