@@ -23,7 +23,8 @@ inline namespace DATALINE_CPP_ABI {
 class Array {
  public:
   // Dense, from anything with data() and size(). Without a shape: one element a sample.
-  template <typename Items, typename T = std::remove_cv_t<std::remove_pointer_t<decltype(std::declval<const Items&>().data())>>>
+  template <typename Items, typename T = std::remove_cv_t<
+                                std::remove_pointer_t<decltype(std::declval<const Items&>().data())>>>
   Array(std::string name, const Items& items, std::vector<int64_t> shape = {})
       : Array(std::move(name), dtype_of<T>(), items.data(), std::move(shape)) {
     room_bytes_ = static_cast<int64_t>(items.size() * sizeof(T));
@@ -92,7 +93,8 @@ class Array {
     const int64_t samples = shape_[0];
     if (samples < 0) return {};
     const int64_t step = row_stride_bytes_ > 0 ? row_stride_bytes_ : row;
-    const bool room = samples == 0 || (row <= room_bytes_ && (step == 0 || samples - 1 <= (room_bytes_ - row) / step));
+    const bool room =
+        samples == 0 || (row <= room_bytes_ && (step == 0 || samples - 1 <= (room_bytes_ - row) / step));
     const bool packed = row_stride_bytes_ != 0 || (row > 0 ? room_bytes_ == samples * row : room_bytes_ == 0);
     if (room && packed) return {};
     std::string shape;

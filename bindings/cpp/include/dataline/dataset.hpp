@@ -46,7 +46,8 @@ class Dataset {
 
   // Opens `scheme:path[,path...][?key=value&...]` or a bare path. Reads headers only (but .gz and io=memory). Options
   // of scope dataset count. DL_ERR_BAD_URI (column), DL_ERR_NOT_FOUND, DL_ERR_CORRUPT, ...: dl_dataset_open lists them.
-  explicit Dataset(const std::string& uri, const Options& options = {}) : Dataset(try_open(uri, options).value()) {}
+  explicit Dataset(const std::string& uri, const Options& options = {})
+      : Dataset(try_open(uri, options).value()) {}
   static Result<Dataset> try_open(const std::string& uri, const Options& options = {}) {
     return detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
       return dl_dataset_open(uri.c_str(), options.raw(), out, error);
@@ -76,7 +77,8 @@ class Dataset {
     return made;
   }
   template <typename Release>
-  static Dataset borrow_arrays(const std::vector<Array>& arrays, Release&& release, const Options& options = {}) {
+  static Dataset borrow_arrays(const std::vector<Array>& arrays, Release&& release,
+                               const Options& options = {}) {
     return try_borrow_arrays(arrays, std::forward<Release>(release), options).value();
   }
 
@@ -89,15 +91,16 @@ class Dataset {
   template <typename Call>
   static Result<Dataset> try_from_reader(std::vector<Field> fields, int64_t count, Call&& call,
                                          std::string fingerprint = "", const Options& options = {}) {
-    return try_from_reader(
-        std::make_unique<detail::CallReader<std::decay_t<Call>>>(std::move(fields), count, std::forward<Call>(call),
-                                                                 std::move(fingerprint)),
-        options);
+    return try_from_reader(std::make_unique<detail::CallReader<std::decay_t<Call>>>(
+                               std::move(fields), count, std::forward<Call>(call), std::move(fingerprint)),
+                           options);
   }
   template <typename Call>
-  static Dataset from_reader(std::vector<Field> fields, int64_t count, Call&& call, std::string fingerprint = "",
-                             const Options& options = {}) {
-    return try_from_reader(std::move(fields), count, std::forward<Call>(call), std::move(fingerprint), options).value();
+  static Dataset from_reader(std::vector<Field> fields, int64_t count, Call&& call,
+                             std::string fingerprint = "", const Options& options = {}) {
+    return try_from_reader(std::move(fields), count, std::forward<Call>(call), std::move(fingerprint),
+                           options)
+        .value();
   }
 
   // Fields side by side, equal lengths: zip({{"image", images}, {"label", labels}}). A name renames (one field) or
@@ -118,7 +121,9 @@ class Dataset {
   }
   static Dataset concat(const std::vector<Part>& parts) { return try_concat(parts).value(); }
   // The samples `indices` of this dataset, in that order. Copied, or borrowed as arrays are.
-  Result<Dataset> try_subset(Span<const int64_t> indices) const { return subset_of(indices, nullptr, nullptr); }
+  Result<Dataset> try_subset(Span<const int64_t> indices) const {
+    return subset_of(indices, nullptr, nullptr);
+  }
   Dataset subset(Span<const int64_t> indices) const { return try_subset(indices).value(); }
   template <typename Release>
   Result<Dataset> try_borrow_subset(Span<const int64_t> indices, Release&& release) const {
@@ -157,16 +162,16 @@ class Dataset {
   dl_dataset* get() const noexcept { return dataset_.get(); }
 
  private:
-  static Result<Dataset> from_arrays(const std::vector<Array>& arrays, void (*give_back)(void*), void* context,
-                                     const Options& options) {
+  static Result<Dataset> from_arrays(const std::vector<Array>& arrays, void (*give_back)(void*),
+                                     void* context, const Options& options) {
     std::vector<dl_array> raw;
     for (const Array& array : arrays) {
       if (Result<void> fits = array.fits(); !fits) return fits.error();
       raw.push_back(array.raw());
     }
     return detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
-      return dl_dataset_from_arrays(raw.data(), static_cast<int32_t>(raw.size()), give_back, context, options.raw(),
-                                    out, error);
+      return dl_dataset_from_arrays(raw.data(), static_cast<int32_t>(raw.size()), give_back, context,
+                                    options.raw(), out, error);
     });
   }
   template <typename Call>
@@ -179,8 +184,8 @@ class Dataset {
   }
   Result<Dataset> subset_of(Span<const int64_t> indices, void (*give_back)(void*), void* context) const {
     return detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
-      return dl_dataset_subset(dataset_.get(), indices.data(), static_cast<int64_t>(indices.size()), give_back,
-                               context, out, error);
+      return dl_dataset_subset(dataset_.get(), indices.data(), static_cast<int64_t>(indices.size()),
+                               give_back, context, out, error);
     });
   }
 

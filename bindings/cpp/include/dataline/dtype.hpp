@@ -30,13 +30,18 @@ struct DtypeOf {
 // Integers go by size and sign, so that long and long long both are i64 where they have 64 bits. Characters of text
 // are no numbers.
 template <typename T>
-struct DtypeOf<T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, wchar_t> &&
-                                   !std::is_same_v<T, char> && !std::is_same_v<T, char16_t> &&
-                                   !std::is_same_v<T, char32_t> && sizeof(T) <= 8>> {
-  static constexpr int32_t value =
-      std::is_unsigned_v<T>
-          ? (sizeof(T) == 1 ? DL_DTYPE_U8 : sizeof(T) == 2 ? DL_DTYPE_U16 : sizeof(T) == 4 ? DL_DTYPE_U32 : DL_DTYPE_U64)
-          : (sizeof(T) == 1 ? DL_DTYPE_I8 : sizeof(T) == 2 ? DL_DTYPE_I16 : sizeof(T) == 4 ? DL_DTYPE_I32 : DL_DTYPE_I64);
+struct DtypeOf<
+    T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, wchar_t> &&
+                        !std::is_same_v<T, char> && !std::is_same_v<T, char16_t> &&
+                        !std::is_same_v<T, char32_t> && sizeof(T) <= 8>> {
+  static constexpr int32_t value = std::is_unsigned_v<T> ? (sizeof(T) == 1   ? DL_DTYPE_U8
+                                                            : sizeof(T) == 2 ? DL_DTYPE_U16
+                                                            : sizeof(T) == 4 ? DL_DTYPE_U32
+                                                                             : DL_DTYPE_U64)
+                                                         : (sizeof(T) == 1   ? DL_DTYPE_I8
+                                                            : sizeof(T) == 2 ? DL_DTYPE_I16
+                                                            : sizeof(T) == 4 ? DL_DTYPE_I32
+                                                                             : DL_DTYPE_I64);
 };
 template <>
 struct DtypeOf<bool> {

@@ -92,9 +92,7 @@ inline std::atomic<FailureHook> failure_hook{nullptr};
 }  // namespace detail
 
 // Returns the hook before. nullptr takes it away. Any thread.
-inline FailureHook set_failure_hook(FailureHook hook) noexcept {
-  return detail::failure_hook.exchange(hook);
-}
+inline FailureHook set_failure_hook(FailureHook hook) noexcept { return detail::failure_hook.exchange(hook); }
 #endif
 
 namespace detail {
@@ -119,8 +117,10 @@ namespace detail {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) noexcept : value_(std::move(value)) {}     // NOLINT(google-explicit-constructor): as std::optional
-  Result(const Error& error) noexcept : error_(error) {}     // NOLINT(google-explicit-constructor): `return error;`
+  Result(T value) noexcept
+      : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor): as std::optional
+  Result(const Error& error) noexcept
+      : error_(error) {}  // NOLINT(google-explicit-constructor): `return error;`
 
   bool has_value() const noexcept { return value_.has_value(); }
   explicit operator bool() const noexcept { return value_.has_value(); }
@@ -152,7 +152,8 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() noexcept = default;
-  Result(const Error& error) noexcept : error_(error) {}  // NOLINT(google-explicit-constructor): `return error;`
+  Result(const Error& error) noexcept
+      : error_(error) {}  // NOLINT(google-explicit-constructor): `return error;`
 
   bool has_value() const noexcept { return error_.code() == DL_OK; }
   explicit operator bool() const noexcept { return has_value(); }

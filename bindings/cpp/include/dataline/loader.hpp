@@ -41,7 +41,8 @@ class Loader {
 
   // Plans memory, starts the workers and begins to load. DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM (column),
   // DL_ERR_OVER_BUDGET, ...: dl_loader_create lists them.
-  explicit Loader(const Dataset& dataset, const Options& options = {}) : Loader(try_create(dataset, options).value()) {}
+  explicit Loader(const Dataset& dataset, const Options& options = {})
+      : Loader(try_create(dataset, options).value()) {}
   static Result<Loader> try_create(const Dataset& dataset, const Options& options = {}) {
     return detail::make<Loader, dl_loader>([&](dl_loader** out, dl_error* error) {
       return dl_loader_create(dataset.get(), options.raw(), out, error);
@@ -95,7 +96,8 @@ class Loader {
   Position position() const { return try_position().value(); }
   // Ends a cancel. Batches held stay valid. DL_ERR_OUT_OF_RANGE.
   Result<void> try_seek(Position to) {
-    return detail::result_of([&](dl_error* error) { return dl_loader_seek(loader_.get(), to.epoch, to.step, error); });
+    return detail::result_of(
+        [&](dl_error* error) { return dl_loader_seek(loader_.get(), to.epoch, to.step, error); });
   }
   void seek(Position to) { try_seek(to).value(); }
   void seek(int64_t epoch, int64_t step) { seek(Position{epoch, step}); }
@@ -144,8 +146,8 @@ class Loader {
   // Readable while next would not wait: an eventfd on Linux, to be polled, never read or closed.
   Result<intptr_t> try_wait_handle() {
     intptr_t handle = -1;
-    const Result<void> done =
-        detail::result_of([&](dl_error* error) { return dl_loader_wait_handle(loader_.get(), &handle, error); });
+    const Result<void> done = detail::result_of(
+        [&](dl_error* error) { return dl_loader_wait_handle(loader_.get(), &handle, error); });
     if (!done) return done.error();
     return handle;
   }
@@ -192,8 +194,8 @@ class Loader {
   }
   Result<void> put_indices(Span<const int64_t> indices, void (*give_back)(void*), void* context) {
     return detail::result_of([&](dl_error* error) {
-      return dl_loader_set_indices(loader_.get(), indices.data(), static_cast<int64_t>(indices.size()), give_back,
-                                   context, error);
+      return dl_loader_set_indices(loader_.get(), indices.data(), static_cast<int64_t>(indices.size()),
+                                   give_back, context, error);
     });
   }
   // Negative times poll (to the library they would be for ever); what int64_t cannot hold is as long as it can.

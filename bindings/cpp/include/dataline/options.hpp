@@ -93,16 +93,17 @@ class Options {
     return with_handle(
         [&](dl_options* to, dl_error* error) { return dl_options_set_allocator(to, &allocator, error); });
   }
-  Options& set_allocator(const dl_allocator& allocator) { return try_set_allocator(allocator).value(), *this; }
+  Options& set_allocator(const dl_allocator& allocator) {
+    return try_set_allocator(allocator).value(), *this;
+  }
   Result<void> try_set_log(const dl_log& log) {
     return with_handle([&](dl_options* to, dl_error* error) { return dl_options_set_log(to, &log, error); });
   }
   Options& set_log(const dl_log& log) { return try_set_log(log).value(), *this; }
   // Keeps its own reference on the token.
   Result<void> try_set_cancel_token(const CancelToken& token) {
-    return with_handle([&](dl_options* to, dl_error* error) {
-      return dl_options_set_cancel_token(to, token.get(), error);
-    });
+    return with_handle(
+        [&](dl_options* to, dl_error* error) { return dl_options_set_cancel_token(to, token.get(), error); });
   }
   Options& set_cancel_token(const CancelToken& token) { return try_set_cancel_token(token).value(), *this; }
 

@@ -97,13 +97,14 @@ class Record {
     if (used == 0) {
       std::snprintf(message_, message_bytes_, "%.*s", length, why.data());
     } else {
-      std::snprintf(message_ + used, message_bytes_ - used, "; sample %lld: %.*s", static_cast<long long>(index_), length,
-                    why.data());
+      std::snprintf(message_ + used, message_bytes_ - used, "; sample %lld: %.*s",
+                    static_cast<long long>(index_), length, why.data());
     }
   }
   bool failed() const noexcept { return failed_; }
 
-  Record(const std::vector<Field>& fields, dl_reader_cell* cells, int64_t index, char* message, size_t bytes) noexcept
+  Record(const std::vector<Field>& fields, dl_reader_cell* cells, int64_t index, char* message,
+         size_t bytes) noexcept
       : fields_(fields), cells_(cells), index_(index), message_(message), message_bytes_(bytes) {}
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;
@@ -149,12 +150,13 @@ struct ReaderState {
   std::vector<Field> fields;
 
   static void destroy(void* context) noexcept { delete static_cast<ReaderState*>(context); }
-  static int32_t read(void* context, const int64_t* indices, int64_t count, dl_reader_cell* cells, char* message,
-                      size_t message_bytes) noexcept {
+  static int32_t read(void* context, const int64_t* indices, int64_t count, dl_reader_cell* cells,
+                      char* message, size_t message_bytes) noexcept {
     ReaderState& self = *static_cast<ReaderState*>(context);
     if (message_bytes > 0) message[0] = '\0';
     for (int64_t i = 0; i < count; ++i) {
-      Record record(self.fields, cells + i * static_cast<int64_t>(self.fields.size()), indices[i], message, message_bytes);
+      Record record(self.fields, cells + i * static_cast<int64_t>(self.fields.size()), indices[i], message,
+                    message_bytes);
       self.read_one(indices[i], record);
     }
     return 0;
@@ -181,7 +183,10 @@ template <typename Call>
 class CallReader final : public Reader {
  public:
   CallReader(std::vector<Field> fields, int64_t count, Call call, std::string fingerprint)
-      : fields_(std::move(fields)), count_(count), call_(std::move(call)), fingerprint_(std::move(fingerprint)) {}
+      : fields_(std::move(fields)),
+        count_(count),
+        call_(std::move(call)),
+        fingerprint_(std::move(fingerprint)) {}
   std::vector<Field> fields() const override { return fields_; }
   int64_t count() const override { return count_; }
   std::string fingerprint() const override { return fingerprint_; }

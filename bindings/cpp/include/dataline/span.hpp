@@ -38,7 +38,7 @@ class Span {
   // Anything with data() and size() whose elements are T, const added.
   template <typename Container,
             typename Item = std::remove_pointer_t<decltype(std::declval<Container&>().data())>,
-            typename = std::enable_if_t<std::is_convertible_v<Item (*)[], T (*)[]>>>
+            typename = std::enable_if_t<std::is_convertible_v<Item (*)[], T (*)[]> > >
   constexpr Span(Container&& from) noexcept  // NOLINT(google-explicit-constructor): as std::span
       : data_(from.data()), size_(static_cast<size_t>(from.size())) {}
 

@@ -141,7 +141,8 @@ class View {
   int64_t item_bytes() const noexcept { return dl_dtype_bytes(view_->dtype); }
   template <typename T>
   Span<T> elements() const noexcept {
-    return detail::span_of(static_cast<T*>(const_cast<void*>(data())), view_->bytes / static_cast<int64_t>(sizeof(T)));
+    return detail::span_of(static_cast<T*>(const_cast<void*>(data())),
+                           view_->bytes / static_cast<int64_t>(sizeof(T)));
   }
   template <typename T>
   Rows<T> make_rows() const noexcept {
@@ -166,9 +167,11 @@ class View {
     switch (fault) {
       case Fault::kNone:
       case Fault::kEmpty:
-        return Error(DL_ERR_INVALID_ARGUMENT, "the view is empty: no such field, or a batch that was moved from");
+        return Error(DL_ERR_INVALID_ARGUMENT,
+                     "the view is empty: no such field, or a batch that was moved from");
       case Fault::kDtype:
-        return about(DL_ERR_MISMATCH, std::string("is ") + dtype_name() + ", asked for as " + dl_dtype_name(wanted));
+        return about(DL_ERR_MISMATCH,
+                     std::string("is ") + dtype_name() + ", asked for as " + dl_dtype_name(wanted));
       case Fault::kSchema:
         return about(DL_ERR_WRONG_STATE, "is of a schema and has no data");
       case Fault::kDevice:
