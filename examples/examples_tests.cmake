@@ -44,6 +44,28 @@ foreach(name RefusesADamagedCheckpoint Learns)
   set_tests_properties(examples.TrainMnist${name} PROPERTIES FIXTURES_REQUIRED example_digits)
 endforeach()
 
+# The same network over dataline.hpp.
+example_test(TrainMnistCppWantsData ${expect} 2 "--data DIR is needed" $<TARGET_FILE:example_train_mnist_cpp>)
+example_test(TrainMnistCppNamesMissingFiles
+  ${expect} 1 "example_train_mnist_cpp: .*nowhere" $<TARGET_FILE:example_train_mnist_cpp> --data "${work}/nowhere")
+example_test(TrainMnistCppLearns
+  ${expect} 0 "first epoch digest: [0-9a-f]+.*test accuracy: [89][0-9]" $<TARGET_FILE:example_train_mnist_cpp>
+  --data "${work}/digits" --epochs 3)
+set_tests_properties(examples.TrainMnistCppLearns PROPERTIES FIXTURES_REQUIRED example_digits)
+if(TARGET dataline_cli)
+  find_package(Python3 3.8 REQUIRED COMPONENTS Interpreter)
+  example_test(TrainMnistCppDigestIsThatOfCat
+    Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/cpp/check_digest.py" $<TARGET_FILE:dataline_cli>
+    $<TARGET_FILE:example_train_mnist_cpp> "${work}/digits")
+  set_tests_properties(examples.TrainMnistCppDigestIsThatOfCat PROPERTIES FIXTURES_REQUIRED example_digits)
+endif()
+if(EXISTS "${DATALINE_SHARED_DATA}/mnist")
+  example_test(TrainMnistCppReaches97OnMnist
+    ${expect} 0 "test accuracy: 9[789]" $<TARGET_FILE:example_train_mnist_cpp> --data "${DATALINE_SHARED_DATA}/mnist")
+else()
+  example_test(TrainMnistCppReaches97OnMnist bash -c "echo 'skipped: ${DATALINE_SHARED_DATA}/mnist is absent'; exit 77")
+endif()
+
 # The generated text's unigram costs 2.86 nats.
 example_test(TrainTokensBeatsUnigram
   ${expect} 0 "validation loss: 0\\.[0-9]+ nats" $<TARGET_FILE:example_train_tokens> --epochs 1 --out "${work}/tokens")

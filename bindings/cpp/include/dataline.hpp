@@ -1,0 +1,46 @@
+// dataline.hpp - the C++17 interface of Dataline, over dataline.h; header-only.
+//
+//   dataline::Dataset dataset("mnist:data");
+//   dataline::Loader loader(dataset, {{"batch_size", 128}, {"shuffle", "full"}, {"transform", "normalize(mnist)"}});
+//   for (int epoch = 0; epoch < 5; ++epoch)
+//     for (dataline::Batch batch : loader)
+//       train_step(batch["image"].as<float>(), batch["label"].as<int64_t>());
+//
+// Conventions. Each holds for every class unless it says otherwise.
+//
+// Ownership  Dataset, Loader, Options and CancelToken are move-only owners; a Batch is a counted reference: copying it
+//            is cheap and gives a second owner of the same bytes. Views, spans and texts borrow: their documentation
+//            says from what. A handle that was moved from, or made by its default constructor, is empty: it may be
+//            destroyed, assigned to and tested (operator bool); calls that can fail give DL_ERR_INVALID_ARGUMENT,
+//            all others answer 0, "" or an empty span.
+// Errors     f() throws dataline::Error; try_f() never throws it, but returns a Result, which holds the value or the
+//            Error. Without exceptions f() ends the process through the failure hook (error.hpp): hosts that are
+//            built so use try_f(). Codes are the DL_ERR_* of dataline.h; constructors have static try_ twins.
+// Options    Keys, defaults and limits are the library's own (option_table() lists them); nothing here adds to them.
+// Threading  As in dataline.h: datasets and tokens from any thread; Loader::next, cancel and interrupt from several
+//            threads at once; options, epochs and iterators from one at a time. Copies of one Batch: any thread; one
+//            Batch object: one at a time.
+// Memory     std::bad_alloc of the containers used here passes through as it is.
+//
+// Translation units with and without exceptions, of C++17 and of C++20, may meet in one program: what they see of this
+// header has different names for the linker (config.hpp).
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dataline/array.hpp>
+#include <dataline/batch.hpp>
+#include <dataline/cancel_token.hpp>
+#include <dataline/dataset.hpp>
+#include <dataline/dtype.hpp>
+#include <dataline/epoch.hpp>
+#include <dataline/error.hpp>
+#include <dataline/loader.hpp>
+#include <dataline/loan.hpp>
+#include <dataline/options.hpp>
+#include <dataline/reader.hpp>
+#include <dataline/setting.hpp>
+#include <dataline/span.hpp>
+#include <dataline/tables.hpp>
+#include <dataline/view.hpp>
+#include <dataline/views.hpp>

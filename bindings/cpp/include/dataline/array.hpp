@@ -1,0 +1,119 @@
+// Array: a field in the host's memory, for Dataset::copy_arrays and borrow_arrays.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dataline/dtype.hpp>
+#include <dataline/error.hpp>
+#include <dataline/span.hpp>
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace dataline {
+inline namespace DATALINE_CPP_ABI {
+
+// Names memory and describes it; owns nothing of it, so that the memory lives until it is copied or given back. The
+// dtype is that of the elements (dtype_of). shape[0] is the samples, C order.
+//   std::vector<uint8_t> pixels(n * 28 * 28);
+//   std::vector<int64_t> labels(n);
+//   Dataset::copy_arrays({Array("image", pixels, {n, 28, 28}).axes("HW"), Array("label", labels)});
+class Array {
+ public:
+  // Dense, from anything with data() and size(). Without a shape: one element a sample.
+  template <typename Items, typename T = std::remove_cv_t<
+                                std::remove_pointer_t<decltype(std::declval<const Items&>().data())>>>
+  Array(std::string name, const Items& items, std::vector<int64_t> shape = {})
+      : Array(std::move(name), dtype_of<T>(), items.data(), std::move(shape)) {
+    room_bytes_ = static_cast<int64_t>(items.size() * sizeof(T));
+    if (shape_.empty()) shape_ = {static_cast<int64_t>(items.size())};
+  }
+  // Dense, from a plain address; its size is what shape says.
+  template <typename T, typename = std::enable_if_t<DtypeOf<T>::value != 0>>
+  Array(std::string name, const T* data, std::vector<int64_t> shape)
+      : Array(std::move(name), dtype_of<T>(), data, std::move(shape)) {}
+  // The same with a DL_DTYPE_* known at run time.
+  Array(std::string name, int32_t dtype, const void* data, std::vector<int64_t> shape)
+      : name_(std::move(name)), dtype_(dtype), data_(data), shape_(std::move(shape)) {}
+
+  // Ragged: sample i is rows [offsets[i], offsets[i + 1]) of `items`; a row is one item, or item_shape of them.
+  // `offsets` (samples + 1 of them) is memory of the host's too.
+  template <typename Items>
+  static Array ragged(std::string name, const Items& items, Span<const int64_t> offsets,
+                      const std::vector<int64_t>& item_shape = {}) {
+    int64_t width = 1;
+    for (int64_t dim : item_shape) width *= dim;
+    std::vector<int64_t> shape = {width > 0 ? static_cast<int64_t>(items.size()) / width : 0};
+    shape.insert(shape.end(), item_shape.begin(), item_shape.end());
+    Array made(std::move(name), items, std::move(shape));
+    made.kind_ = DL_KIND_RAGGED;
+    made.offsets_ = offsets;
+    return made;
+  }
+
+  // Of one sample: "HWC".
+  Array& axes(std::string axes) {
+    axes_ = std::move(axes);
+    return *this;
+  }
+  // From one sample to the next, where samples are not packed.
+  Array& row_stride_bytes(int64_t bytes) {
+    row_stride_bytes_ = bytes;
+    return *this;
+  }
+
+  // Borrows from this Array.
+  dl_array raw() const noexcept {
+    dl_array array = {};
+    array.struct_size = sizeof array;
+    array.kind = kind_;
+    array.name = name_.c_str();
+    array.dtype = dtype_;
+    array.rank = static_cast<int32_t>(shape_.size());
+    array.shape = shape_.data();
+    array.axes = axes_.empty() ? nullptr : axes_.c_str();
+    array.data = data_;
+    array.row_stride_bytes = row_stride_bytes_;
+    array.offsets = offsets_.data();
+    array.sample_count = offsets_.empty() ? 0 : static_cast<int64_t>(offsets_.size()) - 1;
+    return array;
+  }
+
+  // The container is as large as the shape says: the library gets an address, and cannot see it. Shapes that make no
+  // sense are left to it.
+  Result<void> fits() const {
+    if (room_bytes_ < 0 || shape_.empty()) return {};
+    int64_t row = dl_dtype_bytes(dtype_);
+    for (size_t dim = 1; dim < shape_.size(); ++dim) {
+      if (shape_[dim] < 0 || (shape_[dim] > 0 && row > INT64_MAX / shape_[dim])) return {};
+      row *= shape_[dim];
+    }
+    const int64_t samples = shape_[0];
+    if (samples < 0) return {};
+    const int64_t step = row_stride_bytes_ > 0 ? row_stride_bytes_ : row;
+    const bool room =
+        samples == 0 || (row <= room_bytes_ && (step == 0 || samples - 1 <= (room_bytes_ - row) / step));
+    const bool packed = row_stride_bytes_ != 0 || (row > 0 ? room_bytes_ == samples * row : room_bytes_ == 0);
+    if (room && packed) return {};
+    std::string shape;
+    for (int64_t dim : shape_) shape += (shape.empty() ? "" : "x") + std::to_string(dim);
+    return Error(DL_ERR_MISMATCH, "field '" + name_ + "': shape " + shape + " of " + dl_dtype_name(dtype_) +
+                                      " does not fit " + std::to_string(room_bytes_) + " bytes");
+  }
+
+ private:
+  std::string name_;
+  int32_t kind_ = DL_KIND_DENSE;
+  int32_t dtype_;
+  const void* data_;
+  std::vector<int64_t> shape_;
+  std::string axes_;
+  int64_t row_stride_bytes_ = 0;
+  int64_t room_bytes_ = -1;  // -1: not known
+  Span<const int64_t> offsets_;
+};
+
+}  // namespace DATALINE_CPP_ABI
+}  // namespace dataline

@@ -1,0 +1,240 @@
+// Dataset: samples by index.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dataline/array.hpp>
+#include <dataline/error.hpp>
+#include <dataline/loan.hpp>
+#include <dataline/options.hpp>
+#include <dataline/reader.hpp>
+#include <dataline/span.hpp>
+#include <dataline/views.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace dataline {
+inline namespace DATALINE_CPP_ABI {
+
+class Dataset;
+
+// A part of a composed dataset: a Dataset, which must live during the call, and for zip the name it is to have.
+class Part {
+ public:
+  Part(const Dataset& dataset) noexcept;  // NOLINT(google-explicit-constructor): concat({a, b})
+  Part(std::string name, const Dataset& dataset) noexcept;
+  const std::string& name() const noexcept { return name_; }
+  dl_dataset* get() const noexcept { return dataset_; }
+
+ private:
+  std::string name_;
+  dl_dataset* dataset_;
+};
+
+// Immutable; any thread. Keeps what it was made of as long as it is needed: loaders and composed datasets hold their
+// own references. Usable in a forked child.
+class Dataset {
+ public:
+  Dataset() noexcept = default;
+  explicit Dataset(dl_dataset* taken) noexcept : dataset_(taken) {}
+  explicit operator bool() const noexcept { return dataset_ != nullptr; }
+
+  // Opens `scheme:path[,path...][?key=value&...]` or a bare path. Reads headers only (but .gz and io=memory). Options
+  // of scope dataset count. DL_ERR_BAD_URI (column), DL_ERR_NOT_FOUND, DL_ERR_CORRUPT, ...: dl_dataset_open lists them.
+  explicit Dataset(const std::string& uri, const Options& options = {})
+      : Dataset(try_open(uri, options).value()) {}
+  static Result<Dataset> try_open(const std::string& uri, const Options& options = {}) {
+    return detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
+      return dl_dataset_open(uri.c_str(), options.raw(), out, error);
+    });
+  }
+
+  // Fields of equal length in the host's memory, which is copied.
+  static Result<Dataset> try_copy_arrays(const std::vector<Array>& arrays, const Options& options = {}) {
+    return from_arrays(arrays, nullptr, nullptr, options);
+  }
+  static Dataset copy_arrays(const std::vector<Array>& arrays, const Options& options = {}) {
+    return try_copy_arrays(arrays, options).value();
+  }
+  // Borrowed: the memory must not change. `release` (a callable without arguments, moved here) is called once, from any
+  // thread, when this dataset and all that came from it (loaders, composed datasets) are gone; batches need none of it.
+  // Never called when this fails. It must not throw. keep(owner) makes one that owns the memory; NoRelease{} is for
+  // memory that outlives everything.
+  template <typename Release>
+  static Result<Dataset> try_borrow_arrays(const std::vector<Array>& arrays, Release&& release,
+                                           const Options& options = {}) {
+    Result<Dataset> made = Error();
+    static_cast<void>(
+        detail::lend(std::forward<Release>(release), [&](void (*give_back)(void*), void* context) {
+          made = from_arrays(arrays, give_back, context, options);
+          return made.status();
+        }));
+    return made;
+  }
+  template <typename Release>
+  static Dataset borrow_arrays(const std::vector<Array>& arrays, Release&& release,
+                               const Options& options = {}) {
+    return try_borrow_arrays(arrays, std::forward<Release>(release), options).value();
+  }
+
+  // Records from the host's own code (reader.hpp).
+  static Result<Dataset> try_from_reader(std::unique_ptr<Reader> reader, const Options& options = {});
+  static Dataset from_reader(std::unique_ptr<Reader> reader, const Options& options = {}) {
+    return try_from_reader(std::move(reader), options).value();
+  }
+  // The same from a callable void(int64_t index, Record& record).
+  template <typename Call>
+  static Result<Dataset> try_from_reader(std::vector<Field> fields, int64_t count, Call&& call,
+                                         std::string fingerprint = "", const Options& options = {}) {
+    return try_from_reader(std::make_unique<detail::CallReader<std::decay_t<Call>>>(
+                               std::move(fields), count, std::forward<Call>(call), std::move(fingerprint)),
+                           options);
+  }
+  template <typename Call>
+  static Dataset from_reader(std::vector<Field> fields, int64_t count, Call&& call,
+                             std::string fingerprint = "", const Options& options = {}) {
+    return try_from_reader(std::move(fields), count, std::forward<Call>(call), std::move(fingerprint),
+                           options)
+        .value();
+  }
+
+  // Fields side by side, equal lengths: zip({{"image", images}, {"label", labels}}). A name renames (one field) or
+  // prefixes ("name/field") those of its part; "" leaves them.
+  static Result<Dataset> try_zip(const std::vector<Part>& parts) {
+    std::vector<const char*> names;
+    for (const Part& part : parts) names.push_back(part.name().c_str());
+    return compose(parts, [&](dl_dataset* const* datasets, int32_t count, dl_dataset** out, dl_error* error) {
+      return dl_dataset_zip(datasets, names.data(), count, out, error);
+    });
+  }
+  static Dataset zip(const std::vector<Part>& parts) { return try_zip(parts).value(); }
+  // One after another, same fields: concat({train, extra}).
+  static Result<Dataset> try_concat(const std::vector<Part>& parts) {
+    return compose(parts, [](dl_dataset* const* datasets, int32_t count, dl_dataset** out, dl_error* error) {
+      return dl_dataset_concat(datasets, count, out, error);
+    });
+  }
+  static Dataset concat(const std::vector<Part>& parts) { return try_concat(parts).value(); }
+  // The samples `indices` of this dataset, in that order. Copied, or borrowed as arrays are.
+  Result<Dataset> try_subset(Span<const int64_t> indices) const {
+    return subset_of(indices, nullptr, nullptr);
+  }
+  Dataset subset(Span<const int64_t> indices) const { return try_subset(indices).value(); }
+  template <typename Release>
+  Result<Dataset> try_borrow_subset(Span<const int64_t> indices, Release&& release) const {
+    Result<Dataset> made = Error();
+    static_cast<void>(
+        detail::lend(std::forward<Release>(release), [&](void (*give_back)(void*), void* context) {
+          made = subset_of(indices, give_back, context);
+          return made.status();
+        }));
+    return made;
+  }
+  template <typename Release>
+  Dataset borrow_subset(Span<const int64_t> indices, Release&& release) const {
+    return try_borrow_subset(indices, std::forward<Release>(release)).value();
+  }
+
+  // Samples; -1 when not known.
+  int64_t size() const noexcept { return dl_dataset_count(dataset_.get()); }
+  // Of one sample, without a batch dim. Borrows from this dataset.
+  Views fields() const noexcept {
+    int32_t count = 0;
+    const dl_view* views = dl_dataset_fields(dataset_.get(), &count);
+    return Views(views, count);
+  }
+  // "idx", "zip", "arrays", ...; borrowed, as the next two are.
+  const char* format() const noexcept { return dl_dataset_format(dataset_.get()); }
+  // As given to open, or "".
+  const char* uri() const noexcept { return dl_dataset_uri(dataset_.get()); }
+  // What a user should know of it.
+  std::vector<std::string> notes() const {
+    std::vector<std::string> texts;
+    const int32_t count = dl_dataset_note_count(dataset_.get());
+    for (int32_t i = 0; i < count; ++i) texts.emplace_back(dl_dataset_note(dataset_.get(), i));
+    return texts;
+  }
+  dl_dataset* get() const noexcept { return dataset_.get(); }
+
+ private:
+  static Result<Dataset> from_arrays(const std::vector<Array>& arrays, void (*give_back)(void*),
+                                     void* context, const Options& options) {
+    std::vector<dl_array> raw;
+    for (const Array& array : arrays) {
+      if (Result<void> fits = array.fits(); !fits) return fits.error();
+      raw.push_back(array.raw());
+    }
+    return detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
+      return dl_dataset_from_arrays(raw.data(), static_cast<int32_t>(raw.size()), give_back, context,
+                                    options.raw(), out, error);
+    });
+  }
+  template <typename Call>
+  static Result<Dataset> compose(const std::vector<Part>& parts, Call&& call) {
+    std::vector<dl_dataset*> datasets;
+    for (const Part& part : parts) datasets.push_back(part.get());
+    return detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
+      return call(datasets.data(), static_cast<int32_t>(datasets.size()), out, error);
+    });
+  }
+  Result<Dataset> subset_of(Span<const int64_t> indices, void (*give_back)(void*), void* context) const {
+    return detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
+      return dl_dataset_subset(dataset_.get(), indices.data(), static_cast<int64_t>(indices.size()),
+                               give_back, context, out, error);
+    });
+  }
+
+  std::unique_ptr<dl_dataset, detail::Destroyer<dl_dataset, dl_dataset_destroy>> dataset_;
+};
+
+inline Part::Part(const Dataset& dataset) noexcept : dataset_(dataset.get()) {}
+inline Part::Part(std::string name, const Dataset& dataset) noexcept
+    : name_(std::move(name)), dataset_(dataset.get()) {}
+
+inline Result<Dataset> Dataset::try_from_reader(std::unique_ptr<Reader> reader, const Options& options) {
+  if (reader == nullptr) return Error(DL_ERR_INVALID_ARGUMENT, "reader is nullptr");
+  auto state = std::make_unique<detail::ReaderState>();
+  state->fields = reader->fields();
+  const int64_t count = reader->count();
+  const std::string fingerprint = reader->fingerprint();
+  state->reader = std::move(reader);
+
+  std::vector<std::vector<int64_t>> shapes;
+  std::vector<dl_view> views;
+  for (const Field& field : state->fields) {
+    std::vector<int64_t>& shape = shapes.emplace_back(field.shape);
+    if (field.kind == DL_KIND_RAGGED) shape.insert(shape.begin(), -1);
+    dl_view view = {};
+    view.struct_size = sizeof view;
+    view.kind = field.kind;
+    view.name = field.name.c_str();
+    view.dtype = field.dtype;
+    view.rank = static_cast<int32_t>(shape.size());
+    view.shape = shape.data();  // the elements stay where they are when `shapes` grows: it moves its vectors
+    view.axes = field.axes.c_str();
+    view.bytes = field.kind == DL_KIND_RAGGED ? field.max_bytes : 0;
+    views.push_back(view);
+  }
+  dl_reader table = {};
+  table.struct_size = sizeof table;
+  table.field_count = static_cast<int32_t>(views.size());
+  table.fields = views.data();
+  table.record_count = count;
+  table.context = state.get();
+  table.read = &detail::ReaderState::read;
+  table.destroy = &detail::ReaderState::destroy;
+  table.fingerprint = fingerprint.empty() ? nullptr : fingerprint.c_str();
+  Result<Dataset> made = detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
+    return dl_dataset_from_reader(&table, options.raw(), out, error);
+  });
+  if (made) static_cast<void>(state.release());  // a call that fails has not taken it
+  return made;
+}
+
+}  // namespace DATALINE_CPP_ABI
+}  // namespace dataline

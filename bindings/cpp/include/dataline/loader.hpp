@@ -1,0 +1,213 @@
+// Loader: a job's stream of batches.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dataline/batch.hpp>
+#include <dataline/dataset.hpp>
+#include <dataline/epoch.hpp>
+#include <dataline/error.hpp>
+#include <dataline/loan.hpp>
+#include <dataline/options.hpp>
+#include <dataline/span.hpp>
+#include <dataline/views.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dataline {
+inline namespace DATALINE_CPP_ABI {
+
+// 0 <= step <= steps(). (e, steps): the end of epoch e is still due; (e + 1, 0): it was delivered.
+struct Position {
+  int64_t epoch = 0;
+  int64_t step = 0;
+  friend bool operator==(const Position& a, const Position& b) noexcept {
+    return a.epoch == b.epoch && a.step == b.step;
+  }
+  friend bool operator!=(const Position& a, const Position& b) noexcept { return !(a == b); }
+};
+
+// Owns threads, slots and the position; keeps its own reference on the dataset. Its destructor cancels and joins;
+// batches held stay valid. In a forked child calls give DL_ERR_FORKED.
+class Loader {
+ public:
+  Loader() noexcept = default;
+  explicit Loader(dl_loader* taken) noexcept : loader_(taken) {}
+  explicit operator bool() const noexcept { return loader_ != nullptr; }
+
+  // Plans memory, starts the workers and begins to load. DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM (column),
+  // DL_ERR_OVER_BUDGET, ...: dl_loader_create lists them.
+  explicit Loader(const Dataset& dataset, const Options& options = {})
+      : Loader(try_create(dataset, options).value()) {}
+  static Result<Loader> try_create(const Dataset& dataset, const Options& options = {}) {
+    return detail::make<Loader, dl_loader>([&](dl_loader** out, dl_error* error) {
+      return dl_loader_create(dataset.get(), options.raw(), out, error);
+    });
+  }
+
+  // The next batch, in order; without one, status() of the result says why: DL_END_OF_EPOCH (once an epoch), DL_END
+  // (for ever), DL_TIMEOUT (nothing was lost), DL_CANCELLED, DL_INTERRUPTED. Throws errors: DL_ERR_BAD_SAMPLE (once a
+  // step, the next call delivers its good samples), DL_ERR_LEASES_HELD, ... Any thread; each call gets another batch.
+  //   if (auto batch = loader.next(std::chrono::milliseconds(5))) train_step(*batch);
+  Result<Batch> next() { return raised(try_next()); }
+  // Waits at most so long; zero or less polls. With num_workers=0 the call does the work, whatever the time-out.
+  template <typename Rep, typename Period>
+  Result<Batch> next(std::chrono::duration<Rep, Period> timeout) {
+    return raised(try_next(timeout));
+  }
+  // The same, errors in the result too.
+  Result<Batch> try_next() { return take(-1); }
+  template <typename Rep, typename Period>
+  Result<Batch> try_next(std::chrono::duration<Rep, Period> timeout) {
+    return take(nanoseconds(timeout));
+  }
+
+  // `for (Batch batch : loader)` is one epoch. After a break the next loop starts the next epoch at step 0; after a
+  // seek or load_state it goes on there; after the last epoch it is empty. Throws what next throws, and Error with code
+  // DL_CANCELLED or DL_INTERRUPTED, so that an epoch that ended early is not taken for a whole one.
+  BatchIterator begin() {
+    const Result<void> begun = try_begin_epoch();
+    if (begun.status() == DL_END) return BatchIterator();
+    begun.value();
+    return BatchIterator(loader_.get(), nullptr);
+  }
+  BatchIterator::End end() const noexcept { return {}; }
+  // The same loop without throwing (epoch.hpp).
+  Epoch epoch() { return Epoch(loader_.get(), try_begin_epoch()); }
+  // What a loop does first, for hosts that call next themselves. status(): DL_END after the last epoch.
+  Result<void> try_begin_epoch() {
+    return detail::result_of([&](dl_error* error) { return dl_loader_begin_epoch(loader_.get(), error); });
+  }
+
+  // Batches in an epoch, the same on every rank; -1 when not known.
+  int64_t steps() const noexcept { return dl_loader_steps(loader_.get()); }
+  // Counts what next delivered, never what was loaded ahead.
+  Result<Position> try_position() const {
+    Position at;
+    const Result<void> done = detail::result_of(
+        [&](dl_error* error) { return dl_loader_position(loader_.get(), &at.epoch, &at.step, error); });
+    if (!done) return done.error();
+    return at;
+  }
+  Position position() const { return try_position().value(); }
+  // Ends a cancel. Batches held stay valid. DL_ERR_OUT_OF_RANGE.
+  Result<void> try_seek(Position to) {
+    return detail::result_of(
+        [&](dl_error* error) { return dl_loader_seek(loader_.get(), to.epoch, to.step, error); });
+  }
+  void seek(Position to) { try_seek(to).value(); }
+  void seek(int64_t epoch, int64_t step) { seek(Position{epoch, step}); }
+
+  // The position and what identifies the job, as text under 4 KiB: any language and the shell can go on from it.
+  Result<std::string> try_save_state() const {
+    char text[DL_STATE_MAX_BYTES];
+    size_t bytes = sizeof text;
+    const Result<void> done = detail::result_of(
+        [&](dl_error* error) { return dl_loader_state_save(loader_.get(), text, &bytes, error); });
+    if (!done) return done.error();
+    return std::string(text);
+  }
+  std::string save_state() const { return try_save_state().value(); }
+  // Seeks to a saved position. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED: of another dataset or job, names both values.
+  Result<void> try_load_state(const std::string& state) {
+    return detail::result_of(
+        [&](dl_error* error) { return dl_loader_state_load(loader_.get(), state.c_str(), error); });
+  }
+  void load_state(const std::string& state) { try_load_state(state).value(); }
+
+  // The order from the next epoch that has not begun, for loaders made with sample_indices. Copied, or borrowed as by
+  // Options::borrow_indices.
+  Result<void> try_set_indices(Span<const int64_t> indices) { return put_indices(indices, nullptr, nullptr); }
+  void set_indices(Span<const int64_t> indices) { try_set_indices(indices).value(); }
+  template <typename Release>
+  Result<void> try_borrow_indices(Span<const int64_t> indices, Release&& release) {
+    Result<void> done;
+    static_cast<void>(
+        detail::lend(std::forward<Release>(release), [&](void (*give_back)(void*), void* context) {
+          done = put_indices(indices, give_back, context);
+          return done.status();
+        }));
+    return done;
+  }
+  template <typename Release>
+  void borrow_indices(Span<const int64_t> indices, Release&& release) {
+    try_borrow_indices(indices, std::forward<Release>(release)).value();
+  }
+
+  // Ends every wait now and later with DL_CANCELLED, until a seek or load_state / ends only the waits in progress, with
+  // DL_INTERRUPTED. Any thread; never block.
+  void cancel() noexcept { dl_loader_cancel(loader_.get()); }
+  void interrupt() noexcept { dl_loader_interrupt(loader_.get()); }
+
+  // Readable while next would not wait: an eventfd on Linux, to be polled, never read or closed.
+  Result<intptr_t> try_wait_handle() {
+    intptr_t handle = -1;
+    const Result<void> done = detail::result_of(
+        [&](dl_error* error) { return dl_loader_wait_handle(loader_.get(), &handle, error); });
+    if (!done) return done.error();
+    return handle;
+  }
+  intptr_t wait_handle() { return try_wait_handle().value(); }
+
+  // The schema of batches, after transforms; known before the first. Borrows from this loader.
+  Views fields() const noexcept {
+    int32_t count = 0;
+    const dl_view* views = dl_loader_fields(loader_.get(), &count);
+    return Views(views, count);
+  }
+  // Counters since create; dl_stats says what each means. Times are nanoseconds.
+  Result<dl_stats> try_stats() const {
+    dl_stats stats = {};
+    stats.struct_size = sizeof stats;
+    const Result<void> done =
+        detail::result_of([&](dl_error* error) { return dl_loader_stats(loader_.get(), &stats, error); });
+    if (!done) return done.error();
+    return stats;
+  }
+  dl_stats stats() const { return try_stats().value(); }
+  // The bad samples met so far, in order of delivery.
+  std::vector<dl_bad_sample> bad_samples() const {
+    std::vector<dl_bad_sample> all;
+    const int64_t count = dl_loader_bad_sample_count(loader_.get());
+    for (int64_t i = 0; i < count; ++i) {
+      dl_bad_sample sample = {};
+      sample.struct_size = sizeof sample;
+      if (dl_loader_bad_sample_at(loader_.get(), i, &sample, nullptr) == DL_OK) all.push_back(sample);
+    }
+    return all;
+  }
+  dl_loader* get() const noexcept { return loader_.get(); }
+
+ private:
+  Result<Batch> take(int64_t timeout_ns) {
+    return detail::make<Batch, dl_batch>([&](dl_batch** out, dl_error* error) {
+      return dl_loader_next(loader_.get(), timeout_ns, out, error);
+    });
+  }
+  static Result<Batch> raised(Result<Batch> got) {
+    if (got.status() < 0) detail::fail(got.error());
+    return got;
+  }
+  Result<void> put_indices(Span<const int64_t> indices, void (*give_back)(void*), void* context) {
+    return detail::result_of([&](dl_error* error) {
+      return dl_loader_set_indices(loader_.get(), indices.data(), static_cast<int64_t>(indices.size()),
+                                   give_back, context, error);
+    });
+  }
+  // Negative times poll (to the library they would be for ever); what int64_t cannot hold is as long as it can.
+  template <typename Rep, typename Period>
+  static int64_t nanoseconds(std::chrono::duration<Rep, Period> time) {
+    if (time <= std::chrono::duration<Rep, Period>::zero()) return 0;
+    if (std::chrono::duration<double>(time).count() >= 9.2e9) return INT64_MAX;
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+  }
+
+  std::unique_ptr<dl_loader, detail::Destroyer<dl_loader, dl_loader_destroy>> loader_;
+};
+
+}  // namespace DATALINE_CPP_ABI
+}  // namespace dataline

@@ -1,0 +1,180 @@
+// Options: what datasets and loaders are made with.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dataline/cancel_token.hpp>
+#include <dataline/error.hpp>
+#include <dataline/loan.hpp>
+#include <dataline/setting.hpp>
+#include <dataline/span.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace dataline {
+inline namespace DATALINE_CPP_ABI {
+
+// Key-value settings of datasets and loaders, copied by what is made with them. An empty set (moved from, default) is
+// one in which nothing is set. One thread at a time.
+//   dataline::Options options{{"batch_size", 256}, {"shuffle", "full"}, {"drop_last", true}};
+class Options {
+ public:
+  Options() noexcept = default;
+  Options(std::initializer_list<Setting> settings) {
+    for (const Setting& setting : settings) set(setting.key, setting.value);
+  }
+  // Takes the handle over.
+  explicit Options(dl_options* taken) noexcept : options_(taken) {}
+  static Result<Options> try_create(std::initializer_list<Setting> settings) {
+    Options made;
+    for (const Setting& setting : settings) {
+      if (Result<void> done = made.try_set(setting.key, setting.value); !done) return done.error();
+    }
+    return made;
+  }
+  explicit operator bool() const noexcept { return options_ != nullptr; }
+
+  // The last value of a key holds. DL_ERR_UNKNOWN_OPTION names the nearest key, DL_ERR_BAD_OPTION what was expected.
+  Result<void> try_set(const std::string& key, const SettingValue& value) {
+    return std::visit([&](const auto& held) { return put(key, held); }, value.value_);
+  }
+  Options& set(const std::string& key, const SettingValue& value) {
+    try_set(key, value).value();
+    return *this;
+  }
+
+  // The arrays of sample_indices and weights, copied, or borrowed: then they must not change, and `release` (any
+  // callable without arguments, moved here) is called once, from any thread, when neither these options nor anything
+  // made from them needs the array; never when the call fails. It must not throw.
+  Result<void> try_set_indices(Span<const int64_t> indices) {
+    return with_handle([&](dl_options* to, dl_error* error) {
+      return dl_options_set_indices(to, indices.data(), count(indices), nullptr, nullptr, error);
+    });
+  }
+  Options& set_indices(Span<const int64_t> indices) { return try_set_indices(indices).value(), *this; }
+  Result<void> try_set_weights(Span<const double> weights) {
+    return with_handle([&](dl_options* to, dl_error* error) {
+      return dl_options_set_weights(to, weights.data(), count(weights), nullptr, nullptr, error);
+    });
+  }
+  Options& set_weights(Span<const double> weights) { return try_set_weights(weights).value(), *this; }
+  template <typename Release>
+  Result<void> try_borrow_indices(Span<const int64_t> indices, Release&& release) {
+    return with_handle([&](dl_options* to, dl_error* error) {
+      return detail::lend(std::forward<Release>(release), [&](void (*give_back)(void*), void* context) {
+        return dl_options_set_indices(to, indices.data(), count(indices), give_back, context, error);
+      });
+    });
+  }
+  template <typename Release>
+  Options& borrow_indices(Span<const int64_t> indices, Release&& release) {
+    return try_borrow_indices(indices, std::forward<Release>(release)).value(), *this;
+  }
+  template <typename Release>
+  Result<void> try_borrow_weights(Span<const double> weights, Release&& release) {
+    return with_handle([&](dl_options* to, dl_error* error) {
+      return detail::lend(std::forward<Release>(release), [&](void (*give_back)(void*), void* context) {
+        return dl_options_set_weights(to, weights.data(), count(weights), give_back, context, error);
+      });
+    });
+  }
+  template <typename Release>
+  Options& borrow_weights(Span<const double> weights, Release&& release) {
+    return try_borrow_weights(weights, std::forward<Release>(release)).value(), *this;
+  }
+
+  // The host's tables of dataline.h. What `context` points to lives until all that was made with it is gone.
+  Result<void> try_set_allocator(const dl_allocator& allocator) {
+    return with_handle(
+        [&](dl_options* to, dl_error* error) { return dl_options_set_allocator(to, &allocator, error); });
+  }
+  Options& set_allocator(const dl_allocator& allocator) {
+    return try_set_allocator(allocator).value(), *this;
+  }
+  Result<void> try_set_log(const dl_log& log) {
+    return with_handle([&](dl_options* to, dl_error* error) { return dl_options_set_log(to, &log, error); });
+  }
+  Options& set_log(const dl_log& log) { return try_set_log(log).value(), *this; }
+  // Keeps its own reference on the token.
+  Result<void> try_set_cancel_token(const CancelToken& token) {
+    return with_handle(
+        [&](dl_options* to, dl_error* error) { return dl_options_set_cancel_token(to, token.get(), error); });
+  }
+  Options& set_cancel_token(const CancelToken& token) { return try_set_cancel_token(token).value(), *this; }
+
+  // The value in force as text: the default when not set, "" for none.
+  Result<std::string> try_get(const std::string& key) const {
+    if (!options_) {
+      Options defaults;
+      if (Result<void> made = defaults.ensure(); !made) return made.error();
+      return defaults.try_get(key);
+    }
+    Error error;
+    const char* text = nullptr;
+    const dl_status status = dl_options_get(options_.get(), key.c_str(), &text, error.raw());
+    if (status != DL_OK) return error.finish(status);
+    return std::string(text);
+  }
+  std::string get(const std::string& key) const { return try_get(key).value(); }
+
+  // NULL where nothing is set, which every function of dataline.h takes as that.
+  dl_options* raw() const noexcept { return options_.get(); }
+
+ private:
+  template <typename T>
+  static int64_t count(const T& values) noexcept {
+    return static_cast<int64_t>(values.size());
+  }
+  Result<void> ensure() {
+    if (options_) return {};
+    return detail::result_of([&](dl_error* error) {
+      dl_options* made = nullptr;
+      const dl_status status = dl_options_create(&made, error);
+      options_.reset(made);
+      return status;
+    });
+  }
+  template <typename Call>
+  Result<void> with_handle(Call&& call) {
+    if (Result<void> made = ensure(); !made) return made;
+    return detail::result_of([&](dl_error* error) { return call(options_.get(), error); });
+  }
+  Result<void> put(const std::string& key, int64_t value) {
+    return with_handle(
+        [&](dl_options* to, dl_error* error) { return dl_options_set_i64(to, key.c_str(), value, error); });
+  }
+  Result<void> put(const std::string& key, const std::string& value) {
+    return with_handle([&](dl_options* to, dl_error* error) {
+      return dl_options_set(to, key.c_str(), value.c_str(), error);
+    });
+  }
+  Result<void> put(const std::string& key, const std::vector<int64_t>& indices) {
+    if (Result<void> fits = takes_array(key, DL_OPTION_INDICES, "an array of integers"); !fits) return fits;
+    return try_set_indices(indices);
+  }
+  Result<void> put(const std::string& key, const std::vector<double>& weights) {
+    if (Result<void> fits = takes_array(key, DL_OPTION_WEIGHTS, "an array of floats"); !fits) return fits;
+    return try_set_weights(weights);
+  }
+  // The library has one call for each kind of array, without a key: that the key is one of that kind is for us to see.
+  Result<void> takes_array(const std::string& key, int32_t type, const char* got) {
+    for (int32_t i = 0; i < dl_option_count(); ++i) {
+      dl_option_info info = {};
+      info.struct_size = sizeof info;
+      if (dl_option_at(i, &info, nullptr) != DL_OK || key != info.key) continue;
+      if (info.type == type) return {};
+      return Error(DL_ERR_BAD_OPTION, "option '" + key + "': it takes no such array, got " + got);
+    }
+    return put(key, std::string());  // unknown: in the library's own words
+  }
+
+  std::unique_ptr<dl_options, detail::Destroyer<dl_options, dl_options_destroy>> options_;
+};
+
+}  // namespace DATALINE_CPP_ABI
+}  // namespace dataline

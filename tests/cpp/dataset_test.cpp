@@ -1,0 +1,149 @@
+// Datasets of the host's own memory, composed ones, and what they say of themselves.
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+
+#include "tests/cpp/support.h"
+#include "tests/memory/temp_files.h"
+
+namespace dataline::cpp_tests {
+namespace {
+
+TEST(CppDataset, CopiedArraysStandAlone) {
+  Dataset dataset;
+  {
+    const std::vector<float> pixels = {0, 1, 2, 3, 4, 5};
+    const std::array<int64_t, 3> labels = {7, 8, 9};
+    dataset = Dataset::copy_arrays({Array("image", pixels, {3, 1, 2}).axes("HW"), Array("label", labels)});
+  }
+  EXPECT_EQ(dataset.size(), 3);
+  EXPECT_STREQ(dataset.format(), "arrays");
+  ASSERT_EQ(dataset.fields().size(), 2);
+  const View image = dataset.fields()["image"];
+  EXPECT_EQ(image.dtype(), DL_DTYPE_F32);
+  EXPECT_STREQ(image.axes(), "HW");
+  EXPECT_EQ(std::vector<int64_t>(image.shape().begin(), image.shape().end()), (std::vector<int64_t>{1, 2}));
+  Loader loader(dataset);
+  const Batch batch = loader.next().value();
+  const Span<const float> rows = batch["image"].as<float>();
+  EXPECT_EQ(std::vector<float>(rows.begin(), rows.end()), (std::vector<float>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(batch["label"].as<int64_t>()[2], 9);
+}
+
+TEST(CppDataset, BorrowedArraysAreSeenInPlaceAndGivenBackOnce) {
+  std::atomic<int> returned{0}, alive{0};
+  const std::vector<uint64_t> values = count_to(6);
+  Dataset dataset = Dataset::borrow_arrays({Array("data", values)}, Loan(&returned, &alive));
+  EXPECT_EQ(alive, 1);
+  Dataset part = dataset.subset(std::vector<int64_t>{5, 1});
+  Loader loader(part);
+  dataset = Dataset();
+  part = Dataset();
+  EXPECT_EQ(returned, 0) << "the loader needs it";
+  Batch batch = loader.next().value();
+  loader = Loader();
+  EXPECT_EQ(returned, 1) << "batches need none of the arrays";
+  EXPECT_EQ(alive, 0);
+  EXPECT_EQ(values_of(batch), (std::vector<uint64_t>{5, 1}));
+}
+
+TEST(CppDataset, KeepOwnsTheMemoryUntilTheEnd) {
+  auto values = std::make_shared<std::vector<uint64_t>>(count_to(4));
+  const std::weak_ptr<std::vector<uint64_t>> watch = values;
+  Dataset dataset = Dataset::borrow_arrays({Array("data", *values)}, keep(values));
+  values.reset();
+  EXPECT_FALSE(watch.expired());
+  Loader loader(dataset);
+  EXPECT_EQ(loop(loader), count_to(4));
+  loader = Loader();
+  dataset = Dataset();
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(CppDataset, ARefusedLoanIsNeverGivenBack) {
+  std::atomic<int> returned{0}, alive{0};
+  const std::vector<uint64_t> four = count_to(4), three = count_to(3);
+  const Result<Dataset> uneven =
+      Dataset::try_borrow_arrays({Array("a", four), Array("b", three)}, Loan(&returned, &alive));
+  EXPECT_EQ(uneven.status(), DL_ERR_MISMATCH);
+  EXPECT_TRUE(says(uneven.error(), {"4", "3", "'b'"}));
+  EXPECT_EQ(Dataset::try_borrow_arrays({Array("a", 99, four.data(), {4})}, Loan(&returned, &alive)).status(),
+            DL_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(Dataset::try_borrow_arrays({}, Loan(&returned, &alive)).status(), DL_ERR_INVALID_ARGUMENT);
+  const Dataset dataset = counting(4);
+  EXPECT_EQ(dataset.try_borrow_subset(std::vector<int64_t>{4}, Loan(&returned, &alive)).status(),
+            DL_ERR_OUT_OF_RANGE);
+  EXPECT_EQ(returned, 0);
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(CppDataset, AShapeThatIsNotThatOfTheContainerIsRefused) {
+  const std::vector<uint8_t> bytes(24);
+  for (const std::vector<int64_t>& shape :
+       std::vector<std::vector<int64_t>>{{4, 7}, {4, 5}, {25}, {24, 2}, {3, INT64_MAX, 3}, {INT64_MAX, 9}}) {
+    const Result<Dataset> made = Dataset::try_copy_arrays({Array("image", bytes, shape)});
+    EXPECT_FALSE(made);
+    if (shape[0] != 3) {
+      EXPECT_TRUE(says(made.error(), {"image", "24 bytes"}));
+    }
+  }
+  EXPECT_TRUE(Dataset::try_copy_arrays({Array("image", bytes, {4, 2, 3})}));
+}
+
+TEST(CppDataset, StridedRowsMustLieInTheContainer) {
+  const std::vector<uint64_t> table = count_to(12);  // 4 rows of 3, of which `data` sees the first two
+  const Dataset dataset = Dataset::copy_arrays({Array("data", table, {4, 2}).row_stride_bytes(24)});
+  Loader loader(dataset);
+  EXPECT_EQ(loop(loader), (std::vector<uint64_t>{0, 1, 3, 4, 6, 7, 9, 10}));
+  EXPECT_EQ(Dataset::try_copy_arrays({Array("data", table, {5, 2}).row_stride_bytes(24)}).status(),
+            DL_ERR_MISMATCH);
+}
+
+TEST(CppDataset, RaggedArraysKeepTheirLengths) {
+  const std::vector<uint16_t> items = {1, 2, 3, 4, 5, 6};
+  const std::vector<int64_t> offsets = {0, 2, 2, 3};
+  const Dataset dataset = Dataset::copy_arrays({Array::ragged("words", items, offsets, {2})});
+  EXPECT_EQ(dataset.size(), 3);
+  EXPECT_TRUE(dataset.fields()[0].is_ragged());
+  EXPECT_EQ(Dataset::try_copy_arrays({Array::ragged("words", items, offsets, {4})}).status(),
+            DL_ERR_MISMATCH);
+}
+
+TEST(CppDataset, ComposedOnesHoldTheirParts) {
+  Dataset joined, side;
+  {
+    const Dataset a = counting(2), b = counting(3);
+    joined = Dataset::concat({a, b});
+    side = Dataset::zip({{"x", b}, {"y", b}});
+  }
+  EXPECT_EQ(joined.size(), 5);
+  Loader loader(joined);
+  EXPECT_EQ(loop(loader), (std::vector<uint64_t>{0, 1, 0, 1, 2}));
+  EXPECT_STREQ(side.fields()[0].name(), "x");
+  EXPECT_STREQ(side.fields()[1].name(), "y");
+  std::atomic<int> returned{0}, alive{0};
+  const std::vector<int64_t> indices = {4, 4, 0};
+  {
+    const Dataset part = joined.borrow_subset(indices, Loan(&returned, &alive));
+    Loader some(part);
+    EXPECT_EQ(loop(some), (std::vector<uint64_t>{2, 2, 0}));
+    EXPECT_EQ(returned, 0);
+  }
+  EXPECT_EQ(returned, 1);
+}
+
+TEST(CppDataset, FilesOpenByUriAndTellOfThemselves) {
+  const TempDir dir;
+  const std::string file = dir.write("tokens.bin", std::string(2 * 11, '\1'));
+  const Dataset dataset("tokens:" + file + "?length=4");
+  EXPECT_EQ(dataset.size(), 2);
+  EXPECT_EQ(std::string(dataset.uri()), "tokens:" + file + "?length=4");
+  EXPECT_STREQ(dataset.format(), "tokens");
+  bool assumed = false;
+  for (const std::string& note : dataset.notes())
+    assumed = assumed || note.find("assumed") != std::string::npos;
+  EXPECT_TRUE(assumed);
+  EXPECT_EQ(Dataset::try_open(file + "x").status(), DL_ERR_NOT_FOUND);
+}
+
+}  // namespace
+}  // namespace dataline::cpp_tests

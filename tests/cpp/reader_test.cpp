@@ -1,0 +1,150 @@
+// Records from C++: classes and callables, exceptions, ragged fields, destruction.
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <stdexcept>
+
+#include "tests/cpp/support.h"
+
+namespace dataline::cpp_tests {
+namespace {
+
+// Record i: the u64 i, and i letters; counts its destruction.
+class Letters final : public Reader {
+ public:
+  Letters(int64_t count, std::atomic<int>* destroyed) : count_(count), destroyed_(destroyed) {}
+  ~Letters() override { ++*destroyed_; }
+  Letters(const Letters&) = delete;
+  Letters& operator=(const Letters&) = delete;
+  std::vector<Field> fields() const override {
+    return {Field::dense<uint64_t>("data"), Field::ragged<uint8_t>("text")};
+  }
+  int64_t count() const override { return count_; }
+  std::string fingerprint() const override { return "letters"; }
+  void read(int64_t index, Record& record) override {
+    record.put(0, static_cast<uint64_t>(index));
+    record.put(1, std::string(static_cast<size_t>(index), static_cast<char>('a' + index % 26)));
+  }
+
+ private:
+  int64_t count_;
+  std::atomic<int>* destroyed_;
+};
+
+TEST(CppReader, AClassGivesDenseAndRaggedRecordsToAnyWorkers) {
+  for (int workers : {0, 1, 3}) {
+    std::atomic<int> destroyed{0};
+    {
+      Dataset dataset = Dataset::from_reader(std::make_unique<Letters>(100, &destroyed));
+      EXPECT_EQ(dataset.size(), 100);
+      Loader loader(dataset, {{"batch_size", 7}, {"num_workers", workers}, {"epochs", 1}});
+      dataset = Dataset();
+      int64_t at = 0;
+      for (const Batch& batch : loader) {
+        const Rows<uint8_t> texts = batch["text"].rows<uint8_t>();
+        for (int64_t i = 0; i < texts.size(); ++i, ++at) {
+          EXPECT_EQ(batch["data"].as<uint64_t>()[static_cast<size_t>(i)], static_cast<uint64_t>(at));
+          EXPECT_EQ(std::string(texts[i].begin(), texts[i].end()),
+                    std::string(static_cast<size_t>(at), static_cast<char>('a' + at % 26)));
+        }
+      }
+      EXPECT_EQ(at, 100);
+      EXPECT_EQ(destroyed, 0) << "the loader reads";
+    }
+    EXPECT_EQ(destroyed, 1);
+  }
+}
+
+TEST(CppReader, IsDestroyedOnceWhenTheDatasetCannotBeMade) {
+  std::atomic<int> destroyed{0};
+  EXPECT_EQ(Dataset::try_from_reader(std::make_unique<Letters>(-1, &destroyed)).status(),
+            DL_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(destroyed, 1);
+  EXPECT_EQ(Dataset::try_from_reader(std::unique_ptr<Reader>()).status(), DL_ERR_INVALID_ARGUMENT);
+}
+
+// A field of u64 from a callable.
+template <typename Call>
+Dataset reading(int64_t count, Call call) {
+  return Dataset::from_reader({Field::dense<uint64_t>("data")}, count, std::move(call));
+}
+
+TEST(CppReader, AnExceptionMakesItsRecordBadAndNoOther) {
+  for (int workers : {0, 2}) {
+    const Dataset dataset = reading(6, [](int64_t index, Record& record) {
+      if (index == 2) throw std::runtime_error("no record in the cupboard");
+      if (index == 4) throw 4;  // NOLINT(hicpp-exception-baseclass): anything can be thrown
+      record.put(0, static_cast<uint64_t>(index));
+    });
+    Loader loader(dataset, {{"batch_size", 6}, {"num_workers", workers}, {"epochs", 1}});
+    const Result<Batch> bad = loader.try_next();
+    EXPECT_EQ(bad.status(), DL_ERR_BAD_SAMPLE);
+    EXPECT_EQ(bad.error().sample_index(), 2);
+    EXPECT_TRUE(says(bad.error(), {"sample 2", "no record in the cupboard"}));
+    EXPECT_EQ(values_of(loader.next().value()), (std::vector<uint64_t>{0, 1, 3, 5}))
+        << "the good ones follow";
+    EXPECT_EQ(loader.stats().bad, 2);
+  }
+}
+
+TEST(CppReader, ALoopThrowsTheErrorOfABadRecord) {
+  const Dataset dataset = reading(4, [](int64_t index, Record& record) {
+    if (index == 1) return record.fail("the host says no", 77);
+    record.put(0, static_cast<uint64_t>(index));
+  });
+  Loader loader(dataset, {{"batch_size", 2}});
+  const Error error = thrown_by([&] { loop(loader); });
+  EXPECT_EQ(error.code(), DL_ERR_BAD_SAMPLE);
+  EXPECT_TRUE(says(error, {"the host says no", "77"}));
+}
+
+TEST(CppReader, ReplacedRecordsAreListed) {
+  const Dataset dataset = reading(8, [](int64_t index, Record& record) {
+    if (index == 5) throw std::runtime_error("torn page");
+    record.put(0, static_cast<uint64_t>(index));
+  });
+  Loader loader(dataset, {{"on_error", "quarantine"}, {"epochs", 1}});
+  EXPECT_EQ(loop(loader).size(), 8u);
+  const std::vector<dl_bad_sample> bad = loader.bad_samples();
+  ASSERT_EQ(bad.size(), 1u);
+  EXPECT_EQ(bad[0].index, 5);
+  EXPECT_EQ(bad[0].code, DL_ERR_READER);
+  EXPECT_NE(std::string(bad[0].message).find("torn page"), std::string::npos);
+}
+
+TEST(CppReader, AnotherDtypeOrSizeIsABadRecord) {
+  const Dataset dataset = reading(3, [](int64_t index, Record& record) {
+    if (index == 0) record.put(0, 1.5f);
+    if (index == 1) record.put(0, std::vector<uint64_t>{1, 2});
+    if (index == 2 && record.room<float>(0).empty()) return;
+  });
+  Loader loader(dataset, {{"batch_size", 1}, {"num_workers", 0}, {"epochs", 1}});
+  EXPECT_TRUE(says(loader.try_next().error(), {"is u64, got f32"}));
+  EXPECT_TRUE(says(loader.try_next().error(), {"got 16 bytes, expected 8"}));
+  EXPECT_TRUE(says(loader.try_next().error(), {"is u64, got f32"}));
+}
+
+TEST(CppReader, FieldsAreWrittenInPlace) {
+  const Dataset dataset =
+      Dataset::from_reader({Field::dense<float>("x", {2, 3}, "HW")}, 2, [](int64_t index, Record& record) {
+        const Span<float> row = record.room<float>(0);
+        for (size_t i = 0; i < row.size(); ++i)
+          row[i] = static_cast<float>(index * 10) + static_cast<float>(i);
+      });
+  Loader loader(dataset);
+  const Batch batch = loader.next().value();
+  EXPECT_STREQ(batch["x"].axes(), "NHW");
+  EXPECT_EQ(batch["x"].rows<float>()[1][5], 15.0f);
+}
+
+TEST(CppReader, ARaggedRecordWithoutRoomIsTooLarge) {
+  const Dataset dataset = Dataset::from_reader(
+      {Field::ragged<uint8_t>("text")}, 2,
+      [](int64_t index, Record& record) { record.put(0, std::string(index == 0 ? 4 : 40, 'x')); });
+  Loader loader(dataset, {{"max_bytes_per_sample", 16}});
+  const Result<Batch> bad = loader.try_next();
+  EXPECT_EQ(bad.status(), DL_ERR_BAD_SAMPLE);
+  EXPECT_TRUE(says(bad.error(), {"sample 1", "40 bytes", "max_bytes_per_sample"}));
+}
+
+}  // namespace
+}  // namespace dataline::cpp_tests
