@@ -47,6 +47,9 @@
  *            kept. Do not cancel (pthread_cancel) a thread that is inside a call. After fork() a dataset stays
  *            usable in the child; a loader there returns DL_ERR_FORKED, and may be destroyed.
  *
+ * One header on purpose, though longer than any file beside it: what a host includes, what a binding's author reads
+ * and what the ABI is are the same text.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef DATALINE_H

@@ -142,8 +142,8 @@ int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, int64
   return -1;
 }
 
-// Asks storage for this run's records, unless an earlier one did, and for those that come kRecordsAhead rows later; over the epoch's end too, unless that takes a
-// table which may not be ready.
+// Asks storage for this run's records, unless an earlier one did, and for those that come kRecordsAhead rows later; over
+// the epoch's end too, unless that takes a table which may not be ready.
 void Filler::look_ahead(const Slot& slot, const BatchOrder& order, int64_t row, int64_t count,
                         WorkerScratch& scratch) {
   const int64_t rows_per_step = steps_->max_rows();
@@ -169,6 +169,8 @@ void Filler::look_ahead(const Slot& slot, const BatchOrder& order, int64_t row, 
       }
       at += take;
     }
+    // Looked at before it is asked for: records that were asked for are in memory by the time they are read.
+    if (wanted > 0 && !pipeline_->source->resident(scratch.ahead_[0])) lookahead_.stay_cold();
     pipeline_->source->advise({scratch.ahead_.data(), static_cast<size_t>(wanted)});
   }
 }

@@ -39,6 +39,9 @@ class Lookahead {
     return true;
   }
 
+  // A record that nobody had asked for was not in memory.
+  void stay_cold() { cold_runs_left_.store(kColdRuns, std::memory_order_relaxed); }
+
   // Whether nothing was asked for since the start or the last seek.
   bool fresh() const { return advised_.load(std::memory_order_relaxed) == 0; }
 

@@ -1,0 +1,99 @@
+// The exact look-ahead on storage that forgets everything: which records are asked for, and that it does not stop
+// because records it asked for itself are found in memory.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/lookahead.h"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/loader/loader.h"
+#include "core/source/arrays.h"
+#include "core/source/forward.h"
+
+namespace dataline::testing {
+namespace {
+
+constexpr int64_t kForEver = -1;
+
+// Storage that is cold until a record is asked for. Remembers what was asked for, and what was read unasked.
+class ColdStorage final : public ForwardSource {
+ public:
+  explicit ColdStorage(SourceRef source) : ForwardSource(std::move(source)) {}
+
+  void advise(std::span<const int64_t> indices) const override {
+    const std::lock_guard lock(mutex_);
+    for (const int64_t index : indices) asked_twice_ += asked_.insert(index).second ? 0 : 1;
+  }
+  bool resident(int64_t index) const override {
+    const std::lock_guard lock(mutex_);
+    return asked_.count(index) != 0;
+  }
+  void locate(Run& run) const override {
+    {
+      const std::lock_guard lock(mutex_);
+      for (int64_t i = 0; i < run.count; ++i) unasked_ += asked_.count(run.indices[i]) == 0 ? 1 : 0;
+    }
+    ForwardSource::locate(run);
+  }
+
+  int64_t asked() const { return static_cast<int64_t>(asked_.size()); }
+  int64_t asked_twice() const { return asked_twice_; }
+  int64_t read_unasked() const { return unasked_; }
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::set<int64_t> asked_;
+  mutable int64_t asked_twice_ = 0, unasked_ = 0;
+};
+
+// n samples of one byte, the stand-in for records on a cold disk.
+std::shared_ptr<ColdStorage> cold_storage(int64_t n) {
+  const std::vector<uint8_t> bytes(static_cast<size_t>(n));
+  ArrayField field;
+  field.field.name = "data";
+  field.field.dtype = DType::kU8;
+  field.data = reinterpret_cast<const std::byte*>(bytes.data());
+  return std::make_shared<ColdStorage>(array_source({field}, n, {}, *HostMemory::create({})).take());
+}
+
+// One epoch in the caller's thread.
+void read_an_epoch(const std::shared_ptr<Loader>& loader) {
+  Batch* batch = nullptr;
+  Status status;
+  while ((status = loader->next(kForEver, &batch)).is_ok()) batch->release();
+  ASSERT_EQ(status.code(), Code::kEndOfEpoch) << status.message();
+}
+
+TEST(Lookahead, AsksForEveryColdRecordOnceBeforeItIsRead) {
+  constexpr int64_t kSamples = 100'000;  // far more runs than coldness lasts without a new look
+  const std::shared_ptr<ColdStorage> storage = cold_storage(kSamples);
+  Options options;
+  for (const auto& [key, value] : {std::pair{"num_workers", "0"}, {"batch_size", "64"}, {"shuffle", "full"}})
+    ASSERT_TRUE(options.set(key, value).is_ok());
+  const std::shared_ptr<Loader> loader = Loader::create(storage, options).take();
+  read_an_epoch(loader);
+  EXPECT_EQ(storage->asked(), kSamples);
+  EXPECT_EQ(storage->read_unasked(), 0);
+  EXPECT_LE(storage->asked_twice(), Lookahead::kRecordsAhead) << "the head start of the next epoch";
+}
+
+TEST(Lookahead, EndsSomeRunsAfterUnaskedRecordsAreInMemory) {
+  const std::shared_ptr<ColdStorage> storage = cold_storage(1);
+  Lookahead lookahead;
+  EXPECT_TRUE(lookahead.observe(*storage, 0));
+  const int64_t first = 0;
+  storage->advise({&first, 1});
+  int64_t cold_runs = 0;
+  while (lookahead.observe(*storage, 0)) ASSERT_LT(++cold_runs, 10'000);
+  lookahead.stay_cold();
+  EXPECT_TRUE(lookahead.observe(*storage, 0)) << "somebody met a record that was not in memory";
+  lookahead.restart();
+  EXPECT_FALSE(lookahead.observe(*storage, 0)) << "a seek looks anew";
+}
+
+}  // namespace
+}  // namespace dataline::testing
