@@ -66,6 +66,24 @@ else()
   example_test(TrainMnistCppReaches97OnMnist bash -c "echo 'skipped: ${DATALINE_SHARED_DATA}/mnist is absent'; exit 77")
 endif()
 
+# LibTorch: whole epochs on MNIST take seconds, so this one is not shortened.
+if(NOT TARGET example_train_cnn)
+  example_test(TrainCnnReaches97OnMnist bash -c "echo 'skipped: LibTorch is not installed'; exit 77")
+elseif(NOT EXISTS "${DATALINE_SHARED_DATA}/mnist")
+  example_test(TrainCnnReaches97OnMnist bash -c "echo 'skipped: ${DATALINE_SHARED_DATA}/mnist is absent'; exit 77")
+else()
+  example_test(TrainCnnReaches97OnMnist
+    ${expect} 0 "first epoch digest: 898de3d70aa1d1fb.*waited for data: [0-9].*test accuracy: 9[789]"
+    $<TARGET_FILE:example_train_cnn> "${DATALINE_SHARED_DATA}/mnist")
+endif()
+if(TARGET example_train_cnn)
+  example_test(TrainCnnLearns
+    ${expect} 0 "test accuracy: [89][0-9]" $<TARGET_FILE:example_train_cnn> "${work}/digits" 6)
+  set_tests_properties(examples.TrainCnnLearns PROPERTIES FIXTURES_REQUIRED example_digits)
+  example_test(TrainCnnNamesMissingFiles
+    ${expect} 1 "example_train_cnn: .*nowhere" $<TARGET_FILE:example_train_cnn> "${work}/nowhere")
+endif()
+
 # The generated text's unigram costs 2.86 nats.
 example_test(TrainTokensBeatsUnigram
   ${expect} 0 "validation loss: 0\\.[0-9]+ nats" $<TARGET_FILE:example_train_tokens> --epochs 1 --out "${work}/tokens")

@@ -1,6 +1,8 @@
 """Every C++ block of bindings/cpp/README.md compiles; those that are programs run on a small dataset.
 
-  check_readme.py ROOT LIBRARY_FOLDER COMPILER
+  check_readme.py ROOT LIBRARY_FOLDER COMPILER [FLAG...]
+
+The flags are LibTorch's; without any, the blocks that need it are left out, and said so.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -49,6 +51,7 @@ def as_source(block):
 
 def main():
     root, libraries, compiler = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
+    torch = sys.argv[4:]
     text = (root / "bindings/cpp/README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```cpp\n(.*?)```", text, re.DOTALL)
     includes = [f"-I{root}/bindings/cpp/include", f"-I{root}/capi"]
@@ -58,11 +61,17 @@ def main():
         folder = pathlib.Path(name)
         digits(folder)
         for number, block in enumerate(blocks, 1):
+            needs_torch = "dataline_torch.hpp" in block
+            if needs_torch and not torch:
+                print(f"block {number} is left out: LibTorch is not installed")
+                continue
             source = folder / f"block_{number}.cpp"
             source.write_text(as_source(block), encoding="utf-8")
             program = "int main" in block
             target = ["-o", folder / "program", f"-L{libraries}", "-ldataline"] if program else ["-fsyntax-only"]
-            command = [compiler, *STRICT, *includes, source, *target]
+            # LibTorch's newer headers are C++20.
+            command = [compiler, *STRICT, *(["-std=c++20"] if needs_torch else []), *includes, source, *target,
+                       *(torch if needs_torch else [])]
             made = subprocess.run(command, capture_output=True, text=True, check=False)
             ran = None
             if program and made.returncode == 0:

@@ -55,8 +55,8 @@ case $1 in
     "$CMAKE" --install "$BUILD" --prefix "$work/first" >/dev/null
     mv "$work/first" "$prefix"
     cd "$prefix"
-    [ "$(ls include | tr '\n' ' ')" = "dataline dataline.h dataline.hpp " ] ||
-      fail "include/ is not dataline.h, dataline.hpp and its folder: $(ls include)"
+    [ "$(ls include | tr '\n' ' ')" = "dataline dataline.h dataline.hpp dataline_torch.hpp " ] ||
+      fail "include/ is not dataline.h, dataline.hpp with its folder and dataline_torch.hpp: $(ls include)"
     if grep -rl --include='*.cmake' --include='*.pc' "$BUILD\|$SOURCE" lib; then fail "the package names the build's paths"; fi
     test -e lib/libdataline.so -a -e lib/libdataline.a -a -e lib/pkgconfig/dataline.pc
     [ ! -e "$BUILD/bin/dataline" ] || bin/dataline version ;;
@@ -64,6 +64,30 @@ case $1 in
   find_package_static) host find C OFF ;;
   find_package_cxx) host find CXX ON -DCMAKE_CXX_FLAGS="-fno-exceptions -fno-rtti" ;;
   find_package_cxx_static) host find CXX OFF -DCMAKE_CXX_FLAGS="-fno-exceptions -fno-rtti" ;;
+  find_package_torch)
+    cat >CMakeLists.txt <<'CMAKE'
+cmake_minimum_required(VERSION 3.22)
+project(consumer LANGUAGES CXX)
+find_package(dataline REQUIRED COMPONENTS torch)
+add_executable(consumer consumer.cpp)
+target_link_libraries(consumer PRIVATE dataline::torch)
+CMAKE
+    cat >consumer.cpp <<'CXX'
+#include <ATen/ops/arange.h>
+#include <dataline_torch.hpp>
+int main() {
+  dataline::Loader loader(dataline::borrow_tensors({{"x", at::arange(9)}}));
+  return dataline::to_tensor(loader.next().value(), "x").numel() == 9 ? 0 : 1;
+}
+CXX
+    "$CMAKE" -S . -B torch -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$CXX" \
+      -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF ${Torch_ROOT:+"-DTorch_ROOT=$Torch_ROOT"} >configure.log 2>&1 || {
+      if grep -q "LibTorch was not found" configure.log; then skip "LibTorch is not installed"; fi
+      cat configure.log
+      fail "configure failed"
+    }
+    "$CMAKE" --build torch >build.log || { cat build.log; fail "build failed"; }
+    run shared ./torch/consumer ;;
   add_subdirectory | add_subdirectory_strict)
     # Compiled as the build at hand, so that ccache knows the objects already, debug information and all.
     export CCACHE_NOHASHDIR=1

@@ -1,0 +1,169 @@
+// dataline_torch.hpp - batches as tensors of LibTorch, and tensors as a dataset; header-only, over dataline.hpp.
+//
+//   for (dataline::Batch& batch : loader) {
+//     auto [image, label] = dataline::to_tensors(batch, "image", "label");
+//     torch::Tensor loss = torch::nll_loss(net->forward(image), label);
+//     ...
+//   }
+//
+// Memory     Nothing is copied. A tensor looks at the batch's own bytes and holds the batch, a lease that counts towards
+//            max_leases, until its last alias is gone: on any thread, also after the loader. clone() what has to stay.
+//            Work in place is fine, the dataset's bytes are never touched; but views that say read_only() overlap
+//            another view of the batch (tokens, views=true), and LibTorch knows no read-only tensors.
+// Tensors    Shape, strides and dtype are the view's; requires_grad is off. Ragged: the packed data, and
+//            offsets_tensor has where the samples begin.
+// Errors     As in dataline.hpp: f() throws dataline::Error, try_f() returns a Result. What LibTorch throws passes
+//            through (c10::Error). DL_ERR_UNSUPPORTED: a dtype this LibTorch does not have, a field not on the host.
+// Versions   LibTorch 1.13 and later. Since 0.1.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/from_blob.h>
+#include <torch/version.h>
+
+#include <array>
+#include <cstdint>
+#include <dataline.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dataline {
+inline namespace DATALINE_CPP_ABI {
+
+namespace detail {
+
+struct TorchType {
+  int32_t dtype;
+  at::ScalarType type;
+};
+constexpr TorchType kTorchTypes[] = {
+    {DL_DTYPE_F32, at::ScalarType::Float},        {DL_DTYPE_I64, at::ScalarType::Long},
+    {DL_DTYPE_U8, at::ScalarType::Byte},          {DL_DTYPE_BF16, at::ScalarType::BFloat16},
+    {DL_DTYPE_F16, at::ScalarType::Half},         {DL_DTYPE_I32, at::ScalarType::Int},
+    {DL_DTYPE_BOOL, at::ScalarType::Bool},        {DL_DTYPE_F64, at::ScalarType::Double},
+    {DL_DTYPE_I8, at::ScalarType::Char},          {DL_DTYPE_I16, at::ScalarType::Short},
+    {DL_DTYPE_C64, at::ScalarType::ComplexFloat}, {DL_DTYPE_C128, at::ScalarType::ComplexDouble},
+#if TORCH_VERSION_MAJOR > 2 || (TORCH_VERSION_MAJOR == 2 && TORCH_VERSION_MINOR >= 3)
+    {DL_DTYPE_U16, at::ScalarType::UInt16},       {DL_DTYPE_U32, at::ScalarType::UInt32},
+    {DL_DTYPE_U64, at::ScalarType::UInt64},
+#endif
+};
+
+// A tensor of memory that lives as long as `batch`, of which it takes a reference of its own.
+inline at::Tensor tensor_of(const Batch& batch, const void* data, at::IntArrayRef shape,
+                            at::IntArrayRef strides, at::ScalarType type) {
+  Batch held = batch;
+  // A plain pointer fits into std::function without an allocation; a Batch would not.
+  dl_batch* const raw = held.get();
+  at::Tensor tensor = at::from_blob(
+      const_cast<void*>(data), shape, strides, [raw](void*) { dl_batch_release(raw); }, type);
+  static_cast<void>(held.release());  // the tensor's from here on
+  return tensor;
+}
+
+inline at::IntArrayRef array_ref(Span<const int64_t> span) noexcept { return {span.data(), span.size()}; }
+
+inline Error torch_refusal(const View& view, const std::string& why) {
+  return Error(DL_ERR_UNSUPPORTED, "field '" + std::string(view.name()) + "' is " + why);
+}
+
+}  // namespace detail
+
+// Result<at::ScalarType> of a DL_DTYPE_*; DL_ERR_UNSUPPORTED: this LibTorch has none (u16, u32, u64 before 2.3).
+inline Result<at::ScalarType> try_scalar_type(int32_t dtype) {
+  for (const detail::TorchType& known : detail::kTorchTypes) {
+    if (known.dtype == dtype) return known.type;
+  }
+  return Error(DL_ERR_UNSUPPORTED, std::string("LibTorch " TORCH_VERSION " has no ") + dl_dtype_name(dtype));
+}
+inline at::ScalarType scalar_type(int32_t dtype) { return try_scalar_type(dtype).value(); }
+
+// The DL_DTYPE_* of a tensor's elements.
+inline Result<int32_t> try_dtype_of(at::ScalarType type) {
+  for (const detail::TorchType& known : detail::kTorchTypes) {
+    if (known.type == type) return known.dtype;
+  }
+  return Error(DL_ERR_UNSUPPORTED, std::string("no dtype is ") + at::toString(type));
+}
+
+// `view`, which is of `batch`.
+inline Result<at::Tensor> try_to_tensor(const Batch& batch, const View& view) {
+  const Result<at::ScalarType> type = try_scalar_type(view.dtype());
+  if (!type) {
+    return detail::torch_refusal(
+        view, std::string(view.dtype_name()) + ", which LibTorch " TORCH_VERSION " does not have: cast it");
+  }
+  if (view.device_type() != DL_DEVICE_CPU) return detail::torch_refusal(view, "not in host memory");
+  return detail::tensor_of(batch, view.data(), detail::array_ref(view.shape()),
+                           detail::array_ref(view.strides()), *type);
+}
+// A field by name or number.
+template <typename Name>
+Result<at::Tensor> try_to_tensor(const Batch& batch, const Name& field) {
+  const Result<View> view = batch.try_view(field);
+  if (!view) return view.error();
+  return try_to_tensor(batch, *view);
+}
+template <typename Field>
+at::Tensor to_tensor(const Batch& batch, const Field& field) {
+  return try_to_tensor(batch, field).value();
+}
+
+// auto [image, label] = to_tensors(batch, "image", "label");
+template <typename... Names>
+std::array<at::Tensor, sizeof...(Names)> to_tensors(const Batch& batch, const Names&... fields) {
+  return {to_tensor(batch, fields)...};
+}
+
+// Of a ragged view: i64 [samples + 1]; sample i is rows [offsets[i], offsets[i + 1]) of the data. DL_ERR_MISMATCH: dense.
+inline Result<at::Tensor> try_offsets_tensor(const Batch& batch, const View& view) {
+  if (!view.is_ragged()) {
+    return Error(DL_ERR_MISMATCH, "field '" + std::string(view.name()) + "' is dense and has no offsets");
+  }
+  const Span<const int64_t> offsets = view.offsets();
+  return detail::tensor_of(batch, offsets.data(), static_cast<int64_t>(offsets.size()), 1,
+                           at::ScalarType::Long);
+}
+inline at::Tensor offsets_tensor(const Batch& batch, std::string_view field) {
+  return try_offsets_tensor(batch, batch[field]).value();
+}
+
+// i64 [samples]: which sample each row is.
+inline at::Tensor indices_tensor(const Batch& batch) {
+  const Span<const int64_t> indices = batch.sample_indices();
+  return detail::tensor_of(batch, indices.data(), static_cast<int64_t>(indices.size()), 1,
+                           at::ScalarType::Long);
+}
+
+// A tensor of n samples on its first dim, under a name.
+struct NamedTensor {
+  std::string name;
+  at::Tensor tensor;
+};
+
+// borrow_tensors({{"image", images}, {"label", labels}}): a dataset of tensors in host memory, equal in their first dim,
+// borrowed and kept until the dataset and all that came from it are gone; they must not change meanwhile. One that is not
+// contiguous is copied once, here. DL_ERR_UNSUPPORTED: not on the host, sparse, or a dtype that Dataline does not have.
+inline Result<Dataset> try_borrow_tensors(std::vector<NamedTensor> tensors, const Options& options = {}) {
+  std::vector<Array> arrays;
+  for (NamedTensor& named : tensors) {
+    if (!named.tensor.defined() || !named.tensor.device().is_cpu() || named.tensor.layout() != at::kStrided) {
+      return Error(DL_ERR_UNSUPPORTED, "tensor '" + named.name + "': expected a dense one in host memory");
+    }
+    const Result<int32_t> dtype = try_dtype_of(named.tensor.scalar_type());
+    if (!dtype) return Error(DL_ERR_UNSUPPORTED, "tensor '" + named.name + "': " + dtype.error().message());
+    named.tensor = named.tensor.detach().resolve_conj().resolve_neg().contiguous();
+    arrays.emplace_back(named.name, *dtype, named.tensor.data_ptr(), named.tensor.sizes().vec());
+  }
+  return Dataset::try_borrow_arrays(arrays, keep(std::move(tensors)), options);
+}
+inline Dataset borrow_tensors(std::vector<NamedTensor> tensors, const Options& options = {}) {
+  return try_borrow_tensors(std::move(tensors), options).value();
+}
+
+}  // namespace DATALINE_CPP_ABI
+}  // namespace dataline
