@@ -172,6 +172,9 @@ Status apply_axes(const Uri& uri, Schema& schema) {
 
 Result<SourceRef> open_source(std::string_view text, const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(Uri uri, parse_uri(text));
+  if (context.cancel != nullptr && context.cancel->cancelled()) {  // before any path is looked at
+    return error(Code::kCancelled, uri.text, ": cancelled before it was opened");
+  }
   if (uri.scheme.empty()) {
     DL_ASSIGN_OR_RETURN(uri.scheme, detect_format(uri.paths.front().path, context));
   }
