@@ -12,13 +12,15 @@ tidy=$(command -v clang-tidy-14 || command -v clang-tidy || true)
 if [ -z "$tidy" ]; then echo "skipped: clang-tidy is not installed"; exit 77; fi
 if [ ! -f "$build/compile_commands.json" ]; then echo "skipped: $build is not configured (cmake --preset release)"; exit 77; fi
 
-# Compile commands without what only gcc understands; prints the sources that clang-tidy may look at.
+# Compile commands without what only gcc understands, and with gcc's own default standard said; prints the sources that clang-tidy may look at.
 sources=$(python3 - "$build" <<'PY'
 import json, os, sys
 build = sys.argv[1]
 entries = json.load(open(f"{build}/compile_commands.json", encoding="utf-8"))
 for entry in entries:
     entry["command"] = entry["command"].replace(" -fno-gnu-unique", "")
+    if entry["file"].endswith(".cpp") and " -std=" not in entry["command"]:
+        entry["command"] += " -std=gnu++17"
 os.makedirs(f"{build}/tidy", exist_ok=True)
 json.dump(entries, open(f"{build}/tidy/compile_commands.json", "w", encoding="utf-8"))
 names = {os.path.relpath(entry["file"]) for entry in entries}

@@ -75,9 +75,9 @@ struct DtypeOf<std::complex<double>> {
 // DL_DTYPE_F32 for dtype_of<float>; a type that stands for none does not compile.
 template <typename T>
 constexpr int32_t dtype_of() noexcept {
-  constexpr int32_t value = DtypeOf<std::remove_cv_t<T>>::value;
-  static_assert(value != 0, "this type stands for no dtype: specialise dataline::DtypeOf");
-  return value;
+  constexpr int32_t kDtype = DtypeOf<std::remove_cv_t<T>>::value;
+  static_assert(kDtype != 0, "this type stands for no dtype: specialise dataline::DtypeOf");
+  return kDtype;
 }
 
 static_assert(sizeof(bool) == 1, "a dtype of one byte");

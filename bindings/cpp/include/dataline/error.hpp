@@ -117,10 +117,10 @@ namespace detail {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) noexcept
-      : value_(std::move(value)) {}  // NOLINT(google-explicit-constructor): as std::optional
-  Result(const Error& error) noexcept
-      : error_(error) {}  // NOLINT(google-explicit-constructor): `return error;`
+  // NOLINTNEXTLINE(google-explicit-constructor): as std::optional
+  Result(T value) noexcept : value_(std::move(value)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): `return error;`
+  Result(const Error& error) noexcept : error_(error) {}
 
   bool has_value() const noexcept { return value_.has_value(); }
   explicit operator bool() const noexcept { return value_.has_value(); }
@@ -152,8 +152,8 @@ template <>
 class [[nodiscard]] Result<void> {
  public:
   Result() noexcept = default;
-  Result(const Error& error) noexcept
-      : error_(error) {}  // NOLINT(google-explicit-constructor): `return error;`
+  // NOLINTNEXTLINE(google-explicit-constructor): `return error;`
+  Result(const Error& error) noexcept : error_(error) {}
 
   bool has_value() const noexcept { return error_.code() == DL_OK; }
   explicit operator bool() const noexcept { return has_value(); }

@@ -21,10 +21,10 @@ class SettingValue {
   SettingValue(const char* text) : value_(std::string(text)) {}       // NOLINT(google-explicit-constructor)
   SettingValue(std::string text) : value_(std::move(text)) {}         // NOLINT(google-explicit-constructor)
   SettingValue(std::string_view text) : value_(std::string(text)) {}  // NOLINT(google-explicit-constructor)
-  SettingValue(std::vector<int64_t> indices)
-      : value_(std::move(indices)) {}  // NOLINT(google-explicit-constructor)
-  SettingValue(std::vector<double> weights)
-      : value_(std::move(weights)) {}  // NOLINT(google-explicit-constructor)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  SettingValue(std::vector<int64_t> indices) : value_(std::move(indices)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  SettingValue(std::vector<double> weights) : value_(std::move(weights)) {}
   template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
   SettingValue(T number) {  // NOLINT(google-explicit-constructor)
     if constexpr (std::is_same_v<T, bool>) {

@@ -39,8 +39,8 @@ class Span {
   template <typename Container,
             typename Item = std::remove_pointer_t<decltype(std::declval<Container&>().data())>,
             typename = std::enable_if_t<std::is_convertible_v<Item (*)[], T (*)[]> > >
-  constexpr Span(Container&& from) noexcept  // NOLINT(google-explicit-constructor): as std::span
-      : data_(from.data()), size_(static_cast<size_t>(from.size())) {}
+  // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload): as std::span
+  constexpr Span(Container&& from) noexcept : data_(from.data()), size_(static_cast<size_t>(from.size())) {}
 
   constexpr T* data() const noexcept { return data_; }
   constexpr size_t size() const noexcept { return size_; }
