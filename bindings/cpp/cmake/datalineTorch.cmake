@@ -32,8 +32,14 @@ find_library(DATALINE_TORCH_C10 c10 HINTS ${dataline_torch_root} PATH_SUFFIXES l
 mark_as_advanced(DATALINE_TORCH_INCLUDE DATALINE_TORCH_API_INCLUDE DATALINE_TORCH_CPU DATALINE_TORCH_C10)
 
 if(DATALINE_TORCH_INCLUDE AND DATALINE_TORCH_API_INCLUDE AND DATALINE_TORCH_CPU AND DATALINE_TORCH_C10)
-  file(STRINGS "${DATALINE_TORCH_API_INCLUDE}/torch/version.h" dataline_torch_version
-    REGEX "define TORCH_VERSION_(MAJOR|MINOR) ")
+  # Newer ones moved the numbers from torch/version.h.
+  set(dataline_torch_version "")
+  foreach(file "${DATALINE_TORCH_API_INCLUDE}/torch/version.h" "${DATALINE_TORCH_INCLUDE}/torch/headeronly/version.h")
+    if(EXISTS "${file}")
+      file(STRINGS "${file}" lines REGEX "define TORCH_VERSION_(MAJOR|MINOR) ")
+      string(APPEND dataline_torch_version "${lines}")
+    endif()
+  endforeach()
   string(REGEX REPLACE ".*MAJOR ([0-9]+).*MINOR ([0-9]+).*" "\\1.\\2" dataline_torch_version "${dataline_torch_version}")
   add_library(dataline::torch INTERFACE IMPORTED GLOBAL)
   target_link_libraries(dataline::torch INTERFACE dataline::cpp "${DATALINE_TORCH_CPU}" "${DATALINE_TORCH_C10}")
