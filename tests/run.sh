@@ -19,6 +19,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 
+languages="rust go julia python"  # those with a gate of their own; C++ and the shell are in the release build's tests
 jobs=$(nproc 2>/dev/null || echo 2)
 logs=build/test-logs
 mkdir -p "$logs"
@@ -100,7 +101,16 @@ sanitized() {
   if build "$preset" "${targets[@]}"; then tests "$preset" "${labels[@]}"; else count_fail "$preset: build"; fi
 }
 
-part_setup() { tests/setup.sh || count_fail setup; }
+# 77: a toolchain cannot be had here. Its own gate says so when its turn comes.
+part_setup() {
+  tests/setup.sh || count_fail setup
+  local language
+  for language in $languages; do
+    bindings/"$language"/setup.sh >"$logs/setup-$language.log" 2>&1 || {
+      [ $? -eq 77 ] || { tail -n 20 "$logs/setup-$language.log"; count_fail "setup-$language"; }
+    }
+  done
+}
 
 part_release() {
   # The oracle of cli_pytorch; without it that test skips, and says so.
@@ -114,15 +124,16 @@ part_tsan() {
   if [ $long -eq 1 ]; then sanitized tsan base memory order batch device loader capi faults; else sanitized tsan base batch device loader capi; fi
 }
 
-# Each language's own gate, on the release build. Status 77: its toolchain is not here.
+# Each language's own gate, on the release build, and then all of them at one job. Status 77: a toolchain is not here.
 part_bindings() {
   if [ ! -x build/release/bin/dataline ]; then count_skip "bindings: there is no release build to bind to"; return; fi
   local library=(env "DATALINE_LIB_DIR=$PWD/build/release/lib" "DATALINE_BIN=$PWD/build/release/bin/dataline" "CARGO_TARGET_DIR=$PWD/build/cargo")
-  if [ $long -eq 1 ]; then
-    check rust "${library[@]}" "DATALINE_MNIST=$(realpath "${DATALINE_MNIST:-../shared/data/mnist}")" bindings/rust/check.sh
-  else
-    check rust "${library[@]}" bindings/rust/check.sh --quick
-  fi
+  local mnist language quick=(--quick)
+  mnist=$(realpath -m "${DATALINE_MNIST:-../shared/data/mnist}")
+  if [ -d "$mnist" ]; then library+=("DATALINE_MNIST=$mnist"); fi
+  [ $long -eq 0 ] || quick=()
+  for language in $languages; do check "$language" "${library[@]}" "bindings/$language/check.sh" "${quick[@]}"; done
+  check languages "${library[@]}" tests/languages/run.sh
 }
 
 part_examples() {

@@ -2,10 +2,12 @@
 # Installs what building and testing need and is missing (Debian, Ubuntu). Says so and goes on where it may not
 # install: what is only nice to have makes its tests skip, what is needed ends with status 1.
 # SPDX-License-Identifier: Apache-2.0
+#
+# Languages have a setup.sh of their own in bindings/.
 set -euo pipefail
 
 needed="g++ cmake ninja-build pkg-config python3 binutils libgtest-dev libgmock-dev librapidcheck-dev libcli11-dev libbenchmark-dev"
-optional="libhwy-dev libdeflate-dev libmimalloc-dev liburing-dev python3-numpy abigail-tools clang clang-tidy clang-format ccache strace"
+optional="libhwy-dev libdeflate-dev libmimalloc-dev liburing-dev python3-numpy abigail-tools clang clang-tidy clang-format ccache strace libtorch-dev libopenblas0-pthread"
 
 missing_of() {
   local package
@@ -42,8 +44,14 @@ if [ "$(id -u)" -ne 0 ]; then
   fi
 fi
 
-echo "setup: installing $missing"
+install() {
+  [ $# -gt 0 ] || return 0
+  echo "setup: installing $*"
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" </dev/null >/dev/null
+}
 export DEBIAN_FRONTEND=noninteractive
 $as_root apt-get update -qq
-# shellcheck disable=SC2086
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing </dev/null >/dev/null
+# shellcheck disable=SC2046,SC2086
+install $(missing_of $needed)
+# shellcheck disable=SC2046,SC2086
+install $(missing_of $optional) || echo "setup: going on without: $(missing_of $optional)"
