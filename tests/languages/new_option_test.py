@@ -4,7 +4,8 @@
 
 The new option is an old one under another name: a copy of libdataline.so in which the key `prefetch_depth` is spelt
 `novel_settings`. A program that knew keys by itself would refuse the new word or take the old one. The commands are the chain
-programs (examples/README.md), their words apart by spaces; they find the copy by LD_LIBRARY_PATH and DATALINE_LIB_DIR.
+programs (examples/README.md), their words apart by spaces; they find the copy by LD_LIBRARY_PATH and DATALINE_LIB_DIR, or
+have it loaded already (LD_PRELOAD): a Python wheel looks for no other library than its own.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -27,14 +28,15 @@ def respelt(library, folder):
         raise SystemExit(f"{library}: has no key {OLD.decode()}")
     copy = folder / library.resolve().name
     copy.write_bytes(code.replace(OLD + b"\0", NEW + b"\0"))
-    for name in ("libdataline.so", "libdataline.so.0", "libdataline.so.1"):
+    for name in ("libdataline.so", "libdataline.so.1"):
         if name != copy.name:
             (folder / name).symlink_to(copy.name)
 
 
 def run(command, folder, setting):
     words = [*command, f"npy:{folder / 'data.npy'}", "-", "-", "1", "data", setting]
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "DATALINE_LIB_DIR": str(folder)}
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "DATALINE_LIB_DIR": str(folder),
+                   "LD_PRELOAD": str(folder / "libdataline.so.1")}
     return subprocess.run(words, capture_output=True, env=environment, check=False)
 
 

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Every language at one job: states are handed on, a new option arrives, the README's loops are those that are tested.
+#   tests/languages/run.sh        after the gates of the languages (bindings/*/check.sh), which build what is used here
+# A language whose toolchain is not here is left out, and named. DATALINE_LIB_DIR, DATALINE_BIN, CARGO_TARGET_DIR as there.
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cd "$root"
+export DATALINE_LIB_DIR=${DATALINE_LIB_DIR:-$root/build/release/lib} CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/build/cargo}
+program=${DATALINE_BIN:-$root/build/release/bin/dataline}
+bin=$(dirname "$program")
+work=$root/build/languages
+mkdir -p "$work"
+
+# have_NAME builds that language's chain program and prints its command; false: it cannot be had here.
+have_c() { [[ -x $bin/example_chain ]] && echo "$bin/example_chain"; }
+have_cpp() { [[ -x $bin/example_chain_cpp ]] && echo "$bin/example_chain_cpp"; }
+have_rust() {
+  command -v cargo >/dev/null || return 1
+  (cd examples/rust && cargo build --quiet --bin chain >&2) && echo "$CARGO_TARGET_DIR/debug/chain"
+}
+have_go() {
+  # shellcheck source=/dev/null
+  . bindings/go/toolchain.sh && use_go || return 1
+  (cd examples/go && CGO_ENABLED=0 go build -o "$work/chain_go" ./chain >&2) && echo "$work/chain_go"
+}
+have_julia() {
+  local julia
+  julia=$(bindings/julia/setup.sh --where) || return 1
+  # A depot of its own: compiled once, and nothing of the user's is touched.
+  echo "env JULIA_DEPOT_PATH=$work/julia JULIA_PKG_OFFLINE=true $julia --startup-file=no --project=examples/julia examples/julia/chain.jl"
+}
+have_python() {
+  local python=${DATALINE_PYTHON_VENV:-$root/build/python/venv}/bin/python
+  (cd / && "$python" -c 'import dataline') 2>/dev/null && echo "$python examples/python/chain.py"
+}
+
+commands=()
+for language in c rust go julia python cpp; do
+  if command=$("have_$language"); then commands+=("$language=$command"); else echo "left out: $language, which is not here"; fi
+done
+[[ ${#commands[@]} -ge 2 ]] || { echo "skipped: there are no two languages here"; exit 77; }
+export LD_LIBRARY_PATH=$DATALINE_LIB_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+python3 tests/languages/chain_test.py "$program" "${commands[@]}"
+python3 tests/languages/new_option_test.py "$DATALINE_LIB_DIR" "${commands[@]}"
