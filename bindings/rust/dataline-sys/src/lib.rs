@@ -11,10 +11,12 @@
 #[doc(hidden)]
 pub mod check;
 mod constants;
+mod dlpack;
 mod functions;
 mod structs;
 
 pub use constants::*;
+pub use dlpack::*;
 pub use functions::*;
 pub use structs::*;
 

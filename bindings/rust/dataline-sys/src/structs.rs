@@ -28,10 +28,6 @@ handles! {
     dl_batch
     /// Ends opens and waits from another thread.
     dl_cancel_token
-    /// DLPack's own struct, without flags.
-    DLManagedTensor
-    /// DLPack's own struct, since 1.0.
-    DLManagedTensorVersioned
 }
 
 /// `NULL` when there is no memory.

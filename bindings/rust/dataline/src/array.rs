@@ -5,7 +5,7 @@ use crate::{ffi, Code, Element, Error, Kind, Result};
 use dataline_sys as sys;
 use std::ffi::CString;
 use std::marker::PhantomData;
-use std::mem::size_of_val;
+use std::mem::{size_of, size_of_val};
 use std::os::raw::c_void;
 use std::ptr;
 
@@ -36,6 +36,7 @@ pub struct Array<'a> {
     axes: Option<CString>,
     data: *const c_void,
     bytes: usize,
+    row_stride_bytes: i64,
     offsets: Option<&'a [i64]>,
     borrowed: PhantomData<&'a [u8]>,
 }
@@ -64,6 +65,55 @@ impl<'a> Array<'a> {
             )));
         }
         Array::new(name, Kind::Dense, shape, data, None)
+    }
+
+    /// Samples of one shape whose first items are `row_stride` items apart: columns of a wider table, every second row.
+    /// Each sample's own items lie one after another.
+    ///
+    /// ```
+    /// use dataline::{Array, Dataset, Loader, Options};
+    ///
+    /// # fn main() -> dataline::Result<()> {
+    /// let table = [1, 2, 90, 3, 4, 91, 5, 6i32]; // two of every three
+    /// let x = Array::strided("x", &[3, 2], &table, 3)?;
+    /// let dataset = Dataset::from_arrays(&[x], &Options::new())?;
+    /// let batch = Loader::new(&dataset, &Options::new())?.epoch().next().unwrap()?;
+    /// assert_eq!(batch.view::<i32>("x")?, [1, 2, 3, 4, 5, 6]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Code::InvalidArgument`] when samples overlap or `data` ends before the last of them.
+    pub fn strided<T: Element>(
+        name: &str,
+        shape: &[usize],
+        data: &'a [T],
+        row_stride: usize,
+    ) -> Result<Array<'a>> {
+        let refuse = |text: String| Error::local(Code::InvalidArgument, format!("field '{name}': {text}"));
+        let (&rows, item_shape) = shape
+            .split_first()
+            .ok_or_else(|| refuse("expected a shape whose first dim is the samples, got []".to_owned()))?;
+        let item = item_shape.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim));
+        let item = item.filter(|&item| item <= row_stride);
+        let item =
+            item.ok_or_else(|| refuse(format!("expected rows of {item_shape:?} within {row_stride} items")))?;
+        let needed =
+            rows.checked_sub(1).map_or(Some(0), |last| last.checked_mul(row_stride)?.checked_add(item));
+        if needed.map_or(true, |needed| needed > data.len()) {
+            return Err(refuse(format!(
+                "expected {rows} rows {row_stride} items apart, got {} items",
+                data.len()
+            )));
+        }
+        let mut array = Array::new(name, Kind::Dense, shape, data, None)?;
+        array.row_stride_bytes = row_stride
+            .checked_mul(size_of::<T>())
+            .and_then(|bytes| i64::try_from(bytes).ok())
+            .ok_or_else(|| refuse(format!("stride {row_stride} is too large")))?;
+        array.bytes = rows * item * size_of::<T>();
+        Ok(array)
     }
 
     /// Samples of different length, one after another: sample i is items `offsets[i] .. offsets[i + 1]`, each of
@@ -109,6 +159,7 @@ impl<'a> Array<'a> {
             axes: None,
             data: data.as_ptr().cast(),
             bytes: size_of_val(data),
+            row_stride_bytes: 0,
             offsets,
             borrowed: PhantomData,
         })
@@ -137,7 +188,7 @@ impl<'a> Array<'a> {
             shape: self.shape.as_ptr(),
             axes: self.axes.as_ref().map_or(ptr::null(), |axes| axes.as_ptr()),
             data: self.data,
-            row_stride_bytes: 0,
+            row_stride_bytes: self.row_stride_bytes,
             offsets: self.offsets.map_or(ptr::null(), <[i64]>::as_ptr),
             sample_count: self.offsets.map_or(Ok(0), |offsets| ffi::length(offsets.len() - 1))?,
         })

@@ -5,6 +5,8 @@ use crate::{ffi, Code, Element, Error, Result, Tensor};
 use dataline_sys as sys;
 use std::ffi::CStr;
 use std::fmt;
+use std::mem::ManuallyDrop;
+use std::os::raw::c_void;
 
 /// A lease on one batch. It may be held past the next one, past the loader and past the dataset, and read by several
 /// threads; its slot goes back when the last clone is dropped. Cloning copies no data.
@@ -54,6 +56,10 @@ impl Batch {
         Batch { handle, views, count: usize::try_from(count).unwrap_or(0) }
     }
 
+    pub(crate) fn raw(&self) -> *mut sys::dl_batch {
+        self.handle
+    }
+
     #[inline]
     fn views(&self) -> &[sys::dl_view] {
         // SAFETY: the views live as long as the batch.
@@ -74,12 +80,16 @@ impl Batch {
     /// # Errors
     /// [`Code::NoSuchField`], with the names there are.
     pub fn tensor(&self, name: &str) -> Result<Tensor<'_>> {
-        // SAFETY: the names live as long as the batch.
-        let named = |view: &&sys::dl_view| unsafe { CStr::from_ptr(view.name) }.to_bytes() == name.as_bytes();
-        match self.views().iter().find(named) {
+        match self.views().iter().find(|view| is_named(view, name)) {
             Some(view) => Ok(self.tensor_of(view)),
             None => Err(self.no_field(name)),
         }
+    }
+
+    /// The number of a field among all.
+    pub(crate) fn index_of(&self, name: &str) -> Result<i32> {
+        let index = self.views().iter().position(|view| is_named(view, name));
+        index.and_then(|index| i32::try_from(index).ok()).ok_or_else(|| self.no_field(name))
     }
 
     /// All fields, in the order of [`Loader::fields`](crate::Loader::fields).
@@ -102,6 +112,37 @@ impl Batch {
     fn no_field(&self, name: &str) -> Error {
         let names: Vec<&str> = self.tensors().map(|tensor| tensor.name()).collect();
         Error::local(Code::NoSuchField, format!("no field '{name}'; there are {}", names.join(", ")))
+    }
+
+    /// Makes a stream of the accelerator wait until the batch is there; its host does not wait. On the CPU there is
+    /// nothing to wait for.
+    ///
+    /// # Errors
+    /// [`Code::DeviceLost`] when the accelerator says so.
+    ///
+    /// # Safety
+    /// `stream` is a live stream (`CUstream`, `cudaStream_t`) of the batch's device, or NULL: the default stream.
+    pub unsafe fn wait(&self, stream: *mut c_void) -> Result<()> {
+        // SAFETY: a live handle; the caller's promise.
+        ffi::hard(|error| unsafe { sys::dl_batch_wait(self.handle, stream, error) })
+    }
+
+    /// Gives the batch up once the work that is now in a stream of the accelerator is done; nobody waits. On the CPU it is
+    /// the same as dropping it.
+    ///
+    /// # Errors
+    /// [`Code::DeviceLost`] when the accelerator says so.
+    ///
+    /// # Safety
+    /// As for [`Batch::wait`].
+    pub unsafe fn release_on(self, stream: *mut c_void) -> Result<()> {
+        let batch = ManuallyDrop::new(self);
+        // SAFETY: the reference is this value's own; the caller's promise.
+        let done = ffi::hard(|error| unsafe { sys::dl_batch_release_on(batch.handle, stream, error) });
+        if done.is_err() {
+            drop(ManuallyDrop::into_inner(batch)); // it was not taken
+        }
+        done
     }
 
     /// Place and size.
@@ -149,7 +190,13 @@ impl Batch {
     }
 }
 
+fn is_named(view: &sys::dl_view, name: &str) -> bool {
+    // SAFETY: the name lives as long as the batch, whose views these are.
+    unsafe { CStr::from_ptr(view.name) }.to_bytes() == name.as_bytes()
+}
+
 impl Clone for Batch {
+    /// Another hold on the same lease.
     fn clone(&self) -> Batch {
         // SAFETY: a live handle.
         unsafe { sys::dl_batch_retain(self.handle) };

@@ -76,6 +76,20 @@ impl DType {
         usize::try_from(unsafe { sys::dl_dtype_bytes(self.number()) }).unwrap_or(0)
     }
 
+    /// The dtype of that name: `"u8"`.
+    ///
+    /// ```
+    /// use dataline::DType;
+    /// assert_eq!(DType::from_name("bf16"), Some(DType::Bf16));
+    /// assert_eq!(DType::from_name("float"), None);
+    /// ```
+    pub fn from_name(name: &str) -> Option<DType> {
+        let name = ffi::c_text("name", name).ok()?;
+        // SAFETY: a live text.
+        let number = unsafe { sys::dl_dtype_from_name(name.as_ptr()) };
+        (number != 0).then(|| DType::from_number(number))
+    }
+
     /// The library's name of it: `"u8"`.
     pub fn name(self) -> &'static str {
         // SAFETY: any number is allowed; the text lives for ever.

@@ -2,6 +2,7 @@
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::lend::{lend, no_panic};
+use crate::memory::{self, Allocator};
 use crate::{ffi, CancelToken, Error, Result};
 use dataline_sys as sys;
 use std::fmt;
@@ -142,6 +143,29 @@ impl Options {
             table.write = Some(write_remark::<F>);
             // SAFETY: the table is copied; its context lives for ever.
             ffi::hard(|error| unsafe { sys::dl_options_set_log(handle, &table, error) })
+        })
+    }
+
+    /// Memory of your own for what is made with these options; otherwise the library's. See [`Allocator`].
+    ///
+    /// ```
+    /// use dataline::{Array, Dataset, Loader, Options};
+    /// use std::alloc::System;
+    ///
+    /// # fn main() -> dataline::Result<()> {
+    /// let options = Options::new().allocator(&System).set("batch_size", 10);
+    /// let dataset = Dataset::from_arrays(&[Array::dense("x", &[100], &[1u8; 100])?], &options)?;
+    /// let loader = Loader::new(&dataset, &options)?; // its slots are one block of System
+    /// # loader.next(None)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn allocator<A: Allocator>(self, allocator: &'static A) -> Options {
+        self.and(|handle| {
+            let table = memory::table(allocator);
+            // SAFETY: the table is copied; its context lives for ever.
+            ffi::hard(|error| unsafe { sys::dl_options_set_allocator(handle, &table, error) })
         })
     }
 

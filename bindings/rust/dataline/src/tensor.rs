@@ -1,11 +1,12 @@
 //! Views of a batch's fields.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use crate::{ffi, Code, DType, Element, Error, Kind, Result};
+use crate::{ffi, Code, DType, Device, Element, Error, Kind, Result};
 use dataline_sys as sys;
 use std::ffi::CStr;
 use std::fmt;
 use std::mem::align_of;
+use std::os::raw::c_void;
 
 /// One field of a batch, without a copy; lives as long as the batch.
 ///
@@ -16,6 +17,11 @@ pub struct Tensor<'b> {
     pub(crate) view: &'b sys::dl_view,
     pub(crate) samples: usize,
 }
+
+// SAFETY: a part of a batch, which nobody writes to while it is lent.
+unsafe impl Send for Tensor<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Tensor<'_> {}
 
 impl<'b> Tensor<'b> {
     /// Its name.
@@ -74,6 +80,26 @@ impl<'b> Tensor<'b> {
         self.view.flags & sys::DL_VIEW_OVERLAPPING != 0
     }
 
+    /// Whether it must not be written to, as a consumer of its DLPack tensor might.
+    pub fn is_read_only(&self) -> bool {
+        self.view.flags & sys::DL_VIEW_READ_ONLY != 0
+    }
+
+    /// Whether its memory is page-locked.
+    pub fn is_pinned(&self) -> bool {
+        self.view.flags & sys::DL_VIEW_PINNED != 0
+    }
+
+    /// Where its memory is.
+    pub fn device(&self) -> Device {
+        Device::of(self.view.device_type, self.view.device_index)
+    }
+
+    /// Its first item, on its device; for the ABI of another library. Lives as long as the batch.
+    pub fn as_ptr(&self) -> *const c_void {
+        self.first().cast()
+    }
+
     /// Rows of the batch, pads included.
     pub fn len(&self) -> usize {
         self.samples
@@ -101,6 +127,20 @@ impl<'b> Tensor<'b> {
             return Err(self.refuse(Code::Unsupported, &text));
         }
         self.items(0, product(self.shape()))
+    }
+
+    /// From the first item to the last, with what lies between rows that do not lie one after another: item
+    /// `[i, j, ...]` of the shape is at `i * strides[0] + j * strides[1] + ...`. For those who can see strides.
+    ///
+    /// # Errors
+    /// [`Code::Mismatch`] when the items are not `T`.
+    pub fn span<T: Element>(&self) -> Result<&'b [T]> {
+        let shape = self.shape();
+        if shape.contains(&0) {
+            return self.items(0, 0);
+        }
+        let last = shape.iter().zip(self.strides()).map(|(&dim, &stride)| (dim - 1) * stride).sum::<i64>();
+        self.items(0, last as usize + 1)
     }
 
     /// All bytes, whatever the type; native byte order.
@@ -172,11 +212,15 @@ impl<'b> Tensor<'b> {
     }
 
     fn first_byte(&self) -> Result<*const u8> {
-        if self.view.device_type != sys::DL_DEVICE_CPU {
+        if self.device() != Device::Cpu {
             return Err(self.refuse(Code::Unsupported, "its memory is on a device"));
         }
-        let first: *const u8 = self.view.data.cast();
-        Ok(first.wrapping_add(self.view.byte_offset as usize))
+        Ok(self.first())
+    }
+
+    fn first(&self) -> *const u8 {
+        let data: *const u8 = self.view.data.cast();
+        data.wrapping_add(self.view.byte_offset as usize)
     }
 
     #[cold]

@@ -1,0 +1,134 @@
+//! The host's own memory for what the library allocates.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use crate::lend::no_panic;
+use dataline_sys as sys;
+use std::alloc::{GlobalAlloc, Layout};
+use std::mem::size_of;
+use std::os::raw::c_void;
+use std::ptr;
+
+/// What a block of memory is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MemoryKind {
+    /// Descriptions.
+    Metadata,
+    /// Orders, indices, weights.
+    Table,
+    /// The batch slots: one block a loader, 2 MiB aligned.
+    Arena,
+    /// Datasets held in memory, 2 MiB aligned.
+    Data,
+    /// A batch beyond `max_leases`.
+    Overflow,
+    /// A number this release of the crate does not know.
+    Other(i32),
+}
+
+impl MemoryKind {
+    fn from_number(number: i32) -> MemoryKind {
+        match number {
+            sys::DL_MEMORY_METADATA => MemoryKind::Metadata,
+            sys::DL_MEMORY_TABLE => MemoryKind::Table,
+            sys::DL_MEMORY_ARENA => MemoryKind::Arena,
+            sys::DL_MEMORY_DATA => MemoryKind::Data,
+            sys::DL_MEMORY_OVERFLOW => MemoryKind::Overflow,
+            other => MemoryKind::Other(other),
+        }
+    }
+}
+
+/// Memory for datasets and loaders: [`Options::allocator`](crate::Options::allocator). Every [`GlobalAlloc`] is one
+/// (`std::alloc::System`, or that of another crate); implement this trait by hand to be told what a block is for.
+///
+/// # Safety
+/// As for [`GlobalAlloc`]: `allocate` gives memory of that layout that nobody else uses until it is released, or NULL.
+/// Called from any thread; must not call Dataline. A panic in it counts as NULL.
+pub unsafe trait Allocator: Sync {
+    /// Memory of this layout, not cleared, or NULL when there is none: the call that needs it then fails with
+    /// [`Code::NoMemory`](crate::Code::NoMemory).
+    ///
+    /// # Safety
+    /// The layout has at least one byte.
+    unsafe fn allocate(&self, layout: Layout, kind: MemoryKind) -> *mut u8;
+
+    /// Takes it back.
+    ///
+    /// # Safety
+    /// `memory` comes from [`Allocator::allocate`] with this layout and kind, and is not used any more.
+    unsafe fn release(&self, memory: *mut u8, layout: Layout, kind: MemoryKind);
+}
+
+// SAFETY: the promises of `GlobalAlloc` are those asked for here.
+unsafe impl<A: GlobalAlloc + Sync> Allocator for A {
+    unsafe fn allocate(&self, layout: Layout, _: MemoryKind) -> *mut u8 {
+        // SAFETY: the caller's promise.
+        unsafe { self.alloc(layout) }
+    }
+
+    unsafe fn release(&self, memory: *mut u8, layout: Layout, _: MemoryKind) {
+        // SAFETY: the caller's promise.
+        unsafe { self.dealloc(memory, layout) };
+    }
+}
+
+pub(crate) fn table<A: Allocator>(allocator: &'static A) -> sys::dl_allocator {
+    sys::dl_allocator {
+        struct_size: size_of::<sys::dl_allocator>() as u32,
+        reserved: 0,
+        context: allocator as *const A as *mut c_void,
+        allocate: Some(allocate::<A>),
+        release: Some(release::<A>),
+    }
+}
+
+/// The layout of a block with room for its own alignment behind it, and where that stands: Rust wants it back at the
+/// release, and the library does not tell it. Behind, so that the block's own alignment costs nothing.
+fn with_note(bytes: usize, alignment: usize) -> Option<(Layout, usize)> {
+    let (layout, note_at) =
+        Layout::from_size_align(bytes, alignment).ok()?.extend(Layout::new::<usize>()).ok()?;
+    Some((layout, note_at))
+}
+
+unsafe extern "C" fn allocate<A: Allocator>(
+    context: *mut c_void,
+    bytes: usize,
+    alignment: usize,
+    kind: i32,
+) -> *mut c_void {
+    let mut memory = ptr::null_mut::<u8>();
+    no_panic(|| {
+        if let Some((layout, note_at)) = with_note(bytes, alignment) {
+            // SAFETY: the allocator that was lent for ever; the note lies within the layout.
+            unsafe {
+                let made = (*context.cast::<A>()).allocate(layout, MemoryKind::from_number(kind));
+                if !made.is_null() {
+                    made.add(note_at).cast::<usize>().write(layout.align());
+                    memory = made;
+                }
+            }
+        }
+    });
+    memory.cast()
+}
+
+unsafe extern "C" fn release<A: Allocator>(
+    context: *mut c_void,
+    memory: *mut c_void,
+    bytes: usize,
+    kind: i32,
+) {
+    no_panic(|| {
+        // Where the note stands depends on the bytes alone, for all blocks are at least aligned as it is.
+        if let Some((_, note_at)) = with_note(bytes, 1) {
+            // SAFETY: a block of `allocate`, which wrote the note.
+            unsafe {
+                let alignment = memory.cast::<u8>().add(note_at).cast::<usize>().read();
+                if let Some((layout, _)) = with_note(bytes, alignment) {
+                    (*context.cast::<A>()).release(memory.cast(), layout, MemoryKind::from_number(kind));
+                }
+            }
+        }
+    });
+}
