@@ -166,12 +166,16 @@ impl<'a> Array<'a> {
     }
 
     /// Says what the dims of one sample are: one letter each, `"HWC"`.
+    ///
+    /// # Errors
+    /// [`Code::InvalidArgument`] for text with a NUL byte.
     pub fn with_axes(mut self, axes: &str) -> Result<Array<'a>> {
         self.axes = Some(ffi::c_text("axes", axes)?);
         Ok(self)
     }
 
     /// Bytes of all samples.
+    #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }

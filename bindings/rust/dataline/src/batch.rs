@@ -93,6 +93,7 @@ impl Batch {
     }
 
     /// All fields, in the order of [`Loader::fields`](crate::Loader::fields).
+    #[must_use]
     pub fn tensors(&self) -> impl ExactSizeIterator<Item = Tensor<'_>> {
         self.views().iter().map(move |view| self.tensor_of(view))
     }
@@ -146,6 +147,7 @@ impl Batch {
     }
 
     /// Place and size.
+    #[must_use]
     pub fn info(&self) -> BatchInfo {
         let info = self.raw_info();
         BatchInfo {
@@ -157,16 +159,19 @@ impl Batch {
     }
 
     /// Rows, pads included.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.info().samples
     }
 
     /// Whether it has no row, as a rank's last batch may.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The index of each row's sample in its dataset; of the one that stands in, where one does.
+    #[must_use]
     pub fn sample_indices(&self) -> &[i64] {
         let info = self.raw_info();
         // SAFETY: one a row; they live as long as the batch.
@@ -174,6 +179,7 @@ impl Batch {
     }
 
     /// Which dataset of a mix each row's sample is from; 0 otherwise.
+    #[must_use]
     pub fn sample_sources(&self) -> &[i64] {
         let info = self.raw_info();
         // SAFETY: one a row; they live as long as the batch.

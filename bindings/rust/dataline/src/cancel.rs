@@ -96,6 +96,9 @@ pub struct CancelToken {
 
 impl CancelToken {
     /// Not cancelled.
+    ///
+    /// # Errors
+    /// [`Code::NoMemory`](crate::Code::NoMemory).
     pub fn new() -> Result<CancelToken> {
         let mut token = ptr::null_mut();
         // SAFETY: `token` takes the result.

@@ -18,6 +18,7 @@ macro_rules! codes {
 
         impl Code {
             /// The number in `dataline.h`.
+            #[must_use]
             pub fn number(self) -> i32 {
                 match self {
                     $(Code::$name => sys::$constant,)*
@@ -26,6 +27,7 @@ macro_rules! codes {
             }
 
             /// The code of a number in `dataline.h`.
+            #[must_use]
             pub fn from_number(number: i32) -> Code {
                 match number {
                     $(sys::$constant => Code::$name,)*

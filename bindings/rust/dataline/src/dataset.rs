@@ -37,6 +37,10 @@ impl<'a> Dataset<'a> {
     }
 
     /// A dataset of fields in memory, copied. All have the same number of samples.
+    ///
+    /// # Errors
+    /// [`Code::Mismatch`] for arrays of different length, [`Code::InvalidArgument`] for a name given twice or a rank above the
+    /// limit, [`Error::Machine`] when memory does not suffice.
     pub fn from_arrays(arrays: &[Array<'_>], options: &Options) -> Result<Dataset<'static>> {
         // SAFETY: without `release` the arrays are copied.
         unsafe { Dataset::of_arrays(arrays, options, None, ptr::null_mut()) }
@@ -58,6 +62,9 @@ impl<'a> Dataset<'a> {
     /// # Ok(())
     /// # }
     /// ```
+    ///
+    /// # Errors
+    /// Those of [`Dataset::from_arrays`], and those of `describe`; the owner is dropped then.
     pub fn lend_arrays<O, D>(owner: O, describe: D, options: &Options) -> Result<Dataset<'static>>
     where
         O: Send + Sync + 'static,
@@ -88,12 +95,18 @@ impl<'a> Dataset<'a> {
     }
 
     /// A dataset whose records your own code reads.
+    ///
+    /// # Errors
+    /// [`Code::InvalidArgument`] for a schema that makes no sense; the source is dropped then.
     pub fn from_source(source: impl Source, options: &Options) -> Result<Dataset<'static>> {
         source::open(source, options)
     }
 
     /// Fields side by side; equal lengths. A name renames the field of a part that has one, or goes before the names
     /// of its fields (`name/field`); `""` leaves them.
+    ///
+    /// # Errors
+    /// [`Code::Mismatch`], with both lengths, or when two fields have one name.
     pub fn zip(parts: &[(&str, &Dataset<'a>)]) -> Result<Dataset<'a>> {
         let names = parts.iter().map(|(name, _)| ffi::c_text("name", name)).collect::<Result<Vec<_>>>()?;
         let names: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
@@ -106,6 +119,9 @@ impl<'a> Dataset<'a> {
     }
 
     /// One after another; the same fields.
+    ///
+    /// # Errors
+    /// [`Code::Mismatch`], with what differs; [`Code::InvalidArgument`] without a part.
     pub fn concat(parts: &[&Dataset<'a>]) -> Result<Dataset<'a>> {
         let handles: Vec<_> = parts.iter().map(|part| part.handle).collect();
         let count = count_of("parts", handles.len())?;
@@ -129,17 +145,20 @@ impl<'a> Dataset<'a> {
     }
 
     /// Samples; `None` when not known.
+    #[must_use]
     pub fn len(&self) -> Option<usize> {
         // SAFETY: a live handle.
         usize::try_from(unsafe { sys::dl_dataset_count(self.handle) }).ok()
     }
 
     /// Whether it is known to hold no sample.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == Some(0)
     }
 
     /// The fields of one sample.
+    #[must_use]
     pub fn fields(&self) -> Vec<Field> {
         let mut count = 0;
         // SAFETY: a live handle; what it lends is copied.
@@ -147,18 +166,21 @@ impl<'a> Dataset<'a> {
     }
 
     /// `"idx"`, `"zip"`, `"arrays"`, ...
+    #[must_use]
     pub fn format(&self) -> String {
         // SAFETY: a live handle; what it lends is copied.
         unsafe { ffi::text_of(sys::dl_dataset_format(self.handle)) }
     }
 
     /// As given to [`Dataset::open`], or `""`.
+    #[must_use]
     pub fn uri(&self) -> String {
         // SAFETY: a live handle; what it lends is copied.
         unsafe { ffi::text_of(sys::dl_dataset_uri(self.handle)) }
     }
 
     /// What a user should know of it, one remark an item.
+    #[must_use]
     pub fn notes(&self) -> Vec<String> {
         // SAFETY: a live handle; what it lends is copied.
         unsafe {

@@ -15,6 +15,7 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
     const DTYPE: DType;
 
     /// Whether items of `dtype` may be seen as this type.
+    #[must_use]
     fn sees(dtype: DType) -> bool {
         dtype == Self::DTYPE
     }
@@ -37,6 +38,7 @@ impl F16 {
     /// assert_eq!(dataline::F16(0x3C00).to_f32(), 1.0);
     /// assert_eq!(dataline::F16(0x0001).to_f32(), 2f32.powi(-24));
     /// ```
+    #[must_use]
     pub fn to_f32(self) -> f32 {
         let bits = u32::from(self.0);
         let (sign, exponent, fraction) = ((bits & 0x8000) << 16, (bits >> 10) & 0x1F, bits & 0x3FF);
@@ -51,6 +53,7 @@ impl F16 {
 
 impl Bf16 {
     /// Exact.
+    #[must_use]
     pub fn to_f32(self) -> f32 {
         f32::from_bits(u32::from(self.0) << 16)
     }

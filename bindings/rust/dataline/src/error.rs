@@ -70,6 +70,7 @@ impl Error {
     }
 
     /// What kind of error it is.
+    #[must_use]
     pub fn code(&self) -> Code {
         match self {
             Error::Cancelled => Code::Cancelled,
@@ -79,6 +80,7 @@ impl Error {
     }
 
     /// One line with file, offset, sample or option, expected and got.
+    #[must_use]
     pub fn message(&self) -> &str {
         match self {
             Error::Cancelled => "cancelled",
@@ -88,16 +90,19 @@ impl Error {
     }
 
     /// The (first) sample concerned.
+    #[must_use]
     pub fn sample_index(&self) -> Option<i64> {
         self.failure()?.sample_index
     }
 
     /// 1-based place in a URI or transform text.
+    #[must_use]
     pub fn column(&self) -> Option<u32> {
         self.failure()?.column
     }
 
     /// The particulars, unless the work was cancelled or interrupted.
+    #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         match self {
             Error::Call(failure)

@@ -18,6 +18,7 @@ macro_rules! dtypes {
 
         impl DType {
             /// The number in `dataline.h`.
+            #[must_use]
             pub fn number(self) -> i32 {
                 match self {
                     $(DType::$name => sys::$constant,)*
@@ -26,6 +27,7 @@ macro_rules! dtypes {
             }
 
             /// The dtype of a number in `dataline.h`.
+            #[must_use]
             pub fn from_number(number: i32) -> DType {
                 match number {
                     $(sys::$constant => DType::$name,)*
@@ -71,6 +73,7 @@ dtypes! {
 
 impl DType {
     /// Bytes of one item.
+    #[must_use]
     pub fn bytes(self) -> usize {
         // SAFETY: any number is allowed.
         usize::try_from(unsafe { sys::dl_dtype_bytes(self.number()) }).unwrap_or(0)
@@ -83,6 +86,7 @@ impl DType {
     /// assert_eq!(DType::from_name("bf16"), Some(DType::Bf16));
     /// assert_eq!(DType::from_name("float"), None);
     /// ```
+    #[must_use]
     pub fn from_name(name: &str) -> Option<DType> {
         let name = ffi::c_text("name", name).ok()?;
         // SAFETY: a live text.
@@ -91,6 +95,7 @@ impl DType {
     }
 
     /// The library's name of it: `"u8"`.
+    #[must_use]
     pub fn name(self) -> &'static str {
         // SAFETY: any number is allowed; the text lives for ever.
         unsafe { ffi::text(sys::dl_dtype_name(self.number())) }
@@ -133,6 +138,7 @@ pub struct Field {
 
 impl Field {
     /// A field of a [`Source`](crate::Source) whose samples all have `shape`.
+    #[must_use]
     pub fn dense(name: &str, dtype: DType, shape: &[i64]) -> Field {
         Field {
             name: name.into(),
@@ -145,6 +151,7 @@ impl Field {
     }
 
     /// A field of a [`Source`](crate::Source) whose samples are any number of items of `item_shape` (`&[]`: scalars).
+    #[must_use]
     pub fn ragged(name: &str, dtype: DType, item_shape: &[i64]) -> Field {
         let shape = std::iter::once(-1).chain(item_shape.iter().copied()).collect();
         Field { name: name.into(), kind: Kind::Ragged, dtype, shape, axes: String::new(), bytes: 0 }

@@ -42,6 +42,7 @@
 //! SPDX-License-Identifier: Apache-2.0
 #![deny(missing_docs)]
 #![warn(unsafe_op_in_unsafe_fn)]
+#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc, clippy::must_use_candidate)]
 
 mod array;
 mod batch;

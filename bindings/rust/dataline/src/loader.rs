@@ -65,6 +65,7 @@ impl<'a> Loader<'a> {
 
     /// The batches of one epoch: the rest of this one after [`Loader::seek`] or [`Loader::load_state`]; the next one from
     /// its first step if this was left in the middle. Nothing after the last epoch. `for batch in &loader` is the same.
+    #[must_use]
     pub fn epoch(&self) -> Epoch<'_> {
         Epoch::begin(self)
     }
@@ -101,6 +102,9 @@ impl<'a> Loader<'a> {
     }
 
     /// Where it is.
+    ///
+    /// # Errors
+    /// [`Code::Forked`](crate::Code::Forked).
     pub fn position(&self) -> Result<Position> {
         let (mut epoch, mut step) = (0, 0);
         // SAFETY: a live handle.
@@ -119,6 +123,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Batches in an epoch, the same on every rank; `None` when not known.
+    #[must_use]
     pub fn steps(&self) -> Option<usize> {
         // SAFETY: a live handle.
         usize::try_from(unsafe { sys::dl_loader_steps(self.handle) }).ok()
@@ -142,6 +147,9 @@ impl<'a> Loader<'a> {
     }
 
     /// The position and what identifies the job, as text under 4 KiB.
+    ///
+    /// # Errors
+    /// [`Code::Forked`](crate::Code::Forked).
     pub fn save_state(&self) -> Result<String> {
         let mut text = vec![0u8; sys::DL_STATE_MAX_BYTES];
         let mut bytes = text.len();
@@ -165,11 +173,15 @@ impl<'a> Loader<'a> {
     }
 
     /// What ends this loader's waits from other threads.
+    #[must_use]
     pub fn cancel_handle(&self) -> CancelHandle {
         CancelHandle { shared: Arc::clone(&self.shared) }
     }
 
     /// A file descriptor that is readable while [`Loader::next`] would not wait. Poll it; never read it.
+    ///
+    /// # Errors
+    /// [`Code::Forked`](crate::Code::Forked); [`Code::TooManyFiles`](crate::Code::TooManyFiles) when the process may open no more.
     pub fn wait_handle(&self) -> Result<BorrowedFd<'_>> {
         let mut handle = -1;
         // SAFETY: a live handle.
@@ -179,6 +191,7 @@ impl<'a> Loader<'a> {
     }
 
     /// The fields of a batch, after transforms; the first dim is -1 where batches may differ in size.
+    #[must_use]
     pub fn fields(&self) -> Vec<Field> {
         let mut count = 0;
         // SAFETY: a live handle; what it lends is copied.
@@ -186,6 +199,9 @@ impl<'a> Loader<'a> {
     }
 
     /// Counters since it was made.
+    ///
+    /// # Errors
+    /// [`Code::Forked`](crate::Code::Forked).
     pub fn stats(&self) -> Result<Stats> {
         let mut stats = sys::dl_stats { struct_size: ffi::size::<sys::dl_stats>(), ..Default::default() };
         // SAFETY: a live handle; `stats` says its size.
@@ -193,7 +209,10 @@ impl<'a> Loader<'a> {
         Ok(Stats::from(&stats))
     }
 
-    /// The bad samples met so far, in order of delivery.
+    /// The bad samples met so far, in order of delivery; in a forked child none.
+    ///
+    /// # Errors
+    /// [`Error::Internal`](crate::Error::Internal) at most: the list only grows.
     pub fn bad_samples(&self) -> Result<Vec<BadSample>> {
         // SAFETY: a live handle.
         (0..unsafe { sys::dl_loader_bad_sample_count(self.handle) })

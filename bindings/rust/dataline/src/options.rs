@@ -62,6 +62,7 @@ pub enum LogLevel {
 
 impl Options {
     /// All at their defaults.
+    #[must_use]
     pub fn new() -> Options {
         let mut handle = ptr::null_mut();
         // SAFETY: `handle` takes the result.
@@ -170,6 +171,9 @@ impl Options {
     }
 
     /// The value in force as text: the default when not set, `""` for none.
+    ///
+    /// # Errors
+    /// [`Code::UnknownOption`](crate::Code::UnknownOption), and what went wrong before.
     pub fn get(&self, key: &str) -> Result<String> {
         let key = ffi::c_text("key", key)?;
         let mut out = ptr::null();
@@ -181,6 +185,9 @@ impl Options {
     }
 
     /// The first thing that went wrong.
+    ///
+    /// # Errors
+    /// What a call that uses the options would give.
     pub fn check(&self) -> Result<()> {
         self.raw().map(|_| ())
     }

@@ -71,6 +71,9 @@ unsafe extern "C" fn open_gate(context: *mut c_void) {
 /// let array = Array::dense("x", &[100, 8], &rows).unwrap();
 /// let loader = with_borrowed(&[array], &Options::new(), |dataset| Loader::new(&dataset, &Options::new()));
 /// ```
+///
+/// # Errors
+/// Those of [`Dataset::from_arrays`](crate::Dataset::from_arrays); `body` does not run then.
 pub fn with_borrowed<R>(
     arrays: &[Array<'_>],
     options: &Options,

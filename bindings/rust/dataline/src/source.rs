@@ -5,6 +5,7 @@ use crate::dataset::count_of;
 use crate::lend::{give_back, lend};
 use crate::{ffi, Dataset, Field, Kind, Options, Record, Result};
 use dataline_sys as sys;
+use std::ffi::CStr;
 use std::os::raw::{c_char, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr;
@@ -61,6 +62,9 @@ pub trait Source: Send + Sync + 'static {
     }
 
     /// Fills record `index`.
+    ///
+    /// # Errors
+    /// Whatever makes the record a bad one; what becomes of it is the option `on_error`.
     fn read(&self, index: usize, record: &mut Record<'_>) -> std::result::Result<(), SourceError>;
 
     /// Text that identifies the data in a saved state.
@@ -81,23 +85,14 @@ pub(crate) fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'s
     let fingerprint = source.fingerprint().map(|text| ffi::c_text("fingerprint", &text)).transpose()?;
     let names = fields.iter().map(|field| ffi::c_text("name", &field.name)).collect::<Result<Vec<_>>>()?;
     let axes = fields.iter().map(|field| ffi::c_text("axes", &field.axes)).collect::<Result<Vec<_>>>()?;
-    let views: Vec<sys::dl_view> = (0..fields.len())
-        .map(|index| sys::dl_view {
-            struct_size: ffi::size::<sys::dl_view>(),
-            kind: if fields[index].kind == Kind::Ragged { sys::DL_KIND_RAGGED } else { sys::DL_KIND_DENSE },
-            name: names[index].as_ptr(),
-            dtype: fields[index].dtype.number(),
-            rank: i32::try_from(fields[index].shape.len()).unwrap_or(i32::MAX),
-            shape: fields[index].shape.as_ptr(),
-            axes: axes[index].as_ptr(),
-            bytes: fields[index].bytes,
-            ..Default::default()
-        })
-        .collect();
-    let field_count = count_of("fields", views.len())?;
-    // The schema that the library reads is this copy's; the reader keeps the one it was made with.
-    let kept = fields.clone();
-    lend(Reader { source, fields: kept }, |_, _, context| {
+    let field_count = count_of("fields", fields.len())?;
+    lend(Reader { source, fields }, |reader, _, context| {
+        let views: Vec<sys::dl_view> = reader
+            .fields
+            .iter()
+            .zip(names.iter().zip(&axes))
+            .map(|(field, (name, axes))| schema_of(field, name, axes))
+            .collect();
         let table = sys::dl_reader {
             struct_size: ffi::size::<sys::dl_reader>(),
             field_count,
@@ -111,6 +106,21 @@ pub(crate) fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'s
         // SAFETY: the schema lives for the call, the reader until it is given back.
         Dataset::made(|out, error| unsafe { sys::dl_dataset_from_reader(&table, options, out, error) })
     })
+}
+
+/// Points into what it is made of.
+fn schema_of(field: &Field, name: &CStr, axes: &CStr) -> sys::dl_view {
+    sys::dl_view {
+        struct_size: ffi::size::<sys::dl_view>(),
+        kind: if field.kind == Kind::Ragged { sys::DL_KIND_RAGGED } else { sys::DL_KIND_DENSE },
+        name: name.as_ptr(),
+        dtype: field.dtype.number(),
+        rank: i32::try_from(field.shape.len()).unwrap_or(i32::MAX),
+        shape: field.shape.as_ptr(),
+        axes: axes.as_ptr(),
+        bytes: field.bytes,
+        ..Default::default()
+    }
 }
 
 unsafe extern "C" fn read<S: Source>(

@@ -94,6 +94,7 @@ pub struct ArgumentInfo {
 /// let batch_size = table.iter().find(|option| option.key == "batch_size").unwrap();
 /// assert_eq!(batch_size.default_value, "32");
 /// ```
+#[must_use]
 pub fn options_table() -> Vec<OptionInfo> {
     // SAFETY: no arguments.
     (0..unsafe { sys::dl_option_count() }).filter_map(option_at).collect()
@@ -136,6 +137,7 @@ fn option_type(number: i32) -> OptionType {
 }
 
 /// All transform operators, from the library in use.
+#[must_use]
 pub fn transforms_table() -> Vec<TransformInfo> {
     // SAFETY: no arguments.
     (0..unsafe { sys::dl_transform_count() }).filter_map(transform_at).collect()

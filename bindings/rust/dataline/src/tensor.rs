@@ -25,12 +25,14 @@ unsafe impl Sync for Tensor<'_> {}
 
 impl<'b> Tensor<'b> {
     /// Its name.
+    #[must_use]
     pub fn name(&self) -> &'b str {
         // SAFETY: the text lives as long as the batch.
         unsafe { CStr::from_ptr(self.view.name) }.to_str().unwrap_or("?")
     }
 
     /// Dense or ragged.
+    #[must_use]
     pub fn kind(&self) -> Kind {
         if self.view.kind == sys::DL_KIND_RAGGED {
             Kind::Ragged
@@ -40,17 +42,20 @@ impl<'b> Tensor<'b> {
     }
 
     /// The type of its items.
+    #[must_use]
     pub fn dtype(&self) -> DType {
         DType::from_number(self.view.dtype)
     }
 
     /// Its dims; the first is the rows (dense) or the items of all rows (ragged).
+    #[must_use]
     pub fn shape(&self) -> &'b [i64] {
         // SAFETY: `rank` dims, which live as long as the batch.
         unsafe { ffi::slice(self.view.shape, self.rank()) }
     }
 
     /// Items from one index of a dim to the next.
+    #[must_use]
     pub fn strides(&self) -> &'b [i64] {
         // SAFETY: as for the shape.
         unsafe { ffi::slice(self.view.strides, self.rank()) }
@@ -61,6 +66,7 @@ impl<'b> Tensor<'b> {
     }
 
     /// One letter a dim (`"NHWC"`), or `""` when not known.
+    #[must_use]
     pub fn axes(&self) -> &'b str {
         if self.view.axes.is_null() {
             return "";
@@ -70,47 +76,56 @@ impl<'b> Tensor<'b> {
     }
 
     /// Ragged: where each row begins, and the last one ends; one more than rows.
+    #[must_use]
     pub fn offsets(&self) -> Option<&'b [i64]> {
         // SAFETY: `samples + 1` of them, which live as long as the batch.
         (!self.view.offsets.is_null()).then(|| unsafe { ffi::slice(self.view.offsets, self.samples + 1) })
     }
 
     /// Whether it shares bytes with another field of the batch.
+    #[must_use]
     pub fn is_overlapping(&self) -> bool {
         self.view.flags & sys::DL_VIEW_OVERLAPPING != 0
     }
 
     /// Whether it must not be written to, as a consumer of its DLPack tensor might.
+    #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.view.flags & sys::DL_VIEW_READ_ONLY != 0
     }
 
     /// Whether its memory is page-locked.
+    #[must_use]
     pub fn is_pinned(&self) -> bool {
         self.view.flags & sys::DL_VIEW_PINNED != 0
     }
 
     /// Where its memory is.
+    #[must_use]
     pub fn device(&self) -> Device {
         Device::of(self.view.device_type, self.view.device_index)
     }
 
     /// Its first item, on its device; for the ABI of another library. Lives as long as the batch.
+    #[must_use]
     pub fn as_ptr(&self) -> *const c_void {
         self.first().cast()
     }
 
     /// Rows of the batch, pads included.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.samples
     }
 
     /// Whether the batch has no row.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.samples == 0
     }
 
     /// Whether its items lie one after another in C order.
+    #[must_use]
     pub fn is_packed(&self) -> bool {
         packed(self.shape(), self.strides())
     }

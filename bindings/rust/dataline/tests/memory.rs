@@ -1,6 +1,8 @@
 //! The host's allocator: what it is asked for, and that all of it comes back as it was given.
 //!
 //! SPDX-License-Identifier: Apache-2.0
+#![warn(unsafe_op_in_unsafe_fn)]
+
 mod common;
 
 use common::numbers;
