@@ -52,7 +52,7 @@ impl<'a> Array<'a> {
     /// # Errors
     /// [`Code::InvalidArgument`] when the shape's product is not the length of `data`.
     pub fn dense<T: Element>(name: &str, shape: &[usize], data: &'a [T]) -> Result<Array<'a>> {
-        let refuse = |text: String| Error::local(Code::InvalidArgument, format!("field '{name}': {text}"));
+        let refuse = |text: String| Error::new(Code::InvalidArgument, format!("field '{name}': {text}"));
         if shape.is_empty() {
             return Err(refuse("expected a shape whose first dim is the samples, got []".to_owned()));
         }
@@ -91,7 +91,7 @@ impl<'a> Array<'a> {
         data: &'a [T],
         row_stride: usize,
     ) -> Result<Array<'a>> {
-        let refuse = |text: String| Error::local(Code::InvalidArgument, format!("field '{name}': {text}"));
+        let refuse = |text: String| Error::new(Code::InvalidArgument, format!("field '{name}': {text}"));
         let (&rows, item_shape) = shape
             .split_first()
             .ok_or_else(|| refuse("expected a shape whose first dim is the samples, got []".to_owned()))?;
@@ -127,7 +127,7 @@ impl<'a> Array<'a> {
         item_shape: &[usize],
         offsets: &'a [i64],
     ) -> Result<Array<'a>> {
-        let refuse = |text: String| Error::local(Code::InvalidArgument, format!("field '{name}': {text}"));
+        let refuse = |text: String| Error::new(Code::InvalidArgument, format!("field '{name}': {text}"));
         let item = item_shape.iter().try_fold(1usize, |product, &dim| product.checked_mul(dim)).unwrap_or(0);
         if item == 0 || data.len() % item != 0 {
             return Err(refuse(format!("expected whole items of {item_shape:?}, got {} values", data.len())));

@@ -112,7 +112,7 @@ impl Batch {
     #[cold]
     fn no_field(&self, name: &str) -> Error {
         let names: Vec<&str> = self.tensors().map(|tensor| tensor.name()).collect();
-        Error::local(Code::NoSuchField, format!("no field '{name}'; there are {}", names.join(", ")))
+        Error::new(Code::NoSuchField, format!("no field '{name}'; there are {}", names.join(", ")))
     }
 
     /// Makes a stream of the accelerator wait until the batch is there; its host does not wait. On the CPU there is

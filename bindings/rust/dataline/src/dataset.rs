@@ -203,8 +203,7 @@ impl<'a> Dataset<'a> {
 }
 
 pub(crate) fn count_of(what: &str, count: usize) -> Result<i32> {
-    let limit =
-        || Error::local(Code::InvalidArgument, format!("{what}: expected less than 2^31, got {count}"));
+    let limit = || Error::new(Code::InvalidArgument, format!("{what}: expected less than 2^31, got {count}"));
     i32::try_from(count).map_err(|_| limit())
 }
 

@@ -2,6 +2,7 @@
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::Code;
+use dataline_sys as sys;
 use std::error;
 use std::fmt;
 use std::io;
@@ -64,9 +65,10 @@ impl Failure {
 }
 
 impl Error {
-    /// An error that this crate finds by itself.
-    pub(crate) fn local(code: Code, message: String) -> Error {
-        Failure::new(code, message).into()
+    /// An error that is found on this side of the library: by this crate, by an adapter.
+    #[must_use]
+    pub fn new(code: Code, message: impl Into<String>) -> Error {
+        Failure::new(code, message.into()).into()
     }
 
     /// What kind of error it is.
@@ -125,6 +127,8 @@ impl From<Failure> for Error {
             -69..=-40 => Error::Data(failure),
             -79..=-70 => Error::State(failure),
             -89..=-80 => Error::Device(failure),
+            sys::DL_CANCELLED => Error::Cancelled,
+            sys::DL_INTERRUPTED => Error::Interrupted,
             _ => Error::Internal(failure),
         }
     }

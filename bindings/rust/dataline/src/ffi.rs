@@ -39,7 +39,7 @@ pub(crate) fn soft_error(status: sys::dl_status) -> Error {
     match status {
         sys::DL_CANCELLED => Error::Cancelled,
         sys::DL_INTERRUPTED => Error::Interrupted,
-        other => Error::local(Code::Internal, format!("unexpected status {other}")),
+        other => Error::new(Code::Internal, format!("unexpected status {other}")),
     }
 }
 
@@ -92,7 +92,7 @@ pub(crate) unsafe fn text_of(from: *const c_char) -> String {
 pub(crate) fn c_text(what: &str, value: &str) -> Result<CString> {
     CString::new(value).map_err(|refused| {
         let at = refused.nul_position();
-        Error::local(
+        Error::new(
             Code::InvalidArgument,
             format!("{what}: expected text without a NUL byte, got one at {at}"),
         )
@@ -101,8 +101,7 @@ pub(crate) fn c_text(what: &str, value: &str) -> Result<CString> {
 
 /// A length for the library.
 pub(crate) fn length(count: usize) -> Result<i64> {
-    let limit =
-        || Error::local(Code::InvalidArgument, format!("length: expected less than 2^63, got {count}"));
+    let limit = || Error::new(Code::InvalidArgument, format!("length: expected less than 2^63, got {count}"));
     i64::try_from(count).map_err(|_| limit())
 }
 

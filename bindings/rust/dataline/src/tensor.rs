@@ -178,6 +178,24 @@ impl<'b> Tensor<'b> {
     /// # Errors
     /// [`Code::OutOfRange`] for a row past the end; [`Code::Mismatch`] when the items are not `T`.
     pub fn row<T: Element>(&self, row: usize) -> Result<&'b [T]> {
+        let (from, count) = self.extent(row)?;
+        self.items(from, count)
+    }
+
+    /// The bytes of row `row`, whatever the type; native byte order.
+    ///
+    /// # Errors
+    /// [`Code::OutOfRange`] for a row past the end.
+    pub fn row_bytes(&self, row: usize) -> Result<&'b [u8]> {
+        let (from, count) = self.extent(row)?;
+        let item = self.dtype().bytes();
+        let first = self.first_byte()?;
+        // SAFETY: within what shape, strides and offsets describe, which lives as long as the batch.
+        Ok(unsafe { ffi::slice(first.wrapping_add(from * item), count * item) })
+    }
+
+    /// Where the items of a row begin, and how many they are.
+    fn extent(&self, row: usize) -> Result<(usize, usize)> {
         if row >= self.samples {
             return Err(
                 self.refuse(Code::OutOfRange, &format!("row {row}: expected less than {}", self.samples))
@@ -189,13 +207,13 @@ impl<'b> Tensor<'b> {
             return Err(self.refuse(Code::Unsupported, "the items of a row do not lie one after another"));
         }
         let item = product(item_shape);
-        match self.offsets() {
+        Ok(match self.offsets() {
             Some(offsets) => {
                 let (begin, end) = (offsets[row] as usize, offsets[row + 1] as usize);
-                self.items(begin * item, (end - begin) * item)
+                (begin * item, (end - begin) * item)
             }
-            None => self.items(row * self.strides()[0] as usize, item),
-        }
+            None => (row * self.strides()[0] as usize, item),
+        })
     }
 
     /// The rows, one after another.
@@ -240,7 +258,7 @@ impl<'b> Tensor<'b> {
 
     #[cold]
     fn refuse(&self, code: Code, text: &str) -> Error {
-        Error::local(code, format!("field '{}': {text}", self.name()))
+        Error::new(code, format!("field '{}': {text}", self.name()))
     }
 }
 
