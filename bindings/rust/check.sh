@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# The gate of the Rust crates: format, lints, tests, docs' code, packages, and the example. Nothing is fetched: the
-# crates have no dependencies.
-#   bindings/rust/check.sh [--quick]      --quick: without packages and without the example's training
+# The gate of the Rust crates: format, lints, tests, docs' code, the ways to find the library, and the example.
+#   bindings/rust/check.sh [--quick]
+# --quick fetches nothing, for the crates have no dependencies, and is for every day. Without it also: packages, the library
+# built from the checkout, the example's training, and the crates for ndarray, candle and burn (fetched; 8 CPU minutes).
 # What it uses, where it is not told:
 #   DATALINE_LIB_DIR  the folder of libdataline (otherwise the build script finds or builds it)
 #   DATALINE_BIN      the program `dataline` (otherwise the one of build/release, or on the PATH; without one the tests
 #                     that compare with it are left out, and said so)
 #   DATALINE_MNIST    the folder of the four MNIST files; without it the example is only built
+#   CARGO_TARGET_DIR  where cargo builds (otherwise a folder `target` beside each package)
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -15,13 +17,17 @@ quick=false
 [[ ${1:-} != --quick ]] || quick=true
 
 if ! command -v cargo >/dev/null; then
-  echo "skipped: there is no cargo"
+  echo "skipped: there is no cargo (bindings/rust/setup.sh installs it)"
   exit 77
 fi
-export CARGO_TERM_COLOR=never CARGO_NET_OFFLINE=true
+export CARGO_TERM_COLOR=never
+online=${CARGO_NET_OFFLINE:-false}
+export CARGO_NET_OFFLINE=true
 if [[ -n ${DATALINE_LIB_DIR:-} ]]; then
   # A shared library outside the system's folders is found at run time by this alone.
   export LD_LIBRARY_PATH="$DATALINE_LIB_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  # The layout test compares with the header of this checkout, wherever the library lies.
+  export DATALINE_INCLUDE_DIR=${DATALINE_INCLUDE_DIR:-$root/capi}
 fi
 if [[ -z ${DATALINE_BIN:-} ]]; then
   for program in "$root/build/release/bin/dataline" "$(command -v dataline || true)"; do
@@ -36,32 +42,96 @@ else
 fi
 
 step() { printf '== %s\n' "$*"; }
-for folder in "$here" "$root/examples/rust"; do
-  cd "$folder"
+
+# Lints that were on by default in Rust 1.63 and are no longer.
+outdated=(-A clippy::format_push_string -A clippy::redundant_clone)
+# style FOLDER: format and lints of the package or workspace there.
+style() {
+  cd "$1"
   if cargo fmt --version >/dev/null 2>&1; then
-    step "format: ${folder#"$root"/}"
+    step "format: ${1#"$root"/}"
     cargo fmt --all --check
   else
     echo "left out: format, for there is no rustfmt"
   fi
   if cargo clippy --version >/dev/null 2>&1; then
-    step "lints: ${folder#"$root"/}"
-    cargo clippy --quiet --workspace --all-targets -- -D warnings
+    step "lints: ${1#"$root"/}"
+    cargo clippy --quiet --locked --workspace --all-targets -- -D warnings "${outdated[@]}"
   else
     echo "left out: lints, for there is no clippy"
   fi
-done
+}
+
+# The library installed, and found by pkg-config: shared and static.
+by_pkg_config() {
+  local prefix built kind
+  built=$(dirname "${DATALINE_LIB_DIR:-$root/build/release/lib}")
+  if [[ ! -f $built/cmake_install.cmake ]] || ! command -v cmake >/dev/null || ! command -v pkg-config >/dev/null; then
+    echo "left out: by pkg-config, for there is no build folder to install from, no cmake or no pkg-config"
+    return
+  fi
+  step "found by pkg-config"
+  prefix=$(mktemp -d)
+  cmake --install "$built" --prefix "$prefix" >/dev/null
+  for kind in 0 1; do
+    env -u DATALINE_LIB_DIR -u DATALINE_INCLUDE_DIR -u DATALINE_NO_PKG_CONFIG DATALINE_STATIC=$kind \
+      PKG_CONFIG_PATH="$prefix/lib/pkgconfig" LD_LIBRARY_PATH="$prefix/lib" CARGO_TARGET_DIR="$prefix/target" \
+      cargo test --quiet --workspace --test batches --test layout
+    grep -q "link-search=native=$prefix/lib" "$prefix"/target/debug/build/dataline-sys-*/output
+  done
+  rm -rf "$prefix"
+}
+
+# The library built by the build script, from this checkout.
+from_the_checkout() {
+  if ! command -v cmake >/dev/null; then echo "left out: from the checkout, for there is no cmake"; return; fi
+  step "built from the checkout"
+  local target launcher=()
+  target=$(mktemp -d)
+  ! command -v ccache >/dev/null || launcher=(CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_NOHASHDIR=1)
+  env -u DATALINE_LIB_DIR -u DATALINE_INCLUDE_DIR -u LD_LIBRARY_PATH "${launcher[@]}" DATALINE_NO_PKG_CONFIG=1 \
+    CARGO_TARGET_DIR="$target" cargo test --quiet --workspace --tests
+  rm -rf "$target"
+}
+
+# Both packages, each built from what it holds; cargo does that for packages that need each other since 1.90.
+packages() {
+  local minor
+  minor=$(cargo --version | sed 's/^cargo 1\.\([0-9]*\).*/\1/')
+  if [[ $minor -lt 90 ]]; then echo "left out: packages, for cargo is older than 1.90"; return; fi
+  step "packages"
+  cargo package --workspace --locked --allow-dirty --quiet
+}
+
+# The crates that need others: each with its own lock file.
+adapters() {
+  export CARGO_NET_OFFLINE=$online
+  local name
+  # One folder for all, so that what they share is built once.
+  export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/target/adapters}
+  for name in ndarray candle burn; do
+    style "$here/dataline-$name"
+    step "tests: dataline-$name"
+    cargo test --quiet --locked
+    RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps
+  done
+  style "$here/peers"
+}
+
+style "$here"
+style "$root/examples/rust"
 
 cd "$here"
 step "tests"
-cargo test --workspace --tests "${others[@]}"
-cargo test --workspace --doc
+cargo test --locked --workspace --tests "${others[@]}"
+cargo test --locked --workspace --doc
 step "docs"
 RUSTDOCFLAGS="-D warnings" cargo doc --quiet --workspace --no-deps
+by_pkg_config
 
 cd "$root/examples/rust"
 step "example"
-cargo test --quiet
+cargo test --quiet --locked "${others[@]}"
 if $quick || [[ -z ${DATALINE_MNIST:-} ]]; then
   cargo build --quiet --release
 else
@@ -73,7 +143,8 @@ fi
 
 if ! $quick; then
   cd "$here"
-  step "packages"
-  cargo package --workspace --allow-dirty --no-verify --quiet
+  packages
+  from_the_checkout
+  adapters
 fi
 echo "rust: all passed"

@@ -169,14 +169,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Rows of an epoch. Where all batches have one size, that many a step; else the last step is this rank's share of what
-/// is left, by the rule of `batch_size` in the library's table of options.
+/// Rows that a pass delivers: this rank's share of each step, by the rule of `batch_size` in the library's table of
+/// options, as long as no sample is bad.
 fn items_of(dataset: &Dataset<'_>, loader: &Loader<'_>, options: &Options) -> Result<usize> {
     let number = |key: &str| options.get(key).map(|text| text.parse::<usize>().ok());
-    let rows = loader.fields().first().and_then(|field| field.shape.first().copied()).unwrap_or(-1);
-    if let (Ok(rows), Some(steps)) = (usize::try_from(rows), loader.steps()) {
-        return Ok(rows * steps);
-    }
     let slots = match number("samples_per_epoch")? {
         Some(slots) => slots,
         None => dataset.len().unwrap_or(0),
@@ -187,5 +183,12 @@ fn items_of(dataset: &Dataset<'_>, loader: &Loader<'_>, options: &Options) -> Re
         None => number("batch_size")?.unwrap_or(1) * ranks,
     };
     let share = |slots: usize| slots * (rank + 1) / ranks - slots * rank / ranks;
-    Ok(slots / step * share(step) + share(slots % step))
+    let whole = slots / step;
+    // A step more than whole ones: the last, kept short or padded. Otherwise there is none, or it is dropped.
+    let last = match loader.steps() {
+        Some(steps) if steps > whole && options.get("last_batch")? == "pad" => share(step),
+        Some(steps) if steps > whole => share(slots % step),
+        _ => 0,
+    };
+    Ok(whole * share(step) + last)
 }

@@ -2,7 +2,7 @@
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use burn_core::data::dataloader::split::split_dataloader;
-use burn_core::data::dataloader::{DataLoader, DataLoaderIterator};
+use burn_core::data::dataloader::DataLoader;
 use burn_core::tensor::{DType, Device, Int, Tensor};
 use dataline::{
     Array, Batch, Code, DType as Of, Dataset, Field, Loader, Options, Record, Result, Source, SourceError,
@@ -187,9 +187,9 @@ fn a_tensor_sees_the_batch_and_holds_it() {
     let tensor: Tensor<3> = batch.burn("x", &device).unwrap();
     drop((data, batch));
     assert_eq!(loader.stats().unwrap().leases_held, 1);
-    assert_eq!(tensor.clone().into_data().to_vec::<f32>().unwrap(), values);
+    assert_eq!(tensor.clone().into_data().try_to_vec::<f32>().unwrap(), values);
     let doubled = tensor * 2.0; // written in place, had the tensor owned its memory
-    assert_eq!(doubled.into_data().to_vec::<f32>().unwrap()[23], 46.0);
+    assert_eq!(doubled.into_data().try_to_vec::<f32>().unwrap()[23], 46.0);
     assert_eq!(loader.stats().unwrap().leases_held, 0, "given back with the last tensor over it");
 }
 
@@ -197,7 +197,7 @@ fn a_tensor_sees_the_batch_and_holds_it() {
 fn what_writes_to_a_tensor_does_not_write_to_the_batch() {
     let (_loader, batch) = first(&[Array::dense("x", &[4], &[1f32, 2.0, 3.0, 4.0]).unwrap()]);
     let tensor: Tensor<1> = batch.burn("x", &Device::flex()).unwrap();
-    assert_eq!(tensor.add_scalar(10.0).into_data().to_vec::<f32>().unwrap(), [11.0, 12.0, 13.0, 14.0]);
+    assert_eq!(tensor.add_scalar(10.0).into_data().try_to_vec::<f32>().unwrap(), [11.0, 12.0, 13.0, 14.0]);
     let mut data = batch.tensor_data("x").unwrap();
     data.as_mut_slice::<f32>().unwrap()[0] = 99.0;
     assert_eq!(batch.view::<f32>("x").unwrap(), [1.0, 2.0, 3.0, 4.0]);
@@ -210,16 +210,16 @@ fn dtypes_are_kept_or_become_the_default_of_the_kind() {
         Array::dense("u8", &[2], &[1u8, 200]).unwrap(),
         Array::dense("i64", &[2], &[-1i64, 5]).unwrap(),
         Array::dense("f64", &[2], &[0.5f64, -0.5]).unwrap(),
-        Array::dense("c64", &[1], &[[1f32, 2.0]]).unwrap(),
+        Array::dense("c64", &[2], &[[1f32, 2.0]; 2]).unwrap(),
     ]);
     let pixels: Tensor<1, Int> = batch.burn_int("u8", &device).unwrap();
-    assert_eq!((pixels.dtype(), pixels.into_data().to_vec::<u8>().unwrap()), (DType::U8, vec![1, 200]));
+    assert_eq!((pixels.dtype(), pixels.into_data().try_to_vec::<u8>().unwrap()), (DType::U8, vec![1, 200]));
     let labels: Tensor<1, Int> = batch.burn_int("i64", &device).unwrap();
-    assert_eq!((labels.dtype(), labels.into_data().to_vec::<i64>().unwrap()), (DType::I64, vec![-1, 5]));
+    assert_eq!((labels.dtype(), labels.into_data().try_to_vec::<i64>().unwrap()), (DType::I64, vec![-1, 5]));
     let doubles: Tensor<1> = batch.burn("f64", &device).unwrap();
     assert_eq!(doubles.dtype(), DType::F64);
     let floats: Tensor<1> = batch.burn("u8", &device).unwrap();
-    assert_eq!(floats.into_data().to_vec::<f32>().unwrap(), [1.0, 200.0]);
+    assert_eq!(floats.into_data().try_to_vec::<f32>().unwrap(), [1.0, 200.0]);
     assert_eq!(batch.tensor_data("c64").unwrap_err().code(), Code::Unsupported);
     assert_eq!(batch.burn::<2>("f64", &device).unwrap_err().message(), "field 'f64': rank is 1, asked for 2");
     assert_eq!(batch.burn::<1>("nosuch", &device).unwrap_err().code(), Code::NoSuchField);
@@ -233,5 +233,5 @@ fn overlapping_windows_are_joined() {
     let dataset = Dataset::open(&uri, &Options::new()).unwrap();
     let batch = Loader::new(&dataset, &Options::new()).unwrap().epoch().next().unwrap().unwrap();
     let y: Tensor<2, Int> = batch.burn_int("y", &Device::flex()).unwrap();
-    assert_eq!(y.into_data().to_vec::<u16>().unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
+    assert_eq!(y.into_data().try_to_vec::<u16>().unwrap(), [1, 2, 3, 4, 5, 6, 7, 8]);
 }
