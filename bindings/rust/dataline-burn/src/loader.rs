@@ -30,6 +30,9 @@ struct Idle {
 /// `start_epoch`, so every pass has an order of its own with `shuffle=full`, and the same on each run. Threads, slots and
 /// what was loaded ahead live from pass to pass; passes at the same time have loaders of their own.
 ///
+/// `sample_indices` and `weights` name samples of the whole dataset: with them, [`DataLoader::slice`] is an error or another
+/// part than meant; take the part with [`Dataset::subset`].
+///
 /// `num_workers`, `batch_size`, `shuffle`, `seed` and all else are [`Options`]; leave `epochs` at its default, for burn
 /// counts them.
 pub struct BurnLoader<O> {

@@ -11,6 +11,8 @@ use std::iter::FusedIterator;
 /// batches that are left, so such errors come on top, and another thread that takes batches of the loader takes them
 /// away.
 ///
+/// `len` panics where the number of batches is not known ([`Loader::steps`] is `None`); `size_hint` does not.
+///
 /// It cannot be used after its loader:
 ///
 /// ```compile_fail,E0505
@@ -20,6 +22,7 @@ use std::iter::FusedIterator;
 ///     epoch.count()
 /// }
 /// ```
+#[must_use = "batches are loaded ahead, and taken by iterating"]
 pub struct Epoch<'l> {
     loader: &'l Loader<'l>,
     /// Batches; `None` when not known.

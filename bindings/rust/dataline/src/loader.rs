@@ -65,7 +65,6 @@ impl<'a> Loader<'a> {
 
     /// The batches of one epoch: the rest of this one after [`Loader::seek`] or [`Loader::load_state`]; the next one from
     /// its first step if this was left in the middle. Nothing after the last epoch. `for batch in &loader` is the same.
-    #[must_use]
     pub fn epoch(&self) -> Epoch<'_> {
         Epoch::begin(self)
     }

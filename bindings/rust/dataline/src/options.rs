@@ -3,7 +3,7 @@
 //! SPDX-License-Identifier: Apache-2.0
 use crate::lend::{lend, no_panic};
 use crate::memory::{self, Allocator};
-use crate::{ffi, CancelToken, Error, Result};
+use crate::{ffi, options_table, CancelToken, Error, Result};
 use dataline_sys as sys;
 use std::fmt;
 use std::os::raw::{c_char, c_void};
@@ -239,8 +239,16 @@ impl Drop for Options {
 }
 
 impl fmt::Debug for Options {
+    /// What is not at its default.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Options").field("failed", &self.failed).finish_non_exhaustive()
+        if let Some(error) = &self.failed {
+            return out.debug_tuple("Options").field(error).finish();
+        }
+        let set = options_table().into_iter().filter_map(|option| {
+            let value = self.get(option.key).ok().filter(|value| value != option.default_value)?;
+            Some((option.key, value))
+        });
+        out.debug_map().entries(set).finish()
     }
 }
 

@@ -28,6 +28,22 @@ fn every_option_of_the_library_is_set_by_its_key() {
     }
 }
 
+/// A new option of the library is there by its key with no edit here: nowhere in the code is there a key.
+#[test]
+fn no_key_is_typed_again_in_the_source() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() > 20, "{files:?}");
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let code: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+        for option in options_table() {
+            let key = format!("\"{}\"", option.key);
+            assert!(!code.iter().any(|line| line.contains(&key)), "{}: {key}", path.display());
+        }
+    }
+}
+
 #[test]
 fn values_of_each_rust_type_are_taken() {
     let options = Options::new().set("batch_size", 8usize).set("seed", 9u64).set("epochs", 3i32);
@@ -39,6 +55,8 @@ fn values_of_each_rust_type_are_taken() {
         assert_eq!(options.get(key).unwrap(), value, "{key}");
     }
     assert_eq!(options.get("nosuch").unwrap_err().code(), Code::UnknownOption);
+    let shown = format!("{options:?}");
+    assert!(shown.contains("\"seed\": \"9\"") && !shown.contains("prefetch_depth"), "{shown}");
 }
 
 #[test]
