@@ -1,4 +1,4 @@
-//! The structs of the header.
+//! The structs of the header, all in one list, from which their layouts are taken too (hence the length).
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::check::{Layout, Member};

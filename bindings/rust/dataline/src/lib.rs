@@ -64,8 +64,10 @@ mod record;
 mod scoped;
 mod source;
 mod stats;
+mod strides;
 mod table;
 mod tensor;
+mod value;
 mod version;
 
 pub use array::Array;
@@ -80,7 +82,7 @@ pub use error::{Error, Failure, Result};
 pub use field::{DType, Field, Kind};
 pub use loader::{Loader, Next, Position};
 pub use memory::{Allocator, MemoryKind};
-pub use options::{LogLevel, Options, Value};
+pub use options::{LogLevel, Options};
 pub use record::Record;
 pub use scoped::with_borrowed;
 pub use source::{Source, SourceError};
@@ -89,6 +91,7 @@ pub use table::{
     options_table, transforms_table, ArgumentInfo, OptionInfo, OptionScope, OptionType, TransformInfo,
 };
 pub use tensor::Tensor;
+pub use value::Value;
 pub use version::{abi_version, build_info, version};
 
 /// The code of the README.

@@ -3,7 +3,7 @@
 //! SPDX-License-Identifier: Apache-2.0
 use crate::lend::{lend, no_panic};
 use crate::memory::{self, Allocator};
-use crate::{ffi, options_table, CancelToken, Error, Result};
+use crate::{ffi, options_table, CancelToken, Error, Result, Value};
 use dataline_sys as sys;
 use std::fmt;
 use std::os::raw::{c_char, c_void};
@@ -38,15 +38,6 @@ pub struct Options {
 
 // SAFETY: the library keeps nothing of a thread. Not Sync: one call at a time.
 unsafe impl Send for Options {}
-
-/// A value of an option. Numbers, booleans and text turn into it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// For integer and size keys.
-    Integer(i64),
-    /// For all keys but those of arrays, as the shell takes it: `"256"`, `"true"`, `"64MiB"`, `"full"`.
-    Text(String),
-}
 
 /// How much a remark matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,38 +240,5 @@ impl fmt::Debug for Options {
             Some((option.key, value))
         });
         out.debug_map().entries(set).finish()
-    }
-}
-
-macro_rules! integers {
-    ($($type:ty)*) => {
-        $(
-            impl From<$type> for Value {
-                /// What is out of the library's range goes as text, and is refused by it with the range.
-                fn from(number: $type) -> Value {
-                    i64::try_from(number).map_or_else(|_| Value::Text(number.to_string()), Value::Integer)
-                }
-            }
-        )*
-    };
-}
-
-integers! { i8 i16 i32 i64 u8 u16 u32 u64 isize usize }
-
-impl From<bool> for Value {
-    fn from(value: bool) -> Value {
-        Value::Text(value.to_string())
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Value {
-        Value::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Value {
-        Value::Text(text)
     }
 }

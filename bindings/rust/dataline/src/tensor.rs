@@ -1,6 +1,7 @@
 //! Views of a batch's fields.
 //!
 //! SPDX-License-Identifier: Apache-2.0
+use crate::strides::{packed, product};
 use crate::{ffi, Code, DType, Device, Element, Error, Kind, Result};
 use dataline_sys as sys;
 use std::ffi::CStr;
@@ -262,42 +263,8 @@ impl<'b> Tensor<'b> {
     }
 }
 
-fn product(shape: &[i64]) -> usize {
-    shape.iter().map(|&dim| dim as usize).product()
-}
-
-/// Whether items of `shape` lie one after another in C order. The stride of a dim of one index does not matter.
-fn packed(shape: &[i64], strides: &[i64]) -> bool {
-    if shape.contains(&0) {
-        return true;
-    }
-    let mut expected = 1;
-    for (&dim, &stride) in shape.iter().zip(strides).rev() {
-        if dim != 1 && stride != expected {
-            return false;
-        }
-        expected *= dim;
-    }
-    true
-}
-
 impl fmt::Debug for Tensor<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}: {}{:?}", self.name(), self.dtype(), self.shape())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::packed;
-
-    #[test]
-    fn rows_of_one_item_are_packed_whatever_their_stride() {
-        assert!(packed(&[5, 2, 3], &[6, 3, 1]));
-        assert!(packed(&[1, 2, 3], &[99, 3, 1]));
-        assert!(packed(&[0, 2], &[7, 7]));
-        assert!(!packed(&[5, 2, 3], &[7, 3, 1]));
-        assert!(!packed(&[5, 3], &[1, 5]));
-        assert!(packed(&[], &[]));
     }
 }
