@@ -51,7 +51,7 @@ impl BatchExt for Batch {
         let field = self.tensor(name)?;
         let dtype = dtype_of(&field)?;
         let shape: Vec<usize> = field.shape().iter().map(|&dim| usize::try_from(dim).unwrap_or(0)).collect();
-        let aligned = field.as_ptr() as usize % field.dtype().bytes() == 0;
+        let aligned = (field.as_ptr() as usize).is_multiple_of(field.dtype().bytes());
         let bytes = if field.is_packed() && aligned {
             let at = self.tensors().position(|other| other.name() == name).unwrap_or(usize::MAX);
             let property =

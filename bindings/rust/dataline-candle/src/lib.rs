@@ -90,14 +90,14 @@ pub trait BatchExt {
     /// rows, one after another; where each row begins is [`BatchExt::candle_offsets`].
     ///
     /// # Errors
-    /// Those of [`Batch::tensor`]; [`Code::Unsupported`](dataline::Code::Unsupported) for a dtype that candle does not have (u16, u64, i8, complex),
+    /// Those of [`Batch::tensor`]; [`Code::Unsupported`] for a dtype that candle does not have (u16, u64, i8, complex),
     /// with the transform that helps; what candle says.
     fn candle(&self, name: &str, device: &Device) -> Result<Tensor>;
 
     /// Of a ragged field: where each row begins, and the last one ends; one more than rows, i64.
     ///
     /// # Errors
-    /// Those of [`Batch::tensor`]; [`Code::Unsupported`](dataline::Code::Unsupported) for a field that is not ragged.
+    /// Those of [`Batch::tensor`]; [`Code::Unsupported`] for a field that is not ragged.
     fn candle_offsets(&self, name: &str, device: &Device) -> Result<Tensor>;
 }
 
