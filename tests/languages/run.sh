@@ -35,6 +35,18 @@ have_python() {
   (cd / && "$python" -c 'import dataline') 2>/dev/null && echo "$python examples/python/chain.py"
 }
 
+# loop_NAME prints what runs a program in that language (readme_test.py says what is expected).
+loop_cpp() { echo "${CXX:-c++} -std=c++17 -I$root/bindings/cpp/include -I$root/capi -L$DATALINE_LIB_DIR -Wl,--no-as-needed -ldataline"; }
+loop_rust() { echo cargo; }
+loop_go() { echo "env CGO_ENABLED=0 go"; }
+loop_julia() {
+  echo "env JULIA_DEPOT_PATH=$work/julia JULIA_PKG_OFFLINE=true $(bindings/julia/setup.sh --where) --startup-file=no --project=$root/examples/julia"
+}
+loop_python() {
+  local python=${DATALINE_PYTHON_VENV:-$root/build/python/venv}/bin/python
+  (cd / && "$python" -c 'import torch') 2>/dev/null && echo "$python"
+}
+
 commands=()
 for language in c rust go julia python cpp; do
   if command=$("have_$language"); then commands+=("$language=$command"); else echo "left out: $language, which is not here"; fi
@@ -43,3 +55,13 @@ done
 export LD_LIBRARY_PATH=$DATALINE_LIB_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 python3 tests/languages/chain_test.py "$program" "${commands[@]}"
 python3 tests/languages/new_option_test.py "$DATALINE_LIB_DIR" "${commands[@]}"
+
+loops=()
+for command in "${commands[@]}"; do
+  language=${command%%=*}
+  [[ $language != c ]] || continue  # the example of dataline.h has a test of its own
+  if command=$("loop_$language"); then loops+=("$language=$command"); else echo "left out: the README's loop in $language"; fi
+done
+# shellcheck source=/dev/null
+if [[ " ${loops[*]} " == *" go="* ]]; then . bindings/go/toolchain.sh && use_go; fi
+python3 tests/languages/readme_test.py "${loops[@]}"
