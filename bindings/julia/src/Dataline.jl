@@ -1,0 +1,51 @@
+"""
+Data loading for machine-learning training: shuffled, transformed batches, loaded ahead by native threads, seen without a
+copy. The stream depends on the data, the settings and the seed alone, and is the same in every language Dataline speaks.
+
+    using Dataline
+    loader = Dataline.Loader("mnist:data"; batchsize = 128, shuffle = true, transform = "image: normalize(mnist)")
+    for epoch in 1:5, (image, label) in loader
+        step!(model, image, label) # 28x28x128 Float32, 128 Int64
+    end
+
+[`Dataset`](@ref) opens, borrows or composes data, [`Loader`](@ref) iterates over it. What the library numbers counts from 0
+as in every language: epochs, steps, samples, offsets, classes. Positions in Julia's arrays count from 1.
+
+[`DatalineError`](@ref) is the exception. Threads: what each type says. In a forked child a loader's calls fail with
+`Dataline.ERR_FORKED`; datasets go on working.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+module Dataline
+
+using FileWatching: poll_fd
+using Libdl: dlext, dlopen, dlpath, dlsym
+
+export BFloat16, CancelToken, DatalineError, Packed, Ragged, keep
+
+include("library.jl")
+include("constants.jl")
+include("structs.jl")
+include("functions.jl")
+include("errors.jl")
+include("dtypes.jl")
+include("lending.jl")
+include("cancel_token.jl")
+include("tables.jl")
+include("options.jl")
+include("fields.jl")
+include("views.jl")
+include("batches.jl")
+include("arrays.jl")
+include("datasets.jl")
+include("readers.jl")
+include("loaders.jl")
+include("epochs.jl")
+
+function __init__()
+    load_library()
+    EXITING[] = false
+    atexit(() -> EXITING[] = true)
+end
+
+end

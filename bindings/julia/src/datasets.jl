@@ -1,0 +1,173 @@
+# Datasets.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+    Dataset(uri; settings...)
+    Dataset(arrays; axes = (;), settings...)
+    Dataset(reader::Reader; settings...)
+    Dataset(f, ...)
+
+Samples by number, from 0; immutable. `settings` are the options of [`options_table`](@ref) (those that concern datasets
+count) and `cancel_token`. `Dataset(f, ...)`, as a `do` block has it, closes it after `f(dataset)`.
+
+- `uri`: `"scheme:path[,path...][?key=value&...]"` or a bare path, whose format is detected: `"mnist:DIR?split=test"`,
+  `"npy:image=a.npy,label=b.npy"`, `"tokens:FILE?length=1024"`. Opening reads headers only, but for `.gz` files and
+  `io = "memory"`; it does not return to Julia before it is done. See [`escape`](@ref) for paths from elsewhere.
+- `arrays`: a named tuple of arrays, `(image = x, label = y)`; their last dim is the samples. They are read where they lie,
+  not copied, kept from the collector as long as the library needs them, and must not change in that time. A field whose
+  samples differ in length: a vector of vectors or of strings, or [`Packed`](@ref). A single array is field `data`, a tuple's
+  are `data1`, `data2`. `axes = (image = "WHC",)` names a sample's dims for transforms that go by them.
+
+`length(dataset)`, [`fields`](@ref), [`notes`](@ref), [`subset`](@ref), [`concat`](@ref), [`zipped`](@ref), `close`.
+
+Any thread. Loaders and composed datasets keep what they need of it. In a forked child it goes on working.
+"""
+mutable struct Dataset
+    handle::Handle
+    reads_in_julia::Bool # then loaders need num_workers=0
+    function Dataset(handle::Handle, reads_in_julia::Bool)
+        return finalizer(d -> in_finalizer(destroy_dataset, d), new(handle, reads_in_julia))
+    end
+end
+
+function destroy_dataset(dataset::Dataset)
+    handle = dataset.handle
+    dataset.handle = C_NULL
+    dl_dataset_destroy(handle) # NULL is fine
+    return nothing
+end
+
+"""
+    close(dataset)
+
+Gives it up; loaders and composed datasets go on. Twice is fine.
+"""
+Base.close(dataset::Dataset) = destroy_dataset(dataset)
+Base.isopen(dataset::Dataset) = dataset.handle != C_NULL
+
+live(dataset::Dataset) = isopen(dataset) ? dataset.handle : throw(closed("dataset"))
+
+function Dataset(uri::AbstractString; settings...)
+    out = Ref{Handle}(C_NULL)
+    with_options(options -> check(error -> dl_dataset_open(uri, options, out, error)), settings)
+    return Dataset(out[], false)
+end
+
+Dataset(arrays::NamedTuple; axes = NamedTuple(), settings...) = Dataset(dataset_of_arrays(arrays, axes, settings), false)
+Dataset(array::AbstractArray; more...) = Dataset((data = array,); more...)
+Dataset(arrays::Tuple; more...) =
+    Dataset(NamedTuple{ntuple(k -> Symbol(:data, k), length(arrays))}(arrays); more...)
+Dataset(dataset::Dataset) = dataset
+
+Dataset(f::Function, source; settings...) = closing(f, Dataset(source; settings...))
+
+function closing(f, handle)
+    try
+        return f(handle)
+    finally
+        close(handle)
+    end
+end
+
+"""
+    escape(path)
+
+`path` as a part of a URI: the characters that have a meaning there are written by their number.
+"""
+escape(path::AbstractString) =
+    replace(path, r"[%,?&=]" => letter -> "%" * uppercase(string(UInt8(first(letter)); base = 16, pad = 2)))
+
+function composed(call, parts)
+    out = Ref{Handle}(C_NULL)
+    GC.@preserve parts check(error -> call(out, error))
+    return Dataset(out[], any(part -> part.reads_in_julia, parts))
+end
+
+"""
+    concat(datasets...)
+
+One after another; all have the same fields.
+"""
+function concat(first::Dataset, more::Dataset...)
+    parts = (first, more...)
+    handles = Handle[live(part) for part in parts]
+    return composed((out, error) -> dl_dataset_concat(pointer(handles), Int32(length(handles)), out, error), parts)
+end
+
+"""
+    zipped(datasets...)
+    zipped((image = a, label = b))
+
+Fields side by side; all have the same length. A name renames the field of a part with one, and prefixes (`name/field`)
+those of a part with several.
+"""
+zipped(first::Dataset, more::Dataset...) = zip_parts((first, more...), nothing)
+zipped(parts::NamedTuple{<:Any,<:Tuple{Vararg{Dataset}}}) = zip_parts(values(parts), map(string, keys(parts)))
+
+function zip_parts(parts, names)
+    handles = Handle[live(part) for part in parts]
+    named = names === nothing ? Ptr{UInt8}[] : Ptr{UInt8}[pointer(name) for name in names]
+    at = names === nothing ? Ptr{Ptr{UInt8}}(C_NULL) : pointer(named)
+    return GC.@preserve names named composed(parts) do out, error
+        dl_dataset_zip(pointer(handles), at, Int32(length(handles)), out, error)
+    end
+end
+
+"""
+    subset(dataset, indices)
+
+The samples of these numbers, from 0, in this order: `subset(dataset, 0:999)`. A `Vector{Int64}` is read where it lies, not
+copied, and must not change; another vector is copied.
+"""
+function subset(dataset::Dataset, indices::AbstractVector{<:Integer})
+    handle = live(dataset)
+    return lend_vector(Int64, indices) do pointer, count, release, context
+        composed((dataset,)) do out, error
+            dl_dataset_subset(handle, pointer, count, release, context, out, error)
+        end
+    end
+end
+
+"""
+    length(dataset)
+
+Its samples.
+"""
+Base.length(dataset::Dataset) = GC.@preserve dataset Int(dl_dataset_count(live(dataset)))
+
+"""
+    fields(dataset)
+    fields(loader)
+
+What a sample, or a batch after transforms, has: a vector of [`Field`](@ref).
+"""
+fields(dataset::Dataset) = GC.@preserve dataset read_fields(count -> dl_dataset_fields(live(dataset), count))
+
+"""
+    format(dataset)
+
+What kind it is: `"idx"`, `"zip"`, `"arrays"` and so on.
+"""
+format(dataset::Dataset) = GC.@preserve dataset text(dl_dataset_format(live(dataset)))
+
+"""
+    uri(dataset)
+
+As given when it was opened, or `""`.
+"""
+uri(dataset::Dataset) = GC.@preserve dataset text(dl_dataset_uri(live(dataset)))
+
+"""
+    notes(dataset)
+
+What one should know of it, a line each.
+"""
+notes(dataset::Dataset) = GC.@preserve dataset [
+    text(dl_dataset_note(live(dataset), Int32(k))) for k in 0:dl_dataset_note_count(live(dataset))-1
+]
+
+function Base.show(io::IO, dataset::Dataset)
+    isopen(dataset) || return print(io, "Dataset (closed)")
+    print(io, "Dataset(", format(dataset), ", ", length(dataset), " samples: ", join(fields(dataset), ", "), ")")
+end

@@ -1,0 +1,40 @@
+# What a field is, before there is data.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+    Field
+
+A field of a dataset's sample or of a loader's batch: `name::Symbol`, `eltype` (the items), `size` (dims in Julia's order,
+which is the library's reversed; `-1` where it varies), `axes` (a letter a dim in Julia's order, `"WHCN"`, or `""`),
+`ragged` (samples differ in length), `readonly`, `overlapping`.
+"""
+struct Field
+    name::Symbol
+    eltype::DataType
+    size::Vector{Int}
+    axes::String
+    ragged::Bool
+    readonly::Bool
+    overlapping::Bool
+end
+
+function Field(view::CView)
+    view.device_type == DL_DEVICE_CPU || throw(DatalineError(ERR_UNSUPPORTED, "fields in a device's memory"))
+    dims = [Int(unsafe_load(view.shape, k)) for k in view.rank:-1:1]
+    flag(bit) = view.flags & bit != 0
+    return Field(Symbol(text(view.name)), type_of(view.dtype), dims, reverse(text(view.axes)),
+        view.kind == DL_KIND_RAGGED, flag(DL_VIEW_READ_ONLY), flag(DL_VIEW_OVERLAPPING))
+end
+
+function read_fields(call)
+    count = Ref{Int32}(0)
+    views = call(count)
+    return [Field(unsafe_load(views, k)) for k in 1:count[]]
+end
+
+function Base.show(io::IO, field::Field)
+    dims = join((n < 0 ? "?" : string(n) for n in field.size), "x")
+    print(io, field.name, "::", field.eltype, isempty(dims) ? "" : " " * dims, field.ragged ? " ragged" : "",
+        isempty(field.axes) ? "" : " " * field.axes)
+end

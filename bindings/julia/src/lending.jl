@@ -1,0 +1,55 @@
+# Julia objects lent to the library, and handles given back by finalizers.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+# What is lent, by the address the library hands back. An entry keeps its object from the collector.
+const LOANS = Dict{Ptr{Cvoid},Any}()
+const LOANS_LOCK = ReentrantLock()
+
+# The library calls `release(context)` from any thread, and Julia code must not run on a thread it does not know (before
+# 1.9 that is undefined; later, such a thread can still hold the collector up). So `release` is libuv's uv_async_send,
+# a C function of this process that any thread may call, and `context` an AsyncCondition's handle: the event loop then
+# wakes a task here, which forgets the loan.
+release_function() = cglobal(:uv_async_send)
+
+"""
+    lend(call, object)
+
+Keeps `object` alive, calls `call(release, context)`, and forgets the object when the library has called
+`release(context)`, or at once when `call` throws (the library then did not take the loan).
+"""
+function lend(call, object)
+    returned = Base.AsyncCondition()
+    context = Base.unsafe_convert(Ptr{Cvoid}, returned)
+    lock(() -> (LOANS[context] = object), LOANS_LOCK)
+    forget() = lock(() -> delete!(LOANS, context), LOANS_LOCK)
+    try
+        result = call(release_function(), context)
+        # Not AsyncCondition(callback): that closes over nothing we could order. One wake-up is all there is.
+        @async begin
+            try
+                wait(returned)
+            finally
+                forget()
+                close(returned)
+            end
+        end
+        return result
+    catch
+        forget()
+        close(returned)
+        rethrow()
+    end
+end
+
+lent(context::Ptr{Cvoid}) = lock(() -> LOANS[context], LOANS_LOCK)
+
+# How many of Julia's own readers are being called now. Their callers are inside the library, where no other call may be
+# made, and a finalizer may run at any allocation: it then puts itself off to the next collection.
+const READING = Threads.Atomic{Int}(0)
+
+# Only calls that the library allows from any thread and that do not block may be made in a finalizer.
+function in_finalizer(give_back, object)
+    READING[] == 0 ? give_back(object) : finalizer(o -> in_finalizer(give_back, o), object)
+    return nothing
+end

@@ -1,0 +1,274 @@
+# Loaders.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+    Loader(source; batchsize, shuffle, partial, seed, rng, settings...)
+    Loader(f, source; ...)
+
+A job's stream of batches. `source` is a [`Dataset`](@ref) or what makes one: a URI, arrays, a [`Reader`](@ref). One `for`
+loop is one epoch:
+
+    for (image, label) in Loader("mnist:data"; batchsize = 128, shuffle = true, transform = "image: normalize(mnist)")
+
+The stream depends on the data, the settings and the seed alone, never on the number of threads, and is the same in every
+language. `Loader(f, source; ...)`, as a `do` block has it, closes it after `f(loader)`.
+
+Keywords of `MLUtils.DataLoader`:
+
+| keyword | is |
+|---|---|
+| `batchsize` | option `batch_size` |
+| `shuffle` | option `shuffle`; `true` is `full` |
+| `partial` | `true`: the last batch may be shorter; `false`: it is left out (option `drop_last`) |
+| `rng` | a generator, of which one number becomes the seed, or an integer |
+| `collate`, `buffer`, `parallel` | not taken: the error says what to use |
+
+All options of the library are keywords by their own names, `num_workers = 2`, `last_batch = :pad`, `memory_budget =
+"64MiB"`, `sample_indices = [3, 1]`: [`options_table`](@ref) has them with types, defaults and docs, [`describe`](@ref)
+prints them. `cancel_token` takes a [`CancelToken`](@ref).
+
+Threads of the library load ahead; Julia needs none. A wait for a batch lets other tasks run and ends on Ctrl-C, after which
+the loader goes on where it was. With `num_workers = 0` batches are made inside the call that asks for them.
+
+Any thread, but one loop at a time; several tasks take batches with [`next!`](@ref). In a forked child its calls throw
+`Dataline.ERR_FORKED`.
+"""
+mutable struct Loader{F<:NamedTuple}
+    handle::Handle
+    closing::Bool
+    users::Threads.Atomic{Int} # calls into the library that use the handle now
+    lease::Lease # of the loop
+    error::ErrorMemory # of the loop
+    fields::F
+    reads_in_julia::Bool
+
+    function Loader(handle::Handle, fields::F, reads_in_julia::Bool) where {F<:NamedTuple}
+        lease = new_lease(Threads.Atomic{Int}(0); counted = false)
+        loader = new{F}(handle, false, Threads.Atomic{Int}(0), lease, error_memory(), fields, reads_in_julia)
+        return finalizer(close_later, loader)
+    end
+end
+
+# Ends the threads of a loader that nobody has any more. That joins them, which no finalizer may do, so a task does it; when
+# the program ends there are no tasks any more.
+function close_later(loader::Loader)
+    EXITING[] ? destroy_loader(loader) : @async destroy_loader(loader)
+    return nothing
+end
+const EXITING = Ref(false)
+
+function destroy_loader(loader::Loader)
+    while READING[] > 0 && !EXITING[] # a reader waits, and no call may be made inside one
+        yield()
+    end
+    handle = loader.handle
+    loader.handle = C_NULL
+    dl_loader_destroy(handle) # NULL is fine
+    return nothing
+end
+
+"""
+    close(loader)
+
+Ends its threads and frees its memory; waits in other tasks end with an exception. Batches that are held stay valid. Takes as
+long as the samples being loaded now. Twice is fine.
+"""
+function Base.close(loader::Loader)
+    loader.closing && return nothing
+    loader.closing = true
+    Threads.atomic_fence()
+    while loader.users[] > 0 # they see the cancel
+        dl_loader_cancel(loader.handle)
+        yield()
+    end
+    return destroy_loader(loader)
+end
+Base.isopen(loader::Loader) = !loader.closing
+
+# Calls `call(handle)` while the loader cannot be destroyed. Without try: interrupts are off, and `call` does not throw.
+@inline function using_handle(call, loader::Loader)
+    return disable_sigint() do
+        Threads.atomic_add!(loader.users, 1)
+        result = loader.closing ? nothing : call(loader.handle)
+        Threads.atomic_sub!(loader.users, 1)
+        result
+    end
+end
+
+function ask(call, loader::Loader)
+    result = using_handle(call, loader)
+    result === nothing && throw(closed("loader"))
+    return result
+end
+
+# As `check`, for a call with a loader's handle.
+function check_loader(call, loader::Loader)
+    memory = error_memory()
+    status = GC.@preserve memory ask(handle -> call(handle, pointer(memory)), loader)
+    status == DL_OK || throw(failure(status, memory))
+    return nothing
+end
+
+const NOT_TAKEN = (
+    collate = "the library puts batches together itself; fields of samples that differ in length are ragged",
+    buffer = "batches are loaded into memory that is used again; see prefetch_depth and max_leases",
+    parallel = "samples are always loaded by threads of the library; num_workers says how many",
+)
+
+# The keywords of MLUtils.DataLoader as options; the others are options already.
+function translated(settings)
+    options = Pair{Symbol,Any}[]
+    for (key, value) in settings
+        if haskey(NOT_TAKEN, key)
+            throw(DatalineError(ERR_UNKNOWN_OPTION, "no option '$key': $(NOT_TAKEN[key])"))
+        elseif key === :batchsize
+            push!(options, :batch_size => value)
+        elseif key === :partial
+            push!(options, :drop_last => !value)
+        elseif key === :rng
+            push!(options, :seed => value isa Integer ? value : rand(value, 0:typemax(Int64)))
+        else
+            push!(options, key => value)
+        end
+    end
+    return options
+end
+
+function Loader(dataset::Dataset; settings...)
+    out = Ref{Handle}(C_NULL)
+    GC.@preserve dataset with_options(translated(settings)) do options
+        if dataset.reads_in_julia && option_value(options, "num_workers") != "0"
+            throw(DatalineError(ERR_BAD_OPTION, "a Reader is Julia code, which runs on Julia's threads only: set num_workers=0"))
+        end
+        check(error -> dl_loader_create(live(dataset), options, out, error))
+    end
+    return loader_of(out[], dataset.reads_in_julia)
+end
+
+function loader_of(handle::Handle, reads_in_julia::Bool)
+    try
+        schema = read_fields(count -> dl_loader_fields(handle, count))
+        seen = Tuple(seen_as(field, at) for (at, field) in enumerate(schema))
+        return Loader(handle, NamedTuple{Tuple(field.name for field in schema)}(seen), reads_in_julia)
+    catch
+        dl_loader_destroy(handle)
+        rethrow()
+    end
+end
+
+function Loader(source; axes = nothing, settings...)
+    settings = translated(settings)
+    dataset = axes === nothing ? Dataset(source; settings...) : Dataset(source; axes = axes, settings...)
+    try
+        return Loader(dataset; settings...)
+    finally
+        close(dataset) # the loader has its own reference
+    end
+end
+
+Loader(f::Function, source; settings...) = closing(f, Loader(source; settings...))
+
+fields(loader::Loader) = ask(handle -> read_fields(count -> dl_loader_fields(handle, count)), loader)
+
+"""
+    position(loader)
+
+Where it is: `(epoch, step)`, from 0. It counts what was delivered, never what was loaded ahead.
+"""
+function Base.position(loader::Loader)
+    epoch, step = Ref(Int64(0)), Ref(Int64(0))
+    check_loader((handle, error) -> dl_loader_position(handle, epoch, step, error), loader)
+    return (epoch = Int(epoch[]), step = Int(step[]))
+end
+
+"""
+    seek!(loader, epoch, step = 0)
+
+Goes to a step of an epoch, from 0; the next loop goes on there. Ends a [`cancel`](@ref). Batches that are held stay as they
+are.
+"""
+seek!(loader::Loader, epoch::Integer, step::Integer = 0) =
+    check_loader((handle, error) -> dl_loader_seek(handle, Int64(epoch), Int64(step), error), loader)
+
+"""
+    save_state(loader)
+
+The position and what identifies the job, as a short text that every language and the program `dataline` can go on from.
+"""
+function save_state(loader::Loader)
+    memory = Vector{UInt8}(undef, DL_STATE_MAX_BYTES)
+    bytes = Ref{Csize_t}(length(memory))
+    check_loader((handle, error) -> dl_loader_state_save(handle, pointer(memory), bytes, error), loader)
+    return GC.@preserve memory unsafe_string(pointer(memory))
+end
+
+"""
+    load_state!(loader, text)
+
+Goes to a saved position. Threads, depth, memory and transform may differ from the saving job's; rank and world size too, at
+an equal global batch. Throws `Dataline.ERR_BAD_STATE`, or `Dataline.ERR_STATE_REFUSED` which names both values.
+"""
+load_state!(loader::Loader, state::AbstractString) = GC.@preserve state check_loader(loader) do handle, error
+    dl_loader_state_load(handle, state, error)
+end
+
+"""
+    set_indices!(loader, indices)
+
+The order from the next epoch that has not begun, for a loader made with `sample_indices`; as many as those. A
+`Vector{Int64}` is not copied and must not change.
+"""
+function set_indices!(loader::Loader, indices::AbstractVector{<:Integer})
+    return lend_vector(Int64, indices) do pointer, count, release, context
+        check_loader(loader) do handle, error
+            dl_loader_set_indices(handle, pointer, count, release, context, error)
+        end
+    end
+end
+
+cancel(loader::Loader) = (using_handle(dl_loader_cancel, loader); nothing)
+
+"""
+    interrupt(loader)
+
+Ends only the waits in progress, with `Dataline.INTERRUPTED`. Any thread; never blocks. On a closed loader it does nothing.
+"""
+interrupt(loader::Loader) = (using_handle(dl_loader_interrupt, loader); nothing)
+
+"""
+    stats(loader)
+
+Counters since it was made, as a named tuple: bytes end in `bytes`, times in `ns`; `dl_stats` in `dataline.h` says what each
+is. `delivered + skipped + dropped` are all slots of the epochs passed through.
+"""
+function stats(loader::Loader)
+    memory = sized(CStats)
+    check_loader((handle, error) -> dl_loader_stats(handle, pointer(memory), error), loader)
+    given = read_struct(CStats, memory)
+    names = fieldnames(CStats)[2:end]
+    return NamedTuple{names}(map(name -> Int(getfield(given, name)), names))
+end
+
+"""
+    bad_samples(loader)
+
+The bad samples met so far, in order of delivery: named tuples `(code, source, index, epoch, step, slot, replacement,
+message)`; `replacement` is the sample that stood in, or `nothing`. All count from 0.
+"""
+function bad_samples(loader::Loader)
+    count = ask(dl_loader_bad_sample_count, loader)
+    return map(0:count-1) do index
+        memory = sized(CBadSample)
+        check_loader((handle, error) -> dl_loader_bad_sample_at(handle, index, pointer(memory), error), loader)
+        bad = read_struct(CBadSample, memory)
+        return (code = Status(bad.code), source = bad.source, index = bad.index, epoch = bad.epoch, step = bad.step,
+            slot = bad.slot, replacement = bad.replacement < 0 ? nothing : bad.replacement,
+            message = message_of(CBadSample, memory))
+    end
+end
+
+function Base.show(io::IO, loader::Loader)
+    isopen(loader) || return print(io, "Loader (closed)")
+    print(io, "Loader(", length(loader), " batches an epoch: ", join(fields(loader), ", "), ")")
+end

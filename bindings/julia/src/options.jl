@@ -1,0 +1,66 @@
+# Keyword arguments become options of the library, by the keys of its table.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+# As the shell takes it: true, 256, 64MiB, full.
+option_text(value::Union{AbstractString,Symbol,Real}) = string(value)
+option_text(value) = throw(DatalineError(ERR_BAD_OPTION, "expected text, a number or a boolean, got a $(typeof(value))"))
+
+function set_option(options::Handle, key::Symbol, value)
+    key === :cancel_token && return set_token(options, value)
+    value isa AbstractVector && return set_array(options, key, value)
+    written = option_text(value)
+    return check(error -> dl_options_set(options, string(key), written, error))
+end
+
+set_token(options::Handle, token::CancelToken) =
+    GC.@preserve token check(error -> dl_options_set_cancel_token(options, token.handle, error))
+set_token(::Handle, other) = throw(DatalineError(ERR_BAD_OPTION, "cancel_token: expected a CancelToken, got a $(typeof(other))"))
+
+# Lent without a copy when it is a Vector of the library's type.
+function set_array(options::Handle, key::Symbol, values::AbstractVector)
+    type = option_type(key)
+    if type == DL_OPTION_INDICES
+        return lend_vector(Int64, values) do pointer, count, release, context
+            check(error -> dl_options_set_indices(options, pointer, count, release, context, error))
+        end
+    elseif type == DL_OPTION_WEIGHTS
+        return lend_vector(Float64, values) do pointer, count, release, context
+            check(error -> dl_options_set_weights(options, pointer, count, release, context, error))
+        end
+    end
+    throw(DatalineError(ERR_BAD_OPTION, "option '$key' does not take an array"))
+end
+
+function lend_vector(call, ::Type{T}, values::AbstractVector) where {T}
+    owner = convert(Vector{T}, values)
+    return lend((release, context) -> call(pointer(owner), Int64(length(owner)), release, context), owner)
+end
+
+# Calls `call(handle)` with options made of the keyword arguments, which datasets and loaders copy.
+function with_options(call, settings)
+    out = Ref{Handle}(C_NULL)
+    check(error -> dl_options_create(out, error))
+    try
+        for (key, value) in settings
+            set_option(out[], key, value)
+        end
+        return call(out[])
+    finally
+        dl_options_destroy(out[])
+    end
+end
+
+function option_value(options::Handle, key::AbstractString)
+    out = Ref{Ptr{UInt8}}(C_NULL)
+    check(error -> dl_options_get(options, key, out, error))
+    return text(out[])
+end
+
+"""
+    option(key; settings...)
+
+The value of an option as text, as it would hold with these settings: the default when not set, `""` for none.
+"""
+option(key::Union{Symbol,AbstractString}; settings...) =
+    with_options(options -> option_value(options, string(key)), settings)

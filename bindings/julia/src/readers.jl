@@ -1,0 +1,117 @@
+# Records read by Julia code.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+    Reader(read, count; fields..., fingerprint = nothing)
+
+A source of `count` samples that Julia code reads: `read(index)`, with `index` from 0, gives a named tuple with the value of
+each field. `fields` say what they are: `label = Int64` a number, `image = (UInt8, 28, 28)` an array of that type and size,
+`text = Ragged{UInt8}` or `points = (Ragged{Float32}, 2)` one whose last dim may differ from sample to sample. Values are
+copied.
+
+What `read` throws makes that sample bad, and its text is in the error; the option `on_error` says what follows. `read` must
+not call Dataline and should not wait. `fingerprint` is a text that identifies the data in a saved state.
+
+Julia code runs on Julia's threads only, so a loader of a reader needs `num_workers = 0`: samples are read while a batch is
+asked for, without loading ahead. Slower than files and arrays by far.
+
+    Dataset(Reader(i -> (x = Float32[i, i^2], label = i % 10), 1000; x = (Float32, 2), label = Int64))
+"""
+struct Reader
+    read::Any
+    count::Int
+    schema::Vector{Field}
+    fingerprint::Union{Nothing,String}
+end
+
+function Reader(read, count::Integer; fingerprint = nothing, fields...)
+    isempty(fields) && throw(DatalineError(ERR_INVALID_ARGUMENT, "a reader needs fields, as in label = Int64"))
+    schema = [reader_field(name, given) for (name, given) in pairs(fields)]
+    return Reader(read, count, schema, fingerprint)
+end
+
+reader_field(name, given::Type) = reader_field(name, (given,))
+function reader_field(name, given::Tuple)
+    type, dims = first(given), collect(Int, Base.tail(given))
+    type <: Ragged || return Field(name, type, dims, "", false, false, false)
+    item = (type::UnionAll).body.parameters[1] # Ragged{UInt8} is Ragged{UInt8,N} where N
+    return Field(name, item, [dims; -1], "", true, false, false)
+end
+
+# What the library asks for: the named values of `count` records, each copied to its cell.
+function read_records(context::Ptr{Cvoid}, indices::Ptr{Int64}, count::Int64, cells::Ptr{CReaderCell},
+    message::Ptr{UInt8}, message_bytes::Csize_t)::Int32
+    Threads.atomic_add!(READING, 1)
+    try
+        reader = lent(context)::Reader
+        width = length(reader.schema)
+        for record in 1:count
+            first_cell = cells + (record - 1) * width * sizeof(CReaderCell)
+            read_record(reader, unsafe_load(indices, record), first_cell, message, Int(message_bytes))
+        end
+        return Int32(0)
+    catch problem # nothing may pass through the library
+        write_message(problem, message, Int(message_bytes))
+        return Int32(1)
+    finally
+        Threads.atomic_sub!(READING, 1)
+    end
+end
+
+function read_record(reader::Reader, index::Int64, cells::Ptr{CReaderCell}, message, message_bytes)
+    try
+        values = reader.read(index)
+        for (k, field) in enumerate(reader.schema)
+            fill_cell(cells + (k - 1) * sizeof(CReaderCell), field, values[field.name])
+        end
+    catch problem
+        write_message(problem, message, message_bytes)
+        unsafe_store!(Ptr{Int32}(cells + fieldoffset(CReaderCell, 4)), Int32(1))
+    end
+    return nothing
+end
+
+function fill_cell(cell::Ptr{CReaderCell}, field::Field, value)
+    given = unsafe_load(cell)
+    items = value isa Number ? [convert(field.eltype, value)] : convert(Array{field.eltype}, value)
+    if field.ragged
+        fixed = field.size[1:end-1]
+        size(items)[1:end-1] == Tuple(fixed) || throw(DimensionMismatch("$(field.name): $(size(items)) where $field is due"))
+        unsafe_store!(Ptr{Int64}(cell + fieldoffset(CReaderCell, 3)), Int64(sizeof(items)))
+        sizeof(items) <= given.capacity || return nothing # the library says that it is too large, and which option
+    elseif (value isa Number ? () : size(items)) != Tuple(field.size)
+        throw(DimensionMismatch("$(field.name): $(size(items)) where $field is due"))
+    end
+    GC.@preserve items unsafe_copyto!(given.data, Ptr{UInt8}(pointer(items)), sizeof(items))
+    return nothing
+end
+
+function write_message(problem, message::Ptr{UInt8}, room::Int)
+    message == C_NULL || room < 1 && return nothing
+    bytes = codeunits(first(split(sprint(showerror, problem), '\n')))
+    count = min(length(bytes), room - 1)
+    GC.@preserve bytes unsafe_copyto!(message, pointer(bytes), count)
+    unsafe_store!(message, 0x00, count + 1)
+    return nothing
+end
+
+function Dataset(reader::Reader; settings...)
+    shapes = [Int64[field.ragged && d < 0 ? -1 : d for d in reverse(field.size)] for field in reader.schema]
+    labels = [string(field.name) for field in reader.schema]
+    views = map(reader.schema, shapes, labels) do field, shape, label
+        CView(sizeof(CView), field.ragged ? DL_KIND_RAGGED : DL_KIND_DENSE, 0, pointer(label), dtype_of(field.eltype),
+            length(shape), pointer(shape), C_NULL, C_NULL, DL_DEVICE_CPU, 0, C_NULL, 0, C_NULL, -1)
+    end
+    read = @cfunction(read_records, Int32, (Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{CReaderCell}, Ptr{UInt8}, Csize_t))
+    name = reader.fingerprint
+    out = Ref{Handle}(C_NULL)
+    lend(reader) do destroy, context
+        table = Ref(CReader(sizeof(CReader), length(views), pointer(views), reader.count, context, read, destroy,
+            name === nothing ? C_NULL : pointer(name)))
+        GC.@preserve shapes labels views name with_options(settings) do options
+            check(error -> dl_dataset_from_reader(table, options, out, error))
+        end
+    end
+    return Dataset(out[], true)
+end

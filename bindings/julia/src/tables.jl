@@ -1,0 +1,99 @@
+# The library's tables: options and transforms.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+const OPTION_TYPES = Dict(
+    DL_OPTION_BOOL => :bool, DL_OPTION_INT => :int, DL_OPTION_SIZE => :size, DL_OPTION_WORD => :word,
+    DL_OPTION_TEXT => :text, DL_OPTION_INDICES => :indices, DL_OPTION_WEIGHTS => :weights,
+)
+
+function option_info(index::Integer)
+    memory = sized(COptionInfo)
+    check(error -> dl_option_at(Int32(index), pointer(memory), error))
+    return read_struct(COptionInfo, memory)
+end
+
+"""
+    options_table()
+
+The options of the library in use, which are the keyword arguments of [`Dataset`](@ref) and [`Loader`](@ref): a vector of
+named tuples `(key, type, default, choices, range, unit, dataset, loader, doc, since)`. `type` is one of `:bool`, `:int`,
+`:size` (bytes), `:word` (one of `choices`), `:text`, `:indices`, `:weights`; `range` is `(least, greatest)` or `nothing`;
+`dataset` and `loader` say what the option is for. [`describe`](@ref) prints it.
+"""
+options_table() = map(0:dl_option_count()-1) do index
+    info = option_info(index)
+    choices = split(text(info.choices), '|'; keepempty = false)
+    return (
+        key = Symbol(text(info.key)),
+        type = get(OPTION_TYPES, info.type, :other),
+        default = text(info.default_value),
+        choices = map(String, choices),
+        range = info.has_range == 0 ? nothing : (info.minimum, info.maximum),
+        unit = text(info.unit),
+        dataset = info.scope & DL_SCOPE_DATASET != 0,
+        loader = info.scope & DL_SCOPE_LOADER != 0,
+        doc = text(info.doc),
+        since = text(info.since),
+    )
+end
+
+function option_type(key::Symbol)
+    for index in 0:dl_option_count()-1
+        info = option_info(index)
+        text(info.key) == string(key) && return info.type
+    end
+    return Int32(0)
+end
+
+"""
+    transforms_table()
+
+The operators that the option `transform` takes: a vector of named tuples `(name, arguments, doc, source, since)`, each of
+`arguments` a named tuple `(name, type, default)` with `default === nothing` when it is required.
+"""
+transforms_table() = map(0:dl_transform_count()-1) do index
+    memory = sized(CTransformInfo)
+    check(error -> dl_transform_at(Int32(index), pointer(memory), error))
+    info = read_struct(CTransformInfo, memory)
+    arguments = map(0:info.argument_count-1) do argument
+        memory = sized(CArgumentInfo)
+        check(error -> dl_transform_argument_at(Int32(index), Int32(argument), pointer(memory), error))
+        given = read_struct(CArgumentInfo, memory)
+        default = text(given.default_value)
+        return (name = text(given.name), type = text(given.type), default = isempty(default) ? nothing : default)
+    end
+    return (name = text(info.name), arguments = arguments, doc = text(info.doc), source = text(info.source),
+        since = text(info.since))
+end
+
+"""
+    describe([io])
+
+Prints the options and transforms of the library in use, one a line, with their defaults and docs.
+"""
+function describe(io::IO = stdout)
+    for option in options_table()
+        default = isempty(option.default) ? "" : " (default $(option.default))"
+        println(io, option.key, "::", option.type, default, ": ", option.doc)
+    end
+    println(io, "\ntransforms:")
+    for transform in transforms_table()
+        shown(a) = a.default === nothing ? a.name : "$(a.name)=$(a.default)"
+        println(io, transform.name, "(", join(map(shown, transform.arguments), ", "), "): ", transform.doc)
+    end
+end
+
+"""
+    version()
+
+The version of the library in use.
+"""
+version() = VersionNumber(text(dl_version_string()))
+
+"""
+    build_info()
+
+The optional parts and the compiler of the library in use, as text.
+"""
+build_info() = text(dl_build_info())

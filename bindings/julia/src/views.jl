@@ -1,0 +1,192 @@
+# Fields of a batch as arrays, without a copy.
+#
+# An array that `unsafe_wrap` makes does not keep its batch. So a view holds two things: the wrapped Array, whose pin keeps
+# the lease from being finalized while any code still reads the Array, and the lease with the number it had (`turn`), by
+# which a view of a batch that was given back is known. Wrapped arrays are kept by address and used again for every batch in
+# the same slot: making and pinning one costs 150 ns, finding it about 5.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+# One batch that is held. The loop of a loader uses one lease for all its batches; `keep` and `next!` make one each.
+mutable struct Lease
+    batch::Handle # the library writes here, so that an interrupt cannot lose a batch; C_NULL: none
+    views::Ptr{CView}
+    turn::Int # grows when the batch is given back
+    counted::Bool
+    held::Threads.Atomic{Int} # how many leases of `keep` and `next!` the loader has out; a loop's is not counted
+end
+
+function new_lease(held::Threads.Atomic{Int}; counted::Bool)
+    counted && Threads.atomic_add!(held, 1)
+    lease = Lease(C_NULL, C_NULL, 0, counted, held)
+    return finalizer(l -> in_finalizer(give_back, l), lease)
+end
+
+# Any thread, but not two at once on one lease.
+@inline function give_back(lease::Lease)
+    batch = lease.batch
+    batch == C_NULL && return nothing
+    lease.batch = C_NULL
+    lease.views = C_NULL
+    lease.turn += 1
+    lease.counted && Threads.atomic_sub!(lease.held, 1)
+    dl_batch_release(batch)
+    return nothing
+end
+
+@noinline given_back() = throw(DatalineError(
+    ERR_WRONG_STATE,
+    "this batch was given back: a loop's batch is valid until the next one is taken; keep(x) holds it, copy(x) copies",
+))
+
+# The finalizer of a wrapped array. It does nothing, but as long as it has not run the collector sees the lease.
+struct Pin
+    lease::Lease
+end
+(::Pin)(_) = nothing
+
+function wrap(lease::Lease, ::Type{T}, data::Ptr{T}, dims::Dims{N}) where {T,N}
+    prod(dims) == 0 && return Array{T,N}(undef, dims)
+    array = unsafe_wrap(Array, data, dims)
+    finalizer(Pin(lease), pinned(array))
+    return array
+end
+
+# What code that reads the items keeps alive: from Julia 1.11 on an Array is a reference to a Memory, and that is kept.
+pinned(array::Array) = @static VERSION >= v"1.11-" ? getfield(array, :ref).mem : array
+
+# The wrapped arrays of one field. More than this many are only seen when batches beyond `max_leases` are copies.
+const WRAPS_MAX = 32
+mutable struct Wraps{T,N}
+    arrays::Vector{Array{T,N}}
+    last::Int
+end
+Wraps{T,N}() where {T,N} = Wraps{T,N}(Array{T,N}[], 0)
+
+@inline function wrapped(wraps::Wraps{T,N}, lease::Lease, data::Ptr{T}, dims::Dims{N}) where {T,N}
+    arrays = wraps.arrays
+    count = length(arrays)
+    at = wraps.last
+    for _ in 1:count # slots come in turn, so the next one is tried first
+        at = at >= count ? 1 : at + 1
+        array = @inbounds arrays[at]
+        if pointer(array) == data && size(array) == dims
+            wraps.last = at
+            return array
+        end
+    end
+    return wrap_anew(wraps, lease, data, dims)
+end
+
+@noinline function wrap_anew(wraps::Wraps{T,N}, lease, data, dims) where {T,N}
+    length(wraps.arrays) < WRAPS_MAX || empty!(wraps.arrays)
+    array = wrap(lease, T, data, dims)
+    push!(wraps.arrays, array)
+    wraps.last = length(wraps.arrays)
+    return array
+end
+
+"""
+    View{T,N} <: DenseArray{T,N}
+
+A field of a batch: the memory the library filled, column-major with the dims reversed (C-order `NCHW` is `W,H,C,N` here),
+without a copy. Any array code works on it, BLAS too; `reshape` gives a view of the same memory.
+
+It is valid as long as its batch: in a loop until the next one is taken. After that every use throws a
+[`DatalineError`](@ref) (code that skips bounds checks sees it at `size` or `pointer`). `copy(view)` is an `Array` of its own;
+[`keep`](@ref) holds the memory itself; `parent(view)` is a plain `Array` over the same memory for code that takes
+nothing else, and is not checked after the batch was given back.
+"""
+struct View{T,N} <: DenseArray{T,N}
+    array::Array{T,N}
+    lease::Lease
+    turn::Int
+end
+
+@inline function Base.parent(view::View)
+    view.lease.turn == view.turn || given_back()
+    return view.array
+end
+@inline Base.size(view::View) = size(parent(view))
+Base.IndexStyle(::Type{<:View}) = IndexLinear()
+Base.elsize(::Type{<:View{T}}) where {T} = sizeof(T)
+Base.strides(view::View) = strides(parent(view))
+Base.stride(view::View, k::Int) = stride(parent(view), k)
+Base.unsafe_convert(::Type{Ptr{T}}, view::View{T}) where {T} = Base.unsafe_convert(Ptr{T}, parent(view))
+Base.dataids(view::View) = Base.dataids(view.array)
+
+Base.@propagate_inbounds function Base.getindex(view::View, i::Int)
+    @boundscheck checkbounds(view, i)
+    return @inbounds view.array[i]
+end
+Base.@propagate_inbounds function Base.setindex!(view::View, value, i::Int)
+    @boundscheck checkbounds(view, i)
+    @inbounds view.array[i] = value
+    return view
+end
+
+Base.copy(view::View) = copy(parent(view))
+Base.Array(view::View) = copy(view)
+Base.Array{T}(view::View{T}) where {T} = copy(view)
+Base.Array{T,N}(view::View{T,N}) where {T,N} = copy(view)
+Base.copyto!(to::Array{T}, from::View{T}) where {T} = copyto!(to, parent(from))
+Base.reshape(view::View, dims::Dims) = View(reshape(parent(view), dims), view.lease, view.turn)
+Base.reshape(view::View{T,N}, dims::Dims{N}) where {T,N} = View(reshape(parent(view), dims), view.lease, view.turn)
+Base.String(view::View{UInt8,1}) = String(copy(view))
+
+"""
+    Windows{T,N} <: AbstractArray{T,N}
+
+A field whose samples overlap in memory (`tokens:...?views=true`): read-only, `strides` says where the items lie. Valid as
+a [`View`](@ref) is.
+"""
+struct Windows{T,N} <: AbstractArray{T,N}
+    array::Vector{T} # from the first item to the last
+    dims::Dims{N}
+    steps::Dims{N}
+    lease::Lease
+    turn::Int
+end
+
+@inline function Base.parent(view::Windows)
+    view.lease.turn == view.turn || given_back()
+    return view.array
+end
+@inline Base.size(view::Windows) = (parent(view); view.dims)
+Base.strides(view::Windows) = view.steps
+Base.dataids(view::Windows) = Base.dataids(view.array)
+Base.@propagate_inbounds function Base.getindex(view::Windows{T,N}, at::Vararg{Int,N}) where {T,N}
+    @boundscheck checkbounds(view, at...)
+    return @inbounds view.array[1+sum((at .- 1) .* view.steps)]
+end
+
+"""
+    Ragged{T,N} <: AbstractVector{View{T,N}}
+
+A field whose samples differ in length: `field[i]` is sample `i` as a [`View`](@ref) whose last dim is its length.
+`parent(field)` has all samples one after another, and `offsets(field)` where each begins in its last dim, from 0. Text is
+`String(field[i])`.
+"""
+struct Ragged{T,N} <: AbstractVector{View{T,N}}
+    packed::View{T,N}
+    starts::View{Int64,1}
+end
+
+Base.parent(field::Ragged) = field.packed
+Base.size(field::Ragged) = (length(field.starts) - 1,)
+Base.IndexStyle(::Type{<:Ragged}) = IndexLinear()
+Base.@propagate_inbounds function Base.getindex(field::Ragged{T,N}, i::Int) where {T,N}
+    @boundscheck checkbounds(field, i)
+    all, lease = parent(field.packed), field.packed.lease
+    first, last = field.starts[i], field.starts[i+1]
+    dims = Base.front(size(all))
+    row = prod(dims)
+    return View{T,N}(wrap(lease, T, pointer(all, 1 + first * row), (dims..., last - first)), lease, field.packed.turn)
+end
+
+"""
+    offsets(field::Ragged)
+
+Where each sample begins in the last dim of `parent(field)`, from 0, and where the last one ends: one more than samples.
+"""
+offsets(field::Ragged) = field.starts
