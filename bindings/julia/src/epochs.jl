@@ -147,6 +147,8 @@ function Base.length(loader::Loader)
 end
 
 Base.eltype(::Type{Loader{F}}) where {F} = Batch{F}
+# `length` is that of a whole epoch, and a loop may be shorter; what sizes its result by it beforehand must not.
+Base.IteratorSize(::Type{<:Loader}) = Base.SizeUnknown()
 
 """
     Epoch(loader)
@@ -167,6 +169,7 @@ end
 @inline Base.iterate(epoch::Epoch, _ = nothing) = epoch.began && ours(epoch) ? iterate(epoch.loader, nothing) : nothing
 ours(epoch::Epoch) = position(epoch.loader).epoch == epoch.number
 Base.eltype(::Type{Epoch{L}}) where {L} = eltype(L)
+Base.IteratorSize(::Type{<:Epoch}) = Base.SizeUnknown() # `length` falls with each batch
 function Base.length(epoch::Epoch)
     at = position(epoch.loader)
     return epoch.began && at.epoch == epoch.number ? length(epoch.loader) - at.step : 0

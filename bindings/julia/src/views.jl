@@ -1,9 +1,9 @@
 # Fields of a batch as arrays, without a copy.
 #
-# An array that `unsafe_wrap` makes does not keep its batch. So a view holds two things: the wrapped Array, whose pin keeps
-# the lease from being finalized while any code still reads the Array, and the lease with the number it had (`turn`), by
-# which a view of a batch that was given back is known. Wrapped arrays are kept by address and used again for every batch in
-# the same slot: making and pinning one costs 150 ns, finding it about 5.
+# An array that `unsafe_wrap` makes does not keep its batch. So a view holds two things: the wrapped Array, which counts as a
+# user of the lease until the collector finds that no code can read it any more, and the lease with the number it had
+# (`turn`), by which a view of a batch that was given back is known. Wrapped arrays are kept by address and used again for
+# every batch in the same slot: making and counting one costs 150 ns, finding it about 5.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -12,15 +12,19 @@ mutable struct Lease
     batch::Handle # the library writes here, so that an interrupt cannot lose a batch; C_NULL: none
     views::Ptr{CView}
     turn::Int # grows when the batch is given back
+    users::Threads.Atomic{Int} # this, and the arrays wrapped over its batches: the collector gives back after the last
     counted::Bool
     held::Threads.Atomic{Int} # how many leases of `keep` and `next!` the loader has out; a loop's is not counted
 end
 
 function new_lease(held::Threads.Atomic{Int}; counted::Bool)
     counted && Threads.atomic_add!(held, 1)
-    lease = Lease(C_NULL, C_NULL, 0, counted, held)
-    return finalizer(l -> in_finalizer(give_back, l), lease)
+    lease = Lease(C_NULL, C_NULL, 0, Threads.Atomic{Int}(1), counted, held)
+    return finalizer(l -> in_finalizer(one_user_less, l), lease)
 end
+
+# The collector does not keep what a finalizer refers to from being finalized, so users are counted.
+one_user_less(lease::Lease) = (Threads.atomic_sub!(lease.users, 1) == 1 && give_back(lease); nothing)
 
 # Any thread, but not two at once on one lease.
 @inline function give_back(lease::Lease)
@@ -39,21 +43,22 @@ end
     "this batch was given back: a loop's batch is valid until the next one is taken; keep(x) holds it, copy(x) copies",
 ))
 
-# The finalizer of a wrapped array. It does nothing, but as long as it has not run the collector sees the lease.
-struct Pin
+# The finalizer of a wrapped array.
+struct Unwrap
     lease::Lease
 end
-(::Pin)(_) = nothing
+(unwrap::Unwrap)(array) = in_finalizer(_ -> one_user_less(unwrap.lease), array)
 
 function wrap(lease::Lease, ::Type{T}, data::Ptr{T}, dims::Dims{N}) where {T,N}
     prod(dims) == 0 && return Array{T,N}(undef, dims)
     array = unsafe_wrap(Array, data, dims)
-    finalizer(Pin(lease), pinned(array))
+    Threads.atomic_add!(lease.users, 1)
+    finalizer(Unwrap(lease), storage(array))
     return array
 end
 
 # What code that reads the items keeps alive: from Julia 1.11 on an Array is a reference to a Memory, and that is kept.
-pinned(array::Array) = @static VERSION >= v"1.11-" ? getfield(array, :ref).mem : array
+storage(array::Array) = @static VERSION >= v"1.11-" ? getfield(array, :ref).mem : array
 
 # The wrapped arrays of one field. More than this many are only seen when batches beyond `max_leases` are copies.
 const WRAPS_MAX = 32
@@ -95,7 +100,7 @@ without a copy. Any array code works on it, BLAS too; `reshape` gives a view of 
 It is valid as long as its batch: in a loop until the next one is taken. After that every use throws a
 [`DatalineError`](@ref) (code that skips bounds checks sees it at `size` or `pointer`). `copy(view)` is an `Array` of its own;
 [`keep`](@ref) holds the memory itself; `parent(view)` is a plain `Array` over the same memory for code that takes
-nothing else, and is not checked after the batch was given back.
+nothing else. What is made of a view with `view` or `parent` is not checked after the batch was given back.
 """
 struct View{T,N} <: DenseArray{T,N}
     array::Array{T,N}
@@ -130,8 +135,8 @@ Base.Array(view::View) = copy(view)
 Base.Array{T}(view::View{T}) where {T} = copy(view)
 Base.Array{T,N}(view::View{T,N}) where {T,N} = copy(view)
 Base.copyto!(to::Array{T}, from::View{T}) where {T} = copyto!(to, parent(from))
+Base.reshape(view::View, dims::Tuple{Vararg{Union{Int,Colon}}}) = View(reshape(parent(view), dims), view.lease, view.turn)
 Base.reshape(view::View, dims::Dims) = View(reshape(parent(view), dims), view.lease, view.turn)
-Base.reshape(view::View{T,N}, dims::Dims{N}) where {T,N} = View(reshape(parent(view), dims), view.lease, view.turn)
 Base.String(view::View{UInt8,1}) = String(copy(view))
 
 """

@@ -1,0 +1,21 @@
+# All tests: julia --project=bindings/julia -e 'import Pkg; Pkg.test()'
+#
+# Some of them: their names as test_args. DATALINE_BIN names the program `dataline`; without one the tests that compare
+# with it are left out, and said so.
+#
+# SPDX-License-Identifier: Apache-2.0
+using Dataline
+using Test
+
+include("support.jl")
+
+const FILES = ["header", "views", "batches", "epochs", "waits", "sources", "loans", "readers", "errors", "options", "states", "dtypes",
+    "processes", "quality"]
+
+@testset "Dataline" begin
+    for file in (isempty(ARGS) ? FILES : ARGS)
+        @testset "$file" begin
+            include(file * ".jl")
+        end
+    end
+end

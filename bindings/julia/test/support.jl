@@ -1,0 +1,50 @@
+# What several tests use.
+#
+# SPDX-License-Identifier: Apache-2.0
+using Dataline: Dataset, Loader, Status
+
+numbers(count) = Dataset((x = collect(Int64, 0:count-1),))
+
+# The values of an epoch, batch by batch.
+epoch_of(loader) = [copy(batch.x) for batch in loader]
+
+# What a call throws.
+function thrown(call)
+    try
+        call()
+    catch problem
+        return problem
+    end
+    return nothing
+end
+
+code_of(call) = (problem = thrown(call); problem isa DatalineError ? problem.code : problem)
+
+# Runs the event loop and the collector until `done()`; what must come comes, or this ends after a minute with a failure.
+function eventually(done)
+    limit = time() + 60
+    while !done() && time() < limit
+        GC.gc()
+        yield()
+        sleep(0.001)
+    end
+    return done()
+end
+
+const PROGRAM = let told = get(ENV, "DATALINE_BIN", something(Sys.which("dataline"), ""))
+    isfile(told) ? told : nothing
+end
+
+scratch_file(name) = joinpath(SCRATCH, name)
+const SCRATCH = mktempdir()
+
+# 1000 records of 16 bytes, no two alike.
+function record_file(name)
+    path = scratch_file(name)
+    write(path, reinterpret(UInt8, vec([UInt64(i) * factor for factor in (1, 0x9E3779B97F4A7C15), i in 0:999])))
+    return "raw:$(Dataline.escape(path))?dtype=u8&shape=16"
+end
+
+# Another Julia with this package, for what must not happen to this one.
+julia_command(file, arguments...; threads = 1) =
+    `$(Base.julia_cmd()) --startup-file=no --project=$(Base.active_project()) -t $threads $(joinpath(@__DIR__, file)) $arguments`
