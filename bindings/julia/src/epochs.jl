@@ -5,8 +5,10 @@
 # A wait never stays in the library for long, for Julia's collector and Ctrl-C wait for such a call. It goes there for this
 # time, in which it helps to fill the batch, lets other tasks run, and goes there again;
 const HELP_NS = 1_000_000
-# after so many times it waits in Julia's event loop for the library's wait handle.
+# after so many times it waits in Julia's event loop for the library's wait handle, and looks about this often whether it
+# was interrupted meanwhile, for an interrupt only ends waits inside the library.
 const HELPS = 50
+const LOOK_S = 0.01
 
 # The library writes the batch into the lease. With interrupts off until it is there, none is lost.
 @inline function call_next(loader::Loader, lease::Lease, memory::ErrorMemory, timeout_ns::Int)
@@ -35,6 +37,7 @@ end
 @noinline function next_slowly(loader, lease, memory, deadline, status::Int32)
     collected = false
     helps = 0
+    interrupts = loader.interrupts[]
     while true
         if (status == DL_ERR_LEASES_HELD || status == DL_ERR_OVER_BUDGET || helps == HELPS) && !collected
             # Kept batches that nobody has any more are given back by the collector, which does not know their size.
@@ -44,6 +47,8 @@ end
             return status
         elseif deadline != 0 && time_ns() >= deadline
             return status
+        elseif interrupts != loader.interrupts[]
+            return DL_INTERRUPTED
         elseif helps > HELPS
             wait_for_handle(loader, deadline)
         else
@@ -62,11 +67,8 @@ function wait_for_handle(loader::Loader, deadline::UInt64)
         loader.closing && return nothing
         out = Ref(0)
         check(error -> dl_loader_wait_handle(loader.handle, out, error))
-        if deadline == 0
-            poll_fd(RawFD(out[]); readable = true)
-        else
-            poll_fd(RawFD(out[]), max(0, Int(deadline) - Int(time_ns())) / 1e9; readable = true)
-        end
+        left = deadline == 0 ? LOOK_S : (Int(deadline) - Int(time_ns())) / 1e9
+        poll_fd(RawFD(out[]), clamp(left, 0, LOOK_S); readable = true)
     finally
         Threads.atomic_sub!(loader.users, 1)
     end

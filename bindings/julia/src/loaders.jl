@@ -38,6 +38,7 @@ mutable struct Loader{F<:NamedTuple}
     handle::Handle
     closing::Bool
     users::Threads.Atomic{Int} # calls into the library that use the handle now
+    interrupts::Threads.Atomic{Int} # how many there were
     lease::Lease # of the loop
     error::ErrorMemory # of the loop
     fields::F
@@ -45,7 +46,7 @@ mutable struct Loader{F<:NamedTuple}
 
     function Loader(handle::Handle, fields::F, reads_in_julia::Bool) where {F<:NamedTuple}
         lease = new_lease(Threads.Atomic{Int}(0); counted = false)
-        loader = new{F}(handle, false, Threads.Atomic{Int}(0), lease, error_memory(), fields, reads_in_julia)
+        loader = new{F}(handle, false, Threads.Atomic{Int}(0), Threads.Atomic{Int}(0), lease, error_memory(), fields, reads_in_julia)
         return finalizer(close_later, loader)
     end
 end
@@ -234,7 +235,11 @@ cancel(loader::Loader) = (using_handle(dl_loader_cancel, loader); nothing)
 
 Ends only the waits in progress, with `Dataline.INTERRUPTED`. Any thread; never blocks. On a closed loader it does nothing.
 """
-interrupt(loader::Loader) = (using_handle(dl_loader_interrupt, loader); nothing)
+function interrupt(loader::Loader)
+    Threads.atomic_add!(loader.interrupts, 1)
+    using_handle(dl_loader_interrupt, loader)
+    return nothing
+end
 
 """
     stats(loader)

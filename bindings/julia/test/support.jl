@@ -20,9 +20,9 @@ end
 
 code_of(call) = (problem = thrown(call); problem isa DatalineError ? problem.code : problem)
 
-# Runs the event loop and the collector until `done()`; what must come comes, or this ends after a minute with a failure.
+# Runs the event loop and the collector until `done()`; what must come comes, or this ends after ten seconds with a failure.
 function eventually(done)
-    limit = time() + 60
+    limit = time() + 10
     while !done() && time() < limit
         GC.gc()
         yield()

@@ -1,0 +1,70 @@
+# Records read by Julia code.
+#
+# SPDX-License-Identifier: Apache-2.0
+using Dataline: Reader
+
+@testset "a reader gives numbers, arrays and rows of any length" begin
+    function read(i)
+        return (label = i % 10, image = fill(UInt8(i), 2, 3), text = codeunits("ab"^i), points = fill(Float32(i), 2, i))
+    end
+    reader = Reader(read, 5; label = Int64, image = (UInt8, 2, 3), text = Ragged{UInt8}, points = (Ragged{Float32}, 2))
+    loader = Loader(reader; num_workers = 0, batch_size = 5)
+    @test [(f.name, f.size, f.ragged) for f in Dataline.fields(loader)] ==
+          [(:label, [-1], false), (:image, [2, 3, -1], false), (:text, [-1], true), (:points, [2, -1], true)]
+    batch = first(loader)
+    @test batch.label == 0:4 && batch.image[:, :, 5] == fill(4, 2, 3) && String.(batch.text) == "ab" .^ (0:4)
+    @test [size(p) for p in batch.points] == [(2, i) for i in 0:4] && batch.points[4] == fill(3, 2, 3)
+end
+
+@testset "a reader needs the thread of the caller, and the error says how" begin
+    reader = Reader(i -> (x = i,), 4; x = Int64)
+    for source in (reader, Dataline.subset(Dataset(reader), [0]), Dataline.zipped((a = Dataset(reader), b = numbers(4)))),
+        settings in ((;), (num_workers = 2,))
+
+        problem = thrown(() -> Loader(source; settings...))
+        @test problem.code == Dataline.ERR_BAD_OPTION && occursin("num_workers=0", problem.message)
+    end
+end
+
+@testset "what a reader throws makes its sample bad" begin
+    read(i) = i == 1 ? throw(ArgumentError("no page 1")) : i == 2 ? (x = [1, 2, 3],) : i == 3 ? (y = 1,) : (x = [i, i],)
+    reader = Reader(read, 6; x = (Int64, 2))
+    problem = thrown(() -> first(Loader(reader; num_workers = 0, batch_size = 2)))
+    @test problem.code == Dataline.ERR_BAD_SAMPLE && problem.sample == 1 && occursin("no page 1", problem.message)
+    loader = Loader(reader; num_workers = 0, batch_size = 6, on_error = "quarantine", epochs = 1)
+    @test all(column -> column in ([0, 0], [4, 4], [5, 5]), eachcol(first(loader).x))
+    @test sort([bad.index for bad in Dataline.bad_samples(loader)]) == [1, 2, 3]
+    @test all(bad -> bad.replacement in (0, 4, 5), Dataline.bad_samples(loader)) && Dataline.stats(loader).bad == 3
+end
+
+@testset "a sample that is too large names the option" begin
+    reader = Reader(i -> (x = zeros(UInt8, 1000),), 2; x = Ragged{UInt8})
+    problem = thrown(() -> first(Loader(reader; num_workers = 0, max_bytes_per_sample = 100)))
+    @test occursin("max_bytes_per_sample", problem.message)
+end
+
+@testset "collecting garbage inside a reader does not call the library" begin
+    other = Loader(numbers(8); batch_size = 2)
+    hold() = Any[keep(batch) for batch in other]
+    kept = hold()
+    function drop_and_collect(i)
+        isempty(kept) || pop!(kept)
+        GC.gc()
+        @test Dataline.READING[] == 1
+        return (x = i,)
+    end
+    reading = Loader(Reader(drop_and_collect, 4; x = Int64); num_workers = 0, batch_size = 4)
+    @test first(reading).x == 0:3
+    @test Dataline.READING[] == 0
+    @test eventually(() -> Dataline.stats(other).leases_held == 0)
+end
+
+@testset "the name of the data is in the state" begin
+    state(name) = Dataline.save_state(Loader(Reader(i -> (x = i,), 4; x = Int64, fingerprint = name); num_workers = 0))
+    @test state("a") != state("b") && state("a") == state("a")
+end
+
+@testset "a reader without fields, and of items without a type, is refused" begin
+    @test code_of(() -> Reader(identity, 1)) == Dataline.ERR_INVALID_ARGUMENT
+    @test code_of(() -> Dataset(Reader(identity, 1; x = Any))) == Dataline.ERR_UNSUPPORTED
+end

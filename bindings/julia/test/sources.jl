@@ -1,0 +1,62 @@
+# Datasets: files, Julia's arrays, and what is composed of them.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+@testset "a file by URI" begin
+    uri = record_file("source.raw")
+    Dataset(uri) do dataset
+        @test length(dataset) == 1000 && Dataline.uri(dataset) == uri && Dataline.format(dataset) == "raw"
+        @test Dataline.fields(dataset)[1].size == [16] && all(note -> note isa String, Dataline.notes(dataset))
+        @test occursin("raw, 1000 samples", string(dataset))
+    end
+    @test reinterpret(UInt64, copy(first(Loader(uri; batch_size = 1)).data))[1] == 0
+end
+
+@testset "paths from elsewhere are escaped" begin
+    folder = mkpath(scratch_file("a,b=c&d?e%f"))
+    write(joinpath(folder, "x.raw"), UInt8[1, 2, 3])
+    @test length(Dataset("raw:$(Dataline.escape(joinpath(folder, "x.raw")))?dtype=u8&shape=1")) == 3
+end
+
+@testset "arrays of every item type come back as they were" begin
+    for T in (Bool, UInt8, UInt16, UInt32, UInt64, Int8, Int16, Int32, Int64, Float16, Float32, Float64, ComplexF32, ComplexF64)
+        given = reshape([T(v % 2) for v in 1:12], 2, 2, 3)
+        seen = first(Loader(given; batch_size = 3)).data
+        @test seen == given && eltype(seen) == T
+    end
+end
+
+@testset "one array, tuples and named tuples" begin
+    names(source) = [field.name for field in Dataline.fields(Dataset(source))]
+    @test names([1, 2]) == [:data] && names(([1], [2])) == [:data1, :data2] && names((x = [1], y = [2.0])) == [:x, :y]
+    @test length(Dataset(Dataset([1, 2]))) == 2
+end
+
+@testset "parts of larger arrays are read where they lie" begin
+    whole = reshape(collect(1:60), 5, 12)
+    for part in (view(whole, :, 3:7), view(whole, 2:4, :), view(whole, 2:3, 1:2:11))
+        @test first(Loader(part; batch_size = 12)).data == part
+    end
+    problem = thrown(() -> Dataset((rows = view(whole, 1:2:5, :),)))
+    @test problem.code == Dataline.ERR_INVALID_ARGUMENT && occursin("rows", problem.message)
+    @test code_of(() -> Dataset(fill(1))) == Dataline.ERR_INVALID_ARGUMENT
+    @test code_of(() -> Dataset((x = 1:3,))) == Dataline.ERR_INVALID_ARGUMENT
+    @test code_of(() -> Dataset((x = Any[1],))) == Dataline.ERR_UNSUPPORTED
+end
+
+@testset "zipped, concatenated, parts" begin
+    four, six = numbers(4), numbers(6)
+    joined = Dataline.concat(four, six)
+    zipped = Dataline.zipped((a = joined, b = numbers(10)))
+    @test length(zipped) == 10 && Dataline.format(zipped) == "zip" && Dataline.uri(zipped) == ""
+    batch = first(Loader(zipped; batch_size = 10))
+    @test batch.a == [0, 1, 2, 3, 0, 1, 2, 3, 4, 5] && batch.b == 0:9
+    @test keys(first(Loader(Dataline.zipped(Dataset((x = [1],)), Dataset((y = [2],)))))) == (:x, :y)
+    foreach(close, (four, six, joined))
+    @test first(Loader(zipped; batch_size = 2)).a == [0, 1] # it has its own references
+    @test first(Loader(Dataline.subset(zipped, 7:-1:6))).b == [7, 6]
+    @test first(Loader(Dataline.subset(zipped, Int32[1]))).b == [1]
+    @test code_of(() -> Dataline.subset(zipped, [10])) == Dataline.ERR_OUT_OF_RANGE
+    problem = thrown(() -> Dataline.zipped(numbers(3), numbers(5)))
+    @test problem.code == Dataline.ERR_MISMATCH && occursin("3", problem.message) && occursin("5", problem.message)
+end
