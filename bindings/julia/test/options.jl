@@ -1,0 +1,52 @@
+# Options and transforms come from the library's tables, which are not typed again here.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+const SOURCES = filter(endswith(".jl"), readdir(joinpath(@__DIR__, "..", "src"); join = true))
+
+@testset "every option of the library is a keyword, with a value of its type" begin
+    table = Dataline.options_table()
+    @test length(table) >= 20
+    for option in table
+        @test !isempty(option.doc) && !isempty(option.since) && (option.dataset || option.loader)
+        @test option.type in (:bool, :int, :size, :word, :text, :indices, :weights) # others need a look
+        @test (option.type == :word) == !isempty(option.choices) && Dataline.option(option.key) == option.default
+        value = option.type == :bool ? true : option.type == :word ? Symbol(last(option.choices)) :
+            option.range !== nothing ? last(option.range) : option.type == :text ? "cpu" : option.type == :size ? "64MiB" : nothing
+        value === nothing || @test Dataline.option(option.key; option.key => value) != ""
+        option.type in (:indices, :weights) || @test code_of(() -> Dataline.option(option.key; option.key => [1])) ==
+                                                     Dataline.ERR_BAD_OPTION
+    end
+end
+
+@testset "a new option needs no edit: no source has a list of keys" begin
+    code = join(replace(replace(read(file, String), r"\"\"\".*?\"\"\""s => ""), r"#.*" => "") for file in SOURCES)
+    # What a keyword of MLUtils becomes, and what a Reader needs; nothing else knows a key.
+    known = [:batch_size, :drop_last, :seed, :num_workers]
+    for option in Dataline.options_table()
+        option.key in known || @test !occursin(Regex("[:\"]$(option.key)\\b"), code)
+    end
+end
+
+@testset "values of Julia's types" begin
+    @test Dataline.option(:batch_size; batch_size = 0x08) == "8" && Dataline.option(:shuffle; shuffle = true) == "full"
+    @test Dataline.option("replacement"; replacement = false) == "false"
+    @test Dataline.option(:last_batch; last_batch = :pad) == "pad"
+    @test code_of(() -> Dataline.option(:seed; seed = typemax(UInt64))) == Dataline.ERR_BAD_OPTION
+    @test code_of(() -> Dataline.option(:seed; seed = nothing)) == Dataline.ERR_BAD_OPTION
+    problem = thrown(() -> Loader(numbers(1); batchsiz = 3))
+    @test problem.code == Dataline.ERR_UNKNOWN_OPTION && occursin("batch_size", problem.message)
+end
+
+@testset "every operator has a doc and its arguments" begin
+    table = Dataline.transforms_table()
+    named(name) = only(filter(operator -> operator.name == name, table))
+    @test all(operator -> !isempty(operator.doc), table) && !isempty(named("normalize").arguments)
+    @test only(named("cast").arguments).default === nothing
+    shown = sprint(Dataline.describe)
+    @test all(option -> occursin(option.doc, shown), Dataline.options_table())
+end
+
+@testset "the library says what it is" begin
+    @test v"0.1" <= Dataline.version() < v"0.2" && !isempty(Dataline.build_info())
+end
