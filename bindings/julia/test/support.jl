@@ -46,5 +46,6 @@ function record_file(name)
 end
 
 # Another Julia with this package, for what must not happen to this one.
+const TESTS = @__DIR__
 julia_command(file, arguments...; threads = 1) =
-    `$(Base.julia_cmd()) --startup-file=no --project=$(Base.active_project()) -t $threads $(joinpath(@__DIR__, file)) $arguments`
+    `$(Base.julia_cmd()) --startup-file=no --project=$(Base.active_project()) -t $threads $(joinpath(TESTS, file)) $arguments`

@@ -1,0 +1,44 @@
+# What needs a process of its own: a fork, Ctrl-C, several threads, leaks, the end of the program.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+# A child's lines; a child that hangs is ended after two minutes, and the test fails by what is missing.
+function lines_of(file, arguments...; threads = 1, signal_at = nothing)
+    process = open(julia_command(file, arguments...; threads = threads))
+    limit = Timer(_ -> kill(process, Base.SIGKILL), 120)
+    lines = String[]
+    for line in eachline(process)
+        push!(lines, line)
+        line == signal_at && kill(process, Base.SIGINT)
+    end
+    success(process) || push!(lines, "ended with $(process.exitcode), signal $(process.termsignal)")
+    close(limit)
+    return lines
+end
+
+@testset "in a forked child a loader says so, a batch and a dataset go on" begin
+    @test lines_of("processes/fork.jl") == ["child: 0", "parent: [2, 3]"]
+end
+
+@testset "Ctrl-C ends a wait, and the loader goes on" begin
+    @test lines_of("processes/interrupt.jl"; signal_at = "waiting") == ["waiting", "InterruptException", "next: [2]"]
+end
+
+@testset "Ctrl-C ends a loop, and no batch is lost" begin
+    lines = lines_of("processes/interrupt_loop.jl"; signal_at = "looping")
+    @test lines == ["looping", "InterruptException", "the rest follows"]
+end
+
+@testset "several threads take batches of one loader while the collector runs" begin
+    @test lines_of("processes/threads.jl"; threads = 3) == ["20000 different samples", "leases held: 0"]
+end
+
+@testset "a program may end with loaders, batches and loans open" begin
+    @test lines_of("processes/exit.jl") == ["done"]
+end
+
+@testset "batches, loaders and errors leave nothing behind" begin
+    lines = lines_of("processes/leaks.jl")
+    @test length(lines) == 1 && startswith(lines[1], "flat")
+    startswith(lines[1], "flat") || @info "leaks" lines
+end
