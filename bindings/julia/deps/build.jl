@@ -1,0 +1,30 @@
+# Builds libdataline for this package, in deps/usr, from the checkout it lies in: `Pkg.build("Dataline")`. Does nothing where
+# DATALINE_LIB_DIR is set or the system has the library. CMake's own variables (CMAKE_CXX_COMPILER_LAUNCHER, CXX) hold.
+#
+# SPDX-License-Identifier: Apache-2.0
+using Libdl: dlopen
+
+function build(root, here)
+    build_folder, prefix = joinpath(here, "build"), joinpath(here, "usr")
+    left_out = ["-DDATALINE_$part=OFF" for part in ("TESTS", "EXAMPLES", "CLI", "BENCH")]
+    run(`cmake -S $root -B $build_folder -DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DCMAKE_INSTALL_LIBDIR=lib
+        -DCMAKE_INSTALL_PREFIX=$prefix $left_out`)
+    run(`cmake --build $build_folder -j $(Sys.CPU_THREADS)`)
+    run(`cmake --install $build_folder`)
+    return nothing
+end
+
+function main()
+    root = normpath(joinpath(@__DIR__, "..", "..", ".."))
+    if haskey(ENV, "DATALINE_LIB_DIR")
+        println("the library of DATALINE_LIB_DIR is used")
+    elseif dlopen("libdataline.so.1"; throw_error = false) !== nothing
+        println("the system's library is used")
+    elseif isfile(joinpath(root, "capi", "dataline.h"))
+        build(root, @__DIR__)
+    else
+        error("there is no checkout around this package: install libdataline, or set DATALINE_LIB_DIR to its folder")
+    end
+end
+
+main()
