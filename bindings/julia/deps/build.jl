@@ -20,6 +20,8 @@ function main()
         println("the library of DATALINE_LIB_DIR is used")
     elseif dlopen("libdataline.so.1"; throw_error = false) !== nothing
         println("the system's library is used")
+    elseif isfile(joinpath(root, "build", "release", "lib", "libdataline.so"))
+        println("the library of the checkout's build/release is used")
     elseif isfile(joinpath(root, "capi", "dataline.h"))
         build(root, @__DIR__)
     else

@@ -57,7 +57,8 @@ The fields of one step, like a named tuple: `batch.image`, `batch[:image]`, `bat
 `NamedTuple(batch)`, and from Julia 1.7 `(; label, image) = batch`. Dense fields are [`View`](@ref)s with the sample as last
 dim, ragged ones [`Ragged`](@ref). Labels are as the library gives them: classes count from 0.
 
-A loop's batch is valid until the next one is taken; [`keep`](@ref) holds it longer, past the loader too. See [`info`](@ref), [`sample_indices`](@ref), `close`.
+A loop's batch is valid until the next one is taken; [`keep`](@ref) holds it longer, past the loader too.
+See [`info`](@ref), [`sample_indices`](@ref), `close`.
 """
 struct Batch{F<:NamedTuple}
     lease::Lease

@@ -15,7 +15,7 @@ const LOOK_S = 0.01
     status = disable_sigint() do
         Threads.atomic_add!(loader.users, 1)
         given = DL_ERR_WRONG_STATE
-        if !loader.closing
+        if !loader.closing[]
             GC.@preserve lease memory begin
                 place = Ptr{Handle}(pointer_from_objref(lease)) # `batch` is the first member
                 given = dl_loader_next(loader.handle, timeout_ns, place, pointer(memory))
@@ -64,7 +64,7 @@ end
 function wait_for_handle(loader::Loader, deadline::UInt64)
     Threads.atomic_add!(loader.users, 1)
     try
-        loader.closing && return nothing
+        loader.closing[] && return nothing
         out = Ref(0)
         check(error -> dl_loader_wait_handle(loader.handle, out, error))
         left = deadline == 0 ? LOOK_S : (Int(deadline) - Int(time_ns())) / 1e9
@@ -76,7 +76,7 @@ function wait_for_handle(loader::Loader, deadline::UInt64)
 end
 
 @noinline function throw_status(loader::Loader, status::Int32, memory::ErrorMemory)
-    loader.closing && throw(closed("loader"))
+    loader.closing[] && throw(closed("loader"))
     throw(failure(status, memory))
 end
 

@@ -36,7 +36,7 @@ Any thread, but one loop at a time; several tasks take batches with [`next!`](@r
 """
 mutable struct Loader{F<:NamedTuple}
     handle::Handle
-    closing::Bool
+    closing::Threads.Atomic{Bool}
     users::Threads.Atomic{Int} # calls into the library that use the handle now
     interrupts::Threads.Atomic{Int} # how many there were
     lease::Lease # of the loop
@@ -46,7 +46,8 @@ mutable struct Loader{F<:NamedTuple}
 
     function Loader(handle::Handle, fields::F, reads_in_julia::Bool) where {F<:NamedTuple}
         lease = new_lease(Threads.Atomic{Int}(0); counted = false)
-        loader = new{F}(handle, false, Threads.Atomic{Int}(0), Threads.Atomic{Int}(0), lease, error_memory(), fields, reads_in_julia)
+        counter() = Threads.Atomic{Int}(0)
+        loader = new{F}(handle, Threads.Atomic{Bool}(false), counter(), counter(), lease, error_memory(), fields, reads_in_julia)
         return finalizer(close_later, loader)
     end
 end
@@ -76,22 +77,20 @@ Ends its threads and frees its memory; waits in other tasks end with an exceptio
 long as the samples being loaded now. Twice is fine.
 """
 function Base.close(loader::Loader)
-    loader.closing && return nothing
-    loader.closing = true
-    Threads.atomic_fence()
+    Threads.atomic_xchg!(loader.closing, true) && return nothing
     while loader.users[] > 0 # they see the cancel
         dl_loader_cancel(loader.handle)
         yield()
     end
     return destroy_loader(loader)
 end
-Base.isopen(loader::Loader) = !loader.closing
+Base.isopen(loader::Loader) = !loader.closing[]
 
 # Calls `call(handle)` while the loader cannot be destroyed. Without try: interrupts are off, and `call` does not throw.
 @inline function using_handle(call, loader::Loader)
     return disable_sigint() do
         Threads.atomic_add!(loader.users, 1)
-        result = loader.closing ? nothing : call(loader.handle)
+        result = loader.closing[] ? nothing : call(loader.handle)
         Threads.atomic_sub!(loader.users, 1)
         result
     end
