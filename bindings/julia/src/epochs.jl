@@ -39,10 +39,9 @@ end
     helps = 0
     interrupts = loader.interrupts[]
     while true
-        if (status == DL_ERR_LEASES_HELD || status == DL_ERR_OVER_BUDGET || helps == HELPS) && !collected
-            # Kept batches that nobody has any more are given back by the collector, which does not know their size.
+        if (status == DL_ERR_LEASES_HELD || status == DL_ERR_OVER_BUDGET) && !collected
             collected = true
-            loader.lease.held[] > 0 && GC.gc()
+            collect_kept(loader)
         elseif status != DL_TIMEOUT
             return status
         elseif deadline != 0 && time_ns() >= deadline
@@ -50,6 +49,8 @@ end
         elseif interrupts != loader.interrupts[]
             return DL_INTERRUPTED
         elseif helps > HELPS
+            # A batch that is ready and does not come waits for a lease.
+            helps % HELPS == 0 && stats(loader).ready_batches > 0 && collect_kept(loader)
             wait_for_handle(loader, deadline)
         else
             yield()
@@ -59,6 +60,9 @@ end
         status = call_next(loader, lease, memory, helps > HELPS ? 0 : patience)
     end
 end
+
+# Kept batches that nobody has any more are given back by the collector, which does not know how large they are.
+collect_kept(loader::Loader) = (loader.lease.held[] > 0 && GC.gc(); nothing)
 
 # In the event loop, until a call would not wait. The loader cannot be destroyed meanwhile, and closing it ends the wait.
 function wait_for_handle(loader::Loader, deadline::UInt64)

@@ -28,6 +28,12 @@ end
     @test Dataline.next!(loader).x == [2] && turns == 1000
 end
 
+@testset "a wait for a lease is ended by the collector when nobody has the kept batches any more" begin
+    drop() = (stuck_loader()[1],)
+    (loader,) = drop()
+    @test Dataline.next!(loader).x == [2]
+end
+
 @testset "a task that waits can be one of several" begin
     loader, held = stuck_loader()
     waiters = [@async Dataline.next!(loader) for _ in 1:3]
