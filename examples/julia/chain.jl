@@ -10,6 +10,11 @@ using Dataline
 
 setting(text) = (parts = split(text, '='; limit = 2); Symbol(parts[1]) => String(get(parts, 2, "true")))
 
+# The items as `dataline cat` writes them: sample after sample.
+items(field::Dataline.View) = parent(field)
+items(field::Ragged) = parent(parent(field))
+items(field::Dataline.Windows) = collect(field)
+
 function chain(uri, state_in, state_out, batches, field, options...)
     loader = Dataline.Loader(uri; map(setting, options)...)
     state_in == "-" || Dataline.load_state!(loader, read(state_in, String))
@@ -18,8 +23,7 @@ function chain(uri, state_in, state_out, batches, field, options...)
         batch = Dataline.next!(loader)
         batch === :end && break
         batch === :end_of_epoch && continue
-        data = batch[Symbol(field)]
-        write(stdout, parent(data isa Dataline.Ragged ? parent(data) : data))
+        write(stdout, items(batch[Symbol(field)]))
         close(batch)
         left -= 1
     end
