@@ -52,7 +52,7 @@ end
             # A batch that is ready and does not come waits for a lease.
             helps % HELPS == 0 && stats(loader).ready_batches > 0 && collect_kept(loader)
             wait_for_handle(loader, deadline)
-        else
+        elseif helps > 0
             yield()
         end
         helps += 1
