@@ -103,7 +103,7 @@ Base.pairs(batch::Batch) = pairs(NamedTuple(batch))
 
 The same memory, held: valid past the next batch and past the loader, until `close(kept)` or, without it, until the
 collector finds that nothing uses it. No data is copied. Kept batches count towards the option `max_leases`; the collector
-knows nothing of their size, so `close` what is large. About 0.5 us.
+knows nothing of their size, so `close` what is large. About 0.2 us.
 """
 function keep(batch::Batch)
     lease = another(lease_of(batch), getfield(batch, :turn))
