@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"iter"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// Batch is a lease on one batch: its slices lie in the loader's memory, and are valid until Release. It may outlive its
+// loader and its dataset. Those held count towards the option max_leases; more are delivered as copies.
+//
+// The loop over Loader.Epoch releases each batch at the end of its turn, unless Keep was called. A batch of Loader.Next,
+// and one that was kept, is released by its holder; where that is forgotten, some time after the garbage collector found
+// it unreachable. A slice does not keep its batch: call Release (deferred, or after the last use) on the batch itself.
+//
+// After Release, View, Rows and the like give ErrReleased; accessors that have no error to return panic with it.
+// Any goroutine may use a batch, several at once; Release once no other uses it.
+type Batch struct {
+	lease   unsafe.Pointer // an abi.Handle; nil once it was released
+	views   []abi.View
+	fields  []Field
+	kept    bool
+	cleanup runtime.Cleanup
+}
+
+// take makes a batch of a lease that the caller owns.
+func (l *Loader) take(lease abi.Handle, f *frame) *Batch {
+	views := abi.BatchViews(lease, &f.count)
+	return &Batch{lease: lease, views: unsafe.Slice(views, f.count), fields: l.fields}
+}
+
+// Release gives the batch's memory back. Again: nothing happens.
+func (b *Batch) Release() {
+	if lease := atomic.SwapPointer(&b.lease, nil); lease != nil {
+		if b.kept {
+			b.cleanup.Stop()
+		}
+		abi.BatchRelease(lease)
+	}
+}
+
+// Keep lets a batch of a loop over Loader.Epoch live on after its turn: the caller releases it.
+func (b *Batch) Keep() {
+	if !b.kept && b.lease != nil {
+		b.kept = true
+		b.cleanup = runtime.AddCleanup(b, abi.BatchRelease, b.lease)
+	}
+}
+
+func (b *Batch) released() bool {
+	return atomic.LoadPointer(&b.lease) == nil
+}
+
+func (b *Batch) mustHold() abi.Handle {
+	lease := atomic.LoadPointer(&b.lease)
+	if lease == nil {
+		panic(ErrReleased)
+	}
+	return lease
+}
+
+// find is the view of a field.
+func (b *Batch) find(name string) (*abi.View, error) {
+	if b.released() {
+		return nil, ErrReleased
+	}
+	for at := range b.fields {
+		if b.fields[at].Name == name {
+			return &b.views[at], nil
+		}
+	}
+	names := make([]string, len(b.fields))
+	for at := range b.fields {
+		names[at] = b.fields[at].Name
+	}
+	return nil, localError(ErrNoSuchField, "no field '%s'; there are %s", name, strings.Join(names, ", "))
+}
+
+// Tensor is a field of the batch: its shape, dtype, place and bytes. ErrNoSuchField, with the names there are.
+func (b *Batch) Tensor(field string) (Tensor, error) {
+	view, err := b.find(field)
+	if err != nil {
+		return Tensor{}, err
+	}
+	return Tensor{view, b}, nil
+}
+
+// Tensors are all fields, in the order of Loader.Fields.
+func (b *Batch) Tensors() iter.Seq[Tensor] {
+	return func(yield func(Tensor) bool) {
+		b.mustHold()
+		for at := range b.views {
+			if !yield(Tensor{&b.views[at], b}) {
+				return
+			}
+		}
+	}
+}
+
+// BatchInfo is a batch's place and size.
+type BatchInfo struct {
+	Epoch, Step int
+	Samples     int // rows, pads included
+	Valid       int // rows that are not pads
+}
+
+// Info is the batch's place and size. Panics after Release.
+func (b *Batch) Info() BatchInfo {
+	raw := b.info()
+	return BatchInfo{int(raw.Epoch), int(raw.Step), int(raw.Samples), int(raw.Valid)}
+}
+
+// Len is the number of rows, pads included. Panics after Release.
+func (b *Batch) Len() int {
+	return int(b.info().Samples)
+}
+
+// SampleIndices is the index in the dataset of each row; of the sample that stands in, where one does. It lies in the
+// batch: valid until Release. Panics after it.
+func (b *Batch) SampleIndices() []int64 {
+	raw := b.info()
+	return unsafe.Slice(raw.SampleIndices, raw.Samples)
+}
+
+// SampleSources is which dataset of a mix each row is from; 0 where there is one. It lies in the batch: valid until
+// Release. Panics after it.
+func (b *Batch) SampleSources() []int64 {
+	raw := b.info()
+	return unsafe.Slice(raw.SampleSources, raw.Samples)
+}
+
+func (b *Batch) info() abi.BatchInfo {
+	lease := b.mustHold()
+	raw := new(abi.BatchInfo)
+	raw.StructSize = uint32(unsafe.Sizeof(*raw))
+	if err := call(func(e *abi.Error) int32 { return abi.BatchGetInfo(lease, raw, e) }); err != nil {
+		panic(err) // only a NULL or a wrong size fails
+	}
+	runtime.KeepAlive(b)
+	return *raw
+}
+
+// Wait makes a CUDA stream (a CUstream; 0 is the legacy stream) wait until the batch is ready. On the cpu device there
+// is nothing to wait for.
+func (b *Batch) Wait(stream uintptr) error {
+	lease := atomic.LoadPointer(&b.lease)
+	if lease == nil {
+		return ErrReleased
+	}
+	defer runtime.KeepAlive(b)
+	return call(func(e *abi.Error) int32 { return abi.BatchWait(lease, stream, e) })
+}
+
+// ReleaseOn is Release once the work now in a CUDA stream is done; on the cpu device at once. After an error the batch
+// is still held.
+func (b *Batch) ReleaseOn(stream uintptr) error {
+	lease := atomic.SwapPointer(&b.lease, nil)
+	if lease == nil {
+		return nil
+	}
+	err := call(func(e *abi.Error) int32 { return abi.BatchReleaseOn(lease, stream, e) })
+	if err != nil {
+		atomic.StorePointer(&b.lease, lease)
+	} else if b.kept {
+		b.cleanup.Stop()
+	}
+	runtime.KeepAlive(b)
+	return err
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"unsafe"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// Dataset is samples by index; it does not change. Any goroutine may use it, several at once. Close it when no loader
+// follows: loaders, and datasets made of it, keep their own references.
+type Dataset struct {
+	handle      *handle
+	count       int
+	fields      []Field
+	format, uri string
+	notes       []string
+}
+
+// Open opens "scheme:path[,path...][?key=value&...]" or a bare path, whose format is detected. Nothing is read but
+// headers (except .gz and io=memory). Of the options those of datasets count.
+//
+// ErrBadURI (with Column), ErrNotFound, ErrPermission, ErrNotAFile, ErrTruncated, ErrCorrupt, ErrMismatch,
+// ErrUnsafeType, ErrUnsupported, ErrEmpty, ErrTooManyFiles, ErrOverBudget, ErrNoMemory; ErrCancelled.
+func Open(uri string, options ...Option) (*Dataset, error) {
+	set, err := newOptionSet(options)
+	if err != nil {
+		return nil, err
+	}
+	defer set.destroy()
+	return open(uri, set)
+}
+
+// OpenContext is Open that ends, with the context's error, when the context is done. Not with CancelWith.
+func OpenContext(ctx context.Context, uri string, options ...Option) (*Dataset, error) {
+	token, done, err := tokenOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	set, err := newOptionSet(append([]Option{With{}}, options...))
+	if err != nil {
+		return nil, err
+	}
+	defer set.destroy()
+	if set.token {
+		return nil, localError(ErrInvalidArgument, "a context and a cancel token: expected one of them")
+	}
+	if err := CancelWith(token).apply(set); err != nil {
+		return nil, err
+	}
+	dataset, err := open(uri, set)
+	if err == error(ErrCancelled) && ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return dataset, err
+}
+
+func open(uri string, set *optionSet) (*Dataset, error) {
+	text, err := cText("URI", uri)
+	if err != nil {
+		return nil, err
+	}
+	return newDataset(func(out *abi.Handle, e *abi.Error) int32 { return abi.DatasetOpen(text, set.handle, out, e) })
+}
+
+// newDataset takes what a call makes. All that can be asked of it is asked now, so that it needs no calls later.
+func newDataset(create func(out *abi.Handle, e *abi.Error) int32) (*Dataset, error) {
+	out := new(abi.Handle)
+	if err := call(func(e *abi.Error) int32 { return create(out, e) }); err != nil {
+		return nil, err
+	}
+	raw := *out
+	count := new(int32)
+	views := abi.DatasetFields(raw, count)
+	d := &Dataset{
+		handle: newHandle(raw, abi.DatasetDestroy, nil),
+		count:  int(abi.DatasetCount(raw)),
+		fields: fieldsOf(views, *count),
+		format: abi.Text(abi.DatasetFormat(raw)),
+		uri:    abi.Text(abi.DatasetURI(raw)),
+		notes:  make([]string, abi.DatasetNoteCount(raw)),
+	}
+	for at := range d.notes {
+		d.notes[at] = abi.Text(abi.DatasetNote(raw, int32(at)))
+	}
+	runtime.AddCleanup(d, (*handle).close, d.handle)
+	return d, nil
+}
+
+// FromArrays is a dataset over the program's own slices, which are lent, not copied, and must not change until
+// `released` is called (nil: nobody is told): once, in a goroutine of its own, when the dataset and all that came from it
+// (loaders, composed datasets) are closed; never when FromArrays fails. Batches hold copies and do not matter for it.
+//
+// ErrInvalidArgument for shapes that do not fit; ErrMismatch for unequal lengths.
+func FromArrays(arrays []Array, released func(), options ...Option) (*Dataset, error) {
+	set, err := newOptionSet(options)
+	if err != nil {
+		return nil, err
+	}
+	defer set.destroy()
+	var dataset *Dataset
+	err = lend(released, func(l *loan) error {
+		raw := make([]abi.Array, len(arrays))
+		for at, array := range arrays {
+			if raw[at], err = array.raw(l); err != nil {
+				return err
+			}
+		}
+		dataset, err = newDataset(func(out *abi.Handle, e *abi.Error) int32 {
+			return abi.DatasetFromArrays(unsafe.SliceData(raw), int32(len(raw)), l.id, set.handle, out, e)
+		})
+		return err
+	})
+	return dataset, err
+}
+
+// Named is a part of Zip.
+type Named struct {
+	// Name renames the part's field, or prefixes those of a part with several ("name/field"); "" leaves them.
+	Name    string
+	Dataset *Dataset
+}
+
+// Zip puts the fields of datasets of equal length side by side. The parts may be closed after it.
+//
+// ErrMismatch with both lengths.
+func Zip(parts ...Named) (*Dataset, error) {
+	datasets := make([]*Dataset, len(parts))
+	names := make([]*byte, len(parts))
+	var pinner runtime.Pinner
+	defer pinner.Unpin()
+	for at, part := range parts {
+		datasets[at] = part.Dataset
+		if part.Name == "" {
+			continue
+		}
+		name, err := cText("name", part.Name)
+		if err != nil {
+			return nil, err
+		}
+		pinner.Pin(name)
+		names[at] = name
+	}
+	return compose(datasets, func(parts []abi.Handle, out *abi.Handle, e *abi.Error) int32 {
+		return abi.DatasetZip(unsafe.SliceData(parts), unsafe.SliceData(names), int32(len(parts)), out, e)
+	})
+}
+
+// Concat puts datasets with the same fields one after another. The parts may be closed after it.
+//
+// ErrMismatch naming both fields.
+func Concat(parts ...*Dataset) (*Dataset, error) {
+	return compose(parts, func(parts []abi.Handle, out *abi.Handle, e *abi.Error) int32 {
+		return abi.DatasetConcat(unsafe.SliceData(parts), int32(len(parts)), out, e)
+	})
+}
+
+func compose(parts []*Dataset, create func([]abi.Handle, *abi.Handle, *abi.Error) int32) (*Dataset, error) {
+	if err := Load(); err != nil {
+		return nil, err
+	}
+	handles := make([]abi.Handle, len(parts))
+	for at, part := range parts {
+		if !part.handle.enter() {
+			return nil, ErrClosed
+		}
+		defer runtime.KeepAlive(part)
+		defer part.handle.leave()
+		handles[at] = part.handle.pointer
+	}
+	return newDataset(func(out *abi.Handle, e *abi.Error) int32 { return create(handles, out, e) })
+}
+
+// Subset is samples indices[0], indices[1], ... of the dataset, which may be closed after it. The slice is lent as in
+// FromArrays, until the subset and its loaders are closed.
+//
+// ErrOutOfRange naming the index.
+func (d *Dataset) Subset(indices []int64) (*Dataset, error) {
+	var dataset *Dataset
+	err := lend(nil, func(l *loan) (err error) {
+		data := pin(l, indices)
+		dataset, err = compose([]*Dataset{d}, func(parts []abi.Handle, out *abi.Handle, e *abi.Error) int32 {
+			return abi.DatasetSubset(parts[0], data, int64(len(indices)), l.id, out, e)
+		})
+		return err
+	})
+	return dataset, err
+}
+
+// Len is the number of samples; -1 when not known.
+func (d *Dataset) Len() int { return d.count }
+
+// Fields of one sample.
+func (d *Dataset) Fields() []Field { return slices.Clone(d.fields) }
+
+// Format: "idx", "zip", "arrays", ...
+func (d *Dataset) Format() string { return d.format }
+
+// URI as it was given to Open, or "".
+func (d *Dataset) URI() string { return d.uri }
+
+// Notes are what a user should know of it.
+func (d *Dataset) Notes() []string { return slices.Clone(d.notes) }
+
+// Close gives up this reference. Again: nothing happens. What describes the dataset can still be asked.
+func (d *Dataset) Close() error {
+	d.handle.close()
+	return nil
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// Error is what went wrong in the library. errors.Is finds its code (errors.Is(err, dataline.ErrCorrupt)) and what the
+// system said (errors.Is(err, fs.ErrNotExist)); errors.As finds the details.
+type Error struct {
+	Code    Code
+	Message string // one line with file, offset, sample or option, expected and got
+	// SampleIndex is the (first) sample concerned, or -1.
+	SampleIndex int64
+	// Column is the 1-based place in a URI or transform text, or 0.
+	Column int
+	// OSError is the system's error number, or 0.
+	OSError syscall.Errno
+}
+
+func (e *Error) Error() string {
+	return "dataline: " + e.Message
+}
+
+// Is holds for the code of the error.
+func (e *Error) Is(target error) bool {
+	code, ok := target.(Code)
+	return ok && code == e.Code
+}
+
+// Unwrap is the system's error, or nil.
+func (e *Error) Unwrap() error {
+	if e.OSError == 0 {
+		return nil
+	}
+	return e.OSError
+}
+
+// Code is a status of the library. The constants below are errors themselves, to be compared by errors.Is.
+type Code int32
+
+// Error is the code by name.
+func (c Code) Error() string {
+	return "dataline: " + c.String()
+}
+
+// String is the library's name of it, "DL_ERR_CORRUPT", once the library is loaded.
+func (c Code) String() string {
+	if abi.Loaded() {
+		return abi.Text(abi.StatusName(int32(c)))
+	}
+	return "status " + strconv.Itoa(int(c))
+}
+
+// Results of a call that are no errors of the data or the job. Plain Code values, not wrapped.
+const (
+	EndOfEpoch     Code = 1 // once at the end of each epoch, the last too
+	End            Code = 2 // after the last of `epochs` epochs, for ever
+	ErrTimeout     Code = 3 // nothing was lost: a later call gets the batch
+	ErrCancelled   Code = 4 // Loader.Cancel or a token; until a seek
+	ErrInterrupted Code = 5 // Loader.Interrupt ended this wait
+)
+
+// The call.
+const (
+	ErrInvalidArgument Code = -1
+	ErrUnknownOption   Code = -2
+	ErrBadOption       Code = -3 // wrong type, out of range, or options that contradict each other
+	ErrBadURI          Code = -4
+	ErrBadTransform    Code = -5
+	ErrNoSuchField     Code = -6
+	ErrUnsupported     Code = -7 // known, but not in this build, this release or this kind of dataset
+	ErrWrongState      Code = -8
+	ErrForked          Code = -9 // the loader belongs to the parent process
+)
+
+// The machine.
+const (
+	ErrNoMemory     Code = -20
+	ErrOverBudget   Code = -21 // names the least memory_budget that works and the option to change
+	ErrLeasesHeld   Code = -22
+	ErrThread       Code = -23
+	ErrTooManyFiles Code = -24
+)
+
+// The data.
+const (
+	ErrNotFound   Code = -40
+	ErrPermission Code = -41
+	ErrNotAFile   Code = -42
+	ErrIO         Code = -43
+	ErrTruncated  Code = -44
+	ErrCorrupt    Code = -45
+	ErrUnsafeType Code = -46 // object arrays and pickles
+	ErrMismatch   Code = -47 // parts that do not fit each other; a view of another dtype
+	ErrChanged    Code = -48 // a file was replaced while in use
+	ErrBadSample  Code = -49 // on_error=raise: names the step, the samples and the causes
+	ErrTooManyBad Code = -50
+	ErrOutOfRange Code = -51
+	ErrReader     Code = -52 // a Source failed
+	ErrTooLarge   Code = -53
+	ErrEmpty      Code = -54
+)
+
+// Saved state, the accelerator, and a defect of the library.
+const (
+	ErrBadState     Code = -70
+	ErrStateRefused Code = -71
+	ErrNoDevice     Code = -80
+	ErrDeviceLost   Code = -81
+	ErrInternal     Code = -99
+)
+
+var (
+	// ErrClosed is what a dataset, loader or token says after its Close.
+	ErrClosed = errors.New("dataline: used after Close")
+	// ErrReleased is what a batch says after its Release, and what its plain accessors panic with.
+	ErrReleased = errors.New("dataline: batch used after Release")
+)
+
+func localError(code Code, format string, values ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, values...), SampleIndex: -1}
+}
+
+// frame is what a call writes to; on the heap, where the library may find it, and used again.
+type frame struct {
+	batch abi.Handle
+	count int32
+	error abi.Error
+}
+
+var frames = sync.Pool{New: func() any {
+	return &frame{error: abi.Error{StructSize: uint32(unsafe.Sizeof(abi.Error{}))}}
+}}
+
+// failure is a status that is not DL_OK as an error: negative ones with their details, others as plain codes.
+func (f *frame) failure(status int32) error {
+	if status > 0 {
+		return Code(status)
+	}
+	return &Error{
+		Code:        Code(status),
+		Message:     abi.TextOf(f.error.Message[:]),
+		SampleIndex: f.error.SampleIndex,
+		Column:      int(f.error.Column),
+		OSError:     syscall.Errno(f.error.OsError),
+	}
+}
+
+// call makes a call that is no part of the hot path.
+func call(function func(err *abi.Error) int32) error {
+	f := frames.Get().(*frame)
+	defer frames.Put(f)
+	if status := function(&f.error); status != 0 {
+		return f.failure(status)
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"unsafe"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// Kind says whether all samples of a field have one shape.
+type Kind int32
+
+const (
+	// Dense: one shape for all.
+	Dense Kind = 0
+	// Ragged: samples of different length, packed one after another. Bytes and UTF-8 text are ragged u8.
+	Ragged Kind = 1
+)
+
+// Field describes a field of a dataset, of a loader, or of a Source.
+type Field struct {
+	Name  string // nested names use "/"
+	Kind  Kind
+	DType DType
+	// Shape is of one sample in a dataset, of a batch in a loader; -1 is a dim that varies. A ragged field begins with
+	// -1, also in a Source.
+	Shape []int
+	// Axes is one letter a dim ("HWC"), or "" when not known.
+	Axes string
+	// Bytes of one sample, or of a batch; -1 when varying. Of a ragged field of a Source: the most that one sample may
+	// have, where it is not 0 (then the option max_bytes_per_sample decides).
+	Bytes int64
+}
+
+func fieldOf(view *abi.View) Field {
+	return Field{
+		Name:  abi.Text(view.Name),
+		Kind:  Kind(view.Kind),
+		DType: DType(view.Dtype),
+		Shape: ints(view.Shape, view.Rank),
+		Axes:  abi.Text(view.Axes),
+		Bytes: view.Bytes,
+	}
+}
+
+func fieldsOf(views *abi.View, count int32) []Field {
+	fields := make([]Field, 0, count)
+	for at := range unsafe.Slice(views, count) {
+		fields = append(fields, fieldOf(&unsafe.Slice(views, count)[at]))
+	}
+	return fields
+}
+
+func ints(numbers *int64, count int32) []int {
+	copied := make([]int, count)
+	for at, number := range unsafe.Slice(numbers, count) {
+		copied[at] = int(number)
+	}
+	return copied
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !(dataline_static && cgo)
+
+package abi
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/ebitengine/purego"
+)
+
+// Set by SetPath, under loading.
+var path string
+
+// Functions of Go that C can call; made once, for they are never freed.
+var callbacks struct{ release, read, write uintptr }
+
+// SetPath says where the library is, a file or a folder; before the first call.
+func SetPath(to string) error {
+	loading.Lock()
+	defer loading.Unlock()
+	if loaded.Load() {
+		return errTooLate
+	}
+	path = to
+	return nil
+}
+
+func fileNames() []string {
+	if runtime.GOOS == "darwin" {
+		return []string{"libdataline.1.dylib", "libdataline.dylib"}
+	}
+	return []string{"libdataline.so.1", "libdataline.so"}
+}
+
+// place is where the library may be, and how we know of it.
+type place struct {
+	what, folder string
+}
+
+// places is one place where the user named it, else all there are. The folder "" stands for the system's search.
+func places() []place {
+	if path != "" {
+		return []place{{"SetLibraryPath", path}}
+	}
+	if told := os.Getenv("DATALINE_LIB_DIR"); told != "" {
+		return []place{{"DATALINE_LIB_DIR", told}}
+	}
+	var all []place
+	if program, err := os.Executable(); err == nil {
+		all = append(all, place{"beside the program", filepath.Dir(program)})
+	}
+	all = append(all, place{"the system's search (LD_LIBRARY_PATH, ldconfig)", ""})
+	// This source file's place is known unless the program was built with -trimpath. In a checkout the library is built
+	// four folders up; elsewhere there is nothing.
+	if _, source, _, ok := runtime.Caller(0); ok && filepath.IsAbs(source) {
+		root := filepath.Join(filepath.Dir(source), "..", "..", "..", "..")
+		all = append(all, place{"the checkout's build folder", filepath.Join(root, "build", "release", "lib")})
+	}
+	return all
+}
+
+// openIn tries the library's file names in one place; what was said of each is in the error.
+func openIn(where place) (library uintptr, err error) {
+	names := fileNames()
+	if where.folder != "" {
+		if found, statErr := os.Stat(where.folder); statErr == nil && !found.IsDir() {
+			names = []string{""} // the file itself
+		}
+	}
+	for _, name := range names {
+		if where.folder != "" {
+			name = filepath.Join(where.folder, name)
+			if _, statErr := os.Stat(name); statErr != nil {
+				err = errors.Join(err, fmt.Errorf("%s: %w", where.what, statErr))
+				continue
+			}
+		}
+		opened, openErr := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		if openErr == nil {
+			return opened, nil
+		}
+		err = errors.Join(err, fmt.Errorf("%s: %w", where.what, openErr))
+	}
+	return 0, err
+}
+
+func load() error {
+	var tried error
+	for _, where := range places() {
+		library, err := openIn(where)
+		if err == nil {
+			return bind(library)
+		}
+		tried = errors.Join(tried, err)
+	}
+	text := strings.ReplaceAll(tried.Error(), "\n", "\n  ")
+	return fmt.Errorf("the library was not found; SetLibraryPath or DATALINE_LIB_DIR says where it is; tried\n  %s", text)
+}
+
+// bind finds every function, so that a library that lacks one fails here and not later.
+func bind(library uintptr) error {
+	for at, name := range symbolNames {
+		address, err := purego.Dlsym(library, name)
+		if err != nil {
+			return fmt.Errorf("the library that was found lacks a function: %w", err)
+		}
+		symbols[at] = address
+	}
+	if callbacks.release == 0 {
+		callbacks.release = purego.NewCallback(func(context uintptr) { Release(context) })
+		callbacks.read = purego.NewCallback(func(context uintptr, indices *int64, count int64, cells *ReaderCell,
+			message *byte, messageBytes uintptr) int32 {
+			return Read(context, indices, count, cells, message, messageBytes)
+		})
+		callbacks.write = purego.NewCallback(func(level int32, message *byte, length, context uintptr) {
+			Write(level, message, length, context)
+		})
+	}
+	return checkVersion()
+}

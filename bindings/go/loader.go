@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"runtime"
+	"slices"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// Loader is a job's stream of batches; it owns threads, memory and a position. The stream depends on the data, the
+// options and the seed alone. Any goroutine may use it, several at once: each Next gets a different batch.
+type Loader struct {
+	handle *handle
+	fields []Field
+	steps  int
+	// Calls of Interrupt: tells them from the interrupts that end a wait whose context is done.
+	interrupts atomic.Uint64
+}
+
+// NewLoader plans memory, starts the threads and begins to load. It keeps its own reference on the dataset. Of the
+// options those of loaders count.
+//
+// ErrUnknownOption, ErrBadOption, ErrBadTransform (with Column), ErrNoSuchField, ErrOutOfRange (indices, weights, start),
+// ErrOverBudget, ErrNoMemory, ErrThread, ErrEmpty, ErrUnsupported.
+func NewLoader(dataset *Dataset, options ...Option) (*Loader, error) {
+	set, err := newOptionSet(options)
+	if err != nil {
+		return nil, err
+	}
+	defer set.destroy()
+	if !dataset.handle.enter() {
+		return nil, ErrClosed
+	}
+	defer runtime.KeepAlive(dataset)
+	defer dataset.handle.leave()
+	out := new(abi.Handle)
+	err = call(func(e *abi.Error) int32 { return abi.LoaderCreate(dataset.handle.pointer, set.handle, out, e) })
+	if err != nil {
+		return nil, err
+	}
+	count := new(int32)
+	views := abi.LoaderFields(*out, count)
+	l := &Loader{
+		handle: newHandle(*out, abi.LoaderDestroy, abi.LoaderCancel),
+		fields: fieldsOf(views, *count),
+		steps:  int(abi.LoaderSteps(*out)),
+	}
+	// Joining the threads may take a while: not in the goroutine of all cleanups.
+	runtime.AddCleanup(l, func(h *handle) { go h.close() }, l.handle)
+	return l, nil
+}
+
+// Close ends the loader: waits in progress give ErrClosed, threads are joined, memory is freed. Batches that are held
+// stay valid. Again, or from several goroutines: it returns when the loader is closed.
+func (l *Loader) Close() error {
+	l.handle.close()
+	return nil
+}
+
+// Len is the number of batches in an epoch, the same on every rank; -1 when not known.
+func (l *Loader) Len() int { return l.steps }
+
+// Fields of a batch, after transforms; the first dim is -1 where batches may differ in size.
+func (l *Loader) Fields() []Field { return slices.Clone(l.fields) }
+
+// use makes a call on the loader.
+func (l *Loader) use(function func(raw abi.Handle, e *abi.Error) int32) error {
+	if !l.handle.enter() {
+		return ErrClosed
+	}
+	defer runtime.KeepAlive(l)
+	defer l.handle.leave()
+	return call(func(e *abi.Error) int32 { return function(l.handle.pointer, e) })
+}
+
+// Position is where the loader is: the epoch, and how many of its batches were delivered; as many as there are: its end
+// is still due. What is loaded ahead does not count.
+func (l *Loader) Position() (epoch, step int, err error) {
+	at := new([2]int64)
+	err = l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderPosition(raw, &at[0], &at[1], e) })
+	return int(at[0]), int(at[1]), err
+}
+
+// Seek goes to a step of an epoch, and ends a cancel. Batches that are held stay valid. ErrOutOfRange names the limits.
+func (l *Loader) Seek(epoch, step int) error {
+	return l.use(func(raw abi.Handle, e *abi.Error) int32 {
+		return abi.LoaderSeek(raw, int64(epoch), int64(step), e)
+	})
+}
+
+const stateRoom = 4096 // DL_STATE_MAX_BYTES
+
+// SaveState is the position and what identifies the job, as text under 4 KiB. Any language and the shell can go on from
+// it.
+func (l *Loader) SaveState() (string, error) {
+	text := make([]byte, stateRoom)
+	bytes := new(uintptr)
+	*bytes = stateRoom
+	err := l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderStateSave(raw, &text[0], bytes, e) })
+	if err != nil {
+		return "", err
+	}
+	return abi.TextOf(text), nil
+}
+
+// LoadState goes to a saved position. Threads, depth, I/O, memory and transform may differ from the saving job's; rank
+// and world size too, at an equal global batch. ErrBadState; ErrStateRefused names both values.
+func (l *Loader) LoadState(state string) error {
+	text, err := cText("state", state)
+	if err != nil {
+		return err
+	}
+	return l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderStateLoad(raw, text, e) })
+}
+
+// SetIndices is the order from the next epoch that has not begun, of the first order's length, for a loader made with
+// SampleIndices; lent in the same way.
+func (l *Loader) SetIndices(indices []int64) error {
+	return lend(nil, func(loan *loan) error {
+		data := pin(loan, indices)
+		return l.use(func(raw abi.Handle, e *abi.Error) int32 {
+			return abi.LoaderSetIndices(raw, data, int64(len(indices)), loan.id, e)
+		})
+	})
+}
+
+// Cancel ends every wait, now and later, with ErrCancelled, until Seek or LoadState. Any goroutine; never blocks.
+func (l *Loader) Cancel() {
+	_ = l.use(func(raw abi.Handle, _ *abi.Error) int32 {
+		abi.LoaderCancel(raw)
+		return 0
+	})
+}
+
+// Interrupt ends only the waits in progress, with ErrInterrupted. Any goroutine; never blocks.
+func (l *Loader) Interrupt() {
+	l.interrupts.Add(1)
+	l.nudge()
+}
+
+func (l *Loader) nudge() {
+	_ = l.use(func(raw abi.Handle, _ *abi.Error) int32 {
+		abi.LoaderInterrupt(raw)
+		return 0
+	})
+}
+
+// WaitHandle is a file descriptor that is readable while Next would not wait: for epoll, never to be read or closed. With
+// num_workers=0 it is always readable. It lives as long as the loader.
+func (l *Loader) WaitHandle() (uintptr, error) {
+	out := new(uintptr)
+	err := l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderWaitHandle(raw, out, e) })
+	return *out, err
+}
+
+// BadSamples are the bad samples met so far, in order of delivery.
+func (l *Loader) BadSamples() ([]BadSample, error) {
+	count := int64(0)
+	err := l.use(func(raw abi.Handle, _ *abi.Error) int32 {
+		count = abi.LoaderBadSampleCount(raw)
+		return 0
+	})
+	if err != nil {
+		return nil, err
+	}
+	samples := make([]BadSample, count)
+	raw := &abi.BadSample{StructSize: uint32(unsafe.Sizeof(abi.BadSample{}))}
+	for at := range samples {
+		err := l.use(func(loader abi.Handle, e *abi.Error) int32 {
+			return abi.LoaderBadSampleAt(loader, int64(at), raw, e)
+		})
+		if err != nil {
+			return nil, err
+		}
+		samples[at] = badSampleOf(raw)
+	}
+	return samples, nil
+}

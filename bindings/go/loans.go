@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// loan is memory or code of Go that the library uses until it calls abi.Release with the loan's number. The library never
+// holds a Go pointer that is not pinned here.
+type loan struct {
+	id       uintptr
+	pinner   runtime.Pinner
+	released func()
+	reader   *reader // where it is a Source
+}
+
+// Numbers for the library begin here: in a void* of C they are no address the Go runtime would take for a mistake.
+const firstNumber = 1 << 20
+
+var (
+	loans    sync.Map // of *loan by id
+	lastLoan atomic.Uintptr
+)
+
+func init() {
+	lastLoan.Store(firstNumber)
+	abi.Release = func(id uintptr) {
+		if l := endLoan(id); l != nil && l.released != nil {
+			go l.released() // not in a thread of the library, where it could not call it
+		}
+	}
+}
+
+// lend makes a call that takes a loan. When it fails the library has not taken it: it is over, and released is not called.
+func lend(released func(), take func(l *loan) error) error {
+	l := &loan{id: lastLoan.Add(1), released: released}
+	loans.Store(l.id, l)
+	err := take(l)
+	if err != nil {
+		endLoan(l.id)
+	}
+	return err
+}
+
+func endLoan(id uintptr) *loan {
+	found, ok := loans.LoadAndDelete(id)
+	if !ok {
+		return nil
+	}
+	l := found.(*loan)
+	l.pinner.Unpin()
+	return l
+}
+
+// pin keeps a slice where it is until the loan is over.
+func pin[T any](l *loan, items []T) *T {
+	data := unsafe.SliceData(items)
+	if data != nil {
+		l.pinner.Pin(data)
+	}
+	return data
+}

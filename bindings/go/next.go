@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"context"
+	"iter"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// Statuses that the loop looks at before they are errors.
+const (
+	statusOK          = 0
+	statusInterrupted = int32(ErrInterrupted)
+)
+
+// waiter is a goroutine's waits in the library, which its context can end.
+//
+// A wait blocks an OS thread, never a processor of Go: the scheduler gives that to others within some tens of
+// microseconds. dl_loader_interrupt ends only waits that have begun, so what watches the context repeats it until the
+// waiter is outside.
+type waiter struct {
+	loader  *Loader
+	ctx     context.Context
+	inside  atomic.Bool
+	stopped atomic.Bool
+}
+
+// watch begins to watch the context; the result ends it.
+func (w *waiter) watch() func() bool {
+	if w.ctx.Done() == nil {
+		return func() bool { return true }
+	}
+	return context.AfterFunc(w.ctx, func() {
+		w.stopped.Store(true)
+		for pause := 10 * time.Microsecond; w.inside.Load(); pause = min(2*pause, time.Millisecond) {
+			w.loader.nudge()
+			time.Sleep(pause)
+		}
+	})
+}
+
+// next is one batch, in order: its lease is in the frame when the error is nil.
+func (w *waiter) next(timeoutNs int64, f *frame) error {
+	l := w.loader
+	if !l.handle.enter() {
+		return ErrClosed
+	}
+	defer l.handle.leave()
+	for {
+		interrupts := l.interrupts.Load()
+		w.inside.Store(true)
+		if w.stopped.Load() {
+			w.inside.Store(false)
+			return w.ctx.Err()
+		}
+		status := abi.LoaderNext(l.handle.pointer, timeoutNs, &f.batch, &f.error)
+		w.inside.Store(false)
+		switch {
+		case status == statusOK:
+			return nil
+		case l.handle.closed():
+			return ErrClosed
+		case status != statusInterrupted:
+			return f.failure(status)
+		case w.stopped.Load():
+			return w.ctx.Err()
+		case l.interrupts.Load() != interrupts:
+			return ErrInterrupted
+		}
+		// The interrupt was meant for another goroutine, whose context is done.
+	}
+}
+
+// Next is the next batch, in order; the caller releases it. A context that is done ends a wait in progress with its
+// error; nothing is lost by that. With num_workers=0 the call does the work itself, whatever the context.
+//
+// EndOfEpoch once at the end of each epoch, End after the last. ErrBadSample (option on_error=raise), once a step: the
+// next call delivers the step's good samples. ErrTooManyBad, ErrLeasesHeld, ErrOverBudget, ErrNoMemory; ErrCancelled,
+// ErrInterrupted, ErrClosed.
+func (l *Loader) Next(ctx context.Context) (*Batch, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	w := &waiter{loader: l, ctx: ctx}
+	if ctx.Done() != nil {
+		// Most batches are ready: then there is no need to watch the context.
+		if b, err := l.one(w, 0); err != ErrTimeout {
+			return b, err
+		}
+		defer w.watch()()
+	}
+	return l.one(w, -1)
+}
+
+// Poll is Next that does not wait: ErrTimeout when the batch is not ready.
+func (l *Loader) Poll() (*Batch, error) {
+	return l.one(&waiter{loader: l, ctx: context.Background()}, 0)
+}
+
+func (l *Loader) one(w *waiter, timeoutNs int64) (*Batch, error) {
+	f := frames.Get().(*frame)
+	defer frames.Put(f)
+	if err := w.next(timeoutNs, f); err != nil {
+		return nil, err
+	}
+	b := l.take(f.batch, f)
+	b.Keep()
+	runtime.KeepAlive(l)
+	return b, nil
+}
+
+// Epoch is the batches of one epoch: the rest of this one after Seek or LoadState; the next one from its first step if
+// this was left in the middle (break). Nothing after the last epoch of the job.
+//
+// A batch is valid for its turn of the loop, unless Keep is called. A context that is done ends the loop, also in the
+// middle of a wait, with its error. ErrBadSample does not end the loop: a body that goes on gets the step's good samples;
+// all other errors end it. One goroutine runs such a loop at a time; several share an epoch by Next.
+func (l *Loader) Epoch(ctx context.Context) iter.Seq2[*Batch, error] {
+	return func(yield func(*Batch, error) bool) {
+		w := &waiter{loader: l, ctx: ctx}
+		if more, err := l.beginEpoch(ctx); err != nil {
+			yield(nil, err)
+			return
+		} else if !more {
+			return
+		}
+		defer w.watch()()
+		f := frames.Get().(*frame)
+		defer frames.Put(f)
+		var current *Batch
+		defer func() { current.endTurn() }() // also after a panic in the body
+		for {
+			err := w.next(-1, f)
+			switch err {
+			case nil:
+				current = l.take(f.batch, f)
+				if !yield(current, nil) {
+					return
+				}
+				current.endTurn()
+			case EndOfEpoch, End:
+				return
+			default:
+				if !yield(nil, err) || !isBadSample(err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (b *Batch) endTurn() {
+	if b != nil && !b.kept {
+		b.Release()
+	}
+}
+
+func isBadSample(err error) bool {
+	details, ok := err.(*Error)
+	return ok && details.Code == ErrBadSample
+}
+
+// beginEpoch is false after the last epoch.
+func (l *Loader) beginEpoch(ctx context.Context) (bool, error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	err := l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderBeginEpoch(raw, e) })
+	if err == End {
+		return false, nil
+	}
+	return err == nil, err
+}

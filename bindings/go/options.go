@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// Option is a setting of a dataset or a loader: With, SampleIndices, Weights, CancelWith, LogTo. Datasets and loaders
+// copy their options; of two that set the same key the last holds.
+type Option interface {
+	apply(set *optionSet) error
+}
+
+// optionSet is a dl_options while a call uses it.
+type optionSet struct {
+	handle abi.Handle // nil: all at their defaults
+	token  bool       // a cancel token was given
+}
+
+func newOptionSet(options []Option) (*optionSet, error) {
+	if err := Load(); err != nil {
+		return nil, err
+	}
+	set := &optionSet{}
+	if len(options) == 0 {
+		return set, nil
+	}
+	if err := call(func(e *abi.Error) int32 { return abi.OptionsCreate(&set.handle, e) }); err != nil {
+		return nil, err
+	}
+	for _, option := range options {
+		if option == nil {
+			continue
+		}
+		if err := option.apply(set); err != nil {
+			set.destroy()
+			return nil, err
+		}
+	}
+	return set, nil
+}
+
+func (s *optionSet) destroy() {
+	abi.OptionsDestroy(s.handle)
+	s.handle = nil
+}
+
+// With is settings by the keys of Options(), the same as the flags of the program dataline. A value is text as the shell
+// takes it ("256", "64MiB", "full"), a number, a bool, or a fmt.Stringer.
+//
+// ErrUnknownOption names the nearest key; ErrBadOption says what was expected.
+type With map[string]any
+
+func (w With) apply(set *optionSet) error {
+	for _, key := range slices.Sorted(maps.Keys(w)) { // the same error each time
+		text, err := optionText(key, w[key])
+		if err != nil {
+			return err
+		}
+		if err := set.set(key, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *optionSet) set(key, value string) error {
+	keyText, err := cText("option", key)
+	if err != nil {
+		return err
+	}
+	valueText, err := cText(key, value)
+	if err != nil {
+		return err
+	}
+	return call(func(e *abi.Error) int32 { return abi.OptionsSet(s.handle, keyText, valueText, e) })
+}
+
+func (s *optionSet) get(key string) (string, error) {
+	keyText, err := cText("option", key)
+	if err != nil {
+		return "", err
+	}
+	var text *byte
+	if err := call(func(e *abi.Error) int32 { return abi.OptionsGet(s.handle, keyText, &text, e) }); err != nil {
+		return "", err
+	}
+	return abi.Text(text), nil
+}
+
+func optionText(key string, value any) (string, error) {
+	if named, ok := value.(fmt.Stringer); ok {
+		return named.String(), nil
+	}
+	switch kind := reflect.ValueOf(value).Kind(); {
+	case kind == reflect.String, kind == reflect.Bool, reflect.Int <= kind && kind <= reflect.Float64:
+		return fmt.Sprint(value), nil
+	}
+	return "", localError(ErrBadOption, "option '%s': expected text, a number or a bool, got %T", key, value)
+}
+
+type optionFunc func(set *optionSet) error
+
+func (f optionFunc) apply(set *optionSet) error { return f(set) }
+
+// SampleIndices is the caller's own order (the option sample_indices). The slice is lent, not copied: it must not change
+// until the loaders made with it are closed.
+func SampleIndices(indices []int64) Option {
+	return optionFunc(func(set *optionSet) error {
+		return lend(nil, func(l *loan) error {
+			data := pin(l, indices)
+			return call(func(e *abi.Error) int32 {
+				return abi.OptionsSetIndices(set.handle, data, int64(len(indices)), l.id, e)
+			})
+		})
+	})
+}
+
+// Weights is one weight a sample (the option weights), lent as SampleIndices are.
+func Weights(weights []float64) Option {
+	return optionFunc(func(set *optionSet) error {
+		return lend(nil, func(l *loan) error {
+			data := pin(l, weights)
+			return call(func(e *abi.Error) int32 {
+				return abi.OptionsSetWeights(set.handle, data, int64(len(weights)), l.id, e)
+			})
+		})
+	})
+}
+
+// CancelWith gives a token that ends opening, and every wait of the loader made with it.
+func CancelWith(token *CancelToken) Option {
+	return optionFunc(func(set *optionSet) error {
+		set.token = true
+		return token.use(func(handle abi.Handle) error {
+			return call(func(e *abi.Error) int32 { return abi.OptionsSetCancelToken(set.handle, handle, e) })
+		})
+	})
+}
+
+// LogTo sends the library's remarks to a logger: progress as slog.LevelDebug, others as Info and Warn. It is called from
+// any thread, must not use this package, and is kept for the life of the program.
+func LogTo(logger *slog.Logger) Option {
+	return optionFunc(func(set *optionSet) error {
+		log := newLog(logger)
+		return call(func(e *abi.Error) int32 { return abi.OptionsSetLog(set.handle, log, e) })
+	})
+}
+
+// Resolve is the value in force of every option that is text, as the library understood it: its default where options do
+// not set it, "" for none.
+func Resolve(options ...Option) (map[string]string, error) {
+	set, err := newOptionSet(append([]Option{With{}}, options...))
+	if err != nil {
+		return nil, err
+	}
+	defer set.destroy()
+	table, err := Options()
+	if err != nil {
+		return nil, err
+	}
+	values := make(map[string]string, len(table))
+	for _, info := range table {
+		if info.Type.IsArray() {
+			continue
+		}
+		if values[info.Key], err = set.get(info.Key); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// Source is records that the program reads itself. Read is called by several threads of the loader at once (with
+// num_workers=0 by the goroutine in Next), fills every field of the record, and must not use this package. An error or a
+// panic makes the sample bad: the option on_error says what becomes of it, the text is in the error and in
+// Loader.BadSamples. Fields and Len are asked once.
+type Source interface {
+	Fields() []Field
+	Len() int
+	Read(index int, record *Record) error
+}
+
+// Fingerprinter is a Source with a text that identifies its data, so that a saved state of other data is refused.
+type Fingerprinter interface {
+	Fingerprint() string
+}
+
+// reader is a Source in use.
+type reader struct {
+	source Source
+	fields []Field
+}
+
+// FromSource is a dataset read by Go code: the slow path, at one call of a Go function a sample. `released` (nil: nobody
+// is told) is called as in FromArrays, when nothing can call Read any more.
+func FromSource(source Source, released func(), options ...Option) (*Dataset, error) {
+	set, err := newOptionSet(options)
+	if err != nil {
+		return nil, err
+	}
+	defer set.destroy()
+	var dataset *Dataset
+	err = lend(released, func(l *loan) error {
+		l.reader = &reader{source, source.Fields()}
+		raw, err := l.reader.raw(l)
+		if err != nil {
+			return err
+		}
+		dataset, err = newDataset(func(out *abi.Handle, e *abi.Error) int32 {
+			return abi.DatasetFromReader(raw, set.handle, out, e)
+		})
+		return err
+	})
+	return dataset, err
+}
+
+func (r *reader) raw(l *loan) (*abi.Reader, error) {
+	views := make([]abi.View, len(r.fields))
+	for at, field := range r.fields {
+		shape := int64s(field.Shape)
+		views[at] = abi.View{
+			StructSize: uint32(unsafe.Sizeof(abi.View{})),
+			Kind:       int32(field.Kind),
+			Dtype:      int32(field.DType),
+			Rank:       int32(len(shape)),
+			Shape:      pin(l, shape),
+			Bytes:      field.Bytes,
+		}
+		var err error
+		if views[at].Name, err = pinText(l, "field", field.Name); err != nil {
+			return nil, err
+		}
+		if views[at].Axes, err = pinText(l, field.Name, field.Axes); err != nil {
+			return nil, err
+		}
+	}
+	raw := &abi.Reader{
+		StructSize:  uint32(unsafe.Sizeof(abi.Reader{})),
+		FieldCount:  int32(len(views)),
+		Fields:      pin(l, views),
+		RecordCount: int64(r.source.Len()),
+		Context:     l.id,
+	}
+	if named, ok := r.source.(Fingerprinter); ok {
+		text, err := pinText(l, "fingerprint", named.Fingerprint())
+		if err != nil {
+			return nil, err
+		}
+		raw.Fingerprint = text
+	}
+	return raw, nil
+}
+
+func init() {
+	abi.Read = func(id uintptr, indices *int64, count int64, cells *abi.ReaderCell, message *byte, room uintptr) int32 {
+		found, ok := loans.Load(id)
+		if !ok {
+			return 1
+		}
+		r := found.(*loan).reader
+		all := unsafe.Slice(cells, int(count)*len(r.fields))
+		r.readAll(unsafe.Slice(indices, count), all, unsafe.Slice(message, room))
+		return 0
+	}
+}
+
+var records = sync.Pool{New: func() any { return new(Record) }}
+
+// readAll reads the records of one call. The library takes one text for all of them: of several bad ones each is named.
+func (r *reader) readAll(indices []int64, cells []abi.ReaderCell, message []byte) {
+	record := records.Get().(*Record)
+	defer func() {
+		record.cells = nil
+		records.Put(record)
+	}()
+	var bad []string
+	for _, index := range indices {
+		record.begin(r.fields, cells[:len(r.fields)])
+		if err := r.readOne(int(index), record); err != nil {
+			for at := range record.cells {
+				record.cells[at].Status = 1
+			}
+			bad = append(bad, fmt.Sprintf("%d: %v", index, err))
+		}
+		cells = cells[len(r.fields):]
+	}
+	switch {
+	case len(bad) == 0 || len(message) == 0:
+		return
+	case len(bad) == 1:
+		_, bad[0], _ = strings.Cut(bad[0], ": ")
+	}
+	message[copy(message[:len(message)-1], strings.Join(bad, "; "))] = 0
+}
+
+func (r *reader) readOne(index int, record *Record) (err error) {
+	defer func() {
+		if thrown := recover(); thrown != nil {
+			err = fmt.Errorf("panicked: %v", thrown)
+		}
+	}()
+	if err := r.source.Read(index, record); err != nil {
+		return err
+	}
+	return record.complete()
+}

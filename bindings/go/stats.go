@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"time"
+	"unsafe"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// Stats are counters since the loader was made. Samples + Skipped + Dropped = the rank's part of the epochs that were
+// passed through.
+type Stats struct {
+	NumWorkers int   // in use; 0: the goroutine in Next
+	Batches    int64 // delivered
+	Samples    int64 // delivered, without pads
+	Bytes      int64 // delivered
+	Skipped    int64 // samples left out because they were bad
+	Dropped    int64 // left out by last_batch=drop
+	Padded     int64 // rows added by last_batch=pad
+	Replaced   int64 // rows in which another sample stands in
+	Bad        int64 // distinct bad samples seen
+	// Wait is how long callers waited in Next; 0 with num_workers=0.
+	Wait  time.Duration
+	Waits int64 // calls of Next that had to wait
+	// WorkerCPU is the CPU time of worker threads; 0 with num_workers=0.
+	WorkerCPU        time.Duration
+	ArenaBytes       int64 // the room for batches
+	HeldBytes        int64 // all host memory the loader holds now
+	BudgetBytes      int64 // the limit in force
+	LeasesHeld       int64 // batches held now
+	LeaseCopies      int64 // batches delivered as a copy, beyond max_leases
+	ReadyBatches     int64 // loaded and waiting for Next
+	PinnedBytes      int64 // page-locked
+	ThreadsAbandoned int64 // workers left behind in a Source whose Read never returned
+}
+
+// Stats are the counters now.
+func (l *Loader) Stats() (Stats, error) {
+	raw := &abi.Stats{StructSize: uint32(unsafe.Sizeof(abi.Stats{}))}
+	if err := l.use(func(loader abi.Handle, e *abi.Error) int32 { return abi.LoaderStats(loader, raw, e) }); err != nil {
+		return Stats{}, err
+	}
+	return Stats{
+		NumWorkers:       int(raw.NumWorkers),
+		Batches:          raw.Batches,
+		Samples:          raw.Samples,
+		Bytes:            raw.Bytes,
+		Skipped:          raw.Skipped,
+		Dropped:          raw.Dropped,
+		Padded:           raw.Padded,
+		Replaced:         raw.Replaced,
+		Bad:              raw.Bad,
+		Wait:             time.Duration(raw.WaitNs),
+		Waits:            raw.Waits,
+		WorkerCPU:        time.Duration(raw.WorkerCpuNs),
+		ArenaBytes:       raw.ArenaBytes,
+		HeldBytes:        raw.HeldBytes,
+		BudgetBytes:      raw.BudgetBytes,
+		LeasesHeld:       raw.LeasesHeld,
+		LeaseCopies:      raw.LeaseCopies,
+		ReadyBatches:     raw.ReadyBatches,
+		PinnedBytes:      raw.PinnedBytes,
+		ThreadsAbandoned: raw.ThreadsAbandoned,
+	}, nil
+}
+
+// BadSample is a sample that could not be delivered.
+type BadSample struct {
+	Code          Code
+	Source, Index int64
+	Epoch, Step   int // where it was first met
+	Slot          int64
+	Replacement   int64 // the sample that stood in, or -1: it was skipped
+	Message       string
+}
+
+func badSampleOf(raw *abi.BadSample) BadSample {
+	return BadSample{
+		Code:        Code(raw.Code),
+		Source:      raw.Source,
+		Index:       raw.Index,
+		Epoch:       int(raw.Epoch),
+		Step:        int(raw.Step),
+		Slot:        raw.Slot,
+		Replacement: raw.Replacement,
+		Message:     abi.TextOf(raw.Message[:]),
+	}
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"strings"
+	"unsafe"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// OptionType is what values an option takes.
+type OptionType int32
+
+// The types of options.
+const (
+	OptionBool    OptionType = 1
+	OptionInt     OptionType = 2
+	OptionSize    OptionType = 3 // bytes
+	OptionWord    OptionType = 4 // one of the choices
+	OptionText    OptionType = 5
+	OptionIndices OptionType = 6 // an array: SampleIndices
+	OptionWeights OptionType = 7 // an array: Weights
+)
+
+// IsArray says that the option is no text, so that With cannot set it.
+func (t OptionType) IsArray() bool {
+	return t == OptionIndices || t == OptionWeights
+}
+
+const (
+	scopeDataset = 1
+	scopeLoader  = 2
+)
+
+// OptionInfo is an option that the library knows.
+type OptionInfo struct {
+	Key              string
+	Type             OptionType
+	OfDataset        bool // it counts when a dataset is opened
+	OfLoader         bool // it counts when a loader is made
+	HasRange         bool // Minimum and Maximum count
+	Minimum, Maximum int64
+	Default          string // as text; "" for none
+	Choices          []string
+	Unit             string // "bytes", "samples", ""
+	Doc              string
+	Since            string
+}
+
+// Options is the library's table of options, the only place where their keys, defaults and meanings are.
+func Options() ([]OptionInfo, error) {
+	if err := Load(); err != nil {
+		return nil, err
+	}
+	table := make([]OptionInfo, abi.OptionCount())
+	raw := &abi.OptionInfo{StructSize: uint32(unsafe.Sizeof(abi.OptionInfo{}))}
+	for at := range table {
+		if err := call(func(e *abi.Error) int32 { return abi.OptionAt(int32(at), raw, e) }); err != nil {
+			return nil, err
+		}
+		table[at] = OptionInfo{
+			Key:       abi.Text(raw.Key),
+			Type:      OptionType(raw.Type),
+			OfDataset: raw.Scope&scopeDataset != 0,
+			OfLoader:  raw.Scope&scopeLoader != 0,
+			HasRange:  raw.HasRange != 0,
+			Minimum:   raw.Minimum,
+			Maximum:   raw.Maximum,
+			Default:   abi.Text(raw.DefaultValue),
+			Unit:      abi.Text(raw.Unit),
+			Doc:       abi.Text(raw.Doc),
+			Since:     abi.Text(raw.Since),
+		}
+		if choices := abi.Text(raw.Choices); choices != "" {
+			table[at].Choices = strings.Split(choices, "|")
+		}
+	}
+	return table, nil
+}
+
+// TransformInfo is an operator of the option transform.
+type TransformInfo struct {
+	Name      string
+	Arguments []ArgumentInfo
+	Doc       string
+	Source    string // the definition it follows
+	Since     string
+}
+
+// ArgumentInfo is an argument of an operator.
+type ArgumentInfo struct {
+	Name    string
+	Type    string
+	Default string // "": required
+}
+
+// Transforms is the library's table of operators.
+func Transforms() ([]TransformInfo, error) {
+	if err := Load(); err != nil {
+		return nil, err
+	}
+	table := make([]TransformInfo, abi.TransformCount())
+	raw := &abi.TransformInfo{StructSize: uint32(unsafe.Sizeof(abi.TransformInfo{}))}
+	for at := range table {
+		if err := call(func(e *abi.Error) int32 { return abi.TransformAt(int32(at), raw, e) }); err != nil {
+			return nil, err
+		}
+		arguments, err := argumentsOf(int32(at), raw.ArgumentCount)
+		if err != nil {
+			return nil, err
+		}
+		table[at] = TransformInfo{
+			Name:      abi.Text(raw.Name),
+			Arguments: arguments,
+			Doc:       abi.Text(raw.Doc),
+			Source:    abi.Text(raw.Source),
+			Since:     abi.Text(raw.Since),
+		}
+	}
+	return table, nil
+}
+
+func argumentsOf(transform, count int32) ([]ArgumentInfo, error) {
+	arguments := make([]ArgumentInfo, count)
+	raw := &abi.ArgumentInfo{StructSize: uint32(unsafe.Sizeof(abi.ArgumentInfo{}))}
+	for at := range arguments {
+		err := call(func(e *abi.Error) int32 { return abi.TransformArgumentAt(transform, int32(at), raw, e) })
+		if err != nil {
+			return nil, err
+		}
+		arguments[at] = ArgumentInfo{abi.Text(raw.Name), abi.Text(raw.Type), abi.Text(raw.DefaultValue)}
+	}
+	return arguments, nil
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// Tensor is a field of a batch. Its methods panic with ErrReleased after the batch's Release, but for those that return
+// an error, which return it.
+type Tensor struct {
+	view  *abi.View
+	batch *Batch
+}
+
+func (t Tensor) held() *abi.View {
+	t.batch.mustHold()
+	return t.view
+}
+
+// Name of the field.
+func (t Tensor) Name() string { return abi.Text(t.held().Name) }
+
+// Kind says whether rows have one shape.
+func (t Tensor) Kind() Kind { return Kind(t.held().Kind) }
+
+// DType of the items.
+func (t Tensor) DType() DType { return DType(t.held().Dtype) }
+
+// Shape: the first dim is the rows; of a ragged field the sum of all lengths.
+func (t Tensor) Shape() []int { return ints(t.held().Shape, t.held().Rank) }
+
+// Strides, in items.
+func (t Tensor) Strides() []int { return ints(t.held().Strides, t.held().Rank) }
+
+// Axes: one letter a dim ("NHWC"), or "" when not known.
+func (t Tensor) Axes() string { return abi.Text(t.held().Axes) }
+
+// ReadOnly: the slices must not be written to.
+func (t Tensor) ReadOnly() bool { return t.held().Flags&viewReadOnly != 0 }
+
+// Overlapping: it shares bytes with another field of the batch, or its rows with each other.
+func (t Tensor) Overlapping() bool { return t.held().Flags&viewOverlapping != 0 }
+
+// Pinned: it lies in page-locked host memory.
+func (t Tensor) Pinned() bool { return t.held().Flags&viewPinned != 0 }
+
+// Device is DLPack's number of the device type (1 cpu, 2 cuda) and which one.
+func (t Tensor) Device() (kind, index int) {
+	return int(t.held().DeviceType), int(t.held().DeviceIndex)
+}
+
+// Pointer is the address of the first item, for C libraries; valid until the batch's Release.
+func (t Tensor) Pointer() unsafe.Pointer { return first(t.held()) }
+
+// Bytes is all items as they lie in memory. ErrUnsupported when they do not lie one after another.
+func (t Tensor) Bytes() ([]byte, error) {
+	if t.batch.released() {
+		return nil, ErrReleased
+	}
+	count, err := packedCount(t.view)
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*byte)(first(t.view)), count*DType(t.view.Dtype).Bytes()), nil
+}
+
+func (t Tensor) String() string {
+	return fmt.Sprintf("%s: %s %v", t.Name(), t.DType(), t.Shape())
+}
+
+const (
+	viewReadOnly    = 1
+	viewOverlapping = 2
+	viewPinned      = 4
+
+	deviceCPU = 1
+)
+
+func first(view *abi.View) unsafe.Pointer {
+	return unsafe.Add(view.Data, view.ByteOffset)
+}
+
+func dims(view *abi.View) (shape, strides []int64) {
+	return unsafe.Slice(view.Shape, view.Rank), unsafe.Slice(view.Strides, view.Rank)
+}
+
+// packedCount is the number of items, where all of them lie one after another in host memory.
+func packedCount(view *abi.View) (int, error) {
+	if view.DeviceType != deviceCPU {
+		return 0, localError(ErrUnsupported, "field '%s': it is not in host memory", abi.Text(view.Name))
+	}
+	shape, strides := dims(view)
+	count := int64(1)
+	for at := len(shape) - 1; at >= 0; at-- {
+		if strides[at] != count && shape[at] > 1 {
+			return 0, localError(ErrUnsupported, "field '%s': its items do not lie one after another; use Rows",
+				abi.Text(view.Name))
+		}
+		count *= shape[at]
+	}
+	return int(count), nil
+}
+
+func checkType[T Element](view *abi.View) error {
+	if asked := dtypeOf[T](); int32(asked) != view.Dtype {
+		return localError(ErrMismatch, "field '%s': items are %v, asked for %v", abi.Text(view.Name), DType(view.Dtype),
+			asked)
+	}
+	return nil
+}
+
+// View is all items of a field as they lie in the batch, without a copy: of a dense field in C order, of a ragged one
+// row after row. Valid until the batch's Release. Write to it only where Tensor.ReadOnly does not hold.
+//
+// ErrNoSuchField; ErrMismatch when the items are not T; ErrUnsupported when they do not lie one after another;
+// ErrReleased.
+func View[T Element](b *Batch, field string) ([]T, error) {
+	view, err := b.find(field)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkType[T](view); err != nil {
+		return nil, err
+	}
+	count, err := packedCount(view)
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*T)(first(view)), count), nil
+}
