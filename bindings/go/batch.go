@@ -29,10 +29,9 @@ type Batch struct {
 	cleanup runtime.Cleanup
 }
 
-// take makes a batch of a lease that the caller owns.
-func (l *Loader) take(lease abi.Handle, f *frame) *Batch {
-	views := abi.BatchViews(lease, &f.count)
-	return &Batch{lease: lease, views: unsafe.Slice(views, f.count), fields: l.fields}
+// take makes a batch of the lease in a frame.
+func (l *Loader) take(f *abi.Frame) *Batch {
+	return &Batch{lease: f.Batch, views: unsafe.Slice(f.Views, f.Count), fields: l.fields}
 }
 
 // Release gives the batch's memory back. Again: nothing happens.

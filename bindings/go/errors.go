@@ -130,37 +130,31 @@ func localError(code Code, format string, values ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, values...), SampleIndex: -1}
 }
 
-// frame is what a call writes to; on the heap, where the library may find it, and used again.
-type frame struct {
-	batch abi.Handle
-	count int32
-	error abi.Error
-}
-
+// frames are what calls write to.
 var frames = sync.Pool{New: func() any {
-	return &frame{error: abi.Error{StructSize: uint32(unsafe.Sizeof(abi.Error{}))}}
+	return &abi.Frame{Error: abi.Error{StructSize: uint32(unsafe.Sizeof(abi.Error{}))}}
 }}
 
 // failure is a status that is not DL_OK as an error: negative ones with their details, others as plain codes.
-func (f *frame) failure(status int32) error {
+func failure(status int32, details *abi.Error) error {
 	if status > 0 {
 		return Code(status)
 	}
 	return &Error{
 		Code:        Code(status),
-		Message:     abi.TextOf(f.error.Message[:]),
-		SampleIndex: f.error.SampleIndex,
-		Column:      int(f.error.Column),
-		OSError:     syscall.Errno(f.error.OsError),
+		Message:     abi.TextOf(details.Message[:]),
+		SampleIndex: details.SampleIndex,
+		Column:      int(details.Column),
+		OSError:     syscall.Errno(details.OsError),
 	}
 }
 
 // call makes a call that is no part of the hot path.
 func call(function func(err *abi.Error) int32) error {
-	f := frames.Get().(*frame)
+	f := frames.Get().(*abi.Frame)
 	defer frames.Put(f)
-	if status := function(&f.error); status != 0 {
-		return f.failure(status)
+	if status := function(&f.Error); status != 0 {
+		return failure(status, &f.Error)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
 module github.com/dataline/dataline/bindings/go
 
-go 1.24.0
+go 1.25.0
 
-require github.com/ebitengine/purego v0.10.2
+require github.com/ebitengine/purego v0.11.3

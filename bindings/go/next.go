@@ -45,7 +45,7 @@ func (w *waiter) watch() func() bool {
 }
 
 // next is one batch, in order: its lease is in the frame when the error is nil.
-func (w *waiter) next(timeoutNs int64, f *frame) error {
+func (w *waiter) next(f *abi.Frame) error {
 	l := w.loader
 	if !l.handle.enter() {
 		return ErrClosed
@@ -58,7 +58,7 @@ func (w *waiter) next(timeoutNs int64, f *frame) error {
 			w.inside.Store(false)
 			return w.ctx.Err()
 		}
-		status := abi.LoaderNext(l.handle.pointer, timeoutNs, &f.batch, &f.error)
+		status := f.Next(l.handle.pointer, -1)
 		w.inside.Store(false)
 		switch {
 		case status == statusOK:
@@ -66,7 +66,7 @@ func (w *waiter) next(timeoutNs int64, f *frame) error {
 		case l.handle.closed():
 			return ErrClosed
 		case status != statusInterrupted:
-			return f.failure(status)
+			return failure(status, &f.Error)
 		case w.stopped.Load():
 			return w.ctx.Err()
 		case l.interrupts.Load() != interrupts:
@@ -74,6 +74,22 @@ func (w *waiter) next(timeoutNs int64, f *frame) error {
 		}
 		// The interrupt was meant for another goroutine, whose context is done.
 	}
+}
+
+// poll is next that does not wait, and so needs no waiter.
+func (l *Loader) poll(f *abi.Frame) error {
+	if !l.handle.enter() {
+		return ErrClosed
+	}
+	defer l.handle.leave()
+	status := f.Next(l.handle.pointer, 0)
+	switch {
+	case status == statusOK:
+		return nil
+	case l.handle.closed():
+		return ErrClosed
+	}
+	return failure(status, &f.Error)
 }
 
 // Next is the next batch, in order; the caller releases it. A context that is done ends a wait in progress with its
@@ -86,29 +102,35 @@ func (l *Loader) Next(ctx context.Context) (*Batch, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	w := &waiter{loader: l, ctx: ctx}
-	if ctx.Done() != nil {
-		// Most batches are ready: then there is no need to watch the context.
-		if b, err := l.one(w, 0); err != ErrTimeout {
-			return b, err
-		}
-		defer w.watch()()
+	f := frames.Get().(*abi.Frame)
+	defer frames.Put(f)
+	// Most batches are ready: then there is no need to watch the context.
+	err := l.poll(f)
+	if err == ErrTimeout {
+		err = l.wait(ctx, f)
 	}
-	return l.one(w, -1)
+	return l.lasting(f, err)
 }
 
 // Poll is Next that does not wait: ErrTimeout when the batch is not ready.
 func (l *Loader) Poll() (*Batch, error) {
-	return l.one(&waiter{loader: l, ctx: context.Background()}, 0)
+	f := frames.Get().(*abi.Frame)
+	defer frames.Put(f)
+	return l.lasting(f, l.poll(f))
 }
 
-func (l *Loader) one(w *waiter, timeoutNs int64) (*Batch, error) {
-	f := frames.Get().(*frame)
-	defer frames.Put(f)
-	if err := w.next(timeoutNs, f); err != nil {
+func (l *Loader) wait(ctx context.Context, f *abi.Frame) error {
+	w := &waiter{loader: l, ctx: ctx}
+	defer w.watch()()
+	return w.next(f)
+}
+
+// lasting is the batch of a frame, for a caller who releases it.
+func (l *Loader) lasting(f *abi.Frame, err error) (*Batch, error) {
+	if err != nil {
 		return nil, err
 	}
-	b := l.take(f.batch, f)
+	b := l.take(f)
 	b.Keep()
 	runtime.KeepAlive(l)
 	return b, nil
@@ -130,15 +152,15 @@ func (l *Loader) Epoch(ctx context.Context) iter.Seq2[*Batch, error] {
 			return
 		}
 		defer w.watch()()
-		f := frames.Get().(*frame)
+		f := frames.Get().(*abi.Frame)
 		defer frames.Put(f)
 		var current *Batch
 		defer func() { current.endTurn() }() // also after a panic in the body
 		for {
-			err := w.next(-1, f)
+			err := w.next(f)
 			switch err {
 			case nil:
-				current = l.take(f.batch, f)
+				current = l.take(f)
 				if !yield(current, nil) {
 					return
 				}

@@ -204,11 +204,6 @@ func LoaderCreate(dataset, options Handle, out *Handle, err *Error) int32 {
 	return int32(result)
 }
 
-func LoaderNext(loader Handle, timeoutNs int64, out *Handle, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atLoaderNext], uintptr(loader), uintptr(timeoutNs), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
-	return int32(result)
-}
-
 func LoaderBeginEpoch(loader Handle, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atLoaderBeginEpoch], uintptr(loader), uintptr(unsafe.Pointer(err)))
 	return int32(result)
@@ -281,11 +276,6 @@ func LoaderDestroy(loader Handle) {
 	purego.SyscallN(symbols[atLoaderDestroy], uintptr(loader))
 }
 
-func BatchViews(batch Handle, count *int32) *View {
-	result, _, _ := purego.SyscallN(symbols[atBatchViews], uintptr(batch), uintptr(unsafe.Pointer(count)))
-	return (*View)(pointer(result))
-}
-
 func BatchGetInfo(batch Handle, out *BatchInfo, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atBatchGetInfo], uintptr(batch), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
@@ -303,4 +293,15 @@ func BatchWait(batch Handle, stream uintptr, err *Error) int32 {
 func BatchReleaseOn(batch Handle, stream uintptr, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atBatchReleaseOn], uintptr(batch), stream, uintptr(unsafe.Pointer(err)))
 	return int32(result)
+}
+
+// Next is dl_loader_next, and dl_batch_views where it gave a batch.
+func (f *Frame) Next(loader Handle, timeoutNs int64) int32 {
+	status, _, _ := purego.SyscallN(symbols[atLoaderNext], uintptr(loader), uintptr(timeoutNs),
+		uintptr(unsafe.Pointer(&f.Batch)), uintptr(unsafe.Pointer(&f.Error)))
+	if int32(status) == 0 {
+		views, _, _ := purego.SyscallN(symbols[atBatchViews], uintptr(f.Batch), uintptr(unsafe.Pointer(&f.Count)))
+		f.Views = (*View)(pointer(views))
+	}
+	return int32(status)
 }

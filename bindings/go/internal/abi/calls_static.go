@@ -63,6 +63,19 @@ static dl_status batch_wait(dl_batch* batch, uintptr_t stream, dl_error* error) 
 static dl_status batch_release_on(dl_batch* batch, uintptr_t stream, dl_error* error) {
   return dl_batch_release_on(batch, (void*)stream, error);
 }
+
+// One crossing for the two calls of each batch. The struct is Frame.
+typedef struct {
+  dl_batch* batch;
+  const dl_view* views;
+  dl_error error;
+  int32_t count;
+} frame;
+static dl_status next_views(dl_loader* loader, int64_t timeout_ns, frame* f) {
+  const dl_status status = dl_loader_next(loader, timeout_ns, &f->batch, &f->error);
+  if (status == DL_OK) f->views = dl_batch_views(f->batch, &f->count);
+  return status;
+}
 */
 import "C"
 
@@ -222,10 +235,6 @@ func LoaderCreate(dataset, options Handle, out *Handle, err *Error) int32 {
 	return int32(C.dl_loader_create((*C.dl_dataset)(dataset), (*C.dl_options)(options), (**C.dl_loader)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
-func LoaderNext(loader Handle, timeoutNs int64, out *Handle, err *Error) int32 {
-	return int32(C.dl_loader_next((*C.dl_loader)(loader), C.int64_t(timeoutNs), (**C.dl_batch)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
-}
-
 func LoaderBeginEpoch(loader Handle, err *Error) int32 {
 	return int32(C.dl_loader_begin_epoch((*C.dl_loader)(loader), (*C.dl_error)(unsafe.Pointer(err))))
 }
@@ -286,10 +295,6 @@ func LoaderDestroy(loader Handle) {
 	C.dl_loader_destroy((*C.dl_loader)(loader))
 }
 
-func BatchViews(batch Handle, count *int32) *View {
-	return (*View)(unsafe.Pointer(C.dl_batch_views((*C.dl_batch)(batch), (*C.int32_t)(unsafe.Pointer(count)))))
-}
-
 func BatchGetInfo(batch Handle, out *BatchInfo, err *Error) int32 {
 	return int32(C.dl_batch_get_info((*C.dl_batch)(batch), (*C.dl_batch_info)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
@@ -305,3 +310,11 @@ func BatchWait(batch Handle, stream uintptr, err *Error) int32 {
 func BatchReleaseOn(batch Handle, stream uintptr, err *Error) int32 {
 	return int32(C.batch_release_on((*C.dl_batch)(batch), C.uintptr_t(stream), (*C.dl_error)(unsafe.Pointer(err))))
 }
+
+// Next is dl_loader_next, and dl_batch_views where it gave a batch.
+func (f *Frame) Next(loader Handle, timeoutNs int64) int32 {
+	return int32(C.next_views((*C.dl_loader)(loader), C.int64_t(timeoutNs), (*C.frame)(unsafe.Pointer(f))))
+}
+
+// As the struct of C beside next_views.
+var _ = [1]struct{}{}[unsafe.Sizeof(Frame{})-unsafe.Sizeof(C.frame{})]

@@ -168,3 +168,11 @@ type BadSample struct {
 	Replacement int64
 	Message     [256]byte
 }
+
+// Frame is what the calls of the hot path write to: on the heap, used again.
+type Frame struct {
+	Batch Handle
+	Views *View
+	Error Error
+	Count int32
+}
