@@ -37,6 +37,9 @@ func Open(uri string, options ...Option) (*Dataset, error) {
 
 // OpenContext is Open that ends, with the context's error, when the context is done. Not with CancelWith.
 func OpenContext(ctx context.Context, uri string, options ...Option) (*Dataset, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	token, done, err := tokenOf(ctx)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline_test
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/dataline/dataline/bindings/go"
+)
+
+// ten records of field x (i64) and field text (ragged u8, at most 8 bytes), each read by a function.
+type ten func(index int, record *dataline.Record) error
+
+func (ten) Fields() []dataline.Field {
+	return []dataline.Field{
+		{Name: "x", DType: dataline.I64},
+		{Name: "text", Kind: dataline.Ragged, DType: dataline.U8, Shape: []int{-1}, Bytes: 8},
+	}
+}
+
+func (ten) Len() int { return 10 }
+
+func (read ten) Read(index int, record *dataline.Record) error { return read(index, record) }
+
+func good(index int, record *dataline.Record) error {
+	if err := dataline.Put(record, "x", int64(index)); err != nil {
+		return err
+	}
+	return dataline.Put(record, "text", []byte("abcdefgh")[:index%3]...)
+}
+
+func sourceOf(t testing.TB, s dataline.Source) *dataline.Dataset {
+	t.Helper()
+	d := must[*dataline.Dataset](t)(dataline.FromSource(s, nil))
+	t.Cleanup(func() { check(t, d.Close()) })
+	return d
+}
+
+func TestASourceDeliversDenseAndRaggedFields(t *testing.T) {
+	for _, workers := range []int{0, 2} {
+		d := sourceOf(t, ten(good))
+		if d.Len() != 10 || d.Format() != "reader" {
+			t.Fatal(d.Len(), d.Format())
+		}
+		b := first(t, d, dataline.With{"batch_size": 10, "num_workers": workers})
+		equal(t, must[[]int64](t)(dataline.View[int64](b, "x")), count(10)...)
+		rows := must[dataline.RowSet[byte]](t)(dataline.Rows[byte](b, "text"))
+		for index, row := range rows.All() {
+			if string(row) != "abcdefgh"[:index%3] {
+				t.Error(index, string(row))
+			}
+		}
+	}
+}
+
+// onlySixIsBad: record 6 is bad for the reason that `says`; the others are delivered.
+func onlySixIsBad(t *testing.T, says string, six ten) {
+	t.Helper()
+	read := ten(func(index int, record *dataline.Record) error {
+		if index == 6 {
+			return six(index, record)
+		}
+		return good(index, record)
+	})
+	for _, workers := range []int{0, 1} {
+		l := loaderOf(t, sourceOf(t, read), dataline.With{"batch_size": 1, "epochs": 1, "num_workers": workers})
+		var values []int64
+		failures := 0
+		for b, err := range l.Epoch(background) {
+			if err != nil {
+				if details := wants(t, err, dataline.ErrBadSample); details.SampleIndex != 6 ||
+					!strings.Contains(details.Message, says) {
+					t.Errorf("expected sample 6 and %q, got %d: %v", says, details.SampleIndex, err)
+				}
+				failures++
+				continue
+			}
+			values = append(values, must[[]int64](t)(dataline.View[int64](b, "x"))...)
+		}
+		equal(t, values, 0, 1, 2, 3, 4, 5, 7, 8, 9)
+		if failures != 1 {
+			t.Error(failures, "errors")
+		}
+	}
+}
+
+func TestAnErrorOfTheSourceIsToldWithItsSample(t *testing.T) {
+	onlySixIsBad(t, "the tape tore", func(int, *dataline.Record) error { return errors.New("the tape tore") })
+}
+
+func TestAPanicInTheSourceIsABadSample(t *testing.T) {
+	onlySixIsBad(t, "panicked: on purpose", func(int, *dataline.Record) error { panic("on purpose") })
+}
+
+func TestWhatASourcePutsIsChecked(t *testing.T) {
+	onlySixIsBad(t, "field 'x': expected i64, got i32", func(_ int, record *dataline.Record) error {
+		return dataline.Put(record, "x", int32(1), int32(2))
+	})
+	onlySixIsBad(t, "field 'x': expected 8 bytes, got 16", func(_ int, record *dataline.Record) error {
+		return dataline.Put(record, "x", int64(1), int64(2))
+	})
+	onlySixIsBad(t, "field 'x' was not filled", func(_ int, record *dataline.Record) error {
+		return dataline.Put(record, "text", []byte("no x")...)
+	})
+	onlySixIsBad(t, "no field 'y'", func(_ int, record *dataline.Record) error {
+		return dataline.Put(record, "y", uint8(1))
+	})
+	onlySixIsBad(t, "9 bytes, at most 8", func(index int, record *dataline.Record) error {
+		return errors.Join(dataline.Put(record, "x", int64(index)), dataline.Put(record, "text", []byte("123456789")...))
+	})
+	onlySixIsBad(t, "ragged field is filled by Put", func(_ int, record *dataline.Record) error {
+		_, err := record.Bytes("text")
+		return err
+	})
+}
+
+func TestBytesWrittenInPlaceAreDelivered(t *testing.T) {
+	read := ten(func(index int, record *dataline.Record) error {
+		room, err := record.Bytes("x")
+		if err != nil {
+			return err
+		}
+		clear(room)
+		room[0], room[7] = byte(index*3), byte(index*3) // the same number in any byte order, but for the sign
+		return dataline.Put[byte](record, "text")
+	})
+	b := first(t, sourceOf(t, read), dataline.With{"batch_size": 10})
+	for index, value := range must[[]int64](t)(dataline.View[int64](b, "x")) {
+		if expected := int64(index*3) | int64(index*3)<<56; value != expected {
+			t.Error(index, value, expected)
+		}
+	}
+}
+
+func TestBadSamplesAreReplacedAndListed(t *testing.T) {
+	read := ten(func(index int, record *dataline.Record) error {
+		if index == 6 {
+			return errors.New("torn")
+		}
+		return good(index, record)
+	})
+	l := loaderOf(t, sourceOf(t, read), dataline.With{"on_error": "quarantine", "epochs": 1})
+	b := must[*dataline.Batch](t)(l.Next(background))
+	defer b.Release()
+	bad := must[[]dataline.BadSample](t)(l.BadSamples())
+	if len(bad) != 1 || bad[0].Index != 6 || bad[0].Code != dataline.ErrReader || bad[0].Slot != 6 ||
+		!strings.Contains(bad[0].Message, "torn") || bad[0].Replacement != b.SampleIndices()[6] {
+		t.Fatalf("%+v", bad)
+	}
+	stats := must[dataline.Stats](t)(l.Stats())
+	if stats.Bad != 1 || stats.Replaced != 1 || stats.Samples != 10 || stats.Batches != 1 {
+		t.Errorf("%+v", stats)
+	}
+}
+
+// named is ten records with a fingerprint.
+type named struct {
+	ten
+	text string
+}
+
+func (n named) Fingerprint() string { return n.text }
+
+func TestAFingerprintRefusesAStateOfOtherData(t *testing.T) {
+	of := func(text string) *dataline.Loader { return loaderOf(t, sourceOf(t, named{good, text})) }
+	state := must[string](t)(of("a").SaveState())
+	check(t, of("a").LoadState(state))
+	wants(t, of("b").LoadState(state), dataline.ErrStateRefused)
+}
+
+func TestASourceIsGivenBackOnce(t *testing.T) {
+	var times atomic.Int32
+	released := make(chan struct{}, 8)
+	give := func() {
+		times.Add(1)
+		released <- struct{}{}
+	}
+	d := must[*dataline.Dataset](t)(dataline.FromSource(ten(good), give))
+	l := must[*dataline.Loader](t)(dataline.NewLoader(d))
+	check(t, d.Close())
+	if times.Load() != 0 {
+		t.Fatal("the loader needs it")
+	}
+	check(t, l.Close())
+	<-released
+	_, err := dataline.FromSource(empty{}, give)
+	wants(t, err, dataline.ErrInvalidArgument)
+	runtime.Gosched()
+	if times.Load() != 1 {
+		t.Fatal("a source that was refused is not given back")
+	}
+}
+
+type empty struct{ ten }
+
+func (empty) Fields() []dataline.Field { return nil }
+
+// The callbacks come from threads that Go did not start: they may allocate, collect, and use channels there.
+func TestReadingInGoMayDoAllThatGoDoes(t *testing.T) {
+	values := make(chan int64, 1)
+	read := ten(func(index int, record *dataline.Record) error {
+		garbage := make([][]byte, 10)
+		for at := range garbage {
+			garbage[at] = make([]byte, 10_000)
+		}
+		if index == 3 {
+			runtime.GC()
+		}
+		go func() { values <- int64(len(garbage)) }()
+		<-values
+		return good(index, record)
+	})
+	l := loaderOf(t, sourceOf(t, read), dataline.With{"batch_size": 3, "num_workers": 3, "shuffle": "full", "epochs": 5})
+	for range 5 {
+		if got := joined(epoch(t, l)); len(got) != 10 {
+			t.Fatal(got)
+		}
+	}
+}
