@@ -12,7 +12,8 @@ import (
 // CancelToken ends, for good, the opening of datasets and the waits of loaders that were made with it (CancelWith):
 // they give ErrCancelled. For one call a context does: OpenContext, Loader.Next, Loader.Epoch.
 type CancelToken struct {
-	handle *handle
+	handle  *handle
+	cleanup runtime.Cleanup
 }
 
 // NewCancelToken makes one. Close it when no Cancel follows.
@@ -24,8 +25,8 @@ func NewCancelToken() (*CancelToken, error) {
 	if err := call(func(e *abi.Error) int32 { return abi.CancelTokenCreate(&raw, e) }); err != nil {
 		return nil, err
 	}
-	t := &CancelToken{newHandle(raw, abi.CancelTokenDestroy, nil)}
-	runtime.AddCleanup(t, (*handle).close, t.handle)
+	t := &CancelToken{handle: newHandle(raw, abi.CancelTokenDestroy, nil)}
+	t.cleanup = runtime.AddCleanup(t, (*handle).close, t.handle)
 	return t, nil
 }
 
@@ -39,6 +40,7 @@ func (t *CancelToken) Cancel() {
 
 // Close gives the token back; what was made with it keeps its own reference. Again: nothing happens.
 func (t *CancelToken) Close() error {
+	t.cleanup.Stop()
 	t.handle.close()
 	return nil
 }
@@ -61,6 +63,6 @@ func tokenOf(ctx context.Context) (*CancelToken, func(), error) {
 	stop := context.AfterFunc(ctx, token.Cancel)
 	return token, func() {
 		stop()
-		token.handle.close()
+		_ = token.Close()
 	}, nil
 }

@@ -19,6 +19,7 @@ type Dataset struct {
 	fields      []Field
 	format, uri string
 	notes       []string
+	cleanup     runtime.Cleanup
 }
 
 // Open opens "scheme:path[,path...][?key=value&...]" or a bare path, whose format is detected. Nothing is read but
@@ -91,7 +92,7 @@ func newDataset(create func(out *abi.Handle, e *abi.Error) int32) (*Dataset, err
 	for at := range d.notes {
 		d.notes[at] = abi.Text(abi.DatasetNote(raw, int32(at)))
 	}
-	runtime.AddCleanup(d, (*handle).close, d.handle)
+	d.cleanup = runtime.AddCleanup(d, (*handle).close, d.handle)
 	return d, nil
 }
 
@@ -212,6 +213,7 @@ func (d *Dataset) Notes() []string { return slices.Clone(d.notes) }
 
 // Close gives up this reference. Again: nothing happens. What describes the dataset can still be asked.
 func (d *Dataset) Close() error {
+	d.cleanup.Stop()
 	d.handle.close()
 	return nil
 }

@@ -14,9 +14,10 @@ import (
 // Loader is a job's stream of batches; it owns threads, memory and a position. The stream depends on the data, the
 // options and the seed alone. Any goroutine may use it, several at once: each Next gets a different batch.
 type Loader struct {
-	handle *handle
-	fields []Field
-	steps  int
+	handle  *handle
+	fields  []Field
+	steps   int
+	cleanup runtime.Cleanup
 	// Calls of Interrupt: tells them from the interrupts that end a wait whose context is done.
 	interrupts atomic.Uint64
 }
@@ -50,13 +51,14 @@ func NewLoader(dataset *Dataset, options ...Option) (*Loader, error) {
 		steps:  int(abi.LoaderSteps(*out)),
 	}
 	// Joining the threads may take a while: not in the goroutine of all cleanups.
-	runtime.AddCleanup(l, func(h *handle) { go h.close() }, l.handle)
+	l.cleanup = runtime.AddCleanup(l, func(h *handle) { go h.close() }, l.handle)
 	return l, nil
 }
 
 // Close ends the loader: waits in progress give ErrClosed, threads are joined, memory is freed. Batches that are held
 // stay valid. Again, or from several goroutines: it returns when the loader is closed.
 func (l *Loader) Close() error {
+	l.cleanup.Stop()
 	l.handle.close()
 	return nil
 }

@@ -112,8 +112,10 @@ func TestRemarksGoToTheLogger(t *testing.T) {
 	var text bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&text, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	gate := newGate(t)
-	l := must[*dataline.Loader](t)(dataline.NewLoader(gate.dataset(t), dataline.With{"num_workers": 1}, dataline.LogTo(logger)))
+	d := gate.dataset(t)
+	l := must[*dataline.Loader](t)(dataline.NewLoader(d, dataline.With{"num_workers": 1}, dataline.LogTo(logger)))
 	<-gate.entered
+	check(t, d.Close())
 	check(t, l.Close()) // waits a second for Read, then leaves the thread behind, and says so
 	if !strings.Contains(text.String(), "level=WARN") {
 		t.Error(text.String())
