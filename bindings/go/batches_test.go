@@ -269,7 +269,9 @@ func TestABatchOfALoopCostsOneAllocationBeyondTheForeignCalls(t *testing.T) {
 			batches++
 		}
 	}) / 4096
-	if each > 4.1 { // one in this package, and one argument list for each of three foreign calls without cgo
+	// One in this package, and one argument list for each of three foreign calls without cgo; the race detector empties
+	// pools now and then.
+	if each > 5 {
 		t.Fatal(each, "allocations a batch")
 	}
 }
