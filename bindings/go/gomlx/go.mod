@@ -1,0 +1,20 @@
+module github.com/dataline/dataline/bindings/go/gomlx
+
+go 1.26
+
+require (
+	github.com/dataline/dataline/bindings/go v0.0.0
+	github.com/gomlx/compute v0.0.0-20260716164435-04857206aff7
+	github.com/gomlx/gomlx v0.28.0
+)
+
+require (
+	github.com/ebitengine/purego v0.11.3 // indirect
+	github.com/go-logr/logr v1.4.3 // indirect
+	github.com/google/uuid v1.6.0 // indirect
+	github.com/pkg/errors v0.9.1 // indirect
+	golang.org/x/exp v0.0.0-20260410095643-746e56fc9e2f // indirect
+	k8s.io/klog/v2 v2.140.0 // indirect
+)
+
+replace github.com/dataline/dataline/bindings/go => ../
