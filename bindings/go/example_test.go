@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log"
+
+	"github.com/dataline/dataline/bindings/go"
+)
+
+// squares is a dataset over slices of the program.
+func squares() *dataline.Dataset {
+	numbers := []int64{0, 1, 2, 3, 4, 5}
+	squares := []float32{0, 1, 4, 9, 16, 25}
+	dataset, err := dataline.FromArrays([]dataline.Array{
+		dataline.NewArray("x", numbers), dataline.NewArray("y", squares)}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	return dataset
+}
+
+func ExampleLoader_Epoch() {
+	dataset := squares()
+	defer dataset.Close()
+	loader, err := dataline.NewLoader(dataset, dataline.With{"batch_size": 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer loader.Close()
+	for epoch := range 2 {
+		for batch, err := range loader.Epoch(context.Background()) {
+			if err != nil {
+				log.Fatal(err)
+			}
+			y, err := dataline.View[float32](batch, "y")
+			if err != nil {
+				log.Fatal(err)
+			}
+			fmt.Println(epoch, y)
+		}
+	}
+	// Output:
+	// 0 [0 1 4 9]
+	// 0 [16 25]
+	// 1 [0 1 4 9]
+	// 1 [16 25]
+}
+
+func ExampleLoader_Next() {
+	dataset := squares()
+	defer dataset.Close()
+	loader, err := dataline.NewLoader(dataset, dataline.With{"batch_size": 3, "epochs": 1})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer loader.Close()
+	for {
+		batch, err := loader.Next(context.Background())
+		if errors.Is(err, dataline.EndOfEpoch) {
+			fmt.Println("end of epoch")
+			continue
+		} else if errors.Is(err, dataline.End) {
+			break
+		} else if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(batch.SampleIndices())
+		batch.Release()
+	}
+	// Output:
+	// [0 1 2]
+	// [3 4 5]
+	// end of epoch
+}
+
+func ExampleLoader_SaveState() {
+	dataset := squares()
+	defer dataset.Close()
+	options := dataline.With{"batch_size": 2, "shuffle": "full", "seed": 7}
+	before, err := dataline.NewLoader(dataset, options)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer before.Close()
+	for range before.Epoch(context.Background()) {
+		break // one batch of three
+	}
+	state, err := before.SaveState()
+	if err != nil {
+		log.Fatal(err)
+	}
+	after, err := dataline.NewLoader(dataset, options)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer after.Close()
+	if err := after.LoadState(state); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(after.Position())
+	// Output:
+	// 0 1 <nil>
+}
+
+func ExampleRows() {
+	dataset, err := dataline.FromArrays([]dataline.Array{
+		dataline.NewRagged("text", []byte("onetwothree"), []int64{0, 3, 6, 11})}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dataset.Close()
+	loader, err := dataline.NewLoader(dataset)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer loader.Close()
+	for batch, err := range loader.Epoch(context.Background()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		texts, err := dataline.Rows[byte](batch, "text")
+		if err != nil {
+			log.Fatal(err)
+		}
+		for sample, text := range texts.All() {
+			fmt.Println(sample, string(text))
+		}
+	}
+	// Output:
+	// 0 one
+	// 1 two
+	// 2 three
+}
+
+// cubes is a Source: records that Go code makes.
+type cubes struct{}
+
+func (cubes) Fields() []dataline.Field {
+	return []dataline.Field{{Name: "cube", DType: dataline.I64}}
+}
+
+func (cubes) Len() int { return 5 }
+
+func (cubes) Read(index int, record *dataline.Record) error {
+	return dataline.Put(record, "cube", int64(index*index*index))
+}
+
+func ExampleFromSource() {
+	dataset, err := dataline.FromSource(cubes{}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dataset.Close()
+	loader, err := dataline.NewLoader(dataset)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer loader.Close()
+	for batch, err := range loader.Epoch(context.Background()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(dataline.View[int64](batch, "cube"))
+	}
+	// Output:
+	// [0 1 8 27 64] <nil>
+}
+
+func ExampleError() {
+	_, err := dataline.Open("npy:/nowhere/a.npy")
+	var details *dataline.Error
+	fmt.Println(errors.Is(err, dataline.ErrNotFound), errors.Is(err, fs.ErrNotExist), errors.As(err, &details))
+	fmt.Println(details.Code)
+	// Output:
+	// true true true
+	// dataline: DL_ERR_NOT_FOUND
+}
+
+func ExampleOptions() {
+	options, err := dataline.Options()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, option := range options {
+		if option.Key == "last_batch" {
+			fmt.Println(option.Default, option.Choices)
+		}
+	}
+	// Output:
+	// keep [keep drop pad]
+}

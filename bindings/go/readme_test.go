@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// idx writes an IDX file of u8.
+func idx(t *testing.T, path string, shape ...int) {
+	header := []byte{0, 0, 8, byte(len(shape))}
+	items := 1
+	for _, dim := range shape {
+		header = binary.BigEndian.AppendUint32(header, uint32(dim))
+		items *= dim
+	}
+	check(t, os.WriteFile(path, append(header, make([]byte, items)...), 0o600))
+}
+
+// The program of the README, built as its readers build it, on a small set in the form of MNIST.
+func TestTheProgramOfTheReadmeRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles a program")
+	}
+	text, err := os.ReadFile("README.md")
+	check(t, err)
+	_, rest, _ := strings.Cut(string(text), "```go\n")
+	program, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("there is no program in the README")
+	}
+	here, err := os.Getwd()
+	check(t, err)
+	folder := t.TempDir()
+	sums, err := os.ReadFile("go.sum")
+	check(t, err)
+	check(t, os.WriteFile(filepath.Join(folder, "go.sum"), sums, 0o600))
+	check(t, os.WriteFile(filepath.Join(folder, "main.go"), []byte(program), 0o600))
+	check(t, os.WriteFile(filepath.Join(folder, "go.mod"), []byte("module readme\n\ngo 1.25.0\n\n"+
+		"require github.com/dataline/dataline/bindings/go v0.0.0\n\n"+
+		"replace github.com/dataline/dataline/bindings/go => "+here+"\n"), 0o600))
+	data := filepath.Join(folder, "data")
+	check(t, os.Mkdir(data, 0o700))
+	idx(t, filepath.Join(data, "train-images-idx3-ubyte"), 100, 28, 28)
+	idx(t, filepath.Join(data, "train-labels-idx1-ubyte"), 100)
+	command := exec.Command("go", "run", "-mod=mod", ".", data)
+	command.Dir = folder
+	var complaints bytes.Buffer
+	command.Stderr = &complaints
+	printed, err := command.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, complaints.Bytes())
+	}
+	if expected := "50176 values, 64 labels\n28224 values, 36 labels\n"; string(printed) != expected {
+		t.Errorf("expected %q, got %q", expected, printed)
+	}
+}
