@@ -1,5 +1,6 @@
-// The calls through symbols of the shared library, which symbols_purego.go finds. A Go pointer becomes a number inside the
-// argument list only: there the compiler keeps what it points to alive, and on the heap.
+// The calls through symbols of the shared library, which symbols_purego.go names; long, for each function of the header
+// is one here. A Go pointer becomes a number inside the argument list only: there the compiler keeps what it points to
+// alive, and on the heap.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -62,7 +63,8 @@ func OptionCount() int32 {
 }
 
 func OptionAt(index int32, out *OptionInfo, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atOptionAt], uintptr(index), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atOptionAt], uintptr(index), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -72,17 +74,20 @@ func TransformCount() int32 {
 }
 
 func TransformAt(index int32, out *TransformInfo, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atTransformAt], uintptr(index), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atTransformAt], uintptr(index), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func TransformArgumentAt(index, argument int32, out *ArgumentInfo, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atTransformArgumentAt], uintptr(index), uintptr(argument), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atTransformArgumentAt], uintptr(index), uintptr(argument),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func OptionsCreate(out *Handle, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atOptionsCreate], uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atOptionsCreate], uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -91,38 +96,45 @@ func OptionsDestroy(options Handle) {
 }
 
 func OptionsSet(options Handle, key, value *byte, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atOptionsSet], uintptr(options), uintptr(unsafe.Pointer(key)), uintptr(unsafe.Pointer(value)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atOptionsSet], uintptr(options), uintptr(unsafe.Pointer(key)),
+		uintptr(unsafe.Pointer(value)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func OptionsGet(options Handle, key *byte, out **byte, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atOptionsGet], uintptr(options), uintptr(unsafe.Pointer(key)), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atOptionsGet], uintptr(options), uintptr(unsafe.Pointer(key)),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func OptionsSetIndices(options Handle, indices *int64, count int64, loan uintptr, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atOptionsSetIndices], uintptr(options), uintptr(unsafe.Pointer(indices)), uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atOptionsSetIndices], uintptr(options),
+		uintptr(unsafe.Pointer(indices)), uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func OptionsSetWeights(options Handle, weights *float64, count int64, loan uintptr, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atOptionsSetWeights], uintptr(options), uintptr(unsafe.Pointer(weights)), uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atOptionsSetWeights], uintptr(options),
+		uintptr(unsafe.Pointer(weights)), uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func OptionsSetLog(options Handle, log *Log, err *Error) int32 {
 	log.Write = callbacks.write
-	result, _, _ := purego.SyscallN(symbols[atOptionsSetLog], uintptr(options), uintptr(unsafe.Pointer(log)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atOptionsSetLog], uintptr(options), uintptr(unsafe.Pointer(log)),
+		uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func OptionsSetCancelToken(options, token Handle, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atOptionsSetCancelToken], uintptr(options), uintptr(token), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atOptionsSetCancelToken], uintptr(options), uintptr(token),
+		uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func CancelTokenCreate(out *Handle, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atCancelTokenCreate], uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atCancelTokenCreate], uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -135,33 +147,39 @@ func CancelTokenDestroy(token Handle) {
 }
 
 func DatasetOpen(uri *byte, options Handle, out *Handle, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atDatasetOpen], uintptr(unsafe.Pointer(uri)), uintptr(options), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atDatasetOpen], uintptr(unsafe.Pointer(uri)), uintptr(options),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func DatasetFromArrays(arrays *Array, count int32, loan uintptr, options Handle, out *Handle, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atDatasetFromArrays], uintptr(unsafe.Pointer(arrays)), uintptr(count), releaseFor(loan), loan, uintptr(options), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atDatasetFromArrays], uintptr(unsafe.Pointer(arrays)), uintptr(count),
+		releaseFor(loan), loan, uintptr(options), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func DatasetFromReader(reader *Reader, options Handle, out *Handle, err *Error) int32 {
 	reader.Read, reader.Destroy = callbacks.read, callbacks.release
-	result, _, _ := purego.SyscallN(symbols[atDatasetFromReader], uintptr(unsafe.Pointer(reader)), uintptr(options), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atDatasetFromReader], uintptr(unsafe.Pointer(reader)),
+		uintptr(options), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func DatasetZip(parts *Handle, names **byte, count int32, out *Handle, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atDatasetZip], uintptr(unsafe.Pointer(parts)), uintptr(unsafe.Pointer(names)), uintptr(count), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atDatasetZip], uintptr(unsafe.Pointer(parts)),
+		uintptr(unsafe.Pointer(names)), uintptr(count), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func DatasetConcat(parts *Handle, count int32, out *Handle, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atDatasetConcat], uintptr(unsafe.Pointer(parts)), uintptr(count), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atDatasetConcat], uintptr(unsafe.Pointer(parts)), uintptr(count),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func DatasetSubset(dataset Handle, indices *int64, count int64, loan uintptr, out *Handle, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atDatasetSubset], uintptr(dataset), uintptr(unsafe.Pointer(indices)), uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atDatasetSubset], uintptr(dataset), uintptr(unsafe.Pointer(indices)),
+		uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -200,7 +218,8 @@ func DatasetDestroy(dataset Handle) {
 }
 
 func LoaderCreate(dataset, options Handle, out *Handle, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atLoaderCreate], uintptr(dataset), uintptr(options), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atLoaderCreate], uintptr(dataset), uintptr(options),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -210,12 +229,14 @@ func LoaderBeginEpoch(loader Handle, err *Error) int32 {
 }
 
 func LoaderPosition(loader Handle, epoch, step *int64, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atLoaderPosition], uintptr(loader), uintptr(unsafe.Pointer(epoch)), uintptr(unsafe.Pointer(step)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atLoaderPosition], uintptr(loader), uintptr(unsafe.Pointer(epoch)),
+		uintptr(unsafe.Pointer(step)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func LoaderSeek(loader Handle, epoch, step int64, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atLoaderSeek], uintptr(loader), uintptr(epoch), uintptr(step), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atLoaderSeek], uintptr(loader), uintptr(epoch), uintptr(step),
+		uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -225,17 +246,20 @@ func LoaderSteps(loader Handle) int64 {
 }
 
 func LoaderSetIndices(loader Handle, indices *int64, count int64, loan uintptr, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atLoaderSetIndices], uintptr(loader), uintptr(unsafe.Pointer(indices)), uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atLoaderSetIndices], uintptr(loader),
+		uintptr(unsafe.Pointer(indices)), uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func LoaderStateSave(loader Handle, text *byte, bytes *uintptr, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atLoaderStateSave], uintptr(loader), uintptr(unsafe.Pointer(text)), uintptr(unsafe.Pointer(bytes)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atLoaderStateSave], uintptr(loader), uintptr(unsafe.Pointer(text)),
+		uintptr(unsafe.Pointer(bytes)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func LoaderStateLoad(loader Handle, text *byte, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atLoaderStateLoad], uintptr(loader), uintptr(unsafe.Pointer(text)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atLoaderStateLoad], uintptr(loader), uintptr(unsafe.Pointer(text)),
+		uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -248,7 +272,8 @@ func LoaderInterrupt(loader Handle) {
 }
 
 func LoaderWaitHandle(loader Handle, out *uintptr, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atLoaderWaitHandle], uintptr(loader), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atLoaderWaitHandle], uintptr(loader), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -258,7 +283,8 @@ func LoaderFields(loader Handle, count *int32) *View {
 }
 
 func LoaderStats(loader Handle, out *Stats, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atLoaderStats], uintptr(loader), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atLoaderStats], uintptr(loader), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -268,7 +294,8 @@ func LoaderBadSampleCount(loader Handle) int64 {
 }
 
 func LoaderBadSampleAt(loader Handle, index int64, out *BadSample, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atLoaderBadSampleAt], uintptr(loader), uintptr(index), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atLoaderBadSampleAt], uintptr(loader), uintptr(index),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -277,7 +304,8 @@ func LoaderDestroy(loader Handle) {
 }
 
 func BatchGetInfo(batch Handle, out *BatchInfo, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atBatchGetInfo], uintptr(batch), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atBatchGetInfo], uintptr(batch), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 

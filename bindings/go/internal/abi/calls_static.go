@@ -1,4 +1,5 @@
-// The calls through cgo, linked with the static library that pkg-config knows.
+// The calls through cgo, linked with the static library that pkg-config knows; long, for each function of the header is
+// one here.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -20,7 +21,8 @@ extern void dataline_go_release(void*);
 extern int32_t dataline_go_read(void*, int64_t*, int64_t, void*, char*, size_t);
 extern void dataline_go_log(int32_t, char*, size_t, void*);
 
-static int32_t read_records(void* context, const int64_t* indices, int64_t count, dl_reader_cell* cells, char* message,
+static int32_t read_records(void* context, const int64_t* indices, int64_t count, dl_reader_cell* cells,
+		char* message,
                             size_t message_bytes) {
   return dataline_go_read(context, (int64_t*)indices, count, cells, message, message_bytes);
 }
@@ -45,7 +47,8 @@ static dl_status subset(dl_dataset* dataset, int64_t* indices, int64_t count, ui
                         dl_error* error) {
   return dl_dataset_subset(dataset, indices, count, release_for(loan), (void*)loan, out, error);
 }
-static dl_status loader_set_indices(dl_loader* loader, int64_t* indices, int64_t count, uintptr_t loan, dl_error* error) {
+static dl_status loader_set_indices(dl_loader* loader, int64_t* indices, int64_t count, uintptr_t loan,
+		dl_error* error) {
   return dl_loader_set_indices(loader, indices, count, release_for(loan), (void*)loan, error);
 }
 static dl_status from_reader(dl_reader* reader, dl_options* options, dl_dataset** out, dl_error* error) {
@@ -120,7 +123,8 @@ func OptionCount() int32 {
 }
 
 func OptionAt(index int32, out *OptionInfo, err *Error) int32 {
-	return int32(C.dl_option_at(C.int32_t(index), (*C.dl_option_info)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_option_at(C.int32_t(index), (*C.dl_option_info)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func TransformCount() int32 {
@@ -128,11 +132,13 @@ func TransformCount() int32 {
 }
 
 func TransformAt(index int32, out *TransformInfo, err *Error) int32 {
-	return int32(C.dl_transform_at(C.int32_t(index), (*C.dl_transform_info)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_transform_at(C.int32_t(index), (*C.dl_transform_info)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func TransformArgumentAt(index, argument int32, out *ArgumentInfo, err *Error) int32 {
-	return int32(C.dl_transform_argument_at(C.int32_t(index), C.int32_t(argument), (*C.dl_argument_info)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_transform_argument_at(C.int32_t(index), C.int32_t(argument),
+		(*C.dl_argument_info)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func OptionsCreate(out *Handle, err *Error) int32 {
@@ -144,31 +150,38 @@ func OptionsDestroy(options Handle) {
 }
 
 func OptionsSet(options Handle, key, value *byte, err *Error) int32 {
-	return int32(C.dl_options_set((*C.dl_options)(options), (*C.char)(unsafe.Pointer(key)), (*C.char)(unsafe.Pointer(value)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_options_set((*C.dl_options)(options), (*C.char)(unsafe.Pointer(key)),
+		(*C.char)(unsafe.Pointer(value)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func OptionsGet(options Handle, key *byte, out **byte, err *Error) int32 {
-	return int32(C.dl_options_get((*C.dl_options)(options), (*C.char)(unsafe.Pointer(key)), (**C.char)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_options_get((*C.dl_options)(options), (*C.char)(unsafe.Pointer(key)),
+		(**C.char)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func OptionsSetIndices(options Handle, indices *int64, count int64, loan uintptr, err *Error) int32 {
-	return int32(C.set_indices((*C.dl_options)(options), (*C.int64_t)(unsafe.Pointer(indices)), C.int64_t(count), C.uintptr_t(loan), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.set_indices((*C.dl_options)(options), (*C.int64_t)(unsafe.Pointer(indices)), C.int64_t(count),
+		C.uintptr_t(loan), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func OptionsSetWeights(options Handle, weights *float64, count int64, loan uintptr, err *Error) int32 {
-	return int32(C.set_weights((*C.dl_options)(options), (*C.double)(unsafe.Pointer(weights)), C.int64_t(count), C.uintptr_t(loan), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.set_weights((*C.dl_options)(options), (*C.double)(unsafe.Pointer(weights)), C.int64_t(count),
+		C.uintptr_t(loan), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func OptionsSetLog(options Handle, log *Log, err *Error) int32 {
-	return int32(C.set_log((*C.dl_options)(options), (*C.dl_log)(unsafe.Pointer(log)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.set_log((*C.dl_options)(options), (*C.dl_log)(unsafe.Pointer(log)),
+		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func OptionsSetCancelToken(options, token Handle, err *Error) int32 {
-	return int32(C.dl_options_set_cancel_token((*C.dl_options)(options), (*C.dl_cancel_token)(token), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_options_set_cancel_token((*C.dl_options)(options), (*C.dl_cancel_token)(token),
+		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func CancelTokenCreate(out *Handle, err *Error) int32 {
-	return int32(C.dl_cancel_token_create((**C.dl_cancel_token)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_cancel_token_create((**C.dl_cancel_token)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func CancelTokenCancel(token Handle) {
@@ -180,27 +193,33 @@ func CancelTokenDestroy(token Handle) {
 }
 
 func DatasetOpen(uri *byte, options Handle, out *Handle, err *Error) int32 {
-	return int32(C.dl_dataset_open((*C.char)(unsafe.Pointer(uri)), (*C.dl_options)(options), (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_dataset_open((*C.char)(unsafe.Pointer(uri)), (*C.dl_options)(options),
+		(**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func DatasetFromArrays(arrays *Array, count int32, loan uintptr, options Handle, out *Handle, err *Error) int32 {
-	return int32(C.from_arrays((*C.dl_array)(unsafe.Pointer(arrays)), C.int32_t(count), C.uintptr_t(loan), (*C.dl_options)(options), (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.from_arrays((*C.dl_array)(unsafe.Pointer(arrays)), C.int32_t(count), C.uintptr_t(loan),
+		(*C.dl_options)(options), (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func DatasetFromReader(reader *Reader, options Handle, out *Handle, err *Error) int32 {
-	return int32(C.from_reader((*C.dl_reader)(unsafe.Pointer(reader)), (*C.dl_options)(options), (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.from_reader((*C.dl_reader)(unsafe.Pointer(reader)), (*C.dl_options)(options),
+		(**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func DatasetZip(parts *Handle, names **byte, count int32, out *Handle, err *Error) int32 {
-	return int32(C.dl_dataset_zip((**C.dl_dataset)(unsafe.Pointer(parts)), (**C.char)(unsafe.Pointer(names)), C.int32_t(count), (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_dataset_zip((**C.dl_dataset)(unsafe.Pointer(parts)), (**C.char)(unsafe.Pointer(names)),
+		C.int32_t(count), (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func DatasetConcat(parts *Handle, count int32, out *Handle, err *Error) int32 {
-	return int32(C.dl_dataset_concat((**C.dl_dataset)(unsafe.Pointer(parts)), C.int32_t(count), (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_dataset_concat((**C.dl_dataset)(unsafe.Pointer(parts)), C.int32_t(count),
+		(**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func DatasetSubset(dataset Handle, indices *int64, count int64, loan uintptr, out *Handle, err *Error) int32 {
-	return int32(C.subset((*C.dl_dataset)(dataset), (*C.int64_t)(unsafe.Pointer(indices)), C.int64_t(count), C.uintptr_t(loan), (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.subset((*C.dl_dataset)(dataset), (*C.int64_t)(unsafe.Pointer(indices)), C.int64_t(count),
+		C.uintptr_t(loan), (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func DatasetCount(dataset Handle) int64 {
@@ -232,7 +251,8 @@ func DatasetDestroy(dataset Handle) {
 }
 
 func LoaderCreate(dataset, options Handle, out *Handle, err *Error) int32 {
-	return int32(C.dl_loader_create((*C.dl_dataset)(dataset), (*C.dl_options)(options), (**C.dl_loader)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_loader_create((*C.dl_dataset)(dataset), (*C.dl_options)(options),
+		(**C.dl_loader)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func LoaderBeginEpoch(loader Handle, err *Error) int32 {
@@ -240,11 +260,13 @@ func LoaderBeginEpoch(loader Handle, err *Error) int32 {
 }
 
 func LoaderPosition(loader Handle, epoch, step *int64, err *Error) int32 {
-	return int32(C.dl_loader_position((*C.dl_loader)(loader), (*C.int64_t)(unsafe.Pointer(epoch)), (*C.int64_t)(unsafe.Pointer(step)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_loader_position((*C.dl_loader)(loader), (*C.int64_t)(unsafe.Pointer(epoch)),
+		(*C.int64_t)(unsafe.Pointer(step)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func LoaderSeek(loader Handle, epoch, step int64, err *Error) int32 {
-	return int32(C.dl_loader_seek((*C.dl_loader)(loader), C.int64_t(epoch), C.int64_t(step), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_loader_seek((*C.dl_loader)(loader), C.int64_t(epoch), C.int64_t(step),
+		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func LoaderSteps(loader Handle) int64 {
@@ -252,15 +274,18 @@ func LoaderSteps(loader Handle) int64 {
 }
 
 func LoaderSetIndices(loader Handle, indices *int64, count int64, loan uintptr, err *Error) int32 {
-	return int32(C.loader_set_indices((*C.dl_loader)(loader), (*C.int64_t)(unsafe.Pointer(indices)), C.int64_t(count), C.uintptr_t(loan), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.loader_set_indices((*C.dl_loader)(loader), (*C.int64_t)(unsafe.Pointer(indices)),
+		C.int64_t(count), C.uintptr_t(loan), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func LoaderStateSave(loader Handle, text *byte, bytes *uintptr, err *Error) int32 {
-	return int32(C.dl_loader_state_save((*C.dl_loader)(loader), (*C.char)(unsafe.Pointer(text)), (*C.size_t)(unsafe.Pointer(bytes)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_loader_state_save((*C.dl_loader)(loader), (*C.char)(unsafe.Pointer(text)),
+		(*C.size_t)(unsafe.Pointer(bytes)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func LoaderStateLoad(loader Handle, text *byte, err *Error) int32 {
-	return int32(C.dl_loader_state_load((*C.dl_loader)(loader), (*C.char)(unsafe.Pointer(text)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_loader_state_load((*C.dl_loader)(loader), (*C.char)(unsafe.Pointer(text)),
+		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func LoaderCancel(loader Handle) {
@@ -272,7 +297,8 @@ func LoaderInterrupt(loader Handle) {
 }
 
 func LoaderWaitHandle(loader Handle, out *uintptr, err *Error) int32 {
-	return int32(C.dl_loader_wait_handle((*C.dl_loader)(loader), (*C.intptr_t)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_loader_wait_handle((*C.dl_loader)(loader), (*C.intptr_t)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func LoaderFields(loader Handle, count *int32) *View {
@@ -280,7 +306,8 @@ func LoaderFields(loader Handle, count *int32) *View {
 }
 
 func LoaderStats(loader Handle, out *Stats, err *Error) int32 {
-	return int32(C.dl_loader_stats((*C.dl_loader)(loader), (*C.dl_stats)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_loader_stats((*C.dl_loader)(loader), (*C.dl_stats)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func LoaderBadSampleCount(loader Handle) int64 {
@@ -288,7 +315,8 @@ func LoaderBadSampleCount(loader Handle) int64 {
 }
 
 func LoaderBadSampleAt(loader Handle, index int64, out *BadSample, err *Error) int32 {
-	return int32(C.dl_loader_bad_sample_at((*C.dl_loader)(loader), C.int64_t(index), (*C.dl_bad_sample)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_loader_bad_sample_at((*C.dl_loader)(loader), C.int64_t(index),
+		(*C.dl_bad_sample)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func LoaderDestroy(loader Handle) {
@@ -296,7 +324,8 @@ func LoaderDestroy(loader Handle) {
 }
 
 func BatchGetInfo(batch Handle, out *BatchInfo, err *Error) int32 {
-	return int32(C.dl_batch_get_info((*C.dl_batch)(batch), (*C.dl_batch_info)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+	return int32(C.dl_batch_get_info((*C.dl_batch)(batch), (*C.dl_batch_info)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func BatchRelease(batch Handle) {
