@@ -1,7 +1,7 @@
 // The program bench compares loaders on shuffled rows of 784 bytes, 60,000 of them, in batches of 256: this package,
 // the same as a train.Dataset of GoMLX, GoMLX's own InMemory and ParallelMapOnHost, and a loop written by hand (a limit,
-// not a loader: no thread, no label, no state). In turn, the median of the rounds; every byte is looked at by none.
-// A check of C beside it: `dataline bench`.
+// not a loader: no thread, no label, no state), and, where DATALINE_BIN names it, `dataline bench`, which is the same in
+// C++. In turn; the median of the rounds, the least and the most.
 //
 //	go run ./bench
 //
@@ -10,10 +10,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"iter"
 	"math/rand/v2"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -32,11 +35,12 @@ const (
 	least                  = 400 * time.Millisecond // of a contender in a round, in whole epochs
 )
 
-// contender is one epoch of a loader; it returns the rows that came.
+// contender is one epoch of a loader, which returns the rows that came, or what measures itself, in millions a second.
 type contender struct {
-	name  string
-	epoch func() (int, error)
-	speed []float64
+	name     string
+	epoch    func() (int, error)
+	measured func() (float64, error)
+	speed    []float64
 }
 
 func main() {
@@ -52,13 +56,22 @@ func run() error {
 	for at := range pixels {
 		pixels[at] = byte(random.Uint32())
 	}
-	contenders, err := contendersOf(pixels)
+	folder, err := os.MkdirTemp("", "rows")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	path := filepath.Join(folder, "rows.raw")
+	if err := os.WriteFile(path, pixels, 0o600); err != nil {
+		return err
+	}
+	contenders, err := contendersOf(pixels, fmt.Sprintf("raw:%s?dtype=u8&shape=%d", path, width))
 	if err != nil {
 		return err
 	}
 	for round := range rounds + 1 { // one to warm up
 		for at := range contenders {
-			speed, err := measure(contenders[at].epoch)
+			speed, err := contenders[at].measure()
 			if err != nil {
 				return fmt.Errorf("%s: %w", contenders[at].name, err)
 			}
@@ -74,10 +87,13 @@ func run() error {
 	return nil
 }
 
-func measure(epoch func() (int, error)) (float64, error) {
+func (c *contender) measure() (float64, error) {
+	if c.measured != nil {
+		return c.measured()
+	}
 	began, count := time.Now(), 0
 	for time.Since(began) < least {
-		came, err := epoch()
+		came, err := c.epoch()
 		if err != nil {
 			return 0, err
 		}
@@ -89,8 +105,8 @@ func measure(epoch func() (int, error)) (float64, error) {
 	return float64(count) / time.Since(began).Seconds() / 1e6, nil
 }
 
-func contendersOf(pixels []byte) ([]contender, error) {
-	d, err := dataline.FromArrays([]dataline.Array{dataline.NewArray("x", pixels, rows, width)}, nil)
+func contendersOf(pixels []byte, uri string) ([]contender, error) {
+	d, err := dataline.Open(uri)
 	if err != nil {
 		return nil, err
 	}
@@ -109,13 +125,31 @@ func contendersOf(pixels []byte) ([]contender, error) {
 	}
 	inMemory.BatchSize(batchSize, false).Shuffle()
 	parallel := dataset.ParallelMapOnHost(&orders{}, gatherInto(pixels))
-	return []contender{
+	all := []contender{
 		{name: "Dataline", epoch: func() (int, error) { return ours(loader) }},
-		{name: "Dataline as GoMLX dataset", epoch: theirs(adapter.New("rows", loader, []string{"x"}, nil))},
+		{name: "Dataline as GoMLX dataset", epoch: theirs(adapter.New("rows", loader, []string{"data"}, nil))},
 		{name: "GoMLX InMemory", epoch: theirs(inMemory)},
 		{name: "GoMLX ParallelMapOnHost", epoch: theirs(parallel)},
 		{name: "a loop in Go, by hand", epoch: byHand(pixels)},
-	}, nil
+	}
+	if program := os.Getenv("DATALINE_BIN"); program != "" {
+		all = append(all, contender{name: "dataline bench", measured: func() (float64, error) { return inC(program, uri) }})
+	}
+	return all, nil
+}
+
+// inC is the speed that the program measures itself.
+func inC(program, uri string) (float64, error) {
+	text, err := exec.Command(program, "bench", uri, "--batch_size", fmt.Sprint(batchSize), "--shuffle", "full",
+		"--seconds", fmt.Sprint(least.Seconds()), "--json").Output()
+	if err != nil {
+		return 0, err
+	}
+	var told struct {
+		Speed float64 `json:"samples_per_s"`
+	}
+	err = json.Unmarshal(text, &told)
+	return told.Speed / 1e6, err
 }
 
 func ours(loader *dataline.Loader) (count int, err error) {
@@ -123,7 +157,7 @@ func ours(loader *dataline.Loader) (count int, err error) {
 		if err != nil {
 			return 0, err
 		}
-		x, err := dataline.View[uint8](batch, "x")
+		x, err := dataline.View[uint8](batch, "data")
 		if err != nil {
 			return 0, err
 		}
