@@ -45,7 +45,7 @@ fi
 
 for module in "$here" "$here/../../examples/go" "$here/gomlx"; do
   # What is in the cache already needs no network.
-  (cd "$module" && GOFLAGS=-mod=mod GOPROXY=off go list -deps -test ./... >/dev/null 2>&1) && continue
+  (cd "$module" && GOPROXY=off go list -deps -test ./... >/dev/null 2>&1) && continue
   echo "setup: fetching the modules of ${module##*/}"
   (cd "$module" && go list -deps -test ./... >/dev/null) || lacks "the modules of $module are not to be had"
 done
