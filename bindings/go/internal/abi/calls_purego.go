@@ -9,6 +9,7 @@
 package abi
 
 import (
+	"runtime"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
@@ -323,13 +324,17 @@ func BatchReleaseOn(batch Handle, stream uintptr, err *Error) int32 {
 	return int32(result)
 }
 
-// Next is dl_loader_next, and dl_batch_views where it gave a batch.
+// Next is dl_loader_next, and dl_batch_views where it gave a batch. The argument lists lie in the frame, for others are
+// allocated by each call; what they point to is in the frame too, so it is alive, and where it was.
 func (f *Frame) Next(loader Handle, timeoutNs int64) int32 {
-	status, _, _ := purego.SyscallN(symbols[atLoaderNext], uintptr(loader), uintptr(timeoutNs),
-		uintptr(unsafe.Pointer(&f.Batch)), uintptr(unsafe.Pointer(&f.Error)))
+	f.arguments = [4]uintptr{uintptr(loader), uintptr(timeoutNs), uintptr(unsafe.Pointer(&f.Batch)),
+		uintptr(unsafe.Pointer(&f.Error))}
+	status, _, _ := purego.SyscallN(symbols[atLoaderNext], f.arguments[:]...)
 	if int32(status) == 0 {
-		views, _, _ := purego.SyscallN(symbols[atBatchViews], uintptr(f.Batch), uintptr(unsafe.Pointer(&f.Count)))
+		f.arguments[0], f.arguments[1] = uintptr(f.Batch), uintptr(unsafe.Pointer(&f.Count))
+		views, _, _ := purego.SyscallN(symbols[atBatchViews], f.arguments[:2]...)
 		f.Views = (*View)(pointer(views))
 	}
+	runtime.KeepAlive(f)
 	return int32(status)
 }

@@ -73,6 +73,7 @@ typedef struct {
   const dl_view* views;
   dl_error error;
   int32_t count;
+  uintptr_t arguments[4];
 } frame;
 static dl_status next_views(dl_loader* loader, int64_t timeout_ns, frame* f) {
   const dl_status status = dl_loader_next(loader, timeout_ns, &f->batch, &f->error);

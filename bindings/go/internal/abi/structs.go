@@ -169,10 +169,12 @@ type BadSample struct {
 	Message     [256]byte
 }
 
-// Frame is what the calls of the hot path write to: on the heap, used again.
+// Frame is what the calls of the hot path write to: on the heap always, and used again.
 type Frame struct {
 	Batch Handle
 	Views *View
 	Error Error
 	Count int32
+	// Room for the layer without cgo.
+	arguments [4]uintptr
 }
