@@ -1,0 +1,26 @@
+# Puts `library`, and what it needs that is not part of every Linux, into `folder`, under the names they are asked for by.
+# SPDX-License-Identifier: Apache-2.0
+set(everywhere "^(ld-linux.*|libc|libm|libdl|librt|libpthread|libstdc\\+\\+|libgcc_s)\\.so")
+file(GET_RUNTIME_DEPENDENCIES LIBRARIES "${library}"
+  RESOLVED_DEPENDENCIES_VAR needed UNRESOLVED_DEPENDENCIES_VAR missing
+  PRE_EXCLUDE_REGEXES "${everywhere}")
+if(missing)
+  message(FATAL_ERROR "${library} needs ${missing}, which are not here")
+endif()
+execute_process(COMMAND readelf -d "${library}" OUTPUT_VARIABLE dynamic COMMAND_ERROR_IS_FATAL ANY)
+if(NOT dynamic MATCHES "SONAME[^[]*\\[([^]]*)\\]")
+  message(FATAL_ERROR "${library} has no soname")
+endif()
+set(names "${CMAKE_MATCH_1}")
+set(files "${library}")
+foreach(path IN LISTS needed)
+  get_filename_component(name "${path}" NAME)
+  list(APPEND names "${name}")
+  list(APPEND files "${path}")
+endforeach()
+foreach(name path IN ZIP_LISTS names files)
+  message(STATUS "In the wheel: ${name} (${path})")
+  file(REAL_PATH "${path}" path)
+  configure_file("${path}" "${folder}/${name}" COPYONLY)
+  execute_process(COMMAND "${strip}" --strip-unneeded "${folder}/${name}" COMMAND_ERROR_IS_FATAL ANY)
+endforeach()

@@ -1,0 +1,265 @@
+/* Datasets.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+#include <stdlib.h>
+
+static void dataset_drop(Dataset* self) {
+  dl_dataset* handle = self->handle;
+  self->closed = true;
+  if (self->uses > 0) return;
+  self->handle = NULL;
+  if (handle == NULL) return;
+  Py_BEGIN_ALLOW_THREADS
+  dl_dataset_destroy(handle);
+  Py_END_ALLOW_THREADS
+  mailbox_empty();
+}
+
+static void dataset_free(Dataset* self) {
+  dataset_drop(self);
+  object_free((PyObject*)self);
+}
+
+static PyObject* dataset_close(Dataset* self, PyObject* none) {
+  (void)none;
+  dataset_drop(self);
+  Py_RETURN_NONE;
+}
+
+static bool is_open(Dataset* self) {
+  if (self->handle != NULL && !self->closed) return true;
+  raise_local(DL_ERR_WRONG_STATE, "the dataset is closed");
+  return false;
+}
+
+bool dataset_enter(Dataset* self) {
+  if (!is_open(self)) return false;
+  self->uses++;
+  return true;
+}
+
+void dataset_leave(Dataset* self) {
+  if (--self->uses == 0 && self->closed) dataset_drop(self);
+}
+
+static PyObject* done(Dataset* self, dl_dataset* made, dl_status status, const dl_error* error) {
+  mailbox_empty();
+  if (!check(status, error)) return NULL;
+  dataset_drop(self);
+  self->handle = made;
+  self->closed = false;
+  Py_RETURN_NONE;
+}
+
+static PyObject* dataset_open(Dataset* self, PyObject* arguments) {
+  const char* uri;
+  Options* options;
+  if (!PyArg_ParseTuple(arguments, "sO!:_open", &uri, options_type, &options)) return NULL;
+  dl_dataset* made = NULL;
+  dl_status status;
+  NEW_ERROR(error);
+  Py_BEGIN_ALLOW_THREADS
+  status = dl_dataset_open(uri, options->handle, &made, &error);
+  Py_END_ALLOW_THREADS
+  return done(self, made, status, &error);
+}
+
+/* One field: (name, Loan, axes or None, Loan of offsets or None). */
+static bool read_array(PyObject* described, dl_array* array) {
+  Loan *loan, *offsets = NULL;
+  PyObject* last;
+  *array = (dl_array){.struct_size = sizeof *array};
+  if (!PyArg_ParseTuple(described, "sO!zO", &array->name, loan_type, &loan, &array->axes, &last)) return false;
+  if (last != Py_None) offsets = (Loan*)last;
+  array->kind = offsets == NULL ? DL_KIND_DENSE : DL_KIND_RAGGED;
+  array->dtype = loan->dtype;
+  array->rank = loan->rank;
+  array->shape = loan->shape;
+  array->data = loan->data;
+  if (loan->rank > 0) array->row_stride_bytes = loan->strides[0];
+  int64_t packed = dl_dtype_bytes(loan->dtype);
+  for (int32_t at = loan->rank - 1; at > 0; at--) {
+    if (loan->strides[at] != packed && loan->shape[at] > 1) {
+      raise_local(DL_ERR_INVALID_ARGUMENT, "%s: expected C order within a sample; numpy.ascontiguousarray gives it",
+                  array->name);
+      return false;
+    }
+    packed *= loan->shape[at];
+  }
+  if (offsets == NULL) {
+    if (loan->rank > 0 && loan->shape[0] < 2) array->row_stride_bytes = 0; /* of one row it means nothing */
+    return true;
+  }
+  if (array->row_stride_bytes != packed && loan->rank > 0 && loan->shape[0] > 1) {
+    raise_local(DL_ERR_INVALID_ARGUMENT, "%s: expected packed data", array->name);
+    return false;
+  }
+  array->row_stride_bytes = 0;
+  if (offsets->rank != 1 || offsets->dtype != DL_DTYPE_I64 || offsets->shape[0] < 1 ||
+      (offsets->shape[0] > 1 && offsets->strides[0] != 8)) {
+    raise_local(DL_ERR_INVALID_ARGUMENT, "%s: expected offsets as a packed row of i64", array->name);
+    return false;
+  }
+  array->offsets = (const int64_t*)offsets->data;
+  array->sample_count = offsets->shape[0] - 1;
+  return true;
+}
+
+/* _from_arrays(fields, copy, options): a tuple of fields, which is what the loan keeps. */
+static PyObject* dataset_from_arrays(Dataset* self, PyObject* arguments) {
+  PyObject* fields;
+  int copy;
+  Options* options;
+  if (!PyArg_ParseTuple(arguments, "O!pO!:_from_arrays", &PyTuple_Type, &fields, &copy, options_type, &options)) return NULL;
+  Py_ssize_t count = PyTuple_Size(fields);
+  dl_array* arrays = calloc((size_t)count + 1, sizeof *arrays);
+  letter* kept = arrays == NULL || copy ? NULL : letter_new(fields);
+  PyObject* result = NULL;
+  if (arrays == NULL) {
+    PyErr_NoMemory();
+  } else if (kept != NULL || copy) {
+    Py_ssize_t at = 0;
+    while (at < count && read_array(PyTuple_GetItem(fields, at), &arrays[at])) at++;
+    dl_dataset* made = NULL;
+    dl_status status = DL_ERR_INVALID_ARGUMENT;
+    if (at == count) {
+      NEW_ERROR(error);
+      Py_BEGIN_ALLOW_THREADS
+      status = dl_dataset_from_arrays(arrays, (int32_t)count, copy ? NULL : give_back, kept, options->handle, &made,
+                                      &error);
+      Py_END_ALLOW_THREADS
+      result = done(self, made, status, &error);
+    }
+    if (status != DL_OK && kept != NULL) letter_discard(kept);
+  }
+  free(arrays);
+  return result;
+}
+
+/* The handles of a tuple of datasets; to be freed. */
+static dl_dataset** handles_of(PyObject* parts) {
+  Py_ssize_t count = PyTuple_Size(parts);
+  dl_dataset** handles = calloc((size_t)count + 1, sizeof(dl_dataset*));
+  if (handles == NULL) return (dl_dataset**)PyErr_NoMemory();
+  for (Py_ssize_t at = 0; at < count; at++) {
+    PyObject* part = PyTuple_GetItem(parts, at);
+    if (!PyObject_TypeCheck(part, dataset_type)) {
+      PyErr_Format(PyExc_TypeError, "expected a Dataset, got %R", (PyObject*)Py_TYPE(part));
+    } else if (is_open((Dataset*)part)) {
+      handles[at] = ((Dataset*)part)->handle;
+      continue;
+    }
+    free(handles);
+    return NULL;
+  }
+  return handles;
+}
+
+/* _zip(parts, names as UTF-8 bytes or None) */
+static PyObject* dataset_zip(Dataset* self, PyObject* arguments) {
+  PyObject *parts, *names;
+  if (!PyArg_ParseTuple(arguments, "O!O:_zip", &PyTuple_Type, &parts, &names)) return NULL;
+  Py_ssize_t count = PyTuple_Size(parts);
+  dl_dataset** handles = handles_of(parts);
+  if (handles == NULL) return NULL;
+  const char** texts = calloc((size_t)count + 1, sizeof(char*));
+  for (Py_ssize_t at = 0; texts != NULL && names != Py_None && at < count; at++)
+    texts[at] = PyBytes_AsString(PyTuple_GetItem(names, at));
+  dl_dataset* made = NULL;
+  NEW_ERROR(error);
+  dl_status status = DL_ERR_NO_MEMORY;
+  if (texts != NULL)
+    status = dl_dataset_zip(handles, names == Py_None ? NULL : texts, (int32_t)count, &made, &error);
+  free(texts);
+  free(handles);
+  return done(self, made, status, &error);
+}
+
+static PyObject* dataset_concat(Dataset* self, PyObject* arguments) {
+  PyObject* parts;
+  if (!PyArg_ParseTuple(arguments, "O!:_concat", &PyTuple_Type, &parts)) return NULL;
+  dl_dataset** handles = handles_of(parts);
+  if (handles == NULL) return NULL;
+  dl_dataset* made = NULL;
+  NEW_ERROR(error);
+  dl_status status = dl_dataset_concat(handles, (int32_t)PyTuple_Size(parts), &made, &error);
+  free(handles);
+  return done(self, made, status, &error);
+}
+
+/* _subset(dataset, Loan of packed i64) */
+static PyObject* dataset_subset(Dataset* self, PyObject* arguments) {
+  Dataset* whole;
+  Loan* indices;
+  if (!PyArg_ParseTuple(arguments, "O!O!:_subset", dataset_type, &whole, loan_type, &indices) || !is_open(whole)) return NULL;
+  letter* kept = letter_new((PyObject*)indices);
+  if (kept == NULL) return NULL;
+  dl_dataset* made = NULL;
+  NEW_ERROR(error);
+  dl_status status = dl_dataset_subset(whole->handle, (const int64_t*)indices->data, indices->shape[0], give_back, kept,
+                                       &made, &error);
+  if (status != DL_OK) letter_discard(kept);
+  return done(self, made, status, &error);
+}
+
+static PyObject* dataset_fields(Dataset* self, PyObject* none) {
+  (void)none;
+  int32_t count = 0;
+  if (!is_open(self)) return NULL;
+  const dl_view* views = dl_dataset_fields(self->handle, &count);
+  return fields_of(views, count);
+}
+
+/* (format, uri, notes) */
+static PyObject* dataset_about(Dataset* self, PyObject* none) {
+  (void)none;
+  if (!is_open(self)) return NULL;
+  int32_t count = dl_dataset_note_count(self->handle);
+  PyObject* notes = PyTuple_New(count);
+  for (int32_t at = 0; notes != NULL && at < count; at++) {
+    PyObject* note = PyUnicode_FromString(dl_dataset_note(self->handle, at));
+    if (note == NULL || PyTuple_SetItem(notes, at, note) != 0) {
+      Py_DECREF(notes);
+      return NULL;
+    }
+  }
+  return Py_BuildValue("ssN", dl_dataset_format(self->handle), dl_dataset_uri(self->handle), notes);
+}
+
+static Py_ssize_t dataset_length(Dataset* self) {
+  if (!is_open(self)) return -1;
+  int64_t count = dl_dataset_count(self->handle);
+  if (count >= 0) return (Py_ssize_t)count;
+  PyErr_SetString(PyExc_TypeError, "the number of samples is not known");
+  return -1;
+}
+
+static PyObject* dataset_is_closed(Dataset* self, void* none) {
+  (void)none;
+  return PyBool_FromLong(self->handle == NULL || self->closed);
+}
+
+static PyMethodDef dataset_methods[] = {
+    {"_open", (PyCFunction)dataset_open, METH_VARARGS, "_open($self, uri, options, /)\n--\n\n"},
+    {"_from_arrays", (PyCFunction)dataset_from_arrays, METH_VARARGS, "_from_arrays($self, fields, copy, options, /)\n--\n\n"},
+    {"_from_reader", (PyCFunction)dataset_from_reader, METH_VARARGS,
+     "_from_reader($self, read, fields, count, fingerprint, options, /)\n--\n\n"},
+    {"_zip", (PyCFunction)dataset_zip, METH_VARARGS, "_zip($self, parts, names, /)\n--\n\n"},
+    {"_concat", (PyCFunction)dataset_concat, METH_VARARGS, "_concat($self, parts, /)\n--\n\n"},
+    {"_subset", (PyCFunction)dataset_subset, METH_VARARGS, "_subset($self, dataset, indices, /)\n--\n\n"},
+    {"_fields", (PyCFunction)dataset_fields, METH_NOARGS, "_fields($self, /)\n--\n\n"},
+    {"_about", (PyCFunction)dataset_about, METH_NOARGS, "_about($self, /)\n--\n\n"},
+    {"close", (PyCFunction)dataset_close, METH_NOARGS,
+     "close($self, /)\n--\n\nGives up this object's part; loaders and composed datasets keep theirs. Twice is fine."},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef dataset_properties[] = {{"closed", (getter)dataset_is_closed, NULL, "After ``close``.", NULL},
+                                           {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot dataset_slots[] = {{Py_tp_doc, "A handle on a dataset, opened by one of its methods."},
+                                      {Py_tp_dealloc, dataset_free},
+                                      {Py_tp_methods, dataset_methods},
+                                      {Py_tp_getset, dataset_properties},
+                                      {Py_sq_length, dataset_length},
+                                      {0, NULL}};
+PyType_Spec dataset_spec = {"dataline._core.Dataset", sizeof(Dataset), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                            dataset_slots};

@@ -1,0 +1,130 @@
+/* Objects given back and remarks made by threads that do not have the interpreter's lock.
+ *
+ * The library calls a release from any thread, perhaps while the thread that has the interpreter's lock waits for a lock
+ * of the library's, perhaps when the interpreter is about to end. So nothing here waits for the interpreter: a letter is
+ * put into the box, and the main thread is asked to look into it soon. Every call that may have given something back looks
+ * by itself, so that what is let go on a Python thread is gone at once.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct letter {
+  struct letter* next;
+  PyObject* object; /* to be given back, or the function to call */
+  int32_t level;
+  size_t length;
+  char text[]; /* of a remark */
+};
+
+static _Atomic(letter*) box = NULL;
+/* Held while the interpreter is asked to look, so that it cannot be gone by then. Needs nothing else: no deadlock. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool open_for_calls = true;
+
+letter* letter_new(PyObject* owner) {
+  letter* made = calloc(1, sizeof *made);
+  if (made == NULL) return (letter*)PyErr_NoMemory();
+  Py_INCREF(owner);
+  made->object = owner;
+  made->level = -1;
+  return made;
+}
+
+void letter_discard(letter* unused) {
+  Py_DECREF(unused->object);
+  free(unused);
+}
+
+PyObject* letter_owner(letter* of) { return of->object; }
+
+static void read_remark(const letter* remark) {
+  static const char* const levels[] = {"progress", "info", "warning"};
+  int32_t level = remark->level < 3 ? remark->level : 2;
+  PyObject* text = PyUnicode_DecodeUTF8(remark->text, (Py_ssize_t)remark->length, "replace");
+  PyObject* result = text == NULL ? NULL : PyObject_CallFunction(remark->object, "sN", levels[level], text);
+  if (result == NULL) PyErr_WriteUnraisable(remark->object);
+  Py_XDECREF(result);
+}
+
+void mailbox_empty(void) {
+  if (atomic_load_explicit(&box, memory_order_relaxed) == NULL) return;
+  /* Acquire: pairs with the release in post; what the letters hold was written before. */
+  letter* newest = atomic_exchange_explicit(&box, NULL, memory_order_acquire);
+  letter* oldest = NULL;
+  while (newest != NULL) { /* remarks are read in the order they were made */
+    letter* next = newest->next;
+    newest->next = oldest;
+    oldest = newest;
+    newest = next;
+  }
+  PyObject *type, *value, *traceback; /* a letter may be read in the middle of an error */
+  PyErr_Fetch(&type, &value, &traceback);
+  while (oldest != NULL) {
+    letter* next = oldest->next;
+    if (oldest->level >= 0)
+      read_remark(oldest);
+    else
+      Py_DECREF(oldest->object);
+    free(oldest);
+    oldest = next;
+  }
+  PyErr_Restore(type, value, traceback);
+}
+
+static int look(void* unused) {
+  (void)unused;
+  mailbox_empty();
+  return 0;
+}
+
+static void post(letter* written) {
+  written->next = atomic_load_explicit(&box, memory_order_relaxed);
+  while (!atomic_compare_exchange_weak_explicit(&box, &written->next, written, memory_order_release,
+                                                memory_order_relaxed)) {
+  }
+  pthread_mutex_lock(&gate);
+  /* When its list is full, the next call that looks finds the letter. */
+  if (atomic_load(&open_for_calls)) (void)Py_AddPendingCall(look, NULL);
+  pthread_mutex_unlock(&gate);
+}
+
+void give_back(void* context) { post(context); }
+
+void* remark_sink(PyObject* function) {
+  /* The library has no word for "the last remark was made", so functions are kept for ever, each once. */
+  static PyObject* kept = NULL;
+  if (kept == NULL && (kept = PyDict_New()) == NULL) return NULL;
+  PyObject* key = PyLong_FromVoidPtr(function);
+  int failed = key == NULL ? -1 : PyDict_SetItem(kept, key, function);
+  Py_XDECREF(key);
+  return failed != 0 ? NULL : function;
+}
+
+void remark(int32_t level, const char* message, size_t length, void* context) {
+  letter* written = calloc(1, sizeof *written + length);
+  if (written == NULL) return;
+  written->object = context;
+  written->level = level < 0 ? 0 : level;
+  written->length = length;
+  memcpy(written->text, message, length);
+  post(written);
+}
+
+bool interpreter_open(void) { return atomic_load(&open_for_calls); }
+
+bool mailbox_close(void) {
+  pthread_mutex_lock(&gate);
+  bool first = atomic_exchange(&open_for_calls, false);
+  pthread_mutex_unlock(&gate);
+  return first;
+}
+
+void mailbox_after_fork(void) {
+  /* Another thread of the parent may have held it. */
+  pthread_mutex_t fresh = PTHREAD_MUTEX_INITIALIZER;
+  gate = fresh;
+}

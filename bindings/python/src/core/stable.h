@@ -1,0 +1,43 @@
+/* Python's stable ABI as of 3.9, and the buffer protocol.
+ *
+ * Buffers are in the stable ABI since 3.11 only. 3.9 and 3.10 have the same struct, the same slots and the same functions,
+ * exported, and are closed: nothing in them will move. So what 3.11 promises is declared here for all of them, and one
+ * binary serves 3.9 and everything later.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef DATALINE_PYTHON_STABLE_H
+#define DATALINE_PYTHON_STABLE_H
+
+#define Py_LIMITED_API 0x03090000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+typedef struct {
+  void* buf;
+  PyObject* obj;
+  Py_ssize_t len;
+  Py_ssize_t itemsize;
+  int readonly;
+  int ndim;
+  char* format;
+  Py_ssize_t* shape;
+  Py_ssize_t* strides;
+  Py_ssize_t* suboffsets;
+  void* internal;
+} Py_buffer;
+
+PyAPI_FUNC(int) PyObject_GetBuffer(PyObject* object, Py_buffer* view, int flags);
+PyAPI_FUNC(void) PyBuffer_Release(Py_buffer* view);
+
+#define Py_bf_getbuffer 1
+#define Py_bf_releasebuffer 2
+#define PyBUF_SIMPLE 0
+#define PyBUF_WRITABLE 0x0001
+#define PyBUF_FORMAT 0x0004
+#define PyBUF_ND 0x0008
+#define PyBUF_STRIDES (0x0010 | PyBUF_ND)
+#define PyBUF_C_CONTIGUOUS (0x0020 | PyBUF_STRIDES)
+#define PyBUF_F_CONTIGUOUS (0x0040 | PyBUF_STRIDES)
+#define PyBUF_ANY_CONTIGUOUS (0x0080 | PyBUF_STRIDES)
+#define PyBUF_RECORDS_RO (PyBUF_STRIDES | PyBUF_FORMAT)
+
+#endif

@@ -1,0 +1,83 @@
+/* What the library knows of itself: options, transforms, versions.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+/* Adds to a list, and takes the item. */
+static bool add(PyObject* list, PyObject* item) {
+  bool added = item != NULL && PyList_Append(list, item) == 0;
+  Py_XDECREF(item);
+  return added;
+}
+
+static PyObject* range_end(const dl_option_info* info, int64_t end) {
+  if (info->has_range) return PyLong_FromLongLong(end);
+  Py_RETURN_NONE;
+}
+
+PyObject* option_table(PyObject* self, PyObject* none) {
+  (void)self, (void)none;
+  static const char* const types[] = {"?", "bool", "int", "size", "word", "text", "indices", "weights"};
+  static const char* const scopes[] = {"?", "dataset", "loader", "both"};
+  PyObject* list = PyList_New(0);
+  for (int32_t at = 0; list != NULL && at < dl_option_count(); at++) {
+    dl_option_info info = {.struct_size = sizeof info};
+    NEW_ERROR(error);
+    if (!check(dl_option_at(at, &info, &error), &error)) goto failed;
+    const char* type = types[info.type > 0 && info.type <= DL_OPTION_WEIGHTS ? info.type : 0];
+    if (!add(list, Py_BuildValue("ssssNNssss", info.key, type, info.default_value, info.choices,
+                                 range_end(&info, info.minimum), range_end(&info, info.maximum), info.unit,
+                                 scopes[info.scope & 3], info.doc, info.since)))
+      goto failed;
+  }
+  return list;
+failed:
+  Py_DECREF(list);
+  return NULL;
+}
+
+static PyObject* arguments_of(int32_t index, int32_t count) {
+  PyObject* list = PyList_New(0);
+  for (int32_t at = 0; list != NULL && at < count; at++) {
+    dl_argument_info info = {.struct_size = sizeof info};
+    NEW_ERROR(error);
+    if (!check(dl_transform_argument_at(index, at, &info, &error), &error) ||
+        !add(list, Py_BuildValue("sss", info.name, info.type, info.default_value))) {
+      Py_DECREF(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+PyObject* transform_table(PyObject* self, PyObject* none) {
+  (void)self, (void)none;
+  PyObject* list = PyList_New(0);
+  for (int32_t at = 0; list != NULL && at < dl_transform_count(); at++) {
+    dl_transform_info info = {.struct_size = sizeof info};
+    NEW_ERROR(error);
+    if (!check(dl_transform_at(at, &info, &error), &error) ||
+        !add(list, Py_BuildValue("sNsss", info.name, arguments_of(at, info.argument_count), info.doc, info.source,
+                                 info.since))) {
+      Py_DECREF(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+PyObject* library_version(PyObject* self, PyObject* none) {
+  (void)self, (void)none;
+  return Py_BuildValue("sis", dl_version_string(), (int)dl_abi_version(), dl_build_info());
+}
+
+/* By number, as DL_DTYPE_*; there is no number 0. */
+PyObject* dtype_names(PyObject* self, PyObject* none) {
+  (void)self, (void)none;
+  PyObject* names = PyList_New(0);
+  for (int32_t dtype = 0; names != NULL && (dtype == 0 || dl_dtype_bytes(dtype) > 0); dtype++) {
+    if (add(names, PyUnicode_FromString(dl_dtype_name(dtype)))) continue;
+    Py_DECREF(names);
+    return NULL;
+  }
+  return names;
+}

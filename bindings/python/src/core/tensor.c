@@ -1,0 +1,287 @@
+/* Tensors: a field of a batch by the buffer protocol and by DLPack.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+typedef struct {
+  PyObject_VAR_HEAD
+  dl_batch* batch; /* this object's own reference */
+  dl_view view;
+  int32_t field; /* -1: not a field, but numbers that belong to one or to the batch */
+  bool packed;
+  Py_ssize_t strides[]; /* bytes; for numbers that are no field: the stride and the count */
+} Tensor;
+
+static Tensor* tensor_make(dl_batch* batch, const dl_view* view, int32_t field, int32_t numbers) {
+  allocfunc allocate = (allocfunc)PyType_GetSlot(tensor_type, Py_tp_alloc);
+  Tensor* self = (Tensor*)allocate(tensor_type, numbers);
+  if (self == NULL) return NULL;
+  dl_batch_retain(batch);
+  self->batch = batch;
+  self->view = *view;
+  self->field = field;
+  self->packed = true;
+  return self;
+}
+
+PyObject* tensor_of(dl_batch* batch, int32_t field) {
+  int32_t count = 0;
+  const dl_view* view = view_at(dl_batch_views(batch, &count), field);
+  Tensor* self = tensor_make(batch, view, field, view->rank);
+  if (self == NULL) return NULL;
+  int64_t packed = dl_dtype_bytes(view->dtype);
+  bool empty = item_count(view->shape, view->rank) == 0;
+  for (int32_t at = view->rank - 1; at >= 0; at--) {
+    self->strides[at] = (Py_ssize_t)(view->strides[at] * dl_dtype_bytes(view->dtype));
+    if (self->strides[at] != packed && view->shape[at] > 1 && !empty) self->packed = false;
+    packed *= view->shape[at];
+  }
+  return (PyObject*)self;
+}
+
+PyObject* integers_of(dl_batch* batch, const int64_t* values, int64_t count) {
+  static const int64_t unit = 1;
+  dl_view view = {.name = "", .axes = "", .dtype = DL_DTYPE_I64, .rank = 1, .flags = DL_VIEW_READ_ONLY};
+  view.strides = &unit;
+  view.data = (void*)values;
+  Tensor* self = tensor_make(batch, &view, -1, 2);
+  if (self == NULL) return NULL;
+  self->strides[0] = sizeof(int64_t);
+  self->strides[1] = (Py_ssize_t)count;
+  self->view.shape = (const int64_t*)&self->strides[1];
+  PyObject* memory = PyMemoryView_FromObject((PyObject*)self);
+  Py_DECREF((PyObject*)self);
+  return memory;
+}
+
+static void tensor_free(Tensor* self) {
+  dl_batch_release(self->batch);
+  mailbox_empty();
+  object_free((PyObject*)self);
+}
+
+/* ---- The buffer protocol. ---- */
+
+static const char* format_of(int32_t dtype) {
+  static const char* const formats[] = {NULL, "?", "B", "H", "I",  "Q", "b", "h",
+                                        "i",  "q", "e", NULL, "f", "d", "Zf", "Zd"};
+  return dtype > 0 && dtype <= DL_DTYPE_C128 ? formats[dtype] : NULL;
+}
+
+static int tensor_get_buffer(Tensor* self, Py_buffer* out, int flags) {
+  const char* format = format_of(self->view.dtype);
+  bool read_only = (self->view.flags & DL_VIEW_READ_ONLY) != 0;
+  const char* refused = NULL;
+  out->obj = NULL;
+  if ((flags & PyBUF_WRITABLE) != 0 && read_only)
+    refused = "the field is read-only";
+  else if ((flags & PyBUF_FORMAT) != 0 && format == NULL)
+    refused = "the buffer protocol has no word for bf16: use DLPack, or cast(f32) in the transform";
+  else if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && self->view.rank > 1)
+    refused = "the field is in C order";
+  else if (!self->packed && ((flags & PyBUF_STRIDES) != PyBUF_STRIDES || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS ||
+                             (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS))
+    refused = "the field is not packed: ask for strides";
+  if (refused != NULL) {
+    PyErr_SetString(PyExc_BufferError, refused);
+    return -1;
+  }
+  static char nothing; /* an empty batch may have no memory, but a buffer has an address */
+  out->buf = self->view.data == NULL ? &nothing : (char*)self->view.data + self->view.byte_offset;
+  Py_INCREF((PyObject*)self);
+  out->obj = (PyObject*)self;
+  out->itemsize = dl_dtype_bytes(self->view.dtype);
+  out->len = (Py_ssize_t)(out->itemsize * item_count(self->view.shape, self->view.rank));
+  out->readonly = read_only;
+  out->ndim = self->view.rank;
+  out->format = (flags & PyBUF_FORMAT) != 0 ? (char*)format : NULL;
+  out->shape = (flags & PyBUF_ND) != 0 ? (Py_ssize_t*)self->view.shape : NULL;
+  out->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? self->strides : NULL;
+  out->suboffsets = NULL;
+  out->internal = NULL;
+  return 0;
+}
+_Static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "shapes are handed over as they are");
+
+/* ---- NumPy, without its headers: its own constructor over the buffer. ---- */
+
+static PyObject* packed_array(PyObject* tensor) {
+  static PyObject *make = NULL, *dtypes = NULL, *take = NULL;
+  const Tensor* self = (const Tensor*)tensor;
+  if (make == NULL) {
+    PyObject* parts = from_package("dataline._numpy", "load");
+    PyObject* loaded = parts == NULL ? NULL : PyObject_CallFunctionObjArgs(parts, NULL);
+    Py_XDECREF(parts);
+    if (loaded == NULL || !PyArg_ParseTuple(loaded, "OOO", &make, &take, &dtypes)) return NULL;
+  }
+  PyObject* dtype = PyTuple_GetItem(dtypes, self->view.dtype);
+  if (dtype == Py_None)
+    return raise_local(DL_ERR_UNSUPPORTED, "%s: NumPy has no %s without the package ml_dtypes; take the tensor by DLPack, "
+                       "or cast(f32) in the transform", self->view.name, dl_dtype_name(self->view.dtype));
+  if (!self->packed) return PyObject_CallFunctionObjArgs(take, tensor, NULL);
+  PyObject* shape = shape_tuple(self->view.shape, self->view.rank, 1);
+  PyObject* array = shape == NULL ? NULL : PyObject_CallFunctionObjArgs(make, shape, dtype, tensor, NULL);
+  Py_XDECREF(shape);
+  return array;
+}
+
+static PyObject* offsets_of(const Tensor* self) {
+  dl_batch_info info = {.struct_size = sizeof info};
+  NEW_ERROR(error);
+  if (!check(dl_batch_get_info(self->batch, &info, &error), &error)) return NULL;
+  return integers_of(self->batch, self->view.offsets, info.samples + 1);
+}
+
+static PyObject* tensor_numpy(Tensor* self, PyObject* none) {
+  (void)none;
+  static PyObject* make = NULL;
+  PyObject* data = packed_array((PyObject*)self);
+  if (data == NULL || self->view.kind == DL_KIND_DENSE) return data;
+  PyObject *offsets = NULL, *ragged = NULL;
+  if (make != NULL || (make = from_package("dataline._numpy", "ragged")) != NULL) offsets = offsets_of(self);
+  if (offsets != NULL) ragged = PyObject_CallFunctionObjArgs(make, data, offsets, NULL);
+  Py_DECREF(data);
+  Py_XDECREF(offsets);
+  return ragged;
+}
+
+PyObject* array_of(dl_batch* batch, int32_t field) {
+  PyObject* tensor = tensor_of(batch, field);
+  PyObject* array = tensor == NULL ? NULL : tensor_numpy((Tensor*)tensor, NULL);
+  Py_XDECREF(tensor);
+  return array;
+}
+
+/* ---- DLPack. ---- */
+
+/* None or (major, minor); true when consumers take 1.x. */
+static bool takes_versioned(PyObject* max_version) {
+  if (max_version == NULL || max_version == Py_None) return false;
+  PyObject* major = PySequence_GetItem(max_version, 0);
+  long number = major == NULL ? -1 : PyLong_AsLong(major);
+  Py_XDECREF(major);
+  return number >= 1;
+}
+
+static bool is_host(PyObject* device) {
+  int type, index;
+  if (device == NULL || device == Py_None) return true;
+  return PyArg_ParseTuple(device, "ii", &type, &index) && type == DL_DEVICE_CPU;
+}
+
+static PyObject* tensor_dlpack(Tensor* self, PyObject* arguments, PyObject* keywords) {
+  static char* names[] = {"stream", "max_version", "dl_device", "copy", NULL};
+  PyObject *stream = Py_None, *max_version = Py_None, *device = Py_None, *copy = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|$OOOO:__dlpack__", names, &stream, &max_version, &device, &copy))
+    return NULL;
+  bool versioned = takes_versioned(max_version);
+  bool host = is_host(device);
+  if (PyErr_Occurred()) return NULL;
+  if (stream != Py_None) return PyErr_Format(PyExc_BufferError, "stream: host memory has none; expected None");
+  if (!host) return PyErr_Format(PyExc_BufferError, "dl_device: expected (1, 0), where the tensor is");
+  if (copy != Py_None && PyObject_IsTrue(copy) == 1) return dlpack_copy(&self->view, versioned);
+  return dlpack_export(self->batch, self->field, versioned);
+}
+
+static PyObject* tensor_dlpack_device(Tensor* self, PyObject* none) {
+  (void)none;
+  return Py_BuildValue("ii", (int)self->view.device_type, (int)self->view.device_index);
+}
+
+/* ---- What it is. ---- */
+
+static PyObject* tensor_tobytes(Tensor* self, PyObject* none) {
+  (void)none;
+  int64_t item_bytes = dl_dtype_bytes(self->view.dtype);
+  int64_t bytes = item_bytes * item_count(self->view.shape, self->view.rank);
+  PyObject* made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
+  if (made != NULL && bytes > 0)
+    copy_strided(PyBytes_AsString(made), (const char*)self->view.data + self->view.byte_offset, self->view.rank,
+                 self->view.shape, (const int64_t*)self->strides, item_bytes);
+  return made;
+}
+
+static PyObject* tensor_name(Tensor* self, void* none) {
+  (void)none;
+  return PyUnicode_FromString(self->view.name);
+}
+static PyObject* tensor_dtype(Tensor* self, void* none) {
+  (void)none;
+  return PyUnicode_FromString(dl_dtype_name(self->view.dtype));
+}
+static PyObject* tensor_shape(Tensor* self, void* none) {
+  (void)none;
+  return shape_tuple(self->view.shape, self->view.rank, 1);
+}
+static PyObject* tensor_strides(Tensor* self, void* none) {
+  (void)none;
+  return shape_tuple(self->view.strides, self->view.rank, 1);
+}
+static PyObject* tensor_axes(Tensor* self, void* none) {
+  (void)none;
+  return PyUnicode_FromString(self->view.axes);
+}
+static PyObject* tensor_read_only(Tensor* self, void* none) {
+  (void)none;
+  return PyBool_FromLong((self->view.flags & DL_VIEW_READ_ONLY) != 0);
+}
+static PyObject* tensor_overlapping(Tensor* self, void* none) {
+  (void)none;
+  return PyBool_FromLong((self->view.flags & DL_VIEW_OVERLAPPING) != 0);
+}
+static PyObject* tensor_nbytes(Tensor* self, void* none) {
+  (void)none;
+  return PyLong_FromLongLong(dl_dtype_bytes(self->view.dtype) * item_count(self->view.shape, self->view.rank));
+}
+static PyObject* tensor_offsets(Tensor* self, void* none) {
+  (void)none;
+  if (self->view.kind == DL_KIND_RAGGED) return offsets_of(self);
+  Py_RETURN_NONE;
+}
+
+static PyObject* tensor_repr(Tensor* self) {
+  PyObject* shape = shape_tuple(self->view.shape, self->view.rank, 1);
+  PyObject* text = shape == NULL ? NULL
+                                 : PyUnicode_FromFormat("<dataline.Tensor %s: %s %R>", self->view.name,
+                                                        dl_dtype_name(self->view.dtype), shape);
+  Py_XDECREF(shape);
+  return text;
+}
+
+static Py_ssize_t tensor_length(Tensor* self) {
+  if (self->view.rank > 0) return (Py_ssize_t)self->view.shape[0];
+  PyErr_SetString(PyExc_TypeError, "a tensor without dims has no length");
+  return -1;
+}
+
+static PyMethodDef tensor_methods[] = {
+    {"numpy", (PyCFunction)tensor_numpy, METH_NOARGS,
+     "numpy($self, /)\n--\n\nAs a NumPy array that shares the memory; a ragged field as a Ragged of two."},
+    {"tobytes", (PyCFunction)tensor_tobytes, METH_NOARGS, "tobytes($self, /)\n--\n\nA packed copy, in C order."},
+    {"__dlpack__", (PyCFunction)(void (*)(void))tensor_dlpack, METH_VARARGS | METH_KEYWORDS,
+     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nA DLPack capsule, versioned "
+     "when `max_version` is 1.0 or more. An old one cannot say read-only, so such fields are refused then (BufferError)."},
+    {"__dlpack_device__", (PyCFunction)tensor_dlpack_device, METH_NOARGS, "__dlpack_device__($self, /)\n--\n\n(type, index)."},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef tensor_properties[] = {
+    {"name", (getter)tensor_name, NULL, "Of the field; nested names use `/`.", NULL},
+    {"dtype", (getter)tensor_dtype, NULL, "As the library spells it: \"u8\", \"bf16\".", NULL},
+    {"shape", (getter)tensor_shape, NULL, "Items a dim; the first is the samples, or all rows of a ragged field.", NULL},
+    {"strides", (getter)tensor_strides, NULL, "Items, not bytes, a dim.", NULL},
+    {"axes", (getter)tensor_axes, NULL, "One letter a dim (\"NHWC\"), or \"\" when not known.", NULL},
+    {"read_only", (getter)tensor_read_only, NULL, "Its bytes must not change.", NULL},
+    {"overlapping", (getter)tensor_overlapping, NULL, "Shares bytes with another field of the batch.", NULL},
+    {"nbytes", (getter)tensor_nbytes, NULL, "Bytes of all items.", NULL},
+    {"offsets", (getter)tensor_offsets, NULL,
+     "Of a ragged field: i64, sample i is rows [offsets[i], offsets[i + 1]). None of a dense one.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot tensor_slots[] = {
+    {Py_tp_doc, "A field of a batch: buffer protocol and DLPack over the batch's memory, whose lease it holds."},
+    {Py_tp_dealloc, tensor_free},
+    {Py_tp_methods, tensor_methods},
+    {Py_tp_getset, tensor_properties},
+    {Py_tp_repr, tensor_repr},
+    {Py_sq_length, tensor_length},
+    {Py_bf_getbuffer, tensor_get_buffer},
+    {Py_tp_new, not_by_hand},
+    {0, NULL}};
+PyType_Spec tensor_spec = {"dataline.Tensor", sizeof(Tensor), sizeof(Py_ssize_t), Py_TPFLAGS_DEFAULT, tensor_slots};

@@ -1,0 +1,108 @@
+"""Data loading for machine-learning training: shuffled, transformed batches, loaded ahead by native threads, seen without
+a copy. The stream depends on the data, the options and the seed alone, never on the number of threads, and it is the same
+in every language Dataline speaks.
+
+    import dataline
+
+    loader = dataline.Loader("mnist:data", batch_size=64, shuffle=True, transform="image: normalize(mnist)")
+    for epoch in range(3):
+        for batch in loader:
+            images, labels = batch["image"], batch["label"]  # NumPy arrays over the batch's memory
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import atexit as _atexit
+import os as _os
+
+from . import _core
+from ._core import Batch, CancelToken, Epoch, Tensor
+from ._reader import Source
+from .dataset import Dataset, concat, escape, from_arrays, from_reader, open, zip
+from .errors import (
+    CallError,
+    CancelledError,
+    DataError,
+    DeviceError,
+    EndOfJob,
+    Error,
+    ForkedError,
+    InternalError,
+    Interrupted,
+    MachineError,
+    MemoryShortError,
+    NoPermissionError,
+    NoSuchFieldError,
+    NotFoundError,
+    StateError,
+    SystemCallError,
+    Timeout,
+    TooManyFilesError,
+    UnknownOptionError,
+    UnsupportedError,
+    WrongStateError,
+)
+from .loader import Loader
+from .ragged import Ragged
+from .schema import BadSample, BatchInfo, Field, Position, Stats
+from .tables import OptionInfo, TransformArgument, TransformInfo, build_info, option_table, transform_table
+
+__all__ = [
+    "BadSample",
+    "Batch",
+    "BatchInfo",
+    "CallError",
+    "CancelToken",
+    "CancelledError",
+    "DataError",
+    "Dataset",
+    "DeviceError",
+    "EndOfJob",
+    "Epoch",
+    "Error",
+    "Field",
+    "ForkedError",
+    "InternalError",
+    "Interrupted",
+    "Loader",
+    "MachineError",
+    "MemoryShortError",
+    "NoPermissionError",
+    "NoSuchFieldError",
+    "NotFoundError",
+    "OptionInfo",
+    "Position",
+    "Ragged",
+    "Source",
+    "StateError",
+    "Stats",
+    "SystemCallError",
+    "Tensor",
+    "Timeout",
+    "TooManyFilesError",
+    "TransformArgument",
+    "TransformInfo",
+    "UnknownOptionError",
+    "UnsupportedError",
+    "WrongStateError",
+    "abi_version",
+    "build_info",
+    "concat",
+    "escape",
+    "from_arrays",
+    "from_reader",
+    "open",
+    "option_table",
+    "transform_table",
+    "zip",
+]
+
+__version__, abi_version = _core.library_version()[:2]
+
+# Threads of the library must be gone before the interpreter is.
+_atexit.register(_core.shut_down)
+_os.register_at_fork(after_in_child=_core.after_fork)
+
+from collections.abc import Mapping as _Mapping  # noqa: E402
+
+_Mapping.register(Batch)

@@ -1,0 +1,54 @@
+"""Keyword arguments as options. Keys, types and limits are the library's.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable, Mapping
+from typing import Any, Optional, Union
+
+from . import _core
+from ._borrow import row
+from .tables import option_table
+
+Log = Callable[[str, str], object]
+OptionValue = Union[None, bool, int, str, "os.PathLike[str]", Any]  # Any: an array, for the keys that take one
+
+
+def _text(key: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (str, os.PathLike)):
+        return os.fspath(value)
+    if isinstance(value, float):
+        return repr(value)
+    try:
+        return str(operator.index(value))
+    except TypeError:
+        raise TypeError(f"{key}: expected text, a number or a boolean, got {type(value).__name__}") from None
+
+
+def build(
+    options: Mapping[str, OptionValue], cancel_token: Optional[_core.CancelToken] = None, log: Optional[Log] = None
+) -> _core.Options:
+    """None leaves an option at its default."""
+    made = _core.Options()
+    types = {option.key: option.type for option in option_table()}
+    for key, value in options.items():
+        if value is None:
+            continue
+        kind = types.get(key)
+        if kind == "indices" and not isinstance(value, str):
+            made.set_indices(row(value, "i64", key))
+        elif kind == "weights" and not isinstance(value, str):
+            made.set_weights(row(value, "f64", key))
+        else:
+            made.set(key, _text(key, value))
+    if cancel_token is not None:
+        made.set_cancel_token(cancel_token)
+    if log is not None:
+        made.set_log(log)
+    return made

@@ -1,0 +1,188 @@
+"""Records from Python objects: the slow path, one call at a time under the interpreter's lock.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Optional, Protocol
+
+from . import _core
+from ._borrow import borrow
+from .schema import Field
+
+# How a sample is built up: a field's name, or a list or dict of the same.
+Template = Any
+
+_PACKING = {
+    "bool": "?", "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i8": "b", "i16": "h", "i32": "i", "i64": "q",
+    "f16": "e", "f32": "f", "f64": "d",
+}  # fmt: skip
+_KEPT_ERRORS = 16  # an exception keeps its frames alive
+
+
+class Source(Protocol):
+    """Samples by index: what PyTorch calls a map-style dataset. With ``__getitems__(indices)`` it is asked for up to 64
+    at once."""
+
+    def __len__(self) -> int: ...
+
+    def __getitem__(self, index: int, /) -> Any: ...
+
+
+def template_of(sample: Any, name: str = "") -> Template:
+    """Names for the parts of a sample: keys of dicts and places in tuples, joined by ``/``; ``data`` for a bare array."""
+    if isinstance(sample, Mapping):
+        return {key: template_of(part, f"{name}/{key}" if name else str(key)) for key, part in sample.items()}
+    if isinstance(sample, (tuple, list)):
+        return [template_of(part, f"{name}/{at}" if name else str(at)) for at, part in enumerate(sample)]
+    return name or "data"
+
+
+def leaves(template: Template, sample: Any) -> Iterator[Any]:
+    """The parts of a sample, in the order of the template's names."""
+    if isinstance(template, dict):
+        if not isinstance(sample, Mapping) or sample.keys() != template.keys():
+            raise TypeError(f"expected a dict of {list(template)}, as the first sample is")
+        for key, part in template.items():
+            yield from leaves(part, sample[key])
+    elif isinstance(template, list):
+        if not isinstance(sample, (tuple, list)) or len(sample) != len(template):
+            raise TypeError(f"expected {len(template)} parts, as the first sample has")
+        for part, value in zip(template, sample):
+            yield from leaves(part, value)
+    else:
+        yield sample
+
+
+def rebuild(template: Template, values: Mapping[str, Any]) -> Any:
+    """The same shape of things with other contents."""
+    if isinstance(template, dict):
+        return {key: rebuild(part, values) for key, part in template.items()}
+    if isinstance(template, list):
+        return [rebuild(part, values) for part in template]
+    return values[template]
+
+
+def names_in(template: Template) -> list[str]:
+    """In the order of ``leaves``."""
+    if isinstance(template, dict):
+        return [name for part in template.values() for name in names_in(part)]
+    if isinstance(template, list):
+        return [name for part in template for name in names_in(part)]
+    return [template]
+
+
+def field_of(name: str, value: Any) -> Field:
+    """What samples like this one have; scalars as PyTorch's collate takes them."""
+    if isinstance(value, (str, bytes)):
+        return Field(name, "u8", (-1,), ragged=True)
+    for kind, dtype in ((bool, "bool"), (int, "i64"), (float, "f64"), (complex, "c128")):
+        if isinstance(value, kind):
+            return Field(name, dtype)
+    loan = borrow(value)
+    return Field(name, loan.dtype, loan.shape)
+
+
+class Reader:
+    """Fills the library's cells from a source."""
+
+    def __init__(self, source: Source, fields: Optional[Sequence[Field]] = None) -> None:
+        self.source = source
+        self.errors: dict[int, BaseException] = {}
+        if fields is not None and len(fields) == 1:
+            self.template: Template = fields[0].name
+            self.fields = tuple(fields)
+            if len(source) and isinstance(source[0], Mapping):
+                self.template = {fields[0].name: fields[0].name}
+        elif fields is not None:
+            self.fields = tuple(fields)
+            mapping = len(source) == 0 or isinstance(source[0], Mapping)
+            names = [field.name for field in fields]
+            self.template = dict(zip(names, names)) if mapping else names
+        else:
+            if len(source) == 0:
+                raise ValueError("expected fields=, for there is no sample to look at")
+            sample = source[0]
+            self.template = template_of(sample)
+            parts = zip(names_in(self.template), leaves(self.template, sample))
+            self.fields = tuple(field_of(name, value) for name, value in parts)
+
+    def read(self, indices: tuple[int, ...], cells: _core.Cells) -> Optional[str]:
+        """Called by the library's threads; the text says why records are bad."""
+        reasons: list[tuple[int, str]] = []
+        for at, (index, sample) in enumerate(zip(indices, self._samples(indices))):
+            try:
+                if isinstance(sample, _Failed):
+                    raise sample.error
+                for field, value in enumerate(leaves(self.template, sample)):
+                    cells.put(at, field, self._loan(self.fields[field], value))
+            except Exception as error:
+                cells.fail(at)
+                reasons.append((index, f"{type(error).__name__}: {error}"))
+                self._keep(index, error)
+        if not reasons:
+            return None
+        if len(reasons) == 1:
+            return reasons[0][1]
+        return "; ".join(f"{index}: {text}" for index, text in reasons)
+
+    def _samples(self, indices: tuple[int, ...]) -> Iterator[Any]:
+        fetch = getattr(self.source, "__getitems__", None)
+        if fetch is not None:
+            try:
+                samples = fetch(list(indices))
+                if len(samples) != len(indices):
+                    raise TypeError(f"__getitems__ gave {len(samples)} samples for {len(indices)} indices")
+            except Exception as error:
+                if len(indices) == 1:
+                    yield _Failed(error)
+                    return
+                # Which one it was is found by asking for them one by one.
+                samples = [next(self._samples((index,))) for index in indices]
+            yield from samples
+            return
+        for index in indices:
+            try:
+                yield self.source[index]
+            except Exception as error:
+                yield _Failed(error)
+
+    def _keep(self, index: int, error: BaseException) -> None:
+        if len(self.errors) >= _KEPT_ERRORS:
+            self.errors.pop(next(iter(self.errors)), None)
+        self.errors[index] = error
+
+    @staticmethod
+    def _loan(field: Field, value: Any) -> _core.Loan:
+        if field.ragged and isinstance(value, str):
+            return borrow(value.encode())
+        if isinstance(value, (bool, int, float, complex)) and not hasattr(value, "dtype"):
+            return borrow(_pack(field, value))
+        loan = borrow(value)
+        if loan.dtype != field.dtype:
+            raise TypeError(f"{field.name}: expected {field.dtype}, got {loan.dtype}")
+        if field.ragged:
+            if len(loan.shape) != len(field.shape) or loan.shape[1:] != field.shape[1:]:
+                raise ValueError(f"{field.name}: expected shape {field.shape}, got {loan.shape}")
+        elif loan.shape != field.shape:
+            raise ValueError(f"{field.name}: expected shape {field.shape}, got {loan.shape}")
+        return loan
+
+
+class _Failed:
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
+def _pack(field: Field, value: Any) -> bytes:
+    if field.shape or field.ragged:
+        raise TypeError(f"{field.name}: expected an array of shape {field.shape}, got a number")
+    if field.dtype in ("c64", "c128"):
+        number = complex(value)
+        return struct.pack("2f" if field.dtype == "c64" else "2d", number.real, number.imag)
+    if field.dtype not in _PACKING:
+        raise TypeError(f"{field.name}: expected an array of {field.dtype}, got a number")
+    return struct.pack(_PACKING[field.dtype], value)

@@ -1,0 +1,182 @@
+"""Datasets.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, Optional, Union
+
+from . import _core
+from ._borrow import borrow, row
+from ._options import Log, OptionValue, build
+from ._reader import Reader, Source
+from .ragged import Ragged
+from .schema import Field
+
+__all__ = ["Dataset", "concat", "escape", "from_arrays", "from_reader", "open", "zip"]
+
+
+class Dataset(_core.Dataset):
+    """Samples by index; made by ``open``, ``from_arrays``, ``from_reader``, ``zip``, ``concat`` and ``subset``.
+
+    ``len`` is the samples. Immutable; any thread, several at once. Loaders and composed datasets keep what they need of
+    it, so it may be closed or dropped before them. Stays usable in a forked child.
+    """
+
+    _reader: Optional[Reader] = None
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of one sample."""
+        return tuple(Field(*field) for field in self._fields())
+
+    @property
+    def format(self) -> str:
+        """``"idx"``, ``"zip"``, ``"arrays"``, ..."""
+        return self._about()[0]
+
+    @property
+    def uri(self) -> str:
+        """As it was given to ``open``, or ``""``."""
+        return self._about()[1]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a user should know of it: what was assumed, what is slow."""
+        return self._about()[2]
+
+    @property
+    def reader_errors(self) -> dict[int, BaseException]:
+        """The last exceptions of a reader by sample index, with their tracebacks; 16 at most. ``{}`` without a reader."""
+        return dict(self._reader.errors) if self._reader is not None else {}
+
+    def subset(self, indices: Any) -> Dataset:
+        """The samples ``indices`` of this dataset, in that order. An array of packed i64 is borrowed, anything else
+        copied.
+
+        Raises DataError: an index out of range.
+        """
+        made = Dataset()
+        made._subset(self, row(indices, "i64", "indices"))
+        return made
+
+    def __enter__(self) -> Dataset:
+        return self
+
+    def __exit__(self, *what: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Dataset cannot be pickled or copied: open it again, by the same URI, where it is wanted")
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<dataline.Dataset, closed>"
+        names = ", ".join(f"{field.name}: {field.dtype} {list(field.shape)}" for field in self.fields)
+        return f"<dataline.Dataset {self.format}, {len(self)} samples of {names}>"
+
+
+def escape(path: Union[str, os.PathLike[str]]) -> str:
+    """A path as it is written inside a URI, where ``% , ? & =`` have a meaning."""
+    return "".join(f"%{ord(letter):02X}" if letter in "%,?&=" else letter for letter in os.fspath(path))
+
+
+def open(
+    uri: Union[str, os.PathLike[str]],
+    *,
+    cancel_token: Optional[_core.CancelToken] = None,
+    log: Optional[Log] = None,
+    **options: OptionValue,
+) -> Dataset:
+    """Opens ``scheme:path[,path...][?key=value&...]``, or a bare path, whose format is detected.
+
+    A ``pathlib.Path`` is always a bare path. ``log(level, text)`` hears remarks, soon, on a Python thread; it is kept for
+    the life of the process.
+
+    Raises NotFoundError (a FileNotFoundError), CallError with the column of what is wrong in the URI, DataError for files
+    that are cut, corrupt or do not fit each other, CancelledError.
+    """
+    text = os.fspath(uri)
+    if not isinstance(uri, str) and not os.path.isabs(text):
+        text = os.path.join(os.curdir, text)  # never taken for a scheme
+    made = Dataset()
+    made._open(text, build(options, cancel_token, log))
+    return made
+
+
+def from_arrays(
+    arrays: Mapping[str, Any],
+    *,
+    axes: Optional[Mapping[str, str]] = None,
+    copy: bool = False,
+    log: Optional[Log] = None,
+    **options: OptionValue,
+) -> Dataset:
+    """A dataset of arrays in host memory, one a field; the first dim is the samples.
+
+    Arrays are anything with the buffer protocol (NumPy, ``array``, ``memoryview``), DLPack (torch, JAX, CuPy's pinned
+    memory) or ``__array_interface__``; a Ragged of two is a ragged field. They are borrowed: they must not change, and
+    are kept alive until the dataset and all that came from it are gone. ``copy=True`` copies them now. Rows may lie
+    apart, but a sample has to be in C order. ``axes``: one letter a dim of a sample by field, ``{"image": "HWC"}``.
+    """
+    described = []
+    for name, value in arrays.items():
+        offsets = row(value.offsets, "i64", name) if isinstance(value, Ragged) else None
+        loan = borrow(value.data if isinstance(value, Ragged) else value)
+        described.append((name, loan, (axes or {}).get(name), offsets))
+    unknown = set(axes or {}) - set(arrays)
+    if unknown:
+        raise ValueError(f"axes: no field {sorted(unknown)}; there are {list(arrays)}")
+    made = Dataset()
+    made._from_arrays(tuple(described), copy, build(options, None, log))
+    return made
+
+
+def from_reader(
+    source: Source,
+    *,
+    fields: Optional[Sequence[Field]] = None,
+    fingerprint: Optional[str] = None,
+    log: Optional[Log] = None,
+    **options: OptionValue,
+) -> Dataset:
+    """A dataset of what ``source[index]`` gives, for any object with ``__len__`` and ``__getitem__``.
+
+    The slow path: samples are made one at a time under the interpreter's lock, however many workers there are. With
+    ``__getitems__(indices)`` up to 64 are asked for at once. A sample is a dict, a tuple or one array; its parts become
+    fields named by key, place or ``data``, of the dtypes and shapes of sample 0 unless ``fields`` says so. Numbers,
+    ``str`` and ``bytes`` (ragged u8) will do. An exception makes that sample bad: ``on_error`` says what becomes of it;
+    its text is in the error and in ``loader.bad_samples()``, itself in ``dataset.reader_errors``. ``fingerprint`` is
+    text that identifies the data in a saved state.
+
+    The source is called from other threads, never two at once while Python has its lock.
+    """
+    reader = Reader(source, fields)
+    described = tuple(tuple(field) for field in reader.fields)
+    made = Dataset()
+    made._from_reader(reader.read, described, len(source), fingerprint, build(options, None, log))
+    made._reader = reader
+    return made
+
+
+def zip(*parts: Dataset, **named: Dataset) -> Dataset:
+    """Fields side by side, of datasets of equal length. ``zip(image=a, label=b)`` names the only field of each, or puts
+    ``name/`` before the names of several."""
+    if parts and named:
+        raise TypeError("expected parts with names or without, not both")
+    made = Dataset()
+    if named:
+        made._zip(tuple(named.values()), tuple(name.encode() for name in named))
+    else:
+        made._zip(parts, None)
+    return made
+
+
+def concat(*parts: Dataset) -> Dataset:
+    """One after another; the same fields, dtypes and shapes."""
+    made = Dataset()
+    made._concat(parts)
+    return made

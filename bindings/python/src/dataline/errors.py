@@ -1,0 +1,189 @@
+"""Exceptions, by what has to change for it to work. Where Python has an exception of its own for it, that one is a base too.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Optional
+
+__all__ = [
+    "CallError",
+    "CancelledError",
+    "DataError",
+    "DeviceError",
+    "EndOfJob",
+    "Error",
+    "ForkedError",
+    "InternalError",
+    "Interrupted",
+    "MachineError",
+    "MemoryShortError",
+    "NoPermissionError",
+    "NoSuchFieldError",
+    "NotFoundError",
+    "StateError",
+    "SystemCallError",
+    "Timeout",
+    "TooManyFilesError",
+    "UnknownOptionError",
+    "UnsupportedError",
+    "WrongStateError",
+]
+
+
+class Error(Exception):
+    """What went wrong: one line with file, offset, sample or option, expected and got.
+
+    ``code`` and ``name`` are those of ``dataline.h`` (-45, ``"DL_ERR_CORRUPT"``); ``sample_index`` is the (first) sample
+    concerned, ``column`` the 1-based place in a URI or transform text, ``errno`` what the system said; None where there is
+    none.
+    """
+
+    code: int
+    name: str
+    message: str
+    sample_index: Optional[int]
+    column: Optional[int]
+    errno: Optional[int]
+
+    def __init__(
+        self,
+        message: str,
+        code: int = 0,
+        name: str = "",
+        sample_index: Optional[int] = None,
+        column: Optional[int] = None,
+        errno: Optional[int] = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.name = name
+        self.sample_index = sample_index
+        self.column = column
+        self.errno = errno
+
+    def __str__(self) -> str:
+        return self.message
+
+    def __reduce__(self) -> tuple[type[Error], tuple[object, ...]]:
+        return type(self), (self.message, self.code, self.name, self.sample_index, self.column, self.errno)
+
+
+class CallError(Error, ValueError):
+    """The call: an argument, an option, a URI, a transform."""
+
+
+class UnknownOptionError(CallError, TypeError):
+    """No such option; names the nearest."""
+
+
+class NoSuchFieldError(CallError, KeyError):
+    """There is no field of that name."""
+
+
+class UnsupportedError(CallError, NotImplementedError):
+    """Known, but not in this build, this release or this kind of dataset."""
+
+
+class WrongStateError(CallError, RuntimeError):
+    """Not possible now: closed, released."""
+
+
+class ForkedError(CallError, RuntimeError):
+    """The loader belongs to the parent process."""
+
+
+class MachineError(Error, RuntimeError):
+    """The machine: memory, threads, open files, leases held."""
+
+
+class MemoryShortError(MachineError, MemoryError):
+    """There is no memory, or not within ``memory_budget``."""
+
+
+class TooManyFilesError(MachineError, OSError):
+    """The process may open no more files."""
+
+
+class DataError(Error):
+    """The data: files, samples, a reader."""
+
+
+class NotFoundError(DataError, FileNotFoundError):
+    """No such file."""
+
+
+class NoPermissionError(DataError, PermissionError):
+    """The file may not be read."""
+
+
+class SystemCallError(DataError, OSError):
+    """Reading failed, or it is no file that can be read."""
+
+
+class StateError(Error, ValueError):
+    """A saved state: damaged, or of another dataset or configuration; names both values."""
+
+
+class DeviceError(Error, RuntimeError):
+    """The accelerator."""
+
+
+class InternalError(Error, RuntimeError):
+    """A defect of the library; please report it."""
+
+
+class CancelledError(Error):
+    """Cancelled, until a seek; by a token for good."""
+
+
+class Interrupted(Error):
+    """``interrupt`` ended the wait; nothing was lost."""
+
+
+class Timeout(Error, builtins.TimeoutError):
+    """There was no batch in time; nothing was lost."""
+
+
+class EndOfJob(Error, EOFError):
+    """The last of ``epochs`` epochs is over."""
+
+
+_BY_NAME: dict[str, type[Error]] = {
+    "DL_ERR_UNKNOWN_OPTION": UnknownOptionError,
+    "DL_ERR_NO_SUCH_FIELD": NoSuchFieldError,
+    "DL_ERR_UNSUPPORTED": UnsupportedError,
+    "DL_ERR_WRONG_STATE": WrongStateError,
+    "DL_ERR_FORKED": ForkedError,
+    "DL_ERR_NO_MEMORY": MemoryShortError,
+    "DL_ERR_OVER_BUDGET": MemoryShortError,
+    "DL_ERR_TOO_MANY_FILES": TooManyFilesError,
+    "DL_ERR_NOT_FOUND": NotFoundError,
+    "DL_ERR_PERMISSION": NoPermissionError,
+    "DL_ERR_NOT_A_FILE": SystemCallError,
+    "DL_ERR_IO": SystemCallError,
+    "DL_CANCELLED": CancelledError,
+    "DL_INTERRUPTED": Interrupted,
+    "DL_TIMEOUT": Timeout,
+    "DL_END": EndOfJob,
+}
+
+# The bands of numbers that the header promises.
+_BANDS: tuple[tuple[int, type[Error]], ...] = (
+    (-20, CallError),
+    (-40, MachineError),
+    (-70, DataError),
+    (-80, StateError),
+    (-90, DeviceError),
+)
+
+
+def from_status(code: int, name: str, message: str, sample_index: int, column: int, errno: int) -> Error:
+    """The exception of a ``dl_error``."""
+    kind = _BY_NAME.get(name)
+    if kind is None:
+        kind = next((kind for below, kind in _BANDS if below < code < 0), InternalError)
+    return kind(message, code, name, None if sample_index < 0 else sample_index, column or None, errno or None)

@@ -1,0 +1,133 @@
+"""Loaders.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, NoReturn, Optional, Union
+
+from . import _core
+from ._borrow import row
+from ._options import Log, OptionValue, build
+from .dataset import Dataset, open
+from .schema import BadSample, Field, Position, Stats
+from .tables import options_help
+
+__all__ = ["Loader"]
+
+
+class Loader(_core.Loader):
+    """A job's stream of batches, loaded ahead by threads of the library; owns them, its memory and its position.
+
+    ``for batch in loader`` is one epoch and ``len(loader)`` its batches; after a ``break`` the next ``for`` starts the next
+    epoch, after ``seek`` or ``load_state`` it goes on there. ``next`` may be called from several threads, each gets another
+    batch. Ctrl-C is seen while waiting, and the loader can be used after it. Waiting never holds the interpreter's lock.
+    In a forked child every call raises ForkedError.
+
+    ``dataset`` is a Dataset, or what ``open`` takes. Options are keyword arguments, None leaves a default; arrays
+    (``sample_indices``, ``weights``) are borrowed when they are packed i64 and f64. ``log(level, text)`` hears remarks,
+    soon, on a Python thread; it is kept for the life of the process.
+
+    Raises CallError (UnknownOptionError names the nearest), MachineError when memory or threads do not suffice.
+
+    Options:
+
+    """
+
+    dataset: Dataset
+
+    def __init__(
+        self,
+        dataset: Union[Dataset, str, os.PathLike[str]],
+        *,
+        cancel_token: Optional[_core.CancelToken] = None,
+        log: Optional[Log] = None,
+        **options: OptionValue,
+    ) -> None:
+        made = build(options, cancel_token, log)
+        if not isinstance(dataset, Dataset):
+            dataset = open(dataset, cancel_token=cancel_token, log=log, **options)
+        self.dataset = dataset
+        self._create(dataset, made)
+
+    def next(self, timeout: Optional[float] = None) -> Optional[_core.Batch]:
+        """The next batch, in order; None once at the end of each epoch, the last too.
+
+        ``timeout`` is in seconds: None waits for ever, 0 does not wait. With ``num_workers=0`` the call does the work
+        itself, whatever the time-out.
+
+        Raises EndOfJob after the last of ``epochs`` epochs, Timeout, DataError for bad samples (once a step, with
+        ``on_error="raise"``; the next call gives the step's good samples), CancelledError, Interrupted.
+        """
+        if timeout is None:
+            return self._next(-1)
+        if not timeout >= 0:
+            raise ValueError(f"timeout: expected seconds, 0 or more, got {timeout}")
+        return self._next(min(int(timeout * 1e9), 2**63 - 1))
+
+    @property
+    def position(self) -> Position:
+        """What was delivered."""
+        return Position(*self._position())
+
+    def seek(self, epoch: int, step: int = 0) -> None:
+        """Goes to a step of an epoch. Ends a cancel. Batches that are held stay as they are.
+
+        Raises DataError (out of range) with the limits.
+        """
+        self._seek(epoch, step)
+
+    def set_indices(self, indices: Any) -> None:
+        """The order (``sample_indices``) from the next epoch that has not begun; of the same length as the first."""
+        self._set_indices(row(indices, "i64", "indices"))
+
+    def state_dict(self) -> dict[str, str]:
+        """``save_state`` as a dict, for checkpoints of dicts."""
+        return {"dataline": self.save_state()}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes to the position of a ``state_dict``."""
+        if not isinstance(state.get("dataline"), str):
+            raise ValueError(f"expected the state of a loader, {{'dataline': text}}, got a dict of {list(state)}")
+        self.load_state(state["dataline"])
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of a batch, after transforms; the first dim is -1 where batches may differ in size."""
+        return tuple(Field(*field) for field in self._fields())
+
+    def stats(self) -> Stats:
+        """Counters since it was made."""
+        return Stats(*self._stats())
+
+    def bad_samples(self) -> list[BadSample]:
+        """The bad samples met so far, in order of delivery."""
+        return [
+            BadSample(code, name, source, index, epoch, step, slot, None if stand_in < 0 else stand_in, message)
+            for code, name, source, index, epoch, step, slot, stand_in, message in self._bad_samples()
+        ]
+
+    def __enter__(self) -> Loader:
+        return self
+
+    def __exit__(self, *what: object) -> None:
+        self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(
+            "a Loader cannot be pickled or copied: make it again from the same URI and options, and hand over its "
+            "state_dict()"
+        )
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return "<dataline.Loader, closed>"
+        return f"<dataline.Loader at {self.position} of {len(self)} steps>"
+
+
+# Python -OO drops docstrings.
+if Loader.__doc__ is not None:
+    Loader.__doc__ = Loader.__doc__.rstrip() + "\n\n" + options_help() + "\n"

@@ -1,0 +1,112 @@
+"""What there is in datasets, loaders and batches, as named tuples.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Optional
+
+__all__ = ["BadSample", "BatchInfo", "Field", "Position", "Stats"]
+
+
+class Field(NamedTuple):
+    """A field of a schema."""
+
+    name: str
+    """Nested names use ``/``."""
+    dtype: str
+    """``bool u8 u16 u32 u64 i8 i16 i32 i64 f16 bf16 f32 f64 c64 c128``."""
+    shape: tuple[int, ...] = ()
+    """Of one sample in a dataset, of a batch in a loader. -1: varying. Ragged: the first dim is -1."""
+    ragged: bool = False
+    """Samples of different length, packed one after another. Bytes and UTF-8 text are ragged u8."""
+    axes: str = ""
+    """One letter a dim (``"HWC"``), or ``""`` when not known."""
+    nbytes: int = 0
+    """Bytes of one sample, or of a batch; -1 when varying. For a ragged field of a reader: the most bytes of one sample,
+    where it is more than 0 (otherwise the option ``max_bytes_per_sample`` holds)."""
+
+
+class BatchInfo(NamedTuple):
+    """Where a batch is from."""
+
+    epoch: int
+    step: int
+    samples: int
+    """Rows, pads included."""
+    valid: int
+    """Rows that are not pads."""
+    indices: memoryview
+    """[samples], i64: index in its source; of the sample that stands in, where one does."""
+    sources: memoryview
+    """[samples], i64: which dataset of a mix; 0."""
+
+
+class Position(NamedTuple):
+    """What a loader delivered, never what it loaded ahead. ``step`` may be the number of steps: the end is still due."""
+
+    epoch: int
+    step: int
+
+
+class Stats(NamedTuple):
+    """Counters since the loader was made. delivered + skipped + dropped = the rank's slots of the epochs passed through."""
+
+    num_workers: int
+    """In use; 0: the caller's thread."""
+    batches: int
+    """Delivered."""
+    samples: int
+    """Delivered, without pads."""
+    bytes: int
+    """Delivered."""
+    skipped: int
+    """Samples left out because they were bad."""
+    dropped: int
+    """Slots left out by ``last_batch="drop"``."""
+    padded: int
+    """Rows added by ``last_batch="pad"``."""
+    replaced: int
+    """Rows in which another sample stands in."""
+    bad: int
+    """Distinct bad samples seen."""
+    wait_ns: int
+    """Consumers waited in ``next``; 0 with ``num_workers=0``."""
+    waits: int
+    """Calls that had to wait."""
+    worker_cpu_ns: int
+    """CPU time of worker threads; 0 with ``num_workers=0``."""
+    arena_bytes: int
+    """The slots."""
+    held_bytes: int
+    """All host memory the loader holds now."""
+    budget_bytes: int
+    """The limit in force."""
+    leases_held: int
+    """Batches held by consumers now."""
+    lease_copies: int
+    """Batches delivered as a fresh allocation (``lease_overflow="copy"``)."""
+    ready_batches: int
+    """Loaded and waiting to be taken."""
+    pinned_bytes: int
+    """Page-locked."""
+    threads_abandoned: int
+    """Workers left behind in a reader that never returned."""
+
+
+class BadSample(NamedTuple):
+    """A bad sample that was met."""
+
+    code: int
+    name: str
+    """Of the code, as in ``dataline.h``."""
+    source: int
+    index: int
+    epoch: int
+    """Where it was first met."""
+    step: int
+    slot: int
+    replacement: Optional[int]
+    """The sample that stood in; None: skipped."""
+    message: str

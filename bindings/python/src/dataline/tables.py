@@ -1,0 +1,85 @@
+"""What the library knows of itself.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple, Optional
+
+from . import _core
+
+__all__ = ["OptionInfo", "TransformArgument", "TransformInfo", "build_info", "option_table", "transform_table"]
+
+
+class OptionInfo(NamedTuple):
+    """An option, which is a keyword argument of ``open`` and ``Loader``."""
+
+    key: str
+    type: str
+    """``bool int size word text indices weights``; a size is in bytes."""
+    default: str
+    """As text; ``""``: none."""
+    choices: tuple[str, ...]
+    minimum: Optional[int]
+    maximum: Optional[int]
+    unit: str
+    scope: str
+    """``dataset``, ``loader`` or ``both``."""
+    doc: str
+    since: str
+
+
+class TransformArgument(NamedTuple):
+    """An argument of an operator."""
+
+    name: str
+    type: str
+    default: str
+    """``""``: required."""
+
+
+class TransformInfo(NamedTuple):
+    """An operator of the ``transform`` option."""
+
+    name: str
+    arguments: tuple[TransformArgument, ...]
+    doc: str
+    source: str
+    """The definition it follows."""
+    since: str
+
+
+@lru_cache(maxsize=None)
+def option_table() -> tuple[OptionInfo, ...]:
+    """All options."""
+    return tuple(
+        OptionInfo(key, kind, default, tuple(filter(None, choices.split("|"))), *others)
+        for key, kind, default, choices, *others in _core.option_table()
+    )
+
+
+@lru_cache(maxsize=None)
+def transform_table() -> tuple[TransformInfo, ...]:
+    """All operators of the ``transform`` option."""
+    return tuple(
+        TransformInfo(name, tuple(TransformArgument(*argument) for argument in arguments), *others)
+        for name, arguments, *others in _core.transform_table()
+    )
+
+
+@lru_cache(maxsize=None)
+def options_help() -> str:
+    """The table as text, for the help of what takes options."""
+    lines = []
+    for option in option_table():
+        words = " | ".join(option.choices) or option.type
+        default = f" = {option.default}" if option.default else ""
+        lines.append(f"    {option.key}: {words}{default}\n        {option.doc}")
+    return "\n".join(lines)
+
+
+def build_info() -> str:
+    """Optional parts and compiler of the library in use: ``"highway mimalloc; gcc 12.2.0"``."""
+    return _core.library_version()[2]
