@@ -59,9 +59,11 @@ static PyObject* loan_of_buffer(PyObject* type, PyObject* object) {
   }
   self->data = buffer->buf;
   self->rank = buffer->ndim;
-  for (int at = 0; at < buffer->ndim; at++) {
-    self->shape[at] = buffer->shape[at];
-    self->strides[at] = buffer->strides[at];
+  int64_t packed = buffer->itemsize; /* exporters such as ctypes leave strides out, whatever was asked for */
+  for (int at = buffer->ndim - 1; at >= 0; at--) {
+    self->shape[at] = buffer->shape == NULL ? buffer->len / buffer->itemsize : buffer->shape[at];
+    self->strides[at] = buffer->strides == NULL ? packed : buffer->strides[at];
+    packed *= self->shape[at];
   }
   return (PyObject*)self;
 }

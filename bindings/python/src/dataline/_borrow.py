@@ -40,7 +40,12 @@ def _of_dlpack(value: Any) -> _core.Loan:
     try:
         capsule = value.__dlpack__(max_version=(1, 0))
     except TypeError:  # made before there were versions
-        capsule = value.__dlpack__()
+        try:
+            capsule = value.__dlpack__()
+        except (BufferError, RuntimeError):  # nor could it say bool, or read-only
+            if not hasattr(value, "__array__"):
+                raise
+            return borrow(value.__array__())
     return _core.Loan.of_capsule(capsule)
 
 

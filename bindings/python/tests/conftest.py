@@ -1,0 +1,60 @@
+"""What the tests share.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy as np
+import pytest
+
+import dataline
+
+Shell = Callable[..., bytes]
+
+
+def program() -> Optional[str]:
+    return os.environ.get("DATALINE_BIN") or shutil.which("dataline")
+
+
+@pytest.fixture
+def shell() -> Shell:
+    """What the program ``dataline`` writes on standard output."""
+    found = program()
+    if found is None:
+        pytest.skip("there is no program dataline (DATALINE_BIN)")
+
+    def run(*arguments: object) -> bytes:
+        return subprocess.run([found, *map(str, arguments)], check=True, stdout=subprocess.PIPE).stdout
+
+    return run
+
+
+def numbers(count: int) -> dataline.Dataset:
+    """``x``: the index of each sample."""
+    return dataline.from_arrays({"x": np.arange(count, dtype=np.int64)})
+
+
+def loader_of(count: int = 10, **options: Any) -> dataline.Loader:
+    return dataline.Loader(numbers(count), **options)
+
+
+def epoch_of(loader: dataline.Loader) -> list[list[int]]:
+    """All ``x`` of an epoch, batch by batch."""
+    return [batch["x"].tolist() for batch in loader]
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> str:
+    """The URI of 1000 records of 16 bytes, no two alike."""
+    path = tmp_path / "records.raw"
+    values = np.arange(1000, dtype=np.uint64)
+    np.stack([values, values * np.uint64(0x9E3779B97F4A7C15)], axis=1).tofile(path)
+    return f"raw:{path}?dtype=u8&shape=16"

@@ -1,0 +1,192 @@
+"""Waits that end before a batch is there: time-outs, other threads, Ctrl-C.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import select
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from conftest import loader_of, numbers
+
+import dataline
+
+
+class Gated:
+    """Samples that cannot be read while the gate is closed."""
+
+    def __init__(self) -> None:
+        self.gate, self.entered = threading.Event(), threading.Event()
+        self.gate.set()
+
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, index: int) -> int:
+        self.entered.set()
+        assert self.gate.wait(60)
+        return index
+
+
+def gated(**options: Any) -> tuple[Gated, dataline.Loader]:
+    source = Gated()
+    dataset = dataline.from_reader(source)
+    source.gate.clear()
+    source.entered.clear()
+    return source, dataline.Loader(dataset, **{"num_workers": 1, **options})
+
+
+def test_a_time_out_loses_nothing() -> None:
+    source, loader = gated()
+    for timeout in (0, 0.001, 0.06):
+        with pytest.raises(TimeoutError) as caught:
+            loader.next(timeout)
+        assert isinstance(caught.value, dataline.Timeout)
+    for wrong in (-1, float("nan")):
+        with pytest.raises(ValueError, match="timeout"):
+            loader.next(wrong)
+    source.gate.set()
+    batch = loader.next(timeout=1e12)
+    assert batch is not None
+    assert batch["data"].tolist() == [0, 1, 2, 3]
+
+
+def waiting(loader: dataline.Loader) -> tuple[threading.Thread, list[Any]]:
+    """A thread that waits for a batch, and what came of it."""
+    result: list[Any] = []
+
+    def wait() -> None:
+        try:
+            result.append(loader.next())
+        except dataline.Error as error:
+            result.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread, result
+
+
+def test_interrupt_ends_the_wait_in_progress_only() -> None:
+    source, loader = gated()
+    thread, result = waiting(loader)
+    while thread.is_alive():  # when the wait has begun is not known
+        loader.interrupt()
+        thread.join(0.001)
+    assert isinstance(result[0], dataline.Interrupted)
+    source.gate.set()
+    assert loader.next() is not None
+
+
+def test_cancel_from_another_thread_holds_until_a_seek() -> None:
+    source, loader = gated()
+    thread, result = waiting(loader)
+    loader.cancel()
+    thread.join()
+    assert isinstance(result[0], dataline.CancelledError)
+    with pytest.raises(dataline.CancelledError):
+        loader.next()
+    source.gate.set()
+    loader.seek(0)
+    assert len(list(loader)) == 1
+
+
+def test_close_from_another_thread_ends_the_wait() -> None:
+    source, loader = gated()
+    thread, result = waiting(loader)
+    while loader.stats().waits == 0 and thread.is_alive():
+        time.sleep(0.001)  # until the other thread is in it
+    loader.close()
+    source.gate.set()
+    thread.join()
+    assert isinstance(result[0], dataline.WrongStateError)
+    assert loader.closed
+
+
+def test_a_token_ends_opening_and_waiting_for_good(tmp_path: Path) -> None:
+    token = dataline.CancelToken()
+    loader = loader_of(10, cancel_token=token)
+    loader.next()
+    token.cancel()
+    with pytest.raises(dataline.CancelledError):
+        loader.next()
+    loader.seek(0)
+    with pytest.raises(dataline.CancelledError):
+        loader.next()
+    np.save(tmp_path / "x.npy", np.arange(4))
+    with pytest.raises(dataline.CancelledError):
+        dataline.open(tmp_path / "x.npy", cancel_token=token)
+    with pytest.raises(TypeError):
+        dataline.CancelToken(1)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_ctrl_c_ends_a_wait_soon_and_the_loader_goes_on(workers: int) -> None:
+    source, loader = gated(num_workers=workers)
+    began = time.monotonic()
+
+    def interrupt() -> None:
+        source.entered.wait(60)
+        signal.raise_signal(signal.SIGINT) if workers else signal.pthread_kill(main, signal.SIGINT)
+
+    main = threading.main_thread().ident
+    assert main is not None
+    other = threading.Thread(target=interrupt)
+    other.start()
+    with pytest.raises(KeyboardInterrupt):
+        loader.next()
+    assert time.monotonic() - began < 5
+    other.join()
+    source.gate.set()
+    assert loader.position == (0, 0)
+    batch = loader.next()
+    assert batch is not None
+    assert batch["data"].tolist() == [0, 1, 2, 3]
+    assert loader.bad_samples() == [] or workers == 0
+
+
+def test_a_loader_can_be_selected_on() -> None:
+    source, loader = gated()
+    assert select.select([loader], [], [], 0)[0] == []
+    source.gate.set()
+    assert select.select([loader], [], [], 60)[0] == [loader]
+    assert loader.next(timeout=0) is not None
+
+
+def test_waiting_does_not_hold_the_interpreter_lock() -> None:
+    source, loader = gated()
+    thread, result = waiting(loader)
+    for _ in range(1000):  # would not run, or each time after a wait
+        assert thread.is_alive() or result
+    source.gate.set()
+    thread.join()
+    assert result[0]["data"].tolist() == [0, 1, 2, 3]
+
+
+def test_a_reader_that_does_not_return_is_left_behind_with_a_remark() -> None:
+    remarks: list[tuple[str, str]] = []
+    told = threading.Event()
+
+    def log(level: str, text: str) -> None:
+        remarks.append((level, text))
+        told.set()
+
+    source, loader = gated(log=log)
+    source.entered.wait(60)
+    began = time.monotonic()
+    loader.close()  # waits a second for it
+    assert time.monotonic() - began < 30
+    assert told.wait(60)
+    assert [level for level, _ in remarks] == ["warning"]
+    source.gate.set()
+
+
+def test_remarks_arrive_and_their_failures_are_not_lost(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(TypeError, match="log"):
+        dataline.Loader(numbers(3), log=3)  # type: ignore[arg-type]

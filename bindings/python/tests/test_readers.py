@@ -1,0 +1,203 @@
+"""Readers: samples from Python objects.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import array
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dataline
+
+
+class Source:
+    """Samples made by a function."""
+
+    def __init__(self, count: int, make: Any) -> None:
+        self.count, self.make = count, make
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: int) -> Any:
+        return self.make(index)
+
+
+class BatchedSource(Source):
+    """The same, asked for many at once; keeps how many."""
+
+    def __init__(self, count: int, make: Any) -> None:
+        super().__init__(count, make)
+        self.asked: list[int] = []
+
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        self.asked.append(len(indices))
+        return [self.make(index) for index in indices]
+
+
+def batches(source: Any, **options: Any) -> list[dataline.Batch]:
+    return list(dataline.Loader(dataline.from_reader(source), **options))
+
+
+def test_a_dict_a_tuple_and_an_array_become_fields() -> None:
+    def names(sample: Any) -> list[str]:
+        return [field.name for field in dataline.from_reader(Source(2, lambda _: sample)).fields]
+
+    assert names({"a": 1, "b": {"c": 2.0, "d": [3, 4]}}) == ["a", "b/c", "b/d/0", "b/d/1"]
+    assert names((1, (2, 3))) == ["0", "1/0", "1/1"]
+    assert names(np.zeros(3)) == ["data"]
+
+
+def test_values_arrive_as_they_were_given() -> None:
+    def make(index: int) -> Any:
+        return {
+            "array": np.full((2, 3), index, np.float16), "strided": np.arange(12).reshape(3, 4)[:, ::2] + index,
+            "scalar": np.uint8(index), "int": index, "float": index / 2, "bool": index % 2 == 0, "complex": 1j * index,
+            "text": "ü" * index, "bytes": bytes([index]), "packed": array.array("h", [index, -index]),
+        }  # fmt: skip
+
+    dataset = dataline.from_reader(Source(5, make))
+    dtypes = {field.name: field.dtype for field in dataset.fields}
+    assert dtypes == {"array": "f16", "strided": "i64", "scalar": "u8", "int": "i64", "float": "f64", "bool": "bool",
+                      "complex": "c128", "text": "u8", "bytes": "u8", "packed": "i16"}  # fmt: skip
+    (batch,) = dataline.Loader(dataset, batch_size=5)
+    for name in ("array", "strided", "scalar", "int", "float", "bool", "complex", "packed"):
+        np.testing.assert_array_equal(batch[name], np.stack([np.asarray(make(at)[name]) for at in range(5)]), err_msg=name)
+    assert [bytes(text).decode() for text in batch["text"]] == ["ü" * at for at in range(5)]
+    assert [bytes(text) for text in batch["bytes"]] == [bytes([at]) for at in range(5)]
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2])
+def test_the_stream_does_not_depend_on_threads(workers: int) -> None:
+    source = Source(100, lambda index: np.int64(index))
+    options = {"batch_size": 7, "shuffle": True, "seed": 1}
+    wanted = [batch["data"].tolist() for batch in batches(source, num_workers=0, **options)]
+    assert [batch["data"].tolist() for batch in batches(source, num_workers=workers, **options)] == wanted
+
+
+def test_getitems_is_asked_for_many_at_once() -> None:
+    source = BatchedSource(128, lambda index: index)
+    values = [value for batch in batches(source, batch_size=32) for value in batch["data"].tolist()]
+    assert values == list(range(128))
+    assert max(source.asked) > 1
+    assert max(source.asked) <= 64
+
+
+def make_with_bad(index: int) -> int:
+    if index in (3, 11):
+        raise KeyError(f"no record {index}")
+    return index
+
+
+@pytest.mark.parametrize("kind", [Source, BatchedSource])
+def test_an_exception_is_a_bad_sample_with_its_text(kind: Any) -> None:
+    dataset = dataline.from_reader(kind(16, make_with_bad))
+    loader = dataline.Loader(dataset, batch_size=8, epochs=1)
+    with pytest.raises(dataline.DataError, match="KeyError: 'no record 3'") as caught:
+        loader.next()
+    assert (caught.value.name, caught.value.sample_index) == ("DL_ERR_BAD_SAMPLE", 3)
+    batch = loader.next()
+    assert batch is not None
+    assert batch["data"].tolist() == [0, 1, 2, 4, 5, 6, 7]
+    with pytest.raises(dataline.DataError, match="no record 11"):
+        loader.next()
+    found = loader.bad_samples()
+    assert [(bad.index, bad.step, bad.name, bad.replacement) for bad in found] == [
+        (3, 0, "DL_ERR_READER", None),
+        (11, 1, "DL_ERR_READER", None),
+    ]
+    assert isinstance(dataset.reader_errors[3], KeyError)
+    assert dataset.reader_errors[3].__traceback__ is not None
+
+
+def test_replace_takes_another_sample() -> None:
+    dataset = dataline.from_reader(Source(16, make_with_bad))
+    loader = dataline.Loader(dataset, batch_size=16, on_error="replace")
+    (batch,) = loader
+    values = batch["data"].tolist()
+    assert values == batch.info.indices.tolist()
+    assert len(values) == 16
+    assert not {3, 11} & set(values)
+    assert {bad.index: bad.replacement for bad in loader.bad_samples()} == {3: values[3], 11: values[11]}
+    assert loader.stats().replaced == 2
+
+
+def test_samples_unlike_the_first_are_bad() -> None:
+    strange = {1: np.zeros(3, np.float32), 2: np.zeros(2), 3: (1, 2), 4: "text", 5: 7}
+    dataset = dataline.from_reader(Source(6, lambda index: strange.get(index, np.zeros(2, np.float32))))
+    loader = dataline.Loader(dataset, batch_size=1, on_error="replace", samples_per_epoch=None)
+    list(loader)
+    text = " ".join(bad.message for bad in loader.bad_samples())
+    for expected in ("got (3,)", "expected f32, got f64", "expected an array"):
+        assert expected in text
+    assert sorted(bad.index for bad in loader.bad_samples()) == [1, 2, 3, 4, 5]
+
+
+def test_fields_may_be_told() -> None:
+    fields = [dataline.Field("v", "f32", (2,), axes="C"), dataline.Field("t", "i32", (-1, 2), ragged=True, nbytes=64)]
+    made = lambda index: {"v": np.float32([index, 1]), "t": np.zeros((index, 2), np.int32)}  # noqa: E731
+    dataset = dataline.from_reader(Source(4, made), fields=fields)
+    assert [(field.name, field.dtype, field.shape, field.ragged) for field in dataset.fields] == [
+        ("v", "f32", (2,), False),
+        ("t", "i32", (-1, 2), True),
+    ]
+    (batch,) = dataline.Loader(dataset)
+    assert [len(rows) for rows in batch["t"]] == [0, 1, 2, 3]
+    pairs = dataline.from_reader(Source(4, lambda index: tuple(made(index).values())), fields=fields)
+    assert next(iter(dataline.Loader(pairs))).keys() == ("v", "t")
+    with pytest.raises(ValueError, match="fields="):
+        dataline.from_reader(Source(0, made))
+
+
+def test_a_sample_larger_than_its_room_is_too_large() -> None:
+    fields = [dataline.Field("t", "u8", (-1,), ragged=True, nbytes=8)]
+    dataset = dataline.from_reader(Source(3, lambda index: b"x" * (6 * index)), fields=fields)
+    loader = dataline.Loader(dataset, on_error="replace")
+    list(loader)
+    assert [(bad.index, bad.name) for bad in loader.bad_samples()] == [(2, "DL_ERR_TOO_LARGE")]
+
+
+def test_a_fingerprint_goes_into_the_state() -> None:
+    source = Source(4, lambda index: index)
+    state = dataline.Loader(dataline.from_reader(source, fingerprint="one")).save_state()
+    dataline.Loader(dataline.from_reader(source, fingerprint="one")).load_state(state)
+    with pytest.raises(dataline.StateError):
+        dataline.Loader(dataline.from_reader(source, fingerprint="two")).load_state(state)
+
+
+def test_the_source_is_let_go_when_nothing_reads_it() -> None:
+    source = Source(4, lambda index: index)
+    alive = weakref.ref(source)
+    dataset = dataline.from_reader(source)
+    loader = dataline.Loader(dataset, num_workers=1)
+    del source, dataset
+    list(loader)
+    assert alive() is not None
+    loader.close()
+    del loader
+    assert alive() is None
+
+
+def test_other_threads_run_while_a_reader_waits() -> None:
+    go = threading.Event()
+
+    def make(index: int) -> int:
+        assert go.wait(60)
+        return index
+
+    source = Source(2, lambda index: index)
+    dataset = dataline.from_reader(source)
+    source.make = make
+    loader = dataline.Loader(dataset, num_workers=1)
+    waiter = threading.Thread(target=lambda: seen.extend(loader))
+    seen: list[dataline.Batch] = []
+    waiter.start()
+    go.set()
+    waiter.join()
+    assert seen[0]["data"].tolist() == [0, 1]
