@@ -133,7 +133,7 @@ def test_ctrl_c_ends_a_wait_soon_and_the_loader_goes_on(workers: int) -> None:
 
     def interrupt() -> None:
         source.entered.wait(60)
-        signal.raise_signal(signal.SIGINT) if workers else signal.pthread_kill(main, signal.SIGINT)
+        signal.pthread_kill(main, signal.SIGINT)
 
     main = threading.main_thread().ident
     assert main is not None
@@ -148,7 +148,6 @@ def test_ctrl_c_ends_a_wait_soon_and_the_loader_goes_on(workers: int) -> None:
     batch = loader.next()
     assert batch is not None
     assert batch["data"].tolist() == [0, 1, 2, 3]
-    assert loader.bad_samples() == [] or workers == 0
 
 
 def test_a_loader_can_be_selected_on() -> None:
@@ -187,6 +186,6 @@ def test_a_reader_that_does_not_return_is_left_behind_with_a_remark() -> None:
     source.gate.set()
 
 
-def test_remarks_arrive_and_their_failures_are_not_lost(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_has_to_be_a_function() -> None:
     with pytest.raises(TypeError, match="log"):
         dataline.Loader(numbers(3), log=3)  # type: ignore[arg-type]
