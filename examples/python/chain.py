@@ -41,6 +41,8 @@ if __name__ == "__main__":
         main(*sys.argv[1:])
     except TypeError as error:
         unusable = not isinstance(error, dataline.Error)
-        sys.exit("usage: chain.py URI STATE_IN|- STATE_OUT|- BATCHES FIELD [key=value...]" if unusable else f"chain: {error}")
+        sys.exit(
+            "usage: chain.py URI STATE_IN|- STATE_OUT|- BATCHES FIELD [key=value...]" if unusable else f"chain: {error}"
+        )
     except (dataline.Error, OSError, ValueError) as error:
         sys.exit(f"chain: {error}")

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import loader_of, numbers
 
 import dataline
+from conftest import loader_of, numbers
 
 ALL_DTYPES = {
     "bool": np.bool_, "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "i8": np.int8,
@@ -100,7 +100,13 @@ def test_a_released_batch_says_so_and_may_be_released_again() -> None:
     with batch as same:
         assert same is batch
     batch.release()
-    for use in (lambda: batch["x"], lambda: len(batch), lambda: list(batch), lambda: batch.info, lambda: batch.values()):
+    for use in (
+        lambda: batch["x"],
+        lambda: len(batch),
+        lambda: list(batch),
+        lambda: batch.info,
+        lambda: batch.values(),
+    ):
         with pytest.raises(dataline.WrongStateError, match="released"):
             use()
     assert "released" in repr(batch)
@@ -109,7 +115,11 @@ def test_a_released_batch_says_so_and_may_be_released_again() -> None:
 def test_info_says_where_a_batch_is_from() -> None:
     loader = loader_of(10, batch_size=4, last_batch="pad", shuffle=True, seed=3)
     infos = [(batch.info, batch["x"].tolist()) for batch in loader]
-    assert [(info.epoch, info.step, info.samples, info.valid) for info, _ in infos] == [(0, 0, 4, 4), (0, 1, 4, 4), (0, 2, 4, 2)]
+    assert [(info.epoch, info.step, info.samples, info.valid) for info, _ in infos] == [
+        (0, 0, 4, 4),
+        (0, 1, 4, 4),
+        (0, 2, 4, 2),
+    ]
     for info, values in infos:
         assert info.indices.tolist() == values
         assert info.sources.tolist() == [0] * 4
@@ -171,11 +181,11 @@ def test_views_that_overlap_have_strides_and_are_read_only(tmp_path: Path) -> No
     assert tensor.strides == (9, 1)
     assert tensor.tobytes() == x.tobytes()
     with pytest.raises((BufferError, ValueError)):
-        np.frombuffer(tensor, dtype=np.uint16)  # asks for packed bytes
+        np.frombuffer(tensor, dtype=np.uint16)  # type: ignore[call-overload]  # asks for packed bytes
 
 
 def test_bf16_is_raw_bytes_dlpack_or_ml_dtypes() -> None:
-    loader = dataline.Loader(dataline.from_arrays({"x": np.float32([1, -2])}), transform="cast(bf16)")
+    loader = dataline.Loader(dataline.from_arrays({"x": np.array([1, -2], np.float32)}), transform="cast(bf16)")
     batch = next(iter(loader))
     assert batch.tensor("x").dtype == "bf16"
     assert batch.tensor("x").tobytes() == np.array([0x3F80, 0xC000], np.uint16).tobytes()

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import loader_of
 
 import dataline
+from conftest import loader_of
 from dataline import _core
 
 NEW = (1, 0)
@@ -97,7 +97,7 @@ def test_the_device_is_the_cpu_and_streams_are_refused() -> None:
     with pytest.raises(BufferError, match="stream"):
         tensor.__dlpack__(stream=1)
     with pytest.raises(TypeError):
-        tensor.__dlpack__(nonsense=1)
+        tensor.__dlpack__(nonsense=1)  # type: ignore[call-arg]
 
 
 class OnAGpu:
@@ -117,7 +117,19 @@ def test_torch_and_the_library_exchange_every_dtype() -> None:
     torch = pytest.importorskip("torch")
     # Before it took versioned capsules, PyTorch did not take bool.
     new = ["bool"] if "max_version" in inspect.signature(torch.Tensor.__dlpack__).parameters else []
-    for name in (*new, "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex64"):
+    for name in (
+        *new,
+        "uint8",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "float16",
+        "bfloat16",
+        "float32",
+        "float64",
+        "complex64",
+    ):
         values = torch.arange(12).reshape(4, 3).to(getattr(torch, name))
         batch = batch_of(values, batch_size=2)
         back = torch.from_dlpack(batch.tensor("x"))

@@ -9,9 +9,9 @@ import operator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import epoch_of, loader_of, numbers
 
 import dataline
+from conftest import epoch_of, loader_of, numbers
 
 
 def test_a_for_is_one_epoch_and_its_length_is_known() -> None:
@@ -131,7 +131,7 @@ def test_states_that_do_not_fit_are_refused_with_both_values() -> None:
         other.load_state(state)
     assert caught.value.name == "DL_ERR_STATE_REFUSED"
     for damaged in ("", "nonsense", state.replace("seed: 1", "seed: 2")):
-        with pytest.raises(ValueError, match=".") as refused:
+        with pytest.raises(ValueError, match=r"\w") as refused:
             other.load_state(damaged)
         assert isinstance(refused.value, dataline.StateError)
     with pytest.raises(ValueError, match="state of a loader"):
@@ -193,6 +193,11 @@ def test_a_dataset_may_be_closed_before_its_loader() -> None:
     dataset.close()
     assert dataset.closed
     assert epoch_of(loader) == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
-    for use in (lambda: len(dataset), lambda: dataset.fields, lambda: dataset.subset([1]), lambda: dataline.Loader(dataset)):
+    for use in (
+        lambda: len(dataset),
+        lambda: dataset.fields,
+        lambda: dataset.subset([1]),
+        lambda: dataline.Loader(dataset),
+    ):
         with pytest.raises(dataline.WrongStateError, match="closed"):
             use()

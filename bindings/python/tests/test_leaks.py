@@ -7,7 +7,6 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import gc
-import os
 import subprocess
 import sys
 import tracemalloc
@@ -22,7 +21,7 @@ import dataline
 
 def usage() -> tuple[int, int, int]:
     status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    return int(status["VmRSS"].split()[0]), int(status["Threads"]), len(os.listdir("/proc/self/fd"))
+    return int(status["VmRSS"].split()[0]), int(status["Threads"]), len(list(Path("/proc/self/fd").iterdir()))
 
 
 class Source:
@@ -39,7 +38,7 @@ def a_life(path: Path) -> None:
     """Four loaders, each taken a little way and left in the middle."""
     lent = dataline.from_arrays({"x": np.zeros((1000, 784), np.uint8)})
     datasets = [dataline.open(path), lent, dataline.from_reader(Source()), lent.subset([1, 2, 3])]
-    held = []
+    held: list[Any] = []
     for dataset in datasets:
         loader = dataline.Loader(dataset, batch_size=4, num_workers=1, shuffle=True, on_error="replace")
         for batch, _ in zip(loader, range(2)):
@@ -88,7 +87,11 @@ def main(path: Path) -> None:
 
 def test_batches_loaders_and_errors_leave_nothing_behind(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, __file__, tmp_path / "x.npy"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300
+        [sys.executable, __file__, tmp_path / "x.npy"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
     )
     if done.returncode != 0:
         pytest.fail(done.stdout)

@@ -12,17 +12,16 @@ import textwrap
 import time
 
 import pytest
-from conftest import epoch_of, loader_of, numbers
 
 import dataline
+from conftest import epoch_of, loader_of, numbers
 
 
 def python(code: str, *, timeout: float = 60) -> str:
     """Runs a program; what it printed. It must end with 0 and have nothing on stderr."""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(code)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         timeout=timeout,
         text=True,
         cwd="/",
@@ -50,12 +49,9 @@ def test_a_loader_in_a_forked_child_says_so_and_can_be_dropped() -> None:
 
     def act() -> bool:
         for use in (loader.next, lambda: iter(loader), lambda: loader.seek(0)):
-            try:
+            with pytest.raises(dataline.ForkedError) as caught:
                 use()
-            except dataline.ForkedError as error:
-                assert error.name == "DL_ERR_FORKED"
-            else:
-                return False
+            assert caught.value.name == "DL_ERR_FORKED"
         batch.release()
         loader.close()
         return bool(array.tolist() == list(range(10)))
@@ -170,7 +166,9 @@ def test_ctrl_c_from_outside_ends_a_program_in_a_wait() -> None:
         except KeyboardInterrupt:
             print("interrupted", flush=True)
     """
-    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True, cwd="/")
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True, cwd="/"
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "waiting\n"
     process.send_signal(2)

@@ -68,7 +68,9 @@ def test_values_arrive_as_they_were_given() -> None:
                       "complex": "c128", "text": "u8", "bytes": "u8", "packed": "i16"}  # fmt: skip
     (batch,) = dataline.Loader(dataset, batch_size=5)
     for name in ("array", "strided", "scalar", "int", "float", "bool", "complex", "packed"):
-        np.testing.assert_array_equal(batch[name], np.stack([np.asarray(make(at)[name]) for at in range(5)]), err_msg=name)
+        np.testing.assert_array_equal(
+            batch[name], np.stack([np.asarray(make(at)[name]) for at in range(5)]), err_msg=name
+        )
     assert [bytes(text).decode() for text in batch["text"]] == ["ü" * at for at in range(5)]
     assert [bytes(text) for text in batch["bytes"]] == [bytes([at]) for at in range(5)]
 
@@ -141,7 +143,10 @@ def test_samples_unlike_the_first_are_bad() -> None:
 
 def test_fields_may_be_told() -> None:
     fields = [dataline.Field("v", "f32", (2,), axes="C"), dataline.Field("t", "i32", (-1, 2), ragged=True, nbytes=64)]
-    made = lambda index: {"v": np.float32([index, 1]), "t": np.zeros((index, 2), np.int32)}  # noqa: E731
+
+    def made(index: int) -> dict[str, Any]:
+        return {"v": np.array([index, 1], np.float32), "t": np.zeros((index, 2), np.int32)}
+
     dataset = dataline.from_reader(Source(4, made), fields=fields)
     assert [(field.name, field.dtype, field.shape, field.ragged) for field in dataset.fields] == [
         ("v", "f32", (2,), False),

@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Shell
 
 import dataline
+from conftest import Shell
 
-JOB = {"batch_size": 32, "shuffle": "full", "seed": 11, "last_batch": "pad", "epochs": 2}
+JOB: dict[str, Any] = {"batch_size": 32, "shuffle": "full", "seed": 11, "last_batch": "pad", "epochs": 2}
 FLAGS = [f"--{key}={value}" for key, value in JOB.items()]
 CHAIN = Path(__file__).parents[3] / "examples" / "python" / "chain.py"
 
 
 def bytes_of(loader: dataline.Loader, limit: int = -1) -> bytes:
     """The next batches, to the end of the job without a limit."""
-    parts = []
+    parts: list[bytes] = []
     while len(parts) != limit:
         try:
             batch = loader.next()
@@ -70,7 +70,7 @@ def test_the_chain_program_is_a_link(shell: Shell, records: str, tmp_path: Path)
 
 def test_the_chain_program_says_what_is_wrong_in_one_line(records: str) -> None:
     for arguments in ((records, "-", "-", "1", "nofield"), (records, "-", "-", "1", "data", "batchsize=1"), ("x",)):
-        done = subprocess.run([sys.executable, CHAIN, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([sys.executable, CHAIN, *arguments], capture_output=True, text=True)
         assert done.returncode == 1
         assert done.stdout == ""
         assert len(done.stderr.splitlines()) == 1, done.stderr

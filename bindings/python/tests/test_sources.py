@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import epoch_of, loader_of, numbers
 
 import dataline
+from conftest import epoch_of, loader_of, numbers
 
 
 def column(dataset: dataline.Dataset, name: str = "x") -> list[Any]:
@@ -174,7 +174,13 @@ def test_zip_concat_and_subset() -> None:
 
 @pytest.mark.parametrize(
     "indices",
-    [[3, 1, 3], range(1, 4), np.array([3, 1, 3], np.int32), np.array([3, 9, 1, 9, 3])[::2], array.array("q", [3, 1, 3])],
+    [
+        [3, 1, 3],
+        range(1, 4),
+        np.array([3, 1, 3], np.int32),
+        np.array([3, 9, 1, 9, 3])[::2],
+        array.array("q", [3, 1, 3]),
+    ],
     ids=["list", "range", "i32", "strided", "array"],
 )
 def test_an_order_is_taken_in_any_form(indices: Any) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import loader_of
 
 import dataline
+from conftest import loader_of
 from dataline import _core
 from dataline._options import build
 
@@ -54,9 +54,7 @@ def words_of(path: Path) -> set[str]:
     """The strings in a file's code, docstrings left out."""
     tree = ast.parse(path.read_text())
     docs = {
-        id(node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     return {
         node.value

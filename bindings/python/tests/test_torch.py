@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import epoch_of, numbers
 
 import dataline
+from conftest import epoch_of, numbers
 from dataline import _core
 
 torch = pytest.importorskip("torch")
@@ -60,7 +60,7 @@ def same(ours: Any, theirs: Any) -> bool:
     if isinstance(theirs, (list, tuple)):
         return type(ours) is list and len(ours) == len(theirs) and all(map(same, ours, theirs))
     if isinstance(theirs, torch.Tensor):
-        return ours.dtype == theirs.dtype and torch.equal(ours, theirs)
+        return bool(ours.dtype == theirs.dtype and torch.equal(ours, theirs))
     return bool(ours == theirs)
 
 
@@ -165,11 +165,13 @@ def test_a_sampler_is_its_indices() -> None:
 
 
 def test_other_arguments_become_options() -> None:
-    loader = DataLoader(pairs(), batch_size=1, num_workers=2, prefetch_factor=3, persistent_workers=True, drop_last=True)
+    loader = DataLoader(
+        pairs(), batch_size=1, num_workers=2, prefetch_factor=3, persistent_workers=True, drop_last=True
+    )
     assert loader.loader.stats().num_workers == 2
     assert DataLoader(pairs(), num_workers=0).loader.stats().num_workers == 0
     whole = DataLoader(pairs(), global_batch_size=4, rank=1, world_size=2)
-    assert [ys.tolist() for _, ys in whole][0] == [2, 3]
+    assert next(ys.tolist() for _, ys in whole) == [2, 3]
     with pytest.raises(dataline.UnknownOptionError, match="transform"):
         DataLoader(pairs(), transfrom="cast(f32)")
 
@@ -274,12 +276,18 @@ def test_each_argument_of_pytorch_is_taken_and_documented() -> None:
         assert name in ours, name
         assert name == "self" or f"``{name}``" in (DataLoader.__doc__ or "")
     positional = [name for name, one in ours.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
-    theirs = [name for name, one in inspect.signature(PyTorch.__init__).parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
+    theirs = [
+        name
+        for name, one in inspect.signature(PyTorch.__init__).parameters.items()
+        if one.kind is one.POSITIONAL_OR_KEYWORD
+    ]
     assert positional[: len(theirs)] == theirs[: len(positional)]
 
 
 def test_torch_is_imported_when_asked_for_alone() -> None:
-    code = "import dataline, sys; assert 'torch' not in sys.modules; import dataline.torch; assert 'torch' in sys.modules"
+    code = (
+        "import dataline, sys; assert 'torch' not in sys.modules; import dataline.torch; assert 'torch' in sys.modules"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, cwd="/")
 
 

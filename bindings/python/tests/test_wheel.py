@@ -138,7 +138,7 @@ def test_pip_installs_it_into_an_empty_environment(wheel: Path, tmp_path: Path) 
     venv.create(tmp_path / "env", with_pip=True, symlinks=True)
     python = tmp_path / "env" / "bin" / "python"
     environment = clean_environment()
-    install = [python, "-m", "pip", "install", "-q", "--no-index", "--disable-pip-version-check", wheel]
+    install = [str(python), "-m", "pip", "install", "-q", "--no-index", "--disable-pip-version-check", str(wheel)]
     subprocess.run(install, check=True, env=environment)
     done = subprocess.run([python, "-c", LOOP], check=True, stdout=subprocess.PIPE, text=True, cwd="/", env=environment)
     assert done.stdout.startswith(str(tmp_path))

@@ -155,9 +155,8 @@ def from_reader(
     The source is called from other threads, never two at once while Python has its lock.
     """
     reader = Reader(source, fields)
-    described = tuple(tuple(field) for field in reader.fields)
     made = Dataset()
-    made._from_reader(reader.read, described, len(source), fingerprint, build(options, None, log))
+    made._from_reader(reader.read, reader.fields, len(source), fingerprint, build(options, None, log))
     made._reader = reader
     return made
 

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple, Optional
 
 __all__ = ["BadSample", "BatchInfo", "Field", "Position", "Stats"]
@@ -95,7 +96,8 @@ class Stats(NamedTuple):
     """Workers left behind in a reader that never returned."""
 
 
-class BadSample(NamedTuple):
+@dataclass(frozen=True)
+class BadSample:
     """A bad sample that was met."""
 
     code: int

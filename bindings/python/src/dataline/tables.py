@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple, Optional
 
 from . import _core
@@ -51,16 +51,16 @@ class TransformInfo(NamedTuple):
     since: str
 
 
-@lru_cache(maxsize=None)
+@cache
 def option_table() -> tuple[OptionInfo, ...]:
     """All options."""
     return tuple(
-        OptionInfo(key, kind, default, tuple(filter(None, choices.split("|"))), *others)
-        for key, kind, default, choices, *others in _core.option_table()
+        OptionInfo(key, kind, default, tuple(filter(None, choices.split("|"))), least, most, unit, scope, doc, since)
+        for key, kind, default, choices, least, most, unit, scope, doc, since in _core.option_table()
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def transform_table() -> tuple[TransformInfo, ...]:
     """All operators of the ``transform`` option."""
     return tuple(
@@ -69,7 +69,7 @@ def transform_table() -> tuple[TransformInfo, ...]:
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def options_help() -> str:
     """The table as text, for the help of what takes options."""
     lines = []

@@ -24,7 +24,6 @@ from torch.utils.data.distributed import DistributedSampler
 from torch.utils.dlpack import from_dlpack
 
 from . import _core
-from ._options import OptionValue
 from ._reader import Source, Template, leaves, names_in, rebuild, template_of
 from .dataset import Dataset, from_arrays, from_reader, open
 from .loader import Loader
@@ -126,7 +125,7 @@ class DataLoader:
         pin_memory_device: str = "",
         in_order: bool = True,
         fields: Optional[Sequence[str]] = None,
-        **options: OptionValue,
+        **options: Any,
     ) -> None:
         refused = {
             "batch_sampler": batch_sampler,
@@ -141,7 +140,9 @@ class DataLoader:
         if not in_order:
             raise TypeError("in_order=False is not supported: batches come in order, which costs nothing here")
         if batch_size is None:
-            raise TypeError("batch_size=None is not supported: use the size of a batch, the library makes batches itself")
+            raise TypeError(
+                "batch_size=None is not supported: use the size of a batch, the library makes batches itself"
+            )
         if timeout < 0:
             raise ValueError(f"timeout: expected seconds, 0 or more, got {timeout}")
         options["batch_size"] = None if "global_batch_size" in options else batch_size
@@ -250,7 +251,9 @@ def _open(dataset: Any, options: Mapping[str, Any]) -> tuple[Dataset, Template, 
 
 def _read(source: Any, options: Mapping[str, Any]) -> tuple[Dataset, Template, list[str]]:
     if not hasattr(source, "__getitem__") or not hasattr(source, "__len__"):
-        raise TypeError(f"expected a Dataset, a URI, or an object with __len__ and __getitem__, got {type(source).__name__}")
+        raise TypeError(
+            f"expected a Dataset, a URI, or an object with __len__ and __getitem__, got {type(source).__name__}"
+        )
     sample = source[0]
     template = template_of(sample)
     parts = zip(names_in(template), leaves(template, sample))
