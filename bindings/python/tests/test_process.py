@@ -131,22 +131,22 @@ def test_an_array_lent_may_be_given_back_after_the_interpreter() -> None:
 
 
 def test_only_the_main_interpreter_may_load_it() -> None:
-    interpreters = pytest.importorskip("_xxsubinterpreters")
-    code = textwrap.dedent(f"""
-        import sys
-        sys.path[:] = {sys.path!r}
-        try:
-            import dataline
-        except ImportError as error:
-            assert "main interpreter" in str(error) or "subinterpreters" in str(error), error
-        else:
-            raise AssertionError("it loaded")
-    """)
-    made = interpreters.create()
-    try:
-        interpreters.run_string(made, code)
-    finally:
+    pytest.importorskip("_xxsubinterpreters")
+    python("""
+        import _xxsubinterpreters as interpreters, sys
+        made = interpreters.create()
+        interpreters.run_string(made, f'''if True:
+            import sys
+            sys.path[:] = {sys.path!r}
+            try:
+                import dataline
+            except ImportError as error:
+                assert "main interpreter" in str(error) or "subinterpreters" in str(error), error
+            else:
+                raise AssertionError("it loaded")
+            ''')
         interpreters.destroy(made)
+    """)
 
 
 def test_ctrl_c_from_outside_ends_a_program_in_a_wait() -> None:

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# The gate of the Python package: format, lint, types, tests, the wheel, and the example.
+#   bindings/python/check.sh [--quick]      --quick: without pip in an empty environment and without the example's training
+# setup.sh is run first. What it uses, where it is not told:
+#   DATALINE_LIB_DIR  the folder of libdataline (otherwise the build finds or builds it)
+#   DATALINE_BIN      the program `dataline` (otherwise the one of build/release, or on the PATH; without one the tests
+#                     that compare with it are left out, and said so)
+#   DATALINE_MNIST    the folder of the four MNIST files; without it the example trains on a few digits of its own only
+#   DATALINE_PYTHON_VENV  the environment of the tools (otherwise build/python/venv)
+# SPDX-License-Identifier: Apache-2.0
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=$root/build/python
+export DATALINE_PYTHON_VENV=${DATALINE_PYTHON_VENV:-$build/venv}
+quick=false
+[[ ${1:-} != --quick ]] || quick=true
+
+"$here/setup.sh" || exit $?
+python=$DATALINE_PYTHON_VENV/bin/python
+if [[ -z ${DATALINE_BIN:-} ]]; then
+  for program in "$root/build/release/bin/dataline" "$(command -v dataline || true)"; do
+    if [[ -x $program ]]; then export DATALINE_BIN=$program; break; fi
+  done
+fi
+[[ -n ${DATALINE_BIN:-} ]] || echo "left out: the tests against the program dataline, for there is none (DATALINE_BIN)"
+"$python" -c 'import torch' 2>/dev/null || echo "left out: the tests of dataline.torch and the example, for there is no PyTorch"
+
+step() { printf '== %s\n' "$*"; }
+export PYTHONDONTWRITEBYTECODE=1 PYTHONNOUSERSITE=1 RUFF_NO_CACHE=true MYPY_CACHE_DIR=$build/mypy
+# One thread: the barriers of OpenMP spin, and cores are few.
+export OMP_NUM_THREADS=1
+
+cd "$here"
+step "format and lint"
+"$python" -m ruff format --check --quiet . "$root/examples/python"
+"$python" -m ruff check --quiet . "$root/examples/python"
+
+step "wheel"
+rm -rf "$build/wheel"
+"$python" -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps \
+  --config-settings=build-dir="$build/cmake" --wheel-dir "$build/wheel" "$here"
+DATALINE_WHEEL=$(echo "$build"/wheel/dataline-*.whl)
+export DATALINE_WHEEL
+"$python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$DATALINE_WHEEL"
+
+step "types"
+"$python" -m mypy --no-error-summary
+"$python" -m mypy.stubtest --ignore-disjoint-bases --allowlist tests/stubtest_allowlist.txt --mypy-config-file pyproject.toml \
+  dataline._core >"$build/stubtest.log" || { cat "$build/stubtest.log"; exit 1; }
+
+step "tests"
+selection=()
+! $quick || selection=(--deselect tests/test_wheel.py::test_pip_installs_it_into_an_empty_environment)
+"$python" -m pytest -rs "${selection[@]}"
+
+step "example"
+"$python" -m pytest -q -rs -p no:cacheprovider "$root/examples/python"
+if ! $quick && [[ -n ${DATALINE_MNIST:-} ]] && "$python" -c 'import torch' 2>/dev/null; then
+  output=$("$python" "$root/examples/python/train_mnist.py" "$DATALINE_MNIST")
+  printf '%s\n' "$output"
+  accuracy=$(sed -n 's/^test accuracy: \([0-9.]*\) %$/\1/p' <<<"$output")
+  awk -v got="$accuracy" 'BEGIN { exit !(got >= 97) }' || { echo "expected a test accuracy of 97 % at least"; exit 1; }
+fi
+echo "python: all passed"
