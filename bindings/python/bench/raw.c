@@ -32,7 +32,8 @@ dl_loader* raw_loader(const void* data, int64_t rows, int64_t row_bytes, const c
   dl_options* set = NULL;
   dl_loader* loader = NULL;
   dl_status status = dl_options_create(&set, NULL);
-  for (; status == DL_OK && *options != NULL; options += 2) status = dl_options_set(set, options[0], options[1], NULL);
+  for (; status == DL_OK && *options != NULL; options += 2)
+    status = dl_options_set(set, options[0], options[1], NULL);
   if (status == DL_OK) status = dl_dataset_from_arrays(&array, 1, NULL, NULL, NULL, &dataset, NULL);
   if (status == DL_OK) status = dl_loader_create(dataset, set, &loader, NULL);
   dl_options_destroy(set);

@@ -69,9 +69,10 @@ def test_a_dataset_works_in_a_forked_child() -> None:
 
 def test_a_forked_child_that_ends_as_programs_do_hangs_on_nothing() -> None:
     python("""
-        import dataline, numpy as np, os, sys
+        import dataline, numpy as np, os, sys, warnings
         loader = dataline.Loader(dataline.from_arrays({"x": np.arange(100)}), batch_size=1)
         kept = [next(iter(loader)), loader.next()]
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python's own, of forks beside threads
         child = os.fork()
         if child == 0:
             sys.exit(0)

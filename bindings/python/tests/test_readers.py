@@ -118,6 +118,22 @@ def test_an_exception_is_a_bad_sample_with_its_text(kind: Any) -> None:
     assert dataset.reader_errors[3].__traceback__ is not None
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_what_ends_a_thread_ends_the_call_or_is_a_bad_sample(workers: int) -> None:
+    def make(index: int) -> int:
+        if index == 2:
+            raise SystemExit("enough")
+        return index
+
+    loader = dataline.Loader(dataline.from_reader(Source(6, make)), batch_size=2, num_workers=workers)
+    epoch = iter(loader)
+    assert next(epoch)["data"].tolist() == [0, 1]
+    with pytest.raises(dataline.DataError if workers else SystemExit, match="enough"):
+        next(epoch)
+    loader.seek(0, 2)
+    assert [batch["data"].tolist() for batch in loader] == [[4, 5]]
+
+
 def test_replace_takes_another_sample() -> None:
     dataset = dataline.from_reader(Source(16, make_with_bad))
     loader = dataline.Loader(dataset, batch_size=16, on_error="replace")

@@ -206,7 +206,8 @@ def test_what_is_not_supported_says_what_to_use(arguments: dict[str, Any], advic
 
 def test_wrong_values_and_datasets_are_refused() -> None:
     class Stream(IterableDataset):  # type: ignore[misc]
-        pass
+        def __iter__(self) -> Any:
+            return iter(())
 
     with pytest.raises(TypeError, match="IterableDataset"):
         DataLoader(Stream())

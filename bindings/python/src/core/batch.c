@@ -163,13 +163,15 @@ static PyObject* batch_info(Batch* self, void* none) {
   int32_t count;
   dl_batch_info info = {.struct_size = sizeof info};
   NEW_ERROR(error);
-  if (views_of(self, &count) == NULL || !check(dl_batch_get_info(self->handle, &info, &error), &error)) return NULL;
+  if (views_of(self, &count) == NULL || !check(dl_batch_get_info(self->handle, &info, &error), &error))
+    return NULL;
   if (make == NULL && (make = from_package("dataline.schema", "BatchInfo")) == NULL) return NULL;
   PyObject* indices = integers_of(self->handle, info.sample_indices, info.samples);
   PyObject* sources = indices == NULL ? NULL : integers_of(self->handle, info.sample_sources, info.samples);
   PyObject* made = sources == NULL ? NULL
-                                   : PyObject_CallFunction(make, "LLLLOO", (long long)info.epoch, (long long)info.step,
-                                                           (long long)info.samples, (long long)info.valid, indices, sources);
+                                   : PyObject_CallFunction(make, "LLLLOO", (long long)info.epoch,
+                                                           (long long)info.step, (long long)info.samples,
+                                                           (long long)info.valid, indices, sources);
   Py_XDECREF(indices);
   Py_XDECREF(sources);
   return made;
@@ -195,7 +197,8 @@ static PyObject* batch_exit(Batch* self, PyObject* what) {
 
 static PyObject* batch_reduce(Batch* self, PyObject* none) {
   (void)self, (void)none;
-  return PyErr_Format(PyExc_TypeError, "a Batch cannot be pickled or copied: take {name: array.copy()} of it");
+  return PyErr_Format(PyExc_TypeError,
+                      "a Batch cannot be pickled or copied: take {name: array.copy()} of it");
 }
 
 static PyObject* batch_repr(Batch* self) {
@@ -211,14 +214,18 @@ static PyObject* batch_repr(Batch* self) {
 
 static PyMethodDef batch_methods[] = {
     {"keys", (PyCFunction)batch_keys, METH_NOARGS, "keys($self, /)\n--\n\nThe names of the fields."},
-    {"values", (PyCFunction)batch_values, METH_NOARGS, "values($self, /)\n--\n\nThe arrays of all fields, in order."},
+    {"values", (PyCFunction)batch_values, METH_NOARGS,
+     "values($self, /)\n--\n\nThe arrays of all fields, in order."},
     {"items", (PyCFunction)batch_items, METH_NOARGS, "items($self, /)\n--\n\nNames and arrays."},
-    {"get", (PyCFunction)batch_get, METH_VARARGS, "get($self, name, default=None, /)\n--\n\nThe array, or `default`."},
+    {"get", (PyCFunction)batch_get, METH_VARARGS,
+     "get($self, name, default=None, /)\n--\n\nThe array, or `default`."},
     {"tensor", (PyCFunction)batch_tensor, METH_O,
      "tensor($self, name, /)\n--\n\nThe field as a Tensor: buffer protocol and DLPack, no NumPy needed."},
-    {"tensors", (PyCFunction)batch_tensors, METH_NOARGS, "tensors($self, /)\n--\n\nAll fields as Tensors, in order."},
+    {"tensors", (PyCFunction)batch_tensors, METH_NOARGS,
+     "tensors($self, /)\n--\n\nAll fields as Tensors, in order."},
     {"release", (PyCFunction)batch_release, METH_NOARGS,
-     "release($self, /)\n--\n\nGives up this object's part of the lease; what was made of it keeps its own. Twice is fine."},
+     "release($self, /)\n--\n\nGives up this object's part of the lease; what was made of it keeps its own. "
+     "Twice is fine."},
     {"__enter__", batch_enter, METH_NOARGS, "__enter__($self, /)\n--\n\n"},
     {"__exit__", (PyCFunction)batch_exit, METH_VARARGS, "__exit__($self, /, *what)\n--\n\n"},
     {"__reduce__", (PyCFunction)batch_reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\n"},
@@ -228,8 +235,10 @@ static PyGetSetDef batch_properties[] = {
     {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot batch_slots[] = {
     {Py_tp_doc,
-     "One batch: a mapping from field names to NumPy arrays that share its memory.\n\nThe first dim is the samples. "
-     "Arrays and tensors hold the lease, so they stay valid past the next batch, past ``release`` and past the loader. "
+     "One batch: a mapping from field names to NumPy arrays that share its memory.\n\nThe first dim is the "
+     "samples. "
+     "Arrays and tensors hold the lease, so they stay valid past the next batch, past ``release`` and past "
+     "the loader. "
      "A ragged field is a Ragged of two arrays. Any thread may use and drop it."},
     {Py_tp_dealloc, batch_free},
     {Py_tp_methods, batch_methods},

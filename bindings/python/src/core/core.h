@@ -10,30 +10,26 @@
 
 /* ---- Types. One of each in a process: the module loads once, in the main interpreter only (module.c). ---- */
 
-extern PyTypeObject *options_type, *token_type, *loan_type, *dataset_type, *cells_type, *loader_type, *epoch_type,
-    *batch_type, *tensor_type;
+extern PyTypeObject *options_type, *token_type, *loan_type, *dataset_type, *cells_type, *loader_type,
+    *epoch_type, *batch_type, *tensor_type;
 
 typedef struct {
-  PyObject_HEAD
-  dl_options* handle;
+  PyObject_HEAD dl_options* handle;
 } Options;
 
 typedef struct {
-  PyObject_HEAD
-  dl_cancel_token* handle;
+  PyObject_HEAD dl_cancel_token* handle;
 } Token;
 
 typedef struct {
-  PyObject_HEAD
-  dl_dataset* handle; /* NULL until it is opened, and after close */
-  int64_t uses;       /* calls in progress that do without the lock; the last to leave closes */
+  PyObject_HEAD dl_dataset* handle; /* NULL until it is opened, and after close */
+  int64_t uses;                     /* calls in progress that do without the lock; the last to leave closes */
   bool closed;
 } Dataset;
 
 /* Memory of another object, kept alive and in place while this lives. */
 typedef struct {
-  PyObject_HEAD
-  char* data;
+  PyObject_HEAD char* data;
   int32_t dtype;
   int32_t rank;
   int64_t shape[DL_MAX_RANK];
@@ -47,17 +43,15 @@ typedef struct {
 } Loan;
 
 typedef struct Loader {
-  PyObject_HEAD
-  dl_loader* handle; /* NULL: not made, or destroyed */
-  int64_t calls;     /* in progress, in all threads */
-  bool closed;       /* the last call to leave destroys it */
-  bool in_caller;    /* num_workers=0: the loading is done by who asks */
-  struct Loader *before, *after; /* all that have a handle, for the end of the interpreter */
+  PyObject_HEAD dl_loader* handle; /* NULL: not made, or destroyed */
+  int64_t calls;                   /* in progress, in all threads */
+  bool closed;                     /* the last call to leave destroys it */
+  bool in_caller;                  /* num_workers=0: the loading is done by who asks */
+  struct Loader *before, *after;   /* all that have a handle, for the end of the interpreter */
 } Loader;
 
 typedef struct {
-  PyObject_HEAD
-  dl_batch* handle; /* NULL: released */
+  PyObject_HEAD dl_batch* handle; /* NULL: released */
 } Batch;
 
 /* ---- error.c ---- */
@@ -66,8 +60,9 @@ typedef struct {
   dl_error name;        \
   dl_error_init(&name, sizeof name)
 
-PyObject* raise_error(const dl_error* error);                  /* NULL, always */
-PyObject* raise_local(dl_status code, const char* format, ...); /* an error that the binding finds by itself */
+PyObject* raise_error(const dl_error* error); /* NULL, always */
+PyObject* raise_local(dl_status code, const char* format,
+                      ...); /* an error that the binding finds by itself */
 /* DL_OK: true. Else false, with the exception set; soft results become exceptions too. */
 bool check(dl_status status, const dl_error* error);
 
@@ -82,46 +77,50 @@ void give_back(void* context);
 /* Runs `function(level, text)` soon, on a thread that has the lock. `context` is from remark_sink. */
 void remark(int32_t level, const char* message, size_t length, void* context);
 void* remark_sink(PyObject* function);
-void mailbox_empty(void);  /* does what is due; called after all that may have given something back */
-bool mailbox_close(void);  /* no call into the interpreter from here on; true the first time */
+void mailbox_empty(void); /* does what is due; called after all that may have given something back */
+bool mailbox_close(void); /* no call into the interpreter from here on; true the first time */
 bool interpreter_open(void);
 void mailbox_after_fork(void);
 
 /* ---- Other files ---- */
 
-extern PyType_Spec options_spec, token_spec, loan_spec, dataset_spec, cells_spec, loader_spec, epoch_spec, batch_spec,
-    tensor_spec;
+extern PyType_Spec options_spec, token_spec, loan_spec, dataset_spec, cells_spec, loader_spec, epoch_spec,
+    batch_spec, tensor_spec;
 
-PyObject* fields_of(const dl_view* views, int32_t count);       /* schema.c: a tuple of tuples */
+PyObject* fields_of(const dl_view* views, int32_t count); /* schema.c: a tuple of tuples */
 PyObject* shape_tuple(const int64_t* shape, int32_t rank, int64_t factor);
 const dl_view* view_at(const dl_view* views, int32_t index);
-PyObject* option_table(PyObject* self, PyObject* none);         /* tables.c */
+PyObject* option_table(PyObject* self, PyObject* none); /* tables.c */
 PyObject* transform_table(PyObject* self, PyObject* none);
 PyObject* library_version(PyObject* self, PyObject* none);
 PyObject* dtype_names(PyObject* self, PyObject* none);
 
-PyObject* loan_of_capsule(PyObject* type, PyObject* capsule);   /* dlpack.c */
+PyObject* loan_of_capsule(PyObject* type, PyObject* capsule); /* dlpack.c */
 void dlpack_release(void* managed, bool versioned);
 PyObject* dlpack_export(dl_batch* batch, int32_t field, bool versioned);
 PyObject* dlpack_copy(const dl_view* view, bool versioned);
 void copy_strided(char* to, const char* from, int32_t rank, const int64_t* shape, const int64_t* strides,
-                  int64_t item_bytes);                          /* loan.c; strides in bytes */
+                  int64_t item_bytes); /* loan.c; strides in bytes */
 int64_t item_count(const int64_t* shape, int32_t rank);
 
-PyObject* batch_own(dl_batch* handle);                          /* batch.c; takes the reference */
-PyObject* tensor_of(dl_batch* batch, int32_t field);            /* tensor.c; takes its own reference */
-PyObject* array_of(dl_batch* batch, int32_t field);             /* a NumPy array, or a Ragged of two */
+PyObject* batch_own(dl_batch* handle);               /* batch.c; takes the reference */
+PyObject* tensor_of(dl_batch* batch, int32_t field); /* tensor.c; takes its own reference */
+PyObject* array_of(dl_batch* batch, int32_t field);  /* a NumPy array, or a Ragged of two */
 PyObject* integers_of(dl_batch* batch, const int64_t* values, int64_t count); /* a memoryview */
 
 bool dataset_enter(Dataset* self); /* dataset.c; keeps the handle until dataset_leave */
 void dataset_leave(Dataset* self);
 PyObject* dataset_from_reader(Dataset* self, PyObject* arguments); /* reader.c */
-bool reader_interrupted(void); /* this thread: a reader was left by KeyboardInterrupt or the like, now set again */
-void loaders_close_all(void);  /* loader.c */
+/* This thread is about to load by itself, or has done so: what leaves a reader in it then, and is no failure of data
+ * (KeyboardInterrupt, SystemExit), is kept, and set again by reader_interrupted. In a worker it has nobody to go to. */
+void reader_in_caller(bool begins);
+bool reader_interrupted(void);
+void loaders_close_all(void); /* loader.c */
 
 /* An attribute of a Python module of the package, as a new reference. */
 PyObject* from_package(const char* module, const char* name);
 void object_free(PyObject* self); /* the end of each dealloc */
-PyObject* not_by_hand(PyTypeObject* type, PyObject* arguments, PyObject* keywords); /* tp_new of what the library makes */
+PyObject* not_by_hand(PyTypeObject* type, PyObject* arguments,
+                      PyObject* keywords); /* tp_new of what the library makes */
 
 #endif

@@ -10,10 +10,8 @@ static void dataset_drop(Dataset* self) {
   if (self->uses > 0) return;
   self->handle = NULL;
   if (handle == NULL) return;
-  Py_BEGIN_ALLOW_THREADS
-  dl_dataset_destroy(handle);
-  Py_END_ALLOW_THREADS
-  mailbox_empty();
+  Py_BEGIN_ALLOW_THREADS dl_dataset_destroy(handle);
+  Py_END_ALLOW_THREADS mailbox_empty();
 }
 
 static void dataset_free(Dataset* self) {
@@ -59,10 +57,8 @@ static PyObject* dataset_open(Dataset* self, PyObject* arguments) {
   dl_dataset* made = NULL;
   dl_status status;
   NEW_ERROR(error);
-  Py_BEGIN_ALLOW_THREADS
-  status = dl_dataset_open(uri, options->handle, &made, &error);
-  Py_END_ALLOW_THREADS
-  return done(self, made, status, &error);
+  Py_BEGIN_ALLOW_THREADS status = dl_dataset_open(uri, options->handle, &made, &error);
+  Py_END_ALLOW_THREADS return done(self, made, status, &error);
 }
 
 /* One field: (name, Loan, axes or None, Loan of offsets or None). */
@@ -70,7 +66,8 @@ static bool read_array(PyObject* described, dl_array* array) {
   Loan *loan, *offsets = NULL;
   PyObject* last;
   *array = (dl_array){.struct_size = sizeof *array};
-  if (!PyArg_ParseTuple(described, "sO!zO", &array->name, loan_type, &loan, &array->axes, &last)) return false;
+  if (!PyArg_ParseTuple(described, "sO!zO", &array->name, loan_type, &loan, &array->axes, &last))
+    return false;
   if (last != Py_None) offsets = (Loan*)last;
   array->kind = offsets == NULL ? DL_KIND_DENSE : DL_KIND_RAGGED;
   array->dtype = loan->dtype;
@@ -81,8 +78,8 @@ static bool read_array(PyObject* described, dl_array* array) {
   int64_t packed = dl_dtype_bytes(loan->dtype);
   for (int32_t at = loan->rank - 1; at > 0; at--) {
     if (loan->strides[at] != packed && loan->shape[at] > 1) {
-      raise_local(DL_ERR_INVALID_ARGUMENT, "%s: expected C order within a sample; numpy.ascontiguousarray gives it",
-                  array->name);
+      raise_local(DL_ERR_INVALID_ARGUMENT,
+                  "%s: expected C order within a sample; numpy.ascontiguousarray gives it", array->name);
       return false;
     }
     packed *= loan->shape[at];
@@ -111,7 +108,9 @@ static PyObject* dataset_from_arrays(Dataset* self, PyObject* arguments) {
   PyObject* fields;
   int copy;
   Options* options;
-  if (!PyArg_ParseTuple(arguments, "O!pO!:_from_arrays", &PyTuple_Type, &fields, &copy, options_type, &options)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "O!pO!:_from_arrays", &PyTuple_Type, &fields, &copy, options_type,
+                        &options))
+    return NULL;
   Py_ssize_t count = PyTuple_Size(fields);
   dl_array* arrays = calloc((size_t)count + 1, sizeof *arrays);
   letter* kept = arrays == NULL || copy ? NULL : letter_new(fields);
@@ -125,11 +124,9 @@ static PyObject* dataset_from_arrays(Dataset* self, PyObject* arguments) {
     dl_status status = DL_ERR_INVALID_ARGUMENT;
     if (at == count) {
       NEW_ERROR(error);
-      Py_BEGIN_ALLOW_THREADS
-      status = dl_dataset_from_arrays(arrays, (int32_t)count, copy ? NULL : give_back, kept, options->handle, &made,
-                                      &error);
-      Py_END_ALLOW_THREADS
-      result = done(self, made, status, &error);
+      Py_BEGIN_ALLOW_THREADS status = dl_dataset_from_arrays(arrays, (int32_t)count, copy ? NULL : give_back,
+                                                             kept, options->handle, &made, &error);
+      Py_END_ALLOW_THREADS result = done(self, made, status, &error);
     }
     if (status != DL_OK && kept != NULL) letter_discard(kept);
   }
@@ -192,13 +189,15 @@ static PyObject* dataset_concat(Dataset* self, PyObject* arguments) {
 static PyObject* dataset_subset(Dataset* self, PyObject* arguments) {
   Dataset* whole;
   Loan* indices;
-  if (!PyArg_ParseTuple(arguments, "O!O!:_subset", dataset_type, &whole, loan_type, &indices) || !is_open(whole)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "O!O!:_subset", dataset_type, &whole, loan_type, &indices) ||
+      !is_open(whole))
+    return NULL;
   letter* kept = letter_new((PyObject*)indices);
   if (kept == NULL) return NULL;
   dl_dataset* made = NULL;
   NEW_ERROR(error);
-  dl_status status = dl_dataset_subset(whole->handle, (const int64_t*)indices->data, indices->shape[0], give_back, kept,
-                                       &made, &error);
+  dl_status status = dl_dataset_subset(whole->handle, (const int64_t*)indices->data, indices->shape[0],
+                                       give_back, kept, &made, &error);
   if (status != DL_OK) letter_discard(kept);
   return done(self, made, status, &error);
 }
@@ -242,7 +241,8 @@ static PyObject* dataset_is_closed(Dataset* self, void* none) {
 
 static PyMethodDef dataset_methods[] = {
     {"_open", (PyCFunction)dataset_open, METH_VARARGS, "_open($self, uri, options, /)\n--\n\n"},
-    {"_from_arrays", (PyCFunction)dataset_from_arrays, METH_VARARGS, "_from_arrays($self, fields, copy, options, /)\n--\n\n"},
+    {"_from_arrays", (PyCFunction)dataset_from_arrays, METH_VARARGS,
+     "_from_arrays($self, fields, copy, options, /)\n--\n\n"},
     {"_from_reader", (PyCFunction)dataset_from_reader, METH_VARARGS,
      "_from_reader($self, read, fields, count, fingerprint, options, /)\n--\n\n"},
     {"_zip", (PyCFunction)dataset_zip, METH_VARARGS, "_zip($self, parts, names, /)\n--\n\n"},
@@ -251,15 +251,16 @@ static PyMethodDef dataset_methods[] = {
     {"_fields", (PyCFunction)dataset_fields, METH_NOARGS, "_fields($self, /)\n--\n\n"},
     {"_about", (PyCFunction)dataset_about, METH_NOARGS, "_about($self, /)\n--\n\n"},
     {"close", (PyCFunction)dataset_close, METH_NOARGS,
-     "close($self, /)\n--\n\nGives up this object's part; loaders and composed datasets keep theirs. Twice is fine."},
+     "close($self, /)\n--\n\nGives up this object's part; loaders and composed datasets keep theirs. Twice "
+     "is fine."},
     {NULL, NULL, 0, NULL}};
-static PyGetSetDef dataset_properties[] = {{"closed", (getter)dataset_is_closed, NULL, "After ``close``.", NULL},
-                                           {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef dataset_properties[] = {
+    {"closed", (getter)dataset_is_closed, NULL, "After ``close``.", NULL}, {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot dataset_slots[] = {{Py_tp_doc, "A handle on a dataset, opened by one of its methods."},
                                       {Py_tp_dealloc, dataset_free},
                                       {Py_tp_methods, dataset_methods},
                                       {Py_tp_getset, dataset_properties},
                                       {Py_sq_length, dataset_length},
                                       {0, NULL}};
-PyType_Spec dataset_spec = {"dataline._core.Dataset", sizeof(Dataset), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                            dataset_slots};
+PyType_Spec dataset_spec = {"dataline._core.Dataset", sizeof(Dataset), 0,
+                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, dataset_slots};

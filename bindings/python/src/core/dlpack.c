@@ -10,10 +10,10 @@ static const struct {
   uint8_t code;
   uint8_t bits;
   int32_t dtype;
-} types[] = {{6, 8, DL_DTYPE_BOOL},  {1, 8, DL_DTYPE_U8},    {1, 16, DL_DTYPE_U16}, {1, 32, DL_DTYPE_U32},
-             {1, 64, DL_DTYPE_U64},  {0, 8, DL_DTYPE_I8},    {0, 16, DL_DTYPE_I16}, {0, 32, DL_DTYPE_I32},
-             {0, 64, DL_DTYPE_I64},  {2, 16, DL_DTYPE_F16},  {4, 16, DL_DTYPE_BF16}, {2, 32, DL_DTYPE_F32},
-             {2, 64, DL_DTYPE_F64},  {5, 64, DL_DTYPE_C64},  {5, 128, DL_DTYPE_C128}};
+} types[] = {{6, 8, DL_DTYPE_BOOL}, {1, 8, DL_DTYPE_U8},   {1, 16, DL_DTYPE_U16},  {1, 32, DL_DTYPE_U32},
+             {1, 64, DL_DTYPE_U64}, {0, 8, DL_DTYPE_I8},   {0, 16, DL_DTYPE_I16},  {0, 32, DL_DTYPE_I32},
+             {0, 64, DL_DTYPE_I64}, {2, 16, DL_DTYPE_F16}, {4, 16, DL_DTYPE_BF16}, {2, 32, DL_DTYPE_F32},
+             {2, 64, DL_DTYPE_F64}, {5, 64, DL_DTYPE_C64}, {5, 128, DL_DTYPE_C128}};
 #define TYPE_COUNT (sizeof types / sizeof *types)
 
 int32_t dlpack_dtype(DLDataType type) {
@@ -94,12 +94,15 @@ PyObject* dlpack_copy(const dl_view* view, bool versioned) {
   }
   char* data = (char*)made + head;
   if (body > 0)
-    copy_strided(data, (const char*)view->data + view->byte_offset, view->rank, view->shape, strides, item_bytes);
-  DLTensor tensor = {.data = data, .device = {DLPACK_CPU, 0}, .ndim = view->rank, .dtype = dlpack_type(view->dtype)};
+    copy_strided(data, (const char*)view->data + view->byte_offset, view->rank, view->shape, strides,
+                 item_bytes);
+  DLTensor tensor = {
+      .data = data, .device = {DLPACK_CPU, 0}, .ndim = view->rank, .dtype = dlpack_type(view->dtype)};
   tensor.shape = made->shape;
   tensor.strides = made->strides;
   if (versioned)
-    made->as.versioned = (DLManagedTensorVersioned){{DLPACK_MAJOR, 0}, NULL, free_versioned, DLPACK_IS_COPIED, tensor};
+    made->as.versioned =
+        (DLManagedTensorVersioned){{DLPACK_MAJOR, 0}, NULL, free_versioned, DLPACK_IS_COPIED, tensor};
   else
     made->as.plain = (DLManagedTensor){tensor, NULL, free_plain};
   return capsule_of(made, versioned);

@@ -3,8 +3,7 @@
 #include "loader.h"
 
 typedef struct {
-  PyObject_HEAD
-  Loader* loader;
+  PyObject_HEAD Loader* loader;
   bool over;
 } Epoch;
 
@@ -12,10 +11,8 @@ PyObject* loader_iterate(Loader* self) {
   NEW_ERROR(error);
   dl_status status;
   if (!loader_enter(self)) return NULL;
-  Py_BEGIN_ALLOW_THREADS
-  status = dl_loader_begin_epoch(self->handle, &error);
-  Py_END_ALLOW_THREADS
-  loader_leave(self);
+  Py_BEGIN_ALLOW_THREADS status = dl_loader_begin_epoch(self->handle, &error);
+  Py_END_ALLOW_THREADS loader_leave(self);
   mailbox_empty();
   if (status != DL_END && !check(status, &error)) return NULL;
   allocfunc allocate = (allocfunc)PyType_GetSlot(epoch_type, Py_tp_alloc);
@@ -63,5 +60,5 @@ static PyType_Slot epoch_slots[] = {{Py_tp_doc, "The batches of one epoch; a loa
                                     {Py_tp_iternext, epoch_next},
                                     {Py_tp_methods, epoch_methods},
                                     {Py_tp_new, not_by_hand},
-    {0, NULL}};
+                                    {0, NULL}};
 PyType_Spec epoch_spec = {"dataline.Epoch", sizeof(Epoch), 0, Py_TPFLAGS_DEFAULT, epoch_slots};

@@ -8,8 +8,9 @@
 PyObject* raise_error(const dl_error* error) {
   PyObject* make = from_package("dataline.errors", "from_status");
   if (make == NULL) return NULL;
-  PyObject* exception = PyObject_CallFunction(make, "issLii", (int)error->code, dl_status_name(error->code), error->message,
-                                              (long long)error->sample_index, (int)error->column, (int)error->os_error);
+  PyObject* exception =
+      PyObject_CallFunction(make, "issLii", (int)error->code, dl_status_name(error->code), error->message,
+                            (long long)error->sample_index, (int)error->column, (int)error->os_error);
   Py_DECREF(make);
   if (exception != NULL) {
     PyErr_SetObject((PyObject*)Py_TYPE(exception), exception);

@@ -28,10 +28,8 @@ static void destroy(Loader* self) {
   self->handle = NULL;
   if (handle == NULL) return;
   unlink_loader(self);
-  Py_BEGIN_ALLOW_THREADS
-  dl_loader_destroy(handle);
-  Py_END_ALLOW_THREADS
-  mailbox_empty();
+  Py_BEGIN_ALLOW_THREADS dl_loader_destroy(handle);
+  Py_END_ALLOW_THREADS mailbox_empty();
 }
 
 static void close_loader(Loader* self) {
@@ -48,7 +46,8 @@ void loaders_close_all(void) {
     Loader* self = first;
     Py_INCREF((PyObject*)self);
     close_loader(self);
-    if (self->handle != NULL) unlink_loader(self); /* a daemon thread is in it, and will end with the process */
+    if (self->handle != NULL)
+      unlink_loader(self); /* a daemon thread is in it, and will end with the process */
     Py_DECREF((PyObject*)self);
   }
 }
@@ -74,17 +73,17 @@ static void loader_free(Loader* self) {
 static PyObject* loader_create(Loader* self, PyObject* arguments) {
   Dataset* dataset;
   Options* options;
-  if (!PyArg_ParseTuple(arguments, "O!O!:_create", dataset_type, &dataset, options_type, &options)) return NULL;
-  if (self->handle != NULL || self->closed) return raise_local(DL_ERR_WRONG_STATE, "the loader was made already");
+  if (!PyArg_ParseTuple(arguments, "O!O!:_create", dataset_type, &dataset, options_type, &options))
+    return NULL;
+  if (self->handle != NULL || self->closed)
+    return raise_local(DL_ERR_WRONG_STATE, "the loader was made already");
   if (!interpreter_open()) return raise_local(DL_ERR_WRONG_STATE, "Python is ending");
   if (!dataset_enter(dataset)) return NULL;
   dl_loader* made = NULL;
   dl_status status;
   NEW_ERROR(error);
-  Py_BEGIN_ALLOW_THREADS
-  status = dl_loader_create(dataset->handle, options->handle, &made, &error);
-  Py_END_ALLOW_THREADS
-  dataset_leave(dataset);
+  Py_BEGIN_ALLOW_THREADS status = dl_loader_create(dataset->handle, options->handle, &made, &error);
+  Py_END_ALLOW_THREADS dataset_leave(dataset);
   mailbox_empty();
   if (!check(status, &error)) return NULL;
   self->handle = made;
@@ -95,13 +94,12 @@ static PyObject* loader_create(Loader* self, PyObject* arguments) {
 }
 
 /* Waits in slices, so that Ctrl-C is seen. False: an exception is set, and nothing was delivered. */
-static bool wait_for_batch(Loader* self, int64_t timeout_ns, dl_batch** batch, dl_status* status, dl_error* error) {
+static bool wait_for_batch(Loader* self, int64_t timeout_ns, dl_batch** batch, dl_status* status,
+                           dl_error* error) {
   for (int64_t left = timeout_ns;;) {
     int64_t slice = left >= 0 && left < kSliceNs ? left : kSliceNs;
-    Py_BEGIN_ALLOW_THREADS
-    *status = dl_loader_next(self->handle, slice, batch, error);
-    Py_END_ALLOW_THREADS
-    if (left >= 0) left -= slice;
+    Py_BEGIN_ALLOW_THREADS* status = dl_loader_next(self->handle, slice, batch, error);
+    Py_END_ALLOW_THREADS if (left >= 0) left -= slice;
     if (*status != DL_TIMEOUT && *status != DL_INTERRUPTED) return true;
     if (PyErr_CheckSignals() != 0) return false;
     if (*status == DL_INTERRUPTED || left == 0 || self->closed) return true;
@@ -131,8 +129,10 @@ PyObject* loader_next_batch(Loader* self, int64_t timeout_ns, dl_status* status)
   if (!loader_enter(self)) return NULL;
   /* A batch that is ready costs no change of the lock: with time-out 0 nothing waits and no reader is called. */
   *status = self->in_caller ? DL_TIMEOUT : dl_loader_next(self->handle, 0, &batch, &error);
+  reader_in_caller(self->in_caller);
   bool ended = *status == DL_TIMEOUT && (timeout_ns != 0 || self->in_caller) &&
                !wait_for_batch(self, timeout_ns, &batch, status, &error);
+  reader_in_caller(false);
   if (!ended && self->in_caller && undo_interrupted(self, batch)) ended = true;
   bool closed = self->closed;
   loader_leave(self);
@@ -157,26 +157,11 @@ static PyObject* loader_next(Loader* self, PyObject* timeout) {
   return NULL;
 }
 
-static PyObject* loader_position(Loader* self, PyObject* none) {
-  (void)none;
-  int64_t epoch = 0, step = 0;
-  CALL(self, dl_loader_position(self->handle, &epoch, &step, &error));
-  return Py_BuildValue("LL", (long long)epoch, (long long)step);
-}
-
 static PyObject* loader_seek(Loader* self, PyObject* arguments) {
   long long epoch, step;
   if (!PyArg_ParseTuple(arguments, "LL:_seek", &epoch, &step)) return NULL;
   CALL(self, dl_loader_seek(self->handle, epoch, step, &error));
   Py_RETURN_NONE;
-}
-
-static PyObject* loader_save_state(Loader* self, PyObject* none) {
-  (void)none;
-  char text[DL_STATE_MAX_BYTES];
-  size_t bytes = sizeof text;
-  CALL(self, dl_loader_state_save(self->handle, text, &bytes, &error));
-  return PyUnicode_FromString(text);
 }
 
 static PyObject* loader_load_state(Loader* self, PyObject* arguments) {
@@ -194,10 +179,9 @@ static PyObject* loader_set_indices(Loader* self, PyObject* arguments) {
   NEW_ERROR(error);
   dl_status status = DL_ERR_WRONG_STATE;
   if (loader_enter(self)) {
-    Py_BEGIN_ALLOW_THREADS
-    status = dl_loader_set_indices(self->handle, (const int64_t*)loan->data, loan->shape[0], give_back, kept, &error);
-    Py_END_ALLOW_THREADS
-    loader_leave(self);
+    Py_BEGIN_ALLOW_THREADS status = dl_loader_set_indices(self->handle, (const int64_t*)loan->data,
+                                                          loan->shape[0], give_back, kept, &error);
+    Py_END_ALLOW_THREADS loader_leave(self);
     check(status, &error);
   }
   if (status != DL_OK) letter_discard(kept);
@@ -216,56 +200,6 @@ static PyObject* loader_interrupt(Loader* self, PyObject* none) {
   (void)none;
   if (self->handle != NULL) dl_loader_interrupt(self->handle);
   Py_RETURN_NONE;
-}
-
-static PyObject* loader_fileno(Loader* self, PyObject* none) {
-  (void)none;
-  intptr_t handle = -1;
-  CALL(self, dl_loader_wait_handle(self->handle, &handle, &error));
-  return PyLong_FromLongLong(handle);
-}
-
-static PyObject* loader_fields(Loader* self, PyObject* none) {
-  (void)none;
-  if (!loader_enter(self)) return NULL;
-  int32_t count = 0;
-  const dl_view* views = dl_loader_fields(self->handle, &count);
-  PyObject* fields = fields_of(views, count);
-  loader_leave(self);
-  return fields;
-}
-
-static PyObject* loader_stats(Loader* self, PyObject* none) {
-  (void)none;
-  dl_stats s = {.struct_size = sizeof s};
-  CALL(self, dl_loader_stats(self->handle, &s, &error));
-  return Py_BuildValue("iLLLLLLLLLLLLLLLLLLL", (int)s.num_workers, s.batches, s.samples, s.bytes, s.skipped, s.dropped,
-                       s.padded, s.replaced, s.bad, s.wait_ns, s.waits, s.worker_cpu_ns, s.arena_bytes, s.held_bytes,
-                       s.budget_bytes, s.leases_held, s.lease_copies, s.ready_batches, s.pinned_bytes,
-                       s.threads_abandoned);
-}
-
-static PyObject* bad_sample_at(Loader* self, int64_t index) {
-  dl_bad_sample bad = {.struct_size = sizeof bad};
-  CALL(self, dl_loader_bad_sample_at(self->handle, index, &bad, &error));
-  return Py_BuildValue("isLLLLLLs", (int)bad.code, dl_status_name(bad.code), bad.source, bad.index, bad.epoch, bad.step,
-                       bad.slot, bad.replacement, bad.message);
-}
-
-static PyObject* loader_bad_samples(Loader* self, PyObject* none) {
-  (void)none;
-  if (!loader_enter(self)) return NULL;
-  PyObject* list = PyList_New(0);
-  for (int64_t at = 0; list != NULL && at < dl_loader_bad_sample_count(self->handle); at++) {
-    PyObject* bad = bad_sample_at(self, at);
-    if (bad == NULL || PyList_Append(list, bad) != 0) {
-      Py_DECREF(list);
-      list = NULL;
-    }
-    Py_XDECREF(bad);
-  }
-  loader_leave(self);
-  return list;
 }
 
 static PyObject* loader_close(Loader* self, PyObject* none) {
@@ -298,27 +232,34 @@ static PyMethodDef loader_methods[] = {
     {"_stats", (PyCFunction)loader_stats, METH_NOARGS, "_stats($self, /)\n--\n\n"},
     {"_bad_samples", (PyCFunction)loader_bad_samples, METH_NOARGS, "_bad_samples($self, /)\n--\n\n"},
     {"save_state", (PyCFunction)loader_save_state, METH_NOARGS,
-     "save_state($self, /)\n--\n\nThe position and what identifies the job, as text under 4 KiB. It counts what was "
+     "save_state($self, /)\n--\n\nThe position and what identifies the job, as text under 4 KiB. It counts "
+     "what was "
      "delivered, never what was loaded ahead."},
     {"load_state", (PyCFunction)loader_load_state, METH_VARARGS,
-     "load_state($self, text, /)\n--\n\nGoes to a saved position. Threads, depth, I/O, memory and transform may differ "
-     "from the saving job's; rank and world size too, at an equal global batch.\n\nRaises StateError: damaged, or of "
+     "load_state($self, text, /)\n--\n\nGoes to a saved position. Threads, depth, I/O, memory and transform "
+     "may differ "
+     "from the saving job's; rank and world size too, at an equal global batch.\n\nRaises StateError: "
+     "damaged, or of "
      "another job; it names both values."},
     {"cancel", (PyCFunction)loader_cancel, METH_NOARGS,
-     "cancel($self, /)\n--\n\nEnds every wait, now and later, with CancelledError, until a seek or load. Any thread; "
+     "cancel($self, /)\n--\n\nEnds every wait, now and later, with CancelledError, until a seek or load. Any "
+     "thread; "
      "never blocks."},
     {"interrupt", (PyCFunction)loader_interrupt, METH_NOARGS,
-     "interrupt($self, /)\n--\n\nEnds only the waits in progress, with Interrupted; nothing is lost. Any thread; never "
+     "interrupt($self, /)\n--\n\nEnds only the waits in progress, with Interrupted; nothing is lost. Any "
+     "thread; never "
      "blocks."},
     {"fileno", (PyCFunction)loader_fileno, METH_NOARGS,
-     "fileno($self, /)\n--\n\nA descriptor that is readable while ``next`` would not wait, so that select, selectors and "
+     "fileno($self, /)\n--\n\nA descriptor that is readable while ``next`` would not wait, so that select, "
+     "selectors and "
      "asyncio take the loader. Never read it or close it."},
     {"close", (PyCFunction)loader_close, METH_NOARGS,
-     "close($self, /)\n--\n\nStops the workers and frees what is not held; batches stay valid. Any thread, also while "
+     "close($self, /)\n--\n\nStops the workers and frees what is not held; batches stay valid. Any thread, "
+     "also while "
      "another is in ``next``, which then fails. Twice is fine."},
     {NULL, NULL, 0, NULL}};
-static PyGetSetDef loader_properties[] = {{"closed", (getter)loader_is_closed, NULL, "After ``close``.", NULL},
-                                          {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef loader_properties[] = {
+    {"closed", (getter)loader_is_closed, NULL, "After ``close``.", NULL}, {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot loader_slots[] = {{Py_tp_doc, "A handle on a loader."},
                                      {Py_tp_dealloc, loader_free},
                                      {Py_tp_methods, loader_methods},
@@ -326,5 +267,5 @@ static PyType_Slot loader_slots[] = {{Py_tp_doc, "A handle on a loader."},
                                      {Py_tp_iter, loader_iterate},
                                      {Py_sq_length, loader_length},
                                      {0, NULL}};
-PyType_Spec loader_spec = {"dataline._core.Loader", sizeof(Loader), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
-                           loader_slots};
+PyType_Spec loader_spec = {"dataline._core.Loader", sizeof(Loader), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, loader_slots};

@@ -12,17 +12,23 @@ PyObject* loader_next_batch(Loader* self, int64_t timeout_ns, dl_status* status)
 Py_ssize_t loader_length(Loader* self);
 PyObject* loader_iterate(Loader* self); /* epoch.c */
 
+/* loader_about.c */
+PyObject* loader_position(Loader* self, PyObject* none);
+PyObject* loader_save_state(Loader* self, PyObject* none);
+PyObject* loader_fileno(Loader* self, PyObject* none);
+PyObject* loader_fields(Loader* self, PyObject* none);
+PyObject* loader_stats(Loader* self, PyObject* none);
+PyObject* loader_bad_samples(Loader* self, PyObject* none);
+
 /* One call of the library on a loader, for a function that returns an object. Without the interpreter's lock: the library
  * may wait for a worker, and that for the lock. */
-#define CALL(self, made)           \
-  NEW_ERROR(error);                \
-  dl_status status;                \
-  if (!loader_enter(self)) return NULL; \
-  Py_BEGIN_ALLOW_THREADS           \
-  status = (made);                 \
-  Py_END_ALLOW_THREADS             \
-  loader_leave(self);              \
-  mailbox_empty();                 \
+#define CALL(self, made)                   \
+  NEW_ERROR(error);                        \
+  dl_status status;                        \
+  if (!loader_enter(self)) return NULL;    \
+  Py_BEGIN_ALLOW_THREADS status = (made);  \
+  Py_END_ALLOW_THREADS loader_leave(self); \
+  mailbox_empty();                         \
   if (!check(status, &error)) return NULL
 
 #endif

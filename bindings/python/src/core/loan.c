@@ -52,8 +52,8 @@ static PyObject* loan_of_buffer(PyObject* type, PyObject* object) {
   const Py_buffer* buffer = &self->by.buffer;
   self->dtype = dtype_of_format(buffer->format, buffer->itemsize);
   if (self->dtype == 0 || buffer->ndim > DL_MAX_RANK) {
-    raise_local(DL_ERR_UNSUPPORTED, "items of format \"%s\" in %d dims: expected %s", buffer->format, buffer->ndim,
-                "numbers of this machine's byte order");
+    raise_local(DL_ERR_UNSUPPORTED, "items of format \"%s\" in %d dims: expected %s", buffer->format,
+                buffer->ndim, "numbers of this machine's byte order");
     Py_DECREF(self);
     return NULL;
   }
@@ -73,8 +73,8 @@ static PyObject* loan_of_memory(PyObject* type, PyObject* arguments) {
   PyObject *owner, *shape, *strides;
   unsigned long long address;
   const char* dtype;
-  if (!PyArg_ParseTuple(arguments, "OKsO!O!:of_memory", &owner, &address, &dtype, &PyTuple_Type, &shape, &PyTuple_Type,
-                        &strides))
+  if (!PyArg_ParseTuple(arguments, "OKsO!O!:of_memory", &owner, &address, &dtype, &PyTuple_Type, &shape,
+                        &PyTuple_Type, &strides))
     return NULL;
   Py_ssize_t rank = PyTuple_Size(shape);
   if (dl_dtype_from_name(dtype) == 0 || rank > DL_MAX_RANK || PyTuple_Size(strides) != rank)
@@ -100,7 +100,8 @@ PyObject* loan_of_capsule(PyObject* type, PyObject* capsule) {
   bool versioned = PyCapsule_IsValid(capsule, DLPACK_VERSIONED);
   void* managed = PyCapsule_GetPointer(capsule, versioned ? DLPACK_VERSIONED : DLPACK_PLAIN);
   if (managed == NULL) return NULL;
-  const DLTensor* tensor = versioned ? &((DLManagedTensorVersioned*)managed)->tensor : &((DLManagedTensor*)managed)->tensor;
+  const DLTensor* tensor =
+      versioned ? &((DLManagedTensorVersioned*)managed)->tensor : &((DLManagedTensor*)managed)->tensor;
   if (versioned && ((DLManagedTensorVersioned*)managed)->version.major != DLPACK_MAJOR)
     return PyErr_Format(PyExc_BufferError, "DLPack of another major version");
   Loan* self = loan_make(type);
@@ -163,23 +164,25 @@ static PyObject* loan_address(Loan* self, void* none) {
   return PyLong_FromVoidPtr(self->data);
 }
 
-static PyGetSetDef loan_properties[] = {{"dtype", (getter)loan_dtype, NULL, "As the library spells it.", NULL},
-                                        {"shape", (getter)loan_shape, NULL, "Items a dim.", NULL},
-                                        {"strides", (getter)loan_strides, NULL, "Bytes a dim.", NULL},
-                                        {"address", (getter)loan_address, NULL, "Of the first item.", NULL},
-                                        {NULL, NULL, NULL, NULL, NULL}};
+static PyGetSetDef loan_properties[] = {
+    {"dtype", (getter)loan_dtype, NULL, "As the library spells it.", NULL},
+    {"shape", (getter)loan_shape, NULL, "Items a dim.", NULL},
+    {"strides", (getter)loan_strides, NULL, "Bytes a dim.", NULL},
+    {"address", (getter)loan_address, NULL, "Of the first item.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef loan_methods[] = {
     {"of_buffer", (PyCFunction)loan_of_buffer, METH_O | METH_CLASS,
      "of_buffer($type, object, /)\n--\n\nOf an object with the buffer protocol."},
     {"of_capsule", (PyCFunction)loan_of_capsule, METH_O | METH_CLASS,
      "of_capsule($type, capsule, /)\n--\n\nOf a DLPack capsule, which is used up."},
     {"of_memory", (PyCFunction)loan_of_memory, METH_VARARGS | METH_CLASS,
-     "of_memory($type, owner, address, dtype, shape, strides, /)\n--\n\nOf an object that keeps the memory in place."},
+     "of_memory($type, owner, address, dtype, shape, strides, /)\n--\n\nOf an object that keeps the memory "
+     "in place."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot loan_slots[] = {{Py_tp_doc, "Memory of another object, kept alive and in place."},
                                    {Py_tp_dealloc, loan_free},
                                    {Py_tp_methods, loan_methods},
                                    {Py_tp_getset, loan_properties},
                                    {Py_tp_new, not_by_hand},
-    {0, NULL}};
+                                   {0, NULL}};
 PyType_Spec loan_spec = {"dataline._core.Loan", sizeof(Loan), 0, Py_TPFLAGS_DEFAULT, loan_slots};

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
-PyTypeObject *options_type, *token_type, *loan_type, *dataset_type, *cells_type, *loader_type, *epoch_type, *batch_type,
-    *tensor_type;
+PyTypeObject *options_type, *token_type, *loan_type, *dataset_type, *cells_type, *loader_type, *epoch_type,
+    *batch_type, *tensor_type;
 
 PyObject* from_package(const char* module, const char* name) {
   PyObject* package = PyImport_ImportModule(module);
@@ -42,8 +42,10 @@ static PyObject* after_fork(PyObject* self, PyObject* none) {
 static PyMethodDef functions[] = {
     {"option_table", option_table, METH_NOARGS, "option_table($module, /)\n--\n\n"},
     {"transform_table", transform_table, METH_NOARGS, "transform_table($module, /)\n--\n\n"},
-    {"library_version", library_version, METH_NOARGS, "library_version($module, /)\n--\n\n(version, ABI, build)."},
-    {"dtype_names", dtype_names, METH_NOARGS, "dtype_names($module, /)\n--\n\nBy number; there is no number 0."},
+    {"library_version", library_version, METH_NOARGS,
+     "library_version($module, /)\n--\n\n(version, ABI, build)."},
+    {"dtype_names", dtype_names, METH_NOARGS,
+     "dtype_names($module, /)\n--\n\nBy number; there is no number 0."},
     {"shut_down", shut_down, METH_NOARGS, "shut_down($module, /)\n--\n\nAt exit."},
     {"after_fork", after_fork, METH_NOARGS, "after_fork($module, /)\n--\n\nIn the child."},
     {NULL, NULL, 0, NULL}};
@@ -63,8 +65,8 @@ static int execute(PyObject* module) {
     return -1;
   }
   if (dl_abi_version() != DL_ABI_VERSION) {
-    PyErr_Format(PyExc_ImportError, "libdataline has ABI %d, this module was built for %d", (int)dl_abi_version(),
-                 DL_ABI_VERSION);
+    PyErr_Format(PyExc_ImportError, "libdataline has ABI %d, this module was built for %d",
+                 (int)dl_abi_version(), DL_ABI_VERSION);
     return -1;
   }
   loaded = add_type(module, "Options", &options_spec, &options_type) &&
@@ -80,11 +82,9 @@ static int execute(PyObject* module) {
 }
 
 static PyModuleDef_Slot slots[] = {{Py_mod_exec, execute}, {0, NULL}};
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
-                                        .m_name = "dataline._core",
+static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "dataline._core",
                                         .m_doc = "What the package dataline is made on.",
-                                        .m_methods = functions,
-                                        .m_slots = slots};
+                                        .m_methods = functions, .m_slots = slots};
 
 PyMODINIT_FUNC PyInit__core(void);
 PyMODINIT_FUNC PyInit__core(void) { return PyModuleDef_Init(&definition); }

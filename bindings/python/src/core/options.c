@@ -48,24 +48,26 @@ static bool is_row(const Loan* loan, int32_t dtype) {
 
 static PyObject* options_set_indices(Options* self, PyObject* arguments) {
   Loan* loan;
-  if (!PyArg_ParseTuple(arguments, "O!:set_indices", loan_type, &loan) || !is_row(loan, DL_DTYPE_I64)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "O!:set_indices", loan_type, &loan) || !is_row(loan, DL_DTYPE_I64))
+    return NULL;
   letter* kept = letter_new((PyObject*)loan);
   if (kept == NULL) return NULL;
   NEW_ERROR(error);
-  dl_status status =
-      dl_options_set_indices(self->handle, (const int64_t*)loan->data, loan->shape[0], give_back, kept, &error);
+  dl_status status = dl_options_set_indices(self->handle, (const int64_t*)loan->data, loan->shape[0],
+                                            give_back, kept, &error);
   if (status != DL_OK) letter_discard(kept);
   return done(status, &error);
 }
 
 static PyObject* options_set_weights(Options* self, PyObject* arguments) {
   Loan* loan;
-  if (!PyArg_ParseTuple(arguments, "O!:set_weights", loan_type, &loan) || !is_row(loan, DL_DTYPE_F64)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "O!:set_weights", loan_type, &loan) || !is_row(loan, DL_DTYPE_F64))
+    return NULL;
   letter* kept = letter_new((PyObject*)loan);
   if (kept == NULL) return NULL;
   NEW_ERROR(error);
-  dl_status status =
-      dl_options_set_weights(self->handle, (const double*)loan->data, loan->shape[0], give_back, kept, &error);
+  dl_status status = dl_options_set_weights(self->handle, (const double*)loan->data, loan->shape[0],
+                                            give_back, kept, &error);
   if (status != DL_OK) letter_discard(kept);
   return done(status, &error);
 }
@@ -78,7 +80,8 @@ static PyObject* options_set_cancel_token(Options* self, PyObject* arguments) {
 }
 
 static PyObject* options_set_log(Options* self, PyObject* function) {
-  if (!PyCallable_Check(function)) return PyErr_Format(PyExc_TypeError, "log: expected a function of (level, text)");
+  if (!PyCallable_Check(function))
+    return PyErr_Format(PyExc_TypeError, "log: expected a function of (level, text)");
   dl_log table = {.struct_size = sizeof table, .write = remark};
   table.context = remark_sink(function);
   if (table.context == NULL) return NULL;
@@ -87,10 +90,13 @@ static PyObject* options_set_log(Options* self, PyObject* function) {
 }
 
 static PyMethodDef options_methods[] = {
-    {"set", (PyCFunction)options_set, METH_VARARGS, "set($self, key, value, /)\n--\n\nBy text, as the shell does."},
+    {"set", (PyCFunction)options_set, METH_VARARGS,
+     "set($self, key, value, /)\n--\n\nBy text, as the shell does."},
     {"get", (PyCFunction)options_get, METH_VARARGS, "get($self, key, /)\n--\n\nThe value in force, as text."},
-    {"set_indices", (PyCFunction)options_set_indices, METH_VARARGS, "set_indices($self, loan, /)\n--\n\nBorrowed."},
-    {"set_weights", (PyCFunction)options_set_weights, METH_VARARGS, "set_weights($self, loan, /)\n--\n\nBorrowed."},
+    {"set_indices", (PyCFunction)options_set_indices, METH_VARARGS,
+     "set_indices($self, loan, /)\n--\n\nBorrowed."},
+    {"set_weights", (PyCFunction)options_set_weights, METH_VARARGS,
+     "set_weights($self, loan, /)\n--\n\nBorrowed."},
     {"set_cancel_token", (PyCFunction)options_set_cancel_token, METH_VARARGS,
      "set_cancel_token($self, token, /)\n--\n\nWhat ends opening and waiting."},
     {"set_log", (PyCFunction)options_set_log, METH_O, "set_log($self, function, /)\n--\n\nKept for ever."},
@@ -133,12 +139,12 @@ static PyMethodDef token_methods[] = {
      "cancel($self, /)\n--\n\nEnds them now and for good. Any thread; never blocks."},
     {NULL, NULL, 0, NULL}};
 
-static PyType_Slot token_slots[] = {
-    {Py_tp_doc,
-     "CancelToken()\n--\n\nEnds opening, and every wait of the loaders that were given it (``cancel_token=``), with "
-     "CancelledError."},
-    {Py_tp_new, token_new},
-    {Py_tp_dealloc, token_free},
-    {Py_tp_methods, token_methods},
-    {0, NULL}};
+static PyType_Slot token_slots[] = {{Py_tp_doc,
+                                     "CancelToken()\n--\n\nEnds opening, and every wait of the loaders that "
+                                     "were given it (``cancel_token=``), with "
+                                     "CancelledError."},
+                                    {Py_tp_new, token_new},
+                                    {Py_tp_dealloc, token_free},
+                                    {Py_tp_methods, token_methods},
+                                    {0, NULL}};
 PyType_Spec token_spec = {"dataline.CancelToken", sizeof(Token), 0, Py_TPFLAGS_DEFAULT, token_slots};

@@ -13,8 +13,7 @@
 
 /* Where a call of `read` puts its records; empty when the call is over. */
 typedef struct {
-  PyObject_HEAD
-  dl_reader_cell* cells;
+  PyObject_HEAD dl_reader_cell* cells;
   int64_t records;
   int64_t fields;
 } Cells;
@@ -22,12 +21,15 @@ typedef struct {
 /* What left a reader that this thread was in and is no failure of data: KeyboardInterrupt, SystemExit. */
 static _Thread_local struct {
   PyObject *type, *value, *traceback;
+  bool wanted;
 } interruption;
+
+void reader_in_caller(bool begins) { interruption.wanted = begins; }
 
 bool reader_interrupted(void) {
   if (interruption.type == NULL) return false;
   PyErr_Restore(interruption.type, interruption.value, interruption.traceback);
-  memset(&interruption, 0, sizeof interruption);
+  interruption.type = interruption.value = interruption.traceback = NULL;
   return true;
 }
 
@@ -41,14 +43,14 @@ static void tell(char* message, size_t room, PyObject* text) {
 }
 
 static int32_t failed(char* message, size_t room) {
-  if (!PyErr_ExceptionMatches(PyExc_Exception)) {
+  if (interruption.wanted && !PyErr_ExceptionMatches(PyExc_Exception)) {
     PyErr_Fetch(&interruption.type, &interruption.value, &interruption.traceback);
     return 1;
   }
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);
-  PyObject* text = value == NULL ? NULL : PyObject_Str(value);
+  PyObject* text = value == NULL ? NULL : PyUnicode_FromFormat("%R", value);
   tell(message, room, text);
   Py_XDECREF(text);
   Py_XDECREF(type);
@@ -89,8 +91,8 @@ typedef struct {
   int64_t field_count;
 } Reader;
 
-static int32_t reader_read(void* context, const int64_t* indices, int64_t count, dl_reader_cell* cells, char* message,
-                           size_t room) {
+static int32_t reader_read(void* context, const int64_t* indices, int64_t count, dl_reader_cell* cells,
+                           char* message, size_t room) {
   Reader* reader = context;
   int32_t result = 1;
   if (!interpreter_open()) {
@@ -137,10 +139,8 @@ static PyObject* make(Dataset* self, const dl_reader* table, Options* options) {
   dl_dataset* made = NULL;
   dl_status status;
   NEW_ERROR(error);
-  Py_BEGIN_ALLOW_THREADS
-  status = dl_dataset_from_reader(table, options->handle, &made, &error);
-  Py_END_ALLOW_THREADS
-  if (!check(status, &error)) return NULL;
+  Py_BEGIN_ALLOW_THREADS status = dl_dataset_from_reader(table, options->handle, &made, &error);
+  Py_END_ALLOW_THREADS if (!check(status, &error)) return NULL;
   self->handle = made;
   Py_RETURN_NONE;
 }
@@ -151,8 +151,8 @@ PyObject* dataset_from_reader(Dataset* self, PyObject* arguments) {
   long long records;
   const char* fingerprint;
   Options* options;
-  if (!PyArg_ParseTuple(arguments, "OO!LzO!:_from_reader", &function, &PyTuple_Type, &fields, &records, &fingerprint,
-                        options_type, &options))
+  if (!PyArg_ParseTuple(arguments, "OO!LzO!:_from_reader", &function, &PyTuple_Type, &fields, &records,
+                        &fingerprint, options_type, &options))
     return NULL;
   Py_ssize_t count = PyTuple_Size(fields);
   dl_view* views = calloc((size_t)count + 1, sizeof *views);
@@ -212,10 +212,12 @@ static PyObject* cells_fail(Cells* self, PyObject* record) {
 }
 
 static PyMethodDef cells_methods[] = {
-    {"put", (PyCFunction)cells_put, METH_VARARGS, "put($self, record, field, loan, /)\n--\n\nCopies a field of a record."},
+    {"put", (PyCFunction)cells_put, METH_VARARGS,
+     "put($self, record, field, loan, /)\n--\n\nCopies a field of a record."},
     {"fail", (PyCFunction)cells_fail, METH_O, "fail($self, record, /)\n--\n\nThe record is bad."},
     {NULL, NULL, 0, NULL}};
-static PyType_Slot cells_slots[] = {
-    {Py_tp_doc, "Room for the records of one call."}, {Py_tp_methods, cells_methods}, {Py_tp_new, not_by_hand},
-    {0, NULL}};
+static PyType_Slot cells_slots[] = {{Py_tp_doc, "Room for the records of one call."},
+                                    {Py_tp_methods, cells_methods},
+                                    {Py_tp_new, not_by_hand},
+                                    {0, NULL}};
 PyType_Spec cells_spec = {"dataline._core.Cells", sizeof(Cells), 0, Py_TPFLAGS_DEFAULT, cells_slots};

@@ -21,8 +21,9 @@ const dl_view* view_at(const dl_view* views, int32_t index) {
 
 /* (name, dtype, shape, ragged, axes, bytes of it or -1) */
 static PyObject* field_of(const dl_view* view) {
-  return Py_BuildValue("ssNNsL", view->name, dl_dtype_name(view->dtype), shape_tuple(view->shape, view->rank, 1),
-                       PyBool_FromLong(view->kind == DL_KIND_RAGGED), view->axes, (long long)view->bytes);
+  return Py_BuildValue("ssNNsL", view->name, dl_dtype_name(view->dtype),
+                       shape_tuple(view->shape, view->rank, 1), PyBool_FromLong(view->kind == DL_KIND_RAGGED),
+                       view->axes, (long long)view->bytes);
 }
 
 PyObject* fields_of(const dl_view* views, int32_t count) {

@@ -56,8 +56,8 @@ PyObject* transform_table(PyObject* self, PyObject* none) {
     dl_transform_info info = {.struct_size = sizeof info};
     NEW_ERROR(error);
     if (!check(dl_transform_at(at, &info, &error), &error) ||
-        !add(list, Py_BuildValue("sNsss", info.name, arguments_of(at, info.argument_count), info.doc, info.source,
-                                 info.since))) {
+        !add(list, Py_BuildValue("sNsss", info.name, arguments_of(at, info.argument_count), info.doc,
+                                 info.source, info.since))) {
       Py_DECREF(list);
       return NULL;
     }

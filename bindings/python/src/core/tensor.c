@@ -3,8 +3,7 @@
 #include "core.h"
 
 typedef struct {
-  PyObject_VAR_HEAD
-  dl_batch* batch; /* this object's own reference */
+  PyObject_VAR_HEAD dl_batch* batch; /* this object's own reference */
   dl_view view;
   int32_t field; /* -1: not a field, but numbers that belong to one or to the batch */
   bool packed;
@@ -62,7 +61,7 @@ static void tensor_free(Tensor* self) {
 /* ---- The buffer protocol. ---- */
 
 static const char* format_of(int32_t dtype) {
-  static const char* const formats[] = {NULL, "?", "B", "H", "I",  "Q", "b", "h",
+  static const char* const formats[] = {NULL, "?", "B", "H",  "I", "Q", "b",  "h",
                                         "i",  "q", "e", NULL, "f", "d", "Zf", "Zd"};
   return dtype > 0 && dtype <= DL_DTYPE_C128 ? formats[dtype] : NULL;
 }
@@ -78,8 +77,9 @@ static int tensor_get_buffer(Tensor* self, Py_buffer* out, int flags) {
     refused = "the buffer protocol has no word for bf16: use DLPack, or cast(f32) in the transform";
   else if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && self->view.rank > 1)
     refused = "the field is in C order";
-  else if (!self->packed && ((flags & PyBUF_STRIDES) != PyBUF_STRIDES || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS ||
-                             (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS))
+  else if (!self->packed &&
+           ((flags & PyBUF_STRIDES) != PyBUF_STRIDES || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS ||
+            (flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS))
     refused = "the field is not packed: ask for strides";
   if (refused != NULL) {
     PyErr_SetString(PyExc_BufferError, refused);
@@ -115,8 +115,10 @@ static PyObject* packed_array(PyObject* tensor) {
   }
   PyObject* dtype = PyTuple_GetItem(dtypes, self->view.dtype);
   if (dtype == Py_None)
-    return raise_local(DL_ERR_UNSUPPORTED, "%s: NumPy has no %s without the package ml_dtypes; take the tensor by DLPack, "
-                       "or cast(f32) in the transform", self->view.name, dl_dtype_name(self->view.dtype));
+    return raise_local(DL_ERR_UNSUPPORTED,
+                       "%s: NumPy has no %s without the package ml_dtypes; take the tensor by DLPack, "
+                       "or cast(f32) in the transform",
+                       self->view.name, dl_dtype_name(self->view.dtype));
   if (!self->packed) return PyObject_CallFunctionObjArgs(take, tensor, NULL);
   PyObject* shape = shape_tuple(self->view.shape, self->view.rank, 1);
   PyObject* array = shape == NULL ? NULL : PyObject_CallFunctionObjArgs(make, shape, dtype, tensor, NULL);
@@ -171,12 +173,14 @@ static bool is_host(PyObject* device) {
 static PyObject* tensor_dlpack(Tensor* self, PyObject* arguments, PyObject* keywords) {
   static char* names[] = {"stream", "max_version", "dl_device", "copy", NULL};
   PyObject *stream = Py_None, *max_version = Py_None, *device = Py_None, *copy = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|$OOOO:__dlpack__", names, &stream, &max_version, &device, &copy))
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|$OOOO:__dlpack__", names, &stream, &max_version,
+                                   &device, &copy))
     return NULL;
   bool versioned = takes_versioned(max_version);
   bool host = is_host(device);
   if (PyErr_Occurred()) return NULL;
-  if (stream != Py_None) return PyErr_Format(PyExc_BufferError, "stream: host memory has none; expected None");
+  if (stream != Py_None)
+    return PyErr_Format(PyExc_BufferError, "stream: host memory has none; expected None");
   if (!host) return PyErr_Format(PyExc_BufferError, "dl_device: expected (1, 0), where the tensor is");
   if (copy != Py_None && PyObject_IsTrue(copy) == 1) return dlpack_copy(&self->view, versioned);
   return dlpack_export(self->batch, self->field, versioned);
@@ -195,8 +199,8 @@ static PyObject* tensor_tobytes(Tensor* self, PyObject* none) {
   int64_t bytes = item_bytes * item_count(self->view.shape, self->view.rank);
   PyObject* made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
   if (made != NULL && bytes > 0)
-    copy_strided(PyBytes_AsString(made), (const char*)self->view.data + self->view.byte_offset, self->view.rank,
-                 self->view.shape, (const int64_t*)self->strides, item_bytes);
+    copy_strided(PyBytes_AsString(made), (const char*)self->view.data + self->view.byte_offset,
+                 self->view.rank, self->view.shape, (const int64_t*)self->strides, item_bytes);
   return made;
 }
 
@@ -230,7 +234,8 @@ static PyObject* tensor_overlapping(Tensor* self, void* none) {
 }
 static PyObject* tensor_nbytes(Tensor* self, void* none) {
   (void)none;
-  return PyLong_FromLongLong(dl_dtype_bytes(self->view.dtype) * item_count(self->view.shape, self->view.rank));
+  return PyLong_FromLongLong(dl_dtype_bytes(self->view.dtype) *
+                             item_count(self->view.shape, self->view.rank));
 }
 static PyObject* tensor_offsets(Tensor* self, void* none) {
   (void)none;
@@ -256,16 +261,21 @@ static Py_ssize_t tensor_length(Tensor* self) {
 static PyMethodDef tensor_methods[] = {
     {"numpy", (PyCFunction)tensor_numpy, METH_NOARGS,
      "numpy($self, /)\n--\n\nAs a NumPy array that shares the memory; a ragged field as a Ragged of two."},
-    {"tobytes", (PyCFunction)tensor_tobytes, METH_NOARGS, "tobytes($self, /)\n--\n\nA packed copy, in C order."},
+    {"tobytes", (PyCFunction)tensor_tobytes, METH_NOARGS,
+     "tobytes($self, /)\n--\n\nA packed copy, in C order."},
     {"__dlpack__", (PyCFunction)(void (*)(void))tensor_dlpack, METH_VARARGS | METH_KEYWORDS,
-     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nA DLPack capsule, versioned "
-     "when `max_version` is 1.0 or more. An old one cannot say read-only, so such fields are refused then (BufferError)."},
-    {"__dlpack_device__", (PyCFunction)tensor_dlpack_device, METH_NOARGS, "__dlpack_device__($self, /)\n--\n\n(type, index)."},
+     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nA DLPack "
+     "capsule, versioned "
+     "when `max_version` is 1.0 or more. An old one cannot say read-only, so such fields are refused then "
+     "(BufferError)."},
+    {"__dlpack_device__", (PyCFunction)tensor_dlpack_device, METH_NOARGS,
+     "__dlpack_device__($self, /)\n--\n\n(type, index)."},
     {NULL, NULL, 0, NULL}};
 static PyGetSetDef tensor_properties[] = {
     {"name", (getter)tensor_name, NULL, "Of the field; nested names use `/`.", NULL},
     {"dtype", (getter)tensor_dtype, NULL, "As the library spells it: \"u8\", \"bf16\".", NULL},
-    {"shape", (getter)tensor_shape, NULL, "Items a dim; the first is the samples, or all rows of a ragged field.", NULL},
+    {"shape", (getter)tensor_shape, NULL,
+     "Items a dim; the first is the samples, or all rows of a ragged field.", NULL},
     {"strides", (getter)tensor_strides, NULL, "Items, not bytes, a dim.", NULL},
     {"axes", (getter)tensor_axes, NULL, "One letter a dim (\"NHWC\"), or \"\" when not known.", NULL},
     {"read_only", (getter)tensor_read_only, NULL, "Its bytes must not change.", NULL},
@@ -275,7 +285,8 @@ static PyGetSetDef tensor_properties[] = {
      "Of a ragged field: i64, sample i is rows [offsets[i], offsets[i + 1]). None of a dense one.", NULL},
     {NULL, NULL, NULL, NULL, NULL}};
 static PyType_Slot tensor_slots[] = {
-    {Py_tp_doc, "A field of a batch: buffer protocol and DLPack over the batch's memory, whose lease it holds."},
+    {Py_tp_doc,
+     "A field of a batch: buffer protocol and DLPack over the batch's memory, whose lease it holds."},
     {Py_tp_dealloc, tensor_free},
     {Py_tp_methods, tensor_methods},
     {Py_tp_getset, tensor_properties},
@@ -284,4 +295,5 @@ static PyType_Slot tensor_slots[] = {
     {Py_bf_getbuffer, tensor_get_buffer},
     {Py_tp_new, not_by_hand},
     {0, NULL}};
-PyType_Spec tensor_spec = {"dataline.Tensor", sizeof(Tensor), sizeof(Py_ssize_t), Py_TPFLAGS_DEFAULT, tensor_slots};
+PyType_Spec tensor_spec = {"dataline.Tensor", sizeof(Tensor), sizeof(Py_ssize_t), Py_TPFLAGS_DEFAULT,
+                           tensor_slots};

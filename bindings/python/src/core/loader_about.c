@@ -1,0 +1,68 @@
+/* What a loader tells of itself.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "loader.h"
+
+PyObject* loader_position(Loader* self, PyObject* none) {
+  (void)none;
+  int64_t epoch = 0, step = 0;
+  CALL(self, dl_loader_position(self->handle, &epoch, &step, &error));
+  return Py_BuildValue("LL", (long long)epoch, (long long)step);
+}
+
+PyObject* loader_save_state(Loader* self, PyObject* none) {
+  (void)none;
+  char text[DL_STATE_MAX_BYTES];
+  size_t bytes = sizeof text;
+  CALL(self, dl_loader_state_save(self->handle, text, &bytes, &error));
+  return PyUnicode_FromString(text);
+}
+
+PyObject* loader_fileno(Loader* self, PyObject* none) {
+  (void)none;
+  intptr_t handle = -1;
+  CALL(self, dl_loader_wait_handle(self->handle, &handle, &error));
+  return PyLong_FromLongLong(handle);
+}
+
+PyObject* loader_fields(Loader* self, PyObject* none) {
+  (void)none;
+  if (!loader_enter(self)) return NULL;
+  int32_t count = 0;
+  const dl_view* views = dl_loader_fields(self->handle, &count);
+  PyObject* fields = fields_of(views, count);
+  loader_leave(self);
+  return fields;
+}
+
+PyObject* loader_stats(Loader* self, PyObject* none) {
+  (void)none;
+  dl_stats s = {.struct_size = sizeof s};
+  CALL(self, dl_loader_stats(self->handle, &s, &error));
+  return Py_BuildValue("iLLLLLLLLLLLLLLLLLLL", (int)s.num_workers, s.batches, s.samples, s.bytes, s.skipped,
+                       s.dropped, s.padded, s.replaced, s.bad, s.wait_ns, s.waits, s.worker_cpu_ns,
+                       s.arena_bytes, s.held_bytes, s.budget_bytes, s.leases_held, s.lease_copies,
+                       s.ready_batches, s.pinned_bytes, s.threads_abandoned);
+}
+
+static PyObject* bad_sample_at(Loader* self, int64_t index) {
+  dl_bad_sample bad = {.struct_size = sizeof bad};
+  CALL(self, dl_loader_bad_sample_at(self->handle, index, &bad, &error));
+  return Py_BuildValue("isLLLLLLs", (int)bad.code, dl_status_name(bad.code), bad.source, bad.index, bad.epoch,
+                       bad.step, bad.slot, bad.replacement, bad.message);
+}
+
+PyObject* loader_bad_samples(Loader* self, PyObject* none) {
+  (void)none;
+  if (!loader_enter(self)) return NULL;
+  PyObject* list = PyList_New(0);
+  for (int64_t at = 0; list != NULL && at < dl_loader_bad_sample_count(self->handle); at++) {
+    PyObject* bad = bad_sample_at(self, at);
+    if (bad == NULL || PyList_Append(list, bad) != 0) {
+      Py_DECREF(list);
+      list = NULL;
+    }
+    Py_XDECREF(bad);
+  }
+  loader_leave(self);
+  return list;
+}
