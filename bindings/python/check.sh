@@ -46,6 +46,7 @@ export DATALINE_WHEEL
 
 step "types"
 "$python" -m mypy --no-error-summary
+(cd "$root/examples/python" && "$python" -m mypy --no-error-summary --config-file "$here/pyproject.toml" .)
 "$python" -m mypy.stubtest --ignore-disjoint-bases --allowlist tests/stubtest_allowlist.txt --mypy-config-file pyproject.toml \
   dataline._core >"$build/stubtest.log" || { cat "$build/stubtest.log"; exit 1; }
 

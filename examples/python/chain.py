@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import dataline
 
 
 def main(uri: str, state_in: str, state_out: str, batches: str, field: str, *options: str) -> None:
     limit = int(batches)
-    loader = dataline.Loader(uri, **dict(option.split("=", 1) for option in options))
+    given: dict[str, Any] = dict(option.split("=", 1) for option in options)
+    loader = dataline.Loader(uri, **given)
     if state_in != "-":
         loader.load_state(Path(state_in).read_text())
     done = 0

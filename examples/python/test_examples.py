@@ -55,7 +55,7 @@ def test_it_trains_on_digits_that_are_easy_to_tell_apart(tmp_path: Path) -> None
         images[np.arange(count), 2 * labels] = 255  # a line at the height of the label
         idx(tmp_path / f"{name}-images-idx3-ubyte", images)
         idx(tmp_path / f"{name}-labels-idx1-ubyte", labels)
-    command = [sys.executable, HERE / "train_mnist.py", tmp_path, "2"]
+    command = [sys.executable, str(HERE / "train_mnist.py"), str(tmp_path), "2"]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     assert re.search(r"^epoch 2: loss \d+\.\d{4}$", output, re.MULTILINE)
     assert re.search(r"^first epoch digest: [0-9a-f]{16}$", output, re.MULTILINE)

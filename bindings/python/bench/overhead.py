@@ -19,7 +19,7 @@ from raw import RawLoop
 import dataline
 
 BATCHES = 20_000
-OPTIONS = {"batch_size": 1, "num_workers": 0}
+OPTIONS: dict[str, Any] = {"batch_size": 1, "num_workers": 0}
 
 
 def timed(run: Callable[[], None]) -> float:

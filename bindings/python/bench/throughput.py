@@ -37,14 +37,18 @@ def every(batches: Callable[[], Iterable[Any]]) -> Epoch:
     return run
 
 
+def arrays_of(loader: dataline.Loader) -> Epoch:
+    return every(lambda: (batch["x"] for batch in loader))
+
+
 def ours(rows: Any) -> dict[str, Epoch]:
-    options = {"batch_size": BATCH, "shuffle": "full"}
+    options: dict[str, Any] = {"batch_size": BATCH, "shuffle": "full"}
     runs: dict[str, Epoch] = {}
     for workers in (0, "auto"):
         raw = RawLoop(rows, num_workers=workers, **options)
         loader = dataline.Loader(dataline.from_arrays({"x": rows}), num_workers=workers, **options)
         runs[f"C, {workers} workers"] = raw.batches
-        runs[f"dataline, {workers} workers"] = every(lambda loader=loader: (batch["x"] for batch in loader))
+        runs[f"dataline, {workers} workers"] = arrays_of(loader)
     return runs
 
 

@@ -238,10 +238,11 @@ def test_a_time_out_is_one() -> None:
 
     gate = threading.Event()
     dataset = Samples(3, lambda at: at)
-    loader = DataLoader(dataset, batch_size=3, timeout=0.05, num_workers=1)
+    loader = DataLoader(dataset, batch_size=3, timeout=60, num_workers=1)
     assert next(iter(loader)).tolist() == [0, 1, 2]
     dataset.make = lambda at: gate.wait(60) and at
     loader.loader.seek(50)
+    loader.timeout = 0.05
     with pytest.raises(TimeoutError):
         list(loader)
     gate.set()
