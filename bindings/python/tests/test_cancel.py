@@ -9,6 +9,7 @@ import select
 import signal
 import threading
 import time
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,20 @@ def test_a_reader_that_does_not_return_is_left_behind_with_a_remark() -> None:
     assert told.wait(60)
     assert [level for level, _ in remarks] == ["warning"]
     source.gate.set()
+
+
+def test_what_a_native_thread_gives_back_is_let_go_on_a_python_thread() -> None:
+    source, loader = gated()
+    source.entered.wait(60)
+    gate, alive = source.gate, weakref.ref(source)
+    loader.close()  # leaves the worker in the reader, the last that holds it
+    del source, loader
+    assert alive() is not None
+    gate.set()
+    deadline = time.monotonic() + 60
+    while alive() is not None and time.monotonic() < deadline:
+        time.sleep(0.001)  # the interpreter looks between two lines, when the worker asked for it
+    assert alive() is None
 
 
 def test_a_log_has_to_be_a_function() -> None:

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+import dataline
+
 # What every Linux of the last years has (PEP 600).
 EVERYWHERE = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libstdc++.so.6", "libgcc_s.so.1",
               "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}  # fmt: skip
@@ -87,7 +89,9 @@ def pythons() -> list[Path]:
 
 
 def test_its_tag_is_that_of_the_stable_abi(wheel: Path) -> None:
-    assert re.fullmatch(r"dataline-[\d.]+-cp39-abi3-\w+\.whl", wheel.name)
+    found = re.fullmatch(r"dataline-([\d.]+)-cp39-abi3-\w+\.whl", wheel.name)
+    assert found is not None
+    assert found[1] == dataline.__version__, "of the library that is in it"
 
 
 def test_it_holds_the_library_the_types_and_no_requirement(unpacked: Path) -> None:
