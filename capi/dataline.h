@@ -331,7 +331,8 @@ DL_API int32_t dl_dtype_from_name(const char* name); /* 0 for an unknown name */
 /* One tensor of a batch, or of a schema. In a batch the first dim is the samples; in a dataset's schema there is no
  * such dim; in a loader's schema it is batch_size, or -1 where batches may differ in size.
  * Ragged (samples of different length): `data` is packed, its first dim is the sum of all lengths, and sample i is
- * rows [offsets[i], offsets[i + 1]). Bytes and UTF-8 text are ragged u8. In a schema that first dim is -1. */
+ * rows [offsets[i], offsets[i + 1]). Bytes and UTF-8 text are ragged u8. In a schema that first dim is -1.
+ * Unlike other structs this one never grows: hosts index arrays of it with the size they were built with. */
 typedef struct dl_view {
   uint32_t struct_size;
   int32_t kind;
