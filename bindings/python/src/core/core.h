@@ -54,6 +54,15 @@ typedef struct {
   PyObject_HEAD dl_batch* handle; /* NULL: released */
 } Batch;
 
+/* ---- object.c ---- */
+
+/* An attribute of a Python module of the package, as a new reference. */
+PyObject* from_package(const char* module, const char* name);
+void object_free(PyObject* self); /* the end of each dealloc */
+/* tp_new of what the library makes. */
+PyObject* not_by_hand(PyTypeObject* type, PyObject* arguments, PyObject* keywords);
+bool add_type(PyObject* module, const char* name, PyType_Spec* spec, PyTypeObject** type);
+
 /* ---- error.c ---- */
 
 #define NEW_ERROR(name) \
@@ -95,12 +104,12 @@ PyObject* transform_table(PyObject* self, PyObject* none);
 PyObject* library_version(PyObject* self, PyObject* none);
 PyObject* dtype_names(PyObject* self, PyObject* none);
 
-PyObject* loan_of_capsule(PyObject* type, PyObject* capsule); /* dlpack.c */
-void dlpack_release(void* managed, bool versioned);
+PyObject* loan_of_capsule(PyObject* type, PyObject* capsule); /* loan.c */
+void dlpack_release(void* managed, bool versioned);           /* dlpack.c */
 PyObject* dlpack_export(dl_batch* batch, int32_t field, bool versioned);
 PyObject* dlpack_copy(const dl_view* view, bool versioned);
 void copy_strided(char* to, const char* from, int32_t rank, const int64_t* shape, const int64_t* strides,
-                  int64_t item_bytes); /* loan.c; strides in bytes */
+                  int64_t item_bytes); /* strided.c; strides in bytes */
 int64_t item_count(const int64_t* shape, int32_t rank);
 
 PyObject* batch_own(dl_batch* handle);               /* batch.c; takes the reference */
@@ -116,11 +125,5 @@ PyObject* dataset_from_reader(Dataset* self, PyObject* arguments); /* reader.c *
 void reader_in_caller(bool begins);
 bool reader_interrupted(void);
 void loaders_close_all(void); /* loader.c */
-
-/* An attribute of a Python module of the package, as a new reference. */
-PyObject* from_package(const char* module, const char* name);
-void object_free(PyObject* self); /* the end of each dealloc */
-PyObject* not_by_hand(PyTypeObject* type, PyObject* arguments,
-                      PyObject* keywords); /* tp_new of what the library makes */
 
 #endif

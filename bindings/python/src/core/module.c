@@ -2,28 +2,6 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
-PyTypeObject *options_type, *token_type, *loan_type, *dataset_type, *cells_type, *loader_type, *epoch_type,
-    *batch_type, *tensor_type;
-
-PyObject* from_package(const char* module, const char* name) {
-  PyObject* package = PyImport_ImportModule(module);
-  PyObject* value = package == NULL ? NULL : PyObject_GetAttrString(package, name);
-  Py_XDECREF(package);
-  return value;
-}
-
-void object_free(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-  release(self);
-  Py_DECREF((PyObject*)type);
-}
-
-PyObject* not_by_hand(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
-  (void)arguments, (void)keywords;
-  return PyErr_Format(PyExc_TypeError, "%R is not made by hand", (PyObject*)type);
-}
-
 /* Before the interpreter ends: no thread of a loader may need it from here on. */
 static PyObject* shut_down(PyObject* self, PyObject* none) {
   (void)self, (void)none;
@@ -49,14 +27,6 @@ static PyMethodDef functions[] = {
     {"shut_down", shut_down, METH_NOARGS, "shut_down($module, /)\n--\n\nAt exit."},
     {"after_fork", after_fork, METH_NOARGS, "after_fork($module, /)\n--\n\nIn the child."},
     {NULL, NULL, 0, NULL}};
-
-/* Python's name of a type may be another than the one it is found by here. */
-static bool add_type(PyObject* module, const char* name, PyType_Spec* spec, PyTypeObject** type) {
-  *type = (PyTypeObject*)PyType_FromSpec(spec);
-  if (*type == NULL) return false;
-  Py_INCREF((PyObject*)*type); /* one for the module, one for this file */
-  return PyModule_AddObject(module, name, (PyObject*)*type) == 0;
-}
 
 static int execute(PyObject* module) {
   static bool loaded = false;

@@ -1,0 +1,33 @@
+/* The types of the module, and what their objects have in common.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+PyTypeObject *options_type, *token_type, *loan_type, *dataset_type, *cells_type, *loader_type, *epoch_type,
+    *batch_type, *tensor_type;
+
+PyObject* from_package(const char* module, const char* name) {
+  PyObject* package = PyImport_ImportModule(module);
+  PyObject* value = package == NULL ? NULL : PyObject_GetAttrString(package, name);
+  Py_XDECREF(package);
+  return value;
+}
+
+void object_free(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
+  release(self);
+  Py_DECREF((PyObject*)type);
+}
+
+PyObject* not_by_hand(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+  (void)arguments, (void)keywords;
+  return PyErr_Format(PyExc_TypeError, "%R is not made by hand", (PyObject*)type);
+}
+
+/* Python's name of a type may be another than the one it is found by here. */
+bool add_type(PyObject* module, const char* name, PyType_Spec* spec, PyTypeObject** type) {
+  *type = (PyTypeObject*)PyType_FromSpec(spec);
+  if (*type == NULL) return false;
+  Py_INCREF((PyObject*)*type); /* one for the module, one for the pointer */
+  return PyModule_AddObject(module, name, (PyObject*)*type) == 0;
+}
