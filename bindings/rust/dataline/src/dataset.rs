@@ -2,7 +2,9 @@
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::lend::lend;
-use crate::{ffi, field, source, Array, Code, Error, Field, Options, Result, Source};
+use crate::{ffi, field, Array, Field, Options, Result};
+#[cfg(doc)]
+use crate::{Code, Error};
 use dataline_sys as sys;
 use std::fmt;
 use std::marker::PhantomData;
@@ -87,19 +89,11 @@ impl<'a> Dataset<'a> {
     ) -> Result<Dataset<'any>> {
         let options = options.raw()?;
         let raw = arrays.iter().map(Array::raw).collect::<Result<Vec<_>>>()?;
-        let count = count_of("arrays", raw.len())?;
+        let count = ffi::count("arrays", raw.len())?;
         // SAFETY: live arguments; the caller's promise.
         Dataset::made(|out, error| unsafe {
             sys::dl_dataset_from_arrays(raw.as_ptr(), count, release, context, options, out, error)
         })
-    }
-
-    /// A dataset whose records your own code reads.
-    ///
-    /// # Errors
-    /// [`Code::InvalidArgument`] for a schema that makes no sense; the source is dropped then.
-    pub fn from_source(source: impl Source, options: &Options) -> Result<Dataset<'static>> {
-        source::open(source, options)
     }
 
     /// Fields side by side; equal lengths. A name renames the field of a part that has one, or goes before the names
@@ -111,7 +105,7 @@ impl<'a> Dataset<'a> {
         let names = parts.iter().map(|(name, _)| ffi::c_text("name", name)).collect::<Result<Vec<_>>>()?;
         let names: Vec<_> = names.iter().map(|name| name.as_ptr()).collect();
         let handles: Vec<_> = parts.iter().map(|(_, part)| part.handle).collect();
-        let count = count_of("parts", handles.len())?;
+        let count = ffi::count("parts", handles.len())?;
         // SAFETY: live arguments; the new dataset keeps its own references.
         Dataset::made(|out, error| unsafe {
             sys::dl_dataset_zip(handles.as_ptr(), names.as_ptr(), count, out, error)
@@ -124,7 +118,7 @@ impl<'a> Dataset<'a> {
     /// [`Code::Mismatch`], with what differs; [`Code::InvalidArgument`] without a part.
     pub fn concat(parts: &[&Dataset<'a>]) -> Result<Dataset<'a>> {
         let handles: Vec<_> = parts.iter().map(|part| part.handle).collect();
-        let count = count_of("parts", handles.len())?;
+        let count = ffi::count("parts", handles.len())?;
         // SAFETY: live arguments; the new dataset keeps its own references.
         Dataset::made(|out, error| unsafe { sys::dl_dataset_concat(handles.as_ptr(), count, out, error) })
     }
@@ -200,11 +194,6 @@ impl<'a> Dataset<'a> {
         ffi::hard(|error| make(&mut handle, error))?;
         Ok(Dataset { handle, borrowed: PhantomData })
     }
-}
-
-pub(crate) fn count_of(what: &str, count: usize) -> Result<i32> {
-    let limit = || Error::new(Code::InvalidArgument, format!("{what}: expected less than 2^31, got {count}"));
-    i32::try_from(count).map_err(|_| limit())
 }
 
 impl Drop for Dataset<'_> {

@@ -105,6 +105,12 @@ pub(crate) fn length(count: usize) -> Result<i64> {
     i64::try_from(count).map_err(|_| limit())
 }
 
+/// A count for the library, of `what`.
+pub(crate) fn count(what: &str, count: usize) -> Result<i32> {
+    let limit = || Error::new(Code::InvalidArgument, format!("{what}: expected less than 2^31, got {count}"));
+    i32::try_from(count).map_err(|_| limit())
+}
+
 /// `len` items at `data`, which may be NULL when there are none.
 ///
 /// # Safety

@@ -1,7 +1,6 @@
 //! Records read by Rust code.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use crate::dataset::count_of;
 use crate::lend::{give_back, lend};
 use crate::{ffi, Dataset, Field, Kind, Options, Record, Result};
 use dataline_sys as sys;
@@ -78,14 +77,25 @@ struct Reader<S> {
     fields: Vec<Field>,
 }
 
-pub(crate) fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'static>> {
+impl Dataset<'_> {
+    /// A dataset whose records your own code reads.
+    ///
+    /// # Errors
+    /// [`Code::InvalidArgument`](crate::Code::InvalidArgument) for a schema that makes no sense; the source is dropped
+    /// then.
+    pub fn from_source(source: impl Source, options: &Options) -> Result<Dataset<'static>> {
+        open(source, options)
+    }
+}
+
+fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'static>> {
     let options = options.raw()?;
     let fields = source.fields();
     let record_count = ffi::length(source.len())?;
     let fingerprint = source.fingerprint().map(|text| ffi::c_text("fingerprint", &text)).transpose()?;
     let names = fields.iter().map(|field| ffi::c_text("name", &field.name)).collect::<Result<Vec<_>>>()?;
     let axes = fields.iter().map(|field| ffi::c_text("axes", &field.axes)).collect::<Result<Vec<_>>>()?;
-    let field_count = count_of("fields", fields.len())?;
+    let field_count = ffi::count("fields", fields.len())?;
     lend(Reader { source, fields }, |reader, _, context| {
         let views: Vec<sys::dl_view> = reader
             .fields
