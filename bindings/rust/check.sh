@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The gate of the Rust crates: format, lints, tests, docs' code, the ways to find the library, and the example.
 #   bindings/rust/check.sh [--quick]
-# --quick fetches nothing, for the crates have no dependencies, and is for every day. Without it also: packages, the library
-# built from the checkout, the example's training, and the crates for ndarray, candle and burn (fetched; 8 CPU minutes).
+# --quick is for every day: the crates without features, for which at most the registry's index is fetched. Without it also:
+# packages, the library built from the checkout, the example's training, the features `ndarray` and `candle` and the crate for
+# burn (fetched; 8 CPU minutes).
 # What it uses, where it is not told:
 #   DATALINE_LIB_DIR  the folder of libdataline (otherwise the build script finds or builds it)
 #   DATALINE_BIN      the program `dataline` (otherwise the one of build/release, or on the PATH; without one the tests
@@ -21,7 +22,7 @@ if ! command -v cargo >/dev/null; then
   exit 77
 fi
 export CARGO_TERM_COLOR=never
-online=${CARGO_NET_OFFLINE:-false}
+offline=${CARGO_NET_OFFLINE:-false} # as told
 export CARGO_NET_OFFLINE=true
 if [[ -n ${DATALINE_LIB_DIR:-} ]]; then
   # A shared library outside the system's folders is found at run time by this alone.
@@ -45,6 +46,9 @@ step() { printf '== %s\n' "$*"; }
 
 # Lints that were on by default in Rust 1.63 and are no longer.
 outdated=(-A clippy::format_push_string -A clippy::redundant_clone)
+# lints [ARGUMENT...]: of the package or workspace here.
+lints() { cargo clippy --quiet --locked --all-targets "$@" -- -D warnings "${outdated[@]}"; }
+
 # style FOLDER: format and lints of the package or workspace there.
 style() {
   cd "$1"
@@ -56,10 +60,32 @@ style() {
   fi
   if cargo clippy --version >/dev/null 2>&1; then
     step "lints: ${1#"$root"/}"
-    cargo clippy --quiet --locked --workspace --all-targets -- -D warnings "${outdated[@]}"
+    lints --workspace
   else
     echo "left out: lints, for there is no clippy"
   fi
+}
+
+# Cargo wants the registry's index for all that stands in Cargo.lock, asked for or not. Whether it has what it wants:
+knows_registry() { (cd "$here" && timeout 300 cargo tree --quiet --locked --package dataline >/dev/null 2>&1); }
+can_ask_registry() { [[ $offline != true && $minor -ge 68 ]]; } # before 1.68 it can only clone the index as a repository
+# The workspace to test: this one, or a copy of it without what only features need.
+workspace=$here
+minor=$(cargo --version | sed 's/^cargo 1\.\([0-9]*\).*/\1/')
+export CARGO_REGISTRIES_CRATES_IO_PROTOCOL=sparse # for 1.68 and 1.69
+choose_workspace() {
+  if knows_registry || { can_ask_registry && CARGO_NET_OFFLINE=false knows_registry; }; then return; fi
+  echo "tested: a copy without the features' dependencies, for cargo 1.$minor does not know the registry and cannot ask it"
+  local copy=$here/target/without-registry entry
+  workspace=$copy/bindings/rust
+  mkdir -p "$workspace"
+  for entry in "$root"/*; do # for the build script, which may build the checkout
+    [[ $entry == */bindings ]] || ln -sfn "$entry" "$copy/"
+  done
+  rm -rf "$workspace"/{dataline,dataline-sys,Cargo.lock}
+  cp -rp "$here"/{Cargo.toml,rustfmt.toml,dataline,dataline-sys} "$workspace"
+  sed -i -e 's/"dep:[^"]*"//' -e '/optional = true/d' "$workspace/dataline/Cargo.toml"
+  (cd "$workspace" && cargo generate-lockfile --quiet)
 }
 
 # The library installed, and found by pkg-config: shared and static.
@@ -96,32 +122,40 @@ from_the_checkout() {
 
 # Both packages, each built from what it holds; cargo does that for packages that need each other since 1.90.
 packages() {
-  local minor
-  minor=$(cargo --version | sed 's/^cargo 1\.\([0-9]*\).*/\1/')
   if [[ $minor -lt 90 ]]; then echo "left out: packages, for cargo is older than 1.90"; return; fi
   step "packages"
   cargo package --workspace --locked --allow-dirty --quiet
 }
 
-# The crates that need others: each with its own lock file.
-adapters() {
-  export CARGO_NET_OFFLINE=$online
-  local name
-  # One folder for all, so that what they share is built once.
-  export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/target/adapters}
-  for name in ndarray candle burn; do
-    style "$here/dataline-$name"
-    step "tests: dataline-$name"
-    cargo test --quiet --locked
-    RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps
-  done
+# What the features add. ndarray alone too, for it takes seconds and candle minutes.
+features() {
+  cd "$here"
+  step "features: ndarray"
+  lints --package dataline --features ndarray
+  cargo test --quiet --locked --package dataline --features ndarray --test ndarray
+  step "features: ndarray, candle"
+  lints --package dataline --features ndarray,candle
+  cargo test --quiet --locked --package dataline --features ndarray,candle --test ndarray --test candle
+  cargo test --quiet --locked --package dataline --features ndarray,candle --doc
+  RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package dataline --all-features --no-deps
+}
+
+# The crate for burn, with a lock file of its own, and what compares with burn and candle.
+burn() {
+  # One folder for both, so that what they share is built once.
+  export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/target/burn}
+  style "$here/dataline-burn"
+  step "tests: dataline-burn"
+  cargo test --quiet --locked
+  RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps
   style "$here/peers"
 }
 
-style "$here"
+choose_workspace
+style "$workspace"
 style "$root/examples/rust"
 
-cd "$here"
+cd "$workspace"
 step "tests"
 cargo test --locked --workspace --tests "${others[@]}"
 cargo test --locked --workspace --doc
@@ -142,9 +176,15 @@ else
 fi
 
 if ! $quick; then
-  cd "$here"
-  packages
+  cd "$workspace"
   from_the_checkout
-  adapters
+  if [[ $workspace == "$here" ]]; then
+    export CARGO_NET_OFFLINE=$offline
+    packages
+    features
+    burn
+  else
+    echo "left out: packages, features, dataline-burn, for they need the registry"
+  fi
 fi
 echo "rust: all passed"

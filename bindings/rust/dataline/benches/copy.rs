@@ -4,7 +4,6 @@
 //! SPDX-License-Identifier: Apache-2.0
 use candle_core::Device;
 use dataline::{Array, Dataset, Loader, Options};
-use dataline_candle::BatchExt;
 use std::hint::black_box;
 use std::time::Instant;
 

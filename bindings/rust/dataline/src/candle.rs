@@ -1,9 +1,8 @@
-//! [`candle_core`] tensors from batches of [`dataline`].
+//! With the feature `candle`: fields of a batch as [`candle_core`] tensors.
 //!
 //! ```
 //! use candle_core::Device;
 //! use dataline::{Array, Dataset, Loader, Options};
-//! use dataline_candle::BatchExt;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let arrays = [Array::dense("image", &[8, 4], &[0.5f32; 32])?, Array::dense("label", &[8], &[1i64; 8])?];
@@ -22,13 +21,12 @@
 //! into the tensor, or straight to the accelerator. Fields whose rows do not lie one after another (`views=true`) are
 //! joined first, a second copy. The batch may be dropped right after it.
 //!
+//! **dtypes.** u8, u32, i16, i32, i64, f16, bf16, f32 and f64 stay what they are, `bool` becomes `u8`; the others (u16, u64,
+//! i8, complex) are refused with the transform that helps, `cast(...)`.
+//!
 //! SPDX-License-Identifier: Apache-2.0
-#![deny(missing_docs)]
-#![forbid(unsafe_code)]
-#![warn(clippy::missing_errors_doc, clippy::missing_panics_doc, clippy::must_use_candidate)]
-
+use crate::{Batch, Code};
 use candle_core::{DType, Device, Tensor};
-use dataline::{Batch, Code};
 use std::{error, fmt};
 
 /// What went wrong; turns into [`candle_core::Error`] by `?`.
@@ -36,16 +34,16 @@ use std::{error, fmt};
 #[non_exhaustive]
 pub enum Error {
     /// With the batch: no such field, a dtype that candle does not have.
-    Dataline(dataline::Error),
+    Dataline(crate::Error),
     /// With the tensor: no memory, a device.
     Candle(candle_core::Error),
 }
 
-/// A result of this crate.
+/// A result of this module.
 pub type Result<T> = std::result::Result<T, Error>;
 
-impl From<dataline::Error> for Error {
-    fn from(error: dataline::Error) -> Error {
+impl From<crate::Error> for Error {
+    fn from(error: crate::Error) -> Error {
         Error::Dataline(error)
     }
 }
@@ -84,25 +82,14 @@ impl error::Error for Error {
     }
 }
 
-/// Tensors of a batch.
-pub trait BatchExt {
+impl Batch {
     /// A field as a tensor on `device`: shape and dtype are the field's, `bool` becomes `u8`. Ragged: the items of all
-    /// rows, one after another; where each row begins is [`BatchExt::candle_offsets`].
+    /// rows, one after another; where each row begins is [`Batch::candle_offsets`].
     ///
     /// # Errors
     /// Those of [`Batch::tensor`]; [`Code::Unsupported`] for a dtype that candle does not have (u16, u64, i8, complex),
     /// with the transform that helps; what candle says.
-    fn candle(&self, name: &str, device: &Device) -> Result<Tensor>;
-
-    /// Of a ragged field: where each row begins, and the last one ends; one more than rows, i64.
-    ///
-    /// # Errors
-    /// Those of [`Batch::tensor`]; [`Code::Unsupported`] for a field that is not ragged.
-    fn candle_offsets(&self, name: &str, device: &Device) -> Result<Tensor>;
-}
-
-impl BatchExt for Batch {
-    fn candle(&self, name: &str, device: &Device) -> Result<Tensor> {
+    pub fn candle(&self, name: &str, device: &Device) -> Result<Tensor> {
         let field = self.tensor(name)?;
         let dtype = dtype_of(&field)?;
         let shape: Vec<usize> = field.shape().iter().map(|&dim| usize::try_from(dim).unwrap_or(0)).collect();
@@ -116,14 +103,18 @@ impl BatchExt for Batch {
         Ok(Tensor::from_raw_buffer(&joined, dtype, &shape, device)?)
     }
 
-    fn candle_offsets(&self, name: &str, device: &Device) -> Result<Tensor> {
+    /// Of a ragged field: where each row begins, and the last one ends; one more than rows, i64.
+    ///
+    /// # Errors
+    /// Those of [`Batch::tensor`]; [`Code::Unsupported`] for a field that is not ragged.
+    pub fn candle_offsets(&self, name: &str, device: &Device) -> Result<Tensor> {
         let offsets = self.tensor(name)?.offsets().ok_or_else(|| refuse(name, "it is not ragged"))?;
         Ok(Tensor::from_slice(offsets, offsets.len(), device)?)
     }
 }
 
-fn dtype_of(field: &dataline::Tensor<'_>) -> Result<DType> {
-    use dataline::DType as From;
+fn dtype_of(field: &crate::Tensor<'_>) -> Result<DType> {
+    use crate::DType as From;
     Ok(match field.dtype() {
         From::Bool | From::U8 => DType::U8,
         From::U32 => DType::U32,
@@ -143,11 +134,6 @@ fn dtype_of(field: &dataline::Tensor<'_>) -> Result<DType> {
 }
 
 #[cold]
-fn refuse(name: &str, text: &str) -> dataline::Error {
-    dataline::Error::new(Code::Unsupported, format!("field '{name}': {text}"))
+fn refuse(name: &str, text: &str) -> crate::Error {
+    crate::Error::new(Code::Unsupported, format!("field '{name}': {text}"))
 }
-
-/// The code of the README.
-#[cfg(doctest)]
-#[doc = include_str!("../README.md")]
-struct Readme;

@@ -37,9 +37,13 @@
 //!
 //! **Processes.** In a forked child a loader's calls fail with [`Code::Forked`]; datasets go on working.
 //!
-//! Minimum Rust: 1.63.
+//! **Features.** `ndarray`: fields as array views, arrays as fields. `candle`: fields as tensors. `static`: link the archive
+//! where the library is taken from a folder or the system.
+//!
+//! Minimum Rust: 1.63; with `ndarray` or `candle` what these need.
 //!
 //! SPDX-License-Identifier: Apache-2.0
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![deny(missing_docs)]
 #![warn(unsafe_op_in_unsafe_fn)]
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc, clippy::must_use_candidate)]
@@ -47,6 +51,8 @@
 mod array;
 mod batch;
 mod cancel;
+#[cfg(feature = "candle")]
+pub mod candle;
 mod code;
 mod dataset;
 mod device;
@@ -59,6 +65,8 @@ mod field;
 mod lend;
 mod loader;
 mod memory;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 mod options;
 mod record;
 mod scoped;

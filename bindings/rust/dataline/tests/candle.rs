@@ -2,8 +2,8 @@
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use candle_core::{DType, Device, IndexOp};
+use dataline::candle::Error;
 use dataline::{Array, Batch, Bf16, Code, Dataset, Loader, Options, F16};
-use dataline_candle::{BatchExt, Error};
 
 const CPU: Device = Device::Cpu;
 

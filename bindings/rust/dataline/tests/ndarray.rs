@@ -2,7 +2,6 @@
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use dataline::{with_borrowed, Array, Batch, Code, Dataset, Loader, Options, F16};
-use dataline_ndarray::{field, BatchExt, TensorExt};
 use ndarray::{arr2, s, Array3, Axis, Ix1, Ix2, Ix3};
 
 fn first(dataset: &Dataset<'_>, options: &Options) -> Batch {
@@ -16,7 +15,7 @@ fn batch_of(arrays: &[Array<'_>]) -> Batch {
 #[test]
 fn a_view_is_the_field_in_place() {
     let pixels = Array3::from_shape_fn((3, 2, 4), |(i, j, k)| (100 * i + 10 * j + k) as u16);
-    let batch = batch_of(&[field("image", &pixels).unwrap()]);
+    let batch = batch_of(&[Array::from_ndarray("image", &pixels).unwrap()]);
     let view = batch.array::<u16, Ix3>("image").unwrap();
     assert_eq!(view, pixels);
     assert_eq!(view.as_ptr(), batch.view::<u16>("image").unwrap().as_ptr(), "no copy");
@@ -75,13 +74,16 @@ fn batches_without_rows_and_items_without_bytes_are_empty_views() {
 #[test]
 fn arrays_are_borrowed_in_place_and_must_be_in_c_order() {
     let rows = arr2(&[[1i64, 2], [3, 4], [5, 6]]);
-    let last = with_borrowed(&[field("x", &rows).unwrap()], &Options::new(), |dataset| {
+    let last = with_borrowed(&[Array::from_ndarray("x", &rows).unwrap()], &Options::new(), |dataset| {
         let batch = first(&dataset, &Options::new());
         batch.array::<i64, Ix2>("x").unwrap().row(2).to_owned()
     })
     .unwrap();
     assert_eq!(last, rows.row(2));
-    for error in [field("x", &rows.t()).unwrap_err(), field("x", &rows.slice(s![.., 0..1])).unwrap_err()] {
+    for error in [
+        Array::from_ndarray("x", &rows.t()).unwrap_err(),
+        Array::from_ndarray("x", &rows.slice(s![.., 0..1])).unwrap_err(),
+    ] {
         assert_eq!(error.code(), Code::InvalidArgument);
         assert!(error.message().contains("strides are"), "{error}");
     }
