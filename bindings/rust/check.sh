@@ -67,7 +67,7 @@ style() {
 }
 
 # Cargo wants the registry's index for all that stands in Cargo.lock, asked for or not. Whether it has what it wants:
-knows_registry() { (cd "$here" && timeout 300 cargo tree --quiet --locked --package dataline >/dev/null 2>&1); }
+knows_registry() { (cd "$here" && timeout 60 cargo tree --quiet --locked --package dataline >/dev/null 2>&1); }
 can_ask_registry() { [[ $offline != true && $minor -ge 68 ]]; } # before 1.68 it can only clone the index as a repository
 # The workspace to test: this one, or a copy of it without what only features need.
 workspace=$here
