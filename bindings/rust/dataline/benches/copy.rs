@@ -2,6 +2,7 @@
 //! and taken as tensors, in turn; medians.
 //!
 //! SPDX-License-Identifier: Apache-2.0
+#![allow(clippy::incompatible_msrv)] // candle needs a newer Rust than the crate without it
 use candle_core::Device;
 use dataline::{Array, Dataset, Loader, Options};
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! With the feature `ndarray`: fields of a batch as [`ndarray`](::ndarray) views, arrays as fields of a dataset. Nothing
+//! With the feature `ndarray`: fields of a batch as [`ndarray`] views, arrays as fields of a dataset. Nothing
 //! is copied.
 //!
 //! ```

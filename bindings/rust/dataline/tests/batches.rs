@@ -79,7 +79,7 @@ fn ragged_rows_have_their_own_lengths() {
     let points = batch.tensor("points").unwrap();
     assert_eq!(points.shape(), [4, 2]);
     assert_eq!(points.row::<f32>(1).unwrap(), [2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
-    assert_eq!(points.row::<f32>(2).unwrap(), []);
+    assert!(points.row::<f32>(2).unwrap().is_empty());
     assert_eq!(points.row_bytes(1).unwrap().len(), 24);
     assert_eq!(text.row_bytes(2).unwrap(), b"cde");
     assert_eq!(text.row_bytes(3).unwrap_err().code(), Code::OutOfRange);
