@@ -79,8 +79,8 @@ choose_workspace() {
   local copy=$here/target/without-registry entry
   workspace=$copy/bindings/rust
   mkdir -p "$workspace"
-  for entry in "$root"/*; do # for the build script, which may build the checkout
-    [[ $entry == */bindings ]] || ln -sfn "$entry" "$copy/"
+  for entry in "$root"/* "$root"/bindings/*; do # for the build script, which may build the checkout
+    [[ $entry == "$root"/bindings || $entry == "$here" ]] || ln -sfn "$entry" "$copy/${entry#"$root"/}"
   done
   rm -rf "$workspace"/{dataline,dataline-sys,Cargo.lock}
   cp -rp "$here"/{Cargo.toml,rustfmt.toml,dataline,dataline-sys} "$workspace"
