@@ -7,9 +7,10 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <dataline.hpp>
 #include <vector>
+
+#include "bench/micro/c_calls.h"
 
 namespace {
 
@@ -19,23 +20,7 @@ dataline::Loader make_loader() {
                           {{"batch_size", 1}, {"num_workers", 0}});
 }
 
-// next, views, release: the three calls, and one value read.
-void CCalls(benchmark::State& state) {
-  const dataline::Loader owner = make_loader();
-  uint64_t sum = 0;
-  dl_error error = DL_ERROR_INIT;
-  for (auto _ : state) {
-    dl_batch* batch = nullptr;
-    dl_status status = dl_loader_next(owner.get(), -1, &batch, &error);
-    if (status == DL_END_OF_EPOCH) status = dl_loader_next(owner.get(), -1, &batch, &error);
-    if (status != DL_OK) std::exit(1);
-    int32_t count = 0;
-    const dl_view* view = dl_batch_views(batch, &count);
-    sum += *reinterpret_cast<const uint64_t*>(static_cast<const char*>(view->data) + view->byte_offset);
-    dl_batch_release(batch);
-  }
-  benchmark::DoNotOptimize(sum);
-}
+void CCalls(benchmark::State& state) { run_c_calls<uint64_t>(state, make_loader()); }
 
 void CppNext(benchmark::State& state) {
   dataline::Loader loader = make_loader();

@@ -9,10 +9,11 @@
 #include <torch/torch.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <dataline_torch.hpp>
 #include <memory>
 #include <utility>
+
+#include "bench/micro/c_calls.h"
 
 namespace {
 
@@ -23,23 +24,7 @@ dataline::Loader small_loader() {
                           {{"num_workers", 0}, {"batch_size", 1}});
 }
 
-// next, views, release: the three calls, and one value read.
-void CCalls(benchmark::State& state) {
-  const dataline::Loader owner = small_loader();
-  int64_t sum = 0;
-  dl_error error = DL_ERROR_INIT;
-  for (auto _ : state) {
-    dl_batch* batch = nullptr;
-    dl_status status = dl_loader_next(owner.get(), -1, &batch, &error);
-    if (status == DL_END_OF_EPOCH) status = dl_loader_next(owner.get(), -1, &batch, &error);
-    if (status != DL_OK) std::exit(1);
-    int32_t count = 0;
-    const dl_view* view = dl_batch_views(batch, &count);
-    sum += *static_cast<const int64_t*>(view->data);
-    dl_batch_release(batch);
-  }
-  benchmark::DoNotOptimize(sum);
-}
+void CCalls(benchmark::State& state) { run_c_calls<int64_t>(state, small_loader()); }
 
 // One tensor a batch, made and destroyed.
 void Tensors(benchmark::State& state) {
