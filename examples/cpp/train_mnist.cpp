@@ -3,8 +3,7 @@
 //
 //   example_train_mnist_cpp --data DIR
 //
-// The digest of the first epoch is FNV-1a of 64 bits over the batches as they come, of each the bytes of all fields: the
-// same seed gives the same digest in every language. The network is the C example's (c/mlp.c).
+// The network is the C example's (c/mlp.c).
 #include <cinttypes>
 #include <cstdint>
 #include <cstdio>
@@ -13,6 +12,8 @@
 #include <exception>
 #include <memory>
 #include <string>
+
+#include "digest.h"
 
 extern "C" {
 #include "../c/command_line.h"
@@ -68,21 +69,6 @@ class Network {
   static int count(const dataline::Batch& batch) { return static_cast<int>(batch["label"].shape()[0]); }
 
   mlp model_ = {};
-};
-
-class Digest {
- public:
-  void add(const dataline::Batch& batch) {
-    for (const dataline::View view : batch.views()) {
-      for (const std::byte byte : view.as<std::byte>()) {
-        hash_ = (hash_ ^ std::to_integer<uint64_t>(byte)) * 0x100000001B3u;
-      }
-    }
-  }
-  uint64_t value() const { return hash_; }
-
- private:
-  uint64_t hash_ = 0xCBF29CE484222325u;
 };
 
 dataline::Dataset open(const Job& job, const char* split) {

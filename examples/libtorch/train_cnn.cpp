@@ -3,8 +3,7 @@
 //
 //   example_train_cnn DIR [EPOCHS [STEPS]]     DIR holds the four MNIST files; STEPS ends each epoch early
 //
-// A batch's tensors look at the loader's own memory: nothing is copied between the file's rows and the first layer. The
-// digest of the first epoch is FNV-1a of 64 bits over the batches as they come: the same in every language.
+// A batch's tensors look at the loader's own memory: nothing is copied between the file's rows and the first layer.
 #include <torch/torch.h>
 
 #include <chrono>
@@ -15,6 +14,8 @@
 #include <dataline_torch.hpp>
 #include <exception>
 #include <string>
+
+#include "../cpp/digest.h"
 
 namespace {
 
@@ -34,21 +35,6 @@ torch::nn::Sequential make_network() {
                         nn::Linear(16 * 4 * 4, 64), nn::ReLU(), nn::Linear(64, 10),
                         nn::LogSoftmax(nn::LogSoftmaxOptions(1)));
 }
-
-class Digest {
- public:
-  void add(const dataline::Batch& batch) {
-    for (const dataline::View view : batch.views()) {
-      for (const std::byte byte : view.as<std::byte>()) {
-        hash_ = (hash_ ^ std::to_integer<uint64_t>(byte)) * 0x100000001B3u;
-      }
-    }
-  }
-  uint64_t value() const { return hash_; }
-
- private:
-  uint64_t hash_ = 0xCBF29CE484222325u;
-};
 
 void train(const Job& job, torch::nn::Sequential& network) {
   dataline::Options settings = options();
