@@ -492,6 +492,20 @@ DL_API DL_MUST_CHECK dl_status dl_loader_wait_handle(dl_loader* loader, intptr_t
 /* The output schema after transforms. */
 DL_API const dl_view* dl_loader_fields(const dl_loader* loader, int32_t* count);
 
+/* Where each part of a sample's way runs, in order, field by field: what the host does, what crosses the bus, what the
+ * device does. */
+typedef struct dl_plan_stage {
+  uint32_t struct_size;
+  int32_t device_type;  /* DL_DEVICE_CPU or DL_DEVICE_CUDA; of a copy, where it goes */
+  const char* field;    /* borrowed from the loader, as `text` */
+  const char* text;     /* "gather", "copy", or operators as written: "normalize(mnist), chw" */
+  int64_t bytes_in;     /* a sample; -1 varying */
+  int64_t bytes_out;
+} dl_plan_stage;
+DL_API int32_t dl_loader_plan_count(const dl_loader* loader);
+DL_API DL_MUST_CHECK dl_status dl_loader_plan_at(const dl_loader* loader, int32_t index, dl_plan_stage* out,
+                                                 dl_error* error);
+
 /* Counters since create. delivered + skipped + dropped = the rank's slots of the epochs passed through. */
 typedef struct dl_stats {
   uint32_t struct_size;
@@ -513,8 +527,10 @@ typedef struct dl_stats {
   int64_t leases_held;       /* batches held by consumers now */
   int64_t lease_copies;      /* batches delivered as a fresh allocation (lease_overflow=copy) */
   int64_t ready_batches;     /* loaded and waiting for next */
-  int64_t pinned_bytes;      /* page-locked */
+  int64_t pinned_bytes;      /* page-locked; 0 where that was refused (told once in the log) */
   int64_t threads_abandoned; /* workers left behind in a reader callback that never returned */
+  int64_t device_bytes;      /* device memory the loader holds now */
+  int64_t copied_bytes;      /* sent over the bus to the device */
 } dl_stats;
 DL_API DL_MUST_CHECK dl_status dl_loader_stats(const dl_loader* loader, dl_stats* out, dl_error* error);
 
@@ -560,8 +576,18 @@ DL_API DL_MUST_CHECK dl_status dl_batch_get_info(const dl_batch* batch, dl_batch
 DL_API void dl_batch_retain(dl_batch* batch);
 DL_API void dl_batch_release(dl_batch* batch);
 
-/* Makes `stream` (a CUstream or cudaStream_t; NULL is CUDA's legacy stream) wait until the batch is ready / recycles
- * the slot once the work now in `stream` is done. On the cpu device: nothing to wait for / dl_batch_release. */
+/* Batches in device memory (device=cuda:N) are handed out while their copies are still in flight. A `stream` is a
+ * CUstream or cudaStream_t of that device; NULL is CUDA's legacy stream. Neither call waits on the host.
+ *
+ * dl_batch_wait: work queued later in `stream` begins after the batch is complete. Call it before the first use in
+ *   each stream that reads the batch (with device_sync=host there is nothing to wait for). The batch remembers the
+ *   stream, which must live until the batch is released.
+ * dl_batch_release_on: dl_batch_release, but the memory is written again only after the work now in `stream` is done.
+ * dl_batch_release: the same for every stream that waited for the batch and was not released since.
+ *
+ * On the cpu device there is nothing to wait for, and dl_batch_release_on is dl_batch_release.
+ * Errors: DL_ERR_DEVICE_LOST, DL_ERR_FORKED. dl_batch_release_on gives the reference up whatever it returns.
+ * Threading: any thread; the thread's current CUDA context stays as it was. */
 DL_API DL_MUST_CHECK dl_status dl_batch_wait(dl_batch* batch, void* stream, dl_error* error);
 DL_API DL_MUST_CHECK dl_status dl_batch_release_on(dl_batch* batch, void* stream, dl_error* error);
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include "core/base/field.h"
 #include "core/base/row_errors.h"
 #include "core/base/status.h"
+#include "core/base/tail.h"
 
 namespace dataline {
 
@@ -48,10 +50,23 @@ class Program {
   virtual void run(const FieldRows& rows) const = 0;
 };
 
+// A program in two parts: the host moves stored rows into the slot, a device does the rest.
+struct DeviceSplit {
+  std::unique_ptr<const Program> host;      // null: rows cross the bus as they are stored
+  std::unique_ptr<const Program> geometry;  // writes one TailGeometry a row; null where all rows are alike
+  bool random_host = false;                 // the host's part draws: its result cannot be kept for all epochs
+  Tail tail;
+  std::string host_text, device_text;       // the operators of each part, as the user wrote them
+};
+
 // One program a field, in the order of `fields`; fields without operators get a plain copy (with row prefetch).
 // `text` may be empty. Errors: kBadTransform with column; kNoSuchField with column, listing the fields.
 Result<std::vector<std::unique_ptr<const Program>>> compile_transforms(std::string_view text,
                                                                        std::span<const Field> fields);
+
+// The same programs in two parts; nothing for a field whose last pass no device can run, or that has none.
+Result<std::vector<std::optional<DeviceSplit>>> split_transforms(std::string_view text,
+                                                                 std::span<const Field> fields);
 
 // The table of operators, for bindings and the shell.
 struct OperatorArgument {
