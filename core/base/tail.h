@@ -1,0 +1,53 @@
+// The last stage of a field's transform in a form that a device can run: stored integers to the delivered type, in
+// one pass over the pixels. core/transform describes it and holds its twin on the CPU; core/device runs it.
+//
+//   out = to(affine_n(... affine_1(f32(in)) ...)), each affine x * a + b in two f32 roundings, never contracted
+//
+// Threads: immutable.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/dtype.h"
+
+namespace dataline {
+
+// source = sign * output + offset; padding where that is outside [low, high).
+struct TailAxis {
+  int32_t sign = 1;
+  int32_t offset = 0;
+  int32_t low = 0;
+  int32_t high = 0;
+};
+// The composed crops and flips of one row, drawn on the host; one a row crosses the bus beside the rows.
+struct TailGeometry {
+  TailAxis y, x;
+};
+static_assert(sizeof(TailGeometry) == 32);
+
+struct TailAffine {
+  std::vector<float> a, b;  // one value, or one a channel
+};
+
+struct Tail {
+  DType from = DType::kU8;          // u8, u16, i32 and the outputs' own types
+  DType to = DType::kF32;           // f32, f16, bf16, i64, or `from` where only places change
+  std::vector<TailAffine> affines;  // none: a cast, or a mere move
+
+  // Rows of images; a row that is none is one line of `width` elements and one channel, or, with values for
+  // channels, [height = outer][channels][width = inner] told by `planar` false/true as for images.
+  int64_t channels = 1;
+  int64_t in_height = 1, in_width = 1;
+  int64_t out_height = 1, out_width = 1;
+  bool in_planar = false, out_planar = false;  // CHW; else HWC
+  bool geometry = false;                       // each row comes with a TailGeometry; else rows are taken whole
+  std::vector<std::byte> fill;                 // one element of `from` a channel, where crops pad
+
+  int64_t in_bytes() const { return channels * in_height * in_width * dtype_bytes(from); }
+  int64_t out_bytes() const { return channels * out_height * out_width * dtype_bytes(to); }
+};
+
+}  // namespace dataline
