@@ -40,9 +40,9 @@ struct TailCall {
   const std::byte* resident = nullptr;  // device memory; null: the slot itself
   int64_t source_offset = 0;            // in the slot or in `resident`, of row 0
   int64_t source_stride = 0;            // bytes from row to row
-  int64_t index_offset = -1;            // in the slot: int64_t[rows], which resident row each row is; -1: row i is i
-  int64_t geometry_offset = -1;         // in the slot: TailGeometry[rows]; -1: none
-  int64_t target_offset = 0;            // in the slot: packed rows
+  int64_t index_offset = -1;     // in the slot: int64_t[rows], which resident row each row is; -1: row i is i
+  int64_t geometry_offset = -1;  // in the slot: TailGeometry[rows]; -1: none
+  int64_t target_offset = 0;     // in the slot: packed rows
 };
 
 // The place of one slot in device memory.
@@ -57,11 +57,13 @@ class DeviceSlot {
                       std::span<const TailCall> calls) = 0;
   // Whether the copies are done, so that the host side may be refilled. True when nothing was sent, and after a loss.
   virtual bool sent() = 0;
-  virtual Status wait_sent() = 0;  // blocks until READY; by workers that have nothing else to do, and device_sync=host
+  virtual Status
+  wait_sent() = 0;  // blocks until READY; by workers that have nothing else to do, and device_sync=host
 
   // The consumer's, any thread. Streams must live until the batch is released.
   virtual Status wait(void* stream) = 0;
-  virtual Status release(void* stream) = 0;  // DONE on this stream: it no longer counts among those that waited
+  virtual Status release(
+      void* stream) = 0;  // DONE on this stream: it no longer counts among those that waited
   // The last reference is gone: DONE on every stream that waited and was not released since.
   virtual void done() noexcept = 0;
 };
@@ -76,10 +78,10 @@ class DeviceBlock {
 };
 
 struct DeviceInfo {
-  std::string name;          // "NVIDIA H100 80GB HBM3", or "cpu"
-  std::string driver;        // "13.0", or ""
-  bool kernels = false;      // tails can run there
-  std::string why_not;       // when not: what is missing
+  std::string name;      // "NVIDIA H100 80GB HBM3", or "cpu"
+  std::string driver;    // "13.0", or ""
+  bool kernels = false;  // tails can run there
+  std::string why_not;   // when not: what is missing
 };
 
 class Device {
@@ -108,9 +110,9 @@ class Device {
 };
 
 struct DeviceRequest {
-  std::string_view name = "cpu";   // "cpu", "cuda", "cuda:N"
-  std::string_view cuda_library;   // another file than libcuda.so.1; empty: that one
-  bool pin_memory = false;         // with the cpu device too
+  std::string_view name = "cpu";  // "cpu", "cuda", "cuda:N"
+  std::string_view cuda_library;  // another file than libcuda.so.1; empty: that one
+  bool pin_memory = false;        // with the cpu device too
   Log log;
 };
 // kBadOption; kNoDevice names what is missing: the library, an entry point, the least driver version, the ordinal and

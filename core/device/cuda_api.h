@@ -1,0 +1,109 @@
+// What of the CUDA driver's interface we call, declared by ourselves so that no toolkit is needed to build: names,
+// versions, signatures and numbers as the driver's ABI fixed them. Nothing here is linked; cuda_driver.h looks them up.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dataline {
+
+using CudaCode = int32_t;  // CUresult
+using CudaAddress = uint64_t;
+using CudaOrdinal = int32_t;  // CUdevice
+using CudaContextHandle = struct CudaContextTag*;
+using CudaStream = struct CudaStreamTag*;
+using CudaEvent = struct CudaEventTag*;
+using CudaModule = struct CudaModuleTag*;
+using CudaFunction = struct CudaFunctionTag*;
+
+constexpr int32_t kLeastCudaVersion = 12000;
+
+constexpr CudaCode kCudaSuccess = 0;
+constexpr CudaCode kCudaInvalidValue = 1;
+constexpr CudaCode kCudaOutOfMemory = 2;
+constexpr CudaCode kCudaDeinitialized = 4;
+constexpr CudaCode kCudaStubLibrary = 34;
+constexpr CudaCode kCudaNoDevice = 100;
+constexpr CudaCode kCudaInvalidContext = 201;
+constexpr CudaCode kCudaInvalidHandle = 400;
+constexpr CudaCode kCudaNotReady = 600;
+constexpr CudaCode kCudaAlreadyRegistered = 712;
+
+// Whether the device (or the whole driver) is of no more use to this process after `code`.
+constexpr bool cuda_code_is_sticky(CudaCode code) {
+  switch (code) {
+    case kCudaDeinitialized:
+    case 46:   // device unavailable
+    case 214:  // uncorrectable ECC error
+    case 220:  // uncorrectable NVLink error
+    case 226:  // contained
+    case 700:  // illegal address
+    case 702:  // launch timeout
+    case 709:  // context is destroyed
+    case 710:  // assert
+    case 714:  // hardware stack error
+    case 715:  // illegal instruction
+    case 716:  // misaligned address
+    case 717:  // invalid address space
+    case 718:  // invalid pc
+    case 719:  // launch failed
+    case 721:  // tensor memory leak
+    case 810:  // MPS client terminated
+    case 911:  // external device
+    case 999:  // unknown
+      return true;
+    default:
+      return false;
+  }
+}
+
+constexpr uint32_t kCudaHostRegisterPortable = 1;  // every context of the process sees the pages as pinned
+constexpr uint32_t kCudaStreamNonBlocking = 1;     // no hidden order with the legacy stream
+constexpr uint32_t kCudaEventBlockingSync = 1;     // a host thread that waits sleeps
+constexpr uint32_t kCudaEventDisableTiming = 2;
+constexpr int32_t kCudaAttributeMemoryPools = 115;  // cuMemAllocAsync works
+
+}  // namespace dataline
+
+// X(name, version, parameters): version is that of the ABI declared here, which cuGetProcAddress is asked for.
+#define DL_CUDA_ENTRY_POINTS(X)                                                                       \
+  X(cuInit, 2000, (uint32_t flags))                                                                   \
+  X(cuDriverGetVersion, 2020, (int32_t * version))                                                    \
+  X(cuGetErrorName, 6000, (CudaCode code, const char** name))                                         \
+  X(cuDeviceGetCount, 2000, (int32_t * count))                                                        \
+  X(cuDeviceGet, 2000, (CudaOrdinal * device, int32_t ordinal))                                       \
+  X(cuDeviceGetName, 2000, (char* name, int32_t length, CudaOrdinal device))                          \
+  X(cuDeviceGetAttribute, 2000, (int32_t * value, int32_t attribute, CudaOrdinal device))             \
+  X(cuDevicePrimaryCtxRetain, 7000, (CudaContextHandle * context, CudaOrdinal device))                \
+  X(cuDevicePrimaryCtxRelease, 11000, (CudaOrdinal device))                                           \
+  X(cuCtxGetCurrent, 4000, (CudaContextHandle * context))                                             \
+  X(cuCtxPushCurrent, 4000, (CudaContextHandle context))                                              \
+  X(cuCtxPopCurrent, 4000, (CudaContextHandle * context))                                             \
+  X(cuCtxSynchronize, 2000, ())                                                                       \
+  X(cuMemGetInfo, 3020, (size_t * free, size_t * total))                                              \
+  X(cuMemAlloc, 3020, (CudaAddress * address, size_t bytes))                                          \
+  X(cuMemFree, 3020, (CudaAddress address))                                                           \
+  X(cuMemAllocAsync, 11020, (CudaAddress * address, size_t bytes, CudaStream stream))                 \
+  X(cuMemFreeAsync, 11020, (CudaAddress address, CudaStream stream))                                  \
+  X(cuMemHostRegister, 6050, (void* memory, size_t bytes, uint32_t flags))                            \
+  X(cuMemHostUnregister, 4000, (void* memory))                                                        \
+  X(cuMemcpyHtoDAsync, 3020, (CudaAddress to, const void* from, size_t bytes, CudaStream stream))     \
+  X(cuMemcpyDtoDAsync, 3020, (CudaAddress to, CudaAddress from, size_t bytes, CudaStream stream))     \
+  X(cuStreamCreate, 2000, (CudaStream * stream, uint32_t flags))                                      \
+  X(cuStreamDestroy, 4000, (CudaStream stream))                                                       \
+  X(cuStreamSynchronize, 2000, (CudaStream stream))                                                   \
+  X(cuStreamWaitEvent, 3020, (CudaStream stream, CudaEvent event, uint32_t flags))                    \
+  X(cuStreamGetCtx, 9020, (CudaStream stream, CudaContextHandle * context))                           \
+  X(cuEventCreate, 2000, (CudaEvent * event, uint32_t flags))                                         \
+  X(cuEventDestroy, 4000, (CudaEvent event))                                                          \
+  X(cuEventRecord, 2000, (CudaEvent event, CudaStream stream))                                        \
+  X(cuEventQuery, 2000, (CudaEvent event))                                                            \
+  X(cuEventSynchronize, 2000, (CudaEvent event))                                                      \
+  X(cuModuleLoadData, 2000, (CudaModule * module, const void* image))                                 \
+  X(cuModuleUnload, 2000, (CudaModule module))                                                        \
+  X(cuModuleGetFunction, 2000, (CudaFunction * function, CudaModule module, const char* name))        \
+  X(cuLaunchKernel, 4000,                                                                             \
+    (CudaFunction function, uint32_t grid_x, uint32_t grid_y, uint32_t grid_z, uint32_t block_x,      \
+     uint32_t block_y, uint32_t block_z, uint32_t shared_bytes, CudaStream stream, void** parameters, \
+     void** extra))

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/device/cuda_context.h"
+
+#include <utility>
+
+namespace dataline {
+
+CudaContext::CudaContext(std::shared_ptr<const CudaDriver> driver, int32_t ordinal)
+    : driver_(std::move(driver)), ordinal_(ordinal) {}
+
+Result<std::shared_ptr<CudaContext>> CudaContext::open(std::shared_ptr<const CudaDriver> driver,
+                                                       int32_t ordinal, int side_streams) {
+  auto context = std::make_shared<CudaContext>(std::move(driver), ordinal);
+  Status status = context->start(side_streams);
+  if (status.is_ok()) return context;
+  // Whatever the reason, there is no device to work with; only missing memory is worth another word.
+  if (status.code() == Code::kNoMemory || status.code() == Code::kNoDevice) return status;
+  return Status(Code::kNoDevice, status.message());
+}
+
+Status CudaContext::start(int side_streams) {
+  const CudaDriver& d = *driver_;
+  const CudaCode initialized = ask("cuInit", d.cuInit, 0U);
+  int32_t count = 0;
+  if (initialized != kCudaSuccess && initialized != kCudaNoDevice) {
+    const char* stub = initialized == kCudaStubLibrary ? "; this is the toolkit's stub, not a driver" : "";
+    return error(Code::kNoDevice, "the CUDA driver does not start: ", d.code_text(initialized, true), stub);
+  }
+  if (initialized == kCudaSuccess) DL_RETURN_IF_ERROR(call("cuDeviceGetCount", d.cuDeviceGetCount, &count));
+  if (ordinal_ >= count) {
+    return error(Code::kNoDevice, "cuda:", ordinal_, ": there ", count == 1 ? "is " : "are ", count,
+                 " CUDA device", count == 1 ? "" : "s", count > 0 ? ", counted from 0" : "");
+  }
+  DL_RETURN_IF_ERROR(call("cuDeviceGet", d.cuDeviceGet, &device_, ordinal_));
+  char name[256] = {};
+  DL_RETURN_IF_ERROR(call("cuDeviceGetName", d.cuDeviceGetName, name, int32_t{sizeof(name) - 1}, device_));
+  name_ = name;
+  int32_t pools = 0;
+  DL_RETURN_IF_ERROR(
+      call("cuDeviceGetAttribute", d.cuDeviceGetAttribute, &pools, kCudaAttributeMemoryPools, device_));
+  memory_pools_ = pools != 0;
+  CudaContextHandle handle = nullptr;
+  DL_RETURN_IF_ERROR(call("cuDevicePrimaryCtxRetain", d.cuDevicePrimaryCtxRetain, &handle, device_));
+  handle_ = handle;
+  CurrentContext current(*this);
+  DL_RETURN_IF_ERROR(current.status());
+  for (int i = 0; i < side_streams && i < kSideStreams; ++i) {
+    DL_RETURN_IF_ERROR(call("cuStreamCreate", d.cuStreamCreate, &side(i).stream, kCudaStreamNonBlocking));
+  }
+  return Status::ok();
+}
+
+CudaContext::~CudaContext() {
+  if (handle_ == nullptr || !usable()) return;  // a lost device's things are leaked
+  static_cast<void>(wait_side_streams());
+  {
+    CurrentContext current(*this);
+    if (!current.status().is_ok()) return;
+    for (CudaEvent event : events_) static_cast<void>(call("cuEventDestroy", driver_->cuEventDestroy, event));
+    for (SideStream& side : side_) {
+      if (side.stream != nullptr)
+        static_cast<void>(call("cuStreamDestroy", driver_->cuStreamDestroy, side.stream));
+    }
+  }
+  static_cast<void>(call("cuDevicePrimaryCtxRelease", driver_->cuDevicePrimaryCtxRelease, device_));
+}
+
+Status CudaContext::unusable() const {
+  if (!lost()) return error(Code::kForked, "cuda:", ordinal_, " belongs to the parent process");
+  const std::lock_guard lock(cause_mutex_);
+  return error(Code::kDeviceLost, "cuda:", ordinal_, " is lost: ", cause_);
+}
+
+Status CudaContext::lose(Status cause) {
+  if (!lost()) {
+    const std::lock_guard lock(cause_mutex_);
+    if (cause_.empty()) cause_ = cause.message();
+    lost_.store(true, std::memory_order_release);
+  }
+  return cause.code() == Code::kDeviceLost ? std::move(cause) : unusable();
+}
+
+Status CudaContext::failed(const char* name, CudaCode code) {
+  // A driver that has something sticky is not asked for the name of it.
+  const bool sticky = cuda_code_is_sticky(code);
+  const std::string what = concat(name, ": ", driver_->code_text(code, !sticky));
+  if (sticky) {
+    static_cast<void>(lose(Status(Code::kDeviceLost, what)));
+    return unusable();
+  }
+  const Code meaning =
+      code == kCudaOutOfMemory ? Code::kNoMemory
+      : code == kCudaInvalidValue || code == kCudaInvalidContext || code == kCudaInvalidHandle
+          ? Code::kInvalidArgument
+          : Code::kInternal;
+  return error(meaning, "cuda:", ordinal_, ": ", what);
+}
+
+Status CudaContext::create_event(CudaEvent* event) {
+  return call("cuEventCreate", driver_->cuEventCreate, event,
+              kCudaEventDisableTiming | kCudaEventBlockingSync);
+}
+
+Status CudaContext::reserve_events(int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    CudaEvent event = nullptr;
+    DL_RETURN_IF_ERROR(create_event(&event));
+    const std::lock_guard lock(events_mutex_);
+    events_.reserve(static_cast<size_t>(++events_created_));
+    events_.push_back(event);
+  }
+  return Status::ok();
+}
+
+Result<CudaEvent> CudaContext::take_event() {
+  {
+    const std::lock_guard lock(events_mutex_);
+    if (!events_.empty()) {
+      CudaEvent event = events_.back();
+      events_.pop_back();
+      return event;
+    }
+    events_.reserve(static_cast<size_t>(++events_created_));  // so that give_event() needs no memory
+  }
+  CudaEvent event = nullptr;
+  DL_RETURN_IF_ERROR(create_event(&event));
+  return event;
+}
+
+void CudaContext::give_event(CudaEvent event) noexcept {
+  const std::lock_guard lock(events_mutex_);
+  events_.push_back(event);
+}
+
+Status CudaContext::wait_side_streams() {
+  CurrentContext current(*this);
+  DL_RETURN_IF_ERROR(current.status());
+  for (SideStream& side : side_) {
+    if (side.stream != nullptr)
+      DL_RETURN_IF_ERROR(call("cuStreamSynchronize", driver_->cuStreamSynchronize, side.stream));
+  }
+  return Status::ok();
+}
+
+Status CudaContext::no_memory(const char* what, int64_t bytes) {
+  size_t free = 0;
+  size_t total = 0;
+  std::string have = "how much is free is not known";
+  if (ask("cuMemGetInfo", driver_->cuMemGetInfo, &free, &total) == kCudaSuccess)
+    have = concat(free, " of ", total, " bytes are free");
+  return error(Code::kNoMemory, "cuda:", ordinal_, " has no memory for ", what, ": ", bytes,
+               " bytes needed, ", have);
+}
+
+CurrentContext::CurrentContext(CudaContext& context) : context_(context) {
+  // A consumer that uses the CUDA runtime has this very context current already.
+  CudaContextHandle now = nullptr;
+  status_ = context_.call("cuCtxGetCurrent", context_.driver().cuCtxGetCurrent, &now);
+  if (!status_.is_ok() || now == context_.handle()) return;
+  status_ = context_.call("cuCtxPushCurrent", context_.driver().cuCtxPushCurrent, context_.handle());
+  pushed_ = status_.is_ok();
+}
+
+CurrentContext::~CurrentContext() {
+  CudaContextHandle popped = nullptr;
+  // Also after a loss: the thread's own context may be that of another device.
+  if (pushed_) static_cast<void>(context_.driver().cuCtxPopCurrent(&popped));
+}
+
+}  // namespace dataline

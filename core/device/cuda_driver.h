@@ -1,0 +1,33 @@
+// The CUDA driver, opened at run time: one binary runs with and without a GPU.
+// Never closed again: drivers do not survive that. Nothing is initialized by opening.
+// Threads: immutable once open.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/base/status.h"
+#include "core/device/cuda_api.h"
+
+namespace dataline {
+
+struct CudaDriver {
+  int32_t version = 0;  // 13000 is 13.0
+
+#define DL_CUDA_MEMBER(name, least, parameters) CudaCode(*name) parameters = nullptr;
+  DL_CUDA_ENTRY_POINTS(DL_CUDA_MEMBER)
+#undef DL_CUDA_MEMBER
+
+  // "CUDA_ERROR_LAUNCH_FAILED (719)". `ask` false: the number alone, without calling the driver.
+  std::string code_text(CudaCode code, bool ask) const;
+};
+
+std::string cuda_version_text(int32_t version);  // "13.0"
+
+// `library` empty: libcuda.so.1. kNoDevice names the library, the least version or the entry point that is missing.
+Result<std::shared_ptr<const CudaDriver>> open_cuda_driver(std::string_view library);
+
+}  // namespace dataline

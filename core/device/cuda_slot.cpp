@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/device/cuda_slot.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dataline {
+namespace {
+
+// Handles that stand for the default streams of whatever context is current.
+bool is_default_stream(CudaStream stream) { return reinterpret_cast<uintptr_t>(stream) <= 2; }
+
+}  // namespace
+
+CudaSlot::CudaSlot(std::shared_ptr<CudaContext> context, std::shared_ptr<const KernelSet> kernels,
+                   std::shared_ptr<CudaMemory> allocation, std::byte* memory, int64_t index, CudaEvent ready)
+    : context_(std::move(context)),
+      kernels_(std::move(kernels)),
+      allocation_(std::move(allocation)),
+      memory_(memory),
+      index_(index),
+      ready_(ready) {
+  users_.reserve(4);
+  done_.reserve(4);
+}
+
+CudaSlot::~CudaSlot() {
+  if (!context_->usable()) return;
+  done();
+  drain();
+  context_->give_event(ready_);
+  for (const Done& done : done_) context_->give_event(done.event);
+}
+
+// Before the memory goes: in stream order where it is freed in a stream, else here.
+void CudaSlot::drain() noexcept {
+  const CurrentContext current(*context_);
+  if (!current.status().is_ok()) return;
+  const CudaDriver& driver = context_->driver();
+  if (allocation_->in_stream() && !done_unknown_) {
+    const std::lock_guard lock(side().mutex);
+    static_cast<void>(wait_done());
+    return;
+  }
+  if (done_unknown_) static_cast<void>(context_->call("cuCtxSynchronize", driver.cuCtxSynchronize));
+  if (in_flight_.load())
+    static_cast<void>(context_->call("cuEventSynchronize", driver.cuEventSynchronize, ready_));
+  for (const Done& done : done_)
+    static_cast<void>(context_->call("cuEventSynchronize", driver.cuEventSynchronize, done.event));
+}
+
+Status CudaSlot::wait_done() {
+  const std::lock_guard lock(users_mutex_);
+  const CudaDriver& driver = context_->driver();
+  // Without a DONE only the host can wait. A consumer destroyed a stream that it had not released.
+  if (done_unknown_) DL_RETURN_IF_ERROR(context_->call("cuCtxSynchronize", driver.cuCtxSynchronize));
+  done_unknown_ = false;
+  while (!done_.empty()) {
+    const CudaEvent event = done_.back().event;
+    DL_RETURN_IF_ERROR(
+        context_->call("cuStreamWaitEvent", driver.cuStreamWaitEvent, side().stream, event, uint32_t{0}));
+    done_.pop_back();
+    context_->give_event(event);  // the wait is for what was recorded; recording anew does not change it
+  }
+  return Status::ok();
+}
+
+Status CudaSlot::record_ready() {
+  DL_RETURN_IF_ERROR(
+      context_->call("cuEventRecord", context_->driver().cuEventRecord, ready_, side().stream));
+  in_flight_.store(true);
+  return Status::ok();
+}
+
+Status CudaSlot::send(const std::byte* host, std::span<const CopyRange> copies,
+                      std::span<const TailCall> calls) {
+  const CurrentContext current(*context_);
+  const std::lock_guard lock(side().mutex);
+  const auto enqueue = [&] {
+    DL_RETURN_IF_ERROR(current.status());
+    DL_RETURN_IF_ERROR(wait_done());
+    for (const CopyRange& range : copies) {
+      if (range.bytes == 0) continue;
+      DL_RETURN_IF_ERROR(context_->call(
+          "cuMemcpyHtoDAsync", context_->driver().cuMemcpyHtoDAsync, cuda_address(memory_ + range.offset),
+          static_cast<const void*>(host + range.offset), static_cast<size_t>(range.bytes), side().stream));
+    }
+    for (const TailCall& call : calls) {
+      if (call.rows > 0) DL_RETURN_IF_ERROR(kernels_->launch(*context_, side().stream, memory_, call));
+    }
+    return record_ready();
+  };
+  Status status = enqueue();
+  // Whatever it was: half a batch lies in the stream, and nothing says when it is done.
+  return status.is_ok() || status.code() == Code::kForked ? std::move(status)
+                                                          : context_->lose(std::move(status));
+}
+
+Status CudaSlot::copy_from(const CudaSlot& from, int64_t bytes) {
+  // The context is current, and the side stream is that of `from`: its READY comes before, its next send after.
+  if (bytes > 0) {
+    DL_RETURN_IF_ERROR(context_->call("cuMemcpyDtoDAsync", context_->driver().cuMemcpyDtoDAsync,
+                                      cuda_address(memory_), cuda_address(from.memory_),
+                                      static_cast<size_t>(bytes), side().stream));
+  }
+  return record_ready();
+}
+
+bool CudaSlot::sent() {
+  if (!in_flight_.load() || !context_->usable()) return true;
+  const CurrentContext current(*context_);
+  if (!current.status().is_ok()) return true;
+  const CudaCode code = context_->ask("cuEventQuery", context_->driver().cuEventQuery, ready_);
+  if (code == kCudaNotReady) return false;
+  if (code != kCudaSuccess) static_cast<void>(context_->lose(context_->failed("cuEventQuery", code)));
+  in_flight_.store(false);
+  return true;
+}
+
+Status CudaSlot::wait_sent() {
+  if (!context_->usable()) return context_->unusable();
+  if (!in_flight_.load()) return Status::ok();
+  const CurrentContext current(*context_);
+  DL_RETURN_IF_ERROR(current.status());
+  Status status = context_->call("cuEventSynchronize", context_->driver().cuEventSynchronize, ready_);
+  if (!status.is_ok()) return context_->lose(std::move(status));
+  in_flight_.store(false);
+  return status;
+}
+
+Status CudaSlot::wait(void* stream) {
+  const auto user = static_cast<CudaStream>(stream);
+  const CurrentContext current(*context_);
+  DL_RETURN_IF_ERROR(current.status());
+  const CudaDriver& driver = context_->driver();
+  // An event can be recorded in streams of its own context only: told now, while nothing depends on it.
+  if (!is_default_stream(user)) {
+    CudaContextHandle owner = nullptr;
+    DL_RETURN_IF_ERROR(context_->call("cuStreamGetCtx", driver.cuStreamGetCtx, user, &owner));
+    if (owner != context_->handle()) {
+      return error(Code::kInvalidArgument, "the batch is on cuda:", context_->ordinal(),
+                   ", the stream is not (or not of the device's primary context)");
+    }
+  }
+  const std::lock_guard lock(users_mutex_);
+  if (in_flight_.load()) {
+    DL_RETURN_IF_ERROR(
+        context_->call("cuStreamWaitEvent", driver.cuStreamWaitEvent, user, ready_, uint32_t{0}));
+  }
+  if (std::find(users_.begin(), users_.end(), user) == users_.end()) users_.push_back(user);
+  return Status::ok();
+}
+
+Status CudaSlot::record_done(CudaStream stream) {
+  const CudaDriver& driver = context_->driver();
+  for (const Done& done : done_) {
+    if (done.stream == stream)
+      return context_->call("cuEventRecord", driver.cuEventRecord, done.event, stream);
+  }
+  done_.reserve(done_.size() + 1);
+  DL_ASSIGN_OR_RETURN(const CudaEvent event, context_->take_event());
+  Status status = context_->call("cuEventRecord", driver.cuEventRecord, event, stream);
+  if (status.is_ok()) {
+    done_.push_back({stream, event});
+  } else {
+    context_->give_event(event);
+  }
+  return status;
+}
+
+Status CudaSlot::release(void* stream) {
+  const auto user = static_cast<CudaStream>(stream);
+  const CurrentContext current(*context_);
+  DL_RETURN_IF_ERROR(current.status());
+  const std::lock_guard lock(users_mutex_);
+  DL_RETURN_IF_ERROR(record_done(user));
+  std::erase(users_, user);
+  return Status::ok();
+}
+
+void CudaSlot::done() noexcept {
+  const std::lock_guard lock(users_mutex_);
+  if (users_.empty()) return;
+  if (context_->usable()) {
+    const CurrentContext current(*context_);
+    for (CudaStream user : users_) {
+      if (!current.status().is_ok() || !record_done(user).is_ok()) done_unknown_ = true;
+    }
+  }
+  users_.clear();
+}
+
+}  // namespace dataline

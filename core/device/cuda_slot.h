@@ -1,0 +1,67 @@
+// A slot's place in device memory and the events around it: READY (copies and kernels are done) and one DONE for each
+// consumer's stream that used the batch. See device.h for who waits for what.
+// Driver calls of a batch in steady state, none of which creates an object: send() a wait for each DONE, a copy for
+// each range, a launch for each tail, a record; sent() a query; wait() two; release() one.
+// Threads: as device.h says.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "core/device/cuda_context.h"
+#include "core/device/cuda_memory.h"
+#include "core/device/device.h"
+#include "core/device/kernel_set.h"
+
+namespace dataline {
+
+class CudaSlot final : public DeviceSlot {
+ public:
+  // `index` chooses the side stream; `ready` is an event of the context, which the slot keeps. `kernels` lives as
+  // long as the context.
+  CudaSlot(std::shared_ptr<CudaContext> context, std::shared_ptr<const KernelSet> kernels,
+           std::shared_ptr<CudaMemory> allocation, std::byte* memory, int64_t index, CudaEvent ready);
+  ~CudaSlot() override;
+
+  std::byte* memory() const override { return memory_; }
+  Status send(const std::byte* host, std::span<const CopyRange> copies,
+              std::span<const TailCall> calls) override;
+  bool sent() override;
+  Status wait_sent() override;
+  Status wait(void* stream) override;
+  Status release(void* stream) override;
+  void done() noexcept override;
+
+  // Fills a slot that is nobody's yet with the first `bytes` of `from`, after what was sent there.
+  Status copy_from(const CudaSlot& from, int64_t bytes);
+  int64_t index() const { return index_; }
+
+ private:
+  struct Done {
+    CudaStream stream = nullptr;
+    CudaEvent event = nullptr;
+  };
+
+  Status wait_done();  // the side stream waits for every DONE
+  Status record_ready();
+  Status record_done(CudaStream stream);  // under users_mutex_
+  SideStream& side() { return context_->side(index_); }
+  void drain() noexcept;
+
+  std::shared_ptr<CudaContext> context_;
+  std::shared_ptr<const KernelSet> kernels_;
+  std::shared_ptr<CudaMemory> allocation_;
+  std::byte* const memory_;
+  const int64_t index_;
+  const CudaEvent ready_;
+  std::atomic<bool> in_flight_{false};  // READY was recorded and has not been seen to happen
+
+  ThreadMutex users_mutex_;
+  std::vector<CudaStream> users_;  // guarded by users_mutex_: waited, not released since
+  std::vector<Done> done_;         // guarded by users_mutex_: since the last send
+  bool done_unknown_ = false;      // guarded by users_mutex_: a DONE could not be recorded
+};
+
+}  // namespace dataline

@@ -1,0 +1,32 @@
+// The kernels of a device: which tails they can do, and how they are launched.
+// Threads: load() once, before anything else; then immutable until unload(), after which nothing is launched.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "core/base/status.h"
+#include "core/device/cuda_context.h"
+#include "core/device/device.h"
+
+namespace dataline {
+
+class KernelSet {
+ public:
+  // Loads `image` (a fat binary) into the current context. Empty: a build without kernels, which runs nothing.
+  Status load(CudaContext& context, std::span<const std::byte> image);
+  void unload(CudaContext& context) noexcept;
+
+  const std::string& why_not() const { return why_not_; }  // empty: there are kernels
+  bool runs(const Tail& tail) const;
+  // Queues one call; `slot` is the device memory that its offsets count from. The context must be current.
+  Status launch(CudaContext& context, CudaStream stream, std::byte* slot, const TailCall& call) const;
+
+ private:
+  CudaModule module_ = nullptr;
+  std::string why_not_ = "this build has no kernels";
+};
+
+}  // namespace dataline
