@@ -34,20 +34,23 @@ struct TailAffine {
 
 struct Tail {
   DType from = DType::kU8;          // u8, u16, i32 and the outputs' own types
-  DType to = DType::kF32;           // f32, f16, bf16, i64, or `from` where only places change
+  DType to = DType::kF32;           // f32, f16, bf16, i64, or `from`, of any type, where only places change
   std::vector<TailAffine> affines;  // none: a cast, or a mere move
 
-  // Rows of images; a row that is none is one line of `width` elements and one channel, or, with values for
-  // channels, [height = outer][channels][width = inner] told by `planar` false/true as for images.
+  // A row is one image or, where nothing moves, several side by side. Elements that are no image are one line of one
+  // channel; where channels have values of their own: HWC of one line, or CHW images of one line.
+  int64_t images = 1;
   int64_t channels = 1;
   int64_t in_height = 1, in_width = 1;
   int64_t out_height = 1, out_width = 1;
   bool in_planar = false, out_planar = false;  // CHW; else HWC
-  bool geometry = false;                       // each row comes with a TailGeometry; else rows are taken whole
-  std::vector<std::byte> fill;                 // one element of `from` a channel, where crops pad
+  bool moves = false;                          // elements change places: a crop, a flip, another layout
+  bool geometry = false;                       // by a TailGeometry that comes with each row; else by `view`
+  TailGeometry view;
+  std::vector<std::byte> fill;  // one element of `from` a channel, where crops pad
 
-  int64_t in_bytes() const { return channels * in_height * in_width * dtype_bytes(from); }
-  int64_t out_bytes() const { return channels * out_height * out_width * dtype_bytes(to); }
+  int64_t in_bytes() const { return images * channels * in_height * in_width * dtype_bytes(from); }
+  int64_t out_bytes() const { return images * channels * out_height * out_width * dtype_bytes(to); }
 };
 
 }  // namespace dataline

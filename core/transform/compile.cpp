@@ -59,16 +59,13 @@ Status add_calls(const ClauseSyntax& clause, Plan& plan) {
                              nearest_operator(call.name));
     DL_ASSIGN_OR_RETURN(const Arguments arguments, Arguments::bind(call, found->info));
     DL_RETURN_IF_ERROR(found->add(arguments, plan));
-    plan.next_operator();
+    plan.next_operator(call.text);
   }
   return Status::ok();
 }
 
-}  // namespace
-
-Result<std::vector<std::unique_ptr<const Program>>> compile_transforms_for(SimdTarget target,
-                                                                           std::string_view text,
-                                                                           std::span<const Field> fields) {
+// What the text makes of each field.
+Result<std::vector<Plan>> plans_of(SimdTarget target, std::string_view text, std::span<const Field> fields) {
   DL_ASSIGN_OR_RETURN(const std::vector<ClauseSyntax> clauses, parse_transforms(text));
   std::vector<Plan> plans;
   for (const Field& field : fields) plans.emplace_back(field, target);
@@ -87,6 +84,15 @@ Result<std::vector<std::unique_ptr<const Program>>> compile_transforms_for(SimdT
       return std::move(status).in(concat("field ", quote(fields[index].name)));
     }
   }
+  return plans;
+}
+
+}  // namespace
+
+Result<std::vector<std::unique_ptr<const Program>>> compile_transforms_for(SimdTarget target,
+                                                                           std::string_view text,
+                                                                           std::span<const Field> fields) {
+  DL_ASSIGN_OR_RETURN(std::vector<Plan> plans, plans_of(target, text, fields));
   std::vector<std::unique_ptr<const Program>> programs;
   for (Plan& plan : plans) programs.push_back(std::move(plan).finish());
   return programs;
@@ -95,6 +101,19 @@ Result<std::vector<std::unique_ptr<const Program>>> compile_transforms_for(SimdT
 Result<std::vector<std::unique_ptr<const Program>>> compile_transforms(std::string_view text,
                                                                        std::span<const Field> fields) {
   return compile_transforms_for(best_simd_target(), text, fields);
+}
+
+Result<std::vector<std::optional<DeviceSplit>>> split_transforms_for(SimdTarget target, std::string_view text,
+                                                                     std::span<const Field> fields) {
+  DL_ASSIGN_OR_RETURN(std::vector<Plan> plans, plans_of(target, text, fields));
+  std::vector<std::optional<DeviceSplit>> splits;
+  for (Plan& plan : plans) splits.push_back(std::move(plan).split());
+  return splits;
+}
+
+Result<std::vector<std::optional<DeviceSplit>>> split_transforms(std::string_view text,
+                                                                 std::span<const Field> fields) {
+  return split_transforms_for(best_simd_target(), text, fields);
 }
 
 }  // namespace dataline

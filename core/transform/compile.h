@@ -1,8 +1,9 @@
-// compile_transforms() for a chosen vector target: how tests and benchmarks run every target of a machine.
+// compile_transforms() and split_transforms() for a chosen vector target: how tests and benchmarks run every target of a machine.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -15,5 +16,8 @@ namespace dataline {
 Result<std::vector<std::unique_ptr<const Program>>> compile_transforms_for(SimdTarget target,
                                                                            std::string_view text,
                                                                            std::span<const Field> fields);
+
+Result<std::vector<std::optional<DeviceSplit>>> split_transforms_for(SimdTarget target, std::string_view text,
+                                                                     std::span<const Field> fields);
 
 }  // namespace dataline

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int64_t kBlockElements = 1024;  // 4 to 8 KiB a buffer, two buffers
 
-// Leaves out what changes nothing: casts to the same type, and casts to f32 before an affine map, which begins
-// with that cast.
+}  // namespace
+
 std::vector<ElementStep> simplified(const std::vector<ElementStep>& steps) {
   std::vector<ElementStep> out;
   for (const ElementStep& step : steps) {
@@ -28,8 +28,6 @@ std::vector<ElementStep> simplified(const std::vector<ElementStep>& steps) {
   }
   return out;
 }
-
-}  // namespace
 
 ElementChain::ElementChain(const std::vector<ElementStep>& steps, DType input, SimdTarget target)
     : input_(input), output_(input) {

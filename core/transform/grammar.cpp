@@ -139,6 +139,14 @@ class Parser {
   }
 
   Result<CallSyntax> call() {
+    const size_t begin = at_;
+    DL_ASSIGN_OR_RETURN(CallSyntax out, named_call());
+    out.text = text_.substr(begin, at_ - begin);
+    while (is_space(out.text.back())) out.text.remove_suffix(1);
+    return out;
+  }
+
+  Result<CallSyntax> named_call() {
     CallSyntax out;
     out.column = column();
     std::optional<std::string_view> operator_name = name();

@@ -39,6 +39,7 @@ struct ArgumentSyntax {
 struct CallSyntax {
   std::string_view name;
   int64_t column = 0;
+  std::string_view text;                  // as written, with its arguments
   std::vector<ArgumentSyntax> arguments;  // no name twice
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "core/base/checked.h"
-#include "core/base/random.h"
 #include "core/transform/fill.h"
 
 namespace dataline {
@@ -12,11 +11,6 @@ namespace {
 
 constexpr int64_t kBlockBytes =
     8192;  // of source elements: two blocks and the chain's stay in the first level
-
-uint64_t draw(const RowContext& context, int64_t place, uint64_t number) {
-  return random_bits(context.key, static_cast<uint64_t>(context.rows->first_slot + context.row),
-                     static_cast<uint64_t>(place) | number << 32);
-}
 
 }  // namespace
 
@@ -36,35 +30,11 @@ ImagePass::ImagePass(ImagePlan plan, SimdTarget target) : plan_(std::move(plan))
 }
 
 ImagePass::View ImagePass::view(const RowContext& context) const {
-  View out;
-  out.y.high = plan_.input.height;
-  out.x.high = plan_.input.width;
-  int64_t height = plan_.input.height, width = plan_.input.width;
-  const auto take = [](Axis& axis, int64_t begin, int64_t size) {
-    axis.offset += axis.sign * begin;
-    const int64_t last = axis.offset + axis.sign * (size - 1);
-    axis.low = std::max(axis.low, std::min(axis.offset, last));
-    axis.high = std::min(axis.high, std::max(axis.offset, last) + 1);
-  };
-  for (const GeometryStep& step : plan_.steps) {
-    if (step.kind == GeometryStep::Kind::kFlip) {
-      if (random_unit(draw(context, step.place, 0)) >= step.probability) continue;
-      out.x.offset += out.x.sign * (width - 1);
-      out.x.sign = -out.x.sign;
-      continue;
-    }
-    int64_t top = step.top, left = step.left;
-    if (step.random) {
-      const int64_t rows = step.pad_top + height + step.pad_bottom - step.height + 1;
-      const int64_t columns = step.pad_left + width + step.pad_right - step.width + 1;
-      top = static_cast<int64_t>(random_below(draw(context, step.place, 0), static_cast<uint64_t>(rows)));
-      left = static_cast<int64_t>(random_below(draw(context, step.place, 1), static_cast<uint64_t>(columns)));
-    }
-    take(out.y, top - step.pad_top, height = step.height);
-    take(out.x, left - step.pad_left, width = step.width);
-  }
+  View out{compose_view(plan_.steps, plan_.input, context.key,
+                        static_cast<uint64_t>(context.rows->first_slot + context.row))};
+  const int64_t height = plan_.output.height, width = plan_.output.width;
   // Output columns whose source column is in [low, high).
-  const Axis& x = out.x;
+  const ImageAxis& x = out.x;
   const int64_t begin = x.sign > 0 ? x.low - x.offset : x.offset - x.high + 1;
   const int64_t end = x.sign > 0 ? x.high - x.offset : x.offset - x.low + 1;
   out.x_begin = std::clamp<int64_t>(begin, 0, width);

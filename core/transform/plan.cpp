@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/text.h"
 #include "core/transform/programs.h"
+#include "core/transform/split.h"
 
 namespace dataline {
 namespace {
@@ -29,8 +31,14 @@ Plan::Plan(const Field& input, SimdTarget target)
 
 void Plan::begin_draft() {
   draft_ = Draft();
-  draft_.input = field_.dtype;
+  draft_.input = field_;
   draft_.item_elements = field_.shape.empty() ? 1 : elements_of(field_, 1);
+}
+
+void Plan::next_operator(std::string_view text) {
+  const size_t here = passes_.size();
+  written_.push_back({text, draft_.empty() && here > 0 ? here - 1 : here});
+  ++place_;
 }
 
 std::optional<ImageShape> Plan::image() const {
@@ -151,12 +159,14 @@ void Plan::add_padding(int64_t length, std::vector<std::byte> element) {
 
 void Plan::add_one_hot(int64_t classes, DType dtype) {
   end_draft();
-  passes_.push_back(std::make_unique<OneHotPass>(field_.dtype, elements_of(field_, 0), classes, dtype));
+  Made made;
+  made.pass = std::make_unique<OneHotPass>(field_.dtype, elements_of(field_, 0), classes, dtype);
   field_.dtype = dtype;
   field_.shape.push_back(classes);
   field_.axes = field_.axes == "HW" ? "HWC" : "";
   pixels_ = false;
-  pass_bytes_.push_back(field_.bytes());
+  made.output = field_;
+  passes_.push_back(std::move(made));
   begin_draft();
 }
 
@@ -173,43 +183,89 @@ std::vector<std::byte> Plan::padded_element(const Padding& padding) const {
 }
 
 void Plan::end_draft() {
-  if (draft_.empty()) return begin_draft();
-  ElementChain chain(draft_.steps, draft_.input, target_);
+  ElementChain chain(draft_.steps, draft_.input.dtype, target_);
   const bool moves = draft_.image && (!draft_.image->steps.empty() ||
                                       draft_.image->input.layout != draft_.image->output.layout);
-  if (moves) {
-    draft_.image->chain = std::move(chain);
-    passes_.push_back(std::make_unique<ImagePass>(std::move(*draft_.image), target_));
-  } else if (!chain.empty() || draft_.padding) {
-    FlatPlan flat;
-    flat.chain = std::move(chain);
-    flat.item_elements = std::max<int64_t>(draft_.item_elements, 1);
-    if (draft_.channels) flat.channels = *draft_.channels;
-    if (draft_.image)
-      flat.channels = {draft_.image->input.channels,
-                       draft_.image->input.layout == ImageLayout::kPlanar ? draft_.image->input.pixels() : 1};
-    if (draft_.padding) {
-      flat.padded_elements = draft_.padding->elements;
-      flat.padding = padded_element(*draft_.padding);
-    }
-    passes_.push_back(std::make_unique<FlatPass>(std::move(flat)));
-  } else {
-    return begin_draft();
-  }
-  pass_bytes_.push_back(field_.bytes());
+  if (moves)
+    end_image(std::move(chain));
+  else if (!chain.empty() || draft_.padding)
+    end_flat(std::move(chain));
   begin_draft();
+}
+
+void Plan::end_image(ElementChain chain) {
+  Made made;
+  ImagePlan& image = *draft_.image;
+  made.tail = image_tail(image, draft_.input.dtype, draft_.steps);
+  made.geometry = image.steps;
+  made.image = image.input;
+  made.draws = draws(image.steps);
+  made.output = field_;
+  image.chain = std::move(chain);
+  made.pass = std::make_unique<ImagePass>(std::move(image), target_);
+  passes_.push_back(std::move(made));
+}
+
+void Plan::end_flat(ElementChain chain) {
+  Made made;
+  FlatPlan flat;
+  flat.chain = std::move(chain);
+  flat.item_elements = std::max<int64_t>(draft_.item_elements, 1);
+  if (draft_.channels) flat.channels = *draft_.channels;
+  if (draft_.image)
+    flat.channels = {draft_.image->input.channels,
+                     draft_.image->input.layout == ImageLayout::kPlanar ? draft_.image->input.pixels() : 1};
+  if (draft_.padding) {
+    flat.padded_elements = draft_.padding->elements;
+    flat.padding = padded_element(*draft_.padding);
+  } else {
+    made.tail = flat_tail(draft_.input, flat.channels, draft_.steps);
+  }
+  made.output = field_;
+  made.pass = std::make_unique<FlatPass>(std::move(flat));
+  passes_.push_back(std::move(made));
+}
+
+std::unique_ptr<const Program> Plan::program_of(std::vector<Made> passes) const {
+  if (passes.empty()) return make_copy_program(input_, field_, target_);
+  const Field output = passes.back().output;
+  const FlatPass* flat = passes.size() == 1 ? dynamic_cast<const FlatPass*>(passes[0].pass.get()) : nullptr;
+  const bool dense = input_.kind == FieldKind::kDense;
+  if (flat != nullptr && dense && flat->plan().padded_elements < 0) {
+    static_cast<void>(passes[0].pass.release());  // it is `flat`
+    return make_flat_program(input_, output, std::unique_ptr<const FlatPass>(flat), target_);
+  }
+  std::vector<PassRef> list;
+  std::vector<int64_t> bytes;
+  for (Made& made : passes) {
+    list.push_back(std::move(made.pass));
+    bytes.push_back(made.output.bytes());
+  }
+  return make_pass_program(input_, output, std::move(list), bytes);
 }
 
 std::unique_ptr<const Program> Plan::finish() && {
   end_draft();
-  if (passes_.empty()) return make_copy_program(input_, field_, target_);
-  const FlatPass* flat = passes_.size() == 1 ? dynamic_cast<const FlatPass*>(passes_[0].get()) : nullptr;
-  const bool dense = input_.kind == FieldKind::kDense;
-  if (flat != nullptr && dense && flat->plan().padded_elements < 0) {
-    static_cast<void>(passes_[0].release());  // it is `flat`
-    return make_flat_program(input_, field_, std::unique_ptr<const FlatPass>(flat), target_);
+  if (!passes_.empty()) passes_.back().output = field_;  // reshaped since
+  return program_of(std::move(passes_));
+}
+
+std::optional<DeviceSplit> Plan::split() && {
+  end_draft();
+  if (passes_.empty() || !passes_.back().tail) return std::nullopt;
+  DeviceSplit out;
+  for (const Written& written : written_) {
+    std::string& text = written.pass + 1 < passes_.size() ? out.host_text : out.device_text;
+    text += concat(text.empty() ? "" : ", ", written.text);
   }
-  return make_pass_program(input_, field_, std::move(passes_), pass_bytes_);
+  Made last = std::move(passes_.back());
+  passes_.pop_back();
+  out.tail = std::move(*last.tail);
+  if (out.tail.geometry)
+    out.geometry = make_geometry_program(field_.name, std::move(last.geometry), last.image);
+  for (const Made& made : passes_) out.random_host |= made.draws;
+  if (!passes_.empty()) out.host = program_of(std::move(passes_));
+  return out;
 }
 
 }  // namespace dataline

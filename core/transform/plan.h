@@ -14,11 +14,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/field.h"
 #include "core/base/simd.h"
 #include "core/transform/flat_pass.h"
+#include "core/transform/geometry.h"
 #include "core/transform/image_pass.h"
 #include "core/transform/pass.h"
 #include "core/transform/transform.h"
@@ -31,7 +33,8 @@ class Plan {
 
   const Field& field() const { return field_; }
   int64_t place() const { return place_; }  // of the operator that is adding itself, in its field's list
-  void next_operator() { ++place_; }
+  // `text`: the operator as the user wrote it.
+  void next_operator(std::string_view text);
   // The field is a float only because u8 or u16 were cast to it: still 0..255, not 0..1.
   bool cast_from_pixels() const { return pixels_ && dtype_is_float(field_.dtype); }
 
@@ -51,8 +54,18 @@ class Plan {
   void add_one_hot(int64_t classes, DType dtype);
 
   std::unique_ptr<const Program> finish() &&;
+  // The same in two parts, when a device can do the last pass.
+  std::optional<DeviceSplit> split() &&;
 
  private:
+  struct Made {
+    PassRef pass;
+    Field output;
+    bool draws = false;
+    std::optional<Tail> tail;            // what it is to a device
+    std::vector<GeometryStep> geometry;  // of an image
+    ImageShape image;
+  };
   struct Padding {
     int64_t elements = 0;
     size_t step = 0;  // element steps before it
@@ -60,7 +73,7 @@ class Plan {
   };
   // The pass being drafted.
   struct Draft {
-    DType input = DType::kU8;
+    Field input;
     int64_t item_elements = 1;
     std::vector<ElementStep> steps;
     std::optional<ImagePlan> image;  // its chain is filled in at the end
@@ -76,6 +89,9 @@ class Plan {
   ImagePlan& image_draft(const ImageShape& image);
   void set_image(const ImageShape& image);
   std::vector<std::byte> padded_element(const Padding& padding) const;
+  void end_image(ElementChain chain);
+  void end_flat(ElementChain chain);
+  std::unique_ptr<const Program> program_of(std::vector<Made> passes) const;
 
   Field input_;
   Field field_;
@@ -83,8 +99,12 @@ class Plan {
   int64_t place_ = 0;
   bool pixels_ = false;  // the values are those of a u8 or u16, whatever the type now
   Draft draft_;
-  std::vector<PassRef> passes_;
-  std::vector<int64_t> pass_bytes_;  // output bytes of each; -1: ragged
+  std::vector<Made> passes_;
+  struct Written {
+    std::string_view text;
+    size_t pass = 0;  // the one that it joined
+  };
+  std::vector<Written> written_;
 };
 
 }  // namespace dataline

@@ -56,7 +56,7 @@ struct DeviceSplit {
   std::unique_ptr<const Program> geometry;  // writes one TailGeometry a row; null where all rows are alike
   bool random_host = false;                 // the host's part draws: its result cannot be kept for all epochs
   Tail tail;
-  std::string host_text, device_text;       // the operators of each part, as the user wrote them
+  std::string host_text, device_text;  // the operators of each part, as the user wrote them
 };
 
 // One program a field, in the order of `fields`; fields without operators get a plain copy (with row prefetch).

@@ -72,13 +72,17 @@ std::vector<SimdTarget> simd_targets() {
 
 RunResult run_transform(std::string_view text, const Field& field,
                         const std::vector<std::vector<std::byte>>& rows, const RunSetup& setup) {
-  RunResult result;
   auto compiled = compile_transforms_for(setup.target, text, std::span(&field, 1));
   if (!compiled.is_ok()) {
     ADD_FAILURE() << text << ": " << compiled.status().message();
-    return result;
+    return {};
   }
-  const Program& program = *compiled.value()[0];
+  return run_program(*compiled.value()[0], text, rows, setup);
+}
+
+RunResult run_program(const Program& program, std::string_view text,
+                      const std::vector<std::vector<std::byte>>& rows, const RunSetup& setup) {
+  RunResult result;
   result.output = program.output();
   result.identity = program.identity();
   const bool ragged = result.output.kind == FieldKind::kRagged;

@@ -43,6 +43,10 @@ struct RunResult {
 RunResult run_transform(std::string_view text, const Field& field,
                         const std::vector<std::vector<std::byte>>& rows, const RunSetup& setup = {});
 
+// The same with a program that is compiled already; `text` is for messages.
+RunResult run_program(const Program& program, std::string_view text,
+                      const std::vector<std::vector<std::byte>>& rows, const RunSetup& setup = {});
+
 // One sample in, one out.
 Tensor transform_one(std::string_view text, const Tensor& in, const RunSetup& setup = {});
 
