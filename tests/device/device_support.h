@@ -1,0 +1,152 @@
+// What the tests of the device room share: a fresh fake driver each, host slots, a consumer.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/device/device.h"
+#include "core/memory/pages.h"
+#include "tests/support/fake_cuda/driver_api.h"
+#include "tests/support/fake_cuda/fake_cuda.h"
+
+namespace dataline {
+
+inline std::vector<std::string> misuses() {
+  std::vector<std::string> all;
+  for (int64_t i = 0; i < fake_cuda_misuses(); ++i) all.emplace_back(fake_cuda_misuse(i));
+  return all;
+}
+
+// Each test begins with a driver nobody has used, and ends with one that was not misused and has nothing left alive.
+class FakeCuda : public testing::Test {
+ protected:
+  FakeCuda() { fake_cuda_reset(); }
+  ~FakeCuda() override {
+    if (expect_no_misuse_) {
+      EXPECT_THAT(misuses(), testing::IsEmpty());
+    }
+    EXPECT_EQ(fake_cuda_calls_after_loss(), 0);
+    CUcontext current = nullptr;
+    if (!expect_leaks_) {
+      EXPECT_EQ(cuCtxGetCurrent(&current), 0);
+      EXPECT_EQ(current, nullptr) << "a context was left current";
+    }
+    for (const char* kind : {"contexts", "streams", "events", "modules", "allocations", "registrations"}) {
+      if (!expect_leaks_) {
+        EXPECT_EQ(fake_cuda_live(kind), 0) << kind;
+      }
+    }
+    fake_cuda_reset();
+  }
+
+  // A lost device's things are leaked.
+  void expect_leaks() { expect_leaks_ = true; }
+  void expect_misuse() { expect_no_misuse_ = false; }
+
+  static DeviceRequest request(std::string_view name = "cuda:0") {
+    DeviceRequest asked;
+    asked.name = name;
+    asked.cuda_library = FAKE_CUDA_LIBRARY;
+    return asked;
+  }
+  static std::shared_ptr<Device> open(std::string_view name = "cuda:0") {
+    auto device = open_device(request(name));
+    EXPECT_TRUE(device.is_ok()) << device.status().message();
+    return device.is_ok() ? device.take() : nullptr;
+  }
+
+ private:
+  bool expect_no_misuse_ = true;
+  bool expect_leaks_ = false;
+};
+
+// Page-aligned host memory of slots that lie side by side.
+class HostSlots {
+ public:
+  HostSlots(int64_t count, int64_t bytes) : stride_((bytes + 4095) / 4096 * 4096), count_(count) {
+    memory_ = static_cast<std::byte*>(std::aligned_alloc(4096, static_cast<size_t>(stride_ * count)));
+    std::memset(memory_, 0, static_cast<size_t>(stride_ * count));
+  }
+  ~HostSlots() { std::free(memory_); }
+  HostSlots(const HostSlots&) = delete;
+  HostSlots& operator=(const HostSlots&) = delete;
+
+  std::byte* slot(int64_t i) { return memory_ + i * stride_; }
+  int64_t stride() const { return stride_; }
+  int64_t count() const { return count_; }
+  void fill(int64_t i, int value) { std::memset(slot(i), value, static_cast<size_t>(stride_)); }
+
+ private:
+  std::byte* memory_ = nullptr;
+  int64_t stride_, count_;
+};
+
+// A consumer with a stream of its own, that reads batches by copying them to the host in that stream.
+class Consumer {
+ public:
+  explicit Consumer(int device = 0) : device_(device) {
+    EXPECT_EQ(cuInit(0), 0);
+    EXPECT_EQ(cuDevicePrimaryCtxRetain(&context_, device_), 0);
+    enter();
+    EXPECT_EQ(cuStreamCreate(&stream_, 0), 0);
+    leave();
+  }
+  ~Consumer() {
+    enter();
+    cuStreamSynchronize(stream_);
+    cuStreamDestroy(stream_);
+    leave();
+    cuDevicePrimaryCtxRelease(device_);
+  }
+  Consumer(const Consumer&) = delete;
+  Consumer& operator=(const Consumer&) = delete;
+
+  CUstream stream() const { return stream_; }
+  // Queues a copy of device memory, in the consumer's stream; what it finds is there after finish().
+  void read(const std::byte* memory, size_t bytes, std::byte* into) {
+    enter();
+    EXPECT_EQ(cuMemHostRegister(into, bytes, 0), 0);
+    registered_.push_back(into);
+    EXPECT_EQ(cuMemcpyDtoHAsync(into, reinterpret_cast<CUdeviceptr>(memory), bytes, stream_), 0);
+    leave();
+  }
+  void finish() {
+    enter();
+    EXPECT_EQ(cuStreamSynchronize(stream_), 0);
+    for (std::byte* into : registered_) EXPECT_EQ(cuMemHostUnregister(into), 0);
+    registered_.clear();
+    leave();
+  }
+  // Waits for the batch, reads its first bytes, and returns the value they all have, or -1.
+  int value_of(DeviceSlot& slot, size_t bytes) {
+    EXPECT_TRUE(slot.wait(stream_).is_ok());
+    std::vector<std::byte> seen(bytes);
+    read(slot.memory(), bytes, seen.data());
+    finish();
+    for (std::byte b : seen) {
+      if (b != seen[0]) return -1;
+    }
+    return static_cast<int>(seen[0]);
+  }
+
+ private:
+  void enter() { EXPECT_EQ(cuCtxPushCurrent(context_), 0); }
+  void leave() {
+    CUcontext popped = nullptr;
+    EXPECT_EQ(cuCtxPopCurrent(&popped), 0);
+  }
+
+  int device_;
+  CUcontext context_ = nullptr;
+  CUstream stream_ = nullptr;
+  std::vector<std::byte*> registered_;
+};
+
+inline std::vector<CopyRange> whole(int64_t bytes) { return {{0, bytes}}; }
+
+}  // namespace dataline

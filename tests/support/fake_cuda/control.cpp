@@ -1,0 +1,180 @@
+// The controls. SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "tests/support/fake_cuda/world.h"
+
+using namespace fake_cuda;
+
+namespace {
+
+std::unique_lock<std::mutex> hold() { return std::unique_lock(world().mutex); }
+
+int64_t pending(const World& w) {
+  int64_t sum = 0;
+  for (const auto& [handle, stream] : w.streams) sum += static_cast<int64_t>(stream->queue.size());
+  return sum;
+}
+
+}  // namespace
+
+void fake_cuda_reset() {
+  World& w = world();
+  auto lock = hold();
+  end_streams(w, lock);
+  static_cast<State&>(w) = State();
+  w.process = getpid();
+  context_stack().clear();
+  hot_path() = false;
+}
+
+void fake_cuda_seed(uint64_t seed) {
+  const auto lock = hold();
+  world().seed = seed;
+}
+
+void fake_cuda_devices(int32_t count, int64_t bytes_each) {
+  const auto lock = hold();
+  world().devices.assign(static_cast<size_t>(count), Device{static_cast<uint64_t>(bytes_each), 0, kSuccess});
+}
+
+void fake_cuda_version(int32_t version) {
+  const auto lock = hold();
+  world().version = version;
+}
+
+void fake_cuda_hide(const char* entry_point) {
+  const auto lock = hold();
+  world().hidden.insert(entry_point);
+}
+
+void fake_cuda_memory_pools(int32_t supported) {
+  const auto lock = hold();
+  world().memory_pools = supported != 0;
+}
+
+void fake_cuda_limit_pinned(int64_t bytes) {
+  const auto lock = hold();
+  world().pinned_limit = bytes;
+}
+
+void fake_cuda_pause() {
+  const auto lock = hold();
+  world().paused = true;
+  world().steps = 0;
+}
+
+void fake_cuda_resume() {
+  const auto lock = hold();
+  world().paused = false;
+  world().changed.notify_all();
+}
+
+void fake_cuda_step(int64_t operations) {
+  auto lock = hold();
+  World& w = world();
+  w.steps += operations;
+  w.changed.notify_all();
+  w.changed.wait(lock, [&] { return w.steps <= 0 || pending(w) == 0; });
+  w.steps = 0;
+}
+
+void fake_cuda_fail_call(int64_t index, int32_t code, int64_t times) {
+  fake_cuda_fail_name("", index, code, times);
+}
+
+void fake_cuda_fail_name(const char* name, int64_t nth, int32_t code, int64_t times) {
+  const auto lock = hold();
+  world().faults.push_back({name, nth, code, times});
+}
+
+void fake_cuda_fail_operation(int64_t nth, int32_t code) {
+  const auto lock = hold();
+  world().operation_fault_in = nth;
+  world().operation_fault = code;
+}
+
+void fake_cuda_shut_down() {
+  const auto lock = hold();
+  world().lose(-1, kDeinitialized);
+}
+
+void fake_cuda_clear_faults() {
+  const auto lock = hold();
+  world().faults.clear();
+  world().operation_fault_in = -1;
+}
+
+void fake_cuda_hot_path(int32_t on) { hot_path() = on != 0; }
+
+void fake_cuda_require_pinned(int32_t on) {
+  const auto lock = hold();
+  world().require_pinned = on != 0;
+}
+
+int64_t fake_cuda_calls(const char* name) {
+  const auto lock = hold();
+  if (name == nullptr) return world().calls_total;
+  const auto found = world().calls.find(name);
+  return found == world().calls.end() ? 0 : found->second;
+}
+
+int64_t fake_cuda_calls_after_loss() {
+  const auto lock = hold();
+  return world().calls_after_loss;
+}
+
+int64_t fake_cuda_calls_in_child() { return calls_in_child.load(); }
+
+int64_t fake_cuda_misuses() {
+  const auto lock = hold();
+  return static_cast<int64_t>(world().misuses.size());
+}
+
+const char* fake_cuda_misuse(int64_t index) {
+  const auto lock = hold();
+  const auto& all = world().misuses;
+  return index >= 0 && index < static_cast<int64_t>(all.size()) ? all[static_cast<size_t>(index)].c_str()
+                                                                : nullptr;
+}
+
+int64_t fake_cuda_live(const char* kind) {
+  const auto lock = hold();
+  const World& w = world();
+  const std::string name = kind;
+  int64_t retained = 0;
+  for (const Device& device : w.devices) retained += device.retained;
+  const auto made = std::count_if(w.streams.begin(), w.streams.end(),
+                                  [](const auto& stream) { return stream.first >= kStreamBase + 16; });
+  return name == "contexts"        ? retained
+         : name == "streams"       ? static_cast<int64_t>(made)
+         : name == "events"        ? static_cast<int64_t>(w.events.size())
+         : name == "modules"       ? static_cast<int64_t>(w.modules.size())
+         : name == "allocations"   ? static_cast<int64_t>(w.memory.count())
+         : name == "registrations" ? static_cast<int64_t>(w.host.count())
+                                   : -1;
+}
+
+int64_t fake_cuda_used_bytes(int32_t device) {
+  const auto lock = hold();
+  return static_cast<int64_t>(world().memory.used(device));
+}
+
+int64_t fake_cuda_pinned_bytes() {
+  const auto lock = hold();
+  return static_cast<int64_t>(world().host.bytes());
+}
+
+int64_t fake_cuda_pending() {
+  const auto lock = hold();
+  return pending(world());
+}
+
+int64_t fake_cuda_trace(fake_cuda_operation* out, int64_t capacity) {
+  const auto lock = hold();
+  const auto& trace = world().trace;
+  const int64_t count = static_cast<int64_t>(trace.size());
+  if (out != nullptr) std::copy_n(trace.begin(), std::min(count, capacity), out);
+  return count;
+}

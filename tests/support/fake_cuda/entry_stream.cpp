@@ -1,0 +1,149 @@
+// Streams and events. SPDX-License-Identifier: Apache-2.0
+#include "tests/support/fake_cuda/world.h"
+
+using namespace fake_cuda;
+
+namespace {
+
+// The host has seen that it happened.
+void learn(World& w, const Mark& mark) { w.host_clock.join(mark.clock); }
+
+std::shared_ptr<Mark> mark_end(World& w, Stream& stream, int32_t kind, uint64_t event) {
+  Operation operation;
+  operation.told.kind = kind;
+  operation.told.event = event;
+  operation.mark = std::make_shared<Mark>();
+  auto mark = operation.mark;
+  queue_operation(w, stream, std::move(operation));
+  return mark;
+}
+
+void wait_idle(Call& call, const std::shared_ptr<Stream>& stream) {
+  call.wait([&] { return stream->queue.empty(); });
+  if (call.code == kSuccess) call.w.host_clock.join(stream->clock);
+}
+
+}  // namespace
+
+CUresult cuStreamCreate(CUstream* stream, unsigned) {
+  Call call("cuStreamCreate");
+  call.blocks();
+  if (call.code == kSuccess) *stream = handle_of<CUstream>(make_stream(call.w, call.device)->handle);
+  return call.code;
+}
+
+CUresult cuStreamDestroy_v2(CUstream handle) {
+  Call call("cuStreamDestroy");
+  call.blocks();
+  Stream* stream = call.stream(handle);
+  if (stream == nullptr) return call.code;
+  stream->destroyed = true;  // what is queued still runs
+  call.w.changed.notify_all();
+  call.w.streams.erase(stream->handle);
+  return call.code;
+}
+
+CUresult cuStreamQuery(CUstream handle) {
+  Call call("cuStreamQuery");
+  Stream* stream = call.stream(handle);
+  if (stream == nullptr) return call.code;
+  if (!stream->queue.empty()) return kNotReady;
+  call.w.host_clock.join(stream->clock);
+  return kSuccess;
+}
+
+CUresult cuStreamSynchronize(CUstream handle) {
+  Call call("cuStreamSynchronize");
+  call.blocks();
+  Stream* stream = call.stream(handle);
+  if (stream != nullptr) wait_idle(call, call.w.streams.at(stream->handle));
+  return call.code;
+}
+
+CUresult cuCtxSynchronize() {
+  Call call("cuCtxSynchronize");
+  call.blocks();
+  if (call.code != kSuccess) return call.code;
+  const auto all = call.w.streams;  // those there are now
+  for (const auto& [handle, stream] : all) {
+    if (stream->device == call.device) wait_idle(call, stream);
+  }
+  return call.code;
+}
+
+CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) {
+  Call call("cuStreamGetCtx");
+  const Stream* stream = call.stream(handle);
+  if (stream != nullptr) *context = context_of(stream->device);
+  return call.code;
+}
+
+CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned) {
+  Call call("cuStreamWaitEvent");
+  Stream* stream = call.stream(handle);
+  const Event* event = call.event(event_handle);
+  if (stream == nullptr || event == nullptr) return call.code;
+  if (event->latest == nullptr) {
+    call.wrong("event-misuse", "the event was never recorded");
+    return kSuccess;  // as the driver: nothing to wait for
+  }
+  Operation operation;
+  operation.told.kind = FAKE_CUDA_WAIT;
+  operation.told.event = value_of(event_handle);
+  operation.wait_for = event->latest;
+  stream->clock.join(event->latest->clock);
+  queue_operation(call.w, *stream, std::move(operation));
+  return kSuccess;
+}
+
+CUresult cuEventCreate(CUevent* event, unsigned) {
+  Call call("cuEventCreate");
+  call.blocks();
+  if (call.code != kSuccess) return call.code;
+  const uint64_t handle = kEventBase + uint64_t{call.w.next_id++} * 16;
+  call.w.events[handle].device = call.device;
+  *event = handle_of<CUevent>(handle);
+  return kSuccess;
+}
+
+CUresult cuEventDestroy_v2(CUevent handle) {
+  Call call("cuEventDestroy");
+  call.blocks();
+  if (call.event(handle) != nullptr) call.w.events.erase(value_of(handle));
+  return call.code;
+}
+
+CUresult cuEventRecord(CUevent handle, CUstream stream_handle) {
+  Call call("cuEventRecord");
+  Event* event = call.event(handle);
+  Stream* stream = call.stream(stream_handle);
+  if (stream == nullptr || event == nullptr) return call.code;
+  if (event->device != stream->device) {
+    call.wrong("event-misuse", "the event and the stream are of different devices");
+    return kInvalidHandle;
+  }
+  event->latest = mark_end(call.w, *stream, FAKE_CUDA_RECORD, value_of(handle));
+  return kSuccess;
+}
+
+CUresult cuEventQuery(CUevent handle) {
+  Call call("cuEventQuery");
+  const Event* event = call.event(handle);
+  if (event == nullptr || event->latest == nullptr) return call.code;
+  Mark& mark = *event->latest;
+  if (!mark.done || mark.hidden-- > 0) return kNotReady;
+  mark.hidden = 0;
+  learn(call.w, mark);
+  return kSuccess;
+}
+
+CUresult cuEventSynchronize(CUevent handle) {
+  Call call("cuEventSynchronize");
+  call.blocks();
+  const Event* event = call.event(handle);
+  if (event == nullptr || event->latest == nullptr) return call.code;
+  const std::shared_ptr<Mark> mark = event->latest;
+  call.wait([&] { return mark->done; });
+  if (call.code == kSuccess) learn(call.w, *mark);
+  return call.code;
+}

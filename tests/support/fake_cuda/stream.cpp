@@ -1,0 +1,137 @@
+// Streams: each is a thread that runs its operations in order, after delays drawn from the seed. Operations run under the
+// world's mutex, so what they do to memory is seen by whoever enters the driver afterwards.
+// SPDX-License-Identifier: Apache-2.0
+#include <thread>
+
+#include "tests/support/fake_cuda/world.h"
+
+namespace fake_cuda {
+namespace {
+
+thread_local Operation* running = nullptr;
+thread_local Stream* running_in = nullptr;
+
+bool is_lost(const World& w, const Stream& stream) {
+  return w.shut_down || w.devices[static_cast<size_t>(stream.device)].lost != kSuccess;
+}
+
+bool is_over(const World& w, const Stream& stream) {
+  return w.ending || (stream.destroyed && (stream.queue.empty() || is_lost(w, stream)));
+}
+
+bool can_start(const World& w, const Stream& stream) {
+  if (stream.queue.empty() || is_lost(w, stream) || (w.paused && w.steps <= 0)) return false;
+  const Operation& next = stream.queue.front();
+  return next.wait_for == nullptr || next.wait_for->done;
+}
+
+void run_first(World& w, Stream& stream) {
+  if (w.paused) --w.steps;
+  if (w.operation_fault_in >= 0 && w.operation_fault_in-- == 0) {
+    w.lose(stream.device, w.operation_fault);
+    return;
+  }
+  Operation& operation = stream.queue.front();
+  operation.told.begin_ns = now_ns();
+  running = &operation;
+  running_in = &stream;
+  try {
+    if (operation.run) operation.run(operation);
+  } catch (const IllegalAddress&) {
+    w.lose(stream.device, kIllegalAddress);
+    return;  // the queue is empty
+  }
+  operation.told.end_ns = now_ns();
+  w.trace.push_back(operation.told);
+  if (operation.mark != nullptr) {
+    operation.mark->done = true;
+    operation.mark->end_ns = operation.told.end_ns;
+  }
+  stream.queue.pop_front();
+}
+
+void run_stream(World& w, const std::shared_ptr<Stream>& stream) {
+  std::unique_lock lock(w.mutex);
+  for (uint64_t turn = 0;; ++turn) {
+    w.changed.wait(lock, [&] { return is_over(w, *stream) || can_start(w, *stream); });
+    if (is_over(w, *stream)) break;
+    if (w.seed != 0) {
+      uint64_t yields = draw(w.seed, stream->id, turn) % 8;
+      yields *= yields;
+      lock.unlock();
+      for (; yields > 0; --yields) std::this_thread::yield();
+      lock.lock();
+      if (w.ending || !can_start(w, *stream)) continue;
+    }
+    run_first(w, *stream);
+    w.changed.notify_all();
+  }
+  --w.threads;
+  w.changed.notify_all();
+}
+
+}  // namespace
+
+std::shared_ptr<Stream> make_stream(World& w, int32_t device) {
+  auto stream = std::make_shared<Stream>();
+  stream->id = w.next_id++;
+  stream->device = device;
+  stream->handle = kStreamBase + uint64_t{stream->id} * 16;
+  w.streams[stream->handle] = stream;
+  ++w.threads;
+  std::thread([&w, stream] { run_stream(w, stream); }).detach();
+  return stream;
+}
+
+void queue_operation(World& w, Stream& stream, Operation operation) {
+  operation.sequence = ++stream.issued;
+  stream.clock.join(w.host_clock);
+  stream.clock.set(stream.id, operation.sequence);
+  operation.clock = stream.clock;
+  operation.told.device = stream.device;
+  operation.told.stream = stream.handle < kStreamBase + 16 ? 0 : stream.handle;
+  operation.told.queued_ns = now_ns();
+  if (operation.mark != nullptr) {
+    operation.mark->clock = operation.clock;
+    operation.mark->hidden =
+        w.seed == 0 ? 0
+                    : static_cast<int32_t>(
+                          draw(w.seed, stream.id + 1000, static_cast<uint64_t>(operation.sequence)) % 3);
+  }
+  stream.queue.push_back(std::move(operation));
+  w.changed.notify_all();
+}
+
+void end_streams(World& w, std::unique_lock<std::mutex>& lock) {
+  w.ending = true;
+  w.changed.notify_all();
+  w.changed.wait(lock, [&] { return w.threads == 0; });
+  w.ending = false;
+}
+
+std::byte* use_range(World& w, const Operation& operation, uint64_t stream_id, uint64_t address,
+                     uint64_t bytes, bool write, const char* what) {
+  Allocation* allocation = w.memory.find(address, bytes);
+  if (allocation == nullptr) {
+    w.misuse(std::string(w.memory.was_freed(address) ? "use-after-free: " : "illegal-address: ") + what +
+             " of " + std::to_string(bytes) + " bytes");
+    throw IllegalAddress{};
+  }
+  if (allocation->device != operation.told.device)
+    w.misuse(std::string("wrong-context: ") + what + " in a stream of another device");
+  const Access access{
+      static_cast<uint32_t>(stream_id), operation.sequence, address, address + bytes, write, what};
+  std::string fault = use(*allocation, access, operation.clock);
+  if (!fault.empty()) w.misuse(std::move(fault));
+  return allocation->memory.get() + (address - allocation->address);
+}
+
+const std::byte* device_read(uint64_t address, uint64_t bytes) {
+  return use_range(world(), *running, running_in->id, address, bytes, false, "a kernel's read");
+}
+
+std::byte* device_write(uint64_t address, uint64_t bytes) {
+  return use_range(world(), *running, running_in->id, address, bytes, true, "a kernel's write");
+}
+
+}  // namespace fake_cuda

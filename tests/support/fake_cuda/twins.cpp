@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/fake_cuda/twins.h"
+
+#include <cstring>
+
+namespace fake_cuda {
+namespace {
+
+template <typename T>
+T parameter(void** parameters, int index) {
+  T value;
+  std::memcpy(&value, parameters[index], sizeof value);
+  return value;
+}
+
+void fill(void** parameters, Dimensions, Dimensions) {
+  const auto bytes = parameter<uint64_t>(parameters, 1);
+  std::byte* to = device_write(parameter<uint64_t>(parameters, 0), bytes);
+  std::memset(to, static_cast<int>(parameter<uint32_t>(parameters, 2)), bytes);
+}
+
+void sum(void** parameters, Dimensions, Dimensions) {
+  const auto bytes = parameter<uint64_t>(parameters, 1);
+  const std::byte* from = device_read(parameter<uint64_t>(parameters, 0), bytes);
+  uint64_t total = 0;
+  for (uint64_t i = 0; i < bytes; ++i) total += static_cast<uint64_t>(from[i]);
+  std::memcpy(device_write(parameter<uint64_t>(parameters, 2), sizeof total), &total, sizeof total);
+}
+
+}  // namespace
+
+const std::vector<Twin>& twins() {
+  static const auto* const all = new std::vector<Twin>{
+      {"fake_fill", {8, 8, 4}, fill},
+      {"fake_sum", {8, 8, 8}, sum},
+  };
+  return *all;
+}
+
+}  // namespace fake_cuda

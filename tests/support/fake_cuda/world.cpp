@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/fake_cuda/world.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace fake_cuda {
+
+std::atomic<int64_t> calls_in_child{0};
+
+bool is_sticky(CUresult code) {
+  static const std::set<CUresult> kSticky{4,   46,  214, 220, 226, 700, 702, 709, 710, 714,
+                                          715, 716, 717, 718, 719, 721, 810, 911, 999};
+  return kSticky.count(code) != 0;
+}
+
+World& world() {
+  static World* const w = [] {
+    auto* made = new World;
+    made->process = getpid();
+    return made;
+  }();
+  return *w;
+}
+
+std::vector<int32_t>& context_stack() {
+  thread_local std::vector<int32_t> stack;
+  return stack;
+}
+
+bool& hot_path() {
+  thread_local bool hot = false;
+  return hot;
+}
+
+int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+uint64_t draw(uint64_t seed, uint64_t a, uint64_t b) {
+  uint64_t x = seed * 0x9E3779B97F4A7C15U + a * 0xBF58476D1CE4E5B9U + b * 0x94D049BB133111EBU;
+  for (int i = 0; i < 3; ++i) {
+    x ^= x >> 31;
+    x *= 0xD6E8FEB86659FD93U;
+  }
+  return x ^ (x >> 32);
+}
+
+void World::lose(int32_t device, CUresult code) {
+  // Held by the caller, the mutex says that no operation is running: what is queued never will.
+  if (code == kDeinitialized) shut_down = true;
+  if (device >= 0 && device < static_cast<int32_t>(devices.size()))
+    devices[static_cast<size_t>(device)].lost = code;
+  for (auto& [handle, stream] : streams) {
+    if (shut_down || stream->device == device) stream->queue.clear();
+  }
+  changed.notify_all();
+}
+
+Call::Call(const char* name, bool needs_context) : w(world()), name_(name) {
+  // A child has copies of mutexes that nobody will unlock.
+  if (w.process != getpid()) {
+    calls_in_child.fetch_add(1);
+    code = kNotInitialized;
+    return;
+  }
+  lock_ = std::unique_lock(w.mutex);
+  code = judge(needs_context);
+}
+
+CUresult Call::judge(bool needs_context) {
+  ++w.calls_total;
+  ++w.calls[name_];
+  if (!context_stack().empty()) device = context_stack().back();
+  const CUresult lost = w.shut_down   ? CUresult{kDeinitialized}
+                        : device >= 0 ? w.devices[static_cast<size_t>(device)].lost
+                                      : CUresult{kSuccess};
+  const auto is_lost = [](const Device& d) { return d.lost != kSuccess; };
+  if (lost == kSuccess && device < 0 && !w.devices.empty() &&
+      std::all_of(w.devices.begin(), w.devices.end(), is_lost))
+    ++w.calls_after_loss;
+  if (lost != kSuccess) {
+    if (std::string(name_) != "cuCtxPopCurrent") ++w.calls_after_loss;
+    return lost;
+  }
+  for (Fault& fault : w.faults) {
+    if (!fault.name.empty() && fault.name != name_) continue;
+    if (fault.skip-- > 0 || fault.times == 0) continue;
+    if (fault.times > 0) --fault.times;
+    if (is_sticky(fault.code)) w.lose(device >= 0 ? device : 0, fault.code);
+    return fault.code;
+  }
+  if (!w.initialized && needs_context) {
+    wrong("not-initialized", "before cuInit");
+    return kNotInitialized;
+  }
+  if (needs_context && device < 0) {
+    wrong("wrong-context", "no context is current");
+    return kInvalidContext;
+  }
+  if (needs_context && w.devices[static_cast<size_t>(device)].retained == 0) {
+    wrong("wrong-context", "the current context was released");
+    return kInvalidContext;
+  }
+  return kSuccess;
+}
+
+void Call::wrong(const char* kind, const std::string& what) {
+  w.misuse(std::string(kind) + ": " + name_ + ": " + what);
+}
+
+void Call::blocks() {
+  if (code == kSuccess && hot_path()) wrong("host-sync", "on the hot path");
+}
+
+Stream* Call::stream(CUstream handle) {
+  if (code != kSuccess) return nullptr;
+  uint64_t value = value_of(handle);
+  // The default streams, legacy and per thread, are one: the device's own.
+  if (value <= 2) value = kStreamBase + static_cast<uint64_t>(device);
+  auto found = w.streams.find(value);
+  if (found == w.streams.end() && value_of(handle) <= 2) {
+    auto made = make_stream(w, device);
+    w.streams.erase(made->handle);
+    made->handle = value;
+    found = w.streams.emplace(value, std::move(made)).first;
+  }
+  if (found != w.streams.end()) return found->second.get();
+  wrong("unknown-stream", "destroyed, or never made");
+  code = kInvalidHandle;
+  return nullptr;
+}
+
+Event* Call::event(CUevent handle) {
+  if (code != kSuccess) return nullptr;
+  const auto found = w.events.find(value_of(handle));
+  if (found != w.events.end()) return &found->second;
+  wrong("unknown-event", "destroyed, or never made");
+  code = kInvalidHandle;
+  return nullptr;
+}
+
+void Call::wait(const std::function<bool()>& condition) {
+  if (code != kSuccess) return;
+  const auto lost = [&] { return w.shut_down || w.devices[static_cast<size_t>(device)].lost != kSuccess; };
+  w.changed.wait(lock_, [&] { return condition() || lost(); });
+  if (lost()) code = w.shut_down ? CUresult{kDeinitialized} : w.devices[static_cast<size_t>(device)].lost;
+}
+
+}  // namespace fake_cuda

@@ -1,0 +1,192 @@
+// All that the fake driver knows, behind one mutex: devices, streams, events, memory, faults and what was seen.
+// The entry points (entry_*.cpp) hold it through a Call. SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/support/fake_cuda/clock.h"
+#include "tests/support/fake_cuda/driver_api.h"
+#include "tests/support/fake_cuda/fake_cuda.h"
+#include "tests/support/fake_cuda/memory.h"
+#include "tests/support/fake_cuda/twins.h"
+
+namespace fake_cuda {
+
+enum Code : CUresult {
+  kSuccess = 0,
+  kInvalidValue = 1,
+  kOutOfMemory = 2,
+  kNotInitialized = 3,
+  kDeinitialized = 4,
+  kNoDevice = 100,
+  kInvalidDevice = 101,
+  kInvalidImage = 200,
+  kInvalidContext = 201,
+  kInvalidHandle = 400,
+  kNotFound = 500,
+  kNotReady = 600,
+  kIllegalAddress = 700,
+  kAlreadyRegistered = 712,
+  kNotRegistered = 713,
+};
+bool is_sticky(CUresult code);
+
+// One recording of an event.
+struct Mark {
+  bool done = false;
+  Clock clock;         // what has happened when it has
+  int32_t hidden = 0;  // host queries that still do not see it
+  int64_t end_ns = 0;
+};
+
+struct Event {
+  int32_t device = 0;
+  std::shared_ptr<Mark> latest;  // null: never recorded
+};
+
+struct Operation {
+  fake_cuda_operation told = {};
+  std::shared_ptr<Mark> wait_for;  // of a wait
+  std::shared_ptr<Mark> mark;      // done with it
+  Clock clock;
+  int64_t sequence = 0;
+  std::function<void(Operation&)> run;  // null: nothing to do
+};
+
+struct Stream {
+  uint32_t id = 0;
+  int32_t device = 0;
+  uint64_t handle = 0;
+  std::deque<Operation> queue;
+  Clock clock;  // before the next operation
+  int64_t issued = 0;
+  bool destroyed = false;  // its thread ends when the queue is done
+};
+
+struct Device {
+  uint64_t bytes = uint64_t{1} << 30;
+  int32_t retained = 0;
+  CUresult lost = kSuccess;
+};
+
+struct Fault {
+  std::string name;  // empty: any call
+  int64_t skip = 0;
+  CUresult code = kSuccess;
+  int64_t times = 1;  // -1: for ever
+};
+
+// What fake_cuda_reset() makes anew.
+struct State {
+  int32_t version = 13000;
+  bool memory_pools = true;
+  std::set<std::string> hidden;
+  std::vector<Device> devices{1};
+  int64_t pinned_limit = -1;
+  uint64_t seed = 0;
+  bool require_pinned = false;
+
+  bool initialized = false;
+  bool paused = false;
+  int64_t steps = 0;  // operations a paused driver may still run
+  bool shut_down = false;
+  std::vector<Fault> faults;
+  int64_t operation_fault_in = -1;  // operations until one fails; -1: none does
+  CUresult operation_fault = kSuccess;
+
+  DeviceMemory memory;
+  HostRanges host;
+  std::map<uint64_t, std::shared_ptr<Stream>> streams;  // by handle; each device's legacy stream by its own
+  std::map<uint64_t, Event> events;
+  std::map<uint64_t, int32_t> modules;  // handle -> device
+  std::map<uint64_t, const Twin*> functions;
+  uint32_t next_id = 1;
+  Clock host_clock;  // what the host has learnt to have happened
+
+  int32_t process = 0;
+  std::map<std::string, int64_t> calls;
+  int64_t calls_total = 0;
+  int64_t calls_after_loss = 0;
+  std::deque<std::string> misuses;  // a deque: texts stay where they are
+  std::vector<fake_cuda_operation> trace;
+};
+
+struct World : State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int64_t threads = 0;  // of streams
+  bool ending = false;  // they all shall end
+
+  void misuse(std::string text) { misuses.push_back(std::move(text)); }
+  void lose(int32_t device, CUresult code);
+};
+
+World& world();  // never destroyed: streams may outlive main()
+extern std::atomic<int64_t> calls_in_child;
+
+int64_t now_ns();
+uint64_t draw(uint64_t seed, uint64_t a, uint64_t b);
+
+// Entering the driver: counts the call, lets it fail, and holds the mutex as long as it lasts.
+class Call {
+ public:
+  explicit Call(const char* name, bool needs_context = true);
+
+  CUresult code = kSuccess;  // not success: return it at once
+  int32_t device = -1;       // of the current context
+
+  bool in_child() const { return !lock_.owns_lock(); }
+  // The call waits for the device, allocates or makes an object.
+  void blocks();
+  void wrong(const char* kind, const std::string& what);
+  Stream* stream(CUstream handle);  // null: the misuse is told and `code` says so
+  Event* event(CUevent handle);
+  void wait(const std::function<bool()>& condition);  // or until the device is lost: then `code` says so
+
+  World& w;
+
+ private:
+  CUresult judge(bool needs_context);
+  std::unique_lock<std::mutex> lock_;
+  const char* name_;
+};
+
+std::vector<int32_t>& context_stack();  // of this thread: devices
+bool& hot_path();                       // of this thread
+
+// stream.cpp
+std::shared_ptr<Stream> make_stream(World& w, int32_t device);  // with its thread
+void queue_operation(World& w, Stream& stream, Operation operation);
+void end_streams(World& w, std::unique_lock<std::mutex>& lock);  // returns when all threads are gone
+// Uses a range in the operation that runs; throws IllegalAddress.
+std::byte* use_range(World& w, const Operation& operation, uint64_t stream_id, uint64_t address,
+                     uint64_t bytes, bool write, const char* what);
+struct IllegalAddress {};
+
+// Handles: numbers that are no addresses, so that a stale one is found and never followed.
+constexpr uint64_t kContextBase = 0xC000000000, kStreamBase = 0x5000000000, kEventBase = 0xE000000000,
+                   kModuleBase = 0xA000000000, kFunctionBase = 0xF000000000;
+template <typename Handle>
+Handle handle_of(uint64_t value) {
+  return reinterpret_cast<Handle>(value);
+}
+template <typename Handle>
+uint64_t value_of(Handle handle) {
+  return reinterpret_cast<uint64_t>(handle);
+}
+inline CUcontext context_of(int32_t device) {
+  return handle_of<CUcontext>(kContextBase + static_cast<uint64_t>(device) * 16);
+}
+
+}  // namespace fake_cuda
