@@ -15,7 +15,8 @@ static_assert(offsetof(BatchView, device_type) == offsetof(dl_view, device_type)
 static_assert(offsetof(BatchView, data) == offsetof(dl_view, data));
 static_assert(offsetof(BatchView, offsets) == offsetof(dl_view, offsets));
 static_assert(offsetof(BatchView, bytes) == offsetof(dl_view, bytes));
-static_assert(kViewReadOnly == DL_VIEW_READ_ONLY && kViewOverlapping == DL_VIEW_OVERLAPPING);
+static_assert(kViewReadOnly == DL_VIEW_READ_ONLY && kViewOverlapping == DL_VIEW_OVERLAPPING &&
+              kViewPinned == DL_VIEW_PINNED);
 
 extern "C" {
 
@@ -51,17 +52,14 @@ void dl_batch_release(dl_batch* batch) {
 dl_status dl_batch_wait(dl_batch* batch, void* stream, dl_error* error) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(batch);
-    static_cast<void>(stream);  // cpu device: a batch is lent when its bytes are in place
-    return Status::ok();
+    return to_core(batch)->wait(stream);
   });
 }
 
 dl_status dl_batch_release_on(dl_batch* batch, void* stream, dl_error* error) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(batch);
-    static_cast<void>(stream);  // cpu device: no work can be queued
-    to_core(batch)->release();
-    return Status::ok();
+    return to_core(batch)->release_on(stream);
   });
 }
 

@@ -116,6 +116,30 @@ const dl_view* dl_loader_fields(const dl_loader* loader, int32_t* count) {
   return loader == nullptr ? nullptr : to_views(loader->core->fields(), count);
 }
 
+int32_t dl_loader_plan_count(const dl_loader* loader) {
+  return loader == nullptr ? 0 : static_cast<int32_t>(loader->core->stages().size());
+}
+
+dl_status dl_loader_plan_at(const dl_loader* loader, int32_t index, dl_plan_stage* out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(loader);
+    DL_REQUIRE(out);
+    const std::vector<PlanStage>& stages = loader->core->stages();
+    if (index < 0 || index >= static_cast<int32_t>(stages.size())) {
+      return dataline::error(Code::kInvalidArgument, "plan stage ", index, ": expected 0 to ", stages.size(),
+                             " exclusive");
+    }
+    const PlanStage& from = stages[static_cast<size_t>(index)];
+    dl_plan_stage stage = {};
+    stage.device_type = from.device_type;
+    stage.field = from.field.c_str();
+    stage.text = from.text.c_str();
+    stage.bytes_in = from.bytes_in;
+    stage.bytes_out = from.bytes_out;
+    return copy_struct(stage, out);
+  });
+}
+
 dl_status dl_loader_stats(const dl_loader* loader, dl_stats* out, dl_error* error) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(loader);
@@ -141,6 +165,9 @@ dl_status dl_loader_stats(const dl_loader* loader, dl_stats* out, dl_error* erro
     stats.lease_copies = from.ledger.lease_copies;
     stats.ready_batches = from.ready_batches;
     stats.threads_abandoned = from.threads_abandoned;
+    stats.pinned_bytes = from.pinned_bytes;
+    stats.device_bytes = from.device_bytes;
+    stats.copied_bytes = from.copied_bytes;
     return copy_struct(stats, out);
   });
 }

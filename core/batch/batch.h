@@ -9,17 +9,22 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/base/status.h"
 #include "core/batch/view.h"
 
 namespace dataline {
 
 class Batch;
 
-// Takes a batch back when its last reference is gone.
+// Takes a batch back when its last reference is gone, and orders the work that a consumer queues on a device.
 class BatchOwner {
  public:
   virtual ~BatchOwner() = default;
   virtual void recycle(Batch& batch) noexcept = 0;
+  // Of batches on a device. Later work in `stream` begins when the batch is complete / the batch's memory is written
+  // again only after the work now in `stream`.
+  virtual Status wait(Batch& batch, void* stream) = 0;
+  virtual Status done(Batch& batch, void* stream) = 0;
 };
 
 class Batch {
@@ -42,7 +47,17 @@ class Batch {
     owner->recycle(*this);
   }
 
+  // On the cpu a batch is lent when its bytes are in place, and nothing can be queued.
+  Status wait(void* stream) { return on_device ? owner_->wait(*this, stream) : Status::ok(); }
+  // Gives up one reference, whatever it returns.
+  Status release_on(void* stream) {
+    Status status = on_device ? owner_->done(*this, stream) : Status::ok();
+    release();
+    return status;
+  }
+
   ViewSet views;
+  bool on_device = false;
   bool in_slot = true;  // false: memory of its own
   int64_t epoch = 0;
   int64_t step = 0;

@@ -19,7 +19,7 @@ bool reserve(int64_t& total, int64_t rows, int64_t row_bytes, int64_t& offset) {
 
 }  // namespace
 
-Result<Layout> plan_layout(std::vector<Storage> storages, int64_t rows) {
+Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> regions, int64_t rows) {
   Layout layout;
   layout.rows = rows;
   bool fits = rows <= kSlotLimitBytes / 16;
@@ -33,11 +33,16 @@ Result<Layout> plan_layout(std::vector<Storage> storages, int64_t rows) {
   }
   fits = fits && reserve(layout.slot_bytes, rows, 8, layout.indices_offset) &&
          reserve(layout.slot_bytes, rows, 8, layout.sources_offset);
+  layout.device_bytes = layout.slot_bytes;
+  for (Region& region : regions) {
+    fits = fits && reserve(layout.device_bytes, rows, region.row_bytes, region.offset);
+  }
   if (!fits) {
     return error(Code::kOverBudget, "a batch of ", rows,
                  " samples is larger than any memory; lower batch_size", " or max_bytes_per_sample");
   }
   layout.storages = std::move(storages);
+  layout.regions = std::move(regions);
   return layout;
 }
 

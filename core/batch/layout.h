@@ -3,6 +3,10 @@
 //
 //   | rows of storage 0 | pad | rows of storage 1 | pad | ... | offsets of ragged storages | sample indices |
 //
+// In device memory the same offsets hold, and what the device makes of a field lies in a region behind them:
+//
+//   | as on the host (storages are copied, the rest is not) | rows of region 0 | pad | rows of region 1 | ... |
+//
 // Limits: every storage starts at a multiple of kTensorAlignment (DLPack asks for 256).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -26,15 +30,23 @@ struct Storage {
   int64_t row_bytes_offset = 0;  // ragged: i64 bytes written of each row, before packing
 };
 
+// Rows that only the device writes and holds.
+struct Region {
+  int64_t row_bytes = 0;
+  int64_t offset = 0;  // in the slot's device memory
+};
+
 struct Layout {
   std::vector<Storage> storages;
+  std::vector<Region> regions;
   int64_t rows = 0;  // at most, in a batch
   int64_t indices_offset = 0;
   int64_t sources_offset = 0;
-  int64_t slot_bytes = 0;  // a multiple of kTensorAlignment
+  int64_t slot_bytes = 0;    // a multiple of kTensorAlignment
+  int64_t device_bytes = 0;  // slot_bytes and the regions
 };
 
 // Fills the offsets. kOverBudget when a slot would not fit in an address space.
-Result<Layout> plan_layout(std::vector<Storage> storages, int64_t rows);
+Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> regions, int64_t rows);
 
 }  // namespace dataline

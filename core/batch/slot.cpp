@@ -6,15 +6,23 @@
 
 namespace dataline {
 
-Slot::Slot(const Layout& layout, const std::vector<OutputField>& outputs, std::byte* memory)
-    : Batch(outputs), layout_(&layout), outputs_(&outputs), memory_(memory) {
+Slot::Slot(const Layout& layout, const std::vector<OutputField>& outputs, const SlotPlace& place)
+    : Batch(outputs), layout_(&layout), outputs_(&outputs), memory_(place.host) {
   sample_indices = words(layout.indices_offset);
   sample_sources = words(layout.sources_offset);
+  on_device = place.device != nullptr;
+  std::byte* const base = on_device ? place.device : place.host;
   for (size_t f = 0; f < outputs.size(); ++f) {
+    if (outputs[f].region >= 0) {
+      views.place(f, base + layout.regions[static_cast<size_t>(outputs[f].region)].offset, nullptr);
+      continue;
+    }
     const size_t storage = static_cast<size_t>(outputs[f].storage);
     const bool ragged = layout.storages[storage].kind == FieldKind::kRagged;
-    views.place(f, rows(storage), ragged ? offsets(storage) : nullptr);
+    views.place(f, base + layout.storages[storage].offset, ragged ? offsets(storage) : nullptr);
   }
+  views.set_device(place.device_type, place.device_index,
+                   place.pinned && !on_device ? kViewPinned : uint64_t{0});
 }
 
 void Slot::open(int64_t new_epoch, int64_t new_step, int64_t new_first_slot, int64_t row_count,
@@ -26,6 +34,9 @@ void Slot::open(int64_t new_epoch, int64_t new_step, int64_t new_first_slot, int
   valid = valid_count;
   abandoned.store(false);
   lost.store(false);
+  if (!failed.is_ok()) failed = Status::ok();
+  loaded = row_count;
+  skipped = 0;
   accounted = false;
   too_many_bad = false;
   raised = false;
@@ -58,7 +69,8 @@ void Slot::add_bad(BadRow bad) {
   bad_.push_back(std::move(bad));
 }
 
-int64_t Slot::drop_bad_rows() {
+void Slot::drop_bad_rows() {
+  if (bad_.empty()) return;
   std::vector<bool> gone(static_cast<size_t>(samples), false);
   int64_t real_count = 0, pad_count = 0;
   for (const BadRow& bad : bad_) {
@@ -66,7 +78,7 @@ int64_t Slot::drop_bad_rows() {
     gone[static_cast<size_t>(bad.row)] = true;
     ++(bad.pad ? pad_count : real_count);
   }
-  if (real_count + pad_count == 0) return 0;
+  if (real_count + pad_count == 0) return;
 
   int64_t kept = 0;
   for (int64_t row = 0; row < samples; ++row) {
@@ -86,8 +98,14 @@ int64_t Slot::drop_bad_rows() {
   }
   samples = kept;
   valid -= real_count;
+  skipped = real_count;
   views.set_samples(samples);
-  return real_count;
+}
+
+int64_t Slot::used_bytes(size_t storage) const {
+  const Storage& rows = layout_->storages[storage];
+  return rows.kind == FieldKind::kRagged ? offsets(storage)[samples] * rows.item_bytes
+                                         : samples * rows.row_bytes;
 }
 
 int64_t Slot::delivered_bytes() const {

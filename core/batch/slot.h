@@ -4,6 +4,8 @@
 //                        \_________(cpu)_____/ \________(abandoned)__/
 //
 // On the cpu device Staged goes straight to Ready; a seek abandons Ready slots straight to Draining. No other edge.
+// With a device, Copying is the time it takes to queue the copies (to complete them, with device_sync=host), and
+// Draining lasts until the copies have left the slot's host memory.
 //
 // Threads: filled by many workers (disjoint rows); each other state has one owner: the loader's lock (Free, Ready),
 // the last worker (Staged), the consumer (Leased).
@@ -53,10 +55,17 @@ struct BadRow {
   Status cause;
 };
 
+// Where a slot's bytes lie.
+struct SlotPlace {
+  std::byte* host = nullptr;    // layout.slot_bytes, aligned to kTensorAlignment, zeroed
+  std::byte* device = nullptr;  // layout.device_bytes; null on the cpu device
+  int32_t device_type = 1, device_index = 0;
+  bool pinned = false;  // `host` is page-locked
+};
+
 class Slot : public Batch {
  public:
-  // `memory`: layout.slot_bytes, aligned to kTensorAlignment, zeroed.
-  Slot(const Layout& layout, const std::vector<OutputField>& outputs, std::byte* memory);
+  Slot(const Layout& layout, const std::vector<OutputField>& outputs, const SlotPlace& place);
 
   SlotState state() const { return state_.load(); }
   // Takes an edge; false when the slot is not in `from`. Sequentially consistent: the state is one half of
@@ -74,8 +83,11 @@ class Slot : public Batch {
             int64_t valid_count);
   // Packs ragged rows and sets the views. By the last worker, before Staged.
   void finish();
-  // Removes rows that have no sample, so that a shorter batch is left. Returns how many of them were not pads.
-  int64_t drop_bad_rows();
+  // Removes rows that have no sample, so that a shorter batch is left; skipped tells how many of them were not pads.
+  // By the last worker, after finish().
+  void drop_bad_rows();
+  // Bytes of a storage that hold rows, once packed.
+  int64_t used_bytes(size_t storage) const;
   // Bytes delivered in all fields.
   int64_t delivered_bytes() const;
   const Layout& layout() const { return *layout_; }
@@ -84,11 +96,15 @@ class Slot : public Batch {
   void add_bad(BadRow bad);                         // any worker
   std::vector<BadRow>& bad_rows() { return bad_; }  // once Staged
 
+  int32_t number = 0;  // in the loader's ring
   int64_t sequence = 0;
   int64_t first_slot = 0;
   std::atomic<bool> abandoned{
       false};                     // a seek left it behind: fill no more, recycle when the workers are out
   std::atomic<bool> lost{false};  // memory ran out while filling: it must be filled again
+  Status failed;                  // it could not be sent to the device; by the last worker, before Ready
+  int64_t loaded = 0;             // rows before bad ones were dropped
+  int64_t skipped = 0;            // samples that drop_bad_rows() took out
   bool accounted = false;         // bad rows are in the books
   bool too_many_bad = false;      // max_bad was exceeded with this batch
   bool raised = false;            // its error was returned once

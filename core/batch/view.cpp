@@ -15,6 +15,13 @@ OutputField make_output(Field field, int32_t storage, int64_t storage_offset, in
   return output;
 }
 
+OutputField make_device_output(Field field, int32_t region) {
+  const int64_t row_bytes = field.bytes();
+  OutputField output = make_output(std::move(field), -1, 0, row_bytes, 0);
+  output.region = region;
+  return output;
+}
+
 ViewSet::ViewSet(const std::vector<OutputField>& outputs, bool with_batch)
     : outputs_(&outputs),
       with_batch_(with_batch),
@@ -52,6 +59,14 @@ void ViewSet::place(size_t field, std::byte* storage, const int64_t* offsets) {
   views_[field].data = storage;
   views_[field].byte_offset = static_cast<uint64_t>((*outputs_)[field].storage_offset);
   views_[field].offsets = offsets;
+}
+
+void ViewSet::set_device(int32_t type, int32_t index, uint64_t flags) {
+  for (BatchView& view : views_) {
+    view.device_type = type;
+    view.device_index = index;
+    view.flags |= flags;
+  }
 }
 
 void ViewSet::set_samples(int64_t samples) {

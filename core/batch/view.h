@@ -31,12 +31,14 @@ struct BatchView {
 
 constexpr uint64_t kViewReadOnly = 1;
 constexpr uint64_t kViewOverlapping = 2;
+constexpr uint64_t kViewPinned = 4;
 
 // A field as the loader delivers it, and where its bytes lie in a slot.
 struct OutputField {
   Field field;                   // one sample
   int32_t storage = 0;           // which storage of the layout
-  int64_t storage_offset = 0;    // bytes into a row of the storage
+  int32_t region = -1;           // where the device makes the field: which region; else -1
+  int64_t storage_offset = 0;    // bytes into a row of the storage or region
   int64_t row_stride_bytes = 0;  // dense: from one sample to the next
   uint64_t flags = 0;
   std::string batch_axes;  // "N" + axes, or empty
@@ -44,6 +46,8 @@ struct OutputField {
 
 OutputField make_output(Field field, int32_t storage, int64_t storage_offset, int64_t row_stride_bytes,
                         uint64_t flags);
+// A field that the device makes: packed rows in a region.
+OutputField make_device_output(Field field, int32_t region);
 
 // The views of one slot (or of a schema): built once, only the sample count changes from batch to batch.
 // Lifetime: borrows the outputs.
@@ -54,6 +58,8 @@ class ViewSet {
 
   const std::vector<BatchView>& views() const { return views_; }
   void place(size_t field, std::byte* storage, const int64_t* offsets);
+  // Where all data lies, as DLPack numbers devices; the cpu until told. `flags` are added to each view's.
+  void set_device(int32_t type, int32_t index, uint64_t flags);
   // Dense fields get `samples` rows, ragged ones offsets[samples] items.
   void set_samples(int64_t samples);
   // The leading dim of a schema: -1 where batches may differ.

@@ -71,6 +71,29 @@ Status read_order(const Options& options, LoaderConfig& config) {
   return Status::ok();
 }
 
+// What the device's name means is open_device()'s to say.
+Status read_device(const Options& options, LoaderConfig& config) {
+  config.device = options.text(Option::kDevice);
+  config.cuda_library = options.text(Option::kCudaLibrary);
+  config.pin_memory = options.integer(Option::kPinMemory) != 0;
+  config.resident = options.text(Option::kIo) == "device";
+  config.device_sync = options.text(Option::kDeviceSync) == "host" ? DeviceSync::kHost : DeviceSync::kStream;
+  const bool on_cpu = config.device == "cpu";
+  if (on_cpu && config.resident) {
+    return error(Code::kBadOption, "options io and device: io=device needs device=cuda, got device=cpu");
+  }
+  if (on_cpu && options.is_set(Option::kCudaLibrary) && !config.pin_memory) {
+    return error(Code::kBadOption, "option cuda_library: needs device=cuda or pin_memory");
+  }
+  const bool on_cuda = config.device.starts_with("cuda");
+  if (on_cuda && options.is_set(Option::kPinMemory) && !config.pin_memory) {
+    return error(Code::kBadOption,
+                 "options pin_memory and device contradict each other: pin_memory=false, device=",
+                 config.device, ", which page-locks its slots");
+  }
+  return Status::ok();
+}
+
 }  // namespace
 
 Result<LoaderConfig> make_config(const Options& options) {
@@ -100,10 +123,7 @@ Result<LoaderConfig> make_config(const Options& options) {
                                              : OnError::kRaise;
   config.max_bad = options.integer(Option::kMaxBad);
   config.transform = options.text(Option::kTransform);
-  config.device = options.text(Option::kDevice);
-  if (options.integer(Option::kPinMemory) != 0) {
-    return error(Code::kUnsupported, "option pin_memory: comes with the accelerator path; leave it false");
-  }
+  DL_RETURN_IF_ERROR(read_device(options, config));
   return config;
 }
 

@@ -14,6 +14,7 @@ namespace dataline {
 
 enum class LastBatch : int32_t { kKeep, kDrop, kPad };
 enum class LeaseOverflow : int32_t { kCopy, kError, kWait };
+enum class DeviceSync : int32_t { kStream, kHost };
 enum class OnError : int32_t { kRaise, kReplace, kQuarantine };
 
 struct LoaderConfig {
@@ -34,7 +35,11 @@ struct LoaderConfig {
   int64_t max_bad = -1;
   bool has_indices = false, has_weights = false, replacement = true;
   int64_t samples_per_epoch = -1;
-  std::string transform, device;
+  std::string transform;
+  std::string device, cuda_library;
+  bool pin_memory = false;
+  bool resident = false;  // io=device: the set lives on the device
+  DeviceSync device_sync = DeviceSync::kStream;
   HostArray<int64_t> indices;
   HostArray<double> weights;
 };

@@ -1,17 +1,14 @@
 // From Ready to the consumer and back: next, leases, bad rows, the wait handle.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "core/base/checked.h"
 #include "core/loader/loader.h"
+#include "core/loader/overflow.h"
 
 namespace dataline {
 namespace {
-
-Status forked_error() {
-  return error(Code::kForked, "this loader belongs to the parent process; create one here");
-}
 
 int64_t deadline_after(int64_t timeout_ns) {
   if (timeout_ns < 0) return kForever;
@@ -29,12 +26,13 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
   bool waited = false;
   for (;;) {
     if (cancelled()) return {Code::kCancelled, ""};
+    if (on_device_ && device_->lost()) return lost_error();
     if (ended()) return {Code::kEnd, ""};
     if (position_.step == steps_.count()) return end_of_epoch();
 
     Awaited awaited = Awaited::kBatch;
     Slot* slot = head_slot();
-    if (slot != nullptr && slot->state() == SlotState::kReady) {
+    if (slot != nullptr && (slot->state() == SlotState::kReady || (on_device_ && take_copied(*slot)))) {
       const int64_t head = head_;
       std::optional<Status> outcome = deliver(*slot, out);
       if (outcome) {
@@ -47,9 +45,10 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
       if (head_ != head) continue;  // a step without good samples was passed
       awaited = Awaited::kLease;
     } else if (workers_.empty() && slot == nullptr) {
-      open_one();
+      if (!open_one() && wait_for_drained(lock)) continue;
     }
     if (interrupts_.load() != interrupts) return {Code::kInterrupted, ""};
+    if (!drain_error_.is_ok()) return std::exchange(drain_error_, Status::ok());
     if (workers_.empty() && awaited == Awaited::kBatch) {
       wait_for_change(lock, awaited, kForever, interrupts);  // which does the work itself
       continue;
@@ -119,6 +118,7 @@ std::optional<Status> Loader::deliver(Slot& slot, Batch** out) {
     return error(Code::kNoMemory, "memory ran out while loading step ", position_.step,
                  "; the next call tries again");
   }
+  if (!slot.failed.is_ok()) return send_failed(slot);
   const bool had_bad_rows = !slot.bad_rows().empty();
   if (had_bad_rows) {
     Status settled = settle_bad_rows(slot);
@@ -146,6 +146,7 @@ std::optional<Status> Loader::deliver(Slot& slot, Batch** out) {
     slot.go(SlotState::kReady, SlotState::kDraining);
     free_slot(slot);
   }
+  if (on_device_) await_head_copy();
   open_more();
   update_event();
   if (nothing_left) {
@@ -187,66 +188,25 @@ Status Loader::settle_bad_rows(Slot& slot) {
     return bad_step_error(slot, rows);
   }
   for (const BadRow& row : rows) ledger_.replaced += row.replacement >= 0 && !row.pad ? 1 : 0;
-  ledger_.skipped += slot.drop_bad_rows();
+  ledger_.skipped += slot.skipped;
   rows.clear();
   return Status::ok();
 }
 
-// The batch again, in memory of its own, so that its slot is free at once.
 Result<Batch*> Loader::copy_out(Slot& slot) {
-  const std::vector<Storage>& storages = pipeline_.layout.storages;
-  std::vector<int64_t> bytes(storages.size());
-  int64_t total = 0;
-  for (size_t s = 0; s < storages.size(); ++s) {
-    const bool ragged = storages[s].kind == FieldKind::kRagged;
-    bytes[s] = ragged ? slot.offsets(s)[slot.samples] * storages[s].item_bytes
-                      : slot.samples * storages[s].row_bytes;
-    total += round_up(bytes[s], kTensorAlignment) +
-             (ragged ? round_up((slot.samples + 1) * 8, kTensorAlignment) : 0);
-  }
-  const int64_t index_bytes = round_up(slot.samples * 8, kTensorAlignment);
-  Result<Block> block = memory_->allocate(total + 2 * index_bytes, kTensorAlignment, MemoryKind::kOverflow,
-                                          "a batch beyond max_leases");
-  if (!block.is_ok() && block.status().code() == Code::kOverBudget) {
+  Result<std::unique_ptr<OverflowBatch>> copy = copy_batch(slot, pipeline_, *memory_, device_slots_);
+  if (copy.is_ok()) return copy.take().release();
+  if (copy.status().code() == Code::kOverBudget) {
     return error(Code::kLeasesHeld, batches_out_, " batches are held, and a copy beyond max_leases (",
                  config_.max_leases, ") does not fit memory_budget (", config_.budget_bytes,
                  "); release batches, or raise one of them");
   }
-  if (!block.is_ok()) return block.take_status();
-
-  auto copy = std::make_unique<OverflowBatch>(pipeline_.outputs, block.take());
-  std::byte* at = copy->memory.data();
-  auto place = [&at](const void* from, int64_t count) {
-    std::byte* to = at;
-    if (count > 0) std::memcpy(to, from, static_cast<size_t>(count));
-    at += round_up(count, kTensorAlignment);
-    return to;
-  };
-  std::vector<std::byte*> data(storages.size());
-  std::vector<int64_t*> offsets(storages.size(), nullptr);
-  for (size_t s = 0; s < storages.size(); ++s) {
-    data[s] = place(slot.rows(s), bytes[s]);
-    if (storages[s].kind == FieldKind::kRagged) {
-      offsets[s] = reinterpret_cast<int64_t*>(place(slot.offsets(s), (slot.samples + 1) * 8));
-    }
-  }
-  copy->sample_indices = reinterpret_cast<int64_t*>(place(slot.sample_indices, slot.samples * 8));
-  copy->sample_sources = reinterpret_cast<int64_t*>(place(slot.sample_sources, slot.samples * 8));
-  for (size_t f = 0; f < pipeline_.outputs.size(); ++f) {
-    const size_t storage = static_cast<size_t>(pipeline_.outputs[f].storage);
-    copy->views.place(f, data[storage], offsets[storage]);
-  }
-  copy->views.set_samples(slot.samples);
-  copy->in_slot = false;
-  copy->epoch = slot.epoch;
-  copy->step = slot.step;
-  copy->samples = slot.samples;
-  copy->valid = slot.valid;
-  return copy.release();
+  return copy.take_status();
 }
 
 void Loader::recycle(Batch& batch) noexcept {
-  if (forked()) return;  // the slot, its lock and its workers are the parent's
+  if (forked()) return;  // the slot, its lock, its workers and the driver are the parent's
+  if (on_device_) device_slot(batch).done();
   std::unique_lock lock(mutex_);
   --batches_out_;
   if (!batch.in_slot) {
@@ -261,7 +221,7 @@ void Loader::recycle(Batch& batch) noexcept {
   const bool someone_may_wait = config_.lease_overflow == LeaseOverflow::kWait || head_slot() == nullptr;
   const int64_t opened = opened_.load(std::memory_order_relaxed);
   open_more();
-  const bool news = opened_.load(std::memory_order_relaxed) != opened;
+  const bool news = opened_.load(std::memory_order_relaxed) != opened || starved_.load();
   update_event();
   lock.unlock();
   if (news) publish();
@@ -273,6 +233,7 @@ void Loader::recycle(Batch& batch) noexcept {
 
 bool Loader::would_wait() {
   if (workers_.empty() || cancelled() || ended() || position_.step == steps_.count()) return false;
+  if (on_device_ && device_->lost()) return false;
   if (config_.lease_overflow == LeaseOverflow::kWait && leases_held_ >= config_.max_leases) return true;
   Slot* slot = head_slot();
   return slot == nullptr || slot->state() != SlotState::kReady;

@@ -33,7 +33,7 @@ Status bad_step_error(const Slot& slot, const std::vector<BadRow>& rows) {
     }
   }
   if (count > static_cast<int64_t>(kNamed)) causes += concat("; and ", count - kNamed, " more");
-  return error(Code::kBadSample, "step ", slot.step, ": ", count, " of ", slot.samples,
+  return error(Code::kBadSample, "step ", slot.step, ": ", count, " of ", slot.loaded,
                " samples are bad: ", causes)
       .with_sample(first);
 }

@@ -16,6 +16,7 @@ constexpr int64_t kStuckReaderGraceNs = 1'000'000'000;
 // Longer descriptions of fields enter a state as a digest, so that it stays below 4 KiB.
 constexpr size_t kFieldsTextBytes = 1024;
 constexpr int64_t kWarmRingBytes = 256 << 10;
+constexpr int32_t kCpuDevice = 1;  // as DLPack
 
 std::string describe_fields(const std::vector<Field>& fields) {
   std::string text;
@@ -46,17 +47,32 @@ Result<std::shared_ptr<Loader>> Loader::create(SourceRef source, const Options& 
   return status;
 }
 
-Loader::~Loader() = default;
+Loader::~Loader() {
+  if (device_ == nullptr) return;
+  if (forked()) {
+    // The driver's state is the parent's: nothing is given back in a child.
+    device_slots_.forget();
+    static_cast<void>(new std::shared_ptr<Device>(std::move(device_)));
+    return;
+  }
+  device_slots_.clear();
+  device_->unpin();
+}
 
 Status Loader::prepare(SourceRef source, const Options& options) {
   log_ = options.log;
   token_ = options.cancel;
   DL_ASSIGN_OR_RETURN(config_, make_config(options));
-  DL_ASSIGN_OR_RETURN(device_, open_device(config_.device));
+  DL_ASSIGN_OR_RETURN(device_, open_device({.name = config_.device,
+                                            .cuda_library = config_.cuda_library,
+                                            .pin_memory = config_.pin_memory,
+                                            .log = log_}));
+  on_device_ = device_->type() != kCpuDevice;
   memory_ = HostMemory::create(options.allocator, config_.budget_bytes);
   pipeline_.source = std::move(source);
   DL_RETURN_IF_ERROR(prepare_order());
-  DL_ASSIGN_OR_RETURN(pipeline_, make_pipeline(pipeline_.source, config_, steps_.max_rows()));
+  DL_ASSIGN_OR_RETURN(pipeline_, make_pipeline(pipeline_.source, config_, steps_.max_rows(), *device_));
+  stages_ = describe_plan(pipeline_, *device_);
   DL_RETURN_IF_ERROR(check_position({config_.start_epoch, config_.start_step}));
   DL_RETURN_IF_ERROR(prepare_memory());
 
@@ -67,6 +83,7 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   schema_views_ = std::make_unique<ViewSet>(pipeline_.outputs, /*with_batch=*/true);
   const bool fixed_rows = config_.last_batch != LastBatch::kKeep && config_.on_error != OnError::kRaise &&
                           config_.global_batch % config_.world_size == 0;
+  schema_views_->set_device(device_->type(), device_->index(), 0);
   schema_views_->set_schema_rows(fixed_rows ? steps_.max_rows() : -1);
   return start_workers();
 }
@@ -115,12 +132,7 @@ Status Loader::prepare_memory() {
 
   // The host's allocator may hand out used memory; tensors start from zeros so that padding tells nothing.
   if (memory_->table().allocate != nullptr) std::fill_n(base, arena_.bytes(), std::byte{0});
-  for (int64_t s = 0; s < plan_.slot_count; ++s) {
-    std::byte* slot = base + plan_.slots_offset + s * plan_.slot_stride;
-    slots_.push_back(std::make_unique<Slot>(pipeline_.layout, pipeline_.outputs, slot));
-  }
-  for (auto slot = slots_.rbegin(); slot != slots_.rend(); ++slot) free_slots_.push_back(slot->get());
-  window_ = std::vector<InFlight>(slots_.size());
+  DL_RETURN_IF_ERROR(prepare_slots());
 
   // What the ring may take of a core's own cache before it pays to keep it small.
   opens_on_finish_ =
@@ -148,6 +160,29 @@ Status Loader::prepare_memory() {
   return Status::ok();
 }
 
+Status Loader::prepare_slots() {
+  std::byte* const base = arena_.data() + plan_.slots_offset;
+  if (on_device_ || config_.pin_memory) {
+    pinned_slots_ = device_->pin(base, plan_.slot_stride, plan_.slot_count);
+  }
+  if (on_device_) DL_RETURN_IF_ERROR(device_slots_.prepare(*device_, pipeline_, plan_.slot_count));
+  for (int64_t s = 0; s < plan_.slot_count; ++s) {
+    SlotPlace place{.host = base + s * plan_.slot_stride, .pinned = s < pinned_slots_};
+    if (on_device_) {
+      place.device = device_slots_.at(static_cast<int32_t>(s)).memory();
+      place.device_type = device_->type();
+      place.device_index = device_->index();
+    }
+    slots_.push_back(std::make_unique<Slot>(pipeline_.layout, pipeline_.outputs, place));
+    slots_.back()->number = static_cast<int32_t>(s);
+  }
+  for (auto slot = slots_.rbegin(); slot != slots_.rend(); ++slot) free_slots_.push_back(slot->get());
+  draining_.reserve(slots_.size());
+  copying_.reserve(slots_.size());
+  window_ = std::vector<InFlight>(slots_.size());
+  return Status::ok();
+}
+
 Status Loader::start_workers() {
   std::unique_lock lock(mutex_);
   position_ = base_ = {config_.start_epoch, config_.start_step};
@@ -168,6 +203,10 @@ Status Loader::start_workers() {
   }
   if (token_ != nullptr) token_->attach(this);
   return Status::ok();
+}
+
+Status Loader::forked_error() {
+  return error(Code::kForked, "this loader belongs to the parent process; create one here");
 }
 
 void Loader::stop() noexcept {
@@ -211,7 +250,7 @@ void Loader::stop() noexcept {
 }
 
 Result<LoaderStats> Loader::stats() const {
-  if (forked()) return error(Code::kForked, "this loader belongs to the parent process; create one here");
+  if (forked()) return forked_error();
   std::lock_guard lock(mutex_);
   LoaderStats stats;
   stats.num_workers = static_cast<int32_t>(workers_.size());
@@ -226,6 +265,9 @@ Result<LoaderStats> Loader::stats() const {
   stats.leases_held = batches_out_;
   for (const auto& slot : slots_) stats.ready_batches += slot->state() == SlotState::kReady ? 1 : 0;
   stats.threads_abandoned = abandoned_threads_;
+  stats.pinned_bytes = pinned_slots_ * plan_.slot_stride;
+  stats.device_bytes = device_->device_bytes();
+  stats.copied_bytes = device_slots_.copied_bytes();
   return stats;
 }
 
@@ -236,7 +278,7 @@ int64_t Loader::bad_sample_count() const {
 }
 
 Result<BadSample> Loader::bad_sample(int64_t index) const {
-  if (forked()) return error(Code::kForked, "this loader belongs to the parent process; create one here");
+  if (forked()) return forked_error();
   std::lock_guard lock(mutex_);
   if (index < 0 || index >= static_cast<int64_t>(ledger_.bad.size())) {
     return error(Code::kInvalidArgument, "bad sample ", index, ": expected 0 to ", ledger_.bad.size(),

@@ -28,11 +28,13 @@
 #include "core/batch/slot.h"
 #include "core/device/device.h"
 #include "core/loader/config.h"
+#include "core/loader/device_slots.h"
 #include "core/loader/epoch_tables.h"
 #include "core/loader/filler.h"
 #include "core/loader/ledger.h"
 #include "core/loader/pipeline.h"
 #include "core/loader/plan.h"
+#include "core/loader/plan_view.h"
 #include "core/loader/run_claims.h"
 #include "core/loader/steps.h"
 #include "core/memory/fork_guard.h"
@@ -45,6 +47,7 @@ struct LoaderStats {
   LedgerCounters ledger;
   int64_t bad = 0, worker_cpu_ns = 0, arena_bytes = 0, held_bytes = 0, budget_bytes = 0;
   int64_t leases_held = 0, ready_batches = 0, threads_abandoned = 0;
+  int64_t pinned_bytes = 0, device_bytes = 0, copied_bytes = 0;
 };
 
 class Loader final : public BatchOwner,
@@ -68,9 +71,10 @@ class Loader final : public BatchOwner,
   int64_t bad_sample_count() const;
 
   bool forked() const { return fork_guard_.forked(); }
+  static Status forked_error();
   int64_t steps() const { return steps_.count(); }
   const std::vector<BatchView>& fields() const { return schema_views_->views(); }
-  const Device& device() const { return *device_; }
+  const std::vector<PlanStage>& stages() const { return stages_; }
 
   void cancel() noexcept;
   void interrupt() noexcept;
@@ -79,6 +83,8 @@ class Loader final : public BatchOwner,
   void stop() noexcept;
 
   void recycle(Batch& batch) noexcept override;
+  Status wait(Batch& batch, void* stream) override;
+  Status done(Batch& batch, void* stream) override;
 
  private:
   // A batch in flight. Its place is sequence % window size; it is free again when runs_left is 0.
@@ -88,12 +94,6 @@ class Loader final : public BatchOwner,
     Slot* slot = nullptr;
     BatchOrder order;
     bool counted = false;  // its order table still counts it as a user
-  };
-  // A batch beyond max_leases: memory of its own.
-  struct OverflowBatch final : Batch {
-    OverflowBatch(const std::vector<OutputField>& outputs, Block block)
-        : Batch(outputs), memory(std::move(block)) {}
-    Block memory;
   };
   static constexpr int64_t kNotMeasured = INT64_MAX;
   static constexpr int32_t kHungry = 8, kHungerMost = 32;
@@ -117,6 +117,7 @@ class Loader final : public BatchOwner,
   Loader() = default;
   Status prepare(SourceRef source, const Options& options);
   Status prepare_memory();
+  Status prepare_slots();
   Status prepare_order();
   Status start_workers();
 
@@ -148,11 +149,26 @@ class Loader final : public BatchOwner,
   void fill_claimed(const Claim& claim, WorkerScratch& scratch);
   void fill_run(InFlight& flight, int64_t run, WorkerScratch& scratch);
   void finish(Slot& slot);  // by the last one in a batch
+  void pack(Slot& slot);
+  void become_ready(Slot& slot, SlotState from);
   bool may_help() const;
   bool help_until(int64_t deadline_ns, const Change& change);
   bool hungry() const { return hunger_.load(std::memory_order_relaxed) > kHungry; }  // relaxed: a hint
   void count_hunger(bool waited);                                                    // under mutex_
   bool surplus_may_work() const { return !hungry() || !may_help(); }
+
+  // transfers.cpp: with a device. No lock unless said otherwise.
+  bool send(Slot& slot);  // by the last worker; false: Ready when its copies are done
+  bool settle();          // by a worker: waits for copies that somebody needs
+  bool free_drained();    // under mutex_
+  bool wait_for_drained(std::unique_lock<ThreadMutex>& lock);  // num_workers=0, under mutex_
+  bool take_copied(Slot& slot);                                // under mutex_; whether it is Ready now
+  void await_head_copy();                                      // under mutex_
+  void abandon_copies();                                       // under mutex_
+  void drained(Slot& slot, Status status);                     // under mutex_
+  DeviceSlot& device_slot(Batch& batch);
+  Status send_failed(Slot& slot);  // under mutex_
+  Status lost_error() const;
 
   // deliver.cpp: under mutex_.
   Slot* head_slot();
@@ -161,7 +177,7 @@ class Loader final : public BatchOwner,
   Status end_of_epoch();
   std::optional<Status> deliver(Slot& slot, Batch** out);  // nothing: wait for a lease to come back
   Status settle_bad_rows(Slot& slot);
-  Result<Batch*> copy_out(Slot& slot);
+  Result<Batch*> copy_out(Slot& slot);  // a batch beyond max_leases
   bool happened(const Change& change) const;
   void wait_for_change(std::unique_lock<ThreadMutex>& lock, Awaited awaited, int64_t deadline_ns,
                        uint32_t interrupts);
@@ -179,7 +195,9 @@ class Loader final : public BatchOwner,
   CancelTokenRef token_;
   Log log_;
   std::shared_ptr<HostMemory> memory_;
-  std::shared_ptr<const Device> device_;
+  std::shared_ptr<Device> device_;
+  bool on_device_ = false;  // batches are delivered there
+  int64_t pinned_slots_ = 0;
   Pipeline pipeline_;
   Steps steps_;
   MemoryPlan plan_;
@@ -187,7 +205,9 @@ class Loader final : public BatchOwner,
   std::unique_ptr<ViewSet> schema_views_;
   std::string fingerprint_fields_, fingerprint_data_, weights_digest_;
   std::unique_ptr<Filler> filler_;
+  std::vector<PlanStage> stages_;
   std::vector<std::unique_ptr<Slot>> slots_;
+  DeviceSlots device_slots_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<WorkerScratch> helper_scratch_;  // the consumer's
   int64_t runs_per_batch_ = 1;
@@ -206,6 +226,9 @@ class Loader final : public BatchOwner,
   };
   std::vector<OrderVersion> orders_;  // set_indices adds one; the last with from_epoch <= e orders epoch e
   std::vector<Slot*> free_slots_;     // last in, first out: the warmest memory is filled next
+  std::vector<Slot*> draining_;       // given back, their copies in flight; oldest first
+  std::vector<Slot*> copying_;        // device_sync=host: sent, not complete; oldest first
+  Status drain_error_;                // why a draining slot did not come back, until next() has told it
   Position position_;
   bool fresh_ = true;          // right after create, seek or load: begin_epoch goes on here
   int64_t head_ = 0;           // sequence of the next batch to deliver
@@ -230,6 +253,8 @@ class Loader final : public BatchOwner,
   std::atomic<bool> cancelled_{false}, token_cancelled_{false};
   std::atomic<bool> stopping_{false};
   std::atomic<bool> has_event_{false};
+  std::atomic<bool> starved_{false};       // nothing can be opened until a draining slot's copies are done
+  std::atomic<bool> copy_awaited_{false};  // the consumer's batch is complete but for its copies
   std::atomic<int64_t> workers_alive_{0};
   WaitPoint work_;          // workers wait for open batches
   WaitPoint surplus_work_;  // and those that there is no CPU for, here

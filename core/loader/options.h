@@ -61,6 +61,8 @@ enum class Option : int32_t {
   kTransform,
   kPinMemory,
   kDevice,
+  kDeviceSync,
+  kCudaLibrary,
   kCount
 };
 

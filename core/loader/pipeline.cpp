@@ -2,6 +2,9 @@
 #include "core/loader/pipeline.h"
 
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "core/base/checked.h"
 #include "core/base/thread.h"
@@ -35,75 +38,148 @@ Storage storage_for(const Field& output, int64_t max_bytes_per_sample) {
   return storage;
 }
 
-// Fields that look into one column without a transform share its storage.
+using Splits = std::vector<std::optional<DeviceSplit>>;
+
+// Where the device takes a part of the work: nothing for the other fields.
+Result<Splits> find_splits(std::string_view text, std::span<const Field> fields, const Device& device) {
+  if (!device.info().kernels) return Splits(fields.size());
+  DL_ASSIGN_OR_RETURN(Splits splits, split_transforms(text, fields));
+  for (std::optional<DeviceSplit>& split : splits) {
+    if (split && (split->tail.in_bytes() > split->tail.out_bytes() || !device.runs(split->tail)))
+      split.reset();
+  }
+  return splits;
+}
+
+// Fields that look into one column share its storage, as long as nothing is done to them on the host.
 class Builder {
  public:
   Builder(Pipeline& pipeline, const LoaderConfig& config) : pipeline_(pipeline), config_(config) {}
 
-  Status add_fields() {
+  Status add_fields(Splits splits, std::span<const std::string> texts) {
     const Schema& schema = pipeline_.source->schema();
-    shared_storage_.assign(schema.columns.size(), -1);
-    const size_t field_count = schema.fields.size();
-    for (size_t f = 0; f < field_count; ++f) {
-      const Program& program = *pipeline_.programs[f];
-      const FieldPlace& place = schema.places[f];
-      if (place.shared && program.identity()) {
-        DL_RETURN_IF_ERROR(add_shared(schema, f));
+    shared_.assign(schema.columns.size(), Shared());
+    for (size_t f = 0; f < schema.fields.size(); ++f) {
+      Route route;
+      route.stored_bytes = schema.fields[f].bytes();
+      if (splits[f]) {
+        DL_RETURN_IF_ERROR(add_split(schema, f, std::move(*splits[f]), route));
+      } else if (schema.places[f].shared && pipeline_.programs[f]->identity()) {
+        DL_RETURN_IF_ERROR(add_shared(schema, f, route));
       } else {
-        add_own(schema, f);
+        add_own(schema, f, route);
+        route.host_text = texts[f];
       }
+      pipeline_.routes.push_back(std::move(route));
     }
     return Status::ok();
   }
 
   std::vector<Storage> storages;
+  std::vector<Region> regions;
 
  private:
-  void add_own(const Schema& schema, size_t f) {
-    const Program& program = *pipeline_.programs[f];
-    const FieldPlace& place = schema.places[f];
-    Storage storage = storage_for(program.output(), config_.max_bytes_per_sample);
-    const int64_t column_bytes = schema.columns[static_cast<size_t>(place.column)].row_bytes;
-    const bool whole = place.offset == 0 && column_bytes == schema.fields[f].bytes();
-    pipeline_.outputs.push_back(
-        make_output(program.output(), static_cast<int32_t>(storages.size()), 0, storage.row_bytes, 0));
+  // The storage of a column, and the first field that lies in it.
+  struct Shared {
+    int32_t storage = -1, field = -1;
+  };
+
+  int32_t add_storage(const Program& program, const FieldPlace& place, bool whole) {
+    storages.push_back(storage_for(program.output(), config_.max_bytes_per_sample));
     pipeline_.passes.push_back({&program, place.column, place.offset, whole});
-    storages.push_back(storage);
+    return static_cast<int32_t>(storages.size()) - 1;
+  }
+  const Program& keep(std::unique_ptr<const Program> program) {
+    pipeline_.programs.push_back(std::move(program));
+    return *pipeline_.programs.back();
+  }
+  bool is_whole_column(const Schema& schema, size_t f) const {
+    const FieldPlace& place = schema.places[f];
+    const int64_t column_bytes = schema.columns[static_cast<size_t>(place.column)].row_bytes;
+    return place.offset == 0 && column_bytes == schema.fields[f].bytes();
   }
 
-  Status add_shared(const Schema& schema, size_t f) {
+  void add_own(const Schema& schema, size_t f, Route& route) {
+    const Program& program = *pipeline_.programs[f];
+    route.storage = add_storage(program, schema.places[f], is_whole_column(schema, f));
+    const int64_t row_bytes = storages.back().row_bytes;
+    pipeline_.outputs.push_back(make_output(program.output(), route.storage, 0, row_bytes, 0));
+  }
+
+  // The whole column of field f as it is stored, once for all its fields.
+  Status share_column(const Schema& schema, size_t f, Route& route) {
     const FieldPlace& place = schema.places[f];
-    const Column& column = schema.columns[static_cast<size_t>(place.column)];
-    int32_t& storage = shared_storage_[static_cast<size_t>(place.column)];
-    if (storage < 0) {
-      Field row = column_field(column);
+    Shared& shared = shared_[static_cast<size_t>(place.column)];
+    if (shared.storage < 0) {
+      const Field row = column_field(schema.columns[static_cast<size_t>(place.column)]);
       DL_ASSIGN_OR_RETURN(auto copy, compile_transforms("", std::span<const Field>(&row, 1)));
-      storage = static_cast<int32_t>(storages.size());
-      storages.push_back(storage_for(row, config_.max_bytes_per_sample));
-      pipeline_.passes.push_back({copy[0].get(), place.column, 0, true});
-      pipeline_.programs.push_back(std::move(copy[0]));
+      shared.storage = add_storage(keep(std::move(copy[0])), {.column = place.column}, true);
+      shared.field = static_cast<int32_t>(f);
+    } else {
+      route.carrier = shared.field;
     }
-    pipeline_.outputs.push_back(make_output(schema.fields[f], storage, place.offset, column.row_bytes,
-                                            kViewReadOnly | kViewOverlapping));
+    route.storage = shared.storage;
+    return Status::ok();
+  }
+
+  Status add_shared(const Schema& schema, size_t f, Route& route) {
+    DL_RETURN_IF_ERROR(share_column(schema, f, route));
+    const int64_t row_bytes = storages[static_cast<size_t>(route.storage)].row_bytes;
+    pipeline_.outputs.push_back(make_output(schema.fields[f], route.storage, schema.places[f].offset,
+                                            row_bytes, kViewReadOnly | kViewOverlapping));
+    return Status::ok();
+  }
+
+  // What the host makes of a field, its geometry, and the region in which the device delivers it.
+  Status add_split(const Schema& schema, size_t f, DeviceSplit split, Route& route) {
+    const FieldPlace& place = schema.places[f];
+    const bool whole = is_whole_column(schema, f);
+    DeviceTail tail;
+    if (split.host != nullptr) {
+      route.storage = add_storage(keep(std::move(split.host)), place, whole);
+    } else if (place.shared) {
+      DL_RETURN_IF_ERROR(share_column(schema, f, route));
+      tail.storage_offset = place.offset;
+    } else {
+      DL_ASSIGN_OR_RETURN(auto copy, compile_transforms("", std::span<const Field>(&schema.fields[f], 1)));
+      route.storage = add_storage(keep(std::move(copy[0])), place, whole);
+    }
+    tail.storage = route.storage;
+    if (split.geometry != nullptr) {
+      tail.geometry_storage = add_storage(keep(std::move(split.geometry)), place, whole);
+    }
+    tail.region = static_cast<int32_t>(regions.size());
+    regions.push_back({.row_bytes = split.tail.out_bytes()});
+    tail.tail = std::move(split.tail);
+    route.host_text = std::move(split.host_text);
+    route.device_text = std::move(split.device_text);
+    route.tail = static_cast<int32_t>(pipeline_.tails.size());
+    pipeline_.tails.push_back(std::move(tail));
+    pipeline_.outputs.push_back(
+        make_device_output(pipeline_.programs[f]->output(), pipeline_.tails.back().region));
     return Status::ok();
   }
 
   Pipeline& pipeline_;
   const LoaderConfig& config_;
-  std::vector<int32_t> shared_storage_;
+  std::vector<Shared> shared_;  // by column
 };
 
 }  // namespace
 
-Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int64_t max_rows) {
+Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int64_t max_rows,
+                               const Device& device) {
   Pipeline pipeline;
   pipeline.source = std::move(source);
   const Schema& schema = pipeline.source->schema();
   DL_ASSIGN_OR_RETURN(pipeline.programs, compile_transforms(config.transform, schema.fields));
+  DL_ASSIGN_OR_RETURN(Splits splits, find_splits(config.transform, schema.fields, device));
+  DL_ASSIGN_OR_RETURN(const std::vector<std::string> texts, operator_texts(config.transform, schema.fields));
 
   Builder builder(pipeline, config);
-  DL_RETURN_IF_ERROR(builder.add_fields());
-  DL_ASSIGN_OR_RETURN(pipeline.layout, plan_layout(std::move(builder.storages), max_rows));
+  DL_RETURN_IF_ERROR(builder.add_fields(std::move(splits), texts));
+  DL_ASSIGN_OR_RETURN(pipeline.layout,
+                      plan_layout(std::move(builder.storages), std::move(builder.regions), max_rows));
 
   for (const auto& program : pipeline.programs) {
     pipeline.program_scratch_bytes = std::max(pipeline.program_scratch_bytes, program->scratch_bytes());

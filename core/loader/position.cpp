@@ -7,14 +7,6 @@
 #include "core/loader/loader.h"
 
 namespace dataline {
-namespace {
-
-Status forked_error() {
-  return error(Code::kForked, "this loader belongs to the parent process; create one here");
-}
-
-}  // namespace
-
 Status Loader::check_position(Position at) const {
   if (at.epoch < 0 || at.step < 0 || at.step > steps_.count()) {
     return error(Code::kOutOfRange, "epoch ", at.epoch, ", step ", at.step,

@@ -89,7 +89,7 @@ std::string Loader::state_body() const {
 }
 
 Result<std::string> Loader::save_state() const {
-  if (forked()) return error(Code::kForked, "this loader belongs to the parent process; create one here");
+  if (forked()) return forked_error();
   std::lock_guard lock(mutex_);
   std::string text =
       concat(kFirstLine, "\nepoch: ", position_.epoch, "\nstep: ", position_.step, "\n", state_body());
@@ -98,7 +98,7 @@ Result<std::string> Loader::save_state() const {
 }
 
 Status Loader::load_state(std::string_view text) {
-  if (forked()) return error(Code::kForked, "this loader belongs to the parent process; create one here");
+  if (forked()) return forked_error();
   DL_ASSIGN_OR_RETURN(std::vector<Line> lines, read_lines(text));
   Position to;
   size_t known = 0;

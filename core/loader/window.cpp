@@ -25,7 +25,8 @@ bool Loader::open_one() {
   // Relaxed: only changed under mutex_, which is held.
   const int64_t sequence = opened_.load(std::memory_order_relaxed);
   const int64_t depth = workers_.empty() ? 1 : config_.prefetch_depth;
-  if (sequence - head_ >= depth || free_slots_.empty() || filling_.load() >= filling_limit_) return false;
+  if (sequence - head_ >= depth || filling_.load() >= filling_limit_) return false;
+  if (free_slots_.empty() && !free_drained()) return false;
   const Position at = position_of(sequence);
   if (config_.epochs > 0 && at.epoch >= config_.epochs) return false;
   InFlight& place = flight(sequence);
@@ -87,13 +88,18 @@ void Loader::abandon_all() {
     slot.abandoned.store(true);
     if (slot.go(SlotState::kReady, SlotState::kDraining)) free_slot(slot);
   }
+  abandon_copies();
   head_ = opened;
   head_hint_.store(head_);
 }
 
 void Loader::free_slot(Slot& slot) {
+  if (on_device_ && !device_slots_.at(slot.number).sent()) {
+    draining_.push_back(&slot);  // room was reserved at create, here and below
+    return;
+  }
   slot.go(SlotState::kDraining, SlotState::kFree);
-  free_slots_.push_back(&slot);  // room was reserved at create
+  free_slots_.push_back(&slot);
 }
 
 }  // namespace dataline

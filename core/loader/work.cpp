@@ -32,12 +32,28 @@ void Loader::fill_run(InFlight& place, int64_t run, WorkerScratch& scratch) {
 
 // The batch's place in window_ may hold another batch by now.
 void Loader::finish(Slot& slot) {
-  const int64_t sequence = slot.sequence;
-  if (!slot.abandoned.load() && !slot.lost.load()) slot.finish();
+  pack(slot);
   slot.go(SlotState::kFilling, SlotState::kStaged);
   // Before Ready: a consumer that takes this batch at once must find room to open the next.
   filling_.fetch_sub(1);
-  slot.go(SlotState::kStaged, SlotState::kReady);
+  if (!on_device_) return become_ready(slot, SlotState::kStaged);
+  slot.go(SlotState::kStaged, SlotState::kCopying);
+  if (send(slot)) become_ready(slot, SlotState::kCopying);
+}
+
+void Loader::pack(Slot& slot) {
+  if (slot.abandoned.load() || slot.lost.load()) return;
+  try {
+    slot.finish();
+    slot.drop_bad_rows();
+  } catch (...) {
+    slot.lost.store(true);  // as in fill_run()
+  }
+}
+
+void Loader::become_ready(Slot& slot, SlotState from) {
+  const int64_t sequence = slot.sequence;
+  slot.go(from, SlotState::kReady);
   // The slot may be lent, recycled and opened again by now; only its atomics may be touched.
   if (slot.abandoned.load()) {
     std::unique_lock lock(mutex_);
@@ -111,12 +127,16 @@ void Loader::work(Worker& worker) {
   WaitPoint& work = worker.surplus ? surplus_work_ : work_;
   const auto may_work = [&] { return !worker.surplus || surplus_may_work(); };
   Pace pace;
+  // What a consumer waits for comes first; slots that drain can wait until there is nothing else to do.
+  const auto wanted = [&] { return copy_awaited_.load() || starved_.load(); };
   while (!stopping_.load()) {
     Claim run;
+    if (copy_awaited_.load(std::memory_order_relaxed) && settle()) continue;  // relaxed: a hint
     if (may_work() && claim(RunClaims::End::kFront, run)) {
       fill_claimed(run, *worker.scratch);
-    } else {
-      work.wait(expected_need_ns(pace), [&] { return (claimable() && may_work()) || stopping_.load(); });
+    } else if (!wanted() || !settle()) {
+      work.wait(expected_need_ns(pace),
+                [&] { return (claimable() && may_work()) || wanted() || stopping_.load(); });
     }
   }
   worker.cpu_ns.store(thread_cpu_ns());

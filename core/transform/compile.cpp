@@ -116,4 +116,16 @@ Result<std::vector<std::optional<DeviceSplit>>> split_transforms(std::string_vie
   return split_transforms_for(best_simd_target(), text, fields);
 }
 
+Result<std::vector<std::string>> operator_texts(std::string_view text, std::span<const Field> fields) {
+  DL_ASSIGN_OR_RETURN(const std::vector<ClauseSyntax> clauses, parse_transforms(text));
+  std::vector<std::string> texts(fields.size());
+  for (const ClauseSyntax& clause : clauses) {
+    DL_ASSIGN_OR_RETURN(const std::vector<size_t> indices, fields_of(clause, fields));
+    std::string calls;
+    for (const CallSyntax& call : clause.calls) calls += concat(calls.empty() ? "" : ", ", call.text);
+    for (size_t index : indices) texts[index] = calls;
+  }
+  return texts;
+}
+
 }  // namespace dataline

@@ -68,6 +68,9 @@ Result<std::vector<std::unique_ptr<const Program>>> compile_transforms(std::stri
 Result<std::vector<std::optional<DeviceSplit>>> split_transforms(std::string_view text,
                                                                  std::span<const Field> fields);
 
+// The operators of each field as written, "" for none. For texts that compile.
+Result<std::vector<std::string>> operator_texts(std::string_view text, std::span<const Field> fields);
+
 // The table of operators, for bindings and the shell.
 struct OperatorArgument {
   std::string_view name;

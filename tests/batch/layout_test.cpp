@@ -48,7 +48,9 @@ TEST(Layout, EveryPartIsAlignedInsideAndApartFromTheOthers) {
     for (int64_t s = 0; s < count; ++s)
       storages.push_back(storage_of(draw(2) == 0 ? FieldKind::kDense : FieldKind::kRagged, 1 + draw(5000)));
     const int64_t rows = draw(300);
-    const Layout layout = plan_layout(storages, rows).take();
+    std::vector<Region> regions(static_cast<size_t>(draw(3)));
+    for (Region& region : regions) region.row_bytes = draw(3000);
+    const Layout layout = plan_layout(storages, regions, rows).take();
     ASSERT_EQ(layout.rows, rows);
     ASSERT_EQ(layout.storages.size(), storages.size());
     std::vector<std::pair<int64_t, int64_t>> parts = parts_of(layout);
@@ -62,6 +64,15 @@ TEST(Layout, EveryPartIsAlignedInsideAndApartFromTheOthers) {
     EXPECT_LE(end, layout.slot_bytes);
     EXPECT_EQ(layout.slot_bytes % kTensorAlignment, 0);
     EXPECT_LT(layout.slot_bytes - end, kTensorAlignment) << "nothing is wasted at the end";
+    int64_t device_end = layout.slot_bytes;  // regions follow, in their order
+    ASSERT_EQ(layout.regions.size(), regions.size());
+    for (const Region& region : layout.regions) {
+      EXPECT_EQ(region.offset % kTensorAlignment, 0) << seed;
+      EXPECT_GE(region.offset, device_end) << seed;
+      device_end = region.offset + rows * region.row_bytes;
+    }
+    EXPECT_LE(device_end, layout.device_bytes);
+    EXPECT_LT(layout.device_bytes - device_end, kTensorAlignment);
   }
 }
 
@@ -74,7 +85,7 @@ TEST(Layout, ASlotBeyondAnyMemoryIsOverBudgetNamingTheOptions) {
       {3, (kMost / 3) + 1}, {1, (int64_t{1} << 46) + 1}};
   for (FieldKind kind : {FieldKind::kDense, FieldKind::kRagged}) {
     for (const auto& [row_bytes, rows] : tables) {
-      Result<Layout> layout = plan_layout({storage_of(kind, row_bytes)}, rows);
+      Result<Layout> layout = plan_layout({storage_of(kind, row_bytes)}, {}, rows);
       ASSERT_FALSE(layout.is_ok()) << row_bytes << " " << rows;
       EXPECT_EQ(layout.status().code(), Code::kOverBudget);
       EXPECT_EQ(layout.status().message(),
@@ -83,7 +94,7 @@ TEST(Layout, ASlotBeyondAnyMemoryIsOverBudgetNamingTheOptions) {
     }
   }
   std::vector<Storage> many(8, storage_of(FieldKind::kDense, int64_t{1} << 44));
-  EXPECT_EQ(plan_layout(many, 1).status().code(), Code::kOverBudget) << "each would fit";
+  EXPECT_EQ(plan_layout(many, {}, 1).status().code(), Code::kOverBudget) << "each would fit";
 }
 
 TEST(Views, TellShapeStridesAxesAndBytesOfABatch) {
@@ -159,12 +170,38 @@ TEST(Views, OfASchemaSayWhatVaries) {
 }
 
 struct CountingOwner : BatchOwner {
-  std::atomic<int> recycled{0};
+  std::atomic<int> recycled{0}, waits{0};
   std::atomic<int>* alive;
   explicit CountingOwner(std::atomic<int>* count) : alive(count) { ++*alive; }
   ~CountingOwner() override { --*alive; }
   void recycle(Batch&) noexcept override { ++recycled; }
+  Status wait(Batch&, void*) override {
+    ++waits;
+    return Status::ok();
+  }
+  Status done(Batch&, void*) override {
+    ++waits;
+    return error(Code::kDeviceLost, "lost");
+  }
 };
+
+TEST(BatchStreams, OnTheCpuNobodyIsAskedAndOnADeviceItsOwnerIs) {
+  std::atomic<int> alive{0};
+  const std::vector<OutputField> outputs;
+  Batch batch(outputs);
+  auto owner = std::make_shared<CountingOwner>(&alive);
+  batch.lend(owner);
+  EXPECT_TRUE(batch.wait(nullptr).is_ok());
+  EXPECT_TRUE(batch.release_on(nullptr).is_ok());
+  EXPECT_EQ(owner->waits.load(), 0);
+  EXPECT_EQ(owner->recycled.load(), 1);
+  batch.on_device = true;
+  batch.lend(owner);
+  EXPECT_TRUE(batch.wait(nullptr).is_ok());
+  EXPECT_EQ(batch.release_on(nullptr).code(), Code::kDeviceLost);
+  EXPECT_EQ(owner->waits.load(), 2);
+  EXPECT_EQ(owner->recycled.load(), 2) << "the reference is given up whatever happened";
+}
 
 TEST(BatchReferences, TheLastReleaseGivesTheBatchBackOnceAndLetsItsOwnerGo) {
   std::atomic<int> alive{0};

@@ -27,7 +27,7 @@ inline Layout two_storages(int64_t rows) {
   ragged.kind = FieldKind::kRagged;
   ragged.row_bytes = kMostItems * kItemBytes;
   ragged.item_bytes = kItemBytes;
-  return plan_layout({dense, ragged}, rows).take();
+  return plan_layout({dense, ragged}, {}, rows).take();
 }
 
 // Sample i of these tests: bytes that tell which they are, and (i * 7 + 3) % 6 items, so that some have none.
@@ -53,7 +53,7 @@ class SlotMemory {
         layout_(two_storages(rows)),
         memory_(static_cast<std::byte*>(
             std::aligned_alloc(kTensorAlignment, static_cast<size_t>(layout_.slot_bytes)))),
-        slot_(std::make_unique<Slot>(layout_, outputs_, memory_)) {
+        slot_(std::make_unique<Slot>(layout_, outputs_, SlotPlace{.host = memory_})) {
     std::memset(memory_, 0, static_cast<size_t>(layout_.slot_bytes));
   }
   ~SlotMemory() { std::free(memory_); }

@@ -123,7 +123,9 @@ TEST(Slot, DropBadRowsLeavesTheOthersInOrder) {
     for (auto one = bad.rbegin(); one != bad.rend(); ++one)
       memory.slot().add_bad(*one);  // workers end in any order
     memory.slot().finish();
-    EXPECT_EQ(memory.slot().drop_bad_rows(), dropped);
+    memory.slot().drop_bad_rows();
+    EXPECT_EQ(memory.slot().skipped, dropped);
+    EXPECT_EQ(memory.slot().loaded, rows);
     EXPECT_EQ(memory.slot().valid, valid - dropped);
     memory.expect_samples(kept);
   }
@@ -133,12 +135,14 @@ TEST(Slot, WithoutBadRowsNothingIsDroppedAndWithOnlyBadOnesNothingIsLeft) {
   SlotMemory memory(4);
   memory.fill({7, 8, 9}, 3, {false, false, false});
   memory.slot().finish();
-  EXPECT_EQ(memory.slot().drop_bad_rows(), 0);
+  memory.slot().drop_bad_rows();
+  EXPECT_EQ(memory.slot().skipped, 0);
   memory.expect_samples({7, 8, 9});
   memory.fill({7, 8, 9}, 2, {true, true, true});
   for (int64_t row = 0; row < 3; ++row) memory.slot().add_bad(bad_row(row, -1, row == 2));
   memory.slot().finish();
-  EXPECT_EQ(memory.slot().drop_bad_rows(), 2);
+  memory.slot().drop_bad_rows();
+  EXPECT_EQ(memory.slot().skipped, 2);
   EXPECT_EQ(memory.slot().valid, 0);
   memory.expect_samples({});
 }
@@ -151,6 +155,8 @@ TEST(Slot, OpenStartsAfresh) {
   slot.abandoned.store(true);
   slot.lost.store(true);
   slot.accounted = slot.too_many_bad = slot.raised = true;
+  slot.failed = error(Code::kNoMemory, "lost");
+  slot.skipped = 1;
   slot.open(9, 8, 700, 3, 1);
   EXPECT_EQ(slot.epoch, 9);
   EXPECT_EQ(slot.step, 8);
@@ -160,6 +166,9 @@ TEST(Slot, OpenStartsAfresh) {
   EXPECT_TRUE(slot.bad_rows().empty());
   EXPECT_FALSE(slot.abandoned.load() || slot.lost.load() || slot.accounted || slot.too_many_bad ||
                slot.raised);
+  EXPECT_TRUE(slot.failed.is_ok()) << slot.failed.message();
+  EXPECT_EQ(slot.skipped, 0);
+  EXPECT_EQ(slot.loaded, 3);
 }
 
 TEST(Slot, ManyWorkersBookBadRowsAtOnce) {
