@@ -136,8 +136,8 @@ typedef int32_t dl_status;
 #define DL_ERR_BAD_STATE (-70)     /* not a state, damaged, or of another version */
 #define DL_ERR_STATE_REFUSED (-71) /* of another dataset or configuration: names both values */
 /* The accelerator. */
-#define DL_ERR_NO_DEVICE (-80)
-#define DL_ERR_DEVICE_LOST (-81)
+#define DL_ERR_NO_DEVICE (-80) /* no driver, one that is too old, or no such device: names what is missing */
+#define DL_ERR_DEVICE_LOST (-81) /* for good: the loader can only be destroyed */
 /* A defect of the library; please report it. */
 #define DL_ERR_INTERNAL (-99)
 
@@ -175,9 +175,9 @@ typedef struct dl_cancel_token dl_cancel_token; /* ends opens and waits from ano
 
 /* What a block of memory is for. */
 #define DL_MEMORY_METADATA 0
-#define DL_MEMORY_TABLE 1    /* orders, indices, weights */
-#define DL_MEMORY_ARENA 2    /* the batch slots, 2 MiB aligned; one block a loader */
-#define DL_MEMORY_DATA 3     /* datasets held in memory, 2 MiB aligned */
+#define DL_MEMORY_TABLE 1 /* orders, indices, weights */
+#define DL_MEMORY_ARENA 2 /* the batch slots, 2 MiB aligned, page-locked for a device; one block a loader */
+#define DL_MEMORY_DATA 3  /* datasets held in memory, 2 MiB aligned */
 #define DL_MEMORY_OVERFLOW 4 /* a batch beyond max_leases */
 
 /* Memory for the datasets and loaders created with it: slots, tables, data, copies; small descriptions (handles, names,
@@ -345,7 +345,7 @@ typedef struct dl_view {
   const char* axes;       /* one letter a dim ("NHWC"), or "" when not known */
   int32_t device_type;
   int32_t device_index;
-  void* data;             /* 256-byte aligned for batches in slots; NULL in a schema */
+  void* data;             /* on device_type; 256-byte aligned for batches in slots; NULL in a schema */
   uint64_t byte_offset;   /* of the first element from data */
   const int64_t* offsets; /* ragged: [samples + 1], host memory; else NULL */
   int64_t bytes; /* of the data delivered (dense: product of shape; ragged: packed); -1 when varying */
@@ -437,7 +437,9 @@ DL_API void dl_dataset_destroy(dl_dataset* dataset); /* gives up the caller's re
 
 /* Plans memory, starts the workers and begins to load. Keeps its own reference on the dataset. options may be NULL.
  * Errors: DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM, DL_ERR_NO_SUCH_FIELD, DL_ERR_OUT_OF_RANGE (indices, weights, start),
- * DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY, DL_ERR_THREAD, DL_ERR_EMPTY, DL_ERR_UNSUPPORTED. */
+ * DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY (of a device: says how much was needed and is free), DL_ERR_THREAD, DL_ERR_EMPTY,
+ * DL_ERR_UNSUPPORTED, and with device=cuda DL_ERR_NO_DEVICE, DL_ERR_DEVICE_LOST. Only then, and with pin_memory, is a
+ * driver opened. */
 DL_API DL_MUST_CHECK dl_status dl_loader_create(dl_dataset* dataset, const dl_options* options,
                                                 dl_loader** out, dl_error* error);
 
@@ -446,7 +448,8 @@ DL_API DL_MUST_CHECK dl_status dl_loader_create(dl_dataset* dataset, const dl_op
  * itself, whatever the time-out; otherwise a call that would wait fills rows too, in pieces of at most about 50 us,
  * but never calls the host's reader and never with time-out 0. Threading: any thread; each call gets a different batch.
  * Errors: DL_ERR_BAD_SAMPLE (once a step, the position stays; the next call delivers the step's good samples),
- * DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY, DL_ERR_FORKED. */
+ * DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY, DL_ERR_FORKED, and with device=cuda
+ * DL_ERR_DEVICE_LOST, from then on whatever was loaded before. */
 DL_API DL_MUST_CHECK dl_status dl_loader_next(dl_loader* loader, int64_t timeout_ns, dl_batch** out,
                                               dl_error* error);
 
@@ -493,16 +496,19 @@ DL_API DL_MUST_CHECK dl_status dl_loader_wait_handle(dl_loader* loader, intptr_t
 DL_API const dl_view* dl_loader_fields(const dl_loader* loader, int32_t* count);
 
 /* Where each part of a sample's way runs, in order, field by field: what the host does, what crosses the bus, what the
- * device does. */
+ * device does. The bytes of all copies together are what a sample sends over the bus. */
 typedef struct dl_plan_stage {
   uint32_t struct_size;
-  int32_t device_type;  /* DL_DEVICE_CPU or DL_DEVICE_CUDA; of a copy, where it goes */
-  const char* field;    /* borrowed from the loader, as `text` */
-  const char* text;     /* "gather", "copy", or operators as written: "normalize(mnist), chw" */
-  int64_t bytes_in;     /* a sample; -1 varying */
+  int32_t device_type; /* DL_DEVICE_CPU or DL_DEVICE_CUDA; of a copy, where it goes */
+  const char* field;   /* borrowed from the loader, as `text` */
+  const char*
+      text; /* "gather", "copy", operators as written ("normalize(mnist), chw"), or "with F": the field lies
+                           in the bytes of field F */
+  int64_t bytes_in; /* a sample; -1 varying */
   int64_t bytes_out;
 } dl_plan_stage;
 DL_API int32_t dl_loader_plan_count(const dl_loader* loader);
+/* Fills *out. DL_ERR_INVALID_ARGUMENT: no such stage. Threading: any thread. */
 DL_API DL_MUST_CHECK dl_status dl_loader_plan_at(const dl_loader* loader, int32_t index, dl_plan_stage* out,
                                                  dl_error* error);
 
@@ -551,7 +557,8 @@ DL_API DL_MUST_CHECK dl_status dl_loader_bad_sample_at(const dl_loader* loader, 
                                                        dl_bad_sample* out, dl_error* error);
 
 /* Cancels, joins the workers and frees; NULL is fine. Batches still held stay valid until they are released. A worker
- * inside a reader callback is waited for a second, then left behind with what it uses (and says so in the log).
+ * inside a reader callback is waited for a second, then left behind with what it uses (and says so in the log). With a
+ * device, waits for the copies in flight, and for the work queued on batches that were released.
  * Threading: once, when no other call on the loader is in progress or follows. */
 DL_API void dl_loader_destroy(dl_loader* loader);
 
@@ -580,20 +587,25 @@ DL_API void dl_batch_release(dl_batch* batch);
  * CUstream or cudaStream_t of that device; NULL is CUDA's legacy stream. Neither call waits on the host.
  *
  * dl_batch_wait: work queued later in `stream` begins after the batch is complete. Call it before the first use in
- *   each stream that reads the batch (with device_sync=host there is nothing to wait for). The batch remembers the
- *   stream, which must live until the batch is released.
+ *   each stream that reads the batch; with device_sync=host batches are complete, and the call only remembers the
+ *   stream. That it always does, and the stream must live until the batch is released.
  * dl_batch_release_on: dl_batch_release, but the memory is written again only after the work now in `stream` is done.
  * dl_batch_release: the same for every stream that waited for the batch and was not released since.
  *
+ * A stream that reads a batch without having waited for it must be done, or be given to dl_batch_release_on, before the
+ * batch is released.
+ *
  * On the cpu device there is nothing to wait for, and dl_batch_release_on is dl_batch_release.
- * Errors: DL_ERR_DEVICE_LOST, DL_ERR_FORKED. dl_batch_release_on gives the reference up whatever it returns.
+ * Errors: DL_ERR_INVALID_ARGUMENT (a stream of another device), DL_ERR_DEVICE_LOST, DL_ERR_FORKED. dl_batch_release_on
+ * gives the reference up whatever it returns.
  * Threading: any thread; the thread's current CUDA context stays as it was. */
 DL_API DL_MUST_CHECK dl_status dl_batch_wait(dl_batch* batch, void* stream, dl_error* error);
 DL_API DL_MUST_CHECK dl_status dl_batch_release_on(dl_batch* batch, void* stream, dl_error* error);
 
 /* A field as a DLPack tensor; it holds the batch until its deleter is called (any thread, also after the loader is
  * gone). Versioned (1.x): flagged read-only where the view is. Unversioned cannot say so: read-only fields are refused
- * with DL_ERR_UNSUPPORTED. Ragged: the packed data. */
+ * with DL_ERR_UNSUPPORTED. Ragged: the packed data. In device memory nothing is waited for here: the consumer's streams
+ * are told by dl_batch_wait, and the deleter is a dl_batch_release. */
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 DL_API DL_MUST_CHECK dl_status dl_batch_dlpack(dl_batch* batch, int32_t field, struct DLManagedTensor** out,

@@ -195,6 +195,8 @@ const NullCase kCases[] = {
     NULL_CASE(dl_loader_state_load, "text", o.loader.get(), nullptr),
     NULL_CASE(dl_loader_wait_handle, "loader", nullptr, room<intptr_t>()),
     NULL_CASE(dl_loader_wait_handle, "out", o.loader.get(), nullptr),
+    NULL_CASE(dl_loader_plan_at, "loader", nullptr, 0, room<dl_plan_stage>()),
+    NULL_CASE(dl_loader_plan_at, "out", o.loader.get(), 0, nullptr),
     NULL_CASE(dl_loader_stats, "loader", nullptr, room<dl_stats>()),
     NULL_CASE(dl_loader_stats, "out", o.loader.get(), nullptr),
     NULL_CASE(dl_loader_bad_sample_at, "loader", nullptr, 0, room<dl_bad_sample>()),
@@ -260,6 +262,7 @@ TEST(Null, FunctionsThatCannotFailTakeIt) {
   EXPECT_STREQ(dl_dataset_note(nullptr, 0), "");
   EXPECT_EQ(dl_loader_steps(nullptr), 0);
   EXPECT_EQ(dl_loader_bad_sample_count(nullptr), 0);
+  EXPECT_EQ(dl_loader_plan_count(nullptr), 0);
   EXPECT_EQ(dl_dtype_from_name(nullptr), 0);
 }
 

@@ -55,6 +55,8 @@ TEST(StructSize, StatsInfosAndBadSamplesAreCutToTheCallersSize) {
   Delivered got = next(loader);
   ASSERT_EQ(got.status, DL_OK) << got.message;
   expect_prefixes<dl_stats>([&](dl_stats* out) { return dl_loader_stats(loader.get(), out, nullptr); });
+  expect_prefixes<dl_plan_stage>(
+      [&](dl_plan_stage* out) { return dl_loader_plan_at(loader.get(), 0, out, nullptr); });
   expect_prefixes<dl_batch_info>(
       [&](dl_batch_info* out) { return dl_batch_get_info(got.batch.get(), out, nullptr); });
   expect_prefixes<dl_bad_sample>(

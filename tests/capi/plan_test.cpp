@@ -1,0 +1,90 @@
+// The plan of a job on the cpu: a stage for each field, and what travels in another's bytes.
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/conformance/files.h"
+
+namespace dataline::testing {
+namespace {
+
+struct Stage {
+  std::string field, text;
+  int32_t device_type;
+  int64_t bytes_in, bytes_out;
+  bool operator==(const Stage&) const = default;
+};
+void PrintTo(const Stage& stage, std::ostream* out) {
+  *out << stage.field << ": '" << stage.text << "' on " << stage.device_type << ", " << stage.bytes_in
+       << " to " << stage.bytes_out;
+}
+
+std::vector<Stage> plan_of(const Loader& loader) {
+  std::vector<Stage> stages;
+  for (int32_t i = 0; i < dl_loader_plan_count(loader.get()); ++i) {
+    dl_plan_stage stage = {};
+    stage.struct_size = sizeof stage;
+    Error error;
+    EXPECT_EQ(dl_loader_plan_at(loader.get(), i, &stage, &error), DL_OK) << error.message;
+    stages.push_back({stage.field, stage.text, stage.device_type, stage.bytes_in, stage.bytes_out});
+  }
+  return stages;
+}
+
+TEST(Plan, OnTheCpuEachFieldHasOneStageWithItsOperatorsAsWritten) {
+  const TempDir files;
+  const std::string path = files.write("rows.bin", std::string(20 * 13, 'x'));
+  const Opened opened = open_dataset("raw:" + path + "?fields=label:u8,image:u8[2x2x3]");
+  ASSERT_EQ(opened.status, DL_OK) << opened.error.message;
+  EXPECT_EQ(plan_of(make_loader(opened.dataset)),
+            (std::vector<Stage>{{"label", "gather", DL_DEVICE_CPU, 1, 1},
+                                {"image", "gather", DL_DEVICE_CPU, 12, 12}}));
+  EXPECT_EQ(
+      plan_of(make_loader(
+          opened.dataset,
+          {{"transform", " image :hflip( 0.5 ) ,normalize(mean=[0,0,0],std=1);label: cast(i64) "}})),
+      (std::vector<Stage>{{"label", "cast(i64)", DL_DEVICE_CPU, 1, 8},
+                          {"image", "hflip( 0.5 ), normalize(mean=[0,0,0],std=1)", DL_DEVICE_CPU, 12, 48}}));
+}
+
+TEST(Plan, FieldsThatShareTheirBytesSayWithWhom) {
+  const TempDir files;
+  const std::string path = files.write("tokens.bin", std::string(100, 't'));
+  const Opened opened = open_dataset("tokens:" + path + "?dtype=u16&length=4&views=true");
+  ASSERT_EQ(opened.status, DL_OK) << opened.error.message;
+  EXPECT_EQ(plan_of(make_loader(opened.dataset)), (std::vector<Stage>{{"x", "gather", DL_DEVICE_CPU, 10, 10},
+                                                                      {"y", "with x", DL_DEVICE_CPU, 0, 0}}));
+}
+
+TEST(Plan, RaggedFieldsVary) {
+  const int64_t offsets[] = {0, 2, 3};
+  const int64_t shape[] = {3};
+  dl_array array = {};
+  array.struct_size = sizeof array;
+  array.kind = DL_KIND_RAGGED;
+  array.name = "text";
+  array.dtype = DL_DTYPE_U8;
+  array.rank = 1;
+  array.shape = shape;
+  array.data = "abc";
+  array.offsets = offsets;
+  array.sample_count = 2;
+  Error error;
+  dl_dataset* dataset = nullptr;
+  ASSERT_EQ(dl_dataset_from_arrays(&array, 1, nullptr, nullptr, nullptr, &dataset, &error), DL_OK)
+      << error.message;
+  EXPECT_EQ(plan_of(make_loader(Dataset(dataset))),
+            (std::vector<Stage>{{"text", "gather", DL_DEVICE_CPU, -1, -1}}));
+}
+
+TEST(Plan, StagesOutsideAreRefusedByName) {
+  const Loader loader = make_loader(counting_dataset(4));
+  for (int32_t index : {-1, 1, INT32_MAX, INT32_MIN}) {
+    dl_plan_stage stage = {};
+    stage.struct_size = sizeof stage;
+    Error error;
+    EXPECT_EQ(dl_loader_plan_at(loader.get(), index, &stage, &error), DL_ERR_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(error.message).find("plan stage " + std::to_string(index)), std::string::npos)
+        << error.message;
+  }
+}
+
+}  // namespace
+}  // namespace dataline::testing
