@@ -59,9 +59,13 @@ build() {
   local preset=$1 launcher=""
   shift
   command -v ccache >/dev/null && launcher=ccache
+  # The kernels, where setup.sh found or got a compiler; for one generation where only their twins run.
+  local kernels=() nvcc
+  if nvcc=$(core/device/kernels/toolkit.sh --no-install 2>/dev/null); then kernels=(-DDATALINE_NVCC="$nvcc"); fi
+  [ "$preset" = release ] || kernels+=(-DDATALINE_CUDA_ARCHITECTURES=90)
   quietly "$preset-configure" cmake --preset "$preset" -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DDATALINE_RAPIDCHECK="$rapidcheck" \
     -DDATALINE_TESTS=ON -DDATALINE_BENCH="$([ "$preset" = release ] && echo ON || echo OFF)" -DDATALINE_CLI=ON \
-    -DCMAKE_REQUIRE_FIND_PACKAGE_GTest=ON \
+    -DCMAKE_REQUIRE_FIND_PACKAGE_GTest=ON "${kernels[@]}" \
     -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" || return 1
   quietly "$preset-build" cmake --build --preset "$preset" -j "$jobs" ${1:+--target "$@"}
 }

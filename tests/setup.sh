@@ -3,8 +3,15 @@
 # install: what is only nice to have makes its tests skip, what is needed ends with status 1.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Languages have a setup.sh of their own in bindings/.
+# Languages have a setup.sh of their own in bindings/; the CUDA compiler is got as wheels where none is installed.
 set -euo pipefail
+
+toolkit() {
+  local nvcc
+  # 77: none can be had here. The kernels are left out, and their tests skip.
+  nvcc=$("$(dirname "$0")/../core/device/kernels/toolkit.sh") && echo "setup: CUDA compiler: $nvcc"
+}
+toolkit || [ $? -eq 77 ]
 
 needed="g++ cmake ninja-build pkg-config python3 binutils libgtest-dev libgmock-dev librapidcheck-dev libcli11-dev libbenchmark-dev"
 optional="libhwy-dev libdeflate-dev libmimalloc-dev liburing-dev python3-numpy abigail-tools clang clang-tidy clang-format ccache strace libtorch-dev libopenblas0-pthread"

@@ -53,3 +53,5 @@ if(DATALINE_HAS_MIMALLOC)
     list(APPEND DATALINE_NOT_IN_ARCHIVE dataline_with_mimalloc)
   endif()
 endif()
+
+include(dataline_kernels)

@@ -62,6 +62,7 @@ constexpr uint32_t kCudaHostRegisterPortable = 1;  // every context of the proce
 constexpr uint32_t kCudaStreamNonBlocking = 1;     // no hidden order with the legacy stream
 constexpr uint32_t kCudaEventBlockingSync = 1;     // a host thread that waits sleeps
 constexpr uint32_t kCudaEventDisableTiming = 2;
+constexpr int32_t kCudaAttributeMultiprocessors = 16;
 constexpr int32_t kCudaAttributeMemoryPools = 115;  // cuMemAllocAsync works
 
 }  // namespace dataline

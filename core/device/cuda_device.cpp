@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/device/cuda_slot.h"
+#include "core/device/kernels/kernel_image.h"
 
 namespace dataline {
 namespace {
@@ -62,7 +63,7 @@ CudaDevice::~CudaDevice() {
 Status CudaDevice::load_kernels() {
   const CurrentContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
-  DL_RETURN_IF_ERROR(kernels_->load(*context_, {}));
+  DL_RETURN_IF_ERROR(kernels_->load(*context_, kernel_image()));
   info_.why_not = kernels_->why_not();
   info_.kernels = info_.why_not.empty();
   return Status::ok();
@@ -114,7 +115,9 @@ Result<std::unique_ptr<DeviceSlot>> CudaDevice::copy_slot(DeviceSlot& from, int6
 Result<std::unique_ptr<DeviceBlock>> CudaDevice::make_block(int64_t bytes) {
   const CurrentContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
-  DL_ASSIGN_OR_RETURN(auto allocation, CudaMemory::make(context_, "the set held on the device", bytes));
+  const int64_t rounded =
+      (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;  // kernels read words
+  DL_ASSIGN_OR_RETURN(auto allocation, CudaMemory::make(context_, "the set held on the device", rounded));
   return std::unique_ptr<DeviceBlock>(std::make_unique<CudaBlock>(context_, std::move(allocation)));
 }
 

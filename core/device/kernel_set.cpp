@@ -1,12 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/device/kernel_set.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "core/device/kernels/kernel_call.h"
+
 namespace dataline {
+namespace {
+
+// Threads go on to further chunks: enough blocks to fill every multiprocessor a few times over hide the end of the
+// launch, more only cost their start.
+constexpr int64_t kBlocksEach = 32;
+
+bool is_fatal(const Status& status) {
+  return status.code() == Code::kDeviceLost || status.code() == Code::kForked ||
+         status.code() == Code::kNoMemory;
+}
+
+}  // namespace
 
 Status KernelSet::load(CudaContext& context, std::span<const std::byte> image) {
   if (image.empty()) return Status::ok();
-  DL_RETURN_IF_ERROR(context.call("cuModuleLoadData", context.driver().cuModuleLoadData, &module_,
-                                  static_cast<const void*>(image.data())));
+  const CudaDriver& driver = context.driver();
+  CudaOrdinal device = 0;
+  int32_t multiprocessors = 0;
+  DL_RETURN_IF_ERROR(context.call("cuDeviceGet", driver.cuDeviceGet, &device, context.ordinal()));
+  DL_RETURN_IF_ERROR(context.call("cuDeviceGetAttribute", driver.cuDeviceGetAttribute, &multiprocessors,
+                                  kCudaAttributeMultiprocessors, device));
+  most_blocks_ = std::max(1, multiprocessors) * kBlocksEach;
+  Status status = context.call("cuModuleLoadData", driver.cuModuleLoadData, &module_,
+                               static_cast<const void*>(image.data()));
+  functions_.assign(kernel_names().size(), nullptr);
+  for (size_t i = 0; status.is_ok() && i < functions_.size(); ++i)
+    status = context.call("cuModuleGetFunction", driver.cuModuleGetFunction, &functions_[i], module_,
+                          kernel_names()[i]);
+  if (is_fatal(status)) return status;
+  why_not_ = status.is_ok() ? "" : "the kernels do not load: " + std::string(status.message());
   return Status::ok();
 }
 
@@ -16,10 +46,24 @@ void KernelSet::unload(CudaContext& context) noexcept {
   module_ = nullptr;
 }
 
-bool KernelSet::runs(const Tail&) const { return false; }
+bool KernelSet::runs(const Tail& tail) const { return why_not_.empty() && kernel_of(tail).has_value(); }
 
-Status KernelSet::launch(CudaContext&, CudaStream, std::byte*, const TailCall&) const {
-  return error(Code::kUnsupported, why_not_);
+Status KernelSet::launch(CudaContext& context, CudaStream stream, std::byte* slot,
+                         const TailCall& call) const {
+  if (!why_not_.empty()) return error(Code::kUnsupported, why_not_);
+  const KernelLaunch launch = kernel_launch(call, slot);
+  for (int64_t first = 0; first < launch.rows; first += launch.rows_each) {
+    KernelParams params = launch.part(first);
+    const int64_t chunks = launch.chunks(params);
+    const auto blocks =
+        static_cast<uint32_t>(std::min((chunks + kBlockThreads - 1) / kBlockThreads, most_blocks_));
+    void* arguments[] = {&params};
+    DL_RETURN_IF_ERROR(context.call("cuLaunchKernel", context.driver().cuLaunchKernel,
+                                    functions_[launch.kernel], blocks, uint32_t{1}, uint32_t{1},
+                                    kBlockThreads, uint32_t{1}, uint32_t{1}, uint32_t{0}, stream,
+                                    &arguments[0], static_cast<void**>(nullptr)));
+  }
+  return Status::ok();
 }
 
 }  // namespace dataline

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/base/status.h"
 #include "core/device/cuda_context.h"
@@ -15,7 +17,8 @@ namespace dataline {
 
 class KernelSet {
  public:
-  // Loads `image` (a fat binary) into the current context. Empty: a build without kernels, which runs nothing.
+  // Loads `image` (a fat binary) into the current context. Empty: a build without kernels, which runs nothing; so
+  // does an image that this driver or device cannot take, and why_not() says why.
   Status load(CudaContext& context, std::span<const std::byte> image);
   void unload(CudaContext& context) noexcept;
 
@@ -26,6 +29,8 @@ class KernelSet {
 
  private:
   CudaModule module_ = nullptr;
+  std::vector<CudaFunction> functions_;  // as kernel_names()
+  int64_t most_blocks_ = 1;
   std::string why_not_ = "this build has no kernels";
 };
 

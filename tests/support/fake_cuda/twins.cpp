@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "tests/support/fake_cuda/kernel_twins.h"
+
 namespace fake_cuda {
 namespace {
 
@@ -30,10 +32,12 @@ void sum(void** parameters, Dimensions, Dimensions) {
 }  // namespace
 
 const std::vector<Twin>& twins() {
-  static const auto* const all = new std::vector<Twin>{
-      {"fake_fill", {8, 8, 4}, fill},
-      {"fake_sum", {8, 8, 8}, sum},
-  };
+  static const auto* const all = [] {
+    auto* list = new std::vector<Twin>(kernel_twins());
+    list->push_back({"fake_fill", {8, 8, 4}, fill});
+    list->push_back({"fake_sum", {8, 8, 8}, sum});
+    return list;
+  }();
   return *all;
 }
 

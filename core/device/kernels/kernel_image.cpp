@@ -1,0 +1,32 @@
+// The assembler takes the file in as it is: no array of a million numbers to compile, and no name that leaves the
+// object. DATALINE_KERNEL_IMAGE is the file's path, from the build.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/device/kernels/kernel_image.h"
+
+#if defined(DATALINE_KERNEL_IMAGE)
+// clang-format off
+asm(".pushsection .rodata.dataline_kernels, \"a\"\n"
+    ".balign 64\n"
+    ".globl dataline_kernel_image_begin\n.hidden dataline_kernel_image_begin\ndataline_kernel_image_begin:\n"
+    ".incbin \"" DATALINE_KERNEL_IMAGE "\"\n"
+    ".globl dataline_kernel_image_end\n.hidden dataline_kernel_image_end\ndataline_kernel_image_end:\n"
+    ".popsection\n");
+// clang-format on
+
+extern "C" [[gnu::visibility("hidden")]] const std::byte dataline_kernel_image_begin[];
+extern "C" [[gnu::visibility("hidden")]] const std::byte dataline_kernel_image_end[];
+
+namespace dataline {
+
+std::span<const std::byte> kernel_image() {
+  return {&dataline_kernel_image_begin[0], &dataline_kernel_image_end[0]};
+}
+
+}  // namespace dataline
+#else
+namespace dataline {
+
+std::span<const std::byte> kernel_image() { return {}; }
+
+}  // namespace dataline
+#endif

@@ -1,0 +1,106 @@
+// Loading kernels and cutting calls into launches: what cannot load is said and loses nothing else; more elements than
+// one launch counts become several.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/device/kernel_set.h"
+
+#include "core/device/kernels/kernel_call.h"
+#include "core/device/kernels/kernel_image.h"
+#include "tests/device/device_support.h"
+
+namespace dataline {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::byte kAnyImage[16] = {};
+
+class KernelSetTest : public FakeCuda {
+ protected:
+  // What load() says, and the set.
+  Status load(std::span<const std::byte> image) {
+    auto driver = open_cuda_driver(FAKE_CUDA_LIBRARY);
+    auto context = CudaContext::open(driver.take(), 0, 1);
+    Status status;
+    {
+      const CurrentContext current(*context.value());
+      status = kernels_.load(*context.value(), image);
+      why_not_ = kernels_.why_not();
+      kernels_.unload(*context.value());
+    }
+    return status;
+  }
+  KernelSet kernels_;
+  std::string why_not_;
+};
+
+TEST_F(KernelSetTest, ABuildWithoutKernelsRunsNothing) {
+  EXPECT_TRUE(load({}).is_ok());
+  EXPECT_NE(why_not_, "");
+  EXPECT_FALSE(kernels_.runs(Tail()));
+}
+
+TEST_F(KernelSetTest, AnImageThatTheDriverCannotTakeLeavesTheHostToIt) {
+  constexpr int32_t kNoBinaryForGpu = 209;
+  fake_cuda_fail_name("cuModuleLoadData", 0, kNoBinaryForGpu, 1);
+  EXPECT_TRUE(load(kAnyImage).is_ok());
+  EXPECT_THAT(why_not_, HasSubstr("209"));
+  EXPECT_FALSE(kernels_.runs(Tail()));
+}
+
+TEST_F(KernelSetTest, AKernelThatIsMissingLeavesTheHostToIt) {
+  constexpr int32_t kNotFound = 500;
+  fake_cuda_fail_name("cuModuleGetFunction", 7, kNotFound, 1);
+  EXPECT_TRUE(load(kAnyImage).is_ok());
+  EXPECT_THAT(why_not_, HasSubstr("500"));
+}
+
+TEST_F(KernelSetTest, ADeviceThatIsLostWhileLoadingIsLost) {
+  constexpr int32_t kLaunchFailed = 719;
+  expect_leaks();
+  fake_cuda_fail_name("cuModuleLoadData", 0, kLaunchFailed, 1);
+  EXPECT_EQ(load(kAnyImage).code(), Code::kDeviceLost);
+}
+
+TEST_F(KernelSetTest, TheImageOfThisBuildIsAFatBinary) {
+  if (kernel_image().empty()) GTEST_SKIP() << "skipped: this build has no kernels";
+  constexpr unsigned char kMagic[] = {0x50, 0xed, 0x55, 0xba};
+  ASSERT_GT(kernel_image().size(), 1000u);
+  EXPECT_EQ(std::memcmp(kernel_image().data(), kMagic, sizeof kMagic), 0);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(kernel_image().data()) % 64, 0u);
+}
+
+TEST(KernelCall, MoreElementsThanOneLaunchCountsAreSeveral) {
+  Tail tail;
+  tail.in_width = tail.out_width = int64_t{1} << 29;
+  TailCall call;
+  call.tail = &tail;
+  call.rows = 8;
+  call.source_stride = tail.in_bytes();
+  call.target_offset = int64_t{1} << 40;
+  const KernelLaunch launch = kernel_launch(call, nullptr);
+  ASSERT_EQ(launch.rows, 8);
+  ASSERT_EQ(launch.rows_each, 3);
+  const KernelParams last = launch.part(6);
+  EXPECT_EQ(last.rows, 2u);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(last.source), static_cast<uintptr_t>(6 * tail.in_bytes()));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(last.target),
+            static_cast<uintptr_t>(call.target_offset + 6 * tail.out_bytes()));
+  EXPECT_EQ(launch.chunks(last), 1u << 28);
+}
+
+TEST(KernelCall, RowsSideBySideAreOneLongRow) {
+  Tail tail;
+  tail.in_width = tail.out_width = 3;
+  TailCall call;
+  call.tail = &tail;
+  call.rows = 1000;
+  call.source_stride = 3;
+  const KernelLaunch together = kernel_launch(call, nullptr);
+  EXPECT_EQ(together.rows, 1);
+  EXPECT_EQ(together.chunks(together.part(0)), 750u);
+  call.source_stride = 4;
+  EXPECT_EQ(kernel_launch(call, nullptr).rows, 1000);
+}
+
+}  // namespace
+}  // namespace dataline
