@@ -13,9 +13,12 @@ Result<std::shared_ptr<CudaContext>> CudaContext::open(std::shared_ptr<const Cud
   auto context = std::make_shared<CudaContext>(std::move(driver), ordinal);
   Status status = context->start(side_streams);
   if (status.is_ok()) return context;
-  // Whatever the reason, there is no device to work with; only missing memory is worth another word.
-  if (status.code() == Code::kNoMemory || status.code() == Code::kNoDevice) return status;
-  return Status(Code::kNoDevice, status.message());
+  return no_device(std::move(status));
+}
+
+Status CudaContext::no_device(Status why) {
+  if (why.code() == Code::kNoMemory || why.code() == Code::kNoDevice) return why;
+  return Status(Code::kNoDevice, why.message());
 }
 
 Status CudaContext::start(int side_streams) {
@@ -24,7 +27,8 @@ Status CudaContext::start(int side_streams) {
   int32_t count = 0;
   if (initialized != kCudaSuccess && initialized != kCudaNoDevice) {
     const char* stub = initialized == kCudaStubLibrary ? "; this is the toolkit's stub, not a driver" : "";
-    return error(Code::kNoDevice, "the CUDA driver does not start: ", d.code_text(initialized, true), stub);
+    return error(Code::kNoDevice, "the CUDA driver does not start: ", d.code_text(initialized, usable()),
+                 stub);
   }
   if (initialized == kCudaSuccess) DL_RETURN_IF_ERROR(call("cuDeviceGetCount", d.cuDeviceGetCount, &count));
   if (ordinal_ >= count) {
@@ -52,7 +56,7 @@ Status CudaContext::start(int side_streams) {
 
 CudaContext::~CudaContext() {
   if (handle_ == nullptr || !usable()) return;  // a lost device's things are leaked
-  static_cast<void>(wait_side_streams());
+  if (!wait_side_streams().is_ok()) return;
   {
     CurrentContext current(*this);
     if (!current.status().is_ok()) return;
@@ -164,7 +168,8 @@ CurrentContext::CurrentContext(CudaContext& context) : context_(context) {
 CurrentContext::~CurrentContext() {
   CudaContextHandle popped = nullptr;
   // Also after a loss: the thread's own context may be that of another device.
-  if (pushed_) static_cast<void>(context_.driver().cuCtxPopCurrent(&popped));
+  const CudaCode code = pushed_ ? context_.driver().cuCtxPopCurrent(&popped) : kCudaSuccess;
+  if (cuda_code_is_sticky(code)) static_cast<void>(context_.failed("cuCtxPopCurrent", code));
 }
 
 }  // namespace dataline

@@ -35,6 +35,9 @@ class CudaContext {
   // loader that only page-locks.
   static Result<std::shared_ptr<CudaContext>> open(std::shared_ptr<const CudaDriver> driver, int32_t ordinal,
                                                    int side_streams);
+  // What an error means while a device is opened: whatever it is, there is no device to work with; only missing
+  // memory is worth another code.
+  static Status no_device(Status why);
   CudaContext(std::shared_ptr<const CudaDriver> driver, int32_t ordinal);
   ~CudaContext();  // waits for the side streams
   CudaContext(const CudaContext&) = delete;

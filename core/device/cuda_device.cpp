@@ -44,7 +44,8 @@ Result<std::shared_ptr<Device>> CudaDevice::open(const DeviceRequest& request, i
   DL_ASSIGN_OR_RETURN(auto driver, open_cuda_driver(request.cuda_library));
   DL_ASSIGN_OR_RETURN(auto context, CudaContext::open(std::move(driver), ordinal, kSideStreams));
   auto device = std::make_shared<CudaDevice>(std::move(context), request.log);
-  DL_RETURN_IF_ERROR(device->load_kernels());
+  Status loaded = device->load_kernels();
+  if (!loaded.is_ok()) return CudaContext::no_device(std::move(loaded));
   return std::shared_ptr<Device>(std::move(device));
 }
 

@@ -45,7 +45,7 @@ CudaMemory::CudaMemory(std::shared_ptr<CudaContext> context, CudaAddress address
 
 CudaMemory::~CudaMemory() {
   context_->count_bytes(-bytes_);
-  if (!context_->usable()) return;
+  if (leaked_.load() || !context_->usable()) return;
   CurrentContext current(*context_);
   if (!current.status().is_ok()) return;
   const CudaDriver& driver = context_->driver();

@@ -1,8 +1,9 @@
 // An allocation of device memory, freed with its last user; leaked when the device is lost.
-// Threads: immutable; the destructor may run on any thread.
+// Threads: internally synchronized; the destructor may run on any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,12 +28,15 @@ class CudaMemory {
 
   CudaAddress address() const { return address_; }
   bool in_stream() const { return freed_in_ != nullptr; }
+  // Never freed: nobody could find out when the device has done with it.
+  void leak() { leaked_.store(true); }
 
  private:
   std::shared_ptr<CudaContext> context_;
   const CudaAddress address_;
   const int64_t bytes_;
   const CudaStream freed_in_;  // null: cuMemFree
+  std::atomic<bool> leaked_{false};
 };
 
 inline std::byte* cuda_pointer(CudaAddress address) { return reinterpret_cast<std::byte*>(address); }

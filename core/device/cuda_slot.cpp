@@ -27,26 +27,29 @@ CudaSlot::CudaSlot(std::shared_ptr<CudaContext> context, std::shared_ptr<const K
 CudaSlot::~CudaSlot() {
   if (!context_->usable()) return;
   done();
-  drain();
+  if (!drain().is_ok()) {
+    allocation_->leak();
+    return;
+  }
   context_->give_event(ready_);
   for (const Done& done : done_) context_->give_event(done.event);
 }
 
-// Before the memory goes: in stream order where it is freed in a stream, else here.
-void CudaSlot::drain() noexcept {
+// In stream order where the memory is freed in a stream, else here.
+Status CudaSlot::drain() {
   const CurrentContext current(*context_);
-  if (!current.status().is_ok()) return;
+  DL_RETURN_IF_ERROR(current.status());
   const CudaDriver& driver = context_->driver();
-  if (allocation_->in_stream() && !done_unknown_) {
+  if (allocation_->in_stream()) {
     const std::lock_guard lock(side().mutex);
-    static_cast<void>(wait_done());
-    return;
+    return wait_done();
   }
-  if (done_unknown_) static_cast<void>(context_->call("cuCtxSynchronize", driver.cuCtxSynchronize));
+  if (done_unknown_) DL_RETURN_IF_ERROR(context_->call("cuCtxSynchronize", driver.cuCtxSynchronize));
   if (in_flight_.load())
-    static_cast<void>(context_->call("cuEventSynchronize", driver.cuEventSynchronize, ready_));
+    DL_RETURN_IF_ERROR(context_->call("cuEventSynchronize", driver.cuEventSynchronize, ready_));
   for (const Done& done : done_)
-    static_cast<void>(context_->call("cuEventSynchronize", driver.cuEventSynchronize, done.event));
+    DL_RETURN_IF_ERROR(context_->call("cuEventSynchronize", driver.cuEventSynchronize, done.event));
+  return Status::ok();
 }
 
 Status CudaSlot::wait_done() {

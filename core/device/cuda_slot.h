@@ -48,7 +48,7 @@ class CudaSlot final : public DeviceSlot {
   Status record_ready();
   Status record_done(CudaStream stream);  // under users_mutex_
   SideStream& side() { return context_->side(index_); }
-  void drain() noexcept;
+  Status drain();  // before the memory goes
 
   std::shared_ptr<CudaContext> context_;
   std::shared_ptr<const KernelSet> kernels_;

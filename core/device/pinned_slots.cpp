@@ -52,7 +52,12 @@ int64_t PinnedSlots::lock(std::byte* first, int64_t stride, int64_t count) {
 
 void PinnedSlots::release() noexcept {
   if (!context_->usable()) return;  // leaked: the pages stay locked as long as the driver lives
-  static_cast<void>(context_->wait_side_streams());
+  Status waited = context_->wait_side_streams();
+  if (!waited.is_ok()) {  // copies may still read the slots
+    static_cast<void>(context_->lose(std::move(waited)));
+    return;
+  }
+  if (ranges_.empty()) return;
   const CurrentContext current(*context_);
   for (std::byte* memory : ranges_) {
     if (!current.status().is_ok()) break;

@@ -13,7 +13,7 @@ extern "C" {
 
 #define FAKE_CUDA_API __attribute__((visibility("default")))
 
-/* --- what it pretends to be ------------------------------------------------------------------------------------- */
+/* What it pretends to be */
 
 /* Ends the streams and forgets everything: 1 device of 1 GiB, CUDA 13.0, no delays, no faults, nothing counted.
  * Handles given out before are unknown from then on. Not while other threads are inside the driver. */
@@ -32,7 +32,7 @@ FAKE_CUDA_API void fake_cuda_resume(void);
 /* Lets the streams of a paused driver run so many operations, in any order; returns when they have. */
 FAKE_CUDA_API void fake_cuda_step(int64_t operations);
 
-/* --- what goes wrong -------------------------------------------------------------------------------------------- */
+/* What goes wrong */
 
 /* The call with this index (0: the first from now on), or the `nth` (0: the first from now on) call of `name`, returns
  * `code` and does nothing; `times` calls of those that follow too (1: only that one; -1: for ever). A sticky code loses
@@ -45,14 +45,14 @@ FAKE_CUDA_API void fake_cuda_fail_operation(int64_t nth, int32_t code);
 FAKE_CUDA_API void fake_cuda_shut_down(void);
 FAKE_CUDA_API void fake_cuda_clear_faults(void);
 
-/* --- what it checks on request ---------------------------------------------------------------------------------- */
+/* What it checks on request */
 
 /* This thread is on the hot path: waiting, allocating and making objects are misuses. */
 FAKE_CUDA_API void fake_cuda_hot_path(int32_t on);
 /* Copies from host memory that is not registered are misuses. */
 FAKE_CUDA_API void fake_cuda_require_pinned(int32_t on);
 
-/* --- what it saw ------------------------------------------------------------------------------------------------ */
+/* What it saw */
 
 FAKE_CUDA_API int64_t fake_cuda_calls(const char* name); /* since reset; NULL: all */
 FAKE_CUDA_API int64_t fake_cuda_calls_after_loss(void);  /* to a lost device, the pop of a context left out */

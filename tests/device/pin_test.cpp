@@ -1,0 +1,174 @@
+// Page-locking: all at once, else as far as the driver goes, and the truth about it.
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/device/device_support.h"
+
+namespace dataline {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr int64_t kSlots = 5, kBytes = 9000;
+
+class Pin : public FakeCuda {
+ protected:
+  Pin() : host_(kSlots, kBytes) {}
+
+  std::shared_ptr<Device> open_told(std::string_view name, bool pin_memory,
+                                    const char* library = FAKE_CUDA_LIBRARY) {
+    DeviceRequest asked = request(name);
+    asked.cuda_library = library;
+    asked.pin_memory = pin_memory;
+    asked.log.context = &warnings_;
+    asked.log.write = [](int32_t level, const char* text, size_t length, void* into) {
+      EXPECT_EQ(level, static_cast<int32_t>(LogLevel::kWarning));
+      static_cast<std::vector<std::string>*>(into)->emplace_back(text, length);
+    };
+    auto device = open_device(asked);
+    EXPECT_TRUE(device.is_ok()) << device.status().message();
+    return device.take();
+  }
+  int64_t pin(Device& device) { return device.pin(host_.slot(0), host_.stride(), kSlots); }
+
+  HostSlots host_;
+  std::vector<std::string> warnings_;
+};
+
+TEST_F(Pin, AllSlotsAreOneRange) {
+  auto device = open_told("cuda", false);
+  EXPECT_EQ(pin(*device), kSlots);
+  EXPECT_EQ(fake_cuda_calls("cuMemHostRegister"), 1);
+  EXPECT_EQ(fake_cuda_pinned_bytes(), kSlots * host_.stride());
+  device->unpin();
+  EXPECT_EQ(fake_cuda_pinned_bytes(), 0);
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(Pin, ARefusalAtEachSizeLeavesThoseThatFit) {
+  for (const char* name : {"cuda", "cpu"}) {
+    for (int64_t fit = 0; fit < kSlots; ++fit) {
+      warnings_.clear();
+      fake_cuda_limit_pinned(fit * host_.stride() + host_.stride() / 2);
+      auto device = open_told(name, true);
+      EXPECT_EQ(pin(*device), fit) << name;
+      EXPECT_EQ(fake_cuda_pinned_bytes(), fit * host_.stride());
+      EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr(concat(fit, " of ", kSlots)),
+                                               HasSubstr("CUDA_ERROR_OUT_OF_MEMORY"))));
+      device->unpin();
+      EXPECT_EQ(fake_cuda_pinned_bytes(), 0);
+    }
+  }
+}
+
+TEST_F(Pin, CopiesArriveFromPinnedAndPageableSlots) {
+  fake_cuda_limit_pinned(2 * host_.stride());
+  fake_cuda_seed(5);
+  auto device = open_told("cuda", false);
+  EXPECT_EQ(pin(*device), 2);
+  fake_cuda_limit_pinned(-1);  // the consumer's own memory
+  auto slots = device->make_slots(kSlots, kBytes).take();
+  Consumer consumer;
+  for (int i = 0; i < kSlots; ++i) {
+    DeviceSlot& slot = *slots[static_cast<size_t>(i)];
+    host_.fill(i, 3 * i + 1);
+    ASSERT_TRUE(slot.send(host_.slot(i), whole(kBytes), {}).is_ok());
+    EXPECT_EQ(consumer.value_of(slot, kBytes), 3 * i + 1);
+    slot.done();
+  }
+  slots.clear();
+  device->unpin();
+}
+
+TEST_F(Pin, WhatTheHostRegisteredCountsAndStaysItsOwn) {
+  Consumer host_program;
+  auto device = open_told("cuda", false);
+  CUcontext context = nullptr;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), 0);
+  ASSERT_EQ(cuCtxPushCurrent(context), 0);
+  ASSERT_EQ(cuMemHostRegister(host_.slot(0), static_cast<size_t>(kSlots * host_.stride()), 0), 0);
+  EXPECT_EQ(pin(*device), kSlots);
+  EXPECT_THAT(warnings_, IsEmpty());
+  device->unpin();
+  EXPECT_EQ(fake_cuda_pinned_bytes(), kSlots * host_.stride());
+  ASSERT_EQ(cuMemHostUnregister(host_.slot(0)), 0);
+  // One of the slots only: the others are ours.
+  ASSERT_EQ(cuMemHostRegister(host_.slot(2), static_cast<size_t>(host_.stride()), 0), 0);
+  EXPECT_EQ(pin(*device), kSlots);
+  device->unpin();
+  EXPECT_EQ(fake_cuda_pinned_bytes(), host_.stride());
+  ASSERT_EQ(cuMemHostUnregister(host_.slot(2)), 0);
+  ASSERT_EQ(cuCtxPopCurrent(&context), 0);
+  ASSERT_EQ(cuDevicePrimaryCtxRelease(0), 0);
+}
+
+// Two slots in one page cannot be told apart by the driver.
+TEST_F(Pin, SlotsThatSharePagesAreLockedTogetherOrNotAtAll) {
+  auto device = open_told("cuda", false);
+  EXPECT_EQ(device->pin(host_.slot(0), 1000, 4), 4);
+  device->unpin();
+  fake_cuda_limit_pinned(3000);
+  EXPECT_EQ(device->pin(host_.slot(0), 1000, 4), 0);
+  EXPECT_EQ(fake_cuda_pinned_bytes(), 0);
+}
+
+TEST_F(Pin, TheCpuPinsWhenAskedAndOnlyThen) {
+  auto plain = open_told("cpu", false);
+  EXPECT_EQ(pin(*plain), 0);
+  EXPECT_EQ(fake_cuda_calls(nullptr), 0);
+  auto pinning = open_told("cpu", true);
+  EXPECT_EQ(pin(*pinning), kSlots);
+  EXPECT_EQ(fake_cuda_pinned_bytes(), kSlots * host_.stride());
+  EXPECT_EQ(fake_cuda_calls("cuStreamCreate"), 0);
+  pinning.reset();
+  EXPECT_EQ(fake_cuda_pinned_bytes(), 0);
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(Pin, TheCpuGoesOnWithoutADriver) {
+  auto device = open_told("cpu", true, "libno_such_driver.so.1");
+  EXPECT_EQ(pin(*device), 0);
+  EXPECT_THAT(warnings_, ElementsAre(AllOf(HasSubstr("pin_memory"), HasSubstr("libno_such_driver.so.1"))));
+  device->unpin();
+}
+
+TEST_F(Pin, UnpinWaitsForCopiesThatStillReadTheSlots) {
+  auto device = open_told("cuda", false);
+  ASSERT_EQ(pin(*device), kSlots);
+  fake_cuda_seed(11);
+  auto slots = device->make_slots(kSlots, kBytes).take();
+  for (int i = 0; i < kSlots; ++i)
+    ASSERT_TRUE(slots[static_cast<size_t>(i)]->send(host_.slot(i), whole(kBytes), {}).is_ok());
+  device->unpin();
+  EXPECT_EQ(fake_cuda_pending(), 0);
+}
+
+// Every way in which the n-th registration can fail leaves an honest count.
+TEST_F(Pin, AFailureAtEachRegistrationIsCountedRight) {
+  for (int64_t nth = 1; nth <= kSlots; ++nth) {
+    fake_cuda_clear_faults();
+    fake_cuda_fail_name("cuMemHostRegister", 0, 801, 1);  // all at once
+    fake_cuda_fail_name("cuMemHostRegister", nth - 1, 801,
+                        1);  // and one of the rest; the first fault took call 0
+    auto device = open_told("cuda", false);
+    EXPECT_EQ(pin(*device), nth - 1);
+    device->unpin();
+  }
+  EXPECT_EQ(warnings_.size(), static_cast<size_t>(kSlots));
+}
+
+TEST_F(Pin, AStickyFailureLosesTheDevice) {
+  expect_leaks();
+  auto device = open_told("cuda", false);
+  fake_cuda_fail_name("cuMemHostRegister", 1, 719, 1);
+  fake_cuda_limit_pinned(0);
+  EXPECT_EQ(pin(*device), 0);
+  EXPECT_TRUE(device->lost());
+  EXPECT_EQ(device->make_slots(1, 100).status().code(), Code::kDeviceLost);
+  EXPECT_EQ(warnings_.size(), 1U);
+  device->unpin();
+}
+
+}  // namespace
+}  // namespace dataline
