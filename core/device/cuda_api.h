@@ -30,33 +30,53 @@ constexpr CudaCode kCudaInvalidHandle = 400;
 constexpr CudaCode kCudaNotReady = 600;
 constexpr CudaCode kCudaAlreadyRegistered = 712;
 
-// Whether the device (or the whole driver) is of no more use to this process after `code`.
-constexpr bool cuda_code_is_sticky(CudaCode code) {
+// Codes after which the device (or the whole driver) is of no more use to this process. Their names are ours, because
+// a driver that returned one of them is not called again; null: none of them.
+constexpr const char* cuda_sticky_name(CudaCode code) {
   switch (code) {
-    case kCudaDeinitialized:
-    case 46:   // device unavailable
-    case 214:  // uncorrectable ECC error
-    case 220:  // uncorrectable NVLink error
-    case 226:  // contained
-    case 700:  // illegal address
-    case 702:  // launch timeout
-    case 709:  // context is destroyed
-    case 710:  // assert
-    case 714:  // hardware stack error
-    case 715:  // illegal instruction
-    case 716:  // misaligned address
-    case 717:  // invalid address space
-    case 718:  // invalid pc
-    case 719:  // launch failed
-    case 721:  // tensor memory leak
-    case 810:  // MPS client terminated
-    case 911:  // external device
-    case 999:  // unknown
-      return true;
+    case 4:
+      return "CUDA_ERROR_DEINITIALIZED";
+    case 46:
+      return "CUDA_ERROR_DEVICE_UNAVAILABLE";
+    case 214:
+      return "CUDA_ERROR_ECC_UNCORRECTABLE";
+    case 220:
+      return "CUDA_ERROR_NVLINK_UNCORRECTABLE";
+    case 226:
+      return "CUDA_ERROR_CONTAINED";
+    case 700:
+      return "CUDA_ERROR_ILLEGAL_ADDRESS";
+    case 702:
+      return "CUDA_ERROR_LAUNCH_TIMEOUT";
+    case 709:
+      return "CUDA_ERROR_CONTEXT_IS_DESTROYED";
+    case 710:
+      return "CUDA_ERROR_ASSERT";
+    case 714:
+      return "CUDA_ERROR_HARDWARE_STACK_ERROR";
+    case 715:
+      return "CUDA_ERROR_ILLEGAL_INSTRUCTION";
+    case 716:
+      return "CUDA_ERROR_MISALIGNED_ADDRESS";
+    case 717:
+      return "CUDA_ERROR_INVALID_ADDRESS_SPACE";
+    case 718:
+      return "CUDA_ERROR_INVALID_PC";
+    case 719:
+      return "CUDA_ERROR_LAUNCH_FAILED";
+    case 721:
+      return "CUDA_ERROR_TENSOR_MEMORY_LEAK";
+    case 810:
+      return "CUDA_ERROR_MPS_CLIENT_TERMINATED";
+    case 911:
+      return "CUDA_ERROR_EXTERNAL_DEVICE";
+    case 999:
+      return "CUDA_ERROR_UNKNOWN";
     default:
-      return false;
+      return nullptr;
   }
 }
+constexpr bool cuda_code_is_sticky(CudaCode code) { return cuda_sticky_name(code) != nullptr; }
 
 constexpr uint32_t kCudaHostRegisterPortable = 1;  // every context of the process sees the pages as pinned
 constexpr uint32_t kCudaStreamNonBlocking = 1;     // no hidden order with the legacy stream

@@ -27,8 +27,7 @@ Status CudaContext::start(int side_streams) {
   int32_t count = 0;
   if (initialized != kCudaSuccess && initialized != kCudaNoDevice) {
     const char* stub = initialized == kCudaStubLibrary ? "; this is the toolkit's stub, not a driver" : "";
-    return error(Code::kNoDevice, "the CUDA driver does not start: ", d.code_text(initialized, usable()),
-                 stub);
+    return error(Code::kNoDevice, "the CUDA driver does not start: ", code_text(initialized), stub);
   }
   if (initialized == kCudaSuccess) DL_RETURN_IF_ERROR(call("cuDeviceGetCount", d.cuDeviceGetCount, &count));
   if (ordinal_ >= count) {
@@ -85,10 +84,8 @@ Status CudaContext::lose(Status cause) {
 }
 
 Status CudaContext::failed(const char* name, CudaCode code) {
-  // A driver that has something sticky is not asked for the name of it.
-  const bool sticky = cuda_code_is_sticky(code);
-  const std::string what = concat(name, ": ", driver_->code_text(code, !sticky));
-  if (sticky) {
+  const std::string what = concat(name, ": ", code_text(code));
+  if (cuda_code_is_sticky(code)) {
     static_cast<void>(lose(Status(Code::kDeviceLost, what)));
     return unusable();
   }
@@ -98,6 +95,13 @@ Status CudaContext::failed(const char* name, CudaCode code) {
           ? Code::kInvalidArgument
           : Code::kInternal;
   return error(meaning, "cuda:", ordinal_, ": ", what);
+}
+
+std::string CudaContext::code_text(CudaCode code) {
+  const char* name = cuda_sticky_name(code);
+  if (name == nullptr && ask("cuGetErrorName", driver_->cuGetErrorName, code, &name) != kCudaSuccess)
+    name = nullptr;
+  return name == nullptr ? concat("CUDA error ", code) : concat(name, " (", code, ")");
 }
 
 Status CudaContext::create_event(CudaEvent* event) {

@@ -72,6 +72,7 @@ class CudaContext {
     return code;
   }
   Status failed(const char* name, CudaCode code);
+  std::string code_text(CudaCode code);  // "CUDA_ERROR_LAUNCH_FAILED (719)"
 
   // Events without timing, reused: none is created once as many exist as are ever in use at a time.
   // The context must be current.

@@ -30,7 +30,9 @@ class CudaBlock final : public DeviceBlock {
                                       allocation_->address() + static_cast<CudaAddress>(offset),
                                       static_cast<const void*>(from), static_cast<size_t>(bytes),
                                       side.stream));
-    return context_->call("cuStreamSynchronize", driver.cuStreamSynchronize, side.stream);
+    Status status = context_->call("cuStreamSynchronize", driver.cuStreamSynchronize, side.stream);
+    // Nobody can tell when the copy is done, and both its ends are about to go.
+    return status.is_ok() ? status : context_->lose(std::move(status));
   }
 
  private:
@@ -80,8 +82,8 @@ Result<std::vector<std::unique_ptr<DeviceSlot>>> CudaDevice::make_slots(int64_t 
   DL_RETURN_IF_ERROR(current.status());
   const int64_t stride = (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
   DL_ASSIGN_OR_RETURN(auto allocation, CudaMemory::make(context_, "the batch slots", stride * count));
-  // READY and, in steady state, one DONE each.
-  DL_RETURN_IF_ERROR(context_->reserve_events(2 * count));
+  // READY, in steady state one DONE, and one for the first copies beyond max_leases.
+  DL_RETURN_IF_ERROR(context_->reserve_events(3 * count));
   slots.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     DL_ASSIGN_OR_RETURN(const CudaEvent ready, context_->take_event());

@@ -31,13 +31,6 @@ Status too_old(const std::string& name, void* library) {
 
 std::string cuda_version_text(int32_t version) { return concat(version / 1000, ".", version % 1000 / 10); }
 
-std::string CudaDriver::code_text(CudaCode code, bool ask) const {
-  const char* name = nullptr;
-  if (!ask || cuGetErrorName(code, &name) != kCudaSuccess || name == nullptr)
-    return concat("CUDA error ", code);
-  return concat(name, " (", code, ")");
-}
-
 Result<std::shared_ptr<const CudaDriver>> open_cuda_driver(std::string_view library) {
   const std::string name(library.empty() ? "libcuda.so.1" : library);
   void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);

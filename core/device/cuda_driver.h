@@ -20,9 +20,6 @@ struct CudaDriver {
 #define DL_CUDA_MEMBER(name, least, parameters) CudaCode(*name) parameters = nullptr;
   DL_CUDA_ENTRY_POINTS(DL_CUDA_MEMBER)
 #undef DL_CUDA_MEMBER
-
-  // "CUDA_ERROR_LAUNCH_FAILED (719)". `ask` false: the number alone, without calling the driver.
-  std::string code_text(CudaCode code, bool ask) const;
 };
 
 std::string cuda_version_text(int32_t version);  // "13.0"

@@ -99,12 +99,15 @@ Status CudaSlot::send(const std::byte* host, std::span<const CopyRange> copies,
                                                           : context_->lose(std::move(status));
 }
 
-Status CudaSlot::copy_from(const CudaSlot& from, int64_t bytes) {
+Status CudaSlot::copy_from(CudaSlot& from, int64_t bytes) {
   // The context is current, and the side stream is that of `from`: its READY comes before, its next send after.
   if (bytes > 0) {
     DL_RETURN_IF_ERROR(context_->call("cuMemcpyDtoDAsync", context_->driver().cuMemcpyDtoDAsync,
                                       cuda_address(memory_), cuda_address(from.memory_),
                                       static_cast<size_t>(bytes), side().stream));
+    // As a user like any other, for the case that the memory of `from` goes next.
+    const std::lock_guard lock(from.users_mutex_);
+    DL_RETURN_IF_ERROR(from.record_done(side().stream));
   }
   return record_ready();
 }
@@ -131,20 +134,22 @@ Status CudaSlot::wait_sent() {
   return status;
 }
 
+// An event can be recorded in streams of its own context only: told while nothing depends on it.
+Status CudaSlot::check_stream(CudaStream user) {
+  if (is_default_stream(user)) return Status::ok();
+  CudaContextHandle owner = nullptr;
+  DL_RETURN_IF_ERROR(context_->call("cuStreamGetCtx", context_->driver().cuStreamGetCtx, user, &owner));
+  if (owner == context_->handle()) return Status::ok();
+  return error(Code::kInvalidArgument, "the batch is on cuda:", context_->ordinal(),
+               ", the stream is not (or not of the device's primary context)");
+}
+
 Status CudaSlot::wait(void* stream) {
   const auto user = static_cast<CudaStream>(stream);
   const CurrentContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
+  DL_RETURN_IF_ERROR(check_stream(user));
   const CudaDriver& driver = context_->driver();
-  // An event can be recorded in streams of its own context only: told now, while nothing depends on it.
-  if (!is_default_stream(user)) {
-    CudaContextHandle owner = nullptr;
-    DL_RETURN_IF_ERROR(context_->call("cuStreamGetCtx", driver.cuStreamGetCtx, user, &owner));
-    if (owner != context_->handle()) {
-      return error(Code::kInvalidArgument, "the batch is on cuda:", context_->ordinal(),
-                   ", the stream is not (or not of the device's primary context)");
-    }
-  }
   const std::lock_guard lock(users_mutex_);
   if (in_flight_.load()) {
     DL_RETURN_IF_ERROR(
@@ -176,6 +181,8 @@ Status CudaSlot::release(void* stream) {
   const CurrentContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
   const std::lock_guard lock(users_mutex_);
+  // One that has waited was looked at then.
+  if (std::find(users_.begin(), users_.end(), user) == users_.end()) DL_RETURN_IF_ERROR(check_stream(user));
   DL_RETURN_IF_ERROR(record_done(user));
   std::erase(users_, user);
   return Status::ok();

@@ -35,7 +35,7 @@ class CudaSlot final : public DeviceSlot {
   void done() noexcept override;
 
   // Fills a slot that is nobody's yet with the first `bytes` of `from`, after what was sent there.
-  Status copy_from(const CudaSlot& from, int64_t bytes);
+  Status copy_from(CudaSlot& from, int64_t bytes);
   int64_t index() const { return index_; }
 
  private:
@@ -44,6 +44,7 @@ class CudaSlot final : public DeviceSlot {
     CudaEvent event = nullptr;
   };
 
+  Status check_stream(CudaStream user);
   Status wait_done();  // the side stream waits for every DONE
   Status record_ready();
   Status record_done(CudaStream stream);  // under users_mutex_

@@ -21,7 +21,7 @@ bool PinnedSlots::lock_range(std::byte* memory, int64_t bytes, bool count_foreig
     return true;
   }
   if (code == kCudaAlreadyRegistered && count_foreign) return true;
-  refusal_ = concat("cuMemHostRegister: ", context_->driver().code_text(code, context_->usable()));
+  refusal_ = concat("cuMemHostRegister: ", context_->code_text(code));
   return false;
 }
 

@@ -100,7 +100,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   call.blocks();
   if (call.code != kSuccess || !known_device(call, device)) return call.code;
   Device& d = call.w.devices[static_cast<size_t>(device)];
-  if (d.lost != kSuccess) return d.lost;
+  if (d.lost != kSuccess) return call.tell(device);
   ++d.retained;
   *context = context_of(device);
   return kSuccess;
@@ -147,12 +147,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext context) {
   if (call.code != kSuccess) return call.code;
   const int32_t device = device_of(call, context);
   if (device < 0) return call.code;
-  // A lost device's context is refused, so that the call counts among those after the loss.
-  const CUresult lost = call.w.devices[static_cast<size_t>(device)].lost;
-  if (lost != kSuccess) {
-    ++call.w.calls_after_loss;
-    return lost;
-  }
+  if (call.w.devices[static_cast<size_t>(device)].lost != kSuccess) return call.tell(device);
   context_stack().push_back(device);
   return kSuccess;
 }

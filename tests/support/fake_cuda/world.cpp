@@ -72,26 +72,36 @@ Call::Call(const char* name, bool needs_context) : w(world()), name_(name) {
   code = judge(needs_context);
 }
 
+CUresult Call::lost() const {
+  if (w.shut_down) return kDeinitialized;
+  return device >= 0 ? w.devices[static_cast<size_t>(device)].lost : CUresult{kSuccess};
+}
+
+CUresult Call::tell(int32_t lost_device) {
+  bool& told = w.shut_down ? w.shut_down_told : w.devices[static_cast<size_t>(lost_device)].told;
+  if (told && std::string(name_) != "cuCtxPopCurrent") ++w.calls_after_loss;
+  told = true;
+  return w.shut_down ? CUresult{kDeinitialized} : w.devices[static_cast<size_t>(lost_device)].lost;
+}
+
 CUresult Call::judge(bool needs_context) {
   ++w.calls_total;
   ++w.calls[name_];
   if (!context_stack().empty()) device = context_stack().back();
-  const CUresult lost = w.shut_down   ? CUresult{kDeinitialized}
-                        : device >= 0 ? w.devices[static_cast<size_t>(device)].lost
-                                      : CUresult{kSuccess};
-  const auto is_lost = [](const Device& d) { return d.lost != kSuccess; };
-  if (lost == kSuccess && device < 0 && !w.devices.empty() &&
-      std::all_of(w.devices.begin(), w.devices.end(), is_lost))
+  if (lost() != kSuccess) return tell(device);
+  // Without a context a call cannot be told; with every device lost, and told, it should not be made either.
+  const auto is_lost = [](const Device& d) { return d.lost != kSuccess && d.told; };
+  if (device < 0 && !w.devices.empty() && std::all_of(w.devices.begin(), w.devices.end(), is_lost))
     ++w.calls_after_loss;
-  if (lost != kSuccess) {
-    if (std::string(name_) != "cuCtxPopCurrent") ++w.calls_after_loss;
-    return lost;
-  }
   for (Fault& fault : w.faults) {
     if (!fault.name.empty() && fault.name != name_) continue;
     if (fault.skip-- > 0 || fault.times == 0) continue;
     if (fault.times > 0) --fault.times;
-    if (is_sticky(fault.code)) w.lose(device >= 0 ? device : 0, fault.code);
+    if (is_sticky(fault.code)) {
+      const int32_t lost_device = std::max(device, 0);
+      w.lose(lost_device, fault.code);
+      return tell(lost_device);
+    }
     return fault.code;
   }
   if (!w.initialized && needs_context) {
@@ -146,9 +156,8 @@ Event* Call::event(CUevent handle) {
 
 void Call::wait(const std::function<bool()>& condition) {
   if (code != kSuccess) return;
-  const auto lost = [&] { return w.shut_down || w.devices[static_cast<size_t>(device)].lost != kSuccess; };
-  w.changed.wait(lock_, [&] { return condition() || lost(); });
-  if (lost()) code = w.shut_down ? CUresult{kDeinitialized} : w.devices[static_cast<size_t>(device)].lost;
+  w.changed.wait(lock_, [&] { return condition() || lost() != kSuccess; });
+  if (lost() != kSuccess) code = tell(device);
 }
 
 }  // namespace fake_cuda

@@ -78,6 +78,7 @@ struct Device {
   uint64_t bytes = uint64_t{1} << 30;
   int32_t retained = 0;
   CUresult lost = kSuccess;
+  bool told = false;  // some call has returned that code
 };
 
 struct Fault {
@@ -101,6 +102,7 @@ struct State {
   bool paused = false;
   int64_t steps = 0;  // operations a paused driver may still run
   bool shut_down = false;
+  bool shut_down_told = false;
   std::vector<Fault> faults;
   int64_t operation_fault_in = -1;  // operations until one fails; -1: none does
   CUresult operation_fault = kSuccess;
@@ -146,6 +148,8 @@ class Call {
   CUresult code = kSuccess;  // not success: return it at once
   int32_t device = -1;       // of the current context
 
+  // A call to a lost device: counted once its caller has been told. Returns what to tell.
+  CUresult tell(int32_t lost_device);
   bool in_child() const { return !lock_.owns_lock(); }
   // The call waits for the device, allocates or makes an object.
   void blocks();
@@ -158,6 +162,7 @@ class Call {
 
  private:
   CUresult judge(bool needs_context);
+  CUresult lost() const;  // of the current context's device
   std::unique_lock<std::mutex> lock_;
   const char* name_;
 };
