@@ -221,7 +221,7 @@ void Loader::stop() noexcept {
   ready_.notify_all();
   if (token_ != nullptr) token_->detach(this);
 
-  const bool may_hang = pipeline_.source != nullptr && pipeline_.source->calls_host();
+  const bool may_hang = pipeline_.calls_host;
   if (may_hang) {
     retired_.wait(monotonic_ns() + kStuckReaderGraceNs, [&] { return workers_alive_.load() == 0; });
   }

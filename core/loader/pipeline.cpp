@@ -191,7 +191,7 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int
   }
   // A batch is shared among those who can fill it at once. Shorter runs cost more: each begins without rows asked
   // into the cache ahead (64 rows of 784 bytes: 10 % of the copy). Except that the host's reader may be slow.
-  const bool calls_host = pipeline.source->calls_host();
+  const bool calls_host = pipeline.calls_host = pipeline.source->calls_host();
   const int64_t workers = std::max<int64_t>(config.num_workers, 1);
   const int64_t threads =
       calls_host || config.num_workers < 1 ? workers : std::min<int64_t>(workers + 1, available_cpus());

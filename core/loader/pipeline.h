@@ -55,6 +55,7 @@ struct Pipeline {
   int64_t record_scratch_bytes = 0;   // Source::scratch_bytes, rounded to 64
   int64_t program_scratch_bytes = 0;  // the largest of the programs
   int64_t run_records = kMaxRunRecords;
+  bool calls_host = false;  // of the source, which is let go when the loader stops
 };
 
 // A field's tail runs on the device where the device can, and what crosses the bus is then no larger than what is
