@@ -10,6 +10,7 @@
 #include "bindings/cli/gather.h"
 #include "bindings/cli/job.h"
 #include "bindings/cli/output.h"
+#include "bindings/cli/plan.h"
 #include "bindings/cli/process.h"
 #include "bindings/cli/text.h"
 
@@ -93,7 +94,9 @@ class Bench {
     while (next(&batch) != DL_OK) {
     }
     result_.first_batch_ms = seconds_since(start) * 1e3;
-    set_in_memory_ = is_set_in_memory();
+    result_.device = device_name(loader_.get());
+    // A device's driver takes anonymous memory of its own: nothing can be concluded from it there.
+    set_in_memory_ = result_.device == "cpu" && is_set_in_memory();
   }
 
   void warm_up() {
@@ -198,6 +201,7 @@ class Bench {
     result_.seconds += elapsed;
     delivered_bytes_ += bytes;
     delivered_samples_ += samples;
+    copied_bytes_ += static_cast<double>(after.copied_bytes - before.copied_bytes);
     wait_seconds_ += static_cast<double>(after.wait_ns - before.wait_ns) * 1e-9;
     return {batches / elapsed, samples / elapsed, bytes / elapsed};
   }
@@ -229,6 +233,7 @@ class Bench {
     result_.us_per_batch = 1e6 / median(batches);
     result_.consumer_wait_percent = 100 * wait_seconds_ / result_.seconds;
     result_.num_workers = stats().num_workers;
+    if (result_.device != "cpu") result_.bus_gb_per_s = copied_bytes_ / result_.seconds * 1e-9;
     if (delivered_bytes_ > 0) result_.cpu_s_per_gb = cpu_seconds / (delivered_bytes_ * 1e-9);
     if (!yardsticks_ || delivered_samples_ <= 0) return;
     result_.gather_gb_per_s = median(gather) * delivered_bytes_ / delivered_samples_ * 1e-9;
@@ -258,6 +263,7 @@ class Bench {
   int64_t batches_a_check_ = 1;
   double delivered_bytes_ = 0;
   double delivered_samples_ = 0;
+  double copied_bytes_ = 0;  // to the device
   double wait_seconds_ = 0;
 };
 

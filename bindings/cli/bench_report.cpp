@@ -37,6 +37,8 @@ std::string bench_json(const BenchResult& result) {
   json.key("num_workers").value(result.num_workers);
   json.key("batches").value(result.batches);
   json.key("seconds").value(result.seconds);
+  json.key("device").value(result.device);
+  optional("bus_gb_per_s", result.bus_gb_per_s);
   return json.end_object().text() + "\n";
 }
 
@@ -59,6 +61,10 @@ std::string bench_text(const BenchResult& result) {
       {"CPU", result.cpu_s_per_gb ? fixed(*result.cpu_s_per_gb, 3) + " s a GB" : "-"},
       {"peak memory", bytes_text(static_cast<double>(result.peak_rss_bytes))},
       {"measured", grouped(result.batches) + " batches in " + fixed(result.seconds, 2) + " s"}};
+  if (result.bus_gb_per_s) {
+    rows.push_back({"device", result.device + ", " + fixed(*result.bus_gb_per_s, 2) +
+                                  " GB/s sent to it; gather and memcpy stay on the host"});
+  }
   if (!result.remark.empty()) rows.push_back({"note", result.remark});
   return table_text(rows, output_width(), 0);
 }

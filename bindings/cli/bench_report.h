@@ -22,7 +22,9 @@ struct BenchResult {
   int64_t num_workers = 0;
   int64_t batches = 0;
   double seconds = 0;
-  std::string remark;  // why there is no gather, or what it stands for
+  std::string device = "cpu";          // where the batches lie
+  std::optional<double> bus_gb_per_s;  // sent to the device; empty on the cpu
+  std::string remark;                  // why there is no gather, or what it stands for
 };
 
 std::string bench_json(const BenchResult& result);

@@ -5,8 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <chrono>
+#include <string_view>
 
 #include "bindings/cli/commands.h"
+#include "bindings/cli/failure.h"
 #include "bindings/cli/job.h"
 #include "bindings/cli/output.h"
 #include "bindings/cli/pack.h"
@@ -28,6 +30,7 @@ class Cat {
         indices_(request.has("indices")) {}
 
   int run() {
+    if (!indices_) check_device();
     const auto load = request_.flag("load_state");
     const auto save = request_.flag("save_state");
     const std::string state = load ? read_state_file(*load) : "";
@@ -66,6 +69,17 @@ class Cat {
       }
     }
     return DL_OK;
+  }
+
+  // Bytes are written from host memory. Found out before anything is opened: it is the command line that is wrong.
+  void check_device() {
+    const char* device = "";
+    dl_error error = DL_ERROR_INIT;
+    job_.check(dl_options_get(job_.options(), "device", &device, &error), error);
+    if (std::string_view(device) == "cpu") return;
+    throw usage_failure("cat writes from host memory: its --device is cpu, got '" + std::string(device) +
+                            "' (bench, and info --plan, take a device)",
+                        "cat");
   }
 
   dl_status write(const dl_batch* batch, dl_error* error) {

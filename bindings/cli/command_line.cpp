@@ -46,7 +46,7 @@ class Parser {
     request_.command = &command;
     known_.push_back({"help", true, false});
     for (const Flag& flag : command.flags) known_.push_back({flag.name, flag.value[0] == '\0', false});
-    for (const auto& option : options_of(command))
+    for (const auto& option : options_of(command.option_scope | command.plan_scope))
       known_.push_back({option.key, option.type == DL_OPTION_BOOL, true});
   }
 
@@ -66,7 +66,9 @@ class Parser {
         request_.positionals.push_back(word);
       }
     }
-    if (!request_.help) check_positionals();
+    if (request_.help) return std::move(request_);
+    check_positionals();
+    for (const Setting& setting : request_.options) check_scope(setting.key, "--" + setting.key);
     return std::move(request_);
   }
 
@@ -96,13 +98,19 @@ class Parser {
       names.push_back("--" + flag.name);
     }
     const std::string shown = word.substr(0, word.find('='));
-    for (const auto& option : option_table()) {
-      if (option.key != name) continue;
-      throw usage_failure(std::string(command_.name) + " takes no " + shown + ": it is an option of " +
-                              (option.scope == DL_SCOPE_LOADER ? "loaders (cat, bench)" : "datasets"),
-                          command_.name);
-    }
+    check_scope(name, shown);
     throw usage_failure("no flag '" + shown + "'" + did_you_mean("--" + name, names), command_.name);
+  }
+
+  // An option of the library, if `key` is one, is of a kind that is taken here.
+  void check_scope(const std::string& key, const std::string& shown) const {
+    for (const auto& option : option_table()) {
+      if (option.key != key || (option.scope & request_.option_scope()) != 0) continue;
+      throw usage_failure(
+          std::string(command_.name) + " takes no " + shown + ": it is an option of " +
+              (option.scope == DL_SCOPE_LOADER ? "loaders (cat, bench, info --plan)" : "datasets"),
+          command_.name);
+    }
   }
 
   void set(const Known& flag, std::string value) {
@@ -179,12 +187,17 @@ std::string Request::option(std::string_view key) const {
   return found == options.rend() ? "" : found->value;
 }
 
-std::vector<dl_option_info> options_of(const Command& command) {
+int32_t Request::option_scope() const {
+  return command->option_scope | (has("plan") ? command->plan_scope : 0);
+}
+
+std::vector<dl_option_info> options_of(int32_t scope) {
   std::vector<dl_option_info> options = option_table();
-  std::erase_if(options,
-                [&](const dl_option_info& option) { return (option.scope & command.option_scope) == 0; });
+  std::erase_if(options, [&](const dl_option_info& option) { return (option.scope & scope) == 0; });
   return options;
 }
+
+std::vector<dl_option_info> options_of(const Command& command) { return options_of(command.option_scope); }
 
 Request parse(std::span<const char* const> words) {
   if (words.empty()) throw usage_failure("which command?");

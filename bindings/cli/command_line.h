@@ -33,6 +33,7 @@ struct Command {
   const char* summary;
   const char* details;
   int32_t option_scope;  // DL_SCOPE_ bits of the library's options it takes
+  int32_t plan_scope;    // and with --plan
   std::span<const Flag> flags;
   int32_t positionals;  // wanted
   int (*run)(const Request& request, const Interrupts& interrupts);
@@ -59,12 +60,14 @@ struct Request {
   std::optional<double> seconds(std::string_view name) const;  // > 0
   std::string option(std::string_view key) const;              // the last value given, or ""
   const std::string& uri() const { return positionals.at(0); }
+  int32_t option_scope() const;  // of the library's options that count here
 };
 
 // Throws Failure with status 2.
 Request parse(std::span<const char* const> words);
 
-// The library's options that `command` takes.
+// The library's options of these DL_SCOPE_ bits / that `command` takes.
+std::vector<dl_option_info> options_of(int32_t scope);
 std::vector<dl_option_info> options_of(const Command& command);
 
 std::string command_help(const Command& command);

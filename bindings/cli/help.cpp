@@ -10,7 +10,12 @@ namespace dataline::cli {
 namespace {
 
 constexpr Flag kJson{"json", "", "one line of JSON"};
-constexpr Flag kInfoFlags[] = {kJson};
+constexpr Flag kInfoFlags[] = {
+    {"plan", "",
+     "also where each part of a sample's way runs, and the bytes that cross the bus; "
+     "takes the options of loaders (transform, device, ...)"},
+    kJson,
+};
 constexpr Flag kTableFlags[] = {kJson};
 constexpr Flag kCatFlags[] = {
     {"field", "F", "the field to write; needed when there are several"},
@@ -31,7 +36,8 @@ constexpr char kCatDetails[] =
 constexpr char kBenchDetails[] =
     "Times a consumer that takes batches and releases them. `gather` is a bare loop on as many threads that "
     "copies the same rows in the same order into as many slots of the same size; `memcpy` is one thread that "
-    "copies the set's bytes in file order. Both read a copy of the set's rows, as a loader without transform "
+    "copies the set's bytes in file order. Both stay in host memory, whatever the device, and read a copy of "
+    "the set's rows, as a loader without transform "
     "delivers them, of up to 8 GiB and half of the free memory, made after the loader's peak memory was "
     "taken. Rounds of loader, gather and memcpy alternate; each rate is the median of its rounds.";
 constexpr char kCompletionDetails[] = "For bash: source <(dataline completion bash)";
@@ -41,19 +47,19 @@ constexpr int32_t kAllScopes = DL_SCOPE_DATASET | DL_SCOPE_LOADER;
 // clang-format off
 constexpr std::array kCommands = {
     Command{"info", "a URI", "format, samples and fields of a dataset", "",
-            DL_SCOPE_DATASET, kInfoFlags, 1, run_info},
+            DL_SCOPE_DATASET, kAllScopes, kInfoFlags, 1, run_info},
     Command{"cat", "a URI", "run the loader and write what it delivers", kCatDetails,
-            kAllScopes, kCatFlags, 1, run_cat},
+            kAllScopes, 0, kCatFlags, 1, run_cat},
     Command{"bench", "a URI", "measure the loader against this machine's own limits", kBenchDetails,
-            kAllScopes, kBenchFlags, 1, run_bench},
+            kAllScopes, 0, kBenchFlags, 1, run_bench},
     Command{"options", "", "every option: type, default, limits, meaning", "",
-            0, kTableFlags, 0, run_options},
+            0, 0, kTableFlags, 0, run_options},
     Command{"transforms", "", "every operator of --transform and its arguments", "",
-            0, kTableFlags, 0, run_transforms},
+            0, 0, kTableFlags, 0, run_transforms},
     Command{"version", "", "version, ABI, build features and what this machine offers", "",
-            0, kTableFlags, 0, run_version},
+            0, 0, kTableFlags, 0, run_version},
     Command{"completion", "bash, zsh or fish", "print a completion script for a shell", kCompletionDetails,
-            0, {}, 1, run_completion},
+            0, 0, {}, 1, run_completion},
 };
 // clang-format on
 

@@ -1,11 +1,13 @@
-// `dataline info`: what a dataset holds.
+// `dataline info`: what a dataset holds, and with --plan where a loader of it does what.
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
 #include <span>
 
 #include "bindings/cli/commands.h"
 #include "bindings/cli/job.h"
 #include "bindings/cli/json.h"
 #include "bindings/cli/output.h"
+#include "bindings/cli/plan.h"
 #include "bindings/cli/text.h"
 
 namespace dataline::cli {
@@ -19,7 +21,7 @@ std::span<const dl_view> fields_of(const dl_dataset* dataset) {
 
 const char* kind_name(const dl_view& field) { return field.kind == DL_KIND_RAGGED ? "ragged" : "dense"; }
 
-std::string as_json(const dl_dataset* dataset) {
+std::string as_json(const dl_dataset* dataset, const std::optional<Plan>& plan) {
   Json json;
   json.begin_object();
   json.key("format").value(dl_dataset_format(dataset));
@@ -40,10 +42,12 @@ std::string as_json(const dl_dataset* dataset) {
     json.key("axes").text_or_null(field.axes);
     json.end_object();
   }
-  return json.end_array().end_object().text() + "\n";
+  json.end_array();
+  if (plan) append_plan(*plan, json);
+  return json.end_object().text() + "\n";
 }
 
-std::string as_table(const dl_dataset* dataset) {
+std::string as_table(const dl_dataset* dataset, const std::optional<Plan>& plan) {
   const int64_t samples = dl_dataset_count(dataset);
   std::vector<std::vector<std::string>> head = {{"format", dl_dataset_format(dataset)},
                                                 {"uri", dl_dataset_uri(dataset)},
@@ -56,7 +60,8 @@ std::string as_table(const dl_dataset* dataset) {
                     shape_text(field.shape, field.rank), field.axes[0] != '\0' ? field.axes : "-",
                     field.bytes < 0 ? "varies" : grouped(field.bytes)});
   }
-  return table_text(head, output_width(), 0) + "\n" + table_text(rows, output_width(), 0);
+  return table_text(head, output_width(), 0) + "\n" + table_text(rows, output_width(), 0) +
+         (plan ? "\n" + plan_table(*plan) : "");
 }
 
 }  // namespace
@@ -65,8 +70,10 @@ int run_info(const Request& request, const Interrupts& interrupts) {
   Progress progress;
   Job job(request, interrupts, progress);
   const Dataset dataset = job.open();
+  std::optional<Plan> plan;
+  if (request.has("plan")) plan = plan_of(job.create(dataset.get()).get());
   progress.clear();
-  print(request.has("json") ? as_json(dataset.get()) : as_table(dataset.get()), interrupts);
+  print(request.has("json") ? as_json(dataset.get(), plan) : as_table(dataset.get(), plan), interrupts);
   return 0;
 }
 

@@ -29,7 +29,7 @@ Job::Job(const Request& request, const Interrupts& interrupts, Progress& progres
   check(dl_options_set_log(options, progress.log(), &error), error);
 
   // In the order given, so that the last of two wins; array options only once: a file may be a pipe.
-  const auto table = options_of(*request.command);
+  const auto table = options_of(request.option_scope());
   for (const dl_option_info& option : table) {
     const std::string preset = default_of(*request.command, option);
     if (preset != option.default_value) set(option, preset);

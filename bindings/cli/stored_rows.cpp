@@ -9,6 +9,7 @@
 #include <limits>
 #include <new>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "bindings/cli/failure.h"
@@ -71,6 +72,7 @@ Loader taking_loader(dl_dataset* dataset, const dl_options* like, int64_t batch_
   for (const char* key : {"io", "memory_budget", "max_bytes_per_sample", "num_workers"}) {
     const char* value = "";
     check(dl_options_get(like, key, &value, &error), error);
+    if (std::string_view(value) == "device") value = "auto";  // these rows are taken to the host
     check(dl_options_set(raw, key, value, &error), error);
   }
   check(dl_options_set_i64(raw, "batch_size", batch_size, &error), error);

@@ -104,7 +104,10 @@ int run_transforms(const Request& request, const Interrupts& interrupts) {
 }
 
 std::string default_of(const Command& command, const dl_option_info& option) {
-  if (std::string_view(command.name) == "cat" && std::string_view(option.key) == "epochs") return "1";
+  const std::string_view name = command.name;
+  const std::string_view key = option.key;
+  if (name == "cat" && key == "epochs") return "1";
+  if (name == "info" && key == "num_workers") return "0";  // its loader is asked, not run
   return option.default_value;
 }
 

@@ -16,6 +16,7 @@ import unittest
 
 PROGRAM = ""
 SHARED_DATA = ""
+FAKE_DRIVER = ""  # a CUDA driver that needs no GPU, or ""
 SECONDS = 60  # a command that takes longer hangs
 
 
@@ -127,10 +128,12 @@ def one_line(text):
 
 
 def main():
-    global PROGRAM, SHARED_DATA
+    global PROGRAM, SHARED_DATA, FAKE_DRIVER
     if len(sys.argv) < 3:
         sys.exit("usage: NAME_test.py PATH_TO_DATALINE SHARED_DATA_DIR [unittest arguments]")
     PROGRAM, SHARED_DATA = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+    beside = os.path.join(os.path.dirname(os.path.dirname(PROGRAM)), "lib", "libfake_cuda.so")
+    FAKE_DRIVER = beside if os.path.exists(beside) else ""
     result = unittest.main(module="__main__", argv=[sys.argv[0], *sys.argv[3:]], exit=False, verbosity=2).result
     for test, reason in result.skipped:
         print(f"skipped: {test.id().removeprefix('__main__.')}: {reason}")
