@@ -27,6 +27,9 @@ AROUND = """#include <chrono>
 void train_step(dataline::Span<const float> images, dataline::Span<const int64_t> labels);
 void train_step(const dataline::Batch& batch);
 void draw_frame();
+void launch_kernels(const void* device_memory, int64_t samples, void* stream);
+extern void* const stream;
+extern const int rank, local_rank, world_size;
 """
 
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "tests/cpp/fake_driver.h"
 #include "tests/cpp/support.h"
 #include "tests/memory/temp_files.h"
 
@@ -194,6 +195,39 @@ TEST(CppTorch, TensorsThatCannotBeBorrowedAreRefusedByName) {
   const at::Tensor sparse = at::eye(3).to_sparse();
   EXPECT_EQ(try_borrow_tensors({{"x", sparse}}).status(), DL_ERR_UNSUPPORTED);
 }
+
+TEST(CppTorch, AFieldIsCopiedIntoATensorThatStaysWhereItIs) {
+  Loader loader(counting_i64(10), {{"batch_size", 4}, {"epochs", 1}});
+  const at::Tensor input = at::zeros({4}, at::kLong);
+  const void* const place = input.data_ptr();
+  copy_into(loader.next().value(), "data", input);
+  EXPECT_TRUE(input.equal(range(4)));
+  copy_into(loader.next().value(), 0, input);
+  EXPECT_TRUE(input.equal(range(8).slice(0, 4)));
+  EXPECT_EQ(input.data_ptr(), place);
+  EXPECT_EQ(loader.stats().leases_held, 0) << "the batch may go at once";
+  const Batch shorter = loader.next().value();
+  EXPECT_EQ(try_copy_into(shorter, "data", input).status(), DL_ERR_MISMATCH);
+  EXPECT_TRUE(says(try_copy_into(shorter, "data", input).error(), {"'data'", "Long [2]", "Long [4]"}));
+  EXPECT_TRUE(says(try_copy_into(shorter, "data", at::zeros({2})).error(), {"Long [2]", "Float [2]"}));
+  EXPECT_TRUE(says(try_copy_into(shorter, "data", at::Tensor()).error(), {"not a tensor"}));
+  EXPECT_EQ(try_copy_into(shorter, "label", input).status(), DL_ERR_NO_SUCH_FIELD);
+  EXPECT_TRUE(input.equal(range(8).slice(0, 4))) << "refused before anything is written";
+}
+
+#if !DATALINE_TORCH_CUDA
+TEST(CppTorch, ADeviceThatThisLibTorchCannotUseIsRefusedByName) {
+  Loader loader(counting_i64(10), FakeDriver::options().set("batch_size", 4));
+  const Batch batch = loader.next().value();
+  const Result<at::Tensor> tensor = try_to_tensor(batch, "data");
+  EXPECT_EQ(tensor.status(), DL_ERR_UNSUPPORTED);
+  EXPECT_TRUE(says(tensor.error(), {"'data'", "cuda:0", "LibTorch " TORCH_VERSION, "device=cpu"}));
+  EXPECT_EQ(thrown_by([&] { to_tensors(batch, "data"); }).code(), DL_ERR_UNSUPPORTED);
+  EXPECT_EQ(try_copy_into(batch, "data", at::zeros({4}, at::kLong)).status(), DL_ERR_UNSUPPORTED);
+  EXPECT_TRUE(indices_tensor(batch).equal(range(4))) << "host memory, on every device";
+  EXPECT_EQ(device_option(at::kCUDA), "cuda:0");
+}
+#endif
 
 }  // namespace
 }  // namespace dataline::cpp_tests

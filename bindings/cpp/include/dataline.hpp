@@ -17,6 +17,8 @@
 //            Error. Without exceptions f() ends the process through the failure hook (error.hpp): hosts that are
 //            built so use try_f(). Codes are the DL_ERR_* of dataline.h; constructors have static try_ twins.
 // Options    Keys, defaults and limits are the library's own (option_table() lists them); nothing here adds to them.
+// Devices    With device=cuda:N a view's data() is device memory: Batch::wait(stream), then kernels of that stream;
+//            what reads on the host (as, rows, writable) is refused. Releasing a batch never waits for them.
 // Threading  As in dataline.h: datasets and tokens from any thread; Loader::next, cancel and interrupt from several
 //            threads at once; options, epochs and iterators from one at a time. Copies of one Batch: any thread; one
 //            Batch object: one at a time.
@@ -32,12 +34,14 @@
 #include <dataline/batch.hpp>
 #include <dataline/cancel_token.hpp>
 #include <dataline/dataset.hpp>
+#include <dataline/device.hpp>
 #include <dataline/dtype.hpp>
 #include <dataline/epoch.hpp>
 #include <dataline/error.hpp>
 #include <dataline/loader.hpp>
 #include <dataline/loan.hpp>
 #include <dataline/options.hpp>
+#include <dataline/plan.hpp>
 #include <dataline/reader.hpp>
 #include <dataline/setting.hpp>
 #include <dataline/span.hpp>

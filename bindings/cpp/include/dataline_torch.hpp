@@ -10,10 +10,14 @@
 //            max_leases, until its last alias is gone: on any thread, also after the loader. clone() what has to stay.
 //            Work in place is fine, the dataset's bytes are never touched; but views that say read_only() overlap
 //            another view of the batch (tokens, views=true), and LibTorch knows no read-only tensors.
+// Devices    With device=cuda:N (device_option of a torch::Device) tensors are CUDA tensors over the batch's device memory.
+//            The stream that LibTorch works in when one is made waits for the copies, and the memory is written again
+//            only after what was queued there by the time the last alias went: no synchronisation, no record_stream. A
+//            second stream: also_on(batch, stream). A CUDA graph's static inputs: copy_into(batch, "image", input).
 // Tensors    Shape, strides and dtype are the view's; requires_grad is off. Ragged: the packed data, and
 //            offsets_tensor has where the samples begin.
 // Errors     As in dataline.hpp: f() throws dataline::Error, try_f() returns a Result. What LibTorch throws passes
-//            through (c10::Error). DL_ERR_UNSUPPORTED: a dtype this LibTorch does not have, a field not on the host.
+//            through (c10::Error). DL_ERR_UNSUPPORTED: a dtype this LibTorch does not have, a device it does not run.
 // Versions   LibTorch 1.13 and later. Since 0.1.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -21,11 +25,13 @@
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/from_blob.h>
+#include <c10/util/StringUtil.h>
 #include <torch/version.h>
 
 #include <array>
 #include <cstdint>
 #include <dataline.hpp>
+#include <dataline_torch/cuda.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,14 +59,17 @@ constexpr TorchType kTorchTypes[] = {
 #endif
 };
 
-// A tensor of memory that lives as long as `batch`, of which it takes a reference of its own.
+// A tensor of memory that lives as long as `batch`, of which it takes a reference of its own. `where` is told, not asked
+// of LibTorch, which would ask the driver.
 inline at::Tensor tensor_of(const Batch& batch, const void* data, at::IntArrayRef shape,
-                            at::IntArrayRef strides, at::ScalarType type) {
+                            at::IntArrayRef strides, at::ScalarType type,
+                            at::Device where = at::Device(at::DeviceType::CPU)) {
   Batch held = batch;
   // A plain pointer fits into std::function without an allocation; a Batch would not.
   dl_batch* const raw = held.get();
   at::Tensor tensor = at::from_blob(
-      const_cast<void*>(data), shape, strides, [raw](void*) { dl_batch_release(raw); }, type);
+      const_cast<void*>(data), shape, strides, [raw](void*) { dl_batch_release(raw); },
+      at::TensorOptions(type).device(where), where);
   static_cast<void>(held.release());  // the tensor's from here on
   return tensor;
 }
@@ -69,6 +78,17 @@ inline at::IntArrayRef array_ref(Span<const int64_t> span) noexcept { return {sp
 
 inline Error torch_refusal(const View& view, const std::string& why) {
   return Error(DL_ERR_UNSUPPORTED, "field '" + std::string(view.name()) + "' is " + why);
+}
+
+// DL_OK where `target` can take what `from`, the tensor of `view`, holds.
+inline Error unlike(const View& view, const at::Tensor& from, const at::Tensor& target) {
+  const auto what = [](const at::Tensor& tensor) {
+    return c10::str(tensor.scalar_type(), " ", tensor.sizes());
+  };
+  if (target.defined() && target.scalar_type() == from.scalar_type() && target.sizes() == from.sizes())
+    return {};
+  return Error(DL_ERR_MISMATCH, "field '" + std::string(view.name()) + "' is " + what(from) +
+                                    ", the target is " + (target.defined() ? what(target) : "not a tensor"));
 }
 
 }  // namespace detail
@@ -90,16 +110,28 @@ inline Result<int32_t> try_dtype_of(at::ScalarType type) {
   return Error(DL_ERR_UNSUPPORTED, std::string("no dtype is ") + at::toString(type));
 }
 
-// `view`, which is of `batch`.
-inline Result<at::Tensor> try_to_tensor(const Batch& batch, const View& view) {
+namespace detail {
+
+// The tensor of a view that wait_current was called for.
+inline Result<at::Tensor> ready_tensor(const Batch& batch, const View& view) {
   const Result<at::ScalarType> type = try_scalar_type(view.dtype());
   if (!type) {
-    return detail::torch_refusal(
+    return torch_refusal(
         view, std::string(view.dtype_name()) + ", which LibTorch " TORCH_VERSION " does not have: cast it");
   }
-  if (view.device_type() != DL_DEVICE_CPU) return detail::torch_refusal(view, "not in host memory");
-  return detail::tensor_of(batch, view.data(), detail::array_ref(view.shape()),
-                           detail::array_ref(view.strides()), *type);
+  at::Device where(at::DeviceType::CPU);
+  if (!view.device().is_cpu()) {
+    where = at::Device(at::DeviceType::CUDA, static_cast<at::DeviceIndex>(view.device_index()));
+  }
+  return tensor_of(batch, view.data(), array_ref(view.shape()), array_ref(view.strides()), *type, where);
+}
+
+}  // namespace detail
+
+// `view`, which is of `batch`. On a device: for the stream in which LibTorch works there now.
+inline Result<at::Tensor> try_to_tensor(const Batch& batch, const View& view) {
+  if (const Result<void> ready = detail::wait_current(batch, view); !ready) return ready.error();
+  return detail::ready_tensor(batch, view);
 }
 // A field by name or number.
 template <typename Name>
@@ -113,10 +145,34 @@ at::Tensor to_tensor(const Batch& batch, const Field& field) {
   return try_to_tensor(batch, field).value();
 }
 
-// auto [image, label] = to_tensors(batch, "image", "label");
+// auto [image, label] = to_tensors(batch, "image", "label"); a stream waits once for all of them.
 template <typename... Names>
 std::array<at::Tensor, sizeof...(Names)> to_tensors(const Batch& batch, const Names&... fields) {
-  return {to_tensor(batch, fields)...};
+  const Views views = batch.views();
+  if (!views.empty()) detail::wait_current(batch, views[0]).value();  // a loader has one device
+  return {detail::ready_tensor(batch, batch[fields]).value()...};
+}
+
+// Copies a field into a tensor that stays where it is, as a CUDA graph's static inputs do: in the stream in which
+// LibTorch works now, outside of a capture; the batch may go at once. From the cpu it waits for the copy. DL_ERR_MISMATCH:
+// another shape or dtype, such as a last batch that is shorter (last_batch=drop or pad).
+inline Result<void> try_copy_into(const Batch& batch, const View& view, const at::Tensor& target) {
+  const Result<at::Tensor> from = try_to_tensor(batch, view);
+  if (!from) return from.error();
+  if (const Error wrong = detail::unlike(view, *from, target); wrong.code() != DL_OK) return wrong;
+  // Host memory may be refilled as soon as the batch is given back; device memory is not before the copy is done.
+  target.copy_(*from, !view.device().is_cpu());
+  return {};
+}
+template <typename Name>
+Result<void> try_copy_into(const Batch& batch, const Name& field, const at::Tensor& target) {
+  const Result<View> view = batch.try_view(field);
+  if (!view) return view.error();
+  return try_copy_into(batch, *view, target);
+}
+template <typename Field>
+void copy_into(const Batch& batch, const Field& field, const at::Tensor& target) {
+  try_copy_into(batch, field, target).value();
 }
 
 // Of a ragged view: i64 [samples + 1]; sample i is rows [offsets[i], offsets[i + 1]) of the data. DL_ERR_MISMATCH: dense.

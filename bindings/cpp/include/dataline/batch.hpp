@@ -85,22 +85,23 @@ class Batch {
     return detail::span_of(all.sample_sources, all.samples);
   }
 
-  // Makes `stream` (a CUstream or cudaStream_t; nullptr: CUDA's legacy stream) wait until the batch is ready. Nothing
-  // to wait for on the cpu device.
+  // Batches in device memory are handed out while their copies are in flight. Work queued later in `stream` (a CUstream
+  // or cudaStream_t of that device; nullptr: CUDA's legacy stream) begins after the batch is complete; the host does
+  // not wait. Once in each stream that reads the batch, before its first use there; the stream must live until the
+  // batch is released. Nothing to wait for on the cpu device. DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
   Result<void> try_wait(void* stream) const {
     return detail::result_of([&](dl_error* error) { return dl_batch_wait(batch_, stream, error); });
   }
   void wait(void* stream) const { try_wait(stream).value(); }
-  // Gives this reference up once the work now in `stream` is done; the batch is empty then.
+  // Gives this reference up: its memory is written again only after the work now in `stream` is done. The batch is
+  // empty then, whatever the result. reset() and the destructor do the same for every stream that waited.
   Result<void> try_release_on(void* stream) {
-    Result<void> done =
-        detail::result_of([&](dl_error* error) { return dl_batch_release_on(batch_, stream, error); });
-    if (done) batch_ = nullptr;
-    return done;
+    dl_batch* const given = std::exchange(batch_, nullptr);
+    return detail::result_of([&](dl_error* error) { return dl_batch_release_on(given, stream, error); });
   }
   void release_on(void* stream) { try_release_on(stream).value(); }
 
-  // A field as a DLPack tensor, which holds the batch until its deleter runs (any thread, also after the loader).
+  // A field as a DLPack tensor on its device (wait() comes before what reads it in a stream), which holds the batch until its deleter runs (any thread, also after the loader).
   // Tensor: DLManagedTensorVersioned, or DLManagedTensor, for which read-only fields are refused
   // (DL_ERR_UNSUPPORTED). The host includes dlpack.h. Ragged: the packed data.
   template <typename Tensor = DLManagedTensorVersioned>

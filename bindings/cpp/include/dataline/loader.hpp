@@ -8,6 +8,7 @@
 #include <dataline/error.hpp>
 #include <dataline/loan.hpp>
 #include <dataline/options.hpp>
+#include <dataline/plan.hpp>
 #include <dataline/span.hpp>
 #include <dataline/views.hpp>
 
@@ -158,6 +159,17 @@ class Loader {
     int32_t count = 0;
     const dl_view* views = dl_loader_fields(loader_.get(), &count);
     return Views(views, count);
+  }
+  // Where each part of a sample's way runs, and what crosses the bus. Its texts borrow from this loader.
+  Plan plan() const {
+    Plan plan;
+    const int32_t count = dl_loader_plan_count(loader_.get());
+    for (int32_t i = 0; i < count; ++i) {
+      dl_plan_stage stage = {};
+      stage.struct_size = sizeof stage;
+      if (dl_loader_plan_at(loader_.get(), i, &stage, nullptr) == DL_OK) plan.stages.push_back(stage);
+    }
+    return plan;
   }
   // Counters since create; dl_stats says what each means. Times are nanoseconds.
   Result<dl_stats> try_stats() const {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <dataline/device.hpp>
 #include <dataline/dtype.hpp>
 #include <dataline/error.hpp>
 #include <dataline/rows.hpp>
@@ -46,7 +47,9 @@ class View {
   // DL_DEVICE_*
   int32_t device_type() const noexcept { return view_->device_type; }
   int32_t device_index() const noexcept { return view_->device_index; }
-  // The first element, on that device; NULL in a schema.
+  Device device() const noexcept { return {view_->device_type, view_->device_index}; }
+  // The first element, on that device; NULL in a schema. Not on the cpu: Batch::wait(stream) comes before what reads it
+  // in a stream, and as, writable and rows are refused.
   const void* data() const noexcept {
     return view_->data == nullptr ? nullptr : static_cast<const char*>(view_->data) + view_->byte_offset;
   }
@@ -58,7 +61,7 @@ class View {
   int64_t samples() const noexcept;
 
   // All elements in C order, dense or packed ragged. DL_ERR_MISMATCH: T is another dtype (std::byte fits all);
-  // DL_ERR_UNSUPPORTED: not on the host, or not contiguous (rows() may do); DL_ERR_WRONG_STATE: a schema.
+  // DL_ERR_UNSUPPORTED: on a device, or not contiguous (rows() may do); DL_ERR_WRONG_STATE: a schema.
   template <typename T>
   Span<const T> as() const {
     if (const Fault fault = as_fault<T>(); fault != Fault::kNone) refuse<T>(fault);
@@ -175,7 +178,9 @@ class View {
       case Fault::kSchema:
         return about(DL_ERR_WRONG_STATE, "is of a schema and has no data");
       case Fault::kDevice:
-        return about(DL_ERR_UNSUPPORTED, "is not in host memory");
+        return about(DL_ERR_UNSUPPORTED, "is on " + device().name() +
+                                             ", not in host memory: give data() to what runs there, after "
+                                             "Batch::wait(stream), or load with device=cpu");
       case Fault::kStrides:
         return about(DL_ERR_UNSUPPORTED, "is not contiguous");
       case Fault::kReadOnly:
