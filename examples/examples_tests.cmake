@@ -80,6 +80,13 @@ if(TARGET example_train_cnn)
   example_test(TrainCnnLearns
     ${expect} 0 "test accuracy: [89][0-9]" $<TARGET_FILE:example_train_cnn> "${work}/digits" 6)
   set_tests_properties(examples.TrainCnnLearns PROPERTIES FIXTURES_REQUIRED example_digits)
+  example_test(TrainCnnRefusesDevicesThatAreNone
+    ${expect} 2 "usage: example_train_cnn .*--device" $<TARGET_FILE:example_train_cnn> --device tpu9 "${work}/digits")
+  # 1 and a line where there is no GPU, the whole training where there is one.
+  example_test(TrainCnnTakesADeviceOrSaysThatThereIsNone
+    ${expect} "0|1" "(finds no CUDA device here|test accuracy: [89][0-9])" $<TARGET_FILE:example_train_cnn>
+    --device cuda "${work}/digits" 6)
+  set_tests_properties(examples.TrainCnnTakesADeviceOrSaysThatThereIsNone PROPERTIES FIXTURES_REQUIRED example_digits)
   example_test(TrainCnnNamesMissingFiles
     ${expect} 1 "example_train_cnn: .*nowhere" $<TARGET_FILE:example_train_cnn> "${work}/nowhere")
 endif()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# expect.sh STATUS REGEX COMMAND...: passes if the command ends with STATUS and its output, taken as one text, matches.
+# expect.sh STATUS REGEX COMMAND...: passes if the command ends with STATUS (one, or "0|1") and its output, taken as one text, matches.
 # SPDX-License-Identifier: Apache-2.0
 set -u
 status=$1 regex=$2
@@ -7,8 +7,8 @@ shift 2
 output=$("$@" 2>&1)
 got=$?
 printf '%s\n' "$output"
-if [[ $got -ne $status ]]; then
-  printf 'expect.sh: exit status %d, expected %d\n' "$got" "$status"
+if [[ ! $got =~ ^($status)$ ]]; then
+  printf 'expect.sh: exit status %d, expected %s\n' "$got" "$status"
   exit 1
 fi
 if [[ ! $output =~ $regex ]]; then
