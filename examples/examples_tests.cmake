@@ -91,6 +91,19 @@ if(TARGET example_train_cnn)
     ${expect} 1 "example_train_cnn: .*nowhere" $<TARGET_FILE:example_train_cnn> "${work}/nowhere")
 endif()
 
+# Plain CUDA.
+if(TARGET example_cuda_prefetch)
+  # All bits equal where there is a GPU, 1 and a line that says what is missing where there is none.
+  example_test(CudaPrefetchChecksEveryBitOrSaysThatThereIsNoDevice
+    ${expect} "0|1" "(stream waited for data: .*check: all bits as on the host|example_cuda_prefetch: no CUDA device: )"
+    $<TARGET_FILE:example_cuda_prefetch> --batches 20)
+  example_test(CudaPrefetchRefusesWords
+    ${expect} 2 "usage: example_cuda_prefetch" $<TARGET_FILE:example_cuda_prefetch> --batches none)
+else()
+  example_test(CudaPrefetchChecksEveryBitOrSaysThatThereIsNoDevice
+    bash -c "echo 'skipped: there is no CUDA compiler (DATALINE_NVCC or CUDACXX names one)'; exit 77")
+endif()
+
 # The generated text's unigram costs 2.86 nats.
 example_test(TrainTokensBeatsUnigram
   ${expect} 0 "validation loss: 0\\.[0-9]+ nats" $<TARGET_FILE:example_train_tokens> --epochs 1 --out "${work}/tokens")

@@ -29,8 +29,10 @@ std::vector<std::byte> host_bytes(const View& view) {
   return {bytes.begin(), bytes.end()};
 }
 
-TEST(CppDevice, AViewNamesItsDeviceAndRefusesTheHost) {
-  Loader loader(images(), job(FakeDriver::options()));
+class CppDevice : public OnFakeCuda {};
+
+TEST_F(CppDevice, AViewNamesItsDeviceAndRefusesTheHost) {
+  Loader loader(images(), job(on()));
   EXPECT_EQ(loader.fields()["image"].device(), (Device{DL_DEVICE_CUDA, 0}));
   const Batch batch = loader.next().value();
   const View image = batch["image"];
@@ -46,15 +48,14 @@ TEST(CppDevice, AViewNamesItsDeviceAndRefusesTheHost) {
   EXPECT_EQ(batch.sample_indices().size(), 16u) << "stay on the host";
 }
 
-TEST(CppDevice, AStreamThatWaitedReadsWhatTheCpuDelivers) {
-  const FakeDriver driver;
-  Loader device(images(), job(FakeDriver::options())), host(images(), job());
-  void* const stream = driver.make_stream();
+TEST_F(CppDevice, AStreamThatWaitedReadsWhatTheCpuDelivers) {
+  Loader device(images(), job(on())), host(images(), job());
+  const CUstream stream = make_stream();
   for (Batch batch : device) {
     const Batch same = host.next().value();
     batch.wait(stream);
     for (const char* field : {"image", "label"}) {
-      EXPECT_EQ(driver.read(batch[field], stream), host_bytes(same[field])) << field << ' ' << batch.step();
+      EXPECT_EQ(read(batch[field], stream), host_bytes(same[field])) << field << ' ' << batch.step();
     }
     batch.release_on(stream);
     EXPECT_FALSE(batch);
@@ -66,10 +67,10 @@ TEST(CppDevice, AStreamThatWaitedReadsWhatTheCpuDelivers) {
   EXPECT_EQ(stats.copied_bytes / 100, device.plan().bus_bytes());
 }
 
-TEST(CppDevice, ABatchIsGivenUpEvenWhereTheReleaseFails) {
+TEST_F(CppDevice, ABatchIsGivenUpEvenWhereTheReleaseFails) {
   Batch batch;
   EXPECT_EQ(batch.try_release_on(nullptr).status(), DL_ERR_INVALID_ARGUMENT);
-  Loader loader(images(), job(FakeDriver::options()));
+  Loader loader(images(), job(on()));
   batch = loader.next().value();
   const Batch second = batch;
   static_cast<void>(batch.try_release_on(nullptr));
@@ -77,9 +78,9 @@ TEST(CppDevice, ABatchIsGivenUpEvenWhereTheReleaseFails) {
   EXPECT_EQ(loader.stats().leases_held, 1) << "the other reference";
 }
 
-TEST(CppDevice, ThePlanSaysWhatCrossesTheBus) {
+TEST_F(CppDevice, ThePlanSaysWhatCrossesTheBus) {
   EXPECT_EQ(Loader(images(), job()).plan().bus_bytes(), 0);
-  const Loader loader(images(), job(FakeDriver::options()));
+  const Loader loader(images(), job(on()));
   const Plan plan = loader.plan();
   EXPECT_EQ(plan.bus_bytes(), 18 + 8);
   std::string on_device;
@@ -90,7 +91,7 @@ TEST(CppDevice, ThePlanSaysWhatCrossesTheBus) {
   EXPECT_EQ(on_device, "copy; normalize(mean=0.5, std=0.25), chw; ");
 }
 
-TEST(CppDevice, NoDriverIsAnErrorThatNamesTheLibrary) {
+TEST_F(CppDevice, NoDriverIsAnErrorThatNamesTheLibrary) {
   const Result<Loader> loader =
       Loader::try_create(images(), {{"device", "cuda:0"}, {"cuda_library", "/nowhere/libcuda.so"}});
   EXPECT_EQ(loader.status(), DL_ERR_NO_DEVICE);

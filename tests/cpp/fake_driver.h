@@ -1,9 +1,7 @@
-// The fake CUDA driver, as a consumer in the same process sees it: a stream of its own and copies back to the host. Real
-// entry points, looked up in the library that the loader opens too.
+// A consumer on the fake CUDA driver: streams of its own and copies back to the host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -11,69 +9,74 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/fake_cuda/driver_api.h"
+#include "tests/support/fake_cuda/fake_cuda.h"
+
 namespace dataline::cpp_tests {
 
-class FakeDriver {
- public:
-  FakeDriver() : library_(dlopen(path(), RTLD_NOW | RTLD_LOCAL)) {
-    if (library_ == nullptr) ADD_FAILURE() << dlerror();
+// Each test begins with a driver of two devices whose operations are late, and ends with one that was not misused and on
+// which nothing is left alive.
+class OnFakeCuda : public testing::Test {
+ protected:
+  OnFakeCuda() {
+    fake_cuda_reset();
+    fake_cuda_devices(2, int64_t{1} << 28);
+    fake_cuda_seed(1);
+    for (CUdevice device = 0; device < 2; ++device) {
+      EXPECT_EQ(cuInit(0), 0);
+      EXPECT_EQ(cuDevicePrimaryCtxRetain(&contexts_[device], device), 0);
+    }
   }
-  static const char* path() { return DATALINE_FAKE_CUDA; }
-
-  // Options of a loader on a device of it.
-  static Options options(const std::string& device = "cuda:0") {
-    return {{"device", device}, {"cuda_library", path()}};
+  ~OnFakeCuda() override {
+    for (const auto& [stream, device] : streams_) {
+      const Current current(contexts_[device]);
+      EXPECT_EQ(cuStreamDestroy_v2(stream), 0);
+    }
+    for (CUdevice device = 0; device < 2; ++device) EXPECT_EQ(cuDevicePrimaryCtxRelease_v2(device), 0);
+    for (int64_t i = 0; i < fake_cuda_misuses(); ++i) ADD_FAILURE() << fake_cuda_misuse(i);
+    for (const char* kind : {"contexts", "streams", "events", "allocations", "registrations"})
+      EXPECT_EQ(fake_cuda_live(kind), 0) << kind;
+    fake_cuda_reset();
   }
 
-  // A stream in the primary context of a device, which loaders use too.
-  void* make_stream(int ordinal = 0) const {
-    const Current current(*this, ordinal);
-    void* stream = nullptr;
-    EXPECT_EQ(call<int(void**, unsigned)>("cuStreamCreate")(&stream, 1), 0);
+  // A loader's options on a device of it.
+  static Options on(const std::string& device = "cuda:0") {
+    return {{"device", device}, {"cuda_library", FAKE_CUDA_LIBRARY}};
+  }
+
+  // Of the device's primary context, which loaders use too; ends with the test.
+  CUstream make_stream(CUdevice device = 0) {
+    const Current current(contexts_[device]);
+    CUstream stream = nullptr;
+    EXPECT_EQ(cuStreamCreate(&stream, 1), 0);
+    streams_.emplace_back(stream, device);
     return stream;
   }
 
   // The bytes of a view, read in `stream` and waited for.
-  std::vector<std::byte> read(const View& view, void* stream) const {
-    const Current current(*this, view.device_index());
+  std::vector<std::byte> read(const View& view, CUstream stream) const {
+    const Current current(contexts_[view.device_index()]);
     std::vector<std::byte> bytes(static_cast<size_t>(view.bytes()));
-    const auto from = reinterpret_cast<uint64_t>(view.data());
-    EXPECT_EQ(call<int(void*, uint64_t, size_t, void*)>("cuMemcpyDtoHAsync_v2")(bytes.data(), from,
-                                                                                bytes.size(), stream),
-              0);
-    EXPECT_EQ(call<int(void*)>("cuStreamSynchronize")(stream), 0);
+    const auto from = reinterpret_cast<CUdeviceptr>(view.data());
+    EXPECT_EQ(cuMemcpyDtoHAsync_v2(bytes.data(), from, bytes.size(), stream), 0);
+    EXPECT_EQ(cuStreamSynchronize(stream), 0);
     return bytes;
   }
 
  private:
-  // The device's primary context, current while this lives.
   class Current {
    public:
-    Current(const FakeDriver& driver, int ordinal) : driver_(driver) {
-      void* context = nullptr;
-      EXPECT_EQ(driver.call<int(unsigned)>("cuInit")(0), 0);
-      EXPECT_EQ(driver.call<int(void**, int)>("cuDevicePrimaryCtxRetain")(&context, ordinal), 0);
-      EXPECT_EQ(driver.call<int(void*)>("cuCtxPushCurrent_v2")(context), 0);
-    }
+    explicit Current(CUcontext context) { EXPECT_EQ(cuCtxPushCurrent_v2(context), 0); }
     ~Current() {
-      void* context = nullptr;
-      driver_.call<int(void**)>("cuCtxPopCurrent_v2")(&context);
+      CUcontext popped = nullptr;
+      EXPECT_EQ(cuCtxPopCurrent_v2(&popped), 0);
     }
     Current(const Current&) = delete;
     Current& operator=(const Current&) = delete;
-
-   private:
-    const FakeDriver& driver_;
   };
 
-  template <typename Function>
-  Function* call(const char* name) const {
-    void* const symbol = dlsym(library_, name);
-    if (symbol == nullptr) ADD_FAILURE() << "the fake driver has no " << name;
-    return reinterpret_cast<Function*>(symbol);
-  }
-
-  void* library_;
+  CUcontext contexts_[2] = {};
+  std::vector<std::pair<CUstream, CUdevice>> streams_;
 };
 
 }  // namespace dataline::cpp_tests

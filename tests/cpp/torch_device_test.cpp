@@ -17,15 +17,13 @@ Dataset pairs(int64_t n) {
       {Array("x", std::vector<float>(static_cast<size_t>(n) * 4, 0.5f), {n, 4}), Array("label", labels)});
 }
 
-Options on(const std::string& device) { return FakeDriver::options(device).set("batch_size", 8); }
-
-class CppTorchDevice : public testing::Test {
+class CppTorchDevice : public OnFakeCuda {
  protected:
-  void SetUp() override {
-    c10::cuda::current_streams = {driver_.make_stream(0), driver_.make_stream(1)};
+  CppTorchDevice() {
+    c10::cuda::current_streams = {make_stream(0), make_stream(1)};
     c10::cuda::current_ordinal = 0;
   }
-  const FakeDriver driver_;
+  static Options job(const std::string& device) { return on(device).set("batch_size", 8).set("epochs", 1); }
 };
 
 TEST_F(CppTorchDevice, TheOptionIsTheDeviceOfLibTorch) {
@@ -40,7 +38,7 @@ TEST_F(CppTorchDevice, TheOptionIsTheDeviceOfLibTorch) {
 
 TEST_F(CppTorchDevice, ATensorIsOnItsDeviceOverTheBatchsOwnMemory) {
   for (const char* name : {"cuda:0", "cuda:1"}) {
-    Loader loader(pairs(20), on(name));
+    Loader loader(pairs(20), job(name));
     const Batch batch = loader.next().value();
     const auto [x, label] = to_tensors(batch, "x", "label");
     EXPECT_EQ(x.device(), at::Device(name));
@@ -52,12 +50,12 @@ TEST_F(CppTorchDevice, ATensorIsOnItsDeviceOverTheBatchsOwnMemory) {
 }
 
 TEST_F(CppTorchDevice, TheCurrentStreamWaitedWhenTheTensorIsMade) {
-  void* const stream = c10::cuda::current_streams[0];
-  Loader loader(pairs(20), on("cuda:0"));
+  const auto stream = static_cast<CUstream>(c10::cuda::current_streams[0]);
+  Loader loader(pairs(20), job("cuda:0"));
   int64_t next = 0;
   for (Batch& batch : loader) {
     const at::Tensor label = to_tensor(batch, "label");
-    const std::vector<std::byte> bytes = driver_.read(batch["label"], stream);
+    const std::vector<std::byte> bytes = read(batch["label"], stream);
     for (int64_t i = 0; i < label.size(0); ++i) {
       int64_t value = -1;
       std::memcpy(&value, bytes.data() + i * 8, sizeof value);
@@ -68,7 +66,7 @@ TEST_F(CppTorchDevice, TheCurrentStreamWaitedWhenTheTensorIsMade) {
 }
 
 TEST_F(CppTorchDevice, TheLastAliasGivesTheLeaseBackPastTheBatchAndTheLoader) {
-  std::optional<Loader> loader(std::in_place, pairs(20), on("cuda:0"));
+  std::optional<Loader> loader(std::in_place, pairs(20), job("cuda:0"));
   at::Tensor kept = to_tensor(loader->next().value(), "x").view({4, 8});
   EXPECT_EQ(loader->stats().leases_held, 1);
   at::Tensor other = to_tensor(loader->next().value(), "x");
@@ -79,15 +77,15 @@ TEST_F(CppTorchDevice, TheLastAliasGivesTheLeaseBackPastTheBatchAndTheLoader) {
 }
 
 TEST_F(CppTorchDevice, AnotherStreamIsToldOnce) {
-  Loader loader(pairs(20), on("cuda:0"));
+  Loader loader(pairs(20), job("cuda:0"));
   const Batch batch = loader.next().value();
   const at::Tensor x = to_tensor(batch, "x");
-  void* const second = driver_.make_stream();
+  const CUstream second = make_stream();
   also_on(batch, c10::cuda::CUDAStream(second));
   std::vector<std::byte> half(4);
   const float wanted = 0.5f;
   std::memcpy(half.data(), &wanted, sizeof wanted);
-  const std::vector<std::byte> bytes = driver_.read(batch["x"], second);
+  const std::vector<std::byte> bytes = read(batch["x"], second);
   EXPECT_TRUE(std::equal(half.begin(), half.end(), bytes.begin()));
 }
 

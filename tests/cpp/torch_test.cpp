@@ -216,8 +216,10 @@ TEST(CppTorch, AFieldIsCopiedIntoATensorThatStaysWhereItIs) {
 }
 
 #if !DATALINE_TORCH_CUDA
-TEST(CppTorch, ADeviceThatThisLibTorchCannotUseIsRefusedByName) {
-  Loader loader(counting_i64(10), FakeDriver::options().set("batch_size", 4));
+class CppTorchWithoutCuda : public OnFakeCuda {};
+
+TEST_F(CppTorchWithoutCuda, ADeviceThatThisLibTorchCannotUseIsRefusedByName) {
+  Loader loader(counting_i64(10), on().set("batch_size", 4));
   const Batch batch = loader.next().value();
   const Result<at::Tensor> tensor = try_to_tensor(batch, "data");
   EXPECT_EQ(tensor.status(), DL_ERR_UNSUPPORTED);
