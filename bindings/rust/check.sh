@@ -8,6 +8,8 @@
 #   DATALINE_LIB_DIR  the folder of libdataline (otherwise the build script finds or builds it)
 #   DATALINE_BIN      the program `dataline` (otherwise the one of build/release, or on the PATH; without one the tests
 #                     that compare with it are left out, and said so)
+#   DATALINE_FAKE_CUDA  the fake CUDA driver, libfake_cuda.so (otherwise the one beside the library or in build/release/lib;
+#                     without one the tests of devices are left out, and said so)
 #   DATALINE_MNIST    the folder of the four MNIST files; without it the example is only built
 #   CARGO_TARGET_DIR  where cargo builds (otherwise a folder `target` beside each package)
 # SPDX-License-Identifier: Apache-2.0
@@ -35,6 +37,12 @@ if [[ -z ${DATALINE_BIN:-} ]]; then
     if [[ -x $program ]]; then export DATALINE_BIN=$program; break; fi
   done
 fi
+if [[ -z ${DATALINE_FAKE_CUDA:-} ]]; then
+  for driver in "${DATALINE_LIB_DIR:-}/libfake_cuda.so" "$root/build/release/lib/libfake_cuda.so"; do
+    if [[ -f $driver ]]; then export DATALINE_FAKE_CUDA=$driver; break; fi
+  done
+fi
+[[ -n ${DATALINE_FAKE_CUDA:-} ]] || echo "left out: the tests on the fake driver, for there is none (DATALINE_FAKE_CUDA)"
 others=()
 if [[ -n ${DATALINE_BIN:-} ]]; then
   others=(-- --include-ignored)

@@ -53,6 +53,7 @@ impl BatchExt for Batch {
         let shape: Vec<usize> = field.shape().iter().map(|&dim| usize::try_from(dim).unwrap_or(0)).collect();
         let aligned = (field.as_ptr() as usize).is_multiple_of(field.dtype().bytes());
         let bytes = if field.is_packed() && aligned {
+            field.bytes()?; // refused for memory of a device, which the bytes below could not say
             let at = self.tensors().position(|other| other.name() == name).unwrap_or(usize::MAX);
             let property =
                 if field.is_pinned() { AllocationProperty::Pinned } else { AllocationProperty::Other };

@@ -8,7 +8,7 @@ use crate::{
 use crate::{
     dl_argument_info, dl_array, dl_bad_sample, dl_batch, dl_batch_info, dl_cancel_token, dl_dataset, dl_error,
 };
-use crate::{dl_transform_info, dl_view, DLManagedTensor, DLManagedTensorVersioned};
+use crate::{dl_plan_stage, dl_transform_info, dl_view, DLManagedTensor, DLManagedTensorVersioned};
 use std::os::raw::{c_char, c_void};
 
 macro_rules! functions {
@@ -125,6 +125,10 @@ functions! {
     fn dl_loader_interrupt(loader: *mut dl_loader);
     fn dl_loader_wait_handle(loader: *mut dl_loader, out: *mut isize, error: *mut dl_error) -> dl_status;
     fn dl_loader_fields(loader: *const dl_loader, count: *mut i32) -> *const dl_view;
+    fn dl_loader_plan_count(loader: *const dl_loader) -> i32;
+    fn dl_loader_plan_at(
+        loader: *const dl_loader, index: i32, out: *mut dl_plan_stage, error: *mut dl_error,
+    ) -> dl_status;
     fn dl_loader_stats(loader: *const dl_loader, out: *mut dl_stats, error: *mut dl_error) -> dl_status;
     fn dl_loader_bad_sample_count(loader: *const dl_loader) -> i64;
     fn dl_loader_bad_sample_at(

@@ -273,10 +273,28 @@ structs! {
         lease_copies: i64,
         /// Loaded and waiting for next
         ready_batches: i64,
-        /// Page-locked
+        /// Page-locked; 0 where that was refused
         pinned_bytes: i64,
         /// Workers left behind in a reader callback that never returned
         threads_abandoned: i64,
+        /// Device memory the loader holds now
+        device_bytes: i64,
+        /// Sent over the bus to the device
+        copied_bytes: i64,
+    }
+
+    /// A part of a sample's way and where it runs.
+    struct dl_plan_stage {
+        struct_size: u32,
+        /// DL_DEVICE_CPU or DL_DEVICE_CUDA; of a copy, where it goes
+        device_type: i32,
+        /// Borrowed from the loader, as `text`
+        field: *const c_char,
+        /// "gather", "copy", or operators as written
+        text: *const c_char,
+        /// A sample; -1 varying
+        bytes_in: i64,
+        bytes_out: i64,
     }
 
     /// A bad sample met so far.

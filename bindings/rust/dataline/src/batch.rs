@@ -115,14 +115,17 @@ impl Batch {
         Error::new(Code::NoSuchField, format!("no field '{name}'; there are {}", names.join(", ")))
     }
 
-    /// Makes a stream of the accelerator wait until the batch is there; its host does not wait. On the CPU there is
-    /// nothing to wait for.
+    /// Makes a stream of the accelerator wait until the batch is there; the host does not wait. Once in each stream that
+    /// reads the batch, before its first use there: batches of a device are handed out while their copies are in flight.
+    /// When the last clone is dropped, its memory is written again only after the work then in those streams. On the CPU
+    /// there is nothing to wait for.
     ///
     /// # Errors
-    /// [`Code::DeviceLost`] when the accelerator says so.
+    /// [`Code::DeviceLost`] when the accelerator says so; [`Code::Forked`].
     ///
     /// # Safety
-    /// `stream` is a live stream (`CUstream`, `cudaStream_t`) of the batch's device, or NULL: the default stream.
+    /// `stream` is a stream (`CUstream`, `cudaStream_t`) of the batch's device that lives until the batch's last clone is
+    /// dropped, or NULL: the default stream.
     pub unsafe fn wait(&self, stream: *mut c_void) -> Result<()> {
         // SAFETY: a live handle; the caller's promise.
         ffi::hard(|error| unsafe { sys::dl_batch_wait(self.handle, stream, error) })
@@ -132,18 +135,14 @@ impl Batch {
     /// the same as dropping it.
     ///
     /// # Errors
-    /// [`Code::DeviceLost`] when the accelerator says so.
+    /// [`Code::DeviceLost`] when the accelerator says so; [`Code::Forked`]. The batch is given up all the same.
     ///
     /// # Safety
     /// As for [`Batch::wait`].
     pub unsafe fn release_on(self, stream: *mut c_void) -> Result<()> {
         let batch = ManuallyDrop::new(self);
-        // SAFETY: the reference is this value's own; the caller's promise.
-        let done = ffi::hard(|error| unsafe { sys::dl_batch_release_on(batch.handle, stream, error) });
-        if done.is_err() {
-            drop(ManuallyDrop::into_inner(batch)); // it was not taken
-        }
-        done
+        // SAFETY: the reference is this value's own, and is taken whatever comes back; the caller's promise.
+        ffi::hard(|error| unsafe { sys::dl_batch_release_on(batch.handle, stream, error) })
     }
 
     /// Place and size.

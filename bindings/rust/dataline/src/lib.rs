@@ -68,6 +68,7 @@ mod memory;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 mod options;
+mod plan;
 mod record;
 mod scoped;
 mod source;
@@ -91,6 +92,7 @@ pub use field::{DType, Field, Kind};
 pub use loader::{Loader, Next, Position};
 pub use memory::{Allocator, MemoryKind};
 pub use options::{LogLevel, Options};
+pub use plan::PlanStage;
 pub use record::Record;
 pub use scoped::with_borrowed;
 pub use source::{Source, SourceError};

@@ -3,7 +3,8 @@
 //! SPDX-License-Identifier: Apache-2.0
 use crate::cancel::Shared;
 use crate::lend::lend;
-use crate::{ffi, field, BadSample, Batch, CancelHandle, Dataset, Epoch, Field, Options, Result, Stats};
+use crate::{ffi, field, BadSample, Batch, CancelHandle, Dataset, Device, Epoch, Field, Options, PlanStage};
+use crate::{Result, Stats};
 use dataline_sys as sys;
 use std::fmt;
 use std::marker::PhantomData;
@@ -195,6 +196,38 @@ impl<'a> Loader<'a> {
         let mut count = 0;
         // SAFETY: a live handle; what it lends is copied.
         unsafe { field::fields_of(sys::dl_loader_fields(self.handle, &mut count), count) }
+    }
+
+    /// Where its batches' memory is.
+    #[must_use]
+    pub fn device(&self) -> Device {
+        let mut count = 0;
+        // SAFETY: a live handle; the views live as long as it.
+        let views = unsafe {
+            let first = sys::dl_loader_fields(self.handle, &mut count);
+            ffi::slice(first, usize::try_from(count).unwrap_or(0))
+        };
+        views.first().map_or(Device::Cpu, |view| Device::of(view.device_type, view.device_index))
+    }
+
+    /// Where each part of a sample's way runs, in order, field by field: what the host does, what crosses the bus, what
+    /// the device does.
+    ///
+    /// # Errors
+    /// [`Error::Internal`](crate::Error::Internal) at most.
+    pub fn plan(&self) -> Result<Vec<PlanStage>> {
+        let device = self.device();
+        // SAFETY: a live handle.
+        (0..unsafe { sys::dl_loader_plan_count(self.handle) })
+            .map(|index| {
+                let size = ffi::size::<sys::dl_plan_stage>();
+                let mut stage = sys::dl_plan_stage { struct_size: size, ..Default::default() };
+                // SAFETY: a live handle; `stage` says its size.
+                ffi::hard(|error| unsafe { sys::dl_loader_plan_at(self.handle, index, &mut stage, error) })?;
+                // SAFETY: its texts live as long as the loader.
+                Ok(unsafe { PlanStage::of(&stage, device) })
+            })
+            .collect()
     }
 
     /// Counters since it was made.

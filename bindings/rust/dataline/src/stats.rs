@@ -59,10 +59,14 @@ stats! {
     lease_copies: i64,
     /// Loaded and waiting to be taken.
     ready_batches: i64,
-    /// Page-locked.
+    /// Page-locked; 0 where that was refused.
     pinned_bytes: i64,
     /// Workers left behind in a [`Source`](crate::Source) that never returned.
     threads_abandoned: i64,
+    /// Device memory the loader holds now.
+    device_bytes: i64,
+    /// Sent over the bus to the device.
+    copied_bytes: i64,
 }
 
 /// A bad sample that a loader met.

@@ -107,7 +107,8 @@ impl<'b> Tensor<'b> {
         Device::of(self.view.device_type, self.view.device_index)
     }
 
-    /// Its first item, on its device; for the ABI of another library. Lives as long as the batch.
+    /// Its first item, on its device; for the ABI of another library. Lives as long as the batch. On a device
+    /// [`Batch::wait`](crate::Batch::wait) comes before what reads it in a stream.
     #[must_use]
     pub fn as_ptr(&self) -> *const c_void {
         self.first().cast()
@@ -134,9 +135,10 @@ impl<'b> Tensor<'b> {
     /// All items.
     ///
     /// # Errors
-    /// [`Code::Mismatch`] when they are not `T`; [`Code::Unsupported`] when they do not lie one after another (then see
-    /// [`Tensor::row`]).
+    /// [`Code::Mismatch`] when they are not `T`; [`Code::Unsupported`] when they are on a device, as for all that gives
+    /// slices, or do not lie one after another (then see [`Tensor::row`]).
     pub fn as_slice<T: Element>(&self) -> Result<&'b [T]> {
+        self.first_byte()?;
         if !self.is_packed() {
             let text =
                 format!("strides are {:?} of the shape {:?}, use its rows", self.strides(), self.shape());
@@ -164,12 +166,12 @@ impl<'b> Tensor<'b> {
     /// # Errors
     /// [`Code::Unsupported`] as for [`Tensor::as_slice`].
     pub fn bytes(&self) -> Result<&'b [u8]> {
+        let first = self.first_byte()?;
         if !self.is_packed() {
             return Err(
                 self.refuse(Code::Unsupported, "its bytes do not lie one after another, use its rows")
             );
         }
-        let first = self.first_byte()?;
         // SAFETY: the product of the shape in items, which live as long as the batch.
         Ok(unsafe { ffi::slice(first, product(self.shape()) * self.dtype().bytes()) })
     }
@@ -179,6 +181,7 @@ impl<'b> Tensor<'b> {
     /// # Errors
     /// [`Code::OutOfRange`] for a row past the end; [`Code::Mismatch`] when the items are not `T`.
     pub fn row<T: Element>(&self, row: usize) -> Result<&'b [T]> {
+        self.first_byte()?;
         let (from, count) = self.extent(row)?;
         self.items(from, count)
     }
@@ -188,9 +191,9 @@ impl<'b> Tensor<'b> {
     /// # Errors
     /// [`Code::OutOfRange`] for a row past the end.
     pub fn row_bytes(&self, row: usize) -> Result<&'b [u8]> {
+        let first = self.first_byte()?;
         let (from, count) = self.extent(row)?;
         let item = self.dtype().bytes();
-        let first = self.first_byte()?;
         // SAFETY: within what shape, strides and offsets describe, which lives as long as the batch.
         Ok(unsafe { ffi::slice(first.wrapping_add(from * item), count * item) })
     }
@@ -222,6 +225,7 @@ impl<'b> Tensor<'b> {
     /// # Errors
     /// As for [`Tensor::row`].
     pub fn rows<T: Element>(self) -> Result<impl ExactSizeIterator<Item = &'b [T]>> {
+        self.first_byte()?;
         // What can be refused is refused for all rows alike.
         if self.samples > 0 {
             self.row::<T>(0)?;
@@ -245,9 +249,15 @@ impl<'b> Tensor<'b> {
         Ok(unsafe { ffi::slice(first.wrapping_add(from), count) })
     }
 
+    /// Where the host may read; refused for memory of a device.
     fn first_byte(&self) -> Result<*const u8> {
         if self.device() != Device::Cpu {
-            return Err(self.refuse(Code::Unsupported, "its memory is on a device"));
+            let text = format!(
+                "it is on {}, not in host memory; give as_ptr(), after Batch::wait, or Batch::dlpack to what runs \
+                 there, or load with device=cpu",
+                self.device()
+            );
+            return Err(self.refuse(Code::Unsupported, &text));
         }
         Ok(self.first())
     }

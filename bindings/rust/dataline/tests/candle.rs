@@ -1,6 +1,10 @@
 //! Batches as candle tensors: shapes, types, values, what is refused.
 //!
 //! SPDX-License-Identifier: Apache-2.0
+#[path = "common/fake_cuda.rs"]
+#[allow(dead_code)]
+mod fake_cuda;
+
 use candle_core::{DType, Device, IndexOp};
 use dataline::candle::Error;
 use dataline::{Array, Batch, Bf16, Code, Dataset, Loader, Options, F16};
@@ -86,4 +90,13 @@ fn a_ragged_field_is_its_items_and_where_its_rows_begin() {
     assert_eq!(batch.candle_offsets("points", &CPU).unwrap().to_vec1::<i64>().unwrap(), [0, 1, 3]);
     let batch = batch_of(&[Array::dense("x", &[1], &[1u8]).unwrap()]);
     assert!(batch.candle_offsets("x", &CPU).unwrap_err().to_string().contains("not ragged"));
+}
+
+#[test]
+fn a_field_on_a_device_is_refused_by_name() {
+    let Some(fake) = fake_cuda::FakeCuda::new() else { return };
+    let dataset = Dataset::from_arrays(&[Array::dense("x", &[2], &[1f32; 2]).unwrap()], &Options::new());
+    let error = first(&dataset.unwrap(), &fake.options()).candle("x", &CPU).unwrap_err();
+    assert!(matches!(&error, Error::Dataline(error) if error.code() == Code::Unsupported), "{error:?}");
+    assert!(error.to_string().contains("cuda:0"), "{error}");
 }

@@ -1,6 +1,10 @@
 //! Batches as array views, arrays as fields.
 //!
 //! SPDX-License-Identifier: Apache-2.0
+#[path = "common/fake_cuda.rs"]
+#[allow(dead_code)]
+mod fake_cuda;
+
 use dataline::{with_borrowed, Array, Batch, Code, Dataset, Loader, Options, F16};
 use ndarray::{arr2, s, Array3, Axis, Ix1, Ix2, Ix3};
 
@@ -86,5 +90,21 @@ fn arrays_are_borrowed_in_place_and_must_be_in_c_order() {
     ] {
         assert_eq!(error.code(), Code::InvalidArgument);
         assert!(error.message().contains("strides are"), "{error}");
+    }
+}
+
+#[test]
+fn a_field_on_a_device_is_refused_by_name() {
+    let Some(fake) = fake_cuda::FakeCuda::new() else { return };
+    let dataset = Dataset::from_arrays(&[Array::dense("x", &[2, 3], &[1f32; 6]).unwrap()], &Options::new());
+    let batch = first(&dataset.unwrap(), &fake.options());
+    let tensor = batch.tensor("x").unwrap();
+    for error in [
+        batch.array::<f32, Ix2>("x").err(),
+        tensor.array_dyn::<f32>().err(),
+        tensor.row_array::<f32>(0).err(),
+    ] {
+        let error = error.expect("an array over memory of a device");
+        assert!(error.code() == Code::Unsupported && error.message().contains("cuda:0"), "{error}");
     }
 }
