@@ -145,8 +145,10 @@ func (b *Batch) info() abi.BatchInfo {
 	return *raw
 }
 
-// Wait makes a CUDA stream (a CUstream; 0 is the legacy stream) wait until the batch is ready. On the cpu device there
-// is nothing to wait for.
+// Wait makes a CUDA stream (a CUstream of the batch's device; 0 is the legacy stream) wait until the batch is ready; the
+// goroutine does not wait. Once in each stream that reads the batch, before its first use there: batches of a device are
+// handed out while their copies are in flight. The stream has to live until the batch's Release; the memory is written
+// again only after the work that was in it then. On the cpu device there is nothing to wait for.
 func (b *Batch) Wait(stream uintptr) error {
 	lease := atomic.LoadPointer(&b.lease)
 	if lease == nil {
@@ -156,17 +158,15 @@ func (b *Batch) Wait(stream uintptr) error {
 	return call(func(e *abi.Error) int32 { return abi.BatchWait(lease, stream, e) })
 }
 
-// ReleaseOn is Release once the work now in a CUDA stream is done; on the cpu device at once. After an error the batch
-// is still held.
+// ReleaseOn is Release, but the memory is written again only after the work now in a CUDA stream is done. The batch is
+// given up also where it returns an error.
 func (b *Batch) ReleaseOn(stream uintptr) error {
 	lease := atomic.SwapPointer(&b.lease, nil)
 	if lease == nil {
 		return nil
 	}
 	err := call(func(e *abi.Error) int32 { return abi.BatchReleaseOn(lease, stream, e) })
-	if err != nil {
-		atomic.StorePointer(&b.lease, lease)
-	} else if b.kept {
+	if b.kept {
 		b.cleanup.Stop()
 	}
 	runtime.KeepAlive(b)

@@ -18,8 +18,8 @@ type RowSet[T Element] struct {
 
 // Rows is a field row by row, without a copy; also where rows overlap, as windows of tokens with views=true do.
 //
-// ErrNoSuchField; ErrMismatch when the items are not T; ErrUnsupported when a row's items do not lie one after another;
-// ErrReleased.
+// ErrNoSuchField; ErrMismatch when the items are not T; ErrUnsupported when the field is on a device, or a row's items do
+// not lie one after another; ErrReleased.
 func Rows[T Element](b *Batch, field string) (RowSet[T], error) {
 	view, err := b.find(field)
 	if err != nil {

@@ -32,8 +32,10 @@ type Stats struct {
 	LeasesHeld       int64 // batches held now
 	LeaseCopies      int64 // batches delivered as a copy, beyond max_leases
 	ReadyBatches     int64 // loaded and waiting for Next
-	PinnedBytes      int64 // page-locked
+	PinnedBytes      int64 // page-locked; 0 where that was refused
 	ThreadsAbandoned int64 // workers left behind in a Source whose Read never returned
+	DeviceBytes      int64 // device memory the loader holds now
+	CopiedBytes      int64 // sent over the bus to the device
 }
 
 // Stats are the counters now.
@@ -63,6 +65,8 @@ func (l *Loader) Stats() (Stats, error) {
 		ReadyBatches:     raw.ReadyBatches,
 		PinnedBytes:      raw.PinnedBytes,
 		ThreadsAbandoned: raw.ThreadsAbandoned,
+		DeviceBytes:      raw.DeviceBytes,
+		CopiedBytes:      raw.CopiedBytes,
 	}, nil
 }
 

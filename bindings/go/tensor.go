@@ -53,10 +53,14 @@ func (t Tensor) Device() (kind, index int) {
 	return int(t.held().DeviceType), int(t.held().DeviceIndex)
 }
 
-// Pointer is the address of the first item, for C libraries; valid until the batch's Release.
+// DeviceName is that device as the option device has it: "cpu", "cuda:0".
+func (t Tensor) DeviceName() string { return deviceName(t.held().DeviceType, t.held().DeviceIndex) }
+
+// Pointer is the address of the first item, on its device, for C libraries; valid until the batch's Release. On a device
+// Batch.Wait comes before what reads it in a stream.
 func (t Tensor) Pointer() unsafe.Pointer { return first(t.held()) }
 
-// Bytes is all items as they lie in memory. ErrUnsupported when they do not lie one after another.
+// Bytes is all items as they lie in memory. ErrUnsupported when they are on a device, or do not lie one after another.
 func (t Tensor) Bytes() ([]byte, error) {
 	if t.batch.released() {
 		return nil, ErrReleased
@@ -77,7 +81,8 @@ const (
 	viewOverlapping = 2
 	viewPinned      = 4
 
-	deviceCPU = 1
+	deviceCPU  = 1
+	deviceCUDA = 2
 )
 
 func first(view *abi.View) unsafe.Pointer {
@@ -91,7 +96,9 @@ func dims(view *abi.View) (shape, strides []int64) {
 // packedCount is the number of items, where all of them lie one after another in host memory.
 func packedCount(view *abi.View) (int, error) {
 	if view.DeviceType != deviceCPU {
-		return 0, localError(ErrUnsupported, "field '%s': it is not in host memory", abi.Text(view.Name))
+		return 0, localError(ErrUnsupported, "field '%s': it is on %s, not in host memory; give Tensor.Pointer, after "+
+			"Batch.Wait, to what runs there, or load with device=cpu", abi.Text(view.Name),
+			deviceName(view.DeviceType, view.DeviceIndex))
 	}
 	shape, strides := dims(view)
 	count := int64(1)
@@ -116,8 +123,8 @@ func checkType[T Element](view *abi.View) error {
 // View is all items of a field as they lie in the batch, without a copy: of a dense field in C order, of a ragged one
 // row after row. Valid until the batch's Release. Write to it only where Tensor.ReadOnly does not hold.
 //
-// ErrNoSuchField; ErrMismatch when the items are not T; ErrUnsupported when they do not lie one after another;
-// ErrReleased.
+// ErrNoSuchField; ErrMismatch when the items are not T; ErrUnsupported when they are on a device, or do not lie one
+// after another; ErrReleased.
 func View[T Element](b *Batch, field string) ([]T, error) {
 	view, err := b.find(field)
 	if err != nil {

@@ -88,7 +88,7 @@ func copies(batch *dataline.Batch, fields []string) ([]*tensors.Tensor, error) {
 }
 
 // Tensor is a copy of a field as a tensor of GoMLX, on the host. A ragged field is its packed items. An error where its
-// items do not lie one after another in host memory.
+// items do not lie one after another in host memory: load with device=cpu.
 func Tensor(of dataline.Tensor) (*tensors.Tensor, error) {
 	bytes, err := of.Bytes()
 	if err != nil {

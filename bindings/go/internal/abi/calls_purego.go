@@ -283,6 +283,17 @@ func LoaderFields(loader Handle, count *int32) *View {
 	return (*View)(pointer(result))
 }
 
+func LoaderPlanCount(loader Handle) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderPlanCount], uintptr(loader))
+	return int32(result)
+}
+
+func LoaderPlanAt(loader Handle, index int32, out *PlanStage, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderPlanAt], uintptr(loader), uintptr(index),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
 func LoaderStats(loader Handle, out *Stats, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atLoaderStats], uintptr(loader), uintptr(unsafe.Pointer(out)),
 		uintptr(unsafe.Pointer(err)))

@@ -306,6 +306,15 @@ func LoaderFields(loader Handle, count *int32) *View {
 	return (*View)(unsafe.Pointer(C.dl_loader_fields((*C.dl_loader)(loader), (*C.int32_t)(unsafe.Pointer(count)))))
 }
 
+func LoaderPlanCount(loader Handle) int32 {
+	return int32(C.dl_loader_plan_count((*C.dl_loader)(loader)))
+}
+
+func LoaderPlanAt(loader Handle, index int32, out *PlanStage, err *Error) int32 {
+	return int32(C.dl_loader_plan_at((*C.dl_loader)(loader), C.int32_t(index), (*C.dl_plan_stage)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
 func LoaderStats(loader Handle, out *Stats, err *Error) int32 {
 	return int32(C.dl_loader_stats((*C.dl_loader)(loader), (*C.dl_stats)(unsafe.Pointer(out)),
 		(*C.dl_error)(unsafe.Pointer(err))))

@@ -154,6 +154,18 @@ type Stats struct {
 	ReadyBatches     int64
 	PinnedBytes      int64
 	ThreadsAbandoned int64
+	DeviceBytes      int64
+	CopiedBytes      int64
+}
+
+// PlanStage is dl_plan_stage; its texts lie in the loader.
+type PlanStage struct {
+	StructSize uint32
+	DeviceType int32
+	Field      *byte
+	Text       *byte
+	BytesIn    int64
+	BytesOut   int64
 }
 
 // BadSample is dl_bad_sample.

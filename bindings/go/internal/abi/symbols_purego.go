@@ -54,6 +54,8 @@ const (
 	atLoaderInterrupt
 	atLoaderWaitHandle
 	atLoaderFields
+	atLoaderPlanCount
+	atLoaderPlanAt
 	atLoaderStats
 	atLoaderBadSampleCount
 	atLoaderBadSampleAt
@@ -115,6 +117,8 @@ var symbolNames = [symbolCount]string{
 	atLoaderInterrupt:       "dl_loader_interrupt",
 	atLoaderWaitHandle:      "dl_loader_wait_handle",
 	atLoaderFields:          "dl_loader_fields",
+	atLoaderPlanCount:       "dl_loader_plan_count",
+	atLoaderPlanAt:          "dl_loader_plan_at",
 	atLoaderStats:           "dl_loader_stats",
 	atLoaderBadSampleCount:  "dl_loader_bad_sample_count",
 	atLoaderBadSampleAt:     "dl_loader_bad_sample_at",
