@@ -101,7 +101,7 @@ if(TARGET example_cuda_prefetch)
     ${expect} 2 "usage: example_cuda_prefetch" $<TARGET_FILE:example_cuda_prefetch> --batches none)
 else()
   example_test(CudaPrefetchChecksEveryBitOrSaysThatThereIsNoDevice
-    bash -c "echo 'skipped: there is no CUDA compiler (DATALINE_NVCC or CUDACXX names one)'; exit 77")
+    bash -c "echo 'skipped: no CUDA compiler was found (DATALINE_NVCC names one)'; exit 77")
 endif()
 
 # The generated text's unigram costs 2.86 nats.

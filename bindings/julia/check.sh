@@ -6,6 +6,8 @@
 #   DATALINE_LIB_DIR  the folder of libdataline (otherwise the package looks for it itself)
 #   DATALINE_BIN      the program `dataline` (otherwise the one of build/release, or on the PATH; without one the tests
 #                     that compare with it are left out, and said so)
+#   DATALINE_FAKE_CUDA  the fake CUDA driver, libfake_cuda.so (otherwise the one beside the library or in build/release/lib;
+#                     without one the tests of devices are left out, and said so)
 #   DATALINE_MNIST    the folder of the four MNIST files; without it the example's network is only tested
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail

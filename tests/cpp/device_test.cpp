@@ -24,6 +24,9 @@ Options job(Options settings = {}) {
   return settings;
 }
 
+// Without them what has to be computed is computed before the bus.
+bool has_kernels() { return std::string(dl_build_info()).find("cuda-kernels") != std::string::npos; }
+
 std::vector<std::byte> host_bytes(const View& view) {
   const Span<const std::byte> bytes = view.as<std::byte>();
   return {bytes.begin(), bytes.end()};
@@ -64,7 +67,7 @@ TEST_F(CppDevice, AStreamThatWaitedReadsWhatTheCpuDelivers) {
   EXPECT_EQ(stats.batches, 7);
   EXPECT_EQ(stats.leases_held, 0);
   EXPECT_GT(stats.device_bytes, 0);
-  EXPECT_EQ(stats.copied_bytes / 100, device.plan().bus_bytes());
+  EXPECT_GE(stats.copied_bytes, 100 * device.plan().bus_bytes());  // and what lies between fields
 }
 
 TEST_F(CppDevice, ABatchIsGivenUpEvenWhereTheReleaseFails) {
@@ -82,13 +85,13 @@ TEST_F(CppDevice, ThePlanSaysWhatCrossesTheBus) {
   EXPECT_EQ(Loader(images(), job()).plan().bus_bytes(), 0);
   const Loader loader(images(), job(on()));
   const Plan plan = loader.plan();
-  EXPECT_EQ(plan.bus_bytes(), 18 + 8);
+  EXPECT_EQ(plan.bus_bytes(), (has_kernels() ? 18 : 72) + 8);
   std::string on_device;
   for (const dl_plan_stage& stage : plan.stages) {
     if (stage.device_type == DL_DEVICE_CUDA && std::strcmp(stage.field, "image") == 0)
       on_device += std::string(stage.text) + "; ";
   }
-  EXPECT_EQ(on_device, "copy; normalize(mean=0.5, std=0.25), chw; ");
+  EXPECT_EQ(on_device, has_kernels() ? "copy; normalize(mean=0.5, std=0.25), chw; " : "copy; ");
 }
 
 TEST_F(CppDevice, NoDriverIsAnErrorThatNamesTheLibrary) {

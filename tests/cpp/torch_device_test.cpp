@@ -23,7 +23,11 @@ class CppTorchDevice : public OnFakeCuda {
     c10::cuda::current_streams = {make_stream(0), make_stream(1)};
     c10::cuda::current_ordinal = 0;
   }
-  static Options job(const std::string& device) { return on(device).set("batch_size", 8).set("epochs", 1); }
+  static Options job(const std::string& device) {
+    Options options = on(device);
+    options.set("batch_size", 8).set("epochs", 1);
+    return options;
+  }
 };
 
 TEST_F(CppTorchDevice, TheOptionIsTheDeviceOfLibTorch) {
@@ -67,10 +71,12 @@ TEST_F(CppTorchDevice, TheCurrentStreamWaitedWhenTheTensorIsMade) {
 
 TEST_F(CppTorchDevice, TheLastAliasGivesTheLeaseBackPastTheBatchAndTheLoader) {
   std::optional<Loader> loader(std::in_place, pairs(20), job("cuda:0"));
-  at::Tensor kept = to_tensor(loader->next().value(), "x").view({4, 8});
+  at::Tensor kept = to_tensor(loader->next().value(), "x"), alias = kept;
   EXPECT_EQ(loader->stats().leases_held, 1);
   at::Tensor other = to_tensor(loader->next().value(), "x");
   kept.reset();
+  EXPECT_EQ(loader->stats().leases_held, 2);
+  alias.reset();
   EXPECT_EQ(loader->stats().leases_held, 1);
   loader.reset();
   other.reset();

@@ -216,10 +216,17 @@ TEST(CppTorch, AFieldIsCopiedIntoATensorThatStaysWhereItIs) {
 }
 
 #if !DATALINE_TORCH_CUDA
-class CppTorchWithoutCuda : public OnFakeCuda {};
+class CppTorchWithoutCuda : public OnFakeCuda {
+ protected:
+  static Options job() {
+    Options options = on();
+    options.set("batch_size", 4);
+    return options;
+  }
+};
 
 TEST_F(CppTorchWithoutCuda, ADeviceThatThisLibTorchCannotUseIsRefusedByName) {
-  Loader loader(counting_i64(10), on().set("batch_size", 4));
+  Loader loader(counting_i64(10), job());
   const Batch batch = loader.next().value();
   const Result<at::Tensor> tensor = try_to_tensor(batch, "data");
   EXPECT_EQ(tensor.status(), DL_ERR_UNSUPPORTED);

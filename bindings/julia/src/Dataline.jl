@@ -41,6 +41,7 @@ include("datasets.jl")
 include("readers.jl")
 include("loaders.jl")
 include("epochs.jl")
+include("devices.jl")
 
 function __init__()
     load_library()

@@ -21,6 +21,7 @@ struct OverlappingField{T,N}
 end
 
 function seen_as(field::Field, at::Int)
+    field.device == "cpu" || return DeviceField{field.eltype,length(field.size)}(at, field.name, field.device)
     kind = field.ragged ? RaggedField : field.overlapping ? OverlappingField : DenseField
     return kind{field.eltype,length(field.size)}(at)
 end

@@ -7,7 +7,7 @@
 
 A field of a dataset's sample or of a loader's batch: `name::Symbol`, `eltype` (the items), `size` (dims in Julia's order,
 which is the library's reversed; `-1` where it varies), `axes` (a letter a dim in Julia's order, `"WHCN"`, or `""`),
-`ragged` (samples differ in length), `readonly`, `overlapping`.
+`ragged` (samples differ in length), `readonly`, `overlapping`, `device` (`"cpu"`, `"cuda:0"`).
 """
 struct Field
     name::Symbol
@@ -17,14 +17,15 @@ struct Field
     ragged::Bool
     readonly::Bool
     overlapping::Bool
+    device::String
 end
 
 function Field(view::CView)
-    view.device_type == DL_DEVICE_CPU || throw(DatalineError(ERR_UNSUPPORTED, "fields in a device's memory"))
     dims = [Int(unsafe_load(view.shape, k)) for k in view.rank:-1:1]
     flag(bit) = view.flags & bit != 0
     return Field(Symbol(text(view.name)), type_of(view.dtype), dims, reverse(text(view.axes)),
-        view.kind == DL_KIND_RAGGED, flag(DL_VIEW_READ_ONLY), flag(DL_VIEW_OVERLAPPING))
+        view.kind == DL_KIND_RAGGED, flag(DL_VIEW_READ_ONLY), flag(DL_VIEW_OVERLAPPING),
+        device_name(view.device_type, view.device_index))
 end
 
 function read_fields(call)

@@ -58,6 +58,8 @@ const Handle = Ptr{Cvoid}
 @declare dl_loader_interrupt(loader::Handle)::Cvoid
 @declare dl_loader_wait_handle(loader::Handle, out::Ref{Int}, error::Ptr{UInt8})::Int32
 @declare dl_loader_fields(loader::Handle, count::Ref{Int32})::Ptr{CView}
+@declare dl_loader_plan_count(loader::Handle)::Int32
+@declare dl_loader_plan_at(loader::Handle, index::Int32, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32
 @declare dl_loader_stats(loader::Handle, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32
 @declare dl_loader_bad_sample_count(loader::Handle)::Int64
 @declare dl_loader_bad_sample_at(loader::Handle, index::Int64, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32
@@ -67,3 +69,5 @@ const Handle = Ptr{Cvoid}
 @declare dl_batch_get_info(batch::Handle, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32
 @declare dl_batch_retain(batch::Handle)::Cvoid
 @declare dl_batch_release(batch::Handle)::Cvoid
+@declare dl_batch_wait(batch::Handle, stream::Ptr{Cvoid}, error::Ptr{UInt8})::Int32
+@declare dl_batch_release_on(batch::Handle, stream::Ptr{Cvoid}, error::Ptr{UInt8})::Int32

@@ -34,9 +34,9 @@ end
 reader_field(name, given::Type) = reader_field(name, (given,))
 function reader_field(name, given::Tuple)
     type, dims = first(given), collect(Int, Base.tail(given))
-    type <: Ragged || return Field(name, type, dims, "", false, false, false)
+    type <: Ragged || return Field(name, type, dims, "", false, false, false, "cpu")
     item = (type::UnionAll).body.parameters[1] # Ragged{UInt8} is Ragged{UInt8,N} where N
-    return Field(name, item, [dims; -1], "", true, false, false)
+    return Field(name, item, [dims; -1], "", true, false, false, "cpu")
 end
 
 # What the library asks for: the named values of `count` records, each copied to its cell.

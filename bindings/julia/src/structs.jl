@@ -117,6 +117,17 @@ struct CStats
     ready_batches::Int64
     pinned_bytes::Int64
     threads_abandoned::Int64
+    device_bytes::Int64
+    copied_bytes::Int64
+end
+
+struct CPlanStage
+    struct_size::UInt32
+    device_type::Int32
+    field::Ptr{UInt8}
+    text::Ptr{UInt8}
+    bytes_in::Int64
+    bytes_out::Int64
 end
 
 struct CBadSample

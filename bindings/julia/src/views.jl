@@ -30,11 +30,17 @@ one_user_less(lease::Lease) = (Threads.atomic_sub!(lease.users, 1) == 1 && give_
 @inline function give_back(lease::Lease)
     batch = lease.batch
     batch == C_NULL && return nothing
+    forget(lease)
+    dl_batch_release(batch)
+    return nothing
+end
+
+# The batch of the lease is the caller's to give back.
+@inline function forget(lease::Lease)
     lease.batch = C_NULL
     lease.views = C_NULL
     lease.turn += 1
     lease.counted && Threads.atomic_sub!(lease.held, 1)
-    dl_batch_release(batch)
     return nothing
 end
 

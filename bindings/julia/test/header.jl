@@ -8,7 +8,8 @@ const COMPILER = something(Sys.which("cc"), Sys.which("gcc"), Sys.which("clang")
 # CView => dl_view
 c_name(T) = "dl" * replace(string(nameof(T))[2:end], r"[A-Z]" => letter -> "_" * lowercase(letter))
 const STRUCTS = [Dataline.CError, Dataline.COptionInfo, Dataline.CTransformInfo, Dataline.CArgumentInfo, Dataline.CView,
-    Dataline.CArray, Dataline.CReaderCell, Dataline.CReader, Dataline.CStats, Dataline.CBadSample, Dataline.CBatchInfo]
+    Dataline.CArray, Dataline.CReaderCell, Dataline.CReader, Dataline.CStats, Dataline.CPlanStage,
+    Dataline.CBadSample, Dataline.CBatchInfo]
 
 function c_program(names)
     lines = ["#include <dataline.h>", "#include <stdio.h>", "int main(void) {"]
@@ -54,7 +55,6 @@ if isfile(HEADER) && COMPILER !== nothing
         declared = Dict(string(name) => name for (name, _) in Dataline.ADDRESSES)
         left_out = ["dl_version_number", "dl_dtype_from_name", "dl_options_set_i64", # by other calls
             "dl_options_set_allocator", "dl_options_set_log", # would run Julia on other threads
-            "dl_batch_wait", "dl_batch_release_on", # nothing to do on the cpu device
             "dl_batch_dlpack", "dl_batch_dlpack_versioned"] # no package that could take them
         for found in eachmatch(r"DL_API[^;]*?\b(dl_[a-z0-9_]+)\(([^;]*)\);", bare)
             name, arguments = found[1], replace(found[2], r"\(\*release\)\(void\* context\)" => "release")

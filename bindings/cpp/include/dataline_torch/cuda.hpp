@@ -60,7 +60,7 @@ inline void also_on(const Batch& batch, c10::cuda::CUDAStream stream) { try_also
 namespace detail {
 
 // The stream in which LibTorch works now, on the device of `view`, waits for the batch. Nothing to do on the cpu.
-inline Result<void> wait_current(const Batch& batch, const View& view) {
+inline Result<void> wait_current([[maybe_unused]] const Batch& batch, const View& view) {
   if (view.device().is_cpu()) return {};
 #if DATALINE_TORCH_CUDA
   if (view.device_type() == DL_DEVICE_CUDA) {

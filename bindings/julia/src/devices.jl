@@ -1,0 +1,133 @@
+# Fields in a device's memory, streams, and where each part of a sample's way runs.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+    DeviceArray{T,N}
+
+A field of a batch in a device's memory (`device = "cuda:0"`): `size`, `strides`, `eltype`, `length` and
+`Dataline.device(field)` say what it is, `pointer(field)` where its first item is on that device, for kernels and for packages
+such as CUDA.jl; [`wait`](@ref Base.wait(::Batch, ::Ptr{Cvoid})) comes before what reads it in a stream. All that would read
+it on the host throws, and says so: `device = "cpu"` gives arrays. Of a field whose samples differ in length the items of all
+samples, where `offsets(field)` are in host memory.
+
+It is valid as long as its batch.
+"""
+struct DeviceArray{T,N}
+    data::Ptr{T}
+    dims::Dims{N}
+    steps::Dims{N}
+    starts::Vector{Int64}
+    name::Symbol
+    device::String
+    lease::Lease
+    turn::Int
+end
+
+# "cpu", "cuda:0": what the option `device` takes.
+device_name(type, index) = type == DL_DEVICE_CPU ? "cpu" : (type == DL_DEVICE_CUDA ? "cuda" : "type $type") * ":$index"
+
+@noinline not_on_host(field::DeviceArray) = throw(DatalineError(
+    ERR_UNSUPPORTED,
+    "field '$(field.name)': it is on $(field.device), not in host memory; give pointer(field), after wait(batch, stream), " *
+    "to what runs there, or load with device=cpu",
+))
+
+alive(field::DeviceArray) = field.lease.turn == field.turn ? field : given_back()
+Base.pointer(field::DeviceArray) = alive(field).data
+Base.size(field::DeviceArray) = alive(field).dims
+Base.size(field::DeviceArray, k::Integer) = k > length(field.dims) ? 1 : size(field)[k]
+Base.strides(field::DeviceArray) = alive(field).steps
+Base.length(field::DeviceArray) = prod(size(field))
+Base.ndims(::DeviceArray{T,N}) where {T,N} = N
+Base.eltype(::Type{<:DeviceArray{T}}) where {T} = T
+Base.isopen(field::DeviceArray) = field.lease.turn == field.turn
+Base.close(field::DeviceArray) = close_lease(field.lease, field.turn)
+offsets(field::DeviceArray) = alive(field).starts
+Base.show(io::IO, field::DeviceArray{T}) where {T} = isopen(field) ?
+    print(io, join(field.dims, "x"), " ", T, " on ", field.device) : print(io, "DeviceArray (given back)")
+
+for read in (:getindex, :setindex!, :view, :reshape, :iterate, :copy, :collect, :parent, :vec, :broadcastable)
+    @eval Base.$read(field::DeviceArray, _...) = not_on_host(field)
+end
+Base.Array(field::DeviceArray) = not_on_host(field)
+Base.convert(::Type{<:Array}, field::DeviceArray) = not_on_host(field)
+Base.copyto!(::AbstractArray, field::DeviceArray) = not_on_host(field)
+
+function keep(field::DeviceArray{T,N}) where {T,N}
+    lease = another(field.lease, field.turn)
+    return DeviceArray{T,N}(field.data, field.dims, field.steps, field.starts, field.name, field.device, lease, lease.turn)
+end
+
+# How a field in a device's memory is seen.
+struct DeviceField{T,N}
+    at::Int
+    name::Symbol
+    device::String
+end
+fresh(field::DeviceField) = field
+
+function see(field::DeviceField{T,N}, lease::Lease, turn::Int, raw::CView) where {T,N}
+    starts = raw.offsets == C_NULL ? Int64[] : copied(raw.offsets, batch_info(lease).samples + 1)
+    return DeviceArray{T,N}(first_item(raw, T), reversed(raw.shape, Val(N)), reversed(raw.strides, Val(N)), starts,
+        field.name, field.device, lease, turn)
+end
+
+"""
+    device(field)
+
+Where its memory is, as the option `device` says it: `"cpu"`, `"cuda:0"`. Of a field of `fields(loader)` too.
+"""
+device(field::DeviceArray) = field.device
+device(field::Field) = field.device
+device(::Union{View,Windows,Ragged}) = "cpu"
+
+"""
+    wait(batch, stream)
+
+Makes `stream` (a `CUstream` of the batch's device as a `Ptr{Cvoid}`; `C_NULL`: the legacy stream) wait until the batch is ready;
+nothing waits here. Once in each stream that reads the batch, before its first use there: batches of a device are handed out
+while their copies are in flight. When the batch is given back, its memory is written again only after what those streams
+had to do by then; they have to live as long. On the cpu there is nothing to wait for.
+"""
+function Base.wait(batch::Batch, stream::Ptr{Cvoid})
+    isopen(batch) || given_back()
+    lease = lease_of(batch)
+    GC.@preserve lease check(error -> dl_batch_wait(lease.batch, stream, error))
+    return nothing
+end
+
+"""
+    release_on(batch, stream)
+
+As `close(batch)`, but its memory is written again only after what is now in `stream`. The batch is given up also where this
+throws.
+"""
+function release_on(batch::Batch, stream::Ptr{Cvoid})
+    isopen(batch) || given_back()
+    lease = lease_of(batch)
+    taken = lease.batch
+    forget(lease)
+    check(error -> dl_batch_release_on(taken, stream, error))
+    return nothing
+end
+
+"""
+    plan(loader)
+
+Where each part of a sample's way runs, in order, field by field, as named tuples `(field, runs_on, text, bytes_in,
+bytes_out)`: what the host does, what crosses the bus (`text == "copy"`, `runs_on` where it goes), what the device does. Bytes are
+those of one sample, `nothing` where they vary.
+"""
+function plan(loader)
+    devices = [device(field) for field in fields(loader)] # a loader has one
+    bytes(n) = n < 0 ? nothing : n
+    return map(0:ask(dl_loader_plan_count, loader)-1) do index
+        memory = sized(CPlanStage)
+        check_loader((handle, error) -> dl_loader_plan_at(handle, Int32(index), pointer(memory), error), loader)
+        stage = read_struct(CPlanStage, memory)
+        runs_on = stage.device_type == DL_DEVICE_CPU ? "cpu" : first(devices)
+        return (field = Symbol(text(stage.field)), runs_on = runs_on, text = text(stage.text),
+            bytes_in = bytes(stage.bytes_in), bytes_out = bytes(stage.bytes_out))
+    end
+end
