@@ -7,17 +7,21 @@
 PyObject* batch_own(dl_batch* handle) {
   allocfunc allocate = (allocfunc)PyType_GetSlot(batch_type, Py_tp_alloc);
   Batch* self = (Batch*)allocate(batch_type, 0);
-  if (self == NULL)
+  if (self == NULL) {
     dl_batch_release(handle);
-  else
-    self->handle = handle;
+    return NULL;
+  }
+  int32_t count = 0;
+  const dl_view* views = dl_batch_views(handle, &count);
+  self->on_device = count > 0 && views->device_type != DL_DEVICE_CPU;
+  self->handle = handle;
   return (PyObject*)self;
 }
 
 static void batch_drop(Batch* self) {
   dl_batch* handle = self->handle;
   self->handle = NULL;
-  dl_batch_release(handle);
+  batch_give_up(handle, self->on_device);
   mailbox_empty();
 }
 
@@ -82,7 +86,9 @@ static PyObject* batch_getitem(Batch* self, PyObject* name) {
 static PyObject* batch_tensor(Batch* self, PyObject* name) {
   int32_t at = find(self, name);
   if (at == -1) return no_such_field(self, name);
-  return at < 0 ? NULL : tensor_of(self->handle, at);
+  PyObject* tensor = at < 0 ? NULL : tensor_of(self->handle, at);
+  if (tensor != NULL) tensor_waited(tensor, self->stream);
+  return tensor;
 }
 
 static int batch_contains(Batch* self, PyObject* name) {
@@ -128,7 +134,10 @@ static PyObject* batch_values(Batch* self, PyObject* none) {
 
 static PyObject* batch_tensors(Batch* self, PyObject* none) {
   (void)none;
-  return each(self, tensor_of);
+  PyObject* tensors = each(self, tensor_of);
+  for (Py_ssize_t at = 0; tensors != NULL && at < PyTuple_Size(tensors); at++)
+    tensor_waited(PyTuple_GetItem(tensors, at), self->stream);
+  return tensors;
 }
 
 static PyObject* batch_items(Batch* self, PyObject* none) {
@@ -177,9 +186,37 @@ static PyObject* batch_info(Batch* self, void* none) {
   return made;
 }
 
-static PyObject* batch_release(Batch* self, PyObject* none) {
-  (void)none;
-  batch_drop(self);
+static PyObject* batch_wait(Batch* self, PyObject* arguments, PyObject* keywords) {
+  static char* names[] = {"stream", NULL};
+  PyObject* given = Py_None;
+  uintptr_t stream;
+  int32_t count;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O:wait", names, &given)) return NULL;
+  if (views_of(self, &count) == NULL || !stream_of(given, &stream)) return NULL;
+  dl_batch* handle = self->handle; /* another thread may release it meanwhile */
+  dl_batch_retain(handle);
+  bool waits = stream_waits(handle, stream);
+  if (waits) self->stream = stream;
+  batch_give_up(handle, self->on_device);
+  if (!waits) return NULL;
+  Py_RETURN_NONE;
+}
+
+static PyObject* batch_release(Batch* self, PyObject* arguments, PyObject* keywords) {
+  static char* names[] = {"stream", NULL};
+  PyObject* given = Py_None;
+  uintptr_t stream;
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O:release", names, &given)) return NULL;
+  if (given != Py_None && !stream_of(given, &stream)) return NULL;
+  if (given == Py_None || self->handle == NULL) {
+    batch_drop(self);
+    Py_RETURN_NONE;
+  }
+  dl_batch* handle = self->handle;
+  self->handle = NULL;
+  bool released = batch_release_after(handle, stream);
+  mailbox_empty();
+  if (!released) return NULL;
   Py_RETURN_NONE;
 }
 
@@ -223,9 +260,18 @@ static PyMethodDef batch_methods[] = {
      "tensor($self, name, /)\n--\n\nThe field as a Tensor: buffer protocol and DLPack, no NumPy needed."},
     {"tensors", (PyCFunction)batch_tensors, METH_NOARGS,
      "tensors($self, /)\n--\n\nAll fields as Tensors, in order."},
-    {"release", (PyCFunction)batch_release, METH_NOARGS,
-     "release($self, /)\n--\n\nGives up this object's part of the lease; what was made of it keeps its own. "
-     "Twice is fine."},
+    {"wait", (PyCFunction)(void (*)(void))batch_wait, METH_VARARGS | METH_KEYWORDS,
+     "wait($self, /, stream=None)\n--\n\nWork that `stream` is given later begins when the batch is complete "
+     "in device memory. "
+     "The batch remembers the stream, and its memory is not written again before the work the stream has "
+     "when "
+     "the batch is dropped is done. "
+     "A handle, a stream of PyTorch or CuPy, or None: CUDA's legacy default stream. Never waits itself; "
+     "nothing on the cpu device."},
+    {"release", (PyCFunction)(void (*)(void))batch_release, METH_VARARGS | METH_KEYWORDS,
+     "release($self, /, stream=None)\n--\n\nGives up this object's part of the lease; what was made of it "
+     "keeps its own. "
+     "Twice is fine. With a `stream`: the memory is not written again before the work it has now is done."},
     {"__enter__", batch_enter, METH_NOARGS, "__enter__($self, /)\n--\n\n"},
     {"__exit__", (PyCFunction)batch_exit, METH_VARARGS, "__exit__($self, /, *what)\n--\n\n"},
     {"__reduce__", (PyCFunction)batch_reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\n"},

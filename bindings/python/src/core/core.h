@@ -52,6 +52,8 @@ typedef struct Loader {
 
 typedef struct {
   PyObject_HEAD dl_batch* handle; /* NULL: released */
+  uintptr_t stream;               /* the last that was told to wait for it; 0: none */
+  bool on_device;
 } Batch;
 
 /* ---- object.c ---- */
@@ -91,6 +93,18 @@ bool mailbox_close(void); /* no call into the interpreter from here on; true the
 bool interpreter_open(void);
 void mailbox_after_fork(void);
 
+/* ---- stream.c: a stream is a handle, or one of these, never 0 ---- */
+
+#define STREAM_LEGACY ((uintptr_t)1)     /* the default stream that orders itself with all blocking ones */
+#define STREAM_PER_THREAD ((uintptr_t)2) /* the default stream of the thread that calls */
+
+bool stream_of(PyObject* stream,
+               uintptr_t* out); /* None, a number, or a stream of PyTorch, CuPy, cuda.core */
+bool stream_waits(dl_batch* batch, uintptr_t stream);
+bool stream_waits_dlpack(dl_batch* batch, PyObject* stream); /* as __dlpack__ takes it; BufferError */
+bool batch_release_after(dl_batch* batch, uintptr_t stream); /* takes the reference, whatever it returns */
+void batch_give_up(dl_batch* batch, bool on_device);         /* dl_batch_release; NULL is fine */
+
 /* ---- Other files ---- */
 
 extern PyType_Spec options_spec, token_spec, loan_spec, dataset_spec, cells_spec, loader_spec, epoch_spec,
@@ -112,9 +126,10 @@ void copy_strided(char* to, const char* from, int32_t rank, const int64_t* shape
                   int64_t item_bytes); /* strided.c; strides in bytes */
 int64_t item_count(const int64_t* shape, int32_t rank);
 
-PyObject* batch_own(dl_batch* handle);               /* batch.c; takes the reference */
-PyObject* tensor_of(dl_batch* batch, int32_t field); /* tensor.c; takes its own reference */
-PyObject* array_of(dl_batch* batch, int32_t field);  /* a NumPy array, or a Ragged of two */
+PyObject* batch_own(dl_batch* handle);                  /* batch.c; takes the reference */
+PyObject* tensor_of(dl_batch* batch, int32_t field);    /* tensor.c; takes its own reference */
+void tensor_waited(PyObject* tensor, uintptr_t stream); /* this stream was told to wait for its batch */
+PyObject* array_of(dl_batch* batch, int32_t field);     /* a NumPy array, or a Ragged of two */
 PyObject* integers_of(dl_batch* batch, const int64_t* values, int64_t count); /* a memoryview */
 
 bool dataset_enter(Dataset* self); /* dataset.c; keeps the handle until dataset_leave */

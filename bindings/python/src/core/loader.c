@@ -230,6 +230,7 @@ static PyMethodDef loader_methods[] = {
     {"_set_indices", (PyCFunction)loader_set_indices, METH_VARARGS, "_set_indices($self, loan, /)\n--\n\n"},
     {"_fields", (PyCFunction)loader_fields, METH_NOARGS, "_fields($self, /)\n--\n\n"},
     {"_stats", (PyCFunction)loader_stats, METH_NOARGS, "_stats($self, /)\n--\n\n"},
+    {"_plan", (PyCFunction)loader_plan, METH_NOARGS, "_plan($self, /)\n--\n\n"},
     {"_bad_samples", (PyCFunction)loader_bad_samples, METH_NOARGS, "_bad_samples($self, /)\n--\n\n"},
     {"save_state", (PyCFunction)loader_save_state, METH_NOARGS,
      "save_state($self, /)\n--\n\nThe position and what identifies the job, as text under 4 KiB. It counts "

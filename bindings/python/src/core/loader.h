@@ -18,6 +18,7 @@ PyObject* loader_save_state(Loader* self, PyObject* none);
 PyObject* loader_fileno(Loader* self, PyObject* none);
 PyObject* loader_fields(Loader* self, PyObject* none);
 PyObject* loader_stats(Loader* self, PyObject* none);
+PyObject* loader_plan(Loader* self, PyObject* none);
 PyObject* loader_bad_samples(Loader* self, PyObject* none);
 
 /* One call of the library on a loader, for a function that returns an object. Without the interpreter's lock: the library

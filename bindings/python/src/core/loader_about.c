@@ -38,10 +38,33 @@ PyObject* loader_stats(Loader* self, PyObject* none) {
   (void)none;
   dl_stats s = {.struct_size = sizeof s};
   CALL(self, dl_loader_stats(self->handle, &s, &error));
-  return Py_BuildValue("iLLLLLLLLLLLLLLLLLLL", (int)s.num_workers, s.batches, s.samples, s.bytes, s.skipped,
+  return Py_BuildValue("iLLLLLLLLLLLLLLLLLLLLL", (int)s.num_workers, s.batches, s.samples, s.bytes, s.skipped,
                        s.dropped, s.padded, s.replaced, s.bad, s.wait_ns, s.waits, s.worker_cpu_ns,
                        s.arena_bytes, s.held_bytes, s.budget_bytes, s.leases_held, s.lease_copies,
-                       s.ready_batches, s.pinned_bytes, s.threads_abandoned);
+                       s.ready_batches, s.pinned_bytes, s.threads_abandoned, s.device_bytes, s.copied_bytes);
+}
+
+static PyObject* stage_at(Loader* self, int32_t index) {
+  dl_plan_stage stage = {.struct_size = sizeof stage};
+  CALL(self, dl_loader_plan_at(self->handle, index, &stage, &error));
+  return Py_BuildValue("sssLL", stage.field, stage.text, stage.device_type == DL_DEVICE_CPU ? "cpu" : "cuda",
+                       (long long)stage.bytes_in, (long long)stage.bytes_out);
+}
+
+PyObject* loader_plan(Loader* self, PyObject* none) {
+  (void)none;
+  if (!loader_enter(self)) return NULL;
+  PyObject* list = PyList_New(0);
+  for (int32_t at = 0; list != NULL && at < dl_loader_plan_count(self->handle); at++) {
+    PyObject* stage = stage_at(self, at);
+    if (stage == NULL || PyList_Append(list, stage) != 0) {
+      Py_DECREF(list);
+      list = NULL;
+    }
+    Py_XDECREF(stage);
+  }
+  loader_leave(self);
+  return list;
 }
 
 static PyObject* bad_sample_at(Loader* self, int64_t index) {

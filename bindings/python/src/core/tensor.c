@@ -1,14 +1,6 @@
-/* Tensors: a field of a batch by the buffer protocol and by DLPack.
+/* Tensors: a field of a batch, and its buffer protocol (tensor_numpy.c, tensor_export.c: the other ways to see it).
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core.h"
-
-typedef struct {
-  PyObject_VAR_HEAD dl_batch* batch; /* this object's own reference */
-  dl_view view;
-  int32_t field; /* -1: not a field, but numbers that belong to one or to the batch */
-  bool packed;
-  Py_ssize_t strides[]; /* bytes; for numbers that are no field: the stride and the count */
-} Tensor;
+#include "tensor.h"
 
 static Tensor* tensor_make(dl_batch* batch, const dl_view* view, int32_t field, int32_t numbers) {
   allocfunc allocate = (allocfunc)PyType_GetSlot(tensor_type, Py_tp_alloc);
@@ -21,6 +13,8 @@ static Tensor* tensor_make(dl_batch* batch, const dl_view* view, int32_t field, 
   self->packed = true;
   return self;
 }
+
+void tensor_waited(PyObject* tensor, uintptr_t stream) { ((Tensor*)tensor)->stream = stream; }
 
 PyObject* tensor_of(dl_batch* batch, int32_t field) {
   int32_t count = 0;
@@ -40,6 +34,7 @@ PyObject* tensor_of(dl_batch* batch, int32_t field) {
 PyObject* integers_of(dl_batch* batch, const int64_t* values, int64_t count) {
   static const int64_t unit = 1;
   dl_view view = {.name = "", .axes = "", .dtype = DL_DTYPE_I64, .rank = 1, .flags = DL_VIEW_READ_ONLY};
+  view.device_type = DL_DEVICE_CPU;
   view.strides = &unit;
   view.data = (void*)values;
   Tensor* self = tensor_make(batch, &view, -1, 2);
@@ -53,12 +48,21 @@ PyObject* integers_of(dl_batch* batch, const int64_t* values, int64_t count) {
 }
 
 static void tensor_free(Tensor* self) {
-  dl_batch_release(self->batch);
+  batch_give_up(self->batch, self->view.device_type != DL_DEVICE_CPU);
   mailbox_empty();
   object_free((PyObject*)self);
 }
 
 /* ---- The buffer protocol. ---- */
+
+bool tensor_on_host(const Tensor* self) {
+  if (self->view.device_type == DL_DEVICE_CPU) return true;
+  PyErr_Format(PyExc_BufferError,
+               "%s is in the memory of cuda:%d, which the CPU cannot read: take it by DLPack "
+               "(torch.from_dlpack, cupy.from_dlpack) or __cuda_array_interface__, or ask for device=\"cpu\"",
+               self->view.name, (int)self->view.device_index);
+  return false;
+}
 
 static const char* format_of(int32_t dtype) {
   static const char* const formats[] = {NULL, "?", "B", "H",  "I", "Q", "b",  "h",
@@ -71,6 +75,7 @@ static int tensor_get_buffer(Tensor* self, Py_buffer* out, int flags) {
   bool read_only = (self->view.flags & DL_VIEW_READ_ONLY) != 0;
   const char* refused = NULL;
   out->obj = NULL;
+  if (!tensor_on_host(self)) return -1;
   if ((flags & PyBUF_WRITABLE) != 0 && read_only)
     refused = "the field is read-only";
   else if ((flags & PyBUF_FORMAT) != 0 && format == NULL)
@@ -102,99 +107,11 @@ static int tensor_get_buffer(Tensor* self, Py_buffer* out, int flags) {
 }
 _Static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "shapes are handed over as they are");
 
-/* ---- NumPy, without its headers: its own constructor over the buffer. ---- */
-
-static PyObject* packed_array(PyObject* tensor) {
-  static PyObject *make = NULL, *dtypes = NULL, *take = NULL;
-  const Tensor* self = (const Tensor*)tensor;
-  if (make == NULL) {
-    PyObject* parts = from_package("dataline._numpy", "load");
-    PyObject* loaded = parts == NULL ? NULL : PyObject_CallFunctionObjArgs(parts, NULL);
-    Py_XDECREF(parts);
-    if (loaded == NULL || !PyArg_ParseTuple(loaded, "OOO", &make, &take, &dtypes)) return NULL;
-  }
-  PyObject* dtype = PyTuple_GetItem(dtypes, self->view.dtype);
-  if (dtype == Py_None)
-    return raise_local(DL_ERR_UNSUPPORTED,
-                       "%s: NumPy has no %s without the package ml_dtypes; take the tensor by DLPack, "
-                       "or cast(f32) in the transform",
-                       self->view.name, dl_dtype_name(self->view.dtype));
-  if (!self->packed) return PyObject_CallFunctionObjArgs(take, tensor, NULL);
-  PyObject* shape = shape_tuple(self->view.shape, self->view.rank, 1);
-  PyObject* array = shape == NULL ? NULL : PyObject_CallFunctionObjArgs(make, shape, dtype, tensor, NULL);
-  Py_XDECREF(shape);
-  return array;
-}
-
-static PyObject* offsets_of(const Tensor* self) {
-  dl_batch_info info = {.struct_size = sizeof info};
-  NEW_ERROR(error);
-  if (!check(dl_batch_get_info(self->batch, &info, &error), &error)) return NULL;
-  return integers_of(self->batch, self->view.offsets, info.samples + 1);
-}
-
-static PyObject* tensor_numpy(Tensor* self, PyObject* none) {
-  (void)none;
-  static PyObject* make = NULL;
-  PyObject* data = packed_array((PyObject*)self);
-  if (data == NULL || self->view.kind == DL_KIND_DENSE) return data;
-  PyObject *offsets = NULL, *ragged = NULL;
-  if (make != NULL || (make = from_package("dataline._numpy", "ragged")) != NULL) offsets = offsets_of(self);
-  if (offsets != NULL) ragged = PyObject_CallFunctionObjArgs(make, data, offsets, NULL);
-  Py_DECREF(data);
-  Py_XDECREF(offsets);
-  return ragged;
-}
-
-PyObject* array_of(dl_batch* batch, int32_t field) {
-  PyObject* tensor = tensor_of(batch, field);
-  PyObject* array = tensor == NULL ? NULL : tensor_numpy((Tensor*)tensor, NULL);
-  Py_XDECREF(tensor);
-  return array;
-}
-
-/* ---- DLPack. ---- */
-
-/* None or (major, minor); true when consumers take 1.x. */
-static bool takes_versioned(PyObject* max_version) {
-  if (max_version == NULL || max_version == Py_None) return false;
-  PyObject* major = PySequence_GetItem(max_version, 0);
-  long number = major == NULL ? -1 : PyLong_AsLong(major);
-  Py_XDECREF(major);
-  return number >= 1;
-}
-
-static bool is_host(PyObject* device) {
-  int type, index;
-  if (device == NULL || device == Py_None) return true;
-  return PyArg_ParseTuple(device, "ii", &type, &index) && type == DL_DEVICE_CPU;
-}
-
-static PyObject* tensor_dlpack(Tensor* self, PyObject* arguments, PyObject* keywords) {
-  static char* names[] = {"stream", "max_version", "dl_device", "copy", NULL};
-  PyObject *stream = Py_None, *max_version = Py_None, *device = Py_None, *copy = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|$OOOO:__dlpack__", names, &stream, &max_version,
-                                   &device, &copy))
-    return NULL;
-  bool versioned = takes_versioned(max_version);
-  bool host = is_host(device);
-  if (PyErr_Occurred()) return NULL;
-  if (stream != Py_None)
-    return PyErr_Format(PyExc_BufferError, "stream: host memory has none; expected None");
-  if (!host) return PyErr_Format(PyExc_BufferError, "dl_device: expected (1, 0), where the tensor is");
-  if (copy != Py_None && PyObject_IsTrue(copy) == 1) return dlpack_copy(&self->view, versioned);
-  return dlpack_export(self->batch, self->field, versioned);
-}
-
-static PyObject* tensor_dlpack_device(Tensor* self, PyObject* none) {
-  (void)none;
-  return Py_BuildValue("ii", (int)self->view.device_type, (int)self->view.device_index);
-}
-
 /* ---- What it is. ---- */
 
 static PyObject* tensor_tobytes(Tensor* self, PyObject* none) {
   (void)none;
+  if (!tensor_on_host(self)) return NULL;
   int64_t item_bytes = dl_dtype_bytes(self->view.dtype);
   int64_t bytes = item_bytes * item_count(self->view.shape, self->view.rank);
   PyObject* made = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)bytes);
@@ -232,6 +149,15 @@ static PyObject* tensor_overlapping(Tensor* self, void* none) {
   (void)none;
   return PyBool_FromLong((self->view.flags & DL_VIEW_OVERLAPPING) != 0);
 }
+static PyObject* tensor_pinned(Tensor* self, void* none) {
+  (void)none;
+  return PyBool_FromLong((self->view.flags & DL_VIEW_PINNED) != 0);
+}
+static PyObject* tensor_device(Tensor* self, void* none) {
+  (void)none;
+  if (self->view.device_type == DL_DEVICE_CPU) return PyUnicode_FromString("cpu");
+  return PyUnicode_FromFormat("cuda:%d", (int)self->view.device_index);
+}
 static PyObject* tensor_nbytes(Tensor* self, void* none) {
   (void)none;
   return PyLong_FromLongLong(dl_dtype_bytes(self->view.dtype) *
@@ -239,7 +165,7 @@ static PyObject* tensor_nbytes(Tensor* self, void* none) {
 }
 static PyObject* tensor_offsets(Tensor* self, void* none) {
   (void)none;
-  if (self->view.kind == DL_KIND_RAGGED) return offsets_of(self);
+  if (self->view.kind == DL_KIND_RAGGED) return tensor_offsets_of(self);
   Py_RETURN_NONE;
 }
 
@@ -261,13 +187,20 @@ static Py_ssize_t tensor_length(Tensor* self) {
 static PyMethodDef tensor_methods[] = {
     {"numpy", (PyCFunction)tensor_numpy, METH_NOARGS,
      "numpy($self, /)\n--\n\nAs a NumPy array that shares the memory; a ragged field as a Ragged of two."},
+    {"__array__", (PyCFunction)(void (*)(void))tensor_array, METH_VARARGS | METH_KEYWORDS,
+     "__array__($self, /, dtype=None, copy=None)\n--\n\nFor NumPy: what ``numpy`` gives, or the packed data "
+     "of a "
+     "ragged field."},
     {"tobytes", (PyCFunction)tensor_tobytes, METH_NOARGS,
      "tobytes($self, /)\n--\n\nA packed copy, in C order."},
     {"__dlpack__", (PyCFunction)(void (*)(void))tensor_dlpack, METH_VARARGS | METH_KEYWORDS,
      "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nA DLPack "
      "capsule, versioned "
      "when `max_version` is 1.0 or more. An old one cannot say read-only, so such fields are refused then "
-     "(BufferError)."},
+     "(BufferError).\n\nOf a field in device memory: work that `stream` is given later sees the whole batch. "
+     "None and 1: "
+     "CUDA's legacy default stream; 2: the thread's own; -1: no waiting; more: a stream's handle; 0 is "
+     "refused."},
     {"__dlpack_device__", (PyCFunction)tensor_dlpack_device, METH_NOARGS,
      "__dlpack_device__($self, /)\n--\n\n(type, index)."},
     {NULL, NULL, 0, NULL}};
@@ -280,6 +213,14 @@ static PyGetSetDef tensor_properties[] = {
     {"axes", (getter)tensor_axes, NULL, "One letter a dim (\"NHWC\"), or \"\" when not known.", NULL},
     {"read_only", (getter)tensor_read_only, NULL, "Its bytes must not change.", NULL},
     {"overlapping", (getter)tensor_overlapping, NULL, "Shares bytes with another field of the batch.", NULL},
+    {"device", (getter)tensor_device, NULL, "Where its bytes are: \"cpu\" or \"cuda:0\".", NULL},
+    {"pinned", (getter)tensor_pinned, NULL, "In page-locked memory of the CPU, for copies to a device.",
+     NULL},
+    {"__cuda_array_interface__", (getter)tensor_cuda_array, NULL,
+     "CUDA Array Interface, version 3, of a field in device memory. Its `stream` is the one that "
+     "``Batch.wait`` was last called "
+     "for before the tensor was made; else CUDA's legacy default stream, which waits for the batch now.",
+     NULL},
     {"nbytes", (getter)tensor_nbytes, NULL, "Bytes of all items.", NULL},
     {"offsets", (getter)tensor_offsets, NULL,
      "Of a ragged field: i64, sample i is rows [offsets[i], offsets[i + 1]). None of a dense one.", NULL},

@@ -44,7 +44,7 @@ from .errors import (
 )
 from .loader import Loader
 from .ragged import Ragged
-from .schema import BadSample, BatchInfo, Field, Position, Stats
+from .schema import BadSample, BatchInfo, Field, PlanStage, Position, Stats
 from .tables import OptionInfo, TransformArgument, TransformInfo, build_info, option_table, transform_table
 
 __all__ = [
@@ -71,6 +71,7 @@ __all__ = [
     "NoSuchFieldError",
     "NotFoundError",
     "OptionInfo",
+    "PlanStage",
     "Position",
     "Ragged",
     "Source",

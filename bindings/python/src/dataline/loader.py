@@ -13,7 +13,7 @@ from . import _core
 from ._borrow import row
 from ._options import Log, OptionValue, build
 from .dataset import Dataset, open
-from .schema import BadSample, Field, Position, Stats
+from .schema import BadSample, Field, PlanStage, Position, Stats
 from .tables import options_help
 
 __all__ = ["Loader"]
@@ -102,6 +102,10 @@ class Loader(_core.Loader):
     def stats(self) -> Stats:
         """Counters since it was made."""
         return Stats(*self._stats())
+
+    def plan(self) -> tuple[PlanStage, ...]:
+        """Where each part of a sample's way runs, in order, field by field."""
+        return tuple(PlanStage(*stage) for stage in self._plan())
 
     def bad_samples(self) -> list[BadSample]:
         """The bad samples met so far, in order of delivery."""

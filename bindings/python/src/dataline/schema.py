@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Optional
 
-__all__ = ["BadSample", "BatchInfo", "Field", "Position", "Stats"]
+__all__ = ["BadSample", "BatchInfo", "Field", "PlanStage", "Position", "Stats"]
 
 
 class Field(NamedTuple):
@@ -91,9 +91,26 @@ class Stats(NamedTuple):
     ready_batches: int
     """Loaded and waiting to be taken."""
     pinned_bytes: int
-    """Page-locked."""
+    """Page-locked; 0 where that was refused (told once in the log)."""
     threads_abandoned: int
     """Workers left behind in a reader that never returned."""
+    device_bytes: int
+    """Device memory the loader holds now."""
+    copied_bytes: int
+    """Sent over the bus to the device."""
+
+
+class PlanStage(NamedTuple):
+    """A part of a field's way: what the host does, what crosses the bus, what the device does."""
+
+    field: str
+    text: str
+    """``"gather"``, ``"copy"``, or operators as written: ``"normalize(mnist), chw"``."""
+    device: str
+    """``"cpu"`` or ``"cuda"``; of a copy, where it goes."""
+    bytes_in: int
+    """A sample; -1 varying."""
+    bytes_out: int
 
 
 @dataclass(frozen=True)
