@@ -12,27 +12,23 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Optional, Union
 
 import torch
-from torch.utils.data import (
-    IterableDataset,
-    RandomSampler,
-    SequentialSampler,
-    Subset,
-    TensorDataset,
-    WeightedRandomSampler,
-)
-from torch.utils.data.distributed import DistributedSampler
 from torch.utils.dlpack import from_dlpack
 
-from . import _core
-from ._reader import Source, Template, leaves, names_in, rebuild, template_of
-from .dataset import Dataset, from_arrays, from_reader, open
+from . import _core, _torch_device, _torch_source
+from ._reader import Source, rebuild
+from .dataset import Dataset
 from .loader import Loader
 from .ragged import Ragged
 
 __all__ = ["DataLoader", "tensors"]
 
+_CPU = 1  # DLPack's number of the device
 # PyTorch began to give and take versioned capsules, which can say read-only, in one release.
 _MAX_VERSION = (1, 0) if "max_version" in inspect.signature(torch.Tensor.__dlpack__).parameters else None
+
+
+# What copies of `tensors(..., non_blocking=True)` may still read.
+_in_flight = _torch_device.InFlight()
 
 
 def tensors(
@@ -40,18 +36,37 @@ def tensors(
 ) -> dict[str, Any]:
     """All fields as tensors over the batch's memory, whose lease they hold; a ragged field as a Ragged of two.
 
+    Of a batch in device memory they are CUDA tensors: the current stream of that device waits for the batch, the CPU does
+    not, and the memory is not written again before the work the stream has, when the last of them is dropped, is done.
+    Another stream that reads them has to be named: ``batch.wait(stream)``.
+
     A field that must not change (``tensor.read_only``) is shared too, PyTorch cannot say so; before PyTorch took DLPack
-    1.0 it is copied. ``device``: copied there, as ``Tensor.to`` does, which ``non_blocking`` is for.
+    1.0 it is copied, and in device memory an error (BufferError). ``device``: copied there, as ``Tensor.to`` does, which
+    ``non_blocking`` is for: page-locked memory is kept until the copies are done.
     """
-    made = {tensor.name: _tensor(tensor) for tensor in batch.tensors()}
+    parts = batch.tensors()
+    made = _over(batch, parts)
     if device is None:
         return made
-    return {name: _to(value, device, non_blocking) for name, value in made.items()}
+    moved = {name: _to(value, device, non_blocking) for name, value in made.items()}
+    if non_blocking and torch.device(device).type == "cuda" and any(part.pinned for part in parts):
+        _in_flight.hold(made)
+    return moved
 
 
-def _tensor(tensor: _core.Tensor) -> Any:
-    copy = True if _MAX_VERSION is None and tensor.read_only else None
-    made = from_dlpack(tensor.__dlpack__(max_version=_MAX_VERSION, copy=copy))
+def _over(batch: _core.Batch, parts: Sequence[_core.Tensor]) -> dict[str, Any]:
+    where, index = parts[0].__dlpack_device__() if parts else (_CPU, 0)
+    if where != _CPU:
+        _torch_device.wait_here(batch, index)
+    return {part.name: _tensor(part, where == _CPU) for part in parts}
+
+
+def _tensor(tensor: _core.Tensor, on_host: bool) -> Any:
+    if on_host:
+        copy = True if _MAX_VERSION is None and tensor.read_only else None
+        made = from_dlpack(tensor.__dlpack__(max_version=_MAX_VERSION, copy=copy))
+    else:  # the stream waits already, for all fields at once
+        made = from_dlpack(tensor.__dlpack__(stream=-1, max_version=_MAX_VERSION))
     offsets = tensor.offsets
     return made if offsets is None else Ragged(made, torch.tensor(offsets, dtype=torch.int64))
 
@@ -85,7 +100,9 @@ class DataLoader:
     ``sampler``        ``sample_indices``: its indices, read once, the same each epoch. RandomSampler, DistributedSampler
                        and WeightedRandomSampler are errors that name the option
     ``num_workers``    the option: threads, 0 is the caller's; None leaves the library's choice
-    ``pin_memory``     the option, where PyTorch has CUDA; a warning and nothing where it has not, as in PyTorch
+    ``pin_memory``     the option, where PyTorch has CUDA: the tensors are page-locked (``is_pinned``) as far as the
+                       driver goes, and ``to(device, non_blocking=True)`` in the current stream is safe: their memory is
+                       not filled again before it. A warning and nothing where it has not, as in PyTorch
     ``drop_last``      the option
     ``timeout``        seconds that a batch may take, then Timeout (a TimeoutError); 0: no limit
     ``generator``      ``seed``: its ``initial_seed()``, less the top bit
@@ -95,7 +112,23 @@ class DataLoader:
     ``batch_sampler``, ``collate_fn``, ``worker_init_fn``, ``multiprocessing_context``, ``pin_memory_device``
                        errors that say what to use
     ``fields``         (not in PyTorch) names, to get a list of these instead of a dict
+    ``device``         (not in PyTorch) the option: where the tensors are. ``"cuda"`` is the current device, or with one
+                       process a device, by ``LOCAL_RANK``, that one
+    ``into``           (not in PyTorch) tensors of yours, a dict by field or a list: each batch is copied into them in
+                       stream order, its memory is given back at once, and ``into`` is what the loop gets. For the static
+                       inputs of CUDA graphs. Batches must be of one size (``drop_last``, ``last_batch="pad"``)
     ================== ==================================================================================================
+
+    CUDA tensors (``device="cuda"``) are the loader's own device memory, not copies. The stream that is current when a
+    batch is handed out waits for it, so work on them can be queued at once; when PyTorch drops them, in whatever thread,
+    the loader waits for what that stream has by then, and only on the device. ``record_stream`` is not needed, and does
+    nothing for memory that is not PyTorch's. If another stream reads them too, let it wait first, and let the
+    first wait for it before they are dropped::
+
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            shown = images.mean()
+        torch.cuda.current_stream().wait_stream(side)
 
     All other keyword arguments are the library's options (``seed``, ``transform``, ``rank``, ...). Samples that are
     tuples give lists of tensors, dicts give dicts; a Dataset or URI gives a dict by field, ``str`` comes back as a list.
@@ -125,6 +158,8 @@ class DataLoader:
         pin_memory_device: str = "",
         in_order: bool = True,
         fields: Optional[Sequence[str]] = None,
+        device: Union[None, str, int, torch.device] = None,
+        into: Optional[_torch_device.Buffers] = None,
         **options: Any,
     ) -> None:
         refused = {
@@ -149,7 +184,10 @@ class DataLoader:
         options["num_workers"] = num_workers
         if drop_last:
             options["drop_last"] = True
-        options.update(_order(shuffle, sampler, generator, options))
+        options.update(_torch_source.order_of(shuffle, sampler, generator, options))
+        self.device = torch.device("cpu") if device is None else _torch_device.device_of(device)
+        if device is not None:
+            options["device"] = str(self.device)
         if pin_memory and torch.cuda.is_available():
             options["pin_memory"] = True
         elif pin_memory:
@@ -163,31 +201,54 @@ class DataLoader:
         self.persistent_workers = persistent_workers
         self.sampler = sampler
         self.timeout = timeout
-        opened, self._template, self._texts = _open(dataset, options)
+        opened, self._template, self._texts = _torch_source.opened(dataset, options)
         self.loader = Loader(opened, **options)
         if fields is not None:
             known = [field.name for field in self.loader.fields]
             if not set(fields) <= set(known):
                 raise KeyError(f"fields: expected some of {known}, got {list(fields)}")
             self._template = list(fields)
+        self._in_flight = _torch_device.InFlight()
+        self._keeps = bool(options.get("pin_memory")) and self.device.type == "cpu"
+        self._into = None if into is None else self._buffers(into)
+
+    def _buffers(self, into: _torch_device.Buffers) -> _torch_device.Into:
+        names = self._template
+        if names is None:
+            names = [field.name for field in self.loader.fields]
+        elif not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise TypeError("into: expected samples that are tuples of arrays, or a Dataset or URI")
+        return _torch_device.Into(into, names, self.loader.fields, self.device)
 
     def __len__(self) -> int:
         return len(self.loader)
 
     def __iter__(self) -> Iterator[Any]:
-        epoch = iter(self.loader)
-        if not self.timeout:
-            for batch in epoch:
-                yield self._sample(batch)
-            return
-        while (next_one := self.loader.next(self.timeout)) is not None:
-            yield self._sample(next_one)
+        for batch in self._batches():
+            sample, pinned = self._sample(batch)
+            del batch
+            try:
+                yield sample
+            finally:
+                if pinned is not None:
+                    self._in_flight.hold(pinned)
+            del sample, pinned
 
-    def _sample(self, batch: _core.Batch) -> Any:
-        made = tensors(batch)
+    def _batches(self) -> Iterator[_core.Batch]:
+        epoch = iter(self.loader)
+        return iter(lambda: self.loader.next(self.timeout), None) if self.timeout else epoch
+
+    def _sample(self, batch: _core.Batch) -> tuple[Any, Optional[dict[str, Any]]]:
+        """What the loop gets, and what copies that it starts may still read when it asks for the next."""
+        parts = batch.tensors()
+        made = _over(batch, parts)
+        if self._into is not None:
+            return self._into.fill(batch, made, self._in_flight), None
+        pinned = made.copy() if self._keeps and any(part.pinned for part in parts) else None
         for name in self._texts:
-            made[name] = [bytes(text.tolist()).decode() for text in made[name]]
-        return made if self._template is None else rebuild(self._template, made)
+            packed = Ragged(made[name].data.cpu(), made[name].offsets)
+            made[name] = [bytes(text.tolist()).decode() for text in packed]
+        return (made if self._template is None else rebuild(self._template, made)), pinned
 
     def state_dict(self) -> dict[str, str]:
         """Where it is; what was loaded ahead does not count."""
@@ -205,56 +266,3 @@ class DataLoader:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a DataLoader cannot be pickled or copied: make it again, and hand over its state_dict()")
-
-
-def _order(
-    shuffle: Optional[bool], sampler: Any, generator: Optional[torch.Generator], options: Mapping[str, Any]
-) -> dict[str, Any]:
-    """``shuffle``, ``sampler`` and ``generator`` as options."""
-    made: dict[str, Any] = {}
-    if shuffle:
-        made["shuffle"] = True
-    if generator is not None:
-        if "seed" in options:
-            raise TypeError("expected a generator or a seed, not both")
-        made["seed"] = generator.initial_seed() & (2**63 - 1)
-    if sampler is None or isinstance(sampler, SequentialSampler):
-        return made
-    if shuffle:
-        raise ValueError("sampler option is mutually exclusive with shuffle")
-    if isinstance(sampler, DistributedSampler):
-        raise TypeError("DistributedSampler is not supported: use rank= and world_size=, with shuffle=True")
-    if isinstance(sampler, WeightedRandomSampler):
-        raise TypeError("WeightedRandomSampler is not supported: use weights=, replacement= and samples_per_epoch=")
-    if isinstance(sampler, RandomSampler):
-        raise TypeError("RandomSampler is not supported: use shuffle=True, with seed= or generator=")
-    made["sample_indices"] = sampler if hasattr(sampler, "dtype") else list(sampler)
-    return made
-
-
-def _open(dataset: Any, options: Mapping[str, Any]) -> tuple[Dataset, Template, list[str]]:
-    """The dataset, what a sample is built like (None: a dict by field), and the fields that are text."""
-    if isinstance(dataset, Dataset):
-        return dataset, None, []
-    if isinstance(dataset, (str, os.PathLike)):
-        return open(dataset, **options), None, []
-    if isinstance(dataset, IterableDataset):
-        raise TypeError("an IterableDataset is not supported: use a URI, or a dataset with __len__ and __getitem__")
-    if type(dataset) is TensorDataset:
-        parts = {str(at): tensor.detach() for at, tensor in enumerate(dataset.tensors)}
-        return from_arrays(parts, **options), list(parts), []
-    if type(dataset) is Subset:
-        whole, template, texts = _open(dataset.dataset, options)
-        return whole.subset(dataset.indices), template, texts
-    return _read(dataset, options)
-
-
-def _read(source: Any, options: Mapping[str, Any]) -> tuple[Dataset, Template, list[str]]:
-    if not hasattr(source, "__getitem__") or not hasattr(source, "__len__"):
-        raise TypeError(
-            f"expected a Dataset, a URI, or an object with __len__ and __getitem__, got {type(source).__name__}"
-        )
-    sample = source[0]
-    template = template_of(sample)
-    parts = zip(names_in(template), leaves(template, sample))
-    return from_reader(source, **options), template, [name for name, value in parts if isinstance(value, str)]
