@@ -114,8 +114,8 @@ class Into:
                 source = sources[name]
                 if source.shape != target.shape:
                     raise ValueError(
-                        f"into: a batch of {tuple(source.shape)} does not fit {tuple(target.shape)} of {name!r}: samples "
-                        "of it were left out, on_error='replace' keeps it whole"
+                        f"into: a batch of {tuple(source.shape)} does not fit {tuple(target.shape)} of {name!r} (where bad "
+                        "samples were left out, on_error='replace' keeps it whole)"
                     )
                 from_pinned = target.is_cuda and not source.is_cuda and batch.tensor(name).pinned
                 target.copy_(source, non_blocking=source.is_cuda or from_pinned)
@@ -129,12 +129,12 @@ class Into:
 def _check(field: Field, target: torch.Tensor, device: torch.device) -> None:
     if field.ragged:
         raise ValueError(f"into: {field.name!r} is ragged, its batches have no one size; pad_to(length) makes one")
-    if field.shape[0] < 0:
-        raise ValueError("into: batches may differ in size: use drop_last=True or last_batch='pad'")
-    wanted = (dtype_of(field.dtype), tuple(field.shape))
-    if (target.dtype, tuple(target.shape)) != wanted:
+    dtype, shape = dtype_of(field.dtype), (*target.shape[:1], *field.shape[1:])  # how many rows, each batch tells
+    if field.shape[0] >= 0:
+        shape = field.shape
+    if (target.dtype, tuple(target.shape)) != (dtype, shape):
         raise ValueError(
-            f"into: {field.name!r} is {wanted[0]} {wanted[1]}, got a tensor of {target.dtype} {tuple(target.shape)}"
+            f"into: {field.name!r} is {dtype} {shape}, got a tensor of {target.dtype} {tuple(target.shape)}"
         )
     if device.type == "cuda" and target.device != device:
         raise ValueError(f"into: {field.name!r} is on {device}, got a tensor on {target.device}")

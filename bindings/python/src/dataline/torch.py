@@ -210,7 +210,11 @@ class DataLoader:
             self._template = list(fields)
         self._in_flight = _torch_device.InFlight()
         self._keeps = bool(options.get("pin_memory")) and self.device.type == "cpu"
-        self._into = None if into is None else self._buffers(into)
+        self._into = None
+        if into is not None:
+            if not drop_last and options.get("last_batch", "keep") == "keep":
+                raise ValueError("into: the last batch may be shorter: use drop_last=True or last_batch='pad'")
+            self._into = self._buffers(into)
 
     def _buffers(self, into: _torch_device.Buffers) -> _torch_device.Into:
         names = self._template
