@@ -5,10 +5,11 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Optional
 
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 
 import dataline
+from consumer import Driver, library
 
 Shell = Callable[..., bytes]
 
@@ -58,3 +60,26 @@ def records(tmp_path: Path) -> str:
     values = np.arange(1000, dtype=np.uint64)
     np.stack([values, values * np.uint64(0x9E3779B97F4A7C15)], axis=1).tofile(path)
     return f"raw:{path}?dtype=u8&shape=16"
+
+
+@pytest.fixture
+def driver() -> Iterator[Driver]:
+    path = library()
+    if path is None:
+        pytest.skip(
+            "there is no CUDA driver to test with: libfake_cuda.so was not built (DATALINE_TEST_CUDA names another)"
+        )
+    gc.collect()  # no loader of an earlier test
+    made = Driver(path)
+    yield made
+    gc.collect()
+    misuses = made.misuses()
+    made.close()
+    assert misuses == []
+
+
+@pytest.fixture
+def fake(driver: Driver) -> Driver:
+    if not driver.is_fake:
+        pytest.skip("needs the fake driver's controls")
+    return driver

@@ -10,39 +10,15 @@ import ctypes
 import gc
 import os
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
 import dataline
-from consumer import Driver, address_of, inside, library
+from consumer import Driver, address_of, inside
 
 SHAPE = (40, 6, 5, 3)
-
-
-@pytest.fixture
-def driver() -> Iterator[Driver]:
-    path = library()
-    if path is None:
-        pytest.skip(
-            "there is no CUDA driver to test with: libfake_cuda.so was not built (DATALINE_TEST_CUDA names another)"
-        )
-    gc.collect()  # no loader of an earlier test
-    made = Driver(path)
-    yield made
-    gc.collect()
-    misuses = made.misuses()
-    made.close()
-    assert misuses == []
-
-
-@pytest.fixture
-def fake(driver: Driver) -> Driver:
-    if not driver.is_fake:
-        pytest.skip("needs the fake driver's controls")
-    return driver
 
 
 def images() -> dataline.Dataset:

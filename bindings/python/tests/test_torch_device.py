@@ -12,6 +12,7 @@ import pytest
 
 import dataline
 from conftest import numbers
+from consumer import Driver
 
 torch = pytest.importorskip("torch")
 
@@ -192,6 +193,46 @@ def test_what_copies_read_is_kept_until_they_are_done(events: list[Event]) -> No
     in_flight.hold(None)
     assert held() == 0
     assert events[1].waited, "with a third the first is waited for"
+
+
+def test_page_locked_batches_are_kept_for_the_copies_from_them(
+    fake: Driver, events: list[Event], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    loader = DataLoader(images(), batch_size=4, pin_memory=True, cuda_library=fake.path, num_workers=0)
+    seen = []
+    for step, batch in enumerate(loader):
+        assert len(events) == step, "one event for each batch that was used"
+        assert loader.loader.stats().leases_held == 1 + min(step, 2)
+        seen += batch["label"].tolist()
+        del batch
+    assert seen == list(range(20))
+    assert [event.waited for event in events] == [True, True, True, False, False]
+    batches: Any = iter(loader)
+    next(batches)
+    batches.close()
+    assert len(events) == 6, "a loop that is left counts too"
+
+
+def test_a_copy_that_does_not_block_keeps_what_it_reads(fake: Driver, events: list[Event]) -> None:
+    loader = dataline.Loader(images(), batch_size=4, pin_memory=True, cuda_library=fake.path)
+    batch = next(iter(loader))
+
+    def move(value: Any, device: str, non_blocking: bool) -> Any:
+        assert (device, non_blocking) == ("cuda", True)
+        return value.clone()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dataline.torch._to", move)
+        made = tensors(batch, device="cuda", non_blocking=True)
+    assert made["label"].tolist() == [0, 1, 2, 3]
+    batch.release()
+    del made
+    assert loader.stats().leases_held == 1
+    events[0].done = True
+    dataline.torch._in_flight.hold(None)
+    assert loader.stats().leases_held == 0
+    events[1].done = True
 
 
 def test_training_with_mixed_precision_and_accumulated_gradients() -> None:
