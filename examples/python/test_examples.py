@@ -46,8 +46,11 @@ def idx(path: Path, values: np.ndarray) -> None:  # type: ignore[type-arg]
     path.write_bytes(header + values.astype(np.uint8).tobytes())
 
 
-def test_it_trains_on_digits_that_are_easy_to_tell_apart(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_it_trains_on_digits_that_are_easy_to_tell_apart(tmp_path: Path, device: str) -> None:
+    torch = pytest.importorskip("torch")
+    if device == "cuda" and not torch.cuda.is_available():
+        pytest.skip("PyTorch finds no CUDA device")
     rng = np.random.default_rng(1)
     for name, count in (("train", 1000), ("t10k", 200)):
         labels = rng.integers(0, 10, count)
@@ -55,7 +58,7 @@ def test_it_trains_on_digits_that_are_easy_to_tell_apart(tmp_path: Path) -> None
         images[np.arange(count), 2 * labels] = 255  # a line at the height of the label
         idx(tmp_path / f"{name}-images-idx3-ubyte", images)
         idx(tmp_path / f"{name}-labels-idx1-ubyte", labels)
-    command = [sys.executable, str(HERE / "train_mnist.py"), str(tmp_path), "2"]
+    command = [sys.executable, str(HERE / "train_mnist.py"), str(tmp_path), "2", "--device", device]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     assert re.search(r"^epoch 2: loss \d+\.\d{4}$", output, re.MULTILINE)
     assert re.search(r"^first epoch digest: [0-9a-f]{16}$", output, re.MULTILINE)
@@ -70,3 +73,12 @@ def test_a_folder_without_digits_is_said_in_one_line(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, HERE / "train_mnist.py", tmp_path], stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
     assert re.fullmatch(r"train_mnist: .*\n", done.stderr)
+
+
+def test_a_device_that_pytorch_has_not_is_said_in_one_line(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    device = f"cuda:{torch.cuda.device_count()}"
+    command = [sys.executable, HERE / "train_mnist.py", tmp_path, "--device", device]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert re.fullmatch(f"train_mnist: device='{device}': PyTorch .*\n", done.stderr)
