@@ -58,6 +58,12 @@ def facts():
     }
 
 
+def gpu():
+    """The first card that nvidia-smi shows: name, driver, memory; empty without one."""
+    lines = output("nvidia-smi", "--query-gpu=name,driver_version,memory.total,power.limit", "--format=csv,noheader").splitlines()
+    return dict(zip(("name", "driver", "memory", "power_limit"), lines[0].split(", "))) if lines else {}
+
+
 def commit(repository):
     """(id, whether the tree has changes that are not in it; results do not count, a run writes them)."""
     known = output("git", "-C", repository, "rev-parse", "--verify", "-q", "HEAD") or "none"

@@ -8,11 +8,12 @@
 #   bench/run.sh --smoke --peers small data, and every loader that is installed already: does each take part, are its
 #                                samples the file's
 #   bench/run.sh --micro         the parts (Google Benchmark)
-#   bench/run.sh --tuning [--data DIR] [--epochs N]     PyTorch's knobs on a training run, and Dataline beside them
+#   bench/run.sh --tuning [--data DIR] [--epochs N] [--device cuda]     PyTorch's knobs on a training run, and Dataline
+#                                beside them; on a GPU with the python3 that has a PyTorch for it
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-smoke=false micro=false tuning=false peers=true
+smoke=false micro=false tuning=false peers=true device=cpu
 rest=()
 while [ $# -gt 0 ]; do
   case $1 in
@@ -21,7 +22,8 @@ while [ $# -gt 0 ]; do
     --tuning) tuning=true ;;
     --no-peers) peers=false ; rest+=("$1") ;;
     --peers) peers=true ;;
-    -h | --help) sed -n '2,12p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,13p' "$0"; exit 0 ;;
+    --device) device=${2:?$1 wants a value} ; rest+=("$1" "$2"); shift ;;
     --rows | --rounds | --seconds | --out | --data | --epochs | --only) rest+=("$1" "${2:?$1 wants a value}"); shift ;;
     *) echo "run.sh: unknown argument $1" >&2; exit 2 ;;
   esac
@@ -55,6 +57,19 @@ build() {
     { tail -n 40 build/bench-build.log >&2; echo "run.sh: the build failed (build/bench-build.log)" >&2; exit 1; }
 }
 
+# Each variant of the training run, on a few digits, with whichever PyTorch is here.
+tuning_smoke() {
+  local python
+  for python in python3 /usr/bin/python3 build/peers/torch/bin/python; do
+    if "$python" -c 'import torch' 2>/dev/null; then
+      "$python" bench/tuning/tuning.py --smoke 2>build/bench-tuning.log && return 0
+      tail -n 20 build/bench-tuning.log >&2
+      return 1
+    fi
+  done
+  echo "tuning: left out, for there is no PyTorch"
+}
+
 if $micro; then
   build bench_micro
   for program in build/release/bench/*_bench; do
@@ -66,8 +81,12 @@ fi
 build dataline_rows dataline_cli
 if $smoke; then
   python3 bench/self_test.py || exit 1
+  tuning_smoke || exit 1
   $peers || rest+=(--no-peers)
   exec python3 bench/rounds.py --small --rounds 2 --seconds 0.05 "${rest[@]}"
+fi
+if $tuning && [ "$device" != cpu ]; then
+  exec python3 bench/tuning/tuning.py "${rest[@]}"
 fi
 if $tuning; then
   bench/peers/setup.sh torch

@@ -2,11 +2,15 @@
 """What the runner and the table promise, on made-up programs and samples: `bench/run.sh --smoke` begins with it.
 SPDX-License-Identifier: Apache-2.0
 """
+import pathlib
 import sys
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parent / "tuning"))
+
 import report
 import table
+import timeline
 from programs import Failed, Program
 
 READY = "print('{\"ready\": [\"some 1\"]}', flush=True)"
@@ -17,6 +21,35 @@ def started(test, code):
     test.addCleanup(program.end)
     test.addCleanup(program.process.kill)  # before it: a program that hangs would be given time to leave by itself
     return program
+
+
+def activity(begin, end, name, stream=7):
+    kind = "gpu_memcpy" if name.startswith("Memcpy") else "kernel"
+    return {"ph": "X", "cat": kind, "ts": 1000 + begin, "dur": end - begin, "name": name, "args": {"stream": stream}}
+
+
+class TimelinesOfADevice(unittest.TestCase):
+    def test_idle_is_where_no_kernel_runs_and_hidden_what_kernels_cover_of_uploads(self):
+        line = timeline.Timeline([
+            activity(0, 40, "gemm"), activity(30, 50, "relu"), activity(60, 100, "gemm"), activity(45, 65, "Memcpy HtoD", 13),
+            activity(90, 100, "Memcpy DtoH"), {"ph": "X", "cat": "cpu_op", "ts": 0, "dur": 9, "name": "aten::mm"}])
+        figures = line.figures()
+        self.assertAlmostEqual(figures["kernel_us"], 90)
+        self.assertAlmostEqual(figures["upload_us"], 20)
+        self.assertAlmostEqual(figures["device_idle_percent"], 10)
+        self.assertAlmostEqual(figures["upload_hidden_percent"], 50)
+        self.assertEqual(len(line.lines(3)), 3)
+        self.assertIn("COPY Memcpy HtoD", "\n".join(line.lines(9)))
+
+    def test_nothing_recorded_is_no_division_by_nothing(self):
+        self.assertEqual(timeline.Timeline([]).figures(), {"kernel_us": 0, "upload_us": 0, "device_idle_percent": 0.0})
+
+    def test_the_floor_of_the_training_run_is_a_line_of_the_table(self):
+        samples = {"whole set on the device": {"epoch_s": [1.0, 1.0]}, "dataline cuda": {"epoch_s": [1.01, 1.03]},
+                   "pytorch w0": {"epoch_s": [3.0, 3.0]}}
+        lines = table.lines({"rows": {"tuning_cuda": {"samples": samples}}})
+        self.assertEqual((lines[0].ratio, lines[0].verdict), ("1.020", "yes"))
+        self.assertIn("pytorch w0", lines[2].other)
 
 
 class ProgramsThatFail(unittest.TestCase):

@@ -7,7 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 from statistics import median
 
 # Loops that only copy, with the order made beforehand: limits, not loaders.
-LIMITS = ("bare ", "memcpy", "numpy ", "torch index_select", "libtorch BatchDataset", "io_uring", "pread direct",
+LIMITS = ("bare ", "memcpy", "whole set ", "numpy ", "torch index_select", "libtorch BatchDataset", "io_uring", "pread direct",
           "demand faults")
 # shuffle=True over a TensorDataset, or over a class whose __getitem__ gives one row: as its tutorials have it.
 USUAL = ("pytorch ordinary", "pytorch own dataset")
@@ -76,7 +76,7 @@ def short(line):
 UNITS = {"rows_per_s": ("M/s", 1e6), "us_per_batch": ("us", 1), "cpu_s_per_gb": ("s/GB", 1), "first_batch_ms": ("ms", 1),
          "resume_ms": ("ms", 1), "peak_rss_mib": ("MiB", 1), "wait_percent": ("%", 1), "next_epoch_us": ("us", 1),
          "mb_per_s": ("MB/s", 1), "life_us": ("us", 1), "state_load_us": ("us", 1), "epoch_s": ("s", 1),
-         "wait_s": ("s", 1), "cpu_s": ("s", 1)}
+         "wait_s": ("s", 1), "cpu_s": ("s", 1), "between_steps_percent": ("%", 1), "upload_hidden_percent": ("%", 1)}
 
 
 def text(value, metric, name=""):
@@ -214,6 +214,20 @@ def tuning_lines(row):
     return [short(out[1]), short(out[3])] + [each for at, each in enumerate(out) if at not in (1, 3)]
 
 
+def tuning_cuda_lines(row):
+    """On a GPU; the floor is an epoch over the whole set on the device."""
+    def line(ours, how):
+        floor, metric = "whole set on the device", "epoch_s"
+        ratios = row.ratios(ours, floor, metric)
+        return Line(f"training on MNIST on a GPU, an epoch, {how}, over the floor", text(row.value(ours, metric), metric),
+                    text(row.value(floor, metric), metric, floor), f"{median(ratios):.3f}" if ratios else "-", "<= 1.02",
+                    median(ratios) <= 1.02 if ratios else None, ratios)
+    return [short(line("dataline cuda", "device=cuda")), line("dataline cuda io=device", "io=device"),
+            short(reaches(row, "training on MNIST on a GPU, an epoch", "dataline cuda", "epoch_s", None, False)),
+            reaches(row, "training on MNIST on a GPU, CPU", "dataline cuda", "cpu_s", None, False),
+            reaches(row, "training on MNIST on a GPU, idle between steps", "dataline cuda", "between_steps_percent", None, False)]
+
+
 def allocator_lines(row):
     glibc = lambda name: name == "dataline on glibc"
     return [short(reaches(row, "a loader's life, mimalloc against glibc", "dataline on mimalloc", "life_us", None, False,
@@ -238,5 +252,5 @@ def lines(results):
         ("rows_f32", lambda row: cpu_lines(row, "f32 rows")),
         # Views, because that is what the others deliver too: two overlapping tensors of one copied window.
         ("tokens", lambda row: cpu_lines(row, "token windows as views", "dataline views w")),
-        ("allocator", allocator_lines), ("tuning", tuning_lines))
+        ("allocator", allocator_lines), ("tuning", tuning_lines), ("tuning_cuda", tuning_cuda_lines))
     return [line for name, make in makers if name in results["rows"] for line in make(Row(results["rows"][name]))]

@@ -255,13 +255,13 @@ class FirstBatch:
                           "imported_rss_mib": before}))
 
 
-def leave():
+def leave(status=0):
     """Ends this process and what it started: some loaders' threads and worker processes do not end by themselves."""
     sys.stdout.flush()
     for pid in set(_descendants(os.getpid())):
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(pid), signal.SIGKILL)
-    os._exit(0)
+    os._exit(status)
 
 
 def main(table, versions):

@@ -23,7 +23,8 @@ class View(ctypes.Structure):
 
 
 DTYPES = {2: torch.uint8, 9: torch.int64, 12: torch.float32}  # DL_DTYPE_U8, I64, F32
-END_OF_EPOCH = 1
+TYPESTRS = {2: "|u1", 9: "<i8", 12: "<f4"}
+END_OF_EPOCH, CUDA = 1, 2
 
 
 def load(path):
@@ -42,17 +43,28 @@ def load(path):
             ("dl_loader_steps", ctypes.c_int64, [pointer]),
             ("dl_loader_destroy", None, [pointer]),
             ("dl_batch_views", ctypes.POINTER(View), [pointer, ctypes.POINTER(ctypes.c_int32)]),
+            ("dl_batch_wait", ctypes.c_int32, [pointer, pointer, error]),
             ("dl_batch_release", None, [pointer])):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
     return library
 
 
-class Loader:
-    """Iterating gives one epoch of batches, each a list of tensors that is good until the next one is asked for."""
+class DeviceMemory:
+    """What PyTorch makes a tensor of without a copy."""
 
-    def __init__(self, library, uri, **options):
-        self.library, self.error = library, Error(struct_size=ctypes.sizeof(Error))
+    def __init__(self, view, shape):
+        self.device = f"cuda:{view.device_index}"
+        self.__cuda_array_interface__ = {"shape": tuple(shape), "typestr": TYPESTRS[view.dtype], "version": 3,
+                                         "data": (view.data + view.byte_offset, False), "strides": None}
+
+
+class Loader:
+    """Iterating gives one epoch of batches, each a list of tensors that is good until the next one is asked for: with a
+    `stream` for the work that is queued there until then, which waits for the batch."""
+
+    def __init__(self, library, uri, stream=None, **options):
+        self.library, self.error, self.stream = library, Error(struct_size=ctypes.sizeof(Error)), stream
         self.tensors = {}  # slots are reused, so there are only a few
         made, self.dataset, self.handle = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
         self._check(library.dl_options_create(ctypes.byref(made), ctypes.byref(self.error)))
@@ -78,6 +90,8 @@ class Loader:
             if status == END_OF_EPOCH:
                 return
             try:
+                if self.stream is not None:
+                    self._check(self.library.dl_batch_wait(batch, self.stream, ctypes.byref(self.error)))
                 views = self.library.dl_batch_views(batch, ctypes.byref(count))
                 yield [self._tensor(views[field]) for field in range(count.value)]
             finally:
@@ -86,9 +100,13 @@ class Loader:
     def _tensor(self, view):
         key = (view.data, view.bytes)
         if key not in self.tensors:
-            memory = (ctypes.c_char * view.bytes).from_address(view.data)
             shape = [view.shape[dim] for dim in range(view.rank)]
-            self.tensors[key] = torch.frombuffer(memory, dtype=DTYPES[view.dtype]).view(shape)
+            if view.device_type == CUDA:
+                memory = DeviceMemory(view, shape)
+                self.tensors[key] = torch.as_tensor(memory, device=memory.device)
+            else:
+                memory = (ctypes.c_char * view.bytes).from_address(view.data)
+                self.tensors[key] = torch.frombuffer(memory, dtype=DTYPES[view.dtype]).view(shape)
         return self.tensors[key]
 
     def close(self):

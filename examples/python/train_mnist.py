@@ -2,8 +2,8 @@
 ``.gz`` or not.
 
 On a GPU the batches come as CUDA tensors: the pixels cross the bus as they are stored, are normalised there, and lie in the
-loader's own device memory, which nothing is copied out of but for the digest of the first epoch. PyTorch's current stream waits for each batch by itself, and the
-loader for the work on it; there is nothing to synchronise here.
+loader's own device memory. Nothing is copied out of it, but for the digest of the first epoch. PyTorch's current stream
+waits for each batch by itself, and the loader for the work on it; there is nothing to synchronise here.
 
 SPDX-License-Identifier: Apache-2.0
 """
