@@ -40,6 +40,7 @@ class Driver:
             self.calls.fake_cuda_misuse.restype = ctypes.c_char_p
             for name in ("calls", "misuses", "live", "used_bytes", "pinned_bytes", "pending", "calls_in_child"):
                 getattr(self.calls, f"fake_cuda_{name}").restype = ctypes.c_int64
+        self._streams: list[int] = []
         self.context = Pointer()
         self("cuInit", 0)
         self("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), 0)
@@ -50,17 +51,24 @@ class Driver:
         assert code == 0, f"{name} returned {code}"
 
     def close(self) -> None:
+        """The last thing: streams live until the batches that waited in them are gone."""
+        if self.is_fake:
+            self.calls.fake_cuda_reset()
+            return
+        for stream in self._streams:
+            self("cuStreamSynchronize", Pointer(stream))
+            self("cuStreamDestroy_v2", Pointer(stream))
         self("cuCtxSetCurrent", None)
         self("cuDevicePrimaryCtxRelease_v2", 0)
 
     def stream(self) -> int:
         made = Pointer()
         self("cuStreamCreate", ctypes.byref(made), 1)  # non-blocking
-        return made.value or 0
+        self._streams.append(made.value or 0)
+        return self._streams[-1]
 
-    def end(self, stream: int) -> None:
+    def synchronize(self, stream: int) -> None:
         self("cuStreamSynchronize", Pointer(stream))
-        self("cuStreamDestroy_v2", Pointer(stream))
 
     def copy_to_host(self, address: int, count: int, stream: int) -> ctypes.Array[ctypes.c_char]:
         """Queued: the bytes are there when the stream is done."""
@@ -71,7 +79,7 @@ class Driver:
 
     def read(self, address: int, count: int, stream: int) -> bytes:
         out = self.copy_to_host(address, count, stream)
-        self("cuStreamSynchronize", Pointer(stream))
+        self.synchronize(stream)
         return out.raw
 
     def control(self, name: str, *arguments: Any) -> Any:
@@ -123,5 +131,6 @@ def inside(capsule: Any) -> DLTensor:
 
 
 def address_of(tensor: dataline.Tensor) -> int:
-    address: int = inside(tensor.__dlpack__(stream=-1, max_version=(1, 0))).data
+    capsule = tensor.__dlpack__(stream=-1, max_version=(1, 0))
+    address: int = inside(capsule).data
     return address

@@ -23,7 +23,9 @@ SHAPE = (40, 6, 5, 3)
 
 def images() -> dataline.Dataset:
     pixels = np.random.default_rng(3).integers(0, 256, SHAPE, np.uint8)
-    return dataline.from_arrays({"image": pixels, "label": np.arange(len(pixels), dtype=np.int64)})
+    return dataline.from_arrays(
+        {"image": pixels, "label": np.arange(len(pixels), dtype=np.int64)}, axes={"image": "HWC"}
+    )
 
 
 LAUNCH_FAILED = ctypes.c_int32(719)  # a sticky error
@@ -66,14 +68,14 @@ def test_bytes_on_the_device_are_those_of_the_cpu(driver: Driver, transform: Any
             assert seen == len(images())
             on_cpu.seek(1)
             loader.seek(1)
-    driver.end(stream)
 
 
 def test_a_tensor_says_where_it_is(driver: Driver) -> None:
     tensor = first(loader_on(driver, transform=TRANSFORM)).tensor("image")
     assert (tensor.device, tensor.__dlpack_device__()) == ("cuda:0", (2, 0))
     assert (tensor.dtype, tensor.shape) == ("f32", (8, 3, 6, 5))
-    held = inside(tensor.__dlpack__(stream=-1, max_version=(1, 0)))
+    capsule = tensor.__dlpack__(stream=-1, max_version=(1, 0))
+    held = inside(capsule)
     assert (held.device_type, held.device_id, held.data % 256, held.byte_offset) == (2, 0, 0, 0)
     assert (held.code, held.bits, held.lanes, held.shape[:4]) == (2, 32, 1, [8, 3, 6, 5])
 
@@ -92,7 +94,6 @@ def test_dlpack_makes_the_consumers_stream_wait(driver: Driver) -> None:
             capsule = tensor.__dlpack__(stream=given, max_version=(1, 0))
             held = inside(capsule)
             assert driver.read(held.data, tensor.nbytes, reads_in) == wanted[at]
-    driver.end(stream)
 
 
 def test_what_no_stream_can_be_is_refused(driver: Driver) -> None:
@@ -137,7 +138,7 @@ def test_numpy_is_told_where_the_bytes_are_and_what_to_use(driver: Driver) -> No
     assert list(batch.info.indices) == list(range(8)), "that stays on the host"
     with pytest.raises((BufferError, RuntimeError)):
         np.from_dlpack(tensor)
-    with pytest.raises(BufferError, match="host memory"):
+    with pytest.raises(BufferError, match="cuda:0"):
         dataline.from_arrays({"x": tensor})
 
 
@@ -158,8 +159,6 @@ def test_cudas_array_interface_names_the_stream_that_waits(driver: Driver) -> No
     assert driver.read(array["data"][0], len(wanted), stream) == wanted
     assert not hasattr(batch.tensor("label"), "__cuda_array_interface__"), "bf16 has no typestr"
     assert not hasattr(first(dataline.Loader(images())).tensor("image"), "__cuda_array_interface__")
-    del batch
-    driver.end(stream)
 
 
 def test_streams_of_other_libraries_are_taken(driver: Driver) -> None:
@@ -190,7 +189,6 @@ def test_streams_of_other_libraries_are_taken(driver: Driver) -> None:
     batch.release(stream)
     with pytest.raises(dataline.WrongStateError):
         batch.wait(stream)
-    driver.end(stream)
 
 
 def test_a_slot_is_not_written_before_its_readers_are_done(fake: Driver) -> None:
@@ -212,7 +210,7 @@ def test_a_slot_is_not_written_before_its_readers_are_done(fake: Driver) -> None
                 batch.release()
             del tensor, batch
         for stream in streams:
-            fake.end(stream)
+            fake.synchronize(stream)
         assert [read.raw for read in queued[::2]] == wanted
         assert [read.raw for read in queued[1::2]] == wanted
         assert loader.stats().lease_copies == 0
@@ -235,7 +233,6 @@ def test_a_tensor_holds_its_memory_past_the_loader(driver: Driver) -> None:
     del loader, batch, tensor
     gc.collect()
     assert driver.read(address, count, stream) == wanted
-    driver.end(stream)
 
 
 def test_more_leases_than_slots_are_copies_on_the_device(driver: Driver) -> None:
@@ -248,8 +245,6 @@ def test_more_leases_than_slots_are_copies_on_the_device(driver: Driver) -> None
     batches = list(loader)
     assert loader.stats().lease_copies == len(batches) - 1
     assert [contents(driver, batch, stream) for batch in batches] == wanted
-    batches.clear()
-    driver.end(stream)
 
 
 def test_the_plan_and_the_counters_tell_what_crosses_the_bus(driver: Driver) -> None:
@@ -269,11 +264,10 @@ def test_the_plan_and_the_counters_tell_what_crosses_the_bus(driver: Driver) -> 
     assert stats.copied_bytes >= len(images()) * (crossing + 8)
     assert 0 <= stats.pinned_bytes <= stats.arena_bytes
     if driver.is_fake:
-        assert stats.pinned_bytes == stats.arena_bytes == driver.control("pinned_bytes")
+        assert 0 < stats.pinned_bytes == driver.control("pinned_bytes")
     on_cpu = dataline.Loader(images(), transform=TRANSFORM)
     assert {stage.device for stage in on_cpu.plan()} == {"cpu"}
     assert on_cpu.stats()[-2:] == (0, 0)
-    driver.end(stream)
 
 
 def test_page_locked_batches_of_the_cpu_say_so(driver: Driver) -> None:
@@ -328,7 +322,6 @@ def test_complete_batches_need_no_wait(driver: Driver) -> None:
         tensor = batch.tensor("image")
         assert driver.read(address_of(tensor), tensor.nbytes, stream) == reference["image"].tobytes()
         batch.wait(stream)  # it does no harm, and keeps the slot until the stream is done
-    driver.end(stream)
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="os.fork warns where there are threads")

@@ -25,7 +25,7 @@ ROWS = 64
 
 def images(count: int = 512) -> dataline.Dataset:
     pixels = np.random.default_rng(7).integers(0, 256, (count, 32, 32, 3), np.uint8)
-    return dataline.from_arrays({"image": pixels, "label": np.arange(count, dtype=np.int64)})
+    return dataline.from_arrays({"image": pixels, "label": np.arange(count, dtype=np.int64)}, axes={"image": "HWC"})
 
 
 def loader_of(**options: Any) -> DataLoader:

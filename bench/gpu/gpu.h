@@ -1,0 +1,65 @@
+// The rows of dataline_gpu. Each measures for about settings.seconds a figure and says what its rates are compared with.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "bench/end_to_end/job.h"
+#include "bench/end_to_end/measure.h"
+#include "bench/gpu/cuda.h"
+
+namespace bench {
+
+struct GpuSettings {
+  std::string data_dir;
+  std::string cuda_library;
+  double seconds = 0.5;
+  bool small = false;  // does it run; on the fake driver, whose rates mean nothing
+
+  int64_t row_bytes() const { return small ? 256 : int64_t{64} << 10; }
+  int64_t mib() const { return small ? 4096 : int64_t{1} << 20; }  // what a row's "MiB" is
+};
+
+// Repeats `one` until the time is up, then has `finish` wait for the device; the seconds of one, at least `least` of them.
+template <typename One, typename Finish>
+double seconds_each(double seconds, int64_t least, One one, Finish finish) {
+  finish();
+  int64_t count = 0, block = 1;
+  const int64_t begin = now_ns();
+  int64_t elapsed = 0;
+  while (count < least || static_cast<double>(elapsed) < seconds * 1e9) {
+    for (int64_t i = 0; i < block; ++i) one(count + i);
+    count += block;
+    // Rarely waits: a wait is a gap of some microseconds in what is measured.
+    if (count >= block * 8) block *= 2;
+    finish();
+    elapsed = now_ns() - begin;
+  }
+  return static_cast<double>(elapsed) * 1e-9 / static_cast<double>(count);
+}
+
+// A loader over rows of random bytes, on the device.
+std::unique_ptr<Job> rows_job(const GpuSettings& settings, int64_t rows, int64_t batch_bytes,
+                              const OptionList& more = {});
+// Its consumer: takes a batch in `stream`, and gives it back there after `work(views)` was queued.
+template <typename Work>
+int64_t use_batch(Job& job, void* stream, Work work) {
+  dl_error error = DL_ERROR_INIT;
+  dl_batch* batch = job.next();
+  if (dl_batch_wait(batch, stream, &error) != DL_OK) fail(error.message);
+  const int64_t bytes = batch_bytes(batch);
+  work();
+  if (dl_batch_release_on(batch, stream, &error) != DL_OK) fail(error.message);
+  return bytes;
+}
+dl_stats stats_of(const Job& job);
+
+void measure_transfers(const Cuda& cuda, const GpuSettings& settings, Report& report);
+void measure_idle(const Cuda& cuda, const GpuSettings& settings, Report& report);
+void measure_kernels(const Cuda& cuda, const GpuSettings& settings, Report& report);
+void measure_consumer(const Cuda& cuda, const GpuSettings& settings, Report& report);
+void check_steady_memory(const Cuda& cuda, const GpuSettings& settings, Report& report);
+
+}  // namespace bench

@@ -1,0 +1,66 @@
+// dataline_gpu --data DIR [--cuda-library FILE] [--seconds S] [--rounds N] [--small]: what the accelerator path reaches on
+// device 0, beside bare copies in the same run. A line of JSON when ready, then one a round, as dataline_rows prints them;
+// bench/gpu.sh makes the table. Ends with 77 and one line on stderr where there is no device.
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "bench/gpu/gpu.h"
+
+namespace {
+
+constexpr int kSkipped = 77;
+
+[[noreturn]] void usage() {
+  std::fprintf(stderr,
+               "usage: dataline_gpu --data DIR [--cuda-library FILE] [--seconds S] [--rounds N] [--small]\n");
+  std::exit(2);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bench::GpuSettings settings;
+  settings.cuda_library = "libcuda.so.1";
+  int rounds = 3;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view flag = argv[i];
+    if (flag == "--small") {
+      settings.small = true;
+    } else if (i + 1 == argc) {
+      usage();
+    } else if (flag == "--data") {
+      settings.data_dir = argv[++i];
+    } else if (flag == "--cuda-library") {
+      settings.cuda_library = argv[++i];
+    } else if (flag == "--seconds") {
+      settings.seconds = std::atof(argv[++i]);
+    } else if (flag == "--rounds") {
+      rounds = std::atoi(argv[++i]);
+    } else {
+      usage();
+    }
+  }
+  if (settings.data_dir.empty() || settings.seconds <= 0 || rounds < 1) usage();
+
+  std::string why_not;
+  const auto cuda = bench::Cuda::open(settings.cuda_library, why_not);
+  if (cuda == nullptr) {
+    std::fprintf(stderr, "skipped: no CUDA device: %s\n", why_not.c_str());
+    return kSkipped;
+  }
+  std::printf("{\"device\": %s, \"cuda\": %s, \"fake\": %s}\n", bench::json_text(cuda->name()).c_str(),
+              bench::json_text(cuda->version()).c_str(), cuda->is_fake() ? "true" : "false");
+  std::fflush(stdout);
+  bench::Report report;
+  for (int round = 0; round < rounds; ++round) {
+    bench::measure_transfers(*cuda, settings, report);
+    bench::measure_idle(*cuda, settings, report);
+    bench::measure_kernels(*cuda, settings, report);
+    bench::measure_consumer(*cuda, settings, report);
+    if (round == 0) bench::check_steady_memory(*cuda, settings, report);
+    report.print_round();
+  }
+  return 0;
+}
