@@ -1,6 +1,7 @@
 """What a reader must know of the machine and the build to judge a number.
 SPDX-License-Identifier: Apache-2.0
 """
+import datetime
 import json
 import os
 import pathlib
@@ -79,3 +80,9 @@ def library(program):
 
 def slug():
     return re.sub(r"[^a-z0-9]+", "-", f"{cpu_name()} {os.cpu_count()} cores".lower()).strip("-")
+
+
+def results_path(repository, on_gpu):
+    """Where today's results of this machine, or of its card, are kept."""
+    name = slug() if not on_gpu else re.sub(r"[^a-z0-9]+", "-", gpu().get("name", "unknown gpu").lower()).strip("-")
+    return pathlib.Path(repository) / "bench" / "results" / f"{datetime.date.today()}-{name}.json"

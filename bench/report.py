@@ -26,6 +26,8 @@ def heading(results):
     loads = [row[at] for row in rows.values() for at in ("load_before", "load_after")]
     out = [f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Linux {machine['kernel']}; "
            f"commit {', '.join(commits)}; load average {min(loads):.1f} to {max(loads):.1f}"]
+    cards = {" ".join(row["gpu"].values()) for row in rows.values() if row.get("gpu")}
+    out += [f"GPU: {card}" for card in sorted(cards)]
     if versions:
         out.append("others: " + ", ".join(f"{name} {version}" for name, version in sorted(versions.items())))
     return out

@@ -82,6 +82,8 @@ build dataline_rows dataline_cli
 if $smoke; then
   python3 bench/self_test.py || exit 1
   tuning_smoke || exit 1
+  build fake_cuda dataline_gpu
+  DATALINE_BUILD=build/release bench/gpu.sh --smoke || exit 1
   $peers || rest+=(--no-peers)
   exec python3 bench/rounds.py --small --rounds 2 --seconds 0.05 "${rest[@]}"
 fi

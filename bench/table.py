@@ -76,7 +76,10 @@ def short(line):
 UNITS = {"rows_per_s": ("M/s", 1e6), "us_per_batch": ("us", 1), "cpu_s_per_gb": ("s/GB", 1), "first_batch_ms": ("ms", 1),
          "resume_ms": ("ms", 1), "peak_rss_mib": ("MiB", 1), "wait_percent": ("%", 1), "next_epoch_us": ("us", 1),
          "mb_per_s": ("MB/s", 1), "life_us": ("us", 1), "state_load_us": ("us", 1), "epoch_s": ("s", 1),
-         "wait_s": ("s", 1), "cpu_s": ("s", 1), "between_steps_percent": ("%", 1), "upload_hidden_percent": ("%", 1)}
+         "wait_s": ("s", 1), "cpu_s": ("s", 1), "between_steps_percent": ("%", 1), "upload_hidden_percent": ("%", 1),
+         "gb_per_s": ("GB/s", 1), "bare_gb_per_s": ("GB/s", 1), "sent_gb_per_s": ("GB/s", 1),
+         "delivered_gb_per_s": ("GB/s", 1), "idle_percent": ("%", 1), "cpu_us_per_batch": ("us", 1),
+         "pinned_bytes": ("MiB", 1 << 20)}
 
 
 def text(value, metric, name=""):
@@ -228,6 +231,36 @@ def tuning_cuda_lines(row):
             reaches(row, "training on MNIST on a GPU, idle between steps", "dataline cuda", "between_steps_percent", None, False)]
 
 
+def gpu_lines(row):
+    """The accelerator path, beside bare copies of the same run. The ratios are the rounds' own."""
+    def part(work, variant, metric, limit, share, goal):
+        ratios = row.values(variant, share) or ()
+        return Line(work, text(row.value(variant, metric), metric), text(*limit), f"{median(ratios):.3f}" if ratios else "-",
+                    f">= {goal}", median(ratios) >= goal if ratios else None, ratios)
+
+    def most(work, variant, metric, goal):
+        values, unit = row.values(variant, metric) or (), UNITS[metric][0]
+        mine = row.value(variant, metric)
+        return Line(work, text(mine, metric), "", "", f"<= {goal} {unit}", None if mine is None else mine <= goal, values)
+
+    out = []
+    for variant in [name for name in row.samples if name.startswith("transfer ")]:
+        bare = row.value(variant, "bare_gb_per_s"), "bare_gb_per_s", "bare pinned copies"
+        host = f"gathering alone {text(row.value(variant, 'host_gb_per_s'), 'bare_gb_per_s')}"
+        out += [short(part(f"host to device, {variant[9:]}: copies", variant, "sent_gb_per_s", bare, "sent_of_bare", 0.95)),
+                part(f"host to device, {variant[9:]}: whole loader ({host})", variant, "delivered_gb_per_s", bare,
+                     "delivered_of_bare", 0.95)]
+    out += [short(most(f"device idle, step longer than {name[5:]} batch", name, "idle_percent", 1))
+            for name in row.samples if name.startswith("idle ")]
+    copied = row.value("device copy", "gb_per_s"), "gb_per_s", "device copy"
+    out += [short(part(name, name, "gb_per_s", copied, "of_device_copy", 0.8)) for name in row.samples
+            if name.startswith("kernel ")]
+    out += [short(most("CPU of the consumer's thread, a batch", "consumer", "cpu_us_per_batch", 3)),
+            Line("page-locked over 100 epochs, unchanged", text(row.value("memory over 100 epochs", "pinned_bytes"),
+                                                                "pinned_bytes"), "")]
+    return out
+
+
 def allocator_lines(row):
     glibc = lambda name: name == "dataline on glibc"
     return [short(reaches(row, "a loader's life, mimalloc against glibc", "dataline on mimalloc", "life_us", None, False,
@@ -252,5 +285,6 @@ def lines(results):
         ("rows_f32", lambda row: cpu_lines(row, "f32 rows")),
         # Views, because that is what the others deliver too: two overlapping tensors of one copied window.
         ("tokens", lambda row: cpu_lines(row, "token windows as views", "dataline views w")),
-        ("allocator", allocator_lines), ("tuning", tuning_lines), ("tuning_cuda", tuning_cuda_lines))
+        ("allocator", allocator_lines), ("tuning", tuning_lines), ("tuning_cuda", tuning_cuda_lines),
+        ("gpu", gpu_lines))
     return [line for name, make in makers if name in results["rows"] for line in make(Row(results["rows"][name]))]

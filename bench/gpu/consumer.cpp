@@ -60,14 +60,12 @@ void await_batch(dl_loader* loader) {
 }  // namespace
 
 std::unique_ptr<Job> rows_job(const GpuSettings& settings, int64_t rows, int64_t batch_bytes,
-                              const OptionList& more) {
+                              OptionList options, bool host) {
   const std::string file = random_rows_file(settings.data_dir, rows, settings.row_bytes());
-  OptionList options = {{"device", "cuda:0"},
-                        {"cuda_library", settings.cuda_library},
-                        {"batch_size", std::to_string(batch_bytes / settings.row_bytes())},
-                        {"shuffle", "full"},
-                        {"last_batch", "drop"}};
-  options.insert(options.end(), more.begin(), more.end());
+  options.insert(options.end(), {{"batch_size", std::to_string(batch_bytes / settings.row_bytes())},
+                                 {"shuffle", "full"},
+                                 {"last_batch", "drop"}});
+  if (!host) options.insert(options.end(), {{"device", "cuda:0"}, {"cuda_library", settings.cuda_library}});
   return std::make_unique<Job>("npy:" + file, options);
 }
 

@@ -66,6 +66,13 @@ Cuda::~Cuda() {
   call("cuDevicePrimaryCtxRelease_v2", int{0});
 }
 
+std::string Cuda::misuse() const {
+  if (!fake_) return {};
+  const auto count = reinterpret_cast<int64_t (*)()>(find("fake_cuda_misuses"));
+  const auto text = reinterpret_cast<const char* (*)(int64_t)>(find("fake_cuda_misuse"));
+  return count() > 0 ? text(0) : std::string();
+}
+
 void* Cuda::make_stream() const {
   void* stream = nullptr;
   call("cuStreamCreate", &stream, kNonBlocking);

@@ -22,6 +22,7 @@ class Cuda {
   const std::string& name() const { return name_; }        // "NVIDIA H100 80GB HBM3"
   const std::string& version() const { return version_; }  // of CUDA: "13.0"
   bool is_fake() const { return fake_; }
+  std::string misuse() const;  // the first thing the fake driver saw done wrong; empty: nothing
 
   void* make_stream() const;  // non-blocking
   void end_stream(void* stream) const;

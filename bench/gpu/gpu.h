@@ -40,9 +40,9 @@ double seconds_each(double seconds, int64_t least, One one, Finish finish) {
   return static_cast<double>(elapsed) * 1e-9 / static_cast<double>(count);
 }
 
-// A loader over rows of random bytes, on the device.
+// A loader over rows of random bytes, on the device; `host`: on none.
 std::unique_ptr<Job> rows_job(const GpuSettings& settings, int64_t rows, int64_t batch_bytes,
-                              const OptionList& more = {});
+                              OptionList options = {}, bool host = false);
 // Its consumer: takes a batch in `stream`, and gives it back there after `work(views)` was queued.
 template <typename Work>
 int64_t use_batch(Job& job, void* stream, Work work) {

@@ -60,6 +60,8 @@ int main(int argc, char** argv) {
     bench::measure_kernels(*cuda, settings, report);
     bench::measure_consumer(*cuda, settings, report);
     if (round == 0) bench::check_steady_memory(*cuda, settings, report);
+    if (const std::string wrong = cuda->misuse(); !wrong.empty())
+      bench::fail("the driver was misused: " + wrong);
     report.print_round();
   }
   return 0;

@@ -95,7 +95,7 @@ void measure_transfers(const Cuda& cuda, const GpuSettings& settings, Report& re
     const double bare = static_cast<double>(bytes) / bare_seconds(cuda, bytes, settings.seconds);
     const double sent = static_cast<double>(bytes) / sent_seconds(settings, bytes);
     const double delivered = delivered_rate(cuda, *rows_job(settings, rows, bytes), settings.seconds);
-    const double host = host_rate(*rows_job(settings, rows, bytes, {{"device", "cpu"}}), settings.seconds);
+    const double host = host_rate(*rows_job(settings, rows, bytes, {}, /*host=*/true), settings.seconds);
     report.set(variant, "bare_gb_per_s", bare * 1e-9);
     report.set(variant, "sent_gb_per_s", sent * 1e-9);
     report.set(variant, "delivered_gb_per_s", delivered * 1e-9);

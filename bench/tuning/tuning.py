@@ -119,7 +119,7 @@ def show_timelines(runs):
 def keep(runs, asked, data, before):
     """Adds the row to a results file."""
     load_before, ticks_before = before
-    out = asked.out or (REPOSITORY / "bench" / "results" / f"{datetime.date.today()}-{machine.slug()}.json")
+    out = asked.out or machine.results_path(REPOSITORY, on_gpu=asked.device != "cpu")
     results = json.loads(out.read_text()) if out.exists() else {"rows": {}, "machine": machine.facts()}
     ticks, stolen = (after - before for after, before in zip(machine.cpu_ticks(), ticks_before))
     commit, changed = machine.commit(REPOSITORY)

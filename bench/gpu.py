@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Runs dataline_gpu, prints what it found as a table, and keeps the samples in a results file. Called by gpu.sh.
+SPDX-License-Identifier: Apache-2.0
+"""
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import machine
+import report
+
+REPOSITORY = pathlib.Path(__file__).resolve().parent.parent
+SKIPPED = 77
+
+
+def merge(rounds):
+    """{variant: {metric: [a value a round]}} and the notes, of the lines that the program printed."""
+    samples, notes = {}, {}
+    for line in rounds:
+        notes.update(line["notes"])
+        for variant, metrics in line["round"].items():
+            for metric, value in metrics.items():
+                samples.setdefault(variant, {}).setdefault(metric, []).append(value)
+    return samples, notes
+
+
+def keep(path, asked, ready, samples, notes, loads):
+    results = json.loads(path.read_text()) if path.exists() else {"rows": {}, "machine": machine.facts()}
+    commit, changed = machine.commit(REPOSITORY)
+    results["rows"]["gpu"] = {
+        "command": f"bench/gpu.sh --rounds {asked.rounds} --seconds {asked.seconds}", "commit": commit, "changed": changed,
+        "time": datetime.datetime.now().isoformat(timespec="seconds"), "seconds": asked.seconds, "rounds": asked.rounds,
+        "load_before": loads[0], "load_after": os.getloadavg()[0], "versions": {"cuda": ready["cuda"]},
+        "gpu": machine.gpu() or {"name": ready["device"]}, "failed": {}, "notes": notes, "samples": samples}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(results, indent=1) + "\n")
+    return results
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("--data", type=pathlib.Path, default=REPOSITORY / "build" / "bench-data")
+    parser.add_argument("--cuda-library", default="libcuda.so.1")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--out", type=pathlib.Path, help="results; bench/results/DATE-CARD.json")
+    parser.add_argument("--smoke", action="store_true", help="on any driver: does each row run; nothing is kept")
+    asked = parser.parse_args()
+    asked.data.mkdir(parents=True, exist_ok=True)
+    loads = os.getloadavg()
+    command = [asked.program, "--data", asked.data, "--cuda-library", asked.cuda_library, "--rounds", str(asked.rounds),
+               "--seconds", str(asked.seconds)] + (["--small"] if asked.smoke else [])
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        sys.exit(done.returncode)  # 77: there is no device, which it has said
+    ready, *rounds = [json.loads(line) for line in done.stdout.splitlines()]
+    samples, notes = merge(rounds)
+    if asked.smoke:
+        for variant in sorted(samples):
+            print(f"{variant}: ran")
+        for variant, note in sorted(notes.items()):
+            print(f"{variant}: {note}")
+        print(f"gpu: sane ({'the fake driver: rates mean nothing, calls were right' if ready['fake'] else ready['device']})")
+        return
+    if ready["fake"]:
+        sys.exit("gpu: the driver is the fake one, whose rates mean nothing: --smoke")
+    path = asked.out or machine.results_path(REPOSITORY, on_gpu=True)
+    results = keep(path, asked, ready, samples, notes, loads)
+    only = {**results, "rows": {"gpu": results["rows"]["gpu"]}}
+    print("\n".join(report.heading(only) + ["", report.plain(only)]))
+    print(f"kept in {path}")
+
+
+if __name__ == "__main__":
+    main()
