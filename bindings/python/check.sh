@@ -5,7 +5,7 @@
 #   DATALINE_LIB_DIR  the folder of libdataline (otherwise the build finds or builds it)
 #   DATALINE_BIN      the program `dataline` (otherwise the one of build/release, or on the PATH; without one the tests
 #                     that compare with it are left out, and said so)
-#   DATALINE_TEST_CUDA  the driver that the tests of device batches use: libcuda.so.1 for a real one (otherwise the fake one
+#   DATALINE_CUDA_LIBRARY  the driver that the tests of device batches use: libcuda.so.1 for a real one (otherwise the fake one
 #                     of tests/support, beside libdataline)
 #   DATALINE_MNIST    the folder of the four MNIST files; without it the example trains on a few digits of its own only
 #   DATALINE_PYTHON_VENV  the environment of the tools (otherwise build/python/venv)
@@ -28,8 +28,8 @@ fi
 [[ -n ${DATALINE_BIN:-} ]] || echo "left out: the tests against the program dataline, for there is none (DATALINE_BIN)"
 "$python" -c 'import torch' 2>/dev/null || echo "left out: the tests of dataline.torch and the example, for there is no PyTorch"
 
-[[ -n ${DATALINE_TEST_CUDA:-} || -e ${DATALINE_LIB_DIR:-$root/build/release/lib}/libfake_cuda.so ]] ||
-  echo "left out: the tests of device batches, for libfake_cuda.so was not built (DATALINE_TEST_CUDA names another driver)"
+[[ -n ${DATALINE_CUDA_LIBRARY:-} || -e ${DATALINE_LIB_DIR:-$root/build/release/lib}/libfake_cuda.so ]] ||
+  echo "left out: the tests of device batches, for libfake_cuda.so was not built (DATALINE_CUDA_LIBRARY names another driver)"
 
 step() { printf '== %s\n' "$*"; }
 export PYTHONDONTWRITEBYTECODE=1 PYTHONNOUSERSITE=1 RUFF_NO_CACHE=true MYPY_CACHE_DIR=$build/mypy

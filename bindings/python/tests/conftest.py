@@ -67,7 +67,7 @@ def driver() -> Iterator[Driver]:
     path = library()
     if path is None:
         pytest.skip(
-            "there is no CUDA driver to test with: libfake_cuda.so was not built (DATALINE_TEST_CUDA names another)"
+            "there is no CUDA driver to test with: libfake_cuda.so was not built (DATALINE_CUDA_LIBRARY names another)"
         )
     gc.collect()  # no loader of an earlier test
     made = Driver(path)

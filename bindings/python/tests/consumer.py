@@ -1,5 +1,5 @@
 """A consumer of device memory: as much of the CUDA driver's interface as one needs, through ctypes. The driver is the fake
-one of tests/support/fake_cuda, or a real one where DATALINE_TEST_CUDA names it (``libcuda.so.1``).
+one of tests/support/fake_cuda, or a real one where DATALINE_CUDA_LIBRARY names it (``libcuda.so.1``).
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -20,7 +20,7 @@ Address = ctypes.c_uint64
 
 def library() -> Optional[str]:
     """What the option ``cuda_library`` is given in tests."""
-    named = os.environ.get("DATALINE_TEST_CUDA")
+    named = os.environ.get("DATALINE_CUDA_LIBRARY")
     if named:
         return named
     folders = [Path(os.environ.get("DATALINE_LIB_DIR", "/nowhere")), ROOT / "build" / "release" / "lib"]

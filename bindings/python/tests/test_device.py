@@ -1,5 +1,5 @@
 """Batches in device memory, looked at by a consumer that speaks to the driver itself. On the fake driver, and on a real
-one where DATALINE_TEST_CUDA=libcuda.so.1.
+one where DATALINE_CUDA_LIBRARY=libcuda.so.1.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -35,31 +35,37 @@ void fake_cuda_seed(uint64_t seed) {
 }
 
 void fake_cuda_devices(int32_t count, int64_t bytes_each) {
+  need_fake(__func__);
   const auto lock = hold();
   world().devices.assign(static_cast<size_t>(count), Device{static_cast<uint64_t>(bytes_each), 0, kSuccess});
 }
 
 void fake_cuda_version(int32_t version) {
+  need_fake(__func__);
   const auto lock = hold();
   world().version = version;
 }
 
 void fake_cuda_hide(const char* entry_point) {
+  need_fake(__func__);
   const auto lock = hold();
   world().hidden.insert(entry_point);
 }
 
 void fake_cuda_memory_pools(int32_t supported) {
+  need_fake(__func__);
   const auto lock = hold();
   world().memory_pools = supported != 0;
 }
 
 void fake_cuda_limit_pinned(int64_t bytes) {
+  need_fake(__func__);
   const auto lock = hold();
   world().pinned_limit = bytes;
 }
 
 void fake_cuda_pause() {
+  need_fake(__func__);
   const auto lock = hold();
   world().paused = true;
   world().steps = 0;
@@ -72,6 +78,7 @@ void fake_cuda_resume() {
 }
 
 void fake_cuda_step(int64_t operations) {
+  need_fake(__func__);
   auto lock = hold();
   World& w = world();
   w.steps += operations;
@@ -81,21 +88,25 @@ void fake_cuda_step(int64_t operations) {
 }
 
 void fake_cuda_fail_call(int64_t index, int32_t code, int64_t times) {
+  need_fake(__func__);
   fake_cuda_fail_name("", index, code, times);
 }
 
 void fake_cuda_fail_name(const char* name, int64_t nth, int32_t code, int64_t times) {
+  need_fake(__func__);
   const auto lock = hold();
   world().faults.push_back({name, nth, code, times});
 }
 
 void fake_cuda_fail_operation(int64_t nth, int32_t code) {
+  need_fake(__func__);
   const auto lock = hold();
   world().operation_fault_in = nth;
   world().operation_fault = code;
 }
 
 void fake_cuda_shut_down() {
+  need_fake(__func__);
   const auto lock = hold();
   world().lose(-1, kDeinitialized);
 }
@@ -114,6 +125,7 @@ void fake_cuda_require_pinned(int32_t on) {
 }
 
 int64_t fake_cuda_calls(const char* name) {
+  need_fake(__func__);
   const auto lock = hold();
   if (name == nullptr) return world().calls_total;
   const auto found = world().calls.find(name);
@@ -125,7 +137,10 @@ int64_t fake_cuda_calls_after_loss() {
   return world().calls_after_loss;
 }
 
-int64_t fake_cuda_calls_in_child() { return calls_in_child.load(); }
+int64_t fake_cuda_calls_in_child() {
+  need_fake(__func__);
+  return calls_in_child.load();
+}
 
 int64_t fake_cuda_misuses() {
   const auto lock = hold();
@@ -157,21 +172,25 @@ int64_t fake_cuda_live(const char* kind) {
 }
 
 int64_t fake_cuda_used_bytes(int32_t device) {
+  need_fake(__func__);
   const auto lock = hold();
   return static_cast<int64_t>(world().memory.used(device));
 }
 
 int64_t fake_cuda_pinned_bytes() {
+  need_fake(__func__);
   const auto lock = hold();
   return static_cast<int64_t>(world().host.bytes());
 }
 
 int64_t fake_cuda_pending() {
+  need_fake(__func__);
   const auto lock = hold();
   return pending(world());
 }
 
 int64_t fake_cuda_trace(fake_cuda_operation* out, int64_t capacity) {
+  need_fake(__func__);
   const auto lock = hold();
   const auto& trace = world().trace;
   const int64_t count = static_cast<int64_t>(trace.size());

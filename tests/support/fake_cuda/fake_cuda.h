@@ -13,6 +13,10 @@ extern "C" {
 
 #define FAKE_CUDA_API __attribute__((visibility("default")))
 
+/* What the option `cuda_library` is given: this file, or the real driver that DATALINE_CUDA_LIBRARY names (README.md). */
+FAKE_CUDA_API const char *fake_cuda_library(void);
+#define FAKE_CUDA_LIBRARY fake_cuda_library()
+
 /* What it pretends to be */
 
 /* Ends the streams and forgets everything: 1 device of 1 GiB, CUDA 13.0, no delays, no faults, nothing counted.

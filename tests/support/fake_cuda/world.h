@@ -194,4 +194,6 @@ inline CUcontext context_of(int32_t device) {
   return handle_of<CUcontext>(kContextBase + static_cast<uint64_t>(device) * 16);
 }
 
+void need_fake(const char* control);  // real_driver.cpp: ends the process where tests run on a real driver
+
 }  // namespace fake_cuda
