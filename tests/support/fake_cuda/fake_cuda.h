@@ -14,7 +14,7 @@ extern "C" {
 #define FAKE_CUDA_API __attribute__((visibility("default")))
 
 /* What the option `cuda_library` is given: this file, or the real driver that DATALINE_CUDA_LIBRARY names (README.md). */
-FAKE_CUDA_API const char *fake_cuda_library(void);
+FAKE_CUDA_API const char* fake_cuda_library(void);
 #define FAKE_CUDA_LIBRARY fake_cuda_library()
 
 /* What it pretends to be */
