@@ -87,6 +87,12 @@ void fake_cuda_step(int64_t operations) {
   w.steps = 0;
 }
 
+void fake_cuda_drain() {
+  auto lock = hold();
+  World& w = world();
+  w.changed.wait(lock, [&] { return pending(w) == 0; });
+}
+
 void fake_cuda_fail_call(int64_t index, int32_t code, int64_t times) {
   need_fake(__func__);
   fake_cuda_fail_name("", index, code, times);

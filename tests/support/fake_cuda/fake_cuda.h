@@ -35,6 +35,9 @@ FAKE_CUDA_API void fake_cuda_pause(void);
 FAKE_CUDA_API void fake_cuda_resume(void);
 /* Lets the streams of a paused driver run so many operations, in any order; returns when they have. */
 FAKE_CUDA_API void fake_cuda_step(int64_t operations);
+/* Returns when nothing is queued. Unlike a call of the driver it tells the program nothing: what ran is not known to be
+ * done. Not while paused. */
+FAKE_CUDA_API void fake_cuda_drain(void);
 
 /* What goes wrong */
 
