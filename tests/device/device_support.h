@@ -9,12 +9,18 @@
 #include <string>
 #include <vector>
 
+#include "core/device/cuda_api.h"
 #include "core/device/device.h"
 #include "core/memory/pages.h"
 #include "tests/support/fake_cuda/driver_api.h"
 #include "tests/support/fake_cuda/fake_cuda.h"
 
 namespace dataline {
+
+// The first calls of opening a device: each entry point is looked up, and the version asked for. No device is known then.
+#define DL_COUNT(name, version, parameters) +1
+constexpr int64_t kLookups = DL_CUDA_ENTRY_POINTS(DL_COUNT) + 1;
+#undef DL_COUNT
 
 inline std::vector<std::string> misuses() {
   std::vector<std::string> all;

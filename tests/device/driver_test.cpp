@@ -154,8 +154,7 @@ TEST_F(Driver, AStickyFailureAtEachCallOfOpenIsTheLastCall) {
       fake_cuda_fail_call(index, code, -1);
       const Status status = refused("cuda");
       EXPECT_TRUE(status.is_ok() || status.code() == Code::kNoDevice) << status.message();
-      const bool found_later =
-          index < 37;  // while entry points are looked up it is a missing one, or an unknown version
+      const bool found_later = index < kLookups;  // then it is a missing entry point, or an unknown version
       if (!found_later) {
         EXPECT_EQ(fake_cuda_calls_after_loss(), 0) << index;
       }

@@ -140,7 +140,7 @@ TEST_F(Loss, AtEachCallIsTheLastCall) {
           job.expect_refusals();
         }
         job.end();
-        const bool looking_up = index < 37;  // no device is known to be lost while entry points are found
+        const bool looking_up = index < kLookups;
         if (!looking_up) {
           EXPECT_EQ(fake_cuda_calls_after_loss(), 0) << code << " at " << index;
         }
@@ -169,7 +169,7 @@ TEST_F(Loss, OtherFailuresAtEachCallAreErrorsNeverMisuse) {
         errors += status.is_ok() ? 0 : 1;
         EXPECT_EQ(status.is_ok(), job.finished);
         const int64_t last_done = until_end - 4;  // which nothing follows that could tell
-        if (times == -1 && index < last_done && index > 37 && job.opened) {
+        if (times == -1 && index < last_done && index > kLookups && job.opened) {
           EXPECT_FALSE(status.is_ok()) << code << " for ever from " << index << " on";
         }
         job.end();

@@ -35,15 +35,15 @@ class Memory : public FakeCuda {
 TEST_F(Memory, SlotsThatDoNotFitSayWhatIsNeededAndFree) {
   fake_cuda_devices(1, 100'000);
   auto device = open();
-  auto block = device->make_block(30'000);
+  auto block = device->make_block(30'720);
   ASSERT_TRUE(block.is_ok());
   const Status status = device->make_slots(8, 10'000).status();
   EXPECT_EQ(status.code(), Code::kNoMemory);
   EXPECT_THAT(status.message(),
               AllOf(HasSubstr("cuda:0"), HasSubstr("batch slots"), HasSubstr("81920 bytes needed"),
-                    HasSubstr("70000 of 100000 bytes are free")));
+                    HasSubstr("69280 of 100000 bytes are free")));
   EXPECT_FALSE(device->lost());
-  EXPECT_THAT(device->make_block(70'001).status().message(), HasSubstr("70001 bytes needed"));
+  EXPECT_THAT(device->make_block(70'144).status().message(), HasSubstr("70144 bytes needed"));
   auto slots = device->make_slots(6, 10'000);
   EXPECT_TRUE(slots.is_ok());
 }
@@ -54,10 +54,10 @@ TEST_F(Memory, TheBooksSayWhatIsHeld) {
   EXPECT_EQ(fake_cuda_used_bytes(0), 2 * 12'288);
   EXPECT_EQ(fake_cuda_live("allocations"), 1) << "one for all slots";
   {
-    auto block = device_->make_block(1000).take();
+    auto block = device_->make_block(1024).take();
     ASSERT_TRUE(send(0, 1).is_ok());
     auto copy = device_->copy_slot(*slots_[0], kBytes).take();
-    EXPECT_EQ(device_->device_bytes(), 2 * 12'288 + 1000 + kBytes);
+    EXPECT_EQ(device_->device_bytes(), 2 * 12'288 + 1024 + kBytes);
   }
   EXPECT_EQ(device_->device_bytes(), 2 * 12'288);
   slots_.clear();

@@ -25,8 +25,8 @@ World& world() {
   return *w;
 }
 
-std::vector<int32_t>& context_stack() {
-  thread_local std::vector<int32_t> stack;
+ContextStack& context_stack() {
+  thread_local ContextStack stack;
   return stack;
 }
 

@@ -167,8 +167,21 @@ class Call {
   const char* name_;
 };
 
-std::vector<int32_t>& context_stack();  // of this thread: devices
-bool& hot_path();                       // of this thread
+// A thread's current contexts, as devices. No vector: it is used until the thread's very end.
+class ContextStack {
+ public:
+  bool empty() const { return count_ == 0; }
+  int32_t back() const { return at_[count_ - 1]; }
+  void push_back(int32_t device) { at_.at(count_++) = device; }
+  void pop_back() { --count_; }
+  void clear() { count_ = 0; }
+
+ private:
+  std::array<int32_t, 64> at_ = {};
+  size_t count_ = 0;
+};
+ContextStack& context_stack();  // of this thread
+bool& hot_path();               // of this thread
 
 // stream.cpp
 std::shared_ptr<Stream> make_stream(World& w, int32_t device);  // with its thread
