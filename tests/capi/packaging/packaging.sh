@@ -55,8 +55,8 @@ case $1 in
     "$CMAKE" --install "$BUILD" --prefix "$work/first" >/dev/null
     mv "$work/first" "$prefix"
     cd "$prefix"
-    [ "$(ls include | tr '\n' ' ')" = "dataline dataline.h dataline.hpp dataline_torch.hpp " ] ||
-      fail "include/ is not dataline.h, dataline.hpp with its folder and dataline_torch.hpp: $(ls include)"
+    [ "$(ls include | tr '\n' ' ')" = "dataline dataline.h dataline.hpp dataline_torch dataline_torch.hpp " ] ||
+      fail "include/ is not dataline.h, dataline.hpp and dataline_torch.hpp with their folders: $(ls include)"
     if grep -rl --include='*.cmake' --include='*.pc' "$BUILD\|$SOURCE" lib; then fail "the package names the build's paths"; fi
     test -e lib/libdataline.so -a -e lib/libdataline.a -a -e lib/pkgconfig/dataline.pc
     [ ! -e "$BUILD/bin/dataline" ] || bin/dataline version ;;
