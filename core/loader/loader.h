@@ -159,6 +159,7 @@ class Loader final : public BatchOwner,
 
   // transfers.cpp: with a device. No lock unless said otherwise.
   bool send(Slot& slot);  // by the last worker; false: Ready when its copies are done
+  Slot* take_needed();    // under mutex_
   bool settle();          // by a worker: waits for copies that somebody needs
   bool free_drained();    // under mutex_
   bool wait_for_drained(std::unique_lock<ThreadMutex>& lock);  // num_workers=0, under mutex_

@@ -53,15 +53,26 @@ bool Loader::take_copied(Slot& slot) {
   return slot.go(SlotState::kCopying, SlotState::kReady);
 }
 
-// Waits for the oldest copies that somebody needs: the consumer, or opening. False: nobody does.
+// The slot whose copies somebody needs: the consumer's next batch, else the oldest that drains if nothing else is left
+// to be filled. Null: nobody needs any.
+Slot* Loader::take_needed() {
+  copy_awaited_.store(false);
+  const auto head = std::find(copying_.begin(), copying_.end(), head_slot());
+  const bool drain = head == copying_.end() && starved_.exchange(false) && !draining_.empty();
+  if (head == copying_.end() && !drain) return nullptr;
+  std::vector<Slot*>& from = drain ? draining_ : copying_;
+  const auto taken = drain ? draining_.begin() : head;
+  Slot* slot = *taken;
+  from.erase(taken);
+  return slot;
+}
+
+// Waits for copies that somebody needs. False: nobody does.
 bool Loader::settle() {
   std::unique_lock lock(mutex_);
-  copy_awaited_.store(false);
-  starved_.store(false);
-  std::vector<Slot*>& from = copying_.empty() ? draining_ : copying_;
-  if (from.empty()) return false;
-  Slot& slot = *from.front();
-  from.erase(from.begin());
+  Slot* const needed = take_needed();
+  if (needed == nullptr) return false;
+  Slot& slot = *needed;
   lock.unlock();
 
   Status status = device_slots_.at(slot.number).wait_sent();
