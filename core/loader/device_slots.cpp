@@ -10,12 +10,22 @@ namespace {
 constexpr int64_t kMergedGapBytes = int64_t{64} << 10;
 
 // The parts of a call that are the same for every batch.
-TailCall call_for(const DeviceTail& tail, const Layout& layout) {
-  const Storage& source = layout.storages[static_cast<size_t>(tail.storage)];
+TailCall call_for(const DeviceTail& tail, const Pipeline& pipeline, DeviceBlock* resident) {
+  const Layout& layout = pipeline.layout;
+  const auto storage = static_cast<size_t>(tail.storage);
   TailCall call;
   call.tail = &tail.tail;
-  call.source_offset = source.offset + tail.storage_offset;
-  call.source_stride = source.row_bytes;
+  if (resident != nullptr) {
+    const ResidentRows& source = pipeline.resident->storages[storage];
+    call.resident = resident->memory();
+    call.source_offset = source.offset + tail.storage_offset;
+    call.source_stride = source.row_bytes;
+    call.index_offset = layout.indices_offset;
+  } else {
+    const Storage& source = layout.storages[storage];
+    call.source_offset = source.offset + tail.storage_offset;
+    call.source_stride = source.row_bytes;
+  }
   if (tail.geometry_storage >= 0) {
     call.geometry_offset = layout.storages[static_cast<size_t>(tail.geometry_storage)].offset;
   }
@@ -28,30 +38,37 @@ TailCall call_for(const DeviceTail& tail, const Layout& layout) {
 Status DeviceSlots::prepare(Device& device, const Pipeline& pipeline, int64_t count) {
   device_ = &device;
   pipeline_ = &pipeline;
+  if (pipeline.resident) {
+    DL_ASSIGN_OR_RETURN(resident_, device.make_block(pipeline.resident->bytes));
+  }
   DL_ASSIGN_OR_RETURN(auto slots, device.make_slots(count, pipeline.layout.device_bytes));
   for (std::unique_ptr<DeviceSlot>& slot : slots) {
     Place place;
     place.slot = std::move(slot);
-    place.ranges.reserve(pipeline.layout.storages.size());
-    for (const DeviceTail& tail : pipeline.tails) place.calls.push_back(call_for(tail, pipeline.layout));
+    place.ranges.reserve(pipeline.layout.storages.size() + 1);
+    for (const DeviceTail& tail : pipeline.tails)
+      place.calls.push_back(call_for(tail, pipeline, resident_.get()));
     places_.push_back(std::move(place));
   }
   return Status::ok();
 }
 
-// The used bytes of every storage, neighbours together: a full batch is one copy.
+// The used bytes of every storage, and the indices where rows are gathered by them, neighbours together: a full batch is
+// one copy.
 void DeviceSlots::find_ranges(const Slot& slot, std::vector<CopyRange>& ranges) const {
   const std::vector<Storage>& storages = pipeline_->layout.storages;
   ranges.clear();
-  for (size_t s = 0; s < storages.size(); ++s) {
-    const int64_t offset = storages[s].offset, bytes = slot.used_bytes(s);
-    if (bytes == 0) continue;
+  const auto add = [&ranges](int64_t offset, int64_t bytes) {
+    if (bytes == 0) return;
     if (!ranges.empty() && offset - (ranges.back().offset + ranges.back().bytes) < kMergedGapBytes) {
       ranges.back().bytes = offset + bytes - ranges.back().offset;
     } else {
       ranges.push_back({offset, bytes});
     }
-  }
+  };
+  for (size_t s = 0; s < storages.size(); ++s) add(storages[s].offset, slot.used_bytes(s));
+  if (resident_ != nullptr)
+    add(pipeline_->layout.indices_offset, slot.samples * static_cast<int64_t>(sizeof(int64_t)));
 }
 
 Status DeviceSlots::send(Slot& slot) {
@@ -69,7 +86,13 @@ Result<std::unique_ptr<DeviceSlot>> DeviceSlots::copy(const Slot& slot) {
   return device_->copy_slot(at(slot.number), pipeline_->layout.device_bytes);
 }
 
+void DeviceSlots::clear() noexcept {
+  places_.clear();
+  resident_.reset();
+}
+
 void DeviceSlots::forget() noexcept {
+  static_cast<void>(resident_.release());
   for (Place& place : places_) static_cast<void>(place.slot.release());
 }
 

@@ -24,14 +24,18 @@ class DeviceSlots {
   bool used() const { return !places_.empty(); }
   DeviceSlot& at(int32_t number) { return *places_[static_cast<size_t>(number)].slot; }
 
+  // io=device: the memory of the set, to be filled before the first batch. Null otherwise.
+  DeviceBlock* resident() { return resident_.get(); }
+  void count_copied(int64_t bytes) { copied_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+
   // Queues the copies and kernels of a slot that its workers are done with.
   Status send(Slot& slot);
   // The slot's batch again, in memory of its own.
   Result<std::unique_ptr<DeviceSlot>> copy(const Slot& slot);
   int64_t copied_bytes() const { return copied_bytes_.load(std::memory_order_relaxed); }  // a statistic
 
-  void clear() noexcept { places_.clear(); }  // waits until the device has done with every slot
-  void forget() noexcept;                     // in a forked child, where the driver must not be called
+  void clear() noexcept;   // waits until the device has done with every slot
+  void forget() noexcept;  // in a forked child, where the driver must not be called
 
  private:
   // Filled anew for each batch; room was made at create.
@@ -44,6 +48,7 @@ class DeviceSlots {
 
   Device* device_ = nullptr;
   const Pipeline* pipeline_ = nullptr;
+  std::unique_ptr<DeviceBlock> resident_;
   std::vector<Place> places_;  // by the slot's number
   std::atomic<int64_t> copied_bytes_{0};
 };

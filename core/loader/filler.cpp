@@ -45,8 +45,10 @@ void Filler::fill(Slot& slot, const BatchOrder& order, int64_t row, int64_t coun
   run.indices = slot.sample_indices + row;
   run.batch_stamp = slot.sequence + 1;
   run.max_bytes_per_sample = config_->max_bytes_per_sample;
-  run.cold = lookahead_.observe(*pipeline_->source, run.indices[0]);
-  if (run.cold) look_ahead(slot, order, row, count, scratch);
+  if (!pipeline_->resident) {
+    run.cold = lookahead_.observe(*pipeline_->source, run.indices[0]);
+    if (run.cold) look_ahead(slot, order, row, count, scratch);
+  }
 
   read_rows(slot, row, scratch);
   if (!scratch.errors_.empty()) repair(slot, order, row, scratch);
@@ -74,7 +76,7 @@ bool Filler::order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_
 void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
   Run& run = scratch.run_;
   scratch.errors_.clear();
-  pipeline_->source->locate(run);
+  if (!pipeline_->resident) pipeline_->source->locate(run);  // else only geometry is drawn
 
   FieldRows rows;
   rows.count = run.count;

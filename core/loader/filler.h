@@ -24,6 +24,7 @@ class WorkerScratch {
 
  private:
   friend class Filler;
+  friend class ResidentReader;
   Run run_;
   RowErrors errors_;
   std::vector<Run::ColumnRows> columns_;

@@ -6,6 +6,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/text.h"
+#include "core/loader/resident.h"
 #include "core/memory/pages.h"
 
 namespace dataline {
@@ -136,7 +137,7 @@ Status Loader::prepare_memory() {
 
   // What the ring may take of a core's own cache before it pays to keep it small.
   opens_on_finish_ =
-      config_.num_workers > 0 && plan_.slot_stride * (config_.prefetch_depth + 1) > kWarmRingBytes;
+      config_.num_workers > 0 && pipeline_.layout.slot_bytes * (config_.prefetch_depth + 1) > kWarmRingBytes;
   filling_limit_ = opens_on_finish_ ? config_.num_workers + 1 : plan_.slot_count;
   runs_per_batch_ =
       std::max<int64_t>((steps_.max_rows() + pipeline_.run_records - 1) / pipeline_.run_records, 1);
@@ -157,6 +158,17 @@ Status Loader::prepare_memory() {
       workers_.back()->surplus = w >= cpus_for_workers;
     }
   }
+  return device_slots_.resident() == nullptr ? Status::ok() : upload();
+}
+
+// The slots are not in use yet, so they stage what the device is to hold.
+Status Loader::upload() {
+  const std::span staging(arena_.data() + plan_.slots_offset,
+                          static_cast<size_t>(plan_.slot_count * plan_.slot_stride));
+  DL_RETURN_IF_ERROR(upload_resident(pipeline_, config_, token_.get(), staging, *helper_scratch_,
+                                     *device_slots_.resident()));
+  device_slots_.count_copied(pipeline_.source->count() * pipeline_.resident->row_bytes);
+  std::fill(staging.begin(), staging.end(), std::byte{0});
   return Status::ok();
 }
 

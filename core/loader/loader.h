@@ -118,6 +118,7 @@ class Loader final : public BatchOwner,
   Status prepare(SourceRef source, const Options& options);
   Status prepare_memory();
   Status prepare_slots();
+  Status upload();  // io=device
   Status prepare_order();
   Status start_workers();
 

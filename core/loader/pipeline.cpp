@@ -8,6 +8,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/thread.h"
+#include "core/loader/resident.h"
 
 namespace dataline {
 namespace {
@@ -41,17 +42,19 @@ Storage storage_for(const Field& output, int64_t max_bytes_per_sample) {
 using Splits = std::vector<std::optional<DeviceSplit>>;
 
 // Where the device takes a part of the work: nothing for the other fields.
-Result<Splits> find_splits(std::string_view text, std::span<const Field> fields, const Device& device) {
+Result<Splits> find_splits(std::string_view text, std::span<const Field> fields, const Device& device,
+                           bool resident) {
   if (!device.info().kernels) return Splits(fields.size());
   DL_ASSIGN_OR_RETURN(Splits splits, split_transforms(text, fields));
   for (std::optional<DeviceSplit>& split : splits) {
-    if (split && (split->tail.in_bytes() > split->tail.out_bytes() || !device.runs(split->tail)))
-      split.reset();
+    const bool fewer = split && split->tail.in_bytes() <= split->tail.out_bytes();
+    if (split && !((fewer || resident) && device.runs(split->tail))) split.reset();
   }
   return splits;
 }
 
-// Fields that look into one column share its storage, as long as nothing is done to them on the host.
+// Fields that look into one column share its storage, as long as nothing is done to them on the host, and either they
+// are delivered as views of it or they overlap.
 class Builder {
  public:
   Builder(Pipeline& pipeline, const LoaderConfig& config) : pipeline_(pipeline), config_(config) {}
@@ -59,6 +62,9 @@ class Builder {
   Status add_fields(Splits splits, std::span<const std::string> texts) {
     const Schema& schema = pipeline_.source->schema();
     shared_.assign(schema.columns.size(), Shared());
+    std::vector<bool> stored;  // crosses as it is stored, to a kernel
+    for (const auto& split : splits) stored.push_back(split && split->host == nullptr);
+    overlapped_ = overlapped_columns(schema, stored);
     for (size_t f = 0; f < schema.fields.size(); ++f) {
       Route route;
       route.stored_bytes = schema.fields[f].bytes();
@@ -137,7 +143,7 @@ class Builder {
     DeviceTail tail;
     if (split.host != nullptr) {
       route.storage = add_storage(keep(std::move(split.host)), place, whole);
-    } else if (place.shared) {
+    } else if (place.shared || overlapped_[static_cast<size_t>(place.column)]) {
       DL_RETURN_IF_ERROR(share_column(schema, f, route));
       tail.storage_offset = place.offset;
     } else {
@@ -162,10 +168,21 @@ class Builder {
 
   Pipeline& pipeline_;
   const LoaderConfig& config_;
-  std::vector<Shared> shared_;  // by column
+  std::vector<Shared> shared_;    // by column
+  std::vector<bool> overlapped_;  // by column
 };
 
 }  // namespace
+
+std::vector<bool> overlapped_columns(const Schema& schema, const std::vector<bool>& chosen) {
+  std::vector<int64_t> bytes(schema.columns.size(), 0);
+  std::vector<bool> overlapped;
+  for (size_t f = 0; f < schema.fields.size(); ++f) {
+    if (chosen[f]) bytes[static_cast<size_t>(schema.places[f].column)] += schema.fields[f].bytes();
+  }
+  for (size_t c = 0; c < bytes.size(); ++c) overlapped.push_back(bytes[c] > schema.columns[c].row_bytes);
+  return overlapped;
+}
 
 Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int64_t max_rows,
                                const Device& device) {
@@ -173,11 +190,16 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int
   pipeline.source = std::move(source);
   const Schema& schema = pipeline.source->schema();
   DL_ASSIGN_OR_RETURN(pipeline.programs, compile_transforms(config.transform, schema.fields));
-  DL_ASSIGN_OR_RETURN(Splits splits, find_splits(config.transform, schema.fields, device));
+  DL_ASSIGN_OR_RETURN(Splits splits, find_splits(config.transform, schema.fields, device, config.resident));
   DL_ASSIGN_OR_RETURN(const std::vector<std::string> texts, operator_texts(config.transform, schema.fields));
 
   Builder builder(pipeline, config);
-  DL_RETURN_IF_ERROR(builder.add_fields(std::move(splits), texts));
+  if (config.resident) {
+    DL_RETURN_IF_ERROR(
+        plan_resident(pipeline, device, std::move(splits), texts, builder.storages, builder.regions));
+  } else {
+    DL_RETURN_IF_ERROR(builder.add_fields(std::move(splits), texts));
+  }
   DL_ASSIGN_OR_RETURN(pipeline.layout,
                       plan_layout(std::move(builder.storages), std::move(builder.regions), max_rows));
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ struct Pass {
 // The part of a field's transform that runs on the device: from a storage's rows to a region.
 struct DeviceTail {
   Tail tail;
-  int32_t storage = 0;
+  int32_t storage = 0;            // of the slot; of `resident` where the pipeline has that
   int64_t storage_offset = 0;     // bytes into a row of it
   int32_t geometry_storage = -1;  // of one TailGeometry a row; -1: none
   int32_t region = 0;
@@ -44,6 +45,20 @@ struct Route {
   int32_t tail = -1;                   // of Pipeline::tails; -1: none
 };
 
+// What the device holds as long as the loader lives (io=device): rows of all samples, by sample index.
+constexpr int64_t kResidentLimitBytes = int64_t{1} << 46;  // far beyond any device, far below overflow
+struct ResidentRows {
+  int64_t row_bytes = 0;
+  int64_t offset = 0;  // in the device's block
+};
+struct Resident {
+  std::vector<ResidentRows> storages;
+  std::vector<Pass> passes;   // how rows get there, one a storage
+  int64_t bytes = 0;          // of the block
+  int64_t row_bytes = 0;      // of one sample in all storages
+  int64_t staging_bytes = 0;  // host memory that they are sent from
+};
+
 struct Pipeline {
   SourceRef source;
   std::vector<std::unique_ptr<const Program>> programs;
@@ -51,6 +66,7 @@ struct Pipeline {
   std::vector<OutputField> outputs;
   std::vector<DeviceTail> tails;
   std::vector<Route> routes;  // one a field
+  std::optional<Resident> resident;
   Layout layout;
   int64_t record_scratch_bytes = 0;   // Source::scratch_bytes, rounded to 64
   int64_t program_scratch_bytes = 0;  // the largest of the programs
@@ -58,7 +74,10 @@ struct Pipeline {
   bool calls_host = false;  // of the source, which is let go when the loader stops
 };
 
-// A field's tail runs on the device where the device can, and what crosses the bus is then no larger than what is
+// Columns of which the chosen fields, taken one by one, are more bytes than the column itself: tokens' x and y.
+std::vector<bool> overlapped_columns(const Schema& schema, const std::vector<bool>& chosen);
+
+// With io=device as resident.h says. Else a field's tail runs on the device where the device can, and what crosses the bus is then no larger than what is
 // delivered. kBadTransform, kNoSuchField, kOverBudget.
 Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int64_t max_rows,
                                const Device& device);

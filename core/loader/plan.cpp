@@ -32,6 +32,10 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
   const int64_t depth = workers > 0 ? config.prefetch_depth : 1;
   plan.slot_count = depth + config.max_leases;
   plan.slot_stride = round_up(pipeline.layout.slot_bytes, kPageBytes);
+  if (pipeline.resident) {  // the slots together are what the set is sent from
+    const int64_t share = (pipeline.resident->staging_bytes + plan.slot_count - 1) / plan.slot_count;
+    plan.slot_stride = std::max(plan.slot_stride, round_up(share, kPageBytes));
+  }
   plan.table_count = order.table_bytes() > 0 ? EpochTables::count_for(depth, steps.count()) : 0;
   plan.table_stride = round_up(order.table_bytes(), 64);
   plan.scratch_count = workers + 1;  // the last one is the consumer's, see Loader::help_until()

@@ -12,9 +12,32 @@ int64_t row_bytes(const Storage& storage) {
   return storage.kind == FieldKind::kRagged ? -1 : storage.row_bytes;
 }
 
+// What is done once, at create; then what each batch sends: an index a sample, and geometry.
+std::vector<PlanStage> describe_resident(const Pipeline& pipeline, const Device& device) {
+  std::vector<PlanStage> stages;
+  const std::vector<Field>& fields = pipeline.source->schema().fields;
+  for (size_t f = 0; f < pipeline.routes.size(); ++f) {
+    const Route& route = pipeline.routes[f];
+    const DeviceTail& tail = pipeline.tails[static_cast<size_t>(route.tail)];
+    const int64_t held = pipeline.resident->storages[static_cast<size_t>(tail.storage)].row_bytes;
+    const auto add = [&](int32_t where, std::string text, int64_t in, int64_t out) {
+      stages.push_back({where, fields[f].name, std::move(text), in, out});
+    };
+    const std::string host = route.host_text.empty() ? "gather" : route.host_text;
+    add(kCpu, concat(host, ", once"), route.stored_bytes, held);
+    int64_t sent = f == 0 ? int64_t{sizeof(int64_t)} : 0;
+    if (tail.geometry_storage >= 0) sent += int64_t{sizeof(TailGeometry)};
+    if (sent > 0) add(device.type(), "copy", sent, sent);
+    add(device.type(), route.device_text.empty() ? "gather" : route.device_text, tail.tail.in_bytes(),
+        tail.tail.out_bytes());
+  }
+  return stages;
+}
+
 }  // namespace
 
 std::vector<PlanStage> describe_plan(const Pipeline& pipeline, const Device& device) {
+  if (pipeline.resident) return describe_resident(pipeline, device);
   std::vector<PlanStage> stages;
   const int32_t goes_to = device.type();
   const std::vector<Field>& fields = pipeline.source->schema().fields;
@@ -29,9 +52,8 @@ std::vector<PlanStage> describe_plan(const Pipeline& pipeline, const Device& dev
       add(goes_to, concat("with ", fields[static_cast<size_t>(route.carrier)].name), 0, 0);
     } else {
       // A shared column is gathered whole, whatever part of it this field is.
-      const bool shares = pipeline.source->schema().places[f].shared && route.host_text.empty();
-      add(kCpu, route.host_text.empty() ? "gather" : route.host_text, shares ? crossing : route.stored_bytes,
-          crossing);
+      const bool gathers = route.host_text.empty();
+      add(kCpu, gathers ? "gather" : route.host_text, gathers ? crossing : route.stored_bytes, crossing);
       const int64_t geometry =
           tail != nullptr && tail->geometry_storage >= 0 ? int64_t{sizeof(TailGeometry)} : 0;
       const int64_t sent = crossing < 0 ? -1 : crossing + geometry;

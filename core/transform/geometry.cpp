@@ -34,6 +34,7 @@ class GeometryProgram : public Program {
   const Field& output() const override { return output_; }
   bool identity() const override { return false; }
   int64_t scratch_bytes() const override { return 0; }
+  bool draws() const override { return dataline::draws(steps_); }
 
   void run(const FieldRows& rows) const override {
     const uint64_t key = random_key(rows.seed, static_cast<uint64_t>(rows.epoch), Domain::kAugment);

@@ -237,11 +237,13 @@ std::unique_ptr<const Program> Plan::program_of(std::vector<Made> passes) const 
   }
   std::vector<PassRef> list;
   std::vector<int64_t> bytes;
+  bool draws = false;
   for (Made& made : passes) {
+    draws |= made.draws;
     list.push_back(std::move(made.pass));
     bytes.push_back(made.output.bytes());
   }
-  return make_pass_program(input_, output, std::move(list), bytes);
+  return make_pass_program(input_, output, std::move(list), bytes, draws);
 }
 
 std::unique_ptr<const Program> Plan::finish() && {
@@ -263,7 +265,6 @@ std::optional<DeviceSplit> Plan::split() && {
   out.tail = std::move(*last.tail);
   if (out.tail.geometry)
     out.geometry = make_geometry_program(field_.name, std::move(last.geometry), last.image);
-  for (const Made& made : passes_) out.random_host |= made.draws;
   if (!passes_.empty()) out.host = program_of(std::move(passes_));
   return out;
 }

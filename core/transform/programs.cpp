@@ -149,8 +149,8 @@ class FlatProgram : public Program {
 class PassProgram : public Program {
  public:
   PassProgram(const Field& input, Field output, std::vector<PassRef> passes,
-              const std::vector<int64_t>& pass_bytes)
-      : output_(std::move(output)), passes_(std::move(passes)), row_bytes_(input.bytes()) {
+              const std::vector<int64_t>& pass_bytes, bool draws)
+      : output_(std::move(output)), passes_(std::move(passes)), row_bytes_(input.bytes()), draws_(draws) {
     for (size_t i = 0; i < passes_.size(); ++i) {
       pass_scratch_bytes_ = std::max(pass_scratch_bytes_, passes_[i]->scratch_bytes());
       if (i + 1 < passes_.size()) between_bytes_ = std::max(between_bytes_, round_up(pass_bytes[i], 64));
@@ -159,6 +159,7 @@ class PassProgram : public Program {
   const Field& output() const override { return output_; }
   bool identity() const override { return false; }
   int64_t scratch_bytes() const override { return 2 * between_bytes_ + pass_scratch_bytes_; }
+  bool draws() const override { return draws_; }
 
   void run(const FieldRows& rows) const override {
     RowContext context;
@@ -199,6 +200,7 @@ class PassProgram : public Program {
   Field output_;
   std::vector<PassRef> passes_;
   int64_t row_bytes_;  // -1: ragged
+  bool draws_;
   int64_t between_bytes_ = 0;
   int64_t pass_scratch_bytes_ = 0;
 };
@@ -217,8 +219,8 @@ std::unique_ptr<const Program> make_flat_program(const Field& input, const Field
 
 std::unique_ptr<const Program> make_pass_program(const Field& input, const Field& output,
                                                  std::vector<PassRef> passes,
-                                                 const std::vector<int64_t>& pass_bytes) {
-  return std::make_unique<PassProgram>(input, output, std::move(passes), pass_bytes);
+                                                 const std::vector<int64_t>& pass_bytes, bool draws) {
+  return std::make_unique<PassProgram>(input, output, std::move(passes), pass_bytes, draws);
 }
 
 }  // namespace dataline

@@ -20,9 +20,9 @@ std::unique_ptr<const Program> make_copy_program(const Field& input, const Field
 std::unique_ptr<const Program> make_flat_program(const Field& input, const Field& output,
                                                  std::unique_ptr<const FlatPass> pass, SimdTarget target);
 
-// `pass_bytes`: what each pass writes, at most; the last one's is not used.
+// `pass_bytes`: what each pass writes, at most; the last one's is not used. `draws`: one of them does.
 std::unique_ptr<const Program> make_pass_program(const Field& input, const Field& output,
                                                  std::vector<PassRef> passes,
-                                                 const std::vector<int64_t>& pass_bytes);
+                                                 const std::vector<int64_t>& pass_bytes, bool draws);
 
 }  // namespace dataline

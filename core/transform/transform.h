@@ -47,6 +47,8 @@ class Program {
   virtual const Field& output() const = 0;
   virtual bool identity() const = 0;          // output bytes are the input bytes
   virtual int64_t scratch_bytes() const = 0;  // per worker
+  // Its rows depend on seed, epoch and slot, not on the record alone.
+  virtual bool draws() const { return false; }
   virtual void run(const FieldRows& rows) const = 0;
 };
 
@@ -54,7 +56,6 @@ class Program {
 struct DeviceSplit {
   std::unique_ptr<const Program> host;      // null: rows cross the bus as they are stored
   std::unique_ptr<const Program> geometry;  // writes one TailGeometry a row; null where all rows are alike
-  bool random_host = false;                 // the host's part draws: its result cannot be kept for all epochs
   Tail tail;
   std::string host_text, device_text;  // the operators of each part, as the user wrote them
 };

@@ -136,7 +136,7 @@ TEST(Split, TheHostKeepsWhatComesBeforeTheLastPass) {
       split_one("random_crop(28, padding=2), scale(0.5), random_crop(28, padding=1, fill=3) , hflip, chw",
                 field_of(DType::kU8, {28, 28, 3}, "HWC"));
   ASSERT_TRUE(split && split->host);
-  EXPECT_TRUE(split->random_host);
+  EXPECT_TRUE(split->host->draws());
   EXPECT_EQ(split->host_text, "random_crop(28, padding=2), scale(0.5)");
   EXPECT_EQ(split->device_text, "random_crop(28, padding=1, fill=3), hflip, chw");
   EXPECT_EQ(split->tail.from, DType::kF32);
@@ -144,7 +144,7 @@ TEST(Split, TheHostKeepsWhatComesBeforeTheLastPass) {
   const std::optional<DeviceSplit> labels =
       split_one("one_hot(10, dtype=u8), cast(f16)", field_of(DType::kU8, {}));
   ASSERT_TRUE(labels && labels->host);
-  EXPECT_FALSE(labels->random_host);
+  EXPECT_FALSE(labels->host->draws());
   EXPECT_EQ(labels->host_text, "one_hot(10, dtype=u8)");
   EXPECT_EQ(labels->device_text, "cast(f16)");
   const std::optional<DeviceSplit> all = split_one("cast(i64)", field_of(DType::kU16, {1024}, "T"));

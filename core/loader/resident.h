@@ -1,0 +1,49 @@
+// io=device: the set lies on the device as long as the loader lives. What the host does to a sample is done once, at
+// create; a batch then sends its sample indices, and where images are cropped or flipped at random their geometry, and
+// kernels gather, convert and move the rows.
+//
+// Threads: at create only.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/cancel.h"
+#include "core/loader/filler.h"
+#include "core/loader/pipeline.h"
+
+namespace dataline {
+
+// Fields in a pipeline that holds them on the device: its resident storages, tails, routes and outputs. Fills the
+// slot's storages and regions. kUnsupported names the field: rows of their own lengths, a host's reader, random work
+// that only the host does, a device without kernels.
+Status plan_resident(Pipeline& pipeline, const Device& device, std::vector<std::optional<DeviceSplit>> splits,
+                     std::span<const std::string> texts, std::vector<Storage>& storages,
+                     std::vector<Region>& regions);
+
+// Reads samples with the resident storages' programs.
+class ResidentReader {
+ public:
+  ResidentReader(const Pipeline& pipeline, const LoaderConfig& config, WorkerScratch& scratch);
+  // Samples [first, first + count), a run at most; `targets`: where each storage's rows go, packed.
+  Status read(int64_t first, int64_t count, std::span<std::byte* const> targets);
+
+ private:
+  const Pipeline& pipeline_;
+  const LoaderConfig& config_;
+  WorkerScratch& scratch_;
+  std::vector<int64_t> indices_;
+  int64_t stamp_ = 0;
+};
+
+// Reads every sample and sends it to `block`. `staging`: page-locked, at least staging_bytes of the plan. The first
+// sample that cannot be read ends it: what the device holds has no gaps. kCancelled.
+Status upload_resident(const Pipeline& pipeline, const LoaderConfig& config, const CancelToken* token,
+                       std::span<std::byte> staging, WorkerScratch& scratch, DeviceBlock& block);
+
+}  // namespace dataline
