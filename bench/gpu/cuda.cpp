@@ -51,9 +51,10 @@ std::unique_ptr<Cuda> Cuda::open(const std::string& library, std::string& why_no
   char name[256] = {};
   int version = 0;
   void* context = nullptr;
-  cuda->call("cuDeviceGetName", static_cast<char*>(name), int{sizeof(name) - 1}, int{0});
+  cuda->call("cuDeviceGet", &cuda->device_, int{0});
+  cuda->call("cuDeviceGetName", static_cast<char*>(name), int{sizeof(name) - 1}, cuda->device_);
   cuda->call("cuDriverGetVersion", &version);
-  cuda->call("cuDevicePrimaryCtxRetain", &context, int{0});
+  cuda->call("cuDevicePrimaryCtxRetain", &context, cuda->device_);
   cuda->call("cuCtxSetCurrent", context);
   cuda->name_ = name;
   cuda->version_ = std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
@@ -63,7 +64,7 @@ std::unique_ptr<Cuda> Cuda::open(const std::string& library, std::string& why_no
 Cuda::~Cuda() {
   if (library_ == nullptr) return;
   call("cuCtxSetCurrent", static_cast<void*>(nullptr));
-  call("cuDevicePrimaryCtxRelease_v2", int{0});
+  call("cuDevicePrimaryCtxRelease_v2", device_);
 }
 
 std::string Cuda::misuse() const {

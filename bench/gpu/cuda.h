@@ -44,6 +44,7 @@ class Cuda {
   void* find(const char* function) const;
 
   void* library_ = nullptr;
+  int device_ = 0;
   std::string name_, version_;
   bool fake_ = false;
 };

@@ -78,7 +78,7 @@ def test_a_folder_without_digits_is_said_in_one_line(tmp_path: Path) -> None:
 def test_a_device_that_pytorch_has_not_is_said_in_one_line(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
     device = f"cuda:{torch.cuda.device_count()}"
-    command = [sys.executable, HERE / "train_mnist.py", tmp_path, "--device", device]
+    command = [sys.executable, str(HERE / "train_mnist.py"), str(tmp_path), "--device", device]
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
     assert re.fullmatch(f"train_mnist: device='{device}': PyTorch .*\n", done.stderr)
