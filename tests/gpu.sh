@@ -109,7 +109,7 @@ part_build() {
   local targets=(dataline_shared dataline_gpu)
   if check googletest get_googletest; then targets+=(tests_device); fi
   check configure configure || return
-  if cmake --build "$folder" --target help 2>/dev/null | grep -q example_cuda_prefetch; then targets+=(example_cuda_prefetch); fi
+  if cmake --build "$folder" --target help 2>/dev/null | grep example_cuda_prefetch >/dev/null; then targets+=(example_cuda_prefetch); fi
   check compile cmake --build "$folder" -j "$jobs" --target "${targets[@]}"
   grep -h "^-- Kernels are left out" "$logs/configure.log"
 }

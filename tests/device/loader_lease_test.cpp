@@ -181,6 +181,7 @@ TEST_F(DeviceLeases, EveryStreamOfABatchIsWaitedForBeforeItsMemoryIsWrittenAgain
 
 // That the checks above can fail: a consumer that does not wait is caught.
 TEST_F(DeviceLeases, AStreamThatDoesNotWaitReadsTooEarly) {
+  fake_cuda_only();
   MixedReader reader;
   const Dataset dataset = reader.dataset(64);
   {

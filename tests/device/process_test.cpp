@@ -50,6 +50,7 @@ int in_child(Device& device, std::vector<std::unique_ptr<DeviceSlot>>& slots, Ho
 }
 
 TEST_F(Process, AChildCallsNoFunctionOfTheDriver) {
+  fake_cuda_only();
   Loader loader;
   Consumer consumer;
   ASSERT_TRUE(loader.slots[0]->send(loader.host.slot(0), whole(kBytes), {}).is_ok());
@@ -111,12 +112,14 @@ class ProcessEnd : public testing::Test {
 }
 
 TEST_F(ProcessEnd, WithCopiesInFlightIsQuiet) {
+  fake_cuda_only();
   EXPECT_EXIT(end_in_flight(false, false), testing::ExitedWithCode(0), "^$");
 }
 TEST_F(ProcessEnd, WithSlotsDestroyedByStaticsIsQuiet) {
   EXPECT_EXIT(end_in_flight(false, true), testing::ExitedWithCode(0), "^$");
 }
 TEST_F(ProcessEnd, AfterTheDriverHasGoneIsQuiet) {
+  fake_cuda_only();
   EXPECT_EXIT(end_in_flight(true, true), testing::ExitedWithCode(0), "^$");
 }
 

@@ -16,6 +16,8 @@ extern "C" {
 /* What the option `cuda_library` is given: this file, or the real driver that DATALINE_CUDA_LIBRARY names (README.md). */
 FAKE_CUDA_API const char* fake_cuda_library(void);
 #define FAKE_CUDA_LIBRARY fake_cuda_library()
+/* For a test whose controls are asked for in another process: on a real driver it ends here, skipped. */
+FAKE_CUDA_API void fake_cuda_only(void);
 
 /* What it pretends to be */
 

@@ -27,3 +27,5 @@ const char* fake_cuda_library() {
   Dl_info self{};
   return dladdr(reinterpret_cast<void*>(&fake_cuda_library), &self) != 0 ? self.dli_fname : "";
 }
+
+void fake_cuda_only() { fake_cuda::need_fake(__func__); }
