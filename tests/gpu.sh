@@ -155,12 +155,12 @@ wheel() {
     python3 -m pip install -q --disable-pip-version-check --no-index --no-deps --target "$folder/site" "$folder"/wheel/dataline-*.whl
 }
 
-pytest_on_gpu() { # FOLDER TEST...
-  cd "$1" || return
+pytest_on_gpu() ( # FOLDER TEST...; in a shell of its own, for it goes there
+  cd "$1" || exit
   shift
   DATALINE_CUDA_LIBRARY=$driver DATALINE_LIB_DIR=$folder/lib PYTHONPATH=$folder/site PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 \
-    python3 -m pytest -q -rs -o filterwarnings=default -p no:cacheprovider "$@"
-}
+    python3 -m pytest -rs -o filterwarnings=default -p no:cacheprovider "$@"
+)
 
 part_python() {
   local missing="" module

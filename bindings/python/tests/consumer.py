@@ -34,7 +34,7 @@ class Driver:
     def __init__(self, path: str) -> None:
         self.path = path
         self.calls = ctypes.CDLL(path)
-        self.is_fake = hasattr(self.calls, "fake_cuda_reset")
+        self.is_fake = hasattr(self.calls, "fake_cuda_reset") and not os.environ.get("DATALINE_CUDA_LIBRARY")
         if self.is_fake:
             self.calls.fake_cuda_reset()
             self.calls.fake_cuda_misuse.restype = ctypes.c_char_p
