@@ -56,7 +56,7 @@ void run_stream(World& w, const std::shared_ptr<Stream>& stream) {
     w.changed.wait(lock, [&] { return is_over(w, *stream) || can_start(w, *stream); });
     if (is_over(w, *stream)) break;
     if (w.seed != 0) {
-      uint64_t yields = draw(w.seed, stream->id, turn) % 8;
+      uint64_t yields = draw(w.seed, stream->id, turn) % 4;  // a yield on a busy machine may last long
       yields *= yields;
       lock.unlock();
       for (; yields > 0; --yields) std::this_thread::yield();
