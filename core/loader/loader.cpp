@@ -6,7 +6,6 @@
 
 #include "core/base/digest.h"
 #include "core/base/text.h"
-#include "core/loader/resident.h"
 #include "core/memory/pages.h"
 
 namespace dataline {
@@ -159,17 +158,6 @@ Status Loader::prepare_memory() {
     }
   }
   return device_slots_.resident() == nullptr ? Status::ok() : upload();
-}
-
-// The slots are not in use yet, so they stage what the device is to hold.
-Status Loader::upload() {
-  const std::span staging(arena_.data() + plan_.slots_offset,
-                          static_cast<size_t>(plan_.slot_count * plan_.slot_stride));
-  DL_RETURN_IF_ERROR(upload_resident(pipeline_, config_, token_.get(), staging, *helper_scratch_,
-                                     *device_slots_.resident()));
-  device_slots_.count_copied(pipeline_.source->count() * pipeline_.resident->row_bytes);
-  std::fill(staging.begin(), staging.end(), std::byte{0});
-  return Status::ok();
 }
 
 Status Loader::prepare_slots() {

@@ -6,8 +6,20 @@
 
 #include "core/loader/loader.h"
 #include "core/loader/overflow.h"
+#include "core/loader/resident.h"
 
 namespace dataline {
+
+// The slots are not in use yet, so they stage what the device is to hold.
+Status Loader::upload() {
+  const std::span staging(arena_.data() + plan_.slots_offset,
+                          static_cast<size_t>(plan_.slot_count * plan_.slot_stride));
+  DL_RETURN_IF_ERROR(upload_resident(pipeline_, config_, token_.get(), staging, *helper_scratch_,
+                                     *device_slots_.resident()));
+  device_slots_.count_copied(pipeline_.source->count() * pipeline_.resident->row_bytes);
+  std::fill(staging.begin(), staging.end(), std::byte{0});
+  return Status::ok();
+}
 
 // False: with device_sync=host a worker or the consumer takes it on from copying_, and it may be gone by now.
 bool Loader::send(Slot& slot) {
