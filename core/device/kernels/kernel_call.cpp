@@ -89,7 +89,7 @@ void set_tables(const Tail& tail, KernelParams& params) {
     std::copy(affine.b.begin(), affine.b.end(), params.b + entries);
     entries += static_cast<uint32_t>(affine.a.size());
   }
-  std::memcpy(params.fill, tail.fill.data(), tail.fill.size());
+  if (!tail.fill.empty()) std::memcpy(params.fill, tail.fill.data(), tail.fill.size());
   std::memcpy(&params.view, &tail.view, sizeof params.view);
 }
 
