@@ -116,7 +116,7 @@ def show_timelines(runs):
             print("\n".join(run.timeline.lines(40)))
 
 
-def keep(runs, asked, data, before):
+def keep(runs, failed, asked, data, before):
     """Adds the row to a results file."""
     load_before, ticks_before = before
     out = asked.out or machine.results_path(REPOSITORY, on_gpu=asked.device != "cpu")
@@ -131,7 +131,7 @@ def keep(runs, asked, data, before):
         "load_before": load_before, "load_after": os.getloadavg()[0],
         "stolen_percent": 100 * stolen / max(ticks, 1), "versions": {"torch": torch.__version__},
         "gpu": machine.gpu() if name == "tuning_cuda" else None,
-        "failed": {}, "notes": {}, "samples": {run.name: run.samples for run in runs}}
+        "failed": failed, "notes": {}, "samples": {run.name: run.samples for run in runs}}
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(results, indent=1) + "\n")
 
@@ -141,7 +141,16 @@ def make_runs(asked, folder, library):
         makers = sources.on_the_cpu(folder, library)
     else:
         makers = sources.on_a_gpu(folder, library, torch.device(asked.device), asked.workers)
-    return [Training(name, make(), asked.device) for name, make in makers if asked.only in name]
+    runs, failed = [], {}
+    for name, make in makers:
+        if asked.only not in name:
+            continue
+        try:
+            runs.append(Training(name, make(), asked.device))
+        except RuntimeError as error:  # a library without kernels has no io=device
+            failed[name] = f"{name}: {error}"
+            print(f"tuning: left out: {failed[name]}", file=sys.stderr, flush=True)
+    return runs, failed
 
 
 def train(runs, asked, folder):
@@ -183,16 +192,17 @@ def main():
         folder = random_digits(REPOSITORY / "build" / "bench-data" / "digits")
 
     before = os.getloadavg()[0], machine.cpu_ticks()
-    runs = make_runs(asked, folder, load(asked.library))
+    runs, failed = make_runs(asked, folder, load(asked.library))
     train(runs, asked, folder)
     if asked.smoke:
         short = [run.name for run in runs if run.seen != 1010]
+        short += list(failed) if asked.device == "cpu" else []
         print("tuning: sane" if not short else f"tuning: not the whole set in an epoch: {short}", flush=True)
         sys.stdout.flush()
         leave(1 if short else 0)
     print(table(runs, asked.epochs, data))
     show_timelines(runs)
-    keep(runs, asked, data, before)
+    keep(runs, failed, asked, data, before)
     sys.stdout.flush()
     leave()
 
