@@ -99,15 +99,17 @@ class ProcessEnd : public testing::Test {
   DeviceRequest asked;
   asked.name = "cuda";
   asked.cuda_library = FAKE_CUDA_LIBRARY;
-  auto* device = new std::shared_ptr<Device>(open_device(asked).take());
-  auto* host = new HostSlots(2, kBytes);
+  // What is never destroyed stays reachable, so that a leak checker has nothing to say either.
+  static auto* device = new std::shared_ptr<Device>(open_device(asked).take());
+  static auto* host = new HostSlots(2, kBytes);
   (*device)->pin(host->slot(0), host->stride(), 2);
-  static std::vector<std::unique_ptr<DeviceSlot>> slots = (*device)->make_slots(2, kBytes).take();
+  using Slots = std::vector<std::unique_ptr<DeviceSlot>>;
+  static auto* slots = new Slots((*device)->make_slots(2, kBytes).take());
+  if (destroy) std::atexit([] { delete slots; });
   if (!destroy) fake_cuda_pause();
   fake_cuda_seed(7);
-  for (auto& slot : slots) static_cast<void>(slot->send(host->slot(0), whole(kBytes), {}));
+  for (auto& slot : *slots) static_cast<void>(slot->send(host->slot(0), whole(kBytes), {}));
   if (shut_down) fake_cuda_shut_down();
-  if (!destroy) new std::vector<std::unique_ptr<DeviceSlot>>(std::move(slots));
   std::exit(fake_cuda_misuses() == 0 ? 0 : 1);
 }
 
