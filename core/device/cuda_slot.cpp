@@ -115,7 +115,7 @@ Status CudaSlot::copy_from(CudaSlot& from, int64_t bytes) {
 bool CudaSlot::sent() {
   if (!in_flight_.load() || !context_->usable()) return true;
   const CurrentContext current(*context_);
-  if (!current.status().is_ok()) return true;
+  if (!current.status().is_ok()) return !context_->usable();  // else it cannot be told now
   const CudaCode code = context_->ask("cuEventQuery", context_->driver().cuEventQuery, ready_);
   if (code == kCudaNotReady) return false;
   if (code != kCudaSuccess) static_cast<void>(context_->lose(context_->failed("cuEventQuery", code)));

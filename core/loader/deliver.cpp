@@ -27,6 +27,7 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
   for (;;) {
     if (cancelled()) return {Code::kCancelled, ""};
     if (on_device_ && device_->lost()) return lost_error();
+    if (on_device_ && !drain_error_.is_ok()) return std::exchange(drain_error_, Status::ok());
     if (ended()) return {Code::kEnd, ""};
     if (position_.step == steps_.count()) return end_of_epoch();
 
@@ -45,10 +46,9 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
       if (head_ != head) continue;  // a step without good samples was passed
       awaited = Awaited::kLease;
     } else if (workers_.empty() && slot == nullptr) {
-      if (!open_one() && wait_for_drained(lock)) continue;
+      if (!open_one() && on_device_ && (device_->lost() || wait_for_drained(lock))) continue;
     }
     if (interrupts_.load() != interrupts) return {Code::kInterrupted, ""};
-    if (!drain_error_.is_ok()) return std::exchange(drain_error_, Status::ok());
     if (workers_.empty() && awaited == Awaited::kBatch) {
       wait_for_change(lock, awaited, kForever, interrupts);  // which does the work itself
       continue;

@@ -91,9 +91,4 @@ void DeviceSlots::clear() noexcept {
   resident_.reset();
 }
 
-void DeviceSlots::forget() noexcept {
-  static_cast<void>(resident_.release());
-  for (Place& place : places_) static_cast<void>(place.slot.release());
-}
-
 }  // namespace dataline

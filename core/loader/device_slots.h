@@ -34,8 +34,7 @@ class DeviceSlots {
   Result<std::unique_ptr<DeviceSlot>> copy(const Slot& slot);
   int64_t copied_bytes() const { return copied_bytes_.load(std::memory_order_relaxed); }  // a statistic
 
-  void clear() noexcept;   // waits until the device has done with every slot
-  void forget() noexcept;  // in a forked child, where the driver must not be called
+  void clear() noexcept;  // waits until the device has done with every slot; a forked child calls no driver
 
  private:
   // Filled anew for each batch; room was made at create.

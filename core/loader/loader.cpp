@@ -49,14 +49,10 @@ Result<std::shared_ptr<Loader>> Loader::create(SourceRef source, const Options& 
 
 Loader::~Loader() {
   if (device_ == nullptr) return;
-  if (forked()) {
-    // The driver's state is the parent's: nothing is given back in a child.
-    device_slots_.forget();
-    static_cast<void>(new std::shared_ptr<Device>(std::move(device_)));
-    return;
-  }
   device_slots_.clear();
   device_->unpin();
+  // Nobody can tell any more when a lost device has read its last byte of the slots.
+  if (device_->lost()) arena_.leak();
 }
 
 Status Loader::prepare(SourceRef source, const Options& options) {

@@ -27,6 +27,12 @@ bool Loader::open_one() {
   const int64_t depth = workers_.empty() ? 1 : config_.prefetch_depth;
   if (sequence - head_ >= depth || filling_.load() >= filling_limit_) return false;
   if (free_slots_.empty() && !free_drained()) return false;
+  if (on_device_ && device_->lost()) {
+    // It may still read the slots: none is filled again, and whoever waits for a batch is told.
+    events_.fetch_add(1);
+    ready_.notify_all();
+    return false;
+  }
   const Position at = position_of(sequence);
   if (config_.epochs > 0 && at.epoch >= config_.epochs) return false;
   InFlight& place = flight(sequence);

@@ -41,6 +41,7 @@ class Block {
   Block& operator=(Block&& other) noexcept;
   ~Block() { reset(); }
   void reset() noexcept;
+  void leak() noexcept { data_ = nullptr; }  // never given back, and counted for good
 
   std::byte* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
