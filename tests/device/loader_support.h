@@ -19,8 +19,10 @@ inline Settings operator+(Settings settings, const Settings& more) {
   return settings;
 }
 
+// Slots no larger than MixedReader's samples need: the fake writes all device memory that it gives.
 inline Settings on_device(const Settings& more = {}, const std::string& device = "cuda:0") {
-  return Settings{{"device", device}, {"cuda_library", FAKE_CUDA_LIBRARY}} + more;
+  return Settings{{"device", device}, {"cuda_library", FAKE_CUDA_LIBRARY}, {"max_bytes_per_sample", "128"}} +
+         more;
 }
 
 inline std::vector<std::string> misuses() {
@@ -53,12 +55,13 @@ class DeviceLoaders : public ::testing::Test {
   }
   void expect_clean() {
     EXPECT_THAT(misuses(), ::testing::IsEmpty());
-    EXPECT_EQ(fake_cuda_calls_after_loss(), 0);
+    EXPECT_LE(fake_cuda_calls_after_loss(), racing_calls_);
     if (!leaks_) {
       EXPECT_THAT(left_alive(), ::testing::IsEmpty());
     }
   }
-  bool leaks_ = false;  // what a lost driver gave is not given back
+  bool leaks_ = false;        // what a lost driver gave is not given back
+  int64_t racing_calls_ = 0;  // of other threads, on their way while the driver says that it is lost
 };
 
 // What a consumer finds in a batch.
@@ -83,9 +86,10 @@ class PinnedBuffer {
     EXPECT_EQ(cuMemHostRegister(memory_, bytes_, 0), 0);
   }
   ~PinnedBuffer() {
-    cuMemHostUnregister(memory_);
+    if (registered_) cuMemHostUnregister(memory_);
     std::free(memory_);
   }
+  void abandon() { registered_ = false; }
   PinnedBuffer(const PinnedBuffer&) = delete;
   PinnedBuffer& operator=(const PinnedBuffer&) = delete;
   char* at(size_t offset) { return memory_ + offset; }
@@ -94,6 +98,7 @@ class PinnedBuffer {
  private:
   size_t bytes_;
   char* memory_;
+  bool registered_ = true;
 };
 
 // Rows of a view as they lie in memory, overlapping ones counted once.
@@ -118,7 +123,7 @@ inline std::string packed(const dl_view& view, const char* from) {
 // Queues the reads of batches in a stream of its own, and looks at them later.
 class Consumer {
  public:
-  explicit Consumer(int device = 0, size_t buffer_bytes = size_t{8} << 20) : device_(device) {
+  explicit Consumer(int device = 0, size_t buffer_bytes = size_t{1} << 20) : device_(device) {
     EXPECT_EQ(cuInit(0), 0);
     EXPECT_EQ(cuDevicePrimaryCtxRetain(&context_, device_), 0);
     enter();
@@ -127,6 +132,7 @@ class Consumer {
     leave();
   }
   ~Consumer() {
+    if (abandoned_) return;
     enter();
     static_cast<void>(cuStreamSynchronize(stream_));
     buffer_.reset();
@@ -137,6 +143,11 @@ class Consumer {
   Consumer(const Consumer&) = delete;
   Consumer& operator=(const Consumer&) = delete;
   CUstream stream() const { return stream_; }
+  // Calls the driver no more: it is lost.
+  void abandon() {
+    abandoned_ = true;
+    buffer_->abandon();
+  }
 
   // Waits for the batch in the stream and queues reads of all its fields. Releasing it at once is right.
   void queue(dl_batch* batch, bool wait = true) {
@@ -234,6 +245,7 @@ class Consumer {
   CUstream stream_ = nullptr;
   std::unique_ptr<PinnedBuffer> buffer_;
   size_t used_ = 0;
+  bool abandoned_ = false;
   std::vector<Reading> readings_;
 };
 

@@ -1,0 +1,180 @@
+// A loader on a device that runs on and on: nothing is made, locked or waited for any more, full batches cross in one
+// copy, and several loaders and devices do not know of each other.
+// SPDX-License-Identifier: Apache-2.0
+#include <thread>
+
+#include "tests/device/loader_support.h"
+
+namespace dataline::testing {
+namespace {
+
+using DeviceSteady = DeviceLoaders;
+
+struct Made {
+  int64_t allocations = fake_cuda_calls("cuMemAlloc") + fake_cuda_calls("cuMemAllocAsync");
+  int64_t locks = fake_cuda_calls("cuMemHostRegister");
+  int64_t events = fake_cuda_calls("cuEventCreate");
+  int64_t streams = fake_cuda_calls("cuStreamCreate");
+  int64_t pinned = fake_cuda_pinned_bytes();
+  int64_t used = fake_cuda_used_bytes(0);
+  bool operator==(const Made&) const = default;
+};
+void PrintTo(const Made& made, std::ostream* out) {
+  *out << made.allocations << " allocations, " << made.locks << " locks, " << made.events << " events, "
+       << made.streams << " streams, " << made.pinned << " bytes pinned, " << made.used << " used";
+}
+
+// The consumer's thread is on the hot path: the fake counts each wait, allocation and new object there as a misuse.
+void take_epoch(const Loader& loader, CUstream stream, int64_t batches) {
+  dl_status status = DL_OK;
+  Error error;
+  fake_cuda_hot_path(1);
+  for (int64_t b = 0; b <= batches; ++b) {
+    dl_batch* batch = nullptr;
+    status = dl_loader_next(loader.get(), -1, &batch, &error);
+    if (b == batches) break;
+    ASSERT_EQ(status, DL_OK) << error.message;
+    ASSERT_EQ(dl_batch_wait(batch, stream, &error), DL_OK) << error.message;
+    if (b % 2 == 0) {
+      dl_batch_release(batch);
+    } else {
+      ASSERT_EQ(dl_batch_release_on(batch, stream, &error), DL_OK) << error.message;
+    }
+  }
+  fake_cuda_hot_path(0);
+  EXPECT_EQ(status, DL_END_OF_EPOCH) << error.message;
+}
+
+TEST_F(DeviceSteady, AHundredEpochsMakeNothingAndNeverWaitOnTheConsumersThread) {
+  MixedReader reader;
+  const Dataset dataset = reader.dataset(96);
+  for (const char* workers : {"1", "2"}) {
+    Consumer consumer;
+    const Loader loader =
+        make_loader(dataset, on_device({{"batch_size", "8"}, {"num_workers", workers}, {"shuffle", "full"}}));
+    take_epoch(loader, consumer.stream(), 12);
+    const Made made;
+    const dl_stats first = stats_of(loader);
+    for (int epoch = 0; epoch < 100; ++epoch) take_epoch(loader, consumer.stream(), 12);
+    EXPECT_EQ(Made(), made);
+    const dl_stats last = stats_of(loader);
+    EXPECT_EQ(last.pinned_bytes, first.pinned_bytes);
+    EXPECT_EQ(last.device_bytes, first.device_bytes);
+    EXPECT_EQ(last.held_bytes, first.held_bytes);
+    EXPECT_EQ(last.batches, 101 * 12);
+  }
+}
+
+std::vector<fake_cuda_operation> copies_to_device() {
+  std::vector<fake_cuda_operation> all(static_cast<size_t>(fake_cuda_trace(nullptr, 0)));
+  fake_cuda_trace(all.data(), static_cast<int64_t>(all.size()));
+  std::erase_if(all, [](const fake_cuda_operation& one) { return one.kind != FAKE_CUDA_COPY_TO_DEVICE; });
+  return all;
+}
+
+TEST_F(DeviceSteady, AFullBatchOfManyFieldsIsOneCopyAndStatsCountItsBytes) {
+  MixedReader reader;
+  const Dataset dataset = reader.dataset(80);
+  Consumer consumer;
+  const Loader loader =
+      make_loader(dataset, on_device({{"batch_size", "8"}, {"epochs", "1"}, {"num_workers", "0"}}));
+  const std::vector<Content> all = whole_job(loader, &consumer);
+  const std::vector<fake_cuda_operation> copies = copies_to_device();
+  EXPECT_EQ(copies.size(), 10u);
+  int64_t bytes = 0;
+  for (const fake_cuda_operation& copy : copies) {
+    EXPECT_EQ(copy.pinned, 1);
+    bytes += copy.bytes;
+  }
+  EXPECT_EQ(stats_of(loader).copied_bytes, bytes);
+  int64_t delivered = 0;
+  for (const Content& content : all) {
+    for (const std::string& field : content.fields) delivered += static_cast<int64_t>(field.size());
+  }
+  EXPECT_GE(bytes, delivered);
+}
+
+// Shares of ragged samples that are hardly used are not sent.
+TEST_F(DeviceSteady, OfRaggedSamplesOnlyWhatTheyHoldCrosses) {
+  MixedReader reader;
+  const Dataset dataset = reader.dataset(64);
+  Consumer consumer;
+  const Loader loader = make_loader(
+      dataset,
+      on_device(
+          {{"batch_size", "32"}, {"epochs", "1"}, {"num_workers", "1"}, {"max_bytes_per_sample", "64KiB"}}));
+  whole_job(loader, &consumer);
+  EXPECT_LT(stats_of(loader).copied_bytes, 64 * (60 + 90 + 8) + 2 * 3 * 256);
+  EXPECT_EQ(copies_to_device().size(), 4u) << "the label lies 2 MiB behind the text";
+}
+
+TEST_F(DeviceSteady, SeveralLoadersOnSeveralDevicesRunAtOnce) {
+  fake_cuda_devices(3, 64 << 20);
+  MixedReader reader;
+  const Dataset dataset = reader.dataset(101);
+  const Settings job = {{"batch_size", "8"}, {"epochs", "3"}, {"shuffle", "full"}, {"num_workers", "1"}};
+  const std::vector<Content> expected = whole_job(make_loader(dataset, job), nullptr);
+  std::vector<std::vector<Content>> seen(6);
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < seen.size(); ++i) {
+    threads.emplace_back([&, i] {
+      const int device = static_cast<int>(i) % 3;
+      Consumer consumer(device);
+      seen[i] = whole_job(make_loader(dataset, on_device(job, "cuda:" + std::to_string(device))), &consumer);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::vector<Content>& one : seen) EXPECT_EQ(one, expected);
+}
+
+struct Stage {
+  std::string field, text;
+  int32_t device_type;
+  int64_t bytes_in, bytes_out;
+  bool operator==(const Stage&) const = default;
+};
+void PrintTo(const Stage& stage, std::ostream* out) {
+  *out << stage.field << ": '" << stage.text << "' on " << stage.device_type << ", " << stage.bytes_in
+       << " to " << stage.bytes_out;
+}
+
+std::vector<Stage> plan_of(const Loader& loader) {
+  std::vector<Stage> stages;
+  for (int32_t i = 0; i < dl_loader_plan_count(loader.get()); ++i) {
+    dl_plan_stage stage = {};
+    stage.struct_size = sizeof stage;
+    Error error;
+    EXPECT_EQ(dl_loader_plan_at(loader.get(), i, &stage, &error), DL_OK) << error.message;
+    stages.push_back({stage.field, stage.text, stage.device_type, stage.bytes_in, stage.bytes_out});
+  }
+  return stages;
+}
+
+TEST_F(DeviceSteady, ThePlanNamesWhatCrossesAndWhatTheDeviceDoes) {
+  MixedReader reader;
+  const Dataset dataset = reader.dataset(16);
+  constexpr int32_t kCpu = DL_DEVICE_CPU, kCuda = DL_DEVICE_CUDA;
+  EXPECT_EQ(plan_of(make_loader(dataset, on_device())),
+            (std::vector<Stage>{{"pixels", "gather", kCpu, 60, 60},
+                                {"pixels", "copy", kCuda, 60, 60},
+                                {"text", "gather", kCpu, -1, -1},
+                                {"text", "copy", kCuda, -1, -1},
+                                {"label", "gather", kCpu, 8, 8},
+                                {"label", "copy", kCuda, 8, 8}}));
+  const std::vector<Stage> shrunk =
+      plan_of(make_loader(dataset, on_device({{"transform", "pixels: center_crop(2)"}})));
+  EXPECT_EQ(shrunk[0], (Stage{"pixels", "center_crop(2)", kCpu, 60, 12})) << "fewer bytes cross";
+  EXPECT_EQ(shrunk[1], (Stage{"pixels", "copy", kCuda, 12, 12}));
+  const std::vector<Stage> grown = plan_of(make_loader(
+      dataset,
+      on_device({{"transform", "pixels: hflip(0.5), normalize(imagenet), chw; label: one_hot(16)"}})));
+  if (grown[1].bytes_in == 60 * 4)
+    GTEST_SKIP() << "built without kernels: the plan says that the host does it all";
+  EXPECT_EQ(grown[0], (Stage{"pixels", "gather", kCpu, 60, 60}));
+  EXPECT_EQ(grown[1], (Stage{"pixels", "copy", kCuda, 60 + 32, 60 + 32}))
+      << "with a crop and flip for each row";
+  EXPECT_EQ(grown[2], (Stage{"pixels", "hflip(0.5), normalize(imagenet), chw", kCuda, 60, 240}));
+}
+
+}  // namespace
+}  // namespace dataline::testing
