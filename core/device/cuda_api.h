@@ -82,6 +82,7 @@ constexpr uint32_t kCudaHostRegisterPortable = 1;  // every context of the proce
 constexpr uint32_t kCudaStreamNonBlocking = 1;     // no hidden order with the legacy stream
 constexpr uint32_t kCudaEventBlockingSync = 1;     // a host thread that waits sleeps
 constexpr uint32_t kCudaEventDisableTiming = 2;
+constexpr int32_t kCudaCaptureRelaxed = 2;
 constexpr int32_t kCudaAttributeMultiprocessors = 16;
 constexpr int32_t kCudaAttributeMemoryPools = 115;  // cuMemAllocAsync works
 
@@ -102,6 +103,7 @@ constexpr int32_t kCudaAttributeMemoryPools = 115;  // cuMemAllocAsync works
   X(cuCtxPushCurrent, 4000, (CudaContextHandle context))                                              \
   X(cuCtxPopCurrent, 4000, (CudaContextHandle * context))                                             \
   X(cuCtxSynchronize, 2000, ())                                                                       \
+  X(cuThreadExchangeStreamCaptureMode, 10010, (int32_t * mode))                                       \
   X(cuMemGetInfo, 3020, (size_t * free, size_t * total))                                              \
   X(cuMemAlloc, 3020, (CudaAddress * address, size_t bytes))                                          \
   X(cuMemFree, 3020, (CudaAddress address))                                                           \

@@ -72,6 +72,14 @@ Status CudaDevice::load_kernels() {
   return Status::ok();
 }
 
+// Frameworks capture graphs in the global mode: a query of an event in whatever thread would then fail, and the capture
+// with it, unless that thread has said that it knows what it does.
+void CudaDevice::enter_thread() noexcept {
+  int32_t mode = kCudaCaptureRelaxed;
+  static_cast<void>(context_->ask("cuThreadExchangeStreamCaptureMode",
+                                  context_->driver().cuThreadExchangeStreamCaptureMode, &mode));
+}
+
 int64_t CudaDevice::pin(std::byte* first, int64_t stride, int64_t count) {
   return pinned_.lock(first, stride, count);
 }

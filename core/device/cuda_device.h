@@ -29,6 +29,7 @@ class CudaDevice final : public Device {
   Result<std::vector<std::unique_ptr<DeviceSlot>>> make_slots(int64_t count, int64_t bytes) override;
   Result<std::unique_ptr<DeviceSlot>> copy_slot(DeviceSlot& from, int64_t bytes) override;
   Result<std::unique_ptr<DeviceBlock>> make_block(int64_t bytes) override;
+  void enter_thread() noexcept override;
   int64_t device_bytes() const override { return context_->device_bytes(); }
   bool lost() const override { return context_->lost(); }
 

@@ -97,6 +97,9 @@ class Device {
   virtual int64_t pin(std::byte* first, int64_t stride, int64_t count) = 0;
   virtual void unpin() noexcept = 0;
 
+  // First in each thread of the loader's own: what it does must not end a graph capture in a thread of the host's.
+  virtual void enter_thread() noexcept {}
+
   virtual bool runs(const Tail& tail) const = 0;
   // Device memory for `count` slots in one allocation. kNoMemory says how much was needed and how much is free. None
   // on the cpu.

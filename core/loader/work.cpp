@@ -127,6 +127,7 @@ void Loader::work(Worker& worker) {
   WaitPoint& work = worker.surplus ? surplus_work_ : work_;
   const auto may_work = [&] { return !worker.surplus || surplus_may_work(); };
   Pace pace;
+  if (on_device_) device_->enter_thread();
   // What a consumer waits for comes first; slots that drain can wait until there is nothing else to do.
   const auto wanted = [&] { return copy_awaited_.load() || starved_.load(); };
   while (!stopping_.load()) {

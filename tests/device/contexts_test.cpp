@@ -81,6 +81,20 @@ TEST_F(Contexts, EachCallLeavesTheThreadsContextAsItWas) {
   for (int i = 0; i < 3; ++i) ASSERT_EQ(cuDevicePrimaryCtxRelease(i), 0);
 }
 
+// The host's threads keep their capture mode; the loader's own are relaxed, so that they end no capture.
+TEST_F(Contexts, ThreadsOfTheLoaderAreRelaxedAboutCaptures) {
+  auto device = open("cuda:0");
+  const auto exchanged = [](int mode) {
+    EXPECT_EQ(cuThreadExchangeStreamCaptureMode(&mode), 0);
+    return mode;
+  };
+  std::thread([&] {
+    device->enter_thread();
+    EXPECT_EQ(exchanged(0), 2);
+  }).join();
+  EXPECT_EQ(exchanged(0), 0);
+}
+
 TEST_F(Contexts, DevicesAndLoadersDoNotMeet) {
   constexpr int kLoaders = 6;
   fake_cuda_seed(9);

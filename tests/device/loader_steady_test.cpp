@@ -65,6 +65,20 @@ TEST_F(DeviceSteady, AHundredEpochsMakeNothingAndNeverWaitOnTheConsumersThread) 
   }
 }
 
+// A consumer may be capturing a graph meanwhile.
+TEST_F(DeviceSteady, EachWorkerIsRelaxedAboutCapturesAndTheConsumerIsNot) {
+  MixedReader reader;
+  const Dataset dataset = reader.dataset(96);
+  for (const int workers : {1, 2}) {
+    const int64_t before = fake_cuda_calls("cuThreadExchangeStreamCaptureMode");
+    Consumer consumer;
+    take_epoch(
+        make_loader(dataset, on_device({{"batch_size", "8"}, {"num_workers", std::to_string(workers)}})),
+        consumer.stream(), 12);
+    EXPECT_EQ(fake_cuda_calls("cuThreadExchangeStreamCaptureMode") - before, workers);
+  }
+}
+
 std::vector<fake_cuda_operation> copies_to_device() {
   std::vector<fake_cuda_operation> all(static_cast<size_t>(fake_cuda_trace(nullptr, 0)));
   fake_cuda_trace(all.data(), static_cast<int64_t>(all.size()));

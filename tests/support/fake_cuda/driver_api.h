@@ -40,6 +40,7 @@ FAKE_DRIVER_API CUresult cuCtxGetDevice(CUdevice* device);
 FAKE_DRIVER_API CUresult cuCtxPushCurrent_v2(CUcontext context);
 FAKE_DRIVER_API CUresult cuCtxPopCurrent_v2(CUcontext* context);
 FAKE_DRIVER_API CUresult cuCtxSynchronize(void);
+FAKE_DRIVER_API CUresult cuThreadExchangeStreamCaptureMode(int* mode);
 
 FAKE_DRIVER_API CUresult cuMemGetInfo_v2(size_t* free, size_t* total);
 FAKE_DRIVER_API CUresult cuMemAlloc_v2(CUdeviceptr* address, size_t bytes);

@@ -52,6 +52,7 @@ const Entry* find_entry(const std::string& name) {
       ENTRY_V2(cuCtxPushCurrent, 4000),
       ENTRY_V2(cuCtxPopCurrent, 4000),
       ENTRY(cuCtxSynchronize, 2000),
+      ENTRY(cuThreadExchangeStreamCaptureMode, 10010),
       ENTRY_V2(cuMemGetInfo, 3020),
       ENTRY_V2(cuMemAlloc, 3020),
       ENTRY_V2(cuMemFree, 3020),
