@@ -138,6 +138,7 @@ std::optional<Status> Loader::deliver(Slot& slot, Batch** out) {
     ++ledger_.lease_copies;
   }
 
+  const int64_t bytes = slot.delivered_bytes();  // a slot whose batch was copied may be filled anew below
   ++head_;
   head_hint_.store(head_);  // before the next look at its state: see finish()
   ++position_.step;
@@ -157,7 +158,7 @@ std::optional<Status> Loader::deliver(Slot& slot, Batch** out) {
   ++ledger_.batches;
   ledger_.samples += batch->valid;
   ledger_.padded += batch->samples - batch->valid;
-  ledger_.bytes += slot.delivered_bytes();
+  ledger_.bytes += bytes;
   ++batches_out_;
   if (batch == &slot) {
     slot.go(SlotState::kReady, SlotState::kLeased);
