@@ -25,7 +25,10 @@ class Region {
   Region(int64_t bytes, Pages pages);  // std::bad_alloc
   ~Region();
   Region(Region&& other) noexcept { swap(other); }
-  Region& operator=(Region&& other) noexcept { return swap(other), *this; }
+  Region& operator=(Region&& other) noexcept {
+    swap(other);
+    return *this;
+  }
   std::byte* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
 

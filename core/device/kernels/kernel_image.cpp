@@ -13,8 +13,10 @@ asm(".pushsection .rodata.dataline_kernels, \"a\"\n"
     ".popsection\n");
 // clang-format on
 
+// NOLINTBEGIN(readability-identifier-naming): names of the assembler
 extern "C" [[gnu::visibility("hidden")]] const std::byte dataline_kernel_image_begin[];
 extern "C" [[gnu::visibility("hidden")]] const std::byte dataline_kernel_image_end[];
+// NOLINTEND(readability-identifier-naming)
 
 namespace dataline {
 
