@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "tests/device/loader_support.h"
+#include "tests/support/plan_stages.h"
 
 namespace dataline::testing {
 namespace {
@@ -139,29 +140,6 @@ TEST_F(DeviceSteady, SeveralLoadersOnSeveralDevicesRunAtOnce) {
   }
   for (std::thread& thread : threads) thread.join();
   for (const std::vector<Content>& one : seen) EXPECT_EQ(one, expected);
-}
-
-struct Stage {
-  std::string field, text;
-  int32_t device_type;
-  int64_t bytes_in, bytes_out;
-  bool operator==(const Stage&) const = default;
-};
-void PrintTo(const Stage& stage, std::ostream* out) {
-  *out << stage.field << ": '" << stage.text << "' on " << stage.device_type << ", " << stage.bytes_in
-       << " to " << stage.bytes_out;
-}
-
-std::vector<Stage> plan_of(const Loader& loader) {
-  std::vector<Stage> stages;
-  for (int32_t i = 0; i < dl_loader_plan_count(loader.get()); ++i) {
-    dl_plan_stage stage = {};
-    stage.struct_size = sizeof stage;
-    Error error;
-    EXPECT_EQ(dl_loader_plan_at(loader.get(), i, &stage, &error), DL_OK) << error.message;
-    stages.push_back({stage.field, stage.text, stage.device_type, stage.bytes_in, stage.bytes_out});
-  }
-  return stages;
 }
 
 TEST_F(DeviceSteady, ThePlanNamesWhatCrossesAndWhatTheDeviceDoes) {
