@@ -59,8 +59,8 @@ constexpr OptionInfo kOptions[] = {
      "bytes", "Room for each sample of a ragged field; a larger sample is bad."},
     {Option::kIo, "io", kWord, kScopeBoth, "auto", 1, 0, "auto|mmap|pread|memory|device", "",
      "How files are read: mapped, by pread (network mounts, files that others change), or held in memory. "
-     "device: the "
-     "loader holds the set in the memory of its device, where only sample indices are sent for each batch."},
+     "device: the loader holds the set in the memory of its device, where only sample indices are sent for "
+     "each batch."},
     {Option::kOnError, "on_error", kWord, kScopeLoader, "raise", 1, 0, "raise|replace|quarantine", "",
      "A sample that cannot be delivered: raise an error, let another sample of the epoch stand in, or that "
      "and list it."},
@@ -78,15 +78,13 @@ constexpr OptionInfo kOptions[] = {
      "What is done to each field, as in 'image: normalize(mnist), flatten; label: one_hot(10)'."},
     {Option::kPinMemory, "pin_memory", kBool, kScopeLoader, "false", 0, 1, "", "",
      "Page-locks the slots, for a consumer that copies cpu batches to a device itself; needs a CUDA driver. "
-     "With "
-     "device=cuda they always are."},
+     "With device=cuda they always are."},
     {Option::kDevice, "device", kText, kScopeLoader, "cpu", 1, 0, "", "",
      "Where batches are delivered: cpu, or cuda:N, CUDA device N (cuda: device 0), whose driver is opened "
      "then."},
     {Option::kDeviceSync, "device_sync", kWord, kScopeLoader, "stream", 1, 0, "stream|host", "",
      "With device=cuda: stream lends batches while their copies are in flight, ordered by dl_batch_wait; "
-     "host lends "
-     "complete ones, for consumers that know no streams."},
+     "host lends complete ones, for consumers that know no streams."},
     {Option::kCudaLibrary, "cuda_library", kText, kScopeLoader, "libcuda.so.1", 1, 0, "", "",
      "File of the CUDA driver. Only with device=cuda or pin_memory."},
 };
