@@ -18,17 +18,28 @@ struct Field {
   std::string name;  // UTF-8; nested names use '/'
   FieldKind kind = FieldKind::kDense;
   DType dtype = DType::kU8;
-  // Of one sample. Ragged: the first dim is -1 (its length varies), the others are fixed.
+  // Of one sample. Ragged: the first dim is -1 (its length varies), the others are fixed. Dense with dims of -1: images
+  // whose size differs from record to record; the rows of one batch must be equal.
   std::vector<int64_t> shape;
   std::string axes;  // one letter a dim ("HWC"), or empty when the source does not know
   // Ragged: the largest sample's bytes when the source knows, else -1. Dense: unused.
   int64_t max_bytes = -1;
 
-  // Bytes of one sample; -1 for ragged. Sources have checked that the product fits.
+  bool varies() const {
+    if (kind == FieldKind::kRagged) return false;
+    for (int64_t dim : shape) {
+      if (dim < 0) return true;
+    }
+    return false;
+  }
+  // Bytes of one sample; -1 for ragged and varying ones. Sources have checked that the product fits.
   int64_t bytes() const {
     if (kind == FieldKind::kRagged) return -1;
     int64_t total = dtype_bytes(dtype);
-    for (int64_t dim : shape) total *= dim;
+    for (int64_t dim : shape) {
+      if (dim < 0) return -1;
+      total *= dim;
+    }
     return total;
   }
   // Ragged: bytes of one step of the varying dim.

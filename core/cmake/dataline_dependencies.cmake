@@ -43,6 +43,9 @@ dataline_optional(highway hwy/highway.h "")    # header only: dispatch is ours, 
 dataline_optional(mimalloc mimalloc.h mimalloc)
 dataline_optional(libdeflate libdeflate.h deflate)
 dataline_optional(liburing liburing.h uring)
+dataline_optional(libjpeg jpeglib.h jpeg)  # libjpeg-turbo: its partial decoding is needed
+dataline_optional(libspng spng.h spng)
+dataline_optional(libwebp webp/decode.h webp)
 
 # A shared mimalloc defines malloc and operator new too: on the link line of a host it would take the place of
 # the host's own. So the static library has mimalloc only where mimalloc itself is static.

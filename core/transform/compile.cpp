@@ -99,7 +99,8 @@ Result<std::vector<std::unique_ptr<const Program>>> compile_transforms_for(SimdT
 }
 
 Result<std::vector<std::unique_ptr<const Program>>> compile_transforms(std::string_view text,
-                                                                       std::span<const Field> fields) {
+                                                                       std::span<const Field> fields,
+                                                                       const TransformSettings&) {
   return compile_transforms_for(best_simd_target(), text, fields);
 }
 
@@ -112,7 +113,8 @@ Result<std::vector<std::optional<DeviceSplit>>> split_transforms_for(SimdTarget 
 }
 
 Result<std::vector<std::optional<DeviceSplit>>> split_transforms(std::string_view text,
-                                                                 std::span<const Field> fields) {
+                                                                 std::span<const Field> fields,
+                                                                 const TransformSettings&) {
   return split_transforms_for(best_simd_target(), text, fields);
 }
 
