@@ -3,11 +3,6 @@
 
 namespace dataline {
 
-const std::vector<std::string>& Source::classes() const {
-  static const std::vector<std::string> none;
-  return none;
-}
-
 void fingerprint_schema(const Source& source, Digest& digest) {
   digest.add(static_cast<uint64_t>(source.count()));
   const std::vector<Field>& fields = source.schema().fields;

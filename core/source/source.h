@@ -98,9 +98,9 @@ class Source {
   // Whether this record's bytes are in memory now; true where the source cannot tell.
   virtual bool resident(int64_t index) const { return static_cast<void>(index), true; }
 
-  // Names of the classes that labels number, from 0; empty where there are none. Of composed sources: of the first part that
-  // has some.
-  virtual const std::vector<std::string>& classes() const;
+  // Names of the classes that labels number, from 0; null where there are none. Of composed sources: of the first part
+  // that has some.
+  virtual const std::vector<std::string>* classes() const { return nullptr; }
 
   // What identifies the data in a saved state: record count, fields, file sizes; never paths.
   virtual void fingerprint(Digest& digest) const = 0;
