@@ -117,6 +117,9 @@ Result<LoaderConfig> make_config(const Options& options) {
   config.budget_is_auto = config.budget_bytes < 0;
   if (config.budget_is_auto) config.budget_bytes = memory_limit().bytes / 2;
   config.max_bytes_per_sample = options.integer(Option::kMaxBytesPerSample);
+  config.decode_limits = {.max_pixels = options.integer(Option::kMaxPixels),
+                          .max_scans = options.integer(Option::kMaxScans),
+                          .max_decoded_bytes = options.integer(Option::kMaxDecodedBytes)};
   std::string_view policy = options.text(Option::kOnError);
   config.on_error = policy == "replace"      ? OnError::kReplace
                     : policy == "quarantine" ? OnError::kQuarantine

@@ -9,6 +9,7 @@
 #include "core/base/status.h"
 #include "core/loader/options.h"
 #include "core/order/order.h"
+#include "core/transform/decode/decoder.h"
 
 namespace dataline {
 
@@ -31,6 +32,7 @@ struct LoaderConfig {
   int64_t budget_bytes = 0;  // the limit in force
   bool budget_is_auto = true;
   int64_t max_bytes_per_sample = 1 << 20;
+  DecodeLimits decode_limits;
   OnError on_error = OnError::kRaise;
   int64_t max_bad = -1;
   bool has_indices = false, has_weights = false, replacement = true;

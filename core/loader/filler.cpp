@@ -20,7 +20,8 @@ int64_t WorkerScratch::bytes_for(const Pipeline& pipeline) {
   return pipeline.record_scratch_bytes * pipeline.run_records + pipeline.program_scratch_bytes + 64;
 }
 
-WorkerScratch::WorkerScratch(const Pipeline& pipeline, std::byte* memory) {
+WorkerScratch::WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassStates states)
+    : states_(std::move(states)) {
   const size_t column_count = pipeline.source->schema().columns.size();
   const size_t records = static_cast<size_t>(kMaxRunRecords);
   columns_.resize(column_count);
@@ -95,6 +96,7 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
     rows.contiguous = pass.whole_column && column.contiguous;
     rows.target = slot.rows(s) + row * storage.row_bytes;
     rows.target_stride = storage.row_bytes;
+    rows.state = scratch.states_.empty() ? nullptr : scratch.states_[s].get();
     if (storage.kind == FieldKind::kRagged) {
       rows.target_bytes = slot.row_bytes(s) + row;
       std::fill_n(rows.target_bytes, run.count, 0);

@@ -20,7 +20,8 @@ namespace dataline {
 class WorkerScratch {
  public:
   static int64_t bytes_for(const Pipeline& pipeline);
-  WorkerScratch(const Pipeline& pipeline, std::byte* memory);  // memory: bytes_for, 64-byte aligned, zeroed
+  // memory: bytes_for, 64-byte aligned, zeroed. states: one a pass.
+  WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassStates states);
 
  private:
   friend class Filler;
@@ -32,6 +33,7 @@ class WorkerScratch {
   std::vector<int64_t> column_bytes_;
   std::vector<int64_t> ahead_;
   std::byte* program_scratch_;
+  PassStates states_;
 };
 
 // The order of a batch: which one, and its epoch's table.

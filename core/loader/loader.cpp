@@ -143,8 +143,12 @@ Status Loader::prepare_memory() {
   const int64_t cpus_for_workers = config_.num_workers > 1 ? std::max(available_cpus() - 1, 1) : 1;
   filler_ = std::make_unique<Filler>(pipeline_, config_, steps_, tables_);
   for (int64_t w = 0; w < plan_.scratch_count; ++w) {
-    auto scratch =
-        std::make_unique<WorkerScratch>(pipeline_, base + plan_.scratch_offset + w * plan_.scratch_stride);
+    PassStates states;
+    if (w < plan_.state_count) {
+      DL_ASSIGN_OR_RETURN(states, make_states(pipeline_.passes, *memory_));
+    }
+    auto scratch = std::make_unique<WorkerScratch>(
+        pipeline_, base + plan_.scratch_offset + w * plan_.scratch_stride, std::move(states));
     if (w == config_.num_workers) {
       helper_scratch_ = std::move(scratch);
     } else {

@@ -57,6 +57,13 @@ constexpr OptionInfo kOptions[] = {
      "what this process may use."},
     {Option::kMaxBytesPerSample, "max_bytes_per_sample", kSize, kScopeLoader, "1MiB", 1, kMaxBatch, "",
      "bytes", "Room for each sample of a ragged field; a larger sample is bad."},
+    {Option::kMaxPixels, "max_pixels", kInt, kScopeLoader, "178956970", 1, kMaxBatch, "", "pixels",
+     "An image of more pixels, by its header, is a bad sample; nothing of it is decoded."},
+    {Option::kMaxScans, "max_scans", kInt, kScopeLoader, "100", 1, kMaxCount, "", "scans",
+     "A progressive JPEG of more scans is a bad sample: each scan costs a pass over the whole image."},
+    {Option::kMaxDecodedBytes, "max_decoded_bytes", kSize, kScopeLoader, "64MiB", 1, kMaxBatch, "", "bytes",
+     "Room of each worker for one image on its way: its pixels and what its decoder holds. An image that "
+     "needs more is a bad sample. Only where something is decoded."},
     {Option::kIo, "io", kWord, kScopeBoth, "auto", 1, 0, "auto|mmap|pread|memory|device", "",
      "How files are read: mapped, by pread (network mounts, files that others change), or held in memory. "
      "device: the loader holds the set in the memory of its device, where only sample indices are sent for "

@@ -42,10 +42,10 @@ Storage storage_for(const Field& output, int64_t max_bytes_per_sample) {
 using Splits = std::vector<std::optional<DeviceSplit>>;
 
 // Where the device takes a part of the work: nothing for the other fields.
-Result<Splits> find_splits(std::string_view text, std::span<const Field> fields, const Device& device,
-                           bool resident) {
+Result<Splits> find_splits(std::string_view text, std::span<const Field> fields,
+                           const TransformSettings& settings, const Device& device, bool resident) {
   if (!device.info().kernels) return Splits(fields.size());
-  DL_ASSIGN_OR_RETURN(Splits splits, split_transforms(text, fields));
+  DL_ASSIGN_OR_RETURN(Splits splits, split_transforms(text, fields, settings));
   for (std::optional<DeviceSplit>& split : splits) {
     const bool fewer = split && split->tail.in_bytes() <= split->tail.out_bytes();
     if (split && !((fewer || resident) && device.runs(split->tail))) split.reset();
@@ -189,8 +189,11 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int
   Pipeline pipeline;
   pipeline.source = std::move(source);
   const Schema& schema = pipeline.source->schema();
-  DL_ASSIGN_OR_RETURN(pipeline.programs, compile_transforms(config.transform, schema.fields));
-  DL_ASSIGN_OR_RETURN(Splits splits, find_splits(config.transform, schema.fields, device, config.resident));
+  TransformSettings settings;
+  settings.limits = config.decode_limits;
+  DL_ASSIGN_OR_RETURN(pipeline.programs, compile_transforms(config.transform, schema.fields, settings));
+  DL_ASSIGN_OR_RETURN(Splits splits,
+                      find_splits(config.transform, schema.fields, settings, device, config.resident));
   DL_ASSIGN_OR_RETURN(const std::vector<std::string> texts, operator_texts(config.transform, schema.fields));
 
   Builder builder(pipeline, config);
@@ -206,6 +209,10 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int
   for (const auto& program : pipeline.programs) {
     pipeline.program_scratch_bytes = std::max(pipeline.program_scratch_bytes, program->scratch_bytes());
   }
+  for (const Pass& pass : pipeline.passes) {
+    pipeline.state_bytes += pass.program->state_bytes();
+    pipeline.heavy = pipeline.heavy || pass.program->heavy();
+  }
   pipeline.record_scratch_bytes = round_up(pipeline.source->scratch_bytes(config.max_bytes_per_sample), 64);
   if (pipeline.record_scratch_bytes > 0) {
     pipeline.run_records =
@@ -220,7 +227,18 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int
   const int64_t share =
       std::max<int64_t>((max_rows + threads - 1) / threads, calls_host ? 1 : kLeastRunRecords);
   pipeline.run_records = std::min(pipeline.run_records, share);
+  // One by one: a slow row then holds up no other, and a claim costs nothing beside a row.
+  if (pipeline.heavy) pipeline.run_records = 1;
   return pipeline;
+}
+
+Result<PassStates> make_states(const std::vector<Pass>& passes, HostMemory& memory) {
+  PassStates states;
+  for (const Pass& pass : passes) {
+    DL_ASSIGN_OR_RETURN(std::unique_ptr<ProgramState> state, pass.program->make_state(memory));
+    states.push_back(std::move(state));
+  }
+  return states;
 }
 
 }  // namespace dataline

@@ -54,6 +54,7 @@ struct ResidentRows {
 struct Resident {
   std::vector<ResidentRows> storages;
   std::vector<Pass> passes;   // how rows get there, one a storage
+  int64_t state_bytes = 0;    // what their programs keep while the set is sent
   int64_t bytes = 0;          // of the block
   int64_t row_bytes = 0;      // of one sample in all storages
   int64_t staging_bytes = 0;  // host memory that they are sent from
@@ -70,9 +71,18 @@ struct Pipeline {
   Layout layout;
   int64_t record_scratch_bytes = 0;   // Source::scratch_bytes, rounded to 64
   int64_t program_scratch_bytes = 0;  // the largest of the programs
+  int64_t state_bytes = 0;            // what the programs of `passes` keep for each thread that fills
   int64_t run_records = kMaxRunRecords;
+  bool heavy = false;       // a row takes hundreds of microseconds or more (Program::heavy)
   bool calls_host = false;  // of the source, which is let go when the loader stops
+
+  // Whether a consumer that waits may fill rows, beside so many workers: not where its deadline would pass meanwhile.
+  bool consumer_fills(int64_t workers) const { return workers == 0 || (!heavy && !calls_host); }
 };
+
+// What the programs of the passes keep for one thread, pass by pass; null for those that keep nothing.
+using PassStates = std::vector<std::unique_ptr<ProgramState>>;
+Result<PassStates> make_states(const std::vector<Pass>& passes, HostMemory& memory);
 
 // Columns of which the chosen fields, taken one by one, are more bytes than the column itself: tokens' x and y.
 std::vector<bool> overlapped_columns(const Schema& schema, const std::vector<bool>& chosen);

@@ -44,17 +44,28 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
   bool fits = append(plan, plan.slot_count, plan.slot_stride, plan.slots_offset);
   fits = fits && append(plan, plan.table_count, plan.table_stride, plan.tables_offset);
   fits = fits && append(plan, plan.scratch_count, plan.scratch_stride, plan.scratch_offset);
-  plan.held_bytes = plan.arena_bytes + order.held_bytes();
+  plan.state_bytes = pipeline.state_bytes;
+  plan.state_count = workers + (pipeline.consumer_fills(workers) ? 1 : 0);
+  const std::optional<int64_t> states = checked_multiply(plan.state_count, plan.state_bytes);
+  fits = fits && states && *states <= kLimitBytes;
+  plan.held_bytes = plan.arena_bytes + order.held_bytes() + (fits ? *states : 0);
+  if (pipeline.resident) plan.held_bytes += pipeline.resident->state_bytes;
 
   if (fits && plan.held_bytes <= config.budget_bytes) return plan;
   const char* limit = config.budget_is_auto ? "half of what this process may use" : "memory_budget";
   const std::string needed =
       fits ? concat("needs ", plan.held_bytes, " bytes") : std::string("is beyond any machine");
-  return error(Code::kOverBudget, "the plan ", needed, " (", plan.slot_count, " slots of ", plan.slot_stride,
-               ", ", plan.table_count, " order tables of ", plan.table_stride, ", ", plan.scratch_count,
-               " scratches of ", plan.scratch_stride, "), but ", limit, " is ", config.budget_bytes,
-               "; raise memory_budget to at least ", plan.held_bytes,
-               " or lower batch_size, prefetch_depth, max_leases or max_bytes_per_sample");
+  const bool decodes = plan.state_bytes > 0;
+  const std::string states_text =
+      decodes ? concat(", decoders of ", plan.state_count, " threads with ", plan.state_bytes, " each")
+              : std::string();
+  return error(
+      Code::kOverBudget, "the plan ", needed, " (", plan.slot_count, " slots of ", plan.slot_stride, ", ",
+      plan.table_count, " order tables of ", plan.table_stride, ", ", plan.scratch_count, " scratches of ",
+      plan.scratch_stride, states_text, "), but ", limit, " is ", config.budget_bytes,
+      "; raise memory_budget to at least ", plan.held_bytes,
+      " or lower batch_size, prefetch_depth, max_leases",
+      decodes ? ", max_bytes_per_sample, num_workers or max_decoded_bytes" : " or max_bytes_per_sample");
 }
 
 }  // namespace dataline

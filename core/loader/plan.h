@@ -17,8 +17,10 @@ struct MemoryPlan {
   int64_t slots_offset = 0, slot_stride = 0;
   int64_t table_count = 0, tables_offset = 0, table_stride = 0;
   int64_t scratch_count = 0, scratch_offset = 0, scratch_stride = 0;
+  int64_t state_count = 0,
+          state_bytes = 0;  // what programs keep for each thread that fills, beside the arena
   int64_t arena_bytes = 0;
-  int64_t held_bytes = 0;  // arena and what the order allocated
+  int64_t held_bytes = 0;  // at most: the arena, what the order allocated, and states
 };
 
 // kOverBudget names the least memory_budget that works and the options to lower.

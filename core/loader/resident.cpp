@@ -176,13 +176,19 @@ Status plan_resident(Pipeline& pipeline, const Device& device, std::vector<std::
     resident.bytes = round_up(resident.bytes + *bytes, kTensorAlignment);
     rows_bytes += rows.row_bytes;
   }
+  for (const Pass& pass : resident.passes) resident.state_bytes += pass.program->state_bytes();
   resident.row_bytes = rows_bytes;
   resident.staging_bytes = std::max(rows_bytes, kStagingBytes);
   return Status::ok();
 }
 
-ResidentReader::ResidentReader(const Pipeline& pipeline, const LoaderConfig& config, WorkerScratch& scratch)
-    : pipeline_(pipeline), config_(config), scratch_(scratch), indices_(kMaxRunRecords) {}
+ResidentReader::ResidentReader(const Pipeline& pipeline, const LoaderConfig& config, WorkerScratch& scratch,
+                               PassStates states)
+    : pipeline_(pipeline),
+      config_(config),
+      scratch_(scratch),
+      states_(std::move(states)),
+      indices_(kMaxRunRecords) {}
 
 Status ResidentReader::read(int64_t first, int64_t count, std::span<std::byte* const> targets) {
   std::iota(indices_.begin(), indices_.begin() + count, first);
@@ -209,6 +215,7 @@ Status ResidentReader::read(int64_t first, int64_t count, std::span<std::byte* c
     rows.contiguous = pass.whole_column && column.contiguous;
     rows.target = targets[s];
     rows.target_stride = pipeline_.resident->storages[s].row_bytes;
+    rows.state = states_[s].get();
     pass.program->run(rows);
   }
   if (scratch_.errors_.empty()) return Status::ok();
@@ -218,12 +225,14 @@ Status ResidentReader::read(int64_t first, int64_t count, std::span<std::byte* c
 }
 
 Status upload_resident(const Pipeline& pipeline, const LoaderConfig& config, const CancelToken* token,
-                       std::span<std::byte> staging, WorkerScratch& scratch, DeviceBlock& block) {
+                       std::span<std::byte> staging, WorkerScratch& scratch, HostMemory& memory,
+                       DeviceBlock& block) {
   const Resident& resident = *pipeline.resident;
   const int64_t total = pipeline.source->count();
   const int64_t piece_rows =
       std::max<int64_t>(static_cast<int64_t>(staging.size()) / std::max<int64_t>(resident.row_bytes, 1), 1);
-  ResidentReader reader(pipeline, config, scratch);
+  DL_ASSIGN_OR_RETURN(PassStates states, make_states(resident.passes, memory));
+  ResidentReader reader(pipeline, config, scratch, std::move(states));
   std::vector<std::byte*> targets(resident.storages.size());
   for (int64_t first = 0; first < total; first += piece_rows) {
     if (token != nullptr && token->cancelled())

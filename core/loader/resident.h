@@ -29,7 +29,9 @@ Status plan_resident(Pipeline& pipeline, const Device& device, std::vector<std::
 // Reads samples with the resident storages' programs.
 class ResidentReader {
  public:
-  ResidentReader(const Pipeline& pipeline, const LoaderConfig& config, WorkerScratch& scratch);
+  // states: one a resident pass.
+  ResidentReader(const Pipeline& pipeline, const LoaderConfig& config, WorkerScratch& scratch,
+                 PassStates states);
   // Samples [first, first + count), a run at most; `targets`: where each storage's rows go, packed.
   Status read(int64_t first, int64_t count, std::span<std::byte* const> targets);
 
@@ -37,13 +39,16 @@ class ResidentReader {
   const Pipeline& pipeline_;
   const LoaderConfig& config_;
   WorkerScratch& scratch_;
+  PassStates states_;
   std::vector<int64_t> indices_;
   int64_t stamp_ = 0;
 };
 
 // Reads every sample and sends it to `block`. `staging`: page-locked, at least staging_bytes of the plan. The first
-// sample that cannot be read ends it: what the device holds has no gaps. kCancelled.
+// sample that cannot be read ends it: what the device holds has no gaps. `memory`: for what the programs keep
+// meanwhile. kCancelled.
 Status upload_resident(const Pipeline& pipeline, const LoaderConfig& config, const CancelToken* token,
-                       std::span<std::byte> staging, WorkerScratch& scratch, DeviceBlock& block);
+                       std::span<std::byte> staging, WorkerScratch& scratch, HostMemory& memory,
+                       DeviceBlock& block);
 
 }  // namespace dataline

@@ -14,7 +14,7 @@ namespace dataline {
 Status Loader::upload() {
   const std::span staging(arena_.data() + plan_.slots_offset,
                           static_cast<size_t>(plan_.slot_count * plan_.slot_stride));
-  DL_RETURN_IF_ERROR(upload_resident(pipeline_, config_, token_.get(), staging, *helper_scratch_,
+  DL_RETURN_IF_ERROR(upload_resident(pipeline_, config_, token_.get(), staging, *helper_scratch_, *memory_,
                                      *device_slots_.resident()));
   device_slots_.count_copied(pipeline_.source->count() * pipeline_.resident->row_bytes);
   std::fill(staging.begin(), staging.end(), std::byte{0});

@@ -150,7 +150,8 @@ void Loader::work(Worker& worker) {
 // run is over sooner than a wait would notice, and never calls the host's reader.
 bool Loader::may_help() const {
   if (workers_.empty()) return true;
-  return run_ns_.load(std::memory_order_relaxed) <= kHelpRunNs && !pipeline_.calls_host;
+  return run_ns_.load(std::memory_order_relaxed) <= kHelpRunNs &&
+         pipeline_.consumer_fills(static_cast<int64_t>(workers_.size()));
 }
 
 // A worker beyond the CPUs would only push others off theirs, each time with a half-filled run; so it rests while the
