@@ -27,9 +27,11 @@ Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> re
     fits = fits && reserve(layout.slot_bytes, rows, storage.row_bytes, storage.offset);
   }
   for (Storage& storage : storages) {
-    if (storage.kind != FieldKind::kRagged) continue;
-    fits = fits && reserve(layout.slot_bytes, rows + 1, 8, storage.offsets_offset) &&
-           reserve(layout.slot_bytes, rows, 8, storage.row_bytes_offset);
+    const bool ragged = storage.kind == FieldKind::kRagged;
+    if (ragged) fits = fits && reserve(layout.slot_bytes, rows + 1, 8, storage.offsets_offset);
+    if (storage.varies) fits = fits && reserve(layout.slot_bytes, rows, 16, storage.extents_offset);
+    if (ragged || storage.varies)
+      fits = fits && reserve(layout.slot_bytes, rows, 8, storage.row_bytes_offset);
   }
   fits = fits && reserve(layout.slot_bytes, rows, 8, layout.indices_offset) &&
          reserve(layout.slot_bytes, rows, 8, layout.sources_offset);

@@ -1,7 +1,7 @@
 // Where each storage lies in a slot. A storage is the rows of one field, or of one stored column that several
 // overlapping fields look into.
 //
-//   | rows of storage 0 | pad | rows of storage 1 | pad | ... | offsets of ragged storages | sample indices |
+//   | rows of storage 0 | pad | rows of storage 1 | pad | ... | words of ragged and varying storages | sample indices |
 //
 // In device memory the same offsets hold, and what the device makes of a field lies in a region behind them:
 //
@@ -23,11 +23,13 @@ constexpr int64_t kTensorAlignment = 256;
 
 struct Storage {
   FieldKind kind = FieldKind::kDense;
-  int64_t row_bytes = 0;         // dense: a row; ragged: the share of a sample
-  int64_t item_bytes = 1;        // ragged: one step of the varying dim
-  int64_t offset = 0;            // in the slot
-  int64_t offsets_offset = 0;    // ragged: i64 offsets[rows + 1]
-  int64_t row_bytes_offset = 0;  // ragged: i64 bytes written of each row, before packing
+  bool varies = false;         // dense, of images whose size is known only once they are made (Field::varies)
+  int64_t row_bytes = 0;       // dense: a row; ragged and varying: the share of a sample
+  int64_t item_bytes = 1;      // ragged: one step of the varying dim
+  int64_t offset = 0;          // in the slot
+  int64_t offsets_offset = 0;  // ragged: i64 offsets[rows + 1]
+  int64_t row_bytes_offset = 0;  // ragged and varying: i64 bytes written of each row, before packing
+  int64_t extents_offset = 0;    // varying: i64 height and width of each row
 };
 
 // Rows that only the device writes and holds.

@@ -8,6 +8,7 @@ namespace dataline {
 
 Slot::Slot(const Layout& layout, const std::vector<OutputField>& outputs, const SlotPlace& place)
     : Batch(outputs), layout_(&layout), outputs_(&outputs), memory_(place.host) {
+  for (const Storage& storage : layout.storages) packed_bytes_.push_back(storage.row_bytes);
   sample_indices = words(layout.indices_offset);
   sample_sources = words(layout.sources_offset);
   on_device = place.device != nullptr;
@@ -45,23 +46,96 @@ void Slot::open(int64_t new_epoch, int64_t new_step, int64_t new_first_slot, int
 
 void Slot::finish() {
   for (size_t s = 0; s < layout_->storages.size(); ++s) {
-    const Storage& storage = layout_->storages[s];
-    if (storage.kind != FieldKind::kRagged) continue;
-    int64_t* ends = offsets(s);
-    const int64_t* written = row_bytes(s);
-    std::byte* base = rows(s);
-    int64_t packed_bytes = 0;
-    ends[0] = 0;
-    for (int64_t row = 0; row < samples; ++row) {
-      // Packing only moves rows down: what is packed so far never exceeds the shares passed.
-      std::byte* from = base + row * storage.row_bytes;
-      if (base + packed_bytes != from)
-        std::memmove(base + packed_bytes, from, static_cast<size_t>(written[row]));
-      packed_bytes += written[row];
-      ends[row + 1] = packed_bytes / storage.item_bytes;
-    }
+    if (layout_->storages[s].varies) pack_varying(s);
+  }
+  for (size_t s = 0; s < layout_->storages.size(); ++s) {
+    if (layout_->storages[s].kind == FieldKind::kRagged) pack_ragged(s);
   }
   views.set_samples(samples);
+}
+
+// Packing only moves rows down: what is packed so far never exceeds the shares passed. So it is below, too.
+void Slot::pack_ragged(size_t storage) {
+  const Storage& shares = layout_->storages[storage];
+  int64_t* ends = offsets(storage);
+  const int64_t* written = row_bytes(storage);
+  std::byte* base = rows(storage);
+  int64_t packed = 0;
+  ends[0] = 0;
+  for (int64_t row = 0; row < samples; ++row) {
+    std::byte* from = base + row * shares.row_bytes;
+    if (base + packed != from) std::memmove(base + packed, from, static_cast<size_t>(written[row]));
+    packed += written[row];
+    ends[row + 1] = packed / shares.item_bytes;
+  }
+}
+
+// Bad rows keep a place, which drop_bad_rows() takes from them.
+void Slot::pack_varying(size_t storage) {
+  const std::vector<bool> gone = undelivered_rows();
+  const auto is_gone = [&gone](int64_t row) { return !gone.empty() && gone[static_cast<size_t>(row)]; };
+  const int64_t* size = extents(storage);
+  int64_t first = 0;
+  while (first < samples && is_gone(first)) ++first;
+  const bool any = first < samples;
+  const int64_t bytes = packed_bytes_[storage] = any ? row_bytes(storage)[first] : 0;
+  for (int64_t row = first; row < samples; ++row) {
+    if (is_gone(row)) continue;
+    const bool same = size[2 * row] == size[2 * first] && size[2 * row + 1] == size[2 * first + 1];
+    if (!same) {
+      refuse_size(storage, row, first);
+      continue;
+    }
+    std::byte* from = rows(storage) + row * layout_->storages[storage].row_bytes;
+    std::byte* to = rows(storage) + row * bytes;
+    if (from != to) std::memmove(to, from, static_cast<size_t>(bytes));
+  }
+  for (size_t f = 0; f < outputs_->size(); ++f) {
+    if ((*outputs_)[f].storage != static_cast<int32_t>(storage)) continue;
+    views.set_extent(f, any ? size[2 * first] : 0, any ? size[2 * first + 1] : 0);
+  }
+}
+
+// No other sample can stand in for it: it is not bad by itself.
+void Slot::refuse_size(size_t storage, int64_t row, int64_t first) {
+  for (size_t s = 0; s < layout_->storages.size(); ++s) {
+    if (layout_->storages[s].kind == FieldKind::kRagged) row_bytes(s)[row] = 0;  // as all bad rows'
+  }
+  const int64_t* size = extents(storage);
+  std::string_view field;
+  for (const OutputField& output : *outputs_) {
+    if (output.storage == static_cast<int32_t>(storage)) field = output.field.name;
+  }
+  Status cause = error(Code::kMismatch, "field '", field, "': sample ", sample_indices[row], " is ",
+                       size[2 * row], "x", size[2 * row + 1], ", sample ", sample_indices[first],
+                       " of the same batch is ", size[2 * first], "x", size[2 * first + 1],
+                       ": one batch needs one size; add resize([h, w]) or random_resized_crop(size)");
+  const auto known = std::find_if(bad_.begin(), bad_.end(), [row](const BadRow& b) { return b.row == row; });
+  if (known != bad_.end()) {
+    known->replacement = -1;
+    known->cause = error(known->cause.code(), known->cause.message(),
+                         "; and what would stand in for it: ", cause.message());
+    sample_indices[row] = known->sample_index;
+    return;
+  }
+  BadRow bad;
+  bad.row = row;
+  bad.slot = first_slot + row;
+  bad.sample_index = sample_indices[row];
+  bad.pad = row >= valid;
+  bad.cause = std::move(cause);
+  bad_.push_back(std::move(bad));
+}
+
+// By row; empty when all are delivered.
+std::vector<bool> Slot::undelivered_rows() const {
+  std::vector<bool> gone;
+  for (const BadRow& bad : bad_) {
+    if (bad.replacement >= 0) continue;
+    gone.resize(static_cast<size_t>(samples), false);
+    gone[static_cast<size_t>(bad.row)] = true;
+  }
+  return gone;
 }
 
 void Slot::add_bad(BadRow bad) {
@@ -70,15 +144,9 @@ void Slot::add_bad(BadRow bad) {
 }
 
 void Slot::drop_bad_rows() {
-  if (bad_.empty()) return;
-  std::vector<bool> gone(static_cast<size_t>(samples), false);
-  int64_t real_count = 0, pad_count = 0;
-  for (const BadRow& bad : bad_) {
-    if (bad.replacement >= 0) continue;
-    gone[static_cast<size_t>(bad.row)] = true;
-    ++(bad.pad ? pad_count : real_count);
-  }
-  if (real_count + pad_count == 0) return;
+  const std::vector<bool> gone = undelivered_rows();
+  if (gone.empty()) return;
+  const auto real_count = std::count(gone.begin(), gone.begin() + valid, true);
 
   int64_t kept = 0;
   for (int64_t row = 0; row < samples; ++row) {
@@ -90,8 +158,8 @@ void Slot::drop_bad_rows() {
       if (storage.kind == FieldKind::kRagged) {
         offsets(s)[kept + 1] = offsets(s)[row + 1];  // a bad row wrote nothing, so the data is packed already
       } else if (kept != row) {
-        std::memcpy(rows(s) + kept * storage.row_bytes, rows(s) + row * storage.row_bytes,
-                    static_cast<size_t>(storage.row_bytes));
+        std::memcpy(rows(s) + kept * packed_bytes_[s], rows(s) + row * packed_bytes_[s],
+                    static_cast<size_t>(packed_bytes_[s]));
       }
     }
     ++kept;
@@ -105,7 +173,7 @@ void Slot::drop_bad_rows() {
 int64_t Slot::used_bytes(size_t storage) const {
   const Storage& rows = layout_->storages[storage];
   return rows.kind == FieldKind::kRagged ? offsets(storage)[samples] * rows.item_bytes
-                                         : samples * rows.row_bytes;
+                                         : samples * packed_bytes_[storage];
 }
 
 int64_t Slot::delivered_bytes() const {

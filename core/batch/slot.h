@@ -77,15 +77,20 @@ class Slot : public Batch {
   std::byte* rows(size_t storage) const { return memory_ + layout_->storages[storage].offset; }
   int64_t* offsets(size_t storage) const { return words(layout_->storages[storage].offsets_offset); }
   int64_t* row_bytes(size_t storage) const { return words(layout_->storages[storage].row_bytes_offset); }
+  // Height and width, row after row, of a storage that varies.
+  int64_t* extents(size_t storage) const { return words(layout_->storages[storage].extents_offset); }
 
   // Empties the slot for a batch of `rows` samples.
   void open(int64_t new_epoch, int64_t new_step, int64_t new_first_slot, int64_t row_count,
             int64_t valid_count);
-  // Packs ragged rows and sets the views. By the last worker, before Staged.
+  // Packs ragged and varying rows and sets the views; a row of another size than the batch's first good one becomes
+  // bad. By the last worker, before Staged.
   void finish();
   // Removes rows that have no sample, so that a shorter batch is left; skipped tells how many of them were not pads.
   // By the last worker, after finish().
   void drop_bad_rows();
+  // From row to row of a dense storage, once packed.
+  int64_t packed_bytes(size_t storage) const { return packed_bytes_[storage]; }
   // Bytes of a storage that hold rows, once packed.
   int64_t used_bytes(size_t storage) const;
   // Bytes delivered in all fields.
@@ -111,10 +116,15 @@ class Slot : public Batch {
 
  private:
   int64_t* words(int64_t offset) const { return reinterpret_cast<int64_t*>(memory_ + offset); }
+  std::vector<bool> undelivered_rows() const;
+  void pack_ragged(size_t storage);
+  void pack_varying(size_t storage);
+  void refuse_size(size_t storage, int64_t row, int64_t first);
 
   const Layout* layout_;
   const std::vector<OutputField>* outputs_;
   std::byte* memory_;
+  std::vector<int64_t> packed_bytes_;  // of each storage
   std::atomic<SlotState> state_{SlotState::kFree};
   std::mutex bad_mutex_;
   std::vector<BadRow> bad_;  // guarded by bad_mutex_ while Filling

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/batch/view.h"
 
+#include <algorithm>
+
 namespace dataline {
 
 OutputField make_output(Field field, int32_t storage, int64_t storage_offset, int64_t row_stride_bytes,
@@ -37,10 +39,8 @@ ViewSet::ViewSet(const std::vector<OutputField>& outputs, bool with_batch)
     if (with_batch && !ragged) shape.push_back(-1);
     shape.insert(shape.end(), field.shape.begin(), field.shape.end());
 
-    std::vector<int64_t>& strides = strides_[f];
-    strides.assign(shape.size(), 1);
-    for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * (shape[d] > 0 ? shape[d] : 1);
-    if (with_batch && !ragged) strides[0] = output.row_stride_bytes / dtype_bytes(field.dtype);
+    strides_[f].assign(shape.size(), 1);
+    set_strides(f);
 
     BatchView& view = views_[f];
     view.kind = static_cast<int32_t>(field.kind);
@@ -49,9 +49,40 @@ ViewSet::ViewSet(const std::vector<OutputField>& outputs, bool with_batch)
     view.dtype = static_cast<int32_t>(field.dtype);
     view.rank = static_cast<int32_t>(shape.size());
     view.shape = shape.data();
-    view.strides = strides.data();
+    view.strides = strides_[f].data();
     view.axes = with_batch ? output.batch_axes.c_str() : field.axes.c_str();
     view.bytes = field.bytes();
+  }
+}
+
+void ViewSet::set_strides(size_t field) {
+  const OutputField& output = (*outputs_)[field];
+  const std::vector<int64_t>& shape = shapes_[field];
+  std::vector<int64_t>& strides = strides_[field];
+  for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * (shape[d] > 0 ? shape[d] : 1);
+  const bool batched = with_batch_ && output.field.kind != FieldKind::kRagged && !output.field.varies();
+  if (batched) strides[0] = output.row_stride_bytes / dtype_bytes(output.field.dtype);
+}
+
+// Which varying dim is which, the axes say; without them, height comes first.
+void ViewSet::set_extent(size_t field, int64_t height, int64_t width) {
+  const Field& varying = (*outputs_)[field].field;
+  bool height_is_set = false;
+  for (size_t d = 0; d < varying.shape.size(); ++d) {
+    if (varying.shape[d] >= 0) continue;
+    const bool is_width = d < varying.axes.size() ? varying.axes[d] == 'W' : height_is_set;
+    shapes_[field][d + (with_batch_ ? 1 : 0)] = is_width ? width : height;
+    height_is_set = true;
+  }
+  set_strides(field);
+  samples_ = -1;
+}
+
+void ViewSet::set_extents_of(const ViewSet& other) {
+  for (size_t f = 0; f < views_.size(); ++f) {
+    if (!(*outputs_)[f].field.varies()) continue;
+    std::copy(other.shapes_[f].begin(), other.shapes_[f].end(), shapes_[f].begin());
+    set_strides(f);
   }
 }
 
@@ -79,7 +110,8 @@ void ViewSet::set_samples(int64_t samples) {
       views_[f].bytes = shapes_[f][0] * field.item_bytes();
     } else if (!same) {
       shapes_[f][0] = samples;
-      views_[f].bytes = samples * field.bytes();
+      views_[f].bytes =
+          samples * (field.varies() ? strides_[f][0] * dtype_bytes(field.dtype) : field.bytes());
     }
   }
 }
@@ -89,9 +121,9 @@ void ViewSet::set_schema_rows(int64_t rows) {
     const Field& field = (*outputs_)[f].field;
     const bool ragged = field.kind == FieldKind::kRagged;
     if (with_batch_ && !ragged) shapes_[f][0] = rows;
-    views_[f].bytes = ragged || (with_batch_ && rows < 0) ? -1
-                      : with_batch_                       ? rows * field.bytes()
-                                                          : field.bytes();
+    views_[f].bytes = field.bytes() < 0 || (with_batch_ && rows < 0) ? -1
+                      : with_batch_                                  ? rows * field.bytes()
+                                                                     : field.bytes();
   }
 }
 

@@ -39,7 +39,7 @@ struct OutputField {
   int32_t storage = 0;           // which storage of the layout
   int32_t region = -1;           // where the device makes the field: which region; else -1
   int64_t storage_offset = 0;    // bytes into a row of the storage or region
-  int64_t row_stride_bytes = 0;  // dense: from one sample to the next
+  int64_t row_stride_bytes = 0;  // dense: from one sample to the next; 0: packed rows of varying size
   uint64_t flags = 0;
   std::string batch_axes;  // "N" + axes, or empty
 };
@@ -60,12 +60,17 @@ class ViewSet {
   void place(size_t field, std::byte* storage, const int64_t* offsets);
   // Where all data lies, as DLPack numbers devices; the cpu until told. `flags` are added to each view's.
   void set_device(int32_t type, int32_t index, uint64_t flags);
+  // The size of all images of a batch, of a field that varies; before set_samples().
+  void set_extent(size_t field, int64_t height, int64_t width);
+  void set_extents_of(const ViewSet& other);  // of the same outputs
   // Dense fields get `samples` rows, ragged ones offsets[samples] items.
   void set_samples(int64_t samples);
   // The leading dim of a schema: -1 where batches may differ.
   void set_schema_rows(int64_t rows);
 
  private:
+  void set_strides(size_t field);
+
   const std::vector<OutputField>* outputs_;
   bool with_batch_;
   std::vector<std::vector<int64_t>> shapes_, strides_;

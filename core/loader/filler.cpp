@@ -10,6 +10,9 @@ namespace {
 
 constexpr int64_t kReplaceAttempts = 16;
 
+// A slot has two words a row for them (core/batch/layout.h).
+static_assert(sizeof(RowExtent) == 2 * sizeof(int64_t) && offsetof(RowExtent, height) == 0);
+
 const EpochTable* table_of(const BatchOrder& order) {
   return order.table != nullptr ? &order.table->table : nullptr;
 }
@@ -97,10 +100,11 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
     rows.target = slot.rows(s) + row * storage.row_bytes;
     rows.target_stride = storage.row_bytes;
     rows.state = scratch.states_.empty() ? nullptr : scratch.states_[s].get();
-    if (storage.kind == FieldKind::kRagged) {
+    if (storage.kind == FieldKind::kRagged || storage.varies) {
       rows.target_bytes = slot.row_bytes(s) + row;
       std::fill_n(rows.target_bytes, run.count, 0);
     }
+    if (storage.varies) rows.target_extents = reinterpret_cast<RowExtent*>(slot.extents(s)) + row;
     pass.program->run(rows);
   }
 }

@@ -77,6 +77,7 @@ Result<std::unique_ptr<OverflowBatch>> copy_batch(Slot& slot, const Pipeline& pi
     const BatchView& view = slot.views.views().front();
     copy->views.set_device(view.device_type, view.device_index, 0);
   }
+  copy->views.set_extents_of(slot.views);
   copy->views.set_samples(slot.samples);
   copy->in_slot = false;
   copy->on_device = slot.on_device;

@@ -27,6 +27,12 @@ Field column_field(const Column& column) {
 Storage storage_for(const Field& output, int64_t max_bytes_per_sample) {
   Storage storage;
   storage.kind = output.kind;
+  if (output.varies()) {
+    storage.varies = true;
+    const int64_t element = dtype_bytes(output.dtype);
+    storage.row_bytes = max_bytes_per_sample / element * element;
+    return storage;
+  }
   storage.item_bytes = output.item_bytes();
   if (output.kind == FieldKind::kDense) {
     storage.row_bytes = output.bytes();
@@ -108,8 +114,9 @@ class Builder {
   void add_own(const Schema& schema, size_t f, Route& route) {
     const Program& program = *pipeline_.programs[f];
     route.storage = add_storage(program, schema.places[f], is_whole_column(schema, f));
-    const int64_t row_bytes = storages.back().row_bytes;
-    pipeline_.outputs.push_back(make_output(program.output(), route.storage, 0, row_bytes, 0));
+    const Storage& storage = storages.back();
+    pipeline_.outputs.push_back(
+        make_output(program.output(), route.storage, 0, storage.varies ? 0 : storage.row_bytes, 0));
   }
 
   // The whole column of field f as it is stored, once for all its fields.

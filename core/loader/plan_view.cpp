@@ -9,7 +9,7 @@ namespace {
 constexpr int32_t kCpu = 1;
 
 int64_t row_bytes(const Storage& storage) {
-  return storage.kind == FieldKind::kRagged ? -1 : storage.row_bytes;
+  return storage.kind == FieldKind::kRagged || storage.varies ? -1 : storage.row_bytes;
 }
 
 // What is done once, at create; then what each batch sends: an index a sample, and geometry.

@@ -48,8 +48,9 @@ class Builder {
     const Schema& schema = pipeline_.source->schema();
     const Program& whole = *pipeline_.programs[f];
     const std::string& name = schema.fields[f].name;
-    if (schema.fields[f].kind == FieldKind::kRagged || whole.output().kind == FieldKind::kRagged)
-      return refusal(name, "its rows have lengths of their own");
+    if (whole.output().kind == FieldKind::kRagged) return refusal(name, "its rows have lengths of their own");
+    if (whole.output().varies())
+      return refusal(name, "its images have sizes of their own; add resize([h, w]) or center_crop(size)");
     Route route;
     route.stored_bytes = schema.fields[f].bytes();
     DeviceTail tail;
