@@ -26,9 +26,9 @@ namespace dataline {
 
 // The options of the same names; an error names the one to raise.
 struct DecodeLimits {
-  int64_t max_pixels = 178956970;                    // Pillow's: beyond it a decompression bomb is suspected
-  int64_t max_scans = 100;                           // of a progressive JPEG
-  int64_t max_decoded_bytes = int64_t{64} << 20;     // of one image's frames, lines and what its decoder holds
+  int64_t max_pixels = 178956970;                 // Pillow's: beyond it a decompression bomb is suspected
+  int64_t max_scans = 100;                        // of a progressive JPEG
+  int64_t max_decoded_bytes = int64_t{64} << 20;  // of one image's frames, lines and what its decoder holds
 };
 
 enum class PixelMode { kRgb, kGray, kRgba, kUnchanged };

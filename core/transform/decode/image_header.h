@@ -14,16 +14,16 @@
 namespace dataline {
 
 enum class ImageFormat : int32_t { kJpeg = 1, kPng = 2, kWebp = 3 };  // values of DL_IMAGE_*
-std::string_view image_format_name(ImageFormat format);                 // "JPEG"
+std::string_view image_format_name(ImageFormat format);               // "JPEG"
 
 struct ImageHeader {
   ImageFormat format = ImageFormat::kJpeg;
   int64_t height = 0;  // as stored, before any Exif orientation
   int64_t width = 0;
-  int32_t channels = 3;     // as stored: 1 grey or palette, 2 grey + alpha, 3, 4 (RGBA or CMYK)
-  int32_t bits = 8;         // of a channel
-  int32_t orientation = 1;  // Exif, 1..8; 1 where there is none
-  bool progressive = false; // or interlaced
+  int32_t channels = 3;      // as stored: 1 grey or palette, 2 grey + alpha, 3, 4 (RGBA or CMYK)
+  int32_t bits = 8;          // of a channel
+  int32_t orientation = 1;   // Exif, 1..8; 1 where there is none
+  bool progressive = false;  // or interlaced
 };
 
 // kCorrupt: no image known to us (names git-LFS pointers and HTML pages), or a header that contradicts itself; kTruncated:

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/transform/decode/jpeg_header.h"
+
+#include <cstring>
+
+#include "core/base/checked.h"
+#include "core/transform/decode/exif.h"
+
+namespace dataline {
+namespace {
+
+constexpr int kSoi = 0xD8, kEoi = 0xD9, kSos = 0xDA, kApp1 = 0xE1, kTem = 0x01;
+constexpr int kDht = 0xC4, kJpg = 0xC8, kDac = 0xCC;
+
+int byte_at(Bytes bytes, int64_t at) { return static_cast<int>(bytes[at]); }
+
+bool alone(int marker) { return marker == kTem || (marker >= 0xD0 && marker <= kEoi); }
+bool frame_header(int marker) {
+  return marker >= 0xC0 && marker <= 0xCF && marker != kDht && marker != kJpg && marker != kDac;
+}
+
+struct Marker {
+  int code = 0;
+  int64_t at = 0;    // of its 0xFF
+  int64_t body = 0;  // after the length, where it has one
+  int64_t end = 0;   // where the walk goes on
+};
+
+// The next marker at or after `from`; bytes before it are passed over, as libjpeg does. False at the end of the file.
+bool next_marker(Bytes encoded, int64_t from, Marker* marker) {
+  const int64_t size = static_cast<int64_t>(encoded.size());
+  while (from < size) {
+    const void* found = std::memchr(&encoded[from], 0xFF, static_cast<size_t>(size - from));
+    if (found == nullptr) return false;
+    marker->at = static_cast<const std::byte*>(found) - encoded.data();
+    int64_t at = marker->at + 1;
+    while (at < size && byte_at(encoded, at) == 0xFF) ++at;  // fill bytes
+    if (at == size) return false;
+    from = at + 1;
+    if (byte_at(encoded, at) == 0) continue;  // a stuffed 0xFF of entropy-coded data
+    marker->code = byte_at(encoded, at);
+    marker->body = marker->end = from;
+    return true;
+  }
+  return false;
+}
+
+Status cut(int64_t size) {
+  return error(Code::kTruncated, "JPEG ends at byte ", size, ", before its size is known (no SOF marker)");
+}
+
+// Reads the length of a marker that has one, and sets where its body ends.
+Status measure(Bytes encoded, Marker* marker) {
+  const int64_t size = static_cast<int64_t>(encoded.size());
+  if (!extent_fits(marker->body, 2, size)) return cut(size);
+  const int64_t length = load_big<uint16_t>(&encoded[marker->body]);
+  if (length < 2) {
+    return error(Code::kCorrupt, "JPEG segment at byte ", marker->at, " has length ", length,
+                 ", expected 2 or more");
+  }
+  if (!extent_fits(marker->body, length, size)) return cut(size);
+  marker->end = marker->body + length;
+  marker->body += 2;
+  return Status::ok();
+}
+
+Status refuse_kind(const Marker& marker) {
+  switch (marker.code) {
+    case 0xC0:
+    case 0xC1:
+    case 0xC2:
+      return Status::ok();
+    case 0xC3:
+      return error(Code::kUnsupported, "lossless JPEG (SOF3) is not supported");
+    case 0xC9:
+    case 0xCA:
+    case 0xCB:
+    case 0xCD:
+    case 0xCE:
+    case 0xCF:
+      return error(Code::kUnsupported, "arithmetic-coded JPEG (SOF", marker.code - 0xC0,
+                   ") is not supported");
+    default:
+      return error(Code::kUnsupported, "hierarchical JPEG (SOF", marker.code - 0xC0, ") is not supported");
+  }
+}
+
+Result<ImageHeader> read_frame(Bytes encoded, const Marker& marker, int32_t orientation) {
+  DL_RETURN_IF_ERROR(refuse_kind(marker));
+  const int64_t bytes = marker.end - marker.body;
+  if (bytes < 6) {
+    return error(Code::kCorrupt, "JPEG frame header at byte ", marker.at, " has ", bytes,
+                 " bytes, expected 6 or more");
+  }
+  ImageHeader header;
+  header.format = ImageFormat::kJpeg;
+  header.progressive = marker.code == 0xC2;
+  header.orientation = orientation;
+  header.bits = byte_at(encoded, marker.body);
+  header.height = load_big<uint16_t>(&encoded[marker.body + 1]);
+  header.width = load_big<uint16_t>(&encoded[marker.body + 3]);
+  header.channels = byte_at(encoded, marker.body + 5);
+  if (header.bits != 8) {
+    return error(Code::kUnsupported, "JPEG of ", header.bits, " bits a channel is not supported, expected 8");
+  }
+  if (header.height == 0 || header.width == 0) {
+    return error(Code::kCorrupt, "JPEG frame header at byte ", marker.at, " says ", header.width, "x",
+                 header.height, ", expected 1 or more");
+  }
+  if (header.channels != 1 && header.channels != 3 && header.channels != 4) {
+    return error(Code::kCorrupt, "JPEG frame header at byte ", marker.at, " says ", header.channels,
+                 " components, expected 1, 3 or 4");
+  }
+  if (bytes != 6 + 3 * header.channels) {
+    return error(Code::kCorrupt, "JPEG frame header at byte ", marker.at, " has ", bytes, " bytes, expected ",
+                 6 + 3 * header.channels, " for ", header.channels, " components");
+  }
+  return header;
+}
+
+}  // namespace
+
+bool is_jpeg(Bytes encoded) {
+  return encoded.size() >= 2 && byte_at(encoded, 0) == 0xFF && byte_at(encoded, 1) == kSoi;
+}
+
+Result<ImageHeader> read_jpeg_header(Bytes encoded) {
+  int32_t orientation = 1;
+  Marker marker;
+  marker.end = 2;
+  while (next_marker(encoded, marker.end, &marker)) {
+    if (marker.code == kSoi || marker.code == kEoi) {
+      return error(Code::kCorrupt, "JPEG has ", marker.code == kSoi ? "SOI" : "EOI", " at byte ", marker.at,
+                   ", expected a frame header (SOF) before it");
+    }
+    if (alone(marker.code)) continue;
+    DL_RETURN_IF_ERROR(measure(encoded, &marker));
+    if (frame_header(marker.code)) return read_frame(encoded, marker, orientation);
+    if (marker.code == kSos) {
+      return error(Code::kCorrupt, "JPEG has SOS at byte ", marker.at,
+                   ", expected a frame header (SOF) before it");
+    }
+    const int64_t body = marker.end - marker.body;
+    if (marker.code == kApp1 && orientation == 1 && body >= 6 &&
+        std::memcmp(&encoded[marker.body], "Exif\0", 6) == 0) {
+      orientation = exif_orientation_prefixed(encoded.subspan(marker.body, body));
+    }
+  }
+  return cut(static_cast<int64_t>(encoded.size()));
+}
+
+int64_t count_jpeg_scans(Bytes encoded, int64_t most) {
+  int64_t scans = 0;
+  Marker marker;
+  marker.end = 2;
+  while (scans <= most && next_marker(encoded, marker.end, &marker)) {
+    if (marker.code == kEoi) break;
+    if (alone(marker.code)) continue;
+    if (!measure(encoded, &marker).is_ok()) break;
+    if (marker.code == kSos) ++scans;
+  }
+  return scans;
+}
+
+}  // namespace dataline

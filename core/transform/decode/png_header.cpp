@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/transform/decode/png_header.h"
+
+#include <cstring>
+
+#include "core/base/checked.h"
+#include "core/transform/decode/exif.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kSignatureBytes = 8, kHeaderEnd = 33;  // IHDR is 25 bytes
+constexpr int64_t kMostSize = (int64_t{1} << 31) - 1;
+constexpr int64_t kMostChunks = 1 << 16;  // looked at for eXIf
+
+// Channels of a colour type, 0 for none. A palette counts as 1.
+int32_t channels_of(int colour) {
+  constexpr int32_t kChannels[] = {1, 0, 3, 1, 2, 0, 4};
+  return colour >= 0 && colour <= 6 ? kChannels[colour] : 0;
+}
+
+bool depth_fits(int colour, int depth) {
+  if (depth == 8) return true;
+  if (colour == 0) return depth == 1 || depth == 2 || depth == 4 || depth == 16;
+  if (colour == 3) return depth == 1 || depth == 2 || depth == 4;
+  return depth == 16;
+}
+
+// eXIf may stand before or behind the pixels. Damage on the way ends the search only.
+int32_t find_orientation(Bytes encoded) {
+  const int64_t size = static_cast<int64_t>(encoded.size());
+  int64_t at = kHeaderEnd;
+  for (int64_t i = 0; i < kMostChunks && extent_fits(at, 12, size); ++i) {
+    const int64_t length = load_big<uint32_t>(&encoded[at]);
+    if (!extent_fits(at + 8, length, size)) break;
+    if (std::memcmp(&encoded[at + 4], "eXIf", 4) == 0) {
+      return exif_orientation_prefixed(encoded.subspan(at + 8, length));
+    }
+    if (std::memcmp(&encoded[at + 4], "IEND", 4) == 0) break;
+    at += 12 + length;
+  }
+  return 1;
+}
+
+Status check(const ImageHeader& header, int colour, int compression, int filter, int interlace) {
+  if (header.height < 1 || header.width < 1 || header.height > kMostSize || header.width > kMostSize) {
+    return error(Code::kCorrupt, "PNG header at byte 16 says ", header.width, "x", header.height,
+                 ", expected 1..", kMostSize);
+  }
+  if (header.channels == 0) {
+    return error(Code::kCorrupt, "PNG header at byte 25 says colour type ", colour,
+                 ", expected 0, 2, 3, 4 or 6");
+  }
+  if (!depth_fits(colour, header.bits)) {
+    return error(Code::kCorrupt, "PNG header at byte 24 says ", header.bits, " bits, which colour type ",
+                 colour, " has not");
+  }
+  if (compression != 0 || filter != 0 || interlace > 1) {
+    return error(Code::kCorrupt, "PNG header at byte 26 says compression ", compression, ", filter ", filter,
+                 ", interlace ", interlace, ", expected 0, 0 and 0 or 1");
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+bool is_png(Bytes encoded) {
+  return encoded.size() >= kSignatureBytes &&
+         std::memcmp(encoded.data(), "\x89PNG\r\n\x1A\n", kSignatureBytes) == 0;
+}
+
+Result<ImageHeader> read_png_header(Bytes encoded) {
+  const int64_t size = static_cast<int64_t>(encoded.size());
+  if (size < kHeaderEnd) {
+    return error(Code::kTruncated, "PNG ends at byte ", size, ", expected ", kHeaderEnd, " bytes of header");
+  }
+  const int64_t length = load_big<uint32_t>(&encoded[8]);
+  if (length != 13 || std::memcmp(&encoded[12], "IHDR", 4) != 0) {
+    return error(Code::kCorrupt, "PNG has no header chunk at byte 8, expected IHDR of 13 bytes");
+  }
+  auto byte = [&](int64_t at) { return static_cast<int>(encoded[at]); };
+  ImageHeader header;
+  header.format = ImageFormat::kPng;
+  header.width = load_big<uint32_t>(&encoded[16]);
+  header.height = load_big<uint32_t>(&encoded[20]);
+  header.bits = byte(24);
+  header.channels = channels_of(byte(25));
+  header.progressive = byte(28) == 1;
+  DL_RETURN_IF_ERROR(check(header, byte(25), byte(26), byte(27), byte(28)));
+  header.orientation = find_orientation(encoded);
+  return header;
+}
+
+}  // namespace dataline
