@@ -19,7 +19,8 @@ class LineRing {
   // Sizes are those of an image whose pixels were bounded before: nothing can wrap.
   bool take(int64_t lines, int64_t line_bytes, int64_t skip_bytes, FrameScratch& scratch) {
     lines_ = lines;
-    const int64_t stride = round_up(line_bytes, FrameScratch::kAlignment);
+    stride_ = round_up(line_bytes, FrameScratch::kAlignment);
+    const int64_t stride = stride_;
     bytes_ = lines * stride + 4 * lines * static_cast<int64_t>(sizeof(std::byte*));
     std::byte* memory = scratch.take(lines * stride);
     write_ = reinterpret_cast<std::byte**>(
@@ -33,13 +34,13 @@ class LineRing {
     }
     return true;
   }
-  int64_t lines() const { return lines_; }
+  int64_t line_stride() const { return stride_; }
   int64_t bytes() const { return bytes_; }  // asked of the scratch
   std::byte** write(int64_t line) const { return write_ + line % lines_; }
   const std::byte* const* read(int64_t line) const { return read_ + line % lines_; }
 
  private:
-  int64_t lines_ = 0, bytes_ = 0;
+  int64_t lines_ = 0, stride_ = 0, bytes_ = 0;
   std::byte** write_ = nullptr;
   std::byte** read_ = nullptr;
 };

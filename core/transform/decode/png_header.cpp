@@ -10,6 +10,7 @@ namespace dataline {
 namespace {
 
 constexpr int64_t kSignatureBytes = 8, kHeaderEnd = 33;  // IHDR is 25 bytes
+constexpr int64_t kChunkBytes = 12;  // length, name and checksum
 constexpr int64_t kMostSize = (int64_t{1} << 31) - 1;
 constexpr int64_t kMostChunks = 1 << 16;  // looked at for eXIf
 
@@ -30,14 +31,14 @@ bool depth_fits(int colour, int depth) {
 int32_t find_orientation(Bytes encoded) {
   const int64_t size = static_cast<int64_t>(encoded.size());
   int64_t at = kHeaderEnd;
-  for (int64_t i = 0; i < kMostChunks && extent_fits(at, 12, size); ++i) {
+  for (int64_t i = 0; i < kMostChunks && extent_fits(at, kChunkBytes, size); ++i) {
     const int64_t length = load_big<uint32_t>(&encoded[at]);
     if (!extent_fits(at + 8, length, size)) break;
     if (std::memcmp(&encoded[at + 4], "eXIf", 4) == 0) {
       return exif_orientation_prefixed(encoded.subspan(at + 8, length));
     }
     if (std::memcmp(&encoded[at + 4], "IEND", 4) == 0) break;
-    at += 12 + length;
+    at += kChunkBytes + length;
   }
   return 1;
 }
@@ -89,6 +90,29 @@ Result<ImageHeader> read_png_header(Bytes encoded) {
   DL_RETURN_IF_ERROR(check(header, byte(25), byte(26), byte(27), byte(28)));
   header.orientation = find_orientation(encoded);
   return header;
+}
+
+// The last PLTE or tRNS before the pixels counts, as for Pillow.
+Result<PngParts> find_png_parts(Bytes encoded) {
+  const int64_t size = static_cast<int64_t>(encoded.size());
+  PngParts parts;
+  parts.header = encoded.first(kHeaderEnd);
+  int64_t at = kHeaderEnd;
+  while (extent_fits(at, kChunkBytes, size)) {
+    const int64_t length = load_big<uint32_t>(&encoded[at]);
+    const std::string_view name(reinterpret_cast<const char*>(&encoded[at + 4]), 4);
+    if (name == "IDAT") {
+      parts.pixels = encoded.subspan(at);
+      return parts;
+    }
+    if (name == "IEND") return error(Code::kCorrupt, "PNG has no pixels (IDAT) before its end at byte ", at);
+    if (!extent_fits(at + kChunkBytes, length, size)) break;
+    const Bytes chunk = encoded.subspan(at, kChunkBytes + length);
+    if (name == "PLTE") parts.palette = chunk;
+    if (name == "tRNS") parts.transparency = chunk;
+    at += kChunkBytes + length;
+  }
+  return error(Code::kTruncated, "PNG ends at byte ", size, ", before its pixels (IDAT)");
 }
 
 }  // namespace dataline

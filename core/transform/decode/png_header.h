@@ -15,4 +15,14 @@ namespace dataline {
 bool is_png(Bytes encoded);
 Result<ImageHeader> read_png_header(Bytes encoded);
 
+// The parts of a file that its pixels depend on. Text, profiles and whatever else stands before the pixels is left out: a
+// decoder that never sees it cannot be made to inflate or to keep it.
+struct PngParts {
+  Bytes header;        // signature and IHDR
+  Bytes palette;       // PLTE with its length and checksum; empty where there is none
+  Bytes transparency;  // tRNS, likewise
+  Bytes pixels;        // from the first IDAT to the end of the file
+};
+Result<PngParts> find_png_parts(Bytes encoded);
+
 }  // namespace dataline

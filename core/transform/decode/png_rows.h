@@ -1,0 +1,59 @@
+// Rows of a PNG, as libspng unpacks them (samples packed, 16-bit ones in the machine's order), to pixels as Pillow's
+// convert() gives them: low depths are scaled to 0..255, 16-bit colours keep their high byte, but 16-bit grey is cut off
+// at 255 (Pillow's rule since 9, kept by its newest), alpha is dropped and not blended, gAMA is not applied.
+// A palette index beyond PLTE is that shade of grey, as in Pillow.
+// Transparency by colour (tRNS of grey and RGB) is compared as the PNG specification says, on samples as stored; Pillow
+// compares it after scaling, and so never finds it at depths 2, 4 and 16.
+//
+// Threads: immutable once made.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/transform/decode/decoder.h"
+#include "core/transform/decode/pixels.h"
+
+namespace dataline {
+
+enum class PngColour : int32_t { kGray = 0, kRgb = 2, kPalette = 3, kGrayAlpha = 4, kRgbAlpha = 6 };
+
+class PngRows {
+ public:
+  struct Shade {
+    Rgb colour;
+    int alpha;
+  };
+
+  void set_kind(PngColour colour, int depth, PixelMode mode);
+  void set_palette(int index, const Shade& shade) { palette_[static_cast<size_t>(index)] = shade; }
+  void set_key(const std::array<int, 3>& key) {  // the colour that is transparent
+    key_ = key;
+    has_key_ = true;
+  }
+
+  int64_t channels() const { return channels_; }            // of what comes out
+  int64_t element_bytes() const { return element_bytes_; }
+  bool same() const { return same_; }  // rows come out as they are
+  int64_t packed_bytes(int64_t width) const { return (width * stored_channels_ * depth_ + 7) / 8; }
+
+  // Pixels [left, left + width) of `row`.
+  void convert(const std::byte* row, int64_t left, int64_t width, std::byte* to) const;
+
+ private:
+  int sample(const std::byte* row, int64_t index) const;
+  Shade shade(const std::byte* row, int64_t x) const;
+  void copy_stored(const std::byte* row, int64_t left, int64_t width, std::byte* to) const;
+
+  PngColour colour_ = PngColour::kGray;
+  PixelMode mode_ = PixelMode::kRgb;
+  int depth_ = 8;
+  int64_t stored_channels_ = 1, channels_ = 1, element_bytes_ = 1;
+  bool same_ = false, has_key_ = false;
+  std::array<int, 3> key_ = {};
+  std::array<Shade, 256> palette_ = {};
+};
+
+}  // namespace dataline
