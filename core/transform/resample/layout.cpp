@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/transform/resample/layout.h"
+
+namespace dataline {
+namespace {
+
+Axis row_axis(const View& view) { return {view.height, view.scaled_height, view.filter, view.antialias}; }
+Axis column_axis(const View& view) { return {view.width, view.scaled_width, view.filter, view.antialias}; }
+
+// Taps never step back, so the first and the last output pixel that show settle it.
+TapRange touched(const Axis& axis, int64_t begin, int64_t count) {
+  const TapRange low = tap_range(axis, begin), high = tap_range(axis, begin + count - 1);
+  return {low.first, high.first + high.count - low.first};
+}
+
+}  // namespace
+
+Passes passes_of(const View& view) {
+  Passes passes;
+  if (view.filter != Filter::kBicubic && view.filter != Filter::kLanczos) return passes;
+  const bool pillow = view.antialias || view.filter == Filter::kLanczos;
+  passes.columns_first = passes.clips = pillow;
+  passes.middle_bits = pillow ? 7 : 6;
+  passes.second_shift = 15;  // weights of both signs: their sizes sum to more than 1
+  return passes;
+}
+
+Touched touched_by(const View& view) {
+  return {touched(row_axis(view), view.window_top, view.out_height),
+          touched(column_axis(view), view.window_left, view.out_width)};
+}
+
+TapsWanted rows_wanted(const View& view, const Touched& touched, const Passes& passes) {
+  TapsWanted wanted;
+  wanted.axis = row_axis(view);
+  wanted.begin = view.window_top;
+  wanted.count = view.out_height;
+  wanted.origin = touched.rows.first;
+  wanted.most_shift = passes.columns_first ? passes.second_shift : passes.first_shift;
+  return wanted;
+}
+
+TapsWanted columns_wanted(const View& view, const Touched& touched, const Passes& passes) {
+  TapsWanted wanted;
+  wanted.axis = column_axis(view);
+  wanted.begin = view.window_left;
+  wanted.count = view.out_width;
+  wanted.reversed = view.flip_x;
+  wanted.origin = touched.columns.first;
+  wanted.most_shift = passes.columns_first ? passes.first_shift : passes.second_shift;
+  return wanted;
+}
+
+}  // namespace dataline

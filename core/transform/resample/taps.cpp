@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/transform/resample/taps.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace dataline {
+namespace {
+
+// To the nearest integer, halves to the even one, for |value| < 2^51: std::llrint is a call.
+int64_t to_nearest(double value) {
+  constexpr double kShift = 0x1.8p52;
+  return std::bit_cast<int64_t>(value + kShift) - std::bit_cast<int64_t>(kShift);
+}
+
+// sin(pi t) for 0 <= t < 4, off by less than 1e-11: libm's differ in the last bits from platform to platform.
+double sin_pi(double t) {
+  const int64_t turns = to_nearest(t);
+  const double y = (t - static_cast<double>(turns)) * 3.14159265358979323846;
+  const double z = y * y;
+  double series = -1.0 / 1307674368000.0;  // Taylor, down from -1/15!
+  for (const double term :
+       {1.0 / 6227020800.0, -1.0 / 39916800.0, 1.0 / 362880.0, -1.0 / 5040.0, 1.0 / 120.0, -1.0 / 6.0, 1.0})
+    series = series * z + term;
+  return (turns & 1) != 0 ? -(y * series) : y * series;
+}
+
+double sinc(double x) { return x == 0 ? 1.0 : sin_pi(x) / (x * 3.14159265358979323846); }
+
+double lanczos(double x) { return x < 3 ? sinc(x) * sinc(x / 3) : 0.0; }
+
+// Keys' cubic.
+double cubic(double x, double a) {
+  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (x < 2) return (((x - 5) * x + 8) * x - 4) * a;
+  return 0.0;
+}
+
+// Weights before they are divided by their sum; f64 values become integers of 30 fractional bits, so that sums are exact.
+constexpr double kOne30 = 1073741824.0;
+
+enum class Rule { kCopy, kNearest, kBilinear, kBicubic, kTriangle, kCubic, kLanczos, kBox };
+
+Rule rule_of(const Axis& axis) {
+  if (axis.in == axis.out) return Rule::kCopy;  // every filter interpolates
+  switch (axis.filter) {
+    case Filter::kNearest:
+      return Rule::kNearest;
+    case Filter::kBilinear:
+      return axis.antialias ? Rule::kTriangle : Rule::kBilinear;
+    case Filter::kBicubic:
+      return axis.antialias ? Rule::kCubic : Rule::kBicubic;
+    case Filter::kLanczos:
+      return Rule::kLanczos;
+    case Filter::kArea:
+      return Rule::kBox;
+  }
+  return Rule::kCopy;
+}
+
+// Half width of a filter in pixels of the larger grid.
+int64_t support_of(Rule rule) { return rule == Rule::kTriangle ? 1 : rule == Rule::kCubic ? 2 : 3; }
+
+// In units of 1 / (2 out) source pixels, from the left edge: where output x's centre lies, and source i's. Exact.
+int64_t centre(const Axis& axis, int64_t x) { return (2 * x + 1) * axis.in; }
+int64_t place(const Axis& axis, int64_t i) { return (2 * i + 1) * axis.out; }
+
+int64_t floor_divide(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+
+// Pillow's ImagingScaleAffine, which adds up positions in f64: sums decide where they meet a pixel's edge.
+class NearestWalk {
+ public:
+  explicit NearestWalk(const Axis& axis)
+      : last_(axis.in - 1),
+        step_(static_cast<double>(axis.in) / static_cast<double>(axis.out)),
+        at_(step_ * 0.5) {}
+  int64_t index() const { return std::min(static_cast<int64_t>(at_), last_); }
+  void next() { at_ += step_; }
+
+ private:
+  int64_t last_;
+  double step_;
+  double at_;
+};
+
+// Pillow's BOX in Pillow's own f64 steps: which pixel at the very edge of the box belongs to it is decided by them.
+struct PillowBox {
+  explicit PillowBox(const Axis& axis, int64_t x) : in(axis.in) {
+    const double scale = static_cast<double>(axis.in) / static_cast<double>(axis.out);
+    const double filter_scale = std::max(scale, 1.0);
+    const double support = 0.5 * filter_scale;
+    step = 1.0 / filter_scale;
+    middle = (static_cast<double>(x) + 0.5) * scale;
+    first = std::max<int64_t>(0, static_cast<int64_t>(middle - support + 0.5));
+    end = std::min(in, static_cast<int64_t>(middle + support + 0.5));
+  }
+  bool holds(int64_t i) const {
+    const double at = (static_cast<double>(i) - middle + 0.5) * step;
+    return at > -0.5 && at <= 0.5;
+  }
+  TapRange range() const {
+    int64_t low = first, high = end;
+    while (low + 1 < high && !holds(low)) ++low;
+    while (low + 1 < high && !holds(high - 1)) --high;
+    return {low, high - low};
+  }
+
+  int64_t in, first, end;
+  double middle, step;
+};
+
+TapRange filtered_range(const Axis& axis, Rule rule, int64_t x) {
+  const int64_t reach =
+      support_of(rule) * 2 * std::max(axis.in, axis.out);  // pixels nearer than that weigh something
+  const int64_t low = centre(axis, x) - reach, high = centre(axis, x) + reach;
+  // place(i) > low and place(i) < high.
+  const int64_t first = std::max<int64_t>(0, floor_divide(low - axis.out, 2 * axis.out) + 1);
+  const int64_t last = std::min(axis.in - 1, floor_divide(high - axis.out - 1, 2 * axis.out));
+  return {first, last - first + 1};
+}
+
+// The four (two) neighbours of PyTorch's kernels; those outside are the border pixel's.
+struct Neighbours {
+  Neighbours(const Axis& axis, Rule rule, int64_t x) {
+    int64_t at = centre(axis, x) - axis.out;  // (x + 0.5) * scale - 0.5
+    if (rule == Rule::kBilinear) at = std::max<int64_t>(0, at);
+    base = floor_divide(at, 2 * axis.out);
+    part = at - base * 2 * axis.out;
+    whole = 2 * axis.out;
+    low = rule == Rule::kBilinear ? 0 : -1;
+    high = rule == Rule::kBilinear ? 1 : 2;
+  }
+  TapRange range(const Axis& axis) const {
+    const int64_t first = std::clamp<int64_t>(base + low, 0, axis.in - 1);
+    return {first, std::clamp<int64_t>(base + high, 0, axis.in - 1) - first + 1};
+  }
+
+  int64_t base, part, whole, low, high;
+};
+
+TapRange range_of(const Axis& axis, Rule rule, int64_t x) {
+  switch (rule) {
+    case Rule::kCopy:
+      return {x, 1};
+    case Rule::kNearest: {
+      NearestWalk walk(axis);
+      for (int64_t i = 0; i < x; ++i) walk.next();
+      return {walk.index(), 1};
+    }
+    case Rule::kBox:
+      return PillowBox(axis, x).range();
+    case Rule::kBilinear:
+    case Rule::kBicubic:
+      return Neighbours(axis, rule, x).range(axis);
+    default:
+      return filtered_range(axis, rule, x);
+  }
+}
+
+// How many fractional bits weights have: no weight is above twice the filter's height over its width.
+int32_t shift_of(const Axis& axis, Rule rule, int32_t most) {
+  int32_t shift = 14;
+  if (rule == Rule::kTriangle || rule == Rule::kCubic || rule == Rule::kLanczos || rule == Rule::kBox)
+    for (int64_t room = axis.in / (2 * axis.out); room > 0 && shift < most; room /= 2) ++shift;
+  return std::min(shift, most);
+}
+
+// Fills the weights of one output pixel: integers in proportion, then rounded so that what is summed up so far is never
+// more than half a unit off, and the whole is exactly 1.
+class Weights {
+ public:
+  Weights(const Axis& axis, Rule rule, int32_t shift)
+      : axis_(axis), rule_(rule), shift_(shift), unit_(std::ldexp(1.0, shift + kExtra)) {
+    const double larger = static_cast<double>(std::max(axis.in, axis.out));
+    to_filter_ = 1.0 / (2.0 * larger);
+    triangle_ = 2 * std::max(axis.in, axis.out);
+  }
+
+  void fill(int64_t x, TapRange range, int16_t* out) const {
+    if (range.count == 1) {
+      out[0] = static_cast<int16_t>(1 << shift_);
+      return;
+    }
+    if (rule_ == Rule::kBilinear || rule_ == Rule::kBicubic) return fill_neighbours(x, range, out);
+    const int64_t middle = centre(axis_, x);
+    int64_t sum = 0;
+    for (int64_t i = 0; i < range.count; ++i) sum += raw(middle, range.first + i);
+    const double scale = unit_ / static_cast<double>(sum);
+    int64_t total = 0;
+    for (int64_t i = 0; i < range.count; ++i)
+      total += to_nearest(static_cast<double>(raw(middle, range.first + i)) * scale);
+    Rounder round(shift_, total);
+    for (int64_t i = 0; i < range.count; ++i)
+      out[i] = round.next(to_nearest(static_cast<double>(raw(middle, range.first + i)) * scale));
+  }
+
+ private:
+  static constexpr int32_t kExtra = 20;  // bits beyond those that stay
+
+  // Differences of the running sum, rounded: symmetric under reversal.
+  class Rounder {
+   public:
+    Rounder(int32_t shift, int64_t total) : running_((int64_t{1} << (shift + kExtra)) - total) {}
+    int16_t next(int64_t weight) {
+      running_ += 2 * weight;
+      const int64_t rounded =
+          (running_ + (int64_t{1} << kExtra) - 1 + ((running_ >> (kExtra + 1)) & 1)) >> (kExtra + 1);
+      const int64_t out = rounded - given_;
+      given_ = rounded;
+      return static_cast<int16_t>(out);
+    }
+
+   private:
+    int64_t running_;
+    int64_t given_ = 0;
+  };
+
+  int64_t raw(int64_t middle, int64_t i) const {
+    const int64_t distance = std::abs(place(axis_, i) - middle);
+    switch (rule_) {
+      case Rule::kTriangle:
+        return triangle_ - distance;
+      case Rule::kCubic:
+        return to_nearest(cubic(static_cast<double>(distance) * to_filter_, -0.5) * kOne30);
+      case Rule::kLanczos:
+        return to_nearest(lanczos(static_cast<double>(distance) * to_filter_) * kOne30);
+      default:
+        return 1;
+    }
+  }
+
+  void fill_neighbours(int64_t x, TapRange range, int16_t* out) const {
+    const Neighbours near(axis_, rule_, x);
+    const double part = static_cast<double>(near.part) / static_cast<double>(near.whole);
+    std::fill(out, out + range.count, int16_t{0});
+    int64_t total = 0;
+    int64_t each[4] = {};
+    for (int64_t k = near.low; k <= near.high; ++k) {
+      const double distance = std::abs(part - static_cast<double>(k));
+      const double weight = rule_ == Rule::kBilinear ? 1.0 - distance : cubic(distance, -0.75);
+      each[k - near.low] = to_nearest(weight * unit_);
+      total += each[k - near.low];
+    }
+    Rounder round(shift_, total);
+    for (int64_t k = near.low; k <= near.high; ++k) {
+      const int64_t i = std::clamp<int64_t>(near.base + k, 0, axis_.in - 1);
+      out[i - range.first] = static_cast<int16_t>(out[i - range.first] + round.next(each[k - near.low]));
+    }
+  }
+
+  Axis axis_;
+  Rule rule_;
+  int32_t shift_;
+  double unit_;
+  double to_filter_ = 0;
+  int64_t triangle_ = 0;
+};
+
+int64_t stride_of(const TapsWanted& wanted) {
+  return (most_taps(wanted.axis) + (wanted.paired ? 1 : 0) + 1) / 2 * 2;
+}
+
+}  // namespace
+
+TapRange tap_range(const Axis& axis, int64_t x) { return range_of(axis, rule_of(axis), x); }
+
+int64_t most_taps(const Axis& axis) {
+  const Rule rule = rule_of(axis);
+  switch (rule) {
+    case Rule::kCopy:
+    case Rule::kNearest:
+      return 1;
+    case Rule::kBilinear:
+      return std::min<int64_t>(2, axis.in);
+    case Rule::kBicubic:
+      return std::min<int64_t>(4, axis.in);
+    case Rule::kBox:  // an interval of that width, closed on one side; f64 steps may add one
+      return std::min(axis.in, std::max<int64_t>(1, axis.in / axis.out) + 2);
+    default: {  // an open interval
+      const int64_t twice = support_of(rule) * 2;
+      const int64_t width = axis.in > axis.out ? (twice * axis.in + axis.out - 1) / axis.out : twice;
+      return std::min(axis.in, width);
+    }
+  }
+}
+
+int64_t taps_bytes(const TapsWanted& wanted) {
+  return wanted.count * (2 * static_cast<int64_t>(sizeof(int32_t)) +
+                         stride_of(wanted) * static_cast<int64_t>(sizeof(int16_t)));
+}
+
+Taps build_taps(const TapsWanted& wanted, std::byte* memory) {
+  const Axis& axis = wanted.axis;
+  const Rule rule = rule_of(axis);
+  auto* first = reinterpret_cast<int32_t*>(memory);
+  int32_t* counts = first + wanted.count;
+  auto* weights = reinterpret_cast<int16_t*>(counts + wanted.count);
+  Taps taps{first, counts, weights, stride_of(wanted), shift_of(axis, rule, wanted.most_shift)};
+  const Weights rounded(axis, rule, taps.shift);
+  NearestWalk walk(axis);
+  if (rule == Rule::kNearest)
+    for (int64_t i = 0; i < wanted.begin; ++i) walk.next();
+  std::fill(weights, weights + wanted.count * taps.stride, int16_t{0});
+  for (int64_t k = 0; k < wanted.count; ++k) {
+    const int64_t x = wanted.begin + k;
+    TapRange range = rule == Rule::kNearest ? TapRange{walk.index(), 1} : range_of(axis, rule, x);
+    walk.next();
+    const int64_t at = wanted.reversed ? wanted.count - 1 - k : k;
+    const int64_t odd = wanted.paired ? (range.first - wanted.origin) & 1 : 0;
+    first[at] = static_cast<int32_t>(range.first - wanted.origin - odd);
+    counts[at] = static_cast<int32_t>(range.count + odd);
+    rounded.fill(x, range, weights + at * taps.stride + odd);
+  }
+  return taps;
+}
+
+}  // namespace dataline

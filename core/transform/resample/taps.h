@@ -1,0 +1,65 @@
+// Which source pixels make an output pixel along one axis, and their weights in fixed point: Pillow's precompute_coeffs
+// (libImaging/Resample.c), and PyTorch's upsample_bilinear2d / upsample_bicubic2d (align_corners=false) without antialias.
+//
+// Weights come from integers and from f64 products that no compiler may fuse, so that they are the same everywhere. Those of
+// one output pixel sum to exactly 1: a flat image stays flat. They mirror: output x of a flipped image has the taps of
+// output - 1 - x in reverse order (nearest and area break ties to one side, as Pillow does).
+//
+// Threads: pure functions.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/transform/resample/view.h"
+
+namespace dataline {
+
+// One axis: `in` pixels scaled to `out`.
+struct Axis {
+  int64_t in = 1;
+  int64_t out = 1;
+  Filter filter = Filter::kBilinear;
+  bool antialias = true;
+
+  bool operator==(const Axis&) const = default;
+};
+
+struct TapRange {
+  int64_t first = 0;
+  int64_t count = 1;
+};
+
+// The taps of output pixel x: none outside [0, in).
+TapRange tap_range(const Axis& axis, int64_t x);
+
+// No output pixel of the axis has more.
+int64_t most_taps(const Axis& axis);
+
+// What part of an axis is wanted, and how.
+struct TapsWanted {
+  Axis axis;
+  int64_t begin = 0, count = 0;  // output pixels
+  bool reversed = false;         // in reverse order
+  int64_t origin = 0;            // source pixel that `first` counts from
+  bool paired = false;           // `first` is even; a tap of weight 0 stands before where it would not be
+  int32_t most_shift = 15;       // no more fractional bits than that
+
+  bool operator==(const TapsWanted&) const = default;
+};
+
+// Weights of output i at weights[i * stride ..]: counts[i] of them, then zeros up to `stride`, which is even.
+struct Taps {
+  const int32_t* first = nullptr;
+  const int32_t* counts = nullptr;
+  const int16_t* weights = nullptr;
+  int64_t stride = 0;
+  int32_t shift = 0;  // a weight of 1 is 1 << shift
+};
+
+int64_t taps_bytes(const TapsWanted& wanted);
+// `memory`: taps_bytes of it, aligned to 4; the result points into it.
+Taps build_taps(const TapsWanted& wanted, std::byte* memory);
+
+}  // namespace dataline

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/transform/resample/view.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dataline {
+namespace {
+
+struct Extent {
+  int64_t height, width;
+};
+
+struct Box {
+  int64_t top, left, height, width;
+};
+
+// Python's round(): halves go to the even neighbour. The rounding mode is the default one everywhere.
+int64_t round_even(double value) { return static_cast<int64_t>(std::nearbyint(value)); }
+
+// int(round(n / 2.0)) for n >= 0.
+int64_t half_even(int64_t n) {
+  const int64_t half = n / 2;
+  return half + ((n & 1) != 0 && (half & 1) != 0 ? 1 : 0);
+}
+
+// torchvision.transforms.v2.functional._geometry._compute_resized_output_size: int(size * long / short), then at most
+// `most` (max_size). Where an extreme ratio leaves nothing, torchvision fails; here a side keeps one pixel.
+Extent shorter_side_to(int64_t size, int64_t most, Extent in) {
+  const int64_t shorter = std::min(in.height, in.width), longer = std::max(in.height, in.width);
+  int64_t new_short = size, new_long = size * longer / shorter;
+  if (most > 0 && new_long > most) {
+    new_short = std::max<int64_t>(1, most * new_short / new_long);
+    new_long = most;
+  }
+  return in.width <= in.height ? Extent{new_long, new_short} : Extent{new_short, new_long};
+}
+
+Extent resized(const ViewStep& step, Extent in) {
+  return step.width > 0 ? Extent{step.height, step.width} : shorter_side_to(step.height, step.most, in);
+}
+
+// torchvision.transforms.v2.RandomResizedCrop.make_params, when ten attempts found nothing that fits.
+Box central_box(const ViewStep& step, Extent in) {
+  const double ratio = static_cast<double>(in.width) / static_cast<double>(in.height);
+  Box box{0, 0, in.height, in.width};
+  if (ratio < step.ratio_low) {
+    box.height = std::min(in.height, round_even(static_cast<double>(in.width) / step.ratio_low));
+  } else if (ratio > step.ratio_high) {
+    box.width = std::min(in.width, round_even(static_cast<double>(in.height) * step.ratio_high));
+  }
+  box.height = std::max<int64_t>(1, box.height);
+  box.width = std::max<int64_t>(1, box.width);
+  box.top = (in.height - box.height) / 2;
+  box.left = (in.width - box.width) / 2;
+  return box;
+}
+
+// RandomResizedCrop.make_params: area uniform, ratio log-uniform, corner uniform. Four draws an attempt.
+Box random_box(const ViewStep& step, Extent in, const Draws& draws) {
+  const double area = static_cast<double>(in.height) * static_cast<double>(in.width);
+  const double low = std::log(step.ratio_low), high = std::log(step.ratio_high);
+  for (int64_t attempt = 0; attempt < 10; ++attempt) {
+    const double target = area * draws.uniform(4 * attempt, step.scale_low, step.scale_high);
+    const double ratio = std::exp(draws.uniform(4 * attempt + 1, low, high));
+    const int64_t width = round_even(std::sqrt(target * ratio));
+    const int64_t height = round_even(std::sqrt(target / ratio));
+    if (width <= 0 || width > in.width || height <= 0 || height > in.height) continue;
+    return {draws.below(4 * attempt + 2, in.height - height + 1),
+            draws.below(4 * attempt + 3, in.width - width + 1), height, width};
+  }
+  return central_box(step, in);
+}
+
+// What a step cuts out of an image of `in`.
+Box box_of(const ViewStep& step, Extent in, const Draws& draws) {
+  switch (step.kind) {
+    case ViewStep::Kind::kCrop:
+      return {step.top, step.left, step.height, step.width};
+    case ViewStep::Kind::kCenterCrop:  // torchvision's center_crop: int(round((height - crop) / 2.0))
+      return {half_even(in.height - step.height), half_even(in.width - step.width), step.height, step.width};
+    case ViewStep::Kind::kRandomCrop:  // RandomCrop.make_params: corner uniform
+      return {draws.below(0, in.height - step.height + 1), draws.below(1, in.width - step.width + 1),
+              step.height, step.width};
+    default:
+      return random_box(step, in, draws);
+  }
+}
+
+bool fits(const ViewStep& step, Extent in) {
+  if (step.kind == ViewStep::Kind::kRandomResizedCrop) return true;
+  return step.height <= in.height && step.width <= in.width && step.top <= in.height - step.height &&
+         step.left <= in.width - step.width;
+}
+
+Status too_small(const ViewStep& step, Extent in) {
+  const bool placed = step.kind == ViewStep::Kind::kCrop && (step.top != 0 || step.left != 0);
+  return error(Code::kOutOfRange, "expected an image of at least ", step.top + step.height, "x",
+               step.left + step.width,
+               placed ? " for a crop that ends there, got " : " for a crop of that size, got ", in.height,
+               "x", in.width, ": resize before the crop");
+}
+
+// Cuts `box`, given as one sees the image so far (after flips), out of the view.
+void cut(View& view, Box box) {
+  if (view.flip_y) box.top = view.out_height - box.top - box.height;
+  if (view.flip_x) box.left = view.out_width - box.left - box.width;
+  view.window_top += box.top;
+  view.window_left += box.left;
+  view.out_height = box.height;
+  view.out_width = box.width;
+}
+
+// Before anything is scaled, the window is the rectangle.
+void settle(View& view) {
+  view.top += view.window_top;
+  view.left += view.window_left;
+  view.window_top = view.window_left = 0;
+  view.height = view.scaled_height = view.out_height;
+  view.width = view.scaled_width = view.out_width;
+}
+
+void scale(View& view, const ViewStep& step, Extent to) {
+  view.scaled_height = view.out_height = to.height;
+  view.scaled_width = view.out_width = to.width;
+  view.filter = step.filter;
+  view.antialias = step.antialias;
+}
+
+bool flips(const ViewStep& step) {
+  return step.kind == ViewStep::Kind::kFlipX || step.kind == ViewStep::Kind::kFlipY;
+}
+
+}  // namespace
+
+bool ViewStep::draws() const {
+  switch (kind) {
+    case Kind::kRandomCrop:
+    case Kind::kRandomResizedCrop:
+      return true;
+    case Kind::kFlipX:
+    case Kind::kFlipY:
+      return probability > 0 && probability < 1;
+    default:
+      return false;
+  }
+}
+
+FrameShape ViewStep::shape(const FrameShape& in) const {
+  FrameShape out = in;
+  if (flips(*this)) return out;
+  if (kind == Kind::kResize && width == 0) {
+    if (!in.fixed()) {
+      out.height = out.width = FrameShape::kVaries;
+      return out;
+    }
+    const Extent to = shorter_side_to(height, most, {in.height, in.width});
+    out.height = to.height;
+    out.width = to.width;
+    return out;
+  }
+  out.height = height;
+  out.width = width;
+  return out;
+}
+
+bool joins(const std::vector<ViewStep>& steps, const ViewStep& next) {
+  if (!next.scales()) return true;
+  for (const ViewStep& step : steps) {
+    if (step.scales()) return false;
+    // These two filters break ties to one side (as Pillow's do), so that a mirrored image does not give a mirrored result.
+    const bool mirrors = next.filter != Filter::kNearest && next.filter != Filter::kArea;
+    if (flips(step) && !mirrors) return false;
+  }
+  return true;
+}
+
+Result<View> compose(const std::vector<ViewStep>& steps, int64_t height, int64_t width, uint64_t key,
+                     uint64_t slot) {
+  View view;
+  view.out_height = height;
+  view.out_width = width;
+  settle(view);
+  bool scaled = false;
+  for (const ViewStep& step : steps) {
+    const Draws draws(key, slot, step.place);
+    const Extent in{view.out_height, view.out_width};
+    if (flips(step)) {
+      bool& flip = step.kind == ViewStep::Kind::kFlipX ? view.flip_x : view.flip_y;
+      if (draws.unit(0) < step.probability) flip = !flip;
+      continue;
+    }
+    if (step.kind != ViewStep::Kind::kResize) {
+      if (!fits(step, in)) return too_small(step, in);
+      cut(view, box_of(step, in, draws));
+      if (!scaled) settle(view);
+    }
+    if (step.scales()) {
+      scale(view, step, resized(step, {view.out_height, view.out_width}));
+      scaled = true;
+    }
+  }
+  return view;
+}
+
+}  // namespace dataline
