@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/arguments.h"
 
+#include <array>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -89,6 +90,24 @@ Result<std::string_view> Arguments::word(size_t index) const {
   const Value& value = *values_[index];
   if (value.kind != ValueKind::kWord && value.kind != ValueKind::kText) return expected(index, "a word");
   return value.text;
+}
+
+Result<size_t> Arguments::choice(size_t index, std::span<const std::string_view> words) const {
+  const Value& value = *values_[index];
+  if (value.kind == ValueKind::kWord || value.kind == ValueKind::kText) {
+    for (size_t i = 0; i < words.size(); ++i) {
+      if (value.text == words[i]) return i;
+    }
+    return fault_at(index, "expected one of ", joined(words), ", got ", text_of(index),
+                    did_you_mean(value.text, words));
+  }
+  return expected(index, concat("one of ", joined(words)));
+}
+
+Result<bool> Arguments::boolean(size_t index) const {
+  constexpr std::array<std::string_view, 2> kWords = {"false", "true"};
+  DL_ASSIGN_OR_RETURN(const size_t which, choice(index, kWords));
+  return which == 1;
 }
 
 Result<std::vector<double>> Arguments::numbers(size_t index) const {

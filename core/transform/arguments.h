@@ -31,6 +31,8 @@ class Arguments {
   Result<int64_t> integer(size_t index, int64_t least,
                           int64_t most = std::numeric_limits<int64_t>::max()) const;
   Result<std::string_view> word(size_t index) const;
+  Result<size_t> choice(size_t index, std::span<const std::string_view> words) const;  // which of the words
+  Result<bool> boolean(size_t index) const;
   Result<std::vector<double>> numbers(size_t index) const;  // a number or a list of one or more
   // Whole numbers: one, a list or a shape.
   Result<std::vector<int64_t>> integers(size_t index, int64_t least,

@@ -65,10 +65,11 @@ Status add_calls(const ClauseSyntax& clause, Plan& plan) {
 }
 
 // What the text makes of each field.
-Result<std::vector<Plan>> plans_of(SimdTarget target, std::string_view text, std::span<const Field> fields) {
+Result<std::vector<Plan>> plans_of(SimdTarget target, std::string_view text, std::span<const Field> fields,
+                                   const TransformSettings& settings) {
   DL_ASSIGN_OR_RETURN(const std::vector<ClauseSyntax> clauses, parse_transforms(text));
   std::vector<Plan> plans;
-  for (const Field& field : fields) plans.emplace_back(field, target);
+  for (size_t i = 0; i < fields.size(); ++i) plans.emplace_back(fields[i], i, settings, target);
   std::vector<bool> given(fields.size());
   for (const ClauseSyntax& clause : clauses) {
     DL_ASSIGN_OR_RETURN(const std::vector<size_t> indices, fields_of(clause, fields));
@@ -89,10 +90,10 @@ Result<std::vector<Plan>> plans_of(SimdTarget target, std::string_view text, std
 
 }  // namespace
 
-Result<std::vector<std::unique_ptr<const Program>>> compile_transforms_for(SimdTarget target,
-                                                                           std::string_view text,
-                                                                           std::span<const Field> fields) {
-  DL_ASSIGN_OR_RETURN(std::vector<Plan> plans, plans_of(target, text, fields));
+Result<std::vector<std::unique_ptr<const Program>>> compile_transforms_for(
+    SimdTarget target, std::string_view text, std::span<const Field> fields,
+    const TransformSettings& settings) {
+  DL_ASSIGN_OR_RETURN(std::vector<Plan> plans, plans_of(target, text, fields, settings));
   std::vector<std::unique_ptr<const Program>> programs;
   for (Plan& plan : plans) programs.push_back(std::move(plan).finish());
   return programs;
@@ -100,13 +101,14 @@ Result<std::vector<std::unique_ptr<const Program>>> compile_transforms_for(SimdT
 
 Result<std::vector<std::unique_ptr<const Program>>> compile_transforms(std::string_view text,
                                                                        std::span<const Field> fields,
-                                                                       const TransformSettings&) {
-  return compile_transforms_for(best_simd_target(), text, fields);
+                                                                       const TransformSettings& settings) {
+  return compile_transforms_for(best_simd_target(), text, fields, settings);
 }
 
 Result<std::vector<std::optional<DeviceSplit>>> split_transforms_for(SimdTarget target, std::string_view text,
-                                                                     std::span<const Field> fields) {
-  DL_ASSIGN_OR_RETURN(std::vector<Plan> plans, plans_of(target, text, fields));
+                                                                     std::span<const Field> fields,
+                                                                     const TransformSettings& settings) {
+  DL_ASSIGN_OR_RETURN(std::vector<Plan> plans, plans_of(target, text, fields, settings));
   std::vector<std::optional<DeviceSplit>> splits;
   for (Plan& plan : plans) splits.push_back(std::move(plan).split());
   return splits;
@@ -114,8 +116,8 @@ Result<std::vector<std::optional<DeviceSplit>>> split_transforms_for(SimdTarget 
 
 Result<std::vector<std::optional<DeviceSplit>>> split_transforms(std::string_view text,
                                                                  std::span<const Field> fields,
-                                                                 const TransformSettings&) {
-  return split_transforms_for(best_simd_target(), text, fields);
+                                                                 const TransformSettings& settings) {
+  return split_transforms_for(best_simd_target(), text, fields, settings);
 }
 
 Result<std::vector<std::string>> operator_texts(std::string_view text, std::span<const Field> fields) {

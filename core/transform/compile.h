@@ -13,11 +13,12 @@
 
 namespace dataline {
 
-Result<std::vector<std::unique_ptr<const Program>>> compile_transforms_for(SimdTarget target,
-                                                                           std::string_view text,
-                                                                           std::span<const Field> fields);
+Result<std::vector<std::unique_ptr<const Program>>> compile_transforms_for(
+    SimdTarget target, std::string_view text, std::span<const Field> fields,
+    const TransformSettings& settings = {});
 
 Result<std::vector<std::optional<DeviceSplit>>> split_transforms_for(SimdTarget target, std::string_view text,
-                                                                     std::span<const Field> fields);
+                                                                     std::span<const Field> fields,
+                                                                     const TransformSettings& settings = {});
 
 }  // namespace dataline

@@ -65,8 +65,9 @@ ImageView compose_view(const std::vector<GeometryStep>& steps, const ImageShape&
     };
     if (step.kind == GeometryStep::Kind::kFlip) {
       if (random_unit(draw(0)) >= step.probability) continue;
-      out.x.offset += out.x.sign * (width - 1);
-      out.x.sign = -out.x.sign;
+      ImageAxis& axis = step.vertical ? out.y : out.x;
+      axis.offset += axis.sign * ((step.vertical ? height : width) - 1);
+      axis.sign = -axis.sign;
       continue;
     }
     int64_t top = step.top, left = step.left;

@@ -35,6 +35,7 @@ struct GeometryStep {
   int64_t top = 0, left = 0;  // where, unless random
   bool random = false;        // anywhere in the padded image, drawn by (slot, place)
   double probability = 0;     // flip: of being done at all
+  bool vertical = false;      // flip: top to bottom
   int64_t place = 0;          // of the operator in its field's list
 
   bool draws() const { return kind == Kind::kFlip ? probability > 0 && probability < 1 : random; }

@@ -27,6 +27,19 @@ constexpr OperatorArgument kRandomCrop[] = {OperatorArgument{"size", "integer or
 constexpr OperatorArgument kCenterCrop[] = {OperatorArgument{"size", "integer or list", ""}};
 constexpr OperatorArgument kHflip[] = {OperatorArgument{"p", "number", "0.5"}};
 
+constexpr OperatorArgument kVflip[] = {OperatorArgument{"p", "number", "0.5"}};
+constexpr OperatorArgument kDecode[] = {OperatorArgument{"mode", "rgb, gray, rgba or unchanged", "rgb"},
+                                        OperatorArgument{"orientation", "true or false", "false"}};
+constexpr OperatorArgument kResize[] = {
+    OperatorArgument{"size", "integer or list", ""},
+    OperatorArgument{"filter", "nearest, bilinear, bicubic, area or lanczos", "bilinear"},
+    OperatorArgument{"antialias", "true or false", "true"}, OperatorArgument{"max_size", "integer", "none"}};
+constexpr OperatorArgument kRandomResizedCrop[] = {
+    OperatorArgument{"size", "integer or list", ""}, OperatorArgument{"scale", "list", "[0.08, 1]"},
+    OperatorArgument{"ratio", "list", "[3/4, 4/3]"},
+    OperatorArgument{"filter", "nearest, bilinear, bicubic, area or lanczos", "bilinear"},
+    OperatorArgument{"antialias", "true or false", "true"}};
+
 constexpr Operator kOperators[] = {
     Operator{{"cast", kCast,
               "Another dtype: integers saturate, floats go to integers toward zero (NaN to 0), to floats to "
@@ -70,6 +83,29 @@ constexpr Operator kOperators[] = {
     Operator{{"hflip", kHflip, "Mirrors the image left to right with probability p.",
               "torchvision.transforms.v2.RandomHorizontalFlip", kSince},
              add_hflip},
+    Operator{{"vflip", kVflip, "Mirrors the image top to bottom with probability p.",
+              "torchvision.transforms.v2.RandomVerticalFlip", kSince},
+             add_vflip},
+    Operator{
+        {"decode", kDecode,
+         "JPEG, PNG or WebP bytes to u8 pixels, HWC: 3 channels (rgb), 1 (gray), 4 (rgba), or as the first "
+         "record has them (unchanged, 16 bits as u16). orientation=true turns the image by its Exif tag. "
+         "Only "
+         "what the operators behind it need is decoded.",
+         "PIL.Image.convert, torchvision.io.decode_image", kSince},
+        add_decode},
+    Operator{
+        {"resize", kResize,
+         "Scales the image: a number is the length of the shorter side (max_size limits the longer one), or "
+         "[height, width]. antialias=false takes as many taps for smaller images as for larger ones.",
+         "torchvision.transforms.v2.Resize", kSince},
+        add_resize},
+    Operator{
+        {"random_resized_crop", kRandomResizedCrop,
+         "A random part of the image, scale of its area and ratio of width to height drawn from the ranges, "
+         "scaled to size (or [height, width]).",
+         "torchvision.transforms.v2.RandomResizedCrop", kSince},
+        add_random_resized_crop},
 };
 
 constexpr auto kInfos = [] {

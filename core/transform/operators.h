@@ -36,5 +36,9 @@ Status add_one_hot(const Arguments& arguments, Plan& plan);
 Status add_random_crop(const Arguments& arguments, Plan& plan);
 Status add_center_crop(const Arguments& arguments, Plan& plan);
 Status add_hflip(const Arguments& arguments, Plan& plan);
+Status add_vflip(const Arguments& arguments, Plan& plan);
+Status add_decode(const Arguments& arguments, Plan& plan);
+Status add_resize(const Arguments& arguments, Plan& plan);
+Status add_random_resized_crop(const Arguments& arguments, Plan& plan);
 
 }  // namespace dataline

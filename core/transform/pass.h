@@ -21,8 +21,9 @@ struct RowContext {
   const FieldRows* rows = nullptr;
   std::string_view field;  // its name, for messages
   int64_t row = 0;
-  uint64_t key = 0;              // of (seed, epoch, augment)
-  std::byte* scratch = nullptr;  // Pass::scratch_bytes()
+  uint64_t key = 0;               // of (seed, epoch, augment)
+  std::byte* scratch = nullptr;   // Pass::scratch_bytes()
+  ProgramState* state = nullptr;  // of Pass::make_state()
 
   // Fails the row; returns what a pass then returns.
   int64_t fail(Status status) const {
@@ -35,6 +36,13 @@ class Pass {
  public:
   virtual ~Pass() = default;
   virtual int64_t scratch_bytes() const = 0;
+  // As those of Program.
+  virtual bool heavy() const { return false; }
+  virtual int64_t state_bytes() const { return 0; }
+  virtual Result<std::unique_ptr<ProgramState>> make_state(HostMemory& memory) const {
+    static_cast<void>(memory);
+    return std::unique_ptr<ProgramState>();
+  }
   // Returns the bytes written, at most `room`; -1 when the row failed.
   virtual int64_t run(const RowContext& context, const std::byte* from, int64_t from_bytes, std::byte* to,
                       int64_t room) const = 0;

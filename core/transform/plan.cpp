@@ -21,11 +21,14 @@ bool is_channel_count(int64_t dim) { return dim == 1 || dim == 3 || dim == 4; }
 
 }  // namespace
 
-Plan::Plan(const Field& input, SimdTarget target)
+Plan::Plan(const Field& input, size_t index, const TransformSettings& settings, SimdTarget target)
     : input_(input),
+      index_(index),
+      settings_(&settings),
       field_(input),
       target_(target),
       pixels_(input.dtype == DType::kU8 || input.dtype == DType::kU16) {
+  if (pixels_) scales_.resize(1);
   begin_draft();
 }
 
@@ -37,7 +40,8 @@ void Plan::begin_draft() {
 
 void Plan::next_operator(std::string_view text) {
   const size_t here = passes_.size();
-  written_.push_back({text, draft_.empty() && here > 0 ? here - 1 : here});
+  written_.push_back({text, draft_.empty() && here > 0 ? here - 1 : here, joined_frame_});
+  joined_frame_ = false;
   ++place_;
 }
 
@@ -66,6 +70,7 @@ void Plan::add_cast(DType to) {
   const DType from = field_.dtype;
   if (to == DType::kBool) pixels_ = false;
   if (from == to) return;
+  if (to == DType::kBool || (dtype_is_integer(to) && !pixels_)) scales_.clear();
   ElementStep step;
   step.from = from;
   step.to = to;
@@ -77,7 +82,12 @@ void Plan::add_cast(DType to) {
 void Plan::add_affine(std::vector<float> a, std::vector<float> b) {
   if (a.size() > 1) {
     if (draft_.padding || draft_.shape_lost) end_draft();
-    if (!draft_.image && !draft_.channels) draft_.channels = channels();
+    if (!draft_.image && !draft_.frame && !draft_.channels) draft_.channels = channels();
+  }
+  if (!scales_.empty()) scales_.resize(std::max(scales_.size(), a.size()), scales_[0]);
+  for (size_t i = 0; i < scales_.size(); ++i) {
+    const double factor = static_cast<double>(a[i % a.size()]);
+    scales_[i] = {scales_[i].a * factor, scales_[i].b * factor + static_cast<double>(b[i % b.size()])};
   }
   ElementStep step;
   step.from = field_.dtype;
@@ -94,11 +104,11 @@ void Plan::add_affine(std::vector<float> a, std::vector<float> b) {
 void Plan::add_reshape(std::vector<int64_t> shape, std::string axes) {
   field_.shape = std::move(shape);
   field_.axes = std::move(axes);
-  if (draft_.image || draft_.channels) draft_.shape_lost = true;
+  if (draft_.image || draft_.frame || draft_.channels) draft_.shape_lost = true;
 }
 
 ImagePlan& Plan::image_draft(const ImageShape& image) {
-  if (draft_.padding || draft_.shape_lost) end_draft();
+  if (draft_.padding || draft_.frame || draft_.shape_lost) end_draft();
   if (!draft_.image) {
     draft_.image.emplace();
     draft_.image->input = draft_.image->output = image;
@@ -142,14 +152,17 @@ void Plan::add_layout(const ImageShape& image, ImageLayout layout) {
   ImageShape now = image;
   now.layout = layout;
   // With one channel both layouts are the same bytes.
-  if (image.layout != layout && image.channels != 1) image_draft(image).output.layout = layout;
+  if (in_frame())
+    draft_.frame->planar_output = layout == ImageLayout::kPlanar;
+  else if (image.layout != layout && image.channels != 1)
+    image_draft(image).output.layout = layout;
   field_.axes = layout == ImageLayout::kPlanar ? "CHW" : "HWC";
   field_.shape.resize(3);
   set_image(now);
 }
 
 void Plan::add_padding(int64_t length, std::vector<std::byte> element) {
-  if (draft_.image || draft_.padding) end_draft();
+  if (draft_.image || draft_.frame || draft_.padding) end_draft();
   const int64_t item_elements = elements_of(field_, 1);
   draft_.padding = Padding{length * item_elements, draft_.steps.size(), std::move(element)};
   field_.kind = FieldKind::kDense;
@@ -165,6 +178,7 @@ void Plan::add_one_hot(int64_t classes, DType dtype) {
   field_.shape.push_back(classes);
   field_.axes = field_.axes == "HW" ? "HWC" : "";
   pixels_ = false;
+  scales_.clear();
   made.output = field_;
   passes_.push_back(std::move(made));
   begin_draft();
@@ -186,7 +200,9 @@ void Plan::end_draft() {
   ElementChain chain(draft_.steps, draft_.input.dtype, target_);
   const bool moves = draft_.image && (!draft_.image->steps.empty() ||
                                       draft_.image->input.layout != draft_.image->output.layout);
-  if (moves)
+  if (draft_.frame)
+    end_frame(std::move(chain));
+  else if (moves)
     end_image(std::move(chain));
   else if (!chain.empty() || draft_.padding)
     end_flat(std::move(chain));
@@ -226,46 +242,49 @@ void Plan::end_flat(ElementChain chain) {
   passes_.push_back(std::move(made));
 }
 
-std::unique_ptr<const Program> Plan::program_of(std::vector<Made> passes) const {
-  if (passes.empty()) return make_copy_program(input_, field_, target_);
-  const Field output = passes.back().output;
+std::unique_ptr<const Program> Plan::program_of(std::vector<Made> passes, ProgramOutput output) const {
+  if (passes.empty()) return make_copy_program(input_, std::move(output), target_);
   const FlatPass* flat = passes.size() == 1 ? dynamic_cast<const FlatPass*>(passes[0].pass.get()) : nullptr;
   const bool dense = input_.kind == FieldKind::kDense;
   if (flat != nullptr && dense && flat->plan().padded_elements < 0) {
     static_cast<void>(passes[0].pass.release());  // it is `flat`
-    return make_flat_program(input_, output, std::unique_ptr<const FlatPass>(flat), target_);
+    return make_flat_program(input_, std::move(output), std::unique_ptr<const FlatPass>(flat), target_);
   }
   std::vector<PassRef> list;
   std::vector<int64_t> bytes;
-  bool draws = false;
   for (Made& made : passes) {
-    draws |= made.draws;
+    output.draws |= made.draws;
+    if (made.frame) made.pass = std::make_unique<FramePass>(std::move(*made.frame), target_);
     list.push_back(std::move(made.pass));
     bytes.push_back(made.output.bytes());
   }
-  return make_pass_program(input_, output, std::move(list), bytes, draws);
+  return make_pass_program(input_, std::move(output), std::move(list), bytes);
 }
 
 std::unique_ptr<const Program> Plan::finish() && {
   end_draft();
-  if (!passes_.empty()) passes_.back().output = field_;  // reshaped since
-  return program_of(std::move(passes_));
+  return program_of(std::move(passes_), {.field = field_, .scales = std::move(scales_)});  // reshaped since
 }
 
 std::optional<DeviceSplit> Plan::split() && {
   end_draft();
-  if (passes_.empty() || !passes_.back().tail) return std::nullopt;
+  if (passes_.empty()) return std::nullopt;
+  Made& last = passes_.back();
+  std::optional<Tail> tail = last.frame ? split_frame(last) : std::move(last.tail);
+  if (!tail) return std::nullopt;
   DeviceSplit out;
   for (const Written& written : written_) {
-    std::string& text = written.pass + 1 < passes_.size() ? out.host_text : out.device_text;
+    std::string& text = written.pixels || written.pass + 1 < passes_.size() ? out.host_text : out.device_text;
     text += concat(text.empty() ? "" : ", ", written.text);
   }
-  Made last = std::move(passes_.back());
-  passes_.pop_back();
-  out.tail = std::move(*last.tail);
+  out.tail = std::move(*tail);
   if (out.tail.geometry)
     out.geometry = make_geometry_program(field_.name, std::move(last.geometry), last.image);
-  if (!passes_.empty()) out.host = program_of(std::move(passes_));
+  if (!last.frame) passes_.pop_back();
+  if (!passes_.empty()) {
+    Field between = passes_.back().output;
+    out.host = program_of(std::move(passes_), {.field = std::move(between), .scales = {}});
+  }
   return out;
 }
 

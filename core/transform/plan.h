@@ -5,6 +5,9 @@
 // ends where padding would have to appear between element steps, where a shape is given up that the pass depends
 // on, and around one_hot.
 //
+// A frame begins with decode or with an operator on pixels that raw tensors have no pass for (resize, colour, ...);
+// from then on crops and flips are its views, casts and affine maps its tail, and chw and hwc only say how it ends.
+//
 // Failure: operators check their arguments against field() before they add anything; adding cannot fail.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -20,16 +23,19 @@
 #include "core/base/field.h"
 #include "core/base/simd.h"
 #include "core/transform/flat_pass.h"
+#include "core/transform/frame/frame_pass.h"
 #include "core/transform/geometry.h"
 #include "core/transform/image_pass.h"
 #include "core/transform/pass.h"
+#include "core/transform/programs.h"
 #include "core/transform/transform.h"
 
 namespace dataline {
 
 class Plan {
  public:
-  Plan(const Field& input, SimdTarget target);
+  // `settings` outlives the plan; `index`: of the field among the source's.
+  Plan(const Field& input, size_t index, const TransformSettings& settings, SimdTarget target);
 
   const Field& field() const { return field_; }
   int64_t place() const { return place_; }  // of the operator that is adding itself, in its field's list
@@ -41,6 +47,13 @@ class Plan {
   // The field as an image, by its axes (HW, HWC, CHW), or else by its shape: two dims are HW; of three, the one
   // of 1, 3 or 4 is C. Nothing when it is none or could be two.
   std::optional<ImageShape> image() const;
+  // A frame that crops, flips and layouts may join: one that began and was not reshaped since.
+  bool in_frame() const { return draft_.frame.has_value() && !draft_.shape_lost; }
+  bool decoded() const { return decoded_; }
+  const TransformSettings& settings() const { return *settings_; }
+  // Of the field's first record. kUnsupported when nobody can tell.
+  Result<ImageHeader> first_header() const;
+
   // Where channels lie, by the field's axes; nothing when they do not say.
   std::optional<Channels> channels() const;
 
@@ -53,6 +66,12 @@ class Plan {
   void add_padding(int64_t length, std::vector<std::byte> element);  // to `length` on the first dim
   void add_one_hot(int64_t classes, DType dtype);
 
+  // On a ragged u8 field of one dim. The limits are the settings'; `channels` and `dtype` are what comes out.
+  void add_decode(PixelMode mode, bool orient, int64_t channels, DType dtype);
+  // On what want_frame() took (operators/checks.h). `place` is filled in.
+  void add_view(ViewStep step);
+  void add_stage(FrameStageRef stage);
+
   std::unique_ptr<const Program> finish() &&;
   // The same in two parts, when a device can do the last pass.
   std::optional<DeviceSplit> split() &&;
@@ -60,6 +79,8 @@ class Plan {
  private:
   struct Made {
     PassRef pass;
+    std::unique_ptr<FramePlan> frame;  // instead of `pass`, which is made of it in the end
+    std::vector<ElementStep> steps;    // of the frame's tail
     Field output;
     bool draws = false;
     std::optional<Tail> tail;            // what it is to a device
@@ -77,11 +98,12 @@ class Plan {
     int64_t item_elements = 1;
     std::vector<ElementStep> steps;
     std::optional<ImagePlan> image;  // its chain is filled in at the end
+    std::optional<FramePlan> frame;  // the same
     std::optional<Channels> channels;
     std::optional<Padding> padding;
-    bool shape_lost = false;  // reshaped after `image` or `channels` was settled
+    bool shape_lost = false;  // reshaped after `image`, `frame` or `channels` was settled
 
-    bool empty() const { return steps.empty() && !image && !padding; }
+    bool empty() const { return steps.empty() && !image && !frame && !padding; }
   };
 
   void begin_draft();
@@ -91,20 +113,31 @@ class Plan {
   std::vector<std::byte> padded_element(const Padding& padding) const;
   void end_image(ElementChain chain);
   void end_flat(ElementChain chain);
-  std::unique_ptr<const Program> program_of(std::vector<Made> passes) const;
+  FramePlan& frame_draft(bool before_elements);
+  void begin_frame();
+  void set_frame(const FrameShape& shape);
+  void end_frame(ElementChain chain);
+  std::optional<Tail> split_frame(Made& made) const;
+  std::unique_ptr<const Program> program_of(std::vector<Made> passes, ProgramOutput output) const;
 
   Field input_;
+  size_t index_;
+  const TransformSettings* settings_;
   Field field_;
   SimdTarget target_;
   int64_t place_ = 0;
   bool pixels_ = false;  // the values are those of a u8 or u16, whatever the type now
+  bool decoded_ = false;
+  std::vector<PixelScale> scales_;  // from pixels to values; empty when these are none
   Draft draft_;
   std::vector<Made> passes_;
   struct Written {
     std::string_view text;
-    size_t pass = 0;  // the one that it joined
+    size_t pass = 0;      // the one that it joined
+    bool pixels = false;  // a frame's decoding, views and stages, which no device does
   };
   std::vector<Written> written_;
+  bool joined_frame_ = false;  // the operator that is adding itself did
 };
 
 }  // namespace dataline

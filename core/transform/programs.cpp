@@ -29,11 +29,26 @@ RowCopy row_copy(const FieldRows& rows, int64_t first, int64_t count, int64_t ro
   return copy;
 }
 
-class DenseCopy : public Program {
+class FieldProgram : public Program {
  public:
-  DenseCopy(const Field& input, Field output, SimdTarget target)
-      : output_(std::move(output)), row_bytes_(input.bytes()), kernel_(row_copy_kernel(target, row_bytes_)) {}
+  explicit FieldProgram(ProgramOutput output) : made_(std::move(output)), output_(made_.field) {}
   const Field& output() const override { return output_; }
+  bool draws() const override { return made_.draws; }
+  std::vector<PixelScale> pixel_scales() const override { return made_.scales; }
+
+ private:
+  ProgramOutput made_;
+
+ protected:
+  const Field& output_;
+};
+
+class DenseCopy : public FieldProgram {
+ public:
+  DenseCopy(const Field& input, ProgramOutput output, SimdTarget target)
+      : FieldProgram(std::move(output)),
+        row_bytes_(input.bytes()),
+        kernel_(row_copy_kernel(target, row_bytes_)) {}
   bool identity() const override { return true; }
   int64_t scratch_bytes() const override { return 0; }
 
@@ -48,16 +63,14 @@ class DenseCopy : public Program {
   }
 
  private:
-  Field output_;
   int64_t row_bytes_;
   RowCopyKernel kernel_;
 };
 
 // Rows of their own lengths.
-class RaggedCopy : public Program {
+class RaggedCopy : public FieldProgram {
  public:
-  explicit RaggedCopy(Field output) : output_(std::move(output)) {}
-  const Field& output() const override { return output_; }
+  using FieldProgram::FieldProgram;
   bool identity() const override { return true; }
   int64_t scratch_bytes() const override { return 0; }
 
@@ -81,20 +94,19 @@ class RaggedCopy : public Program {
 
  private:
   static constexpr int64_t kAhead = 4;
-  Field output_;
 };
 
-class FlatProgram : public Program {
+class FlatProgram : public FieldProgram {
  public:
-  FlatProgram(const Field& input, Field output, std::unique_ptr<const FlatPass> pass, SimdTarget target)
-      : output_(std::move(output)),
+  FlatProgram(const Field& input, ProgramOutput output, std::unique_ptr<const FlatPass> pass,
+              SimdTarget target)
+      : FieldProgram(std::move(output)),
         pass_(std::move(pass)),
         from_bytes_(input.bytes()),
         to_bytes_(output_.bytes()),
         elements_(from_bytes_ / dtype_bytes(input.dtype)),
         gather_(row_copy_kernel(target, from_bytes_)),
         gather_bytes_(from_bytes_ <= kSmallRowBytes ? round_up(kGroupRows * from_bytes_, 64) : 0) {}
-  const Field& output() const override { return output_; }
   bool identity() const override { return false; }
   int64_t scratch_bytes() const override { return gather_bytes_ + pass_->scratch_bytes(); }
 
@@ -137,7 +149,6 @@ class FlatProgram : public Program {
     }
   }
 
-  Field output_;
   std::unique_ptr<const FlatPass> pass_;
   int64_t from_bytes_;
   int64_t to_bytes_;
@@ -146,20 +157,42 @@ class FlatProgram : public Program {
   int64_t gather_bytes_;
 };
 
-class PassProgram : public Program {
+// One a pass.
+struct PassStates : public ProgramState {
+  std::vector<std::unique_ptr<ProgramState>> of_pass;
+};
+
+class PassProgram : public FieldProgram {
  public:
-  PassProgram(const Field& input, Field output, std::vector<PassRef> passes,
-              const std::vector<int64_t>& pass_bytes, bool draws)
-      : output_(std::move(output)), passes_(std::move(passes)), row_bytes_(input.bytes()), draws_(draws) {
+  PassProgram(const Field& input, ProgramOutput output, std::vector<PassRef> passes,
+              const std::vector<int64_t>& pass_bytes)
+      : FieldProgram(std::move(output)), passes_(std::move(passes)), row_bytes_(input.bytes()) {
     for (size_t i = 0; i < passes_.size(); ++i) {
       pass_scratch_bytes_ = std::max(pass_scratch_bytes_, passes_[i]->scratch_bytes());
       if (i + 1 < passes_.size()) between_bytes_ = std::max(between_bytes_, round_up(pass_bytes[i], 64));
     }
   }
-  const Field& output() const override { return output_; }
   bool identity() const override { return false; }
   int64_t scratch_bytes() const override { return 2 * between_bytes_ + pass_scratch_bytes_; }
-  bool draws() const override { return draws_; }
+  bool heavy() const override {
+    return std::any_of(passes_.begin(), passes_.end(), [](const PassRef& pass) { return pass->heavy(); });
+  }
+  int64_t state_bytes() const override {
+    int64_t total = 0;
+    for (const PassRef& pass : passes_) total += pass->state_bytes();
+    return total;
+  }
+  Result<std::unique_ptr<ProgramState>> make_state(HostMemory& memory) const override {
+    auto states = std::make_unique<PassStates>();
+    bool any = false;
+    for (const PassRef& pass : passes_) {
+      DL_ASSIGN_OR_RETURN(std::unique_ptr<ProgramState> state, pass->make_state(memory));
+      any |= state != nullptr;
+      states->of_pass.push_back(std::move(state));
+    }
+    if (!any) return std::unique_ptr<ProgramState>();
+    return std::unique_ptr<ProgramState>(std::move(states));
+  }
 
   void run(const FieldRows& rows) const override {
     RowContext context;
@@ -173,7 +206,7 @@ class PassProgram : public Program {
       if (i + ahead < rows.count) prefetch(rows, i + ahead);
       context.row = i;
       const int64_t written = rows.source[i] == nullptr ? -1 : run_row(context);
-      if (output_.kind == FieldKind::kRagged) rows.target_bytes[i] = std::max<int64_t>(written, 0);
+      if (output_.bytes() < 0) rows.target_bytes[i] = std::max<int64_t>(written, 0);
     }
   }
 
@@ -182,14 +215,16 @@ class PassProgram : public Program {
     prefetch_row(rows.source[row], rows.source_offset, row_bytes_ < 0 ? kFirstBytes : row_bytes_);
   }
 
-  int64_t run_row(const RowContext& context) const {
+  int64_t run_row(RowContext& context) const {
     const FieldRows& rows = *context.rows;
+    const auto* states = static_cast<const PassStates*>(rows.state);
     const std::byte* from = rows.source[context.row] + rows.source_offset;
     int64_t bytes = row_bytes_ < 0 ? rows.source_bytes[context.row] : row_bytes_;
     for (size_t i = 0; i < passes_.size(); ++i) {
       const bool last = i + 1 == passes_.size();
       std::byte* to = last ? rows.target + context.row * rows.target_stride
                            : rows.scratch + static_cast<int64_t>(i % 2) * between_bytes_;
+      context.state = states != nullptr ? states->of_pass[i].get() : nullptr;
       bytes = passes_[i]->run(context, from, bytes, to, last ? rows.target_stride : between_bytes_);
       if (bytes < 0) return bytes;
       from = to;
@@ -197,30 +232,29 @@ class PassProgram : public Program {
     return bytes;
   }
 
-  Field output_;
   std::vector<PassRef> passes_;
   int64_t row_bytes_;  // -1: ragged
-  bool draws_;
   int64_t between_bytes_ = 0;
   int64_t pass_scratch_bytes_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<const Program> make_copy_program(const Field& input, const Field& output, SimdTarget target) {
-  if (input.kind == FieldKind::kRagged) return std::make_unique<RaggedCopy>(output);
-  return std::make_unique<DenseCopy>(input, output, target);
+std::unique_ptr<const Program> make_copy_program(const Field& input, ProgramOutput output,
+                                                 SimdTarget target) {
+  if (input.kind == FieldKind::kRagged) return std::make_unique<RaggedCopy>(std::move(output));
+  return std::make_unique<DenseCopy>(input, std::move(output), target);
 }
 
-std::unique_ptr<const Program> make_flat_program(const Field& input, const Field& output,
+std::unique_ptr<const Program> make_flat_program(const Field& input, ProgramOutput output,
                                                  std::unique_ptr<const FlatPass> pass, SimdTarget target) {
-  return std::make_unique<FlatProgram>(input, output, std::move(pass), target);
+  return std::make_unique<FlatProgram>(input, std::move(output), std::move(pass), target);
 }
 
-std::unique_ptr<const Program> make_pass_program(const Field& input, const Field& output,
+std::unique_ptr<const Program> make_pass_program(const Field& input, ProgramOutput output,
                                                  std::vector<PassRef> passes,
-                                                 const std::vector<int64_t>& pass_bytes, bool draws) {
-  return std::make_unique<PassProgram>(input, output, std::move(passes), pass_bytes, draws);
+                                                 const std::vector<int64_t>& pass_bytes) {
+  return std::make_unique<PassProgram>(input, std::move(output), std::move(passes), pass_bytes);
 }
 
 }  // namespace dataline

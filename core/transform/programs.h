@@ -14,15 +14,22 @@
 
 namespace dataline {
 
-std::unique_ptr<const Program> make_copy_program(const Field& input, const Field& output, SimdTarget target);
+// What a program's rows are, whatever makes them.
+struct ProgramOutput {
+  Field field;
+  std::vector<PixelScale> scales;
+  bool draws = false;
+};
+
+std::unique_ptr<const Program> make_copy_program(const Field& input, ProgramOutput output, SimdTarget target);
 
 // A dense field whose rows are mapped element by element, without a tail.
-std::unique_ptr<const Program> make_flat_program(const Field& input, const Field& output,
+std::unique_ptr<const Program> make_flat_program(const Field& input, ProgramOutput output,
                                                  std::unique_ptr<const FlatPass> pass, SimdTarget target);
 
-// `pass_bytes`: what each pass writes, at most; the last one's is not used. `draws`: one of them does.
-std::unique_ptr<const Program> make_pass_program(const Field& input, const Field& output,
+// `pass_bytes`: what each pass writes, at most; the last one's is not used.
+std::unique_ptr<const Program> make_pass_program(const Field& input, ProgramOutput output,
                                                  std::vector<PassRef> passes,
-                                                 const std::vector<int64_t>& pass_bytes, bool draws);
+                                                 const std::vector<int64_t>& pass_bytes);
 
 }  // namespace dataline

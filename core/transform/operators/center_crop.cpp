@@ -10,14 +10,33 @@ enum Argument : size_t { kSize };
 // Half of the margin, rounded to even as Python's round() does and so torchvision.
 int64_t half(int64_t margin) { return margin % 2 == 0 ? margin / 2 : (margin + 1) / 4 * 2; }
 
+Status want_inside(const Arguments& arguments, const Size& size, int64_t height, int64_t width) {
+  if (size.height <= height && size.width <= width) return Status::ok();
+  return arguments.fault_at(kSize, "expected at most ", shape_text(std::vector{height, width}),
+                            ", the image, got ", shape_text(std::vector{size.height, size.width}));
+}
+
+// Of a frame whose size varies, too large a crop is an error of the record.
+Status add_center_view(const Arguments& arguments, Plan& plan) {
+  const FrameShape shape = frame_of(plan);
+  DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, kSize));
+  if (shape.fixed()) DL_RETURN_IF_ERROR(want_inside(arguments, size, shape.height, shape.width));
+  DL_RETURN_IF_ERROR(want_countable(arguments, {size.height, size.width, shape.channels}));
+  ViewStep step;
+  step.kind = ViewStep::Kind::kCenterCrop;
+  step.height = size.height;
+  step.width = size.width;
+  plan.add_view(step);
+  return Status::ok();
+}
+
 }  // namespace
 
 Status add_center_crop(const Arguments& arguments, Plan& plan) {
+  if (plan.in_frame()) return add_center_view(arguments, plan);
   DL_ASSIGN_OR_RETURN(const ImageShape image, want_image(arguments, plan));
   DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, kSize));
-  if (size.height > image.height || size.width > image.width)
-    return arguments.fault_at(kSize, "expected at most ", shape_text(std::vector{image.height, image.width}),
-                              ", the image, got ", shape_text(std::vector{size.height, size.width}));
+  DL_RETURN_IF_ERROR(want_inside(arguments, size, image.height, image.width));
   GeometryStep step;
   step.kind = GeometryStep::Kind::kCrop;
   step.height = size.height;

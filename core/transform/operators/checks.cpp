@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/operators/checks.h"
 
+#include <array>
+#include <cmath>
+
 #include "core/base/checked.h"
 #include "core/base/text.h"
 
 namespace dataline {
 
 Status want_dense(const Arguments& arguments, const Plan& plan) {
-  if (plan.field().kind == FieldKind::kDense) return Status::ok();
+  const Field& field = plan.field();
+  if (field.varies())
+    return arguments.fault("expected samples of one size, got ", field_type_text(field),
+                           ", which differ; resize or a crop makes them equal");
+  if (field.kind == FieldKind::kDense) return Status::ok();
   return arguments.fault("expected samples of one shape, got ", field_type_text(plan.field()),
                          ", whose length varies; pad_to makes them equal");
 }
@@ -30,6 +37,30 @@ Result<ImageShape> want_image(const Arguments& arguments, const Plan& plan) {
   return arguments.fault("expected axes HW, HWC or CHW, got ", field.axes);
 }
 
+FrameShape frame_of(const Plan& plan) {
+  const std::optional<ImageShape> image = plan.image();
+  return image ? FrameShape{image->height, image->width, image->channels} : FrameShape();
+}
+
+Result<FrameShape> want_frame(const Arguments& arguments, const Plan& plan) {
+  const Field& field = plan.field();
+  if (field.kind == FieldKind::kRagged && field.dtype == DType::kU8 && field.shape.size() == 1)
+    return arguments.fault("expected an image, got ", field_type_text(field),
+                           ", encoded bytes: put decode before");
+  if (!(plan.in_frame() && field.dtype == DType::kU8)) {
+    if (field.dtype != DType::kU8)
+      return arguments.fault("expected u8 pixels, got ", dtype_name(field.dtype),
+                             field.dtype == DType::kU16 ? ": decode without mode=unchanged gives u8"
+                                                        : ": put it before casts and normalize");
+    DL_ASSIGN_OR_RETURN(const ImageShape image, want_image(arguments, plan));
+    static_cast<void>(image);
+  }
+  const FrameShape shape = frame_of(plan);
+  if (shape.channels != 1 && shape.channels != 3 && shape.channels != 4)
+    return arguments.fault("expected 1, 3 or 4 channels, got ", shape.channels);
+  return shape;
+}
+
 Status want_countable(const Arguments& arguments, const std::vector<int64_t>& shape) {
   const std::optional<int64_t> elements = checked_product(shape);
   const std::optional<int64_t> bytes =
@@ -43,6 +74,31 @@ Result<Size> size_argument(const Arguments& arguments, size_t index) {
   if (sides.size() > 2)
     return arguments.fault_at(index, "expected one side or [height, width], got ", arguments.text_of(index));
   return Size{sides.front(), sides.back()};
+}
+
+Result<double> probability_argument(const Arguments& arguments, size_t index, double fallback) {
+  if (!arguments.given(index)) return fallback;
+  DL_ASSIGN_OR_RETURN(const double value, arguments.number(index));
+  if (value >= 0 && value <= 1) return value;
+  return arguments.fault_at(index, "expected a number from 0 to 1, got ", arguments.text_of(index));
+}
+
+Result<Filter> filter_argument(const Arguments& arguments, size_t index) {
+  if (!arguments.given(index)) return Filter::kBilinear;
+  DL_ASSIGN_OR_RETURN(const size_t choice,
+                      arguments.choice(index, std::array<std::string_view, 5>{"nearest", "bilinear",
+                                                                              "bicubic", "area", "lanczos"}));
+  return std::array{Filter::kNearest, Filter::kBilinear, Filter::kBicubic, Filter::kArea,
+                    Filter::kLanczos}[choice];
+}
+
+Result<Range> range_argument(const Arguments& arguments, size_t index, Range fallback) {
+  if (!arguments.given(index)) return fallback;
+  DL_ASSIGN_OR_RETURN(const std::vector<double> ends, arguments.numbers(index));
+  if (ends.size() == 2 && ends[0] > 0 && ends[0] <= ends[1] && std::isfinite(ends[1]))
+    return Range{ends[0], ends[1]};
+  return arguments.fault_at(index, "expected two numbers above 0, the smaller first, got ",
+                            arguments.text_of(index));
 }
 
 }  // namespace dataline

@@ -13,8 +13,12 @@ constexpr int64_t kMostSide = int64_t{1}
                               << 24;  // pixels or steps on one side; keeps sums of sides far from overflow
 
 Status want_dense(const Arguments& arguments, const Plan& plan);
-Status want_real(const Arguments& arguments, const Plan& plan);  // not complex
-Result<ImageShape> want_image(const Arguments& arguments, const Plan& plan);
+Status want_real(const Arguments& arguments, const Plan& plan);               // not complex
+Result<ImageShape> want_image(const Arguments& arguments, const Plan& plan);  // of one size
+// A frame of u8 with 1, 3 or 4 channels, or what can become one: what Plan::add_view() and add_stage() take.
+Result<FrameShape> want_frame(const Arguments& arguments, const Plan& plan);
+// The frame that a plan is in, for crops and flips, which take any pixels.
+FrameShape frame_of(const Plan& plan);
 // That a sample of this shape has a byte count, for any dtype.
 Status want_countable(const Arguments& arguments, const std::vector<int64_t>& shape);
 // "size": one side for both, [height, width] or heightxwidth.
@@ -23,5 +27,15 @@ struct Size {
   int64_t width = 0;
 };
 Result<Size> size_argument(const Arguments& arguments, size_t index);
+// "p": from 0 to 1.
+Result<double> probability_argument(const Arguments& arguments, size_t index, double fallback);
+// "filter": nearest, bilinear, bicubic, area or lanczos.
+Result<Filter> filter_argument(const Arguments& arguments, size_t index);
+// Two numbers above 0, the first not above the second.
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+Result<Range> range_argument(const Arguments& arguments, size_t index, Range fallback);
 
 }  // namespace dataline

@@ -16,6 +16,10 @@ Status add_layout(const Arguments& arguments, Plan& plan, ImageLayout layout) {
     plan.add_layout(image, layout);
     return Status::ok();
   }
+  if (plan.in_frame()) {
+    plan.add_layout(*plan.image(), layout);
+    return Status::ok();
+  }
   DL_ASSIGN_OR_RETURN(const ImageShape image, want_image(arguments, plan));
   plan.add_layout(image, layout);
   return Status::ok();

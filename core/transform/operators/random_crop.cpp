@@ -20,9 +20,37 @@ Status read_padding(const Arguments& arguments, GeometryStep& step) {
   return Status::ok();
 }
 
+Status want_inside(const Arguments& arguments, const GeometryStep& step, int64_t height, int64_t width) {
+  height += step.pad_top + step.pad_bottom;
+  width += step.pad_left + step.pad_right;
+  if (step.height <= height && step.width <= width) return Status::ok();
+  return arguments.fault_at(kSize, "expected at most ", shape_text(std::vector{height, width}),
+                            ", the image with its padding, got ",
+                            shape_text(std::vector{step.height, step.width}));
+}
+
+// Of a frame whose size varies, too large a crop is an error of the record.
+Status add_random_view(const Arguments& arguments, Plan& plan) {
+  const FrameShape shape = frame_of(plan);
+  DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, kSize));
+  GeometryStep wanted;
+  wanted.height = size.height;
+  wanted.width = size.width;
+  DL_RETURN_IF_ERROR(read_padding(arguments, wanted));
+  if (shape.fixed()) DL_RETURN_IF_ERROR(want_inside(arguments, wanted, shape.height, shape.width));
+  DL_RETURN_IF_ERROR(want_countable(arguments, {size.height, size.width, shape.channels}));
+  ViewStep step;
+  step.kind = ViewStep::Kind::kRandomCrop;
+  step.height = size.height;
+  step.width = size.width;
+  plan.add_view(step);
+  return Status::ok();
+}
+
 }  // namespace
 
 Status add_random_crop(const Arguments& arguments, Plan& plan) {
+  if (plan.in_frame()) return add_random_view(arguments, plan);
   DL_ASSIGN_OR_RETURN(const ImageShape image, want_image(arguments, plan));
   DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, kSize));
   GeometryStep step;
@@ -31,14 +59,9 @@ Status add_random_crop(const Arguments& arguments, Plan& plan) {
   step.height = size.height;
   step.width = size.width;
   DL_RETURN_IF_ERROR(read_padding(arguments, step));
-  const int64_t height = step.pad_top + image.height + step.pad_bottom;
-  const int64_t width = step.pad_left + image.width + step.pad_right;
-  if (size.height > height || size.width > width)
-    return arguments.fault_at(kSize, "expected at most ", shape_text(std::vector{height, width}),
-                              ", the image with its padding, got ",
-                              shape_text(std::vector{size.height, size.width}));
+  DL_RETURN_IF_ERROR(want_inside(arguments, step, image.height, image.width));
   DL_RETURN_IF_ERROR(want_countable(arguments, {size.height, size.width, image.channels}));
-  const bool pads = height > image.height || width > image.width;
+  const bool pads = step.pad_top + step.pad_bottom + step.pad_left + step.pad_right > 0;
   DL_ASSIGN_OR_RETURN(std::vector<std::byte> fill,
                       arguments.elements(kFill, plan.field().dtype, image.channels));
   plan.add_geometry(step, image, pads ? std::move(fill) : std::vector<std::byte>());

@@ -72,7 +72,7 @@ std::vector<SimdTarget> simd_targets() {
 
 RunResult run_transform(std::string_view text, const Field& field,
                         const std::vector<std::vector<std::byte>>& rows, const RunSetup& setup) {
-  auto compiled = compile_transforms_for(setup.target, text, std::span(&field, 1));
+  auto compiled = compile_transforms_for(setup.target, text, std::span(&field, 1), setup.settings);
   if (!compiled.is_ok()) {
     ADD_FAILURE() << text << ": " << compiled.status().message();
     return {};
@@ -85,7 +85,7 @@ RunResult run_program(const Program& program, std::string_view text,
   RunResult result;
   result.output = program.output();
   result.identity = program.identity();
-  const bool ragged = result.output.kind == FieldKind::kRagged;
+  const bool sized = result.output.bytes() < 0;  // each row says how long it is
   const int64_t count = static_cast<int64_t>(rows.size());
   const int64_t stride = setup.target_stride >= 0 ? setup.target_stride : result.output.bytes();
   const int64_t scratch_bytes = program.scratch_bytes();
@@ -94,6 +94,14 @@ RunResult run_program(const Program& program, std::string_view text,
   std::byte* const to = aligned(target) + kGuardBytes;
   const Sources sources = lay_out(rows, setup);
   std::vector<int64_t> written(rows.size(), -1);
+  if (result.output.varies()) result.extents.resize(rows.size());
+  const auto memory = HostMemory::create({});
+  auto state = program.make_state(*memory);
+  if (!state.is_ok()) {
+    ADD_FAILURE() << text << ": " << state.status().message();
+    return {};
+  }
+  EXPECT_LE(memory->in_use_bytes(), program.state_bytes()) << text;
   for (int64_t first = 0; first < count; first += setup.run_rows) {
     const auto at = static_cast<size_t>(first);
     RowErrors errors;
@@ -105,7 +113,9 @@ RunResult run_program(const Program& program, std::string_view text,
     run.contiguous = setup.contiguous && setup.absent.empty();
     run.target = to + first * stride;
     run.target_stride = stride;
-    run.target_bytes = ragged ? &written[at] : nullptr;
+    run.target_bytes = sized ? &written[at] : nullptr;
+    run.target_extents = result.extents.empty() ? nullptr : &result.extents[at];
+    run.state = state.value().get();
     run.first_slot = setup.first_slot + static_cast<int64_t>(at);
     run.seed = setup.seed;
     run.epoch = setup.epoch;
@@ -122,7 +132,7 @@ RunResult run_program(const Program& program, std::string_view text,
   for (int64_t row : setup.absent)
     EXPECT_TRUE(untouched(to + row * stride, stride)) << text << ": touched the place of absent row " << row;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t bytes = ragged ? written[static_cast<size_t>(i)] : result.output.bytes();
+    const int64_t bytes = sized ? written[static_cast<size_t>(i)] : result.output.bytes();
     EXPECT_TRUE(untouched(to + i * stride + bytes, stride - bytes)) << text << ": wrote behind row " << i;
     result.rows.emplace_back(to + i * stride, to + i * stride + bytes);
   }

@@ -24,7 +24,8 @@ struct RunSetup {
   int64_t misalignment = 0;    // bytes that each row starts after an aligned place
   int64_t source_offset = 0;   // bytes before each row that the program is told to skip
   bool contiguous = false;     // rows side by side, and said so
-  int64_t target_stride = -1;  // -1: the output's bytes
+  int64_t target_stride = -1;  // -1: the output's bytes, which then must be known
+  TransformSettings settings;
   uint64_t seed = 0;
   int64_t epoch = 0;
   int64_t first_slot = 0;
@@ -34,7 +35,8 @@ struct RunSetup {
 struct RunResult {
   Field output;
   bool identity = false;
-  std::vector<std::vector<std::byte>> rows;  // ragged: as long as reported
+  std::vector<std::vector<std::byte>> rows;  // ragged and varying: as long as reported
+  std::vector<RowExtent> extents;            // varying only
   std::vector<RowError> errors;              // rows counted over all runs
 };
 
