@@ -184,6 +184,16 @@ void Plan::add_one_hot(int64_t classes, DType dtype) {
   begin_draft();
 }
 
+void Plan::add_pass(PassRef pass, bool draws) {
+  end_draft();
+  Made made;
+  made.pass = std::move(pass);
+  made.output = field_;
+  made.draws = draws;
+  passes_.push_back(std::move(made));
+  begin_draft();
+}
+
 // The padding element after the steps that follow it. None of them differs by channel.
 std::vector<std::byte> Plan::padded_element(const Padding& padding) const {
   const std::vector<ElementStep> after(draft_.steps.begin() + static_cast<int64_t>(padding.step),

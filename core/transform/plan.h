@@ -49,6 +49,8 @@ class Plan {
   std::optional<ImageShape> image() const;
   // A frame that crops, flips and layouts may join: one that began and was not reshaped since.
   bool in_frame() const { return draft_.frame.has_value() && !draft_.shape_lost; }
+  // The same, with pixels as they were decoded or stored: no casts or affine maps since.
+  bool in_pixels() const { return in_frame() && draft_.steps.empty(); }
   bool decoded() const { return decoded_; }
   const TransformSettings& settings() const { return *settings_; }
   // Of the field's first record. kUnsupported when nobody can tell.
@@ -71,6 +73,8 @@ class Plan {
   // On what want_frame() took (operators/checks.h). `place` is filled in.
   void add_view(ViewStep step);
   void add_stage(FrameStageRef stage);
+  // A pass of its own on rows of one size, whose type it keeps.
+  void add_pass(PassRef pass, bool draws);
 
   std::unique_ptr<const Program> finish() &&;
   // The same in two parts, when a device can do the last pass.

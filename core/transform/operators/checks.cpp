@@ -25,8 +25,17 @@ Status want_real(const Arguments& arguments, const Plan& plan) {
   return arguments.fault("expected real numbers, got ", dtype_name(dtype));
 }
 
+Status want_decoded(const Arguments& arguments, const Plan& plan) {
+  const Field& field = plan.field();
+  if (field.kind != FieldKind::kRagged || field.dtype != DType::kU8 || field.shape.size() != 1)
+    return Status::ok();
+  return arguments.fault("expected an image, got ", field_type_text(field),
+                         ", encoded bytes: put decode before");
+}
+
 Result<ImageShape> want_image(const Arguments& arguments, const Plan& plan) {
   const Field& field = plan.field();
+  DL_RETURN_IF_ERROR(want_decoded(arguments, plan));
   DL_RETURN_IF_ERROR(want_dense(arguments, plan));
   if (std::optional<ImageShape> image = plan.image()) return *image;
   if (field.axes.empty() && field.shape.size() == 3)
@@ -44,16 +53,18 @@ FrameShape frame_of(const Plan& plan) {
 
 Result<FrameShape> want_frame(const Arguments& arguments, const Plan& plan) {
   const Field& field = plan.field();
-  if (field.kind == FieldKind::kRagged && field.dtype == DType::kU8 && field.shape.size() == 1)
-    return arguments.fault("expected an image, got ", field_type_text(field),
-                           ", encoded bytes: put decode before");
-  if (!(plan.in_frame() && field.dtype == DType::kU8)) {
-    if (field.dtype != DType::kU8)
-      return arguments.fault("expected u8 pixels, got ", dtype_name(field.dtype),
-                             field.dtype == DType::kU16 ? ": decode without mode=unchanged gives u8"
-                                                        : ": put it before casts and normalize");
-    DL_ASSIGN_OR_RETURN(const ImageShape image, want_image(arguments, plan));
-    static_cast<void>(image);
+  DL_RETURN_IF_ERROR(want_decoded(arguments, plan));
+  if (field.dtype == DType::kU16)
+    return arguments.fault("expected u8 pixels, got u16: decode without mode=unchanged gives u8");
+  if (field.dtype != DType::kU8)
+    return arguments.fault("expected u8 pixels, got ", dtype_name(field.dtype),
+                           ": put it before casts and normalize");
+  if (!plan.in_pixels()) {
+    if (field.varies())
+      return arguments.fault("expected samples of one size, got ", field_type_text(field),
+                             ", which differ; put it before the casts");
+    Result<ImageShape> image = want_image(arguments, plan);
+    if (!image.is_ok()) return image.take_status();
   }
   const FrameShape shape = frame_of(plan);
   if (shape.channels != 1 && shape.channels != 3 && shape.channels != 4)

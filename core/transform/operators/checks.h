@@ -13,7 +13,8 @@ constexpr int64_t kMostSide = int64_t{1}
                               << 24;  // pixels or steps on one side; keeps sums of sides far from overflow
 
 Status want_dense(const Arguments& arguments, const Plan& plan);
-Status want_real(const Arguments& arguments, const Plan& plan);               // not complex
+Status want_real(const Arguments& arguments, const Plan& plan);     // not complex
+Status want_decoded(const Arguments& arguments, const Plan& plan);  // not ragged bytes, as encoded images are
 Result<ImageShape> want_image(const Arguments& arguments, const Plan& plan);  // of one size
 // A frame of u8 with 1, 3 or 4 channels, or what can become one: what Plan::add_view() and add_stage() take.
 Result<FrameShape> want_frame(const Arguments& arguments, const Plan& plan);

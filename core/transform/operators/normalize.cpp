@@ -91,6 +91,7 @@ Status want_channels(const Arguments& arguments, const Plan& plan, size_t values
 }  // namespace
 
 Status add_normalize(const Arguments& arguments, Plan& plan) {
+  if (arguments.given(kPreset)) DL_RETURN_IF_ERROR(want_decoded(arguments, plan));
   DL_ASSIGN_OR_RETURN(const double most, maximum(arguments, plan));
   DL_ASSIGN_OR_RETURN(const Statistics given, statistics(arguments, plan));
   for (const auto& [values, index] : {std::pair(given.mean.size(), kMean), {given.deviation.size(), kStd}}) {
