@@ -36,7 +36,8 @@ std::string_view by_content(const Peek& file) {
   bool gzip = is_gzip(file.bytes());
   std::string_view packed = file.path;
   if (gzip && packed.ends_with(".gz")) packed.remove_suffix(3);
-  bool other = packed.ends_with(".npy") || packed.ends_with(".bin") || packed.ends_with(".tar");
+  bool other = packed.ends_with(".npy") || packed.ends_with(".bin") || packed.ends_with(".tar") ||
+               packed.ends_with(".tgz");
   return gzip && !other ? "idx" : "";
 }
 
@@ -53,7 +54,9 @@ Status refuse_strangers(const Peek& file) {
   DL_RETURN_IF_ERROR(refuse_stand_ins(file));
   std::string what = describe_first_bytes(file.bytes());
   if (what.starts_with("bytes ") || file.count == 0) return Status::ok();
-  return error(Code::kUnsupported, file.path, ": offset 0: this is ", what, ", which is not read");
+  const bool archive = file.path.find(".tar.") != std::string::npos || file.path.ends_with(".tgz");
+  return error(Code::kUnsupported, file.path, ": offset 0: this is ", what, ", which is not read",
+               archive ? "; a compressed archive has no random access: unpack it first" : "");
 }
 
 Status not_recognised(const std::string& path, std::string_view what) {

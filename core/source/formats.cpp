@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/formats.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
+#include "core/base/text.h"
 #include "core/source/directory.h"
 #include "core/source/idx.h"
 #include "core/source/image_sets.h"
@@ -12,6 +14,7 @@
 #include "core/source/peek.h"
 #include "core/source/raw.h"
 #include "core/source/record_fields.h"
+#include "core/source/tar.h"
 #include "core/source/tokens.h"
 
 namespace dataline {
@@ -86,12 +89,46 @@ Result<OpenOne> configure_image_set(const Uri& uri) {
   });
 }
 
+// `fields=image,label`: names, each once.
+Result<std::vector<std::string>> wanted_fields(const Uri& uri) {
+  std::vector<std::string> names;
+  const UriKey* key = uri.find("fields");
+  if (key == nullptr) return names;
+  for (std::string_view name : split(key->value, ',')) {
+    if (name.empty())
+      return uri_error(key->value_column, "fields='", key->value, "': expected names, as in image,label");
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      return uri_error(key->value_column, "fields='", key->value, "': '", name, "' is named twice");
+    }
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+Result<OpenOne> configure_tar(const Uri& uri) {
+  constexpr std::string_view kLabelTypes[] = {"i64", "u8"};
+  constexpr std::string_view kEnds[] = {"required", "optional"};
+  TarOptions options;
+  DL_ASSIGN_OR_RETURN(std::string_view label_dtype, uri_word(uri, "label_dtype", "i64", kLabelTypes));
+  options.label_u8 = label_dtype == "u8";
+  DL_ASSIGN_OR_RETURN(std::string_view end, uri_word(uri, "end", "required", kEnds));
+  options.end_optional = end == "optional";
+  if (const UriKey* image = uri.find("image")) options.image = image->value;
+  DL_ASSIGN_OR_RETURN(options.fields, wanted_fields(uri));
+  return OpenOne([options](const std::string& path, const OpenContext& context) {
+    return open_tar(path, options, context);
+  });
+}
+
 bool is_npy_member(const std::string&, std::string_view name, const OpenContext&) {
   return name.ends_with(".npy");
 }
 bool is_raw_member(const std::string&, std::string_view, const OpenContext&) { return true; }
 bool is_tokens_member(const std::string&, std::string_view name, const OpenContext&) {
   return name.ends_with(".bin") || name.ends_with(".npy");
+}
+bool is_tar_member(const std::string&, std::string_view name, const OpenContext&) {
+  return name.ends_with(".tar");
 }
 bool is_idx_member(const std::string& directory, std::string_view name, const OpenContext& context) {
   std::string_view plain = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
@@ -103,6 +140,7 @@ bool is_idx_member(const std::string& directory, std::string_view name, const Op
 constexpr std::string_view kNpyKeys[] = {"trailing", "dtype"};
 constexpr std::string_view kRawKeys[] = {"dtype", "shape", "fields", "header", "partial"};
 constexpr std::string_view kTokensKeys[] = {"length", "stride", "views", "dtype"};
+constexpr std::string_view kTarKeys[] = {"label_dtype", "fields", "image", "end"};
 constexpr std::string_view kImageSetKeys[] = {"split", "label_dtype"};
 
 constexpr Format kFormats[] = {
@@ -114,7 +152,7 @@ constexpr Format kFormats[] = {
     Format{"cifar100", kImageSetKeys, false, configure_image_set<open_cifar100>},
     Format{"tokens", kTokensKeys, false, configure_tokens, is_tokens_member, "*.bin, *.npy"},
     Format{"folder"},
-    Format{"tar"},
+    Format{"tar", kTarKeys, false, configure_tar, is_tar_member, "*.tar", true},
 };
 
 constexpr auto kNames = [] {

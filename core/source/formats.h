@@ -27,6 +27,7 @@ struct Format {
   bool (*is_member)(const std::string& directory, std::string_view file_name,
                     const OpenContext& context) = nullptr;
   std::string_view members = {};  // the same in words: "*.npy"
+  bool ranges = false;            // {000..127} in a path stands for that many files
 };
 
 std::span<const Format> formats();

@@ -13,6 +13,7 @@
 #include "core/source/flat_file.h"
 #include "core/source/formats.h"
 #include "core/source/forward.h"
+#include "core/source/shard_ranges.h"
 #include "core/source/uri.h"
 #include "core/source/zip.h"
 
@@ -49,6 +50,17 @@ Result<Files> files_of(const Format& format, const std::string& path, const Open
   if (!files.empty()) return files;
   return error(Code::kEmpty, path, ": no ", format.name, " files (", format.members, ") among the ",
                names.size(), " in this directory");
+}
+
+// The files behind one path of the URI, of which a format may write several as one.
+Result<Files> files_of(const Uri& uri, const Format& format, const UriPath& path,
+                       const OpenContext& context) {
+  // A bare path is literal.
+  const std::string_view text = uri.text_of(path);
+  const bool literal =
+      uri.text.size() == path.path.size() || text.find_first_of("{}") == std::string_view::npos;
+  if (!format.ranges || literal) return files_of(format, path.path, context);
+  return expand_ranges(text, path.path_column);
 }
 
 // Opens all files of a URI, one after another, with an eye on the cancel token and the log.
@@ -110,7 +122,7 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
   std::vector<Files> files;
   size_t file_count = 0;
   for (const UriPath& path : uri.paths) {
-    DL_ASSIGN_OR_RETURN(Files found, files_of(format, path.path, context));
+    DL_ASSIGN_OR_RETURN(Files found, files_of(uri, format, path, context));
     file_count += found.size();
     files.push_back(std::move(found));
   }

@@ -93,6 +93,8 @@ Result<UriPath> parse_path(Piece piece) {
     piece = piece.from(equals + 1);
   }
   if (piece.text.empty()) return uri_error(piece.column, "a path is missing");
+  path.path_column = piece.column;
+  path.path_bytes = static_cast<int64_t>(piece.text.size());
   DL_ASSIGN_OR_RETURN(path.path, decode(piece));
   return path;
 }
@@ -161,7 +163,7 @@ Result<Uri> parse_uri(std::string_view text) {
   if (colon == std::string_view::npos) {
     if (size_t nul = text.find('\0'); nul != std::string_view::npos)
       return uri_error(static_cast<int64_t>(nul) + 1, "a NUL byte");
-    uri.paths.push_back({{}, uri.text, 1});
+    uri.paths.push_back({{}, uri.text, 1, 1, static_cast<int64_t>(text.size())});
     return uri;
   }
   uri.scheme = text.substr(0, colon);
@@ -172,6 +174,8 @@ Result<Uri> parse_uri(std::string_view text) {
   if (question != std::string_view::npos) DL_RETURN_IF_ERROR(parse_keys(rest.from(question + 1), uri));
   return uri;
 }
+
+Result<std::string> uri_decode(std::string_view text, int64_t column) { return decode({text, column}); }
 
 std::string uri_escape(std::string_view text) {
   constexpr std::string_view kSpecial = "%,?&=";

@@ -27,6 +27,8 @@ struct UriPath {
   std::string name;  // of `name=path`, else empty
   std::string path;  // decoded
   int64_t column = 0;
+  int64_t path_column = 0;  // after `name=`
+  int64_t path_bytes = 0;   // as it stands in the text, not decoded
 };
 
 struct UriKey {
@@ -44,9 +46,17 @@ struct Uri {
 
   bool named() const { return !paths.front().name.empty(); }
   const UriKey* find(std::string_view key) const;  // null when absent
+  // A path as it stands in `text`.
+  std::string_view text_of(const UriPath& path) const {
+    return std::string_view(text).substr(static_cast<size_t>(path.path_column - 1),
+                                         static_cast<size_t>(path.path_bytes));
+  }
 };
 
 Result<Uri> parse_uri(std::string_view text);
+
+// %XX decoded; `column` is that of text[0].
+Result<std::string> uri_decode(std::string_view text, int64_t column);
 
 // `text` with `% , ? & =` written as %XX: fit for a path or a value of a URI.
 std::string uri_escape(std::string_view text);

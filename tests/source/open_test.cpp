@@ -152,7 +152,6 @@ TEST_F(OpenTest, WhatDoesNotFitIsRefusedWithTheColumn) {
       {"nonsense:%d", 1, Code::kBadUri, "written ./nonsense:"},
       {"NPY:%d/a.npy", 1, Code::kBadUri, "unknown scheme 'NPY'"},
       {"folder:%d", 1, Code::kUnsupported, "scheme 'folder' comes with a later release"},
-      {"tar:%d", 1, Code::kUnsupported, "scheme 'tar' comes with a later release"},
       {"npy:%d/a.npy?trailin=ignore", 14, Code::kBadUri,
        "npy has no key 'trailin', did you mean 'trailing'?"},
       {"npy:%d/a.npy?length=4", 14, Code::kBadUri, "(keys: trailing, dtype, axes)"},
