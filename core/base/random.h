@@ -14,6 +14,7 @@ enum class Domain : uint64_t {
   kWeighted = 3,
   kReplacement = 4,  // which sample stands in for a bad one: a = slot, b = attempt
   kAugment = 5,      // a = slot, b = operator's place (with the draw's number in the high half)
+  kMix = 6,          // of whole batches: a = step, b as above
 };
 
 // Finalizer of splitmix64 (Steele, Lea, Flood 2014; constants by Stafford, "Mix13"): a bijection of 64 bits
