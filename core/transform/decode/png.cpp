@@ -105,8 +105,9 @@ Status PngDecoder::open(Bytes encoded, const ImageHeader& header) {
   packed_bytes_ = rows_.packed_bytes(header.width);
   const int64_t bytes = kDecoderBytes + packed_bytes_ * (header.progressive ? header.height + 3 : 2);
   if (bytes > options_.limits.max_decoded_bytes) {
-    return error(Code::kTooLarge, header.progressive ? "interlaced " : "", "PNG of ", header.width, "x", header.height,
-                 " needs ", bytes, " bytes to decode, max_decoded_bytes is ", options_.limits.max_decoded_bytes);
+    return error(Code::kTooLarge, header.progressive ? "interlaced " : "", "PNG of ", header.width, "x",
+                 header.height, " needs ", bytes, " bytes to decode, max_decoded_bytes is ",
+                 options_.limits.max_decoded_bytes);
   }
   DL_ASSIGN_OR_RETURN(parts_, find_png_parts(encoded));
   if (colour != PngColour::kPalette) parts_.palette = {};

@@ -10,7 +10,7 @@ namespace dataline {
 namespace {
 
 constexpr int64_t kSignatureBytes = 8, kHeaderEnd = 33;  // IHDR is 25 bytes
-constexpr int64_t kChunkBytes = 12;  // length, name and checksum
+constexpr int64_t kChunkBytes = 12;                      // length, name and checksum
 constexpr int64_t kMostSize = (int64_t{1} << 31) - 1;
 constexpr int64_t kMostChunks = 1 << 16;  // looked at for eXIf
 

@@ -34,7 +34,7 @@ class PngRows {
     has_key_ = true;
   }
 
-  int64_t channels() const { return channels_; }            // of what comes out
+  int64_t channels() const { return channels_; }  // of what comes out
   int64_t element_bytes() const { return element_bytes_; }
   bool same() const { return same_; }  // rows come out as they are
   int64_t packed_bytes(int64_t width) const { return (width * stored_channels_ * depth_ + 7) / 8; }

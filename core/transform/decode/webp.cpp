@@ -1,5 +1,6 @@
 // WebP by libwebp: its cropping decoder, with as much around the region as its upsampling and filters look at, into
-// scratch. The whole region is decoded by start(). Animations are refused: which of their frames is meant is not ours to
+// scratch. The whole region is decoded by start(). A lossy image whose alpha is wanted is decoded whole: libwebp 1.2.4
+// gives other alpha when it crops. Animations are refused: which of their frames is meant is not ours to
 // say.
 //
 // Bounded by max_decoded_bytes: what the size lets libwebp take. Not bounded by it: the Huffman tables of a lossless file,
@@ -61,7 +62,7 @@ class WebpDecoder : public FormatDecoder {
   Bytes encoded_;
   ImageHeader header_;
   ImageRegion region_;
-  bool alpha_ = false, gray_ = false;
+  bool alpha_ = false, gray_ = false, whole_ = false;
   int64_t channels_ = 3;
   LineRing pixels_, grays_;
   int64_t first_ = 0;  // line of what was decoded that is the first of the region
@@ -73,23 +74,27 @@ Status WebpDecoder::open(Bytes encoded, const ImageHeader& header) {
   encoded_ = encoded;
   header_ = header;
   WebPBitstreamFeatures features;
-  const VP8StatusCode code = WebPGetFeatures(reinterpret_cast<const uint8_t*>(encoded.data()), encoded.size(), &features);
+  const VP8StatusCode code =
+      WebPGetFeatures(reinterpret_cast<const uint8_t*>(encoded.data()), encoded.size(), &features);
   if (code != VP8_STATUS_OK) return failure_of(code, static_cast<int64_t>(encoded.size()));
   if (features.has_animation != 0) return error(Code::kUnsupported, "animated WebP is not supported");
   if (features.width != header.width || features.height != header.height) {
-    return error(Code::kCorrupt, "WebP has two headers that differ: ", header.width, "x", header.height, " and ",
-                 features.width, "x", features.height);
+    return error(Code::kCorrupt, "WebP has two headers that differ: ", header.width, "x", header.height,
+                 " and ", features.width, "x", features.height);
   }
   gray_ = options_.mode == PixelMode::kGray;
   alpha_ = options_.mode == PixelMode::kRgba ||
            (options_.mode == PixelMode::kUnchanged && features.has_alpha != 0);
   channels_ = gray_ ? 1 : alpha_ ? 4 : 3;
   const bool lossless = features.format == 2;
+  whole_ = alpha_ && features.has_alpha != 0 && !lossless;
   const int64_t pixel_bytes = lossless ? 4 : features.has_alpha != 0 ? 5 : 0;
-  const int64_t bytes = header.height * header.width * pixel_bytes + header.width * kWidthBytes + kDecoderBytes;
+  const int64_t bytes =
+      header.height * header.width * pixel_bytes + header.width * kWidthBytes + kDecoderBytes;
   if (bytes > options_.limits.max_decoded_bytes) {
-    return error(Code::kTooLarge, lossless ? "lossless " : "", "WebP of ", header.width, "x", header.height, " needs ",
-                 bytes, " bytes to decode, max_decoded_bytes is ", options_.limits.max_decoded_bytes);
+    return error(Code::kTooLarge, lossless ? "lossless " : "", "WebP of ", header.width, "x", header.height,
+                 " needs ", bytes, " bytes to decode, max_decoded_bytes is ",
+                 options_.limits.max_decoded_bytes);
   }
   return Status::ok();
 }
@@ -97,18 +102,20 @@ Status WebpDecoder::open(Bytes encoded, const ImageHeader& header) {
 Status WebpDecoder::decode(const ImageRegion& region, int64_t most_lines, FrameScratch& scratch) {
   region_ = region;
   next_ = 0;
-  const int64_t left = std::max<int64_t>(0, region.left - kMargin) & ~int64_t{1};
-  const int64_t top = std::max<int64_t>(0, region.top - kMargin) & ~int64_t{1};
-  const int64_t width = std::min(header_.width, region.left + region.width + kMargin) - left;
-  const int64_t height = std::min(header_.height, region.top + region.height + kMargin) - top;
+  const int64_t margin = whole_ ? std::max(header_.width, header_.height) : kMargin;
+  const int64_t left = std::max<int64_t>(0, region.left - margin) & ~int64_t{1};
+  const int64_t top = std::max<int64_t>(0, region.top - margin) & ~int64_t{1};
+  const int64_t width = std::min(header_.width, region.left + region.width + margin) - left;
+  const int64_t height = std::min(header_.height, region.top + region.height + margin) - top;
   const int64_t pixel = alpha_ ? 4 : 3;
   bool fits = pixels_.take(height, width * pixel, (region.left - left) * pixel, scratch);
   if (fits && gray_) fits = grays_.take(most_lines, region.width, 0, scratch);
   if (!fits) return scratch.too_large(header_.height, header_.width, pixels_.bytes());
 
   WebPDecoderConfig config;
-  if (WebPInitDecoderConfig(&config) == 0) return error(Code::kUnsupported, "WebP: libwebp of another version");
-  config.options.use_cropping = 1;
+  if (WebPInitDecoderConfig(&config) == 0)
+    return error(Code::kUnsupported, "WebP: libwebp of another version");
+  config.options.use_cropping = whole_ ? 0 : 1;
   config.options.crop_left = static_cast<int>(left);
   config.options.crop_top = static_cast<int>(top);
   config.options.crop_width = static_cast<int>(width);

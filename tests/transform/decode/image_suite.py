@@ -1,0 +1,202 @@
+"""Writes JPEG, PNG and WebP files of every kind that `decode` takes: with Pillow, and PNG by a small writer of its own,
+because no library writes all depths, interlacing and transparency.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import random
+import struct
+import zlib
+
+from PIL import Image
+
+SIZES = [(1, 1), (2, 3), (7, 5), (16, 16), (33, 17), (61, 47), (130, 66)]
+ADAM7 = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
+CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
+DEPTHS = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
+
+
+def picture(mode, width, height, seed=1):
+    """Smooth shades with noise on them."""
+    draw = random.Random(seed * 1000003 + width * 1009 + height)
+    bands = len(Image.new(mode, (1, 1)).getbands())
+    noise = draw.randrange(1, 64)
+    data = bytes((x * (3 + c) + y * (5 - c) + draw.randrange(noise)) % 256
+                 for y in range(height) for x in range(width) for c in range(bands))
+    return Image.frombytes(mode, (width, height), data)
+
+
+def exif_of(orientation):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    return exif.tobytes()
+
+
+def write_jpegs(folder):
+    paths = []
+
+    def save(image, **options):
+        path = folder / f"{len(paths):03d}.jpg"
+        image.save(path, **options)
+        paths.append(path)
+
+    for width, height in SIZES:
+        for subsampling in (0, 1, 2):
+            for progressive in (False, True):
+                save(picture("RGB", width, height), subsampling=subsampling, progressive=progressive, quality=85)
+        save(picture("L", width, height), quality=70)
+        save(picture("L", width, height), progressive=True)
+        save(picture("CMYK", width, height), quality=90)
+        save(picture("CMYK", width, height), quality=90, progressive=True)
+    for quality in (1, 30, 75, 95, 100):
+        save(picture("RGB", 61, 47, quality), quality=quality, optimize=True)
+    for orientation in range(10):
+        save(picture("RGB", 61, 47), exif=exif_of(orientation))
+        save(picture("L", 20, 35), exif=exif_of(orientation))
+    save(picture("RGB", 61, 47), quality=88, dpi=(300, 300))
+    return paths
+
+
+def write_webps(folder):
+    paths = []
+
+    def save(image, **options):
+        path = folder / f"{len(paths):03d}.webp"
+        image.save(path, **options)
+        paths.append(path)
+
+    for width, height in SIZES:
+        for mode in ("RGB", "RGBA"):
+            for options in ({"quality": 80}, {"quality": 20, "method": 6}, {"lossless": True}, {"lossless": True, "exact": True}):
+                save(picture(mode, width, height), **options)
+    for orientation in range(10):
+        save(picture("RGB", 61, 47), exif=exif_of(orientation))
+        save(picture("RGBA", 33, 47), exif=exif_of(orientation), lossless=True)
+    return paths
+
+
+def chunk(name, body):
+    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+
+def pack_row(samples, depth):
+    if depth == 8:
+        return bytes(samples)
+    if depth == 16:
+        return struct.pack(f">{len(samples)}H", *samples)
+    out, bits, count = bytearray(), 0, 0
+    for sample in samples:
+        bits, count = bits << depth | sample, count + depth
+        if count == 8:
+            out.append(bits)
+            bits, count = 0, 0
+    if count:
+        out.append(bits << 8 - count)
+    return bytes(out)
+
+
+def paeth(a, b, c):
+    p = a + b - c
+    pa, pb, pc = abs(p - a), abs(p - b), abs(p - c)
+    return a if pa <= pb and pa <= pc else b if pb <= pc else c
+
+
+def filter_row(kind, row, above, step):
+    out = bytearray([kind])
+    for i, value in enumerate(row):
+        a = row[i - step] if i >= step else 0
+        b = above[i]
+        c = above[i - step] if i >= step else 0
+        guess = (0, a, b, (a + b) // 2, paeth(a, b, c))[kind]
+        out.append((value - guess) % 256)
+    return bytes(out)
+
+
+def png_bytes(width, height, colour, depth, rows, interlaced=False, extra=b""):
+    """`rows` are lists of samples. The five filters take turns."""
+    channels = CHANNELS[colour]
+    step = max(1, channels * depth // 8)
+    passes = ADAM7 if interlaced else [(0, 0, 1, 1)]
+    stream, kind = bytearray(), 0
+    for x0, y0, dx, dy in passes:
+        above = None
+        for y in range(y0, height, dy):
+            samples = [s for x in range(x0, width, dx) for s in rows[y][x * channels:(x + 1) * channels]]
+            if not samples:
+                continue
+            row = pack_row(samples, depth)
+            stream += filter_row(kind % 5, row, above or bytes(len(row)), step)
+            above, kind = row, kind + 1
+    packed = zlib.compress(bytes(stream))
+    middle = len(packed) // 2
+    header = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, int(interlaced))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + extra + chunk(b"IDAT", packed[:middle]) +
+            chunk(b"IDAT", packed[middle:]) + chunk(b"IEND", b""))
+
+
+def png_rows(width, height, colour, depth, seed=1):
+    draw = random.Random(seed)
+    top = 1 << depth
+    noise = max(2, top // 5)
+    return [[(x * top // 40 * (c + 1) + y * top // 50 + draw.randrange(noise)) % top
+             for x in range(width) for c in range(CHANNELS[colour])] for y in range(height)]
+
+
+def palette_of(entries, seed=1):
+    draw = random.Random(seed)
+    return chunk(b"PLTE", bytes(draw.randrange(256) for _ in range(3 * entries)))
+
+
+def write_pngs(folder):
+    paths = []
+
+    def save(*args, **options):
+        path = folder / f"{len(paths):03d}.png"
+        path.write_bytes(png_bytes(*args, **options))
+        paths.append(path)
+
+    for colour, depths in DEPTHS.items():
+        for depth in depths:
+            for width, height in SIZES[:6]:
+                rows = png_rows(width, height, colour, depth)
+                extra = palette_of(1 << depth) if colour == 3 else b""
+                for interlaced in (False, True):
+                    save(width, height, colour, depth, rows, interlaced, extra)
+    few = palette_of(3)  # indexes 3.. have no entry
+    save(33, 17, 3, 4, png_rows(33, 17, 3, 4), False, few)
+    save(33, 17, 3, 8, png_rows(33, 17, 3, 8), True, few)
+    for alphas in (b"\0", b"\xff\0\xff", bytes(range(0, 256, 7))):  # of palettes
+        save(33, 17, 3, 8, png_rows(33, 17, 3, 8), False, palette_of(256) + chunk(b"tRNS", alphas))
+    gray = [[i % 5 * 50 for i in range(33)] for _ in range(17)]
+    save(33, 17, 0, 8, gray, False, chunk(b"tRNS", struct.pack(">H", 100)))
+    colours = [[c * 40 for i in range(33) for c in (i % 3, i % 2, 1)] for _ in range(17)]
+    save(33, 17, 2, 8, colours, True, chunk(b"tRNS", struct.pack(">HHH", 40, 40, 40)))
+    save(33, 17, 2, 8, png_rows(33, 17, 2, 8), False, chunk(b"gAMA", struct.pack(">I", 45455)) + palette_of(7))
+    for orientation in range(10):
+        exif = chunk(b"eXIf", exif_of(orientation)[6:])
+        save(33, 17, 2, 8, png_rows(33, 17, 2, 8), False, exif)
+        save(20, 31, 0, 1, png_rows(20, 31, 0, 1), False, exif)
+    return paths
+
+
+def write(folder):
+    """{kind: [paths]}, for comparison with Pillow."""
+    for name in ("jpeg", "png", "webp", "stored"):
+        (folder / name).mkdir()
+    return {"jpeg": write_jpegs(folder / "jpeg"), "png": write_pngs(folder / "png"), "webp": write_webps(folder / "webp")}
+
+
+def write_stored(folder):
+    """[(path, (height, width, channels, element bytes), pixels)]: what `unchanged` gives, by the format's own rules:
+    samples as stored, low depths of grey scaled, indexes of a palette as they are."""
+    files = []
+    for colour, depths in DEPTHS.items():
+        for depth in depths:
+            rows = png_rows(33, 17, colour, depth)
+            path = folder / "stored" / f"{colour}_{depth}.png"
+            path.write_bytes(png_bytes(33, 17, colour, depth, rows, depth < 8, palette_of(1 << depth) if colour == 3 else b""))
+            scale = 255 // ((1 << depth) - 1) if colour == 0 and depth < 8 else 1
+            code = "H" if depth == 16 else "B"
+            pixels = b"".join(struct.pack(f"={len(row)}{code}", *(s * scale for s in row)) for row in rows)
+            files.append((path, (17, 33, CHANNELS[colour], struct.calcsize(code)), pixels))
+    return files
