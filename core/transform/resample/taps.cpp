@@ -2,29 +2,12 @@
 #include "core/transform/resample/taps.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+
+#include "core/transform/frame/elementary.h"
 
 namespace dataline {
 namespace {
-
-// To the nearest integer, halves to the even one, for |value| < 2^51: std::llrint is a call.
-int64_t to_nearest(double value) {
-  constexpr double kShift = 0x1.8p52;
-  return std::bit_cast<int64_t>(value + kShift) - std::bit_cast<int64_t>(kShift);
-}
-
-// sin(pi t) for 0 <= t < 4, off by less than 1e-11: libm's differ in the last bits from platform to platform.
-double sin_pi(double t) {
-  const int64_t turns = to_nearest(t);
-  const double y = (t - static_cast<double>(turns)) * 3.14159265358979323846;
-  const double z = y * y;
-  double series = -1.0 / 1307674368000.0;  // Taylor, down from -1/15!
-  for (const double term :
-       {1.0 / 6227020800.0, -1.0 / 39916800.0, 1.0 / 362880.0, -1.0 / 5040.0, 1.0 / 120.0, -1.0 / 6.0, 1.0})
-    series = series * z + term;
-  return (turns & 1) != 0 ? -(y * series) : y * series;
-}
 
 double sinc(double x) { return x == 0 ? 1.0 : sin_pi(x) / (x * 3.14159265358979323846); }
 

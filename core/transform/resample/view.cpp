@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/transform/frame/elementary.h"
+
 namespace dataline {
 namespace {
 
@@ -15,8 +17,8 @@ struct Box {
   int64_t top, left, height, width;
 };
 
-// Python's round(): halves go to the even neighbour. The rounding mode is the default one everywhere.
-int64_t round_even(double value) { return static_cast<int64_t>(std::nearbyint(value)); }
+// Python's round(): halves go to the even neighbour.
+int64_t round_even(double value) { return to_nearest(value); }
 
 // int(round(n / 2.0)) for n >= 0.
 int64_t half_even(int64_t n) {
@@ -59,10 +61,10 @@ Box central_box(const ViewStep& step, Extent in) {
 // RandomResizedCrop.make_params: area uniform, ratio log-uniform, corner uniform. Four draws an attempt.
 Box random_box(const ViewStep& step, Extent in, const Draws& draws) {
   const double area = static_cast<double>(in.height) * static_cast<double>(in.width);
-  const double low = std::log(step.ratio_low), high = std::log(step.ratio_high);
+  const double low = log_same(step.ratio_low), high = log_same(step.ratio_high);
   for (int64_t attempt = 0; attempt < 10; ++attempt) {
     const double target = area * draws.uniform(4 * attempt, step.scale_low, step.scale_high);
-    const double ratio = std::exp(draws.uniform(4 * attempt + 1, low, high));
+    const double ratio = exp_same(draws.uniform(4 * attempt + 1, low, high));
     const int64_t width = round_even(std::sqrt(target * ratio));
     const int64_t height = round_even(std::sqrt(target / ratio));
     if (width <= 0 || width > in.width || height <= 0 || height > in.height) continue;

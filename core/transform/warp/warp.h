@@ -26,10 +26,14 @@ struct WarpPlan {
   WarpMap map;
   int64_t out_height = 0, out_width = 0;
   Filter filter = Filter::kNearest;  // or kBilinear
-  std::array<uint8_t, 4> fill{};     // one a channel
+  // torchvision given no fill: zeros outside. Given one (its transform classes always pass one, if only 0): pixels at the
+  // border, part of which comes from outside, are weighed with that part twice, and the rest is fill.
+  bool fills = false;
+  std::array<uint8_t, 4> fill{};  // one a channel
 };
 
 // torchvision's _get_inverse_affine_matrix: angle and shears in degrees, translation in pixels, all about the centre.
+// functional.affine takes it as it is; functional.rotate(angle) is inverse_affine(-angle, 0, 0, 1, 0, 0).
 WarpMap inverse_affine(double angle, double translate_x, double translate_y, double scale, double shear_x, double shear_y);
 
 // Takes new memory from the scratch for the result and lets `frame` name it. kTooLarge.

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/transform/warp/warp.h"
+
+#include <algorithm>
+
+#include "core/transform/frame/elementary.h"
+
+namespace dataline {
+namespace {
+
+constexpr int32_t kPartBits = 11;  // of a pixel: weights of a bilinear pick are products of two
+constexpr int32_t kPart = 1 << kPartBits;
+
+// What the loops need, in pixels from the corner of the source and of the result.
+struct Job {
+  Job(const WarpPlan& plan_, const Frame& from)
+      : plan(plan_),
+        source(from),
+        half_x(0.5 * static_cast<double>(plan_.out_width) - 0.5),
+        half_y(0.5 * static_cast<double>(plan_.out_height) - 0.5),
+        middle_x(0.5 * static_cast<double>(from.width) - 0.5),
+        middle_y(0.5 * static_cast<double>(from.height) - 0.5) {}
+
+  const WarpPlan& plan;
+  const Frame& source;
+  double half_x, half_y;      // centre of the result
+  double middle_x, middle_y;  // centre of the source
+};
+
+struct Point {
+  double x, y;
+};
+
+// Where the centre of output pixel (x, y) comes from; pixel (0, 0)'s centre is (0, 0).
+Point origin(const Job& job, int64_t x, int64_t y) {
+  const std::array<double, 8>& m = job.plan.map.m;
+  const double u = static_cast<double>(x) - job.half_x, v = static_cast<double>(y) - job.half_y;
+  double at_x = m[0] * u + (m[1] * v + m[2]), at_y = m[3] * u + (m[4] * v + m[5]);
+  if (m[6] != 0 || m[7] != 0) {
+    const double w = m[6] * u + (m[7] * v + 1);
+    at_x /= w;
+    at_y /= w;
+  }
+  return {at_x + job.middle_x, at_y + job.middle_y};
+}
+
+// False for what is no number, too: a perspective's horizon.
+bool near_by(const Job& job, Point at) {
+  return at.x > -1 && at.x < static_cast<double>(job.source.width) && at.y > -1 &&
+         at.y < static_cast<double>(job.source.height);
+}
+
+uint8_t value(const Frame& frame, int64_t x, int64_t y, int64_t channel) {
+  return std::to_integer<uint8_t>(frame.pixels[(y * frame.width + x) * frame.channels + channel]);
+}
+
+bool inside(const Frame& frame, int64_t x, int64_t y) {
+  return x >= 0 && x < frame.width && y >= 0 && y < frame.height;
+}
+
+uint8_t outside(const WarpPlan& plan, int64_t channel) {
+  return plan.fills ? plan.fill[static_cast<size_t>(channel)] : uint8_t{0};
+}
+
+void pick(const Job& job, Point at, std::byte* out) {
+  const bool far = !near_by(job, at);
+  const int64_t x = far ? -1 : to_nearest(at.x), y = far ? -1 : to_nearest(at.y);
+  const bool hit = inside(job.source, x, y);
+  for (int64_t c = 0; c < job.source.channels; ++c)
+    out[c] = std::byte{hit ? value(job.source, x, y, c) : outside(job.plan, c)};
+}
+
+// The four neighbours of a point and their weights, which sum to 1 << 2 kPartBits; 0 for those outside.
+struct Corners {
+  Corners(const Frame& frame, Point at) {
+    const auto part_of = [](double t) { return to_nearest(t * kPart + kPart) - kPart; };  // t > -1
+    const int64_t fine_x = part_of(at.x), fine_y = part_of(at.y);
+    x = fine_x >> kPartBits;
+    y = fine_y >> kPartBits;
+    const auto right = static_cast<int32_t>(fine_x & (kPart - 1)),
+               lower = static_cast<int32_t>(fine_y & (kPart - 1));
+    const int32_t across[2] = {kPart - right, right}, down[2] = {kPart - lower, lower};
+    for (int k = 0; k < 4; ++k) {
+      if (!inside(frame, x + (k & 1), y + (k >> 1))) continue;
+      weight[k] = across[k & 1] * down[k >> 1];
+      whole += weight[k];
+    }
+  }
+
+  int64_t x, y;
+  int32_t weight[4] = {};
+  int32_t whole = 0;
+};
+
+void blend(const Job& job, Point at, std::byte* out) {
+  constexpr int32_t kBits = 2 * kPartBits;
+  if (!near_by(job, at)) {
+    for (int64_t c = 0; c < job.source.channels; ++c) out[c] = std::byte{outside(job.plan, c)};
+    return;
+  }
+  const Corners corners(job.source, at);
+  for (int64_t c = 0; c < job.source.channels; ++c) {
+    int64_t sum = 0;
+    for (int k = 0; k < 4; ++k)
+      if (corners.weight[k] != 0)
+        sum += corners.weight[k] * value(job.source, corners.x + (k & 1), corners.y + (k >> 1), c);
+    if (job.plan.fills && corners.whole != 1 << kBits) {
+      const int64_t missing = (1 << kBits) - corners.whole;
+      sum = ((sum * corners.whole) >> kBits) + missing * job.plan.fill[static_cast<size_t>(c)];
+    }
+    out[c] = static_cast<std::byte>((sum + (1 << (kBits - 1))) >> kBits);
+  }
+}
+
+}  // namespace
+
+WarpMap inverse_affine(double angle, double translate_x, double translate_y, double scale, double shear_x,
+                       double shear_y) {
+  const double turn = angle / 180, lean_x = shear_x / 180, lean_y = shear_y / 180;
+  const double cosine = cos_pi(turn - lean_y) / cos_pi(lean_y), sine = sin_pi(turn - lean_y) / cos_pi(lean_y);
+  const double slope = sin_pi(lean_x) / cos_pi(lean_x);
+  const double a = cosine, b = -cosine * slope - sin_pi(turn);
+  const double c = sine, d = -sine * slope + cos_pi(turn);
+  WarpMap map;
+  map.m = {d / scale, -b / scale, 0, -c / scale, a / scale, 0, 0, 0};
+  map.m[2] = -(map.m[0] * translate_x + map.m[1] * translate_y);
+  map.m[5] = -(map.m[3] * translate_x + map.m[4] * translate_y);
+  return map;
+}
+
+Status warp(const WarpPlan& plan, FrameScratch& scratch, Frame& frame) {
+  Frame result = frame;
+  result.height = plan.out_height;
+  result.width = plan.out_width;
+  result.pixels = scratch.take(result.bytes());
+  if (result.pixels == nullptr) return scratch.too_large(frame.height, frame.width, result.bytes());
+  const Job job(plan, frame);
+  std::byte* out = result.pixels;
+  for (int64_t y = 0; y < result.height; ++y)
+    for (int64_t x = 0; x < result.width; ++x, out += result.channels) {
+      if (plan.filter == Filter::kNearest)
+        pick(job, origin(job, x, y), out);
+      else
+        blend(job, origin(job, x, y), out);
+    }
+  frame = result;
+  return Status::ok();
+}
+
+}  // namespace dataline
