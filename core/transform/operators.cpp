@@ -21,9 +21,10 @@ constexpr OperatorArgument kPadTo[] = {OperatorArgument{"length", "integer", ""}
                                        OperatorArgument{"value", "number", "0"}};
 constexpr OperatorArgument kOneHot[] = {OperatorArgument{"n", "integer", ""},
                                         OperatorArgument{"dtype", "dtype", "f32"}};
-constexpr OperatorArgument kRandomCrop[] = {OperatorArgument{"size", "integer or list", ""},
-                                            OperatorArgument{"padding", "integer or list", "0"},
-                                            OperatorArgument{"fill", "number or list", "0"}};
+constexpr OperatorArgument kRandomCrop[] = {
+    OperatorArgument{"size", "integer or list", ""}, OperatorArgument{"padding", "integer or list", "0"},
+    OperatorArgument{"fill", "number or list", "0"},
+    OperatorArgument{"mode", "constant, edge, reflect or symmetric", "constant"}};
 constexpr OperatorArgument kCenterCrop[] = {OperatorArgument{"size", "integer or list", ""}};
 constexpr OperatorArgument kHflip[] = {OperatorArgument{"p", "number", "0.5"}};
 
@@ -74,7 +75,9 @@ constexpr Operator kOperators[] = {
     Operator{{"random_crop", kRandomCrop,
               "Pads the image on all sides, then takes size (or [height, width]) anywhere in it. Padding: "
               "all sides, "
-              "[left and right, top and bottom] or [left, top, right, bottom].",
+              "[left and right, top and bottom] or [left, top, right, bottom]; by mode it is fill, or pixels "
+              "of the "
+              "image.",
               "torchvision.transforms.v2.RandomCrop", kSince},
              add_random_crop},
     Operator{{"center_crop", kCenterCrop, "The middle of the image: size, or [height, width].",

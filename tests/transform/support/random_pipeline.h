@@ -4,11 +4,13 @@
 
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
 
 #include "core/base/text.h"
+#include "tests/transform/support/frame_twin.h"
 #include "tests/transform/support/runner.h"
 #include "tests/transform/support/twin.h"
 
@@ -41,16 +43,53 @@ inline Step random_normalize(const Tensor& in) {
           twin_normalize(in, mean, deviation)};
 }
 
+inline bool is_frame(const Tensor& in) {
+  const size_t axis = in.axes.find('C');
+  const int64_t channels = axis == std::string::npos ? 1 : in.shape[axis];
+  return is_image(in) && in.dtype == DType::kU8 && (channels == 1 || channels == 3 || channels == 4);
+}
+
+inline Step random_scaling(const Tensor& in, const Draw& draw) {
+  constexpr std::array kFilters = {"nearest", "bilinear", "bicubic", "area", "lanczos"};
+  const int64_t height = *rc::gen::inRange<int64_t>(1, 40), width = *rc::gen::inRange<int64_t>(1, 40);
+  const int64_t filter = *rc::gen::inRange<int64_t>(0, 5);
+  ViewStep step;
+  step.filter = static_cast<Filter>(filter);
+  step.antialias = *rc::gen::arbitrary<bool>();
+  step.height = height;
+  const std::string how = concat(", filter=", kFilters[static_cast<size_t>(filter)],
+                                 ", antialias=", step.antialias ? "true" : "false", ")");
+  if (*rc::gen::inRange(0, 3) == 0) {
+    const auto [shorter, longer] = std::minmax({dim(in, 'H'), dim(in, 'W')});
+    if (longer > 4 * shorter || *rc::gen::arbitrary<bool>())
+      step.most = height + *rc::gen::inRange<int64_t>(1, 40);
+    const std::string most = step.most > 0 ? concat(", max_size=", step.most) : "";
+    return {concat("resize(", height, most, how), twin_view(in, step, draw)};
+  }
+  step.width = width;
+  if (*rc::gen::arbitrary<bool>())
+    return {concat("resize([", height, ",", width, "]", how), twin_view(in, step, draw)};
+  step.kind = ViewStep::Kind::kRandomResizedCrop;
+  step.scale_low = 0.25;
+  return {concat("random_resized_crop([", height, ",", width, "], scale=[0.25, 1]", how),
+          twin_view(in, step, draw)};
+}
+
 inline Step random_image_step(const Tensor& in, const Draw& draw) {
   const int64_t h = dim(in, 'H'), w = dim(in, 'W');
   const auto up_to = [](int64_t most) { return *rc::gen::inRange<int64_t>(1, most + 1); };
-  switch (*rc::gen::inRange(0, 5)) {
+  switch (*rc::gen::inRange(0, is_frame(in) ? 8 : 6)) {
     case 0:
       return {"chw", twin_chw(in)};
     case 1:
       return {"hwc", twin_hwc(in)};
     case 2:
       return {"hflip", twin_hflip(in, 0.5, draw)};
+    case 4:
+      return {"vflip", twin_vflip(in, 0.5, draw)};
+    case 6:
+    case 7:
+      return random_scaling(in, draw);
     case 3: {
       const int64_t height = up_to(h), width = up_to(w);
       return {concat("center_crop(", height, "x", width, ")"), twin_center_crop(in, height, width)};

@@ -349,6 +349,15 @@ Tensor twin_center_crop(const Tensor& in, int64_t height, int64_t width) {
   });
 }
 
+Tensor twin_vflip(const Tensor& in, double probability, const Draw& draw) {
+  const Image image = image_of(in);
+  const bool flipped = random_unit(draw.bits(0)) < probability;
+  return resized(in, image.height, image.width, [&](int64_t y, int64_t x, int64_t c, std::byte* to) {
+    const int64_t sy = flipped ? image.height - 1 - y : y;
+    std::memcpy(to, in.at(image.element(sy, x, c)), static_cast<size_t>(dtype_bytes(in.dtype)));
+  });
+}
+
 Tensor twin_hflip(const Tensor& in, double probability, const Draw& draw) {
   const Image image = image_of(in);
   const bool flipped = random_unit(draw.bits(0)) < probability;

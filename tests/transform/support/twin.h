@@ -34,5 +34,6 @@ Tensor twin_random_crop(const Tensor& in, int64_t height, int64_t width, std::ar
                         double fill, const Draw& draw);
 Tensor twin_center_crop(const Tensor& in, int64_t height, int64_t width);
 Tensor twin_hflip(const Tensor& in, double probability, const Draw& draw);
+Tensor twin_vflip(const Tensor& in, double probability, const Draw& draw);
 
 }  // namespace dataline::testing
