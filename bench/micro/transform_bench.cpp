@@ -150,6 +150,10 @@ void run_case(benchmark::State& state, const Case& wanted) {
   rows.scratch = scratch.data;
   rows.errors = &errors;
   rows.count = kRunRows;
+  const auto memory = HostMemory::create({});
+  const auto kept = program.make_state(*memory);
+  if (!kept.is_ok()) return state.SkipWithError(kept.status().message().c_str());
+  rows.state = kept.value().get();
   const int64_t count = static_cast<int64_t>(list.size());
   const auto slot_of = [&](int64_t row, int64_t bytes) {
     return slots.data + (row / kBatchRows % kSlots * kBatchRows + row % kBatchRows) * bytes;
@@ -294,12 +298,22 @@ void add_kernels() {
       {field_of(DType::kU8, {28, 28}, "HW"), "normalize(mnist), scale(2), cast(f64)", 60000});
 }
 
+void add_images() {
+  const Field image = field_of(DType::kU8, {256, 256, 3}, "HWC");
+  add("images/256_random_crop_224", {image, "random_crop(224), hflip, normalize(imagenet), chw", 1024});
+  add("images/256_random_resized_crop_224",
+      {image, "random_resized_crop(224), hflip, normalize(imagenet), chw", 1024});
+  add("images/256_resize_224_u8", {image, "resize(224)", 1024});
+  add("images/350x260_to_224", {field_of(DType::kU8, {260, 350, 3}, "HWC"), "resize(224x224)", 1024});
+}
+
 }  // namespace
 }  // namespace dataline
 
 int main(int argc, char** argv) {
   dataline::add_copies();
   dataline::add_kernels();
+  dataline::add_images();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
   return 0;

@@ -15,8 +15,8 @@ namespace {
 constexpr int64_t kScratchBytes = int64_t{64} << 20;
 
 struct Memory {
-  std::vector<std::byte> bytes = std::vector<std::byte>(kScratchBytes);
-  FrameScratch scratch{bytes.data(), kScratchBytes};
+  std::unique_ptr<std::byte[]> bytes{new std::byte[kScratchBytes]};
+  FrameScratch scratch{bytes.get(), kScratchBytes};
 };
 
 Frame frame_in(Tensor& tensor) {
