@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/transform/color/auto_augment.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "core/transform/color/adjust.h"
+#include "core/transform/color/levels.h"
+#include "core/transform/warp/warp.h"
+
+namespace dataline {
+namespace {
+
+// torch.linspace in f32: counted from the nearer end, each value rounded once (the products are exact in f64).
+float linspace(float start, float end, int64_t steps, int64_t i) {
+  if (steps == 1) return start;
+  const double step = static_cast<double>((end - start) / static_cast<float>(steps - 1));
+  if (i < steps / 2) return static_cast<float>(static_cast<double>(start) + step * static_cast<double>(i));
+  return static_cast<float>(static_cast<double>(end) - step * static_cast<double>(steps - 1 - i));
+}
+
+// The largest magnitude of operators that grow from 0.
+double most_of(AugmentSpace space, Augment augment, int64_t height, int64_t width) {
+  const bool wide = space == AugmentSpace::kTrivialWide;
+  constexpr double kShare = 150.0 / 331.0, kWideTranslation = 32;
+  switch (augment) {
+    case Augment::kShearX:
+    case Augment::kShearY:
+      return wide ? 0.99 : 0.3;
+    case Augment::kTranslateX:
+      return wide ? kWideTranslation : kShare * static_cast<double>(width);
+    case Augment::kTranslateY:
+      return wide ? kWideTranslation : kShare * static_cast<double>(height);
+    case Augment::kRotate:
+      return wide ? 135 : 30;
+    case Augment::kBrightness:
+    case Augment::kColor:
+    case Augment::kContrast:
+    case Augment::kSharpness:
+      return wide ? 0.99 : 0.9;
+    default:
+      return 0;
+  }
+}
+
+// Nearest to even, as torch.round.
+float posterize_bits(AugmentSpace space, int64_t bin, int64_t bins) {
+  const float lost = space == AugmentSpace::kTrivialWide ? 6 : 4;
+  const float per_bit = static_cast<float>(static_cast<double>(bins - 1) / static_cast<double>(lost));
+  return std::nearbyint(8.0F - static_cast<float>(bin) / per_bit);
+}
+
+// Output (x, y) from (m0 x + m1 y + m2, m3 x + m4 y + m5), the shears about the upper left corner.
+WarpMap map_of(Augment augment, float magnitude, const Frame& frame) {
+  const double by = static_cast<double>(magnitude);
+  const double half_height = static_cast<double>(frame.height) / 2,
+               half_width = static_cast<double>(frame.width) / 2;
+  WarpMap map;
+  switch (augment) {
+    case Augment::kShearX:
+      map.m[1] = by;
+      map.m[2] = by * half_height;
+      break;
+    case Augment::kShearY:
+      map.m[3] = by;
+      map.m[5] = by * half_width;
+      break;
+    case Augment::kTranslateX:
+      map.m[2] = -std::trunc(by);
+      break;
+    case Augment::kTranslateY:
+      map.m[5] = -std::trunc(by);
+      break;
+    default:
+      map = inverse_affine(-by, 0, 0, 1, 0, 0);
+      break;
+  }
+  return map;
+}
+
+// Back into the frame's own memory, so that any number of operators needs one frame more at most.
+Status move_pixels(const WarpMap& map, const AugmentStyle& style, FrameScratch& scratch, Frame& frame) {
+  WarpPlan plan;
+  plan.map = map;
+  plan.out_height = frame.height;
+  plan.out_width = frame.width;
+  plan.filter = style.filter;
+  plan.fills = style.fill.has_value();
+  plan.fill = style.fill.value_or(std::array<uint8_t, 4>{});
+  const int64_t mark = scratch.mark();
+  Frame moved = frame;
+  DL_RETURN_IF_ERROR(warp(plan, scratch, moved));
+  if (frame.bytes() > 0) std::memcpy(frame.pixels, moved.pixels, static_cast<size_t>(frame.bytes()));
+  scratch.release(mark);
+  return Status::ok();
+}
+
+class RandAugmentStage : public FrameStage {
+ public:
+  RandAugmentStage(const RandAugment& plan, const ColorKernels& kernels) : plan_(plan), kernels_(kernels) {}
+  bool draws() const override { return plan_.count > 0; }
+  Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
+    for (int64_t k = 0; k < plan_.count; ++k) {
+      const Augment augment = static_cast<Augment>(draws.below(2 * k, kAugments));
+      float magnitude = augment_magnitude(AugmentSpace::kRand, augment, plan_.magnitude, plan_.bins,
+                                          frame.height, frame.width);
+      if (augment_signed(augment) && draws.unit(2 * k + 1) < 0.5) magnitude = -magnitude;
+      DL_RETURN_IF_ERROR(apply_augment(augment, magnitude, plan_.style, kernels_, scratch, frame));
+    }
+    return Status::ok();
+  }
+
+ private:
+  RandAugment plan_;
+  ColorKernels kernels_;
+};
+
+class TrivialAugmentStage : public FrameStage {
+ public:
+  TrivialAugmentStage(const TrivialAugment& plan, const ColorKernels& kernels)
+      : plan_(plan), kernels_(kernels) {}
+  bool draws() const override { return true; }
+  Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
+    const Augment augment = static_cast<Augment>(draws.below(0, kAugments));
+    float magnitude = augment_magnitude(AugmentSpace::kTrivialWide, augment, draws.below(1, plan_.bins),
+                                        plan_.bins, frame.height, frame.width);
+    if (augment_signed(augment) && draws.unit(2) < 0.5) magnitude = -magnitude;
+    return apply_augment(augment, magnitude, plan_.style, kernels_, scratch, frame);
+  }
+
+ private:
+  TrivialAugment plan_;
+  ColorKernels kernels_;
+};
+
+}  // namespace
+
+bool augment_signed(Augment augment) { return augment >= Augment::kShearX && augment <= Augment::kSharpness; }
+
+float augment_magnitude(AugmentSpace space, Augment augment, int64_t bin, int64_t bins, int64_t height,
+                        int64_t width) {
+  if (augment == Augment::kPosterize) return posterize_bits(space, bin, bins);
+  if (augment == Augment::kSolarize) return linspace(1, 0, bins, bin);
+  return linspace(0, static_cast<float>(most_of(space, augment, height, width)), bins, bin);
+}
+
+Status apply_augment(Augment augment, float magnitude, const AugmentStyle& style, const ColorKernels& kernels,
+                     FrameScratch& scratch, Frame& frame) {
+  const double factor = 1.0 + static_cast<double>(magnitude);
+  switch (augment) {
+    case Augment::kIdentity:
+      break;
+    case Augment::kShearX:
+    case Augment::kShearY:
+    case Augment::kTranslateX:
+    case Augment::kTranslateY:
+    case Augment::kRotate:
+      return move_pixels(map_of(augment, magnitude, frame), style, scratch, frame);
+    case Augment::kBrightness:
+      adjust_brightness(factor, frame);
+      break;
+    case Augment::kColor:
+      adjust_saturation(kernels, factor, frame);
+      break;
+    case Augment::kContrast:
+      adjust_contrast(kernels, factor, frame);
+      break;
+    case Augment::kSharpness:
+      return adjust_sharpness(kernels, factor, scratch, frame);
+    case Augment::kPosterize:
+      map_levels(posterize_levels(static_cast<int64_t>(magnitude)), frame);
+      break;
+    case Augment::kSolarize:
+      map_levels(solarize_levels(255 * static_cast<double>(magnitude)), frame);
+      break;
+    case Augment::kAutoContrast:
+      map_levels(autocontrast_levels(frame), frame);
+      break;
+    case Augment::kEqualize:
+      map_levels(equalize_levels(frame), frame);
+      break;
+  }
+  return Status::ok();
+}
+
+FrameStageRef make_rand_augment(const RandAugment& plan, const ColorKernels& kernels) {
+  return std::make_unique<RandAugmentStage>(plan, kernels);
+}
+
+FrameStageRef make_trivial_augment(const TrivialAugment& plan, const ColorKernels& kernels) {
+  return std::make_unique<TrivialAugmentStage>(plan, kernels);
+}
+
+}  // namespace dataline

@@ -1,0 +1,69 @@
+// Policies that pick operators at random: RandAugment and TrivialAugmentWide of torchvision.transforms.v2, with its tables
+// of operators, magnitudes and signs (v2/_auto_augment.py).
+//
+// Threads: immutable.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "core/transform/color/kernels.h"
+#include "core/transform/frame/stage.h"
+#include "core/transform/resample/view.h"
+
+namespace dataline {
+
+// In torchvision's order: the number drawn is the place in it.
+enum class Augment : int32_t {
+  kIdentity,
+  kShearX,
+  kShearY,
+  kTranslateX,
+  kTranslateY,
+  kRotate,
+  kBrightness,
+  kColor,
+  kContrast,
+  kSharpness,
+  kPosterize,
+  kSolarize,
+  kAutoContrast,
+  kEqualize,
+};
+constexpr int64_t kAugments = 14;
+
+enum class AugmentSpace { kRand, kTrivialWide };
+
+// The magnitude of bin `bin` of `bins`, as torch.linspace gives it in f32; 0 for operators without one.
+float augment_magnitude(AugmentSpace space, Augment augment, int64_t bin, int64_t bins, int64_t height,
+                        int64_t width);
+// Whether a coin decides its sign.
+bool augment_signed(Augment augment);
+
+// What moved pixels leave behind, and how they are moved.
+struct AugmentStyle {
+  Filter filter = Filter::kNearest;            // or kBilinear
+  std::optional<std::array<uint8_t, 4>> fill;  // one a channel; nothing: black, as torchvision's fill=None
+};
+
+// One operator with its signed magnitude (_apply_image_or_video_transform).
+Status apply_augment(Augment augment, float magnitude, const AugmentStyle& style, const ColorKernels& kernels,
+                     FrameScratch& scratch, Frame& frame);
+
+// `count` operators one after the other, each of bin `magnitude`. Draws of the k-th: 2k which, 2k + 1 its sign.
+struct RandAugment {
+  int64_t count = 2, magnitude = 9, bins = 31;
+  AugmentStyle style;
+};
+FrameStageRef make_rand_augment(const RandAugment& plan, const ColorKernels& kernels);
+
+// One operator of any magnitude. Draws: 0 which, 1 its bin, 2 its sign.
+struct TrivialAugment {
+  int64_t bins = 31;
+  AugmentStyle style;
+};
+FrameStageRef make_trivial_augment(const TrivialAugment& plan, const ColorKernels& kernels);
+
+}  // namespace dataline
