@@ -26,7 +26,16 @@ SCRIPTS = (
     ("dali_source.py", "dali", MAIN | {"rows_u8_4700mb", "first_batch"}),
     ("tf_data.py", "tf", MAIN | {"first_batch"}),
     ("grain_map.py", "grain", MAIN | {"first_batch"}),
+    ("torch_photos.py", "torch", {"photos"}),
+    ("native_photos.py", "native", {"photos"}),
+    ("ffcv_photos.py", "ffcv", {"photos", "raw_photos"}),
+    ("dali_photos.py", "dali", {"photos"}),
+    ("tf_photos.py", "tf", {"photos"}),
+    ("grain_photos.py", "grain", {"photos"}),
+    ("streaming_photos.py", "streaming", {"photos"}),
 )
+# Rows of photographs: those of --photos, which Dataline's program finds.
+PHOTO_ROWS = ("photos", "raw_photos", "slow_files", "photo_memory")
 # Rows that others run and these do not, with the reason, which the results repeat.
 LEFT_OUT = {
     ("rows_u8_4700mb", "mlx_data"): "holds the whole set as objects in memory: no room for it beside the mapped file",
@@ -132,7 +141,9 @@ def why_missing(environment):
 
 def programs(row, asked):
     """[(name, command)] of everything that takes part, and {name: why not} of what cannot."""
-    common = [row, "--data", asked.data, "--seconds", str(asked.seconds)] + (["--small"] if asked.small else [])
+    common = [row, "--data", asked.data, "--seconds", str(asked.seconds_of(row))] + (["--small"] if asked.small else [])
+    if row in PHOTO_ROWS:
+        common += ["--photos", asked.photos]
     out, missing = [("dataline", [str(asked.build / "bench" / "dataline_rows"), *common])], {}
     if asked.no_peers:
         return out, missing

@@ -18,10 +18,10 @@ import sys
 
 import machine
 import report
-from programs import REPOSITORY, Failed, Program, programs, without_paths
+from programs import PHOTO_ROWS, REPOSITORY, Failed, Program, programs, without_paths
 
 ROWS = ("rows_u8_47mb", "rows_f32", "tokens", "overhead", "first_batch", "next_epoch", "resume", "consumer_1ms",
-        "allocator", "rows_u8_4700mb", "cold")
+        "allocator", "rows_u8_4700mb", "cold") + PHOTO_ROWS
 
 
 class Limits:
@@ -138,7 +138,7 @@ class RowRun:
         commit, changed = machine.commit(REPOSITORY)
         return {"command": without_paths(" ".join(shlex.quote(word) for word in self.words[0][1])), "commit": commit,
                 "changed": changed, "time": datetime.datetime.now().isoformat(timespec="seconds"),
-                "seconds": self.asked.seconds, "rounds": self.asked.rounds, "load_before": load_before,
+                "seconds": self.asked.seconds_of(self.row), "rounds": self.asked.rounds, "load_before": load_before,
                 "load_after": os.getloadavg()[0], "stolen_percent": 100 * stolen / max(ticks, 1),
                 "versions": self.versions, "failed": self.failed, "notes": self.notes, "samples": self.samples}
 
@@ -149,10 +149,25 @@ def check_sane(row, entry):
         for metric, values in metrics.items():
             if not all(math.isfinite(value) for value in values):
                 raise SystemExit(f"bench: {row}: {variant}: {metric} is not a number")
-            if metric in ("rows_per_s", "mb_per_s", "first_batch_ms") and min(values) <= 0:
+            if metric in ("rows_per_s", "mb_per_s", "first_batch_ms", "held_mib") and min(values) <= 0:
                 raise SystemExit(f"bench: {row}: {variant}: {metric} is not above 0")
     if not any(variant.startswith("dataline") for variant in entry["samples"]):
         raise SystemExit(f"bench: {row}: no sample of Dataline")
+
+
+def why_left_out(row, asked, features):
+    """Why a row cannot be run here, or None."""
+    if row in PHOTO_ROWS and not os.path.isdir(asked.photos):
+        return f"{row}: left out, for there are no photographs in {without_paths(asked.photos)} (--photos DIR)"
+    if row in PHOTO_ROWS and "libjpeg" not in features:
+        return f"{row}: left out, for Dataline is built without libjpeg"
+    return None
+
+
+class Arguments(argparse.Namespace):
+    def seconds_of(self, row):
+        """A batch of photographs takes as long as a hundred others."""
+        return self.seconds * (4 if row in PHOTO_ROWS and not self.small else 1)
 
 
 def arguments():
@@ -163,9 +178,11 @@ def arguments():
     parser.add_argument("--small", action="store_true", help="small data: does each row run, are its results sane")
     parser.add_argument("--no-peers", action="store_true")
     parser.add_argument("--data", default=str(REPOSITORY / "build" / "bench-data"))
+    parser.add_argument("--photos", default=str(REPOSITORY.parent / "shared" / "data" / "imagenet-sample"),
+                        help="a folder of class folders of JPEG photographs")
     parser.add_argument("--build", type=pathlib.Path, default=REPOSITORY / "build" / "release")
     parser.add_argument("--out", type=pathlib.Path)
-    asked = parser.parse_args()
+    asked = parser.parse_args(namespace=Arguments())
     unknown = set(asked.rows.split(",")) - set(ROWS)
     if unknown:
         parser.error(f"no row {', '.join(sorted(unknown))}; there are: {', '.join(ROWS)}")
@@ -186,6 +203,10 @@ def main():
     results["library"] = machine.library(str(asked.build / "bin" / "dataline"))
     progress = Progress(asked.small)
     for row in asked.rows.split(","):
+        reason = why_left_out(row, asked, str(results["library"]))
+        if reason:
+            print(f"bench: {reason}", file=sys.stderr, flush=True)
+            continue
         run = RowRun(row, asked, progress)
         for why in run.failed.values():
             print(f"bench: {why}", file=sys.stderr)

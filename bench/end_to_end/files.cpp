@@ -33,12 +33,15 @@ void write_all(int fd, const void* data, int64_t bytes, const std::string& path)
   }
 }
 
-std::string npy_header(int64_t rows, int64_t row_bytes) {
+std::string npy_header_of_shape(const std::string& shape) {
   std::string header("\x93NUMPY\x01\x00\x76\x00", 10);  // 0x76: 118 bytes follow
-  header += "{'descr': '|u1', 'fortran_order': False, 'shape': (" + std::to_string(rows) + ", " +
-            std::to_string(row_bytes) + "), }";
+  header += "{'descr': '|u1', 'fortran_order': False, 'shape': (" + shape + "), }";
   header.resize(kNpyHeaderBytes - 1, ' ');
   return header + "\n";
+}
+
+std::string npy_header(int64_t rows, int64_t row_bytes) {
+  return npy_header_of_shape(std::to_string(rows) + ", " + std::to_string(row_bytes));
 }
 
 uint64_t mix(uint64_t value) {
@@ -101,6 +104,16 @@ std::string sparse_rows_file(const std::string& data_dir, int64_t rows, int64_t 
                      write_all(fd, npy_header(rows, row_bytes).data(), kNpyHeaderBytes, path);
                      if (::ftruncate(fd, kNpyHeaderBytes + rows * row_bytes) != 0) fail_on("extending", path);
                    });
+}
+
+std::string made_npy(const std::string& path, const std::string& shape, int64_t bytes,
+                     const std::function<void(std::vector<uint8_t>*)>& fill) {
+  return make_file(path, kNpyHeaderBytes + bytes, [&](int fd, const std::string& draft) {
+    std::vector<uint8_t> data(static_cast<size_t>(bytes));
+    fill(&data);
+    write_all(fd, npy_header_of_shape(shape).data(), kNpyHeaderBytes, draft);
+    write_all(fd, data.data(), bytes, draft);
+  });
 }
 
 Mapping::Mapping(const std::string& path) {

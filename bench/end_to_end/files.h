@@ -4,7 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace bench {
 
@@ -17,6 +19,10 @@ std::string random_rows_file(const std::string& data_dir, int64_t rows, int64_t 
 std::string random_tokens_file(const std::string& data_dir, int64_t token_count);
 // The same shape as random_rows_file, but a hole: nothing on disk but the header.
 std::string sparse_rows_file(const std::string& data_dir, int64_t rows, int64_t row_bytes);
+
+// A .npy file of u8 of that shape ("10, 4") and size, which `fill` makes when it is absent.
+std::string made_npy(const std::string& path, const std::string& shape, int64_t bytes,
+                     const std::function<void(std::vector<uint8_t>*)>& fill);
 
 // A file of ours mapped for reading, its pages present.
 class Mapping {

@@ -1,4 +1,4 @@
-// dataline_rows ROW --data DIR [--seconds S] [--small] [--rounds N]: the rows of the table that Dataline
+// dataline_rows ROW --data DIR [--photos DIR] [--seconds S] [--small] [--rounds N]: the rows of the table that Dataline
 // runs.
 //
 // Prints a line when ready, then one line of JSON a round. Without --rounds it runs one round for each line
@@ -35,10 +35,16 @@ constexpr NamedRow kRows[] = {
     {"resume", bench::resume},
     {"consumer_1ms", bench::consumer_1ms},
     {"allocator", bench::allocator},
+#if defined(DATALINE_HAS_LIBJPEG)
+    {"photos", bench::photos},
+    {"raw_photos", bench::raw_photos},
+    {"slow_files", bench::slow_files},
+    {"photo_memory", bench::photo_memory},
+#endif
 };
 
 [[noreturn]] void usage() {
-  std::fprintf(stderr, "usage: dataline_rows ROW --data DIR [--seconds S] [--small] [--rounds N]\nrows:");
+  std::fprintf(stderr, "usage: dataline_rows ROW --data DIR [--photos DIR] [--seconds S] [--small] [--rounds N]\nrows:");
   for (const NamedRow& row : kRows) std::fprintf(stderr, " %s", std::string(row.name).c_str());
   std::fprintf(stderr, "\n");
   std::exit(2);
@@ -73,6 +79,8 @@ int main(int argc, char** argv) {
       settings.small = true;
     } else if (i + 1 < argc && flag == "--data") {
       settings.data_dir = argv[++i];
+    } else if (i + 1 < argc && flag == "--photos") {
+      settings.photos_dir = argv[++i];
     } else if (i + 1 < argc && flag == "--seconds") {
       settings.seconds = std::atof(argv[++i]);
     } else if (i + 1 < argc && flag == "--rounds") {

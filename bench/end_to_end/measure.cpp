@@ -23,17 +23,25 @@ int64_t now_ns() { return read_clock(CLOCK_MONOTONIC); }
 
 int64_t process_cpu_ns() { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
-int64_t peak_rss_bytes() {
+namespace {
+
+int64_t status_bytes(const char* format) {
   std::FILE* status = std::fopen("/proc/self/status", "r");
   if (status == nullptr) return 0;
   char line[256];
   long long kib = 0;
   while (std::fgets(line, sizeof line, status) != nullptr) {
-    if (std::sscanf(line, "VmHWM: %lld kB", &kib) == 1) break;
+    if (std::sscanf(line, format, &kib) == 1) break;
   }
   std::fclose(status);
   return int64_t{kib} * 1024;
 }
+
+}  // namespace
+
+int64_t rss_bytes() { return status_bytes("VmRSS: %lld kB"); }
+
+int64_t peak_rss_bytes() { return status_bytes("VmHWM: %lld kB"); }
 
 void Report::set(const std::string& variant, const std::string& metric, double value) {
   values_[variant][metric] = value;

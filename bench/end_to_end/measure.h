@@ -11,10 +11,12 @@ namespace bench {
 
 int64_t now_ns();          // monotonic
 int64_t process_cpu_ns();  // all threads of this process
+int64_t rss_bytes();       // now
 int64_t peak_rss_bytes();  // VmHWM: of this program image, unlike ru_maxrss, which survives exec
 
 struct Settings {
   std::string data_dir;
+  std::string photos_dir;  // photographs, in place
   double seconds = 0.5;  // a variant's share of a round
   bool small = false;    // small data: does it run, are results sane
 };

@@ -29,6 +29,11 @@ std::vector<Variant> next_epoch(const Settings& settings);
 std::vector<Variant> resume(const Settings& settings);
 std::vector<Variant> consumer_1ms(const Settings& settings);
 std::vector<Variant> allocator(const Settings& settings);
+// These need libjpeg, and photographs.
+std::vector<Variant> photos(const Settings& settings);
+std::vector<Variant> raw_photos(const Settings& settings);
+std::vector<Variant> slow_files(const Settings& settings);
+std::vector<Variant> photo_memory(const Settings& settings);
 
 // The process that first_batch starts anew for every measurement; prints milliseconds and peak bytes.
 int first_batch_child(const std::string& uri);

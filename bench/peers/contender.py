@@ -169,11 +169,12 @@ def peak_rss_mib():
 
 
 class Variant:
-    """`epoch(k)` gives the batches of epoch k, for ever new ones; `arrays(batch)` its fields as NumPy arrays."""
+    """`epoch(k)` gives the batches of epoch k, for ever new ones; `arrays(batch)` its fields as NumPy arrays. `lead`: so
+    many batches of a turn are not counted, for where each takes long, those made ready before the turn would count most."""
 
-    def __init__(self, name, epoch, arrays=lambda batch: (np.asarray(batch),), check=None, compute_s=0.0):
+    def __init__(self, name, epoch, arrays=lambda batch: (np.asarray(batch),), check=None, compute_s=0.0, lead=0):
         self.name, self.epoch, self.arrays, self.check, self.compute_s = name, epoch, arrays, check, compute_s
-        self.stream = None
+        self.stream, self.lead = None, lead
 
     def prepare(self):
         if self.check:
@@ -202,6 +203,8 @@ class Variant:
     def round(self, seconds):
         stream, rows, batches, waited = self.stream, 0, 0, 0.0
         clock = time.perf_counter
+        for _ in range(self.lead):
+            next(stream)
         cpu, begin = cpu_seconds(), clock()
         now = begin
         while now - begin < seconds:
@@ -268,6 +271,7 @@ def main(table, versions):
     parser = argparse.ArgumentParser()
     parser.add_argument("row", choices=sorted(table))
     parser.add_argument("--data", required=True)
+    parser.add_argument("--photos", help="dataline_rows makes the folders of them that are read here")
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--rounds", type=int, default=0, help="run so many at once instead of one for each line")

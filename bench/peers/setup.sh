@@ -3,11 +3,11 @@
 # versions of NumPy or protobuf that exclude each other), and builds LibTorch's program against the torch group.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   bench/peers/setup.sh [--prefix DIR] [group...]      groups: torch native grain tf dali ffcv libtorch (all by default)
+#   bench/peers/setup.sh [--prefix DIR] [group...]      groups: torch native grain tf dali ffcv streaming libtorch (all)
 #
 # About 5 GB to fetch and 12 GB on disk for all of them; one pip at a time, at most half an hour each. A finished group
-# leaves the file `ready` with the versions it got, and is not touched again. One that cannot be had leaves the file
-# `failed` with the reason, which the results repeat; it is tried again the next time.
+# leaves the file `ready` with the versions it got, and is not touched again while it has all that is listed below. One
+# that cannot be had leaves the file `failed` with the reason, which the results repeat; it is tried again the next time.
 set -u
 here="$(cd "$(dirname "$0")" && pwd)"
 prefix="$(cd "$here/../.." && pwd)/build/peers"
@@ -23,12 +23,13 @@ install() { timeout 900 apt-get install -y --no-install-recommends "$@" >/dev/nu
 packages() {
   case $1 in
     # torch wants its CUDA wheels to be importable, also on a machine without a GPU.
-    torch) echo "torch==2.15.0 torchdata==0.11.0 numpy==2.4.6" ;;
-    native) echo "mlx-data==0.1.0 spdl==0.8.0 numpy==2.4.6" ;;
-    grain) echo "grain==0.2.18 numpy==2.4.6" ;;
+    torch) echo "torch==2.15.0 torchvision==0.29.2 torchdata==0.11.0 webdataset==1.0.2 pillow==13.0.0 numpy==2.4.6" ;;
+    native) echo "mlx-data==0.1.0 spdl==0.8.0 spdl_io==0.8.0 opencv-python-headless==4.14.0.94 simplejpeg==1.9.0 pillow==13.0.0 numpy==2.4.6" ;;
+    grain) echo "grain==0.2.18 opencv-python-headless==4.14.0.94 numpy==2.4.6" ;;
     tf) echo "tensorflow==2.21.0" ;;
     dali) echo "nvidia-dali-cuda130==2.4.0 numpy" ;;
     ffcv) echo "ffcv==1.0.2 numba numpy pillow tqdm psutil" ;;
+    streaming) echo "mosaicml-streaming==0.13.0" ;;
     *) return 1 ;;
   esac
 }
@@ -36,34 +37,54 @@ packages() {
 # What must import for the group to count.
 check() {
   case $1 in
-    torch) echo "import torch, torchdata.nodes" ;;
-    native) echo "import mlx.data, spdl.pipeline" ;;
-    grain) echo "import grain.python" ;;
+    torch) echo "import torch, torchdata.nodes, torchvision.io, webdataset" ;;
+    native) echo "import mlx.data, spdl.pipeline, spdl.io, cv2, simplejpeg" ;;
+    grain) echo "import grain.python, cv2" ;;
     tf) echo "import tensorflow" ;;
     dali) echo "import nvidia.dali.fn" ;;
     ffcv) echo "import ffcv" ;;
+    streaming) echo "import streaming" ;;
   esac
 }
 
-# FFCV compiles against OpenCV and turbojpeg, with what is in its environment, and imports the torch group's torch.
+# borrow_torch GROUP: it imports the torch group's torch, which is too large to have twice.
+borrow_torch() {
+  [ -f "$prefix/torch/ready" ] || { echo "$1 imports torch, and that group is not installed"; return 1; }
+  local site
+  site=$("$prefix/$1/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') &&
+    "$prefix/torch/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$site/zz_torch.pth"
+}
+
+# FFCV compiles against OpenCV and turbojpeg, with what is in its environment.
 before_ffcv() {
-  [ -f "$prefix/torch/ready" ] || { echo "FFCV imports torch, and that group is not installed"; return 1; }
   install libopencv-dev libturbojpeg0-dev pkg-config g++ python3-dev ||
     { echo "FFCV compiles against libopencv-dev and libturbojpeg0-dev, which cannot be installed"; return 1; }
-  local site
-  site=$("$prefix/ffcv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))') &&
-    "$prefix/torch/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$site/zz_torch.pth" &&
-    timeout 300 "$prefix/ffcv/bin/pip" install -q --no-cache-dir setuptools wheel
+  borrow_torch ffcv && timeout 300 "$prefix/ffcv/bin/pip" install -q --no-cache-dir setuptools wheel
+}
+
+# SPDL decodes with the FFmpeg that is installed; without it the group has all but that.
+before_native() { install ffmpeg || echo "no FFmpeg: SPDL takes no part in rows of photographs"; }
+
+# Whether a group has every package of its list: a list that grew since is fetched.
+is_ready() {
+  local word
+  [ -f "$prefix/$1/ready" ] || return 1
+  for word in $(packages "$1"); do
+    grep -qi "^$(echo "${word%%==*}" | tr _ -)\b" <(tr _ - <"$prefix/$1/ready") || return 1
+  done
 }
 
 python_group() { # python_group GROUP: its environment, packages and one import; what went wrong is the last line
   local group=$1 list flags=""
   list=$(packages "$group")
   [ -x "$prefix/$group/bin/pip" ] || "$python" -m venv --clear "$prefix/$group" || return 1
-  if [ "$group" = ffcv ]; then
-    before_ffcv || return 1
-    flags=--no-build-isolation
-  fi
+  case $group in
+    ffcv)
+      before_ffcv || return 1
+      flags=--no-build-isolation ;;
+    streaming) borrow_torch streaming || return 1 ;;
+    native) before_native ;;
+  esac
   # shellcheck disable=SC2086
   timeout 1800 "$prefix/$group/bin/pip" install -q --no-cache-dir $flags $list || return 1
   # Not from here: a folder of the same name as a package would be imported in its place.
@@ -80,13 +101,13 @@ libtorch_group() {
 }
 
 status=0
-for group in ${*:-torch native grain tf dali ffcv libtorch}; do
+for group in ${*:-torch native grain tf dali ffcv streaming libtorch}; do
   log=$prefix/$group.log
   if [ "$group" = libtorch ]; then
     what="from torch's wheel" get="libtorch_group"  # always: the build looks for changes itself
   else
     what=$(packages "$group") || { echo "setup: no group '$group'" >&2; exit 2; }
-    [ -f "$prefix/$group/ready" ] && continue
+    is_ready "$group" && continue
     get="python_group $group"
   fi
   echo "setup: $group ($what)"

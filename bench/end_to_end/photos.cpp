@@ -1,0 +1,214 @@
+// Photographs to normalised batches: a folder of JPEGs, pixels as they are, a folder with files that take long, and what
+// memory all this wants.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "bench/end_to_end/job.h"
+#include "bench/end_to_end/photo_files.h"
+#include "bench/end_to_end/photo_floor.h"
+#include "bench/end_to_end/row.h"
+
+namespace bench {
+
+namespace {
+
+// A turn begins with batches that were ready before: as many as can be, and some.
+constexpr int64_t kLead = 12;
+constexpr const char* kDecodeAndCrop = "image: decode, random_resized_crop(224), hflip, normalize(imagenet), chw";
+
+OptionList options_of(int workers, const std::string& transform) {
+  return {{"batch_size", std::to_string(kPhotoBatch)},
+          {"shuffle", "full"},
+          {"num_workers", std::to_string(workers)},
+          {"transform", transform}};
+}
+
+void take(Job& job, int64_t batches) {
+  for (int64_t i = 0; i < batches; ++i) dl_batch_release(job.next());
+}
+
+Throughput consume_batches(Job& job, int64_t batches) {
+  Throughput done;
+  const int64_t begin = now_ns();
+  const int64_t cpu_begin = process_cpu_ns();
+  for (; done.batches < batches; ++done.batches) {
+    dl_batch* batch = job.next();
+    done.rows += batch_rows(batch);
+    done.bytes += batch_bytes(batch);
+    dl_batch_release(batch);
+  }
+  done.elapsed_ns = now_ns() - begin;
+  done.cpu_ns = process_cpu_ns() - cpu_begin;
+  return done;
+}
+
+// Adds one delivered picture, after a look at whether it can be one at all.
+bool add_picture(const dl_view& view, int64_t row, PhotoStatistics* statistics) {
+  if (view.dtype != DL_DTYPE_F32 || view.rank != 4 || view.shape[1] != 3 || view.shape[2] != kPhotoSide ||
+      view.shape[3] != kPhotoSide) {
+    return false;
+  }
+  const auto* planes = reinterpret_cast<const float*>(row_data(view, row));
+  for (int64_t i = 0; i < kPhotoValues; ++i) {
+    if (!(planes[i] > -2.2f && planes[i] < 2.7f)) return false;  // black and white, normalised
+  }
+  statistics->add(planes);
+  return true;
+}
+
+void check_statistics(const PhotoStatistics& got, const PhotoStatistics& wanted) {
+  // Rectangles are drawn: the fewer pictures, the more an epoch differs from another.
+  const double tolerance = got.count() >= 1000 ? 0.1 : 0.4;
+  for (int c = 0; c < 3; ++c) {
+    if (std::fabs(got.mean(c) - wanted.mean(c)) > tolerance ||
+        std::fabs(got.deviation(c) - wanted.deviation(c)) > tolerance) {
+      fail("channel " + std::to_string(c) + ": mean " + std::to_string(got.mean(c)) + ", deviation " +
+           std::to_string(got.deviation(c)) + "; bare decoding gives " + std::to_string(wanted.mean(c)) + " and " +
+           std::to_string(wanted.deviation(c)));
+    }
+  }
+}
+
+// For the other loaders' programs, beside the folder: what an epoch of any right loader looks like.
+void write_statistics(const std::string& path, const PhotoStatistics& statistics) {
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (file == nullptr) fail("creating " + path);
+  for (int c = 0; c < 3; ++c) std::fprintf(file, "%.6f %.6f\n", statistics.mean(c), statistics.deviation(c));
+  if (std::fclose(file) != 0) fail("writing " + path);
+}
+
+// Loaders of the set, checked: each picture once an epoch, with its label, and the same order from any number of
+// workers.
+std::vector<std::shared_ptr<Job>> checked_jobs(const PhotoSet& set, const PhotoStatistics& wanted,
+                                               std::initializer_list<int> workers) {
+  std::vector<std::shared_ptr<Job>> jobs;
+  std::vector<uint32_t> order;
+  for (const int count : workers) {
+    auto job = std::make_shared<Job>("folder:" + set.folder, options_of(count, kDecodeAndCrop));
+    PhotoStatistics got;
+    const std::vector<uint32_t> delivered =
+        job->checked_epoch([&](const dl_view* views, int64_t row, int64_t sample) {
+          return *reinterpret_cast<const int64_t*>(row_data(views[1], row)) ==
+                     (*set.photos)[static_cast<size_t>(sample)].label &&
+                 add_picture(views[0], row, &got);
+        });
+    check_statistics(got, wanted);
+    if (!order.empty() && order != delivered) fail("the order depends on num_workers");
+    order = delivered;
+    jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+}  // namespace
+
+std::vector<Variant> photos(const Settings& settings) {
+  const PhotoSet set = photo_set(settings);
+  std::vector<Variant> variants;
+  PhotoStatistics statistics;
+  for (const int threads : {1, 2}) {
+    auto bare = std::make_shared<BarePhotos>(set.photos, 1, threads);
+    if (threads == 1) bare->statistics(&statistics);
+    variants.push_back({"bare decode " + std::to_string(threads),
+                        [bare](const std::string& name, double seconds, Report& report) {
+                          report_throughput(report, name, bare->run(seconds));
+                        }});
+  }
+  write_statistics(set.folder + ".statistics", statistics);
+  const char* names[] = {"dataline w0", "dataline w1", "dataline w2"};
+  const auto jobs = checked_jobs(set, statistics, {0, 1, 2});
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    variants.push_back({names[i], [job = jobs[i]](const std::string& name, double seconds, Report& report) {
+                          take(*job, kLead);
+                          report_throughput(report, name, consume(*job, seconds));
+                        }});
+  }
+  return variants;
+}
+
+std::vector<Variant> raw_photos(const Settings& settings) {
+  int64_t count = 0;
+  const std::string file = raw_photo_file(settings, &count);
+  struct Form {
+    const char* name;
+    const char* transform;
+  };
+  std::vector<Variant> variants;
+  for (const Form& form : {Form{"crop", "random_crop(224), hflip, normalize(imagenet), chw"},
+                           Form{"resized crop", "random_resized_crop(224), hflip, normalize(imagenet), chw"}}) {
+    for (const int workers : {0, 1, 2}) {
+      auto job = std::make_shared<Job>("npy:" + file, options_of(workers, form.transform));
+      PhotoStatistics got;
+      job->checked_epoch(
+          [&](const dl_view* views, int64_t row, int64_t) { return add_picture(views[0], row, &got); });
+      write_statistics(file + ".statistics", got);
+      variants.push_back({std::string("dataline ") + form.name + " w" + std::to_string(workers),
+                          [job](const std::string& name, double seconds, Report& report) {
+                            take(*job, kLead);
+                            report_throughput(report, name, consume(*job, seconds));
+                          }});
+    }
+  }
+  return variants;
+}
+
+// Whole epochs, because the files that take long are what counts: each measurement has equally many of them.
+std::vector<Variant> slow_files(const Settings& settings) {
+  const PhotoSet set = slow_photo_set(settings);
+  const int64_t epochs = settings.small ? 1 : 2;
+  std::vector<Variant> variants;
+  PhotoStatistics statistics;
+  for (const int threads : {1, 2}) {
+    auto bare = std::make_shared<BarePhotos>(set.photos, 1, threads);
+    if (threads == 1) bare->statistics(&statistics);
+    variants.push_back({"bare decode " + std::to_string(threads),
+                        [bare, epochs](const std::string& name, double, Report& report) {
+                          report_throughput(report, name, bare->run_epochs(epochs));
+                        }});
+  }
+  const char* names[] = {"dataline w0", "dataline w2"};
+  const auto jobs = checked_jobs(set, statistics, {0, 2});
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    variants.push_back({names[i], [job = jobs[i], epochs](const std::string& name, double, Report& report) {
+                          take(*job, job->batches_per_epoch());
+                          report_throughput(report, name,
+                                            consume_batches(*job, epochs * job->batches_per_epoch()));
+                        }});
+  }
+  return variants;
+}
+
+// A fresh loader each time: what it holds, by its own count and the system's, and whether that grows.
+std::vector<Variant> photo_memory(const Settings& settings) {
+  const PhotoSet set = photo_set(settings);
+  const int64_t epochs = settings.small ? 2 : 20;
+  std::vector<Variant> variants;
+  for (const int workers : {1, 2}) {
+    variants.push_back(
+        {"dataline w" + std::to_string(workers),
+         [set, workers, epochs](const std::string& name, double, Report& report) {
+           Job job("folder:" + set.folder, options_of(workers, kDecodeAndCrop));
+           take(job, job.batches_per_epoch());
+           const int64_t after_first = rss_bytes();
+           dl_stats stats{};
+           stats.struct_size = sizeof stats;
+           dl_error error = DL_ERROR_INIT;
+           if (dl_loader_stats(job.loader(), &stats, &error) != DL_OK) fail(error.message);
+           const int64_t held = stats.held_bytes;
+           take(job, (epochs - 1) * job.batches_per_epoch());
+           if (dl_loader_stats(job.loader(), &stats, &error) != DL_OK) fail(error.message);
+           if (stats.held_bytes != held) fail("held_bytes changed after an epoch");
+           constexpr double kMib = 1 << 20;
+           report.set(name, "held_mib", static_cast<double>(held) / kMib);
+           report.set(name, "arena_mib", static_cast<double>(stats.arena_bytes) / kMib);
+           report.set(name, "held_mib_per_worker", static_cast<double>(held - stats.arena_bytes) / kMib / workers);
+           report.set(name, "peak_rss_mib", static_cast<double>(peak_rss_bytes()) / kMib);
+           report.set(name, "growth_mib", static_cast<double>(rss_bytes() - after_first) / kMib);
+         }});
+  }
+  return variants;
+}
+
+}  // namespace bench
