@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/operators.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/base/text.h"
+#include "core/transform/operators/color_rows.h"
 
 namespace dataline {
 namespace {
@@ -41,7 +43,7 @@ constexpr OperatorArgument kRandomResizedCrop[] = {
     OperatorArgument{"filter", "nearest, bilinear, bicubic, area or lanczos", "bilinear"},
     OperatorArgument{"antialias", "true or false", "true"}};
 
-constexpr Operator kOperators[] = {
+constexpr Operator kOwnOperators[] = {
     Operator{{"cast", kCast,
               "Another dtype: integers saturate, floats go to integers toward zero (NaN to 0), to floats to "
               "nearest even.",
@@ -110,6 +112,13 @@ constexpr Operator kOperators[] = {
          "torchvision.transforms.v2.RandomResizedCrop", kSince},
         add_random_resized_crop},
 };
+
+constexpr auto kOperators = [] {
+  std::array<Operator, std::size(kOwnOperators) + std::size(kColorOperators)> all{};
+  std::copy(std::begin(kOwnOperators), std::end(kOwnOperators), all.begin());
+  std::copy(std::begin(kColorOperators), std::end(kColorOperators), all.begin() + std::size(kOwnOperators));
+  return all;
+}();
 
 constexpr auto kInfos = [] {
   std::array<OperatorInfo, std::size(kOperators)> infos{};

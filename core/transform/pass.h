@@ -36,6 +36,8 @@ class Pass {
  public:
   virtual ~Pass() = default;
   virtual int64_t scratch_bytes() const = 0;
+  // Its output has the size of its input and may lie in its place: `from` is `to` where another pass comes before it.
+  virtual bool in_place() const { return false; }
   // As those of Program.
   virtual bool heavy() const { return false; }
   virtual int64_t state_bytes() const { return 0; }

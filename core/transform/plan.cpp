@@ -118,7 +118,7 @@ ImagePlan& Plan::image_draft(const ImageShape& image) {
 
 void Plan::set_image(const ImageShape& image) {
   const bool flat = field_.axes == "HW" || (field_.axes.empty() && field_.shape.size() == 2);
-  if (flat) {
+  if (flat && image.channels == 1) {
     field_.shape = {image.height, image.width};
     field_.axes = "HW";
   } else if (image.layout == ImageLayout::kPlanar) {

@@ -39,6 +39,7 @@ class Plan {
 
   const Field& field() const { return field_; }
   int64_t place() const { return place_; }  // of the operator that is adding itself, in its field's list
+  SimdTarget target() const { return target_; }
   // `text`: the operator as the user wrote it.
   void next_operator(std::string_view text);
   // The field is a float only because u8 or u16 were cast to it: still 0..255, not 0..1.

@@ -169,7 +169,7 @@ class PassProgram : public FieldProgram {
       : FieldProgram(std::move(output)), passes_(std::move(passes)), row_bytes_(input.bytes()) {
     for (size_t i = 0; i < passes_.size(); ++i) {
       pass_scratch_bytes_ = std::max(pass_scratch_bytes_, passes_[i]->scratch_bytes());
-      if (i + 1 < passes_.size()) between_bytes_ = std::max(between_bytes_, round_up(pass_bytes[i], 64));
+      if (!ends_in_slot(i)) between_bytes_ = std::max(between_bytes_, round_up(pass_bytes[i], 64));
     }
   }
   bool identity() const override { return false; }
@@ -215,15 +215,22 @@ class PassProgram : public FieldProgram {
     prefetch_row(rows.source[row], rows.source_offset, row_bytes_ < 0 ? kFirstBytes : row_bytes_);
   }
 
+  // Whether all passes after it work in place: its output goes where the program's does.
+  bool ends_in_slot(size_t pass) const {
+    return std::all_of(passes_.begin() + static_cast<int64_t>(pass) + 1, passes_.end(),
+                       [](const PassRef& later) { return later->in_place(); });
+  }
+
   int64_t run_row(RowContext& context) const {
     const FieldRows& rows = *context.rows;
     const auto* states = static_cast<const PassStates*>(rows.state);
     const std::byte* from = rows.source[context.row] + rows.source_offset;
     int64_t bytes = row_bytes_ < 0 ? rows.source_bytes[context.row] : row_bytes_;
     for (size_t i = 0; i < passes_.size(); ++i) {
-      const bool last = i + 1 == passes_.size();
+      const bool last = ends_in_slot(i);
       std::byte* to = last ? rows.target + context.row * rows.target_stride
                            : rows.scratch + static_cast<int64_t>(i % 2) * between_bytes_;
+      if (i > 0 && passes_[i]->in_place()) to = const_cast<std::byte*>(from);  // written by the pass before
       context.state = states != nullptr ? states->of_pass[i].get() : nullptr;
       bytes = passes_[i]->run(context, from, bytes, to, last ? rows.target_stride : between_bytes_);
       if (bytes < 0) return bytes;

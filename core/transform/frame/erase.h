@@ -49,7 +49,7 @@ class ErasePass : public Pass {
  public:
   ErasePass(Erasing erasing, const ImageShape& image, DType dtype, int64_t place);
   int64_t scratch_bytes() const override { return 0; }
-  // `to` may be `from`.
+  bool in_place() const override { return true; }
   int64_t run(const RowContext& context, const std::byte* from, int64_t from_bytes, std::byte* to,
               int64_t room) const override;
 
