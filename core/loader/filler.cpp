@@ -131,6 +131,26 @@ void Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, WorkerScra
   }
 }
 
+void Filler::mix(Slot& slot, WorkerScratch& scratch) const {
+  for (const MixStep& step : pipeline_->mixes) {
+    const MixDraw draw = draw_mix(step.mix, config_->seed, slot.epoch, slot.step);
+    const auto rows_of = [&](const MixedField& field) {
+      const auto storage = static_cast<size_t>(field.storage);
+      return MixRows{.first = slot.rows(storage) + field.offset,
+                     .count = slot.samples,
+                     .stride = slot.packed_bytes(storage),
+                     .row_bytes = field.row_bytes,
+                     .scratch = scratch.program_scratch_};
+    };
+    if (step.mix.kind == MixKind::kMixup) {
+      blend_rows(rows_of(step.image), step.image.dtype, draw.lambda, target_);
+    } else {
+      paste_rows(rows_of(step.image), step.mix.shape, dtype_bytes(step.image.dtype), draw);
+    }
+    blend_rows(rows_of(step.labels), step.labels.dtype, draw.lambda, target_);
+  }
+}
+
 // Which sample stands in depends on (seed, epoch, slot, attempt) alone. Returns it, or -1 after the last attempt.
 int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, int64_t order_slot,
                          WorkerScratch& scratch) const {

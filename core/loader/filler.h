@@ -49,6 +49,8 @@ class Filler {
 
   // Rows [row, row + count) of the slot; count <= pipeline.run_records.
   void fill(Slot& slot, const BatchOrder& order, int64_t row, int64_t count, WorkerScratch& scratch);
+  // mixup and cutmix, on the rows that are left. By the last worker, after Slot::drop_bad_rows().
+  void mix(Slot& slot, WorkerScratch& scratch) const;
   void restart_lookahead() { lookahead_.restart(); }
 
  private:
@@ -64,6 +66,7 @@ class Filler {
   const LoaderConfig* config_;
   const Steps* steps_;
   EpochTables* tables_;
+  SimdTarget target_ = best_simd_target();
   Lookahead lookahead_;
 };
 

@@ -149,8 +149,8 @@ class Loader final : public BatchOwner,
   bool claim(RunClaims::End end, Claim& claim);
   void fill_claimed(const Claim& claim, WorkerScratch& scratch);
   void fill_run(InFlight& flight, int64_t run, WorkerScratch& scratch);
-  void finish(Slot& slot);  // by the last one in a batch
-  void pack(Slot& slot);
+  void finish(Slot& slot, WorkerScratch& scratch);  // by the last one in a batch
+  void pack(Slot& slot, WorkerScratch& scratch);
   void become_ready(Slot& slot, SlotState from);
   bool may_help() const;
   bool help_until(int64_t deadline_ns, const Change& change);

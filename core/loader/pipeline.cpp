@@ -8,6 +8,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/thread.h"
+#include "core/loader/one_record.h"
 #include "core/loader/resident.h"
 
 namespace dataline {
@@ -57,6 +58,17 @@ Result<Splits> find_splits(std::string_view text, std::span<const Field> fields,
     if (split && !((fewer || resident) && device.runs(split->tail))) split.reset();
   }
   return splits;
+}
+
+TransformSettings transform_settings(const Source& source, const LoaderConfig& config) {
+  TransformSettings settings;
+  settings.limits = config.decode_limits;
+  settings.first_header = [&source, &config](size_t field) {
+    Result<ImageFacts> first = image_facts_of(source, field, 0, config.max_bytes_per_sample);
+    if (!first.is_ok()) return Result<ImageHeader>(first.take_status());
+    return Result<ImageHeader>(first.value().header);
+  };
+  return settings;
 }
 
 // Fields that look into one column share its storage, as long as nothing is done to them on the host, and either they
@@ -181,6 +193,33 @@ class Builder {
 
 }  // namespace
 
+namespace {
+
+Result<MixedField> mixed_field(const Pipeline& pipeline, size_t field) {
+  const OutputField& output = pipeline.outputs[field];
+  if ((output.flags & kViewOverlapping) != 0) {
+    return error(Code::kUnsupported, "field '", output.field.name,
+                 "': it lies in the bytes of another field, and cannot be mixed");
+  }
+  return MixedField{output.storage, output.storage_offset, output.field.bytes(), output.field.dtype};
+}
+
+// Where the fields of mixup and cutmix lie. They are the host's, whatever a device could do.
+Status add_mixes(Pipeline& pipeline, std::span<const BatchMix> mixes) {
+  for (const BatchMix& mix : mixes) {
+    MixStep step;
+    step.mix = mix;
+    DL_ASSIGN_OR_RETURN(step.image, mixed_field(pipeline, mix.image));
+    DL_ASSIGN_OR_RETURN(step.labels, mixed_field(pipeline, mix.labels));
+    pipeline.program_scratch_bytes =
+        std::max({pipeline.program_scratch_bytes, step.image.row_bytes, step.labels.row_bytes});
+    pipeline.mixes.push_back(step);
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
 std::vector<bool> overlapped_columns(const Schema& schema, const std::vector<bool>& chosen) {
   std::vector<int64_t> bytes(schema.columns.size(), 0);
   std::vector<bool> overlapped;
@@ -196,14 +235,23 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int
   Pipeline pipeline;
   pipeline.source = std::move(source);
   const Schema& schema = pipeline.source->schema();
-  TransformSettings settings;
-  settings.limits = config.decode_limits;
+  const TransformSettings settings = transform_settings(*pipeline.source, config);
   DL_ASSIGN_OR_RETURN(pipeline.programs, compile_transforms(config.transform, schema.fields, settings));
   DL_ASSIGN_OR_RETURN(Splits splits,
                       find_splits(config.transform, schema.fields, settings, device, config.resident));
+  DL_ASSIGN_OR_RETURN(const std::vector<BatchMix> mixes,
+                      batch_mixes(config.transform, schema.fields, settings));
+  for (const BatchMix& mix : mixes) {
+    splits[mix.image].reset();
+    splits[mix.labels].reset();
+  }
   DL_ASSIGN_OR_RETURN(const std::vector<std::string> texts, operator_texts(config.transform, schema.fields));
 
   Builder builder(pipeline, config);
+  if (config.resident && !mixes.empty())
+    return error(Code::kUnsupported, "option io: io=device cannot hold field '",
+                 schema.fields[mixes[0].image].name,
+                 "': mixup and cutmix are the host's work, on each batch");
   if (config.resident) {
     DL_RETURN_IF_ERROR(
         plan_resident(pipeline, device, std::move(splits), texts, builder.storages, builder.regions));
@@ -216,6 +264,7 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int
   for (const auto& program : pipeline.programs) {
     pipeline.program_scratch_bytes = std::max(pipeline.program_scratch_bytes, program->scratch_bytes());
   }
+  DL_RETURN_IF_ERROR(add_mixes(pipeline, mixes));
   for (const Pass& pass : pipeline.passes) {
     pipeline.state_bytes += pass.program->state_bytes();
     pipeline.heavy = pipeline.heavy || pass.program->heavy();

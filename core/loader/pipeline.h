@@ -15,6 +15,7 @@
 #include "core/device/device.h"
 #include "core/loader/config.h"
 #include "core/source/source.h"
+#include "core/transform/mix/mix.h"
 #include "core/transform/transform.h"
 
 namespace dataline {
@@ -60,6 +61,18 @@ struct Resident {
   int64_t staging_bytes = 0;  // host memory that they are sent from
 };
 
+// Rows of a field in a slot that mixup or cutmix works on.
+struct MixedField {
+  int32_t storage = 0;
+  int64_t offset = 0;  // bytes into a row of it
+  int64_t row_bytes = 0;
+  DType dtype = DType::kF32;
+};
+struct MixStep {
+  BatchMix mix;
+  MixedField image, labels;
+};
+
 struct Pipeline {
   SourceRef source;
   std::vector<std::unique_ptr<const Program>> programs;
@@ -67,6 +80,7 @@ struct Pipeline {
   std::vector<OutputField> outputs;
   std::vector<DeviceTail> tails;
   std::vector<Route> routes;  // one a field
+  std::vector<MixStep> mixes;
   std::optional<Resident> resident;
   Layout layout;
   int64_t record_scratch_bytes = 0;   // Source::scratch_bytes, rounded to 64

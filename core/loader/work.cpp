@@ -27,12 +27,12 @@ void Loader::fill_run(InFlight& place, int64_t run, WorkerScratch& scratch) {
     }
   }
   // Acquire-release: the last worker sees the rows of all others, and passes them on through the slot's state.
-  if (place.runs_left.fetch_sub(1, std::memory_order_acq_rel) == 1) finish(slot);
+  if (place.runs_left.fetch_sub(1, std::memory_order_acq_rel) == 1) finish(slot, scratch);
 }
 
 // The batch's place in window_ may hold another batch by now.
-void Loader::finish(Slot& slot) {
-  pack(slot);
+void Loader::finish(Slot& slot, WorkerScratch& scratch) {
+  pack(slot, scratch);
   slot.go(SlotState::kFilling, SlotState::kStaged);
   // Before Ready: a consumer that takes this batch at once must find room to open the next.
   filling_.fetch_sub(1);
@@ -41,11 +41,12 @@ void Loader::finish(Slot& slot) {
   if (send(slot)) become_ready(slot, SlotState::kCopying);
 }
 
-void Loader::pack(Slot& slot) {
+void Loader::pack(Slot& slot, WorkerScratch& scratch) {
   if (slot.abandoned.load() || slot.lost.load()) return;
   try {
     slot.finish();
     slot.drop_bad_rows();
+    filler_->mix(slot, scratch);
   } catch (...) {
     slot.lost.store(true);  // as in fill_run()
   }

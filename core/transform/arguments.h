@@ -49,10 +49,11 @@ class Arguments {
   }
   template <typename... Parts>
   Status fault_at(size_t index, const Parts&... parts) const {
-    return transform_error(given(index) ? values_[index]->column : call_->column, call_->name, ": ",
-                           info_->arguments[index].name, ": ", parts...);
+    return transform_error(column_of(index), call_->name, ": ", info_->arguments[index].name, ": ", parts...);
   }
   std::string text_of(size_t index) const { return quote(values_[index]->text); }
+  int64_t column() const { return call_->column; }
+  int64_t column_of(size_t index) const { return given(index) ? values_[index]->column : call_->column; }
 
  private:
   Arguments(const CallSyntax& call, const OperatorInfo& info)

@@ -57,11 +57,51 @@ Status add_calls(const ClauseSyntax& clause, Plan& plan) {
     if (found == nullptr)
       return transform_error(call.column, "expected an operator, got ", quote(call.name),
                              nearest_operator(call.name));
+    if (plan.mix())
+      return transform_error(call.column,
+                             "expected nothing after mixup or cutmix, which take finished batches, ", "got ",
+                             quote(call.name), "; put it before");
     DL_ASSIGN_OR_RETURN(const Arguments arguments, Arguments::bind(call, found->info));
     DL_RETURN_IF_ERROR(found->add(arguments, plan));
     plan.next_operator(call.text);
   }
   return Status::ok();
+}
+
+Status want_labels(const MixRequest& mix, const Field& labels) {
+  const bool soft =
+      labels.kind == FieldKind::kDense && dtype_is_float(labels.dtype) && labels.shape.size() == 1;
+  if (soft) return Status::ok();
+  return transform_error(mix.labels_column, mix.kind == MixKind::kMixup ? "mixup" : "cutmix",
+                         ": labels: expected one float a class, got ", quote(labels.name), " of ",
+                         field_type_text(labels), "; one_hot(n) makes them: '", labels.name, ": one_hot(n)'");
+}
+
+// What the plans ask for on finished batches.
+Result<std::vector<BatchMix>> mixes_of(std::span<const Plan> plans, std::span<const Field> fields) {
+  std::vector<BatchMix> mixes;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    if (!plans[i].mix()) continue;
+    const MixRequest& asked = *plans[i].mix();
+    const std::optional<size_t> labels = find_field(fields, asked.labels);
+    if (!labels) return no_such_field(asked.labels_column, fields, asked.labels);
+    if (plans[*labels].mix())
+      return transform_error(asked.labels_column, "expected labels in a field of their own, got ",
+                             quote(asked.labels), ", which is mixed as an image");
+    DL_RETURN_IF_ERROR(want_labels(asked, plans[*labels].field()));
+    for (const BatchMix& other : mixes) {
+      if (other.labels == *labels)
+        return transform_error(asked.column, "expected labels to be mixed once, got ", quote(asked.labels),
+                               " twice");
+    }
+    mixes.push_back({.kind = asked.kind,
+                     .alpha = asked.alpha,
+                     .image = i,
+                     .labels = *labels,
+                     .place = asked.place,
+                     .shape = asked.shape});
+  }
+  return mixes;
 }
 
 // What the text makes of each field.
@@ -85,6 +125,8 @@ Result<std::vector<Plan>> plans_of(SimdTarget target, std::string_view text, std
       return std::move(status).in(concat("field ", quote(fields[index].name)));
     }
   }
+  Result<std::vector<BatchMix>> mixes = mixes_of(plans, fields);
+  if (!mixes.is_ok()) return mixes.take_status();
   return plans;
 }
 
@@ -118,6 +160,12 @@ Result<std::vector<std::optional<DeviceSplit>>> split_transforms(std::string_vie
                                                                  std::span<const Field> fields,
                                                                  const TransformSettings& settings) {
   return split_transforms_for(best_simd_target(), text, fields, settings);
+}
+
+Result<std::vector<BatchMix>> batch_mixes(std::string_view text, std::span<const Field> fields,
+                                          const TransformSettings& settings) {
+  DL_ASSIGN_OR_RETURN(const std::vector<Plan> plans, plans_of(best_simd_target(), text, fields, settings));
+  return mixes_of(plans, fields);
 }
 
 Result<std::vector<std::string>> operator_texts(std::string_view text, std::span<const Field> fields) {

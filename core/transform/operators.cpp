@@ -43,6 +43,9 @@ constexpr OperatorArgument kRandomResizedCrop[] = {
     OperatorArgument{"filter", "nearest, bilinear, bicubic, area or lanczos", "bilinear"},
     OperatorArgument{"antialias", "true or false", "true"}};
 
+constexpr OperatorArgument kMix[] = {OperatorArgument{"alpha", "number", "1"},
+                                     OperatorArgument{"labels", "field", "label"}};
+
 constexpr Operator kOwnOperators[] = {
     Operator{{"cast", kCast,
               "Another dtype: integers saturate, floats go to integers toward zero (NaN to 0), to floats to "
@@ -111,6 +114,18 @@ constexpr Operator kOwnOperators[] = {
          "scaled to size (or [height, width]).",
          "torchvision.transforms.v2.RandomResizedCrop", kSince},
         add_random_resized_crop},
+    Operator{
+        {"mixup", kMix,
+         "Last of a list, on finished batches: lambda * row + (1 - lambda) * the row before, of the image "
+         "and of the float field labels; lambda from Beta(alpha, alpha), one a batch.",
+         "torchvision.transforms.v2.MixUp", kSince},
+        add_mixup},
+    Operator{
+        {"cutmix", kMix,
+         "Last of a list, on finished batches: each image takes one rectangle of the image before it, and "
+         "its float field labels that share of the area; lambda from Beta(alpha, alpha), one a batch.",
+         "torchvision.transforms.v2.CutMix", kSince},
+        add_cutmix},
 };
 
 constexpr auto kOperators = [] {

@@ -40,5 +40,7 @@ Status add_vflip(const Arguments& arguments, Plan& plan);
 Status add_decode(const Arguments& arguments, Plan& plan);
 Status add_resize(const Arguments& arguments, Plan& plan);
 Status add_random_resized_crop(const Arguments& arguments, Plan& plan);
+Status add_mixup(const Arguments& arguments, Plan& plan);
+Status add_cutmix(const Arguments& arguments, Plan& plan);
 
 }  // namespace dataline

@@ -26,6 +26,7 @@
 #include "core/transform/frame/frame_pass.h"
 #include "core/transform/geometry.h"
 #include "core/transform/image_pass.h"
+#include "core/transform/mix/mix.h"
 #include "core/transform/pass.h"
 #include "core/transform/programs.h"
 #include "core/transform/transform.h"
@@ -76,6 +77,10 @@ class Plan {
   void add_stage(FrameStageRef stage);
   // A pass of its own on rows of one size, whose type it keeps.
   void add_pass(PassRef pass, bool draws);
+
+  // The last operator of a list.
+  void add_mix(MixRequest mix) { mix_ = std::move(mix); }
+  const std::optional<MixRequest>& mix() const { return mix_; }
 
   std::unique_ptr<const Program> finish() &&;
   // The same in two parts, when a device can do the last pass.
@@ -142,6 +147,7 @@ class Plan {
     bool pixels = false;  // a frame's decoding, views and stages, which no device does
   };
   std::vector<Written> written_;
+  std::optional<MixRequest> mix_;
   bool joined_frame_ = false;  // the operator that is adding itself did
 };
 

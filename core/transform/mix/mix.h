@@ -7,10 +7,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/base/dtype.h"
 #include "core/base/simd.h"
+#include "core/base/status.h"
 #include "core/transform/geometry.h"
+#include "core/transform/transform.h"
 
 namespace dataline {
 
@@ -23,6 +29,20 @@ struct BatchMix {
   size_t labels = 0;
   int64_t place = 0;  // of the operator in its list
   ImageShape shape;   // cutmix: of the image, as it is delivered
+};
+
+// Those of a text, which compile_transforms() leaves to the caller. Its errors are those of compile_transforms().
+Result<std::vector<BatchMix>> batch_mixes(std::string_view text, std::span<const Field> fields,
+                                          const TransformSettings& settings = {});
+
+// The same as an operator asks for it, before the labels are looked for.
+struct MixRequest {
+  MixKind kind = MixKind::kMixup;
+  double alpha = 1;
+  std::string labels;
+  int64_t place = 0;
+  int64_t column = 0, labels_column = 0;  // in the text
+  ImageShape shape;
 };
 
 // What one batch draws. Row i becomes lambda * row i + (1 - lambda) * row i - 1; with cutmix that is true of the labels,

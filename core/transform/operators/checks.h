@@ -13,6 +13,7 @@ constexpr int64_t kMostSide = int64_t{1}
                               << 24;  // pixels or steps on one side; keeps sums of sides far from overflow
 
 Status want_dense(const Arguments& arguments, const Plan& plan);
+Status want_decoded(const Arguments& arguments, const Plan& plan);  // no encoded bytes
 Status want_real(const Arguments& arguments, const Plan& plan);     // not complex
 Status want_decoded(const Arguments& arguments, const Plan& plan);  // not ragged bytes, as encoded images are
 Result<ImageShape> want_image(const Arguments& arguments, const Plan& plan);  // of one size
