@@ -1,0 +1,64 @@
+// What the decoders' fuzz targets share: an image decoded whole and in part, in several modes, with small limits. Results
+// are read, so that a sanitizer sees what was never written.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+#include "core/transform/decode/decoder.h"
+
+namespace dataline {
+
+constexpr int64_t kFuzzScratchBytes = 1 << 20;
+
+// Every byte of the region; false when it could not be decoded, which must say why.
+inline bool fuzz_region(ImageDecoder& decoder, const ImageRegion& region, int64_t most, uint64_t* sum) {
+  const std::unique_ptr<std::byte[]> memory(new std::byte[kFuzzScratchBytes]);
+  FrameScratch scratch(memory.get(), kFuzzScratchBytes);
+  const Status started = decoder.start(region, most, scratch);
+  if (!started.is_ok()) return !started.message().empty() ? false : (std::abort(), false);
+  const int64_t line_bytes = region.width * decoder.channels() * decoder.element_bytes();
+  for (int64_t y = 0; y < region.height; y += most) {
+    const int64_t count = std::min(most, region.height - y);
+    const std::byte* const* lines = decoder.lines(y, count);
+    if (lines == nullptr) {
+      if (decoder.status().is_ok() || decoder.status().message().empty()) std::abort();
+      return false;
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t b = 0; b < line_bytes; ++b) *sum += std::to_integer<uint64_t>(lines[i][b]);
+    }
+  }
+  return true;
+}
+
+// `only`: other formats are refused by their first bytes before anything is tried.
+inline int fuzz_image(const uint8_t* data, size_t size, ImageFormat only) {
+  // A copy as large as the input: reads beyond it are seen.
+  const std::unique_ptr<std::byte[]> copy(new std::byte[size]);
+  for (size_t i = 0; i < size; ++i) copy[i] = static_cast<std::byte>(data[i]);
+  const Bytes encoded(copy.get(), size);
+  Result<ImageHeader> header = read_image_header(encoded);
+  if (!header.is_ok() || header.value().format != only) return 0;
+  DecodeOptions options;
+  options.limits = {1 << 16, 20, kFuzzScratchBytes};
+  uint64_t sum = 0;
+  for (PixelMode mode : {PixelMode::kRgb, PixelMode::kGray, PixelMode::kUnchanged, PixelMode::kRgba}) {
+    options.mode = mode;
+    options.orient = mode != PixelMode::kRgb;
+    const std::unique_ptr<ImageDecoder> decoder = make_image_decoder(options).take();
+    if (!decoder->open(encoded).is_ok()) return 0;
+    const int64_t height = decoder->height(), width = decoder->width();
+    if (height < 1 || width < 1 || height * width > options.limits.max_pixels) std::abort();
+    if (!fuzz_region(*decoder, {0, 0, height, width}, std::min<int64_t>(height, 3), &sum)) continue;
+    const ImageRegion part = {height / 3, width / 3, (height + 1) / 2, (width + 1) / 2};
+    // A part of what decoded as a whole decodes.
+    if (!decoder->open(encoded).is_ok() || !fuzz_region(*decoder, part, 1, &sum)) std::abort();
+  }
+  return sum == ~uint64_t{0} ? 1 : 0;
+}
+
+}  // namespace dataline

@@ -1,0 +1,43 @@
+"""Small images for the decoders' fuzzers to begin with, all kinds that tests/transform/decode/image_suite.py writes.
+Without Pillow there are next to none.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import os
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "transform" / "decode"))
+
+
+def need_pillow():
+    """Goes on in the system's Python where this one has no Pillow and that one may have."""
+    try:
+        import PIL.Image  # noqa: F401
+    except ImportError:
+        system = "/usr/bin/python3"
+        if os.path.realpath(sys.executable) != os.path.realpath(system) and os.path.exists(system):
+            os.execv(system, [system, "-B", *sys.argv])
+
+
+MOST_BYTES = 4096
+
+
+def write(kinds):
+    """Files of those kinds into the folder that the command line names."""
+    need_pillow()
+    target = pathlib.Path(sys.argv[1])
+    (target / "tiny").write_bytes(b"\xff\xd8")
+    try:
+        import image_suite
+    except ImportError:
+        print("Pillow is not installed: few seeds")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, paths in image_suite.write(pathlib.Path(folder)).items():
+            for path in paths if kind in kinds else []:
+                data = path.read_bytes()
+                if len(data) <= MOST_BYTES:
+                    (target / f"{kind}-{path.name}").write_bytes(data)
