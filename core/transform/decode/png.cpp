@@ -61,7 +61,7 @@ class PngDecoder : public FormatDecoder {
   void take_key();
   Status read_row(std::byte* to);
   const std::byte* next_row();
-  int64_t offset() const { return static_cast<int64_t>(file_bytes_ - parts_.pixels.size()); }
+  int64_t offset() const { return static_cast<int64_t>(pixels_end_ - parts_.pixels.size()); }
   void release() {
     spng_ctx_free(context_);
     context_ = nullptr;
@@ -70,8 +70,8 @@ class PngDecoder : public FormatDecoder {
   DecodeOptions options_;
   ImageHeader header_;
   spng_ctx* context_ = nullptr;
-  PngParts parts_;  // what libspng has still to read
-  size_t file_bytes_ = 0;
+  PngParts parts_;         // what libspng has still to read
+  size_t pixels_end_ = 0;  // where in the file they end
   PngRows rows_;
   ImageRegion region_;
   LineRing ring_;
@@ -85,8 +85,8 @@ class PngDecoder : public FormatDecoder {
 int PngDecoder::on_read(spng_ctx*, void* user, void* to, size_t bytes) {
   PngDecoder& self = *static_cast<PngDecoder*>(user);
   std::byte* out = static_cast<std::byte*>(to);
-  for (Bytes* part :
-       {&self.parts_.header, &self.parts_.palette, &self.parts_.transparency, &self.parts_.pixels}) {
+  for (Bytes* part : {&self.parts_.header, &self.parts_.palette, &self.parts_.transparency,
+                      &self.parts_.pixels, &self.parts_.end}) {
     const size_t count = std::min(bytes, part->size());
     if (count > 0) std::memcpy(out, part->data(), count);
     *part = part->subspan(count);
@@ -99,7 +99,6 @@ int PngDecoder::on_read(spng_ctx*, void* user, void* to, size_t bytes) {
 Status PngDecoder::open(Bytes encoded, const ImageHeader& header) {
   release();
   header_ = header;
-  file_bytes_ = encoded.size();
   const PngColour colour = static_cast<PngColour>(static_cast<int>(encoded[25]));
   rows_.set_kind(colour, header.bits, options_.mode);
   packed_bytes_ = rows_.packed_bytes(header.width);
@@ -110,6 +109,7 @@ Status PngDecoder::open(Bytes encoded, const ImageHeader& header) {
                  options_.limits.max_decoded_bytes);
   }
   DL_ASSIGN_OR_RETURN(parts_, find_png_parts(encoded));
+  pixels_end_ = static_cast<size_t>(parts_.pixels.data() + parts_.pixels.size() - encoded.data());
   if (colour != PngColour::kPalette) parts_.palette = {};
   if (options_.mode != PixelMode::kRgba) parts_.transparency = {};
   return Status::ok();
@@ -152,7 +152,8 @@ Status PngDecoder::begin_decoding(FrameScratch& scratch) {
     packed_ = scratch.take(bytes);
     if (packed_ == nullptr) return scratch.too_large(header_.height, header_.width, bytes);
     std::memset(packed_, 0, static_cast<size_t>(bytes));  // libspng sets bits of low depths one by one
-    return check(spng_decode_image(context_, packed_, static_cast<size_t>(bytes), SPNG_FMT_PNG, 0));
+    const int code = spng_decode_image(context_, packed_, static_cast<size_t>(bytes), SPNG_FMT_PNG, 0);
+    return check(code == SPNG_OK ? spng_decode_chunks(context_) : code);
   }
   return check(spng_decode_image(context_, nullptr, 0, SPNG_FMT_PNG, SPNG_DECODE_PROGRESSIVE));
 }
@@ -174,10 +175,10 @@ Status PngDecoder::begin(const ImageRegion& region, int64_t most_lines, FrameScr
 }
 
 Status PngDecoder::read_row(std::byte* to) {
-  ++row_;
   const int code = spng_decode_row(context_, to, static_cast<size_t>(packed_bytes_));
-  // The last row is whole when libspng says that it is the last one.
-  return code == SPNG_EOI && row_ == header_.height ? Status::ok() : check(code);
+  if (++row_ < header_.height) return check(code);
+  // The last row comes with "end of image". What is left to read is the checksum of the last chunk.
+  return check(code == SPNG_EOI ? spng_decode_chunks(context_) : code);
 }
 
 // The next row as stored; null: status_ says why.

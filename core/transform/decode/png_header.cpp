@@ -27,6 +27,24 @@ bool depth_fits(int colour, int depth) {
   return depth == 16;
 }
 
+constexpr char kEnd[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', '\xAE', '\x42', '\x60', '\x82'};
+
+// The IDAT chunks that follow each other from `begin` on.
+void take_pixels(Bytes encoded, int64_t begin, PngParts* parts) {
+  const int64_t size = static_cast<int64_t>(encoded.size());
+  int64_t at = begin;
+  while (extent_fits(at, kChunkBytes, size) && std::memcmp(&encoded[at + 4], "IDAT", 4) == 0) {
+    const int64_t bytes = kChunkBytes + load_big<uint32_t>(&encoded[at]);
+    if (!extent_fits(at, bytes, size)) {
+      parts->pixels = encoded.subspan(begin);
+      return;
+    }
+    at += bytes;
+  }
+  parts->pixels = encoded.subspan(begin, at - begin);
+  parts->end = std::as_bytes(std::span(kEnd));
+}
+
 // eXIf may stand before or behind the pixels. Damage on the way ends the search only.
 int32_t find_orientation(Bytes encoded) {
   const int64_t size = static_cast<int64_t>(encoded.size());
@@ -102,7 +120,7 @@ Result<PngParts> find_png_parts(Bytes encoded) {
     const int64_t length = load_big<uint32_t>(&encoded[at]);
     const std::string_view name(reinterpret_cast<const char*>(&encoded[at + 4]), 4);
     if (name == "IDAT") {
-      parts.pixels = encoded.subspan(at);
+      take_pixels(encoded, at, &parts);
       return parts;
     }
     if (name == "IEND") return error(Code::kCorrupt, "PNG has no pixels (IDAT) before its end at byte ", at);

@@ -21,7 +21,8 @@ struct PngParts {
   Bytes header;        // signature and IHDR
   Bytes palette;       // PLTE with its length and checksum; empty where there is none
   Bytes transparency;  // tRNS, likewise
-  Bytes pixels;        // from the first IDAT to the end of the file
+  Bytes pixels;        // the first run of IDAT, as far as the file has it
+  Bytes end;           // an IEND behind a run that is whole
 };
 Result<PngParts> find_png_parts(Bytes encoded);
 
