@@ -1,5 +1,6 @@
-// Elementary functions that give the same bits on every platform: the last bits of a libm's differ, and a drawn size or a
-// filter's weight is rounded from them. f64 products and sums that no compiler may fuse (-ffp-contract=off), exact otherwise.
+// Sine, cosine and rounding that give the same bits on every platform, beside core/base/portable_math.h: the last bits of a
+// libm's differ, and weights and positions are rounded from them. f64 products and sums that no compiler may fuse
+// (-ffp-contract=off).
 //
 // Threads: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -42,28 +43,5 @@ inline double sin_pi(double t) {
 }
 
 inline double cos_pi(double t) { return sin_pi(t + 0.5); }
-
-// e^x, |x| < 700, within 1e-15 of it relatively.
-inline double exp_same(double x) {
-  const int64_t halvings = to_nearest(x * 1.44269504088896340736);
-  const double r = x - static_cast<double>(halvings) * 0.693147180559945309417;
-  double series = 1.0;
-  for (int k = 14; k > 0; --k) series = series * (r / k) + 1.0;
-  return std::ldexp(series, static_cast<int>(halvings));
-}
-
-// Natural logarithm of a positive, normal x.
-inline double log_same(double x) {
-  int exponent = 0;
-  double m = std::frexp(x, &exponent);  // [0.5, 1)
-  if (m < 0.70710678118654752440) {
-    m *= 2;
-    --exponent;
-  }
-  const double s = (m - 1) / (m + 1), z = s * s;  // log m = 2 atanh s, |s| < 0.172
-  double series = 0;
-  for (int k = 21; k > 0; k -= 2) series = series * z + 1.0 / k;
-  return 2 * s * series + exponent * 0.693147180559945309417;
-}
 
 }  // namespace dataline

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/resample/layout.h"
 
+#include <algorithm>
+
 namespace dataline {
 namespace {
-
-Axis row_axis(const View& view) { return {view.height, view.scaled_height, view.filter, view.antialias}; }
-Axis column_axis(const View& view) { return {view.width, view.scaled_width, view.filter, view.antialias}; }
 
 // Taps never step back, so the first and the last output pixel that show settle it.
 TapRange touched(const Axis& axis, int64_t begin, int64_t count) {
@@ -15,13 +14,25 @@ TapRange touched(const Axis& axis, int64_t begin, int64_t count) {
 
 }  // namespace
 
+Axis row_axis(const View& view) { return {view.height, view.scaled_height, view.filter, view.antialias}; }
+Axis column_axis(const View& view) { return {view.width, view.scaled_width, view.filter, view.antialias}; }
+
 Passes passes_of(const View& view) {
+  const bool negative = view.filter == Filter::kBicubic || view.filter == Filter::kLanczos;
+  const bool pillow = negative && (view.antialias || view.filter == Filter::kLanczos);
+  const int64_t taps = std::max(most_taps(row_axis(view)), most_taps(column_axis(view)));
   Passes passes;
-  if (view.filter != Filter::kBicubic && view.filter != Filter::kLanczos) return passes;
-  const bool pillow = view.antialias || view.filter == Filter::kLanczos;
   passes.columns_first = passes.clips = pillow;
-  passes.middle_bits = pillow ? 7 : 6;
-  passes.second_shift = 15;  // weights of both signs: their sizes sum to more than 1
+  if (!negative && taps <= kMostPositiveTaps) return passes;
+  if (pillow && taps <= kMostSignedTaps) {
+    passes.arithmetic = Arithmetic::kSigned;
+    passes.first_shift = passes.second_shift = 14;
+    return passes;
+  }
+  passes.arithmetic = Arithmetic::kExact;
+  passes.middle_bits = negative && !pillow ? 6 : 7;
+  passes.first_shift = 21;
+  passes.second_shift = negative ? 15 : 16;  // weights of both signs: their sizes sum to more than 1
   return passes;
 }
 
@@ -37,6 +48,7 @@ TapsWanted rows_wanted(const View& view, const Touched& touched, const Passes& p
   wanted.count = view.out_height;
   wanted.origin = touched.rows.first;
   wanted.most_shift = passes.columns_first ? passes.second_shift : passes.first_shift;
+  wanted.fixed_shift = passes.arithmetic != Arithmetic::kExact;
   return wanted;
 }
 
@@ -48,6 +60,7 @@ TapsWanted columns_wanted(const View& view, const Touched& touched, const Passes
   wanted.reversed = view.flip_x;
   wanted.origin = touched.columns.first;
   wanted.most_shift = passes.columns_first ? passes.first_shift : passes.second_shift;
+  wanted.fixed_shift = passes.arithmetic != Arithmetic::kExact;
   return wanted;
 }
 

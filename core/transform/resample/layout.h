@@ -1,13 +1,17 @@
-// How a view is carried out, settled before any pixel is touched: the definition that the plain resampler and the vector one
-// share.
+// How a view is carried out, settled before any pixel is touched: the definition that the plain twin and the vector paths
+// share. Two passes, one an axis; between them values have fractional bits, and the result is rounded to u8 once, halves up.
 //
-// Two passes, one an axis. Weights have up to 21 fractional bits in the first and 16 in the second, sums are exact in i32;
-// between them values are i16 with 7 (6) fractional bits; the result is rounded to u8 once, halves up.
-//
-//   filters without negative weights   lines first, then columns: the order does not matter, and this one is cheaper
-//   bicubic, lanczos with antialias    columns first, and between the passes values are held to 0 .. 255, as in Pillow: its
-//                                      clipped overshoots are part of its result
-//   bicubic without antialias          lines first, overshoots kept (one bit less), as in PyTorch
+// kPositive: filters without negative weights. Lines first, then columns; the order does not matter to the result, and this
+//   one is cheaper. u16 products, then i16:
+//     middle = (taps >> 1) + sum((pixel * 256 * weight) >> 16)           weights of 15 bits, middle of 7; taps of that line
+//     result = (64 + sum((middle * weight + 2^14) >> 15)) >> 7           a weight of 1 is 32767 here
+// kSigned: bicubic and lanczos. Columns first, and values between the passes held to 0 .. 255, as in Pillow, whose clipped
+//   overshoots are part of its result:
+//     middle = 2 * clamp(sum((pixel * 128 * weight + 2^14) >> 15))       weights of 14 bits, sums of 6
+//     result = clamp((32 + sum((middle * weight + 2^14) >> 15)) >> 6)
+// kExact: more taps than the others' rounding leaves room for (a scale of 24 or 2.7 to 1), and PyTorch's bicubic without
+//   antialias. Sums exact in i32; weights of up to 21 bits in the first pass and 16 in the second; the order as above, or
+//   lines first without clamping for PyTorch.
 //
 // Threads: immutable values.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,13 +24,22 @@
 
 namespace dataline {
 
+enum class Arithmetic { kPositive, kSigned, kExact };
+
 struct Passes {
+  Arithmetic arithmetic = Arithmetic::kPositive;
   bool columns_first = false;  // x before y
   bool clips = false;          // between the passes, to 0 .. 255
-  int32_t middle_bits = 7;     // fractional bits of what lies between
-  int32_t first_shift = 21;    // most fractional bits of weights, first pass
-  int32_t second_shift = 16;
+  int32_t middle_bits = 7;     // fractional bits of what lies between (kExact)
+  int32_t first_shift = 15;    // most fractional bits of weights, first pass
+  int32_t second_shift = 15;
 };
+
+constexpr int64_t kMostPositiveTaps = 48;
+constexpr int64_t kMostSignedTaps = 16;
+
+Axis row_axis(const View& view);
+Axis column_axis(const View& view);
 
 Passes passes_of(const View& view);
 

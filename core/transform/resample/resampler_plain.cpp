@@ -9,7 +9,6 @@
 namespace dataline {
 namespace {
 
-// Where an axis is not scaled the views' rectangles are what shows.
 class PlainResampler : public Resampler {
  public:
   Need need(const View& view) override {
@@ -31,6 +30,7 @@ class PlainResampler : public Resampler {
       return Status::ok();
     }
     const Passes passes = passes_of(view);
+    const Picture picture{lines, channels};
     std::vector<std::byte> row_memory, column_memory;
     const Taps rows = build(rows_wanted(view, touched, passes), row_memory);
     const Taps columns = build(columns_wanted(view, touched, passes), column_memory);
@@ -40,8 +40,8 @@ class PlainResampler : public Resampler {
       for (int64_t x = 0; x < view.out_width; ++x)
         for (int64_t c = 0; c < channels; ++c)
           out[x * channels + c] = passes.columns_first
-                                      ? columns_then_rows(passes, rows, columns, y, x, c, channels, lines)
-                                      : rows_then_columns(passes, rows, columns, y, x, c, channels, lines);
+                                      ? columns_then_rows(passes, rows, columns, picture, y, x, c)
+                                      : rows_then_columns(passes, rows, columns, picture, y, x, c);
       sink.done(at);
     }
     return Status::ok();
@@ -65,52 +65,76 @@ class PlainResampler : public Resampler {
     }
   }
 
-  static int32_t pixel(const std::byte* const* lines, int64_t y, int64_t element) {
-    return std::to_integer<int32_t>(lines[y][element]);
-  }
-
   static int32_t rounded(int32_t sum, int32_t shift) { return (sum + (1 << (shift - 1))) >> shift; }
 
-  static int32_t between(const Passes& passes, int32_t sum, int32_t shift) {
-    const int32_t value = rounded(sum, shift - passes.middle_bits);
+  // The weight of tap i of output `at`, as the pass's arithmetic takes it.
+  static int32_t weight(const Passes& passes, const Taps& taps, int64_t at, int32_t i) {
+    const int16_t stored = taps.weights[at * taps.stride + i];
+    return passes.arithmetic == Arithmetic::kPositive ? static_cast<uint16_t>(stored) : stored;
+  }
+
+  // First pass: `count` pixels, `step` apart in what `pixel_at` counts.
+  template <typename PixelAt>
+  static int32_t first_pass(const Passes& passes, const Taps& taps, int64_t at, PixelAt pixel_at) {
+    int32_t sum = 0;
+    for (int32_t i = 0; i < taps.counts[at]; ++i) {
+      const int32_t pixel = pixel_at(taps.first[at] + i), by = weight(passes, taps, at, i);
+      switch (passes.arithmetic) {
+        case Arithmetic::kPositive:
+          sum += static_cast<int32_t>((static_cast<uint32_t>(pixel) * 256 * static_cast<uint32_t>(by)) >> 16);
+          break;
+        case Arithmetic::kSigned:
+          sum += rounded(pixel * 128 * by, 15);
+          break;
+        case Arithmetic::kExact:
+          sum += pixel * by;
+      }
+    }
+    if (passes.arithmetic == Arithmetic::kPositive) return sum + (taps.counts[at] >> 1);
+    if (passes.arithmetic == Arithmetic::kSigned) return 2 * std::clamp(sum, 0, 255 << 6);
+    const int32_t value = rounded(sum, taps.shift - passes.middle_bits);
     return passes.clips ? std::clamp(value, 0, 255 << passes.middle_bits) : value;
   }
 
-  static uint8_t finished(const Passes& passes, int32_t sum, int32_t shift) {
-    return static_cast<uint8_t>(std::clamp(rounded(sum, shift + passes.middle_bits), 0, 255));
+  template <typename MiddleAt>
+  static uint8_t second_pass(const Passes& passes, const Taps& taps, int64_t at, MiddleAt middle_at) {
+    int32_t sum = 0;
+    for (int32_t i = 0; i < taps.counts[at]; ++i) {
+      const int32_t middle = middle_at(taps.first[at] + i), by = weight(passes, taps, at, i);
+      sum +=
+          passes.arithmetic == Arithmetic::kExact ? middle * by : rounded(middle * std::min(by, 32767), 15);
+    }
+    const int32_t shift = passes.arithmetic == Arithmetic::kPositive ? 7
+                          : passes.arithmetic == Arithmetic::kSigned ? 6
+                                                                     : taps.shift + passes.middle_bits;
+    return static_cast<uint8_t>(std::clamp(rounded(sum, shift), 0, 255));
   }
 
-  static uint8_t rows_then_columns(const Passes& passes, const Taps& rows, const Taps& columns, int64_t y,
-                                   int64_t x, int64_t c, int64_t channels, const std::byte* const* lines) {
-    int32_t sum = 0;
-    for (int32_t i = 0; i < columns.counts[x]; ++i) {
-      int32_t line_sum = 0;
-      for (int32_t j = 0; j < rows.counts[y]; ++j)
-        line_sum += rows.weights[y * rows.stride + j] *
-                    pixel(lines, rows.first[y] + j, (columns.first[x] + i) * channels + c);
-      sum += columns.weights[x * columns.stride + i] * between(passes, line_sum, rows.shift);
+  struct Picture {
+    const std::byte* const* lines;
+    int64_t channels;
+    int32_t pixel(int64_t y, int64_t x, int64_t c) const {
+      return std::to_integer<int32_t>(lines[y][x * channels + c]);
     }
-    return finished(passes, sum, columns.shift);
+  };
+
+  static uint8_t rows_then_columns(const Passes& passes, const Taps& rows, const Taps& columns,
+                                   const Picture& picture, int64_t y, int64_t x, int64_t c) {
+    return second_pass(passes, columns, x, [&](int64_t column) {
+      return first_pass(passes, rows, y, [&](int64_t row) { return picture.pixel(row, column, c); });
+    });
   }
 
-  static uint8_t columns_then_rows(const Passes& passes, const Taps& rows, const Taps& columns, int64_t y,
-                                   int64_t x, int64_t c, int64_t channels, const std::byte* const* lines) {
-    int32_t sum = 0;
-    for (int32_t j = 0; j < rows.counts[y]; ++j) {
-      int32_t line_sum = 0;
-      for (int32_t i = 0; i < columns.counts[x]; ++i)
-        line_sum += columns.weights[x * columns.stride + i] *
-                    pixel(lines, rows.first[y] + j, (columns.first[x] + i) * channels + c);
-      sum += rows.weights[y * rows.stride + j] * between(passes, line_sum, columns.shift);
-    }
-    return finished(passes, sum, rows.shift);
+  static uint8_t columns_then_rows(const Passes& passes, const Taps& rows, const Taps& columns,
+                                   const Picture& picture, int64_t y, int64_t x, int64_t c) {
+    return second_pass(passes, rows, y, [&](int64_t row) {
+      return first_pass(passes, columns, x, [&](int64_t column) { return picture.pixel(row, column, c); });
+    });
   }
 };
 
 }  // namespace
 
 std::unique_ptr<Resampler> make_plain_resampler() { return std::make_unique<PlainResampler>(); }
-
-std::unique_ptr<Resampler> make_resampler(SimdTarget) { return make_plain_resampler(); }
 
 }  // namespace dataline

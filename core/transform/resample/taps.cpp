@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/transform/frame/elementary.h"
+#include "core/transform/resample/tables.h"
 
 namespace dataline {
 namespace {
@@ -240,10 +241,6 @@ class Weights {
   int64_t triangle_ = 0;
 };
 
-int64_t stride_of(const TapsWanted& wanted) {
-  return (most_taps(wanted.axis) + (wanted.paired ? 1 : 0) + 1) / 2 * 2;
-}
-
 }  // namespace
 
 TapRange tap_range(const Axis& axis, int64_t x) { return range_of(axis, rule_of(axis), x); }
@@ -270,7 +267,7 @@ int64_t most_taps(const Axis& axis) {
 
 int64_t taps_bytes(const TapsWanted& wanted) {
   return wanted.count * (2 * static_cast<int64_t>(sizeof(int32_t)) +
-                         stride_of(wanted) * static_cast<int64_t>(sizeof(int16_t)));
+                         most_taps(wanted.axis) * static_cast<int64_t>(sizeof(int16_t)));
 }
 
 Taps build_taps(const TapsWanted& wanted, std::byte* memory) {
@@ -279,7 +276,8 @@ Taps build_taps(const TapsWanted& wanted, std::byte* memory) {
   auto* first = reinterpret_cast<int32_t*>(memory);
   int32_t* counts = first + wanted.count;
   auto* weights = reinterpret_cast<int16_t*>(counts + wanted.count);
-  Taps taps{first, counts, weights, stride_of(wanted), shift_of(axis, rule, wanted.most_shift)};
+  Taps taps{first, counts, weights, most_taps(wanted.axis),
+            wanted.fixed_shift ? wanted.most_shift : shift_of(axis, rule, wanted.most_shift)};
   const Weights rounded(axis, rule, taps.shift);
   NearestWalk walk(axis);
   if (rule == Rule::kNearest)
@@ -290,12 +288,25 @@ Taps build_taps(const TapsWanted& wanted, std::byte* memory) {
     TapRange range = rule == Rule::kNearest ? TapRange{walk.index(), 1} : range_of(axis, rule, x);
     walk.next();
     const int64_t at = wanted.reversed ? wanted.count - 1 - k : k;
-    const int64_t odd = wanted.paired ? (range.first - wanted.origin) & 1 : 0;
-    first[at] = static_cast<int32_t>(range.first - wanted.origin - odd);
-    counts[at] = static_cast<int32_t>(range.count + odd);
-    rounded.fill(x, range, weights + at * taps.stride + odd);
+    first[at] = static_cast<int32_t>(range.first - wanted.origin);
+    counts[at] = static_cast<int32_t>(range.count);
+    rounded.fill(x, range, weights + at * taps.stride);
   }
   return taps;
+}
+
+Table build_table(const TapsWanted& wanted, std::byte* memory) {
+  Table table;
+  table.taps = build_taps(wanted, memory);
+  auto* pairs = reinterpret_cast<int32_t*>(memory + (taps_bytes(wanted) + 3) / 4 * 4);
+  for (int64_t i = 0; i < wanted.count * table.taps.stride; ++i) {
+    const auto stored = static_cast<uint16_t>(table.taps.weights[i]);
+    const uint32_t weight =
+        wanted.fixed_shift && wanted.most_shift == 15 && stored == 0x8000 ? 0x7fff : stored;
+    pairs[i] = static_cast<int32_t>(weight | weight << 16);
+  }
+  table.pairs = pairs;
+  return table;
 }
 
 }  // namespace dataline

@@ -43,13 +43,13 @@ struct TapsWanted {
   int64_t begin = 0, count = 0;  // output pixels
   bool reversed = false;         // in reverse order
   int64_t origin = 0;            // source pixel that `first` counts from
-  bool paired = false;           // `first` is even; a tap of weight 0 stands before where it would not be
   int32_t most_shift = 15;       // no more fractional bits than that
+  bool fixed_shift = false;      // exactly that many; with 15 the weights are u16 in i16's place: 1 is 0x8000
 
   bool operator==(const TapsWanted&) const = default;
 };
 
-// Weights of output i at weights[i * stride ..]: counts[i] of them, then zeros up to `stride`, which is even.
+// Weights of output i at weights[i * stride ..]: counts[i] of them, then zeros up to `stride` = most_taps().
 struct Taps {
   const int32_t* first = nullptr;
   const int32_t* counts = nullptr;

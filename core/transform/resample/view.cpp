@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/portable_math.h"
 #include "core/transform/frame/elementary.h"
 
 namespace dataline {
@@ -61,10 +62,10 @@ Box central_box(const ViewStep& step, Extent in) {
 // RandomResizedCrop.make_params: area uniform, ratio log-uniform, corner uniform. Four draws an attempt.
 Box random_box(const ViewStep& step, Extent in, const Draws& draws) {
   const double area = static_cast<double>(in.height) * static_cast<double>(in.width);
-  const double low = log_same(step.ratio_low), high = log_same(step.ratio_high);
+  const double low = portable_log(step.ratio_low), high = portable_log(step.ratio_high);
   for (int64_t attempt = 0; attempt < 10; ++attempt) {
     const double target = area * draws.uniform(4 * attempt, step.scale_low, step.scale_high);
-    const double ratio = exp_same(draws.uniform(4 * attempt + 1, low, high));
+    const double ratio = portable_exp(draws.uniform(4 * attempt + 1, low, high));
     const int64_t width = round_even(std::sqrt(target * ratio));
     const int64_t height = round_even(std::sqrt(target / ratio));
     if (width <= 0 || width > in.width || height <= 0 || height > in.height) continue;

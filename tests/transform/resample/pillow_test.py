@@ -98,7 +98,8 @@ def main():
             worst, psnr, pixels, differ = compare(pipe, name, antialias, reference, channels, rng)
             title = name + ("" if antialias else ", no antialias")
             print(f"{title:<22}{channels:>9}{pixels:>10}{100 * differ / pixels:>10.2f}{worst:>13}{psnr:>16.1f}")
-            failed |= worst > 1 or psnr < 50
+            # PyTorch rounds halves to even, ours go up: they meet in flat 2:1 averages.
+            failed |= worst > 1 or psnr < (50 if reference is by_pillow else 49)
     return 1 if failed else 0
 
 
