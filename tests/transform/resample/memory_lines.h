@@ -19,7 +19,11 @@ struct Image {
 
   Image() = default;
   Image(int64_t h, int64_t w, int64_t c, int64_t bytes = 1)
-      : height(h), width(w), channels(c), element_bytes(bytes), pixels(static_cast<size_t>(h * w * c * bytes)) {}
+      : height(h),
+        width(w),
+        channels(c),
+        element_bytes(bytes),
+        pixels(static_cast<size_t>(h * w * c * bytes)) {}
   int64_t line_bytes() const { return width * channels * element_bytes; }
   const std::byte* at(int64_t y, int64_t x) const {
     return pixels.data() + y * line_bytes() + x * channels * element_bytes;
@@ -34,8 +38,8 @@ class MemoryLines : public LineSource {
   MemoryLines(const Image& image, const Resampler::Need& need) : image_(image), need_(need) {
     lines_.resize(static_cast<size_t>(need.region.height));
     pointers_.resize(static_cast<size_t>(need.region.height));
-    inside_ = need.region.top >= 0 && need.region.left >= 0 && need.region.height > 0 && need.region.width > 0 &&
-              need.region.top + need.region.height <= image.height &&
+    inside_ = need.region.top >= 0 && need.region.left >= 0 && need.region.height > 0 &&
+              need.region.width > 0 && need.region.top + need.region.height <= image.height &&
               need.region.left + need.region.width <= image.width;
   }
   const std::byte* const* lines(int64_t first, int64_t count) override {
@@ -49,7 +53,8 @@ class MemoryLines : public LineSource {
       auto& line = lines_[static_cast<size_t>(y)];
       if (line == nullptr) {
         line = std::make_unique<std::byte[]>(static_cast<size_t>(bytes));
-        std::memcpy(line.get(), image_.at(need_.region.top + y, need_.region.left), static_cast<size_t>(bytes));
+        std::memcpy(line.get(), image_.at(need_.region.top + y, need_.region.left),
+                    static_cast<size_t>(bytes));
       }
       pointers_[static_cast<size_t>(y)] = line.get();
     }
@@ -100,13 +105,15 @@ class MemorySink : public LineSink {
 // The view of an image, or an image without pixels where a rule was broken; `error` (may be null) then says which.
 inline Image seen(Resampler& resampler, const View& view, const Image& image, const char** error = nullptr,
                   int64_t scratch_bytes = int64_t{64} << 20) {
-  const std::unique_ptr<std::byte[]> memory(new (std::align_val_t{64}) std::byte[static_cast<size_t>(scratch_bytes)]);
+  const std::unique_ptr<std::byte[]> memory(new (std::align_val_t{64})
+                                                std::byte[static_cast<size_t>(scratch_bytes)]);
   FrameScratch scratch(memory.get(), scratch_bytes);
   Image out(view.out_height, view.out_width, image.channels, image.element_bytes);
   MemoryLines source(image, resampler.need(view));
   MemorySink sink(out);
   const char* wrong = nullptr;
-  if (!resampler.run(view, image.channels, image.element_bytes, source, sink, scratch).is_ok()) wrong = "run failed";
+  if (!resampler.run(view, image.channels, image.element_bytes, source, sink, scratch).is_ok())
+    wrong = "run failed";
   if (!source.kept()) wrong = "lines beyond need()";
   if (!sink.each_once()) wrong = "a line not written exactly once";
   if (error != nullptr) *error = wrong;

@@ -7,6 +7,7 @@ Fails when a pixel is more than 1 level off, or the PSNR of a case is below 50 d
 SPDX-License-Identifier: Apache-2.0
 """
 import math
+import os
 import subprocess
 import sys
 
@@ -15,6 +16,9 @@ try:
     import PIL
     from PIL import Image
 except ImportError as missing:
+    system = "/usr/bin/python3"  # has the distribution's packages, which another interpreter first in PATH lacks
+    if os.path.realpath(sys.executable) != os.path.realpath(system) and os.access(system, os.X_OK):
+        os.execv(system, [system] + sys.argv)
     print(f"skipped: {missing}")
     sys.exit(77)
 try:

@@ -10,7 +10,8 @@ int main() {
   using dataline::test::Image;
   long h, w, c, oh, ow;
   int filter, antialias, target;
-  while (std::scanf("%ld %ld %ld %ld %ld %d %d %d", &h, &w, &c, &oh, &ow, &filter, &antialias, &target) == 8) {
+  while (std::scanf("%ld %ld %ld %ld %ld %d %d %d", &h, &w, &c, &oh, &ow, &filter, &antialias, &target) ==
+         8) {
     std::getchar();
     Image in(h, w, c);
     if (std::fread(in.pixels.data(), 1, in.pixels.size(), stdin) != in.pixels.size()) return 2;

@@ -25,7 +25,8 @@ bool one_matrix() {
 bool one_warp() {
   long h, w, c, oh, ow;
   int filter, fills, fill;
-  if (std::scanf("%ld %ld %ld %ld %ld %d %d %d", &h, &w, &c, &oh, &ow, &filter, &fills, &fill) != 8) return false;
+  if (std::scanf("%ld %ld %ld %ld %ld %d %d %d", &h, &w, &c, &oh, &ow, &filter, &fills, &fill) != 8)
+    return false;
   dataline::WarpPlan plan;
   for (double& m : plan.map.m)
     if (std::scanf("%lf", &m) != 1) return false;
