@@ -262,6 +262,9 @@ constexpr Misfit kMisfits[] = {
      "normalize: preset: expected one value, or one for each of 1 channels, got 3"},
     {"a:?u8[0]", "decode, resize(8x8), center_crop(9x8)", 34,
      "center_crop: size: expected at most 8x8, the image, got 9x8"},
+    {"a:u8[0x8]HW", "resize(8)", 1, "resize: expected an image with sides from 1 to 16777216, got 0x8"},
+    {"a:u8[4x16777217x3]HWC", "random_resized_crop(8)", 1,
+     "random_resized_crop: expected an image with sides from 1 to 16777216, got 4x16777217"},
     {"a:u8[8x8x2]HWC", "resize(8)", 1, "resize: expected 1, 3 or 4 channels, got 2"},
     {"a:u8[8x8]HW", "resize", 1, "resize: expected a value for size, got none"},
     {"a:u8[8x8]HW", "resize(0)", 8, "resize: size: expected whole numbers from 1 to 16777216, got '0'"},
@@ -324,6 +327,20 @@ TEST(Fields, AreChosenByNameByBeingAloneOrByBeingTheImage) {
   ASSERT_TRUE(image.is_ok());
   EXPECT_EQ(written(image.value()[0]->output()), "f32[10]");
   EXPECT_EQ(written(image.value()[1]->output()), "f32[28x28]HW");
+}
+
+TEST(Fields, DecodeTakesTheImageAndLeavesTheOthers) {
+  const auto both =
+      compile("decode, resize(8x8), chw; label: one_hot(10)", {"image:?u8[0]", "label:i64", "key:?u8[0]"});
+  ASSERT_TRUE(both.is_ok()) << both.status().message();
+  EXPECT_EQ(written(both.value()[0]->output()), "u8[3x8x8]CHW");
+  EXPECT_EQ(written(both.value()[2]->output()), "?u8[-1]");
+  EXPECT_TRUE(both.value()[0]->heavy());
+  EXPECT_FALSE(both.value()[1]->heavy() || both.value()[2]->heavy());
+  const auto wrong = compile("image, label: decode", {"image:?u8[0]", "label:i64"});
+  ASSERT_FALSE(wrong.is_ok());
+  EXPECT_EQ(wrong.status().message(),
+            "field 'label': transform: column 15: decode: expected encoded bytes, u8[-1], got i64");
 }
 
 TEST(Fields, WrongOnesAreErrorsThatListThem) {

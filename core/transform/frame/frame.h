@@ -11,6 +11,9 @@
 
 namespace dataline {
 
+constexpr int64_t kMostSide = int64_t{1}
+                              << 24;  // that an operator makes; keeps products of sides far from overflow
+
 // Pixels interleaved (HWC), lines packed, no padding.
 struct Frame {
   std::byte* pixels = nullptr;

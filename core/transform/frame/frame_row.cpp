@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/frame/frame_row.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -52,7 +53,11 @@ Status FrameRow::join_planes(const std::byte* from) {
 }
 
 Result<View> FrameRow::compose_view(const std::vector<ViewStep>& steps) const {
-  return compose(steps, frame_.height, frame_.width, context_.key, slot_);
+  DL_ASSIGN_OR_RETURN(const View view, compose(steps, frame_.height, frame_.width, context_.key, slot_));
+  if (view.scales() && std::max(view.scaled_height, view.scaled_width) > kMostSide)
+    return error(Code::kTooLarge, "resize: expected sides of at most ", kMostSide, ", got ",
+                 view.scaled_height, "x", view.scaled_width, " from ", frame_.height, "x", frame_.width);
+  return view;
 }
 
 Status FrameRow::resample(size_t resampler, const View& view, LineSink& sink) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/operators/checks.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -67,6 +68,10 @@ Result<FrameShape> want_frame(const Arguments& arguments, const Plan& plan) {
     if (!image.is_ok()) return image.take_status();
   }
   const FrameShape shape = frame_of(plan);
+  if (shape.fixed() &&
+      (std::min(shape.height, shape.width) < 1 || std::max(shape.height, shape.width) > kMostSide))
+    return arguments.fault("expected an image with sides from 1 to ", kMostSide, ", got ", shape.height, "x",
+                           shape.width);
   if (shape.channels != 1 && shape.channels != 3 && shape.channels != 4)
     return arguments.fault("expected 1, 3 or 4 channels, got ", shape.channels);
   return shape;

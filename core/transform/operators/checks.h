@@ -9,9 +9,6 @@
 
 namespace dataline {
 
-constexpr int64_t kMostSide = int64_t{1}
-                              << 24;  // pixels or steps on one side; keeps sums of sides far from overflow
-
 Status want_dense(const Arguments& arguments, const Plan& plan);
 Status want_decoded(const Arguments& arguments, const Plan& plan);  // no encoded bytes
 Status want_real(const Arguments& arguments, const Plan& plan);     // not complex

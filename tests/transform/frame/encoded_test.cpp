@@ -120,6 +120,10 @@ TEST(EncodedFrames, LimitsNameTheOptionThatRaisesThem) {
   setup.settings.limits.max_pixels = 9'999;
   const RunResult many = run_transform("decode", encoded_field(), rows, setup);
   EXPECT_NE(message_of(many, 0).find("max_pixels"), std::string::npos) << message_of(many, 0);
+  const RunResult long_side =
+      run_transform("decode, resize(16777216)", encoded_field(), {jpeg_row(2, 100)}, with_room());
+  EXPECT_EQ(message_of(long_side, 0),
+            "field 'image': resize: expected sides of at most 16777216, got 16777216x838860800 from 2x100");
   setup = with_room();
   setup.settings.limits.max_decoded_bytes = 20'000;
   const RunResult deep =
