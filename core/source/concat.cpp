@@ -40,6 +40,7 @@ class Concat final : public Source {
     int64_t shard = index_.shard_of(index);
     return source(shard).resident(index - index_.start(shard));
   }
+  const std::vector<std::string>* classes() const override { return first_classes(parts_); }
   void fingerprint(Digest& digest) const override;
   bool calls_host() const override {
     return std::any_of(sources_.begin(), sources_.end(), [](const Source* s) { return s->calls_host(); });
@@ -271,6 +272,7 @@ Result<SourceRef> concat_sources(std::vector<Part> parts) {
     if (!differs.empty()) return error(Code::kMismatch, "concat: ", differs);
     counts.push_back(parts[i].source->count());
   }
+  DL_RETURN_IF_ERROR(check_classes(parts, "concat"));
   DL_RETURN_IF_ERROR(unify_layouts(parts));
   Schema schema = parts.front().source->schema();
   for (const Part& part : parts) {

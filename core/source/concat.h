@@ -8,8 +8,8 @@
 
 namespace dataline {
 
-// Parts have the same fields in the same order: name, kind, dtype, shape, and axes where both know them; else
-// kMismatch names both parts and what differs. One part: that part.
+// Parts have the same fields in the same order: name, kind, dtype, shape, and axes where both know them; and
+// those that name classes name the same; else kMismatch names both parts and what differs. One part: that part.
 Result<SourceRef> concat_sources(std::vector<Part> parts);
 
 }  // namespace dataline

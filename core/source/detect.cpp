@@ -2,12 +2,14 @@
 #include "core/source/detect.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <vector>
 
 #include "core/base/bytes.h"
 #include "core/source/directory.h"
 #include "core/source/first_bytes.h"
+#include "core/source/folder.h"
 #include "core/source/gzip.h"
 #include "core/source/peek.h"
 #include "core/source/token_header.h"
@@ -16,8 +18,8 @@
 namespace dataline {
 namespace {
 
-constexpr size_t kMaxFilesLookedAt = 64;  // of a directory, for its first recognised file
-constexpr std::string_view kImageSuffixes[] = {".jpg", ".jpeg", ".png", ".webp", ".JPEG", ".JPG", ".PNG"};
+constexpr size_t kMaxFilesLookedAt = 64;    // of a directory, for its first recognised file
+constexpr size_t kMaxFoldersLookedAt = 16;  // for the images of class folders
 
 bool is_llmc(const Peek& file) {
   if (file.count < 8) return false;
@@ -108,19 +110,39 @@ std::string_view by_usual_names(const std::string& directory, const OpenContext&
   return is_cifar100(directory, context) ? "cifar100" : "";
 }
 
+bool is_image(std::string_view name) {
+  return std::any_of(std::begin(kImageExtensions), std::end(kImageExtensions),
+                     [&](std::string_view extension) { return has_extension(name, extension); });
+}
+
+bool any_image(const std::vector<std::string>& names) {
+  return std::any_of(names.begin(),
+                     names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMaxFilesLookedAt)),
+                     is_image);
+}
+
+// Class folders: directories, of which one of the first holds images.
+Result<bool> holds_class_folders(const std::string& path) {
+  DL_ASSIGN_OR_RETURN(std::vector<std::string> folders, list_directories(path));
+  for (size_t i = 0; i < folders.size() && i < kMaxFoldersLookedAt; ++i) {
+    Result<std::vector<std::string>> names = list_files(join_path(path, folders[i]));
+    if (names.is_ok() && any_image(names.value())) return true;
+  }
+  return false;
+}
+
 Result<std::string_view> format_of_directory(const std::string& path, const OpenContext& context) {
   if (std::string_view format = by_usual_names(path, context); !format.empty()) return format;
   DL_ASSIGN_OR_RETURN(std::vector<std::string> names, list_files(path));
-  if (names.empty()) return error(Code::kEmpty, path, ": no files in this directory");
   for (size_t i = 0; i < names.size() && i < kMaxFilesLookedAt; ++i) {
     DL_ASSIGN_OR_RETURN(Peek file, peek(join_path(path, names[i]), context));
     std::string_view format = by_content(file);
     if (format.empty()) format = by_suffix(file.path);
     if (!format.empty()) return format;
   }
-  bool images = std::any_of(std::begin(kImageSuffixes), std::end(kImageSuffixes),
-                            [&](std::string_view suffix) { return names.front().ends_with(suffix); });
-  if (images) return std::string_view("folder");
+  DL_ASSIGN_OR_RETURN(bool class_folders, holds_class_folders(path));
+  if (class_folders || any_image(names)) return std::string_view("folder");
+  if (names.empty()) return error(Code::kEmpty, path, ": no files in this directory");
   return not_recognised(path, "no known format among its files");
 }
 

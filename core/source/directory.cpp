@@ -25,6 +25,23 @@ bool entry_is_directory(const std::string& directory, const dirent& entry) {
   return ::stat(join_path(directory, entry.d_name).c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+// The directories in a directory, or all else; hidden names left out.
+Result<std::vector<std::string>> list(const std::string& directory, bool directories) {
+  std::unique_ptr<DIR, CloseDirectory> open(::opendir(directory.c_str()));
+  if (open == nullptr) return file_error(directory, errno);
+  std::vector<std::string> names;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(open.get());
+    if (entry == nullptr && errno != 0) return file_error(directory, errno);
+    if (entry == nullptr) break;
+    if (entry->d_name[0] == '.' || entry_is_directory(directory, *entry) != directories) continue;
+    names.emplace_back(entry->d_name);
+  }
+  std::sort(names.begin(), names.end(), natural_less);
+  return names;
+}
+
 }  // namespace
 
 std::string join_path(std::string_view directory, std::string_view name) {
@@ -37,20 +54,10 @@ Result<bool> is_directory(const std::string& path) {
   return S_ISDIR(info.st_mode);
 }
 
-Result<std::vector<std::string>> list_files(const std::string& directory) {
-  std::unique_ptr<DIR, CloseDirectory> open(::opendir(directory.c_str()));
-  if (open == nullptr) return file_error(directory, errno);
-  std::vector<std::string> names;
-  for (;;) {
-    errno = 0;
-    const dirent* entry = ::readdir(open.get());
-    if (entry == nullptr && errno != 0) return file_error(directory, errno);
-    if (entry == nullptr) break;
-    if (entry->d_name[0] == '.' || entry_is_directory(directory, *entry)) continue;
-    names.emplace_back(entry->d_name);
-  }
-  std::sort(names.begin(), names.end(), natural_less);
-  return names;
+Result<std::vector<std::string>> list_files(const std::string& directory) { return list(directory, false); }
+
+Result<std::vector<std::string>> list_directories(const std::string& directory) {
+  return list(directory, true);
 }
 
 }  // namespace dataline

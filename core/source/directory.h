@@ -16,6 +16,9 @@ Result<bool> is_directory(const std::string& path);
 // part-10. What is no regular file is listed too: opening it tells, silence would lose a shard.
 Result<std::vector<std::string>> list_files(const std::string& directory);
 
+// Names of the directories in it, hidden ones left out, in natural order.
+Result<std::vector<std::string>> list_directories(const std::string& directory);
+
 std::string join_path(std::string_view directory, std::string_view name);
 
 }  // namespace dataline

@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/source/directory.h"
+#include "core/source/folder.h"
 #include "core/source/idx.h"
 #include "core/source/image_sets.h"
 #include "core/source/npy.h"
@@ -70,6 +71,72 @@ Result<OpenOne> configure_tokens(const Uri& uri) {
   }
   return OpenOne([options](const std::string& path, const OpenContext& context) {
     return open_tokens(path, options, context);
+  });
+}
+
+Status read_labels_key(const Uri& uri, FolderOptions& options) {
+  const UriKey* key = uri.find("labels");
+  if (key == nullptr || key->value == "folder") return Status::ok();
+  options.labels = key->value == "none" ? FolderLabels::kNone : FolderLabels::kFile;
+  if (options.labels == FolderLabels::kNone) return Status::ok();
+  options.label_file = key->value;
+  if (!key->value.ends_with(".csv") && !key->value.ends_with(".jsonl")) {
+    return uri_error(key->value_column, "labels=", key->value,
+                     ": expected folder, none, or a .csv or .jsonl file");
+  }
+  if (uri.paths.size() == 1) return Status::ok();
+  return uri_error(key->value_column, "labels=", key->value, " names the files of one folder, here are ",
+                   uri.paths.size());
+}
+
+Status read_extensions_key(const Uri& uri, FolderOptions& options) {
+  const UriKey* key = uri.find("extensions");
+  if (key == nullptr) return Status::ok();
+  options.extensions.clear();
+  for (std::string_view part : split(key->value, ',')) {
+    std::string extension(part.starts_with('.') ? part.substr(1) : part);
+    if (extension.empty() || extension.find('/') != std::string::npos) {
+      return uri_error(key->value_column, "extensions=", key->value, ": expected them as in jpg,png");
+    }
+    for (char& c : extension) {
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+    }
+    options.extensions.push_back(concat(".", extension));
+  }
+  return Status::ok();
+}
+
+// Keys that would change nothing are refused: what was meant is not what would happen.
+Status refuse_idle_keys(const Uri& uri, const FolderOptions& options) {
+  for (std::string_view name : {"index", "extensions"}) {
+    const UriKey* key = uri.find(name);
+    if (key == nullptr || options.labels != FolderLabels::kFile) continue;
+    return uri_error(key->column, name, " is for folders that are walked; labels=", options.label_file,
+                     " names its files itself");
+  }
+  const UriKey* dtype = uri.find("label_dtype");
+  if (dtype == nullptr || options.labels != FolderLabels::kNone) return Status::ok();
+  return uri_error(dtype->column, "label_dtype: there are no labels with labels=none");
+}
+
+Result<OpenOne> configure_folder(const Uri& uri) {
+  constexpr std::string_view kLabelTypes[] = {"i64", "u8"};
+  FolderOptions options;
+  DL_RETURN_IF_ERROR(read_labels_key(uri, options));
+  DL_RETURN_IF_ERROR(read_extensions_key(uri, options));
+  DL_RETURN_IF_ERROR(refuse_idle_keys(uri, options));
+  DL_ASSIGN_OR_RETURN(options.allow_empty, uri_bool(uri, "allow_empty", false));
+  DL_ASSIGN_OR_RETURN(std::string_view label_dtype, uri_word(uri, "label_dtype", "i64", kLabelTypes));
+  options.label_u8 = label_dtype == "u8";
+  if (const UriKey* index = uri.find("index"); index != nullptr) {
+    if (index->value.empty()) return uri_error(index->value_column, "index=: expected a file");
+    if (uri.paths.size() > 1) {
+      return uri_error(index->column, "index is of one folder, here are ", uri.paths.size());
+    }
+    options.index_file = index->value;
+  }
+  return OpenOne([options](const std::string& path, const OpenContext& context) {
+    return open_folder(path, options, context);
   });
 }
 
@@ -141,6 +208,7 @@ constexpr std::string_view kNpyKeys[] = {"trailing", "dtype"};
 constexpr std::string_view kRawKeys[] = {"dtype", "shape", "fields", "header", "partial"};
 constexpr std::string_view kTokensKeys[] = {"length", "stride", "views", "dtype"};
 constexpr std::string_view kTarKeys[] = {"label_dtype", "fields", "image", "end"};
+constexpr std::string_view kFolderKeys[] = {"labels", "allow_empty", "extensions", "label_dtype", "index"};
 constexpr std::string_view kImageSetKeys[] = {"split", "label_dtype"};
 
 constexpr Format kFormats[] = {
@@ -151,7 +219,7 @@ constexpr Format kFormats[] = {
     Format{"cifar10", kImageSetKeys, false, configure_image_set<open_cifar10>},
     Format{"cifar100", kImageSetKeys, false, configure_image_set<open_cifar100>},
     Format{"tokens", kTokensKeys, false, configure_tokens, is_tokens_member, "*.bin, *.npy"},
-    Format{"folder"},
+    Format{"folder", kFolderKeys, false, configure_folder},
     Format{"tar", kTarKeys, false, configure_tar, is_tar_member, "*.tar", true},
 };
 

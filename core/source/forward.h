@@ -19,6 +19,7 @@ class ForwardSource : public Source {
   }
   void advise(std::span<const int64_t> indices) const override { source_->advise(indices); }
   bool resident(int64_t index) const override { return source_->resident(index); }
+  const std::vector<std::string>* classes() const override { return source_->classes(); }
   void fingerprint(Digest& digest) const override { source_->fingerprint(digest); }
   bool calls_host() const override { return source_->calls_host(); }
 

@@ -18,6 +18,33 @@ void add_part_notes(const Part& part, std::vector<std::string>& notes) {
   }
 }
 
+const std::vector<std::string>* first_classes(const std::vector<Part>& parts) {
+  for (const Part& part : parts) {
+    if (part.source->classes() != nullptr) return part.source->classes();
+  }
+  return nullptr;
+}
+
+Status check_classes(const std::vector<Part>& parts, std::string_view what) {
+  size_t first = parts.size();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::vector<std::string>* classes = parts[i].source->classes();
+    if (classes == nullptr) continue;
+    if (first == parts.size()) first = i;
+    const std::vector<std::string>& known = *parts[first].source->classes();
+    if (*classes == known) continue;
+    auto differs = static_cast<size_t>(
+        std::mismatch(known.begin(), known.end(), classes->begin(), classes->end()).first - known.begin());
+    auto name = [&](const std::vector<std::string>& names) {
+      return differs < names.size() ? concat("'", names[differs], "'") : std::string("none");
+    };
+    return error(Code::kMismatch, what, ": ", part_text(parts, i), " has ", classes->size(), " classes, ",
+                 part_text(parts, first), " has ", known.size(), "; class ", differs, " is ", name(*classes),
+                 " and ", name(known));
+  }
+  return Status::ok();
+}
+
 Status check_parts(const std::vector<Part>& parts, std::string_view what) {
   if (parts.empty()) return error(Code::kInvalidArgument, what, " needs at least one dataset");
   for (size_t i = 0; i < parts.size(); ++i) {

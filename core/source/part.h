@@ -22,6 +22,12 @@ std::string part_text(const std::vector<Part>& parts, size_t index);
 constexpr size_t kMaxPartNotes = 16;
 void add_part_notes(const Part& part, std::vector<std::string>& notes);
 
+// Source::classes() of the first part that has some; null when none has.
+const std::vector<std::string>* first_classes(const std::vector<Part>& parts);
+
+// Labels number the classes of their own part: two parts that have some must have the same. kMismatch names both.
+Status check_classes(const std::vector<Part>& parts, std::string_view what);
+
 // Parts must have a known number of samples: kUnsupported names the part that streams. There must be one at
 // least.
 Status check_parts(const std::vector<Part>& parts, std::string_view what);

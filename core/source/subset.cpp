@@ -36,6 +36,7 @@ class Subset final : public Source {
     int64_t inner = inner_index(index);
     return !valid(inner) || source_->resident(inner);
   }
+  const std::vector<std::string>* classes() const override { return source_->classes(); }
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
     digest.add("subset");

@@ -37,6 +37,7 @@ class Zip final : public Source {
     return std::all_of(pieces_.begin(), pieces_.end(),
                        [&](const Piece& p) { return p.source->resident(index); });
   }
+  const std::vector<std::string>* classes() const override { return first_classes(parts_); }
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
     digest.add("zip");

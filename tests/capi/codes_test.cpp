@@ -231,7 +231,7 @@ const Case kCases[] = {
     CASE(DL_ERR_BAD_URI, p.open("npy:a.npy?trailing=error&trailing=error")),
     CASE(DL_ERR_BAD_TRANSFORM, p.create({{"transform", "cast(u8"}})),
     CASE(DL_ERR_NO_SUCH_FIELD, p.create({{"transform", "nothing: cast(f32)"}})),
-    CASE(DL_ERR_UNSUPPORTED, p.open("folder:" + p.files.path(""))),
+    CASE(DL_ERR_UNSUPPORTED, p.open(p.files.write("a.zip", "PK\x03\x04, and so on"))),
     CASE(DL_ERR_WRONG_STATE, set_indices_without_any(p)),
     CASE(DL_ERR_FORKED, in_the_child(p)),
     CASE(DL_ERR_NO_MEMORY, no_memory(p)),

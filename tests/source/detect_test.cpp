@@ -145,9 +145,22 @@ TEST_F(DetectTest, OtherDirectoriesHaveTheFormatOfTheirFirstKnownFile) {
   EXPECT_EQ(format("d"), "npy");
   dir_.write("images/cat.jpg", "\xff\xd8\xff");
   EXPECT_EQ(format("images"), "folder");
-  expect_error(open_source(dir_.path("images"), context_), Code::kUnsupported, {"folder"});
+  expect_error(open_source(dir_.path("images"), context_), Code::kEmpty,
+               {"no class folders in it", "?labels=none"});
   dir_.write("notes/a.txt", "text");
   EXPECT_THAT(format("notes"), testing::HasSubstr("no known format among its files"));
+}
+
+TEST_F(DetectTest, ADirectoryOfClassFoldersIsAFolder) {
+  dir_.write("c/readme.txt", "text");
+  dir_.write("c/ant/notes.txt", "text");
+  dir_.write("c/bee/7.JPEG", "\xff\xd8\xff");
+  EXPECT_EQ(format("c"), "folder");
+  EXPECT_EQ(open_source(dir_.path("c") + "/bee", context_).status().code(), Code::kEmpty);
+  dir_.write("c/labels.npy", npy_file("|u1", "(2,)", "ab"));
+  EXPECT_EQ(format("c"), "npy") << "a file of a known format comes first";
+  dir_.write("t/ant/notes.txt", "text");
+  EXPECT_THAT(format("t"), testing::HasSubstr("no files in this directory"));
 }
 
 TEST_F(DetectTest, BarePathsOpenWithTheFormatFound) {

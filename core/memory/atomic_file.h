@@ -1,0 +1,38 @@
+// A file written whole or not at all: a temporary file in the same directory, fsync, rename, fsync of the directory.
+// Threads: externally synchronized. Two writers of one path: the last commit stays, whole.
+// Failure: file_error.h's codes with the path; what was not committed is removed and the old file stays.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "core/base/bytes.h"
+#include "core/base/status.h"
+
+namespace dataline {
+
+class AtomicFile {
+ public:
+  // Makes the temporary file, so that a directory without rights shows before any work is done.
+  static Result<AtomicFile> create(const std::string& path);
+  AtomicFile(AtomicFile&& other) noexcept
+      : path_(std::move(other.path_)),
+        temporary_(std::move(other.temporary_)),
+        descriptor_(std::exchange(other.descriptor_, -1)) {}
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  ~AtomicFile();
+
+  Status write(Bytes bytes);
+  // A link at the path is replaced, not followed. Nothing may be written afterwards.
+  Status commit();
+
+ private:
+  explicit AtomicFile(std::string path) : path_(std::move(path)) {}
+
+  std::string path_;
+  std::string temporary_;
+  int descriptor_ = -1;  // -1: committed, or moved from
+};
+
+}  // namespace dataline

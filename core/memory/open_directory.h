@@ -1,0 +1,112 @@
+// A directory held open, and the files under it, opened by their path relative to it: what they are does not depend on
+// where the process stands or on what becomes of the directory's own name.
+//
+// Threads: immutable after open; every function may be called from any thread, and in a forked child.
+// Failure: file_error.h's codes and words, with the whole path. Files are opened with O_NONBLOCK and must be regular,
+// so that a FIFO or a device never blocks. EINTR is tried again.
+// Cost: one descriptor for the directory; a file's own lives as long as its FileHandle.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/base/status.h"
+
+namespace dataline {
+
+constexpr size_t kMaxPathBytes = 4096;  // with its NUL: what the system opens at most
+
+// What stat says of a file or directory.
+struct FileFacts {
+  bool is_file = false;  // a regular one
+  bool is_directory = false;
+  uint32_t mode = 0;
+  int64_t bytes = 0;
+  uint64_t device = 0;  // with inode: which file it is
+  uint64_t inode = 0;
+  int64_t changed_ns = 0;  // mtime, since 1970
+
+  bool same_as(const FileFacts& other) const { return device == other.device && inode == other.inode; }
+};
+
+// Where links on the way may lead.
+enum class Links {
+  kFollow,  // anywhere
+  kBeneath,  // not out of the directory: kPermission says so. By openat2(RESOLVE_BENEATH), so that no race helps;
+             // where the kernel has none (before 5.6), no link is followed at all
+};
+
+// One regular file, open for reading.
+class FileHandle {
+ public:
+  FileHandle(FileHandle&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, -1)), bytes_(other.bytes_) {}
+  FileHandle& operator=(FileHandle&&) = delete;
+  ~FileHandle();
+
+  int64_t bytes() const { return bytes_; }  // at open
+  // Reads [0, bytes) into out; returns how many were there, or -errno. Fewer: the file ends sooner.
+  int64_t read(std::byte* out, int64_t bytes) const;
+  // Asks the kernel to start reading all of it, in pieces of the device's read-ahead window.
+  void advise(int64_t read_ahead_bytes) const;
+  // Whether its first and last page are in memory; true where that cannot be told.
+  bool resident() const;
+
+ private:
+  friend class OpenDirectory;
+  FileHandle(int descriptor, int64_t bytes) : descriptor_(descriptor), bytes_(bytes) {}
+
+  int descriptor_;
+  int64_t bytes_;
+};
+
+class OpenDirectory {
+ public:
+  // kNotFound for what is no directory, naming what it is.
+  static Result<OpenDirectory> open(const std::string& path);
+  OpenDirectory(OpenDirectory&& other) noexcept
+      : path_(std::move(other.path_)),
+        descriptor_(std::exchange(other.descriptor_, -1)),
+        facts_(other.facts_),
+        resolves_beneath_(other.resolves_beneath_) {}
+  OpenDirectory& operator=(OpenDirectory&&) = delete;
+  ~OpenDirectory();
+
+  const std::string& path() const { return path_; }
+  const FileFacts& facts() const { return facts_; }  // at open
+  int64_t read_ahead_bytes() const;                  // of the device it lies on
+
+  // `name` is relative, NUL-terminated, and below kMaxPathBytes.
+  Result<FileHandle> open_file(const char* name, Links links) const;
+  // A directory under it as a descriptor that the caller closes; "." is itself.
+  Result<int> open_subdirectory(const char* name) const;
+  // Of what `name` leads to.
+  Result<FileFacts> look_at(const char* name, Links links) const;
+  // The whole path of a name, for messages; a long one with its middle left out.
+  std::string path_of(std::string_view name) const;
+
+ private:
+  explicit OpenDirectory(std::string path) : path_(std::move(path)) {}
+  int open_beneath(const char* name, int flags) const;
+  int open_without_links(const char* name, int flags) const;
+  Result<int> open_any(const char* name, int flags, Links links) const;
+
+  std::string path_;
+  int descriptor_ = -1;
+  FileFacts facts_;
+  bool resolves_beneath_ = false;  // this kernel has openat2
+};
+
+// Now, in the terms of changed_ns.
+int64_t wall_clock_ns();
+
+// What fstat says of an open descriptor; errno in the status names `path`.
+Result<FileFacts> facts_of(int descriptor, const std::string& path);
+// Of the entry `name` of an open directory, its link followed; errno, or 0.
+int facts_of_entry(int directory, const char* name, FileFacts& out);
+
+}  // namespace dataline
