@@ -430,7 +430,29 @@ DL_API const char* dl_dataset_format(const dl_dataset* dataset); /* "idx", "zip"
 DL_API const char* dl_dataset_uri(const dl_dataset* dataset);    /* as given to open, or "" */
 DL_API int32_t dl_dataset_note_count(const dl_dataset* dataset);
 DL_API const char* dl_dataset_note(const dl_dataset* dataset,
-                                   int32_t index);   /* what a user should know of it */
+                                   int32_t index); /* what a user should know of it */
+
+/* What an encoded image says of itself. */
+#define DL_IMAGE_JPEG 1
+#define DL_IMAGE_PNG 2
+#define DL_IMAGE_WEBP 3
+typedef struct dl_image_info {
+  uint32_t struct_size;
+  int32_t format; /* DL_IMAGE_* */
+  int64_t width;  /* pixels, as stored: before any Exif orientation */
+  int64_t height;
+  int32_t channels;    /* as stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK) */
+  int32_t bits;        /* of a channel */
+  int32_t orientation; /* Exif, 1 to 8; 1 where there is none */
+  int32_t progressive; /* or interlaced */
+  int64_t bytes;       /* encoded */
+} dl_image_info;
+/* Reads the header of an encoded image (a ragged u8 field); nothing is decoded. field NULL: `image`, or the only field
+ * of that kind. Errors: DL_ERR_NO_SUCH_FIELD, DL_ERR_UNSUPPORTED (a field of another kind), DL_ERR_OUT_OF_RANGE,
+ * DL_ERR_CORRUPT (no image, or a header that contradicts itself), DL_ERR_TRUNCATED, and what reading the sample may give;
+ * the error's sample_index is `index`. Of a dataset from a reader this calls `read`. Threading: any thread. */
+DL_API DL_MUST_CHECK dl_status dl_dataset_image_info(const dl_dataset* dataset, const char* field,
+                                                     int64_t index, dl_image_info* out, dl_error* error);
 DL_API void dl_dataset_destroy(dl_dataset* dataset); /* gives up the caller's reference; NULL is fine */
 
 /* ---- Loaders ---------------------------------------------------------------------------------------------- */
@@ -494,6 +516,13 @@ DL_API DL_MUST_CHECK dl_status dl_loader_wait_handle(dl_loader* loader, intptr_t
 
 /* The output schema after transforms. */
 DL_API const dl_view* dl_loader_fields(const dl_loader* loader, int32_t* count);
+
+/* How to see the pixels again: what is delivered in a channel of field `field` (its place in dl_loader_fields) is
+ * pixel * scale + offset, pixels being the stored u8 or u16. Where all channels are alike any channel will do.
+ * Errors: DL_ERR_INVALID_ARGUMENT (no such field or channel), DL_ERR_UNSUPPORTED (values that are no longer those of
+ * pixels, or never were). Threading: any thread. */
+DL_API DL_MUST_CHECK dl_status dl_loader_pixel_scale(const dl_loader* loader, int32_t field, int64_t channel,
+                                                     double* scale, double* offset, dl_error* error);
 
 /* Where each part of a sample's way runs, in order, field by field: what the host does, what crosses the bus, what the
  * device does. The bytes of all copies together are what a sample sends over the bus. */

@@ -206,6 +206,27 @@ const char* dl_dataset_note(const dl_dataset* dataset, int32_t index) {
   return dataset->core->info().notes[static_cast<size_t>(index)].c_str();
 }
 
+dl_status dl_dataset_image_info(const dl_dataset* dataset, const char* field, int64_t index,
+                                dl_image_info* out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(dataset);
+    DL_REQUIRE(out);
+    std::optional<std::string_view> name;
+    if (field != nullptr) name = field;
+    DL_ASSIGN_OR_RETURN(const ImageFacts from, dataset->core->image_facts(name, index));
+    dl_image_info info = {};
+    info.format = static_cast<int32_t>(from.header.format);
+    info.width = from.header.width;
+    info.height = from.header.height;
+    info.channels = from.header.channels;
+    info.bits = from.header.bits;
+    info.orientation = from.header.orientation;
+    info.progressive = from.header.progressive ? 1 : 0;
+    info.bytes = from.bytes;
+    return copy_struct(info, out);
+  });
+}
+
 void dl_dataset_destroy(dl_dataset* dataset) { delete dataset; }
 
 }  // extern "C"

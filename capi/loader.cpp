@@ -116,6 +116,19 @@ const dl_view* dl_loader_fields(const dl_loader* loader, int32_t* count) {
   return loader == nullptr ? nullptr : to_views(loader->core->fields(), count);
 }
 
+dl_status dl_loader_pixel_scale(const dl_loader* loader, int32_t field, int64_t channel, double* scale,
+                                double* offset, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(loader);
+    DL_REQUIRE(scale);
+    DL_REQUIRE(offset);
+    DL_ASSIGN_OR_RETURN(const PixelScale from, loader->core->pixel_scale(field, channel));
+    *scale = from.a;
+    *offset = from.b;
+    return Status::ok();
+  });
+}
+
 int32_t dl_loader_plan_count(const dl_loader* loader) {
   return loader == nullptr ? 0 : static_cast<int32_t>(loader->core->stages().size());
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/dataset.h"
 
+#include <algorithm>
+
 #include "core/memory/machine_limits.h"
 #include "core/source/concat.h"
 #include "core/source/open.h"
@@ -32,6 +34,37 @@ std::vector<Part> to_parts(std::span<const Dataset* const> datasets, std::vector
   return parts;
 }
 
+// Room for a record where its source copies and does not know how large its samples are.
+constexpr int64_t kImageRoomBytes = int64_t{64} << 20;
+
+bool holds_images(const Field& field) {
+  return field.kind == FieldKind::kRagged && field.dtype == DType::kU8 && field.shape.size() == 1;
+}
+
+Result<size_t> image_field(const std::vector<Field>& fields, std::optional<std::string_view> name) {
+  const std::string_view wanted = name.value_or("image");
+  std::string list;
+  std::vector<size_t> candidates;
+  for (size_t f = 0; f < fields.size(); ++f) {
+    if (fields[f].name == wanted && (name || holds_images(fields[f]))) return f;
+    if (holds_images(fields[f])) candidates.push_back(f);
+    list += ::dataline::concat(list.empty() ? "" : ", ", fields[f].name);
+  }
+  if (!name && candidates.size() == 1) return candidates[0];
+  return error(Code::kNoSuchField, "expected a field of encoded images (fields: ", list, "), got ",
+               name ? ::dataline::concat("'", wanted, "'") : std::string("no name"));
+}
+
+int64_t most_record_bytes(const std::vector<Field>& fields) {
+  int64_t most = 0;
+  for (const Field& field : fields) {
+    if (field.kind != FieldKind::kRagged) continue;
+    if (field.max_bytes < 0) return kImageRoomBytes;
+    most = std::max(most, field.max_bytes);
+  }
+  return most;
+}
+
 }  // namespace
 
 Dataset::Dataset(SourceRef source) : source_(std::move(source)), info_(source_->info()) {
@@ -42,6 +75,16 @@ Dataset::Dataset(SourceRef source) : source_(std::move(source)), info_(source_->
   }
   schema_ = std::make_unique<ViewSet>(outputs_, /*with_batch=*/false);
   schema_->set_schema_rows(-1);
+}
+
+Result<ImageFacts> Dataset::image_facts(std::optional<std::string_view> field, int64_t index) const {
+  const std::vector<Field>& fields = source_->schema().fields;
+  DL_ASSIGN_OR_RETURN(const size_t found, image_field(fields, field));
+  if (!holds_images(fields[found])) {
+    return error(Code::kUnsupported, "field '", fields[found].name,
+                 "': expected encoded images (u8[-1]), got ", field_type_text(fields[found]));
+  }
+  return image_facts_of(*source_, found, index, most_record_bytes(fields));
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::open(std::string_view uri, const Options& options) {

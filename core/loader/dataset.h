@@ -4,12 +4,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/batch/view.h"
+#include "core/loader/one_record.h"
 #include "core/loader/options.h"
 #include "core/source/arrays.h"
 #include "core/source/host_owner.h"
@@ -32,6 +34,10 @@ class Dataset {
   static Result<std::unique_ptr<Dataset>> concat(std::span<const Dataset* const> parts);
   static Result<std::unique_ptr<Dataset>> subset(const Dataset& dataset, std::span<const int64_t> indices,
                                                  HostOwner owner);
+
+  // Of the encoded image in a ragged u8 field; without a name: `image`, or the only such field. kNoSuchField,
+  // kUnsupported, and what image_facts_of() says.
+  Result<ImageFacts> image_facts(std::optional<std::string_view> field, int64_t index) const;
 
   const SourceRef& source() const { return source_; }
   const SourceInfo& info() const { return info_; }

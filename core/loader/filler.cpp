@@ -179,9 +179,11 @@ void Filler::look_ahead(const Slot& slot, const BatchOrder& order, int64_t row, 
   const int64_t until = here + count + Lookahead::kRecordsAhead;
   // The first run asks for its own records and no more, so that the first batch is not late; each later one for twice
   // its rows at most, until the head start is made up.
-  const int pieces = lookahead_.fresh() ? 1 : 2;
+  const bool fresh = lookahead_.fresh();
+  const int pieces = fresh ? 1 : 2;
+  const int64_t rows = fresh ? count : std::max(count, Lookahead::kLeastPiece);
   int64_t begin = 0, end = 0;
-  for (int piece = 0; piece < pieces && lookahead_.claim(here, count, until, begin, end); ++piece) {
+  for (int piece = 0; piece < pieces && lookahead_.claim(here, count, rows, until, begin, end); ++piece) {
     int64_t wanted = 0;
     for (int64_t at = begin; at < end;) {
       const int64_t epoch = at / rows_per_step / steps_->count();

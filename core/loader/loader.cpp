@@ -249,42 +249,4 @@ void Loader::stop() noexcept {
   for (InFlight& place : window_) place.order.order.reset();
 }
 
-Result<LoaderStats> Loader::stats() const {
-  if (forked()) return forked_error();
-  std::lock_guard lock(mutex_);
-  LoaderStats stats;
-  stats.num_workers = static_cast<int32_t>(workers_.size());
-  stats.ledger = ledger_.counters();
-  stats.bad = static_cast<int64_t>(ledger_.bad.size());
-  for (const auto& worker : workers_) {
-    stats.worker_cpu_ns += worker->done.load() ? worker->cpu_ns.load() : worker->thread.cpu_ns();
-  }
-  stats.arena_bytes = arena_.bytes();
-  stats.held_bytes = memory_->in_use_bytes();
-  stats.budget_bytes = config_.budget_bytes;
-  stats.leases_held = batches_out_;
-  for (const auto& slot : slots_) stats.ready_batches += slot->state() == SlotState::kReady ? 1 : 0;
-  stats.threads_abandoned = abandoned_threads_;
-  stats.pinned_bytes = pinned_slots_ * plan_.slot_stride;
-  stats.device_bytes = device_->device_bytes();
-  stats.copied_bytes = device_slots_.copied_bytes();
-  return stats;
-}
-
-int64_t Loader::bad_sample_count() const {
-  if (forked()) return 0;
-  std::lock_guard lock(mutex_);
-  return static_cast<int64_t>(ledger_.bad.size());
-}
-
-Result<BadSample> Loader::bad_sample(int64_t index) const {
-  if (forked()) return forked_error();
-  std::lock_guard lock(mutex_);
-  if (index < 0 || index >= static_cast<int64_t>(ledger_.bad.size())) {
-    return error(Code::kInvalidArgument, "bad sample ", index, ": expected 0 to ", ledger_.bad.size(),
-                 " exclusive");
-  }
-  return ledger_.bad[static_cast<size_t>(index)];
-}
-
 }  // namespace dataline

@@ -75,6 +75,8 @@ class Loader final : public BatchOwner,
   int64_t steps() const { return steps_.count(); }
   const std::vector<BatchView>& fields() const { return schema_views_->views(); }
   const std::vector<PlanStage>& stages() const { return stages_; }
+  // Delivered = pixel * a + b. kInvalidArgument, kUnsupported.
+  Result<PixelScale> pixel_scale(int64_t field, int64_t channel) const;
 
   void cancel() noexcept;
   void interrupt() noexcept;

@@ -18,6 +18,9 @@ class Lookahead {
   // flight measured best), few enough that the kernel still holds them when they are read.
   static constexpr int64_t kRecordsAhead = 512;
 
+  // Asked for at once at least, where runs are shorter: asking costs a system call or two.
+  static constexpr int64_t kLeastPiece = 32;
+
   // Looks whether storage is cold, now and then: one record of a run. Returns true while it is.
   bool observe(const Source& source, int64_t first_index) {
     // Relaxed throughout: hints; nothing is published through them.
@@ -45,14 +48,14 @@ class Lookahead {
   // Whether nothing was asked for since the start or the last seek.
   bool fresh() const { return advised_.load(std::memory_order_relaxed) == 0; }
 
-  // Claims the next `count` rows from `from` on and up to `until` (counts of rows since create, over epochs). False:
-  // all of it was asked for already.
-  bool claim(int64_t from, int64_t count, int64_t until, int64_t& begin, int64_t& end) {
+  // Claims the next `piece` rows from `from` on and up to `until` (counts of rows since create, over epochs). False:
+  // all of it was asked for already, or, behind the caller's own `count` rows, less than a piece is left.
+  bool claim(int64_t from, int64_t count, int64_t piece, int64_t until, int64_t& begin, int64_t& end) {
     int64_t done = advised_.load(std::memory_order_relaxed);
     do {
       begin = done > from ? done : from;
-      if (begin >= until) return false;
-      end = begin + count < until ? begin + count : until;
+      if (begin >= until || (begin >= from + count && until - begin < piece)) return false;
+      end = begin + piece < until ? begin + piece : until;
     } while (!advised_.compare_exchange_weak(done, end, std::memory_order_relaxed));
     return true;
   }

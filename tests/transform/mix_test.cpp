@@ -12,26 +12,10 @@
 
 #include "core/transform/convert.h"
 #include "core/transform/mix/beta.h"
-#include "core/transform/mix/portable_math.h"
 #include "tests/transform/support/runner.h"
 
 namespace dataline::testing {
 namespace {
-
-TEST(PortableMath, IsWithinTwoUnitsOfTheCLibrary) {
-  for (int i = 1; i < 20000; ++i) {
-    const double x = std::exp(static_cast<double>(i - 10000) * 0.07);
-    const double log = std::log(x);
-    EXPECT_LE(std::abs(portable_log(x) - log), 4e-16 * std::max(std::abs(log), 0.5)) << x;
-  }
-  for (int i = -20000; i <= 20000; ++i) {
-    const double x = static_cast<double>(i) * 0.0347;
-    EXPECT_LE(std::abs(portable_exp(x) / std::exp(x) - 1), 5e-16) << x;
-  }
-  EXPECT_EQ(portable_log(1), 0);
-  EXPECT_EQ(portable_exp(0), 1);
-  EXPECT_EQ(portable_exp(-1e300), 0);
-}
 
 // The regularized incomplete beta function I_x(a, a) for x <= 1/2, by its power series (DLMF 8.17.7), and the
 // symmetry.

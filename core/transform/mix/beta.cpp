@@ -5,7 +5,7 @@
 #include <cmath>
 #include <optional>
 
-#include "core/transform/mix/portable_math.h"
+#include "core/base/portable_math.h"
 
 namespace dataline {
 namespace {

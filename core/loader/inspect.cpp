@@ -1,0 +1,65 @@
+// What callers ask a loader about: counters, bad samples, how to see pixels again.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/loader.h"
+
+namespace dataline {
+
+Result<LoaderStats> Loader::stats() const {
+  if (forked()) return forked_error();
+  std::lock_guard lock(mutex_);
+  LoaderStats stats;
+  stats.num_workers = static_cast<int32_t>(workers_.size());
+  stats.ledger = ledger_.counters();
+  stats.bad = static_cast<int64_t>(ledger_.bad.size());
+  for (const auto& worker : workers_) {
+    stats.worker_cpu_ns += worker->done.load() ? worker->cpu_ns.load() : worker->thread.cpu_ns();
+  }
+  stats.arena_bytes = arena_.bytes();
+  stats.held_bytes = memory_->in_use_bytes();
+  stats.budget_bytes = config_.budget_bytes;
+  stats.leases_held = batches_out_;
+  for (const auto& slot : slots_) stats.ready_batches += slot->state() == SlotState::kReady ? 1 : 0;
+  stats.threads_abandoned = abandoned_threads_;
+  stats.pinned_bytes = pinned_slots_ * plan_.slot_stride;
+  stats.device_bytes = device_->device_bytes();
+  stats.copied_bytes = device_slots_.copied_bytes();
+  return stats;
+}
+
+Result<PixelScale> Loader::pixel_scale(int64_t field, int64_t channel) const {
+  const int64_t count = static_cast<int64_t>(pipeline_.outputs.size());
+  if (field < 0 || field >= count)
+    return error(Code::kInvalidArgument, "field ", field, ": expected 0 to ", count, " exclusive");
+  const Program& program = *pipeline_.programs[static_cast<size_t>(field)];
+  std::vector<PixelScale> scales = program.pixel_scales();
+  const DType dtype = program.output().dtype;
+  if (program.identity() && program.output().kind == FieldKind::kDense &&
+      (dtype == DType::kU8 || dtype == DType::kU16)) {
+    scales = {PixelScale()};
+  }
+  if (scales.empty())
+    return error(Code::kUnsupported, "field '", program.output().name,
+                 "': its values are not those of pixels");
+  const int64_t channels = static_cast<int64_t>(scales.size());
+  if (channel < 0 || (channels > 1 && channel >= channels))
+    return error(Code::kInvalidArgument, "channel ", channel, ": expected 0 to ", channels, " exclusive");
+  return scales[channels > 1 ? static_cast<size_t>(channel) : 0];
+}
+
+int64_t Loader::bad_sample_count() const {
+  if (forked()) return 0;
+  std::lock_guard lock(mutex_);
+  return static_cast<int64_t>(ledger_.bad.size());
+}
+
+Result<BadSample> Loader::bad_sample(int64_t index) const {
+  if (forked()) return forked_error();
+  std::lock_guard lock(mutex_);
+  if (index < 0 || index >= static_cast<int64_t>(ledger_.bad.size())) {
+    return error(Code::kInvalidArgument, "bad sample ", index, ": expected 0 to ", ledger_.bad.size(),
+                 " exclusive");
+  }
+  return ledger_.bad[static_cast<size_t>(index)];
+}
+
+}  // namespace dataline
