@@ -120,15 +120,10 @@ void PngDecoder::take_palette() {
   spng_trns transparency = {};
   if (spng_get_plte(context_, &palette) != SPNG_OK) return;
   const bool clear = options_.mode == PixelMode::kRgba && spng_get_trns(context_, &transparency) == SPNG_OK;
-  for (uint32_t i = 0; i < 256; ++i) {
+  for (uint32_t i = 0; i < palette.n_entries; ++i) {
     const int alpha = clear && i < transparency.n_type3_entries ? transparency.type3_alpha[i] : 255;
     const spng_plte_entry& entry = palette.entries[i];
-    const int gray = static_cast<int>(i);
-    if (i < palette.n_entries) {
-      rows_.set_palette(gray, {{entry.red, entry.green, entry.blue}, alpha});
-    } else {
-      rows_.set_palette(gray, {{gray, gray, gray}, alpha});
-    }
+    rows_.set_palette(static_cast<int>(i), {{entry.red, entry.green, entry.blue}, alpha});
   }
 }
 

@@ -37,7 +37,7 @@ void PngRows::set_kind(PngColour colour, int depth, PixelMode mode) {
                     (mode == PixelMode::kRgba && colour == PngColour::kRgbAlpha) ||
                     (mode == PixelMode::kGray && colour == PngColour::kGray);
   same_ = unchanged ? depth >= 8 : depth == 8 && fits;
-  for (int i = 0; i < 256; ++i) set_palette(i, {{i, i, i}, 255});
+  palette_.fill({{0, 0, 0}, 255});
 }
 
 int PngRows::sample(const std::byte* row, int64_t index) const {

@@ -6,6 +6,8 @@
 namespace dataline {
 namespace {
 
+using namespace std::string_literals;
+
 constexpr size_t kIdat = 33;  // of a good file
 
 std::string pixels_chunk(const std::string& rows) { return png_chunk("IDAT", zlib_stored(rows)); }
@@ -245,6 +247,19 @@ TEST(BadPng, EveryFlippedBitEndsInOrder) {
   check_bit_flips(
       make_png(kind_of(3, 8), png_chunk("PLTE", std::string(30, '\x22')) + png_chunk("tRNS", "\1\2")),
       {.mode = PixelMode::kRgba, .limits = {.max_pixels = 1 << 20}});
+}
+
+// Not an error: libpng and Pillow show such files too.
+TEST(BadPng, AnIndexBeyondThePaletteIsBlack) {
+  PngKind kind = kind_of(3, 8);
+  kind.width = 3;
+  kind.height = 1;
+  const std::string palette = png_chunk("PLTE", "abcdef");
+  const std::string bytes = png_header(kind) + palette + pixels_chunk("\0\1\2\0"s) + kPngEnd;
+  TestDecoder decoder;
+  const Decoded got = decoder.decode(bytes);
+  ASSERT_TRUE(got.status.is_ok()) << got.status.message();
+  EXPECT_EQ(std::string(got.pixels.begin(), got.pixels.end()), "def\0\0\0abc"s);
 }
 
 // Chunks beside the pixels are not needed: a damaged one does no harm.

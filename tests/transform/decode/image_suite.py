@@ -162,9 +162,6 @@ def write_pngs(folder):
                 extra = palette_of(1 << depth) if colour == 3 else b""
                 for interlaced in (False, True):
                     save(width, height, colour, depth, rows, interlaced, extra)
-    few = palette_of(3)  # indexes 3.. have no entry
-    save(33, 17, 3, 4, png_rows(33, 17, 3, 4), False, few)
-    save(33, 17, 3, 8, png_rows(33, 17, 3, 8), True, few)
     for alphas in (b"\0", b"\xff\0\xff", bytes(range(0, 256, 7))):  # of palettes
         save(33, 17, 3, 8, png_rows(33, 17, 3, 8), False, palette_of(256) + chunk(b"tRNS", alphas))
     gray = [[i % 5 * 50 for i in range(33)] for _ in range(17)]
