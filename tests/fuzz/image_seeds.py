@@ -1,5 +1,5 @@
-"""Small images for the decoders' fuzzers to begin with, all kinds that tests/transform/decode/image_suite.py writes.
-Without Pillow there are next to none.
+"""Small images for the decoders' fuzzers to begin with: those of tests/transform/decode/golden_images.txt, and, where
+Pillow is, all kinds that image_suite.py beside it writes.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -9,7 +9,8 @@ import pathlib
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "transform" / "decode"))
+DECODE = pathlib.Path(__file__).resolve().parent.parent / "transform" / "decode"
+sys.path.insert(0, str(DECODE))
 
 
 def need_pillow():
@@ -29,11 +30,14 @@ def write(kinds):
     """Files of those kinds into the folder that the command line names."""
     need_pillow()
     target = pathlib.Path(sys.argv[1])
-    (target / "tiny").write_bytes(b"\xff\xd8")
+    for line in (DECODE / "golden_images.txt").read_text(encoding="ascii").splitlines():
+        name, *_, data = line.split()
+        if name.split("-")[0] in kinds:
+            (target / f"golden-{name}").write_bytes(bytes.fromhex(data))
     try:
         import image_suite
     except ImportError:
-        print("Pillow is not installed: few seeds")
+        print("Pillow is not installed: only the stored seeds")
         return
     with tempfile.TemporaryDirectory() as folder:
         for kind, paths in image_suite.write(pathlib.Path(folder)).items():

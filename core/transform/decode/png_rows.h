@@ -1,7 +1,7 @@
 // Rows of a PNG, as libspng unpacks them (samples packed, 16-bit ones in the machine's order), to pixels as Pillow's
 // convert() gives them: low depths are scaled to 0..255, 16-bit colours keep their high byte, but 16-bit grey is cut off
 // at 255 (Pillow's rule since 9, kept by its newest), alpha is dropped and not blended, gAMA is not applied.
-// A palette index beyond PLTE is black, as in libpng and Pillow since 10 (before: that shade of grey).
+// A palette index beyond PLTE is black, as in libpng and Pillow 13 (in 9.4: that shade of grey).
 // Transparency by colour (tRNS of grey and RGB) is compared as the PNG specification says, on samples as stored; Pillow
 // compares it after scaling, and so never finds it at depths 2, 4 and 16.
 //
