@@ -52,6 +52,32 @@ double portable_log(double x) {
   return exponent * kLog2High + (2 * f * sum + exponent * kLog2Low + 2 * f);
 }
 
+// Taylor around the nearest zero or extremum.
+double sin_pi(double t) {
+  constexpr double kPi = 3.14159265358979323846;
+  const int64_t turns = to_nearest(t);
+  const double r = t - static_cast<double>(turns);  // -0.5 .. 0.5
+  const bool steep = r > -0.25 && r < 0.25;
+  const double y = (steep ? r : 0.5 - std::abs(r)) * kPi, z = y * y;
+  double sine;
+  if (steep) {
+    double series = -1.0 / 1307674368000.0;  // down from 1/15!
+    for (const double term :
+         {1.0 / 6227020800.0, -1.0 / 39916800.0, 1.0 / 362880.0, -1.0 / 5040.0, 1.0 / 120.0, -1.0 / 6.0, 1.0})
+      series = series * z + term;
+    sine = y * series;
+  } else {
+    double series = 1.0 / 20922789888000.0;  // down from 1/16!
+    for (const double term : {-1.0 / 87178291200.0, 1.0 / 479001600.0, -1.0 / 3628800.0, 1.0 / 40320.0,
+                              -1.0 / 720.0, 1.0 / 24.0, -0.5, 1.0})
+      series = series * z + term;
+    sine = r < 0 ? -series : series;
+  }
+  return (turns & 1) != 0 ? -sine : sine;
+}
+
+double cos_pi(double t) { return sin_pi(t + 0.5); }
+
 double normal_quantile(double p) {
   static constexpr std::array kMiddleTop = {
       3.3871328727963666080e0,  1.3314166789178437745e+2, 1.9715909503065514427e+3, 1.3731693765509461125e+4,

@@ -6,6 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/transform/operators/color_rows.h"
+#include "core/transform/operators/warp_rows.h"
 
 namespace dataline {
 namespace {
@@ -129,9 +130,11 @@ constexpr Operator kOwnOperators[] = {
 };
 
 constexpr auto kOperators = [] {
-  std::array<Operator, std::size(kOwnOperators) + std::size(kColorOperators)> all{};
-  std::copy(std::begin(kOwnOperators), std::end(kOwnOperators), all.begin());
-  std::copy(std::begin(kColorOperators), std::end(kColorOperators), all.begin() + std::size(kOwnOperators));
+  std::array<Operator, std::size(kOwnOperators) + std::size(kColorOperators) + std::size(kWarpOperators)>
+      all{};
+  auto* end = std::copy(std::begin(kOwnOperators), std::end(kOwnOperators), all.begin());
+  end = std::copy(std::begin(kColorOperators), std::end(kColorOperators), end);
+  std::copy(std::begin(kWarpOperators), std::end(kWarpOperators), end);
   return all;
 }();
 

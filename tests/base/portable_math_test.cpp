@@ -33,6 +33,22 @@ TEST(PortableMath, ExpAndLogAreWithinTwoUlps) {
   }
 }
 
+TEST(PortableMath, SineAndCosineOfHalfTurnsAreNearAndExactAtQuarters) {
+  for (uint64_t i = 0; i < 200000; ++i) {
+    const double t = (random_unit(mix64(i)) - 0.5) * 4;
+    EXPECT_NEAR(sin_pi(t), static_cast<double>(std::sin(t * 3.14159265358979323846L)), 2e-15) << t;
+    EXPECT_NEAR(cos_pi(t), static_cast<double>(std::cos(t * 3.14159265358979323846L)), 2e-15) << t;
+    EXPECT_EQ(to_nearest(t * 1000), std::llrint(t * 1000));
+  }
+  for (int quarter = -8; quarter <= 8; ++quarter) {
+    EXPECT_EQ(sin_pi(quarter * 0.5), quarter % 2 == 0                        ? 0
+                                     : quarter % 4 == 1 || quarter % 4 == -3 ? 1
+                                                                             : -1)
+        << quarter;
+    EXPECT_EQ(cos_pi(quarter * 0.5), quarter % 2 != 0 ? 0 : quarter % 4 == 0 ? 1 : -1) << quarter;
+  }
+}
+
 TEST(PortableMath, EndsOfTheRange) {
   EXPECT_EQ(portable_exp(0), 1);
   EXPECT_EQ(portable_exp(-1e9), 0);

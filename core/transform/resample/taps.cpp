@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/transform/frame/elementary.h"
+#include "core/base/portable_math.h"
 #include "core/transform/resample/tables.h"
 
 namespace dataline {

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "core/base/portable_math.h"
-#include "core/transform/frame/elementary.h"
 
 namespace dataline {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/transform/frame/elementary.h"
+#include "core/base/portable_math.h"
 
 namespace dataline {
 namespace {

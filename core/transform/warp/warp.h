@@ -34,7 +34,8 @@ struct WarpPlan {
 
 // torchvision's _get_inverse_affine_matrix: angle and shears in degrees, translation in pixels, all about the centre.
 // functional.affine takes it as it is; functional.rotate(angle) is inverse_affine(-angle, 0, 0, 1, 0, 0).
-WarpMap inverse_affine(double angle, double translate_x, double translate_y, double scale, double shear_x, double shear_y);
+WarpMap inverse_affine(double angle, double translate_x, double translate_y, double scale, double shear_x,
+                       double shear_y);
 
 // Takes new memory from the scratch for the result and lets `frame` name it. kTooLarge.
 Status warp(const WarpPlan& plan, FrameScratch& scratch, Frame& frame);
