@@ -26,10 +26,10 @@ namespace dataline {
 constexpr size_t kMaxTarFields = 64;
 
 struct TarOptions {
-  bool label_u8 = false;            // labels as u8, else i64
-  bool end_optional = false;        // the archive may end without its end mark
-  std::string image;                // the one extension that is `image`; empty: jpg, jpeg, png, webp
-  std::vector<std::string> fields;  // the wanted ones, in this order; empty: all
+  bool label_u8 = false;                 // labels as u8, else i64
+  bool end_optional = false;             // the archive may end without its end mark
+  std::string image = {};                // the one extension that is `image`; empty: jpg, jpeg, png, webp
+  std::vector<std::string> fields = {};  // the wanted ones, in this order; empty: all
 };
 
 // Where a member's bytes are: 48 bits each, so that two fields and a key take 40 bytes a sample.
