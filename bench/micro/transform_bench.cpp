@@ -307,6 +307,19 @@ void add_images() {
   add("images/350x260_to_224", {field_of(DType::kU8, {260, 350, 3}, "HWC"), "resize(224x224)", 1024});
 }
 
+// Each alone, on a picture of its usual size.
+void add_colors() {
+  const Field image = field_of(DType::kU8, {224, 224, 3}, "HWC");
+  for (const char* text :
+       {"color_jitter(0.4, contrast=0.4, saturation=0.4, hue=0.1)", "color_jitter(0.4)",
+        "color_jitter(contrast=0.4)", "color_jitter(saturation=0.4)", "color_jitter(hue=0.1)", "grayscale(1)",
+        "gaussian_blur(3)", "gaussian_blur(23)", "solarize(128, p=1)", "equalize(1)", "autocontrast(1)",
+        "sharpness(2, p=1)", "pad(16)", "pad(16, mode=reflect)", "random_erasing(1)",
+        "normalize(imagenet), chw, random_erasing(1)",
+        "normalize(imagenet), chw, random_erasing(1, value=random)", "rand_augment", "trivial_augment"})
+    add((std::string("colors/224/") + text).c_str(), {image, text, 256});
+}
+
 }  // namespace
 }  // namespace dataline
 
@@ -314,6 +327,7 @@ int main(int argc, char** argv) {
   dataline::add_copies();
   dataline::add_kernels();
   dataline::add_images();
+  dataline::add_colors();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
   return 0;

@@ -18,6 +18,22 @@ std::vector<std::string_view> argument_names(const OperatorInfo& info) {
   return names;
 }
 
+// Other spellings of arguments.
+struct ShortName {
+  std::string_view of, name, short_name;
+};
+constexpr ShortName kShortNames[] = {{"color_jitter", "brightness", "b"},
+                                     {"color_jitter", "contrast", "c"},
+                                     {"color_jitter", "saturation", "s"},
+                                     {"color_jitter", "hue", "h"}};
+
+std::string_view full_name(std::string_view of, std::string_view name) {
+  for (const ShortName& entry : kShortNames) {
+    if (entry.of == of && entry.short_name == name) return entry.name;
+  }
+  return name;
+}
+
 std::string joined(std::span<const std::string_view> names) {
   std::string out;
   for (std::string_view name : names) out += concat(out.empty() ? "" : ", ", name);
@@ -43,7 +59,8 @@ Result<Arguments> Arguments::bind(const CallSyntax& call, const OperatorInfo& in
       return transform_error(argument.column, call.name, ": expected no arguments, got ",
                              quote(argument.name.empty() ? argument.value.text : argument.name));
     size_t index = 0;
-    while (!argument.name.empty() && index < names.size() && names[index] != argument.name) ++index;
+    const std::string_view name = full_name(info.name, argument.name);
+    while (!name.empty() && index < names.size() && names[index] != name) ++index;
     if (index == names.size())
       return transform_error(argument.column, call.name, ": expected one of ", joined(names), ", got ",
                              quote(argument.name), did_you_mean(argument.name, names));

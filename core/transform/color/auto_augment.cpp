@@ -95,17 +95,20 @@ Status move_pixels(const WarpMap& map, const AugmentStyle& style, FrameScratch& 
   return Status::ok();
 }
 
+// torchvision: `torch.rand(()) <= 0.5` is minus.
+float with_sign(Augment augment, float magnitude, double coin) {
+  return augment_signed(augment) && coin < 0.5 ? -magnitude : magnitude;
+}
+
 class RandAugmentStage : public FrameStage {
  public:
   RandAugmentStage(const RandAugment& plan, const ColorKernels& kernels) : plan_(plan), kernels_(kernels) {}
   bool draws() const override { return plan_.count > 0; }
   Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
     for (int64_t k = 0; k < plan_.count; ++k) {
-      const Augment augment = static_cast<Augment>(draws.below(2 * k, kAugments));
-      float magnitude = augment_magnitude(AugmentSpace::kRand, augment, plan_.magnitude, plan_.bins,
-                                          frame.height, frame.width);
-      if (augment_signed(augment) && draws.unit(2 * k + 1) < 0.5) magnitude = -magnitude;
-      DL_RETURN_IF_ERROR(apply_augment(augment, magnitude, plan_.style, kernels_, scratch, frame));
+      const DrawnAugment drawn = plan_.draw(draws, k, frame.height, frame.width);
+      DL_RETURN_IF_ERROR(
+          apply_augment(drawn.augment, drawn.magnitude, plan_.style, kernels_, scratch, frame));
     }
     return Status::ok();
   }
@@ -121,11 +124,8 @@ class TrivialAugmentStage : public FrameStage {
       : plan_(plan), kernels_(kernels) {}
   bool draws() const override { return true; }
   Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
-    const Augment augment = static_cast<Augment>(draws.below(0, kAugments));
-    float magnitude = augment_magnitude(AugmentSpace::kTrivialWide, augment, draws.below(1, plan_.bins),
-                                        plan_.bins, frame.height, frame.width);
-    if (augment_signed(augment) && draws.unit(2) < 0.5) magnitude = -magnitude;
-    return apply_augment(augment, magnitude, plan_.style, kernels_, scratch, frame);
+    const DrawnAugment drawn = plan_.draw(draws, frame.height, frame.width);
+    return apply_augment(drawn.augment, drawn.magnitude, plan_.style, kernels_, scratch, frame);
   }
 
  private:
@@ -181,6 +181,19 @@ Status apply_augment(Augment augment, float magnitude, const AugmentStyle& style
       break;
   }
   return Status::ok();
+}
+
+DrawnAugment RandAugment::draw(const Draws& draws, int64_t k, int64_t height, int64_t width) const {
+  const Augment augment = static_cast<Augment>(draws.below(2 * k, kAugments));
+  const float size = augment_magnitude(AugmentSpace::kRand, augment, magnitude, bins, height, width);
+  return {augment, with_sign(augment, size, draws.unit(2 * k + 1))};
+}
+
+DrawnAugment TrivialAugment::draw(const Draws& draws, int64_t height, int64_t width) const {
+  const Augment augment = static_cast<Augment>(draws.below(0, kAugments));
+  const float size =
+      augment_magnitude(AugmentSpace::kTrivialWide, augment, draws.below(1, bins), bins, height, width);
+  return {augment, with_sign(augment, size, draws.unit(2))};
 }
 
 FrameStageRef make_rand_augment(const RandAugment& plan, const ColorKernels& kernels) {

@@ -52,10 +52,18 @@ struct AugmentStyle {
 Status apply_augment(Augment augment, float magnitude, const AugmentStyle& style, const ColorKernels& kernels,
                      FrameScratch& scratch, Frame& frame);
 
+// An operator as it was drawn, with its signed magnitude.
+struct DrawnAugment {
+  Augment augment = Augment::kIdentity;
+  float magnitude = 0;
+};
+
 // `count` operators one after the other, each of bin `magnitude`. Draws of the k-th: 2k which, 2k + 1 its sign.
 struct RandAugment {
   int64_t count = 2, magnitude = 9, bins = 31;
   AugmentStyle style;
+
+  DrawnAugment draw(const Draws& draws, int64_t k, int64_t height, int64_t width) const;
 };
 FrameStageRef make_rand_augment(const RandAugment& plan, const ColorKernels& kernels);
 
@@ -63,6 +71,8 @@ FrameStageRef make_rand_augment(const RandAugment& plan, const ColorKernels& ker
 struct TrivialAugment {
   int64_t bins = 31;
   AugmentStyle style;
+
+  DrawnAugment draw(const Draws& draws, int64_t height, int64_t width) const;
 };
 FrameStageRef make_trivial_augment(const TrivialAugment& plan, const ColorKernels& kernels);
 

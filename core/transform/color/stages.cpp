@@ -10,6 +10,8 @@
 namespace dataline {
 namespace {
 
+constexpr int kParts = 4;
+
 class ColorJitterStage : public FrameStage {
  public:
   ColorJitterStage(const ColorJitter& jitter, const ColorKernels& kernels)
@@ -18,11 +20,7 @@ class ColorJitterStage : public FrameStage {
   bool draws() const override { return true; }
   Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
     static_cast<void>(scratch);
-    std::array<int, kParts> order{0, 1, 2, 3};
-    for (int i = kParts - 1; i > 0; --i)
-      std::swap(order[static_cast<size_t>(i)],
-                order[static_cast<size_t>(draws.below(kParts - 1 - i, i + 1))]);
-    for (const int part : order) {
+    for (const int part : jitter_order(draws)) {
       const std::optional<FactorRange>& range = range_of(part);
       if (range) adjust(part, draws.uniform(kParts - 1 + part, range->low, range->high), frame);
     }
@@ -30,7 +28,6 @@ class ColorJitterStage : public FrameStage {
   }
 
  private:
-  static constexpr int kParts = 4;
   const std::optional<FactorRange>& range_of(int part) const {
     const std::array<const std::optional<FactorRange>*, kParts> ranges{&jitter_.brightness, &jitter_.contrast,
                                                                        &jitter_.saturation, &jitter_.hue};
@@ -77,6 +74,13 @@ class GaussianBlurStage : public FrameStage {
 };
 
 }  // namespace
+
+std::array<int, 4> jitter_order(const Draws& draws) {
+  std::array<int, kParts> order{0, 1, 2, 3};
+  for (int i = kParts - 1; i > 0; --i)
+    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(draws.below(kParts - 1 - i, i + 1))]);
+  return order;
+}
 
 FrameStageRef make_color_jitter(const ColorJitter& jitter, const ColorKernels& kernels) {
   return std::make_unique<ColorJitterStage>(jitter, kernels);

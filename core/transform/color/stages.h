@@ -5,6 +5,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -23,6 +24,8 @@ struct FactorRange {
 struct ColorJitter {
   std::optional<FactorRange> brightness, contrast, saturation, hue;  // what is not there is left out
 };
+// Brightness 0, contrast 1, saturation 2, hue 3, in the order drawn.
+std::array<int, 4> jitter_order(const Draws& draws);
 FrameStageRef make_color_jitter(const ColorJitter& jitter, const ColorKernels& kernels);
 
 // v2.Grayscale: 1 or 3 channels. Draws nothing.

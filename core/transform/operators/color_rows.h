@@ -54,7 +54,7 @@ constexpr Operator kColorOperators[] = {
     {{"color_jitter", color_rows::kColorJitter,
       "Brightness, contrast and saturation times a random factor, hue turned by a random part of the circle, "
       "in random "
-      "order. A number is how far from 1 (hue: 0) a factor may be, a list of two its range.",
+      "order. A number is how far from 1 (hue: 0) a factor may be, a list of two its range. Also b, c, s, h.",
       "torchvision.transforms.v2.ColorJitter", "0.1"},
      add_color_jitter},
     {{"grayscale", color_rows::kGrayscale,

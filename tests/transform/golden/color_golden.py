@@ -1,21 +1,33 @@
 #!/usr/bin/env python3
 """Golden vectors of the colour operators: what torchvision.transforms.v2.functional makes of uint8 tensors.
 
-    color_golden.py DIR            writes DIR/color.txt and DIR/color.bin
-    color_golden.py DIR --check    compares them with what this torchvision makes, byte for byte
-    color_golden.py DIR --large    the same operators on larger images, for a long run
+    color_golden.py                        writes color.txt and color.bin beside this file
+    color_golden.py --check TEST...        compares them with what this torchvision makes, byte for byte, then makes the same
+                                           of larger images and gives them to the built tests; 77: no torchvision here
 
 color.txt has a line a case: operator, its arguments, the input's name ("-" for an input itself), shape HxWxC; color.bin the
 pixels of all cases one after the other, interleaved. The vectors kept here were made by torchvision 0.29.2, torch 2.15.0.
 """
 # SPDX-License-Identifier: Apache-2.0
+import os
 import pathlib
+import subprocess
 import sys
+import tempfile
 
-import numpy
-import torch
-from torchvision.transforms.v2 import RandAugment, TrivialAugmentWide
-from torchvision.transforms.v2 import functional as F
+HERE = pathlib.Path(__file__).resolve().parent
+INSTALLED = HERE.parents[2] / "build" / "peers" / "torch" / "bin" / "python"
+
+try:
+    import numpy
+    import torch
+    from torchvision.transforms.v2 import RandAugment, TrivialAugmentWide
+    from torchvision.transforms.v2 import functional as F
+except ImportError:
+    if INSTALLED.exists() and "DATALINE_TEST_PYTHON" not in os.environ:
+        os.execve(INSTALLED, [str(INSTALLED), *sys.argv], {**os.environ, "DATALINE_TEST_PYTHON": "tried"})
+    print("skipped: torchvision.transforms.v2 is not installed for any Python here (bench/peers/setup.sh torch)")
+    sys.exit(77)
 
 BINS = 31
 
@@ -108,18 +120,28 @@ def make(large):
     return "\n".join(lines) + "\n", b"".join(pixels)
 
 
-def main():
-    folder, check, large = pathlib.Path(sys.argv[1]), "--check" in sys.argv[2:], "--large" in sys.argv[2:]
-    torch.set_num_threads(1)
-    text, pixels = make(large)
-    if not check:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "color.txt").write_text(text)
-        (folder / "color.bin").write_bytes(pixels)
-        return 0
-    same = (folder / "color.txt").read_text() == text and (folder / "color.bin").read_bytes() == pixels
-    print("golden vectors of the colour operators:", "as torchvision makes them" if same else "DIFFERENT")
+def write(folder, text, pixels):
+    (folder / "color.txt").write_text(text)
+    (folder / "color.bin").write_bytes(pixels)
+
+
+def check(tests):
+    text, pixels = make(large=False)
+    same = (HERE / "color.txt").read_text() == text and (HERE / "color.bin").read_bytes() == pixels
+    print("golden vectors of the colour operators:", "as torchvision makes them" if same else "DIFFERENT", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        write(pathlib.Path(folder), *make(large=True))
+        for test in tests:
+            same &= subprocess.run([test], env={**os.environ, "DATALINE_GOLDEN": folder}, check=False).returncode == 0
     return 0 if same else 1
+
+
+def main():
+    torch.set_num_threads(1)
+    if sys.argv[1:2] == ["--check"]:
+        return check(sys.argv[2:])
+    write(HERE, *make(large=False))
+    return 0
 
 
 if __name__ == "__main__":
