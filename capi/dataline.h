@@ -431,6 +431,11 @@ DL_API const char* dl_dataset_uri(const dl_dataset* dataset);    /* as given to 
 DL_API int32_t dl_dataset_note_count(const dl_dataset* dataset);
 DL_API const char* dl_dataset_note(const dl_dataset* dataset,
                                    int32_t index); /* what a user should know of it */
+/* Names of the classes that labels number (a folder's class directories, in order): a sample with label i is of class i.
+ * 0 where the dataset names none. Composed datasets hand on those of their first part that has some. A name is UTF-8,
+ * or the bytes of a directory's name where that is not; it lives as long as the dataset; "" out of range. */
+DL_API int64_t dl_dataset_class_count(const dl_dataset* dataset);
+DL_API const char* dl_dataset_class_name(const dl_dataset* dataset, int64_t index);
 
 /* What an encoded image says of itself. */
 #define DL_IMAGE_JPEG 1

@@ -1,7 +1,11 @@
 // `dataline info`: what a dataset holds, and with --plan where a loader of it does what.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "bindings/cli/commands.h"
 #include "bindings/cli/job.h"
@@ -20,6 +24,33 @@ std::span<const dl_view> fields_of(const dl_dataset* dataset) {
 }
 
 const char* kind_name(const dl_view& field) { return field.kind == DL_KIND_RAGGED ? "ragged" : "dense"; }
+
+// "1,000: n01440764, n01443537, ...": how many, and the first few; "" where there are none.
+std::string classes_text(const dl_dataset* dataset) {
+  constexpr int64_t kShown = 8;
+  const int64_t count = dl_dataset_class_count(dataset);
+  if (count == 0) return {};
+  std::string text = grouped(count) + ":";
+  for (int64_t i = 0; i < std::min(count, kShown); ++i) {
+    text += (i == 0 ? " " : ", ") + std::string(dl_dataset_class_name(dataset, i));
+  }
+  // Names of directories: what a terminal would obey is shown as '?'.
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+  return text + (count > kShown ? ", ..." : "");
+}
+
+void append_classes(const dl_dataset* dataset, Json& json) {
+  const int64_t count = dl_dataset_class_count(dataset);
+  json.key("classes");
+  if (count == 0) {
+    json.null();
+    return;
+  }
+  json.begin_array();
+  for (int64_t i = 0; i < count; ++i) json.value(dl_dataset_class_name(dataset, i));
+  json.end_array();
+}
 
 std::string as_json(const dl_dataset* dataset, const std::optional<Plan>& plan) {
   Json json;
@@ -43,6 +74,7 @@ std::string as_json(const dl_dataset* dataset, const std::optional<Plan>& plan) 
     json.end_object();
   }
   json.end_array();
+  append_classes(dataset, json);
   if (plan) append_plan(*plan, json);
   return json.end_object().text() + "\n";
 }
@@ -54,6 +86,7 @@ std::string as_table(const dl_dataset* dataset, const std::optional<Plan>& plan)
                                                 {"samples", samples < 0 ? "unknown" : grouped(samples)}};
   for (int32_t i = 0; i < dl_dataset_note_count(dataset); ++i)
     head.push_back({"note", dl_dataset_note(dataset, i)});
+  if (std::string classes = classes_text(dataset); !classes.empty()) head.push_back({"classes", std::move(classes)});
   std::vector<std::vector<std::string>> rows = {{"field", "kind", "dtype", "shape", "axes", "bytes"}};
   for (const dl_view& field : fields_of(dataset)) {
     rows.push_back({field.name, kind_name(field), dl_dtype_name(field.dtype),

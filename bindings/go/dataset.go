@@ -19,6 +19,7 @@ type Dataset struct {
 	fields      []Field
 	format, uri string
 	notes       []string
+	classes     []string
 	cleanup     runtime.Cleanup
 }
 
@@ -88,6 +89,9 @@ func newDataset(create func(out *abi.Handle, e *abi.Error) int32) (*Dataset, err
 		format: abi.Text(abi.DatasetFormat(raw)),
 		uri:    abi.Text(abi.DatasetURI(raw)),
 		notes:  make([]string, abi.DatasetNoteCount(raw)),
+	}
+	for at := range abi.DatasetClassCount(raw) {
+		d.classes = append(d.classes, abi.Text(abi.DatasetClassName(raw, at)))
 	}
 	for at := range d.notes {
 		d.notes[at] = abi.Text(abi.DatasetNote(raw, int32(at)))
@@ -210,6 +214,9 @@ func (d *Dataset) URI() string { return d.uri }
 
 // Notes are what a user should know of it.
 func (d *Dataset) Notes() []string { return slices.Clone(d.notes) }
+
+// Classes are the names of the classes that labels number, from 0; none where the dataset names none.
+func (d *Dataset) Classes() []string { return slices.Clone(d.classes) }
 
 // Close gives up this reference. Again: nothing happens. What describes the dataset can still be asked.
 func (d *Dataset) Close() error {

@@ -5,6 +5,8 @@ package dataline_test
 import (
 	"bytes"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -101,6 +103,21 @@ func TestDatasetsAreZippedJoinedAndDescribed(t *testing.T) {
 			t.Error("an empty note")
 		}
 	}
+	if len(raw.Classes()) != 0 {
+		t.Error(raw.Classes())
+	}
+	folder := t.TempDir()
+	for _, name := range []string{"owl", "ant"} {
+		if err := os.MkdirAll(filepath.Join(folder, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name, "1.jpg"), []byte("x"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pets := must[*dataline.Dataset](t)(dataline.Open("folder:" + folder))
+	defer pets.Close()
+	equal(t, pets.Classes(), "ant", "owl")
 	batch := loaderOf(t, raw, dataline.With{"transform": "cast(f32)"}).Fields()[0]
 	equal(t, batch.Shape, -1, 3) // batches may differ in size
 	if batch.DType != dataline.F32 {

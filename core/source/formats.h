@@ -20,8 +20,8 @@ struct Format {
   std::string_view name;
   std::span<const std::string_view> keys = {};
   bool takes_axes = false;  // the key `axes`, beside `keys`
-  // Reads the keys; kBadUri with column. Null: the format is known and comes with a later release.
-  Result<OpenOne> (*configure)(const Uri& uri) = nullptr;
+  // Reads the keys; kBadUri with column.
+  Result<OpenOne> (*configure)(const Uri& uri);
   // Whether a file of a directory is of this format, by its name and, where that does not tell, its first
   // bytes. Null: a path is handed to the opener as it is.
   bool (*is_member)(const std::string& directory, std::string_view file_name,

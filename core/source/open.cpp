@@ -146,8 +146,7 @@ Result<const Format*> format_of(const Uri& uri) {
     return uri_error(1, "unknown scheme '", uri.scheme, "'", did_you_mean(uri.scheme, format_names()),
                      " (a path with ':' in it is written ./", uri.scheme, ":...)");
   }
-  if (format->configure != nullptr) return format;
-  return error(Code::kUnsupported, "scheme '", uri.scheme, "' comes with a later release").with_column(1);
+  return format;
 }
 
 Status check_keys(const Uri& uri, const Format& format) {

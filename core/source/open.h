@@ -16,8 +16,8 @@ namespace dataline {
 // concatenated, named paths zipped. Reads headers only, but for .gz files and io=memory. The cancel token is
 // looked at between files; opening many is told to the log (kProgress).
 //
-// kBadUri with column: the text, an unknown scheme or key, a value, a key that is missing. kUnsupported: a
-// format of a later release. kEmpty: a directory without files of the format. kCancelled. Else what the
+// kBadUri with column: the text, an unknown scheme or key, a value, a key that is missing. kUnsupported: a file of a
+// known kind that is not read. kEmpty: a directory without files of the format. kCancelled. Else what the
 // readers say.
 Result<SourceRef> open_source(std::string_view uri, const OpenContext& context);
 

@@ -115,6 +115,34 @@ TEST(Compose, AnEmptySubsetHasNoSamples) {
   EXPECT_EQ(next(make_loader(empty, {{"epochs", "1"}})).status, DL_END_OF_EPOCH);
 }
 
+TEST(Compose, ClassNamesAreThoseOfTheFirstPartThatHasSome) {
+  TempDir dir;
+  dir.write("pets/owl/1.jpg", "x");
+  dir.write("pets/ant/1.jpg", "x");
+  dir.write("more/yak/1.jpg", "x");
+  dl_dataset *pets = nullptr, *more = nullptr, *made = nullptr;
+  ASSERT_EQ(dl_dataset_open(("folder:" + dir.path("pets")).c_str(), nullptr, &pets, nullptr), DL_OK);
+  ASSERT_EQ(dl_dataset_open(("folder:" + dir.path("more")).c_str(), nullptr, &more, nullptr), DL_OK);
+  Dataset first(pets), second(more), numbers = counting_dataset(2);
+  ASSERT_EQ(dl_dataset_class_count(pets), 2);
+  EXPECT_STREQ(dl_dataset_class_name(pets, 0), "ant");
+  EXPECT_STREQ(dl_dataset_class_name(pets, 1), "owl");
+  for (int64_t outside : {int64_t{-1}, int64_t{2}, INT64_MAX, INT64_MIN}) {
+    EXPECT_STREQ(dl_dataset_class_name(pets, outside), "");
+  }
+  EXPECT_EQ(dl_dataset_class_count(numbers.get()), 0);
+  EXPECT_STREQ(dl_dataset_class_name(numbers.get(), 0), "");
+  dl_dataset* const parts[] = {numbers.get(), pets};
+  const char* const names[] = {"number", "pet"};
+  ASSERT_EQ(dl_dataset_zip(parts, names, 2, &made, nullptr), DL_OK);
+  Dataset zipped(made);
+  EXPECT_STREQ(dl_dataset_class_name(made, 1), "owl");
+  dl_dataset* const other[] = {pets, more};
+  Error error;
+  EXPECT_EQ(dl_dataset_concat(other, 2, &made, &error), DL_ERR_MISMATCH);
+  EXPECT_TRUE(contains(error.message, "has 1 classes")) << error.message;
+}
+
 // DLPack 1.1, as its header lays it out.
 struct Tensor {
   void* data;

@@ -260,6 +260,8 @@ TEST(Null, FunctionsThatCannotFailTakeIt) {
   EXPECT_STREQ(dl_dataset_uri(nullptr), "");
   EXPECT_EQ(dl_dataset_note_count(nullptr), 0);
   EXPECT_STREQ(dl_dataset_note(nullptr, 0), "");
+  EXPECT_EQ(dl_dataset_class_count(nullptr), 0);
+  EXPECT_STREQ(dl_dataset_class_name(nullptr, 0), "");
   EXPECT_EQ(dl_loader_steps(nullptr), 0);
   EXPECT_EQ(dl_loader_bad_sample_count(nullptr), 0);
   EXPECT_EQ(dl_loader_plan_count(nullptr), 0);

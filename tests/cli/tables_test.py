@@ -23,7 +23,8 @@ class Info(ShellTest):
     def test_json_has_exactly_the_agreed_keys(self):
         self.digits(5)
         info = self.info("idx:images")
-        self.assertEqual(list(info), ["format", "uri", "samples", "notes", "fields"])
+        self.assertEqual(list(info), ["format", "uri", "samples", "notes", "fields", "classes"])
+        self.assertIsNone(info["classes"])
         self.assertEqual((info["format"], info["uri"], info["samples"], info["notes"]), ("idx", "idx:images", 5, []))
         self.assertEqual(info["fields"], [{"name": "data", "kind": "dense", "dtype": "u8", "shape": [4, 4], "bytes": 16,
                                            "axes": None}])
@@ -40,6 +41,15 @@ class Info(ShellTest):
         self.write("t.bin", bytes(4000))
         notes = self.info("tokens:t.bin?length=10")["notes"]
         self.assertTrue(any("assumed" in note for note in notes), notes)
+
+    def test_classes_are_counted_and_named(self):
+        for at in range(10):
+            os.makedirs(self.path(f"pets/c{at}\x1b"))
+            self.write(f"pets/c{at}\x1b/1.jpg", "x")
+        self.assertEqual(self.info("pets")["classes"], [f"c{at}\x1b" for at in range(10)])
+        text = shell.one_line(self.ok("info", "folder:pets").decode())
+        self.assertIn("classes 10: c0?, c1?, c2?, c3?, c4?, c5?, c6?, c7?, ...", text)
+        self.assertIn("label dense i64 scalar - 8", text)
 
     def test_a_bare_path_is_detected_and_shown_as_given(self):
         self.digits(2)

@@ -142,6 +142,10 @@ TEST(CppDataset, FilesOpenByUriAndTellOfThemselves) {
   for (const std::string& note : dataset.notes())
     assumed = assumed || note.find("assumed") != std::string::npos;
   EXPECT_TRUE(assumed);
+  EXPECT_TRUE(dataset.classes().empty());
+  dir.write("pets/owl/1.jpg", "x");
+  dir.write("pets/ant/1.jpg", "x");
+  EXPECT_EQ(Dataset("folder:" + dir.path("pets")).classes(), (std::vector<std::string>{"ant", "owl"}));
   EXPECT_EQ(Dataset::try_open(file + "x").status(), DL_ERR_NOT_FOUND);
 }
 

@@ -19,7 +19,7 @@ count) and `cancel_token`. `Dataset(f, ...)`, as a `do` block has it, closes it 
   samples differ in length: a vector of vectors or of strings, or [`Packed`](@ref). A single array is field `data`, a tuple's
   are `data1`, `data2`. `axes = (image = "WHC",)` names a sample's dims for transforms that go by them.
 
-`length(dataset)`, [`fields`](@ref), [`notes`](@ref), [`subset`](@ref), [`concat`](@ref), [`zipped`](@ref), `close`.
+`length(dataset)`, [`fields`](@ref), [`notes`](@ref), [`classes`](@ref), [`subset`](@ref), [`concat`](@ref), [`zipped`](@ref), `close`.
 
 Any thread. Loaders and composed datasets keep what they need of it. In a forked child it goes on working.
 """
@@ -165,6 +165,16 @@ What one should know of it, a line each.
 """
 notes(dataset::Dataset) = GC.@preserve dataset [
     text(dl_dataset_note(live(dataset), Int32(k))) for k in 0:dl_dataset_note_count(live(dataset))-1
+]
+
+"""
+    classes(dataset)
+
+Names of the classes that labels number: a sample with label `i` is of class `classes(dataset)[i + 1]`. Empty where the
+dataset names none.
+"""
+classes(dataset::Dataset) = GC.@preserve dataset [
+    text(dl_dataset_class_name(live(dataset), Int64(k))) for k in 0:dl_dataset_class_count(live(dataset))-1
 ]
 
 function Base.show(io::IO, dataset::Dataset)

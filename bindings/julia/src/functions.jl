@@ -43,6 +43,8 @@ const Handle = Ptr{Cvoid}
 @declare dl_dataset_uri(dataset::Handle)::Ptr{UInt8}
 @declare dl_dataset_note_count(dataset::Handle)::Int32
 @declare dl_dataset_note(dataset::Handle, index::Int32)::Ptr{UInt8}
+@declare dl_dataset_class_count(dataset::Handle)::Int64
+@declare dl_dataset_class_name(dataset::Handle, index::Int64)::Ptr{UInt8}
 @declare dl_dataset_destroy(dataset::Handle)::Cvoid
 
 @declare dl_loader_create(dataset::Handle, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32

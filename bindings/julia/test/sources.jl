@@ -12,6 +12,17 @@
     @test reinterpret(UInt64, copy(first(Loader(uri; batch_size = 1)).data))[1] == 0
 end
 
+@testset "classes are the directories of a folder" begin
+    folder = mkpath(scratch_file("classes"))
+    for name in ("owl", "ant")
+        write(joinpath(mkpath(joinpath(folder, name)), "1.jpg"), "x")
+    end
+    Dataset("folder:" * Dataline.escape(folder)) do dataset
+        @test Dataline.classes(dataset) == ["ant", "owl"]
+    end
+    @test isempty(Dataline.classes(numbers(3)))
+end
+
 @testset "paths from elsewhere are escaped" begin
     folder = mkpath(scratch_file("a,b=c&d?e%f"))
     write(joinpath(folder, "x.raw"), UInt8[1, 2, 3])

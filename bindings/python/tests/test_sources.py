@@ -9,6 +9,7 @@ import array
 import ctypes
 import gc
 import mmap
+import os
 import weakref
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,16 @@ def test_notes_tell_what_is_slow(tmp_path: Path) -> None:
     np.save(tmp_path / "f.npy", np.asfortranarray(np.ones((3, 2))))
     assert dataline.open(tmp_path / "f.npy").notes
     assert numbers(3).notes == ()
+
+
+def test_classes_are_the_directories_of_a_folder(tmp_path: Path) -> None:
+    for name in (b"owl", b"\xc3\xa9tourneau", b"\xffno-utf-8", b"ant"):
+        os.makedirs(os.path.join(os.fsencode(tmp_path), name))
+        Path(os.path.join(str(tmp_path), os.fsdecode(name), "1.jpg")).write_bytes(b"x")
+    dataset = dataline.open(f"folder:{tmp_path}")
+    assert dataset.classes == tuple(sorted(os.listdir(tmp_path)))
+    assert dataset.subset([1]).classes == dataset.classes
+    assert numbers(3).classes == ()
 
 
 def test_arrays_are_borrowed_until_nothing_needs_them() -> None:

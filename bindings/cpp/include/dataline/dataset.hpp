@@ -159,6 +159,13 @@ class Dataset {
     for (int32_t i = 0; i < count; ++i) texts.emplace_back(dl_dataset_note(dataset_.get(), i));
     return texts;
   }
+  // Names of the classes that labels number, from 0; empty where the dataset names none.
+  std::vector<std::string> classes() const {
+    std::vector<std::string> names;
+    const int64_t count = dl_dataset_class_count(dataset_.get());
+    for (int64_t i = 0; i < count; ++i) names.emplace_back(dl_dataset_class_name(dataset_.get(), i));
+    return names;
+  }
   dl_dataset* get() const noexcept { return dataset_.get(); }
 
  private:

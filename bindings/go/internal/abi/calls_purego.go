@@ -214,6 +214,16 @@ func DatasetNote(dataset Handle, index int32) *byte {
 	return (*byte)(pointer(result))
 }
 
+func DatasetClassCount(dataset Handle) int64 {
+	result, _, _ := purego.SyscallN(symbols[atDatasetClassCount], uintptr(dataset))
+	return int64(result)
+}
+
+func DatasetClassName(dataset Handle, index int64) *byte {
+	result, _, _ := purego.SyscallN(symbols[atDatasetClassName], uintptr(dataset), uintptr(index))
+	return (*byte)(pointer(result))
+}
+
 func DatasetDestroy(dataset Handle) {
 	purego.SyscallN(symbols[atDatasetDestroy], uintptr(dataset))
 }

@@ -247,6 +247,14 @@ func DatasetNote(dataset Handle, index int32) *byte {
 	return (*byte)(unsafe.Pointer(C.dl_dataset_note((*C.dl_dataset)(dataset), C.int32_t(index))))
 }
 
+func DatasetClassCount(dataset Handle) int64 {
+	return int64(C.dl_dataset_class_count((*C.dl_dataset)(dataset)))
+}
+
+func DatasetClassName(dataset Handle, index int64) *byte {
+	return (*byte)(unsafe.Pointer(C.dl_dataset_class_name((*C.dl_dataset)(dataset), C.int64_t(index))))
+}
+
 func DatasetDestroy(dataset Handle) {
 	C.dl_dataset_destroy((*C.dl_dataset)(dataset))
 }

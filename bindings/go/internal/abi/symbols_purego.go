@@ -40,6 +40,8 @@ const (
 	atDatasetURI
 	atDatasetNoteCount
 	atDatasetNote
+	atDatasetClassCount
+	atDatasetClassName
 	atDatasetDestroy
 	atLoaderCreate
 	atLoaderNext
@@ -103,6 +105,8 @@ var symbolNames = [symbolCount]string{
 	atDatasetURI:            "dl_dataset_uri",
 	atDatasetNoteCount:      "dl_dataset_note_count",
 	atDatasetNote:           "dl_dataset_note",
+	atDatasetClassCount:     "dl_dataset_class_count",
+	atDatasetClassName:      "dl_dataset_class_name",
 	atDatasetDestroy:        "dl_dataset_destroy",
 	atLoaderCreate:          "dl_loader_create",
 	atLoaderNext:            "dl_loader_next",

@@ -3,6 +3,7 @@
 #include "core.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void dataset_drop(Dataset* self) {
   dl_dataset* handle = self->handle;
@@ -210,6 +211,25 @@ static PyObject* dataset_fields(Dataset* self, PyObject* none) {
   return fields_of(views, count);
 }
 
+static PyObject* text_of(const char* text, const char* when_no_utf8) {
+  return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), when_no_utf8);
+}
+
+static PyObject* dataset_classes(Dataset* self, PyObject* none) {
+  (void)none;
+  if (!is_open(self)) return NULL;
+  Py_ssize_t count = (Py_ssize_t)dl_dataset_class_count(self->handle);
+  PyObject* names = PyTuple_New(count);
+  for (Py_ssize_t at = 0; names != NULL && at < count; at++) {
+    PyObject* name = text_of(dl_dataset_class_name(self->handle, at), "surrogateescape");
+    if (name == NULL || PyTuple_SetItem(names, at, name) != 0) {
+      Py_DECREF(names);
+      return NULL;
+    }
+  }
+  return names;
+}
+
 /* (format, uri, notes) */
 static PyObject* dataset_about(Dataset* self, PyObject* none) {
   (void)none;
@@ -217,7 +237,7 @@ static PyObject* dataset_about(Dataset* self, PyObject* none) {
   int32_t count = dl_dataset_note_count(self->handle);
   PyObject* notes = PyTuple_New(count);
   for (int32_t at = 0; notes != NULL && at < count; at++) {
-    PyObject* note = PyUnicode_FromString(dl_dataset_note(self->handle, at));
+    PyObject* note = text_of(dl_dataset_note(self->handle, at), "replace");
     if (note == NULL || PyTuple_SetItem(notes, at, note) != 0) {
       Py_DECREF(notes);
       return NULL;
@@ -249,6 +269,7 @@ static PyMethodDef dataset_methods[] = {
     {"_concat", (PyCFunction)dataset_concat, METH_VARARGS, "_concat($self, parts, /)\n--\n\n"},
     {"_subset", (PyCFunction)dataset_subset, METH_VARARGS, "_subset($self, dataset, indices, /)\n--\n\n"},
     {"_fields", (PyCFunction)dataset_fields, METH_NOARGS, "_fields($self, /)\n--\n\n"},
+    {"_classes", (PyCFunction)dataset_classes, METH_NOARGS, "_classes($self, /)\n--\n\n"},
     {"_about", (PyCFunction)dataset_about, METH_NOARGS, "_about($self, /)\n--\n\n"},
     {"close", (PyCFunction)dataset_close, METH_NOARGS,
      "close($self, /)\n--\n\nGives up this object's part; loaders and composed datasets keep theirs. Twice "

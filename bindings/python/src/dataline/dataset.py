@@ -49,6 +49,12 @@ class Dataset(_core.Dataset):
         return self._about()[2]
 
     @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the classes that labels number, from 0; ``()`` where the dataset names none. Decoded as ``os.fsdecode``
+        decodes names of directories."""
+        return self._classes()
+
+    @property
     def reader_errors(self) -> dict[int, BaseException]:
         """The last exceptions of a reader by sample index, with their tracebacks; 16 at most. ``{}`` without a reader."""
         return dict(self._reader.errors) if self._reader is not None else {}

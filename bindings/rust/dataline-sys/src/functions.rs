@@ -100,6 +100,8 @@ functions! {
     fn dl_dataset_uri(dataset: *const dl_dataset) -> *const c_char;
     fn dl_dataset_note_count(dataset: *const dl_dataset) -> i32;
     fn dl_dataset_note(dataset: *const dl_dataset, index: i32) -> *const c_char;
+    fn dl_dataset_class_count(dataset: *const dl_dataset) -> i64;
+    fn dl_dataset_class_name(dataset: *const dl_dataset, index: i64) -> *const c_char;
     fn dl_dataset_destroy(dataset: *mut dl_dataset);
     fn dl_loader_create(
         dataset: *mut dl_dataset, options: *const dl_options, out: *mut *mut dl_loader, error: *mut dl_error,

@@ -183,6 +183,17 @@ impl<'a> Dataset<'a> {
         }
     }
 
+    /// Names of the classes that labels number, from 0; none where the dataset names none. Bytes that are no UTF-8 become
+    /// U+FFFD.
+    #[must_use]
+    pub fn classes(&self) -> Vec<String> {
+        // SAFETY: a live handle; what it lends is copied.
+        unsafe {
+            let count = sys::dl_dataset_class_count(self.handle);
+            (0..count).map(|index| ffi::text_of(sys::dl_dataset_class_name(self.handle, index))).collect()
+        }
+    }
+
     pub(crate) fn raw(&self) -> *mut sys::dl_dataset {
         self.handle
     }

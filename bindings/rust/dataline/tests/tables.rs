@@ -104,4 +104,13 @@ fn datasets_are_zipped_joined_and_described() {
     let batch = loader_of(&zipped, &[]).unwrap().epoch().next().unwrap().unwrap();
     assert_eq!(batch.view::<i64>("a").unwrap(), [0, 1, 2, 3, 0, 1, 2, 3, 4, 5]);
     assert!(zipped.notes().iter().all(|note| !note.is_empty()));
+    assert!(zipped.classes().is_empty());
+    let folder = std::env::temp_dir().join(format!("dataline-classes-{}", std::process::id()));
+    for name in ["owl", "ant"] {
+        std::fs::create_dir_all(folder.join(name)).unwrap();
+        std::fs::write(folder.join(name).join("1.jpg"), "x").unwrap();
+    }
+    let pets = Dataset::open(&format!("folder:{}", folder.display()), &Options::new()).unwrap();
+    assert_eq!(pets.classes(), ["ant", "owl"]);
+    std::fs::remove_dir_all(folder).unwrap();
 }
