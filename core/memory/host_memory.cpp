@@ -11,7 +11,9 @@
 namespace dataline {
 namespace {
 
-bool in_pages(MemoryKind kind) { return kind == MemoryKind::kArena || kind == MemoryKind::kData; }
+bool in_pages(MemoryKind kind) {
+  return kind == MemoryKind::kArena || kind == MemoryKind::kData || kind == MemoryKind::kFrames;
+}
 
 }  // namespace
 

@@ -21,6 +21,7 @@ enum class MemoryKind : int32_t {
   kArena = 2,     // the batch slots; 2 MiB aligned
   kData = 3,      // datasets held in memory; 2 MiB aligned
   kOverflow = 4,  // a batch beyond max_leases
+  kFrames = 5,    // images being decoded: address space of which images touch what they need; 2 MiB aligned
 };
 
 // The host's table; all functions null means ours. `allocate` returns null when it cannot; alignment is a
@@ -62,8 +63,8 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
   static std::shared_ptr<HostMemory> create(const AllocatorTable& table, int64_t limit_bytes = kNoLimit);
 
   // kNoMemory when the allocator refuses, kOverBudget past the limit (naming `what`, wanted, in use and
-  // limit). Alignment: a power of two; kArena and kData get 2 MiB at least, the other kinds may ask for 4096
-  // at most. Our own kArena and kData blocks are fresh pages (core/memory/pages.h): zeroed, MADV_HUGEPAGE
+  // limit). Alignment: a power of two; kArena, kData and kFrames get 2 MiB at least, the other kinds may ask for 4096
+  // at most. Our own blocks of those kinds are fresh pages (core/memory/pages.h): zeroed, MADV_HUGEPAGE
   // advised; others are as malloc leaves them. `bytes` may be 0. Counted are the bytes asked for, whatever
   // they are rounded to.
   Result<Block> allocate(int64_t bytes, int64_t alignment, MemoryKind kind, const char* what);

@@ -16,8 +16,8 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-constexpr MemoryKind kAllKinds[] = {MemoryKind::kMetadata, MemoryKind::kTable, MemoryKind::kArena,
-                                    MemoryKind::kData, MemoryKind::kOverflow};
+constexpr MemoryKind kAllKinds[] = {MemoryKind::kMetadata, MemoryKind::kTable,    MemoryKind::kArena,
+                                    MemoryKind::kData,     MemoryKind::kOverflow, MemoryKind::kFrames};
 
 bool aligned(const std::byte* data, int64_t alignment) {
   return reinterpret_cast<uintptr_t>(data) % static_cast<uintptr_t>(alignment) == 0;
@@ -119,7 +119,7 @@ TEST(HostMemory, EveryKindIsAlignedAndWritable) {
 
 TEST(HostMemory, ArenaAndDataStartAtTwoMebibytesAndAreZero) {
   auto memory = HostMemory::create({});
-  for (MemoryKind kind : {MemoryKind::kArena, MemoryKind::kData}) {
+  for (MemoryKind kind : {MemoryKind::kArena, MemoryKind::kData, MemoryKind::kFrames}) {
     for (int64_t bytes : {int64_t{1}, int64_t{5000}, int64_t{3} << 20, (int64_t{4} << 20) - 1}) {
       Block block = memory->allocate(bytes, 64, kind, "block").take();
       EXPECT_TRUE(aligned(block.data(), 2 << 20));
@@ -134,7 +134,7 @@ TEST(HostMemory, HostTableServesEveryKindWithItsAlignment) {
   auto memory = HostMemory::create(host.table());
   for (MemoryKind kind : kAllKinds) {
     Block block = memory->allocate(777, 128, kind, "block").take();
-    bool pages = kind == MemoryKind::kArena || kind == MemoryKind::kData;
+    bool pages = kind == MemoryKind::kArena || kind == MemoryKind::kData || kind == MemoryKind::kFrames;
     EXPECT_EQ(host.alignment, pages ? size_t{2} << 20 : size_t{128});
     EXPECT_EQ(host.allocated.back(), (Host::Call{block.data(), 777, static_cast<int32_t>(kind)}));
   }
@@ -168,7 +168,7 @@ TEST(HostMemory, WhatTheMachineDoesNotHaveIsNoMemory) {
   auto memory = HostMemory::create({});
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
   for (MemoryKind kind : kAllKinds) {
-    if (kSanitized && kind != MemoryKind::kArena && kind != MemoryKind::kData)
+    if (kSanitized && kind != MemoryKind::kArena && kind != MemoryKind::kData && kind != MemoryKind::kFrames)
       continue;  // their malloc aborts
     for (int64_t bytes : {int64_t{1} << 60, kMost - 4096, kMost}) {
       Result<Block> block = memory->allocate(bytes, 64, kind, "block");

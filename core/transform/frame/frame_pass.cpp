@@ -65,7 +65,7 @@ Result<std::unique_ptr<ProgramState>> FramePass::make_state(HostMemory& memory) 
     state->resamplers.push_back(make_resampler(target_));
   // Fresh pages: those that no image needs are never there.
   DL_ASSIGN_OR_RETURN(state->memory, memory.allocate(state_bytes(), FrameScratch::kAlignment,
-                                                     MemoryKind::kArena, "images being decoded"));
+                                                     MemoryKind::kFrames, "images being decoded"));
   state->scratch = FrameScratch(state->memory.data(), state->memory.bytes());
   return std::unique_ptr<ProgramState>(std::move(state));
 }
