@@ -122,7 +122,7 @@ TEST(ImageLimits, AreErrorsOfTheSampleThatNameTheOption) {
   for (const Refusal& refusal : {Refusal{"max_pixels", "199999", "max_pixels"},
                                  Refusal{"max_decoded_bytes", "200KiB", "max_decoded_bytes"},
                                  Refusal{"max_bytes_per_sample", "100KiB", "max_bytes_per_sample"}}) {
-    const Loader loader = make_loader(dataset, {{"transform", "image: decode"},
+    const Loader loader = make_loader(dataset, {{"transform", "image: decode, grayscale(1)"},
                                                 {"batch_size", "1"},
                                                 {"epochs", "1"},
                                                 {refusal.option, refusal.value}});
