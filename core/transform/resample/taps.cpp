@@ -142,6 +142,47 @@ TapRange range_of(const Axis& axis, Rule rule, int64_t x) {
   }
 }
 
+// range_of for one output pixel after the other: the positions of nearest are sums, and those of wide filters move on by
+// comparisons instead of divisions.
+class RangeWalk {
+ public:
+  RangeWalk(const Axis& axis, Rule rule, int64_t begin)
+      : axis_(axis),
+        rule_(rule),
+        nearest_(axis),
+        range_(filters() ? filtered_range(axis, rule, begin) : TapRange{}) {
+    if (rule == Rule::kNearest)
+      for (int64_t i = 0; i < begin; ++i) nearest_.next();
+    reach_ = support_of(rule) * 2 * std::max(axis.in, axis.out);
+  }
+
+  TapRange next(int64_t x) {
+    if (rule_ == Rule::kNearest) {
+      const TapRange range{nearest_.index(), 1};
+      nearest_.next();
+      return range;
+    }
+    if (!filters()) return range_of(axis_, rule_, x);
+    const int64_t low = centre(axis_, x) - reach_, high = centre(axis_, x) + reach_;
+    int64_t end = range_.first + range_.count;
+    while (place(axis_, range_.first) <= low) ++range_.first;
+    while (end < axis_.in && place(axis_, end) < high) ++end;
+    range_.count = end - range_.first;
+    return range_;
+  }
+
+ private:
+  bool filters() const {
+    return rule_ == Rule::kTriangle || rule_ == Rule::kCubic || rule_ == Rule::kLanczos;
+  }
+
+  const Axis& axis_;
+  Rule rule_;
+  NearestWalk nearest_;
+  TapRange range_;
+  int64_t reach_ = 0;
+};
+
 // How many fractional bits weights have: no weight is above twice the filter's height over its width.
 int32_t shift_of(const Axis& axis, Rule rule, int32_t most) {
   int32_t shift = 14;
@@ -167,16 +208,16 @@ class Weights {
       return;
     }
     if (rule_ == Rule::kBilinear || rule_ == Rule::kBicubic) return fill_neighbours(x, range, out);
+    int64_t kept[kKept];
+    if (range.count > kKept) return fill_long(x, range, out);
     const int64_t middle = centre(axis_, x);
-    int64_t sum = 0;
-    for (int64_t i = 0; i < range.count; ++i) sum += raw(middle, range.first + i);
+    int64_t sum = 0, total = 0;
+    for (int64_t i = 0; i < range.count; ++i) sum += kept[i] = raw(middle, range.first + i);
     const double scale = unit_ / static_cast<double>(sum);
-    int64_t total = 0;
     for (int64_t i = 0; i < range.count; ++i)
-      total += to_nearest(static_cast<double>(raw(middle, range.first + i)) * scale);
+      total += kept[i] = to_nearest(static_cast<double>(kept[i]) * scale);
     Rounder round(shift_, total);
-    for (int64_t i = 0; i < range.count; ++i)
-      out[i] = round.next(to_nearest(static_cast<double>(raw(middle, range.first + i)) * scale));
+    for (int64_t i = 0; i < range.count; ++i) out[i] = round.next(kept[i]);
   }
 
  private:
@@ -199,6 +240,22 @@ class Weights {
     int64_t running_;
     int64_t given_ = 0;
   };
+
+  static constexpr int64_t kKept = 64;
+
+  // The same where there are too many to keep.
+  void fill_long(int64_t x, TapRange range, int16_t* out) const {
+    const int64_t middle = centre(axis_, x);
+    int64_t sum = 0, total = 0;
+    for (int64_t i = 0; i < range.count; ++i) sum += raw(middle, range.first + i);
+    const double scale = unit_ / static_cast<double>(sum);
+    const auto share = [&](int64_t i) {
+      return to_nearest(static_cast<double>(raw(middle, range.first + i)) * scale);
+    };
+    for (int64_t i = 0; i < range.count; ++i) total += share(i);
+    Rounder round(shift_, total);
+    for (int64_t i = 0; i < range.count; ++i) out[i] = round.next(share(i));
+  }
 
   int64_t raw(int64_t middle, int64_t i) const {
     const int64_t distance = std::abs(place(axis_, i) - middle);
@@ -279,14 +336,11 @@ Taps build_taps(const TapsWanted& wanted, std::byte* memory) {
   Taps taps{first, counts, weights, most_taps(wanted.axis),
             wanted.fixed_shift ? wanted.most_shift : shift_of(axis, rule, wanted.most_shift)};
   const Weights rounded(axis, rule, taps.shift);
-  NearestWalk walk(axis);
-  if (rule == Rule::kNearest)
-    for (int64_t i = 0; i < wanted.begin; ++i) walk.next();
+  RangeWalk walk(axis, rule, wanted.begin);
   std::fill(weights, weights + wanted.count * taps.stride, int16_t{0});
   for (int64_t k = 0; k < wanted.count; ++k) {
     const int64_t x = wanted.begin + k;
-    TapRange range = rule == Rule::kNearest ? TapRange{walk.index(), 1} : range_of(axis, rule, x);
-    walk.next();
+    const TapRange range = walk.next(x);
     const int64_t at = wanted.reversed ? wanted.count - 1 - k : k;
     first[at] = static_cast<int32_t>(range.first - wanted.origin);
     counts[at] = static_cast<int32_t>(range.count);

@@ -27,22 +27,10 @@ struct Job {
   double middle_x, middle_y;  // centre of the source
 };
 
+// In pixels of the source; pixel (0, 0)'s centre is (0, 0).
 struct Point {
   double x, y;
 };
-
-// Where the centre of output pixel (x, y) comes from; pixel (0, 0)'s centre is (0, 0).
-Point origin(const Job& job, int64_t x, int64_t y) {
-  const std::array<double, 8>& m = job.plan.map.m;
-  const double u = static_cast<double>(x) - job.half_x, v = static_cast<double>(y) - job.half_y;
-  double at_x = m[0] * u + (m[1] * v + m[2]), at_y = m[3] * u + (m[4] * v + m[5]);
-  if (m[6] != 0 || m[7] != 0) {
-    const double w = m[6] * u + (m[7] * v + 1);
-    at_x /= w;
-    at_y /= w;
-  }
-  return {at_x + job.middle_x, at_y + job.middle_y};
-}
 
 // False for what is no number, too: a perspective's horizon.
 bool near_by(const Job& job, Point at) {
@@ -60,14 +48,6 @@ bool inside(const Frame& frame, int64_t x, int64_t y) {
 
 uint8_t outside(const WarpPlan& plan, int64_t channel) {
   return plan.fills ? plan.fill[static_cast<size_t>(channel)] : uint8_t{0};
-}
-
-void pick(const Job& job, Point at, std::byte* out) {
-  const bool far = !near_by(job, at);
-  const int64_t x = far ? -1 : to_nearest(at.x), y = far ? -1 : to_nearest(at.y);
-  const bool hit = inside(job.source, x, y);
-  for (int64_t c = 0; c < job.source.channels; ++c)
-    out[c] = std::byte{hit ? value(job.source, x, y, c) : outside(job.plan, c)};
 }
 
 // The four neighbours of a point and their weights, which sum to 1 << 2 kPartBits; 0 for those outside.
@@ -92,8 +72,10 @@ struct Corners {
   int32_t whole = 0;
 };
 
-void blend(const Job& job, Point at, std::byte* out) {
-  constexpr int32_t kBits = 2 * kPartBits;
+constexpr int32_t kBits = 2 * kPartBits;
+
+// At the border and outside.
+void blend_edge(const Job& job, Point at, std::byte* out) {
   if (!near_by(job, at)) {
     for (int64_t c = 0; c < job.source.channels; ++c) out[c] = std::byte{outside(job.plan, c)};
     return;
@@ -110,6 +92,74 @@ void blend(const Job& job, Point at, std::byte* out) {
     }
     out[c] = static_cast<std::byte>((sum + (1 << (kBits - 1))) >> kBits);
   }
+}
+
+template <int kChannels>
+void blend(const Job& job, Point at, std::byte* out) {
+  const bool within = at.x >= 0 && at.x < static_cast<double>(job.source.width - 1) && at.y >= 0 &&
+                      at.y < static_cast<double>(job.source.height - 1);
+  if (!within) return blend_edge(job, at, out);
+  const auto fine_x = static_cast<int64_t>(to_nearest(at.x * kPart)),
+             fine_y = static_cast<int64_t>(to_nearest(at.y * kPart));
+  const int64_t x = fine_x >> kPartBits, y = fine_y >> kPartBits;
+  if (x >= job.source.width - 1 || y >= job.source.height - 1)
+    return blend_edge(job, at, out);  // rounded up to it
+  const auto right = static_cast<int32_t>(fine_x & (kPart - 1)),
+             lower = static_cast<int32_t>(fine_y & (kPart - 1));
+  const int32_t weights[4] = {(kPart - right) * (kPart - lower), right * (kPart - lower),
+                              (kPart - right) * lower, right * lower};
+  const auto* top =
+      reinterpret_cast<const uint8_t*>(job.source.pixels) + (y * job.source.width + x) * kChannels;
+  const uint8_t* bottom = top + job.source.width * kChannels;
+  for (int c = 0; c < kChannels; ++c) {
+    const int32_t sum = weights[0] * top[c] + weights[1] * top[c + kChannels] + weights[2] * bottom[c] +
+                        weights[3] * bottom[c + kChannels];
+    out[c] = static_cast<std::byte>((sum + (1 << (kBits - 1))) >> kBits);
+  }
+}
+
+template <int kChannels>
+void pick(const Job& job, Point at, std::byte* out) {
+  if (near_by(job, at)) {
+    const int64_t x = to_nearest(at.x), y = to_nearest(at.y);
+    if (inside(job.source, x, y)) {
+      const std::byte* from = job.source.pixels + (y * job.source.width + x) * kChannels;
+      for (int c = 0; c < kChannels; ++c) out[c] = from[c];
+      return;
+    }
+  }
+  for (int c = 0; c < kChannels; ++c) out[c] = std::byte{outside(job.plan, c)};
+}
+
+// One line of the result.
+using Line = void (*)(const Job& job, int64_t y, std::byte* out);
+
+template <int kChannels, bool kBlends>
+void line_of_pixels(const Job& job, int64_t y, std::byte* out) {
+  const std::array<double, 8>& m = job.plan.map.m;
+  const double v = static_cast<double>(y) - job.half_y;
+  const double line_x = m[1] * v + m[2], line_y = m[4] * v + m[5], line_w = m[7] * v + 1;
+  const bool divides = m[6] != 0 || m[7] != 0;
+  for (int64_t x = 0; x < job.plan.out_width; ++x, out += kChannels) {
+    const double u = static_cast<double>(x) - job.half_x;
+    Point at{m[0] * u + line_x, m[3] * u + line_y};
+    if (divides) {
+      const double w = m[6] * u + line_w;
+      at = {at.x / w, at.y / w};
+    }
+    at = {at.x + job.middle_x, at.y + job.middle_y};
+    if (kBlends)
+      blend<kChannels>(job, at, out);
+    else
+      pick<kChannels>(job, at, out);
+  }
+}
+
+Line line_of(const WarpPlan& plan, int64_t channels) {
+  const bool blends = plan.filter != Filter::kNearest;
+  if (channels == 1) return blends ? line_of_pixels<1, true> : line_of_pixels<1, false>;
+  if (channels == 3) return blends ? line_of_pixels<3, true> : line_of_pixels<3, false>;
+  return blends ? line_of_pixels<4, true> : line_of_pixels<4, false>;
 }
 
 }  // namespace
@@ -135,14 +185,8 @@ Status warp(const WarpPlan& plan, FrameScratch& scratch, Frame& frame) {
   result.pixels = scratch.take(result.bytes());
   if (result.pixels == nullptr) return scratch.too_large(frame.height, frame.width, result.bytes());
   const Job job(plan, frame);
-  std::byte* out = result.pixels;
-  for (int64_t y = 0; y < result.height; ++y)
-    for (int64_t x = 0; x < result.width; ++x, out += result.channels) {
-      if (plan.filter == Filter::kNearest)
-        pick(job, origin(job, x, y), out);
-      else
-        blend(job, origin(job, x, y), out);
-    }
+  const Line line = line_of(plan, frame.channels);
+  for (int64_t y = 0; y < result.height; ++y) line(job, y, result.pixels + y * result.line_bytes());
   frame = result;
   return Status::ok();
 }
