@@ -34,7 +34,7 @@ class Cat {
     const auto load = request_.flag("load_state");
     const auto save = request_.flag("save_state");
     const std::string state = load ? read_state_file(*load) : "";
-    if (save) check_state_target(*save);
+    if (save) check_file_target(*save);
     dataset_ = job_.open();
     loader_ = job_.create(dataset_.get());
     if (!indices_ || request_.flag("field")) field_ = choose_field(request_, loader_.get());
@@ -120,7 +120,7 @@ class Cat {
     size_t bytes = sizeof(text);
     job_.check(dl_loader_state_save(loader_.get(), text, &bytes, &error), error);
     if (!output_.sync()) throw system_failure("standard output: the state was not saved", output_.error());
-    write_state_file(path, text);
+    write_file(path, text, "the state was not saved");
   }
 
   // A save that fails is the run's failure, or, after another, one line more.

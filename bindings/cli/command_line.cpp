@@ -60,6 +60,10 @@ class Parser {
         request_.help = true;
       } else if (!flags_ended && word.starts_with("--")) {
         at += take_flag(word, at + 1 < words.size() ? words[at + 1] : nullptr) ? 1 : 0;
+      } else if (const Flag* flag = flags_ended ? nullptr : find_letter(word)) {
+        at += take_flag("--" + std::string(flag->name), at + 1 < words.size() ? words[at + 1] : nullptr, word)
+                  ? 1
+                  : 0;
       } else if (!flags_ended && word.size() > 1 && word[0] == '-') {
         throw usage_failure("no flag '" + word + "': flags start with two dashes", command_.name);
       } else {
@@ -73,8 +77,16 @@ class Parser {
   }
 
  private:
-  // Whether `next` was its value.
-  bool take_flag(const std::string& word, const char* next) {
+  // The flag that `-x` stands for.
+  const Flag* find_letter(const std::string& word) const {
+    for (const Flag& flag : command_.flags) {
+      if (word.size() == 2 && word[0] == '-' && flag.letter != 0 && word[1] == flag.letter) return &flag;
+    }
+    return nullptr;
+  }
+
+  // Whether `next` was its value. `shown`: as it was written.
+  bool take_flag(const std::string& word, const char* next, const std::string& shown = "") {
     const size_t equals = word.find('=');
     std::string name = word.substr(2, equals == std::string::npos ? equals : equals - 2);
     std::replace(name.begin(), name.end(), '-', '_');
@@ -86,7 +98,7 @@ class Parser {
     }
     // A value may start with a dash (-1), but two dashes are the next flag; `--flag=--text` says otherwise.
     if (next == nullptr || std::string_view(next).starts_with("--")) {
-      throw usage_failure("--" + name + " needs a value", command_.name);
+      throw usage_failure((shown.empty() ? "--" + name : shown) + " needs a value", command_.name);
     }
     return set(flag, next), true;
   }

@@ -25,6 +25,7 @@ struct Flag {
   const char* name;
   const char* value;  // "N", "FILE"; "" for a boolean
   const char* doc;
+  char letter = 0;  // `-n`; 0: none
 };
 
 struct Command {

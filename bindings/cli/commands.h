@@ -10,6 +10,7 @@ namespace dataline::cli {
 
 int run_info(const Request& request, const Interrupts& interrupts);
 int run_cat(const Request& request, const Interrupts& interrupts);
+int run_preview(const Request& request, const Interrupts& interrupts);
 int run_bench(const Request& request, const Interrupts& interrupts);
 int run_options(const Request& request, const Interrupts& interrupts);
 int run_transforms(const Request& request, const Interrupts& interrupts);

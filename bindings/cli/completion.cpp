@@ -28,6 +28,11 @@ std::vector<Entry> entries_of(const Command& command) {
     for (char& c : name) c = c == '_' ? '-' : c;
     entries.push_back(
         {"--" + name, flag.value[0] != '\0', std::string_view(flag.value) == "FILE", "", flag.doc});
+    if (flag.letter != 0) {
+      Entry entry = entries.back();
+      entry.name = std::string("-") + flag.letter;
+      entries.push_back(entry);
+    }
   }
   for (const dl_option_info& option : options_of(command)) {
     const bool array = option.type == DL_OPTION_INDICES || option.type == DL_OPTION_WEIGHTS;

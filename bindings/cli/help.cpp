@@ -11,6 +11,9 @@ namespace {
 
 constexpr Flag kJson{"json", "", "one line of JSON"};
 constexpr Flag kInfoFlags[] = {
+    {"images", "",
+     "also the formats and sizes of the encoded images, from their headers; nothing is decoded"},
+    {"field", "F", "with --images: the field they are in (default: `image`, or the only one)"},
     {"plan", "",
      "also where each part of a sample's way runs, and the bytes that cross the bus; "
      "takes the options of loaders (transform, device, ...)"},
@@ -24,6 +27,13 @@ constexpr Flag kCatFlags[] = {
     {"save_state", "FILE", "write the position after the last batch written to FILE, whole or not at all"},
     {"load_state", "FILE", "go on from the position in FILE; --epochs still counts the whole job"},
 };
+constexpr Flag kPreviewFlags[] = {
+    {"output", "FILE", "the PNG to write, whole or not at all; `-` is standard output", 'o'},
+    {"count", "N", "pictures on the sheet (default 64), from the first batch on; at most one epoch", 'n'},
+    {"field", "F", "the field to draw (default: `image`, or the only one)"},
+    {"sample", "I", "only sample I, as --repeat epochs deliver it: what random transforms make of it"},
+    {"repeat", "N", "with --sample: how often (default 8)"},
+};
 constexpr Flag kBenchFlags[] = {
     {"seconds", "S", "time measured (default 3); warm-up and yardsticks come on top"},
     kJson,
@@ -33,6 +43,12 @@ constexpr char kCatDetails[] =
     "Writes the raw bytes of one field in delivery order and host byte order, rows of last_batch=pad "
     "included. The same URI, options and seed give the same bytes for any num_workers and prefetch_depth "
     "and in every language.";
+constexpr char kPreviewDetails[] =
+    "Draws a contact sheet of what the loader delivers with these options, normalisation undone, with class "
+    "names (or "
+    "labels, keys, indices) under the pictures. Encoded images are decoded where no --transform is given. "
+    "Pictures of "
+    "sizes that vary are loaded one by one and reduced on the sheet only.";
 constexpr char kBenchDetails[] =
     "Times a consumer that takes batches and releases them. `gather` is a bare loop on as many threads that "
     "copies the same rows in the same order into as many slots of the same size; `memcpy` is one thread that "
@@ -52,6 +68,8 @@ constexpr std::array kCommands = {
             kAllScopes, 0, kCatFlags, 1, run_cat},
     Command{"bench", "a URI", "measure the loader against this machine's own limits", kBenchDetails,
             kAllScopes, 0, kBenchFlags, 1, run_bench},
+    Command{"preview", "a URI", "draw what the loader delivers", kPreviewDetails,
+            kAllScopes, 0, kPreviewFlags, 1, run_preview},
     Command{"options", "", "every option: type, default, limits, meaning", "",
             0, 0, kTableFlags, 0, run_options},
     Command{"transforms", "", "every operator of --transform and its arguments", "",
@@ -115,7 +133,8 @@ std::string command_help(const Command& command) {
     const std::string value = flag.value[0] == '\0' ? "" : std::string(" ") + flag.value;
     std::string name = flag.name;
     for (char& c : name) c = c == '_' ? '-' : c;
-    own.push_back({"--" + name + value, flag.doc});
+    const std::string letter = flag.letter == 0 ? "" : std::string("-") + flag.letter + ", ";
+    own.push_back({letter + "--" + name + value, flag.doc});
   }
   own.push_back({"--help", "this text"});
   out += "\nflags\n" + table_text(own, output_width(), 2);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings/cli/commands.h"
+#include "bindings/cli/image_summary.h"
 #include "bindings/cli/job.h"
 #include "bindings/cli/json.h"
 #include "bindings/cli/output.h"
@@ -52,7 +53,8 @@ void append_classes(const dl_dataset* dataset, Json& json) {
   json.end_array();
 }
 
-std::string as_json(const dl_dataset* dataset, const std::optional<Plan>& plan) {
+std::string as_json(const dl_dataset* dataset, const std::optional<Plan>& plan,
+                    const std::optional<ImageSummary>& images) {
   Json json;
   json.begin_object();
   json.key("format").value(dl_dataset_format(dataset));
@@ -76,10 +78,12 @@ std::string as_json(const dl_dataset* dataset, const std::optional<Plan>& plan) 
   json.end_array();
   append_classes(dataset, json);
   if (plan) append_plan(*plan, json);
+  if (images) append_images(*images, json);
   return json.end_object().text() + "\n";
 }
 
-std::string as_table(const dl_dataset* dataset, const std::optional<Plan>& plan) {
+std::string as_table(const dl_dataset* dataset, const std::optional<Plan>& plan,
+                     const std::optional<ImageSummary>& images) {
   const int64_t samples = dl_dataset_count(dataset);
   std::vector<std::vector<std::string>> head = {{"format", dl_dataset_format(dataset)},
                                                 {"uri", dl_dataset_uri(dataset)},
@@ -94,7 +98,7 @@ std::string as_table(const dl_dataset* dataset, const std::optional<Plan>& plan)
                     field.bytes < 0 ? "varies" : grouped(field.bytes)});
   }
   return table_text(head, output_width(), 0) + "\n" + table_text(rows, output_width(), 0) +
-         (plan ? "\n" + plan_table(*plan) : "");
+         (plan ? "\n" + plan_table(*plan) : "") + (images ? "\n" + images_text(*images) : "");
 }
 
 }  // namespace
@@ -105,8 +109,15 @@ int run_info(const Request& request, const Interrupts& interrupts) {
   const Dataset dataset = job.open();
   std::optional<Plan> plan;
   if (request.has("plan")) plan = plan_of(job.create(dataset.get()).get());
+  std::optional<ImageSummary> images;
+  if (request.has("images")) {
+    images = summarize_images(dataset.get(), request.flag("field").value_or(""), job, interrupts, progress);
+  } else if (request.flag("field")) {
+    throw usage_failure("--field goes with --images", "info");
+  }
   progress.clear();
-  print(request.has("json") ? as_json(dataset.get(), plan) : as_table(dataset.get(), plan), interrupts);
+  print(request.has("json") ? as_json(dataset.get(), plan, images) : as_table(dataset.get(), plan, images),
+        interrupts);
   return 0;
 }
 

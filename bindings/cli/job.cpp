@@ -59,8 +59,18 @@ void Job::set(const dl_option_info& option, const std::string& value) {
           error);
     static_cast<void>(values.release());
   } else {
-    check(dl_options_set(options_.get(), option.key, value.c_str(), &error), error);
+    set(option.key, value);
   }
+}
+
+void Job::set(const char* key, const std::string& value) {
+  dl_error error = DL_ERROR_INIT;
+  check(dl_options_set(options_.get(), key, value.c_str(), &error), error);
+}
+
+void Job::set_sample(int64_t index) {
+  dl_error error = DL_ERROR_INIT;
+  check(dl_options_set_indices(options_.get(), &index, 1, nullptr, nullptr, &error), error);
 }
 
 Dataset Job::open() {

@@ -25,6 +25,9 @@ class Job {
   dl_status check(dl_status status, const dl_error& error) const;
 
   const dl_options* options() const { return options_.get(); }
+  // Over what the command line says.
+  void set(const char* key, const std::string& value);
+  void set_sample(int64_t index);  // the only one of each epoch
 
  private:
   void set(const dl_option_info& option, const std::string& value);

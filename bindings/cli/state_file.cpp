@@ -1,4 +1,4 @@
-// The saved position of a job, written atomically.
+// Files written atomically, and the saved position of a job.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/state_file.h"
 
@@ -97,11 +97,11 @@ std::string read_state_file(const std::string& path) {
   return text;
 }
 
-void check_state_target(const std::string& path) {
+void check_file_target(const std::string& path) {
   struct stat info {};
   if (stat(path.c_str(), &info) == 0) {
     if (!S_ISREG(info.st_mode))
-      throw Failure{.message = path + ": a state is saved to a plain file, this is another kind"};
+      throw Failure{.message = path + ": what is written here is a plain file, this is another kind"};
   } else if (errno != ENOENT) {
     throw system_failure(path, errno);
   }
@@ -109,7 +109,7 @@ void check_state_target(const std::string& path) {
   if (access(folder.c_str(), W_OK | X_OK) != 0) throw system_failure(folder, errno);
 }
 
-void write_state_file(const std::string& path, std::string_view text) {
+void write_file(const std::string& path, std::string_view text, std::string_view lost) {
   const std::string target = followed(path);
   const std::string folder_path = folder_of(target);
   std::string name;
@@ -118,7 +118,7 @@ void write_state_file(const std::string& path, std::string_view text) {
   const auto give_up = [&](const std::string& what) {
     const int os_error = errno;
     unlink(name.c_str());
-    throw system_failure(what + ": the state was not saved", os_error);
+    throw system_failure(what + ": " + std::string(lost), os_error);
   };
   if (!write_whole(file.get(), text) || fsync(file.get()) != 0 || !file.close()) give_up(name);
   if (rename(name.c_str(), target.c_str()) != 0) give_up(target);
@@ -126,7 +126,7 @@ void write_state_file(const std::string& path, std::string_view text) {
   const Descriptor folder(open_again(folder_path.c_str(), O_RDONLY | O_DIRECTORY));
   // EINVAL: this file system has no such thing as a folder's sync.
   if (folder.get() < 0 || (fsync(folder.get()) != 0 && errno != EINVAL)) {
-    throw system_failure(folder_path + ": the saved state may not outlive a power failure", errno);
+    throw system_failure(folder_path + ": what was written may not outlive a power failure", errno);
   }
 }
 

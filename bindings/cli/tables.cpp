@@ -82,13 +82,17 @@ std::string call_text(const TransformRow& row) {
   return out + (row.arguments.empty() ? "" : ")");
 }
 
+// Each operator as it is written, what it does under it. A call is longer than a column could be.
 std::string transforms_text() {
-  std::vector<std::vector<std::string>> rows;
+  constexpr size_t kIndent = 4;
+  std::string out;
   for (const TransformRow& row : transform_table()) {
     const std::string source = row.info.source;
-    rows.push_back({call_text(row), std::string(row.info.doc) + (source.empty() ? "" : " [" + source + "]")});
+    out += (out.empty() ? "" : "\n") + wrapped_text(call_text(row), output_width(), kIndent * 2) + "\n";
+    out += table_text({{row.info.doc}}, output_width(), kIndent);
+    if (!source.empty()) out += table_text({{"[" + source + "]"}}, output_width(), kIndent);
   }
-  return table_text(rows, output_width(), 0);
+  return out;
 }
 
 }  // namespace

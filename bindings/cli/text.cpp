@@ -82,6 +82,34 @@ std::string did_you_mean(std::string_view text, const std::vector<std::string>& 
   return best == nullptr ? "" : ", did you mean '" + *best + "'?";
 }
 
+namespace {
+
+// `line` ends where the text begins.
+void append_wrapped(std::string& line, std::string_view text, size_t width, size_t hang) {
+  const size_t first = line.size() - (line.rfind('\n') == std::string::npos ? 0 : line.rfind('\n') + 1);
+  const auto room_after = [&](size_t columns) { return width > columns + 20 ? width - columns : 20; };
+  for (size_t at = 0; at < text.size();) {
+    const size_t room = room_after(at == 0 ? first : hang);
+    size_t take = text.size() - at;
+    if (take > room) {
+      const size_t space = text.rfind(' ', at + room);
+      take = space != std::string_view::npos && space > at ? space - at : room;
+    }
+    line += text.substr(at, take);
+    at += take;
+    while (at < text.size() && text[at] == ' ') ++at;
+    if (at < text.size()) line += "\n" + std::string(hang, ' ');
+  }
+}
+
+}  // namespace
+
+std::string wrapped_text(std::string_view text, size_t width, size_t hang) {
+  std::string out;
+  append_wrapped(out, text, width, hang);
+  return out;
+}
+
 std::string table_text(const std::vector<std::vector<std::string>>& rows, size_t width, size_t indent) {
   std::vector<size_t> widths;
   for (const auto& row : rows) {
@@ -94,20 +122,7 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows, size_t
     for (size_t c = 0; c + 1 < row.size(); ++c) {
       line += row[c] + std::string(widths[c] + 2 - row[c].size(), ' ');
     }
-    const size_t hang = line.size();
-    const std::string& last = row.back();
-    for (size_t at = 0; at < last.size();) {
-      const size_t room = width > hang + 20 ? width - hang : 20;
-      size_t take = last.size() - at;
-      if (take > room) {
-        const size_t space = last.rfind(' ', at + room);
-        take = space != std::string::npos && space > at ? space - at : room;
-      }
-      line += last.substr(at, take);
-      at += take;
-      while (at < last.size() && last[at] == ' ') ++at;
-      if (at < last.size()) line += "\n" + std::string(hang, ' ');
-    }
+    append_wrapped(line, row.back(), width, line.size());
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   }

@@ -22,6 +22,9 @@ std::string did_you_mean(std::string_view text, const std::vector<std::string>& 
 // a newline.
 std::string table_text(const std::vector<std::vector<std::string>>& rows, size_t width, size_t indent);
 
+// One text, its lines from the second on indented by `hang`; without a last newline.
+std::string wrapped_text(std::string_view text, size_t width, size_t hang);
+
 // Columns of the terminal behind standard output; 100 where there is none.
 size_t output_width();
 

@@ -13,7 +13,7 @@ import shell
 from shell import ShellTest
 
 OPTION_KEYS = ["key", "type", "default", "min", "max", "unit", "scope", "doc", "since"]
-COMMANDS = ["info", "cat", "bench", "options", "transforms", "version", "completion"]
+COMMANDS = ["info", "cat", "bench", "preview", "options", "transforms", "version", "completion"]
 
 
 class Info(ShellTest):

@@ -1,0 +1,266 @@
+// `dataline preview`: a contact sheet of what the loader really delivers.
+//
+// The pictures are batches of a loader with the options given: same order, same draws. What a transform did to the
+// values is undone by the scale that the library tells; nothing else is.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include "bindings/cli/commands.h"
+#include "bindings/cli/failure.h"
+#include "bindings/cli/job.h"
+#include "bindings/cli/output.h"
+#include "bindings/cli/pixels.h"
+#include "bindings/cli/sheet.h"
+#include "bindings/cli/state_file.h"
+#include "bindings/cli/text.h"
+
+namespace dataline::cli {
+namespace {
+
+constexpr int64_t kDefaultPictures = 64, kDefaultRepeats = 8;
+constexpr int64_t kMostBatch = 32;
+constexpr int64_t kVaryingCell = 224;  // of pictures whose size is not fixed
+constexpr int64_t kMostCell = 512;     // larger ones are reduced on the sheet
+constexpr int64_t kMostColumns = 16;
+
+class Preview {
+ public:
+  Preview(const Request& request, const Interrupts& interrupts)
+      : request_(request),
+        interrupts_(interrupts),
+        sample_(request.count("sample", 0)),
+        target_(request.flag("output").value_or("")) {
+    if (target_.empty()) throw usage_failure("preview needs a place for the sheet: -o sheet.png", "preview");
+    if (target_ == "-" && standard_output_is_terminal()) {
+      throw usage_failure("preview does not write a picture to a terminal: -o FILE, or a pipe", "preview");
+    }
+    if (!sample_ && request.flag("repeat")) throw usage_failure("--repeat goes with --sample", "preview");
+    if (sample_ && request.flag("count")) {
+      throw usage_failure("-n counts samples of an epoch; of one sample --repeat says how many", "preview");
+    }
+    wanted_ = sample_ ? request.count("repeat", 1).value_or(kDefaultRepeats)
+                      : request.count("count", 1).value_or(kDefaultPictures);
+  }
+
+  int run() {
+    check_host_memory();
+    if (target_ != "-") check_file_target(target_);
+    progress_.show("preview: opening");
+    open();
+    Sheet sheet = empty_sheet();
+    const dl_status status = fill(sheet);
+    progress_.clear();
+    if (interrupts_.came()) throw Interrupted{interrupts_.signal()};
+    if (shown_ == 0) throw Failure{.message = "no sample was delivered: nothing to show"};
+    static_cast<void>(status);
+    write(png_bytes(sheet.picture()));
+    return 0;
+  }
+
+ private:
+  void check_host_memory() {
+    Job job(request_, interrupts_, progress_);
+    const char* device = "";
+    dl_error error = DL_ERROR_INIT;
+    job.check(dl_options_get(job.options(), "device", &device, &error), error);
+    if (std::string_view(device) == "cpu") return;
+    throw usage_failure(
+        "preview draws from host memory: its --device is cpu, got '" + std::string(device) + "'", "preview");
+  }
+
+  // A transform where none was given and the pictures are encoded; single samples where their size is not fixed.
+  void open() {
+    job_.emplace(request_, interrupts_, progress_);
+    dataset_ = job_->open();
+    if (request_.option("transform").empty()) decode_encoded();
+    if (sample_) {
+      job_->set_sample(*sample_);
+      job_->set("batch_size", "1");
+    } else if (request_.option("batch_size").empty() && request_.option("global_batch_size").empty()) {
+      // Not more than is shown.
+      job_->set("batch_size", std::to_string(std::min(wanted_, kMostBatch)));
+    }
+    loader_ = job_->create(dataset_.get());
+    if (!choose_picture()) {
+      loader_.reset();
+      job_->set("batch_size", "1");
+      loader_ = job_->create(dataset_.get());
+      choose_picture();
+    }
+    read_scale();
+    label_ = field_named("label");
+    key_ = field_named("key");
+  }
+
+  void decode_encoded() {
+    int32_t count = 0;
+    const dl_view* fields = dl_dataset_fields(dataset_.get(), &count);
+    const std::string wanted = request_.flag("field").value_or(count == 1 ? fields[0].name : "image");
+    for (int32_t i = 0; i < count; ++i) {
+      const bool bytes = fields[i].kind == DL_KIND_RAGGED && fields[i].dtype == DL_U8;
+      if (fields[i].name == wanted && bytes) job_->set("transform", wanted + ": decode");
+    }
+  }
+
+  std::optional<int32_t> field_named(std::string_view name) const {
+    int32_t count = 0;
+    const dl_view* fields = dl_loader_fields(loader_.get(), &count);
+    for (int32_t i = 0; i < count; ++i) {
+      if (fields[i].name == name) return i;
+    }
+    return std::nullopt;
+  }
+
+  // The field to draw. False when its size varies and batches hold several samples.
+  bool choose_picture() {
+    int32_t count = 0;
+    const dl_view* fields = dl_loader_fields(loader_.get(), &count);
+    const auto image = field_named("image");
+    field_ = !request_.flag("field") && image ? *image : choose_field(request_, loader_.get());
+    shape_ = picture_shape(fields[field_]);
+    const char* batch_size = "";
+    dl_error error = DL_ERROR_INIT;
+    job_->check(dl_options_get(job_->options(), "batch_size", &batch_size, &error), error);
+    varies_ = shape_.height < 0 || shape_.width < 0;
+    return !varies_ || std::string_view(batch_size) == "1" || !request_.option("batch_size").empty();
+  }
+
+  void read_scale() {
+    int32_t count = 0;
+    const dl_view& view = dl_loader_fields(loader_.get(), &count)[field_];
+    for (int64_t c = 0; c < std::max<int64_t>(shape_.channels, 1); ++c) {
+      double scale = 1, offset = 0;
+      dl_error error = DL_ERROR_INIT;
+      if (dl_loader_pixel_scale(loader_.get(), field_, c, &scale, &offset, &error) != DL_OK) {
+        pixels_ = {};
+        if (view.dtype == DL_U8) pixels_ = {{1}, {0}};
+        break;
+      }
+      const double unit = stored_as_u16() ? 257 : 1;  // 65535 / 255
+      pixels_.scale.push_back(scale * unit);
+      pixels_.offset.push_back(offset);
+    }
+    if (pixels_.scale.empty()) {
+      progress_.say(
+          "preview: the values of '" + std::string(view.name) +
+          "' are no pixels any more; each picture is stretched from its least to its greatest value");
+    }
+  }
+
+  bool stored_as_u16() const {
+    int32_t count = 0, stored = 0;
+    const char* name = dl_loader_fields(loader_.get(), &count)[field_].name;
+    const dl_view* fields = dl_dataset_fields(dataset_.get(), &stored);
+    return std::any_of(fields, fields + stored, [&](const dl_view& field) {
+      return std::string_view(field.name) == name && field.dtype == DL_U16;
+    });
+  }
+
+  Sheet empty_sheet() const {
+    const int64_t samples =
+        sample_ ? wanted_ : std::min(wanted_, std::max<int64_t>(1, dl_dataset_count(dataset_.get())));
+    const auto square = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(samples))));
+    const int64_t columns = sample_ ? std::min(samples, kMostColumns) : std::min(square, kMostColumns);
+    if (varies_) return Sheet(samples, columns, kVaryingCell, kVaryingCell);
+    const int64_t longer = std::max(shape_.width, shape_.height);
+    const double factor =
+        longer > kMostCell ? static_cast<double>(kMostCell) / static_cast<double>(longer) : 1;
+    const auto side = [&](int64_t n) {
+      return std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(n) * factor));
+    };
+    return Sheet(samples, columns, side(shape_.width), side(shape_.height));
+  }
+
+  // One epoch at most, or of one sample as many as are repeats.
+  dl_status fill(Sheet& sheet) {
+    const int64_t places = sample_ ? wanted_ : std::min(wanted_, dl_dataset_count(dataset_.get()));
+    while (shown_ < places && !interrupts_.came()) {
+      dl_batch* raw = nullptr;
+      dl_error error = DL_ERROR_INIT;
+      const dl_status status = job_->check(dl_loader_next(loader_.get(), -1, &raw, &error), error);
+      const Batch batch(raw);
+      if (status == DL_END || (status == DL_END_OF_EPOCH && !sample_)) return status;
+      if (status == DL_OK) add(batch.get(), places, sheet);
+      if (progress_.due()) progress_.show("preview: " + grouped(shown_) + " of " + grouped(places));
+    }
+    return DL_OK;
+  }
+
+  void add(const dl_batch* batch, int64_t places, Sheet& sheet) {
+    auto info = sized<dl_batch_info>();
+    dl_error error = DL_ERROR_INIT;
+    job_->check(dl_batch_get_info(batch, &info, &error), error);
+    int32_t count = 0;
+    const dl_view* views = dl_batch_views(batch, &count);
+    for (int64_t row = 0; row < info.samples && shown_ < places; ++row, ++shown_) {
+      const std::string text = (sample_ ? "e" + std::to_string(info.epoch) + " " : "") +
+                               caption(views, row, info.sample_indices[row]);
+      sheet.add(picture_of(views[field_], row, pixels_), text);
+    }
+  }
+
+  std::string caption(const dl_view* views, int64_t row, int64_t index) const {
+    if (label_ && views[*label_].kind == DL_KIND_DENSE) {
+      const dl_view& label = views[*label_];
+      if (label.rank == 1) return class_text(static_cast<int64_t>(value_at(label, row * label.strides[0])));
+      if (label.rank == 2 && label.shape[1] > 0) return mixed_text(label, row);
+    }
+    if (key_ && views[*key_].offsets != nullptr) {
+      const dl_view& key = views[*key_];
+      const auto* text = static_cast<const char*>(key.data) + key.byte_offset;
+      return std::string(text + key.offsets[row], text + key.offsets[row + 1]);
+    }
+    return "#" + std::to_string(index);
+  }
+
+  std::string class_text(int64_t label) const {
+    const bool named = label >= 0 && label < dl_dataset_class_count(dataset_.get());
+    return named ? dl_dataset_class_name(dataset_.get(), label) : std::to_string(label);
+  }
+
+  // Of a label that is one number a class: the greatest, with its weight unless that is all of it.
+  std::string mixed_text(const dl_view& label, int64_t row) const {
+    int64_t best = 0;
+    double weight = -HUGE_VAL;
+    for (int64_t i = 0; i < label.shape[1]; ++i) {
+      const double value = value_at(label, row * label.strides[0] + i * label.strides[1]);
+      if (value > weight) weight = value, best = i;
+    }
+    return class_text(best) + (weight < 0.995 ? " " + fixed(weight, 2) : "");
+  }
+
+  void write(const std::string& bytes) {
+    if (target_ == "-") {
+      print(bytes, interrupts_);
+    } else {
+      write_file(target_, bytes, "the sheet was not written");
+    }
+  }
+
+  const Request& request_;
+  const Interrupts& interrupts_;
+  Progress progress_;
+  std::optional<Job> job_;
+  Dataset dataset_;
+  Loader loader_;
+  std::optional<int64_t> sample_;
+  std::string target_;
+  int64_t wanted_ = 0;
+  int32_t field_ = 0;
+  std::optional<int32_t> label_, key_;
+  PictureShape shape_;
+  bool varies_ = false;
+  PixelScale pixels_;
+  int64_t shown_ = 0;
+};
+
+}  // namespace
+
+int run_preview(const Request& request, const Interrupts& interrupts) {
+  return Preview(request, interrupts).run();
+}
+
+}  // namespace dataline::cli
