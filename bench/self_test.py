@@ -121,6 +121,15 @@ class TheTable(unittest.TestCase):
         line = self.line(found, "CPU per GB, u8 rows, caller's thread")
         self.assertEqual((line.other, line.verdict), ("0.4 s/GB (ffcv 1)", "NO"))
 
+    def test_one_thread_of_ours_is_held_against_one_thread_of_others(self):
+        found = results({"dataline w0": rates(900e-6), "dataline w2": rates(1750e-6), "bare decode 1": rates(1000e-6),
+                         "ffcv jpeg 1": rates(400e-6), "ffcv jpeg 2": rates(800e-6)}, "photos")
+        line = self.line(found, "JPEG photographs, one thread, best loader")
+        self.assertEqual((line.ours, line.other, line.ratio, line.verdict),
+                         ("900 images/s (w0)", "400 images/s (ffcv jpeg 1)", "2.25x", "yes"))
+        line = self.line(found, "JPEG photographs, 2 workers over one thread")
+        self.assertEqual((line.ratio, line.verdict), ("1.94", "yes"))
+
     def test_without_a_peer_a_line_claims_nothing(self):
         line = self.line(results({"dataline w0": rates(9)}), "u8 rows, 47 MB, best Python loader")
         self.assertEqual((line.other, line.ratio, line.verdict), ("-", "-", ""))

@@ -79,13 +79,17 @@ UNITS = {"rows_per_s": ("M/s", 1e6), "us_per_batch": ("us", 1), "cpu_s_per_gb": 
          "wait_s": ("s", 1), "cpu_s": ("s", 1), "between_steps_percent": ("%", 1), "upload_hidden_percent": ("%", 1),
          "gb_per_s": ("GB/s", 1), "bare_gb_per_s": ("GB/s", 1), "sent_gb_per_s": ("GB/s", 1),
          "delivered_gb_per_s": ("GB/s", 1), "idle_percent": ("%", 1), "cpu_us_per_batch": ("us", 1),
-         "pinned_bytes": ("MiB", 1 << 20)}
+         "pinned_bytes": ("MiB", 1 << 20), "held_mib": ("MiB", 1), "held_mib_per_worker": ("MiB", 1),
+         "growth_mib": ("MiB", 1)}
+# A picture is one row: what counts them in the table.
+PICTURES = "images/s"
 
 
-def text(value, metric, name=""):
+
+def text(value, metric, name="", unit=None):
     if value is None:
         return "-"
-    unit, size = UNITS[metric]
+    unit, size = (unit, 1) if unit else UNITS[metric]
     return f"{number(value / size)} {unit}" + (f" ({name})" if name else "")
 
 
@@ -97,15 +101,15 @@ def plain_name(name):
     return (name or "").removeprefix("dataline ").removeprefix("dataline")
 
 
-def part_of(row, work, ours, limit, goal, metric="rows_per_s", remark=""):
+def part_of(row, work, ours, limit, goal, metric="rows_per_s", remark="", unit=None):
     """At least `goal` of a limit."""
     ratios = row.ratios(ours, limit, metric)
-    return Line(work, text(row.value(ours, metric), metric, plain_name(ours)),
-                text(row.value(limit, metric), metric, f"{limit}{remark}"), f"{median(ratios):.2f}" if ratios else "-",
+    return Line(work, text(row.value(ours, metric), metric, plain_name(ours), unit),
+                text(row.value(limit, metric), metric, f"{limit}{remark}", unit), f"{median(ratios):.2f}" if ratios else "-",
                 f">= {goal}" if goal else "", median(ratios) >= goal if ratios and goal else None, ratios)
 
 
-def times(row, work, wanted, goal, metric="rows_per_s", ours=lambda name: name.startswith("dataline")):
+def times(row, work, wanted, goal, metric="rows_per_s", ours=lambda name: name.startswith("dataline"), unit=None):
     """At least `goal` times the best of others, each side at its best setting."""
     mine, mine_name = row.best(metric, ours)
     theirs, theirs_name = row.best(metric, wanted)
@@ -113,19 +117,20 @@ def times(row, work, wanted, goal, metric="rows_per_s", ours=lambda name: name.s
     met = None
     if ratios:
         met = median(ratios) >= goal if goal > 1 else median(ratios) > 1
-    return Line(work, text(mine, metric, plain_name(mine_name)), text(theirs, metric, theirs_name),
+    return Line(work, text(mine, metric, plain_name(mine_name), unit), text(theirs, metric, theirs_name, unit),
                 f"{number(median(ratios))}x" if ratios else "-", f">= {goal:g}x" if goal > 1 else "> 1x", met, ratios)
 
 
-def reaches(row, work, ours, metric, goal, highest, wanted=is_loader):
+def reaches(row, work, ours, metric, goal, highest, wanted=is_loader, unit=None):
     """At least (or at most) a fixed figure; the best other loader beside it, and how many times better ours is."""
     mine, values = row.value(ours, metric), row.values(ours, metric) or ()
     theirs, name = row.best(metric, wanted, highest)
     ratios = row.ratios(ours, name, metric) if highest else row.ratios(name, ours, metric)
-    unit, size = UNITS[metric]
-    return Line(work, text(mine, metric, plain_name(ours)), text(theirs, metric, name),
+    told = unit
+    unit, size = (unit, 1) if unit else UNITS[metric]
+    return Line(work, text(mine, metric, plain_name(ours), told), text(theirs, metric, name, told),
                 f"{number(median(ratios))}x" if ratios else "-",
-                "" if goal is None else f"{'>=' if highest else '<='} {goal / size:g} {unit}",
+                "" if goal is None else f"{'>=' if highest else '<='} {goal / size:,g} {unit}",
                 None if None in (mine, goal) else mine >= goal if highest else mine <= goal,
                 [value / size for value in values])
 
@@ -261,6 +266,50 @@ def gpu_lines(row):
     return out
 
 
+def photo_lines(row):
+    """A peer's name ends in the threads it has; one of ours without workers is one thread too."""
+    def others(threads):
+        return lambda name: is_loader(name) and name.endswith(f" {threads}")
+
+    def mine(name):
+        return lambda other: other == name
+    return [
+        short(part_of(row, "JPEG photographs, one thread, bare decoding", "dataline w0", "bare decode 1", 0.9, unit=PICTURES)),
+        short(times(row, "JPEG photographs, one thread, best loader", others(1), 1.7, ours=mine("dataline w0"), unit=PICTURES)),
+        part_of(row, "JPEG photographs, 2 workers, bare decoding", "dataline w2", "bare decode 2", None, unit=PICTURES),
+        short(times(row, "JPEG photographs, two threads, best loader", others(2), 1.7, ours=mine("dataline w2"),
+                    unit=PICTURES)),
+        short(part_of(row, "JPEG photographs, 2 workers over one thread", "dataline w2", "dataline w0", 1.85, unit=PICTURES)),
+        lowest(row, "CPU per GB, JPEG photographs, 2 workers", "dataline w2", "cpu_s_per_gb"),
+    ]
+
+
+def raw_photo_lines(row):
+    raw = lambda name: name == "ffcv raw 1"
+    return [
+        short(reaches(row, "u8 pictures, random_crop, one thread", "dataline crop w0", "rows_per_s", 10_000, True,
+                      lambda name: False, unit=PICTURES)),
+        short(reaches(row, "u8 pictures, random_resized_crop, one thread", "dataline resized crop w0", "rows_per_s", 4_000,
+                      True, raw, unit=PICTURES)),
+        part_of(row, "u8 pictures, random_crop, 2 workers over one thread", "dataline crop w2", "dataline crop w0", None,
+                unit=PICTURES),
+    ]
+
+
+def slow_file_lines(row):
+    return [short(part_of(row, "1 file in 10 takes 50 times as long, 2 workers", "dataline w2", "bare decode 2", 0.9,
+                          unit=PICTURES))]
+
+
+def photo_memory_lines(row):
+    def line(work, metric, variant, goal=None):
+        return reaches(row, f"JPEG photographs, 2 workers: {work}", variant, metric, goal, False, lambda name: False)
+    return [short(line("held at most, all in all", "held_mib", "dataline w2")),
+            short(line("held for each worker", "held_mib_per_worker", "dataline w2")),
+            short(line("growth over 20 epochs", "growth_mib", "dataline w2", 2)),
+            line("peak memory of the program", "peak_rss_mib", "dataline w2")]
+
+
 def allocator_lines(row):
     glibc = lambda name: name == "dataline on glibc"
     return [short(reaches(row, "a loader's life, mimalloc against glibc", "dataline on mimalloc", "life_us", None, False,
@@ -285,6 +334,7 @@ def lines(results):
         ("rows_f32", lambda row: cpu_lines(row, "f32 rows")),
         # Views, because that is what the others deliver too: two overlapping tensors of one copied window.
         ("tokens", lambda row: cpu_lines(row, "token windows as views", "dataline views w")),
-        ("allocator", allocator_lines), ("tuning", tuning_lines), ("tuning_cuda", tuning_cuda_lines),
+        ("photos", photo_lines), ("raw_photos", raw_photo_lines), ("slow_files", slow_file_lines),
+        ("photo_memory", photo_memory_lines), ("allocator", allocator_lines), ("tuning", tuning_lines), ("tuning_cuda", tuning_cuda_lines),
         ("gpu", gpu_lines))
     return [line for name, make in makers if name in results["rows"] for line in make(Row(results["rows"][name]))]

@@ -66,6 +66,46 @@ else()
   example_test(TrainMnistCppReaches97OnMnist bash -c "echo 'skipped: ${DATALINE_SHARED_DATA}/mnist is absent'; exit 77")
 endif()
 
+# Pictures in class folders, written as JPEG files.
+if(DATALINE_HAS_LIBJPEG)
+  example_test(MakeShapesWritesClassFoldersOfJpegs
+    ${expect} 0 "shapes: 600 \\+ 120 pictures of 6 classes" $<TARGET_FILE:example_make_shapes>
+    --out "${work}/shapes" --train 600 --val 120)
+  set_tests_properties(examples.MakeShapesWritesClassFoldersOfJpegs PROPERTIES FIXTURES_SETUP example_shapes)
+  example_test(FirstBatchShowsClassFolders
+    ${expect} 0 "label: i64 \\[32\\] 0 0" $<TARGET_FILE:example_first_batch> "folder:${work}/shapes/val")
+  # Guessing has 17 %.
+  example_test(TrainImagesLearns
+    ${expect} 0 "classes: circle cross moon square star triangle.*pictures: 600.*test accuracy: [4-9][0-9]"
+    $<TARGET_FILE:example_train_images> --data "${work}/shapes" --epochs 4)
+  example_test(TrainImagesRefusesADamagedCheckpoint
+    ${expect} 1 "not a checkpoint of this program" $<TARGET_FILE:example_train_images>
+    --data "${work}/shapes" --resume "${work}/shapes/val/star/00000.jpg")
+  example_test(TrainImagesNamesMissingFolders
+    ${expect} 1 "example_train_images: opening the pictures: .*nowhere" $<TARGET_FILE:example_train_images>
+    --data "${work}/nowhere")
+  set(with_shapes FirstBatchShowsClassFolders TrainImagesLearns TrainImagesRefusesADamagedCheckpoint)
+  if(TARGET example_train_images_torch)
+    example_test(TrainImagesTorchLearns
+      ${expect} 0 "waited for data: [0-9].*test accuracy: [4-9][0-9]" $<TARGET_FILE:example_train_images_torch>
+      --data "${work}/shapes" --epochs 5)
+    list(APPEND with_shapes TrainImagesTorchLearns)
+    example_test(TrainImagesTorchNamesMissingFolders
+      ${expect} 1 "example_train_images_torch: .*nowhere" $<TARGET_FILE:example_train_images_torch>
+      --data "${work}/nowhere")
+    example_test(TrainImagesTorchRefusesWords
+      ${expect} 2 "usage: example_train_images_torch" $<TARGET_FILE:example_train_images_torch> --fast yes)
+  else()
+    example_test(TrainImagesTorchLearns bash -c "echo 'skipped: LibTorch is not installed'; exit 77")
+  endif()
+  foreach(name ${with_shapes})
+    set_tests_properties(examples.${name} PROPERTIES FIXTURES_REQUIRED example_shapes)
+  endforeach()
+else()
+  example_test(TrainImagesLearns bash -c "echo 'skipped: built without libjpeg'; exit 77")
+endif()
+example_test(TrainImagesWantsData ${expect} 2 "--data DIR is needed" $<TARGET_FILE:example_train_images>)
+
 # LibTorch: whole epochs on MNIST take seconds, so this one is not shortened.
 if(NOT TARGET example_train_cnn)
   example_test(TrainCnnReaches97OnMnist bash -c "echo 'skipped: LibTorch is not installed'; exit 77")
@@ -121,6 +161,13 @@ if(EXISTS "${DATALINE_SHARED_DATA}/mnist")
     --data "${DATALINE_SHARED_DATA}/mnist")
 else()
   example_test(RunShTakesMnist bash -c "echo 'skipped: ${DATALINE_SHARED_DATA}/mnist is absent'; exit 77")
+endif()
+if(DATALINE_HAS_LIBJPEG)
+  example_test(RunShImagesResumesExactly
+    ${expect} 0 "test accuracy: [2-9][0-9].*waited for data: .*resume: weights identical" ${run_sh}
+    --work "${work}/run_images" --images)
+else()
+  example_test(RunShImagesResumesExactly bash -c "echo 'skipped: built without libjpeg'; exit 77")
 endif()
 example_test(RunShRefusesUnknownFlags ${expect} 2 "unknown argument" ${run_sh} --fast)
 example_test(RunShNamesMissingData ${expect} 1 "nowhere" ${run_sh} --work "${work}/run_nowhere" --data "${work}/nowhere")

@@ -44,7 +44,9 @@ constexpr NamedRow kRows[] = {
 };
 
 [[noreturn]] void usage() {
-  std::fprintf(stderr, "usage: dataline_rows ROW --data DIR [--photos DIR] [--seconds S] [--small] [--rounds N]\nrows:");
+  std::fprintf(
+      stderr,
+      "usage: dataline_rows ROW --data DIR [--photos DIR] [--seconds S] [--small] [--rounds N]\nrows:");
   for (const NamedRow& row : kRows) std::fprintf(stderr, " %s", std::string(row.name).c_str());
   std::fprintf(stderr, "\n");
   std::exit(2);

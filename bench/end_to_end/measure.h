@@ -17,8 +17,8 @@ int64_t peak_rss_bytes();  // VmHWM: of this program image, unlike ru_maxrss, wh
 struct Settings {
   std::string data_dir;
   std::string photos_dir;  // photographs, in place
-  double seconds = 0.5;  // a variant's share of a round
-  bool small = false;    // small data: does it run, are results sane
+  double seconds = 0.5;    // a variant's share of a round
+  bool small = false;      // small data: does it run, are results sane
 };
 
 // What one round of one variant showed. Metric names end in their unit and are the keys of the results file.

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kRepeats = 4;
 constexpr int32_t kRawSide = 256;
-constexpr int32_t kSlowWidth = 2816, kSlowHeight = 2112;
+constexpr int32_t kSlowWidth = 3008, kSlowHeight = 2256;
 
 std::vector<fs::path> photographs(const Settings& settings) {
   std::vector<fs::path> found;
@@ -153,8 +153,9 @@ PhotoSet slow_photo_set(const Settings& settings) {
       if (i % 10 != 0) {
         fs::create_symlink(file, usual / numbered(i, "usual"));
       } else if (i < 40) {
-        write_progressive(slow / numbered(i, "slow"), enlarged(decoder.decode(read_file(file), {}), kSlowWidth, kSlowHeight),
-                          kSlowWidth, kSlowHeight);
+        write_progressive(slow / numbered(i, "slow"),
+                          enlarged(decoder.decode(read_file(file), {}), kSlowWidth, kSlowHeight), kSlowWidth,
+                          kSlowHeight);
       } else {
         fs::create_symlink(numbered(i % 40, "slow"), slow / numbered(i, "slow"));
       }

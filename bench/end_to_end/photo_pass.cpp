@@ -90,8 +90,8 @@ const Affine& imagenet() {
 }
 
 // out[0, bytes) = the weighted sum of `count` lines from `lines` on.
-void sum_lines_plain(const uint8_t* lines, int64_t stride, const int16_t* weights, int32_t count, int32_t most,
-                     int64_t begin, int64_t bytes, uint8_t* out) {
+void sum_lines_plain(const uint8_t* lines, int64_t stride, const int16_t* weights, int32_t count,
+                     int32_t most, int64_t begin, int64_t bytes, uint8_t* out) {
   for (int64_t i = begin; i < bytes; ++i) {
     int32_t sum = 0;
     for (int32_t k = 0; k < std::min(count, most); ++k) sum += lines[k * stride + i] * weights[k];
@@ -100,7 +100,8 @@ void sum_lines_plain(const uint8_t* lines, int64_t stride, const int16_t* weight
 }
 
 // One output column of one line.
-void sum_taps_plain(const uint8_t* line, const int16_t* weights, int32_t count, int32_t most, uint8_t rgb[3]) {
+void sum_taps_plain(const uint8_t* line, const int16_t* weights, int32_t count, int32_t most,
+                    uint8_t rgb[3]) {
   for (int c = 0; c < 3; ++c) {
     int32_t sum = 0;
     for (int32_t k = 0; k < std::min(count, most); ++k) sum += line[k * 3 + c] * weights[k];
@@ -111,8 +112,9 @@ void sum_taps_plain(const uint8_t* line, const int16_t* weights, int32_t count, 
 #if defined(__x86_64__)
 
 // Lines beyond the last have weight zero, and the last is read in their place.
-__attribute__((target("avx2"))) void sum_lines_avx2(const uint8_t* lines, int64_t stride, const int16_t* weights,
-                                                    int32_t count, int32_t most, int64_t bytes, uint8_t* out) {
+__attribute__((target("avx2"))) void sum_lines_avx2(const uint8_t* lines, int64_t stride,
+                                                    const int16_t* weights, int32_t count, int32_t most,
+                                                    int64_t bytes, uint8_t* out) {
   const __m256i half = _mm256_set1_epi32(kHalf);
   for (int64_t i = 0; i < bytes; i += 16) {
     __m256i low = half, high = half;
@@ -137,13 +139,15 @@ __attribute__((target("avx2"))) void sum_lines_avx2(const uint8_t* lines, int64_
 }
 
 // One output column of two lines: R G B in 32 bits, the first line in the low half.
-__attribute__((target("avx2"), always_inline)) inline __m256i column_of(const uint8_t* first, const uint8_t* second,
-                                                                        const int16_t* weights, int32_t count) {
+__attribute__((target("avx2"), always_inline)) inline __m256i column_of(const uint8_t* first,
+                                                                        const uint8_t* second,
+                                                                        const int16_t* weights,
+                                                                        int32_t count) {
   // R0 R1 G0 G1 B0 B1 of two neighbours as 16 bits each.
-  const __m256i near = _mm256_broadcastsi128_si256(
-      _mm_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1));
-  const __m256i far = _mm256_broadcastsi128_si256(
-      _mm_setr_epi8(6, -1, 9, -1, 7, -1, 10, -1, 8, -1, 11, -1, -1, -1, -1, -1));
+  const __m256i near =
+      _mm256_broadcastsi128_si256(_mm_setr_epi8(0, -1, 3, -1, 1, -1, 4, -1, 2, -1, 5, -1, -1, -1, -1, -1));
+  const __m256i far =
+      _mm256_broadcastsi128_si256(_mm_setr_epi8(6, -1, 9, -1, 7, -1, 10, -1, 8, -1, 11, -1, -1, -1, -1, -1));
   __m256i sum = _mm256_set1_epi32(kHalf);
   for (int32_t k = 0; k < count; k += 4) {
     const __m256i pixels = _mm256_inserti128_si256(
@@ -154,7 +158,8 @@ __attribute__((target("avx2"), always_inline)) inline __m256i column_of(const ui
     std::memcpy(&high, weights + k + 2, sizeof high);
     sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_shuffle_epi8(pixels, near), _mm256_set1_epi32(low)));
     if (high != 0) {
-      sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_shuffle_epi8(pixels, far), _mm256_set1_epi32(high)));
+      sum =
+          _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_shuffle_epi8(pixels, far), _mm256_set1_epi32(high)));
     }
   }
   return _mm256_srai_epi32(sum, kWeightBits);
@@ -162,7 +167,8 @@ __attribute__((target("avx2"), always_inline)) inline __m256i column_of(const ui
 
 // Four columns of two lines, as they will lie in each of three planes: the second line after the first.
 __attribute__((target("avx2,fma"), always_inline)) inline void store_columns(const __m256i columns[4],
-                                                                             const Affine& affine, float* to) {
+                                                                             const Affine& affine,
+                                                                             float* to) {
   const __m256i rg01 = _mm256_unpacklo_epi32(columns[0], columns[1]);
   const __m256i rg23 = _mm256_unpacklo_epi32(columns[2], columns[3]);
   const __m256i b01 = _mm256_unpackhi_epi32(columns[0], columns[1]);
@@ -178,8 +184,8 @@ __attribute__((target("avx2,fma"), always_inline)) inline void store_columns(con
 }
 
 __attribute__((target("avx2,fma"))) void two_lines_avx2(const uint8_t* first, const uint8_t* second,
-                                                        const int32_t* starts, const int16_t* weights, int32_t count,
-                                                        const Affine& affine, float* to) {
+                                                        const int32_t* starts, const int16_t* weights,
+                                                        int32_t count, const Affine& affine, float* to) {
   alignas(64) float done[3 * 2 * kPhotoSide];
   for (int32_t x = 0; x < kPhotoSide; x += 4) {
     __m256i columns[4];
@@ -232,15 +238,16 @@ void FusedPass::run(const PhotoPixels& pixels, bool flip, float* planes) {
     float* to = planes + y * kPhotoSide;
 #if defined(__x86_64__)
     if (fast) {
-      two_lines_avx2(lines_.data(), lines_.data() + room, across.starts, across.weights, across.count, imagenet(), to);
+      two_lines_avx2(lines_.data(), lines_.data() + room, across.starts, across.weights, across.count,
+                     imagenet(), to);
       continue;
     }
 #endif
     for (int32_t i = 0; i < 2; ++i) {
       for (int32_t x = 0; x < kPhotoSide; ++x) {
         uint8_t rgb[3];
-        sum_taps_plain(lines_.data() + i * room + across.starts[x] * 3, across.weights + x * across.count, across.count,
-                       pixels.width - across.starts[x], rgb);
+        sum_taps_plain(lines_.data() + i * room + across.starts[x] * 3, across.weights + x * across.count,
+                       across.count, pixels.width - across.starts[x], rgb);
         for (int c = 0; c < 3; ++c) {
           to[c * kPhotoSide * kPhotoSide + i * kPhotoSide + x] =
               static_cast<float>(rgb[c]) * imagenet().scale[c] + imagenet().bias[c];
@@ -258,8 +265,8 @@ void FusedPass::run_u8(const PhotoPixels& pixels, int32_t side, uint8_t* out) {
   lines_.resize(static_cast<size_t>(bytes));
   for (int32_t y = 0; y < side; ++y) {
     const int32_t start = down.starts[y];
-    sum_lines_plain(pixels.data + start * pixels.stride, pixels.stride, down.weights + y * down.count, down.count,
-                    pixels.height - start, 0, bytes, lines_.data());
+    sum_lines_plain(pixels.data + start * pixels.stride, pixels.stride, down.weights + y * down.count,
+                    down.count, pixels.height - start, 0, bytes, lines_.data());
     for (int32_t x = 0; x < side; ++x) {
       sum_taps_plain(lines_.data() + across.starts[x] * 3, across.weights + x * across.count, across.count,
                      pixels.width - across.starts[x], out + (int64_t{y} * side + x) * 3);

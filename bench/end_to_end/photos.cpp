@@ -16,7 +16,8 @@ namespace {
 
 // A turn begins with batches that were ready before: as many as can be, and some.
 constexpr int64_t kLead = 12;
-constexpr const char* kDecodeAndCrop = "image: decode, random_resized_crop(224), hflip, normalize(imagenet), chw";
+constexpr const char* kDecodeAndCrop =
+    "image: decode, random_resized_crop(224), hflip, normalize(imagenet), chw";
 
 OptionList options_of(int workers, const std::string& transform) {
   return {{"batch_size", std::to_string(kPhotoBatch)},
@@ -65,8 +66,8 @@ void check_statistics(const PhotoStatistics& got, const PhotoStatistics& wanted)
     if (std::fabs(got.mean(c) - wanted.mean(c)) > tolerance ||
         std::fabs(got.deviation(c) - wanted.deviation(c)) > tolerance) {
       fail("channel " + std::to_string(c) + ": mean " + std::to_string(got.mean(c)) + ", deviation " +
-           std::to_string(got.deviation(c)) + "; bare decoding gives " + std::to_string(wanted.mean(c)) + " and " +
-           std::to_string(wanted.deviation(c)));
+           std::to_string(got.deviation(c)) + "; bare decoding gives " + std::to_string(wanted.mean(c)) +
+           " and " + std::to_string(wanted.deviation(c)));
     }
   }
 }
@@ -136,8 +137,9 @@ std::vector<Variant> raw_photos(const Settings& settings) {
     const char* transform;
   };
   std::vector<Variant> variants;
-  for (const Form& form : {Form{"crop", "random_crop(224), hflip, normalize(imagenet), chw"},
-                           Form{"resized crop", "random_resized_crop(224), hflip, normalize(imagenet), chw"}}) {
+  for (const Form& form :
+       {Form{"crop", "random_crop(224), hflip, normalize(imagenet), chw"},
+        Form{"resized crop", "random_resized_crop(224), hflip, normalize(imagenet), chw"}}) {
     for (const int workers : {0, 1, 2}) {
       auto job = std::make_shared<Job>("npy:" + file, options_of(workers, form.transform));
       PhotoStatistics got;
@@ -186,27 +188,28 @@ std::vector<Variant> photo_memory(const Settings& settings) {
   const int64_t epochs = settings.small ? 2 : 20;
   std::vector<Variant> variants;
   for (const int workers : {1, 2}) {
-    variants.push_back(
-        {"dataline w" + std::to_string(workers),
-         [set, workers, epochs](const std::string& name, double, Report& report) {
-           Job job("folder:" + set.folder, options_of(workers, kDecodeAndCrop));
-           take(job, job.batches_per_epoch());
-           const int64_t after_first = rss_bytes();
-           dl_stats stats{};
-           stats.struct_size = sizeof stats;
-           dl_error error = DL_ERROR_INIT;
-           if (dl_loader_stats(job.loader(), &stats, &error) != DL_OK) fail(error.message);
-           const int64_t held = stats.held_bytes;
-           take(job, (epochs - 1) * job.batches_per_epoch());
-           if (dl_loader_stats(job.loader(), &stats, &error) != DL_OK) fail(error.message);
-           if (stats.held_bytes != held) fail("held_bytes changed after an epoch");
-           constexpr double kMib = 1 << 20;
-           report.set(name, "held_mib", static_cast<double>(held) / kMib);
-           report.set(name, "arena_mib", static_cast<double>(stats.arena_bytes) / kMib);
-           report.set(name, "held_mib_per_worker", static_cast<double>(held - stats.arena_bytes) / kMib / workers);
-           report.set(name, "peak_rss_mib", static_cast<double>(peak_rss_bytes()) / kMib);
-           report.set(name, "growth_mib", static_cast<double>(rss_bytes() - after_first) / kMib);
-         }});
+    variants.push_back({"dataline w" + std::to_string(workers),
+                        [set, workers, epochs](const std::string& name, double, Report& report) {
+                          Job job("folder:" + set.folder, options_of(workers, kDecodeAndCrop));
+                          take(job, job.batches_per_epoch());
+                          const int64_t after_first = rss_bytes();
+                          dl_stats stats{};
+                          stats.struct_size = sizeof stats;
+                          dl_error error = DL_ERROR_INIT;
+                          if (dl_loader_stats(job.loader(), &stats, &error) != DL_OK) fail(error.message);
+                          const int64_t held = stats.held_bytes;
+                          take(job, (epochs - 1) * job.batches_per_epoch());
+                          if (dl_loader_stats(job.loader(), &stats, &error) != DL_OK) fail(error.message);
+                          if (stats.held_bytes != held) fail("held_bytes changed after an epoch");
+                          constexpr double kMib = 1 << 20;
+                          report.set(name, "held_mib", static_cast<double>(held) / kMib);
+                          report.set(name, "arena_mib", static_cast<double>(stats.arena_bytes) / kMib);
+                          report.set(name, "held_mib_per_worker",
+                                     static_cast<double>(held - stats.arena_bytes) / kMib / workers);
+                          report.set(name, "peak_rss_mib", static_cast<double>(peak_rss_bytes()) / kMib);
+                          report.set(name, "growth_mib",
+                                     static_cast<double>(rss_bytes() - after_first) / kMib);
+                        }});
   }
   return variants;
 }
