@@ -40,7 +40,7 @@ while [[ $# -gt 0 ]]; do
 done
 if [[ -z $epochs ]]; then
   if $images; then epochs=12; else epochs=5; fi
-  if $quick; then epochs=2; fi
+  if $quick; then if $images; then epochs=4; else epochs=2; fi; fi
 fi
 [[ $epochs =~ ^[1-9][0-9]{0,3}$ ]] || refuse "--epochs: expected an integer in 1 .. 9999, got \"$epochs\""
 if [[ -n $data && ! -d $data ]]; then fail "$data is not a directory"; fi
@@ -131,7 +131,7 @@ draw_digits() {
 
 draw_shapes() {
   local size=() status=0
-  if $quick; then size=(--train 600 --val 120); fi
+  if $quick; then size=(--train 1200 --val 240); fi
   data="$work/shapes"
   rm -rf "$data"  # of another size, perhaps
   "$bin/example_make_shapes" --out "$data" "${size[@]}" || status=$?

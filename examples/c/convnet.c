@@ -58,8 +58,7 @@ static void draw_weights(float* weights, int inputs, int outputs, uint64_t* seed
 int convnet_create(convnet* model, int side, int classes, int max_batch, uint64_t seed) {
   *model = (convnet){.side = side, .classes = classes, .max_batch = max_batch};
   size_t patch_room, weight_room;
-  const size_t activations =
-      lay_out(model, &patch_room, &weight_room) + (size_t)max_batch * (size_t)classes;
+  const size_t activations = lay_out(model, &patch_room, &weight_room) + (size_t)max_batch * (size_t)classes;
   model->parameters = calloc(model->parameter_count, sizeof(float));
   model->moments = calloc(2 * model->parameter_count, sizeof(float));
   model->gradients = calloc(model->parameter_count, sizeof(float));
@@ -108,7 +107,8 @@ static void gather_patches(const convolution* layer, const float* in, float* pat
       columns_inside(layer, left, &first, &end);
       for (int k = 0; k < layer->kernel; ++k) {
         if (top + k < 0 || top + k >= layer->in_side) continue;
-        const float* from = in + ((size_t)(top + k) * (size_t)layer->in_side + (size_t)(left + first)) * channels;
+        const float* from =
+            in + ((size_t)(top + k) * (size_t)layer->in_side + (size_t)(left + first)) * channels;
         memcpy(patches + (size_t)k * line + (size_t)first * channels, from,
                (size_t)(end - first) * channels * sizeof *in);
       }
@@ -192,8 +192,8 @@ static void backward_linear(convnet* model, const int64_t* labels, int count) {
                model->features, count, model->classes);
   add_rows(model->gradients + model->linear_biases, logits, count, model->classes);
   transpose(model->turned, model->parameters + model->linear_weights, model->features, model->classes);
-  multiply_add(model->activation_gradients + last->outputs, by_rows(logits, model->classes), model->turned, count,
-               model->classes, model->features);
+  multiply_add(model->activation_gradients + last->outputs, by_rows(logits, model->classes), model->turned,
+               count, model->classes, model->features);
 }
 
 // A layer's gradients, and those of its input unless that is the picture.
@@ -207,8 +207,8 @@ static void backward_layer(convnet* model, int number, const float* x, int count
     float* gradient = model->activation_gradients + begin;
     for (size_t k = 0; k < output_values(layer); ++k) gradient[k] = out[k] > 0.0f ? gradient[k] : 0.0f;
     gather_patches(layer, input_of(model, number, x, at), model->patches);
-    multiply_add(model->gradients + layer->weights, transposed(model->patches, depth), gradient, depth, places,
-                 layer->out_channels);
+    multiply_add(model->gradients + layer->weights, transposed(model->patches, depth), gradient, depth,
+                 places, layer->out_channels);
     add_rows(model->gradients + layer->biases, gradient, places, layer->out_channels);
     if (number == 0) continue;
     memset(model->patches, 0, (size_t)places * (size_t)depth * sizeof(float));
@@ -238,8 +238,8 @@ static void adam(convnet* model, int64_t step, float learning_rate) {
   }
 }
 
-convnet_result convnet_train_step(convnet* model, const float* x, const int64_t* labels, int count, int64_t step,
-                                  float learning_rate) {
+convnet_result convnet_train_step(convnet* model, const float* x, const int64_t* labels, int count,
+                                  int64_t step, float learning_rate) {
   if (count == 0) return (convnet_result){0.0, 0};
   const convnet_result result = convnet_evaluate(model, x, labels, count);
   const size_t activations = (size_t)(logits_of(model, model->activations) - model->activations);

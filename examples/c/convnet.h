@@ -50,5 +50,5 @@ void convnet_destroy(convnet* model);
 convnet_result convnet_evaluate(convnet* model, const float* x, const int64_t* labels, int count);
 
 // One step of Adam (Kingma and Ba, 2015) on the mean loss; `step` counts the steps from 1 on.
-convnet_result convnet_train_step(convnet* model, const float* x, const int64_t* labels, int count, int64_t step,
-                                  float learning_rate);
+convnet_result convnet_train_step(convnet* model, const float* x, const int64_t* labels, int count,
+                                  int64_t step, float learning_rate);

@@ -13,11 +13,13 @@ static dl_status set_options(dl_options* to, const image_options* from, dl_error
   char transform[256];
   if (from->train) {
     snprintf(transform, sizeof transform,
-             "image: decode, random_resized_crop(%" PRId64 ", scale=[0.7, 1.0]), hflip, vflip, normalize(imagenet)",
+             "image: decode, random_resized_crop(%" PRId64
+             ", scale=[0.7, 1.0]), hflip, vflip, normalize(imagenet)",
              from->side);
   } else {
-    snprintf(transform, sizeof transform, "image: decode, resize([%" PRId64 ", %" PRId64 "]), normalize(imagenet)",
-             from->side, from->side);
+    snprintf(transform, sizeof transform,
+             "image: decode, resize([%" PRId64 ", %" PRId64 "]), normalize(imagenet)", from->side,
+             from->side);
   }
   dl_status status = dl_options_set_i64(to, "batch_size", from->batch_size, error);
   if (status == DL_OK) status = dl_options_set_i64(to, "num_workers", from->num_workers, error);
@@ -28,7 +30,8 @@ static dl_status set_options(dl_options* to, const image_options* from, dl_error
   return status;
 }
 
-dl_status images_open(const image_options* options, dl_dataset** dataset, dl_loader** loader, dl_error* error) {
+dl_status images_open(const image_options* options, dl_dataset** dataset, dl_loader** loader,
+                      dl_error* error) {
   dl_options* settings = NULL;
   char* uri = uri_of_path("folder", options->directory, "");
   dl_status status = uri != NULL ? dl_options_create(&settings, error) : DL_ERR_NO_MEMORY;

@@ -8,8 +8,8 @@
 
 typedef struct image_options {
   const char* directory;  // class folders of JPEG, PNG or WebP files
-  bool train;             // shuffled anew each epoch, a new crop of each picture every time; else whole, in order
-  int64_t side;           // of the squares that all become
+  bool train;    // shuffled anew each epoch, a new crop of each picture every time; else whole, in order
+  int64_t side;  // of the squares that all become
   int64_t batch_size;
   int64_t epochs;
   int64_t seed;
@@ -17,7 +17,8 @@ typedef struct image_options {
 } image_options;
 
 // The caller destroys both; the loader keeps what it needs of the dataset, whose class names may be asked for.
-dl_status images_open(const image_options* options, dl_dataset** dataset, dl_loader** loader, dl_error* error);
+dl_status images_open(const image_options* options, dl_dataset** dataset, dl_loader** loader,
+                      dl_error* error);
 
 // A batch as a network wants it. The pointers live until dl_batch_release.
 typedef struct image_batch {

@@ -44,10 +44,14 @@ static float outside(int shape, float x, float y) {
   const float distance = hypotf(x, y);
   const float across = fmaxf(fabsf(x), fabsf(y)), along = fminf(fabsf(x), fabsf(y));
   switch (shape) {
-    case 0: return distance - 0.92f;
-    case 1: return fmaxf(across - 1.0f, along - 0.3f);
-    case 2: return fmaxf(distance - 1.0f, 0.85f - hypotf(x - 0.55f, y));
-    case 3: return across - 0.82f;
+    case 0:
+      return distance - 0.92f;
+    case 1:
+      return fmaxf(across - 1.0f, along - 0.3f);
+    case 2:
+      return fmaxf(distance - 1.0f, 0.85f - hypotf(x - 0.55f, y));
+    case 3:
+      return across - 0.82f;
     case 4: {  // one of ten half points, mirrored onto the first: the line from a tip to the notch beside it
       const float fifth = 1.2566371f;
       float angle = fmodf(atan2f(y, x) + 6.2831853f, fifth);
@@ -105,11 +109,16 @@ static float blend_at(const texture* of, float x, float y) {
   const float v = (of->cosine * y - of->sine * x) / of->period;
   const float fu = u - floorf(u) - 0.5f, fv = v - floorf(v) - 0.5f;
   switch (of->kind) {
-    case 0: return 0.0f;
-    case 1: return fu > 0.0f ? 1.0f : 0.0f;
-    case 2: return (fu > 0.0f) == (fv > 0.0f) ? 1.0f : 0.0f;
-    case 3: return fu * fu + fv * fv < 0.1f ? 1.0f : 0.0f;
-    default: return fminf(fabsf(u) * 0.1f, 1.0f);
+    case 0:
+      return 0.0f;
+    case 1:
+      return fu > 0.0f ? 1.0f : 0.0f;
+    case 2:
+      return (fu > 0.0f) == (fv > 0.0f) ? 1.0f : 0.0f;
+    case 3:
+      return fu * fu + fv * fv < 0.1f ? 1.0f : 0.0f;
+    default:
+      return fminf(fabsf(u) * 0.1f, 1.0f);
   }
 }
 
@@ -221,7 +230,8 @@ int main(int argc, char** argv) {
   const char* out = NULL;
   int64_t train = 3000, val = 600, seed = 1;
   const flag flags[] = {
-      {"--out", "DIR", "where the folders train and val go (needed; its parent must exist)", &out, NULL, 0, 0},
+      {"--out", "DIR", "where the folders train and val go (needed; its parent must exist)", &out, NULL, 0,
+       0},
       {"--train", "N", "pictures to train on (3000)", NULL, &train, 1, kMaxPictures},
       {"--val", "N", "pictures to test on (600)", NULL, &val, 1, kMaxPictures},
       {"--seed", "N", "another set (1)", NULL, &seed, 0, INT64_MAX},
@@ -234,7 +244,8 @@ int main(int argc, char** argv) {
   }
   const double began_s = now_s();
   (void)mkdir(out, 0777);
-  if (write_part(out, "train", seed, 0, train) != 0 || write_part(out, "val", seed, train, val) != 0) return 1;
+  if (write_part(out, "train", seed, 0, train) != 0 || write_part(out, "val", seed, train, val) != 0)
+    return 1;
   printf("shapes: %lld + %lld pictures of %d classes in %.1f s\n", (long long)train, (long long)val, kClasses,
          now_s() - began_s);
   return 0;

@@ -8,8 +8,7 @@
 // Eight rows of b at a time stay in the first-level cache, and out is read and written an eighth as often.
 // The vector lanes run along columns, so no sum is split over lanes: its order is the same on every machine.
 // The compiler vectorises the innermost loop at -O3.
-void multiply_add(float* restrict out, matrix a, const float* restrict b, int rows, int depth,
-                         int columns) {
+void multiply_add(float* restrict out, matrix a, const float* restrict b, int rows, int depth, int columns) {
   const size_t width = (size_t)columns;
   int k = 0;
   for (; k + 8 <= depth; k += 8) {

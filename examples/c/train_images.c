@@ -102,8 +102,9 @@ static int load_job(const char* path, job* out, char* state) {
   FILE* file = fopen(path, "rb");
   if (file == NULL) return complain(path, "cannot be opened");
   settings* set = &out->set;
-  int whole = fread(set, sizeof *set, 1, file) == 1 && in_range(set->side, 512) && in_range(set->epochs, 10000) &&
-              in_range(set->batch_size, 4096) && in_range(set->classes, kMaxClasses) &&
+  int whole = fread(set, sizeof *set, 1, file) == 1 && in_range(set->side, 512) &&
+              in_range(set->epochs, 10000) && in_range(set->batch_size, 4096) &&
+              in_range(set->classes, kMaxClasses) &&
               convnet_create(&out->model, (int)set->side, (int)set->classes, (int)set->batch_size, 0) == 0;
   const size_t count = out->model.parameter_count;
   whole = whole && fread(out->model.parameters, sizeof(float), count, file) == count &&
@@ -116,7 +117,8 @@ static int load_job(const char* path, job* out, char* state) {
 // ---- Training ----
 
 // Waiting is what a batch costs that is not ready when it is asked for.
-static dl_status next_timed(dl_loader* loader, bool loads_here, dl_batch** batch, double* waited_s, dl_error* error) {
+static dl_status next_timed(dl_loader* loader, bool loads_here, dl_batch** batch, double* waited_s,
+                            dl_error* error) {
   const double before_s = now_s();
   dl_status status = dl_loader_next(loader, 0, batch, error);
   if (status != DL_TIMEOUT && !loads_here) return status;
@@ -142,8 +144,8 @@ static int train_on(job* of, const dl_batch* batch, int64_t steps, totals* epoch
 
 static void print_epoch(const char* label, const totals* epoch) {
   const double samples = (double)epoch->samples;
-  printf("%s: loss %.4f, train accuracy %.2f %%, %.0f images/s, waited %.1f %%\n", label, epoch->loss / samples,
-         100.0 * (double)epoch->correct / samples, samples / epoch->elapsed_s,
+  printf("%s: loss %.4f, train accuracy %.2f %%, %.0f images/s, waited %.1f %%\n", label,
+         epoch->loss / samples, 100.0 * (double)epoch->correct / samples, samples / epoch->elapsed_s,
          100.0 * epoch->waited_s / epoch->elapsed_s);
   fflush(stdout);
 }
@@ -161,7 +163,8 @@ static dl_status train_epoch(const request* want, job* of, int64_t* left, totals
   progress_begin(&bar, label, step, steps);
   const double began_s = now_s();
   dl_batch* batch = NULL;
-  while (*left != 0 && (status = next_timed(of->loader, want->num_workers == 0, &batch, &epoch->waited_s, error)) == DL_OK) {
+  while (*left != 0 && (status = next_timed(of->loader, want->num_workers == 0, &batch, &epoch->waited_s,
+                                            error)) == DL_OK) {
     const int failed = train_on(of, batch, steps, epoch);
     dl_batch_release(batch);
     if (failed) return DL_ERR_OUT_OF_RANGE;  // a label
@@ -263,12 +266,14 @@ int main(int argc, char** argv) {
   request want = {.num_workers = -1};
   job at = {.set = {.epochs = 12, .batch_size = 32, .side = 48, .seed = 1}};
   const flag flags[] = {
-      {"--data", "DIR", "has the folders train and val, each with a folder of pictures for each class (needed)",
+      {"--data", "DIR",
+       "has the folders train and val, each with a folder of pictures for each class (needed)",
        .text = &want.data},
       {"--num-workers", "N", "loading threads (-1: as many as fit)", NULL, &want.num_workers, -1, 256},
       {"--stop-after", "STEPS", "end after so many steps", NULL, &want.stop_after, 1, INT64_MAX},
       {"--save-state", "FILE", "where the job is saved when it ends", .text = &want.save_state},
-      {"--resume", "FILE", "go on from a saved job, whose settings replace those below", .text = &want.resume},
+      {"--resume", "FILE", "go on from a saved job, whose settings replace those below",
+       .text = &want.resume},
       {"--epochs", "N", "how often the pictures are seen (12)", NULL, &at.set.epochs, 1, 10000},
       {"--batch-size", "N", "pictures a step (32)", NULL, &at.set.batch_size, 1, 4096},
       {"--side", "N", "of the squares the network sees (48)", NULL, &at.set.side, 16, 512},

@@ -31,8 +31,9 @@ dataline::Dataset open_folder(const Job& job, bool train) {
 dataline::Loader make_loader(const Job& job, const dataline::Dataset& pictures, bool train) {
   dataline::Options settings{{"batch_size", 32}, {"device", dataline::device_option(job.device)}};
   if (train) {
-    settings.set("transform",
-                 "image: decode, random_resized_crop(48, scale=[0.7, 1.0]), hflip, vflip, normalize(imagenet), chw");
+    settings.set(
+        "transform",
+        "image: decode, random_resized_crop(48, scale=[0.7, 1.0]), hflip, vflip, normalize(imagenet), chw");
     settings.set("shuffle", "full").set("seed", 1).set("epochs", job.epochs);
   } else {
     settings.set("transform", "image: decode, resize([48, 48]), normalize(imagenet), chw");
@@ -124,11 +125,13 @@ int main(int argc, char** argv) {
   try {
     job = parse(argc, argv);
   } catch (const std::exception&) {
-    std::fprintf(stderr, "usage: example_train_images_torch --data DIR [--epochs N] [--device cpu|cuda|cuda:N]\n");
+    std::fprintf(stderr,
+                 "usage: example_train_images_torch --data DIR [--epochs N] [--device cpu|cuda|cuda:N]\n");
     return 2;
   }
   if (job.device.is_cuda() && !torch::cuda::is_available()) {
-    std::fprintf(stderr, "example_train_images_torch: LibTorch " TORCH_VERSION " finds no CUDA device here\n");
+    std::fprintf(stderr,
+                 "example_train_images_torch: LibTorch " TORCH_VERSION " finds no CUDA device here\n");
     return 1;
   }
   // On busy cores the threads of one operator wait for each other by spinning; the loader has threads of its own.
