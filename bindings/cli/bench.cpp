@@ -211,7 +211,8 @@ class Bench {
     const double round_seconds = seconds_ / kRounds;
     double cpu_seconds = 0;
     for (int i = 0; i < kRounds; ++i) {
-      progress_.show("bench: round " + std::to_string(i + 1) + " of " + std::to_string(kRounds));
+      progress_.show("bench: round " + std::to_string(i + 1) + " of " + std::to_string(kRounds) +
+                     (samples.empty() ? "" : ", " + scaled(samples.back()) + " samples/s"));
       // What was loaded while the yardsticks ran is not counted.
       for (int64_t k = 0; k < slot_count(); ++k) {
         Batch batch;

@@ -37,7 +37,8 @@ std::string classes_text(const dl_dataset* dataset) {
   }
   // Names of directories: what a terminal would obey is shown as '?'.
   std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
+      '?');
   return text + (count > kShown ? ", ..." : "");
 }
 
@@ -90,7 +91,8 @@ std::string as_table(const dl_dataset* dataset, const std::optional<Plan>& plan,
                                                 {"samples", samples < 0 ? "unknown" : grouped(samples)}};
   for (int32_t i = 0; i < dl_dataset_note_count(dataset); ++i)
     head.push_back({"note", dl_dataset_note(dataset, i)});
-  if (std::string classes = classes_text(dataset); !classes.empty()) head.push_back({"classes", std::move(classes)});
+  if (std::string classes = classes_text(dataset); !classes.empty())
+    head.push_back({"classes", std::move(classes)});
   std::vector<std::vector<std::string>> rows = {{"field", "kind", "dtype", "shape", "axes", "bytes"}};
   for (const dl_view& field : fields_of(dataset)) {
     rows.push_back({field.name, kind_name(field), dl_dtype_name(field.dtype),

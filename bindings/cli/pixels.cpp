@@ -74,30 +74,30 @@ void stretch(std::vector<double>& values) {
 double value_at(const dl_view& view, int64_t element) {
   const auto* base = static_cast<const std::byte*>(view.data) + view.byte_offset;
   switch (view.dtype) {
-    case DL_BOOL:
-    case DL_U8:
+    case DL_DTYPE_BOOL:
+    case DL_DTYPE_U8:
       return load<uint8_t>(base + element);
-    case DL_I8:
+    case DL_DTYPE_I8:
       return load<int8_t>(base + element);
-    case DL_U16:
+    case DL_DTYPE_U16:
       return load<uint16_t>(base + element * 2);
-    case DL_I16:
+    case DL_DTYPE_I16:
       return load<int16_t>(base + element * 2);
-    case DL_U32:
+    case DL_DTYPE_U32:
       return load<uint32_t>(base + element * 4);
-    case DL_I32:
+    case DL_DTYPE_I32:
       return load<int32_t>(base + element * 4);
-    case DL_U64:
+    case DL_DTYPE_U64:
       return static_cast<double>(load<uint64_t>(base + element * 8));
-    case DL_I64:
+    case DL_DTYPE_I64:
       return static_cast<double>(load<int64_t>(base + element * 8));
-    case DL_F16:
+    case DL_DTYPE_F16:
       return half_to_double(load<uint16_t>(base + element * 2));
-    case DL_BF16:
+    case DL_DTYPE_BF16:
       return std::bit_cast<float>(uint32_t{load<uint16_t>(base + element * 2)} << 16);
-    case DL_F32:
+    case DL_DTYPE_F32:
       return load<float>(base + element * 4);
-    case DL_F64:
+    case DL_DTYPE_F64:
       return load<double>(base + element * 8);
     default:
       no_picture(view);

@@ -100,7 +100,7 @@ class Preview {
     const dl_view* fields = dl_dataset_fields(dataset_.get(), &count);
     const std::string wanted = request_.flag("field").value_or(count == 1 ? fields[0].name : "image");
     for (int32_t i = 0; i < count; ++i) {
-      const bool bytes = fields[i].kind == DL_KIND_RAGGED && fields[i].dtype == DL_U8;
+      const bool bytes = fields[i].kind == DL_KIND_RAGGED && fields[i].dtype == DL_DTYPE_U8;
       if (fields[i].name == wanted && bytes) job_->set("transform", wanted + ": decode");
     }
   }
@@ -136,7 +136,7 @@ class Preview {
       dl_error error = DL_ERROR_INIT;
       if (dl_loader_pixel_scale(loader_.get(), field_, c, &scale, &offset, &error) != DL_OK) {
         pixels_ = {};
-        if (view.dtype == DL_U8) pixels_ = {{1}, {0}};
+        if (view.dtype == DL_DTYPE_U8) pixels_ = {{1}, {0}};
         break;
       }
       const double unit = stored_as_u16() ? 257 : 1;  // 65535 / 255
@@ -155,7 +155,7 @@ class Preview {
     const char* name = dl_loader_fields(loader_.get(), &count)[field_].name;
     const dl_view* fields = dl_dataset_fields(dataset_.get(), &stored);
     return std::any_of(fields, fields + stored, [&](const dl_view& field) {
-      return std::string_view(field.name) == name && field.dtype == DL_U16;
+      return std::string_view(field.name) == name && field.dtype == DL_DTYPE_U16;
     });
   }
 

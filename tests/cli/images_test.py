@@ -244,9 +244,9 @@ class InfoImages(ImagesTest):
 
     def test_a_set_without_images_ends_with_2(self):
         self.digits(3)
-        self.fails(2, "info", "idx:images", "--images")
+        self.fails(2, "info", "idx:images", "--images", says="image")
         uri = self.tar("a.tar", [("a.txt", b"text"), ("a.json", b"{}")])
-        self.fails(2, "info", uri, "--images")
+        self.fails(2, "info", uri, "--images", says="image")
         self.fails(2, "info", uri, "--field", "txt", says="--field goes with --images")
 
 

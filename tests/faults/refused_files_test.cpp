@@ -59,6 +59,7 @@ constexpr Format kFormats[] = {{"npy:", ".npy", ""},
                                {"idx:", "", ""},
                                {"raw:", ".bin", "?dtype=u8&shape=2"},
                                {"tokens:", ".bin", "?length=2"},
+                               {"tar:", ".tar", ""},
                                {"", ".npy", ""}};
 
 size_t open_descriptors() {
