@@ -45,15 +45,16 @@ struct FieldRows {
   int64_t source_offset = 0;                 // added to each pointer
   const int64_t* source_bytes = nullptr;     // [count], ragged input only
   bool contiguous = false;                   // source[i + 1] == source[i] + input row bytes, none null
-  std::byte* target = nullptr;      // row i goes to target + i * target_stride; 64-byte aligned at row 0
-  int64_t target_stride = 0;        // dense: the output's bytes(); ragged: the share of a sample
-  int64_t* target_bytes = nullptr;  // [count], ragged and varying output only: bytes written (<= target_stride)
+  std::byte* target = nullptr;  // row i goes to target + i * target_stride; 64-byte aligned at row 0
+  int64_t target_stride = 0;    // dense: the output's bytes(); ragged: the share of a sample
+  int64_t* target_bytes =
+      nullptr;  // [count], ragged and varying output only: bytes written (<= target_stride)
   RowExtent* target_extents = nullptr;  // [count], varying output (Field::varies) only
   int64_t first_slot =
       0;  // place of row 0 in the epoch's order, of row i i later: what random operators draw from
   uint64_t seed = 0;
   int64_t epoch = 0;
-  std::byte* scratch = nullptr;  // Program::scratch_bytes(), 64-byte aligned
+  std::byte* scratch = nullptr;   // Program::scratch_bytes(), 64-byte aligned
   ProgramState* state = nullptr;  // of Program::make_state(), this worker's own
   RowErrors* errors = nullptr;
 };
@@ -102,9 +103,8 @@ struct TransformSettings {
 
 // One program a field, in the order of `fields`; fields without operators get a plain copy (with row prefetch).
 // `text` may be empty. Errors: kBadTransform with column; kNoSuchField with column, listing the fields.
-Result<std::vector<std::unique_ptr<const Program>>> compile_transforms(std::string_view text,
-                                                                       std::span<const Field> fields,
-                                                                       const TransformSettings& settings = {});
+Result<std::vector<std::unique_ptr<const Program>>> compile_transforms(
+    std::string_view text, std::span<const Field> fields, const TransformSettings& settings = {});
 
 // The same programs in two parts; nothing for a field whose last pass no device can run, or that has none.
 Result<std::vector<std::optional<DeviceSplit>>> split_transforms(std::string_view text,

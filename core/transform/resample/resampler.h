@@ -31,8 +31,8 @@ class Resampler {
   virtual Need need(const View& view) = 0;
   // `source` was started with need(view). Lines of view.out_width pixels go to `sink`. u8 of 1, 3 or 4 channels; where the view
   // does not scale, u16 (element_bytes 2) too.
-  virtual Status run(const View& view, int64_t channels, int64_t element_bytes, LineSource& source, LineSink& sink,
-                     FrameScratch& scratch) = 0;
+  virtual Status run(const View& view, int64_t channels, int64_t element_bytes, LineSource& source,
+                     LineSink& sink, FrameScratch& scratch) = 0;
 };
 
 std::unique_ptr<Resampler> make_resampler(SimdTarget target);

@@ -14,19 +14,25 @@
 
 namespace dataline {
 
-enum class Filter : int32_t { kNearest, kBilinear, kBicubic, kArea, kLanczos };  // Pillow's NEAREST .. BOX, LANCZOS
+enum class Filter : int32_t {
+  kNearest,
+  kBilinear,
+  kBicubic,
+  kArea,
+  kLanczos
+};  // Pillow's NEAREST .. BOX, LANCZOS
 
 // One operator. `place` is that of the operator in its field's list.
 struct ViewStep {
   enum class Kind { kCrop, kCenterCrop, kRandomCrop, kRandomResizedCrop, kResize, kFlipX, kFlipY };
   Kind kind = Kind::kResize;
   int64_t place = 0;
-  int64_t top = 0, left = 0;                 // kCrop
-  int64_t height = 0, width = 0;             // result; kResize with width 0: `height` is the shorter side's
-  int64_t most = 0;                          // kResize, shorter side: the longer side's limit (max_size); 0: none
-  double scale_low = 0.08, scale_high = 1;   // kRandomResizedCrop
+  int64_t top = 0, left = 0;      // kCrop
+  int64_t height = 0, width = 0;  // result; kResize with width 0: `height` is the shorter side's
+  int64_t most = 0;               // kResize, shorter side: the longer side's limit (max_size); 0: none
+  double scale_low = 0.08, scale_high = 1;  // kRandomResizedCrop
   double ratio_low = 3.0 / 4, ratio_high = 4.0 / 3;
-  double probability = 0.5;                  // flips
+  double probability = 0.5;  // flips
   Filter filter = Filter::kBilinear;
   bool antialias = true;
 
@@ -44,7 +50,7 @@ struct View {
   int64_t scaled_height = 0, scaled_width = 0;       // what it is scaled to; equal to it: nothing is
   int64_t window_top = 0, window_left = 0;           // and the part of that which shows
   int64_t out_height = 0, out_width = 0;
-  bool flip_x = false, flip_y = false;               // in the end
+  bool flip_x = false, flip_y = false;  // in the end
   Filter filter = Filter::kBilinear;
   bool antialias = true;
 
@@ -52,6 +58,7 @@ struct View {
 };
 
 // kOutOfRange (of this row): a crop larger than the image, with both sizes. key, slot: as Draws.
-Result<View> compose(const std::vector<ViewStep>& steps, int64_t height, int64_t width, uint64_t key, uint64_t slot);
+Result<View> compose(const std::vector<ViewStep>& steps, int64_t height, int64_t width, uint64_t key,
+                     uint64_t slot);
 
 }  // namespace dataline
