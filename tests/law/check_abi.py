@@ -45,7 +45,7 @@ def dump(header, library):
 # Structs whose struct_size the caller sets may grow at the end. Not among them, so frozen: dl_view and
 # dl_reader_cell, which programs walk as arrays.
 GROWING = {"dl_" + name for name in ("error", "allocator", "log", "option_info", "transform_info", "argument_info", "array",
-                                     "reader", "stats", "bad_sample", "batch_info", "plan_stage")}
+                                     "reader", "stats", "bad_sample", "batch_info", "plan_stage", "image_info")}
 
 
 def without_growth(old, new):
