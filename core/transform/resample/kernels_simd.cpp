@@ -1,4 +1,5 @@
 // The kernels in vector lanes, for the two arithmetics of 16-bit products (layout.h); kExact takes the plain loops.
+// Longer than most files: Highway compiles one file for each target, and all of these share its layout of a block.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>

@@ -1,3 +1,4 @@
+// Longer than most files: where taps lie and what they weigh are one definition for each of the eight rules.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/resample/taps.h"
 

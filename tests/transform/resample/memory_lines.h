@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -105,8 +106,8 @@ class MemorySink : public LineSink {
 // The view of an image, or an image without pixels where a rule was broken; `error` (may be null) then says which.
 inline Image seen(Resampler& resampler, const View& view, const Image& image, const char** error = nullptr,
                   int64_t scratch_bytes = int64_t{64} << 20) {
-  const std::unique_ptr<std::byte[]> memory(new (std::align_val_t{64})
-                                                std::byte[static_cast<size_t>(scratch_bytes)]);
+  const std::unique_ptr<std::byte, decltype(&std::free)> memory(
+      static_cast<std::byte*>(std::aligned_alloc(64, static_cast<size_t>(scratch_bytes))), &std::free);
   FrameScratch scratch(memory.get(), scratch_bytes);
   Image out(view.out_height, view.out_width, image.channels, image.element_bytes);
   MemoryLines source(image, resampler.need(view));
