@@ -78,7 +78,7 @@ class Preview {
     if (request_.option("transform").empty()) decode_encoded();
     if (sample_) {
       job_->set_sample(*sample_);
-      job_->set("batch_size", "1");
+      one_at_a_time();
     } else if (request_.option("batch_size").empty() && request_.option("global_batch_size").empty()) {
       // Not more than is shown.
       job_->set("batch_size", std::to_string(std::min(wanted_, kMostBatch)));
@@ -86,13 +86,22 @@ class Preview {
     loader_ = job_->create(dataset_.get());
     if (!choose_picture()) {
       loader_.reset();
-      job_->set("batch_size", "1");
+      one_at_a_time();
       loader_ = job_->create(dataset_.get());
       choose_picture();
     }
     read_scale();
     label_ = field_named("label");
     key_ = field_named("key");
+  }
+
+  // Two slots that hold any picture that is decoded at all.
+  void one_at_a_time() {
+    constexpr const char* kSettings[][2] = {
+        {"batch_size", "1"}, {"max_bytes_per_sample", "64MiB"}, {"prefetch_depth", "1"}, {"max_leases", "1"}};
+    for (const auto& [key, value] : kSettings) {
+      if (request_.option(key).empty()) job_->set(key, value);
+    }
   }
 
   void decode_encoded() {

@@ -37,15 +37,23 @@ std::string range_text(const dl_option_info& option) {
               : std::to_string(option.minimum) + " to " + std::to_string(option.maximum) + unit;
 }
 
+// What stands first in an entry, its text under it: both may be longer than a column could be.
+std::string entry_text(const std::string& head, const std::string& text) {
+  constexpr size_t kIndent = 4;
+  return wrapped_text(head, output_width(), kIndent * 2) + "\n" +
+         table_text({{text}}, output_width(), kIndent);
+}
+
 std::string options_text() {
-  std::vector<std::vector<std::string>> rows = {{"option", "type", "default", "scope", "meaning"}};
+  std::string out;
   for (const dl_option_info& option : option_table()) {
-    const std::string range = range_text(option);
-    rows.push_back({option.key, option_type(option),
-                    option.default_value[0] != '\0' ? option.default_value : "-", option_scope(option),
-                    std::string(option.doc) + (range.empty() ? "" : " (" + range + ")")});
+    const std::string range = range_text(option), preset = option.default_value;
+    const std::string head = std::string(option.key) + "  " + option_type(option) +
+                             (preset.empty() ? "" : ", default " + preset) + ", " + option_scope(option);
+    out += (out.empty() ? "" : "\n") +
+           entry_text(head, std::string(option.doc) + (range.empty() ? "" : " (" + range + ")"));
   }
-  return table_text(rows, output_width(), 0);
+  return out;
 }
 
 std::string transforms_json() {
@@ -82,15 +90,12 @@ std::string call_text(const TransformRow& row) {
   return out + (row.arguments.empty() ? "" : ")");
 }
 
-// Each operator as it is written, what it does under it. A call is longer than a column could be.
 std::string transforms_text() {
-  constexpr size_t kIndent = 4;
   std::string out;
   for (const TransformRow& row : transform_table()) {
     const std::string source = row.info.source;
-    out += (out.empty() ? "" : "\n") + wrapped_text(call_text(row), output_width(), kIndent * 2) + "\n";
-    out += table_text({{row.info.doc}}, output_width(), kIndent);
-    if (!source.empty()) out += table_text({{"[" + source + "]"}}, output_width(), kIndent);
+    out += (out.empty() ? "" : "\n") + entry_text(call_text(row), row.info.doc);
+    if (!source.empty()) out += table_text({{"[" + source + "]"}}, output_width(), 4);
   }
   return out;
 }

@@ -97,7 +97,7 @@ class Tables(ShellTest):
         self.assertEqual((by_key["seed"]["min"], by_key["seed"]["max"]), (0, 2**63 - 1))
 
     def test_no_option_has_a_name_of_the_shells_own_flags(self):
-        reserved = ("json field indices batches seconds output save_state load_state plan images sample repeat help "
+        reserved = ("json field indices batches seconds output save_state load_state plan images sample repeat count help "
                     "version").split()
         self.assertFalse({option["key"] for option in self.options()} & set(reserved))
 
