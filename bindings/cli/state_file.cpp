@@ -126,7 +126,7 @@ void write_file(const std::string& path, std::string_view text, std::string_view
   const Descriptor folder(open_again(folder_path.c_str(), O_RDONLY | O_DIRECTORY));
   // EINVAL: this file system has no such thing as a folder's sync.
   if (folder.get() < 0 || (fsync(folder.get()) != 0 && errno != EINVAL)) {
-    throw system_failure(folder_path + ": what was written may not outlive a power failure", errno);
+    throw system_failure(path + ": saved, but what was written may not outlive a power failure", errno);
   }
 }
 
