@@ -28,6 +28,7 @@ func TestTheNumbersOfTheHeaderAreTheNumbersHere(t *testing.T) {
 		"DL_SCOPE_DATASET": scopeDataset, "DL_SCOPE_LOADER": scopeLoader,
 		"DL_KIND_DENSE": int64(Dense), "DL_KIND_RAGGED": int64(Ragged),
 		"DL_VIEW_READ_ONLY": viewReadOnly, "DL_VIEW_OVERLAPPING": viewOverlapping, "DL_VIEW_PINNED": viewPinned,
+		"DL_IMAGE_JPEG": int64(JPEG), "DL_IMAGE_PNG": int64(PNG), "DL_IMAGE_WEBP": int64(WebP),
 		"DL_LOG_PROGRESS": logProgress, "DL_LOG_INFO": logInfo,
 	}
 	elsewhere := regexp.MustCompile(`^DL_(ERR|DTYPE|MEMORY|VERSION)_|^DL_(DEVICE_CUDA|MAX_RANK|LOG_WARNING)$`)

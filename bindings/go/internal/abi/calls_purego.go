@@ -224,6 +224,12 @@ func DatasetClassName(dataset Handle, index int64) *byte {
 	return (*byte)(pointer(result))
 }
 
+func DatasetImageInfo(dataset Handle, field *byte, index int64, out *ImageInfo, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atDatasetImageInfo], uintptr(dataset), uintptr(unsafe.Pointer(field)),
+		uintptr(index), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
 func DatasetDestroy(dataset Handle) {
 	purego.SyscallN(symbols[atDatasetDestroy], uintptr(dataset))
 }
@@ -291,6 +297,12 @@ func LoaderWaitHandle(loader Handle, out *uintptr, err *Error) int32 {
 func LoaderFields(loader Handle, count *int32) *View {
 	result, _, _ := purego.SyscallN(symbols[atLoaderFields], uintptr(loader), uintptr(unsafe.Pointer(count)))
 	return (*View)(pointer(result))
+}
+
+func LoaderPixelScale(loader Handle, field int32, channel int64, scale, offset *float64, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderPixelScale], uintptr(loader), uintptr(field), uintptr(channel),
+		uintptr(unsafe.Pointer(scale)), uintptr(unsafe.Pointer(offset)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
 }
 
 func LoaderPlanCount(loader Handle) int32 {

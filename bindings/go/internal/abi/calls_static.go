@@ -255,6 +255,11 @@ func DatasetClassName(dataset Handle, index int64) *byte {
 	return (*byte)(unsafe.Pointer(C.dl_dataset_class_name((*C.dl_dataset)(dataset), C.int64_t(index))))
 }
 
+func DatasetImageInfo(dataset Handle, field *byte, index int64, out *ImageInfo, err *Error) int32 {
+	return int32(C.dl_dataset_image_info((*C.dl_dataset)(dataset), (*C.char)(unsafe.Pointer(field)), C.int64_t(index),
+		(*C.dl_image_info)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+}
+
 func DatasetDestroy(dataset Handle) {
 	C.dl_dataset_destroy((*C.dl_dataset)(dataset))
 }
@@ -312,6 +317,11 @@ func LoaderWaitHandle(loader Handle, out *uintptr, err *Error) int32 {
 
 func LoaderFields(loader Handle, count *int32) *View {
 	return (*View)(unsafe.Pointer(C.dl_loader_fields((*C.dl_loader)(loader), (*C.int32_t)(unsafe.Pointer(count)))))
+}
+
+func LoaderPixelScale(loader Handle, field int32, channel int64, scale, offset *float64, err *Error) int32 {
+	return int32(C.dl_loader_pixel_scale((*C.dl_loader)(loader), C.int32_t(field), C.int64_t(channel),
+		(*C.double)(unsafe.Pointer(scale)), (*C.double)(unsafe.Pointer(offset)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func LoaderPlanCount(loader Handle) int32 {

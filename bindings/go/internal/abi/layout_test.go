@@ -29,6 +29,7 @@ var structs = map[string]reflect.Type{
 	"dl_argument_info":  reflect.TypeFor[ArgumentInfo](),
 	"dl_batch_info":     reflect.TypeFor[BatchInfo](),
 	"dl_stats":          reflect.TypeFor[Stats](),
+	"dl_image_info":     reflect.TypeFor[ImageInfo](),
 	"dl_plan_stage":     reflect.TypeFor[PlanStage](),
 	"dl_bad_sample":     reflect.TypeFor[BadSample](),
 }

@@ -158,6 +158,19 @@ type Stats struct {
 	CopiedBytes      int64
 }
 
+// ImageInfo is dl_image_info.
+type ImageInfo struct {
+	StructSize  uint32
+	Format      int32
+	Width       int64
+	Height      int64
+	Channels    int32
+	Bits        int32
+	Orientation int32
+	Progressive int32
+	Bytes       int64
+}
+
 // PlanStage is dl_plan_stage; its texts lie in the loader.
 type PlanStage struct {
 	StructSize uint32

@@ -42,6 +42,7 @@ const (
 	atDatasetNote
 	atDatasetClassCount
 	atDatasetClassName
+	atDatasetImageInfo
 	atDatasetDestroy
 	atLoaderCreate
 	atLoaderNext
@@ -56,6 +57,7 @@ const (
 	atLoaderInterrupt
 	atLoaderWaitHandle
 	atLoaderFields
+	atLoaderPixelScale
 	atLoaderPlanCount
 	atLoaderPlanAt
 	atLoaderStats
@@ -107,6 +109,7 @@ var symbolNames = [symbolCount]string{
 	atDatasetNote:           "dl_dataset_note",
 	atDatasetClassCount:     "dl_dataset_class_count",
 	atDatasetClassName:      "dl_dataset_class_name",
+	atDatasetImageInfo:      "dl_dataset_image_info",
 	atDatasetDestroy:        "dl_dataset_destroy",
 	atLoaderCreate:          "dl_loader_create",
 	atLoaderNext:            "dl_loader_next",
@@ -121,6 +124,7 @@ var symbolNames = [symbolCount]string{
 	atLoaderInterrupt:       "dl_loader_interrupt",
 	atLoaderWaitHandle:      "dl_loader_wait_handle",
 	atLoaderFields:          "dl_loader_fields",
+	atLoaderPixelScale:      "dl_loader_pixel_scale",
 	atLoaderPlanCount:       "dl_loader_plan_count",
 	atLoaderPlanAt:          "dl_loader_plan_at",
 	atLoaderStats:           "dl_loader_stats",

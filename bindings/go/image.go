@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"unsafe"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// ImageFormat is how an image is encoded.
+type ImageFormat int32
+
+const (
+	JPEG ImageFormat = 1
+	PNG  ImageFormat = 2
+	WebP ImageFormat = 3
+)
+
+// String is "jpeg", "png", "webp".
+func (f ImageFormat) String() string {
+	switch f {
+	case JPEG:
+		return "jpeg"
+	case PNG:
+		return "png"
+	case WebP:
+		return "webp"
+	}
+	return fmt.Sprintf("format %d", int32(f))
+}
+
+// ImageInfo is what the header of an encoded image says.
+type ImageInfo struct {
+	Format        ImageFormat
+	Width, Height int64 // pixels, as stored: before any Exif orientation
+	Channels      int   // as stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK)
+	Bits          int   // of a channel
+	Orientation   int   // Exif, 1 to 8; 1 where there is none
+	Progressive   bool  // or interlaced
+	Bytes         int64 // encoded
+}
+
+// ImageInfo is what the header of a sample's encoded image says; nothing is decoded. Of the field "image", or of the only
+// one with encoded bytes.
+//
+// ErrNoSuchField, ErrUnsupported (no encoded bytes), ErrOutOfRange, ErrCorrupt, ErrTruncated, and what reading the sample
+// may give.
+func (d *Dataset) ImageInfo(index int) (ImageInfo, error) { return d.headerOf(nil, index) }
+
+// ImageInfoOf is ImageInfo of a field by its name.
+func (d *Dataset) ImageInfoOf(field string, index int) (ImageInfo, error) {
+	name, err := cText("field", field)
+	if err != nil {
+		return ImageInfo{}, err
+	}
+	return d.headerOf(name, index)
+}
+
+func (d *Dataset) headerOf(field *byte, index int) (ImageInfo, error) {
+	if !d.handle.enter() {
+		return ImageInfo{}, ErrClosed
+	}
+	defer runtime.KeepAlive(d)
+	defer d.handle.leave()
+	raw := &abi.ImageInfo{StructSize: uint32(unsafe.Sizeof(abi.ImageInfo{}))}
+	err := call(func(e *abi.Error) int32 {
+		return abi.DatasetImageInfo(d.handle.pointer, field, int64(index), raw, e)
+	})
+	if err != nil {
+		return ImageInfo{}, err
+	}
+	return ImageInfo{
+		Format:      ImageFormat(raw.Format),
+		Width:       raw.Width,
+		Height:      raw.Height,
+		Channels:    int(raw.Channels),
+		Bits:        int(raw.Bits),
+		Orientation: int(raw.Orientation),
+		Progressive: raw.Progressive != 0,
+		Bytes:       raw.Bytes,
+	}, nil
+}
+
+// PixelScale is how the pixels of a field are seen again: what is delivered in a channel is pixel * scale + offset, pixels
+// being the stored u8 or u16. Where all channels are alike any channel will do.
+//
+// ErrNoSuchField, ErrInvalidArgument (no such channel), ErrUnsupported (values that are no longer those of pixels).
+func (l *Loader) PixelScale(field string, channel int) (scale, offset float64, err error) {
+	place, names := -1, make([]string, len(l.fields))
+	for at := range l.fields {
+		names[at] = l.fields[at].Name
+		if names[at] == field {
+			place = at
+		}
+	}
+	if place < 0 {
+		return 0, 0, localError(ErrNoSuchField, "no field '%s'; there are %s", field, strings.Join(names, ", "))
+	}
+	found := new([2]float64)
+	err = l.use(func(raw abi.Handle, e *abi.Error) int32 {
+		return abi.LoaderPixelScale(raw, int32(place), int64(channel), &found[0], &found[1], e)
+	})
+	return found[0], found[1], err
+}
