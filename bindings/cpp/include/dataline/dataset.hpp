@@ -166,9 +166,28 @@ class Dataset {
     for (int64_t i = 0; i < count; ++i) names.emplace_back(dl_dataset_class_name(dataset_.get(), i));
     return names;
   }
+  // What the header of a sample's encoded image says; nothing is decoded. Of the field `image`, or of the only one with
+  // encoded bytes. DL_ERR_NO_SUCH_FIELD, DL_ERR_UNSUPPORTED, DL_ERR_CORRUPT, ...: dl_dataset_image_info lists them.
+  Result<dl_image_info> try_image_info(int64_t index) const { return header_of(nullptr, index); }
+  dl_image_info image_info(int64_t index) const { return try_image_info(index).value(); }
+  // The same of a field by its name.
+  Result<dl_image_info> try_image_info(int64_t index, const std::string& field) const {
+    return header_of(field.c_str(), index);
+  }
+  dl_image_info image_info(int64_t index, const std::string& field) const {
+    return try_image_info(index, field).value();
+  }
   dl_dataset* get() const noexcept { return dataset_.get(); }
 
  private:
+  Result<dl_image_info> header_of(const char* field, int64_t index) const {
+    dl_image_info info = {};
+    info.struct_size = sizeof info;
+    const Result<void> done = detail::result_of(
+        [&](dl_error* error) { return dl_dataset_image_info(dataset_.get(), field, index, &info, error); });
+    if (!done) return done.error();
+    return info;
+  }
   static Result<Dataset> from_arrays(const std::vector<Array>& arrays, void (*give_back)(void*),
                                      void* context, const Options& options) {
     std::vector<dl_array> raw;

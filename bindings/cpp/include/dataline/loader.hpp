@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,12 @@ struct Position {
     return a.epoch == b.epoch && a.step == b.step;
   }
   friend bool operator!=(const Position& a, const Position& b) noexcept { return !(a == b); }
+};
+
+// What is delivered is pixel * scale + offset.
+struct PixelScale {
+  double scale = 1;
+  double offset = 0;
 };
 
 // Owns threads, slots and the position; keeps its own reference on the dataset. Its destructor cancels and joins;
@@ -159,6 +166,31 @@ class Loader {
     int32_t count = 0;
     const dl_view* views = dl_loader_fields(loader_.get(), &count);
     return Views(views, count);
+  }
+  // How the pixels of a field (its place in fields()) are seen again: what is delivered in a channel is pixel * scale +
+  // offset, pixels being the stored u8 or u16. DL_ERR_INVALID_ARGUMENT; DL_ERR_UNSUPPORTED: no longer values of pixels.
+  Result<PixelScale> try_pixel_scale(int32_t field, int64_t channel = 0) const {
+    PixelScale found;
+    const Result<void> done = detail::result_of([&](dl_error* error) {
+      return dl_loader_pixel_scale(loader_.get(), field, channel, &found.scale, &found.offset, error);
+    });
+    if (!done) return done.error();
+    return found;
+  }
+  PixelScale pixel_scale(int32_t field, int64_t channel = 0) const {
+    return try_pixel_scale(field, channel).value();
+  }
+  // The same of a field by its name; DL_ERR_NO_SUCH_FIELD.
+  Result<PixelScale> try_pixel_scale(std::string_view field, int64_t channel = 0) const {
+    const Views all = fields();
+    const Result<View> there = all.try_view(field);
+    if (!there) return there.error();
+    int32_t place = 0;
+    while (all[place].name() != field) ++place;
+    return try_pixel_scale(place, channel);
+  }
+  PixelScale pixel_scale(std::string_view field, int64_t channel = 0) const {
+    return try_pixel_scale(field, channel).value();
   }
   // Where each part of a sample's way runs, and what crosses the bus. Its texts borrow from this loader.
   Plan plan() const {
