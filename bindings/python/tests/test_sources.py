@@ -51,10 +51,11 @@ def test_notes_tell_what_is_slow(tmp_path: Path) -> None:
 
 def test_classes_are_the_directories_of_a_folder(tmp_path: Path) -> None:
     for name in (b"owl", b"\xc3\xa9tourneau", b"\xffno-utf-8", b"ant"):
-        os.makedirs(os.path.join(os.fsencode(tmp_path), name))
-        Path(os.path.join(str(tmp_path), os.fsdecode(name), "1.jpg")).write_bytes(b"x")
+        folder = tmp_path / os.fsdecode(name)
+        folder.mkdir()
+        (folder / "1.jpg").write_bytes(b"x")
     dataset = dataline.open(f"folder:{tmp_path}")
-    assert dataset.classes == tuple(sorted(os.listdir(tmp_path)))
+    assert dataset.classes == tuple(sorted(folder.name for folder in tmp_path.iterdir()))
     assert dataset.subset([1]).classes == dataset.classes
     assert numbers(3).classes == ()
 

@@ -230,6 +230,27 @@ static PyObject* dataset_classes(Dataset* self, PyObject* none) {
   return names;
 }
 
+/* _image_info(index, field or None): a header read without the interpreter's lock, for a reader may want it. */
+static PyObject* dataset_image_info(Dataset* self, PyObject* arguments) {
+  long long index;
+  const char* field;
+  if (!PyArg_ParseTuple(arguments, "Lz:_image_info", &index, &field) || !dataset_enter(self)) return NULL;
+  dl_image_info info = {.struct_size = sizeof info};
+  dl_status status;
+  NEW_ERROR(error);
+  Py_BEGIN_ALLOW_THREADS status = dl_dataset_image_info(self->handle, field, index, &info, &error);
+  Py_END_ALLOW_THREADS dataset_leave(self);
+  mailbox_empty();
+  if (!check(status, &error)) return NULL;
+  const char* format = info.format == DL_IMAGE_JPEG   ? "jpeg"
+                       : info.format == DL_IMAGE_PNG  ? "png"
+                       : info.format == DL_IMAGE_WEBP ? "webp"
+                                                      : "unknown";
+  return Py_BuildValue("sLLiiiNL", format, (long long)info.width, (long long)info.height, (int)info.channels,
+                       (int)info.bits, (int)info.orientation, PyBool_FromLong(info.progressive),
+                       (long long)info.bytes);
+}
+
 /* (format, uri, notes) */
 static PyObject* dataset_about(Dataset* self, PyObject* none) {
   (void)none;
@@ -270,6 +291,8 @@ static PyMethodDef dataset_methods[] = {
     {"_subset", (PyCFunction)dataset_subset, METH_VARARGS, "_subset($self, dataset, indices, /)\n--\n\n"},
     {"_fields", (PyCFunction)dataset_fields, METH_NOARGS, "_fields($self, /)\n--\n\n"},
     {"_classes", (PyCFunction)dataset_classes, METH_NOARGS, "_classes($self, /)\n--\n\n"},
+    {"_image_info", (PyCFunction)dataset_image_info, METH_VARARGS,
+     "_image_info($self, index, field, /)\n--\n\n"},
     {"_about", (PyCFunction)dataset_about, METH_NOARGS, "_about($self, /)\n--\n\n"},
     {"close", (PyCFunction)dataset_close, METH_NOARGS,
      "close($self, /)\n--\n\nGives up this object's part; loaders and composed datasets keep theirs. Twice "

@@ -230,6 +230,8 @@ static PyMethodDef loader_methods[] = {
     {"_set_indices", (PyCFunction)loader_set_indices, METH_VARARGS, "_set_indices($self, loan, /)\n--\n\n"},
     {"_fields", (PyCFunction)loader_fields, METH_NOARGS, "_fields($self, /)\n--\n\n"},
     {"_stats", (PyCFunction)loader_stats, METH_NOARGS, "_stats($self, /)\n--\n\n"},
+    {"_pixel_scale", (PyCFunction)loader_pixel_scale, METH_VARARGS,
+     "_pixel_scale($self, field, channel, /)\n--\n\n"},
     {"_plan", (PyCFunction)loader_plan, METH_NOARGS, "_plan($self, /)\n--\n\n"},
     {"_bad_samples", (PyCFunction)loader_bad_samples, METH_NOARGS, "_bad_samples($self, /)\n--\n\n"},
     {"save_state", (PyCFunction)loader_save_state, METH_NOARGS,

@@ -18,6 +18,7 @@ PyObject* loader_save_state(Loader* self, PyObject* none);
 PyObject* loader_fileno(Loader* self, PyObject* none);
 PyObject* loader_fields(Loader* self, PyObject* none);
 PyObject* loader_stats(Loader* self, PyObject* none);
+PyObject* loader_pixel_scale(Loader* self, PyObject* arguments);
 PyObject* loader_plan(Loader* self, PyObject* none);
 PyObject* loader_bad_samples(Loader* self, PyObject* none);
 

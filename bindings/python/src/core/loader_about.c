@@ -44,6 +44,15 @@ PyObject* loader_stats(Loader* self, PyObject* none) {
                        s.ready_batches, s.pinned_bytes, s.threads_abandoned, s.device_bytes, s.copied_bytes);
 }
 
+PyObject* loader_pixel_scale(Loader* self, PyObject* arguments) {
+  int field;
+  long long channel;
+  if (!PyArg_ParseTuple(arguments, "iL:_pixel_scale", &field, &channel)) return NULL;
+  double scale = 0, offset = 0;
+  CALL(self, dl_loader_pixel_scale(self->handle, field, channel, &scale, &offset, &error));
+  return Py_BuildValue("dd", scale, offset);
+}
+
 static PyObject* stage_at(Loader* self, int32_t index) {
   dl_plan_stage stage = {.struct_size = sizeof stage};
   CALL(self, dl_loader_plan_at(self->handle, index, &stage, &error));

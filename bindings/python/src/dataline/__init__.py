@@ -44,7 +44,7 @@ from .errors import (
 )
 from .loader import Loader
 from .ragged import Ragged
-from .schema import BadSample, BatchInfo, Field, PlanStage, Position, Stats
+from .schema import BadSample, BatchInfo, Field, ImageInfo, PixelScale, PlanStage, Position, Stats
 from .tables import OptionInfo, TransformArgument, TransformInfo, build_info, option_table, transform_table
 
 __all__ = [
@@ -62,6 +62,7 @@ __all__ = [
     "Error",
     "Field",
     "ForkedError",
+    "ImageInfo",
     "InternalError",
     "Interrupted",
     "Loader",
@@ -71,6 +72,7 @@ __all__ = [
     "NoSuchFieldError",
     "NotFoundError",
     "OptionInfo",
+    "PixelScale",
     "PlanStage",
     "Position",
     "Ragged",

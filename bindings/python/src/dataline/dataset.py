@@ -14,7 +14,7 @@ from ._borrow import borrow, row
 from ._options import Log, OptionValue, build
 from ._reader import Reader, Source
 from .ragged import Ragged
-from .schema import Field
+from .schema import Field, ImageInfo
 
 __all__ = ["Dataset", "concat", "escape", "from_arrays", "from_reader", "open", "zip"]
 
@@ -53,6 +53,15 @@ class Dataset(_core.Dataset):
         """Names of the classes that labels number, from 0; ``()`` where the dataset names none. Decoded as ``os.fsdecode``
         decodes names of directories."""
         return self._classes()
+
+    def image_info(self, index: int, field: Optional[str] = None) -> ImageInfo:
+        """What the header of a sample's encoded image says; nothing is decoded. ``field`` None: ``image``, or the only field
+        with encoded bytes.
+
+        Raises NoSuchFieldError, UnsupportedError (no encoded bytes), DataError: an index out of range, no image, a header
+        that is cut or contradicts itself; and what reading the sample may raise.
+        """
+        return ImageInfo(*self._image_info(index, field))
 
     @property
     def reader_errors(self) -> dict[int, BaseException]:

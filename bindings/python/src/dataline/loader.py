@@ -13,7 +13,8 @@ from . import _core
 from ._borrow import row
 from ._options import Log, OptionValue, build
 from .dataset import Dataset, open
-from .schema import BadSample, Field, PlanStage, Position, Stats
+from .errors import NoSuchFieldError
+from .schema import BadSample, Field, PixelScale, PlanStage, Position, Stats
 from .tables import options_help
 
 __all__ = ["Loader"]
@@ -102,6 +103,17 @@ class Loader(_core.Loader):
     def stats(self) -> Stats:
         """Counters since it was made."""
         return Stats(*self._stats())
+
+    def pixel_scale(self, field: str, channel: int = 0) -> PixelScale:
+        """How the pixels of a field are seen again: what is delivered in a channel is ``pixel * scale + offset``, pixels
+        being the stored u8 or u16. Where all channels are alike any channel will do.
+
+        Raises NoSuchFieldError, CallError (no such channel), UnsupportedError (values that are no longer those of pixels).
+        """
+        names = tuple(one.name for one in self.fields)
+        if field not in names:
+            raise NoSuchFieldError(f"no field {field!r}; there are {names!r}", -6, "DL_ERR_NO_SUCH_FIELD")
+        return PixelScale(*self._pixel_scale(names.index(field), channel))
 
     def plan(self) -> tuple[PlanStage, ...]:
         """Where each part of a sample's way runs, in order, field by field."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Optional
 
-__all__ = ["BadSample", "BatchInfo", "Field", "PlanStage", "Position", "Stats"]
+__all__ = ["BadSample", "BatchInfo", "Field", "ImageInfo", "PixelScale", "PlanStage", "Position", "Stats"]
 
 
 class Field(NamedTuple):
@@ -98,6 +98,33 @@ class Stats(NamedTuple):
     """Device memory the loader holds now."""
     copied_bytes: int
     """Sent over the bus to the device."""
+
+
+class ImageInfo(NamedTuple):
+    """What the header of an encoded image says."""
+
+    format: str
+    """``"jpeg"``, ``"png"``, ``"webp"``; ``"unknown"``: from a later library."""
+    width: int
+    """Pixels, as stored: before any Exif orientation."""
+    height: int
+    channels: int
+    """As stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK)."""
+    bits: int
+    """Of a channel."""
+    orientation: int
+    """Exif, 1 to 8; 1 where there is none."""
+    progressive: bool
+    """Or interlaced."""
+    nbytes: int
+    """Encoded."""
+
+
+class PixelScale(NamedTuple):
+    """What is delivered is ``pixel * scale + offset``."""
+
+    scale: float
+    offset: float
 
 
 class PlanStage(NamedTuple):
