@@ -179,8 +179,7 @@ typedef struct dl_cancel_token dl_cancel_token; /* ends opens and waits from ano
 #define DL_MEMORY_ARENA 2 /* the batch slots, 2 MiB aligned, page-locked for a device; one block a loader */
 #define DL_MEMORY_DATA 3  /* datasets held in memory, 2 MiB aligned */
 #define DL_MEMORY_OVERFLOW 4 /* a batch beyond max_leases */
-#define DL_MEMORY_FRAMES \
-  5 /* images being decoded, 2 MiB aligned; a block a worker, touched as far as images need it */
+#define DL_MEMORY_FRAMES 5   /* images being decoded, 2 MiB aligned; a block a worker, touched as needed */
 
 /* Memory for the datasets and loaders created with it: slots, tables, data, copies; small descriptions (handles, names,
  * schemas) come from the C++ run-time's operator new. Called from any thread. `allocate` returns NULL when it
