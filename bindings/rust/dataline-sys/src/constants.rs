@@ -93,6 +93,8 @@ constants! {
     DL_MEMORY_DATA: i32 = 3;
     /// A batch beyond max_leases
     DL_MEMORY_OVERFLOW: i32 = 4;
+    /// Images being decoded, 2 MiB aligned; a block a worker
+    DL_MEMORY_FRAMES: i32 = 5;
     /// Opening a large set goes on
     DL_LOG_PROGRESS: i32 = 0;
     DL_LOG_INFO: i32 = 1;
@@ -128,6 +130,9 @@ constants! {
     DL_DTYPE_C64: i32 = 14;
     /// Two f64
     DL_DTYPE_C128: i32 = 15;
+    DL_IMAGE_JPEG: i32 = 1;
+    DL_IMAGE_PNG: i32 = 2;
+    DL_IMAGE_WEBP: i32 = 3;
     DL_KIND_DENSE: i32 = 0;
     DL_KIND_RAGGED: i32 = 1;
     DL_VIEW_READ_ONLY: u64 = 1;

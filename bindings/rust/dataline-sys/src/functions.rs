@@ -8,7 +8,9 @@ use crate::{
 use crate::{
     dl_argument_info, dl_array, dl_bad_sample, dl_batch, dl_batch_info, dl_cancel_token, dl_dataset, dl_error,
 };
-use crate::{dl_plan_stage, dl_transform_info, dl_view, DLManagedTensor, DLManagedTensorVersioned};
+use crate::{
+    dl_image_info, dl_plan_stage, dl_transform_info, dl_view, DLManagedTensor, DLManagedTensorVersioned,
+};
 use std::os::raw::{c_char, c_void};
 
 macro_rules! functions {
@@ -102,6 +104,9 @@ functions! {
     fn dl_dataset_note(dataset: *const dl_dataset, index: i32) -> *const c_char;
     fn dl_dataset_class_count(dataset: *const dl_dataset) -> i64;
     fn dl_dataset_class_name(dataset: *const dl_dataset, index: i64) -> *const c_char;
+    fn dl_dataset_image_info(
+        dataset: *const dl_dataset, field: *const c_char, index: i64, out: *mut dl_image_info, error: *mut dl_error,
+    ) -> dl_status;
     fn dl_dataset_destroy(dataset: *mut dl_dataset);
     fn dl_loader_create(
         dataset: *mut dl_dataset, options: *const dl_options, out: *mut *mut dl_loader, error: *mut dl_error,
@@ -127,6 +132,10 @@ functions! {
     fn dl_loader_interrupt(loader: *mut dl_loader);
     fn dl_loader_wait_handle(loader: *mut dl_loader, out: *mut isize, error: *mut dl_error) -> dl_status;
     fn dl_loader_fields(loader: *const dl_loader, count: *mut i32) -> *const dl_view;
+    fn dl_loader_pixel_scale(
+        loader: *const dl_loader, field: i32, channel: i64, scale: *mut f64, offset: *mut f64,
+        error: *mut dl_error,
+    ) -> dl_status;
     fn dl_loader_plan_count(loader: *const dl_loader) -> i32;
     fn dl_loader_plan_at(
         loader: *const dl_loader, index: i32, out: *mut dl_plan_stage, error: *mut dl_error,

@@ -283,6 +283,26 @@ structs! {
         copied_bytes: i64,
     }
 
+    /// What an encoded image says of itself.
+    struct dl_image_info {
+        struct_size: u32,
+        /// DL_IMAGE_*
+        format: i32,
+        /// Pixels, as stored: before any Exif orientation
+        width: i64,
+        height: i64,
+        /// As stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK)
+        channels: i32,
+        /// Of a channel
+        bits: i32,
+        /// Exif, 1 to 8; 1 where there is none
+        orientation: i32,
+        /// Or interlaced
+        progressive: i32,
+        /// Encoded
+        bytes: i64,
+    }
+
     /// A part of a sample's way and where it runs.
     struct dl_plan_stage {
         struct_size: u32,

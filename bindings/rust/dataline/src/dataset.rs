@@ -2,13 +2,13 @@
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::lend::lend;
-use crate::{ffi, field, Array, Field, Options, Result};
+use crate::{ffi, field, Array, Field, ImageInfo, Options, Result};
 #[cfg(doc)]
 use crate::{Code, Error};
 use dataline_sys as sys;
 use std::fmt;
 use std::marker::PhantomData;
-use std::os::raw::c_void;
+use std::os::raw::{c_char, c_void};
 use std::ptr;
 
 /// Samples by index; immutable. `'a` is what it borrows: `'static`, but for [`with_borrowed`](crate::with_borrowed).
@@ -192,6 +192,35 @@ impl<'a> Dataset<'a> {
             let count = sys::dl_dataset_class_count(self.handle);
             (0..count).map(|index| ffi::text_of(sys::dl_dataset_class_name(self.handle, index))).collect()
         }
+    }
+
+    /// What the header of sample `index`'s encoded image says; nothing is decoded. Of the field `image`, or of the only one
+    /// with encoded bytes.
+    ///
+    /// # Errors
+    /// [`Code::NoSuchField`], [`Code::Unsupported`] (no encoded bytes), [`Code::OutOfRange`], [`Code::Corrupt`],
+    /// [`Code::Truncated`], and what reading the sample may give.
+    pub fn image_info(&self, index: usize) -> Result<ImageInfo> {
+        self.header_of(ptr::null(), index)
+    }
+
+    /// As [`Dataset::image_info`], of a field by its name.
+    ///
+    /// # Errors
+    /// As [`Dataset::image_info`].
+    pub fn image_info_of(&self, field: &str, index: usize) -> Result<ImageInfo> {
+        self.header_of(ffi::c_text("field", field)?.as_ptr(), index)
+    }
+
+    fn header_of(&self, field: *const c_char, index: usize) -> Result<ImageInfo> {
+        let index = ffi::length(index)?;
+        let size = ffi::size::<sys::dl_image_info>();
+        let mut info = sys::dl_image_info { struct_size: size, ..Default::default() };
+        // SAFETY: a live handle and a text or NULL; `info` says its size.
+        ffi::hard(|error| unsafe {
+            sys::dl_dataset_image_info(self.handle, field, index, &mut info, error)
+        })?;
+        Ok(ImageInfo::from(&info))
     }
 
     pub(crate) fn raw(&self) -> *mut sys::dl_dataset {

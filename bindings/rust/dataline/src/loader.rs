@@ -4,7 +4,7 @@
 use crate::cancel::Shared;
 use crate::lend::lend;
 use crate::{ffi, field, BadSample, Batch, CancelHandle, Dataset, Device, Epoch, Field, Options, PlanStage};
-use crate::{Result, Stats};
+use crate::{Code, Error, PixelScale, Result, Stats};
 use dataline_sys as sys;
 use std::fmt;
 use std::marker::PhantomData;
@@ -208,6 +208,27 @@ impl<'a> Loader<'a> {
             ffi::slice(first, usize::try_from(count).unwrap_or(0))
         };
         views.first().map_or(Device::Cpu, |view| Device::of(view.device_type, view.device_index))
+    }
+
+    /// How the pixels of a field are seen again: what is delivered in a channel is `pixel * scale + offset`, pixels being
+    /// the stored u8 or u16. Where all channels are alike any channel will do.
+    ///
+    /// # Errors
+    /// [`Code::NoSuchField`], [`Code::InvalidArgument`] for a channel that is not there, [`Code::Unsupported`] for values
+    /// that are no longer those of pixels.
+    pub fn pixel_scale(&self, field: &str, channel: usize) -> Result<PixelScale> {
+        let names: Vec<String> = self.fields().into_iter().map(|one| one.name).collect();
+        let place = names.iter().position(|name| name == field).ok_or_else(|| {
+            Error::new(Code::NoSuchField, format!("no field '{field}'; there are {}", names.join(", ")))
+        })?;
+        let (place, channel) = (ffi::count("fields", place)?, ffi::length(channel)?);
+        let mut found = PixelScale { scale: 1.0, offset: 0.0 };
+        let (scale, offset) = (&mut found.scale, &mut found.offset);
+        // SAFETY: a live handle.
+        ffi::hard(|error| unsafe {
+            sys::dl_loader_pixel_scale(self.handle, place, channel, scale, offset, error)
+        })?;
+        Ok(found)
     }
 
     /// Where each part of a sample's way runs, in order, field by field: what the host does, what crosses the bus, what

@@ -22,6 +22,8 @@ pub enum MemoryKind {
     Data,
     /// A batch beyond `max_leases`.
     Overflow,
+    /// Images being decoded, 2 MiB aligned: a block a worker, touched as far as images need it.
+    Frames,
     /// A number this release of the crate does not know.
     Other(i32),
 }
@@ -34,6 +36,7 @@ impl MemoryKind {
             sys::DL_MEMORY_ARENA => MemoryKind::Arena,
             sys::DL_MEMORY_DATA => MemoryKind::Data,
             sys::DL_MEMORY_OVERFLOW => MemoryKind::Overflow,
+            sys::DL_MEMORY_FRAMES => MemoryKind::Frames,
             other => MemoryKind::Other(other),
         }
     }

@@ -19,7 +19,7 @@ fn handles_and_values_are_send_sync_and_debug() {
     kept::<CancelHandle>();
     kept::<CancelToken>();
     kept::<Error>();
-    kept::<(Failure, Code, DType, Kind, Device, MemoryKind, Field, F16, Bf16)>();
+    kept::<(Failure, Code, DType, Kind, Device, MemoryKind, Field, F16, Bf16, ImageInfo, PixelScale)>();
     kept::<(Value, LogLevel, BatchInfo, Position, BadSample, Stats, Next)>();
     kept::<(OptionInfo, OptionScope, OptionType, TransformInfo, ArgumentInfo)>();
     shared::<Epoch<'_>>();

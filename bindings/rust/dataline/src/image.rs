@@ -1,0 +1,69 @@
+//! What encoded images say of themselves, and how values become pixels again.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use dataline_sys as sys;
+
+/// How an image is encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ImageFormat {
+    /// JPEG.
+    Jpeg,
+    /// PNG.
+    Png,
+    /// WebP.
+    Webp,
+    /// A number this release of the crate does not know.
+    Other(i32),
+}
+
+/// The header of an encoded image: [`Dataset::image_info`](crate::Dataset::image_info).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ImageInfo {
+    /// How it is encoded.
+    pub format: ImageFormat,
+    /// Pixels, as stored: before any Exif orientation.
+    pub width: i64,
+    /// Pixels, as stored.
+    pub height: i64,
+    /// As stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK).
+    pub channels: i32,
+    /// Bits of a channel.
+    pub bits: i32,
+    /// Exif orientation, 1 to 8; 1 where there is none.
+    pub orientation: i32,
+    /// Progressive or interlaced.
+    pub progressive: bool,
+    /// Encoded bytes.
+    pub bytes: i64,
+}
+
+impl ImageInfo {
+    pub(crate) fn from(info: &sys::dl_image_info) -> ImageInfo {
+        ImageInfo {
+            format: match info.format {
+                sys::DL_IMAGE_JPEG => ImageFormat::Jpeg,
+                sys::DL_IMAGE_PNG => ImageFormat::Png,
+                sys::DL_IMAGE_WEBP => ImageFormat::Webp,
+                other => ImageFormat::Other(other),
+            },
+            width: info.width,
+            height: info.height,
+            channels: info.channels,
+            bits: info.bits,
+            orientation: info.orientation,
+            progressive: info.progressive != 0,
+            bytes: info.bytes,
+        }
+    }
+}
+
+/// What is delivered is `pixel * scale + offset`: [`Loader::pixel_scale`](crate::Loader::pixel_scale).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PixelScale {
+    /// Of one step of a stored pixel.
+    pub scale: f64,
+    /// Of a pixel of 0.
+    pub offset: f64,
+}
