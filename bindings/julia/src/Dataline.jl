@@ -42,6 +42,7 @@ include("readers.jl")
 include("loaders.jl")
 include("epochs.jl")
 include("devices.jl")
+include("images.jl")
 
 function __init__()
     load_library()

@@ -19,7 +19,8 @@ count) and `cancel_token`. `Dataset(f, ...)`, as a `do` block has it, closes it 
   samples differ in length: a vector of vectors or of strings, or [`Packed`](@ref). A single array is field `data`, a tuple's
   are `data1`, `data2`. `axes = (image = "WHC",)` names a sample's dims for transforms that go by them.
 
-`length(dataset)`, [`fields`](@ref), [`notes`](@ref), [`classes`](@ref), [`subset`](@ref), [`concat`](@ref), [`zipped`](@ref), `close`.
+`length(dataset)`, [`fields`](@ref), [`notes`](@ref), [`classes`](@ref), [`image_info`](@ref), [`subset`](@ref),
+[`concat`](@ref), [`zipped`](@ref), `close`.
 
 Any thread. Loaders and composed datasets keep what they need of it. In a forked child it goes on working.
 """

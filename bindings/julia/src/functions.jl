@@ -45,6 +45,7 @@ const Handle = Ptr{Cvoid}
 @declare dl_dataset_note(dataset::Handle, index::Int32)::Ptr{UInt8}
 @declare dl_dataset_class_count(dataset::Handle)::Int64
 @declare dl_dataset_class_name(dataset::Handle, index::Int64)::Ptr{UInt8}
+@declare dl_dataset_image_info(dataset::Handle, field::Ptr{UInt8}, index::Int64, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32
 @declare dl_dataset_destroy(dataset::Handle)::Cvoid
 
 @declare dl_loader_create(dataset::Handle, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32
@@ -60,6 +61,7 @@ const Handle = Ptr{Cvoid}
 @declare dl_loader_interrupt(loader::Handle)::Cvoid
 @declare dl_loader_wait_handle(loader::Handle, out::Ref{Int}, error::Ptr{UInt8})::Int32
 @declare dl_loader_fields(loader::Handle, count::Ref{Int32})::Ptr{CView}
+@declare dl_loader_pixel_scale(loader::Handle, field::Int32, channel::Int64, scale::Ref{Float64}, offset::Ref{Float64}, error::Ptr{UInt8})::Int32
 @declare dl_loader_plan_count(loader::Handle)::Int32
 @declare dl_loader_plan_at(loader::Handle, index::Int32, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32
 @declare dl_loader_stats(loader::Handle, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32

@@ -121,6 +121,18 @@ struct CStats
     copied_bytes::Int64
 end
 
+struct CImageInfo
+    struct_size::UInt32
+    format::Int32
+    width::Int64
+    height::Int64
+    channels::Int32
+    bits::Int32
+    orientation::Int32
+    progressive::Int32
+    bytes::Int64
+end
+
 struct CPlanStage
     struct_size::UInt32
     device_type::Int32

@@ -8,8 +8,8 @@ const COMPILER = something(Sys.which("cc"), Sys.which("gcc"), Sys.which("clang")
 # CView => dl_view
 c_name(T) = "dl" * replace(string(nameof(T))[2:end], r"[A-Z]" => letter -> "_" * lowercase(letter))
 const STRUCTS = [Dataline.CError, Dataline.COptionInfo, Dataline.CTransformInfo, Dataline.CArgumentInfo, Dataline.CView,
-    Dataline.CArray, Dataline.CReaderCell, Dataline.CReader, Dataline.CStats, Dataline.CPlanStage,
-    Dataline.CBadSample, Dataline.CBatchInfo]
+    Dataline.CArray, Dataline.CReaderCell, Dataline.CReader, Dataline.CStats, Dataline.CImageInfo,
+    Dataline.CPlanStage, Dataline.CBadSample, Dataline.CBatchInfo]
 
 function c_program(names)
     lines = ["#include <dataline.h>", "#include <stdio.h>", "int main(void) {"]

@@ -10,7 +10,7 @@ using Test
 include("support.jl")
 
 const FILES = ["header", "views", "batches", "epochs", "waits", "sources", "loans", "readers", "errors", "options", "states",
-    "dtypes", "devices", "processes", "quality"]
+    "dtypes", "devices", "images", "processes", "quality"]
 
 @testset "Dataline" begin
     for file in (isempty(ARGS) ? FILES : ARGS)
