@@ -2,6 +2,7 @@
 #include "core/transform/color/levels.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/transform/color/pixel_math.h"
 
@@ -34,10 +35,11 @@ std::array<Range, 3> ranges_of(const Frame& frame) {
   const int64_t count = frame.bytes();
   int64_t i = 0;
   for (; i + kBlock <= count; i += kBlock) {
+    std::array<uint8_t, kBlock> block;  // a copy: gcc would look for overlaps otherwise, and not use vectors
+    std::memcpy(block.data(), bytes + i, kBlock);
     for (size_t k = 0; k < kBlock; ++k) {
-      const uint8_t byte = bytes[i + static_cast<int64_t>(k)];
-      least[k] = least[k] < byte ? least[k] : byte;
-      most[k] = most[k] > byte ? most[k] : byte;
+      least[k] = std::min(least[k], block[k]);
+      most[k] = std::max(most[k], block[k]);
     }
   }
   for (size_t k = 0; i < count; ++i, ++k) {
