@@ -23,7 +23,7 @@ Field image_field() {
 TEST(WarpOperators, KeepTheSizeUnlessTheyExpand) {
   const Field field = image_field();
   for (const char* text :
-       {"rotate(30)", "rotate([-10, 10], bilinear, fill=[1, 2, 3])", "affine(0)",
+       {"rotate(30)", "rotate([-10, 10], filter=bilinear, fill=[1, 2, 3])", "affine(0)",
         "affine(degrees=[5, 9], translate=[0.1, 1], scale=[0.5, 2], shear=[-5, 5, 0, 3], filter=bilinear, "
         "fill=7)",
         "perspective", "perspective(0.3, p=1, filter=nearest)", "rotate(45, expand=true), resize([8, 6])"}) {
