@@ -10,6 +10,7 @@ import signal
 import threading
 import time
 import weakref
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -128,6 +129,15 @@ def test_a_token_ends_opening_and_waiting_for_good(tmp_path: Path) -> None:
         dataline.CancelToken(1)  # type: ignore[call-arg]
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Ctrl-C raises, also where the tests were started with it ignored: in the background of a script."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("workers", [0, 1])
 def test_ctrl_c_ends_a_wait_soon_and_the_loader_goes_on(workers: int) -> None:
     source, loader = gated(num_workers=workers)
