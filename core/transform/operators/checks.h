@@ -10,9 +10,8 @@
 namespace dataline {
 
 Status want_dense(const Arguments& arguments, const Plan& plan);
-Status want_decoded(const Arguments& arguments, const Plan& plan);  // no encoded bytes
-Status want_real(const Arguments& arguments, const Plan& plan);     // not complex
-Status want_decoded(const Arguments& arguments, const Plan& plan);  // not ragged bytes, as encoded images are
+Status want_decoded(const Arguments& arguments, const Plan& plan);            // no encoded bytes
+Status want_real(const Arguments& arguments, const Plan& plan);               // not complex
 Result<ImageShape> want_image(const Arguments& arguments, const Plan& plan);  // of one size
 // A frame of u8 with 1, 3 or 4 channels, or what can become one: what Plan::add_view() and add_stage() take.
 Result<FrameShape> want_frame(const Arguments& arguments, const Plan& plan);

@@ -113,8 +113,9 @@ Status rows_first(Job& job, Room& room) {
   std::byte* out[kMostBlock];
   lay_out(middle, pitch, block, lines);
   lay_out(finished, out_pitch, block, out);
-  job.turn.lines = lines;
-  job.turn.out = out;
+  ColumnsJob turn = job.turn;
+  turn.lines = lines;
+  turn.out = out;
   for (int64_t first = 0; first < job.view.out_height; first += block) {
     const int64_t count = std::min(block, job.view.out_height - first);
     for (int64_t i = 0; i < count; ++i) {
@@ -131,7 +132,7 @@ Status rows_first(Job& job, Room& room) {
       job.kernels.rows_from_bytes(rows);
     }
     for (int64_t i = count; i < block; ++i) lines[i] = lines[count - 1];  // the last block: what nobody reads
-    job.kernels.columns_to_bytes(job.turn);
+    job.kernels.columns_to_bytes(turn);
     for (int64_t i = 0; i < count; ++i) finish_line(job, first + i, out[i]);
   }
   return Status::ok();
@@ -160,9 +161,10 @@ Status blend_columns(Job& job, const Ring& ring, int64_t first, int64_t count, i
     out[i] = i < count ? reinterpret_cast<std::byte*>(ring.line(first + i)) : spare;
     if (i < count) job.kernels.widen(source[i], job.touched.columns.count * job.channels, widened[i]);
   }
-  job.turn.lines = lines;
-  job.turn.out = out;
-  job.kernels.columns_to_words(job.turn);
+  ColumnsJob turn = job.turn;
+  turn.lines = lines;
+  turn.out = out;
+  job.kernels.columns_to_words(turn);
   return Status::ok();
 }
 

@@ -135,13 +135,15 @@ AffineDrawn draw_affine(const AffineRanges& ranges, const Draws& draws, int64_t 
 // RandomPerspective.make_params: torch.randint(0, int(distortion * half) + 1) from the near side, and
 // torch.randint(side - int(distortion * half) - 1, side) from the far one.
 Corners4 draw_corners(double distortion, const Draws& draws, int64_t height, int64_t width) {
+  const auto most_of = [distortion](int64_t side) {
+    const int64_t half = side / 2;
+    return static_cast<int64_t>(distortion * static_cast<double>(half));
+  };
   const auto near_side = [&](int64_t number, int64_t side) {
-    const auto most = static_cast<int64_t>(distortion * static_cast<double>(side / 2));
-    return static_cast<double>(draws.below(number, most + 1));
+    return static_cast<double>(draws.below(number, most_of(side) + 1));
   };
   const auto far_side = [&](int64_t number, int64_t side) {
-    const auto most = static_cast<int64_t>(distortion * static_cast<double>(side / 2));
-    return static_cast<double>(side - most - 1 + draws.below(number, most + 1));
+    return static_cast<double>(side - most_of(side) - 1 + draws.below(number, most_of(side) + 1));
   };
   return {{{near_side(1, width), near_side(2, height)},
            {far_side(3, width), near_side(4, height)},

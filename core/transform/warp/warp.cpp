@@ -13,11 +13,11 @@ constexpr int32_t kPart = 1 << kPartBits;
 
 // What the loops need, in pixels from the corner of the source and of the result.
 struct Job {
-  Job(const WarpPlan& plan_, const Frame& from)
-      : plan(plan_),
+  Job(const WarpPlan& of, const Frame& from)
+      : plan(of),
         source(from),
-        half_x(0.5 * static_cast<double>(plan_.out_width) - 0.5),
-        half_y(0.5 * static_cast<double>(plan_.out_height) - 0.5),
+        half_x(0.5 * static_cast<double>(of.out_width) - 0.5),
+        half_y(0.5 * static_cast<double>(of.out_height) - 0.5),
         middle_x(0.5 * static_cast<double>(from.width) - 0.5),
         middle_y(0.5 * static_cast<double>(from.height) - 0.5) {}
 
