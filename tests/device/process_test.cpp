@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "tests/device/device_support.h"
+#include "tests/support/quiet_fork.h"
 
 namespace dataline {
 namespace {
@@ -55,7 +56,7 @@ TEST_F(Process, AChildCallsNoFunctionOfTheDriver) {
   Consumer consumer;
   ASSERT_TRUE(loader.slots[0]->send(loader.host.slot(0), whole(kBytes), {}).is_ok());
   ASSERT_TRUE(loader.slots[0]->wait(consumer.stream()).is_ok());
-  const pid_t child = fork();
+  const pid_t child = quiet_fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     int fault = in_child(*loader.device, loader.slots, loader.host, consumer.stream());
@@ -74,7 +75,7 @@ TEST_F(Process, AChildCallsNoFunctionOfTheDriver) {
 
 TEST_F(Process, AChildThatOpensADeviceItselfIsOnItsOwn) {
   Loader loader;
-  const pid_t child = fork();
+  const pid_t child = quiet_fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     // The driver does not survive a fork; opening says so instead of hanging.

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "tests/support/job.h"
+#include "tests/support/quiet_fork.h"
 
 namespace dataline::testing {
 namespace {
@@ -170,7 +171,7 @@ TEST(Stop, AForkedChildIsToldAndTheParentGoesOn) {
   for (const char* workers : {"0", "2"}) {
     Loader loader = make_loader(dataset, {{"batch_size", "10"}, {"num_workers", workers}});
     Delivered held = next(loader);
-    const pid_t child = fork();
+    const pid_t child = quiet_fork();
     if (child == 0) {
       Error error;
       dl_batch* batch = nullptr;
