@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "tests/device/device_support.h"
-#include "tests/support/quiet_fork.h"
+#include "tests/support/in_child.h"
 
 namespace dataline {
 namespace {
@@ -56,7 +56,7 @@ TEST_F(Process, AChildCallsNoFunctionOfTheDriver) {
   Consumer consumer;
   ASSERT_TRUE(loader.slots[0]->send(loader.host.slot(0), whole(kBytes), {}).is_ok());
   ASSERT_TRUE(loader.slots[0]->wait(consumer.stream()).is_ok());
-  const pid_t child = quiet_fork();
+  const pid_t child = fork_at_any_moment();
   ASSERT_GE(child, 0);
   if (child == 0) {
     int fault = in_child(*loader.device, loader.slots, loader.host, consumer.stream());
@@ -75,7 +75,7 @@ TEST_F(Process, AChildCallsNoFunctionOfTheDriver) {
 
 TEST_F(Process, AChildThatOpensADeviceItselfIsOnItsOwn) {
   Loader loader;
-  const pid_t child = quiet_fork();
+  const pid_t child = fork_at_any_moment();
   ASSERT_GE(child, 0);
   if (child == 0) {
     // The driver does not survive a fork; opening says so instead of hanging.

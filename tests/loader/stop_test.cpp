@@ -10,8 +10,8 @@
 #include <mutex>
 #include <thread>
 
+#include "tests/support/in_child.h"
 #include "tests/support/job.h"
-#include "tests/support/quiet_fork.h"
 
 namespace dataline::testing {
 namespace {
@@ -171,7 +171,7 @@ TEST(Stop, AForkedChildIsToldAndTheParentGoesOn) {
   for (const char* workers : {"0", "2"}) {
     Loader loader = make_loader(dataset, {{"batch_size", "10"}, {"num_workers", workers}});
     Delivered held = next(loader);
-    const pid_t child = quiet_fork();
+    const pid_t child = fork_at_any_moment();
     if (child == 0) {
       Error error;
       dl_batch* batch = nullptr;

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <string>
 #include <string_view>
+
+#include "tests/support/in_child.h"
 
 namespace dataline {
 
@@ -53,15 +53,6 @@ class TempDir {
 inline std::string read_whole(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-// Runs `body` in a forked child; its return value, or 128 + the signal that ended it.
-inline int in_child(const std::function<int()>& body) {
-  pid_t child = ::fork();
-  if (child == 0) ::_exit(body());
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 // Bytes that differ from their neighbours and between files of different seeds.

@@ -3,11 +3,8 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstring>
-#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -15,6 +12,7 @@
 #include "core/memory/mapped_file.h"
 #include "core/source/source.h"
 #include "tests/source/source_support.h"
+#include "tests/support/in_child.h"
 
 namespace dataline {
 
@@ -31,15 +29,6 @@ inline std::string pattern_bytes(int64_t count) {
     c = static_cast<char>(state >> 24);
   }
   return out;
-}
-
-// Runs `body` in a forked child; its return value, or 128 + the signal that ended it.
-inline int in_child(const std::function<int()>& body) {
-  pid_t child = ::fork();
-  if (child == 0) ::_exit(body());
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 struct LocateOptions {

@@ -1,14 +1,14 @@
-// A fork at a moment when every other thread of the process sleeps. A user may fork at any time: glibc's allocator is
-// safe in the child. AddressSanitizer's (gcc 12) is not, and a thread that starts takes its locks, for which the child
-// would wait for ever.
+// Forked children of a test.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <sched.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 
 namespace dataline {
@@ -28,14 +28,28 @@ inline std::string sleeping_threads() {
   return seen;
 }
 
-// Twice the same: no thread ran in between.
-inline pid_t quiet_fork() {
+// fork() as a user may call it, whatever other threads do: glibc's allocator is safe in the child. A sanitizer's is not
+// (gcc 12, clang 14): a thread that starts takes its locks, and the child would wait for them for ever. There it is called
+// when all other threads sleep: when two looks in a row see them asleep and none has run in between.
+inline pid_t fork_at_any_moment() {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   for (std::string before;;) {
     std::string now = sleeping_threads();
-    if (!now.empty() && now == before) return fork();
+    if (!now.empty() && now == before) break;
     before = std::move(now);
     sched_yield();
   }
+#endif
+  return fork();
+}
+
+// Runs `body` in a forked child; its return value, or 128 + the signal that ended it.
+inline int in_child(const std::function<int()>& body) {
+  const pid_t child = fork_at_any_moment();
+  if (child == 0) _exit(body());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 }  // namespace dataline
