@@ -122,7 +122,7 @@ part_release() {
   if build release; then tests release; else count_fail "release: build"; fi
 }
 
-part_asan() { sanitized asan base memory source order transform batch device loader capi faults; }
+part_asan() { sanitized asan base memory source order transform batch device loader capi faults fuzz; }
 
 part_tsan() {
   if [ $long -eq 1 ]; then sanitized tsan base memory order batch device loader capi faults; else sanitized tsan base batch device loader capi; fi

@@ -77,14 +77,15 @@ TEST(KernelCall, MoreElementsThanOneLaunchCountsAreSeveral) {
   call.rows = 8;
   call.source_stride = tail.in_bytes();
   call.target_offset = int64_t{1} << 40;
-  const KernelLaunch launch = kernel_launch(call, nullptr);
+  constexpr uintptr_t kSlot = uintptr_t{1} << 32;  // an address on a device
+  const KernelLaunch launch = kernel_launch(call, reinterpret_cast<std::byte*>(kSlot));
   ASSERT_EQ(launch.rows, 8);
   ASSERT_EQ(launch.rows_each, 3);
   const KernelParams last = launch.part(6);
   EXPECT_EQ(last.rows, 2u);
-  EXPECT_EQ(reinterpret_cast<uintptr_t>(last.source), static_cast<uintptr_t>(6 * tail.in_bytes()));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(last.source), kSlot + static_cast<uintptr_t>(6 * tail.in_bytes()));
   EXPECT_EQ(reinterpret_cast<uintptr_t>(last.target),
-            static_cast<uintptr_t>(call.target_offset + 6 * tail.out_bytes()));
+            kSlot + static_cast<uintptr_t>(call.target_offset + 6 * tail.out_bytes()));
   EXPECT_EQ(launch.chunks(last), 1u << 28);
 }
 

@@ -178,9 +178,6 @@ TEST_F(FaultyFile, AFileReplacedUnderItsNameStaysTheOldOneUntilItIsOpenedAgain) 
 }
 
 TEST_F(FaultyFile, AFullTableOfDescriptorsIsToldAndOverWhenOneIsFree) {
-#if defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "the undefined-behaviour sanitizer needs free descriptors for its own checks";
-#endif
   Opened opened = open("pread");
   Loader loader = make_loader(opened.dataset, {{"batch_size", "8"}, {"num_workers", "1"}});
   rlimit before;

@@ -324,7 +324,7 @@ Tensor twin_one_hot(const Tensor& in, int64_t classes, DType dtype) {
 Tensor twin_random_crop(const Tensor& in, int64_t height, int64_t width, std::array<int64_t, 4> padding,
                         double fill, const Draw& draw) {
   const Image image = image_of(in);
-  const auto [left, top, right, bottom] = padding;
+  const int64_t left = padding[0], top = padding[1], right = padding[2], bottom = padding[3];
   const int64_t tops = top + image.height + bottom - height + 1,
                 lefts = left + image.width + right - width + 1;
   const auto y0 = static_cast<int64_t>(random_below(draw.bits(0), static_cast<uint64_t>(tops)));
