@@ -293,6 +293,8 @@ constexpr Misfit kMisfits[] = {
      "random_crop: padding: pad: expected an image of at least 9x9 for this padding and mode, got 8x8"},
     {"a:u8[8x8]HW", "random_crop(8, padding=2, mode=mirror)", 32,
      "random_crop: mode: expected one of constant, edge, reflect, symmetric, got 'mirror'"},
+    {"a:u8[8x8]HW", "random_crop(8, padding=2, fill=3, mode=edge)", 32,
+     "random_crop: fill: expected it with mode=constant only, got mode=edge"},
     {"a:u16[8x8]HW", "random_crop(8, padding=2, mode=edge)", 1,
      "random_crop: expected u8 pixels, got u16: decode without mode=unchanged gives u8"},
 };

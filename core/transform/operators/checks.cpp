@@ -108,6 +108,29 @@ Result<Filter> filter_argument(const Arguments& arguments, size_t index) {
                     Filter::kLanczos}[choice];
 }
 
+Result<Padding> padding_argument(const Arguments& arguments, const BorderArguments& places) {
+  Padding padding;
+  if (arguments.given(places.padding)) {
+    DL_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, arguments.integers(places.padding, 0, kMostSide));
+    if (sides.size() == 3 || sides.size() > 4) {
+      return arguments.fault_at(places.padding, "expected 1, 2 or 4 numbers, got ",
+                                arguments.text_of(places.padding));
+    }
+    padding.left = sides[0];
+    padding.top = sides[sides.size() > 1 ? 1 : 0];
+    padding.right = sides.size() == 4 ? sides[2] : padding.left;
+    padding.bottom = sides.size() == 4 ? sides[3] : padding.top;
+  }
+  if (!arguments.given(places.mode)) return padding;
+  constexpr std::array<std::string_view, 4> kNames{"constant", "edge", "reflect", "symmetric"};
+  constexpr std::array kModes{PadMode::kConstant, PadMode::kEdge, PadMode::kReflect, PadMode::kSymmetric};
+  DL_ASSIGN_OR_RETURN(const size_t choice, arguments.choice(places.mode, kNames));
+  padding.mode = kModes[choice];
+  if (padding.mode != PadMode::kConstant && arguments.given(places.fill))
+    return arguments.fault_at(places.fill, "expected it with mode=constant only, got mode=", kNames[choice]);
+  return padding;
+}
+
 Result<Range> range_argument(const Arguments& arguments, size_t index, Range fallback) {
   if (!arguments.given(index)) return fallback;
   DL_ASSIGN_OR_RETURN(const std::vector<double> ends, arguments.numbers(index));

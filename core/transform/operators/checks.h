@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/transform/frame/pad.h"
 #include "core/transform/operators.h"
 
 namespace dataline {
@@ -29,6 +30,12 @@ Result<Size> size_argument(const Arguments& arguments, size_t index);
 Result<double> probability_argument(const Arguments& arguments, size_t index, double fallback);
 // "filter": nearest, bilinear, bicubic, area or lanczos.
 Result<Filter> filter_argument(const Arguments& arguments, size_t index);
+// "padding" in torchvision's order (all sides; left and right, top and bottom; left, top, right, bottom) and "mode"; a "fill"
+// goes with mode=constant only, and what it is the operator reads.
+struct BorderArguments {
+  size_t padding, fill, mode;  // their places
+};
+Result<Padding> padding_argument(const Arguments& arguments, const BorderArguments& places);
 // Two numbers above 0, the first not above the second.
 struct Range {
   double low = 0;
