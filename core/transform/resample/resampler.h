@@ -1,7 +1,8 @@
 // Carries out a View: lines of the source's rectangle in, lines of the result out, each pixel's taps in fixed point.
 // Vertical taps first, over contiguous bytes; then horizontal ones; result rounded to u8 once.
 //
-// Same bytes on every machine and vector width; within 1 level of Pillow's resize (which rounds twice).
+// Same bytes on every machine and vector width; within 1 level of Pillow's resize, which rounds twice (bicubic and lanczos:
+// of one that takes columns first, layout.h).
 //
 // Threads: a Resampler belongs to one worker: it keeps the tables of the sizes it met last.
 // SPDX-License-Identifier: Apache-2.0

@@ -16,7 +16,7 @@
 #include "core/transform/color/stages.h"
 #include "core/transform/frame/erase.h"
 #include "core/transform/frame/pad.h"
-#include "tests/transform/color/golden.h"
+#include "tests/transform/golden/golden.h"
 
 namespace dataline {
 namespace {

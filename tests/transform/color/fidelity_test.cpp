@@ -9,7 +9,7 @@
 #include "core/transform/color/blur.h"
 #include "core/transform/color/levels.h"
 #include "core/transform/frame/pad.h"
-#include "tests/transform/color/golden.h"
+#include "tests/transform/golden/golden.h"
 
 namespace dataline {
 namespace {
@@ -51,7 +51,9 @@ Status run(const GoldenCase& one, SimdTarget target, Canvas& canvas) {
   return Status::ok();
 }
 
-TEST(ColorFidelity, EachOperatorGivesTheLevelsOfTorchvision) { EXPECT_EQ(compare_golden(rule_of, run), 13u); }
+TEST(ColorFidelity, EachOperatorGivesTheLevelsOfTorchvision) {
+  EXPECT_EQ(compare_golden("color", rule_of, run), 13u);
+}
 
 }  // namespace
 }  // namespace dataline

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/transform/color/auto_augment.h"
-#include "tests/transform/color/golden.h"
+#include "tests/transform/golden/golden.h"
 
 namespace dataline {
 namespace {
@@ -31,11 +31,13 @@ Status run(const GoldenCase& one, SimdTarget target, Canvas& canvas) {
                        color_kernels(target), canvas.scratch, canvas.frame);
 }
 
-TEST(PolicyFidelity, EachOperatorGivesTheLevelsOfTorchvision) { EXPECT_EQ(compare_golden(rule_of, run), 6u); }
+TEST(PolicyFidelity, EachOperatorGivesTheLevelsOfTorchvision) {
+  EXPECT_EQ(compare_golden("color", rule_of, run), 6u);
+}
 
 TEST(PolicyFidelity, MagnitudesAreThoseOfTorchvisionsTables) {
   int64_t tables = 0;
-  for (const GoldenCase& one : read_color_golden().cases) {
+  for (const GoldenCase& one : read_golden("color").cases) {
     tables += one.magnitudes.empty() ? 0 : 1;
     for (size_t bin = 0; bin < one.magnitudes.size(); ++bin) {
       EXPECT_EQ(augment_magnitude(space_of(one), augment_of(one), static_cast<int64_t>(bin),

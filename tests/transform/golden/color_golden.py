@@ -5,18 +5,10 @@
     color_golden.py --check TEST...        compares them with what this torchvision makes, byte for byte, then makes the same
                                            of larger images and gives them to the built tests; 77: no torchvision here
 
-color.txt has a line a case: operator, its arguments, the input's name ("-" for an input itself), shape HxWxC; color.bin the
-pixels of all cases one after the other, interleaved. The vectors kept here were made by torchvision 0.29.2, torch 2.15.0.
+vectors.py says what the files hold. The vectors kept here were made by torchvision 0.29.2, torch 2.15.0.
 """
 # SPDX-License-Identifier: Apache-2.0
-import os
-import pathlib
-import subprocess
-import sys
-import tempfile
-
-HERE = pathlib.Path(__file__).resolve().parent
-INSTALLED = HERE.parents[2] / "build" / "peers" / "torch" / "bin" / "python"
+import vectors
 
 try:
     import numpy
@@ -24,10 +16,7 @@ try:
     from torchvision.transforms.v2 import RandAugment, TrivialAugmentWide
     from torchvision.transforms.v2 import functional as F
 except ImportError:
-    if INSTALLED.exists() and "DATALINE_TEST_PYTHON" not in os.environ:
-        os.execve(INSTALLED, [str(INSTALLED), *sys.argv], {**os.environ, "DATALINE_TEST_PYTHON": "tried"})
-    print("skipped: torchvision.transforms.v2 is not installed for any Python here (bench/peers/setup.sh torch)")
-    sys.exit(77)
+    vectors.use_installed("torchvision.transforms.v2")
 
 BINS = 31
 
@@ -98,51 +87,21 @@ def policies():
 
 
 def make(large):
-    lines, pixels = [], []
-
-    def add(operator, arguments, name, image):
-        shape = "x".join(str(side) for side in image.shape)
-        lines.append(" ".join([operator, ",".join(str(a) for a in arguments) or "-", name, shape]))
-        pixels.append(numpy.ascontiguousarray(image).tobytes())
-
+    torch.set_num_threads(1)
+    made = vectors.Vectors()
     images = inputs(large)
     for name, image in images.items():
-        add(name, (), "-", image)
+        made.add(name, (), "-", image)
     for operator, arguments, name, function in cases(images):
         tensor = torch.from_numpy(images[name]).permute(2, 0, 1).contiguous()
-        add(operator, arguments, name, function(tensor).permute(1, 2, 0).numpy())
+        made.add(operator, arguments, name, function(tensor).permute(1, 2, 0).contiguous().numpy())
     for space, policy in (("rand", RandAugment()), ("wide", TrivialAugmentWide())):
         for place, (magnitudes, _) in enumerate(policy._AUGMENTATION_SPACE.values()):
             values = magnitudes(BINS, 224, 333)
             if values is not None:
-                lines.append(" ".join([f"magnitudes_{space}", str(place), "-", "0x0x0",
-                                       ",".join(float(value).hex() for value in values)]))
-    return "\n".join(lines) + "\n", b"".join(pixels)
-
-
-def write(folder, text, pixels):
-    (folder / "color.txt").write_text(text)
-    (folder / "color.bin").write_bytes(pixels)
-
-
-def check(tests):
-    text, pixels = make(large=False)
-    same = (HERE / "color.txt").read_text() == text and (HERE / "color.bin").read_bytes() == pixels
-    print("golden vectors of the colour operators:", "as torchvision makes them" if same else "DIFFERENT", flush=True)
-    with tempfile.TemporaryDirectory() as folder:
-        write(pathlib.Path(folder), *make(large=True))
-        for test in tests:
-            same &= subprocess.run([test], env={**os.environ, "DATALINE_GOLDEN": folder}, check=False).returncode == 0
-    return 0 if same else 1
-
-
-def main():
-    torch.set_num_threads(1)
-    if sys.argv[1:2] == ["--check"]:
-        return check(sys.argv[2:])
-    write(HERE, *make(large=False))
-    return 0
+                made.add_numbers(f"magnitudes_{space}", (place,), values)
+    return made
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    vectors.main("color", make)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/transform/color/golden.h"
+#include "tests/transform/golden/golden.h"
 
 #include <gtest/gtest.h>
 
@@ -44,10 +44,11 @@ std::vector<std::string> parts_of(const std::string& text) {
 double GoldenCase::number(size_t index) const { return *parse_f64(arguments.at(index)); }
 int64_t GoldenCase::whole(size_t index) const { return *parse_i64(arguments.at(index)); }
 
-Golden read_color_golden() {
+Golden read_golden(const char* name) {
   Golden golden;
-  std::ifstream text(folder() + "/color.txt"), pixels(folder() + "/color.bin", std::ios::binary);
-  EXPECT_TRUE(text && pixels) << folder();
+  const std::string path = concat(folder(), "/", name);
+  std::ifstream text(path + ".txt"), pixels(path + ".bin", std::ios::binary);
+  EXPECT_TRUE(text && pixels) << path;
   for (std::string line; std::getline(text, line);) {
     std::istringstream words(line);
     std::string op, arguments, input, shape, values;
@@ -120,8 +121,9 @@ void compare_one(const GoldenCase& one, const GoldenRule& rule, const Picture& g
 
 }  // namespace
 
-size_t compare_golden(const std::function<GoldenRule(const GoldenCase&)>& rule_of, const GoldenRun& run) {
-  const Golden golden = read_color_golden();
+size_t compare_golden(const char* name, const std::function<GoldenRule(const GoldenCase&)>& rule_of,
+                      const GoldenRun& run) {
+  const Golden golden = read_golden(name);
   std::map<std::string, Row> table;
   for (const GoldenCase& one : golden.cases) {
     const GoldenRule rule = one.input == nullptr ? GoldenRule() : rule_of(one);
@@ -133,11 +135,11 @@ size_t compare_golden(const std::function<GoldenRule(const GoldenCase&)>& rule_o
       compare_one(one, rule, canvas.picture(), one.line + " on " + simd_target_name(target), table[rule.row]);
     }
   }
-  for (const auto& [name, row] : table) {
+  for (const auto& [title, row] : table) {
     const double share = static_cast<double>(row.differ) / static_cast<double>(row.values);
-    std::printf("%-20s cases %4ld  largest difference %3ld  values that differ %.6f\n", name.c_str(),
+    std::printf("%-20s cases %4ld  largest difference %3ld  values that differ %.6f\n", title.c_str(),
                 static_cast<long>(row.cases), static_cast<long>(row.most), share);
-    EXPECT_LE(share, row.rule.share) << name;
+    EXPECT_LE(share, row.rule.share) << title;
   }
   return table.size();
 }

@@ -1,4 +1,4 @@
-// Golden vectors of tests/transform/golden/color_golden.py.
+// Golden vectors that the scripts beside this file made with the libraries people trust: read, and compared.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -36,8 +36,8 @@ struct Golden {
   std::vector<GoldenCase> cases;
 };
 
-// The folder of DATALINE_GOLDEN, or that of the source tree. Fails the test when the files cannot be read.
-Golden read_color_golden();
+// NAME.txt and NAME.bin of the folder DATALINE_GOLDEN, or of the source tree. Fails the test when they cannot be read.
+Golden read_golden(const char* name);
 
 // A worker's memory and a frame in it, for stages run on their own.
 class Canvas {
@@ -62,6 +62,7 @@ struct GoldenRule {
 // Runs the cases that have a rule on every vector target. The table: largest difference in levels, share of values that
 // differ. Returns its rows.
 using GoldenRun = std::function<Status(const GoldenCase&, SimdTarget, Canvas&)>;
-size_t compare_golden(const std::function<GoldenRule(const GoldenCase&)>& rule, const GoldenRun& run);
+size_t compare_golden(const char* name, const std::function<GoldenRule(const GoldenCase&)>& rule,
+                      const GoldenRun& run);
 
 }  // namespace dataline

@@ -105,7 +105,7 @@ class MemorySink : public LineSink {
 
 // The view of an image, or an image without pixels where a rule was broken; `error` (may be null) then says which.
 inline Image seen(Resampler& resampler, const View& view, const Image& image, const char** error = nullptr,
-                  int64_t scratch_bytes = int64_t{64} << 20) {
+                  int64_t scratch_bytes = int64_t{4} << 20) {
   const std::unique_ptr<std::byte, decltype(&std::free)> memory(
       static_cast<std::byte*>(std::aligned_alloc(64, static_cast<size_t>(scratch_bytes))), &std::free);
   FrameScratch scratch(memory.get(), scratch_bytes);

@@ -32,7 +32,7 @@ SIZES = [  # in, out
     ((260, 350), (224, 224)), ((375, 500), (256, 341)), ((100, 80), (224, 224)), ((33, 47), (97, 31)), ((64, 64), (32, 32)),
     ((96, 60), (64, 40)), ((500, 500), (10, 10)), ((10, 10), (500, 500)), ((1, 1), (7, 5)), ((1, 1), (1, 1)), ((7, 5), (1, 1)),
     ((1, 300), (20, 6)), ((300, 1), (6, 20)), ((2, 2), (3, 3)), ((40, 50), (40, 25)), ((40, 50), (20, 50)), ((224, 224), (224, 224)),
-    ((720, 1280), (13, 25)), ((19, 23), (20, 24)), ((1000, 3), (11, 3)), ((3, 1000), (3, 11)),
+    ((720, 1280), (13, 25)), ((50, 41), (7, 61)), ((19, 23), (20, 24)), ((1000, 3), (11, 3)), ((3, 1000), (3, 11)),
 ]
 
 
@@ -61,9 +61,10 @@ class Pipe:
 
 def by_pillow(image, out, name, _):
     mode = {1: "L", 3: "RGB", 4: "RGBX"}[image.shape[2]]
-    pixels = image[..., 0] if image.shape[2] == 1 else image
-    result = Image.fromarray(pixels, mode).resize((out[1], out[0]), PILLOW[NAMES.index(name)])
-    return numpy.asarray(result).reshape(*out, image.shape[2])
+    picture = Image.frombytes(mode, (image.shape[1], image.shape[0]), image.tobytes())
+    if int(PIL.__version__.split(".")[0]) > 12:  # takes the cheaper order of axes; ours is that of all before it
+        picture = picture.resize((out[1], image.shape[0]), PILLOW[NAMES.index(name)])
+    return numpy.asarray(picture.resize((out[1], out[0]), PILLOW[NAMES.index(name)])).reshape(*out, image.shape[2])
 
 
 def by_torch(image, out, name, antialias):

@@ -26,7 +26,7 @@ int main() {
         target < 0 ? dataline::make_plain_resampler()
                    : dataline::make_resampler(static_cast<dataline::SimdTarget>(target));
     const char* wrong = nullptr;
-    const Image out = seen(*resampler, view, in, &wrong, int64_t{256} << 20);
+    const Image out = seen(*resampler, view, in, &wrong, int64_t{16} << 20);
     if (wrong != nullptr) {
       std::fprintf(stderr, "%s\n", wrong);
       return 1;
