@@ -7,7 +7,6 @@
 namespace dataline::testing {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // Room for the largest of Photographs, decoded.
@@ -104,14 +103,31 @@ TEST_F(DeviceImages, ThePlanDecodesOnTheHostAndConvertsOnTheDevice) {
   EXPECT_EQ(plan[2], (Stage{"image", "normalize(imagenet), chw", DL_DEVICE_CUDA, kPixels, kPixels * 4}));
 }
 
-TEST_F(DeviceImages, AreNotHeldOnTheDeviceEncoded) {
+TEST_F(DeviceImages, HeldOnTheDeviceTheyAreDecodedOnceAndThoseOfTheCpu) {
   const Dataset dataset = Photographs().dataset();
-  for (const char* transform : {"image: decode, resize(16x16)", "image: decode"}) {
+  const Settings held = {{"io", "device"}};
+  for (const char* transform :
+       {"image: decode, resize(16x16)", "image: decode, resize(16x16), normalize(imagenet), chw"}) {
+    const Settings job =
+        images({{"transform", transform}, {"epochs", "3"}, {"shuffle", "full"}, {"batch_size", "5"}});
+    Consumer consumer;
+    EXPECT_EQ(whole_job(make_loader(dataset, on_device(job + held)), &consumer),
+              whole_job(make_loader(dataset, job), nullptr))
+        << transform;
+  }
+}
+
+TEST_F(DeviceImages, OfSizesOfTheirOwnOrDrawnAtRandomByTheHostAreNotHeldOnTheDevice) {
+  const Dataset dataset = Photographs().dataset();
+  const auto refused = [&](const char* transform) {
     const auto [status, message] =
         create_error(dataset, on_device(images({{"io", "device"}, {"transform", transform}})));
     EXPECT_EQ(status, DL_ERR_UNSUPPORTED) << message;
-    EXPECT_THAT(message, HasSubstr("image"));
-  }
+    return message;
+  };
+  EXPECT_THAT(refused("image: decode"), HasSubstr("field 'image': its images have sizes of their own"));
+  EXPECT_THAT(refused("image: decode, random_resized_crop(16)"), HasSubstr("draws at random"));
+  EXPECT_THAT(refused("image: decode, resize(16x16), hflip, scale(2)"), HasSubstr("draws at random"));
 }
 
 }  // namespace
