@@ -76,7 +76,7 @@ tests() {
   local results="$PWD/$logs/$preset.xml"
   shift
   [ $# -eq 0 ] || filter=(-L "^($(IFS='|'; echo "$*"))\$")
-  # gcc's thread sanitizer needs addresses as they were laid out before kernels randomised 32 bits of them.
+  # The thread sanitizer needs addresses as they were laid out before kernels randomised 32 bits of them.
   local fixed=()
   if [ "$preset" = tsan ] && setarch -R true 2>/dev/null; then fixed=(setarch -R); fi
   rm -f "$results"
