@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/base/thread.h"
 #include "core/memory/file_error.h"
+#include "core/source/label_rows.h"
 
 namespace dataline {
 namespace {
@@ -184,13 +185,6 @@ class List {
 };
 
 }  // namespace
-
-std::string shown_text(std::string_view text) {
-  constexpr size_t kShown = 64;
-  std::string out = "'";
-  for (char c : text.substr(0, kShown)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return out + (text.size() > kShown ? "...'" : "'");
-}
 
 Status index_list(const OpenDirectory& root, const FolderOptions& options, const OpenContext& context,
                   FolderIndex& index) {

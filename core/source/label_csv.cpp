@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <span>
 #include <vector>
 
-#include "core/source/folder_labels.h"
+#include "core/source/label_rows.h"
 
 namespace dataline {
 namespace {

@@ -2,7 +2,7 @@
 #include <optional>
 
 #include "core/base/text.h"
-#include "core/source/folder_labels.h"
+#include "core/source/label_rows.h"
 
 namespace dataline {
 namespace {
