@@ -18,12 +18,9 @@ if(DATALINE_SANITIZE)
     $<$<CXX_COMPILER_ID:Clang>:-fno-sanitize=function>)
   target_link_options(dataline_compile INTERFACE -fsanitize=${DATALINE_SANITIZE})
   if(DATALINE_SANITIZE MATCHES "address")
-    target_compile_definitions(dataline_compile INTERFACE _GLIBCXX_ASSERTIONS)
+    target_compile_definitions(dataline_compile INTERFACE _GLIBCXX_ASSERTIONS
+      $<$<COMPILE_LANG_AND_ID:CXX,Clang>:__SANITIZE_ADDRESS__>)  # as gcc says it
   endif()
-  # What gcc says by itself, and our tests ask.
-  string(REGEX MATCH "address|thread" kind "${DATALINE_SANITIZE}")
-  string(TOUPPER "__SANITIZE_${kind}__" kind)
-  target_compile_definitions(dataline_compile INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,Clang>:${kind}>)
 endif()
 
 # Objects that go into the library: hidden, position independent, no STB_GNU_UNIQUE symbols (they would
