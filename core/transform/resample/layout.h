@@ -6,8 +6,8 @@
 //     middle = (taps >> 1) + sum((pixel * 256 * weight) >> 16)           weights of 15 bits, middle of 7; taps of that line
 //     result = (64 + sum((middle * weight + 2^14) >> 15)) >> 7           a weight of 1 is 32767 here
 // kSigned: bicubic and lanczos. Columns first, and values between the passes held to 0 .. 255, as in Pillow up to 12 and in
-//   torchvision, whose clipped overshoots are part of their result (Pillow 13 takes the cheaper order of axes: other
-//   overshoots are clipped):
+//   torchvision, whose clipped overshoots are part of their result (Pillow 13 takes lines first where the height loses more
+//   than twice as many pixels as the width: other overshoots are clipped there):
 //     middle = 2 * clamp(sum((pixel * 128 * weight + 2^14) >> 15))       weights of 14 bits, sums of 6
 //     result = clamp((32 + sum((middle * weight + 2^14) >> 15)) >> 6)
 // kExact: more taps than the others' rounding leaves room for (a scale of 24 or 2.7 to 1), and PyTorch's bicubic without

@@ -36,7 +36,8 @@ def inputs(scale):
 def by_pillow(image, out, name):
     height, width, channels = image.shape
     picture = Image.frombytes(MODES[channels], (width, height), image.tobytes())
-    # Columns first, as Pillow does up to 12 and torchvision; 13 takes the cheaper order, which is another where overshoots are cut.
+    # Columns first, as Pillow does up to 12 and torchvision. 13 takes lines first where the height loses more than twice as many
+    # pixels as the width, and other overshoots are cut there.
     picture = picture.resize((out[1], height), FILTERS[name])
     return numpy.asarray(picture.resize(out[::-1], FILTERS[name])).reshape(*out, channels)
 
