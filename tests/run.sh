@@ -170,6 +170,7 @@ part_tidy() {
 }
 
 export CCACHE_NOHASHDIR=1  # objects with debug information are shared between build folders
+export CCACHE_SLOPPINESS=pch_defines,time_macros  # else it keeps nothing that a precompiled header is used for
 rapidcheck="seed=1" configuration=()
 if [ $long -eq 1 ]; then
   rapidcheck="seed=$(date +%s) max_success=2000" configuration=(-C long)

@@ -1,8 +1,5 @@
 // What happens to the process around a device: forks, and its end while copies are in flight.
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cstdlib>
 
 #include "tests/device/device_support.h"
@@ -32,7 +29,7 @@ class Process : public FakeCuda {
 };
 
 // 0 when the child makes no call of the driver and is refused everything, else where it went wrong.
-int in_child(Device& device, std::vector<std::unique_ptr<DeviceSlot>>& slots, HostSlots& host, void* stream) {
+int child_of(Device& device, std::vector<std::unique_ptr<DeviceSlot>>& slots, HostSlots& host, void* stream) {
   DeviceSlot& slot = *slots[0];
   if (slot.send(host.slot(0), whole(kBytes), {}).code() != Code::kForked) return 1;
   if (!slot.sent()) return 2;
@@ -56,18 +53,12 @@ TEST_F(Process, AChildCallsNoFunctionOfTheDriver) {
   Consumer consumer;
   ASSERT_TRUE(loader.slots[0]->send(loader.host.slot(0), whole(kBytes), {}).is_ok());
   ASSERT_TRUE(loader.slots[0]->wait(consumer.stream()).is_ok());
-  const pid_t child = fork_at_any_moment();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    int fault = in_child(*loader.device, loader.slots, loader.host, consumer.stream());
+  const int result = in_child([&] {
+    const int fault = child_of(*loader.device, loader.slots, loader.host, consumer.stream());
     loader.device.reset();  // nor the end of the device
-    if (fault == 0 && fake_cuda_calls_in_child() != 0) fault = 12;
-    _exit(fault);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+    return fault == 0 && fake_cuda_calls_in_child() != 0 ? 12 : fault;
+  });
+  EXPECT_EQ(result, 0);
   // The parent's goes on.
   EXPECT_EQ(consumer.value_of(*loader.slots[0], kBytes), 0);
   loader.slots[0]->done();
@@ -75,17 +66,12 @@ TEST_F(Process, AChildCallsNoFunctionOfTheDriver) {
 
 TEST_F(Process, AChildThatOpensADeviceItselfIsOnItsOwn) {
   Loader loader;
-  const pid_t child = fork_at_any_moment();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
+  const int result = in_child([&] {
     // The driver does not survive a fork; opening says so instead of hanging.
     auto device = open_device(request());
-    _exit(device.is_ok() ? 1 : device.status().code() == Code::kNoDevice ? 0 : 2);
-  }
-  int status = 0;
-  ASSERT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_TRUE(WIFEXITED(status));
-  EXPECT_EQ(WEXITSTATUS(status), 0);
+    return device.is_ok() ? 1 : device.status().code() == Code::kNoDevice ? 0 : 2;
+  });
+  EXPECT_EQ(result, 0);
 }
 
 class ProcessEnd : public testing::Test {

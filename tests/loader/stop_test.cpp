@@ -1,8 +1,6 @@
 // Ending things: cancel, interrupt, tokens, time-outs, destroy in every state, fork, abandoned loaders.
 // SPDX-License-Identifier: Apache-2.0
 #include <poll.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <condition_variable>
 #include <filesystem>
@@ -171,8 +169,7 @@ TEST(Stop, AForkedChildIsToldAndTheParentGoesOn) {
   for (const char* workers : {"0", "2"}) {
     Loader loader = make_loader(dataset, {{"batch_size", "10"}, {"num_workers", workers}});
     Delivered held = next(loader);
-    const pid_t child = fork_at_any_moment();
-    if (child == 0) {
+    const int result = in_child([&] {
       Error error;
       dl_batch* batch = nullptr;
       bool good = dl_loader_next(loader.get(), -1, &batch, &error) == DL_ERR_FORKED;
@@ -184,15 +181,10 @@ TEST(Stop, AForkedChildIsToldAndTheParentGoesOn) {
       held.batch.reset();
       loader.reset();
       // The dataset stays usable.
-      good =
-          good &&
-          next(make_loader(dataset, {{"batch_size", "10"}, {"num_workers", kChildWorkers}})).values.size() ==
-              10;
-      _exit(good ? 0 : 1);
-    }
-    int status = -1;
-    ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+      const Loader own = make_loader(dataset, {{"batch_size", "10"}, {"num_workers", kChildWorkers}});
+      return good && next(own).values.size() == 10 ? 0 : 1;
+    });
+    EXPECT_EQ(result, 0);
     EXPECT_EQ(next(loader).values.front(), 10u);
   }
 }

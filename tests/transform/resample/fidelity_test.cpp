@@ -27,13 +27,7 @@ Status run(const GoldenCase& one, SimdTarget target, Canvas& canvas) {
                                               {"lanczos", Filter::kLanczos}};
   test::Image in(canvas.frame.height, canvas.frame.width, canvas.frame.channels);
   std::memcpy(in.pixels.data(), canvas.frame.pixels, in.pixels.size());
-  View view;
-  view.height = in.height;
-  view.width = in.width;
-  view.scaled_height = view.out_height = one.whole(1);
-  view.scaled_width = view.out_width = one.whole(2);
-  view.filter = filters.at(one.arguments[0]);
-  view.antialias = one.op == "pillow";
+  const View view = whole(in, one.whole(1), one.whole(2), filters.at(one.arguments[0]), one.op == "pillow");
   const char* wrong = nullptr;
   const test::Image out = seen(*make_resampler(target), view, in, &wrong);
   if (wrong != nullptr) return error(Code::kInternal, wrong);

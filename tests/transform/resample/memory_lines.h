@@ -103,6 +103,18 @@ class MemorySink : public LineSink {
   std::vector<int> times_;
 };
 
+// The whole of an image, scaled.
+inline View whole(const Image& image, int64_t height, int64_t width, Filter filter, bool antialias = true) {
+  View view;
+  view.height = image.height;
+  view.width = image.width;
+  view.scaled_height = view.out_height = height;
+  view.scaled_width = view.out_width = width;
+  view.filter = filter;
+  view.antialias = antialias;
+  return view;
+}
+
 // The view of an image, or an image without pixels where a rule was broken; `error` (may be null) then says which.
 inline Image seen(Resampler& resampler, const View& view, const Image& image, const char** error = nullptr,
                   int64_t scratch_bytes = int64_t{4} << 20) {

@@ -18,6 +18,7 @@ namespace {
 
 using test::Image;
 using test::seen;
+using test::whole;
 
 constexpr Filter kFilters[] = {Filter::kNearest, Filter::kBilinear, Filter::kBicubic, Filter::kArea,
                                Filter::kLanczos};
@@ -39,17 +40,6 @@ Image noise(int64_t height, int64_t width, int64_t channels, uint64_t seed, int6
     image.pixels[i] = static_cast<std::byte>((bits & 3) == 0 ? 255 : (bits & 3) == 1 ? 0 : bits >> 8);
   }
   return image;
-}
-
-View whole(const Image& image, int64_t height, int64_t width, Filter filter, bool antialias = true) {
-  View view;
-  view.height = image.height;
-  view.width = image.width;
-  view.scaled_height = view.out_height = height;
-  view.scaled_width = view.out_width = width;
-  view.filter = filter;
-  view.antialias = antialias;
-  return view;
 }
 
 class RandomView {

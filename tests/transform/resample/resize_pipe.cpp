@@ -15,13 +15,7 @@ int main() {
     std::getchar();
     Image in(h, w, c);
     if (std::fread(in.pixels.data(), 1, in.pixels.size(), stdin) != in.pixels.size()) return 2;
-    dataline::View view;
-    view.height = h;
-    view.width = w;
-    view.scaled_height = view.out_height = oh;
-    view.scaled_width = view.out_width = ow;
-    view.filter = static_cast<dataline::Filter>(filter);
-    view.antialias = antialias != 0;
+    const dataline::View view = whole(in, oh, ow, static_cast<dataline::Filter>(filter), antialias != 0);
     const std::unique_ptr<dataline::Resampler> resampler =
         target < 0 ? dataline::make_plain_resampler()
                    : dataline::make_resampler(static_cast<dataline::SimdTarget>(target));
