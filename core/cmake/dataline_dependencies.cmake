@@ -44,6 +44,9 @@ dataline_optional(mimalloc mimalloc.h mimalloc)
 dataline_optional(libdeflate libdeflate.h deflate)
 dataline_optional(liburing liburing.h uring)
 dataline_optional(libjpeg jpeglib.h jpeg)  # libjpeg-turbo: its partial decoding is needed
+if(DATALINE_HAS_LIBJPEG AND EXISTS "${DATALINE_LIBJPEG_INCLUDE}/jpegint.h")  # Debian installs it: faster by a fifth
+  target_compile_definitions(dataline_with_libjpeg INTERFACE DATALINE_HAS_JPEGINT=1)
+endif()
 dataline_optional(libspng spng.h spng)
 dataline_optional(libwebp webp/decode.h webp)
 

@@ -1,6 +1,6 @@
-// JPEG by libjpeg-turbo: lines above the region are skipped, columns beside it are decoded but not transformed. The pixels
-// are those of a full decode, bit for bit: libjpeg takes the edge of what it is asked for as the edge of the image, so the
-// region is widened where its upsampling looks at neighbours.
+// JPEG by libjpeg-turbo, the Huffman codes of most files by jpeg_huffman.h: lines above the region are skipped, columns
+// beside it are decoded but not transformed. The pixels are those of a full decode, bit for bit: libjpeg takes the edge of
+// what it is asked for as the edge of the image, so the region is widened where its upsampling looks at neighbours.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/decode/format_decoder.h"
 
@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "core/transform/decode/jpeg_header.h"
+#include "core/transform/decode/jpeg_huffman.h"
 #include "core/transform/decode/jpeg_session.h"
 #include "core/transform/decode/line_ring.h"
 #include "core/transform/decode/pixels.h"
@@ -35,7 +36,11 @@ class JpegDecoder : public FormatDecoder {
   const std::byte* const* lines(int64_t first, int64_t count) override;
 
  private:
-  Status check_size(Bytes encoded);
+  Status read_header();
+  Status begin_lines();
+  Status read_lines(int64_t first, int64_t end);
+  Status read_again(int64_t first, int64_t end);
+  Status check_size();
   void choose_colours();
   bool smoothed();
   void crop(jpeg_decompress_struct& info);
@@ -44,6 +49,8 @@ class JpegDecoder : public FormatDecoder {
   void skip_until(jpeg_decompress_struct& info, int64_t first);
 
   DecodeOptions options_;
+  Bytes encoded_;
+  JpegHuffman huffman_;  // before the session, which may point at it
   JpegSession session_;
   Status status_;
   Conversion conversion_ = Conversion::kNone;
@@ -55,11 +62,14 @@ class JpegDecoder : public FormatDecoder {
   int64_t next_ = 0;  // line of the region that libjpeg gives next
 };
 
+Status JpegDecoder::read_header() {
+  DL_RETURN_IF_ERROR(session_.begin(encoded_));
+  return session_.run([](jpeg_decompress_struct& info) { jpeg_read_header(&info, TRUE); });
+}
+
 Status JpegDecoder::open(Bytes encoded, const ImageHeader& header) {
-  status_ = session_.begin(encoded);
-  if (status_.is_ok()) {
-    status_ = session_.run([](jpeg_decompress_struct& info) { jpeg_read_header(&info, TRUE); });
-  }
+  encoded_ = encoded;
+  status_ = read_header();
   if (!status_.is_ok()) return status_;
   const jpeg_decompress_struct& info = session_.info();
   if (info.image_width != header.width || info.image_height != header.height ||
@@ -67,13 +77,13 @@ Status JpegDecoder::open(Bytes encoded, const ImageHeader& header) {
     status_ = error(Code::kCorrupt, "JPEG has two frame headers that differ");
     return status_;
   }
-  status_ = check_size(encoded);
+  status_ = check_size();
   choose_colours();
   return status_;
 }
 
 // Files of several scans keep all their coefficients.
-Status JpegDecoder::check_size(Bytes encoded) {
+Status JpegDecoder::check_size() {
   jpeg_decompress_struct& info = session_.info();
   int64_t bytes = 0;
   const bool whole = jpeg_has_multiple_scans(&info) != FALSE;
@@ -89,7 +99,7 @@ Status JpegDecoder::check_size(Bytes encoded) {
                  limits.max_decoded_bytes);
   }
   if (!whole) return Status::ok();
-  const int64_t scans = count_jpeg_scans(encoded, limits.max_scans);
+  const int64_t scans = count_jpeg_scans(encoded_, limits.max_scans);
   if (scans <= limits.max_scans) return Status::ok();
   return error(Code::kTooLarge, "JPEG has more than ", limits.max_scans, " scans, max_scans is ",
                limits.max_scans);
@@ -148,17 +158,22 @@ void JpegDecoder::crop(jpeg_decompress_struct& info) {
   }
 }
 
-Status JpegDecoder::start(const ImageRegion& region, int64_t most_lines, FrameScratch& scratch) {
-  region_ = region;
-  next_ = -region.top;
-  status_ = session_.run([this](jpeg_decompress_struct& info) {
+Status JpegDecoder::begin_lines() {
+  next_ = -region_.top;
+  return session_.run([this](jpeg_decompress_struct& info) {
     info.dct_method = JDCT_ISLOW;
     info.do_fancy_upsampling = TRUE;
     jpeg_start_decompress(&info);
     exact_skips_ = !smoothed();
     crop(info);
   });
+}
+
+Status JpegDecoder::start(const ImageRegion& region, int64_t most_lines, FrameScratch& scratch) {
+  region_ = region;
+  status_ = begin_lines();
   if (!status_.is_ok()) return status_;
+  huffman_.attach(session_.info());
   const jpeg_decompress_struct& info = session_.info();
   const int64_t skip = region.left - left_;
   const bool direct = conversion_ == Conversion::kNone;
@@ -216,13 +231,27 @@ void JpegDecoder::read_until(jpeg_decompress_struct& info, int64_t end) {
   }
 }
 
+Status JpegDecoder::read_lines(int64_t first, int64_t end) {
+  return session_.run([this, first, end](jpeg_decompress_struct& info) {
+    skip_until(info, first);
+    read_until(info, end);
+  });
+}
+
+// What our Huffman decoder gave up: from the file's first byte, by libjpeg alone, on to the line that was next.
+Status JpegDecoder::read_again(int64_t first, int64_t end) {
+  first = std::max(first, next_);
+  DL_RETURN_IF_ERROR(read_header());
+  choose_colours();
+  DL_RETURN_IF_ERROR(begin_lines());
+  return read_lines(first, end);
+}
+
 const std::byte* const* JpegDecoder::lines(int64_t first, int64_t count) {
   if (!status_.is_ok()) return nullptr;
   if (next_ < first + count) {
-    status_ = session_.run([this, first, count](jpeg_decompress_struct& info) {
-      skip_until(info, first);
-      read_until(info, first + count);
-    });
+    status_ = read_lines(first, first + count);
+    if (huffman_.take_failure()) status_ = read_again(first, first + count);
     if (!status_.is_ok()) return nullptr;
   }
   return ring_.read(first);

@@ -23,6 +23,7 @@ struct JpegKind {
   bool interleaved = true;  // false: a scan a component
   bool dc_only = false;     // a progressive file that ends after its DC scan
   int restart_rows = 0;
+  bool own_tables = false;  // Huffman codes made for this picture, instead of the usual ones
   int quality = 90;
 };
 
@@ -62,6 +63,7 @@ inline std::string make_jpeg(const JpegKind& kind) {
     info.comp_info[i].v_samp_factor = kind.v[i];
   }
   info.restart_in_rows = kind.restart_rows;
+  info.optimize_coding = kind.own_tables ? TRUE : FALSE;
   std::vector<jpeg_scan_info> scans;
   if (kind.progressive) jpeg_simple_progression(&info);
   if (kind.dc_only) info.num_scans = 1;
