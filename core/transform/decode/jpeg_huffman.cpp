@@ -36,20 +36,21 @@ constexpr uint8_t kZigzag[64 + 15] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32
                                       58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
                                       63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63};
 
-// Byte by byte: where 0xFF stands for itself only before a zero, and else begins a marker, behind which are zeros. That the
-// bytes end is found no later than libjpeg finds it, which wants 57 bits. By value, so that the caller's own copy stays in
-// registers.
+// Byte by byte: 0xFF stands for itself only before a zero, and else begins a marker, behind which are zeros. That the bytes
+// end, or that a marker has fill bytes, is found no later than libjpeg finds it, which wants 57 bits. By value, so that the
+// caller's own copy stays in registers.
 [[gnu::noinline]] JpegBits refill_slowly(JpegBits from) {
+  constexpr std::byte kFf{0xFF}, kStuffed{0};
   for (;;) {
-    const int64_t left = from.end - from.next;
-    const bool ff = left > 0 && *from.next == std::byte{0xFF};
-    if (from.count <= 56 && left <= (ff ? 1 : 0)) from.padding = kOverrun;
+    const std::byte byte = from.end - from.next > 0 ? from.next[0] : kFf;
+    const std::byte after = from.end - from.next > 1 ? from.next[1] : kFf;
+    if (from.count <= 56 && byte == kFf && after == kFf) from.padding = kOverrun;
     if (from.count >= 56) return from;
-    if (left == 0 || (ff && (left == 1 || from.next[1] != std::byte{0}))) {
+    if (byte == kFf && after != kStuffed) {
       from.padding += 8;
     } else {
-      from.bits |= static_cast<uint64_t>(*from.next) << (56 - from.count);
-      from.next += ff ? 2 : 1;
+      from.bits |= static_cast<uint64_t>(byte) << (56 - from.count);
+      from.next += byte == kFf ? 2 : 1;
     }
     from.count += 8;
   }
