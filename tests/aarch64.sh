@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# The same bytes on another processor: builds the shell for aarch64 with Debian's cross compiler, runs it under QEMU, and
-# compares what `cat` writes with the native build's, over orders, conversions, compositions and a saved state.
-# Ends with 77 where the compiler or QEMU cannot be had. By tests/run.sh --long, after the release build.
+# The same bytes on another processor: builds the shell and the tests of bases, orders and pixels for aarch64 with Debian's
+# cross compiler, runs them under QEMU, and compares what `cat` writes with the native build's, over orders, conversions,
+# pictures, compositions and a saved state. Libraries for aarch64 are Debian's, unpacked into the build folder: only the
+# compiler and QEMU are installed.
+# Ends with 77 where these cannot be had. By tests/run.sh --long, after the release build.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 cd "$(dirname "$0")/.."
 native=$PWD/build/release/bin/dataline
+shapes=$PWD/build/release/bin/example_make_shapes
 [ -x "$native" ] || { echo "skipped: no native build to compare with (cmake --build --preset release)"; exit 77; }
 
 packages="g++-aarch64-linux-gnu qemu-user-static"
@@ -14,18 +17,54 @@ if ! command -v aarch64-linux-gnu-g++ >/dev/null || ! command -v qemu-aarch64-st
   apt-get install -y -qq --no-install-recommends $packages >/dev/null 2>&1 || { echo "skipped: $packages cannot be installed"; exit 77; }
 fi
 
-build=build/aarch64
-headers=$PWD/$build/headers # headers that do not depend on the processor, without the native C library's
-mkdir -p "$headers"
-for folder in hwy CLI; do [ ! -d "/usr/include/$folder" ] || ln -sfn "/usr/include/$folder" "$headers/$folder"; done
+# Debian's packages for aarch64, by an apt that keeps its lists to itself and installs nothing.
+build=$PWD/build/aarch64
+sysroot=$build/sysroot
+if [ ! -e "$sysroot/complete" ]; then
+  rm -rf "$build/apt" "$sysroot"
+  mkdir -p "$build/apt/lists/partial" "$build/apt/archives/partial" "$sysroot"
+  : >"$build/apt/status"
+  export APT_CONFIG=$build/apt/apt.conf
+  cat >"$APT_CONFIG" <<APT
+APT::Architecture "arm64";
+APT::Architectures "arm64";
+Dir::State "$build/apt";
+Dir::State::Lists "$build/apt/lists";
+Dir::State::status "$build/apt/status";
+Dir::Cache "$build/apt";
+APT
+  if ! { apt-get update -qq && apt-get install -qq -y --download-only --no-install-recommends libc6-dev libhwy-dev libcli11-dev \
+    libdeflate-dev libjpeg62-turbo-dev libspng-dev libwebp-dev libgmock-dev libgtest-dev; } >"$build/apt/log" 2>&1; then
+    echo "skipped: Debian's packages for arm64 cannot be had: $(tail -n 1 "$build/apt/log")"
+    exit 77
+  fi
+  for package in "$build"/apt/archives/*.deb; do dpkg-deb -x "$package" "$sysroot"; done
+  unset APT_CONFIG
+  touch "$sysroot/complete"
+fi
+cat >"$build/toolchain.cmake" <<CMAKE
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_SYSROOT "$sysroot")
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(CMAKE_CROSSCOMPILING_EMULATOR "qemu-aarch64-static;-L;$sysroot")
+CMAKE
 launcher=""
 command -v ccache >/dev/null && launcher=ccache
-cmake -S . -B "$build" -G Ninja -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR=aarch64 -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-  -DCMAKE_C_COMPILER=aarch64-linux-gnu-gcc -DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++ \
+cmake -S . -B "$build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$build/toolchain.cmake" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
   -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" \
-  -DCMAKE_CXX_FLAGS="-isystem $headers" -DCMAKE_EXE_LINKER_FLAGS=-static \
-  -DDATALINE_TESTS=OFF -DDATALINE_EXAMPLES=OFF -DDATALINE_BENCH=OFF -DDATALINE_MIMALLOC=OFF -DDATALINE_LIBDEFLATE=OFF
-cmake --build "$build" --target dataline_cli
+  -DDATALINE_EXAMPLES=OFF -DDATALINE_BENCH=OFF -DDATALINE_WITH_CUDA=OFF
+cmake --build "$build" --target dataline_cli tests_base tests_order tests_transform
+"$build/bin/dataline" version 2>/dev/null || qemu-aarch64-static -L "$sysroot" "$build/bin/dataline" version
+
+# Not the oracles in Python, which start the programs by themselves.
+ctest --test-dir "$build" -L '^(base|order|transform)$' -E 'pillow|torchvision|by_definition' -j "$(nproc)" --output-on-failure
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -55,7 +94,7 @@ count=0
 same() { # same NAME cat-words...: the native bytes and the other's
   local name=$1
   shift
-  (cd "$scratch" && "$native" cat "$@" >native.out && qemu-aarch64-static "$OLDPWD/$build/bin/dataline" cat "$@" >other.out)
+  (cd "$scratch" && "$native" cat "$@" >native.out && qemu-aarch64-static -L "$sysroot" "$build/bin/dataline" cat "$@" >other.out)
   cmp -s "$scratch/native.out" "$scratch/other.out" || { echo "aarch64: $name differs: cat $*"; exit 1; }
   [ -s "$scratch/native.out" ] || { echo "aarch64: $name wrote nothing: cat $*"; exit 1; }
   count=$((count + 1))
@@ -77,8 +116,20 @@ same "tokens" "tokens:tokens.bin?length=33&stride=7" --field y --shuffle full
 same "zip and concat" "npy:image=image.npy,label=label.npy" --field image --shuffle full --io pread
 same "another batch" npy:image.npy,image.npy --shuffle full --batch_size 77 --prefetch_depth 1 --num_workers 3
 
+# Pictures: decoded, scaled, turned and coloured.
+"$shapes" --out "$scratch/shapes" --train 40 --val 8 >/dev/null
+for transform in "decode, resize([37, 29])" "decode, random_resized_crop(24), hflip, normalize(imagenet), chw" \
+  "decode, resize(40, filter=bicubic), center_crop(32), cast(f16)" "decode, resize([9, 50], filter=lanczos), chw" \
+  "decode, resize([50, 9], filter=area), flatten" "decode, resize([60, 70]), rotate(30), random_erasing, normalize(imagenet)" \
+  "decode, resize([60, 70]), perspective, gaussian_blur(5), solarize(100)" \
+  "decode, resize([60, 70]), color_jitter(brightness=0.4, contrast=0.4, saturation=0.4, hue=0.1), grayscale(0.3)" \
+  "decode, rand_augment, random_crop(48, padding=4)" \
+  "decode, resize([60, 70]), trivial_augment, equalize, autocontrast"; do
+  same "$transform" "folder:shapes/train" --field image --shuffle full --transform "$transform" --num_workers 2
+done
+
 # A state saved there goes on here.
-(cd "$scratch" && qemu-aarch64-static "$OLDPWD/$build/bin/dataline" cat npy:label.npy --shuffle full --batches 7 --save-state there.state >first.out &&
+(cd "$scratch" && qemu-aarch64-static -L "$sysroot" "$build/bin/dataline" cat npy:label.npy --shuffle full --batches 7 --save-state there.state >first.out &&
   "$native" cat npy:label.npy --shuffle full --load-state there.state >rest.out && cat first.out rest.out >joined.out &&
   "$native" cat npy:label.npy --shuffle full >whole.out)
 cmp -s "$scratch/joined.out" "$scratch/whole.out" || { echo "aarch64: a state saved there does not go on here"; exit 1; }
