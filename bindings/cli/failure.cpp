@@ -74,7 +74,7 @@ dl_status check(dl_status status, const dl_error& error, const Written& written)
     failure.column = error.column;
     failure.text = status == DL_ERR_BAD_URI ? written.uri : written.transform;
   }
-  throw failure;
+  throw Failure(failure);
 }
 
 std::string report(const Failure& failure) {

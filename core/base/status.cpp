@@ -3,7 +3,7 @@
 
 namespace dataline {
 
-std::string_view code_name(Code code) {
+std::string_view code_name(Code code) {  // NOLINT(readability-function-size): a table
   switch (code) {
     case Code::kOk:
       return "DL_OK";

@@ -53,7 +53,8 @@ void sharpen(const uint8_t* above, const uint8_t* line, const uint8_t* below, ui
     int32_t sum = 4 * line[i];
     for (const uint8_t* lines : {above, line, below})
       sum += lines[i - channels] + lines[i] + lines[i + channels];
-    const float blurred = static_cast<float>((sum + 6) / 13);  // to nearest; 13 is odd: no ties
+    const int32_t nearest = (sum + 6) / 13;  // 13 is odd: no ties
+    const auto blurred = static_cast<float>(nearest);
     const float away = blurred - static_cast<float>(line[i]);
     to[i] = blend_parts(static_cast<float>(line[i]), 1.0F, blend.high * away, blend.low * away);
   }

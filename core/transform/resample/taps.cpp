@@ -77,8 +77,10 @@ struct PillowBox {
     const double support = 0.5 * filter_scale;
     step = 1.0 / filter_scale;
     middle = (static_cast<double>(x) + 0.5) * scale;
+    // NOLINTBEGIN(bugprone-incorrect-roundings): as Pillow rounds
     first = std::max<int64_t>(0, static_cast<int64_t>(middle - support + 0.5));
     end = std::min(in, static_cast<int64_t>(middle + support + 0.5));
+    // NOLINTEND(bugprone-incorrect-roundings)
   }
   bool holds(int64_t i) const {
     const double at = (static_cast<double>(i) - middle + 0.5) * step;
