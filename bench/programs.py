@@ -28,6 +28,10 @@ SCRIPTS = (
     ("grain_map.py", "grain", MAIN | {"first_batch"}),
     ("torch_photos.py", "torch", {"photos"}),
     ("native_photos.py", "native", {"photos"}),
+    ("opencv_pass.py", "native", {"fused_pass"}),
+    ("pillow_pass.py", "native", {"fused_pass"}),
+    ("pillow_simd_pass.py", "pillow_simd", {"fused_pass"}),
+    ("torchvision_pass.py", "torch", {"fused_pass"}),
     ("ffcv_photos.py", "ffcv", {"photos", "raw_photos"}),
     ("dali_photos.py", "dali", {"photos"}),
     ("tf_photos.py", "tf", {"photos"}),
@@ -35,7 +39,7 @@ SCRIPTS = (
     ("streaming_photos.py", "streaming", {"photos"}),
 )
 # Rows of photographs: those of --photos, which Dataline's program finds.
-PHOTO_ROWS = ("photos", "raw_photos", "slow_files", "photo_memory")
+PHOTO_ROWS = ("photos", "raw_photos", "fused_pass", "slow_files", "photo_memory")
 # Rows that others run and these do not, with the reason, which the results repeat.
 LEFT_OUT = {
     ("rows_u8_4700mb", "mlx_data"): "holds the whole set as objects in memory: no room for it beside the mapped file",

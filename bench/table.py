@@ -296,6 +296,12 @@ def raw_photo_lines(row):
     ]
 
 
+def fused_pass_lines(row):
+    same = lambda name: is_loader(name) and not name.endswith("no antialias")
+    return [short(times(row, "decoded 350x260 to normalised 224x224, one thread", same, 3, unit=PICTURES)),
+            times(row, "decoded 350x260 to normalised 224x224, others without antialias too", is_loader, 1, unit=PICTURES)]
+
+
 def slow_file_lines(row):
     return [short(part_of(row, "1 file in 10 takes 50 times as long, 2 workers", "dataline w2", "bare decode 2", 0.9,
                           unit=PICTURES))]
@@ -334,7 +340,8 @@ def lines(results):
         ("rows_f32", lambda row: cpu_lines(row, "f32 rows")),
         # Views, because that is what the others deliver too: two overlapping tensors of one copied window.
         ("tokens", lambda row: cpu_lines(row, "token windows as views", "dataline views w")),
-        ("photos", photo_lines), ("raw_photos", raw_photo_lines), ("slow_files", slow_file_lines),
+        ("photos", photo_lines), ("raw_photos", raw_photo_lines),
+        ("fused_pass", fused_pass_lines), ("slow_files", slow_file_lines),
         ("photo_memory", photo_memory_lines), ("allocator", allocator_lines), ("tuning", tuning_lines), ("tuning_cuda", tuning_cuda_lines),
         ("gpu", gpu_lines))
     return [line for name, make in makers if name in results["rows"] for line in make(Row(results["rows"][name]))]

@@ -38,6 +38,7 @@ constexpr NamedRow kRows[] = {
 #if defined(DATALINE_HAS_LIBJPEG)
     {"photos", bench::photos},
     {"raw_photos", bench::raw_photos},
+    {"fused_pass", bench::fused_pass},
     {"slow_files", bench::slow_files},
     {"photo_memory", bench::photo_memory},
 #endif

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kRepeats = 4;
 constexpr int32_t kRawSide = 256;
+constexpr int32_t kPassWidth = 350, kPassHeight = 260;
 constexpr int32_t kSlowWidth = 3008, kSlowHeight = 2256;
 
 std::vector<fs::path> photographs(const Settings& settings) {
@@ -72,7 +73,7 @@ PhotoSet load(const std::string& folder) {
 }
 
 // Bilinear, eight bits of fraction: what the pixels are does not matter, only that they are a photograph's.
-std::vector<uint8_t> enlarged(const PhotoPixels& from, int32_t width, int32_t height) {
+std::vector<uint8_t> scaled_to(const PhotoPixels& from, int32_t width, int32_t height) {
   std::vector<uint8_t> out(static_cast<size_t>(width) * static_cast<size_t>(height) * 3);
   for (int32_t y = 0; y < height; ++y) {
     const int64_t at_y = int64_t{y} * (from.height - 1) * 256 / height;
@@ -154,7 +155,7 @@ PhotoSet slow_photo_set(const Settings& settings) {
         fs::create_symlink(file, usual / numbered(i, "usual"));
       } else if (i < 40) {
         write_progressive(slow / numbered(i, "slow"),
-                          enlarged(decoder.decode(read_file(file), {}), kSlowWidth, kSlowHeight), kSlowWidth,
+                          scaled_to(decoder.decode(read_file(file), {}), kSlowWidth, kSlowHeight), kSlowWidth,
                           kSlowHeight);
       } else {
         fs::create_symlink(numbered(i % 40, "slow"), slow / numbered(i, "slow"));
@@ -176,6 +177,22 @@ std::string raw_photo_file(const Settings& settings, int64_t* count) {
       const Photo& photo = (*set.photos)[static_cast<size_t>(i)];
       const PhotoCrop crop = draw_crop(photo.width, photo.height, &random);
       pass.run_u8(decoder.decode(photo.file, crop), kRawSide, bytes->data() + i * kRawSide * kRawSide * 3);
+    }
+  });
+}
+
+std::string pass_photo_file(const Settings& settings, int64_t* count) {
+  const std::vector<fs::path> files = photographs(settings);
+  *count = static_cast<int64_t>(files.size());
+  const std::string shape = std::to_string(*count) + ", 260, 350, 3";
+  const std::string path = settings.data_dir + "/pass_" + std::to_string(*count) + "x260x350x3.npy";
+  constexpr int64_t kBytes = int64_t{kPassHeight} * kPassWidth * 3;
+  return made_npy(path, shape, *count * kBytes, [&](std::vector<uint8_t>* bytes) {
+    CropDecoder decoder;
+    for (int64_t i = 0; i < *count; ++i) {
+      const PhotoPixels whole = decoder.decode(read_file(files[static_cast<size_t>(i)]), {});
+      const std::vector<uint8_t> scaled = scaled_to(whole, kPassWidth, kPassHeight);
+      std::copy(scaled.begin(), scaled.end(), bytes->begin() + i * kBytes);
     }
   });
 }

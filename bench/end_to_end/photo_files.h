@@ -26,4 +26,7 @@ PhotoSet slow_photo_set(const Settings& settings);
 // Pictures of 256 x 256 cut out of the photographs, as u8 (1000, 256, 256, 3) in a .npy file (small: 64).
 std::string raw_photo_file(const Settings& settings, int64_t* count);
 
+// The photographs scaled to 350 x 260, as u8 (250, 260, 350, 3) in a .npy file (small: 16).
+std::string pass_photo_file(const Settings& settings, int64_t* count);
+
 }  // namespace bench

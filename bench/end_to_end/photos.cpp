@@ -156,6 +156,22 @@ std::vector<Variant> raw_photos(const Settings& settings) {
   return variants;
 }
 
+// What is drawn elsewhere is fixed here: others do the same to the same pixels, whole pictures that are decoded already.
+std::vector<Variant> fused_pass(const Settings& settings) {
+  int64_t count = 0;
+  const std::string file = pass_photo_file(settings, &count);
+  auto job = std::make_shared<Job>("npy:" + file,
+                                   options_of(0, "resize(224x224), hflip(1), normalize(imagenet), chw"));
+  PhotoStatistics got;
+  job->checked_epoch(
+      [&](const dl_view* views, int64_t row, int64_t) { return add_picture(views[0], row, &got); });
+  write_statistics(file + ".statistics", got);
+  return {{"dataline w0", [job](const std::string& name, double seconds, Report& report) {
+             take(*job, kLead);
+             report_throughput(report, name, consume(*job, seconds));
+           }}};
+}
+
 // Whole epochs, because the files that take long are what counts: each measurement has equally many of them.
 std::vector<Variant> slow_files(const Settings& settings) {
   const PhotoSet set = slow_photo_set(settings);

@@ -32,6 +32,7 @@ std::vector<Variant> allocator(const Settings& settings);
 // These need libjpeg, and photographs.
 std::vector<Variant> photos(const Settings& settings);
 std::vector<Variant> raw_photos(const Settings& settings);
+std::vector<Variant> fused_pass(const Settings& settings);
 std::vector<Variant> slow_files(const Settings& settings);
 std::vector<Variant> photo_memory(const Settings& settings);
 

@@ -3,7 +3,7 @@
 # versions of NumPy or protobuf that exclude each other), and builds LibTorch's program against the torch group.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   bench/peers/setup.sh [--prefix DIR] [group...]      groups: torch native grain tf dali ffcv streaming libtorch (all)
+#   bench/peers/setup.sh [--prefix DIR] [group...]      groups: torch native grain tf dali ffcv streaming pillow_simd libtorch (all)
 #
 # About 5 GB to fetch and 12 GB on disk for all of them; one pip at a time, at most half an hour each. A finished group
 # leaves the file `ready` with the versions it got, and is not touched again while it has all that is listed below. One
@@ -30,6 +30,7 @@ packages() {
     dali) echo "nvidia-dali-cuda130==2.4.0 numpy" ;;
     ffcv) echo "ffcv==1.0.2 numba numpy pillow tqdm psutil" ;;
     streaming) echo "mosaicml-streaming==0.13.0" ;;
+    pillow_simd) echo "pillow-simd==12.1.1.post0 numpy==2.4.6" ;;
     *) return 1 ;;
   esac
 }
@@ -44,6 +45,7 @@ check() {
     dali) echo "import nvidia.dali.fn" ;;
     ffcv) echo "import ffcv" ;;
     streaming) echo "import streaming" ;;
+    pillow_simd) echo "import PIL.Image, numpy" ;;
   esac
 }
 
@@ -60,6 +62,12 @@ before_ffcv() {
   install libopencv-dev libturbojpeg0-dev pkg-config g++ python3-dev ||
     { echo "FFCV compiles against libopencv-dev and libturbojpeg0-dev, which cannot be installed"; return 1; }
   borrow_torch ffcv && timeout 300 "$prefix/ffcv/bin/pip" install -q --no-cache-dir setuptools wheel
+}
+
+# Pillow-SIMD is compiled here, and for AVX2 only when the compiler is told.
+before_pillow_simd() {
+  install libjpeg-dev zlib1g-dev gcc python3-dev || { echo "Pillow-SIMD compiles against libjpeg-dev, which cannot be installed"; return 1; }
+  export CC="cc -mavx2"
 }
 
 # SPDL decodes with the FFmpeg that is installed; without it the group has all but that.
@@ -84,6 +92,7 @@ python_group() { # python_group GROUP: its environment, packages and one import;
       flags=--no-build-isolation ;;
     streaming) borrow_torch streaming || return 1 ;;
     native) before_native ;;
+    pillow_simd) before_pillow_simd || return 1 ;;
   esac
   # shellcheck disable=SC2086
   timeout 1800 "$prefix/$group/bin/pip" install -q --no-cache-dir $flags $list || return 1
@@ -101,7 +110,7 @@ libtorch_group() {
 }
 
 status=0
-for group in ${*:-torch native grain tf dali ffcv streaming libtorch}; do
+for group in ${*:-torch native grain tf dali ffcv streaming pillow_simd libtorch}; do
   log=$prefix/$group.log
   if [ "$group" = libtorch ]; then
     what="from torch's wheel" get="libtorch_group"  # always: the build looks for changes itself
