@@ -9,6 +9,7 @@
 #include <cstring>
 #include <ctime>
 #include <memory>
+#include <system_error>
 
 namespace dataline {
 namespace {
@@ -42,15 +43,18 @@ Result<Thread> Thread::start(std::string_view name, std::function<void()> body) 
   std::memcpy(start->name, name.data(), length);
   start->name[length] = '\0';
 
-  // The new thread inherits this mask, so that no signal of the host is ever handled on it.
+  // The new thread inherits this mask, so that no signal of the host is ever handled on it. But SIGBUS is: a thread's own
+  // load raises it, and blocked it would end the process past every handler (memory/fault_guard.h).
   sigset_t all, before;
   sigfillset(&all);
+  sigdelset(&all, SIGBUS);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   Thread thread;
   int failure = pthread_create(&thread.handle_, nullptr, run_thread, start.get());
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (failure != 0) {
-    return error(Code::kThread, "thread '", name, "' could not be started: error ", failure)
+    return error(Code::kThread, "thread '", name,
+                 "' could not be started: ", std::generic_category().message(failure))
         .with_os_error(failure);
   }
   static_cast<void>(start.release());  // run_thread owns it now

@@ -1,4 +1,4 @@
-// Threads of the library: named, all signals blocked, started or refused with a status. And how many the
+// Threads of the library: named, all signals but SIGBUS blocked, started or refused with a status. And how many the
 // machine grants this process.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/thread_wait.h"
 
+#include <cerrno>
 #include <climits>
 #include <ctime>
 
 #if defined(__linux__)
 #include <linux/futex.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -14,6 +16,16 @@
 #endif
 
 namespace dataline {
+#if defined(__linux__)
+namespace {
+
+constexpr timespec kMoment{0, 1'000'000};
+constexpr int kWakeAttempts = 4;
+
+bool longer_than_a_moment(const timespec& time) { return time.tv_sec > 0 || time.tv_nsec > kMoment.tv_nsec; }
+
+}  // namespace
+#endif
 
 void WaitPoint::pause() {
 #if defined(__x86_64__)
@@ -34,7 +46,12 @@ bool WaitPoint::sleep(uint32_t seen, int64_t deadline_ns) {
     timeout = &left;
   }
   // EINTR, EAGAIN (the sequence moved) and wake-ups look alike to the caller, who looks at its condition again.
-  syscall(SYS_futex, &sequence_, FUTEX_WAIT_PRIVATE, seen, timeout, nullptr, 0);
+  const bool slept = syscall(SYS_futex, &sequence_, FUTEX_WAIT_PRIVATE, seen, timeout, nullptr, 0) == 0;
+  if (!slept && errno != EINTR && errno != EAGAIN && errno != ETIMEDOUT) {
+    // A sandbox that refuses futex (EPERM, ENOSYS): nobody can be woken, so look again after a moment, which costs
+    // neither a hang nor a core.
+    ppoll(nullptr, 0, timeout == nullptr || longer_than_a_moment(left) ? &kMoment : timeout, nullptr);
+  }
   return deadline_ns == kForever || monotonic_ns() < deadline_ns;
 #else
   static_cast<void>(deadline_ns);
@@ -46,7 +63,11 @@ bool WaitPoint::sleep(uint32_t seen, int64_t deadline_ns) {
 void WaitPoint::wake() {
   wake_ns_.store(monotonic_ns(), std::memory_order_relaxed);
 #if defined(__linux__)
-  syscall(SYS_futex, &sequence_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+  // It fails only where futex is refused. There sleepers look again by themselves; but one may sleep since before a
+  // refusal that passes, so it is tried again.
+  for (int attempt = 0; attempt < kWakeAttempts; ++attempt) {
+    if (syscall(SYS_futex, &sequence_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0) >= 0) return;
+  }
 #else
   sequence_.notify_all();
 #endif

@@ -23,18 +23,26 @@ Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> re
   Layout layout;
   layout.rows = rows;
   bool fits = rows <= kSlotLimitBytes / 16;
-  for (Storage& storage : storages) {
+  const auto place_rows = [&](Storage& storage) {
     fits = fits && reserve(layout.slot_bytes, rows, storage.row_bytes, storage.offset);
+  };
+  for (Storage& storage : storages) {
+    if (!storage.has_shares()) place_rows(storage);
   }
   for (Storage& storage : storages) {
+    if (!storage.has_shares()) continue;
     const bool ragged = storage.kind == FieldKind::kRagged;
     if (ragged) fits = fits && reserve(layout.slot_bytes, rows + 1, 8, storage.offsets_offset);
     if (storage.varies) fits = fits && reserve(layout.slot_bytes, rows, 16, storage.extents_offset);
-    if (ragged || storage.varies)
-      fits = fits && reserve(layout.slot_bytes, rows, 8, storage.row_bytes_offset);
+    fits = fits && reserve(layout.slot_bytes, rows, 8, storage.row_bytes_offset) &&
+           reserve(layout.slot_bytes, rows, 8, storage.touched_offset);
   }
   fits = fits && reserve(layout.slot_bytes, rows, 8, layout.indices_offset) &&
          reserve(layout.slot_bytes, rows, 8, layout.sources_offset);
+  layout.fixed_bytes = layout.slot_bytes;
+  for (Storage& storage : storages) {
+    if (storage.has_shares()) place_rows(storage);
+  }
   layout.device_bytes = layout.slot_bytes;
   for (Region& region : regions) {
     fits = fits && reserve(layout.device_bytes, rows, region.row_bytes, region.offset);

@@ -4,23 +4,38 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/checked.h"
+#include "core/memory/pages.h"
+
 namespace dataline {
+namespace {
+
+constexpr int64_t kPageBytes = 4096;  // what is counted; a system's larger pages take up to that much more
+
+}  // namespace
 
 Slot::Slot(const Layout& layout, const std::vector<OutputField>& outputs, const SlotPlace& place)
-    : Batch(outputs), layout_(&layout), outputs_(&outputs), memory_(place.host) {
-  for (const Storage& storage : layout.storages) packed_bytes_.push_back(storage.row_bytes);
+    : Batch(outputs), layout_(&layout), outputs_(&outputs), memory_(place.host), shares_(place.shares) {
+  // Offsets of shares count from the fixed part's begin wherever they lie.
+  std::byte* const shares =
+      shares_ != nullptr ? shares_->data() + place.shares_offset : memory_ + layout.fixed_bytes;
+  for (const Storage& storage : layout.storages) {
+    packed_bytes_.push_back(storage.row_bytes);
+    rows_.push_back(storage.has_shares() ? shares + (storage.offset - layout.fixed_bytes)
+                                         : memory_ + storage.offset);
+  }
   sample_indices = words(layout.indices_offset);
   sample_sources = words(layout.sources_offset);
   on_device = place.device != nullptr;
-  std::byte* const base = on_device ? place.device : place.host;
   for (size_t f = 0; f < outputs.size(); ++f) {
     if (outputs[f].region >= 0) {
-      views.place(f, base + layout.regions[static_cast<size_t>(outputs[f].region)].offset, nullptr);
+      views.place(f, place.device + layout.regions[static_cast<size_t>(outputs[f].region)].offset, nullptr);
       continue;
     }
     const size_t storage = static_cast<size_t>(outputs[f].storage);
     const bool ragged = layout.storages[storage].kind == FieldKind::kRagged;
-    views.place(f, base + layout.storages[storage].offset, ragged ? offsets(storage) : nullptr);
+    std::byte* const data = on_device ? place.device + layout.storages[storage].offset : rows(storage);
+    views.place(f, data, ragged ? offsets(storage) : nullptr);
   }
   views.set_device(place.device_type, place.device_index,
                    place.pinned && !on_device ? kViewPinned : uint64_t{0});
@@ -33,25 +48,57 @@ void Slot::open(int64_t new_epoch, int64_t new_step, int64_t new_first_slot, int
   first_slot = new_first_slot;
   samples = row_count;
   valid = valid_count;
-  abandoned.store(false);
   lost.store(false);
+  if (!lost_cause.is_ok()) lost_cause = Status::ok();
+  warned.store(0);
   if (!failed.is_ok()) failed = Status::ok();
   loaded = row_count;
   skipped = 0;
-  accounted = false;
-  too_many_bad = false;
-  raised = false;
   bad_.clear();
 }
 
-void Slot::finish() {
+bool Slot::hold_row(size_t storage, int64_t row, int64_t bytes) {
+  if (shares_ == nullptr) return true;
+  int64_t& held = touched(storage)[row];
+  const int64_t wanted =
+      std::min(round_up(bytes, kPageBytes), round_up(layout_->storages[storage].row_bytes, kPageBytes));
+  if (wanted <= held) return true;
+  if (!shares_->count(wanted - held)) return false;
+  held = wanted;
+  return true;
+}
+
+void Slot::forget_row(int64_t row) {
+  if (shares_ == nullptr) return;
+  for (size_t s = 0; s < layout_->storages.size(); ++s) {
+    const Storage& storage = layout_->storages[s];
+    if (!storage.has_shares()) continue;
+    const int64_t held = std::min(touched(s)[row], storage.row_bytes);
+    discard_pages(rows(s) + row * storage.row_bytes + held, storage.row_bytes - held);
+  }
+}
+
+// Packed rows lie in the first rows' shares.
+bool Slot::hold_packed(size_t storage) {
+  const int64_t share = layout_->storages[storage].row_bytes;
+  int64_t left = used_bytes(storage);
+  for (int64_t row = 0; left > 0; ++row, left -= share) {
+    if (!hold_row(storage, row, std::min(left, share))) return false;
+  }
+  return true;
+}
+
+bool Slot::finish() {
   for (size_t s = 0; s < layout_->storages.size(); ++s) {
     if (layout_->storages[s].varies) pack_varying(s);
   }
+  bool held = true;
   for (size_t s = 0; s < layout_->storages.size(); ++s) {
     if (layout_->storages[s].kind == FieldKind::kRagged) pack_ragged(s);
+    if (layout_->storages[s].has_shares()) held = hold_packed(s) && held;
   }
   views.set_samples(samples);
+  return held;
 }
 
 // Packing only moves rows down: what is packed so far never exceeds the shares passed. So it is below, too.
@@ -110,8 +157,7 @@ void Slot::refuse_size(size_t storage, int64_t row, int64_t first) {
                        size[2 * row], "x", size[2 * row + 1], ", sample ", sample_indices[first],
                        " of the same batch is ", size[2 * first], "x", size[2 * first + 1],
                        ": one batch needs one size; add resize([h, w]) or random_resized_crop(size)");
-  const auto known = std::find_if(bad_.begin(), bad_.end(), [row](const BadRow& b) { return b.row == row; });
-  if (known != bad_.end()) {
+  if (BadRow* known = find_bad(row); known != nullptr) {
     known->replacement = -1;
     known->cause = error(known->cause.code(), known->cause.message(),
                          "; and what would stand in for it: ", cause.message());
@@ -123,6 +169,7 @@ void Slot::refuse_size(size_t storage, int64_t row, int64_t first) {
   bad.slot = first_slot + row;
   bad.sample_index = sample_indices[row];
   bad.pad = row >= valid;
+  bad.misfit_storage = static_cast<int32_t>(storage);
   bad.cause = std::move(cause);
   bad_.push_back(std::move(bad));
 }
@@ -141,6 +188,17 @@ std::vector<bool> Slot::undelivered_rows() const {
 void Slot::add_bad(BadRow bad) {
   std::lock_guard lock(bad_mutex_);
   bad_.push_back(std::move(bad));
+}
+
+BadRow* Slot::find_bad(int64_t row) {
+  const auto known = std::find_if(bad_.begin(), bad_.end(), [row](const BadRow& b) { return b.row == row; });
+  return known == bad_.end() ? nullptr : &*known;
+}
+
+void Slot::lose(Status cause) {
+  std::lock_guard lock(bad_mutex_);
+  if (!lost.load()) lost_cause = std::move(cause);
+  lost.store(true);
 }
 
 void Slot::drop_bad_rows() {

@@ -1,14 +1,21 @@
 // A slot: reusable memory of one batch and its state.
 //
 //   Free -> Filling -> Staged -> Copying -> Ready -> Leased -> Draining -> Free
-//                        \_________(cpu)_____/ \________(abandoned)__/
+//                        \_________(cpu)_____/ \ \_(no copy)/ /
+//                                               \_(abandoned)/
 //
-// On the cpu device Staged goes straight to Ready; a seek abandons Ready slots straight to Draining. No other edge.
-// With a device, Copying is the time it takes to queue the copies (to complete them, with device_sync=host), and
-// Draining lasts until the copies have left the slot's host memory.
+// On the cpu device Staged goes straight to Ready; a seek abandons Ready slots straight to Draining; a consumer that
+// takes a batch beyond max_leases leases its slot for as long as it copies it, and puts it back when there is no memory
+// for a copy. No other edge. With a device, Copying is the time it takes to queue the copies (to complete them, with
+// device_sync=host), and Draining lasts until the copies have left the slot's host memory.
 //
-// Threads: filled by many workers (disjoint rows); each other state has one owner: the loader's lock (Free, Ready),
-// the last worker (Staged), the consumer (Leased).
+// A slot is reused, a batch is not: whoever acts on a slot that is not its own at that moment names the batch it means
+// by its sequence, under the loader's lock. What is decided about a batch is never kept in a flag of the slot that
+// others than its owner set.
+//
+// Threads: filled by many workers (disjoint rows); each other state has one owner: the loader's lock (Free, Ready), the
+// last worker (Staged, and Copying until it hands the slot on), whoever took it off the loader's list (Copying and
+// Draining with a device), the consumer (Leased).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,9 +24,11 @@
 #include <mutex>
 #include <vector>
 
+#include "core/base/defect.h"
 #include "core/base/status.h"
 #include "core/batch/batch.h"
 #include "core/batch/layout.h"
+#include "core/memory/host_memory.h"
 
 namespace dataline {
 
@@ -38,7 +47,7 @@ constexpr bool slot_edge(SlotState from, SlotState to) {
     case SlotState::kReady:
       return to == SlotState::kLeased || to == SlotState::kDraining;
     case SlotState::kLeased:
-      return to == SlotState::kDraining;
+      return to == SlotState::kDraining || to == SlotState::kReady;
     case SlotState::kDraining:
       return to == SlotState::kFree;
   }
@@ -52,12 +61,16 @@ struct BadRow {
   int64_t sample_index = 0;  // the bad one
   int64_t replacement = -1;  // the sample that stands in, or -1: nothing does
   bool pad = false;
+  int32_t misfit_storage = -1;  // the storage in which only its size is wrong; -1: bad by itself
   Status cause;
 };
 
 // Where a slot's bytes lie.
 struct SlotPlace {
-  std::byte* host = nullptr;    // layout.slot_bytes, aligned to kTensorAlignment, zeroed
+  std::byte* host =
+      nullptr;  // aligned to kTensorAlignment, zeroed: layout.fixed_bytes, or slot_bytes without `shares`
+  Block* shares = nullptr;      // address space that shares lie in; what is touched of it is counted there
+  int64_t shares_offset = 0;    // of this slot's in it
   std::byte* device = nullptr;  // layout.device_bytes; null on the cpu device
   int32_t device_type = 1, device_index = 0;
   bool pinned = false;  // `host` is page-locked
@@ -68,24 +81,30 @@ class Slot : public Batch {
   Slot(const Layout& layout, const std::vector<OutputField>& outputs, const SlotPlace& place);
 
   SlotState state() const { return state_.load(); }
-  // Takes an edge; false when the slot is not in `from`. Sequentially consistent: the state is one half of
-  // handshakes with the consumer (Ready against its wait) and with a seek (Ready against abandoned).
-  bool go(SlotState from, SlotState to) {
-    return slot_edge(from, to) && state_.compare_exchange_strong(from, to);
+  // Takes an edge. Only the state's owner calls it, so that a slot which is not in `from` is a defect (base/defect.h):
+  // false, and the slot must be left alone. Sequentially consistent: the state is one half of handshakes with the
+  // consumer (Ready against its wait) and with a seek (Ready against what it leaves behind).
+  [[nodiscard]] bool go(SlotState from, SlotState to) {
+    return holds_or_stop(slot_edge(from, to) && state_.compare_exchange_strong(from, to));
   }
 
-  std::byte* rows(size_t storage) const { return memory_ + layout_->storages[storage].offset; }
+  std::byte* rows(size_t storage) const { return rows_[storage]; }
   int64_t* offsets(size_t storage) const { return words(layout_->storages[storage].offsets_offset); }
   int64_t* row_bytes(size_t storage) const { return words(layout_->storages[storage].row_bytes_offset); }
   // Height and width, row after row, of a storage that varies.
   int64_t* extents(size_t storage) const { return words(layout_->storages[storage].extents_offset); }
 
+  // To be told of each row of a storage with shares once it is written, by who wrote it: counts what of its share is
+  // memory now. False when memory_budget has no room for it.
+  bool hold_row(size_t storage, int64_t row, int64_t bytes);
+  // The row was given up: pages that it may have touched beyond those counted go back to the system.
+  void forget_row(int64_t row);
   // Empties the slot for a batch of `rows` samples.
   void open(int64_t new_epoch, int64_t new_step, int64_t new_first_slot, int64_t row_count,
             int64_t valid_count);
   // Packs ragged and varying rows and sets the views; a row of another size than the batch's first good one becomes
-  // bad. By the last worker, before Staged.
-  void finish();
+  // bad. False when memory_budget has no room for the packed rows. By the last worker, before Staged.
+  bool finish();
   // Removes rows that have no sample, so that a shorter batch is left; skipped tells how many of them were not pads.
   // By the last worker, after finish().
   void drop_bad_rows();
@@ -98,23 +117,28 @@ class Slot : public Batch {
   const Layout& layout() const { return *layout_; }
   std::byte* memory() const { return memory_; }
 
-  void add_bad(BadRow bad);                         // any worker
+  void add_bad(BadRow bad);       // any worker
+  BadRow* find_bad(int64_t row);  // null: it is good. By the last worker, before Staged
+  // The batch must be filled again, because the machine fell short, not the data; the first cause stays. Any worker.
+  void lose(Status cause);
   std::vector<BadRow>& bad_rows() { return bad_; }  // once Staged
 
   int32_t number = 0;  // in the loader's ring
+  // Of the batch in it. Changes under the loader's lock when the slot is opened; stable for those who fill it.
   int64_t sequence = 0;
   int64_t first_slot = 0;
-  std::atomic<bool> abandoned{
-      false};                     // a seek left it behind: fill no more, recycle when the workers are out
-  std::atomic<bool> lost{false};  // memory ran out while filling: it must be filled again
+  // Images delivered though their decoder warned (on_warning).
+  std::atomic<int64_t> warned{0};
+  std::atomic<bool> lost{false};  // it must be filled again; see lose()
+  Status lost_cause;              // once Ready; ok: memory ran out, even for words
+  int64_t opened_ns = 0;          // monotonic
   Status failed;                  // it could not be sent to the device; by the last worker, before Ready
   int64_t loaded = 0;             // rows before bad ones were dropped
   int64_t skipped = 0;            // samples that drop_bad_rows() took out
-  bool accounted = false;         // bad rows are in the books
-  bool too_many_bad = false;      // max_bad was exceeded with this batch
-  bool raised = false;            // its error was returned once
 
  private:
+  int64_t* touched(size_t storage) const { return words(layout_->storages[storage].touched_offset); }
+  bool hold_packed(size_t storage);
   int64_t* words(int64_t offset) const { return reinterpret_cast<int64_t*>(memory_ + offset); }
   std::vector<bool> undelivered_rows() const;
   void pack_ragged(size_t storage);
@@ -124,6 +148,8 @@ class Slot : public Batch {
   const Layout* layout_;
   const std::vector<OutputField>* outputs_;
   std::byte* memory_;
+  Block* shares_;
+  std::vector<std::byte*> rows_;       // of each storage
   std::vector<int64_t> packed_bytes_;  // of each storage
   std::atomic<SlotState> state_{SlotState::kFree};
   std::mutex bad_mutex_;

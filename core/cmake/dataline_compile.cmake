@@ -8,6 +8,14 @@ target_compile_options(dataline_compile INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off
   $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wno-sign-conversion>)
 
+# A build that looks for defects stops at them (core/base/defect.h). Not by NDEBUG, which a host project's own build type
+# may leave out.
+if(DATALINE_SANITIZE)
+  target_compile_definitions(dataline_compile INTERFACE DATALINE_STOP_AT_DEFECTS)
+else()
+  target_compile_definitions(dataline_compile INTERFACE $<$<CONFIG:Debug>:DATALINE_STOP_AT_DEFECTS>)
+endif()
+
 if(DATALINE_SANITIZE)
   target_compile_options(dataline_compile INTERFACE
     -fsanitize=${DATALINE_SANITIZE} -fno-sanitize-recover=all
@@ -31,6 +39,13 @@ target_compile_options(dataline_library_flags INTERFACE
   -fvisibility=hidden $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden -fexceptions -frtti>
   $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
 target_link_libraries(dataline_library_flags INTERFACE dataline_compile)
+# A host that says neither a build type nor a level of its own would get what is compiled without any: ten times slower.
+foreach(language C CXX)
+  if(NOT "${CMAKE_${language}_FLAGS}" MATCHES "(^| )-O")
+    target_compile_options(dataline_library_flags INTERFACE
+      $<$<AND:$<COMPILE_LANGUAGE:${language}>,$<STREQUAL:$<CONFIG>,>>:-O2>)
+  endif()
+endforeach()
 
 # dataline_objects(TARGET [LIBRARIES target...]): flags of a target whose objects go into the libraries.
 # No link-time optimisation, even if the host asks for it: the static library is made with `ld -r`.

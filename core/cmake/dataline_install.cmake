@@ -16,9 +16,17 @@ set(pc_private "")
 foreach(name IN LISTS static_names CMAKE_DL_LIBS)
   string(APPEND pc_private " -l${name}")
 endforeach()
-configure_file(dataline.pc.in dataline.pc @ONLY)
-install(FILES "${CMAKE_CURRENT_BINARY_DIR}/dataline.pc"
-  DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+foreach(name dataline dataline-link)
+  configure_file(${name}.pc.in ${name}.pc @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+endforeach()
+# Where `pkg-config --static` looks first: a folder in which no shared library lies that the linker would prefer.
+set(archive_folder "${CMAKE_CURRENT_BINARY_DIR}/dataline-static")
+file(MAKE_DIRECTORY "${archive_folder}")
+file(CREATE_LINK ../libdataline.a "${archive_folder}/libdataline.a" SYMBOLIC)
+install(FILES "${archive_folder}/libdataline.a"
+  DESTINATION "${CMAKE_INSTALL_LIBDIR}/dataline-static" COMPONENT static)
 
 configure_package_config_file(datalineConfig.cmake.in datalineConfig.cmake INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file(datalineConfigVersion.cmake COMPATIBILITY SameMajorVersion)

@@ -106,7 +106,8 @@ Result<LoaderConfig> make_config(const Options& options) {
   config.start_epoch = options.integer(Option::kStartEpoch);
   config.start_step = options.integer(Option::kStartStep);
   config.num_workers = options.integer(Option::kNumWorkers);
-  if (config.num_workers < 0) config.num_workers = std::max(available_cpus() - 1, 1);
+  config.workers_are_auto = config.num_workers < 0;
+  if (config.workers_are_auto) config.num_workers = std::max(available_cpus() - 1, 1);
   config.prefetch_depth = options.integer(Option::kPrefetchDepth);
   config.max_leases = options.integer(Option::kMaxLeases);
   std::string_view overflow = options.text(Option::kLeaseOverflow);
@@ -117,7 +118,8 @@ Result<LoaderConfig> make_config(const Options& options) {
   config.budget_is_auto = config.budget_bytes < 0;
   if (config.budget_is_auto) config.budget_bytes = memory_limit().bytes / 2;
   config.max_bytes_per_sample = options.integer(Option::kMaxBytesPerSample);
-  config.decode_limits = {.max_pixels = options.integer(Option::kMaxPixels),
+  config.decode_limits = {.accept_warnings = options.text(Option::kOnWarning) == "accept",
+                          .max_pixels = options.integer(Option::kMaxPixels),
                           .max_scans = options.integer(Option::kMaxScans),
                           .max_decoded_bytes = options.integer(Option::kMaxDecodedBytes)};
   std::string_view policy = options.text(Option::kOnError);

@@ -27,6 +27,7 @@ struct LoaderConfig {
   int64_t start_epoch = 0, start_step = 0;
   int64_t rank = 0, world_size = 1;
   int64_t num_workers = 1;
+  bool workers_are_auto = false;
   int64_t prefetch_depth = 4, max_leases = 4;
   LeaseOverflow lease_overflow = LeaseOverflow::kCopy;
   int64_t budget_bytes = 0;  // the limit in force

@@ -91,6 +91,7 @@ Result<std::unique_ptr<Dataset>> Dataset::open(std::string_view uri, const Optio
   OpenContext context;
   context.memory = memory_for(options);
   context.io = io_mode(options);
+  context.fault_guard = options.integer(Option::kFaultGuard) != 0;
   context.cancel = options.cancel;
   context.log = options.log;
   DL_ASSIGN_OR_RETURN(SourceRef source, open_source(uri, context));

@@ -5,7 +5,6 @@
 
 #include "core/base/checked.h"
 #include "core/loader/loader.h"
-#include "core/loader/overflow.h"
 
 namespace dataline {
 namespace {
@@ -26,6 +25,7 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
   bool waited = false;
   for (;;) {
     if (cancelled()) return {Code::kCancelled, ""};
+    if (defect_.load()) return defect_error();
     if (on_device_ && device_->lost()) return lost_error();
     if (on_device_ && !drain_error_.is_ok()) return std::exchange(drain_error_, Status::ok());
     if (ended()) return {Code::kEnd, ""};
@@ -34,16 +34,15 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
     Awaited awaited = Awaited::kBatch;
     Slot* slot = head_slot();
     if (slot != nullptr && (slot->state() == SlotState::kReady || (on_device_ && take_copied(*slot)))) {
-      const int64_t head = head_;
-      std::optional<Status> outcome = deliver(*slot, out);
-      if (outcome) {
+      Delivery delivery = deliver(lock, *slot, out);
+      if (delivery.outcome == Delivery::Outcome::kReturn) {
         count_hunger(waited);
         const bool wake = !workers_.empty() && !enough_ready();
         lock.unlock();
         if (wake) publish();
-        return std::move(*outcome);
+        return std::move(delivery.status);
       }
-      if (head_ != head) continue;  // a step without good samples was passed
+      if (delivery.outcome == Delivery::Outcome::kLookAgain) continue;
       awaited = Awaited::kLease;
     } else if (workers_.empty() && slot == nullptr) {
       if (!open_one() && on_device_ && (device_->lost() || wait_for_drained(lock))) continue;
@@ -94,10 +93,7 @@ void Loader::wait_for_change(std::unique_lock<ThreadMutex>& lock, Awaited awaite
   if (helper.owns_lock()) {
     helper.unlock();
     // With num_workers=0 another consumer may wait for what this one has left undone.
-    if (alone && claimable()) {
-      events_.fetch_add(1);
-      ready_.notify_all();
-    }
+    if (alone && claimable()) wake_consumers();
   }
   lock.lock();
   if (alone) return;
@@ -112,97 +108,102 @@ Status Loader::end_of_epoch() {
   return {Code::kEndOfEpoch, ""};
 }
 
-std::optional<Status> Loader::deliver(Slot& slot, Batch** out) {
-  if (slot.lost.load()) {
-    jump(position_);
-    return error(Code::kNoMemory, "memory ran out while loading step ", position_.step,
-                 "; the next call tries again");
+Loader::Delivery Loader::deliver(std::unique_lock<ThreadMutex>& lock, Slot& slot, Batch** out) {
+  using enum Delivery::Outcome;
+  if (!holds_or_stop(slot.sequence == head_)) {
+    note_defect();
+    return {kLookAgain};
   }
-  if (!slot.failed.is_ok()) return send_failed(slot);
-  const bool had_bad_rows = !slot.bad_rows().empty();
-  if (had_bad_rows) {
-    Status settled = settle_bad_rows(slot);
-    if (!settled.is_ok()) return settled;
+  if (slot.lost.load()) return {kReturn, refill(slot)};
+  if (!slot.failed.is_ok()) return {kReturn, send_failed(slot)};
+  const bool has_bad_rows = !slot.bad_rows().empty();
+  if (has_bad_rows) {
+    Status owed = tell_bad_rows(slot);
+    if (!owed.is_ok()) return {kReturn, std::move(owed)};
   }
-  const bool nothing_left = had_bad_rows && slot.samples == 0;
-  Batch* batch = &slot;
-  if (!nothing_left && leases_held_ >= config_.max_leases) {
-    if (config_.lease_overflow == LeaseOverflow::kWait) return std::nullopt;
-    if (config_.lease_overflow == LeaseOverflow::kError) {
-      return error(Code::kLeasesHeld, leases_held_, " batches are held; release one, or raise max_leases (",
-                   config_.max_leases, ")");
-    }
-    Result<Batch*> copy = copy_out(slot);
-    if (!copy.is_ok()) return copy.take_status();
-    batch = copy.value();
-    ++ledger_.lease_copies;
+  if (has_bad_rows && slot.samples == 0) {  // nothing is left of the step: it is passed
+    if (!advance(slot, SlotState::kReady, SlotState::kDraining)) return {kLookAgain};
+    pass_step(slot);
+    free_slot(slot);
+    open_behind();
+    publish();
+    return {kLookAgain};
   }
+  if (leases_held_ >= config_.max_leases) return deliver_copy(lock, slot, out);
 
-  const int64_t bytes = slot.delivered_bytes();  // a slot whose batch was copied may be filled anew below
+  if (!advance(slot, SlotState::kReady, SlotState::kLeased)) return {kLookAgain};
+  pass_step(slot);
+  count_batch(slot, slot.delivered_bytes());
+  ++leases_held_;
+  open_behind();
+  slot.lend(shared_from_this());
+  *out = &slot;
+  return {kReturn, Status::ok()};
+}
+
+// The step of a batch that goes out, or has nothing left to go out, is behind; its bad rows enter the books now and no
+// sooner: what is not passed may be left behind and loaded again.
+void Loader::pass_step(Slot& slot) {
+  for (const BadRow& row : slot.bad_rows()) ledger_.replaced += row.replacement >= 0 && !row.pad ? 1 : 0;
+  ledger_.skipped += slot.skipped;
+  if (slot.samples > 0) ledger_.warned += slot.warned.load();
   ++head_;
-  head_hint_.store(head_);  // before the next look at its state: see finish()
+  head_hint_.store(head_);  // before the next look at its state: see become_ready()
   ++position_.step;
   fresh_ = false;
-  if (nothing_left || batch != &slot) {
-    slot.go(SlotState::kReady, SlotState::kDraining);
-    free_slot(slot);
-  }
+  told_.reset();
+}
+
+void Loader::count_batch(const Batch& batch, int64_t bytes) {
+  ++ledger_.batches;
+  ledger_.samples += batch.valid;
+  ledger_.padded += batch.samples - batch.valid;
+  ledger_.bytes += bytes;
+  ++batches_out_;
+}
+
+// After the head has moved on.
+void Loader::open_behind() {
   if (on_device_) await_head_copy();
   open_more();
   update_event();
-  if (nothing_left) {
-    publish();
-    return std::nullopt;
-  }
-
-  ++ledger_.batches;
-  ledger_.samples += batch->valid;
-  ledger_.padded += batch->samples - batch->valid;
-  ledger_.bytes += bytes;
-  ++batches_out_;
-  if (batch == &slot) {
-    slot.go(SlotState::kReady, SlotState::kLeased);
-    ++leases_held_;
-  }
-  batch->lend(shared_from_this());
-  *out = batch;
-  return Status::ok();
 }
 
-// Books the bad rows; returns the error that next() owes for them, or ok when the batch can go out.
-Status Loader::settle_bad_rows(Slot& slot) {
-  if (!slot.accounted) {
-    slot.too_many_bad = !ledger_.book_bad_rows(slot, config_.max_bad);
-    slot.accounted = true;
-  }
-  std::vector<BadRow>& rows = slot.bad_rows();
-  if (slot.too_many_bad) {
+// The machine fell short while the batch was filled: tells of what, and fills it again. Nothing was booked.
+Status Loader::refill(Slot& slot) {
+  const Status& why = slot.lost_cause;
+  Status told =
+      error(why.is_ok() ? Code::kNoMemory : why.code(), "step ", position_.step, ": ",
+            why.is_ok() ? "memory ran out" : std::string_view(why.message()), "; the next call tries again")
+          .with_os_error(why.os_error())
+          .with_sample(why.sample_index());
+  jump(position_);
+  return told;
+}
+
+// Those that wait for something other than that the head batch becomes Ready.
+void Loader::wake_consumers() {
+  events_.fetch_add(1);
+  ready_.notify_all();
+}
+
+// The error that next() owes for the bad rows of the head batch; ok when the batch can go out. What was told is kept by
+// position: the same step may lie in another slot when it is asked for again.
+Status Loader::tell_bad_rows(Slot& slot) {
+  const bool too_many = !ledger_.book_bad_rows(slot, config_.max_bad);
+  if (too_many) {
     return error(Code::kTooManyBad, "step ", slot.step, ": ", ledger_.bad.size(),
                  " distinct samples are bad, max_bad is ", config_.max_bad, "; the last: sample ",
                  ledger_.bad.back().index, ": ", ledger_.bad.back().message)
         .with_sample(ledger_.bad.back().index);
   }
+  const std::vector<BadRow>& rows = slot.bad_rows();
   const bool all_replaced =
       std::all_of(rows.begin(), rows.end(), [](const BadRow& row) { return row.replacement >= 0; });
-  if (!all_replaced && !slot.raised) {
-    slot.raised = true;
-    return bad_step_error(slot, rows);
-  }
-  for (const BadRow& row : rows) ledger_.replaced += row.replacement >= 0 && !row.pad ? 1 : 0;
-  ledger_.skipped += slot.skipped;
-  rows.clear();
-  return Status::ok();
-}
-
-Result<Batch*> Loader::copy_out(Slot& slot) {
-  Result<std::unique_ptr<OverflowBatch>> copy = copy_batch(slot, pipeline_, *memory_, device_slots_);
-  if (copy.is_ok()) return copy.take().release();
-  if (copy.status().code() == Code::kOverBudget) {
-    return error(Code::kLeasesHeld, batches_out_, " batches are held, and a copy beyond max_leases (",
-                 config_.max_leases, ") does not fit memory_budget (", config_.budget_bytes,
-                 "); release batches, or raise one of them");
-  }
-  return copy.take_status();
+  if (all_replaced || told_ == position_) return Status::ok();
+  Status status = bad_step_error(slot, rows);
+  told_ = position_;
+  return status;
 }
 
 void Loader::recycle(Batch& batch) noexcept {
@@ -216,8 +217,7 @@ void Loader::recycle(Batch& batch) noexcept {
     return;
   }
   Slot& slot = static_cast<Slot&>(batch);
-  slot.go(SlotState::kLeased, SlotState::kDraining);
-  free_slot(slot);
+  if (advance(slot, SlotState::kLeased, SlotState::kDraining)) free_slot(slot);
   --leases_held_;
   const bool someone_may_wait = config_.lease_overflow == LeaseOverflow::kWait || head_slot() == nullptr;
   const int64_t opened = opened_.load(std::memory_order_relaxed);
@@ -226,10 +226,7 @@ void Loader::recycle(Batch& batch) noexcept {
   update_event();
   lock.unlock();
   if (news) publish();
-  if (someone_may_wait) {
-    events_.fetch_add(1);
-    ready_.notify_all();
-  }
+  if (someone_may_wait) wake_consumers();
 }
 
 bool Loader::would_wait() {

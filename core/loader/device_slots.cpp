@@ -66,9 +66,16 @@ void DeviceSlots::find_ranges(const Slot& slot, std::vector<CopyRange>& ranges) 
       ranges.push_back({offset, bytes});
     }
   };
-  for (size_t s = 0; s < storages.size(); ++s) add(storages[s].offset, slot.used_bytes(s));
+  // As they lie in the slot.
+  const auto add_storages = [&](bool shares) {
+    for (size_t s = 0; s < storages.size(); ++s) {
+      if (storages[s].has_shares() == shares) add(storages[s].offset, slot.used_bytes(s));
+    }
+  };
+  add_storages(false);
   if (resident_ != nullptr)
     add(pipeline_->layout.indices_offset, slot.samples * static_cast<int64_t>(sizeof(int64_t)));
+  add_storages(true);
 }
 
 Status DeviceSlots::send(Slot& slot) {

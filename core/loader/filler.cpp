@@ -3,19 +3,11 @@
 
 #include <algorithm>
 
-#include "core/base/random.h"
-
 namespace dataline {
 namespace {
 
-constexpr int64_t kReplaceAttempts = 16;
-
 // A slot has two words a row for them (core/batch/layout.h).
 static_assert(sizeof(RowExtent) == 2 * sizeof(int64_t) && offsetof(RowExtent, height) == 0);
-
-const EpochTable* table_of(const BatchOrder& order) {
-  return order.table != nullptr ? &order.table->table : nullptr;
-}
 
 }  // namespace
 
@@ -47,15 +39,18 @@ void Filler::fill(Slot& slot, const BatchOrder& order, int64_t row, int64_t coun
   run.contiguous = order_rows(slot, order, row, count);
   run.count = count;
   run.indices = slot.sample_indices + row;
-  run.batch_stamp = slot.sequence + 1;
+  run.opened_ns = slot.opened_ns;
   run.max_bytes_per_sample = config_->max_bytes_per_sample;
   if (!pipeline_->resident) {
     run.cold = lookahead_.observe(*pipeline_->source, run.indices[0]);
     if (run.cold) look_ahead(slot, order, row, count, scratch);
   }
 
+  scratch.warned_ = 0;
   read_rows(slot, row, scratch);
-  if (!scratch.errors_.empty()) repair(slot, order, row, scratch);
+  if (!scratch.errors_.empty()) repair_run(slot, order, row, scratch);
+  // Relaxed: published with the rows, by the slot's state.
+  if (scratch.warned_ > 0) slot.warned.fetch_add(scratch.warned_, std::memory_order_relaxed);
   if (order.table != nullptr) tables_->work_ahead();
 }
 
@@ -66,12 +61,12 @@ bool Filler::order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_
   const int64_t real = std::clamp<int64_t>(steps_->slots() - first, 0, count);
   bool contiguous = count == real;
   if (real > 0)
-    contiguous = order.order->samples(slot.epoch, table_of(order), first, real, samples) && contiguous;
+    contiguous = order.order->samples(slot.epoch, order.epoch_table(), first, real, samples) && contiguous;
   // Pads go round the epoch's first slots.
   for (int64_t at = real; at < count;) {
     const int64_t begin = (first + at) % steps_->slots();
     const int64_t piece = std::min(count - at, steps_->slots() - begin);
-    order.order->samples(slot.epoch, table_of(order), begin, piece, samples + at);
+    order.order->samples(slot.epoch, order.epoch_table(), begin, piece, samples + at);
     at += piece;
   }
   return contiguous;
@@ -81,6 +76,7 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
   Run& run = scratch.run_;
   scratch.errors_.clear();
   if (!pipeline_->resident) pipeline_->source->locate(run);  // else only geometry is drawn
+  if (!scratch.errors_.empty()) shorten_places(*pipeline_->source, run);
 
   FieldRows rows;
   rows.count = run.count;
@@ -89,8 +85,9 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
   rows.epoch = slot.epoch;
   rows.scratch = scratch.program_scratch_;
   rows.errors = &scratch.errors_;
+  rows.warned = &scratch.warned_;
   for (size_t s = 0; s < pipeline_->passes.size(); ++s) {
-    const Pass& pass = pipeline_->passes[s];
+    const StoragePass& pass = pipeline_->passes[s];
     const Storage& storage = slot.layout().storages[s];
     const Run::ColumnRows& column = run.columns[pass.column];
     rows.source = column.data;
@@ -105,30 +102,28 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
       std::fill_n(rows.target_bytes, run.count, 0);
     }
     if (storage.varies) rows.target_extents = reinterpret_cast<RowExtent*>(slot.extents(s)) + row;
+    const size_t known = scratch.errors_.all().size();
     pass.program->run(rows);
+    if (scratch.errors_.all().size() > known)
+      name_places(*pipeline_->source, run, static_cast<size_t>(pass.column), known);
   }
+  hold_rows(slot, row, scratch);
 }
 
-// Gives each failed row another sample of the epoch if the policy says so, and books it.
-void Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, WorkerScratch& scratch) const {
-  std::vector<RowError> failed = std::move(scratch.errors_.all());
-  scratch.errors_.clear();
-  for (RowError& failure : failed) {
-    BadRow bad;
-    bad.row = row + failure.row;
-    bad.pad = bad.row >= slot.valid;
-    bad.slot = slot.first_slot + bad.row;
-    bad.sample_index = slot.sample_indices[bad.row];
-    bad.cause = std::move(failure.status);
-    if (config_->on_error != OnError::kRaise) {
-      bad.replacement = stand_in(slot, order, bad.row, bad.slot % steps_->slots(), scratch);
-      if (bad.replacement < 0) slot.sample_indices[bad.row] = bad.sample_index;
+// Counts what the rows took of their shares.
+void Filler::hold_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
+  const std::vector<Storage>& storages = slot.layout().storages;
+  for (size_t s = 0; s < storages.size(); ++s) {
+    if (!storages[s].has_shares()) continue;
+    for (int64_t i = 0; i < scratch.run_.count; ++i) {
+      if (slot.hold_row(s, row + i, slot.row_bytes(s)[row + i])) continue;
+      scratch.errors_.fail(
+          i, error(Code::kOverBudget, "its ", slot.row_bytes(s)[row + i], " bytes do not fit memory_budget (",
+                   config_->budget_bytes,
+                   ") beside what is held; raise it, or lower batch_size, prefetch_depth or ", "max_leases"));
     }
-    for (size_t s = 0; bad.replacement < 0 && s < slot.layout().storages.size(); ++s) {
-      if (slot.layout().storages[s].kind == FieldKind::kRagged) slot.row_bytes(s)[bad.row] = 0;
-    }
-    slot.add_bad(std::move(bad));
   }
+  for (const RowError& failure : scratch.errors_.all()) slot.forget_row(row + failure.row);
 }
 
 void Filler::mix(Slot& slot, WorkerScratch& scratch) const {
@@ -149,25 +144,6 @@ void Filler::mix(Slot& slot, WorkerScratch& scratch) const {
     }
     blend_rows(rows_of(step.labels), step.labels.dtype, draw.lambda, target_);
   }
-}
-
-// Which sample stands in depends on (seed, epoch, slot, attempt) alone. Returns it, or -1 after the last attempt.
-int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, int64_t order_slot,
-                         WorkerScratch& scratch) const {
-  const uint64_t key = random_key(config_->seed, static_cast<uint64_t>(slot.epoch), Domain::kReplacement);
-  for (int64_t attempt = 0; attempt < kReplaceAttempts; ++attempt) {
-    const uint64_t bits = random_bits(key, static_cast<uint64_t>(order_slot), static_cast<uint64_t>(attempt));
-    const int64_t other = static_cast<int64_t>(random_below(bits, static_cast<uint64_t>(steps_->slots())));
-    order.order->samples(slot.epoch, table_of(order), other, 1, slot.sample_indices + row);
-    Run& run = scratch.run_;
-    run.count = 1;
-    run.contiguous = true;
-    run.indices = slot.sample_indices + row;
-    read_rows(slot, row, scratch);
-    if (scratch.errors_.empty()) return slot.sample_indices[row];
-  }
-  scratch.errors_.clear();
-  return -1;
 }
 
 // Asks storage for this run's records, unless an earlier one did, and for those that come kRecordsAhead rows later; over
@@ -193,7 +169,7 @@ void Filler::look_ahead(const Slot& slot, const BatchOrder& order, int64_t row, 
       const int64_t take = std::min(end - at, rows_per_step - offset);
       const int64_t real = std::clamp<int64_t>(range.valid - offset, 0, take);
       if (real > 0) {
-        order.order->samples(epoch, table_of(order), range.first_slot + offset, real,
+        order.order->samples(epoch, order.epoch_table(), range.first_slot + offset, real,
                              scratch.ahead_.data() + wanted);
         wanted += real;
       }

@@ -28,6 +28,7 @@ class WorkerScratch {
   friend class ResidentReader;
   Run run_;
   RowErrors errors_;
+  int64_t warned_ = 0;  // images of this run that a decoder warned of
   std::vector<Run::ColumnRows> columns_;
   std::vector<const std::byte*> pointers_;
   std::vector<int64_t> column_bytes_;
@@ -40,6 +41,7 @@ class WorkerScratch {
 struct BatchOrder {
   std::shared_ptr<const Order> order;
   EpochTables::Entry* table = nullptr;
+  const EpochTable* epoch_table() const { return table != nullptr ? &table->table : nullptr; }
 };
 
 class Filler {
@@ -49,6 +51,11 @@ class Filler {
 
   // Rows [row, row + count) of the slot; count <= pipeline.run_records.
   void fill(Slot& slot, const BatchOrder& order, int64_t row, int64_t count, WorkerScratch& scratch);
+  // Fails, repairs and books the rows whose files were cut or changed while they were copied. Once all rows are filled,
+  // by the last worker.
+  void settle(Slot& slot, const BatchOrder& order, WorkerScratch& scratch) const;
+  // Rows that finish() found to be of another size than the batch are told by where they lie. By the last worker.
+  void name_misfits(Slot& slot) const;
   // mixup and cutmix, on the rows that are left. By the last worker, after Slot::drop_bad_rows().
   void mix(Slot& slot, WorkerScratch& scratch) const;
   void restart_lookahead() { lookahead_.restart(); }
@@ -56,8 +63,13 @@ class Filler {
  private:
   bool order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count) const;
   void read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const;
-  void repair(Slot& slot, const BatchOrder& order, int64_t row, WorkerScratch& scratch) const;
-  int64_t stand_in(Slot& slot, const BatchOrder& order, int64_t row, int64_t order_slot,
+  void hold_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const;
+  void repair_run(Slot& slot, const BatchOrder& order, int64_t row, WorkerScratch& scratch) const;
+  void repair(Slot& slot, const BatchOrder& order, int64_t row, Status cause, BadRow* known,
+              WorkerScratch& scratch) const;
+  Status read_row(Slot& slot, int64_t row, WorkerScratch& scratch) const;
+  Status confirm_row(Slot& slot, int64_t row, int64_t opened_ns, WorkerScratch& scratch) const;
+  int64_t stand_in(Slot& slot, const BatchOrder& order, int64_t row, const Status& cause,
                    WorkerScratch& scratch) const;
   void look_ahead(const Slot& slot, const BatchOrder& order, int64_t row, int64_t count,
                   WorkerScratch& scratch);

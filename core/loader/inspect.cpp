@@ -14,7 +14,7 @@ Result<LoaderStats> Loader::stats() const {
   for (const auto& worker : workers_) {
     stats.worker_cpu_ns += worker->done.load() ? worker->cpu_ns.load() : worker->thread.cpu_ns();
   }
-  stats.arena_bytes = arena_.bytes();
+  stats.arena_bytes = arena_.bytes() + shares_.counted_bytes();
   stats.held_bytes = memory_->in_use_bytes();
   stats.budget_bytes = config_.budget_bytes;
   stats.leases_held = batches_out_;

@@ -26,7 +26,7 @@ struct BadSample {
 struct LedgerCounters {
   int64_t batches = 0, samples = 0, bytes = 0;
   int64_t skipped = 0, dropped = 0, padded = 0, replaced = 0;
-  int64_t lease_copies = 0;
+  int64_t lease_copies = 0, warned = 0;
   int64_t wait_ns = 0, waits = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/text.h"
+#include "core/memory/machine_limits.h"
 #include "core/memory/pages.h"
 
 namespace dataline {
@@ -67,7 +68,14 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   memory_ = HostMemory::create(options.allocator, config_.budget_bytes);
   pipeline_.source = std::move(source);
   DL_RETURN_IF_ERROR(prepare_order());
+  // An epoch's batches at most: a small set does not take memory for the same samples over and over.
+  config_.prefetch_depth = std::clamp<int64_t>(steps_.count(), 1, config_.prefetch_depth);
   DL_ASSIGN_OR_RETURN(pipeline_, make_pipeline(pipeline_.source, config_, steps_.max_rows(), *device_));
+  // On the trainer's only CPU a worker whose work the trainer could do itself takes turns with it and gains nothing (rows
+  // of 784 bytes: a third slower); one that decodes, waits for the host's reader or for a device still does.
+  if (config_.workers_are_auto && available_cpus() == 1 && !on_device_ && pipeline_.consumer_fills(1)) {
+    config_.num_workers = 0;
+  }
   stages_ = describe_plan(pipeline_, *device_);
   DL_RETURN_IF_ERROR(check_position({config_.start_epoch, config_.start_step}));
   DL_RETURN_IF_ERROR(prepare_memory());
@@ -113,14 +121,15 @@ Status Loader::prepare_order() {
   } else if (config_.has_indices) {
     digest.add(std::as_bytes(config_.indices.span()));
   }
-  orders_.push_back(
-      {0, std::move(order), config_.indices, config_.has_indices ? digest.hex() : std::string()});
+  orders_.push_back({0, own_indices(std::move(order), config_.indices),
+                     config_.has_indices ? digest.hex() : std::string("none")});
   return Status::ok();
 }
 
 Status Loader::prepare_memory() {
   const Order& order = *orders_.front().order;
-  DL_ASSIGN_OR_RETURN(plan_, plan_memory(config_, pipeline_, order, steps_));
+  DL_ASSIGN_OR_RETURN(plan_,
+                      plan_memory(config_, pipeline_, order, steps_, on_device_ || config_.pin_memory));
   DL_ASSIGN_OR_RETURN(arena_,
                       memory_->allocate(plan_.arena_bytes, kHugePageBytes, MemoryKind::kArena, "the arena"));
   DL_RETURN_IF_ERROR(prefault(arena_.data(), arena_.bytes()));
@@ -162,12 +171,19 @@ Status Loader::prepare_memory() {
 
 Status Loader::prepare_slots() {
   std::byte* const base = arena_.data() + plan_.slots_offset;
+  DL_ASSIGN_OR_RETURN(shares_,
+                      memory_->allocate_address_space(
+                          plan_.slot_count * plan_.shares_stride,
+                          "rows without a fixed size (batch_size x max_bytes_per_sample in each slot)"));
   if (on_device_ || config_.pin_memory) {
     pinned_slots_ = device_->pin(base, plan_.slot_stride, plan_.slot_count);
   }
   if (on_device_) DL_RETURN_IF_ERROR(device_slots_.prepare(*device_, pipeline_, plan_.slot_count));
   for (int64_t s = 0; s < plan_.slot_count; ++s) {
-    SlotPlace place{.host = base + s * plan_.slot_stride, .pinned = s < pinned_slots_};
+    SlotPlace place{.host = base + s * plan_.slot_stride,
+                    .shares = shares_ ? &shares_ : nullptr,
+                    .shares_offset = s * plan_.shares_stride,
+                    .pinned = s < pinned_slots_};
     if (on_device_) {
       place.device = device_slots_.at(static_cast<int32_t>(s)).memory();
       place.device_type = device_->type();
@@ -197,7 +213,12 @@ Status Loader::start_workers() {
     if (!thread.is_ok()) {
       workers_alive_.fetch_sub(1);
       worker->done.store(true);
-      return std::move(thread.take_status()).in(concat("worker ", w + 1, " of ", workers_.size()));
+      const Status failure = thread.take_status();
+      const std::string limits = thread_limits();
+      return error(failure.code(), "worker ", w + 1, " of ", workers_.size(), ": ", failure.message(),
+                   limits.empty() ? "" : "; the limits here: ", limits,
+                   "; take a smaller num_workers (0 needs no thread), or raise the limit")
+          .with_os_error(failure.os_error());
     }
     worker->thread = thread.take();
   }

@@ -5,7 +5,8 @@
 //
 // Batches have sequence numbers that only grow; seek abandons those in flight and goes on with the next number. Runs
 // are claimed by one atomic step over all open batches, so a slow sample holds up nobody but its own run. A consumer
-// that would wait fills runs too, as long as they are short: see help_until().
+// that would wait fills runs too, as long as they are short: see help_until(). Slots are reused: whoever acts on one that
+// another may own by then names the batch by its sequence, under mutex_ (batch/slot.h).
 //
 // Threads: next, cancel, interrupt, release: any thread. Lock order: mutex_, then EpochTables' build locks.
 // Lifetime: workers and leases hold the loader; stop() ends the workers.
@@ -32,6 +33,7 @@
 #include "core/loader/epoch_tables.h"
 #include "core/loader/filler.h"
 #include "core/loader/ledger.h"
+#include "core/loader/overflow.h"
 #include "core/loader/pipeline.h"
 #include "core/loader/plan.h"
 #include "core/loader/plan_view.h"
@@ -107,6 +109,7 @@ class Loader final : public BatchOwner,
     std::atomic<bool> done{false};
   };
 
+  struct OrderVersion;
   enum class Awaited { kBatch, kLease };
   // What ends a wait of next(), looked at without the lock.
   struct Change {
@@ -128,7 +131,13 @@ class Loader final : public BatchOwner,
   void open_more();
   bool open_one();
   void abandon_all();
+  void drop_ready(Slot& slot, int64_t sequence);
   void free_slot(Slot& slot);
+  // Takes an edge of a slot that this thread owns, with or without mutex_. False: a defect, from now on told by next();
+  // the slot is left alone.
+  bool advance(Slot& slot, SlotState from, SlotState to);
+  void note_defect();
+  static Status defect_error();
   void publish();  // after open_more(), without mutex_: wakes the workers
   bool enough_ready();
   InFlight& flight(int64_t sequence) { return window_[static_cast<size_t>(sequence) % window_.size()]; }
@@ -151,9 +160,10 @@ class Loader final : public BatchOwner,
   bool claim(RunClaims::End end, Claim& claim);
   void fill_claimed(const Claim& claim, WorkerScratch& scratch);
   void fill_run(InFlight& flight, int64_t run, WorkerScratch& scratch);
-  void finish(Slot& slot, WorkerScratch& scratch);  // by the last one in a batch
+  void settle(InFlight& place, WorkerScratch& scratch);  // by the last one in a batch, as what follows
+  void finish(Slot& slot, WorkerScratch& scratch);
   void pack(Slot& slot, WorkerScratch& scratch);
-  void become_ready(Slot& slot, SlotState from);
+  void become_ready(Slot& slot, int64_t sequence, SlotState from);
   bool may_help() const;
   bool help_until(int64_t deadline_ns, const Change& change);
   bool hungry() const { return hunger_.load(std::memory_order_relaxed) > kHungry; }  // relaxed: a hint
@@ -161,10 +171,10 @@ class Loader final : public BatchOwner,
   bool surplus_may_work() const { return !hungry() || !may_help(); }
 
   // transfers.cpp: with a device. No lock unless said otherwise.
-  bool send(Slot& slot);  // by the last worker; false: Ready when its copies are done
-  Slot* take_needed();    // under mutex_
-  bool settle();          // by a worker: waits for copies that somebody needs
-  bool free_drained();    // under mutex_
+  bool send(Slot& slot, int64_t sequence);  // by the last worker; false: Ready when its copies are done
+  Slot* take_needed();                      // under mutex_
+  bool settle();                            // by a worker: waits for copies that somebody needs
+  bool free_drained();                      // under mutex_
   bool wait_for_drained(std::unique_lock<ThreadMutex>& lock);  // num_workers=0, under mutex_
   bool take_copied(Slot& slot);                                // under mutex_; whether it is Ready now
   void await_head_copy();                                      // under mutex_
@@ -179,9 +189,20 @@ class Loader final : public BatchOwner,
   bool ended() const { return config_.epochs > 0 && position_.epoch >= config_.epochs; }
   bool cancelled() const { return cancelled_.load() || token_cancelled_.load(); }
   Status end_of_epoch();
-  std::optional<Status> deliver(Slot& slot, Batch** out);  // nothing: wait for a lease to come back
-  Status settle_bad_rows(Slot& slot);
-  Result<Batch*> copy_out(Slot& slot);  // a batch beyond max_leases
+  struct Delivery {
+    enum class Outcome { kReturn, kLookAgain, kWaitForLease };
+    Outcome outcome;
+    Status status = Status::ok();  // what next() returns
+  };
+  Delivery deliver(std::unique_lock<ThreadMutex>& lock, Slot& slot, Batch** out);
+  Delivery deliver_copy(std::unique_lock<ThreadMutex>& lock, Slot& slot, Batch** out);  // beyond max_leases
+  Status copy_out(Slot& slot, int64_t held, std::unique_ptr<OverflowBatch>& out);
+  Status refill(Slot& slot);  // of a batch that was lost
+  Status tell_bad_rows(Slot& slot);
+  void pass_step(Slot& slot);
+  void count_batch(const Batch& batch, int64_t bytes);
+  void open_behind();
+  void wake_consumers();  // with or without mutex_
   bool happened(const Change& change) const;
   void wait_for_change(std::unique_lock<ThreadMutex>& lock, Awaited awaited, int64_t deadline_ns,
                        uint32_t interrupts);
@@ -191,7 +212,13 @@ class Loader final : public BatchOwner,
   // position.cpp: under mutex_.
   Status check_position(Position at) const;
   void jump(Position to);
-  std::string state_body() const;
+  void start_at(Position to);
+  static std::shared_ptr<const Order> own_indices(std::unique_ptr<const Order> order,
+                                                  HostArray<int64_t> indices);
+  const OrderVersion& order_of(int64_t epoch) const;
+  const OrderVersion& order_saved(int64_t epoch, std::string_view indices_digest) const;
+  void restore_order(const OrderVersion& version, int64_t epoch);
+  std::string state_body(std::string_view indices_digest) const;
   void cancel_by_token() noexcept;
 
   ForkGuard fork_guard_;
@@ -206,6 +233,7 @@ class Loader final : public BatchOwner,
   Steps steps_;
   MemoryPlan plan_;
   Block arena_;
+  Block shares_;  // the slots' (SlotPlace::shares)
   std::unique_ptr<ViewSet> schema_views_;
   std::string fingerprint_fields_, fingerprint_data_, weights_digest_;
   std::unique_ptr<Filler> filler_;
@@ -224,19 +252,21 @@ class Loader final : public BatchOwner,
   EpochTables tables_;
   struct OrderVersion {
     int64_t from_epoch = 0;
-    std::shared_ptr<const Order> order;
-    HostArray<int64_t> indices;
+    std::shared_ptr<const Order> order;  // owns the caller's indices: batches being filled read them
     std::string indices_digest;
   };
-  std::vector<OrderVersion> orders_;  // set_indices adds one; the last with from_epoch <= e orders epoch e
-  std::vector<Slot*> free_slots_;     // last in, first out: the warmest memory is filled next
-  std::vector<Slot*> draining_;       // given back, their copies in flight; oldest first
-  std::vector<Slot*> copying_;        // device_sync=host: sent, not complete; oldest first
-  Status drain_error_;                // why a draining slot did not come back, until next() has told it
+  // By from_epoch, never empty. set_indices adds one, and keeps the one before the epoch's own, so that a state saved
+  // before the new order took effect can still be loaded.
+  std::vector<OrderVersion> orders_;
+  std::vector<Slot*> free_slots_;  // last in, first out: the warmest memory is filled next
+  std::vector<Slot*> draining_;    // given back, their copies in flight; oldest first
+  std::vector<Slot*> copying_;     // device_sync=host: sent, not complete; oldest first
+  Status drain_error_;             // why a draining slot did not come back, until next() has told it
   Position position_;
-  bool fresh_ = true;          // right after create, seek or load: begin_epoch goes on here
-  int64_t head_ = 0;           // sequence of the next batch to deliver
-  int64_t base_sequence_ = 0;  // this sequence is at base_
+  bool fresh_ = true;             // right after create, seek or load: begin_epoch goes on here
+  std::optional<Position> told_;  // the step whose bad samples next() has told: it goes out without them
+  int64_t head_ = 0;              // sequence of the next batch to deliver
+  int64_t base_sequence_ = 0;     // this sequence is at base_
   Position base_;
   int64_t leases_held_ = 0;  // in slots
   int64_t batches_out_ = 0;  // all
@@ -251,11 +281,13 @@ class Loader final : public BatchOwner,
   std::atomic<int32_t> hunger_{0};      // grows with batches that a consumer waited for, shrinks with others
   std::atomic<int64_t> opened_{0};      // sequences below it are open; release publishes window_ entries
   std::atomic<int64_t> claim_from_{0};  // sequences below it have no run left to claim
-  std::atomic<int64_t> head_hint_{0};   // head_, for those without mutex_: finish(), waiting consumers
-  std::atomic<uint32_t> events_{0};     // grows when something other than the head slot may end a wait
+  std::atomic<int64_t> head_hint_{0};   // head_, for those without mutex_: become_ready(), waiting consumers
+  std::atomic<int64_t> abandoned_below_{0};  // batches below it that were not delivered are left behind
+  std::atomic<uint32_t> events_{0};          // grows when something other than the head slot may end a wait
   std::atomic<uint32_t> interrupts_{0};
   std::atomic<bool> cancelled_{false}, token_cancelled_{false};
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> defect_{false};  // a slot was not as it had to be: see note_defect()
   std::atomic<bool> has_event_{false};
   std::atomic<bool> starved_{false};       // nothing can be opened until a draining slot's copies are done
   std::atomic<bool> copy_awaited_{false};  // the consumer's batch is complete but for its copies

@@ -46,6 +46,7 @@ Result<ImageFacts> image_facts_of(const Source& source, size_t field, int64_t in
   run.columns = columns.data();
   run.errors = &errors;
   source.locate(run);
+  if (!errors.empty()) shorten_places(source, run);
 
   const FieldPlace& place = source.schema().places[field];
   const auto column = static_cast<size_t>(place.column);
@@ -59,7 +60,7 @@ Result<ImageFacts> image_facts_of(const Source& source, size_t field, int64_t in
       facts.header = header.value();
       return facts;
     }
-    failed = header.take_status();
+    failed = header.take_status().in(place_text(source.place_of(index, column)));
   }
   return std::move(failed).in(concat("sample ", index)).with_sample(index);
 }

@@ -43,10 +43,11 @@ constexpr OptionInfo kOptions[] = {
     {Option::kWorldSize, "world_size", kInt, kScopeLoader, "1", 1, kMaxBatch, "", "ranks",
      "Processes that share each step."},
     {Option::kNumWorkers, "num_workers", kInt, kScopeLoader, "auto", -1, kMaxWorkers, "", "threads",
-     "Worker threads. auto (-1): the CPUs this process is granted, less one for the trainer, at least 1; "
+     "Worker threads. auto (-1): the CPUs this process is granted, less one for the trainer, at least 1, "
+     "but 0 where there is one CPU and samples are only copied and converted; "
      "0: the thread that calls next does the work."},
     {Option::kPrefetchDepth, "prefetch_depth", kInt, kScopeLoader, "4", 1, kMaxCount, "", "batches",
-     "Batches in flight ahead of the consumer."},
+     "Batches in flight ahead of the consumer, an epoch's at most."},
     {Option::kMaxLeases, "max_leases", kInt, kScopeLoader, "4", 1, kMaxCount, "", "batches",
      "Batches the consumer may hold in slots at once."},
     {Option::kLeaseOverflow, "lease_overflow", kWord, kScopeLoader, "copy", 1, 0, "copy|error|wait", "",
@@ -56,7 +57,9 @@ constexpr OptionInfo kOptions[] = {
      "half of "
      "what this process may use."},
     {Option::kMaxBytesPerSample, "max_bytes_per_sample", kSize, kScopeLoader, "1MiB", 1, kMaxBatch, "",
-     "bytes", "Room for each sample of a ragged field; a larger sample is bad."},
+     "bytes",
+     "Room for each sample of a ragged field; a larger sample is bad. Memory is taken by what samples need "
+     "of it."},
     {Option::kMaxPixels, "max_pixels", kInt, kScopeLoader, "178956970", 1, kMaxBatch, "", "pixels",
      "An image of more pixels, by its header, is a bad sample; nothing of it is decoded."},
     {Option::kMaxScans, "max_scans", kInt, kScopeLoader, "100", 1, kMaxCount, "", "scans",
@@ -68,9 +71,16 @@ constexpr OptionInfo kOptions[] = {
      "How files are read: mapped, by pread (network mounts, files that others change), or held in memory. "
      "device: the loader holds the set in the memory of its device, where only sample indices are sent for "
      "each batch."},
+    {Option::kFaultGuard, "fault_guard", kBool, kScopeDataset, "false", 0, 1, "", "",
+     "Installs a SIGBUS handler for the mapped files of the dataset: one that is cut, or whose disk fails, "
+     "while it is read "
+     "gives an error where the process would end. See dl_dataset_open."},
     {Option::kOnError, "on_error", kWord, kScopeLoader, "raise", 1, 0, "raise|replace|quarantine", "",
      "A sample that cannot be delivered: raise an error, let another sample of the epoch stand in, or that "
      "and list it."},
+    {Option::kOnWarning, "on_warning", kWord, kScopeLoader, "accept", 1, 0, "accept|error", "",
+     "A JPEG in whose data libjpeg finds damage that it only warns of (wrong codes, data that ends early): "
+     "deliver what it makes of it, as Pillow does, and count it, or take it for a bad sample."},
     {Option::kMaxBad, "max_bad", kInt, kScopeLoader, "-1", -1, kMax, "", "samples",
      "Distinct bad samples a job survives; -1: no limit."},
     {Option::kSampleIndices, "sample_indices", kIndices, kScopeLoader, "", 1, 0, "", "samples",

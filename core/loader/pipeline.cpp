@@ -265,7 +265,7 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int
     pipeline.program_scratch_bytes = std::max(pipeline.program_scratch_bytes, program->scratch_bytes());
   }
   DL_RETURN_IF_ERROR(add_mixes(pipeline, mixes));
-  for (const Pass& pass : pipeline.passes) {
+  for (const StoragePass& pass : pipeline.passes) {
     pipeline.state_bytes += pass.program->state_bytes();
     pipeline.heavy = pipeline.heavy || pass.program->heavy();
   }
@@ -288,9 +288,9 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int
   return pipeline;
 }
 
-Result<PassStates> make_states(const std::vector<Pass>& passes, HostMemory& memory) {
+Result<PassStates> make_states(const std::vector<StoragePass>& passes, HostMemory& memory) {
   PassStates states;
-  for (const Pass& pass : passes) {
+  for (const StoragePass& pass : passes) {
     DL_ASSIGN_OR_RETURN(std::unique_ptr<ProgramState> state, pass.program->make_state(memory));
     states.push_back(std::move(state));
   }

@@ -21,7 +21,7 @@
 namespace dataline {
 
 // One pass over the rows of a run: a column's bytes through a program into a storage.
-struct Pass {
+struct StoragePass {
   const Program* program = nullptr;
   int32_t column = 0;
   int64_t source_offset = 0;
@@ -54,11 +54,11 @@ struct ResidentRows {
 };
 struct Resident {
   std::vector<ResidentRows> storages;
-  std::vector<Pass> passes;   // how rows get there, one a storage
-  int64_t state_bytes = 0;    // what their programs keep while the set is sent
-  int64_t bytes = 0;          // of the block
-  int64_t row_bytes = 0;      // of one sample in all storages
-  int64_t staging_bytes = 0;  // host memory that they are sent from
+  std::vector<StoragePass> passes;  // how rows get there, one a storage
+  int64_t state_bytes = 0;          // what their programs keep while the set is sent
+  int64_t bytes = 0;                // of the block
+  int64_t row_bytes = 0;            // of one sample in all storages
+  int64_t staging_bytes = 0;        // host memory that they are sent from
 };
 
 // Rows of a field in a slot that mixup or cutmix works on.
@@ -76,7 +76,7 @@ struct MixStep {
 struct Pipeline {
   SourceRef source;
   std::vector<std::unique_ptr<const Program>> programs;
-  std::vector<Pass> passes;  // one a storage
+  std::vector<StoragePass> passes;  // one a storage
   std::vector<OutputField> outputs;
   std::vector<DeviceTail> tails;
   std::vector<Route> routes;  // one a field
@@ -96,7 +96,7 @@ struct Pipeline {
 
 // What the programs of the passes keep for one thread, pass by pass; null for those that keep nothing.
 using PassStates = std::vector<std::unique_ptr<ProgramState>>;
-Result<PassStates> make_states(const std::vector<Pass>& passes, HostMemory& memory);
+Result<PassStates> make_states(const std::vector<StoragePass>& passes, HostMemory& memory);
 
 // Columns of which the chosen fields, taken one by one, are more bytes than the column itself: tokens' x and y.
 std::vector<bool> overlapped_columns(const Schema& schema, const std::vector<bool>& chosen);

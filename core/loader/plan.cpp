@@ -25,13 +25,15 @@ bool append(MemoryPlan& plan, int64_t count, int64_t stride, int64_t& offset) {
 }  // namespace
 
 Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipeline, const Order& order,
-                               const Steps& steps) {
+                               const Steps& steps, bool pinned) {
   MemoryPlan plan;
   const int64_t workers = config.num_workers;
   // In the caller's thread one batch is loaded at a time, when it is asked for.
   const int64_t depth = workers > 0 ? config.prefetch_depth : 1;
   plan.slot_count = depth + config.max_leases;
-  plan.slot_stride = round_up(pipeline.layout.slot_bytes, kPageBytes);
+  const Layout& layout = pipeline.layout;
+  plan.slot_stride = round_up(pinned ? layout.slot_bytes : layout.fixed_bytes, kPageBytes);
+  plan.shares_stride = pinned ? 0 : round_up(layout.slot_bytes - layout.fixed_bytes, kPageBytes);
   if (pipeline.resident) {  // the slots together are what the set is sent from
     const int64_t share = (pipeline.resident->staging_bytes + plan.slot_count - 1) / plan.slot_count;
     plan.slot_stride = std::max(plan.slot_stride, round_up(share, kPageBytes));
@@ -47,7 +49,8 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
   plan.state_bytes = pipeline.state_bytes;
   plan.state_count = workers + (pipeline.consumer_fills(workers) ? 1 : 0);
   const std::optional<int64_t> states = checked_multiply(plan.state_count, plan.state_bytes);
-  fits = fits && states && *states <= kLimitBytes;
+  const std::optional<int64_t> shares = checked_multiply(plan.slot_count, plan.shares_stride);
+  fits = fits && states && *states <= kLimitBytes && shares && *shares <= kLimitBytes;
   plan.held_bytes = plan.arena_bytes + order.held_bytes() + (fits ? *states : 0);
   if (pipeline.resident) plan.held_bytes += pipeline.resident->state_bytes;
 

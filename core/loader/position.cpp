@@ -33,18 +33,23 @@ void Loader::jump(Position to) {
   filler_->restart_lookahead();
   open_more();
   update_event();
-  events_.fetch_add(1);
-  ready_.notify_all();
+  wake_consumers();
   publish();
+}
+
+// For the caller: as if the loader had been made there.
+void Loader::start_at(Position to) {
+  cancelled_.store(false);
+  jump(to);
+  fresh_ = true;
+  told_.reset();
 }
 
 Status Loader::seek(Position to) {
   if (forked()) return forked_error();
   std::lock_guard lock(mutex_);
   DL_RETURN_IF_ERROR(check_position(to));
-  cancelled_.store(false);
-  jump(to);
-  fresh_ = true;
+  start_at(to);
   return Status::ok();
 }
 
@@ -94,15 +99,69 @@ Status Loader::set_indices(const int64_t* values, int64_t count, HostOwner owner
   Digest digest;
   digest.add(std::as_bytes(indices.span()));
 
+  OrderVersion version{0, own_indices(std::move(order), std::move(indices)), digest.hex()};
+
+  std::vector<OrderVersion> orders;
   std::lock_guard lock(mutex_);
-  const int64_t from_epoch = position_.step == 0 ? position_.epoch : position_.epoch + 1;
-  std::erase_if(orders_, [&](const OrderVersion& version) { return version.from_epoch >= from_epoch; });
-  orders_.push_back({from_epoch, std::move(order), std::move(indices), digest.hex()});
+  version.from_epoch = position_.step == 0 ? position_.epoch : position_.epoch + 1;
+  orders.reserve(orders_.size() + 1);
+  for (const OrderVersion& earlier : orders_) {
+    if (earlier.from_epoch <= position_.epoch) orders.push_back(earlier);
+  }
+  if (orders.empty()) orders.push_back({0, orders_.front().order, orders_.front().indices_digest});
+  const int64_t from_epoch = version.from_epoch;
+  orders.push_back(std::move(version));
+  orders_.swap(orders);
   if (loan != nullptr) loan->take(owner);  // nothing fails from here on
-  while (orders_.size() > 1 && orders_[1].from_epoch <= position_.epoch) orders_.erase(orders_.begin());
+  while (orders_.size() > 2 && orders_[2].from_epoch <= position_.epoch) orders_.erase(orders_.begin());
   const int64_t opened = opened_.load(std::memory_order_relaxed);
   if (opened > head_ && position_of(opened - 1).epoch >= from_epoch) jump(position_);
   return Status::ok();
+}
+
+// Batches that a seek or new indices left behind read the old ones until their workers are out.
+std::shared_ptr<const Order> Loader::own_indices(std::unique_ptr<const Order> order,
+                                                 HostArray<int64_t> indices) {
+  struct Owned {
+    HostArray<int64_t> indices;
+    std::unique_ptr<const Order> order;  // reads them
+  };
+  auto owned = std::make_shared<Owned>(Owned{std::move(indices), std::move(order)});
+  return {owned, owned->order.get()};
+}
+
+// Of those set for the same epoch the last one holds; before the first one's epoch, the first.
+const Loader::OrderVersion& Loader::order_of(int64_t epoch) const {
+  const auto version = std::find_if(orders_.rbegin(), orders_.rend() - 1,
+                                    [&](const OrderVersion& v) { return v.from_epoch <= epoch; });
+  return *version;
+}
+
+// The order that a state of this epoch was saved under, if it is held: mostly the epoch's own. Else the epoch's own.
+const Loader::OrderVersion& Loader::order_saved(int64_t epoch, std::string_view indices_digest) const {
+  const OrderVersion& own = order_of(epoch);
+  if (own.indices_digest == indices_digest) return own;
+  const auto found = std::find_if(orders_.rbegin(), orders_.rend(),
+                                  [&](const OrderVersion& v) { return v.indices_digest == indices_digest; });
+  return found != orders_.rend() ? *found : own;
+}
+
+// Makes `version` the order of `epoch` again. What was set for that epoch holds from the next one.
+void Loader::restore_order(const OrderVersion& version, int64_t epoch) {
+  if (&order_of(epoch) == &version) return;
+  std::vector<OrderVersion> orders;
+  orders.reserve(orders_.size() + 1);
+  for (const OrderVersion& other : orders_) {
+    if (other.from_epoch < epoch) orders.push_back(other);
+  }
+  orders.push_back({epoch, version.order, version.indices_digest});
+  for (const OrderVersion& other : orders_) {
+    if (other.from_epoch < epoch) continue;
+    if (other.from_epoch > epoch || order_of(epoch + 1).from_epoch == epoch) {
+      orders.push_back({std::max(other.from_epoch, epoch + 1), other.order, other.indices_digest});
+    }
+  }
+  orders_.swap(orders);
 }
 
 void Loader::cancel() noexcept {

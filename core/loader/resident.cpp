@@ -7,6 +7,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/text.h"
+#include "core/base/thread.h"
 
 namespace dataline {
 namespace {
@@ -177,7 +178,7 @@ Status plan_resident(Pipeline& pipeline, const Device& device, std::vector<std::
     resident.bytes = round_up(resident.bytes + *bytes, kTensorAlignment);
     rows_bytes += rows.row_bytes;
   }
-  for (const Pass& pass : resident.passes) resident.state_bytes += pass.program->state_bytes();
+  for (const StoragePass& pass : resident.passes) resident.state_bytes += pass.program->state_bytes();
   resident.row_bytes = rows_bytes;
   resident.staging_bytes = std::max(rows_bytes, kStagingBytes);
   return Status::ok();
@@ -197,18 +198,19 @@ Status ResidentReader::read(int64_t first, int64_t count, std::span<std::byte* c
   run.count = count;
   run.indices = indices_.data();
   run.contiguous = true;
-  run.batch_stamp = ++stamp_;
+  run.opened_ns = monotonic_ns();
   run.max_bytes_per_sample = config_.max_bytes_per_sample;
   run.cold = true;
   scratch_.errors_.clear();
   pipeline_.source->locate(run);
+  if (!scratch_.errors_.empty()) shorten_places(*pipeline_.source, run);
 
   FieldRows rows;
   rows.count = count;
   rows.scratch = scratch_.program_scratch_;
   rows.errors = &scratch_.errors_;
   for (size_t s = 0; s < targets.size(); ++s) {
-    const Pass& pass = pipeline_.resident->passes[s];
+    const StoragePass& pass = pipeline_.resident->passes[s];
     const Run::ColumnRows& column = run.columns[pass.column];
     rows.source = column.data;
     rows.source_bytes = column.bytes;
@@ -217,7 +219,14 @@ Status ResidentReader::read(int64_t first, int64_t count, std::span<std::byte* c
     rows.target = targets[s];
     rows.target_stride = pipeline_.resident->storages[s].row_bytes;
     rows.state = states_[s].get();
+    const size_t known = scratch_.errors_.all().size();
     pass.program->run(rows);
+    if (scratch_.errors_.all().size() > known)
+      name_places(*pipeline_.source, run, static_cast<size_t>(pass.column), known);
+  }
+  if (scratch_.errors_.empty()) {
+    run.count = count;
+    pipeline_.source->confirm(run, {run.opened_ns, monotonic_ns()});
   }
   if (scratch_.errors_.empty()) return Status::ok();
   RowError& failed = scratch_.errors_.all().front();

@@ -41,7 +41,6 @@ class ResidentReader {
   WorkerScratch& scratch_;
   PassStates states_;
   std::vector<int64_t> indices_;
-  int64_t stamp_ = 0;
 };
 
 // Reads every sample and sends it to `block`. `staging`: page-locked, at least staging_bytes of the plan. The first

@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::string_view kFirstLine = "dataline state 1";
 constexpr std::string_view kSumKey = "checksum: ";
+constexpr std::string_view kIndicesKey = "sample_indices";
 
 struct Line {
   std::string_view key, value;
@@ -42,6 +43,8 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
   if (!text.starts_with("dataline state ")) return bad_state("expected a first line 'dataline state 1'");
   const size_t first_end = text.find('\n');
   if (first_end == std::string_view::npos) return bad_state("cut after the first line");
+  if (text.substr(0, first_end) == concat(kFirstLine, "\r"))
+    return bad_state("its line ends were changed (CR LF); keep the text as it was saved");
   if (text.substr(0, first_end) != kFirstLine) {
     return bad_state(
         concat("expected '", kFirstLine, "', got '", text.substr(0, std::min<size_t>(first_end, 40)), "'"));
@@ -50,9 +53,20 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
   if (sum_at == std::string_view::npos || sum_at == 0 || text[sum_at - 1] != '\n')
     return bad_state("cut: no checksum");
   const std::string expected = checksum_of(text.substr(0, sum_at));
-  if (text.substr(sum_at) != concat(kSumKey, expected, "\n"))
+  const std::string_view sum = text.substr(sum_at + kSumKey.size());
+  if (!sum.starts_with(expected))
     return bad_state(concat("damaged: the checksum differs: expected ", expected, ", got '",
-                            text.substr(sum_at + kSumKey.size(), expected.size()), "'"));
+                            sum.substr(0, expected.size()), "'"));
+  // What editors, print() and strip() do to the end of a text: told apart from damage.
+  const std::string_view rest = sum.substr(expected.size());
+  if (rest.empty())
+    return bad_state("cut: the line of the checksum has no line end; keep the text as it was saved");
+  if (rest != "\n")
+    return bad_state(
+        concat("the checksum is right, but ", rest.size() - (rest.front() == '\n' ? 1 : 0),
+               " more bytes stand after its line",
+               rest.find_first_not_of(" \t\r\n") == std::string_view::npos ? " (blank lines or spaces)" : "",
+               "; keep the text as it was saved"));
 
   std::vector<Line> lines;
   std::string_view body = text.substr(first_end + 1, sum_at - first_end - 1);
@@ -72,18 +86,12 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
 
 }  // namespace
 
-// What must agree, in a fixed order. The epoch chooses which of the caller's orders is meant.
-std::string Loader::state_body() const {
-  std::string indices = "none";
-  for (const OrderVersion& version : orders_) {
-    if (config_.has_indices && (version.from_epoch <= position_.epoch || &version == &orders_.front())) {
-      indices = version.indices_digest;
-    }
-  }
+// What must agree, in a fixed order.
+std::string Loader::state_body(std::string_view indices_digest) const {
   return concat(
       "samples: ", pipeline_.source->count(), "\nfields: ", fingerprint_fields_,
       "\ndata: ", fingerprint_data_, "\nseed: ", config_.seed, "\nshuffle: ", shuffle_name(config_.shuffle),
-      "\nsample_indices: ", indices, "\nweights: ", weights_digest_, "\nepoch_slots: ", steps_.slots(),
+      "\nsample_indices: ", indices_digest, "\nweights: ", weights_digest_, "\nepoch_slots: ", steps_.slots(),
       "\nglobal_batch_size: ", config_.global_batch, "\nlast_batch: ", last_batch_name(config_.last_batch),
       "\non_error: ", on_error_name(config_.on_error), "\n");
 }
@@ -91,8 +99,8 @@ std::string Loader::state_body() const {
 Result<std::string> Loader::save_state() const {
   if (forked()) return forked_error();
   std::lock_guard lock(mutex_);
-  std::string text =
-      concat(kFirstLine, "\nepoch: ", position_.epoch, "\nstep: ", position_.step, "\n", state_body());
+  std::string text = concat(kFirstLine, "\nepoch: ", position_.epoch, "\nstep: ", position_.step, "\n",
+                            state_body(order_of(position_.epoch).indices_digest));
   text += concat(kSumKey, checksum_of(text), "\n");
   return text;
 }
@@ -113,7 +121,12 @@ Status Loader::load_state(std::string_view text) {
   if (known != 2) return bad_state("expected one epoch and one step");
 
   std::lock_guard lock(mutex_);
-  const std::string body = state_body();
+  const auto indices =
+      std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.key == kIndicesKey; });
+  // The state's own epoch chooses which of the caller's orders is meant, not the one that the loader is in.
+  const OrderVersion& version =
+      order_saved(to.epoch, indices == lines.end() ? std::string_view() : indices->value);
+  const std::string body = state_body(version.indices_digest);
   std::string_view rest = body;
   for (; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1), ++known) {
     const std::string_view mine = rest.substr(0, rest.find('\n'));
@@ -122,16 +135,18 @@ Status Loader::load_state(std::string_view text) {
     auto saved = std::find_if(lines.begin(), lines.end(), [&](const Line& line) { return line.key == key; });
     if (saved == lines.end()) return bad_state(concat("no line '", key, "'"));
     if (saved->value != value) {
-      return error(Code::kStateRefused, "state of another job: ", key, " is '", saved->value,
-                   "' in the state, '", value, "' here");
+      const bool other_order = key == kIndicesKey && config_.has_indices && saved->value != "none";
+      return error(
+          Code::kStateRefused, "state of another job: ", key, " is '", saved->value, "' in the state, '",
+          value, "' here",
+          other_order ? "; if the job has had these indices, set them again before the state is loaded" : "");
     }
   }
   if (known != lines.size()) return bad_state("lines this release does not know");
   Status fits = check_position(to);
   if (!fits.is_ok()) return error(Code::kStateRefused, "state does not fit this job: ", fits.message());
-  cancelled_.store(false);
-  jump(to);
-  fresh_ = true;
+  restore_order(version, to.epoch);
+  start_at(to);
   return Status::ok();
 }
 

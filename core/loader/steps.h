@@ -14,6 +14,7 @@ namespace dataline {
 struct Position {
   int64_t epoch = 0;
   int64_t step = 0;
+  bool operator==(const Position&) const = default;
 };
 
 struct StepRange {
@@ -37,7 +38,11 @@ class Steps {
 
   int64_t slots() const { return slots_; }  // of an epoch, over all ranks
   int64_t count() const { return steps_; }  // batches in an epoch, the same on every rank
-  int64_t max_rows() const { return global_ / world_ + (global_ % world_ != 0 ? 1 : 0); }
+  // Pads count: where a step is filled up to the batch, an epoch of fewer slots takes all of its rows.
+  int64_t max_rows() const {
+    const int64_t width = last_ == LastBatch::kPad ? global_ : std::min(global_, slots_);
+    return width / world_ + (width % world_ != 0 ? 1 : 0);
+  }
 
   StepRange step(int64_t index) const {
     const int64_t begin = index * global_;

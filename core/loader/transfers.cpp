@@ -22,8 +22,8 @@ Status Loader::upload() {
 }
 
 // False: with device_sync=host a worker or the consumer takes it on from copying_, and it may be gone by now.
-bool Loader::send(Slot& slot) {
-  if (slot.abandoned.load() || slot.lost.load()) return true;
+bool Loader::send(Slot& slot, int64_t sequence) {
+  if (sequence < abandoned_below_.load() || slot.lost.load()) return true;
   try {
     slot.failed = device_slots_.send(slot);
   } catch (...) {
@@ -36,7 +36,7 @@ bool Loader::send(Slot& slot) {
     return true;
   }
   std::lock_guard lock(mutex_);
-  if (slot.abandoned.load()) return true;
+  if (sequence < abandoned_below_.load()) return true;
   copying_.push_back(&slot);  // room was reserved at create
   await_head_copy();
   return false;
@@ -62,7 +62,7 @@ bool Loader::take_copied(Slot& slot) {
   }
   copying_.erase(found);
   if (device_->lost()) slot.failed = lost_error();
-  return slot.go(SlotState::kCopying, SlotState::kReady);
+  return advance(slot, SlotState::kCopying, SlotState::kReady);
 }
 
 // The slot whose copies somebody needs: the consumer's next batch, else the oldest that drains if nothing else is left
@@ -84,13 +84,15 @@ bool Loader::settle() {
   std::unique_lock lock(mutex_);
   Slot* const needed = take_needed();
   if (needed == nullptr) return false;
+  // Off its list it is this thread's, whatever a seek does: its batch stays, and so does its state.
   Slot& slot = *needed;
+  const int64_t sequence = slot.sequence;
   lock.unlock();
 
   Status status = device_slots_.at(slot.number).wait_sent();
   if (slot.state() == SlotState::kCopying) {
     slot.failed = std::move(status);
-    become_ready(slot, SlotState::kCopying);
+    become_ready(slot, sequence, SlotState::kCopying);
     return true;
   }
   lock.lock();
@@ -99,16 +101,14 @@ bool Loader::settle() {
   update_event();
   lock.unlock();
   publish();
-  events_.fetch_add(1);
-  ready_.notify_all();
+  wake_consumers();
   return true;
 }
 
 // A slot whose copies are done can be filled again. When that cannot be told, next() says why, and it is tried again.
 void Loader::drained(Slot& slot, Status status) {
   if (status.is_ok() || device_->lost()) {
-    slot.go(SlotState::kDraining, SlotState::kFree);
-    free_slots_.push_back(&slot);
+    if (advance(slot, SlotState::kDraining, SlotState::kFree)) free_slots_.push_back(&slot);
   } else {
     draining_.push_back(&slot);
     drain_error_ = std::move(status);
@@ -120,8 +120,7 @@ void Loader::drained(Slot& slot, Status status) {
 bool Loader::free_drained() {
   std::erase_if(draining_, [this](Slot* slot) {
     if (!device_slots_.at(slot->number).sent()) return false;
-    slot->go(SlotState::kDraining, SlotState::kFree);
-    free_slots_.push_back(slot);
+    if (advance(*slot, SlotState::kDraining, SlotState::kFree)) free_slots_.push_back(slot);
     return true;
   });
   if (!free_slots_.empty()) return true;
@@ -138,17 +137,14 @@ bool Loader::wait_for_drained(std::unique_lock<ThreadMutex>& lock) {
   Status status = device_slots_.at(slot.number).wait_sent();
   lock.lock();
   drained(slot, std::move(status));
-  events_.fetch_add(1);
-  ready_.notify_all();
+  wake_consumers();
   return true;
 }
 
 // After a seek: complete but for their copies, they become Ready for nobody.
 void Loader::abandon_copies() {
   for (Slot* slot : copying_) {
-    slot->go(SlotState::kCopying, SlotState::kReady);
-    slot->go(SlotState::kReady, SlotState::kDraining);
-    free_slot(*slot);
+    if (advance(*slot, SlotState::kCopying, SlotState::kReady)) drop_ready(*slot, slot->sequence);
   }
   copying_.clear();
 }

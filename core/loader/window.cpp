@@ -1,7 +1,5 @@
 // The batches in flight: opening, waking, abandoning.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "core/loader/loader.h"
 
 namespace dataline {
@@ -29,8 +27,7 @@ bool Loader::open_one() {
   if (free_slots_.empty() && !free_drained()) return false;
   if (on_device_ && device_->lost()) {
     // It may still read the slots: none is filled again, and whoever waits for a batch is told.
-    events_.fetch_add(1);
-    ready_.notify_all();
+    wake_consumers();
     return false;
   }
   const Position at = position_of(sequence);
@@ -51,16 +48,16 @@ bool Loader::open_one() {
     place.order.table = table;
     place.counted = true;
   }
-  auto version = std::find_if(orders_.rbegin(), orders_.rend() - 1,
-                              [&](const OrderVersion& v) { return v.from_epoch <= at.epoch; });
-  if (place.order.order != version->order) place.order.order = version->order;
+  const std::shared_ptr<const Order>& order = order_of(at.epoch).order;
+  if (place.order.order != order) place.order.order = order;
 
   Slot& slot = *free_slots_.back();
   free_slots_.pop_back();
-  slot.go(SlotState::kFree, SlotState::kFilling);
+  if (!advance(slot, SlotState::kFree, SlotState::kFilling)) return false;
   const StepRange range = steps_.step(at.step);
   slot.open(at.epoch, at.step, range.first_slot, range.rows, range.valid);
   slot.sequence = sequence;
+  slot.opened_ns = monotonic_ns();
   place.slot = &slot;
   filling_.fetch_add(1);
   place.runs_left.store(runs_per_batch_, std::memory_order_relaxed);  // published by open()
@@ -86,17 +83,23 @@ bool Loader::enough_ready() {
   return false;
 }
 
-// Leaves every undelivered batch behind. Ready ones are free at once, the others when their workers are out.
+// Leaves every undelivered batch behind. Ready ones are free at once; the others when their last worker, or the
+// consumer that copies one out, is done with them: see become_ready() and copy_out().
 void Loader::abandon_all() {
   const int64_t opened = opened_.load(std::memory_order_relaxed);  // only changed under mutex_
-  for (int64_t sequence = head_; sequence < opened; ++sequence) {
-    Slot& slot = *flight(sequence).slot;
-    slot.abandoned.store(true);
-    if (slot.go(SlotState::kReady, SlotState::kDraining)) free_slot(slot);
-  }
+  // Before the states are looked at: a worker makes its batch Ready, and then looks here.
+  abandoned_below_.store(opened);
+  for (int64_t sequence = head_; sequence < opened; ++sequence) drop_ready(*flight(sequence).slot, sequence);
   abandon_copies();
   head_ = opened;
   head_hint_.store(head_);
+}
+
+// Gives back the memory of a Ready batch that nobody will get, unless its slot is another batch's by now. Ready slots
+// change under mutex_ only, so whoever comes first is the only one.
+void Loader::drop_ready(Slot& slot, int64_t sequence) {
+  if (slot.sequence != sequence || slot.state() != SlotState::kReady) return;
+  if (advance(slot, SlotState::kReady, SlotState::kDraining)) free_slot(slot);
 }
 
 void Loader::free_slot(Slot& slot) {
@@ -104,8 +107,26 @@ void Loader::free_slot(Slot& slot) {
     draining_.push_back(&slot);  // room was reserved at create, here and below
     return;
   }
-  slot.go(SlotState::kDraining, SlotState::kFree);
-  free_slots_.push_back(&slot);
+  if (advance(slot, SlotState::kDraining, SlotState::kFree)) free_slots_.push_back(&slot);
+}
+
+bool Loader::advance(Slot& slot, SlotState from, SlotState to) {
+  if (slot.go(from, to)) return true;
+  note_defect();
+  return false;
+}
+
+// Those who wait for a batch that may never come are told at once.
+void Loader::note_defect() {
+  defect_.store(true);
+  wake_consumers();
+}
+
+Status Loader::defect_error() {
+  return error(Code::kInternal,
+               "the memory of a batch was not in the state that it had to be in: a defect of this library; "
+               "this loader "
+               "can only be destroyed");
 }
 
 }  // namespace dataline

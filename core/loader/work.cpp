@@ -18,7 +18,8 @@ void Loader::fill_run(InFlight& place, int64_t run, WorkerScratch& scratch) {
   Slot& slot = *place.slot;
   const int64_t row = run * pipeline_.run_records;
   const int64_t count = std::min(slot.samples - row, pipeline_.run_records);
-  if (count > 0 && !slot.abandoned.load(std::memory_order_relaxed)) {  // relaxed: only saves work
+  // Relaxed: only saves work.
+  if (count > 0 && slot.sequence >= abandoned_below_.load(std::memory_order_relaxed)) {
     try {
       filler_->fill(slot, place.order, row, count, scratch);
     } catch (...) {
@@ -26,25 +27,51 @@ void Loader::fill_run(InFlight& place, int64_t run, WorkerScratch& scratch) {
       slot.lost.store(true);
     }
   }
-  // Acquire-release: the last worker sees the rows of all others, and passes them on through the slot's state.
-  if (place.runs_left.fetch_sub(1, std::memory_order_acq_rel) == 1) finish(slot, scratch);
+  // Acquire-release: the last worker sees the rows of all others, and passes them on through the slot's state. It counts
+  // itself out only when it has settled the batch, for which the place, and with it the order, must still be this one's.
+  int64_t left = place.runs_left.load(std::memory_order_acquire);
+  while (left > 1) {
+    if (place.runs_left.compare_exchange_weak(left, left - 1, std::memory_order_acq_rel,
+                                              std::memory_order_acquire))
+      return;
+  }
+  settle(place, scratch);
+  place.runs_left.store(0, std::memory_order_release);
+  finish(slot, scratch);
+}
+
+// All rows are copied: whether the files still hold what was copied.
+void Loader::settle(InFlight& place, WorkerScratch& scratch) {
+  Slot& slot = *place.slot;
+  if (slot.sequence < abandoned_below_.load() || slot.lost.load()) return;
+  try {
+    filler_->settle(slot, place.order, scratch);
+  } catch (...) {
+    slot.lost.store(true);  // as in fill_run()
+  }
 }
 
 // The batch's place in window_ may hold another batch by now.
 void Loader::finish(Slot& slot, WorkerScratch& scratch) {
+  const int64_t sequence = slot.sequence;
   pack(slot, scratch);
-  slot.go(SlotState::kFilling, SlotState::kStaged);
+  if (!advance(slot, SlotState::kFilling, SlotState::kStaged)) return;
   // Before Ready: a consumer that takes this batch at once must find room to open the next.
   filling_.fetch_sub(1);
-  if (!on_device_) return become_ready(slot, SlotState::kStaged);
-  slot.go(SlotState::kStaged, SlotState::kCopying);
-  if (send(slot)) become_ready(slot, SlotState::kCopying);
+  if (!on_device_) return become_ready(slot, sequence, SlotState::kStaged);
+  if (!advance(slot, SlotState::kStaged, SlotState::kCopying)) return;
+  if (send(slot, sequence)) become_ready(slot, sequence, SlotState::kCopying);
 }
 
 void Loader::pack(Slot& slot, WorkerScratch& scratch) {
-  if (slot.abandoned.load() || slot.lost.load()) return;
+  if (slot.sequence < abandoned_below_.load() || slot.lost.load()) return;
   try {
-    slot.finish();
+    if (!slot.finish()) {
+      return slot.lose(
+          error(Code::kOverBudget, "its packed rows do not fit memory_budget (", config_.budget_bytes,
+                ") beside what is held; raise it, or lower batch_size, prefetch_depth or max_leases"));
+    }
+    filler_->name_misfits(slot);
     slot.drop_bad_rows();
     filler_->mix(slot, scratch);
   } catch (...) {
@@ -52,18 +79,19 @@ void Loader::pack(Slot& slot, WorkerScratch& scratch) {
   }
 }
 
-void Loader::become_ready(Slot& slot, SlotState from) {
-  const int64_t sequence = slot.sequence;
-  slot.go(from, SlotState::kReady);
-  // The slot may be lent, recycled and opened again by now; only its atomics may be touched.
-  if (slot.abandoned.load()) {
+// From Ready on the slot is not this thread's: it may be lent, or freed by a seek, and opened for a later batch, before
+// the next line runs. What is left to do is about the batch `sequence`, and touches the slot under mutex_ alone, where
+// the sequence says whose it is.
+void Loader::become_ready(Slot& slot, int64_t sequence, SlotState from) {
+  if (!advance(slot, from, SlotState::kReady)) return;
+  // Either this sees that a seek left the batch behind, or the seek, which says so before it looks, sees it Ready.
+  if (sequence < abandoned_below_.load()) {
     std::unique_lock lock(mutex_);
-    if (slot.go(SlotState::kReady, SlotState::kDraining)) free_slot(slot);
+    drop_ready(slot, sequence);
     open_more();
     lock.unlock();
     publish();
-    events_.fetch_add(1);
-    ready_.notify_all();
+    wake_consumers();
     return;
   }
   // Either this sees that the consumer wants this batch, or the consumer, which names what it wants before it looks,

@@ -15,10 +15,11 @@ namespace {
 constexpr int kAttempts = 100;  // names left behind by writers that were killed
 
 int sync_descriptor(int descriptor) {
-  int result;
-  do {
+  int result = -1;
+  for (int attempt = 0; attempt < kMostInterruptions; ++attempt) {
     result = ::fsync(descriptor);
-  } while (result != 0 && errno == EINTR);
+    if (result == 0 || errno != EINTR) break;
+  }
   return result;
 }
 
@@ -40,7 +41,7 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
   for (int attempt = 0; file.descriptor_ < 0; ++attempt) {
     file.temporary_ = concat(path, ".new", attempt);
     file.descriptor_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file.descriptor_ >= 0 || errno == EINTR) continue;
+    if (file.descriptor_ >= 0 || (errno == EINTR && attempt < kMostInterruptions)) continue;
     if (errno != EEXIST || attempt == kAttempts) return file_error(file.temporary_, errno);
   }
   return file;
@@ -53,9 +54,9 @@ AtomicFile::~AtomicFile() {
 }
 
 Status AtomicFile::write(Bytes bytes) {
-  while (!bytes.empty()) {
+  for (int interruptions = 0; !bytes.empty();) {
     ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EINTR && ++interruptions < kMostInterruptions) continue;
     if (written < 0) return file_error(temporary_, errno);
     bytes = bytes.subspan(static_cast<size_t>(written));
   }

@@ -30,6 +30,8 @@ constexpr Entry kErrors[] = {
     Entry{ENOMEM, Code::kNoMemory, "the system is out of memory or address space"},
     Entry{EOVERFLOW, Code::kTooLarge, "the file is too large for this system"},
     Entry{EFBIG, Code::kTooLarge, "the file is too large for this system"},
+    Entry{EINTR, Code::kIo, "the call was interrupted"},
+    Entry{EAGAIN, Code::kIo, "the system asks to try again"},
     Entry{EIO, Code::kIo, "the device reported an error"},
     Entry{ESTALE, Code::kIo, "the file server no longer knows this file"},
     Entry{ETIMEDOUT, Code::kIo, "the file server did not answer"},
@@ -61,6 +63,32 @@ std::string_view kind_text(uint32_t mode) {
 }
 
 }  // namespace
+
+bool tells_of_machine(const Status& status) {
+  constexpr auto kFirst = static_cast<int32_t>(Code::kNoMemory), kLast = -39;  // the band of the machine
+  const auto code = static_cast<int32_t>(status.code());
+  if (code <= kFirst && code >= kLast) return true;
+  switch (status.os_error()) {
+    case EINTR:
+    case EAGAIN:
+    case ENOMEM:
+    case ENOBUFS:
+    case EMFILE:
+    case ENFILE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+int64_t changed_ns_of(const struct stat& facts) {
+#ifdef __APPLE__
+  const timespec& changed = facts.st_mtimespec;
+#else
+  const timespec& changed = facts.st_mtim;
+#endif
+  return static_cast<int64_t>(changed.tv_sec) * 1'000'000'000 + changed.tv_nsec;
+}
 
 Status not_a_file_error(const std::string& path, uint32_t mode) {
   return error(Code::kNotAFile, path, ": is ", kind_text(mode), ", a file is needed");

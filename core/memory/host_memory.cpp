@@ -23,15 +23,23 @@ Block& Block::operator=(Block&& other) noexcept {
   owner_ = std::move(other.owner_);
   data_ = std::exchange(other.data_, nullptr);
   bytes_ = std::exchange(other.bytes_, 0);
+  counted_.store(other.counted_.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
   kind_ = other.kind_;
   return *this;
 }
 
 void Block::reset() noexcept {
-  if (data_ != nullptr) owner_->release(data_, bytes_, kind_);
+  if (data_ != nullptr) owner_->release(data_, bytes_, counted_bytes(), kind_);
   data_ = nullptr;
   bytes_ = 0;
+  counted_.store(0, std::memory_order_relaxed);
   owner_.reset();
+}
+
+bool Block::count(int64_t bytes) {
+  if (!owner_->reserve(bytes)) return false;
+  counted_.fetch_add(bytes, std::memory_order_relaxed);
+  return true;
 }
 
 std::shared_ptr<HostMemory> HostMemory::create(const AllocatorTable& table, int64_t limit_bytes) {
@@ -61,6 +69,23 @@ Result<Block> HostMemory::allocate(int64_t bytes, int64_t alignment, MemoryKind 
   block.owner_ = shared_from_this();
   block.data_ = data;
   block.bytes_ = bytes;
+  block.counted_.store(bytes, std::memory_order_relaxed);
+  return block;
+}
+
+Result<Block> HostMemory::allocate_address_space(int64_t bytes, const char* what) {
+  Block block;
+  block.kind_ = MemoryKind::kFrames;
+  if (bytes == 0) return block;
+  std::byte* data = table_.allocate == nullptr ? map_address_space(bytes)
+                                               : obtain_from_host(bytes, kHugePageBytes, block.kind_);
+  if (data == nullptr) {
+    return error(Code::kNoMemory, what, ": the ", table_.allocate != nullptr ? "host's allocator" : "system",
+                 " refused ", bytes, " bytes of address space");
+  }
+  block.owner_ = shared_from_this();
+  block.data_ = data;
+  block.bytes_ = bytes;
   return block;
 }
 
@@ -76,8 +101,11 @@ bool HostMemory::reserve(int64_t bytes) {
 }
 
 std::byte* HostMemory::obtain(int64_t bytes, int64_t alignment, MemoryKind kind) {
-  if (table_.allocate == nullptr)
-    return in_pages(kind) ? map_huge_pages(bytes) : heap_allocate(bytes, alignment);
+  if (table_.allocate != nullptr) return obtain_from_host(bytes, alignment, kind);
+  return in_pages(kind) ? map_huge_pages(bytes) : heap_allocate(bytes, alignment);
+}
+
+std::byte* HostMemory::obtain_from_host(int64_t bytes, int64_t alignment, MemoryKind kind) {
   void* memory = table_.allocate(table_.context, static_cast<size_t>(bytes), static_cast<size_t>(alignment),
                                  static_cast<int32_t>(kind));
   if ((reinterpret_cast<uintptr_t>(memory) & static_cast<uintptr_t>(alignment - 1)) == 0) {
@@ -90,7 +118,7 @@ std::byte* HostMemory::obtain(int64_t bytes, int64_t alignment, MemoryKind kind)
   return nullptr;
 }
 
-void HostMemory::release(std::byte* data, int64_t bytes, MemoryKind kind) noexcept {
+void HostMemory::release(std::byte* data, int64_t bytes, int64_t counted, MemoryKind kind) noexcept {
   if (table_.allocate != nullptr) {
     if (table_.release != nullptr) {
       table_.release(table_.context, data, static_cast<size_t>(bytes), static_cast<int32_t>(kind));
@@ -100,7 +128,7 @@ void HostMemory::release(std::byte* data, int64_t bytes, MemoryKind kind) noexce
   } else {
     heap_release(data);
   }
-  in_use_.fetch_sub(bytes, std::memory_order_relaxed);
+  in_use_.fetch_sub(counted, std::memory_order_relaxed);
 }
 
 }  // namespace dataline

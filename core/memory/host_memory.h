@@ -43,9 +43,12 @@ class Block {
   ~Block() { reset(); }
   void reset() noexcept;
   void leak() noexcept { data_ = nullptr; }  // never given back, and counted for good
+  // Of address space: counts `bytes` more of it as touched. False past the limit, and nothing is counted.
+  bool count(int64_t bytes);
 
   std::byte* data() const { return data_; }
   int64_t bytes() const { return bytes_; }
+  int64_t counted_bytes() const { return counted_.load(std::memory_order_relaxed); }  // a statistic
   explicit operator bool() const { return data_ != nullptr; }
 
  private:
@@ -53,6 +56,7 @@ class Block {
   std::shared_ptr<HostMemory> owner_;
   std::byte* data_ = nullptr;
   int64_t bytes_ = 0;
+  std::atomic<int64_t> counted_{0};  // relaxed, as HostMemory's
   MemoryKind kind_ = MemoryKind::kMetadata;
 };
 
@@ -68,6 +72,8 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
   // advised; others are as malloc leaves them. `bytes` may be 0. Counted are the bytes asked for, whatever
   // they are rounded to.
   Result<Block> allocate(int64_t bytes, int64_t alignment, MemoryKind kind, const char* what);
+  // Address space, of kind kFrames: nothing is counted until Block::count() says that it was touched. kNoMemory.
+  Result<Block> allocate_address_space(int64_t bytes, const char* what);
 
   int64_t in_use_bytes() const { return in_use_.load(std::memory_order_relaxed); }  // a statistic
   int64_t peak_bytes() const { return peak_.load(std::memory_order_relaxed); }
@@ -80,7 +86,8 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
   HostMemory(const AllocatorTable& table, int64_t limit_bytes) : table_(table), limit_(limit_bytes) {}
   bool reserve(int64_t bytes);                                           // false past the limit; else counted
   std::byte* obtain(int64_t bytes, int64_t alignment, MemoryKind kind);  // null when refused; not counted
-  void release(std::byte* data, int64_t bytes, MemoryKind kind) noexcept;
+  std::byte* obtain_from_host(int64_t bytes, int64_t alignment, MemoryKind kind);
+  void release(std::byte* data, int64_t bytes, int64_t counted, MemoryKind kind) noexcept;
 
   AllocatorTable table_;
   int64_t limit_;

@@ -2,6 +2,7 @@
 #include "core/memory/machine_limits.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,11 +15,12 @@
 #include "core/base/checked.h"
 #include "core/base/status.h"
 #include "core/base/text.h"
+#include "core/memory/file_error.h"
 
 namespace dataline {
 namespace {
 
-// Where a cgroup hierarchy that limits memory is mounted.
+// Where a cgroup hierarchy is mounted that has the controller in question, `memory` or `pids`.
 struct Hierarchy {
   bool version2 = false;
   std::string root;   // the cgroup that the mount shows, "/" for all
@@ -31,9 +33,9 @@ std::optional<std::string> read_text(const std::string& path) {
   if (fd < 0) return std::nullopt;
   std::string text;
   char piece[4096];
-  while (true) {
+  for (int interruptions = 0;;) {
     ssize_t got = ::read(fd, piece, sizeof piece);
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EINTR && ++interruptions < kMostInterruptions) continue;
     if (got <= 0) {
       ::close(fd);
       return got == 0 ? std::optional(std::move(text)) : std::nullopt;
@@ -66,38 +68,39 @@ bool lists(std::string_view words, std::string_view word) {
 }
 
 // A mountinfo line: id parent dev root mount options [fields] - type source super-options
-std::optional<Hierarchy> parse_mount(std::string_view line) {
+std::optional<Hierarchy> parse_mount(std::string_view line, std::string_view controller) {
   size_t dash = line.find(" - ");
   if (dash == std::string_view::npos) return std::nullopt;
   std::vector<std::string_view> front = split(line.substr(0, dash), ' ');
   std::vector<std::string_view> back = split(line.substr(dash + 3), ' ');
   if (front.size() < 6 || back.size() < 3) return std::nullopt;
   bool version2 = back[0] == "cgroup2";
-  if (!version2 && !(back[0] == "cgroup" && lists(back[2], "memory"))) return std::nullopt;
+  if (!version2 && !(back[0] == "cgroup" && lists(back[2], controller))) return std::nullopt;
   return Hierarchy{version2, unescape(front[3]), unescape(front[4])};
 }
 
-std::vector<Hierarchy> find_hierarchies(const std::string& root) {
+std::vector<Hierarchy> find_hierarchies(const std::string& root, std::string_view controller) {
   std::vector<Hierarchy> found;
   std::optional<std::string> mounts = read_text(root + "/proc/self/mountinfo");
   if (mounts) {
     for (std::string_view line : split(*mounts, '\n')) {
-      if (std::optional<Hierarchy> hierarchy = parse_mount(line)) found.push_back(std::move(*hierarchy));
+      if (std::optional<Hierarchy> hierarchy = parse_mount(line, controller))
+        found.push_back(std::move(*hierarchy));
     }
   } else {
-    found = {{true, "/", "/sys/fs/cgroup"}, {false, "/", "/sys/fs/cgroup/memory"}};
+    found = {{true, "/", "/sys/fs/cgroup"}, {false, "/", concat("/sys/fs/cgroup/", controller)}};
   }
   return found;
 }
 
 // This process's cgroup in /proc/self/cgroup: lines "id:controllers:path", "0::path" for version 2.
-std::string own_cgroup(std::string_view text, bool version2) {
+std::string own_cgroup(std::string_view text, bool version2, std::string_view controller) {
   for (std::string_view line : split(text, '\n')) {
     size_t first = line.find(':');
     size_t second = first == std::string_view::npos ? first : line.find(':', first + 1);
     if (second == std::string_view::npos) continue;
     std::string_view controllers = line.substr(first + 1, second - first - 1);
-    if (version2 ? (line.substr(0, first) == "0" && controllers.empty()) : lists(controllers, "memory")) {
+    if (version2 ? (line.substr(0, first) == "0" && controllers.empty()) : lists(controllers, controller)) {
       return std::string(line.substr(second + 1));
     }
   }
@@ -114,13 +117,33 @@ std::string path_below(const std::string& cgroup, const std::string& mount_root)
   return below == "/" ? "" : below;
 }
 
-void lower(MemoryLimit& limit, const std::string& root, const std::string& file) {
-  std::optional<std::string> text = read_text(root + file);
-  if (!text) return;
+// The number in a file of a cgroup, if it has one: "max", and v1's "no limit" above 2^63, are none.
+std::optional<int64_t> read_limit(const std::string& path) {
+  std::optional<std::string> text = read_text(path);
+  if (!text) return std::nullopt;
   std::string_view word = *text;
   while (!word.empty() && word.back() == '\n') word.remove_suffix(1);
-  std::optional<int64_t> bytes = parse_i64(word);  // "max", and v1's "no limit" above 2^63, fall through
-  if (bytes && *bytes > 0 && *bytes < limit.bytes) limit = {*bytes, file};
+  std::optional<int64_t> limit = parse_i64(word);
+  return limit && *limit > 0 ? limit : std::nullopt;
+}
+
+void lower(MemoryLimit& limit, const std::string& root, const std::string& file) {
+  std::optional<int64_t> bytes = read_limit(root + file);
+  if (bytes && *bytes < limit.bytes) limit = {*bytes, file};
+}
+
+// Calls look(version2, folder) for this process's cgroups, from its own to the highest that can be seen.
+template <typename Look>
+void each_cgroup(const std::string& root, std::string_view controller, Look look) {
+  std::string cgroups = read_text(root + "/proc/self/cgroup").value_or("");
+  for (const Hierarchy& hierarchy : find_hierarchies(root, controller)) {
+    std::string below = path_below(own_cgroup(cgroups, hierarchy.version2, controller), hierarchy.root);
+    while (true) {
+      look(hierarchy.version2, hierarchy.mount + below);
+      if (below.empty()) break;
+      below.resize(below.rfind('/'));
+    }
+  }
 }
 
 MemoryLimit machine_memory(const std::string& root) {
@@ -147,22 +170,36 @@ MemoryLimit machine_memory(const std::string& root) {
 
 MemoryLimit memory_limit(const std::string& root) {
   MemoryLimit limit = machine_memory(root);
-  std::string cgroups = read_text(root + "/proc/self/cgroup").value_or("");
-  for (const Hierarchy& hierarchy : find_hierarchies(root)) {
-    std::string below = path_below(own_cgroup(cgroups, hierarchy.version2), hierarchy.root);
-    while (true) {
-      std::string directory = hierarchy.mount + below;
-      if (hierarchy.version2) {
-        lower(limit, root, directory + "/memory.max");
-        lower(limit, root, directory + "/memory.high");
-      } else {
-        lower(limit, root, directory + "/memory.limit_in_bytes");
-      }
-      if (below.empty()) break;
-      below.resize(below.rfind('/'));
+  each_cgroup(root, "memory", [&](bool version2, const std::string& folder) {
+    if (version2) {
+      lower(limit, root, folder + "/memory.max");
+      lower(limit, root, folder + "/memory.high");
+    } else {
+      lower(limit, root, folder + "/memory.limit_in_bytes");
     }
-  }
+  });
   return limit;
+}
+
+std::string thread_limits(const std::string& root) {
+  std::string text;
+  auto add = [&](const auto&... parts) { text += concat(text.empty() ? "" : ", ", parts...); };
+  auto resource = [&](int which, std::string_view name, rlim_t unit) {
+    rlimit limit{};
+    if (::getrlimit(which, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+      add(name, " ", limit.rlim_cur / unit);
+  };
+#ifdef RLIMIT_NPROC
+  resource(RLIMIT_NPROC, "ulimit -u", 1);
+#endif
+  resource(RLIMIT_AS, "ulimit -v", 1024);
+  each_cgroup(root, "pids", [&](bool, const std::string& folder) {
+    if (std::optional<int64_t> most = read_limit(root + folder + "/pids.max"); most) {
+      std::optional<int64_t> now = read_limit(root + folder + "/pids.current");
+      add(folder, "/pids.max ", *most, now ? concat(" (", *now, " in use)") : std::string());
+    }
+  });
+  return text;
 }
 
 }  // namespace dataline

@@ -1,4 +1,4 @@
-// How much memory this process may use: the machine's, or less where a cgroup says so.
+// How much memory this process may use: the machine's, or less where a cgroup says so; and what bounds its threads.
 // Threads: a plain function; reads small files of the kernel, costs about 100 us.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,5 +17,9 @@ struct MemoryLimit {
 // this process's cgroup and of all those above it that can be seen, cgroup v1 and v2, containers with and
 // without a cgroup namespace. `root` stands before /proc and /sys, so that tests can show other machines.
 MemoryLimit memory_limit(const std::string& root = "");
+
+// The limits that may stand behind a thread that cannot be started, for its message: "ulimit -u 200,
+// /sys/fs/cgroup/job/pids.max 64 (64 in use)"; "" when none is set. ulimit -v is in KiB, as shells count it.
+std::string thread_limits(const std::string& root = "");
 
 }  // namespace dataline

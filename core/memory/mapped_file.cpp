@@ -34,10 +34,11 @@ constexpr int kPopulateAttempts = 4;          // while somebody cuts and restore
 constexpr int64_t kProgressBytes = 64 << 20;
 
 int open_file(const std::string& path) {
-  int fd;
-  do {
+  int fd = -1;
+  for (int attempt = 0; attempt < kMostInterruptions; ++attempt) {
     fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  } while (fd < 0 && errno == EINTR);
+    if (fd >= 0 || errno != EINTR) break;
+  }
   return fd;
 }
 
@@ -79,13 +80,14 @@ Result<MappedFile> MappedFile::open_unloaded(const std::string& path, const Open
   file.bytes_ = file.file_bytes_ = static_cast<int64_t>(facts.st_size);
   file.device_ = static_cast<uint64_t>(facts.st_dev);
   file.inode_ = static_cast<uint64_t>(facts.st_ino);
+  file.changed_ns_ = changed_ns_of(facts);
   file.io_ = context.io == IoMode::kMemory ? IoMode::kPread : context.io;
   if (context.io != IoMode::kMemory) file.read_ahead_bytes_ = read_ahead_of(facts);
-  if (context.io == IoMode::kAuto) file.io_ = is_remote_file(file.fd_) ? IoMode::kPread : IoMode::kMmap;
+  if (context.io == IoMode::kAuto) file.io_ = others_may_write(file.fd_) ? IoMode::kPread : IoMode::kMmap;
   if (file.io_ == IoMode::kMmap) {
-    Status mapped = file.map();
+    Status mapped = file.map(context);
     if (mapped.is_ok()) return file;
-    if (context.io == IoMode::kMmap) return mapped;
+    if (context.io == IoMode::kMmap || file.data_ != nullptr) return mapped;
     file.io_ = IoMode::kPread;  // a file system without maps, or no address space left
   }
   return file;
@@ -118,6 +120,8 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   read_ahead_bytes_ = other.read_ahead_bytes_;
   device_ = other.device_;
   inode_ = other.inode_;
+  changed_ns_ = other.changed_ns_;
+  guard_ = std::move(other.guard_);
   block_ = std::move(other.block_);
   return *this;
 }
@@ -128,6 +132,7 @@ void MappedFile::release_descriptor() noexcept {
 }
 
 void MappedFile::close() noexcept {
+  guard_.reset();  // before the addresses can be somebody else's
   if (io_ == IoMode::kMmap && data_ != nullptr) {
     ::munmap(const_cast<std::byte*>(data_), static_cast<size_t>(bytes_));
   }
@@ -136,7 +141,7 @@ void MappedFile::close() noexcept {
   release_descriptor();
 }
 
-Status MappedFile::map() {
+Status MappedFile::map(const OpenContext& context) {
   if (bytes_ > 0) {
     void* data = ::mmap(nullptr, static_cast<size_t>(bytes_), PROT_READ, MAP_SHARED, fd_, 0);
     if (data == MAP_FAILED) return file_error(path_, errno).in("mmap");
@@ -148,6 +153,9 @@ Status MappedFile::map() {
 #endif
   }
   if (descriptors_scarce(fd_)) release_descriptor();
+  if (context.fault_guard && bytes_ > 0) {
+    DL_ASSIGN_OR_RETURN(guard_, GuardedRange::add(data_, bytes_, fd_, context.log));
+  }
   return Status::ok();
 }
 
@@ -164,7 +172,7 @@ Status MappedFile::load(const OpenContext& context) {
     DL_RETURN_IF_ERROR(read_by_pread(at, std::min(kLoadPieceBytes, bytes_ - at), block_.data() + at));
   }
   // A cut while it was read may have left zeros at the new end instead of a short read.
-  DL_RETURN_IF_ERROR(check_unchanged());
+  DL_RETURN_IF_ERROR(look().status);
   data_ = block_.data();
   io_ = IoMode::kMemory;
   release_descriptor();
@@ -173,10 +181,10 @@ Status MappedFile::load(const OpenContext& context) {
 
 Status MappedFile::read_by_pread(int64_t offset, int64_t bytes, std::byte* out) const {
   int64_t done = 0;
-  while (done < bytes) {
+  for (int interruptions = 0; done < bytes;) {
     ssize_t got =
         ::pread(fd_, out + done, static_cast<size_t>(bytes - done), static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EINTR && ++interruptions < kMostInterruptions) continue;
     if (got < 0) return file_error_at(path_, offset + done, errno);
     if (got == 0) return truncated(offset, bytes, offset + done);
     done += got;
@@ -197,38 +205,6 @@ Status MappedFile::read(int64_t offset, int64_t bytes, std::byte* out) const {
   DL_RETURN_IF_ERROR(populate(offset, bytes));
   std::memcpy(out, data_ + offset, static_cast<size_t>(bytes));
   return Status::ok();
-}
-
-// "x: offset 4000: expected 96 bytes, got 10; the file had 4096 bytes when it was opened and has 4010 now"
-Status MappedFile::truncated(int64_t offset, int64_t expected, int64_t size_now) const {
-  int64_t left = size_now - std::max<int64_t>(offset, 0);
-  int64_t got = std::max<int64_t>(std::min(left, expected), 0);
-  std::string text = concat(path_, ": offset ", offset, ": expected ", expected, " bytes, got ", got);
-  if (size_now < bytes_) {
-    text += concat("; the file had ", bytes_, " bytes when it was opened and has ", size_now, " now");
-  }
-  return Status(Code::kTruncated, std::move(text));
-}
-
-int64_t MappedFile::size_now() const {
-  if (fd_ >= 0) {
-    // Asked once a batch: a seek to the end takes 160 ns where fstat takes 400. Nothing here reads at the position.
-    const off_t end = ::lseek(fd_, 0, SEEK_END);
-    return end >= 0 ? static_cast<int64_t>(end) : bytes_;
-  }
-  struct stat facts;
-  // Without a descriptor the path stands for the file, as long as it still leads to the same inode. Where it
-  // does not, the mapped file has lost this name, and what has no name is seldom truncated.
-  bool same = ::stat(path_.c_str(), &facts) == 0 && static_cast<uint64_t>(facts.st_dev) == device_ &&
-              static_cast<uint64_t>(facts.st_ino) == inode_;
-  return same ? static_cast<int64_t>(facts.st_size) : bytes_;
-}
-
-Status MappedFile::check_unchanged() const {
-  if (io_ == IoMode::kMemory) return Status::ok();
-  int64_t now = size_now();
-  if (now >= bytes_) return Status::ok();
-  return truncated(now, bytes_ - now, now);
 }
 
 void MappedFile::advise(int64_t offset, int64_t bytes) const {
@@ -256,11 +232,12 @@ Status MappedFile::populate(int64_t offset, int64_t bytes) const {
   if (io_ != IoMode::kMmap || bytes == 0) return Status::ok();
 #ifdef MADV_POPULATE_READ
   int64_t begin = offset & -page_bytes();
-  for (int attempt = 0; ::madvise(const_cast<std::byte*>(data_ + begin),
-                                  static_cast<size_t>(offset + bytes - begin), MADV_POPULATE_READ) != 0;) {
+  for (int attempt = 0, interruptions = 0;
+       ::madvise(const_cast<std::byte*>(data_ + begin), static_cast<size_t>(offset + bytes - begin),
+                 MADV_POPULATE_READ) != 0;) {
     int32_t number = errno;
     if (number == EINVAL) break;  // a kernel before 5.14
-    if (number == EINTR || number == EAGAIN) continue;
+    if ((number == EINTR || number == EAGAIN) && ++interruptions < kMostInterruptions) continue;
     if (number != EFAULT) return file_error_at(path_, offset, number);
     if (++attempt == kPopulateAttempts) {
       return error(Code::kChanged, path_, ": offset ", offset, ": the file keeps changing while it is read");

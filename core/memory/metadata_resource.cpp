@@ -25,7 +25,8 @@ void* MetadataResource::do_allocate(size_t bytes, size_t alignment) {
 }
 
 void MetadataResource::do_deallocate(void* memory, size_t bytes, size_t) {
-  memory_->release(static_cast<std::byte*>(memory), static_cast<int64_t>(std::max<size_t>(bytes, 1)), kind_);
+  const auto taken = static_cast<int64_t>(std::max<size_t>(bytes, 1));
+  memory_->release(static_cast<std::byte*>(memory), taken, taken, kind_);
 }
 
 }  // namespace dataline

@@ -33,21 +33,17 @@ FileFacts to_facts(const struct stat& info) {
   facts.bytes = static_cast<int64_t>(info.st_size);
   facts.device = static_cast<uint64_t>(info.st_dev);
   facts.inode = static_cast<uint64_t>(info.st_ino);
-#ifdef __APPLE__
-  const timespec& changed = info.st_mtimespec;
-#else
-  const timespec& changed = info.st_mtim;
-#endif
-  facts.changed_ns = static_cast<int64_t>(changed.tv_sec) * 1'000'000'000 + changed.tv_nsec;
+  facts.changed_ns = changed_ns_of(info);
   return facts;
 }
 
 template <typename Open>
 int open_again(Open open) {
-  int descriptor;
-  do {
+  int descriptor = -1;
+  for (int attempt = 0; attempt < kMostInterruptions; ++attempt) {
     descriptor = open();
-  } while (descriptor < 0 && errno == EINTR);
+    if (descriptor >= 0 || errno != EINTR) break;
+  }
   return descriptor;
 }
 
@@ -71,12 +67,14 @@ FileHandle::~FileHandle() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
+Result<FileFacts> FileHandle::facts(const std::string& path) const { return facts_of(descriptor_, path); }
+
 int64_t FileHandle::read(std::byte* out, int64_t bytes) const {
   int64_t done = 0;
-  while (done < bytes) {
+  for (int interruptions = 0; done < bytes;) {
     ssize_t got =
         ::pread(descriptor_, out + done, static_cast<size_t>(bytes - done), static_cast<off_t>(done));
-    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EINTR && ++interruptions < kMostInterruptions) continue;
     if (got < 0) return -errno;
     if (got == 0) break;
     done += got;
@@ -209,11 +207,13 @@ Result<int> OpenDirectory::open_any(const char* name, int flags, Links links) co
 
 Result<FileHandle> OpenDirectory::open_file(const char* name, Links links) const {
   DL_ASSIGN_OR_RETURN(int descriptor, open_any(name, kFileFlags, links));
-  FileHandle file(descriptor, 0);
+  FileHandle file(descriptor);
   struct stat info;
   if (::fstat(descriptor, &info) != 0) return file_error(path_of(name), errno);
   if (!S_ISREG(info.st_mode)) return not_a_file_error(path_of(name), info.st_mode);
-  file.bytes_ = static_cast<int64_t>(info.st_size);
+  const FileFacts facts = to_facts(info);
+  file.bytes_ = facts.bytes;
+  file.changed_ns_ = facts.changed_ns;
   return file;
 }
 

@@ -44,11 +44,15 @@ enum class Links {
 class FileHandle {
  public:
   FileHandle(FileHandle&& other) noexcept
-      : descriptor_(std::exchange(other.descriptor_, -1)), bytes_(other.bytes_) {}
+      : descriptor_(std::exchange(other.descriptor_, -1)),
+        bytes_(other.bytes_),
+        changed_ns_(other.changed_ns_) {}
   FileHandle& operator=(FileHandle&&) = delete;
   ~FileHandle();
 
-  int64_t bytes() const { return bytes_; }  // at open
+  int64_t bytes() const { return bytes_; }                 // at open
+  int64_t changed_ns() const { return changed_ns_; }       // at open
+  Result<FileFacts> facts(const std::string& path) const;  // now
   // Reads [0, bytes) into out; returns how many were there, or -errno. Fewer: the file ends sooner.
   int64_t read(std::byte* out, int64_t bytes) const;
   // Asks the kernel to start reading all of it, in pieces of the device's read-ahead window.
@@ -58,10 +62,11 @@ class FileHandle {
 
  private:
   friend class OpenDirectory;
-  FileHandle(int descriptor, int64_t bytes) : descriptor_(descriptor), bytes_(bytes) {}
+  explicit FileHandle(int descriptor) : descriptor_(descriptor) {}
 
   int descriptor_;
-  int64_t bytes_;
+  int64_t bytes_ = 0;
+  int64_t changed_ns_ = 0;
 };
 
 class OpenDirectory {

@@ -23,9 +23,9 @@ int64_t mapped_bytes(int64_t bytes) {
   return round_up(bytes, last >= kHugePageBytes / 2 ? kHugePageBytes : page_bytes());
 }
 
-std::byte* map_anonymous(int64_t bytes) {
-  void* data =
-      ::mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+std::byte* map_anonymous(int64_t bytes, int flags) {
+  void* data = ::mmap(nullptr, static_cast<size_t>(bytes), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
   return data == MAP_FAILED ? nullptr : static_cast<std::byte*>(data);
 }
 
@@ -33,7 +33,23 @@ void unmap(std::byte* data, int64_t bytes) noexcept {
   if (bytes > 0) ::munmap(data, static_cast<size_t>(bytes));
 }
 
-// For kernels without MADV_POPULATE_WRITE. An atomic or with 0 writes without changing what another thread
+// mapped_bytes(bytes) of them, aligned at kHugePageBytes; null when refused.
+std::byte* map_aligned(int64_t bytes, int flags) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 2;
+  if (bytes <= 0 || bytes > kMost) return nullptr;
+  // One large page more than asked for, then the unaligned ends are given back.
+  const int64_t wanted = mapped_bytes(bytes);
+  std::byte* raw = map_anonymous(wanted + kHugePageBytes, flags);
+  if (raw == nullptr) return nullptr;
+  const auto address = static_cast<int64_t>(reinterpret_cast<intptr_t>(raw));
+  const int64_t before = round_up(address, kHugePageBytes) - address;
+  std::byte* data = raw + before;
+  unmap(raw, before);
+  unmap(data + wanted, kHugePageBytes - before);
+  return data;
+}
+
+// Where the system does not populate. An atomic or with 0 writes without changing what another thread
 // may be writing, and cannot be optimised away.
 void touch(std::byte* data, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += page_bytes()) {
@@ -47,22 +63,28 @@ void touch(std::byte* data, int64_t bytes) {
 int64_t page_bytes() { return static_cast<int64_t>(::sysconf(_SC_PAGESIZE)); }
 
 std::byte* map_huge_pages(int64_t bytes) noexcept {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 2;
-  if (bytes <= 0 || bytes > kMost) return nullptr;
-  // One large page more than asked for, then the unaligned ends are given back.
-  int64_t wanted = mapped_bytes(bytes);
-  std::byte* raw = map_anonymous(wanted + kHugePageBytes);
-  if (raw == nullptr) return nullptr;
-  auto address = static_cast<int64_t>(reinterpret_cast<intptr_t>(raw));
-  int64_t before = round_up(address, kHugePageBytes) - address;
-  std::byte* data = raw + before;
-  unmap(raw, before);
-  unmap(data + wanted, kHugePageBytes - before);
+  std::byte* data = map_aligned(bytes, 0);
 #ifdef MADV_HUGEPAGE
   // A hint: refused where transparent huge pages are off, and nothing is lost.
-  ::madvise(data, static_cast<size_t>(wanted), MADV_HUGEPAGE);
+  if (data != nullptr) ::madvise(data, static_cast<size_t>(mapped_bytes(bytes)), MADV_HUGEPAGE);
 #endif
   return data;
+}
+
+std::byte* map_address_space(int64_t bytes) noexcept {
+  std::byte* data = map_aligned(bytes, MAP_NORESERVE);
+#ifdef MADV_NOHUGEPAGE
+  // Where large pages are the rule (enabled=always), one touched byte would take 2 MiB.
+  if (data != nullptr) ::madvise(data, static_cast<size_t>(mapped_bytes(bytes)), MADV_NOHUGEPAGE);
+#endif
+  return data;
+}
+
+void discard_pages(std::byte* data, int64_t bytes) noexcept {
+  const auto begin = static_cast<int64_t>(reinterpret_cast<intptr_t>(data));
+  const int64_t first = round_up(begin, page_bytes()) - begin;
+  const int64_t last = (begin + bytes) / page_bytes() * page_bytes() - begin;
+  if (last > first) ::madvise(data + first, static_cast<size_t>(last - first), MADV_DONTNEED);
 }
 
 void unmap_huge_pages(std::byte* data, int64_t bytes) noexcept { unmap(data, mapped_bytes(bytes)); }
@@ -78,7 +100,8 @@ Status prefault(std::byte* data, int64_t bytes) {
     result = ::madvise(data - into_page, static_cast<size_t>(span), MADV_POPULATE_WRITE);
   } while (result != 0 && (errno == EINTR || errno == EAGAIN));
   if (result == 0) return Status::ok();
-  if (errno != EINVAL) {  // EINVAL: a kernel before 5.14
+  // These alone tell of memory (madvise(2)); EINVAL is a kernel before 5.14, EPERM and ENOSYS a sandbox.
+  if (errno == ENOMEM || errno == EFAULT || errno == EHWPOISON) {
     return error(Code::kNoMemory, "prefault: the system gave fewer than ", bytes, " bytes")
         .with_os_error(errno);
   }

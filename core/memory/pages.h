@@ -21,8 +21,17 @@ int64_t page_bytes();
 std::byte* map_huge_pages(int64_t bytes) noexcept;
 void unmap_huge_pages(std::byte* data, int64_t bytes) noexcept;  // the same `bytes`
 
+// Address space of which only what is touched becomes memory, in small pages: a touched byte costs one page, not
+// 2 MiB. Zeroed, aligned at kHugePageBytes, not charged against overcommit; null when the system refuses (RLIMIT_AS).
+// Given back by unmap_huge_pages(). `bytes` > 0.
+std::byte* map_address_space(int64_t bytes) noexcept;
+
+// Gives the whole pages inside [data, data + bytes) back to the system; they read as zeros when touched again.
+void discard_pages(std::byte* data, int64_t bytes) noexcept;
+
 // Makes every page of writable private memory present now, so that no page fault is left for the first batch.
-// Contents stay. kNoMemory when the system cannot.
+// Contents stay. kNoMemory when the system says that there is no memory; where it refuses the request itself (an old
+// kernel, a sandbox), the pages are touched one by one.
 Status prefault(std::byte* data, int64_t bytes);
 
 }  // namespace dataline

@@ -13,6 +13,8 @@
 #include "core/base/text.h"
 
 #ifdef __linux__
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #endif
 
@@ -44,6 +46,18 @@ constexpr std::array<uint64_t, 21> kRemoteMagics = {
     0x20030528,  // OrangeFS (PVFS2)
 };
 
+// Those that stat without a block device and lie on this machine all the same.
+constexpr std::array<uint64_t, 8> kLocalMagics = {
+    0x01021994,  // tmpfs
+    0x858458f6,  // ramfs
+    0x958458f6,  // hugetlbfs
+    0x9123683e,  // btrfs
+    0x2fc12fc1,  // ZFS
+    0xca451a4e,  // bcachefs
+    0x794c7630,  // overlayfs
+    0x61756673,  // aufs
+};
+
 // A number in a small file, as /sys has them.
 std::optional<int64_t> read_number(const std::string& path) {
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -65,11 +79,24 @@ bool is_remote_file_system(uint64_t magic) {
   return false;
 }
 
-bool is_remote_file(int fd) {
+bool is_local_without_device(uint64_t magic) {
+  for (uint64_t local : kLocalMagics) {
+    if (local == magic) return true;
+  }
+  return false;
+}
+
+bool others_may_write(uint64_t magic, uint32_t device_major) {
+  return is_remote_file_system(magic) || (device_major == 0 && !is_local_without_device(magic));
+}
+
+bool others_may_write(int fd) {
 #ifdef __linux__
-  struct statfs facts;
+  struct statfs system;
+  struct stat file;
+  if (::fstatfs(fd, &system) != 0 || ::fstat(fd, &file) != 0) return false;
   // f_type is signed on some architectures: a magic with the high bit set must not be sign-extended.
-  return ::fstatfs(fd, &facts) == 0 && is_remote_file_system(static_cast<uint32_t>(facts.f_type));
+  return others_may_write(static_cast<uint32_t>(system.f_type), major(file.st_dev));
 #else
   static_cast<void>(fd);
   return false;

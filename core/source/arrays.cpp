@@ -2,6 +2,7 @@
 #include "core/source/arrays.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -31,6 +32,7 @@ class Arrays final : public Source {
       : schema_(std::move(schema)), arrays_(std::move(arrays)), count_(sample_count), copy_(std::move(copy)) {
     for (ArrayField& array : arrays_) {
       item_bytes_.push_back(array.field.item_bytes());
+      row_strides_.push_back(ragged(array) ? 0 : array.row_stride.value_or(array.field.bytes()));
       if (array.data == nullptr) array.data = &kNoBytes;
     }
   }
@@ -41,6 +43,7 @@ class Arrays final : public Source {
   const Schema& schema() const override { return schema_; }
   SourceInfo info() const override { return {"arrays", "", {}}; }
   void locate(Run& run) const override;
+  Place place_of(int64_t index, size_t) const override { return {"", concat("array row ", index)}; }
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
     digest.add("arrays");
@@ -55,6 +58,7 @@ class Arrays final : public Source {
   Schema schema_;
   std::vector<ArrayField> arrays_;
   std::vector<int64_t> item_bytes_;
+  std::vector<int64_t> row_strides_;  // dense: packed ones too
   int64_t count_;
   Block copy_;     // when not borrowed
   HostLoan loan_;  // when borrowed
@@ -62,9 +66,10 @@ class Arrays final : public Source {
 
 void Arrays::locate_dense(const Run& run, size_t field) const {
   const ArrayField& array = arrays_[field];
+  const int64_t stride = row_strides_[field];
   const Run::ColumnRows& rows = run.columns[field];
-  for (int64_t i = 0; i < run.count; ++i) rows.data[i] = array.data + run.indices[i] * array.row_stride;
-  run.columns[field].contiguous = run.contiguous && array.row_stride == schema_.columns[field].row_bytes;
+  for (int64_t i = 0; i < run.count; ++i) rows.data[i] = array.data + run.indices[i] * stride;
+  run.columns[field].contiguous = run.contiguous && stride == schema_.columns[field].row_bytes;
 }
 
 RowSet Arrays::locate_ragged(const Run& run, size_t field) const {
@@ -106,14 +111,13 @@ void Arrays::locate(Run& run) const {
   if (bad_rows.any()) fail_rows(run, bad_field, bad_rows);
 }
 
-// Sets row_stride, and checks that `count` rows have an extent that fits.
+// Checks that `count` rows have an extent that fits.
 Status check_dense(ArrayField& array, int64_t count) {
   int64_t row_bytes = array.field.bytes();
-  if (array.row_stride < 0)
-    return refuse(array, "row_stride ", array.row_stride, ", it must not be negative");
-  if (array.row_stride == 0) array.row_stride = row_bytes;
-  std::optional<int64_t> before = checked_multiply(std::max<int64_t>(count - 1, 0), array.row_stride);
-  if (!before || !checked_add(*before, row_bytes)) {
+  std::optional<int64_t> span =
+      checked_multiply(std::max<int64_t>(count - 1, 0), array.row_stride.value_or(row_bytes));
+  // The lowest number has no magnitude, and the next one is too large anyway.
+  if (!span || *span == INT64_MIN || !checked_add(std::abs(*span), row_bytes)) {
     return error(Code::kTooLarge, "arrays: field '", array.field.name, "': more than 2^63 - 1 bytes");
   }
   array.item_count = 0;
@@ -156,12 +160,13 @@ std::optional<int64_t> copy_bytes(const ArrayField& array, int64_t count) {
 
 void copy_rows(const ArrayField& array, int64_t count, int64_t row_bytes, std::byte* to) {
   if (count == 0 || row_bytes == 0) return;
-  if (array.row_stride == row_bytes) {
+  const int64_t stride = array.row_stride.value_or(row_bytes);
+  if (stride == row_bytes) {
     std::memcpy(to, array.data, static_cast<size_t>(count * row_bytes));
     return;
   }
   for (int64_t i = 0; i < count; ++i) {
-    std::memcpy(to + i * row_bytes, array.data + i * array.row_stride, static_cast<size_t>(row_bytes));
+    std::memcpy(to + i * row_bytes, array.data + i * stride, static_cast<size_t>(row_bytes));
   }
 }
 
@@ -171,7 +176,7 @@ std::byte* copy_array(ArrayField& array, int64_t count, std::byte* to) {
     const int64_t row_bytes = array.field.bytes();
     copy_rows(array, count, row_bytes, to);
     array.data = to;
-    array.row_stride = row_bytes;
+    array.row_stride.reset();
     return to + round_up(count * row_bytes, 64);
   }
   const int64_t data_bytes = array.item_count * array.field.item_bytes();

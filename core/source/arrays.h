@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/base/field.h"
@@ -15,15 +16,17 @@ namespace dataline {
 
 // One field of all samples.
 struct ArrayField {
-  Field field;                       // of one sample; max_bytes is computed
-  const std::byte* data = nullptr;   // dense: rows in C order; ragged: items packed
-  int64_t row_stride = 0;            // dense: bytes from a row to the next, may be below a row's; 0: packed
+  Field field;                      // of one sample; max_bytes is computed
+  const std::byte* data = nullptr;  // dense: the first row, each in C order; ragged: items packed
+  // Dense: bytes from a row to the next. Less than a row's: they overlap; 0: every sample is the same row; negative:
+  // they go down from data. None: packed.
+  std::optional<int64_t> row_stride;
   const int64_t* offsets = nullptr;  // ragged: [samples + 1]; sample i is items [offsets[i], offsets[i + 1])
   int64_t item_count = 0;            // ragged: items in data
 };
 
 // Borrowed with `owner`, else copied into `memory` (kData, one block). Errors: kInvalidArgument (a null
-// pointer, a negative count or stride, fields as check_host_fields refuses them), kTooLarge (beyond 2^63
+// pointer, a negative count, fields as check_host_fields refuses them), kTooLarge (beyond 2^63
 // bytes), kOutOfRange (offsets that fall or leave the data, by place and value). Offsets that the host
 // changes later fail their rows; they never lead out of the data.
 Result<SourceRef> array_source(std::vector<ArrayField> fields, int64_t sample_count, HostOwner owner,

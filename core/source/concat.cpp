@@ -34,11 +34,26 @@ class Concat final : public Source {
   const Schema& schema() const override { return schema_; }
   SourceInfo info() const override;
   void locate(Run& run) const override;
+  // Of many shards a batch touches few, and confirm() finds them.
+  bool unchanged(const ReadSpan& span) const override {
+    return index_.shard_count() <= kMaxSortedShards &&
+           std::all_of(sources_.begin(), sources_.end(), [&](const Source* s) { return s->unchanged(span); });
+  }
+  void confirm(Run& run, const ReadSpan& span) const override {
+    for (int64_t i = 0; i < run.count; ++i) {
+      const int64_t shard = index_.shard_of(run.indices[i]);
+      confirm_record(source(shard), run.indices[i] - index_.start(shard), run, i, span);
+    }
+  }
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
   void advise(std::span<const int64_t> indices) const override;
   bool resident(int64_t index) const override {
     int64_t shard = index_.shard_of(index);
     return source(shard).resident(index - index_.start(shard));
+  }
+  Place place_of(int64_t index, size_t column) const override {
+    const int64_t shard = index_.shard_of(index);
+    return place_in_part(parts_, static_cast<size_t>(shard), index - index_.start(shard), column);
   }
   const std::vector<std::string>* classes() const override { return first_classes(parts_); }
   void fingerprint(Digest& digest) const override;

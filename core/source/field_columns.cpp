@@ -23,6 +23,10 @@ class FieldColumns final : public ForwardSource {
     for (size_t f = schema_.fields.size(); f-- > 0;) spread(inner, inner.places[f], f, run);
   }
 
+  Place place_of(int64_t index, size_t column) const override {
+    return source_->place_of(index, static_cast<size_t>(source_->schema().places[column].column));
+  }
+
  private:
   void spread(const Schema& inner, const FieldPlace& place, size_t field, Run& run) const {
     const auto column = static_cast<size_t>(place.column);

@@ -40,13 +40,6 @@ Status check_layout(const MappedFile& file, const Schema& schema, const FlatLayo
 
 }  // namespace
 
-Status BatchCheck::operator()(const MappedFile& file, int64_t batch_stamp) const {
-  if (passed_stamp_.load(std::memory_order_relaxed) >= batch_stamp) return Status::ok();
-  DL_RETURN_IF_ERROR(file.check_unchanged());
-  passed_stamp_.store(batch_stamp, std::memory_order_relaxed);
-  return Status::ok();
-}
-
 FlatFile::FlatFile(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info)
     : file_(std::move(file)), schema_(std::move(schema)), layout_(std::move(layout)), info_(std::move(info)) {
   if (!file_.addressable()) read_scratch_bytes_ = round_up(layout_.record_bytes, kScratchAlignment);
@@ -70,12 +63,13 @@ int64_t FlatFile::scratch_bytes(int64_t) const {
 
 void FlatFile::locate(Run& run) const {
   if (run.count == 0) return;
+  const bool whole = check_.before(file_, run.opened_ns);
   if (!file_.addressable()) {
     read_rows(run);
   } else {
     point_into(run, file_.at(layout_.data_offset));
     // The pointers of rows that turn out to be missing are taken back.
-    if (!check_(file_, run.batch_stamp).is_ok() || run.cold) populate_rows(run);
+    if (!whole || run.cold) populate_rows(run);
   }
   convert_columns(run);
 }
@@ -154,6 +148,12 @@ void FlatFile::convert_columns(Run& run) const {
   }
 }
 
+void FlatFile::confirm(Run& run, const ReadSpan& span) const {
+  check_.confirm(file_, span, run, [this](int64_t index) {
+    return FileExtent{record_offset(index), layout_.record_bytes};
+  });
+}
+
 void FlatFile::advise(std::span<const int64_t> indices) const {
   for (size_t first = 0; first < indices.size();) {
     size_t end = first + 1;
@@ -165,6 +165,13 @@ void FlatFile::advise(std::span<const int64_t> indices) const {
 
 bool FlatFile::resident(int64_t index) const {
   return file_.resident(record_offset(index), layout_.record_bytes);
+}
+
+Place FlatFile::place_of(int64_t index, size_t column) const {
+  const bool inflated = file_.bytes() != file_.file_bytes();
+  return {file_.path(),
+          concat("record ", index, ", offset ", record_offset(index) + layout_.columns[column].offset,
+                 inflated ? " once inflated" : "")};
 }
 
 void FlatFile::fingerprint(Digest& digest) const {

@@ -9,13 +9,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/memory/mapped_file.h"
+#include "core/source/file_check.h"
 #include "core/source/flat_convert.h"
 #include "core/source/source.h"
 
@@ -39,17 +39,6 @@ struct FlatLayout {
   std::vector<FlatColumn> columns;
 };
 
-// check_unchanged() once for each batch, by whichever worker comes first.
-class BatchCheck {
- public:
-  Status operator()(const MappedFile& file, int64_t batch_stamp) const;
-
- private:
-  // Relaxed throughout: it publishes nothing, and a worker that misses a store only calls fstat once more. It
-  // is stored after the check has passed, so that nobody goes on the word of a check that is still under way.
-  mutable std::atomic<int64_t> passed_stamp_{-1};
-};
-
 class FlatFile final : public Source {
  public:
   // Checks that all records lie inside the file (kTruncated names file, offset, expected and got) and that
@@ -60,9 +49,12 @@ class FlatFile final : public Source {
   const Schema& schema() const override { return schema_; }
   SourceInfo info() const override { return info_; }
   void locate(Run& run) const override;
+  bool unchanged(const ReadSpan& span) const override { return check_.unchanged(file_, span); }
+  void confirm(Run& run, const ReadSpan& span) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
   void advise(std::span<const int64_t> indices) const override;
   bool resident(int64_t index) const override;
+  Place place_of(int64_t index, size_t column) const override;
   void fingerprint(Digest& digest) const override;
 
  private:
@@ -83,7 +75,7 @@ class FlatFile final : public Source {
   Schema schema_;
   FlatLayout layout_;
   SourceInfo info_;
-  BatchCheck check_;
+  FileCheck check_;
   // Scratch of a run is cut into one part for records read by pread and one for each converted column; a part
   // is `count` times its bytes here, which are multiples of 64, so that every part is aligned.
   int64_t read_scratch_bytes_ = 0;

@@ -65,6 +65,10 @@ class Folder final : public Source {
   }
   void advise(std::span<const int64_t> indices) const override;
   bool resident(int64_t index) const override;
+  Place place_of(int64_t index, size_t) const override {
+    PathBuffer path;
+    return {root_.path_of(index_->paths.get(index, path)), ""};
+  }
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
     digest.add("folder");
@@ -149,7 +153,12 @@ Status Folder::read_file(int64_t index, std::byte* out) const {
   if (listed == 0) return error(Code::kTruncated, root_.path_of(name), ": offset 0: the file is empty");
   int64_t got = file.read(out, listed);
   if (got < 0) return file_error(root_.path_of(name), static_cast<int32_t>(-got));
-  return got == listed ? Status::ok() : size_error(name, got, listed);
+  if (got < listed) return size_error(name, got, listed);
+  // What is cut while it is read may come as zeros instead of a short read.
+  DL_ASSIGN_OR_RETURN(const FileFacts now, file.facts(root_.path_of(name)));
+  if (now.bytes != listed) return size_error(name, now.bytes, listed);
+  if (now.changed_ns == file.changed_ns()) return Status::ok();
+  return error(Code::kChanged, root_.path_of(name), ": was modified while it was read");
 }
 
 void Folder::place_image(Run& run, int64_t row, std::byte*& scratch) const {
@@ -203,8 +212,8 @@ bool Folder::resident(int64_t index) const {
 Status Folder::load_file(int64_t index) {
   std::byte* out = loaded_->block.data() + loaded_->begin[static_cast<size_t>(index)];
   Status status = read_file(index, out);
-  if (status.is_ok() || status.code() == Code::kTooManyFiles || status.code() == Code::kNoMemory)
-    return status;
+  // What the machine lacks, or the device refuses, says nothing of the file: it must not be a bad sample for good.
+  if (status.is_ok() || tells_of_machine(status) || status.code() == Code::kIo) return status;
   loaded_->bad.emplace(index, std::move(status));
   return Status::ok();
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/source/file_check.h"
 #include "core/source/flat_file.h"
 
 namespace dataline {
@@ -66,8 +67,14 @@ class FortranFile final : public Source {
   const Schema& schema() const override { return schema_; }
   SourceInfo info() const override { return info_; }
   void locate(Run& run) const override;
+  bool unchanged(const ReadSpan& span) const override { return check_.unchanged(file_, span); }
+  void confirm(Run& run, const ReadSpan& span) const override {
+    check_.confirm(file_, span, run, [this](int64_t index) { return extent_of(index); });
+  }
   int64_t scratch_bytes(int64_t) const override { return round_up(record_bytes(), 64); }
   bool resident(int64_t index) const override;
+  // Its elements lie all over the file.
+  Place place_of(int64_t index, size_t) const override { return {file_.path(), concat("record ", index)}; }
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
     digest.add(static_cast<uint64_t>(file_.file_bytes()));
@@ -77,6 +84,12 @@ class FortranFile final : public Source {
 
  private:
   int64_t record_bytes() const { return schema_.columns[0].row_bytes; }
+  // From a sample's first element to its last: those of others lie between.
+  FileExtent extent_of(int64_t index) const {
+    const int64_t last = (element_count() - 1) * layout_.shape[0] + index;
+    const int64_t begin = offset_of(index);
+    return {begin, offset_of(last) + layout_.element_bytes - begin};
+  }
   int64_t element_count() const { return record_bytes() / layout_.element_bytes; }
   int64_t offset_of(int64_t place) const { return layout_.data_offset + place * layout_.element_bytes; }
   void gather_mapped(Run& run) const;
@@ -88,7 +101,7 @@ class FortranFile final : public Source {
   FortranLayout layout_;
   SourceInfo info_;
   std::vector<int64_t> steps_;  // elements between neighbours along each axis
-  BatchCheck check_;
+  FileCheck check_;
 };
 
 void FortranFile::locate(Run& run) const {
@@ -96,7 +109,8 @@ void FortranFile::locate(Run& run) const {
   for (int64_t i = 0; i < run.count; ++i) run.columns[0].data[i] = run.scratch + i * record_bytes();
   run.columns[0].contiguous = true;
   // Where pages may be missing, every element is read with a check of its own.
-  bool direct = file_.addressable() && !run.cold && check_(file_, run.batch_stamp).is_ok();
+  const bool whole = check_.before(file_, run.opened_ns);
+  const bool direct = whole && file_.addressable() && !run.cold;
   direct ? gather_mapped(run) : gather_by_reading(run);
   convert_bytes(layout_.conversion, run.scratch, run.count * record_bytes(), run.scratch);
 }

@@ -15,6 +15,7 @@
 #include "core/source/forward.h"
 #include "core/source/shard_ranges.h"
 #include "core/source/uri.h"
+#include "core/source/usual_files.h"
 #include "core/source/zip.h"
 
 namespace dataline {
@@ -34,6 +35,48 @@ class OpenedSource final : public ForwardSource {
   Schema schema_;
   SourceInfo info_;
 };
+
+std::string scheme_list() {
+  std::string list;
+  for (std::string_view name : format_names()) list += concat(list.empty() ? "" : " ", name);
+  return list;
+}
+
+// The word before `://`, which other programs' URIs have and ours have not; "" where there is none.
+std::string_view foreign_scheme(std::string_view text) {
+  const size_t end = text.find("://");
+  const bool word =
+      end != std::string_view::npos && end > 0 &&
+      std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+';
+      });
+  return word ? text.substr(0, end) : std::string_view();
+}
+
+// `s3://bucket/key` and what else cannot be opened as a file, in plain words; ok for a path.
+Status refuse_foreign(std::string_view text, int64_t column) {
+  struct Tool {
+    std::string_view scheme, words;
+  };
+  constexpr Tool kTools[] = {{"s3", " (aws s3 cp, mount-s3)"},
+                             {"gs", " (gcloud storage cp, gcsfuse)"},
+                             {"http", " (curl -O)"},
+                             {"https", " (curl -O)"},
+                             {"hf", " (hf download)"}};
+  const std::string_view scheme = foreign_scheme(text);
+  if (scheme.size() < 2 || find_format(scheme) != nullptr) return Status::ok();
+  if (scheme == "file") {
+    return uri_error(column, "file:// is not read; a path stands for itself: SCHEME:", text.substr(7),
+                     ", the schemes are ", scheme_list());
+  }
+  const auto tool =
+      std::find_if(std::begin(kTools), std::end(kTools), [&](const Tool& t) { return t.scheme == scheme; });
+  return uri_error(
+      column, scheme,
+      ":// is another machine's, and only files of this one are read: download them or mount them",
+      tool == std::end(kTools) ? "" : tool->words, ", then open SCHEME:PATH; the schemes are ",
+      scheme_list());
+}
 
 // The files behind one path of the URI.
 using Files = std::vector<std::string>;
@@ -122,6 +165,7 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
   std::vector<Files> files;
   size_t file_count = 0;
   for (const UriPath& path : uri.paths) {
+    if (!path_exists(path.path)) DL_RETURN_IF_ERROR(refuse_foreign(path.path, path.path_column));
     DL_ASSIGN_OR_RETURN(Files found, files_of(uri, format, path, context));
     file_count += found.size();
     files.push_back(std::move(found));
@@ -142,11 +186,11 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
 
 Result<const Format*> format_of(const Uri& uri) {
   const Format* format = find_format(uri.scheme);
-  if (format == nullptr) {
-    return uri_error(1, "unknown scheme '", uri.scheme, "'", did_you_mean(uri.scheme, format_names()),
-                     " (a path with ':' in it is written ./", uri.scheme, ":...)");
-  }
-  return format;
+  if (format != nullptr) return format;
+  const std::string nearest = did_you_mean(uri.scheme, format_names());
+  return uri_error(1, "unknown scheme '", uri.scheme, "'", nearest, nearest.empty() ? ";" : "",
+                   " the schemes are ", scheme_list(), " (a path with ':' in it is written ./", uri.scheme,
+                   ":...)");
 }
 
 Status check_keys(const Uri& uri, const Format& format) {
@@ -182,6 +226,7 @@ Status apply_axes(const Uri& uri, Schema& schema) {
 }  // namespace
 
 Result<SourceRef> open_source(std::string_view text, const OpenContext& context) {
+  DL_RETURN_IF_ERROR(refuse_foreign(text, 1));  // before it is read by our rules for `? & =`
   DL_ASSIGN_OR_RETURN(Uri uri, parse_uri(text));
   if (context.cancel != nullptr && context.cancel->cancelled()) {  // before any path is looked at
     return error(Code::kCancelled, uri.text, ": cancelled before it was opened");

@@ -11,6 +11,12 @@ std::string part_text(const std::vector<Part>& parts, size_t index) {
   return part.name.empty() ? concat("part ", index) : part.name;
 }
 
+Place place_in_part(const std::vector<Part>& parts, size_t index, int64_t record, size_t column) {
+  Place place = parts[index].source->place_of(record, column);
+  if (place.path.empty()) place.path = part_text(parts, index);
+  return place;
+}
+
 void add_part_notes(const Part& part, std::vector<std::string>& notes) {
   for (std::string& note : part.source->info().notes) {
     if (notes.size() >= kMaxPartNotes) return;

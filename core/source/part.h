@@ -18,6 +18,9 @@ struct Part {
 // What messages call parts[index]: its path, its name, or "part 3".
 std::string part_text(const std::vector<Part>& parts, size_t index);
 
+// Source::place_of() of a part's record; where that has no file, what the part is called stands for one.
+Place place_in_part(const std::vector<Part>& parts, size_t index, int64_t record, size_t column);
+
 // The distinct notes of the parts, in order; at most kMaxPartNotes.
 constexpr size_t kMaxPartNotes = 16;
 void add_part_notes(const Part& part, std::vector<std::string>& notes);

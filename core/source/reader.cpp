@@ -47,6 +47,7 @@ class Reader final : public Source {
     digest.add("reader");
     digest.add(table_.fingerprint);
   }
+  Place place_of(int64_t index, size_t) const override { return {"", concat("reader: sample ", index)}; }
   bool calls_host() const override { return true; }
 
  private:

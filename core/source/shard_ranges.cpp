@@ -2,7 +2,8 @@
 #include "core/source/shard_ranges.h"
 
 #include <algorithm>
-#include <optional>
+#include <utility>
+#include <vector>
 
 #include "core/base/text.h"
 #include "core/source/uri.h"
@@ -11,6 +12,7 @@ namespace dataline {
 namespace {
 
 constexpr size_t kMaxDigits = 18;  // fits an int64
+constexpr int64_t kMaxRangeBytes = int64_t{256} << 20;
 
 struct NumberRange {
   int64_t first, last;
@@ -43,32 +45,22 @@ std::string padded_number(int64_t value, size_t width) {
   return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
 }
 
-// Each of `starts` continued by each number of the range.
-Result<std::vector<std::string>> multiply(const std::vector<std::string>& starts, const NumberRange& range,
-                                          int64_t column) {
-  const int64_t numbers = range.last - range.first;  // less one
-  if (numbers >= kMaxRangeFiles / static_cast<int64_t>(starts.size())) {
-    return uri_error(column, "more than ", kMaxRangeFiles, " files");
-  }
-  std::vector<std::string> out;
-  out.reserve(starts.size() * static_cast<size_t>(numbers + 1));
-  for (const std::string& start : starts) {
-    for (int64_t value = range.first; value <= range.last; ++value)
-      out.push_back(start + padded_number(value, range.width));
-  }
-  return out;
-}
+// A literal and, but for the last, the range behind it.
+struct Piece {
+  std::string literal;
+  NumberRange range{0, 0, 0};
+  bool has_range = false;
+  int64_t column = 0;  // of the range
+};
 
-}  // namespace
-
-Result<std::vector<std::string>> expand_ranges(std::string_view text, int64_t column) {
-  std::vector<std::string> paths{""};
-  for (size_t at = 0; at < text.size();) {
+Result<std::vector<Piece>> parse_pieces(std::string_view text, int64_t column) {
+  std::vector<Piece> pieces;
+  for (size_t at = 0;;) {
+    Piece& piece = pieces.emplace_back();
     const size_t brace = std::min(text.find_first_of("{}", at), text.size());
-    DL_ASSIGN_OR_RETURN(std::string literal,
+    DL_ASSIGN_OR_RETURN(piece.literal,
                         uri_decode(text.substr(at, brace - at), column + static_cast<int64_t>(at)));
-    for (std::string& path : paths) path += literal;
-    if (brace == text.size()) break;
+    if (brace == text.size()) return pieces;
     const int64_t here = column + static_cast<int64_t>(brace);
     const size_t end = text.find_first_of("{}", brace + 1);
     if (text[brace] == '}')
@@ -78,9 +70,48 @@ Result<std::vector<std::string>> expand_ranges(std::string_view text, int64_t co
     }
     if (text[end] == '{')
       return uri_error(column + static_cast<int64_t>(end), "a '{' inside braces; ranges do not nest");
-    DL_ASSIGN_OR_RETURN(NumberRange range, parse_range(text.substr(brace + 1, end - brace - 1), here));
-    DL_ASSIGN_OR_RETURN(paths, multiply(paths, range, here));
+    DL_ASSIGN_OR_RETURN(piece.range, parse_range(text.substr(brace + 1, end - brace - 1), here));
+    piece.has_range = true;
+    piece.column = here;
     at = end + 1;
+  }
+}
+
+// How many names the pieces stand for, known before any is made.
+Result<int64_t> count_names(const std::vector<Piece>& pieces, int64_t column) {
+  int64_t names = 1, bytes = 0;
+  for (const Piece& piece : pieces) {
+    bytes += static_cast<int64_t>(piece.literal.size());
+    if (!piece.has_range) continue;
+    const int64_t numbers = piece.range.last - piece.range.first;  // less one
+    if (numbers >= kMaxRangeFiles / names)
+      return uri_error(piece.column, "more than ", kMaxRangeFiles, " files");
+    names *= numbers + 1;
+    bytes += static_cast<int64_t>(kMaxDigits);
+  }
+  if (names > 1 && bytes > kMaxRangeBytes / names) {
+    return uri_error(column, names, " names of up to ", bytes, " bytes; at most ", kMaxRangeBytes, " in all");
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> expand_ranges(std::string_view text, int64_t column) {
+  DL_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, parse_pieces(text, column));
+  DL_ASSIGN_OR_RETURN(const int64_t names, count_names(pieces, column));
+  std::vector<std::string> paths{""};
+  paths.reserve(static_cast<size_t>(names));
+  for (const Piece& piece : pieces) {
+    for (std::string& path : paths) path += piece.literal;
+    if (!piece.has_range) break;
+    std::vector<std::string> longer;
+    longer.reserve(static_cast<size_t>(names));
+    for (const std::string& path : paths) {
+      for (int64_t value = piece.range.first; value <= piece.range.last; ++value)
+        longer.push_back(path + padded_number(value, piece.range.width));
+    }
+    paths = std::move(longer);
   }
   return paths;
 }

@@ -18,6 +18,7 @@
 #include "core/base/field.h"
 #include "core/base/row_errors.h"
 #include "core/base/status.h"
+#include "core/source/place.h"
 
 namespace dataline {
 
@@ -49,7 +50,7 @@ struct Run {
   const int64_t* indices = nullptr;  // [count], each in [0, Source::count())
   bool contiguous = false;           // indices are first, first + 1, ...
   bool cold = false;                 // storage is slow now: populate() before handing out mapped pointers
-  int64_t batch_stamp = 0;  // grows by one a batch: a file is checked for truncation once for each stamp
+  int64_t opened_ns = 0;  // monotonic: a file that was found whole since then is not looked at again
   int64_t max_bytes_per_sample = 0;  // what scratch_bytes() was asked with
   std::byte* scratch = nullptr;  // [count * Source::scratch_bytes()], 64-byte aligned, zeroed once at create
   // Out.
@@ -70,6 +71,11 @@ struct Run {
   }
 };
 
+// When a batch read its records, monotonic: everything was located after `opened_ns` and copied by `copied_ns`.
+struct ReadSpan {
+  int64_t opened_ns = 0, copied_ns = 0;
+};
+
 struct SourceInfo {
   std::string format;              // "idx", "npy", ..., "zip", "concat", "arrays", "reader"
   std::string uri;                 // as given; empty for sources not opened by URI
@@ -87,6 +93,16 @@ class Source {
   // Fills run.columns. Bytes stay valid until the next locate() with the same scratch, or (mapped and memory
   // sources) as long as the source.
   virtual void locate(Run& run) const = 0;
+  // Files may be cut or written while their bytes are copied, and what a page has lost then reads as zeros. So the loader
+  // asks once all rows of a batch are copied whether every file they came from is still what it was at open. True where
+  // nothing can change; false also where it is cheaper to ask for each record.
+  virtual bool unchanged(const ReadSpan& span) const { return static_cast<void>(span), true; }
+  // Fails those of run.indices whose bytes may not have been the file's; only count, indices and errors of the run are
+  // used. For any number of records; called after unchanged() was false.
+  virtual void confirm(Run& run, const ReadSpan& span) const {
+    static_cast<void>(run), static_cast<void>(span);
+  }
+
   // Scratch bytes a record needs in locate(): 0 when pointers go straight into mapped files.
   // `max_bytes_per_sample` bounds each ragged field.
   virtual int64_t scratch_bytes(int64_t max_bytes_per_sample) const {
@@ -97,6 +113,9 @@ class Source {
   virtual void advise(std::span<const int64_t> indices) const { static_cast<void>(indices); }
   // Whether this record's bytes are in memory now; true where the source cannot tell.
   virtual bool resident(int64_t index) const { return static_cast<void>(index), true; }
+
+  // Where the stored piece `column` of a record lies. Called only about samples that are bad.
+  virtual Place place_of(int64_t index, size_t column) const = 0;
 
   // Names of the classes that labels number, from 0; null where there are none. Of composed sources: of the first part
   // that has some.

@@ -44,6 +44,17 @@ inline void merge_errors(RowErrors& piece, Run& run, int64_t first, const uint8_
   }
 }
 
+// Asks a part about one record of the run: row `row`, which is record `inner` of the part.
+inline void confirm_record(const Source& part, int64_t inner, Run& run, int64_t row, const ReadSpan& span) {
+  RowErrors errors;
+  Run record;
+  record.count = 1;
+  record.indices = &inner;
+  record.errors = &errors;
+  part.confirm(record, span);
+  if (!errors.empty()) merge_errors(errors, run, row, nullptr);
+}
+
 // Scratch of the parts a source is made of. Almost always it does not depend on max_bytes_per_sample, and
 // asking thousands of parts for each run would be dear: the answer is kept.
 class PartScratch {

@@ -28,6 +28,8 @@ class Subset final : public Source {
   const Schema& schema() const override { return source_->schema(); }
   SourceInfo info() const override { return {"subset", "", source_->info().notes}; }
   void locate(Run& run) const override;
+  bool unchanged(const ReadSpan& span) const override { return source_->unchanged(span); }
+  void confirm(Run& run, const ReadSpan& span) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override {
     return source_->scratch_bytes(max_bytes_per_sample);
   }
@@ -35,6 +37,11 @@ class Subset final : public Source {
   bool resident(int64_t index) const override {
     int64_t inner = inner_index(index);
     return !valid(inner) || source_->resident(inner);
+  }
+  Place place_of(int64_t index, size_t column) const override {
+    const int64_t inner = inner_index(index);
+    return valid(inner) ? source_->place_of(inner, column)
+                        : Place{"", concat("subset: indices[", index, "]")};
   }
   const std::vector<std::string>* classes() const override { return source_->classes(); }
   void fingerprint(Digest& digest) const override {
@@ -92,6 +99,13 @@ void Subset::locate(Run& run) const {
   source_->locate(piece);
   if (!errors.empty()) merge_errors(errors, run, 0, nullptr);
   if (bad_rows.any()) fail_rows(run, bad_rows);
+}
+
+void Subset::confirm(Run& run, const ReadSpan& span) const {
+  for (int64_t i = 0; i < run.count; ++i) {
+    const int64_t inner = inner_index(run.indices[i]);
+    if (valid(inner)) confirm_record(*source_, inner, run, i, span);
+  }
 }
 
 void Subset::advise(std::span<const int64_t> indices) const {

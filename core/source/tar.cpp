@@ -10,8 +10,8 @@
 #include "core/base/checked.h"
 #include "core/base/text.h"
 #include "core/source/field_columns.h"
+#include "core/source/file_check.h"
 #include "core/source/first_bytes.h"
-#include "core/source/flat_file.h"
 #include "core/source/tar_header.h"
 
 namespace dataline {
@@ -53,12 +53,20 @@ class TarSource final : public Source {
   const Schema& schema() const override { return schema_; }
   SourceInfo info() const override { return {"tar", file_.path(), index_.notes()}; }
   void locate(Run& run) const override;
+  bool unchanged(const ReadSpan& span) const override { return check_.unchanged(file_, span); }
+  void confirm(Run& run, const ReadSpan& span) const override {
+    check_.confirm(file_, span, run, [this](int64_t index) {
+      const Range range = range_of(index);
+      return FileExtent{range.begin, range.bytes()};
+    });
+  }
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
   void advise(std::span<const int64_t> indices) const override;
   bool resident(int64_t index) const override {
     const Range range = range_of(index);
     return file_.resident(range.begin, range.bytes());
   }
+  Place place_of(int64_t index, size_t column) const override;
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
     digest.add("tar");
@@ -70,6 +78,7 @@ class TarSource final : public Source {
   Status locate_member(Run& run, int64_t row, size_t column, std::byte* scratch) const;
   Status read_label(int64_t sample, const TarColumn& column, std::byte* out) const;
   Status check_present(int64_t sample, size_t field) const;
+  std::string member_name(int64_t sample, size_t field) const;
   Range range_of(int64_t sample) const;
   int64_t capacity(const TarColumn& column, int64_t max_bytes_per_sample) const {
     return round_up(std::min(column.max_bytes, max_bytes_per_sample), kScratchAlignment);
@@ -80,7 +89,7 @@ class TarSource final : public Source {
   std::vector<TarColumn> columns_;
   Schema schema_;
   bool label_u8_;
-  BatchCheck check_;
+  FileCheck check_;
 };
 
 // Of one record: its label, and with pread its members.
@@ -110,8 +119,8 @@ Range TarSource::range_of(int64_t sample) const {
 void TarSource::locate(Run& run) const {
   if (run.count == 0) return;
   for (size_t c = 0; c < columns_.size(); ++c) run.columns[c].contiguous = false;
-  const bool mapped = file_.addressable();
-  const bool populate = mapped && (!check_(file_, run.batch_stamp).is_ok() || run.cold);
+  const bool whole = check_.before(file_, run.opened_ns);
+  const bool populate = file_.addressable() && (!whole || run.cold);
   const int64_t stride = scratch_bytes(run.max_bytes_per_sample);
   for (int64_t i = 0; i < run.count; ++i) {
     const int64_t sample = run.indices[i];
@@ -191,6 +200,34 @@ Status TarSource::read_label(int64_t sample, const TarColumn& column, std::byte*
   return error(label ? Code::kOutOfRange : Code::kCorrupt, file_.path(), ": offset ", extent.offset(),
                ": member ", printable(concat(index_.key(sample), ".cls")), ": label ", printable(shown),
                label ? " is not in 0 .. 255 (label_dtype=u8)" : ", a whole number was expected");
+}
+
+// As it stands in the archive. A name too long for a header of its own is put together from what the index knows.
+std::string TarSource::member_name(int64_t sample, size_t field) const {
+  const std::string_view key = index_.key(sample);
+  const int64_t header_offset = index_.extent(sample, field).offset() - kTarBlockBytes;
+  std::array<std::byte, kTarBlockBytes> block;
+  if (file_.read(header_offset, kTarBlockBytes, block.data()).is_ok()) {
+    const Result<TarHeader> header = parse_tar_header(file_.path(), header_offset, block.data());
+    if (header.is_ok()) {
+      const TarHeader& read = header.value();
+      std::string name = concat(read.prefix, read.prefix.empty() ? "" : "/", read.name);
+      if (name.starts_with(concat(key, "."))) return name;
+    }
+  }
+  return concat(key, ".", index_.fields()[field].extension);
+}
+
+Place TarSource::place_of(int64_t index, size_t column) const {
+  constexpr size_t kMostNameBytes = 80;
+  const bool key = columns_[column].kind == TarColumn::Kind::kKey;
+  const size_t field = columns_[column].field;
+  if (key || !index_.extent(index, field).present()) {
+    return {file_.path(), concat("sample ", tail_of(index_.key(index), kMostNameBytes), ", offset ",
+                                 range_of(index).begin)};
+  }
+  return {file_.path(), concat("member ", tail_of(member_name(index, field), kMostNameBytes), ", offset ",
+                               index_.extent(index, field).offset())};
 }
 
 void TarSource::advise(std::span<const int64_t> indices) const {

@@ -25,6 +25,13 @@ class Zip final : public Source {
     return info;
   }
   void locate(Run& run) const override;
+  bool unchanged(const ReadSpan& span) const override {
+    return std::all_of(pieces_.begin(), pieces_.end(),
+                       [&](const Piece& p) { return p.source->unchanged(span); });
+  }
+  void confirm(Run& run, const ReadSpan& span) const override {
+    for (const Piece& piece : pieces_) piece.source->confirm(run, span);
+  }
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override {
     int64_t bytes = 0;
     for (const Piece& piece : pieces_) bytes += piece.scratch.bytes(max_bytes_per_sample);
@@ -36,6 +43,11 @@ class Zip final : public Source {
   bool resident(int64_t index) const override {
     return std::all_of(pieces_.begin(), pieces_.end(),
                        [&](const Piece& p) { return p.source->resident(index); });
+  }
+  Place place_of(int64_t index, size_t column) const override {
+    size_t part = 0;
+    for (; column >= pieces_[part].column_count; ++part) column -= pieces_[part].column_count;
+    return place_in_part(parts_, part, index, column);
   }
   const std::vector<std::string>* classes() const override { return first_classes(parts_); }
   void fingerprint(Digest& digest) const override {

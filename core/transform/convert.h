@@ -6,6 +6,7 @@
 //   integer -> integer   saturating
 //   float -> float       to nearest even in one rounding; a NaN stays a quiet NaN with the upper bits it had
 //   anything -> bool     not equal to zero (a NaN is true, as in NumPy and PyTorch); bool -> anything 0 or 1
+//   bool -> bool         0 or 1: a foreign file may hold other bytes, which no language's bool may have
 //   real -> complex      the imaginary part is 0; complex -> real is refused before it gets here
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -200,10 +201,7 @@ To convert_number(From value) {
 template <typename To, typename From>
 To convert(From value) {
   if constexpr (std::is_same_v<From, Bool8>) {
-    if constexpr (std::is_same_v<To, Bool8>)
-      return value;
-    else
-      return convert_number<To>(static_cast<uint8_t>(value.byte != 0));
+    return convert_number<To>(static_cast<uint8_t>(value.byte != 0));
   } else if constexpr (std::is_same_v<From, Half>) {
     if constexpr (std::is_same_v<To, Half>)
       return value;

@@ -25,8 +25,8 @@ struct ElementStep {
   int64_t channels() const { return affine ? static_cast<int64_t>(a.size()) : 1; }
 };
 
-// Without what changes nothing: casts to the same type, and casts to f32 before an affine map, which begins with that
-// cast.
+// Without what changes nothing: casts to the same type (but for a first one of bools, which makes 0 or 1 of stored
+// bytes), and casts to f32 before an affine map, which begins with that cast.
 std::vector<ElementStep> simplified(const std::vector<ElementStep>& steps);
 
 class ElementChain {

@@ -223,6 +223,16 @@ void cast_f32_f64(const std::byte* from, std::byte* to, int64_t count, const Aff
   });
 }
 
+// Stored bytes to 0 or 1.
+void cast_bools(const std::byte* from, std::byte* to, int64_t count, const Affine&) {
+  constexpr int64_t kWidth = HWY_LANES(uint8_t);
+  cast_all<Bool8, Bool8, kWidth>(from, to, count, [](const std::byte* source, std::byte* target) HWY_ATTR {
+    const hn::ScalableTag<uint8_t> d;
+    const auto bytes = hn::LoadU(d, reinterpret_cast<const uint8_t*>(source));
+    hn::StoreU(hn::Min(bytes, hn::Set(d, 1)), d, reinterpret_cast<uint8_t*>(target));
+  });
+}
+
 template <typename From>
 ElementKernel float_cast_of(DType to) {
   if (to == DType::kF32) return std::is_same_v<From, float> ? nullptr : cast_by_float<From, float>;
@@ -262,7 +272,7 @@ ElementKernel integer_cast_of(DType to) {
 ElementKernel cast_of(DType from, DType to) {
   switch (from) {
     case DType::kBool:
-      return float_cast_of<Bool8>(to);
+      return to == DType::kBool ? cast_bools : float_cast_of<Bool8>(to);
     case DType::kU8:
       return integer_cast_of<uint8_t>(to);
     case DType::kI8:

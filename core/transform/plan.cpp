@@ -271,12 +271,23 @@ std::unique_ptr<const Program> Plan::program_of(std::vector<Made> passes, Progra
   return make_pass_program(input_, std::move(output), std::move(list), bytes);
 }
 
+// What is delivered as bool is 0 or 1, also where a file, an array or a reader has other bytes: to Rust and C++ those
+// are undefined. A cast from bool sees to it itself.
+void Plan::settle_bools() {
+  if (input_.dtype != DType::kBool || field_.dtype != DType::kBool) return;
+  ElementStep step;
+  step.from = step.to = DType::kBool;
+  draft_.steps.push_back(std::move(step));
+}
+
 std::unique_ptr<const Program> Plan::finish() && {
+  settle_bools();
   end_draft();
   return program_of(std::move(passes_), {.field = field_, .scales = std::move(scales_)});  // reshaped since
 }
 
 std::optional<DeviceSplit> Plan::split() && {
+  settle_bools();
   end_draft();
   if (passes_.empty()) return std::nullopt;
   Made& last = passes_.back();

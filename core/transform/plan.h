@@ -118,6 +118,7 @@ class Plan {
 
   void begin_draft();
   void end_draft();
+  void settle_bools();
   ImagePlan& image_draft(const ImageShape& image);
   void set_image(const ImageShape& image);
   std::vector<std::byte> padded_element(const Padding& padding) const;

@@ -57,6 +57,7 @@ struct FieldRows {
   std::byte* scratch = nullptr;   // Program::scratch_bytes(), 64-byte aligned
   ProgramState* state = nullptr;  // of Program::make_state(), this worker's own
   RowErrors* errors = nullptr;
+  int64_t* warned = nullptr;  // counts images delivered though their decoder warned (on_warning); may be null
 };
 
 // Delivered value = pixel * a + b, for those who want to see the pixels again.

@@ -38,7 +38,7 @@ void saturate(uint8_t* pixels, int64_t count, const Blend& blend) {
 void shift_hues(uint8_t* pixels, int64_t count, float shift) {
   for (int64_t i = 0; i < count; ++i) {
     uint8_t* const at = pixels + 3 * i;
-    const Rgb out = shift_hue(Rgb{at[0], at[1], at[2]}, shift);
+    const HuePixel out = shift_hue(HuePixel{at[0], at[1], at[2]}, shift);
     at[0] = out.r;
     at[1] = out.g;
     at[2] = out.b;

@@ -49,12 +49,12 @@ struct Blend {
   float ratio = 1, high = 0, low = 0;
 };
 
-struct Rgb {
+struct HuePixel {
   uint8_t r, g, b;
 };
 
 // torchvision's _rgb_to_hsv, shift of the hue, _hsv_to_rgb, every step rounded as there.
-inline Rgb shift_hue(Rgb pixel, float shift) {
+inline HuePixel shift_hue(HuePixel pixel, float shift) {
   constexpr float kToUnit = static_cast<float>(1.0 / 255.0);
   constexpr float kToByte = static_cast<float>(255.0 + 1.0 - 1e-3);
   const float r = static_cast<float>(pixel.r) * kToUnit;

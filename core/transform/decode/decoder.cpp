@@ -38,6 +38,7 @@ class AnyDecoder : public ImageDecoder {
   int64_t width() const override { return width_; }
   int64_t channels() const override { return current_->channels(); }
   int64_t element_bytes() const override { return current_->element_bytes(); }
+  bool warned() const override { return current_ != nullptr && current_->warned(); }
   const Status& status() const override { return status_; }
 
   Status open(Bytes encoded) override {

@@ -24,8 +24,10 @@
 
 namespace dataline {
 
-// The options of the same names; an error names the one to raise.
+// The options of the same names; an error names the one to change.
 struct DecodeLimits {
+  bool accept_warnings =
+      true;  // on_warning: damage that the decoder only warns of, as in cut or wrong JPEG data
   int64_t max_pixels = 178956970;                 // Pillow's: beyond it a decompression bomb is suspected
   int64_t max_scans = 100;                        // of a progressive JPEG
   int64_t max_decoded_bytes = int64_t{64} << 20;  // of one image's frames, lines and what its decoder holds
@@ -51,6 +53,9 @@ class ImageDecoder : public LineSource {
   virtual int64_t width() const = 0;
   virtual int64_t channels() const = 0;
   virtual int64_t element_bytes() const = 0;  // 2 for 16-bit images with kUnchanged
+
+  // Whether the decoder warned of damage in the lines given so far, since open(). Never with accept_warnings=false.
+  virtual bool warned() const = 0;
 
   // `encoded` is borrowed until the next open() or close().
   virtual Status open(Bytes encoded) = 0;

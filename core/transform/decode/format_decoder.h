@@ -18,6 +18,7 @@ class FormatDecoder : public LineSource {
  public:
   virtual int64_t channels() const = 0;  // of the lines, in the wanted mode
   virtual int64_t element_bytes() const = 0;
+  virtual bool warned() const { return false; }  // as ImageDecoder's
 
   // `header` is that of `encoded`, its pixels are within max_pixels.
   virtual Status open(Bytes encoded, const ImageHeader& header) = 0;

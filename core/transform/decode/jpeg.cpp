@@ -28,6 +28,7 @@ class JpegDecoder : public FormatDecoder {
 
   int64_t channels() const override { return channels_; }
   int64_t element_bytes() const override { return 1; }
+  bool warned() const override { return session_.warnings() > 0; }
   const Status& status() const override { return status_; }
   void close() override { session_.end(); }
 
@@ -40,6 +41,7 @@ class JpegDecoder : public FormatDecoder {
   Status begin_lines();
   Status read_lines(int64_t first, int64_t end);
   Status read_again(int64_t first, int64_t end);
+  Status finish();
   Status check_size();
   void choose_colours();
   bool smoothed();
@@ -164,7 +166,8 @@ Status JpegDecoder::begin_lines() {
     info.dct_method = JDCT_ISLOW;
     info.do_fancy_upsampling = TRUE;
     jpeg_start_decompress(&info);
-    exact_skips_ = !smoothed();
+    exact_skips_ =
+        !smoothed() && info.arith_code == FALSE;  // libjpeg's skipping is tried on Huffman codes only
     crop(info);
   });
 }
@@ -247,11 +250,23 @@ Status JpegDecoder::read_again(int64_t first, int64_t end) {
   return read_lines(first, end);
 }
 
+// Behind the last line, as Pillow: what libjpeg cannot read up to the end of the image is an error, an end that is missing
+// is not.
+Status JpegDecoder::finish() {
+  Status status = session_.run([this](jpeg_decompress_struct& info) {
+    huffman_.hand_back(info);
+    jpeg_finish_decompress(&info);
+  });
+  return session_.ended() ? Status::ok() : status;
+}
+
 const std::byte* const* JpegDecoder::lines(int64_t first, int64_t count) {
   if (!status_.is_ok()) return nullptr;
   if (next_ < first + count) {
     status_ = read_lines(first, first + count);
     if (huffman_.take_failure()) status_ = read_again(first, first + count);
+    const bool last = next_ + region_.top == static_cast<int64_t>(session_.info().output_height);
+    if (status_.is_ok() && last) status_ = finish();
     if (!status_.is_ok()) return nullptr;
   }
   return ring_.read(first);

@@ -69,17 +69,13 @@ Status refuse_kind(const Marker& marker) {
     case 0xC0:
     case 0xC1:
     case 0xC2:
+    case 0xC9:  // arithmetic-coded: libjpeg has it unless it was left out, and says so then
+    case 0xCA:
       return Status::ok();
     case 0xC3:
       return error(Code::kUnsupported, "lossless JPEG (SOF3) is not supported");
-    case 0xC9:
-    case 0xCA:
     case 0xCB:
-    case 0xCD:
-    case 0xCE:
-    case 0xCF:
-      return error(Code::kUnsupported, "arithmetic-coded JPEG (SOF", marker.code - 0xC0,
-                   ") is not supported");
+      return error(Code::kUnsupported, "lossless JPEG (SOF11) is not supported");
     default:
       return error(Code::kUnsupported, "hierarchical JPEG (SOF", marker.code - 0xC0, ") is not supported");
   }
@@ -94,7 +90,7 @@ Result<ImageHeader> read_frame(Bytes encoded, const Marker& marker, int32_t orie
   }
   ImageHeader header;
   header.format = ImageFormat::kJpeg;
-  header.progressive = marker.code == 0xC2;
+  header.progressive = marker.code == 0xC2 || marker.code == 0xCA;
   header.orientation = orientation;
   header.bits = byte_at(encoded, marker.body);
   header.height = load_big<uint16_t>(&encoded[marker.body + 1]);

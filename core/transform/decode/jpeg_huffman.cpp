@@ -171,6 +171,12 @@ bool JpegHuffman::attach(jpeg_decompress_struct& info) {
   return true;
 }
 
+void JpegHuffman::hand_back(jpeg_decompress_struct& info) const {
+  if (info.entropy != this) return;
+  info.src->next_input_byte = reinterpret_cast<const JOCTET*>(bits_.next);
+  info.src->bytes_in_buffer = static_cast<size_t>(bits_.end - bits_.next);
+}
+
 // To be called from within libjpeg, which is left by longjmp.
 void JpegHuffman::give_up(j_decompress_ptr info) {
   failed_ = true;

@@ -70,6 +70,8 @@ class JpegHuffman : public jpeg_entropy_decoder {
   // sequential scan.
   bool attach(jpeg_decompress_struct& info);
   bool take_failure() { return std::exchange(failed_, false); }  // since attach() or the last call
+  // After the last line: libjpeg goes on where the codes ended.
+  void hand_back(jpeg_decompress_struct& info) const;
 
  private:
   struct Part {  // a component of the scan
@@ -104,6 +106,7 @@ class JpegHuffman {
  public:
   bool attach(jpeg_decompress_struct&) { return false; }
   bool take_failure() { return false; }
+  void hand_back(jpeg_decompress_struct&) const {}
 };
 
 }  // namespace dataline

@@ -4,12 +4,10 @@
 #include "core/transform/decode/jpeg_session.h"
 
 #include <algorithm>
+#include <cerrno>
 
 namespace dataline {
 namespace {
-
-// Ours, beside libjpeg's codes.
-constexpr int kEndOfBytes = -1, kTooManyScans = -2;
 
 bool harmless(int warning) {
   return warning == JWRN_EXTRANEOUS_DATA || warning == JWRN_NOT_SEQUENTIAL || warning == JWRN_ADOBE_XFORM ||
@@ -21,6 +19,8 @@ bool harmless(int warning) {
 Status JpegSession::begin(Bytes encoded) {
   end();
   encoded_ = encoded;
+  message_code_ = 0;
+  warnings_ = 0;
   info_ = {};
   info_.err = jpeg_std_error(&errors_);
   errors_.error_exit = on_error;
@@ -61,7 +61,9 @@ void JpegSession::on_error(j_common_ptr info) {
 }
 
 void JpegSession::on_message(j_common_ptr info, int level) {
-  if (level < 0 && !harmless(info->err->msg_code)) on_error(info);
+  if (level >= 0 || harmless(info->err->msg_code)) return;
+  ++of(info).warnings_;
+  if (!of(info).limits_.accept_warnings) on_error(info);
 }
 
 boolean JpegSession::on_empty(j_decompress_ptr info) { of(info).leave(kEndOfBytes); }
@@ -91,7 +93,7 @@ Status JpegSession::failure() const {
     case kTooManyScans:
       return error(Code::kTooLarge, "JPEG has more than max_scans=", limits_.max_scans, " scans");
     case JERR_OUT_OF_MEMORY:
-      return error(Code::kNoMemory, "JPEG: ", text_);
+      return error(Code::kNoMemory, "JPEG: out of memory").with_os_error(ENOMEM);
     case JERR_NO_BACKING_STORE:
       return error(Code::kTooLarge, "JPEG needs more than max_decoded_bytes=", limits_.max_decoded_bytes);
     case JERR_CONVERSION_NOTIMPL:
@@ -99,6 +101,7 @@ Status JpegSession::failure() const {
     case JERR_FRACT_SAMPLE_NOTIMPL:
     case JERR_SOF_UNSUPPORTED:
     case JERR_NOT_COMPILED:
+    case JERR_ARITH_NOTIMPL:
       return error(Code::kUnsupported, "JPEG: ", text_);
     default:
       return error(Code::kCorrupt, "JPEG, near byte ", offset(), ": ", text_);

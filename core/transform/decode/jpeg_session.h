@@ -5,7 +5,7 @@
 // be decoded with those of the last one. So begin() makes a fresh object: 0.2 us of an image's 1 ms, and the result is
 // a function of the file alone.
 //
-// Warnings of libjpeg that mean lost pixels are errors here; these others are passed over, as Pillow passes over them all:
+// Warnings of libjpeg that mean lost pixels are counted and, with on_warning=error, errors; these others are passed over:
 //   JWRN_EXTRANEOUS_DATA   bytes between segments that belong to none
 //   JWRN_NOT_SEQUENTIAL    odd progression numbers in a sequential scan header
 //   JWRN_ADOBE_XFORM       unknown colour transform in an Adobe segment
@@ -41,6 +41,8 @@ class JpegSession {
   void end();  // frees all that libjpeg holds
 
   jpeg_decompress_struct& info() { return info_; }
+  int64_t warnings() const { return warnings_; }               // since begin(), of lost pixels
+  bool ended() const { return message_code_ == kEndOfBytes; }  // run() failed because the bytes ended
 
   // Calls f(info) and says how that ended. After an error only end() and begin() may follow.
   template <typename Function>
@@ -50,6 +52,9 @@ class JpegSession {
   }
 
  private:
+  // Ours, beside libjpeg's codes.
+  static constexpr int kEndOfBytes = -1, kTooManyScans = -2;
+
   // Alone in its frame: nothing here may need destroying when libjpeg jumps back.
   template <typename Function>
   bool enter(const Function& f) {
@@ -81,6 +86,7 @@ class JpegSession {
   jpeg_progress_mgr progress_ = {};
   jmp_buf escape_;
   int message_code_ = 0;
+  int64_t warnings_ = 0;
   char text_[JMSG_LENGTH_MAX] = {};
 };
 

@@ -7,6 +7,7 @@
 #include <spng.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "core/transform/decode/line_ring.h"
@@ -19,7 +20,12 @@ namespace {
 // What libspng and zlib hold besides two rows, measured; only the sum matters, against max_decoded_bytes.
 constexpr int64_t kDecoderBytes = int64_t{80} << 10;
 
+// libspng tells of a malloc that failed inside zlib as damage of the data. malloc itself says it by errno, which is cleared
+// before libspng is called and which nothing else of it touches.
 Status failure_of(int code, int64_t offset) {
+  if (code == SPNG_EMEM || errno == ENOMEM) {
+    return error(Code::kNoMemory, "PNG: out of memory").with_os_error(ENOMEM);
+  }
   switch (code) {
     case SPNG_IO_EOF:
     case SPNG_EOF:
@@ -28,8 +34,6 @@ Status failure_of(int code, int64_t offset) {
       return error(Code::kTruncated, "PNG, near byte ", offset, ": fewer pixels than its header says");
     case SPNG_ECHUNK_CRC:
       return error(Code::kCorrupt, "PNG, near byte ", offset, ": wrong checksum of a chunk");
-    case SPNG_EMEM:
-      return error(Code::kNoMemory, "PNG: out of memory");
     default:
       return error(Code::kCorrupt, "PNG, near byte ", offset, ": ", spng_strerror(code));
   }
@@ -71,6 +75,7 @@ class PngDecoder : public FormatDecoder {
   ImageHeader header_;
   spng_ctx* context_ = nullptr;
   PngParts parts_;         // what libspng has still to read
+  Bytes key_;              // the body of tRNS, of grey and RGB: the colour that is transparent
   size_t pixels_end_ = 0;  // where in the file they end
   PngRows rows_;
   ImageRegion region_;
@@ -112,6 +117,9 @@ Status PngDecoder::open(Bytes encoded, const ImageHeader& header) {
   pixels_end_ = static_cast<size_t>(parts_.pixels.data() + parts_.pixels.size() - encoded.data());
   if (colour != PngColour::kPalette) parts_.palette = {};
   if (options_.mode != PixelMode::kRgba) parts_.transparency = {};
+  key_ = {};
+  if (colour != PngColour::kPalette && !parts_.transparency.empty())
+    key_ = parts_.transparency.subspan(8, parts_.transparency.size() - 12);
   return Status::ok();
 }
 
@@ -127,19 +135,20 @@ void PngDecoder::take_palette() {
   }
 }
 
+// As it stands in the file: libspng cuts off what is beyond the depth. It has checked the chunk's length and sum.
 void PngDecoder::take_key() {
-  spng_trns transparency = {};
-  if (spng_get_trns(context_, &transparency) != SPNG_OK) return;
-  if (header_.channels == 3) {
-    rows_.set_key({transparency.red, transparency.green, transparency.blue});
-  } else {
-    rows_.set_key({transparency.gray, 0, 0});
+  if (header_.channels == 3 && key_.size() == 6) {
+    auto word = [this](size_t i) { return int{load_big<uint16_t>(&key_[2 * i])}; };
+    rows_.set_key({word(0), word(1), word(2)});
+  } else if (header_.channels == 1 && key_.size() == 2) {
+    rows_.set_key({int{load_big<uint16_t>(key_.data())}, 0, 0});
   }
 }
 
 Status PngDecoder::begin_decoding(FrameScratch& scratch) {
+  errno = 0;
   context_ = spng_ctx_new(0);
-  if (context_ == nullptr) return error(Code::kNoMemory, "PNG: out of memory");
+  if (context_ == nullptr) return failure_of(SPNG_EMEM, 0);
   DL_RETURN_IF_ERROR(check(spng_set_crc_action(context_, SPNG_CRC_ERROR, SPNG_CRC_ERROR)));
   DL_RETURN_IF_ERROR(check(spng_set_png_stream(context_, on_read, this)));
   if (header_.progressive) {
@@ -170,6 +179,7 @@ Status PngDecoder::begin(const ImageRegion& region, int64_t most_lines, FrameScr
 }
 
 Status PngDecoder::read_row(std::byte* to) {
+  errno = 0;
   const int code = spng_decode_row(context_, to, static_cast<size_t>(packed_bytes_));
   if (++row_ < header_.height) return check(code);
   // The last row comes with "end of image". What is left to read is the checksum of the last chunk.

@@ -40,6 +40,15 @@ void PngRows::set_kind(PngColour colour, int depth, PixelMode mode) {
   palette_.fill({{0, 0, 0}, 255});
 }
 
+void PngRows::set_key(const std::array<int, 3>& key) {
+  has_key_ = true;
+  if (colour_ == PngColour::kGray && depth_ == 1) {
+    key_ = {key[0] != 0 ? 255 : 0, 0, 0};
+  } else {
+    key_ = {key[0] & 0xFF, key[1] & 0xFF, key[2] & 0xFF};
+  }
+}
+
 int PngRows::sample(const std::byte* row, int64_t index) const {
   if (depth_ == 8) return static_cast<int>(row[index]);
   if (depth_ == 16) return load_native<uint16_t>(row + 2 * index);
@@ -55,12 +64,12 @@ PngRows::Shade PngRows::shade(const std::byte* row, int64_t x) const {
     case PngColour::kGray: {
       const int stored = sample(row, at);
       const int value = depth_ == 16 ? std::min(stored, 255) : stored * 255 / ((1 << depth_) - 1);
-      return {{value, value, value}, has_key_ && stored == key_[0] ? 0 : 255};
+      return {{value, value, value}, has_key_ && value == key_[0] ? 0 : 255};
     }
     case PngColour::kRgb: {
-      const int r = sample(row, at), g = sample(row, at + 1), b = sample(row, at + 2);
+      const int r = sample(row, at) >> high, g = sample(row, at + 1) >> high, b = sample(row, at + 2) >> high;
       const bool clear = has_key_ && r == key_[0] && g == key_[1] && b == key_[2];
-      return {{r >> high, g >> high, b >> high}, clear ? 0 : 255};
+      return {{r, g, b}, clear ? 0 : 255};
     }
     case PngColour::kPalette:
       return palette_[static_cast<size_t>(sample(row, at))];

@@ -2,8 +2,9 @@
 // convert() gives them: low depths are scaled to 0..255, 16-bit colours keep their high byte, but 16-bit grey is cut off
 // at 255 (Pillow's rule since 9, kept by its newest), alpha is dropped and not blended, gAMA is not applied.
 // A palette index beyond PLTE is black, as in libpng and Pillow 13 (in 9.4: that shade of grey).
-// Transparency by colour (tRNS of grey and RGB) is compared as the PNG specification says, on samples as stored; Pillow
-// compares it after scaling, and so never finds it at depths 2, 4 and 16.
+// Transparency by colour (tRNS of grey and RGB) is compared as Pillow does, and not as the PNG specification says on samples
+// as stored: its low byte with the colour that comes out, except that in 1-bit grey whatever is not 0 means white. So at
+// depths 2, 4 and 16 it is found only where the scaled shade happens to be the same number.
 //
 // Threads: immutable once made.
 // SPDX-License-Identifier: Apache-2.0
@@ -29,10 +30,7 @@ class PngRows {
 
   void set_kind(PngColour colour, int depth, PixelMode mode);
   void set_palette(int index, const Shade& shade) { palette_[static_cast<size_t>(index)] = shade; }
-  void set_key(const std::array<int, 3>& key) {  // the colour that is transparent
-    key_ = key;
-    has_key_ = true;
-  }
+  void set_key(const std::array<int, 3>& key);  // the colour that is transparent, as tRNS has it
 
   int64_t channels() const { return channels_; }  // of what comes out
   int64_t element_bytes() const { return element_bytes_; }
@@ -52,7 +50,7 @@ class PngRows {
   int depth_ = 8;
   int64_t stored_channels_ = 1, channels_ = 1, element_bytes_ = 1;
   bool same_ = false, has_key_ = false;
-  std::array<int, 3> key_ = {};
+  std::array<int, 3> key_ = {};  // of what comes out
   std::array<Shade, 256> palette_ = {};
 };
 

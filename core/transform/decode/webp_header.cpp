@@ -11,6 +11,7 @@ namespace dataline {
 namespace {
 
 constexpr int64_t kRiffBytes = 12, kChunkBytes = 8;
+constexpr int64_t kFrameBytes = 16;  // of an ANMF chunk, before the chunks of its frame
 constexpr int kAnimated = 0x02, kExif = 0x08, kAlpha = 0x10;
 constexpr int64_t kMostChunks = 1 << 16;
 
@@ -74,7 +75,6 @@ Status read_lossless(const Chunk& chunk, int64_t size, ImageHeader* header) {
 Status read_extended(const Chunk& chunk, int64_t size, ImageHeader* header, int* flags) {
   if (chunk.body.size() < 10) return cut(size, chunk.at + kChunkBytes + 10);
   *flags = byte_at(chunk.body, 0);
-  if ((*flags & kAnimated) != 0) return error(Code::kUnsupported, "animated WebP is not supported");
   header->width = (load_little<uint32_t>(&chunk.body[4]) & 0xFFFFFF) + 1;
   header->height = (load_little<uint32_t>(&chunk.body[6]) >> 8) + 1;
   header->channels = (*flags & kAlpha) != 0 ? 4 : 3;
@@ -88,6 +88,61 @@ int32_t find_orientation(Bytes encoded, int64_t at) {
     at = chunk.next;
   }
   return 1;
+}
+
+// The image chunk at or after `at`, and the last ALPH before it, as libwebp looks for them.
+void find_image(Bytes encoded, int64_t at, WebpParts* parts) {
+  Chunk chunk;
+  for (int64_t i = 0; i < kMostChunks && chunk_at(encoded, at, &chunk); ++i) {
+    if (chunk.name == "VP8 " || chunk.name == "VP8L") {
+      parts->image = encoded.subspan(chunk.at + kChunkBytes);
+      parts->lossless = chunk.name == "VP8L";
+      return;
+    }
+    if (chunk.name == "ALPH") parts->alpha = chunk.body;
+    at = chunk.next;
+  }
+}
+
+uint32_t load_24(Bytes bytes, int64_t at) {
+  return static_cast<uint32_t>(byte_at(bytes, at) | byte_at(bytes, at + 1) << 8 |
+                               byte_at(bytes, at + 2) << 16);
+}
+
+// The size that the frame's own image says.
+Status check_frame_size(const Chunk& frame, Bytes inside, int64_t size, const WebpParts& parts) {
+  Chunk image;
+  image.body = parts.image;
+  image.at = frame.at + kChunkBytes + kFrameBytes + (parts.image.data() - inside.data()) - kChunkBytes;
+  ImageHeader header;
+  DL_RETURN_IF_ERROR(parts.lossless ? read_lossless(image, size, &header) : read_lossy(image, size, &header));
+  if (header.width == parts.width && header.height == parts.height) return Status::ok();
+  return error(Code::kCorrupt, "WebP frame at byte ", frame.at, " says ", parts.width, "x", parts.height,
+               ", its image ", header.width, "x", header.height);
+}
+
+Status read_first_frame(Bytes encoded, const Chunk& frame, const ImageHeader& canvas, WebpParts* parts) {
+  const int64_t size = static_cast<int64_t>(encoded.size());
+  if (!extent_fits(frame.at, frame.next - frame.at, size)) return cut(size, frame.next);
+  if (static_cast<int64_t>(frame.body.size()) < kFrameBytes) {
+    return error(Code::kCorrupt, "WebP frame at byte ", frame.at, " has ", frame.body.size(),
+                 " bytes, expected ", kFrameBytes, " or more");
+  }
+  parts->left = int64_t{2} * load_24(frame.body, 0);
+  parts->top = int64_t{2} * load_24(frame.body, 3);
+  parts->width = int64_t{load_24(frame.body, 6)} + 1;
+  parts->height = int64_t{load_24(frame.body, 9)} + 1;
+  if (parts->left + parts->width > canvas.width || parts->top + parts->height > canvas.height) {
+    return error(Code::kCorrupt, "WebP frame at byte ", frame.at, " of ", parts->width, "x", parts->height,
+                 " at ", parts->left, ",", parts->top, " lies outside the canvas of ", canvas.width, "x",
+                 canvas.height);
+  }
+  parts->decodable = frame.body.subspan(kFrameBytes);
+  find_image(parts->decodable, 0, parts);
+  if (parts->image.empty()) {
+    return error(Code::kCorrupt, "WebP frame at byte ", frame.at, " has no image, expected VP8 or VP8L");
+  }
+  return check_frame_size(frame, parts->decodable, size, *parts);
 }
 
 }  // namespace
@@ -120,6 +175,35 @@ Result<ImageHeader> read_webp_header(Bytes encoded) {
                  ", expected 1 or more");
   }
   return header;
+}
+
+Result<WebpParts> find_webp_parts(Bytes encoded) {
+  const int64_t size = static_cast<int64_t>(encoded.size());
+  WebpParts parts;
+  parts.decodable = encoded;
+  Chunk chunk;
+  if (!chunk_at(encoded, kRiffBytes, &chunk)) return cut(size, kRiffBytes + kChunkBytes);
+  int flags = 0;
+  ImageHeader canvas;
+  if (chunk.name == "VP8X") DL_RETURN_IF_ERROR(read_extended(chunk, size, &canvas, &flags));
+  parts.animated = (flags & kAnimated) != 0;
+  parts.clear = (flags & kAlpha) != 0;
+  if (!parts.animated) {
+    find_image(encoded, chunk.at, &parts);
+    return parts;
+  }
+  // As Pillow, which decodes no animation of which a part is missing.
+  const int64_t expected = kChunkBytes + int64_t{load_little<uint32_t>(&encoded[4])};
+  if (size < expected) return cut(size, expected);
+  int64_t at = chunk.next;
+  for (int64_t i = 0; i < kMostChunks && chunk_at(encoded, at, &chunk); ++i) {
+    if (chunk.name == "ANMF") {
+      DL_RETURN_IF_ERROR(read_first_frame(encoded, chunk, canvas, &parts));
+      return parts;
+    }
+    at = chunk.next;
+  }
+  return error(Code::kCorrupt, "animated WebP has no frame (ANMF)");
 }
 
 }  // namespace dataline

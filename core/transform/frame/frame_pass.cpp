@@ -75,7 +75,11 @@ int64_t FramePass::run(const RowContext& context, const std::byte* from, int64_t
   FrameState& state = static_cast<FrameState&>(*context.state);
   FrameRow row(*this, context, state);
   Result<int64_t> written = row.run(Bytes(from, static_cast<size_t>(from_bytes)), to, room);
-  if (state.decoder != nullptr) state.decoder->close();
+  if (state.decoder != nullptr) {
+    if (written.is_ok() && state.decoder->warned() && context.rows->warned != nullptr)
+      ++*context.rows->warned;
+    state.decoder->close();
+  }
   return written.is_ok() ? written.value() : context.fail(written.take_status());
 }
 

@@ -1,0 +1,151 @@
+// Rows that went wrong: looked at again, exchanged, booked, or told as the machine's fault.
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "core/base/random.h"
+#include "core/base/thread.h"
+#include "core/loader/filler.h"
+#include "core/memory/file_error.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kReplaceAttempts = 16;
+
+void lose(Slot& slot, int64_t sample, Status cause) {
+  slot.lose(std::move(cause).in(concat("sample ", sample)).with_sample(sample));
+}
+
+Status take_error(RowErrors& errors) {
+  Status status = std::move(errors.all().front().status);
+  errors.clear();
+  return status;
+}
+
+}  // namespace
+
+// Nearly always all it does is to ask, once for each file that the batch read from.
+void Filler::settle(Slot& slot, const BatchOrder& order, WorkerScratch& scratch) const {
+  if (pipeline_->resident) return;
+  const ReadSpan span{slot.opened_ns, monotonic_ns()};
+  if (pipeline_->source->unchanged(span)) return;
+  // Rows that are in the books before; each is met once here.
+  const bool some_known = !slot.bad_rows().empty();
+  Run& run = scratch.run_;
+  for (int64_t first = 0; first < slot.samples; first += kMaxRunRecords) {
+    run.count = std::min(kMaxRunRecords, slot.samples - first);
+    run.indices = slot.sample_indices + first;
+    scratch.errors_.clear();
+    pipeline_->source->confirm(run, span);
+    const std::vector<RowError> failed = std::move(scratch.errors_.all());
+    for (const RowError& failure : failed) {
+      const int64_t row = first + failure.row;
+      repair(slot, order, row, failure.status, some_known ? slot.find_bad(row) : nullptr, scratch);
+    }
+  }
+}
+
+void Filler::repair_run(Slot& slot, const BatchOrder& order, int64_t row, WorkerScratch& scratch) const {
+  const std::vector<RowError> failed = std::move(scratch.errors_.all());
+  for (const RowError& failure : failed)
+    repair(slot, order, row + failure.row, failure.status, nullptr, scratch);
+}
+
+// Gives a failed row another sample of the epoch if the policy says so, and books it; unless the machine is to blame:
+// then the whole batch is filled again, and the stream does not depend on what the machine lacked for a moment.
+// `known`: the row is in the books already, with a stand-in that has failed now.
+void Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, Status cause, BadRow* known,
+                    WorkerScratch& scratch) const {
+  if (slot.lost.load() || (known != nullptr && known->replacement < 0)) return;
+  BadRow bad;
+  bad.row = row;
+  bad.pad = row >= slot.valid;
+  bad.slot = slot.first_slot + row;
+  bad.sample_index = known != nullptr ? known->sample_index : slot.sample_indices[row];
+  if (tells_of_machine(cause)) return lose(slot, slot.sample_indices[row], std::move(cause));
+  if (cause.code() == Code::kIo) {
+    // A device may refuse once, or for a moment.
+    Status again = read_row(slot, row, scratch);
+    if (again.is_ok()) return;
+    cause = std::move(again);
+  } else if (Status changed = confirm_row(slot, row, slot.opened_ns, scratch); !changed.is_ok()) {
+    cause = std::move(changed);  // what was cut off looks damaged to a decoder
+  }
+  if (tells_of_machine(cause)) return lose(slot, slot.sample_indices[row], std::move(cause));
+
+  // A device that refuses every sample is gone for now; only one that gives others has lost this one.
+  if (config_->on_error != OnError::kRaise || cause.code() == Code::kIo) {
+    bad.replacement = stand_in(slot, order, row, cause, scratch);
+    if (slot.lost.load()) return;
+    if (config_->on_error == OnError::kRaise) bad.replacement = -1;
+    if (bad.replacement < 0) slot.sample_indices[row] = bad.sample_index;
+  }
+  for (size_t s = 0; bad.replacement < 0 && s < slot.layout().storages.size(); ++s) {
+    if (slot.layout().storages[s].kind == FieldKind::kRagged) slot.row_bytes(s)[row] = 0;
+  }
+  if (known != nullptr) {
+    known->replacement = bad.replacement;
+    return;
+  }
+  bad.cause = std::move(cause);
+  slot.add_bad(std::move(bad));
+}
+
+// One row by itself, every look at its file a new one.
+Status Filler::read_row(Slot& slot, int64_t row, WorkerScratch& scratch) const {
+  Run& run = scratch.run_;
+  run.count = 1;
+  run.contiguous = true;
+  run.cold = true;
+  run.indices = slot.sample_indices + row;
+  run.opened_ns = monotonic_ns();
+  read_rows(slot, row, scratch);
+  return scratch.errors_.empty() ? confirm_row(slot, row, run.opened_ns, scratch)
+                                 : take_error(scratch.errors_);
+}
+
+Status Filler::confirm_row(Slot& slot, int64_t row, int64_t opened_ns, WorkerScratch& scratch) const {
+  Run& run = scratch.run_;
+  run.count = 1;
+  run.indices = slot.sample_indices + row;
+  scratch.errors_.clear();
+  pipeline_->source->confirm(run, {opened_ns, monotonic_ns()});
+  return scratch.errors_.empty() ? Status::ok() : take_error(scratch.errors_);
+}
+
+void Filler::name_misfits(Slot& slot) const {
+  for (BadRow& bad : slot.bad_rows()) {
+    if (bad.misfit_storage < 0) continue;
+    const auto column =
+        static_cast<size_t>(pipeline_->passes[static_cast<size_t>(bad.misfit_storage)].column);
+    const std::string place = place_text(pipeline_->source->place_of(bad.sample_index, column));
+    bad.cause = error(bad.cause.code(), place, ": ", bad.cause.message());
+  }
+}
+
+// Which sample stands in depends on (seed, epoch, slot, attempt) alone. Returns it, or -1 after the last attempt. The
+// batch is lost when the machine falls short, and when nothing can be read of what is asked for because of `cause`.
+int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, const Status& cause,
+                         WorkerScratch& scratch) const {
+  const uint64_t key = random_key(config_->seed, static_cast<uint64_t>(slot.epoch), Domain::kReplacement);
+  const auto order_slot = static_cast<uint64_t>((slot.first_slot + row) % steps_->slots());
+  const int64_t bad_sample = slot.sample_indices[row];
+  bool all_refused = cause.code() == Code::kIo;
+  for (int64_t attempt = 0; attempt < kReplaceAttempts; ++attempt) {
+    const uint64_t bits = random_bits(key, order_slot, static_cast<uint64_t>(attempt));
+    const int64_t other = static_cast<int64_t>(random_below(bits, static_cast<uint64_t>(steps_->slots())));
+    order.order->samples(slot.epoch, order.epoch_table(), other, 1, slot.sample_indices + row);
+    Status failed = read_row(slot, row, scratch);
+    if (failed.code() == Code::kIo) failed = read_row(slot, row, scratch);
+    if (failed.is_ok()) return slot.sample_indices[row];
+    if (tells_of_machine(failed)) {
+      lose(slot, slot.sample_indices[row], std::move(failed));
+      return -1;
+    }
+    all_refused = all_refused && failed.code() == Code::kIo;
+  }
+  if (all_refused) lose(slot, bad_sample, cause);
+  return -1;
+}
+
+}  // namespace dataline

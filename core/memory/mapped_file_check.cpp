@@ -1,0 +1,81 @@
+// What became of an open file: its length, whether it was modified, what of its map had no page.
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "core/base/checked.h"
+#include "core/memory/file_error.h"
+#include "core/memory/mapped_file.h"
+
+namespace dataline {
+
+// "x: offset 4000: expected 96 bytes, got 10; the file had 4096 bytes when it was opened and has 4010 now"
+Status MappedFile::truncated(int64_t offset, int64_t expected, int64_t size_now) const {
+  int64_t left = size_now - std::max<int64_t>(offset, 0);
+  int64_t got = std::max<int64_t>(std::min(left, expected), 0);
+  std::string text = concat(path_, ": offset ", offset, ": expected ", expected, " bytes, got ", got);
+  if (size_now < bytes_) {
+    text += concat("; the file had ", bytes_, " bytes when it was opened and has ", size_now, " now");
+  }
+  return Status(Code::kTruncated, std::move(text));
+}
+
+int64_t MappedFile::size_now() const {
+  if (fd_ >= 0) {
+    // Asked once a batch: a seek to the end takes 160 ns where fstat takes 400. Nothing here reads at the position.
+    const off_t end = ::lseek(fd_, 0, SEEK_END);
+    return end >= 0 ? static_cast<int64_t>(end) : bytes_;
+  }
+  struct stat facts;
+  return stat_by_path(facts) ? static_cast<int64_t>(facts.st_size) : bytes_;
+}
+
+// Without a descriptor the path stands for the file, as long as it still leads to the same inode. Where it does not, the
+// mapped file has lost this name, and what has no name is seldom truncated.
+bool MappedFile::stat_by_path(struct stat& facts) const {
+  return ::stat(path_.c_str(), &facts) == 0 && static_cast<uint64_t>(facts.st_dev) == device_ &&
+         static_cast<uint64_t>(facts.st_ino) == inode_;
+}
+
+Status MappedFile::check_length() const {
+  if (io_ == IoMode::kMemory) return Status::ok();
+  int64_t now = size_now();
+  if (now >= bytes_) return Status::ok();
+  return truncated(now, bytes_ - now, now);
+}
+
+MappedFile::Look MappedFile::look() const {
+  if (io_ == IoMode::kMemory) return {};
+  struct stat facts;
+  if (fd_ >= 0) {
+    if (::fstat(fd_, &facts) != 0) return {file_error(path_, errno), 0};
+  } else if (!stat_by_path(facts)) {
+    return {};
+  }
+  const auto now = static_cast<int64_t>(facts.st_size);
+  if (now < bytes_) return {truncated(now, bytes_ - now, now), now};
+  // A file that is longer was appended to: what was there at open stays.
+  if (now > bytes_ || changed_ns_of(facts) == changed_ns_) return {};
+  return {error(Code::kChanged, path_, ": was modified while it was open; its size is what it was, ", bytes_,
+                " bytes, but what was cut off in between would read as zeros: open it again"),
+          0};
+}
+
+Status MappedFile::check_range(const Look& look, int64_t offset, int64_t bytes) const {
+  if (look.status.code() != Code::kTruncated) return look.status;
+  return extent_fits(offset, bytes, look.intact_bytes) ? Status::ok()
+                                                       : truncated(offset, bytes, look.intact_bytes);
+}
+
+Status MappedFile::check_faults(int64_t since_ns, int64_t offset, int64_t bytes) const {
+  if (!guard_.faulted(since_ns, offset, bytes)) return Status::ok();
+  const int64_t now = size_now();
+  if (now < offset + bytes) return truncated(offset, bytes, now);
+  return file_error_at(path_, offset, EIO);
+}
+
+}  // namespace dataline
