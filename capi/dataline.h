@@ -15,9 +15,9 @@
  *     if (status == DL_OK) status = dl_dataset_open(argc > 1 ? argv[1] : "idx:train", NULL, &dataset, &error);
  *     if (status == DL_OK) status = dl_loader_create(dataset, options, &loader, &error);
  *     while (status == DL_OK && (status = dl_loader_next(loader, -1, &batch, &error)) == DL_OK) {
- *       int32_t count = 0;
- *       const dl_view *views = dl_batch_views(batch, &count);
- *       printf("%s: %lld samples\n", views[0].name, (long long)views[0].shape[0]);
+ *       dl_batch_info info = {.struct_size = sizeof info};
+ *       status = dl_batch_get_info(batch, &info, &error);
+ *       printf("%s: %lld samples\n", dl_batch_views(batch, NULL)[0].name, (long long)info.samples);
  *       dl_batch_release(batch);
  *     }
  *     if (status < 0) fprintf(stderr, "%s\n", error.message);
@@ -43,8 +43,9 @@
  * Callbacks  The library calls the host only through tables the host gave it. A callback must not throw or jump
  *            out, and must not call Dataline unless the text says so.
  * Numbers    Sizes are bytes, times nanoseconds; names say so. Booleans are int32_t, 0 or 1.
- * Process    Nothing is printed, no signal handler is installed, no environment variable is read, no global is
- *            kept. Do not cancel (pthread_cancel) a thread that is inside a call. After fork() a dataset stays
+ * Process    Nothing is printed, no signal handler is installed (but see fault_guard at dl_dataset_open), no
+ *            environment variable is read, no global is kept. Do not cancel (pthread_cancel) a thread that is
+ *            inside a call. After fork() a dataset stays
  *            usable in the child; a loader there returns DL_ERR_FORKED, and may be destroyed.
  *
  * One header on purpose, though longer than any file beside it: what a host includes, what a binding's author reads
@@ -87,7 +88,9 @@ extern "C" {
 DL_API int32_t dl_version_number(void);     /* major * 10000 + minor * 100 + patch of the library in use */
 DL_API const char* dl_version_string(void); /* "0.1.0" */
 DL_API int32_t dl_abi_version(void);        /* compare with DL_ABI_VERSION */
-DL_API const char* dl_build_info(void);     /* "highway mimalloc; gcc 12.2.0": optional parts, compiler */
+/* "highway mimalloc libjpeg; gcc 12.2.0": the parts it was built with, and the compiler. Where parts are missing also which,
+ * and what that costs: "mimalloc; gcc 12.2.0; missing: highway (normalised rows ... slower), libwebp (...)". */
+DL_API const char* dl_build_info(void);
 
 /* ---- Status and errors ------------------------------------------------------------------------------------ */
 
@@ -125,7 +128,7 @@ typedef int32_t dl_status;
 #define DL_ERR_CORRUPT (-45)
 #define DL_ERR_UNSAFE_TYPE (-46)  /* object arrays and pickles */
 #define DL_ERR_MISMATCH (-47)     /* parts of a dataset that do not fit each other */
-#define DL_ERR_CHANGED (-48)      /* a file was replaced while in use */
+#define DL_ERR_CHANGED (-48)      /* a file was modified while in use */
 #define DL_ERR_BAD_SAMPLE (-49)   /* on_error=raise: names the step, the samples and the causes */
 #define DL_ERR_TOO_MANY_BAD (-50) /* more than max_bad distinct bad samples */
 #define DL_ERR_OUT_OF_RANGE (-51) /* an index, label, weight, epoch or step */
@@ -179,7 +182,9 @@ typedef struct dl_cancel_token dl_cancel_token; /* ends opens and waits from ano
 #define DL_MEMORY_ARENA 2 /* the batch slots, 2 MiB aligned, page-locked for a device; one block a loader */
 #define DL_MEMORY_DATA 3  /* datasets held in memory, 2 MiB aligned */
 #define DL_MEMORY_OVERFLOW 4 /* a batch beyond max_leases */
-#define DL_MEMORY_FRAMES 5   /* images being decoded, 2 MiB aligned; a block a worker, touched as needed */
+/* 2 MiB aligned address space of which only what is needed is touched: images being decoded (a block a worker), rows
+ * without a fixed size (a block a loader) */
+#define DL_MEMORY_FRAMES 5
 
 /* Memory for the datasets and loaders created with it: slots, tables, data, copies; small descriptions (handles, names,
  * schemas) come from the C++ run-time's operator new. Called from any thread. `allocate` returns NULL when it
@@ -298,7 +303,7 @@ DL_API void dl_cancel_token_destroy(dl_cancel_token* token); /* NULL is fine */
 
 /* ---- Tensors ---------------------------------------------------------------------------------------------- */
 
-#define DL_DTYPE_BOOL 1
+#define DL_DTYPE_BOOL 1 /* delivered as 0 or 1, whatever byte is stored */
 #define DL_DTYPE_U8 2
 #define DL_DTYPE_U16 3
 #define DL_DTYPE_U32 4
@@ -319,6 +324,7 @@ DL_API int32_t dl_dtype_from_name(const char* name); /* 0 for an unknown name */
 
 #define DL_KIND_DENSE 0
 #define DL_KIND_RAGGED 1
+#define DL_KIND_STRIDED 2 /* of a dl_array alone: dense, with rows that lie row_stride_bytes apart */
 
 #define DL_VIEW_READ_ONLY 1u
 #define DL_VIEW_OVERLAPPING 2u /* shares bytes with another view of the batch */
@@ -358,12 +364,35 @@ typedef struct dl_view {
  * is read but headers (except .gz and io=memory). options may be NULL; those of scope dataset count.
  * Errors: DL_ERR_BAD_URI, DL_ERR_NOT_FOUND, DL_ERR_PERMISSION, DL_ERR_NOT_A_FILE, DL_ERR_TRUNCATED, DL_ERR_CORRUPT,
  * DL_ERR_MISMATCH, DL_ERR_UNSAFE_TYPE, DL_ERR_UNSUPPORTED, DL_ERR_EMPTY, DL_ERR_TOO_MANY_FILES, DL_ERR_OVER_BUDGET,
- * DL_ERR_NO_MEMORY; DL_CANCELLED. */
+ * DL_ERR_NO_MEMORY; DL_CANCELLED.
+ *
+ * Files that others change meanwhile. Every file is looked at before a batch reads from it and again when the batch is
+ * copied, so that what was cut off is a bad sample (DL_ERR_TRUNCATED, with file and offset) and never zeros. A file that is
+ * as long as at open but was modified since (its modification time) is DL_ERR_CHANGED, all of it: open it again. One
+ * that grew, lost its name or was replaced under it is read as it was at open. What changes a file's bytes and neither size
+ * nor modification time is not noticed. io=auto maps files of local file systems and reads all others (network, user space,
+ * unknown ones that lie on no block device) by pread, as io=pread does.
+ *
+ * fault_guard=true. Where a whole page of a mapped file is cut off, or its disk fails, while it is read, the kernel sends
+ * SIGBUS, which ends the process. With this option it is an error like the above (DL_ERR_TRUNCATED, DL_ERR_IO) instead, by
+ * a SIGBUS handler, which has the following rules.
+ *   Others     It acts on loads from mapped files of datasets opened so, and hands everything else on to the handler that
+ *              was there before (with its flags and mask), or to the default action. It is installed by the first such
+ *              dl_dataset_open, with SA_ONSTACK, and stays to the end of the process. A handler that the host installs
+ *              later has to hand on what it does not know; one that stands over ours when a dataset is opened so is told to
+ *              the log, and where the host has set the default action again ours is installed anew.
+ *   Threads    It runs in the thread that loads: a worker, or the one in dl_loader_next. Workers block all signals but
+ *              SIGBUS; a thread of the host that blocks SIGBUS and calls dl_loader_next is not guarded.
+ *   fork       A child has the handler and its datasets stay guarded.
+ *   Unloading  A shared library that has installed it stays in memory (RTLD_NODELETE); dlclose is harmless.
+ *   Copies     Two copies of the library in one process both work: the later one hands on to the earlier.
+ * io=pread and io=memory need no guard; the option changes nothing there. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_open(const char* uri, const dl_options* options, dl_dataset** out,
                                                dl_error* error);
 
-/* A field in host memory. Dense: shape[0] is the samples, C order; row_stride_bytes is 0 for packed rows. Ragged: data
- * is packed, shape[0] its rows, offsets[samples + 1] as in dl_view. */
+/* A field in host memory. Dense: shape[0] is the samples, in C order and packed. Strided: the same, but sample i lies at
+ * data + i * row_stride_bytes, itself in C order and packed; less than a row overlaps, 0 makes every sample the same row,
+ * a negative number goes down from data. Ragged: data is packed, shape[0] its rows, offsets[samples + 1] as in dl_view. */
 typedef struct dl_array {
   uint32_t struct_size;
   int32_t kind;
@@ -373,7 +402,7 @@ typedef struct dl_array {
   const int64_t* shape;
   const char* axes; /* of one sample: "HWC"; NULL when not known */
   const void* data;
-  int64_t row_stride_bytes;
+  int64_t row_stride_bytes; /* strided: any number; else 0 */
   const int64_t* offsets;
   int64_t sample_count; /* ragged: entries in offsets, less one; dense: 0 or shape[0] */
 } dl_array;
@@ -476,8 +505,12 @@ DL_API DL_MUST_CHECK dl_status dl_loader_create(dl_dataset* dataset, const dl_op
  * itself, whatever the time-out; otherwise a call that would wait fills rows too, in pieces of at most about 50 us,
  * but never calls the host's reader and never with time-out 0. Threading: any thread; each call gets a different batch.
  * Errors: DL_ERR_BAD_SAMPLE (once a step, the position stays; the next call delivers the step's good samples),
- * DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY, DL_ERR_FORKED, and with device=cuda
- * DL_ERR_DEVICE_LOST, from then on whatever was loaded before. */
+ * DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_FORKED, and with device=cuda DL_ERR_DEVICE_LOST,
+ * from then on whatever was loaded before.
+ * What the machine lacks while a batch is filled is no bad sample, whatever on_error says: DL_ERR_NO_MEMORY,
+ * DL_ERR_TOO_MANY_FILES, or DL_ERR_IO (a device that refuses everything, a call interrupted for ever), with os_error and the
+ * file. The position stays, nothing is booked, and the next call fills the batch again, with the same bytes. A read that
+ * the device refuses is tried twice; only where other samples can be read is it a bad sample then. */
 DL_API DL_MUST_CHECK dl_status dl_loader_next(dl_loader* loader, int64_t timeout_ns, dl_batch** out,
                                               dl_error* error);
 
@@ -497,7 +530,8 @@ DL_API int64_t
 dl_loader_steps(const dl_loader* loader); /* batches in an epoch, the same on every rank; -1 unknown */
 
 /* The order (sample_indices) from the next epoch that has not begun; lifetime as in dl_options_set_indices. The length
- * must be that of the first. Only for loaders created with sample_indices. */
+ * must be that of the first. Only for loaders created with sample_indices. The order that it takes the place of is kept
+ * until the next such call, so that a state saved before can be loaded; to load an older one, set its order again first. */
 DL_API DL_MUST_CHECK dl_status dl_loader_set_indices(dl_loader* loader, const int64_t* indices, int64_t count,
                                                      void (*release)(void* context), void* context,
                                                      dl_error* error);
@@ -562,7 +596,7 @@ typedef struct dl_stats {
   int64_t wait_ns;           /* consumers waited in next; 0 with num_workers=0 */
   int64_t waits;             /* calls of next that had to wait */
   int64_t worker_cpu_ns;     /* CPU time of worker threads; 0 with num_workers=0 */
-  int64_t arena_bytes;       /* the slots */
+  int64_t arena_bytes;       /* the slots, of rows without a fixed size what they have touched so far */
   int64_t held_bytes;        /* all host memory the loader holds now */
   int64_t budget_bytes;      /* the limit in force */
   int64_t leases_held;       /* batches held by consumers now */
@@ -572,6 +606,7 @@ typedef struct dl_stats {
   int64_t threads_abandoned; /* workers left behind in a reader callback that never returned */
   int64_t device_bytes;      /* device memory the loader holds now */
   int64_t copied_bytes;      /* sent over the bus to the device */
+  int64_t warned;            /* images delivered though their decoder warned of damage (on_warning=accept) */
 } dl_stats;
 DL_API DL_MUST_CHECK dl_status dl_loader_stats(const dl_loader* loader, dl_stats* out, dl_error* error);
 
@@ -585,7 +620,7 @@ typedef struct dl_bad_sample {
   int64_t step;
   int64_t slot;
   int64_t replacement; /* the sample that stood in, or -1: skipped */
-  char message[256];
+  char message[256];   /* where the sample lies (file, member or record), then what is wrong with it */
 } dl_bad_sample;
 DL_API int64_t dl_loader_bad_sample_count(const dl_loader* loader);
 DL_API DL_MUST_CHECK dl_status dl_loader_bad_sample_at(const dl_loader* loader, int64_t index,

@@ -35,9 +35,14 @@ Result<ArrayField> read_array(const dl_array& array, int64_t& sample_count) {
     return error(Code::kInvalidArgument, "array: expected struct_size ", sizeof(dl_array), ", got ",
                  array.struct_size);
   }
+  const bool strided = array.kind == DL_KIND_STRIDED;
   ArrayField out;
-  DL_ASSIGN_OR_RETURN(
-      out.field, read_field(array.name, array.kind, array.dtype, array.rank, array.shape, array.axes, 1));
+  DL_ASSIGN_OR_RETURN(out.field, read_field(array.name, strided ? DL_KIND_DENSE : array.kind, array.dtype,
+                                            array.rank, array.shape, array.axes, 1));
+  if (!strided && array.row_stride_bytes != 0) {
+    return error(Code::kInvalidArgument, "field '", array.name, "': row_stride_bytes is ",
+                 array.row_stride_bytes, ", expected 0, or the kind DL_KIND_STRIDED");
+  }
   const bool ragged = array.kind == DL_KIND_RAGGED;
   if (ragged) {
     out.field.shape.insert(out.field.shape.begin(), -1);
@@ -52,7 +57,7 @@ Result<ArrayField> read_array(const dl_array& array, int64_t& sample_count) {
     }
   }
   out.data = static_cast<const std::byte*>(array.data);
-  out.row_stride = array.row_stride_bytes;
+  if (strided) out.row_stride = array.row_stride_bytes;
   return out;
 }
 

@@ -181,6 +181,7 @@ dl_status dl_loader_stats(const dl_loader* loader, dl_stats* out, dl_error* erro
     stats.pinned_bytes = from.pinned_bytes;
     stats.device_bytes = from.device_bytes;
     stats.copied_bytes = from.copied_bytes;
+    stats.warned = from.ledger.warned;
     return copy_struct(stats, out);
   });
 }

@@ -23,7 +23,11 @@ const char* dl_version_string(void) { return DATALINE_VERSION_STRING; }
 
 int32_t dl_abi_version(void) { return DL_ABI_VERSION; }
 
-const char* dl_build_info(void) { return DATALINE_BUILD_FEATURES "; " DL_COMPILER; }
+const char* dl_build_info(void) {
+  constexpr bool kWhole = sizeof(DATALINE_BUILD_MISSING) == 1;
+  return kWhole ? DATALINE_BUILD_FEATURES "; " DL_COMPILER
+                : DATALINE_BUILD_FEATURES "; " DL_COMPILER "; missing: " DATALINE_BUILD_MISSING;
+}
 
 const char* dl_status_name(dl_status status) { return code_name(static_cast<Code>(status)).data(); }
 
