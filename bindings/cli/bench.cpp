@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <new>
 #include <optional>
 
@@ -101,6 +102,7 @@ class Bench {
 
   void warm_up() {
     const auto start = Clock::now();
+    const double cpu_before = process_cpu_seconds();
     const double least = std::min(seconds_, kLeastWarmUp);
     bool epoch_done = false;
     int64_t batches = 0;
@@ -113,6 +115,7 @@ class Bench {
         ++batches;
       }
     }
+    cores_ = (process_cpu_seconds() - cpu_before) / seconds_since(start);
     const double batch_seconds = seconds_since(start) / static_cast<double>(std::max<int64_t>(1, batches));
     batches_a_check_ = std::max<int64_t>(1, static_cast<int64_t>(kCheckSeconds / batch_seconds));
   }
@@ -158,8 +161,9 @@ class Bench {
                          " samples, which fit free memory";
       }
       progress_.show("bench: trying gather loops");
-      const dl_stats now = stats();
-      yardsticks_.emplace(*rows_, order_, slot_count(), std::max<int32_t>(1, now.num_workers),
+      // As many threads as the loader kept cores busy: its workers, and the consumer where it helps them.
+      result_.gather_threads = std::max<int64_t>(1, std::llround(cores_));
+      yardsticks_.emplace(*rows_, order_, slot_count(), result_.gather_threads,
                           std::min(kTrialSeconds, seconds_ / kRounds));
       return;
     } catch (const Failure& failure) {
@@ -171,15 +175,18 @@ class Bench {
     rows_.reset();
   }
 
+  int64_t option(const char* key) const {
+    const char* text = "";
+    dl_error error = DL_ERROR_INIT;
+    job_.check(dl_options_get(job_.options(), key, &text, &error), error);
+    return std::stoll(text);
+  }
+
+  // Of the loader: an epoch's batches ahead at most, one without workers.
   int64_t slot_count() const {
-    int64_t slots = 0;
-    for (const char* key : {"prefetch_depth", "max_leases"}) {
-      const char* text = "";
-      dl_error error = DL_ERROR_INIT;
-      job_.check(dl_options_get(job_.options(), key, &text, &error), error);
-      slots += std::stoll(text);
-    }
-    return slots;
+    const int64_t steps = std::max<int64_t>(1, dl_loader_steps(loader_.get()));
+    const int64_t ahead = stats().num_workers == 0 ? 1 : std::min(option("prefetch_depth"), steps);
+    return ahead + option("max_leases");
   }
 
   Round loader_round(double seconds) {
@@ -209,7 +216,7 @@ class Bench {
   void measure() {
     std::vector<double> batches, samples, bytes, gather, memcpy_bytes;
     const double round_seconds = seconds_ / kRounds;
-    double cpu_seconds = 0;
+    double cpu_seconds = 0, gather_cpu_seconds = 0, gather_samples = 0;
     for (int i = 0; i < kRounds; ++i) {
       progress_.show("bench: round " + std::to_string(i + 1) + " of " + std::to_string(kRounds) +
                      (samples.empty() ? "" : ", " + scaled(samples.back()) + " samples/s"));
@@ -226,7 +233,10 @@ class Bench {
       bytes.push_back(round.bytes_per_s);
       note_memory();
       if (!yardsticks_) continue;
+      const double gather_cpu_before = process_cpu_seconds();
       gather.push_back(yardsticks_->gather_samples_per_s(round_seconds * kYardstickShare));
+      gather_cpu_seconds += process_cpu_seconds() - gather_cpu_before;
+      gather_samples += gather.back() * round_seconds * kYardstickShare;
       memcpy_bytes.push_back(yardsticks_->memcpy_bytes_per_s(round_seconds * kYardstickShare));
     }
     result_.samples_per_s = median(samples);
@@ -234,11 +244,15 @@ class Bench {
     result_.us_per_batch = 1e6 / median(batches);
     result_.consumer_wait_percent = 100 * wait_seconds_ / result_.seconds;
     result_.num_workers = stats().num_workers;
+    result_.warned = stats().warned;
     if (result_.device != "cpu") result_.bus_gb_per_s = copied_bytes_ / result_.seconds * 1e-9;
     if (delivered_bytes_ > 0) result_.cpu_s_per_gb = cpu_seconds / (delivered_bytes_ * 1e-9);
     if (!yardsticks_ || delivered_samples_ <= 0) return;
     result_.gather_gb_per_s = median(gather) * delivered_bytes_ / delivered_samples_ * 1e-9;
     result_.memcpy_gb_per_s = median(memcpy_bytes) * 1e-9;
+    if (cpu_seconds > 0 && gather_samples > 0) {
+      result_.cpu_ratio = (gather_cpu_seconds / gather_samples) / (cpu_seconds / delivered_samples_);
+    }
   }
 
   // The rows taken for the yardsticks are not the loader's.
@@ -265,6 +279,7 @@ class Bench {
   double delivered_bytes_ = 0;
   double delivered_samples_ = 0;
   double copied_bytes_ = 0;  // to the device
+  double cores_ = 1;         // that the loader kept busy
   double wait_seconds_ = 0;
 };
 
@@ -273,6 +288,7 @@ class Bench {
 int run_bench(const Request& request, const Interrupts& interrupts) {
   const BenchResult result = Bench(request, interrupts).run();
   if (request.has("json") && !result.remark.empty()) Progress().say(result.remark);
+  if (request.has("json") && result.warned > 0) Progress().say(warned_text(result.warned));
   print(request.has("json") ? bench_json(result) : bench_text(result), interrupts);
   return 0;
 }

@@ -29,6 +29,8 @@ std::string bench_json(const BenchResult& result) {
   optional("memcpy_ratio", quotient(result.gb_per_s, result.memcpy_gb_per_s));
   optional("gather_gb_per_s", result.gather_gb_per_s);
   optional("gather_ratio", quotient(result.gb_per_s, result.gather_gb_per_s));
+  json.key("gather_threads").value(result.gather_threads);
+  optional("cpu_ratio", result.cpu_ratio);
   json.key("us_per_batch").value(result.us_per_batch);
   json.key("first_batch_ms").value(result.first_batch_ms);
   json.key("consumer_wait_percent").value(result.consumer_wait_percent);
@@ -51,10 +53,14 @@ std::string bench_text(const BenchResult& result) {
   const std::string workers = result.num_workers == 0   ? "in the caller's thread"
                               : result.num_workers == 1 ? "1 worker"
                                                         : grouped(result.num_workers) + " workers";
+  const std::string threads = result.cpu_ratio ? ", " + grouped(result.gather_threads) +
+                                                     (result.gather_threads == 1 ? " thread" : " threads") +
+                                                     "; of CPU seconds " + fixed(*result.cpu_ratio, 3)
+                                               : "";
   std::vector<std::vector<std::string>> rows = {
       {"loader", scaled(result.samples_per_s) + " samples/s, " + fixed(result.gb_per_s, 2) + " GB/s, " +
                      fixed(result.us_per_batch, 2) + " us a batch, " + workers},
-      {"gather", yardstick(result.gather_gb_per_s)},
+      {"gather", yardstick(result.gather_gb_per_s) + threads},
       {"memcpy", yardstick(result.memcpy_gb_per_s)},
       {"first batch", fixed(result.first_batch_ms, 2) + " ms after the call of open"},
       {"consumer", "waited " + fixed(result.consumer_wait_percent, 1) + " % of the time, doing nothing else"},
@@ -65,6 +71,7 @@ std::string bench_text(const BenchResult& result) {
     rows.push_back({"device", result.device + ", " + fixed(*result.bus_gb_per_s, 2) +
                                   " GB/s sent to it; gather and memcpy stay on the host"});
   }
+  if (result.warned > 0) rows.push_back({"warnings", warned_text(result.warned)});
   if (!result.remark.empty()) rows.push_back({"note", result.remark});
   return table_text(rows, output_width(), 0);
 }

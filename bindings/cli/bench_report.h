@@ -14,9 +14,12 @@ struct BenchResult {
   double gb_per_s = 0;
   std::optional<double> memcpy_gb_per_s;
   std::optional<double> gather_gb_per_s;  // its samples/s times the bytes that the loader delivers for one
+  int64_t gather_threads = 0;             // as many as the loader kept cores busy; 0: no gather
+  std::optional<double> cpu_ratio;        // CPU seconds a sample: the gather's over the loader's
   double us_per_batch = 0;
   double first_batch_ms = 0;
   double consumer_wait_percent = 0;
+  int64_t warned = 0;  // images
   std::optional<double> cpu_s_per_gb;
   int64_t peak_rss_bytes = 0;
   int64_t num_workers = 0;

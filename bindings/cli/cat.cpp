@@ -5,6 +5,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <chrono>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "bindings/cli/commands.h"
@@ -23,7 +25,8 @@ class Cat {
   Cat(const Request& request, const Interrupts& interrupts)
       : request_(request),
         interrupts_(interrupts),
-        progress_(standard_output_is_terminal()),
+        target_(request.flag("output")),
+        progress_(standard_output_is_terminal() && (!target_ || *target_ == "-")),
         job_(request, interrupts, progress_),
         output_(interrupts),
         batches_left_(request.count("batches", 0).value_or(INT64_MAX)),
@@ -31,6 +34,8 @@ class Cat {
 
   int run() {
     if (!indices_) check_device();
+    check_target();
+    check_start();
     const auto load = request_.flag("load_state");
     const auto save = request_.flag("save_state");
     const std::string state = load ? read_state_file(*load) : "";
@@ -39,12 +44,14 @@ class Cat {
     loader_ = job_.create(dataset_.get());
     if (!indices_ || request_.flag("field")) field_ = choose_field(request_, loader_.get());
     dl_error error = DL_ERROR_INIT;
-    if (load) job_.check(dl_loader_state_load(loader_.get(), state.c_str(), &error), error);
+    if (load) load_state(*load, state);
+    if (target_ && *target_ != "-") write_standard_output_to(*target_);
 
     const dl_status status = pump(&error);
     output_.flush();
     progress_.clear();
-    tell_bad_samples();
+    tell_warnings();
+    tell_bad_samples(status);
     if (save) try_save(*save, status);
     return finish(status, error);
   }
@@ -69,6 +76,51 @@ class Cat {
       }
     }
     return DL_OK;
+  }
+
+  void load_state(const std::string& path, const std::string& state) {
+    dl_error error = DL_ERROR_INIT;
+    try {
+      job_.check(dl_loader_state_load(loader_.get(), state.c_str(), &error), error);
+    } catch (Failure& failure) {
+      failure.message.insert(0, path + ": ");
+      throw;
+    }
+  }
+
+  void check_target() const {
+    if (target_ && target_->empty()) throw usage_failure("--output needs the name of a file, or -", "cat");
+    for (const char* flag : {"save_state", "load_state"}) {
+      if (request_.flag(flag) != "") continue;
+      throw usage_failure(
+          std::string(flag[0] == 's' ? "--save-state" : "--load-state") + " needs the name of a file", "cat");
+    }
+    if (target_ || indices_ || !standard_output_is_terminal()) return;
+    throw usage_failure(
+        "cat does not write raw bytes to a terminal: redirect it (> FILE, | xxd), or see --indices; "
+        "`--output -` writes them all the same",
+        "cat");
+  }
+
+  // A state says where to go on; so does --start_step.
+  void check_start() const {
+    if (!request_.flag("load_state")) return;
+    for (const char* key : {"start_epoch", "start_step"}) {
+      const std::string value = request_.option(key);
+      if (value.empty()) continue;
+      throw usage_failure("--load-state and --" + std::string(key) + " " + value +
+                              " contradict each other: the state says "
+                              "where to go on",
+                          "cat");
+    }
+  }
+
+  // What was bad in front of where the run stopped was replaced; what stopped it is told as the error.
+  bool delivered(const dl_bad_sample& bad) const {
+    int64_t epoch = 0, step = 0;
+    dl_error error = DL_ERROR_INIT;
+    if (dl_loader_position(loader_.get(), &epoch, &step, &error) != DL_OK) return false;
+    return bad.epoch < epoch || (bad.epoch == epoch && bad.step < step);
   }
 
   // Bytes are written from host memory. Found out before anything is opened: it is the command line that is wrong.
@@ -119,7 +171,7 @@ class Cat {
     char text[DL_STATE_MAX_BYTES];
     size_t bytes = sizeof(text);
     job_.check(dl_loader_state_save(loader_.get(), text, &bytes, &error), error);
-    if (!output_.sync()) throw system_failure("standard output: the state was not saved", output_.error());
+    if (!output_.sync()) throw system_failure(output_name() + ": the state was not saved", output_.error());
     write_file(path, text, "the state was not saved");
   }
 
@@ -133,29 +185,43 @@ class Cat {
     }
   }
 
-  void tell_bad_samples() {
+  void tell_warnings() {
+    auto stats = sized<dl_stats>();
+    dl_error error = DL_ERROR_INIT;
+    job_.check(dl_loader_stats(loader_.get(), &stats, &error), error);
+    if (stats.warned > 0) progress_.say(warned_text(stats.warned));
+  }
+
+  void tell_bad_samples(dl_status ended) {
     constexpr int64_t kTold = 3;
-    const int64_t count = dl_loader_bad_sample_count(loader_.get());
     const auto policy = request_.option("on_error");
-    if (count <= 0 || policy.empty() || policy == "raise") return;
-    std::string line = grouped(count) + (count == 1 ? " bad sample" : " bad samples");
-    for (int64_t i = 0; i < count && i < kTold; ++i) {
+    if (policy.empty() || policy == "raise") return;
+    int64_t count = 0;
+    std::string told;
+    for (int64_t i = 0; i < dl_loader_bad_sample_count(loader_.get()); ++i) {
       auto bad = sized<dl_bad_sample>();
       dl_error error = DL_ERROR_INIT;
       job_.check(dl_loader_bad_sample_at(loader_.get(), i, &bad, &error), error);
-      line += (i == 0 ? ": sample " : "; sample ") + std::to_string(bad.index) +
-              (bad.replacement < 0 ? " left out" : " replaced by " + std::to_string(bad.replacement)) + " (" +
+      const bool out = delivered(bad);
+      if (!out && bad.replacement < 0 && ended == DL_ERR_BAD_SAMPLE) continue;  // the error names it
+      if (count++ >= kTold) continue;
+      told += (count == 1 ? ": sample " : "; sample ") + std::to_string(bad.index) +
+              (out && bad.replacement >= 0 ? " replaced by " + std::to_string(bad.replacement) : "") + " (" +
               bad.message + ")";
     }
-    progress_.say(line + (count > kTold ? "; and " + grouped(count - kTold) + " more" : ""));
+    if (count == 0) return;
+    progress_.say(grouped(count) + (count == 1 ? " bad sample" : " bad samples") + told +
+                  (count > kTold ? "; and " + grouped(count - kTold) + " more" : ""));
   }
+
+  std::string output_name() const { return target_ && *target_ != "-" ? *target_ : "standard output"; }
 
   int finish(dl_status status, const dl_error& error) {
     switch (output_.state()) {
       case Output::State::kClosed:
         return 0;
       case Output::State::kFailed:
-        throw system_failure("standard output", output_.error());
+        throw system_failure(output_name(), output_.error());
       default:
         break;
     }
@@ -166,6 +232,7 @@ class Cat {
 
   const Request& request_;
   const Interrupts& interrupts_;
+  const std::optional<std::string> target_;  // --output
   Progress progress_;
   Job job_;
   Output output_;

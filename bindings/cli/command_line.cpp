@@ -216,6 +216,8 @@ Request parse(std::span<const char* const> words) {
   const std::string first = words[0];
   if (first == "--version") return {.command = &find_command("version")};
   if (first == "--help" || first == "-h") return {.help = true};
+  if (first == "help" && words.size() > 1 && std::string_view(words[1]) == "uris")
+    return {.help = true, .uri_help = true};
   if (first == "help") return {.command = words.size() > 1 ? &find_command(words[1]) : nullptr, .help = true};
   if (first.starts_with("-")) throw usage_failure("the command comes first, '" + first + "' is a flag");
   return Parser(find_command(first)).parse(words.subspan(1));

@@ -50,6 +50,7 @@ struct Setting {
 struct Request {
   const Command* command = nullptr;
   bool help = false;
+  bool uri_help = false;  // `dataline help uris`
   std::vector<std::string> positionals{};
   std::vector<Setting> options{};  // of the library, in the order given
   std::vector<Setting> flags{};    // of the shell
@@ -73,5 +74,6 @@ std::vector<dl_option_info> options_of(const Command& command);
 
 std::string command_help(const Command& command);
 std::string general_help();
+std::string uri_help();
 
 }  // namespace dataline::cli

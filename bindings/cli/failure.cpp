@@ -2,9 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/failure.h"
 
+#include <cxxabi.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
+#include <new>
+#include <typeinfo>
 
 namespace dataline::cli {
 namespace {
@@ -21,6 +29,25 @@ int exit_status_of(dl_status status) {
     default:
       return kExitFailed;
   }
+}
+
+constexpr std::string_view kOutOfMemory = "dataline: out of memory\n";
+std::terminate_handler default_terminate = nullptr;
+
+void write_error(std::string_view text) noexcept {
+  const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  static_cast<void>(written);  // there is nowhere else to say it
+}
+
+// Without an exception in flight there was no memory for one. Other exceptions are defects, and leave a core.
+[[noreturn]] void at_terminate() {
+  const std::type_info* type = abi::__cxa_current_exception_type();
+  if (type != nullptr && *type != typeid(std::bad_alloc)) {
+    default_terminate();
+    std::abort();
+  }
+  write_error(kOutOfMemory);
+  _exit(kExitFailed);
 }
 
 // A long text is shown from some bytes before its mark to some after.
@@ -64,6 +91,28 @@ Failure system_failure(std::string_view what, int os_error) {
   return failure;
 }
 
+Failure thread_failure(std::string_view purpose, int os_error) {
+  std::string limits = "ulimit -u";
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NPROC, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    limits += " (" + std::to_string(limit.rlim_cur) + ")";
+  return system_failure("no thread could be started " + std::string(purpose) + "; they are bounded by " +
+                            limits + ", ulimit -v and pids.max of the cgroup or container",
+                        os_error);
+}
+
+void complain(const Failure& failure) noexcept {
+  try {
+    write_error(report(failure));
+  } catch (...) {
+    write_error(kOutOfMemory);
+  }
+}
+
+void complain_without_memory() noexcept { write_error(kOutOfMemory); }
+
+void end_quietly_without_memory() noexcept { default_terminate = std::set_terminate(at_terminate); }
+
 dl_status check(dl_status status, const dl_error& error, const Written& written) {
   if (status == DL_CANCELLED || status == DL_INTERRUPTED) throw Interrupted{SIGINT};
   if (status >= 0) return status;
@@ -73,6 +122,7 @@ dl_status check(dl_status status, const dl_error& error, const Written& written)
   if (error.column > 0) {
     failure.column = error.column;
     failure.text = status == DL_ERR_BAD_URI ? written.uri : written.transform;
+    if (status == DL_ERR_BAD_URI) failure.usage = "dataline help uris shows schemes and keys";
   }
   throw Failure(failure);
 }

@@ -30,6 +30,8 @@ struct Interrupted {
 
 Failure usage_failure(std::string message, std::string_view command = {});
 Failure system_failure(std::string_view what, int os_error);  // "what: No space left on device"
+Failure thread_failure(std::string_view purpose,
+                       int os_error);  // of the shell's own threads: says which limits bound them
 
 // What the user wrote, for the mark under a text error.
 struct Written {
@@ -40,6 +42,13 @@ struct Written {
 // Throws the Failure of a negative status, with the text it speaks of; Interrupted for a cancelled wait; else
 // returns the status.
 dl_status check(dl_status status, const dl_error& error, const Written& written = {});
+
+// One line on standard error, whatever memory there is: the report, or that memory ran out.
+void complain(const Failure& failure) noexcept;
+void complain_without_memory() noexcept;
+// From now on a failed allocation ends the program with exit status 1 and that line also where no exception can be thrown
+// (the exception itself needs memory) or passed on (destructors, threads).
+void end_quietly_without_memory() noexcept;
 
 // "dataline: message", the marked text and the usage line, each ending in a newline.
 std::string report(const Failure& failure);

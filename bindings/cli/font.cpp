@@ -102,13 +102,14 @@ constexpr uint8_t kGlyphs[][kGlyphRows] = {
     {0x04, 0x04, 0x04, 0x04, 0x04, 0x04, 0x04},  // |
     {0x18, 0x04, 0x04, 0x02, 0x04, 0x04, 0x18},  // right brace
     {0x00, 0x00, 0x08, 0x15, 0x02, 0x00, 0x00},  // ~
+    {0x1f, 0x11, 0x11, 0x11, 0x11, 0x11, 0x1f},  // what the font does not have
 };
 // clang-format on
 
 }  // namespace
 
 bool glyph_pixel(char character, int x, int y) {
-  const int index = (character >= ' ' && character <= '~' ? character : '?') - ' ';
+  const int index = (character >= ' ' && character <= '~' ? character : '\x7f') - ' ';
   return (kGlyphs[index][y] >> (kGlyphColumns - 1 - x) & 1) != 0;
 }
 

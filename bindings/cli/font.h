@@ -9,7 +9,7 @@ namespace dataline::cli {
 constexpr int kGlyphColumns = 5, kGlyphRows = 7;
 constexpr int kGlyphAdvance = kGlyphColumns + 1;
 
-// Whether pixel (x, y) of a character is set; what is not printable ASCII looks like '?'.
+// Whether pixel (x, y) of a character is set; what is not printable ASCII is an empty box.
 bool glyph_pixel(char character, int x, int y);
 
 }  // namespace dataline::cli

@@ -6,7 +6,10 @@
 #include <chrono>
 #include <cstring>
 #include <numeric>
+#include <system_error>
 #include <thread>
+
+#include "bindings/cli/failure.h"
 
 namespace dataline::cli {
 namespace {
@@ -160,8 +163,12 @@ double Yardsticks::gather_samples_per_s(double seconds) const {
   std::vector<double> rates(threads_);
   {
     std::vector<std::jthread> others;
-    for (size_t thread = 1; thread < threads_; ++thread) {
-      others.emplace_back([&, thread] { rates[thread] = run_thread(thread, seconds); });
+    try {
+      for (size_t thread = 1; thread < threads_; ++thread) {
+        others.emplace_back([&, thread] { rates[thread] = run_thread(thread, seconds); });
+      }
+    } catch (const std::system_error& error) {
+      throw thread_failure("to gather as the loader's workers do", error.code().value());
     }
     rates[0] = run_thread(0, seconds);
   }

@@ -2,9 +2,13 @@
 //
 // What counts, where it was measured (Zen 3, Zen 5): asking for rows some 12 KiB ahead; asking into the
 // second-level cache, because the first level has few misses outstanding; several loads before their
-// stores; aligned stores.
+// stores; aligned stores; for slots that are in no cache, stores past it.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/gather_loops.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 #include <algorithm>
 #include <cstring>
@@ -13,6 +17,8 @@ namespace dataline::cli {
 namespace {
 
 constexpr size_t kLineBytes = 64;
+constexpr size_t kAheadBytes = 12288;
+constexpr size_t kLeastStreamedBytes = 512;  // shorter rows are mostly ends
 
 // kHint: 3 asks into the first-level cache, 2 into the second.
 template <int kHint>
@@ -85,11 +91,41 @@ template <size_t kBytes>
   *reinterpret_cast<Vector*>(to + bytes - kBytes) = last;
 }
 
+#if defined(__x86_64__)
+// The same, past the cache between the first and the last vector.
+#define DATALINE_STREAM_ROW(NAME, WIDTH, VECTOR, LOAD, STREAM, TARGET)                              \
+  TARGET inline void NAME(const std::byte* from, std::byte* to, size_t bytes) {                     \
+    const VECTOR last = LOAD(reinterpret_cast<const VECTOR*>(from + bytes - WIDTH));                \
+    std::memcpy(to, from, WIDTH);                                                                   \
+    size_t at = WIDTH - (reinterpret_cast<uintptr_t>(to) & (WIDTH - 1));                            \
+    for (; at + WIDTH <= bytes; at += WIDTH)                                                        \
+      STREAM(reinterpret_cast<VECTOR*>(to + at), LOAD(reinterpret_cast<const VECTOR*>(from + at))); \
+    std::memcpy(to + bytes - WIDTH, &last, WIDTH);                                                  \
+  }
+DATALINE_STREAM_ROW(stream_row_32, 32, __m256i, _mm256_loadu_si256, _mm256_stream_si256,
+                    __attribute__((target("avx2"))))
+DATALINE_STREAM_ROW(stream_row_64, 64, __m512i, _mm512_loadu_si512, _mm512_stream_si512,
+                    __attribute__((target("avx512f,avx512bw"))))
+
+#define DATALINE_STREAM_LOOP(NAME, ROW, TARGET)                                                            \
+  TARGET void NAME(const std::byte* rows, size_t stride, size_t from, size_t bytes, const uint32_t* order, \
+                   size_t count, std::byte* out) {                                                         \
+    const size_t ahead = std::clamp<size_t>(kAheadBytes / bytes, 2, 32);                                   \
+    rows += from;                                                                                          \
+    for (size_t i = 0; i < count; ++i, out += bytes) {                                                     \
+      prefetch<2>(rows + order[i + ahead] * stride, bytes);                                                \
+      ROW(rows + order[i] * stride, out, bytes);                                                           \
+    }                                                                                                      \
+    _mm_sfence();                                                                                          \
+  }
+DATALINE_STREAM_LOOP(streamed_by_32, stream_row_32, __attribute__((target("avx2"))))
+DATALINE_STREAM_LOOP(streamed_by_64, stream_row_64, __attribute__((target("avx512f,avx512bw"))))
+#endif
+
 // kVectors 0: any length from kBytes on.
 template <size_t kBytes, size_t kVectors, int kHint>
 [[gnu::always_inline]] inline void grouped(const std::byte* rows, size_t stride, size_t bytes,
                                            const uint32_t* order, size_t count, std::byte* out) {
-  constexpr size_t kAheadBytes = 12288;
   const size_t ahead = std::clamp<size_t>(kAheadBytes / bytes, 2, 32);
   for (size_t i = 0; i < count; ++i, out += bytes) {
     prefetch<kHint>(rows + order[i + ahead] * stride, bytes);
@@ -157,7 +193,10 @@ std::vector<GatherLoop> gather_loops(size_t bytes) {
   add_by_16(bytes, loops);
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2")) add_by_32(bytes, loops);
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")) add_by_64(bytes, loops);
+  const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw");
+  if (has_avx512) add_by_64(bytes, loops);
+  if (bytes >= kLeastStreamedBytes && __builtin_cpu_supports("avx2")) loops.push_back(streamed_by_32);
+  if (bytes >= kLeastStreamedBytes && has_avx512) loops.push_back(streamed_by_64);
 #endif
   return loops;
 }

@@ -24,6 +24,8 @@ constexpr Flag kCatFlags[] = {
     {"field", "F", "the field to write; needed when there are several"},
     {"indices", "", "write the sample index of each row instead, one a line"},
     {"batches", "N", "stop after N batches"},
+    {"output", "FILE",
+     "write to FILE, not to standard output; `-` is standard output even where that is a terminal", 'o'},
     {"save_state", "FILE", "write the position after the last batch written to FILE, whole or not at all"},
     {"load_state", "FILE", "go on from the position in FILE; --epochs still counts the whole job"},
 };
@@ -115,7 +117,8 @@ std::string general_help() {
     rows.push_back({command.name + placeholder(command), command.summary});
   out += table_text(rows, output_width(), 2);
   out +=
-      "\n`dataline COMMAND --help` shows the flags of one. Exit status: 0 done, 1 it failed, 2 the command "
+      "\n`dataline COMMAND --help` shows the flags of one, `dataline help uris` the schemes and keys of a "
+      "URI. Exit status: 0 done, 1 it failed, 2 the command "
       "line is wrong.\n";
   return out;
 }
@@ -126,6 +129,10 @@ std::string command_help(const Command& command) {
   std::string summary = std::string(command.summary) + ".";
   if (summary[0] >= 'a' && summary[0] <= 'z') summary[0] = static_cast<char>(summary[0] - 'a' + 'A');
   out += table_text({{summary}}, output_width(), 0);
+  if (std::string_view(placeholder(command)) == " URI")
+    out += table_text(
+        {{"A URI is SCHEME:PATH[,PATH...][?KEY=VALUE&...], or a path; `dataline help uris` lists them."}},
+        output_width(), 0);
   if (command.details[0] != '\0') out += "\n" + table_text({{command.details}}, output_width(), 0);
 
   std::vector<std::vector<std::string>> own;

@@ -15,10 +15,11 @@ constexpr size_t kMostNamed = 5;
 constexpr size_t kBarColumns = 40;
 constexpr int64_t kBetweenLooks = 256;  // samples, at the clock and the signals
 
-// Errors that are about the question, not about one image.
+// Errors that are about the question or the machine, not about one image.
 bool concerns_all(dl_status status) {
+  const bool machine = status <= DL_ERR_NO_MEMORY && status > DL_ERR_NOT_FOUND;  // -20 .. -39
   return status >= 0 || status == DL_ERR_NO_SUCH_FIELD || status == DL_ERR_UNSUPPORTED ||
-         status == DL_ERR_INVALID_ARGUMENT || status == DL_ERR_NO_MEMORY || status == DL_ERR_OVER_BUDGET;
+         status == DL_ERR_INVALID_ARGUMENT || machine;
 }
 
 Spread spread_of(std::vector<int64_t>& values) {
@@ -101,12 +102,26 @@ void append_spread(const char* key, const Spread& spread, Json& json) {
   json.end_object();
 }
 
+// The field that the library takes where none is named, so that it can be said; "" where it takes none.
+std::string image_field(const dl_dataset* dataset) {
+  int32_t count = 0;
+  const dl_view* fields = dl_dataset_fields(dataset, &count);
+  std::vector<std::string> candidates;
+  for (int32_t i = 0; i < count; ++i) {
+    const dl_view& field = fields[i];
+    if (field.kind == DL_KIND_RAGGED && field.dtype == DL_DTYPE_U8 && field.rank == 1)
+      candidates.emplace_back(field.name);
+  }
+  if (std::find(candidates.begin(), candidates.end(), "image") != candidates.end()) return "image";
+  return candidates.size() == 1 ? candidates.front() : "";
+}
+
 }  // namespace
 
 ImageSummary summarize_images(const dl_dataset* dataset, const std::string& field, const Job& job,
                               const Interrupts& interrupts, Progress& progress) {
   ImageSummary out;
-  out.field = field;
+  out.field = field.empty() ? image_field(dataset) : field;
   Values values;
   const int64_t samples = dl_dataset_count(dataset);
   for (int64_t i = 0; i < samples; ++i) {
@@ -117,7 +132,7 @@ ImageSummary summarize_images(const dl_dataset* dataset, const std::string& fiel
     auto info = sized<dl_image_info>();
     dl_error error = DL_ERROR_INIT;
     const dl_status status =
-        dl_dataset_image_info(dataset, field.empty() ? nullptr : field.c_str(), i, &info, &error);
+        dl_dataset_image_info(dataset, out.field.empty() ? nullptr : out.field.c_str(), i, &info, &error);
     if (status == DL_OK) {
       count(info, out);
       values.add(info);
@@ -125,8 +140,7 @@ ImageSummary summarize_images(const dl_dataset* dataset, const std::string& fiel
       job.check(status, error);
     } else {
       ++out.unreadable;
-      if (out.named.size() < kMostNamed)
-        out.named.push_back("sample " + std::to_string(i) + ": " + error.message);
+      if (out.named.size() < kMostNamed) out.named.emplace_back(error.message);  // "sample 7: ..."
     }
   }
   out.buckets = buckets_of(values.pixels);
@@ -139,7 +153,8 @@ ImageSummary summarize_images(const dl_dataset* dataset, const std::string& fiel
 
 std::string images_text(const ImageSummary& summary) {
   std::vector<std::vector<std::string>> rows = {
-      {"images", grouped(summary.read) + " read, " + grouped(summary.unreadable) + " unreadable"},
+      {"images", grouped(summary.read) + " read, " + grouped(summary.unreadable) + " unreadable" +
+                     (summary.field.empty() ? "" : " (field '" + summary.field + "')")},
       {"formats", formats_text(summary)},
       {"", grouped(summary.progressive) + " progressive or interlaced, " + grouped(summary.grey) + " grey, " +
                grouped(summary.turned) + " with an Exif orientation"}};

@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include <system_error>
+
 #include "bindings/cli/failure.h"
 
 namespace dataline::cli {
@@ -40,7 +42,11 @@ Interrupts::Interrupts() : main_thread_(pthread_self()) {
   sigset_t blocked = watched_;
   sigaddset(&blocked, kNudge);
   pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
-  watcher_ = std::thread([this] { watch(); });  // inherits the mask: it takes all four by waiting for them
+  try {
+    watcher_ = std::thread([this] { watch(); });  // inherits the mask: it takes all four by waiting for them
+  } catch (const std::system_error& refused) {
+    throw thread_failure("to watch for Ctrl-C", refused.code().value());
+  }
   sigset_t nudge_alone;
   sigemptyset(&nudge_alone);
   sigaddset(&nudge_alone, kNudge);

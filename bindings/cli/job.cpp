@@ -54,6 +54,8 @@ void Job::set(const dl_option_info& option, const std::string& value) {
     static_cast<void>(values.release());
   } else if (option.type == DL_OPTION_WEIGHTS) {
     auto values = std::make_unique<std::vector<double>>(read_weights(value));
+    weights_file_ = value;
+    weights_ = static_cast<int64_t>(values->size());
     check(dl_options_set_weights(options_.get(), values->data(), static_cast<int64_t>(values->size()),
                                  release_vector<double>, values.get(), &error),
           error);
@@ -81,6 +83,12 @@ Dataset Job::open() {
 }
 
 Loader Job::create(dl_dataset* dataset) {
+  // What a file holds is no fault of the command line: 1, where the library would say that the option is wrong.
+  const int64_t samples = dl_dataset_count(dataset);
+  if (weights_ >= 0 && samples >= 0 && weights_ != samples) {
+    throw Failure{.message = weights_file_ + ": " + std::to_string(weights_) +
+                             " weights, expected one a sample, " + std::to_string(samples)};
+  }
   dl_error error = DL_ERROR_INIT;
   dl_loader* loader = nullptr;
   check(dl_loader_create(dataset, options_.get(), &loader, &error), error);

@@ -35,6 +35,8 @@ class Job {
   const Interrupts& interrupts_;
   Written written_;
   Options options_;
+  std::string weights_file_;
+  int64_t weights_ = -1;  // how many; -1: none given
 };
 
 // The one field to write: the named one, or the only one. Throws Failure listing the fields.

@@ -1,7 +1,6 @@
 // The shell program `dataline`: a binding like the others, built on dataline.h alone.
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
-#include <unistd.h>
 
 #include <exception>
 #include <new>
@@ -19,7 +18,10 @@ int run(std::span<const char* const> words) {
   const Interrupts interrupts;
   try {
     if (request.help) {
-      print(request.command != nullptr ? command_help(*request.command) : general_help(), interrupts);
+      print(request.uri_help             ? uri_help()
+            : request.command != nullptr ? command_help(*request.command)
+                                         : general_help(),
+            interrupts);
       return 0;
     }
     return request.command->run(request, interrupts);
@@ -28,18 +30,13 @@ int run(std::span<const char* const> words) {
   }
 }
 
-void complain(const Failure& failure) {
-  const std::string text = report(failure);
-  const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-  static_cast<void>(written);
-}
-
 }  // namespace
 }  // namespace dataline::cli
 
 int main(int count, char** words) {
   using namespace dataline::cli;
   hold_standard_descriptors();
+  end_quietly_without_memory();
   signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write, which ends us quietly
   try {
     return run({words + (count > 0 ? 1 : 0), static_cast<size_t>(count > 0 ? count - 1 : 0)});
@@ -47,9 +44,13 @@ int main(int count, char** words) {
     complain(failure);
     return failure.exit_status;
   } catch (const std::bad_alloc&) {
-    complain({.message = "out of memory"});
+    complain_without_memory();
   } catch (const std::exception& error) {
-    complain({.message = error.what()});
+    try {
+      complain({.message = error.what()});
+    } catch (...) {  // no memory for the copy
+      complain_without_memory();
+    }
   }
   return kExitFailed;
 }

@@ -93,6 +93,15 @@ void print(std::string_view text, const Interrupts& interrupts) {
   if (output.state() == Output::State::kFailed) throw system_failure("standard output", output.error());
 }
 
+void write_standard_output_to(const std::string& path) {
+  int fd = -1;
+  do {
+    fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) throw system_failure(path, errno);
+  close(fd);
+}
+
 void hold_standard_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;

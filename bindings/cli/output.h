@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -67,6 +68,9 @@ class Output {
 
 // Writes a whole text to standard output. Throws Failure or Interrupted; a closed pipe is fine.
 void print(std::string_view text, const Interrupts& interrupts);
+
+// From now on standard output is this file, made or emptied. Throws Failure naming it.
+void write_standard_output_to(const std::string& path);
 
 // Descriptors 0, 1 and 2 that the caller left closed are opened on /dev/null in a mode that fails when used,
 // so that no file of ours becomes standard output.

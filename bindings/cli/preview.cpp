@@ -11,6 +11,7 @@
 #include "bindings/cli/commands.h"
 #include "bindings/cli/failure.h"
 #include "bindings/cli/job.h"
+#include "bindings/cli/letters.h"
 #include "bindings/cli/output.h"
 #include "bindings/cli/pixels.h"
 #include "bindings/cli/sheet.h"
@@ -76,6 +77,10 @@ class Preview {
     job_.emplace(request_, interrupts_, progress_);
     dataset_ = job_->open();
     if (request_.option("transform").empty()) decode_encoded();
+    if (sample_ && *sample_ >= dl_dataset_count(dataset_.get())) {
+      throw Failure{.message = "--sample " + std::to_string(*sample_) + ": the dataset has " +
+                               grouped(dl_dataset_count(dataset_.get())) + " samples, counted from 0"};
+    }
     if (sample_) {
       job_->set_sample(*sample_);
       one_at_a_time();
@@ -207,7 +212,7 @@ class Preview {
     for (int64_t row = 0; row < info.samples && shown_ < places; ++row, ++shown_) {
       const std::string text = (sample_ ? "e" + std::to_string(info.epoch) + " " : "") +
                                caption(views, row, info.sample_indices[row]);
-      sheet.add(picture_of(views[field_], row, pixels_), text);
+      sheet.add(picture_of(views[field_], row, pixels_), in_ascii(text));
     }
   }
 
@@ -227,7 +232,11 @@ class Preview {
 
   std::string class_text(int64_t label) const {
     const bool named = label >= 0 && label < dl_dataset_class_count(dataset_.get());
-    return named ? dl_dataset_class_name(dataset_.get(), label) : std::to_string(label);
+    if (!named) return std::to_string(label);
+    const std::string name = dl_dataset_class_name(dataset_.get(), label);
+    // The number tells apart what would only be boxes.
+    return in_ascii(name).find(kUnknownLetter) == std::string::npos ? name
+                                                                    : std::to_string(label) + " " + name;
   }
 
   // Of a label that is one number a class: the greatest, with its weight unless that is all of it.

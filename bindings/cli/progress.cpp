@@ -62,8 +62,12 @@ void Progress::say(std::string_view message) {
 void Progress::write_log(int32_t level, const char* message, size_t length, void* context) {
   auto& self = *static_cast<Progress*>(context);
   const std::string_view text(message, length);
-  if (level == DL_LOG_WARNING) self.say(text);
-  if (level == DL_LOG_PROGRESS && self.due()) self.show(text);
+  try {
+    if (level == DL_LOG_WARNING) self.say(text);
+    if (level == DL_LOG_PROGRESS && self.due()) self.show(text);
+  } catch (
+      ...) {  // no memory for a remark: it is left unsaid, for the library is written without exceptions of ours
+  }
 }
 
 }  // namespace dataline::cli

@@ -11,7 +11,7 @@ namespace dataline::cli {
 namespace {
 
 constexpr int64_t kGap = 4;          // around cells
-constexpr int64_t kLeastShown = 96;  // smaller pictures are enlarged towards this
+constexpr int64_t kLeastShown = 96;  // of the longer side, about: smaller ones are enlarged
 constexpr int64_t kLargeText = 160;  // cells from here on get letters twice as large
 constexpr uint8_t kPaper = 24, kInk = 230;
 
@@ -19,10 +19,11 @@ constexpr uint8_t kPaper = 24, kInk = 230;
 
 Sheet::Sheet(int64_t count, int64_t columns, int64_t width, int64_t height)
     : columns_(std::min(columns, count)) {
-  enlarged_ = std::max<int64_t>(1, kLeastShown / std::max(width, height));
-  cell_width_ = width * enlarged_;
+  const int64_t longer = std::max(width, height);
+  const int64_t enlarged = std::max<int64_t>(1, (kLeastShown + longer / 2) / longer);
+  cell_width_ = width * enlarged;
   text_scale_ = cell_width_ >= kLargeText ? 2 : 1;
-  cell_height_ = height * enlarged_;
+  cell_height_ = height * enlarged;
   const int64_t rows = (count + columns_ - 1) / columns_;
   const int64_t sheet_width = columns_ * (cell_width_ + kGap) + kGap;
   const int64_t row_height = cell_height_ + kGap + kGlyphRows * text_scale_ + kGap;
@@ -38,13 +39,15 @@ void Sheet::add(const Picture& picture, std::string_view text) {
   const int64_t left = kGap + next_ % columns_ * (cell_width_ + kGap);
   const int64_t top = kGap + next_ / columns_ * (cell_height_ + kGap + kGlyphRows * text_scale_ + kGap);
   ++next_;
-  int64_t width = picture.width * enlarged_, height = picture.height * enlarged_;
+  const int64_t factor =
+      std::max<int64_t>(1, std::min(cell_width_ / picture.width, cell_height_ / picture.height));
+  int64_t width = picture.width * factor, height = picture.height * factor;
   if (width > cell_width_ || height > cell_height_) {
-    const double factor = std::min(static_cast<double>(cell_width_) / static_cast<double>(picture.width),
+    const double shrunk = std::min(static_cast<double>(cell_width_) / static_cast<double>(picture.width),
                                    static_cast<double>(cell_height_) / static_cast<double>(picture.height));
-    width = std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(picture.width) * factor), 1,
+    width = std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(picture.width) * shrunk), 1,
                                 cell_width_);
-    height = std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(picture.height) * factor), 1,
+    height = std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(picture.height) * shrunk), 1,
                                  cell_height_);
   }
   const Picture shown = resized(picture, width, height);

@@ -14,8 +14,8 @@ class Sheet {
   // a whole factor. Throws Failure when the sheet would be larger than kMostSheetBytes.
   Sheet(int64_t count, int64_t columns, int64_t width, int64_t height);
 
-  // Fills the next place. A picture that is larger is reduced to fit, keeping its shape; one that is smaller stands in
-  // the middle. Text that does not fit is cut.
+  // Fills the next place. A picture that is larger is reduced to fit, keeping its shape; one that is smaller is enlarged
+  // by the largest whole factor that fits, and stands in the middle. Text (ASCII) that does not fit is cut.
   void add(const Picture& picture, std::string_view text);
 
   const Picture& picture() const { return sheet_; }
@@ -24,7 +24,6 @@ class Sheet {
   void draw_text(std::string_view text, int64_t left, int64_t top);
 
   int64_t columns_, cell_width_, cell_height_;
-  int64_t enlarged_ = 1;  // by this factor
   int64_t text_scale_ = 1;
   int64_t next_ = 0;
   Picture sheet_;

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 namespace dataline::cli {
 
@@ -20,6 +20,11 @@ std::string grouped(int64_t value) {
     digits.insert(at, 1, ',');
   }
   return digits;
+}
+
+std::string warned_text(int64_t images) {
+  return grouped(images) + (images == 1 ? " image was" : " images were") +
+         " delivered though the decoder warned of damage (--on-warning error refuses such)";
 }
 
 std::string fixed(double value, int digits) {
@@ -42,16 +47,17 @@ std::string with_unit(double value, const std::vector<const char*>& units) {
          units[unit];
 }
 
+// Letters changed, added, left out, or two neighbours exchanged, each as one step.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
+  std::vector<size_t> before, last, row(b.size() + 1);  // of a's first i - 2, i - 1 and i letters
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
+    before = std::exchange(last, row);
     row[0] = i;
-    for (size_t k = 1; k <= b.size(); ++k) {
-      const size_t change = diagonal + (a[i - 1] == b[k - 1] ? 0 : 1);
-      diagonal = row[k];
-      row[k] = std::min({change, row[k] + 1, row[k - 1] + 1});
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row[b.size()];
@@ -70,6 +76,27 @@ std::string shape_text(const int64_t* shape, int32_t rank) {
     out += shape[i] < 0 ? "?" : std::to_string(shape[i]);
   }
   return out;
+}
+
+size_t utf8_bytes(std::string_view text) {
+  const auto byte = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
+  const auto more = [&](size_t count, unsigned char low, unsigned char high) -> size_t {
+    if (text.size() <= count || byte(1) < low || byte(1) > high) return 0;
+    for (size_t at = 2; at <= count; ++at) {
+      if ((byte(at) & 0xC0) != 0x80) return 0;
+    }
+    return count + 1;
+  };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80) return 1;
+  if (lead >= 0xC2 && lead <= 0xDF) return more(1, 0x80, 0xBF);
+  if (lead == 0xE0) return more(2, 0xA0, 0xBF);
+  if (lead == 0xED) return more(2, 0x80, 0x9F);
+  if (lead >= 0xE1 && lead <= 0xEF) return more(2, 0x80, 0xBF);
+  if (lead == 0xF0) return more(3, 0x90, 0xBF);
+  if (lead >= 0xF1 && lead <= 0xF3) return more(3, 0x80, 0xBF);
+  if (lead == 0xF4) return more(3, 0x80, 0x8F);
+  return 0;
 }
 
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& names) {

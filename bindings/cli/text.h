@@ -9,11 +9,17 @@
 
 namespace dataline::cli {
 
-std::string grouped(int64_t value);                          // 60,000
-std::string fixed(double value, int digits);                 // 3.14, a point whatever the locale
+std::string grouped(int64_t value);           // 60,000
+std::string fixed(double value, int digits);  // 3.14, a point whatever the locale
+// "3 images were delivered though their decoder warned of damage (...)", of dl_stats.warned.
+std::string warned_text(int64_t images);
 std::string scaled(double value);                            // 6.91 M; 834; 12.3 k
 std::string bytes_text(double bytes);                        // 47.0 MB, powers of 1000
 std::string shape_text(const int64_t* shape, int32_t rank);  // 3x32x32; ? for -1; "scalar"
+
+// Bytes of the UTF-8 character that `text`, which is not empty, starts with; 0 when they are none (also overlong forms
+// and surrogates).
+size_t utf8_bytes(std::string_view text);
 
 // ", did you mean 'x'?" when a name is near, else "".
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& names);

@@ -39,6 +39,7 @@ std::string trimmed(const std::string& text) {
 // The value of the first "key : value" line.
 std::string value_in(const std::string& path, const std::string& key) {
   std::ifstream file(path);
+  file.exceptions(std::ios::badbit);  // no memory for a line: thrown on, not taken for its end
   for (std::string line; std::getline(file, line);) {
     const size_t colon = line.find(':');
     if (colon != std::string::npos && trimmed(line.substr(0, colon)) == key)
@@ -92,18 +93,43 @@ std::vector<Gpu> gpus() {
   return found;
 }
 
-// "highway mimalloc; gcc 12.2.0": the words before the semicolon, and what follows it.
-std::vector<std::string> features(std::string* compiler) {
+// What dl_build_info() tells: "highway mimalloc; gcc 12.2.0; missing: libwebp (WebP cannot be decoded)".
+struct Build {
+  std::vector<std::string> features;
+  std::string compiler;
+  std::vector<std::string> missing;  // each with what it costs
+};
+
+// The parts of `text` between separators that stand outside parentheses.
+std::vector<std::string> parts_of(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : text) {
+    depth += (c == '(') - (c == ')');
+    if (c == separator && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  std::vector<std::string> out;
+  for (const std::string& part : parts)
+    if (!trimmed(part).empty()) out.push_back(trimmed(part));
+  return out;
+}
+
+Build this_build() {
+  constexpr char kMissing[] = "missing:";
   const std::string info = dl_build_info();
   const size_t semicolon = std::min(info.find(';'), info.size());
-  *compiler = semicolon < info.size() ? trimmed(info.substr(semicolon + 1)) : "";
-  std::vector<std::string> words;
-  for (size_t at = 0; at < semicolon;) {
-    const size_t end = std::min(info.find(' ', at), semicolon);
-    if (end > at) words.push_back(info.substr(at, end - at));
-    at = end + 1;
+  Build build;
+  build.features = parts_of(info.substr(0, semicolon), ' ');
+  for (const std::string& part : parts_of(info.substr(semicolon), ';')) {
+    if (part.rfind(kMissing, 0) == 0)
+      build.missing = parts_of(part.substr(sizeof(kMissing) - 1), ',');
+    else
+      build.compiler = part;
   }
-  return words;
+  return build;
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -113,14 +139,13 @@ std::string joined(const std::vector<std::string>& words) {
 }
 
 std::string version_json() {
-  std::string compiler;
   const Machine machine = this_machine();
   Json json;
   json.begin_object();
   json.key("version").value(dl_version_string());
   json.key("abi").value(dl_abi_version());
   json.key("features").begin_array();
-  for (const std::string& word : features(&compiler)) json.value(word);
+  for (const std::string& word : this_build().features) json.value(word);
   json.end_array().key("cpu").begin_object();
   json.key("model").text_or_null(machine.model);
   json.key("cores").value(machine.cores);
@@ -138,17 +163,17 @@ std::string version_json() {
 }
 
 std::string version_text() {
-  std::string compiler;
-  const std::vector<std::string> words = features(&compiler);
+  const Build build = this_build();
   const Machine machine = this_machine();
   std::vector<std::vector<std::string>> rows = {
       {"dataline", dl_version_string()},
       {"abi", std::to_string(dl_abi_version())},
-      {"features", joined(words)},
-      {"compiler", compiler.empty() ? "-" : compiler},
+      {"features", joined(build.features)},
+      {"compiler", build.compiler.empty() ? "-" : build.compiler},
       {"cpu", machine.model.empty() ? "-" : machine.model},
       {"cores", std::to_string(machine.usable_cores) + " of " + std::to_string(machine.cores) + " usable"},
       {"simd", joined(machine.simd)}};
+  for (const std::string& part : build.missing) rows.push_back({"missing", part});
   for (const Gpu& gpu : gpus()) rows.push_back({"gpu", gpu.name + " (" + gpu.address + ")"});
   if (gpus().empty()) rows.push_back({"gpu", "none"});
   return table_text(rows, output_width(), 0);
