@@ -34,11 +34,16 @@ func (l *Loader) take(f *abi.Frame) *Batch {
 	return &Batch{lease: f.Batch, views: unsafe.Slice(f.Views, f.Count), fields: l.fields}
 }
 
-// Release gives the batch's memory back. Again: nothing happens.
+// Release gives the batch's memory back. Again, or of nil: nothing happens.
 func (b *Batch) Release() {
+	if b == nil {
+		return
+	}
 	if lease := atomic.SwapPointer(&b.lease, nil); lease != nil {
 		if b.kept {
 			b.cleanup.Stop()
+			// Until here: a batch that is found unreachable before has its cleanup queued, which nothing stops.
+			runtime.KeepAlive(b)
 		}
 		abi.BatchRelease(lease)
 	}
@@ -66,6 +71,9 @@ func (b *Batch) mustHold() abi.Handle {
 
 // find is the view of a field.
 func (b *Batch) find(name string) (*abi.View, error) {
+	if b == nil {
+		return nil, errNil("batch")
+	}
 	if b.released() {
 		return nil, ErrReleased
 	}
@@ -150,6 +158,9 @@ func (b *Batch) info() abi.BatchInfo {
 // handed out while their copies are in flight. The stream has to live until the batch's Release; the memory is written
 // again only after the work that was in it then. On the cpu device there is nothing to wait for.
 func (b *Batch) Wait(stream uintptr) error {
+	if b == nil {
+		return errNil("batch")
+	}
 	lease := atomic.LoadPointer(&b.lease)
 	if lease == nil {
 		return ErrReleased
@@ -161,6 +172,9 @@ func (b *Batch) Wait(stream uintptr) error {
 // ReleaseOn is Release, but the memory is written again only after the work now in a CUDA stream is done. The batch is
 // given up also where it returns an error.
 func (b *Batch) ReleaseOn(stream uintptr) error {
+	if b == nil {
+		return nil
+	}
 	lease := atomic.SwapPointer(&b.lease, nil)
 	if lease == nil {
 		return nil
@@ -169,6 +183,6 @@ func (b *Batch) ReleaseOn(stream uintptr) error {
 	if b.kept {
 		b.cleanup.Stop()
 	}
-	runtime.KeepAlive(b)
+	runtime.KeepAlive(b) // as in Release
 	return err
 }

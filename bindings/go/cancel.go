@@ -40,12 +40,19 @@ func (t *CancelToken) Cancel() {
 
 // Close gives the token back; what was made with it keeps its own reference. Again: nothing happens.
 func (t *CancelToken) Close() error {
+	if t == nil {
+		return nil
+	}
 	t.cleanup.Stop()
 	t.handle.close()
+	runtime.KeepAlive(t)
 	return nil
 }
 
 func (t *CancelToken) use(function func(raw abi.Handle) error) error {
+	if t == nil {
+		return errNil("cancel token")
+	}
 	if !t.handle.enter() {
 		return ErrClosed
 	}

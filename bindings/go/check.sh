@@ -38,10 +38,10 @@ step() { printf '== %s\n' "$*"; }
 # built or installed beside it; false where there is none.
 describe_archive() {
   local built
-  for built in "$DATALINE_LIB_DIR/pkgconfig/dataline.pc" "$DATALINE_LIB_DIR/../capi/dataline.pc"; do
-    [[ -f $built && -f $DATALINE_LIB_DIR/libdataline.a ]] || continue
-    sed -e "s|^Cflags:.*|Cflags: -I$root/capi|" -e "s|^Libs:.*|Libs: -L$DATALINE_LIB_DIR -ldataline|" "$built" \
-      >"$scratch/dataline.pc"
+  for built in "$DATALINE_LIB_DIR/pkgconfig" "$DATALINE_LIB_DIR/../capi"; do
+    [[ -f $built/dataline.pc && -f $built/dataline-link.pc && -f $DATALINE_LIB_DIR/libdataline.a ]] || continue
+    sed -e "s|^Cflags:.*|Cflags: -I$root/capi|" "$built/dataline.pc" >"$scratch/dataline.pc"
+    sed -e "s|^Libs:.*|Libs: -L$DATALINE_LIB_DIR -ldataline|" "$built/dataline-link.pc" >"$scratch/dataline-link.pc"
     return 0
   done
   return 1
@@ -60,7 +60,7 @@ if command -v cc >/dev/null && command -v pkg-config >/dev/null && describe_arch
   step "tests with the static library, and the race detector"
   export PKG_CONFIG_PATH=$scratch
   # What pkg-config says, and the archive, are not part of the key of Go's build cache; the flags of C are.
-  export CGO_CFLAGS="-O2 -g -DDATALINE_KEY=$( (cat "$scratch/dataline.pc" && stat -L -c %Y "$DATALINE_LIB_DIR/libdataline.a") |
+  export CGO_CFLAGS="-O2 -g -DDATALINE_KEY=$( (cat "$scratch"/dataline*.pc && stat -L -c %Y "$DATALINE_LIB_DIR/libdataline.a") |
     cksum | cut -d ' ' -f 1)"
   CGO_ENABLED=1 go vet -tags dataline_static ./...
   CGO_ENABLED=1 go test -timeout 5m -count 1 -short -race -tags dataline_static ./...

@@ -39,7 +39,7 @@ func Open(uri string, options ...Option) (*Dataset, error) {
 
 // OpenContext is Open that ends, with the context's error, when the context is done. Not with CancelWith.
 func OpenContext(ctx context.Context, uri string, options ...Option) (*Dataset, error) {
-	if err := ctx.Err(); err != nil {
+	if err := checkContext(ctx); err != nil {
 		return nil, err
 	}
 	token, done, err := tokenOf(ctx)
@@ -174,8 +174,8 @@ func compose(parts []*Dataset, create func([]abi.Handle, *abi.Handle, *abi.Error
 	}
 	handles := make([]abi.Handle, len(parts))
 	for at, part := range parts {
-		if !part.handle.enter() {
-			return nil, ErrClosed
+		if err := part.enter(); err != nil {
+			return nil, err
 		}
 		defer runtime.KeepAlive(part)
 		defer part.handle.leave()
@@ -220,7 +220,22 @@ func (d *Dataset) Classes() []string { return slices.Clone(d.classes) }
 
 // Close gives up this reference. Again: nothing happens. What describes the dataset can still be asked.
 func (d *Dataset) Close() error {
+	if d == nil {
+		return nil
+	}
 	d.cleanup.Stop()
 	d.handle.close()
+	runtime.KeepAlive(d)
+	return nil
+}
+
+// enter begins a call on the handle, which the caller leaves.
+func (d *Dataset) enter() error {
+	if d == nil {
+		return errNil("dataset")
+	}
+	if !d.handle.enter() {
+		return ErrClosed
+	}
 	return nil
 }

@@ -130,6 +130,11 @@ func localError(code Code, format string, values ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, values...), SampleIndex: -1}
 }
 
+// errNil is what a call says that was given no object: often because the error of the call that makes it was not looked at.
+func errNil(what string) error {
+	return localError(ErrInvalidArgument, "%s: expected one, got nil", what)
+}
+
 // frames are what calls write to.
 var frames = sync.Pool{New: func() any {
 	return &abi.Frame{Error: abi.Error{StructSize: uint32(unsafe.Sizeof(abi.Error{}))}}

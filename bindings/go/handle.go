@@ -28,9 +28,9 @@ func newHandle(pointer abi.Handle, destroy, wake func(abi.Handle)) *handle {
 	return &handle{pointer: pointer, destroy: destroy, wake: wake, gone: make(chan struct{})}
 }
 
-// enter begins a call; false when it is closed.
+// enter begins a call; false when it is closed. None at all is as closed: the zero value of what has handles.
 func (h *handle) enter() bool {
-	for {
+	for h != nil {
 		state := h.state.Load()
 		if state&closedBit != 0 {
 			return false
@@ -39,6 +39,7 @@ func (h *handle) enter() bool {
 			return true
 		}
 	}
+	return false
 }
 
 func (h *handle) leave() {
@@ -54,6 +55,9 @@ func (h *handle) closed() bool {
 
 // close returns when the object is destroyed, also when another goroutine closed it.
 func (h *handle) close() {
+	if h == nil {
+		return
+	}
 	if h.enter() {
 		if h.state.Or(closedBit)&closedBit == 0 && h.wake != nil {
 			h.wake(h.pointer)

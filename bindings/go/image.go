@@ -61,8 +61,8 @@ func (d *Dataset) ImageInfoOf(field string, index int) (ImageInfo, error) {
 }
 
 func (d *Dataset) headerOf(field *byte, index int) (ImageInfo, error) {
-	if !d.handle.enter() {
-		return ImageInfo{}, ErrClosed
+	if err := d.enter(); err != nil {
+		return ImageInfo{}, err
 	}
 	defer runtime.KeepAlive(d)
 	defer d.handle.leave()
@@ -90,6 +90,9 @@ func (d *Dataset) headerOf(field *byte, index int) (ImageInfo, error) {
 //
 // ErrNoSuchField, ErrInvalidArgument (no such channel), ErrUnsupported (values that are no longer those of pixels).
 func (l *Loader) PixelScale(field string, channel int) (scale, offset float64, err error) {
+	if l == nil {
+		return 0, 0, errNil("loader")
+	}
 	place, names := -1, make([]string, len(l.fields))
 	for at := range l.fields {
 		names[at] = l.fields[at].Name

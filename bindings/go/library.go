@@ -37,7 +37,7 @@ func Version() (string, error) {
 	return abi.Text(abi.VersionString()), nil
 }
 
-// BuildInfo names the optional parts the library was built with, and its compiler.
+// BuildInfo names the parts the library was built with, its compiler and, after "; missing: ", what it lacks and what that costs.
 func BuildInfo() (string, error) {
 	if err := Load(); err != nil {
 		return "", err

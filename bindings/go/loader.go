@@ -18,8 +18,9 @@ type Loader struct {
 	fields  []Field
 	steps   int
 	cleanup runtime.Cleanup
-	// Calls of Interrupt: tells them from the interrupts that end a wait whose context is done.
+	// Calls of Interrupt: tells them from the interrupts that end the wait of one goroutine only.
 	interrupts atomic.Uint64
+	loops      loops
 }
 
 // NewLoader plans memory, starts the threads and begins to load. It keeps its own reference on the dataset. Of the
@@ -33,8 +34,8 @@ func NewLoader(dataset *Dataset, options ...Option) (*Loader, error) {
 		return nil, err
 	}
 	defer set.destroy()
-	if !dataset.handle.enter() {
-		return nil, ErrClosed
+	if err := dataset.enter(); err != nil {
+		return nil, err
 	}
 	defer runtime.KeepAlive(dataset)
 	defer dataset.handle.leave()
@@ -58,8 +59,12 @@ func NewLoader(dataset *Dataset, options ...Option) (*Loader, error) {
 // Close ends the loader: waits in progress give ErrClosed, threads are joined, memory is freed. Batches that are held
 // stay valid. Again, or from several goroutines: it returns when the loader is closed.
 func (l *Loader) Close() error {
+	if l == nil {
+		return nil
+	}
 	l.cleanup.Stop()
 	l.handle.close()
+	runtime.KeepAlive(l)
 	return nil
 }
 
@@ -71,6 +76,9 @@ func (l *Loader) Fields() []Field { return slices.Clone(l.fields) }
 
 // use makes a call on the loader.
 func (l *Loader) use(function func(raw abi.Handle, e *abi.Error) int32) error {
+	if l == nil {
+		return errNil("loader")
+	}
 	if !l.handle.enter() {
 		return ErrClosed
 	}
@@ -87,10 +95,13 @@ func (l *Loader) Position() (epoch, step int, err error) {
 	return int(at[0]), int(at[1]), err
 }
 
-// Seek goes to a step of an epoch, and ends a cancel. Batches that are held stay valid. ErrOutOfRange names the limits.
+// Seek goes to a step of an epoch, and ends a cancel, and the loop under way. Batches that are held stay valid.
+// ErrOutOfRange names the limits.
 func (l *Loader) Seek(epoch, step int) error {
-	return l.use(func(raw abi.Handle, e *abi.Error) int32 {
-		return abi.LoaderSeek(raw, int64(epoch), int64(step), e)
+	return l.displace(func() error {
+		return l.use(func(raw abi.Handle, e *abi.Error) int32 {
+			return abi.LoaderSeek(raw, int64(epoch), int64(step), e)
+		})
 	})
 }
 
@@ -109,14 +120,16 @@ func (l *Loader) SaveState() (string, error) {
 	return abi.TextOf(text), nil
 }
 
-// LoadState goes to a saved position. Threads, depth, I/O, memory and transform may differ from the saving job's; rank
+// LoadState goes to a saved position, and ends the loop under way. Threads, depth, I/O, memory and transform may differ from the saving job's; rank
 // and world size too, at an equal global batch. ErrBadState; ErrStateRefused names both values.
 func (l *Loader) LoadState(state string) error {
 	text, err := cText("state", state)
 	if err != nil {
 		return err
 	}
-	return l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderStateLoad(raw, text, e) })
+	return l.displace(func() error {
+		return l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderStateLoad(raw, text, e) })
+	})
 }
 
 // SetIndices is the order from the next epoch that has not begun, of the first order's length, for a loader made with
@@ -140,6 +153,9 @@ func (l *Loader) Cancel() {
 
 // Interrupt ends only the waits in progress, with ErrInterrupted. Any goroutine; never blocks.
 func (l *Loader) Interrupt() {
+	if l == nil {
+		return
+	}
 	l.interrupts.Add(1)
 	l.nudge()
 }

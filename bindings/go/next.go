@@ -26,6 +26,7 @@ const (
 type waiter struct {
 	loader  *Loader
 	ctx     context.Context
+	looping bool // it holds the turn, and gives it up when somebody wants it
 	inside  atomic.Bool
 	stopped atomic.Bool
 }
@@ -50,6 +51,7 @@ func (w *waiter) next(f *abi.Frame) error {
 	if !l.handle.enter() {
 		return ErrClosed
 	}
+	defer runtime.KeepAlive(l)
 	defer l.handle.leave()
 	for {
 		interrupts := l.interrupts.Load()
@@ -71,17 +73,24 @@ func (w *waiter) next(f *abi.Frame) error {
 			return w.ctx.Err()
 		case l.interrupts.Load() != interrupts:
 			return ErrInterrupted
+		case w.looping && l.loops.wanted.Load() != 0:
+			return errEvicted
 		}
-		// The interrupt was meant for another goroutine, whose context is done.
+		// The interrupt was meant for another goroutine: its context is done, or its loop has to end.
 	}
 }
 
 // poll is next that does not wait, and so needs no waiter.
 func (l *Loader) poll(f *abi.Frame) error {
+	if l == nil {
+		return errNil("loader")
+	}
 	if !l.handle.enter() {
 		return ErrClosed
 	}
+	defer runtime.KeepAlive(l)
 	defer l.handle.leave()
+	l.loops.strangers.Add(1)
 	status := f.Next(l.handle.pointer, 0)
 	switch {
 	case status == statusOK:
@@ -99,7 +108,7 @@ func (l *Loader) poll(f *abi.Frame) error {
 // next call delivers the step's good samples. ErrTooManyBad, ErrLeasesHeld, ErrOverBudget, ErrNoMemory; ErrCancelled,
 // ErrInterrupted, ErrClosed.
 func (l *Loader) Next(ctx context.Context) (*Batch, error) {
-	if err := ctx.Err(); err != nil {
+	if err := checkContext(ctx); err != nil {
 		return nil, err
 	}
 	f := frames.Get().(*abi.Frame)
@@ -141,14 +150,19 @@ func (l *Loader) lasting(f *abi.Frame, err error) (*Batch, error) {
 //
 // A batch is valid for its turn of the loop, unless Keep is called. A context that is done ends the loop, also in the
 // middle of a wait, with its error. ErrBadSample does not end the loop: a body that goes on gets the step's good samples;
-// all other errors end it. One goroutine runs such a loop at a time; several share an epoch by Next.
+// all other errors end it.
+//
+// A loop that begins, here or in another goroutine, ends the one under way over the same loader, and so do Seek and
+// LoadState: its next turn is ErrWrongState. Goroutines that are to share an epoch take its batches from one loop, through
+// a channel (after Keep), or call Next.
 func (l *Loader) Epoch(ctx context.Context) iter.Seq2[*Batch, error] {
 	return func(yield func(*Batch, error) bool) {
-		w := &waiter{loader: l, ctx: ctx}
-		if more, err := l.beginEpoch(ctx); err != nil {
-			yield(nil, err)
-			return
-		} else if !more {
+		w := &waiter{loader: l, ctx: ctx, looping: true}
+		number, err := l.beginEpoch(ctx)
+		if err != nil {
+			if err != End {
+				yield(nil, err)
+			}
 			return
 		}
 		defer w.watch()()
@@ -157,7 +171,7 @@ func (l *Loader) Epoch(ctx context.Context) iter.Seq2[*Batch, error] {
 		var current *Batch
 		defer func() { current.endTurn() }() // also after a panic in the body
 		for {
-			err := w.next(f)
+			err := w.nextOf(number, f)
 			switch err {
 			case nil:
 				current = l.take(f)
@@ -187,14 +201,27 @@ func isBadSample(err error) bool {
 	return ok && details.Code == ErrBadSample
 }
 
-// beginEpoch is false after the last epoch.
-func (l *Loader) beginEpoch(ctx context.Context) (bool, error) {
-	if err := ctx.Err(); err != nil {
-		return false, err
+// beginEpoch begins a loop, and is its number; End after the last epoch.
+func (l *Loader) beginEpoch(ctx context.Context) (number uint64, err error) {
+	if err := checkContext(ctx); err != nil {
+		return 0, err
 	}
-	err := l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderBeginEpoch(raw, e) })
-	if err == End {
-		return false, nil
+	err = l.displace(func() error {
+		if err := l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderBeginEpoch(raw, e) }); err != nil {
+			return err
+		}
+		s := &l.loops
+		number, s.over, s.seen = s.number+1, false, s.strangers.Load()
+		s.epoch, _, err = l.Position()
+		return err
+	})
+	return number, err
+}
+
+// checkContext is the error of a context that is done.
+func checkContext(ctx context.Context) error {
+	if ctx == nil {
+		return errNil("context")
 	}
-	return err == nil, err
+	return ctx.Err()
 }

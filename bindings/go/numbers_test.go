@@ -31,7 +31,7 @@ func TestTheNumbersOfTheHeaderAreTheNumbersHere(t *testing.T) {
 		"DL_IMAGE_JPEG": int64(JPEG), "DL_IMAGE_PNG": int64(PNG), "DL_IMAGE_WEBP": int64(WebP),
 		"DL_LOG_PROGRESS": logProgress, "DL_LOG_INFO": logInfo,
 	}
-	elsewhere := regexp.MustCompile(`^DL_(ERR|DTYPE|MEMORY|VERSION)_|^DL_(DEVICE_CUDA|MAX_RANK|LOG_WARNING)$`)
+	elsewhere := regexp.MustCompile(`^DL_(ERR|DTYPE|MEMORY|VERSION)_|^DL_(DEVICE_CUDA|KIND_STRIDED|MAX_RANK|LOG_WARNING)$`)
 	for _, found := range regexp.MustCompile(`(?m)^#define (DL_\w+) \(?(-?\d+)u?\)?`).FindAllStringSubmatch(string(text), -1) {
 		name := found[1]
 		if elsewhere.MatchString(name) {

@@ -149,6 +149,9 @@ func CancelWith(token *CancelToken) Option {
 // any thread, must not use this package, and is kept for the life of the program.
 func LogTo(logger *slog.Logger) Option {
 	return optionFunc(func(set *optionSet) error {
+		if logger == nil {
+			return errNil("logger")
+		}
 		log := newLog(logger)
 		return call(func(e *abi.Error) int32 { return abi.OptionsSetLog(set.handle, log, e) })
 	})

@@ -4,6 +4,7 @@ package dataline
 
 import (
 	"iter"
+	"runtime"
 	"unsafe"
 )
 
@@ -21,6 +22,7 @@ type RowSet[T Element] struct {
 // ErrNoSuchField; ErrMismatch when the items are not T; ErrUnsupported when the field is on a device, or a row's items do
 // not lie one after another; ErrReleased.
 func Rows[T Element](b *Batch, field string) (RowSet[T], error) {
+	defer runtime.KeepAlive(b)
 	view, err := b.find(field)
 	if err != nil {
 		return RowSet[T]{}, err

@@ -35,6 +35,9 @@ type reader struct {
 // FromSource is a dataset read by Go code: the slow path, at one call of a Go function a sample. `released` (nil: nobody
 // is told) is called as in FromArrays, when nothing can call Read any more.
 func FromSource(source Source, released func(), options ...Option) (*Dataset, error) {
+	if source == nil {
+		return nil, errNil("source")
+	}
 	set, err := newOptionSet(options)
 	if err != nil {
 		return nil, err

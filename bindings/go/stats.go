@@ -36,6 +36,7 @@ type Stats struct {
 	ThreadsAbandoned int64 // workers left behind in a Source whose Read never returned
 	DeviceBytes      int64 // device memory the loader holds now
 	CopiedBytes      int64 // sent over the bus to the device
+	Warned           int64 // images delivered though their decoder warned of damage (on_warning=accept)
 }
 
 // Stats are the counters now.
@@ -67,6 +68,7 @@ func (l *Loader) Stats() (Stats, error) {
 		ThreadsAbandoned: raw.ThreadsAbandoned,
 		DeviceBytes:      raw.DeviceBytes,
 		CopiedBytes:      raw.CopiedBytes,
+		Warned:           raw.Warned,
 	}, nil
 }
 

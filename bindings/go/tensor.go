@@ -4,13 +4,14 @@ package dataline
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
 // Tensor is a field of a batch. Its methods panic with ErrReleased after the batch's Release, but for those that return
-// an error, which return it.
+// an error, which return it. It keeps its batch from the collector, the slices that it gives do not.
 type Tensor struct {
 	view  *abi.View
 	batch *Batch
@@ -22,46 +23,81 @@ func (t Tensor) held() *abi.View {
 }
 
 // Name of the field.
-func (t Tensor) Name() string { return abi.Text(t.held().Name) }
+func (t Tensor) Name() string {
+	defer runtime.KeepAlive(t.batch)
+	return abi.Text(t.held().Name)
+}
 
 // Kind says whether rows have one shape.
-func (t Tensor) Kind() Kind { return Kind(t.held().Kind) }
+func (t Tensor) Kind() Kind {
+	defer runtime.KeepAlive(t.batch)
+	return Kind(t.held().Kind)
+}
 
 // DType of the items.
-func (t Tensor) DType() DType { return DType(t.held().Dtype) }
+func (t Tensor) DType() DType {
+	defer runtime.KeepAlive(t.batch)
+	return DType(t.held().Dtype)
+}
 
 // Shape: the first dim is the rows; of a ragged field the sum of all lengths.
-func (t Tensor) Shape() []int { return ints(t.held().Shape, t.held().Rank) }
+func (t Tensor) Shape() []int {
+	defer runtime.KeepAlive(t.batch)
+	return ints(t.held().Shape, t.held().Rank)
+}
 
 // Strides, in items.
-func (t Tensor) Strides() []int { return ints(t.held().Strides, t.held().Rank) }
+func (t Tensor) Strides() []int {
+	defer runtime.KeepAlive(t.batch)
+	return ints(t.held().Strides, t.held().Rank)
+}
 
 // Axes: one letter a dim ("NHWC"), or "" when not known.
-func (t Tensor) Axes() string { return abi.Text(t.held().Axes) }
+func (t Tensor) Axes() string {
+	defer runtime.KeepAlive(t.batch)
+	return abi.Text(t.held().Axes)
+}
 
 // ReadOnly: the slices must not be written to.
-func (t Tensor) ReadOnly() bool { return t.held().Flags&viewReadOnly != 0 }
+func (t Tensor) ReadOnly() bool {
+	defer runtime.KeepAlive(t.batch)
+	return t.held().Flags&viewReadOnly != 0
+}
 
 // Overlapping: it shares bytes with another field of the batch, or its rows with each other.
-func (t Tensor) Overlapping() bool { return t.held().Flags&viewOverlapping != 0 }
+func (t Tensor) Overlapping() bool {
+	defer runtime.KeepAlive(t.batch)
+	return t.held().Flags&viewOverlapping != 0
+}
 
 // Pinned: it lies in page-locked host memory.
-func (t Tensor) Pinned() bool { return t.held().Flags&viewPinned != 0 }
+func (t Tensor) Pinned() bool {
+	defer runtime.KeepAlive(t.batch)
+	return t.held().Flags&viewPinned != 0
+}
 
 // Device is DLPack's number of the device type (1 cpu, 2 cuda) and which one.
 func (t Tensor) Device() (kind, index int) {
+	defer runtime.KeepAlive(t.batch)
 	return int(t.held().DeviceType), int(t.held().DeviceIndex)
 }
 
 // DeviceName is that device as the option device has it: "cpu", "cuda:0".
-func (t Tensor) DeviceName() string { return deviceName(t.held().DeviceType, t.held().DeviceIndex) }
+func (t Tensor) DeviceName() string {
+	defer runtime.KeepAlive(t.batch)
+	return deviceName(t.held().DeviceType, t.held().DeviceIndex)
+}
 
 // Pointer is the address of the first item, on its device, for C libraries; valid until the batch's Release. On a device
 // Batch.Wait comes before what reads it in a stream.
-func (t Tensor) Pointer() unsafe.Pointer { return first(t.held()) }
+func (t Tensor) Pointer() unsafe.Pointer {
+	defer runtime.KeepAlive(t.batch)
+	return first(t.held())
+}
 
 // Bytes is all items as they lie in memory. ErrUnsupported when they are on a device, or do not lie one after another.
 func (t Tensor) Bytes() ([]byte, error) {
+	defer runtime.KeepAlive(t.batch)
 	if t.batch.released() {
 		return nil, ErrReleased
 	}
@@ -126,6 +162,7 @@ func checkType[T Element](view *abi.View) error {
 // ErrNoSuchField; ErrMismatch when the items are not T; ErrUnsupported when they are on a device, or do not lie one
 // after another; ErrReleased.
 func View[T Element](b *Batch, field string) ([]T, error) {
+	defer runtime.KeepAlive(b)
 	view, err := b.find(field)
 	if err != nil {
 		return nil, err

@@ -2,8 +2,9 @@
 # Gets a Julia for the tests where there is none: Debian 11's 1.5.3, unpacked into a folder of its own.
 #   bindings/julia/setup.sh            installs when needed; prints "julia: PATH (VERSION)"
 #   bindings/julia/setup.sh --where    installs nothing; prints the path alone, or ends with 77
-# Looked for in this order: $JULIA, the folder below, the PATH. Debian 12 has no julia. Nothing of the system is changed:
-# no suite is added to its sources, no package installed, no root needed; apt resolves and fetches with lists of its own.
+# Looked for in this order: $JULIA, the folder below, the PATH. Debian 12 has no julia. For Julia nothing of the system is
+# changed: no suite is added to its sources, no package installed, no root needed; apt resolves and fetches with lists of its own.
+# What Pkg.build compiles the library with is installed where that may be done (core/setup.sh).
 # Debian 12's libunwind8 breaks this Julia when an exception leaves compiled frames, so the wrapper uses Debian 11's.
 #   DATALINE_JULIA_DIR   the folder (otherwise ~/.cache/dataline/julia); about 300 MB
 # SPDX-License-Identifier: Apache-2.0
@@ -33,6 +34,7 @@ if [[ ${1:-} == --where ]]; then
   found || cannot "bindings/julia/setup.sh gets one"
   exit 0
 fi
+"$(dirname "${BASH_SOURCE[0]}")/../../core/setup.sh" || echo "the library cannot be built here; an installed one will do"
 if julia=$(found); then told "$julia"; exit 0; fi
 
 release=$(. /etc/os-release 2>/dev/null; echo "${VERSION_CODENAME:-}")

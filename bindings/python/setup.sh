@@ -10,6 +10,9 @@ tools="scikit-build-core==0.11.6 pathspec==0.12.1 pytest==8.4.2 ruff==0.14.0 myp
 needed="python3 python3-venv python3-dev python3-numpy gcc g++ cmake ninja-build binutils"
 optional="python3-torch" # 40 MB to fetch and 180 on disk, less its own needs; without it the tests of dataline.torch are left out
 
+# What the library itself is built with, Highway too, where it is not there already (DATALINE_LIB_DIR, find_package).
+"$here/../../core/setup.sh" || echo "setup: the library cannot be built here; an installed one will do"
+
 missing_of() {
   local package
   for package in "$@"; do

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Installs what the Rust crates and their tests need and is missing (Debian, Ubuntu): cargo with its format and lint tools, a
-# C compiler for the layout test. A cargo that is there, of any origin, is left alone. 77: it could not be had.
+# C compiler for the layout test, and what the library is built with where the build script builds it. A cargo that is there, of
+# any origin, is left alone. 77: it could not be had.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
+"$(dirname "${BASH_SOURCE[0]}")/../../core/setup.sh" || echo "the library cannot be built here; an installed one will do"
 
 packages=()
 command -v cargo >/dev/null && command -v rustc >/dev/null || packages+=(cargo rustc rust-clippy rustfmt)

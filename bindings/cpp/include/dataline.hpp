@@ -20,8 +20,8 @@
 // Devices    With device=cuda:N a view's data() is device memory: Batch::wait(stream), then kernels of that stream;
 //            what reads on the host (as, rows, writable) is refused. Releasing a batch never waits for them.
 // Threading  As in dataline.h: datasets and tokens from any thread; Loader::next, cancel and interrupt from several
-//            threads at once; options, epochs and iterators from one at a time. Copies of one Batch: any thread; one
-//            Batch object: one at a time.
+//            threads at once, and a `for` over one Epoch in each of several; options and iterators from one at a
+//            time. Copies of one Batch: any thread; one Batch object: one at a time.
 // Memory     std::bad_alloc of the containers used here passes through as it is.
 //
 // Translation units with and without exceptions, of C++17 and of C++20, may meet in one program: what they see of this

@@ -45,12 +45,14 @@ function HostArray(name, axes, array::StridedArray{T,N}) where {T,N}
     if any(k -> size(array, k) > 1 && steps[k] != packed[k], 1:N-1) || (count > 1 && steps[N] < packed[N])
         throw(unfit(name, "the items of a sample must lie one after another; give copy(x)"))
     end
-    stride = count > 1 && steps[N] != packed[N] ? steps[N] * sizeof(T) : 0
-    return HostArray(string(name), axes, array, DL_KIND_DENSE, dtype_of(T), collect(Int64, reverse(size(array))),
+    apart = count > 1 && steps[N] != packed[N]
+    kind, stride = apart ? (DL_KIND_STRIDED, steps[N] * sizeof(T)) : (DL_KIND_DENSE, 0)
+    return HostArray(string(name), axes, memory_of(array), kind, dtype_of(T), collect(Int64, reverse(size(array))),
         pointer(array), stride, C_NULL, count)
 end
 
-HostArray(name, axes, packed::Packed{T}) where {T} = HostArray(string(name), axes, packed, DL_KIND_RAGGED, dtype_of(T),
+HostArray(name, axes, packed::Packed{T}) where {T} = HostArray(string(name), axes,
+    (memory_of(packed.data), memory_of(packed.offsets)), DL_KIND_RAGGED, dtype_of(T),
     collect(Int64, reverse(size(packed.data))), pointer(packed.data), 0, pointer(packed.offsets),
     length(packed.offsets) - 1)
 

@@ -40,7 +40,7 @@ end
 
 function see(field::RaggedField{T,N}, lease::Lease, turn::Int, raw::CView) where {T,N}
     packed = wrapped(field.wraps, lease, first_item(raw, T), reversed(raw.shape, Val(N)))
-    starts = wrapped(field.starts, lease, raw.offsets, (batch_info(lease).samples + 1,))
+    starts = wrapped(field.starts, lease, raw.offsets, (batch_info(lease, turn).samples + 1,))
     return Ragged{T,N}(View{T,N}(packed, lease, turn), View{Int64,1}(starts, lease, turn))
 end
 
@@ -72,8 +72,11 @@ end
 
 @inline function see(batch::Batch, field)
     lease, turn = lease_of(batch), getfield(batch, :turn)
-    lease.turn == turn || given_back()
-    return see(field, lease, turn, unsafe_load(lease.views, field.at))
+    views = lease.views
+    lease.turn == turn && views != C_NULL || given_back()
+    raw = unsafe_load(views, field.at)
+    lease.turn == turn || given_back() # by another task, meanwhile
+    return see(field, lease, turn, raw)
 end
 
 @noinline no_field(name, names) =
@@ -125,23 +128,29 @@ end
 
 # A lease of its own on the batch of `lease`.
 function another(lease::Lease, turn::Int)
-    lease.turn == turn || given_back()
     kept = new_lease(lease.held; counted = true)
-    dl_batch_retain(lease.batch)
-    kept.batch, kept.views = lease.batch, lease.views
+    try
+        with_batch(lease, turn) do batch
+            dl_batch_retain(batch)
+            kept.batch, kept.views = batch, lease.views
+        end
+    catch
+        never_held(kept)
+        rethrow()
+    end
     return kept
 end
 
 """
     close(batch)
 
-Gives the batch back now; its views cannot be used any more. Twice is fine. Any thread.
+Gives the batch back now; its views cannot be used any more. Twice is fine, also from two tasks at once. Any thread.
 """
 Base.close(batch::Batch) = close_lease(lease_of(batch), getfield(batch, :turn))
 Base.close(view::Union{View,Windows}) = close_lease(view.lease, view.turn)
 Base.close(field::Ragged) = close(field.packed)
 
-close_lease(lease::Lease, turn::Int) = lease.turn == turn ? give_back(lease) : nothing
+close_lease(lease::Lease, turn::Int) = give_back(lease, turn)
 
 """
     isopen(batch)
@@ -152,16 +161,16 @@ Base.isopen(batch::Batch) = lease_of(batch).turn == getfield(batch, :turn)
 Base.isopen(view::Union{View,Windows}) = view.lease.turn == view.turn
 Base.isopen(field::Ragged) = isopen(field.packed)
 
-function batch_info(lease::Lease)
-    memory = sized(CBatchInfo)
-    GC.@preserve lease check(error -> dl_batch_get_info(lease.batch, pointer(memory), error))
+function batch_info(lease::Lease, turn::Int)
+    memory, details = sized(CBatchInfo), error_memory()
+    status = GC.@preserve memory details with_batch(lease, turn) do batch
+        dl_batch_get_info(batch, pointer(memory), pointer(details))
+    end
+    status == DL_OK || throw(failure(status, details))
     return read_struct(CBatchInfo, memory)
 end
 
-function live_info(batch::Batch)
-    isopen(batch) || given_back()
-    return batch_info(lease_of(batch))
-end
+live_info(batch::Batch) = batch_info(lease_of(batch), getfield(batch, :turn))
 
 """
     info(batch)
@@ -176,25 +185,28 @@ end
 
 copied(values::Ptr{Int64}, count) = copy(unsafe_wrap(Array, values, (Int(count),)))
 
+# A member of dl_batch_info, which lies in the batch; kept while it is copied.
+function copied_of(member, batch::Batch)
+    kept = another(lease_of(batch), getfield(batch, :turn))
+    given = batch_info(kept, kept.turn)
+    numbers = copied(member(given), given.samples)
+    give_back(kept)
+    return numbers
+end
+
 """
     sample_indices(batch)
 
 The index of each row's sample in its dataset, from 0, as a new vector; of the one that stands in, where one does.
 """
-function sample_indices(batch::Batch)
-    given = live_info(batch)
-    return GC.@preserve batch copied(given.sample_indices, given.samples)
-end
+sample_indices(batch::Batch) = copied_of(given -> given.sample_indices, batch)
 
 """
     sample_sources(batch)
 
 Which dataset of a mix each row's sample is from, as a new vector; 0 otherwise.
 """
-function sample_sources(batch::Batch)
-    given = live_info(batch)
-    return GC.@preserve batch copied(given.sample_sources, given.samples)
-end
+sample_sources(batch::Batch) = copied_of(given -> given.sample_sources, batch)
 
 function Base.show(io::IO, batch::Batch)
     isopen(batch) || return print(io, "Batch (given back)")

@@ -23,31 +23,60 @@ count) and `cancel_token`. `Dataset(f, ...)`, as a `do` block has it, closes it 
 [`concat`](@ref), [`zipped`](@ref), `close`.
 
 Any thread. Loaders and composed datasets keep what they need of it. In a forked child it goes on working.
+
+A `Vector` that was lent cannot be resized any more, also after the dataset is closed: `push!` and the like throw "cannot resize
+array with shared data" (up to Julia 1.10; from 1.11 on it may, and what was lent stays as it is). Give `copy(x)` where it has to
+grow.
 """
 mutable struct Dataset
     handle::Handle
+    # Calls in progress, and IS_CLOSED once it was closed: nobody enters after that, and the last who leaves destroys.
+    state::Threads.Atomic{Int}
     reads_in_julia::Bool # then loaders need num_workers=0
     function Dataset(handle::Handle, reads_in_julia::Bool)
-        return finalizer(d -> in_finalizer(destroy_dataset, d), new(handle, reads_in_julia))
+        return finalizer(d -> in_finalizer(close, d), new(handle, Threads.Atomic{Int}(0), reads_in_julia))
     end
 end
 
-function destroy_dataset(dataset::Dataset)
-    handle = dataset.handle
-    dataset.handle = C_NULL
-    dl_dataset_destroy(handle) # NULL is fine
-    return nothing
-end
+const IS_CLOSED = 1 << 62
 
 """
     close(dataset)
 
-Gives it up; loaders and composed datasets go on. Twice is fine.
+Gives it up; loaders, composed datasets and calls in progress go on. Twice is fine, also from two tasks at once.
 """
-Base.close(dataset::Dataset) = destroy_dataset(dataset)
-Base.isopen(dataset::Dataset) = dataset.handle != C_NULL
+function Base.close(dataset::Dataset)
+    before = Threads.atomic_or!(dataset.state, IS_CLOSED)
+    before == 0 && dl_dataset_destroy(dataset.handle)
+    return nothing
+end
+Base.isopen(dataset::Dataset) = dataset.state[] & IS_CLOSED == 0
 
-live(dataset::Dataset) = isopen(dataset) ? dataset.handle : throw(closed("dataset"))
+# Begins a call with the handle.
+function enter(dataset::Dataset)
+    before = dataset.state[]
+    while before & IS_CLOSED == 0
+        found = Threads.atomic_cas!(dataset.state, before, before + 1)
+        found == before && return dataset.handle
+        before = found
+    end
+    throw(closed("dataset"))
+end
+
+function leave(dataset::Dataset)
+    Threads.atomic_sub!(dataset.state, 1) == IS_CLOSED + 1 && dl_dataset_destroy(dataset.handle)
+    return nothing
+end
+
+# Calls `call(handle)` while the dataset cannot be destroyed.
+function using_handle(call, dataset::Dataset)
+    handle = enter(dataset)
+    try
+        return call(handle)
+    finally
+        leave(dataset)
+    end
+end
 
 function Dataset(uri::AbstractString; settings...)
     out = Ref{Handle}(C_NULL)
@@ -79,9 +108,16 @@ end
 escape(path::AbstractString) =
     replace(path, r"[%,?&=]" => letter -> "%" * uppercase(string(UInt8(first(letter)); base = 16, pad = 2)))
 
+# A dataset of parts, made by `call(handles, out, error)`.
 function composed(call, parts)
     out = Ref{Handle}(C_NULL)
-    GC.@preserve parts check(error -> call(out, error))
+    entered = Dataset[]
+    try
+        handles = Handle[(handle = enter(part); push!(entered, part); handle) for part in parts]
+        GC.@preserve handles check(error -> call(handles, out, error))
+    finally
+        foreach(leave, entered)
+    end
     return Dataset(out[], any(part -> part.reads_in_julia, parts))
 end
 
@@ -91,9 +127,9 @@ end
 One after another; all have the same fields.
 """
 function concat(first::Dataset, more::Dataset...)
-    parts = (first, more...)
-    handles = Handle[live(part) for part in parts]
-    return composed((out, error) -> dl_dataset_concat(pointer(handles), Int32(length(handles)), out, error), parts)
+    return composed((first, more...)) do handles, out, error
+        dl_dataset_concat(pointer(handles), Int32(length(handles)), out, error)
+    end
 end
 
 """
@@ -107,10 +143,9 @@ zipped(first::Dataset, more::Dataset...) = zip_parts((first, more...), nothing)
 zipped(parts::NamedTuple{<:Any,<:Tuple{Vararg{Dataset}}}) = zip_parts(values(parts), map(string, keys(parts)))
 
 function zip_parts(parts, names)
-    handles = Handle[live(part) for part in parts]
     named = names === nothing ? Ptr{UInt8}[] : Ptr{UInt8}[pointer(name) for name in names]
     at = names === nothing ? Ptr{Ptr{UInt8}}(C_NULL) : pointer(named)
-    return GC.@preserve names named composed(parts) do out, error
+    return GC.@preserve names named composed(parts) do handles, out, error
         dl_dataset_zip(pointer(handles), at, Int32(length(handles)), out, error)
     end
 end
@@ -119,13 +154,12 @@ end
     subset(dataset, indices)
 
 The samples of these numbers, from 0, in this order: `subset(dataset, 0:999)`. A `Vector{Int64}` is read where it lies, not
-copied, and must not change; another vector is copied.
+copied, must not change, and cannot be resized any more (see [`Dataset`](@ref)); another vector is copied.
 """
 function subset(dataset::Dataset, indices::AbstractVector{<:Integer})
-    handle = live(dataset)
     return lend_vector(Int64, indices) do pointer, count, release, context
-        composed((dataset,)) do out, error
-            dl_dataset_subset(handle, pointer, count, release, context, out, error)
+        composed((dataset,)) do handles, out, error
+            dl_dataset_subset(handles[1], pointer, count, release, context, out, error)
         end
     end
 end
@@ -135,7 +169,7 @@ end
 
 Its samples.
 """
-Base.length(dataset::Dataset) = GC.@preserve dataset Int(dl_dataset_count(live(dataset)))
+Base.length(dataset::Dataset) = Int(using_handle(dl_dataset_count, dataset))
 
 """
     fields(dataset)
@@ -143,30 +177,30 @@ Base.length(dataset::Dataset) = GC.@preserve dataset Int(dl_dataset_count(live(d
 
 What a sample, or a batch after transforms, has: a vector of [`Field`](@ref).
 """
-fields(dataset::Dataset) = GC.@preserve dataset read_fields(count -> dl_dataset_fields(live(dataset), count))
+fields(dataset::Dataset) = using_handle(handle -> read_fields(count -> dl_dataset_fields(handle, count)), dataset)
 
 """
     format(dataset)
 
 What kind it is: `"idx"`, `"zip"`, `"arrays"` and so on.
 """
-format(dataset::Dataset) = GC.@preserve dataset text(dl_dataset_format(live(dataset)))
+format(dataset::Dataset) = using_handle(handle -> text(dl_dataset_format(handle)), dataset)
 
 """
     uri(dataset)
 
 As given when it was opened, or `""`.
 """
-uri(dataset::Dataset) = GC.@preserve dataset text(dl_dataset_uri(live(dataset)))
+uri(dataset::Dataset) = using_handle(handle -> text(dl_dataset_uri(handle)), dataset)
 
 """
     notes(dataset)
 
 What one should know of it, a line each.
 """
-notes(dataset::Dataset) = GC.@preserve dataset [
-    text(dl_dataset_note(live(dataset), Int32(k))) for k in 0:dl_dataset_note_count(live(dataset))-1
-]
+notes(dataset::Dataset) = using_handle(dataset) do handle
+    [text(dl_dataset_note(handle, Int32(k))) for k in 0:dl_dataset_note_count(handle)-1]
+end
 
 """
     classes(dataset)
@@ -174,9 +208,9 @@ notes(dataset::Dataset) = GC.@preserve dataset [
 Names of the classes that labels number: a sample with label `i` is of class `classes(dataset)[i + 1]`. Empty where the
 dataset names none.
 """
-classes(dataset::Dataset) = GC.@preserve dataset [
-    text(dl_dataset_class_name(live(dataset), Int64(k))) for k in 0:dl_dataset_class_count(live(dataset))-1
-]
+classes(dataset::Dataset) = using_handle(dataset) do handle
+    [text(dl_dataset_class_name(handle, Int64(k))) for k in 0:dl_dataset_class_count(handle)-1]
+end
 
 function Base.show(io::IO, dataset::Dataset)
     isopen(dataset) || return print(io, "Dataset (closed)")

@@ -68,7 +68,7 @@ end
 fresh(field::DeviceField) = field
 
 function see(field::DeviceField{T,N}, lease::Lease, turn::Int, raw::CView) where {T,N}
-    starts = raw.offsets == C_NULL ? Int64[] : copied(raw.offsets, batch_info(lease).samples + 1)
+    starts = raw.offsets == C_NULL ? Int64[] : copied(raw.offsets, batch_info(lease, turn).samples + 1)
     return DeviceArray{T,N}(first_item(raw, T), reversed(raw.shape, Val(N)), reversed(raw.strides, Val(N)), starts,
         field.name, field.device, lease, turn)
 end
@@ -91,9 +91,11 @@ while their copies are in flight. When the batch is given back, its memory is wr
 had to do by then; they have to live as long. On the cpu there is nothing to wait for.
 """
 function Base.wait(batch::Batch, stream::Ptr{Cvoid})
-    isopen(batch) || given_back()
-    lease = lease_of(batch)
-    GC.@preserve lease check(error -> dl_batch_wait(lease.batch, stream, error))
+    details = error_memory()
+    status = GC.@preserve details with_batch(lease_of(batch), getfield(batch, :turn)) do handle
+        dl_batch_wait(handle, stream, pointer(details))
+    end
+    status == DL_OK || throw(failure(status, details))
     return nothing
 end
 
@@ -104,11 +106,13 @@ As `close(batch)`, but its memory is written again only after what is now in `st
 throws.
 """
 function release_on(batch::Batch, stream::Ptr{Cvoid})
-    isopen(batch) || given_back()
-    lease = lease_of(batch)
-    taken = lease.batch
-    forget(lease)
-    check(error -> dl_batch_release_on(taken, stream, error))
+    details = error_memory()
+    status = GC.@preserve details disable_sigint() do
+        taken = taken_out(lease_of(batch), getfield(batch, :turn))
+        taken == C_NULL ? nothing : dl_batch_release_on(taken, stream, pointer(details))
+    end
+    status === nothing && given_back()
+    status == DL_OK || throw(failure(status, details))
     return nothing
 end
 

@@ -10,17 +10,14 @@ const HELP_NS = 1_000_000
 const HELPS = 50
 const LOOK_S = 0.01
 
-# The library writes the batch into the lease. With interrupts off until it is there, none is lost.
-@inline function call_next(loader::Loader, lease::Lease, memory::ErrorMemory, timeout_ns::Int)
+# The library writes the batch into the lease. With interrupts off until it is there, none is lost. `loop` is the number of the
+# loop that takes it, 0: none.
+@inline function call_next(loader::Loader, lease::Lease, memory::ErrorMemory, timeout_ns::Int, loop::Int)
     status = disable_sigint() do
         Threads.atomic_add!(loader.users, 1)
         given = DL_ERR_WRONG_STATE
         if !loader.closing[]
-            GC.@preserve lease memory begin
-                place = Ptr{Handle}(pointer_from_objref(lease)) # `batch` is the first member
-                given = dl_loader_next(loader.handle, timeout_ns, place, pointer(memory))
-                given == DL_OK && (lease.views = dl_batch_views(lease.batch, Ptr{Int32}(C_NULL)))
-            end
+            given = loop == 0 ? take(loader, lease, memory, timeout_ns) : take_in_turn(loader, lease, memory, timeout_ns, loop)
         end
         Threads.atomic_sub!(loader.users, 1)
         given
@@ -28,17 +25,32 @@ const LOOK_S = 0.01
     return status
 end
 
-# The next status, waiting if need be until `deadline` (of time_ns; 0: for ever).
-@inline function next_status(loader::Loader, lease::Lease, memory::ErrorMemory, deadline::UInt64)
-    status = call_next(loader, lease, memory, 0)
-    return status == DL_OK || status == DL_END_OF_EPOCH ? status : next_slowly(loader, lease, memory, deadline, status)
+@inline function take(loader::Loader, lease::Lease, memory::ErrorMemory, timeout_ns::Int)
+    GC.@preserve lease memory begin
+        place = Ptr{Handle}(pointer_from_objref(lease)) # `batch` is the first member
+        given = dl_loader_next(loader.handle, timeout_ns, place, pointer(memory))
+        given == DL_OK && (lease.views = dl_batch_views(lease.batch, Ptr{Int32}(C_NULL)))
+    end
+    return given
 end
 
-@noinline function next_slowly(loader, lease, memory, deadline, status::Int32)
+# The next status, waiting if need be until `deadline` (of time_ns; 0: for ever).
+@inline function next_status(loader::Loader, lease::Lease, memory::ErrorMemory, deadline::UInt64, loop::Int)
+    status = call_next(loader, lease, memory, 0, loop)
+    return status == DL_OK || status == DL_END_OF_EPOCH ? status : next_slowly(loader, lease, memory, deadline, loop, status)
+end
+
+@noinline function next_slowly(loader, lease, memory, deadline, loop, status::Int32)
     collected = false
     helps = 0
     interrupts = loader.interrupts[]
     while true
+        if status == TURN_TAKEN # by another task of the same loop, or by what ends it; not for long
+            position(loader) # throws in a forked child, where the thread that has the turn is gone
+            yield()
+            status = call_next(loader, lease, memory, 0, loop)
+            continue
+        end
         if (status == DL_ERR_LEASES_HELD || status == DL_ERR_OVER_BUDGET) && !collected
             collected = true
             collect_kept(loader)
@@ -57,12 +69,13 @@ end
         end
         helps += 1
         patience = deadline == 0 ? HELP_NS : Int(min(HELP_NS, max(deadline, time_ns()) - time_ns()))
-        status = call_next(loader, lease, memory, helps > HELPS ? 0 : patience)
+        status = call_next(loader, lease, memory, helps > HELPS ? 0 : patience, loop)
     end
 end
 
-# Kept batches that nobody has any more are given back by the collector, which does not know how large they are.
-collect_kept(loader::Loader) = (loader.lease.held[] > 0 && GC.gc(); nothing)
+# Kept batches that nobody has any more, and those of loops that other tasks left, are given back by the collector, which does
+# not know how large they are.
+collect_kept(loader::Loader) = ((loader.held[] > 0 || loader.scattered) && GC.gc(); nothing)
 
 # In the event loop, until a call would not wait. The loader cannot be destroyed meanwhile, and closing it ends the wait.
 function wait_for_handle(loader::Loader, deadline::UInt64)
@@ -81,6 +94,7 @@ end
 
 @noinline function throw_status(loader::Loader, status::Int32, memory::ErrorMemory)
     loader.closing[] && throw(closed("loader"))
+    status == LOOP_ENDED && throw(loop_ended())
     throw(failure(status, memory))
 end
 
@@ -94,10 +108,11 @@ lost. Several tasks and threads may call it: each gets a different batch.
 Throws [`DatalineError`](@ref); `Dataline.ERR_BAD_SAMPLE` once a step: the next call gives the step's good samples.
 """
 function next!(loader::Loader; timeout::Real = Inf)
-    lease = new_lease(loader.lease.held; counted = true)
+    lease = new_lease(loader.held; counted = true)
+    Threads.atomic_add!(loader.loops.strangers, 1)
     memory = error_memory()
     deadline = isfinite(timeout) ? time_ns() + UInt64(round(max(timeout, 0) * 1e9)) : UInt64(0)
-    status = next_status(loader, lease, memory, deadline)
+    status = next_status(loader, lease, memory, deadline, 0)
     status == DL_OK && return Batch(lease, lease.turn, map(fresh, loader.fields))
     never_held(lease)
     status == DL_END_OF_EPOCH && return :end_of_epoch
@@ -110,26 +125,14 @@ end
 never_held(lease::Lease) = (Threads.atomic_sub!(lease.held, 1); nothing)
 
 # Gives back the loop's batch and takes the next; false at the end of the epoch.
-@inline function advance!(loader::Loader)
-    lease = loader.lease
+@inline function advance!(loader::Loader, loop::Loop)
+    lease = loop.lease
     give_back(lease)
-    status = next_status(loader, lease, loader.error, UInt64(0))
+    status = next_status(loader, lease, loop.error, UInt64(0), loop.number)
     status == DL_OK && return true
-    status == DL_END_OF_EPOCH || status == DL_END || throw_status(loader, status, loader.error)
+    status == DL_END_OF_EPOCH || status == DL_END || throw_status(loader, status, loop.error)
     return false
 end
-
-# Starts the next epoch if this one was left in the middle, or its end is due; false after the last.
-function begin_epoch(loader::Loader)
-    give_back(loader.lease)
-    memory = error_memory()
-    status = GC.@preserve memory ask(handle -> dl_loader_begin_epoch(handle, pointer(memory)), loader)
-    status == DL_OK && return true
-    status == DL_END && return false
-    throw(failure(status, memory))
-end
-
-@inline loop_batch(loader::Loader) = Batch(loader.lease, loader.lease.turn, loader.fields)
 
 """
     iterate(loader)
@@ -137,9 +140,16 @@ end
 One `for` loop is one epoch: the rest of this one after [`seek!`](@ref) or [`load_state!`](@ref), the next one from its first
 step if the last loop was left in the middle, nothing after the last. Each batch is valid until the next one is taken;
 `collect(loader)` keeps them all. An exception ends the loop; to go on in the same epoch, loop over an [`Epoch`](@ref).
+
+A loop that begins while another goes on over the same loader, inside it or in another task, ends that one: its next step throws
+`Dataline.ERR_WRONG_STATE`.
 """
-@inline Base.iterate(loader::Loader) = begin_epoch(loader) ? iterate(loader, nothing) : nothing
-@inline Base.iterate(loader::Loader, ::Nothing) = advance!(loader) ? (loop_batch(loader), nothing) : nothing
+@inline function Base.iterate(loader::Loader)
+    loop = begin_loop(loader)
+    return loop === nothing ? nothing : iterate(loader, loop)
+end
+@inline Base.iterate(loader::Loader, loop::Loop) =
+    advance!(loader, loop) ? (Batch(loop.lease, loop.lease.turn, loop.fields), loop) : nothing
 
 """
     length(loader)
@@ -161,24 +171,39 @@ Base.IteratorSize(::Type{<:Loader}) = Base.SizeUnknown()
 
 One epoch, begun as a `for` over the loader begins it, as an iterator of its own: `length` is what is left of it, and a loop
 that an exception ended (a bad sample, Ctrl-C) can be taken up again by another loop over the same `Epoch`.
+
+Several tasks share it by a loop over it each: every batch goes to one of them.
+
+    epoch = Dataline.Epoch(loader)
+    @sync for _ in 1:4
+        Threads.@spawn for (image, label) in epoch
+            ...
+        end
+    end
 """
 struct Epoch{L<:Loader}
     loader::L
-    began::Bool
-    number::Int
+    number::Int # of its loop; 0: there was none
+    epoch::Int
+    done::Threads.Atomic{Bool}
     function Epoch(loader::Loader)
-        began = begin_epoch(loader)
-        return new{typeof(loader)}(loader, began, position(loader).epoch)
+        loop = begin_loop(loader)
+        number = loop === nothing ? 0 : loop.number
+        return new{typeof(loader)}(loader, number, position(loader).epoch, Threads.Atomic{Bool}(number == 0))
     end
 end
 
-@inline Base.iterate(epoch::Epoch, _ = nothing) = epoch.began && ours(epoch) ? iterate(epoch.loader, nothing) : nothing
-ours(epoch::Epoch) = position(epoch.loader).epoch == epoch.number
+@inline Base.iterate(epoch::Epoch) = epoch.done[] ? nothing : iterate(epoch, way_through(epoch.loader, epoch.number))
+@inline function Base.iterate(epoch::Epoch, loop::Loop)
+    step = iterate(epoch.loader, loop)
+    step === nothing && (epoch.done[] = true)
+    return step
+end
 Base.eltype(::Type{Epoch{L}}) where {L} = eltype(L)
 Base.IteratorSize(::Type{<:Epoch}) = Base.SizeUnknown() # `length` falls with each batch
 function Base.length(epoch::Epoch)
     at = position(epoch.loader)
-    return epoch.began && at.epoch == epoch.number ? length(epoch.loader) - at.step : 0
+    return !epoch.done[] && at.epoch == epoch.epoch ? length(epoch.loader) - at.step : 0
 end
 
 """

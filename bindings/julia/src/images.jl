@@ -27,9 +27,9 @@ function image_info(dataset::Dataset, index::Integer; field::Union{Nothing,Symbo
     name = field === nothing ? UInt8[] : Vector{UInt8}(String(field) * "\0")
     0x00 in @view(name[1:max(end - 1, 0)]) && throw(DatalineError(ERR_INVALID_ARGUMENT, "field: a NUL byte in its name"))
     memory = sized(CImageInfo)
-    GC.@preserve dataset name memory check() do error
+    GC.@preserve name memory using_handle(dataset) do handle
         at = isempty(name) ? Ptr{UInt8}(C_NULL) : pointer(name)
-        dl_dataset_image_info(live(dataset), at, Int64(index), pointer(memory), error)
+        check(error -> dl_dataset_image_info(handle, at, Int64(index), pointer(memory), error))
     end
     info = read_struct(CImageInfo, memory)
     return (format = get(IMAGE_FORMATS, info.format, :unknown), width = Int(info.width), height = Int(info.height),

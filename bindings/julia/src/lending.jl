@@ -42,6 +42,21 @@ function lend(call, object)
     end
 end
 
+# What keeps the memory of an array where it is while it is lent, whatever becomes of the array. Growing or shrinking a
+# Vector would move or free it under the library's threads. Up to Julia 1.10 a second array over the same memory makes Julia
+# refuse that, for ever ("cannot resize array with shared data"); from 1.11 on a Vector that grows takes other memory, and
+# the one it had lives as long as somebody has it.
+@static if VERSION < v"1.11-"
+    memory_of(vector::Vector) = reshape(vector, length(vector), 1)
+else
+    memory_of(vector::Vector) = getfield(vector, :ref).mem
+end
+memory_of(array::Array) = array
+function memory_of(array::AbstractArray) # a view or the like
+    under = parent(array)
+    return under === array ? array : (array, memory_of(under))
+end
+
 lent(context::Ptr{Cvoid}) = lock(() -> LOANS[context], LOANS_LOCK)
 
 # How many of Julia's own readers are being called now. Their callers are inside the library, where no other call may be

@@ -31,23 +31,27 @@ prints them. `cancel_token` takes a [`CancelToken`](@ref).
 Threads of the library load ahead; Julia needs none. A wait for a batch lets other tasks run and ends on Ctrl-C, after which
 the loader goes on where it was. With `num_workers = 0` batches are made inside the call that asks for them.
 
-Any thread, but one loop at a time; several tasks take batches with [`next!`](@ref). In a forked child its calls throw
-`Dataline.ERR_FORKED`.
+Any thread. A loop that begins, a [`seek!`](@ref) and a [`load_state!`](@ref) end the loop under way over the same loader: its
+next step throws `Dataline.ERR_WRONG_STATE`. Several tasks share an epoch by loops over one [`Epoch`](@ref), or take batches with
+[`next!`](@ref). In a forked child its calls throw `Dataline.ERR_FORKED`.
 """
 mutable struct Loader{F<:NamedTuple}
     handle::Handle
     closing::Threads.Atomic{Bool}
     users::Threads.Atomic{Int} # calls into the library that use the handle now
     interrupts::Threads.Atomic{Int} # how many there were
-    lease::Lease # of the loop
-    error::ErrorMemory # of the loop
+    loops::Loops
+    loop::Loop{F} # the last that began
+    held::Threads.Atomic{Int} # leases of `keep` and `next!` that are out
+    scattered::Bool # loops in several tasks, each with a lease of its own
     fields::F
     reads_in_julia::Bool
 
     function Loader(handle::Handle, fields::F, reads_in_julia::Bool) where {F<:NamedTuple}
-        lease = new_lease(Threads.Atomic{Int}(0); counted = false)
         counter() = Threads.Atomic{Int}(0)
-        loader = new{F}(handle, Threads.Atomic{Bool}(false), counter(), counter(), lease, error_memory(), fields, reads_in_julia)
+        held = counter()
+        loader = new{F}(handle, Threads.Atomic{Bool}(false), counter(), counter(), Loops(), Loop(0, held, fields), held, false,
+            fields, reads_in_julia)
         return finalizer(close_later, loader)
     end
 end
@@ -116,32 +120,43 @@ const NOT_TAKEN = (
     parallel = "samples are always loaded by threads of the library; num_workers says how many",
 )
 
-# The keywords of MLUtils.DataLoader as options; the others are options already.
+# The keywords of MLUtils.DataLoader as options; the others are options already. A keyword and the option it stands for must
+# not say different things.
 function translated(settings)
     options = Pair{Symbol,Any}[]
+    written = Dict{Symbol,Pair{Symbol,Any}}() # by option: as what it was given
     for (key, value) in settings
-        if haskey(NOT_TAKEN, key)
-            throw(DatalineError(ERR_UNKNOWN_OPTION, "no option '$key': $(NOT_TAKEN[key])"))
-        elseif key === :batchsize
-            push!(options, :batch_size => value)
-        elseif key === :partial
-            push!(options, :drop_last => !value)
-        elseif key === :rng
-            push!(options, :seed => value isa Integer ? value : rand(value, 0:typemax(Int64)))
-        else
-            push!(options, key => value)
+        haskey(NOT_TAKEN, key) && throw(DatalineError(ERR_UNKNOWN_OPTION, "no option '$key': $(NOT_TAKEN[key])"))
+        option = as_option(key, value)
+        if haskey(written, first(option))
+            before = written[first(option)]
+            said = last(options[findfirst(one -> first(one) === first(option), options)])
+            same_setting(said, last(option)) || throw(DatalineError(ERR_BAD_OPTION,
+                "keywords $(first(before)) and $key contradict each other: $(last(before)) and $value"))
+            continue
         end
+        written[first(option)] = key => value
+        push!(options, option)
     end
     return options
 end
 
+function as_option(key::Symbol, value)
+    key === :batchsize && return :batch_size => value
+    key === :partial && return :drop_last => !value
+    key === :rng && return :seed => value isa Integer ? value : rand(value, 0:typemax(Int64))
+    return key => value
+end
+
+same_setting(a, b) = option_text(a) == option_text(b)
+
 function Loader(dataset::Dataset; settings...)
     out = Ref{Handle}(C_NULL)
-    GC.@preserve dataset with_options(translated(settings)) do options
+    with_options(translated(settings)) do options
         if dataset.reads_in_julia && option_value(options, "num_workers") != "0"
             throw(DatalineError(ERR_BAD_OPTION, "a Reader is Julia code, which runs on Julia's threads only: set num_workers=0"))
         end
-        check(error -> dl_loader_create(live(dataset), options, out, error))
+        using_handle(handle -> check(error -> dl_loader_create(handle, options, out, error)), dataset)
     end
     return loader_of(out[], dataset.reads_in_julia)
 end
@@ -185,11 +200,13 @@ end
 """
     seek!(loader, epoch, step = 0)
 
-Goes to a step of an epoch, from 0; the next loop goes on there. Ends a [`cancel`](@ref). Batches that are held stay as they
-are.
+Goes to a step of an epoch, from 0; the next loop goes on there, and one under way is ended. Ends a [`cancel`](@ref). Batches that
+are held stay as they are.
 """
-seek!(loader::Loader, epoch::Integer, step::Integer = 0) =
-    check_loader((handle, error) -> dl_loader_seek(handle, Int64(epoch), Int64(step), error), loader)
+function seek!(loader::Loader, epoch::Integer, step::Integer = 0)
+    to = (Int64(epoch), Int64(step))
+    return displace((handle, error) -> dl_loader_seek(handle, to..., error), loader)
+end
 
 """
     save_state(loader)
@@ -206,18 +223,23 @@ end
 """
     load_state!(loader, text)
 
-Goes to a saved position. Threads, depth, memory and transform may differ from the saving job's; rank and world size too, at
+Goes to a saved position, and ends a loop under way. Threads,
+depth, memory and transform may differ from the saving job's; rank and world size too, at
 an equal global batch. Throws `Dataline.ERR_BAD_STATE`, or `Dataline.ERR_STATE_REFUSED` which names both values.
 """
-load_state!(loader::Loader, state::AbstractString) = GC.@preserve state check_loader(loader) do handle, error
-    dl_loader_state_load(handle, state, error)
+function load_state!(loader::Loader, state::AbstractString)
+    text = String(state)
+    return GC.@preserve text begin
+        place = Base.unsafe_convert(Cstring, text) # throws where there is a NUL inside
+        displace((handle, error) -> dl_loader_state_load(handle, place, error), loader)
+    end
 end
 
 """
     set_indices!(loader, indices)
 
 The order from the next epoch that has not begun, for a loader made with `sample_indices`; as many as those. A
-`Vector{Int64}` is not copied and must not change.
+`Vector{Int64}` is not copied, must not change, and cannot be resized any more (see [`Dataset`](@ref)).
 """
 function set_indices!(loader::Loader, indices::AbstractVector{<:Integer})
     return lend_vector(Int64, indices) do pointer, count, release, context

@@ -34,7 +34,8 @@ end
 
 function lend_vector(call, ::Type{T}, values::AbstractVector) where {T}
     owner = convert(Vector{T}, values)
-    return lend((release, context) -> call(pointer(owner), Int64(length(owner)), release, context), owner)
+    memory = memory_of(owner)
+    return lend((release, context) -> call(pointer(owner), Int64(length(owner)), release, context), (owner, memory))
 end
 
 # Calls `call(handle)` with options made of the keyword arguments, which datasets and loaders copy.

@@ -119,6 +119,7 @@ struct CStats
     threads_abandoned::Int64
     device_bytes::Int64
     copied_bytes::Int64
+    warned::Int64
 end
 
 struct CImageInfo

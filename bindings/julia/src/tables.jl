@@ -94,6 +94,6 @@ version() = VersionNumber(text(dl_version_string()))
 """
     build_info()
 
-The optional parts and the compiler of the library in use, as text.
+The parts the library in use was built with, its compiler and, after "; missing: ", what it lacks and what that costs.
 """
 build_info() = text(dl_build_info())

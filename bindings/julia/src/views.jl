@@ -15,33 +15,55 @@ mutable struct Lease
     users::Threads.Atomic{Int} # this, and the arrays wrapped over its batches: the collector gives back after the last
     counted::Bool
     held::Threads.Atomic{Int} # how many leases of `keep` and `next!` the loader has out; a loop's is not counted
+    # Of `batch`, `views` and `turn`: whoever gives back takes them out under it, so that one does; nothing waits inside.
+    lock::Threads.SpinLock
 end
 
 function new_lease(held::Threads.Atomic{Int}; counted::Bool)
     counted && Threads.atomic_add!(held, 1)
-    lease = Lease(C_NULL, C_NULL, 0, Threads.Atomic{Int}(1), counted, held)
+    lease = Lease(C_NULL, C_NULL, 0, Threads.Atomic{Int}(1), counted, held, Threads.SpinLock())
     return finalizer(l -> in_finalizer(one_user_less, l), lease)
 end
 
 # The collector does not keep what a finalizer refers to from being finalized, so users are counted.
-one_user_less(lease::Lease) = (Threads.atomic_sub!(lease.users, 1) == 1 && give_back(lease); nothing)
+one_user_less(lease::Lease) =
+    (Threads.atomic_sub!(lease.users, 1) == 1 && dl_batch_release(taken_out(lease, lease.turn)); nothing)
 
-# Any thread, but not two at once on one lease.
-@inline function give_back(lease::Lease)
-    batch = lease.batch
-    batch == C_NULL && return nothing
-    forget(lease)
-    dl_batch_release(batch)
+# Any thread, several at once: one of them gives back.
+@inline give_back(lease::Lease) = lease.batch == C_NULL ? nothing : give_back(lease, lease.turn)
+
+# The batch of that turn; nothing where it was given back before.
+@inline function give_back(lease::Lease, turn::Int)
+    disable_sigint() do # an interrupt would leave the lock closed, or lose the batch
+        dl_batch_release(taken_out(lease, turn)) # NULL is fine
+    end
     return nothing
 end
 
-# The batch of the lease is the caller's to give back.
-@inline function forget(lease::Lease)
-    lease.batch = C_NULL
-    lease.views = C_NULL
-    lease.turn += 1
-    lease.counted && Threads.atomic_sub!(lease.held, 1)
-    return nothing
+# The batch of that turn, which is the caller's to give back now; C_NULL when it was.
+@inline function taken_out(lease::Lease, turn::Int)
+    lock(lease.lock)
+    batch = lease.turn == turn ? lease.batch : C_NULL
+    if batch != C_NULL
+        lease.batch = C_NULL
+        lease.views = C_NULL
+        lease.turn += 1
+        lease.counted && Threads.atomic_sub!(lease.held, 1)
+    end
+    unlock(lease.lock)
+    return batch
+end
+
+# `call(handle)` with the batch of that turn, which nobody can give back meanwhile. It is short and does not throw.
+function with_batch(call, lease::Lease, turn::Int)
+    result = disable_sigint() do
+        lock(lease.lock)
+        given = lease.turn == turn && lease.batch != C_NULL ? call(lease.batch) : nothing
+        unlock(lease.lock)
+        given
+    end
+    result === nothing && given_back()
+    return result
 end
 
 @noinline given_back() = throw(DatalineError(
@@ -66,7 +88,8 @@ end
 # What code that reads the items keeps alive: from Julia 1.11 on an Array is a reference to a Memory, and that is kept.
 storage(array::Array) = @static VERSION >= v"1.11-" ? getfield(array, :ref).mem : array
 
-# The wrapped arrays of one field. More than this many are only seen when batches beyond `max_leases` are copies.
+# The wrapped arrays of one field. More than this many are only seen when batches beyond `max_leases` are copies. Several
+# threads may look at one batch: the vector is never changed, but replaced.
 const WRAPS_MAX = 32
 mutable struct Wraps{T,N}
     arrays::Vector{Array{T,N}}
@@ -90,9 +113,9 @@ Wraps{T,N}() where {T,N} = Wraps{T,N}(Array{T,N}[], 0)
 end
 
 @noinline function wrap_anew(wraps::Wraps{T,N}, lease, data, dims) where {T,N}
-    length(wraps.arrays) < WRAPS_MAX || empty!(wraps.arrays)
     array = wrap(lease, T, data, dims)
-    push!(wraps.arrays, array)
+    known = wraps.arrays
+    wraps.arrays = length(known) < WRAPS_MAX ? [known; [array]] : [array]
     wraps.last = length(wraps.arrays)
     return array
 end

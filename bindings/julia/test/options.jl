@@ -51,3 +51,20 @@ end
 @testset "the library says what it is" begin
     @test v"0.1" <= Dataline.version() < v"0.2" && !isempty(Dataline.build_info())
 end
+
+@testset "a keyword of MLUtils and the option it stands for must not contradict each other" begin
+    make(; more...) = Loader(numbers(10); more...)
+    for (settings, said) in ((batchsize = 64, batch_size = 32) => "batchsize and batch_size contradict each other: 64 and 32",
+        (batch_size = 32, batchsize = 64) => "batch_size and batchsize contradict each other: 32 and 64",
+        (partial = true, drop_last = true) => "partial and drop_last contradict each other",
+        (partial = false, last_batch = :pad) => "drop_last and last_batch contradict each other",
+        (rng = 1, seed = 2) => "rng and seed contradict each other: 1 and 2")
+        for source in (numbers(10), "raw:" * scratch_file("nosuch") * "?dtype=u8", [1, 2, 3])
+            problem = thrown(() -> Loader(source; settings...))
+            source isa String && haskey(settings, :last_batch) && continue # the library's own, which looks at the file first
+            @test problem.code == Dataline.ERR_BAD_OPTION && occursin(said, problem.message)
+        end
+    end
+    @test length(make(batchsize = 5, batch_size = "5")) == 2 # the same is no contradiction
+    @test length(make(batchsize = 4, partial = false, drop_last = true, rng = 3, seed = 3)) == 2
+end

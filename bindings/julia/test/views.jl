@@ -73,11 +73,11 @@ end
     path = scratch_file("tokens.bin")
     write(path, UInt16.(0:8))
     loader = Loader("tokens:$path?length=4&dtype=u16&views=true"; batch_size = 2)
-    (x, y) = first(loader)
+    (x, y), state = iterate(loader)
     @test x == UInt16[0 4; 1 5; 2 6; 3 7] && y == UInt16[1 5; 2 6; 3 7; 4 8]
     @test x isa Dataline.Windows && strides(x)[1] == 1 && length(x) == 8
     held = keep(x)
-    next = iterate(loader, nothing)
+    next = iterate(loader, state)
     @test next === nothing && code_of(() -> x[1]) == Dataline.ERR_WRONG_STATE && held[8] == 7
     @test_throws Exception held[1] = 0
 end

@@ -5,10 +5,12 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import array
 import errno
 import os
 import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,6 +56,31 @@ def test_damage_is_a_data_error(tmp_path: Path) -> None:
     with pytest.raises(dataline.DataError) as caught:
         dataline.open(f"npy:{tmp_path}/o.npy")
     assert caught.value.name == "DL_ERR_UNSAFE_TYPE"
+
+
+def test_what_is_no_dataset_says_what_makes_one_of_it() -> None:
+    class Samples:
+        def __len__(self) -> int:
+            return 2
+
+        def __getitem__(self, index: int) -> int:
+            return index
+
+    refused: list[tuple[Any, str]] = [
+        (np.arange(3), r"got ndarray; dataline.from_arrays\(\{"),
+        (memoryview(b"abc"), r"got memoryview; dataline.from_arrays\(\{"),
+        (array.array("d"), r"got array; dataline.from_arrays\(\{"),
+        ({"x": np.arange(3)}, r"got dict; dataline.from_arrays\("),
+        (Samples(), r"got Samples; dataline.from_reader\("),
+        ([1, 2], r"got list; dataline.from_reader\("),
+        (b"x.npy", r"got bytes; os.fsdecode"),
+        (None, "got NoneType$"),
+        (5, "got int$"),
+    ]
+    for wrong, advice in refused:
+        for take in (dataline.Loader, dataline.open):
+            with pytest.raises(TypeError, match=f"expected a URI, a path or a Dataset, {advice}"):
+                take(wrong)
 
 
 def test_an_unknown_option_names_the_nearest_and_is_a_type_error() -> None:

@@ -6,7 +6,10 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import array
+import contextlib
 import threading
+import time
+import traceback
 import weakref
 from typing import Any
 
@@ -116,6 +119,100 @@ def test_an_exception_is_a_bad_sample_with_its_text(kind: Any) -> None:
     ]
     assert isinstance(dataset.reader_errors[3], KeyError)
     assert dataset.reader_errors[3].__traceback__ is not None
+
+
+def epoch(loader: dataline.Loader) -> list[dataline.Batch]:
+    """What is left of it."""
+    return list(iter(loader.next, None))
+
+
+def raised(error: BaseException, name: str) -> bool:
+    """Whether the traceback leads into a function of that name."""
+    return any(frame.name == name for frame in traceback.extract_tb(error.__traceback__))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("kind", [Source, BatchedSource])
+def test_the_exception_of_a_reader_is_the_cause_of_the_loops(kind: Any, workers: int) -> None:
+    dataset = dataline.from_reader(kind(16, make_with_bad))
+    loader = dataline.Loader(dataset, batch_size=8, num_workers=workers, epochs=2)
+    for _ in range(2):
+        for index in (3, 11):
+            with pytest.raises(dataline.DataError) as caught:
+                epoch(loader)
+            cause = caught.value.__cause__
+            assert isinstance(cause, KeyError)
+            assert cause.args == (f"no record {index}",)
+            assert raised(cause, "make_with_bad")
+        assert len(epoch(loader)) == 1
+
+
+def test_the_cause_is_found_through_what_datasets_are_composed_of() -> None:
+    bad = dataline.from_reader(Source(16, make_with_bad))
+    good = dataline.from_arrays({"data": np.arange(20)})
+    for dataset, index in (
+        (bad.subset([5, 4, 11, 2]), 2),
+        (bad.subset(np.arange(30)[::2][:8]).subset([1, 3]), None),
+        (dataline.concat(good, bad), 23),
+        (dataline.zip(a=good.subset(range(16)), b=bad), 3),
+        (dataline.concat(good, bad).subset([1, 31]), 1),
+    ):
+        loader = dataline.Loader(dataset, batch_size=64)
+        if index is None:
+            assert len(list(loader)) == 1
+            continue
+        with pytest.raises(dataline.DataError) as caught:
+            list(loader)
+        assert caught.value.sample_index == index
+        assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_a_reader_that_always_fails_shows_where_though_much_failed_before_the_loop_heard() -> None:
+    def make(index: int) -> Any:
+        try:
+            return dict[str, int]()["no such key"]
+        except KeyError as error:
+            raise RuntimeError(f"sample {index}") from error
+
+    source = Source(5000, lambda index: np.zeros(3))
+    dataset = dataline.from_reader(source)
+    source.make = make
+    loader = dataline.Loader(dataset, batch_size=500, num_workers=1, prefetch_depth=8)
+    while len(dataset.reader_errors) < 16 or min(dataset.reader_errors) < 2000:
+        time.sleep(0.001)  # until far more failed than keep their frames
+    for step in range(3):
+        with pytest.raises(dataline.DataError) as caught:
+            loader.next()
+        cause = caught.value.__cause__
+        assert isinstance(cause, RuntimeError)
+        assert cause.args == (f"sample {caught.value.sample_index}",)
+        assert isinstance(cause.__cause__, KeyError)
+        assert raised(cause, "make") == (step == 0)
+    errors = dataset.reader_errors
+    assert len(errors) == 16
+    while set(dataset.reader_errors) & set(errors) and max(dataset.reader_errors) < 4999:
+        with contextlib.suppress(dataline.DataError):
+            loader.next()  # more of them fail
+    assert all(raised(error, "make") for error in errors.values())  # whoever has them may look into them
+
+
+def test_a_sample_that_is_bad_for_another_reason_has_no_cause_of_long_ago() -> None:
+    def too_large_or_missing(index: int) -> bytes:
+        if index == 2 and missing:
+            raise KeyError(index)
+        return b"x" * (6 * index)
+
+    missing = True
+    fields = [dataline.Field("t", "u8", (-1,), ragged=True, nbytes=8)]
+    dataset = dataline.from_reader(Source(3, too_large_or_missing), fields=fields)
+    with pytest.raises(dataline.DataError, match="KeyError") as caught:
+        epoch(dataline.Loader(dataset))
+    assert isinstance(caught.value.__cause__, KeyError)
+    missing = False
+    with pytest.raises(dataline.DataError, match="12 bytes") as caught:
+        epoch(dataline.Loader(dataset))
+    assert caught.value.sample_index == 2
+    assert caught.value.__cause__ is None
 
 
 @pytest.mark.parametrize("workers", [0, 1])

@@ -208,9 +208,9 @@ def test_page_locked_batches_are_kept_for_the_copies_from_them(
         del batch
     assert seen == list(range(20))
     assert [event.waited for event in events] == [True, True, True, False, False]
-    batches: Any = iter(loader)
+    batches = iter(loader)
     next(batches)
-    batches.close()
+    del batches
     assert len(events) == 6, "a loop that is left counts too"
 
 

@@ -46,9 +46,9 @@ fn include_near(folder: &Path) -> Option<PathBuf> {
     told.into_iter().chain(installed).chain(checkouts).find(|at| at.join("dataline.h").is_file())
 }
 
-/// `Libs.private` of the `dataline.pc` that was written with the archive.
+/// `Libs.private` of the `dataline-link.pc` that was written with the archive.
 fn private_libraries(folder: &Path) -> Vec<String> {
-    let places = [folder.join("pkgconfig/dataline.pc"), folder.join("../capi/dataline.pc")];
+    let places = [folder.join("pkgconfig/dataline-link.pc"), folder.join("../capi/dataline-link.pc")];
     let text = places.iter().find_map(|place| fs::read_to_string(place).ok()).unwrap_or_default();
     let line =
         text.lines().find_map(|line| line.strip_prefix("Libs.private:")).unwrap_or("-lstdc++ -lm -ldl");
@@ -102,11 +102,13 @@ pub fn checkout_above(folder: &Path) -> Option<PathBuf> {
 }
 
 /// Builds the archive in `out` and installs it there. CMake's own variables (CMAKE_CXX_COMPILER_LAUNCHER,
-/// CMAKE_GENERATOR, CXX) hold as always.
+/// CMAKE_GENERATOR, CXX) hold as always; CMAKE_ARGS are further arguments, apart by spaces. Ninja where it is installed:
+/// CMake itself would take make, which need not be there.
 pub fn build_checkout(root: &Path, out: &Path) -> Result<Found, String> {
     for part in ["core", "capi", "CMakeLists.txt"] {
         println!("cargo:rerun-if-changed={}", root.join(part).display());
     }
+    println!("cargo:rerun-if-env-changed=CMAKE_ARGS");
     let build = out.join("native");
     let prefix = out.join("prefix");
     let mut configure = Command::new("cmake");
@@ -120,11 +122,20 @@ pub fn build_checkout(root: &Path, out: &Path) -> Result<Found, String> {
     for part in ["TESTS", "EXAMPLES", "CLI", "BENCH"] {
         configure.arg(format!("-DDATALINE_{part}=OFF"));
     }
+    let configured = build.join("CMakeCache.txt").is_file();
+    if !configured && env::var_os("CMAKE_GENERATOR").is_none() && has_ninja() {
+        configure.args(["-G", "Ninja"]);
+    }
+    configure.args(env::var("CMAKE_ARGS").unwrap_or_default().split_whitespace());
     run(&mut configure)?;
     let jobs = env::var("NUM_JOBS").unwrap_or_else(|_| "1".to_owned());
     run(Command::new("cmake").arg("--build").arg(&build).args(["-j", &jobs]))?;
     run(Command::new("cmake").arg("--install").arg(&build))?;
     in_folder(&prefix.join("lib"), Some(Kind::Static))
+}
+
+fn has_ninja() -> bool {
+    Command::new("ninja").arg("--version").output().map_or(false, |output| output.status.success())
 }
 
 fn run(command: &mut Command) -> Result<(), String> {

@@ -7,6 +7,7 @@
 #include <dataline/span.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -58,7 +59,7 @@ class Array {
     axes_ = std::move(axes);
     return *this;
   }
-  // From one sample to the next, where samples are not packed.
+  // From one sample to the next, where samples are not packed; 0: all are the same row.
   Array& row_stride_bytes(int64_t bytes) {
     row_stride_bytes_ = bytes;
     return *this;
@@ -68,14 +69,14 @@ class Array {
   dl_array raw() const noexcept {
     dl_array array = {};
     array.struct_size = sizeof array;
-    array.kind = kind_;
+    array.kind = row_stride_bytes_ ? DL_KIND_STRIDED : kind_;
     array.name = name_.c_str();
     array.dtype = dtype_;
     array.rank = static_cast<int32_t>(shape_.size());
     array.shape = shape_.data();
     array.axes = axes_.empty() ? nullptr : axes_.c_str();
     array.data = data_;
-    array.row_stride_bytes = row_stride_bytes_;
+    array.row_stride_bytes = row_stride_bytes_.value_or(0);
     array.offsets = offsets_.data();
     array.sample_count = offsets_.empty() ? 0 : static_cast<int64_t>(offsets_.size()) - 1;
     return array;
@@ -92,11 +93,13 @@ class Array {
     }
     const int64_t samples = shape_[0];
     if (samples < 0) return {};
-    const int64_t step = row_stride_bytes_ > 0 ? row_stride_bytes_ : row;
+    const int64_t step = row_stride_bytes_.value_or(row);
+    // A step down leaves a container, whose data() is its first element.
     const bool room =
-        samples == 0 || (row <= room_bytes_ && (step == 0 || samples - 1 <= (room_bytes_ - row) / step));
-    const bool packed = row_stride_bytes_ != 0 || (row > 0 ? room_bytes_ == samples * row : room_bytes_ == 0);
-    if (room && packed) return {};
+        samples == 0 || (row <= room_bytes_ && (samples == 1 || step == 0 ||
+                                                (step > 0 && samples - 1 <= (room_bytes_ - row) / step)));
+    const bool whole = row_stride_bytes_ || (row > 0 ? room_bytes_ == samples * row : room_bytes_ == 0);
+    if (room && whole) return {};
     std::string shape;
     for (int64_t dim : shape_) shape += (shape.empty() ? "" : "x") + std::to_string(dim);
     return Error(DL_ERR_MISMATCH, "field '" + name_ + "': shape " + shape + " of " + dl_dtype_name(dtype_) +
@@ -110,7 +113,7 @@ class Array {
   const void* data_;
   std::vector<int64_t> shape_;
   std::string axes_;
-  int64_t row_stride_bytes_ = 0;
+  std::optional<int64_t> row_stride_bytes_;
   int64_t room_bytes_ = -1;  // -1: not known
   Span<const int64_t> offsets_;
 };

@@ -4,10 +4,12 @@
 
 #include <dataline/batch.hpp>
 #include <dataline/error.hpp>
+#include <dataline/loops.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <mutex>
 #include <utility>
 
 namespace dataline {
@@ -16,7 +18,8 @@ inline namespace DATALINE_CPP_ABI {
 class Epoch;
 
 // An input iterator. *it is the iterator's own batch, given up when it moves on: copy it or move it out to keep it.
-// `for (Batch& batch : loader)` saves the copy's counting.
+// `for (Batch& batch : loader)` saves the copy's counting. Copies of an iterator go through the same loop: each batch
+// comes to one of them. Valid as long as the loader.
 class BatchIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -28,7 +31,10 @@ class BatchIterator {
 
   BatchIterator() noexcept = default;
   // Takes the first batch. `epoch`, if not NULL, hears how it ended; else everything but an end is a failure.
-  BatchIterator(dl_loader* loader, Epoch* epoch) : loader_(loader), epoch_(epoch) { ++*this; }
+  BatchIterator(detail::Loops* loops, uint64_t loop, Epoch* epoch)
+      : loops_(loops), loop_(loop), epoch_(epoch) {
+    ++*this;
+  }
 
   Batch& operator*() const noexcept { return batch_; }
   Batch* operator->() const noexcept { return &batch_; }
@@ -36,7 +42,7 @@ class BatchIterator {
     batch_.reset();
     Error error;
     dl_batch* next = nullptr;
-    const dl_status status = dl_loader_next(loader_, -1, &next, error.raw());
+    const dl_status status = loops_->next(loop_, &next, error);
     if (status == DL_OK) {
       batch_ = Batch(next);
     } else {
@@ -51,7 +57,8 @@ class BatchIterator {
  private:
   void stop(dl_status status, Error& error);
 
-  dl_loader* loader_ = nullptr;
+  detail::Loops* loops_ = nullptr;
+  uint64_t loop_ = 0;
   Epoch* epoch_ = nullptr;
   mutable Batch batch_;
 };
@@ -61,15 +68,21 @@ class BatchIterator {
 //   dataline::Epoch epoch = loader.epoch();
 //   for (dataline::Batch& batch : epoch) train_step(batch);
 //   if (!epoch.complete()) return epoch.error();
+//
+// Several threads share it by a `for` over the same Epoch each: every batch of the epoch goes to one of them. How it
+// ended is asked when their loops are over.
 class Epoch {
  public:
   // Made by Loader::epoch.
-  Epoch(dl_loader* loader, Result<void> begun) noexcept : loader_(loader), begun_(std::move(begun)) {}
+  Epoch(detail::Loops* loops, uint64_t loop, Result<void> begun) noexcept
+      : loops_(loops), loop_(loop), outcome_(std::move(begun)) {}
+  Epoch(Epoch&& other) noexcept
+      : loops_(other.loops_), loop_(other.loop_), outcome_(std::move(other.outcome_)) {}
 
-  // Once: a second loop over the same Epoch goes on where the first ended.
+  // A second loop over the same Epoch goes on where the first ended.
   BatchIterator begin() {
-    if (!begun_) return BatchIterator();
-    return BatchIterator(loader_, this);
+    if (!running()) return BatchIterator();
+    return BatchIterator(loops_, loop_, this);
   }
   BatchIterator::End end() const noexcept { return {}; }
 
@@ -77,19 +90,31 @@ class Epoch {
   bool complete() const noexcept { return status() == DL_END_OF_EPOCH; }
   // DL_OK before an end was met; DL_END_OF_EPOCH; DL_END after the last epoch; DL_CANCELLED, DL_INTERRUPTED; or an
   // error's code.
-  dl_status status() const noexcept { return begun_.status(); }
-  const Error& error() const noexcept { return begun_.error(); }
+  dl_status status() const noexcept { return outcome_.status(); }
+  const Error& error() const noexcept { return outcome_.error(); }
 
  private:
   friend class BatchIterator;
-  dl_loader* loader_;
-  Result<void> begun_;  // then how it ended
+  bool running() {
+    const std::lock_guard<std::mutex> lock(outcome_mutex_);
+    return outcome_.has_value();
+  }
+  // The first of the threads that share it to meet an error, or the end, says how it ended.
+  void stop(const Error& error) {
+    const std::lock_guard<std::mutex> lock(outcome_mutex_);
+    if (outcome_) outcome_ = error;
+  }
+
+  detail::Loops* loops_;
+  uint64_t loop_;
+  std::mutex outcome_mutex_;
+  Result<void> outcome_;
 };
 
 inline void BatchIterator::stop(dl_status status, Error& error) {
   error.finish(status);
   if (epoch_ != nullptr) {
-    epoch_->begun_ = error;
+    epoch_->stop(error);
   } else if (status != DL_END_OF_EPOCH && status != DL_END) {
     detail::fail(error);
   }

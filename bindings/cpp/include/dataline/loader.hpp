@@ -7,6 +7,7 @@
 #include <dataline/epoch.hpp>
 #include <dataline/error.hpp>
 #include <dataline/loan.hpp>
+#include <dataline/loops.hpp>
 #include <dataline/options.hpp>
 #include <dataline/plan.hpp>
 #include <dataline/span.hpp>
@@ -44,7 +45,9 @@ struct PixelScale {
 class Loader {
  public:
   Loader() noexcept = default;
-  explicit Loader(dl_loader* taken) noexcept : loader_(taken) {}
+  explicit Loader(dl_loader* taken) : loader_(taken) {
+    if (taken != nullptr) loops_ = std::make_unique<detail::Loops>(taken);
+  }
   explicit operator bool() const noexcept { return loader_ != nullptr; }
 
   // Plans memory, starts the workers and begins to load. DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM (column),
@@ -77,18 +80,26 @@ class Loader {
   // `for (Batch batch : loader)` is one epoch. After a break the next loop starts the next epoch at step 0; after a
   // seek or load_state it goes on there; after the last epoch it is empty. Throws what next throws, and Error with code
   // DL_CANCELLED or DL_INTERRUPTED, so that an epoch that ended early is not taken for a whole one.
+  // A loop that begins, in this thread or another, ends the one before it, and so do seek and load_state: that one's
+  // next step throws DL_ERR_WRONG_STATE. Threads that are to share an epoch share an Epoch, or call next.
   BatchIterator begin() {
-    const Result<void> begun = try_begin_epoch();
+    uint64_t loop = 0;
+    const Result<void> begun = begin_loop(&loop);
     if (begun.status() == DL_END) return BatchIterator();
     begun.value();
-    return BatchIterator(loader_.get(), nullptr);
+    return BatchIterator(loops_.get(), loop, nullptr);
   }
   BatchIterator::End end() const noexcept { return {}; }
-  // The same loop without throwing (epoch.hpp).
-  Epoch epoch() { return Epoch(loader_.get(), try_begin_epoch()); }
+  // The same loop without throwing, which threads can share (epoch.hpp).
+  Epoch epoch() {
+    uint64_t loop = 0;
+    Result<void> begun = begin_loop(&loop);
+    return Epoch(loops_.get(), loop, std::move(begun));
+  }
   // What a loop does first, for hosts that call next themselves. status(): DL_END after the last epoch.
   Result<void> try_begin_epoch() {
-    return detail::result_of([&](dl_error* error) { return dl_loader_begin_epoch(loader_.get(), error); });
+    uint64_t loop = 0;
+    return begin_loop(&loop);
   }
 
   // Batches in an epoch, the same on every rank; -1 when not known.
@@ -102,10 +113,9 @@ class Loader {
     return at;
   }
   Position position() const { return try_position().value(); }
-  // Ends a cancel. Batches held stay valid. DL_ERR_OUT_OF_RANGE.
+  // Ends a cancel, and a loop under way. Batches held stay valid. DL_ERR_OUT_OF_RANGE.
   Result<void> try_seek(Position to) {
-    return detail::result_of(
-        [&](dl_error* error) { return dl_loader_seek(loader_.get(), to.epoch, to.step, error); });
+    return moved([&](dl_error* error) { return dl_loader_seek(loader_.get(), to.epoch, to.step, error); });
   }
   void seek(Position to) { try_seek(to).value(); }
   void seek(int64_t epoch, int64_t step) { seek(Position{epoch, step}); }
@@ -122,8 +132,7 @@ class Loader {
   std::string save_state() const { return try_save_state().value(); }
   // Seeks to a saved position. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED: of another dataset or job, names both values.
   Result<void> try_load_state(const std::string& state) {
-    return detail::result_of(
-        [&](dl_error* error) { return dl_loader_state_load(loader_.get(), state.c_str(), error); });
+    return moved([&](dl_error* error) { return dl_loader_state_load(loader_.get(), state.c_str(), error); });
   }
   void load_state(const std::string& state) { try_load_state(state).value(); }
 
@@ -149,7 +158,9 @@ class Loader {
   // Ends every wait now and later with DL_CANCELLED, until a seek or load_state / ends only the waits in progress, with
   // DL_INTERRUPTED. Any thread; never block.
   void cancel() noexcept { dl_loader_cancel(loader_.get()); }
-  void interrupt() noexcept { dl_loader_interrupt(loader_.get()); }
+  void interrupt() noexcept {
+    if (loops_) loops_->interrupt();
+  }
 
   // Readable while next would not wait: an eventfd on Linux, to be polled, never read or closed.
   Result<intptr_t> try_wait_handle() {
@@ -229,8 +240,20 @@ class Loader {
  private:
   Result<Batch> take(int64_t timeout_ns) {
     return detail::make<Batch, dl_batch>([&](dl_batch** out, dl_error* error) {
-      return dl_loader_next(loader_.get(), timeout_ns, out, error);
+      if (!loops_) return dl_loader_next(nullptr, timeout_ns, out, error);
+      return loops_->next_of_any(timeout_ns, out, error);
     });
+  }
+  // An empty loader gets the library's answer to NULL.
+  Result<void> begin_loop(uint64_t* loop) {
+    return detail::result_of([&](dl_error* error) {
+      return loops_ ? loops_->begin(loop, error) : dl_loader_begin_epoch(nullptr, error);
+    });
+  }
+  template <typename Call>
+  Result<void> moved(Call&& call) {
+    return detail::result_of(
+        [&](dl_error* error) { return loops_ ? loops_->move(call, error) : call(error); });
   }
   static Result<Batch> raised(Result<Batch> got) {
     if (got.status() < 0) detail::fail(got.error());
@@ -251,6 +274,7 @@ class Loader {
   }
 
   std::unique_ptr<dl_loader, detail::Destroyer<dl_loader, dl_loader_destroy>> loader_;
+  std::unique_ptr<detail::Loops> loops_;  // beside it always
 };
 
 }  // namespace DATALINE_CPP_ABI

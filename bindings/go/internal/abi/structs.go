@@ -156,6 +156,7 @@ type Stats struct {
 	ThreadsAbandoned int64
 	DeviceBytes      int64
 	CopiedBytes      int64
+	Warned           int64
 }
 
 // ImageInfo is dl_image_info.

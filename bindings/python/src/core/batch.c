@@ -1,8 +1,6 @@
 /* Batches: mappings from field names to NumPy arrays that are made when asked for.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "core.h"
-
-#include <string.h>
+#include "batch.h"
 
 PyObject* batch_own(dl_batch* handle) {
   allocfunc allocate = (allocfunc)PyType_GetSlot(batch_type, Py_tp_alloc);
@@ -30,111 +28,96 @@ static void batch_free(Batch* self) {
   object_free((PyObject*)self);
 }
 
-static const dl_view* views_of(Batch* self, int32_t* count) {
-  *count = 0;
-  if (self->handle != NULL) return dl_batch_views(self->handle, count);
-  raise_local(DL_ERR_WRONG_STATE, "the batch was released");
-  return NULL;
+/* The batch for the time of one call, whoever releases it meanwhile: nearly all that makes an object may run other Python
+ * code, in this thread or in another. NULL: an exception is set; else let_go has to follow. */
+static dl_batch* hold(Batch* self) {
+  dl_batch* batch = self->handle;
+  if (batch == NULL)
+    raise_local(DL_ERR_WRONG_STATE, "the batch was released");
+  else
+    dl_batch_retain(batch);
+  return batch;
 }
 
-/* The field of that name; -1 without an exception when there is none, -2 with one. */
-static int32_t find(Batch* self, PyObject* name) {
-  int32_t count;
-  const dl_view* views = views_of(self, &count);
-  if (views == NULL) return -2;
-  if (!PyUnicode_Check(name)) return -1;
-  PyObject* bytes = PyUnicode_AsUTF8String(name);
-  if (bytes == NULL) return -2;
-  const char* text = PyBytes_AsString(bytes);
-  int32_t at = 0;
-  while (at < count && strcmp(view_at(views, at)->name, text) != 0) at++;
-  Py_DECREF(bytes);
-  return at < count ? at : -1;
+/* Hands `result` on. */
+static PyObject* let_go(Batch* self, dl_batch* batch, PyObject* result) {
+  batch_give_up(batch, self->on_device);
+  mailbox_empty();
+  return result;
 }
 
-static PyObject* keys_of(Batch* self) {
-  int32_t count;
-  const dl_view* views = views_of(self, &count);
-  PyObject* keys = views == NULL ? NULL : PyTuple_New(count);
-  for (int32_t at = 0; keys != NULL && at < count; at++) {
-    PyObject* name = PyUnicode_FromString(view_at(views, at)->name);
-    if (name == NULL || PyTuple_SetItem(keys, at, name) != 0) {
-      Py_DECREF(keys);
-      return NULL;
-    }
+/* What `of` gives for the field of that name; `otherwise` (NULL: an error) where there is none. */
+static PyObject* one(Batch* self, PyObject* name, PyObject* (*of)(dl_batch*, int32_t), PyObject* otherwise) {
+  dl_batch* batch = hold(self);
+  if (batch == NULL) return NULL;
+  int32_t at = batch_find(batch, name);
+  PyObject* made = NULL;
+  if (at >= 0) {
+    made = of(batch, at);
+  } else if (at == -1 && otherwise == NULL) {
+    batch_no_such_field(batch, name);
+  } else if (at == -1) {
+    Py_INCREF(otherwise);
+    made = otherwise;
   }
-  return keys;
+  return let_go(self, batch, made);
 }
 
-static PyObject* no_such_field(Batch* self, PyObject* name) {
-  PyObject *keys = keys_of(self), *text = NULL, *bytes = NULL;
-  if (keys != NULL) text = PyUnicode_FromFormat("no field %R; there are %R", name, keys);
-  if (text != NULL) bytes = PyUnicode_AsUTF8String(text);
-  if (bytes != NULL) raise_local(DL_ERR_NO_SUCH_FIELD, "%s", PyBytes_AsString(bytes));
-  Py_XDECREF(keys);
-  Py_XDECREF(text);
-  Py_XDECREF(bytes);
-  return NULL;
-}
+static PyObject* batch_getitem(Batch* self, PyObject* name) { return one(self, name, array_of, NULL); }
 
-static PyObject* batch_getitem(Batch* self, PyObject* name) {
-  int32_t at = find(self, name);
-  if (at == -1) return no_such_field(self, name);
-  return at < 0 ? NULL : array_of(self->handle, at);
+static PyObject* batch_get(Batch* self, PyObject* arguments) {
+  PyObject *name, *otherwise = Py_None;
+  if (!PyArg_ParseTuple(arguments, "O|O:get", &name, &otherwise)) return NULL;
+  return one(self, name, array_of, otherwise);
 }
 
 static PyObject* batch_tensor(Batch* self, PyObject* name) {
-  int32_t at = find(self, name);
-  if (at == -1) return no_such_field(self, name);
-  PyObject* tensor = at < 0 ? NULL : tensor_of(self->handle, at);
+  PyObject* tensor = one(self, name, tensor_of, NULL);
   if (tensor != NULL) tensor_waited(tensor, self->stream);
   return tensor;
 }
 
 static int batch_contains(Batch* self, PyObject* name) {
-  int32_t at = find(self, name);
+  dl_batch* batch = hold(self);
+  if (batch == NULL) return -1;
+  int32_t at = batch_find(batch, name);
+  (void)let_go(self, batch, NULL);
   return at == -2 ? -1 : at >= 0;
 }
 
 static Py_ssize_t batch_length(Batch* self) {
-  int32_t count;
-  return views_of(self, &count) == NULL ? -1 : count;
+  dl_batch* batch = hold(self);
+  if (batch == NULL) return -1;
+  int32_t count = 0;
+  dl_batch_views(batch, &count);
+  (void)let_go(self, batch, NULL);
+  return count;
+}
+
+static PyObject* batch_keys(Batch* self, PyObject* none) {
+  (void)none;
+  dl_batch* batch = hold(self);
+  return batch == NULL ? NULL : let_go(self, batch, batch_names(batch));
 }
 
 static PyObject* batch_iterate(Batch* self) {
-  PyObject* keys = keys_of(self);
+  PyObject* keys = batch_keys(self, NULL);
   PyObject* iterator = keys == NULL ? NULL : PyObject_GetIter(keys);
   Py_XDECREF(keys);
   return iterator;
 }
 
-static PyObject* batch_keys(Batch* self, PyObject* none) {
-  (void)none;
-  return keys_of(self);
-}
-
-/* What `of` gives for each field. */
-static PyObject* each(Batch* self, PyObject* (*of)(dl_batch*, int32_t)) {
-  int32_t count;
-  PyObject* values = views_of(self, &count) == NULL ? NULL : PyTuple_New(count);
-  for (int32_t at = 0; values != NULL && at < count; at++) {
-    PyObject* value = of(self->handle, at);
-    if (value == NULL || PyTuple_SetItem(values, at, value) != 0) {
-      Py_DECREF(values);
-      return NULL;
-    }
-  }
-  return values;
-}
-
 static PyObject* batch_values(Batch* self, PyObject* none) {
   (void)none;
-  return each(self, array_of);
+  dl_batch* batch = hold(self);
+  return batch == NULL ? NULL : let_go(self, batch, batch_each(batch, array_of));
 }
 
 static PyObject* batch_tensors(Batch* self, PyObject* none) {
   (void)none;
-  PyObject* tensors = each(self, tensor_of);
+  dl_batch* batch = hold(self);
+  if (batch == NULL) return NULL;
+  PyObject* tensors = let_go(self, batch, batch_each(batch, tensor_of));
   for (Py_ssize_t at = 0; tensors != NULL && at < PyTuple_Size(tensors); at++)
     tensor_waited(PyTuple_GetItem(tensors, at), self->stream);
   return tensors;
@@ -142,62 +125,26 @@ static PyObject* batch_tensors(Batch* self, PyObject* none) {
 
 static PyObject* batch_items(Batch* self, PyObject* none) {
   (void)none;
-  PyObject *keys = keys_of(self), *values = keys == NULL ? NULL : each(self, array_of), *items = NULL;
-  if (values != NULL) items = PyList_New(0);
-  for (Py_ssize_t at = 0; items != NULL && at < PyTuple_Size(keys); at++) {
-    PyObject* item = PyTuple_Pack(2, PyTuple_GetItem(keys, at), PyTuple_GetItem(values, at));
-    if (item == NULL || PyList_Append(items, item) != 0) {
-      Py_DECREF(items);
-      items = NULL;
-    }
-    Py_XDECREF(item);
-  }
-  Py_XDECREF(keys);
-  Py_XDECREF(values);
-  return items;
-}
-
-static PyObject* batch_get(Batch* self, PyObject* arguments) {
-  PyObject *name, *otherwise = Py_None;
-  if (!PyArg_ParseTuple(arguments, "O|O:get", &name, &otherwise)) return NULL;
-  int32_t at = find(self, name);
-  if (at >= 0) return array_of(self->handle, at);
-  if (at == -1) Py_INCREF(otherwise);
-  return at == -1 ? otherwise : NULL;
+  dl_batch* batch = hold(self);
+  return batch == NULL ? NULL : let_go(self, batch, batch_pairs(batch));
 }
 
 static PyObject* batch_info(Batch* self, void* none) {
   (void)none;
-  static PyObject* make = NULL;
-  int32_t count;
-  dl_batch_info info = {.struct_size = sizeof info};
-  NEW_ERROR(error);
-  if (views_of(self, &count) == NULL || !check(dl_batch_get_info(self->handle, &info, &error), &error))
-    return NULL;
-  if (make == NULL && (make = from_package("dataline.schema", "BatchInfo")) == NULL) return NULL;
-  PyObject* indices = integers_of(self->handle, info.sample_indices, info.samples);
-  PyObject* sources = indices == NULL ? NULL : integers_of(self->handle, info.sample_sources, info.samples);
-  PyObject* made = sources == NULL ? NULL
-                                   : PyObject_CallFunction(make, "LLLLOO", (long long)info.epoch,
-                                                           (long long)info.step, (long long)info.samples,
-                                                           (long long)info.valid, indices, sources);
-  Py_XDECREF(indices);
-  Py_XDECREF(sources);
-  return made;
+  dl_batch* batch = hold(self);
+  return batch == NULL ? NULL : let_go(self, batch, batch_about(batch));
 }
 
 static PyObject* batch_wait(Batch* self, PyObject* arguments, PyObject* keywords) {
   static char* names[] = {"stream", NULL};
   PyObject* given = Py_None;
   uintptr_t stream;
-  int32_t count;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O:wait", names, &given)) return NULL;
-  if (views_of(self, &count) == NULL || !stream_of(given, &stream)) return NULL;
-  dl_batch* handle = self->handle; /* another thread may release it meanwhile */
-  dl_batch_retain(handle);
-  bool waits = stream_waits(handle, stream);
+  dl_batch* batch = hold(self);
+  if (batch == NULL) return NULL;
+  bool waits = stream_of(given, &stream) && stream_waits(batch, stream);
   if (waits) self->stream = stream;
-  batch_give_up(handle, self->on_device);
+  (void)let_go(self, batch, NULL);
   if (!waits) return NULL;
   Py_RETURN_NONE;
 }
@@ -240,13 +187,8 @@ static PyObject* batch_reduce(Batch* self, PyObject* none) {
 
 static PyObject* batch_repr(Batch* self) {
   if (self->handle == NULL) return PyUnicode_FromString("<dataline.Batch, released>");
-  dl_batch_info info = {.struct_size = sizeof info};
-  PyObject *keys = keys_of(self), *text = NULL;
-  if (keys != NULL && dl_batch_get_info(self->handle, &info, NULL) == DL_OK)
-    text = PyUnicode_FromFormat("<dataline.Batch %lld:%lld, %lld samples of %R>", (long long)info.epoch,
-                                (long long)info.step, (long long)info.samples, keys);
-  Py_XDECREF(keys);
-  return text;
+  dl_batch* batch = hold(self);
+  return batch == NULL ? NULL : let_go(self, batch, batch_text(batch));
 }
 
 static PyMethodDef batch_methods[] = {

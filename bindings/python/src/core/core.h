@@ -47,6 +47,10 @@ typedef struct Loader {
   int64_t calls;                   /* in progress, in all threads */
   bool closed;                     /* the last call to leave destroys it */
   bool in_caller;                  /* num_workers=0: the loading is done by who asks */
+  PyThread_type_lock loop_lock;    /* epoch.c: held while a loop begins or takes a batch */
+  unsigned long loop_thread;       /* who holds it; 0: nobody */
+  int64_t loop;                    /* how many loops began; the last one is going on */
+  int64_t ended;                   /* the last loop whose end was told, by a loop or by `next` */
   struct Loader *before, *after;   /* all that have a handle, for the end of the interpreter */
 } Loader;
 
@@ -135,10 +139,15 @@ PyObject* integers_of(dl_batch* batch, const int64_t* values, int64_t count); /*
 bool dataset_enter(Dataset* self); /* dataset.c; keeps the handle until dataset_leave */
 void dataset_leave(Dataset* self);
 PyObject* dataset_from_reader(Dataset* self, PyObject* arguments); /* reader.c */
+PyObject* dataset_fields(Dataset* self, PyObject* none);           /* dataset_about.c */
+PyObject* dataset_classes(Dataset* self, PyObject* none);
+PyObject* dataset_image_info(Dataset* self, PyObject* arguments);
+PyObject* dataset_about(Dataset* self, PyObject* none);
 /* This thread is about to load by itself, or has done so: what leaves a reader in it then, and is no failure of data
  * (KeyboardInterrupt, SystemExit), is kept, and set again by reader_interrupted. In a worker it has nobody to go to. */
 void reader_in_caller(bool begins);
 bool reader_interrupted(void);
-void loaders_close_all(void); /* loader.c */
+void loaders_close_all(void);  /* loader.c */
+void loaders_after_fork(void); /* in the child */
 
 #endif

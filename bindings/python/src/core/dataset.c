@@ -3,7 +3,6 @@
 #include "core.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void dataset_drop(Dataset* self) {
   dl_dataset* handle = self->handle;
@@ -75,25 +74,33 @@ static bool read_array(PyObject* described, dl_array* array) {
   array->rank = loan->rank;
   array->shape = loan->shape;
   array->data = loan->data;
-  if (loan->rank > 0) array->row_stride_bytes = loan->strides[0];
-  int64_t packed = dl_dtype_bytes(loan->dtype);
+  int64_t row_bytes = dl_dtype_bytes(loan->dtype);
+  bool empty =
+      item_count(loan->shape, loan->rank) == 0; /* of no items, and of one row, strides mean nothing */
   for (int32_t at = loan->rank - 1; at > 0; at--) {
-    if (loan->strides[at] != packed && loan->shape[at] > 1) {
+    if (loan->strides[at] != row_bytes && loan->shape[at] > 1 && !empty) {
       raise_local(DL_ERR_INVALID_ARGUMENT,
-                  "%s: expected C order within a sample; numpy.ascontiguousarray gives it", array->name);
+                  "%s: expected C order within a sample (dim %d has a stride of %lld bytes, expected %lld); "
+                  "numpy.ascontiguousarray(x) or x.contiguous() gives it",
+                  array->name, (int)at, (long long)loan->strides[at], (long long)row_bytes);
       return false;
     }
-    packed *= loan->shape[at];
+    row_bytes *= loan->shape[at];
   }
+  bool apart = loan->rank > 0 && loan->shape[0] > 1 && !empty && loan->strides[0] != row_bytes;
   if (offsets == NULL) {
-    if (loan->rank > 0 && loan->shape[0] < 2) array->row_stride_bytes = 0; /* of one row it means nothing */
+    if (apart) {
+      array->kind = DL_KIND_STRIDED;
+      array->row_stride_bytes = loan->strides[0];
+    }
     return true;
   }
-  if (array->row_stride_bytes != packed && loan->rank > 0 && loan->shape[0] > 1) {
-    raise_local(DL_ERR_INVALID_ARGUMENT, "%s: expected packed data", array->name);
+  if (apart) {
+    raise_local(DL_ERR_INVALID_ARGUMENT,
+                "%s: expected packed data; numpy.ascontiguousarray(x) or x.contiguous() gives it",
+                array->name);
     return false;
   }
-  array->row_stride_bytes = 0;
   if (offsets->rank != 1 || offsets->dtype != DL_DTYPE_I64 || offsets->shape[0] < 1 ||
       (offsets->shape[0] > 1 && offsets->strides[0] != 8)) {
     raise_local(DL_ERR_INVALID_ARGUMENT, "%s: expected offsets as a packed row of i64", array->name);
@@ -201,70 +208,6 @@ static PyObject* dataset_subset(Dataset* self, PyObject* arguments) {
                                        give_back, kept, &made, &error);
   if (status != DL_OK) letter_discard(kept);
   return done(self, made, status, &error);
-}
-
-static PyObject* dataset_fields(Dataset* self, PyObject* none) {
-  (void)none;
-  int32_t count = 0;
-  if (!is_open(self)) return NULL;
-  const dl_view* views = dl_dataset_fields(self->handle, &count);
-  return fields_of(views, count);
-}
-
-static PyObject* text_of(const char* text, const char* when_no_utf8) {
-  return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), when_no_utf8);
-}
-
-static PyObject* dataset_classes(Dataset* self, PyObject* none) {
-  (void)none;
-  if (!is_open(self)) return NULL;
-  Py_ssize_t count = (Py_ssize_t)dl_dataset_class_count(self->handle);
-  PyObject* names = PyTuple_New(count);
-  for (Py_ssize_t at = 0; names != NULL && at < count; at++) {
-    PyObject* name = text_of(dl_dataset_class_name(self->handle, at), "surrogateescape");
-    if (name == NULL || PyTuple_SetItem(names, at, name) != 0) {
-      Py_DECREF(names);
-      return NULL;
-    }
-  }
-  return names;
-}
-
-/* _image_info(index, field or None): a header read without the interpreter's lock, for a reader may want it. */
-static PyObject* dataset_image_info(Dataset* self, PyObject* arguments) {
-  long long index;
-  const char* field;
-  if (!PyArg_ParseTuple(arguments, "Lz:_image_info", &index, &field) || !dataset_enter(self)) return NULL;
-  dl_image_info info = {.struct_size = sizeof info};
-  dl_status status;
-  NEW_ERROR(error);
-  Py_BEGIN_ALLOW_THREADS status = dl_dataset_image_info(self->handle, field, index, &info, &error);
-  Py_END_ALLOW_THREADS dataset_leave(self);
-  mailbox_empty();
-  if (!check(status, &error)) return NULL;
-  const char* format = info.format == DL_IMAGE_JPEG   ? "jpeg"
-                       : info.format == DL_IMAGE_PNG  ? "png"
-                       : info.format == DL_IMAGE_WEBP ? "webp"
-                                                      : "unknown";
-  return Py_BuildValue("sLLiiiNL", format, (long long)info.width, (long long)info.height, (int)info.channels,
-                       (int)info.bits, (int)info.orientation, PyBool_FromLong(info.progressive),
-                       (long long)info.bytes);
-}
-
-/* (format, uri, notes) */
-static PyObject* dataset_about(Dataset* self, PyObject* none) {
-  (void)none;
-  if (!is_open(self)) return NULL;
-  int32_t count = dl_dataset_note_count(self->handle);
-  PyObject* notes = PyTuple_New(count);
-  for (int32_t at = 0; notes != NULL && at < count; at++) {
-    PyObject* note = text_of(dl_dataset_note(self->handle, at), "replace");
-    if (note == NULL || PyTuple_SetItem(notes, at, note) != 0) {
-      Py_DECREF(notes);
-      return NULL;
-    }
-  }
-  return Py_BuildValue("ssN", dl_dataset_format(self->handle), dl_dataset_uri(self->handle), notes);
 }
 
 static Py_ssize_t dataset_length(Dataset* self) {

@@ -52,6 +52,10 @@ void loaders_close_all(void) {
   }
 }
 
+void loaders_after_fork(void) {
+  for (Loader* self = first; self != NULL; self = self->after) loop_after_fork(self);
+}
+
 bool loader_enter(Loader* self) {
   if (self->handle != NULL && !self->closed) {
     self->calls++;
@@ -67,6 +71,7 @@ void loader_leave(Loader* self) {
 
 static void loader_free(Loader* self) {
   close_loader(self);
+  if (self->loop_lock != NULL) PyThread_free_lock(self->loop_lock);
   object_free((PyObject*)self);
 }
 
@@ -78,6 +83,8 @@ static PyObject* loader_create(Loader* self, PyObject* arguments) {
   if (self->handle != NULL || self->closed)
     return raise_local(DL_ERR_WRONG_STATE, "the loader was made already");
   if (!interpreter_open()) return raise_local(DL_ERR_WRONG_STATE, "Python is ending");
+  if (self->loop_lock == NULL && (self->loop_lock = PyThread_allocate_lock()) == NULL)
+    return PyErr_NoMemory();
   if (!dataset_enter(dataset)) return NULL;
   dl_loader* made = NULL;
   dl_status status;
@@ -122,11 +129,24 @@ static bool undo_interrupted(Loader* self, dl_batch* batch) {
   return true;
 }
 
+/* Of a failed sample of a reader of the host's: the exception that is set gets the one that the reader raised as its cause.
+ * The package knows which; without an answer it stays as it is. */
+static void add_cause(Loader* self) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  PyObject* done = PyObject_CallMethod((PyObject*)self, "_explain", "O", value);
+  if (done == NULL) PyErr_Clear();
+  Py_XDECREF(done);
+  PyErr_Restore(type, value, traceback);
+}
+
 /* The next batch. NULL with an exception, or with a soft status. */
 PyObject* loader_next_batch(Loader* self, int64_t timeout_ns, dl_status* status) {
   dl_batch* batch = NULL;
   NEW_ERROR(error);
   if (!loader_enter(self)) return NULL;
+  const int64_t loop = self->loop; /* another may begin while this waits */
   /* A batch that is ready costs no change of the lock: with time-out 0 nothing waits and no reader is called. */
   *status = self->in_caller ? DL_TIMEOUT : dl_loader_next(self->handle, 0, &batch, &error);
   reader_in_caller(self->in_caller);
@@ -135,12 +155,15 @@ PyObject* loader_next_batch(Loader* self, int64_t timeout_ns, dl_status* status)
   reader_in_caller(false);
   if (!ended && self->in_caller && undo_interrupted(self, batch)) ended = true;
   bool closed = self->closed;
+  if (!ended && (*status == DL_END_OF_EPOCH || *status == DL_END) && self->ended < loop) self->ended = loop;
   loader_leave(self);
   mailbox_empty();
   if (ended) return NULL;
   if (*status == DL_OK) return batch_own(batch);
   if (closed) return raise_local(DL_ERR_WRONG_STATE, "the loader was closed");
-  if (*status != DL_END_OF_EPOCH && *status != DL_END) check(*status, &error);
+  if (*status == DL_END_OF_EPOCH || *status == DL_END) return NULL;
+  check(*status, &error);
+  if (*status < 0) add_cause(self);
   return NULL;
 }
 

@@ -10,7 +10,10 @@ void loader_leave(Loader* self);
 /* The next batch. NULL with an exception, or with a soft status. */
 PyObject* loader_next_batch(Loader* self, int64_t timeout_ns, dl_status* status);
 Py_ssize_t loader_length(Loader* self);
-PyObject* loader_iterate(Loader* self); /* epoch.c */
+
+/* epoch.c */
+PyObject* loader_iterate(Loader* self);
+void loop_after_fork(Loader* self);
 
 /* loader_about.c */
 PyObject* loader_position(Loader* self, PyObject* none);

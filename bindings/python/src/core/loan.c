@@ -41,6 +41,23 @@ static int32_t dtype_of_format(const char* format, Py_ssize_t bytes) {
   return dl_dtype_from_name(name);
 }
 
+/* Any bytes, whatever they are of, as a row of u8. */
+static PyObject* loan_of_bytes(PyObject* type, PyObject* object) {
+  Loan* self = loan_make(type);
+  if (self == NULL) return NULL;
+  if (PyObject_GetBuffer(object, &self->by.buffer, PyBUF_SIMPLE) != 0) {
+    Py_DECREF(self);
+    return NULL;
+  }
+  self->held = HELD_BUFFER;
+  self->dtype = DL_DTYPE_U8;
+  self->data = self->by.buffer.buf;
+  self->rank = 1;
+  self->shape[0] = self->by.buffer.len;
+  self->strides[0] = 1;
+  return (PyObject*)self;
+}
+
 static PyObject* loan_of_buffer(PyObject* type, PyObject* object) {
   Loan* self = loan_make(type);
   if (self == NULL) return NULL;
@@ -144,6 +161,14 @@ static PyObject* loan_address(Loan* self, void* none) {
   return PyLong_FromVoidPtr(self->data);
 }
 
+static PyObject* loan_item(Loan* self, PyObject* index) {
+  long long at = PyLong_AsLongLong(index);
+  if (at == -1 && PyErr_Occurred()) return NULL;
+  if (self->rank != 1 || self->dtype != DL_DTYPE_I64 || at < 0 || at >= self->shape[0])
+    return PyErr_Format(PyExc_IndexError, "expected a place in a row of i64");
+  return PyLong_FromLongLong(*(const int64_t*)(self->data + at * self->strides[0]));
+}
+
 static PyGetSetDef loan_properties[] = {
     {"dtype", (getter)loan_dtype, NULL, "As the library spells it.", NULL},
     {"shape", (getter)loan_shape, NULL, "Items a dim.", NULL},
@@ -153,11 +178,15 @@ static PyGetSetDef loan_properties[] = {
 static PyMethodDef loan_methods[] = {
     {"of_buffer", (PyCFunction)loan_of_buffer, METH_O | METH_CLASS,
      "of_buffer($type, object, /)\n--\n\nOf an object with the buffer protocol."},
+    {"of_bytes", (PyCFunction)loan_of_bytes, METH_O | METH_CLASS,
+     "of_bytes($type, object, /)\n--\n\nOf the bytes of an object with the buffer protocol, whatever its "
+     "items are."},
     {"of_capsule", (PyCFunction)loan_of_capsule, METH_O | METH_CLASS,
      "of_capsule($type, capsule, /)\n--\n\nOf a DLPack capsule, which is used up."},
     {"of_memory", (PyCFunction)loan_of_memory, METH_VARARGS | METH_CLASS,
      "of_memory($type, owner, address, dtype, shape, strides, /)\n--\n\nOf an object that keeps the memory "
      "in place."},
+    {"item", (PyCFunction)loan_item, METH_O, "item($self, index, /)\n--\n\nOf a row of i64."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot loan_slots[] = {{Py_tp_doc, "Memory of another object, kept alive and in place."},
                                    {Py_tp_dealloc, loan_free},

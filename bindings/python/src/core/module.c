@@ -14,6 +14,7 @@ static PyObject* shut_down(PyObject* self, PyObject* none) {
 static PyObject* after_fork(PyObject* self, PyObject* none) {
   (void)self, (void)none;
   mailbox_after_fork();
+  loaders_after_fork();
   Py_RETURN_NONE;
 }
 

@@ -195,8 +195,12 @@ static PyObject* cells_put(Cells* self, PyObject* arguments) {
   if (cell == NULL) return NULL;
   int64_t item_bytes = dl_dtype_bytes(loan->dtype);
   cell->bytes = item_bytes * item_count(loan->shape, loan->rank);
-  if (cell->bytes > 0 && cell->bytes <= cell->capacity) /* more than that is reported, not written */
-    copy_strided(cell->data, loan->data, loan->rank, loan->shape, loan->strides, item_bytes);
+  if (cell->bytes > 0 && cell->bytes <= cell->capacity) { /* more than that is reported, not written */
+    char* items = cell->data;
+    copy_strided(items, loan->data, loan->rank, loan->shape, loan->strides, item_bytes);
+    /* Pillow, for one, writes true as 255. */
+    for (int64_t at = 0; loan->dtype == DL_DTYPE_BOOL && at < cell->bytes; at++) items[at] = items[at] != 0;
+  }
   Py_RETURN_NONE;
 }
 

@@ -6,20 +6,19 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import array
-import sys
 from typing import Any
 
 from . import _core
+from ._interface import of_interface
 
 _HOST = (1, 3)  # CPU, and page-locked memory of the CPU
-_KINDS = {"b": "bool", "u": "u", "i": "i", "f": "f", "c": "c"}
 
 
 def borrow(value: Any) -> _core.Loan:
     """Any array in host memory: by the buffer protocol, DLPack, ``__array_interface__`` or ``__array__``."""
     name = getattr(getattr(value, "dtype", None), "name", "")
     if name == "bfloat16" and hasattr(value, "__array_interface__"):
-        return _of_interface(value, "bf16")
+        return of_interface(value, "bf16")
     try:
         return _core.Loan.of_buffer(value)
     except TypeError:
@@ -27,9 +26,11 @@ def borrow(value: Any) -> _core.Loan:
     if hasattr(value, "__dlpack__"):
         return _of_dlpack(value)
     if hasattr(value, "__array_interface__"):
-        return _of_interface(value)
+        return of_interface(value)
     if hasattr(value, "__array__"):
-        return borrow(value.__array__())
+        made = value.__array__()
+        if made is not value:
+            return borrow(made)
     raise TypeError(f"expected an array (buffer protocol, DLPack or __array_interface__), got {type(value).__name__}")
 
 
@@ -47,32 +48,6 @@ def _of_dlpack(value: Any) -> _core.Loan:
                 raise
             return borrow(value.__array__())
     return _core.Loan.of_capsule(capsule)
-
-
-def _of_interface(value: Any, dtype: str = "") -> _core.Loan:
-    interface = value.__array_interface__
-    code = interface["typestr"]
-    item_bytes = int(code[2:])
-    if not dtype:
-        foreign = (">" if sys.byteorder == "little" else "<") == code[0]
-        if code[1] not in _KINDS or foreign:
-            raise TypeError(f"items of type {code}: expected numbers of this machine's byte order")
-        dtype = "bool" if code[1] == "b" else f"{_KINDS[code[1]]}{8 * item_bytes}"
-    shape = tuple(interface["shape"])
-    strides = interface.get("strides") or _packed(shape, item_bytes)
-    data = interface.get("data")
-    if data is None:
-        raise TypeError("__array_interface__ without an address")
-    # The interface may own what the address is of.
-    return _core.Loan.of_memory((value, interface), data[0], dtype, shape, tuple(strides))
-
-
-def _packed(shape: tuple[int, ...], item_bytes: int) -> tuple[int, ...]:
-    strides: list[int] = []
-    for size in reversed(shape):
-        strides.append(item_bytes)
-        item_bytes *= size
-    return tuple(reversed(strides))
 
 
 def row(value: Any, dtype: str, what: str) -> _core.Loan:

@@ -11,6 +11,7 @@ from typing import Any, Optional, Protocol
 
 from . import _core
 from ._borrow import borrow
+from ._failures import Failures
 from .schema import Field
 
 # How a sample is built up: a field's name, or a list or dict of the same.
@@ -20,7 +21,6 @@ _PACKING = {
     "bool": "?", "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i8": "b", "i16": "h", "i32": "i", "i64": "q",
     "f16": "e", "f32": "f", "f64": "d",
 }  # fmt: skip
-_KEPT_ERRORS = 16  # an exception keeps its frames alive
 
 
 class Source(Protocol):
@@ -91,7 +91,7 @@ class Reader:
 
     def __init__(self, source: Source, fields: Optional[Sequence[Field]] = None) -> None:
         self.source = source
-        self.errors: dict[int, BaseException] = {}
+        self.failures = Failures()
         if fields is not None and len(fields) == 1:
             self.template: Template = fields[0].name
             self.fields = tuple(fields)
@@ -112,6 +112,16 @@ class Reader:
 
     def read(self, indices: tuple[int, ...], cells: _core.Cells) -> Optional[str]:
         """Called by the library's threads; the text says why records are bad."""
+        try:
+            return self._read(indices, cells)
+        except KeyboardInterrupt:
+            raise  # no failure: they are made again
+        except BaseException as error:  # all of them are bad
+            for index in indices:
+                self.failures.add(index, error)
+            raise
+
+    def _read(self, indices: tuple[int, ...], cells: _core.Cells) -> Optional[str]:
         reasons: list[tuple[int, str]] = []
         for at, (index, sample) in enumerate(zip(indices, self._samples(indices))):
             try:
@@ -122,7 +132,7 @@ class Reader:
             except Exception as error:
                 cells.fail(at)
                 reasons.append((index, f"{type(error).__name__}: {error}"))
-                self._keep(index, error)
+                self.failures.add(index, error)
         if not reasons:
             return None
         if len(reasons) == 1:
@@ -149,11 +159,6 @@ class Reader:
                 yield self.source[index]
             except Exception as error:
                 yield _Failed(error)
-
-    def _keep(self, index: int, error: BaseException) -> None:
-        if len(self.errors) >= _KEPT_ERRORS:
-            self.errors.pop(next(iter(self.errors)), None)
-        self.errors[index] = error
 
     @staticmethod
     def _loan(field: Field, value: Any) -> _core.Loan:

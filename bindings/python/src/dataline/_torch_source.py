@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Optional
 
 import torch
+import torch.distributed
 from torch.utils.data import (
     IterableDataset,
     RandomSampler,
@@ -24,6 +25,37 @@ from ._reader import Template, leaves, names_in, template_of
 from .dataset import Dataset, from_arrays, from_reader, open
 
 
+def refuse_to_read_everything_in_each_process(options: Mapping[str, Any]) -> None:
+    """A launcher started several processes, and nobody said what this one is to read: each would read all of it, and the
+    training would see every sample that many times, without a sign of it."""
+    if options.get("rank") is not None or options.get("world_size") is not None:
+        return
+    processes, who_says = os.environ.get("WORLD_SIZE", ""), "WORLD_SIZE"
+    if not processes.isdecimal() and torch.distributed.is_available() and torch.distributed.is_initialized():
+        processes, who_says = str(torch.distributed.get_world_size()), "torch.distributed"
+    if processes.isdecimal() and int(processes) > 1:
+        raise ValueError(
+            f"{who_says} says that there are {processes} processes, and rank= and world_size= are not given: "
+            "rank=torch.distributed.get_rank(), world_size=torch.distributed.get_world_size() gives each its part, "
+            "rank=0, world_size=1 gives each all of it"
+        )
+
+
+def drawn_seed(generator: Optional[torch.Generator], options: Mapping[str, Any]) -> Optional[int]:
+    """A seed out of PyTorch's generator, as its own loader draws one where it was given none; None: it is the options', or
+    nothing is random.
+
+    Ranks have to agree on one order, and each has its own state of that generator: there it is the option's default, as
+    DistributedSampler's is 0.
+    """
+    given = generator is not None or options.get("seed") is not None
+    of_a_rank = options.get("rank") is not None or options.get("world_size") is not None
+    random = options.get("shuffle") or options.get("weights") is not None or options.get("transform") is not None
+    if given or of_a_rank or not random:
+        return None
+    return int(torch.empty((), dtype=torch.int64).random_().item())
+
+
 def order_of(
     shuffle: Optional[bool], sampler: Any, generator: Optional[torch.Generator], options: Mapping[str, Any]
 ) -> dict[str, Any]:
@@ -32,7 +64,7 @@ def order_of(
     if shuffle:
         made["shuffle"] = True
     if generator is not None:
-        if "seed" in options:
+        if options.get("seed") is not None:
             raise TypeError("expected a generator or a seed, not both")
         made["seed"] = generator.initial_seed() & (2**63 - 1)
     if sampler is None or isinstance(sampler, SequentialSampler):

@@ -6,7 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from array import array as array_type
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Optional, Union
 
 from . import _core
@@ -15,6 +16,8 @@ from ._options import Log, OptionValue, build
 from ._reader import Reader, Source
 from .ragged import Ragged
 from .schema import Field, ImageInfo
+
+_CauseOf = Callable[[int], Optional[BaseException]]
 
 __all__ = ["Dataset", "concat", "escape", "from_arrays", "from_reader", "open", "zip"]
 
@@ -27,6 +30,11 @@ class Dataset(_core.Dataset):
     """
 
     _reader: Optional[Reader] = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        # The exception of a reader that made sample i of this dataset bad; None where there is none.
+        self._cause_of: _CauseOf = lambda index: None
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -66,7 +74,7 @@ class Dataset(_core.Dataset):
     @property
     def reader_errors(self) -> dict[int, BaseException]:
         """The last exceptions of a reader by sample index, with their tracebacks; 16 at most. ``{}`` without a reader."""
-        return dict(self._reader.errors) if self._reader is not None else {}
+        return self._reader.failures.recent() if self._reader is not None else {}
 
     def subset(self, indices: Any) -> Dataset:
         """The samples ``indices`` of this dataset, in that order. An array of packed i64 is borrowed, anything else
@@ -75,7 +83,10 @@ class Dataset(_core.Dataset):
         Raises DataError: an index out of range.
         """
         made = Dataset()
-        made._subset(self, row(indices, "i64", "indices"))
+        loan = row(indices, "i64", "indices")
+        made._subset(self, loan)
+        inner = self._cause_of
+        made._cause_of = lambda index: inner(loan.item(index))
         return made
 
     def __enter__(self) -> Dataset:
@@ -99,6 +110,20 @@ def escape(path: Union[str, os.PathLike[str]]) -> str:
     return "".join(f"%{ord(letter):02X}" if letter in "%,?&=" else letter for letter in os.fspath(path))
 
 
+def _instead_of(value: Any) -> str:
+    """What makes a dataset of this."""
+    if isinstance(value, Mapping):
+        return "; dataline.from_arrays(...) makes a dataset of a dict of arrays"
+    if isinstance(value, (bytes, bytearray)):
+        return "; os.fsdecode(...) makes text of it"
+    array = any(hasattr(value, name) for name in ("__dlpack__", "__array_interface__", "__array__"))
+    if array or isinstance(value, (memoryview, array_type)):
+        return '; dataline.from_arrays({"x": ...}) makes a dataset of arrays'
+    if hasattr(value, "__getitem__") and hasattr(value, "__len__"):
+        return "; dataline.from_reader(...) makes a dataset of what it gives by index"
+    return ""
+
+
 def open(
     uri: Union[str, os.PathLike[str]],
     *,
@@ -114,6 +139,8 @@ def open(
     Raises NotFoundError (a FileNotFoundError), CallError with the column of what is wrong in the URI, DataError for files
     that are cut, corrupt or do not fit each other, CancelledError.
     """
+    if not isinstance(uri, (str, os.PathLike)):
+        raise TypeError(f"expected a URI, a path or a Dataset, got {type(uri).__name__}{_instead_of(uri)}")
     text = os.fspath(uri)
     if not isinstance(uri, str) and not os.path.isabs(text):
         text = os.path.join(os.curdir, text)  # never taken for a scheme
@@ -134,8 +161,9 @@ def from_arrays(
 
     Arrays are anything with the buffer protocol (NumPy, ``array``, ``memoryview``), DLPack (torch, JAX, CuPy's pinned
     memory) or ``__array_interface__``; a Ragged of two is a ragged field. They are borrowed: they must not change, and
-    are kept alive until the dataset and all that came from it are gone. ``copy=True`` copies them now. Rows may lie
-    apart, but a sample has to be in C order. ``axes``: one letter a dim of a sample by field, ``{"image": "HWC"}``.
+    are kept alive until the dataset and all that came from it are gone. ``copy=True`` copies them now. Samples may lie
+    apart, overlap, go down or be all the same row, but each has to be in C order. ``axes``: one letter a dim of a sample
+    by field, ``{"image": "HWC"}``.
     """
     described = []
     for name, value in arrays.items():
@@ -164,8 +192,8 @@ def from_reader(
     ``__getitems__(indices)`` up to 64 are asked for at once. A sample is a dict, a tuple or one array; its parts become
     fields named by key, place or ``data``, of the dtypes and shapes of sample 0 unless ``fields`` says so. Numbers,
     ``str`` and ``bytes`` (ragged u8) will do. An exception makes that sample bad: ``on_error`` says what becomes of it;
-    its text is in the error and in ``loader.bad_samples()``, itself in ``dataset.reader_errors``. ``fingerprint`` is
-    text that identifies the data in a saved state.
+    its text is in the error and in ``loader.bad_samples()``, itself in ``dataset.reader_errors`` and the ``__cause__`` of
+    the error. ``fingerprint`` is text that identifies the data in a saved state.
 
     The source is called from other threads, never two at once while Python has its lock.
     """
@@ -173,6 +201,7 @@ def from_reader(
     made = Dataset()
     made._from_reader(reader.read, reader.fields, len(source), fingerprint, build(options, None, log))
     made._reader = reader
+    made._cause_of = reader.failures.of
     return made
 
 
@@ -183,14 +212,32 @@ def zip(*parts: Dataset, **named: Dataset) -> Dataset:
         raise TypeError("expected parts with names or without, not both")
     made = Dataset()
     if named:
-        made._zip(tuple(named.values()), tuple(name.encode() for name in named))
+        parts = tuple(named.values())
+        made._zip(parts, tuple(name.encode() for name in named))
     else:
         made._zip(parts, None)
+    asked = [part._cause_of for part in parts]
+    made._cause_of = lambda index: _cause_beside(asked, index)
     return made
+
+
+def _cause_beside(parts: Sequence[_CauseOf], index: int) -> Optional[BaseException]:
+    causes = (cause_of(index) for cause_of in parts)
+    return next((cause for cause in causes if cause is not None), None)
 
 
 def concat(*parts: Dataset) -> Dataset:
     """One after another; the same fields, dtypes and shapes."""
     made = Dataset()
     made._concat(parts)
+    asked = [(part._cause_of, len(part)) for part in parts]
+    made._cause_of = lambda index: _cause_in(asked, index)
     return made
+
+
+def _cause_in(parts: Sequence[tuple[_CauseOf, int]], index: int) -> Optional[BaseException]:
+    for cause_of, count in parts:
+        if index < count:
+            return cause_of(index)
+        index -= count
+    return None

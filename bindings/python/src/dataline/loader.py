@@ -24,8 +24,10 @@ class Loader(_core.Loader):
     """A job's stream of batches, loaded ahead by threads of the library; owns them, its memory and its position.
 
     ``for batch in loader`` is one epoch and ``len(loader)`` its batches; after a ``break`` the next ``for`` starts the next
-    epoch, after ``seek`` or ``load_state`` it goes on there. ``next`` may be called from several threads, each gets another
-    batch. Ctrl-C is seen while waiting, and the loader can be used after it. Waiting never holds the interpreter's lock.
+    epoch, after ``seek`` or ``load_state`` it goes on there. There is one position, so a loop ends the one before: that
+    raises WrongStateError when it asks for more. ``next`` may be called from several threads, each gets another batch; to
+    divide an epoch, share one iterator between threads: each batch goes to one of them, and all see the end. Ctrl-C is
+    seen while waiting, and the loader can be used after it. Waiting never holds the interpreter's lock.
     In a forked child every call raises ForkedError.
 
     ``dataset`` is a Dataset, or what ``open`` takes. Options are keyword arguments, None leaves a default; arrays
@@ -61,7 +63,8 @@ class Loader(_core.Loader):
         itself, whatever the time-out.
 
         Raises EndOfJob after the last of ``epochs`` epochs, Timeout, DataError for bad samples (once a step, with
-        ``on_error="raise"``; the next call gives the step's good samples), CancelledError, Interrupted.
+        ``on_error="raise"``; the next call gives the step's good samples; what a reader raised is its ``__cause__``),
+        CancelledError, Interrupted.
         """
         if timeout is None:
             return self._next(-1)
@@ -125,6 +128,14 @@ class Loader(_core.Loader):
             BadSample(code, name, source, index, epoch, step, slot, None if stand_in < 0 else stand_in, message)
             for code, name, source, index, epoch, step, slot, stand_in, message in self._bad_samples()
         ]
+
+    def _explain(self, error: BaseException) -> None:
+        """Called with each error of ``next`` before it is raised: the exception of a reader becomes its cause."""
+        index = getattr(error, "sample_index", None)
+        cause = None if index is None else self.dataset._cause_of(index)
+        # The sample may be bad for another reason this time.
+        if cause is not None and type(cause).__name__ in str(error):
+            error.__cause__ = cause
 
     def __enter__(self) -> Loader:
         return self

@@ -98,6 +98,8 @@ class Stats(NamedTuple):
     """Device memory the loader holds now."""
     copied_bytes: int
     """Sent over the bus to the device."""
+    warned: int
+    """Images delivered though their decoder warned of damage (``on_warning="accept"``)."""
 
 
 class ImageInfo(NamedTuple):

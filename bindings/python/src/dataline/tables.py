@@ -81,5 +81,8 @@ def options_help() -> str:
 
 
 def build_info() -> str:
-    """Optional parts and compiler of the library in use: ``"highway mimalloc; gcc 12.2.0"``."""
+    """The parts that the library in use was built with, and its compiler: ``"highway mimalloc; gcc 12.2.0"``.
+
+    Then, after ``; missing: ``, what it lacks and what that costs.
+    """
     return _core.library_version()[2]

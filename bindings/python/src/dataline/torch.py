@@ -8,13 +8,13 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn, Optional, Union
 
 import torch
 from torch.utils.dlpack import from_dlpack
 
-from . import _core, _torch_device, _torch_source
+from . import _core, _torch_device, _torch_loop, _torch_source
 from ._reader import Source, rebuild
 from .dataset import Dataset
 from .loader import Loader
@@ -96,7 +96,10 @@ class DataLoader:
                        object with ``__len__`` and ``__getitem__`` is read by Python code, the slow path. An
                        IterableDataset is an error
     ``batch_size``     the option; None is an error
-    ``shuffle``        ``shuffle="full"``: another order each epoch, decided by the seed alone
+    ``shuffle``        ``shuffle="full"``: another order each epoch, decided by the seed alone. Without ``seed`` and
+                       ``generator`` that is drawn from PyTorch's generator when the loader is made, so that
+                       ``torch.manual_seed`` before decides it. With ``rank`` or ``world_size`` it is 0, as
+                       DistributedSampler's, for ranks have to agree on an order
     ``sampler``        ``sample_indices``: its indices, read once, the same each epoch. RandomSampler, DistributedSampler
                        and WeightedRandomSampler are errors that name the option
     ``num_workers``    the option: threads, 0 is the caller's; None leaves the library's choice
@@ -132,8 +135,13 @@ class DataLoader:
 
     All other keyword arguments are the library's options (``seed``, ``transform``, ``rank``, ...). Samples that are
     tuples give lists of tensors, dicts give dicts; a Dataset or URI gives a dict by field, ``str`` comes back as a list.
+    The seed is drawn for ``weights`` and ``transform`` too, whose operators may be random.
 
-    ``state_dict`` and ``load_state_dict`` as torchdata's StatefulDataLoader has them, in O(1), in mid-epoch too.
+    Under a launcher (WORLD_SIZE of the environment, or torch.distributed, says more than 1) ``rank`` and ``world_size``
+    have to be given: a ValueError otherwise, for each process would read everything.
+
+    ``state_dict`` and ``load_state_dict`` as torchdata's StatefulDataLoader has them, in O(1), in mid-epoch too. A drawn
+    seed is part of the state, and a loader whose seed was drawn takes it over.
     ``loader.loader`` is the Loader underneath, with ``stats``, ``seek``, ``cancel``.
     """
 
@@ -184,7 +192,11 @@ class DataLoader:
         options["num_workers"] = num_workers
         if drop_last:
             options["drop_last"] = True
+        _torch_source.refuse_to_read_everything_in_each_process(options)
         options.update(_torch_source.order_of(shuffle, sampler, generator, options))
+        self._drawn = _torch_source.drawn_seed(generator, options)
+        if self._drawn is not None:
+            options["seed"] = self._drawn
         self.device = torch.device("cpu") if device is None else _torch_device.device_of(device)
         if device is not None:
             options["device"] = str(self.device)
@@ -202,6 +214,7 @@ class DataLoader:
         self.sampler = sampler
         self.timeout = timeout
         opened, self._template, self._texts = _torch_source.opened(dataset, options)
+        self._options = options
         self.loader = Loader(opened, **options)
         if fields is not None:
             known = [field.name for field in self.loader.fields]
@@ -227,20 +240,8 @@ class DataLoader:
     def __len__(self) -> int:
         return len(self.loader)
 
-    def __iter__(self) -> Iterator[Any]:
-        for batch in self._batches():
-            sample, pinned = self._sample(batch)
-            del batch
-            try:
-                yield sample
-            finally:
-                if pinned is not None:
-                    self._in_flight.hold(pinned)
-            del sample, pinned
-
-    def _batches(self) -> Iterator[_core.Batch]:
-        epoch = iter(self.loader)
-        return iter(lambda: self.loader.next(self.timeout), None) if self.timeout else epoch
+    def __iter__(self) -> _torch_loop.Loop:
+        return _torch_loop.Loop(iter(self.loader), self)
 
     def _sample(self, batch: _core.Batch) -> tuple[Any, Optional[dict[str, Any]]]:
         """What the loop gets, and what copies that it starts may still read when it asks for the next."""
@@ -254,13 +255,29 @@ class DataLoader:
             made[name] = [bytes(text.tolist()).decode() for text in packed]
         return (made if self._template is None else rebuild(self._template, made)), pinned
 
-    def state_dict(self) -> dict[str, str]:
-        """Where it is; what was loaded ahead does not count."""
-        return self.loader.state_dict()
+    def state_dict(self) -> dict[str, Any]:
+        """Where it is; what was loaded ahead does not count. With the seed, where it was drawn from PyTorch's generator."""
+        state: dict[str, Any] = {**self.loader.state_dict()}
+        if self._drawn is not None:
+            state["seed"] = self._drawn
+        return state
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes there: the next ``for`` goes on in mid-epoch."""
-        self.loader.load_state_dict(state_dict)
+        """Goes there: the next ``for`` goes on in mid-epoch. A seed that was drawn gives way to the state's: ``loader`` is
+        another one then, and loops over the one before are over."""
+        seed = state_dict.get("seed")
+        if self._drawn is None or seed is None or seed == self._drawn:
+            self.loader.load_state_dict(state_dict)
+            return
+        before = self.loader
+        after = Loader(before.dataset, **{**self._options, "seed": seed})
+        try:
+            after.load_state_dict(state_dict)
+        except BaseException:
+            after.close()
+            raise
+        self.loader, self._drawn = after, seed
+        before.close()
 
     def __enter__(self) -> DataLoader:
         return self

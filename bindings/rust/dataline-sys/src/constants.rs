@@ -135,6 +135,7 @@ constants! {
     DL_IMAGE_WEBP: i32 = 3;
     DL_KIND_DENSE: i32 = 0;
     DL_KIND_RAGGED: i32 = 1;
+    DL_KIND_STRIDED: i32 = 2;
     DL_VIEW_READ_ONLY: u64 = 1;
     /// Shares bytes with another view of the batch
     DL_VIEW_OVERLAPPING: u64 = 2;

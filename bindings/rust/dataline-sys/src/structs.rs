@@ -281,6 +281,8 @@ structs! {
         device_bytes: i64,
         /// Sent over the bus to the device
         copied_bytes: i64,
+        /// Images delivered though their decoder warned of damage (on_warning=accept)
+        warned: i64,
     }
 
     /// What an encoded image says of itself.

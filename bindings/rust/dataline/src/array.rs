@@ -36,7 +36,7 @@ pub struct Array<'a> {
     axes: Option<CString>,
     data: *const c_void,
     bytes: usize,
-    row_stride_bytes: i64,
+    row_stride_bytes: Option<i64>,
     offsets: Option<&'a [i64]>,
     borrowed: PhantomData<&'a [u8]>,
 }
@@ -108,10 +108,11 @@ impl<'a> Array<'a> {
             )));
         }
         let mut array = Array::new(name, Kind::Dense, shape, data, None)?;
-        array.row_stride_bytes = row_stride
+        let bytes = row_stride
             .checked_mul(size_of::<T>())
             .and_then(|bytes| i64::try_from(bytes).ok())
             .ok_or_else(|| refuse(format!("stride {row_stride} is too large")))?;
+        array.row_stride_bytes = Some(bytes);
         array.bytes = rows * item * size_of::<T>();
         Ok(array)
     }
@@ -159,7 +160,7 @@ impl<'a> Array<'a> {
             axes: None,
             data: data.as_ptr().cast(),
             bytes: size_of_val(data),
-            row_stride_bytes: 0,
+            row_stride_bytes: None,
             offsets,
             borrowed: PhantomData,
         })
@@ -184,7 +185,11 @@ impl<'a> Array<'a> {
     pub(crate) fn raw(&self) -> Result<sys::dl_array> {
         Ok(sys::dl_array {
             struct_size: ffi::size::<sys::dl_array>(),
-            kind: if self.kind == Kind::Ragged { sys::DL_KIND_RAGGED } else { sys::DL_KIND_DENSE },
+            kind: match (self.kind, self.row_stride_bytes) {
+                (Kind::Ragged, _) => sys::DL_KIND_RAGGED,
+                (Kind::Dense, None) => sys::DL_KIND_DENSE,
+                (Kind::Dense, Some(_)) => sys::DL_KIND_STRIDED,
+            },
             name: self.name.as_ptr(),
             dtype: self.dtype,
             // The library refuses a rank above DL_MAX_RANK, so what does not fit may be any such number.
@@ -192,7 +197,7 @@ impl<'a> Array<'a> {
             shape: self.shape.as_ptr(),
             axes: self.axes.as_ref().map_or(ptr::null(), |axes| axes.as_ptr()),
             data: self.data,
-            row_stride_bytes: self.row_stride_bytes,
+            row_stride_bytes: self.row_stride_bytes.unwrap_or(0),
             offsets: self.offsets.map_or(ptr::null(), <[i64]>::as_ptr),
             sample_count: self.offsets.map_or(Ok(0), |offsets| ffi::length(offsets.len() - 1))?,
         })

@@ -60,6 +60,10 @@ impl Batch {
         self.handle
     }
 
+    pub(crate) fn epoch(&self) -> i64 {
+        self.raw_info().epoch
+    }
+
     #[inline]
     fn views(&self) -> &[sys::dl_view] {
         // SAFETY: the views live as long as the batch.

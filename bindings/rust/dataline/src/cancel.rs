@@ -5,10 +5,14 @@ use crate::{ffi, Result};
 use dataline_sys as sys;
 use std::fmt;
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A loader's handle while the loader lives, for those who may call it after its end.
-pub(crate) struct Shared(Mutex<*mut sys::dl_loader>);
+pub(crate) struct Shared {
+    loader: Mutex<*mut sys::dl_loader>,
+    interrupts: AtomicU64,
+}
 
 // SAFETY: cancel and interrupt may be called from any thread, and the pointer is used under the lock.
 unsafe impl Send for Shared {}
@@ -17,11 +21,16 @@ unsafe impl Sync for Shared {}
 
 impl Shared {
     pub(crate) fn new(loader: *mut sys::dl_loader) -> Shared {
-        Shared(Mutex::new(loader))
+        Shared { loader: Mutex::new(loader), interrupts: AtomicU64::new(0) }
+    }
+
+    /// How many the program asked for; each is counted before it happens.
+    pub(crate) fn interrupts(&self) -> u64 {
+        self.interrupts.load(SeqCst)
     }
 
     fn lock(&self) -> MutexGuard<'_, *mut sys::dl_loader> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.loader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// After it no call through this handle reaches the loader.
@@ -61,6 +70,7 @@ impl CancelHandle {
 
     /// Ends only the waits in progress, with [`Error::Interrupted`](crate::Error::Interrupted). Never blocks.
     pub fn interrupt(&self) {
+        self.shared.interrupts.fetch_add(1, SeqCst);
         let loader = self.shared.lock();
         // SAFETY: live while the lock is held, or NULL, which is fine.
         unsafe { sys::dl_loader_interrupt(*loader) };

@@ -33,7 +33,7 @@
 //! file, offset, sample or option, and the sample's index where there is one.
 //!
 //! **Threads.** `Dataset`, `Loader` and `Batch` are `Send + Sync`. Several threads may take batches of one loader: each
-//! gets a different one.
+//! gets a different one. They share an [`Epoch`], or call [`Loader::next`]; a second loop over the loader ends the first.
 //!
 //! **Processes.** In a forked child a loader's calls fail with [`Code::Forked`]; datasets go on working.
 //!
@@ -65,6 +65,7 @@ mod field;
 mod image;
 mod lend;
 mod loader;
+mod loops;
 mod memory;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;

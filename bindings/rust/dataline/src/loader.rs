@@ -3,6 +3,7 @@
 //! SPDX-License-Identifier: Apache-2.0
 use crate::cancel::Shared;
 use crate::lend::lend;
+use crate::loops::Loops;
 use crate::{ffi, field, BadSample, Batch, CancelHandle, Dataset, Device, Epoch, Field, Options, PlanStage};
 use crate::{Code, Error, PixelScale, Result, Stats};
 use dataline_sys as sys;
@@ -20,6 +21,7 @@ use std::time::Duration;
 pub struct Loader<'a> {
     handle: *mut sys::dl_loader,
     shared: Arc<Shared>,
+    loops: Loops,
     borrowed: PhantomData<&'a [u8]>,
 }
 
@@ -61,11 +63,16 @@ impl<'a> Loader<'a> {
         let options = options.raw()?;
         // SAFETY: live arguments; the loader keeps its own reference on the dataset.
         ffi::hard(|error| unsafe { sys::dl_loader_create(dataset.raw(), options, &mut handle, error) })?;
-        Ok(Loader { handle, shared: Arc::new(Shared::new(handle)), borrowed: PhantomData })
+        let shared = Arc::new(Shared::new(handle));
+        let loops = Loops::new(handle, Arc::clone(&shared));
+        Ok(Loader { handle, shared, loops, borrowed: PhantomData })
     }
 
     /// The batches of one epoch: the rest of this one after [`Loader::seek`] or [`Loader::load_state`]; the next one from
     /// its first step if this was left in the middle. Nothing after the last epoch. `for batch in &loader` is the same.
+    ///
+    /// It ends the loop under way over the same loader, if there is one, whose next item is an error: threads that are to
+    /// share an epoch share an [`Epoch`].
     pub fn epoch(&self) -> Epoch<'_> {
         Epoch::begin(self)
     }
@@ -78,27 +85,11 @@ impl<'a> Loader<'a> {
     /// samples. [`LeasesHeld`](crate::Code::LeasesHeld), [`Forked`](crate::Code::Forked), cancelled, interrupted.
     #[inline]
     pub fn next(&self, timeout: Option<Duration>) -> Result<Next> {
-        let timeout_ns = timeout.map_or(-1, |time| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX));
-        let mut batch = ptr::null_mut();
-        // SAFETY: a live handle; `batch` takes the result.
-        match ffi::soft(|error| unsafe { sys::dl_loader_next(self.handle, timeout_ns, &mut batch, error) })? {
-            // SAFETY: the batch is the caller's now.
-            sys::DL_OK => Ok(Next::Batch(unsafe { Batch::own(batch) })),
-            sys::DL_END_OF_EPOCH => Ok(Next::EndOfEpoch),
-            sys::DL_END => Ok(Next::End),
-            sys::DL_TIMEOUT => Ok(Next::TimedOut),
-            status => Err(ffi::soft_error(status)),
-        }
+        self.loops.next_of_any(timeout)
     }
 
-    /// Starts the next epoch at step 0 if this one was left in the middle, or its end is due. False after the last.
-    pub(crate) fn begin_epoch(&self) -> Result<bool> {
-        // SAFETY: a live handle.
-        match ffi::soft(|error| unsafe { sys::dl_loader_begin_epoch(self.handle, error) })? {
-            sys::DL_OK => Ok(true),
-            sys::DL_END => Ok(false),
-            status => Err(ffi::soft_error(status)),
-        }
+    pub(crate) fn loops(&self) -> &Loops {
+        &self.loops
     }
 
     /// Where it is.
@@ -106,20 +97,20 @@ impl<'a> Loader<'a> {
     /// # Errors
     /// [`Code::Forked`](crate::Code::Forked).
     pub fn position(&self) -> Result<Position> {
-        let (mut epoch, mut step) = (0, 0);
-        // SAFETY: a live handle.
-        ffi::hard(|error| unsafe { sys::dl_loader_position(self.handle, &mut epoch, &mut step, error) })?;
+        let (epoch, step) = self.loops.position()?;
         Ok(Position { epoch: u64::try_from(epoch).unwrap_or(0), step: u64::try_from(step).unwrap_or(0) })
     }
 
-    /// Goes to a step of an epoch. Ends a cancel. Batches that are held stay as they are.
+    /// Goes to a step of an epoch. Ends a cancel, and a loop under way. Batches that are held stay as they are.
     ///
     /// # Errors
     /// [`OutOfRange`](crate::Code::OutOfRange), which names the limits.
     pub fn seek(&self, epoch: u64, step: u64) -> Result<()> {
         let clamp = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         // SAFETY: a live handle.
-        ffi::hard(|error| unsafe { sys::dl_loader_seek(self.handle, clamp(epoch), clamp(step), error) })
+        self.loops.displace(|loader, error| unsafe {
+            sys::dl_loader_seek(loader, clamp(epoch), clamp(step), error)
+        })
     }
 
     /// Batches in an epoch, the same on every rank; `None` when not known.
@@ -161,7 +152,7 @@ impl<'a> Loader<'a> {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Goes to a saved position. Threads, depth, I/O, memory and transform may differ from the saving job's; rank and
+    /// Goes to a saved position, and ends a loop under way. Threads, depth, I/O, memory and transform may differ from the saving job's; rank and
     /// world size too, at an equal global batch.
     ///
     /// # Errors
@@ -169,7 +160,8 @@ impl<'a> Loader<'a> {
     pub fn load_state(&self, text: &str) -> Result<()> {
         let text = ffi::c_text("state", text)?;
         // SAFETY: a live handle and text.
-        ffi::hard(|error| unsafe { sys::dl_loader_state_load(self.handle, text.as_ptr(), error) })
+        self.loops
+            .displace(|loader, error| unsafe { sys::dl_loader_state_load(loader, text.as_ptr(), error) })
     }
 
     /// What ends this loader's waits from other threads.

@@ -67,6 +67,8 @@ stats! {
     device_bytes: i64,
     /// Sent over the bus to the device.
     copied_bytes: i64,
+    /// Images delivered though their decoder warned of damage (`on_warning=accept`).
+    warned: i64,
 }
 
 /// A bad sample that a loader met.

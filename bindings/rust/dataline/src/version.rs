@@ -17,7 +17,8 @@ pub fn abi_version() -> i32 {
     unsafe { dataline_sys::dl_abi_version() }
 }
 
-/// Optional parts and the compiler: `"highway mimalloc; gcc 12.2.0"`.
+/// The parts it was built with, and the compiler: `"highway mimalloc; gcc 12.2.0"`; then, after `; missing: `, what it lacks and
+/// what that costs.
 #[must_use]
 pub fn build_info() -> &'static str {
     // SAFETY: no arguments; the text lives for ever.

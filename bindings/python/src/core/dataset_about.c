@@ -1,0 +1,82 @@
+/* What a dataset tells of itself. To make an object may run other Python code, and that may close the dataset: so each
+ * function keeps it meanwhile.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+#include <string.h>
+
+PyObject* dataset_fields(Dataset* self, PyObject* none) {
+  (void)none;
+  int32_t count = 0;
+  if (!dataset_enter(self)) return NULL;
+  const dl_view* views = dl_dataset_fields(self->handle, &count);
+  PyObject* fields = fields_of(views, count);
+  dataset_leave(self);
+  return fields;
+}
+
+static PyObject* text_of(const char* text, const char* when_no_utf8) {
+  return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), when_no_utf8);
+}
+
+/* A tuple of what `of` gives. */
+static PyObject* tuple_of(const dl_dataset* dataset, int64_t count,
+                          PyObject* (*of)(const dl_dataset*, int64_t)) {
+  PyObject* tuple = PyTuple_New((Py_ssize_t)count);
+  for (int64_t at = 0; tuple != NULL && at < count; at++) {
+    PyObject* item = of(dataset, at);
+    if (item == NULL || PyTuple_SetItem(tuple, (Py_ssize_t)at, item) != 0) {
+      Py_DECREF(tuple);
+      return NULL;
+    }
+  }
+  return tuple;
+}
+
+static PyObject* class_at(const dl_dataset* dataset, int64_t at) {
+  return text_of(dl_dataset_class_name(dataset, at), "surrogateescape");
+}
+
+static PyObject* note_at(const dl_dataset* dataset, int64_t at) {
+  return text_of(dl_dataset_note(dataset, (int32_t)at), "replace");
+}
+
+PyObject* dataset_classes(Dataset* self, PyObject* none) {
+  (void)none;
+  if (!dataset_enter(self)) return NULL;
+  PyObject* names = tuple_of(self->handle, dl_dataset_class_count(self->handle), class_at);
+  dataset_leave(self);
+  return names;
+}
+
+/* _image_info(index, field or None): a header read without the interpreter's lock, for a reader may want it. */
+PyObject* dataset_image_info(Dataset* self, PyObject* arguments) {
+  long long index;
+  const char* field;
+  if (!PyArg_ParseTuple(arguments, "Lz:_image_info", &index, &field) || !dataset_enter(self)) return NULL;
+  dl_image_info info = {.struct_size = sizeof info};
+  dl_status status;
+  NEW_ERROR(error);
+  Py_BEGIN_ALLOW_THREADS status = dl_dataset_image_info(self->handle, field, index, &info, &error);
+  Py_END_ALLOW_THREADS dataset_leave(self);
+  mailbox_empty();
+  if (!check(status, &error)) return NULL;
+  const char* format = info.format == DL_IMAGE_JPEG   ? "jpeg"
+                       : info.format == DL_IMAGE_PNG  ? "png"
+                       : info.format == DL_IMAGE_WEBP ? "webp"
+                                                      : "unknown";
+  return Py_BuildValue("sLLiiiNL", format, (long long)info.width, (long long)info.height, (int)info.channels,
+                       (int)info.bits, (int)info.orientation, PyBool_FromLong(info.progressive),
+                       (long long)info.bytes);
+}
+
+/* (format, uri, notes) */
+PyObject* dataset_about(Dataset* self, PyObject* none) {
+  (void)none;
+  if (!dataset_enter(self)) return NULL;
+  const dl_dataset* dataset = self->handle;
+  PyObject* about = Py_BuildValue("ssN", dl_dataset_format(dataset), dl_dataset_uri(dataset),
+                                  tuple_of(dataset, dl_dataset_note_count(dataset), note_at));
+  dataset_leave(self);
+  return about;
+}

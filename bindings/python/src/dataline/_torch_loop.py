@@ -1,0 +1,50 @@
+"""A loop over one epoch that gives tensors.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+
+if TYPE_CHECKING:
+    from .torch import DataLoader
+
+
+class Loop:
+    """One loop's tensors. Threads may share it: each batch goes to one of them."""
+
+    def __init__(self, batches: _core.Epoch, owner: DataLoader) -> None:
+        self._owner = owner
+        self._batches = batches
+        # What the copies of each thread's last batch may still read.
+        self._pinned: dict[int, dict[str, Any]] = {}
+
+    def __iter__(self) -> Loop:
+        return self
+
+    def __len__(self) -> int:
+        return len(self._owner)
+
+    def __next__(self) -> Any:
+        self._settle(threading.get_ident())
+        timeout = self._owner.timeout
+        batch = self._batches._next(min(int(timeout * 1e9), 2**63 - 1) if timeout else -1)
+        if batch is None:
+            raise StopIteration
+        sample, pinned = self._owner._sample(batch)
+        if pinned is not None:
+            self._pinned[threading.get_ident()] = pinned
+        return sample
+
+    def _settle(self, thread: int) -> None:
+        pinned = self._pinned.pop(thread, None)
+        if pinned is not None:
+            self._owner._in_flight.hold(pinned)
+
+    def __del__(self) -> None:
+        for thread in list(self._pinned):
+            self._settle(thread)

@@ -1,0 +1,228 @@
+//! Which loop over a loader is in force, and how loops, seeks and loads take turns.
+//!
+//! A loop is one epoch. One that begins, a seek and a load end the loop under way: its next call is an error, so that no
+//! batch goes astray between two loops. All that take from one [`Epoch`](crate::Epoch) share its loop, and all see its end.
+//! The library knows one position and no loops; what tells them apart is a number here.
+//!
+//! The turn is held by a loop inside `dl_loader_next`, and by what ends loops while it does so. The latter interrupts the
+//! former, which comes back when that is done and finds its number outdated, so a batch is never taken between the end of
+//! one loop and the begin of another. [`Loader::next`](crate::Loader::next) holds no turn: its calls are counted, and a
+//! loop that sees some looks where the loader is.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use crate::cancel::Shared;
+use crate::{ffi, Batch, Code, Error, Next, Result};
+use dataline_sys as sys;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const ENDED: &str =
+    "this loop's epoch was ended by another loop over the same loader (begin_epoch, seek or load_state)";
+
+/// Of the loop in force.
+#[derive(Default)]
+struct Turn {
+    number: u64,
+    epoch: i64,
+    over: bool,
+    strangers: u64,
+}
+
+pub(crate) struct Loops {
+    loader: *mut sys::dl_loader,
+    turn: Mutex<Turn>,
+    /// Those that wait for the turn to end loops.
+    wanted: AtomicUsize,
+    /// Interrupts of those.
+    evictions_begun: AtomicU64,
+    evictions_done: AtomicU64,
+    /// Counts the interrupts of the program.
+    shared: Arc<Shared>,
+    /// Calls of `Loader::next`, counted before they can take anything.
+    strangers: AtomicU64,
+}
+
+// SAFETY: the library's loaders lock themselves; whoever has this keeps the loader.
+unsafe impl Send for Loops {}
+// SAFETY: as above.
+unsafe impl Sync for Loops {}
+
+impl Loops {
+    pub(crate) fn new(loader: *mut sys::dl_loader, shared: Arc<Shared>) -> Loops {
+        Loops {
+            loader,
+            turn: Mutex::default(),
+            wanted: AtomicUsize::new(0),
+            evictions_begun: AtomicU64::new(0),
+            evictions_done: AtomicU64::new(0),
+            shared,
+            strangers: AtomicU64::new(0),
+        }
+    }
+
+    /// Begins a loop, and says its number and the step it begins at; `None` after the last epoch.
+    pub(crate) fn begin(&self) -> Result<Option<(u64, i64)>> {
+        let mut turn = self.seize()?;
+        // SAFETY: a live handle.
+        let status = ffi::soft(|error| unsafe { sys::dl_loader_begin_epoch(self.loader, error) })?;
+        if status != sys::DL_OK && status != sys::DL_END {
+            return Err(ffi::soft_error(status));
+        }
+        turn.number += 1;
+        if status == sys::DL_END {
+            return Ok(None);
+        }
+        let (epoch, step) = self.position()?;
+        *turn = Turn { number: turn.number, epoch, over: false, strangers: self.strangers.load(SeqCst) };
+        Ok(Some((turn.number, step)))
+    }
+
+    /// Moves the position by a call; where that succeeds the loop under way is ended.
+    pub(crate) fn displace(
+        &self,
+        call: impl FnOnce(*mut sys::dl_loader, *mut sys::dl_error) -> sys::dl_status,
+    ) -> Result<()> {
+        let mut turn = self.seize()?;
+        ffi::hard(|error| call(self.loader, error))?;
+        turn.number += 1;
+        Ok(())
+    }
+
+    /// The next batch of a loop; `None` at its end, to all who share it.
+    #[inline]
+    pub(crate) fn next(&self, number: u64) -> Result<Option<Batch>> {
+        loop {
+            let calm = self.calm();
+            let mut turn = self.take_turn()?;
+            if turn.number != number {
+                return Err(Error::new(Code::WrongState, ENDED.to_owned()));
+            }
+            if turn.over || self.taken_to_its_end(&mut turn)? {
+                return Ok(None);
+            }
+            let (status, batch) = self.call_next(-1)?;
+            match (status, batch) {
+                (sys::DL_INTERRUPTED, _) if self.evicted(calm) => (),
+                (_, Some(batch)) if self.strangers.load(SeqCst) == 0 || batch.epoch() == turn.epoch => {
+                    return Ok(Some(batch))
+                }
+                (_, Some(_)) => {
+                    // A call of Loader::next took the end of the epoch at the same time.
+                    turn.number += 1;
+                    return Err(Error::new(Code::WrongState, ENDED.to_owned()));
+                }
+                (sys::DL_END_OF_EPOCH | sys::DL_END, None) => {
+                    turn.over = true;
+                    return Ok(None);
+                }
+                (status, None) => return Err(ffi::soft_error(status)),
+            }
+        }
+    }
+
+    /// `Loader::next`: whatever comes next, for whoever asks.
+    #[inline]
+    pub(crate) fn next_of_any(&self, timeout: Option<Duration>) -> Result<Next> {
+        self.strangers.fetch_add(1, SeqCst);
+        let deadline =
+            timeout.filter(|time| !time.is_zero()).and_then(|time| Instant::now().checked_add(time));
+        let nanoseconds = |time: Duration| i64::try_from(time.as_nanos()).unwrap_or(i64::MAX);
+        let mut timeout_ns = timeout.map_or(-1, nanoseconds);
+        loop {
+            let calm = self.calm();
+            match self.call_next(timeout_ns)? {
+                (_, Some(batch)) => return Ok(Next::Batch(batch)),
+                (sys::DL_END_OF_EPOCH, _) => return Ok(Next::EndOfEpoch),
+                (sys::DL_END, _) => return Ok(Next::End),
+                (sys::DL_TIMEOUT, _) => return Ok(Next::TimedOut),
+                (sys::DL_INTERRUPTED, _) if self.evicted(calm) => {
+                    if let Some(deadline) = deadline {
+                        timeout_ns = nanoseconds(deadline.saturating_duration_since(Instant::now()));
+                    }
+                }
+                (status, _) => return Err(ffi::soft_error(status)),
+            }
+        }
+    }
+
+    #[inline]
+    fn call_next(&self, timeout_ns: i64) -> Result<(sys::dl_status, Option<Batch>)> {
+        let mut batch = ptr::null_mut();
+        // SAFETY: a live handle; `batch` takes the result.
+        let status =
+            ffi::soft(|error| unsafe { sys::dl_loader_next(self.loader, timeout_ns, &mut batch, error) })?;
+        // SAFETY: the batch is the caller's now.
+        let taken = if status == sys::DL_OK { Some(unsafe { Batch::own(batch) }) } else { None };
+        Ok((status, taken))
+    }
+
+    /// The turn, for a loop. Whoever is to end loops goes first.
+    #[inline]
+    fn take_turn(&self) -> Result<MutexGuard<'_, Turn>> {
+        if self.wanted.load(SeqCst) == 0 {
+            match self.turn.try_lock() {
+                Ok(turn) => return Ok(turn),
+                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) => (),
+            }
+        }
+        self.position()?; // in a forked child the thread that has the turn is gone, and this says so
+        while self.wanted.load(SeqCst) != 0 {
+            thread::yield_now();
+        }
+        Ok(self.turn.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The turn, for what ends loops: the one inside `dl_loader_next` is interrupted.
+    fn seize(&self) -> Result<MutexGuard<'_, Turn>> {
+        self.position()?; // as in take_turn()
+        self.wanted.fetch_add(1, SeqCst);
+        let turn = loop {
+            match self.turn.try_lock() {
+                Ok(turn) => break turn,
+                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+                Err(TryLockError::WouldBlock) => (),
+            }
+            // It ends only a wait that has begun, so again and again.
+            self.evictions_begun.fetch_add(1, SeqCst);
+            // SAFETY: a live handle.
+            unsafe { sys::dl_loader_interrupt(self.loader) };
+            self.evictions_done.fetch_add(1, SeqCst);
+            thread::yield_now();
+        };
+        self.wanted.fetch_sub(1, SeqCst);
+        Ok(turn)
+    }
+
+    /// Who interrupted so far: those that end loops, and the program.
+    #[inline]
+    fn calm(&self) -> (u64, u64) {
+        (self.evictions_done.load(SeqCst), self.shared.interrupts())
+    }
+
+    /// Whether an interrupt since was meant for a loop, and was not the program's. One that was under way already counts.
+    fn evicted(&self, calm: (u64, u64)) -> bool {
+        self.evictions_begun.load(SeqCst) != calm.0 && self.shared.interrupts() == calm.1
+    }
+
+    pub(crate) fn position(&self) -> Result<(i64, i64)> {
+        let (mut epoch, mut step) = (0, 0);
+        // SAFETY: a live handle.
+        ffi::hard(|error| unsafe { sys::dl_loader_position(self.loader, &mut epoch, &mut step, error) })?;
+        Ok((epoch, step))
+    }
+
+    /// Whether calls of `Loader::next` have come to the end of the loop's epoch.
+    #[inline]
+    fn taken_to_its_end(&self, turn: &mut Turn) -> Result<bool> {
+        let strangers = self.strangers.load(SeqCst);
+        if strangers != turn.strangers {
+            turn.strangers = strangers;
+            turn.over = self.position()?.0 != turn.epoch;
+        }
+        Ok(turn.over)
+    }
+}
