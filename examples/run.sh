@@ -12,11 +12,13 @@ usage='usage: bash examples/run.sh [--data DIR | --images [DIR]] [--epochs N] [-
                shapes are drawn)
   --epochs N   how often the training set is seen (5; pictures 12)
   --quick      fewer samples and epochs: a few seconds
-  --work DIR   where digits, pictures and checkpoints go (build/data)
+  --build DIR  where it is built (build/release), for one, where this tree is read-only; a folder that was configured before is
+               used as it is
+  --work DIR   where digits, pictures and checkpoints go (build/data; DIR/data after --build DIR)
   --bin DIR    programs that are built already; nothing is installed or built'
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-data='' epochs='' quick=false images=false work="$root/build/data" bin=''
+data='' epochs='' quick=false images=false build='' work='' bin=''
 
 say() { printf '%s\n' "$*"; }
 refuse() { printf 'run.sh: %s\n\n%s\n' "$1" "$usage" >&2; exit 2; }
@@ -25,7 +27,7 @@ fail() { printf 'run.sh: %s\n' "$*" >&2; exit 1; }
 while [[ $# -gt 0 ]]; do
   flag=${1%%=*}
   case $flag in
-    --data | --epochs | --work | --bin)
+    --data | --epochs | --build | --work | --bin)
       if [[ $1 == *=* ]]; then value=${1#*=}; elif [[ $# -gt 1 ]]; then value=$2; shift; else refuse "$flag: its value is missing"; fi
       [[ -n $value ]] || refuse "$flag: its value is empty"
       printf -v "${flag#--}" '%s' "$value" ;;
@@ -45,71 +47,44 @@ fi
 [[ $epochs =~ ^[1-9][0-9]{0,3}$ ]] || refuse "--epochs: expected an integer in 1 .. 9999, got \"$epochs\""
 if [[ -n $data && ! -d $data ]]; then fail "$data is not a directory"; fi
 
-# The programs, headers and packages below are Debian's and Ubuntu's names for the same things.
-have_header() { printf '#include <%s>\n' "$1" | c++ -E -x c++ - >/dev/null 2>&1; }
-
-jpeg_package() { # Debian's name, or Ubuntu's for the same library
-  if command -v apt-cache >/dev/null && [[ -z $(apt-cache show libjpeg62-turbo-dev 2>/dev/null) ]] &&
-    [[ -n $(apt-cache show libjpeg-turbo8-dev 2>/dev/null) ]]; then
-    say libjpeg-turbo8-dev
-  else
-    say libjpeg62-turbo-dev
+# In a folder of its own configuration only what is built here is configured: tests and benches want more libraries. One that
+# is configured already, perhaps with tests, stays as somebody wanted it.
+configure() {
+  if [[ -f $build/CMakeCache.txt && -f $build/build.ninja ]]; then
+    cmake -S "$root" -B "$build"
+    return
   fi
+  local flags=(-DDATALINE_TESTS=OFF -DDATALINE_BENCH=OFF)
+  # Slow is better than nothing here; elsewhere somebody has to say so.
+  printf '#include <hwy/highway.h>\n' | c++ -E -x c++ - >/dev/null 2>&1 || flags+=(-DDATALINE_WITH_HIGHWAY=AUTO)
+  (cd "$root" && cmake --preset release -B "$build" "${flags[@]}")
 }
 
-missing_packages() {
-  command -v c++ >/dev/null && command -v cc >/dev/null || say g++
-  command -v cmake >/dev/null || say cmake
-  command -v ninja >/dev/null || say ninja-build
-  command -v pkg-config >/dev/null || say pkg-config
-}
-missing_extras() { # each makes the library faster or more able; none is needed
-  command -v c++ >/dev/null || { say libhwy-dev libdeflate-dev libmimalloc-dev libjpeg62-turbo-dev libspng-dev libwebp-dev; return; }
-  have_header hwy/highway.h || say libhwy-dev
-  have_header libdeflate.h || say libdeflate-dev
-  have_header mimalloc.h || say libmimalloc-dev
-  printf '#include <stdio.h>\n#include <jpeglib.h>\n' | c++ -E -x c++ - >/dev/null 2>&1 || say "$(jpeg_package)"
-  have_header spng.h || say libspng-dev
-  have_header webp/decode.h || say libwebp-dev
-}
-
-install() { # install PACKAGE...: false when it cannot be done
-  local become=()
-  command -v apt-get >/dev/null || return 1
-  if [[ $(id -u) -ne 0 ]]; then
-    command -v sudo >/dev/null || return 1
-    become=(sudo)
-  fi
-  say "installing $*"
-  "${become[@]}" apt-get update -qq || true
-  "${become[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
-}
-
-prepare_machine() {
-  local needed extras
-  mapfile -t needed < <(missing_packages)
-  mapfile -t extras < <(missing_extras | tr ' ' '\n')
-  [[ ${#needed[@]} -gt 0 || ${#extras[@]} -gt 0 ]] || return 0
-  if install "${needed[@]}" "${extras[@]}"; then return 0; fi
-  if [[ ${#needed[@]} -gt 0 ]]; then
-    install "${needed[@]}" || fail "please install: ${needed[*]}"
-  fi
-  [[ ${#extras[@]} -eq 0 ]] || say "going on without: ${extras[*]}"
+# Keeps a build's output in FILE. A line for each tenth is shown: minutes should not pass in silence.
+show_tenths() {
+  local line tenths=0
+  while IFS= read -r line; do
+    printf '%s\n' "$line" >>"$1"
+    [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+    ((BASH_REMATCH[1] * 10 / BASH_REMATCH[2] > tenths)) || continue
+    tenths=$((BASH_REMATCH[1] * 10 / BASH_REMATCH[2]))
+    say "built ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} files, $((SECONDS - started)) s"
+  done
 }
 
 build() {
-  # Tests and benches want more libraries than this job; where they are not installed, a fresh build leaves them out.
-  local flags=() targets=(dataline_shared dataline_static dataline_cli examples)
-  have_header gtest/gtest.h || flags+=(-DDATALINE_TESTS=OFF)
-  have_header benchmark/benchmark.h || flags+=(-DDATALINE_BENCH=OFF)
-  local log="$root/build/run.log"
-  mkdir -p "$root/build"
-  (cd "$root" && cmake --preset release "${flags[@]}") >"$log" 2>&1 || { tail -n 30 "$log" >&2; fail "configuring failed ($log)"; }
+  local log="$build/run.log" targets=(dataline_shared dataline_static dataline_cli examples)
+  local advice="$build was configured before: remove it, or name another folder with --build DIR"
+  [[ -f $build/CMakeCache.txt ]] || advice="all of it is in $log"
+  configure >"$log" 2>&1 || { tail -n 30 "$log" >&2; fail "configuring failed; $advice"; }
   if [[ -t 1 ]]; then
-    (cd "$root" && cmake --build --preset release --target "${targets[@]}") || fail "building failed"
+    cmake --build "$build" --target "${targets[@]}" || fail "building failed; $advice"
   else
-    (cd "$root" && cmake --build --preset release --target "${targets[@]}") >>"$log" 2>&1 || { tail -n 30 "$log" >&2; fail "building failed ($log)"; }
+    NINJA_STATUS='[%f/%t] ' cmake --build "$build" --target "${targets[@]}" 2>&1 | show_tenths "$log" ||
+      { tail -n 30 "$log" >&2; fail "building failed; $advice"; }
   fi
+  # By its own word, with what that costs.
+  "$build/bin/dataline" version | sed -n 's/^missing */built without /p'
 }
 
 # line_of FILE NAME: what follows "NAME: " in the output of the training program.
@@ -144,14 +119,20 @@ program=example_train_mnist
 if $images; then program=example_train_images; fi
 if [[ -z $bin ]]; then
   say "[1/4] build"
-  prepare_machine
+  folder=${build:-"$root/build/release"}
+  # Before anything is installed.
+  mkdir -p "$folder" 2>/dev/null && [[ -w $folder ]] || fail "$folder cannot be written to: name a folder that can, --build DIR"
+  [[ -n $work ]] || work=${build:+"$folder/data"}
+  build=$(cd "$folder" && pwd)
+  "$root/core/setup.sh" || exit 1
   build
-  bin="$root/build/release/bin"
+  bin="$build/bin"
 else
   say "[1/4] build: $bin"
   [[ -x $bin/$program ]] || fail "--bin: $bin has no $program"
   bin=$(cd "$bin" && pwd)
 fi
+work=${work:-"$root/build/data"}
 mkdir -p "$work" || fail "--work: $work cannot be made"
 
 settings=(--epochs "$epochs")
