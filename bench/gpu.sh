@@ -30,7 +30,7 @@ if [ -z "$folder" ]; then
   folder=build/release targets=(dataline_gpu dataline_shared)
   if $smoke; then targets+=(fake_cuda); fi
   mkdir -p build
-  { cmake --preset release -DDATALINE_BENCH=ON -DDATALINE_TESTS=ON && cmake --build --preset release --target "${targets[@]}"; } \
+  { cmake --preset release -DDATALINE_BENCH=ON -DDATALINE_TESTS=ON -DDATALINE_WITH_HIGHWAY=AUTO && cmake --build --preset release --target "${targets[@]}"; } \
     >build/gpu-build.log 2>&1 ||
     { tail -n 40 build/gpu-build.log >&2; echo "gpu.sh: the build failed (build/gpu-build.log)" >&2; exit 1; }
 fi

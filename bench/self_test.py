@@ -103,6 +103,14 @@ class TheTable(unittest.TestCase):
         self.assertEqual((line.ours, line.ratio, line.verdict, line.spread),
                          ("19 M/s (w1)", "0.95", "yes", "0.9 .. 1.45"))
 
+    def test_two_busy_cores_are_held_against_two_bare_threads(self):
+        ours = {**rates(24, 24, 24), "cores": [1.9, 2.0, 2.0]}
+        found = results({"dataline w1": ours, "bare gather 1": rates(20, 20, 20),
+                         "bare gather 2": {**rates(32, 32, 32), "cores": [2.0, 2.0, 2.0]}})
+        line = self.line(found, "u8 rows, 47 MB, 1 worker")
+        self.assertEqual((line.ratio, line.verdict), ("0.75", "NO"))
+        self.assertIn("(bare gather 2); 2.00 cores busy, CPU seconds 0.75", line.other)
+
     def test_limits_and_our_own_variants_are_never_the_best_loader(self):
         found = results({"dataline w0": rates(9), "numpy take": rates(8), "torch index_select 1": rates(8),
                          "libtorch stack w0": rates(5), "mlx 2": rates(3), "pytorch batched w0": rates(2)})

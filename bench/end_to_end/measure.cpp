@@ -82,6 +82,7 @@ void report_throughput(Report& report, const std::string& variant, const Through
   report.set(variant, "rows_per_s", static_cast<double>(done.rows) / seconds);
   report.set(variant, "gb_per_s", gigabytes / seconds);
   report.set(variant, "cpu_s_per_gb", static_cast<double>(done.cpu_ns) * 1e-9 / gigabytes);
+  report.set(variant, "cores", static_cast<double>(done.cpu_ns) / static_cast<double>(done.elapsed_ns));
   report.set(variant, "us_per_batch", seconds * 1e6 / static_cast<double>(done.batches));
   if (done.wait_ns > 0) {
     report.set(variant, "wait_percent",

@@ -18,16 +18,18 @@ constexpr int64_t kSlotCount = 8;  // Dataline's defaults: prefetch_depth 4 + ma
 constexpr float kMean = 0.1307f;   // normalize(mnist)
 constexpr float kDeviation = 0.3081f;
 
-std::shared_ptr<Job> make_job(const std::string& file, int workers, const std::string& transform) {
+std::shared_ptr<Job> make_job(const std::string& file, int workers, const std::string& transform,
+                              const std::string& io = "auto") {
   OptionList options = {{"batch_size", std::to_string(kBatchSize)},
                         {"shuffle", "full"},
-                        {"num_workers", std::to_string(workers)}};
+                        {"num_workers", std::to_string(workers)},
+                        {"io", io}};
   if (!transform.empty()) options.emplace_back("transform", transform);
   return std::make_shared<Job>("npy:" + file, options);
 }
 
-Variant job_variant(int workers, std::shared_ptr<Job> job) {
-  return {"dataline w" + std::to_string(workers),
+Variant job_variant(int workers, std::shared_ptr<Job> job, const std::string& from = "") {
+  return {"dataline " + from + "w" + std::to_string(workers),
           [job = std::move(job)](const std::string& name, double seconds, Report& report) {
             report_throughput(report, name, consume(*job, seconds));
           }};
@@ -59,6 +61,28 @@ GatherWork gather_work(const Rows& rows, const std::vector<uint32_t>& order) {
   return work;
 }
 
+Variant bare_variant(const GatherWork& work, int threads, const std::string& from,
+                     std::shared_ptr<void> rows) {
+  auto bare = std::make_shared<BareGather>(work, threads);
+  return {"bare gather " + from + std::to_string(threads),
+          [bare, rows = std::move(rows)](const std::string& name, double seconds, Report& report) {
+            report_throughput(report, name, bare->run(seconds));
+            report.note(name, bare->loop_name());
+          }};
+}
+
+// The same from memory in 2 MiB pages, as io=memory and host arrays have it.
+void add_rows_in_memory(const Rows& rows, const std::vector<uint32_t>& order, int64_t count,
+                        std::vector<Variant>& variants) {
+  auto copy = std::make_shared<HugeBuffer>(count * kRowBytes);
+  std::memcpy(copy->data(), rows.base, static_cast<size_t>(count * kRowBytes));
+  for (const int workers : {0, 1, 2})
+    variants.push_back(job_variant(workers, make_job(rows.file, workers, "", "memory"), "memory "));
+  GatherWork work = gather_work(rows, order);
+  work.base = copy->data();
+  for (const int threads : {1, 2}) variants.push_back(bare_variant(work, threads, "memory ", copy));
+}
+
 // Dataline and bare threads take turns on the same rows in the same order.
 std::vector<Variant> rows_u8(const Settings& settings, int64_t count) {
   const Rows rows = open_rows(settings, count);
@@ -74,14 +98,10 @@ std::vector<Variant> rows_u8(const Settings& settings, int64_t count) {
     order = delivered;
     variants.push_back(job_variant(workers, std::move(job)));
   }
-  for (const int threads : {1, 2}) {
-    auto bare = std::make_shared<BareGather>(gather_work(rows, order), threads);
-    variants.push_back({"bare gather " + std::to_string(threads),
-                        [bare, map = rows.map](const std::string& name, double seconds, Report& report) {
-                          report_throughput(report, name, bare->run(seconds));
-                          report.note(name, bare->loop_name());
-                        }});
-  }
+  for (const int threads : {1, 2})
+    variants.push_back(bare_variant(gather_work(rows, order), threads, "", rows.map));
+  constexpr int64_t kMostInMemory = 100'000;
+  if (count <= kMostInMemory) add_rows_in_memory(rows, order, count, variants);
   variants.push_back(
       {"memcpy", [rows, count](const std::string& name, double seconds, Report& report) {
          const Throughput done =
