@@ -86,13 +86,13 @@ configure() {
   local generator=(-G Ninja)
   command -v ninja >/dev/null || generator=(-G "Unix Makefiles")
   cmake -S . -B "$folder" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DDATALINE_TESTS=ON -DDATALINE_BENCH=ON \
-    -DCMAKE_PREFIX_PATH="$folder/googletest" "$@"
+    -DDATALINE_WITH_HIGHWAY=AUTO -DCMAKE_PREFIX_PATH="$folder/googletest" "$@"
 }
 
 # Installs GoogleTest into the build folder where none is installed.
 get_googletest() {
   local sources
-  configure >"$logs/configure.log" 2>&1 && ! grep -q "GoogleTest is not installed" "$logs/configure.log" && return 0
+  configure >"$logs/configure.log" 2>&1 && ! grep -q "tests are left out" "$logs/configure.log" && return 0
   for sources in "${DATALINE_GOOGLETEST:-}" /usr/src/googletest build/carry/googletest; do
     [ -f "$sources/CMakeLists.txt" ] || continue
     cmake -S "$sources" -B "$folder/googletest-build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$folder/googletest" \

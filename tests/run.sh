@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# All the proof in one command. Everyday: at most 25 minutes on two cores, from nothing.
+# All the proof in one command. Everyday: at most 35 minutes on two cores, from nothing.
 #   tests/run.sh [--long] [--only part,part...]
-# Parts: setup release asan tsan bindings examples bench tidy, and aarch64 with --long. A part that fails does not stop the later ones.
+# Parts: setup release asan tsan bindings examples bare bench tidy, and aarch64, mutants, fuzz with --long. A part that
+# fails does not stop the later ones.
 # The last line is `N passed, N failed, N skipped`; what was skipped is listed above with its reason.
 # SPDX-License-Identifier: Apache-2.0
 set -uo pipefail
@@ -14,7 +15,7 @@ while [ $# -gt 0 ]; do
     --long) long=1 ;;
     --only) only=${2:-} && shift ;;
     --only=*) only=${1#--only=} ;;
-    *) sed -n '2,6s/^# //p' "$0"; exit 2 ;;
+    *) sed -n '2,7s/^# //p' "$0"; exit 2 ;;
   esac
   shift
 done
@@ -53,8 +54,8 @@ check() {
 }
 
 # build PRESET [target...]: configures and builds; warnings are errors here, not for those who only build.
-# What others may have switched off in a shared build folder is asked for by name, and GoogleTest must be there: a build
-# that leaves its tests out would pass.
+# What others may have switched off in a shared build folder is asked for by name, and the tests must be there: a build
+# that leaves them out would pass.
 build() {
   local preset=$1 launcher=""
   shift
@@ -65,7 +66,7 @@ build() {
   [ "$preset" = release ] || kernels+=(-DDATALINE_CUDA_ARCHITECTURES=90)
   quietly "$preset-configure" cmake --preset "$preset" -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DDATALINE_RAPIDCHECK="$rapidcheck" \
     -DDATALINE_TESTS=ON -DDATALINE_BENCH="$([ "$preset" = release ] && echo ON || echo OFF)" -DDATALINE_CLI=ON \
-    -DCMAKE_REQUIRE_FIND_PACKAGE_GTest=ON "${kernels[@]}" \
+    -DDATALINE_TESTS_REQUIRED=ON "${kernels[@]}" \
     -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" || return 1
   quietly "$preset-build" cmake --build --preset "$preset" -j "$jobs" ${1:+--target "$@"}
 }
@@ -157,8 +158,21 @@ real_mnist() {
     awk '/^test accuracy:/ { best = $3 } END { exit !(best >= 97) }' "$report"
 }
 
+# The first command in a system that has nothing yet. Everyday what the release build compiled is not compiled again: the cache is
+# only read there, and in this script everything that fills it was compiled with warnings as errors.
+part_bare() {
+  local cache=()
+  if [ $long -eq 1 ]; then check bare tests/bare.sh --main; return; fi
+  if command -v ccache >/dev/null && [ -d "$(ccache -k cache_dir)" ]; then cache=(--ccache "$(ccache -k cache_dir)"); fi
+  check bare tests/bare.sh "${cache[@]}"
+}
+
 # Another processor, under QEMU.
 part_aarch64() { if [ $long -eq 1 ]; then check aarch64 tests/aarch64.sh; fi; }
+
+# Hours, both; only what is asked for by --long. What they find is kept in tests/results.
+part_mutants() { if [ $long -eq 1 ]; then check mutants tests/mutants/run.sh --results "tests/results/$(date +%F)-mutants"; fi; }
+part_fuzz() { if [ $long -eq 1 ]; then check fuzz tests/fuzz/run.sh "${DATALINE_FUZZ_SECONDS:-900}"; fi; }
 
 part_bench() {
   if [ ! -x bench/run.sh ]; then count_skip "bench: bench/run.sh is not there"; return; fi
@@ -170,14 +184,15 @@ part_tidy() {
 }
 
 export CCACHE_NOHASHDIR=1  # objects with debug information are shared between build folders
-export CCACHE_SLOPPINESS=pch_defines,time_macros  # else it keeps nothing that a precompiled header is used for
+export CCACHE_SLOPPINESS=pch_defines,time_macros,locale  # else it keeps nothing that a precompiled header is used for
+export CCACHE_IGNOREOPTIONS=-Werror  # the same object with and without; part_bare says why that hides no warning
 rapidcheck="seed=1" configuration=()
 if [ $long -eq 1 ]; then
   rapidcheck="seed=$(date +%s) max_success=2000" configuration=(-C long)
   tell "property tests: RC_PARAMS=\"$rapidcheck\""
 fi
 
-for part in setup release asan tsan bindings examples bench tidy aarch64; do
+for part in setup release asan tsan bindings examples bare bench tidy aarch64 mutants fuzz; do
   case ",${only:-$part}," in *",$part,"*) ;; *) continue ;; esac
   tell "== $part"
   began=$SECONDS before=$failed

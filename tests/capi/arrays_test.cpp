@@ -17,6 +17,7 @@ TEST(Arrays, DenseAndStridedFieldsComeOutPacked) {
   const std::vector<int64_t> pair_shape = {4, 2}, last_shape = {4};
   dl_array pair = array_of("pair", DL_DTYPE_U16, pair_shape, &rows[0][0]);
   dl_array last = array_of("last", DL_DTYPE_U16, last_shape, &rows[0][2]);
+  pair.kind = last.kind = DL_KIND_STRIDED;
   pair.row_stride_bytes = last.row_stride_bytes = sizeof rows[0];
   for (bool borrowed : {false, true}) {
     Loan loan;
@@ -34,6 +35,37 @@ TEST(Arrays, DenseAndStridedFieldsComeOutPacked) {
     made.dataset.reset();
     EXPECT_EQ(loan.released.load(), borrowed ? 1 : 0) << "a batch needs none of the arrays";
   }
+}
+
+TEST(Arrays, AStrideIsWhatItSaysZeroAndNegativeTooAndPackedRowsHaveNone) {
+  const uint16_t items[6] = {1, 2, 3, 4, 5, 6};
+  const std::vector<int64_t> shape = {3, 2};
+  dl_array packed = array_of("packed", DL_DTYPE_U16, shape, items);
+  dl_array same = packed, down = packed;
+  same.name = "same", down.name = "down";
+  same.kind = down.kind = DL_KIND_STRIDED;
+  down.data = items + 4;
+  down.row_stride_bytes = -4;
+  for (bool borrowed : {false, true}) {
+    Loan loan;
+    Made made = from_arrays({packed, same, down}, borrowed ? &loan : nullptr);
+    ASSERT_EQ(made.status, DL_OK) << made.error.message;
+    int32_t fields = 0;
+    EXPECT_EQ(dl_dataset_fields(made.dataset.get(), &fields)[1].kind, DL_KIND_DENSE);
+    Delivered got = next(make_loader(made.dataset, {{"batch_size", "3"}}));
+    EXPECT_EQ(row_bytes(got.batch.get(), 0), bytes_of(std::vector<uint16_t>{1, 2, 3, 4, 5, 6}));
+    EXPECT_EQ(row_bytes(got.batch.get(), 1), bytes_of(std::vector<uint16_t>{1, 2, 1, 2, 1, 2}));
+    EXPECT_EQ(row_bytes(got.batch.get(), 2), bytes_of(std::vector<uint16_t>{5, 6, 3, 4, 1, 2}));
+  }
+  // A stride without the kind is a mistake, not another way to say it.
+  packed.row_stride_bytes = 4;
+  Made refused = from_arrays({packed});
+  EXPECT_EQ(refused.status, DL_ERR_INVALID_ARGUMENT);
+  EXPECT_STREQ(refused.error.message,
+               "field 'packed': row_stride_bytes is 4, expected 0, or the kind DL_KIND_STRIDED");
+  // Rows that no address space has.
+  same.row_stride_bytes = INT64_MIN;
+  EXPECT_EQ(from_arrays({same}).status, DL_ERR_TOO_LARGE);
 }
 
 TEST(Arrays, ALoanEndsWithTheLastThatNeedsItAndNotAtAllWhenRefused) {

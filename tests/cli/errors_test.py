@@ -20,6 +20,8 @@ class CommandLine(ShellTest):
                 ("which command", ),
                 ("no command 'infoo', did you mean 'info'", "infoo"),
                 ("no command 'zzz'$", "zzz"),
+                ("no command 'cta', did you mean 'cat'", "cta"),
+                ("'--bacth_size', did you mean '--batch_size'", "cat", "idx:images", "--bacth_size", "4"),
                 ("command comes first", "--json", "info"),
                 ("cat needs a URI", "cat"),
                 ("info needs a URI", "info", "--json"),
@@ -37,6 +39,8 @@ class CommandLine(ShellTest):
                 ("--batches is a whole number", "cat", "idx:images", "--batches", "99999999999999999999"),
                 ("--seconds is a number of seconds above 0, got '0'", "bench", "idx:images", "--seconds", "0"),
                 ("--seconds is a number of seconds above 0, got 'nan'", "bench", "idx:images", "--seconds", "nan"),
+                ("--save-state needs the name of a file", "cat", "idx:images", "--save-state", ""),
+                ("--load-state needs the name of a file", "cat", "idx:images", "--load-state="),
                 ("--indices is true or false", "cat", "idx:images", "--indices=maybe"),
                 ("a boolean is given as --drop_last=false", "cat", "idx:images", "--drop_last", "false")):
             with self.subTest(words):
@@ -69,6 +73,7 @@ class CommandLine(ShellTest):
         self.write("empty", b"")
         self.write("words", "0 1 two 3")
         self.write("far", "0 1 40")
+        self.write("words3", "0 1 2")
         self.write("negative", "1 " * 39 + "-1")
         self.write("nostate", "hello\n")
         os.mkdir(self.path("folder.d"))
@@ -83,6 +88,8 @@ class CommandLine(ShellTest):
                 ("words: line 1: a sample index expected, got 'two'", "cat", "idx:images", "--sample_indices", "words"),
                 ("40", "cat", "idx:images", "--sample_indices", "far"),
                 ("-1", "cat", "idx:images", "--weights", "negative"),
+                ("^dataline: words3: 3 weights, expected one a sample, 40$", "cat", "idx:images", "--weights", "words3"),
+                ("^dataline: nostate: state: expected a first line", "cat", "idx:images", "--load-state", "nostate"),
                 ("nothere: No such file", "cat", "idx:images", "--weights", "nothere"),
                 ("step", "cat", "idx:images", "--start_step", "1000"),
                 ("memory_budget", "cat", "idx:images", "--memory_budget", "1KiB"),
@@ -93,6 +100,22 @@ class CommandLine(ShellTest):
 
     def test_a_job_of_empty_epochs_is_an_error_not_a_loop(self):
         self.fails(1, "cat", "idx:images", "--drop_last", "--batch_size", "100", "--epochs", "0", says=".")
+
+    def test_a_state_and_a_start_contradict_each_other(self):
+        self.ok("cat", "idx:images", "--batches", "1", "--save-state", "state")
+        for words in (("--start_step", "1"), ("--start-epoch=0",), ("--start-step", "0")):
+            ran = self.fails(2, "cat", "idx:images", "--load-state", "state", *words, says="contradict each other: the state says")
+            self.assertIn(words[0].partition("=")[0].replace("-", "_")[2:], ran.err.replace("-", "_"))
+        self.ok("cat", "idx:images", "--load-state", "state")
+
+    def test_a_scheme_that_is_not_there_lists_those_that_are(self):
+        ran = self.fails(2, "info", "idz:images", says="unknown scheme 'idz', did you mean 'idx'\\? the schemes are npy idx raw mnist")
+        self.assertIn("dataline help uris", ran.err)
+
+    def test_what_is_on_other_machines_is_said_in_plain_words(self):
+        for uri in ("s3://bucket/train.tar", "gs://bucket/a", "https://host/a.npy?token=a&x", "hf://datasets/mnist", "tar:s3://b/a.tar"):
+            ran = self.fails(2, "info", uri, says="only files of this one are read: download them or mount them")
+            self.assertNotIn("not supported yet", ran.err)
 
     def test_the_same_failures_in_info_and_bench(self):
         for command in ("info", "bench"):

@@ -6,7 +6,9 @@ SPDX-License-Identifier: Apache-2.0
 import io
 import json
 import os
+import pathlib
 import pty
+import shutil
 import struct
 import subprocess
 import tarfile
@@ -99,8 +101,16 @@ class Preview(ImagesTest):
         self.assertEqual(sheet.height, 2 * row_height + GAP)
         for i, pixels in enumerate(pictures):
             x, y = GAP + i % 3 * (224 + GAP), GAP + i // 3 * row_height
-            self.assertEqual(sheet.area(x + 104, y + 106, 16, 12), pixels, i)
-            self.assertEqual(set(sheet.area(x, y, 224, 106)), {PAPER})
+            self.assertEqual(sheet.area(x, y + 28, 224, 168), enlarged(pixels, 16, 12, 14), i)
+            self.assertEqual(set(sheet.area(x, y, 224, 28)), {PAPER})
+
+    def test_small_pictures_are_enlarged_by_whole_factors_whether_their_size_is_fixed_or_not(self):
+        for side, fixed, varying in ((1, 96, 224), (30, 3, 7), (50, 2, 4), (64, 2, 3), (80, 1, 2), (100, 1, 2), (150, 1, 1)):
+            pixels = self.colours(1, side, side)[0]
+            self.npy("a.npy", "|u1", (1, side, side, 3), pixels)
+            self.assertEqual(self.sheet("npy:a.npy").area(GAP, GAP, side * fixed, side * fixed), enlarged(pixels, side, side, fixed))
+            uri, at = self.tar("a.tar", [("a.png", png(side, side, pixels))]), GAP + (224 - side * varying) // 2
+            self.assertEqual(self.sheet(uri).area(at, at, side * varying, side * varying), enlarged(pixels, side, side, varying))
 
     def test_what_normalisation_did_is_undone_in_every_dtype_and_layout(self):
         uri, _ = self.photos(4)
@@ -174,6 +184,27 @@ class Preview(ImagesTest):
         self.assertEqual(len(set(strips.values())), 3)
         self.assertGreater(strips["key"].count(230), strips["label"].count(230))
 
+    def caption(self, class_name):
+        """The pixels under a picture of the only class of a folder."""
+        path = os.path.join(os.fsencode(self.path("named")), class_name if isinstance(class_name, bytes) else class_name.encode())
+        os.makedirs(path)
+        with open(os.path.join(path, b"1.png"), "wb") as file:
+            file.write(png(8, 8, bytes(192)))
+        sheet = self.sheet("folder:named", "--transform", "image: decode, resize([384, 384])")
+        shutil.rmtree(self.path("named"))
+        return sheet.area(0, GAP + 384, sheet.width, sheet.height - 384 - GAP)
+
+    def test_class_names_beyond_ascii_are_written_in_letters_or_one_box_a_character(self):
+        for name, same in (("Größe", "Grosse"), ("cañón", "canon"), ("e\u0301te\u0301", "ete"), ("Łódź", "Lodz"),
+                           ("собака", "sobaka"), ("γάτα", "gata"), ("don’t–stop", "don't-stop")):
+            self.assertEqual(self.caption(name), self.caption(same), name)
+        boxes = [self.caption(name) for name in ("犬", "犬犬", "犬犬犬")]
+        self.assertEqual(boxes[0], self.caption("猫"))  # the number before it tells them apart on one sheet
+        box = boxes[1].count(bytes([230] * 3)) - boxes[0].count(bytes([230] * 3))
+        self.assertEqual(boxes[2].count(bytes([230] * 3)) - boxes[1].count(bytes([230] * 3)), box)
+        self.assertNotIn(self.caption("?"), boxes)
+        self.assertEqual(self.caption(b"\xff\xfe"), boxes[1])  # no UTF-8: one a byte
+
     def test_standard_output_gets_the_same_bytes_and_a_terminal_none(self):
         uri, _ = self.photos(2)
         self.sheet(uri)
@@ -206,7 +237,7 @@ class Preview(ImagesTest):
     def test_what_fails_ends_with_1_and_leaves_no_file(self):
         uri, _ = self.photos(2)
         self.fails(1, "preview", uri, "-o", "no/folder/a.png", says="No such file")
-        self.fails(1, "preview", uri, "-o", "a.png", "--sample", 9, says="9")
+        self.fails(1, "preview", uri, "-o", "a.png", "--sample", 9, says="^dataline: --sample 9: the dataset has 2 samples, counted from 0$")
         bad = self.tar("bad.tar", [("a.png", b"no picture"), ("b.png", png(2, 2, bytes(12)))])
         self.fails(1, "preview", bad, "-o", "a.png", says="sample 0|step 0")
         self.assertEqual(sorted(os.listdir(self.folder)), ["bad.tar", "photos.tar"])
@@ -248,6 +279,32 @@ class InfoImages(ImagesTest):
         uri = self.tar("a.tar", [("a.txt", b"text"), ("a.json", b"{}")])
         self.fails(2, "info", uri, "--images", says="image")
         self.fails(2, "info", uri, "--field", "txt", says="--field goes with --images")
+
+
+class Warnings(ImagesTest):
+    """JPEGs on which libjpeg only warns: delivered and told in one line, or refused."""
+
+    def setUp(self):
+        super().setUp()
+        # A stored sequential JPEG of the golden images; its data then ends early.
+        golden = pathlib.Path(__file__).resolve().parents[1] / "transform" / "decode" / "golden_images.txt"
+        lines = [line.split() for line in golden.read_text(encoding="ascii").splitlines()]
+        good = next(bytes.fromhex(data[-1]) for data in lines if data[0].startswith("jpeg") and b"\xff\xc0" in bytes.fromhex(data[-1]))
+        os.mkdir(self.path("a"))
+        self.write("a/0.jpg", good)
+        scan = good.index(b"\xff\xda") + 14
+        self.write("a/1.jpg", good[: (scan + len(good)) // 2] + b"\xff\xd9")
+        self.command = ["cat", "folder:" + self.path("."), "--field", "image", "--transform", "image: decode, resize([8, 8])"]
+
+    def test_they_are_delivered_and_told(self):
+        got = self.run_shell(*self.command)
+        self.assertEqual((got.status, len(got.out)), (0, 2 * 8 * 8 * 3))
+        self.assertEqual(got.err.count("\n"), 1, got.err)
+        self.assertIn("dataline: 1 image was delivered though the decoder warned of damage", got.err)
+
+    def test_error_refuses_them_by_name(self):
+        self.fails(1, *self.command, "--on-warning", "error", says="premature end of data segment")
+        self.fails(2, *self.command, "--on-warning", "maybe", says="accept.error")
 
 
 class Photographs(ImagesTest):

@@ -15,7 +15,8 @@ import unittest
 import shell
 from shell import ShellTest
 
-BENCH_KEYS = ["samples_per_s", "gb_per_s", "memcpy_gb_per_s", "memcpy_ratio", "gather_gb_per_s", "gather_ratio", "us_per_batch",
+BENCH_KEYS = ["samples_per_s", "gb_per_s", "memcpy_gb_per_s", "memcpy_ratio", "gather_gb_per_s", "gather_ratio",
+              "gather_threads", "cpu_ratio", "us_per_batch",
               "first_batch_ms", "consumer_wait_percent", "cpu_s_per_gb", "peak_rss_bytes", "num_workers", "batches", "seconds",
               "device", "bus_gb_per_s"]
 
@@ -105,6 +106,60 @@ class Terminal(ShellTest):
         process.stdout.read(50_000_000)
         process.stdout.close()
         self.assertEqual((process.wait(shell.SECONDS), process.stderr.read()), (0, b""))
+
+
+class RawBytesAndTerminals(ShellTest):
+    def on_terminal(self, *words):
+        """What a run writes to a terminal on standard output, its status and its standard error."""
+        ours, theirs = pty.openpty()
+        process = self.start(*words, stdout=theirs)
+        os.close(theirs)
+        text = b""
+        while select.select([ours], [], [], shell.SECONDS)[0]:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            text += piece
+        os.close(ours)
+        return text, process.wait(shell.SECONDS), process.stderr.read().decode()
+
+    def test_a_terminal_gets_none_unless_it_is_asked_for(self):
+        self.write("r.bin", b"abc\x00\x01")
+        words = ("cat", "raw:r.bin?dtype=u8")
+        text, status, err = self.on_terminal(*words)
+        self.assertEqual((text, status), (b"", 2))
+        self.assertRegex(err, "^dataline: cat does not write raw bytes to a terminal: redirect it .*--indices")
+        self.assertEqual(self.on_terminal(*words, "--output", "-"), (b"abc\x00\x01", 0, ""))
+        self.assertEqual(self.on_terminal(*words, "--indices", "--batch_size", "8"), (b"0\r\n1\r\n2\r\n3\r\n4\r\n", 0, ""))
+        self.assertEqual(self.on_terminal(*words, "-o", "file"), (b"", 0, ""))
+
+    def test_a_file_gets_the_bytes_that_standard_output_would(self):
+        rows = self.digits(500)
+        self.write("old", b"x" * 100_000)
+        self.assertEqual(self.ok("cat", "idx:images", "-o", "old", "--save-state", "state"), b"")
+        self.assertEqual(self.read("old"), b"".join(rows))
+        self.assertEqual(self.ok("cat", "idx:images", "--output=-"), b"".join(rows))
+        self.ok("cat", "idx:images", "--indices", "-o", "lines")
+        self.assertEqual(self.read("lines").split(), [b"%d" % i for i in range(500)])
+
+    def test_a_command_that_is_wrong_or_a_set_that_is_not_there_leaves_the_file_alone(self):
+        self.digits(3)
+        self.write("old", b"kept")
+        self.fails(1, "cat", "idx:nowhere", "-o", "old", says="nowhere")
+        self.fails(2, "cat", "idx:images", "-o", "old", "--transform", "nonsense", says="nonsense")
+        self.fails(2, "cat", "idx:images", "-o", "old", "--batch_size", "0", says="batch_size")
+        self.assertEqual(self.read("old"), b"kept")
+        self.fails(2, "cat", "idx:images", "--output=", says="--output needs the name of a file")
+
+    def test_a_file_that_cannot_be_written_is_named(self):
+        self.digits(3)
+        for says, target in (("^dataline: gone/file: No such file or directory$", "gone/file"),
+                             ("^dataline: /dev/full: No space left on device$", "/dev/full"),
+                             ("^dataline: .: Is a directory$", ".")):
+            self.fails(1, "cat", "idx:images", "-o", target, says=says)
 
 
 class Bench(ShellTest):

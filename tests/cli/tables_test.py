@@ -16,6 +16,28 @@ OPTION_KEYS = ["key", "type", "default", "min", "max", "unit", "scope", "doc", "
 COMMANDS = ["info", "cat", "bench", "preview", "options", "transforms", "version", "completion"]
 
 
+class Uris(ShellTest):
+    def test_help_names_every_scheme_and_key_that_the_library_knows_and_no_other(self):
+        text = self.ok("help", "uris").decode()
+        refused = self.fails(2, "info", "nonsense:x", says="the schemes are").err
+        schemes = refused.split("the schemes are ")[1].split(" (")[0].split()
+        self.assertGreater(len(schemes), 8)
+        shown = {}
+        for block in text.split("\n\n")[2:]:
+            head, *lines = block.splitlines()
+            for scheme in head.split(":")[0].split(", "):
+                shown[scheme] = {line.strip().split("=")[0] for line in lines if line[:4] == "    " and line[4] != " "}
+        self.assertEqual(sorted(shown), sorted(schemes))
+        for scheme in schemes:
+            line = self.fails(2, "info", f"{scheme}:x?zzzzzzzz=1", says="no key 'zzzzzzzz'").err.splitlines()[0]
+            self.assertEqual(shown[scheme], set(line.split("(keys: ")[1].rstrip(")").split(", ")), scheme)
+
+    def test_help_of_commands_and_wrong_uris_lead_there(self):
+        self.assertIn(b"dataline help uris", self.ok("--help"))
+        for command in ("info", "cat", "bench", "preview"):
+            self.assertIn(b"`dataline help uris`", self.ok(command, "--help"))
+
+
 class Info(ShellTest):
     def info(self, *args):
         return json.loads(self.ok("info", *args, "--json"))

@@ -96,6 +96,15 @@ TEST(CppDataset, StridedRowsMustLieInTheContainer) {
   EXPECT_EQ(loop(loader), (std::vector<uint64_t>{0, 1, 3, 4, 6, 7, 9, 10}));
   EXPECT_EQ(Dataset::try_copy_arrays({Array("data", table, {5, 2}).row_stride_bytes(24)}).status(),
             DL_ERR_MISMATCH);
+  EXPECT_EQ(Dataset::try_copy_arrays({Array("data", table, {2, 2}).row_stride_bytes(-24)}).status(),
+            DL_ERR_MISMATCH);
+}
+
+TEST(CppDataset, AStrideOfZeroRepeatsTheRow) {
+  const std::vector<uint64_t> row = {7, 8};
+  const Dataset dataset = Dataset::copy_arrays({Array("data", row, {3, 2}).row_stride_bytes(0)});
+  Loader loader(dataset);
+  EXPECT_EQ(loop(loader), (std::vector<uint64_t>{7, 8, 7, 8, 7, 8}));
 }
 
 TEST(CppDataset, RaggedArraysKeepTheirLengths) {

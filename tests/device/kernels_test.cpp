@@ -125,7 +125,7 @@ TEST_F(Kernels, ResidentRowsAreGatheredByIndex) {
 }
 
 TEST_F(Kernels, MovesOfEveryElementSize) {
-  for (DType dtype : {DType::kBool, DType::kI16, DType::kU32, DType::kF64, DType::kC128}) {
+  for (DType dtype : {DType::kI8, DType::kI16, DType::kU32, DType::kF64, DType::kC128}) {
     EXPECT_EQ(expect_equal(field_of(dtype, {6, 8, 3}, "HWC"), kPlaces), 8);
     EXPECT_EQ(expect_equal(field_of(dtype, {3, 6, 8}, "CHW"), kPlaces), 8);
   }

@@ -69,7 +69,7 @@ TEST_F(DeviceCreate, NamesOfDevicesAreChecked) {
 }
 
 TEST_F(DeviceCreate, WithoutRoomOnTheDeviceSaysHowMuchIsNeededAndFree) {
-  fake_cuda_devices(1, 100'000);
+  fake_cuda_devices(1, 1'000);
   const auto [status, message] = refusal(on_device({{"batch_size", "4000"}}));
   EXPECT_EQ(status, DL_ERR_NO_MEMORY) << message;
   EXPECT_THAT(message, AllOf(HasSubstr("cuda:0"), HasSubstr("free")));

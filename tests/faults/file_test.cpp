@@ -15,12 +15,6 @@ namespace {
 
 constexpr int64_t kRows = 40, kRowBytes = 500;
 
-std::string joined_rows(const std::vector<std::string>& rows) {
-  std::string all;
-  for (const std::string& row : rows) all += row;
-  return all;
-}
-
 class FaultyFile : public ::testing::Test {
  protected:
   FaultyFile()
@@ -78,7 +72,8 @@ TEST_F(FaultyFile, ReadsThatAreInterruptedOrComeShortDeliverTheSameBytes) {
   EXPECT_TRUE(bad_.empty());
 }
 
-TEST_F(FaultyFile, EveryReadMayFailOnceAndIsNamedAndTheRestIsDelivered) {
+// At open the cause is told; later the read is done again, and nobody is the wiser.
+TEST_F(FaultyFile, EveryReadMayFailOnceAndAllIsDeliveredOrTheOpenSaysWhy) {
   for (const char* io : {"mmap", "pread", "memory"}) {
     std::atomic<int64_t> calls{0}, fails_at{-1}, failed_offset{-1};
     file_faults.pread_errno = [&](int64_t offset) {
@@ -102,13 +97,8 @@ TEST_F(FaultyFile, EveryReadMayFailOnceAndIsNamedAndTheRestIsDelivered) {
       }
       const std::vector<std::string> rows = run(opened.dataset, "0");
       ASSERT_GE(calls.load(), n) << "the fault came";
-      ASSERT_EQ(bad_.size(), 1u);
-      EXPECT_EQ(bad_[0].code, DL_ERR_IO);
-      EXPECT_NE(std::string(bad_[0].message).find(concat(path_, ": offset ", failed_offset.load(), ": ")),
-                std::string::npos)
-          << bad_[0].message;
-      for (int64_t i = 0; i < kRows; ++i)
-        EXPECT_TRUE(rows[static_cast<size_t>(i)] == (i == bad_[0].index ? "" : row(i))) << i;
+      EXPECT_TRUE(bad_.empty());
+      for (int64_t i = 0; i < kRows; ++i) EXPECT_TRUE(rows[static_cast<size_t>(i)] == row(i)) << i;
     }
   }
 }
@@ -133,26 +123,24 @@ TEST_F(FaultyFile, EachCauseOfAFailedReadHasItsCode) {
 }
 
 // A disk that fails under a map: the pages cannot be made present, and the kernel's EFAULT stands for the signal that
-// a load would have been.
+// a load would have been. As long as it gives nothing at all, that is no fault of the samples.
 TEST_F(FaultyFile, AMapWhoseDiskFailsIsAnErrorThatNamesTheOffset) {
   Opened opened = open("mmap");
-  file_faults.nothing_is_resident = true;
   for (const bool fault : {true, false}) {
-    bad_.clear();
+    Loader loader = make_loader(opened.dataset, {{"batch_size", "8"}, {"epochs", "1"}, {"num_workers", "0"}});
+    file_faults.nothing_is_resident = true;
     file_faults.populate_errno = [fault] { return fault ? EFAULT : EIO; };
     file_faults.pread_errno = [](int64_t) { return EIO; };
-    for (const std::string& bytes : run(opened.dataset, "0")) EXPECT_EQ(bytes, "");
-    ASSERT_EQ(bad_.size(), static_cast<size_t>(kRows));
-    for (const dl_bad_sample& bad : bad_) {
-      EXPECT_EQ(bad.code, DL_ERR_IO);
-      EXPECT_NE(std::string(bad.message).find(concat(path_, ": offset ", 128 + bad.index * kRowBytes, ": ")),
-                std::string::npos)
-          << bad.message;
+    for (int call = 0; call < 3; ++call) {
+      Delivered got = next(loader);
+      EXPECT_EQ(got.status, DL_ERR_IO);
+      EXPECT_NE(got.message.find(concat("step 0: sample 0: ", path_, ": offset 128: ")), std::string::npos)
+          << got.message;
     }
+    EXPECT_EQ(stats_of(loader).bad, 0);
+    file_faults = {};
+    EXPECT_TRUE(epoch_bytes(loader) == data_) << "the disk is back";
   }
-  file_faults = {};
-  bad_.clear();
-  EXPECT_TRUE(joined_rows(run(opened.dataset, "0")) == data_) << "the disk is back";
 }
 
 TEST_F(FaultyFile, AFileReplacedUnderItsNameStaysTheOldOneUntilItIsOpenedAgain) {

@@ -7,27 +7,15 @@
 #include <filesystem>
 #include <thread>
 
-#include "core/base/random.h"
 #include "core/base/status.h"
 #include "tests/conformance/files.h"
+#include "tests/support/fresh_seed.h"
 
 namespace dataline::testing {
 namespace {
 
 constexpr int64_t kRows = 96, kRowBytes = 700, kHeaderBytes = 128;
 constexpr int kRuns = 1000;
-
-// The draws of one run.
-class Draws {
- public:
-  explicit Draws(uint64_t seed) : key_(random_key(seed, 0, Domain::kAugment)) {}
-  int64_t below(int64_t bound) {
-    return static_cast<int64_t>(random_below(random_bits(key_, ++count_), static_cast<uint64_t>(bound)));
-  }
-
- private:
-  uint64_t key_, count_ = 0;
-};
 
 // Cuts a file after so many steps of the consumer, and a moment later; at once when the moment is 0: then the consumer
 // waits until the file is cut.

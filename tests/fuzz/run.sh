@@ -1,5 +1,6 @@
 #!/bin/bash
-# Fuzzes: run.sh SECONDS [TARGET...]. README.md says where what it finds lies.
+# Fuzzes: run.sh SECONDS [TARGET...]. README.md says where what it finds lies. Each target's run is a line of the ledger,
+# tests/results/fuzz-ledger.md.
 # SPDX-License-Identifier: Apache-2.0
 set -eu
 cd "$(dirname "$0")/../.."
@@ -9,8 +10,11 @@ if [ $# -eq 0 ]; then
   for file in tests/fuzz/*_fuzz.cpp; do set -- "$@" "$(basename "$file" _fuzz.cpp)"; done
 fi
 cmake --preset fuzz >/dev/null
-found=build/fuzz/found
+found=build/fuzz/found log=build/fuzz/log ledger=tests/results/fuzz-ledger.md
 mkdir -p "$found"
+# What is fuzzed is the tree as it lies here: a commit with + has changes beside it.
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
+git diff --quiet HEAD -- core capi tests/fuzz 2>/dev/null || commit="$commit+"
 status=0
 for name in "$@"; do
   cmake --build --preset fuzz --target "libfuzzer_$name" >/dev/null
@@ -19,8 +23,17 @@ for name in "$@"; do
   python3 tests/fuzz/replay.py --seeds "$name" "$corpus"
   stored=()
   if [ -d "tests/fuzz/corpus/$name" ]; then stored=("tests/fuzz/corpus/$name"); fi
+  before=$(find "$found" -name "$name-*" | wc -l)
+  began=$SECONDS
   echo "== $name: $seconds s"
-  "build/fuzz/tests/libfuzzer_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
-    -artifact_prefix="$found/$name-" "$corpus" ${stored[@]+"${stored[@]}"} || status=1
+  nice "build/fuzz/tests/libfuzzer_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 -print_final_stats=1 \
+    -artifact_prefix="$found/$name-" "$corpus" ${stored[@]+"${stored[@]}"} >"$log-$name" 2>&1 || status=1
+  tail -n 12 "$log-$name"
+  executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log-$name")
+  # A target that ended before it could count is a finding too.
+  findings=$(($(find "$found" -name "$name-*" | wc -l) - before))
+  took=$((SECONDS - began))
+  printf '| %s | %s | %s | %s | %d.%d | %d |\n' "$(date -u +%F)" "$commit" "$name" "${executions:-not counted}" $((took / 60)) \
+    $((took % 60 / 6)) "$findings" >>"$ledger"
 done
 exit $status

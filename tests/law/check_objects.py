@@ -37,6 +37,10 @@ BANNED = {
     "has a static inside a function": r"__cxa_guard_acquire",
     "has thread-locals": r"__tls_get_addr|__emutls_get_address",
 }
+# What one object may have, because it is asked for by name: a signal handler belongs to the process, and so does what it
+# finds its way by.
+OF_THE_GUARD = re.compile(r"touches signals: (?:sigaction|sigprocmask|raise)|mutable global in \S+: .*fault_guard.*")
+ALLOWED = {"fault_guard.cpp.o": OF_THE_GUARD, "dataline.o": OF_THE_GUARD}  # the latter: the archive's, of all objects
 BANNED = {why: re.compile(rf"(?:{names})(?:@.*)?") for why, names in BANNED.items()}
 
 # Sections of data that the program could change while it runs. Tables of constants that hold addresses live in
@@ -82,7 +86,12 @@ def check_object(path):
         section = re.match(r"\s*\d+ (\S+)\s+([0-9a-f]+)", line)
         if section and EARLY.match(section.group(1)) and int(section.group(2), 16) > 0:
             found.append(f"{path}: code that runs before main or after exit: {section.group(1)}")
-    return found
+    return [finding for finding in found if not is_allowed(finding)]
+
+
+def is_allowed(finding):
+    member, _, what = finding.partition(": ")
+    return member in ALLOWED and ALLOWED[member].fullmatch(what) is not None
 
 
 CLEAN = """
@@ -127,7 +136,14 @@ def self_test(compiler):
             if not (any(expected in finding for finding in found) if expected else found == []):
                 wrong += 1
                 print(f"{name}: expected '{expected}', got {found}")
-    print(f"{len(SELF_TEST)} cases, {wrong} wrong")
+    for finding, allowed in [("fault_guard.cpp.o: touches signals: sigaction", True),
+                             ("fault_guard.cpp.o: touches signals: kill", False),
+                             ("fault_guard.cpp.o: prints: puts", False),
+                             ("loader.cpp.o: touches signals: sigaction", False)]:
+        if is_allowed(finding) != allowed:
+            wrong += 1
+            print(f"{finding}: expected {'leave' if allowed else 'a finding'}")
+    print(f"{len(SELF_TEST) + 4} cases, {wrong} wrong")
     sys.exit(1 if wrong else 0)
 
 

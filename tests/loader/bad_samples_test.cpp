@@ -156,6 +156,75 @@ TEST_P(BadSamples, AFailedCallFailsItsRecordsOnly) {
   EXPECT_EQ(epoch_samples(loader).size(), 8u) << "the loader stays usable";
 }
 
+// A loader of 40 samples in file order by the caller's indices, sample 5 bad: step 1 of 10.
+Loader with_indices(const Dataset& dataset, const Settings& settings, const std::vector<int64_t>& indices) {
+  Options options = make_options(settings);
+  Error error;
+  EXPECT_EQ(dl_options_set_indices(options.get(), indices.data(), static_cast<int64_t>(indices.size()),
+                                   nullptr, nullptr, &error),
+            DL_OK);
+  dl_loader* made = nullptr;
+  EXPECT_EQ(dl_loader_create(dataset.get(), options.get(), &made, &error), DL_OK) << error.message;
+  return Loader(made);
+}
+
+TEST_P(BadSamples, NewIndicesDoNotTellAStepAgain) {
+  TestReader reader;
+  reader.fails = [](int64_t index) { return index == 5; };
+  Dataset dataset = reader.dataset(8);
+  std::vector<int64_t> indices(8);
+  std::iota(indices.begin(), indices.end(), 0);
+  Loader loader = with_indices(dataset, with({{"batch_size", "4"}}), indices);
+  EXPECT_EQ(next(loader).status, DL_OK);
+  ASSERT_EQ(next(loader).status, DL_ERR_BAD_SAMPLE);
+  // What is loaded ahead is of the old order: all of it, this step too, is loaded again.
+  Error error;
+  ASSERT_EQ(dl_loader_set_indices(loader.get(), indices.data(), 8, nullptr, nullptr, &error), DL_OK);
+  EXPECT_EQ(next(loader).values, (std::vector<uint64_t>{4, 6, 7})) << "it was told";
+  EXPECT_EQ(stats_of(loader).skipped, 1);
+}
+
+TEST_P(BadSamples, ASeekBackTellsAStepAgain) {
+  TestReader reader;
+  reader.fails = [](int64_t index) { return index == 5; };
+  Dataset dataset = reader.dataset(8);
+  Loader loader = make_loader(dataset, with({{"batch_size", "4"}}));
+  next(loader);
+  Error error;
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_EQ(next(loader).status, DL_ERR_BAD_SAMPLE);
+    ASSERT_EQ(dl_loader_seek(loader.get(), 0, 1, &error), DL_OK);
+  }
+  EXPECT_EQ(next(loader).status, DL_ERR_BAD_SAMPLE);
+  EXPECT_EQ(next(loader).values, (std::vector<uint64_t>{4, 6, 7}));
+}
+
+TEST_P(BadSamples, WhatAwaitsALeaseIsNotInTheBooksYet) {
+  TestReader reader;
+  reader.fails = [](int64_t index) { return index == 5; };
+  Dataset dataset = reader.dataset(8);
+  for (const char* policy : {"raise", "replace"}) {
+    Loader loader = make_loader(
+        dataset,
+        with({{"batch_size", "4"}, {"max_leases", "1"}, {"lease_overflow", "error"}, {"on_error", policy}}));
+    Delivered held = next(loader);
+    Error error;
+    for (int again = 0; again < 3; ++again) {
+      if (*policy == 'r' && policy[1] == 'a') {
+        ASSERT_EQ(next(loader).status, DL_ERR_BAD_SAMPLE);
+      }
+      ASSERT_EQ(next(loader).status, DL_ERR_LEASES_HELD);
+      ASSERT_EQ(dl_loader_seek(loader.get(), 0, 1, &error), DL_OK) << "left behind, and loaded again";
+    }
+    EXPECT_EQ(stats_of(loader).skipped + stats_of(loader).replaced, 0)
+        << "nothing of that step was delivered";
+    held.batch.reset();
+    while (next(loader).status != DL_OK) continue;
+    EXPECT_EQ(stats_of(loader).skipped + stats_of(loader).replaced, 1) << policy;
+    EXPECT_EQ(stats_of(loader).samples + stats_of(loader).skipped, 8);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Workers, BadSamples, ::testing::Values("0", "1", "3"));
 
 }  // namespace

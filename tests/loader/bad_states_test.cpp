@@ -46,6 +46,11 @@ class BadStates : public ::testing::Test {
   std::string first_line(const std::string& line) const {
     return closed(line + lines_.substr(lines_.find('\n')));
   }
+  std::string with_line_ends(std::string_view end) const {
+    std::string text;
+    for (const char c : good_) text += c == '\n' ? std::string(end) : std::string(1, c);
+    return text;
+  }
   static BadState bad(std::string name, std::string text, std::vector<std::string> parts) {
     return {std::move(name), std::move(text), DL_ERR_BAD_STATE, std::move(parts)};
   }
@@ -115,7 +120,6 @@ TEST_F(BadStates, TextsThatAreNoStateOrACutOrDamagedOne) {
           {"got 'dataline state 18446744073709551616'"}),
       bad("more behind the version", first_line("dataline state 1 "), {"got 'dataline state 1 '"}),
       bad("no checksum", lines_, {"cut: no checksum"}),
-      bad("checksum without its end", good_.substr(0, good_.size() - 1), {"checksum"}),
       bad("half of the checksum", good_.substr(0, good_.size() - 9) + "\n", {"checksum"}),
       bad("checksum of zeros", lines_ + "checksum: 0000000000000000\n",
           {"checksum differs: expected " + sum.substr(10, 16) + ", got '0000000000000000'"}),
@@ -124,8 +128,16 @@ TEST_F(BadStates, TextsThatAreNoStateOrACutOrDamagedOne) {
       bad("checksum in the middle", "dataline state 1\n" + sum + lines_.substr(17), {"checksum"}),
       bad("checksum twice", good_ + sum, {"checksum differs"}),
       bad("two states", good_ + good_, {"checksum differs"}),
-      bad("bytes behind the checksum", good_ + "x", {"checksum differs"}),
-      bad("a line behind the checksum", good_ + "seed: 3\n", {"checksum differs"}),
+      bad("bytes behind the checksum", good_ + "x",
+          {"the checksum is right, but 1 more bytes stand after its line;"}),
+      bad("a line behind the checksum", good_ + "seed: 3\n",
+          {"the checksum is right, but 8 more bytes stand after"}),
+      bad("a blank line more", good_ + "\n",
+          {"the checksum is right, but 1 more bytes stand after", "(blank lines or spaces)"}),
+      bad("a space more", good_ + " ",
+          {"the checksum is right, but 1 more bytes stand after", "(blank lines or spaces)"}),
+      bad("stripped", good_.substr(0, good_.size() - 1), {"cut: the line of the checksum has no line end"}),
+      bad("line ends of another system", with_line_ends("\r\n"), {"its line ends were changed (CR LF)"}),
       bad("4,097 bytes", plus("x: " + std::string(4097 - plus("x: ").size(), 'y')),
           {"expected at most 4096 bytes, got 4097"}),
       bad("a mebibyte", std::string(1 << 20, 'd'), {"expected at most 4096 bytes, got 1048576"}),

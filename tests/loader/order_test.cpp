@@ -126,6 +126,23 @@ TEST_P(LoaderOrder, TinyEpochsAreLoadedAheadAcrossTheirEnds) {
   EXPECT_EQ(next(loader).status, DL_END);
 }
 
+TEST_P(LoaderOrder, TwoNamesOfOneThingThatContradictAreToldAsTheyWereGiven) {
+  Dataset dataset = counting_dataset(10);
+  for (const auto& [drop, last] :
+       {std::pair("true", "keep"), std::pair("true", "pad"), std::pair("false", "drop")}) {
+    const auto [status, message] = create_error(dataset, with({{"drop_last", drop}, {"last_batch", last}}));
+    EXPECT_EQ(status, DL_ERR_BAD_OPTION);
+    EXPECT_NE(message.find(std::string("drop_last=") + drop + ", last_batch=" + last), std::string::npos)
+        << message;
+  }
+  for (const auto& [drop, last] :
+       {std::pair("true", "drop"), std::pair("false", "keep"), std::pair("false", "pad")}) {
+    Loader loader =
+        make_loader(dataset, with({{"batch_size", "4"}, {"drop_last", drop}, {"last_batch", last}}));
+    EXPECT_EQ(dl_loader_steps(loader.get()), drop == std::string("true") ? 2 : 3);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Workers, LoaderOrder, ::testing::Values("0", "1", "2", "3", "8"));
 
 }  // namespace

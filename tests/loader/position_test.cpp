@@ -251,6 +251,87 @@ TEST(LoaderIndices, TheCallersOrderHoldsEachEpochUntilItIsChanged) {
             DL_ERR_INVALID_ARGUMENT);
 }
 
+const std::vector<int64_t> kOrders[] = {{0, 1, 2, 3}, {4, 5, 6, 7}, {9, 8, 3, 1}};
+
+class IndicesState : public ::testing::TestWithParam<const char*> {
+ protected:
+  // Ten samples, two steps of two an epoch, in kOrders[0].
+  void SetUp() override {
+    Options options = make_options({{"batch_size", "2"}, {"num_workers", GetParam()}});
+    Error error;
+    ASSERT_EQ(dl_options_set_indices(options.get(), kOrders[0].data(), 4, nullptr, nullptr, &error), DL_OK);
+    dl_loader* handle = nullptr;
+    ASSERT_EQ(dl_loader_create(dataset_.get(), options.get(), &handle, &error), DL_OK) << error.message;
+    loader_.reset(handle);
+  }
+  void set(size_t order) {
+    Error error;
+    ASSERT_EQ(dl_loader_set_indices(loader_.get(), kOrders[order].data(), 4, nullptr, nullptr, &error), DL_OK)
+        << error.message;
+  }
+  dl_status load(const std::string& state) {
+    Error error;
+    const dl_status status = dl_loader_state_load(loader_.get(), state.c_str(), &error);
+    message_ = error.message;
+    return status;
+  }
+  std::vector<uint64_t> order(size_t number) const {
+    return {kOrders[number].begin(), kOrders[number].end()};
+  }
+
+  Dataset dataset_ = counting_dataset(10);
+  Loader loader_;
+  std::string message_;
+};
+
+TEST_P(IndicesState, OfBeforeNewOnesTookEffectIsLoadedAndTheJobGoesOnAsItDid) {
+  next(loader_);
+  const std::string state = save_state(loader_);
+  set(1);
+  next(loader_), next(loader_);  // the end of epoch 0 too
+  EXPECT_EQ(next(loader_).values, (std::vector<uint64_t>{4, 5}));
+  ASSERT_EQ(load(state), DL_OK) << message_;
+  EXPECT_EQ(save_state(loader_), state);
+  EXPECT_EQ(next(loader_).values, (std::vector<uint64_t>{2, 3}));
+  EXPECT_EQ(next(loader_).status, DL_END_OF_EPOCH);
+  EXPECT_EQ(epoch_samples(loader_), order(1)) << "epoch 1 has the order that was set for it";
+}
+
+TEST_P(IndicesState, OfAnEpochsStartIsLoadedAfterThatEpochGotAnotherOrder) {
+  epoch_samples(loader_);
+  const std::string state = save_state(loader_);  // (1, 0), of order 0
+  set(1);
+  const std::string later = save_state(loader_);  // (1, 0), of order 1
+  EXPECT_EQ(epoch_samples(loader_), order(1));
+  ASSERT_EQ(load(state), DL_OK) << message_;
+  EXPECT_EQ(save_state(loader_), state);
+  EXPECT_EQ(epoch_samples(loader_), order(0));
+  EXPECT_EQ(epoch_samples(loader_), order(1)) << "what was set holds from the next epoch";
+  ASSERT_EQ(load(later), DL_OK) << message_;
+  EXPECT_EQ(epoch_samples(loader_), order(1));
+}
+
+TEST_P(IndicesState, OfOlderOnesIsRefusedWithAdviceThatWorks) {
+  next(loader_);
+  const std::string state = save_state(loader_);
+  for (size_t order : {1u, 2u, 1u, 2u}) {
+    epoch_samples(loader_);
+    set(order);
+  }
+  next(loader_);
+  ASSERT_EQ(load(state), DL_ERR_STATE_REFUSED);
+  EXPECT_NE(message_.find("set them again"), std::string::npos) << message_;
+  EXPECT_EQ(next(loader_).values, (std::vector<uint64_t>{3, 1}))
+      << "a refused state leaves the loader as it was";
+  set(0);
+  ASSERT_EQ(load(state), DL_OK) << message_;
+  EXPECT_EQ(epoch_samples(loader_), (std::vector<uint64_t>{2, 3}));
+  EXPECT_EQ(epoch_samples(loader_), order(0));
+}
+
+INSTANTIATE_TEST_SUITE_P(Workers, IndicesState, ::testing::Values("0", "2"),
+                         [](const auto& workers) { return std::string("Workers") + workers.param; });
+
 TEST(LoaderIndices, BorrowedArraysAreGivenBackOnceWhenNothingNeedsThem) {
   static const int64_t values[] = {0, 1};
   int released = 0;

@@ -164,6 +164,28 @@ TEST(Stop, TheWaitHandleIsReadableExactlyWhenNextWouldNotWait) {
   EXPECT_EQ(poll(&poll_for, 1, 0), 1);
 }
 
+TEST(Stop, TheWaitHandleFallsWhenWhatWasReadyIsTaken) {
+  Gate gate;
+  TestReader reader;
+  reader.before = [&](const int64_t* indices, int64_t) {
+    if (indices[0] >= 50) gate.pass();
+  };
+  Dataset dataset = reader.dataset(100);
+  Loader loader = make_loader(dataset, {{"batch_size", "50"}, {"num_workers", "1"}, {"epochs", "1"}});
+  Error error;
+  intptr_t handle = -1;
+  ASSERT_EQ(dl_loader_wait_handle(loader.get(), &handle, &error), DL_OK);
+  pollfd poll_for = {static_cast<int>(handle), POLLIN, 0};
+  gate.until_someone_waits();  // over the second batch: the first is ready
+  EXPECT_EQ(poll(&poll_for, 1, 10'000), 1);
+  EXPECT_EQ(next(loader, 0).status, DL_OK);
+  EXPECT_EQ(poll(&poll_for, 1, 0), 0) << "next would wait now";
+  EXPECT_EQ(next(loader, 0).status, DL_TIMEOUT);
+  gate.open();
+  EXPECT_EQ(poll(&poll_for, 1, 10'000), 1);
+  EXPECT_EQ(next(loader, 0).status, DL_OK);
+}
+
 TEST(Stop, AForkedChildIsToldAndTheParentGoesOn) {
   Dataset dataset = counting_dataset(1000);
   for (const char* workers : {"0", "2"}) {

@@ -129,6 +129,24 @@ TEST(HostMemory, ArenaAndDataStartAtTwoMebibytesAndAreZero) {
   }
 }
 
+TEST(HostMemory, AddressSpaceIsCountedAsItIsTouchedUpToTheLimit) {
+  auto memory = HostMemory::create({}, 10'000);
+  Block block = memory->allocate_address_space(int64_t{1} << 35, "rows").take();
+  EXPECT_TRUE(aligned(block.data(), 2 << 20));
+  EXPECT_EQ(memory->in_use_bytes(), 0);
+  EXPECT_TRUE(block.count(4096));
+  EXPECT_TRUE(block.count(5904));
+  EXPECT_FALSE(block.count(1)) << "nothing is left of the limit";
+  EXPECT_EQ(block.counted_bytes(), 10'000);
+  EXPECT_EQ(memory->in_use_bytes(), 10'000);
+  Block moved = std::move(block);
+  EXPECT_EQ(moved.counted_bytes(), 10'000);
+  EXPECT_EQ(memory->in_use_bytes(), 10'000);
+  moved.reset();
+  EXPECT_EQ(memory->in_use_bytes(), 0);
+  EXPECT_FALSE(memory->allocate_address_space(0, "rows").take());
+}
+
 TEST(HostMemory, HostTableServesEveryKindWithItsAlignment) {
   Host host;
   auto memory = HostMemory::create(host.table());

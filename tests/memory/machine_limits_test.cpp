@@ -2,6 +2,7 @@
 #include "core/memory/machine_limits.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "tests/memory/temp_files.h"
 
@@ -149,6 +150,31 @@ TEST(MachineLimitsHere, WithoutProcTheSystemIsAsked) {
   MemoryLimit limit = memory_limit(empty.path(""));
   EXPECT_GT(limit.bytes, 16 << 20);
   EXPECT_EQ(limit.origin, "machine");
+}
+
+TEST_F(MachineLimits, WhatBoundsThreadsIsNamedFromTheOwnGroupUpwards) {
+  write("/proc/self/mountinfo",
+        kV2Mount + "37 32 0:32 / /sys/fs/cgroup/pids rw shared:16 - cgroup cgroup rw,pids\n");
+  write("/proc/self/cgroup", "4:pids:/old\n0::/a/b\n");
+  write("/sys/fs/cgroup/a/b/pids.max", 64);
+  write("/sys/fs/cgroup/a/b/pids.current", 63);
+  write("/sys/fs/cgroup/a/pids.max", "max\n");
+  write("/sys/fs/cgroup/pids/old/pids.max", 7);
+  const std::string text = thread_limits(root_.path(""));
+  EXPECT_NE(text.find("/sys/fs/cgroup/a/b/pids.max 64 (63 in use), /sys/fs/cgroup/pids/old/pids.max 7"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("/a/pids.max"), std::string::npos) << text;
+}
+
+TEST_F(MachineLimits, ThreadsAreBoundByTheUsersProcessesAndAddressSpaceToo) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NPROC, &before), 0);
+  rlimit fewer = before;
+  fewer.rlim_cur = 12345;
+  ASSERT_EQ(setrlimit(RLIMIT_NPROC, &fewer), 0);
+  EXPECT_NE(thread_limits(root_.path("")).find("ulimit -u 12345"), std::string::npos);
+  EXPECT_EQ(setrlimit(RLIMIT_NPROC, &before), 0);
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ TEST_F(ShrunkFile, CheckNamesTheNewEndAndBothSizes) {
     MappedFile file = open(io);
     int64_t page = page_bytes();
     cut(page + 1);
-    Status status = file.check_unchanged();
+    Status status = file.check_length();
     EXPECT_EQ(status.code(), Code::kTruncated);
     EXPECT_EQ(status.message(), concat(path_, ": offset ", page + 1, ": expected ", 3 * page - 1,
                                        " bytes, got 0; the file had ", 4 * page,
@@ -88,7 +88,7 @@ TEST_F(ShrunkFile, ReadNamesWhatIsMissingInEveryModeThatReads) {
 TEST_F(ShrunkFile, AFileInMemoryDoesNotNotice) {
   MappedFile file = open(IoMode::kMemory);
   cut(0);
-  EXPECT_TRUE(file.check_unchanged().is_ok());
+  EXPECT_TRUE(file.check_length().is_ok());
   EXPECT_TRUE(file.populate(0, file.bytes()).is_ok());
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(file.at(0)), bytes_.size()), bytes_);
 }
@@ -124,7 +124,7 @@ TEST_F(ShrunkFile, ReadersOutliveAFileThatIsCutAndRestoredUnderThem) {
       for (int64_t i = 0; i < 5000 || (errors == 0 && i < 100'000'000); ++i) {
         int64_t offset = (i * 977) % (file.bytes() - 100);
         Status status = file.populate(offset, 100);
-        if (status.is_ok()) status = file.check_unchanged();
+        if (status.is_ok()) status = file.check_length();
         if (status.is_ok()) continue;
         status.code() == Code::kTruncated || status.code() == Code::kChanged ? ++errors : ++others;
       }

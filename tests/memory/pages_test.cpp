@@ -2,13 +2,20 @@
 #include "core/memory/pages.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <limits>
 #include <vector>
+
+#include "tests/support/in_child.h"
 
 namespace dataline {
 namespace {
@@ -90,6 +97,66 @@ TEST(Pages, PrefaultOfMemoryThatIsNotThereIsAnError) {
   Status status = prefault(data, bytes);
   EXPECT_EQ(status.code(), Code::kNoMemory);
   EXPECT_NE(status.os_error(), 0);
+}
+
+// From here on madvise() of this process fails with `code`, as under a sandbox. False where that cannot be arranged.
+bool refuse_madvise(int code) {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(code)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  sock_fprog program = {4, filter};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+TEST(Pages, PrefaultTouchesPagesItselfWhereTheRequestIsRefused) {
+  for (const int code : {EPERM, ENOSYS, EINVAL, EACCES}) {
+    const int result = in_child([code] {
+      const int64_t bytes = 3 * kHugePageBytes + 4096;
+      std::byte* data = map_huge_pages(bytes);
+      data[4096] = std::byte{7};
+      if (!refuse_madvise(code)) return 77;
+      if (!prefault(data, bytes).is_ok()) return 1;
+      return data[4096] == std::byte{7} && resident_pages(data, bytes) * page_bytes() >= bytes ? 0 : 2;
+    });
+    if (result == 77) GTEST_SKIP() << "skipped: no system call filter may be set here";
+    EXPECT_EQ(result, 0) << "errno " << code;
+  }
+}
+
+TEST(Pages, PrefaultWithoutMemoryIsAnError) {
+  for (const int code : {ENOMEM, EFAULT, EHWPOISON}) {
+    const int result = in_child([code] {
+      std::byte* data = map_huge_pages(4096);
+      if (!refuse_madvise(code)) return 77;
+      const Status status = prefault(data, 4096);
+      return status.code() == Code::kNoMemory && status.os_error() == code ? 0 : 1;
+    });
+    if (result == 77) GTEST_SKIP() << "skipped: no system call filter may be set here";
+    EXPECT_EQ(result, 0) << "errno " << code;
+  }
+}
+
+TEST(Pages, AddressSpaceTakesAPageForATouchedByteAndGivesDiscardedPagesBack) {
+  const int64_t bytes = int64_t{1} << 36;  // more than most machines have
+  std::byte* data = map_address_space(bytes);
+  ASSERT_NE(data, nullptr);
+  const int64_t before = resident_bytes();
+  for (int64_t at = 0; at < 100; ++at) data[at * kHugePageBytes + 5] = std::byte{1};
+  EXPECT_LE(resident_bytes() - before, 200 * page_bytes());
+  EXPECT_EQ(resident_pages(data, kHugePageBytes), 1);
+  std::fill_n(data, 3 * page_bytes(), std::byte{1});
+  discard_pages(data + 1, 3 * page_bytes() - 2);  // one whole page is inside
+  EXPECT_EQ(resident_pages(data, kHugePageBytes), 2);
+  EXPECT_EQ(data[page_bytes()], std::byte{0});
+  EXPECT_EQ(data[0], std::byte{1});
+  discard_pages(data + 1, page_bytes());  // none is
+  EXPECT_EQ(data[page_bytes() - 1], std::byte{1});
+  unmap_huge_pages(data, bytes);
+  EXPECT_EQ(resident_pages(data, 1), -1);
 }
 
 }  // namespace

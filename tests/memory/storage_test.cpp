@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memory/storage.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -31,7 +33,25 @@ TEST(Storage, LocalFileSystemsAreNot) {
   for (auto [name, magic] : local) EXPECT_FALSE(is_remote_file_system(magic)) << name;
 }
 
-TEST(Storage, WhatIsNotAFileIsNotRemote) { EXPECT_FALSE(is_remote_file(-1)); }
+TEST(Storage, WhatIsNotAFileIsWrittenByNobody) { EXPECT_FALSE(others_may_write(-1)); }
+
+TEST(Storage, AFileSystemOnNoDeviceIsReadByPreadUnlessItIsKnownToBeLocal) {
+  constexpr uint64_t kUnknown = 0x77656b61, kExt4 = 0xef53, kNfs = 0x6969;
+  EXPECT_TRUE(others_may_write(kUnknown, 0)) << "a network file system that the table does not have";
+  EXPECT_FALSE(others_may_write(kUnknown, 8)) << "on a disk of this machine";
+  EXPECT_FALSE(others_may_write(kExt4, 259));
+  EXPECT_TRUE(others_may_write(kNfs, 0));
+  EXPECT_TRUE(others_may_write(0x65735546, 8)) << "a user-space file system on a block device (ntfs-3g)";
+  for (uint64_t local : {0x01021994u, 0x9123683eu, 0x2fc12fc1u, 0x794c7630u, 0xca451a4eu})
+    EXPECT_FALSE(others_may_write(local, 0)) << local;
+}
+
+TEST(Storage, FilesOfTheKernelsOwnSystemsAreReadByPread) {
+  const int fd = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(fd, 0);
+  EXPECT_TRUE(others_may_write(fd)) << "procfs lies on no device and is not in the table";
+  ::close(fd);
+}
 
 TEST(Storage, ReadAheadComesFromTheDisksQueue) {
   TempDir root;

@@ -7,6 +7,7 @@
 
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace {
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
 ArrayField dense(std::string name, DType dtype, std::vector<int64_t> shape, const void* data,
-                 int64_t stride = 0) {
+                 std::optional<int64_t> stride = std::nullopt) {
   ArrayField array;
   array.field = {std::move(name), FieldKind::kDense, dtype, std::move(shape), "", -1};
   array.data = static_cast<const std::byte*>(data);
@@ -82,6 +83,22 @@ TEST_P(ArraysTest, AStrideLeavesGapsOrOverlaps) {
     EXPECT_EQ(values_of<uint8_t>(rows.bytes[0][i]),
               (std::vector<uint8_t>{static_cast<uint8_t>(5 * base), static_cast<uint8_t>(5 * base + 1)}));
     EXPECT_EQ(values_of<uint8_t>(rows.bytes[1][i])[3], base + 3);
+  }
+}
+
+TEST_P(ArraysTest, AStrideOfZeroRepeatsARowAndANegativeOneGoesDown) {
+  const std::vector<uint16_t> data = {1, 2, 3, 4, 5, 6};
+  SourceRef source = make({dense("same", DType::kU16, {2}, data.data(), 0),
+                           dense("down", DType::kU16, {2}, data.data() + 4, -4),
+                           dense("packed", DType::kU16, {2}, data.data())},
+                          3)
+                         .take();
+  Fetched rows = fetch_all(*source);
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(values_of<uint16_t>(rows.bytes[0][i]), (std::vector<uint16_t>{1, 2}));
+    EXPECT_EQ(values_of<uint16_t>(rows.bytes[1][i]),
+              (std::vector<uint16_t>{data[4 - 2 * i], data[5 - 2 * i]}));
+    EXPECT_EQ(values_of<uint16_t>(rows.bytes[2][i]), (std::vector<uint16_t>{data[2 * i], data[2 * i + 1]}));
   }
 }
 
@@ -180,8 +197,13 @@ TEST_P(ArraysTest, WhatMakesNoSenseIsRefusedByName) {
        "2^63",
        {dense("x", DType::kU8, {int64_t{1} << 40}, kData)},
        int64_t{1} << 40},
-      {"stride", Code::kInvalidArgument, "row_stride -8", {dense("x", DType::kU8, {2}, kData, -8)}, 1},
       {"stride product", Code::kTooLarge, "2^63", {dense("x", DType::kU8, {2}, kData, kMost)}, 3},
+      {"stride down", Code::kTooLarge, "2^63", {dense("x", DType::kU8, {2}, kData, -kMost)}, 2},
+      {"stride of the lowest number",
+       Code::kTooLarge,
+       "2^63",
+       {dense("x", DType::kU8, {2}, kData, -kMost - 1)},
+       2},
       {"axes",
        Code::kInvalidArgument,
        "axes 'HW' for 1 dims",

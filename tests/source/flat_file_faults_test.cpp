@@ -44,7 +44,7 @@ TEST_F(ShrunkSource, RowsBeyondTheNewEndFailByNameAndTheOthersAreDelivered) {
     for (bool cold : {false, true}) {
       SourceRef source = open(io);
       cut(50 * kRecordBytes + 10);
-      Located run(*source, {2, 50, 99, 49}, {.cold = cold, .stamp = 1});
+      Located run(*source, {2, 50, 99, 49}, {.cold = cold, .opened_ns = monotonic_ns()});
       ASSERT_EQ(run.errors().all().size(), 2u);
       const Status& status = run.errors().all()[0].status;
       EXPECT_EQ(run.errors().all()[0].row, 1);
@@ -66,7 +66,7 @@ TEST_F(ShrunkSource, NeighboursFailOneByOneToo) {
   for (IoMode io : {IoMode::kMmap, IoMode::kPread}) {
     SourceRef source = open(io);
     cut(3 * kRecordBytes);
-    Located run(*source, {0, 1, 2, 3, 4}, {.contiguous = true, .stamp = 1});
+    Located run(*source, {0, 1, 2, 3, 4}, {.contiguous = true, .opened_ns = monotonic_ns()});
     ASSERT_EQ(run.errors().all().size(), 2u);
     EXPECT_EQ(run.errors().all()[0].row, 3);
     EXPECT_EQ(run.errors().all()[1].row, 4);
@@ -82,7 +82,7 @@ TEST_F(ShrunkSource, ConvertedColumnsSkipFailedRows) {
     dir.write("a.idx", std::string("\0\0\x0b\x02", 4) + big_u32(3) + big_u32(2) + "abcdefghijkl");
     SourceRef source = open_idx(path, {}, context_for(io)).take();
     ASSERT_EQ(::truncate(path.c_str(), 12 + 4), 0);
-    Located run(*source, {2, 0, 1}, {.stamp = 1});
+    Located run(*source, {2, 0, 1}, {.opened_ns = monotonic_ns()});
     EXPECT_EQ(run.field(0, 0), "(failed)");
     EXPECT_EQ(run.field(0, 1), "badc");
     EXPECT_EQ(run.field(0, 2), "(failed)");
@@ -92,13 +92,15 @@ TEST_F(ShrunkSource, ConvertedColumnsSkipFailedRows) {
 
 TEST_F(ShrunkSource, TheSizeIsLookedAtOnceForEachBatch) {
   SourceRef source = open(IoMode::kMmap);
-  EXPECT_TRUE(Located(*source, {0, 99}, {.stamp = 7}).errors().empty());
+  const int64_t older_ns = monotonic_ns(), batch_ns = older_ns + 1;
+  EXPECT_TRUE(Located(*source, {0, 99}, {.opened_ns = batch_ns}).errors().empty());
   cut(0);
   // Only the pointers are asked for: reading through them now would be the gap that the header warns of.
-  EXPECT_TRUE(Located(*source, {0, 99}, {.stamp = 7}).errors().empty());
-  EXPECT_TRUE(Located(*source, {0, 99}, {.stamp = 3}).errors().empty()) << "an older batch";
-  EXPECT_EQ(Located(*source, {0, 99}, {.stamp = 8}).errors().all().size(), 2u);
-  EXPECT_EQ(Located(*source, {5}, {.stamp = 8}).errors().all().size(), 1u)
+  EXPECT_TRUE(Located(*source, {0, 99}, {.opened_ns = batch_ns}).errors().empty());
+  EXPECT_TRUE(Located(*source, {0, 99}, {.opened_ns = older_ns}).errors().empty()) << "an older batch";
+  const int64_t newer_ns = monotonic_ns();
+  EXPECT_EQ(Located(*source, {0, 99}, {.opened_ns = newer_ns}).errors().all().size(), 2u);
+  EXPECT_EQ(Located(*source, {5}, {.opened_ns = newer_ns}).errors().all().size(), 1u)
       << "a check that failed is made again";
 }
 
@@ -112,9 +114,9 @@ TEST_F(ShrunkSource, AFileThatComesBackIsReadAgain) {
   for (IoMode io : {IoMode::kMmap, IoMode::kPread}) {
     SourceRef source = open(io);
     cut(0);
-    EXPECT_EQ(Located(*source, {9}, {.stamp = 1}).errors().all().size(), 1u);
+    EXPECT_EQ(Located(*source, {9}, {.opened_ns = monotonic_ns()}).errors().all().size(), 1u);
     std::ofstream(path_, std::ios::binary) << bytes_;  // into the same file
-    EXPECT_TRUE(Located(*source, {9}, {.stamp = 2}).field(0, 0) ==
+    EXPECT_TRUE(Located(*source, {9}, {.opened_ns = monotonic_ns()}).field(0, 0) ==
                 bytes_.substr(9 * kRecordBytes, kRecordBytes));
   }
 }
@@ -137,7 +139,8 @@ TEST_F(ShrunkSource, ColdRunsOutliveAFileThatIsCutAndRestoredUnderThem) {
       int errors = 0, others = 0;
       // On a busy machine the writer may come to its turn late.
       for (int64_t stamp = 1; stamp < 3000 || (errors == 0 && stamp < 10'000'000); ++stamp) {
-        Located run(*source, {stamp % kCount, (stamp * 7) % kCount}, {.cold = true, .stamp = stamp});
+        Located run(*source, {stamp % kCount, (stamp * 7) % kCount},
+                    {.cold = true, .opened_ns = monotonic_ns()});
         for (const RowError& error : run.errors().all()) {
           Code code = error.status.code();
           code == Code::kTruncated || code == Code::kChanged ? ++errors : ++others;

@@ -261,7 +261,7 @@ TEST(FlatFile, WorkersShareASource) {
     for (int w = 0; w < 4; ++w) {
       workers.emplace_back([&] {
         for (int64_t stamp = 0; stamp < 50; ++stamp) {
-          Located run(*source, {stamp * 3, 999 - stamp}, {.stamp = stamp});
+          Located run(*source, {stamp * 3, 999 - stamp}, {.opened_ns = monotonic_ns()});
           EXPECT_EQ(run.field(0, 0), bytes.substr(static_cast<size_t>(stamp * 30), 10));
         }
       });

@@ -127,7 +127,7 @@ TEST(Idx, AFileThatIsInflatedStaysWhenTheFileGoes) {
   std::string path = dir.write("a.gz", gzip_stored(idx_file(8, {3}, "abc")));
   SourceRef source = open_idx(path, {}, context_for(IoMode::kAuto)).take();
   ASSERT_EQ(::truncate(path.c_str(), 0), 0);
-  Located run(*source, {0, 1, 2}, {.cold = true, .stamp = 1});
+  Located run(*source, {0, 1, 2}, {.cold = true, .opened_ns = monotonic_ns()});
   EXPECT_TRUE(run.errors().empty());
   EXPECT_EQ(run.field(0, 2), "c");
 }

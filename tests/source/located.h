@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/thread.h"
 #include "core/memory/mapped_file.h"
 #include "core/source/source.h"
 #include "tests/source/source_support.h"
@@ -34,7 +35,7 @@ inline std::string pattern_bytes(int64_t count) {
 struct LocateOptions {
   bool contiguous = false;
   bool cold = false;
-  int64_t stamp = 0;
+  int64_t opened_ns = 0;
 };
 
 // One run: its pointers live as long as this object.
@@ -56,7 +57,7 @@ class Located {
     run.indices = indices_.data();
     run.contiguous = options.contiguous;
     run.cold = options.cold;
-    run.batch_stamp = options.stamp;
+    run.opened_ns = options.opened_ns;
     run.scratch = scratch;
     run.columns = columns_.data();
     run.errors = &errors_;

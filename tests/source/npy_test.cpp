@@ -142,7 +142,7 @@ TEST(Npy, FortranRowsThatAreGoneFailByName) {
     SourceRef source = open(path, {}, io);
     auto bytes = static_cast<off_t>(std::filesystem::file_size(path));
     ASSERT_EQ(::truncate(path.c_str(), bytes - 1), 0);
-    Located run(*source, {0, 1}, {.contiguous = true, .stamp = 1});
+    Located run(*source, {0, 1}, {.contiguous = true, .opened_ns = monotonic_ns()});
     EXPECT_EQ(run.field(0, 0), "abc");
     EXPECT_EQ(run.field(0, 1), "(failed)");
     ASSERT_EQ(run.errors().all().size(), 1u);

@@ -82,7 +82,6 @@ TEST(Scale, AHundredThousandPartsAreFoundWithoutALoopOverThem) {
     ArrayField array;
     array.field.name = "data";
     array.data = reinterpret_cast<const std::byte*>(&value);
-    array.row_stride = 0;
     HostOwner owner{nullptr, [](void*) {}};
     parts.push_back({"", array_source({array}, i % 3 == 0 ? 0 : 1, owner, *memory).take(), ""});
   }

@@ -7,6 +7,7 @@
 #include "core/source/open.h"
 #include "tests/source/source_support.h"
 #include "tests/source/tar_files.h"
+#include "tests/support/peak_growth.h"
 
 namespace dataline {
 namespace {
@@ -57,6 +58,7 @@ TEST(ShardRanges, MalformedOnesNameTheColumn) {
       {"{0..9999999999999999999}", 1, "expected two numbers"},
       {"{0..1048576}", 1, "more than 1048576 files"},
       {"{0..999999}{0..1}", 12, "more than 1048576 files"},
+      {"{00..99}{00..99}{00..99}{00..99}", 25, "more than 1048576 files"},
       {"{0..1}%zz", 7, "hexadecimal"},
   };
   for (const Case& c : cases) {
@@ -66,6 +68,19 @@ TEST(ShardRanges, MalformedOnesNameTheColumn) {
     EXPECT_EQ(paths.status().column(), c.column) << c.text;
     EXPECT_NE(paths.status().message().find(c.part), std::string::npos) << paths.status().message();
   }
+}
+
+TEST(ShardRanges, WhatIsRefusedIsRefusedBeforeNamesAreMade) {
+  const PeakGrowth growth;
+  const Result<std::vector<std::string>> many = expand_ranges("{00..99}{00..99}{00..99}{00..99}", 1);
+  EXPECT_FALSE(many.is_ok());
+  const Result<std::vector<std::string>> large = expand_ranges(std::string(5000, 'a') + "{0..99999}", 1);
+  ASSERT_FALSE(large.is_ok());
+  EXPECT_EQ(large.status().code(), Code::kBadUri);
+  EXPECT_NE(large.status().message().find("100000 names of up to 5018 bytes; at most 268435456 in all"),
+            std::string::npos)
+      << large.status().message();
+  EXPECT_LT(growth.bytes(), kMostGrowthBytes);
 }
 
 class ShardsTest : public ::testing::Test {

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/thread.h"
 #include "core/memory/mapped_file.h"
 #include "core/source/source.h"
 
@@ -103,7 +104,7 @@ struct FetchOptions {
   int64_t run_records = kMaxRunRecords;
   int64_t max_bytes_per_sample = 4096;
   bool cold = false;
-  int64_t batch_stamp = 0;
+  int64_t opened_ns = 0;
 };
 
 // Arrays for one run, filled with what locate() must overwrite.
@@ -162,7 +163,7 @@ inline Fetched fetch(const Source& source, const std::vector<int64_t>& indices, 
     run.contiguous = true;
     for (int64_t i = 1; i < run.count; ++i) run.contiguous &= run.indices[i] == run.indices[i - 1] + 1;
     run.cold = options.cold;
-    run.batch_stamp = options.batch_stamp++;
+    run.opened_ns = options.opened_ns;
     run.max_bytes_per_sample = options.max_bytes_per_sample;
     run.scratch = scratch;
     run.columns = arrays.columns.data();

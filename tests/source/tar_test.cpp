@@ -266,7 +266,7 @@ TEST_F(TarTest, AFileThatShrinksFailsItsRows) {
   for (IoMode io : {IoMode::kMmap, IoMode::kPread}) {
     SourceRef source = must_open(archive, {}, io);
     std::filesystem::resize_file(dir_.path("a.tar"), 2100);
-    Fetched rows = fetch_all(*source, {.batch_stamp = 1});
+    Fetched rows = fetch_all(*source, {.opened_ns = monotonic_ns()});
     ASSERT_EQ(rows.errors.size(), 2u);
     EXPECT_EQ(rows.errors.at(1).code(), Code::kTruncated) << rows.errors.at(1).message();
     EXPECT_THAT(rows.errors.at(1).message(), HasSubstr("a.tar: offset "));

@@ -6,10 +6,14 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdarg>
 #include <cstdint>
 #include <functional>
 
@@ -22,7 +26,9 @@ namespace dataline::testing {
 struct FileFaults {
   std::function<int(int64_t offset)> pread_errno;   // what a pread fails with; 0: it does not
   std::function<size_t(size_t bytes)> pread_gives;  // of so many bytes wanted
-  std::function<int()> populate_errno;              // what populating a map fails with; 0: it does not
+  std::function<int(const char* path)> open_errno;  // what an open fails with; 0: it does not
+  std::function<int()> fstat_errno;
+  std::function<int()> populate_errno;  // what populating a map fails with; 0: it does not
   std::function<void()> before_populate, after_populate;
   bool nothing_is_resident = false;  // so that every row is populated before it is read
 };
@@ -51,6 +57,39 @@ ssize_t pread(int fd, void* out, size_t bytes, off_t offset) {
     return -1;
   }
   return real(fd, out, faults.pread_gives ? faults.pread_gives(bytes) : bytes, offset);
+}
+
+static int open_or_fail(int directory, const char* path, int flags, mode_t mode) {
+  const dataline::testing::FileFaults& faults = dataline::testing::file_faults;
+  const int failure = faults.open_errno ? faults.open_errno(path) : 0;
+  if (failure == 0) return static_cast<int>(syscall(SYS_openat, directory, path, flags, mode));
+  errno = failure;
+  return -1;
+}
+
+int openat(int directory, const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  return open_or_fail(directory, path, flags, mode);
+}
+
+int open(const char* path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  const mode_t mode = (flags & O_CREAT) != 0 ? va_arg(rest, mode_t) : 0;
+  va_end(rest);
+  return open_or_fail(AT_FDCWD, path, flags, mode);
+}
+
+int fstat(int fd, struct stat* out) noexcept {
+  static auto* const real = dataline::testing::next_function<int(int, struct stat*)>("fstat");
+  const dataline::testing::FileFaults& faults = dataline::testing::file_faults;
+  const int failure = faults.fstat_errno ? faults.fstat_errno() : 0;
+  if (failure == 0) return real(fd, out);
+  errno = failure;
+  return -1;
 }
 
 int madvise(void* begin, size_t bytes, int advice) noexcept {

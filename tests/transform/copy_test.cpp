@@ -78,6 +78,30 @@ TEST(Copy, AWiderStrideLeavesTheBytesBetweenRowsAlone) {
   }
 }
 
+// A |b1 file of another program, an array or a reader may hold any byte where true is meant.
+TEST(Bools, AnyStoredByteButZeroIsOneOnEveryTarget) {
+  for (int64_t bytes = 0; bytes <= 300; bytes += bytes < 70 ? 1 : 23) {
+    Field field = bytes_field(bytes);
+    field.dtype = DType::kBool;
+    const auto rows = rows_of(9, bytes);
+    auto expected = rows;
+    for (auto& row : expected)
+      for (std::byte& one : row) one = one != std::byte{0} ? std::byte{1} : std::byte{0};
+    for (SimdTarget target : simd_targets()) {
+      for (bool contiguous : {false, true}) {
+        for (const char* text : {"", "flatten", "cast(bool)", "cast(u8), cast(bool)"}) {
+          RunSetup setup;
+          setup.target = target;
+          setup.misalignment = bytes % 13;
+          setup.contiguous = contiguous;
+          EXPECT_EQ(run_transform(text, field, rows, setup).rows, expected)
+              << bytes << " bytes, " << simd_target_name(target) << ", '" << text << "'";
+        }
+      }
+    }
+  }
+}
+
 Field ragged_field(DType dtype, std::vector<int64_t> shape) {
   Field field;
   field.name = "text";
@@ -96,6 +120,19 @@ TEST(Ragged, RowsOfTheirOwnLengthsAreCopied) {
   const RunResult result = run_transform("", ragged_field(DType::kU8, {-1}), rows, setup);
   EXPECT_EQ(result.rows, rows);
   EXPECT_EQ(result.output.kind, FieldKind::kRagged);
+}
+
+TEST(Ragged, StoredBoolsBecomeZeroOrOneAndPaddingStays) {
+  const std::vector<std::byte> row = {std::byte{2}, std::byte{0}, std::byte{255}};
+  const std::vector<std::byte> settled_row = {std::byte{1}, std::byte{0}, std::byte{1}};
+  RunSetup setup;
+  setup.target_stride = 5;
+  EXPECT_EQ(run_transform("", ragged_field(DType::kBool, {-1}), {row, {}}, setup).rows,
+            (std::vector<std::vector<std::byte>>{settled_row, {}}));
+  std::vector<std::byte> padded = settled_row;
+  padded.resize(5, std::byte{1});
+  EXPECT_EQ(run_transform("pad_to(5, value=1)", ragged_field(DType::kBool, {-1}), {row}, setup).rows,
+            (std::vector<std::vector<std::byte>>{padded}));
 }
 
 TEST(Ragged, ARowAboveItsShareFailsAloneNamingBothSizes) {

@@ -46,6 +46,14 @@ host() {
   if [ "$shared" = ON ]; then run shared "./build $how/consumer"; else run static "./build $how/consumer"; fi
 }
 
+# configured FOLDER [flag...]: the project of project/ with the library inside it, as it comes.
+configured() {
+  local folder=$1
+  shift
+  "$CMAKE" -S "$here/project" -B "$folder" -G Ninja -DHOW=add -DLANGUAGE=C -DCONSUMER="$here" -DDATALINE_SOURCE="$SOURCE" \
+    -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" "$@" >configure.log 2>&1 || { cat configure.log; fail "configure failed"; }
+}
+
 # The C++ host turns its own exceptions and RTTI off.
 bare_cxx="-x c++ -std=c++17 -fno-exceptions -fno-rtti"
 
@@ -58,7 +66,7 @@ case $1 in
     [ "$(ls include | tr '\n' ' ')" = "dataline dataline.h dataline.hpp dataline_torch dataline_torch.hpp " ] ||
       fail "include/ is not dataline.h, dataline.hpp and dataline_torch.hpp with their folders: $(ls include)"
     if grep -rl --include='*.cmake' --include='*.pc' "$BUILD\|$SOURCE" lib; then fail "the package names the build's paths"; fi
-    test -e lib/libdataline.so -a -e lib/libdataline.a -a -e lib/pkgconfig/dataline.pc
+    test -e lib/libdataline.so -a -e lib/libdataline.a -a -e lib/dataline-static/libdataline.a -a -e lib/pkgconfig/dataline.pc
     [ ! -e "$BUILD/bin/dataline" ] || bin/dataline version ;;
   find_package) host find C ON ;;
   find_package_static) host find C OFF ;;
@@ -96,16 +104,71 @@ CXX
     if [ "$1" = add_subdirectory_strict ]; then flags=(-DCMAKE_CXX_STANDARD=17 -DCMAKE_CXX_FLAGS="-fno-exceptions -fno-rtti"); fi
     host add C OFF -DCMAKE_BUILD_TYPE="$BUILD_TYPE" -DCMAKE_COMPILE_WARNING_AS_ERROR="$WERROR" \
       ${LAUNCHER:+"-DCMAKE_CXX_COMPILER_LAUNCHER=$LAUNCHER"} "${flags[@]}" ;;
+  no_build_type) # a host that names none gets what is optimised, and its own settings stay its own
+    options=(-DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DDATALINE_WITH_CUDA=OFF)
+    compiled() { # compiled FOLDER FILE-PATTERN: the commands, one a line
+      sed -n 's/^ *"command": //p' "$1/compile_commands.json" | grep -E "$2" || fail "$1: nothing compiles $2"
+    }
+    unset CMAKE_BUILD_TYPE CFLAGS CXXFLAGS
+    configured plain "${options[@]}"
+    if compiled plain ' -c [^ ]*/(core|capi)/[^ ]*\.cpp' | grep -v -e ' -O[23] '; then fail "these are compiled without any optimisation"; fi
+    if compiled plain 'consumer\.c' | grep -e ' -O'; then fail "the host's own file got an optimisation of ours"; fi
+    configured told "${options[@]}" -DCMAKE_CXX_FLAGS=-O1
+    if compiled told '/core/order/' | grep -e ' -O2 '; then fail "the host said -O1"; fi
+    configured debug "${options[@]}" -DCMAKE_BUILD_TYPE=Debug
+    if compiled debug '/core/order/' | grep -e ' -O2 '; then fail "the host said Debug"; fi ;;
+  highway) # required, unless somebody says that it is not
+    missing=(-DDATALINE_WITH_CUDA=OFF -DDATALINE_HIGHWAY_INCLUDE=)
+    if (configured refused "${missing[@]}") >refused.log 2>&1; then fail "it configures without Highway, and nobody said so"; fi
+    tr -s ' \n' ' ' <refused.log >refused.line
+    for words in 'highway was not found' 'photographs about 2 times slower' 'apt-get install libhwy-dev' \
+      DDATALINE_WITH_HIGHWAY=OFF DDATALINE_HIGHWAY_INCLUDE=FOLDER CMAKE_ARGS; do
+      grep -q -e "$words" refused.line || { cat refused.log; fail "the refusal does not say: $words"; }
+    done
+    for told in OFF AUTO; do
+      configured "without $told" "${missing[@]}" -DDATALINE_WITH_HIGHWAY=$told
+      tr -s ' \n' ' ' <configure.log | grep -q 'CMake Warning.*built without highway: .* times slower' || { cat configure.log; fail "$told: no warning"; }
+    done
+    "$CMAKE" --build "without OFF" --target dataline_version_shared >build.log || { cat build.log; fail "build failed"; }
+    find "without OFF" -name 'version.cpp.o' -exec grep -a -o 'missing: highway (normalised rows [^)]*)' {} + || fail "dl_build_info() does not tell"
+    # A copy of its sources, in a folder of any name.
+    include=$(sed -n 's/^DATALINE_HIGHWAY_INCLUDE:PATH=//p' "$BUILD/CMakeCache.txt")
+    [ -d "$include/hwy" ] || skip "the build at hand has no Highway"
+    mkdir "high way" && cp -r "$include/hwy" "high way/hwy"
+    configured found -DDATALINE_WITH_CUDA=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DDATALINE_HIGHWAY_INCLUDE="$scratch/high way"
+    grep -q 'high way.*order/feistel_simd.cpp' found/compile_commands.json || fail "the folder that was named is not used" ;;
+  missing_parts) # what the shell says of a build in which parts are missing
+    [ -x "$BUILD/bin/dataline" ] || skip "there is no shell in this build"
+    cat >build_info.c <<'C'
+const char* dl_build_info(void);
+const char* dl_build_info(void) { return "mimalloc libspng; gcc 99; missing: highway (rows 6 times, pictures 2 times slower), libwebp (no WebP)"; }
+C
+    $CC -shared -fPIC build_info.c -o build_info.so
+    LD_LIBRARY_PATH=$scratch LD_PRELOAD=build_info.so "$BUILD/bin/dataline" version | tr -s ' ' >version
+    for line in 'features mimalloc libspng' 'compiler gcc 99' 'missing highway (rows 6 times, pictures 2 times slower)' 'missing libwebp (no WebP)'; do
+      grep -q -x "$line" version || { cat version; fail "dataline version does not say: $line"; }
+    done
+    LD_LIBRARY_PATH=$scratch LD_PRELOAD=build_info.so "$BUILD/bin/dataline" version --json | tr -d ' \n' | grep -q '"features":\["mimalloc","libspng"\]' ;;
   pkg_config)
     eval "$CC -std=c11 $strict $(printf %q "$here/consumer.c") $(pkg --cflags dataline) -o consumer $(pkg --libs dataline)"
     run shared ./consumer ;;
-  pkg_config_static) # where only libdataline.a is installed
+  pkg_config_static) # where both libraries are installed, and where libdataline.a is alone
     cp -r "$prefix" "$scratch/static only" && rm -f "$scratch/static only"/lib/libdataline.so*
-    libdir="$scratch/static only/lib"
-    eval "$CC -std=c11 $strict $(printf %q "$here/consumer.c") $(pkg --static --cflags dataline) -o consumer $(pkg --static --libs dataline)"
-    run static ./consumer
-    eval "$CXX $bare_cxx $strict $(printf %q "$here/consumer.c") -x none $(pkg --static --cflags dataline) -o consumer_cxx $(pkg --static --libs dataline)"
-    run static ./consumer_cxx ;;
+    for libdir in "$libdir" "$scratch/static only/lib"; do
+      eval "$CC -std=c11 $strict $(printf %q "$here/consumer.c") $(pkg --static --cflags dataline) -o consumer $(pkg --static --libs dataline)"
+      run static ./consumer
+      eval "$CXX $bare_cxx $strict $(printf %q "$here/consumer.c") -x none $(pkg --static --cflags dataline) -o consumer_cxx $(pkg --static --libs dataline)"
+      run static ./consumer_cxx
+      # Each name once, and nothing that the archive does not use: what is needed of the list is the list.
+      named=$(pkg --static --libs-only-l dataline | tr ' ' '\n' | grep -v -x -e -ldataline -e '' | sort)
+      [ -z "$(uniq -d <<<"$named")" ] || fail "named twice: $(uniq -d <<<"$named")"
+      for name in $named; do
+        others=${named//$name$'\n'/} others=${others%"$name"}
+        # shellcheck disable=SC2086
+        if [ "$name" != -ldl ] && $CC -std=c11 -I"$here" -I"$prefix/include" "$here/consumer.c" "$libdir/libdataline.a" ${others//$'\n'/ } -pthread \
+          -o without 2>/dev/null; then fail "pkg-config --static names $name, without which it links too"; fi
+      done
+    done ;;
   plain_cc) # what a hand-written makefile does: the archive and the names that pkg-config --static prints
     needs=$(pkg --static --libs-only-l dataline | sed 's/-ldataline//') other=$(pkg --static --libs-only-other dataline)
     $CC -std=c99 -I"$prefix/include" -I"$here" -c "$here/consumer.c" -o consumer.o

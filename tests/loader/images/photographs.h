@@ -24,7 +24,8 @@ struct Photographs {
   std::function<ImageSize(int64_t)> size = [](int64_t i) {
     return ImageSize{40 + static_cast<int>(i % 5) * 8, 64 + static_cast<int>(i % 3) * 16};
   };
-  std::set<int64_t> broken;  // cut in the middle of their first line
+  std::set<int64_t> broken;   // cut in the middle of their first line
+  std::set<int64_t> damaged;  // their data ends early, which libjpeg warns of
 
   std::string file(int64_t index) const {
     JpegKind kind;
@@ -33,6 +34,7 @@ struct Photographs {
     kind.quality = 40 + static_cast<int>(index % 50);
     std::string bytes = make_jpeg(kind);
     if (broken.contains(index)) bytes.resize(30);
+    if (damaged.contains(index)) bytes = bytes.substr(0, bytes.size() * 2 / 3) + "\xFF\xD9";
     return bytes;
   }
 

@@ -113,6 +113,7 @@ class SlowFiles : public Source {
     }
     run.columns[0].contiguous = false;
   }
+  Place place_of(int64_t index, size_t) const override { return {"", concat("slow file ", index)}; }
   void fingerprint(Digest& digest) const override { fingerprint_schema(*this, digest); }
 
  private:

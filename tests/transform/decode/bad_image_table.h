@@ -54,6 +54,7 @@ inline void check_bad_images(const std::vector<BadImage>& table, const std::stri
     SCOPED_TRACE(bad.name);
     const DecodeLimits& limits = bad.options.limits;
     if (limits.max_pixels == defaults.max_pixels && limits.max_scans == defaults.max_scans &&
+        limits.accept_warnings == defaults.accept_warnings &&
         limits.max_decoded_bytes == defaults.max_decoded_bytes && bad.options.mode == PixelMode::kRgb) {
       expect_refused(bad, decoder);
     } else {

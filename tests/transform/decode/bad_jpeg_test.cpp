@@ -41,6 +41,12 @@ std::string segment(int marker, const std::string& body) {
          body;
 }
 
+// Refused by libjpeg, or only with on_warning=error.
+void check_strictly(std::vector<BadImage> table, const std::string& good) {
+  for (BadImage& bad : table) bad.options.limits.accept_warnings = false;
+  check_bad_images(table, good);
+}
+
 TEST(BadJpeg, CutsKindsAndSizes) {
   const std::string good = good_jpeg();
   const Places at(good);
@@ -107,16 +113,15 @@ TEST(BadJpeg, CutsKindsAndSizes) {
        Code::kCorrupt,
        {"JPEG"}}};
   const std::pair<int, const char*> kinds[] = {
-      {0xC3, "lossless JPEG (SOF3)"},          {0xC5, "hierarchical JPEG (SOF5)"},
-      {0xC6, "hierarchical JPEG (SOF6)"},      {0xC7, "hierarchical JPEG (SOF7)"},
-      {0xC9, "arithmetic-coded JPEG (SOF9)"},  {0xCA, "arithmetic-coded JPEG (SOF10)"},
-      {0xCB, "arithmetic-coded JPEG (SOF11)"}, {0xCD, "arithmetic-coded JPEG (SOF13)"},
-      {0xCE, "arithmetic-coded JPEG (SOF14)"}, {0xCF, "arithmetic-coded JPEG (SOF15)"}};
+      {0xC3, "lossless JPEG (SOF3)"},      {0xC5, "hierarchical JPEG (SOF5)"},
+      {0xC6, "hierarchical JPEG (SOF6)"},  {0xC7, "hierarchical JPEG (SOF7)"},
+      {0xCB, "lossless JPEG (SOF11)"},     {0xCD, "hierarchical JPEG (SOF13)"},
+      {0xCE, "hierarchical JPEG (SOF14)"}, {0xCF, "hierarchical JPEG (SOF15)"}};
   for (const auto& [marker, text] : kinds) {
     table.push_back(
         {text, with_byte(good, at.sof + 1, marker), Code::kUnsupported, {text, "is not supported"}});
   }
-  check_bad_images(table, good);
+  check_strictly(table, good);
 }
 
 TEST(BadJpeg, TablesScansAndData) {
@@ -226,7 +231,7 @@ TEST(BadJpeg, TablesScansAndData) {
        {"JPEG of 40x24 needs", "max_decoded_bytes is 5000"},
        {.limits = {.max_decoded_bytes = 5000}}},
       {"max_pixels of 0", good, Code::kTooLarge, {"max_pixels is 0"}, {.limits = {.max_pixels = 0}}}};
-  check_bad_images(table, good);
+  check_strictly(table, good);
 }
 
 // A progressive file of any size: its scans each say "nothing" in a few bytes.
@@ -257,7 +262,8 @@ TEST(BadJpeg, BombsAreRefusedAtOnce) {
       {"65500 columns of nothing",
        with(good, find_marker(good, 0xC0) + 5, big16(2700) + big16(65500)),
        Code::kCorrupt,
-       {"JPEG"}},
+       {"JPEG"},
+       {.limits = {.accept_warnings = false}}},
       {"100000 empty comments",
        [&] {
          std::string bytes = "\xFF\xD8";
@@ -273,7 +279,8 @@ TEST(BadJpeg, BombsAreRefusedAtOnce) {
   PeakGrowth growth;
   for (const BadImage& bomb : bombs) {
     SCOPED_TRACE(bomb.name);
-    expect_refused(bomb, decoder);
+    TestDecoder limited(bomb.options);
+    expect_refused(bomb, limited);
     EXPECT_TRUE(decoder.decode(good).status.is_ok());
   }
   EXPECT_LT(growth.bytes(), kMostGrowthBytes);
@@ -302,11 +309,73 @@ TEST(BadJpeg, TablesOfTheLastImageAreNotKept) {
   EXPECT_EQ(decoder.decode(bare).status.code(), Code::kCorrupt);
 }
 
+// Damage that libjpeg only warns of: the picture is what libjpeg makes of it, and is said to have been warned of.
+TEST(BadJpeg, WhatLibjpegOnlyWarnsOfIsAcceptedUnlessToldOtherwise) {
+  const std::string good = good_jpeg();
+  const Places at(good);
+  JpegKind kind;
+  kind.width = kind.height = 64;
+  kind.restart_rows = 1;
+  const std::string restarts = make_jpeg(kind);
+  const size_t restart = restarts.find("\xFF\xD0");
+  std::string ones;
+  for (int i = 0; i < 100; ++i) ones += std::string("\xFF\0", 2);
+  const std::pair<const char*, std::string> damaged[] = {
+      {"EOI in the middle", cut(good, (at.scan + good.size()) / 2) + "\xFF\xD9"},
+      {"no Huffman code", cut(good, at.scan) + ones + "\xFF\xD9"},
+      {"a restart marker out of order", with_byte(restarts, restart + 1, 0xD5)},
+      {"a restart marker left out", cut(restarts, restart) + restarts.substr(restart + 2)},
+      {"a restart marker too many", inserted(good, at.scan + 40, "\xFF\xD0")}};
+  DecodeOptions strict;
+  strict.limits.accept_warnings = false;
+  TestDecoder decoder, refusing(strict);
+  for (const auto& [name, bytes] : damaged) {
+    const Decoded got = decoder.decode(bytes);
+    ASSERT_TRUE(got.status.is_ok()) << name << ": " << got.status.message();
+    EXPECT_TRUE(got.warned) << name;
+    EXPECT_EQ(refusing.decode(bytes).status.code(), Code::kCorrupt) << name;
+    for (const ImageRegion& region : {ImageRegion{0, 3, 10, 20}, {11, 5, 13, 30}, {20, 0, 4, 40}}) {
+      const Decoded part = decoder.decode(bytes, region, 2);
+      EXPECT_TRUE(part.pixels == part_of(got.pixels, got.width, 3, region)) << name << ", top " << region.top;
+    }
+  }
+  EXPECT_FALSE(decoder.decode(good).warned) << "of an earlier image";
+}
+
+// What stands between the last line and the end is read, as Pillow reads it: an end that is missing is no damage.
+TEST(BadJpeg, WhatFollowsTheLastLineCountsForAWholeImage) {
+  const std::string good = good_jpeg();
+  const std::string bad = inserted(good, good.size() - 2, segment(0xF3, "x"));
+  TestDecoder decoder;
+  EXPECT_EQ(decoder.decode(bad).status.code(), Code::kCorrupt);
+  EXPECT_TRUE(decoder.decode(bad, {0, 0, 8, 40}).status.is_ok()) << "below the region nothing is read";
+  EXPECT_TRUE(decoder.decode(cut(good, good.size() - 2) + std::string(64, '\0')).status.is_ok());
+}
+
+TEST(BadJpeg, ArithmeticCodesAreDecodedAsHuffmanCodesAre) {
+  for (bool progressive : {false, true}) {
+    JpegKind kind;
+    kind.progressive = progressive;
+    const Decoded expected = TestDecoder().decode(make_jpeg(kind));
+    kind.arithmetic = true;
+    const std::string coded = make_jpeg(kind);
+    if (coded.empty()) GTEST_SKIP() << "this libjpeg makes no arithmetic codes";
+    TestDecoder decoder;
+    const Decoded got = decoder.decode(coded);
+    ASSERT_TRUE(got.status.is_ok()) << got.status.message();
+    EXPECT_TRUE(got.pixels == expected.pixels) << progressive;
+    const ImageRegion part = {17, 9, 20, 31};
+    EXPECT_TRUE(decoder.decode(coded, part).pixels == part_of(expected.pixels, got.width, 3, part));
+  }
+}
+
 // What libjpeg warns of and Pillow takes: bytes between segments, an odd JFIF version, an unknown Adobe transform.
 TEST(BadJpeg, HarmlessOdditiesDecode) {
   const std::string good = good_jpeg();
   const Places at(good);
-  TestDecoder decoder;
+  DecodeOptions strict;
+  strict.limits.accept_warnings = false;
+  TestDecoder decoder(strict);
   const Decoded whole = decoder.decode(good);
   const std::string adobe = segment(0xEE, std::string("Adobe\0\x64\0\0\0\0\x07", 12));
   const std::pair<const char*, std::string> oddities[] = {
@@ -322,6 +391,7 @@ TEST(BadJpeg, HarmlessOdditiesDecode) {
     const Decoded got = decoder.decode(bytes);
     ASSERT_TRUE(got.status.is_ok()) << name << ": " << got.status.message();
     EXPECT_TRUE(got.pixels == whole.pixels) << name;
+    EXPECT_FALSE(got.warned) << name;
   }
 }
 

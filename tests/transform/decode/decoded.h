@@ -20,6 +20,7 @@ struct Decoded {
   Status status;
   int64_t height = 0, width = 0, channels = 0, element_bytes = 0;
   std::vector<unsigned char> pixels;
+  bool warned = false;
 };
 
 class TestDecoder {
@@ -61,6 +62,7 @@ class TestDecoder {
         out.pixels.insert(out.pixels.end(), line, line + line_bytes);
       }
     }
+    out.warned = out.status.is_ok() && decoder_->warned();
     decoder_->close();
     return out;
   }

@@ -57,12 +57,19 @@ def write_jpegs(folder):
     return paths
 
 
+def frames(mode, width, height):
+    return [picture(mode, width, height, seed) for seed in (1, 2, 3)]
+
+
 def write_webps(folder):
     paths = []
 
     def save(image, **options):
         path = folder / f"{len(paths):03d}.webp"
-        image.save(path, **options)
+        if isinstance(image, bytes):
+            path.write_bytes(image)
+        else:
+            image.save(path, **options)
         paths.append(path)
 
     for width, height in SIZES:
@@ -72,7 +79,26 @@ def write_webps(folder):
     for orientation in range(10):
         save(picture("RGB", 61, 47), exif=exif_of(orientation))
         save(picture("RGBA", 33, 47), exif=exif_of(orientation), lossless=True)
+    for mode in ("RGB", "RGBA"):
+        for lossless in (False, True):
+            first, *others = frames(mode, 61, 47)
+            save(first, save_all=True, append_images=others, lossless=lossless)
+            moved = Image.new(mode, (90, 70))  # of which the encoder keeps only what shows
+            moved.paste(first, (14, 10))
+            save(moved, save_all=True, append_images=[Image.new(mode, (90, 70), 9)], lossless=lossless, minimize_size=True)
+            save(framed(paths[-2].read_bytes(), 90, 71, 12, 20, mode == "RGBA"))
     return paths
+
+
+def framed(animation, width, height, left, top, clear):
+    """An animation whose first frame lies inside a larger canvas, which no encoder of Pillow's makes."""
+    at = animation.index(b"ANMF")
+    size = struct.unpack_from("<I", animation, at + 4)[0]
+    body = struct.pack("<I", left // 2)[:3] + struct.pack("<I", top // 2)[:3] + animation[at + 14:at + 8 + size]
+    canvas = struct.pack("<B3x", 0x12 if clear else 2) + struct.pack("<I", width - 1)[:3] + struct.pack("<I", height - 1)[:3]
+    parts = ((b"VP8X", canvas), (b"ANIM", bytes(6)), (b"ANMF", body + bytes(len(body) % 2)))
+    chunks = b"".join(name + struct.pack("<I", len(data)) + data for name, data in parts)
+    return b"RIFF" + struct.pack("<I", len(chunks) + 4) + b"WEBP" + chunks
 
 
 def chunk(name, body):
@@ -169,10 +195,31 @@ def write_pngs(folder):
     colours = [[c * 40 for i in range(33) for c in (i % 3, i % 2, 1)] for _ in range(17)]
     save(33, 17, 2, 8, colours, True, chunk(b"tRNS", struct.pack(">HHH", 40, 40, 40)))
     save(33, 17, 2, 8, png_rows(33, 17, 2, 8), False, chunk(b"gAMA", struct.pack(">I", 45455)) + palette_of(7))
+    for depth in (1, 2, 4, 8, 16):  # a transparent grey or colour: a sample, a scaled one, values beyond the depth
+        rows = png_rows(33, 17, 0, depth)
+        stored = rows[5][7]
+        scaled = stored * 255 // ((1 << depth) - 1) if depth < 8 else stored
+        for key in sorted({stored, scaled, min(stored, 255), stored >> 8, 0, 1, 255, 256, 0x1ff, 0xffff, scaled + 256}):
+            if depth > 1 or key in (0, 255, 0xffff) or int(Image.__version__.split(".")[0]) >= 13:  # older ones compare 1 bit otherwise
+                save(33, 17, 0, depth, rows, False, chunk(b"tRNS", struct.pack(">H", key % 65536)))
+    for depth in (8, 16):
+        rows = png_rows(33, 17, 2, depth)
+        stored = rows[5][21:24]
+        for key in (stored, [s >> 8 for s in stored], [s & 255 for s in stored], [(s + 256) % 65536 for s in stored], [0, 0, 0]):
+            save(33, 17, 2, depth, rows, depth == 16, chunk(b"tRNS", struct.pack(">HHH", *key)))
+    for depth in (1, 2, 4):
+        save(33, 17, 3, depth, png_rows(33, 17, 3, depth), False, palette_of(1 << depth) + chunk(b"tRNS", b"\x40\0"[:1 << depth]))
     for orientation in range(10):
         exif = chunk(b"eXIf", exif_of(orientation)[6:])
         save(33, 17, 2, 8, png_rows(33, 17, 2, 8), False, exif)
         save(20, 31, 0, 1, png_rows(20, 31, 0, 1), False, exif)
+    for mode in ("RGB", "RGBA", "L", "P"):
+        for default_image in (False, True):
+            path = folder / f"{len(paths):03d}.png"
+            first, *others = frames("RGB" if mode == "P" else mode, 61, 47)
+            first.convert(mode).save(path, save_all=True, append_images=[one.convert(mode) for one in others],
+                                     default_image=default_image)
+            paths.append(path)
     return paths
 
 

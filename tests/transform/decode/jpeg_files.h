@@ -23,6 +23,7 @@ struct JpegKind {
   bool interleaved = true;  // false: a scan a component
   bool dc_only = false;     // a progressive file that ends after its DC scan
   int restart_rows = 0;
+  bool arithmetic = false;  // codes; make_jpeg() gives nothing where libjpeg has none
   bool own_tables = false;  // Huffman codes made for this picture, instead of the usual ones
   int quality = 90;
 };
@@ -43,6 +44,9 @@ inline std::vector<unsigned char> test_pixels(int width, int height, int channel
 }
 
 inline std::string make_jpeg(const JpegKind& kind) {
+#if !defined(C_ARITH_CODING_SUPPORTED)
+  if (kind.arithmetic) return "";
+#endif
   jpeg_compress_struct info;
   jpeg_error_mgr errors;
   info.err = jpeg_std_error(&errors);
@@ -63,6 +67,7 @@ inline std::string make_jpeg(const JpegKind& kind) {
     info.comp_info[i].v_samp_factor = kind.v[i];
   }
   info.restart_in_rows = kind.restart_rows;
+  info.arith_code = kind.arithmetic ? TRUE : FALSE;
   info.optimize_coding = kind.own_tables ? TRUE : FALSE;
   std::vector<jpeg_scan_info> scans;
   if (kind.progressive) jpeg_simple_progression(&info);

@@ -14,13 +14,13 @@ namespace dataline {
 struct Whole {
   Status status;
   std::vector<unsigned char> pixels;
-  bool attached = false, gave_up = false;
+  bool attached = false, gave_up = false, warned = false;
 };
 
-inline Whole decode_whole(Bytes bytes, bool ours) {
+inline Whole decode_whole(Bytes bytes, bool ours, const DecodeLimits& limits = {}) {
   Whole out;
   JpegHuffman huffman;
-  JpegSession session{DecodeLimits{}};
+  JpegSession session{limits};
   JDIMENSION line = 0;
   std::vector<unsigned char> pixels;
   auto start = [](jpeg_decompress_struct& info) {
@@ -46,6 +46,13 @@ inline Whole decode_whole(Bytes bytes, bool ours) {
   pixels.resize(line * line_bytes);
   out.pixels = std::move(pixels);
   out.gave_up = huffman.take_failure();
+  if (!out.status.is_ok()) return out;
+  out.status = session.run([&huffman, ours](jpeg_decompress_struct& info) {
+    if (ours) huffman.hand_back(info);
+    jpeg_finish_decompress(&info);
+  });
+  if (session.ended()) out.status = Status::ok();  // only the end is missing
+  out.warned = session.warnings() > 0;
   return out;
 }
 

@@ -174,6 +174,12 @@ std::string difference(const Tensor& expected, const Tensor& got) {
   return "";
 }
 
+Tensor settled(Tensor tensor) {
+  if (tensor.dtype != DType::kBool) return tensor;
+  for (std::byte& one : tensor.bytes) one = one != std::byte{0} ? std::byte{1} : std::byte{0};
+  return tensor;
+}
+
 Tensor random_tensor(DType dtype, std::vector<int64_t> shape, std::string axes, uint64_t seed) {
   Tensor out = empty_tensor(dtype, std::move(shape), std::move(axes));
   const int64_t half = is_complex(dtype) ? 2 : 1, bytes = dtype_bytes(dtype) / half;

@@ -57,6 +57,8 @@ std::string difference(const Tensor& expected, const Tensor& got);
 
 // Bytes that make every kind of value of a dtype: zeros, ones, extremes, subnormals, infinities, NaNs, random bits.
 Tensor random_tensor(DType dtype, std::vector<int64_t> shape, std::string axes, uint64_t seed);
+// As it is delivered: bools are 0 or 1.
+Tensor settled(Tensor tensor);
 // The same without NaN and infinity.
 Tensor finite_tensor(DType dtype, std::vector<int64_t> shape, std::string axes, uint64_t seed);
 

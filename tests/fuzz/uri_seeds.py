@@ -1,0 +1,25 @@
+"""URIs for the fuzzer to begin with: uri_seeds.py FOLDER.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import pathlib
+import sys
+
+URIS = ["a.npy", "C:\\x", "npy:a.npy", "npy:image=a.npy,label=b.npy", "npy:a%2Cb.npy,c.npy?trailing=ignore&dtype=bf16",
+        "raw:a.bin?dtype=u8&shape=3x32x32&header=16&partial=ignore", "raw:a?fields=label:u8,image:u8[3x32x32]",
+        "tokens:a.bin?length=64&stride=32&views=true&dtype=u16", "folder:pets?labels=none&extensions=jpg,.PNG&allow_empty=true",
+        "folder:pets?labels=list.csv&label_dtype=u8", "folder:pets?index=file", "tar:t-{000..127}.tar?fields=image,label&end=optional",
+        "tar:t-{0..3}-{a..b}.tar", "tar:t-{3..0}.tar", "tar:t-%7B0..3%7D.tar", "mnist:dir?split=test&label_dtype=u8", "cifar100:dir",
+        "npy:image=a.npy,b.npy", "npy:a?x", "npy:a?=b", "npy:a?trailing=error&trailing=error", "npy:%", "npy:%zz", "npy:", "np:a", "x:y",
+        "idx:a.gz?axes=HWC", "tar:x{00..99}{00..99}{00..99}{00..99}.tar", "npy:a/b=c/d.npy", "npy:=a", "tokens:a?length=0"]
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    for at, uri in enumerate(URIS):
+        (folder / f"uri-{at:02}").write_bytes(uri.encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+// What a loader's slots take of memory: what is used, not what could be.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "tests/support/job.h"
+#include "tests/support/peak_growth.h"
+
+namespace dataline::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr int64_t kMiB = 1 << 20;
+
+// Samples of `bytes(i)` bytes each, all of value i.
+class Texts {
+ public:
+  template <typename Bytes>
+  Texts(int64_t count, Bytes bytes) {
+    offsets_.push_back(0);
+    for (int64_t i = 0; i < count; ++i) {
+      data_.append(static_cast<size_t>(bytes(i)), static_cast<char>(i));
+      offsets_.push_back(static_cast<int64_t>(data_.size()));
+    }
+  }
+  Dataset dataset() const {
+    dl_array array = {};
+    array.struct_size = sizeof array;
+    array.name = "text";
+    array.kind = DL_KIND_RAGGED;
+    array.dtype = DL_DTYPE_U8;
+    array.rank = 1;
+    const int64_t shape[] = {static_cast<int64_t>(data_.size())};
+    array.shape = shape;
+    array.data = data_.data();
+    array.offsets = offsets_.data();
+    array.sample_count = static_cast<int64_t>(offsets_.size()) - 1;
+    Error error;
+    dl_dataset* dataset = nullptr;
+    EXPECT_EQ(dl_dataset_from_arrays(&array, 1, nullptr, nullptr, nullptr, &dataset, &error), DL_OK)
+        << error.message;
+    return Dataset(dataset);
+  }
+  const std::string& data() const { return data_; }
+
+ private:
+  std::string data_;
+  std::vector<int64_t> offsets_;
+};
+
+std::string epoch_text(const Loader& loader) {
+  std::string text;
+  for (;;) {
+    const Delivered got = next(loader);
+    if (got.status != DL_OK) {
+      EXPECT_EQ(got.status, DL_END_OF_EPOCH) << got.message;
+      return text;
+    }
+    int32_t count = 0;
+    const dl_view* view = dl_batch_views(got.batch.get(), &count);
+    text.append(static_cast<const char*>(view->data), static_cast<size_t>(view->shape[0]));
+  }
+}
+
+TEST(SlotMemory, OfSmallRowsUnderALargeLimitIsWhatTheRowsNeed) {
+  const Texts texts(1000, [](int64_t i) { return i == 500 ? kMiB : 200 + i; });
+  const Dataset dataset = texts.dataset();
+  const PeakGrowth growth;
+  // 9 slots of 256 shares of 1 MiB: 2.3 GiB if all were touched.
+  const Loader loader = make_loader(dataset, {{"batch_size", "256"}, {"num_workers", "2"}});
+  for (int epoch = 0; epoch < 5; ++epoch) EXPECT_TRUE(epoch_text(loader) == texts.data());
+  EXPECT_LT(growth.bytes(), 64 * kMiB);
+  const dl_stats stats = stats_of(loader);
+  EXPECT_LT(stats.held_bytes, 32 * kMiB);
+  EXPECT_GT(stats.arena_bytes, 3 * 256 * 4096) << "a page of each share that was written";
+  EXPECT_LE(stats.arena_bytes, stats.held_bytes);
+}
+
+TEST(SlotMemory, IsCountedAsItIsTouchedAndNotTwice) {
+  const Texts texts(64, [](int64_t i) { return i == 0 ? kMiB : 10'000; });
+  const Loader loader = make_loader(texts.dataset(), {{"batch_size", "64"}, {"num_workers", "0"}});
+  const int64_t before = stats_of(loader).held_bytes;
+  for (int epoch = 0; epoch < 12; ++epoch) epoch_text(loader);  // goes through every slot
+  const int64_t after = stats_of(loader).held_bytes;
+  // Each slot: three pages a row; packed, those behind the first fill 154 pages of the second's share.
+  const int64_t slots = 5, rows = kMiB + 63 * 3 * 4096, packed = (154 - 3) * 4096;
+  EXPECT_GE(after - before, rows + packed);
+  EXPECT_LE(after - before, slots * (rows + packed));
+  EXPECT_EQ((after - before) % (rows + packed), 0);
+  for (int epoch = 0; epoch < 12; ++epoch) epoch_text(loader);
+  EXPECT_EQ(stats_of(loader).held_bytes, after);
+}
+
+TEST(SlotMemory, BeyondTheBudgetIsAnErrorOfTheCallThatNamesTheOptionsAndLosesNothing) {
+  const Texts texts(32, [](int64_t i) { return i == 20 ? 4 * kMiB : 100; });
+  const Settings job = {{"batch_size", "8"}, {"num_workers", "0"}, {"max_bytes_per_sample", "8MiB"}};
+  Settings tight = job;
+  tight.emplace_back("memory_budget", "1MiB");
+  for (const char* policy : {"raise", "replace", "quarantine"}) {
+    Settings settings = tight;
+    settings.emplace_back("on_error", policy);
+    const Loader loader = make_loader(texts.dataset(), settings);
+    ASSERT_EQ(next(loader).status, DL_OK);
+    ASSERT_EQ(next(loader).status, DL_OK);
+    for (int attempt = 0; attempt < 3; ++attempt) {
+      const Delivered got = next(loader);
+      EXPECT_EQ(got.status, DL_ERR_OVER_BUDGET) << got.message;
+      for (const char* part : {"step 2", "sample 20", "memory_budget", "1048576", "batch_size"})
+        EXPECT_THAT(got.message, HasSubstr(part)) << policy;
+    }
+    const dl_stats stats = stats_of(loader);
+    EXPECT_EQ(stats.bad, 0) << "the sample is good";
+    EXPECT_EQ(stats.skipped, 0);
+    EXPECT_EQ(stats.replaced, 0);
+    // The same job with more memory goes on there.
+    Error error;
+    const std::string state = save_state(loader);
+    const Loader roomy = make_loader(texts.dataset(), [&] {
+      Settings settings_with_room = job;
+      settings_with_room.emplace_back("on_error", policy);
+      return settings_with_room;
+    }());
+    ASSERT_EQ(dl_loader_state_load(roomy.get(), state.c_str(), &error), DL_OK) << error.message;
+    EXPECT_TRUE(epoch_text(roomy) == texts.data().substr(16 * 100));
+  }
+}
+
+TEST(SlotMemory, AHostsAllocatorGivesTheSharesAsAddressSpaceThatIsNotTouched) {
+  static int64_t frames_bytes = 0;
+  dl_allocator allocator = {};
+  allocator.struct_size = sizeof allocator;
+  allocator.allocate = [](void*, size_t bytes, size_t alignment, int32_t kind) -> void* {
+    if (kind == DL_MEMORY_FRAMES) frames_bytes += static_cast<int64_t>(bytes);
+    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  };
+  allocator.release = [](void*, void* memory, size_t, int32_t) { std::free(memory); };
+  const Texts texts(1000, [](int64_t i) { return i == 0 ? kMiB : 300; });
+  const Options options = make_options({{"batch_size", "250"}, {"num_workers", "1"}});
+  Error error;
+  ASSERT_EQ(dl_options_set_allocator(options.get(), &allocator, &error), DL_OK) << error.message;
+  const PeakGrowth growth;
+  dl_loader* raw = nullptr;
+  ASSERT_EQ(dl_loader_create(texts.dataset().get(), options.get(), &raw, &error), DL_OK) << error.message;
+  const Loader loader(raw);
+  EXPECT_TRUE(epoch_text(loader) == texts.data());
+  EXPECT_GE(frames_bytes, 8 * 250 * kMiB);
+  EXPECT_LT(growth.bytes(), 64 * kMiB);
+}
+
+TEST(SlotMemory, OfASmallSetIsNeverPlannedForMoreThanTheSet) {
+  const Dataset dataset = counting_dataset(100);
+  const auto held = [&](const Settings& settings) {
+    const Loader loader = make_loader(dataset, settings);
+    const std::vector<uint64_t> samples = epoch_samples(loader);
+    EXPECT_EQ(samples.size(), 100u);
+    return stats_of(loader).held_bytes;
+  };
+  EXPECT_LT(held({{"batch_size", "100000000"}}), kMiB);
+  EXPECT_LT(held({{"prefetch_depth", "1000000"}}), kMiB);
+  EXPECT_LT(held({{"batch_size", "100000000"}, {"prefetch_depth", "1000000"}, {"shuffle", "full"}}), kMiB);
+  EXPECT_LT(held({{"global_batch_size", "100000000"}, {"rank", "0"}, {"world_size", "1"}}), kMiB);
+}
+
+// Pads are rows of the batch: they were asked for.
+TEST(SlotMemory, OfPaddedBatchesIsPlannedWhole) {
+  const Dataset dataset = counting_dataset(100);
+  const auto [status, message] = create_error(
+      dataset, {{"batch_size", "100000000000"}, {"last_batch", "pad"}, {"memory_budget", "1GiB"}});
+  EXPECT_EQ(status, DL_ERR_OVER_BUDGET) << message;
+  const Loader loader = make_loader(dataset, {{"batch_size", "1000"}, {"last_batch", "pad"}});
+  const Delivered got = next(loader);
+  EXPECT_EQ(got.values.size(), 1000u);
+  EXPECT_EQ(got.valid, 100);
+}
+
+}  // namespace
+}  // namespace dataline::testing
