@@ -136,5 +136,31 @@ TEST_F(ShrunkFile, ReadersOutliveAFileThatIsCutAndRestoredUnderThem) {
   }
 }
 
+// The kernel sets the modification time of a file that grows before its length: one look in three or four that falls
+// on the growth sees the new time with the old length.
+TEST_F(ShrunkFile, AFileThatGrowsIsNeverTakenForOneThatWasModifiedInPlace) {
+  for (IoMode io : {IoMode::kMmap, IoMode::kPread}) {
+    for (int round = 0; round < 300; ++round) {
+      cut(static_cast<int64_t>(bytes_.size()));
+      MappedFile file = open(io);
+      std::atomic<bool> looking{false}, grown{false};
+      std::thread writer([&] {
+        while (!looking.load()) {
+        }
+        EXPECT_EQ(::truncate(path_.c_str(), static_cast<off_t>(bytes_.size() + 1)), 0);
+        grown.store(true);
+      });
+      Status bad;
+      do {
+        Status status = file.look().status;
+        if (!status.is_ok() && bad.is_ok()) bad = status;
+        looking.store(true);
+      } while (!grown.load());
+      writer.join();
+      ASSERT_TRUE(bad.is_ok()) << "round " << round << ": " << bad.message();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace dataline
