@@ -123,7 +123,8 @@ class Slot : public Batch {
   void lose(Status cause);
   std::vector<BadRow>& bad_rows() { return bad_; }  // once Staged
 
-  int32_t number = 0;  // in the loader's ring
+  int32_t number = 0;      // in the loader's ring
+  int32_t filled_by = -1;  // the thread that opened its last batch; under the loader's lock
   // Of the batch in it. Changes under the loader's lock when the slot is opened; stable for those who fill it.
   int64_t sequence = 0;
   int64_t first_slot = 0;

@@ -45,7 +45,9 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
       if (delivery.outcome == Delivery::Outcome::kLookAgain) continue;
       awaited = Awaited::kLease;
     } else if (workers_.empty() && slot == nullptr) {
-      if (!open_one() && on_device_ && (device_->lost() || wait_for_drained(lock))) continue;
+      if (!open_one(helper_.scratch->thread(), 0) && on_device_ &&
+          (device_->lost() || wait_for_drained(lock)))
+        continue;
     }
     if (interrupts_.load() != interrupts) return {Code::kInterrupted, ""};
     if (workers_.empty() && awaited == Awaited::kBatch) {
@@ -125,7 +127,7 @@ Loader::Delivery Loader::deliver(std::unique_lock<ThreadMutex>& lock, Slot& slot
     if (!advance(slot, SlotState::kReady, SlotState::kDraining)) return {kLookAgain};
     pass_step(slot);
     free_slot(slot);
-    open_behind();
+    head_moved();
     publish();
     return {kLookAgain};
   }
@@ -135,7 +137,7 @@ Loader::Delivery Loader::deliver(std::unique_lock<ThreadMutex>& lock, Slot& slot
   pass_step(slot);
   count_batch(slot, slot.delivered_bytes());
   ++leases_held_;
-  open_behind();
+  head_moved();
   slot.lend(shared_from_this());
   *out = &slot;
   return {kReturn, Status::ok()};
@@ -162,10 +164,9 @@ void Loader::count_batch(const Batch& batch, int64_t bytes) {
   ++batches_out_;
 }
 
-// After the head has moved on.
-void Loader::open_behind() {
+void Loader::head_moved() {
   if (on_device_) await_head_copy();
-  open_more();
+  make_room();
   update_event();
 }
 
@@ -220,9 +221,7 @@ void Loader::recycle(Batch& batch) noexcept {
   if (advance(slot, SlotState::kLeased, SlotState::kDraining)) free_slot(slot);
   --leases_held_;
   const bool someone_may_wait = config_.lease_overflow == LeaseOverflow::kWait || head_slot() == nullptr;
-  const int64_t opened = opened_.load(std::memory_order_relaxed);
-  open_more();
-  const bool news = opened_.load(std::memory_order_relaxed) != opened || starved_.load();
+  const bool news = may_open() || starved_.load();
   update_event();
   lock.unlock();
   if (news) publish();

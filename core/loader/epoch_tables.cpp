@@ -19,6 +19,7 @@ void EpochTables::plan(const Order& order, std::byte* memory, int64_t count, int
   }
   // A quarter more than an even share, so that the table is ready before the epoch's end.
   slice_steps_ = order.table_steps() * 5 / 4 / std::max<int64_t>(runs_per_epoch, 1) + 1;
+  most_slices_due_ = runs_per_epoch / 16;
 }
 
 bool EpochTables::begin(Entry& entry, int64_t epoch) {
@@ -46,13 +47,18 @@ void EpochTables::ensure_ready(Entry& entry) {
   entry.ready.store(true, std::memory_order_release);
 }
 
-void EpochTables::work_ahead() {
+void EpochTables::work_ahead(int32_t thread) {
   Entry* entry = ahead_.load(std::memory_order_acquire);
   if (entry == nullptr || entry->ready.load(std::memory_order_acquire)) return;
-  // Another worker at it is enough.
+  if (builder_.load(std::memory_order_relaxed) != thread) {
+    if (slices_due_.fetch_add(1, std::memory_order_relaxed) < most_slices_due_) return;
+    builder_.store(thread, std::memory_order_relaxed);
+  }
+  // Another thread at it is enough.
   std::unique_lock lock(entry->build, std::try_to_lock);
   if (!lock.owns_lock() || entry->ready.load(std::memory_order_relaxed)) return;
-  order_->advance_table(entry->table, slice_steps_);
+  const int64_t slices = slices_due_.exchange(0, std::memory_order_relaxed) + 1;
+  order_->advance_table(entry->table, slice_steps_ * slices);
   if (entry->table.done >= order_->table_steps()) entry->ready.store(true, std::memory_order_release);
 }
 

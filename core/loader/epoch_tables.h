@@ -37,7 +37,10 @@ class EpochTables {
   void release(Entry* entry) { --entry->users; }
 
   void ensure_ready(Entry& entry);
-  void work_ahead();
+  // To be called with each run. One thread builds, so that the table stays in its core's cache (two that take turns spend
+  // as long on fetching it from each other as on copying rows of 784 bytes); the others leave their slices to it, unless
+  // it falls behind: then whoever notices goes on in its place.
+  void work_ahead(int32_t thread);
 
  private:
   Entry& place(int64_t epoch) { return entries_[static_cast<size_t>(epoch) % entries_.size()]; }
@@ -47,6 +50,10 @@ class EpochTables {
   std::vector<Entry> entries_;
   int64_t slice_steps_ = 0;
   std::atomic<Entry*> ahead_{nullptr};  // the table that work_ahead() builds
+  // Relaxed throughout: who builds, and how much, decides when it is ready and never what is in it.
+  std::atomic<int32_t> builder_{-1};
+  std::atomic<int64_t> slices_due_{0};
+  int64_t most_slices_due_ = 1;
 };
 
 }  // namespace dataline

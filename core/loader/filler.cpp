@@ -15,8 +15,8 @@ int64_t WorkerScratch::bytes_for(const Pipeline& pipeline) {
   return pipeline.record_scratch_bytes * pipeline.run_records + pipeline.program_scratch_bytes + 64;
 }
 
-WorkerScratch::WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassStates states)
-    : states_(std::move(states)) {
+WorkerScratch::WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassStates states, int32_t thread)
+    : states_(std::move(states)), thread_(thread) {
   const size_t column_count = pipeline.source->schema().columns.size();
   const size_t records = static_cast<size_t>(kMaxRunRecords);
   columns_.resize(column_count);
@@ -51,7 +51,7 @@ void Filler::fill(Slot& slot, const BatchOrder& order, int64_t row, int64_t coun
   if (!scratch.errors_.empty()) repair_run(slot, order, row, scratch);
   // Relaxed: published with the rows, by the slot's state.
   if (scratch.warned_ > 0) slot.warned.fetch_add(scratch.warned_, std::memory_order_relaxed);
-  if (order.table != nullptr) tables_->work_ahead();
+  if (order.table != nullptr) tables_->work_ahead(scratch.thread());
 }
 
 // Writes the samples of the rows; true when the samples are consecutive.

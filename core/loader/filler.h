@@ -20,8 +20,9 @@ namespace dataline {
 class WorkerScratch {
  public:
   static int64_t bytes_for(const Pipeline& pipeline);
-  // memory: bytes_for, 64-byte aligned, zeroed. states: one a pass.
-  WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassStates states);
+  // memory: bytes_for, 64-byte aligned, zeroed. states: one a pass. `thread`: the number of its only user.
+  WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassStates states, int32_t thread);
+  int32_t thread() const { return thread_; }
 
  private:
   friend class Filler;
@@ -35,6 +36,7 @@ class WorkerScratch {
   std::vector<int64_t> ahead_;
   std::byte* program_scratch_;
   PassStates states_;
+  int32_t thread_;
 };
 
 // The order of a batch: which one, and its epoch's table.

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kStuckReaderGraceNs = 1'000'000'000;
 // Longer descriptions of fields enter a state as a digest, so that it stays below 4 KiB.
 constexpr size_t kFieldsTextBytes = 1024;
-constexpr int64_t kWarmRingBytes = 256 << 10;
+constexpr int64_t kOpenedAtOnceBytes = 64 << 10;
 constexpr int32_t kCpuDevice = 1;  // as DLPack
 
 std::string describe_fields(const std::vector<Field>& fields) {
@@ -138,13 +138,11 @@ Status Loader::prepare_memory() {
   // The host's allocator may hand out used memory; tensors start from zeros so that padding tells nothing.
   if (memory_->table().allocate != nullptr) std::fill_n(base, arena_.bytes(), std::byte{0});
   DL_RETURN_IF_ERROR(prepare_slots());
-
-  // What the ring may take of a core's own cache before it pays to keep it small.
-  opens_on_finish_ =
-      config_.num_workers > 0 && pipeline_.layout.slot_bytes * (config_.prefetch_depth + 1) > kWarmRingBytes;
-  filling_limit_ = opens_on_finish_ ? config_.num_workers + 1 : plan_.slot_count;
   runs_per_batch_ =
       std::max<int64_t>((steps_.max_rows() + pipeline_.run_records - 1) / pipeline_.run_records, 1);
+  batches_at_once_ =
+      std::clamp<int64_t>(kOpenedAtOnceBytes / std::max<int64_t>(pipeline_.layout.slot_bytes, 1), 1,
+                          std::max<int64_t>(config_.prefetch_depth / 2, 1));
   if (plan_.table_count > 0) {
     tables_.plan(order, base + plan_.tables_offset, plan_.table_count, plan_.table_stride,
                  steps_.count() * runs_per_batch_);
@@ -156,13 +154,15 @@ Status Loader::prepare_memory() {
     if (w < plan_.state_count) {
       DL_ASSIGN_OR_RETURN(states, make_states(pipeline_.passes, *memory_));
     }
-    auto scratch = std::make_unique<WorkerScratch>(
-        pipeline_, base + plan_.scratch_offset + w * plan_.scratch_stride, std::move(states));
+    auto scratch =
+        std::make_unique<WorkerScratch>(pipeline_, base + plan_.scratch_offset + w * plan_.scratch_stride,
+                                        std::move(states), static_cast<int32_t>(w));
+    FillThread thread{.scratch = std::move(scratch)};
     if (w == config_.num_workers) {
-      helper_scratch_ = std::move(scratch);
+      helper_ = std::move(thread);
     } else {
       workers_.push_back(std::make_unique<Worker>());
-      workers_.back()->scratch = std::move(scratch);
+      workers_.back()->fill = std::move(thread);
       workers_.back()->surplus = w >= cpus_for_workers;
     }
   }
@@ -200,10 +200,7 @@ Status Loader::prepare_slots() {
 }
 
 Status Loader::start_workers() {
-  std::unique_lock lock(mutex_);
   position_ = base_ = {config_.start_epoch, config_.start_step};
-  open_more();
-  lock.unlock();
   for (size_t w = 0; w < workers_.size(); ++w) {
     // Counted before it runs, so that stop() never misses it.
     workers_alive_.fetch_add(1);

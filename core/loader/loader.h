@@ -1,12 +1,13 @@
 // The loader: a job's stream of batches. It owns the window of batches in flight, the workers that fill them, the
 // position, and the books.
 //
-//   open (consumer) -> claimed run by run (workers) -> Ready -> next() lends it -> recycled -> open ...
+//   opened by who fills it -> claimed run by run -> Ready -> next() lends it -> recycled -> opened ...
 //
 // Batches have sequence numbers that only grow; seek abandons those in flight and goes on with the next number. Runs
-// are claimed by one atomic step over all open batches, so a slow sample holds up nobody but its own run. A consumer
-// that would wait fills runs too, as long as they are short: see help_until(). Slots are reused: whoever acts on one that
-// another may own by then names the batch by its sequence, under mutex_ (batch/slot.h).
+// are claimed by one atomic step over all open batches, so a slow sample holds up nobody but its own run. Where rows are
+// only copied and converted a thread prefers a batch and a slot of its own, whose lines are in its core's cache; see
+// claim(). A consumer that would wait fills runs too, as long as they are short: see help_until(). Slots are reused:
+// whoever acts on one that another may own by then names the batch by its sequence, under mutex_ (batch/slot.h).
 //
 // Threads: next, cancel, interrupt, release: any thread. Lock order: mutex_, then EpochTables' build locks.
 // Lifetime: workers and leases hold the loader; stop() ends the workers.
@@ -101,9 +102,15 @@ class Loader final : public BatchOwner,
   };
   static constexpr int64_t kNotMeasured = INT64_MAX;
   static constexpr int32_t kHungry = 8, kHungerMost = 32;
+  // A thread that fills: a worker, or the consumer that helps.
+  struct FillThread {
+    int64_t own = 0,
+            own_end = 0;  // sequences of the batches that it opened last, without those it is done with
+    std::unique_ptr<WorkerScratch> scratch;
+  };
   struct Worker {
     Thread thread;
-    std::unique_ptr<WorkerScratch> scratch;
+    FillThread fill;
     bool surplus = false;  // there is no CPU for it beside the others and a consumer that helps
     std::atomic<int64_t> cpu_ns{0};
     std::atomic<bool> done{false};
@@ -128,8 +135,10 @@ class Loader final : public BatchOwner,
   Status start_workers();
 
   // window.cpp: under mutex_ unless said otherwise.
-  void open_more();
-  bool open_one();
+  bool may_open() const;
+  bool open_one(int32_t thread, int64_t runs_taken);
+  bool try_open(int32_t thread, int64_t runs_taken);
+  Slot* take_free_slot(int32_t thread);
   void abandon_all();
   void drop_ready(Slot& slot, int64_t sequence);
   void free_slot(Slot& slot);
@@ -138,7 +147,8 @@ class Loader final : public BatchOwner,
   bool advance(Slot& slot, SlotState from, SlotState to);
   void note_defect();
   static Status defect_error();
-  void publish();  // after open_more(), without mutex_: wakes the workers
+  void make_room();
+  void publish();  // after make_room(), without mutex_: wakes the workers
   bool enough_ready();
   InFlight& flight(int64_t sequence) { return window_[static_cast<size_t>(sequence) % window_.size()]; }
   Position position_of(int64_t sequence) const;
@@ -157,8 +167,11 @@ class Loader final : public BatchOwner,
   void work(Worker& worker);  // a worker's life
   int64_t expected_need_ns(Pace& pace) const;
   bool claimable() const;
-  bool claim(RunClaims::End end, Claim& claim);
-  void fill_claimed(const Claim& claim, WorkerScratch& scratch);
+  bool claim(FillThread& thread, Claim& claim);
+  bool claim_own(FillThread& thread, Claim& claim);
+  bool claim_any(RunClaims::End end, Claim& claim);
+  bool open_own(FillThread& thread, Claim& claim);
+  void fill_claimed(const Claim& claim, FillThread& thread);
   void fill_run(InFlight& flight, int64_t run, WorkerScratch& scratch);
   void settle(InFlight& place, WorkerScratch& scratch);  // by the last one in a batch, as what follows
   void finish(Slot& slot, WorkerScratch& scratch);
@@ -201,7 +214,7 @@ class Loader final : public BatchOwner,
   Status tell_bad_rows(Slot& slot);
   void pass_step(Slot& slot);
   void count_batch(const Batch& batch, int64_t bytes);
-  void open_behind();
+  void head_moved();
   void wake_consumers();  // with or without mutex_
   bool happened(const Change& change) const;
   void wait_for_change(std::unique_lock<ThreadMutex>& lock, Awaited awaited, int64_t deadline_ns,
@@ -215,6 +228,7 @@ class Loader final : public BatchOwner,
   void start_at(Position to);
   static std::shared_ptr<const Order> own_indices(std::unique_ptr<const Order> order,
                                                   HostArray<int64_t> indices);
+  void forget_orders();
   const OrderVersion& order_of(int64_t epoch) const;
   const OrderVersion& order_saved(int64_t epoch, std::string_view indices_digest) const;
   void restore_order(const OrderVersion& version, int64_t epoch);
@@ -241,10 +255,9 @@ class Loader final : public BatchOwner,
   std::vector<std::unique_ptr<Slot>> slots_;
   DeviceSlots device_slots_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::unique_ptr<WorkerScratch> helper_scratch_;  // the consumer's
+  FillThread helper_;  // the consumer, with helper_mutex_
   int64_t runs_per_batch_ = 1;
-  int64_t filling_limit_ = 1;  // batches being filled at once; see open_one()
-  bool opens_on_finish_ = false;
+  int64_t batches_at_once_ = 1;  // that a thread opens; see open_own()
 
   mutable ThreadMutex mutex_;
   std::mutex helper_mutex_;  // one consumer helps at a time; never waited for
@@ -276,10 +289,11 @@ class Loader final : public BatchOwner,
 
   // Between consumers and workers.
   std::vector<InFlight> window_;
-  std::atomic<int64_t> filling_{0};            // open batches that are not finished
   std::atomic<int64_t> run_ns_{kNotMeasured};  // what a run takes, smoothed
-  std::atomic<int32_t> hunger_{0};      // grows with batches that a consumer waited for, shrinks with others
-  std::atomic<int64_t> opened_{0};      // sequences below it are open; release publishes window_ entries
+  std::atomic<int32_t> hunger_{0};  // grows with batches that a consumer waited for, shrinks with others
+  std::atomic<int64_t> opened_{0};  // sequences below it are open; release publishes window_ entries
+  std::atomic<bool> room_{
+      true};  // false: a batch could not be opened, and nothing changed since; under mutex_
   std::atomic<int64_t> claim_from_{0};  // sequences below it have no run left to claim
   std::atomic<int64_t> head_hint_{0};   // head_, for those without mutex_: become_ready(), waiting consumers
   std::atomic<int64_t> abandoned_below_{0};  // batches below it that were not delivered are left behind

@@ -142,7 +142,7 @@ Loader::Delivery Loader::deliver_copy(std::unique_lock<ThreadMutex>& lock, Slot&
     count_batch(*batch, slot.delivered_bytes());
   }
   free_slot(slot);  // only under mutex_ it is opened again: what is read of it above is still this batch's
-  open_behind();
+  head_moved();
   wake_consumers();
   if (left_behind) {
     publish();  // the slot may be what the batch that was sought has waited for

@@ -15,7 +15,7 @@ namespace dataline {
 namespace {
 
 // A worker's scratch for one run stays below this; records that need more are read in shorter runs.
-constexpr int64_t kLeastRunRecords = 64;
+constexpr int64_t kLeastRunRecords = 64, kRunBytes = 256 << 10;
 constexpr int64_t kRunScratchBytes = int64_t{8} << 20;
 
 Field column_field(const Column& column) {
@@ -274,15 +274,20 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int
     pipeline.run_records =
         std::clamp<int64_t>(kRunScratchBytes / pipeline.record_scratch_bytes, 1, kMaxRunRecords);
   }
-  // A batch is shared among those who can fill it at once. Shorter runs cost more: each begins without rows asked
-  // into the cache ahead (64 rows of 784 bytes: 10 % of the copy). Except that the host's reader may be slow.
-  const bool calls_host = pipeline.calls_host = pipeline.source->calls_host();
-  const int64_t workers = std::max<int64_t>(config.num_workers, 1);
-  const int64_t threads =
-      calls_host || config.num_workers < 1 ? workers : std::min<int64_t>(workers + 1, available_cpus());
-  const int64_t share =
-      std::max<int64_t>((max_rows + threads - 1) / threads, calls_host ? 1 : kLeastRunRecords);
-  pipeline.run_records = std::min(pipeline.run_records, share);
+  // A run is over soon, for a consumer that helps looks for its batch only between runs; yet shorter ones cost more: each
+  // begins without rows asked into the cache ahead (64 rows of 784 bytes: 10 % of the copy).
+  const int64_t row_bytes = std::max<int64_t>(pipeline.layout.slot_bytes / std::max<int64_t>(max_rows, 1), 1);
+  if (config.num_workers > 0) {
+    pipeline.run_records =
+        std::min(pipeline.run_records, std::max<int64_t>(kRunBytes / row_bytes, kLeastRunRecords));
+  }
+  // The host's reader may be slow: its rows are shared among the workers.
+  pipeline.calls_host = pipeline.source->calls_host();
+  if (pipeline.calls_host) {
+    const int64_t workers = std::max<int64_t>(config.num_workers, 1);
+    pipeline.run_records =
+        std::min(pipeline.run_records, std::max<int64_t>((max_rows + workers - 1) / workers, 1));
+  }
   // One by one: a slow row then holds up no other, and a claim costs nothing beside a row.
   if (pipeline.heavy) pipeline.run_records = 1;
   return pipeline;

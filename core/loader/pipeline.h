@@ -92,6 +92,8 @@ struct Pipeline {
 
   // Whether a consumer that waits may fill rows, beside so many workers: not where its deadline would pass meanwhile.
   bool consumer_fills(int64_t workers) const { return workers == 0 || (!heavy && !calls_host); }
+  // Whether threads fill the same batch together though each could have its own: where a batch takes long.
+  bool shares_batches() const { return heavy || calls_host; }
 };
 
 // What the programs of the passes keep for one thread, pass by pass; null for those that keep nothing.

@@ -31,7 +31,7 @@ void Loader::jump(Position to) {
   base_ = to;
   base_sequence_ = head_;
   filler_->restart_lookahead();
-  open_more();
+  make_room();
   update_event();
   wake_consumers();
   publish();
@@ -114,6 +114,7 @@ Status Loader::set_indices(const int64_t* values, int64_t count, HostOwner owner
   orders_.swap(orders);
   if (loan != nullptr) loan->take(owner);  // nothing fails from here on
   while (orders_.size() > 2 && orders_[2].from_epoch <= position_.epoch) orders_.erase(orders_.begin());
+  forget_orders();
   const int64_t opened = opened_.load(std::memory_order_relaxed);
   if (opened > head_ && position_of(opened - 1).epoch >= from_epoch) jump(position_);
   return Status::ok();
@@ -128,6 +129,15 @@ std::shared_ptr<const Order> Loader::own_indices(std::unique_ptr<const Order> or
   };
   auto owned = std::make_shared<Owned>(Owned{std::move(indices), std::move(order)});
   return {owned, owned->order.get()};
+}
+
+// Those of batches that were delivered: a place of the window keeps its order until it is used again.
+void Loader::forget_orders() {
+  const int64_t opened = opened_.load(std::memory_order_relaxed);  // only changed under mutex_
+  for (int64_t sequence = opened; sequence < head_ + static_cast<int64_t>(window_.size()); ++sequence) {
+    InFlight& place = flight(sequence);
+    if (place.runs_left.load(std::memory_order_acquire) == 0) place.order.order.reset();
+  }
 }
 
 // Of those set for the same epoch the last one holds; before the first one's epoch, the first.

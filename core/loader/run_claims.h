@@ -1,6 +1,5 @@
-// Who fills which run of a batch: workers claim runs from the front, a consumer that helps claims them from the back.
-// So each keeps to its own part of a slot, whose lines stay in its core's cache from batch to batch; two cores that
-// take turns over the same lines fetch them from each other, which costs more than the copy itself.
+// Who fills which run of a batch: the thread that opened it claims runs from the front, threads that join it claim them
+// from the back. So each keeps to its own part of a slot, and the lines between them are few.
 //
 // Threads: internally synchronized. One atomic step a claim.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,10 +14,11 @@ class RunClaims {
  public:
   enum class End { kFront, kBack };
 
-  // Makes `runs` runs claimable. Release: whoever claims one sees what was written before.
-  void open(int64_t runs) {
+  // Makes runs [taken, runs) claimable; those before are the caller's. Release: whoever claims one sees what was written
+  // before.
+  void open(int64_t runs, int64_t taken) {
     runs_.store(static_cast<uint32_t>(runs), std::memory_order_relaxed);  // published by the next store
-    taken_.store(0, std::memory_order_release);
+    taken_.store(static_cast<uint64_t>(taken), std::memory_order_release);
   }
 
   // The claimed run, or -1: there is none left.

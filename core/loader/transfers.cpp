@@ -14,7 +14,7 @@ namespace dataline {
 Status Loader::upload() {
   const std::span staging(arena_.data() + plan_.slots_offset,
                           static_cast<size_t>(plan_.slot_count * plan_.slot_stride));
-  DL_RETURN_IF_ERROR(upload_resident(pipeline_, config_, token_.get(), staging, *helper_scratch_, *memory_,
+  DL_RETURN_IF_ERROR(upload_resident(pipeline_, config_, token_.get(), staging, *helper_.scratch, *memory_,
                                      *device_slots_.resident()));
   device_slots_.count_copied(pipeline_.source->count() * pipeline_.resident->row_bytes);
   std::fill(staging.begin(), staging.end(), std::byte{0});
@@ -97,7 +97,6 @@ bool Loader::settle() {
   }
   lock.lock();
   drained(slot, std::move(status));
-  open_more();
   update_event();
   lock.unlock();
   publish();
@@ -108,7 +107,9 @@ bool Loader::settle() {
 // A slot whose copies are done can be filled again. When that cannot be told, next() says why, and it is tried again.
 void Loader::drained(Slot& slot, Status status) {
   if (status.is_ok() || device_->lost()) {
-    if (advance(slot, SlotState::kDraining, SlotState::kFree)) free_slots_.push_back(&slot);
+    if (!advance(slot, SlotState::kDraining, SlotState::kFree)) return;
+    free_slots_.push_back(&slot);
+    make_room();
   } else {
     draining_.push_back(&slot);
     drain_error_ = std::move(status);

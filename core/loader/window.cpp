@@ -1,5 +1,7 @@
 // The batches in flight: opening, waking, abandoning.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "core/loader/loader.h"
 
 namespace dataline {
@@ -9,22 +11,29 @@ Position Loader::position_of(int64_t sequence) const {
   return {base_.epoch + linear / steps_.count(), linear % steps_.count()};
 }
 
-// With num_workers=0 nothing is opened ahead: next() opens what it fills.
-void Loader::open_more() {
-  if (steps_.count() == 0 || workers_.empty() || stopping_.load()) return;
-  while (open_one()) {
-  }
+// With num_workers=0 nothing is opened ahead.
+bool Loader::may_open() const {
+  const int64_t ahead = opened_.load(std::memory_order_relaxed) - head_;  // only changed under mutex_
+  return ahead < (workers_.empty() ? 1 : config_.prefetch_depth) && steps_.count() > 0 && !stopping_.load();
 }
 
-// Opens the next batch if the window, a slot, and its epoch's table allow it. Otherwise whoever takes the obstacle
-// away calls open_more() again. Large batches are opened no sooner than a worker needs one (one each keeps all of them
-// busy, whatever a slow sample does), so that the slot given back last, still in cache, is filled next.
-bool Loader::open_one() {
-  // Relaxed: only changed under mutex_, which is held.
-  const int64_t sequence = opened_.load(std::memory_order_relaxed);
-  const int64_t depth = workers_.empty() ? 1 : config_.prefetch_depth;
-  if (sequence - head_ >= depth || filling_.load() >= filling_limit_) return false;
+// Opens the next batch, for a thread that fills its first `runs_taken` runs, if the window, a slot, and its epoch's table
+// allow it. Otherwise nobody tries again until whoever takes the obstacle away calls make_room(). A batch is opened no
+// sooner than a thread has nothing else to fill, so that few slots are in use and those are still in cache.
+bool Loader::open_one(int32_t thread, int64_t runs_taken) {
+  if (try_open(thread, runs_taken)) return true;
+  room_.store(false);
+  return false;
+}
+
+void Loader::make_room() {
+  if (!room_.load(std::memory_order_relaxed)) room_.store(true);  // only changed under mutex_
+}
+
+bool Loader::try_open(int32_t thread, int64_t runs_taken) {
+  if (!may_open()) return false;
   if (free_slots_.empty() && !free_drained()) return false;
+  const int64_t sequence = opened_.load(std::memory_order_relaxed);  // only changed under mutex_
   if (on_device_ && device_->lost()) {
     // It may still read the slots: none is filled again, and whoever waits for a batch is told.
     wake_consumers();
@@ -51,19 +60,28 @@ bool Loader::open_one() {
   const std::shared_ptr<const Order>& order = order_of(at.epoch).order;
   if (place.order.order != order) place.order.order = order;
 
-  Slot& slot = *free_slots_.back();
-  free_slots_.pop_back();
+  Slot& slot = *take_free_slot(thread);
   if (!advance(slot, SlotState::kFree, SlotState::kFilling)) return false;
   const StepRange range = steps_.step(at.step);
   slot.open(at.epoch, at.step, range.first_slot, range.rows, range.valid);
   slot.sequence = sequence;
   slot.opened_ns = monotonic_ns();
   place.slot = &slot;
-  filling_.fetch_add(1);
   place.runs_left.store(runs_per_batch_, std::memory_order_relaxed);  // published by open()
-  place.claims.open(runs_per_batch_);
-  opened_.store(sequence + 1, std::memory_order_release);  // pairs with the acquire in claim()
+  place.claims.open(runs_per_batch_, runs_taken);
+  opened_.store(sequence + 1, std::memory_order_release);  // pairs with the acquire in claim_any()
   return true;
+}
+
+// The slot given back last of those that this thread filled before, else the one given back last: the warmest memory.
+Slot* Loader::take_free_slot(int32_t thread) {
+  auto taken = std::find_if(free_slots_.rbegin(), free_slots_.rend(),
+                            [&](const Slot* slot) { return slot->filled_by == thread; });
+  if (taken == free_slots_.rend()) taken = free_slots_.rbegin();
+  Slot* slot = *taken;
+  free_slots_.erase(taken.base() - 1);
+  slot->filled_by = thread;
+  return slot;
 }
 
 void Loader::publish() {
@@ -107,7 +125,9 @@ void Loader::free_slot(Slot& slot) {
     draining_.push_back(&slot);  // room was reserved at create, here and below
     return;
   }
-  if (advance(slot, SlotState::kDraining, SlotState::kFree)) free_slots_.push_back(&slot);
+  if (!advance(slot, SlotState::kDraining, SlotState::kFree)) return;
+  free_slots_.push_back(&slot);
+  make_room();
 }
 
 bool Loader::advance(Slot& slot, SlotState from, SlotState to) {

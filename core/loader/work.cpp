@@ -56,8 +56,6 @@ void Loader::finish(Slot& slot, WorkerScratch& scratch) {
   const int64_t sequence = slot.sequence;
   pack(slot, scratch);
   if (!advance(slot, SlotState::kFilling, SlotState::kStaged)) return;
-  // Before Ready: a consumer that takes this batch at once must find room to open the next.
-  filling_.fetch_sub(1);
   if (!on_device_) return become_ready(slot, sequence, SlotState::kStaged);
   if (!advance(slot, SlotState::kStaged, SlotState::kCopying)) return;
   if (send(slot, sequence)) become_ready(slot, sequence, SlotState::kCopying);
@@ -88,7 +86,6 @@ void Loader::become_ready(Slot& slot, int64_t sequence, SlotState from) {
   if (sequence < abandoned_below_.load()) {
     std::unique_lock lock(mutex_);
     drop_ready(slot, sequence);
-    open_more();
     lock.unlock();
     publish();
     wake_consumers();
@@ -97,23 +94,55 @@ void Loader::become_ready(Slot& slot, int64_t sequence, SlotState from) {
   // Either this sees that the consumer wants this batch, or the consumer, which names what it wants before it looks,
   // sees the state.
   if (sequence == head_hint_.load()) ready_.notify_all();
-  if (!opens_on_finish_ && !has_event_.load()) return;
-  std::unique_lock lock(mutex_);
-  open_more();
+  if (!has_event_.load()) return;
+  std::lock_guard lock(mutex_);
   update_event();
-  lock.unlock();
-  publish();
 }
 
 bool Loader::claimable() const {
+  if (room_.load() && !workers_.empty()) return true;
   // Relaxed: a hint; claim() looks for itself.
   return claim_from_.load(std::memory_order_relaxed) < opened_.load(std::memory_order_acquire);
 }
 
-// Takes the next run, if any open batch has one left. Nobody holds a run it does not fill: a sleeping worker delays
-// no batch.
-bool Loader::claim(RunClaims::End end, Claim& claim) {
-  // Relaxed: a hint. What is found at a sequence's place is open, even if it is a later batch's by now.
+// Takes a run, if an open batch has one left or one can be opened. Nobody holds a run it does not fill: a sleeping
+// worker delays no batch. Rows that take long are shared among all, so that the consumer's batch is ready soon. Others
+// are copied faster than a core fetches the lines of a slot from another core's cache: each thread opens a batch of its
+// own as long as the window allows it (784-byte rows, two cores: 1.4 times as many rows as with batches shared), and
+// joins others' batches then.
+bool Loader::claim(FillThread& thread, Claim& claim) {
+  if (claim_own(thread, claim)) return true;
+  const bool share = workers_.empty() || pipeline_.shares_batches();
+  if (share) return claim_any(RunClaims::End::kFront, claim) || open_own(thread, claim);
+  return open_own(thread, claim) || claim_any(RunClaims::End::kBack, claim);
+}
+
+// What is found at a sequence's place is open, even if it is a later batch's by now: here and below.
+bool Loader::claim_own(FillThread& thread, Claim& claim) {
+  for (; thread.own < thread.own_end; ++thread.own) {
+    claim.place = &flight(thread.own);
+    claim.run = claim.place->claims.claim(RunClaims::End::kFront);
+    if (claim.run >= 0) return true;
+  }
+  return false;
+}
+
+// Small batches are opened by twos and more: the lock, and its way from core to core, take longer than such a batch.
+bool Loader::open_own(FillThread& thread, Claim& claim) {
+  if (workers_.empty() || !room_.load()) return false;
+  std::lock_guard lock(mutex_);
+  if (!open_one(thread.scratch->thread(), 1)) return false;
+  thread.own = opened_.load(std::memory_order_relaxed) - 1;
+  claim.place = &flight(thread.own);
+  claim.run = 0;
+  for (int64_t more = 1; more < batches_at_once_ && open_one(thread.scratch->thread(), 0); ++more) {
+  }
+  thread.own_end = opened_.load(std::memory_order_relaxed);
+  return true;
+}
+
+bool Loader::claim_any(RunClaims::End end, Claim& claim) {
+  // Relaxed: a hint.
   int64_t sequence = claim_from_.load(std::memory_order_relaxed);
   for (; sequence < opened_.load(std::memory_order_acquire); ++sequence) {
     claim.place = &flight(sequence);
@@ -125,10 +154,10 @@ bool Loader::claim(RunClaims::End end, Claim& claim) {
   return false;
 }
 
-void Loader::fill_claimed(const Claim& claim, WorkerScratch& scratch) {
-  if (claim.run != 0 || workers_.empty()) return fill_run(*claim.place, claim.run, scratch);
+void Loader::fill_claimed(const Claim& claim, FillThread& thread) {
+  if (claim.run != 0 || workers_.empty()) return fill_run(*claim.place, claim.run, *thread.scratch);
   const int64_t begin_ns = monotonic_ns();
-  fill_run(*claim.place, claim.run, scratch);
+  fill_run(*claim.place, claim.run, *thread.scratch);
   const int64_t took_ns = monotonic_ns() - begin_ns;
   // Relaxed: a hint about the past.
   const int64_t mean_ns = run_ns_.load(std::memory_order_relaxed);
@@ -162,10 +191,11 @@ void Loader::work(Worker& worker) {
   while (!stopping_.load()) {
     Claim run;
     if (copy_awaited_.load(std::memory_order_relaxed) && settle()) continue;  // relaxed: a hint
-    if (may_work() && claim(RunClaims::End::kFront, run)) {
-      fill_claimed(run, *worker.scratch);
+    if (may_work() && claim(worker.fill, run)) {
+      fill_claimed(run, worker.fill);
     } else if (!wanted() || !settle()) {
-      work.wait(expected_need_ns(pace),
+      // One that rests is woken when it may work: waking by itself it would only take a CPU from the others.
+      work.wait(may_work() ? expected_need_ns(pace) : kForever,
                 [&] { return (claimable() && may_work()) || wanted() || stopping_.load(); });
     }
   }
@@ -197,8 +227,8 @@ bool Loader::help_until(int64_t deadline_ns, const Change& change) {
   Claim run;
   while (may_help() && !happened(change)) {
     if (deadline_ns != kForever && monotonic_ns() >= deadline_ns) return true;
-    if (!claim(RunClaims::End::kBack, run)) return true;
-    fill_claimed(run, *helper_scratch_);
+    if (!claim(helper_, run)) return true;
+    fill_claimed(run, helper_);
   }
   return may_help();
 }

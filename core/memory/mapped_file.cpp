@@ -121,7 +121,6 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   device_ = other.device_;
   inode_ = other.inode_;
   changed_ns_ = other.changed_ns_;
-  not_growing_ns_.store(other.not_growing_ns_.load());
   guard_ = std::move(other.guard_);
   block_ = std::move(other.block_);
   return *this;

@@ -12,7 +12,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -80,7 +79,7 @@ class MappedFile {
   };
   // kTruncated: shorter now than at open. kChanged: as long, but modified since: it may have been cut and made long
   // again, and what was cut then reads as zeros. Longer is ok: it was appended to. Otherwise what the system says. One
-  // fstat, and up to some milliseconds the first time that a new modification time is seen; nothing for kMemory.
+  // fstat; nothing for kMemory.
   Look look() const;
   // Why a range is not to be trusted, after a look() that was not ok; ok for what lies before a cut.
   Status check_range(const Look& look, int64_t offset, int64_t bytes) const;
@@ -108,10 +107,10 @@ class MappedFile {
   Status read_by_pread(int64_t offset, int64_t bytes, std::byte* out) const;
   Status explain_fault(int64_t offset, int64_t bytes) const;
   Status truncated(int64_t offset, int64_t expected, int64_t size_now) const;
-  int64_t size_now() const;  // bytes_ where it cannot be told
+  int64_t size_now() const;                 // bytes_ where it cannot be told
   bool stat_now(struct stat& facts) const;  // false: errno, or 0 where the path leads elsewhere now
   bool stat_by_path(struct stat& facts) const;
-  bool is_growing(const struct stat& facts) const;
+  bool is_growing() const;
   void release_descriptor() noexcept;
 
   std::string path_;
@@ -124,7 +123,6 @@ class MappedFile {
   uint64_t device_ = 0;  // with inode_: which file the path meant at open
   uint64_t inode_ = 0;
   int64_t changed_ns_ = 0;  // modification time at open
-  mutable std::atomic<int64_t> not_growing_ns_{0};  // the last modification time that was waited for, see is_growing()
   GuardedRange guard_;      // the map, with fault_guard
   Block block_;             // kMemory
 };

@@ -1,7 +1,6 @@
 // What became of an open file: its length, whether it was modified, what of its map had no page.
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -57,21 +56,14 @@ bool MappedFile::stat_now(struct stat& facts) const {
 }
 
 // An append sets the modification time first and the length later (ext4, XFS), so that for a moment it looks like a
-// change in place. The writer holds the inode's lock in between, and on ext4, btrfs and tmpfs a seek for data waits for
-// that lock. Elsewhere the file is looked at again for a few milliseconds, once for each modification time.
-bool MappedFile::is_growing(const struct stat& facts) const {
-  constexpr int kLooks = 5;
-  constexpr timespec kPause = {0, 1'000'000};
-  const int64_t changed_ns = changed_ns_of(facts);
-  if (not_growing_ns_.load() == changed_ns) return false;
-  for (int i = 0; i < kLooks; ++i) {
-    if (i > 0) ::nanosleep(&kPause, nullptr);
-    if (fd_ >= 0) (void)::lseek(fd_, 0, SEEK_DATA);
-    struct stat later;
-    if (stat_now(later) && static_cast<int64_t>(later.st_size) > bytes_) return true;
-  }
-  not_growing_ns_.store(changed_ns);
-  return false;
+// change in place. The writer holds the inode's lock in between. A seek for data waits for that lock on ext4, btrfs and
+// tmpfs, a read on XFS; what was appended is seen after it.
+bool MappedFile::is_growing() const {
+  if (fd_ < 0) return false;
+  char byte;
+  (void)!::pread(fd_, &byte, 1, 0);
+  (void)::lseek(fd_, 0, SEEK_DATA);
+  return size_now() > bytes_;
 }
 
 MappedFile::Look MappedFile::look() const {
@@ -80,7 +72,7 @@ MappedFile::Look MappedFile::look() const {
   if (!stat_now(facts)) return {errno != 0 ? file_error(path_, errno) : Status::ok(), 0};
   const auto now = static_cast<int64_t>(facts.st_size);
   if (now < bytes_) return {truncated(now, bytes_ - now, now), now};
-  if (now > bytes_ || changed_ns_of(facts) == changed_ns_ || is_growing(facts)) return {};
+  if (now > bytes_ || changed_ns_of(facts) == changed_ns_ || is_growing()) return {};
   return {error(Code::kChanged, path_, ": was modified while it was open; its size is what it was, ", bytes_,
                 " bytes, but what was cut off in between would read as zeros: open it again"),
           0};

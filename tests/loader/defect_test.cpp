@@ -54,9 +54,12 @@ TEST_F(Defect, AConsumerThatWaitsIsTold) {
 TEST_F(Defect, ASlotThatHoldsAnotherBatchThanTheHeadIsNotDelivered) {
   Dataset dataset = counting_dataset(1000);
   Loader loader = make_loader(
-      dataset, {{"batch_size", "10"}, {"num_workers", "1"}, {"prefetch_depth", "1"}, {"max_leases", "1"}});
+      dataset, {{"batch_size", "10"}, {"num_workers", "1"}, {"prefetch_depth", "1"}, {"max_leases", "2"}});
   std::set<Slot*> slots;
-  while (slots.size() < 2) slots.insert(&slot_of(next(loader)));
+  {
+    const Delivered first = next(loader), second = next(loader);
+    slots = {&slot_of(first), &slot_of(second)};
+  }
   while (stats_of(loader).ready_batches == 0) std::this_thread::yield();
   for (Slot* slot : slots) slot->sequence += slot->state() == SlotState::kReady ? 1 : 0;
   EXPECT_EQ(next(loader).status, DL_ERR_INTERNAL);

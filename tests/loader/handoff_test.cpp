@@ -117,7 +117,7 @@ TEST(HandoffOfAReader, IsCalledByWorkersOnlyUnlessThereAreNone) {
 TEST(RunClaims, GivesEveryRunOnceFromBothEnds) {
   RunClaims claims;
   EXPECT_EQ(claims.claim(RunClaims::End::kFront), -1) << "nothing is open";
-  claims.open(5);
+  claims.open(5, 0);
   EXPECT_EQ(claims.claim(RunClaims::End::kFront), 0);
   EXPECT_EQ(claims.claim(RunClaims::End::kBack), 4);
   EXPECT_EQ(claims.claim(RunClaims::End::kBack), 3);
@@ -125,14 +125,14 @@ TEST(RunClaims, GivesEveryRunOnceFromBothEnds) {
   EXPECT_EQ(claims.claim(RunClaims::End::kFront), 2);
   EXPECT_EQ(claims.claim(RunClaims::End::kFront), -1);
   EXPECT_EQ(claims.claim(RunClaims::End::kBack), -1);
-  claims.open(5);
+  claims.open(5, 0);
   EXPECT_EQ(claims.claim(RunClaims::End::kBack), 4);
 }
 
 TEST(RunClaims, ThreadsNeverGetTheSameRun) {
   constexpr int64_t kRuns = 20'000;
   RunClaims claims;
-  claims.open(kRuns);
+  claims.open(kRuns, 0);
   std::vector<std::atomic<int>> taken(kRuns);
   const auto take = [&](RunClaims::End end) {
     for (int64_t run; (run = claims.claim(end)) >= 0;) taken[static_cast<size_t>(run)].fetch_add(1);

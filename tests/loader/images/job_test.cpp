@@ -79,7 +79,8 @@ TEST(ImageJobs, HoldTheSameMemoryFromCreateThroughTwentyEpochs) {
       }
       EXPECT_EQ(stats_of(loader).held_bytes, held);
     }
-    EXPECT_LT(growth.bytes(), 2 << 20);
+    // A worker that gets its first turn late touches its decoder's memory then: 2 MiB. A picture more each epoch is 10.
+    EXPECT_LT(growth.bytes(), 4 << 20);
     EXPECT_EQ(next(loader).status, DL_END);
     EXPECT_EQ(stats_of(loader).samples, 20 * 24);
   }
