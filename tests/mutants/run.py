@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import collections
+import concurrent.futures
 import datetime
 import json
 import os
@@ -338,7 +339,8 @@ def main():
     parser.add_argument("--seed", default="1", help="chooses the mutants")
     parser.add_argument("--count", action="append", default=[], help="ROOM=N instead of the usual numbers; may be repeated")
     parser.add_argument("--folders", default=",".join(FOLDERS), help="of tests/ whose programs are asked")
-    parser.add_argument("--jobs", default=str(os.cpu_count()), help="of the build; tests run one at a time")
+    parser.add_argument("--jobs", default=str(os.cpu_count()), help="of the build")
+    parser.add_argument("--at-once", type=int, default=os.cpu_count(), help="mutants asked at the same time")
     parser.add_argument("--shared", default=str(ROOT / "../shared/data"), help="real data sets")
     parser.add_argument("--only", default="", help="mutants whose key has this text")
     parser.add_argument("--again", choices=["all", "survivors", "new"], default="all", help="which of those that were run before")
@@ -364,17 +366,27 @@ def main():
         arguments.again == "all" or m["key"] not in results or
         arguments.again == "survivors" and results[m["key"]]["verdict"] in ("survived", "unreached"))]
     todo.sort(key=lambda m: m["key"] not in results)  # what was seen before comes first
-    for at, mutant in enumerate(todo):
-        if time.monotonic() - began > arguments.minutes * 60:
-            say(f"{len(todo) - at} mutants were not asked: the time is over")
-            break
+
+    def ask_timed(mutant):
         start = time.monotonic()
-        verdict, by = ask(mutant, cases, where, kills)
-        results[mutant["key"]] = {"verdict": verdict, "by": by}
-        note = "" if verdict in ("failed", "crashed", "hung") else "   " + mutant["key"]
-        say(f"[{at + 1}/{len(todo)}] {mutant['id']} {verdict} {by} {time.monotonic() - start:.1f} s{note}")
-        if at % 10 == 9:
-            kept.write_text(json.dumps(results, indent=0))
+        if start - began > arguments.minutes * 60:
+            return mutant, None, "", 0
+        return (mutant, *ask(mutant, cases, where, kills), time.monotonic() - start)
+
+    asked = 0
+    with concurrent.futures.ThreadPoolExecutor(arguments.at_once) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(ask_timed, m) for m in todo]):
+            mutant, verdict, by, seconds = done.result()
+            if verdict is None:
+                continue
+            asked += 1
+            results[mutant["key"]] = {"verdict": verdict, "by": by}
+            note = "" if verdict in ("failed", "crashed", "hung") else "   " + mutant["key"]
+            say(f"[{asked}/{len(todo)}] {mutant['id']} {verdict} {by} {seconds:.1f} s{note}")
+            if asked % 10 == 0:
+                kept.write_text(json.dumps(results, indent=0))
+    if asked < len(todo):
+        say(f"{len(todo) - asked} mutants were not asked: the time is over")
     kept.write_text(json.dumps(results, indent=0))
     return report(arguments, listed, results, explained)
 
