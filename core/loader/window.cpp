@@ -121,13 +121,12 @@ void Loader::drop_ready(Slot& slot, int64_t sequence) {
 }
 
 void Loader::free_slot(Slot& slot) {
+  make_room();
   if (on_device_ && !device_slots_.at(slot.number).sent()) {
     draining_.push_back(&slot);  // room was reserved at create, here and below
     return;
   }
-  if (!advance(slot, SlotState::kDraining, SlotState::kFree)) return;
-  free_slots_.push_back(&slot);
-  make_room();
+  if (advance(slot, SlotState::kDraining, SlotState::kFree)) free_slots_.push_back(&slot);
 }
 
 bool Loader::advance(Slot& slot, SlotState from, SlotState to) {

@@ -130,8 +130,12 @@ bool Loader::claim_own(FillThread& thread, Claim& claim) {
 // Small batches are opened by twos and more: the lock, and its way from core to core, take longer than such a batch.
 bool Loader::open_own(FillThread& thread, Claim& claim) {
   if (workers_.empty() || !room_.load()) return false;
-  std::lock_guard lock(mutex_);
-  if (!open_one(thread.scratch->thread(), 1)) return false;
+  std::unique_lock lock(mutex_);
+  if (!open_one(thread.scratch->thread(), 1)) {
+    lock.unlock();
+    if (starved_.load()) publish();  // a worker waits for the copies of a slot that drains; this may be the consumer
+    return false;
+  }
   thread.own = opened_.load(std::memory_order_relaxed) - 1;
   claim.place = &flight(thread.own);
   claim.run = 0;
