@@ -60,6 +60,16 @@ selection=()
 ! $quick || selection=(--deselect tests/test_wheel.py::test_pip_installs_it_into_an_empty_environment)
 "$python" -m pytest -rs "${selection[@]}"
 
+# The PyTorch of today, where bench/peers/setup.sh has installed it (tests/run.sh --long does).
+current=$root/build/peers/torch
+if ! $quick && [[ -f $current/ready ]]; then
+  step "tests with the current PyTorch"
+  "$current/bin/python" -m pip install --quiet --disable-pip-version-check pytest==8.4.2
+  "$current/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$DATALINE_WHEEL"
+  # Outside this folder's settings: warnings of libraries that PyTorch brings along are not ours.
+  "$current/bin/python" -m pytest -rs -q -p no:cacheprovider -W default tests/test_torch*.py
+fi
+
 step "example"
 "$python" -m pytest -q -rs -p no:cacheprovider "$root/examples/python"
 if ! $quick && [[ -n ${DATALINE_MNIST:-} ]] && "$python" -c 'import torch' 2>/dev/null; then

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import os
+import pathlib
 import subprocess
 import sys
 import threading
@@ -215,3 +216,29 @@ def test_two_processes_of_a_launcher_get_every_sample_once() -> None:
         environment = {**os.environ, "RANK": str(rank), "WORLD_SIZE": "2"}
         found += subprocess.check_output([sys.executable, "-c", code], env=environment, text=True).split()
     assert sorted(map(int, found)) == list(range(COUNT))
+
+
+# Debian 12's PyTorch (1.13) has a torchrun that fails by itself under Python 3.11; the one of today does not.
+def test_torchrun_gives_each_process_its_part(tmp_path: pathlib.Path) -> None:
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+    nothing = tmp_path / "nothing.py"
+    nothing.write_text("")
+    alone = subprocess.run([*launch, str(nothing)], capture_output=True, text=True, timeout=120)
+    if alone.returncode != 0:
+        pytest.skip(f"torchrun of PyTorch {torch.__version__} does not run here: {alone.stderr.strip().splitlines()[-1]}")
+    job = tmp_path / "job.py"
+    job.write_text(
+        "import os, pathlib, torch; from dataline.torch import DataLoader\n"
+        "data = torch.utils.data.TensorDataset(torch.arange(60))\n"
+        "rank, world = int(os.environ['RANK']), int(os.environ['WORLD_SIZE'])\n"
+        "try: DataLoader(data, batch_size=4)\n"
+        "except ValueError as error: assert 'rank= and world_size= are not given' in str(error)\n"
+        "else: raise SystemExit('both would read everything')\n"
+        "loader = DataLoader(data, batch_size=4, shuffle=True, rank=rank, world_size=world)\n"
+        "text = ' '.join(str(int(v)) for (values,) in loader for v in values)\n"
+        f"pathlib.Path({str(tmp_path)!r}, f'rank{{rank}}').write_text(text)\n"
+    )
+    subprocess.run([*launch, str(job)], check=True, timeout=120)
+    parts = [(tmp_path / f"rank{rank}").read_text().split() for rank in range(2)]
+    assert [len(part) for part in parts] == [COUNT // 2, COUNT // 2]
+    assert sorted(map(int, parts[0] + parts[1])) == list(range(COUNT))
