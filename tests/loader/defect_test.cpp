@@ -60,6 +60,7 @@ TEST_F(Defect, ASlotThatHoldsAnotherBatchThanTheHeadIsNotDelivered) {
     const Delivered first = next(loader), second = next(loader);
     slots = {&slot_of(first), &slot_of(second)};
   }
+  slots.insert(&slot_of(next(loader)));  // the third slot, if the worker has begun it meanwhile
   while (stats_of(loader).ready_batches == 0) std::this_thread::yield();
   for (Slot* slot : slots) slot->sequence += slot->state() == SlotState::kReady ? 1 : 0;
   EXPECT_EQ(next(loader).status, DL_ERR_INTERNAL);
