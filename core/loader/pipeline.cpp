@@ -15,7 +15,6 @@ namespace dataline {
 namespace {
 
 // A worker's scratch for one run stays below this; records that need more are read in shorter runs.
-constexpr int64_t kLeastRunRecords = 64, kRunBytes = 256 << 10;
 constexpr int64_t kRunScratchBytes = int64_t{8} << 20;
 
 Field column_field(const Column& column) {
@@ -191,7 +190,28 @@ class Builder {
   std::vector<bool> overlapped_;  // by column
 };
 
+// How many records one claim is for.
+int64_t records_of_run(const Pipeline& pipeline, const LoaderConfig& config, int64_t max_rows) {
+  // One by one: a slow row then holds up no other, and a claim costs nothing beside a row.
+  if (pipeline.heavy) return 1;
+  const int64_t workers = config.num_workers;
+  if (workers == 0) return kMaxRunRecords;
+  // The host's reader may be slow: its rows are shared among the workers.
+  if (pipeline.calls_host) return std::max<int64_t>((max_rows + workers - 1) / workers, 1);
+  const int64_t threads = std::min<int64_t>(workers + 1, available_cpus());
+  const int64_t row_bytes = pipeline.layout.slot_bytes / std::max<int64_t>(max_rows, 1);
+  return copied_records_of_run(max_rows, row_bytes, threads, config.prefetch_depth);
+}
+
 }  // namespace
+
+int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threads, int64_t depth) {
+  constexpr int64_t kLeast = 64, kRunBytes = 256 << 10;
+  const int64_t runs =
+      (threads + depth) / depth;  // of a batch, so that the window has one more than there are threads
+  const int64_t records = std::min((max_rows + runs - 1) / runs, kRunBytes / std::max<int64_t>(row_bytes, 1));
+  return std::max(records, kLeast);
+}
 
 namespace {
 
@@ -274,22 +294,8 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int
     pipeline.run_records =
         std::clamp<int64_t>(kRunScratchBytes / pipeline.record_scratch_bytes, 1, kMaxRunRecords);
   }
-  // A run is over soon, for a consumer that helps looks for its batch only between runs; yet shorter ones cost more: each
-  // begins without rows asked into the cache ahead (64 rows of 784 bytes: 10 % of the copy).
-  const int64_t row_bytes = std::max<int64_t>(pipeline.layout.slot_bytes / std::max<int64_t>(max_rows, 1), 1);
-  if (config.num_workers > 0) {
-    pipeline.run_records =
-        std::min(pipeline.run_records, std::max<int64_t>(kRunBytes / row_bytes, kLeastRunRecords));
-  }
-  // The host's reader may be slow: its rows are shared among the workers.
   pipeline.calls_host = pipeline.source->calls_host();
-  if (pipeline.calls_host) {
-    const int64_t workers = std::max<int64_t>(config.num_workers, 1);
-    pipeline.run_records =
-        std::min(pipeline.run_records, std::max<int64_t>((max_rows + workers - 1) / workers, 1));
-  }
-  // One by one: a slow row then holds up no other, and a claim costs nothing beside a row.
-  if (pipeline.heavy) pipeline.run_records = 1;
+  pipeline.run_records = std::min(pipeline.run_records, records_of_run(pipeline, config, max_rows));
   return pipeline;
 }
 

@@ -96,6 +96,11 @@ struct Pipeline {
   bool shares_batches() const { return heavy || calls_host; }
 };
 
+// Records that a thread claims at once where they are only copied and converted: whole batches, unless the window holds
+// fewer batches than there are threads, or a run would take longer than a consumer that helps may be late for its batch.
+// Not less than 64: a run begins without rows asked into the cache ahead (784-byte rows: 10 % of the copy of 64).
+int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threads, int64_t depth);
+
 // What the programs of the passes keep for one thread, pass by pass; null for those that keep nothing.
 using PassStates = std::vector<std::unique_ptr<ProgramState>>;
 Result<PassStates> make_states(const std::vector<StoragePass>& passes, HostMemory& memory);

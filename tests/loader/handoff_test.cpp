@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 
+#include "core/loader/pipeline.h"
 #include "core/loader/run_claims.h"
 #include "tests/support/job.h"
 
@@ -142,6 +143,24 @@ TEST(RunClaims, ThreadsNeverGetTheSameRun) {
   back.join();
   front.join();
   for (const std::atomic<int>& count : taken) ASSERT_EQ(count.load(), 1);
+}
+
+TEST(Runs, AreWholeBatchesUnlessThereAreMoreThreadsThanBatchesInTheWindow) {
+  EXPECT_EQ(copied_records_of_run(256, 784, 2, 4), 256);
+  EXPECT_EQ(copied_records_of_run(256, 784, 3, 4), 256);
+  EXPECT_EQ(copied_records_of_run(256, 784, 2, 1), 86) << "three runs for two threads";
+  EXPECT_EQ(copied_records_of_run(1024, 4, 8, 1), 114);
+  for (int64_t threads = 1; threads <= 64; ++threads) {
+    for (int64_t depth = 1; depth <= 8; ++depth) {
+      const int64_t records = copied_records_of_run(100'000, 1, threads, depth);
+      EXPECT_GT((100'000 + records - 1) / records * depth, threads) << threads << " threads, depth " << depth;
+    }
+  }
+}
+
+TEST(Runs, OfLargeRowsAreShorterSoThatNobodyWaitsLongForTheirEnd) {
+  EXPECT_EQ(copied_records_of_run(4096, 1024, 1, 4), 256);
+  EXPECT_EQ(copied_records_of_run(4096, 150'000, 1, 4), 64) << "but not shorter than pays";
 }
 
 }  // namespace
