@@ -2,6 +2,7 @@
 #include "core/loader/plan.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/base/checked.h"
 #include "core/loader/epoch_tables.h"
@@ -13,12 +14,17 @@ namespace {
 constexpr int64_t kPageBytes = 4096;
 constexpr int64_t kLimitBytes = int64_t{1} << 50;
 
+// More than kLimitBytes where it does not fit an integer.
+int64_t bytes_of(int64_t count, int64_t stride) {
+  return checked_multiply(count, stride).value_or(std::numeric_limits<int64_t>::max());
+}
+
 // Appends count * stride bytes to the arena; false when that is beyond any machine.
 bool append(MemoryPlan& plan, int64_t count, int64_t stride, int64_t& offset) {
   offset = plan.arena_bytes;
-  std::optional<int64_t> bytes = checked_multiply(count, stride);
-  if (!bytes || *bytes > kLimitBytes) return false;
-  plan.arena_bytes = round_up(plan.arena_bytes + *bytes, kPageBytes);
+  const int64_t bytes = bytes_of(count, stride);
+  if (bytes > kLimitBytes) return false;
+  plan.arena_bytes = round_up(plan.arena_bytes + bytes, kPageBytes);
   return plan.arena_bytes <= kLimitBytes;
 }
 
@@ -48,10 +54,9 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
   fits = fits && append(plan, plan.scratch_count, plan.scratch_stride, plan.scratch_offset);
   plan.state_bytes = pipeline.state_bytes;
   plan.state_count = workers + (pipeline.consumer_fills(workers) ? 1 : 0);
-  const std::optional<int64_t> states = checked_multiply(plan.state_count, plan.state_bytes);
-  const std::optional<int64_t> shares = checked_multiply(plan.slot_count, plan.shares_stride);
-  fits = fits && states && *states <= kLimitBytes && shares && *shares <= kLimitBytes;
-  plan.held_bytes = plan.arena_bytes + order.held_bytes() + (fits ? *states : 0);
+  const int64_t states = bytes_of(plan.state_count, plan.state_bytes);
+  fits = fits && states <= kLimitBytes && bytes_of(plan.slot_count, plan.shares_stride) <= kLimitBytes;
+  plan.held_bytes = plan.arena_bytes + order.held_bytes() + (fits ? states : 0);
   if (pipeline.resident) plan.held_bytes += pipeline.resident->state_bytes;
 
   if (fits && plan.held_bytes <= config.budget_bytes) return plan;
@@ -65,9 +70,9 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
   return error(
       Code::kOverBudget, "the plan ", needed, " (", plan.slot_count, " slots of ", plan.slot_stride, ", ",
       plan.table_count, " order tables of ", plan.table_stride, ", ", plan.scratch_count, " scratches of ",
-      plan.scratch_stride, states_text, "), but ", limit, " is ", config.budget_bytes,
-      "; raise memory_budget to at least ", plan.held_bytes,
-      " or lower batch_size, prefetch_depth, max_leases",
+      plan.scratch_stride, states_text, "), but ", limit, " is ", config.budget_bytes, "; ",
+      fits ? concat("raise memory_budget to at least ", plan.held_bytes, " or ") : std::string(),
+      "lower batch_size, prefetch_depth, max_leases",
       decodes ? ", max_bytes_per_sample, num_workers or max_decoded_bytes" : " or max_bytes_per_sample");
 }
 

@@ -180,5 +180,43 @@ TEST(SlotMemory, OfPaddedBatchesIsPlannedWhole) {
   EXPECT_EQ(got.valid, 100);
 }
 
+// As many slots of the largest batches as an integer counts, and more than it counts: of rows, and of shares.
+TEST(SlotMemory, BeyondAnyMachineIsRefusedWithTheOptionsToLower) {
+  TestReader numbers;
+  const Dataset dense = numbers.dataset(int64_t{1} << 61);
+  dl_view field = {};
+  field.struct_size = sizeof field;
+  field.name = "text";
+  field.dtype = DL_DTYPE_U8;
+  field.kind = DL_KIND_RAGGED;
+  field.rank = 1;
+  const int64_t any = -1;
+  field.shape = &any;
+  dl_reader reader = {};
+  reader.struct_size = sizeof reader;
+  reader.field_count = 1;
+  reader.fields = &field;
+  reader.record_count = int64_t{1} << 50;
+  reader.read = [](void*, const int64_t*, int64_t, dl_reader_cell*, char*, size_t) { return 0; };
+  Error error;
+  dl_dataset* made = nullptr;
+  ASSERT_EQ(dl_dataset_from_reader(&reader, nullptr, &made, &error), DL_OK) << error.message;
+  const Dataset ragged(made);
+  const Settings at_once = {{"num_workers", "1"}, {"prefetch_depth", "1000000"}};
+  const auto refusal = [&](const Dataset& dataset, const char* batch_size, const char* most_bytes) {
+    Settings settings = at_once;
+    settings.emplace_back("batch_size", batch_size);
+    settings.emplace_back("max_bytes_per_sample", most_bytes);
+    const auto [status, message] = create_error(dataset, settings);
+    EXPECT_EQ(status, DL_ERR_OVER_BUDGET) << message;
+    EXPECT_THAT(message, HasSubstr("the plan is beyond any machine"));
+    EXPECT_THAT(message, HasSubstr("; lower batch_size, prefetch_depth, max_leases or max_bytes_per_sample"));
+  };
+  refusal(dense, "100000000", "1MiB");      // 2.4 * 10^15 bytes
+  refusal(dense, "1000000000000", "1MiB");  // 2.4 * 10^19
+  refusal(ragged, "1000", "10GiB");         // 10^16
+  refusal(ragged, "1000", "32GiB");         // 3.4 * 10^19
+}
+
 }  // namespace
 }  // namespace dataline::testing
