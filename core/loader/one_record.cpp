@@ -2,7 +2,6 @@
 #include "core/loader/one_record.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 #include <vector>
 
@@ -20,7 +19,7 @@ Result<Block> zeroed_scratch(int64_t bytes) {
   DL_ASSIGN_OR_RETURN(
       Block block,
       memory->allocate(bytes, 64, in_pages ? MemoryKind::kData : MemoryKind::kTable, "reading one record"));
-  if (!in_pages && bytes > 0) std::memset(block.data(), 0, static_cast<size_t>(bytes));
+  if (!in_pages) std::fill_n(block.data(), bytes, std::byte{0});
   return block;
 }
 

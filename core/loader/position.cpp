@@ -104,7 +104,6 @@ Status Loader::set_indices(const int64_t* values, int64_t count, HostOwner owner
   std::vector<OrderVersion> orders;
   std::lock_guard lock(mutex_);
   version.from_epoch = position_.step == 0 ? position_.epoch : position_.epoch + 1;
-  orders.reserve(orders_.size() + 1);
   for (const OrderVersion& earlier : orders_) {
     if (earlier.from_epoch <= position_.epoch) orders.push_back(earlier);
   }
@@ -131,11 +130,9 @@ std::shared_ptr<const Order> Loader::own_indices(std::unique_ptr<const Order> or
   return {owned, owned->order.get()};
 }
 
-// Those of batches that were delivered: a place of the window keeps its order until it is used again.
+// Those of batches that are filled: a place of the window keeps its order until it is used again.
 void Loader::forget_orders() {
-  const int64_t opened = opened_.load(std::memory_order_relaxed);  // only changed under mutex_
-  for (int64_t sequence = opened; sequence < head_ + static_cast<int64_t>(window_.size()); ++sequence) {
-    InFlight& place = flight(sequence);
+  for (InFlight& place : window_) {
     if (place.runs_left.load(std::memory_order_acquire) == 0) place.order.order.reset();
   }
 }
@@ -160,7 +157,6 @@ const Loader::OrderVersion& Loader::order_saved(int64_t epoch, std::string_view 
 void Loader::restore_order(const OrderVersion& version, int64_t epoch) {
   if (&order_of(epoch) == &version) return;
   std::vector<OrderVersion> orders;
-  orders.reserve(orders_.size() + 1);
   for (const OrderVersion& other : orders_) {
     if (other.from_epoch < epoch) orders.push_back(other);
   }
