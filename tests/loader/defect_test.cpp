@@ -1,5 +1,6 @@
 // A loader whose own bookkeeping is wrong says so and delivers nothing more: what it would deliver cannot be trusted.
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdlib>
 #include <set>
 #include <thread>
 
@@ -49,6 +50,49 @@ TEST_F(Defect, AConsumerThatWaitsIsTold) {
   std::thread releaser([&] { held.batch.reset(); });
   EXPECT_EQ(next(loader).status, DL_ERR_INTERNAL);
   releaser.join();
+}
+
+// Memory of the host for copies: none until it is told of a slot, which then goes wrong while its batch is copied.
+struct MemoryThatSpoils {
+  Slot* slot = nullptr;
+  bool refuses = false;
+
+  static void* allocate(void* context, size_t bytes, size_t alignment, int32_t kind) {
+    auto* self = static_cast<MemoryThatSpoils*>(context);
+    if (kind == DL_MEMORY_OVERFLOW) {
+      if (self->slot == nullptr) return nullptr;
+      EXPECT_TRUE(self->slot->go(SlotState::kLeased, SlotState::kDraining));
+      if (self->refuses) return nullptr;
+    }
+    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  }
+};
+
+TEST_F(Defect, ASlotThatGoesWrongWhileItsBatchIsCopiedEndsTheLoaderToo) {
+  for (bool refuses : {false, true}) {
+    MemoryThatSpoils memory;
+    dl_allocator table = {};
+    table.struct_size = sizeof table;
+    table.context = &memory;
+    table.allocate = &MemoryThatSpoils::allocate;
+    table.release = [](void*, void* block, size_t, int32_t) { std::free(block); };
+    const Options options = make_options({{"batch_size", "10"}, {"num_workers", "0"}, {"max_leases", "1"}});
+    Error error;
+    ASSERT_EQ(dl_options_set_allocator(options.get(), &table, &error), DL_OK);
+    dl_loader* made = nullptr;
+    ASSERT_EQ(dl_loader_create(counting_dataset(1000).get(), options.get(), &made, &error), DL_OK);
+    const Loader loader(made);
+    // Of the two slots each holds one batch after the other: the third is in the first one's.
+    Delivered held = next(loader);
+    Slot* const first = &slot_of(held);
+    ASSERT_EQ(next(loader).status, DL_ERR_NO_MEMORY);
+    held.batch.reset();
+    held = next(loader);
+    ASSERT_NE(&slot_of(held), first);
+    memory.slot = first, memory.refuses = refuses;
+    EXPECT_EQ(next(loader).status, DL_ERR_INTERNAL) << refuses;
+    EXPECT_EQ(stats_of(loader).batches, 2) << "it was not delivered";
+  }
 }
 
 TEST_F(Defect, ASlotThatHoldsAnotherBatchThanTheHeadIsNotDelivered) {

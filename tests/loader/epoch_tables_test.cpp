@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/epoch_tables.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <vector>
 
 #include "tests/support/job.h"
@@ -102,6 +104,53 @@ TEST_F(Tables, ThatAreInUseAreNotGivenToAnotherEpoch) {
   EXPECT_EQ(tables_.reserve(count, false), nullptr) << "epoch 0 is read";
   tables_.release(now_);
   EXPECT_NE(tables_.reserve(count, false), nullptr);
+}
+
+// The host's memory of a loader, looked at from outside: how many tables of `samples` 16-bit words have been written.
+struct Arena {
+  const uint16_t* words = nullptr;
+  size_t count = 0;
+
+  static void* allocate(void* context, size_t bytes, size_t alignment, int32_t kind) {
+    void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    if (kind == DL_MEMORY_ARENA) {
+      auto* self = static_cast<Arena*>(context);
+      self->words = static_cast<const uint16_t*>(memory), self->count = bytes / sizeof(uint16_t);
+    }
+    return memory;
+  }
+  int64_t tables_written(int64_t samples) const {
+    const auto zeros = std::count(words, words + count, 0);
+    return (static_cast<int64_t>(count) - zeros + samples / 2) / samples;
+  }
+};
+
+TEST(TablesOfAJob, AreThoseOfItsEpochsTheNextBeforeItIsNeededAndNoneBehindTheLast) {
+  constexpr int64_t kWords = 20'000;
+  const Dataset dataset = counting_dataset(kWords);
+  struct Job {
+    const char* epochs;
+    int run;  // of them
+    int64_t tables;
+  };
+  for (const Job& job : {Job{"1", 1, 1}, Job{"2", 1, 2}, Job{"2", 2, 2}, Job{"0", 1, 2}}) {
+    Arena arena;
+    dl_allocator table = {};
+    table.struct_size = sizeof table;
+    table.context = &arena;
+    table.allocate = &Arena::allocate;
+    table.release = [](void*, void* block, size_t, int32_t) { std::free(block); };
+    const Options options = make_options(
+        {{"batch_size", "10"}, {"num_workers", "0"}, {"shuffle", "full"}, {"epochs", job.epochs}});
+    Error error;
+    ASSERT_EQ(dl_options_set_allocator(options.get(), &table, &error), DL_OK);
+    dl_loader* made = nullptr;
+    ASSERT_EQ(dl_loader_create(dataset.get(), options.get(), &made, &error), DL_OK) << error.message;
+    const Loader loader(made);
+    EXPECT_EQ(arena.tables_written(kWords), 0);
+    for (int epoch = 0; epoch < job.run; ++epoch) EXPECT_EQ(epoch_samples(loader).size(), size_t{kWords});
+    EXPECT_EQ(arena.tables_written(kWords), job.tables) << job.run << " of " << job.epochs << " epochs";
+  }
 }
 
 }  // namespace

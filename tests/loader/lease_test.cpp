@@ -68,6 +68,35 @@ TEST(Leases, WaitIsEndedByARelease) {
   }
 }
 
+// The reader keeps the worker that fills what the seek left behind; the slot that comes back is for the other one.
+TEST(Leases, ASlotGivenBackIsFilledAtOnceThoughABatchLeftBehindIsStillBeingRead) {
+  std::atomic<bool> open{false}, entered{false};
+  TestReader reader;
+  reader.before = [&](const int64_t* indices, int64_t) {
+    if (indices[0] != 1) return;
+    entered.store(true);
+    entered.notify_all();
+    open.wait(false);
+  };
+  const Dataset dataset = reader.dataset(100);
+  for (int round = 0; round < 5; ++round) {
+    open.store(false), entered.store(false);
+    const Loader loader = make_loader(
+        dataset, {{"batch_size", "1"}, {"num_workers", "2"}, {"prefetch_depth", "1"}, {"max_leases", "1"}});
+    Delivered held = next(loader);
+    entered.wait(false);
+    Error error;
+    EXPECT_EQ(dl_loader_seek(loader.get(), 0, 50, &error), DL_OK) << error.message;
+    EXPECT_EQ(next(loader, 5'000'000).status, DL_TIMEOUT) << "no slot is free";
+    held.batch.reset();
+    const Delivered got = next(loader, 20'000'000'000);
+    open.store(true);
+    open.notify_all();
+    ASSERT_EQ(got.status, DL_OK) << got.message;
+    EXPECT_EQ(got.values, (std::vector<uint64_t>{50}));
+  }
+}
+
 TEST(Leases, ABatchOutlivesItsLoaderAndDataset) {
   Delivered held;
   {
