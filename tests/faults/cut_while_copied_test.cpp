@@ -254,5 +254,46 @@ INSTANTIATE_TEST_SUITE_P(Formats, CutWhileCopied,
                            return name;
                          });
 
+// Samples 3, 11 and 12 are bad by themselves; 0 stands in for 3 (a draw of stand_in_test.cpp). The file is cut and grown
+// back while one for 11 is looked for: then all rows are looked for that have not been in vain before.
+TEST(CutWhileStoodIn, AStandInThatNobodyCanVouchForAnyMoreIsNotDelivered) {
+  constexpr int64_t kRows = 20, kRowBytes = 32, kDraws = 16;
+  for (const char* workers : {"0", "1"}) {
+    const TempDir dir;
+    const std::string path = dir.write("a.bin", pattern_bytes(kRows * kRowBytes));
+    make_file_old(path);
+    std::atomic<int64_t> looked_for{0}, first{-1};
+    TestReader reader;
+    reader.fails = [](int64_t index) { return index == 3 || index == 11 || index == 12; };
+    reader.before = [&](const int64_t* indices, int64_t count) {
+      if (count != 1) return;
+      if (++looked_for == 1) first.store(indices[0]);
+      if (looked_for.load() != 2) return;
+      EXPECT_EQ(::truncate(path.c_str(), kRowBytes), 0);
+      EXPECT_EQ(::truncate(path.c_str(), kRows * kRowBytes), 0);
+    };
+    const Opened set = open_dataset("raw:" + path + "?dtype=u8&shape=32", {{"io", "pread"}});
+    ASSERT_EQ(set.status, DL_OK) << set.error.message;
+    const Dataset beside = reader.dataset(kRows);
+    dl_dataset* parts[] = {set.dataset.get(), beside.get()};
+    dl_dataset* both = nullptr;
+    Error error;
+    const char* names[] = {"set", "beside"};
+    ASSERT_EQ(dl_dataset_zip(parts, names, 2, &both, &error), DL_OK) << error.message;
+    const Loader loader = make_loader(Dataset(both), {{"batch_size", "20"},
+                                                      {"epochs", "1"},
+                                                      {"seed", "7"},
+                                                      {"num_workers", workers},
+                                                      {"on_error", "replace"}});
+    EXPECT_EQ(next(loader).status, DL_ERR_BAD_SAMPLE);
+    EXPECT_EQ(next(loader).status, DL_END_OF_EPOCH) << "no row is left";
+    EXPECT_EQ(first.load(), 0);
+    EXPECT_EQ(looked_for.load(), 1 + kRows * kDraws) << workers << " workers";
+    const dl_stats stats = stats_of(loader);
+    EXPECT_EQ(stats.samples + stats.replaced, 0);
+    EXPECT_EQ(stats.skipped, kRows);
+  }
+}
+
 }  // namespace
 }  // namespace dataline::testing
