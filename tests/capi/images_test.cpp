@@ -98,6 +98,23 @@ TEST(ImageInfo, WithoutANameIsTheImageOrTheOnlyFieldOfItsKind) {
   EXPECT_NE(other.message.find("got i64"), std::string::npos) << other.message;
 }
 
+TEST(ImageInfo, OtherRaggedFieldsAndOtherBytesAreNoImages) {
+  const Files files({png_header(1, 2, 8, 2, 0)});
+  const RaggedData words({3}, 1), pairs({3}, 2);
+  const std::vector<int64_t> row = {1, 4};
+  const dl_array mask = array_of("mask", DL_DTYPE_U8, row, "abcd");
+  dl_array twos = pairs.array();
+  twos.name = "twos";
+  const Made made = from_arrays({words.array(), twos, mask, files.array("jpg")});
+  ASSERT_EQ(made.status, DL_OK) << made.error.message;
+  EXPECT_EQ(info_of(made.dataset, nullptr, 0).width, 1) << "the only one";
+  for (const char* field : {"words", "twos", "mask"}) {
+    const Failure other = failure_of(made.dataset, field, 0);
+    EXPECT_EQ(other.status, DL_ERR_UNSUPPORTED) << field;
+    EXPECT_NE(other.message.find("expected encoded images"), std::string::npos) << other.message;
+  }
+}
+
 TEST(ImageInfo, FailsForTheSampleThatIsWrong) {
   const Files files(
       {png_header(640, 480, 8, 2, 0), "no image", "", png_header(640, 480, 8, 2, 0).substr(0, 20)});

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/conformance/files.h"
 #include "tests/device/loader_support.h"
+#include "tests/support/plan_stages.h"
 
 namespace dataline::testing {
 namespace {
@@ -101,6 +102,26 @@ TEST_F(LoaderBytes, OfTokenWindowsAreThoseOfTheCpu) {
                     {"transform", transform}},
                    ++seed);
     }
+  }
+}
+
+// Where the device takes both windows as they are stored, the tokens of both are sent once.
+TEST_F(LoaderBytes, OfTokenWindowsThatOverlapCrossOnce) {
+  const TempDir files;
+  const std::string path = files.write("tokens.bin", std::string(3000, 't'));
+  for (const char* views : {"true", "false"}) {
+    const Opened opened = open_dataset("tokens:" + path + "?dtype=u16&length=16&views=" + views);
+    ASSERT_EQ(opened.status, DL_OK) << opened.error.message;
+    const std::vector<Stage> plan =
+        plan_of(make_loader(opened.dataset, on_device({{"transform", "x, y: cast(i64)"}})));
+    if (plan.front().text != "gather")
+      GTEST_SKIP() << "built without kernels: the plan says that the host does it all";
+    EXPECT_EQ(plan, (std::vector<Stage>{{"x", "gather", DL_DEVICE_CPU, 34, 34},
+                                        {"x", "copy", DL_DEVICE_CUDA, 34, 34},
+                                        {"x", "cast(i64)", DL_DEVICE_CUDA, 32, 128},
+                                        {"y", "with x", DL_DEVICE_CUDA, 0, 0},
+                                        {"y", "cast(i64)", DL_DEVICE_CUDA, 32, 128}}))
+        << "views " << views;
   }
 }
 
