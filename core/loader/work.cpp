@@ -133,7 +133,7 @@ bool Loader::open_own(FillThread& thread, Claim& claim) {
   std::unique_lock lock(mutex_);
   if (!open_one(thread.scratch->thread(), 1)) {
     lock.unlock();
-    if (starved_.load()) publish();  // a worker waits for the copies of a slot that drains; this may be the consumer
+    if (starved_.load()) publish();  // a worker has to wait for a slot's copies, and this may be the consumer
     return false;
   }
   thread.own = opened_.load(std::memory_order_relaxed) - 1;
