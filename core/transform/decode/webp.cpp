@@ -124,7 +124,7 @@ Status WebpDecoder::check_memory() const {
       need = measure_lossless(parts_.image.subspan(kLosslessHeader), parts_.width, parts_.height);
     }
   } else if (!parts_.alpha.empty()) {
-    bytes += parts_.width * parts_.height;  // the plane
+    bytes += 2 * parts_.width * parts_.height;  // the plane: libwebp takes memory for it twice
     if ((static_cast<int>(parts_.alpha[0]) & 3) == 1) {
       need = measure_lossless(parts_.alpha.subspan(1), parts_.width, parts_.height);
     }

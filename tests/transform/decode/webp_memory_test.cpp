@@ -16,6 +16,14 @@ std::string lossless_file(int width, int height, int groups, int cache_bits = 0)
       "VP8L", lossless_header(width, height) + lossless_groups(width, height, groups, cache_bits)));
 }
 
+// A lossy image whose alpha plane is as it is, not packed.
+std::string plain_alpha_file(int width, int height) {
+  return riff(
+      extended(0x10, static_cast<uint32_t>(width), static_cast<uint32_t>(height)) +
+      riff_chunk("ALPH", std::string(1, '\0') + std::string(static_cast<size_t>(width * height), '\x7F')) +
+      make_webp(width, height, false, false).substr(12));
+}
+
 // A lossy image whose alpha plane is the hostile stream.
 std::string alpha_file(int width, int height, int groups) {
   return riff(extended(0x10, static_cast<uint32_t>(width), static_cast<uint32_t>(height)) +
@@ -139,6 +147,7 @@ TEST(WebpMemory, LibwebpAllocatesNoMoreThanWasSaid) {
     cases.push_back({concat("500 groups, cache ", bits), lossless_file(256, 256, 500, bits)});
   cases.push_back({"alpha", alpha_file(320, 200, 3000)});
   cases.push_back({"lossy with alpha", make_webp(321, 203, false, true)});
+  cases.push_back({"lossy with plain alpha", plain_alpha_file(160, 2000)});
   cases.push_back({"lossy", make_webp(321, 203, false, false)});
   for (const Case& one : cases) {
     for (PixelMode mode : {PixelMode::kRgb, PixelMode::kRgba}) {
@@ -164,7 +173,9 @@ TEST(WebpMemory, OrdinaryImagesAreNeverRefused) {
 TEST(WebpMemory, DamageInFrontOfTheCodesIsNoQuestionOfSize) {
   const std::string hostile = lossless_file(1024, 1024, 1 << 16);
   expect_all_refused(
-      {{"cut in the image of groups", cut(hostile, 100000), Code::kTruncated, {"inside the image"}},
+      {{"a colour cache of 12 bits", lossless_file(1024, 1024, 1 << 16, 12), Code::kCorrupt, {"damaged"}},
+       {"a colour cache of 15 bits", lossless_file(1024, 1024, 1 << 16, 15), Code::kCorrupt, {"damaged"}},
+       {"cut in the image of groups", cut(hostile, 100000), Code::kTruncated, {"inside the image"}},
        {"transforms that repeat",
         riff(riff_chunk("VP8L", lossless_header(64, 64) + std::string(5000, '\x55'))),
         Code::kCorrupt,
