@@ -220,9 +220,8 @@ class Parser {
         if (here() == '[') return expected("a value that is not a list");
         DL_ASSIGN_OR_RETURN(Value item, value());
         out.items.push_back(std::move(item));
-      } while (take(','));
+      } while (take(','));  // and the spaces before what it is not
     }
-    skip_spaces();
     if (here() != ']') return expected("',' or ']'");
     ++at_;
     out.text = text_.substr(begin, at_ - begin);

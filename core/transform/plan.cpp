@@ -81,7 +81,7 @@ void Plan::add_cast(DType to) {
 
 void Plan::add_affine(std::vector<float> a, std::vector<float> b) {
   if (a.size() > 1) {
-    if (draft_.padding || draft_.shape_lost) end_draft();
+    if (draft_.padding) end_draft();  // not for a lost shape: what finds channels again has ended it
     if (!draft_.image && !draft_.frame && !draft_.channels) draft_.channels = channels();
   }
   if (!scales_.empty()) scales_.resize(std::max(scales_.size(), a.size()), scales_[0]);

@@ -161,6 +161,24 @@ TEST(Chain, LongerThanABlockEqualsTheTwin) {
   }
 }
 
+// What follows a reshape counts its channels by the new shape.
+TEST(Chain, ChannelsAfterAReshapeAreThoseOfTheNewShape) {
+  const std::string first = "normalize(mean=[0.1, 0.2, 0.3, 0.4], std=[1, 2, 3, 4]), ";
+  const std::string second = "normalize(mean=[3, 2, 1], std=[2, 4, 8])";
+  const Tensor in = random_tensor(DType::kU8, {6, 8, 4}, "HWC", 31);
+  const Tensor made = twin_normalize(in, {0.1, 0.2, 0.3, 0.4}, {1, 2, 3, 4});
+  const auto expected = [](const Tensor& of, bool to_planar) {
+    Tensor now = twin_reshape(of, to_planar ? std::vector<int64_t>{8, 8, 3} : std::vector<int64_t>{3, 8, 8});
+    now.axes = to_planar ? "HWC" : "CHW";
+    return twin_normalize(to_planar ? twin_chw(now) : twin_hwc(now), {3, 2, 1}, {2, 4, 8});
+  };
+  for (const bool to_planar : {false, true}) {
+    const std::string after = concat(to_planar ? "reshape(8x8x3), chw, " : "reshape(3x8x8), hwc, ", second);
+    expect_on_all_targets(first + after, in, expected(made, to_planar));
+    expect_on_all_targets("hflip(1), " + after, in, expected(twin_hflip(in, 1, {}), to_planar));
+  }
+}
+
 // Small rows are gathered and mapped together, contiguous ones in one call: the same bytes in each case.
 TEST(Rows, HowRowsLieChangesNothing) {
   for (int64_t side : {1, 2, 7, 40}) {
