@@ -122,6 +122,16 @@ TEST(ColorStages, MemoryThatIsSpentIsTooLargeAndNotTouched) {
     EXPECT_EQ(stage->apply(draws_of(0), none, canvas.frame).code(), Code::kTooLarge);
 }
 
+TEST(ColorStages, GrayThatIsSpreadSaysHowMuchItLacks) {
+  std::array<std::byte, 100> memory{};
+  FrameScratch scratch(memory.data(), 100);
+  Frame frame{scratch.take(50), 5, 10, 1, 1};
+  const Status status = make_grayscale(3, plain_color_kernels())->apply(draws_of(0), scratch, frame);
+  EXPECT_EQ(status.code(), Code::kTooLarge);
+  EXPECT_EQ(status.message(),
+            "image of 5x10 needs 150 bytes more, max_decoded_bytes is 100, of which 36 are left");
+}
+
 TEST(EraseDraws, RectanglesFollowScaleRatioAndAreAnywhere) {
   const Erasing erasing{.probability = 1, .value = {}};
   std::vector<double> areas, ratios, tops, lefts;

@@ -57,6 +57,15 @@ TEST(ColorOperators, SayWhatComesOut) {
   }
 }
 
+TEST(ColorOperators, FactorsThatChangeNothingLeaveEveryByteAsItIs) {
+  const Field field = image_field({64, 64, 3}, "HWC");
+  Rows rows = pictures(field, 4);
+  for (size_t i = 0; i < rows[0].size(); ++i) rows[0][i] = static_cast<std::byte>(random_bits(1, i) & 0xff);
+  for (const char* text : {"color_jitter(0)", "color_jitter(c=0)", "color_jitter(s=0)", "color_jitter(h=0)",
+                           "color_jitter(b=[1, 1], c=[1, 1], s=[1, 1], h=[0, 0])"})
+    EXPECT_TRUE(testing::run_transform(text, field, rows).rows == rows) << text;
+}
+
 struct Misfit {
   std::string_view axes;
   std::vector<int64_t> shape;

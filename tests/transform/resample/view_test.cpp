@@ -44,7 +44,8 @@ TEST(View, ShorterSideIsTorchvisionsWithTruncation) {
   for (const Row& row :
        {Row{375, 500, 256, 0, 256, 341}, Row{500, 375, 256, 0, 341, 256}, Row{100, 100, 7, 0, 7, 7},
         Row{333, 500, 224, 0, 224, 336}, Row{768, 1024, 800, 1000, 750, 1000}, Row{10, 1000, 50, 200, 2, 200},
-        Row{3, 5, 256, 0, 256, 426}}) {
+        Row{375, 500, 256, 342, 256, 341}, Row{375, 500, 256, 341, 256, 341},
+        Row{375, 500, 256, 340, 255, 340}, Row{3, 5, 256, 0, 256, 426}}) {
     ViewStep step = step_of(Kind::kResize, row.size);
     step.most = row.most;
     const View view = composed({step}, row.height, row.width);
@@ -56,6 +57,16 @@ TEST(View, ShorterSideIsTorchvisionsWithTruncation) {
   }
   EXPECT_FALSE(step_of(Kind::kResize, 256).shape({}).fixed());
   EXPECT_TRUE(step_of(Kind::kResize, 256, 200).shape({}).fixed());
+}
+
+TEST(View, TwoSidesAreTakenAsTheyAreAlsoOfOnePixel) {
+  for (const auto& [height, width] : {std::array<int64_t, 2>{7, 1}, {1, 7}, {1, 1}, {7, 2}}) {
+    const ViewStep step = step_of(Kind::kResize, height, width);
+    const View view = composed({step}, 100, 50);
+    EXPECT_EQ(view.out_height, height);
+    EXPECT_EQ(view.out_width, width);
+    EXPECT_EQ(step.shape({100, 50, 3}).width, width);
+  }
 }
 
 TEST(View, CentreRoundsHalvesToTheEvenPixel) {
