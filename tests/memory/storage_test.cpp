@@ -110,5 +110,18 @@ TEST(FileError, EachCauseHasItsCodeAndWords) {
             "/data/x: offset 4096: the device reported an error");
 }
 
+// A call that fails for the machine's sake may work the next time: codes -20 to -39, also those that are not given out yet.
+TEST(FileError, TellsWhatIsTheMachinesFromWhatIsTheDatas) {
+  const auto tells = [](int code, int32_t os_error) {
+    return tells_of_machine(Status(static_cast<Code>(code), "text").with_os_error(os_error));
+  };
+  for (int code = -20; code >= -39; --code) EXPECT_TRUE(tells(code, 0)) << code;
+  for (const int code : {-1, -19, -40, -44, -99}) EXPECT_FALSE(tells(code, 0)) << code;
+  for (const int32_t number : {EINTR, EAGAIN, ENOMEM, ENOBUFS, EMFILE, ENFILE})
+    EXPECT_TRUE(tells(static_cast<int>(Code::kIo), number)) << number;
+  for (const int32_t number : {EIO, ENOENT, ESTALE})
+    EXPECT_FALSE(tells(static_cast<int>(Code::kIo), number)) << number;
+}
+
 }  // namespace
 }  // namespace dataline
