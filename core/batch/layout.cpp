@@ -12,9 +12,9 @@ constexpr int64_t kSlotLimitBytes = int64_t{1} << 46;  // far beyond any machine
 bool reserve(int64_t& total, int64_t rows, int64_t row_bytes, int64_t& offset) {
   offset = total;
   std::optional<int64_t> bytes = checked_multiply(rows, row_bytes);
-  if (!bytes || *bytes > kSlotLimitBytes) return false;
+  if (!bytes || *bytes > kSlotLimitBytes - total) return false;
   total = round_up(total + *bytes, kTensorAlignment);
-  return total <= kSlotLimitBytes;
+  return true;
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
       }
       if (delivery.outcome == Delivery::Outcome::kLookAgain) continue;
       awaited = Awaited::kLease;
-    } else if (workers_.empty() && slot == nullptr) {
+    } else if (workers_.empty() && slot == nullptr) {  // nothing is opened ahead
       if (!open_one(helper_.scratch->thread(), 0) && on_device_ &&
           (device_->lost() || wait_for_drained(lock)))
         continue;

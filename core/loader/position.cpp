@@ -153,19 +153,20 @@ const Loader::OrderVersion& Loader::order_saved(int64_t epoch, std::string_view 
   return found != orders_.rend() ? *found : own;
 }
 
-// Makes `version` the order of `epoch` again. What was set for that epoch holds from the next one.
+// Makes `version` the order of `epoch` again. What was set for that epoch holds from the next one, and states that were
+// saved under it can still be loaded.
 void Loader::restore_order(const OrderVersion& version, int64_t epoch) {
   if (&order_of(epoch) == &version) return;
   std::vector<OrderVersion> orders;
   for (const OrderVersion& other : orders_) {
-    if (other.from_epoch < epoch) orders.push_back(other);
+    const bool again = other.from_epoch == epoch && other.indices_digest == version.indices_digest;
+    if (other.from_epoch <= epoch && !again) orders.push_back(other);
   }
   orders.push_back({epoch, version.order, version.indices_digest});
+  const OrderVersion& next = order_of(epoch + 1);
+  if (next.from_epoch == epoch) orders.push_back({epoch + 1, next.order, next.indices_digest});
   for (const OrderVersion& other : orders_) {
-    if (other.from_epoch < epoch) continue;
-    if (other.from_epoch > epoch || order_of(epoch + 1).from_epoch == epoch) {
-      orders.push_back({std::max(other.from_epoch, epoch + 1), other.order, other.indices_digest});
-    }
+    if (other.from_epoch > epoch) orders.push_back(other);
   }
   orders_.swap(orders);
 }

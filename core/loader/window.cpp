@@ -11,10 +11,10 @@ Position Loader::position_of(int64_t sequence) const {
   return {base_.epoch + linear / steps_.count(), linear % steps_.count()};
 }
 
-// With num_workers=0 nothing is opened ahead.
+// With num_workers=0 nobody asks while a batch is open: see next().
 bool Loader::may_open() const {
   const int64_t ahead = opened_.load(std::memory_order_relaxed) - head_;  // only changed under mutex_
-  return ahead < (workers_.empty() ? 1 : config_.prefetch_depth) && steps_.count() > 0 && !stopping_.load();
+  return ahead < config_.prefetch_depth && steps_.count() > 0 && !stopping_.load();
 }
 
 // Opens the next batch, for a thread that fills its first `runs_taken` runs, if the window, a slot, and its epoch's table

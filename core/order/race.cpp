@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/base/checked.h"
 #include "core/base/random.h"
 #include "core/order/weights.h"
 
@@ -98,7 +97,7 @@ RaceOrder::RaceOrder(std::span<const double> weights, int64_t finishers, int64_t
 
 int64_t RaceOrder::table_bytes() const {
   const int64_t entries = 2 * finishers_ * static_cast<int64_t>(sizeof(uint64_t));
-  return round_up(Layout::kHeaderBytes + Layout::kCountBytes + entries, 64);
+  return Layout::kHeaderBytes + Layout::kCountBytes + entries;
 }
 
 void RaceOrder::begin_table(EpochTable& table, int64_t epoch) const {

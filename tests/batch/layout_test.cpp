@@ -97,6 +97,18 @@ TEST(Layout, ASlotBeyondAnyMemoryIsOverBudgetNamingTheOptions) {
   EXPECT_EQ(plan_layout(many, {}, 1).status().code(), Code::kOverBudget) << "each would fit";
 }
 
+TEST(Layout, ASlotAsLargeAsTheLimitIsPlannedAndOneByteMoreIsNot) {
+  constexpr int64_t kLimit = int64_t{1} << 46;
+  const int64_t others = plan_layout({}, {}, 1).take().slot_bytes;
+  Region rest;
+  rest.row_bytes = kLimit - others;
+  const Result<Layout> largest = plan_layout({}, {rest}, 1);
+  ASSERT_TRUE(largest.is_ok()) << largest.status().message();
+  EXPECT_EQ(largest.value().device_bytes, kLimit);
+  ++rest.row_bytes;
+  EXPECT_EQ(plan_layout({}, {rest}, 1).status().code(), Code::kOverBudget);
+}
+
 TEST(Views, TellShapeStridesAxesAndBytesOfABatch) {
   std::vector<OutputField> outputs = {
       make_output({"image", FieldKind::kDense, DType::kU8, {4, 5, 3}, "HWC", -1}, 0, 0, 60, kViewReadOnly),

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <set>
 #include <thread>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/memory/pages.h"
 #include "tests/batch/slot_memory.h"
 
 namespace dataline {
@@ -177,6 +180,31 @@ TEST(Slot, OpenStartsAfresh) {
   EXPECT_TRUE(slot.failed.is_ok()) << slot.failed.message();
   EXPECT_EQ(slot.skipped, 0);
   EXPECT_EQ(slot.loaded, 3);
+}
+
+TEST(Slot, ARowThatIsGivenUpGivesBackThePagesThatWereNotCounted) {
+  const int64_t page = page_bytes(), share = 4 * page;
+  Storage text;
+  text.kind = FieldKind::kRagged;
+  text.row_bytes = share;
+  const std::vector<OutputField> outputs = {
+      make_output({"text", FieldKind::kRagged, DType::kU8, {-1}, "", -1}, 0, 0, 0, 0)};
+  const Layout layout = plan_layout({text}, {}, 2).take();
+  const std::shared_ptr<HostMemory> memory = HostMemory::create({}, page);
+  Block shares = memory->allocate_address_space(2 * share, "the test").take();
+  std::vector<std::max_align_t> fixed(static_cast<size_t>(layout.fixed_bytes) / sizeof(std::max_align_t) + 1);
+  Slot slot(layout, outputs, {.host = reinterpret_cast<std::byte*>(fixed.data()), .shares = &shares});
+  slot.open(0, 0, 0, 2, 2);
+  std::memset(shares.data(), 1, static_cast<size_t>(2 * share));
+  EXPECT_TRUE(slot.hold_row(0, 0, 100)) << "as far as the limit goes";
+  EXPECT_FALSE(slot.hold_row(0, 0, share));
+  slot.forget_row(0);
+  const auto bytes_left = [&](int64_t begin, int64_t end) {
+    return std::count(shares.data() + begin, shares.data() + end, std::byte{1});
+  };
+  EXPECT_EQ(bytes_left(0, page), page) << "what is counted is kept for the next row";
+  EXPECT_EQ(bytes_left(page, share), 0);
+  EXPECT_EQ(bytes_left(share, 2 * share), share) << "the other row's";
 }
 
 TEST(Slot, ManyWorkersBookBadRowsAtOnce) {

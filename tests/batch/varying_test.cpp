@@ -145,7 +145,7 @@ TEST_F(PlanarVarying, TheAxesSayWhichDimIsWhich) {
 }
 
 TEST_F(Varying, AnotherSizeIsABadSampleThatNamesBoth) {
-  open({{3, 2, 4}, {9, 4, 2}, {1, 2, 4}, {7, 3, 3}}, 4);
+  open({{3, 2, 4}, {9, 5, 1}, {1, 2, 4}, {7, 3, 3}}, 4);
   finish();
   expect({{3, 2, 4}, {1, 2, 4}});
   EXPECT_EQ(slot_->skipped, 2);
@@ -158,7 +158,7 @@ TEST_F(Varying, AnotherSizeIsABadSampleThatNamesBoth) {
   EXPECT_EQ(bad.cause.code(), Code::kMismatch);
   EXPECT_EQ(
       bad.cause.message(),
-      "field 'image': sample 9 is 4x2, sample 3 of the same batch is 2x4: one batch needs one size; add "
+      "field 'image': sample 9 is 5x1, sample 3 of the same batch is 2x4: one batch needs one size; add "
       "resize([h, w]) or random_resized_crop(size)");
   EXPECT_EQ(slot_->bad_rows()[1].sample_index, 7);
 }

@@ -91,8 +91,10 @@ TEST(ImageInfo, WithoutANameIsTheImageOrTheOnlyFieldOfItsKind) {
   EXPECT_EQ(info_of(two.dataset, "right", 0).width, 3);
   const Failure unnamed = failure_of(two.dataset, nullptr, 0);
   EXPECT_EQ(unnamed.status, DL_ERR_NO_SUCH_FIELD);
-  EXPECT_NE(unnamed.message.find("left, right, label"), std::string::npos) << unnamed.message;
-  EXPECT_EQ(failure_of(two.dataset, "image", 0).status, DL_ERR_NO_SUCH_FIELD);
+  EXPECT_EQ(unnamed.message, "expected a field of encoded images (fields: left, right, label), got no name");
+  const Failure absent = failure_of(two.dataset, "image", 0);
+  EXPECT_EQ(absent.status, DL_ERR_NO_SUCH_FIELD);
+  EXPECT_EQ(absent.message, "expected a field of encoded images (fields: left, right, label), got 'image'");
   const Failure other = failure_of(two.dataset, "label", 0);
   EXPECT_EQ(other.status, DL_ERR_UNSUPPORTED);
   EXPECT_NE(other.message.find("got i64"), std::string::npos) << other.message;
@@ -113,6 +115,31 @@ TEST(ImageInfo, OtherRaggedFieldsAndOtherBytesAreNoImages) {
     EXPECT_EQ(other.status, DL_ERR_UNSUPPORTED) << field;
     EXPECT_NE(other.message.find("expected encoded images"), std::string::npos) << other.message;
   }
+}
+
+TEST(ImageInfo, OfAHostsReaderHasRoomForWhatItGives) {
+  static const std::string file = png_header(640, 480, 8, 2, 0);
+  const int64_t shape[] = {-1};
+  dl_view field = {};
+  field.struct_size = sizeof field;
+  field.name = "image", field.kind = DL_KIND_RAGGED, field.dtype = DL_DTYPE_U8;
+  field.rank = 1, field.shape = shape;
+  dl_reader reader = {};
+  reader.struct_size = sizeof reader;
+  reader.field_count = 1;
+  reader.fields = &field;
+  reader.record_count = 1;
+  reader.read = [](void*, const int64_t*, int64_t, dl_reader_cell* cell, char*, size_t) -> int32_t {
+    cell->bytes = static_cast<int64_t>(file.size());
+    std::copy(file.begin(), file.end(), static_cast<char*>(cell->data));
+    return 0;
+  };
+  Error error;
+  dl_dataset* raw = nullptr;
+  ASSERT_EQ(dl_dataset_from_reader(&reader, nullptr, &raw, &error), DL_OK) << error.message;
+  const dl_image_info info = info_of(Dataset(raw), nullptr, 0);
+  EXPECT_EQ(info.width, 640);
+  EXPECT_EQ(info.bytes, static_cast<int64_t>(file.size()));
 }
 
 TEST(ImageInfo, FailsForTheSampleThatIsWrong) {

@@ -12,6 +12,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 class DeviceCreate : public DeviceLoaders {
@@ -38,6 +39,28 @@ class DeviceCreate : public DeviceLoaders {
   }
   std::vector<std::string> warnings_;
 };
+
+TEST_F(DeviceCreate, AFileCutBeforeItIsHeldIsNamedByTheEndOfItsPath) {
+  if (std::string(dl_build_info()).find("cuda-kernels") == std::string::npos)
+    GTEST_SKIP() << "skipped: this build has no kernels";
+  const TempDir dir;
+  const std::string file = dir.write(std::string(200, 'd') + "/rows.bin", std::string(3200, 'r'));
+  for (const char* io : {"device", "pread"}) {
+    std::filesystem::resize_file(file, 3200);
+    Error error;
+    dl_dataset* raw = nullptr;
+    ASSERT_EQ(dl_dataset_open(("raw:" + file + "?dtype=u8&shape=32").c_str(),
+                              make_options({{"io", io}}).get(), &raw, &error),
+              DL_OK)
+        << error.message;
+    const Dataset dataset(raw);
+    std::filesystem::resize_file(file, 1000);
+    const auto [status, message] = create_error(dataset, on_device({{"io", "device"}}));
+    EXPECT_EQ(status, DL_ERR_TRUNCATED) << message;
+    EXPECT_THAT(message, AllOf(HasSubstr("sample 31"), HasSubstr("..."), HasSubstr("ddd/rows.bin")));
+    EXPECT_THAT(message, Not(HasSubstr(std::string(200, 'd'))));
+  }
+}
 
 TEST_F(DeviceCreate, WithoutADriverOrDeviceNamesWhatIsMissing) {
   const auto with_library = [](const std::string& library) {

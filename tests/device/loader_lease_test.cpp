@@ -58,6 +58,32 @@ TEST_F(DeviceLeases, AListOfAllBatchesWorksAndNothingIsOverwritten) {
   }
 }
 
+TEST_F(DeviceLeases, ABatchBeyondMaxLeasesHasWhatKernelsMadeToo) {
+  if (std::string(dl_build_info()).find("cuda-kernels") == std::string::npos)
+    GTEST_SKIP() << "skipped: this build has no kernels";
+  const Dataset dataset = counting_dataset(64);
+  const Settings job = {
+      {"batch_size", "8"}, {"max_leases", "1"}, {"num_workers", "0"}, {"transform", "data: cast(f32)"}};
+  const Loader cpu = make_loader(dataset, job);
+  for (const char* io : {"auto", "device"}) {
+    Consumer consumer;
+    const Loader loader = make_loader(dataset, on_device(job + Settings{{"io", io}}));
+    dl_status status = DL_OK;
+    Error error;
+    std::vector<Batch> held;
+    std::vector<Content> expected;
+    ASSERT_EQ(dl_loader_seek(cpu.get(), 0, 0, &error), DL_OK) << error.message;
+    for (int b = 0; b < 3; ++b) {
+      held.push_back(next_batch(loader, status, error));
+      ASSERT_EQ(status, DL_OK) << error.message;
+      consumer.queue(held.back().get());
+      expected.push_back(content_of(next_batch(cpu, status, error).get()));
+    }
+    EXPECT_EQ(stats_of(loader).lease_copies, 2);
+    EXPECT_EQ(consumer.finish(), expected);
+  }
+}
+
 TEST_F(DeviceLeases, ErrorAndWaitAreThoseOfTheCpu) {
   MixedReader reader;
   const Dataset dataset = reader.dataset(64);

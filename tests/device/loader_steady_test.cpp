@@ -1,6 +1,7 @@
 // A loader on a device that runs on and on: nothing is made, locked or waited for any more, full batches cross in one
 // copy, and several loaders and devices do not know of each other.
 // SPDX-License-Identifier: Apache-2.0
+#include <ctime>
 #include <thread>
 
 #include "tests/device/loader_support.h"
@@ -64,6 +65,30 @@ TEST_F(DeviceSteady, AHundredEpochsMakeNothingAndNeverWaitOnTheConsumersThread) 
     EXPECT_EQ(last.held_bytes, first.held_bytes);
     EXPECT_EQ(last.batches, 101 * 12);
   }
+}
+
+// Workers that have waited for the consumer's copies once sleep again.
+TEST_F(DeviceSteady, AJobWhoseConsumerRestsTakesNoCpu) {
+  const Dataset dataset = counting_dataset(64);
+  const Loader loader = make_loader(dataset, on_device({{"batch_size", "8"},
+                                                        {"num_workers", "2"},
+                                                        {"device_sync", "host"},
+                                                        {"max_leases", "1"},
+                                                        {"lease_overflow", "wait"}}));
+  constexpr int64_t kMs = 1'000'000;
+  dl_status status = DL_OK;
+  Error error;
+  const Batch held = next_batch(loader, status, error);
+  EXPECT_EQ(next_batch(loader, status, error, 50 * kMs), nullptr) << "meanwhile the window is filled";
+  const auto cpu_ns = [] {
+    timespec time = {};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+  };
+  const int64_t before_ns = cpu_ns();
+  EXPECT_EQ(next_batch(loader, status, error, 400 * kMs), nullptr);
+  EXPECT_EQ(status, DL_TIMEOUT) << error.message;
+  EXPECT_LT(cpu_ns() - before_ns, 50 * kMs);
 }
 
 // A consumer may be capturing a graph meanwhile.

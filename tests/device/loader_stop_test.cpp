@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/base/random.h"
+#include "tests/conformance/files.h"
 #include "tests/device/loader_support.h"
 
 namespace dataline::testing {
@@ -47,6 +48,38 @@ TEST_F(DeviceStops, ASeekAtAnyMomentGoesOnWithTheRightBatch) {
       }
       EXPECT_EQ(consumer.finish(), expected);
     }
+  }
+}
+
+TEST_F(DeviceStops, ABatchThatASeekLeftBehindWhileItWasReadIsNotSent) {
+  for (const char* sync : {"stream", "host"}) {
+    const auto copied_until_step_5 = [&](bool seeks) {
+      MixedReader reader;
+      Latch reading, first, sixth;
+      reader.fails = [&](int64_t index) {
+        if (index == 0) reading.open(), first.wait();
+        if (index == 6 * 8) sixth.wait();  // nothing but step 5 is sent until it is looked at
+        return false;
+      };
+      const Dataset dataset = reader.dataset(80);
+      const Loader loader = make_loader(dataset, on_device({{"batch_size", "8"},
+                                                            {"num_workers", "1"},
+                                                            {"prefetch_depth", "1"},
+                                                            {"device_sync", sync},
+                                                            {"start_step", seeks ? "0" : "5"}}));
+      dl_status status = DL_OK;
+      Error error;
+      if (seeks) {
+        reading.wait();
+        EXPECT_EQ(dl_loader_seek(loader.get(), 0, 5, &error), DL_OK) << error.message;
+        first.open();
+      }
+      EXPECT_NE(next_batch(loader, status, error), nullptr) << error.message;
+      const int64_t copied = stats_of(loader).copied_bytes;
+      sixth.open();
+      return copied;
+    };
+    EXPECT_EQ(copied_until_step_5(true), copied_until_step_5(false)) << sync;
   }
 }
 

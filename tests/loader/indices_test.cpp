@@ -140,6 +140,31 @@ TEST_P(CallersOrder, AStateNamesTheOrderOfItsEpoch) {
   EXPECT_EQ(line_of(save_state(without), "sample_indices"), "sample_indices: none");
 }
 
+TEST_P(CallersOrder, StatesOfAnEpochUnderTwoOrdersAreBothLoadedUntilTheNextChange) {
+  Loader loader = loader_of({1, 2, 3, 4});
+  Error error;
+  ASSERT_EQ(dl_loader_seek(loader.get(), 1, 1, &error), DL_OK) << error.message;
+  const std::string under_the_first = save_state(loader);
+  ASSERT_EQ(dl_loader_seek(loader.get(), 0, 1, &error), DL_OK) << error.message;
+  ASSERT_EQ(change(loader, {5, 6, 7, 8}), DL_OK);
+  EXPECT_EQ(epoch_samples(loader), (std::vector<uint64_t>{3, 4}));
+  EXPECT_EQ(next(loader).values, (std::vector<uint64_t>{5, 6}));
+  const std::string under_the_second = save_state(loader);
+  ASSERT_EQ(change(loader, {11, 12, 13, 14}), DL_OK);
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_EQ(dl_loader_state_load(loader.get(), under_the_first.c_str(), &error), DL_OK) << error.message;
+    EXPECT_EQ(epoch_samples(loader), (std::vector<uint64_t>{3, 4}));
+    EXPECT_EQ(epoch_samples(loader), (std::vector<uint64_t>{11, 12, 13, 14}));
+    ASSERT_EQ(dl_loader_state_load(loader.get(), under_the_second.c_str(), &error), DL_OK) << error.message;
+    EXPECT_EQ(epoch_samples(loader), (std::vector<uint64_t>{7, 8}));
+    EXPECT_EQ(epoch_samples(loader), (std::vector<uint64_t>{11, 12, 13, 14}));
+  }
+  ASSERT_EQ(dl_loader_seek(loader.get(), 0, 0, &error), DL_OK) << error.message;
+  EXPECT_EQ(epoch_samples(loader), (std::vector<uint64_t>{1, 2, 3, 4})) << "the epoch before keeps its own";
+  loader.reset();
+  EXPECT_EQ(lender_.returned(), std::vector<int>(3, 1));
+}
+
 INSTANTIATE_TEST_SUITE_P(Workers, CallersOrder, ::testing::Values("0", "2"));
 
 }  // namespace

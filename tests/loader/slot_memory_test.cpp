@@ -16,6 +16,7 @@ namespace dataline::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr int64_t kMiB = 1 << 20;
 
@@ -174,6 +175,8 @@ TEST(SlotMemory, OfPaddedBatchesIsPlannedWhole) {
   const auto [status, message] = create_error(
       dataset, {{"batch_size", "100000000000"}, {"last_batch", "pad"}, {"memory_budget", "1GiB"}});
   EXPECT_EQ(status, DL_ERR_OVER_BUDGET) << message;
+  EXPECT_THAT(message, HasSubstr("the plan needs "));
+  EXPECT_THAT(message, HasSubstr("raise memory_budget to at least "));
   const Loader loader = make_loader(dataset, {{"batch_size", "1000"}, {"last_batch", "pad"}});
   const Delivered got = next(loader);
   EXPECT_EQ(got.values.size(), 1000u);
@@ -216,6 +219,15 @@ TEST(SlotMemory, BeyondAnyMachineIsRefusedWithTheOptionsToLower) {
   refusal(dense, "1000000000000", "1MiB");  // 2.4 * 10^19
   refusal(ragged, "1000", "10GiB");         // 10^16
   refusal(ragged, "1000", "32GiB");         // 3.4 * 10^19
+}
+
+TEST(SlotMemory, BeyondAnyMachineIsRefusedAndNoBudgetIsAskedFor) {
+  const auto [status, message] = create_error(
+      counting_dataset(100),
+      {{"batch_size", "100000000000"}, {"last_batch", "pad"}, {"max_leases", "1000"}, {"num_workers", "0"}});
+  EXPECT_EQ(status, DL_ERR_OVER_BUDGET) << message;
+  EXPECT_THAT(message, StartsWith("the plan is beyond any machine (1001 slots of "));
+  EXPECT_THAT(message, HasSubstr("; lower batch_size, prefetch_depth, max_leases or max_bytes_per_sample"));
 }
 
 }  // namespace
