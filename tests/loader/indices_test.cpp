@@ -152,11 +152,11 @@ TEST_P(CallersOrder, StatesOfAnEpochUnderTwoOrdersAreBothLoadedUntilTheNextChang
   const std::string under_the_second = save_state(loader);
   ASSERT_EQ(change(loader, {11, 12, 13, 14}), DL_OK);
   for (int round = 0; round < 3; ++round) {
-    ASSERT_EQ(dl_loader_state_load(loader.get(), under_the_first.c_str(), &error), DL_OK) << error.message;
-    EXPECT_EQ(epoch_samples(loader), (std::vector<uint64_t>{3, 4}));
-    EXPECT_EQ(epoch_samples(loader), (std::vector<uint64_t>{11, 12, 13, 14}));
     ASSERT_EQ(dl_loader_state_load(loader.get(), under_the_second.c_str(), &error), DL_OK) << error.message;
     EXPECT_EQ(epoch_samples(loader), (std::vector<uint64_t>{7, 8}));
+    EXPECT_EQ(epoch_samples(loader), (std::vector<uint64_t>{11, 12, 13, 14}));
+    ASSERT_EQ(dl_loader_state_load(loader.get(), under_the_first.c_str(), &error), DL_OK) << error.message;
+    EXPECT_EQ(epoch_samples(loader), (std::vector<uint64_t>{3, 4}));
     EXPECT_EQ(epoch_samples(loader), (std::vector<uint64_t>{11, 12, 13, 14}));
   }
   ASSERT_EQ(dl_loader_seek(loader.get(), 0, 0, &error), DL_OK) << error.message;
