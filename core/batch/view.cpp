@@ -75,7 +75,6 @@ void ViewSet::set_extent(size_t field, int64_t height, int64_t width) {
     height_is_set = true;
   }
   set_strides(field);
-  samples_ = -1;
 }
 
 void ViewSet::set_extents_of(const ViewSet& other) {
@@ -101,14 +100,12 @@ void ViewSet::set_device(int32_t type, int32_t index, uint64_t flags) {
 }
 
 void ViewSet::set_samples(int64_t samples) {
-  const bool same = samples == samples_;
-  samples_ = samples;
   for (size_t f = 0; f < views_.size(); ++f) {
     const Field& field = (*outputs_)[f].field;
     if (field.kind == FieldKind::kRagged) {
       shapes_[f][0] = views_[f].offsets[samples];
       views_[f].bytes = shapes_[f][0] * field.item_bytes();
-    } else if (!same) {
+    } else {
       shapes_[f][0] = samples;
       views_[f].bytes =
           samples * (field.varies() ? strides_[f][0] * dtype_bytes(field.dtype) : field.bytes());

@@ -75,7 +75,6 @@ class ViewSet {
   bool with_batch_;
   std::vector<std::vector<int64_t>> shapes_, strides_;
   std::vector<BatchView> views_;
-  int64_t samples_ = -1;
 };
 
 }  // namespace dataline

@@ -206,6 +206,19 @@ TEST_F(Varying, ABatchWithoutAGoodSampleIsEmpty) {
   EXPECT_EQ(shape(2), (std::vector<int64_t>{0, 0, 0, 3}));
 }
 
+TEST(VaryingViews, ASizeTakenFromAnotherSetCountsForAsManySamplesAsBefore) {
+  const std::vector<OutputField> outputs = {
+      make_output({"image", FieldKind::kDense, DType::kU8, {-1, -1, 3}, "HWC", -1}, 0, 0, 0, 0)};
+  ViewSet small(outputs, /*with_batch=*/true), large(outputs, /*with_batch=*/true);
+  small.set_extent(0, 2, 1);
+  small.set_samples(5);
+  EXPECT_EQ(small.views()[0].bytes, 5 * 2 * 1 * 3);
+  large.set_extent(0, 4, 6);
+  small.set_extents_of(large);
+  small.set_samples(5);
+  EXPECT_EQ(small.views()[0].bytes, 5 * 4 * 6 * 3);
+}
+
 TEST(VaryingSchema, SizesAndBytesAreUnknown) {
   const std::vector<OutputField> outputs = {
       make_output({"image", FieldKind::kDense, DType::kU8, {-1, -1, 3}, "HWC", -1}, 0, 0, 0, 0)};
