@@ -68,17 +68,17 @@ void PathTable::shrink() {
 
 std::string_view PathTable::get(int64_t index, PathBuffer& out) const {
   Cursor cursor{bytes_.data() + blocks_[static_cast<size_t>(index / kBlock)], bytes_.data() + bytes_.size()};
-  size_t length = 0;
+  std::string_view path;
   for (int64_t i = index % kBlock; i >= 0; --i) {
     // Both are there and fit: add() wrote them, or adopt() has looked.
     size_t shared = *cursor.take_length();
     size_t rest = *cursor.take_length();
     std::memcpy(out.data() + shared, cursor.at, rest);
     cursor.at += rest;
-    length = shared + rest;
+    path = {out.data(), shared + rest};
   }
-  out[length] = '\0';
-  return {out.data(), length};
+  out[path.size()] = '\0';
+  return path;
 }
 
 int64_t PathTable::memory_bytes() const {
