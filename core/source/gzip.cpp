@@ -50,16 +50,15 @@ Status wrong(Code code, const std::string& path, size_t offset, std::string_view
   return error(code, path, ": offset ", offset, ": ", what);
 }
 
-// Bytes of a member's header; nothing when it is cut. libdeflate has looked at magic, method and flags.
+// Bytes of the header of a member of kLeastMemberBytes or more; nothing when it is cut. Magic, method and flags were
+// looked at.
 std::optional<size_t> header_bytes(Bytes member) {
   constexpr size_t kFixedBytes = 10;
-  if (member.size() < kFixedBytes) return std::nullopt;
+  static_assert(kFixedBytes + sizeof(uint16_t) <= kLeastMemberBytes);
   auto flags = std::to_integer<uint32_t>(member[3]);
   size_t at = kFixedBytes;
-  if ((flags & 4) != 0) {  // extra fields, with their length before them
-    if (member.size() - at < 2) return std::nullopt;
-    at += size_t{2} + load_little<uint16_t>(member.data() + at);
-  }
+  // extra fields, with their length before them
+  if ((flags & 4) != 0) at += sizeof(uint16_t) + load_little<uint16_t>(member.data() + at);
   for (uint32_t flag : {8u, 16u}) {  // name, comment: up to a zero byte
     if ((flags & flag) == 0) continue;
     while (at < member.size() && member[at] != std::byte{0}) ++at;

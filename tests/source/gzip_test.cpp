@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <tuple>
 
 #include "tests/source/gzip_files.h"
 #include "tests/source/source_support.h"
@@ -156,6 +157,26 @@ TEST_F(Gzip, UnknownMethodsAndFlagsAreRefused) {
     file.replace(3, 1, header, 1);
     file += std::string(header).substr(1) + std::string(20, 'x');
     expect_failure(file, 9, Code::kTruncated, "gzip header breaks off");
+  }
+}
+
+// Headers of 18 bytes, which is all that the file has, and the same fields with a byte too few of them.
+TEST_F(Gzip, AHeaderThatEndsWithTheFileHasNoDataAndALongerOneIsCut) {
+  auto extra = [](char length) { return std::string{length, '\0'}; };
+  const std::string end(1, '\0');
+  const std::tuple<uint8_t, std::string, std::string> table[] = {
+      {4, extra(6) + "extras", extra(7) + "extras"},                // extra fields
+      {8, "thename" + end, "thename!"},                             // a name
+      {16, "comment" + end, "comment!"},                            // a comment
+      {2 | 4, extra(4) + "extr" + "zz", extra(5) + "extra" + "z"},  // ... and the header's checksum
+      {2 | 8, "aname" + end + "zz", "a name" + end + "z"}};
+  for (const auto& [flags, whole, cut] : table) {
+    SCOPED_TRACE(int{flags});
+    ASSERT_EQ(whole.size(), 8u);
+    ASSERT_EQ(cut.size(), 8u);
+    expect_failure(gzip_header(flags) + whole, 9, Code::kCorrupt,
+                   "offset 18: gzip data is damaged or breaks off");
+    expect_failure(gzip_header(flags) + cut, 9, Code::kTruncated, "offset 0: gzip header breaks off");
   }
 }
 
