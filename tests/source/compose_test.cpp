@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/source/concat.h"
+#include "core/source/field_columns.h"
 #include "core/source/subset.h"
 #include "core/source/zip.h"
 #include "tests/source/compose_support.h"
@@ -86,6 +87,21 @@ TEST(Concat, PartsOfOtherLayoutsAreBroughtTogether) {
   }
 }
 
+TEST(Layouts, OfMoreFieldsOrColumnsAreOthers) {
+  PackedPair packed(0, 1);
+  const Schema &two = packed.schema(), apart = split_pair(0, 1)->schema();
+  Schema one = two;  // the first field alone, in the same column
+  one.fields.pop_back();
+  one.places.pop_back();
+  EXPECT_TRUE(same_layout(two, PackedPair(1, 2).schema()));
+  EXPECT_FALSE(same_layout(one, two));
+  EXPECT_FALSE(same_layout(one, one_column_schema(one.fields))) << "a column of 4 bytes and one of 2";
+  EXPECT_FALSE(same_layout(two, apart));
+  Schema wider = one;  // a column that no field lies in
+  wider.columns.push_back({2});
+  EXPECT_FALSE(same_layout(one, wider));
+}
+
 TEST(Concat, FieldsThatDifferAreNamedWithBothParts) {
   auto differ = [](SourceRef a, SourceRef b) {
     return concat_sources({{"", std::move(a), "/data/a.npy"}, {"", std::move(b), "/data/b.npy"}});
@@ -158,6 +174,12 @@ TEST(Zip, UnequalLengthsAreNamed) {
                {"zip: label has 4 samples, image has 5"});
   expect_error(zip_sources({{"", numbered(0, 5), ""}, {"", numbered(0, 6), ""}}), Code::kMismatch,
                {"zip: part 1 has 6 samples, part 0 has 5"});
+}
+
+TEST(Zip, NothingAndNullAreRefused) {
+  expect_error(zip_sources({}), Code::kInvalidArgument, {"zip needs at least one dataset"});
+  expect_error(zip_sources({{"image", numbered(0, 5), ""}, {"label", nullptr, ""}}), Code::kInvalidArgument,
+               {"zip: label is null"});
 }
 
 TEST(Zip, AFieldNameTwiceIsRefused) {
