@@ -13,6 +13,14 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
+std::string with_checksum(std::string text) {
+  text.replace(24, 8, std::string(8, '\0'));
+  Digest digest;
+  digest.add(std::as_bytes(std::span(text.data(), 96)));
+  digest.add(std::as_bytes(std::span(text.data() + 96, text.size() - 96)));
+  return text.replace(24, 8, raw_bytes(digest.value()));
+}
+
 class SavedFolderIndex : public ::testing::Test {
  protected:
   SavedFolderIndex() {
@@ -156,13 +164,6 @@ TEST_F(SavedFolderIndex, EveryCutAndFlippedBitIsRefusedByName) {
 TEST_F(SavedFolderIndex, NonsenseUnderAGoodChecksumIsRefused) {
   ASSERT_TRUE(open().is_ok());
   const std::string good = bytes();
-  auto with_checksum = [](std::string text) {
-    text.replace(24, 8, std::string(8, '\0'));
-    Digest digest;
-    digest.add(std::as_bytes(std::span(text.data(), 96)));
-    digest.add(std::as_bytes(std::span(text.data() + 96, text.size() - 96)));
-    return text.replace(24, 8, raw_bytes(digest.value()));
-  };
   ASSERT_EQ(with_checksum(good), good);
   int64_t refused = 0;
   for (size_t member = 40; member < 88;
@@ -194,6 +195,25 @@ TEST_F(SavedFolderIndex, NonsenseUnderAGoodChecksumIsRefused) {
     text.replace(at, from.size(), to);
     dir_.write("index", with_checksum(text));
     expect_error(open(), Code::kCorrupt, {"contradicts itself"});
+  }
+}
+
+// Where the classes' files begin: the first at 0, none before the one ahead of it, the last to the end.
+TEST_F(SavedFolderIndex, ClassesThatDoNotShareTheFilesOutAreRefused) {
+  using Begins = std::vector<int64_t>;
+  ASSERT_TRUE(open().is_ok());
+  const std::string good = bytes(), begins = raw_bytes(Begins{0, 2, 4});
+  const size_t at = good.find(begins);
+  ASSERT_NE(at, std::string::npos);
+  for (const Begins& bad : {Begins{1, 2, 4}, {-1, 2, 4}, {2, 2, 4}, {0, 5, 4}, {0, 2, 3}, {0, 2, 5}}) {
+    std::string text = good;
+    dir_.write("index", with_checksum(text.replace(at, begins.size(), raw_bytes(bad))));
+    expect_error(open(), Code::kCorrupt, {dir_.path("index"), "contradicts itself"});
+  }
+  for (const Begins& other : {Begins{0, 0, 4}, {0, 4, 4}}) {
+    std::string text = good;
+    dir_.write("index", with_checksum(text.replace(at, begins.size(), raw_bytes(other))));
+    EXPECT_TRUE(open().is_ok()) << "a class without files is none that contradicts";
   }
 }
 
