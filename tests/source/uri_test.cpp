@@ -67,6 +67,19 @@ TEST(Uri, ValuesAreDecodedAndKeepWhatIsLiteral) {
   EXPECT_EQ(uri.find("y"), nullptr);
 }
 
+TEST(Uri, EveryByteButNulMayBeWrittenInEitherCaseOfHex) {
+  for (std::string_view digits : {"0123456789abcdef", "0123456789ABCDEF"}) {
+    std::string text = "npy:", bytes;
+    for (size_t byte = 1; byte < 256; ++byte) {
+      text += concat('%', digits[byte / 16], digits[byte % 16]);
+      bytes += static_cast<char>(byte);
+    }
+    Uri uri = parsed(text);
+    ASSERT_EQ(uri.paths.size(), 1u);
+    EXPECT_EQ(uri.paths[0].path, bytes);
+  }
+}
+
 TEST(Uri, BytesAboveAsciiStandForThemselves) {
   EXPECT_EQ(parsed("npy:d\xc3\xa9j\xc3\xa0.npy").paths[0].path, "d\xc3\xa9j\xc3\xa0.npy");
   EXPECT_EQ(parsed("npy:%C3%a9").paths[0].path, "\xc3\xa9");
