@@ -122,8 +122,7 @@ void Slot::pack_varying(size_t storage) {
   const std::vector<bool> gone = undelivered_rows();
   const auto is_gone = [&gone](int64_t row) { return !gone.empty() && gone[static_cast<size_t>(row)]; };
   const int64_t* size = extents(storage);
-  int64_t first = 0;
-  while (first < samples && is_gone(first)) ++first;
+  const int64_t first = gone.empty() ? 0 : std::find(gone.begin(), gone.end(), false) - gone.begin();
   const bool any = first < samples;
   const int64_t bytes = packed_bytes_[storage] = any ? row_bytes(storage)[first] : 0;
   for (int64_t row = first; row < samples; ++row) {

@@ -95,9 +95,7 @@ Result<std::unique_ptr<Dataset>> Dataset::open(std::string_view uri, const Optio
   context.cancel = options.cancel;
   context.log = options.log;
   DL_ASSIGN_OR_RETURN(SourceRef source, open_source(uri, context));
-  std::unique_ptr<Dataset> dataset(new Dataset(std::move(source)));
-  dataset->info_.uri = uri;
-  return dataset;
+  return std::unique_ptr<Dataset>(new Dataset(std::move(source)));
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::from_arrays(std::vector<ArrayField> fields, int64_t sample_count,

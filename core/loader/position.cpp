@@ -159,9 +159,11 @@ void Loader::restore_order(const OrderVersion& version, int64_t epoch) {
   if (&order_of(epoch) == &version) return;
   std::vector<OrderVersion> orders;
   for (const OrderVersion& other : orders_) {
-    const bool again = other.from_epoch == epoch && other.indices_digest == version.indices_digest;
-    if (other.from_epoch <= epoch && !again) orders.push_back(other);
+    if (other.from_epoch <= epoch) orders.push_back(other);
   }
+  std::erase_if(orders, [&](const OrderVersion& other) {
+    return other.from_epoch == epoch && other.indices_digest == version.indices_digest;
+  });
   orders.push_back({epoch, version.order, version.indices_digest});
   const OrderVersion& next = order_of(epoch + 1);
   if (next.from_epoch == epoch) orders.push_back({epoch + 1, next.order, next.indices_digest});

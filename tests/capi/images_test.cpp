@@ -233,6 +233,21 @@ TEST(PixelScale, OfPixelsAsTheyAreIsOneAndNone) {
   }
 }
 
+TEST(PixelScale, OfOtherNumbersThatPixelsAreStoredAsIsOneAndNoneToo) {
+  const std::vector<int64_t> shape = {2, 5};
+  const std::string bytes(20, 'x');
+  const Made made = from_arrays({array_of("small", DL_DTYPE_U8, shape, bytes.data()),
+                                 array_of("wide", DL_DTYPE_U16, shape, bytes.data())});
+  ASSERT_EQ(made.status, DL_OK) << made.error.message;
+  const Loader loader = make_loader(made.dataset, {{"batch_size", "2"}});
+  for (int32_t field : {0, 1}) {
+    const Scale scale = scale_of(loader, field, 0);
+    EXPECT_EQ(scale.status, DL_OK) << scale.message;
+    EXPECT_EQ(scale.scale, 1);
+    EXPECT_EQ(scale.offset, 0);
+  }
+}
+
 TEST(PixelScale, RefusesWhatAreNoPixelsAndWhatIsNotThere) {
   const Made made = raw_images();
   const Loader loader =

@@ -1,7 +1,10 @@
 // The hand-off between workers and consumers under changing pace: nothing is lost, nobody sleeps for ever, and the
 // host's reader is called by workers only.
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <random>
 #include <set>
@@ -113,6 +116,28 @@ TEST(HandoffOfAReader, IsCalledByWorkersOnlyUnlessThereAreNone) {
     }
     EXPECT_EQ(callers.count(std::this_thread::get_id()), *workers == '0' ? 1u : 0u) << workers;
   }
+}
+
+// The reader may be slow: the batch that the consumer waits for is read by all workers at once, and not the next one by
+// those who find no run of their own.
+TEST(HandoffOfAReader, SharesABatchAmongTheWorkers) {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<int64_t> first_of_calls;
+  TestReader reader;
+  reader.before = [&](const int64_t* indices, int64_t) {
+    std::unique_lock lock(mutex);
+    first_of_calls.push_back(indices[0]);
+    changed.notify_all();
+    changed.wait_for(lock, std::chrono::seconds(20), [&] { return first_of_calls.size() >= 2; });
+  };
+  const Dataset dataset = reader.dataset(64);
+  const Loader loader =
+      make_loader(dataset, {{"batch_size", "8"}, {"num_workers", "2"}, {"prefetch_depth", "2"}});
+  ASSERT_EQ(next(loader, kAMinuteNs).status, DL_OK);
+  std::lock_guard lock(mutex);
+  EXPECT_THAT(std::vector<int64_t>(first_of_calls.begin(), first_of_calls.begin() + 2),
+              ::testing::UnorderedElementsAre(0, 4));
 }
 
 TEST(RunClaims, GivesEveryRunOnceFromBothEnds) {

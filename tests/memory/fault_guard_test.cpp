@@ -97,5 +97,17 @@ TEST_F(GuardedMap, HealingBringsTheFilesPagesBackOnceAndElseDoesNothing) {
   EXPECT_TRUE(faulted(2 * page_, 1)) << "what was read before stays in doubt";
 }
 
+TEST_F(GuardedMap, HealingWorksWithDescriptorZeroToo) {
+  cut_to(page_);
+  EXPECT_EQ(load(2 * page_ + 7), std::byte{0});
+  write_again();
+  const int input = ::dup(0);
+  ASSERT_EQ(::dup2(fd_, 0), 0);
+  range_.heal(0);
+  input >= 0 ? ::dup2(input, 0) : ::close(0);
+  ::close(input);
+  EXPECT_EQ(load(2 * page_ + 7), in_file(2 * page_ + 7));
+}
+
 }  // namespace
 }  // namespace dataline

@@ -45,6 +45,8 @@ TEST(ColorOperators, SayWhatComesOut) {
        {9, 8, 3},
        "HWC",
        "f32[9x8x3]HWC"},
+      {"normalize(imagenet), cast(u8), random_erasing(1, value=7)", {9, 8, 3}, "HWC", "u8[9x8x3]HWC"},
+      {"cast(f32), random_erasing(1, value=7)", {9, 8, 3}, "HWC", "f32[9x8x3]HWC"},
       {"rand_augment", {9, 8, 3}, "HWC", "u8[9x8x3]HWC"},
       {"rand_augment(n=3, m=4, bins=11, filter=bilinear, fill=128)", {9, 8}, "HW", "u8[9x8]HW"},
       {"trivial_augment(bins=11, fill=[1, 2, 3])", {3, 9, 8}, "CHW", "u8[3x9x8]CHW"},
