@@ -31,12 +31,7 @@ Result<PixelScale> Loader::pixel_scale(int64_t field, int64_t channel) const {
   if (field < 0 || field >= count)
     return error(Code::kInvalidArgument, "field ", field, ": expected 0 to ", count, " exclusive");
   const Program& program = *pipeline_.programs[static_cast<size_t>(field)];
-  std::vector<PixelScale> scales = program.pixel_scales();
-  const DType dtype = program.output().dtype;
-  if (program.identity() && program.output().kind == FieldKind::kDense &&
-      (dtype == DType::kU8 || dtype == DType::kU16)) {
-    scales = {PixelScale()};
-  }
+  const std::vector<PixelScale> scales = program.pixel_scales();
   if (scales.empty())
     return error(Code::kUnsupported, "field '", program.output().name,
                  "': its values are not those of pixels");

@@ -36,7 +36,7 @@ Status add_random_erasing(const Arguments& arguments, Plan& plan) {
   erasing.ratio_low = ratio.low;
   erasing.ratio_high = ratio.high;
   const DType dtype = plan.field().dtype;
-  if (plan.in_pixels() && dtype == DType::kU8) {
+  if (dtype == DType::kU8) {
     DL_ASSIGN_OR_RETURN(const FrameShape shape, want_frame(arguments, plan));
     DL_ASSIGN_OR_RETURN(erasing.value, value_argument(arguments, dtype, shape.channels));
     plan.add_stage(std::make_unique<EraseStage>(std::move(erasing)));
