@@ -183,10 +183,8 @@ TEST(SlotMemory, OfPaddedBatchesIsPlannedWhole) {
   EXPECT_EQ(got.valid, 100);
 }
 
-// As many slots of the largest batches as an integer counts, and more than it counts: of rows, and of shares.
-TEST(SlotMemory, BeyondAnyMachineIsRefusedWithTheOptionsToLower) {
-  TestReader numbers;
-  const Dataset dense = numbers.dataset(int64_t{1} << 61);
+// A reader of texts that are all empty.
+Dataset reader_of_nothing(int64_t count) {
   dl_view field = {};
   field.struct_size = sizeof field;
   field.name = "text";
@@ -199,12 +197,25 @@ TEST(SlotMemory, BeyondAnyMachineIsRefusedWithTheOptionsToLower) {
   reader.struct_size = sizeof reader;
   reader.field_count = 1;
   reader.fields = &field;
-  reader.record_count = int64_t{1} << 50;
+  reader.record_count = count;
   reader.read = [](void*, const int64_t*, int64_t, dl_reader_cell*, char*, size_t) { return 0; };
   Error error;
   dl_dataset* made = nullptr;
-  ASSERT_EQ(dl_dataset_from_reader(&reader, nullptr, &made, &error), DL_OK) << error.message;
-  const Dataset ragged(made);
+  EXPECT_EQ(dl_dataset_from_reader(&reader, nullptr, &made, &error), DL_OK) << error.message;
+  return Dataset(made);
+}
+
+TEST(SlotMemory, OfRecordsThatMayBeLargeHasRoomForFewOfThemAtATime) {
+  const Loader loader = make_loader(reader_of_nothing(256), {{"batch_size", "256"}, {"num_workers", "0"}});
+  EXPECT_LT(stats_of(loader).held_bytes, 16 * kMiB) << "256 records of up to 1 MiB are read in runs of 8 MiB";
+  EXPECT_EQ(next(loader).indices.size(), 256u);
+}
+
+// As many slots of the largest batches as an integer counts, and more than it counts: of rows, and of shares.
+TEST(SlotMemory, BeyondAnyMachineIsRefusedWithTheOptionsToLower) {
+  TestReader numbers;
+  const Dataset dense = numbers.dataset(int64_t{1} << 61);
+  const Dataset ragged = reader_of_nothing(int64_t{1} << 50);
   const Settings at_once = {{"num_workers", "1"}, {"prefetch_depth", "1000000"}};
   const auto refusal = [&](const Dataset& dataset, const char* batch_size, const char* most_bytes) {
     Settings settings = at_once;
