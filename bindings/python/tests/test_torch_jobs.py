@@ -225,7 +225,9 @@ def test_torchrun_gives_each_process_its_part(tmp_path: pathlib.Path) -> None:
     nothing.write_text("")
     alone = subprocess.run([*launch, str(nothing)], capture_output=True, text=True, timeout=120)
     if alone.returncode != 0:
-        pytest.skip(f"torchrun of PyTorch {torch.__version__} does not run here: {alone.stderr.strip().splitlines()[-1]}")
+        pytest.skip(
+            f"torchrun of PyTorch {torch.__version__} does not run here: {alone.stderr.strip().splitlines()[-1]}"
+        )
     job = tmp_path / "job.py"
     job.write_text(
         "import os, pathlib, torch; from dataline.torch import DataLoader\n"
