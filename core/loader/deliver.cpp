@@ -221,7 +221,7 @@ void Loader::recycle(Batch& batch) noexcept {
   if (advance(slot, SlotState::kLeased, SlotState::kDraining)) free_slot(slot);
   --leases_held_;
   const bool someone_may_wait = config_.lease_overflow == LeaseOverflow::kWait || head_slot() == nullptr;
-  const bool news = may_open() || starved_.load();
+  const bool news = !workers_.empty() && (may_open() || starved_.load());
   update_event();
   lock.unlock();
   if (news) publish();

@@ -104,8 +104,7 @@ class Loader final : public BatchOwner,
   static constexpr int32_t kHungry = 8, kHungerMost = 32;
   // A thread that fills: a worker, or the consumer that helps.
   struct FillThread {
-    int64_t own = 0,
-            own_end = 0;  // sequences of the batches that it opened last, without those it is done with
+    int64_t own = 0, own_end = 0;  // sequences of the batches that it opened last and may not be done with
     std::unique_ptr<WorkerScratch> scratch;
   };
   struct Worker {
@@ -292,8 +291,8 @@ class Loader final : public BatchOwner,
   std::atomic<int64_t> run_ns_{kNotMeasured};  // what a run takes, smoothed
   std::atomic<int32_t> hunger_{0};  // grows with batches that a consumer waited for, shrinks with others
   std::atomic<int64_t> opened_{0};  // sequences below it are open; release publishes window_ entries
-  std::atomic<bool> room_{
-      true};  // false: a batch could not be opened, and nothing changed since; under mutex_
+  // False: a batch could not be opened, and nothing changed since. Changes under mutex_.
+  std::atomic<bool> room_{true};
   std::atomic<int64_t> claim_from_{0};  // sequences below it have no run left to claim
   std::atomic<int64_t> head_hint_{0};   // head_, for those without mutex_: become_ready(), waiting consumers
   std::atomic<int64_t> abandoned_below_{0};  // batches below it that were not delivered are left behind

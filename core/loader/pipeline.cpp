@@ -207,8 +207,7 @@ int64_t records_of_run(const Pipeline& pipeline, const LoaderConfig& config, int
 
 int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threads, int64_t depth) {
   constexpr int64_t kLeast = 64, kRunBytes = 256 << 10;
-  const int64_t runs =
-      (threads + depth) / depth;  // of a batch, so that the window has one more than there are threads
+  const int64_t runs = (threads + depth) / depth;  // of a batch: the window has more than there are threads
   const int64_t records = std::min((max_rows + runs - 1) / runs, kRunBytes / std::max<int64_t>(row_bytes, 1));
   return std::max(records, kLeast);
 }
