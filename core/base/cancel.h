@@ -3,10 +3,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <memory>
-#include <mutex>
 #include <vector>
+
+#include "core/base/atomic.h"
+#include "core/base/thread_mutex.h"
 
 namespace dataline {
 
@@ -23,26 +24,26 @@ class CancelToken {
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
   void cancel() noexcept {
-    std::lock_guard lock(mutex_);
+    ThreadLock lock(mutex_);
     cancelled_.store(true, std::memory_order_relaxed);
     for (Listener* listener : listeners_) listener->on_cancel();
   }
 
   void attach(Listener* listener) {
-    std::lock_guard lock(mutex_);
+    ThreadLock lock(mutex_);
     listeners_.push_back(listener);
     if (cancelled()) listener->on_cancel();
   }
 
   void detach(Listener* listener) noexcept {
-    std::lock_guard lock(mutex_);
+    ThreadLock lock(mutex_);
     std::erase(listeners_, listener);
   }
 
  private:
-  std::atomic<bool> cancelled_{false};
-  std::mutex mutex_;
-  std::vector<Listener*> listeners_;  // guarded by mutex_
+  Atomic<bool> cancelled_{false};
+  ThreadMutex mutex_;
+  std::vector<Listener*> listeners_ DL_GUARDED_BY(mutex_);
 };
 
 using CancelTokenRef = std::shared_ptr<CancelToken>;  // null: cannot be cancelled

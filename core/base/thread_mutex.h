@@ -1,32 +1,61 @@
 // A mutex for short holds: it spins a moment before it sleeps, because a futex sleep costs more than most holds last.
+// Under clang it is a capability: what it guards and which functions need it is checked (core/base/thread_annotations.h).
 // Threads: that is what it is for.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <mutex>
 
+#include "core/base/atomic.h"
+#include "core/base/thread_annotations.h"
+
 namespace dataline {
 
-class ThreadMutex {
+class DL_CAPABILITY("mutex") ThreadMutex {
  public:
-  void lock() {
-    // About a microsecond: several times what next() and release() hold it for.
-    for (int i = 0; i < 100; ++i) {
+  void lock() DL_ACQUIRE() {
+    for (int i = 0; i < kSpins; ++i) {
       if (mutex_.try_lock()) return;
-      pause();
+      spin_pause();
     }
     mutex_.lock();
   }
-  bool try_lock() { return mutex_.try_lock(); }
-  void unlock() { mutex_.unlock(); }
+  bool try_lock() DL_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
+  void unlock() DL_RELEASE() { mutex_.unlock(); }
 
  private:
-  static void pause() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
+  // About a microsecond: several times what next() and release() hold it for.
+  static constexpr int kSpins = kThreadsScheduled ? 0 : 100;
+  PlainMutex mutex_;
+};
+
+// Holds a mutex for its scope; may give it back and take it again in between. To lock only what is free:
+//   if (!mutex.try_lock()) return;
+//   ThreadLock lock(mutex, std::adopt_lock);
+// A function that is called under a mutex (DL_REQUIRES) and gives it back for a while calls the mutex itself,
+// `mutex_.unlock(); ... mutex_.lock();`: clang cannot follow a ThreadLock that is handed on.
+class DL_SCOPED_CAPABILITY ThreadLock {
+ public:
+  explicit ThreadLock(ThreadMutex& mutex) DL_ACQUIRE(mutex) : mutex_(&mutex) { mutex.lock(); }
+  ThreadLock(ThreadMutex& mutex, std::adopt_lock_t) DL_REQUIRES(mutex) : mutex_(&mutex) {}
+  ~ThreadLock() DL_RELEASE() {
+    if (held_) mutex_->unlock();
   }
-  std::mutex mutex_;
+  ThreadLock(const ThreadLock&) = delete;
+  ThreadLock& operator=(const ThreadLock&) = delete;
+
+  void lock() DL_ACQUIRE() {
+    mutex_->lock();
+    held_ = true;
+  }
+  void unlock() DL_RELEASE() {
+    mutex_->unlock();
+    held_ = false;
+  }
+
+ private:
+  ThreadMutex* mutex_;
+  bool held_ = true;
 };
 
 }  // namespace dataline

@@ -11,9 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace dataline {
 #if defined(__linux__)
@@ -26,14 +23,6 @@ bool longer_than_a_moment(const timespec& time) { return time.tv_sec > 0 || time
 
 }  // namespace
 #endif
-
-void WaitPoint::pause() {
-#if defined(__x86_64__)
-  _mm_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");  // the mnemonic's own spelling: an asm statement, not a variable
-#endif
-}
 
 bool WaitPoint::sleep(uint32_t seen, int64_t deadline_ns) {
 #if defined(__linux__)

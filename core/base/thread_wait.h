@@ -7,9 +7,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
+#include "core/base/atomic.h"
 #include "core/base/thread.h"
 
 namespace dataline {
@@ -70,7 +70,7 @@ class WaitPoint {
     do {
       for (int i = 0; i < 16; ++i) {
         if (condition()) return true;
-        pause();
+        spin_pause();
       }
     } while (monotonic_ns() < end_ns);
     return false;
@@ -93,15 +93,14 @@ class WaitPoint {
     wake_cost_ns_.store(cost + (now_ns - woken_ns - cost) / 8, std::memory_order_relaxed);
   }
 
-  static void pause();
   bool sleep(uint32_t seen, int64_t deadline_ns);  // false: the deadline passed
   void wake();
 
-  std::atomic<uint32_t> sequence_{0};  // the futex word
-  std::atomic<uint32_t> sleepers_{0};
-  std::atomic<int64_t> mean_wait_ns_{0};
-  std::atomic<int64_t> wake_ns_{0};  // when somebody was woken last
-  std::atomic<int64_t> wake_cost_ns_{5'000};
+  Atomic<uint32_t> sequence_{0};  // the futex word
+  Atomic<uint32_t> sleepers_{0};
+  Atomic<int64_t> mean_wait_ns_{0};
+  Atomic<int64_t> wake_ns_{0};  // when somebody was woken last
+  Atomic<int64_t> wake_cost_ns_{5'000};
 };
 
 }  // namespace dataline

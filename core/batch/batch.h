@@ -5,10 +5,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 
+#include "core/base/atomic.h"
 #include "core/base/status.h"
 #include "core/batch/view.h"
 
@@ -67,7 +67,7 @@ class Batch {
   int64_t* sample_indices = nullptr;
 
  private:
-  std::atomic<int32_t> references_{0};
+  Atomic<int32_t> references_{0};
   std::shared_ptr<BatchOwner> owner_;
 };
 

@@ -185,7 +185,7 @@ std::vector<bool> Slot::undelivered_rows() const {
 }
 
 void Slot::add_bad(BadRow bad) {
-  std::lock_guard lock(bad_mutex_);
+  ThreadLock lock(bad_mutex_);
   bad_.push_back(std::move(bad));
 }
 
@@ -195,7 +195,7 @@ BadRow* Slot::find_bad(int64_t row) {
 }
 
 void Slot::lose(Status cause) {
-  std::lock_guard lock(bad_mutex_);
+  ThreadLock lock(bad_mutex_);
   if (!lost.load()) lost_cause = std::move(cause);
   lost.store(true);
 }

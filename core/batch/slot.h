@@ -19,13 +19,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
+#include "core/base/atomic.h"
 #include "core/base/defect.h"
 #include "core/base/status.h"
+#include "core/base/thread_mutex.h"
 #include "core/batch/batch.h"
 #include "core/batch/layout.h"
 #include "core/memory/host_memory.h"
@@ -129,13 +129,13 @@ class Slot : public Batch {
   int64_t sequence = 0;
   int64_t first_slot = 0;
   // Images delivered though their decoder warned (on_warning).
-  std::atomic<int64_t> warned{0};
-  std::atomic<bool> lost{false};  // it must be filled again; see lose()
-  Status lost_cause;              // once Ready; ok: memory ran out, even for words
-  int64_t opened_ns = 0;          // monotonic
-  Status failed;                  // it could not be sent to the device; by the last worker, before Ready
-  int64_t loaded = 0;             // rows before bad ones were dropped
-  int64_t skipped = 0;            // samples that drop_bad_rows() took out
+  Atomic<int64_t> warned{0};
+  Atomic<bool> lost{false};  // it must be filled again; see lose()
+  Status lost_cause;         // once Ready; ok: memory ran out, even for words
+  int64_t opened_ns = 0;     // monotonic
+  Status failed;             // it could not be sent to the device; by the last worker, before Ready
+  int64_t loaded = 0;        // rows before bad ones were dropped
+  int64_t skipped = 0;       // samples that drop_bad_rows() took out
 
  private:
   int64_t* touched(size_t storage) const { return words(layout_->storages[storage].touched_offset); }
@@ -152,8 +152,8 @@ class Slot : public Batch {
   Block* shares_;
   std::vector<std::byte*> rows_;       // of each storage
   std::vector<int64_t> packed_bytes_;  // of each storage
-  std::atomic<SlotState> state_{SlotState::kFree};
-  std::mutex bad_mutex_;
+  Atomic<SlotState> state_{SlotState::kFree};
+  ThreadMutex bad_mutex_;
   std::vector<BadRow> bad_;  // guarded by bad_mutex_ while Filling
 };
 

@@ -6,7 +6,9 @@ target_compile_features(dataline_compile INTERFACE cxx_std_20)
 # -ffp-contract=off: normalize promises the same bytes on every machine (two roundings, never fused).
 target_compile_options(dataline_compile INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off
-  $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wno-sign-conversion>)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wno-sign-conversion>
+  # The lock rules that core/base/thread_annotations.h writes down; only clang knows how to check them.
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Wthread-safety -Wthread-safety-beta>)
 
 # A build that looks for defects stops at them (core/base/defect.h). Not by NDEBUG, which a host project's own build type
 # may leave out.

@@ -25,7 +25,7 @@ void EpochTables::plan(const Order& order, std::byte* memory, int64_t count, int
 bool EpochTables::begin(Entry& entry, int64_t epoch) {
   if (entry.table.epoch == epoch) return true;
   if (entry.users > 0) return false;
-  std::lock_guard lock(entry.build);
+  ThreadLock lock(entry.build);
   entry.ready.store(false);
   order_->begin_table(entry.table, epoch);
   return true;
@@ -42,7 +42,7 @@ EpochTables::Entry* EpochTables::reserve(int64_t epoch, bool another_follows) {
 void EpochTables::ensure_ready(Entry& entry) {
   // Acquire: pairs with the release below; the table's words are visible to whoever sees ready.
   if (entry.ready.load(std::memory_order_acquire)) return;
-  std::lock_guard lock(entry.build);
+  ThreadLock lock(entry.build);
   while (entry.table.done < order_->table_steps()) order_->advance_table(entry.table, order_->table_steps());
   entry.ready.store(true, std::memory_order_release);
 }
@@ -55,8 +55,9 @@ void EpochTables::work_ahead(int32_t thread) {
     builder_.store(thread, std::memory_order_relaxed);
   }
   // Another thread at it is enough.
-  std::unique_lock lock(entry->build, std::try_to_lock);
-  if (!lock.owns_lock() || entry->ready.load(std::memory_order_relaxed)) return;
+  if (!entry->build.try_lock()) return;
+  const ThreadLock lock(entry->build, std::adopt_lock);
+  if (entry->ready.load(std::memory_order_relaxed)) return;
   const int64_t slices = slices_due_.exchange(0, std::memory_order_relaxed) + 1;
   order_->advance_table(entry->table, slice_steps_ * slices);
   if (entry->table.done >= order_->table_steps()) entry->ready.store(true, std::memory_order_release);

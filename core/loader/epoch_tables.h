@@ -5,11 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <vector>
 
+#include "core/base/atomic.h"
+#include "core/base/thread_mutex.h"
 #include "core/order/order.h"
 
 namespace dataline {
@@ -18,8 +18,8 @@ class EpochTables {
  public:
   struct Entry {
     EpochTable table;  // guarded by build until ready
-    std::atomic<bool> ready{false};
-    std::mutex build;
+    Atomic<bool> ready{false};
+    ThreadMutex build;
     int64_t users = 0;  // batches that read it; under the loader's lock
   };
 
@@ -49,10 +49,10 @@ class EpochTables {
   const Order* order_ = nullptr;
   std::vector<Entry> entries_;
   int64_t slice_steps_ = 0;
-  std::atomic<Entry*> ahead_{nullptr};  // the table that work_ahead() builds
+  Atomic<Entry*> ahead_{nullptr};  // the table that work_ahead() builds
   // Relaxed throughout: who builds, and how much, decides when it is ready and never what is in it.
-  std::atomic<int32_t> builder_{-1};
-  std::atomic<int64_t> slices_due_{0};
+  Atomic<int32_t> builder_{-1};
+  Atomic<int64_t> slices_due_{0};
   int64_t most_slices_due_ = 1;
 };
 

@@ -5,9 +5,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
+#include "core/base/atomic.h"
 #include "core/source/source.h"
 
 namespace dataline {
@@ -71,10 +71,10 @@ class Lookahead {
   static constexpr int64_t kSeldom = 16;     // runs between two checks while everything is in memory
   static constexpr int64_t kColdRuns = 256;  // runs after which coldness is looked at again
 
-  std::atomic<int64_t> cold_runs_left_{0};
-  std::atomic<int64_t> skip_{0};
-  std::atomic<int64_t> check_every_{1};
-  std::atomic<int64_t> advised_{0};
+  Atomic<int64_t> cold_runs_left_{0};
+  Atomic<int64_t> skip_{0};
+  Atomic<int64_t> check_every_{1};
+  Atomic<int64_t> advised_{0};
 };
 
 }  // namespace dataline

@@ -5,8 +5,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+
+#include "core/base/atomic.h"
 
 namespace dataline {
 
@@ -40,8 +41,8 @@ class RunClaims {
   static constexpr int kBackShift = 32;
   static constexpr uint64_t kFrontMask = 0xffffffff;
 
-  std::atomic<uint64_t> taken_{0};  // from the front, and from the back
-  std::atomic<uint32_t> runs_{0};   // the same in every batch of a loader
+  Atomic<uint64_t> taken_{0};  // from the front, and from the back
+  Atomic<uint32_t> runs_{0};   // the same in every batch of a loader
 };
 
 }  // namespace dataline
