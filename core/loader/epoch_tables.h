@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "core/base/atomic.h"
@@ -54,6 +55,13 @@ class EpochTables {
   Atomic<int32_t> builder_{-1};
   Atomic<int64_t> slices_due_{0};
   int64_t most_slices_due_ = 1;
+};
+
+// The order of a batch: which one, and its epoch's table.
+struct BatchOrder {
+  std::shared_ptr<const Order> order;
+  EpochTables::Entry* table = nullptr;
+  const EpochTable* epoch_table() const { return table != nullptr ? &table->table : nullptr; }
 };
 
 }  // namespace dataline

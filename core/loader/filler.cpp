@@ -33,7 +33,44 @@ WorkerScratch::WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassSt
   program_scratch_ = memory + pipeline.record_scratch_bytes * pipeline.run_records;
 }
 
-void Filler::fill(Slot& slot, const BatchOrder& order, int64_t row, int64_t count, WorkerScratch& scratch) {
+void Filler::fill(Slot& slot, const BatchOrder& order, int64_t run, WorkerScratch& scratch) noexcept {
+  const int64_t row = run * pipeline_->run_records;
+  const int64_t count = std::min(slot.samples - row, pipeline_->run_records);
+  if (count <= 0) return;
+  try {
+    fill_rows(slot, order, row, count, scratch);
+  } catch (...) {
+    slot.lost.store(true);  // only bad_alloc can come here, and below
+  }
+}
+
+void Filler::recheck(Slot& slot, const BatchOrder& order, WorkerScratch& scratch) const noexcept {
+  if (slot.lost.load()) return;
+  try {
+    recheck_rows(slot, order, scratch);
+  } catch (...) {
+    slot.lost.store(true);
+  }
+}
+
+void Filler::pack(Slot& slot, WorkerScratch& scratch) const noexcept {
+  if (slot.lost.load()) return;
+  try {
+    if (!slot.finish()) {
+      return slot.lose(
+          error(Code::kOverBudget, "its packed rows do not fit memory_budget (", config_->budget_bytes,
+                ") beside what is held; raise it, or lower batch_size, prefetch_depth or max_leases"));
+    }
+    name_misfits(slot);
+    slot.drop_bad_rows();
+    mix(slot, scratch);
+  } catch (...) {
+    slot.lost.store(true);
+  }
+}
+
+void Filler::fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count,
+                       WorkerScratch& scratch) {
   if (order.table != nullptr) tables_->ensure_ready(*order.table);
   Run& run = scratch.run_;
   run.contiguous = order_rows(slot, order, row, count);

@@ -39,30 +39,27 @@ class WorkerScratch {
   int32_t thread_;
 };
 
-// The order of a batch: which one, and its epoch's table.
-struct BatchOrder {
-  std::shared_ptr<const Order> order;
-  EpochTables::Entry* table = nullptr;
-  const EpochTable* epoch_table() const { return table != nullptr ? &table->table : nullptr; }
-};
-
 class Filler {
  public:
   Filler(const Pipeline& pipeline, const LoaderConfig& config, const Steps& steps, EpochTables& tables)
       : pipeline_(&pipeline), config_(&config), steps_(&steps), tables_(&tables) {}
 
-  // Rows [row, row + count) of the slot; count <= pipeline.run_records.
-  void fill(Slot& slot, const BatchOrder& order, int64_t row, int64_t count, WorkerScratch& scratch);
-  // Fails, repairs and books the rows whose files were cut or changed while they were copied. Once all rows are filled,
-  // by the last worker.
-  void settle(Slot& slot, const BatchOrder& order, WorkerScratch& scratch) const;
-  // Rows that finish() found to be of another size than the batch are told by where they lie. By the last worker.
-  void name_misfits(Slot& slot) const;
-  // mixup and cutmix, on the rows that are left. By the last worker, after Slot::drop_bad_rows().
-  void mix(Slot& slot, WorkerScratch& scratch) const;
+  // Each leaves the batch lost (Slot::lose) when memory runs out.
+  // Fills a run: rows [run * run_records, (run + 1) * run_records).
+  void fill(Slot& slot, const BatchOrder& order, int64_t run, WorkerScratch& scratch) noexcept;
+  // Once all rows are filled, by the last worker: fails and repairs the rows whose files were cut or changed while they
+  // were read.
+  void recheck(Slot& slot, const BatchOrder& order, WorkerScratch& scratch) const noexcept;
+  // Then, by the same: packs rows without a fixed size, names rows that do not fit the batch, takes out those that have
+  // no sample, mixes the rest (mixup, cutmix).
+  void pack(Slot& slot, WorkerScratch& scratch) const noexcept;
   void restart_lookahead() { lookahead_.restart(); }
 
  private:
+  void fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count, WorkerScratch& scratch);
+  void recheck_rows(Slot& slot, const BatchOrder& order, WorkerScratch& scratch) const;
+  void name_misfits(Slot& slot) const;
+  void mix(Slot& slot, WorkerScratch& scratch) const;
   bool order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count) const;
   void read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const;
   void hold_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const;

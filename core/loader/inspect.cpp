@@ -6,23 +6,21 @@ namespace dataline {
 
 Result<LoaderStats> Loader::stats() const {
   if (forked()) return forked_error();
-  std::lock_guard lock(mutex_);
+  ThreadLock lock(mutex_);
   LoaderStats stats;
-  stats.num_workers = static_cast<int32_t>(workers_.size());
+  stats.num_workers = static_cast<int32_t>(pool_->count());
   stats.ledger = ledger_.counters();
   stats.bad = static_cast<int64_t>(ledger_.bad.size());
-  for (const auto& worker : workers_) {
-    stats.worker_cpu_ns += worker->done.load() ? worker->cpu_ns.load() : worker->thread.cpu_ns();
-  }
+  stats.worker_cpu_ns = pool_->cpu_ns();
   stats.arena_bytes = arena_.bytes() + shares_.counted_bytes();
   stats.held_bytes = memory_->in_use_bytes();
   stats.budget_bytes = config_.budget_bytes;
-  stats.leases_held = batches_out_;
-  for (const auto& slot : slots_) stats.ready_batches += slot->state() == SlotState::kReady ? 1 : 0;
+  stats.leases_held = leases();
+  stats.ready_batches = window_->ready_count();
   stats.threads_abandoned = abandoned_threads_;
-  stats.pinned_bytes = pinned_slots_ * plan_.slot_stride;
+  stats.pinned_bytes = delivery_->pinned_slots() * plan_.slot_stride;
   stats.device_bytes = device_->device_bytes();
-  stats.copied_bytes = device_slots_.copied_bytes();
+  stats.copied_bytes = delivery_->copied_bytes();
   return stats;
 }
 
@@ -43,13 +41,13 @@ Result<PixelScale> Loader::pixel_scale(int64_t field, int64_t channel) const {
 
 int64_t Loader::bad_sample_count() const {
   if (forked()) return 0;
-  std::lock_guard lock(mutex_);
+  ThreadLock lock(mutex_);
   return static_cast<int64_t>(ledger_.bad.size());
 }
 
 Result<BadSample> Loader::bad_sample(int64_t index) const {
   if (forked()) return forked_error();
-  std::lock_guard lock(mutex_);
+  ThreadLock lock(mutex_);
   if (index < 0 || index >= static_cast<int64_t>(ledger_.bad.size())) {
     return error(Code::kInvalidArgument, "bad sample ", index, ": expected 0 to ", ledger_.bad.size(),
                  " exclusive");

@@ -6,7 +6,6 @@
 
 #include "core/batch/slot.h"
 #include "core/device/device.h"
-#include "core/loader/device_slots.h"
 #include "core/loader/pipeline.h"
 #include "core/memory/host_memory.h"
 
@@ -19,8 +18,8 @@ struct OverflowBatch final : Batch {
   std::unique_ptr<DeviceSlot> device;  // null on the cpu device
 };
 
-// kOverBudget, kNoMemory (of either memory), kDeviceLost.
+// `device`: the slot's half there, copied already; null on the cpu device. kOverBudget, kNoMemory.
 Result<std::unique_ptr<OverflowBatch>> copy_batch(Slot& slot, const Pipeline& pipeline, HostMemory& memory,
-                                                  DeviceSlots& device_slots);
+                                                  std::unique_ptr<DeviceSlot> device);
 
 }  // namespace dataline

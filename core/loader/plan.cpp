@@ -46,7 +46,7 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
   }
   plan.table_count = order.table_bytes() > 0 ? EpochTables::count_for(depth, steps.count()) : 0;
   plan.table_stride = round_up(order.table_bytes(), 64);
-  plan.scratch_count = workers + 1;  // the last one is the consumer's, see Loader::help_until()
+  plan.scratch_count = workers + 1;  // the last one is the consumer's, see WorkerPool::wait_for()
   plan.scratch_stride = round_up(WorkerScratch::bytes_for(pipeline), kPageBytes);
 
   bool fits = append(plan, plan.slot_count, plan.slot_stride, plan.slots_offset);

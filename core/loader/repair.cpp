@@ -25,12 +25,13 @@ Status take_error(RowErrors& errors) {
 }  // namespace
 
 // Nearly always all it does is to ask, once for each file that the batch read from.
-void Filler::settle(Slot& slot, const BatchOrder& order, WorkerScratch& scratch) const {
+void Filler::recheck_rows(Slot& slot, const BatchOrder& order, WorkerScratch& scratch) const {
   if (pipeline_->resident) return;
   const ReadSpan span{slot.opened_ns, monotonic_ns()};
   if (pipeline_->source->unchanged(span)) return;
   // Rows that are in the books before; each is met once here.
   const bool some_known = !slot.bad_rows().empty();
+  scratch.warned_ = 0;
   Run& run = scratch.run_;
   for (int64_t first = 0; first < slot.samples; first += kMaxRunRecords) {
     run.count = std::min(kMaxRunRecords, slot.samples - first);
@@ -43,6 +44,8 @@ void Filler::settle(Slot& slot, const BatchOrder& order, WorkerScratch& scratch)
       repair(slot, order, row, failure.status, some_known ? slot.find_bad(row) : nullptr, scratch);
     }
   }
+  slot.warned.fetch_add(scratch.warned_,
+                        std::memory_order_relaxed);  // published with the rows, by the slot's state
 }
 
 void Filler::repair_run(Slot& slot, const BatchOrder& order, int64_t row, WorkerScratch& scratch) const {

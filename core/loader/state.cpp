@@ -98,9 +98,9 @@ std::string Loader::state_body(std::string_view indices_digest) const {
 
 Result<std::string> Loader::save_state() const {
   if (forked()) return forked_error();
-  std::lock_guard lock(mutex_);
+  ThreadLock lock(mutex_);
   std::string text = concat(kFirstLine, "\nepoch: ", position_.epoch, "\nstep: ", position_.step, "\n",
-                            state_body(order_of(position_.epoch).indices_digest));
+                            state_body(orders_->of(position_.epoch).indices_digest));
   text += concat(kSumKey, checksum_of(text), "\n");
   return text;
 }
@@ -120,12 +120,12 @@ Status Loader::load_state(std::string_view text) {
   }
   if (known != 2) return bad_state("expected one epoch and one step");
 
-  std::lock_guard lock(mutex_);
+  ThreadLock lock(mutex_);
   const auto indices =
       std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.key == kIndicesKey; });
   // The state's own epoch chooses which of the caller's orders is meant, not the one that the loader is in.
   const OrderVersion& version =
-      order_saved(to.epoch, indices == lines.end() ? std::string_view() : indices->value);
+      orders_->saved_under(to.epoch, indices == lines.end() ? std::string_view() : indices->value);
   const std::string body = state_body(version.indices_digest);
   std::string_view rest = body;
   for (; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1), ++known) {
@@ -145,7 +145,8 @@ Status Loader::load_state(std::string_view text) {
   if (known != lines.size()) return bad_state("lines this release does not know");
   Status fits = check_position(to);
   if (!fits.is_ok()) return error(Code::kStateRefused, "state does not fit this job: ", fits.message());
-  restore_order(version, to.epoch);
+  orders_ = std::make_shared<const OrderVersions>(orders_->restored(version, to.epoch));
+  window_->set_orders(orders_, to.epoch);
   start_at(to);
   return Status::ok();
 }

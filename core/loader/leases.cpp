@@ -1,0 +1,101 @@
+// Batches that the consumer holds: those beyond max_leases, and their way back.
+// SPDX-License-Identifier: Apache-2.0
+#include <exception>
+#include <utility>
+
+#include "core/loader/loader.h"
+
+namespace dataline {
+
+// Without mutex_; the slot is leased by this consumer. `held`: batches out by then, for the error.
+Status Loader::copy_out(Slot& slot, int64_t held, std::unique_ptr<OverflowBatch>& out) {
+  Result<std::unique_ptr<OverflowBatch>> copy = delivery_->copy(slot, *memory_);
+  if (copy.is_ok()) {
+    out = copy.take();
+    return Status::ok();
+  }
+  if (copy.status().code() != Code::kOverBudget) return copy.take_status();
+  return error(Code::kLeasesHeld, held, " batches are held, and a copy beyond max_leases (",
+               config_.max_leases, ") does not fit memory_budget (", config_.budget_bytes,
+               "); release batches, or raise one of them");
+}
+
+// With lease_overflow=copy the mutex is given up while memory is found and filled: nobody else may take, free or refill
+// the slot meanwhile, because this consumer leases it, and the head stays where it is, so that other consumers wait for
+// this batch as for one that is being loaded. A seek meanwhile abandons the batch; the slot then comes back from here.
+Loader::Delivered Loader::deliver_copy(Slot& slot, Batch** out) {
+  using enum Delivered::Outcome;
+  if (config_.lease_overflow == LeaseOverflow::kWait) return {kWaitForLease};
+  if (config_.lease_overflow == LeaseOverflow::kError) {
+    return {kReturn, error(Code::kLeasesHeld, slots_leased_.load(),
+                           " batches are held; release one, or raise max_leases (", config_.max_leases, ")")};
+  }
+  if (!window_->advance(slot, SlotState::kReady, SlotState::kLeased)) return {kLookAgain};
+  const int64_t sequence = slot.sequence, held = leases();
+  mutex_.unlock();
+  std::unique_ptr<OverflowBatch> batch;
+  std::exception_ptr thrown;  // bad_alloc
+  Status status;
+  try {
+    status = copy_out(slot, held, batch);
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  mutex_.lock();
+
+  const bool abandoned = window_->abandoned(sequence);
+  if (!abandoned && batch == nullptr) {
+    if (!window_->advance(slot, SlotState::kLeased, SlotState::kReady)) return {kLookAgain};
+    update_handle();
+    gate_.wake();  // those who found it leased
+    if (thrown != nullptr) std::rethrow_exception(thrown);
+    return {kReturn, std::move(status)};
+  }
+  if (!window_->advance(slot, SlotState::kLeased, SlotState::kDraining)) return {kLookAgain};
+  if (!abandoned) {
+    pass_step(slot);
+    ++ledger_.lease_copies;
+    copies_leased_.fetch_add(1);
+    count_batch(*batch, slot.delivered_bytes());
+  }
+  window_->give_back(slot);
+  head_moved();
+  gate_.wake();
+  if (abandoned) {
+    pool_->notify();  // the slot may be what the batch that was sought has waited for
+    return {kLookAgain};
+  }
+  batch->lend(shared_from_this());
+  *out = batch.release();
+  return {kReturn};
+}
+
+// Without mutex_: what a consumer waits for that this may change is looked at by it once more after wake().
+void Loader::recycle(Batch& batch) noexcept {
+  if (forked()) return;  // the slot, its lock, its workers and the driver are the parent's
+  delivery_->last_release(batch);
+  if (!batch.in_slot) {
+    copies_leased_.fetch_sub(1);
+    delete static_cast<OverflowBatch*>(&batch);
+    return;
+  }
+  Slot& slot = static_cast<Slot&>(batch);
+  if (window_->advance(slot, SlotState::kLeased, SlotState::kDraining)) window_->give_back(slot);
+  slots_leased_.fetch_sub(1);
+  gate_.refresh_handle();
+  if (!pool_->empty() && (window_->may_open() || delivery_->needs_worker())) pool_->notify();
+  const bool head_open = window_->opened() > window_->head();
+  if (config_.lease_overflow == LeaseOverflow::kWait || !head_open) gate_.wake();
+}
+
+Status Loader::wait(Batch& batch, void* stream) {
+  if (forked()) return forked_error();
+  return delivery_->wait(batch, stream);
+}
+
+Status Loader::done(Batch& batch, void* stream) {
+  if (forked()) return forked_error();
+  return delivery_->done(batch, stream);
+}
+
+}  // namespace dataline

@@ -1,0 +1,240 @@
+// next(): waiting for the batch at the head, and from Ready to the consumer. The wait handle.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "core/base/checked.h"
+#include "core/base/defect.h"
+#include "core/base/text.h"
+#include "core/base/thread.h"
+#include "core/loader/loader.h"
+
+namespace dataline {
+namespace {
+
+int64_t deadline_after(int64_t timeout_ns) {
+  if (timeout_ns < 0) return kForever;
+  return checked_add(monotonic_ns(), timeout_ns).value_or(kForever);
+}
+
+Status defect_error() {
+  return error(Code::kInternal,
+               "the memory of a batch was not in the state that it had to be in: a defect of this library; "
+               "this loader can only be destroyed");
+}
+
+}  // namespace
+
+Status Loader::next(int64_t timeout_ns, Batch** out) {
+  *out = nullptr;
+  if (forked()) return forked_error();
+  const uint32_t interrupts = gate_.interrupts();
+  const bool alone = pool_->empty();
+  ThreadLock lock(mutex_);
+  int64_t deadline_ns = 0;  // not read from the clock until there is something to wait for
+  bool waited = false;
+  for (;;) {
+    WorkerPool::Change change{.events = gate_.events(),
+                              .interrupts = interrupts};  // before anything is looked at
+    if (std::optional<Status> status = no_batch_due()) return *std::move(status);
+
+    Slot* slot = window_->head_slot();
+    if (slot != nullptr && ready_now(*slot)) {
+      Delivered delivered = deliver(*slot, out);
+      if (delivered.outcome == Delivered::Outcome::kReturn) {
+        pool_->count_wait(waited);
+        const bool wake = !alone && !window_->enough_ready();
+        lock.unlock();
+        if (wake) pool_->notify();
+        return std::move(delivered.status);
+      }
+      if (delivered.outcome == Delivered::Outcome::kLookAgain) continue;
+      change.for_lease = true;
+    } else if (alone && slot == nullptr) {  // nothing is opened ahead
+      if (!window_->open_head(static_cast<int32_t>(config_.num_workers)) && wait_for_drained()) continue;
+    }
+    if (gate_.interrupts() != interrupts) return {Code::kInterrupted, ""};
+    change.head = window_->head();
+    change.slot = window_->head_slot();
+    if (alone && !change.for_lease) {
+      wait_for(change, kForever);  // which does the work itself, whatever the time-out
+      continue;
+    }
+    if (timeout_ns == 0) return {Code::kTimeout, ""};
+    if (deadline_ns == 0) {
+      deadline_ns = deadline_after(timeout_ns);
+    } else if (deadline_ns != kForever && monotonic_ns() >= deadline_ns) {
+      return {Code::kTimeout, ""};
+    }
+    wait_for(change, deadline_ns);
+    waited = true;
+  }
+}
+
+// What next() returns whether or not a batch is Ready.
+std::optional<Status> Loader::no_batch_due() {
+  if (gate_.cancelled()) return Status(Code::kCancelled, "");
+  if (window_->defect()) return defect_error();
+  if (Status failure = delivery_->failure(); !failure.is_ok()) return failure;
+  if (ended()) return Status(Code::kEnd, "");
+  if (position_.step < steps_.count()) return std::nullopt;
+  pass_epoch();
+  return Status(Code::kEndOfEpoch, "");
+}
+
+bool Loader::ready_now(Slot& slot) {
+  if (slot.state() == SlotState::kReady) return true;
+  // Not BatchWindow::ready(): nobody else can abandon the batch now, and nobody else waits for it.
+  if (delivery_->take_complete(slot, window_->head()))
+    return window_->advance(slot, SlotState::kCopying, SlotState::kReady);
+  if (delivery_->needs_worker()) pool_->notify();
+  return false;
+}
+
+// num_workers=0: nobody else waits for a slot's copies.
+bool Loader::wait_for_drained() {
+  if (delivery_->lost()) return true;
+  mutex_.unlock();
+  const Delivery::Finished finished = delivery_->wait_for_drained();
+  if (finished.drained != nullptr) window_->add_free(*finished.drained);
+  if (finished.any) gate_.wake();
+  mutex_.lock();
+  return finished.any;
+}
+
+void Loader::wait_for(const WorkerPool::Change& change, int64_t deadline_ns) {
+  const bool alone = pool_->empty();  // then this is work, not waiting, and needs no clock
+  mutex_.unlock();
+  const int64_t begin_ns = alone ? 0 : monotonic_ns();
+  pool_->wait_for(change, deadline_ns);
+  const int64_t wait_ns = alone ? 0 : monotonic_ns() - begin_ns;
+  mutex_.lock();
+  ledger_.wait_ns += wait_ns;
+  ledger_.waits += alone ? 0 : 1;
+}
+
+Loader::Delivered Loader::deliver(Slot& slot, Batch** out) {
+  using enum Delivered::Outcome;
+  if (!holds_or_stop(slot.sequence == window_->head())) {
+    window_->note_defect();
+    return {kLookAgain};
+  }
+  if (slot.lost.load() || !slot.failed.is_ok()) return {kReturn, report_failed(slot)};
+  const bool has_bad_rows = !slot.bad_rows().empty();
+  if (has_bad_rows) {
+    Status owed = report_bad_rows(slot);
+    if (!owed.is_ok()) return {kReturn, std::move(owed)};
+  }
+  if (has_bad_rows && slot.samples == 0) {  // nothing is left of the step: it is passed
+    if (!window_->advance(slot, SlotState::kReady, SlotState::kDraining)) return {kLookAgain};
+    pass_step(slot);
+    window_->give_back(slot);
+    head_moved();
+    pool_->notify();
+    return {kLookAgain};
+  }
+  if (slots_leased_.load() >= config_.max_leases) return deliver_copy(slot, out);
+
+  if (!window_->advance(slot, SlotState::kReady, SlotState::kLeased)) return {kLookAgain};
+  pass_step(slot);
+  count_batch(slot, slot.delivered_bytes());
+  slots_leased_.fetch_add(1);
+  head_moved();
+  slot.lend(shared_from_this());
+  *out = &slot;
+  return {kReturn};
+}
+
+// The step of a batch that goes out, or has nothing left to go out, is behind; its bad rows enter the books now and no
+// sooner: what is not passed may be abandoned and loaded again.
+void Loader::pass_step(Slot& slot) {
+  for (const BadRow& row : slot.bad_rows()) ledger_.replaced += row.replacement >= 0 && !row.pad ? 1 : 0;
+  ledger_.skipped += slot.skipped;
+  if (slot.samples > 0) ledger_.warned += slot.warned.load();
+  window_->pass_head();
+  ++position_.step;
+  fresh_ = false;
+  reported_.reset();
+}
+
+void Loader::count_batch(const Batch& batch, int64_t bytes) {
+  ++ledger_.batches;
+  ledger_.samples += batch.valid;
+  ledger_.padded += batch.samples - batch.valid;
+  ledger_.bytes += bytes;
+}
+
+void Loader::head_moved() {
+  if (delivery_->want(window_->head())) pool_->notify();
+  update_handle();
+}
+
+// --- What a batch could not be delivered for ---
+
+// The machine fell short while the batch was filled or sent: says of what, and loads it again. Nothing was booked. The
+// loss of a device stays.
+Status Loader::report_failed(Slot& slot) {
+  Status report = slot.failed;
+  if (report.code() == Code::kDeviceLost) return report;
+  if (slot.lost.load()) {
+    const Status& why = slot.lost_cause;
+    report =
+        error(why.is_ok() ? Code::kNoMemory : why.code(), "step ", position_.step, ": ",
+              why.is_ok() ? "memory ran out" : std::string_view(why.message()), "; the next call tries again")
+            .with_os_error(why.os_error())
+            .with_sample(why.sample_index());
+  } else {
+    report = std::move(report).in(concat("step ", slot.step, ": sending it to the device"));
+  }
+  jump(position_);
+  return report;
+}
+
+// The error that next() owes for the bad rows of the head batch; ok when the batch can go out. What was reported is kept
+// by position: the same step may lie in another slot when it is asked for again.
+Status Loader::report_bad_rows(Slot& slot) {
+  const bool too_many = !ledger_.book_bad_rows(slot, config_.max_bad);
+  if (too_many) {
+    return error(Code::kTooManyBad, "step ", slot.step, ": ", ledger_.bad.size(),
+                 " distinct samples are bad, max_bad is ", config_.max_bad, "; the last: sample ",
+                 ledger_.bad.back().index, ": ", ledger_.bad.back().message)
+        .with_sample(ledger_.bad.back().index);
+  }
+  const std::vector<BadRow>& rows = slot.bad_rows();
+  const bool all_replaced =
+      std::all_of(rows.begin(), rows.end(), [](const BadRow& row) { return row.replacement >= 0; });
+  if (all_replaced || reported_ == position_) return Status::ok();
+  Status status = bad_step_error(slot, rows);
+  reported_ = position_;
+  return status;
+}
+
+// --- The wait handle ---
+
+bool Loader::would_wait() {
+  if (pool_->empty() || gate_.cancelled() || ended() || position_.step == steps_.count()) return false;
+  if (delivery_->lost()) return false;
+  if (config_.lease_overflow == LeaseOverflow::kWait && slots_leased_.load() >= config_.max_leases)
+    return true;
+  const Slot* slot = window_->head_slot();
+  return slot == nullptr || slot->state() != SlotState::kReady;
+}
+
+void Loader::update_handle() {
+  if (gate_.lower_handle() && !would_wait()) gate_.raise_handle();
+}
+
+void Loader::refresh_handle() noexcept {
+  ThreadLock lock(mutex_);
+  update_handle();
+}
+
+Result<intptr_t> Loader::wait_handle() {
+  if (forked()) return forked_error();
+  ThreadLock lock(mutex_);
+  DL_ASSIGN_OR_RETURN(intptr_t handle, gate_.handle());
+  update_handle();
+  return handle;
+}
+
+}  // namespace dataline

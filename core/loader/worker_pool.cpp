@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/worker_pool.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/memory/machine_limits.h"
+
+namespace dataline {
+namespace {
+
+// How long stop() waits for a worker that is inside the host's reader callback.
+constexpr int64_t kStuckReaderGraceNs = 1'000'000'000;
+
+}  // namespace
+
+// --- Life ---
+
+void WorkerPool::add(std::unique_ptr<WorkerScratch> scratch) {
+  const int32_t thread = scratch->thread();
+  FillThread fill{.own = {.thread = thread}, .scratch = std::move(scratch)};
+  if (thread == config_.num_workers) {
+    ThreadLock lock(consumer_mutex_);
+    consumer_ = std::move(fill);
+    return;
+  }
+  const int64_t cpus = config_.num_workers > 1 ? std::max(available_cpus() - 1, 1) : 1;
+  workers_.push_back(std::make_unique<Worker>());
+  workers_.back()->fill = std::move(fill);
+  workers_.back()->surplus = thread >= cpus;
+}
+
+Status WorkerPool::start(const std::shared_ptr<void>& owner) {
+  for (size_t w = 0; w < workers_.size(); ++w) {
+    alive_.fetch_add(1);  // before it runs, so that stop() never misses it
+    Worker* worker = workers_[w].get();
+    Result<Thread> thread = Thread::start(concat("dataline-", w), [this, owner, worker] { run(*worker); });
+    if (!thread.is_ok()) {
+      alive_.fetch_sub(1);
+      worker->done.store(true);
+      const Status failure = thread.take_status();
+      const std::string limits = thread_limits();
+      return error(failure.code(), "worker ", w + 1, " of ", workers_.size(), ": ", failure.message(),
+                   limits.empty() ? "" : "; the limits here: ", limits,
+                   "; take a smaller num_workers (0 needs no thread), or raise the limit")
+          .with_os_error(failure.os_error());
+    }
+    worker->thread = thread.take();
+  }
+  return Status::ok();
+}
+
+int64_t WorkerPool::stop() noexcept {
+  stopping_.store(true);
+  work_.notify_all();
+  surplus_work_.notify_all();
+  const bool may_hang = pipeline_.calls_host;
+  if (may_hang) retired_.wait(monotonic_ns() + kStuckReaderGraceNs, [&] { return alive_.load() == 0; });
+  int64_t left_behind = 0;
+  for (auto& worker : workers_) {
+    if (may_hang && !worker->done.load()) {
+      worker->thread.detach();  // it holds the owner, and with it all that it uses
+      ++left_behind;
+    } else {
+      worker->thread.join();
+    }
+  }
+  return left_behind;
+}
+
+void WorkerPool::forget() noexcept {
+  for (auto& worker : workers_) worker->thread.forget();
+}
+
+int64_t WorkerPool::cpu_ns() const {
+  int64_t total = 0;
+  for (const auto& worker : workers_) {
+    total += worker->done.load() ? worker->cpu_ns.load() : worker->thread.cpu_ns();
+  }
+  return total;
+}
+
+void WorkerPool::notify() {
+  work_.notify_all();
+  if (surplus_may_work()) surplus_work_.notify_all();
+}
+
+// What a consumer waits for comes first; slots that drain can wait until there is nothing else to do.
+void WorkerPool::run(Worker& worker) {
+  WaitPoint& work = worker.surplus ? surplus_work_ : work_;
+  const auto may_work = [&] { return !worker.surplus || surplus_may_work(); };
+  ConsumerPace pace;
+  delivery_.enter_thread();
+  while (!stopping_.load()) {
+    BatchWindow::Claim claim;
+    if (delivery_.copy_wanted() && finish_copies()) continue;
+    if (may_work() && window_.claim(worker.fill.own, claim)) {
+      fill(claim, worker.fill);
+    } else if (!delivery_.needs_worker() || !finish_copies()) {
+      // One beyond the CPUs is woken when it may work: waking by itself it would only take a CPU from the others.
+      work.wait(may_work() ? pace.wake_at(window_.head(), config_.prefetch_depth) : kForever, [&] {
+        return (window_.claimable() && may_work()) || delivery_.needs_worker() || stopping_.load();
+      });
+    }
+  }
+  worker.cpu_ns.store(thread_cpu_ns());
+  worker.done.store(true);
+  alive_.fetch_sub(1);
+  retired_.notify_all();
+}
+
+// --- Filling ---
+
+void WorkerPool::fill(const BatchWindow::Claim& claim, FillThread& thread) {
+  if (claim.run != 0 || workers_.empty()) return fill_run(claim, *thread.scratch);
+  const int64_t begin_ns = monotonic_ns();
+  fill_run(claim, *thread.scratch);
+  runs_.add(monotonic_ns() - begin_ns);
+}
+
+// Runs of abandoned batches are counted, not filled.
+void WorkerPool::fill_run(const BatchWindow::Claim& claim, WorkerScratch& scratch) {
+  BatchInFlight& batch = *claim.batch;
+  Slot& slot = *batch.slot;
+  const int64_t sequence = slot.sequence;
+  if (!window_.abandoned(sequence)) filler_.fill(slot, batch.order, claim.run, scratch);
+  if (!BatchWindow::finish_run(batch)) return;
+  if (!window_.abandoned(sequence)) filler_.recheck(slot, batch.order, scratch);
+  BatchWindow::release_place(batch);  // `batch` may be another one from here on
+  finish(slot, sequence, scratch);
+}
+
+void WorkerPool::finish(Slot& slot, int64_t sequence, WorkerScratch& scratch) {
+  if (!window_.abandoned(sequence)) filler_.pack(slot, scratch);
+  if (!window_.advance(slot, SlotState::kFilling, SlotState::kStaged)) return;
+  bool complete = true;
+  if (!window_.abandoned(sequence) && !slot.lost.load()) {
+    try {
+      complete = delivery_.send(slot, sequence);
+    } catch (...) {
+      slot.lost.store(true);  // as in Filler::fill()
+    }
+  }
+  // Either this sees that the batch was abandoned, or the restart, which says so before it looks, finds it listed.
+  if (!complete && window_.abandoned(sequence)) complete = delivery_.take_copying(sequence);
+  if (complete) return ready(slot, sequence);
+  if (delivery_.needs_worker()) notify();
+}
+
+void WorkerPool::ready(Slot& slot, int64_t sequence) {
+  if (window_.ready(slot, sequence)) return;
+  notify();
+  gate_.wake();
+}
+
+// Waits for copies that somebody waits for. False: nobody does.
+bool WorkerPool::finish_copies() {
+  const Delivery::Finished finished = delivery_.finish_copies();
+  if (finished.batch != nullptr) {
+    ready(*finished.batch, finished.sequence);
+  } else if (finished.any) {
+    if (finished.drained != nullptr) window_.add_free(*finished.drained);
+    gate_.refresh_handle();
+    notify();
+    gate_.wake();
+  }
+  return finished.any;
+}
+
+// --- Consumers ---
+
+bool WorkerPool::may_help() const {
+  return workers_.empty() || (runs_.short_runs() && pipeline_.consumer_fills(count()));
+}
+
+bool WorkerPool::happened(const Change& change) const {
+  if (gate_.events() != change.events || gate_.cancelled() || gate_.interrupts() != change.interrupts)
+    return true;
+  if (change.for_lease) return false;
+  if (window_.head() != change.head) return true;  // another consumer took it, or a seek abandoned it
+  if (change.slot != nullptr) return change.slot->state() == SlotState::kReady;
+  return window_.opened() > change.head;
+}
+
+void WorkerPool::wait_for(const Change& change, int64_t deadline_ns) {
+  if (change.for_lease || !may_help() || !consumer_mutex_.try_lock()) {
+    // With num_workers=0 the consumer that helps may sleep, having found nothing open.
+    if (workers_.empty()) gate_.batch_ready();
+    gate_.wait(deadline_ns, [&] { return happened(change); });
+    return;
+  }
+  bool helping = true;
+  for (bool met = true; met && !happened(change);) {
+    helping = helping && help_until(change, deadline_ns);
+    met = gate_.wait(deadline_ns, [&] { return happened(change) || (helping && window_.claimable()); });
+  }
+  consumer_mutex_.unlock();
+  // With num_workers=0 another consumer may wait for what this one has left undone.
+  if (workers_.empty() && window_.claimable()) gate_.wake();
+}
+
+// Fills runs until the change, the deadline, or nothing is left to claim: the core that would spin does the work it waits
+// for. Returns whether this thread may go on helping.
+bool WorkerPool::help_until(const Change& change, int64_t deadline_ns) {
+  BatchWindow::Claim claim;
+  while (may_help() && !happened(change)) {
+    if (deadline_ns != kForever && monotonic_ns() >= deadline_ns) return true;
+    if (!window_.claim(consumer_.own, claim)) {
+      if (delivery_.needs_worker())
+        notify();  // a slot's copies have to be waited for, which is a worker's to do
+      return true;
+    }
+    fill(claim, consumer_);
+  }
+  return may_help();
+}
+
+}  // namespace dataline

@@ -1,0 +1,108 @@
+// The threads that fill: workers, and a consumer that helps while it waits. Their life, their sleep, and the way of a run
+// from claim to Ready.
+//
+// Owns the workers' threads and scratch memory, and the wait points where workers sleep. What they fill belongs to the
+// window; a run that is claimed belongs to the thread that claimed it.
+// Threads: start, stop: the loader's, once. help: consumers; one helps at a time. Others: any thread.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/base/atomic.h"
+#include "core/base/thread.h"
+#include "core/base/thread_mutex.h"
+#include "core/base/thread_wait.h"
+#include "core/loader/batch_window.h"
+#include "core/loader/delivery.h"
+#include "core/loader/filler.h"
+#include "core/loader/pacing.h"
+
+namespace dataline {
+
+class WorkerPool {
+ public:
+  // What ends a wait of next(), as it was when the wait began.
+  struct Change {
+    bool for_lease = false;  // else for the batch at the head
+    int64_t head = 0;
+    const Slot* slot = nullptr;  // of the batch at the head; null while it is not open
+    uint32_t events = 0, interrupts = 0;
+  };
+
+  WorkerPool(BatchWindow& window, Filler& filler, Delivery& delivery, ConsumerGate& gate,
+             const Pipeline& pipeline, const LoaderConfig& config)
+      : window_(window),
+        filler_(filler),
+        delivery_(delivery),
+        gate_(gate),
+        pipeline_(pipeline),
+        config_(config) {}
+
+  // One per worker, then the consumer's. Before start().
+  void add(std::unique_ptr<WorkerScratch> scratch);
+  // Each thread holds `owner`. kThread names the limits of the machine.
+  Status start(const std::shared_ptr<void>& owner);
+  // Ends the threads. Those stuck in the host's reader callback are left behind after a second; returns how many.
+  int64_t stop() noexcept;
+  void forget() noexcept;  // in a forked child, where the threads do not exist
+
+  int64_t count() const { return static_cast<int64_t>(workers_.size()); }
+  bool empty() const { return workers_.empty(); }
+  int64_t cpu_ns() const;
+
+  // There may be something to fill, or copies to wait for: wakes the workers that may work.
+  void notify();
+  // The consumer got a batch, after waiting for it or not.
+  void count_wait(bool waited) { waits_.add(waited); }
+  // By a consumer: until the change or the deadline, fills runs if it may help and waits at the gate otherwise.
+  void wait_for(const Change& change, int64_t deadline_ns);
+
+ private:
+  struct FillThread {
+    BatchWindow::Opened own;
+    std::unique_ptr<WorkerScratch> scratch;
+  };
+  struct Worker {
+    Thread thread;
+    FillThread fill;
+    bool surplus = false;  // there is no CPU for it beside the others and a consumer that helps
+    Atomic<int64_t> cpu_ns{0};
+    Atomic<bool> done{false};
+  };
+
+  void run(Worker& worker);  // a worker's life
+  // Whether a waiting consumer fills runs: with num_workers=0 always; else where a run is over sooner than a wait would
+  // be noticed, and never in the host's reader.
+  bool may_help() const;
+  bool help_until(const Change& change, int64_t deadline_ns) DL_REQUIRES(consumer_mutex_);
+  bool happened(const Change& change) const;
+  // A consumer that waits a lot fills runs on the CPU that a surplus worker would take.
+  bool surplus_may_work() const { return !waits_.high() || !may_help(); }
+  void fill(const BatchWindow::Claim& claim, FillThread& thread);
+  void fill_run(const BatchWindow::Claim& claim, WorkerScratch& scratch);
+  void finish(Slot& slot, int64_t sequence, WorkerScratch& scratch);
+  void ready(Slot& slot, int64_t sequence);
+  bool finish_copies();
+
+  BatchWindow& window_;
+  Filler& filler_;
+  Delivery& delivery_;
+  ConsumerGate& gate_;
+  const Pipeline& pipeline_;
+  const LoaderConfig& config_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  ThreadMutex consumer_mutex_;  // one consumer helps at a time; never waited for
+  FillThread consumer_ DL_GUARDED_BY(consumer_mutex_);
+  RunClock runs_;
+  WaitShare waits_;
+  Atomic<bool> stopping_{false};
+  Atomic<int64_t> alive_{0};
+  WaitPoint work_;          // workers wait for something to fill
+  WaitPoint surplus_work_;  // and those beyond the CPUs, here
+  WaitPoint retired_;       // stop() waits for workers
+};
+
+}  // namespace dataline
