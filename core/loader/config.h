@@ -1,4 +1,4 @@
-// A loader's settings, checked against each other and against the dataset.
+// The configuration of a loader: the values of its options, checked against each other.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,9 +17,11 @@ enum class LastBatch : int32_t { kKeep, kDrop, kPad };
 enum class LeaseOverflow : int32_t { kCopy, kError, kWait };
 enum class DeviceSync : int32_t { kStream, kHost };
 enum class OnError : int32_t { kRaise, kReplace, kQuarantine };
+enum class Io : int32_t { kAuto, kMmap, kPread, kMemory, kDevice };
 
+// Most members are filled by the rows of option_rows.inc; the defaults in force are those of the rows.
 struct LoaderConfig {
-  int64_t global_batch = 32;  // slots of a full step over all ranks
+  int64_t global_batch = 32;  // samples in a full step, over all ranks
   LastBatch last_batch = LastBatch::kKeep;
   Shuffle shuffle = Shuffle::kNone;
   uint64_t seed = 0;
@@ -30,7 +32,7 @@ struct LoaderConfig {
   bool workers_are_auto = false;
   int64_t prefetch_depth = 4, max_leases = 4;
   LeaseOverflow lease_overflow = LeaseOverflow::kCopy;
-  int64_t budget_bytes = 0;  // the limit in force
+  int64_t budget_bytes = 0;
   bool budget_is_auto = true;
   int64_t max_bytes_per_sample = 1 << 20;
   DecodeLimits decode_limits;
@@ -41,13 +43,14 @@ struct LoaderConfig {
   std::string transform;
   std::string device, cuda_library;
   bool pin_memory = false;
-  bool resident = false;  // io=device: the set lives on the device
+  Io io = Io::kAuto;
+  bool resident = false;  // io=device: the whole dataset is held in device memory
   DeviceSync device_sync = DeviceSync::kStream;
   HostArray<int64_t> indices;
   HostArray<double> weights;
 };
 
-// kBadOption and kUnsupported, naming the options.
+// Fails with kBadOption, naming the options that contradict each other.
 Result<LoaderConfig> make_config(const Options& options);
 
 std::string_view last_batch_name(LastBatch value);

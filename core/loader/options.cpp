@@ -1,130 +1,148 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/options.h"
 
-#include <algorithm>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 #include "core/base/text.h"
+#include "core/loader/config.h"
 
 namespace dataline {
 namespace {
 
 constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+constexpr int64_t kAuto = -1;  // what "auto" means as a number
 constexpr int64_t kMaxBatch = int64_t{1} << 40;
-constexpr int64_t kMaxCount = 1'000'000;  // of slots, leases: far beyond use, far below overflow
-constexpr int64_t kMaxWorkers = 4096;     // a slip must not start every thread there can be
+constexpr int64_t kMaxCount = 1'000'000;  // slots, leases, scans: keeps sizes far from overflow
+constexpr int64_t kMaxWorkers = 4096;     // a typo must not exhaust the machine's threads
 
-using enum OptionType;
+// The member of LoaderConfig that `path` leads to: &LoaderConfig::decode_limits, &DecodeLimits::max_scans.
+template <auto... path>
+using Member = std::remove_cvref_t<decltype((std::declval<LoaderConfig&>().*....*path))>;
+
+template <auto... path>
+void fill_member(LoaderConfig& config, const Options& options, Option option) {
+  using Type = Member<path...>;
+  Type& member = (config.*....*path);
+  if constexpr (std::is_same_v<Type, std::string>) {
+    member = options.text(option);
+  } else if constexpr (std::is_same_v<Type, HostArray<int64_t>>) {
+    member = options.indices;
+  } else if constexpr (std::is_same_v<Type, HostArray<double>>) {
+    member = options.weights;
+  } else {
+    member = static_cast<Type>(options.integer(option));
+  }
+}
+
+// The kinds of option_rows.inc: each gives the columns that its type needs.
+template <auto... path>
+constexpr OptionInfo kind(OptionType type, const char* default_value, int64_t minimum, int64_t maximum) {
+  OptionInfo entry = {};
+  entry.type = type;
+  entry.default_value = default_value;
+  entry.minimum = minimum;
+  entry.maximum = maximum;
+  if constexpr (sizeof...(path) > 0) entry.fill = fill_member<path...>;
+  return entry;
+}
+template <auto... path>
+constexpr OptionInfo integer(const char* default_value, int64_t minimum, int64_t maximum) {
+  return kind<path...>(OptionType::kInt, default_value, minimum, maximum);
+}
+template <auto... path>
+constexpr OptionInfo size(const char* default_value, int64_t minimum, int64_t maximum) {
+  return kind<path...>(OptionType::kSize, default_value, minimum, maximum);
+}
+template <auto... path>
+constexpr OptionInfo boolean(const char* default_value) {
+  return kind<path...>(OptionType::kBool, default_value, 0, 1);
+}
+template <auto... path>
+constexpr OptionInfo text(const char* default_value) {
+  return kind<path...>(OptionType::kText, default_value, 1, 0);
+}
+template <auto... path>
+constexpr OptionInfo array() {
+  constexpr bool is_indices = std::is_same_v<Member<path...>, HostArray<int64_t>>;
+  return kind<path...>(is_indices ? OptionType::kIndices : OptionType::kWeights, "", 1, 0);
+}
+
+template <typename Value>
+struct Word {
+  const char* text;
+  Value value;
+};
+
+// The first word is the default.
+template <auto... path, size_t count>
+constexpr OptionInfo word(const Word<Member<path...>> (&words)[count]) {
+  OptionInfo entry = kind<path...>(OptionType::kWord, words[0].text, 1, 0);
+  size_t end = 0;
+  for (size_t i = 0; i < count; ++i) {
+    entry.words.at(i) = {words[i].text, static_cast<int64_t>(words[i].value)};
+    if (i > 0) entry.choices[end++] = '|';
+    for (const char* c = words[i].text; *c != '\0'; ++c) entry.choices[end++] = *c;
+  }
+  return entry;
+}
+
+constexpr OptionInfo row(Option option, const char* key, int32_t scope, OptionInfo entry, const char* unit,
+                         const char* doc) {
+  entry.option = option;
+  entry.key = key;
+  entry.scope = scope;
+  entry.unit = unit;
+  entry.doc = doc;
+  return entry;
+}
 
 constexpr OptionInfo kOptions[] = {
-    {Option::kBatchSize, "batch_size", kInt, kScopeLoader, "32", 1, kMaxBatch, "", "samples",
-     "Samples in a batch of this rank, as in PyTorch."},
-    {Option::kGlobalBatchSize, "global_batch_size", kInt, kScopeLoader, "", 1, kMaxBatch, "", "samples",
-     "Samples in a step over all ranks; the stream is then the same for every world_size. Instead of "
-     "batch_size."},
-    {Option::kLastBatch, "last_batch", kWord, kScopeLoader, "keep", 1, 0, "keep|drop|pad", "",
-     "The epoch's last step when it is short: keep it shorter, drop it, or pad it with the epoch's first "
-     "samples."},
-    {Option::kDropLast, "drop_last", kBool, kScopeLoader, "false", 0, 1, "", "",
-     "PyTorch's name for last_batch=drop."},
-    {Option::kShuffle, "shuffle", kWord, kScopeLoader, "none", 1, 0, "none|full|false|true", "",
-     "Order of an epoch: none is file order, full a new permutation of all samples each epoch."},
-    {Option::kSeed, "seed", kInt, kScopeLoader, "0", 0, kMax, "", "",
-     "Fixes every order and augmentation, on any number of workers and ranks."},
-    {Option::kEpochs, "epochs", kInt, kScopeLoader, "0", 0, kMax, "", "epochs",
-     "Epochs of the whole job; 0: for ever."},
-    {Option::kStartEpoch, "start_epoch", kInt, kScopeLoader, "0", 0, kMax, "", "epochs",
-     "Epoch to begin with, counted from 0."},
-    {Option::kStartStep, "start_step", kInt, kScopeLoader, "0", 0, kMax, "", "batches",
-     "Step of that epoch to begin with, counted from 0."},
-    {Option::kRank, "rank", kInt, kScopeLoader, "0", 0, kMax, "", "",
-     "Which of world_size processes this is."},
-    {Option::kWorldSize, "world_size", kInt, kScopeLoader, "1", 1, kMaxBatch, "", "ranks",
-     "Processes that share each step."},
-    {Option::kNumWorkers, "num_workers", kInt, kScopeLoader, "auto", -1, kMaxWorkers, "", "threads",
-     "Worker threads. auto (-1): the CPUs this process is granted, less one for the trainer, at least 1, "
-     "but 0 where there is one CPU and samples are only copied and converted; "
-     "0: the thread that calls next does the work."},
-    {Option::kPrefetchDepth, "prefetch_depth", kInt, kScopeLoader, "4", 1, kMaxCount, "", "batches",
-     "Batches in flight ahead of the consumer, an epoch's at most."},
-    {Option::kMaxLeases, "max_leases", kInt, kScopeLoader, "4", 1, kMaxCount, "", "batches",
-     "Batches the consumer may hold in slots at once."},
-    {Option::kLeaseOverflow, "lease_overflow", kWord, kScopeLoader, "copy", 1, 0, "copy|error|wait", "",
-     "What next does beyond max_leases: deliver a copy, fail, or wait for a release."},
-    {Option::kMemoryBudget, "memory_budget", kSize, kScopeBoth, "auto", -1, kMax, "", "bytes",
-     "Limit for all host memory of the dataset, and of the loader. auto: what the plan needs, refused above "
-     "half of "
-     "what this process may use."},
-    {Option::kMaxBytesPerSample, "max_bytes_per_sample", kSize, kScopeLoader, "1MiB", 1, kMaxBatch, "",
-     "bytes",
-     "Room for each sample of a ragged field; a larger sample is bad. Memory is taken by what samples need "
-     "of it."},
-    {Option::kMaxPixels, "max_pixels", kInt, kScopeLoader, "178956970", 1, kMaxBatch, "", "pixels",
-     "An image of more pixels, by its header, is a bad sample; nothing of it is decoded."},
-    {Option::kMaxScans, "max_scans", kInt, kScopeLoader, "100", 1, kMaxCount, "", "scans",
-     "A progressive JPEG of more scans is a bad sample: each scan costs a pass over the whole image."},
-    {Option::kMaxDecodedBytes, "max_decoded_bytes", kSize, kScopeLoader, "64MiB", 1, kMaxBatch, "", "bytes",
-     "Room of each worker for one image on its way: its pixels and what its decoder holds. An image that "
-     "needs more is a bad sample. Only where something is decoded."},
-    {Option::kIo, "io", kWord, kScopeBoth, "auto", 1, 0, "auto|mmap|pread|memory|device", "",
-     "How files are read: mapped, by pread (network mounts, files that others change), or held in memory. "
-     "device: the loader holds the set in the memory of its device, where only sample indices are sent for "
-     "each batch."},
-    {Option::kFaultGuard, "fault_guard", kBool, kScopeDataset, "false", 0, 1, "", "",
-     "Installs a SIGBUS handler for the mapped files of the dataset: one that is cut, or whose disk fails, "
-     "while it is read "
-     "gives an error where the process would end. See dl_dataset_open."},
-    {Option::kOnError, "on_error", kWord, kScopeLoader, "raise", 1, 0, "raise|replace|quarantine", "",
-     "A sample that cannot be delivered: raise an error, let another sample of the epoch stand in, or that "
-     "and list it."},
-    {Option::kOnWarning, "on_warning", kWord, kScopeLoader, "accept", 1, 0, "accept|error", "",
-     "A JPEG in whose data libjpeg finds damage that it only warns of (wrong codes, data that ends early): "
-     "deliver what it makes of it, as Pillow does, and count it, or take it for a bad sample."},
-    {Option::kMaxBad, "max_bad", kInt, kScopeLoader, "-1", -1, kMax, "", "samples",
-     "Distinct bad samples a job survives; -1: no limit."},
-    {Option::kSampleIndices, "sample_indices", kIndices, kScopeLoader, "", 1, 0, "", "samples",
-     "The caller's own order, the same each epoch. Not with shuffle or weights."},
-    {Option::kWeights, "weights", OptionType::kWeights, kScopeLoader, "", 1, 0, "", "",
-     "One weight a sample: draws as PyTorch's WeightedRandomSampler. Not with shuffle or sample_indices."},
-    {Option::kReplacement, "replacement", kBool, kScopeLoader, "true", 0, 1, "", "",
-     "Whether a weighted draw may repeat a sample."},
-    {Option::kSamplesPerEpoch, "samples_per_epoch", kInt, kScopeLoader, "", 1, kMaxBatch, "", "samples",
-     "Draws in an epoch, with weights only; when not set, as many as there are samples."},
-    {Option::kTransform, "transform", kText, kScopeLoader, "", 1, 0, "", "",
-     "What is done to each field, as in 'image: normalize(mnist), flatten; label: one_hot(10)'."},
-    {Option::kPinMemory, "pin_memory", kBool, kScopeLoader, "false", 0, 1, "", "",
-     "Page-locks the slots, for a consumer that copies cpu batches to a device itself; needs a CUDA driver. "
-     "With device=cuda they always are."},
-    {Option::kDevice, "device", kText, kScopeLoader, "cpu", 1, 0, "", "",
-     "Where batches are delivered: cpu, or cuda:N, CUDA device N (cuda: device 0), whose driver is opened "
-     "then."},
-    {Option::kDeviceSync, "device_sync", kWord, kScopeLoader, "stream", 1, 0, "stream|host", "",
-     "With device=cuda: stream lends batches while their copies are in flight, ordered by dl_batch_wait; "
-     "host lends complete ones, for consumers that know no streams."},
-    {Option::kCudaLibrary, "cuda_library", kText, kScopeLoader, "libcuda.so.1", 1, 0, "", "",
-     "File of the CUDA driver. Only with device=cuda or pin_memory."},
+#define OPTION(name, ...) row(Option::name, __VA_ARGS__),
+#include "core/loader/option_rows.inc"
+#undef OPTION
 };
-static_assert(std::size(kOptions) == static_cast<size_t>(Option::kCount));
 
 const OptionInfo& info(Option option) { return kOptions[static_cast<size_t>(option)]; }
 
 bool has_range(const OptionInfo& entry) { return entry.minimum <= entry.maximum; }
 
-// Integer meaning of a text, by the option's type; "auto" is -1 where that is the default.
-std::optional<int64_t> parse_integer(const OptionInfo& entry, std::string_view text) {
-  if (entry.type == kBool) {
-    std::optional<bool> value = parse_bool(text);
-    return value ? std::optional<int64_t>(*value) : std::nullopt;
+bool in_range(const OptionInfo& entry, int64_t number) {
+  return !has_range(entry) || (number >= entry.minimum && number <= entry.maximum);
+}
+
+bool is_array(OptionType type) { return type == OptionType::kIndices || type == OptionType::kWeights; }
+
+std::optional<int64_t> value_of_word(const OptionInfo& entry, std::string_view text) {
+  for (const OptionWord& word : entry.words) {
+    if (word.text != nullptr && text == word.text) return word.value;
   }
-  if (text == "auto" && std::string_view(entry.default_value) == "auto") return -1;
-  return entry.type == kSize ? parse_size(text) : parse_i64(text);
+  return std::nullopt;
+}
+
+// The number that `text` means for this option; nothing if it means none.
+std::optional<int64_t> parse_integer(const OptionInfo& entry, std::string_view text) {
+  switch (entry.type) {
+    case OptionType::kBool: {
+      const std::optional<bool> value = parse_bool(text);
+      return value ? std::optional<int64_t>(*value) : std::nullopt;
+    }
+    case OptionType::kWord:
+      return value_of_word(entry, text);
+    case OptionType::kInt:
+    case OptionType::kSize:
+      if (text == "auto" && std::string_view(entry.default_value) == "auto") return kAuto;
+      return entry.type == OptionType::kSize ? parse_size(text) : parse_i64(text);
+    default:
+      return std::nullopt;
+  }
 }
 
 std::string expected_text(const OptionInfo& entry) {
-  if (entry.type == kBool) return "true or false";
-  if (entry.type == kWord) return concat("one of ", entry.choices);
-  std::string what = entry.type == kSize ? "a size such as 64MiB" : "a whole number";
+  if (entry.type == OptionType::kBool) return "true or false";
+  if (entry.type == OptionType::kWord) return concat("one of ", entry.choices);
+  std::string what = entry.type == OptionType::kSize ? "a size such as 64MiB" : "a whole number";
   if (!has_range(entry)) return what;
   what += concat(" from ", entry.minimum);
   if (entry.maximum < kMax) what += concat(" to ", entry.maximum);
@@ -136,11 +154,16 @@ Status bad_value(const OptionInfo& entry, std::string_view got) {
                "'");
 }
 
-bool is_number(OptionType type) { return type == kBool || type == kInt || type == kSize; }
-
 }  // namespace
 
 std::span<const OptionInfo> option_table() { return kOptions; }
+
+std::string_view option_word(Option option, int64_t value) {
+  for (const OptionWord& word : info(option).words) {
+    if (word.text != nullptr && word.value == value) return word.text;
+  }
+  return "";
+}
 
 Result<Option> Options::find(std::string_view key) {
   std::vector<std::string_view> keys;
@@ -154,21 +177,15 @@ Result<Option> Options::find(std::string_view key) {
 Status Options::set(std::string_view key, std::string_view text) {
   DL_ASSIGN_OR_RETURN(Option option, find(key));
   const OptionInfo& entry = info(option);
+  if (is_array(entry.type)) return error(Code::kBadOption, "option ", key, ": expected an array, got text");
   Value value;
   value.set = true;
-  if (is_number(entry.type)) {
-    std::optional<int64_t> number = parse_integer(entry, text);
-    if (!number || *number < entry.minimum || *number > entry.maximum) return bad_value(entry, text);
-    value.integer = *number;
-  } else if (entry.type == kWord) {
-    std::vector<std::string_view> choices = split(entry.choices, '|');
-    if (std::find(choices.begin(), choices.end(), text) == choices.end()) return bad_value(entry, text);
-    // shuffle takes PyTorch's booleans as well.
-    value.text = text == "true" ? "full" : text == "false" ? "none" : text;
-  } else if (entry.type == kText) {
+  if (entry.type == OptionType::kText) {
     value.text = text;
   } else {
-    return error(Code::kBadOption, "option ", key, ": expected an array, got text");
+    const std::optional<int64_t> number = parse_integer(entry, text);
+    if (!number || !in_range(entry, *number)) return bad_value(entry, text);
+    value.integer = *number;
   }
   slot(option) = std::move(value);
   return Status::ok();
@@ -177,14 +194,17 @@ Status Options::set(std::string_view key, std::string_view text) {
 Status Options::set_i64(std::string_view key, int64_t number) {
   DL_ASSIGN_OR_RETURN(Option option, find(key));
   const OptionInfo& entry = info(option);
-  if (option == Option::kShuffle && (number == 0 || number == 1))
-    return set(key, number == 1 ? "full" : "none");
-  if (!is_number(entry.type)) {
-    return error(Code::kBadOption, "option ", key, ": expected ",
-                 entry.type == kWord ? expected_text(entry) : std::string("text or an array"),
-                 ", got a number");
+  if (entry.type == OptionType::kWord) {
+    // Languages pass their booleans as 0 and 1.
+    const bool boolean = number == 0 || number == 1;
+    const char* const name = number == 0 ? "false" : "true";
+    if (boolean && value_of_word(entry, name)) return set(key, name);
+    return error(Code::kBadOption, "option ", key, ": expected ", expected_text(entry), ", got a number");
   }
-  if (number < entry.minimum || number > entry.maximum) return bad_value(entry, std::to_string(number));
+  if (entry.type == OptionType::kText || is_array(entry.type)) {
+    return error(Code::kBadOption, "option ", key, ": expected text or an array, got a number");
+  }
+  if (!in_range(entry, number)) return bad_value(entry, std::to_string(number));
   slot(option) = {.set = true, .integer = number, .text = {}};
   return Status::ok();
 }
@@ -195,17 +215,25 @@ int64_t Options::integer(Option option) const {
 }
 
 std::string_view Options::text(Option option) const {
-  return slot(option).set ? std::string_view(slot(option).text)
-                          : std::string_view(info(option).default_value);
+  if (!slot(option).set) return info(option).default_value;
+  if (info(option).type == OptionType::kWord) return option_word(option, slot(option).integer);
+  return slot(option).text;
 }
 
 std::string Options::as_text(Option option) const {
   const OptionInfo& entry = info(option);
   if (!slot(option).set) return entry.default_value;
-  if (!is_number(entry.type)) return slot(option).text;
-  if (entry.type == kBool) return slot(option).integer != 0 ? "true" : "false";
-  const bool automatic = slot(option).integer == -1 && std::string_view(entry.default_value) == "auto";
-  return automatic ? "auto" : std::to_string(slot(option).integer);
+  const int64_t number = slot(option).integer;
+  switch (entry.type) {
+    case OptionType::kBool:
+      return number != 0 ? "true" : "false";
+    case OptionType::kInt:
+    case OptionType::kSize:
+      if (number == kAuto && std::string_view(entry.default_value) == "auto") return "auto";
+      return std::to_string(number);
+    default:
+      return std::string(text(option));
+  }
 }
 
 }  // namespace dataline

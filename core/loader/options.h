@@ -1,5 +1,5 @@
-// Every setting of a dataset and of a loader, in one table: bindings make arguments of it, the shell its flags and
-// help, dl_options_set its checks.
+// The options of datasets and loaders: one table (option_rows.inc), and the values that a caller has set.
+// Bindings generate their arguments from the table, the shell its flags and its help.
 // Threads: externally synchronized. Copied at open and create.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -34,41 +34,19 @@ enum class OptionType : int32_t {
 constexpr int32_t kScopeDataset = 1, kScopeLoader = 2, kScopeBoth = 3;
 
 enum class Option : int32_t {
-  kBatchSize,
-  kGlobalBatchSize,
-  kLastBatch,
-  kDropLast,
-  kShuffle,
-  kSeed,
-  kEpochs,
-  kStartEpoch,
-  kStartStep,
-  kRank,
-  kWorldSize,
-  kNumWorkers,
-  kPrefetchDepth,
-  kMaxLeases,
-  kLeaseOverflow,
-  kMemoryBudget,
-  kMaxBytesPerSample,
-  kMaxPixels,
-  kMaxScans,
-  kMaxDecodedBytes,
-  kIo,
-  kFaultGuard,
-  kOnError,
-  kOnWarning,
-  kMaxBad,
-  kSampleIndices,
-  kWeights,
-  kReplacement,
-  kSamplesPerEpoch,
-  kTransform,
-  kPinMemory,
-  kDevice,
-  kDeviceSync,
-  kCudaLibrary,
+#define OPTION(name, ...) name,
+#include "core/loader/option_rows.inc"
+#undef OPTION
   kCount
+};
+
+class Options;
+struct LoaderConfig;
+
+// A value that a kWord option accepts. Several words may share a value; the first of them is the one reported.
+struct OptionWord {
+  const char* text = nullptr;
+  int64_t value = 0;
 };
 
 struct OptionInfo {
@@ -79,22 +57,27 @@ struct OptionInfo {
   const char* default_value;  // as text; "" for none
   int64_t minimum;
   int64_t maximum;  // minimum > maximum: no range
-  const char* choices;
+  std::array<OptionWord, 5> words;
+  char choices[40];  // "keep|drop|pad"
   const char* unit;
   const char* doc;
+  // Copies the value in force to its member of the configuration; null where config.cpp does that.
+  void (*fill)(LoaderConfig&, const Options&, Option);
 };
 std::span<const OptionInfo> option_table();
+// The word of a kWord option for `value`; "" if it has none.
+std::string_view option_word(Option option, int64_t value);
 constexpr const char* kOptionsSince = "0.1";
 
-// A host array, borrowed or copied; the deleter tells the host when it was borrowed.
+// A host array, copied or borrowed. The deleter of a borrowed one calls the host's release callback.
 template <typename T>
 struct HostArray {
   std::shared_ptr<const T> data;
   int64_t count = 0;
-  bool given = false;  // an empty array is an array too
+  bool given = false;  // also true for an empty array
   std::span<const T> span() const { return {data.get(), static_cast<size_t>(count)}; }
 };
-// Copies when nothing is lent. A call that throws never takes the loan: the host keeps it.
+// Borrows if the host gave a release callback, else copies. If this throws, the host still owns the array.
 template <typename T>
 HostArray<T> hold_array(const T* values, int64_t count, HostOwner owner) {
   HostArray<T> array;
@@ -117,9 +100,10 @@ class Options {
   Status set_i64(std::string_view key, int64_t value);
 
   bool is_set(Option option) const { return slot(option).set; }
-  int64_t integer(Option option) const;        // bool, int, size; the default when not set
+  // The value in force: the one set, else the default.
+  int64_t integer(Option option) const;        // bool, int, size, word
   std::string_view text(Option option) const;  // word, text
-  std::string as_text(Option option) const;    // any, as a user types it
+  std::string as_text(Option option) const;    // any type, as a user would write it
   static Result<Option> find(std::string_view key);
 
   HostArray<int64_t> indices;
