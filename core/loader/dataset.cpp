@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/loader/config.h"
 #include "core/memory/machine_limits.h"
 #include "core/source/concat.h"
 #include "core/source/open.h"
@@ -18,10 +19,16 @@ std::shared_ptr<HostMemory> memory_for(const Options& options) {
 }
 
 IoMode io_mode(const Options& options) {
-  const std::string_view word = options.text(Option::kIo);
-  if (word == "mmap") return IoMode::kMmap;
-  if (word == "pread") return IoMode::kPread;
-  return word == "memory" ? IoMode::kMemory : IoMode::kAuto;
+  switch (static_cast<Io>(options.integer(Option::kIo))) {
+    case Io::kMmap:
+      return IoMode::kMmap;
+    case Io::kPread:
+      return IoMode::kPread;
+    case Io::kMemory:
+      return IoMode::kMemory;
+    default:
+      return IoMode::kAuto;
+  }
 }
 
 std::vector<Part> to_parts(std::span<const Dataset* const> datasets, std::vector<std::string> names) {
