@@ -149,6 +149,9 @@ def programs(row, asked):
     if row in PHOTO_ROWS:
         common += ["--photos", asked.photos]
     out, missing = [("dataline", [str(asked.build / "bench" / "dataline_rows"), *common])], {}
+    libjpeg = asked.build / "bench" / "dataline_rows_libjpeg"
+    if row == "photos" and libjpeg.exists():  # not built where our Huffman decoder is not
+        out.append(("dataline_libjpeg", [str(libjpeg), "photos_libjpeg", *common[1:]]))
     if asked.no_peers:
         return out, missing
     missing.update({name: f"{row}: {name} {why}" for (at, name), why in LEFT_OUT.items() if at == row})

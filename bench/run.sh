@@ -88,7 +88,7 @@ if $micro; then
   done
   exit 0
 fi
-build dataline_rows dataline_cli
+build bench_rows dataline_cli
 if $smoke; then
   python3 bench/self_test.py || exit 1
   tuning_smoke || exit 1

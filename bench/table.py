@@ -296,6 +296,9 @@ def photo_lines(row):
                     unit=PICTURES)),
         short(part_of(row, "JPEG photographs, 2 workers over one thread", "dataline w2", "dataline w0", 1.85, unit=PICTURES)),
         lowest(row, "CPU per GB, JPEG photographs, 2 workers", "dataline w2", "cpu_s_per_gb"),
+        *[part_of(row, f"JPEG photographs, {how}, over libjpeg's Huffman decoder", f"dataline w{workers}",
+                  f"dataline libjpeg w{workers}", None, unit=PICTURES)
+          for workers, how in ((0, "one thread"), (2, "2 workers")) if row.values(f"dataline libjpeg w{workers}", "rows_per_s")],
     ]
 
 

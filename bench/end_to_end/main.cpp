@@ -37,6 +37,7 @@ constexpr NamedRow kRows[] = {
     {"allocator", bench::allocator},
 #if defined(DATALINE_HAS_LIBJPEG)
     {"photos", bench::photos},
+    {"photos_libjpeg", bench::photos_libjpeg},
     {"raw_photos", bench::raw_photos},
     {"fused_pass", bench::fused_pass},
     {"slow_files", bench::slow_files},

@@ -103,6 +103,19 @@ std::vector<std::shared_ptr<Job>> checked_jobs(const PhotoSet& set, const PhotoS
   return jobs;
 }
 
+// `name` is the start of the variants' names.
+void add_loaders(const PhotoSet& set, const PhotoStatistics& wanted, const std::string& name,
+                 std::vector<Variant>& variants) {
+  const auto jobs = checked_jobs(set, wanted, {0, 1, 2});
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    variants.push_back({name + " w" + std::to_string(i),
+                        [job = jobs[i]](const std::string& variant, double seconds, Report& report) {
+                          take(*job, kLead);
+                          report_throughput(report, variant, consume(*job, seconds));
+                        }});
+  }
+}
+
 }  // namespace
 
 std::vector<Variant> photos(const Settings& settings) {
@@ -118,14 +131,16 @@ std::vector<Variant> photos(const Settings& settings) {
                         }});
   }
   write_statistics(set.folder + ".statistics", statistics);
-  const char* names[] = {"dataline w0", "dataline w1", "dataline w2"};
-  const auto jobs = checked_jobs(set, statistics, {0, 1, 2});
-  for (size_t i = 0; i < jobs.size(); ++i) {
-    variants.push_back({names[i], [job = jobs[i]](const std::string& name, double seconds, Report& report) {
-                          take(*job, kLead);
-                          report_throughput(report, name, consume(*job, seconds));
-                        }});
-  }
+  add_loaders(set, statistics, "dataline", variants);
+  return variants;
+}
+
+std::vector<Variant> photos_libjpeg(const Settings& settings) {
+  const PhotoSet set = photo_set(settings);
+  PhotoStatistics statistics;
+  BarePhotos(set.photos, 1, 1).statistics(&statistics);
+  std::vector<Variant> variants;
+  add_loaders(set, statistics, "dataline libjpeg", variants);
   return variants;
 }
 

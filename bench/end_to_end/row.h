@@ -31,6 +31,8 @@ std::vector<Variant> consumer_1ms(const Settings& settings);
 std::vector<Variant> allocator(const Settings& settings);
 // These need libjpeg, and photographs.
 std::vector<Variant> photos(const Settings& settings);
+// The loaders of `photos` with libjpeg's Huffman decoder: built into dataline_rows_libjpeg.
+std::vector<Variant> photos_libjpeg(const Settings& settings);
 std::vector<Variant> raw_photos(const Settings& settings);
 std::vector<Variant> fused_pass(const Settings& settings);
 std::vector<Variant> slow_files(const Settings& settings);

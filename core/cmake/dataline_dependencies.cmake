@@ -6,10 +6,11 @@ find_package(Threads REQUIRED)
 # Targets that the static library does without: a host that links it must not get them by surprise.
 set(DATALINE_NOT_IN_ARCHIVE "")
 
-# dataline_uses(NAME HEADER header [LIBRARY name] PACKAGE package COST text [REQUIRED]). PACKAGE: Debian's. COST: what it is
-# to be without it. REQUIRED: ON unless told otherwise, for what people would miss without noticing.
+# dataline_uses(NAME HEADER header [LIBRARY name] PACKAGE package COST text [REQUIRED] [FOLDER folder] [AUTO_IS_OFF]). PACKAGE: Debian's.
+# COST: what it is to be without it. REQUIRED: ON unless told otherwise, for what people would miss without noticing. FOLDER: the
+# only one that is searched for the header. AUTO_IS_OFF: only ON uses it.
 function(dataline_uses name)
-  cmake_parse_arguments(USES "REQUIRED" "HEADER;LIBRARY;PACKAGE;COST" "" ${ARGN})
+  cmake_parse_arguments(USES "REQUIRED;AUTO_IS_OFF" "HEADER;LIBRARY;PACKAGE;COST;FOLDER" "" ${ARGN})
   string(TOUPPER ${name} upper)
   set(default AUTO)
   if(USES_REQUIRED)
@@ -22,8 +23,12 @@ function(dataline_uses name)
     DATALINE_FEATURE "" DATALINE_LINK_NAME "" DATALINE_MISSING "${name} (${USES_COST})")
   set(DATALINE_HAS_${upper} FALSE PARENT_SCOPE)
   set(found FALSE)
-  if(NOT DATALINE_WITH_${upper} STREQUAL "OFF")
-    find_path(DATALINE_${upper}_INCLUDE ${USES_HEADER})
+  if(DATALINE_WITH_${upper} STREQUAL "ON" OR (DATALINE_WITH_${upper} STREQUAL "AUTO" AND NOT USES_AUTO_IS_OFF))
+    if(USES_FOLDER)
+      find_path(DATALINE_${upper}_INCLUDE ${USES_HEADER} PATHS "${USES_FOLDER}" NO_DEFAULT_PATH)
+    else()
+      find_path(DATALINE_${upper}_INCLUDE ${USES_HEADER})
+    endif()
     set(found ${DATALINE_${upper}_INCLUDE})
     if(USES_LIBRARY)
       find_library(DATALINE_${upper}_LIBRARY ${USES_LIBRARY})
@@ -67,11 +72,9 @@ dataline_uses(mimalloc HEADER mimalloc.h LIBRARY mimalloc PACKAGE libmimalloc-de
 dataline_uses(libdeflate HEADER libdeflate.h LIBRARY deflate PACKAGE libdeflate-dev COST ".gz cannot be read")
 dataline_uses(libjpeg HEADER jpeglib.h LIBRARY jpeg PACKAGE libjpeg62-turbo-dev  # libjpeg-turbo: its partial decoding is needed
   COST "JPEG cannot be decoded")
-if(DATALINE_HAS_LIBJPEG AND EXISTS "${DATALINE_LIBJPEG_INCLUDE}/jpegint.h")  # Debian installs it: faster by a fifth
-  target_compile_definitions(dataline_with_libjpeg INTERFACE DATALINE_HAS_JPEGINT=1)
-endif()
 dataline_uses(libspng HEADER spng.h LIBRARY spng PACKAGE libspng-dev COST "PNG cannot be decoded")
 dataline_uses(libwebp HEADER webp/decode.h LIBRARY webp PACKAGE libwebp-dev COST "WebP cannot be decoded")
+include(dataline_jpeg_huffman)
 if(DATALINE_BENCH)
   dataline_uses(liburing HEADER liburing.h LIBRARY uring PACKAGE liburing-dev COST "no yardstick for cold records")
 endif()

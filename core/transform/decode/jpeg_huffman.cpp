@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-#if DATALINE_HAS_JPEGINT
+#if DATALINE_HAS_JPEG_HUFFMAN
 
 #include "core/transform/decode/jpeg_huffman.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 namespace dataline {
 namespace {
 
-// libjpeg calls these two by their place, which is the same in all its versions.
+// The two members through which libjpeg calls a decoder; all releases of libjpeg-turbo have them here.
 static_assert(offsetof(jpeg_entropy_decoder, start_pass) == 0);
 static_assert(offsetof(jpeg_entropy_decoder, decode_mcu) == sizeof(void*));
 
-// An entry: the bits of the code and of the value after it (5 bits of the entry), the value's bits (4, from bit 8), the
-// code's (5, from 16), the zeros before the value (4, from 24). Without a value it ends the block, or says one of these.
+// A table entry, from bit 0: bits of code and value together (5 bits), from bit 8: bits of the value (4), from bit 16: bits of
+// the code (5), from bit 24: zero coefficients before the value (4). An entry without a value ends the block, unless it has one
+// of these flags.
 constexpr uint32_t kSixteenZeros = 1u << 28, kNoCode = 1u << 29;
 
-// One code and its value have at most 16 + 11 bits, and a refill gives at least 56: enough for two.
+// A code and its value have at most 16 + 11 bits, so a refill (at least 56 bits) is enough for two of them.
 constexpr int kMostValueBits = 11;
-constexpr int32_t kOverrun = 1 << 20;  // as padding: whatever is left is too little
+constexpr int32_t kOverrun = 1 << 20;  // as padding: more than any count, so the block fails
 
 uint32_t make_entry(int symbol, int length, bool dc) {
   const int size = dc ? symbol : symbol & 15, run = dc ? 0 : symbol >> 4;
@@ -29,16 +31,16 @@ uint32_t make_entry(int symbol, int length, bool dc) {
   return entry;
 }
 
-// The place in a block, by lines, of the k-th coefficient; k can be 15 too many before that is looked at.
+// Row-major index of the k-th coefficient in zigzag order. 15 more entries, because k is checked after a run of zeros was added.
 constexpr uint8_t kZigzag[64 + 15] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
                                       12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
                                       35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                       58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63,
                                       63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63, 63};
 
-// Byte by byte: 0xFF stands for itself only before a zero, and else begins a marker, behind which are zeros. That the bytes
-// end, or that a marker has fill bytes, is found no later than libjpeg finds it, which wants 57 bits. By value, so that the
-// caller's own copy stays in registers.
+// One byte at a time. 0xFF 0x00 is a data byte of 0xFF; 0xFF before another byte starts a marker, after which zeros are read.
+// libjpeg keeps 57 bits, so it sees the end of the data, or fill bytes before a marker, no earlier than this does. `from` is passed
+// by value to keep the caller's copy in registers.
 [[gnu::noinline]] JpegBits refill_slowly(JpegBits from) {
   constexpr std::byte kFf{0xFF}, kStuffed{0};
   for (;;) {
@@ -70,7 +72,7 @@ constexpr uint8_t kZigzag[64 + 15] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32
   from = refill_slowly(from);
 }
 
-// A value of `size` bits at the top: a first bit of 0 says that it is negative (T.81, F.2.2.1, EXTEND).
+// The value in the top `size` bits; it is negative if its first bit is 0 (EXTEND in T.81, F.2.2.1).
 [[gnu::always_inline]] inline int32_t signed_value(uint64_t bits, int size) {
   const int32_t negative = static_cast<int64_t>(bits) >= 0 ? -1 : 0;
   return static_cast<int32_t>(bits >> 1 >> (63 - size)) + (negative & (1 - (1 << size)));
@@ -88,7 +90,7 @@ constexpr uint8_t kZigzag[64 + 15] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32
   return size == 0 ? 0 : signed_value(value, size);
 }
 
-// One code of the rest of a block, `k` the coefficient that is next. False: it was the last.
+// Decodes the next AC coefficient, the k-th. Returns false after the last one of the block.
 template <bool kStored>
 [[gnu::always_inline]] inline bool read_ac(JpegBits& from, const JpegCodes& codes, int& k, JCOEF* block) {
   const uint32_t entry = codes.entry(from.bits);
@@ -111,7 +113,7 @@ template <bool kStored>
 bool JpegCodes::build(const JHUFF_TBL& table, bool dc) {
   if (built_ && dc == dc_ && std::equal(counts_.begin() + 1, counts_.end(), table.bits + 1) &&
       std::equal(symbols_.begin(), symbols_.end(), table.huffval)) {
-    return true;  // as in the image before
+    return true;  // the table of the previous image
   }
   built_ = false;
   dc_ = dc;
@@ -146,8 +148,16 @@ uint32_t JpegCodes::long_entry(uint64_t bits) const {
   return kNoCode;
 }
 
+// jpeg_create_decompress() has compared JPEG_LIB_VERSION and the size of jpeg_decompress_struct. The number of messages differs
+// between the series 2.0, 2.1 and 3, and the copyright message between the years of the releases.
+bool JpegHuffman::is_library_of_header(const jpeg_error_mgr& errors) {
+  return errors.last_jpeg_message == JMSG_LASTMSGCODE - 1 &&
+         std::strstr(errors.jpeg_message_table[JMSG_COPYRIGHT], DATALINE_LIBJPEG_YEARS) != nullptr;
+}
+
 bool JpegHuffman::attach(jpeg_decompress_struct& info) {
   failed_ = false;
+  if (!is_library_of_header(*info.err)) return false;
   if (info.progressive_mode || info.arith_code || info.data_precision != 8 ||
       jpeg_has_multiple_scans(&info)) {
     return false;
@@ -165,7 +175,7 @@ bool JpegHuffman::attach(jpeg_decompress_struct& info) {
   bits_ = {begin, begin + info.src->bytes_in_buffer};
   mcus_until_restart_ = info.restart_interval;
   next_restart_ = 0;
-  start_pass = [](j_decompress_ptr) {};  // a scan's begin: this one's was before
+  start_pass = [](j_decompress_ptr) {};  // not called: the scan has started
   decode_mcu = decode;
   info.entropy = this;
   return true;
@@ -177,7 +187,7 @@ void JpegHuffman::hand_back(jpeg_decompress_struct& info) const {
   info.src->bytes_in_buffer = static_cast<size_t>(bits_.end - bits_.next);
 }
 
-// To be called from within libjpeg, which is left by longjmp.
+// Called within libjpeg, which error_exit leaves by longjmp.
 void JpegHuffman::give_up(j_decompress_ptr info) {
   failed_ = true;
   info->err->msg_code = JWRN_HUFF_BAD_CODE;
@@ -185,7 +195,7 @@ void JpegHuffman::give_up(j_decompress_ptr info) {
   __builtin_unreachable();
 }
 
-// A marker RSTn after the bits of the last MCU, of which fewer than 8 are left.
+// Reads the RSTn marker that must follow, after fewer than 8 bits of padding.
 void JpegHuffman::restart(j_decompress_ptr info) {
   const int32_t left = bits_.count - bits_.padding;
   const auto marker = static_cast<std::byte>(JPEG_RST0 + next_restart_);
@@ -199,7 +209,7 @@ void JpegHuffman::restart(j_decompress_ptr info) {
   for (Part& part : parts_) part.last_dc = 0;
 }
 
-// `blocks` are zeros; null where libjpeg skips lines.
+// libjpeg has zeroed `blocks`; they are null where it skips lines.
 template <bool kStored>
 void JpegHuffman::decode_blocks(j_decompress_ptr info, JBLOCKROW* blocks) {
   JpegBits from = bits_;
@@ -215,7 +225,7 @@ void JpegHuffman::decode_blocks(j_decompress_ptr info, JBLOCKROW* blocks) {
     } while (read_ac<kStored>(from, *part.ac, k, block) && read_ac<kStored>(from, *part.ac, k, block));
     if (k > DCTSIZE2 || from.count < from.padding) give_up(info);
   }
-  refill(from);  // as libjpeg may have done: whether the bytes end
+  refill(from);  // libjpeg may have read this far, and then seen the end of the data
   if (from.padding >= kOverrun) give_up(info);
   bits_ = from;
 }
@@ -236,4 +246,4 @@ boolean JpegHuffman::decode(j_decompress_ptr info, JBLOCKROW* blocks) {
 
 }  // namespace dataline
 
-#endif  // DATALINE_HAS_JPEGINT
+#endif  // DATALINE_HAS_JPEG_HUFFMAN

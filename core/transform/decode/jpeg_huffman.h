@@ -1,10 +1,14 @@
-// The Huffman codes of a JPEG of one sequential scan, in the place of libjpeg's own decoder of them. That one takes two
-// thirds of a photograph's time; with this one a photograph takes a sixth less (bench/README.md).
+// A Huffman decoder for baseline and extended sequential JPEGs, in place of libjpeg-turbo's own. Huffman decoding is two
+// thirds of the time of a photograph; with this decoder a photograph takes a sixth less (bench/README.md).
 //
-// libjpeg is built of objects that are structs of functions. `info.entropy` is the one for codes, asked for one MCU (the
-// blocks of some 8 or 16 lines and columns) after the other; attach() puts this one there. It judges no file: of what is
-// damaged or odd - a code that does not exist, a marker where none is due, bytes that end - it gives libjpeg an error to
-// leave by, and take_failure() says that all is to be done again without it. So pixels and errors are libjpeg's.
+// libjpeg calls its entropy decoder through `info.entropy`, a struct of function pointers, once per MCU (a square of 8 or 16
+// pixels). attach() replaces that struct. We handle valid data only: on an invalid code, an unexpected marker or missing data
+// we leave libjpeg with an error, take_failure() returns true, and the caller decodes the image again with libjpeg's decoder.
+// So all pixels, warnings and errors are libjpeg's.
+//
+// The struct is declared in jpegint.h, a private header. So this is the build option DATALINE_WITH_JPEG_HUFFMAN
+// (core/cmake/dataline_jpeg_huffman.cmake lists the tested releases), and attach() refuses a library of another release than the
+// header's.
 //
 // Threads: externally synchronized. Source: ITU-T T.81 (JPEG), annexes C and F.2.2.
 // SPDX-License-Identifier: Apache-2.0
@@ -12,7 +16,7 @@
 
 #include "core/transform/decode/jpeg_session.h"
 
-#if DATALINE_HAS_JPEGINT
+#if DATALINE_HAS_JPEG_HUFFMAN
 
 #include <array>
 #include <cstdint>
@@ -24,16 +28,17 @@ extern "C" {
 
 namespace dataline {
 
-// The codes of a DHT segment, looked up by the next bits of the file.
+// The lookup table of one Huffman table (DHT).
 class JpegCodes {
  public:
-  static constexpr int kLookBits =
-      10;  // 4 KiB: nearly all codes, and the tables of an image stay in the L1 cache
+  // Most codes are shorter than this, and the tables of an image (4 KiB each) fit the L1 cache.
+  static constexpr int kLookBits = 10;
 
-  // False: codes that no sequential JPEG of 8 bits has.
+  // Returns false for a table that no 8-bit sequential JPEG may have.
   bool build(const JHUFF_TBL& table, bool dc);
 
-  // What the code at the top of `bits` says (jpeg_huffman.cpp tells how); of more than kLookBits by long_entry().
+  // Decodes the code at the top of `bits`. Codes of up to kLookBits bits are in the table; long_entry() searches for longer
+  // ones. jpeg_huffman.cpp describes the fields of an entry.
   uint32_t entry(uint64_t bits) const {
     const uint32_t found = entries_[bits >> (64 - kLookBits)];
     return found != 0 ? found : long_entry(bits);
@@ -43,15 +48,15 @@ class JpegCodes {
   [[gnu::noinline]] uint32_t long_entry(uint64_t bits) const;
 
   std::array<uint32_t, 1 << kLookBits> entries_ = {};
-  // Of each length: the first code after its last, and what a code's place among the symbols is more than the code.
+  // By code length: one past the last code, and the difference between a code and the index of its symbol.
   std::array<int32_t, 17> end_ = {}, offset_ = {};
   std::array<uint8_t, 17> counts_ = {};
   std::array<uint8_t, 256> symbols_ = {};
   bool built_ = false, dc_ = false;
 };
 
-// The next bits of a scan. The highest of `bits` is the next one; below the `count` that are valid stand zeros, or bits of
-// the byte at `next`. `padding` of the `count` are zeros that no byte gave: fewer than that left is an overrun.
+// The bit reader. `bits` holds the next bits of the scan from the top, `count` of them valid; below are zeros or bits of the byte
+// at `next`. The last `padding` of the valid bits are zeros past the end of the data: `count` < `padding` is an overrun.
 struct JpegBits {
   const std::byte* next = nullptr;
   const std::byte* end = nullptr;
@@ -66,11 +71,11 @@ class JpegHuffman : public jpeg_entropy_decoder {
   JpegHuffman(const JpegHuffman&) = delete;
   JpegHuffman& operator=(const JpegHuffman&) = delete;
 
-  // Between jpeg_start_decompress() and the first line. False: libjpeg's own decoder stays, as the file is no single
-  // sequential scan.
+  // Call between jpeg_start_decompress() and the first line. Returns false, and leaves libjpeg's decoder in place, if the file
+  // is not a single sequential scan or the library is not the one that jpegint.h belongs to.
   bool attach(jpeg_decompress_struct& info);
   bool take_failure() { return std::exchange(failed_, false); }  // since attach() or the last call
-  // After the last line: libjpeg goes on where the codes ended.
+  // Call after the last line: tells libjpeg where the scan's data ended.
   void hand_back(jpeg_decompress_struct& info) const;
 
  private:
@@ -80,14 +85,13 @@ class JpegHuffman : public jpeg_entropy_decoder {
     int32_t last_dc = 0;
   };
 
+  static bool is_library_of_header(const jpeg_error_mgr& errors);
   static boolean decode(j_decompress_ptr info, JBLOCKROW* blocks);
   template <bool kStored>
   void decode_blocks(j_decompress_ptr info, JBLOCKROW* blocks);
   void restart(j_decompress_ptr info);
   [[noreturn]] void give_up(j_decompress_ptr info);
 
-  // What later versions of libjpeg keep after their functions is nothing here.
-  [[maybe_unused]] void* reserved_[8] = {};
   bool failed_ = false;
   uint32_t mcus_until_restart_ = 0;
   int32_t next_restart_ = 0;
@@ -98,7 +102,7 @@ class JpegHuffman : public jpeg_entropy_decoder {
 
 }  // namespace dataline
 
-#else  // where libjpeg's inner header is not installed, its own decoder stays
+#else  // libjpeg's decoder stays in place
 
 namespace dataline {
 
@@ -111,4 +115,4 @@ class JpegHuffman {
 
 }  // namespace dataline
 
-#endif  // DATALINE_HAS_JPEGINT
+#endif  // DATALINE_HAS_JPEG_HUFFMAN

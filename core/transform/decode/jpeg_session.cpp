@@ -75,7 +75,7 @@ void JpegSession::on_skip(j_decompress_ptr info, long bytes) {
   info->src->bytes_in_buffer -= static_cast<size_t>(bytes);
 }
 
-// The scans were counted before; this holds even if libjpeg found more.
+// jpeg.cpp has counted the scans already; this holds even if libjpeg finds more of them.
 void JpegSession::on_progress(j_common_ptr info) {
   if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > of(info).limits_.max_scans) {
     of(info).leave(kTooManyScans);

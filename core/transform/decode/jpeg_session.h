@@ -1,16 +1,15 @@
-// libjpeg with its callbacks: one image in memory, errors and warnings caught. Every call into libjpeg is made inside
-// run(), from code whose locals need no destructors: libjpeg leaves by longjmp.
+// One JPEG image in memory, decoded by libjpeg; errors and warnings become a Status. libjpeg reports errors by longjmp, so call
+// it only through run(), in code without objects that need destructors.
 //
-// libjpeg keeps quantization and Huffman tables from image to image in a used object, and a file that forgot its own would
-// be decoded with those of the last one. So begin() makes a fresh object: 0.2 us of an image's 1 ms, and the result is
-// a function of the file alone.
+// begin() makes a new decompress object for each image (0.2 us). A reused one keeps the quantization and Huffman tables of the
+// previous image, and a file without tables would be decoded with those.
 //
-// Warnings of libjpeg that mean lost pixels are counted and, with on_warning=error, errors; these others are passed over:
-//   JWRN_EXTRANEOUS_DATA   bytes between segments that belong to none
-//   JWRN_NOT_SEQUENTIAL    odd progression numbers in a sequential scan header
+// Warnings that mean lost pixels are counted, or are errors with on_warning=error. These others are ignored:
+//   JWRN_EXTRANEOUS_DATA   bytes between segments
+//   JWRN_NOT_SEQUENTIAL    invalid progression parameters in a sequential scan header
 //   JWRN_ADOBE_XFORM       unknown colour transform in an Adobe segment
 //   JWRN_JFIF_MAJOR        unknown JFIF version
-//   JWRN_BOGUS_PROGRESSION scans that refine out of order; what they say is decoded
+//   JWRN_BOGUS_PROGRESSION refinement scans out of order; they are decoded
 //
 // Threads: externally synchronized.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,8 +19,9 @@
 #include <cstdint>
 #include <cstdio>  // jpeglib.h needs FILE
 
-#include <jerror.h>
 #include <jpeglib.h>
+
+#include <jerror.h>  // after jpeglib.h: the numbers of its messages depend on jconfig.h
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
@@ -36,15 +36,15 @@ class JpegSession {
   JpegSession(const JpegSession&) = delete;
   JpegSession& operator=(const JpegSession&) = delete;
 
-  // A fresh object, its source `encoded`; nothing is read.
+  // Makes a decompress object for `encoded`, and reads nothing yet.
   Status begin(Bytes encoded);
-  void end();  // frees all that libjpeg holds
+  void end();  // frees the memory that libjpeg holds
 
   jpeg_decompress_struct& info() { return info_; }
-  int64_t warnings() const { return warnings_; }               // since begin(), of lost pixels
-  bool ended() const { return message_code_ == kEndOfBytes; }  // run() failed because the bytes ended
+  int64_t warnings() const { return warnings_; }               // about lost pixels, since begin()
+  bool ended() const { return message_code_ == kEndOfBytes; }  // run() failed at the end of the data
 
-  // Calls f(info) and says how that ended. After an error only end() and begin() may follow.
+  // Calls f(info). After an error only end() and begin() may be called.
   template <typename Function>
   Status run(const Function& f) {
     if (!enter(f)) return failure();
@@ -52,10 +52,10 @@ class JpegSession {
   }
 
  private:
-  // Ours, beside libjpeg's codes.
+  // Our own message codes, outside libjpeg's range.
   static constexpr int kEndOfBytes = -1, kTooManyScans = -2;
 
-  // Alone in its frame: nothing here may need destroying when libjpeg jumps back.
+  // longjmp() returns here: no object in this frame may need a destructor.
   template <typename Function>
   bool enter(const Function& f) {
     if (setjmp(escape_) != 0) return false;
