@@ -1,5 +1,4 @@
-// A picture as a PNG file: RGB, 8 bits, in stored (not compressed) deflate blocks, so that nothing else is needed to
-// write one. Source: W3C, Portable Network Graphics (second edition); RFC 1950, RFC 1951.
+// An RGB picture, and its PNG file, which libspng writes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +20,10 @@ struct Picture {
   const uint8_t* at(int64_t x, int64_t y) const { return rgb.data() + (y * width + x) * 3; }
 };
 
-// The bytes of the file; sides are 1 to 2^31 - 1.
+// Throws Failure in a build without libspng.
+void require_png_writer();
+
+// The bytes of the file. The sides must be 1 to 2^31 - 1.
 std::string png_bytes(const Picture& picture);
 
 }  // namespace dataline::cli

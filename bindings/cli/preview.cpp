@@ -47,6 +47,7 @@ class Preview {
   }
 
   int run() {
+    require_png_writer();
     check_host_memory();
     if (target_ != "-") check_file_target(target_);
     progress_.show("preview: opening");
