@@ -63,6 +63,22 @@ class Pipes(ShellTest):
             self.fails(1, command, "idx:nowhere", says="nowhere")
 
 
+def read_terminal(ours, seen=lambda text: None):
+    """All that is written to the terminal whose end is `ours`, up to its closing; `seen` is called with it at each piece."""
+    text = b""
+    while select.select([ours], [], [], shell.SECONDS)[0]:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        text += piece
+        seen(text)
+    os.close(ours)
+    return text
+
+
 class Terminal(ShellTest):
     def seen(self, *words, until=None, stdout_too=False):
         """What a terminal on standard error shows; with `until`, Ctrl-C follows once that was there."""
@@ -70,19 +86,14 @@ class Terminal(ShellTest):
         out = theirs if stdout_too else subprocess.DEVNULL
         process = self.start(*words, stdout=out, stderr=theirs)
         os.close(theirs)
-        text = b""
-        while select.select([ours], [], [], shell.SECONDS)[0]:
-            try:
-                piece = os.read(ours, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not piece:
-                break
-            text += piece
+
+        def interrupt(text):
+            nonlocal until
             if until and re.search(until, text):
                 process.send_signal(signal.SIGINT)
                 until = None
-        os.close(ours)
+
+        text = read_terminal(ours, interrupt)
         self.assertIn(process.wait(shell.SECONDS), (0, 130))
         self.assertIsNone(until, text)
         return text
@@ -114,17 +125,7 @@ class RawBytesAndTerminals(ShellTest):
         ours, theirs = pty.openpty()
         process = self.start(*words, stdout=theirs)
         os.close(theirs)
-        text = b""
-        while select.select([ours], [], [], shell.SECONDS)[0]:
-            try:
-                piece = os.read(ours, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not piece:
-                break
-            text += piece
-        os.close(ours)
-        return text, process.wait(shell.SECONDS), process.stderr.read().decode()
+        return read_terminal(ours), process.wait(shell.SECONDS), process.stderr.read().decode()
 
     def test_a_terminal_gets_none_unless_it_is_asked_for(self):
         self.write("r.bin", b"abc\x00\x01")

@@ -1,4 +1,4 @@
-// A seed that differs from run to run and is printed, so that a failure can be repeated: DATALINE_SEED=n PROGRAM.
+// A random seed for each run, printed so that a failure can be repeated: DATALINE_SEED=N PROGRAM.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,10 +15,11 @@ inline uint64_t fresh_seed() {
   const char* given = std::getenv("DATALINE_SEED");
   const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
   std::printf("seed %llu (DATALINE_SEED repeats it)\n", static_cast<unsigned long long>(seed));
+  std::fflush(stdout);  // before a test that may abort
   return seed;
 }
 
-// How often a random test runs: DATALINE_RUNS in long runs, else `everyday`.
+// Number of runs of a random test: DATALINE_RUNS, or `everyday`.
 inline int run_count(int everyday) {
   const char* given = std::getenv("DATALINE_RUNS");
   return given != nullptr ? std::atoi(given) : everyday;

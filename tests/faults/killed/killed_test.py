@@ -5,7 +5,7 @@ in the order of a job that nobody disturbed.
 A trainer that is killed loses what it did since its checkpoint: a step that was delivered but not saved is done again. So
 lines of the journal behind the state are dropped; there is one at most.
 
-  killed_test.py JOB [KILLS]      DATALINE_STRESS_SEED repeats the draws of a run
+  killed_test.py JOB [KILLS]      DATALINE_SEED repeats the draws of a run
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -80,8 +80,8 @@ def expect_whole(lines, undisturbed):
 
 def main():
     program, kills = os.path.abspath(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 100
-    seed = int(os.environ.get("DATALINE_STRESS_SEED", random.SystemRandom().randrange(1 << 32)))
-    print(f"DATALINE_STRESS_SEED={seed}", flush=True)
+    seed = int(os.environ.get("DATALINE_SEED", random.SystemRandom().randrange(1 << 32)))
+    print(f"seed {seed} (DATALINE_SEED repeats it)", flush=True)
     folder = tempfile.mkdtemp(prefix="dataline-killed-")
     try:
         job = Job(program, folder, random.Random(seed))

@@ -7,6 +7,7 @@
 
 #include "tests/loader/stress/paused_threads.h"
 #include "tests/loader/stress/watchdog.h"
+#include "tests/support/fresh_seed.h"
 
 namespace {
 thread_local bool next_one_fails = false;
@@ -34,7 +35,7 @@ constexpr int64_t kSamples = 400, kBatch = 8;
 bool is_bad(int64_t index) { return index % 24 == 5; }
 
 TEST(PausedWorkers, LoadWhatWasLostForWantOfMemoryAgain) {
-  const uint64_t seed = stress_seed();
+  const uint64_t seed = fresh_seed();
   TestReader reader;
   reader.fails = is_bad;
   std::atomic<uint64_t> draws{seed};

@@ -5,6 +5,7 @@
 
 #include "tests/loader/stress/paused_threads.h"
 #include "tests/loader/stress/watchdog.h"
+#include "tests/support/fresh_seed.h"
 
 namespace dataline::testing {
 namespace {
@@ -78,7 +79,7 @@ class PausedWorkers : public ::testing::TestWithParam<Leaving> {};
 
 TEST_P(PausedWorkers, NeitherHangNorDeliverWhatWasLeftBehind) {
   const Leaving& leaving = GetParam();
-  const uint64_t seed = stress_seed();
+  const uint64_t seed = fresh_seed();
   Job job;
   job.random.seed(seed);
   Options options = make_options(kJob);

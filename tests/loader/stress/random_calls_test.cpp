@@ -1,7 +1,7 @@
 // All calls of a loader at random, from 1 to 8 consumers over 0 to 4 workers: each step of a pass is delivered once and is
 // right, what is held is never written, the books balance, and nobody waits for ever. See oracle.h.
 //
-// Runs for DATALINE_STRESS_SECONDS; DATALINE_STRESS_SEED repeats the calls of the round that failed, which is the first.
+// Runs for DATALINE_STRESS_SECONDS; DATALINE_SEED repeats the calls of the round that failed, which is the first.
 // SPDX-License-Identifier: Apache-2.0
 #include <poll.h>
 
@@ -12,6 +12,7 @@
 
 #include "tests/loader/stress/oracle.h"
 #include "tests/loader/stress/watchdog.h"
+#include "tests/support/fresh_seed.h"
 
 namespace dataline::testing {
 namespace {
@@ -28,11 +29,11 @@ class Round {
   explicit Round(uint64_t seed) : seed_(seed), random_(seed) { choose(); }
 
   void run() {
-    SCOPED_TRACE("DATALINE_STRESS_SEED=" + std::to_string(seed_) + ": " + text());
+    SCOPED_TRACE("DATALINE_SEED=" + std::to_string(seed_) + ": " + text());
     make();
     if (loader_ == nullptr) return;
     {
-      Watchdog watchdog(loader_, "DATALINE_STRESS_SEED=" + std::to_string(seed_) + ": " + text());
+      Watchdog watchdog(loader_, "DATALINE_SEED=" + std::to_string(seed_) + ": " + text());
       watchdog_ = &watchdog;
       end_ = std::chrono::steady_clock::now() + kRound;
       std::vector<std::thread> threads;
@@ -324,7 +325,7 @@ class Round {
 };
 
 TEST(RandomCalls, DeliverEachStepOnceAndRightAndNobodyWaitsForEver) {
-  const uint64_t seed = stress_seed();
+  const uint64_t seed = fresh_seed();
   int64_t rounds = 0;
   for (const auto end = stress_end(kEverydaySeconds); std::chrono::steady_clock::now() < end; ++rounds) {
     Round(seed + static_cast<uint64_t>(rounds)).run();

@@ -1,5 +1,4 @@
-// Ends a stress test that stands still, with what the loader says of itself, instead of hanging for ever; and where
-// such a test has its seed and its time from.
+// Aborts a stress test in which nothing happens any more, and prints the loader's statistics. Also: how long such a test runs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,22 +8,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
-#include <random>
 #include <string>
 #include <thread>
 
 #include "tests/support/job.h"
 
 namespace dataline::testing {
-
-// DATALINE_STRESS_SEED, or a fresh one; printed, so that a run can be repeated. (The calls repeat, not the threads.)
-inline uint64_t stress_seed() {
-  const char* given = std::getenv("DATALINE_STRESS_SEED");
-  const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device()();
-  std::printf("DATALINE_STRESS_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  std::fflush(stdout);
-  return seed;
-}
 
 // DATALINE_STRESS_SECONDS, or `everyday`.
 inline std::chrono::steady_clock::time_point stress_end(double everyday) {
