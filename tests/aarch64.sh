@@ -33,7 +33,7 @@ Dir::State::Lists "$build/apt/lists";
 Dir::State::status "$build/apt/status";
 Dir::Cache "$build/apt";
 APT
-  if ! { apt-get update -qq && apt-get install -qq -y --download-only --no-install-recommends libc6-dev libhwy-dev libcli11-dev \
+  if ! { apt-get update -qq && apt-get install -qq -y --download-only --no-install-recommends libc6-dev libhwy-dev \
     libdeflate-dev libjpeg62-turbo-dev libspng-dev libwebp-dev libgmock-dev libgtest-dev; } >"$build/apt/log" 2>&1; then
     echo "skipped: Debian's packages for arm64 cannot be had: $(tail -n 1 "$build/apt/log")"
     exit 77

@@ -13,7 +13,7 @@ toolkit() {
 }
 toolkit || [ $? -eq 77 ]
 
-needed="g++ clang libclang-rt-dev cmake ninja-build pkg-config python3 binutils libgtest-dev libgmock-dev librapidcheck-dev libcli11-dev libbenchmark-dev libhwy-dev"
+needed="g++ clang libclang-rt-dev cmake ninja-build pkg-config python3 binutils libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev libhwy-dev"
 optional="libdeflate-dev libjpeg62-turbo-dev libspng-dev libwebp-dev libmimalloc-dev liburing-dev python3-numpy python3-pil abigail-tools clang-tidy clang-format ccache strace libtorch-dev libopenblas0-pthread"
 
 missing_of() {
