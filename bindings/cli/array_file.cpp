@@ -1,4 +1,4 @@
-// Number arrays from .npy and text files.
+// Reads number arrays from .npy and text files.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/array_file.h"
 
@@ -54,7 +54,7 @@ struct Npy {
   std::string_view data;
 };
 
-// The text after `'key':` in the header's dictionary, blanks skipped.
+// The text after `'key':` in the header's dictionary, without leading blanks.
 std::string_view header_value(const std::string& path, std::string_view header, std::string_view key) {
   const size_t at = header.find("'" + std::string(key) + "'");
   size_t value = at == std::string_view::npos ? at : header.find(':', at);
@@ -126,9 +126,9 @@ int64_t sign_extended(uint64_t bits, size_t bytes) {
   return static_cast<int64_t>(bits << unused) >> unused;
 }
 
-// A whole number that a text or an .npy float may stand for: savetxt writes 5 as 5.000000000000000000e+00.
+// The whole number that a float means: NumPy's savetxt writes 5 as 5.000000000000000000e+00.
 bool whole(double value, int64_t* out) {
-  constexpr double kExact = 9007199254740992.0;  // 2^53: from here on neighbours share a double
+  constexpr double kExact = 9007199254740992.0;  // 2^53: not every whole number beyond it is a double
   if (!(std::fabs(value) < kExact) || value != std::floor(value)) return false;
   *out = static_cast<int64_t>(value);
   return true;

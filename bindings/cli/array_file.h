@@ -1,6 +1,5 @@
-// Arrays for --sample_indices and --weights: one-dimensional .npy files, or text with a number a line (or
-// separated by spaces or commas; `#` starts a remark, as NumPy's savetxt writes it). Which of both is seen
-// from the content.
+// Arrays for --sample_indices and --weights: a one-dimensional .npy file, or text with numbers separated by line ends, spaces
+// or commas (`#` starts a comment, as in NumPy's savetxt). The content tells which.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +9,7 @@
 
 namespace dataline::cli {
 
-// Throw Failure naming the file and the place.
+// Throw Failure with the file's name and the position.
 std::vector<int64_t> read_indices(const std::string& path);
 std::vector<double> read_weights(const std::string& path);
 

@@ -1,4 +1,4 @@
-// `dataline bench`: the loader's speed beside what this machine can do at all.
+// `dataline bench`: measures the loader, and bare copy loops as this machine's limits.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
@@ -22,13 +22,13 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kDefaultSeconds = 3;
 constexpr int kRounds = 15;
-// Warm-up lasts until an epoch was delivered, at least this and at most as long as what is measured.
-constexpr double kLeastWarmUp = 0.2;
-constexpr double kTrialSeconds = 0.008;           // of each gather loop, three times
-constexpr double kYardstickShare = 0.4;           // of a loader round's time, each
-constexpr int64_t kMostRecorded = 8'000'000;      // rows of the order that the bare gather repeats
-constexpr int64_t kMostTaken = int64_t{8} << 30;  // bytes
-constexpr double kCheckSeconds = 20e-6;           // between looks at the clock
+// The warm-up delivers one epoch. It takes at least this long, and at most as long as the measurement.
+constexpr double kMinWarmUp = 0.2;
+constexpr double kTrialSeconds = 0.008;          // per gather loop, three times
+constexpr double kYardstickShare = 0.4;          // of the time of a loader round, per yardstick
+constexpr int64_t kMaxRecorded = 8'000'000;      // rows in the order that the bare gather repeats
+constexpr int64_t kMaxTaken = int64_t{8} << 30;  // bytes
+constexpr double kCheckSeconds = 20e-6;          // between readings of the clock
 
 struct Round {
   double batches_per_s = 0;
@@ -51,7 +51,7 @@ class Bench {
       : interrupts_(interrupts),
         job_(request, interrupts, progress_),
         seconds_(request.seconds("seconds").value_or(kDefaultSeconds)),
-        order_(kMostRecorded) {}
+        order_(kMaxRecorded) {}
 
   BenchResult run() {
     progress_.show("bench: first batch");
@@ -73,7 +73,7 @@ class Bench {
     const dl_status status = job_.check(dl_loader_next(loader_.get(), -1, &raw, &error), error);
     out->reset(raw);
     if (status != DL_END) return status;
-    // The job is over; bench goes on with it from the start.
+    // The job has ended: start it again.
     job_.check(dl_loader_seek(loader_.get(), start_epoch_, start_step_, &error), error);
     return DL_END_OF_EPOCH;
   }
@@ -96,17 +96,17 @@ class Bench {
     }
     result_.first_batch_ms = seconds_since(start) * 1e3;
     result_.device = device_name(loader_.get());
-    // A device's driver takes anonymous memory of its own: nothing can be concluded from it there.
+    // A CUDA driver allocates anonymous memory too, so the amount tells nothing with a device.
     set_in_memory_ = result_.device == "cpu" && is_set_in_memory();
   }
 
   void warm_up() {
     const auto start = Clock::now();
     const double cpu_before = process_cpu_seconds();
-    const double least = std::min(seconds_, kLeastWarmUp);
+    const double min_seconds = std::min(seconds_, kMinWarmUp);
     bool epoch_done = false;
     int64_t batches = 0;
-    for (double elapsed = 0; elapsed < least || (!epoch_done && elapsed < seconds_);
+    for (double elapsed = 0; elapsed < min_seconds || (!epoch_done && elapsed < seconds_);
          elapsed = seconds_since(start)) {
       Batch batch;
       if (next(&batch) != DL_OK) {
@@ -120,7 +120,7 @@ class Bench {
     batches_a_check_ = std::max<int64_t>(1, static_cast<int64_t>(kCheckSeconds / batch_seconds));
   }
 
-  // An epoch's batches, for the gather; fewer of a large set.
+  // Records the batches of one epoch for the gather, or as many as fit.
   void record_order() {
     const auto start = Clock::now();
     const int64_t steps = dl_loader_steps(loader_.get());
@@ -135,7 +135,7 @@ class Bench {
     }
   }
 
-  // Inflated, or io=memory: opening it took as much anonymous memory as its rows.
+  // True if opening the dataset took as much anonymous memory as its rows (a .gz file, or io=memory).
   bool is_set_in_memory() const {
     int32_t count = 0;
     const dl_view* fields = dl_dataset_fields(dataset_.get(), &count);
@@ -152,7 +152,7 @@ class Bench {
       record_order();
       if (order_.batches() == 0) throw Failure{.message = "this rank gets no samples"};
       const int64_t free_bytes = kilobytes_in("/proc/meminfo", "MemAvailable:");
-      const int64_t limit = std::min({kMostTaken, free_bytes / 2, stats().budget_bytes});
+      const int64_t limit = std::min({kMaxTaken, free_bytes / 2, stats().budget_bytes});
       rows_ = take_rows(dataset_.get(), job_.options(),
                         set_in_memory_ ? Region::Pages::kHuge : Region::Pages::kSmall, limit, interrupts_);
       order_.finish(rows_->samples);
@@ -161,7 +161,7 @@ class Bench {
                          " samples, which fit free memory";
       }
       progress_.show("bench: trying gather loops");
-      // As many threads as the loader kept cores busy: its workers, and the consumer where it helps them.
+      // As many threads as the loader kept cores busy: its workers, and the consumer if it helps them.
       result_.gather_threads = std::max<int64_t>(1, std::llround(cores_));
       yardsticks_.emplace(*rows_, order_, slot_count(), result_.gather_threads,
                           std::min(kTrialSeconds, seconds_ / kRounds));
@@ -182,7 +182,7 @@ class Bench {
     return std::stoll(text);
   }
 
-  // Of the loader: an epoch's batches ahead at most, one without workers.
+  // Slots of the loader. It prefetches at most an epoch, and one batch without workers.
   int64_t slot_count() const {
     const int64_t steps = std::max<int64_t>(1, dl_loader_steps(loader_.get()));
     const int64_t ahead = stats().num_workers == 0 ? 1 : std::min(option("prefetch_depth"), steps);
@@ -220,7 +220,7 @@ class Bench {
     for (int i = 0; i < kRounds; ++i) {
       progress_.show("bench: round " + std::to_string(i + 1) + " of " + std::to_string(kRounds) +
                      (samples.empty() ? "" : ", " + scaled(samples.back()) + " samples/s"));
-      // What was loaded while the yardsticks ran is not counted.
+      // Batches loaded while the yardsticks ran do not count.
       for (int64_t k = 0; k < slot_count(); ++k) {
         Batch batch;
         next(&batch);
@@ -255,7 +255,7 @@ class Bench {
     }
   }
 
-  // The rows taken for the yardsticks are not the loader's.
+  // Before the copy for the yardsticks is made: it is not the loader's memory.
   void note_memory() {
     if (rows_) return;
     result_.peak_rss_bytes = std::max(result_.peak_rss_bytes, kilobytes_in("/proc/self/status", "VmHWM:"));
@@ -279,7 +279,7 @@ class Bench {
   double delivered_bytes_ = 0;
   double delivered_samples_ = 0;
   double copied_bytes_ = 0;  // to the device
-  double cores_ = 1;         // that the loader kept busy
+  double cores_ = 1;         // kept busy by the loader
   double wait_seconds_ = 0;
 };
 

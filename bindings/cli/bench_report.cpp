@@ -1,4 +1,4 @@
-// What `bench` found out, as JSON and for people.
+// The report of `bench`, as JSON and as text.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/bench_report.h"
 

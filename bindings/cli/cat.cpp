@@ -1,7 +1,7 @@
 // `dataline cat`: runs the loader and writes what it delivers.
 //
-// The saved state is the position after the last batch that was written whole, however the run ended: done,
-// a bad sample, a signal, a closed pipe, a full disk.
+// The saved state is the position after the last batch that was written completely, however the run ended: at the end of the
+// job, or by a bad sample, a signal, a closed pipe or a full disk.
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
 #include <chrono>
@@ -57,10 +57,10 @@ class Cat {
   }
 
  private:
-  // Until the job, --batches or the output ends. Returns the status that ended it.
+  // Writes batches until the job, --batches or the output ends. Returns the status that ended it.
   dl_status pump(dl_error* error) {
     while (batches_left_ > 0 && output_.state() == Output::State::kOpen && !interrupts_.came()) {
-      // What is ready to be read downstream goes out before a wait.
+      // With buffered output: do not wait for the loader before it is flushed.
       dl_batch* raw = nullptr;
       const dl_status status = dl_loader_next(loader_.get(), output_.has_pending() ? 0 : -1, &raw, error);
       const Batch batch(raw);
@@ -102,7 +102,7 @@ class Cat {
         "cat");
   }
 
-  // A state says where to go on; so does --start_step.
+  // Both a state and --start_step say where to start.
   void check_start() const {
     if (!request_.flag("load_state")) return;
     for (const char* key : {"start_epoch", "start_step"}) {
@@ -115,7 +115,7 @@ class Cat {
     }
   }
 
-  // What was bad in front of where the run stopped was replaced; what stopped it is told as the error.
+  // Whether the bad sample's step was delivered. A bad sample in the step that ended the run is the error that is reported.
   bool delivered(const dl_bad_sample& bad) const {
     int64_t epoch = 0, step = 0;
     dl_error error = DL_ERROR_INIT;
@@ -123,7 +123,7 @@ class Cat {
     return bad.epoch < epoch || (bad.epoch == epoch && bad.step < step);
   }
 
-  // Bytes are written from host memory. Found out before anything is opened: it is the command line that is wrong.
+  // cat writes from host memory. Checked before anything is opened, as an error of the command line.
   void check_device() {
     const char* device = "";
     dl_error error = DL_ERROR_INIT;
@@ -175,7 +175,7 @@ class Cat {
     write_file(path, text, "the state was not saved");
   }
 
-  // A save that fails is the run's failure, or, after another, one line more.
+  // If the save fails, the run fails with its message; if the run has failed already, the message is one more line.
   void try_save(const std::string& path, dl_status status) {
     try {
       save_state(path);
@@ -203,7 +203,7 @@ class Cat {
       dl_error error = DL_ERROR_INIT;
       job_.check(dl_loader_bad_sample_at(loader_.get(), i, &bad, &error), error);
       const bool out = delivered(bad);
-      if (!out && bad.replacement < 0 && ended == DL_ERR_BAD_SAMPLE) continue;  // the error names it
+      if (!out && bad.replacement < 0 && ended == DL_ERR_BAD_SAMPLE) continue;  // reported as the error
       if (count++ >= kTold) continue;
       told += (count == 1 ? ": sample " : "; sample ") + std::to_string(bad.index) +
               (out && bad.replacement >= 0 ? " replaced by " + std::to_string(bad.replacement) : "") + " (" +

@@ -1,8 +1,12 @@
-// Words of the command line to a Request.
+// Parses the command line into a Request.
 //
-// Not CLI11: the flags come from another library's table at run time, and on the error paths CLI11 2.1
-// takes a flag for the missing value of the one before it and the value of an unknown flag for the URI, and
-// refuses an empty `--flag=`. What was left of it to use was shorter to write.
+// Not CLI11: tried with 2.1.2 (Debian 12), it parses some command lines that must be errors, or must mean something else.
+//   --shuffle --seed 3    takes `--seed` for the value of --shuffle; "--shuffle needs a value" is promised
+//   --save-state= URI     takes the URI for the file to write; an empty value is promised to be one
+//   --zzz 5 URI           passes on `5` as a positional, like the URI
+// Each could be mended only by parsing the words here before CLI11 does. The rest of this file would stay: flags that differ
+// between - and _, suggestions, messages about the scope of an option. And the shell builds with a compiler and CMake alone,
+// without a package. See tests/cli/errors_test.py.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command_line.h"
 
@@ -33,7 +37,7 @@ const Command& find_command(const std::string& name) {
   throw usage_failure("no command '" + name + "'" + did_you_mean(name, names));
 }
 
-// A flag of a command, the shell's or the library's.
+// A flag that the command accepts: the shell's own, or an option of the library.
 struct Known {
   std::string name;
   bool boolean = false;
@@ -77,7 +81,7 @@ class Parser {
   }
 
  private:
-  // The flag that `-x` stands for.
+  // The flag with the short name in `word`, or null.
   const Flag* find_letter(const std::string& word) const {
     for (const Flag& flag : command_.flags) {
       if (word.size() == 2 && word[0] == '-' && flag.letter != 0 && word[1] == flag.letter) return &flag;
@@ -85,7 +89,7 @@ class Parser {
     return nullptr;
   }
 
-  // Whether `next` was its value. `shown`: as it was written.
+  // Returns whether `next` was used as the value. `shown` is the flag as the user wrote it.
   bool take_flag(const std::string& word, const char* next, const std::string& shown = "") {
     const size_t equals = word.find('=');
     std::string name = word.substr(2, equals == std::string::npos ? equals : equals - 2);
@@ -96,7 +100,7 @@ class Parser {
       last_boolean_ = word;
       return set(flag, "true"), false;
     }
-    // A value may start with a dash (-1), but two dashes are the next flag; `--flag=--text` says otherwise.
+    // A value may start with one dash (-1). Two dashes start the next flag, except in `--flag=--text`.
     if (next == nullptr || std::string_view(next).starts_with("--")) {
       throw usage_failure((shown.empty() ? "--" + name : shown) + " needs a value", command_.name);
     }
@@ -114,7 +118,7 @@ class Parser {
     throw usage_failure("no flag '" + shown + "'" + did_you_mean("--" + name, names), command_.name);
   }
 
-  // An option of the library, if `key` is one, is of a kind that is taken here.
+  // Throws if `key` is an option of the library that this command does not take.
   void check_scope(const std::string& key, const std::string& shown) const {
     for (const auto& option : option_table()) {
       if (option.key != key || (option.scope & request_.option_scope()) != 0) continue;
@@ -170,12 +174,12 @@ std::optional<std::string> Request::flag(std::string_view name) const {
 
 bool Request::has(std::string_view name) const { return flag(name).value_or("false") == "true"; }
 
-std::optional<int64_t> Request::count(std::string_view name, int64_t least) const {
+std::optional<int64_t> Request::count(std::string_view name, int64_t min) const {
   const auto text = flag(name);
   if (!text) return std::nullopt;
   const auto value = parse_number<int64_t>(*text);
-  if (!value || *value < least) {
-    throw usage_failure("--" + std::string(name) + " is a whole number from " + std::to_string(least) +
+  if (!value || *value < min) {
+    throw usage_failure("--" + std::string(name) + " is a whole number from " + std::to_string(min) +
                             " on, got '" + *text + "'",
                         command->name);
   }

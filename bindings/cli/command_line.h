@@ -1,8 +1,7 @@
-// The command line: commands, their flags (those of the library come from its option table) and what was
-// given.
+// The commands, their flags (those of the library come from its option table), and the parsed command line.
 //
-// `--flag value`, `--flag=value`, a bare `--flag` for booleans; `-` and `_` are the same in a flag's name;
-// the last of two settings wins; `--` ends the flags.
+// `--flag value`, `--flag=value`, a bare `--flag` for booleans; `-` and `_` are the same in a flag's name; the last of two
+// settings wins; `--` ends the flags.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +19,7 @@ namespace dataline::cli {
 class Interrupts;
 struct Request;
 
-// A flag that is the shell's own.
+// A flag of the shell itself.
 struct Flag {
   const char* name;
   const char* value;  // "N", "FILE"; "" for a boolean
@@ -33,10 +32,10 @@ struct Command {
   const char* arguments;  // "URI"
   const char* summary;
   const char* details;
-  int32_t option_scope;  // DL_SCOPE_ bits of the library's options it takes
-  int32_t plan_scope;    // and with --plan
+  int32_t option_scope;  // DL_SCOPE_ bits of the library's options that it takes
+  int32_t plan_scope;    // the same with --plan
   std::span<const Flag> flags;
-  int32_t positionals;  // wanted
+  int32_t positionals;  // required number
   int (*run)(const Request& request, const Interrupts& interrupts);
 };
 
@@ -52,17 +51,17 @@ struct Request {
   bool help = false;
   bool uri_help = false;  // `dataline help uris`
   std::vector<std::string> positionals{};
-  std::vector<Setting> options{};  // of the library, in the order given
+  std::vector<Setting> options{};  // of the library, in the order of the command line
   std::vector<Setting> flags{};    // of the shell
 
-  std::optional<std::string> flag(std::string_view name) const;  // the last one given
-  bool has(std::string_view name) const;                         // a boolean flag, set and not false
-  // A flag's number; throws Failure for other text or a value below `least`.
-  std::optional<int64_t> count(std::string_view name, int64_t least) const;
+  std::optional<std::string> flag(std::string_view name) const;  // the last value; empty if not given
+  bool has(std::string_view name) const;                         // a boolean flag that is true
+  // The flag's number. Throws Failure for other text and for a number below `min`.
+  std::optional<int64_t> count(std::string_view name, int64_t min) const;
   std::optional<double> seconds(std::string_view name) const;  // > 0
   std::string option(std::string_view key) const;              // the last value given, or ""
   const std::string& uri() const { return positionals.at(0); }
-  int32_t option_scope() const;  // of the library's options that count here
+  int32_t option_scope() const;  // of the library's options that this request takes
 };
 
 // Throws Failure with status 2.

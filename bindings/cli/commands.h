@@ -17,7 +17,7 @@ int run_transforms(const Request& request, const Interrupts& interrupts);
 int run_version(const Request& request, const Interrupts& interrupts);
 int run_completion(const Request& request, const Interrupts& interrupts);
 
-// The library's default, except where a command has one of its own (cat: one epoch; info: no workers).
+// The default of an option for this command: the library's, except for cat (one epoch) and info (no workers).
 std::string default_of(const Command& command, const dl_option_info& option);
 
 }  // namespace dataline::cli

@@ -1,4 +1,4 @@
-// `dataline completion SHELL`: a script made from the commands and the library's option table.
+// `dataline completion SHELL`: prints a completion script generated from the commands and the library's option table.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/commands.h"
 #include "bindings/cli/failure.h"
@@ -7,7 +7,7 @@
 namespace dataline::cli {
 namespace {
 
-// A flag as completion sees it.
+// One completion candidate of a command.
 struct Entry {
   std::string name;  // "--batch_size"
   bool takes_value = false;
@@ -99,7 +99,7 @@ std::string escaped(std::string_view text, std::string_view special) {
   return out;
 }
 
-// Inside single quotes of a POSIX-like shell.
+// Quoted with single quotes for POSIX shells.
 std::string quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {

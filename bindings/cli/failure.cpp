@@ -1,4 +1,4 @@
-// Status to exit status, and the marked text under a URI or transform error.
+// Maps statuses to exit statuses, and marks the place of an error in a URI or transform.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/failure.h"
 
@@ -17,7 +17,7 @@
 namespace dataline::cli {
 namespace {
 
-// SURFACE: 2 for what is wrong in the command line itself, 1 for what failed.
+// 2 for an error in the command line itself, 1 for a failure (SURFACE section 5).
 int exit_status_of(dl_status status) {
   switch (status) {
     case DL_ERR_UNKNOWN_OPTION:
@@ -36,10 +36,10 @@ std::terminate_handler default_terminate = nullptr;
 
 void write_error(std::string_view text) noexcept {
   const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
-  static_cast<void>(written);  // there is nowhere else to say it
+  static_cast<void>(written);  // an error of this write cannot be reported
 }
 
-// Without an exception in flight there was no memory for one. Other exceptions are defects, and leave a core.
+// No current exception: there was no memory to make one. Any exception but std::bad_alloc is a defect and dumps core.
 [[noreturn]] void at_terminate() {
   const std::type_info* type = abi::__cxa_current_exception_type();
   if (type != nullptr && *type != typeid(std::bad_alloc)) {
@@ -50,7 +50,7 @@ void write_error(std::string_view text) noexcept {
   _exit(kExitFailed);
 }
 
-// A long text is shown from some bytes before its mark to some after.
+// Of a long text, this much is shown around the mark.
 constexpr size_t kShownBefore = 60;
 constexpr size_t kShownBytes = 100;
 

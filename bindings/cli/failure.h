@@ -1,5 +1,4 @@
-// How a command ends early: one line for the user and the exit status. Errors of the library are translated
-// here.
+// Failures of a command: a line for the user and an exit status. Errors of the library are translated here.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,19 +10,19 @@
 
 namespace dataline::cli {
 
-constexpr int kExitFailed = 1;  // what was asked for could not be done
-constexpr int kExitUsage = 2;   // what was asked for is wrong: the command line itself
+constexpr int kExitFailed = 1;  // the command could not be carried out
+constexpr int kExitUsage = 2;   // the command line is wrong
 constexpr int kExitSignal = 128;
 
 struct Failure {
   int exit_status = kExitFailed;
   std::string message;  // one line, without "dataline: "
-  std::string text{};   // what the user wrote, shown with a mark under `column`; or ""
-  int32_t column = 0;   // 1-based byte of text, or 0
-  std::string usage{};  // a line that follows, or ""
+  std::string text{};   // the user's text, shown with a mark under `column`; or ""
+  int32_t column = 0;   // byte of `text`, from 1, or 0
+  std::string usage{};  // one more line, or ""
 };
 
-// A signal asked the program to end; the caller has put its things in order.
+// Thrown when a signal ends the command, after cleaning up.
 struct Interrupted {
   int signal = 0;
 };
@@ -31,23 +30,22 @@ struct Interrupted {
 Failure usage_failure(std::string message, std::string_view command = {});
 Failure system_failure(std::string_view what, int os_error);  // "what: No space left on device"
 Failure thread_failure(std::string_view purpose,
-                       int os_error);  // of the shell's own threads: says which limits bound them
+                       int os_error);  // names the limits on threads
 
-// What the user wrote, for the mark under a text error.
+// The user's texts, for the mark under an error.
 struct Written {
   std::string uri;
   std::string transform;
 };
 
-// Throws the Failure of a negative status, with the text it speaks of; Interrupted for a cancelled wait; else
-// returns the status.
+// Throws Failure for a negative status, Interrupted for a cancelled wait, and else returns the status.
 dl_status check(dl_status status, const dl_error& error, const Written& written = {});
 
-// One line on standard error, whatever memory there is: the report, or that memory ran out.
+// Prints the report to standard error, or one line that memory ran out if there is none to format it.
 void complain(const Failure& failure) noexcept;
 void complain_without_memory() noexcept;
-// From now on a failed allocation ends the program with exit status 1 and that line also where no exception can be thrown
-// (the exception itself needs memory) or passed on (destructors, threads).
+// After this, a failed allocation ends the program with that line and exit status 1 even where no exception can be made (it
+// needs memory itself) or propagate (destructors, threads).
 void end_quietly_without_memory() noexcept;
 
 // "dataline: message", the marked text and the usage line, each ending in a newline.

@@ -16,10 +16,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kAlignment = 256;               // of tensors in a slot, as the loader's
-constexpr size_t kTile = 64;                     // rows whose parts are copied one after another
-constexpr size_t kCheckBytes = size_t{1} << 18;  // copied between looks at the clock
-constexpr size_t kMostUnchecked = 4096;          // batches, however small
+constexpr size_t kAlignment = 256;               // of the tensors in a slot, as in the loader
+constexpr size_t kTile = 64;                     // rows per pass over the parts
+constexpr size_t kCheckBytes = size_t{1} << 18;  // copied between readings of the clock
+constexpr size_t kMaxUnchecked = 4096;           // batches between readings of the clock, at most
 constexpr int kTrials = 3;
 constexpr int64_t kMemcpyBytes = int64_t{64} << 20;
 
@@ -56,8 +56,8 @@ Yardsticks::Yardsticks(const StoredRows& rows, const RowOrder& order, int64_t sl
       order_(order),
       slot_count_(static_cast<size_t>(std::max(slot_count, threads))),
       threads_(static_cast<size_t>(threads)) {
-  size_t most = 0;
-  for (size_t b = 0; b < order.batches(); ++b) most = std::max(most, order.count(b));
+  size_t max = 0;
+  for (size_t b = 0; b < order.batches(); ++b) max = std::max(max, order.count(b));
   for (const Piece& piece : rows.pieces) {
     if (piece.row_bytes == 0) {
       copies_.push_back({&piece, {}, slot_bytes_});
@@ -66,7 +66,7 @@ Yardsticks::Yardsticks(const StoredRows& rows, const RowOrder& order, int64_t sl
     for (const Part& part : piece.parts) {
       const auto bytes = static_cast<size_t>(part.bytes);
       copies_.push_back({&piece, part, slot_bytes_, gather_loops(bytes)[0]});
-      slot_bytes_ += aligned(most * bytes);
+      slot_bytes_ += aligned(max * bytes);
     }
   }
   slots_ = Region(static_cast<int64_t>(slot_count_ * slot_bytes_), Region::Pages::kHuge);
@@ -75,16 +75,16 @@ Yardsticks::Yardsticks(const StoredRows& rows, const RowOrder& order, int64_t sl
 }
 
 size_t Yardsticks::most_ragged_bytes(const Piece& piece) const {
-  int64_t most = 0;
+  int64_t max = 0;
   for (size_t b = 0; b < order_.batches(); ++b) {
     int64_t bytes = 0;
     for (size_t i = 0; i < order_.count(b); ++i) {
       const uint32_t row = order_.rows(b)[i];
       bytes += piece.offsets[row + 1] - piece.offsets[row];
     }
-    most = std::max(most, bytes);
+    max = std::max(max, bytes);
   }
-  return static_cast<size_t>(most);
+  return static_cast<size_t>(max);
 }
 
 void Yardsticks::choose_loops(double trial_seconds) {
@@ -121,7 +121,7 @@ void Yardsticks::fill(size_t batch, std::byte* slot) const {
   for (const Copy& copy : copies_) {
     if (copy.loop == nullptr) fill_ragged(*copy.piece, batch, slot + copy.place);
   }
-  // Dense parts tile by tile, so that a second part of a row finds it in the cache.
+  // Dense parts tile by tile: the row is still in the cache for its second part.
   for (size_t at = 0; at < count; at += kTile) {
     const size_t rows = std::min(kTile, count - at);
     for (const Copy& copy : copies_) {
@@ -139,7 +139,7 @@ void Yardsticks::fill(size_t batch, std::byte* slot) const {
   }
 }
 
-// Batches thread, thread + threads, ... into slots of its own. Returns rows per second.
+// Copies batches thread, thread + threads, ... into the thread's own slots. Returns rows per second.
 double Yardsticks::run_thread(size_t thread, double seconds) const {
   const size_t own = std::max<size_t>(1, slot_count_ / threads_);
   const auto start = Clock::now();
@@ -151,7 +151,7 @@ double Yardsticks::run_thread(size_t thread, double seconds) const {
     fill(batch, slots_.data() + (thread * own + slot) * slot_bytes_);
     samples += order_.count(batch);
     slot = slot + 1 < own ? slot + 1 : 0;
-    unchecked_bytes += slot_bytes_ + kCheckBytes / kMostUnchecked;
+    unchecked_bytes += slot_bytes_ + kCheckBytes / kMaxUnchecked;
     if (unchecked_bytes < kCheckBytes) continue;
     unchecked_bytes = 0;
     const double elapsed = seconds_since(start);

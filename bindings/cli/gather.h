@@ -1,5 +1,4 @@
-// The yardsticks of `bench`: a bare gather (the same rows in the same order into as many slots, nothing
-// else) and memcpy.
+// The yardsticks of `bench`: memcpy, and a bare gather, which only copies the same rows in the same order into as many slots.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,19 +10,21 @@
 
 namespace dataline::cli {
 
-// Batches of row numbers, ready beforehand.
+// The row numbers of each batch, recorded beforehand.
 class RowOrder {
  public:
   explicit RowOrder(int64_t most_rows) : most_rows_(most_rows) {}
 
   bool full() const { return static_cast<int64_t>(added_.size()) >= most_rows_; }
-  void add(const int64_t* indices, int64_t count);  // a batch
-  // Rows from `samples` on wrap round: only the first were taken. Nothing may be added after it.
+  void add(const int64_t* indices, int64_t count);  // one batch
+  // Row numbers from `samples` on wrap around, because only the first rows were copied. Call after the last add().
   void finish(int64_t samples);
 
   size_t batches() const { return starts_.size() - 1; }
   size_t count(size_t batch) const { return starts_[batch + 1] - starts_[batch]; }
-  const uint32_t* rows(size_t batch) const { return rows_.data() + starts_[batch]; }  // and kSpare more
+  const uint32_t* rows(size_t batch) const {
+    return rows_.data() + starts_[batch];
+  }  // readable for kSpare entries more
   bool consecutive(size_t batch) const { return consecutive_[batch] != 0; }
 
   static constexpr size_t kSpare = 64;
@@ -38,12 +39,12 @@ class RowOrder {
 
 class Yardsticks {
  public:
-  // Both must outlive it. Tries each known loop for some times `trial_seconds` and keeps the best.
+  // Both must outlive this object. Times every known loop for a few times `trial_seconds` and keeps the fastest.
   Yardsticks(const StoredRows& rows, const RowOrder& order, int64_t slot_count, int64_t threads,
              double trial_seconds);
 
   double gather_samples_per_s(double seconds) const;
-  void fill(size_t batch, std::byte* slot) const;  // what gather does, once
+  void fill(size_t batch, std::byte* slot) const;  // one batch
   size_t slot_bytes() const { return slot_bytes_; }
   double memcpy_bytes_per_s(double seconds) const;  // one thread, file order, at least 64 MiB
   size_t threads() const { return threads_; }
@@ -58,7 +59,7 @@ class Yardsticks {
   const RowOrder& order_;
   const size_t slot_count_;
   const size_t threads_;
-  struct Copy {  // of one part of one piece
+  struct Copy {  // of one part of a piece
     const Piece* piece = nullptr;
     Part part;
     size_t place = 0;  // in a slot

@@ -1,4 +1,4 @@
-// The library's tables as C++ values.
+// Reads the library's tables.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/handles.h"
 

@@ -1,4 +1,4 @@
-// Owners of the library's handles, and its tables as C++ values.
+// Owning handles of the library's objects, and its tables as C++ values.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,7 +25,7 @@ using CancelToken = std::unique_ptr<dl_cancel_token, Call<dl_cancel_token_destro
 
 inline dl_error no_error() { return DL_ERROR_INIT; }
 
-// A struct of the header, zeroed, with its size filled in.
+// A zeroed struct of dataline.h with its struct_size set.
 template <typename T>
 T sized() {
   T value{};
@@ -41,7 +41,7 @@ struct TransformRow {
 };
 std::vector<TransformRow> transform_table();
 
-// "bool", "int", "size", "text", "indices", "weights"; for words their choices: "keep|drop|pad".
+// "bool", "int", "size", "text", "indices", "weights", or the choices of a word: "keep|drop|pad".
 const char* option_type(const dl_option_info& option);
 const char* option_scope(const dl_option_info& option);  // "dataset", "loader", "both"
 

@@ -1,4 +1,4 @@
-// The commands and their help, written from the library's tables.
+// The table of commands, and the help text, generated from it and from the library's tables.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 

@@ -11,11 +11,11 @@
 namespace dataline::cli {
 namespace {
 
-constexpr size_t kMostNamed = 5;
+constexpr size_t kMaxNamed = 5;
 constexpr size_t kBarColumns = 40;
-constexpr int64_t kBetweenLooks = 256;  // samples, at the clock and the signals
+constexpr int64_t kBetweenLooks = 256;  // samples between checks of the clock and the signals
 
-// Errors that are about the question or the machine, not about one image.
+// Errors of the request or the machine, not of one image.
 bool concerns_all(dl_status status) {
   const bool machine = status <= DL_ERR_NO_MEMORY && status > DL_ERR_NOT_FOUND;  // -20 .. -39
   return status >= 0 || status == DL_ERR_NO_SUCH_FIELD || status == DL_ERR_UNSUPPORTED ||
@@ -27,8 +27,8 @@ Spread spread_of(std::vector<int64_t>& values) {
   const auto middle = values.begin() + static_cast<int64_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   const int64_t median = *middle;
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  return {*least, median, *most};
+  const auto [min, max] = std::minmax_element(values.begin(), values.end());
+  return {*min, median, *max};
 }
 
 std::vector<SizeBucket> buckets_of(const std::vector<int64_t>& pixels) {
@@ -43,7 +43,7 @@ std::vector<SizeBucket> buckets_of(const std::vector<int64_t>& pixels) {
   return all;
 }
 
-// The values of all images: 32 bytes an image.
+// The values of all images: 32 bytes per image.
 struct Values {
   std::vector<int64_t> width{}, height{}, pixels{}, bytes{};
 
@@ -66,7 +66,7 @@ void count(const dl_image_info& info, ImageSummary& out) {
 }
 
 std::string range_text(const Spread& spread) {
-  return grouped(spread.least) + " / " + grouped(spread.median) + " / " + grouped(spread.most);
+  return grouped(spread.min) + " / " + grouped(spread.median) + " / " + grouped(spread.max);
 }
 
 // "jpeg 118, png 2"
@@ -82,12 +82,12 @@ std::string formats_text(const ImageSummary& summary) {
 }
 
 std::string histogram_text(const ImageSummary& summary) {
-  int64_t most = 1;
-  for (const SizeBucket& bucket : summary.buckets) most = std::max(most, bucket.count);
+  int64_t max = 1;
+  for (const SizeBucket& bucket : summary.buckets) max = std::max(max, bucket.count);
   std::vector<std::vector<std::string>> rows = {{"pixels from", "below", "images", ""}};
   for (const SizeBucket& bucket : summary.buckets) {
     const auto columns =
-        static_cast<size_t>(static_cast<double>(bucket.count) / static_cast<double>(most) * kBarColumns);
+        static_cast<size_t>(static_cast<double>(bucket.count) / static_cast<double>(max) * kBarColumns);
     const std::string bar(bucket.count > 0 ? std::max<size_t>(columns, 1) : 0, '#');
     rows.push_back({grouped(bucket.from), grouped(bucket.below), grouped(bucket.count), bar});
   }
@@ -96,13 +96,13 @@ std::string histogram_text(const ImageSummary& summary) {
 
 void append_spread(const char* key, const Spread& spread, Json& json) {
   json.key(key).begin_object();
-  json.key("min").value(spread.least);
+  json.key("min").value(spread.min);
   json.key("median").value(spread.median);
-  json.key("max").value(spread.most);
+  json.key("max").value(spread.max);
   json.end_object();
 }
 
-// The field that the library takes where none is named, so that it can be said; "" where it takes none.
+// The field that the library chooses if none is named; "" if it chooses none.
 std::string image_field(const dl_dataset* dataset) {
   int32_t count = 0;
   const dl_view* fields = dl_dataset_fields(dataset, &count);
@@ -140,7 +140,7 @@ ImageSummary summarize_images(const dl_dataset* dataset, const std::string& fiel
       job.check(status, error);
     } else {
       ++out.unreadable;
-      if (out.named.size() < kMostNamed) out.named.emplace_back(error.message);  // "sample 7: ..."
+      if (out.named.size() < kMaxNamed) out.named.emplace_back(error.message);  // "sample 7: ..."
     }
   }
   out.buckets = buckets_of(values.pixels);

@@ -1,4 +1,4 @@
-// What the encoded images of a dataset are, from their headers alone: `dataline info --images`.
+// `dataline info --images`: formats and sizes of the encoded images of a dataset, from their headers alone.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,11 +15,11 @@
 namespace dataline::cli {
 
 struct Spread {
-  int64_t least = 0, median = 0, most = 0;
+  int64_t min = 0, median = 0, max = 0;
 };
 
 struct SizeBucket {
-  int64_t from = 0, below = 0;  // pixels: from a power of two to the next
+  int64_t from = 0, below = 0;  // pixels, from one power of two to the next
   int64_t count = 0;
 };
 
@@ -30,12 +30,12 @@ struct ImageSummary {
   int64_t turned = 0;  // Exif orientation other than 1
   int64_t progressive = 0, grey = 0;
   Spread width{}, height{}, pixels{}, bytes{};
-  std::vector<SizeBucket> buckets{};  // none empty at the ends
+  std::vector<SizeBucket> buckets{};  // without empty ones at the ends
   int64_t unreadable = 0;
-  std::vector<std::string> named{};  // the first few of them: "sample 7: ..."
+  std::vector<std::string> named{};  // the first few: "sample 7: ..."
 };
 
-// Reads the header of every image of `field` (empty: the library chooses). Throws Failure for a set without images.
+// Reads the header of every image of `field` (empty: the library chooses). Throws Failure if there are no images.
 ImageSummary summarize_images(const dl_dataset* dataset, const std::string& field, const Job& job,
                               const Interrupts& interrupts, Progress& progress);
 

@@ -1,4 +1,4 @@
-// `dataline info`: what a dataset holds, and with --plan where a loader of it does what.
+// `dataline info`: the contents of a dataset, and with --plan what runs where in a loader of it.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
@@ -26,7 +26,7 @@ std::span<const dl_view> fields_of(const dl_dataset* dataset) {
 
 const char* kind_name(const dl_view& field) { return field.kind == DL_KIND_RAGGED ? "ragged" : "dense"; }
 
-// "1,000: n01440764, n01443537, ...": how many, and the first few; "" where there are none.
+// "1,000: n01440764, n01443537, ...": the number of classes and the first few names; "" without classes.
 std::string classes_text(const dl_dataset* dataset) {
   constexpr int64_t kShown = 8;
   const int64_t count = dl_dataset_class_count(dataset);
@@ -35,7 +35,7 @@ std::string classes_text(const dl_dataset* dataset) {
   for (int64_t i = 0; i < std::min(count, kShown); ++i) {
     text += (i == 0 ? " " : ", ") + std::string(dl_dataset_class_name(dataset, i));
   }
-  // Names of directories: what a terminal would obey is shown as '?'.
+  // Names are names of directories: control characters are shown as '?'.
   std::replace_if(
       text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
       '?');

@@ -1,4 +1,4 @@
-// The thread that takes the signals.
+// The thread that receives the signals.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/interrupts.h"
 
@@ -12,11 +12,11 @@ namespace dataline::cli {
 namespace {
 
 constexpr std::chrono::seconds kWriteGrace{1};
-// A write that blocks just after the main thread looked for a signal is broken by the next of these.
+// Repeated, because a write may block just after the main thread has checked for a signal.
 constexpr timespec kNudgeInterval{0, 50'000'000};
 constexpr int kNudge = SIGUSR1;
 
-void ignore_nudge(int) {}  // its one use is that a blocked write returns EINTR
+void ignore_nudge(int) {}  // only makes a blocked write return EINTR
 
 bool is_ignored(int signal) {
   struct sigaction action {};
@@ -43,7 +43,7 @@ Interrupts::Interrupts() : main_thread_(pthread_self()) {
   sigaddset(&blocked, kNudge);
   pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
   try {
-    watcher_ = std::thread([this] { watch(); });  // inherits the mask: it takes all four by waiting for them
+    watcher_ = std::thread([this] { watch(); });  // inherits the mask, and waits for all four signals
   } catch (const std::system_error& refused) {
     throw thread_failure("to watch for Ctrl-C", refused.code().value());
   }

@@ -1,10 +1,10 @@
-// Ctrl-C, SIGTERM and SIGHUP as a request to end in good order: the first one cancels the library's waits
-// and breaks a blocked write; a second one ends the program at once.
+// Ctrl-C, SIGTERM and SIGHUP. The first one cancels the library's waits and interrupts a blocked write, so that the command can
+// clean up; the second ends the program at once.
 //
-// The signals are blocked in every thread and taken by one that waits for them, so no handler runs our
-// code. Signals that are ignored when the program starts (nohup, background jobs) stay ignored.
+// The signals are blocked in every thread, and one thread waits for them, so none of our code runs in a signal handler. Signals
+// that were ignored when the program started (nohup, background jobs) stay ignored.
 //
-// Threads: made by main() before any other thread; the rest any thread.
+// Threads: constructed by main() before any other thread; the rest any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,9 +27,9 @@ class Interrupts {
   Interrupts& operator=(const Interrupts&) = delete;
 
   dl_cancel_token* token() const { return token_.get(); }
-  int signal() const { return signal_.load(); }  // 0: none came
+  int signal() const { return signal_.load(); }  // 0: none
   bool came() const { return signal() != 0; }
-  // A write that was in progress when the signal came may take this long to end.
+  // How long a write that is in progress when the signal comes may take.
   bool overdue() const { return came() && std::chrono::steady_clock::now() > deadline_.load(); }
 
  private:

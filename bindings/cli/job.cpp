@@ -1,4 +1,4 @@
-// A dataset and its loader from the command line.
+// Opens a dataset and a loader from the command line.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/job.h"
 
@@ -28,7 +28,7 @@ Job::Job(const Request& request, const Interrupts& interrupts, Progress& progres
   check(dl_options_set_cancel_token(options, interrupts.token(), &error), error);
   check(dl_options_set_log(options, progress.log(), &error), error);
 
-  // In the order given, so that the last of two wins; array options only once: a file may be a pipe.
+  // In the order of the command line, so the last of two settings wins. Array files are read once: a file may be a pipe.
   const auto table = options_of(request.option_scope());
   for (const dl_option_info& option : table) {
     const std::string preset = default_of(*request.command, option);
@@ -83,7 +83,7 @@ Dataset Job::open() {
 }
 
 Loader Job::create(dl_dataset* dataset) {
-  // What a file holds is no fault of the command line: 1, where the library would say that the option is wrong.
+  // The content of a file is not the command line's fault: exit status 1, while the library's error would give 2.
   const int64_t samples = dl_dataset_count(dataset);
   if (weights_ >= 0 && samples >= 0 && weights_ != samples) {
     throw Failure{.message = weights_file_ + ": " + std::to_string(weights_) +

@@ -1,5 +1,4 @@
-// A dataset and its loader as the command line describes them, with messages that point into what was
-// written.
+// The dataset and the loader of a command line, with error messages that point into its text.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +12,7 @@ namespace dataline::cli {
 
 class Job {
  public:
-  // Reads the arrays that options name. Throws Failure.
+  // Reads the array files that options name. Throws Failure.
   Job(const Request& request, const Interrupts& interrupts, Progress& progress);
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -21,13 +20,13 @@ class Job {
   Dataset open();
   Loader create(dl_dataset* dataset);
 
-  // Throws with the text that the error speaks of; Interrupted with the signal that came.
+  // As check() of failure.h, with the user's texts, and with the signal in Interrupted.
   dl_status check(dl_status status, const dl_error& error) const;
 
   const dl_options* options() const { return options_.get(); }
-  // Over what the command line says.
+  // Overrides the command line.
   void set(const char* key, const std::string& value);
-  void set_sample(int64_t index);  // the only one of each epoch
+  void set_sample(int64_t index);  // makes it the only sample of each epoch
 
  private:
   void set(const dl_option_info& option, const std::string& value);
@@ -36,10 +35,10 @@ class Job {
   Written written_;
   Options options_;
   std::string weights_file_;
-  int64_t weights_ = -1;  // how many; -1: none given
+  int64_t weights_ = -1;  // number of weights; -1: none given
 };
 
-// The one field to write: the named one, or the only one. Throws Failure listing the fields.
+// The field to write: the named one, or the only one. Else throws Failure with a list of the fields.
 int32_t choose_field(const Request& request, const dl_loader* loader);
 
 }  // namespace dataline::cli

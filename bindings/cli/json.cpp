@@ -1,4 +1,4 @@
-// A JSON writer.
+// Writes JSON.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/json.h"
 

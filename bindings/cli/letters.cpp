@@ -10,7 +10,7 @@ namespace dataline::cli {
 namespace {
 
 // clang-format off
-// U+00C0 on: Unicode's compatibility decompositions without their marks; the others as they are commonly written.
+// From U+00C0: Unicode's compatibility decompositions without the marks, and common spellings for the other letters.
 constexpr const char* kLatin[] = {
     "A", "A", "A", "A", "A", "A", "AE", "C", "E", "E", "E", "E", "I", "I", "I", "I", "D", "N", "O", "O", "O", "O",
     "O", "x", "O", "U", "U", "U", "U", "Y", "Th", "ss", "a", "a", "a", "a", "a", "a", "ae", "c", "e", "e", "e",
@@ -22,13 +22,13 @@ constexpr const char* kLatin[] = {
     "r", "R", "r", "S", "s", "S", "s", "S", "s", "S", "s", "T", "t", "T", "t", "T", "t", "U", "u", "U", "u", "U",
     "u", "U", "u", "U", "u", "U", "u", "W", "w", "Y", "y", "Y", "Z", "z", "Z", "z", "Z", "z", "s",
 };
-// U+0391 on: ISO 843, transcription.
+// From U+0391: the transcription of ISO 843.
 constexpr const char* kGreek[] = {
     "A", "V", "G", "D", "E", "Z", "I", "Th", "I", "K", "L", "M", "N", "X", "O", "P", "R", "-", "S", "T", "Y", "F",
     "Ch", "Ps", "O", "I", "Y", "a", "e", "i", "i", "y", "a", "v", "g", "d", "e", "z", "i", "th", "i", "k", "l",
     "m", "n", "x", "o", "p", "r", "s", "s", "t", "y", "f", "ch", "ps", "o", "i", "y", "o", "y", "o",
 };
-// U+0410 on: BGN/PCGN 1947.
+// From U+0410: BGN/PCGN 1947.
 constexpr const char* kCyrillic[] = {
     "A", "B", "V", "G", "D", "E", "Zh", "Z", "I", "Y", "K", "L", "M", "N", "O", "P", "R", "S", "T", "U", "F",
     "Kh", "Ts", "Ch", "Sh", "Shch", "'", "Y", "'", "E", "Yu", "Ya", "a", "b", "v", "g", "d", "e", "zh", "z", "i",
@@ -54,7 +54,7 @@ uint32_t code_point(std::string_view character) {
 }
 
 void append_letters(uint32_t code, std::string& out) {
-  if (code >= 0x300 && code < 0x370) return;  // combining marks: macOS writes names so
+  if (code >= 0x300 && code < 0x370) return;  // combining marks, as in the file names of macOS
   if (code == 0x401 || code == 0x451) {
     out += code == 0x401 ? "Yo" : "yo";
     return;

@@ -1,4 +1,4 @@
-// The shell program `dataline`: a binding like the others, built on dataline.h alone.
+// The program `dataline`: a binding like the others, which includes only dataline.h.
 // SPDX-License-Identifier: Apache-2.0
 #include <signal.h>
 
@@ -37,7 +37,7 @@ int main(int count, char** words) {
   using namespace dataline::cli;
   hold_standard_descriptors();
   end_quietly_without_memory();
-  signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write, which ends us quietly
+  signal(SIGPIPE, SIG_IGN);  // write() fails instead, and the program ends quietly
   try {
     return run({words + (count > 0 ? 1 : 0), static_cast<size_t>(count > 0 ? count - 1 : 0)});
   } catch (const Failure& failure) {

@@ -15,7 +15,7 @@ namespace dataline::cli {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{1} << 20;
-constexpr size_t kDirectBytes = size_t{1} << 17;  // from here on a copy costs more than a system call
+constexpr size_t kDirectBytes = size_t{1} << 17;  // from this size on a copy costs more than a system call
 
 }  // namespace
 
@@ -63,7 +63,7 @@ void Output::write_all(const char* data, size_t bytes) {
   }
 }
 
-// Somebody made the pipe non-blocking; it is shared, so it is left as it is.
+// The pipe may be non-blocking. It is shared with other processes, so its mode is not changed.
 void Output::wait_for_reader() {
   pollfd reader{STDOUT_FILENO, POLLOUT, 0};
   poll(&reader, 1, -1);
@@ -105,7 +105,7 @@ void write_standard_output_to(const std::string& path) {
 void hold_standard_descriptors() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
-    // The lowest free number is fd itself.
+    // open() returns the lowest free descriptor, which is fd.
     const int opened = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     static_cast<void>(opened);
   }

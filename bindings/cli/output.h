@@ -1,5 +1,5 @@
-// Standard output: large writes, and exact knowledge of which batches were written whole, so that a saved
-// state never counts a batch that the reader did not get.
+// Standard output, in large writes. It knows which batches were written completely, so a saved state never counts a batch that
+// the reader did not get.
 //
 // Threads: one at a time.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,8 +21,8 @@ class Output {
  public:
   enum class State {
     kOpen,
-    kClosed,       // the reader went away: a quiet end
-    kInterrupted,  // a signal came and the reader does not read
+    kClosed,       // the reader closed the pipe: not an error
+    kInterrupted,  // by a signal, while the reader did not read
     kFailed,       // error() says why
   };
   struct Position {
@@ -32,8 +32,8 @@ class Output {
 
   explicit Output(const Interrupts& interrupts);
 
-  // Bytes of the batch that end_batch() closes. Large pieces go out straight from where they lie; small ones
-  // are put together first. After anything but kOpen they are dropped.
+  // Appends bytes of the batch that end_batch() will close. Large pieces are written directly, small ones are buffered. Does
+  // nothing unless the state is kOpen.
   void append(const void* data, size_t bytes);
   void append(std::string_view text) { append(text.data(), text.size()); }
   void end_batch(Position position);
@@ -43,10 +43,10 @@ class Output {
   State state() const { return state_; }
   int error() const { return error_; }
   int64_t bytes() const { return written_; }
-  // The first batch that was not written whole; none when all were.
+  // The first batch that was not written completely, if any.
   std::optional<Position> first_unwritten() const;
-  // Data on a disk before a state that counts it: false, with error(), when the disk refuses. Pipes need
-  // nothing.
+  // Syncs a file, so that the data is on disk before a state that counts it. False on an error, which error() returns. Does
+  // nothing for pipes.
   bool sync();
 
  private:
@@ -55,25 +55,25 @@ class Output {
 
   struct Mark {
     Position position;
-    int64_t end = 0;  // bytes of the stream up to the batch's end
+    int64_t end = 0;  // offset in the stream of the end of the batch
   };
   const Interrupts& interrupts_;
   std::vector<char> buffer_;
-  std::deque<Mark> marks_;  // batches that have bytes in buffer_, or did when the stream broke
+  std::deque<Mark> marks_;  // batches with bytes in buffer_, also after the stream has failed
   int64_t appended_ = 0;
   int64_t written_ = 0;
   State state_ = State::kOpen;
   int error_ = 0;
 };
 
-// Writes a whole text to standard output. Throws Failure or Interrupted; a closed pipe is fine.
+// Writes a text to standard output. Throws Failure or Interrupted; a closed pipe is not an error.
 void print(std::string_view text, const Interrupts& interrupts);
 
-// From now on standard output is this file, made or emptied. Throws Failure naming it.
+// Redirects standard output to this file, created or truncated. Throws Failure with its name.
 void write_standard_output_to(const std::string& path);
 
-// Descriptors 0, 1 and 2 that the caller left closed are opened on /dev/null in a mode that fails when used,
-// so that no file of ours becomes standard output.
+// Opens those of the descriptors 0, 1 and 2 that the caller has closed, on /dev/null and in a mode that fails when used. Else a
+// file of ours would become standard output.
 void hold_standard_descriptors();
 
 }  // namespace dataline::cli

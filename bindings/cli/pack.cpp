@@ -10,8 +10,8 @@ namespace {
 struct Packer {
   const dl_view& view;
   int64_t item_bytes;
-  int32_t packed_from;   // dims from here on lie without gaps
-  int64_t packed_bytes;  // of those dims together
+  int32_t packed_from;   // first of the dims without gaps between them
+  int64_t packed_bytes;  // of these dims together
   Output& output;
 
   void append(int32_t dim, const char* at) const {

@@ -7,8 +7,7 @@
 
 namespace dataline::cli {
 
-// Appends the view's elements; a tensor that is packed already is not copied. Throws Failure for device
-// memory.
+// Writes the view's elements to the output. A tensor that is packed already is not copied. Throws Failure for device memory.
 void append_packed(const dl_view& view, Output& output);
 
 }  // namespace dataline::cli

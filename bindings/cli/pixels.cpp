@@ -42,7 +42,7 @@ uint8_t to_byte(double value) {
   return value >= 255 ? 255 : static_cast<uint8_t>(std::lround(value));
 }
 
-// Values of one picture in row order, channels last.
+// The values of one picture, row by row, channels last.
 std::vector<double> values_of(const dl_view& view, int64_t row, const PictureShape& shape) {
   std::vector<double> out;
   out.reserve(static_cast<size_t>(shape.height * shape.width * shape.channels));
@@ -59,14 +59,14 @@ std::vector<double> values_of(const dl_view& view, int64_t row, const PictureSha
 }
 
 void stretch(std::vector<double>& values) {
-  double least = HUGE_VAL, greatest = -HUGE_VAL;
+  double min = HUGE_VAL, max = -HUGE_VAL;
   for (double v : values) {
     if (!std::isfinite(v)) continue;
-    least = std::min(least, v);
-    greatest = std::max(greatest, v);
+    min = std::min(min, v);
+    max = std::max(max, v);
   }
-  const double range = greatest > least ? greatest - least : 1;
-  for (double& v : values) v = (v - least) * 255 / range;
+  const double range = max > min ? max - min : 1;
+  for (double& v : values) v = (v - min) * 255 / range;
 }
 
 }  // namespace

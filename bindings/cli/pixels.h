@@ -1,4 +1,4 @@
-// What a loader delivers, as pictures again.
+// Turns delivered tensors back into pictures.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,24 +13,24 @@ namespace dataline::cli {
 
 // How a field's values become pixels of 0 to 255.
 struct PixelScale {
-  // pixel = (value - offset) / scale, one a channel; empty: stretched from each picture's least to its greatest value.
+  // pixel = (value - offset) / scale, per channel. Empty: each picture's values are stretched to 0 .. 255.
   std::vector<double> scale{}, offset{};
 };
 
-// Where a picture's rows, columns and channels are in a view of a batch.
+// The layout of a picture in a view of a batch.
 struct PictureShape {
   int64_t height = 0, width = 0, channels = 1;
   int64_t row_stride = 0, column_stride = 0, channel_stride = 0;  // in elements
 };
 
-// By its axes, or, where it has none, by its dims: 2 are HxW, 3 with 1, 3 or 4 of the last (or first) are HWC (or CHW).
-// Of a batch's view; of a schema (dims may be -1) too. Throws Failure for what is no picture.
+// From the view's axes or, without axes, its dims: 2 dims are HW; 3 dims are HWC (CHW) if the last (first) is 1, 3 or 4. Also for
+// views of a schema, whose dims may be -1. Throws Failure if it is not a picture.
 PictureShape picture_shape(const dl_view& view);
 
-// The picture of one row of a batch. Alpha is laid over grey.
+// The picture in one row of a batch. Alpha is blended over grey.
 Picture picture_of(const dl_view& view, int64_t row, const PixelScale& pixels);
 
-// One value of a batch: as a number, whatever the dtype.
+// One value of a batch, of any dtype, as a number.
 double value_at(const dl_view& view, int64_t element);
 
 }  // namespace dataline::cli

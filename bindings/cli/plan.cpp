@@ -1,4 +1,4 @@
-// Where each part of a sample's way runs, as JSON and for people.
+// The plan of a loader, as JSON and as text.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/plan.h"
 
@@ -23,7 +23,7 @@ std::string device_text(int32_t type, int32_t index) {
   return kind + ":" + std::to_string(index);
 }
 
-// A loader has one device; a stage says only of which type it is.
+// A loader has one device, and a stage has only its type.
 std::string device_of(const dl_loader* loader, int32_t type) {
   for (const dl_view& field : fields_of(loader)) {
     if (field.device_type == type) return device_text(type, field.device_index);

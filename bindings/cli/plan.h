@@ -1,4 +1,4 @@
-// Where each part of a sample's way runs, as a loader tells it.
+// The plan of a loader: where each stage of a sample runs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,21 +13,21 @@ namespace dataline::cli {
 
 struct PlanStage {
   std::string field;
-  std::string runs_on;   // "cpu", "cuda:0"; of a copy, where it goes
+  std::string runs_on;   // "cpu", "cuda:0"; the destination of a copy
   std::string text;      // "gather", "copy", or operators
-  int64_t bytes_in = 0;  // of one sample; -1 varying
+  int64_t bytes_in = 0;  // per sample; -1 if it varies
   int64_t bytes_out = 0;
 };
 
 struct Plan {
   std::vector<PlanStage> stages;
-  std::optional<int64_t> bus_bytes = 0;  // of one sample; empty where it varies
+  std::optional<int64_t> bus_bytes = 0;  // per sample; empty if it varies
 };
 
 // Throws Failure.
 Plan plan_of(const dl_loader* loader);
 
-// "cpu", "cuda:0": where the first of a schema's or batch's fields is.
+// "cpu", "cuda:0": the device of the first field of a schema or batch.
 std::string device_name(const dl_loader* loader);
 
 // The keys `plan` and `bus_bytes_per_sample` (SURFACE section 5).

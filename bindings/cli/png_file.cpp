@@ -18,8 +18,9 @@ namespace dataline::cli {
 
 namespace {
 
+// zlib's set-up fails only without memory.
 void check(int error) {
-  if (error == SPNG_EMEM) throw std::bad_alloc();
+  if (error == SPNG_EMEM || error == SPNG_EZLIB_INIT) throw std::bad_alloc();
   if (error != SPNG_OK) throw Failure{.message = std::string("PNG: ") + spng_strerror(error)};
 }
 

@@ -1,7 +1,7 @@
-// `dataline preview`: a contact sheet of what the loader really delivers.
+// `dataline preview`: draws a contact sheet of what the loader delivers.
 //
-// The pictures are batches of a loader with the options given: same order, same draws. What a transform did to the
-// values is undone by the scale that the library tells; nothing else is.
+// The pictures come from a loader with the given options, so their order and random draws are those of training. Only the scaling
+// of the values is undone, as the library reports it.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -22,10 +22,10 @@ namespace dataline::cli {
 namespace {
 
 constexpr int64_t kDefaultPictures = 64, kDefaultRepeats = 8;
-constexpr int64_t kMostBatch = 32;
-constexpr int64_t kVaryingCell = 224;  // of pictures whose size is not fixed
-constexpr int64_t kMostCell = 512;     // larger ones are reduced on the sheet
-constexpr int64_t kMostColumns = 16;
+constexpr int64_t kMaxBatch = 32;
+constexpr int64_t kVaryingCell = 224;  // for pictures of varying size
+constexpr int64_t kMaxCell = 512;      // larger pictures are reduced on the sheet
+constexpr int64_t kMaxColumns = 16;
 
 class Preview {
  public:
@@ -73,7 +73,7 @@ class Preview {
         "preview draws from host memory: its --device is cpu, got '" + std::string(device) + "'", "preview");
   }
 
-  // A transform where none was given and the pictures are encoded; single samples where their size is not fixed.
+  // Without --transform, encoded pictures are decoded. Pictures of varying size are loaded one by one.
   void open() {
     job_.emplace(request_, interrupts_, progress_);
     dataset_ = job_->open();
@@ -86,8 +86,8 @@ class Preview {
       job_->set_sample(*sample_);
       one_at_a_time();
     } else if (request_.option("batch_size").empty() && request_.option("global_batch_size").empty()) {
-      // Not more than is shown.
-      job_->set("batch_size", std::to_string(std::min(wanted_, kMostBatch)));
+      // Load no more than is shown.
+      job_->set("batch_size", std::to_string(std::min(wanted_, kMaxBatch)));
     }
     loader_ = job_->create(dataset_.get());
     if (!choose_picture()) {
@@ -101,7 +101,7 @@ class Preview {
     key_ = field_named("key");
   }
 
-  // Two slots that hold any picture that is decoded at all.
+  // Two slots, large enough for any picture within the default limits.
   void one_at_a_time() {
     constexpr const char* kSettings[][2] = {
         {"batch_size", "1"}, {"max_bytes_per_sample", "64MiB"}, {"prefetch_depth", "1"}, {"max_leases", "1"}};
@@ -129,7 +129,7 @@ class Preview {
     return std::nullopt;
   }
 
-  // The field to draw. False when its size varies and batches hold several samples.
+  // Chooses the field to draw. Returns false if its size varies and batches hold several samples.
   bool choose_picture() {
     int32_t count = 0;
     const dl_view* fields = dl_loader_fields(loader_.get(), &count);
@@ -178,18 +178,17 @@ class Preview {
     const int64_t samples =
         sample_ ? wanted_ : std::min(wanted_, std::max<int64_t>(1, dl_dataset_count(dataset_.get())));
     const auto square = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(samples))));
-    const int64_t columns = sample_ ? std::min(samples, kMostColumns) : std::min(square, kMostColumns);
+    const int64_t columns = sample_ ? std::min(samples, kMaxColumns) : std::min(square, kMaxColumns);
     if (varies_) return Sheet(samples, columns, kVaryingCell, kVaryingCell);
     const int64_t longer = std::max(shape_.width, shape_.height);
-    const double factor =
-        longer > kMostCell ? static_cast<double>(kMostCell) / static_cast<double>(longer) : 1;
+    const double factor = longer > kMaxCell ? static_cast<double>(kMaxCell) / static_cast<double>(longer) : 1;
     const auto side = [&](int64_t n) {
       return std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(n) * factor));
     };
     return Sheet(samples, columns, side(shape_.width), side(shape_.height));
   }
 
-  // One epoch at most, or of one sample as many as are repeats.
+  // Draws at most one epoch or, of a single sample, as many epochs as asked for.
   dl_status fill(Sheet& sheet) {
     const int64_t places = sample_ ? wanted_ : std::min(wanted_, dl_dataset_count(dataset_.get()));
     while (shown_ < places && !interrupts_.came()) {
@@ -235,12 +234,12 @@ class Preview {
     const bool named = label >= 0 && label < dl_dataset_class_count(dataset_.get());
     if (!named) return std::to_string(label);
     const std::string name = dl_dataset_class_name(dataset_.get(), label);
-    // The number tells apart what would only be boxes.
+    // Names that the font cannot show are told apart by the number.
     return in_ascii(name).find(kUnknownLetter) == std::string::npos ? name
                                                                     : std::to_string(label) + " " + name;
   }
 
-  // Of a label that is one number a class: the greatest, with its weight unless that is all of it.
+  // For a label with one weight per class: the class of the greatest weight, and the weight unless it is 1.
   std::string mixed_text(const dl_view& label, int64_t row) const {
     int64_t best = 0;
     double weight = -HUGE_VAL;

@@ -1,4 +1,4 @@
-// What the kernel says of this process and machine.
+// Figures of the kernel about this process and machine.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/process.h"
 

@@ -1,4 +1,4 @@
-// What the kernel says of this process and machine.
+// Figures of the kernel about this process and machine.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,7 +9,7 @@ namespace dataline::cli {
 
 double process_cpu_seconds();  // user and system, all threads
 
-// "VmHWM:  1234 kB" of a /proc file, in bytes; 0 when there is none.
+// The value of a line such as "VmHWM:  1234 kB" of a /proc file, in bytes; 0 if there is none.
 int64_t kilobytes_in(const char* path, const std::string& key);
 
 }  // namespace dataline::cli

@@ -1,4 +1,4 @@
-// The live line and the library's remarks, on standard error.
+// The progress line and the library's log messages, on standard error.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/progress.h"
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kInterval{100};
 
-// Remarks that cannot be written have nowhere else to go.
+// A message that cannot be written is lost.
 void write_error(std::string_view text) {
   const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
   static_cast<void>(written);
@@ -65,8 +65,7 @@ void Progress::write_log(int32_t level, const char* message, size_t length, void
   try {
     if (level == DL_LOG_WARNING) self.say(text);
     if (level == DL_LOG_PROGRESS && self.due()) self.show(text);
-  } catch (
-      ...) {  // no memory for a remark: it is left unsaid, for the library is written without exceptions of ours
+  } catch (...) {  // no memory for the message; a callback of the library must not throw
   }
 }
 

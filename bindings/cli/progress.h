@@ -1,4 +1,4 @@
-// One live line on standard error, only where that is a terminal; and the library's remarks.
+// A progress line on standard error, if that is a terminal; and the library's log messages.
 // Threads: any thread (the library logs from its own).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,18 +14,18 @@ namespace dataline::cli {
 
 class Progress {
  public:
-  // `quiet`: no live line even on a terminal, as when the same terminal shows the output.
+  // `quiet`: no progress line, because the same terminal shows the output.
   explicit Progress(bool quiet = false);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  bool due();  // it is a terminal and the last line is a while ago
+  bool due();  // time for the next line; false if not a terminal
   void show(std::string_view line);
   void clear();
-  void say(std::string_view message);  // "dataline: message" for good
+  void say(std::string_view message);  // a line that stays: "dataline: message"
 
-  // For dl_options_set_log: warnings are said, progress is shown.
+  // For dl_options_set_log: prints warnings, shows progress.
   const dl_log* log() const { return &log_; }
 
  private:

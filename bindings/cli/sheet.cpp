@@ -11,8 +11,8 @@ namespace dataline::cli {
 namespace {
 
 constexpr int64_t kGap = 4;          // around cells
-constexpr int64_t kLeastShown = 96;  // of the longer side, about: smaller ones are enlarged
-constexpr int64_t kLargeText = 160;  // cells from here on get letters twice as large
+constexpr int64_t kMinShown = 96;    // pixels of the longer side, about: smaller pictures are enlarged
+constexpr int64_t kLargeText = 160;  // from this cell size on letters are twice as large
 constexpr uint8_t kPaper = 24, kInk = 230;
 
 }  // namespace
@@ -20,14 +20,14 @@ constexpr uint8_t kPaper = 24, kInk = 230;
 Sheet::Sheet(int64_t count, int64_t columns, int64_t width, int64_t height)
     : columns_(std::min(columns, count)) {
   const int64_t longer = std::max(width, height);
-  const int64_t enlarged = std::max<int64_t>(1, (kLeastShown + longer / 2) / longer);
+  const int64_t enlarged = std::max<int64_t>(1, (kMinShown + longer / 2) / longer);
   cell_width_ = width * enlarged;
   text_scale_ = cell_width_ >= kLargeText ? 2 : 1;
   cell_height_ = height * enlarged;
   const int64_t rows = (count + columns_ - 1) / columns_;
   const int64_t sheet_width = columns_ * (cell_width_ + kGap) + kGap;
   const int64_t row_height = cell_height_ + kGap + kGlyphRows * text_scale_ + kGap;
-  if (sheet_width > kMostSheetBytes / 3 / (rows * row_height + kGap)) {
+  if (sheet_width > kMaxSheetBytes / 3 / (rows * row_height + kGap)) {
     throw Failure{.message = "a sheet of " + std::to_string(count) + " pictures of " + std::to_string(width) +
                              "x" + std::to_string(height) + " is larger than 1 GiB; take fewer with -n"};
   }

@@ -10,12 +10,12 @@ namespace dataline::cli {
 
 class Sheet {
  public:
-  // `count` places for pictures of at most width x height, `columns` of them in a row. Small pictures are enlarged by
-  // a whole factor. Throws Failure when the sheet would be larger than kMostSheetBytes.
+  // `count` cells for pictures of at most width x height, `columns` per row. Small pictures are enlarged by a whole factor.
+  // Throws Failure if the sheet would be larger than kMaxSheetBytes.
   Sheet(int64_t count, int64_t columns, int64_t width, int64_t height);
 
-  // Fills the next place. A picture that is larger is reduced to fit, keeping its shape; one that is smaller is enlarged
-  // by the largest whole factor that fits, and stands in the middle. Text (ASCII) that does not fit is cut.
+  // Fills the next cell. A larger picture is reduced to fit, keeping its aspect ratio; a smaller one is enlarged by the largest
+  // whole factor that fits, and centred. Text (ASCII) that does not fit is cut.
   void add(const Picture& picture, std::string_view text);
 
   const Picture& picture() const { return sheet_; }
@@ -29,9 +29,9 @@ class Sheet {
   Picture sheet_;
 };
 
-constexpr int64_t kMostSheetBytes = int64_t{1} << 30;
+constexpr int64_t kMaxSheetBytes = int64_t{1} << 30;
 
-// The picture as `width` x `height`: each pixel the mean of the area it covers.
+// Reduces a picture: each pixel is the mean of the area it covers.
 Picture resized(const Picture& picture, int64_t width, int64_t height);
 
 }  // namespace dataline::cli

@@ -1,4 +1,4 @@
-// Files written atomically, and the saved position of a job.
+// Writes files atomically, and reads saved states.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/state_file.h"
 
@@ -47,7 +47,7 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// The file that a symbolic link stands for, so that the link stays a link.
+// The target of a symbolic link, so that the rename does not replace the link.
 std::string followed(const std::string& path) {
   char resolved[PATH_MAX];
   return realpath(path.c_str(), resolved) != nullptr ? resolved : path;
@@ -63,7 +63,7 @@ bool write_whole(int fd, std::string_view text) {
   return true;
 }
 
-// A new file beside `path`, its name in `name`. One that a killed run left behind is passed over.
+// Creates a new file in the folder of `path`, and stores its name in `name`. Skips names that a killed run has left behind.
 int create_beside(const std::string& path, std::string& name) {
   for (int attempt = 0;; ++attempt) {
     name = path + ".part-" + std::to_string(getpid()) + "-" + std::to_string(attempt);
@@ -124,7 +124,7 @@ void write_file(const std::string& path, std::string_view text, std::string_view
   if (rename(name.c_str(), target.c_str()) != 0) give_up(target);
 
   const Descriptor folder(open_again(folder_path.c_str(), O_RDONLY | O_DIRECTORY));
-  // EINVAL: this file system has no such thing as a folder's sync.
+  // EINVAL: the file system cannot sync a folder.
   if (folder.get() < 0 || (fsync(folder.get()) != 0 && errno != EINVAL)) {
     throw system_failure(path + ": saved, but what was written may not outlive a power failure", errno);
   }

@@ -1,4 +1,4 @@
-// Files that are always whole, the old text or the new one, also after a crash; and the saved position of a job.
+// Atomic writes (after a crash a file has its old or its new content), and the saved state of a job.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -7,14 +7,14 @@
 
 namespace dataline::cli {
 
-// Throws Failure when there is no such file or it cannot be a state.
+// Throws Failure if there is no such file or it cannot be a state.
 std::string read_state_file(const std::string& path);
 
-// Before a long run: throws Failure when nothing could be written to `path` (no such folder, not a plain file).
+// For a check before a long run: throws Failure if `path` cannot be written (no such folder, not a plain file).
 void check_file_target(const std::string& path);
 
-// A temporary file in the same folder, fsync, rename, fsync of the folder. Throws Failure; an fsync that
-// fails is a failed save and leaves the old file in place. `lost` says so: "the state was not saved".
+// Writes a temporary file in the same folder, fsync, rename, fsync of the folder. If a step fails, the old file stays, and Failure
+// is thrown with `lost` in its message: "the state was not saved".
 void write_file(const std::string& path, std::string_view text, std::string_view lost);
 
 }  // namespace dataline::cli

@@ -1,4 +1,4 @@
-// A dataset's rows in memory of the program's own.
+// Copies the rows of a dataset into memory of the program.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/stored_rows.h"
 
@@ -18,11 +18,11 @@ namespace dataline::cli {
 namespace {
 
 constexpr int64_t kHugePageBytes = int64_t{2} << 20;
-constexpr int64_t kBatchBytes = int64_t{1} << 20;  // of the loader that takes the rows
-constexpr int64_t kMostRows = 65536;
-constexpr int64_t kRaggedBatch = 8;  // its slots hold max_bytes_per_sample for each sample
+constexpr int64_t kBatchBytes = int64_t{1} << 20;  // of the loader that copies the rows
+constexpr int64_t kMaxRows = 65536;
+constexpr int64_t kRaggedBatch = 8;  // its slots have max_bytes_per_sample per sample
 
-// Where the rows of a delivered dense field lie.
+// The rows of a delivered dense field.
 struct Look {
   const std::byte* data = nullptr;
   int64_t stride = 0;  // bytes from row to row
@@ -45,7 +45,7 @@ Look look_at(const dl_view& view) {
   return look;
 }
 
-// y is x one item later: every item of y but the last is an item of x.
+// Whether y is x shifted by one item, so that every item of y but the last is one of x.
 bool is_shifted(const Look& x, const Look& y, int64_t rows) {
   if (x.item_bytes != y.item_bytes || x.row_bytes != y.row_bytes || x.row_bytes <= x.item_bytes) return false;
   for (int64_t i = 0; i < rows; ++i) {
@@ -56,10 +56,10 @@ bool is_shifted(const Look& x, const Look& y, int64_t rows) {
   return true;
 }
 
-// How one piece is put together from a delivered batch.
+// How a piece is made from a delivered batch.
 struct Recipe {
   int32_t field = 0;      // the field that its rows start with
-  int32_t shifted = -1;   // the field that gives one item more at the end, or -1
+  int32_t shifted = -1;   // the field of one more item at the end, or -1
   int64_t row_bytes = 0;  // 0: ragged
 };
 
@@ -72,7 +72,7 @@ Loader taking_loader(dl_dataset* dataset, const dl_options* like, int64_t batch_
   for (const char* key : {"io", "memory_budget", "max_bytes_per_sample", "num_workers"}) {
     const char* value = "";
     check(dl_options_get(like, key, &value, &error), error);
-    if (std::string_view(value) == "device") value = "auto";  // these rows are taken to the host
+    if (std::string_view(value) == "device") value = "auto";  // the rows are copied to the host
     check(dl_options_set(raw, key, value, &error), error);
   }
   check(dl_options_set_i64(raw, "batch_size", batch_size, &error), error);
@@ -88,7 +88,7 @@ class Taker {
   Taker(int64_t count, Region::Pages pages, int64_t limit_bytes, bool merge)
       : count_(count), pages_(pages), limit_bytes_(limit_bytes), merge_(merge) {}
 
-  // Takes a batch's rows; false when it takes no more.
+  // Copies the rows of a batch. Returns false when full.
   bool add(std::span<const dl_view> views, int64_t rows) {
     if (recipes_.empty()) plan(views, rows);
     rows = std::min(rows, room_ - rows_.samples);
@@ -104,7 +104,7 @@ class Taker {
     return !mismatch_ && rows_.samples < room_;
   }
 
-  bool mismatch() const { return mismatch_; }  // fields that looked like one another were not
+  bool mismatch() const { return mismatch_; }  // fields that looked the same in the first batch were not
   StoredRows take() { return std::move(rows_); }
 
  private:
@@ -117,7 +117,7 @@ class Taker {
   const Region::Pages pages_;
   const int64_t limit_bytes_;
   const bool merge_;
-  std::vector<Recipe> recipes_;  // one a piece
+  std::vector<Recipe> recipes_;  // one per piece
   int64_t room_ = 0;             // samples
   StoredRows rows_;
   bool mismatch_ = false;
@@ -139,7 +139,7 @@ void Taker::plan(std::span<const dl_view> views, int64_t rows) {
         recipe.shifted = static_cast<int32_t>(k);
         recipe.row_bytes += look.item_bytes;
         done[k] = true;
-        // Views that overlap are one tensor of the slot; else each gets its bytes.
+        // Overlapping views are one tensor of the slot; else each has its own bytes.
         const bool one = (views[i].flags & views[k].flags & DL_VIEW_OVERLAPPING) != 0;
         if (one) piece.parts = {{0, recipe.row_bytes}};
         if (!one) piece.parts.push_back({look.item_bytes, look.row_bytes});
@@ -203,7 +203,7 @@ int64_t batch_size_of(const dl_dataset* dataset) {
     if (fields[i].bytes < 0) return kRaggedBatch;
     sample_bytes += fields[i].bytes;
   }
-  return std::clamp<int64_t>(kBatchBytes / std::max<int64_t>(1, sample_bytes), 1, kMostRows);
+  return std::clamp<int64_t>(kBatchBytes / std::max<int64_t>(1, sample_bytes), 1, kMaxRows);
 }
 
 }  // namespace

@@ -1,9 +1,8 @@
-// A dataset's rows in memory of the program's own, for the yardsticks of `bench`.
+// A copy of a dataset's rows for the yardsticks of `bench`.
 //
-// They are taken through the loader, in file order and untransformed, so no file format is known here.
-// Fields that are two looks at the same stored bytes (tokens: x and y) are kept once, or the bare loop
-// would read twice what the loader reads. Pages are of the kind the set itself has: 4 KiB for mapped files,
-// 2 MiB for a set held in memory.
+// It is made through a loader, in file order and without a transform, so no file format is needed here. Fields that are views of
+// the same stored bytes (x and y of tokens) are stored once, because the loader reads them once too. Pages are 4 KiB for mapped
+// files and 2 MiB for a dataset in memory, as those of the dataset itself.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,12 +16,12 @@
 
 namespace dataline::cli {
 
-// Anonymous memory, zero; it takes room only where it was touched.
+// Zeroed anonymous memory, which the kernel allocates when it is touched.
 class Region {
  public:
   enum class Pages { kSmall, kHuge };
   Region() = default;
-  Region(int64_t bytes, Pages pages);  // std::bad_alloc
+  Region(int64_t bytes, Pages pages);  // throws std::bad_alloc
   ~Region();
   Region(Region&& other) noexcept { swap(other); }
   Region& operator=(Region&& other) noexcept {
@@ -40,28 +39,28 @@ class Region {
   int64_t bytes_ = 0;
 };
 
-// Stored bytes that a batch gets as one tensor.
+// Bytes of a row that a batch delivers as one tensor.
 struct Part {
   int64_t from = 0;  // in the row
   int64_t bytes = 0;
 };
 
-// Rows of equal length, or (ragged) between offsets.
+// Rows of equal length or, if ragged, between offsets.
 struct Piece {
   Region memory;
   int64_t row_bytes = 0;  // 0: ragged
   std::vector<int64_t> offsets;
-  std::vector<Part> parts;  // one tensor each; ragged: none
+  std::vector<Part> parts;  // one per tensor; ragged: none
 };
 
 struct StoredRows {
-  int64_t samples = 0;  // taken; the set's first
+  int64_t samples = 0;  // copied: the first ones of the dataset
   std::vector<Piece> pieces;
   int64_t bytes() const;
 };
 
-// At most `limit_bytes`. Throws Failure when the set cannot be read this way, Interrupted.
-// `like`: the options of the measured loader; its limits hold here too.
+// Copies at most `limit_bytes`. `like` are the options of the measured loader, whose limits also hold here. Throws Failure if the
+// dataset cannot be read this way, or Interrupted.
 StoredRows take_rows(dl_dataset* dataset, const dl_options* like, Region::Pages pages, int64_t limit_bytes,
                      const Interrupts& interrupts);
 

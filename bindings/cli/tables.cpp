@@ -1,4 +1,4 @@
-// `dataline options` and `dataline transforms`: the library's two tables.
+// `dataline options` and `dataline transforms`: print the library's two tables.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/commands.h"
 #include "bindings/cli/json.h"
@@ -37,7 +37,7 @@ std::string range_text(const dl_option_info& option) {
               : std::to_string(option.minimum) + " to " + std::to_string(option.maximum) + unit;
 }
 
-// What stands first in an entry, its text under it: both may be longer than a column could be.
+// A heading, and the text under it: both may be too long for columns.
 std::string entry_text(const std::string& head, const std::string& text) {
   constexpr size_t kIndent = 4;
   return wrapped_text(head, output_width(), kIndent * 2) + "\n" +
@@ -116,7 +116,7 @@ std::string default_of(const Command& command, const dl_option_info& option) {
   const std::string_view name = command.name;
   const std::string_view key = option.key;
   if (name == "cat" && key == "epochs") return "1";
-  if (name == "info" && key == "num_workers") return "0";  // its loader is asked, not run
+  if (name == "info" && key == "num_workers") return "0";  // its loader is never run
   return option.default_value;
 }
 

@@ -1,4 +1,4 @@
-// Small text for people.
+// Text formatting.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/text.h"
 
@@ -47,9 +47,9 @@ std::string with_unit(double value, const std::vector<const char*>& units) {
          units[unit];
 }
 
-// Letters changed, added, left out, or two neighbours exchanged, each as one step.
+// Edit distance where a change, an insertion, a deletion and a swap of two neighbours cost one each.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> before, last, row(b.size() + 1);  // of a's first i - 2, i - 1 and i letters
+  std::vector<size_t> before, last, row(b.size() + 1);  // rows i - 2, i - 1 and i of the table
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
     before = std::exchange(last, row);
@@ -111,7 +111,7 @@ std::string did_you_mean(std::string_view text, const std::vector<std::string>& 
 
 namespace {
 
-// `line` ends where the text begins.
+// Appends to `line`, whose last line is the start of the first wrapped one.
 void append_wrapped(std::string& line, std::string_view text, size_t width, size_t hang) {
   const size_t first = line.size() - (line.rfind('\n') == std::string::npos ? 0 : line.rfind('\n') + 1);
   const auto room_after = [&](size_t columns) { return width > columns + 20 ? width - columns : 20; };

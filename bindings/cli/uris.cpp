@@ -1,5 +1,5 @@
-// `dataline help uris`: how a dataset is named. The library has no table of it to ask; a test (tests/cli/tables_test.py)
-// holds this text against the schemes and keys that the library's own errors list.
+// `dataline help uris`. The library has no table of URI schemes, so the text is written here; tests/cli/tables_test.py compares it
+// with the schemes and keys in the library's error messages.
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/command_line.h"
 #include "bindings/cli/text.h"

@@ -1,4 +1,4 @@
-// `dataline version`: the library in use and what this machine offers.
+// `dataline version`: the library and the machine.
 // SPDX-License-Identifier: Apache-2.0
 #include <dirent.h>
 #include <sched.h>
@@ -36,10 +36,10 @@ std::string trimmed(const std::string& text) {
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// The value of the first "key : value" line.
+// The value of the first "key : value" line with this key.
 std::string value_in(const std::string& path, const std::string& key) {
   std::ifstream file(path);
-  file.exceptions(std::ios::badbit);  // no memory for a line: thrown on, not taken for its end
+  file.exceptions(std::ios::badbit);  // else running out of memory would look like the end of the file
   for (std::string line; std::getline(file, line);) {
     const size_t colon = line.find(':');
     if (colon != std::string::npos && trimmed(line.substr(0, colon)) == key)
@@ -79,7 +79,7 @@ Machine this_machine() {
   return machine;
 }
 
-// As the NVIDIA driver lists them; no driver library is opened for it.
+// From the NVIDIA driver's /proc files; no driver library is opened.
 std::vector<Gpu> gpus() {
   constexpr char kFolder[] = "/proc/driver/nvidia/gpus";
   std::vector<Gpu> found;
@@ -93,14 +93,14 @@ std::vector<Gpu> gpus() {
   return found;
 }
 
-// What dl_build_info() tells: "highway mimalloc; gcc 12.2.0; missing: libwebp (WebP cannot be decoded)".
+// dl_build_info(): "highway mimalloc; gcc 12.2.0; missing: libwebp (WebP cannot be decoded)".
 struct Build {
   std::vector<std::string> features;
   std::string compiler;
-  std::vector<std::string> missing;  // each with what it costs
+  std::vector<std::string> missing;  // each with its cost
 };
 
-// The parts of `text` between separators that stand outside parentheses.
+// Splits at separators outside parentheses.
 std::vector<std::string> parts_of(const std::string& text, char separator) {
   std::vector<std::string> parts(1);
   int depth = 0;
