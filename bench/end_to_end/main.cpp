@@ -62,12 +62,10 @@ void run_round(const std::vector<Variant>& variants, bool backwards, double seco
 }
 
 void print_ready(const std::vector<Variant>& variants) {
-  std::string names;
-  for (const Variant& variant : variants) {
-    names += (names.empty() ? "" : ", ") + bench::json_text(variant.name);
-  }
-  std::printf("{\"ready\": [%s]}\n", names.c_str());
-  std::fflush(stdout);
+  bench::Json json;
+  json.begin_object().key("ready").begin_array();
+  for (const Variant& variant : variants) json.value(variant.name);
+  bench::print_line(json.end_array().end_object());
 }
 
 }  // namespace

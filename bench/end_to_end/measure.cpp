@@ -50,30 +50,24 @@ void Report::set(const std::string& variant, const std::string& metric, double v
 void Report::note(const std::string& variant, const std::string& text) { notes_[variant] = text; }
 
 void Report::print_round() {
-  std::string line = "{\"round\": {";
-  const char* comma = "";
+  Json json;
+  json.begin_object().key("round").begin_object();
   for (const auto& [variant, metrics] : values_) {
-    line += comma + json_text(variant) + ": {";
-    comma = "";
-    for (const auto& [metric, value] : metrics) {
-      char number[64];
-      std::snprintf(number, sizeof number, "%.9g", value);
-      line += comma + json_text(metric) + ": " + number;
-      comma = ", ";
-    }
-    line += "}";
-    comma = ", ";
+    json.key(variant).begin_object();
+    for (const auto& [metric, value] : metrics) json.key(metric).value(value);
+    json.end_object();
   }
-  line += "}, \"notes\": {";
-  comma = "";
-  for (const auto& [variant, text] : notes_) {
-    line += comma + json_text(variant) + ": " + json_text(text);
-    comma = ", ";
-  }
-  std::printf("%s}}\n", line.c_str());
-  std::fflush(stdout);
+  json.end_object().key("notes").begin_object();
+  for (const auto& [variant, text] : notes_) json.key(variant).value(text);
+  json.end_object().end_object();
+  print_line(json);
   values_.clear();
   notes_.clear();
+}
+
+void print_line(const Json& json) {
+  std::printf("%s\n", json.text().c_str());
+  std::fflush(stdout);
 }
 
 void report_throughput(Report& report, const std::string& variant, const Throughput& done) {
@@ -88,15 +82,6 @@ void report_throughput(Report& report, const std::string& variant, const Through
     report.set(variant, "wait_percent",
                100.0 * static_cast<double>(done.wait_ns) / static_cast<double>(done.elapsed_ns));
   }
-}
-
-std::string json_text(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return out + "\"";
 }
 
 double median(std::vector<double> values) {

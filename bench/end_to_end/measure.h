@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "bindings/cli/json.h"
+
 namespace bench {
 
 int64_t now_ns();          // monotonic
@@ -45,7 +47,8 @@ struct Throughput {
 };
 void report_throughput(Report& report, const std::string& variant, const Throughput& done);
 
-std::string json_text(const std::string& text);  // quoted and escaped
+using Json = dataline::cli::Json;  // the shell's writer
+void print_line(const Json& json);
 double median(std::vector<double> values);
 
 // Keeps a result that nobody reads.

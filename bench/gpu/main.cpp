@@ -50,9 +50,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "skipped: no CUDA device: %s\n", why_not.c_str());
     return kSkipped;
   }
-  std::printf("{\"device\": %s, \"cuda\": %s, \"fake\": %s}\n", bench::json_text(cuda->name()).c_str(),
-              bench::json_text(cuda->version()).c_str(), cuda->is_fake() ? "true" : "false");
-  std::fflush(stdout);
+  bench::Json json;
+  json.begin_object().key("device").value(cuda->name()).key("cuda").value(cuda->version());
+  bench::print_line(json.key("fake").value(cuda->is_fake()).end_object());
   bench::Report report;
   for (int round = 0; round < rounds; ++round) {
     bench::measure_transfers(*cuda, settings, report);

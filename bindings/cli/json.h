@@ -23,6 +23,7 @@ class Json {
 
   Json& value(std::string_view text);  // invalid UTF-8 becomes U+FFFD
   Json& value(const char* text) { return value(std::string_view(text)); }
+  Json& value(bool flag) { return raw(flag ? "true" : "false"); }
   Json& value(std::integral auto number) { return raw(std::to_string(number)); }
   Json& value(double number);  // null if not finite
   Json& null() { return raw("null"); }

@@ -226,11 +226,11 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::vector<Variant> variants = variants_of(work);
-  std::string names;
-  for (const Variant& variant : variants)
-    names += (names.empty() ? "" : ", ") + bench::json_text(variant.name);
-  std::printf("{\"ready\": [%s], \"versions\": {\"libtorch\": \"%s\"}}\n", names.c_str(), TORCH_VERSION);
-  std::fflush(stdout);
+  bench::Json json;
+  json.begin_object().key("ready").begin_array();
+  for (const Variant& variant : variants) json.value(variant.name);
+  json.end_array().key("versions").begin_object().key("libtorch").value(TORCH_VERSION);
+  bench::print_line(json.end_object().end_object());
   Report report;
   char line[64];
   for (int round = 0; rounds > 0 ? round < rounds : std::fgets(line, sizeof line, stdin) != nullptr;
