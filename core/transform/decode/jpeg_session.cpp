@@ -101,7 +101,9 @@ Status JpegSession::failure() const {
     case JERR_FRACT_SAMPLE_NOTIMPL:
     case JERR_SOF_UNSUPPORTED:
     case JERR_NOT_COMPILED:
+#if JPEG_LIB_VERSION < 70
     case JERR_ARITH_NOTIMPL:
+#endif
       return error(Code::kUnsupported, "JPEG: ", text_);
     default:
       return error(Code::kCorrupt, "JPEG, near byte ", offset(), ": ", text_);
