@@ -137,6 +137,21 @@ CXX
     mkdir "high way" && cp -r "$include/hwy" "high way/hwy"
     configured found -DDATALINE_WITH_CUDA=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DDATALINE_HIGHWAY_INCLUDE="$scratch/high way"
     grep -q 'high way.*order/feistel_simd.cpp' found/compile_commands.json || fail "the folder that was named is not used" ;;
+  jpeg_huffman) # AUTO uses it with tested releases of libjpeg-turbo alone
+    include=$(sed -n 's/^DATALINE_LIBJPEG_INCLUDE:PATH=//p' "$BUILD/CMakeCache.txt")
+    [ -f "$include/jpegint.h" ] || skip "there is no jpegint.h"
+    mkdir other && cp "$include"/j*.h other && echo '#define LIBJPEG_TURBO_VERSION 9.8.7' >other/jconfig.h
+    without() { tr -s ' \n' ' ' <configure.log | grep -q "without jpeg_huffman: JPEGs decode .* slower$1"; }
+    other=(-DDATALINE_WITH_CUDA=OFF -DDATALINE_LIBJPEG_INCLUDE="$scratch/other")
+    configured auto "${other[@]}"
+    without ': libjpeg-turbo 9.8.7 is not among the tested releases' || { cat configure.log; fail "an untested release is used"; }
+    configured on "${other[@]}" -DDATALINE_WITH_JPEG_HUFFMAN=ON
+    if without ''; then fail "ON does not use an untested release"; fi
+    configured off -DDATALINE_WITH_CUDA=OFF -DDATALINE_WITH_JPEG_HUFFMAN=OFF
+    without '' || { cat configure.log; fail "OFF uses it"; }
+    rm other/jpegint.h
+    if (configured refused "${other[@]}" -DDATALINE_WITH_JPEG_HUFFMAN=ON) >refused.log 2>&1; then fail "it configures without jpegint.h"; fi
+    grep -q 'jpeg_huffman was not found (jpegint.h)' refused.log || { cat refused.log; fail "the refusal does not name jpegint.h"; } ;;
   missing_parts) # what the shell says of a build in which parts are missing
     [ -x "$BUILD/bin/dataline" ] || skip "there is no shell in this build"
     cat >build_info.c <<'C'

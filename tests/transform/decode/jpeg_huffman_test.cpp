@@ -66,6 +66,7 @@ class JpegHuffmanTest : public ::testing::Test {
   }
 };
 
+#if DATALINE_HAS_JPEG_HUFFMAN
 // What libjpeg reports of itself is compared with the header that we were compiled with.
 TEST_F(JpegHuffmanTest, LeavesTheFilesOfAnotherLibraryToLibjpeg) {
   const std::string bytes = make_jpeg({});
@@ -83,9 +84,11 @@ TEST_F(JpegHuffmanTest, LeavesTheFilesOfAnotherLibraryToLibjpeg) {
   };
   EXPECT_TRUE(attaches([](jpeg_error_mgr&) {}));
   EXPECT_FALSE(attaches([](jpeg_error_mgr& errors) { ++errors.last_jpeg_message; }));
+  if (std::string_view(DATALINE_LIBJPEG_YEARS).empty()) return;  // forced on for an untested release
   std::vector<const char*> messages(JMSG_LASTMSGCODE, "Copyright (C) 1991-1998, Thomas G. Lane");
   EXPECT_FALSE(attaches([&](jpeg_error_mgr& errors) { errors.jpeg_message_table = messages.data(); }));
 }
+#endif
 
 TEST_F(JpegHuffmanTest, TakesEverySequentialFileAndGivesTheSamePixels) {
   for (int quality : {1, 30, 75, 95, 100}) {
