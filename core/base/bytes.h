@@ -1,4 +1,4 @@
-// Loads of integers from unaligned bytes, in a stated byte order.
+// Unaligned integer loads in a given byte order.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

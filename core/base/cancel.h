@@ -1,4 +1,4 @@
-// A cancel token: one thread asks for an end, long work and waits elsewhere see it.
+// A cancel token: one thread requests cancellation, long work and waits in others observe it.
 // Threads: internally synchronized.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,14 +13,14 @@ namespace dataline {
 
 class CancelToken {
  public:
-  // What a token wakes. The listener outlives its registration.
+  // Woken by cancel(). Must outlive its registration.
   class Listener {
    public:
     virtual ~Listener() = default;
-    virtual void on_cancel() noexcept = 0;  // called under the token's lock: only wakes, never blocks
+    virtual void on_cancel() noexcept = 0;  // called under the token's lock: must not block
   };
 
-  // Relaxed: the flag publishes nothing but itself; waits are woken through on_cancel().
+  // Relaxed: the flag publishes no other data; waits are woken through on_cancel().
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
 
   void cancel() noexcept {

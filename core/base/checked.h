@@ -1,4 +1,4 @@
-// Arithmetic on integers that come from a file or a caller: it says so when it would wrap.
+// Overflow-checked arithmetic for integers from a file or a caller.
 // Readers use nothing else on parsed integers.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -22,7 +22,7 @@ inline std::optional<int64_t> checked_multiply(int64_t a, int64_t b) {
   return out;
 }
 
-// The product of non-negative dims; nothing when one is negative or it does not fit.
+// The product of the dims; nullopt when one is negative or the product overflows.
 inline std::optional<int64_t> checked_product(std::span<const int64_t> dims) {
   int64_t out = 1;
   for (int64_t dim : dims) {
@@ -32,7 +32,7 @@ inline std::optional<int64_t> checked_product(std::span<const int64_t> dims) {
   return out;
 }
 
-// Whether [offset, offset + bytes) lies in [0, total). Subtracts, never adds.
+// Whether [offset, offset + bytes) lies in [0, total). Cannot overflow: it subtracts instead of adding.
 inline bool extent_fits(int64_t offset, int64_t bytes, int64_t total) {
   return offset >= 0 && bytes >= 0 && bytes <= total && offset <= total - bytes;
 }

@@ -1,6 +1,6 @@
-// What cannot be, unless this library has a defect: no input and no machine brings it about. Debug and sanitized builds
-// stop at the place. A release build goes on, because a guest does not end its host's process: the caller must then
-// leave alone what it was about to touch, and tell of it with Code::kInternal.
+// Assertions for what only a bug in this library can break, never input or the machine. Debug and sanitized builds
+// trap. A release build continues, because a library must not end its host's process: the caller must then leave the
+// object alone and report Code::kInternal.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@ constexpr bool kStopsAtDefects = true;
 constexpr bool kStopsAtDefects = false;
 #endif
 
-// Returns `holds`, or stops.
+// Returns `holds`; traps when it is false and kStopsAtDefects.
 [[nodiscard]] inline bool holds_or_stop(bool holds) {
   if (kStopsAtDefects && !holds) __builtin_trap();
   return holds;

@@ -1,5 +1,5 @@
-// A 64-bit fingerprint of bytes and words, the same on every platform and in every build, because it is
-// kept in saved states. It finds mistakes, not attackers.
+// A 64-bit fingerprint of bytes and words. Saved states contain it, so it is the same on every platform and in every
+// build. It detects mistakes, not attacks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,7 +22,7 @@ class Digest {
     add(static_cast<uint64_t>(text.size()));
     add(std::as_bytes(std::span(text)));
   }
-  // Bytes in little-endian words; a short last word is zero-filled.
+  // As little-endian words; the last one is zero-padded.
   void add(Bytes bytes) {
     size_t at = 0;
     for (; at + 8 <= bytes.size(); at += 8) add(load_little<uint64_t>(bytes.data() + at));
@@ -40,7 +40,7 @@ class Digest {
 
  private:
   uint64_t value_ = kGolden64;
-  uint64_t words_ = 0;  // position enters each word, so order and count matter
+  uint64_t words_ = 0;  // mixed into each word, so order and count matter
 };
 
 }  // namespace dataline

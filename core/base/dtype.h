@@ -1,4 +1,4 @@
-// Element types of tensors, spelt as users type them.
+// Element types of tensors and their names, as users type them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

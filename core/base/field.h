@@ -18,11 +18,11 @@ struct Field {
   std::string name;  // UTF-8; nested names use '/'
   FieldKind kind = FieldKind::kDense;
   DType dtype = DType::kU8;
-  // Of one sample. Ragged: the first dim is -1 (its length varies), the others are fixed. Dense with dims of -1: images
-  // whose size differs from record to record; the rows of one batch must be equal.
+  // Of one sample. Ragged: the first dim is -1 (variable length), the others are fixed. Dense with dims of -1: images
+  // whose size varies by record; all rows of one batch must have the same size.
   std::vector<int64_t> shape;
-  std::string axes;  // one letter a dim ("HWC"), or empty when the source does not know
-  // Ragged: the largest sample's bytes when the source knows, else -1. Dense: unused.
+  std::string axes;  // one letter per dim ("HWC"), or empty when unknown
+  // Ragged: bytes of the largest sample when the source knows, else -1. Dense: unused.
   int64_t max_bytes = -1;
 
   bool varies() const {
@@ -32,7 +32,7 @@ struct Field {
     }
     return false;
   }
-  // Bytes of one sample; -1 for ragged and varying ones. Sources have checked that the product fits.
+  // Bytes of one sample; -1 when ragged or varying. Sources have checked that the product does not overflow.
   int64_t bytes() const {
     if (kind == FieldKind::kRagged) return -1;
     int64_t total = dtype_bytes(dtype);
@@ -42,7 +42,7 @@ struct Field {
     }
     return total;
   }
-  // Ragged: bytes of one step of the varying dim.
+  // Ragged: bytes per step of the variable dim.
   int64_t item_bytes() const {
     int64_t total = dtype_bytes(dtype);
     for (size_t i = kind == FieldKind::kRagged ? 1 : 0; i < shape.size(); ++i) total *= shape[i];

@@ -1,4 +1,4 @@
-// Where the library's few remarks go: the host's log table, or nowhere.
+// The library's log: the host's function, or none.
 // Threads: the host promises that its function may be called from any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

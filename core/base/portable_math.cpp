@@ -8,7 +8,7 @@
 namespace dataline {
 namespace {
 
-// log(2) in two parts: multiples of the first by whole numbers up to 2^11 are exact.
+// log(2) in two parts: integer multiples of the high part up to 2^11 are exact.
 constexpr double kLog2High = 0x1.62e42fefa0000p-1;
 constexpr double kLog2Low = 0x1.cf79abc9e3b39p-40;
 constexpr double kPerLog2 = 1.4426950408889634074;
@@ -23,11 +23,11 @@ double polynomial(std::span<const double> coefficients, double x) {
 }  // namespace
 
 double portable_exp(double x) {
-  constexpr double kLeast = -745.2, kMost = 709.79;
-  constexpr int kTerms = 14;  // |r| <= log(2) / 2: the next one is below 2^-58
+  constexpr double kMin = -745.2, kMax = 709.79;
+  constexpr int kTerms = 14;  // |r| <= log(2) / 2: the next term is below 2^-58
   if (std::isnan(x)) return x;
-  if (x < kLeast) return 0;
-  if (x > kMost) return std::numeric_limits<double>::infinity();
+  if (x < kMin) return 0;
+  if (x > kMax) return std::numeric_limits<double>::infinity();
   const double twos = std::floor(x * kPerLog2 + 0.5);
   const double r = (x - twos * kLog2High) - twos * kLog2Low;
   double sum = 1;

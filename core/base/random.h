@@ -12,9 +12,9 @@ enum class Domain : uint64_t {
   kPermutation = 1,  // keys of the Feistel rounds
   kFisherYates = 2,
   kWeighted = 3,
-  kReplacement = 4,  // which sample stands in for a bad one: a = slot, b = attempt
-  kAugment = 5,      // a = slot, b = operator's place (with the draw's number in the high half)
-  kMix = 6,          // of whole batches: a = step, b as above
+  kReplacement = 4,  // which sample replaces a bad one: a = slot, b = attempt
+  kAugment = 5,      // a = slot, b = operator index (draw number in the high half)
+  kMix = 6,          // whole batches: a = step, b as above
 };
 
 // Finalizer of splitmix64 (Steele, Lea, Flood 2014; constants by Stafford, "Mix13"): a bijection of 64 bits

@@ -1,4 +1,4 @@
-// The rows of one run that could not be delivered, each with its first cause.
+// The failed rows of one run, each with its first error.
 // Threads: externally synchronized. Costs nothing until a row fails.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

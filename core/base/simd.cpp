@@ -1,5 +1,5 @@
-// The processor's answer to "which vector instructions", without libgcc's __cpu_model: that is a mutable
-// global filled by a constructor, and the library has neither.
+// CPU feature detection without libgcc's __cpu_model: that is a mutable global filled by a constructor, and the library
+// has neither.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/simd.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 constexpr bool has(uint32_t word, uint32_t bits) { return (word & bits) == bits; }
 
-// Which register sets the operating system saves; only when cpuid says OSXSAVE.
+// XCR0, the register sets that the operating system saves. Only valid when CPUID reports OSXSAVE.
 uint32_t saved_state() {
   uint32_t low;
   uint32_t high;
@@ -33,7 +33,7 @@ SimdTarget best_simd_target() {
   uint32_t c;
   uint32_t d;
   __cpuid(1, a, b, c, d);
-  // The sets below are what Highway 1.0 compiles each target with, whole.
+  // These are the complete feature sets that Highway 1.0 compiles each target with.
   if (!has(c, bit_SSE3 | bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_PCLMUL | bit_AES))
     return SimdTarget::kPlain;
   if (!has(c, bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C)) return SimdTarget::kSse4;
@@ -54,19 +54,8 @@ SimdTarget best_simd_target() { return SimdTarget::kPlain; }
 #endif
 
 const char* simd_target_name(SimdTarget target) {
-  switch (target) {
-    case SimdTarget::kPlain:
-      return "plain";
-    case SimdTarget::kSse4:
-      return "SSE4";
-    case SimdTarget::kAvx2:
-      return "AVX2";
-    case SimdTarget::kAvx3:
-      return "AVX3";
-    case SimdTarget::kNeon:
-      return "NEON";
-  }
-  return "?";
+  constexpr const char* kX86Names[] = {"plain", "SSE4", "AVX2", "AVX3"};
+  return target == SimdTarget::kNeon ? "NEON" : kX86Names[static_cast<int32_t>(target)];
 }
 
 }  // namespace dataline

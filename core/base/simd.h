@@ -1,8 +1,8 @@
-// Which vector instructions to run, and the pattern by which a room compiles one function for each of them.
+// The choice of SIMD target, and the pattern for compiling one function per target.
 //
 // Highway compiles a file once per target (foreach_target.h). Its own dispatch (HWY_EXPORT,
 // HWY_DYNAMIC_DISPATCH) keeps the choice in a mutable global of libhwy; we keep it in the object that uses
-// it: ask best_simd_target() once at create, pick a plain function pointer, call that.
+// it: call best_simd_target() once at create and pick a plain function pointer.
 //
 // A vector file, here core/order/feistel_simd.cpp, looks like this:
 //
@@ -16,8 +16,8 @@
 //   HWY_BEFORE_NAMESPACE();
 //   namespace dataline {
 //   namespace HWY_NAMESPACE {
-//   #if DATALINE_SIMD_LANES                     // nothing for the one-lane target: the plain path serves it
-//   namespace {                                 // rooms share HWY_NAMESPACE: names are the file's own
+//   #if DATALINE_SIMD_LANES                     // not for the one-lane target: the plain path serves it
+//   namespace {                                 // HWY_NAMESPACE is shared by all rooms: keep names local to the file
 //   namespace hn = hwy::HWY_NAMESPACE;
 //   void permute(const Keys& keys, int64_t count, int64_t* out) { ... }
 //   }  // namespace
@@ -34,11 +34,11 @@
 //   }
 //   #endif
 //
-// What the vector functions call must be in the same file or marked constexpr/inline and trivially small: a
-// template instantiated here for AVX-512 may be the copy that the linker keeps for everybody.
+// Functions that vector code calls must be in the same file, or constexpr/inline and trivially small: the linker may
+// keep the copy of a template that was instantiated here for AVX-512, for everybody.
 // gcc with Highway 1.0: no vectors as members of structs (their implicit constructors get the wrong target on
 // arm); Compress and CompressStore copy a table to the stack at each call (SSE4, AVX2), and CompressStore is
-// slow with AVX-512 on Zen 4: core/order/feistel_simd.cpp has a way round.
+// slow with AVX-512 on Zen 4: core/order/feistel_simd.cpp has a workaround.
 // Results must not depend on the target: tests run every target that runs here against the plain path.
 //
 // Threads: immutable.
@@ -47,7 +47,7 @@
 
 #include <cstdint>
 
-// What Highway may compile. SSSE3 machines run the plain path; SVE is left out (lengths unknown at compile
+// The targets Highway may compile. SSSE3 machines run the plain path; SVE is left out (vector length unknown at compile
 // time, gain over NEON unmeasured). Highway reads these when its headers are included.
 #ifndef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128)
@@ -57,16 +57,16 @@
 #define HWY_IS_DEBUG_BUILD 0
 #endif
 
-// Whether the target being compiled has lanes. HWY_SCALAR and HWY_EMU128 are Highway's stand-ins where the
+// Whether the target being compiled has real vectors. HWY_SCALAR and HWY_EMU128 are Highway's fallbacks where the
 // compiler's baseline is below SSE4.
 #define DATALINE_SIMD_LANES (HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128)
 
-// Before a short loop over an array of vectors: gcc at -O2 leaves it rolled and the vectors in memory.
+// For short loops over an array of vectors: gcc at -O2 does not unroll them and keeps the vectors in memory.
 #define DATALINE_UNROLL _Pragma("GCC unroll 8")
 
 namespace dataline {
 
-// In the order of preference within one architecture: a machine that runs one runs all before it.
+// In order of preference within one architecture: a machine that supports one supports all before it.
 enum class SimdTarget : int32_t {
   kPlain = 0,  // no vector code: always runs
   kSse4 = 1,   // SSE4.2, AES, PCLMUL
@@ -75,13 +75,13 @@ enum class SimdTarget : int32_t {
   kNeon = 16,
 };
 
-// The best this machine runs, asked from the processor at each call (tens of microseconds in a virtual
-// machine): call it at create, never per batch.
+// The best target this machine supports. Runs CPUID at each call (tens of microseconds in a virtual machine): call it at
+// create, never per batch.
 SimdTarget best_simd_target();
 
 const char* simd_target_name(SimdTarget target);  // "AVX2"
 
-// The variant for `target`, or the nearest lesser one that was compiled, or `plain`.
+// The variant for `target`, else the next lower one that was compiled, else `plain`.
 template <typename Function>
 constexpr Function simd_pick(SimdTarget target, Function avx3, Function avx2, Function sse4, Function neon,
                              Function plain) {

@@ -2,89 +2,61 @@
 #include "core/base/status.h"
 
 namespace dataline {
+namespace {
 
-std::string_view code_name(Code code) {  // NOLINT(readability-function-size): a table
-  switch (code) {
-    case Code::kOk:
-      return "DL_OK";
-    case Code::kEndOfEpoch:
-      return "DL_END_OF_EPOCH";
-    case Code::kEnd:
-      return "DL_END";
-    case Code::kTimeout:
-      return "DL_TIMEOUT";
-    case Code::kCancelled:
-      return "DL_CANCELLED";
-    case Code::kInterrupted:
-      return "DL_INTERRUPTED";
-    case Code::kInvalidArgument:
-      return "DL_ERR_INVALID_ARGUMENT";
-    case Code::kUnknownOption:
-      return "DL_ERR_UNKNOWN_OPTION";
-    case Code::kBadOption:
-      return "DL_ERR_BAD_OPTION";
-    case Code::kBadUri:
-      return "DL_ERR_BAD_URI";
-    case Code::kBadTransform:
-      return "DL_ERR_BAD_TRANSFORM";
-    case Code::kNoSuchField:
-      return "DL_ERR_NO_SUCH_FIELD";
-    case Code::kUnsupported:
-      return "DL_ERR_UNSUPPORTED";
-    case Code::kWrongState:
-      return "DL_ERR_WRONG_STATE";
-    case Code::kForked:
-      return "DL_ERR_FORKED";
-    case Code::kNoMemory:
-      return "DL_ERR_NO_MEMORY";
-    case Code::kOverBudget:
-      return "DL_ERR_OVER_BUDGET";
-    case Code::kLeasesHeld:
-      return "DL_ERR_LEASES_HELD";
-    case Code::kThread:
-      return "DL_ERR_THREAD";
-    case Code::kTooManyFiles:
-      return "DL_ERR_TOO_MANY_FILES";
-    case Code::kNotFound:
-      return "DL_ERR_NOT_FOUND";
-    case Code::kPermission:
-      return "DL_ERR_PERMISSION";
-    case Code::kNotAFile:
-      return "DL_ERR_NOT_A_FILE";
-    case Code::kIo:
-      return "DL_ERR_IO";
-    case Code::kTruncated:
-      return "DL_ERR_TRUNCATED";
-    case Code::kCorrupt:
-      return "DL_ERR_CORRUPT";
-    case Code::kUnsafeType:
-      return "DL_ERR_UNSAFE_TYPE";
-    case Code::kMismatch:
-      return "DL_ERR_MISMATCH";
-    case Code::kChanged:
-      return "DL_ERR_CHANGED";
-    case Code::kBadSample:
-      return "DL_ERR_BAD_SAMPLE";
-    case Code::kTooManyBad:
-      return "DL_ERR_TOO_MANY_BAD";
-    case Code::kOutOfRange:
-      return "DL_ERR_OUT_OF_RANGE";
-    case Code::kReader:
-      return "DL_ERR_READER";
-    case Code::kTooLarge:
-      return "DL_ERR_TOO_LARGE";
-    case Code::kEmpty:
-      return "DL_ERR_EMPTY";
-    case Code::kBadState:
-      return "DL_ERR_BAD_STATE";
-    case Code::kStateRefused:
-      return "DL_ERR_STATE_REFUSED";
-    case Code::kNoDevice:
-      return "DL_ERR_NO_DEVICE";
-    case Code::kDeviceLost:
-      return "DL_ERR_DEVICE_LOST";
-    case Code::kInternal:
-      return "DL_ERR_INTERNAL";
+struct CodeName {
+  Code code;
+  std::string_view name;
+};
+
+constexpr CodeName kCodeNames[] = {
+    {Code::kOk, "DL_OK"},
+    {Code::kEndOfEpoch, "DL_END_OF_EPOCH"},
+    {Code::kEnd, "DL_END"},
+    {Code::kTimeout, "DL_TIMEOUT"},
+    {Code::kCancelled, "DL_CANCELLED"},
+    {Code::kInterrupted, "DL_INTERRUPTED"},
+    {Code::kInvalidArgument, "DL_ERR_INVALID_ARGUMENT"},
+    {Code::kUnknownOption, "DL_ERR_UNKNOWN_OPTION"},
+    {Code::kBadOption, "DL_ERR_BAD_OPTION"},
+    {Code::kBadUri, "DL_ERR_BAD_URI"},
+    {Code::kBadTransform, "DL_ERR_BAD_TRANSFORM"},
+    {Code::kNoSuchField, "DL_ERR_NO_SUCH_FIELD"},
+    {Code::kUnsupported, "DL_ERR_UNSUPPORTED"},
+    {Code::kWrongState, "DL_ERR_WRONG_STATE"},
+    {Code::kForked, "DL_ERR_FORKED"},
+    {Code::kNoMemory, "DL_ERR_NO_MEMORY"},
+    {Code::kOverBudget, "DL_ERR_OVER_BUDGET"},
+    {Code::kLeasesHeld, "DL_ERR_LEASES_HELD"},
+    {Code::kThread, "DL_ERR_THREAD"},
+    {Code::kTooManyFiles, "DL_ERR_TOO_MANY_FILES"},
+    {Code::kNotFound, "DL_ERR_NOT_FOUND"},
+    {Code::kPermission, "DL_ERR_PERMISSION"},
+    {Code::kNotAFile, "DL_ERR_NOT_A_FILE"},
+    {Code::kIo, "DL_ERR_IO"},
+    {Code::kTruncated, "DL_ERR_TRUNCATED"},
+    {Code::kCorrupt, "DL_ERR_CORRUPT"},
+    {Code::kUnsafeType, "DL_ERR_UNSAFE_TYPE"},
+    {Code::kMismatch, "DL_ERR_MISMATCH"},
+    {Code::kChanged, "DL_ERR_CHANGED"},
+    {Code::kBadSample, "DL_ERR_BAD_SAMPLE"},
+    {Code::kTooManyBad, "DL_ERR_TOO_MANY_BAD"},
+    {Code::kOutOfRange, "DL_ERR_OUT_OF_RANGE"},
+    {Code::kReader, "DL_ERR_READER"},
+    {Code::kTooLarge, "DL_ERR_TOO_LARGE"},
+    {Code::kEmpty, "DL_ERR_EMPTY"},
+    {Code::kBadState, "DL_ERR_BAD_STATE"},
+    {Code::kStateRefused, "DL_ERR_STATE_REFUSED"},
+    {Code::kNoDevice, "DL_ERR_NO_DEVICE"},
+    {Code::kDeviceLost, "DL_ERR_DEVICE_LOST"},
+    {Code::kInternal, "DL_ERR_INTERNAL"},
+};
+
+}  // namespace
+
+std::string_view code_name(Code code) {
+  for (const CodeName& entry : kCodeNames) {
+    if (entry.code == code) return entry.name;
   }
   return "DL_ERR_UNKNOWN";
 }

@@ -15,7 +15,7 @@ namespace dataline {
 // The values are those of dl_status in capi/dataline.h (capi asserts it), and are never reused.
 enum class Code : int32_t {
   kOk = 0,
-  // Soft results: nothing is wrong.
+  // Soft results, not errors.
   kEndOfEpoch = 1,
   kEnd = 2,
   kTimeout = 3,
@@ -24,7 +24,7 @@ enum class Code : int32_t {
   // -1..-19: the call.
   kInvalidArgument = -1,  // a null pointer, a wrong struct_size, a value that makes no sense
   kUnknownOption = -2,    // no such key
-  kBadOption = -3,        // a value of the wrong type or out of range, or options that contradict
+  kBadOption = -3,        // a value of the wrong type or out of range, or conflicting options
   kBadUri = -4,           // a URI that does not parse, an unknown scheme or key
   kBadTransform = -5,     // a transform that does not parse or does not fit the fields
   kNoSuchField = -6,
@@ -77,7 +77,7 @@ class [[nodiscard]] Status {
   const std::string& message() const { return message_; }
   int32_t os_error() const { return os_error_; }          // errno, or 0
   int64_t sample_index() const { return sample_index_; }  // -1: none
-  int64_t column() const { return column_; }              // 1-based place in a text the caller gave; 0: none
+  int64_t column() const { return column_; }              // 1-based, in text the caller gave; 0: none
 
   Status&& with_os_error(int32_t value) && {
     os_error_ = value;
@@ -91,7 +91,7 @@ class [[nodiscard]] Status {
     column_ = value;
     return std::move(*this);
   }
-  // Puts "context: " before the message; the code and the rest stay.
+  // Prepends "context: " to the message.
   Status&& in(std::string_view context) &&;
 
  private:
@@ -102,7 +102,7 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-// Builds the message by appending each part: text and integers (decimal). One line, no full stop.
+// Concatenates the parts, text and decimal integers, to the message: one line, no full stop.
 template <typename... Parts>
 Status error(Code code, const Parts&... parts);
 
@@ -125,8 +125,6 @@ class [[nodiscard]] Result {
 
 namespace detail {
 inline void append(std::string& out, std::string_view text) { out.append(text); }
-inline void append(std::string& out, const char* text) { out.append(text); }
-inline void append(std::string& out, const std::string& text) { out.append(text); }
 inline void append(std::string& out, char c) { out.push_back(c); }
 template <typename Int>
 requires std::is_integral_v<Int>

@@ -21,9 +21,9 @@ std::optional<T> parse_number(std::string_view text) {
   return value;
 }
 
-// Letters changed, added, left out, or two neighbours exchanged, each as one step.
+// Substitutions, insertions, deletions and swaps of neighbours, each at cost 1.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> before, last, row(b.size() + 1);  // of a's first i - 2, i - 1 and i letters
+  std::vector<size_t> before, last, row(b.size() + 1);  // rows i - 2, i - 1 and i of the distance table
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
     before = std::exchange(last, row);
@@ -117,9 +117,9 @@ std::string_view nearest(std::string_view text, std::span<const std::string_view
   std::string_view best;
   size_t best_distance = std::max<size_t>(text.size() / 3, 1) + 1;
   for (std::string_view name : names) {
-    // No distance is below the difference in length: a text of megabytes costs nothing.
-    const size_t least = text.size() > name.size() ? text.size() - name.size() : name.size() - text.size();
-    if (least >= best_distance) continue;
+    // The difference in length is a lower bound, so that a text of megabytes costs nothing.
+    const size_t bound = text.size() > name.size() ? text.size() - name.size() : name.size() - text.size();
+    if (bound >= best_distance) continue;
     size_t distance = edit_distance(text, name);
     if (distance < best_distance) {
       best = name;
@@ -147,7 +147,7 @@ bool natural_less(std::string_view a, std::string_view b) {
     }
   }
   if (a.size() - i != b.size() - j) return a.size() - i < b.size() - j;
-  return a < b;  // equal but for leading zeros: any fixed order
+  return a < b;  // equal except for leading zeros: any fixed order
 }
 
 std::string field_type_text(const Field& field) {

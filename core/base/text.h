@@ -1,4 +1,4 @@
-// Reading and writing small text without a locale: numbers, sizes, nearest names.
+// Locale-independent parsing and formatting of numbers, sizes and shapes; suggestions for misspelt names.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace dataline {
 
 std::optional<int64_t> parse_i64(std::string_view text);   // decimal, optional '-', nothing else
-std::optional<double> parse_f64(std::string_view text);    // decimal point whatever the locale
+std::optional<double> parse_f64(std::string_view text);    // decimal point in every locale
 std::optional<int64_t> parse_size(std::string_view text);  // bytes: "4096", "64KiB", "1.5GiB"
 std::optional<bool> parse_bool(std::string_view text);     // true false
 std::optional<std::vector<int64_t>> parse_shape(std::string_view text);  // "3x32x32"
@@ -21,12 +21,12 @@ std::string shape_text(std::span<const int64_t> shape);                  // "3x3
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);  // spaces and tabs
 
-// The name closest to `text` by edit distance, or empty when none is near (more than a third differs).
+// The name with the smallest edit distance to `text`; empty when more than a third differs.
 std::string_view nearest(std::string_view text, std::span<const std::string_view> names);
 // ", did you mean 'x'?" or ""
 std::string did_you_mean(std::string_view text, std::span<const std::string_view> names);
 
-// a < b where runs of digits compare as numbers: "part-2" before "part-10".
+// Natural order, digit runs compared as numbers: "part-2" before "part-10".
 bool natural_less(std::string_view a, std::string_view b);
 
 }  // namespace dataline
