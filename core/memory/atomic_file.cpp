@@ -12,18 +12,18 @@
 namespace dataline {
 namespace {
 
-constexpr int kAttempts = 100;  // names left behind by writers that were killed
+constexpr int kAttempts = 100;  // temporary names may be left over from killed writers
 
 int sync_descriptor(int descriptor) {
   int result = -1;
-  for (int attempt = 0; attempt < kMostInterruptions; ++attempt) {
+  for (int attempt = 0; attempt < kMaxInterruptions; ++attempt) {
     result = ::fsync(descriptor);
     if (result == 0 || errno != EINTR) break;
   }
   return result;
 }
 
-// The name is safe on disk only when its directory is. Some file systems know no such thing: EINVAL.
+// A rename is durable only once its directory is synced. File systems without directory sync answer EINVAL.
 Status sync_directory_of(const std::string& path) {
   size_t slash = path.rfind('/');
   std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -41,7 +41,7 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
   for (int attempt = 0; file.descriptor_ < 0; ++attempt) {
     file.temporary_ = concat(path, ".new", attempt);
     file.descriptor_ = ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file.descriptor_ >= 0 || (errno == EINTR && attempt < kMostInterruptions)) continue;
+    if (file.descriptor_ >= 0 || (errno == EINTR && attempt < kMaxInterruptions)) continue;
     if (errno != EEXIST || attempt == kAttempts) return file_error(file.temporary_, errno);
   }
   return file;
@@ -56,7 +56,7 @@ AtomicFile::~AtomicFile() {
 Status AtomicFile::write(Bytes bytes) {
   for (int interruptions = 0; !bytes.empty();) {
     ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR && ++interruptions < kMostInterruptions) continue;
+    if (written < 0 && errno == EINTR && ++interruptions < kMaxInterruptions) continue;
     if (written < 0) return file_error(temporary_, errno);
     bytes = bytes.subspan(static_cast<size_t>(written));
   }

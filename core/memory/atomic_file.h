@@ -1,6 +1,7 @@
-// A file written whole or not at all: a temporary file in the same directory, fsync, rename, fsync of the directory.
-// Threads: externally synchronized. Two writers of one path: the last commit stays, whole.
-// Failure: file_error.h's codes with the path; what was not committed is removed and the old file stays.
+// A file that is written completely or not at all: temporary file in the same directory, fsync, rename, fsync of the
+// directory.
+// Threads: externally synchronized. With two writers of one path the last commit wins; the results are never mixed.
+// Failure: file_error.h's codes with the path; the temporary file is removed and the old file stays.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +15,7 @@ namespace dataline {
 
 class AtomicFile {
  public:
-  // Makes the temporary file, so that a directory without rights shows before any work is done.
+  // Creates the temporary file, so that a missing write permission fails before any work is done.
   static Result<AtomicFile> create(const std::string& path);
   AtomicFile(AtomicFile&& other) noexcept
       : path_(std::move(other.path_)),
@@ -24,7 +25,7 @@ class AtomicFile {
   ~AtomicFile();
 
   Status write(Bytes bytes);
-  // A link at the path is replaced, not followed. Nothing may be written afterwards.
+  // A symbolic link at the path is replaced, not followed. No write() afterwards.
   Status commit();
 
  private:

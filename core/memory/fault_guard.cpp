@@ -23,24 +23,24 @@
 namespace dataline {
 namespace fault_guard {
 
-// One guarded range. Written by its owner (begin, end, fd) while no load can be in it, and by the handler.
+// One guarded range. The owner writes begin, end and fd while no load from it is possible, the handler the rest.
 struct Entry {
   std::atomic<bool> taken{false};
   std::atomic<uintptr_t> begin{0};
   std::atomic<uintptr_t> end{0};  // 0: not in use; written last by add(), first by reset()
   std::atomic<int> fd{-1};
-  // Handlers at work in it: between the start and the end of one, zeros may be there that last_ns does not tell of.
+  // Handlers running for it; while one does, there may be zeros that last_ns does not show yet.
   std::atomic<int32_t> patching{0};
-  std::atomic<int64_t> last_ns{0};                   // when zeros came last; 0: never
-  std::atomic<int64_t> healed_ns{0};                 // when the file's pages were put back last
-  std::atomic<uintptr_t> low{UINTPTR_MAX}, high{0};  // what zeros have ever stood in for
+  std::atomic<int64_t> last_ns{0};                   // when pages were replaced last; 0: never
+  std::atomic<int64_t> healed_ns{0};                 // when heal() last mapped the file's pages
+  std::atomic<uintptr_t> low{UINTPTR_MAX}, high{0};  // extent of all pages ever replaced
 };
 
 namespace {
 
 constexpr size_t kEntries = 64;
 
-// Only grows, and is never freed: the handler may look at it at any moment.
+// A list that only grows and is never freed: the handler may read it at any time.
 struct Chunk {
   Entry entries[kEntries];
   std::atomic<Chunk*> next{nullptr};
@@ -50,11 +50,11 @@ static_assert(std::atomic<uintptr_t>::is_always_lock_free && std::atomic<int64_t
 
 enum Installed : int { kNot, kInstalling, kDone };
 
-// The process' own, because a signal handler is: the only mutable globals of the library.
+// The library's only mutable globals: a signal handler is process-wide.
 constinit Chunk first_chunk;
 constinit std::atomic<int> installed{kNot};
 constinit struct sigaction earlier {};  // written before the handler is installed, constant from then on
-constinit std::atomic<bool> earlier_is_spent{false};  // it asked to be called once (SA_RESETHAND)
+constinit std::atomic<bool> earlier_is_spent{false};  // it was SA_RESETHAND and has run
 constinit std::atomic<uintptr_t> page_mask{0};
 
 Entry* find(uintptr_t address) {
@@ -67,7 +67,7 @@ Entry* find(uintptr_t address) {
   return nullptr;
 }
 
-// Without libc's part of it, which sanitizers and others replace by code that may lock.
+// Bypasses libc's mmap, which sanitizers and others interpose with code that may lock.
 bool map_zeros(uintptr_t begin, uintptr_t end) {
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
 #if defined(__linux__) && defined(SYS_mmap)
@@ -77,21 +77,21 @@ bool map_zeros(uintptr_t begin, uintptr_t end) {
 #endif
 }
 
-void lower_to(std::atomic<uintptr_t>& least, uintptr_t value) {
-  uintptr_t now = least.load();
-  while (value < now && !least.compare_exchange_weak(now, value)) {
+void lower_to(std::atomic<uintptr_t>& minimum, uintptr_t value) {
+  uintptr_t now = minimum.load();
+  while (value < now && !minimum.compare_exchange_weak(now, value)) {
   }
 }
 template <typename T>
-void raise_to(std::atomic<T>& most, T value) {
-  T now = most.load();
-  while (value > now && !most.compare_exchange_weak(now, value)) {
+void raise_to(std::atomic<T>& maximum, T value) {
+  T now = maximum.load();
+  while (value > now && !maximum.compare_exchange_weak(now, value)) {
   }
 }
 
-// By the handler. Of a file that was cut, all that is cut off goes at once: each page by itself would be a fault and a
-// map of its own, of which a process may have 65,530.
-bool put_zeros(Entry& entry, uintptr_t address) {
+// Called by the handler. In a truncated file everything past the end is replaced at once: page by page each would be a
+// fault and a mapping of its own, of which a process may have 65,530.
+bool map_zeros_at(Entry& entry, uintptr_t address) {
   const uintptr_t mask = page_mask.load(std::memory_order_relaxed);
   const uintptr_t begin = address & mask, map_end = (entry.end.load() + ~mask) & mask;
   uintptr_t end = begin + ~mask + 1;
@@ -105,14 +105,15 @@ bool put_zeros(Entry& entry, uintptr_t address) {
   lower_to(entry.low, begin);
   raise_to(entry.high, end);
   const bool done = map_zeros(begin, end);
-  raise_to(entry.last_ns, monotonic_ns());  // after the zeros: what is read from now on may be zeros
+  raise_to(entry.last_ns,
+           monotonic_ns());  // after the mapping: no earlier than the start of a read that races with it
   entry.patching.fetch_sub(1);
   return done;
 }
 
-// What would have happened without this handler.
-void hand_on(int number, siginfo_t* info, void* context) {
-  const bool sent = info->si_code <= 0;  // by kill or the like: a return would not bring it again
+// Does what would have happened without this handler.
+void forward(int number, siginfo_t* info, void* context) {
+  const bool sent = info->si_code <= 0;  // by kill or the like: it does not recur when the handler returns
   const bool handled = (earlier.sa_flags & SA_SIGINFO) != 0 ||
                        (earlier.sa_handler != SIG_DFL && earlier.sa_handler != SIG_IGN);
   if (handled && !earlier_is_spent.load()) {
@@ -129,7 +130,7 @@ void hand_on(int number, siginfo_t* info, void* context) {
     return;
   }
   if (sent && !handled && earlier.sa_handler == SIG_IGN && !earlier_is_spent.load()) return;
-  // The default action: a load faults again right after the return, a signal that was sent is sent again.
+  // The default action: a load faults again right after the return, a sent signal is raised again.
   struct sigaction fall {};
   fall.sa_handler = SIG_DFL;
   ::sigaction(SIGBUS, &fall, nullptr);
@@ -144,12 +145,12 @@ void on_fault(int number, siginfo_t* info, void* context) {
 #endif
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   Entry* entry = mine ? find(address) : nullptr;
-  if (entry == nullptr || !put_zeros(*entry, address)) hand_on(number, info, context);
+  if (entry == nullptr || !map_zeros_at(*entry, address)) forward(number, info, context);
   errno = saved_errno;
 }
 
-// Code that a signal may reach at any time must stay where it is. The program itself, which dlopen does not find by its
-// name, always does.
+// A signal may reach this code at any time, so it must not be unloaded. dlopen fails for the main program's name, which
+// is never unloaded anyway.
 void stay_loaded() {
   Dl_info here;
   if (::dladdr(reinterpret_cast<void*>(&on_fault), &here) == 0 || here.dli_fname == nullptr) return;
@@ -164,14 +165,14 @@ bool put_handler() {
   return ::sigaction(SIGBUS, &ours, nullptr) == 0;
 }
 
-// The handler was installed once: whether it still is, or can be again.
-void look_after(const Log& log) {
+// The handler was installed before: installs it again where it was reset, warns where it was replaced.
+void check_handler(const Log& log) {
   struct sigaction now {};
   ::sigaction(SIGBUS, nullptr, &now);
   const bool with_info = (now.sa_flags & SA_SIGINFO) != 0;
   if (with_info && now.sa_sigaction == &on_fault) return;
   if (!with_info && now.sa_handler == SIG_DFL) {
-    // The host took all handlers away, as after a fork: there is none to stand over, and none to hand on to.
+    // The host reset all handlers, as programs do after a fork: nothing is overridden and nothing to forward to.
     earlier_is_spent.store(true);
     static_cast<void>(put_handler());
     return;
@@ -184,10 +185,10 @@ void look_after(const Log& log) {
 Status install(const Log& log) {
   int expected = kNot;
   if (!installed.compare_exchange_strong(expected, kInstalling)) {
-    // Two system calls of another thread; nothing else is waited for.
+    // Spins only for the two system calls of the installing thread.
     while (installed.load() == kInstalling) {
     }
-    if (installed.load() == kDone) look_after(log);
+    if (installed.load() == kDone) check_handler(log);
     return Status::ok();
   }
   page_mask.store(~(static_cast<uintptr_t>(page_bytes()) - 1));
@@ -260,7 +261,7 @@ bool GuardedRange::faulted(int64_t since_ns, int64_t offset, int64_t bytes) cons
   return begin < entry_->high.load() && begin + static_cast<uintptr_t>(bytes) > entry_->low.load();
 }
 
-// Zeros that a handler puts in while this runs may stay: it says so after, by last_ns, and the next call sees it.
+// Zeros that a handler maps while this runs may stay: it then sets a later last_ns, which the next call sees.
 void GuardedRange::heal(int fd) const {
   if (entry_ == nullptr || fd < 0 || entry_->high.load() == 0) return;
   if (entry_->patching.load() == 0 && entry_->healed_ns.load() > entry_->last_ns.load()) return;

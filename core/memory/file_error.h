@@ -1,4 +1,4 @@
-// What the operating system says about a file, as a status: one table for all that open and read files.
+// File errors of the operating system as a Status: one table for everything that opens and reads files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,24 +12,23 @@ struct stat;
 
 namespace dataline {
 
-// "path: no such file or directory" with the code that fits errno `number`, which becomes os_error(). The
-// words are ours, so that they are the same in every locale.
+// "path: no such file or directory" with the code for errno `number`, which becomes os_error(). The text is our own, the
+// same in every locale.
 Status file_error(const std::string& path, int32_t number);
 // The same for a read at an offset: "path: offset 4096: the device reported an error".
 Status file_error_at(const std::string& path, int64_t offset, int32_t number);
 
-// A call that a signal interrupts, or that asks to be tried again, is tried again; after so many times in a row that is
-// an error like others, not a hang.
-constexpr int kMostInterruptions = 1000;
+// Retries of a call that fails with EINTR or EAGAIN; then it is an error like others, not a hang.
+constexpr int kMaxInterruptions = 1000;
 
-// Whether a failure tells of the machine and not of what was asked for: memory, descriptors, threads, leases, and calls
-// that were interrupted or would have had to wait. The same call may work the next time.
+// Whether a failure is due to the machine rather than the data: memory, descriptors, threads, leases, and interrupted or
+// would-block calls. The same call may succeed the next time.
 bool tells_of_machine(const Status& status);
 
-// When what stat describes was modified, since 1970.
+// Modification time in ns since 1970.
 int64_t changed_ns_of(const struct stat& facts);
 
-// "path: is a FIFO, a file is needed", by the st_mode of what was found.
+// "path: is a FIFO, a file is needed", from its st_mode.
 Status not_a_file_error(const std::string& path, uint32_t mode);
 
 // "no such file or directory", or "error 95" for what is not in the table.

@@ -1,5 +1,7 @@
-// Tells whether this process is a fork of the one that made the guard. One load in the common case: a page
-// that the kernel wipes in the child. Threads: immutable. SPDX-License-Identifier: Apache-2.0
+// Detects that this process was forked from the one that created the guard. Usually costs one load, of a page that the
+// kernel wipes in the child (MADV_WIPEONFORK).
+// Threads: immutable.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
@@ -15,15 +17,14 @@ class ForkGuard {
   ForkGuard& operator=(const ForkGuard&) = delete;
 
   bool forked() const {
-    if (page_ != nullptr)
-      return __atomic_load_n(page_, __ATOMIC_RELAXED) == 0;  // relaxed: written once, before
-    return forked_by_id();
+    // Relaxed: written once, in the constructor.
+    return page_ != nullptr ? __atomic_load_n(page_, __ATOMIC_RELAXED) == 0 : forked_by_id();
   }
 
  private:
   bool forked_by_id() const;
 
-  uint32_t* page_ = nullptr;  // null where the kernel cannot wipe on fork
+  uint32_t* page_ = nullptr;  // null where the kernel has no wipe on fork
   int32_t process_id_;
 };
 

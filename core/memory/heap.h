@@ -1,5 +1,5 @@
-// The heap behind everything that is not a slot: mimalloc by its own names where the build has it, else the C
-// library. One small object, so that a build may replace just this one.
+// The heap for everything that is not a slot: mimalloc, called by its own names, where the build has it, else malloc. A
+// translation unit of its own, so that a build can replace it.
 // Threads: internally synchronized.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,9 +9,9 @@
 
 namespace dataline {
 
-constexpr int64_t kMostHeapAlignment = 4096;
+constexpr int64_t kMaxHeapAlignment = 4096;
 
-// Null when there is no memory. `alignment` is a power of two up to kMostHeapAlignment; `bytes` > 0.
+// Null when there is no memory. `alignment` is a power of two up to kMaxHeapAlignment; `bytes` > 0.
 std::byte* heap_allocate(int64_t bytes, int64_t alignment) noexcept;
 void heap_release(std::byte* data) noexcept;
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <utility>
 
+#include "core/base/checked.h"
 #include "core/memory/heap.h"
 #include "core/memory/pages.h"
 
@@ -48,8 +50,8 @@ std::shared_ptr<HostMemory> HostMemory::create(const AllocatorTable& table, int6
 
 Result<Block> HostMemory::allocate(int64_t bytes, int64_t alignment, MemoryKind kind, const char* what) {
   if (in_pages(kind)) alignment = std::max(alignment, kHugePageBytes);
-  int64_t most = in_pages(kind) ? kHugePageBytes : kMostHeapAlignment;
-  if (bytes < 0 || alignment < 1 || alignment > most ||
+  int64_t max_alignment = in_pages(kind) ? kHugePageBytes : kMaxHeapAlignment;
+  if (bytes < 0 || alignment < 1 || alignment > max_alignment ||
       !std::has_single_bit(static_cast<uint64_t>(alignment))) {
     return error(Code::kInternal, what, ": ", bytes, " bytes aligned at ", alignment, " cannot be asked for");
   }
@@ -111,7 +113,7 @@ std::byte* HostMemory::obtain_from_host(int64_t bytes, int64_t alignment, Memory
   if ((reinterpret_cast<uintptr_t>(memory) & static_cast<uintptr_t>(alignment - 1)) == 0) {
     return static_cast<std::byte*>(memory);
   }
-  // Misaligned memory would fault in a vector store much later: a host that gives it has refused.
+  // Misaligned memory would fault in a vector store much later: treated as a refusal.
   if (table_.release != nullptr) {
     table_.release(table_.context, memory, static_cast<size_t>(bytes), static_cast<int32_t>(kind));
   }
@@ -129,6 +131,25 @@ void HostMemory::release(std::byte* data, int64_t bytes, int64_t counted, Memory
     heap_release(data);
   }
   in_use_.fetch_sub(counted, std::memory_order_relaxed);
+}
+
+void* MetadataResource::do_allocate(size_t bytes, size_t alignment) {
+  // Containers may ask for 0 bytes and expect a pointer of their own.
+  std::optional<int64_t> wanted = to_i64(std::max<size_t>(bytes, 1));
+  if (!wanted || alignment > static_cast<size_t>(kMaxHeapAlignment) || !memory_->reserve(*wanted)) {
+    throw std::bad_alloc();
+  }
+  std::byte* data = memory_->obtain(*wanted, static_cast<int64_t>(alignment), kind_);
+  if (data == nullptr) {
+    memory_->in_use_.fetch_sub(*wanted, std::memory_order_relaxed);
+    throw std::bad_alloc();
+  }
+  return data;
+}
+
+void MetadataResource::do_deallocate(void* memory, size_t bytes, size_t) {
+  const auto taken = static_cast<int64_t>(std::max<size_t>(bytes, 1));
+  memory_->release(static_cast<std::byte*>(memory), taken, taken, kind_);
 }
 
 }  // namespace dataline

@@ -1,5 +1,5 @@
-// Memory of one dataset or loader: from the host's allocator table or our own pages, counted, and refused
-// past a limit. Blocks keep their HostMemory alive.
+// The memory of one dataset or loader, from the host's allocator or our own pages, counted against a limit. Blocks keep
+// their HostMemory alive.
 // Threads: internally synchronized.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,23 +9,24 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <memory_resource>
+#include <utility>
 
 #include "core/base/status.h"
 
 namespace dataline {
 
-// What a block is for; the host's allocator sees it. Values of DL_MEMORY_*.
+// What a block is used for; passed to the host's allocator. Values of DL_MEMORY_*.
 enum class MemoryKind : int32_t {
   kMetadata = 0,  // descriptions, names, small tables
   kTable = 1,     // orders, indices, weights
   kArena = 2,     // the batch slots; 2 MiB aligned
   kData = 3,      // datasets held in memory; 2 MiB aligned
   kOverflow = 4,  // a batch beyond max_leases
-  kFrames = 5,    // images being decoded: address space of which images touch what they need; 2 MiB aligned
+  kFrames = 5,    // images being decoded: reserved address space, touched as needed; 2 MiB aligned
 };
 
-// The host's table; all functions null means ours. `allocate` returns null when it cannot; alignment is a
-// power of two.
+// The host's allocator; null functions: ours. `allocate` returns null on failure; alignment is a power of two.
 struct AllocatorTable {
   void* context = nullptr;
   void* (*allocate)(void* context, size_t bytes, size_t alignment, int32_t kind) = nullptr;
@@ -34,7 +35,7 @@ struct AllocatorTable {
 
 class HostMemory;
 
-// One owned allocation. data() is null, and the block false, when it was asked for 0 bytes or moved from.
+// An owned allocation. Null (and false) when of 0 bytes or moved from.
 class Block {
  public:
   Block() = default;
@@ -42,8 +43,8 @@ class Block {
   Block& operator=(Block&& other) noexcept;
   ~Block() { reset(); }
   void reset() noexcept;
-  void leak() noexcept { data_ = nullptr; }  // never given back, and counted for good
-  // Of address space: counts `bytes` more of it as touched. False past the limit, and nothing is counted.
+  void leak() noexcept { data_ = nullptr; }  // never freed, and stays counted
+  // For address space: counts `bytes` more as touched. False past the limit, then nothing is counted.
   bool count(int64_t bytes);
 
   std::byte* data() const { return data_; }
@@ -66,13 +67,12 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
 
   static std::shared_ptr<HostMemory> create(const AllocatorTable& table, int64_t limit_bytes = kNoLimit);
 
-  // kNoMemory when the allocator refuses, kOverBudget past the limit (naming `what`, wanted, in use and
-  // limit). Alignment: a power of two; kArena, kData and kFrames get 2 MiB at least, the other kinds may ask for 4096
-  // at most. Our own blocks of those kinds are fresh pages (core/memory/pages.h): zeroed, MADV_HUGEPAGE
-  // advised; others are as malloc leaves them. `bytes` may be 0. Counted are the bytes asked for, whatever
-  // they are rounded to.
+  // kNoMemory when the allocator fails, kOverBudget past the limit (naming `what`, wanted, in use and limit). `alignment`
+  // is a power of two; kArena, kData and kFrames get at least 2 MiB, the other kinds may ask for at most 4096. Our own
+  // blocks of those three kinds are fresh pages (core/memory/pages.h), zeroed and advised MADV_HUGEPAGE; others are
+  // uninitialized. `bytes` may be 0; counted are the bytes asked for, without rounding.
   Result<Block> allocate(int64_t bytes, int64_t alignment, MemoryKind kind, const char* what);
-  // Address space, of kind kFrames: nothing is counted until Block::count() says that it was touched. kNoMemory.
+  // Address space of kind kFrames, counted only as Block::count() reports it touched. kNoMemory.
   Result<Block> allocate_address_space(int64_t bytes, const char* what);
 
   int64_t in_use_bytes() const { return in_use_.load(std::memory_order_relaxed); }  // a statistic
@@ -91,8 +91,24 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
 
   AllocatorTable table_;
   int64_t limit_;
-  std::atomic<int64_t> in_use_{0};  // relaxed: a count of its own, it publishes no memory
+  std::atomic<int64_t> in_use_{0};  // relaxed: a counter that publishes no memory
   std::atomic<int64_t> peak_{0};
+};
+
+// A memory resource for std::pmr containers, so that long-lived tables are counted and come from the host's allocator.
+// Keeps the HostMemory alive and must outlive its containers. Throws std::bad_alloc when the memory is refused.
+class MetadataResource final : public std::pmr::memory_resource {
+ public:
+  explicit MetadataResource(std::shared_ptr<HostMemory> memory, MemoryKind kind = MemoryKind::kMetadata)
+      : memory_(std::move(memory)), kind_(kind) {}
+
+ private:
+  void* do_allocate(size_t bytes, size_t alignment) override;
+  void do_deallocate(void* memory, size_t bytes, size_t alignment) override;
+  bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override { return this == &other; }
+
+  std::shared_ptr<HostMemory> memory_;
+  MemoryKind kind_;
 };
 
 }  // namespace dataline

@@ -20,14 +20,14 @@
 namespace dataline {
 namespace {
 
-// Where a cgroup hierarchy is mounted that has the controller in question, `memory` or `pids`.
+// The mount of a cgroup hierarchy that has the wanted controller, `memory` or `pids`.
 struct Hierarchy {
   bool version2 = false;
   std::string root;   // the cgroup that the mount shows, "/" for all
-  std::string mount;  // where, without the test's root
+  std::string mount;  // the mount point, without `root`
 };
 
-// A whole file of /proc or /sys; nothing when it cannot be read.
+// The contents of a file of /proc or /sys; nullopt when it cannot be read.
 std::optional<std::string> read_text(const std::string& path) {
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return std::nullopt;
@@ -35,7 +35,7 @@ std::optional<std::string> read_text(const std::string& path) {
   char piece[4096];
   for (int interruptions = 0;;) {
     ssize_t got = ::read(fd, piece, sizeof piece);
-    if (got < 0 && errno == EINTR && ++interruptions < kMostInterruptions) continue;
+    if (got < 0 && errno == EINTR && ++interruptions < kMaxInterruptions) continue;
     if (got <= 0) {
       ::close(fd);
       return got == 0 ? std::optional(std::move(text)) : std::nullopt;
@@ -44,7 +44,7 @@ std::optional<std::string> read_text(const std::string& path) {
   }
 }
 
-// mountinfo writes blanks and backslashes of paths as \ooo.
+// mountinfo escapes whitespace and backslashes of paths as \ooo.
 std::string unescape(std::string_view text) {
   auto octal = [](char c) { return c >= '0' && c <= '7'; };
   std::string out;
@@ -107,8 +107,8 @@ std::string own_cgroup(std::string_view text, bool version2, std::string_view co
   return "/";
 }
 
-// The cgroup's path below the mount: "" when it is the mount's own or lies outside of what the mount shows (a
-// container without a cgroup namespace shows its own group as the mount's root).
+// The cgroup's path below the mount: "" when it is the mount's root or outside the mount (in a container without a
+// cgroup namespace the mount's root is the container's own group).
 std::string path_below(const std::string& cgroup, const std::string& mount_root) {
   std::string_view prefix = mount_root == "/" ? std::string_view() : mount_root;
   if (!cgroup.starts_with(prefix)) return "";
@@ -117,7 +117,7 @@ std::string path_below(const std::string& cgroup, const std::string& mount_root)
   return below == "/" ? "" : below;
 }
 
-// The number in a file of a cgroup, if it has one: "max", and v1's "no limit" above 2^63, are none.
+// The number in a cgroup file, if any: "max", and v1's "no limit" above 2^63, are none.
 std::optional<int64_t> read_limit(const std::string& path) {
   std::optional<std::string> text = read_text(path);
   if (!text) return std::nullopt;
@@ -132,14 +132,14 @@ void lower(MemoryLimit& limit, const std::string& root, const std::string& file)
   if (bytes && *bytes < limit.bytes) limit = {*bytes, file};
 }
 
-// Calls look(version2, folder) for this process's cgroups, from its own to the highest that can be seen.
-template <typename Look>
-void each_cgroup(const std::string& root, std::string_view controller, Look look) {
+// Calls visit(version2, folder) for this process's cgroup and its visible ancestors, from the bottom up.
+template <typename Visit>
+void each_cgroup(const std::string& root, std::string_view controller, Visit visit) {
   std::string cgroups = read_text(root + "/proc/self/cgroup").value_or("");
   for (const Hierarchy& hierarchy : find_hierarchies(root, controller)) {
     std::string below = path_below(own_cgroup(cgroups, hierarchy.version2, controller), hierarchy.root);
     while (true) {
-      look(hierarchy.version2, hierarchy.mount + below);
+      visit(hierarchy.version2, hierarchy.mount + below);
       if (below.empty()) break;
       below.resize(below.rfind('/'));
     }
@@ -194,9 +194,9 @@ std::string thread_limits(const std::string& root) {
 #endif
   resource(RLIMIT_AS, "ulimit -v", 1024);
   each_cgroup(root, "pids", [&](bool, const std::string& folder) {
-    if (std::optional<int64_t> most = read_limit(root + folder + "/pids.max"); most) {
+    if (std::optional<int64_t> limit = read_limit(root + folder + "/pids.max"); limit) {
       std::optional<int64_t> now = read_limit(root + folder + "/pids.current");
-      add(folder, "/pids.max ", *most, now ? concat(" (", *now, " in use)") : std::string());
+      add(folder, "/pids.max ", *limit, now ? concat(" (", *now, " in use)") : std::string());
     }
   });
   return text;

@@ -29,20 +29,20 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kLoadPieceBytes = 8 << 20;  // between two looks at the cancel token
-constexpr int kPopulateAttempts = 4;          // while somebody cuts and restores the file
+constexpr int64_t kLoadPieceBytes = 8 << 20;  // between checks of the cancel token
+constexpr int kPopulateAttempts = 4;          // while another process truncates and restores the file
 constexpr int64_t kProgressBytes = 64 << 20;
 
 int open_file(const std::string& path) {
   int fd = -1;
-  for (int attempt = 0; attempt < kMostInterruptions; ++attempt) {
+  for (int attempt = 0; attempt < kMaxInterruptions; ++attempt) {
     fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd >= 0 || errno != EINTR) break;
   }
   return fd;
 }
 
-// Whether descriptors are becoming scarce: the host's own files must still open.
+// Leaves half of the descriptors to the host.
 bool descriptors_scarce(int fd) {
   rlimit limit;
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
@@ -132,7 +132,7 @@ void MappedFile::release_descriptor() noexcept {
 }
 
 void MappedFile::close() noexcept {
-  guard_.reset();  // before the addresses can be somebody else's
+  guard_.reset();  // before the addresses can be reused
   if (io_ == IoMode::kMmap && data_ != nullptr) {
     ::munmap(const_cast<std::byte*>(data_), static_cast<size_t>(bytes_));
   }
@@ -147,8 +147,8 @@ Status MappedFile::map(const OpenContext& context) {
     if (data == MAP_FAILED) return file_error(path_, errno).in("mmap");
     data_ = static_cast<const std::byte*>(data);
 #ifdef MADV_RANDOM
-    // The order is known, so advise() asks for exactly what comes; left to guess, the kernel reads the device's whole
-    // read-ahead window (8 MiB seen) around each record. Where the hint is refused, that is all that happens.
+    // advise() requests exactly the records that come next. Without MADV_RANDOM the kernel reads the whole read-ahead
+    // window (8 MiB seen) around each record, which is all that happens where the hint is refused.
     ::madvise(data, static_cast<size_t>(bytes_), MADV_RANDOM);
 #endif
   }
@@ -171,7 +171,7 @@ Status MappedFile::load(const OpenContext& context) {
     }
     DL_RETURN_IF_ERROR(read_by_pread(at, std::min(kLoadPieceBytes, bytes_ - at), block_.data() + at));
   }
-  // A cut while it was read may have left zeros at the new end instead of a short read.
+  // A truncation during the read may have left zeros instead of a short read.
   DL_RETURN_IF_ERROR(look().status);
   data_ = block_.data();
   io_ = IoMode::kMemory;
@@ -184,7 +184,7 @@ Status MappedFile::read_by_pread(int64_t offset, int64_t bytes, std::byte* out) 
   for (int interruptions = 0; done < bytes;) {
     ssize_t got =
         ::pread(fd_, out + done, static_cast<size_t>(bytes - done), static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR && ++interruptions < kMostInterruptions) continue;
+    if (got < 0 && errno == EINTR && ++interruptions < kMaxInterruptions) continue;
     if (got < 0) return file_error_at(path_, offset + done, errno);
     if (got == 0) return truncated(offset, bytes, offset + done);
     done += got;
@@ -195,10 +195,10 @@ Status MappedFile::read_by_pread(int64_t offset, int64_t bytes, std::byte* out) 
 Status MappedFile::read(int64_t offset, int64_t bytes, std::byte* out) const {
   if (!extent_fits(offset, bytes, bytes_)) return truncated(offset, bytes, bytes_);
   if (bytes == 0) return Status::ok();
-  // Also for a mapped file: a read ends short where a copy would be killed.
+  // Mapped files too: pread() returns short where a copy would raise SIGBUS.
   if (fd_ >= 0) {
     DL_RETURN_IF_ERROR(read_by_pread(offset, bytes, out));
-    // The kernel clears the last page's end before a cut shows in the size: bytes read in between are zeros.
+    // On truncation the kernel zeroes the rest of the last page before it lowers the size: check the size after.
     const int64_t now = size_now();
     return now < offset + bytes ? truncated(offset, bytes, now) : Status::ok();
   }
@@ -237,7 +237,7 @@ Status MappedFile::populate(int64_t offset, int64_t bytes) const {
                  MADV_POPULATE_READ) != 0;) {
     int32_t number = errno;
     if (number == EINVAL) break;  // a kernel before 5.14
-    if ((number == EINTR || number == EAGAIN) && ++interruptions < kMostInterruptions) continue;
+    if ((number == EINTR || number == EAGAIN) && ++interruptions < kMaxInterruptions) continue;
     if (number != EFAULT) return file_error_at(path_, offset, number);
     if (++attempt == kPopulateAttempts) {
       return error(Code::kChanged, path_, ": offset ", offset, ": the file keeps changing while it is read");
@@ -245,13 +245,12 @@ Status MappedFile::populate(int64_t offset, int64_t bytes) const {
     DL_RETURN_IF_ERROR(explain_fault(offset, bytes));
   }
 #endif
-  // A file cut inside its last page raises no fault: the missing bytes read as zeros. Its size tells.
+  // Truncation inside a page raises no fault, the missing bytes read as zeros: check the size.
   int64_t now = size_now();
   return now < offset + bytes ? truncated(offset, bytes, now) : Status::ok();
 }
 
-// Why pages of the range cannot be present, where a load would have been killed. Ok when they can be now:
-// somebody made the file long again.
+// Why pages of the range could not be faulted in. Ok when they can be now, because the file was extended again.
 Status MappedFile::explain_fault(int64_t offset, int64_t bytes) const {
   int64_t now = size_now();
   if (now < offset + bytes) return truncated(offset, bytes, now);
@@ -276,7 +275,7 @@ bool MappedFile::resident(int64_t offset, int64_t bytes) const {
     } else {
       std::byte one;
       iovec target{&one, 1};
-      // Refuses to wait for the device: EAGAIN when the page is not in the page cache.
+      // RWF_NOWAIT: EAGAIN when the page is not in the page cache.
       if (::preadv2(fd_, &target, 1, static_cast<off_t>(at), RWF_NOWAIT) < 0 && errno == EAGAIN) return false;
     }
   }

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kFileFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 constexpr int kDirectoryFlags = O_RDONLY | O_CLOEXEC | O_DIRECTORY;
-constexpr int kResolveAttempts = 16;  // openat2 gives up when anything is renamed meanwhile
+constexpr int kResolveAttempts = 16;  // openat2 fails with EAGAIN when anything is renamed meanwhile
 
 FileFacts to_facts(const struct stat& info) {
   FileFacts facts;
@@ -38,16 +38,16 @@ FileFacts to_facts(const struct stat& info) {
 }
 
 template <typename Open>
-int open_again(Open open) {
+int open_retrying(Open open) {
   int descriptor = -1;
-  for (int attempt = 0; attempt < kMostInterruptions; ++attempt) {
+  for (int attempt = 0; attempt < kMaxInterruptions; ++attempt) {
     descriptor = open();
     if (descriptor >= 0 || errno != EINTR) break;
   }
   return descriptor;
 }
 
-// openat2 by its number, as C libraries have no name for it; -1 and ENOSYS where the system has no such call.
+// openat2 as a bare system call, because C libraries do not wrap it; -1 with ENOSYS where it is missing.
 int resolve_beneath(int directory, const char* name, int flags) {
 #if defined(__linux__) && defined(SYS_openat2)
   struct {
@@ -74,7 +74,7 @@ int64_t FileHandle::read(std::byte* out, int64_t bytes) const {
   for (int interruptions = 0; done < bytes;) {
     ssize_t got =
         ::pread(descriptor_, out + done, static_cast<size_t>(bytes - done), static_cast<off_t>(done));
-    if (got < 0 && errno == EINTR && ++interruptions < kMostInterruptions) continue;
+    if (got < 0 && errno == EINTR && ++interruptions < kMaxInterruptions) continue;
     if (got < 0) return -errno;
     if (got == 0) break;
     done += got;
@@ -98,7 +98,7 @@ bool FileHandle::resident() const {
   for (int64_t at : {int64_t{0}, bytes_ - 1}) {
     std::byte one;
     iovec target{&one, 1};
-    // Refuses to wait for the device: EAGAIN when the page is not in the page cache.
+    // RWF_NOWAIT: EAGAIN when the page is not in the page cache.
     if (at >= 0 && ::preadv2(descriptor_, &target, 1, static_cast<off_t>(at), RWF_NOWAIT) < 0 &&
         errno == EAGAIN)
       return false;
@@ -131,7 +131,7 @@ Result<OpenDirectory> OpenDirectory::open(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return file_error(path, errno);
   if (!S_ISDIR(info.st_mode)) return error(Code::kNotFound, path, ": is a file, expected a directory");
-  directory.descriptor_ = open_again([&] { return ::open(path.c_str(), kDirectoryFlags); });
+  directory.descriptor_ = open_retrying([&] { return ::open(path.c_str(), kDirectoryFlags); });
   if (directory.descriptor_ < 0) return file_error(path, errno);
   DL_ASSIGN_OR_RETURN(directory.facts_, facts_of(directory.descriptor_, path));
   int probe = resolve_beneath(directory.descriptor_, ".", kDirectoryFlags);
@@ -153,7 +153,7 @@ int64_t OpenDirectory::read_ahead_bytes() const {
 }
 
 std::string OpenDirectory::path_of(std::string_view name) const {
-  constexpr size_t kShown = 96;  // of either end: an error still has room for what is wrong
+  constexpr size_t kShown = 96;  // bytes of each end: leaves room for the error itself
   std::string whole = concat(path_, path_.ends_with('/') ? "" : "/", name);
   if (name.empty()) whole = path_;
   if (name.size() <= 3 * kShown) return whole;
@@ -164,19 +164,19 @@ std::string OpenDirectory::path_of(std::string_view name) const {
 int OpenDirectory::open_beneath(const char* name, int flags) const {
   if (!resolves_beneath_) return open_without_links(name, flags);
   for (int attempt = 0;; ++attempt) {
-    int descriptor = open_again([&] { return resolve_beneath(descriptor_, name, flags); });
+    int descriptor = open_retrying([&] { return resolve_beneath(descriptor_, name, flags); });
     if (descriptor >= 0 || errno != EAGAIN || attempt == kResolveAttempts) return descriptor;
   }
 }
 
-// One component after another, none of them a link (ELOOP, ENOTDIR).
+// Opens one component at a time; links fail with ELOOP or ENOTDIR.
 int OpenDirectory::open_without_links(const char* name, int flags) const {
   int at = descriptor_;
   for (std::string_view left = name;;) {
     size_t slash = left.find('/');
     std::string component(left.substr(0, slash));
     bool last = slash == std::string_view::npos;
-    int next = component == ".." ? -1 : open_again([&] {
+    int next = component == ".." ? -1 : open_retrying([&] {
       return ::openat(at, component.c_str(), (last ? flags : kDirectoryFlags) | O_NOFOLLOW);
     });
     int number = component == ".." ? EXDEV : errno;
@@ -189,8 +189,9 @@ int OpenDirectory::open_without_links(const char* name, int flags) const {
 }
 
 Result<int> OpenDirectory::open_any(const char* name, int flags, Links links) const {
-  int descriptor = links == Links::kBeneath ? open_beneath(name, flags)
-                                            : open_again([&] { return ::openat(descriptor_, name, flags); });
+  int descriptor = links == Links::kBeneath
+                       ? open_beneath(name, flags)
+                       : open_retrying([&] { return ::openat(descriptor_, name, flags); });
   if (descriptor >= 0) return descriptor;
   int number = errno;
   if (links == Links::kBeneath && number == EXDEV) {
@@ -230,7 +231,7 @@ Result<FileFacts> OpenDirectory::look_at(const char* name, Links links) const {
   }
   int flags = kFileFlags;
 #ifdef O_PATH
-  if (resolves_beneath_) flags = O_PATH | O_CLOEXEC;  // needs no right to read, wakes no device
+  if (resolves_beneath_) flags = O_PATH | O_CLOEXEC;  // needs no read permission, opens no device
 #endif
   DL_ASSIGN_OR_RETURN(int descriptor, open_any(name, flags, links));
   Result<FileFacts> facts = facts_of(descriptor, path_of(name));

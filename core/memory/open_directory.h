@@ -1,10 +1,10 @@
-// A directory held open, and the files under it, opened by their path relative to it: what they are does not depend on
-// where the process stands or on what becomes of the directory's own name.
+// An open directory and files opened relative to it, independent of the process's working directory and of renames of the
+// directory.
 //
 // Threads: immutable after open; every function may be called from any thread, and in a forked child.
 // Failure: file_error.h's codes and words, with the whole path. Files are opened with O_NONBLOCK and must be regular,
-// so that a FIFO or a device never blocks. EINTR is tried again.
-// Cost: one descriptor for the directory; a file's own lives as long as its FileHandle.
+// so that a FIFO or a device never blocks. EINTR is retried.
+// Cost: one descriptor for the directory, and one per FileHandle.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,26 +18,26 @@
 
 namespace dataline {
 
-constexpr size_t kMaxPathBytes = 4096;  // with its NUL: what the system opens at most
+constexpr size_t kMaxPathBytes = 4096;  // PATH_MAX, with its NUL
 
-// What stat says of a file or directory.
+// The result of stat for a file or directory.
 struct FileFacts {
   bool is_file = false;  // a regular one
   bool is_directory = false;
   uint32_t mode = 0;
   int64_t bytes = 0;
-  uint64_t device = 0;  // with inode: which file it is
+  uint64_t device = 0;  // with inode: the identity of the file
   uint64_t inode = 0;
   int64_t changed_ns = 0;  // mtime, since 1970
 
   bool same_as(const FileFacts& other) const { return device == other.device && inode == other.inode; }
 };
 
-// Where links on the way may lead.
+// Where symbolic links in a path may lead.
 enum class Links {
   kFollow,  // anywhere
-  kBeneath,  // not out of the directory: kPermission says so. By openat2(RESOLVE_BENEATH), so that no race helps;
-             // where the kernel has none (before 5.6), no link is followed at all
+  kBeneath,  // not out of the directory, else kPermission. By openat2(RESOLVE_BENEATH), hence free of races; without it
+             // (Linux before 5.6) no link is followed at all
 };
 
 // One regular file, open for reading.
@@ -53,11 +53,11 @@ class FileHandle {
   int64_t bytes() const { return bytes_; }                 // at open
   int64_t changed_ns() const { return changed_ns_; }       // at open
   Result<FileFacts> facts(const std::string& path) const;  // now
-  // Reads [0, bytes) into out; returns how many were there, or -errno. Fewer: the file ends sooner.
+  // Reads [0, bytes) into out. Returns the bytes read, fewer at the end of the file, or -errno.
   int64_t read(std::byte* out, int64_t bytes) const;
-  // Asks the kernel to start reading all of it, in pieces of the device's read-ahead window.
+  // Starts asynchronous read-ahead of the whole file, in pieces of the device's read-ahead window.
   void advise(int64_t read_ahead_bytes) const;
-  // Whether its first and last page are in memory; true where that cannot be told.
+  // Whether its first and last page are in the page cache; true where that is unknown.
   bool resident() const;
 
  private:
@@ -71,7 +71,7 @@ class FileHandle {
 
 class OpenDirectory {
  public:
-  // kNotFound for what is no directory, naming what it is.
+  // kNotFound for what is not a directory.
   static Result<OpenDirectory> open(const std::string& path);
   OpenDirectory(OpenDirectory&& other) noexcept
       : path_(std::move(other.path_)),
@@ -83,15 +83,15 @@ class OpenDirectory {
 
   const std::string& path() const { return path_; }
   const FileFacts& facts() const { return facts_; }  // at open
-  int64_t read_ahead_bytes() const;                  // of the device it lies on
+  int64_t read_ahead_bytes() const;                  // of its device
 
   // `name` is relative, NUL-terminated, and below kMaxPathBytes.
   Result<FileHandle> open_file(const char* name, Links links) const;
-  // A directory under it as a descriptor that the caller closes; "." is itself.
+  // A descriptor of a subdirectory that the caller closes; "." is the directory itself.
   Result<int> open_subdirectory(const char* name) const;
-  // Of what `name` leads to.
+  // stat of what `name` leads to.
   Result<FileFacts> look_at(const char* name, Links links) const;
-  // The whole path of a name, for messages; a long one with its middle left out.
+  // The full path of a name, for messages; the middle of a long one is elided.
   std::string path_of(std::string_view name) const;
 
  private:
@@ -106,12 +106,12 @@ class OpenDirectory {
   bool resolves_beneath_ = false;  // this kernel has openat2
 };
 
-// Now, in the terms of changed_ns.
+// Now, on the clock of changed_ns.
 int64_t wall_clock_ns();
 
-// What fstat says of an open descriptor; errno in the status names `path`.
+// fstat of an open descriptor; errors name `path`.
 Result<FileFacts> facts_of(int descriptor, const std::string& path);
-// Of the entry `name` of an open directory, its link followed; errno, or 0.
+// stat of the entry `name` of an open directory, following links; returns errno, or 0.
 int facts_of_entry(int directory, const char* name, FileFacts& out);
 
 }  // namespace dataline

@@ -17,7 +17,7 @@
 namespace dataline {
 namespace {
 
-// What map_huge_pages() maps for a request.
+// What a request of `bytes` maps.
 int64_t mapped_bytes(int64_t bytes) {
   int64_t last = bytes & (kHugePageBytes - 1);
   return round_up(bytes, last >= kHugePageBytes / 2 ? kHugePageBytes : page_bytes());
@@ -33,11 +33,11 @@ void unmap(std::byte* data, int64_t bytes) noexcept {
   if (bytes > 0) ::munmap(data, static_cast<size_t>(bytes));
 }
 
-// mapped_bytes(bytes) of them, aligned at kHugePageBytes; null when refused.
+// Maps mapped_bytes(bytes), aligned to kHugePageBytes; null when refused.
 std::byte* map_aligned(int64_t bytes, int flags) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 2;
-  if (bytes <= 0 || bytes > kMost) return nullptr;
-  // One large page more than asked for, then the unaligned ends are given back.
+  constexpr int64_t kMaxBytes = std::numeric_limits<int64_t>::max() / 2;
+  if (bytes <= 0 || bytes > kMaxBytes) return nullptr;
+  // Maps one huge page more, then unmaps the unaligned ends.
   const int64_t wanted = mapped_bytes(bytes);
   std::byte* raw = map_anonymous(wanted + kHugePageBytes, flags);
   if (raw == nullptr) return nullptr;
@@ -49,8 +49,8 @@ std::byte* map_aligned(int64_t bytes, int flags) {
   return data;
 }
 
-// Where the system does not populate. An atomic or with 0 writes without changing what another thread
-// may be writing, and cannot be optimised away.
+// For systems without MADV_POPULATE_WRITE. An atomic OR with 0 is a write that leaves concurrent writes of other threads
+// intact and is not optimized away.
 void touch(std::byte* data, int64_t bytes) {
   for (int64_t at = 0; at < bytes; at += page_bytes()) {
     std::atomic_ref(reinterpret_cast<unsigned char&>(data[at])).fetch_or(0, std::memory_order_relaxed);
@@ -65,7 +65,7 @@ int64_t page_bytes() { return static_cast<int64_t>(::sysconf(_SC_PAGESIZE)); }
 std::byte* map_huge_pages(int64_t bytes) noexcept {
   std::byte* data = map_aligned(bytes, 0);
 #ifdef MADV_HUGEPAGE
-  // A hint: refused where transparent huge pages are off, and nothing is lost.
+  // A hint; fails harmlessly where transparent huge pages are off.
   if (data != nullptr) ::madvise(data, static_cast<size_t>(mapped_bytes(bytes)), MADV_HUGEPAGE);
 #endif
   return data;
@@ -74,7 +74,7 @@ std::byte* map_huge_pages(int64_t bytes) noexcept {
 std::byte* map_address_space(int64_t bytes) noexcept {
   std::byte* data = map_aligned(bytes, MAP_NORESERVE);
 #ifdef MADV_NOHUGEPAGE
-  // Where large pages are the rule (enabled=always), one touched byte would take 2 MiB.
+  // Otherwise, with transparent huge pages set to always, one touched byte would take 2 MiB.
   if (data != nullptr) ::madvise(data, static_cast<size_t>(mapped_bytes(bytes)), MADV_NOHUGEPAGE);
 #endif
   return data;
@@ -100,7 +100,7 @@ Status prefault(std::byte* data, int64_t bytes) {
     result = ::madvise(data - into_page, static_cast<size_t>(span), MADV_POPULATE_WRITE);
   } while (result != 0 && (errno == EINTR || errno == EAGAIN));
   if (result == 0) return Status::ok();
-  // These alone tell of memory (madvise(2)); EINVAL is a kernel before 5.14, EPERM and ENOSYS a sandbox.
+  // Only these mean out of memory (madvise(2)); EINVAL is a kernel before 5.14, EPERM and ENOSYS a sandbox.
   if (errno == ENOMEM || errno == EFAULT || errno == EHWPOISON) {
     return error(Code::kNoMemory, "prefault: the system gave fewer than ", bytes, " bytes")
         .with_os_error(errno);

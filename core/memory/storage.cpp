@@ -46,7 +46,7 @@ constexpr std::array<uint64_t, 21> kRemoteMagics = {
     0x20030528,  // OrangeFS (PVFS2)
 };
 
-// Those that stat without a block device and lie on this machine all the same.
+// Local file systems for which stat shows no block device.
 constexpr std::array<uint64_t, 8> kLocalMagics = {
     0x01021994,  // tmpfs
     0x858458f6,  // ramfs
@@ -58,7 +58,7 @@ constexpr std::array<uint64_t, 8> kLocalMagics = {
     0x61756673,  // aufs
 };
 
-// A number in a small file, as /sys has them.
+// The number in a file of /sys.
 std::optional<int64_t> read_number(const std::string& path) {
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return std::nullopt;
@@ -105,7 +105,7 @@ bool others_may_write(int fd) {
 
 int64_t read_ahead_bytes(uint32_t device_major, uint32_t device_minor, const std::string& root) {
   std::string device = concat(device_major, ":", device_minor);
-  // A disk; a partition, whose queue is its parent's; a file system without one block device (btrfs, NFS).
+  // A disk; a partition, which uses its parent's queue; a file system without one block device (btrfs, NFS).
   const std::array<std::string, 3> places = {root + "/sys/dev/block/" + device + "/queue/read_ahead_kb",
                                              root + "/sys/dev/block/" + device + "/../queue/read_ahead_kb",
                                              root + "/sys/class/bdi/" + device + "/read_ahead_kb"};

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/base/digest.h"
-#include "core/memory/metadata_resource.h"
+#include "core/memory/host_memory.h"
 #include "core/source/folder_walk.h"
 #include "core/source/path_table.h"
 

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/memory/host_memory.h"
 #include "core/memory/mapped_file.h"
-#include "core/memory/metadata_resource.h"
 
 namespace dataline {
 

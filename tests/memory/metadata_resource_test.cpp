@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/memory/metadata_resource.h"
+#include "core/memory/host_memory.h"
 
 #include <gtest/gtest.h>
 
