@@ -1,23 +1,22 @@
-// Makes the alias table by one sweep with two cursors: no work lists, no sorting, the same on every machine
-// (only IEEE operations, in a fixed order).
+// Builds the alias table in one sweep with two cursors: no work lists, no sorting, and the same on every machine (only
+// IEEE operations, in a fixed order).
 // SPDX-License-Identifier: Apache-2.0
 #include "core/order/alias.h"
 
 #include <algorithm>
 
 #include "core/base/random.h"
-#include "core/order/weights.h"
 
 namespace dataline {
 namespace {
 
-constexpr uint64_t kWhole = ~uint64_t{0};  // all heights but one in 2^64
-constexpr int64_t kBlockDraws = 64;        // cache misses under way at once, if the processor has as many
+constexpr uint64_t kWhole = ~uint64_t{0};  // all heights but one of 2^64
+constexpr int64_t kBlockDraws = 64;        // draws prefetched together: cache misses in flight
 
-// 0 <= share; what fills a column or more is whole.
+// share >= 0; saturates at a whole column.
 uint64_t height(double share) { return share >= 1.0 ? kWhole : static_cast<uint64_t>(share * 0x1p64); }
 
-// Weights as shares of a column: mean 1. Divided by the largest first, so that no sum overflows.
+// Weights scaled to a mean of 1. Divided by the largest first, so that no sum overflows.
 class Shares {
  public:
   explicit Shares(std::span<const double> weights) : weights_(weights) {
@@ -34,7 +33,7 @@ class Shares {
   }
   int64_t count() const { return static_cast<int64_t>(weights_.size()); }
   int64_t largest_place() const { return largest_place_; }
-  // The first place >= i whose column must take from others (heavy: has to give to others).
+  // The first i' >= i whose share is at most 1 (light) or above 1 (heavy).
   int64_t next_light(int64_t i) const { return next(i, false); }
   int64_t next_heavy(int64_t i) const { return next(i, true); }
 
@@ -50,9 +49,8 @@ class Shares {
   int64_t largest_place_ = 0;
 };
 
-// The heavy sample under the cursor fills light columns until its rest is light itself; its own column then
-// takes from the next heavy one. `rest` never falls below 0: it is > 1 or joined by a share > 1 before 1
-// goes.
+// The heavy sample under the cursor fills light columns until what is left of it is light itself; its own column is then
+// filled from the next heavy one. `rest` never falls below 0: before 1 is subtracted it is > 1, or a share > 1 is added.
 void fill_columns(const Shares& shares, AliasOrder::Column* columns) {
   const int64_t count = shares.count();
   int64_t light = shares.next_light(0);
@@ -72,8 +70,8 @@ void fill_columns(const Shares& shares, AliasOrder::Column* columns) {
       heavy = next;
     }
   }
-  // Rounding leaves heavy columns or light ones over. A light one keeps its own share, so that weight 0 stays
-  // at 0, and gives the rest to the largest.
+  // Rounding may leave heavy or light columns over. A light one keeps its own share, so that weight 0 stays 0, and gives
+  // the rest to the largest sample.
   for (; heavy < count; heavy = shares.next_heavy(heavy + 1)) columns[heavy] = {kWhole, heavy};
   for (; light < count; light = shares.next_light(light + 1)) {
     columns[light] = {height(shares[light]), shares.largest_place()};

@@ -1,11 +1,11 @@
-// Weighted draws with replacement: Walker's alias table, made once at create, the same for every epoch.
+// Weighted draws with replacement: Walker's alias table, built once at create and used for every epoch.
 //
-// Column c of n equal columns belongs to sample c below keep and to `alias` above it. Slot s draws 64 bits;
-// the high word of bits * n is the column, the low word the height in it. A sample's probability is met to
-// about n * 2^-64 and the rounding of doubles; weight 0 is never drawn.
+// Column c of n equal columns belongs to sample c below `keep` and to `alias` above it. Slot s draws 64 bits; the high
+// word of bits * n is the column, the low word the height in it. Probabilities are exact to about n * 2^-64 and the
+// rounding of doubles; weight 0 is never drawn.
 //
-// Costs: create is O(n), 10 to 35 ns a weight; 16 bytes a sample for good; a draw takes 3 ns, 10 where the
-// table is larger than the cache (bench/micro/order_bench.cpp).
+// Costs: create is O(n), 10 to 35 ns per weight; 16 bytes per sample for the loader's lifetime; a draw takes 3 ns, 10 ns
+// when the table exceeds the cache (bench/micro/order_bench.cpp).
 //
 // Threads: immutable.
 // SPDX-License-Identifier: Apache-2.0
@@ -24,11 +24,11 @@ namespace dataline {
 class AliasOrder final : public Order {
  public:
   struct Column {
-    uint64_t keep;  // heights below it are the column's own sample
+    uint64_t keep;  // below this height: the column's own sample
     int64_t alias;
   };
 
-  // The weights are finite, >= 0, and one at least is > 0 (create() checked); they are not kept.
+  // The weights are finite, >= 0 and at least one is > 0 (Order::create() checked); they are not kept.
   static Result<std::unique_ptr<const Order>> create(std::span<const double> weights,
                                                      int64_t samples_per_epoch, uint64_t seed,
                                                      HostMemory& memory);
@@ -38,7 +38,7 @@ class AliasOrder final : public Order {
   bool samples(int64_t epoch, const EpochTable* table, int64_t first, int64_t count,
                int64_t* out) const override;
 
-  // The whole table, so that a test can add up what each sample gets.
+  // For tests, which sum up the share of each sample.
   std::span<const Column> columns() const {
     return {reinterpret_cast<const Column*>(block_.data()), static_cast<size_t>(sample_count_)};
   }

@@ -1,16 +1,16 @@
-// Full shuffle of 65,536 samples or more: a keyed bijection of [0, n), computed per slot, no table.
+// Full shuffle of 65,536 samples or more: a keyed bijection of [0, n), computed per slot without a table.
 //
-// An alternating Feistel network on b = bit_width(n - 1) bits, cut into a left part of b / 2 bits and a right
-// part of the rest. Each round hashes one part into the other and so can be undone, whatever the hash:
+// An alternating Feistel network on b = bit_width(n - 1) bits, cut into a left part of b / 2 bits and a right part
+// of the rest. Each round hashes one part into the other, which is invertible for any hash:
 //
 //   even rounds: left  ^= mix32(right ^ key[i])  (its low left_bits)
 //   odd rounds:  right ^= mix32(left  ^ key[i])  (its low right_bits)
 //
-// The network permutes [0, 2^b). A value >= n is sent through again until it falls below n ("cycle walking"),
-// which permutes [0, n); as 2^b < 2n that takes fewer than two walks on average.
+// The network permutes [0, 2^b). A value >= n goes through again until it is below n ("cycle walking"), which permutes
+// [0, n); because 2^b < 2n that takes fewer than two passes on average.
 //
-// Both parts fit 32 bits for every n <= 2^62, so vector code needs 32-bit lanes only.
-// Fewer rounds are visibly not random: tests/order/order_statistics_test.cpp shows which ones fail.
+// Both parts fit 32 bits for every n <= 2^62, so vector code needs only 32-bit lanes. Fewer rounds are visibly not
+// random: tests/order/order_statistics_test.cpp shows which ones fail.
 //
 // Threads: immutable.
 // SPDX-License-Identifier: Apache-2.0
@@ -49,7 +49,7 @@ struct Feistel {
   uint32_t keys[kFeistelRounds] = {};
 };
 
-// The size enters the key, so that orders of neighbouring sizes have nothing in common.
+// The size is part of the key, so that orders of neighbouring sizes are unrelated.
 constexpr uint64_t permutation_key(uint64_t seed, int64_t epoch, int64_t n) {
   return random_bits(random_key(seed, static_cast<uint64_t>(epoch), Domain::kPermutation),
                      static_cast<uint64_t>(n));
@@ -71,7 +71,7 @@ constexpr Feistel make_feistel(int64_t n, uint64_t key) {
   return feistel;
 }
 
-// The sample of one slot; the vector variants give the same.
+// The sample of one slot. The vector variants give the same result.
 constexpr uint64_t feistel_permute(const Feistel& feistel, uint64_t value) {
   do {
     uint32_t left = static_cast<uint32_t>(value >> feistel.right_bits);
@@ -91,7 +91,7 @@ FeistelFunction feistel_function(SimdTarget target);
 
 class FeistelOrder final : public Order {
  public:
-  // Tests name a target to compare it with the plain one; it must run on this machine.
+  // `target` must run on this machine; tests choose it to compare with the plain path.
   FeistelOrder(int64_t sample_count, uint64_t seed, SimdTarget target)
       : sample_count_(sample_count), seed_(seed), permute_(feistel_function(target)) {}
 

@@ -1,8 +1,9 @@
 // The Feistel bijection in vector lanes: the same values as feistel_permute, 16 to 64 slots at a time.
 //
-// Both parts of a value fit 32-bit lanes for every n, so one kernel serves all sizes; the parts are joined to
-// 64 bits only on the way out. Values that must walk again go, with their places, onto a small stack that is
-// sent through a full group at a time, so that lanes stay full until the end of the call.
+// Both parts of a value fit 32-bit lanes for every n, so one kernel serves all sizes; the parts are joined to 64 bits on
+// output. Values that are out of range are pushed with their output positions onto a small stack, which is processed one
+// full group at a time, so that lanes stay full until the end of the call. One file, because all of it is compiled once
+// for each target.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/order/feistel.h"
 
@@ -24,11 +25,11 @@ using V32 = hn::Vec<D32>;
 using M32 = hn::Mask<D32>;
 
 constexpr int64_t kLanes = HWY_LANES(uint32_t);
-// Vectors whose rounds are interleaved: one alone waits for the latency of its multiplications.
+// Vectors whose rounds are interleaved, to hide the latency of the multiplications.
 constexpr int kVectors = 4;
-constexpr int64_t kGroup = kLanes * kVectors;  // values sent through at once
+constexpr int64_t kGroup = kLanes * kVectors;  // values per pass
 
-// Constants of one epoch, broadcast where they are used: a load either way.
+// Constants of one epoch, broadcast at each use: that costs a load, as a stored vector would.
 struct Network {
   uint32_t left_mask, right_mask;
   int32_t last_left, last_right;  // the parts of n - 1
@@ -36,8 +37,8 @@ struct Network {
   int right_bits;
 };
 
-// Values that left the range, to be sent through again. Room for less than a group, one more group, and the
-// lanes that a compressing store writes beyond its end.
+// Values out of range, for another pass. Room for less than a group, one more group, and the lanes that a compressing
+// store writes past its end.
 struct Stack {
   HWY_ALIGN uint32_t left[2 * kGroup + kLanes];
   HWY_ALIGN uint32_t right[2 * kGroup + kLanes];
@@ -45,8 +46,8 @@ struct Stack {
   int64_t count = 0;
 };
 
-// kShort: parts of at most 16 bits (n <= 2^32). They leave the upper half of the hash's first word to the key
-// alone, so that its first shift is taken once, here, instead of in every round.
+// kShort: parts of at most 16 bits (n <= 2^32). The upper half of the hash's input is then the key's, so the hash's first
+// shift-xor is applied once, here, instead of in every round.
 template <bool kShort>
 HWY_INLINE Network make_network(const Feistel& feistel) {
   Network network;
@@ -72,7 +73,7 @@ HWY_INLINE V32 hash(V32 x) {
   return hn::Xor(x, hn::ShiftRight<15>(x));
 }
 
-// to ^= hash(from ^ key) & mask, all vectors abreast.
+// to ^= hash(from ^ key) & mask, for all vectors in parallel.
 template <bool kShort, int kCount>
 HWY_INLINE void half_round(V32* HWY_RESTRICT to, const V32* HWY_RESTRICT from, uint32_t key, uint32_t mask) {
   const D32 d;
@@ -84,14 +85,14 @@ HWY_INLINE void half_round(V32* HWY_RESTRICT to, const V32* HWY_RESTRICT from, u
 }
 
 template <bool kShort, int kCount>
-HWY_INLINE void send_through(const Network& network, V32* HWY_RESTRICT left, V32* HWY_RESTRICT right) {
+HWY_INLINE void run_rounds(const Network& network, V32* HWY_RESTRICT left, V32* HWY_RESTRICT right) {
   for (int i = 0; i < kFeistelRounds; i += 2) {
     half_round<kShort, kCount>(left, right, network.keys[i], network.left_mask);
     half_round<kShort, kCount>(right, left, network.keys[i + 1], network.right_mask);
   }
 }
 
-// Whether value > n - 1. The parts have at most 31 bits, so signed comparison (all that AVX2 has) is right.
+// Whether value > n - 1. The parts have at most 31 bits, so signed comparison (all that AVX2 has) is correct.
 HWY_INLINE M32 out_of_range(const Network& network, V32 left, V32 right) {
   const hn::RebindToSigned<D32> d;
   const auto signed_left = hn::BitCast(d, left);
@@ -103,7 +104,7 @@ HWY_INLINE M32 out_of_range(const Network& network, V32 left, V32 right) {
 }
 
 #if HWY_TARGET == HWY_AVX3
-// In registers: on Zen 4 the compressing store to memory takes over a hundred cycles.
+// Compresses in registers: on Zen 4 the compressing store to memory takes over a hundred cycles.
 HWY_INLINE void push(Stack& stack, V32 left, V32 right, V32 place, M32 chosen) {
   const D32 d;
   hn::StoreU(hn::Compress(left, chosen), d, stack.left + stack.count);
@@ -112,8 +113,8 @@ HWY_INLINE void push(Stack& stack, V32 left, V32 right, V32 place, M32 chosen) {
   stack.count += static_cast<int64_t>(hn::CountTrue(d, chosen));
 }
 #else
-// Row m: the places of the set bits of m, then anything. Highway's Compress has such a table too, but gcc
-// copies it to the stack at each use.
+// Row m: the indices of the set bits of m, then anything. Highway's Compress has such a table too, but gcc copies it to
+// the stack at each use.
 struct CompactTable {
   uint8_t rows[1 << kLanes][kLanes] = {};
   constexpr CompactTable() {
@@ -175,7 +176,7 @@ HWY_INLINE void scatter_joined(const Network& network, const uint32_t* left, con
   }
 }
 
-// Sends the topmost group of the stack (or all of it) through; what stays out of range goes back.
+// Processes the topmost group of the stack (or all of it); values still out of range are pushed again.
 template <bool kShort>
 HWY_INLINE void pop_group(const Network& network, Stack& stack, int64_t* HWY_RESTRICT out) {
   const D32 d;
@@ -190,7 +191,7 @@ HWY_INLINE void pop_group(const Network& network, Stack& stack, int64_t* HWY_RES
     right[k] = hn::LoadU(d, stack.right + base + k * kLanes);
     places[k] = hn::LoadU(d, stack.place + base + k * kLanes);
   }
-  send_through<kShort, kVectors>(network, left, right);
+  run_rounds<kShort, kVectors>(network, left, right);
   HWY_ALIGN uint32_t lefts[kGroup];
   HWY_ALIGN uint32_t rights[kGroup];
   DATALINE_UNROLL
@@ -198,12 +199,12 @@ HWY_INLINE void pop_group(const Network& network, Stack& stack, int64_t* HWY_RES
     hn::Store(left[k], d, lefts + k * kLanes);
     hn::Store(right[k], d, rights + k * kLanes);
   }
-  // All of them, also those still out of range: a later pass overwrites these.
+  // Including those still out of range: a later pass overwrites them.
   scatter_joined(network, lefts, rights, stack.place + base, count, out);
   stack.count = base;
   DATALINE_UNROLL
   for (int64_t k = 0; k < kVectors; ++k) {
-    const int64_t left_over = count - k * kLanes;  // lanes of this vector and the later ones
+    const int64_t left_over = count - k * kLanes;  // lanes of this and the later vectors
     const int64_t valid = left_over < 0 ? 0 : left_over < kLanes ? left_over : kLanes;
     const M32 beyond =
         hn::And(out_of_range(network, left[k], right[k]), hn::FirstN(d, static_cast<size_t>(valid)));
@@ -211,7 +212,7 @@ HWY_INLINE void pop_group(const Network& network, Stack& stack, int64_t* HWY_RES
   }
 }
 
-// The last values, at most one vector: each lane walks until all are in range.
+// The last values, at most one vector: lanes walk until all are in range.
 template <bool kShort>
 HWY_INLINE void finish(const Network& network, Stack& stack, int64_t* HWY_RESTRICT out) {
   const D32 d;
@@ -221,7 +222,7 @@ HWY_INLINE void finish(const Network& network, Stack& stack, int64_t* HWY_RESTRI
   do {
     V32 next_left = left;
     V32 next_right = right;
-    send_through<kShort, 1>(network, &next_left, &next_right);
+    run_rounds<kShort, 1>(network, &next_left, &next_right);
     left = hn::IfThenElse(walking, next_left, left);
     right = hn::IfThenElse(walking, next_right, right);
     walking = hn::And(walking, out_of_range(network, left, right));
@@ -253,7 +254,7 @@ void permute_some(const Feistel& feistel, uint64_t first, int64_t count, int64_t
   int64_t i = 0;
   for (; i + kGroup <= count; i += kGroup) {
     load_slots(network, first + static_cast<uint64_t>(i), left, right);
-    send_through<kShort, kVectors>(network, left, right);
+    run_rounds<kShort, kVectors>(network, left, right);
     DATALINE_UNROLL
     for (int k = 0; k < kVectors; ++k) {
       const int64_t at = i + k * kLanes;
@@ -268,7 +269,7 @@ void permute_some(const Feistel& feistel, uint64_t first, int64_t count, int64_t
   if (stack.count > 0) finish<kShort>(network, stack, out);
 }
 
-// Places are 32-bit lanes: long calls are cut.
+// Output positions are 32-bit lanes, so long calls are split.
 void permute(const Feistel& feistel, uint64_t first, int64_t count, int64_t* out) {
   constexpr int64_t kPiece = int64_t{1} << 20;
   const auto some = feistel.right_bits <= 16 ? &permute_some<true> : &permute_some<false>;
@@ -295,6 +296,14 @@ void permute_plain(const Feistel& feistel, uint64_t first, int64_t count, int64_
 
 FeistelFunction feistel_function(SimdTarget target) {
   return DATALINE_SIMD_PICK(target, FeistelFunction, permute, &permute_plain);
+}
+
+// Making the keys costs about 5 ns per call: ask for whole batches.
+bool FeistelOrder::samples(int64_t epoch, const EpochTable*, int64_t first, int64_t count,
+                           int64_t* out) const {
+  permute_(make_feistel(sample_count_, permutation_key(seed_, epoch, sample_count_)),
+           static_cast<uint64_t>(first), count, out);
+  return false;
 }
 }  // namespace dataline
 #endif

@@ -10,12 +10,12 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kBlockWords = 128;   // made at once by the vector code, 1 KiB of stack
+constexpr int64_t kBlockWords = 128;   // per call of the vector code; 1 KiB of stack
 constexpr int64_t kBlockEntries = 16;  // a fixed inner loop, which compilers vectorize at -O2 too
 
 uint16_t* entries_of(const EpochTable& table) { return reinterpret_cast<uint16_t*>(table.memory); }
 
-// The rare half of the bounded draw: `product` = word * bound fell where a multiple of the bound may be cut.
+// The rare rejection step of the bounded draw; `product` = word * bound.
 uint32_t redraw(uint64_t product, uint64_t key, int64_t step, uint32_t bound) {
   const uint32_t reject_below = (0u - bound) % bound;  // 2^32 mod bound
   for (uint64_t attempt = 1; static_cast<uint32_t>(product) < reject_below; ++attempt) {
@@ -25,7 +25,7 @@ uint32_t redraw(uint64_t product, uint64_t key, int64_t step, uint32_t bound) {
   return static_cast<uint32_t>(product >> 32);
 }
 
-// Step `step` with its 32 random bits: `remaining` entries are not final yet.
+// One step with its 32 random bits; `remaining` entries are not final yet.
 inline void swap_step(uint16_t* entries, int64_t step, int64_t remaining, uint32_t bits, uint64_t key) {
   const uint32_t bound = static_cast<uint32_t>(remaining);
   const uint64_t product = static_cast<uint64_t>(bits) * bound;

@@ -1,8 +1,9 @@
-// Checks an OrderSpec and makes the order it asks for. Window shuffling joins as one more class and one more
-// case in shuffled().
+// Checks an OrderSpec and creates its order; the two orders without random numbers are here too. Window shuffling will be
+// one more class and one more case in shuffled().
 // SPDX-License-Identifier: Apache-2.0
 #include "core/order/order.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -10,25 +11,58 @@
 #include "core/base/simd.h"
 #include "core/order/alias.h"
 #include "core/order/feistel.h"
-#include "core/order/file_order.h"
 #include "core/order/fisher_yates.h"
-#include "core/order/given_order.h"
 #include "core/order/race.h"
-#include "core/order/weights.h"
 
 namespace dataline {
 namespace {
 
 using OrderResult = Result<std::unique_ptr<const Order>>;
 
-// Shortest text that reads back as the same double, whatever the locale.
+// shuffle=none: slot i is sample i.
+class FileOrder final : public Order {
+ public:
+  explicit FileOrder(int64_t sample_count) : sample_count_(sample_count) {}
+
+  int64_t slots() const override { return sample_count_; }
+  bool samples(int64_t, const EpochTable*, int64_t first, int64_t count, int64_t* out) const override {
+    int64_t i = 0;
+    for (; i + kBlock <= count; i += kBlock) {
+      for (int64_t k = 0; k < kBlock; ++k) out[i + k] = first + i + k;
+    }
+    for (; i < count; ++i) out[i] = first + i;
+    return true;
+  }
+
+ private:
+  static constexpr int64_t kBlock = 16;  // a fixed inner loop, which compilers vectorize at -O2 too
+  int64_t sample_count_;
+};
+
+// sample_indices: the caller's own order, the same every epoch.
+class GivenOrder final : public Order {
+ public:
+  explicit GivenOrder(std::span<const int64_t> indices)
+      : indices_(indices) {}  // borrowed, checked by given()
+
+  int64_t slots() const override { return static_cast<int64_t>(indices_.size()); }
+  bool samples(int64_t, const EpochTable*, int64_t first, int64_t count, int64_t* out) const override {
+    std::copy_n(indices_.data() + first, count, out);
+    return false;
+  }
+
+ private:
+  std::span<const int64_t> indices_;
+};
+
+// The shortest text that reads back as the same double, in every locale.
 std::string number_text(double value) {
   char text[32];
   const auto end = std::to_chars(text, text + sizeof text, value).ptr;
   return std::string(text, end);
 }
 
-Status check_contradictions(const OrderSpec& spec) {
+Status check_conflicts(const OrderSpec& spec) {
   const bool weighted = !spec.weights.empty();
   const bool shuffled = spec.shuffle != Shuffle::kNone;
   if (spec.sample_count < 0 || spec.sample_count > kFeistelMaxSamples) {
@@ -68,7 +102,7 @@ OrderResult given(const OrderSpec& spec) {
   return OrderResult(std::make_unique<const GivenOrder>(spec.indices));
 }
 
-// How many weights can be drawn; an error when one is not a weight.
+// The number of weights that can be drawn; an error when one is invalid.
 Result<int64_t> count_positive(std::span<const double> weights) {
   int64_t positive = 0;
   for (size_t i = 0; i < weights.size(); ++i) {
@@ -102,10 +136,10 @@ OrderResult weighted(const OrderSpec& spec) {
 }  // namespace
 
 OrderResult Order::create(const OrderSpec& spec) {
-  DL_RETURN_IF_ERROR(check_contradictions(spec));
+  DL_RETURN_IF_ERROR(check_conflicts(spec));
   if (spec.has_indices) return given(spec);
   if (!spec.weights.empty()) return weighted(spec);
-  // Of one sample or none there is one order.
+  // At most one sample: there is nothing to shuffle.
   if (spec.shuffle == Shuffle::kFull && spec.sample_count > 1) return shuffled(spec);
   return OrderResult(std::make_unique<const FileOrder>(spec.sample_count));
 }

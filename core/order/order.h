@@ -1,14 +1,14 @@
 // Which sample comes next: a pure function (seed, epoch, slot) -> sample index. Nothing here depends on
 // threads, ranks, batch size or timing.
 //
-// A slot is a sample's place in the epoch's order, 0 <= slot < slots(). Orders that need a table
-// (Fisher-Yates, weights without replacement) build it an epoch ahead, in slices, into memory the loader
-// planned.
+// A slot is a position in the epoch's order, 0 <= slot < slots(). Orders that need a table (Fisher-Yates, weights without
+// replacement) build it an epoch ahead, in slices, in memory that the loader planned.
 //
 // Threads: an Order is immutable; EpochTable is externally synchronized until ready, immutable after.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,14 +27,14 @@ struct OrderSpec {
   uint64_t seed = 0;
   // At most one of these; borrowed, must outlive the Order.
   std::span<const int64_t> indices;  // the caller's own order
-  std::span<const double> weights;   // one a sample
+  std::span<const double> weights;   // one per sample
   bool has_indices = false;
   bool replacement = true;             // weights only
   int64_t samples_per_epoch = -1;      // weights only; -1: sample_count
   std::shared_ptr<HostMemory> memory;  // for tables made at create (alias table); never null
 };
 
-// The table of one epoch, in memory of Order::table_bytes(). Reused epoch after epoch.
+// The table of one epoch, in table_bytes() of memory that is reused from epoch to epoch.
 struct EpochTable {
   std::byte* memory = nullptr;  // 64-byte aligned
   int64_t epoch = -1;
@@ -43,13 +43,13 @@ struct EpochTable {
 
 class Order {
  public:
-  // kOutOfRange names the place and value of a bad index or weight; kBadOption for contradictions.
+  // kOutOfRange names the position and value of a bad index or weight; kBadOption: conflicting options.
   static Result<std::unique_ptr<const Order>> create(const OrderSpec& spec);
   virtual ~Order() = default;
 
-  virtual int64_t slots() const = 0;  // an epoch's slots
+  virtual int64_t slots() const = 0;  // per epoch
 
-  // Bytes and steps of an epoch's table; both 0 where slots map to samples without one.
+  // Bytes and build steps of an epoch's table; both 0 for orders without one.
   virtual int64_t table_bytes() const { return 0; }
   virtual int64_t table_steps() const { return 0; }
   virtual void begin_table(EpochTable& table, int64_t epoch) const { table.epoch = epoch, table.done = 0; }
@@ -58,14 +58,18 @@ class Order {
     static_cast<void>(table), static_cast<void>(steps);
   }
 
-  // Samples of slots [first, first + count). `table` is the epoch's ready table, or null when table_bytes()
-  // is 0. Returns true when the samples are consecutive (file order).
+  // Writes the samples of slots [first, first + count). `table` is the epoch's complete table, or null when
+  // table_bytes() is 0. Returns true when the samples are consecutive (file order).
   virtual bool samples(int64_t epoch, const EpochTable* table, int64_t first, int64_t count,
                        int64_t* out) const = 0;
 
-  // Bytes that create() itself allocated for good (alias tables), for the memory plan.
+  // Bytes that create() allocated for the lifetime of the order (alias tables), for the memory plan.
   virtual int64_t held_bytes() const { return 0; }
 };
+
+// Whether a sample of this weight, finite and not negative, can be drawn. Denormal weights (below 2^-1022) count as 0;
+// decided by the bits, so that hosts that flush denormals to zero get the same order.
+inline bool can_be_drawn(double weight) { return (std::bit_cast<uint64_t>(weight) << 1 >> 53) != 0; }
 
 // Rank r of R takes slots [step_begin + floor(L r / R), step_begin + floor(L (r + 1) / R)) of a step of L
 // slots.

@@ -1,4 +1,4 @@
-// The race: exponential draws, keys, and the sliced radix sort.
+// Exponential draws, keys, and the incremental radix sort.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/order/race.h"
 
@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "core/base/random.h"
-#include "core/order/weights.h"
 
 namespace dataline {
 namespace {
@@ -18,8 +17,8 @@ constexpr int kFractionBits = 52;
 constexpr int kExponentBias = 1023;
 constexpr uint64_t kFractionMask = (uint64_t{1} << kFractionBits) - 1;
 
-// 2 atanh(s) = log((1 + s) / (1 - s)) for |s| <= (sqrt(2) - 1) / (sqrt(2) + 1) = 0.172: the series up to
-// s^23, whose next term is below half an ulp.
+// 2 atanh(s) = log((1 + s) / (1 - s)) for |s| <= (sqrt(2) - 1) / (sqrt(2) + 1) = 0.172: the series up to s^23, the next
+// term is below half an ulp.
 double twice_atanh(double s) {
   const double square = s * s;
   double sum = 0;
@@ -82,8 +81,8 @@ struct RaceOrder::Layout {
   static constexpr int64_t kHeaderBytes = 64;
   static constexpr int64_t kCountBytes = kPasses * kDigits * static_cast<int64_t>(sizeof(int64_t));
 
-  int64_t* filled;  // entries made so far
-  int64_t* counts;  // of each digit, for each pass; places once the pass has begun
+  int64_t* filled;  // number of entries so far
+  int64_t* counts;  // of each digit, for each pass; output positions once the pass has begun
   uint64_t* first;
   uint64_t* second;
 };

@@ -1,15 +1,15 @@
-// Weighted draws without replacement: an exponential race (Efraimidis and Spirakis 2006). Sample i finishes
-// at E_i / w_i, E_i exponential; the order of finishing is the order of weighted draws one after the other.
-// Weight 0 never finishes.
+// Weighted draws without replacement: an exponential race (Efraimidis and Spirakis 2006). Sample i finishes at time
+// E_i / w_i, E_i exponentially distributed; the order of finishing is distributed as successive weighted draws. Weight 0
+// never finishes.
 //
-// The epoch's table is made in steps of constant cost: a key for each sample, packed above its index into one
-// word, then a radix sort of the keys, 11 bits a pass. So advance_table() does exactly the steps asked for.
-// Costs: 16 bytes a sample of weight > 0 (two buffers) and 64 KiB for each epoch open; 35 to 45 ns a sample
-// to build, key and four moves (bench/micro/order_bench.cpp). Resuming needs the epoch's whole table.
+// The epoch's table is built in steps of constant cost: a key for each sample, packed above its index into one word, then
+// a radix sort of the keys, 11 bits per pass. So advance_table() does exactly the steps asked for.
+// Costs: 16 bytes per sample of weight > 0 (two buffers) and 64 KiB for each open epoch; 35 to 45 ns per sample to build,
+// for the key and four moves (bench/micro/order_bench.cpp). Resuming needs the epoch's whole table.
 //
-// Keys are kept to 44 bits (less above 2^20 samples): 12 of exponent, at least 12 of fraction up to 2^40
-// samples. Equal keys go by index, which moves the odds of one pair by less than one part in 2^fraction.
-// Every operation is an IEEE one in a fixed order: no libm, the same order on every machine.
+// Keys have 44 bits (fewer above 2^20 samples): 12 of exponent, at least 12 of fraction up to 2^40 samples. Equal keys are
+// ordered by index, which changes the odds of one pair by less than one part in 2^fraction. Only IEEE operations in a
+// fixed order and no libm: the same order on every machine.
 //
 // Threads: immutable.
 // SPDX-License-Identifier: Apache-2.0
@@ -23,17 +23,17 @@
 
 namespace dataline {
 
-// -log(1 - U), U the uniform number in (0, 1) that the bits stand for: relative precision to the ends.
+// -log(1 - U) for the uniform U in (0, 1) given by the bits, with full relative precision at both ends.
 double exponential_draw(uint64_t bits);
 
-// A word that orders `time / weight` as the quotient does, time > 0, for every weight that can be drawn: no
-// overflow to infinity, no underflow to 0.
+// A word that compares as time / weight does, without overflow or underflow, for time > 0 and every weight that can be
+// drawn.
 uint64_t race_key(double time, double weight);
 
 class RaceOrder final : public Order {
  public:
-  // `weights` is borrowed, was checked by create(), and must not change; `finishers` of them can be drawn, at
-  // least samples_per_epoch.
+  // `weights` is borrowed, checked by Order::create(), and must not change; `finishers` of them can be drawn, at least
+  // samples_per_epoch.
   RaceOrder(std::span<const double> weights, int64_t finishers, int64_t samples_per_epoch, uint64_t seed);
 
   int64_t slots() const override { return samples_per_epoch_; }

@@ -1,4 +1,4 @@
-// Blocks of splitmix64 words in vector lanes, for the Fisher-Yates tables.
+// Blocks of splitmix64 words in vector lanes, for Fisher-Yates tables.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/random.h"
 #include "core/order/fisher_yates.h"
