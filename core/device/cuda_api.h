@@ -1,5 +1,5 @@
-// What of the CUDA driver's interface we call, declared by ourselves so that no toolkit is needed to build: names,
-// versions, signatures and numbers as the driver's ABI fixed them. Nothing here is linked; cuda_driver.h looks them up.
+// The part of the CUDA driver API that we call, declared here so that no toolkit is needed to build: names, versions,
+// signatures and constants as fixed by the driver's ABI. Nothing is linked; cuda_driver.h looks the functions up.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +17,7 @@ using CudaEvent = struct CudaEventTag*;
 using CudaModule = struct CudaModuleTag*;
 using CudaFunction = struct CudaFunctionTag*;
 
-constexpr int32_t kLeastCudaVersion = 12000;
+constexpr int32_t kMinCudaVersion = 12000;
 
 constexpr CudaCode kCudaSuccess = 0;
 constexpr CudaCode kCudaInvalidValue = 1;
@@ -30,8 +30,8 @@ constexpr CudaCode kCudaInvalidHandle = 400;
 constexpr CudaCode kCudaNotReady = 600;
 constexpr CudaCode kCudaAlreadyRegistered = 712;
 
-// Codes after which the device (or the whole driver) is of no more use to this process. Their names are ours, because
-// a driver that returned one of them is not called again; null: none of them.
+// Codes after which this process can no longer use the device (or the driver). We name them ourselves, because a driver
+// that returned one is not called again. Null: not one of them.
 constexpr const char* cuda_sticky_name(CudaCode code) {
   switch (code) {
     case 4:

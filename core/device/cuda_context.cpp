@@ -54,7 +54,7 @@ Status CudaContext::start(int side_streams) {
 }
 
 CudaContext::~CudaContext() {
-  if (handle_ == nullptr || !usable()) return;  // a lost device's things are leaked
+  if (handle_ == nullptr || !usable()) return;  // objects of a lost device are leaked
   if (!wait_side_streams().is_ok()) return;
   {
     CurrentContext current(*this);
@@ -128,7 +128,7 @@ Result<CudaEvent> CudaContext::take_event() {
       events_.pop_back();
       return event;
     }
-    events_.reserve(static_cast<size_t>(++events_created_));  // so that give_event() needs no memory
+    events_.reserve(static_cast<size_t>(++events_created_));  // so that give_event() does not allocate
   }
   CudaEvent event = nullptr;
   DL_RETURN_IF_ERROR(create_event(&event));
@@ -153,7 +153,7 @@ Status CudaContext::wait_side_streams() {
 Status CudaContext::no_memory(const char* what, int64_t bytes) {
   size_t free = 0;
   size_t total = 0;
-  std::string have = "how much is free is not known";
+  std::string have = "free memory is unknown";
   if (ask("cuMemGetInfo", driver_->cuMemGetInfo, &free, &total) == kCudaSuccess)
     have = concat(free, " of ", total, " bytes are free");
   return error(Code::kNoMemory, "cuda:", ordinal_, " has no memory for ", what, ": ", bytes,
@@ -161,7 +161,7 @@ Status CudaContext::no_memory(const char* what, int64_t bytes) {
 }
 
 CurrentContext::CurrentContext(CudaContext& context) : context_(context) {
-  // A consumer that uses the CUDA runtime has this very context current already.
+  // A consumer that uses the CUDA runtime already has this context current.
   CudaContextHandle now = nullptr;
   status_ = context_.call("cuCtxGetCurrent", context_.driver().cuCtxGetCurrent, &now);
   if (!status_.is_ok() || now == context_.handle()) return;
@@ -171,7 +171,7 @@ CurrentContext::CurrentContext(CudaContext& context) : context_(context) {
 
 CurrentContext::~CurrentContext() {
   CudaContextHandle popped = nullptr;
-  // Also after a loss: the thread's own context may be that of another device.
+  // Also after a loss: the thread's previous context may be of another device.
   const CudaCode code = pushed_ ? context_.driver().cuCtxPopCurrent(&popped) : kCudaSuccess;
   if (cuda_code_is_sticky(code)) static_cast<void>(context_.failed("cuCtxPopCurrent", code));
 }

@@ -1,8 +1,8 @@
-// One device as one loader uses it: the retained primary context, the loader's side streams, its events, and whether
-// the device is lost. Slots share it, so it lives until the last lease is given back.
+// A loader's view of one device: the retained primary context, side streams, events, and whether the device is lost.
+// Slots share it, so it lives until the last lease is released.
 //
-// Every driver call goes through call(): it makes none once the device is lost or in a forked child, and notices
-// when it gets lost. The one exception is the pop of CurrentContext, which gives a thread its own context back.
+// Every driver call goes through call() or ask(), which make none once the device is lost or in a forked child, and which
+// detect the loss. The one exception is the pop in CurrentContext, which restores a thread's own context.
 // Threads: internally synchronized.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,22 +21,21 @@
 
 namespace dataline {
 
-// Two: the copy of one batch runs beside the kernels of another.
+// Two, so that the copies of one batch overlap the kernels of another.
 constexpr int kSideStreams = 2;
 
 struct SideStream {
-  ThreadMutex mutex;  // one batch's operations lie together in the stream
+  ThreadMutex mutex;  // keeps the operations of one batch contiguous in the stream
   CudaStream stream = nullptr;
 };
 
 class CudaContext {
  public:
-  // kNoDevice: no such ordinal (how many there are), or no driver that works. `side_streams` 0: none, for a
-  // loader that only page-locks.
+  // kNoDevice: no such ordinal (says how many there are), or no working driver. `side_streams` is 0 for a loader that only
+  // page-locks.
   static Result<std::shared_ptr<CudaContext>> open(std::shared_ptr<const CudaDriver> driver, int32_t ordinal,
                                                    int side_streams);
-  // What an error means while a device is opened: whatever it is, there is no device to work with; only missing
-  // memory is worth another code.
+  // Maps an error during opening to kNoDevice, except kNoMemory.
   static Status no_device(Status why);
   CudaContext(std::shared_ptr<const CudaDriver> driver, int32_t ordinal);
   ~CudaContext();  // waits for the side streams
@@ -52,18 +51,19 @@ class CudaContext {
 
   bool lost() const { return lost_.load(std::memory_order_acquire); }
   bool usable() const { return !lost() && !fork_.forked(); }
-  Status unusable() const;    // why not: kForked or kDeviceLost with what was seen first
-  Status lose(Status cause);  // lost from now on; returns unusable(), or `cause` when that says as much
+  Status unusable() const;  // why not: kForked or kDeviceLost with what was seen first
+  Status lose(
+      Status cause);  // marks the device lost; returns unusable(), or `cause` when that is kDeviceLost
 
-  // The driver's answer to name(arguments...) as a Status: kDeviceLost when it is sticky, kNoMemory,
-  // kInvalidArgument for a handle it does not know, else kInternal.
+  // Calls name(arguments...) and maps its result: kDeviceLost when sticky, kNoMemory, kInvalidArgument for an unknown
+  // handle, else kInternal.
   template <typename... Parameters, typename... Arguments>
   Status call(const char* name, CudaCode (*entry)(Parameters...), Arguments... arguments) {
     if (!usable()) return unusable();
     const CudaCode code = entry(arguments...);
     return code == kCudaSuccess ? Status::ok() : failed(name, code);
   }
-  // For calls with answers of their own: the code and no judgement, except that a sticky one loses the device.
+  // Returns the raw code, for calls with expected failures; a sticky code still marks the device lost.
   template <typename... Parameters, typename... Arguments>
   CudaCode ask(const char* name, CudaCode (*entry)(Parameters...), Arguments... arguments) {
     if (!usable()) return kCudaDeinitialized;
@@ -74,8 +74,7 @@ class CudaContext {
   Status failed(const char* name, CudaCode code);
   std::string code_text(CudaCode code);  // "CUDA_ERROR_LAUNCH_FAILED (719)"
 
-  // Events without timing, reused: none is created once as many exist as are ever in use at a time.
-  // The context must be current.
+  // A pool of events without timing; in steady state none is created. The context must be current.
   Status reserve_events(int64_t count);
   Result<CudaEvent> take_event();
   void give_event(CudaEvent event) noexcept;
@@ -105,13 +104,13 @@ class CudaContext {
   std::string cause_;  // guarded by cause_mutex_
 
   ThreadMutex events_mutex_;
-  std::vector<CudaEvent> events_;  // guarded by events_mutex_: those not in use
+  std::vector<CudaEvent> events_;  // guarded by events_mutex_: free events
   int64_t events_created_ = 0;     // guarded by events_mutex_
 
   std::atomic<int64_t> device_bytes_{0};
 };
 
-// The context is this thread's current one as long as this lives; then the thread has its own again.
+// Makes the context current in this thread for its lifetime, then restores the previous one.
 class CurrentContext {
  public:
   explicit CurrentContext(CudaContext& context);

@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "core/device/cuda_slot.h"
-#include "core/device/kernels/kernel_image.h"
+#include "core/device/kernels/kernel_call.h"
 
 namespace dataline {
 namespace {
 
-// Slots start where copies and kernels like it.
+// Alignment of slots, for fast copies and kernels.
 constexpr int64_t kSlotAlignment = 512;
 
 class CudaBlock final : public DeviceBlock {
@@ -31,7 +31,7 @@ class CudaBlock final : public DeviceBlock {
                                       static_cast<const void*>(from), static_cast<size_t>(bytes),
                                       side.stream));
     Status status = context_->call("cuStreamSynchronize", driver.cuStreamSynchronize, side.stream);
-    // Nobody can tell when the copy is done, and both its ends are about to go.
+    // The copy may still be running while both its buffers are about to be freed.
     return status.is_ok() ? status : context_->lose(std::move(status));
   }
 
@@ -58,7 +58,7 @@ CudaDevice::CudaDevice(std::shared_ptr<CudaContext> context, Log log)
 }
 
 CudaDevice::~CudaDevice() {
-  pinned_.release();  // waits, so no kernel runs any more; slots that are still lent launch none
+  pinned_.release();  // waits, so no kernel is running; slots still leased launch none
   const CurrentContext current(*context_);
   if (current.status().is_ok()) kernels_->unload(*context_);
 }
@@ -72,8 +72,8 @@ Status CudaDevice::load_kernels() {
   return Status::ok();
 }
 
-// Frameworks capture graphs in the global mode: a query of an event in whatever thread would then fail, and the capture
-// with it, unless that thread has said that it knows what it does.
+// Frameworks capture graphs in global mode: an event query in any thread would then fail and invalidate the capture,
+// unless that thread is in relaxed mode.
 void CudaDevice::enter_thread() noexcept {
   int32_t mode = kCudaCaptureRelaxed;
   static_cast<void>(context_->ask("cuThreadExchangeStreamCaptureMode",
@@ -90,7 +90,7 @@ Result<std::vector<std::unique_ptr<DeviceSlot>>> CudaDevice::make_slots(int64_t 
   DL_RETURN_IF_ERROR(current.status());
   const int64_t stride = (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
   DL_ASSIGN_OR_RETURN(auto allocation, CudaMemory::make(context_, "the batch slots", stride * count));
-  // READY, in steady state one DONE, and one for the first copies beyond max_leases.
+  // Per slot: READY, one DONE in steady state, and one for the first copies beyond max_leases.
   DL_RETURN_IF_ERROR(context_->reserve_events(3 * count));
   slots.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// A CUDA device as a loader's target.
+// A CUDA device as the target of a loader.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

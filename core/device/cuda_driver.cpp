@@ -6,7 +6,7 @@
 namespace dataline {
 namespace {
 
-// How CUDA 12.0 and newer hand out everything else, each function in the version asked for.
+// cuGetProcAddress_v2 (CUDA 12.0) returns every other function, in the requested version.
 using GetProcAddress = CudaCode (*)(const char* name, void** function, int32_t version, uint64_t flags,
                                     int32_t* found);
 
@@ -18,12 +18,12 @@ Function symbol(void* library, const char* name) {
 Status too_old(const std::string& name, void* library) {
   std::string have;
   int32_t version = 0;
-  // The one call made of an old driver; it needs no initialization.
+  // The only call made into an old driver; it needs no initialization.
   const auto get_version = symbol<CudaCode (*)(int32_t*)>(library, "cuDriverGetVersion");
   if (get_version == nullptr)
     return error(Code::kNoDevice, name, " is no CUDA driver: it has no cuGetProcAddress_v2");
   if (get_version(&version) == kCudaSuccess) have = concat(", this one is ", cuda_version_text(version));
-  return error(Code::kNoDevice, name, " needs to be a CUDA ", cuda_version_text(kLeastCudaVersion),
+  return error(Code::kNoDevice, name, " needs to be a CUDA ", cuda_version_text(kMinCudaVersion),
                " driver or newer", have);
 }
 
@@ -43,21 +43,22 @@ Result<std::shared_ptr<const CudaDriver>> open_cuda_driver(std::string_view libr
 
   auto driver = std::make_shared<CudaDriver>();
   std::string missing;
-  const auto find = [&](const char* entry, int32_t least, void** function) {
+  const auto find = [&](const char* entry, int32_t min_version, void** function) {
     int32_t found = 0;
-    if (get(entry, function, least, 0, &found) == kCudaSuccess && *function != nullptr) return;
+    if (get(entry, function, min_version, 0, &found) == kCudaSuccess && *function != nullptr) return;
     missing = concat(missing, missing.empty() ? "" : ", ", entry);
   };
-#define DL_CUDA_FIND(entry, least, parameters) find(#entry, least, reinterpret_cast<void**>(&driver->entry));
+#define DL_CUDA_FIND(entry, min_version, parameters) \
+  find(#entry, min_version, reinterpret_cast<void**>(&driver->entry));
   DL_CUDA_ENTRY_POINTS(DL_CUDA_FIND)
 #undef DL_CUDA_FIND
 
   if (driver->cuDriverGetVersion != nullptr) static_cast<void>(driver->cuDriverGetVersion(&driver->version));
   if (!missing.empty()) {
     return error(Code::kNoDevice, name, " (CUDA ", cuda_version_text(driver->version), ") lacks ", missing,
-                 "; a complete CUDA ", cuda_version_text(kLeastCudaVersion), " driver or newer is needed");
+                 "; a complete CUDA ", cuda_version_text(kMinCudaVersion), " driver or newer is needed");
   }
-  if (driver->version < kLeastCudaVersion) return too_old(name, handle);
+  if (driver->version < kMinCudaVersion) return too_old(name, handle);
   return std::shared_ptr<const CudaDriver>(std::move(driver));
 }
 

@@ -1,5 +1,5 @@
-// The CUDA driver, opened at run time: one binary runs with and without a GPU.
-// Never closed again: drivers do not survive that. Nothing is initialized by opening.
+// The CUDA driver, opened at run time, so that one binary runs with and without a GPU. Opening does not initialize it. It
+// is never closed: drivers do not survive dlclose.
 // Threads: immutable once open.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,14 +17,14 @@ namespace dataline {
 struct CudaDriver {
   int32_t version = 0;  // 13000 is 13.0
 
-#define DL_CUDA_MEMBER(name, least, parameters) CudaCode(*name) parameters = nullptr;
+#define DL_CUDA_MEMBER(name, min_version, parameters) CudaCode(*name) parameters = nullptr;
   DL_CUDA_ENTRY_POINTS(DL_CUDA_MEMBER)
 #undef DL_CUDA_MEMBER
 };
 
 std::string cuda_version_text(int32_t version);  // "13.0"
 
-// `library` empty: libcuda.so.1. kNoDevice names the library, the least version or the entry point that is missing.
+// `library` empty: libcuda.so.1. kNoDevice names the missing library, entry point or minimum version.
 Result<std::shared_ptr<const CudaDriver>> open_cuda_driver(std::string_view library);
 
 }  // namespace dataline

@@ -7,8 +7,8 @@
 namespace dataline {
 namespace {
 
-// Nothing is asked for in pieces of 0 bytes: the driver refuses them.
-size_t asked(int64_t bytes) { return static_cast<size_t>(std::max<int64_t>(bytes, 1)); }
+// The driver refuses allocations of 0 bytes.
+size_t at_least_one(int64_t bytes) { return static_cast<size_t>(std::max<int64_t>(bytes, 1)); }
 
 Result<std::shared_ptr<CudaMemory>> finish(std::shared_ptr<CudaContext> context, const char* what,
                                            int64_t bytes, Status status, CudaAddress address,
@@ -23,7 +23,7 @@ Result<std::shared_ptr<CudaMemory>> finish(std::shared_ptr<CudaContext> context,
 Result<std::shared_ptr<CudaMemory>> CudaMemory::make(std::shared_ptr<CudaContext> context, const char* what,
                                                      int64_t bytes) {
   CudaAddress address = 0;
-  Status status = context->call("cuMemAlloc", context->driver().cuMemAlloc, &address, asked(bytes));
+  Status status = context->call("cuMemAlloc", context->driver().cuMemAlloc, &address, at_least_one(bytes));
   return finish(std::move(context), what, bytes, std::move(status), address, nullptr);
 }
 
@@ -32,8 +32,8 @@ Result<std::shared_ptr<CudaMemory>> CudaMemory::make_in_stream(std::shared_ptr<C
                                                                CudaStream side) {
   if (!context->memory_pools()) return make(std::move(context), what, bytes);
   CudaAddress address = 0;
-  Status status =
-      context->call("cuMemAllocAsync", context->driver().cuMemAllocAsync, &address, asked(bytes), side);
+  Status status = context->call("cuMemAllocAsync", context->driver().cuMemAllocAsync, &address,
+                                at_least_one(bytes), side);
   return finish(std::move(context), what, bytes, std::move(status), address, side);
 }
 
@@ -49,7 +49,7 @@ CudaMemory::~CudaMemory() {
   CurrentContext current(*context_);
   if (!current.status().is_ok()) return;
   const CudaDriver& driver = context_->driver();
-  // A refusal leaks: there is nobody to tell.
+  // An error here leaks the memory; it cannot be reported.
   if (freed_in_ != nullptr) {
     static_cast<void>(context_->call("cuMemFreeAsync", driver.cuMemFreeAsync, address_, freed_in_));
   } else {

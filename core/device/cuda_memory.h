@@ -1,4 +1,4 @@
-// An allocation of device memory, freed with its last user; leaked when the device is lost.
+// A device memory allocation, freed with its last user; leaked when the device is lost.
 // Threads: internally synchronized; the destructor may run on any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,11 +14,11 @@ namespace dataline {
 
 class CudaMemory {
  public:
-  // Waits for the device as cuMemAlloc does: at create only. kNoMemory as CudaContext::no_memory() says it.
-  // The context must be current, in both.
+  // Synchronizes like cuMemAlloc: only during create. kNoMemory with the message of CudaContext::no_memory(). In both
+  // functions the context must be current.
   static Result<std::shared_ptr<CudaMemory>> make(std::shared_ptr<CudaContext> context, const char* what,
                                                   int64_t bytes);
-  // In the order of `side`, freed in it too; like make() where the device has no memory pools.
+  // Allocated and freed in the order of `side`; like make() where the device has no memory pools.
   static Result<std::shared_ptr<CudaMemory>> make_in_stream(std::shared_ptr<CudaContext> context,
                                                             const char* what, int64_t bytes, CudaStream side);
   CudaMemory(std::shared_ptr<CudaContext> context, CudaAddress address, int64_t bytes, CudaStream freed_in);
@@ -28,7 +28,7 @@ class CudaMemory {
 
   CudaAddress address() const { return address_; }
   bool in_stream() const { return freed_in_ != nullptr; }
-  // Never freed: nobody could find out when the device has done with it.
+  // Never free it: it is unknown when the device has finished with it.
   void leak() { leaked_.store(true); }
 
  private:

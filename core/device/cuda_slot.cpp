@@ -7,7 +7,7 @@
 namespace dataline {
 namespace {
 
-// Handles that stand for the default streams of whatever context is current.
+// Handles of the default streams (null, legacy, per-thread) of the current context.
 bool is_default_stream(CudaStream stream) { return reinterpret_cast<uintptr_t>(stream) <= 2; }
 
 }  // namespace
@@ -35,7 +35,7 @@ CudaSlot::~CudaSlot() {
   for (const Done& done : done_) context_->give_event(done.event);
 }
 
-// In stream order where the memory is freed in a stream, else here.
+// Waits in stream order where the memory is freed in a stream, else on the host.
 Status CudaSlot::drain() {
   const CurrentContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
@@ -55,7 +55,7 @@ Status CudaSlot::drain() {
 Status CudaSlot::wait_done() {
   const std::lock_guard lock(users_mutex_);
   const CudaDriver& driver = context_->driver();
-  // Without a DONE only the host can wait. A consumer destroyed a stream that it had not released.
+  // A DONE could not be recorded (a consumer destroyed a stream without releasing it): only the host can wait.
   if (done_unknown_) DL_RETURN_IF_ERROR(context_->call("cuCtxSynchronize", driver.cuCtxSynchronize));
   done_unknown_ = false;
   while (!done_.empty()) {
@@ -63,7 +63,7 @@ Status CudaSlot::wait_done() {
     DL_RETURN_IF_ERROR(
         context_->call("cuStreamWaitEvent", driver.cuStreamWaitEvent, side().stream, event, uint32_t{0}));
     done_.pop_back();
-    context_->give_event(event);  // the wait is for what was recorded; recording anew does not change it
+    context_->give_event(event);  // the wait refers to the recorded state; recording again does not change it
   }
   return Status::ok();
 }
@@ -94,13 +94,13 @@ Status CudaSlot::send(const std::byte* host, std::span<const CopyRange> copies,
     return record_ready();
   };
   Status status = enqueue();
-  // Whatever it was: half a batch lies in the stream, and nothing says when it is done.
+  // After any error half a batch is in the stream and its completion cannot be observed.
   return status.is_ok() || status.code() == Code::kForked ? std::move(status)
                                                           : context_->lose(std::move(status));
 }
 
 Status CudaSlot::copy_from(CudaSlot& from, int64_t bytes) {
-  // The context is current, and the side stream is that of `from`: its READY comes before, its next send after.
+  // The context is current, and the side stream is that of `from`, so this runs after its READY and before its next send.
   if (bytes > 0) {
     DL_RETURN_IF_ERROR(context_->call("cuMemcpyDtoDAsync", context_->driver().cuMemcpyDtoDAsync,
                                       cuda_address(memory_), cuda_address(from.memory_),
@@ -115,7 +115,7 @@ Status CudaSlot::copy_from(CudaSlot& from, int64_t bytes) {
 bool CudaSlot::sent() {
   if (!in_flight_.load() || !context_->usable()) return true;
   const CurrentContext current(*context_);
-  if (!current.status().is_ok()) return !context_->usable();  // else it cannot be told now
+  if (!current.status().is_ok()) return !context_->usable();  // else unknown for now
   const CudaCode code = context_->ask("cuEventQuery", context_->driver().cuEventQuery, ready_);
   if (code == kCudaNotReady) return false;
   if (code != kCudaSuccess) static_cast<void>(context_->lose(context_->failed("cuEventQuery", code)));
@@ -134,7 +134,7 @@ Status CudaSlot::wait_sent() {
   return status;
 }
 
-// An event can be recorded in streams of its own context only: told while nothing depends on it.
+// Events can only be recorded in streams of their own context: reported before anything depends on it.
 Status CudaSlot::check_stream(CudaStream user) {
   if (is_default_stream(user)) return Status::ok();
   CudaContextHandle owner = nullptr;
@@ -181,7 +181,7 @@ Status CudaSlot::release(void* stream) {
   const CurrentContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
   const std::lock_guard lock(users_mutex_);
-  // One that has waited was looked at then.
+  // A stream that waited was checked then.
   if (std::find(users_.begin(), users_.end(), user) == users_.end()) DL_RETURN_IF_ERROR(check_stream(user));
   DL_RETURN_IF_ERROR(record_done(user));
   std::erase(users_, user);

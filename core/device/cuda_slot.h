@@ -1,7 +1,7 @@
-// A slot's place in device memory and the events around it: READY (copies and kernels are done) and one DONE for each
-// consumer's stream that used the batch. See device.h for who waits for what.
-// Driver calls of a batch in steady state, none of which creates an object: send() a wait for each DONE, a copy for
-// each range, a launch for each tail, a record; sent() a query; wait() two; release() one.
+// The device buffer of a slot and its events: READY (copies and kernels are done) and one DONE per consumer stream that
+// used the batch. device.h says who waits for which.
+// Driver calls per batch in steady state, none of which creates an object: send() makes a wait per DONE, a copy per
+// range, a launch per tail and a record; sent() a query; wait() two; release() one.
 // Threads: as device.h says.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,7 +19,7 @@ namespace dataline {
 
 class CudaSlot final : public DeviceSlot {
  public:
-  // `index` chooses the side stream; `ready` is an event of the context, which the slot keeps. `kernels` lives as
+  // `index` selects the side stream; the slot owns `ready`, an event of the context. `kernels` lives as
   // long as the context.
   CudaSlot(std::shared_ptr<CudaContext> context, std::shared_ptr<const KernelSet> kernels,
            std::shared_ptr<CudaMemory> allocation, std::byte* memory, int64_t index, CudaEvent ready);
@@ -34,7 +34,7 @@ class CudaSlot final : public DeviceSlot {
   Status release(void* stream) override;
   void done() noexcept override;
 
-  // Fills a slot that is nobody's yet with the first `bytes` of `from`, after what was sent there.
+  // Fills a new slot with the first `bytes` of `from`, after what was sent there.
   Status copy_from(CudaSlot& from, int64_t bytes);
   int64_t index() const { return index_; }
 
@@ -49,7 +49,7 @@ class CudaSlot final : public DeviceSlot {
   Status record_ready();
   Status record_done(CudaStream stream);  // under users_mutex_
   SideStream& side() { return context_->side(index_); }
-  Status drain();  // before the memory goes
+  Status drain();  // before the memory is freed
 
   std::shared_ptr<CudaContext> context_;
   std::shared_ptr<const KernelSet> kernels_;
@@ -57,7 +57,7 @@ class CudaSlot final : public DeviceSlot {
   std::byte* const memory_;
   const int64_t index_;
   const CudaEvent ready_;
-  std::atomic<bool> in_flight_{false};  // READY was recorded and has not been seen to happen
+  std::atomic<bool> in_flight_{false};  // READY was recorded and not yet observed
 
   ThreadMutex users_mutex_;
   std::vector<CudaStream> users_;  // guarded by users_mutex_: waited, not released since

@@ -9,8 +9,8 @@
 namespace dataline {
 namespace {
 
-// Threads go on to further chunks: enough blocks to fill every multiprocessor a few times over hide the end of the
-// launch, more only cost their start.
+// Blocks per multiprocessor. Threads loop over chunks, so a few waves of blocks hide the tail of the launch; more only
+// cost start-up time.
 constexpr int64_t kBlocksEach = 32;
 
 bool is_fatal(const Status& status) {
@@ -28,7 +28,7 @@ Status KernelSet::load(CudaContext& context, std::span<const std::byte> image) {
   DL_RETURN_IF_ERROR(context.call("cuDeviceGet", driver.cuDeviceGet, &device, context.ordinal()));
   DL_RETURN_IF_ERROR(context.call("cuDeviceGetAttribute", driver.cuDeviceGetAttribute, &multiprocessors,
                                   kCudaAttributeMultiprocessors, device));
-  most_blocks_ = std::max(1, multiprocessors) * kBlocksEach;
+  max_blocks_ = std::max(1, multiprocessors) * kBlocksEach;
   Status status = context.call("cuModuleLoadData", driver.cuModuleLoadData, &module_,
                                static_cast<const void*>(image.data()));
   functions_.assign(kernel_names().size(), nullptr);
@@ -56,7 +56,7 @@ Status KernelSet::launch(CudaContext& context, CudaStream stream, std::byte* slo
     KernelParams params = launch.part(first);
     const int64_t chunks = launch.chunks(params);
     const auto blocks =
-        static_cast<uint32_t>(std::min((chunks + kBlockThreads - 1) / kBlockThreads, most_blocks_));
+        static_cast<uint32_t>(std::min((chunks + kBlockThreads - 1) / kBlockThreads, max_blocks_));
     void* arguments[] = {&params};
     DL_RETURN_IF_ERROR(context.call("cuLaunchKernel", context.driver().cuLaunchKernel,
                                     functions_[launch.kernel], blocks, uint32_t{1}, uint32_t{1},

@@ -33,8 +33,8 @@ int64_t PinnedSlots::lock(std::byte* first, int64_t stride, int64_t count) {
     refusal_ = current.status().message();
   } else {
     ranges_.reserve(static_cast<size_t>(count));
-    // A range of which only a part is registered is refused with the same code as one that is registered whole, so
-    // the host's own registration is believed slot by slot.
+    // The driver returns the same code for a partly and a fully registered range, so a registration by the host is
+    // accepted only slot by slot.
     if (lock_range(first, stride * count, count == 1)) return count;
     const int64_t page = page_bytes();
     const bool apart =
@@ -51,7 +51,7 @@ int64_t PinnedSlots::lock(std::byte* first, int64_t stride, int64_t count) {
 }
 
 void PinnedSlots::release() noexcept {
-  if (!context_->usable()) return;  // leaked: the pages stay locked as long as the driver lives
+  if (!context_->usable()) return;  // leaked: the pages stay locked while the driver lives
   Status waited = context_->wait_side_streams();
   if (!waited.is_ok()) {  // copies may still read the slots
     static_cast<void>(context_->lose(std::move(waited)));

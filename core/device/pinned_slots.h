@@ -1,5 +1,5 @@
-// Page-locks a loader's slots, once, so that the device reads them at full speed: all as one range, else slot by slot as
-// far as the driver goes. The driver's own refusal is what counts; limits of the system do not predict it.
+// Page-locks a loader's slots so that the device reads them at full speed: all as one range, else slot by slot until the
+// driver refuses. System limits do not predict what it refuses.
 // Threads: lock() and release() by the loader's thread at create and destroy.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -23,7 +23,7 @@ class PinnedSlots {
   PinnedSlots& operator=(const PinnedSlots&) = delete;
 
   // As Device::pin(). Slots are locked one by one only if they share no page: first and stride are multiples of
-  // page_bytes(). What the host has registered already counts, and stays the host's.
+  // page_bytes(). Slots that the host has registered already count as locked, and are left to the host.
   int64_t lock(std::byte* first, int64_t stride, int64_t count);
   // Waits for copies that still read the slots, then unlocks what lock() locked.
   void release() noexcept;

@@ -15,7 +15,7 @@
 
 #include "core/base/checked.h"
 #include "core/device/kernel_set.h"
-#include "core/device/kernels/kernel_image.h"
+#include "core/device/kernels/kernel_call.h"
 #include "tests/support/fake_cuda/fake_cuda.h"
 
 namespace dataline::testing {

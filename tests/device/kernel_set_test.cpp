@@ -4,7 +4,6 @@
 #include "core/device/kernel_set.h"
 
 #include "core/device/kernels/kernel_call.h"
-#include "core/device/kernels/kernel_image.h"
 #include "tests/device/device_support.h"
 
 namespace dataline {

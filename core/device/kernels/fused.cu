@@ -1,17 +1,14 @@
-// The kernels: fused_rows.h for a device. One argument, KernelParams; any grid of blocks of kBlockThreads.
+// The kernels: fused_rows.h compiled for a device. One argument, KernelParams; any grid of blocks of kBlockThreads.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/device/kernels/fused_rows.h"
-#include "core/device/kernels/kernel_list.h"
 
 namespace {
 
 using namespace dataline;
 using namespace dataline::kernel;
 
-using Body = void (*)(const KernelParams&, const float*, const float*, uint32_t, uint32_t);
-
-// Neighbouring threads may want entries of different channels: shared memory serves them at once, the constant bank
-// that parameters lie in would one after the other.
+// Neighbouring threads may read entries of different channels. Shared memory serves these in parallel, the constant bank
+// of the parameters would serialize them.
 struct Tables {
   float a[kKernelEntries];
   float b[kKernelEntries];

@@ -1,5 +1,5 @@
-// What a thread does at a time: elements that fill 16 bytes of the target, read in the widest words that their places
-// allow, taken through the chain, written at once. Compiled by nvcc and by the host's compiler, as fused_rows.h.
+// A thread's unit of work: elements that fill 16 bytes of the target, read in the widest words that their alignment
+// allows, converted, and written in one store. Compiled by nvcc and by the host compiler, like fused_rows.h.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -66,9 +66,9 @@ DL_BOTH bool aligned(const unsigned char* at, uint32_t bytes) {
   return (reinterpret_cast<uintptr_t>(at) & (bytes - 1)) == 0;
 }
 
-// kCount elements that lie side by side, wherever they begin: in the widest words that their place allows. Small types
-// that begin within a word are read as whole words, which hold at least one byte that was asked for, and shifted. So
-// what lies in device memory is followed by nothing or by whole words: allocations are rounded up.
+// Loads kCount contiguous elements at any alignment, in the widest words that it allows. Small types that begin inside a
+// word are read as whole words, each with at least one requested byte, and shifted. Allocations are therefore rounded up
+// to whole words.
 template <typename T, int kCount>
 DL_BOTH void load_run(const unsigned char* from, T (&out)[kCount]) {
   constexpr uint32_t kBytes = sizeof(T) * kCount;
@@ -103,7 +103,7 @@ DL_BOTH void load_run(const unsigned char* from, T (&out)[kCount]) {
 
 // ---- elements of a chunk
 
-// Through the chain; `channel(j)` is that of element j, kUniform: the same for all.
+// Applies the casts and affine maps; `channel(j)` is the channel of element j, kUniform: the same for all.
 template <bool kUniform, typename From, typename To, int kCount, typename Channel>
 DL_BOTH void finish(const KernelParams& p, const float* a, const float* b, const From (&in)[kCount],
                     To (&out)[kCount], Channel channel) {

@@ -1,9 +1,9 @@
 // One element of a tail: from its stored type to f32, through affine maps, to the delivered type. Compiled by nvcc for
-// the kernels and by the host's compiler for their twins; the results are the bits that `cast` and `normalize` give on
-// the host (core/transform/convert.h states the rules, tests compare the two).
+// the kernels and by the host compiler for their twins; results equal those of `cast` and `normalize` on the host bit for
+// bit (core/transform/convert.h states the rules, tests compare the two).
 //
-// The one difference: which NaN an affine map makes out of infinities is the processor's own. A NaN that was stored
-// keeps its sign and upper bits, as there.
+// The one exception: which NaN an affine map makes from infinities depends on the processor. A stored NaN keeps its sign
+// and upper bits, as on the host.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,7 @@
 namespace dataline {
 namespace kernel {
 
-// Storage. Elements that only move are raw: r8 .. r128.
+// Storage types. Elements that only move are raw: r8 .. r128.
 struct f16 {
   uint16_t bits;
 };
@@ -72,7 +72,7 @@ DL_BOTH float to_float(bf16 x) { return same_bits<float>(static_cast<uint32_t>(x
 DL_BOTH float to_float(f16 x) {
   const uint32_t sign = static_cast<uint32_t>(x.bits & 0x8000u) << 16;
   const uint32_t exponent = (x.bits >> 10) & 0x1fu, fraction = x.bits & 0x3ffu;
-  if (exponent == 31)  // infinity, or a NaN made quiet
+  if (exponent == 31)  // infinity or a quieted NaN
     return same_bits<float>(sign | 0x7f800000u | (fraction == 0 ? 0u : 0x400000u) | (fraction << 13));
 #if defined(__CUDA_ARCH__)
   float wide;
@@ -85,13 +85,13 @@ DL_BOTH float to_float(f16 x) {
 #endif
 }
 
-// An integer as an f32 that a later rounding to f16 or bf16 cannot tell from it: what f32 does not hold is gathered in
-// its lowest bit.
+// Integer to f32 with round to odd: the bits that do not fit are ORed into the lowest one, so that a later rounding to f16
+// or bf16 equals a direct one.
 DL_BOTH float to_odd_float(u8 x) { return static_cast<float>(x); }
 DL_BOTH float to_odd_float(u16 x) { return static_cast<float>(x); }
 DL_BOTH float to_odd_float(i32 x) {
   uint32_t magnitude = x < 0 ? 0 - static_cast<uint32_t>(x) : static_cast<uint32_t>(x);
-  // Of 24 bits or fewer f32 holds all; of more, bit 8 stands for all below it.
+  // Up to 24 bits are exact in f32; of more, bit 8 becomes the sticky bit for those below it.
   if (magnitude >> 24 != 0) magnitude = (magnitude & ~0xffu) | ((magnitude & 0xffu) != 0 ? 0x100u : 0u);
   const float wide = static_cast<float>(magnitude);  // exact now
   return x < 0 ? -wide : wide;
@@ -178,13 +178,13 @@ DL_BOTH To cast(From x) {
   }
 }
 
-// x * a + b, rounded after the product and after the sum on every processor.
+// x * a + b, rounded after the product and after the sum, never contracted to an fma.
 template <typename From>
 DL_BOTH float affine(float x, float a, float b) {
 #if defined(__CUDA_ARCH__)
   const float y = __fadd_rn(__fmul_rn(x, a), b);
   if constexpr (kIsFloat<From>) {
-    const uint32_t bits = same_bits<uint32_t>(x);  // the device's arithmetic has only one NaN
+    const uint32_t bits = same_bits<uint32_t>(x);  // device arithmetic returns one canonical NaN
     if (is_nan(bits)) return same_bits<float>(bits | 0x400000u);
   }
   return y;

@@ -1,17 +1,16 @@
-// The bodies of the kernels: what one thread of a launch does. Written once for nvcc and for the host's compiler, so
-// that the twins on the host run the same index arithmetic, chunking and edges that a device runs.
+// The bodies of the kernels: the work of one thread of a launch. Compiled by nvcc and by the host compiler, so that the
+// host twins run the same index arithmetic, chunking and edge cases as the device.
 //
 //   elements   rows that keep their order: casts and affine maps, gathers of whole rows
 //   planes     images to CHW (or one channel), from any layout, cropped and flipped
 //   pixels     images to HWC, from any layout, cropped and flipped
 //
-// Why they come near the memory's bandwidth: the target, the larger side of every tail that saves bus traffic, is
-// written once, in chunks of 16 bytes, 512 in a row for a warp; every source byte is read once from memory (by `planes`
-// for all channels of a pixel at the same time), as runs of words where a chunk's elements lie side by side, through
-// the read-only cache elsewhere. u8 pixels to f32 move 5 bytes an element; at 3.35 TB/s on 132 multiprocessors of
-// 1.7 GHz that leaves 0.3 cycles of a multiprocessor for one, in which it can issue 40 thread instructions; a chunk
-// needs about 10 an element, and one load for four. Divisions are by multiplication, one for a chunk and not one for
-// an element.
+// Why they approach memory bandwidth: the target, the larger side of every tail that saves bus traffic, is written once,
+// in chunks of 16 bytes, 512 contiguous per warp. Every source byte is read once from memory (by `planes` for all channels
+// of a pixel together), as runs of words where the elements of a chunk are contiguous, else through the read-only cache.
+// u8 pixels to f32 move 5 bytes per element; at 3.35 TB/s on 132 multiprocessors of 1.7 GHz that leaves 0.3
+// multiprocessor cycles per element, in which 40 thread instructions can be issued; a chunk needs about 10 per element,
+// and one load per four. Divisions are multiplications, one per chunk rather than per element.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -66,7 +65,7 @@ DL_BOTH void elements(const KernelParams& p, const float* a, const float* b, uin
     To out[kCount];
     if (p.channels == 1) {
       finish<true>(p, a, b, in, out, [](int) { return 0u; });
-    } else {  // rows hold whole images, so channels go on across their ends
+    } else {  // rows hold whole images, so channels continue across row ends
       const uint32_t line = divide(at, p.by_inner);
       uint32_t inside = at - line * p.by_inner.divisor,
                channel = line - divide(line, p.by_channels) * p.channels;
@@ -95,7 +94,7 @@ DL_BOTH void plane_chunks(const KernelParams& p, const float* a, const float* b,
     unsigned char* to = p.target + (static_cast<uint64_t>(row) * p.row_elements + first) * sizeof(To);
     const KernelView view = view_of(p, row);
     uint32_t y = divide(first, p.by_width), x = first - y * p.width;
-    // The pixels side by side in one line that is seen whole?
+    // Whether the pixels are contiguous in one line and all inside the source.
     const int32_t line = view.y.sign * static_cast<int32_t>(y) + view.y.offset;
     const int32_t column = view.x.sign * static_cast<int32_t>(x) + view.x.offset;
     const int32_t last = column + view.x.sign * (kCount - 1);
@@ -104,7 +103,7 @@ DL_BOTH void plane_chunks(const KernelParams& p, const float* a, const float* b,
     From in[kCount];
     To out[kCount];
     if constexpr (sizeof(From) == 1 && kCount > 1) {
-      if (run && p.in_x == 3 && p.in_c == 1) {  // RGB bytes: read once, as words
+      if (run && p.in_x == 3 && p.in_c == 1) {  // RGB bytes: read once, in words
         From pixels[3 * kCount];
         const int32_t leftmost = view.x.sign > 0 ? column : last;
         load_run(from + static_cast<uint64_t>(static_cast<uint32_t>(line)) * p.in_y +
@@ -156,7 +155,7 @@ DL_BOTH void planes(const KernelParams& p, const float* a, const float* b, uint3
   if (p.vector != 0)
     plane_chunks<From, To, kChunkBytes / sizeof(To)>(p, a, b, thread, threads);
   else
-    plane_chunks<From, To, 1>(p, a, b, thread, threads);  // a warp's stores still lie side by side
+    plane_chunks<From, To, 1>(p, a, b, thread, threads);  // a warp's stores are still contiguous
 }
 
 // ---- pixels
@@ -176,7 +175,7 @@ DL_BOTH void pixels(const KernelParams& p, const float* a, const float* b, uint3
     KernelView view = view_of(p, row);
     From in[kCount] = {};
     uint32_t channels[kCount];
-    // Elements that end in the same line, are all seen, not mirrored, and lie as they will lie: a run.
+    // A run: elements in one line, all inside the source, not mirrored, and in the same order as in the target.
     const uint32_t end = x + divide(c + kCount - 1, p.by_channels);
     const int32_t line = view.y.sign * static_cast<int32_t>(y) + view.y.offset;
     const int32_t column = static_cast<int32_t>(x) + view.x.offset;

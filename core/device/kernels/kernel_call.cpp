@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "core/base/dtype.h"
-#include "core/device/kernels/kernel_list.h"
 
 namespace dataline {
 namespace {
@@ -39,7 +38,7 @@ std::optional<size_t> find_kernel(Body body, std::string_view from, std::string_
   return std::nullopt;
 }
 
-// Elements that only change places are moved as bytes.
+// Elements that only move are copied as bytes.
 bool is_move(const Tail& tail) { return tail.affines.empty() && tail.from == tail.to; }
 
 std::string_view raw_type(int64_t bytes) {
@@ -108,7 +107,7 @@ void set_shape(const Tail& tail, KernelParams& params) {
   params.by_inner = divisor_of(tail.out_planar ? tail.out_height * tail.out_width : 1);
 }
 
-// Whole rows as bytes: by the widest units that their size and every place allow.
+// The widest unit in which whole rows can be copied, given their size and alignment.
 int64_t unit_of(const TailCall& call, const unsigned char* source, const unsigned char* target) {
   const uint64_t places = static_cast<uint64_t>(call.tail->in_bytes()) |
                           static_cast<uint64_t>(call.source_stride) | reinterpret_cast<uintptr_t>(source) |
@@ -124,7 +123,7 @@ std::span<const char* const> kernel_names() { return kNames; }
 
 std::optional<size_t> kernel_of(const Tail& tail) {
   const int64_t in_bytes = tail.in_bytes(), out_bytes = tail.out_bytes();
-  const bool bytes_count = is_move(tail) && !tail.moves;  // as in the worst place
+  const bool bytes_count = is_move(tail) && !tail.moves;  // the worst alignment
   const int64_t in = bytes_count ? in_bytes : in_bytes / dtype_bytes(tail.from);
   const int64_t out = bytes_count ? out_bytes : out_bytes / dtype_bytes(tail.to);
   if (in < 1 || out < 1 || in > kKernelElements || out > kKernelElements) return std::nullopt;
@@ -175,7 +174,7 @@ KernelLaunch kernel_launch(const TailCall& call, std::byte* slot) {
     params.by_row = divisor_of(plane / out.chunk_elements);
   }
   out.rows = call.rows;
-  // Rows side by side that keep their order are one long row.
+  // Contiguous rows in order are handled as one long row.
   if (body == kElements && params.index == nullptr && call.source_stride == tail.in_bytes() &&
       call.rows <= out.rows_each) {
     params.row_elements *= static_cast<uint32_t>(call.rows);

@@ -1,4 +1,4 @@
-// From a tail and the place of its rows to a kernel and its parameters. Calls no driver.
+// The kernels of this build, and the kernel and parameters for a tail and the location of its rows. Makes no driver calls.
 // Threads: no state.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -14,26 +14,29 @@
 
 namespace dataline {
 
-// Names of all kernels; a kernel is an index into them.
+// The compiled kernels, a fat binary; empty in a build without the CUDA compiler.
+std::span<const std::byte> kernel_image();
+
+// The names of all kernels; a kernel is an index into them.
 std::span<const char* const> kernel_names();
 
-// Nothing when no kernel does this tail.
+// nullopt when no kernel supports this tail.
 std::optional<size_t> kernel_of(const Tail& tail);
 
-// One launch, or several where a call has more elements than one counts.
+// One launch, or several when a call has more elements than a launch can count.
 struct KernelLaunch {
   size_t kernel = 0;
-  KernelParams params = {};     // of row 0 on
-  int64_t rows = 0;             // of the call; rows that one long row stands for count as one
-  int64_t rows_each = 0;        // of one launch, at most
+  KernelParams params = {};     // from row 0 on
+  int64_t rows = 0;             // of the call; contiguous rows merged into a long one count as one
+  int64_t rows_each = 0;        // at most, per launch
   int64_t target_bytes = 0;     // of a row
-  uint32_t chunk_elements = 1;  // that a thread does at a time (of planes: pixels)
+  uint32_t chunk_elements = 1;  // per chunk (planes: pixels)
 
-  // The parameters of the launch that begins at row `first`, and the chunks it has.
+  // The parameters of the launch that begins at row `first`, and its number of chunks.
   KernelParams part(int64_t first) const;
   uint32_t chunks(const KernelParams& part) const;
 };
-// A tail that kernel_of() knows. `slot`: device memory that the call's offsets count from.
+// For a tail that kernel_of() supports. The call's offsets are relative to `slot` in device memory.
 KernelLaunch kernel_launch(const TailCall& call, std::byte* slot);
 
 constexpr uint32_t kBlockThreads = 256;

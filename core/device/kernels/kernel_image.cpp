@@ -1,7 +1,7 @@
-// The assembler takes the file in as it is: no array of a million numbers to compile, and no name that leaves the
-// object. DATALINE_KERNEL_IMAGE is the file's path, from the build.
+// Embeds the kernels with the assembler's .incbin: no huge array to compile, and no exported symbol. The build defines
+// DATALINE_KERNEL_IMAGE as the path of the file.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/device/kernels/kernel_image.h"
+#include "core/device/kernels/kernel_call.h"
 
 #if defined(DATALINE_KERNEL_IMAGE)
 // clang-format off

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "core/device/kernels/fused_rows.h"
-#include "core/device/kernels/kernel_list.h"
 
 namespace fake_cuda {
 namespace {
