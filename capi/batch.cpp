@@ -6,7 +6,7 @@
 using namespace dataline;
 using namespace dataline::capi;
 
-// A BatchView is handed out as a dl_view.
+// A BatchView is returned as a dl_view.
 static_assert(sizeof(BatchView) == sizeof(dl_view));
 static_assert(offsetof(BatchView, flags) == offsetof(dl_view, flags));
 static_assert(offsetof(BatchView, dtype) == offsetof(dl_view, dtype));

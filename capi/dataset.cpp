@@ -1,4 +1,4 @@
-// Datasets: opened, made from host memory or a reader, composed, described.
+// Datasets: open, from arrays and readers, compose, describe.
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/guard.h"
 #include "capi/handles.h"
@@ -8,7 +8,7 @@ using namespace dataline::capi;
 
 namespace {
 
-// A field as the host describes it; `skip_dims` leading dims are not the sample's.
+// The host's description of a field; `skip_dims` leading dims are not part of a sample.
 Result<Field> read_field(const char* name, int32_t kind, int32_t dtype, int32_t rank, const int64_t* shape,
                          const char* axes, int32_t skip_dims) {
   if (name == nullptr) return error(Code::kInvalidArgument, "a field has no name");
@@ -61,22 +61,15 @@ Result<ArrayField> read_array(const dl_array& array, int64_t& sample_count) {
   return out;
 }
 
-dl_status hand_out(Result<std::unique_ptr<Dataset>> made, dl_dataset* handle, dl_dataset** out) {
-  handle->core = made.take();
-  *out = handle;
-  return DL_OK;
-}
-
-// Makes the handle first, so that nothing can fail after the dataset took what the host lent.
+// Allocates the handle first, so that nothing can fail after the dataset has taken over what the host lent.
 template <typename Make>
 dl_status create(dl_dataset** out, dl_error* error, Make make) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(out);
     *out = nullptr;
     auto handle = std::make_unique<dl_dataset>();
-    Result<std::unique_ptr<Dataset>> made = make();
-    if (!made.is_ok()) return made.take_status();
-    hand_out(std::move(made), handle.release(), out);
+    DL_ASSIGN_OR_RETURN(handle->core, make());
+    *out = handle.release();
     return Status::ok();
   });
 }
@@ -149,7 +142,7 @@ dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* opti
     ReaderTable table;
     table.context = reader->context;
     table.record_count = reader->record_count;
-    // The two cell structs have one layout; the header's is the public spelling.
+    // dl_reader_cell is the public name of ReaderCell; the layout is the same.
     table.read = reinterpret_cast<decltype(table.read)>(reader->read);
     table.destroy = reader->destroy;
     if (reader->fingerprint != nullptr) table.fingerprint = reader->fingerprint;

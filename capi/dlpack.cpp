@@ -1,7 +1,6 @@
 // Batches as DLPack tensors. Structs and codes: DLPack 1.1, include/dlpack/dlpack.h (dmlc/dlpack).
 //
-// A tensor holds a reference on its batch; the deleter is plain C++, so it may run on any thread and after the loader
-// is gone.
+// A tensor holds a reference to its batch; its deleter may run on any thread and after the loader is destroyed.
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 #include <vector>
@@ -58,7 +57,7 @@ namespace {
 constexpr uint64_t kDlpackReadOnly = 1;
 constexpr DLPackVersion kDlpackVersion = {1, 1};
 
-// One exported tensor: the struct the consumer sees, and what it points to.
+// One exported tensor: the public struct and what it points to.
 template <typename Managed>
 struct Export {
   Managed managed = {};

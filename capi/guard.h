@@ -1,4 +1,4 @@
-// The barrier every function passes: no exception leaves the library, errors go to the caller's dl_error.
+// The barrier around every function: no exception leaves the library, and errors go to the caller's dl_error.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace dataline::capi {
 
-// Writes as much of `from` as the caller's struct has room for; struct_size stays the caller's.
+// Copies as much of `from` as the caller's struct has room for; struct_size stays as the caller set it.
 template <typename T>
 Status copy_struct(const T& from, T* out) {
   const uint32_t size = out->struct_size;
@@ -25,7 +25,7 @@ Status copy_struct(const T& from, T* out) {
   return Status::ok();
 }
 
-// Bytes of the character at the front of `text`; 0 when it is a control character or no UTF-8.
+// Bytes of the first character of `text`; 0 when it is a control character or not UTF-8.
 inline size_t character_bytes(std::string_view text) noexcept {
   const auto byte = [text](size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned lead = byte(0);
@@ -35,7 +35,7 @@ inline size_t character_bytes(std::string_view text) noexcept {
   for (size_t at = 1; at < length; ++at) {
     if ((byte(at) & 0xC0) != 0x80) return 0;
   }
-  // Overlong forms, surrogates, what is above U+10FFFF, and U+0080 to U+009F, which terminals obey.
+  // Overlong forms, surrogates, code points above U+10FFFF, and the C1 controls, which terminals interpret.
   const unsigned second = byte(1);
   const bool refused = (lead == 0xC2 && second < 0xA0) || (lead == 0xE0 && second < 0xA0) ||
                        (lead == 0xED && second >= 0xA0) || (lead == 0xF0 && second < 0x90) ||
@@ -43,9 +43,9 @@ inline size_t character_bytes(std::string_view text) noexcept {
   return refused ? 0 : length;
 }
 
-// Copies a message into `room` bytes with its NUL. Messages quote paths, options and texts of files as they came: what
-// is not printable UTF-8 becomes '?', so that a message is one line and no terminal obeys it. A cut leaves whole
-// characters.
+// Copies a message into `room` bytes including the NUL, truncated at a character boundary. Messages quote paths, options
+// and file contents verbatim, so everything that is not printable UTF-8 becomes '?': a message stays on one line and
+// carries no terminal escapes.
 inline void copy_message(std::string_view message, char* out, size_t room) noexcept {
   char* const end = out + room - 1;
   while (!message.empty()) {
@@ -62,8 +62,8 @@ inline void copy_message(std::string_view message, char* out, size_t room) noexc
   *out = '\0';
 }
 
-// Writes the members of the caller's dl_error that lie within its struct_size, and no byte past it: a member that does
-// not fit whole is left alone, but for the message, which is cut to the room there is.
+// Writes the members of the caller's dl_error that fit completely in its struct_size; only the message is truncated to
+// the room there is.
 inline void fill_error(dl_status code, int32_t os_error, int32_t column, int64_t sample_index,
                        std::string_view message, dl_error* out) noexcept {
   if (out == nullptr) return;
@@ -95,7 +95,7 @@ inline dl_status no_memory(dl_error* out) noexcept {
   return DL_ERR_NO_MEMORY;
 }
 
-// Runs `body`, which returns a Status, behind the barrier.
+// Runs `body`, which returns a Status, inside the barrier.
 template <typename Body>
 dl_status guard(dl_error* out, Body body) noexcept {
   try {

@@ -1,4 +1,4 @@
-// The opaque handles, one line each.
+// The opaque handles.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 
 struct dl_options {
   dataline::Options core;
-  mutable std::string text;  // what dl_options_get lent last
+  mutable std::string text;  // backs the result of dl_options_get
 };
 struct dl_dataset {
   std::unique_ptr<dataline::Dataset> core;
@@ -27,7 +27,7 @@ struct dl_cancel_token {
 
 namespace dataline::capi {
 
-// A dl_batch is a Batch: no object between them, so that next() makes nothing.
+// A dl_batch is a Batch, so that next() allocates nothing.
 inline dl_batch* to_handle(Batch* batch) { return reinterpret_cast<dl_batch*>(batch); }
 inline Batch* to_core(dl_batch* batch) { return reinterpret_cast<Batch*>(batch); }
 inline const Batch* to_core(const dl_batch* batch) { return reinterpret_cast<const Batch*>(batch); }

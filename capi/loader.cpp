@@ -210,7 +210,7 @@ dl_status dl_loader_bad_sample_at(const dl_loader* loader, int64_t index, dl_bad
 
 void dl_loader_destroy(dl_loader* loader) {
   if (loader == nullptr) return;
-  // In a forked child locks and memory may be in any state: the handle is forgotten.
+  // In a forked child locks and memory may be in any state: leak the handle.
   const bool forked = loader->core->forked();
   loader->core->stop();
   if (!forked) delete loader;

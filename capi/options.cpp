@@ -1,4 +1,4 @@
-// Options and the tables that describe them, transforms, cancel tokens.
+// Options and their tables, transforms, cancel tokens.
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/guard.h"
 #include "capi/handles.h"

@@ -6,13 +6,13 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kSlotLimitBytes = int64_t{1} << 46;  // far beyond any machine, far below overflow
+constexpr int64_t kMaxSlotBytes = int64_t{1} << 46;  // far beyond any machine, far below overflow
 
-// Reserves rows * row_bytes at the end of the slot; false when it is too large.
+// Appends rows * row_bytes to the slot; false when it becomes too large.
 bool reserve(int64_t& total, int64_t rows, int64_t row_bytes, int64_t& offset) {
   offset = total;
   std::optional<int64_t> bytes = checked_multiply(rows, row_bytes);
-  if (!bytes || *bytes > kSlotLimitBytes - total) return false;
+  if (!bytes || *bytes > kMaxSlotBytes - total) return false;
   total = round_up(total + *bytes, kTensorAlignment);
   return true;
 }
@@ -22,12 +22,12 @@ bool reserve(int64_t& total, int64_t rows, int64_t row_bytes, int64_t& offset) {
 Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> regions, int64_t rows) {
   Layout layout;
   layout.rows = rows;
-  bool fits = rows <= kSlotLimitBytes / 16;
-  const auto place_rows = [&](Storage& storage) {
+  bool fits = rows <= kMaxSlotBytes / 16;
+  const auto add_rows = [&](Storage& storage) {
     fits = fits && reserve(layout.slot_bytes, rows, storage.row_bytes, storage.offset);
   };
   for (Storage& storage : storages) {
-    if (!storage.has_shares()) place_rows(storage);
+    if (!storage.has_shares()) add_rows(storage);
   }
   for (Storage& storage : storages) {
     if (!storage.has_shares()) continue;
@@ -41,7 +41,7 @@ Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> re
          reserve(layout.slot_bytes, rows, 8, layout.sources_offset);
   layout.fixed_bytes = layout.slot_bytes;
   for (Storage& storage : storages) {
-    if (storage.has_shares()) place_rows(storage);
+    if (storage.has_shares()) add_rows(storage);
   }
   layout.device_bytes = layout.slot_bytes;
   for (Region& region : regions) {
@@ -49,7 +49,7 @@ Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> re
   }
   if (!fits) {
     return error(Code::kOverBudget, "a batch of ", rows,
-                 " samples is larger than any memory; lower batch_size", " or max_bytes_per_sample");
+                 " samples is larger than any memory; lower batch_size or max_bytes_per_sample");
   }
   layout.storages = std::move(storages);
   layout.regions = std::move(regions);

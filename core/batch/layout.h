@@ -1,17 +1,17 @@
-// Where each storage lies in a slot. A storage is the rows of one field, or of one stored column that several
-// overlapping fields look into.
+// The layout of a slot. A storage holds the rows of one field, or of one stored column that several overlapping fields
+// view.
 //
 //   | dense rows of fixed size | words of ragged and varying storages | sample indices | shares of ragged and varying rows |
 //   0                                                                                   fixed_bytes                 slot_bytes
 //
-// Shares are address space: max_bytes_per_sample for each row, of which a row touches what it needs. In host memory that
-// is not page-locked they lie apart from the fixed part (SlotPlace::shares).
+// A share is address space, max_bytes_per_sample for each row, of which a row touches what it needs. In host memory that
+// is not page-locked, shares are allocated apart from the fixed part (SlotPlace::shares).
 //
-// In device memory the same offsets hold, and what the device makes of a field lies in a region behind them:
+// Device memory uses the same offsets, followed by a region for each field that the device computes:
 //
 //   | as on the host (storages are copied, the rest is not) | rows of region 0 | pad | rows of region 1 | ... |
 //
-// Limits: every storage starts at a multiple of kTensorAlignment (DLPack asks for 256).
+// Limits: every storage starts at a multiple of kTensorAlignment (DLPack requires 256).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,19 +27,19 @@ constexpr int64_t kTensorAlignment = 256;
 
 struct Storage {
   FieldKind kind = FieldKind::kDense;
-  bool varies = false;         // dense, of images whose size is known only once they are made (Field::varies)
-  int64_t row_bytes = 0;       // dense: a row; ragged and varying: the share of a sample
-  int64_t item_bytes = 1;      // ragged: one step of the varying dim
-  int64_t offset = 0;          // in the slot
-  int64_t offsets_offset = 0;  // ragged: i64 offsets[rows + 1]
-  int64_t row_bytes_offset = 0;  // ragged and varying: i64 bytes written of each row, before packing
-  int64_t extents_offset = 0;    // varying: i64 height and width of each row
-  int64_t touched_offset = 0;    // ragged and varying: i64 bytes of each row's share that are memory by now
+  bool varies = false;           // dense images whose size is only known after decoding (Field::varies)
+  int64_t row_bytes = 0;         // dense: bytes of a row; ragged and varying: the share of a row
+  int64_t item_bytes = 1;        // ragged: bytes per step of the variable dim
+  int64_t offset = 0;            // in the slot
+  int64_t offsets_offset = 0;    // ragged: i64 offsets[rows + 1]
+  int64_t row_bytes_offset = 0;  // ragged and varying: i64 bytes written per row, before packing
+  int64_t extents_offset = 0;    // varying: i64 height and width per row
+  int64_t touched_offset = 0;    // ragged and varying: i64 bytes of each row's share touched so far
 
   bool has_shares() const { return kind == FieldKind::kRagged || varies; }
 };
 
-// Rows that only the device writes and holds.
+// Rows that exist only in device memory.
 struct Region {
   int64_t row_bytes = 0;
   int64_t offset = 0;  // in the slot's device memory
@@ -48,15 +48,15 @@ struct Region {
 struct Layout {
   std::vector<Storage> storages;
   std::vector<Region> regions;
-  int64_t rows = 0;  // at most, in a batch
+  int64_t rows = 0;  // of a full batch
   int64_t indices_offset = 0;
   int64_t sources_offset = 0;
-  int64_t fixed_bytes = 0;   // where shares begin, a multiple of kTensorAlignment
+  int64_t fixed_bytes = 0;   // where the shares begin; a multiple of kTensorAlignment
   int64_t slot_bytes = 0;    // a multiple of kTensorAlignment
-  int64_t device_bytes = 0;  // slot_bytes and the regions
+  int64_t device_bytes = 0;  // slot_bytes plus the regions
 };
 
-// Fills the offsets. kOverBudget when a slot would not fit in an address space.
+// Computes the offsets. kOverBudget when a slot exceeds any address space.
 Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> regions, int64_t rows);
 
 }  // namespace dataline

@@ -35,7 +35,7 @@ ViewSet::ViewSet(const std::vector<OutputField>& outputs, bool with_batch)
     const Field& field = output.field;
     const bool ragged = field.kind == FieldKind::kRagged;
     std::vector<int64_t>& shape = shapes_[f];
-    // Ragged: the varying dim of a sample and the batch are one dim, the packed one.
+    // Ragged: the variable dim and the batch dim are one packed dim.
     if (with_batch && !ragged) shape.push_back(-1);
     shape.insert(shape.end(), field.shape.begin(), field.shape.end());
 
@@ -64,7 +64,7 @@ void ViewSet::set_strides(size_t field) {
   if (batched) strides[0] = output.row_stride_bytes / dtype_bytes(output.field.dtype);
 }
 
-// Which varying dim is which, the axes say; without them, height comes first.
+// The axes say which dim is the width; without axes height comes first.
 void ViewSet::set_extent(size_t field, int64_t height, int64_t width) {
   const Field& varying = (*outputs_)[field].field;
   bool height_is_set = false;

@@ -1,5 +1,5 @@
-// One tensor of a batch as the host sees it: dl_view of capi/dataline.h, field for field (capi asserts it), so
-// that handing it out costs nothing.
+// One tensor of a batch as the host sees it. BatchView has the layout of dl_view in capi/dataline.h (capi asserts it), so
+// that views are handed out without conversion.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -33,12 +33,12 @@ constexpr uint64_t kViewReadOnly = 1;
 constexpr uint64_t kViewOverlapping = 2;
 constexpr uint64_t kViewPinned = 4;
 
-// A field as the loader delivers it, and where its bytes lie in a slot.
+// A field as the loader delivers it, and the location of its bytes in a slot.
 struct OutputField {
   Field field;                   // one sample
-  int32_t storage = 0;           // which storage of the layout
-  int32_t region = -1;           // where the device makes the field: which region; else -1
-  int64_t storage_offset = 0;    // bytes into a row of the storage or region
+  int32_t storage = 0;           // index in Layout::storages
+  int32_t region = -1;           // index in Layout::regions if the device computes the field, else -1
+  int64_t storage_offset = 0;    // of the field in a row of the storage or region
   int64_t row_stride_bytes = 0;  // dense: from one sample to the next; 0: packed rows of varying size
   uint64_t flags = 0;
   std::string batch_axes;  // "N" + axes, or empty
@@ -46,10 +46,10 @@ struct OutputField {
 
 OutputField make_output(Field field, int32_t storage, int64_t storage_offset, int64_t row_stride_bytes,
                         uint64_t flags);
-// A field that the device makes: packed rows in a region.
+// A field that the device computes: packed rows in a region.
 OutputField make_device_output(Field field, int32_t region);
 
-// The views of one slot (or of a schema): built once, only the sample count changes from batch to batch.
+// The views of one slot (or of a schema), built once; only sizes change from batch to batch.
 // Lifetime: borrows the outputs.
 class ViewSet {
  public:
@@ -58,14 +58,14 @@ class ViewSet {
 
   const std::vector<BatchView>& views() const { return views_; }
   void place(size_t field, std::byte* storage, const int64_t* offsets);
-  // Where all data lies, as DLPack numbers devices; the cpu until told. `flags` are added to each view's.
+  // The device of all data, in DLPack's numbering; initially the cpu. `flags` are added to those of each view.
   void set_device(int32_t type, int32_t index, uint64_t flags);
-  // The size of all images of a batch, of a field that varies; before set_samples().
+  // The image size of this batch, for a varying field; before set_samples().
   void set_extent(size_t field, int64_t height, int64_t width);
-  void set_extents_of(const ViewSet& other);  // of the same outputs
+  void set_extents_of(const ViewSet& other);  // which has the same outputs
   // Dense fields get `samples` rows, ragged ones offsets[samples] items.
   void set_samples(int64_t samples);
-  // The leading dim of a schema: -1 where batches may differ.
+  // The leading dim of a schema: -1 where batches may differ in size.
   void set_schema_rows(int64_t rows);
 
  private:
