@@ -1,4 +1,4 @@
-// mimalloc against glibc, through the allocator table: making and ending a loader, and its steady state.
+// mimalloc against glibc, through the allocator table: the life of a loader, and its steady state.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 
@@ -45,7 +45,7 @@ OptionList job_options(int workers) {
           {"num_workers", std::to_string(workers)}};
 }
 
-// One loader's whole life: open, create, first batch, destroy.
+// The life of a loader: open, create, first batch, destroy.
 void measure_lives(const std::string& uri, const dl_allocator* table, double seconds, const std::string& name,
                    Report& report) {
   std::vector<double> life_us;

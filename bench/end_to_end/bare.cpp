@@ -1,4 +1,3 @@
-// The limits that rows are compared with: loops that only copy, with everything else done beforehand.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/end_to_end/bare.h"
 
@@ -15,10 +14,10 @@ namespace {
 
 constexpr int64_t kHugePage = int64_t{2} << 20;
 
-constexpr int64_t kOrderSlack = 64;  // entries of an order that loops may look past its end
+constexpr int64_t kOrderSlack = 64;  // entries that loops may read past the end of an order
 
-// Always inlined: GCC drops calls of a function that only prefetches. Into the second level: the first has few misses
-// outstanding.
+// Always inlined: GCC drops calls of a function that only prefetches. Into L2, because L1 supports few outstanding
+// misses.
 [[gnu::always_inline]] inline void prefetch_row(const std::byte* row, int64_t bytes) {
   const auto first = reinterpret_cast<uintptr_t>(row) & ~uintptr_t{63};
   const auto end = reinterpret_cast<uintptr_t>(row) + static_cast<uintptr_t>(bytes);

@@ -1,4 +1,4 @@
-// The limits that rows are compared with: loops that only copy, with everything else done beforehand.
+// The limits that rows are compared with: loops that only copy, everything else is precomputed.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace bench {
 
-// Memory as a loader's arena has it: 2 MiB pages advised, present.
+// Memory like a loader's arena: advised to use 2 MiB pages, prefaulted.
 class HugeBuffer {
  public:
   explicit HugeBuffer(int64_t bytes);
@@ -51,7 +51,7 @@ class BareGather {
   GatherWork work_;
   int threads_ = 1;
   int64_t batches_ = 0;
-  std::vector<std::unique_ptr<HugeBuffer>> slots_;  // one set a thread
+  std::vector<std::unique_ptr<HugeBuffer>> slots_;  // one set per thread
   dataline::cli::GatherLoop loop_ = nullptr;
   std::string loop_name_;
 };

@@ -1,7 +1,7 @@
 // Shuffled records of 3 KiB from a file that is not in memory: Dataline, direct reads with 128 in flight
 // (io_uring, or threads with pread where the machine forbids io_uring), and plain page faults.
 //
-// The file is dropped with POSIX_FADV_DONTNEED before each measurement; mincore shows how much stayed.
+// The file is dropped with POSIX_FADV_DONTNEED before each measurement; mincore shows how much remained.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -33,7 +33,7 @@ constexpr int64_t kBatchSize = 64;
 struct ColdFile {
   std::string path;
   std::vector<uint32_t> order;  // of all records
-  int64_t least_records = 0;    // a measurement's, so that start-up does not count
+  int64_t min_records = 0;      // per measurement, so that start-up does not matter
 };
 
 void report_reads(Report& report, const std::string& name, int64_t records, int64_t elapsed_ns,
@@ -57,7 +57,7 @@ void measure(const ColdFile& file, const std::string& name, double seconds, Repo
   const int64_t begin = now_ns();
   const int64_t deadline = begin + static_cast<int64_t>(seconds * 1e9);
   int64_t records = 0;
-  while (records < file.least_records || now_ns() < deadline) {
+  while (records < file.min_records || now_ns() < deadline) {
     const int64_t more = read_some(records);
     if (more == 0) break;
     records += more;
@@ -74,7 +74,7 @@ int open_direct(const std::string& path) {
 void dataline_round(const ColdFile& file, int workers, const std::string& name, double seconds, int64_t seed,
                     Report& report) {
   drop_checked(file, name, report);
-  // Opening is part of it: the set and its loader start with nothing known about the file.
+  // Includes opening: dataset and loader start without knowledge of the file.
   Job job("raw:" + file.path + "?dtype=u8&shape=" + std::to_string(kRecordBytes) + "&partial=ignore",
           {{"batch_size", std::to_string(kBatchSize)},
            {"shuffle", "full"},
@@ -188,7 +188,7 @@ std::vector<Variant> cold(const Settings& settings) {
   auto file = std::make_shared<ColdFile>();
   file->path = random_rows_file(settings.data_dir, settings.small ? 70'000 : 6'000'000, 784);
   file->order = shuffled_order(((settings.small ? 70'000 : 6'000'000) * int64_t{784}) / kRecordBytes);
-  file->least_records = settings.small ? 256 : 4096;
+  file->min_records = settings.small ? 256 : 4096;
   std::vector<Variant> variants;
   for (const int workers : {0, 1}) {
     variants.push_back(

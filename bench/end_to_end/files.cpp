@@ -66,7 +66,7 @@ bool has_size(const std::string& path, int64_t bytes) {
   return ::stat(path.c_str(), &found) == 0 && found.st_size == bytes;
 }
 
-// Writes to a name of its own and renames, so that a broken run leaves no half file behind.
+// Writes to a temporary name and renames, so that an aborted run leaves no partial file.
 template <typename Write>
 std::string make_file(const std::string& path, int64_t bytes, Write write) {
   if (has_size(path, bytes)) return path;

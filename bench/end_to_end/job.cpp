@@ -107,7 +107,7 @@ Throughput consume(Job& job, double seconds, int64_t batches_per_look) {
 
 namespace {
 
-// Sums the batch over and over until `until_ns`: a core that computes, not one that sleeps.
+// Sums the batch repeatedly until `until_ns`: computes instead of sleeping.
 void compute_on(const dl_view& view, int64_t until_ns) {
   const auto* values = static_cast<const uint32_t*>(view.data);
   const int64_t count = view.bytes / 4;

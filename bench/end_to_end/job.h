@@ -43,7 +43,7 @@ class Job {
 int64_t batch_rows(const dl_batch* batch);
 int64_t batch_bytes(const dl_batch* batch);  // of all fields
 
-// Takes and releases batches until the time is up; looks at the clock every `batches_per_look`.
+// Takes and releases batches until the time is up; reads the clock every `batches_per_look`.
 Throughput consume(Job& job, double seconds, int64_t batches_per_look = 1);
 
 // The same with a consumer that computes on each batch for `compute_ns`; its time in next and release is

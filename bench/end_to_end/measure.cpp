@@ -1,4 +1,3 @@
-// Clocks and numbers of this process, and the lines a row prints.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/end_to_end/measure.h"
 

@@ -1,4 +1,4 @@
-// Clocks and numbers of this process, and the lines a row prints.
+// Clocks and statistics of this process, and the lines a row prints.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -18,17 +18,17 @@ int64_t peak_rss_bytes();  // VmHWM: of this program image, unlike ru_maxrss, wh
 
 struct Settings {
   std::string data_dir;
-  std::string photos_dir;  // photographs, in place
+  std::string photos_dir;  // photographs, read in place
   double seconds = 0.5;    // a variant's share of a round
-  bool small = false;      // small data: does it run, are results sane
+  bool small = false;      // small data, to check that it runs and results are sane
 };
 
-// What one round of one variant showed. Metric names end in their unit and are the keys of the results file.
+// The results of one round of one variant. Metric names end in their unit and are the keys of the results file.
 class Report {
  public:
   void set(const std::string& variant, const std::string& metric, double value);
   void note(const std::string& variant, const std::string& text);
-  // One line of JSON; forgets what it printed.
+  // Returns one line of JSON and clears the metrics.
   void print_round();
 
  private:
@@ -36,7 +36,7 @@ class Report {
   std::map<std::string, std::string> notes_;
 };
 
-// Work done in a stretch of time.
+// Work done in an interval.
 struct Throughput {
   int64_t batches = 0;
   int64_t rows = 0;
@@ -51,7 +51,7 @@ using Json = dataline::cli::Json;  // the shell's writer
 void print_line(const Json& json);
 double median(std::vector<double> values);
 
-// Keeps a result that nobody reads.
+// Keeps the compiler from removing an unused result.
 template <typename T>
 inline void keep(const T& value) {
   asm volatile("" : : "r,m"(value) : "memory");

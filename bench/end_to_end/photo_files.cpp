@@ -1,11 +1,10 @@
-// The folders of photographs that rows read.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/end_to_end/photo_files.h"
 
 #include <unistd.h>
 
 #include <cstdio>
-// jpeglib.h wants stdio's FILE before it.
+// jpeglib.h needs stdio's FILE.
 #include <jpeglib.h>
 
 #include <algorithm>
@@ -45,7 +44,7 @@ std::vector<uint8_t> read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A folder under a name of its own, renamed when it is whole.
+// A folder under a temporary name, renamed when it is complete.
 template <typename Fill>
 std::string make_folder(const std::string& path, Fill fill) {
   if (fs::exists(path)) return path;
@@ -72,7 +71,7 @@ PhotoSet load(const std::string& folder) {
   return set;
 }
 
-// Bilinear, eight bits of fraction: what the pixels are does not matter, only that they are a photograph's.
+// Bilinear, with eight bits of fraction: quality does not matter, as long as the result looks like a photograph.
 std::vector<uint8_t> scaled_to(const PhotoPixels& from, int32_t width, int32_t height) {
   std::vector<uint8_t> out(static_cast<size_t>(width) * static_cast<size_t>(height) * 3);
   for (int32_t y = 0; y < height; ++y) {

@@ -1,4 +1,4 @@
-// The folders of photographs that rows read: links to those that are there, and files made of them.
+// The folders of photographs that rows read: links to existing ones, and files made from them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@ namespace bench {
 
 struct PhotoSet {
   std::string folder;  // class folders of JPEG files
-  // What is in it, as a reader of class folders counts: classes by name, files by name.
+  // Its contents in the order of a class-folder reader: classes by name, files by name.
   std::shared_ptr<std::vector<Photo>> photos;
 };
 

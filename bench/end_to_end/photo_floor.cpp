@@ -1,9 +1,9 @@
-// What photographs cost at least.
+// The floor of the photograph rows.
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/end_to_end/photo_floor.h"
 
 #include <cstdio>
-// jpeglib.h wants stdio's FILE before it.
+// jpeglib.h needs stdio's FILE.
 #include <jpeglib.h>
 
 #include <algorithm>
@@ -97,7 +97,7 @@ PhotoPixels CropDecoder::decode(const std::vector<uint8_t>& file, const PhotoCro
     for (int32_t i = 0; i < count; ++i) rows[i] = state_->lines.data() + (y + i) * stride;
     y += static_cast<int32_t>(jpeg_read_scanlines(jpeg, rows, static_cast<JDIMENSION>(count)));
   }
-  jpeg_abort_decompress(jpeg);  // what is below is not looked at
+  jpeg_abort_decompress(jpeg);  // the lines below are not needed
   return {state_->lines.data() + int64_t{wanted_left - left} * 3, stride, static_cast<int32_t>(wanted_width),
           height};
 }

@@ -1,7 +1,7 @@
-// What photographs cost at least: the drawn rectangle decoded by libjpeg-turbo, then one hand-written pass over its pixels.
+// The floor of the photograph rows: libjpeg-turbo decodes the drawn rectangle, then one hand-written pass over its pixels.
 // SPDX-License-Identifier: Apache-2.0
 //
-// A limit, not a loader: files lie in memory, rectangles and flips are drawn beforehand, nobody waits for anybody.
+// A limit, not a loader: files are in memory, rectangles and flips are drawn beforehand, threads never wait.
 #pragma once
 
 #include <cstddef>
@@ -38,15 +38,15 @@ struct PhotoPixels {
   int32_t width = 0, height = 0;
 };
 
-// Bilinear with antialiasing as torchvision and Pillow have it (a triangle as wide as the scale), mirrored or not, to
-// u8 and from there normalised to f32 planes of kPhotoSide x kPhotoSide: both directions, flip, cast and layout in one
-// pass that leaves no image behind. AVX2 where there is some, else plain.
+// Bilinear with antialiasing as in torchvision and Pillow (a triangle as wide as the scale), optionally mirrored, to u8 and
+// then normalised to f32 planes of kPhotoSide x kPhotoSide: both directions, flip, cast and layout in one pass without an
+// intermediate image. AVX2 if available, else plain.
 class FusedPass {
  public:
   FusedPass();
-  // `pixels` may be read up to 32 bytes past each row's end; `planes` lies on 32 bytes.
+  // `pixels` may be read up to 32 bytes past each row's end; `planes` is 32-byte aligned.
   void run(const PhotoPixels& pixels, bool flip, float* planes);
-  // The same to u8 of any size, interleaved and not normalised: what makes the raw images.
+  // The same to interleaved u8 of any size, not normalised: makes the raw images.
   void run_u8(const PhotoPixels& pixels, int32_t side, uint8_t* out);
 
  private:
@@ -57,7 +57,7 @@ class FusedPass {
   std::vector<uint8_t> lines_;
 };
 
-// Decodes rectangles of JPEGs. One a thread.
+// Decodes rectangles of JPEGs. One per thread.
 class CropDecoder {
  public:
   CropDecoder();
@@ -79,7 +79,7 @@ struct Photo {
   int32_t width = 0, height = 0;
 };
 
-// What batches of crops of the same files must agree in, whatever was drawn.
+// Statistics that must agree between batches of crops of the same files, whatever was drawn.
 class PhotoStatistics {
  public:
   void add(const float* planes);
@@ -92,15 +92,15 @@ class PhotoStatistics {
   int64_t count_ = 0;
 };
 
-// Photographs by `threads` threads that take the next one each, into a ring of batches.
+// `threads` threads that each take the next photograph, into a ring of batches.
 class BarePhotos {
  public:
   // `photos` are repeated `repeats` times an epoch, in one shuffled order.
   BarePhotos(std::shared_ptr<const std::vector<Photo>> photos, int64_t repeats, int threads);
   Throughput run(double seconds) const;
-  // Whole epochs, so that each measurement is of the same files.
+  // Whole epochs, so that each measurement covers the same files.
   Throughput run_epochs(int64_t epochs) const;
-  // Of an epoch.
+  // Per epoch.
   void statistics(PhotoStatistics* out) const;
 
  private:
@@ -110,7 +110,7 @@ class BarePhotos {
   std::shared_ptr<const std::vector<Photo>> photos_;
   int threads_ = 1;
   std::vector<uint32_t> order_;
-  std::vector<PhotoCrop> crops_;  // of each place in the order
+  std::vector<PhotoCrop> crops_;  // for each position in the order
   HugeBuffer ring_;
 };
 

@@ -1,9 +1,9 @@
 // The hand-written pass: resize, mirror, normalise and planes at once.
 // SPDX-License-Identifier: Apache-2.0
 //
-// Columns first: each output line is a weighted sum of a few input lines, 16 bytes at a time; two of these lines are
-// then read by the taps of each output column, four columns a turn, and leave as normalised floats of three planes.
-// Weights have 14 bits; a line is rounded to u8 in between, as Pillow does.
+// Vertical first: each output line is a weighted sum of a few input lines, 16 bytes at a time. Then the taps of each output
+// column are applied to two such lines, four columns at a time, and stored as normalised floats in three planes. Weights
+// have 14 bits; intermediate lines are rounded to u8, as in Pillow.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -25,7 +25,7 @@ uint8_t to_u8(int32_t sum) { return static_cast<uint8_t>(std::clamp((sum + kHalf
 
 }  // namespace
 
-// `count` taps for each output place, from starts[place] on; weights of a place lie together.
+// `count` taps for each output position, from starts[position] on; the weights of a position are contiguous.
 struct FusedPass::Taps {
   const int32_t* starts = nullptr;
   const int16_t* weights = nullptr;
@@ -34,13 +34,13 @@ struct FusedPass::Taps {
 
 FusedPass::FusedPass() = default;
 
-// A triangle of half width max(1, in / out) around the output place's centre, its weights summing to one. `count` is
-// rounded up to `multiple`; weights beyond the picture's end are zero.
+// A triangle of half width max(1, in / out) around the centre of the output position, with weights that sum to one. `count` is
+// rounded up to `multiple`; weights past the end of the picture are zero.
 void FusedPass::fill_taps(int32_t in, int32_t out, bool mirrored, int32_t multiple, Taps* taps) {
   const int which = multiple == 2 ? 0 : 1;
   const double scale = static_cast<double>(in) / out;
   const double support = std::max(1.0, scale);
-  // A window of 2 * support, its ends rounded, has at most this many places.
+  // A window of 2 * support with rounded ends has at most this many positions.
   const int32_t most = std::min(in, static_cast<int32_t>(std::floor(2 * support)) + 1);
   const int32_t count = (most + multiple - 1) / multiple * multiple;
   std::vector<int16_t>& weights = weights_[which];
@@ -111,7 +111,7 @@ void sum_taps_plain(const uint8_t* line, const int16_t* weights, int32_t count, 
 
 #if defined(__x86_64__)
 
-// Lines beyond the last have weight zero, and the last is read in their place.
+// Lines past the last have weight zero; the last one is read instead.
 __attribute__((target("avx2"))) void sum_lines_avx2(const uint8_t* lines, int64_t stride,
                                                     const int16_t* weights, int32_t count, int32_t most,
                                                     int64_t bytes, uint8_t* out) {
@@ -131,7 +131,7 @@ __attribute__((target("avx2"))) void sum_lines_avx2(const uint8_t* lines, int64_
     }
     low = _mm256_srai_epi32(low, kWeightBits);
     high = _mm256_srai_epi32(high, kWeightBits);
-    // packs works within halves of 128 bits: 0-3 8-11 | 4-7 12-15.
+    // packs works within 128-bit halves: 0-3 8-11 | 4-7 12-15.
     const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(low, high), 0xD8);
     _mm_storeu_si128(reinterpret_cast<__m128i*>(out + i),
                      _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
@@ -165,7 +165,7 @@ __attribute__((target("avx2"), always_inline)) inline __m256i column_of(const ui
   return _mm256_srai_epi32(sum, kWeightBits);
 }
 
-// Four columns of two lines, as they will lie in each of three planes: the second line after the first.
+// Four columns of two lines, in the layout of each of the three planes: the second line after the first.
 __attribute__((target("avx2,fma"), always_inline)) inline void store_columns(const __m256i columns[4],
                                                                              const Affine& affine,
                                                                              float* to) {
@@ -195,7 +195,7 @@ __attribute__((target("avx2,fma"))) void two_lines_avx2(const uint8_t* first, co
     }
     store_columns(columns, affine, done + x);
   }
-  // Past the cache, whole lines of it at a time: nobody reads them soon.
+  // Non-temporal stores of whole cache lines: the data is not read soon.
   for (int c = 0; c < 3; ++c) {
     for (int32_t i = 0; i < 2 * kPhotoSide; i += 8) {
       _mm256_stream_ps(to + c * kPhotoSide * kPhotoSide + i, _mm256_load_ps(done + c * 2 * kPhotoSide + i));

@@ -1,5 +1,4 @@
-// Photographs to normalised batches: a folder of JPEGs, pixels as they are, a folder with files that take long, and what
-// memory all this wants.
+// Photographs to normalised batches: a folder of JPEGs, raw pixels, a folder with slow files, and the memory this takes.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
@@ -14,7 +13,7 @@ namespace bench {
 
 namespace {
 
-// A turn begins with batches that were ready before: as many as can be, and some.
+// A turn starts by discarding batches that may have been ready before: the maximum, and some more.
 constexpr int64_t kLead = 12;
 constexpr const char* kDecodeAndCrop =
     "image: decode, random_resized_crop(224), hflip, normalize(imagenet), chw";
@@ -45,7 +44,7 @@ Throughput consume_batches(Job& job, int64_t batches) {
   return done;
 }
 
-// Adds one delivered picture, after a look at whether it can be one at all.
+// Adds one delivered picture, after checking that its values are plausible.
 bool add_picture(const dl_view& view, int64_t row, PhotoStatistics* statistics) {
   if (view.dtype != DL_DTYPE_F32 || view.rank != 4 || view.shape[1] != 3 || view.shape[2] != kPhotoSide ||
       view.shape[3] != kPhotoSide) {
@@ -60,7 +59,7 @@ bool add_picture(const dl_view& view, int64_t row, PhotoStatistics* statistics) 
 }
 
 void check_statistics(const PhotoStatistics& got, const PhotoStatistics& wanted) {
-  // Rectangles are drawn: the fewer pictures, the more an epoch differs from another.
+  // Rectangles are random: the fewer pictures, the more epochs differ.
   const double tolerance = got.count() >= 1000 ? 0.1 : 0.4;
   for (int c = 0; c < 3; ++c) {
     if (std::fabs(got.mean(c) - wanted.mean(c)) > tolerance ||
@@ -72,7 +71,7 @@ void check_statistics(const PhotoStatistics& got, const PhotoStatistics& wanted)
   }
 }
 
-// For the other loaders' programs, beside the folder: what an epoch of any right loader looks like.
+// Stored next to the folder for the other loaders' programs: the statistics of an epoch of any correct loader.
 void write_statistics(const std::string& path, const PhotoStatistics& statistics) {
   std::FILE* file = std::fopen(path.c_str(), "w");
   if (file == nullptr) fail("creating " + path);
@@ -80,7 +79,7 @@ void write_statistics(const std::string& path, const PhotoStatistics& statistics
   if (std::fclose(file) != 0) fail("writing " + path);
 }
 
-// Loaders of the set, checked: each picture once an epoch, with its label, and the same order from any number of
+// Loaders of the set, verified: each picture once per epoch, with its label, in the same order for any number of
 // workers.
 std::vector<std::shared_ptr<Job>> checked_jobs(const PhotoSet& set, const PhotoStatistics& wanted,
                                                std::initializer_list<int> workers) {
@@ -171,7 +170,7 @@ std::vector<Variant> raw_photos(const Settings& settings) {
   return variants;
 }
 
-// What is drawn elsewhere is fixed here: others do the same to the same pixels, whole pictures that are decoded already.
+// Nothing is random here, so that others can process the same pixels in the same way: whole, decoded pictures.
 std::vector<Variant> fused_pass(const Settings& settings) {
   int64_t count = 0;
   const std::string file = pass_photo_file(settings, &count);
@@ -187,7 +186,7 @@ std::vector<Variant> fused_pass(const Settings& settings) {
            }}};
 }
 
-// Whole epochs, because the files that take long are what counts: each measurement has equally many of them.
+// Whole epochs, so that each measurement has equally many slow files.
 std::vector<Variant> slow_files(const Settings& settings) {
   const PhotoSet set = slow_photo_set(settings);
   const int64_t epochs = settings.small ? 1 : 2;
@@ -213,7 +212,7 @@ std::vector<Variant> slow_files(const Settings& settings) {
   return variants;
 }
 
-// A fresh loader each time: what it holds, by its own count and the system's, and whether that grows.
+// A fresh loader each time: the memory it holds, by its own count and the system's, and whether that grows.
 std::vector<Variant> photo_memory(const Settings& settings) {
   const PhotoSet set = photo_set(settings);
   const int64_t epochs = settings.small ? 2 : 20;

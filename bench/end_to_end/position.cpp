@@ -1,4 +1,4 @@
-// Moving the position: into the next epoch, and to a saved place in a set of 10^9 samples.
+// Changes of position: into the next epoch, and to a saved position in a set of 10^9 samples.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
@@ -21,9 +21,9 @@ void wait_until(int64_t time_ns) {
   }
 }
 
-// The two calls at an epoch's end: the one that says so, and the one that brings the next epoch's first
-// batch, next to an ordinary call. The consumer works 100 us a batch, which is longer than loading takes:
-// what is seen is the epoch's change, not the copy of a batch.
+// The two calls at the end of an epoch, the one that reports it and the one that returns the next epoch's first batch,
+// compared with an ordinary call. The consumer works 100 us per batch, longer than loading takes, so that only the epoch
+// change is measured, not the copy of a batch.
 void measure_epochs(Job& job, const std::string& name, double seconds, Report& report) {
   std::vector<double> change_us;
   std::vector<double> ordinary_us;
@@ -52,7 +52,7 @@ struct Resumed {
   double first_batch_ms = 0;
 };
 
-// Loads the state into a loader that stands elsewhere, and takes the first batch.
+// Loads the state into a loader at another position and takes the first batch.
 Resumed resume_once(Job& job, const std::string& state, int64_t epoch, int64_t step) {
   dl_error error = DL_ERROR_INIT;
   const int64_t begin = now_ns();
@@ -70,7 +70,7 @@ Resumed resume_once(Job& job, const std::string& state, int64_t epoch, int64_t s
   return {to_us(loaded - begin), static_cast<double>(got - begin) * 1e-6};
 }
 
-// Until nothing is loaded any more: what is measured then is not the end of something else.
+// Waits until nothing is being loaded, so that earlier work is not measured.
 void stand_elsewhere(Job& job) {
   dl_error error = DL_ERROR_INIT;
   if (dl_loader_seek(job.loader(), 0, 0, &error) != DL_OK) fail(error.message);
@@ -83,7 +83,7 @@ void stand_elsewhere(Job& job) {
   } while (stats.num_workers > 0 && stats.ready_batches < kPrefetchDepth && now_ns() < limit);
 }
 
-// A saved state of some place in the middle: first with no page of the file in memory, then with the records there.
+// A saved state in the middle: first with no page of the file in memory, then with the records in memory.
 void measure_resume(Job& job, const std::string& file, int64_t attempt, const std::string& name,
                     Report& report) {
   dl_error error = DL_ERROR_INIT;

@@ -1,4 +1,4 @@
-// A row of the table: one kind of work, and the variants that do it in turn.
+// A row of the table: one workload, and the variants that run it in turn.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -17,7 +17,7 @@ struct Variant {
   std::function<void(const std::string& name, double seconds, Report& report)> round;
 };
 
-// Each prepares its data and loaders, checks that what is delivered is right, and returns what to measure.
+// Each prepares data and loaders, verifies what is delivered, and returns the variants to measure.
 std::vector<Variant> rows_u8_47mb(const Settings& settings);
 std::vector<Variant> rows_u8_4700mb(const Settings& settings);
 std::vector<Variant> rows_f32(const Settings& settings);
@@ -38,7 +38,7 @@ std::vector<Variant> fused_pass(const Settings& settings);
 std::vector<Variant> slow_files(const Settings& settings);
 std::vector<Variant> photo_memory(const Settings& settings);
 
-// The process that first_batch starts anew for every measurement; prints milliseconds and peak bytes.
+// The process that first_batch starts for every measurement; prints milliseconds and peak bytes.
 int first_batch_child(const std::string& uri);
 
 }  // namespace bench

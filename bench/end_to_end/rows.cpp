@@ -71,7 +71,7 @@ Variant bare_variant(const GatherWork& work, int threads, const std::string& fro
           }};
 }
 
-// The same from memory in 2 MiB pages, as io=memory and host arrays have it.
+// The same from memory in 2 MiB pages, like io=memory and host arrays.
 void add_rows_in_memory(const Rows& rows, const std::vector<uint32_t>& order, int64_t count,
                         std::vector<Variant>& variants) {
   auto copy = std::make_shared<HugeBuffer>(count * kRowBytes);
@@ -150,7 +150,7 @@ std::vector<Variant> rows_f32(const Settings& settings) {
   return variants;
 }
 
-// The trainer's side: it takes a millisecond of computing for each batch.
+// The trainer's side: computes for a millisecond on each batch.
 std::vector<Variant> consumer_1ms(const Settings& settings) {
   const Rows rows = open_rows(settings, settings.small ? 6'000 : 60'000);
   std::vector<Variant> variants;

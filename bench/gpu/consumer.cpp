@@ -1,5 +1,5 @@
-// The consumer's side: how long the device waits between steps, what a batch costs the consumer's thread, and that memory
-// stays what it was at the start.
+// The consumer's side: how long the device waits between steps, the cost of a batch in the consumer's thread, and that
+// memory use stays constant.
 // SPDX-License-Identifier: Apache-2.0
 #include <poll.h>
 
@@ -77,8 +77,8 @@ dl_stats stats_of(const Job& job) {
   return stats;
 }
 
-// The same steps, with a batch for each and without: the difference is what the device waited for data. A step is half as
-// long again as a batch takes, whether gathering or copying takes longer.
+// The same steps with and without a batch each: the difference is the time the device waited for data. A step takes 1.5
+// times as long as a batch, which is the slower of gathering and copying.
 void measure_idle(const Cuda& cuda, const GpuSettings& settings, Report& report) {
   for (const int64_t size : {1, 16}) {
     const int64_t bytes = size * settings.mib();

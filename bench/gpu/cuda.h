@@ -1,5 +1,5 @@
-// As much of the CUDA driver as a consumer of batches needs, opened at run time: streams, device memory, copies. No toolkit
-// is needed to build it. Any error of the driver ends the program with the call's name.
+// The part of the CUDA driver that a consumer of batches needs, opened at run time: streams, device memory, copies. Needs no
+// toolkit to build. Any driver error ends the program with the name of the call.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -13,7 +13,7 @@ namespace bench {
 
 class Cuda {
  public:
-  // Device 0 of the driver in `library`, its primary context current in this thread. Null with a reason where there is none.
+  // Device 0 of the driver in `library`, its primary context current in this thread. Null with a reason if there is none.
   static std::unique_ptr<Cuda> open(const std::string& library, std::string& why_not);
   ~Cuda();
   Cuda(const Cuda&) = delete;
@@ -22,7 +22,7 @@ class Cuda {
   const std::string& name() const { return name_; }        // "NVIDIA H100 80GB HBM3"
   const std::string& version() const { return version_; }  // of CUDA: "13.0"
   bool is_fake() const { return fake_; }
-  std::string misuse() const;  // the first thing the fake driver saw done wrong; empty: nothing
+  std::string misuse() const;  // the first misuse that the fake driver detected; empty: none
 
   void* make_stream() const;  // non-blocking
   void end_stream(void* stream) const;

@@ -1,4 +1,4 @@
-// The rows of dataline_gpu. Each measures for about settings.seconds a figure and says what its rates are compared with.
+// The rows of dataline_gpu. Each measures about settings.seconds per figure and states what its rates are compared with.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,23 +16,24 @@ struct GpuSettings {
   std::string data_dir;
   std::string cuda_library;
   double seconds = 0.5;
-  bool small = false;  // does it run; on the fake driver, whose rates mean nothing
+  bool small = false;  // to check that it runs, on the fake driver, whose rates mean nothing
 
   int64_t row_bytes() const { return small ? 256 : int64_t{64} << 10; }
-  int64_t mib() const { return small ? 4096 : int64_t{1} << 20; }  // what a row's "MiB" is
+  int64_t mib() const { return small ? 4096 : int64_t{1} << 20; }  // the "MiB" of a row
 };
 
-// Repeats `one` until the time is up, then has `finish` wait for the device; the seconds of one, at least `least` of them.
+// Repeats `one` until the time is up, at least `min_count` times, then `finish` waits for the device. Returns seconds per
+// repetition.
 template <typename One, typename Finish>
-double seconds_each(double seconds, int64_t least, One one, Finish finish) {
+double seconds_each(double seconds, int64_t min_count, One one, Finish finish) {
   finish();
   int64_t count = 0, block = 1;
   const int64_t begin = now_ns();
   int64_t elapsed = 0;
-  while (count < least || static_cast<double>(elapsed) < seconds * 1e9) {
+  while (count < min_count || static_cast<double>(elapsed) < seconds * 1e9) {
     for (int64_t i = 0; i < block; ++i) one(count + i);
     count += block;
-    // Rarely waits: a wait is a gap of some microseconds in what is measured.
+    // Waits rarely, because a wait adds a gap of some microseconds to the measurement.
     if (count >= block * 8) block *= 2;
     finish();
     elapsed = now_ns() - begin;
@@ -40,7 +41,7 @@ double seconds_each(double seconds, int64_t least, One one, Finish finish) {
   return static_cast<double>(elapsed) * 1e-9 / static_cast<double>(count);
 }
 
-// A loader over rows of random bytes, on the device; `host`: on none.
+// A loader over rows of random bytes on the device, or with `host` on none.
 std::unique_ptr<Job> rows_job(const GpuSettings& settings, int64_t rows, int64_t batch_bytes,
                               OptionList options = {}, bool host = false);
 // Its consumer: takes a batch in `stream`, and gives it back there after `work(views)` was queued.

@@ -47,7 +47,7 @@ T taken(dataline::Result<T> result) {
 
 int64_t aligned(int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
-// Reads and writes this many bytes a second.
+// Bytes read and written per second.
 double copy_rate(const Cuda& cuda, const GpuSettings& settings) {
   constexpr int kPairs = 4;  // more than a cache holds
   const int64_t bytes = 128 * settings.mib();
@@ -65,7 +65,7 @@ double copy_rate(const Cuda& cuda, const GpuSettings& settings) {
   return 2 * static_cast<double>(bytes) / each;
 }
 
-// One kernel over a batch of rows that lie in device memory already, in slots taken in turn.
+// One kernel over a batch of rows that are in device memory already, alternating between slots.
 double kernel_rate(dataline::Device& device, const dataline::Tail& tail, const GpuSettings& settings) {
   constexpr int kSlots = 4;
   const int64_t rows = std::max(int64_t{2}, 192 * settings.mib() / (tail.in_bytes() + tail.out_bytes()));
@@ -80,7 +80,7 @@ double kernel_rate(dataline::Device& device, const dataline::Tail& tail, const G
   call.geometry_offset = tail.geometry ? input : -1;
   call.target_offset = input + geometry;
 
-  // Pixels of any value do; where each row is cropped and flipped has to be told.
+  // Pixels may have any value, but each row needs its crop and flip.
   dataline::TailGeometry whole = tail.view;
   whole.y = {1, 0, 0, static_cast<int32_t>(tail.in_height)};
   whole.x = {-1, static_cast<int32_t>(tail.out_width - 1), 0, static_cast<int32_t>(tail.in_width)};

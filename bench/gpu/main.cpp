@@ -1,6 +1,6 @@
-// dataline_gpu --data DIR [--cuda-library FILE] [--seconds S] [--rounds N] [--small]: what the accelerator path reaches on
-// device 0, beside bare copies in the same run. A line of JSON when ready, then one a round, as dataline_rows prints them;
-// bench/gpu.sh makes the table. Ends with 77 and one line on stderr where there is no device.
+// dataline_gpu --data DIR [--cuda-library FILE] [--seconds S] [--rounds N] [--small]: measures the accelerator path on
+// device 0 and compares it with bare copies in the same run. Prints a line of JSON when ready, then one per round, like
+// dataline_rows; bench/gpu.sh makes the table. Exits with 77 and one line on stderr without a device.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdio>
 #include <cstdlib>

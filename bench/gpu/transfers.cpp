@@ -1,9 +1,9 @@
-// Host to device: how much of the rate of bare page-locked copies is left.
+// Host to device: the share of the rate of bare page-locked copies that is reached.
 //
 //   bare       copies from page-locked memory, nothing else
 //   sent       the same copies by the loader's device room: events, locks, context
 //   delivered  a whole loader: rows gathered by its workers, then sent
-//   host       the same loader without a device: what gathering alone reaches, delivered cannot be faster
+//   host       the same loader without a device: the rate of gathering alone, an upper bound for delivered
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// What the order costs: tables in the background, indices in the workers, for each vector target.
+// The cost of the order: tables in the background, indices in the workers, for each vector target.
 //
 //   order_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
 //

@@ -1,5 +1,5 @@
 // Resampling alone: the crop of a photograph that random_resized_crop(224) draws on average, and its stages.
-// Other libraries beside the whole pass: the row fused_pass of bench/run.sh.
+// For a comparison with other libraries see the row fused_pass of bench/run.sh.
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 

@@ -28,7 +28,7 @@ constexpr int64_t kBatchRows = 256;
 constexpr int64_t kSlots = 8;
 constexpr int64_t kAhead = 12;
 
-// Page cache of a sparse file that has no name: what a mapped dataset is to a gather, 4 KiB pages and all.
+// The page cache of an unlinked sparse file: for a gather the same as a mapped dataset, including 4 KiB pages.
 class MappedBytes {
  public:
   explicit MappedBytes(int64_t bytes) : bytes_(static_cast<size_t>(bytes)) {
@@ -75,7 +75,7 @@ void bare_memcpy(const std::byte* const* rows, int64_t count, int64_t bytes, std
 }
 
 #if defined(__x86_64__) && !defined(__clang__)
-// What the compiler makes of a fixed 128-byte group, with AVX-512 where the machine has it.
+// A copy of fixed 128-byte groups as the compiler vectorizes it, with AVX-512 where the machine has it.
 [[gnu::target_clones("default", "avx2", "arch=x86-64-v4")]]
 #endif
 void bare_groups(const std::byte* const* rows, int64_t count, int64_t bytes, std::byte* to) {
@@ -100,7 +100,7 @@ void bare_scalars(const std::byte* const* rows, int64_t count, int64_t, std::byt
   }
 }
 
-// Of this thread's processor: other programs on the machine take turns, not time.
+// CPU time of this thread, which other programs on the machine do not affect.
 double now_ns() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -122,7 +122,7 @@ struct Case {
   bool in_order = false;
 };
 
-// Every row of the set (or the first million) once a round, in random order.
+// Every row of the set (or the first million) once per round, in random order.
 std::vector<const std::byte*> row_list(const Case& wanted, int64_t stride, const std::byte* data) {
   const int64_t count = std::min<int64_t>(wanted.rows, 1 << 20) / kBatchRows * kBatchRows;
   std::vector<const std::byte*> list(static_cast<size_t>(count));

@@ -1,5 +1,5 @@
 // LibTorch's torch::data on the rows that dataline_rows reads: get() with Stack, and a BatchDataset that calls
-// index_select (a limit rather than a loader: all the loading is one call of the user's own).
+// index_select (a limit rather than a loader: the user's one call does all the loading).
 //
 // Speaks the protocol of dataline_rows.
 // SPDX-License-Identifier: Apache-2.0
@@ -77,7 +77,7 @@ int64_t bytes_of(const torch::data::Example<>& batch) {
 
 constexpr size_t kHugeBytes = size_t{1} << 28;
 
-// A number for each row, without rounding: its values, each below 2^16, times random weights below 2^26, stay under 2^53.
+// An exact digest of each row: values below 2^16 times random weights below 2^26, the sum stays below 2^53.
 std::vector<double> weighted(const torch::Tensor& rows, int64_t seed) {
   auto generator = torch::make_generator<torch::CPUGeneratorImpl>(static_cast<uint64_t>(seed));
   const torch::Tensor weights = torch::randint(1, 1 << 26, {rows.size(1)}, generator, torch::kFloat64);
@@ -93,7 +93,7 @@ std::vector<double> digests_of(const Work& work, const torch::Tensor& rows) {
   return weighted(work.normalize ? (rows.to(torch::kFloat64) - kBias).div_(kScale).round_() : rows, 1);
 }
 
-// Of windows both halves count; one sum for each, and a sample is the two together.
+// A window has one digest per half; the sample is their combination.
 std::vector<double> digests_of(const Work& work, const torch::data::Example<>& batch) {
   std::vector<double> out = digests_of(work, batch.data);
   if (!work.windows) return out;
@@ -102,21 +102,21 @@ std::vector<double> digests_of(const Work& work, const torch::data::Example<>& b
   return out;
 }
 
-// Of the rows as they are stored.
+// Digests of the stored rows.
 std::vector<double> expected_digests(const Work& work) {
   if (!work.windows) return weighted(work.rows, 1);
   const int64_t length = work.rows.size(1) - 1;
   return digests_of(work, {work.rows.narrow(1, 0, length), work.rows.narrow(1, 1, length)});
 }
 
-// Epoch after epoch of one loader; keeps its place between rounds.
+// Successive epochs of one loader; keeps its position between rounds.
 template <typename Loader>
 class Stream {
  public:
   explicit Stream(Loader loader) : loader_(std::move(loader)), at_(loader_->begin()) {}
 
-  // Of sets that are not huge a whole epoch must be the rows, each once; of others a hundred batches must be rows. The
-  // order must not be the file's.
+  // A whole epoch must contain each row once; for huge sets, a hundred batches must be rows of the set. The order must
+  // not be the file's.
   void check(const Work& work, const std::vector<double>& wanted) {
     const bool whole = work.rows.nbytes() < kHugeBytes;
     std::vector<double> got;
