@@ -8,7 +8,7 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Array is a field in the program's own memory, for FromArrays. It borrows the slice it is made of.
+// Array is a field in the program's own memory, for FromArrays. It borrows the slice it is made from.
 type Array struct {
 	name    string
 	kind    Kind
@@ -17,10 +17,10 @@ type Array struct {
 	axes    string
 	data    unsafe.Pointer
 	offsets []int64
-	err     error // told by FromArrays
+	err     error // reported by FromArrays
 }
 
-// NewArray is a dense field: shape[0] samples of shape[1:], in C order; no shape is [len(data)].
+// NewArray is a dense field: shape[0] samples of shape[1:], in C order; without a shape it is [len(data)].
 func NewArray[T Element](name string, data []T, shape ...int) Array {
 	if len(shape) == 0 {
 		shape = []int{len(data)}
@@ -33,7 +33,7 @@ func NewArray[T Element](name string, data []T, shape ...int) Array {
 }
 
 // NewRagged is a ragged field: sample i is rows [offsets[i], offsets[i + 1]) of data, each of shape item (none: single
-// items). offsets begin with 0, do not fall, and end with the number of rows.
+// items). offsets start with 0, never decrease, and end with the number of rows.
 func NewRagged[T Element](name string, data []T, offsets []int64, item ...int) Array {
 	a := Array{name: name, kind: Ragged, dtype: dtypeOf[T](), data: dataOf(data), offsets: offsets}
 	items, ok := product(item)
@@ -51,7 +51,7 @@ func NewRagged[T Element](name string, data []T, offsets []int64, item ...int) A
 	return a
 }
 
-// Axes says what the dims of one sample are: one letter each, "HWC".
+// Axes names the dims of one sample, one letter each: "HWC".
 func (a Array) Axes(axes string) Array {
 	a.axes = axes
 	return a
@@ -80,7 +80,7 @@ func int64s(numbers []int) []int64 {
 	return copied
 }
 
-// raw is the array as the library takes it, all it points to pinned for the loan.
+// raw is the array in the library's form; everything it points to is pinned for the loan.
 func (a Array) raw(l *loan) (abi.Array, error) {
 	if a.err != nil {
 		return abi.Array{}, a.err

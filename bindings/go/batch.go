@@ -12,29 +12,29 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Batch is a lease on one batch: its slices lie in the loader's memory, and are valid until Release. It may outlive its
-// loader and its dataset. Those held count towards the option max_leases; more are delivered as copies.
+// Batch is a lease on one batch: its slices point into the loader's memory and are valid until Release. It may outlive its
+// loader and its dataset. Held batches count towards the option max_leases; more are delivered as copies.
 //
-// The loop over Loader.Epoch releases each batch at the end of its turn, unless Keep was called. A batch of Loader.Next,
-// and one that was kept, is released by its holder; where that is forgotten, some time after the garbage collector found
-// it unreachable. A slice does not keep its batch: call Release (deferred, or after the last use) on the batch itself.
+// The loop over Loader.Epoch releases each batch at the end of the iteration, unless Keep was called. The holder releases
+// a batch of Loader.Next or one that was kept; if that is forgotten, it is released some time after the garbage collector
+// finds it unreachable. A slice does not keep its batch alive: call Release (deferred, or after the last use).
 //
-// After Release, View, Rows and the like give ErrReleased; accessors that have no error to return panic with it.
-// Any goroutine may use a batch, several at once; Release once no other uses it.
+// After Release, View, Rows and similar functions return ErrReleased; accessors without an error result panic with it.
+// Several goroutines may use a batch concurrently; call Release when no other uses it.
 type Batch struct {
-	lease   unsafe.Pointer // an abi.Handle; nil once it was released
+	lease   unsafe.Pointer // an abi.Handle; nil after Release
 	views   []abi.View
 	fields  []Field
 	kept    bool
 	cleanup runtime.Cleanup
 }
 
-// take makes a batch of the lease in a frame.
+// take makes a batch from the lease in a frame.
 func (l *Loader) take(f *abi.Frame) *Batch {
 	return &Batch{lease: f.Batch, views: unsafe.Slice(f.Views, f.Count), fields: l.fields}
 }
 
-// Release gives the batch's memory back. Again, or of nil: nothing happens.
+// Release returns the batch's memory. Calling it again, or on nil, does nothing.
 func (b *Batch) Release() {
 	if b == nil {
 		return
@@ -42,14 +42,14 @@ func (b *Batch) Release() {
 	if lease := atomic.SwapPointer(&b.lease, nil); lease != nil {
 		if b.kept {
 			b.cleanup.Stop()
-			// Until here: a batch that is found unreachable before has its cleanup queued, which nothing stops.
+			// Keeps b reachable until here: an earlier cleanup could not be stopped any more.
 			runtime.KeepAlive(b)
 		}
 		abi.BatchRelease(lease)
 	}
 }
 
-// Keep lets a batch of a loop over Loader.Epoch live on after its turn: the caller releases it.
+// Keep keeps a batch of a loop over Loader.Epoch past its iteration: the caller releases it.
 func (b *Batch) Keep() {
 	if !b.kept && b.lease != nil {
 		b.kept = true
@@ -69,7 +69,7 @@ func (b *Batch) mustHold() abi.Handle {
 	return lease
 }
 
-// find is the view of a field.
+// find returns the view of a field.
 func (b *Batch) find(name string) (*abi.View, error) {
 	if b == nil {
 		return nil, errNil("batch")
@@ -89,7 +89,7 @@ func (b *Batch) find(name string) (*abi.View, error) {
 	return nil, localError(ErrNoSuchField, "no field '%s'; there are %s", name, strings.Join(names, ", "))
 }
 
-// Tensor is a field of the batch: its shape, dtype, place and bytes. ErrNoSuchField, with the names there are.
+// Tensor is a field of the batch: its shape, dtype, device and bytes. ErrNoSuchField lists the existing names.
 func (b *Batch) Tensor(field string) (Tensor, error) {
 	view, err := b.find(field)
 	if err != nil {
@@ -110,33 +110,33 @@ func (b *Batch) Tensors() iter.Seq[Tensor] {
 	}
 }
 
-// BatchInfo is a batch's place and size.
+// BatchInfo is a batch's position and size.
 type BatchInfo struct {
 	Epoch, Step int
-	Samples     int // rows, pads included
+	Samples     int // rows, including pads
 	Valid       int // rows that are not pads
 }
 
-// Info is the batch's place and size. Panics after Release.
+// Info is the batch's position and size. Panics after Release.
 func (b *Batch) Info() BatchInfo {
 	raw := b.info()
 	return BatchInfo{int(raw.Epoch), int(raw.Step), int(raw.Samples), int(raw.Valid)}
 }
 
-// Len is the number of rows, pads included. Panics after Release.
+// Len is the number of rows, including pads. Panics after Release.
 func (b *Batch) Len() int {
 	return int(b.info().Samples)
 }
 
-// SampleIndices is the index in the dataset of each row; of the sample that stands in, where one does. It lies in the
-// batch: valid until Release. Panics after it.
+// SampleIndices is the dataset index of each row; for replaced samples, of the replacement. The slice points into the
+// batch and is valid until Release. Panics after Release.
 func (b *Batch) SampleIndices() []int64 {
 	raw := b.info()
 	return unsafe.Slice(raw.SampleIndices, raw.Samples)
 }
 
-// SampleSources is which dataset of a mix each row is from; 0 where there is one. It lies in the batch: valid until
-// Release. Panics after it.
+// SampleSources is the dataset of a mix that each row is from; 0 for a single one. The slice points into the batch and is
+// valid until Release. Panics after Release.
 func (b *Batch) SampleSources() []int64 {
 	raw := b.info()
 	return unsafe.Slice(raw.SampleSources, raw.Samples)
@@ -154,9 +154,9 @@ func (b *Batch) info() abi.BatchInfo {
 }
 
 // Wait makes a CUDA stream (a CUstream of the batch's device; 0 is the legacy stream) wait until the batch is ready; the
-// goroutine does not wait. Once in each stream that reads the batch, before its first use there: batches of a device are
-// handed out while their copies are in flight. The stream has to live until the batch's Release; the memory is written
-// again only after the work that was in it then. On the cpu device there is nothing to wait for.
+// goroutine does not wait. Call it once for each stream that reads the batch, before its first use there: batches on a
+// device are delivered while their copies are in flight. The stream must live until the batch's Release; the memory is
+// written again only after the work in the stream by then. On the cpu device it does nothing.
 func (b *Batch) Wait(stream uintptr) error {
 	if b == nil {
 		return errNil("batch")
@@ -170,7 +170,7 @@ func (b *Batch) Wait(stream uintptr) error {
 }
 
 // ReleaseOn is Release, but the memory is written again only after the work now in a CUDA stream is done. The batch is
-// given up also where it returns an error.
+// released even if an error is returned.
 func (b *Batch) ReleaseOn(stream uintptr) error {
 	if b == nil {
 		return nil

@@ -9,14 +9,14 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// CancelToken ends, for good, the opening of datasets and the waits of loaders that were made with it (CancelWith):
-// they give ErrCancelled. For one call a context does: OpenContext, Loader.Next, Loader.Epoch.
+// CancelToken permanently ends the opening of datasets and the waits of loaders made with it (CancelWith): they return
+// ErrCancelled. To cancel a single call use a context: OpenContext, Loader.Next, Loader.Epoch.
 type CancelToken struct {
 	handle  *handle
 	cleanup runtime.Cleanup
 }
 
-// NewCancelToken makes one. Close it when no Cancel follows.
+// NewCancelToken makes a token. Close it when it is not needed for Cancel any more.
 func NewCancelToken() (*CancelToken, error) {
 	if err := Load(); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (t *CancelToken) Cancel() {
 	})
 }
 
-// Close gives the token back; what was made with it keeps its own reference. Again: nothing happens.
+// Close releases the token; what was made with it keeps its own reference. Calling it again does nothing.
 func (t *CancelToken) Close() error {
 	if t == nil {
 		return nil
@@ -61,7 +61,7 @@ func (t *CancelToken) use(function func(raw abi.Handle) error) error {
 	return function(t.handle.pointer)
 }
 
-// tokenOf is a token that a context cancels, and what ends the connection.
+// tokenOf returns a token that is cancelled by a context, and a function that ends the connection.
 func tokenOf(ctx context.Context) (*CancelToken, func(), error) {
 	token, err := NewCancelToken()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Dataset is samples by index; it does not change. Any goroutine may use it, several at once. Close it when no loader
-// follows: loaders, and datasets made of it, keep their own references.
+// Dataset is an immutable set of samples by index. Several goroutines may use it concurrently. Close it when no more
+// loaders are made from it: loaders, and datasets made from it, keep their own references.
 type Dataset struct {
 	handle      *handle
 	count       int
@@ -23,8 +23,8 @@ type Dataset struct {
 	cleanup     runtime.Cleanup
 }
 
-// Open opens "scheme:path[,path...][?key=value&...]" or a bare path, whose format is detected. Nothing is read but
-// headers (except .gz and io=memory). Of the options those of datasets count.
+// Open opens "scheme:path[,path...][?key=value&...]" or a bare path, whose format is detected. Only headers are
+// read (except .gz and io=memory). Of the options those of datasets apply.
 //
 // ErrBadURI (with Column), ErrNotFound, ErrPermission, ErrNotAFile, ErrTruncated, ErrCorrupt, ErrMismatch,
 // ErrUnsafeType, ErrUnsupported, ErrEmpty, ErrTooManyFiles, ErrOverBudget, ErrNoMemory; ErrCancelled.
@@ -37,7 +37,7 @@ func Open(uri string, options ...Option) (*Dataset, error) {
 	return open(uri, set)
 }
 
-// OpenContext is Open that ends, with the context's error, when the context is done. Not with CancelWith.
+// OpenContext is Open, ended with the context's error when the context is done. Not together with CancelWith.
 func OpenContext(ctx context.Context, uri string, options ...Option) (*Dataset, error) {
 	if err := checkContext(ctx); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func open(uri string, set *optionSet) (*Dataset, error) {
 	return newDataset(func(out *abi.Handle, e *abi.Error) int32 { return abi.DatasetOpen(text, set.handle, out, e) })
 }
 
-// newDataset takes what a call makes. All that can be asked of it is asked now, so that it needs no calls later.
+// newDataset wraps the result of a call. It queries everything about the dataset now, so that no calls are needed later.
 func newDataset(create func(out *abi.Handle, e *abi.Error) int32) (*Dataset, error) {
 	out := new(abi.Handle)
 	if err := call(func(e *abi.Error) int32 { return create(out, e) }); err != nil {
@@ -100,9 +100,9 @@ func newDataset(create func(out *abi.Handle, e *abi.Error) int32) (*Dataset, err
 	return d, nil
 }
 
-// FromArrays is a dataset over the program's own slices, which are lent, not copied, and must not change until
-// `released` is called (nil: nobody is told): once, in a goroutine of its own, when the dataset and all that came from it
-// (loaders, composed datasets) are closed; never when FromArrays fails. Batches hold copies and do not matter for it.
+// FromArrays is a dataset over the program's own slices, which are borrowed, not copied, and must not change until
+// `released` (may be nil) is called: once, in its own goroutine, when the dataset and everything made from it (loaders,
+// composed datasets) are closed; never when FromArrays fails. Batches hold copies and do not count.
 //
 // ErrInvalidArgument for shapes that do not fit; ErrMismatch for unequal lengths.
 func FromArrays(arrays []Array, released func(), options ...Option) (*Dataset, error) {
@@ -184,8 +184,8 @@ func compose(parts []*Dataset, create func([]abi.Handle, *abi.Handle, *abi.Error
 	return newDataset(func(out *abi.Handle, e *abi.Error) int32 { return create(handles, out, e) })
 }
 
-// Subset is samples indices[0], indices[1], ... of the dataset, which may be closed after it. The slice is lent as in
-// FromArrays, until the subset and its loaders are closed.
+// Subset is samples indices[0], indices[1], ... of the dataset, which may be closed after it. The slice is borrowed as
+// in FromArrays, until the subset and its loaders are closed.
 //
 // ErrOutOfRange naming the index.
 func (d *Dataset) Subset(indices []int64) (*Dataset, error) {
@@ -200,7 +200,7 @@ func (d *Dataset) Subset(indices []int64) (*Dataset, error) {
 	return dataset, err
 }
 
-// Len is the number of samples; -1 when not known.
+// Len is the number of samples; -1 when unknown.
 func (d *Dataset) Len() int { return d.count }
 
 // Fields of one sample.
@@ -209,16 +209,16 @@ func (d *Dataset) Fields() []Field { return slices.Clone(d.fields) }
 // Format: "idx", "zip", "arrays", ...
 func (d *Dataset) Format() string { return d.format }
 
-// URI as it was given to Open, or "".
+// URI as given to Open, or "".
 func (d *Dataset) URI() string { return d.uri }
 
-// Notes are what a user should know of it.
+// Notes are remarks for the user.
 func (d *Dataset) Notes() []string { return slices.Clone(d.notes) }
 
-// Classes are the names of the classes that labels number, from 0; none where the dataset names none.
+// Classes are the class names, indexed by label; none where the dataset has none.
 func (d *Dataset) Classes() []string { return slices.Clone(d.classes) }
 
-// Close gives up this reference. Again: nothing happens. What describes the dataset can still be asked.
+// Close drops this reference. Calling it again does nothing. The description of the dataset stays available.
 func (d *Dataset) Close() error {
 	if d == nil {
 		return nil

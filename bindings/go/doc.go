@@ -1,6 +1,6 @@
-// Package dataline loads data for machine-learning training: shuffled, transformed batches, loaded ahead by native
-// threads, seen without a copy. The stream depends on the data, the options and the seed alone, never on the number of
-// threads, and it is the same in every language Dataline speaks.
+// Package dataline loads data for machine-learning training: shuffled, transformed batches, prefetched by native threads
+// and viewed without a copy. The stream depends only on the data, the options and the seed, never on the number of
+// threads, and is the same in all languages with a binding.
 //
 //	dataset, err := dataline.Open("mnist:data?split=train")
 //	...
@@ -15,14 +15,14 @@
 //	}
 //
 // No cgo is needed: the shared library is loaded at run time (SetLibraryPath says from where). With the build tag
-// dataline_static and cgo the static library is linked in instead.
+// dataline_static and cgo the static library is linked instead.
 //
-// Every error is compared by errors.Is with the codes of this package (ErrNotFound, ErrCorrupt, ...); *Error has the
-// details. Closing twice is fine; what is used after Close gives ErrClosed. What is not closed is closed some time after
-// the garbage collector found it unreachable, a safety net only.
+// Compare errors with the codes of this package by errors.Is (ErrNotFound, ErrCorrupt, ...); *Error has the details.
+// Closing twice is fine; use after Close returns ErrClosed. Objects that were not closed are closed some time after the
+// garbage collector finds them unreachable, which is only a safety net.
 //
-// A Go program cannot fork without exec, so a loader never meets a forked child; child programs (os/exec) inherit
-// nothing of it.
+// A Go program cannot fork without exec, so no loader runs in a forked child; child programs (os/exec) inherit nothing of
+// it.
 //
 // SPDX-License-Identifier: Apache-2.0
 package dataline

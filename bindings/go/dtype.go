@@ -47,13 +47,13 @@ func (d DType) Bytes() int {
 	return int(abi.DtypeBytes(int32(d)))
 }
 
-// Half is an IEEE 754 binary16, as it lies in memory.
+// Half is an IEEE 754 binary16, as in memory.
 type Half uint16
 
-// BFloat16 is the upper half of a float32, as it lies in memory.
+// BFloat16 is the upper half of a float32, as in memory.
 type BFloat16 uint16
 
-// Element is what an item of a field can be.
+// Element lists the Go types of a field's items.
 type Element interface {
 	bool | uint8 | uint16 | uint32 | uint64 | int8 | int16 | int32 | int64 | Half | BFloat16 |
 		float32 | float64 | complex64 | complex128

@@ -13,14 +13,14 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Error is what went wrong in the library. errors.Is finds its code (errors.Is(err, dataline.ErrCorrupt)) and what the
-// system said (errors.Is(err, fs.ErrNotExist)); errors.As finds the details.
+// Error is an error of the library. errors.Is matches its code (errors.Is(err, dataline.ErrCorrupt)) and the system's error
+// (errors.Is(err, fs.ErrNotExist)); errors.As gives the details.
 type Error struct {
 	Code    Code
 	Message string // one line with file, offset, sample or option, expected and got
 	// SampleIndex is the (first) sample concerned, or -1.
 	SampleIndex int64
-	// Column is the 1-based place in a URI or transform text, or 0.
+	// Column is 1-based, in a URI or transform text, or 0.
 	Column int
 	// OSError is the system's error number, or 0.
 	OSError syscall.Errno
@@ -30,7 +30,7 @@ func (e *Error) Error() string {
 	return "dataline: " + e.Message
 }
 
-// Is holds for the code of the error.
+// Is matches the code of the error.
 func (e *Error) Is(target error) bool {
 	code, ok := target.(Code)
 	return ok && code == e.Code
@@ -60,11 +60,11 @@ func (c Code) String() string {
 	return "status " + strconv.Itoa(int(c))
 }
 
-// Results of a call that are no errors of the data or the job. Plain Code values, not wrapped.
+// Results that are not errors of the data or the job. Plain Code values, not wrapped.
 const (
-	EndOfEpoch     Code = 1 // once at the end of each epoch, the last too
-	End            Code = 2 // after the last of `epochs` epochs, for ever
-	ErrTimeout     Code = 3 // nothing was lost: a later call gets the batch
+	EndOfEpoch     Code = 1 // once at the end of each epoch, including the last
+	End            Code = 2 // after the last of `epochs` epochs, on every call
+	ErrTimeout     Code = 3 // nothing is lost: a later call returns the batch
 	ErrCancelled   Code = 4 // Loader.Cancel or a token; until a seek
 	ErrInterrupted Code = 5 // Loader.Interrupt ended this wait
 )
@@ -73,7 +73,7 @@ const (
 const (
 	ErrInvalidArgument Code = -1
 	ErrUnknownOption   Code = -2
-	ErrBadOption       Code = -3 // wrong type, out of range, or options that contradict each other
+	ErrBadOption       Code = -3 // wrong type, out of range, or conflicting options
 	ErrBadURI          Code = -4
 	ErrBadTransform    Code = -5
 	ErrNoSuchField     Code = -6
@@ -85,7 +85,7 @@ const (
 // The machine.
 const (
 	ErrNoMemory     Code = -20
-	ErrOverBudget   Code = -21 // names the least memory_budget that works and the option to change
+	ErrOverBudget   Code = -21 // names the minimum memory_budget that works and the option to change
 	ErrLeasesHeld   Code = -22
 	ErrThread       Code = -23
 	ErrTooManyFiles Code = -24
@@ -110,7 +110,7 @@ const (
 	ErrEmpty      Code = -54
 )
 
-// Saved state, the accelerator, and a defect of the library.
+// Saved state, the accelerator, and bugs in the library.
 const (
 	ErrBadState     Code = -70
 	ErrStateRefused Code = -71
@@ -120,9 +120,9 @@ const (
 )
 
 var (
-	// ErrClosed is what a dataset, loader or token says after its Close.
+	// ErrClosed is the error of a dataset, loader or token after its Close.
 	ErrClosed = errors.New("dataline: used after Close")
-	// ErrReleased is what a batch says after its Release, and what its plain accessors panic with.
+	// ErrReleased is the error of a batch after its Release; accessors without an error result panic with it.
 	ErrReleased = errors.New("dataline: batch used after Release")
 )
 
@@ -130,17 +130,17 @@ func localError(code Code, format string, values ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, values...), SampleIndex: -1}
 }
 
-// errNil is what a call says that was given no object: often because the error of the call that makes it was not looked at.
+// errNil is the error for a nil object, often because the error of the call that makes it was not checked.
 func errNil(what string) error {
 	return localError(ErrInvalidArgument, "%s: expected one, got nil", what)
 }
 
-// frames are what calls write to.
+// frames are the output buffers of calls.
 var frames = sync.Pool{New: func() any {
 	return &abi.Frame{Error: abi.Error{StructSize: uint32(unsafe.Sizeof(abi.Error{}))}}
 }}
 
-// failure is a status that is not DL_OK as an error: negative ones with their details, others as plain codes.
+// failure turns a status other than DL_OK into an error: negative ones with details, others as plain codes.
 func failure(status int32, details *abi.Error) error {
 	if status > 0 {
 		return Code(status)
@@ -154,7 +154,7 @@ func failure(status int32, details *abi.Error) error {
 	}
 }
 
-// call makes a call that is no part of the hot path.
+// call makes a call outside of the hot path.
 func call(function func(err *abi.Error) int32) error {
 	f := frames.Get().(*abi.Frame)
 	defer frames.Put(f)

@@ -23,13 +23,13 @@ type Field struct {
 	Name  string // nested names use "/"
 	Kind  Kind
 	DType DType
-	// Shape is of one sample in a dataset, of a batch in a loader; -1 is a dim that varies. A ragged field begins with
-	// -1, also in a Source.
+	// Shape of one sample in a dataset, of a batch in a loader; -1 is a varying dim. It starts with -1 for a ragged field,
+	// also in a Source.
 	Shape []int
-	// Axes is one letter a dim ("HWC"), or "" when not known.
+	// Axes is one letter per dim ("HWC"), or "" when unknown.
 	Axes string
-	// Bytes of one sample, or of a batch; -1 when varying. Of a ragged field of a Source: the most that one sample may
-	// have, where it is not 0 (then the option max_bytes_per_sample decides).
+	// Bytes of one sample, or of a batch; -1 when varying. For a ragged field of a Source: the maximum of one sample;
+	// 0 means the option max_bytes_per_sample.
 	Bytes int64
 }
 

@@ -8,15 +8,15 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// handle owns an object of the library that may be closed while other goroutines use it: it is destroyed when it was
-// closed and the last call on it came back.
+// handle owns an object of the library that may be closed while other goroutines use it: it is destroyed after it was
+// closed and the last call on it returned.
 //
-// state = calls in progress (close itself is one while it runs), plus closedBit once it was closed; nobody enters after
-// that, so closedBit alone is reached once, by the last who leaves: that one destroys.
+// state = calls in progress (including a running close), plus closedBit after close. No call enters after that, so state
+// becomes exactly closedBit once, and the call that leaves last destroys the object.
 type handle struct {
 	pointer abi.Handle
 	destroy func(abi.Handle)
-	// wake ends the calls that wait, when it is closed; may be nil.
+	// wake ends waiting calls on close; may be nil.
 	wake  func(abi.Handle)
 	state atomic.Int64
 	gone  chan struct{}
@@ -28,7 +28,7 @@ func newHandle(pointer abi.Handle, destroy, wake func(abi.Handle)) *handle {
 	return &handle{pointer: pointer, destroy: destroy, wake: wake, gone: make(chan struct{})}
 }
 
-// enter begins a call; false when it is closed. None at all is as closed: the zero value of what has handles.
+// enter begins a call; false when closed, or for nil, which the zero value of an owner has.
 func (h *handle) enter() bool {
 	for h != nil {
 		state := h.state.Load()
@@ -53,7 +53,7 @@ func (h *handle) closed() bool {
 	return h.state.Load()&closedBit != 0
 }
 
-// close returns when the object is destroyed, also when another goroutine closed it.
+// close returns when the object is destroyed, even if another goroutine closed it.
 func (h *handle) close() {
 	if h == nil {
 		return

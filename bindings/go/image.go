@@ -11,7 +11,7 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// ImageFormat is how an image is encoded.
+// ImageFormat is the encoding of an image.
 type ImageFormat int32
 
 const (
@@ -33,25 +33,25 @@ func (f ImageFormat) String() string {
 	return fmt.Sprintf("format %d", int32(f))
 }
 
-// ImageInfo is what the header of an encoded image says.
+// ImageInfo is the header of an encoded image.
 type ImageInfo struct {
 	Format        ImageFormat
 	Width, Height int64 // pixels, as stored: before any Exif orientation
 	Channels      int   // as stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK)
-	Bits          int   // of a channel
-	Orientation   int   // Exif, 1 to 8; 1 where there is none
+	Bits          int   // per channel
+	Orientation   int   // Exif, 1 to 8; 1 when absent
 	Progressive   bool  // or interlaced
 	Bytes         int64 // encoded
 }
 
-// ImageInfo is what the header of a sample's encoded image says; nothing is decoded. Of the field "image", or of the only
-// one with encoded bytes.
+// ImageInfo reads the header of a sample's encoded image without decoding it, of the field "image" or the only one with
+// encoded bytes.
 //
-// ErrNoSuchField, ErrUnsupported (no encoded bytes), ErrOutOfRange, ErrCorrupt, ErrTruncated, and what reading the sample
-// may give.
+// ErrNoSuchField, ErrUnsupported (no encoded bytes), ErrOutOfRange, ErrCorrupt, ErrTruncated, and the errors of reading the
+// sample.
 func (d *Dataset) ImageInfo(index int) (ImageInfo, error) { return d.headerOf(nil, index) }
 
-// ImageInfoOf is ImageInfo of a field by its name.
+// ImageInfoOf is ImageInfo for a field by its name.
 func (d *Dataset) ImageInfoOf(field string, index int) (ImageInfo, error) {
 	name, err := cText("field", field)
 	if err != nil {
@@ -85,10 +85,10 @@ func (d *Dataset) headerOf(field *byte, index int) (ImageInfo, error) {
 	}, nil
 }
 
-// PixelScale is how the pixels of a field are seen again: what is delivered in a channel is pixel * scale + offset, pixels
-// being the stored u8 or u16. Where all channels are alike any channel will do.
+// PixelScale is how to recover the pixels of a field: the value delivered in a channel is pixel * scale + offset, where
+// pixel is the stored u8 or u16. Where all channels are alike, any channel will do.
 //
-// ErrNoSuchField, ErrInvalidArgument (no such channel), ErrUnsupported (values that are no longer those of pixels).
+// ErrNoSuchField, ErrInvalidArgument (no such channel), ErrUnsupported (the values do not map back to pixels).
 func (l *Loader) PixelScale(field string, channel int) (scale, offset float64, err error) {
 	if l == nil {
 		return 0, 0, errNil("loader")

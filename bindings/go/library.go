@@ -8,11 +8,11 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// SetLibraryPath says where the shared library is, a file or a folder, before anything else of this package is used.
-// Otherwise it is looked for in the folder that the environment variable DATALINE_LIB_DIR names, and where that is not
-// set: beside the program, where the system looks (LD_LIBRARY_PATH, ldconfig), and in the build folder of the checkout
-// this package was compiled in. A path that was told is the only place then. An error when the library is in use
-// already, or linked in (build tag dataline_static).
+// SetLibraryPath sets the only location of the shared library, a file or a folder, before anything else of this package is
+// used. Otherwise the library is searched in the folder of the environment variable DATALINE_LIB_DIR or, if that is not
+// set, next to the program, in the system's search path (LD_LIBRARY_PATH, ldconfig), and in the build folder of the
+// checkout this package was compiled in. An error when the library is already in use, or linked in (build tag
+// dataline_static).
 func SetLibraryPath(path string) error {
 	if err := abi.SetPath(path); err != nil {
 		return fmt.Errorf("dataline: %w", err)
@@ -20,8 +20,8 @@ func SetLibraryPath(path string) error {
 	return nil
 }
 
-// Load finds and loads the library, once. Every function that can fail does it too; after a failure the next one tries
-// again. The error names all places that were tried.
+// Load finds and loads the library, once. Every function that can fail does so too; after a failure the next one tries
+// again. The error lists all locations tried.
 func Load() error {
 	if err := abi.Load(); err != nil {
 		return fmt.Errorf("dataline: %w", err)
@@ -37,7 +37,7 @@ func Version() (string, error) {
 	return abi.Text(abi.VersionString()), nil
 }
 
-// BuildInfo names the parts the library was built with, its compiler and, after "; missing: ", what it lacks and what that costs.
+// BuildInfo is the optional parts of the build, its compiler and, after "; missing: ", the missing parts with their cost.
 func BuildInfo() (string, error) {
 	if err := Load(); err != nil {
 		return "", err
@@ -45,7 +45,7 @@ func BuildInfo() (string, error) {
 	return abi.Text(abi.BuildInfo()), nil
 }
 
-// cText is text for the library: NUL-terminated.
+// cText is NUL-terminated text for the library.
 func cText(what, text string) (*byte, error) {
 	bytes := make([]byte, len(text)+1)
 	for at := range len(text) {

@@ -12,19 +12,19 @@ import (
 )
 
 // Loader is a job's stream of batches; it owns threads, memory and a position. The stream depends on the data, the
-// options and the seed alone. Any goroutine may use it, several at once: each Next gets a different batch.
+// options and the seed alone. Several goroutines may use it concurrently: each Next gets a different batch.
 type Loader struct {
 	handle  *handle
 	fields  []Field
 	steps   int
 	cleanup runtime.Cleanup
-	// Calls of Interrupt: tells them from the interrupts that end the wait of one goroutine only.
+	// Calls of Interrupt, to distinguish them from interrupts that end the wait of a single goroutine.
 	interrupts atomic.Uint64
 	loops      loops
 }
 
-// NewLoader plans memory, starts the threads and begins to load. It keeps its own reference on the dataset. Of the
-// options those of loaders count.
+// NewLoader plans memory, starts the threads and begins to load. It keeps its own reference to the dataset. Of the
+// options those of loaders apply.
 //
 // ErrUnknownOption, ErrBadOption, ErrBadTransform (with Column), ErrNoSuchField, ErrOutOfRange (indices, weights, start),
 // ErrOverBudget, ErrNoMemory, ErrThread, ErrEmpty, ErrUnsupported.
@@ -51,13 +51,13 @@ func NewLoader(dataset *Dataset, options ...Option) (*Loader, error) {
 		fields: fieldsOf(views, *count),
 		steps:  int(abi.LoaderSteps(*out)),
 	}
-	// Joining the threads may take a while: not in the goroutine of all cleanups.
+	// Joining the threads may take a while, so not in the goroutine of the cleanups.
 	l.cleanup = runtime.AddCleanup(l, func(h *handle) { go h.close() }, l.handle)
 	return l, nil
 }
 
-// Close ends the loader: waits in progress give ErrClosed, threads are joined, memory is freed. Batches that are held
-// stay valid. Again, or from several goroutines: it returns when the loader is closed.
+// Close ends the loader: waits in progress return ErrClosed, threads are joined, memory is freed. Held batches stay valid.
+// It may be called again and from several goroutines; it returns when the loader is closed.
 func (l *Loader) Close() error {
 	if l == nil {
 		return nil
@@ -68,7 +68,7 @@ func (l *Loader) Close() error {
 	return nil
 }
 
-// Len is the number of batches in an epoch, the same on every rank; -1 when not known.
+// Len is the number of batches in an epoch, the same on every rank; -1 when unknown.
 func (l *Loader) Len() int { return l.steps }
 
 // Fields of a batch, after transforms; the first dim is -1 where batches may differ in size.
@@ -87,15 +87,15 @@ func (l *Loader) use(function func(raw abi.Handle, e *abi.Error) int32) error {
 	return call(func(e *abi.Error) int32 { return function(l.handle.pointer, e) })
 }
 
-// Position is where the loader is: the epoch, and how many of its batches were delivered; as many as there are: its end
-// is still due. What is loaded ahead does not count.
+// Position is the epoch and the number of its batches that were delivered; if that is all of them, the end of the epoch is
+// still due. What is loaded ahead does not count.
 func (l *Loader) Position() (epoch, step int, err error) {
 	at := new([2]int64)
 	err = l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderPosition(raw, &at[0], &at[1], e) })
 	return int(at[0]), int(at[1]), err
 }
 
-// Seek goes to a step of an epoch, and ends a cancel, and the loop under way. Batches that are held stay valid.
+// Seek goes to a step of an epoch, clears a cancel, and ends the current loop. Held batches stay valid.
 // ErrOutOfRange names the limits.
 func (l *Loader) Seek(epoch, step int) error {
 	return l.displace(func() error {
@@ -107,8 +107,8 @@ func (l *Loader) Seek(epoch, step int) error {
 
 const stateRoom = 4096 // DL_STATE_MAX_BYTES
 
-// SaveState is the position and what identifies the job, as text under 4 KiB. Any language and the shell can go on from
-// it.
+// SaveState returns the position and the identity of the job, as text below 4 KiB. Any language and the shell can resume
+// from it.
 func (l *Loader) SaveState() (string, error) {
 	text := make([]byte, stateRoom)
 	bytes := new(uintptr)
@@ -120,8 +120,8 @@ func (l *Loader) SaveState() (string, error) {
 	return abi.TextOf(text), nil
 }
 
-// LoadState goes to a saved position, and ends the loop under way. Threads, depth, I/O, memory and transform may differ from the saving job's; rank
-// and world size too, at an equal global batch. ErrBadState; ErrStateRefused names both values.
+// LoadState goes to a saved position, and ends the current loop. Threads, depth, I/O, memory and transform may differ from
+// the saving job's; rank and world size too, with an equal global batch. ErrBadState; ErrStateRefused names both values.
 func (l *Loader) LoadState(state string) error {
 	text, err := cText("state", state)
 	if err != nil {
@@ -132,8 +132,8 @@ func (l *Loader) LoadState(state string) error {
 	})
 }
 
-// SetIndices is the order from the next epoch that has not begun, of the first order's length, for a loader made with
-// SampleIndices; lent in the same way.
+// SetIndices replaces the order from the next epoch that has not begun, for a loader made with SampleIndices. It has the
+// first order's length and is borrowed in the same way.
 func (l *Loader) SetIndices(indices []int64) error {
 	return lend(nil, func(loan *loan) error {
 		data := pin(loan, indices)
@@ -143,7 +143,7 @@ func (l *Loader) SetIndices(indices []int64) error {
 	})
 }
 
-// Cancel ends every wait, now and later, with ErrCancelled, until Seek or LoadState. Any goroutine; never blocks.
+// Cancel ends every current and later wait with ErrCancelled, until Seek or LoadState. Any goroutine; never blocks.
 func (l *Loader) Cancel() {
 	_ = l.use(func(raw abi.Handle, _ *abi.Error) int32 {
 		abi.LoaderCancel(raw)
@@ -151,7 +151,7 @@ func (l *Loader) Cancel() {
 	})
 }
 
-// Interrupt ends only the waits in progress, with ErrInterrupted. Any goroutine; never blocks.
+// Interrupt ends only the current waits, with ErrInterrupted. Any goroutine; never blocks.
 func (l *Loader) Interrupt() {
 	if l == nil {
 		return
@@ -167,7 +167,7 @@ func (l *Loader) nudge() {
 	})
 }
 
-// WaitHandle is a file descriptor that is readable while Next would not wait: for epoll, never to be read or closed. With
+// WaitHandle is a file descriptor that is readable while Next would not wait: for epoll; never read or close it. With
 // num_workers=0 it is always readable. It lives as long as the loader.
 func (l *Loader) WaitHandle() (uintptr, error) {
 	out := new(uintptr)
@@ -175,7 +175,7 @@ func (l *Loader) WaitHandle() (uintptr, error) {
 	return *out, err
 }
 
-// BadSamples are the bad samples met so far, in order of delivery.
+// BadSamples are the bad samples found so far, in order of delivery.
 func (l *Loader) BadSamples() ([]BadSample, error) {
 	count := int64(0)
 	err := l.use(func(raw abi.Handle, _ *abi.Error) int32 {

@@ -17,10 +17,10 @@ type loan struct {
 	id       uintptr
 	pinner   runtime.Pinner
 	released func()
-	reader   *reader // where it is a Source
+	reader   *reader // for a Source
 }
 
-// Numbers for the library begin here: in a void* of C they are no address the Go runtime would take for a mistake.
+// Ids start here, so that in a void* they do not look like invalid pointers to the Go runtime.
 const firstNumber = 1 << 20
 
 var (
@@ -32,12 +32,12 @@ func init() {
 	lastLoan.Store(firstNumber)
 	abi.Release = func(id uintptr) {
 		if l := endLoan(id); l != nil && l.released != nil {
-			go l.released() // not in a thread of the library, where it could not call it
+			go l.released() // not in a thread of the library, which must not be called from there
 		}
 	}
 }
 
-// lend makes a call that takes a loan. When it fails the library has not taken it: it is over, and released is not called.
+// lend makes a call that borrows. When it fails nothing is borrowed: the loan ends and released is not called.
 func lend(released func(), take func(l *loan) error) error {
 	l := &loan{id: lastLoan.Add(1), released: released}
 	loans.Store(l.id, l)
@@ -58,7 +58,7 @@ func endLoan(id uintptr) *loan {
 	return l
 }
 
-// pin keeps a slice where it is until the loan is over.
+// pin keeps a slice at its address until the loan ends.
 func pin[T any](l *loan, items []T) *T {
 	data := unsafe.SliceData(items)
 	if data != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Levels of the library's remarks.
+// Levels of the library's log messages.
 const (
 	logProgress = 0
 	logInfo     = 1
 )
 
-// Loggers by the number that the library knows them by. The library does not say when it needs one no more, so each
-// logger stays, once.
+// Loggers by the number given to the library. The library does not report when it no longer needs one, so each distinct
+// logger is kept.
 var (
 	loggersLock sync.RWMutex
 	loggers     = []*slog.Logger{nil} // a number is never 0

@@ -13,19 +13,17 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// loops tells which loop over a loader is in force, and lets loops, seeks and loads take turns.
+// loops tracks which loop over a loader is current, and synchronizes loops, seeks and loads.
 //
-// A loop is one epoch. One that begins, a seek and a load end the loop under way: its next turn is an error, so that no
-// batch goes astray between two loops. The library knows one position and no loops; what tells them apart is a number
-// here.
+// A loop is one epoch. A new loop, a seek or a load ends the current loop: its next iteration is an error, so that no batch
+// is lost between two loops. The library has one position and no notion of loops; they are identified by a number here.
 //
-// The turn is held by a loop inside the library's next, and by what ends loops while it does so. The latter interrupts
-// the former, which comes back when that is done and finds its number outdated: a batch is never taken between the end of
-// one loop and the begin of another. Next and Poll hold no turn: their calls are counted, and a loop that sees some looks
-// where the loader is.
+// The turn is held by a loop inside the library's next, and by an operation that ends loops, which interrupts the former;
+// that loop then finds its number outdated. So no batch is taken between the end of one loop and the start of another.
+// Next and Poll do not take the turn: their calls are counted, and a loop that sees some checks the loader's position.
 type loops struct {
 	turn sync.Mutex
-	// Guarded by turn; of the loop in force.
+	// Guarded by turn; of the current loop.
 	number    uint64
 	epoch     int
 	over      bool
@@ -37,10 +35,10 @@ type loops struct {
 var errLoopEnded = localError(ErrWrongState,
 	"this loop's epoch was ended by another loop over the same loader (begin_epoch, seek or load_state)")
 
-// errEvicted ends a wait of a loop whose turn somebody wants; the loop tries again.
+// errEvicted ends a wait of a loop when another operation needs the turn; the loop tries again.
 var errEvicted = errors.New("dataline: evicted")
 
-// displace makes a call that moves the position; where it does, the loop under way is ended.
+// displace makes a call that moves the position; if it succeeds, the current loop is ended.
 func (l *Loader) displace(call func() error) error {
 	if l == nil {
 		return errNil("loader")
@@ -48,7 +46,7 @@ func (l *Loader) displace(call func() error) error {
 	s := &l.loops
 	s.wanted.Add(1)
 	for pause := 10 * time.Microsecond; !s.turn.TryLock(); pause = min(2*pause, time.Millisecond) {
-		l.nudge() // ends only a wait that has begun, so again and again
+		l.nudge() // ends only a wait that has begun, so repeat
 		time.Sleep(pause)
 	}
 	defer s.turn.Unlock()
@@ -60,7 +58,7 @@ func (l *Loader) displace(call func() error) error {
 	return err
 }
 
-// takeTurn is for loops: whoever is to end them goes first.
+// takeTurn is for loops; operations that end loops have priority.
 func (s *loops) takeTurn() {
 	if s.wanted.Load() == 0 && s.turn.TryLock() {
 		return
@@ -111,7 +109,7 @@ func (w *waiter) nextInTurn(number uint64, f *abi.Frame) error {
 	return errLoopEnded
 }
 
-// takenToItsEnd says whether the loop is over, also by calls of Next.
+// takenToItsEnd reports whether the epoch of the loop has ended, also by calls of Next.
 func (l *Loader) takenToItsEnd() (bool, error) {
 	s := &l.loops
 	if strangers := s.strangers.Load(); strangers != s.seen && !s.over {

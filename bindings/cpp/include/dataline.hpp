@@ -6,26 +6,26 @@
 //     for (dataline::Batch batch : loader)
 //       train_step(batch["image"].as<float>(), batch["label"].as<int64_t>());
 //
-// Conventions. Each holds for every class unless it says otherwise.
+// Conventions. They hold for every class unless its comment says otherwise.
 //
 // Ownership  Dataset, Loader, Options and CancelToken are move-only owners; a Batch is a counted reference: copying it
-//            is cheap and gives a second owner of the same bytes. Views, spans and texts borrow: their documentation
-//            says from what. A handle that was moved from, or made by its default constructor, is empty: it may be
-//            destroyed, assigned to and tested (operator bool); calls that can fail give DL_ERR_INVALID_ARGUMENT,
-//            all others answer 0, "" or an empty span.
+//            is cheap and gives a second owner of the same bytes. Views, spans and strings borrow: their documentation
+//            says from what. A moved-from or default-constructed handle is empty: it may be destroyed, assigned to and
+//            tested (operator bool); calls that can fail return DL_ERR_INVALID_ARGUMENT, all others return 0, "" or an
+//            empty span.
 // Errors     f() throws dataline::Error; try_f() never throws it, but returns a Result, which holds the value or the
-//            Error. Without exceptions f() ends the process through the failure hook (error.hpp): hosts that are
-//            built so use try_f(). Codes are the DL_ERR_* of dataline.h; constructors have static try_ twins.
-// Options    Keys, defaults and limits are the library's own (option_table() lists them); nothing here adds to them.
-// Devices    With device=cuda:N a view's data() is device memory: Batch::wait(stream), then kernels of that stream;
-//            what reads on the host (as, rows, writable) is refused. Releasing a batch never waits for them.
+//            Error. Without exceptions f() ends the process through the failure hook (error.hpp), so such hosts use
+//            try_f(). Codes are the DL_ERR_* of dataline.h; constructors have static try_ variants.
+// Options    Keys, defaults and limits are the library's own (option_table() lists them); this header adds none.
+// Devices    With device=cuda:N a view's data() is device memory: Batch::wait(stream), then kernels in that stream.
+//            Host access (as, rows, writable) is an error. Releasing a batch never waits for kernels.
 // Threading  As in dataline.h: datasets and tokens from any thread; Loader::next, cancel and interrupt from several
-//            threads at once, and a `for` over one Epoch in each of several; options and iterators from one at a
-//            time. Copies of one Batch: any thread; one Batch object: one at a time.
-// Memory     std::bad_alloc of the containers used here passes through as it is.
+//            threads concurrently, as are loops over one Epoch; options and iterators from one at a time. Copies of one
+//            Batch: any thread; one Batch object: one at a time.
+// Memory     std::bad_alloc of the containers used here is passed through.
 //
-// Translation units with and without exceptions, of C++17 and of C++20, may meet in one program: what they see of this
-// header has different names for the linker (config.hpp).
+// Translation units with and without exceptions, of C++17 and of C++20, can be linked together: this header's entities
+// have different linker names in each (config.hpp).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -6,18 +6,18 @@
 //     ...
 //   }
 //
-// Memory     Nothing is copied. A tensor looks at the batch's own bytes and holds the batch, a lease that counts towards
+// Memory     Nothing is copied. A tensor uses the batch's own bytes and holds the batch, a lease that counts towards
 //            max_leases, until its last alias is gone: on any thread, also after the loader. clone() what has to stay.
-//            Work in place is fine, the dataset's bytes are never touched; but views that say read_only() overlap
-//            another view of the batch (tokens, views=true), and LibTorch knows no read-only tensors.
+//            In-place changes never affect the dataset's bytes. But read_only() views overlap another view of the batch
+//            (tokens, views=true), and LibTorch has no read-only tensors.
 // Devices    With device=cuda:N (device_option of a torch::Device) tensors are CUDA tensors over the batch's device memory.
-//            The stream that LibTorch works in when one is made waits for the copies, and the memory is written again
-//            only after what was queued there by the time the last alias went: no synchronisation, no record_stream. A
-//            second stream: also_on(batch, stream). A CUDA graph's static inputs: copy_into(batch, "image", input).
+//            LibTorch's current stream at the time one is made waits for the copies, and the memory is written again only
+//            after the work queued there when the last alias is gone: no synchronisation, no record_stream. For a second
+//            stream: also_on(batch, stream). For a CUDA graph's static inputs: copy_into(batch, "image", input).
 // Tensors    Shape, strides and dtype are the view's; requires_grad is off. Ragged: the packed data, and
-//            offsets_tensor has where the samples begin.
-// Errors     As in dataline.hpp: f() throws dataline::Error, try_f() returns a Result. What LibTorch throws passes
-//            through (c10::Error). DL_ERR_UNSUPPORTED: a dtype this LibTorch does not have, a device it does not run.
+//            offsets_tensor for the sample offsets.
+// Errors     As in dataline.hpp: f() throws dataline::Error, try_f() returns a Result. Exceptions of LibTorch
+//            (c10::Error) pass through. DL_ERR_UNSUPPORTED: a dtype or device that this LibTorch does not support.
 // Versions   LibTorch 1.13 and later. Since 0.1.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -59,8 +59,8 @@ constexpr TorchType kTorchTypes[] = {
 #endif
 };
 
-// A tensor of memory that lives as long as `batch`, of which it takes a reference of its own. `where` is told, not asked
-// of LibTorch, which would ask the driver.
+// A tensor over memory of `batch`, to which it holds its own reference. `where` is passed in, because LibTorch would query
+// the driver for it.
 inline at::Tensor tensor_of(const Batch& batch, const void* data, at::IntArrayRef shape,
                             at::IntArrayRef strides, at::ScalarType type,
                             at::Device where = at::Device(at::DeviceType::CPU)) {
@@ -70,7 +70,7 @@ inline at::Tensor tensor_of(const Batch& batch, const void* data, at::IntArrayRe
   at::Tensor tensor = at::from_blob(
       const_cast<void*>(data), shape, strides, [raw](void*) { dl_batch_release(raw); },
       at::TensorOptions(type).device(where), where);
-  static_cast<void>(held.release());  // the tensor's from here on
+  static_cast<void>(held.release());  // now owned by the tensor
   return tensor;
 }
 
@@ -80,7 +80,7 @@ inline Error torch_refusal(const View& view, const std::string& why) {
   return Error(DL_ERR_UNSUPPORTED, "field '" + std::string(view.name()) + "' is " + why);
 }
 
-// DL_OK where `target` can take what `from`, the tensor of `view`, holds.
+// DL_OK if `from`, the tensor of `view`, can be copied into `target`.
 inline Error unlike(const View& view, const at::Tensor& from, const at::Tensor& target) {
   const auto what = [](const at::Tensor& tensor) {
     return c10::str(tensor.scalar_type(), " ", tensor.sizes());
@@ -112,7 +112,7 @@ inline Result<int32_t> try_dtype_of(at::ScalarType type) {
 
 namespace detail {
 
-// The tensor of a view that wait_current was called for.
+// The tensor of a view after wait_current.
 inline Result<at::Tensor> ready_tensor(const Batch& batch, const View& view) {
   const Result<at::ScalarType> type = try_scalar_type(view.dtype());
   if (!type) {
@@ -128,7 +128,7 @@ inline Result<at::Tensor> ready_tensor(const Batch& batch, const View& view) {
 
 }  // namespace detail
 
-// `view`, which is of `batch`. On a device: for the stream in which LibTorch works there now.
+// The tensor of `view`, which belongs to `batch`. On a device: for LibTorch's current stream there.
 inline Result<at::Tensor> try_to_tensor(const Batch& batch, const View& view) {
   if (const Result<void> ready = detail::wait_current(batch, view); !ready) return ready.error();
   return detail::ready_tensor(batch, view);
@@ -153,14 +153,14 @@ std::array<at::Tensor, sizeof...(Names)> to_tensors(const Batch& batch, const Na
   return {detail::ready_tensor(batch, batch[fields]).value()...};
 }
 
-// Copies a field into a tensor that stays where it is, as a CUDA graph's static inputs do: in the stream in which
-// LibTorch works now, outside of a capture; the batch may go at once. From the cpu it waits for the copy. DL_ERR_MISMATCH:
-// another shape or dtype, such as a last batch that is shorter (last_batch=drop or pad).
+// Copies a field into a tensor with a fixed address, such as a CUDA graph's static input: in LibTorch's current stream,
+// outside of a capture; the batch may be released at once. From the cpu it waits for the copy. DL_ERR_MISMATCH: another
+// shape or dtype, such as a shorter last batch (use last_batch=drop or pad).
 inline Result<void> try_copy_into(const Batch& batch, const View& view, const at::Tensor& target) {
   const Result<at::Tensor> from = try_to_tensor(batch, view);
   if (!from) return from.error();
   if (const Error wrong = detail::unlike(view, *from, target); wrong.code() != DL_OK) return wrong;
-  // Host memory may be refilled as soon as the batch is given back; device memory is not before the copy is done.
+  // Host memory may be refilled as soon as the batch is released; device memory only after the copy.
   target.copy_(*from, !view.device().is_cpu());
   return {};
 }
@@ -188,22 +188,22 @@ inline at::Tensor offsets_tensor(const Batch& batch, std::string_view field) {
   return try_offsets_tensor(batch, batch[field]).value();
 }
 
-// i64 [samples]: which sample each row is.
+// i64 [samples]: the sample index of each row.
 inline at::Tensor indices_tensor(const Batch& batch) {
   const Span<const int64_t> indices = batch.sample_indices();
   return detail::tensor_of(batch, indices.data(), static_cast<int64_t>(indices.size()), 1,
                            at::ScalarType::Long);
 }
 
-// A tensor of n samples on its first dim, under a name.
+// A named tensor whose first dim is the samples.
 struct NamedTensor {
   std::string name;
   at::Tensor tensor;
 };
 
-// borrow_tensors({{"image", images}, {"label", labels}}): a dataset of tensors in host memory, equal in their first dim,
-// borrowed and kept until the dataset and all that came from it are gone; they must not change meanwhile. One that is not
-// contiguous is copied once, here. DL_ERR_UNSUPPORTED: not on the host, sparse, or a dtype that Dataline does not have.
+// borrow_tensors({{"image", images}, {"label", labels}}): a dataset of tensors in host memory, with equal first dims,
+// borrowed and kept until the dataset and everything made from it are gone; they must not change meanwhile. Non-contiguous
+// ones are copied once, here. DL_ERR_UNSUPPORTED: not on the host, sparse, or a dtype that Dataline does not have.
 inline Result<Dataset> try_borrow_tensors(std::vector<NamedTensor> tensors, const Options& options = {}) {
   std::vector<Array> arrays;
   for (NamedTensor& named : tensors) {

@@ -16,14 +16,14 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Names memory and describes it; owns nothing of it, so that the memory lives until it is copied or given back. The
-// dtype is that of the elements (dtype_of). shape[0] is the samples, C order.
+// Describes memory without owning it: the memory must live until it is copied or released. The dtype is that of the
+// elements (dtype_of). shape[0] is the samples, C order.
 //   std::vector<uint8_t> pixels(n * 28 * 28);
 //   std::vector<int64_t> labels(n);
 //   Dataset::copy_arrays({Array("image", pixels, {n, 28, 28}).axes("HW"), Array("label", labels)});
 class Array {
  public:
-  // Dense, from anything with data() and size(). Without a shape: one element a sample.
+  // Dense, from anything with data() and size(). Without a shape: one element per sample.
   template <typename Items, typename T = std::remove_cv_t<
                                 std::remove_pointer_t<decltype(std::declval<const Items&>().data())>>>
   Array(std::string name, const Items& items, std::vector<int64_t> shape = {})
@@ -31,7 +31,7 @@ class Array {
     room_bytes_ = static_cast<int64_t>(items.size() * sizeof(T));
     if (shape_.empty()) shape_ = {static_cast<int64_t>(items.size())};
   }
-  // Dense, from a plain address; its size is what shape says.
+  // Dense, from a plain address; shape determines the size.
   template <typename T, typename = std::enable_if_t<DtypeOf<T>::value != 0>>
   Array(std::string name, const T* data, std::vector<int64_t> shape)
       : Array(std::move(name), dtype_of<T>(), data, std::move(shape)) {}
@@ -40,7 +40,7 @@ class Array {
       : name_(std::move(name)), dtype_(dtype), data_(data), shape_(std::move(shape)) {}
 
   // Ragged: sample i is rows [offsets[i], offsets[i + 1]) of `items`; a row is one item, or item_shape of them.
-  // `offsets` (samples + 1 of them) is memory of the host's too.
+  // `offsets` (samples + 1 of them) is host memory too.
   template <typename Items>
   static Array ragged(std::string name, const Items& items, Span<const int64_t> offsets,
                       const std::vector<int64_t>& item_shape = {}) {
@@ -82,8 +82,8 @@ class Array {
     return array;
   }
 
-  // The container is as large as the shape says: the library gets an address, and cannot see it. Shapes that make no
-  // sense are left to it.
+  // Checks that the container is as large as the shape requires, which the library cannot see. Invalid shapes are left to
+  // the library.
   Result<void> fits() const {
     if (room_bytes_ < 0 || shape_.empty()) return {};
     int64_t row = dl_dtype_bytes(dtype_);
@@ -94,7 +94,7 @@ class Array {
     const int64_t samples = shape_[0];
     if (samples < 0) return {};
     const int64_t step = row_stride_bytes_.value_or(row);
-    // A step down leaves a container, whose data() is its first element.
+    // A negative step would leave a container, because data() is its first element.
     const bool room =
         samples == 0 || (row <= room_bytes_ && (samples == 1 || step == 0 ||
                                                 (step > 0 && samples - 1 <= (room_bytes_ - row) / step)));
@@ -114,7 +114,7 @@ class Array {
   std::vector<int64_t> shape_;
   std::string axes_;
   std::optional<int64_t> row_stride_bytes_;
-  int64_t room_bytes_ = -1;  // -1: not known
+  int64_t room_bytes_ = -1;  // -1: unknown
   Span<const int64_t> offsets_;
 };
 

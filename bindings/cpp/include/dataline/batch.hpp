@@ -1,4 +1,4 @@
-// Batch: a counted reference on what one call of next delivered.
+// Batch: a counted reference to a delivered batch.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -27,8 +27,8 @@ struct DlpackDeleter {
 template <typename Tensor>
 using Dlpack = std::unique_ptr<Tensor, DlpackDeleter>;
 
-// A copy holds the same bytes; the last one to go gives the slot back. May outlive its loader and its dataset; a batch
-// held counts towards max_leases. Views, spans and indices borrow from it.
+// A copy refers to the same bytes; the last one returns the slot. May outlive its loader and its dataset; held batches count
+// towards max_leases. Views, spans and indices borrow from it.
 class Batch {
  public:
   Batch() noexcept = default;
@@ -45,7 +45,7 @@ class Batch {
   }
 
   explicit operator bool() const noexcept { return batch_ != nullptr; }
-  // Gives this reference up.
+  // Drops this reference.
   void reset() noexcept {
     if (batch_ != nullptr) dl_batch_release(std::exchange(batch_, nullptr));
   }
@@ -56,13 +56,13 @@ class Batch {
     const dl_view* views = dl_batch_views(batch_, &count);
     return Views(views, count, batch_);
   }
-  // DL_ERR_NO_SUCH_FIELD lists the fields there are.
+  // DL_ERR_NO_SUCH_FIELD lists the existing fields.
   View operator[](std::string_view field) const { return views()[field]; }
   View operator[](int32_t field) const { return views()[field]; }
   Result<View> try_view(std::string_view field) const { return views().try_view(field); }
   Result<View> try_view(int32_t field) const { return views().try_view(field); }
 
-  // All that follows in one call. Zeros for an empty batch.
+  // All of the following in one call. Zeros for an empty batch.
   dl_batch_info info() const noexcept {
     dl_batch_info info = {};
     info.struct_size = sizeof info;
@@ -70,11 +70,11 @@ class Batch {
   }
   int64_t epoch() const noexcept { return info().epoch; }
   int64_t step() const noexcept { return info().step; }
-  // Rows, pads included.
+  // Rows, including pads.
   int64_t samples() const noexcept { return info().samples; }
   // Rows that are not pads.
   int64_t valid() const noexcept { return info().valid; }
-  // [samples]: which sample a row is; of the one that stands in, where one does.
+  // [samples]: the sample index of each row; for replaced samples, of the replacement.
   Span<const int64_t> sample_indices() const noexcept {
     const dl_batch_info all = info();
     return detail::span_of(all.sample_indices, all.samples);
@@ -85,23 +85,24 @@ class Batch {
     return detail::span_of(all.sample_sources, all.samples);
   }
 
-  // Batches in device memory are handed out while their copies are in flight. Work queued later in `stream` (a CUstream
-  // or cudaStream_t of that device; nullptr: CUDA's legacy stream) begins after the batch is complete; the host does
-  // not wait. Once in each stream that reads the batch, before its first use there; the stream must live until the
-  // batch is released. Nothing to wait for on the cpu device. DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
+  // Batches in device memory are delivered while their copies are in flight. Work queued later in `stream` (a CUstream
+  // or cudaStream_t of that device; nullptr: CUDA's legacy stream) starts after the batch is complete; the host does
+  // not wait. Call it once for each stream that reads the batch, before its first use there; the stream must live until
+  // the batch is released. On the cpu device it does nothing. DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
   Result<void> try_wait(void* stream) const {
     return detail::result_of([&](dl_error* error) { return dl_batch_wait(batch_, stream, error); });
   }
   void wait(void* stream) const { try_wait(stream).value(); }
-  // Gives this reference up: its memory is written again only after the work now in `stream` is done. The batch is
-  // empty then, whatever the result. reset() and the destructor do the same for every stream that waited.
+  // Drops this reference: the memory is written again only after the work now in `stream` is done. The batch is empty
+  // afterwards, whatever the result. reset() and the destructor do the same for every stream that waited.
   Result<void> try_release_on(void* stream) {
     dl_batch* const given = std::exchange(batch_, nullptr);
     return detail::result_of([&](dl_error* error) { return dl_batch_release_on(given, stream, error); });
   }
   void release_on(void* stream) { try_release_on(stream).value(); }
 
-  // A field as a DLPack tensor on its device (wait() comes before what reads it in a stream), which holds the batch until its deleter runs (any thread, also after the loader).
+  // A field as a DLPack tensor on its device, which holds the batch until its deleter runs (any thread, also after the
+  // loader). Call wait() before reading it in a stream.
   // Tensor: DLManagedTensorVersioned, or DLManagedTensor, for which read-only fields are refused
   // (DL_ERR_UNSUPPORTED). The host includes dlpack.h. Ragged: the packed data.
   template <typename Tensor = DLManagedTensorVersioned>
@@ -120,7 +121,7 @@ class Batch {
   }
 
   dl_batch* get() const noexcept { return batch_; }
-  // Hands the reference to the caller, who passes it to dl_batch_release.
+  // Transfers the reference to the caller, who passes it to dl_batch_release.
   dl_batch* release() noexcept { return std::exchange(batch_, nullptr); }
 
  private:

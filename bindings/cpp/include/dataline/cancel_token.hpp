@@ -9,7 +9,7 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Ends Dataset::open and the waits of every loader created with it (DL_CANCELLED), for good. Any thread.
+// Ends Dataset::open and the waits of every loader created with it (DL_CANCELLED), permanently. Any thread.
 class CancelToken {
  public:
   CancelToken() : CancelToken(try_create().value()) {}

@@ -1,4 +1,4 @@
-// What depends on how the host compiles, and the names that keep such differences apart at link time.
+// What depends on how the host compiles, and the inline namespace that keeps these variants apart at link time.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +20,7 @@
 #define DATALINE_CPP_STD_SPAN 0
 #endif
 
-// An inline function that throws in one object file and terminates in another must not be one function.
+// An inline function that throws in one object file and terminates in another must not have one name.
 #if DATALINE_CPP_EXCEPTIONS && DATALINE_CPP_STD_SPAN
 #define DATALINE_CPP_ABI v0_throw_std_span
 #elif DATALINE_CPP_EXCEPTIONS
@@ -31,14 +31,14 @@
 #define DATALINE_CPP_ABI v0
 #endif
 
-// Failures are made out of line, so that the paths without one stay short.
+// Errors are created out of line, so that the fast paths stay short.
 #if defined(__GNUC__)
 #define DATALINE_CPP_COLD __attribute__((cold, noinline))
 #else
 #define DATALINE_CPP_COLD
 #endif
 
-// True when the library in use may be called through this header's declarations.
+// Whether the ABI of the loaded library matches this header.
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 inline bool abi_matches() noexcept { return dl_abi_version() == DL_ABI_VERSION; }

@@ -23,7 +23,7 @@ inline namespace DATALINE_CPP_ABI {
 
 class Dataset;
 
-// A part of a composed dataset: a Dataset, which must live during the call, and for zip the name it is to have.
+// A part of a composed dataset: a Dataset, which must live during the call, and its name for zip.
 class Part {
  public:
   Part(const Dataset& dataset) noexcept;  // NOLINT(google-explicit-constructor): concat({a, b})
@@ -36,16 +36,15 @@ class Part {
   dl_dataset* dataset_;
 };
 
-// Immutable; any thread. Keeps what it was made of as long as it is needed: loaders and composed datasets hold their
-// own references. Usable in a forked child.
+// Immutable; any thread. Loaders and composed datasets hold their own references to it. Usable in a forked child.
 class Dataset {
  public:
   Dataset() noexcept = default;
   explicit Dataset(dl_dataset* taken) noexcept : dataset_(taken) {}
   explicit operator bool() const noexcept { return dataset_ != nullptr; }
 
-  // Opens `scheme:path[,path...][?key=value&...]` or a bare path. Reads headers only (but .gz and io=memory). Options
-  // of scope dataset count. DL_ERR_BAD_URI (column), DL_ERR_NOT_FOUND, DL_ERR_CORRUPT, ...: dl_dataset_open lists them.
+  // Opens `scheme:path[,path...][?key=value&...]` or a bare path. Reads headers only (except .gz and io=memory).
+  // Options of scope dataset apply. DL_ERR_BAD_URI (column), DL_ERR_NOT_FOUND, DL_ERR_CORRUPT, ...: dl_dataset_open lists them.
   explicit Dataset(const std::string& uri, const Options& options = {})
       : Dataset(try_open(uri, options).value()) {}
   static Result<Dataset> try_open(const std::string& uri, const Options& options = {}) {
@@ -54,7 +53,7 @@ class Dataset {
     });
   }
 
-  // Fields of equal length in the host's memory, which is copied.
+  // Fields of equal length in host memory, which is copied.
   static Result<Dataset> try_copy_arrays(const std::vector<Array>& arrays, const Options& options = {}) {
     return from_arrays(arrays, nullptr, nullptr, options);
   }
@@ -62,9 +61,9 @@ class Dataset {
     return try_copy_arrays(arrays, options).value();
   }
   // Borrowed: the memory must not change. `release` (a callable without arguments, moved here) is called once, from any
-  // thread, when this dataset and all that came from it (loaders, composed datasets) are gone; batches need none of it.
-  // Never called when this fails. It must not throw. keep(owner) makes one that owns the memory; NoRelease{} is for
-  // memory that outlives everything.
+  // thread, when this dataset and everything made from it (loaders, composed datasets) are gone; batches do not need the
+  // memory. It is not called when this call fails, and must not throw. keep(owner) makes a release that owns the memory;
+  // NoRelease{} is for memory that outlives everything.
   template <typename Release>
   static Result<Dataset> try_borrow_arrays(const std::vector<Array>& arrays, Release&& release,
                                            const Options& options = {}) {
@@ -113,14 +112,14 @@ class Dataset {
     });
   }
   static Dataset zip(const std::vector<Part>& parts) { return try_zip(parts).value(); }
-  // One after another, same fields: concat({train, extra}).
+  // One after another, equal fields: concat({train, extra}).
   static Result<Dataset> try_concat(const std::vector<Part>& parts) {
     return compose(parts, [](dl_dataset* const* datasets, int32_t count, dl_dataset** out, dl_error* error) {
       return dl_dataset_concat(datasets, count, out, error);
     });
   }
   static Dataset concat(const std::vector<Part>& parts) { return try_concat(parts).value(); }
-  // The samples `indices` of this dataset, in that order. Copied, or borrowed as arrays are.
+  // The samples `indices` of this dataset, in that order. Copied, or borrowed like arrays.
   Result<Dataset> try_subset(Span<const int64_t> indices) const {
     return subset_of(indices, nullptr, nullptr);
   }
@@ -140,7 +139,7 @@ class Dataset {
     return try_borrow_subset(indices, std::forward<Release>(release)).value();
   }
 
-  // Samples; -1 when not known.
+  // Samples; -1 when unknown.
   int64_t size() const noexcept { return dl_dataset_count(dataset_.get()); }
   // Of one sample, without a batch dim. Borrows from this dataset.
   Views fields() const noexcept {
@@ -148,29 +147,29 @@ class Dataset {
     const dl_view* views = dl_dataset_fields(dataset_.get(), &count);
     return Views(views, count);
   }
-  // "idx", "zip", "arrays", ...; borrowed, as the next two are.
+  // "idx", "zip", "arrays", ...; borrowed, like the next two.
   const char* format() const noexcept { return dl_dataset_format(dataset_.get()); }
   // As given to open, or "".
   const char* uri() const noexcept { return dl_dataset_uri(dataset_.get()); }
-  // What a user should know of it.
+  // Remarks for the user.
   std::vector<std::string> notes() const {
     std::vector<std::string> texts;
     const int32_t count = dl_dataset_note_count(dataset_.get());
     for (int32_t i = 0; i < count; ++i) texts.emplace_back(dl_dataset_note(dataset_.get(), i));
     return texts;
   }
-  // Names of the classes that labels number, from 0; empty where the dataset names none.
+  // Class names, indexed by label; empty where the dataset has none.
   std::vector<std::string> classes() const {
     std::vector<std::string> names;
     const int64_t count = dl_dataset_class_count(dataset_.get());
     for (int64_t i = 0; i < count; ++i) names.emplace_back(dl_dataset_class_name(dataset_.get(), i));
     return names;
   }
-  // What the header of a sample's encoded image says; nothing is decoded. Of the field `image`, or of the only one with
-  // encoded bytes. DL_ERR_NO_SUCH_FIELD, DL_ERR_UNSUPPORTED, DL_ERR_CORRUPT, ...: dl_dataset_image_info lists them.
+  // The header of a sample's encoded image, without decoding it. Of the field `image`, or the only one with encoded
+  // bytes. DL_ERR_NO_SUCH_FIELD, DL_ERR_UNSUPPORTED, DL_ERR_CORRUPT, ...: dl_dataset_image_info lists them.
   Result<dl_image_info> try_image_info(int64_t index) const { return header_of(nullptr, index); }
   dl_image_info image_info(int64_t index) const { return try_image_info(index).value(); }
-  // The same of a field by its name.
+  // The same for a field by its name.
   Result<dl_image_info> try_image_info(int64_t index, const std::string& field) const {
     return header_of(field.c_str(), index);
   }
@@ -241,7 +240,7 @@ inline Result<Dataset> Dataset::try_from_reader(std::unique_ptr<Reader> reader, 
     view.name = field.name.c_str();
     view.dtype = field.dtype;
     view.rank = static_cast<int32_t>(shape.size());
-    view.shape = shape.data();  // the elements stay where they are when `shapes` grows: it moves its vectors
+    view.shape = shape.data();  // stays valid when `shapes` grows, which moves its vectors
     view.axes = field.axes.c_str();
     view.bytes = field.kind == DL_KIND_RAGGED ? field.max_bytes : 0;
     views.push_back(view);
@@ -258,7 +257,7 @@ inline Result<Dataset> Dataset::try_from_reader(std::unique_ptr<Reader> reader, 
   Result<Dataset> made = detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
     return dl_dataset_from_reader(&table, options.raw(), out, error);
   });
-  if (made) static_cast<void>(state.release());  // a call that fails has not taken it
+  if (made) static_cast<void>(state.release());  // a failed call has not taken it
   return made;
 }
 

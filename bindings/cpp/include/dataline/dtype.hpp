@@ -1,4 +1,4 @@
-// C++ types and the dtypes they stand for.
+// C++ types and their dtypes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,7 +12,7 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// The bits of 16-bit floats, for hosts without a type of their own.
+// The bits of 16-bit floats, for hosts without such a type.
 struct Half {
   uint16_t bits;
 };
@@ -20,15 +20,15 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-// DtypeOf<T>::value is the DL_DTYPE_* of T, 0 for none. A host's own types join by a specialisation:
+// DtypeOf<T>::value is the DL_DTYPE_* of T, 0 for none. For your own types specialise it:
 //   template <> struct dataline::DtypeOf<Eigen::half> { static constexpr int32_t value = DL_DTYPE_F16; };
 template <typename T, typename = void>
 struct DtypeOf {
   static constexpr int32_t value = 0;
 };
 
-// Integers go by size and sign, so that long and long long both are i64 where they have 64 bits. Characters of text
-// are no numbers.
+// Integers go by size and sign, so that long and long long both are i64 where they have 64 bits. Character
+// types have none.
 template <typename T>
 struct DtypeOf<
     T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_same_v<T, wchar_t> &&
@@ -72,7 +72,7 @@ struct DtypeOf<std::complex<double>> {
   static constexpr int32_t value = DL_DTYPE_C128;
 };
 
-// DL_DTYPE_F32 for dtype_of<float>; a type that stands for none does not compile.
+// DL_DTYPE_F32 for dtype_of<float>; a type without a dtype does not compile.
 template <typename T>
 constexpr int32_t dtype_of() noexcept {
   constexpr int32_t kDtype = DtypeOf<std::remove_cv_t<T>>::value;

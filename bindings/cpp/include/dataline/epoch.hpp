@@ -17,9 +17,9 @@ inline namespace DATALINE_CPP_ABI {
 
 class Epoch;
 
-// An input iterator. *it is the iterator's own batch, given up when it moves on: copy it or move it out to keep it.
-// `for (Batch& batch : loader)` saves the copy's counting. Copies of an iterator go through the same loop: each batch
-// comes to one of them. Valid as long as the loader.
+// An input iterator. *it is the iterator's own batch, released when it advances: copy it or move it out to keep it.
+// `for (Batch& batch : loader)` avoids the reference counting of a copy. Copies of an iterator share one loop: each batch
+// goes to one of them. Valid as long as the loader.
 class BatchIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -30,7 +30,7 @@ class BatchIterator {
   struct End {};
 
   BatchIterator() noexcept = default;
-  // Takes the first batch. `epoch`, if not NULL, hears how it ended; else everything but an end is a failure.
+  // Takes the first batch. `epoch`, if not NULL, receives the result; else everything except an end is a failure.
   BatchIterator(detail::Loops* loops, uint64_t loop, Epoch* epoch)
       : loops_(loops), loop_(loop), epoch_(epoch) {
     ++*this;
@@ -63,14 +63,14 @@ class BatchIterator {
   mutable Batch batch_;
 };
 
-// What Loader::epoch gives: a loop that never throws and tells afterwards why it ended. For hosts without exceptions,
-// and where a cancel is no failure.
+// The result of Loader::epoch: a loop that never throws and reports afterwards why it ended. For hosts without exceptions,
+// and where a cancel is not a failure.
 //   dataline::Epoch epoch = loader.epoch();
 //   for (dataline::Batch& batch : epoch) train_step(batch);
 //   if (!epoch.complete()) return epoch.error();
 //
-// Several threads share it by a `for` over the same Epoch each: every batch of the epoch goes to one of them. How it
-// ended is asked when their loops are over.
+// Threads share it by looping over the same Epoch: every batch of the epoch goes to one of them. Query the result when all
+// loops are over.
 class Epoch {
  public:
   // Made by Loader::epoch.
@@ -79,16 +79,16 @@ class Epoch {
   Epoch(Epoch&& other) noexcept
       : loops_(other.loops_), loop_(other.loop_), outcome_(std::move(other.outcome_)) {}
 
-  // A second loop over the same Epoch goes on where the first ended.
+  // A second loop over the same Epoch continues where the first ended.
   BatchIterator begin() {
     if (!running()) return BatchIterator();
     return BatchIterator(loops_, loop_, this);
   }
   BatchIterator::End end() const noexcept { return {}; }
 
-  // The loop came to the end of its epoch. False while it runs, after a break, and at the end of the last epoch.
+  // Whether the loop reached the end of its epoch. False while it runs, after a break, and at the end of the last epoch.
   bool complete() const noexcept { return status() == DL_END_OF_EPOCH; }
-  // DL_OK before an end was met; DL_END_OF_EPOCH; DL_END after the last epoch; DL_CANCELLED, DL_INTERRUPTED; or an
+  // DL_OK before the end; DL_END_OF_EPOCH; DL_END after the last epoch; DL_CANCELLED, DL_INTERRUPTED; or an
   // error's code.
   dl_status status() const noexcept { return outcome_.status(); }
   const Error& error() const noexcept { return outcome_.error(); }
@@ -99,7 +99,7 @@ class Epoch {
     const std::lock_guard<std::mutex> lock(outcome_mutex_);
     return outcome_.has_value();
   }
-  // The first of the threads that share it to meet an error, or the end, says how it ended.
+  // The first of the sharing threads that meets an error or the end determines the result.
   void stop(const Error& error) {
     const std::lock_guard<std::mutex> lock(outcome_mutex_);
     if (outcome_) outcome_ = error;

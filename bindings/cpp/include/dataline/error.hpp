@@ -1,4 +1,4 @@
-// What went wrong: Error, Result, and what happens where exceptions are off.
+// Error, Result, and the failure hook for builds without exceptions.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -31,7 +31,7 @@ class Error : public std::exception {
     return *this;
   }
 
-  // A DL_ERR_* code; DL_OK when there is no error; a soft result such as DL_CANCELLED where that ended a call.
+  // A DL_ERR_* code; DL_OK when there is no error; a soft result such as DL_CANCELLED if that ended a call.
   dl_status code() const noexcept { return raw_.code; }
   // "DL_ERR_CORRUPT"
   const char* name() const noexcept { return dl_status_name(raw_.code); }
@@ -42,12 +42,12 @@ class Error : public std::exception {
   int64_t sample_index() const noexcept { return raw_.sample_index; }
   // errno, or 0.
   int os_error() const noexcept { return raw_.os_error; }
-  // 1-based place in a URI or transform text, or 0.
+  // 1-based, in a URI or transform text, or 0.
   int column() const noexcept { return raw_.column; }
 
   // For calls of dataline.h: f(..., error.raw()), then error.finish(status).
   dl_error* raw() noexcept { return &raw_; }
-  // Soft results write no dl_error: they get their name as message.
+  // Soft results do not write the dl_error; their message is their name.
   Error& finish(dl_status status) noexcept {
     if (status >= 0) set_message(dl_status_name(status));
     raw_.code = status;
@@ -55,7 +55,7 @@ class Error : public std::exception {
   }
 
  private:
-  // The message's tail stays as it is: 512 bytes need no zeros in front of every call.
+  // Leaves the rest of the message as it is, to avoid clearing 512 bytes before every call.
   void clear() noexcept {
     raw_.struct_size = sizeof raw_;
     raw_.code = DL_OK;
@@ -82,16 +82,15 @@ class Error : public std::exception {
 };
 
 #if !DATALINE_CPP_EXCEPTIONS
-// What a failing call that is no try_ call does where exceptions are off: the hook, then std::terminate. A hook may
-// leave by longjmp or by ending the process in its own way. Without one a line on stderr says what failed, as an
-// uncaught exception would.
+// What a failing call without try_ does if exceptions are off: it calls the hook, then std::terminate. A hook may leave by
+// longjmp or end the process itself. Without a hook the error is printed to stderr, as for an uncaught exception.
 using FailureHook = void (*)(const Error& error);
 
 namespace detail {
 inline std::atomic<FailureHook> failure_hook{nullptr};
 }  // namespace detail
 
-// Returns the hook before. nullptr takes it away. Any thread.
+// Returns the previous hook. nullptr removes it. Any thread.
 inline FailureHook set_failure_hook(FailureHook hook) noexcept { return detail::failure_hook.exchange(hook); }
 #endif
 
@@ -112,8 +111,8 @@ namespace detail {
 
 }  // namespace detail
 
-// A T, or why there is none. In `next` a soft result (DL_TIMEOUT, ...) is such a reason too. Like std::optional,
-// dereferencing one without a value is undefined; value() is checked.
+// A T or an error. For `next` a soft result (DL_TIMEOUT, ...) counts as an error. As with std::optional, dereferencing one
+// without a value is undefined; value() is checked.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -128,7 +127,7 @@ class [[nodiscard]] Result {
   dl_status status() const noexcept { return error_.code(); }
   const Error& error() const noexcept { return error_; }
 
-  // Throws the error (or ends in the failure hook) where there is no value.
+  // Throws the error (or calls the failure hook) if there is no value.
   T& value() & {
     if (!value_) detail::fail(error_);
     return *value_;
@@ -188,7 +187,7 @@ Result<T> make(Call&& call) {
   return error.finish(status);
 }
 
-// What std::unique_ptr calls: Destroy is the matching function of dataline.h.
+// The deleter of std::unique_ptr: Destroy is the matching function of dataline.h.
 template <typename Raw, void (*Destroy)(Raw*)>
 struct Destroyer {
   void operator()(Raw* handle) const noexcept { Destroy(handle); }

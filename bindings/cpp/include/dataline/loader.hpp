@@ -34,14 +34,14 @@ struct Position {
   friend bool operator!=(const Position& a, const Position& b) noexcept { return !(a == b); }
 };
 
-// What is delivered is pixel * scale + offset.
+// The delivered value is pixel * scale + offset.
 struct PixelScale {
   double scale = 1;
   double offset = 0;
 };
 
-// Owns threads, slots and the position; keeps its own reference on the dataset. Its destructor cancels and joins;
-// batches held stay valid. In a forked child calls give DL_ERR_FORKED.
+// Owns threads, slots and the position; keeps its own reference to the dataset. Its destructor cancels and joins; held
+// batches stay valid. In a forked child calls return DL_ERR_FORKED.
 class Loader {
  public:
   Loader() noexcept = default;
@@ -60,17 +60,17 @@ class Loader {
     });
   }
 
-  // The next batch, in order; without one, status() of the result says why: DL_END_OF_EPOCH (once an epoch), DL_END
-  // (for ever), DL_TIMEOUT (nothing was lost), DL_CANCELLED, DL_INTERRUPTED. Throws errors: DL_ERR_BAD_SAMPLE (once a
-  // step, the next call delivers its good samples), DL_ERR_LEASES_HELD, ... Any thread; each call gets another batch.
+  // The next batch, in order; without one, status() of the result says why: DL_END_OF_EPOCH (once per epoch), DL_END
+  // (on every later call), DL_TIMEOUT (nothing is lost), DL_CANCELLED, DL_INTERRUPTED. Throws errors: DL_ERR_BAD_SAMPLE (once
+  // per step, the next call delivers its good samples), DL_ERR_LEASES_HELD, ... Any thread; each call gets a different batch.
   //   if (auto batch = loader.next(std::chrono::milliseconds(5))) train_step(*batch);
   Result<Batch> next() { return raised(try_next()); }
-  // Waits at most so long; zero or less polls. With num_workers=0 the call does the work, whatever the time-out.
+  // With a timeout; zero or less polls. With num_workers=0 the call does the work, whatever the timeout.
   template <typename Rep, typename Period>
   Result<Batch> next(std::chrono::duration<Rep, Period> timeout) {
     return raised(try_next(timeout));
   }
-  // The same, errors in the result too.
+  // The same with errors in the result.
   Result<Batch> try_next() { return take(-1); }
   template <typename Rep, typename Period>
   Result<Batch> try_next(std::chrono::duration<Rep, Period> timeout) {
@@ -78,10 +78,10 @@ class Loader {
   }
 
   // `for (Batch batch : loader)` is one epoch. After a break the next loop starts the next epoch at step 0; after a
-  // seek or load_state it goes on there; after the last epoch it is empty. Throws what next throws, and Error with code
-  // DL_CANCELLED or DL_INTERRUPTED, so that an epoch that ended early is not taken for a whole one.
-  // A loop that begins, in this thread or another, ends the one before it, and so do seek and load_state: that one's
-  // next step throws DL_ERR_WRONG_STATE. Threads that are to share an epoch share an Epoch, or call next.
+  // seek or load_state it continues there; after the last epoch it is empty. Throws what next throws, and Error with code
+  // DL_CANCELLED or DL_INTERRUPTED, so that an epoch that ended early is not mistaken for a complete one.
+  // A new loop in any thread, a seek or a load_state ends the current loop: its next step throws DL_ERR_WRONG_STATE.
+  // Threads share an epoch by sharing an Epoch or by calling next.
   BatchIterator begin() {
     uint64_t loop = 0;
     const Result<void> begun = begin_loop(&loop);
@@ -90,21 +90,21 @@ class Loader {
     return BatchIterator(loops_.get(), loop, nullptr);
   }
   BatchIterator::End end() const noexcept { return {}; }
-  // The same loop without throwing, which threads can share (epoch.hpp).
+  // A loop that does not throw and that threads can share (epoch.hpp).
   Epoch epoch() {
     uint64_t loop = 0;
     Result<void> begun = begin_loop(&loop);
     return Epoch(loops_.get(), loop, std::move(begun));
   }
-  // What a loop does first, for hosts that call next themselves. status(): DL_END after the last epoch.
+  // The first step of a loop, for hosts that call next themselves. status(): DL_END after the last epoch.
   Result<void> try_begin_epoch() {
     uint64_t loop = 0;
     return begin_loop(&loop);
   }
 
-  // Batches in an epoch, the same on every rank; -1 when not known.
+  // Batches per epoch, the same on every rank; -1 when unknown.
   int64_t steps() const noexcept { return dl_loader_steps(loader_.get()); }
-  // Counts what next delivered, never what was loaded ahead.
+  // Counts what next delivered, not what was loaded ahead.
   Result<Position> try_position() const {
     Position at;
     const Result<void> done = detail::result_of(
@@ -113,14 +113,14 @@ class Loader {
     return at;
   }
   Position position() const { return try_position().value(); }
-  // Ends a cancel, and a loop under way. Batches held stay valid. DL_ERR_OUT_OF_RANGE.
+  // Clears a cancel and ends the current loop. Held batches stay valid. DL_ERR_OUT_OF_RANGE.
   Result<void> try_seek(Position to) {
     return moved([&](dl_error* error) { return dl_loader_seek(loader_.get(), to.epoch, to.step, error); });
   }
   void seek(Position to) { try_seek(to).value(); }
   void seek(int64_t epoch, int64_t step) { seek(Position{epoch, step}); }
 
-  // The position and what identifies the job, as text under 4 KiB: any language and the shell can go on from it.
+  // The position and the identity of the job, as text below 4 KiB: any language and the shell can resume from it.
   Result<std::string> try_save_state() const {
     char text[DL_STATE_MAX_BYTES];
     size_t bytes = sizeof text;
@@ -130,13 +130,13 @@ class Loader {
     return std::string(text);
   }
   std::string save_state() const { return try_save_state().value(); }
-  // Seeks to a saved position. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED: of another dataset or job, names both values.
+  // Seeks to a saved position. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED: of another dataset or job; names both values.
   Result<void> try_load_state(const std::string& state) {
     return moved([&](dl_error* error) { return dl_loader_state_load(loader_.get(), state.c_str(), error); });
   }
   void load_state(const std::string& state) { try_load_state(state).value(); }
 
-  // The order from the next epoch that has not begun, for loaders made with sample_indices. Copied, or borrowed as by
+  // Replaces the order from the next epoch that has not begun, for loaders made with sample_indices. Copied, or borrowed as by
   // Options::borrow_indices.
   Result<void> try_set_indices(Span<const int64_t> indices) { return put_indices(indices, nullptr, nullptr); }
   void set_indices(Span<const int64_t> indices) { try_set_indices(indices).value(); }
@@ -155,8 +155,8 @@ class Loader {
     try_borrow_indices(indices, std::forward<Release>(release)).value();
   }
 
-  // Ends every wait now and later with DL_CANCELLED, until a seek or load_state / ends only the waits in progress, with
-  // DL_INTERRUPTED. Any thread; never block.
+  // cancel ends every current and later wait with DL_CANCELLED, until a seek or load_state; interrupt ends only the current
+  // waits, with DL_INTERRUPTED. Any thread; neither blocks.
   void cancel() noexcept { dl_loader_cancel(loader_.get()); }
   void interrupt() noexcept {
     if (loops_) loops_->interrupt();
@@ -178,8 +178,8 @@ class Loader {
     const dl_view* views = dl_loader_fields(loader_.get(), &count);
     return Views(views, count);
   }
-  // How the pixels of a field (its place in fields()) are seen again: what is delivered in a channel is pixel * scale +
-  // offset, pixels being the stored u8 or u16. DL_ERR_INVALID_ARGUMENT; DL_ERR_UNSUPPORTED: no longer values of pixels.
+  // How to recover the pixels of a field (index in fields()): the value delivered in a channel is pixel * scale + offset,
+  // where pixel is the stored u8 or u16. DL_ERR_INVALID_ARGUMENT; DL_ERR_UNSUPPORTED: values do not map back to pixels.
   Result<PixelScale> try_pixel_scale(int32_t field, int64_t channel = 0) const {
     PixelScale found;
     const Result<void> done = detail::result_of([&](dl_error* error) {
@@ -191,7 +191,7 @@ class Loader {
   PixelScale pixel_scale(int32_t field, int64_t channel = 0) const {
     return try_pixel_scale(field, channel).value();
   }
-  // The same of a field by its name; DL_ERR_NO_SUCH_FIELD.
+  // The same for a field by its name; DL_ERR_NO_SUCH_FIELD.
   Result<PixelScale> try_pixel_scale(std::string_view field, int64_t channel = 0) const {
     const Views all = fields();
     const Result<View> there = all.try_view(field);
@@ -203,7 +203,7 @@ class Loader {
   PixelScale pixel_scale(std::string_view field, int64_t channel = 0) const {
     return try_pixel_scale(field, channel).value();
   }
-  // Where each part of a sample's way runs, and what crosses the bus. Its texts borrow from this loader.
+  // Where each stage of a sample runs, and the bus traffic. Its strings borrow from this loader.
   Plan plan() const {
     Plan plan;
     const int32_t count = dl_loader_plan_count(loader_.get());
@@ -224,7 +224,7 @@ class Loader {
     return stats;
   }
   dl_stats stats() const { return try_stats().value(); }
-  // The bad samples met so far, in order of delivery.
+  // The bad samples found so far, in order of delivery.
   std::vector<dl_bad_sample> bad_samples() const {
     std::vector<dl_bad_sample> all;
     const int64_t count = dl_loader_bad_sample_count(loader_.get());
@@ -244,7 +244,7 @@ class Loader {
       return loops_->next_of_any(timeout_ns, out, error);
     });
   }
-  // An empty loader gets the library's answer to NULL.
+  // An empty loader returns the library's result for NULL.
   Result<void> begin_loop(uint64_t* loop) {
     return detail::result_of([&](dl_error* error) {
       return loops_ ? loops_->begin(loop, error) : dl_loader_begin_epoch(nullptr, error);
@@ -265,7 +265,7 @@ class Loader {
                                    give_back, context, error);
     });
   }
-  // Negative times poll (to the library they would be for ever); what int64_t cannot hold is as long as it can.
+  // Negative times poll (for the library they mean no limit); times beyond int64_t are clamped.
   template <typename Rep, typename Period>
   static int64_t nanoseconds(std::chrono::duration<Rep, Period> time) {
     if (time <= std::chrono::duration<Rep, Period>::zero()) return 0;
@@ -274,7 +274,7 @@ class Loader {
   }
 
   std::unique_ptr<dl_loader, detail::Destroyer<dl_loader, dl_loader_destroy>> loader_;
-  std::unique_ptr<detail::Loops> loops_;  // beside it always
+  std::unique_ptr<detail::Loops> loops_;  // never null
 };
 
 }  // namespace DATALINE_CPP_ABI

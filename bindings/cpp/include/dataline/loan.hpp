@@ -1,4 +1,4 @@
-// Arrays that the host lends: a callable that is called once when they come back.
+// Arrays borrowed from the host: a callable that is called once when they are released.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,12 +11,12 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// For arrays that outlive everything (constants, mapped files): borrowed, and nobody needs to know until when.
+// For borrowed arrays that outlive everything (constants, mapped files): no notification.
 struct NoRelease {
   void operator()() const noexcept {}
 };
 
-// A release that keeps `owner` (a vector, a shared_ptr, ...) until the loan ends, then destroys it.
+// A release that keeps `owner` (a vector, a shared_ptr, ...) alive until it is called, then destroys it.
 template <typename Owner>
 auto keep(Owner&& owner) {
   return [held = std::decay_t<Owner>(std::forward<Owner>(owner))]() noexcept { static_cast<void>(held); };
@@ -24,8 +24,8 @@ auto keep(Owner&& owner) {
 
 namespace detail {
 
-// `call(give_back, context)` passes both on to the library. A call that fails has not taken the loan: `release` is then
-// destroyed here without being called.
+// `call(give_back, context)` passes both to the library. When it fails nothing is borrowed: `release` is then destroyed here
+// without being called.
 template <typename Release, typename Call>
 dl_status lend(Release&& release, Call&& call) {
   using Held = std::decay_t<Release>;

@@ -1,4 +1,4 @@
-// Loops: which loop over a loader is in force, and how loops, seeks and loads take turns.
+// Loops: which loop over a loader is current, and the synchronization of loops, seeks and loads.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,20 +14,20 @@ namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 namespace detail {
 
-// A loop is one epoch. One that begins, a seek and a load end those that are under way: their next call fails, so that
-// no batch goes astray between two loops. All iterators of one loop share it, each batch goes to one of them, and all
-// see its end. The library knows one position and no loops; what tells them apart is a number here.
+// A loop is one epoch. A new loop, a seek or a load ends the current loop: its next call fails, so that no batch is lost
+// between two loops. All iterators of one loop share it, each batch goes to one of them, and all see its end. The library
+// has one position and no notion of loops; they are identified by a number here.
 //
-// Threads: any. `turn_` is held by a loop inside dl_loader_next, and by what ends loops while it does so; the latter
-// interrupts the former, which comes back when that is done and finds its number outdated. So a batch is never taken
-// between the end of one loop and the begin of another. Loader::next holds no turn: its calls are counted, and a loop
-// that sees some looks where the loader is.
-// Lifetime: owned by its Loader, at one place while the Loader is moved.
+// Threads: any. `turn_` is held by a loop inside dl_loader_next, and by an operation that ends loops, which interrupts the
+// former; that loop then finds its number outdated. So no batch is taken between the end of one loop and the start of
+// another. Loader::next does not take the turn: its calls are counted, and a loop that sees some checks the loader's
+// position.
+// Lifetime: owned by its Loader; keeps its address when the Loader is moved.
 class Loops {
  public:
   explicit Loops(dl_loader* loader) noexcept : loader_(loader) {}
 
-  // Begins a loop; *number names it. DL_END after the last epoch.
+  // Begins a loop; *number identifies it. DL_END after the last epoch.
   dl_status begin(uint64_t* number, dl_error* error) {
     return move(
         [&](dl_error* details) {
@@ -42,14 +42,14 @@ class Loops {
         error);
   }
 
-  // `call(dl_error*)` moves the position. Where it does, the loops under way are ended.
+  // `call(dl_error*)` moves the position. If it succeeds, the current loop is ended.
   template <typename Call>
   dl_status move(Call&& call, dl_error* error) {
     if (const dl_status status = forked(error); status != DL_OK) return status;
     wanted_.fetch_add(1);
     while (!turn_.try_lock()) {
       evictions_begun_.fetch_add(1);
-      dl_loader_interrupt(loader_);  // ends only a wait that has begun, so until the turn is free
+      dl_loader_interrupt(loader_);  // ends only a wait that has begun, so repeat until the turn is free
       evictions_done_.fetch_add(1);
       std::this_thread::yield();
     }
@@ -67,7 +67,7 @@ class Loops {
       std::unique_lock<std::mutex> turn(turn_, std::try_to_lock);
       if (!turn.owns_lock() || wanted_.load() != 0) {
         if (turn.owns_lock()) turn.unlock();
-        // In a forked child the thread that has the turn is gone.
+        // In a forked child the thread that holds the turn does not exist.
         if (const dl_status status = forked(error.raw()); status != DL_OK) return status;
         while (wanted_.load() != 0) std::this_thread::yield();
         turn.lock();
@@ -85,7 +85,7 @@ class Loops {
     }
   }
 
-  // Loader::next: whatever comes next, for whoever asks.
+  // Loader::next.
   dl_status next_of_any(int64_t timeout_ns, dl_batch** out, dl_error* error) {
     using Clock = std::chrono::steady_clock;
     strangers_.fetch_add(1);
@@ -106,12 +106,12 @@ class Loops {
   }
 
  private:
-  // Who interrupted so far: move() here, and the host.
+  // Interrupts so far: by move() and by the host.
   struct Calm {
     uint64_t evictions, interrupts;
   };
   Calm calm() const noexcept { return {evictions_done_.load(), interrupts_.load()}; }
-  // Whether an interrupt since was meant for a loop, and not by the host. One that was under way already counts.
+  // Whether a later interrupt came from move() rather than the host. One already in progress counts.
   bool evicted(const Calm& before) const noexcept {
     return evictions_begun_.load() != before.evictions && interrupts_.load() == before.interrupts;
   }
@@ -143,7 +143,7 @@ class Loops {
 
   dl_loader* const loader_;
   std::mutex turn_;
-  // Guarded by turn_; of the loop in force.
+  // Guarded by turn_; of the current loop.
   uint64_t number_ = 0;
   int64_t epoch_ = 0;
   bool over_ = false;

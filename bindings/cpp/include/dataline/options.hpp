@@ -1,4 +1,4 @@
-// Options: what datasets and loaders are made with.
+// Options: settings of datasets and loaders.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,8 +19,8 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Key-value settings of datasets and loaders, copied by what is made with them. An empty set (moved from, default) is
-// one in which nothing is set. One thread at a time.
+// Key-value settings of datasets and loaders, copied on use. An empty set (moved-from, default) has nothing
+// set. One thread at a time.
 //   dataline::Options options{{"batch_size", 256}, {"shuffle", "full"}, {"drop_last", true}};
 class Options {
  public:
@@ -28,7 +28,7 @@ class Options {
   Options(std::initializer_list<Setting> settings) {
     for (const Setting& setting : settings) set(setting.key, setting.value);
   }
-  // Takes the handle over.
+  // Takes ownership of the handle.
   explicit Options(dl_options* taken) noexcept : options_(taken) {}
   static Result<Options> try_create(std::initializer_list<Setting> settings) {
     Options made;
@@ -88,7 +88,7 @@ class Options {
     return try_borrow_weights(weights, std::forward<Release>(release)).value(), *this;
   }
 
-  // The host's tables of dataline.h. What `context` points to lives until all that was made with it is gone.
+  // The host's tables of dataline.h. What `context` points to must live until everything made with it is gone.
   Result<void> try_set_allocator(const dl_allocator& allocator) {
     return with_handle(
         [&](dl_options* to, dl_error* error) { return dl_options_set_allocator(to, &allocator, error); });
@@ -100,14 +100,14 @@ class Options {
     return with_handle([&](dl_options* to, dl_error* error) { return dl_options_set_log(to, &log, error); });
   }
   Options& set_log(const dl_log& log) { return try_set_log(log).value(), *this; }
-  // Keeps its own reference on the token.
+  // Keeps its own reference to the token.
   Result<void> try_set_cancel_token(const CancelToken& token) {
     return with_handle(
         [&](dl_options* to, dl_error* error) { return dl_options_set_cancel_token(to, token.get(), error); });
   }
   Options& set_cancel_token(const CancelToken& token) { return try_set_cancel_token(token).value(), *this; }
 
-  // The value in force as text: the default when not set, "" for none.
+  // The current value as text: the default when not set, "" for none.
   Result<std::string> try_get(const std::string& key) const {
     if (!options_) {
       Options defaults;
@@ -122,7 +122,7 @@ class Options {
   }
   std::string get(const std::string& key) const { return try_get(key).value(); }
 
-  // NULL where nothing is set, which every function of dataline.h takes as that.
+  // NULL where nothing is set; all functions of dataline.h accept that.
   dl_options* raw() const noexcept { return options_.get(); }
 
  private:
@@ -161,7 +161,7 @@ class Options {
     if (Result<void> fits = takes_array(key, DL_OPTION_WEIGHTS, "an array of floats"); !fits) return fits;
     return try_set_weights(weights);
   }
-  // The library has one call for each kind of array, without a key: that the key is one of that kind is for us to see.
+  // The library has one call for each kind of array, without a key: checking the key's kind is up to us.
   Result<void> takes_array(const std::string& key, int32_t type, const char* got) {
     for (int32_t i = 0; i < dl_option_count(); ++i) {
       dl_option_info info = {};
@@ -170,7 +170,7 @@ class Options {
       if (info.type == type) return {};
       return Error(DL_ERR_BAD_OPTION, "option '" + key + "': it takes no such array, got " + got);
     }
-    return put(key, std::string());  // unknown: in the library's own words
+    return put(key, std::string());  // unknown: the library's own message
   }
 
   std::unique_ptr<dl_options, detail::Destroyer<dl_options, dl_options_destroy>> options_;

@@ -1,4 +1,4 @@
-// Plan: where each part of a sample's way runs.
+// Plan: where each stage of a sample runs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,12 +11,12 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// In order, field by field: what the host does, what crosses the bus ("copy"), what the device does. Texts borrow from
-// the loader.
+// In order, field by field: stages on the host, copies over the bus ("copy"), stages on the device. Strings borrow from the
+// loader.
 struct Plan {
   std::vector<dl_plan_stage> stages;
 
-  // Bytes of one sample that cross the bus: 0 on the cpu, -1 where they vary.
+  // Bytes per sample that cross the bus: 0 on the cpu, -1 where they vary.
   int64_t bus_bytes() const noexcept {
     int64_t sum = 0;
     for (const dl_plan_stage& stage : stages) {

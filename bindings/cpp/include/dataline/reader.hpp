@@ -24,10 +24,10 @@ inline namespace DATALINE_CPP_ABI {
 struct Field {
   std::string name;
   int32_t dtype = 0;           // DL_DTYPE_*
-  std::vector<int64_t> shape;  // of one record; ragged: of one row, the length comes with each record
-  std::string axes;            // "HWC", or "" when not known
+  std::vector<int64_t> shape;  // of one record; ragged: of one row, the length varies by record
+  std::string axes;            // "HWC", or "" when unknown
   int32_t kind = DL_KIND_DENSE;
-  int64_t max_bytes = 0;  // ragged: at most so many a record; 0: what max_bytes_per_sample allows
+  int64_t max_bytes = 0;  // ragged: maximum per record; 0: max_bytes_per_sample
 
   template <typename T>
   static Field dense(std::string name, std::vector<int64_t> shape = {}, std::string axes = "") {
@@ -39,11 +39,11 @@ struct Field {
   }
 };
 
-// One record to be filled, good during the call of Reader::read. Fields are numbered as in Reader::fields.
+// One record to be filled, valid during the call of Reader::read. Fields are numbered as in Reader::fields.
 class Record {
  public:
-  // Writes a whole field. A field of another dtype or, dense, another size makes the record bad; a ragged one that has
-  // no room is reported as too large (DL_ERR_TOO_LARGE).
+  // Writes a whole field. A field of another dtype or, dense, another size makes the record bad; a ragged one that does
+  // not fit is too large (DL_ERR_TOO_LARGE).
   template <typename T>
   void put(int32_t field, const T* items, size_t count) {
     const int64_t bytes = static_cast<int64_t>(count * sizeof(T));
@@ -75,23 +75,23 @@ class Record {
     put(field, reinterpret_cast<const uint8_t*>(text.data()), text.size());
   }
 
-  // A dense field to be written in place, 64-byte aligned. Another dtype: the record becomes bad, the span is empty.
+  // A dense field to be written in place, 64-byte aligned. With another dtype the record becomes bad and the span is empty.
   template <typename T>
   Span<T> room(int32_t field) {
     if (!is<T>(field)) return {};
     const dl_reader_cell& cell = cells_[field];
     return detail::span_of(static_cast<T*>(cell.data), cell.capacity / static_cast<int64_t>(sizeof(T)));
   }
-  // The cell of dataline.h, for what the calls above cannot do.
+  // The cell of dataline.h, for everything else.
   dl_reader_cell& cell(int32_t field) noexcept { return cells_[field]; }
 
-  // This record is bad; on_error says what becomes of that. The text goes into the error; `code` (any but 0) too.
+  // Marks this record as bad; on_error decides what happens then. The text and `code` (not 0) go into the error.
   void fail(std::string_view why, int32_t code = 1) {
     cells_[0].status = code != 0 ? code : 1;
     failed_ = true;
     if (message_bytes_ == 0) return;
-    // One text a call: the second bad record of it is named, since both will show the whole text. Nothing is allocated:
-    // the reason may be that there is no memory.
+    // There is one text per call, shown for all of its bad records, so later records are named in it. Nothing is
+    // allocated, because the failure may be a lack of memory.
     const size_t used = std::strlen(message_);
     const int length = static_cast<int>(why.size() < message_bytes_ ? why.size() : message_bytes_);
     if (used == 0) {
@@ -128,12 +128,12 @@ class Record {
 };
 
 // Derive from it, or give Dataset::from_reader a callable. Threading: read is called from worker threads (with
-// num_workers=0 from the thread in next), several at once; it must not call Dataline. Destroyed when nothing can call
-// it any more, on any thread.
+// num_workers=0 from the thread in next), concurrently; it must not call Dataline. Destroyed on any thread, when it
+// will not be called again.
 class Reader {
  public:
   virtual ~Reader() = default;
-  // Asked once, when the dataset is made.
+  // Called once, when the dataset is made.
   virtual std::vector<Field> fields() const = 0;
   virtual int64_t count() const = 0;
   // Text that identifies the data in a saved state; "" for none.
@@ -144,7 +144,7 @@ class Reader {
 
 namespace detail {
 
-// What the library holds of a reader.
+// The reader's state held by the library.
 struct ReaderState {
   std::unique_ptr<Reader> reader;
   std::vector<Field> fields;

@@ -11,7 +11,7 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Made by View::rows; borrows as the view does. Counts are of T; [i] is not checked.
+// Made by View::rows; borrows like the view. Counts are of T; [i] is not checked.
 template <typename T>
 class Rows {
  public:

@@ -15,7 +15,7 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// The value of a Setting: text as the shell takes it ("64MiB"), an integer, a boolean, or an array (copied).
+// The value of a Setting: text as in the shell ("64MiB"), an integer, a boolean, or an array (copied).
 class SettingValue {
  public:
   SettingValue(const char* text) : value_(std::string(text)) {}       // NOLINT(google-explicit-constructor)
@@ -31,7 +31,7 @@ class SettingValue {
       value_ = std::string(number ? "true" : "false");
     } else if constexpr (std::is_unsigned_v<T> && sizeof(T) >= sizeof(int64_t)) {
       if (number > static_cast<T>(INT64_MAX)) {
-        value_ = std::to_string(number);  // out of range by its own digits
+        value_ = std::to_string(number);  // out of range: reported with its digits
       } else {
         value_ = static_cast<int64_t>(number);
       }

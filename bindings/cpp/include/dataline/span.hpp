@@ -1,4 +1,4 @@
-// Span: std::span where the host's library has it, else the part of it that is needed here.
+// Span: std::span where available, else the part of it that is needed here.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,7 +22,7 @@ using Span = std::span<T>;
 
 #else
 
-// A pointer and a count. Borrows; elements are those of the container it was made of.
+// A pointer and a count. Borrows.
 template <typename T>
 class Span {
  public:
@@ -35,7 +35,7 @@ class Span {
   constexpr Span(T* data, size_t size) noexcept : data_(data), size_(size) {}
   template <size_t N>
   constexpr Span(T (&array)[N]) noexcept : data_(array), size_(N) {}  // NOLINT(google-explicit-constructor)
-  // Anything with data() and size() whose elements are T, const added.
+  // Anything with data() and size() whose elements are T, optionally with const added.
   template <typename Container,
             typename Item = std::remove_pointer_t<decltype(std::declval<Container&>().data())>,
             typename = std::enable_if_t<std::is_convertible_v<Item (*)[], T (*)[]> > >
@@ -65,7 +65,7 @@ class Span {
 
 namespace detail {
 
-// A span of what the library lends, whose counts are int64_t.
+// A span of memory borrowed from the library, with an int64_t count.
 template <typename T>
 Span<T> span_of(T* data, int64_t count) noexcept {
   return data != nullptr && count > 0 ? Span<T>(data, static_cast<size_t>(count)) : Span<T>();

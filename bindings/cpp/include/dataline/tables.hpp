@@ -1,4 +1,4 @@
-// The library's tables of options and transforms: what there is, with types, defaults, limits and help.
+// The library's tables of options and transforms, with types, defaults, limits and help.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Every option: key, type (DL_OPTION_*), scope (DL_SCOPE_*), default, choices, limits, unit, doc. The texts live for ever.
+// Every option: key, type (DL_OPTION_*), scope (DL_SCOPE_*), default, choices, limits, unit, doc. The strings are never freed.
 inline std::vector<dl_option_info> option_table() {
   std::vector<dl_option_info> table;
   for (int32_t i = 0; i < dl_option_count(); ++i) {
@@ -21,7 +21,7 @@ inline std::vector<dl_option_info> option_table() {
   return table;
 }
 
-// An operator of the `transform` text and its arguments.
+// A transform operator and its arguments.
 struct Transform {
   dl_transform_info info;
   std::vector<dl_argument_info> arguments;

@@ -1,4 +1,4 @@
-// View: one field of a batch, or of a schema, seen without a copy.
+// View: one field of a batch, or of a schema, without a copy.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,15 +16,15 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Borrows from the batch (dataset, loader) it came from and lives as long as it; to keep the bytes, copy the Batch.
-// In a batch shape()[0] is the samples; ragged: the sum of all lengths, and rows() knows the samples. In a dataset's
-// schema there is no batch dim, in a loader's it is batch_size or -1; there data() is NULL.
+// Borrows from its batch (dataset, loader) and is valid as long as that; to keep the bytes, copy the Batch.
+// In a batch shape()[0] is the samples; ragged: the sum of all lengths, and rows() gives the samples. A dataset's schema
+// has no batch dim, in a loader's it is batch_size or -1; in schemas data() is NULL.
 class View {
  public:
   View() noexcept = default;
   explicit View(const dl_view* view, const dl_batch* batch = nullptr) noexcept : view_(view), batch_(batch) {}
 
-  // False for the view that find() gives when there is no such field. Only a true one may be used.
+  // False for the result of find() when there is no such field; then the view must not be used.
   explicit operator bool() const noexcept { return view_ != nullptr; }
 
   const char* name() const noexcept { return view_->name; }
@@ -32,11 +32,11 @@ class View {
   const char* dtype_name() const noexcept { return dl_dtype_name(view_->dtype); }
   bool is_ragged() const noexcept { return view_->kind == DL_KIND_RAGGED; }
   int rank() const noexcept { return view_->rank; }
-  // A dim of a schema is -1 where it is unknown or varies.
+  // In a schema a dim is -1 if it is unknown or varies.
   Span<const int64_t> shape() const noexcept { return detail::span_of(view_->shape, view_->rank); }
   // In elements.
   Span<const int64_t> strides() const noexcept { return detail::span_of(view_->strides, view_->rank); }
-  // One letter a dim ("NHWC"), or "".
+  // One letter per dim ("NHWC"), or "".
   const char* axes() const noexcept { return view_->axes; }
   // Of the data delivered; -1 when varying (schemas).
   int64_t bytes() const noexcept { return view_->bytes; }
@@ -48,8 +48,8 @@ class View {
   int32_t device_type() const noexcept { return view_->device_type; }
   int32_t device_index() const noexcept { return view_->device_index; }
   Device device() const noexcept { return {view_->device_type, view_->device_index}; }
-  // The first element, on that device; NULL in a schema. Not on the cpu: Batch::wait(stream) comes before what reads it
-  // in a stream, and as, writable and rows are refused.
+  // The first element, on that device; NULL in a schema. If not on the cpu, call Batch::wait(stream) before
+  // reading it in a stream; as, writable and rows are errors.
   const void* data() const noexcept {
     return view_->data == nullptr ? nullptr : static_cast<const char*>(view_->data) + view_->byte_offset;
   }
@@ -57,11 +57,11 @@ class View {
   Span<const int64_t> offsets() const noexcept {
     return view_->offsets == nullptr ? Span<const int64_t>() : detail::span_of(view_->offsets, samples() + 1);
   }
-  // Of the batch, pads included; 0 in a schema.
+  // Of the batch, including pads; 0 in a schema.
   int64_t samples() const noexcept;
 
-  // All elements in C order, dense or packed ragged. DL_ERR_MISMATCH: T is another dtype (std::byte fits all);
-  // DL_ERR_UNSUPPORTED: on a device, or not contiguous (rows() may do); DL_ERR_WRONG_STATE: a schema.
+  // All elements in C order, dense or packed ragged. DL_ERR_MISMATCH: T is another dtype (std::byte matches all);
+  // DL_ERR_UNSUPPORTED: on a device, or not contiguous (rows() may work); DL_ERR_WRONG_STATE: a schema.
   template <typename T>
   Span<const T> as() const {
     if (const Fault fault = as_fault<T>(); fault != Fault::kNone) refuse<T>(fault);
@@ -73,8 +73,8 @@ class View {
     return elements<const T>();
   }
 
-  // The same, to work in place: the bytes are the consumer's until the batch is released. Read-only views are refused
-  // (DL_ERR_UNSUPPORTED).
+  // The same with write access: the bytes are the consumer's until the batch is released. DL_ERR_UNSUPPORTED: read-only
+  // views.
   template <typename T>
   Span<T> writable() const {
     if (const Fault fault = writable_fault<T>(); fault != Fault::kNone) refuse<T>(fault);
@@ -86,8 +86,8 @@ class View {
     return elements<T>();
   }
 
-  // Sample by sample: rows<T>()[i] is sample i as a span, of any length when ragged. Needs contiguous samples only, so
-  // that overlapping windows (tokens, views=true) can be read.
+  // Sample by sample: rows<T>()[i] is sample i as a span, of any length when ragged. Only the samples
+  // have to be contiguous, so overlapping windows (tokens, views=true) can be read.
   template <typename T>
   Rows<T> rows() const {
     if (const Fault fault = rows_fault<T>(); fault != Fault::kNone) refuse<T>(fault);
@@ -103,7 +103,7 @@ class View {
   const dl_view& raw() const noexcept { return *view_; }
 
  private:
-  // Why a view cannot be had as asked.
+  // Why the requested access is not possible.
   enum class Fault { kNone, kEmpty, kDtype, kSchema, kDevice, kStrides, kReadOnly };
 
   template <typename T>
@@ -131,7 +131,7 @@ class View {
     return contiguous_from(is_ragged() ? 0 : 1) ? Fault::kNone : Fault::kStrides;
   }
 
-  // The dims from `first` on lie in C order without gaps.
+  // Whether the dims from `first` on are in C order without gaps.
   bool contiguous_from(int first) const noexcept {
     int64_t expected = 1;
     for (int dim = view_->rank - 1; dim >= first; --dim) {

@@ -1,7 +1,7 @@
-// What dataline_torch.hpp needs of LibTorch's CUDA half: in which stream it works now.
+// The CUDA part of dataline_torch.hpp: LibTorch's current stream.
 //
-// DATALINE_TORCH_CUDA is 1 where that half is: its headers and those of the CUDA run-time are found, or whoever builds
-// says so (dataline::torch does; the program then links c10_cuda and torch_cuda). 0: tensors on a device are refused. The
+// DATALINE_TORCH_CUDA is 1 if LibTorch's CUDA headers and those of the CUDA run-time are found, or if the build defines it
+// (dataline::torch does; the program then links c10_cuda and torch_cuda). 0: tensors on a device are errors. It must be the
 // same in all object files of a program.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -15,7 +15,7 @@
 #include <string>
 
 #ifndef DATALINE_TORCH_CUDA
-// CUDAStream.h alone says nothing: packages for the CPU have it too.
+// CUDAStream.h alone is not enough: packages for the CPU have it too.
 #if __has_include(<c10/cuda/impl/cuda_cmake_macros.h>) && __has_include(<cuda_runtime_api.h>) && \
     __has_include(<crt/host_defines.h>)
 #define DATALINE_TORCH_CUDA 1
@@ -31,8 +31,8 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// What the option `device` is for a device of LibTorch: {"device", device_option(device)}. CUDA without a number is
-// LibTorch's current one. DL_ERR_UNSUPPORTED: neither the CPU nor CUDA.
+// The value of the option `device` for a device of LibTorch: {"device", device_option(device)}. CUDA without an index is
+// LibTorch's current device. DL_ERR_UNSUPPORTED: neither the CPU nor CUDA.
 inline Result<std::string> try_device_option(at::Device device) {
   if (device.is_cpu()) return std::string("cpu");
   if (!device.is_cuda()) {
@@ -48,9 +48,9 @@ inline Result<std::string> try_device_option(at::Device device) {
 inline std::string device_option(at::Device device) { return try_device_option(device).value(); }
 
 #if DATALINE_TORCH_CUDA
-// For a batch whose tensors another stream than the current one uses too: call it before the first use there. Work queued
-// later in `stream` begins after the batch is complete, and the batch's memory is not written again before it is done.
-// What Tensor::record_stream is for LibTorch's own memory; on a batch's tensors that one does nothing.
+// For a batch whose tensors are also used in another stream than the current one: call it before the first use there. Work
+// queued later in `stream` starts after the batch is complete, and the batch's memory is not written again before that work
+// is done. Replaces Tensor::record_stream, which has no effect on a batch's tensors.
 inline Result<void> try_also_on(const Batch& batch, c10::cuda::CUDAStream stream) {
   return batch.try_wait(stream.stream());
 }
@@ -59,7 +59,7 @@ inline void also_on(const Batch& batch, c10::cuda::CUDAStream stream) { try_also
 
 namespace detail {
 
-// The stream in which LibTorch works now, on the device of `view`, waits for the batch. Nothing to do on the cpu.
+// Makes LibTorch's current stream on the device of `view` wait for the batch. Does nothing on the cpu.
 inline Result<void> wait_current([[maybe_unused]] const Batch& batch, const View& view) {
   if (view.device().is_cpu()) return {};
 #if DATALINE_TORCH_CUDA
