@@ -31,10 +31,7 @@ Result<Field> read_field(const char* name, int32_t kind, int32_t dtype, int32_t 
 }
 
 Result<ArrayField> read_array(const dl_array& array, int64_t& sample_count) {
-  if (array.struct_size < sizeof(dl_array)) {
-    return error(Code::kInvalidArgument, "array: expected struct_size ", sizeof(dl_array), ", got ",
-                 array.struct_size);
-  }
+  DL_RETURN_IF_ERROR(check_struct_size("array", array));
   const bool strided = array.kind == DL_KIND_STRIDED;
   ArrayField out;
   DL_ASSIGN_OR_RETURN(out.field, read_field(array.name, strided ? DL_KIND_DENSE : array.kind, array.dtype,
@@ -76,7 +73,7 @@ dl_status create(dl_dataset** out, dl_error* error, Make make) {
 
 Result<std::vector<const Dataset*>> read_parts(dl_dataset* const* parts, int32_t count) {
   if (parts == nullptr) return null_argument("parts");
-  if (count < 1) return error(Code::kInvalidArgument, "parts: expected one at least, got ", count);
+  if (count < 1) return error(Code::kInvalidArgument, "parts: expected at least one, got ", count);
   std::vector<const Dataset*> out;
   for (int32_t i = 0; i < count; ++i) {
     if (parts[i] == nullptr) return error(Code::kInvalidArgument, "part ", i + 1, " is NULL");
@@ -103,7 +100,7 @@ dl_status dl_dataset_from_arrays(const dl_array* arrays, int32_t count, void (*r
   return create(out, error, [&]() -> Made {
     DL_REQUIRE(arrays);
     if (count < 1)
-      return dataline::error(Code::kInvalidArgument, "arrays: expected one at least, got ", count);
+      return dataline::error(Code::kInvalidArgument, "arrays: expected at least one, got ", count);
     std::vector<ArrayField> fields;
     int64_t samples = -1;
     for (int32_t i = 0; i < count; ++i) {
@@ -126,10 +123,7 @@ dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* opti
   static_assert(sizeof(dl_reader_cell) == sizeof(ReaderCell));
   return create(out, error, [&]() -> Made {
     DL_REQUIRE(reader);
-    if (reader->struct_size < sizeof(dl_reader)) {
-      return dataline::error(Code::kInvalidArgument, "reader: expected struct_size ", sizeof(dl_reader),
-                             ", got ", reader->struct_size);
-    }
+    DL_RETURN_IF_ERROR(check_struct_size("reader", *reader));
     DL_REQUIRE(reader->fields);
     std::vector<Field> fields;
     for (int32_t i = 0; i < reader->field_count; ++i) {
@@ -172,8 +166,7 @@ dl_status dl_dataset_subset(dl_dataset* dataset, const int64_t* indices, int64_t
                             void (*release)(void*), void* context, dl_dataset** out, dl_error* error) {
   return create(out, error, [&]() -> Made {
     DL_REQUIRE(dataset);
-    if (count < 0) return dataline::error(Code::kInvalidArgument, "indices: count is ", count);
-    if (indices == nullptr && count > 0) return null_argument("indices");
+    DL_RETURN_IF_ERROR(check_array(indices, count, "indices"));
     return Dataset::subset(*dataset->core, {indices, static_cast<size_t>(count)}, {context, release});
   });
 }

@@ -84,8 +84,8 @@ void delete_export(Managed* self) {
 
 Result<const BatchView*> find_view(const dl_batch* batch, int32_t field) {
   const std::vector<BatchView>& views = to_core(batch)->views.views();
-  if (field >= 0 && field < static_cast<int32_t>(views.size())) return &views[static_cast<size_t>(field)];
-  return error(Code::kInvalidArgument, "field ", field, ": expected 0 to ", views.size(), " exclusive");
+  DL_RETURN_IF_ERROR(check_index("field", field, static_cast<int64_t>(views.size())));
+  return &views[static_cast<size_t>(field)];
 }
 
 template <typename Managed>

@@ -115,6 +115,24 @@ dl_status guard(dl_error* out, Body body) noexcept {
 
 inline Status null_argument(const char* name) { return error(Code::kInvalidArgument, name, " is NULL"); }
 
+inline Status check_index(const char* what, int64_t index, int64_t count) {
+  if (index >= 0 && index < count) return Status::ok();
+  return error(Code::kInvalidArgument, what, " ", index, ": expected 0 to ", count, " exclusive");
+}
+
+inline Status check_array(const void* values, int64_t count, const char* what) {
+  if (count < 0) return error(Code::kInvalidArgument, what, ": count is ", count);
+  if (values == nullptr && count > 0) return null_argument(what);
+  return Status::ok();
+}
+
+template <typename T>
+Status check_struct_size(const char* what, const T& given) {
+  if (given.struct_size >= sizeof(T)) return Status::ok();
+  return error(Code::kInvalidArgument, what, ": expected struct_size ", sizeof(T), ", got ",
+               given.struct_size);
+}
+
 }  // namespace dataline::capi
 
 // Returns an error from a guard body when a pointer argument is NULL.

@@ -138,10 +138,7 @@ dl_status dl_loader_plan_at(const dl_loader* loader, int32_t index, dl_plan_stag
     DL_REQUIRE(loader);
     DL_REQUIRE(out);
     const std::vector<PlanStage>& stages = loader->core->stages();
-    if (index < 0 || index >= static_cast<int32_t>(stages.size())) {
-      return dataline::error(Code::kInvalidArgument, "plan stage ", index, ": expected 0 to ", stages.size(),
-                             " exclusive");
-    }
+    DL_RETURN_IF_ERROR(check_index("plan stage", index, static_cast<int64_t>(stages.size())));
     const PlanStage& from = stages[static_cast<size_t>(index)];
     dl_plan_stage stage = {};
     stage.device_type = from.device_type;

@@ -6,20 +6,6 @@
 using namespace dataline;
 using namespace dataline::capi;
 
-namespace {
-
-Status check_array(const void* values, int64_t count, const char* what) {
-  if (count < 0) return error(Code::kInvalidArgument, what, ": count is ", count);
-  if (values == nullptr && count > 0) return null_argument(what);
-  return Status::ok();
-}
-
-Status index_error(const char* what, int64_t index, int64_t count) {
-  return error(Code::kInvalidArgument, what, " ", index, ": expected 0 to ", count, " exclusive");
-}
-
-}  // namespace
-
 extern "C" {
 
 dl_status dl_options_create(dl_options** out, dl_error* error) {
@@ -87,10 +73,7 @@ dl_status dl_options_set_log(dl_options* options, const dl_log* log, dl_error* e
   return guard(error, [&]() -> Status {
     DL_REQUIRE(options);
     DL_REQUIRE(log);
-    if (log->struct_size < sizeof(dl_log)) {
-      return dataline::error(Code::kInvalidArgument, "log: expected struct_size ", sizeof(dl_log), ", got ",
-                             log->struct_size);
-    }
+    DL_RETURN_IF_ERROR(check_struct_size("log", *log));
     options->core.log = {log->context, log->write};
     return Status::ok();
   });
@@ -123,7 +106,7 @@ int32_t dl_option_count(void) { return static_cast<int32_t>(option_table().size(
 dl_status dl_option_at(int32_t index, dl_option_info* out, dl_error* error) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(out);
-    if (index < 0 || index >= dl_option_count()) return index_error("option", index, dl_option_count());
+    DL_RETURN_IF_ERROR(check_index("option", index, dl_option_count()));
     const OptionInfo& entry = option_table()[static_cast<size_t>(index)];
     const bool has_range = entry.minimum <= entry.maximum;
     dl_option_info info = {};
@@ -147,8 +130,7 @@ int32_t dl_transform_count(void) { return static_cast<int32_t>(operator_table().
 dl_status dl_transform_at(int32_t index, dl_transform_info* out, dl_error* error) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(out);
-    if (index < 0 || index >= dl_transform_count())
-      return index_error("transform", index, dl_transform_count());
+    DL_RETURN_IF_ERROR(check_index("transform", index, dl_transform_count()));
     const OperatorInfo& entry = operator_table()[static_cast<size_t>(index)];
     dl_transform_info info = {};
     info.argument_count = static_cast<int32_t>(entry.arguments.size());
@@ -163,11 +145,10 @@ dl_status dl_transform_at(int32_t index, dl_transform_info* out, dl_error* error
 dl_status dl_transform_argument_at(int32_t index, int32_t argument, dl_argument_info* out, dl_error* error) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(out);
-    if (index < 0 || index >= dl_transform_count())
-      return index_error("transform", index, dl_transform_count());
+    DL_RETURN_IF_ERROR(check_index("transform", index, dl_transform_count()));
     const OperatorInfo& entry = operator_table()[static_cast<size_t>(index)];
     const int32_t count = static_cast<int32_t>(entry.arguments.size());
-    if (argument < 0 || argument >= count) return index_error("argument", argument, count);
+    DL_RETURN_IF_ERROR(check_index("argument", argument, count));
     const OperatorArgument& found = entry.arguments[static_cast<size_t>(argument)];
     dl_argument_info info = {};
     info.name = found.name.data();

@@ -27,7 +27,7 @@ Status CudaContext::start(int side_streams) {
   int32_t count = 0;
   if (initialized != kCudaSuccess && initialized != kCudaNoDevice) {
     const char* stub = initialized == kCudaStubLibrary ? "; this is the toolkit's stub, not a driver" : "";
-    return error(Code::kNoDevice, "the CUDA driver does not start: ", code_text(initialized), stub);
+    return error(Code::kNoDevice, "the CUDA driver failed to start: ", code_text(initialized), stub);
   }
   if (initialized == kCudaSuccess) DL_RETURN_IF_ERROR(call("cuDeviceGetCount", d.cuDeviceGetCount, &count));
   if (ordinal_ >= count) {

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/base/checked.h"
 #include "core/device/cuda_slot.h"
 #include "core/device/kernels/kernel_call.h"
 
@@ -88,7 +89,7 @@ Result<std::vector<std::unique_ptr<DeviceSlot>>> CudaDevice::make_slots(int64_t 
   std::vector<std::unique_ptr<DeviceSlot>> slots;
   const CurrentContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
-  const int64_t stride = (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;
+  const int64_t stride = round_up(bytes, kSlotAlignment);
   DL_ASSIGN_OR_RETURN(auto allocation, CudaMemory::make(context_, "the batch slots", stride * count));
   // Per slot: READY, one DONE in steady state, and one for the first copies beyond max_leases.
   DL_RETURN_IF_ERROR(context_->reserve_events(3 * count));
@@ -126,9 +127,8 @@ Result<std::unique_ptr<DeviceSlot>> CudaDevice::copy_slot(DeviceSlot& from, int6
 Result<std::unique_ptr<DeviceBlock>> CudaDevice::make_block(int64_t bytes) {
   const CurrentContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
-  const int64_t rounded =
-      (bytes + kSlotAlignment - 1) / kSlotAlignment * kSlotAlignment;  // kernels read words
-  DL_ASSIGN_OR_RETURN(auto allocation, CudaMemory::make(context_, "the set held on the device", rounded));
+  const int64_t rounded = round_up(bytes, kSlotAlignment);  // kernels read words
+  DL_ASSIGN_OR_RETURN(auto allocation, CudaMemory::make(context_, "the dataset in device memory", rounded));
   return std::unique_ptr<DeviceBlock>(std::make_unique<CudaBlock>(context_, std::move(allocation)));
 }
 

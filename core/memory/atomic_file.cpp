@@ -15,12 +15,7 @@ namespace {
 constexpr int kAttempts = 100;  // temporary names may be left over from killed writers
 
 int sync_descriptor(int descriptor) {
-  int result = -1;
-  for (int attempt = 0; attempt < kMaxInterruptions; ++attempt) {
-    result = ::fsync(descriptor);
-    if (result == 0 || errno != EINTR) break;
-  }
-  return result;
+  return retry_interrupted([descriptor] { return ::fsync(descriptor); });
 }
 
 // A rename is durable only once its directory is synced. File systems without directory sync answer EINVAL.

@@ -178,7 +178,7 @@ void check_handler(const Log& log) {
     return;
   }
   log(LogLevel::kWarning,
-      "fault_guard: another SIGBUS handler was installed after ours; it must hand on faults it does not "
+      "fault_guard: another SIGBUS handler was installed after ours; it must forward faults it does not "
       "know");
 }
 

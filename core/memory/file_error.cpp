@@ -2,9 +2,13 @@
 #include "core/memory/file_error.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sys/uio.h>
+#endif
 
 #include <array>
-#include <cerrno>
 
 namespace dataline {
 namespace {
@@ -79,6 +83,31 @@ bool tells_of_machine(const Status& status) {
     default:
       return false;
   }
+}
+
+ReadResult read_at(int descriptor, int64_t offset, int64_t bytes, std::byte* out) {
+  ReadResult result;
+  for (int interruptions = 0; result.bytes < bytes;) {
+    const ssize_t got = ::pread(descriptor, out + result.bytes, static_cast<size_t>(bytes - result.bytes),
+                                static_cast<off_t>(offset + result.bytes));
+    if (got < 0 && errno == EINTR && ++interruptions < kMaxInterruptions) continue;
+    if (got < 0) result.number = errno;
+    if (got <= 0) break;
+    result.bytes += got;
+  }
+  return result;
+}
+
+bool is_cached(int descriptor, int64_t offset) {
+#ifdef __linux__
+  std::byte one;
+  iovec target{&one, 1};
+  // RWF_NOWAIT: EAGAIN when the page is not in the page cache.
+  return ::preadv2(descriptor, &target, 1, static_cast<off_t>(offset), RWF_NOWAIT) >= 0 || errno != EAGAIN;
+#else
+  static_cast<void>(descriptor), static_cast<void>(offset);
+  return true;
+#endif
 }
 
 int64_t changed_ns_of(const struct stat& facts) {

@@ -1,7 +1,10 @@
-// File errors of the operating system as a Status: one table for everything that opens and reads files.
+// Files of the operating system: its errors as a Status, one table for everything that opens and reads files, and reads that
+// retry interrupted calls.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,6 +23,25 @@ Status file_error_at(const std::string& path, int64_t offset, int32_t number);
 
 // Retries of a call that fails with EINTR or EAGAIN; then it is an error like others, not a hang.
 constexpr int kMaxInterruptions = 1000;
+
+// call() until it does not fail with EINTR.
+template <typename Call>
+int retry_interrupted(Call call) {
+  int result = -1;
+  for (int attempt = 0; attempt < kMaxInterruptions; ++attempt) {
+    result = call();
+    if (result >= 0 || errno != EINTR) break;
+  }
+  return result;
+}
+
+struct ReadResult {
+  int64_t bytes = 0;   // fewer than asked for at the end of the file
+  int32_t number = 0;  // errno, or 0
+};
+ReadResult read_at(int descriptor, int64_t offset, int64_t bytes, std::byte* out);
+// Whether the page at `offset` is in the page cache; true where that is unknown.
+bool is_cached(int descriptor, int64_t offset);
 
 // Whether a failure is due to the machine rather than the data: memory, descriptors, threads, leases, and interrupted or
 // would-block calls. The same call may succeed the next time.

@@ -53,7 +53,8 @@ Result<Block> HostMemory::allocate(int64_t bytes, int64_t alignment, MemoryKind 
   int64_t max_alignment = in_pages(kind) ? kHugePageBytes : kMaxHeapAlignment;
   if (bytes < 0 || alignment < 1 || alignment > max_alignment ||
       !std::has_single_bit(static_cast<uint64_t>(alignment))) {
-    return error(Code::kInternal, what, ": ", bytes, " bytes aligned at ", alignment, " cannot be asked for");
+    return error(Code::kInternal, what, ": ", bytes, " bytes aligned at ", alignment,
+                 " is an invalid request");
   }
   Block block;
   block.kind_ = kind;

@@ -14,7 +14,6 @@
 
 #ifdef __linux__
 #include <sys/sysmacros.h>
-#include <sys/uio.h>
 #endif
 
 #include "core/base/checked.h"
@@ -32,15 +31,6 @@ namespace {
 constexpr int64_t kLoadPieceBytes = 8 << 20;  // between checks of the cancel token
 constexpr int kPopulateAttempts = 4;          // while another process truncates and restores the file
 constexpr int64_t kProgressBytes = 64 << 20;
-
-int open_file(const std::string& path) {
-  int fd = -1;
-  for (int attempt = 0; attempt < kMaxInterruptions; ++attempt) {
-    fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd >= 0 || errno != EINTR) break;
-  }
-  return fd;
-}
 
 // Leaves half of the descriptors to the host.
 bool descriptors_scarce(int fd) {
@@ -68,11 +58,12 @@ Result<MappedFile> MappedFile::open(const std::string& path, const OpenContext& 
 
 Result<MappedFile> MappedFile::open_unloaded(const std::string& path, const OpenContext& context) {
   if (path.find('\0') != std::string::npos) {
-    return error(Code::kNotFound, path.c_str(), ": the path holds a NUL byte, no file can have that name");
+    return error(Code::kNotFound, path.c_str(), ": the path contains a NUL byte");
   }
   MappedFile file;
   file.path_ = path;
-  file.fd_ = open_file(path);
+  file.fd_ =
+      retry_interrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); });
   if (file.fd_ < 0) return file_error(path, errno);
   struct stat facts;
   if (::fstat(file.fd_, &facts) != 0) return file_error(path, errno);
@@ -180,16 +171,9 @@ Status MappedFile::load(const OpenContext& context) {
 }
 
 Status MappedFile::read_by_pread(int64_t offset, int64_t bytes, std::byte* out) const {
-  int64_t done = 0;
-  for (int interruptions = 0; done < bytes;) {
-    ssize_t got =
-        ::pread(fd_, out + done, static_cast<size_t>(bytes - done), static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR && ++interruptions < kMaxInterruptions) continue;
-    if (got < 0) return file_error_at(path_, offset + done, errno);
-    if (got == 0) return truncated(offset, bytes, offset + done);
-    done += got;
-  }
-  return Status::ok();
+  const ReadResult got = read_at(fd_, offset, bytes, out);
+  if (got.number != 0) return file_error_at(path_, offset + got.bytes, got.number);
+  return got.bytes < bytes ? truncated(offset, bytes, offset + got.bytes) : Status::ok();
 }
 
 Status MappedFile::read(int64_t offset, int64_t bytes, std::byte* out) const {
@@ -265,21 +249,18 @@ Status MappedFile::explain_fault(int64_t offset, int64_t bytes) const {
 
 bool MappedFile::resident(int64_t offset, int64_t bytes) const {
   if (io_ == IoMode::kMemory || bytes <= 0 || !extent_fits(offset, bytes, bytes_)) return true;
-#ifdef __linux__
   for (int64_t at : {offset, offset + bytes - 1}) {
-    if (io_ == IoMode::kMmap) {
-      unsigned char present = 1;
-      int64_t begin = at & -page_bytes();
-      if (::mincore(const_cast<std::byte*>(data_ + begin), 1, &present) == 0 && (present & 1) == 0)
-        return false;
-    } else {
-      std::byte one;
-      iovec target{&one, 1};
-      // RWF_NOWAIT: EAGAIN when the page is not in the page cache.
-      if (::preadv2(fd_, &target, 1, static_cast<off_t>(at), RWF_NOWAIT) < 0 && errno == EAGAIN) return false;
+    if (io_ == IoMode::kPread) {
+      if (!is_cached(fd_, at)) return false;
+      continue;
     }
-  }
+#ifdef __linux__
+    unsigned char present = 1;
+    int64_t begin = at & -page_bytes();
+    if (::mincore(const_cast<std::byte*>(data_ + begin), 1, &present) == 0 && (present & 1) == 0)
+      return false;
 #endif
+  }
   return true;
 }
 

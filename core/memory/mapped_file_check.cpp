@@ -73,8 +73,8 @@ MappedFile::Look MappedFile::look() const {
   const auto now = static_cast<int64_t>(facts.st_size);
   if (now < bytes_) return {truncated(now, bytes_ - now, now), now};
   if (now > bytes_ || changed_ns_of(facts) == changed_ns_ || is_growing()) return {};
-  return {error(Code::kChanged, path_, ": was modified while it was open; its size is what it was, ", bytes_,
-                " bytes, but what was cut off in between would read as zeros: open it again"),
+  return {error(Code::kChanged, path_, ": was modified while it was open; its size is still ", bytes_,
+                " bytes, but truncated parts would read as zeros: open it again"),
           0};
 }
 

@@ -12,7 +12,6 @@
 #ifdef __linux__
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <sys/uio.h>
 #endif
 
 #include "core/memory/file_error.h"
@@ -35,16 +34,6 @@ FileFacts to_facts(const struct stat& info) {
   facts.inode = static_cast<uint64_t>(info.st_ino);
   facts.changed_ns = changed_ns_of(info);
   return facts;
-}
-
-template <typename Open>
-int open_retrying(Open open) {
-  int descriptor = -1;
-  for (int attempt = 0; attempt < kMaxInterruptions; ++attempt) {
-    descriptor = open();
-    if (descriptor >= 0 || errno != EINTR) break;
-  }
-  return descriptor;
 }
 
 // openat2 as a bare system call, because C libraries do not wrap it; -1 with ENOSYS where it is missing.
@@ -70,16 +59,8 @@ FileHandle::~FileHandle() {
 Result<FileFacts> FileHandle::facts(const std::string& path) const { return facts_of(descriptor_, path); }
 
 int64_t FileHandle::read(std::byte* out, int64_t bytes) const {
-  int64_t done = 0;
-  for (int interruptions = 0; done < bytes;) {
-    ssize_t got =
-        ::pread(descriptor_, out + done, static_cast<size_t>(bytes - done), static_cast<off_t>(done));
-    if (got < 0 && errno == EINTR && ++interruptions < kMaxInterruptions) continue;
-    if (got < 0) return -errno;
-    if (got == 0) break;
-    done += got;
-  }
-  return done;
+  const ReadResult got = read_at(descriptor_, 0, bytes, out);
+  return got.number != 0 ? -got.number : got.bytes;
 }
 
 void FileHandle::advise(int64_t read_ahead_bytes) const {
@@ -94,17 +75,7 @@ void FileHandle::advise(int64_t read_ahead_bytes) const {
 }
 
 bool FileHandle::resident() const {
-#ifdef __linux__
-  for (int64_t at : {int64_t{0}, bytes_ - 1}) {
-    std::byte one;
-    iovec target{&one, 1};
-    // RWF_NOWAIT: EAGAIN when the page is not in the page cache.
-    if (at >= 0 && ::preadv2(descriptor_, &target, 1, static_cast<off_t>(at), RWF_NOWAIT) < 0 &&
-        errno == EAGAIN)
-      return false;
-  }
-#endif
-  return true;
+  return bytes_ == 0 || (is_cached(descriptor_, 0) && is_cached(descriptor_, bytes_ - 1));
 }
 
 int64_t wall_clock_ns() {
@@ -131,7 +102,7 @@ Result<OpenDirectory> OpenDirectory::open(const std::string& path) {
   struct stat info;
   if (::stat(path.c_str(), &info) != 0) return file_error(path, errno);
   if (!S_ISDIR(info.st_mode)) return error(Code::kNotFound, path, ": is a file, expected a directory");
-  directory.descriptor_ = open_retrying([&] { return ::open(path.c_str(), kDirectoryFlags); });
+  directory.descriptor_ = retry_interrupted([&] { return ::open(path.c_str(), kDirectoryFlags); });
   if (directory.descriptor_ < 0) return file_error(path, errno);
   DL_ASSIGN_OR_RETURN(directory.facts_, facts_of(directory.descriptor_, path));
   int probe = resolve_beneath(directory.descriptor_, ".", kDirectoryFlags);
@@ -164,7 +135,7 @@ std::string OpenDirectory::path_of(std::string_view name) const {
 int OpenDirectory::open_beneath(const char* name, int flags) const {
   if (!resolves_beneath_) return open_without_links(name, flags);
   for (int attempt = 0;; ++attempt) {
-    int descriptor = open_retrying([&] { return resolve_beneath(descriptor_, name, flags); });
+    int descriptor = retry_interrupted([&] { return resolve_beneath(descriptor_, name, flags); });
     if (descriptor >= 0 || errno != EAGAIN || attempt == kResolveAttempts) return descriptor;
   }
 }
@@ -176,7 +147,7 @@ int OpenDirectory::open_without_links(const char* name, int flags) const {
     size_t slash = left.find('/');
     std::string component(left.substr(0, slash));
     bool last = slash == std::string_view::npos;
-    int next = component == ".." ? -1 : open_retrying([&] {
+    int next = component == ".." ? -1 : retry_interrupted([&] {
       return ::openat(at, component.c_str(), (last ? flags : kDirectoryFlags) | O_NOFOLLOW);
     });
     int number = component == ".." ? EXDEV : errno;
@@ -191,16 +162,16 @@ int OpenDirectory::open_without_links(const char* name, int flags) const {
 Result<int> OpenDirectory::open_any(const char* name, int flags, Links links) const {
   int descriptor = links == Links::kBeneath
                        ? open_beneath(name, flags)
-                       : open_retrying([&] { return ::openat(descriptor_, name, flags); });
+                       : retry_interrupted([&] { return ::openat(descriptor_, name, flags); });
   if (descriptor >= 0) return descriptor;
   int number = errno;
   if (links == Links::kBeneath && number == EXDEV) {
-    return error(Code::kPermission, path_of(name), ": a link on its way leads out of ", path_)
+    return error(Code::kPermission, path_of(name), ": a link in the path leads out of ", path_)
         .with_os_error(number);
   }
   if (links == Links::kBeneath && !resolves_beneath_ && number == ELOOP) {
     return error(Code::kPermission, path_of(name),
-                 ": a link is on its way, which this system cannot keep within ", path_)
+                 ": the path has a link, which this system cannot confine to ", path_)
         .with_os_error(number);
   }
   return file_error(path_of(name), number);

@@ -106,11 +106,11 @@ bool others_may_write(int fd) {
 int64_t read_ahead_bytes(uint32_t device_major, uint32_t device_minor, const std::string& root) {
   std::string device = concat(device_major, ":", device_minor);
   // A disk; a partition, which uses its parent's queue; a file system without one block device (btrfs, NFS).
-  const std::array<std::string, 3> places = {root + "/sys/dev/block/" + device + "/queue/read_ahead_kb",
-                                             root + "/sys/dev/block/" + device + "/../queue/read_ahead_kb",
-                                             root + "/sys/class/bdi/" + device + "/read_ahead_kb"};
-  for (const std::string& place : places) {
-    std::optional<int64_t> kib = read_number(place);
+  const std::array<std::string, 3> paths = {root + "/sys/dev/block/" + device + "/queue/read_ahead_kb",
+                                            root + "/sys/dev/block/" + device + "/../queue/read_ahead_kb",
+                                            root + "/sys/class/bdi/" + device + "/read_ahead_kb"};
+  for (const std::string& path : paths) {
+    std::optional<int64_t> kib = read_number(path);
     std::optional<int64_t> bytes = kib ? checked_multiply(*kib, 1024) : std::nullopt;
     if (bytes && *bytes > 0) return *bytes;
   }

@@ -22,7 +22,7 @@ class Shares {
   explicit Shares(std::span<const double> weights) : weights_(weights) {
     const auto at = std::max_element(weights.begin(), weights.end());
     largest_ = *at;
-    largest_place_ = at - weights.begin();
+    largest_index_ = at - weights.begin();
     double sum = 0;
     for (int64_t i = 0; i < count(); ++i) sum += (*this)[i];
     factor_ = static_cast<double>(weights.size()) / sum;
@@ -32,7 +32,7 @@ class Shares {
     return can_be_drawn(weight) ? weight / largest_ * factor_ : 0.0;
   }
   int64_t count() const { return static_cast<int64_t>(weights_.size()); }
-  int64_t largest_place() const { return largest_place_; }
+  int64_t largest_index() const { return largest_index_; }
   // The first i' >= i whose share is at most 1 (light) or above 1 (heavy).
   int64_t next_light(int64_t i) const { return next(i, false); }
   int64_t next_heavy(int64_t i) const { return next(i, true); }
@@ -46,7 +46,7 @@ class Shares {
   std::span<const double> weights_;
   double largest_ = 0;
   double factor_ = 1;
-  int64_t largest_place_ = 0;
+  int64_t largest_index_ = 0;
 };
 
 // The heavy sample under the cursor fills light columns until what is left of it is light itself; its own column is then
@@ -74,7 +74,7 @@ void fill_columns(const Shares& shares, AliasOrder::Column* columns) {
   // the rest to the largest sample.
   for (; heavy < count; heavy = shares.next_heavy(heavy + 1)) columns[heavy] = {kWhole, heavy};
   for (; light < count; light = shares.next_light(light + 1)) {
-    columns[light] = {height(shares[light]), shares.largest_place()};
+    columns[light] = {height(shares[light]), shares.largest_index()};
   }
 }
 

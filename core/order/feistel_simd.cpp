@@ -42,7 +42,7 @@ struct Network {
 struct Stack {
   HWY_ALIGN uint32_t left[2 * kGroup + kLanes];
   HWY_ALIGN uint32_t right[2 * kGroup + kLanes];
-  HWY_ALIGN uint32_t place[2 * kGroup + kLanes];
+  HWY_ALIGN uint32_t positions[2 * kGroup + kLanes];
   int64_t count = 0;
 };
 
@@ -105,11 +105,11 @@ HWY_INLINE M32 out_of_range(const Network& network, V32 left, V32 right) {
 
 #if HWY_TARGET == HWY_AVX3
 // Compresses in registers: on Zen 4 the compressing store to memory takes over a hundred cycles.
-HWY_INLINE void push(Stack& stack, V32 left, V32 right, V32 place, M32 chosen) {
+HWY_INLINE void push(Stack& stack, V32 left, V32 right, V32 position, M32 chosen) {
   const D32 d;
   hn::StoreU(hn::Compress(left, chosen), d, stack.left + stack.count);
   hn::StoreU(hn::Compress(right, chosen), d, stack.right + stack.count);
-  hn::StoreU(hn::Compress(place, chosen), d, stack.place + stack.count);
+  hn::StoreU(hn::Compress(position, chosen), d, stack.positions + stack.count);
   stack.count += static_cast<int64_t>(hn::CountTrue(d, chosen));
 }
 #else
@@ -128,7 +128,7 @@ struct CompactTable {
 };
 constexpr CompactTable kCompact;
 
-HWY_INLINE void push(Stack& stack, V32 left, V32 right, V32 place, M32 chosen) {
+HWY_INLINE void push(Stack& stack, V32 left, V32 right, V32 position, M32 chosen) {
   const D32 d;
   uint8_t bits[8] = {};
   hn::StoreMaskBits(d, chosen, bits);
@@ -136,7 +136,7 @@ HWY_INLINE void push(Stack& stack, V32 left, V32 right, V32 place, M32 chosen) {
   const auto order = hn::IndicesFromVec(d, hn::PromoteTo(d, hn::LoadU(d8, kCompact.rows[bits[0]])));
   hn::StoreU(hn::TableLookupLanes(left, order), d, stack.left + stack.count);
   hn::StoreU(hn::TableLookupLanes(right, order), d, stack.right + stack.count);
-  hn::StoreU(hn::TableLookupLanes(place, order), d, stack.place + stack.count);
+  hn::StoreU(hn::TableLookupLanes(position, order), d, stack.positions + stack.count);
   stack.count += static_cast<int64_t>(hn::CountTrue(d, chosen));
 }
 #endif
@@ -169,10 +169,10 @@ HWY_INLINE void store_joined(const Network& network, V32 left, V32 right, int64_
 }
 
 HWY_INLINE void scatter_joined(const Network& network, const uint32_t* left, const uint32_t* right,
-                               const uint32_t* places, int64_t count, int64_t* HWY_RESTRICT out) {
+                               const uint32_t* positions, int64_t count, int64_t* HWY_RESTRICT out) {
   for (int64_t j = 0; j < count; ++j) {
     const uint64_t joined = (static_cast<uint64_t>(left[j]) << network.right_bits) | right[j];
-    out[places[j]] = static_cast<int64_t>(joined);
+    out[positions[j]] = static_cast<int64_t>(joined);
   }
 }
 
@@ -184,12 +184,12 @@ HWY_INLINE void pop_group(const Network& network, Stack& stack, int64_t* HWY_RES
   const int64_t base = stack.count - count;
   V32 left[kVectors];
   V32 right[kVectors];
-  V32 places[kVectors];
+  V32 positions[kVectors];
   DATALINE_UNROLL
   for (int k = 0; k < kVectors; ++k) {
     left[k] = hn::LoadU(d, stack.left + base + k * kLanes);
     right[k] = hn::LoadU(d, stack.right + base + k * kLanes);
-    places[k] = hn::LoadU(d, stack.place + base + k * kLanes);
+    positions[k] = hn::LoadU(d, stack.positions + base + k * kLanes);
   }
   run_rounds<kShort, kVectors>(network, left, right);
   HWY_ALIGN uint32_t lefts[kGroup];
@@ -200,7 +200,7 @@ HWY_INLINE void pop_group(const Network& network, Stack& stack, int64_t* HWY_RES
     hn::Store(right[k], d, rights + k * kLanes);
   }
   // Including those still out of range: a later pass overwrites them.
-  scatter_joined(network, lefts, rights, stack.place + base, count, out);
+  scatter_joined(network, lefts, rights, stack.positions + base, count, out);
   stack.count = base;
   DATALINE_UNROLL
   for (int64_t k = 0; k < kVectors; ++k) {
@@ -208,7 +208,7 @@ HWY_INLINE void pop_group(const Network& network, Stack& stack, int64_t* HWY_RES
     const int64_t valid = left_over < 0 ? 0 : left_over < kLanes ? left_over : kLanes;
     const M32 beyond =
         hn::And(out_of_range(network, left[k], right[k]), hn::FirstN(d, static_cast<size_t>(valid)));
-    push(stack, left[k], right[k], places[k], beyond);
+    push(stack, left[k], right[k], positions[k], beyond);
   }
 }
 
@@ -231,7 +231,7 @@ HWY_INLINE void finish(const Network& network, Stack& stack, int64_t* HWY_RESTRI
   HWY_ALIGN uint32_t rights[kLanes];
   hn::Store(left, d, lefts);
   hn::Store(right, d, rights);
-  scatter_joined(network, lefts, rights, stack.place, stack.count, out);
+  scatter_joined(network, lefts, rights, stack.positions, stack.count, out);
 }
 
 HWY_INLINE void push_slots(const Feistel& feistel, uint64_t first, int64_t from, int64_t count,
@@ -240,7 +240,7 @@ HWY_INLINE void push_slots(const Feistel& feistel, uint64_t first, int64_t from,
     const uint64_t slot = first + static_cast<uint64_t>(i);
     stack.left[stack.count] = static_cast<uint32_t>(slot >> feistel.right_bits);
     stack.right[stack.count] = static_cast<uint32_t>(slot) & feistel.right_mask;
-    stack.place[stack.count++] = static_cast<uint32_t>(i);
+    stack.positions[stack.count++] = static_cast<uint32_t>(i);
   }
 }
 

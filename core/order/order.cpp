@@ -71,9 +71,9 @@ Status check_conflicts(const OrderSpec& spec) {
   if (spec.has_indices && weighted)
     return error(Code::kBadOption, "sample_indices and weights: give one of them");
   if (spec.has_indices && shuffled) {
-    return error(Code::kBadOption, "sample_indices is the order itself: not with shuffle");
+    return error(Code::kBadOption, "sample_indices and shuffle: give one of them");
   }
-  if (weighted && shuffled) return error(Code::kBadOption, "weights draw in random order: not with shuffle");
+  if (weighted && shuffled) return error(Code::kBadOption, "weights and shuffle: give one of them");
   if (!weighted && spec.samples_per_epoch != -1) {
     return error(Code::kBadOption, "samples_per_epoch=", spec.samples_per_epoch, " needs weights");
   }

@@ -119,18 +119,18 @@ void RaceOrder::make_keys(const Layout& layout, uint64_t key, int64_t begin, int
 }
 
 void RaceOrder::move_entries(const Layout& layout, int64_t pass, int64_t begin, int64_t end) const {
-  int64_t* places = layout.counts_of(pass);
+  int64_t* positions = layout.counts_of(pass);
   if (begin == 0) {
-    int64_t place = 0;
+    int64_t position = 0;
     for (int64_t digit = 0; digit < kDigits; ++digit) {
-      const int64_t count = places[digit];
-      places[digit] = place;
-      place += count;
+      const int64_t count = positions[digit];
+      positions[digit] = position;
+      position += count;
     }
   }
   const uint64_t* from = pass % 2 == 0 ? layout.first : layout.second;
   uint64_t* to = pass % 2 == 0 ? layout.second : layout.first;
-  for (int64_t i = begin; i < end; ++i) to[places[digit(from[i] >> index_bits_, pass)]++] = from[i];
+  for (int64_t i = begin; i < end; ++i) to[positions[digit(from[i] >> index_bits_, pass)]++] = from[i];
 }
 
 void RaceOrder::advance_table(EpochTable& table, int64_t steps) const {

@@ -103,13 +103,13 @@ TEST(Order, ContradictingOptionsAreRefused) {
   OrderSpec spec = order_spec(1, Shuffle::kFull);
   spec.has_indices = true;
   spec.indices = indices;
-  EXPECT_REFUSED(spec, Code::kBadOption, "sample_indices is the order itself: not with shuffle");
+  EXPECT_REFUSED(spec, Code::kBadOption, "sample_indices and shuffle: give one of them");
   spec.shuffle = Shuffle::kNone;
   spec.weights = weights;
   EXPECT_REFUSED(spec, Code::kBadOption, "sample_indices and weights: give one of them");
   spec = order_spec(1, Shuffle::kFull);
   spec.weights = weights;
-  EXPECT_REFUSED(spec, Code::kBadOption, "weights draw in random order: not with shuffle");
+  EXPECT_REFUSED(spec, Code::kBadOption, "weights and shuffle: give one of them");
   spec = order_spec(1, Shuffle::kNone);
   spec.samples_per_epoch = 5;
   EXPECT_REFUSED(spec, Code::kBadOption, "samples_per_epoch=5 needs weights");

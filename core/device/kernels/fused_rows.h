@@ -54,12 +54,12 @@ DL_BOTH void elements(const KernelParams& p, const float* a, const float* b, uin
     if (at + kCount <= p.row_elements) {
       load_run(from + static_cast<uint64_t>(at) * sizeof(From), in);
     } else {
-      uint32_t place = at;
+      uint32_t offset = at;
       DL_UNROLL
       for (uint32_t j = 0; j < kCount; ++j) {
         if (j >= count) break;
-        if (place == p.row_elements) from = row_of(p, ++row), place = 0;
-        in[j] = load<From>(from + static_cast<uint64_t>(place++) * sizeof(From));
+        if (offset == p.row_elements) from = row_of(p, ++row), offset = 0;
+        in[j] = load<From>(from + static_cast<uint64_t>(offset++) * sizeof(From));
       }
     }
     To out[kCount];
@@ -121,13 +121,13 @@ DL_BOTH void plane_chunks(const KernelParams& p, const float* a, const float* b,
         continue;
       }
     }
-    uint32_t places[kCount];
+    uint32_t offsets[kCount];
     uint32_t seen = 0;
     DL_UNROLL
     for (int j = 0; j < kCount; ++j) {
       const int32_t from_y = view.y.sign * static_cast<int32_t>(y) + view.y.offset;
       const int32_t from_x = view.x.sign * static_cast<int32_t>(x) + view.x.offset;
-      places[j] = static_cast<uint32_t>(from_y) * p.in_y + static_cast<uint32_t>(from_x) * p.in_x;
+      offsets[j] = static_cast<uint32_t>(from_y) * p.in_y + static_cast<uint32_t>(from_x) * p.in_x;
       if (sees(view.y, from_y) && sees(view.x, from_x)) seen |= 1u << j;
       if (++x == p.width) x = 0, ++y;
     }
@@ -135,12 +135,13 @@ DL_BOTH void plane_chunks(const KernelParams& p, const float* a, const float* b,
     for (uint32_t c = 0; c < p.channels; ++c) {
       const unsigned char* const channel = from + static_cast<uint64_t>(c * p.in_c) * sizeof(From);
       if (words) {
-        load_run(channel + static_cast<uint64_t>(places[0]) * sizeof(From), in);
+        load_run(channel + static_cast<uint64_t>(offsets[0]) * sizeof(From), in);
       } else {
         DL_UNROLL
         for (int j = 0; j < kCount; ++j)
-          in[j] = (seen >> j & 1) != 0 ? load<From>(channel + static_cast<uint64_t>(places[j]) * sizeof(From))
-                                       : fill_of<From>(p, c);
+          in[j] = (seen >> j & 1) != 0
+                      ? load<From>(channel + static_cast<uint64_t>(offsets[j]) * sizeof(From))
+                      : fill_of<From>(p, c);
       }
       finish<true>(p, a, b, in, out, [c](int) { return c; });
       store_chunk(to, out, kCount, true);
@@ -182,9 +183,9 @@ DL_BOTH void pixels(const KernelParams& p, const float* a, const float* b, uint3
     const bool run = p.in_c == 1 && view.x.sign > 0 && end < p.width && sees(view.y, line) &&
                      sees(view.x, column) && sees(view.x, static_cast<int32_t>(end) + view.x.offset);
     if (run) {
-      const uint32_t place =
+      const uint32_t offset =
           static_cast<uint32_t>(line) * p.in_y + static_cast<uint32_t>(column) * p.in_x + c;
-      load_run(from + static_cast<uint64_t>(place) * sizeof(From), in);
+      load_run(from + static_cast<uint64_t>(offset) * sizeof(From), in);
     }
     DL_UNROLL
     for (uint32_t j = 0; j < kCount; ++j) {
@@ -192,10 +193,10 @@ DL_BOTH void pixels(const KernelParams& p, const float* a, const float* b, uint3
       if (!run && j < count) {
         const int32_t from_y = view.y.sign * static_cast<int32_t>(y) + view.y.offset;
         const int32_t from_x = view.x.sign * static_cast<int32_t>(x) + view.x.offset;
-        const uint32_t place =
+        const uint32_t offset =
             static_cast<uint32_t>(from_y) * p.in_y + static_cast<uint32_t>(from_x) * p.in_x + c * p.in_c;
         in[j] = sees(view.y, from_y) && sees(view.x, from_x)
-                    ? load<From>(from + static_cast<uint64_t>(place) * sizeof(From))
+                    ? load<From>(from + static_cast<uint64_t>(offset) * sizeof(From))
                     : fill_of<From>(p, c);
       }
       if (++c == p.channels) {

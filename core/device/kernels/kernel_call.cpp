@@ -109,11 +109,11 @@ void set_shape(const Tail& tail, KernelParams& params) {
 
 // The widest unit in which whole rows can be copied, given their size and alignment.
 int64_t unit_of(const TailCall& call, const unsigned char* source, const unsigned char* target) {
-  const uint64_t places = static_cast<uint64_t>(call.tail->in_bytes()) |
-                          static_cast<uint64_t>(call.source_stride) | reinterpret_cast<uintptr_t>(source) |
-                          reinterpret_cast<uintptr_t>(target);
+  const uint64_t alignments = static_cast<uint64_t>(call.tail->in_bytes()) |
+                              static_cast<uint64_t>(call.source_stride) |
+                              reinterpret_cast<uintptr_t>(source) | reinterpret_cast<uintptr_t>(target);
   int64_t unit = kChunkBytes;
-  while ((places & static_cast<uint64_t>(unit - 1)) != 0) unit /= 2;
+  while ((alignments & static_cast<uint64_t>(unit - 1)) != 0) unit /= 2;
   return unit;
 }
 
