@@ -1,4 +1,4 @@
-# Builds libdataline for this package, in deps/usr, from the checkout it lies in: `Pkg.build("Dataline")`. Does nothing where
+# Builds libdataline for this package, in deps/usr, from the enclosing checkout: `Pkg.build("Dataline")`. Does nothing where
 # DATALINE_LIB_DIR is set or the system has the library. CMake's own variables (CMAKE_CXX_COMPILER_LAUNCHER, CXX) hold; CMAKE_ARGS
 # are further arguments, apart by spaces. Ninja where it is installed: CMake itself would take make, which need not be there.
 #

@@ -73,8 +73,8 @@ end
     end
 end
 
-# Kept batches that nobody has any more, and those of loops that other tasks left, are given back by the collector, which does
-# not know how large they are.
+# Kept batches without references, and those of loops that other tasks left, are released by the garbage collector, which
+# does not know their size.
 collect_kept(loader::Loader) = ((loader.held[] > 0 || loader.scattered) && GC.gc(); nothing)
 
 # In the event loop, until a call would not wait. The loader cannot be destroyed meanwhile, and closing it ends the wait.

@@ -1,15 +1,15 @@
-# Julia objects lent to the library, and handles given back by finalizers.
+# Julia objects borrowed by the library, and handles released by finalizers.
 #
 # SPDX-License-Identifier: Apache-2.0
 
-# What is lent, by the address the library hands back. An entry keeps its object from the collector.
+# Borrowed objects, by the context address that the library passes back. An entry keeps its object alive.
 const LOANS = Dict{Ptr{Cvoid},Any}()
 const LOANS_LOCK = ReentrantLock()
 
-# The library calls `release(context)` from any thread, and Julia code must not run on a thread it does not know (before
-# 1.9 that is undefined; later, such a thread can still hold the collector up). So `release` is libuv's uv_async_send,
-# a C function of this process that any thread may call, and `context` an AsyncCondition's handle: the event loop then
-# wakes a task here, which forgets the loan.
+# The library calls `release(context)` from any thread, and Julia code must not run on foreign threads (before 1.9 that is
+# undefined; later, such a thread can still block the garbage collector). So `release` is libuv's uv_async_send, a C
+# function of this process that any thread may call, and `context` the handle of an AsyncCondition: the event loop then
+# wakes a task here, which removes the entry.
 release_function() = cglobal(:uv_async_send)
 
 """
@@ -42,10 +42,10 @@ function lend(call, object)
     end
 end
 
-# What keeps the memory of an array where it is while it is lent, whatever becomes of the array. Growing or shrinking a
-# Vector would move or free it under the library's threads. Up to Julia 1.10 a second array over the same memory makes Julia
-# refuse that, for ever ("cannot resize array with shared data"); from 1.11 on a Vector that grows takes other memory, and
-# the one it had lives as long as somebody has it.
+# An object that pins the memory of an array while it is borrowed. Growing or shrinking a Vector would move or free its memory
+# under the library's threads. Up to Julia 1.10 a second array over the same memory makes Julia reject that permanently
+# ("cannot resize array with shared data"); from 1.11 on a growing Vector takes new memory, and the old one lives as long as
+# it is referenced.
 @static if VERSION < v"1.11-"
     memory_of(vector::Vector) = reshape(vector, length(vector), 1)
 else

@@ -120,8 +120,8 @@ const NOT_TAKEN = (
     parallel = "samples are always loaded by threads of the library; num_workers says how many",
 )
 
-# The keywords of MLUtils.DataLoader as options; the others are options already. A keyword and the option it stands for must
-# not say different things.
+# The keywords of MLUtils.DataLoader as options; all others are options already. A keyword must not conflict with the option
+# it is an alias of.
 function translated(settings)
     options = Pair{Symbol,Any}[]
     written = Dict{Symbol,Pair{Symbol,Any}}() # by option: as what it was given

@@ -1,18 +1,18 @@
-# Which loop over a loader is in force, and how loops, seeks and loads take turns.
+# Tracks which loop over a loader is current, and synchronizes loops, seeks and loads.
 #
-# A loop is one epoch. One that begins, a seek and a load end the loop under way: its next step throws, so that no batch goes
-# astray between two loops. All tasks that go through one Epoch share its loop, and all see its end. The library knows one
-# position and no loops; what tells them apart is a number here.
+# A loop is one epoch. A new loop, a seek or a load ends the current loop: its next step throws, so that no batch is lost
+# between two loops. All tasks that iterate over one Epoch share its loop, and all see its end. The library has one position
+# and no notion of loops; they are identified by a number here.
 #
-# The turn is held during a loop's call of dl_loader_next, which never stays there for long (see HELP_NS), and during what
-# ends loops: so a batch is never taken between the end of one loop and the begin of another. `next!` holds no turn: its calls
-# are counted, and a loop that sees some looks where the loader is.
+# The turn is held during a loop's call of dl_loader_next, which is always short (see HELP_NS), and by operations that end
+# loops: so no batch is taken between the end of one loop and the start of another. `next!` does not take the turn: its calls
+# are counted, and a loop that sees some checks the loader's position.
 #
 # SPDX-License-Identifier: Apache-2.0
 
 mutable struct Loops
     turn::Threads.Atomic{Int} # 1: taken
-    # Of the loop in force; by who has the turn.
+    # Of the current loop; accessed by the holder of the turn.
     number::Int
     epoch::Int64
     over::Bool
@@ -84,7 +84,7 @@ end
     return read_struct(CBatchInfo, memory).epoch
 end
 
-# Calls `call(handle, error)`, which moves the position and does not throw; where it does, the loop under way is ended.
+# Calls `call(handle, error)`, which moves the position and does not throw; if it succeeds, the current loop is ended.
 # Returns the status and, where that is DL_OK, the number of the loop that may begin there.
 function move_position(call, loader, memory::ErrorMemory)
     loops = loader.loops

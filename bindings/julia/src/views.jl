@@ -1,21 +1,21 @@
 # Fields of a batch as arrays, without a copy.
 #
 # An array that `unsafe_wrap` makes does not keep its batch. So a view holds two things: the wrapped Array, which counts as a
-# user of the lease until the collector finds that no code can read it any more, and the lease with the number it had
-# (`turn`), by which a view of a batch that was given back is known. Wrapped arrays are kept by address and used again for
-# every batch in the same slot: making and counting one costs 150 ns, finding it about 5.
+# user of the lease until the garbage collector finds it unreachable, and the lease with the number it had (`turn`), which
+# identifies views of a released batch. Wrapped arrays are cached by address and reused for every batch in the same slot:
+# creating and counting one costs 150 ns, a lookup about 5.
 #
 # SPDX-License-Identifier: Apache-2.0
 
-# One batch that is held. The loop of a loader uses one lease for all its batches; `keep` and `next!` make one each.
+# One held batch. The loop of a loader uses one lease for all its batches; `keep` and `next!` make one each.
 mutable struct Lease
     batch::Handle # the library writes here, so that an interrupt cannot lose a batch; C_NULL: none
     views::Ptr{CView}
-    turn::Int # grows when the batch is given back
+    turn::Int # incremented when the batch is released
     users::Threads.Atomic{Int} # this, and the arrays wrapped over its batches: the collector gives back after the last
     counted::Bool
     held::Threads.Atomic{Int} # how many leases of `keep` and `next!` the loader has out; a loop's is not counted
-    # Of `batch`, `views` and `turn`: whoever gives back takes them out under it, so that one does; nothing waits inside.
+    # Guards `batch`, `views` and `turn`: a release takes them out under it, so that only one succeeds; nothing waits inside.
     lock::Threads.SpinLock
 end
 
@@ -29,10 +29,10 @@ end
 one_user_less(lease::Lease) =
     (Threads.atomic_sub!(lease.users, 1) == 1 && dl_batch_release(taken_out(lease, lease.turn)); nothing)
 
-# Any thread, several at once: one of them gives back.
+# Any thread, also concurrently: exactly one releases.
 @inline give_back(lease::Lease) = lease.batch == C_NULL ? nothing : give_back(lease, lease.turn)
 
-# The batch of that turn; nothing where it was given back before.
+# Releases the batch of that turn; does nothing if it was released before.
 @inline function give_back(lease::Lease, turn::Int)
     disable_sigint() do # an interrupt would leave the lock closed, or lose the batch
         dl_batch_release(taken_out(lease, turn)) # NULL is fine
@@ -85,7 +85,7 @@ function wrap(lease::Lease, ::Type{T}, data::Ptr{T}, dims::Dims{N}) where {T,N}
     return array
 end
 
-# What code that reads the items keeps alive: from Julia 1.11 on an Array is a reference to a Memory, and that is kept.
+# The object that code reading the items keeps alive: from Julia 1.11 on an Array refers to a Memory, which is kept.
 storage(array::Array) = @static VERSION >= v"1.11-" ? getfield(array, :ref).mem : array
 
 # The wrapped arrays of one field. More than this many are only seen when batches beyond `max_leases` are copies. Several

@@ -1,4 +1,4 @@
-/* What the files of the extension share. Everything runs with the interpreter's lock held unless it says otherwise.
+/* Declarations shared by the files of the extension. Everything runs with the GIL held unless it says otherwise.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef DATALINE_PYTHON_CORE_H
 #define DATALINE_PYTHON_CORE_H
@@ -143,8 +143,8 @@ PyObject* dataset_fields(Dataset* self, PyObject* none);           /* dataset_ab
 PyObject* dataset_classes(Dataset* self, PyObject* none);
 PyObject* dataset_image_info(Dataset* self, PyObject* arguments);
 PyObject* dataset_about(Dataset* self, PyObject* none);
-/* This thread is about to load by itself, or has done so: what leaves a reader in it then, and is no failure of data
- * (KeyboardInterrupt, SystemExit), is kept, and set again by reader_interrupted. In a worker it has nobody to go to. */
+/* This thread starts or stops loading by itself. Meanwhile exceptions of a reader that are not data failures
+ * (KeyboardInterrupt, SystemExit) are kept, and raised again by reader_interrupted. In a worker they have no recipient. */
 void reader_in_caller(bool begins);
 bool reader_interrupted(void);
 void loaders_close_all(void);  /* loader.c */

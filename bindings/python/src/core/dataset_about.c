@@ -1,5 +1,5 @@
-/* What a dataset tells of itself. To make an object may run other Python code, and that may close the dataset: so each
- * function keeps it meanwhile.
+/* The description of a dataset. Creating an object may run other Python code, which may close the dataset, so each function
+ * holds it meanwhile.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 

@@ -1,14 +1,13 @@
 /* A loop over one epoch.
  *
- * The library has one position a loader, and its `next` gives whatever comes next, of whichever epoch. So that a loop gets
- * the batches of one epoch and no others, whatever threads do:
- *   - Beginning a loop and taking a batch for it are done under the loader's `loop_lock`. Of several threads that share an
- *     iterator one waits inside the library, and when it is told of the end the others find the loop over, instead of taking
- *     the first batches of the next epoch.
- *   - Beginning a loop makes the one before it stale: it raises when it is asked for more, for its epoch was left.
- * Python code that a thread runs while it takes a batch (a reader with num_workers=0, a handler of a signal) gets an error
- * when it asks for one of the same loader, instead of waiting for itself. `cancel`, `close` and `Loader.next` do without
- * the lock.
+ * The library has one position per loader, and its `next` returns the next batch of whichever epoch. To give a loop only
+ * the batches of one epoch, whatever threads do:
+ *   - Starting a loop and taking a batch for it happen under the loader's `loop_lock`. Of several threads that share an
+ *     iterator one waits inside the library, and when it gets the end of the epoch the others find the loop over, instead
+ *     of taking the first batches of the next epoch.
+ *   - Starting a loop makes the previous one stale: its next step raises, because its epoch was left.
+ * Python code that runs while its thread takes a batch (a reader with num_workers=0, a signal handler) gets an error when
+ * it requests one from the same loader, instead of deadlocking. `cancel`, `close` and `Loader.next` do not take the lock.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "loader.h"
 

@@ -1,9 +1,9 @@
-/* Objects given back and remarks made by threads that do not have the interpreter's lock.
+/* Releases and log messages from threads that do not hold the GIL.
  *
- * The library calls a release from any thread, perhaps while the thread that has the interpreter's lock waits for a lock
- * of the library's, perhaps when the interpreter is about to end. So nothing here waits for the interpreter: a letter is
- * put into the box, and the main thread is asked to look into it soon. Every call that may have given something back looks
- * by itself, so that what is let go on a Python thread is gone at once.
+ * The library calls a release from any thread, possibly while the thread with the GIL waits for a lock of the library, or
+ * when the interpreter is about to exit. So nothing here waits for the GIL: the release is queued, and the main thread is
+ * asked to process the queue soon. Every call that may have released something processes it too, so that objects released
+ * on a Python thread are freed at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
@@ -95,7 +95,7 @@ static void post(letter* written) {
 void give_back(void* context) { post(context); }
 
 void* remark_sink(PyObject* function) {
-  /* The library has no word for "the last remark was made", so functions are kept for ever, each once. */
+  /* The library does not report the last log message, so each distinct function is kept permanently. */
   static PyObject* kept = NULL;
   if (kept == NULL && (kept = PyDict_New()) == NULL) return NULL;
   PyObject* key = PyLong_FromVoidPtr(function);

@@ -1,8 +1,8 @@
 /* Records from Python code.
  *
- * The library calls `read` from its own threads. Each call takes the interpreter's lock, so records are made one call at a
- * time, whatever the number of workers. When the interpreter ends, it ends threads that wait for its lock; to unwind
- * through the library would end the process, so such a thread sleeps for ever instead.
+ * The library calls `read` from its own threads. Each call takes the GIL, so records are made one call at a time, whatever
+ * the number of workers. At exit the interpreter terminates threads that wait for the GIL; unwinding through the library
+ * would end the process, so such a thread sleeps forever instead.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 

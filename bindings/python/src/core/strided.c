@@ -1,4 +1,4 @@
-/* Items that lie some way apart, made to lie one after another.
+/* Copies strided items to contiguous memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
