@@ -3,7 +3,7 @@
 //! 1. `DATALINE_LIB_DIR`: a folder that holds `libdataline.so` or `libdataline.a` (a build folder's `lib`, or an
 //!    installed one). `DATALINE_INCLUDE_DIR` names the header's folder where it is not found beside.
 //! 2. `pkg-config dataline`, version 0.1.x; skipped when `DATALINE_NO_PKG_CONFIG` is set.
-//! 3. The checkout this crate lies in: built with CMake, static.
+//! 3. The enclosing checkout: built with CMake, static.
 //!
 //! `DATALINE_STATIC=1` or the feature `static` asks for the archive in 1 and 2, `DATALINE_STATIC=0` for the shared
 //! library. On docs.rs nothing is linked.

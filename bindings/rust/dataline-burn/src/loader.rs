@@ -37,7 +37,7 @@ struct Idle {
 /// counts them.
 pub struct BurnLoader<O> {
     job: Arc<Job<O>>,
-    /// Why a slice could not be made: told by its first item.
+    /// Why a slice could not be made: reported by its first item.
     dataset: Result<Arc<Dataset<'static>>>,
     device: Device,
     items: usize,
@@ -48,7 +48,7 @@ impl<O: Send + 'static> BurnLoader<O> {
     /// A loader for the default device. `collate` is called by the thread that iterates.
     ///
     /// # Errors
-    /// As [`Loader::new`], which is called here once, so that wrong options are told before the training.
+    /// Like [`Loader::new`], which is called here once, so that wrong options are reported before training.
     pub fn new<C>(dataset: Dataset<'static>, options: Options, collate: C) -> Result<BurnLoader<O>>
     where
         C: Fn(&Batch, &Device) -> Result<O> + Send + Sync + 'static,
@@ -65,7 +65,7 @@ impl<O: Send + 'static> BurnLoader<O> {
         })
     }
 
-    /// The same data for another device or another part of it; it goes on with the same epoch and has threads of its own.
+    /// The same data for another device or another part of it; it continues with the same epoch and has its own threads.
     fn derive(&self, dataset: Result<Arc<Dataset<'static>>>, device: Device) -> BurnLoader<O> {
         let idle = Idle { loader: None, epoch: locked(&self.idle).epoch };
         let mut derived =

@@ -10,7 +10,7 @@ use dataline::{Batch, Code, Error, Result};
 ///
 /// **What is copied.** A tensor on the CPU backend (`flex`) sees the field in the batch's own memory, and holds the batch
 /// until it is dropped, or first written to, which copies it. Tensors on a device are copied there once. Fields whose rows
-/// do not lie one after another (`views=true`) are joined first.
+/// are not contiguous (`views=true`) are joined first.
 ///
 /// What a training step holds counts as batches held: beyond `max_leases` of them the loader delivers copies.
 pub trait BatchExt {
@@ -34,7 +34,7 @@ pub trait BatchExt {
     fn burn_int<const D: usize>(&self, name: &str, device: &Device) -> Result<Tensor<D, Int>>;
 }
 
-/// The bytes of a field, and the batch they lie in.
+/// The bytes of a field, and the batch that holds them.
 struct Lease {
     batch: Batch,
     field: usize,

@@ -8,7 +8,7 @@ pub struct Constant {
     pub value: i64,
 }
 
-/// A member: its type as written in Rust, and where it lies.
+/// A member: its type as written in Rust, and its offset.
 pub struct Member {
     pub name: &'static str,
     pub rust_type: &'static str,

@@ -20,7 +20,7 @@ constants! {
     DL_OK: i32 = 0;
     /// Once at the end of each epoch, the last too
     DL_END_OF_EPOCH: i32 = 1;
-    /// After the last of `epochs` epochs, for ever
+    /// After the last of `epochs` epochs, on every call
     DL_END: i32 = 2;
     /// Nothing was lost: a later call gets the batch
     DL_TIMEOUT: i32 = 3;
@@ -44,7 +44,7 @@ constants! {
     /// The loader belongs to the parent process
     DL_ERR_FORKED: i32 = -9;
     DL_ERR_NO_MEMORY: i32 = -20;
-    /// Names the least memory_budget that works and the option to change
+    /// Names the minimum memory_budget that works and the option to change
     DL_ERR_OVER_BUDGET: i32 = -21;
     /// Names max_leases and how many are held
     DL_ERR_LEASES_HELD: i32 = -22;
@@ -75,7 +75,7 @@ constants! {
     DL_ERR_READER: i32 = -52;
     /// Larger than max_bytes_per_sample or another limit
     DL_ERR_TOO_LARGE: i32 = -53;
-    /// Nothing to deliver, for ever
+    /// Nothing to deliver, now or later
     DL_ERR_EMPTY: i32 = -54;
     /// Not a state, damaged, or of another version
     DL_ERR_BAD_STATE: i32 = -70;
@@ -95,7 +95,7 @@ constants! {
     DL_MEMORY_OVERFLOW: i32 = 4;
     /// Images being decoded, 2 MiB aligned; a block a worker
     DL_MEMORY_FRAMES: i32 = 5;
-    /// Opening a large set goes on
+    /// Opening a large dataset makes progress
     DL_LOG_PROGRESS: i32 = 0;
     DL_LOG_INFO: i32 = 1;
     DL_LOG_WARNING: i32 = 2;

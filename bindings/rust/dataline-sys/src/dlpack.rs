@@ -3,7 +3,7 @@
 //! SPDX-License-Identifier: Apache-2.0
 use std::os::raw::c_void;
 
-/// Where a tensor lies.
+/// The device of a tensor.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DLDevice {

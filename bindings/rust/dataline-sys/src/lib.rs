@@ -23,5 +23,5 @@ pub use structs::*;
 /// 0, a positive soft result, or a negative error.
 pub type dl_status = i32;
 
-/// Gives back what was lent; called once, from any thread.
+/// Releases what was borrowed; called once, from any thread.
 pub type dl_release = Option<unsafe extern "C" fn(context: *mut std::os::raw::c_void)>;

@@ -68,7 +68,7 @@ macro_rules! structs {
             }
         })*
 
-        /// Where each member lies.
+        /// The offset of each member.
         #[doc(hidden)]
         pub fn layouts() -> std::vec::Vec<Layout> {
             std::vec![$({
@@ -122,7 +122,7 @@ structs! {
         write: dl_write,
     }
 
-    /// An entry of the options table; the texts live for ever.
+    /// An entry of the options table; the texts are never freed.
     struct dl_option_info {
         struct_size: u32,
         r#type: i32,
@@ -251,7 +251,7 @@ structs! {
         dropped: i64,
         /// Rows added by last_batch=pad
         padded: i64,
-        /// Rows in which another sample stands in
+        /// Rows filled with a replacement sample
         replaced: i64,
         /// Distinct bad samples seen
         bad: i64,
@@ -265,7 +265,7 @@ structs! {
         arena_bytes: i64,
         /// All host memory the loader holds now
         held_bytes: i64,
-        /// The limit in force
+        /// The current limit
         budget_bytes: i64,
         /// Batches held by consumers now
         leases_held: i64,
@@ -319,7 +319,7 @@ structs! {
         bytes_out: i64,
     }
 
-    /// A bad sample met so far.
+    /// A bad sample found so far.
     struct dl_bad_sample {
         struct_size: u32,
         code: dl_status,
@@ -346,7 +346,7 @@ structs! {
         valid: i64,
         /// `[samples]`: which dataset of a mix; 0
         sample_sources: *const i64,
-        /// `[samples]`: index in it; of the sample that stands in, where one does
+        /// `[samples]`: index in it; for replaced samples, of the replacement
         sample_indices: *const i64,
     }
 }

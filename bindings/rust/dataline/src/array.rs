@@ -68,7 +68,7 @@ impl<'a> Array<'a> {
     }
 
     /// Samples of one shape whose first items are `row_stride` items apart: columns of a wider table, every second row.
-    /// Each sample's own items lie one after another.
+    /// Each sample's own items are contiguous.
     ///
     /// ```
     /// use dataline::{Array, Dataset, Loader, Options};

@@ -26,7 +26,7 @@ pub struct Batch {
     count: usize,
 }
 
-// SAFETY: the library's batches are counted atomically and not written to while lent.
+// SAFETY: the library's batches are counted atomically and not written to while borrowed.
 unsafe impl Send for Batch {}
 // SAFETY: as above.
 unsafe impl Sync for Batch {}
@@ -120,7 +120,7 @@ impl Batch {
     }
 
     /// Makes a stream of the accelerator wait until the batch is there; the host does not wait. Once in each stream that
-    /// reads the batch, before its first use there: batches of a device are handed out while their copies are in flight.
+    /// reads the batch, before its first use there: batches of a device are delivered while their copies are in flight.
     /// When the last clone is dropped, its memory is written again only after the work then in those streams. On the CPU
     /// there is nothing to wait for.
     ///
@@ -173,7 +173,7 @@ impl Batch {
         self.len() == 0
     }
 
-    /// The index of each row's sample in its dataset; of the one that stands in, where one does.
+    /// The index of each row's sample in its dataset; for replaced samples, of the replacement.
     #[must_use]
     pub fn sample_indices(&self) -> &[i64] {
         let info = self.raw_info();

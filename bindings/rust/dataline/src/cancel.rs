@@ -98,7 +98,7 @@ impl Drop for Token {
 }
 
 /// Ends opening and every wait of the datasets and loaders made with it
-/// ([`Options::cancel_token`](crate::Options::cancel_token)), for good.
+/// ([`Options::cancel_token`](crate::Options::cancel_token)), permanently.
 #[derive(Clone)]
 pub struct CancelToken {
     token: Arc<Token>,

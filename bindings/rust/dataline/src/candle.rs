@@ -18,7 +18,7 @@
 //! ```
 //!
 //! **What is copied.** candle's tensors own their memory (on the CPU a `Vec`), so a field is copied once: from the batch
-//! into the tensor, or straight to the accelerator. Fields whose rows do not lie one after another (`views=true`) are
+//! into the tensor, or straight to the accelerator. Fields whose rows are not contiguous (`views=true`) are
 //! joined first, a second copy. The batch may be dropped right after it.
 //!
 //! **dtypes.** u8, u32, i16, i32, i64, f16, bf16, f32 and f64 stay what they are, `bool` becomes `u8`; the others (u16, u64,

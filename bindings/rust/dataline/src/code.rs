@@ -63,7 +63,7 @@ codes! {
     Forked = DL_ERR_FORKED,
     /// There is no memory.
     NoMemory = DL_ERR_NO_MEMORY,
-    /// Names the least `memory_budget` that works.
+    /// Names the minimum `memory_budget` that works.
     OverBudget = DL_ERR_OVER_BUDGET,
     /// Too many batches are held; names `max_leases`.
     LeasesHeld = DL_ERR_LEASES_HELD,
@@ -99,7 +99,7 @@ codes! {
     Reader = DL_ERR_READER,
     /// Larger than `max_bytes_per_sample` or another limit.
     TooLarge = DL_ERR_TOO_LARGE,
-    /// There is nothing to deliver, for ever.
+    /// There is nothing to deliver, now or later.
     Empty = DL_ERR_EMPTY,
     /// Not a state, damaged, or of another version.
     BadState = DL_ERR_BAD_STATE,
@@ -116,7 +116,7 @@ codes! {
 impl fmt::Display for Code {
     /// The name in `dataline.h`: `DL_ERR_CORRUPT`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // SAFETY: any number is allowed; the text lives for ever.
+        // SAFETY: any number is allowed; the text is never freed.
         out.write_str(unsafe { ffi::text(sys::dl_status_name(self.number())) })
     }
 }

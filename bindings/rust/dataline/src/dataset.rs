@@ -13,7 +13,7 @@ use std::ptr;
 
 /// Samples by index; immutable. `'a` is what it borrows: `'static`, but for [`with_borrowed`](crate::with_borrowed).
 ///
-/// Any thread. Loaders and composed datasets keep what they need of it. In a forked child it goes on working.
+/// Any thread. Loaders and composed datasets keep what they need of it. In a forked child it keeps working.
 pub struct Dataset<'a> {
     handle: *mut sys::dl_dataset,
     borrowed: PhantomData<&'a [u8]>,
@@ -74,7 +74,7 @@ impl<'a> Dataset<'a> {
     {
         lend(owner, |owner, release, context| {
             let arrays = describe(owner)?;
-            // SAFETY: what is described lives as long as the owner, which stays where it is until it is given back.
+            // SAFETY: what is described lives as long as the owner, which keeps its address until it is released.
             unsafe { Dataset::of_arrays(&arrays, options, release, context) }
         })
     }
@@ -131,7 +131,7 @@ impl<'a> Dataset<'a> {
         lend(owner, |owner, release, context| {
             let indices = owner.as_ref();
             let count = ffi::length(indices.len())?;
-            // SAFETY: the owner stays where it is until it is given back.
+            // SAFETY: the owner keeps its address until it is released.
             Dataset::made(|out, error| unsafe {
                 sys::dl_dataset_subset(self.handle, indices.as_ptr(), count, release, context, out, error)
             })
@@ -155,28 +155,28 @@ impl<'a> Dataset<'a> {
     #[must_use]
     pub fn fields(&self) -> Vec<Field> {
         let mut count = 0;
-        // SAFETY: a live handle; what it lends is copied.
+        // SAFETY: a live handle; borrowed results are copied.
         unsafe { field::fields_of(sys::dl_dataset_fields(self.handle, &mut count), count) }
     }
 
     /// `"idx"`, `"zip"`, `"arrays"`, ...
     #[must_use]
     pub fn format(&self) -> String {
-        // SAFETY: a live handle; what it lends is copied.
+        // SAFETY: a live handle; borrowed results are copied.
         unsafe { ffi::text_of(sys::dl_dataset_format(self.handle)) }
     }
 
     /// As given to [`Dataset::open`], or `""`.
     #[must_use]
     pub fn uri(&self) -> String {
-        // SAFETY: a live handle; what it lends is copied.
+        // SAFETY: a live handle; borrowed results are copied.
         unsafe { ffi::text_of(sys::dl_dataset_uri(self.handle)) }
     }
 
     /// What a user should know of it, one remark an item.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
-        // SAFETY: a live handle; what it lends is copied.
+        // SAFETY: a live handle; borrowed results are copied.
         unsafe {
             let count = sys::dl_dataset_note_count(self.handle);
             (0..count).map(|index| ffi::text_of(sys::dl_dataset_note(self.handle, index))).collect()
@@ -187,7 +187,7 @@ impl<'a> Dataset<'a> {
     /// U+FFFD.
     #[must_use]
     pub fn classes(&self) -> Vec<String> {
-        // SAFETY: a live handle; what it lends is copied.
+        // SAFETY: a live handle; borrowed results are copied.
         unsafe {
             let count = sys::dl_dataset_class_count(self.handle);
             (0..count).map(|index| ffi::text_of(sys::dl_dataset_class_name(self.handle, index))).collect()

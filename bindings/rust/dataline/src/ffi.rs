@@ -64,7 +64,7 @@ unsafe fn failure(error: *const sys::dl_error) -> Error {
     }
 }
 
-/// A text of the library's own tables, which lives for ever.
+/// A text of the library's own tables, which is never freed.
 ///
 /// # Safety
 /// NUL-terminated, and never freed.
@@ -76,7 +76,7 @@ pub(crate) unsafe fn text(from: *const c_char) -> &'static str {
     unsafe { CStr::from_ptr(from) }.to_str().unwrap_or("?")
 }
 
-/// A copy of a text that the library lends.
+/// A copy of a text borrowed from the library.
 ///
 /// # Safety
 /// NUL-terminated, and alive during the call.

@@ -97,7 +97,7 @@ impl DType {
     /// The library's name of it: `"u8"`.
     #[must_use]
     pub fn name(self) -> &'static str {
-        // SAFETY: any number is allowed; the text lives for ever.
+        // SAFETY: any number is allowed; the text is never freed.
         unsafe { ffi::text(sys::dl_dtype_name(self.number())) }
     }
 }
@@ -172,7 +172,7 @@ impl Field {
     }
 
     /// # Safety
-    /// `view` is one that the library lends, alive during the call.
+    /// `view` is one borrowed from the library, alive during the call.
     pub(crate) unsafe fn from_view(view: &sys::dl_view) -> Field {
         // SAFETY: the members are as the header says.
         unsafe {
@@ -189,7 +189,7 @@ impl Field {
 }
 
 /// # Safety
-/// `views` are `count` ones that the library lends, alive during the call.
+/// `views` are `count` ones borrowed from the library, alive during the call.
 pub(crate) unsafe fn fields_of(views: *const sys::dl_view, count: i32) -> Vec<Field> {
     // SAFETY: the caller's promise.
     unsafe {

@@ -1,4 +1,4 @@
-//! Arrays lent to the library, and given back once.
+//! Arrays borrowed by the library, and released once.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::Result;
@@ -13,7 +13,7 @@ pub(crate) fn lend<T: Send + Sync + 'static, R>(
     lend: impl FnOnce(&T, sys::dl_release, *mut c_void) -> Result<R>,
 ) -> Result<R> {
     let owner = Box::into_raw(Box::new(owner));
-    // SAFETY: the box is not touched until it is given back.
+    // SAFETY: the box is not touched until it is released.
     let done = lend(unsafe { &*owner }, Some(give_back::<T>), owner.cast());
     if done.is_err() {
         // SAFETY: the library does not call `release` after a failure.

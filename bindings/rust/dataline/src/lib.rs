@@ -35,7 +35,7 @@
 //! **Threads.** `Dataset`, `Loader` and `Batch` are `Send + Sync`. Several threads may take batches of one loader: each
 //! gets a different one. They share an [`Epoch`], or call [`Loader::next`]; a second loop over the loader ends the first.
 //!
-//! **Processes.** In a forked child a loader's calls fail with [`Code::Forked`]; datasets go on working.
+//! **Processes.** In a forked child a loader's calls fail with [`Code::Forked`]; datasets keep working.
 //!
 //! **Features.** `ndarray`: fields as array views, arrays as fields. `candle`: fields as tensors. `static`: link the archive
 //! where the library is taken from a folder or the system.

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// A job's stream of batches; owns threads, slots and position. `'a` is what its dataset borrows.
 ///
-/// Any thread, several at once: each call of [`Loader::next`] gets a different batch. When it is dropped, batches that
+/// Any thread, also concurrently: each call of [`Loader::next`] gets a different batch. When it is dropped, batches that
 /// are held stay as they are.
 pub struct Loader<'a> {
     handle: *mut sys::dl_loader,
@@ -37,13 +37,13 @@ pub enum Next {
     Batch(Batch),
     /// Once at the end of each epoch, the last too.
     EndOfEpoch,
-    /// After the last of `epochs` epochs, for ever.
+    /// After the last of `epochs` epochs, on every call.
     End,
     /// The time was over; nothing was lost.
     TimedOut,
 }
 
-/// Where a loader is: what it delivered, never what it loaded ahead.
+/// The position of a loader: what it delivered, not what it loaded ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// From 0.
@@ -71,13 +71,13 @@ impl<'a> Loader<'a> {
     /// The batches of one epoch: the rest of this one after [`Loader::seek`] or [`Loader::load_state`]; the next one from
     /// its first step if this was left in the middle. Nothing after the last epoch. `for batch in &loader` is the same.
     ///
-    /// It ends the loop under way over the same loader, if there is one, whose next item is an error: threads that are to
+    /// It ends the current loop over the same loader, if any, whose next item is an error: threads that are to
     /// share an epoch share an [`Epoch`].
     pub fn epoch(&self) -> Epoch<'_> {
         Epoch::begin(self)
     }
 
-    /// The next batch, in order. `None` waits for ever, zero does not wait. With `num_workers=0` the call does the work
+    /// The next batch, in order. `None` waits without limit, zero does not wait. With `num_workers=0` the call does the work
     /// itself, whatever the time-out.
     ///
     /// # Errors
@@ -101,7 +101,7 @@ impl<'a> Loader<'a> {
         Ok(Position { epoch: u64::try_from(epoch).unwrap_or(0), step: u64::try_from(step).unwrap_or(0) })
     }
 
-    /// Goes to a step of an epoch. Ends a cancel, and a loop under way. Batches that are held stay as they are.
+    /// Goes to a step of an epoch. Clears a cancel and ends the current loop. Held batches stay valid.
     ///
     /// # Errors
     /// [`OutOfRange`](crate::Code::OutOfRange), which names the limits.
@@ -130,7 +130,7 @@ impl<'a> Loader<'a> {
         lend(owner, |owner, release, context| {
             let indices = owner.as_ref();
             let count = ffi::length(indices.len())?;
-            // SAFETY: the owner stays where it is until it is given back.
+            // SAFETY: the owner keeps its address until it is released.
             ffi::hard(|error| unsafe {
                 sys::dl_loader_set_indices(self.handle, indices.as_ptr(), count, release, context, error)
             })
@@ -152,7 +152,7 @@ impl<'a> Loader<'a> {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// Goes to a saved position, and ends a loop under way. Threads, depth, I/O, memory and transform may differ from the saving job's; rank and
+    /// Goes to a saved position, and ends the current loop. Threads, depth, I/O, memory and transform may differ from the saving job's; rank and
     /// world size too, at an equal global batch.
     ///
     /// # Errors
@@ -186,7 +186,7 @@ impl<'a> Loader<'a> {
     #[must_use]
     pub fn fields(&self) -> Vec<Field> {
         let mut count = 0;
-        // SAFETY: a live handle; what it lends is copied.
+        // SAFETY: a live handle; borrowed results are copied.
         unsafe { field::fields_of(sys::dl_loader_fields(self.handle, &mut count), count) }
     }
 
@@ -254,7 +254,7 @@ impl<'a> Loader<'a> {
         Ok(Stats::from(&stats))
     }
 
-    /// The bad samples met so far, in order of delivery; in a forked child none.
+    /// The bad samples found so far, in order of delivery; in a forked child none.
     ///
     /// # Errors
     /// [`Error::Internal`](crate::Error::Internal) at most: the list only grows.

@@ -1,8 +1,8 @@
-//! Which loop over a loader is in force, and how loops, seeks and loads take turns.
+//! Tracks which loop over a loader is current, and the synchronization of loops, seeks and loads.
 //!
-//! A loop is one epoch. One that begins, a seek and a load end the loop under way: its next call is an error, so that no
+//! A loop is one epoch. A new loop, a seek or a load ends the current loop: its next call is an error, so that no
 //! batch goes astray between two loops. All that take from one [`Epoch`](crate::Epoch) share its loop, and all see its end.
-//! The library knows one position and no loops; what tells them apart is a number here.
+//! The library has one position and no notion of loops; they are identified by a number here.
 //!
 //! The turn is held by a loop inside `dl_loader_next`, and by what ends loops while it does so. The latter interrupts the
 //! former, which comes back when that is done and finds its number outdated, so a batch is never taken between the end of
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 const ENDED: &str =
     "this loop's epoch was ended by another loop over the same loader (begin_epoch, seek or load_state)";
 
-/// Of the loop in force.
+/// Of the current loop.
 #[derive(Default)]
 struct Turn {
     number: u64,
@@ -80,7 +80,7 @@ impl Loops {
         Ok(Some((turn.number, step)))
     }
 
-    /// Moves the position by a call; where that succeeds the loop under way is ended.
+    /// Moves the position by a call; if that succeeds, the current loop is ended.
     pub(crate) fn displace(
         &self,
         call: impl FnOnce(*mut sys::dl_loader, *mut sys::dl_error) -> sys::dl_status,
@@ -123,7 +123,7 @@ impl Loops {
         }
     }
 
-    /// `Loader::next`: whatever comes next, for whoever asks.
+    /// `Loader::next`.
     #[inline]
     pub(crate) fn next_of_any(&self, timeout: Option<Duration>) -> Result<Next> {
         self.strangers.fetch_add(1, SeqCst);
@@ -203,7 +203,7 @@ impl Loops {
         (self.evictions_done.load(SeqCst), self.shared.interrupts())
     }
 
-    /// Whether an interrupt since was meant for a loop, and was not the program's. One that was under way already counts.
+    /// Whether a later interrupt came from here and not from the program. One already in progress counts.
     fn evicted(&self, calm: (u64, u64)) -> bool {
         self.evictions_begun.load(SeqCst) != calm.0 && self.shared.interrupts() == calm.1
     }

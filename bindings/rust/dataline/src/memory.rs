@@ -43,7 +43,7 @@ impl MemoryKind {
 }
 
 /// Memory for datasets and loaders: [`Options::allocator`](crate::Options::allocator). Every [`GlobalAlloc`] is one
-/// (`std::alloc::System`, or that of another crate); implement this trait by hand to be told what a block is for.
+/// (`std::alloc::System`, or that of another crate); implement this trait by hand to learn what a block is for.
 ///
 /// # Safety
 /// As for [`GlobalAlloc`]: `allocate` gives memory of that layout that nobody else uses until it is released, or NULL.
@@ -103,7 +103,7 @@ unsafe extern "C" fn allocate<A: Allocator>(
     let mut memory = ptr::null_mut::<u8>();
     no_panic(|| {
         if let Some((layout, note_at)) = with_note(bytes, alignment) {
-            // SAFETY: the allocator that was lent for ever; the note lies within the layout.
+            // SAFETY: the allocator that was borrowed permanently; the note lies within the layout.
             unsafe {
                 let made = (*context.cast::<A>()).allocate(layout, MemoryKind::from_number(kind));
                 if !made.is_null() {

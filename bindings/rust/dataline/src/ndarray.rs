@@ -108,7 +108,7 @@ impl<'a> Array<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Code::InvalidArgument`] when the array has no axis, or its items do not lie one after another in C order: copy it
+    /// [`Code::InvalidArgument`] when the array has no axis, or its items are not contiguous in C order: copy it
     /// with `array.as_standard_layout()`, or take the columns of a whole table with [`Array::strided`].
     pub fn from_ndarray<T, S, D>(name: &str, array: &'a ArrayBase<S, D>) -> Result<Array<'a>>
     where

@@ -11,7 +11,7 @@ use std::ptr;
 
 /// Settings of a dataset and of a loader, by the keys of the library's table ([`options_table`](crate::options_table)).
 ///
-/// A builder: the first thing that goes wrong is kept and told by the call that uses the options, or by
+/// A builder: the first thing that goes wrong is kept and reported by the call that uses the options, or by
 /// [`Options::check`]. Datasets and loaders copy them.
 ///
 /// ```
@@ -43,7 +43,7 @@ unsafe impl Send for Options {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LogLevel {
-    /// Opening a large set goes on.
+    /// Opening a large dataset makes progress.
     Progress,
     /// Worth knowing.
     Info,
@@ -93,7 +93,7 @@ impl Options {
             lend(owner, |owner, release, context| {
                 let indices = owner.as_ref();
                 let count = ffi::length(indices.len())?;
-                // SAFETY: the owner stays where it is until it is given back.
+                // SAFETY: the owner keeps its address until it is released.
                 ffi::hard(|error| unsafe {
                     sys::dl_options_set_indices(handle, indices.as_ptr(), count, release, context, error)
                 })
@@ -108,7 +108,7 @@ impl Options {
             lend(owner, |owner, release, context| {
                 let weights = owner.as_ref();
                 let count = ffi::length(weights.len())?;
-                // SAFETY: the owner stays where it is until it is given back.
+                // SAFETY: the owner keeps its address until it is released.
                 ffi::hard(|error| unsafe {
                     sys::dl_options_set_weights(handle, weights.as_ptr(), count, release, context, error)
                 })
@@ -126,14 +126,14 @@ impl Options {
     }
 
     /// Where remarks go; otherwise there are none. Called from any thread; must not call Dataline. A closure that
-    /// captures nothing can be borrowed for ever: `options.log(&|level, text| eprintln!("{level:?} {text}"))`.
+    /// captures nothing can be borrowed permanently: `options.log(&|level, text| eprintln!("{level:?} {text}"))`.
     #[must_use]
     pub fn log<F: Fn(LogLevel, &str) + Sync>(self, write: &'static F) -> Options {
         self.and(|handle| {
             let mut table = sys::dl_log { struct_size: ffi::size::<sys::dl_log>(), ..Default::default() };
             table.context = write as *const F as *mut c_void;
             table.write = Some(write_remark::<F>);
-            // SAFETY: the table is copied; its context lives for ever.
+            // SAFETY: the table is copied; its context is never freed.
             ffi::hard(|error| unsafe { sys::dl_options_set_log(handle, &table, error) })
         })
     }
@@ -156,12 +156,12 @@ impl Options {
     pub fn allocator<A: Allocator>(self, allocator: &'static A) -> Options {
         self.and(|handle| {
             let table = memory::table(allocator);
-            // SAFETY: the table is copied; its context lives for ever.
+            // SAFETY: the table is copied; its context is never freed.
             ffi::hard(|error| unsafe { sys::dl_options_set_allocator(handle, &table, error) })
         })
     }
 
-    /// The value in force as text: the default when not set, `""` for none.
+    /// The current value as text: the default when not set, `""` for none.
     ///
     /// # Errors
     /// [`Code::UnknownOption`](crate::Code::UnknownOption), and what went wrong before.
@@ -205,7 +205,7 @@ unsafe extern "C" fn write_remark<F: Fn(LogLevel, &str)>(
     context: *mut c_void,
 ) {
     no_panic(|| {
-        // SAFETY: the context is the `F` that was lent for ever; the message lives for the call.
+        // SAFETY: the context is the `F` that was borrowed permanently; the message lives for the call.
         let (write, bytes) = unsafe { (&*context.cast::<F>(), ffi::slice(message.cast::<u8>(), length)) };
         let level = match level {
             sys::DL_LOG_PROGRESS => LogLevel::Progress,

@@ -45,7 +45,7 @@ impl Record<'_> {
             return Err(format!("field '{}': expected {room} bytes, got {bytes}", about.name).into());
         }
         if bytes <= room && bytes > 0 {
-            // SAFETY: the cell has this room, and nobody else looks at it during the call.
+            // SAFETY: the cell has this room, and nobody else accesses it during the call.
             unsafe { ptr::copy_nonoverlapping(from, cell.data.cast::<u8>(), bytes) };
         }
         self.cells[field].bytes = i64::try_from(bytes)?;
@@ -70,7 +70,7 @@ impl Record<'_> {
         if room == 0 {
             return Ok(&mut []);
         }
-        // SAFETY: the cell has this room, and nobody else looks at it during the call.
+        // SAFETY: the cell has this room, and nobody else accesses it during the call.
         Ok(unsafe { std::slice::from_raw_parts_mut(cell.data.cast::<u8>(), room) })
     }
 

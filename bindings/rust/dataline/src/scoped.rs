@@ -9,7 +9,7 @@ use crate::{Array, Dataset, Options, Result};
 use std::os::raw::c_void;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-/// Told when the library gives the arrays back.
+/// Notified when the library releases the arrays.
 #[derive(Default)]
 struct Gate {
     open: Mutex<bool>,
@@ -40,13 +40,13 @@ impl Drop for WaitAtEnd {
 }
 
 unsafe extern "C" fn open_gate(context: *mut c_void) {
-    // SAFETY: the reference that was lent with the arrays.
+    // SAFETY: the reference that was borrowed with the arrays.
     no_panic(|| unsafe { Arc::from_raw(context.cast::<Gate>()) }.open());
 }
 
 /// Runs `body` with a dataset of `arrays` that are borrowed and not copied. Returns when the dataset and all that came
 /// from it are gone: loaders and composed datasets cannot leave `body`, batches may. What is leaked in it
-/// (`std::mem::forget`) makes this wait for ever.
+/// (`std::mem::forget`) makes this wait forever.
 ///
 /// ```
 /// use dataline::{with_borrowed, Array, Loader, Options};
@@ -81,7 +81,7 @@ pub fn with_borrowed<R>(
 ) -> Result<R> {
     let gate = Arc::new(Gate::default());
     let lent = Arc::into_raw(Arc::clone(&gate));
-    // SAFETY: this function does not return before the arrays are given back.
+    // SAFETY: this function does not return before the arrays are released.
     let made = unsafe { Dataset::of_arrays(arrays, options, Some(open_gate), lent as *mut c_void) };
     match made {
         Ok(dataset) => {

@@ -113,7 +113,7 @@ fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'static>> {
             destroy: Some(give_back::<Reader<S>>),
             fingerprint: fingerprint.as_ref().map_or(ptr::null(), |text| text.as_ptr()),
         };
-        // SAFETY: the schema lives for the call, the reader until it is given back.
+        // SAFETY: the schema lives for the call, the reader until it is released.
         Dataset::made(|out, error| unsafe { sys::dl_dataset_from_reader(&table, options, out, error) })
     })
 }
@@ -142,7 +142,7 @@ unsafe extern "C" fn read<S: Source>(
     message_bytes: usize,
 ) -> i32 {
     let whole = AssertUnwindSafe(|| {
-        // SAFETY: the reader that was lent, and arrays of the lengths that the header promises.
+        // SAFETY: the borrowed reader, and arrays of the lengths that the header promises.
         let (reader, indices, cells) = unsafe {
             let reader = &*context.cast::<Reader<S>>();
             let indices = ffi::slice(indices, usize::try_from(count).unwrap_or(0));

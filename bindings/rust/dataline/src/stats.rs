@@ -37,7 +37,7 @@ stats! {
     dropped: i64,
     /// Rows added by `last_batch=pad`.
     padded: i64,
-    /// Rows in which another sample stands in.
+    /// Rows filled with a replacement sample.
     replaced: i64,
     /// Distinct bad samples seen.
     bad: i64,
@@ -51,7 +51,7 @@ stats! {
     arena_bytes: i64,
     /// All host memory the loader holds now.
     held_bytes: i64,
-    /// The limit in force.
+    /// The current limit.
     budget_bytes: i64,
     /// Batches held by consumers now.
     leases_held: i64,

@@ -7,7 +7,7 @@ pub(crate) fn product(shape: &[i64]) -> usize {
     shape.iter().map(|&dim| dim as usize).product()
 }
 
-/// Whether items of `shape` lie one after another in C order. The stride of a dim of one index does not matter.
+/// Whether items of `shape` are contiguous in C order. The stride of a dim of one index does not matter.
 pub(crate) fn packed(shape: &[i64], strides: &[i64]) -> bool {
     if shape.contains(&0) {
         return true;

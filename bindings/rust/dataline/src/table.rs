@@ -103,7 +103,7 @@ pub fn options_table() -> Vec<OptionInfo> {
 fn option_at(index: i32) -> Option<OptionInfo> {
     let mut info =
         sys::dl_option_info { struct_size: ffi::size::<sys::dl_option_info>(), ..Default::default() };
-    // SAFETY: `info` says its size; its texts live for ever.
+    // SAFETY: `info` says its size; its texts are never freed.
     unsafe {
         ffi::hard(|error| sys::dl_option_at(index, &mut info, error)).ok()?;
         Some(OptionInfo {
@@ -146,7 +146,7 @@ pub fn transforms_table() -> Vec<TransformInfo> {
 fn transform_at(index: i32) -> Option<TransformInfo> {
     let mut info =
         sys::dl_transform_info { struct_size: ffi::size::<sys::dl_transform_info>(), ..Default::default() };
-    // SAFETY: `info` says its size; its texts live for ever.
+    // SAFETY: `info` says its size; its texts are never freed.
     unsafe {
         ffi::hard(|error| sys::dl_transform_at(index, &mut info, error)).ok()?;
         Some(TransformInfo {
@@ -162,7 +162,7 @@ fn transform_at(index: i32) -> Option<TransformInfo> {
 fn argument_at(index: i32, argument: i32) -> Option<ArgumentInfo> {
     let mut info =
         sys::dl_argument_info { struct_size: ffi::size::<sys::dl_argument_info>(), ..Default::default() };
-    // SAFETY: `info` says its size; its texts live for ever.
+    // SAFETY: `info` says its size; its texts are never freed.
     unsafe {
         ffi::hard(|error| sys::dl_transform_argument_at(index, argument, &mut info, error)).ok()?;
         Some(ArgumentInfo {

@@ -19,7 +19,7 @@ pub struct Tensor<'b> {
     pub(crate) samples: usize,
 }
 
-// SAFETY: a part of a batch, which nobody writes to while it is lent.
+// SAFETY: a part of a batch, which nobody writes to while it is borrowed.
 unsafe impl Send for Tensor<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Tensor<'_> {}
@@ -126,7 +126,7 @@ impl<'b> Tensor<'b> {
         self.samples == 0
     }
 
-    /// Whether its items lie one after another in C order.
+    /// Whether its items are contiguous in C order.
     #[must_use]
     pub fn is_packed(&self) -> bool {
         packed(self.shape(), self.strides())
@@ -136,7 +136,7 @@ impl<'b> Tensor<'b> {
     ///
     /// # Errors
     /// [`Code::Mismatch`] when they are not `T`; [`Code::Unsupported`] when they are on a device, as for all that gives
-    /// slices, or do not lie one after another (then see [`Tensor::row`]).
+    /// slices, or are not contiguous (then see [`Tensor::row`]).
     pub fn as_slice<T: Element>(&self) -> Result<&'b [T]> {
         self.first_byte()?;
         if !self.is_packed() {
@@ -147,7 +147,7 @@ impl<'b> Tensor<'b> {
         self.items(0, product(self.shape()))
     }
 
-    /// From the first item to the last, with what lies between rows that do not lie one after another: item
+    /// From the first item to the last, with what lies between rows that are not contiguous: item
     /// `[i, j, ...]` of the shape is at `i * strides[0] + j * strides[1] + ...`. For those who can see strides.
     ///
     /// # Errors
@@ -245,7 +245,7 @@ impl<'b> Tensor<'b> {
             return Err(self.refuse(Code::Unsupported, &text));
         }
         // SAFETY: within what shape, strides and offsets describe, which lives as long as the batch; any bytes are a
-        // value of `T`. Nobody writes to a batch that is lent.
+        // value of `T`. Nobody writes to a borrowed batch.
         Ok(unsafe { ffi::slice(first.wrapping_add(from), count) })
     }
 

@@ -6,7 +6,7 @@ use crate::ffi;
 /// The library's version: `"0.1.0"`.
 #[must_use]
 pub fn version() -> &'static str {
-    // SAFETY: no arguments; the text lives for ever.
+    // SAFETY: no arguments; the text is never freed.
     unsafe { ffi::text(dataline_sys::dl_version_string()) }
 }
 
@@ -17,10 +17,10 @@ pub fn abi_version() -> i32 {
     unsafe { dataline_sys::dl_abi_version() }
 }
 
-/// The parts it was built with, and the compiler: `"highway mimalloc; gcc 12.2.0"`; then, after `; missing: `, what it lacks and
+/// The parts it was built with, and the compiler: `"highway mimalloc; gcc 12.2.0"`; then, after `; missing: `, the missing parts and
 /// what that costs.
 #[must_use]
 pub fn build_info() -> &'static str {
-    // SAFETY: no arguments; the text lives for ever.
+    // SAFETY: no arguments; the text is never freed.
     unsafe { ffi::text(dataline_sys::dl_build_info()) }
 }
