@@ -5,10 +5,8 @@
 
 #include "core/loader/config.h"
 #include "core/memory/machine_limits.h"
-#include "core/source/concat.h"
+#include "core/source/composed/composed.h"
 #include "core/source/open.h"
-#include "core/source/subset.h"
-#include "core/source/zip.h"
 
 namespace dataline {
 namespace {

@@ -13,9 +13,9 @@
 #include "core/batch/view.h"
 #include "core/loader/one_record.h"
 #include "core/loader/options.h"
-#include "core/source/arrays.h"
-#include "core/source/host_owner.h"
-#include "core/source/reader.h"
+#include "core/source/host/arrays.h"
+#include "core/source/host/host.h"
+#include "core/source/host/reader.h"
 #include "core/source/source.h"
 
 namespace dataline {

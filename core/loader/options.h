@@ -17,7 +17,7 @@
 #include "core/base/log.h"
 #include "core/base/status.h"
 #include "core/memory/host_memory.h"
-#include "core/source/host_owner.h"
+#include "core/source/host/host.h"
 
 namespace dataline {
 

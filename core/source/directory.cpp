@@ -25,7 +25,7 @@ bool entry_is_directory(const std::string& directory, const dirent& entry) {
   return ::stat(join_path(directory, entry.d_name).c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-// The directories in a directory, or all else; hidden names left out.
+// The subdirectories, or everything else; without hidden names.
 Result<std::vector<std::string>> list(const std::string& directory, bool directories) {
   std::unique_ptr<DIR, CloseDirectory> open(::opendir(directory.c_str()));
   if (open == nullptr) return file_error(directory, errno);
@@ -46,6 +46,11 @@ Result<std::vector<std::string>> list(const std::string& directory, bool directo
 
 std::string join_path(std::string_view directory, std::string_view name) {
   return concat(directory, directory.ends_with('/') ? "" : "/", name);
+}
+
+bool path_exists(const std::string& path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0;
 }
 
 Result<bool> is_directory(const std::string& path) {

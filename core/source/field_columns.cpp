@@ -8,12 +8,12 @@
 namespace dataline {
 namespace {
 
-// Works in the run's own arrays: the part fills the first columns, then fields are spread from the last to
-// the first. Field f takes from a column c <= f, so no column is overwritten before it has been read.
+// Works in place in the run's arrays: the inner source fills the first columns, which are then spread from the last field
+// to the first. Field f reads a column c <= f, so no column is overwritten before it has been read.
 class FieldColumns final : public ForwardSource {
  public:
   explicit FieldColumns(SourceRef source)
-      : ForwardSource(std::move(source)), schema_(one_column_schema(source_->schema().fields)) {}
+      : ForwardSource(std::move(source)), schema_(column_per_field(source_->schema().fields)) {}
 
   const Schema& schema() const override { return schema_; }
 
@@ -43,9 +43,19 @@ class FieldColumns final : public ForwardSource {
   Schema schema_;
 };
 
+bool has_column_per_field(const Schema& schema) {
+  if (schema.columns.size() != schema.fields.size()) return false;
+  for (size_t f = 0; f < schema.fields.size(); ++f) {
+    const FieldPlace& place = schema.places[f];
+    if (place.column != static_cast<int32_t>(f) || place.offset != 0 || place.shared) return false;
+    if (schema.columns[f].row_bytes != schema.fields[f].bytes()) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-Schema one_column_schema(std::vector<Field> fields) {
+Schema column_per_field(std::vector<Field> fields) {
   Schema schema;
   for (size_t f = 0; f < fields.size(); ++f) {
     schema.places.push_back({static_cast<int32_t>(f), 0, false});
@@ -67,19 +77,9 @@ bool same_layout(const Schema& a, const Schema& b) {
   return true;
 }
 
-bool one_column_a_field(const Schema& schema) {
-  if (schema.columns.size() != schema.fields.size()) return false;
-  for (size_t f = 0; f < schema.fields.size(); ++f) {
-    const FieldPlace& place = schema.places[f];
-    if (place.column != static_cast<int32_t>(f) || place.offset != 0 || place.shared) return false;
-    if (schema.columns[f].row_bytes != schema.fields[f].bytes()) return false;
-  }
-  return true;
-}
-
-Result<SourceRef> with_one_column_a_field(SourceRef source) {
+Result<SourceRef> with_column_per_field(SourceRef source) {
   const Schema& schema = source->schema();
-  if (one_column_a_field(schema)) return source;
+  if (has_column_per_field(schema)) return source;
   bool in_order = schema.columns.size() <= schema.fields.size();
   for (size_t f = 0; f < schema.places.size(); ++f)
     in_order &= schema.places[f].column <= static_cast<int32_t>(f);

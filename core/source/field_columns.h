@@ -1,5 +1,5 @@
-// A source seen with one column a field, each at offset 0: what sources of equal fields but different layouts
-// are brought to before they are concatenated.
+// Schemas with one column per field, each at offset 0, and sources brought to that layout so that they can be
+// concatenated.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -9,16 +9,13 @@
 
 namespace dataline {
 
-// The schema in which every field is a column of its own.
-Schema one_column_schema(std::vector<Field> fields);
+Schema column_per_field(std::vector<Field> fields);
 
 // Whether two sources hold their fields in the same columns at the same offsets.
 bool same_layout(const Schema& a, const Schema& b);
-// Whether every field is a column of its own.
-bool one_column_a_field(const Schema& schema);
 
-// The source itself where that is so already. kInternal for a schema whose columns are not numbered in the
-// order of the fields that use them first (none of ours).
-Result<SourceRef> with_one_column_a_field(SourceRef source);
+// The source with a column per field; itself if it has that layout already. kInternal for a schema whose columns are not
+// numbered in the order of the fields that first use them (none of ours).
+Result<SourceRef> with_column_per_field(SourceRef source);
 
 }  // namespace dataline

@@ -10,7 +10,7 @@ namespace {
 
 int64_t at(const std::atomic<int64_t>& when_ns) { return when_ns.load(std::memory_order_relaxed); }
 
-void move_to(std::atomic<int64_t>& when_ns, int64_t now_ns) {
+void advance(std::atomic<int64_t>& when_ns, int64_t now_ns) {
   int64_t seen_ns = at(when_ns);
   while (seen_ns < now_ns && !when_ns.compare_exchange_weak(seen_ns, now_ns, std::memory_order_relaxed)) {
   }
@@ -24,15 +24,15 @@ bool FileCheck::before(const MappedFile& file, int64_t opened_ns) const {
   const int64_t now_ns = monotonic_ns();
   file.heal();
   const bool whole = file.check_length().is_ok();
-  move_to(asked_ns_, now_ns);
-  if (whole) move_to(long_ns_, now_ns);
+  advance(checked_ns_, now_ns);
+  if (whole) advance(long_ns_, now_ns);
   return whole;
 }
 
 bool FileCheck::unchanged(const MappedFile& file, const ReadSpan& span) const {
   if (file.io() == IoMode::kMemory) return true;
-  // A batch that read from it asked before, and asked_ns_ or a look that it relied on is not older than the batch.
-  if (std::max({at(asked_ns_), at(long_ns_), at(same_ns_)}) < span.opened_ns) return true;
+  // A batch that read from this file called before(), so checked_ns_ or a check it relied on is not older than the batch.
+  if (std::max({at(checked_ns_), at(long_ns_), at(same_ns_)}) < span.opened_ns) return true;
   return looked_after(file, span).status.is_ok() && !file.faulted(span.opened_ns);
 }
 
@@ -40,7 +40,7 @@ MappedFile::Look FileCheck::looked_after(const MappedFile& file, const ReadSpan&
   if (at(same_ns_) >= span.copied_ns) return {};
   const int64_t now_ns = monotonic_ns();
   MappedFile::Look look = file.look();
-  if (look.status.is_ok()) move_to(same_ns_, now_ns);
+  if (look.status.is_ok()) advance(same_ns_, now_ns);
   return look;
 }
 

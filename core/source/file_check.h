@@ -1,9 +1,9 @@
-// Whether a file still held the bytes that a batch was given: looked at before a batch's first record is located, so that
-// a file that was cut is an error and no signal, and again after its last one was copied, because what is cut while it is
-// copied reads as zeros.
+// Checks that a file still holds the bytes a batch was given: before the first record of the batch is located, so that a
+// truncated file is an error instead of SIGBUS, and after the last one was copied, because what is truncated during the
+// copy reads as zeros.
 //
-// Cost: at most one lseek before and one fstat after a batch for each file that it reads from; a look counts for every batch,
-// of any loader, that was opened (or was copied) before it began.
+// Cost: at most one lseek before and one fstat after a batch per file that it reads from. A check counts for every batch,
+// of any loader, that was opened (or copied) before the check began.
 // Threads: any.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,12 +25,12 @@ class FileCheck {
  public:
   FileCheck() = default;
 
-  // Whether the file is as long as at open; false: each record has to be made present by itself. Also takes note that a
-  // batch opened then reads from this file.
+  // Whether the file is as long as at open. If not, each record has to be faulted in separately. Also records that a
+  // batch opened at that time reads from this file.
   bool before(const MappedFile& file, int64_t opened_ns) const;
-  // Whether the batch did not read from this file, or the file was still what it was at open when the batch was copied.
+  // True if the batch did not read from this file, or the file was unchanged since open when the batch had been copied.
   bool unchanged(const MappedFile& file, const ReadSpan& span) const;
-  // Fails the records of the run that are no longer there, or that nobody can vouch for.
+  // Fails the records of the run that are gone or may have been changed.
   template <typename ExtentOf>
   void confirm(const MappedFile& file, const ReadSpan& span, Run& run, ExtentOf extent_of) const {
     const MappedFile::Look look = looked_after(file, span);
@@ -50,10 +50,10 @@ class FileCheck {
  private:
   MappedFile::Look looked_after(const MappedFile& file, const ReadSpan& span) const;
 
-  // When a look began that found the file as long as at open, or the same in all (which is as long, too), and when one
-  // began at all. Relaxed throughout: they publish nothing, and who misses a store only looks once more. They only
-  // grow; stored after the look, so that nobody goes on the word of one that is still under way.
-  mutable std::atomic<int64_t> long_ns_{-1}, same_ns_{-1}, asked_ns_{-1};
+  // Start times of the latest checks: one that found the file as long as at open, one that found it unchanged (hence also
+  // as long), and any. Stored after the check, so that nobody relies on one still in progress. They only grow. Relaxed:
+  // they publish nothing, and a reader that misses a store only checks again.
+  mutable std::atomic<int64_t> long_ns_{-1}, same_ns_{-1}, checked_ns_{-1};
 };
 
 }  // namespace dataline

@@ -59,8 +59,8 @@ std::string describe_first_bytes(Bytes first) {
 }
 
 std::string describe_first_bytes(const MappedFile& file) {
-  std::array<std::byte, kFirstBytes> first;
-  int64_t count = std::min(kFirstBytes, file.bytes());
+  std::array<std::byte, kDescribedBytes> first;
+  int64_t count = std::min(kDescribedBytes, file.bytes());
   Status status = file.read(0, count, first.data());
   if (!status.is_ok()) return "bytes that cannot be read";
   return describe_first_bytes(Bytes(first).first(static_cast<size_t>(count)));
@@ -70,6 +70,25 @@ std::string printable(std::string_view text) {
   std::string out = "'";
   for (char c : text.substr(0, kMaxPrintedBytes)) out += c >= ' ' && c <= '~' ? c : '?';
   return out + (text.size() > kMaxPrintedBytes ? "...'" : "'");
+}
+
+Result<FirstBytes> read_first_bytes(const std::string& path, const OpenContext& context) {
+  OpenContext by_reading = context;
+  by_reading.io = IoMode::kPread;
+  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path, by_reading));
+  FirstBytes out;
+  out.path = path;
+  out.file_bytes = file.bytes();
+  out.count = std::min(kFirstBytes, file.bytes());
+  DL_RETURN_IF_ERROR(file.read(0, out.count, out.buffer.data()));
+  return out;
+}
+
+Status refuse_stand_ins(const FirstBytes& file) {
+  std::string what = describe_first_bytes(file.bytes());
+  bool stands_in = what.find("git-LFS") != std::string::npos || what.find("error page") != std::string::npos;
+  if (!stands_in) return Status::ok();
+  return error(Code::kCorrupt, file.path, ": offset 0: this is ", what);
 }
 
 }  // namespace dataline

@@ -9,14 +9,14 @@
 namespace dataline {
 namespace {
 
-// Reverses each element of sizeof(Word) bytes in eight.
+// Reverses each element of sizeof(Word) bytes within eight bytes.
 template <typename Word>
 uint64_t swap_eight(uint64_t eight) {
   if constexpr (sizeof(Word) == 2) {
     constexpr uint64_t kLowBytes = 0x00ff00ff00ff00ffu;
     return ((eight & kLowBytes) << 8) | ((eight >> 8) & kLowBytes);
   }
-  // Reversing all eight exchanges the two halves as well.
+  // Reversing all eight bytes also exchanges the two halves.
   if constexpr (sizeof(Word) == 4) return std::rotl(swap_bytes(eight), 32);
   if constexpr (sizeof(Word) == 8) return swap_bytes(eight);
 }

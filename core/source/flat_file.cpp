@@ -11,9 +11,9 @@ namespace dataline {
 namespace {
 
 constexpr int64_t kScratchAlignment = 64;
-constexpr int64_t kBlock = 16;  // a fixed inner loop, which compilers vectorize at -O2 too
+constexpr int64_t kBlock = 16;  // a fixed inner loop, which compilers vectorize even at -O2
 
-// Readers compute layouts with checked arithmetic and their own messages; this is the wall behind them all.
+// Formats compute layouts with checked arithmetic and report their own errors; this is the last line of defense.
 Status check_layout(const MappedFile& file, const Schema& schema, const FlatLayout& layout) {
   bool sound = layout.data_offset >= 0 && layout.record_stride > 0 && layout.record_bytes > 0 &&
                layout.record_count >= 0 && layout.columns.size() == schema.columns.size() &&
@@ -68,7 +68,7 @@ void FlatFile::locate(Run& run) const {
     read_rows(run);
   } else {
     point_into(run, file_.at(layout_.data_offset));
-    // The pointers of rows that turn out to be missing are taken back.
+    // Takes back the pointers of rows that turn out to be missing.
     if (!whole || run.cold) populate_rows(run);
   }
   convert_columns(run);
@@ -95,7 +95,7 @@ void FlatFile::point_into(Run& run, const std::byte* base) const {
   }
 }
 
-// Rows that cannot be made present fail, each on its own; neighbouring records are tried together first.
+// Rows that cannot be faulted in fail separately. Consecutive records are tried together first.
 void FlatFile::populate_rows(Run& run) const {
   bool together = run.contiguous && run.count > 1;
   if (together && file_.populate(record_offset(run.indices[0]), span_bytes(run.count)).is_ok()) return;
@@ -106,7 +106,7 @@ void FlatFile::populate_rows(Run& run) const {
   }
 }
 
-// One pread for neighbouring records, unless there are gaps between them. False: nothing was handed out.
+// One pread for consecutive records, unless there are gaps between them. False if that failed.
 bool FlatFile::read_together(Run& run) const {
   if (!run.contiguous || run.count < 2 || layout_.record_stride > layout_.record_bytes) return false;
   return file_.read(record_offset(run.indices[0]), span_bytes(run.count), run.scratch).is_ok();

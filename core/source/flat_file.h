@@ -1,11 +1,11 @@
-// Fixed-stride records in one file: record i begins at data_offset + i * record_stride. npy, idx, raw, cifar
-// and tokens are such files and differ only in how they find the layout.
+// Fixed-stride records in one file: record i begins at data_offset + i * record_stride. npy, idx, raw, cifar and tokens
+// are such files and differ only in how they find the layout.
 //
 // Threads: immutable after create; every function may be called from several workers at once.
-// Lifetime: pointers into mapped files and files in memory live as long as the source; pointers into
-// scratch as long as the scratch.
-// Cost: locate() is a multiplication and an addition for each record and column; no allocation, no branch
-// per record, unless the run is cold, the file is read by pread, or a column is converted.
+// Lifetime: pointers into mapped files and files in memory are valid as long as the source, pointers into scratch as long
+// as the scratch.
+// Cost: locate() is a multiplication and an addition per record and column, without allocating or branching per record,
+// unless the run is cold, the file is read by pread, or a column is converted.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,28 +21,28 @@
 
 namespace dataline {
 
-// One column of the schema, in the same place of the list.
+// How the schema's column of the same index is stored.
 struct FlatColumn {
-  int64_t offset = 0;        // of its stored bytes within the record
-  int64_t stored_bytes = 0;  // in the file; the schema's row_bytes are those delivered
+  int64_t offset = 0;        // within the record
+  int64_t stored_bytes = 0;  // in the file; the schema's row_bytes are as delivered
   FlatConversion conversion = FlatConversion::kNone;
 };
 
-// Below the address space of every machine, and far from where sums of a few sizes would wrap.
+// Below the address space of any machine, and far from where sums of a few sizes would overflow.
 constexpr int64_t kMaxRecordBytes = int64_t{1} << 46;
 
 struct FlatLayout {
   int64_t data_offset = 0;    // of record 0
   int64_t record_stride = 0;  // from one record to the next, > 0
-  int64_t record_bytes = 0;   // a record's span; above the stride records overlap, below it there are gaps
+  int64_t record_bytes = 0;   // larger than the stride: records overlap; smaller: there are gaps
   int64_t record_count = 0;
   std::vector<FlatColumn> columns;
 };
 
 class FlatFile final : public Source {
  public:
-  // Checks that all records lie inside the file (kTruncated names file, offset, expected and got) and that
-  // schema and layout fit each other (kInternal). `info.format` and `info.notes` come from the reader.
+  // Checks that all records lie inside the file (kTruncated names file, offset, expected and got) and that schema and
+  // layout match (kInternal).
   static Result<SourceRef> create(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info);
 
   int64_t count() const override { return layout_.record_count; }
@@ -61,7 +61,7 @@ class FlatFile final : public Source {
   FlatFile(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info);
 
   int64_t record_offset(int64_t index) const { return layout_.data_offset + index * layout_.record_stride; }
-  // Bytes from the start of the first to the end of the last of `count` neighbouring records.
+  // Bytes from the start of the first to the end of the last of `count` consecutive records.
   int64_t span_bytes(int64_t count) const {
     return (count - 1) * layout_.record_stride + layout_.record_bytes;
   }
@@ -76,14 +76,14 @@ class FlatFile final : public Source {
   FlatLayout layout_;
   SourceInfo info_;
   FileCheck check_;
-  // Scratch of a run is cut into one part for records read by pread and one for each converted column; a part
-  // is `count` times its bytes here, which are multiples of 64, so that every part is aligned.
+  // A run's scratch is divided into one part for records read by pread and one per converted column. A part has `count`
+  // times these bytes, which are multiples of 64, so that every part is aligned.
   int64_t read_scratch_bytes_ = 0;
   std::vector<int64_t> converted_scratch_bytes_;  // [columns], 0 where nothing is converted
 };
 
-// Sets a field's axes from the URI key `axes`; kBadUri when the letters do not match the sample's dims. An
-// empty `axes` changes nothing.
+// Sets a field's axes from the URI key `axes`. kBadUri when the letters do not match the sample's dims; an empty `axes`
+// changes nothing.
 Status set_axes(const std::string& path, const std::string& axes, Field& field);
 
 }  // namespace dataline

@@ -1,4 +1,4 @@
-// A source that stands before another one and changes a part of what it says.
+// The base of sources that wrap another one and change part of it.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

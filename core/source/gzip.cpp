@@ -2,11 +2,14 @@
 #include "core/source/gzip.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
+#include "core/base/bytes.h"
 #include "core/base/checked.h"
 
 #ifdef DATALINE_HAS_LIBDEFLATE
@@ -18,23 +21,23 @@ namespace {
 
 constexpr std::byte kMagic0{0x1f};
 constexpr std::byte kMagic1{0x8b};
+constexpr int64_t kMinMemberBytes = 18;  // a header of 10, an empty stream, a trailer of 8
 
 }  // namespace
 
 bool is_gzip(Bytes first) { return first.size() >= 2 && first[0] == kMagic0 && first[1] == kMagic1; }
 
-int64_t most_inflated_bytes(int64_t compressed_bytes) {
-  constexpr int64_t kMostRatio = 258 * 8 / 2;
-  return checked_multiply(compressed_bytes, kMostRatio).value_or(std::numeric_limits<int64_t>::max());
+int64_t max_inflated_bytes(int64_t compressed_bytes) {
+  constexpr int64_t kMaxRatio = 258 * 8 / 2;
+  return checked_multiply(compressed_bytes, kMaxRatio).value_or(std::numeric_limits<int64_t>::max());
 }
 
 #ifdef DATALINE_HAS_LIBDEFLATE
 namespace {
 
-constexpr size_t kLeastMemberBytes = 18;  // a header of 10, no data to speak of, a trailer of 8
-constexpr size_t kTrailerBytes = 8;       // CRC-32 and length, little-endian
-// libdeflate copies a stored block (65,535 bytes at most) as a whole or not at all, so a buffer must have
-// room for one after the bytes that are wanted.
+constexpr size_t kTrailerBytes = 8;  // CRC-32 and length, little-endian
+// libdeflate copies a stored block (at most 65,535 bytes) entirely or not at all, so the buffer needs room for one
+// beyond the bytes that are wanted.
 constexpr size_t kStartBufferBytes = kInflateStartBytes + 65535;
 
 struct Free {
@@ -50,14 +53,14 @@ Status wrong(Code code, const std::string& path, size_t offset, std::string_view
   return error(code, path, ": offset ", offset, ": ", what);
 }
 
-// Bytes of the header of a member of kLeastMemberBytes or more; nothing when it is cut. Magic, method and flags were
-// looked at.
+// The length of a member's header; nothing when the header is cut. The caller has checked kMinMemberBytes, magic, method
+// and flags.
 std::optional<size_t> header_bytes(Bytes member) {
   constexpr size_t kFixedBytes = 10;
-  static_assert(kFixedBytes + sizeof(uint16_t) <= kLeastMemberBytes);
+  static_assert(kFixedBytes + sizeof(uint16_t) <= kMinMemberBytes);
   auto flags = std::to_integer<uint32_t>(member[3]);
   size_t at = kFixedBytes;
-  // extra fields, with their length before them
+  // extra fields, preceded by their length
   if ((flags & 4) != 0) at += sizeof(uint16_t) + load_little<uint16_t>(member.data() + at);
   for (uint32_t flag : {8u, 16u}) {  // name, comment: up to a zero byte
     if ((flags & flag) == 0) continue;
@@ -68,7 +71,7 @@ std::optional<size_t> header_bytes(Bytes member) {
   return at <= member.size() ? std::optional(at) : std::nullopt;
 }
 
-// Why a member did not inflate: the deflate data alone is inflated again and the trailer compared by hand.
+// Why a member did not inflate: inflates the raw deflate stream and compares the trailer by hand.
 Status diagnose(libdeflate_decompressor* decompressor, const std::string& path, Bytes compressed,
                 size_t offset, std::span<std::byte> out) {
   Bytes member = compressed.subspan(offset);
@@ -103,7 +106,7 @@ struct Progress {
   size_t written = 0;
 };
 
-// One member more. kTooLarge: `out` is full.
+// Inflates the next member. kTooLarge: `out` is full.
 Status inflate_member(libdeflate_decompressor* decompressor, const std::string& path, Bytes compressed,
                       std::span<std::byte> out, Progress& progress) {
   Bytes rest = compressed.subspan(progress.read);
@@ -111,9 +114,9 @@ Status inflate_member(libdeflate_decompressor* decompressor, const std::string& 
     return wrong(rest.size() < 2 ? Code::kTruncated : Code::kCorrupt, path, progress.read,
                  concat("expected a gzip member, got ", rest.size(), " other bytes"));
   }
-  if (rest.size() < kLeastMemberBytes) {
+  if (rest.size() < static_cast<size_t>(kMinMemberBytes)) {
     return wrong(Code::kTruncated, path, progress.read,
-                 concat("gzip member needs at least ", kLeastMemberBytes, " bytes, file has ", rest.size()));
+                 concat("gzip member needs at least ", kMinMemberBytes, " bytes, file has ", rest.size()));
   }
   std::span<std::byte> free = out.subspan(progress.written);
   size_t used = 0, written = 0;
@@ -132,12 +135,12 @@ Status inflate_member(libdeflate_decompressor* decompressor, const std::string& 
   return Status::ok();
 }
 
-// Tapes and some writers fill the file up with zeros.
+// Tapes and some writers pad the file with zeros.
 bool only_zeros(Bytes rest) {
   return std::all_of(rest.begin(), rest.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-// All members, until the data ends, `out` is full (kTooLarge) or something is wrong.
+// Inflates members until the data ends, `out` is full (kTooLarge) or something is wrong.
 Status inflate_members(libdeflate_decompressor* decompressor, const std::string& path, Bytes compressed,
                        std::span<std::byte> out, const CancelTokenRef& cancel, Progress& progress) {
   do {
@@ -155,8 +158,8 @@ Status inflate_members(libdeflate_decompressor* decompressor, const std::string&
 Result<std::string> inflate_start(const std::string& path, Bytes compressed) {
   Decompressor decompressor(libdeflate_alloc_decompressor());
   if (decompressor == nullptr) return no_memory(path);
-  // libdeflate does not say what it leaves in a buffer that is too small. What comes out alike over two
-  // different fillings was written by it.
+  // libdeflate does not specify what it leaves in a buffer that is too small. Bytes that come out the same over two
+  // different fillings were written by it.
   std::string filled[2] = {std::string(kStartBufferBytes, '\x00'), std::string(kStartBufferBytes, '\xff')};
   for (std::string& text : filled) {
     Progress progress;
@@ -205,5 +208,41 @@ Status inflate_exactly(const std::string& path, Bytes, std::span<std::byte>, con
 }
 
 #endif
+
+namespace {
+
+// The last four bytes of a member are its inflated size modulo 2^32.
+Result<int64_t> size_in_trailer(const std::string& path, Bytes packed) {
+  auto bytes = static_cast<int64_t>(packed.size());
+  if (bytes < kMinMemberBytes) {
+    return error(Code::kTruncated, path, ": offset 0: gzip data needs ", kMinMemberBytes, " bytes, file has ",
+                 bytes);
+  }
+  int64_t size = load_little<uint32_t>(packed.data() + bytes - 4);
+  int64_t limit = max_inflated_bytes(bytes);
+  if (size <= limit) return size;
+  return error(Code::kCorrupt, path, ": offset ", bytes - 4, ": the gzip trailer says ", size, " bytes, ",
+               bytes, " compressed bytes hold at most ", limit);
+}
+
+}  // namespace
+
+Result<MappedFile> open_maybe_gzip(const std::string& path, const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path, context));
+  std::array<std::byte, 2> first{};
+  if (file.bytes() < 2) return file;
+  DL_RETURN_IF_ERROR(file.read(0, first.size(), first.data()));
+  if (!is_gzip(first)) return file;
+  // A copy, because a file that is truncated while the decoder reads its mapping would raise SIGBUS.
+  HostMemory& memory = *context.memory;
+  DL_ASSIGN_OR_RETURN(Block packed, memory.allocate(file.bytes(), 64, MemoryKind::kData, path.c_str()));
+  DL_RETURN_IF_ERROR(file.read(0, file.bytes(), packed.data()));
+  Bytes compressed(packed.data(), static_cast<size_t>(file.bytes()));
+  DL_ASSIGN_OR_RETURN(int64_t size, size_in_trailer(path, compressed));
+  DL_ASSIGN_OR_RETURN(Block plain, memory.allocate(size, 64, MemoryKind::kData, path.c_str()));
+  std::span<std::byte> out(plain.data(), static_cast<size_t>(size));
+  DL_RETURN_IF_ERROR(inflate_exactly(path, compressed, out, context.cancel));
+  return MappedFile::from_block(path, std::move(plain), size, file.file_bytes());
+}
 
 }  // namespace dataline

@@ -1,8 +1,8 @@
-// Inflating a whole .gz file that is in memory: several members, checksums checked, output bounded by the
-// caller. Built with libdeflate; without it every call is kUnsupported and names the build option.
+// Inflating whole .gz files in memory: multiple members, checksums verified, output limited by the caller. Needs
+// libdeflate; a build without it answers kUnsupported, naming the build option.
 //
 // Threads: plain functions.
-// Failure: offsets in messages are those of the compressed file.
+// Failure: offsets in messages are offsets in the compressed file.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,24 +14,29 @@
 #include "core/base/bytes.h"
 #include "core/base/cancel.h"
 #include "core/base/status.h"
+#include "core/memory/mapped_file.h"
 
 namespace dataline {
 
 bool is_gzip(Bytes first);  // by the two bytes of its magic
 
-// What deflate can make of compressed bytes at most: a code of 2 bits for 258 bytes, 1032 for each byte. A
-// claim above it is a lie.
-int64_t most_inflated_bytes(int64_t compressed_bytes);
+// The most that deflate can make of so many compressed bytes: 258 bytes from a 2-bit code, a factor of 1032. A header
+// that claims more is wrong.
+int64_t max_inflated_bytes(int64_t compressed_bytes);
 
-// The start of the inflated data without inflating the rest: kInflateStartBytes at least, or all when there
-// is less. Not checksummed: good for sizing and refusing, and to be read again from the complete data.
+// The start of the inflated data, without inflating the rest: at least kInflateStartBytes, or everything when there is
+// less. Not checksummed: use it to size or refuse, and read it again from the complete data.
 constexpr size_t kInflateStartBytes = 1024;
 Result<std::string> inflate_start(const std::string& path, Bytes compressed);
 
-// Inflates everything into `out`, which it must fill exactly. kTruncated: it ends earlier, or the last member
-// is visibly cut. kCorrupt: there is more, a checksum or length is wrong, the deflate data is damaged or
-// breaks off, or something follows that is neither a member nor zeros. kCancelled: seen between members.
+// Inflates everything into `out`, which must be filled exactly. kTruncated: the data ends early, or the last member is
+// visibly cut. kCorrupt: there is more data, a checksum or length is wrong, the deflate stream is damaged, or something
+// follows that is neither a member nor zeros. kCancelled: checked between members.
 Status inflate_exactly(const std::string& path, Bytes compressed, std::span<std::byte> out,
                        const CancelTokenRef& cancel);
+
+// Opens a file that may be gzipped (by content) and that does not say how long it is inside. A .gz is inflated into
+// memory, to the size in its trailer: one member, below 4 GiB.
+Result<MappedFile> open_maybe_gzip(const std::string& path, const OpenContext& context);
 
 }  // namespace dataline

@@ -7,22 +7,18 @@
 
 #include "core/base/text.h"
 #include "core/base/thread.h"
-#include "core/source/concat.h"
-#include "core/source/detect.h"
+#include "core/source/composed/composed.h"
 #include "core/source/directory.h"
 #include "core/source/flat_file.h"
 #include "core/source/formats.h"
 #include "core/source/forward.h"
 #include "core/source/shard_ranges.h"
 #include "core/source/uri.h"
-#include "core/source/usual_files.h"
-#include "core/source/zip.h"
 
 namespace dataline {
 namespace {
 
-// What the user sees of a set opened by URI: the scheme as its format, the URI as given, the key `axes`
-// applied.
+// A dataset opened by URI as the user sees it: the scheme as its format, the URI as given, the key `axes` applied.
 class OpenedSource final : public ForwardSource {
  public:
   OpenedSource(SourceRef source, Schema schema, SourceInfo info)
@@ -42,7 +38,7 @@ std::string scheme_list() {
   return list;
 }
 
-// The word before `://`, which other programs' URIs have and ours have not; "" where there is none.
+// The word before `://`, which our URIs do not have; "" if there is none.
 std::string_view foreign_scheme(std::string_view text) {
   const size_t end = text.find("://");
   const bool word =
@@ -53,7 +49,7 @@ std::string_view foreign_scheme(std::string_view text) {
   return word ? text.substr(0, end) : std::string_view();
 }
 
-// `s3://bucket/key` and what else cannot be opened as a file, in plain words; ok for a path.
+// Explains why `s3://bucket/key` and the like are not opened; ok for a path.
 Status refuse_foreign(std::string_view text, int64_t column) {
   struct Tool {
     std::string_view scheme, words;
@@ -78,7 +74,7 @@ Status refuse_foreign(std::string_view text, int64_t column) {
       scheme_list());
 }
 
-// The files behind one path of the URI.
+// The files that one path of the URI stands for.
 using Files = std::vector<std::string>;
 
 Result<Files> files_of(const Format& format, const std::string& path, const OpenContext& context) {
@@ -95,10 +91,9 @@ Result<Files> files_of(const Format& format, const std::string& path, const Open
                names.size(), " in this directory");
 }
 
-// The files behind one path of the URI, of which a format may write several as one.
 Result<Files> files_of(const Uri& uri, const Format& format, const UriPath& path,
                        const OpenContext& context) {
-  // A bare path is literal.
+  // A bare path is literal: braces in it are part of the name.
   const std::string_view text = uri.text_of(path);
   const bool literal =
       uri.text.size() == path.path.size() || text.find_first_of("{}") == std::string_view::npos;
@@ -106,7 +101,7 @@ Result<Files> files_of(const Uri& uri, const Format& format, const UriPath& path
   return expand_ranges(text, path.path_column);
 }
 
-// Opens all files of a URI, one after another, with an eye on the cancel token and the log.
+// Opens all files of a URI in order, checking the cancel token and logging progress.
 class Opening {
  public:
   Opening(const Uri& uri, OpenOne open_one, const OpenContext& context, size_t file_count)
@@ -132,16 +127,16 @@ class Opening {
     }
     if (file_count_ == 1) return Status::ok();
     int64_t now_ns = monotonic_ns();
-    if (opened_ % kProgressFiles == 0 || now_ns - told_ns_ > kProgressNs) {
+    if (opened_ % kProgressFiles == 0 || now_ns - logged_ns_ > kProgressNs) {
       context_.log(LogLevel::kProgress,
                    concat("opening ", uri_.text, ": ", opened_, " of ", file_count_, " files"));
-      told_ns_ = now_ns;
+      logged_ns_ = now_ns;
     }
     return Status::ok();
   }
 
   Status explain(Status status) const {
-    // A key that only the file showed to be missing: the mark stands where it would be typed.
+    // A key is missing, as the file showed: point to where it would be typed.
     if (status.code() == Code::kBadUri && status.column() == 0) {
       return std::move(status).with_column(static_cast<int64_t>(uri_.text.size()) + 1);
     }
@@ -157,7 +152,7 @@ class Opening {
   const OpenContext& context_;
   size_t file_count_;
   size_t opened_ = 0;
-  int64_t told_ns_ = 0;
+  int64_t logged_ns_ = 0;
 };
 
 Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenContext& context) {
@@ -194,8 +189,8 @@ Result<const Format*> format_of(const Uri& uri) {
 }
 
 Status check_keys(const Uri& uri, const Format& format) {
-  std::vector<std::string_view> known(format.keys.begin(), format.keys.end());
-  if (format.takes_axes) known.push_back("axes");
+  std::vector<std::string_view> known;
+  for (const KeySpec& key : format.keys) known.push_back(key.name);
   for (const UriKey& key : uri.keys) {
     if (std::find(known.begin(), known.end(), key.key) != known.end()) continue;
     std::string expected;
@@ -207,7 +202,7 @@ Status check_keys(const Uri& uri, const Format& format) {
   return Status::ok();
 }
 
-// The key `axes` is for the only field, or the one called `image`.
+// The key `axes` applies to the only field, or to the one called `image`.
 Status apply_axes(const Uri& uri, Schema& schema) {
   const UriKey* key = uri.find("axes");
   if (key == nullptr) return Status::ok();
@@ -226,13 +221,14 @@ Status apply_axes(const Uri& uri, Schema& schema) {
 }  // namespace
 
 Result<SourceRef> open_source(std::string_view text, const OpenContext& context) {
-  DL_RETURN_IF_ERROR(refuse_foreign(text, 1));  // before it is read by our rules for `? & =`
+  DL_RETURN_IF_ERROR(refuse_foreign(text, 1));  // before our rules for `? & =` apply to it
   DL_ASSIGN_OR_RETURN(Uri uri, parse_uri(text));
-  if (context.cancel != nullptr && context.cancel->cancelled()) {  // before any path is looked at
+  if (context.cancel != nullptr && context.cancel->cancelled()) {  // before touching any path
     return error(Code::kCancelled, uri.text, ": cancelled before it was opened");
   }
   if (uri.scheme.empty()) {
-    DL_ASSIGN_OR_RETURN(uri.scheme, detect_format(uri.paths.front().path, context));
+    DL_ASSIGN_OR_RETURN(const Format* detected, detect_format(uri.paths.front().path, context));
+    uri.scheme = detected->name;
   }
   DL_ASSIGN_OR_RETURN(const Format* format, format_of(uri));
   DL_RETURN_IF_ERROR(check_keys(uri, *format));

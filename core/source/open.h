@@ -1,6 +1,4 @@
 // Opening a dataset by its URI.
-//
-// Formats are rows of one table (formats.cpp): a later format joins by adding one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -11,14 +9,13 @@
 
 namespace dataline {
 
-// Opens `scheme:path[,path...][?key=value&...]` or a bare path, whose format is found from its content, then
-// its suffix. A directory stands for its files of that format in natural order; several paths are
-// concatenated, named paths zipped. Reads headers only, but for .gz files and io=memory. The cancel token is
-// looked at between files; opening many is told to the log (kProgress).
+// Opens `scheme:path[,path...][?key=value&...]` or a bare path, whose format is detected from content, then suffix. A
+// directory stands for its files of that format, in natural order. Several paths are concatenated, named paths zipped.
+// Reads headers only, except for .gz files and io=memory. Checks the cancel token between files, and logs progress
+// (kProgress) when there are many.
 //
-// kBadUri with column: the text, an unknown scheme or key, a value, a key that is missing. kUnsupported: a file of a
-// known kind that is not read. kEmpty: a directory without files of the format. kCancelled. Else what the
-// readers say.
+// kBadUri with column: bad syntax, an unknown scheme or key, a bad value, a missing key. kUnsupported: a known kind of file
+// that is not read. kEmpty: a directory without files of the format. kCancelled. Otherwise the format's own errors.
 Result<SourceRef> open_source(std::string_view uri, const OpenContext& context);
 
 }  // namespace dataline

@@ -16,7 +16,7 @@ constexpr int64_t kMaxRangeBytes = int64_t{256} << 20;
 
 struct NumberRange {
   int64_t first, last;
-  size_t width;  // 0: as short as it is
+  size_t width;  // minimum number of digits; 0: no padding
 };
 
 bool is_number(std::string_view text) {
@@ -24,7 +24,7 @@ bool is_number(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// `text` is what stands between the braces.
+// `text` is what is between the braces.
 Result<NumberRange> parse_range(std::string_view text, int64_t column) {
   const size_t dots = text.find("..");
   const std::string_view low = text.substr(0, dots);
@@ -45,7 +45,7 @@ std::string padded_number(int64_t value, size_t width) {
   return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
 }
 
-// A literal and, but for the last, the range behind it.
+// A literal, followed by a range except in the last piece.
 struct Piece {
   std::string literal;
   NumberRange range{0, 0, 0};
@@ -77,16 +77,16 @@ Result<std::vector<Piece>> parse_pieces(std::string_view text, int64_t column) {
   }
 }
 
-// How many names the pieces stand for, known before any is made.
+// How many names the pieces stand for.
 Result<int64_t> count_names(const std::vector<Piece>& pieces, int64_t column) {
   int64_t names = 1, bytes = 0;
   for (const Piece& piece : pieces) {
     bytes += static_cast<int64_t>(piece.literal.size());
     if (!piece.has_range) continue;
-    const int64_t numbers = piece.range.last - piece.range.first;  // less one
-    if (numbers >= kMaxRangeFiles / names)
+    const int64_t steps = piece.range.last - piece.range.first;
+    if (steps >= kMaxRangeFiles / names)
       return uri_error(piece.column, "more than ", kMaxRangeFiles, " files");
-    names *= numbers + 1;
+    names *= steps + 1;
     bytes += static_cast<int64_t>(kMaxDigits);
   }
   if (names > 1 && bytes > kMaxRangeBytes / names) {

@@ -13,11 +13,10 @@ namespace dataline {
 
 constexpr int64_t kMaxRangeFiles = int64_t{1} << 20;
 
-// The paths that `text`, a path as it stands in a URI, means; each is decoded (%XX) after. Several ranges multiply, the
-// last one counting fastest. Numbers are padded with zeros to the width of the longer end when one of the ends begins
-// with 0. A literal brace is written %7B. `column` is that of text[0]; kBadUri with column: braces that do not match,
-// nest, or hold anything but two numbers that count up; more than kMaxRangeFiles files,
-// or names of 256 MiB in all. Nothing is made before all of that is known.
+// The paths that `text`, a path as written in a URI, stands for, decoded (%XX). Several ranges multiply; the last one
+// counts fastest. If either end of a range begins with 0, numbers are zero-padded to the width of the longer end. A literal
+// brace is written %7B. `column` is that of text[0]. kBadUri with column: braces that do not match, nest, or hold anything
+// but two ascending numbers; more than kMaxRangeFiles files or 256 MiB of names, checked before any name is built.
 Result<std::vector<std::string>> expand_ranges(std::string_view text, int64_t column);
 
 }  // namespace dataline

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/source.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 namespace dataline {
 
 void fingerprint_schema(const Source& source, Digest& digest) {
@@ -13,6 +17,60 @@ void fingerprint_schema(const Source& source, Digest& digest) {
     digest.add(static_cast<uint64_t>(field.dtype));
     digest.add(static_cast<uint64_t>(field.shape.size()));
     for (int64_t dim : field.shape) digest.add(static_cast<uint64_t>(dim));
+  }
+}
+
+namespace {
+
+constexpr std::string_view kCut = "...";
+
+bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+Status with_message(const Status& status, std::string message) {
+  return Status(status.code(), std::move(message))
+      .with_os_error(status.os_error())
+      .with_sample(status.sample_index())
+      .with_column(status.column());
+}
+
+constexpr size_t kMinPathBytes = 64;  // left for the path beside a long `within`
+
+}  // namespace
+
+std::string tail_of(std::string_view text, size_t max_bytes) {
+  if (text.size() <= max_bytes) return std::string(text);
+  size_t begin = text.size() - (max_bytes - std::min(max_bytes, kCut.size()));
+  while (begin < text.size() && is_continuation(text[begin])) ++begin;
+  return concat(kCut, text.substr(begin));
+}
+
+std::string place_text(const Place& place) {
+  if (place.path.empty()) return tail_of(place.within, kMaxPlaceBytes);
+  if (place.within.empty()) return tail_of(place.path, kMaxPlaceBytes);
+  const std::string within = tail_of(place.within, kMaxPlaceBytes - kMinPathBytes - 2);
+  return concat(tail_of(place.path, kMaxPlaceBytes - within.size() - 2), ": ", within);
+}
+
+void shorten_places(const Source& source, const Run& run) {
+  for (RowError& failed : run.errors->all()) {
+    for (size_t c = 0; c < source.schema().columns.size(); ++c) {
+      const std::string path = source.place_of(run.indices[failed.row], c).path;
+      const size_t at = path.size() > kMaxPlaceBytes ? failed.status.message().find(path) : std::string::npos;
+      if (at == std::string::npos) continue;
+      std::string message = failed.status.message();
+      message.replace(at, path.size(), tail_of(path, kMaxPlaceBytes));
+      failed.status = with_message(failed.status, std::move(message));
+      break;
+    }
+  }
+}
+
+void name_places(const Source& source, const Run& run, size_t column, size_t first) {
+  std::vector<RowError>& errors = run.errors->all();
+  for (size_t i = first; i < errors.size(); ++i) {
+    Status& status = errors[i].status;
+    const std::string place = place_text(source.place_of(run.indices[errors[i].row], column));
+    status = with_message(status, concat(place, ": ", status.message()));
   }
 }
 

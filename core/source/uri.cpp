@@ -8,7 +8,7 @@
 namespace dataline {
 namespace {
 
-// Above any real use; they keep the comparisons of names and keys with one another cheap.
+// Above any real use. Names and keys are compared pairwise; the limits keep that cheap.
 constexpr size_t kMaxNames = 1024;
 constexpr size_t kMaxKeys = 64;
 
@@ -17,7 +17,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_scheme_char(char c) { return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '_'; }
 bool is_name_char(char c) { return is_scheme_char(c) || c == '/' || c == '.'; }
 
-// Where the colon after the scheme stands; npos for a bare path.
+// The position of the colon after the scheme; npos for a bare path.
 size_t scheme_end(std::string_view text) {
   size_t at = 0;
   while (at < text.size() && is_scheme_char(text[at])) ++at;
@@ -32,7 +32,7 @@ int hex_value(char c) {
   return -1;
 }
 
-// One piece of the text being parsed, with its place in it.
+// A piece of the text being parsed, with its column.
 struct Piece {
   std::string_view text;
   int64_t column;  // of text[0], 1-based
@@ -41,7 +41,7 @@ struct Piece {
   Piece upto(size_t end) const { return {text.substr(0, end), column}; }
 };
 
-// Calls use(piece) for each part between separators; stops at the first error.
+// Calls use(part) for each part between separators; stops at the first error.
 template <typename Use>
 Status each_part(Piece piece, char separator, Use use) {
   for (;;) {
@@ -74,7 +74,7 @@ Result<std::string> decode(Piece piece) {
   return out;
 }
 
-// Names become field names, or the part of them before '/'.
+// Names become field names, or their part before '/'.
 Status check_name(Piece name) {
   bool good = !name.text.empty() && name.text.front() != '/' && name.text.back() != '/';
   size_t at = 0;
@@ -195,11 +195,11 @@ std::string uri_escape(std::string_view text) {
   return out;
 }
 
-Result<int64_t> uri_i64(const Uri& uri, std::string_view key, int64_t fallback, int64_t least) {
+Result<int64_t> uri_i64(const Uri& uri, std::string_view key, int64_t fallback, int64_t min) {
   const UriKey* found = uri.find(key);
   if (found == nullptr) return fallback;
   std::optional<int64_t> value = parse_i64(found->value);
-  if (!value || *value < least) return bad_value(*found, concat("a whole number, at least ", least));
+  if (!value || *value < min) return bad_value(*found, concat("a whole number, at least ", min));
   return *value;
 }
 
@@ -230,6 +230,14 @@ Result<std::string_view> uri_word(const Uri& uri, std::string_view key, std::str
     expected += concat(expected.empty() ? "" : " or ", word);
   }
   return bad_value(*found, concat(expected, did_you_mean(found->value, words)));
+}
+
+Result<std::string_view> uri_word(const Uri& uri, const KeySpec& key) {
+  return uri_word(uri, key.name, key.fallback, split(key.values, '|'));
+}
+
+Result<bool> uri_bool(const Uri& uri, const KeySpec& key) {
+  return uri_bool(uri, key.name, key.fallback == "true");
 }
 
 }  // namespace dataline

@@ -1,10 +1,10 @@
-// The text form of a dataset: `scheme:path[,path...][?key=value&key=value]`, or a bare path.
+// The URI of a dataset: `scheme:path[,path...][?key=value&key=value]`, or a bare path.
 //
-// A scheme has two letters or more, so that C:\x is a path. %XX is decoded in paths and values. A text
-// without a scheme is one literal path, nothing decoded.
+// A scheme has at least two characters, so that C:\x is a path. %XX is decoded in paths and values. Text without a scheme
+// is one literal path; nothing in it is decoded.
 //
 // Threads: values, externally synchronized.
-// Failure: kBadUri with the 1-based column of the byte at fault.
+// Failure: kBadUri with the 1-based column of the offending byte.
 // Limits: kMaxUriBytes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -21,14 +21,14 @@
 
 namespace dataline {
 
-constexpr size_t kMaxUriBytes = size_t{16} << 20;  // about 10^5 shards named one by one
+constexpr size_t kMaxUriBytes = size_t{16} << 20;  // about 10^5 shards, each named
 
 struct UriPath {
   std::string name;  // of `name=path`, else empty
   std::string path;  // decoded
   int64_t column = 0;
   int64_t path_column = 0;  // after `name=`
-  int64_t path_bytes = 0;   // as it stands in the text, not decoded
+  int64_t path_bytes = 0;   // in the text, not decoded
 };
 
 struct UriKey {
@@ -41,12 +41,12 @@ struct UriKey {
 struct Uri {
   std::string text;            // as given
   std::string scheme;          // empty: a bare path
-  std::vector<UriPath> paths;  // at least one; all named or none
-  std::vector<UriKey> keys;    // no key twice
+  std::vector<UriPath> paths;  // at least one; either all are named or none
+  std::vector<UriKey> keys;    // no duplicates
 
   bool named() const { return !paths.front().name.empty(); }
   const UriKey* find(std::string_view key) const;  // null when absent
-  // A path as it stands in `text`.
+  // A path as written in `text`, not decoded.
   std::string_view text_of(const UriPath& path) const {
     return std::string_view(text).substr(static_cast<size_t>(path.path_column - 1),
                                          static_cast<size_t>(path.path_bytes));
@@ -55,10 +55,10 @@ struct Uri {
 
 Result<Uri> parse_uri(std::string_view text);
 
-// %XX decoded; `column` is that of text[0].
+// Decodes %XX; `column` is that of text[0].
 Result<std::string> uri_decode(std::string_view text, int64_t column);
 
-// `text` with `% , ? & =` written as %XX: fit for a path or a value of a URI.
+// `text` with `% , ? & =` written as %XX, for use as a path or a value in a URI.
 std::string uri_escape(std::string_view text);
 
 // kBadUri: "URI column 7: ..."
@@ -67,11 +67,23 @@ Status uri_error(int64_t column, const Parts&... parts) {
   return error(Code::kBadUri, "URI column ", column, ": ", parts...).with_column(column);
 }
 
-// The value of a key, or `fallback` when it is absent; kBadUri says what was expected.
-Result<int64_t> uri_i64(const Uri& uri, std::string_view key, int64_t fallback, int64_t least);
+// The value of a key, or `fallback` when the key is absent. kBadUri says what was expected.
+Result<int64_t> uri_i64(const Uri& uri, std::string_view key, int64_t fallback, int64_t min);
 Result<bool> uri_bool(const Uri& uri, std::string_view key, bool fallback);
 Result<std::optional<DType>> uri_dtype(const Uri& uri, std::string_view key);
 Result<std::string_view> uri_word(const Uri& uri, std::string_view key, std::string_view fallback,
                                   std::span<const std::string_view> words);
+
+// The description of a key that a scheme takes.
+struct KeySpec {
+  std::string_view name;
+  std::string_view values;    // the words it takes, "error|ignore", or the kind of value, "INTEGER"
+  std::string_view fallback;  // the value when the key is absent; empty: `doc` says what happens then
+  std::string_view doc;
+};
+
+// The value of a key that takes words or true|false.
+Result<std::string_view> uri_word(const Uri& uri, const KeySpec& key);
+Result<bool> uri_bool(const Uri& uri, const KeySpec& key);
 
 }  // namespace dataline

@@ -12,7 +12,7 @@
 
 #include "core/base/status.h"
 #include "tests/conformance/files.h"
-#include "tests/source/tar_files.h"
+#include "tests/source/tar/tar_files.h"
 
 namespace dataline::testing {
 namespace {

@@ -36,7 +36,7 @@ void check_exact(std::string_view bytes, size_t length) {
   const Status status = inflate(bytes, out);
   if (!status.is_ok()) return check_names(status, "fuzz.gz: offset ");
   check(inflate(bytes, again).is_ok() && again == out, "the same bytes inflate to the same");
-  check(static_cast<int64_t>(length) <= most_inflated_bytes(static_cast<int64_t>(bytes.size())),
+  check(static_cast<int64_t>(length) <= max_inflated_bytes(static_cast<int64_t>(bytes.size())),
         "no more comes out than deflate can make");
   // One byte of room less or more is not exactly.
   std::string more(length + 1, '\0');

@@ -1,7 +1,7 @@
 // Any bytes as an IDX file, plain or gzipped: refused by name, or every record is the big-endian bytes that the header
 // places there, turned round.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/idx.h"
+#include "core/source/idx/idx.h"
 
 #include "core/source/gzip.h"
 #include "tests/fuzz/fuzz_file.h"
@@ -64,7 +64,7 @@ void check_inflated(std::string_view bytes, const std::string& path, const Folde
   Result<IdxFile> opened = read_idx(path, context());
   if (!opened.is_ok()) return check_names(opened.status(), path);
   const IdxFile& idx = opened.value();
-  check(idx.inflated && idx.file.bytes() <= most_inflated_bytes(static_cast<int64_t>(bytes.size())),
+  check(idx.inflated && idx.file.bytes() <= max_inflated_bytes(static_cast<int64_t>(bytes.size())),
         "no more comes out than deflate can make");
   const std::string plain(reinterpret_cast<const char*>(idx.file.at(0)),
                           static_cast<size_t>(idx.file.bytes()));

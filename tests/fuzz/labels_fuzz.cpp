@@ -2,7 +2,7 @@
 // of either kind, are read again as the same rows.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
-#include "core/source/label_rows.h"
+#include "core/source/labels/label_rows.h"
 #include "tests/fuzz/fuzz_file.h"
 
 namespace dataline::fuzz {

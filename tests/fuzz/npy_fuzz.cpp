@@ -1,9 +1,9 @@
 // Any bytes as an .npy file: refused by name, or every record is where NumPy's rules put it in the bytes.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/npy.h"
+#include "core/source/npy/npy.h"
 
 #include "core/base/text.h"
-#include "core/source/npy_header.h"
+#include "core/source/npy/npy_header.h"
 #include "tests/fuzz/fuzz_file.h"
 
 namespace dataline::fuzz {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/source/tar.h"
+#include "core/source/tar/tar.h"
 
 namespace dataline {
 namespace {

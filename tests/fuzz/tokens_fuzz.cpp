@@ -1,10 +1,9 @@
 // Any bytes as a token file: the first three choose length, stride and dtype, the rest is the file. Refused by name, or
 // every window is the tokens that the header places there, and there are as many as the formula says.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/tokens.h"
+#include "core/source/tokens/tokens.h"
 
-#include "core/source/npy_header.h"
-#include "core/source/token_header.h"
+#include "core/source/npy/npy_header.h"
 #include "tests/fuzz/fuzz_file.h"
 
 namespace dataline::fuzz {

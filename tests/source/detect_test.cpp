@@ -1,6 +1,6 @@
 // The format of a bare path, from its content, then its name.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/detect.h"
+#include "core/source/formats.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "core/source/open.h"
-#include "tests/source/image_set_files.h"
-#include "tests/source/token_files.h"
+#include "tests/source/image_sets/image_set_files.h"
+#include "tests/source/tokens/token_files.h"
 
 namespace dataline {
 namespace {
@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 class DetectTest : public testing::Test {
  protected:
   std::string format(const std::string& name) {
-    Result<std::string_view> found = detect_format(dir_.path(name), context_);
-    return found.is_ok() ? std::string(found.value())
+    Result<const Format*> found = detect_format(dir_.path(name), context_);
+    return found.is_ok() ? std::string(found.value()->name)
                          : concat(code_name(found.status().code()), " ", found.status().message());
   }
   std::string format_of(const std::string& name, const std::string& bytes) {

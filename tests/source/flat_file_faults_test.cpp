@@ -8,8 +8,8 @@
 #include <csignal>
 #include <thread>
 
-#include "core/source/idx.h"
-#include "core/source/raw.h"
+#include "core/source/idx/idx.h"
+#include "core/source/raw/raw.h"
 #include "tests/source/located.h"
 
 namespace dataline {

@@ -52,9 +52,9 @@ TEST(GzipMagic, IsTwoBytes) {
 }
 
 TEST(GzipBound, IsWhatDeflateCanDo) {
-  EXPECT_EQ(most_inflated_bytes(0), 0);
-  EXPECT_EQ(most_inflated_bytes(1000), 1032000);
-  EXPECT_EQ(most_inflated_bytes(std::numeric_limits<int64_t>::max()), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(max_inflated_bytes(0), 0);
+  EXPECT_EQ(max_inflated_bytes(1000), 1032000);
+  EXPECT_EQ(max_inflated_bytes(std::numeric_limits<int64_t>::max()), std::numeric_limits<int64_t>::max());
 }
 
 TEST_F(Gzip, OneMember) {

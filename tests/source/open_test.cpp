@@ -337,11 +337,5 @@ TEST_F(OpenTest, AFullTableOfFilesSaysHowManyWereOpen) {
   EXPECT_EQ(open("npy:" + dir_.path("d"))->count(), 40);
 }
 
-TEST(Formats, EveryNameIsInTheTableOnce) {
-  EXPECT_EQ(format_names().size(), formats().size());
-  for (std::string_view name : format_names()) EXPECT_EQ(find_format(name)->name, name);
-  EXPECT_EQ(find_format("nothing"), nullptr);
-}
-
 }  // namespace
 }  // namespace dataline

@@ -1,15 +1,13 @@
 // Where a record lies, as messages about bad samples say it: every format, through everything that sources are made of.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/place.h"
+#include "core/source/source.h"
 
 #include <gtest/gtest.h>
 
-#include "core/source/concat.h"
+#include "core/source/composed/composed.h"
 #include "core/source/open.h"
-#include "core/source/subset.h"
-#include "core/source/zip.h"
-#include "tests/source/compose_support.h"
-#include "tests/source/tar_files.h"
+#include "tests/source/composed/compose_support.h"
+#include "tests/source/tar/tar_files.h"
 
 namespace dataline {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/source/folder_files.h"
+#include "tests/source/folder/folder_files.h"
 #include "tests/source/source_support.h"
-#include "tests/source/tar_files.h"
+#include "tests/source/tar/tar_files.h"
 
 namespace {
 std::atomic<time_t> seconds_a_look{0};  // the clock stands still but for this

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "core/base/thread.h"
-#include "core/source/concat.h"
+#include "core/source/composed/composed.h"
 #include "core/source/open.h"
 #include "tests/source/bad_files/bad_file_table.h"
-#include "tests/source/compose_support.h"
-#include "tests/source/token_files.h"
+#include "tests/source/composed/compose_support.h"
+#include "tests/source/tokens/token_files.h"
 #include "tests/support/peak_growth.h"
 
 namespace dataline {

@@ -6,7 +6,7 @@
 
 #include "core/source/open.h"
 #include "tests/source/source_support.h"
-#include "tests/source/tar_files.h"
+#include "tests/source/tar/tar_files.h"
 #include "tests/support/peak_growth.h"
 
 namespace dataline {

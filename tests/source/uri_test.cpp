@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/source/record_fields.h"
+#include "core/source/raw/raw.h"
 #include "tests/source/source_support.h"
 #include "tests/support/peak_growth.h"
 

@@ -9,7 +9,7 @@
 
 #include <functional>
 
-#include "tests/source/folder_files.h"
+#include "tests/source/folder/folder_files.h"
 #include "tests/support/peak_growth.h"
 
 namespace dataline {

@@ -1,6 +1,6 @@
 // Damaged, hostile and foreign IDX files, plain and gzipped.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/idx.h"
+#include "core/source/idx/idx.h"
 
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/gzip_files.h"

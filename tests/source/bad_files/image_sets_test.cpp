@@ -11,7 +11,7 @@
 
 #include "core/source/open.h"
 #include "tests/source/bad_files/bad_file_table.h"
-#include "tests/source/image_set_files.h"
+#include "tests/source/image_sets/image_set_files.h"
 
 namespace dataline {
 namespace {

@@ -1,6 +1,6 @@
 // Damaged, hostile and foreign .npy files.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/npy.h"
+#include "core/source/npy/npy.h"
 
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/gzip_files.h"

@@ -1,6 +1,6 @@
 // Header texts of .npy files that are not the grammar, each with the offset where it breaks.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/npy.h"
+#include "core/source/npy/npy.h"
 #include "tests/source/bad_files/bad_file_table.h"
 
 namespace dataline {
@@ -49,8 +49,8 @@ TEST(NpyBadText, NamesTheOffsetAndWhatWasExpected) {
        bad("no fortran_order", "{" + d + s + "}@", "the key 'fortran_order' is missing"),
        bad("no shape", "{" + d + f + "}@", "the key 'shape' is missing"),
        bad("empty dict", "{}@", "the key 'descr' is missing"),
-       bad("a key twice", "{" + all + "@" + d + "}", "the key 'descr' stands twice"),
-       bad("shape twice", "{" + all + "@'shape': (9,)}", "the key 'shape' stands twice"),
+       bad("a key twice", "{" + all + "@" + d + "}", "the key 'descr' is given twice"),
+       bad("shape twice", "{" + all + "@'shape': (9,)}", "the key 'shape' is given twice"),
        bad("another key", "{" + all + "@'extra': 1}",
            "expected the keys descr, fortran_order and shape, got 'extra'"),
        bad("a key of 5000 letters", "{@'" + std::string(5000, 'k') + "': 1}", "kkk...'"),

@@ -1,6 +1,6 @@
 // Files that do not fit the records they are said to hold, and records that cannot be.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/raw.h"
+#include "core/source/raw/raw.h"
 
 #include <sys/stat.h>
 

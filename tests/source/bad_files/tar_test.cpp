@@ -1,10 +1,10 @@
 // Damaged, hostile and foreign tar archives.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/tar.h"
+#include "core/source/tar/tar.h"
 
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/gzip_files.h"
-#include "tests/source/tar_files.h"
+#include "tests/source/tar/tar_files.h"
 
 namespace dataline {
 namespace {

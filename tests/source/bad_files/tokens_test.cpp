@@ -1,6 +1,6 @@
 // Damaged token files.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/tokens.h"
+#include "core/source/tokens/tokens.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tests/source/bad_files/bad_file_table.h"
-#include "tests/source/token_files.h"
+#include "tests/source/tokens/token_files.h"
 
 namespace dataline {
 namespace {

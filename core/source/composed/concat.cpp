@@ -1,0 +1,302 @@
+// Finds the shards of a run's samples and passes each shard its rows in one call, without allocating.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/composed/composed.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/source/composed/parts.h"
+#include "core/source/composed/shard_index.h"
+#include "core/source/field_columns.h"
+
+namespace dataline {
+namespace {
+
+// Up to this many shards the rows of a run are sorted by shard, since several rows then share one. Beyond it only
+// adjacent rows of the same shard are passed on together.
+constexpr int64_t kMaxSortedShards = 32;
+
+class Concat final : public Source {
+ public:
+  Concat(std::vector<Part> parts, Schema schema, ShardIndex index)
+      : parts_(std::move(parts)), schema_(std::move(schema)), index_(std::move(index)) {
+    for (const Part& part : parts_) {
+      sources_.push_back(part.source.get());
+      PartScratch scratch(*part.source);
+      fixed_scratch_ = std::max(fixed_scratch_, scratch.bytes(0));
+      if (scratch.varies()) varying_scratch_.push_back(scratch);
+    }
+  }
+
+  int64_t count() const override { return index_.total(); }
+  const Schema& schema() const override { return schema_; }
+  SourceInfo info() const override;
+  void locate(Run& run) const override;
+  // A batch touches few of many shards; confirm() finds them.
+  bool unchanged(const ReadSpan& span) const override {
+    return index_.shard_count() <= kMaxSortedShards &&
+           std::all_of(sources_.begin(), sources_.end(), [&](const Source* s) { return s->unchanged(span); });
+  }
+  void confirm(Run& run, const ReadSpan& span) const override {
+    for (int64_t i = 0; i < run.count; ++i) {
+      const int64_t shard = index_.shard_of(run.indices[i]);
+      confirm_record(source(shard), run.indices[i] - index_.start(shard), run, i, span);
+    }
+  }
+  int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
+  void advise(std::span<const int64_t> indices) const override;
+  bool resident(int64_t index) const override {
+    int64_t shard = index_.shard_of(index);
+    return source(shard).resident(index - index_.start(shard));
+  }
+  Place place_of(int64_t index, size_t column) const override {
+    const int64_t shard = index_.shard_of(index);
+    return place_in_part(parts_, static_cast<size_t>(shard), index - index_.start(shard), column);
+  }
+  const std::vector<std::string>* classes() const override { return first_classes(parts_); }
+  void fingerprint(Digest& digest) const override;
+  bool calls_host() const override {
+    return std::any_of(sources_.begin(), sources_.end(), [](const Source* s) { return s->calls_host(); });
+  }
+
+ private:
+  struct Located;  // shard and index in the shard, per row of a run
+  struct Piece {   // rows of a run, or positions in its sorted order, that are in one shard
+    int64_t first;
+    int64_t count;
+    int64_t shard;
+    const int64_t* local;
+  };
+
+  const Source& source(int64_t shard) const { return *sources_[static_cast<size_t>(shard)]; }
+  void find(const Run& run, Located& rows) const;
+  void locate_one_shard(Run& run, Located& rows) const;
+  void locate_sorted(Run& run) const;
+  void locate_piece(Run& run, const Piece& piece, const uint8_t* order) const;
+  void unsort(Run& run, std::span<const uint8_t> order) const;
+
+  std::vector<Part> parts_;
+  std::vector<const Source*>
+      sources_;  // of parts_, packed densely: a run over many shards touches many of them
+  Schema schema_;
+  ShardIndex index_;
+  int64_t fixed_scratch_ = 0;                 // maximum of the parts with a fixed size
+  std::vector<PartScratch> varying_scratch_;  // of parts whose size depends on max_bytes_per_sample
+};
+
+struct Concat::Located {
+  std::array<int64_t, kMaxRunRecords> local;
+  std::array<int32_t, kMaxRunRecords> shard;
+  int64_t first_shard;
+  bool one_shard;  // all in first_shard
+};
+
+SourceInfo Concat::info() const {
+  SourceInfo info{"concat", "", {}};
+  for (const Part& part : parts_) add_part_notes(part, info.notes);
+  return info;
+}
+
+int64_t Concat::scratch_bytes(int64_t max_bytes_per_sample) const {
+  int64_t bytes = fixed_scratch_;
+  for (const PartScratch& part : varying_scratch_) bytes = std::max(bytes, part.bytes(max_bytes_per_sample));
+  return bytes;
+}
+
+void Concat::fingerprint(Digest& digest) const {
+  fingerprint_schema(*this, digest);
+  digest.add("concat");
+  for (const Source* part : sources_) part->fingerprint(digest);
+}
+
+void Concat::find(const Run& run, Located& rows) const {
+  rows.first_shard = index_.shard_of(run.indices[0]);
+  if (run.contiguous) {
+    int64_t shard = rows.first_shard;
+    for (int64_t i = 0; i < run.count; ++i) {
+      int64_t index = run.indices[0] + i;
+      while (index >= index_.end(shard)) ++shard;
+      rows.shard[i] = static_cast<int32_t>(shard);
+      rows.local[i] = index - index_.start(shard);
+    }
+    rows.one_shard = rows.first_shard == shard;
+    return;
+  }
+  bool one_shard = true;
+  for (int64_t i = 0; i < run.count; ++i) {
+    int64_t shard = index_.shard_of(run.indices[i]);
+    __builtin_prefetch(sources_[static_cast<size_t>(shard)]);
+    rows.shard[i] = static_cast<int32_t>(shard);
+    rows.local[i] = run.indices[i] - index_.start(shard);
+    one_shard &= shard == rows.first_shard;
+  }
+  rows.one_shard = one_shard;
+}
+
+void Concat::locate(Run& run) const {
+  if (run.count == 0) return;
+  if (!run.contiguous && index_.shard_count() <= kMaxSortedShards) return locate_sorted(run);
+  Located rows;
+  find(run, rows);
+  if (rows.one_shard) return locate_one_shard(run, rows);
+  for (int64_t first = 0; first < run.count;) {
+    int64_t end = first + 1;
+    while (end < run.count && rows.shard[end] == rows.shard[first]) ++end;
+    locate_piece(run, {first, end - first, rows.shard[first], &rows.local[first]}, nullptr);
+    first = end;
+  }
+  for (size_t c = 0; c < schema_.columns.size(); ++c) run.columns[c].contiguous = false;
+}
+
+void Concat::locate_one_shard(Run& run, Located& rows) const {
+  RowErrors errors;
+  Run piece = run;
+  piece.indices = rows.local.data();
+  piece.errors = &errors;
+  source(rows.first_shard).locate(piece);
+  if (!errors.empty()) merge_errors(errors, run, 0, nullptr);
+}
+
+// A counting sort by shard, then one piece per shard. Until unsort(), position k holds row order[k] of the run.
+void Concat::locate_sorted(Run& run) const {
+  std::array<uint8_t, kMaxRunRecords> shard, order;
+  std::array<uint16_t, kMaxSortedShards + 1> begin{};
+  for (int64_t i = 0; i < run.count; ++i) {
+    shard[i] = static_cast<uint8_t>(index_.shard_of(run.indices[i]));
+    ++begin[shard[i] + 1];
+  }
+  for (size_t s = 1; s < begin.size(); ++s) begin[s] = static_cast<uint16_t>(begin[s] + begin[s - 1]);
+  std::array<uint16_t, kMaxSortedShards + 1> next = begin;
+  std::array<int64_t, kMaxRunRecords> local;
+  for (int64_t i = 0; i < run.count; ++i) {
+    uint16_t k = next[shard[i]]++;
+    local[k] = run.indices[i] - index_.start(shard[i]);
+    order[k] = static_cast<uint8_t>(i);
+  }
+  for (int64_t s = 0; s < index_.shard_count(); ++s) {
+    int64_t first = begin[s], count = begin[s + 1] - first;
+    if (count > 0) locate_piece(run, {first, count, s, &local[first]}, order.data());
+  }
+  unsort(run, order);
+}
+
+void Concat::locate_piece(Run& run, const Piece& piece, const uint8_t* order) const {
+  RowErrors errors;
+  Run part = run;
+  part.count = piece.count;
+  part.indices = piece.local;
+  part.contiguous = piece.count == 1 || run.contiguous;
+  part.scratch = run.scratch + piece.first * scratch_bytes(run.max_bytes_per_sample);
+  part.errors = &errors;
+  {
+    ColumnShift shift(run.columns, schema_.columns.size(), piece.first);
+    source(piece.shard).locate(part);
+  }
+  if (!errors.empty())
+    merge_errors(errors, run, piece.first, order == nullptr ? nullptr : order + piece.first);
+}
+
+void Concat::unsort(Run& run, std::span<const uint8_t> order) const {
+  for (size_t c = 0; c < schema_.columns.size(); ++c) {
+    Run::ColumnRows& column = run.columns[c];
+    column.contiguous = false;
+    std::array<const std::byte*, kMaxRunRecords> data;
+    std::copy_n(column.data, run.count, data.begin());
+    for (int64_t k = 0; k < run.count; ++k)
+      column.data[order[static_cast<size_t>(k)]] = data[static_cast<size_t>(k)];
+    if (schema_.columns[c].row_bytes >= 0) continue;
+    std::array<int64_t, kMaxRunRecords> bytes;
+    std::copy_n(column.bytes, run.count, bytes.begin());
+    for (int64_t k = 0; k < run.count; ++k)
+      column.bytes[order[static_cast<size_t>(k)]] = bytes[static_cast<size_t>(k)];
+  }
+}
+
+void Concat::advise(std::span<const int64_t> indices) const {
+  std::array<int64_t, kMaxRunRecords> local;
+  for (size_t first = 0; first < indices.size();) {
+    int64_t shard = index_.shard_of(indices[first]);
+    size_t count = 0;
+    while (count < local.size() && first + count < indices.size()) {
+      int64_t index = indices[first + count];
+      if (index < index_.start(shard) || index >= index_.end(shard)) break;
+      local[count++] = index - index_.start(shard);
+    }
+    source(shard).advise({local.data(), count});
+    first += count;
+  }
+}
+
+std::string field_names(const Schema& schema) {
+  std::string out;
+  for (const Field& field : schema.fields) out += concat(out.empty() ? "" : ", ", field.name);
+  return out;
+}
+
+// How parts[index] differs from the first part, or "".
+std::string difference(const std::vector<Part>& parts, size_t index) {
+  const Schema &first = parts[0].source->schema(), &schema = parts[index].source->schema();
+  const std::vector<Field>&x = first.fields, &y = schema.fields;
+  auto name = [&](size_t i) { return part_text(parts, i); };
+  bool same_names = std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                               [](const Field& p, const Field& q) { return p.name == q.name; });
+  if (!same_names) {
+    return concat(name(index), " has fields ", field_names(schema), "; ", name(0), " has ",
+                  field_names(first));
+  }
+  for (size_t f = 0; f < x.size(); ++f) {
+    if (x[f].dtype != y[f].dtype || x[f].shape != y[f].shape || x[f].kind != y[f].kind) {
+      return concat(name(index), ": field '", y[f].name, "' is ", field_type_text(y[f]), ", in ", name(0),
+                    " it is ", field_type_text(x[f]));
+    }
+    if (!x[f].axes.empty() && !y[f].axes.empty() && x[f].axes != y[f].axes) {
+      return concat(name(index), ": field '", y[f].name, "' has axes ", y[f].axes, ", in ", name(0),
+                    " it has ", x[f].axes);
+    }
+  }
+  return {};
+}
+
+// Keeps what holds for all parts: axes that all agree on, and max_bytes only if every part knows its own.
+void merge_field(const Field& other, Field& field) {
+  if (field.axes != other.axes) field.axes.clear();
+  bool known = field.max_bytes >= 0 && other.max_bytes >= 0;
+  field.max_bytes = known ? std::max(field.max_bytes, other.max_bytes) : -1;
+}
+
+Status unify_layouts(std::vector<Part>& parts) {
+  bool same = std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
+    return same_layout(part.source->schema(), parts.front().source->schema());
+  });
+  if (same) return Status::ok();
+  for (Part& part : parts) {
+    DL_ASSIGN_OR_RETURN(part.source, with_column_per_field(part.source));
+  }
+  return Status::ok();
+}
+
+}  // namespace
+
+Result<SourceRef> concat_sources(std::vector<Part> parts) {
+  DL_RETURN_IF_ERROR(check_parts(parts, "concat"));
+  if (parts.size() == 1) return parts.front().source;
+  std::vector<int64_t> counts;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    std::string differs = difference(parts, i);
+    if (!differs.empty()) return error(Code::kMismatch, "concat: ", differs);
+    counts.push_back(parts[i].source->count());
+  }
+  DL_RETURN_IF_ERROR(check_classes(parts, "concat"));
+  DL_RETURN_IF_ERROR(unify_layouts(parts));
+  Schema schema = parts.front().source->schema();
+  for (const Part& part : parts) {
+    for (size_t f = 0; f < schema.fields.size(); ++f)
+      merge_field(part.source->schema().fields[f], schema.fields[f]);
+  }
+  DL_ASSIGN_OR_RETURN(ShardIndex index, ShardIndex::create(counts));
+  return SourceRef(std::make_shared<Concat>(std::move(parts), std::move(schema), std::move(index)));
+}
+
+}  // namespace dataline

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/composed/composed.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "core/base/checked.h"
+#include "core/source/composed/parts.h"
+
+namespace dataline {
+namespace {
+
+Status out_of_range(int64_t position, int64_t index, int64_t count) {
+  return error(Code::kOutOfRange, "subset: indices[", position, "] is ", index, ", the dataset has ", count,
+               " samples");
+}
+
+class Subset final : public Source {
+ public:
+  Subset(SourceRef source, std::span<const int64_t> indices, Block copy)
+      : source_(std::move(source)), indices_(indices), copy_(std::move(copy)) {}
+
+  void borrow(HostOwner owner) noexcept { loan_.take(owner); }
+
+  int64_t count() const override { return static_cast<int64_t>(indices_.size()); }
+  const Schema& schema() const override { return source_->schema(); }
+  SourceInfo info() const override { return {"subset", "", source_->info().notes}; }
+  void locate(Run& run) const override;
+  bool unchanged(const ReadSpan& span) const override { return source_->unchanged(span); }
+  void confirm(Run& run, const ReadSpan& span) const override;
+  int64_t scratch_bytes(int64_t max_bytes_per_sample) const override {
+    return source_->scratch_bytes(max_bytes_per_sample);
+  }
+  void advise(std::span<const int64_t> indices) const override;
+  bool resident(int64_t index) const override {
+    int64_t inner = inner_index(index);
+    return !valid(inner) || source_->resident(inner);
+  }
+  Place place_of(int64_t index, size_t column) const override {
+    const int64_t inner = inner_index(index);
+    return valid(inner) ? source_->place_of(inner, column)
+                        : Place{"", concat("subset: indices[", index, "]")};
+  }
+  const std::vector<std::string>* classes() const override { return source_->classes(); }
+  void fingerprint(Digest& digest) const override {
+    fingerprint_schema(*this, digest);
+    digest.add("subset");
+    source_->fingerprint(digest);
+    for (int64_t index : indices_) digest.add(static_cast<uint64_t>(index));
+  }
+  bool calls_host() const override { return source_->calls_host(); }
+
+ private:
+  int64_t inner_index(int64_t index) const { return indices_[static_cast<size_t>(index)]; }
+  bool valid(int64_t inner) const { return inner >= 0 && inner < source_->count(); }
+  // The inner indices of a run. Returns the rows whose index has become invalid: they get index 0 and have to be failed
+  // afterwards.
+  RowSet translate(const Run& run, std::array<int64_t, kMaxRunRecords>& inner) const;
+  void fail_rows(Run& run, const RowSet& bad_rows) const;
+
+  SourceRef source_;
+  std::span<const int64_t> indices_;
+  Block copy_;     // if not borrowed
+  HostLoan loan_;  // if borrowed
+};
+
+RowSet Subset::translate(const Run& run, std::array<int64_t, kMaxRunRecords>& inner) const {
+  const int64_t count = source_->count();
+  RowSet bad_rows;
+  for (int64_t i = 0; i < run.count; ++i) {
+    int64_t index = inner_index(run.indices[i]);
+    bool good = index >= 0 && index < count;
+    inner[i] = good ? index : 0;
+    if (!good) bad_rows.set(static_cast<size_t>(i));
+  }
+  return bad_rows;
+}
+
+void Subset::fail_rows(Run& run, const RowSet& bad_rows) const {
+  for (int64_t i = 0; i < run.count; ++i) {
+    if (!bad_rows[static_cast<size_t>(i)]) continue;
+    run.fail(i, static_cast<int64_t>(schema().columns.size()),
+             out_of_range(run.indices[i], inner_index(run.indices[i]), source_->count())
+                 .with_sample(run.indices[i]));
+  }
+}
+
+void Subset::locate(Run& run) const {
+  std::array<int64_t, kMaxRunRecords> inner;
+  const RowSet bad_rows = translate(run, inner);
+  RowErrors errors;
+  Run piece = run;
+  piece.indices = inner.data();
+  piece.errors = &errors;
+  piece.contiguous = true;
+  for (int64_t i = 1; i < run.count; ++i) piece.contiguous &= inner[i] == inner[i - 1] + 1;
+  source_->locate(piece);
+  if (!errors.empty()) merge_errors(errors, run, 0, nullptr);
+  if (bad_rows.any()) fail_rows(run, bad_rows);
+}
+
+void Subset::confirm(Run& run, const ReadSpan& span) const {
+  for (int64_t i = 0; i < run.count; ++i) {
+    const int64_t inner = inner_index(run.indices[i]);
+    if (valid(inner)) confirm_record(*source_, inner, run, i, span);
+  }
+}
+
+void Subset::advise(std::span<const int64_t> indices) const {
+  std::array<int64_t, kMaxRunRecords> inner;
+  while (!indices.empty()) {
+    size_t taken = std::min(indices.size(), inner.size()), count = 0;
+    for (int64_t index : indices.first(taken)) {
+      int64_t wanted = inner_index(index);
+      if (valid(wanted)) inner[count++] = wanted;
+    }
+    source_->advise({inner.data(), count});
+    indices = indices.subspan(taken);
+  }
+}
+
+}  // namespace
+
+Result<SourceRef> subset_source(SourceRef source, std::span<const int64_t> indices, HostOwner owner,
+                                HostMemory& memory) {
+  if (source == nullptr) return error(Code::kInvalidArgument, "subset: the dataset is null");
+  if (source->count() < 0)
+    return error(Code::kUnsupported, "subset: the dataset is a stream of unknown length");
+  if (indices.data() == nullptr && !indices.empty())
+    return error(Code::kInvalidArgument, "subset: indices are null");
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] >= 0 && indices[i] < source->count()) continue;
+    return out_of_range(static_cast<int64_t>(i), indices[i], source->count());
+  }
+  Block copy;
+  if (!owner.lends() && !indices.empty()) {
+    auto bytes = static_cast<int64_t>(indices.size_bytes());
+    DL_ASSIGN_OR_RETURN(copy, memory.allocate(bytes, 64, MemoryKind::kTable, "the indices of a subset"));
+    std::memcpy(copy.data(), indices.data(), indices.size_bytes());
+    indices = {reinterpret_cast<const int64_t*>(copy.data()), indices.size()};
+  }
+  auto subset = std::make_shared<Subset>(std::move(source), indices, std::move(copy));
+  subset->borrow(owner);
+  return SourceRef(std::move(subset));
+}
+
+}  // namespace dataline

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/composed/composed.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/source/composed/parts.h"
+
+namespace dataline {
+namespace {
+
+class Zip final : public Source {
+ public:
+  Zip(std::vector<Part> parts, Schema schema) : parts_(std::move(parts)), schema_(std::move(schema)) {
+    for (const Part& part : parts_) {
+      pieces_.push_back({part.source.get(), part.source->schema().columns.size(), PartScratch(*part.source)});
+    }
+  }
+
+  int64_t count() const override { return parts_.front().source->count(); }
+  const Schema& schema() const override { return schema_; }
+  SourceInfo info() const override {
+    SourceInfo info{"zip", "", {}};
+    for (const Part& part : parts_) add_part_notes(part, info.notes);
+    return info;
+  }
+  void locate(Run& run) const override;
+  bool unchanged(const ReadSpan& span) const override {
+    return std::all_of(pieces_.begin(), pieces_.end(),
+                       [&](const Piece& p) { return p.source->unchanged(span); });
+  }
+  void confirm(Run& run, const ReadSpan& span) const override {
+    for (const Piece& piece : pieces_) piece.source->confirm(run, span);
+  }
+  int64_t scratch_bytes(int64_t max_bytes_per_sample) const override {
+    int64_t bytes = 0;
+    for (const Piece& piece : pieces_) bytes += piece.scratch.bytes(max_bytes_per_sample);
+    return bytes;
+  }
+  void advise(std::span<const int64_t> indices) const override {
+    for (const Piece& piece : pieces_) piece.source->advise(indices);
+  }
+  bool resident(int64_t index) const override {
+    return std::all_of(pieces_.begin(), pieces_.end(),
+                       [&](const Piece& p) { return p.source->resident(index); });
+  }
+  Place place_of(int64_t index, size_t column) const override {
+    size_t part = 0;
+    for (; column >= pieces_[part].column_count; ++part) column -= pieces_[part].column_count;
+    return place_in_part(parts_, part, index, column);
+  }
+  const std::vector<std::string>* classes() const override { return first_classes(parts_); }
+  void fingerprint(Digest& digest) const override {
+    fingerprint_schema(*this, digest);
+    digest.add("zip");
+    for (const Piece& piece : pieces_) piece.source->fingerprint(digest);
+  }
+  bool calls_host() const override {
+    return std::any_of(pieces_.begin(), pieces_.end(), [](const Piece& p) { return p.source->calls_host(); });
+  }
+
+ private:
+  struct Piece {
+    const Source* source;
+    size_t column_count;
+    PartScratch scratch;
+  };
+
+  std::vector<Part> parts_;
+  std::vector<Piece> pieces_;
+  Schema schema_;
+};
+
+void Zip::locate(Run& run) const {
+  Run part = run;  // shares indices, errors and the columns' arrays
+  for (const Piece& piece : pieces_) {
+    piece.source->locate(part);
+    part.columns += piece.column_count;
+    part.scratch += run.count * piece.scratch.bytes(run.max_bytes_per_sample);
+  }
+  // A row that failed in one part fails in all.
+  for (const RowError& failed : run.errors->all()) {
+    for (size_t c = 0; c < schema_.columns.size(); ++c) {
+      run.columns[c].data[failed.row] = nullptr;
+      run.columns[c].contiguous = false;
+    }
+  }
+}
+
+Status check_lengths(const std::vector<Part>& parts) {
+  for (size_t i = 1; i < parts.size(); ++i) {
+    int64_t first = parts[0].source->count(), count = parts[i].source->count();
+    if (count == first) continue;
+    return error(Code::kMismatch, "zip: ", part_text(parts, i), " has ", count, " samples, ",
+                 part_text(parts, 0), " has ", first);
+  }
+  return Status::ok();
+}
+
+Status check_field_names(const std::vector<Field>& fields) {
+  std::vector<std::string_view> names;
+  for (const Field& field : fields) names.push_back(field.name);
+  std::sort(names.begin(), names.end());
+  auto twice = std::adjacent_find(names.begin(), names.end());
+  if (twice == names.end()) return Status::ok();
+  return error(Code::kMismatch, "zip: two fields are called '", *twice, "'; name the parts");
+}
+
+void append_schema(const Part& part, Schema& schema) {
+  const Schema& added = part.source->schema();
+  auto column_begin = static_cast<int32_t>(schema.columns.size());
+  for (size_t f = 0; f < added.fields.size(); ++f) {
+    Field field = added.fields[f];
+    if (!part.name.empty())
+      field.name = added.fields.size() == 1 ? part.name : concat(part.name, "/", field.name);
+    schema.fields.push_back(std::move(field));
+    FieldPlace place = added.places[f];
+    place.column += column_begin;
+    schema.places.push_back(place);
+  }
+  schema.columns.insert(schema.columns.end(), added.columns.begin(), added.columns.end());
+}
+
+}  // namespace
+
+Result<SourceRef> zip_sources(std::vector<Part> parts) {
+  DL_RETURN_IF_ERROR(check_parts(parts, "zip"));
+  DL_RETURN_IF_ERROR(check_lengths(parts));
+  Schema schema;
+  for (const Part& part : parts) append_schema(part, schema);
+  DL_RETURN_IF_ERROR(check_field_names(schema.fields));
+  return SourceRef(std::make_shared<Zip>(std::move(parts), std::move(schema)));
+}
+
+}  // namespace dataline

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/folder/folder.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <new>
+#include <optional>
+#include <utility>
+
+#include "core/base/checked.h"
+#include "core/base/thread.h"
+#include "core/memory/file_error.h"
+#include "core/source/field_columns.h"
+#include "core/source/folder/folder_index.h"
+#include "core/source/folder/folder_labels.h"
+#include "core/source/folder/folder_saved.h"
+#include "core/source/folder/folder_walk.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kAlignment = 64;  // of each file in scratch
+constexpr int64_t kProgressNs = 500'000'000;
+
+Schema folder_schema(const FolderOptions& options, int64_t largest_bytes) {
+  std::vector<Field> fields;
+  fields.push_back({"image", FieldKind::kRagged, DType::kU8, {-1}, "", largest_bytes});
+  if (options.labels != FolderLabels::kNone) {
+    fields.push_back({"label", FieldKind::kDense, options.label_u8 ? DType::kU8 : DType::kI64, {}, "", -1});
+  }
+  return column_per_field(std::move(fields));
+}
+
+// All files in one block (io=memory); file i starts at begin[i].
+struct LoadedFiles {
+  explicit LoadedFiles(std::pmr::memory_resource* memory) : begin(memory) {}
+  Block block;
+  std::pmr::vector<int64_t> begin;
+  std::map<int64_t, Status> bad;  // files that could not be read
+};
+
+class Folder final : public Source {
+ public:
+  Folder(OpenDirectory root, std::unique_ptr<FolderIndex> index, const FolderOptions& options)
+      : root_(std::move(root)),
+        index_(std::move(index)),
+        schema_(folder_schema(options, std::min(index_->largest_bytes, kMaxFolderFileBytes))),
+        links_(options.labels == FolderLabels::kFile ? Links::kBeneath : Links::kFollow),
+        read_ahead_bytes_(root_.read_ahead_bytes()) {
+    make_labels(options);
+  }
+
+  Status load(const OpenContext& context);
+
+  int64_t count() const override { return index_->count(); }
+  const Schema& schema() const override { return schema_; }
+  SourceInfo info() const override { return {"folder", root_.path(), index_->notes}; }
+  const std::vector<std::string>* classes() const override {
+    return index_->classes.empty() ? nullptr : &index_->classes;
+  }
+  void locate(Run& run) const override;
+  int64_t scratch_bytes(int64_t) const override {
+    return loaded_ ? 0 : round_up(schema_.fields[0].max_bytes, kAlignment);
+  }
+  void advise(std::span<const int64_t> indices) const override;
+  bool resident(int64_t index) const override;
+  Place place_of(int64_t index, size_t) const override {
+    PathBuffer path;
+    return {root_.path_of(index_->paths.get(index, path)), ""};
+  }
+  void fingerprint(Digest& digest) const override {
+    fingerprint_schema(*this, digest);
+    digest.add("folder");
+    digest.add(index_->digest);
+  }
+
+ private:
+  void make_labels(const FolderOptions& options);
+  Result<FileHandle> open_file(int64_t index) const;
+  Status read_file(int64_t index, std::byte* out) const;
+  Status size_error(std::string_view path, int64_t now, int64_t listed) const;
+  Status load_file(int64_t index);
+  void locate_image(Run& run, int64_t row, std::byte*& scratch) const;
+  void locate_labels(Run& run) const;
+  // The position of a file's label in labels_.
+  int64_t label_position(int64_t index) const {
+    if (!index_->labels.empty()) return index;
+    auto after = std::upper_bound(index_->class_begin.begin(), index_->class_begin.end(), index);
+    return after - index_->class_begin.begin() - 1;
+  }
+
+  OpenDirectory root_;
+  std::unique_ptr<FolderIndex> index_;
+  Schema schema_;
+  Links links_;
+  int64_t read_ahead_bytes_;
+  std::vector<std::byte> class_labels_;                           // of a walk: one label per class
+  const std::byte* labels_ = nullptr;                             // class_labels_, or the labels of the list
+  std::pmr::vector<std::byte> narrow_labels_{&index_->resource};  // those of the list as u8
+  std::optional<LoadedFiles> loaded_;
+};
+
+// Stores labels as they are delivered, so that rows can point at them.
+void Folder::make_labels(const FolderOptions& options) {
+  if (options.labels == FolderLabels::kNone) return;
+  const auto narrow = [](std::span<const int64_t> labels, auto& out) {
+    for (int64_t label : labels) out.push_back(static_cast<std::byte>(label));
+  };
+  if (options.labels == FolderLabels::kFile) {
+    labels_ = reinterpret_cast<const std::byte*>(index_->labels.data());
+    if (options.label_u8) narrow(index_->labels, narrow_labels_);
+    if (options.label_u8) labels_ = narrow_labels_.data();
+    return;
+  }
+  std::vector<int64_t> numbers(index_->classes.size());
+  for (size_t c = 0; c < numbers.size(); ++c) numbers[c] = static_cast<int64_t>(c);
+  if (options.label_u8) {
+    narrow(numbers, class_labels_);
+  } else {
+    class_labels_.resize(numbers.size() * sizeof(int64_t));
+    std::memcpy(class_labels_.data(), numbers.data(), class_labels_.size());
+  }
+  labels_ = class_labels_.data();
+}
+
+Result<FileHandle> Folder::open_file(int64_t index) const {
+  PathBuffer path;
+  index_->paths.get(index, path);
+  return root_.open_file(path.data(), links_);
+}
+
+Status Folder::size_error(std::string_view path, int64_t now, int64_t listed) const {
+  std::string name = root_.path_of(path);
+  if (now < listed) {
+    return error(Code::kTruncated, name, ": offset ", now, ": expected ", listed - now,
+                 " more bytes, the file ends here; it had ", listed, " bytes when the folder was listed");
+  }
+  return error(Code::kChanged, name, ": has ", now, " bytes, it had ", listed, " when the folder was listed");
+}
+
+// Reads the whole file into `out`, which has room for the listed size.
+Status Folder::read_file(int64_t index, std::byte* out) const {
+  PathBuffer path;
+  std::string_view name = index_->paths.get(index, path);
+  DL_ASSIGN_OR_RETURN(FileHandle file, root_.open_file(path.data(), links_));
+  const int64_t listed = index_->file_bytes(index);
+  if (file.bytes() > kMaxFolderFileBytes) {
+    return error(Code::kTooLarge, root_.path_of(name), ": has ", file.bytes(),
+                 " bytes, a file of a folder at most ", kMaxFolderFileBytes);
+  }
+  if (file.bytes() != listed) return size_error(name, file.bytes(), listed);
+  if (listed == 0) return error(Code::kTruncated, root_.path_of(name), ": offset 0: the file is empty");
+  int64_t got = file.read(out, listed);
+  if (got < 0) return file_error(root_.path_of(name), static_cast<int32_t>(-got));
+  if (got < listed) return size_error(name, got, listed);
+  // A file that is truncated during the read may yield zeros instead of a short read.
+  DL_ASSIGN_OR_RETURN(const FileFacts now, file.facts(root_.path_of(name)));
+  if (now.bytes != listed) return size_error(name, now.bytes, listed);
+  if (now.changed_ns == file.changed_ns()) return Status::ok();
+  return error(Code::kChanged, root_.path_of(name), ": was modified while it was read");
+}
+
+void Folder::locate_image(Run& run, int64_t row, std::byte*& scratch) const {
+  const int64_t index = run.indices[row];
+  run.columns[0].bytes[row] = index_->file_bytes(index);
+  Status status;
+  if (loaded_) {
+    run.columns[0].data[row] = loaded_->block.data() + loaded_->begin[static_cast<size_t>(index)];
+    auto bad = loaded_->bad.find(index);
+    if (bad != loaded_->bad.end()) status = bad->second;
+  } else {
+    run.columns[0].data[row] = scratch;
+    status = read_file(index, scratch);
+  }
+  if (!status.is_ok()) {
+    run.columns[0].bytes[row] = 0;
+    return run.fail(row, static_cast<int64_t>(schema_.columns.size()), std::move(status).with_sample(index));
+  }
+  // Files are packed instead of each starting at its own share of scratch, so that fewer cache lines are touched.
+  if (!loaded_) scratch += round_up(index_->file_bytes(index), kAlignment);
+}
+
+void Folder::locate_labels(Run& run) const {
+  const int64_t label_bytes = schema_.columns[1].row_bytes;
+  for (int64_t i = 0; i < run.count; ++i)
+    run.columns[1].data[i] = labels_ + label_position(run.indices[i]) * label_bytes;
+  run.columns[1].contiguous = run.count == 1 || (run.contiguous && !index_->labels.empty());
+}
+
+void Folder::locate(Run& run) const {
+  run.columns[0].contiguous = false;
+  if (schema_.columns.size() > 1) locate_labels(run);
+  std::byte* scratch = run.scratch;
+  for (int64_t i = 0; i < run.count; ++i) locate_image(run, i, scratch);
+}
+
+void Folder::advise(std::span<const int64_t> indices) const {
+  if (loaded_) return;
+  for (int64_t index : indices) {
+    Result<FileHandle> file = open_file(index);
+    if (file.is_ok()) file.value().advise(read_ahead_bytes_);
+  }
+}
+
+bool Folder::resident(int64_t index) const {
+  if (loaded_) return true;
+  Result<FileHandle> file = open_file(index);
+  return !file.is_ok() || file.value().resident();
+}
+
+Status Folder::load_file(int64_t index) {
+  std::byte* out = loaded_->block.data() + loaded_->begin[static_cast<size_t>(index)];
+  Status status = read_file(index, out);
+  // A lack of resources or an I/O error is not the file's fault and must not make it a bad sample for good.
+  if (status.is_ok() || tells_of_machine(status) || status.code() == Code::kIo) return status;
+  loaded_->bad.emplace(index, std::move(status));
+  return Status::ok();
+}
+
+Status Folder::load(const OpenContext& context) {
+  LoadedFiles loaded(&index_->resource);
+  loaded.begin.reserve(static_cast<size_t>(count()));
+  int64_t bytes = 0;
+  for (int64_t i = 0; i < count(); ++i) {
+    loaded.begin.push_back(bytes);
+    if (index_->file_bytes(i) > kMaxFolderFileBytes) continue;  // read_file() reports it
+    std::optional<int64_t> sum = checked_add(bytes, round_up(index_->file_bytes(i), kAlignment));
+    if (!sum) return error(Code::kTooLarge, root_.path(), ": more than 2^63 bytes");
+    bytes = *sum;
+  }
+  DL_ASSIGN_OR_RETURN(
+      loaded.block, context.memory->allocate(bytes, kAlignment, MemoryKind::kData, "the files of a folder"));
+  loaded_ = std::move(loaded);
+  int64_t logged_ns = monotonic_ns();
+  for (int64_t i = 0; i < count(); ++i) {
+    if (context.cancel != nullptr && context.cancel->cancelled()) {
+      return error(Code::kCancelled, root_.path(), ": cancelled after ", i, " of ", count(),
+                   " files were read");
+    }
+    DL_RETURN_IF_ERROR(load_file(i));
+    if (monotonic_ns() - logged_ns < kProgressNs) continue;
+    logged_ns = monotonic_ns();
+    context.log(LogLevel::kProgress, concat("reading ", root_.path(), ": ", i, " of ", count(), " files"));
+  }
+  return Status::ok();
+}
+
+Status check_label_range(const std::string& path, const FolderOptions& options, const FolderIndex& index) {
+  constexpr size_t kU8Classes = 256;
+  if (!options.label_u8 || index.classes.size() <= kU8Classes) return Status::ok();
+  return error(Code::kOutOfRange, path, ": ", index.classes.size(), " classes, label_dtype=u8 holds ",
+               kU8Classes);
+}
+
+Status index_walk(const OpenDirectory& root, const FolderOptions& options, const OpenContext& context,
+                  FolderIndex& index, std::optional<AtomicFile> save_to) {
+  const int64_t begin_ns = wall_clock_ns();
+  DL_ASSIGN_OR_RETURN(FolderTree tree, walk_folder(root, options, context, &index.resource));
+  DL_RETURN_IF_ERROR(index_tree(root.path(), tree, options, index));
+  if (!save_to) return Status::ok();
+  return save_index(std::move(*save_to), tree, options, begin_ns, index);
+}
+
+// Uses the saved index if it is up to date, else lists the directories.
+Result<std::unique_ptr<FolderIndex>> find_files(const OpenDirectory& root, const FolderOptions& options,
+                                                const OpenContext& context) {
+  auto index = std::make_unique<FolderIndex>(context.memory);
+  if (options.labels == FolderLabels::kFile) {
+    DL_RETURN_IF_ERROR(index_list(root, options, context, *index));
+    return index;
+  }
+  if (options.index_file.empty()) {
+    DL_RETURN_IF_ERROR(index_walk(root, options, context, *index, std::nullopt));
+    return index;
+  }
+  DL_ASSIGN_OR_RETURN(SavedIndexState saved, load_index(options.index_file, root, options, context, *index));
+  if (saved.state == SavedIndex::kFits) return index;
+  index = std::make_unique<FolderIndex>(context.memory);
+  DL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(options.index_file));
+  DL_RETURN_IF_ERROR(index_walk(root, options, context, *index, std::move(file)));
+  if (saved.state == SavedIndex::kStale) {
+    index->notes.push_back(concat("index ", options.index_file, " was made anew: ", saved.why));
+  }
+  return index;
+}
+
+}  // namespace
+
+Result<SourceRef> open_folder(const std::string& path, const FolderOptions& options,
+                              const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(OpenDirectory root, OpenDirectory::open(path));
+  try {
+    DL_ASSIGN_OR_RETURN(std::unique_ptr<FolderIndex> index, find_files(root, options, context));
+    DL_RETURN_IF_ERROR(check_label_range(path, options, *index));
+    auto folder = std::make_shared<Folder>(std::move(root), std::move(index), options);
+    if (context.io == IoMode::kMemory) DL_RETURN_IF_ERROR(folder->load(context));
+    return SourceRef(std::move(folder));
+  } catch (const std::bad_alloc&) {
+    // The largest table grows by doubling, so the refused allocation was at most as large as what was held.
+    const HostMemory& memory = *context.memory;
+    bool limit = memory.peak_bytes() >= memory.limit_bytes() / 4;
+    if (!limit) throw;
+    return error(Code::kOverBudget, path, ": the index of its files does not fit memory_budget, ",
+                 memory.limit_bytes(), " bytes; it held ", memory.peak_bytes());
+  }
+}
+
+}  // namespace dataline

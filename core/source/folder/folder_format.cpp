@@ -1,0 +1,124 @@
+// The format `folder`: its keys and how it is detected.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/source/directory.h"
+#include "core/source/folder/folder.h"
+#include "core/source/format.h"
+
+namespace dataline {
+namespace {
+
+constexpr KeySpec kAllowEmpty{"allow_empty", "true|false", "false",
+                              "accept classes, and sets, without files"};
+constexpr KeySpec kLabelDtype{"label_dtype", "i64|u8", "i64", "dtype of the field `label`"};
+constexpr KeySpec kKeys[] = {
+    {"labels", "folder|none|FILE", "folder",
+     "labels: the class folders, none, or those of a .csv or .jsonl list"},
+    kAllowEmpty,
+    {"extensions", "LIST", "", "which files to read, as in jpg,png; default: torchvision's image extensions"},
+    kLabelDtype,
+    {"index", "FILE", "", "a file that keeps the list of files; default: none"}};
+
+Status read_labels_key(const Uri& uri, FolderOptions& options) {
+  const UriKey* key = uri.find("labels");
+  if (key == nullptr || key->value == "folder") return Status::ok();
+  options.labels = key->value == "none" ? FolderLabels::kNone : FolderLabels::kFile;
+  if (options.labels == FolderLabels::kNone) return Status::ok();
+  options.label_file = key->value;
+  if (!key->value.ends_with(".csv") && !key->value.ends_with(".jsonl")) {
+    return uri_error(key->value_column, "labels=", key->value,
+                     ": expected folder, none, or a .csv or .jsonl file");
+  }
+  if (uri.paths.size() == 1) return Status::ok();
+  return uri_error(key->value_column, "labels=", key->value, " names the files of one folder, here are ",
+                   uri.paths.size());
+}
+
+Status read_extensions_key(const Uri& uri, FolderOptions& options) {
+  const UriKey* key = uri.find("extensions");
+  if (key == nullptr) return Status::ok();
+  options.extensions.clear();
+  for (std::string_view part : split(key->value, ',')) {
+    std::string extension(part.starts_with('.') ? part.substr(1) : part);
+    if (extension.empty() || extension.find('/') != std::string::npos) {
+      return uri_error(key->value_column, "extensions=", key->value, ": expected them as in jpg,png");
+    }
+    for (char& c : extension) {
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+    }
+    options.extensions.push_back(concat(".", extension));
+  }
+  return Status::ok();
+}
+
+// Refuses keys that would have no effect: the user meant something else.
+Status refuse_unused_keys(const Uri& uri, const FolderOptions& options) {
+  for (std::string_view name : {"index", "extensions"}) {
+    const UriKey* key = uri.find(name);
+    if (key == nullptr || options.labels != FolderLabels::kFile) continue;
+    return uri_error(key->column, name, " is for folders that are walked; labels=", options.label_file,
+                     " names its files itself");
+  }
+  const UriKey* dtype = uri.find("label_dtype");
+  if (dtype == nullptr || options.labels != FolderLabels::kNone) return Status::ok();
+  return uri_error(dtype->column, "label_dtype: there are no labels with labels=none");
+}
+
+Result<OpenOne> configure(const Uri& uri) {
+  FolderOptions options;
+  DL_RETURN_IF_ERROR(read_labels_key(uri, options));
+  DL_RETURN_IF_ERROR(read_extensions_key(uri, options));
+  DL_RETURN_IF_ERROR(refuse_unused_keys(uri, options));
+  DL_ASSIGN_OR_RETURN(options.allow_empty, uri_bool(uri, kAllowEmpty));
+  DL_ASSIGN_OR_RETURN(std::string_view label_dtype, uri_word(uri, kLabelDtype));
+  options.label_u8 = label_dtype == "u8";
+  if (const UriKey* index = uri.find("index"); index != nullptr) {
+    if (index->value.empty()) return uri_error(index->value_column, "index=: expected a file");
+    if (uri.paths.size() > 1) {
+      return uri_error(index->column, "index is of one folder, here are ", uri.paths.size());
+    }
+    options.index_file = index->value;
+  }
+  return OpenOne([options](const std::string& path, const OpenContext& context) {
+    return open_folder(path, options, context);
+  });
+}
+
+// Detection looks at the first few files only.
+constexpr size_t kMaxFilesSniffed = 64;
+constexpr size_t kMaxFoldersSniffed = 16;
+
+bool has_images(const std::vector<std::string>& names) {
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMaxFilesSniffed));
+  return std::any_of(names.begin(), end, [](std::string_view name) {
+    return std::any_of(std::begin(kImageExtensions), std::end(kImageExtensions),
+                       [&](std::string_view extension) { return has_extension(name, extension); });
+  });
+}
+
+// Images in the directory itself or in one of its first subdirectories.
+Result<bool> is_tree(const std::string& directory, const std::vector<std::string>& files) {
+  DL_ASSIGN_OR_RETURN(const std::vector<std::string> folders, list_directories(directory));
+  for (size_t i = 0; i < folders.size() && i < kMaxFoldersSniffed; ++i) {
+    Result<std::vector<std::string>> names = list_files(join_path(directory, folders[i]));
+    if (names.is_ok() && has_images(names.value())) return true;
+  }
+  return has_images(files);
+}
+
+}  // namespace
+
+constinit const Format kFolderFormat{
+    .name = "folder",
+    .doc = "one file per sample: class folders as torchvision's ImageFolder, a list of files, or any tree",
+    .keys = kKeys,
+    .configure = configure,
+    .is_tree = is_tree,
+};
+
+}  // namespace dataline

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/folder/folder_index.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/base/text.h"
+
+namespace dataline {
+namespace {
+
+// The kImageExtensions that `decode` supports.
+constexpr std::string_view kDecoded[] = {".jpg", ".jpeg", ".png", ".webp"};
+
+constexpr int64_t kMaxNamed = 8;  // empty classes in an error
+
+// Counts files that are listed as images, as torchvision does, but cannot be decoded.
+class UndecodedCount {
+ public:
+  void add(std::string_view path) {
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      if (has_extension(path, kImageExtensions[i])) return static_cast<void>(++counts_[i]);
+    }
+  }
+
+  void note(std::vector<std::string>& notes) const {
+    int64_t count = 0;
+    std::string kinds;
+    for (size_t i = 0; i < counts_.size(); ++i) {
+      bool decoded =
+          std::find(std::begin(kDecoded), std::end(kDecoded), kImageExtensions[i]) != std::end(kDecoded);
+      if (decoded || counts_[i] == 0) continue;
+      count += counts_[i];
+      kinds += concat(kinds.empty() ? "" : ", ", kImageExtensions[i]);
+    }
+    if (count > 0)
+      notes.push_back(
+          concat(count, count == 1 ? " file is " : " files are ", kinds, ": decode does not read these"));
+  }
+
+ private:
+  std::array<int64_t, std::size(kImageExtensions)> counts_{};
+};
+
+std::string extension_list(const FolderOptions& options) {
+  std::string out;
+  for (const std::string& extension : options.extensions) out += concat(out.empty() ? "" : " ", extension);
+  return out;
+}
+
+// As torchvision's "Found no valid file for the classes ...".
+Status check_classes(const std::string& root, const FolderOptions& options, const FolderIndex& index) {
+  int64_t empty = 0;
+  std::string names;
+  for (size_t c = 0; c < index.classes.size(); ++c) {
+    if (index.class_begin[c] != index.class_begin[c + 1]) continue;
+    if (++empty <= kMaxNamed) names += concat(names.empty() ? "" : ", ", index.classes[c]);
+  }
+  if (empty == 0 || options.allow_empty) return Status::ok();
+  if (empty > kMaxNamed) names += concat(" and ", empty - kMaxNamed, " more");
+  return error(Code::kEmpty, root, ": no file with an accepted extension (", extension_list(options),
+               ") in class ", names, "; allow_empty=true accepts that");
+}
+
+Status check_not_empty(const std::string& root, const FolderOptions& options, const FolderIndex& index) {
+  if (options.labels == FolderLabels::kFolder && index.classes.empty()) {
+    return error(Code::kEmpty, root, ": no class folders in it; folder:", root,
+                 "?labels=none takes its files as they are");
+  }
+  if (options.labels == FolderLabels::kFolder) return check_classes(root, options, index);
+  if (index.count() > 0 || options.allow_empty) return Status::ok();
+  return error(Code::kEmpty, root, ": no file with an accepted extension (", extension_list(options),
+               ") under it");
+}
+
+}  // namespace
+
+void FolderIndex::add(std::string_view path, uint32_t bytes) {
+  paths.add(path);
+  sizes.push_back(bytes);
+  largest_bytes = std::max<int64_t>(largest_bytes, bytes);
+  files_.add(path);
+  files_.add(static_cast<uint64_t>(bytes));
+}
+
+void FolderIndex::finish() {
+  paths.shrink();
+  sizes.shrink_to_fit();
+  for (int64_t begin : class_begin) files_.add(static_cast<uint64_t>(begin));
+  for (int64_t label : labels) files_.add(static_cast<uint64_t>(label));
+  for (const std::string& name : classes) files_.add(name);
+  digest = files_.value();
+}
+
+int64_t FolderIndex::memory_bytes() const {
+  return paths.memory_bytes() +
+         static_cast<int64_t>(sizes.capacity() * sizeof(uint32_t) +
+                              (class_begin.capacity() + labels.capacity()) * sizeof(int64_t));
+}
+
+Status index_tree(const std::string& root, FolderTree& tree, const FolderOptions& options,
+                  FolderIndex& index) {
+  index.classes = tree.classes;
+  index.notes = tree.notes;
+  UndecodedCount undecoded;
+  std::string path;
+  const bool labelled = options.labels == FolderLabels::kFolder;
+  auto begin_classes_up_to = [&](int64_t last) {
+    while (labelled && static_cast<int64_t>(index.class_begin.size()) <= last) {
+      index.class_begin.push_back(index.count());
+    }
+  };
+  for (FolderDirectory* directory : tree.in_order) {
+    begin_classes_up_to(directory->class_index);
+    for (const FolderDirectory::File& file : directory->files) {
+      path.assign(directory->path);
+      if (!path.empty()) path += '/';
+      path += directory->name(file);
+      index.add(path, file.bytes);
+      undecoded.add(path);
+    }
+    directory->free_files();  // so that every name is in memory only once
+  }
+  begin_classes_up_to(static_cast<int64_t>(index.classes.size()));
+  index.finish();
+  undecoded.note(index.notes);
+  return check_not_empty(root, options, index);
+}
+
+}  // namespace dataline

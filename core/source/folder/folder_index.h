@@ -1,0 +1,56 @@
+// What a folder source keeps about its files: paths, sizes, labels.
+//
+// Threads: immutable once built.
+// Memory: from the given HostMemory, which counts and limits it. A file takes 4 bytes for its size, its share of the
+// PathTable (3 bytes and what its path does not share with the previous one), and 8 for a label from a list.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/digest.h"
+#include "core/memory/host_memory.h"
+#include "core/source/folder/folder_walk.h"
+#include "core/source/folder/paths.h"
+
+namespace dataline {
+
+struct FolderIndex {
+  explicit FolderIndex(std::shared_ptr<HostMemory> memory)
+      : resource(std::move(memory)),
+        paths(&resource),
+        sizes(&resource),
+        class_begin(&resource),
+        labels(&resource) {}
+
+  int64_t count() const { return static_cast<int64_t>(sizes.size()); }
+  int64_t file_bytes(int64_t index) const { return sizes[static_cast<size_t>(index)]; }
+  void add(std::string_view path, uint32_t bytes);
+  void finish();  // after the last add(): releases unused capacity, computes the digest
+  int64_t memory_bytes() const;
+
+  MetadataResource resource;
+  PathTable paths;
+  std::pmr::vector<uint32_t> sizes;  // 2^32 - 1 for larger files
+  std::vector<std::string> classes;
+  std::pmr::vector<int64_t> class_begin;  // [classes + 1] if labels are the classes of a walk; else empty
+  std::pmr::vector<int64_t> labels;       // one per file if they come from a list; else empty
+  std::vector<std::string> notes;
+  int64_t largest_bytes = 0;
+  uint64_t digest = 0;  // of relative paths, sizes and labels, in order
+
+ private:
+  Digest files_;
+};
+
+// Builds the index of a walked tree and frees the tree's files. Unless options.allow_empty, kEmpty: no class folders,
+// classes without files (naming them), no files at all.
+Status index_tree(const std::string& root, FolderTree& tree, const FolderOptions& options,
+                  FolderIndex& index);
+
+}  // namespace dataline

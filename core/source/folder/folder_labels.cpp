@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/folder/folder_labels.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/base/thread.h"
+#include "core/memory/file_error.h"
+#include "core/source/labels/label_rows.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kRowsPerCheck = 1024;  // of the cancel token and the clock
+constexpr int64_t kProgressNs = 500'000'000;
+
+// Removes "." and empty components, which do not change what a path means.
+std::string normalized(std::string_view path) {
+  std::string out;
+  while (!path.empty()) {
+    size_t slash = std::min(path.find('/'), path.size());
+    std::string_view component = path.substr(0, slash);
+    path.remove_prefix(std::min(slash + 1, path.size()));
+    if (component.empty() || component == ".") continue;
+    out += concat(out.empty() ? "" : "/", component);
+  }
+  return out;
+}
+
+bool looks_like_number(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+class List {
+ public:
+  List(const OpenDirectory& root, const FolderOptions& options, const OpenContext& context,
+       FolderIndex& index)
+      : root_(root),
+        options_(options),
+        context_(context),
+        index_(index),
+        seen_(&index.resource),
+        names_(&index.resource) {}
+
+  Status add(const LabelRow& row) {
+    DL_RETURN_IF_ERROR(check_cancelled());
+    DL_ASSIGN_OR_RETURN(std::string path, checked_path(row));
+    DL_ASSIGN_OR_RETURN(uint32_t bytes, file_bytes(row, path));
+    DL_ASSIGN_OR_RETURN(int64_t label, read_label(row));
+    Digest digest;
+    digest.add(path);
+    seen_.push_back({digest.value(), index_.count(), row.line});
+    index_.add(path, bytes);
+    index_.labels.push_back(label);
+    return Status::ok();
+  }
+
+  Status finish() {
+    DL_RETURN_IF_ERROR(refuse_duplicates());
+    number_names();
+    index_.finish();
+    if (index_.count() > 0 || options_.allow_empty) return Status::ok();
+    return error(Code::kEmpty, name(), ": names no files");
+  }
+
+ private:
+  struct Seen {
+    uint64_t hash;
+    int64_t index;
+    int64_t line;
+  };
+
+  const std::string& name() const { return options_.label_file; }
+
+  // Also logs progress.
+  Status check_cancelled() {
+    if (index_.count() % kRowsPerCheck != 0) return Status::ok();
+    if (context_.cancel != nullptr && context_.cancel->cancelled()) {
+      return error(Code::kCancelled, name(), ": cancelled after ", index_.count(), " files");
+    }
+    int64_t now_ns = monotonic_ns();
+    if (now_ns - logged_ns_ < kProgressNs) return Status::ok();
+    logged_ns_ = now_ns;
+    context_.log(LogLevel::kProgress, concat("indexing ", root_.path(), ": ", index_.count(), " files"));
+    return Status::ok();
+  }
+
+  Result<std::string> checked_path(const LabelRow& row) const {
+    auto refuse = [&](std::string_view why) {
+      return line_error(Code::kCorrupt, name(), row.line, "path ", shown_text(row.path), " ", why);
+    };
+    if (row.path.empty()) return line_error(Code::kCorrupt, name(), row.line, "the path is empty");
+    if (row.path.find('\0') != std::string_view::npos) return refuse("holds a NUL byte");
+    if (row.path.starts_with('/')) return refuse("is absolute, expected one relative to the folder");
+    std::string path = normalized(row.path);
+    if (concat("/", path, "/").find("/../") != std::string::npos)
+      return refuse("leads out of the folder ('..')");
+    if (row.path.ends_with('/') || path.empty()) return refuse("is a directory, a file is needed");
+    if (path.size() >= kMaxPathBytes)
+      return refuse(concat("has ", path.size(), " bytes, at most ", kMaxPathBytes - 1));
+    return path;
+  }
+
+  Result<uint32_t> file_bytes(const LabelRow& row, const std::string& path) const {
+    Result<FileFacts> facts = root_.look_at(path.c_str(), Links::kBeneath);
+    if (facts.is_ok() && facts.value().is_file) {
+      return static_cast<uint32_t>(std::min<int64_t>(facts.value().bytes, UINT32_MAX));
+    }
+    std::string where = concat(name(), ": line ", row.line);
+    if (facts.is_ok()) return not_a_file_error(root_.path_of(path), facts.value().mode).in(where);
+    if (row.line == 1 && facts.status().code() == Code::kNotFound && name().ends_with(".csv")) {
+      where += " (no header: one would name the columns path and label)";
+    }
+    return facts.take_status().in(where);
+  }
+
+  Result<int64_t> read_label(const LabelRow& row) {
+    if (row.label.empty()) return line_error(Code::kCorrupt, name(), row.line, "the label is empty");
+    bool number = !row.label_is_text && looks_like_number(row.label);
+    if (!numbers_) numbers_ = number;
+    if (*numbers_ != number) {
+      return line_error(Code::kCorrupt, name(), row.line, "label ", shown_text(row.label), ": expected ",
+                        *numbers_ ? "a number" : "a name", " as in the lines before");
+    }
+    if (!number) {
+      if (row.label.find('\0') != std::string_view::npos) {
+        return line_error(Code::kCorrupt, name(), row.line, "label ", shown_text(row.label),
+                          " holds a NUL byte");
+      }
+      auto known = names_.find(row.label);
+      if (known != names_.end()) return known->second;
+      auto id = static_cast<int64_t>(names_.size());
+      names_.emplace(row.label, id);
+      return id;
+    }
+    std::optional<int64_t> label = parse_i64(row.label);
+    bool fits = label && (!options_.label_u8 || (*label >= 0 && *label <= 255));
+    if (fits) return *label;
+    return line_error(Code::kOutOfRange, name(), row.line, "label ", shown_text(row.label), ": label_dtype=",
+                      options_.label_u8 ? "u8 holds 0 to 255" : "i64 holds -2^63 to 2^63-1");
+  }
+
+  // Finds the first line that names a file for the second time. Only paths with equal hashes are compared.
+  Status refuse_duplicates() {
+    std::sort(seen_.begin(), seen_.end(), [](const Seen& a, const Seen& b) {
+      return a.hash != b.hash ? a.hash < b.hash : a.index < b.index;
+    });
+    const Seen *first = nullptr, *second = nullptr;
+    PathBuffer one, other;
+    for (size_t i = 0; i < seen_.size(); ++i) {
+      for (size_t j = i + 1; j < seen_.size() && seen_[j].hash == seen_[i].hash; ++j) {
+        if (index_.paths.get(seen_[i].index, one) != index_.paths.get(seen_[j].index, other)) continue;
+        if (second == nullptr || seen_[j].line < second->line) first = &seen_[i], second = &seen_[j];
+        break;
+      }
+    }
+    if (second == nullptr) return Status::ok();
+    return line_error(Code::kCorrupt, name(), second->line, "path ",
+                      shown_text(index_.paths.get(second->index, one)), " is named in line ", first->line,
+                      " already");
+  }
+
+  // Names were numbered as they occurred; classes are numbered in the order of their names.
+  void number_names() {
+    if (names_.empty()) return;
+    std::vector<int64_t> number_of(names_.size());
+    for (const auto& [text, id] : names_) {
+      number_of[static_cast<size_t>(id)] = static_cast<int64_t>(index_.classes.size());
+      index_.classes.emplace_back(text);
+    }
+    for (int64_t& label : index_.labels) label = number_of[static_cast<size_t>(label)];
+  }
+
+  const OpenDirectory& root_;
+  const FolderOptions& options_;
+  const OpenContext& context_;
+  FolderIndex& index_;
+  std::pmr::vector<Seen> seen_;
+  std::pmr::map<std::pmr::string, int64_t, std::less<>> names_;
+  std::optional<bool> numbers_;  // decided by the first row
+  int64_t logged_ns_ = monotonic_ns();
+};
+
+}  // namespace
+
+Status index_list(const OpenDirectory& root, const FolderOptions& options, const OpenContext& context,
+                  FolderIndex& index) {
+  OpenContext in_memory = context;  // so that truncating the list meanwhile cannot raise SIGBUS
+  in_memory.io = IoMode::kMemory;
+  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(options.label_file, in_memory));
+  std::string_view text(reinterpret_cast<const char*>(file.at(0)), static_cast<size_t>(file.bytes()));
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // a byte order mark, as Excel writes it
+  List list(root, options, context, index);
+  auto add = [&](const LabelRow& row) { return list.add(row); };
+  DL_RETURN_IF_ERROR(options.label_file.ends_with(".jsonl") ? each_jsonl_row(options.label_file, text, add)
+                                                            : each_csv_row(options.label_file, text, add));
+  return list.finish();
+}
+
+}  // namespace dataline

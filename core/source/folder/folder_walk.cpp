@@ -1,0 +1,349 @@
+// Over 300 lines because it is one class: threads, listing and ordering share its state.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/folder/folder_walk.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "core/base/thread.h"
+#include "core/base/thread_wait.h"
+#include "core/memory/file_error.h"
+#include "core/source/folder/paths.h"
+
+namespace dataline {
+namespace {
+
+constexpr int32_t kMaxThreads = 8;
+constexpr int64_t kMinPendingForThreads = 8;  // with fewer directories, threads cost more than they gain
+constexpr int64_t kEntriesPerCheck = 1024;    // of the cancel token
+constexpr int64_t kProgressNs = 500'000'000;
+constexpr int64_t kMaxVisits =
+    1024;  // of one directory through links, whose paths can multiply without limit
+constexpr size_t kMaxLoopNotes = 4;
+
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+using Listing = std::unique_ptr<DIR, CloseDirectory>;
+
+Result<Listing> open_listing(const OpenDirectory& root, const std::string& path) {
+  DL_ASSIGN_OR_RETURN(int descriptor, root.open_subdirectory(path.empty() ? "." : path.c_str()));
+  Listing listing(::fdopendir(descriptor));
+  if (listing != nullptr) return listing;
+  int number = errno;
+  ::close(descriptor);
+  return file_error(root.path_of(path), number);
+}
+
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+
+std::string join(std::string_view directory, std::string_view name) {
+  return directory.empty() ? std::string(name) : concat(directory, "/", name);
+}
+
+// Directories are read by whichever thread is free, in any order, and sorted at the end.
+class Walk {
+ public:
+  Walk(const OpenDirectory& root, const FolderOptions& options, const OpenContext& context, FolderTree& tree,
+       std::pmr::memory_resource* memory)
+      : root_(root), options_(options), context_(context), tree_(tree), memory_(memory) {}
+
+  Status run();
+
+ private:
+  struct Found {                                            // in one directory
+    std::vector<std::pair<std::string, bool>> directories;  // name, whether through a link
+    bool ascii = true;
+    int64_t beside_classes = 0;
+  };
+
+  void add(std::string_view path, int64_t class_index, const FolderDirectory* parent, bool through_link);
+  FolderDirectory* take();
+  void work(bool is_caller);
+  void stop(Status status);
+  void start_helpers();
+  Status read(FolderDirectory& directory);
+  Status list(FolderDirectory& directory, DIR* listing, Found& found);
+  Status take_entry(FolderDirectory& directory, int descriptor, const dirent& entry, Found& found);
+  Status add_file(FolderDirectory& directory, std::string_view name, const FileFacts& facts);
+  void add_subdirectories(FolderDirectory& directory, Found& found);
+  Result<bool> leads_back(const FolderDirectory& directory);
+  Status check_cancelled();
+  bool accepted(std::string_view name) const {
+    return std::any_of(options_.extensions.begin(), options_.extensions.end(),
+                       [&](const std::string& extension) { return has_extension(name, extension); });
+  }
+  bool holds_classes(const FolderDirectory& directory) const {
+    return directory.parent == nullptr && options_.labels == FolderLabels::kFolder;
+  }
+  void sort_directories();
+  void make_notes();
+
+  const OpenDirectory& root_;
+  const FolderOptions& options_;
+  const OpenContext& context_;
+  FolderTree& tree_;
+  std::pmr::memory_resource* memory_;
+
+  std::mutex mutex_;
+  std::vector<FolderDirectory*> pending_;  // guarded by mutex_, like the next four
+  std::map<std::pair<uint64_t, uint64_t>, int64_t>
+      visits_;  // by device and inode, of directories reached through links
+  std::vector<std::string> loops_;
+  int64_t loop_count_ = 0;
+  Status failure_;
+  int64_t logged_ns_ = 0;       // used by the calling thread only
+  int64_t beside_classes_ = 0;  // written by the thread that reads the root, read after all are joined
+  // Directories are handed over under the mutex; these only tell WaitPoint when to wake.
+  std::atomic<int64_t> waiting_{0};  // directories that no thread is reading yet
+  std::atomic<int64_t> unread_{0};   // those and the ones being read; 0 ends the walk
+  std::atomic<int64_t> files_{0};
+  std::atomic<bool> stopped_{false};
+  std::atomic<bool> out_of_memory_{false};
+  WaitPoint changed_;
+  std::vector<Thread> helpers_;  // last, so that they are joined before anything they use is destroyed
+};
+
+void Walk::add(std::string_view path, int64_t class_index, const FolderDirectory* parent, bool through_link) {
+  {
+    std::lock_guard lock(mutex_);
+    FolderDirectory& directory = tree_.directories.emplace_back(memory_);
+    directory.path = path;
+    directory.class_index = class_index;
+    directory.parent = parent;
+    directory.through_link = through_link;
+    pending_.push_back(&directory);
+  }
+  unread_.fetch_add(1);
+  waiting_.fetch_add(1);
+  changed_.notify_all();
+}
+
+FolderDirectory* Walk::take() {
+  for (;;) {
+    changed_.wait(kForever, [&] { return waiting_.load() > 0 || unread_.load() == 0 || stopped_.load(); });
+    if (stopped_.load() || unread_.load() == 0) return nullptr;
+    std::lock_guard lock(mutex_);
+    if (pending_.empty()) continue;  // another thread was faster
+    FolderDirectory* directory = pending_.back();
+    pending_.pop_back();
+    waiting_.fetch_sub(1);
+    return directory;
+  }
+}
+
+void Walk::stop(Status status) {
+  {
+    std::lock_guard lock(mutex_);
+    if (failure_.is_ok()) failure_ = std::move(status);
+  }
+  stopped_.store(true);
+  changed_.notify_all();
+}
+
+void Walk::work(bool is_caller) {
+  while (FolderDirectory* directory = take()) {
+    Status status;
+    try {
+      status = read(*directory);
+    } catch (const std::bad_alloc&) {
+      out_of_memory_.store(true);
+      status = error(Code::kNoMemory, root_.path(), ": no memory for its index");
+    }
+    if (!status.is_ok()) return stop(std::move(status));
+    if (unread_.fetch_sub(1) == 1) changed_.notify_all();
+    if (!is_caller) continue;
+    if (helpers_.empty()) start_helpers();
+    int64_t now_ns = monotonic_ns();
+    if (now_ns - logged_ns_ < kProgressNs) continue;
+    logged_ns_ = now_ns;
+    context_.log(LogLevel::kProgress, concat("indexing ", root_.path(), ": ", files_.load(), " files"));
+  }
+}
+
+// If a thread cannot be started, the walk continues with fewer.
+void Walk::start_helpers() {
+  if (waiting_.load() < kMinPendingForThreads) return;
+  int32_t wanted = std::min(available_cpus(), kMaxThreads) - 1;
+  for (int32_t i = 0; i < wanted; ++i) {
+    Result<Thread> helper = Thread::start("dl-index", [this] { work(false); });
+    if (!helper.is_ok()) return;
+    helpers_.push_back(helper.take());
+  }
+}
+
+Status Walk::run() {
+  logged_ns_ = monotonic_ns();
+  add("", -1, nullptr, false);
+  work(true);
+  helpers_.clear();  // joins
+  if (out_of_memory_.load()) throw std::bad_alloc();
+  DL_RETURN_IF_ERROR(failure_);
+  sort_directories();
+  make_notes();
+  return Status::ok();
+}
+
+Status Walk::check_cancelled() {
+  if (stopped_.load()) return error(Code::kCancelled, root_.path(), ": stopped");  // never the first error
+  if (context_.cancel == nullptr || !context_.cancel->cancelled()) return Status::ok();
+  return error(Code::kCancelled, root_.path(), ": cancelled after ", files_.load(), " files were found");
+}
+
+Status Walk::read(FolderDirectory& directory) {
+  DL_RETURN_IF_ERROR(check_cancelled());
+  std::string path(directory.path);
+  DL_ASSIGN_OR_RETURN(Listing listing, open_listing(root_, path));
+  DL_ASSIGN_OR_RETURN(directory.facts, facts_of(::dirfd(listing.get()), root_.path_of(path)));
+  DL_ASSIGN_OR_RETURN(bool back, leads_back(directory));
+  if (back) return Status::ok();
+  Found found;
+  DL_RETURN_IF_ERROR(list(directory, listing.get(), found));
+  auto plain = [&](const FolderDirectory::File& a, const FolderDirectory::File& b) {
+    return directory.name(a) < directory.name(b);
+  };
+  auto as_python = [&](const FolderDirectory::File& a, const FolderDirectory::File& b) {
+    return python_less(directory.name(a), directory.name(b));
+  };
+  found.ascii ? std::sort(directory.files.begin(), directory.files.end(), plain)
+              : std::sort(directory.files.begin(), directory.files.end(), as_python);
+  if (holds_classes(directory)) beside_classes_ = found.beside_classes;
+  add_subdirectories(directory, found);
+  return Status::ok();
+}
+
+// Whether this directory is one of its own parents, reached through a link. kTooLarge if links lead to it on more than
+// kMaxVisits paths.
+Result<bool> Walk::leads_back(const FolderDirectory& directory) {
+  for (const FolderDirectory* above = directory.parent; above != nullptr; above = above->parent) {
+    if (!above->facts.same_as(directory.facts)) continue;
+    std::lock_guard lock(mutex_);
+    ++loop_count_;
+    if (loops_.size() < kMaxLoopNotes) loops_.push_back(root_.path_of(directory.path));
+    return true;
+  }
+  if (!directory.through_link) return false;
+  std::lock_guard lock(mutex_);
+  if (++visits_[{directory.facts.device, directory.facts.inode}] <= kMaxVisits) return false;
+  return error(Code::kTooLarge, root_.path_of(directory.path), ": links lead to this directory in more than ",
+               kMaxVisits, " ways");
+}
+
+Status Walk::list(FolderDirectory& directory, DIR* listing, Found& found) {
+  for (int64_t seen = 1;; ++seen) {
+    errno = 0;
+    const dirent* entry = ::readdir(listing);
+    if (entry == nullptr && errno != 0) return file_error(root_.path_of(directory.path), errno);
+    if (entry == nullptr) return Status::ok();
+    if (seen % kEntriesPerCheck == 0) DL_RETURN_IF_ERROR(check_cancelled());
+    DL_RETURN_IF_ERROR(take_entry(directory, ::dirfd(listing), *entry, found));
+  }
+}
+
+// As os.walk(): a directory, also through a link, is a directory. Everything else is a file, whatever its kind, even a
+// dangling link: reading it reports the error.
+Status Walk::take_entry(FolderDirectory& directory, int descriptor, const dirent& entry, Found& found) {
+  std::string_view name = entry.d_name;
+  if (name == "." || name == "..") return Status::ok();
+  FileFacts facts;
+  bool link = entry.d_type == DT_LNK || entry.d_type == DT_UNKNOWN;
+  if (link && facts_of_entry(descriptor, entry.d_name, facts) != 0) facts = {};
+  if (entry.d_type == DT_DIR || facts.is_directory) {
+    found.directories.emplace_back(name, link);
+    return Status::ok();
+  }
+  if (!accepted(name)) return Status::ok();
+  if (holds_classes(directory)) {
+    ++found.beside_classes;
+    return Status::ok();
+  }
+  if (entry.d_type == DT_REG && facts_of_entry(descriptor, entry.d_name, facts) != 0) facts = {};
+  found.ascii = found.ascii && is_ascii(name);
+  return add_file(directory, name, facts);
+}
+
+Status Walk::add_file(FolderDirectory& directory, std::string_view name, const FileFacts& facts) {
+  constexpr uint64_t kMax = std::numeric_limits<uint32_t>::max();
+  if (directory.path.size() + 1 + name.size() >= kMaxPathBytes) {
+    return file_error(root_.path_of(join(directory.path, name)), ENAMETOOLONG);
+  }
+  if (directory.names.size() + name.size() >= kMax) {
+    return error(Code::kTooLarge, root_.path_of(directory.path), ": the names in this directory pass 4 GiB");
+  }
+  int64_t bytes = facts.is_file ? facts.bytes : 0;
+  directory.files.push_back({static_cast<uint32_t>(directory.names.size()),
+                             static_cast<uint32_t>(std::min<uint64_t>(static_cast<uint64_t>(bytes), kMax))});
+  directory.names.append(name).push_back('\0');
+  files_.fetch_add(1, std::memory_order_relaxed);
+  return Status::ok();
+}
+
+void Walk::add_subdirectories(FolderDirectory& directory, Found& found) {
+  bool classes = holds_classes(directory);
+  if (classes) {
+    std::sort(found.directories.begin(), found.directories.end(),
+              [](const auto& a, const auto& b) { return python_less(a.first, b.first); });
+    for (const auto& [name, link] : found.directories) tree_.classes.push_back(name);
+  }
+  int64_t class_index = directory.class_index;
+  for (const auto& [name, link] : found.directories) {
+    if (classes) ++class_index;
+    add(join(directory.path, name), class_index, &directory, directory.through_link || link);
+  }
+}
+
+void Walk::sort_directories() {
+  for (FolderDirectory& directory : tree_.directories) {
+    if (!holds_classes(directory)) tree_.in_order.push_back(&directory);
+  }
+  std::sort(tree_.in_order.begin(), tree_.in_order.end(),
+            [](const FolderDirectory* a, const FolderDirectory* b) {
+              if (a->class_index != b->class_index) return a->class_index < b->class_index;
+              return python_less(a->path, b->path);
+            });
+}
+
+void Walk::make_notes() {
+  std::sort(loops_.begin(), loops_.end());
+  for (const std::string& loop : loops_) {
+    tree_.notes.push_back(concat(loop, ": leads back to a directory above it: not followed"));
+  }
+  auto more = loop_count_ - static_cast<int64_t>(loops_.size());
+  if (more > 0) tree_.notes.push_back(concat(more, " more directories lead back to one above them"));
+  if (beside_classes_ == 0) return;
+  tree_.notes.push_back(concat(beside_classes_, beside_classes_ == 1 ? " file stands" : " files stand",
+                               " beside the class folders, in no class: not read"));
+}
+
+}  // namespace
+
+bool has_extension(std::string_view name, std::string_view extension) {
+  if (name.size() < extension.size()) return false;
+  return std::equal(extension.begin(), extension.end(),
+                    name.end() - static_cast<std::ptrdiff_t>(extension.size()),
+                    [](char wanted, char c) { return lower(c) == wanted; });
+}
+
+Result<FolderTree> walk_folder(const OpenDirectory& root, const FolderOptions& options,
+                               const OpenContext& context, std::pmr::memory_resource* memory) {
+  FolderTree tree(memory);
+  Walk walk(root, options, context, tree, memory);
+  DL_RETURN_IF_ERROR(walk.run());
+  return tree;
+}
+
+}  // namespace dataline

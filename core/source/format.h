@@ -1,0 +1,63 @@
+// The description of a dataset format. Each format defines one in its own folder; formats.cpp lists them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/memory/mapped_file.h"
+#include "core/source/first_bytes.h"
+#include "core/source/source.h"
+#include "core/source/uri.h"
+
+namespace dataline {
+
+// Opens one file, or one directory for formats that are directories. The URI's keys are already bound.
+using OpenOne = std::function<Result<SourceRef>(const std::string& path, const OpenContext& context)>;
+
+// How sure a format is that a file is its own. The surest format wins; among equals, the first in the list.
+enum class Sniff {
+  kNo,
+  kGuess,    // compressed data that is usually of this format
+  kLikely,   // a header that other data could start with by chance
+  kCertain,  // a magic that is long enough
+};
+
+struct Format {
+  std::string_view name;  // the URI scheme
+  std::string_view doc;
+  std::span<const KeySpec> keys = {};
+  // Reads the keys of a URI. kBadUri with column.
+  Result<OpenOne> (*configure)(const Uri& uri) = nullptr;
+  bool ranges = false;  // {000..127} in a path stands for 128 files
+
+  // Paths that are directories: which files in them belong to the dataset, and the same in words ("*.npy"). Null: the
+  // opener takes the directory itself.
+  bool (*is_member)(const std::string& directory, std::string_view name,
+                    const OpenContext& context) = nullptr;
+  std::string_view members = {};
+
+  // Detection of paths without a scheme, in this order (detect.cpp). All are optional.
+  bool (*is_set)(const std::string& directory,
+                 const OpenContext& context) = nullptr;  // by well-known file names
+  Sniff (*sniff)(const FirstBytes& file) = nullptr;      // by content
+  std::span<const std::string_view> suffixes = {};       // by the file's name
+  // A directory in which no file was recognized by the above. `files` are its file names.
+  Result<bool> (*is_tree)(const std::string& directory, const std::vector<std::string>& files) = nullptr;
+};
+
+// The key that names the dims of the only field, or of `image`. open_source() applies it.
+inline constexpr KeySpec kAxesKey{"axes", "LETTERS", "",
+                                  "names of a sample's dims, as in HWC; default: unknown"};
+
+inline bool has_suffix(std::span<const std::string_view> suffixes, std::string_view path) {
+  for (std::string_view suffix : suffixes) {
+    if (path.ends_with(suffix)) return true;
+  }
+  return false;
+}
+
+}  // namespace dataline

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/idx/idx.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "core/base/bytes.h"
+#include "core/base/checked.h"
+#include "core/base/field.h"
+#include "core/base/text.h"
+#include "core/source/directory.h"
+#include "core/source/first_bytes.h"
+#include "core/source/flat_file.h"
+#include "core/source/format.h"
+#include "core/source/gzip.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kDimBytes = 4;
+constexpr int64_t kMagicBytes = 4;
+constexpr int64_t kMaxHeaderBytes = kMagicBytes + kDimBytes * kMaxRank;
+
+struct TypeByte {
+  uint8_t value;
+  DType dtype;
+};
+
+constexpr TypeByte kTypes[] = {TypeByte{0x08, DType::kU8},  TypeByte{0x09, DType::kI8},
+                               TypeByte{0x0b, DType::kI16}, TypeByte{0x0c, DType::kI32},
+                               TypeByte{0x0d, DType::kF32}, TypeByte{0x0e, DType::kF64}};
+
+struct Header {
+  DType dtype = DType::kU8;
+  std::vector<int64_t> shape;
+  int64_t record_bytes = 0;
+  int64_t data_offset = 0;
+  int64_t total_bytes = 0;  // of header and data
+};
+
+std::string array_text(const Header& header) {
+  return concat("idx array ", shape_text(header.shape), " ", dtype_name(header.dtype));
+}
+
+// Parses the four bytes before the dims: sets the type, returns the number of dims.
+Result<int64_t> parse_magic(const std::string& path, Bytes start, Header& header) {
+  bool zeros =
+      std::all_of(start.begin(), start.begin() + static_cast<ptrdiff_t>(std::min<size_t>(start.size(), 2)),
+                  [](std::byte b) { return b == std::byte{0}; });
+  if (!zeros) {
+    return error(Code::kCorrupt, path, ": offset 0: not an idx file: expected two zero bytes, got ",
+                 describe_first_bytes(start.first(std::min<size_t>(start.size(), kDescribedBytes))));
+  }
+  if (static_cast<int64_t>(start.size()) < kMagicBytes) {
+    return error(Code::kTruncated, path, ": offset 0: idx magic needs ", kMagicBytes, " bytes, file has ",
+                 start.size());
+  }
+  auto type = std::to_integer<int32_t>(start[2]);
+  for (const TypeByte& known : kTypes) {
+    if (known.value != type) continue;
+    header.dtype = known.dtype;
+    return std::to_integer<int64_t>(start[3]);
+  }
+  return error(Code::kCorrupt, path, ": offset 2: idx type byte ", type, ", expected 8, 9, 11, 12, 13 or 14");
+}
+
+// `start`: the first bytes of the plain data; fewer than kMaxHeaderBytes if the data is shorter.
+Result<Header> parse_header(const std::string& path, Bytes start) {
+  Header header;
+  DL_ASSIGN_OR_RETURN(int64_t rank, parse_magic(path, start, header));
+  if (rank < 1 || rank > kMaxRank) {
+    return error(Code::kUnsupported, path, ": offset 3: idx array of ", rank, " dims, expected 1 to ",
+                 kMaxRank);
+  }
+  header.data_offset = kMagicBytes + rank * kDimBytes;
+  if (static_cast<int64_t>(start.size()) < header.data_offset) {
+    return error(Code::kTruncated, path, ": offset ", kMagicBytes, ": ", rank, " idx dims need ",
+                 rank * kDimBytes, " bytes, file has ", static_cast<int64_t>(start.size()) - kMagicBytes);
+  }
+  for (int64_t d = 0; d < rank; ++d) {
+    header.shape.push_back(load_big<uint32_t>(start.data() + kMagicBytes + d * kDimBytes));
+  }
+  std::span<const int64_t> sample = std::span(header.shape).subspan(1);
+  if (std::find(sample.begin(), sample.end(), 0) != sample.end()) {
+    return error(Code::kUnsupported, path, ": offset ", kMagicBytes, ": ", array_text(header),
+                 ": its samples hold no bytes");
+  }
+  std::optional<int64_t> items = checked_product(sample);
+  std::optional<int64_t> record = items ? checked_multiply(*items, dtype_bytes(header.dtype)) : std::nullopt;
+  std::optional<int64_t> data = record ? checked_multiply(*record, header.shape[0]) : std::nullopt;
+  std::optional<int64_t> total = data ? checked_add(*data, header.data_offset) : std::nullopt;
+  if (!total) {
+    return error(Code::kCorrupt, path, ": offset ", kMagicBytes, ": ", array_text(header),
+                 " has more than 2^63 bytes");
+  }
+  header.record_bytes = *record;
+  header.total_bytes = *total;
+  return header;
+}
+
+Result<Header> read_header(const MappedFile& file) {
+  std::array<std::byte, static_cast<size_t>(kMaxHeaderBytes)> start;
+  int64_t count = std::min(file.bytes(), kMaxHeaderBytes);
+  DL_RETURN_IF_ERROR(file.read(0, count, start.data()));
+  return parse_header(file.path(), Bytes(start).first(static_cast<size_t>(count)));
+}
+
+// Inflates the file into a block of exactly the size that the header inside gives, after checking that it is possible.
+Result<MappedFile> inflate(const MappedFile& file, const OpenContext& context) {
+  const std::string& path = file.path();
+  // A copy, because a file that is truncated while the decoder reads its mapping would raise SIGBUS.
+  DL_ASSIGN_OR_RETURN(Block holder,
+                      context.memory->allocate(file.bytes(), 1, MemoryKind::kData, path.c_str()));
+  DL_RETURN_IF_ERROR(file.read(0, file.bytes(), holder.data()));
+  Bytes compressed(holder.data(), static_cast<size_t>(file.bytes()));
+  DL_ASSIGN_OR_RETURN(std::string start, inflate_start(path, compressed));
+  DL_ASSIGN_OR_RETURN(Header header, parse_header(path, std::as_bytes(std::span(start))));
+  int64_t limit = max_inflated_bytes(file.bytes());
+  if (header.total_bytes > limit) {
+    return error(Code::kTruncated, path, ": offset ", header.data_offset, " inflated: ", array_text(header),
+                 " needs ", header.total_bytes, " bytes, ", file.bytes(), " compressed bytes hold at most ",
+                 limit);
+  }
+  DL_ASSIGN_OR_RETURN(Block block,
+                      context.memory->allocate(header.total_bytes, 64, MemoryKind::kData, path.c_str()));
+  std::span<std::byte> out(block.data(), static_cast<size_t>(header.total_bytes));
+  Status status = inflate_exactly(path, compressed, out, context.cancel);
+  if (!status.is_ok())
+    return Status(status.code(), concat(status.message(), ", for an ", array_text(header)));
+  return MappedFile::from_block(path, std::move(block), header.total_bytes, file.file_bytes());
+}
+
+Status check_size(const MappedFile& file, const Header& header) {
+  if (file.bytes() == header.total_bytes) return Status::ok();
+  int64_t data = header.total_bytes - header.data_offset;
+  if (file.bytes() < header.total_bytes) {
+    return error(Code::kTruncated, file.path(), ": offset ", header.data_offset, ": ", array_text(header),
+                 " needs ", data, " bytes, file has ", file.bytes() - header.data_offset);
+  }
+  return error(Code::kCorrupt, file.path(), ": offset ", header.total_bytes, ": ",
+               file.bytes() - header.total_bytes, " bytes after the ", array_text(header), " of ", data,
+               " bytes");
+}
+
+// The size that the header gives the whole file; nothing if the first bytes are not an IDX header.
+std::optional<int64_t> size_in_header(const FirstBytes& file) {
+  if (file.count < 8 || load_big<uint16_t>(file.buffer.data()) != 0) return std::nullopt;
+  const auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeByte& known) {
+    return known.value == std::to_integer<uint8_t>(file.buffer[2]);
+  });
+  auto rank = std::to_integer<int64_t>(file.buffer[3]);
+  const int64_t header_bytes = kMagicBytes + kDimBytes * rank;
+  if (type == std::end(kTypes) || rank == 0 || rank > kMaxRank || header_bytes > file.count)
+    return std::nullopt;
+  std::optional<int64_t> total = dtype_bytes(type->dtype);
+  for (int64_t d = 0; d < rank && total; ++d) {
+    total = checked_multiply(*total, load_big<uint32_t>(file.buffer.data() + kMagicBytes + kDimBytes * d));
+  }
+  return total ? checked_add(*total, header_bytes) : std::nullopt;
+}
+
+// A .bin file of another size than the header gives may be tokens that start with two zeros. gzip data is taken for a
+// compressed IDX file, unless its name says otherwise.
+Sniff sniff(const FirstBytes& file) {
+  const std::optional<int64_t> bytes = size_in_header(file);
+  if (bytes && (*bytes == file.file_bytes || !file.path.ends_with(".bin"))) return Sniff::kLikely;
+  constexpr std::string_view kOthers[] = {".npy", ".bin", ".tar", ".tgz"};
+  std::string_view name = file.path;
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  return is_gzip(file.bytes()) && !has_suffix(kOthers, name) ? Sniff::kGuess : Sniff::kNo;
+}
+
+constexpr std::string_view kSuffixes[] = {"-ubyte", ".idx"};
+
+bool is_member(const std::string& directory, std::string_view name, const OpenContext& context) {
+  const std::string_view plain = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
+  if (has_suffix(kSuffixes, plain)) return true;
+  Result<FirstBytes> start = read_first_bytes(join_path(directory, name), context);
+  return start.is_ok() && size_in_header(start.value()).has_value();
+}
+
+constexpr KeySpec kKeys[] = {kAxesKey};
+
+Result<OpenOne> configure(const Uri&) {
+  return OpenOne(
+      [](const std::string& path, const OpenContext& context) { return open_idx(path, {}, context); });
+}
+
+}  // namespace
+
+constinit const Format kIdxFormat{
+    .name = "idx",
+    .doc = "IDX arrays, the format of MNIST, plain or gzipped",
+    .keys = kKeys,
+    .configure = configure,
+    .is_member = is_member,
+    .members = "*-ubyte, *.idx, or by content",
+    .sniff = sniff,
+    .suffixes = kSuffixes,
+};
+
+Result<IdxFile> read_idx(const std::string& path, const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
+  std::array<std::byte, 2> first{};
+  int64_t first_count = std::min<int64_t>(file.bytes(), 2);
+  DL_RETURN_IF_ERROR(file.read(0, first_count, first.data()));
+  bool inflated = is_gzip(first);
+  if (inflated) {
+    DL_ASSIGN_OR_RETURN(MappedFile plain, inflate(file, context));
+    file = std::move(plain);
+  }
+  DL_ASSIGN_OR_RETURN(Header header, read_header(file));
+  DL_RETURN_IF_ERROR(check_size(file, header));
+  DL_RETURN_IF_ERROR(file.load(context));
+  return IdxFile{std::move(file),     header.dtype,       std::move(header.shape),
+                 header.record_bytes, header.data_offset, inflated};
+}
+
+Result<SourceRef> open_idx(const std::string& path, const IdxOptions& options, const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(IdxFile idx, read_idx(path, context));
+  Field field;
+  field.name = "data";
+  field.dtype = idx.dtype;
+  field.shape.assign(idx.shape.begin() + 1, idx.shape.end());
+  DL_RETURN_IF_ERROR(set_axes(path, options.axes, field));
+  bool native = std::endian::native == std::endian::big;
+  FlatLayout layout;
+  layout.data_offset = idx.data_offset;
+  layout.record_stride = layout.record_bytes = idx.record_bytes;
+  layout.record_count = idx.shape[0];
+  layout.columns = {
+      FlatColumn{0, idx.record_bytes, native ? FlatConversion::kNone : swap_conversion(idx.dtype)}};
+  SourceInfo info{"idx", "", {}};
+  if (idx.inflated)
+    info.notes.push_back(concat("gzip: inflated into ", idx.file.bytes(), " bytes of memory"));
+  Schema schema{{std::move(field)}, {FieldPlace{}}, {Column{idx.record_bytes}}};
+  return FlatFile::create(std::move(idx.file), std::move(schema), std::move(layout), std::move(info));
+}
+
+}  // namespace dataline

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/npy/npy.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "core/base/checked.h"
+#include "core/base/text.h"
+#include "core/source/flat_file.h"
+#include "core/source/format.h"
+#include "core/source/npy/npy_fortran.h"
+#include "core/source/npy/npy_header.h"
+
+namespace dataline {
+namespace {
+
+struct Sizes {
+  int64_t record_bytes = 0;
+  int64_t total_bytes = 0;
+};
+
+Result<Sizes> compute_sizes(const std::string& path, const NpyHeader& header) {
+  std::span<const int64_t> sample = std::span(header.shape).subspan(1);
+  std::string array = concat(shape_text(header.shape), " ", dtype_name(header.dtype));
+  if (std::find(sample.begin(), sample.end(), 0) != sample.end()) {
+    return error(Code::kUnsupported, path, ": npy array ", array, ": its samples hold no bytes");
+  }
+  std::optional<int64_t> items = checked_product(sample);
+  std::optional<int64_t> record = items ? checked_multiply(*items, dtype_bytes(header.dtype)) : std::nullopt;
+  std::optional<int64_t> total = record ? checked_multiply(*record, header.shape[0]) : std::nullopt;
+  if (!total) return error(Code::kCorrupt, path, ": npy array ", array, " has more than 2^63 bytes");
+  return Sizes{*record, *total};
+}
+
+Status check_extent(const MappedFile& file, const NpyHeader& header, int64_t total_bytes,
+                    bool trailing_ignore) {
+  int64_t left = file.bytes() - header.data_offset;
+  if (total_bytes > left) {
+    return error(Code::kTruncated, file.path(), ": offset ", header.data_offset, ": npy array ",
+                 shape_text(header.shape), " ", dtype_name(header.dtype), " needs ", total_bytes,
+                 " bytes, file has ", left);
+  }
+  if (total_bytes < left && !trailing_ignore) {
+    return error(Code::kCorrupt, file.path(), ": offset ", header.data_offset + total_bytes, ": ",
+                 left - total_bytes, " bytes after the npy array of ", total_bytes,
+                 " bytes (trailing=ignore skips them)");
+  }
+  return Status::ok();
+}
+
+// Whether Fortran and C order are the same bytes: at most one dim is longer than 1.
+bool orders_agree(const NpyHeader& header) {
+  return !header.fortran_order ||
+         std::count_if(header.shape.begin(), header.shape.end(), [](int64_t dim) { return dim != 1; }) <= 1;
+}
+
+Schema one_field(const NpyHeader& header, int64_t record_bytes) {
+  Field field;
+  field.name = "data";
+  field.dtype = header.dtype;
+  field.shape.assign(header.shape.begin() + 1, header.shape.end());
+  return Schema{{std::move(field)}, {FieldPlace{}}, {Column{record_bytes}}};
+}
+
+constexpr KeySpec kTrailing{"trailing", "error|ignore", "error", "what to do with bytes after the array"};
+constexpr KeySpec kKeys[] = {
+    kTrailing, {"dtype", "bf16", "", "reads 2-byte void as bf16; default: the file's own dtype"}, kAxesKey};
+constexpr std::string_view kSuffixes[] = {".npy"};
+
+Result<OpenOne> configure(const Uri& uri) {
+  NpyOptions options;
+  DL_ASSIGN_OR_RETURN(std::string_view trailing, uri_word(uri, kTrailing));
+  options.trailing_ignore = trailing == "ignore";
+  DL_ASSIGN_OR_RETURN(std::optional<DType> dtype, uri_dtype(uri, "dtype"));
+  if (dtype && *dtype != DType::kBf16) {
+    return uri_error(uri.find("dtype")->value_column,
+                     "npy files say their dtype; only dtype=bf16 may be given, ",
+                     "to read 2-byte void as bf16");
+  }
+  options.bf16 = dtype.has_value();
+  return OpenOne([options](const std::string& path, const OpenContext& context) {
+    return open_npy(path, options, context);
+  });
+}
+
+}  // namespace
+
+constinit const Format kNpyFormat{
+    .name = "npy",
+    .doc = "NumPy arrays, one sample per index of the first axis",
+    .keys = kKeys,
+    .configure = configure,
+    .is_member = [](const std::string&, std::string_view name,
+                    const OpenContext&) { return has_suffix(kSuffixes, name); },
+    .members = "*.npy",
+    .sniff =
+        [](const FirstBytes& file) {
+          return file.text().starts_with("\x93NUMPY") ? Sniff::kCertain : Sniff::kNo;
+        },
+    .suffixes = kSuffixes,
+};
+
+Result<SourceRef> open_npy(const std::string& path, const NpyOptions& options, const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
+  DL_ASSIGN_OR_RETURN(NpyHeader header, read_npy_header(file, options.bf16));
+  DL_ASSIGN_OR_RETURN(Sizes sizes, compute_sizes(path, header));
+  DL_RETURN_IF_ERROR(check_extent(file, header, sizes.total_bytes, options.trailing_ignore));
+  Schema schema = one_field(header, sizes.record_bytes);
+  DL_RETURN_IF_ERROR(set_axes(path, options.axes, schema.fields[0]));
+  DL_RETURN_IF_ERROR(file.load(context));
+  FlatConversion conversion = header.swapped ? swap_conversion(header.dtype) : FlatConversion::kNone;
+  SourceInfo info{"npy", "", {}};
+  if (header.swapped)
+    info.notes.push_back(concat("stored as ", header.descr, ": bytes are swapped on the way"));
+  if (!orders_agree(header)) {
+    info.notes.push_back("Fortran order: each sample is gathered element by element, slower than C order");
+    FortranLayout layout{header.data_offset, header.shape, dtype_bytes(header.dtype), conversion};
+    return open_fortran(std::move(file), std::move(schema), std::move(layout), std::move(info));
+  }
+  FlatLayout layout;
+  layout.data_offset = header.data_offset;
+  layout.record_stride = layout.record_bytes = sizes.record_bytes;
+  layout.record_count = header.shape[0];
+  layout.columns = {FlatColumn{0, sizes.record_bytes, conversion}};
+  return FlatFile::create(std::move(file), std::move(schema), std::move(layout), std::move(info));
+}
+
+}  // namespace dataline

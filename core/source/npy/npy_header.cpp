@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/npy/npy_header.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string_view>
+#include <utility>
+
+#include "core/base/bytes.h"
+#include "core/base/checked.h"
+#include "core/base/field.h"
+#include "core/base/text.h"
+#include "core/source/first_bytes.h"
+#include "core/source/npy/npy_text.h"
+
+namespace dataline {
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr int64_t kVersionOffset = 6;
+constexpr int64_t kLengthOffset = 8;
+
+// Array-protocol letter and item size, as in '<f4'.
+struct TypeName {
+  char letter;
+  int64_t bytes;
+  DType dtype;
+};
+
+constexpr TypeName kTypes[] = {
+    TypeName{'b', 1, DType::kBool}, TypeName{'u', 1, DType::kU8},   TypeName{'u', 2, DType::kU16},
+    TypeName{'u', 4, DType::kU32},  TypeName{'u', 8, DType::kU64},  TypeName{'i', 1, DType::kI8},
+    TypeName{'i', 2, DType::kI16},  TypeName{'i', 4, DType::kI32},  TypeName{'i', 8, DType::kI64},
+    TypeName{'f', 2, DType::kF16},  TypeName{'f', 4, DType::kF32},  TypeName{'f', 8, DType::kF64},
+    TypeName{'c', 8, DType::kC64},  TypeName{'c', 16, DType::kC128}};
+
+// The extent of the header's text.
+struct TextExtent {
+  int64_t offset;
+  int64_t bytes;
+};
+
+// Why a NumPy type is not read.
+std::string_view known_but_not_read(char letter) {
+  switch (letter) {
+    case 'S':
+    case 'a':
+    case 'U':
+      return "is text, which is not read from npy";
+    case 'M':
+    case 'm':
+      return "is a date or a time span; save it as i8 (view('i8'))";
+    case 'V':
+      return "is void; dtype=bf16 reads 2-byte void as bf16";
+    case 'b':
+    case 'u':
+    case 'i':
+    case 'f':
+    case 'c':
+      return "has a size that is not read (longdouble?)";
+    default:
+      return {};
+  }
+}
+
+constexpr int64_t kNoSize = -1;
+
+// The size in '<f4'; kNoSize if it is missing or has a sign or a leading zero.
+int64_t type_bytes(std::string_view digits) {
+  if (digits.starts_with('-') || (digits.size() > 1 && digits[0] == '0')) return kNoSize;
+  return parse_i64(digits).value_or(kNoSize);
+}
+
+Status set_type(const std::string& at, bool void2_as_bf16, NpyHeader& header) {
+  std::string_view type = header.descr;
+  char order = '=';
+  if (!type.empty() && std::string_view("<>|=").find(type[0]) != std::string_view::npos) {
+    order = type[0];
+    type.remove_prefix(1);
+  }
+  char letter = type.empty() ? '\0' : type[0];
+  int64_t bytes = type.empty() ? kNoSize : type_bytes(type.substr(1));
+  if (type == "?") letter = 'b', bytes = 1;
+  std::string subject = concat(at, "npy type ", printable(header.descr));
+  if (void2_as_bf16) {
+    header.dtype = DType::kBf16;
+    return letter == 'V' && bytes == 2 ? Status::ok()
+                                       : error(Code::kBadUri, subject, ": dtype=bf16 reads 'V2' only");
+  }
+  constexpr char kForeign = std::endian::native == std::endian::little ? '>' : '<';
+  for (const TypeName& known : kTypes) {
+    if (known.letter != letter || bytes != known.bytes) continue;
+    header.dtype = known.dtype;
+    header.swapped = order == kForeign && known.bytes > 1;
+    return Status::ok();
+  }
+  std::string_view why = known_but_not_read(letter);
+  bool sized = bytes != kNoSize || letter == 'M' || letter == 'm';  // a unit follows these: M8[ns]
+  if (why.empty() || !sized) return error(Code::kCorrupt, subject, " is not a type such as '<f4'");
+  return error(Code::kUnsupported, subject, " ", why);
+}
+
+// Reads up to `out.size()` bytes from the start; fewer if the file is shorter.
+Result<size_t> read_start(const MappedFile& file, std::span<std::byte> out) {
+  int64_t count = std::min(file.bytes(), static_cast<int64_t>(out.size()));
+  DL_RETURN_IF_ERROR(file.read(0, count, out.data()));
+  return static_cast<size_t>(count);
+}
+
+Status need(const MappedFile& file, int64_t offset, int64_t bytes, std::string_view what) {
+  if (extent_fits(offset, bytes, file.bytes())) return Status::ok();
+  return error(Code::kTruncated, file.path(), ": offset ", offset, ": ", what, " needs ", bytes,
+               " bytes, file has ", std::max<int64_t>(file.bytes() - offset, 0));
+}
+
+Result<TextExtent> find_text(const MappedFile& file) {
+  const std::string& path = file.path();
+  std::array<std::byte, 12> start{};
+  DL_ASSIGN_OR_RETURN(size_t got, read_start(file, start));
+  std::string_view magic(reinterpret_cast<const char*>(start.data()), std::min(got, kMagic.size()));
+  if (magic != kMagic.substr(0, magic.size())) {
+    return error(Code::kCorrupt, path, ": offset 0: not an npy file: expected \\x93NUMPY, got ",
+                 describe_first_bytes(file));
+  }
+  DL_RETURN_IF_ERROR(need(file, 0, kLengthOffset, "npy magic and version"));
+  auto major = std::to_integer<int32_t>(start[kVersionOffset]);
+  auto minor = std::to_integer<int32_t>(start[kVersionOffset + 1]);
+  if (major < 1 || major > 3 || minor != 0) {
+    return error(Code::kUnsupported, path, ": offset ", kVersionOffset, ": npy version ", major, ".", minor,
+                 ", expected 1.0, 2.0 or 3.0");
+  }
+  int64_t length_bytes = major == 1 ? 2 : 4;
+  DL_RETURN_IF_ERROR(need(file, kLengthOffset, length_bytes, "header length"));
+  int64_t text_bytes = major == 1 ? int64_t{load_little<uint16_t>(start.data() + kLengthOffset)}
+                                  : int64_t{load_little<uint32_t>(start.data() + kLengthOffset)};
+  int64_t text_offset = kLengthOffset + length_bytes;
+  DL_RETURN_IF_ERROR(need(file, text_offset, text_bytes, "header"));
+  if (text_bytes > kMaxNpyHeaderBytes) {
+    return error(Code::kTooLarge, path, ": offset ", kLengthOffset, ": npy header of ", text_bytes,
+                 " bytes, at most ", kMaxNpyHeaderBytes, " are read");
+  }
+  return TextExtent{text_offset, text_bytes};
+}
+
+}  // namespace
+
+Result<NpyHeader> read_npy_header(const MappedFile& file, bool void2_as_bf16) {
+  DL_ASSIGN_OR_RETURN(TextExtent extent, find_text(file));
+  std::string text(static_cast<size_t>(extent.bytes), '\0');
+  DL_RETURN_IF_ERROR(file.read(extent.offset, extent.bytes, reinterpret_cast<std::byte*>(text.data())));
+  DL_ASSIGN_OR_RETURN(NpyText parsed, parse_npy_text(file.path(), extent.offset, text));
+  NpyHeader header;
+  header.descr = std::move(parsed.descr);
+  header.fortran_order = parsed.fortran_order;
+  header.shape = std::move(parsed.shape);
+  header.data_offset = extent.offset + extent.bytes;
+  std::string at = concat(file.path(), ": offset ", extent.offset, ": ");
+  DL_RETURN_IF_ERROR(set_type(at, void2_as_bf16, header));
+  if (header.shape.empty()) {
+    return error(Code::kUnsupported, at, "a 0-d npy array has no first axis to take samples from");
+  }
+  if (static_cast<int64_t>(header.shape.size()) > kMaxRank) {
+    return error(Code::kUnsupported, at, "npy array of ", header.shape.size(), " dims, at most ", kMaxRank,
+                 " are read");
+  }
+  return header;
+}
+
+}  // namespace dataline

@@ -1,0 +1,42 @@
+// The header of an .npy file: a magic, a length, and a Python dict of exactly three keys, parsed by a small fixed grammar.
+// Nothing is ever evaluated.
+//
+//   0  "\x93NUMPY"
+//   6  major and minor version
+//   8  length, little-endian: u16 in version 1, u32 in 2 and 3; then the text of that length:
+//      {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }  spaces, newline
+//
+// Keys occur once each, in any order; strings are quoted with ' or "; blanks are ignored; a trailing comma is allowed, as is
+// the L that Python 2 wrote after integers.
+// Limits: 64 KiB of text (NumPy refuses more than 10,000 characters unless told to trust the file; only structured types
+// need that much), 32 dims.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/base/dtype.h"
+#include "core/base/status.h"
+#include "core/memory/mapped_file.h"
+
+namespace dataline {
+
+constexpr int64_t kMaxNpyHeaderBytes = 64 << 10;
+
+struct NpyHeader {
+  DType dtype = DType::kU8;
+  std::string descr;     // as written, for messages
+  bool swapped = false;  // not stored in this machine's byte order
+  bool fortran_order = false;
+  std::vector<int64_t> shape;
+  int64_t data_offset = 0;
+};
+
+// kTruncated, kCorrupt (a syntax error, with its offset in the file), kUnsupported (a known version, type or rank that is
+// not read), kUnsafeType (objects, at any depth), kTooLarge (text above the limit).
+// `void2_as_bf16`: reads `V2`, which is how NumPy stores ml_dtypes' bfloat16, as bf16, and refuses anything else.
+Result<NpyHeader> read_npy_header(const MappedFile& file, bool void2_as_bf16);
+
+}  // namespace dataline

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/raw/raw.h"
+
+#include <bit>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/base/checked.h"
+#include "core/base/text.h"
+#include "core/source/first_bytes.h"
+#include "core/source/flat_file.h"
+#include "core/source/format.h"
+
+namespace dataline {
+namespace {
+
+std::optional<int64_t> field_bytes(const Field& field) {
+  std::optional<int64_t> items = checked_product(field.shape);
+  return items ? checked_multiply(*items, dtype_bytes(field.dtype)) : std::nullopt;
+}
+
+Status check_field(const std::string& path, const std::vector<Field>& fields, size_t f) {
+  const Field& field = fields[f];
+  std::string at = concat(path, ": raw field '", field.name, "' (", field_type_text(field), ") ");
+  if (static_cast<int64_t>(field.shape.size()) > kMaxRank) {
+    return error(Code::kBadUri, path, ": raw field '", field.name, "' has ", field.shape.size(),
+                 " dims, at most ", kMaxRank, " are read");
+  }
+  std::optional<int64_t> bytes = field_bytes(field);
+  if (field.kind != FieldKind::kDense || field.name.empty())
+    return error(Code::kBadUri, at, "needs a name and a size");
+  if (!bytes) return error(Code::kBadUri, at, "has more than 2^63 bytes");
+  if (*bytes == 0) return error(Code::kBadUri, at, "holds no bytes");
+  for (size_t other = 0; other < f; ++other) {
+    if (fields[other].name == field.name) return error(Code::kBadUri, at, "is named twice");
+  }
+  return Status::ok();
+}
+
+// Builds schema and layout of the packed record. kBadUri names a field that does not fit.
+Result<FlatLayout> pack_fields(const std::string& path, const RawOptions& options, Schema& schema) {
+  FlatLayout layout;
+  if (options.fields.empty()) return error(Code::kBadUri, path, ": raw needs dtype= and shape=, or fields=");
+  for (size_t f = 0; f < options.fields.size(); ++f) {
+    DL_RETURN_IF_ERROR(check_field(path, options.fields, f));
+    const Field& field = options.fields[f];
+    int64_t bytes = field.bytes();
+    bool native = std::endian::native == std::endian::little;
+    FlatConversion conversion = native ? FlatConversion::kNone : swap_conversion(field.dtype);
+    schema.places.push_back(FieldPlace{static_cast<int32_t>(f), 0, false});
+    schema.columns.push_back(Column{bytes});
+    layout.columns.push_back(FlatColumn{layout.record_bytes, bytes, conversion});
+    std::optional<int64_t> record = checked_add(layout.record_bytes, bytes);
+    if (!record) return error(Code::kBadUri, path, ": raw records have more than 2^63 bytes");
+    layout.record_bytes = *record;
+  }
+  schema.fields = options.fields;
+  layout.record_stride = layout.record_bytes;
+  return layout;
+}
+
+Status apply_axes(const std::string& path, const RawOptions& options, Schema& schema) {
+  if (options.axes.empty()) return Status::ok();
+  if (schema.fields.size() == 1) return set_axes(path, options.axes, schema.fields[0]);
+  for (Field& field : schema.fields) {
+    if (field.name == "image") return set_axes(path, options.axes, field);
+  }
+  return error(Code::kBadUri, path, ": axes=", options.axes,
+               " is for the only field or for 'image', and there is neither");
+}
+
+}  // namespace
+
+Result<SourceRef> open_raw(const std::string& path, const RawOptions& options, const OpenContext& context) {
+  Schema schema;
+  DL_ASSIGN_OR_RETURN(FlatLayout layout, pack_fields(path, options, schema));
+  DL_RETURN_IF_ERROR(apply_axes(path, options, schema));
+  if (options.header_bytes < 0)
+    return error(Code::kBadUri, path, ": header=", options.header_bytes, " is negative");
+  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
+  if (options.header_bytes > file.bytes()) {
+    return error(Code::kTruncated, path, ": offset 0: header=", options.header_bytes, " needs ",
+                 options.header_bytes, " bytes, file has ", file.bytes());
+  }
+  int64_t body = file.bytes() - options.header_bytes;
+  int64_t cut = body % layout.record_bytes;
+  if (cut != 0 && !options.partial_ignore) {
+    return error(Code::kTruncated, path, ": offset ", file.bytes() - cut, ": last record has ", cut,
+                 " bytes, expected ", layout.record_bytes, " (partial=ignore leaves it out)");
+  }
+  DL_RETURN_IF_ERROR(file.load(context));
+  layout.data_offset = options.header_bytes;
+  layout.record_count = body / layout.record_bytes;
+  SourceInfo info{"raw", "", {}};
+  if (cut != 0) info.notes.push_back(concat("the last ", cut, " bytes are a cut record, left out"));
+  return FlatFile::create(std::move(file), std::move(schema), std::move(layout), std::move(info));
+}
+
+namespace {
+
+constexpr size_t kMaxFields = 1024;  // they are compared pairwise
+constexpr std::string_view kExpected =
+    "expected name:dtype or name:dtype[AxB], as in label:u8,image:u8[3x32x32]";
+
+// A field must have at least one byte, and its size must fit 63 bits.
+Status check_size(const Field& field, std::string_view text, int64_t column) {
+  if (static_cast<int64_t>(field.shape.size()) > kMaxRank) {
+    return uri_error(column, "'", text, "': ", field.shape.size(), " dims, at most ", kMaxRank);
+  }
+  std::optional<int64_t> items = checked_product(field.shape);
+  std::optional<int64_t> bytes = items ? checked_multiply(*items, dtype_bytes(field.dtype)) : std::nullopt;
+  if (!bytes) return uri_error(column, "'", text, "': more than 2^63 - 1 bytes");
+  return *bytes > 0 ? Status::ok() : uri_error(column, "'", text, "': holds no bytes");
+}
+
+// name:dtype[AxBxC]
+Result<Field> parse_field(std::string_view text, int64_t column) {
+  size_t colon = text.rfind(':');
+  if (colon == 0 || colon == std::string_view::npos) return uri_error(column, "'", text, "': ", kExpected);
+  Field field;
+  field.name = text.substr(0, colon);
+  std::string_view type = text.substr(colon + 1);
+  if (size_t bracket = type.find('['); bracket != std::string_view::npos) {
+    if (!type.ends_with(']')) return uri_error(column, "'", text, "': ", kExpected);
+    std::optional<std::vector<int64_t>> shape =
+        parse_shape(type.substr(bracket + 1, type.size() - bracket - 2));
+    if (!shape) return uri_error(column, "'", text, "': ", kExpected);
+    field.shape = std::move(*shape);
+    type = type.substr(0, bracket);
+  }
+  std::optional<DType> dtype = dtype_from_name(type);
+  if (!dtype) return uri_error(column, "'", text, "': unknown dtype '", type, "'");
+  field.dtype = *dtype;
+  DL_RETURN_IF_ERROR(check_size(field, text, column));
+  return field;
+}
+
+Result<std::vector<Field>> parse_field_list(const UriKey& key) {
+  std::vector<Field> fields;
+  int64_t column = key.value_column;
+  for (std::string_view part : split(key.value, ',')) {
+    if (fields.size() == kMaxFields) return uri_error(column, "more than ", kMaxFields, " fields");
+    DL_ASSIGN_OR_RETURN(Field field, parse_field(part, column));
+    for (const Field& other : fields) {
+      if (other.name == field.name) return uri_error(column, "field '", field.name, "' is given twice");
+    }
+    fields.push_back(std::move(field));
+    column += static_cast<int64_t>(part.size()) + 1;
+  }
+  return fields;
+}
+
+}  // namespace
+
+Result<std::vector<Field>> record_fields(const Uri& uri) {
+  const UriKey *fields = uri.find("fields"), *dtype_key = uri.find("dtype"), *shape_key = uri.find("shape");
+  const UriKey* other = dtype_key != nullptr ? dtype_key : shape_key;
+  if (fields != nullptr && other != nullptr) {
+    return uri_error(other->column, "'", other->key, "' beside 'fields': give one of the two");
+  }
+  if (fields != nullptr) return parse_field_list(*fields);
+  DL_ASSIGN_OR_RETURN(std::optional<DType> dtype, uri_dtype(uri, "dtype"));
+  if (!dtype) {
+    return uri_error(static_cast<int64_t>(uri.text.size()) + 1, uri.scheme,
+                     " needs dtype= (and shape=), or fields=: ", kExpected);
+  }
+  Field field;
+  field.name = "data";
+  field.dtype = *dtype;
+  if (shape_key != nullptr) {
+    std::optional<std::vector<int64_t>> shape = parse_shape(shape_key->value);
+    if (!shape)
+      return uri_error(shape_key->value_column, "shape='", shape_key->value,
+                       "': expected dims as in 3x32x32");
+    field.shape = std::move(*shape);
+    DL_RETURN_IF_ERROR(check_size(field, shape_key->value, shape_key->value_column));
+  }
+  return std::vector<Field>{std::move(field)};
+}
+
+namespace {
+
+constexpr KeySpec kPartial{"partial", "error|ignore", "error", "what to do with an incomplete last record"};
+constexpr KeySpec kKeys[] = {
+    {"dtype", "DTYPE", "", "dtype of the only field, `data`"},
+    {"shape", "DIMS", "", "shape of the only field, as in 3x32x32; default: a scalar"},
+    {"fields", "FIELDS", "",
+     "the fields of a record, as in label:u8,image:u8[3x32x32]; instead of dtype and shape"},
+    {"header", "INTEGER", "0", "bytes to skip at the start of the file"},
+    kPartial,
+    kAxesKey};
+
+Result<OpenOne> configure(const Uri& uri) {
+  RawOptions options;
+  DL_ASSIGN_OR_RETURN(options.fields, record_fields(uri));
+  DL_ASSIGN_OR_RETURN(options.header_bytes, uri_i64(uri, "header", 0, 0));
+  DL_ASSIGN_OR_RETURN(std::string_view partial, uri_word(uri, kPartial));
+  options.partial_ignore = partial == "ignore";
+  return OpenOne([options](const std::string& path, const OpenContext& context) -> Result<SourceRef> {
+    DL_ASSIGN_OR_RETURN(FirstBytes start, read_first_bytes(path, context));
+    DL_RETURN_IF_ERROR(refuse_stand_ins(start));  // raw would read them as records
+    return open_raw(path, options, context);
+  });
+}
+
+}  // namespace
+
+constinit const Format kRawFormat{
+    .name = "raw",
+    .doc = "packed records without a header, described by the URI",
+    .keys = kKeys,
+    .configure = configure,
+    .is_member = [](const std::string&, std::string_view, const OpenContext&) { return true; },
+    .members = "all",
+};
+
+}  // namespace dataline

@@ -1,0 +1,326 @@
+// Over 300 lines: a source, its schema and what to say of a file that is not an archive.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/tar/tar.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "core/base/checked.h"
+#include "core/base/text.h"
+#include "core/source/field_columns.h"
+#include "core/source/file_check.h"
+#include "core/source/first_bytes.h"
+#include "core/source/tar/tar_header.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kScratchAlignment = 64;
+constexpr int64_t kMaxLabelBytes = 64;  // of the decimal text
+
+// Where a field of the schema comes from.
+struct TarColumn {
+  enum class Kind { kMember, kLabel, kKey };
+  Kind kind = Kind::kMember;
+  size_t field = 0;  // of the index
+  int64_t max_bytes = 0;
+};
+
+struct Range {
+  int64_t begin, end;
+  int64_t bytes() const { return end - begin; }
+};
+
+std::string_view trim_text(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
+}
+
+class TarSource final : public Source {
+ public:
+  TarSource(MappedFile file, TarIndex index, std::vector<TarColumn> columns, Schema schema, bool label_u8)
+      : file_(std::move(file)),
+        index_(std::move(index)),
+        columns_(std::move(columns)),
+        schema_(std::move(schema)),
+        label_u8_(label_u8) {}
+
+  int64_t count() const override { return index_.count(); }
+  const Schema& schema() const override { return schema_; }
+  SourceInfo info() const override { return {"tar", file_.path(), index_.notes()}; }
+  void locate(Run& run) const override;
+  bool unchanged(const ReadSpan& span) const override { return check_.unchanged(file_, span); }
+  void confirm(Run& run, const ReadSpan& span) const override {
+    check_.confirm(file_, span, run, [this](int64_t index) {
+      const Range range = range_of(index);
+      return FileExtent{range.begin, range.bytes()};
+    });
+  }
+  int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
+  void advise(std::span<const int64_t> indices) const override;
+  bool resident(int64_t index) const override {
+    const Range range = range_of(index);
+    return file_.resident(range.begin, range.bytes());
+  }
+  Place place_of(int64_t index, size_t column) const override;
+  void fingerprint(Digest& digest) const override {
+    fingerprint_schema(*this, digest);
+    digest.add("tar");
+    digest.add(static_cast<uint64_t>(file_.file_bytes()));
+  }
+
+ private:
+  Status locate_row(Run& run, int64_t row, std::byte* scratch) const;
+  Status locate_member(Run& run, int64_t row, size_t column, std::byte* scratch) const;
+  Status read_label(int64_t sample, const TarColumn& column, std::byte* out) const;
+  Status check_present(int64_t sample, size_t field) const;
+  std::string member_name(int64_t sample, size_t field) const;
+  Range range_of(int64_t sample) const;
+  int64_t capacity(const TarColumn& column, int64_t max_bytes_per_sample) const {
+    return round_up(std::min(column.max_bytes, max_bytes_per_sample), kScratchAlignment);
+  }
+
+  MappedFile file_;
+  TarIndex index_;
+  std::vector<TarColumn> columns_;
+  Schema schema_;
+  bool label_u8_;
+  FileCheck check_;
+};
+
+// Per record: its label, and its members if they are read by pread.
+int64_t TarSource::scratch_bytes(int64_t max_bytes_per_sample) const {
+  int64_t total = 0;
+  for (const TarColumn& column : columns_) {
+    if (column.kind == TarColumn::Kind::kLabel) total += kScratchAlignment;
+    if (column.kind == TarColumn::Kind::kMember && !file_.addressable())
+      total += capacity(column, max_bytes_per_sample);
+  }
+  return total;
+}
+
+// From a sample's first member to its last; they are adjacent.
+Range TarSource::range_of(int64_t sample) const {
+  Range range{0, 0};
+  for (size_t f = 0; f < index_.fields().size(); ++f) {
+    const TarExtent& extent = index_.extent(sample, f);
+    if (!extent.present()) continue;
+    const int64_t begin = extent.offset(), end = begin + extent.bytes();
+    range.begin = range.end == 0 ? begin : std::min(range.begin, begin);
+    range.end = std::max(range.end, end);
+  }
+  return range;
+}
+
+void TarSource::locate(Run& run) const {
+  if (run.count == 0) return;
+  for (size_t c = 0; c < columns_.size(); ++c) run.columns[c].contiguous = false;
+  const bool whole = check_.before(file_, run.opened_ns);
+  const bool populate = file_.addressable() && (!whole || run.cold);
+  const int64_t stride = scratch_bytes(run.max_bytes_per_sample);
+  for (int64_t i = 0; i < run.count; ++i) {
+    const int64_t sample = run.indices[i];
+    Status status = Status::ok();
+    if (const Range range = range_of(sample); populate) status = file_.populate(range.begin, range.bytes());
+    if (status.is_ok()) status = locate_row(run, i, run.scratch + i * stride);
+    if (!status.is_ok()) {
+      run.fail(i, static_cast<int64_t>(columns_.size()), std::move(status).with_sample(sample));
+    }
+  }
+}
+
+Status TarSource::locate_row(Run& run, int64_t row, std::byte* scratch) const {
+  const int64_t sample = run.indices[row];
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    const TarColumn& column = columns_[c];
+    Run::ColumnRows& rows = run.columns[c];
+    if (column.kind == TarColumn::Kind::kKey) {
+      const std::string_view key = index_.key(sample);
+      rows.data[row] = reinterpret_cast<const std::byte*>(key.data());
+      rows.bytes[row] = static_cast<int64_t>(key.size());
+      continue;
+    }
+    DL_RETURN_IF_ERROR(check_present(sample, column.field));
+    if (column.kind == TarColumn::Kind::kMember) {
+      DL_RETURN_IF_ERROR(locate_member(run, row, c, scratch));
+      if (!file_.addressable()) scratch += capacity(column, run.max_bytes_per_sample);
+    } else {
+      DL_RETURN_IF_ERROR(read_label(sample, column, scratch));
+      rows.data[row] = scratch;
+      scratch += kScratchAlignment;
+    }
+  }
+  return Status::ok();
+}
+
+Status TarSource::locate_member(Run& run, int64_t row, size_t column, std::byte* scratch) const {
+  const TarExtent& extent = index_.extent(run.indices[row], columns_[column].field);
+  run.columns[column].bytes[row] = extent.bytes();
+  if (file_.addressable()) {
+    run.columns[column].data[row] = file_.at(extent.offset());
+    return Status::ok();
+  }
+  run.columns[column].data[row] = scratch;
+  if (extent.bytes() <= capacity(columns_[column], run.max_bytes_per_sample)) {
+    return file_.read(extent.offset(), extent.bytes(), scratch);
+  }
+  return error(Code::kTooLarge, file_.path(), ": offset ", extent.offset(), ": field '",
+               schema_.fields[column].name, "': ", extent.bytes(), " bytes, max_bytes_per_sample is ",
+               run.max_bytes_per_sample);
+}
+
+Status TarSource::check_present(int64_t sample, size_t field) const {
+  if (index_.extent(sample, field).present()) return Status::ok();
+  return error(Code::kCorrupt, file_.path(), ": offset ", range_of(sample).begin, ": the sample ",
+               printable(index_.key(sample)), " has no member for the field '", index_.fields()[field].name,
+               "' (a sample's members stand next to each other: tar --sort=name)");
+}
+
+// Decimal text that may have blanks around it, as np.savetxt and shells write it.
+Status TarSource::read_label(int64_t sample, const TarColumn& column, std::byte* out) const {
+  const TarExtent& extent = index_.extent(sample, column.field);
+  std::array<char, kMaxLabelBytes> text;
+  const int64_t bytes = std::min(extent.bytes(), kMaxLabelBytes);
+  if (file_.addressable()) {
+    std::memcpy(text.data(), file_.at(extent.offset()), static_cast<size_t>(bytes));
+  } else {
+    DL_RETURN_IF_ERROR(file_.read(extent.offset(), bytes, reinterpret_cast<std::byte*>(text.data())));
+  }
+  const std::string_view shown(text.data(), static_cast<size_t>(bytes));
+  const std::optional<int64_t> label = bytes < extent.bytes() ? std::nullopt : parse_i64(trim_text(shown));
+  if (label && (!label_u8_ || (*label >= 0 && *label <= UINT8_MAX))) {
+    const auto small = static_cast<uint8_t>(*label);
+    std::memcpy(out, label_u8_ ? static_cast<const void*>(&small) : &*label, label_u8_ ? 1 : sizeof *label);
+    return Status::ok();
+  }
+  return error(label ? Code::kOutOfRange : Code::kCorrupt, file_.path(), ": offset ", extent.offset(),
+               ": member ", printable(concat(index_.key(sample), ".cls")), ": label ", printable(shown),
+               label ? " is not in 0 .. 255 (label_dtype=u8)" : ", a whole number was expected");
+}
+
+// The name in the archive. One that is too long for its header is rebuilt from the index.
+std::string TarSource::member_name(int64_t sample, size_t field) const {
+  const std::string_view key = index_.key(sample);
+  const int64_t header_offset = index_.extent(sample, field).offset() - kTarBlockBytes;
+  std::array<std::byte, kTarBlockBytes> block;
+  if (file_.read(header_offset, kTarBlockBytes, block.data()).is_ok()) {
+    const Result<TarHeader> header = parse_tar_header(file_.path(), header_offset, block.data());
+    if (header.is_ok()) {
+      const TarHeader& read = header.value();
+      std::string name = concat(read.prefix, read.prefix.empty() ? "" : "/", read.name);
+      if (name.starts_with(concat(key, "."))) return name;
+    }
+  }
+  return concat(key, ".", index_.fields()[field].extension);
+}
+
+Place TarSource::place_of(int64_t index, size_t column) const {
+  constexpr size_t kMaxNameBytes = 80;
+  const bool key = columns_[column].kind == TarColumn::Kind::kKey;
+  const size_t field = columns_[column].field;
+  if (key || !index_.extent(index, field).present()) {
+    return {file_.path(),
+            concat("sample ", tail_of(index_.key(index), kMaxNameBytes), ", offset ", range_of(index).begin)};
+  }
+  return {file_.path(), concat("member ", tail_of(member_name(index, field), kMaxNameBytes), ", offset ",
+                               index_.extent(index, field).offset())};
+}
+
+void TarSource::advise(std::span<const int64_t> indices) const {
+  for (size_t first = 0; first < indices.size();) {
+    Range range = range_of(indices[first]);
+    size_t end = first + 1;
+    for (; end < indices.size() && indices[end] == indices[end - 1] + 1; ++end)
+      range.end = range_of(indices[end]).end;
+    file_.advise(range.begin, range.bytes());
+    first = end;
+  }
+}
+
+Field ragged_u8(std::string name, int64_t max_bytes) {
+  return {std::move(name), FieldKind::kRagged, DType::kU8, {-1}, "", max_bytes};
+}
+
+// The named fields, or else all fields of the index, then the key.
+std::vector<TarColumn> columns_of(const TarIndex& index, const TarOptions& options) {
+  std::vector<TarColumn> columns;
+  auto add = [&](size_t f) {
+    const bool label = index.fields()[f].name == "label";
+    columns.push_back(
+        {label ? TarColumn::Kind::kLabel : TarColumn::Kind::kMember, f, index.fields()[f].max_bytes});
+  };
+  const TarColumn key{TarColumn::Kind::kKey, 0, index.longest_key()};
+  size_t next = 0;
+  for (const std::string& wanted : options.fields) {
+    if (wanted == "key") {
+      columns.push_back(key);
+    } else {
+      add(next++);
+    }
+  }
+  if (!options.fields.empty()) return columns;
+  for (size_t f = 0; f < index.fields().size(); ++f) add(f);
+  columns.push_back(key);
+  return columns;
+}
+
+Schema schema_of(const TarIndex& index, const std::vector<TarColumn>& columns, bool label_u8) {
+  std::vector<Field> fields;
+  for (const TarColumn& column : columns) {
+    if (column.kind == TarColumn::Kind::kLabel) {
+      fields.push_back({"label", FieldKind::kDense, label_u8 ? DType::kU8 : DType::kI64, {}, "", -1});
+    } else {
+      const bool key = column.kind == TarColumn::Kind::kKey;
+      fields.push_back(ragged_u8(key ? "key" : index.fields()[column.field].name, column.max_bytes));
+    }
+  }
+  return column_per_field(std::move(fields));
+}
+
+// Says what the file is if its first block is not a tar header.
+Status explain_start(const MappedFile& file, Status status) {
+  const std::string what = describe_first_bytes(file);
+  if (what.starts_with("bytes ") || file.bytes() == 0) return status;
+  if (what.find("gzip") == 0 || what.find("zstd") == 0 || what.find("xz") == 0 || what.find("bzip2") == 0) {
+    return error(
+        Code::kUnsupported, file.path(), ": offset 0: this is ", what,
+        ": a compressed archive has no random access; unpack it first (gunzip, unzstd, xz -d, bunzip2)");
+  }
+  return error(Code::kCorrupt, file.path(), ": offset 0: a tar archive was expected, this is ", what);
+}
+
+Status check_start(const MappedFile& file) {
+  if (file.bytes() < kTarBlockBytes) {
+    return explain_start(file, error(Code::kTruncated, file.path(), ": offset 0: a tar archive needs ",
+                                     kTarBlockBytes, " bytes at least, file has ", file.bytes()));
+  }
+  std::array<std::byte, kTarBlockBytes> block;
+  DL_RETURN_IF_ERROR(file.read(0, kTarBlockBytes, block.data()));
+  if (is_zero_block(block.data())) return Status::ok();
+  Result<TarHeader> header = parse_tar_header(file.path(), 0, block.data());
+  return header.is_ok() ? Status::ok() : explain_start(file, header.take_status());
+}
+
+}  // namespace
+
+Result<SourceRef> open_tar(MappedFile file, const TarOptions& options, const OpenContext& context) {
+  DL_RETURN_IF_ERROR(check_start(file));
+  DL_RETURN_IF_ERROR(file.load(context));
+  DL_ASSIGN_OR_RETURN(TarIndex index, TarIndex::read(file, options, context));
+  std::vector<TarColumn> columns = columns_of(index, options);
+  Schema schema = schema_of(index, columns, options.label_u8);
+  return SourceRef(std::make_shared<TarSource>(std::move(file), std::move(index), std::move(columns),
+                                               std::move(schema), options.label_u8));
+}
+
+Result<SourceRef> open_tar(const std::string& path, const TarOptions& options, const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
+  return open_tar(std::move(file), options, context);
+}
+
+}  // namespace dataline

@@ -1,0 +1,74 @@
+// The format `tar`: its keys and how it is detected.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/source/format.h"
+#include "core/source/tar/tar.h"
+
+namespace dataline {
+namespace {
+
+constexpr KeySpec kLabelDtype{"label_dtype", "i64|u8", "i64", "dtype of the field `label`"};
+constexpr KeySpec kEnd{"end", "required|optional", "required", "whether an archive must have its end mark"};
+constexpr KeySpec kKeys[] = {
+    kLabelDtype,
+    {"fields", "NAMES", "", "the fields to read, as in image,label; default: those of most samples"},
+    {"image", "EXTENSION", "", "the extension of the field `image`; default: jpg, jpeg, png and webp"},
+    kEnd};
+constexpr std::string_view kSuffixes[] = {".tar"};
+
+// `fields=image,label`: names, without duplicates.
+Result<std::vector<std::string>> read_fields_key(const Uri& uri) {
+  std::vector<std::string> names;
+  const UriKey* key = uri.find("fields");
+  if (key == nullptr) return names;
+  for (std::string_view name : split(key->value, ',')) {
+    if (name.empty())
+      return uri_error(key->value_column, "fields='", key->value, "': expected names, as in image,label");
+    if (std::find(names.begin(), names.end(), name) != names.end()) {
+      return uri_error(key->value_column, "fields='", key->value, "': '", name, "' is named twice");
+    }
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+Result<OpenOne> configure(const Uri& uri) {
+  TarOptions options;
+  DL_ASSIGN_OR_RETURN(std::string_view label_dtype, uri_word(uri, kLabelDtype));
+  options.label_u8 = label_dtype == "u8";
+  DL_ASSIGN_OR_RETURN(std::string_view end, uri_word(uri, kEnd));
+  options.end_optional = end == "optional";
+  if (const UriKey* image = uri.find("image")) options.image = image->value;
+  DL_ASSIGN_OR_RETURN(options.fields, read_fields_key(uri));
+  return OpenOne([options](const std::string& path, const OpenContext& context) {
+    return open_tar(path, options, context);
+  });
+}
+
+Sniff sniff(const FirstBytes& file) {
+  constexpr size_t kMagicOffset = 257;
+  return file.text().substr(std::min(kMagicOffset, file.text().size())).starts_with("ustar") ? Sniff::kCertain
+                                                                                             : Sniff::kNo;
+}
+
+}  // namespace
+
+constinit const Format kTarFormat{
+    .name = "tar",
+    .doc = "samples in tar archives, by WebDataset's conventions",
+    .keys = kKeys,
+    .configure = configure,
+    .ranges = true,
+    .is_member = [](const std::string&, std::string_view name,
+                    const OpenContext&) { return has_suffix(kSuffixes, name); },
+    .members = "*.tar",
+    .sniff = sniff,
+    .suffixes = kSuffixes,
+};
+
+}  // namespace dataline

@@ -1,0 +1,85 @@
+// The members of a tar archive in order, by their headers alone. Names are opaque: nothing is ever extracted.
+//
+// Read: ustar, GNU and pax archives (x, g: path and size override; GNU L and K: long names), octal and base-256 numbers;
+// regular files and directories. Refused with name and offset: links, devices, FIFOs (kUnsafeType); sparse and split
+// archives, unknown member types (kUnsupported); anything that Python's tarfile and GNU tar read differently.
+// Threads: externally synchronized. Lifetime: the file outlives the reader.
+// Cost: one pread of 2 to 64 KiB per stretch of headers; data is not touched.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/memory/mapped_file.h"
+#include "core/source/tar/tar_header.h"
+
+namespace dataline {
+
+constexpr int64_t kMaxTarExtensionBytes = 1 << 20;  // of a pax header or a long name
+constexpr int64_t kMaxTarTailBytes = 16 << 20;      // zeros after the last member
+
+struct TarMember {
+  std::string_view name;      // valid until the next call
+  int64_t header_offset = 0;  // of the member's own header, after any extended headers
+  int64_t data_offset = 0;    // a multiple of 512
+  int64_t bytes = 0;
+  bool directory = false;
+};
+
+// Reads headers through a buffer that grows while they are close together.
+class TarWindow {
+ public:
+  explicit TarWindow(const MappedFile& file) : file_(file) {}
+  // The caller has checked that the bytes are in the file. Valid until the next call.
+  Result<const std::byte*> at(int64_t offset, int64_t bytes);
+
+ private:
+  static constexpr int64_t kMinBytes = 2 << 10, kMaxBytes = 64 << 10;
+
+  const MappedFile& file_;
+  std::vector<std::byte> buffer_;
+  int64_t begin_ = 0, end_ = 0;  // the part of the file in the buffer
+  int64_t window_bytes_ = kMinBytes;
+};
+
+class TarMembers {
+ public:
+  // `end_optional`: the archive may end without the two blocks of zeros.
+  TarMembers(const MappedFile& file, bool end_optional)
+      : file_(file), window_(file), end_optional_(end_optional) {}
+
+  // False at the end of the archive. kTruncated, kCorrupt, kUnsupported, kUnsafeType, kTooLarge name file, offset and
+  // member.
+  Result<bool> next(TarMember& member);
+  int64_t offset() const { return offset_; }  // of the next header
+
+ private:
+  Result<bool> read_header(TarHeader& header);  // false: the end mark
+  Status extend(const TarHeader& header);
+  Status finish(const TarHeader& header, TarMember& member);
+  Status check_type(const TarHeader& header) const;
+  Status check_directory(const TarHeader& header, const TarMember& member) const;
+  Status check_extent(const TarMember& member) const;
+  Status check_end();
+  Status check_tail();
+  template <typename... Parts>
+  Status refuse(Code code, const Parts&... parts) const {
+    return error(code, file_.path(), ": offset ", offset_, ": ", parts...);
+  }
+
+  const MappedFile& file_;
+  TarWindow window_;
+  bool end_optional_;
+  int64_t offset_ = 0;
+  std::string name_;
+  // From extended headers of the next member.
+  std::optional<std::string> long_name_, pax_path_;
+  std::optional<int64_t> pax_size_;
+  bool extended_ = false, pax_ = false, long_link_ = false;
+};
+
+}  // namespace dataline

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/tokens/tokens.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/base/bytes.h"
+#include "core/base/checked.h"
+#include "core/source/first_bytes.h"
+#include "core/source/flat_file.h"
+#include "core/source/format.h"
+#include "core/source/npy/npy_header.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kLlmcHeaderBytes = 1024;
+
+// llm.c's magics: the dates of its formats.
+constexpr uint32_t kLlmcMagicU16 = 20240520;
+constexpr uint32_t kLlmcMagicU32 = 20240801;
+constexpr uint32_t kLlmcMagicEval = 20240522;
+
+constexpr std::array<std::byte, 6> kNpyMagic = {std::byte{0x93}, std::byte{'N'}, std::byte{'U'},
+                                                std::byte{'M'},  std::byte{'P'}, std::byte{'Y'}};
+
+bool is_llmc_magic(uint32_t word) {
+  return word == kLlmcMagicU16 || word == kLlmcMagicU32 || word == kLlmcMagicEval;
+}
+
+enum class TokenFormat { kHeaderless, kNpy, kLlmc };
+
+struct LlmcHeader {
+  DType dtype = DType::kU16;
+  int64_t token_count = 0;
+};
+
+Status check_version(const MappedFile& file, uint32_t magic, uint32_t version) {
+  if (magic == kLlmcMagicEval) {
+    return error(Code::kUnsupported, file.path(), ": offset 0: an llm.c evaluation file (magic ", magic,
+                 ") holds questions, not a token stream");
+  }
+  uint32_t expected = magic == kLlmcMagicU16 ? 1 : 7;
+  if (version == expected) return Status::ok();
+  return error(Code::kUnsupported, file.path(), ": offset 4: llm.c version ", version, ", expected ",
+               expected, " with magic ", magic);
+}
+
+Status check_size(const MappedFile& file, const LlmcHeader& header) {
+  // The count is below 2^31, so neither expression can wrap.
+  int64_t expected = header.token_count * dtype_bytes(header.dtype);
+  int64_t present = file.bytes() - kLlmcHeaderBytes;
+  if (present == expected) return Status::ok();
+  return error(present < expected ? Code::kTruncated : Code::kCorrupt, file.path(),
+               ": offset 8: the header says ", header.token_count, " tokens, ", expected, " bytes, file has ",
+               present);
+}
+
+// By the first bytes, and .npy also by name, so that a damaged .npy file is reported as such. kUnsupported for an llm.c
+// header in the other byte order.
+Result<TokenFormat> token_format(const MappedFile& file) {
+  std::array<std::byte, 6> first{};
+  int64_t count = std::min<int64_t>(first.size(), file.bytes());
+  DL_RETURN_IF_ERROR(file.read(0, count, first.data()));
+  if (first == kNpyMagic || file.path().ends_with(".npy")) return TokenFormat::kNpy;
+  if (count < 4) return TokenFormat::kHeaderless;
+  if (is_llmc_magic(load_little<uint32_t>(first.data()))) return TokenFormat::kLlmc;
+  if (!is_llmc_magic(load_big<uint32_t>(first.data()))) return TokenFormat::kHeaderless;
+  return error(Code::kUnsupported, file.path(), ": offset 0: an llm.c header in big-endian order");
+}
+
+Result<LlmcHeader> read_llmc_header(const MappedFile& file) {
+  if (file.bytes() < kLlmcHeaderBytes) {
+    return error(Code::kTruncated, file.path(), ": offset 0: an llm.c header needs ", kLlmcHeaderBytes,
+                 " bytes, file has ", file.bytes());
+  }
+  std::array<std::byte, 12> first{};
+  DL_RETURN_IF_ERROR(file.read(0, first.size(), first.data()));
+  auto magic = load_little<uint32_t>(first.data());
+  DL_RETURN_IF_ERROR(check_version(file, magic, load_little<uint32_t>(first.data() + 4)));
+  LlmcHeader header;
+  header.dtype = magic == kLlmcMagicU16 ? DType::kU16 : DType::kU32;
+  header.token_count = static_cast<int32_t>(load_little<uint32_t>(first.data() + 8));
+  if (header.token_count < 0) {
+    return error(Code::kCorrupt, file.path(), ": offset 8: the header says ", header.token_count, " tokens");
+  }
+  DL_RETURN_IF_ERROR(check_size(file, header));
+  return header;
+}
+
+// Where the tokens of a file are.
+struct TokenSpan {
+  DType dtype = DType::kU16;
+  bool swapped = false;  // stored in the other byte order
+  int64_t data_offset = 0;
+  int64_t token_count = 0;
+  std::string note;
+};
+
+Status check_dtype(const MappedFile& file, const TokensOptions& options, DType found) {
+  if (!options.dtype || *options.dtype == found) return Status::ok();
+  return error(Code::kMismatch, file.path(), ": offset 0: the header says ", dtype_name(found),
+               ", the URI says dtype=", dtype_name(*options.dtype));
+}
+
+Result<TokenSpan> npy_tokens(const MappedFile& file, const TokensOptions& options) {
+  DL_ASSIGN_OR_RETURN(NpyHeader header, read_npy_header(file, false));
+  if (header.shape.size() != 1 || !dtype_is_integer(header.dtype)) {
+    return error(Code::kUnsupported, file.path(),
+                 ": tokens are a one-dimensional array of integers, this is ", header.shape.size(),
+                 "-dimensional, '", header.descr, "'");
+  }
+  DL_RETURN_IF_ERROR(check_dtype(file, options, header.dtype));
+  std::optional<int64_t> bytes = checked_multiply(header.shape[0], dtype_bytes(header.dtype));
+  int64_t present = file.bytes() - header.data_offset;
+  if (!bytes || *bytes > present) {
+    return error(Code::kTruncated, file.path(), ": offset ", header.data_offset, ": ", header.shape[0],
+                 " tokens expected, file has ", present, " bytes of them");
+  }
+  if (*bytes < present) {
+    return error(Code::kCorrupt, file.path(), ": offset ", header.data_offset + *bytes, ": ",
+                 present - *bytes, " bytes after the last token");
+  }
+  return TokenSpan{header.dtype, header.swapped, header.data_offset, header.shape[0], {}};
+}
+
+Result<TokenSpan> llmc_tokens(const MappedFile& file, const TokensOptions& options) {
+  DL_ASSIGN_OR_RETURN(LlmcHeader header, read_llmc_header(file));
+  DL_RETURN_IF_ERROR(check_dtype(file, options, header.dtype));
+  return TokenSpan{header.dtype, false, kLlmcHeaderBytes, header.token_count, {}};
+}
+
+Status check_headerless(const MappedFile& file, const TokensOptions& options, DType dtype) {
+  if (!options.dtype && !file.path().ends_with(".bin")) {
+    return error(Code::kBadUri, file.path(),
+                 ": dtype is needed: no header, and the name does not end in .bin");
+  }
+  if (file.path().ends_with(".gz")) {
+    return error(Code::kUnsupported, file.path(), ": compressed token files are not read; unpack it first");
+  }
+  std::string what = describe_first_bytes(file);
+  // Text may well be meant as u8 tokens; as u16 or wider it is a mistake.
+  bool text = what.find("HTML") != std::string::npos || what.find("XML") != std::string::npos;
+  if (what.find("git-LFS") != std::string::npos || (text && dtype_bytes(dtype) > 1)) {
+    return error(Code::kCorrupt, file.path(), ": offset 0: tokens expected, this is ", what);
+  }
+  int64_t rest = file.bytes() % dtype_bytes(dtype);
+  if (rest == 0) return Status::ok();
+  return error(Code::kTruncated, file.path(), ": offset ", file.bytes() - rest,
+               ": the last token is cut: ", rest, " bytes of a ", dtype_name(dtype));
+}
+
+Result<TokenSpan> headerless_tokens(const MappedFile& file, const TokensOptions& options) {
+  DType dtype = options.dtype.value_or(DType::kU16);
+  DL_RETURN_IF_ERROR(check_headerless(file, options, dtype));
+  TokenSpan tokens{dtype, false, 0, file.bytes() / dtype_bytes(dtype), {}};
+  if (!options.dtype) tokens.note = "dtype u16 assumed: no header, as nanoGPT writes .bin files";
+  return tokens;
+}
+
+Result<TokenSpan> find_tokens(const MappedFile& file, const TokensOptions& options) {
+  DL_ASSIGN_OR_RETURN(TokenFormat format, token_format(file));
+  if (format == TokenFormat::kNpy) return npy_tokens(file, options);
+  if (format == TokenFormat::kLlmc) return llmc_tokens(file, options);
+  return headerless_tokens(file, options);
+}
+
+int64_t window_count(int64_t token_count, const TokensOptions& options) {
+  return token_count < options.length + 1 ? 0 : (token_count - options.length - 1) / options.stride + 1;
+}
+
+Schema window_schema(const TokensOptions& options, DType dtype) {
+  int64_t token_bytes = dtype_bytes(dtype);
+  Schema schema;
+  schema.fields.push_back({"x", FieldKind::kDense, dtype, {options.length}, "T", -1});
+  schema.fields.push_back({"y", FieldKind::kDense, dtype, {options.length}, "T", -1});
+  schema.places = {{0, 0, options.views}, {0, token_bytes, options.views}};
+  schema.columns = {{(options.length + 1) * token_bytes}};
+  return schema;
+}
+
+FlatLayout window_layout(const TokensOptions& options, const TokenSpan& tokens) {
+  FlatLayout layout;
+  layout.data_offset = tokens.data_offset;
+  layout.record_bytes = (options.length + 1) * dtype_bytes(tokens.dtype);
+  layout.record_count = window_count(tokens.token_count, options);
+  // With two windows or more the stride is less than the number of tokens, so the product fits.
+  layout.record_stride =
+      layout.record_count > 1 ? options.stride * dtype_bytes(tokens.dtype) : layout.record_bytes;
+  FlatConversion conversion = tokens.swapped ? swap_conversion(tokens.dtype) : FlatConversion::kNone;
+  layout.columns.push_back({0, layout.record_bytes, conversion});
+  return layout;
+}
+
+constexpr KeySpec kViews{"views", "true|false", "false",
+                         "deliver x and y as overlapping views of one window"};
+constexpr KeySpec kKeys[] = {{"length", "INTEGER", "1024", "tokens of a sample"},
+                             {"stride", "INTEGER", "", "tokens from one sample to the next; default: length"},
+                             kViews,
+                             {"dtype", "DTYPE", "", "an integer dtype; default: the header's, u16 for .bin"}};
+constexpr std::string_view kSuffixes[] = {".bin"};
+constexpr std::string_view kMemberSuffixes[] = {".bin", ".npy"};
+
+Result<OpenOne> configure(const Uri& uri) {
+  TokensOptions options;
+  DL_ASSIGN_OR_RETURN(options.length, uri_i64(uri, "length", options.length, 1));
+  if (options.length > kMaxWindowTokens) {
+    return uri_error(uri.find("length")->value_column, "length is at most ", kMaxWindowTokens);
+  }
+  DL_ASSIGN_OR_RETURN(options.stride, uri_i64(uri, "stride", options.length, 1));
+  DL_ASSIGN_OR_RETURN(options.views, uri_bool(uri, kViews));
+  DL_ASSIGN_OR_RETURN(options.dtype, uri_dtype(uri, "dtype"));
+  if (options.dtype && !dtype_is_integer(*options.dtype)) {
+    return uri_error(uri.find("dtype")->value_column, "tokens are integers: u8 u16 u32 u64 i8 i16 i32 i64");
+  }
+  return OpenOne([options](const std::string& path, const OpenContext& context) {
+    return open_tokens(path, options, context);
+  });
+}
+
+}  // namespace
+
+constinit const Format kTokensFormat{
+    .name = "tokens",
+    .doc = "windows of token streams: headerless, .npy, or llm.c files",
+    .keys = kKeys,
+    .configure = configure,
+    .is_member = [](const std::string&, std::string_view name,
+                    const OpenContext&) { return has_suffix(kMemberSuffixes, name); },
+    .members = "*.bin, *.npy",
+    .sniff = [](const FirstBytes& file) { return is_llmc(file.bytes()) ? Sniff::kLikely : Sniff::kNo; },
+    .suffixes = kSuffixes,
+};
+
+bool is_llmc(Bytes start) { return start.size() >= 8 && is_llmc_magic(load_little<uint32_t>(start.data())); }
+
+Result<SourceRef> open_tokens(const std::string& path, const TokensOptions& options,
+                              const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path, context));
+  DL_ASSIGN_OR_RETURN(TokenSpan tokens, find_tokens(file, options));
+  SourceInfo info{"tokens", path, {}};
+  if (!tokens.note.empty()) info.notes.push_back(tokens.note);
+  if (tokens.token_count < options.length + 1) {
+    info.notes.push_back(
+        concat(path, ": ", tokens.token_count, " tokens, no window of ", options.length + 1));
+  }
+  return FlatFile::create(std::move(file), window_schema(options, tokens.dtype),
+                          window_layout(options, tokens), std::move(info));
+}
+
+}  // namespace dataline

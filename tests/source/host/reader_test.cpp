@@ -1,0 +1,303 @@
+// Records from the host's callbacks: what they are given, what they may answer, and what is made of wrong
+// answers.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/host/reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "tests/source/source_support.h"
+
+namespace dataline {
+namespace {
+
+using testing::HasSubstr;
+
+// A host that answers each call through a function of the test's.
+struct Host {
+  using Read =
+      std::function<int32_t(const int64_t* indices, int64_t count, ReaderCell* cells, char* message)>;
+  Read read;
+  int destroyed = 0;
+  std::vector<int64_t> calls;  // records asked for, a call each
+
+  ReaderTable table(int64_t record_count) {
+    ReaderTable out;
+    out.context = this;
+    out.record_count = record_count;
+    out.read = [](void* context, const int64_t* indices, int64_t count, ReaderCell* cells, char* message,
+                  size_t message_bytes) {
+      auto* host = static_cast<Host*>(context);
+      host->calls.push_back(count);
+      EXPECT_EQ(message_bytes, kReaderMessageBytes);
+      EXPECT_EQ(std::string(message_bytes, '\0'), std::string(message, message_bytes))
+          << "message is not zeroed";
+      return host->read(indices, count, cells, message);
+    };
+    out.destroy = [](void* context) { ++static_cast<Host*>(context)->destroyed; };
+    return out;
+  }
+};
+
+Field dense_field(std::string name, DType dtype, std::vector<int64_t> shape) {
+  return {std::move(name), FieldKind::kDense, dtype, std::move(shape), "", -1};
+}
+Field ragged_field(std::string name, DType dtype, std::vector<int64_t> shape, int64_t max_bytes = -1) {
+  return {std::move(name), FieldKind::kRagged, dtype, std::move(shape), "", max_bytes};
+}
+
+// Two fields: `id` (i64) = index, `text` (ragged u8) = index times 'a'.
+int32_t read_ids(const int64_t* indices, int64_t count, ReaderCell* cells, char*) {
+  for (int64_t r = 0; r < count; ++r) {
+    std::memcpy(cells[2 * r].data, &indices[r], 8);
+    cells[2 * r + 1].bytes = indices[r];
+    std::memset(cells[2 * r + 1].data, 'a', static_cast<size_t>(indices[r]));
+  }
+  return 0;
+}
+
+class ReaderTest : public testing::Test {
+ protected:
+  SourceRef make(Host::Read read, int64_t count = 100) {
+    host_.read = std::move(read);
+    return reader_source({dense_field("id", DType::kI64, {}), ragged_field("text", DType::kU8, {-1})},
+                         host_.table(count))
+        .take();
+  }
+  // One text field of u16, whose answer is `answer`.
+  Fetched fetch_text(std::function<void(ReaderCell&)> answer, int64_t max_bytes = -1, int64_t option = 64) {
+    host_.read = [answer](const int64_t*, int64_t count, ReaderCell* cells, char*) {
+      for (int64_t r = 0; r < count; ++r) answer(cells[r]);
+      return 0;
+    };
+    SourceRef source =
+        reader_source({ragged_field("text", DType::kU16, {-1}, max_bytes)}, host_.table(10)).take();
+    FetchOptions options;
+    options.max_bytes_per_sample = option;
+    return fetch(*source, {7}, options);
+  }
+
+  Host host_;
+};
+
+TEST_F(ReaderTest, RecordsAreReadInRunsOfAtMostSixtyFour) {
+  SourceRef source = make(read_ids);
+  EXPECT_TRUE(source->calls_host());
+  EXPECT_EQ(source->info().format, "reader");
+  Fetched rows = fetch_all(*source);
+  EXPECT_EQ(host_.calls, (std::vector<int64_t>{64, 36}));
+  for (size_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(values_of<int64_t>(rows.bytes[0][i]), std::vector<int64_t>{static_cast<int64_t>(i)});
+    EXPECT_EQ(rows.bytes[1][i], std::string(i, 'a'));
+  }
+}
+
+TEST_F(ReaderTest, CellsSayTheirRoomAndAreAligned) {
+  SourceRef source = make([](const int64_t*, int64_t count, ReaderCell* cells, char*) {
+    for (int64_t r = 0; r < count; ++r) {
+      EXPECT_EQ(cells[2 * r].capacity, 8);
+      EXPECT_EQ(cells[2 * r].bytes, 8);
+      EXPECT_EQ(cells[2 * r + 1].capacity, 100);
+      EXPECT_EQ(cells[2 * r + 1].bytes, 0);
+      for (int f = 0; f < 2; ++f) {
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(cells[2 * r + f].data) % 64, 0u);
+        EXPECT_EQ(cells[2 * r + f].status, 0);
+        std::memset(cells[2 * r + f].data, 0xee, static_cast<size_t>(cells[2 * r + f].capacity));
+      }
+    }
+    return 0;
+  });
+  EXPECT_EQ(source->scratch_bytes(100), 64 + 128);
+  FetchOptions options;
+  options.max_bytes_per_sample = 100;
+  EXPECT_TRUE(fetch_all(*source, options).errors.empty());
+}
+
+TEST_F(ReaderTest, AWideRowNarrowsTheCallsNotTheRows) {
+  std::vector<Field> fields;
+  for (int f = 0; f < 256; ++f) fields.push_back(dense_field(concat("f", f), DType::kU8, {3}));
+  host_.read = [](const int64_t* indices, int64_t count, ReaderCell* cells, char*) {
+    for (int64_t c = 0; c < count * 256; ++c)
+      std::memset(cells[c].data, static_cast<int>(indices[c / 256]), 3);
+    return 0;
+  };
+  SourceRef source = reader_source(std::move(fields), host_.table(10)).take();
+  Fetched rows = fetch_all(*source);
+  EXPECT_EQ(host_.calls, std::vector<int64_t>(5, 2));
+  for (size_t i = 0; i < 10; ++i) EXPECT_EQ(rows.bytes[255][i], std::string(3, static_cast<char>(i)));
+}
+
+TEST_F(ReaderTest, ABadRecordFailsAloneWithTheHostsCodeAndWords) {
+  SourceRef source = make([](const int64_t* indices, int64_t count, ReaderCell* cells, char* message) {
+    read_ids(indices, count, cells, message);
+    for (int64_t r = 0; r < count; ++r) {
+      if (indices[r] % 40 == 17) cells[2 * r + 1].status = -5;
+    }
+    std::strcpy(message, "disk on fire\nand more");
+    return 0;
+  });
+  Fetched rows = fetch_all(*source);
+  ASSERT_EQ(rows.errors.size(), 3u);
+  const Status& error = rows.errors.at(57);
+  EXPECT_EQ(error.code(), Code::kReader);
+  EXPECT_EQ(error.sample_index(), 57);
+  EXPECT_EQ(error.message(), "reader: sample 57: failed with code -5: disk on fire and more");
+  EXPECT_EQ(rows.bytes[1][58], std::string(58, 'a'));
+}
+
+TEST_F(ReaderTest, ACallThatFailsFailsAllItsRecords) {
+  SourceRef source = make([](const int64_t*, int64_t, ReaderCell*, char*) { return 42; });
+  Fetched rows = fetch(*source, {5, 6, 8});
+  ASSERT_EQ(rows.errors.size(), 3u);
+  EXPECT_EQ(rows.errors.at(2).message(), "reader: sample 8: failed with code 42");
+  EXPECT_EQ(rows.errors.at(2).sample_index(), 8);
+}
+
+TEST_F(ReaderTest, AMessageWithoutAnEndIsCutAtTheBuffer) {
+  SourceRef source = make([](const int64_t*, int64_t, ReaderCell*, char* message) {
+    std::memset(message, 'x', kReaderMessageBytes);
+    return 1;
+  });
+  Fetched rows = fetch(*source, {5});
+  EXPECT_EQ(rows.errors.at(0).message(),
+            "reader: sample 5: failed with code 1: " + std::string(kReaderMessageBytes, 'x'));
+}
+
+TEST_F(ReaderTest, ALaterCallGoesOnAfterAFailure) {
+  int call = 0;
+  SourceRef source = make([&call](const int64_t* indices, int64_t count, ReaderCell* cells, char* message) {
+    return ++call == 1 ? -1 : read_ids(indices, count, cells, message);
+  });
+  EXPECT_EQ(fetch(*source, {1, 2}).errors.size(), 2u);
+  EXPECT_TRUE(fetch(*source, {1, 2}).errors.empty());
+}
+
+TEST_F(ReaderTest, ASampleAboveTheOptionIsTooLarge) {
+  Fetched rows = fetch_text([](ReaderCell& cell) { cell.bytes = 66; });
+  EXPECT_EQ(rows.errors.at(0).code(), Code::kTooLarge);
+  EXPECT_EQ(rows.errors.at(0).sample_index(), 7);
+  EXPECT_EQ(rows.errors.at(0).message(),
+            "reader: sample 7: field 'text': 66 bytes, at most 64 by the option max_bytes_per_sample");
+}
+
+TEST_F(ReaderTest, ASampleAboveTheFieldsOwnMaximumIsTooLarge) {
+  Fetched rows = fetch_text([](ReaderCell& cell) { cell.bytes = 34; }, 32);
+  EXPECT_EQ(rows.errors.at(0).code(), Code::kTooLarge);
+  EXPECT_THAT(rows.errors.at(0).message(), HasSubstr("34 bytes, at most 32 by the field's own max_bytes"));
+}
+
+TEST_F(ReaderTest, TheSmallerOfOptionAndFieldBoundsTheRoom) {
+  auto room = [&](int64_t field, int64_t option) {
+    int64_t seen = -1;
+    fetch_text([&seen](ReaderCell& cell) { seen = cell.capacity; }, field, option);
+    return seen;
+  };
+  EXPECT_EQ(room(-1, 64), 64);
+  EXPECT_EQ(room(32, 64), 32);
+  EXPECT_EQ(room(128, 64), 64);
+  EXPECT_EQ(room(0, 64), 0);
+}
+
+TEST_F(ReaderTest, ExactlyTheRoomAndNothingAreFine) {
+  EXPECT_TRUE(fetch_text([](ReaderCell& cell) {
+                cell.bytes = cell.capacity;
+                std::memset(cell.data, 1, static_cast<size_t>(cell.capacity));
+              }).errors.empty());
+  EXPECT_TRUE(fetch_text([](ReaderCell& cell) { cell.bytes = 0; }).errors.empty());
+}
+
+TEST_F(ReaderTest, WrongSizesFromTheHostAreRefused) {
+  auto message = [&](int64_t bytes) {
+    Fetched rows = fetch_text([bytes](ReaderCell& cell) { cell.bytes = bytes; });
+    EXPECT_EQ(rows.errors.size(), 1u) << bytes;
+    return rows.errors.empty()
+               ? ""
+               : concat(code_name(rows.errors.at(0).code()), " ", rows.errors.at(0).message());
+  };
+  EXPECT_EQ(message(-1), "DL_ERR_READER reader: sample 7: field 'text': -1 bytes reported");
+  EXPECT_EQ(message(INT64_MIN),
+            concat("DL_ERR_READER reader: sample 7: field 'text': ", INT64_MIN, " bytes reported"));
+  EXPECT_THAT(message(3), HasSubstr("3 bytes reported, expected a multiple of 2"));
+  EXPECT_THAT(message(INT64_MAX), HasSubstr("DL_ERR_TOO_LARGE"));
+}
+
+TEST_F(ReaderTest, ADenseFieldOfAnotherSizeIsRefused) {
+  for (int64_t bytes : {int64_t{0}, int64_t{7}, int64_t{9}, int64_t{-8}, INT64_MAX}) {
+    SourceRef source = make([bytes](const int64_t* indices, int64_t count, ReaderCell* cells, char* message) {
+      read_ids(indices, count, cells, message);
+      cells[0].bytes = bytes;
+      return 0;
+    });
+    Fetched rows = fetch(*source, {3, 4});
+    ASSERT_EQ(rows.errors.size(), 1u) << bytes;
+    EXPECT_EQ(rows.errors.at(0).code(), Code::kReader);
+    EXPECT_EQ(rows.errors.at(0).message(),
+              concat("reader: sample 3: field 'id': ", bytes, " bytes reported, expected 8"));
+  }
+}
+
+TEST_F(ReaderTest, WhatTheHostDoesToDataAndCapacityIsIgnored) {
+  SourceRef source = make([](const int64_t* indices, int64_t count, ReaderCell* cells, char* message) {
+    read_ids(indices, count, cells, message);
+    for (int64_t c = 0; c < 2 * count; ++c) {
+      cells[c].data = nullptr;
+      cells[c].capacity = INT64_MAX;
+    }
+    cells[3].bytes = 100'000;
+    return 0;
+  });
+  Fetched rows = fetch(*source, {3, 4});
+  EXPECT_EQ(rows.bytes[1][0], "aaa");
+  ASSERT_EQ(rows.errors.size(), 1u);
+  EXPECT_EQ(rows.errors.at(1).code(), Code::kTooLarge);
+}
+
+TEST_F(ReaderTest, DestroyIsCalledOnceWhenTheLastReferenceGoes) {
+  SourceRef source = make(read_ids);
+  SourceRef other = source;
+  source.reset();
+  EXPECT_EQ(host_.destroyed, 0);
+  other.reset();
+  EXPECT_EQ(host_.destroyed, 1);
+}
+
+TEST_F(ReaderTest, ARefusedTableIsNotDestroyed) {
+  std::vector<Field> good = {dense_field("x", DType::kU8, {})};
+  ReaderTable no_read = host_.table(1);
+  no_read.read = nullptr;
+  expect_error(reader_source(good, no_read), Code::kInvalidArgument, {"read is null"});
+  expect_error(reader_source(good, host_.table(-1)), Code::kInvalidArgument, {"record_count is -1"});
+  expect_error(reader_source({}, host_.table(1)), Code::kInvalidArgument, {"reader: no fields"});
+  expect_error(reader_source({good[0], good[0]}, host_.table(1)), Code::kInvalidArgument, {"two fields"});
+  expect_error(reader_source({ragged_field("x", DType::kU8, {3})}, host_.table(1)), Code::kInvalidArgument,
+               {"-1"});
+  EXPECT_EQ(host_.destroyed, 0);
+}
+
+TEST_F(ReaderTest, NoDestroyIsFine) {
+  host_.read = read_ids;
+  ReaderTable table = host_.table(1);
+  table.destroy = nullptr;
+  EXPECT_TRUE(reader_source({dense_field("x", DType::kU8, {})}, table).is_ok());
+}
+
+TEST_F(ReaderTest, TheHostsFingerprintEntersTheState) {
+  auto print = [&](std::string text) {
+    ReaderTable table = host_.table(3);
+    table.fingerprint = std::move(text);
+    Digest digest;
+    reader_source({dense_field("x", DType::kU8, {})}, table).value()->fingerprint(digest);
+    return digest.value();
+  };
+  EXPECT_EQ(print("v1"), print("v1"));
+  EXPECT_NE(print("v1"), print("v2"));
+  EXPECT_NE(print("v1"), print(""));
+}
+
+}  // namespace
+}  // namespace dataline
