@@ -181,21 +181,4 @@ void FlatFile::fingerprint(Digest& digest) const {
   digest.add(static_cast<uint64_t>(layout_.record_stride));
 }
 
-Status set_axes(const std::string& path, const std::string& axes, Field& field) {
-  if (axes.empty()) return Status::ok();
-  auto is_letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
-  for (size_t i = 0; i < axes.size(); ++i) {
-    if (!is_letter(axes[i]) || axes.find(axes[i]) != i) {
-      return error(Code::kBadUri, path, ": axes=", axes,
-                   ": expected different letters, one a dim, as in HWC");
-    }
-  }
-  if (axes.size() != field.shape.size()) {
-    return error(Code::kBadUri, path, ": axes=", axes, " names ", axes.size(), " dims, a sample of '",
-                 field.name, "' is ", field_type_text(field));
-  }
-  field.axes = axes;
-  return Status::ok();
-}
-
 }  // namespace dataline

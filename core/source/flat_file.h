@@ -37,6 +37,12 @@ struct FlatLayout {
   int64_t record_bytes = 0;   // larger than the stride: records overlap; smaller: there are gaps
   int64_t record_count = 0;
   std::vector<FlatColumn> columns;
+
+  // Packed records of one column.
+  static FlatLayout packed(int64_t data_offset, int64_t record_bytes, int64_t record_count,
+                           FlatConversion conversion) {
+    return {data_offset, record_bytes, record_bytes, record_count, {{0, record_bytes, conversion}}};
+  }
 };
 
 class FlatFile final : public Source {
@@ -81,9 +87,5 @@ class FlatFile final : public Source {
   int64_t read_scratch_bytes_ = 0;
   std::vector<int64_t> converted_scratch_bytes_;  // [columns], 0 where nothing is converted
 };
-
-// Sets a field's axes from the URI key `axes`. kBadUri when the letters do not match the sample's dims; an empty `axes`
-// changes nothing.
-Status set_axes(const std::string& path, const std::string& axes, Field& field);
 
 }  // namespace dataline

@@ -9,7 +9,6 @@
 #include "core/base/thread.h"
 #include "core/source/composed/composed.h"
 #include "core/source/directory.h"
-#include "core/source/flat_file.h"
 #include "core/source/formats.h"
 #include "core/source/forward.h"
 #include "core/source/shard_ranges.h"
@@ -219,6 +218,22 @@ Status apply_axes(const Uri& uri, Schema& schema) {
 }
 
 }  // namespace
+
+Status set_axes(const std::string& path, const std::string& axes, Field& field) {
+  auto is_letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (!is_letter(axes[i]) || axes.find(axes[i]) != i) {
+      return error(Code::kBadUri, path, ": axes=", axes,
+                   ": expected different letters, one a dim, as in HWC");
+    }
+  }
+  if (axes.size() != field.shape.size()) {
+    return error(Code::kBadUri, path, ": axes=", axes, " names ", axes.size(), " dims, a sample of '",
+                 field.name, "' is ", field_type_text(field));
+  }
+  field.axes = axes;
+  return Status::ok();
+}
 
 Result<SourceRef> open_source(std::string_view text, const OpenContext& context) {
   DL_RETURN_IF_ERROR(refuse_foreign(text, 1));  // before our rules for `? & =` apply to it

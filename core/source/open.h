@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "core/memory/mapped_file.h"
@@ -17,5 +18,9 @@ namespace dataline {
 // kBadUri with column: bad syntax, an unknown scheme or key, a bad value, a missing key. kUnsupported: a known kind of file
 // that is not read. kEmpty: a directory without files of the format. kCancelled. Otherwise the format's own errors.
 Result<SourceRef> open_source(std::string_view uri, const OpenContext& context);
+
+// Sets a field's axes from the value of the key `axes`. kBadUri if the letters do not match the sample's dims; `path` is for
+// messages.
+Status set_axes(const std::string& path, const std::string& axes, Field& field);
 
 }  // namespace dataline

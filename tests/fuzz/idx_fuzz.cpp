@@ -28,7 +28,7 @@ size_t width_of(unsigned char type) {
 
 // What the format says of these bytes, and nothing else.
 void check_plain(std::string_view bytes, const std::string& path, IoMode io) {
-  Result<SourceRef> opened = open_idx(path, {}, context(io));
+  Result<SourceRef> opened = open_idx(path, context(io));
   const size_t width = bytes.size() < 4 ? 0 : width_of(static_cast<unsigned char>(bytes[2]));
   const size_t rank = bytes.size() < 4 ? 0 : static_cast<unsigned char>(bytes[3]);
   const size_t header = 4 + 4 * rank;

@@ -53,6 +53,17 @@ TEST_F(DetectTest, ContentGoesBeforeTheName) {
   EXPECT_EQ(format_of("x.bin", tar), "tar");
 }
 
+// Wherever a file starts like one of another format, the surer of the two wins.
+TEST_F(DetectTest, TheMagicOfTarGoesBeforeShorterOnes) {
+  const auto with_tar_magic = [](std::string bytes) {
+    bytes.resize(2048);
+    return bytes.replace(257, 5, "ustar");
+  };
+  EXPECT_EQ(format_of("idx", with_tar_magic(big_u32(0x801) + big_u32(2040))), "tar");
+  EXPECT_EQ(format_of("llmc", with_tar_magic(llmc_u16(512))), "tar");
+  EXPECT_EQ(format_of("gzip", with_tar_magic("\x1f\x8b")), "tar");
+}
+
 TEST_F(DetectTest, TheNameDecidesWhereContentSaysNothing) {
   EXPECT_EQ(format_of("train.bin", raw_bytes(counting_tokens<uint16_t>(50))), "tokens");
   EXPECT_EQ(format_of("empty.bin", ""), "tokens");

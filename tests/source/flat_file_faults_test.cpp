@@ -30,7 +30,7 @@ class ShrunkSource : public testing::Test {
     Field field;
     field.name = "data";
     field.shape = {kRecordBytes};
-    return open_raw(path_, {{field}, 0, false, ""}, context_for(io)).take();
+    return open_raw(path_, {{field}, 0, false}, context_for(io)).take();
   }
   void cut(int64_t bytes) { ASSERT_EQ(::truncate(path_.c_str(), bytes), 0); }
 
@@ -80,7 +80,7 @@ TEST_F(ShrunkSource, ConvertedColumnsSkipFailedRows) {
   std::string path = dir.path("a.idx");
   for (IoMode io : {IoMode::kMmap, IoMode::kPread}) {
     dir.write("a.idx", std::string("\0\0\x0b\x02", 4) + big_u32(3) + big_u32(2) + "abcdefghijkl");
-    SourceRef source = open_idx(path, {}, context_for(io)).take();
+    SourceRef source = open_idx(path, context_for(io)).take();
     ASSERT_EQ(::truncate(path.c_str(), 12 + 4), 0);
     Located run(*source, {2, 0, 1}, {.opened_ns = monotonic_ns()});
     EXPECT_EQ(run.field(0, 0), "(failed)");

@@ -270,20 +270,5 @@ TEST(FlatFile, WorkersShareASource) {
   }
 }
 
-TEST(SetAxes, LettersMustMatchTheDims) {
-  Field field = u8_field("image", {28, 28});
-  EXPECT_TRUE(set_axes("/x", "", field).is_ok());
-  EXPECT_EQ(field.axes, "");
-  EXPECT_TRUE(set_axes("/x", "HW", field).is_ok());
-  EXPECT_EQ(field.axes, "HW");
-  for (const char* axes : {"H", "HWC", "HH", "H1", "H ", "H\xc3"}) {
-    Status status = set_axes("/x", axes, field);
-    EXPECT_EQ(status.code(), Code::kBadUri) << axes;
-    EXPECT_EQ(field.axes, "HW");
-  }
-  EXPECT_EQ(set_axes("/x", "HWC", field).message(),
-            "/x: axes=HWC names 3 dims, a sample of 'image' is u8[28x28]");
-}
-
 }  // namespace
 }  // namespace dataline

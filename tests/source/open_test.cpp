@@ -130,6 +130,7 @@ TEST_F(OpenTest, AxesGoToTheOnlyFieldOrToImage) {
   EXPECT_EQ(zip->schema().fields[1].axes, "WH");
   SourceRef raw = open("raw:" + dir_.write("r.bin", "abcdef") + "?fields=image:u8[2x1],id:u8&axes=HW");
   EXPECT_EQ(raw->schema().fields[0].axes, "HW");
+  EXPECT_EQ(raw->schema().fields[1].axes, "");
   EXPECT_EQ(rows("raw:" + dir_.path("r.bin") + "?fields=image:u8[2x1],id:u8&axes=HW"), "abde");
 }
 
@@ -200,6 +201,20 @@ TEST_F(OpenTest, WhatDoesNotFitIsRefusedWithTheColumn) {
       {"raw:%d/t.bin?dtype=u8&header=x", 30, Code::kBadUri, "header='x'"},
       {"raw:%d/t.bin?dtype=u8&shape=0", 29, Code::kBadUri, "no bytes"},
       {"raw:%d/t.bin?fields=a:u8[4611686018427387904x4]", 21, Code::kBadUri, "2^63"},
+      {"raw:%d/t.bin?fields=label:u8&axes=H", 35, Code::kBadUri,
+       "axes=H names 1 dims, a sample of 'label' is u8"},
+      {"raw:%d/t.bin?fields=image:u8[2x2]&partial=ignore&axes=H", 55, Code::kBadUri,
+       "axes=H names 1 dims, a sample of 'image' is u8[2x2]"},
+      {"raw:%d/t.bin?fields=image:u8[2x2]&partial=ignore&axes=HWC", 55, Code::kBadUri,
+       "axes=HWC names 3 dims"},
+      {"raw:%d/t.bin?fields=image:u8[2x2]&partial=ignore&axes=HH", 55, Code::kBadUri,
+       "expected different letters"},
+      {"raw:%d/t.bin?fields=image:u8[2x2]&partial=ignore&axes=H1", 55, Code::kBadUri,
+       "expected different letters"},
+      {"raw:%d/t.bin?fields=label:u8,other:u8[2x2]&partial=ignore&axes=HW", 59, Code::kBadUri,
+       "for the only field or for 'image'"},
+      {"raw:%d/t.bin?fields=label:u8,image:u8[2x2]&partial=ignore&axes=HWC", 64, Code::kBadUri,
+       "a sample of 'image' is u8[2x2]"},
       {"tokens:%d/t.bin?length=0", 24, Code::kBadUri, "length='0': expected a whole number, at least 1"},
       {"tokens:%d/t.bin?length=-5", 24, Code::kBadUri, "length='-5'"},
       {"tokens:%d/t.bin?length=1e3", 24, Code::kBadUri, "length='1e3'"},
@@ -335,6 +350,19 @@ TEST_F(OpenTest, AFullTableOfFilesSaysHowManyWereOpen) {
   expect_error(open_with_few_files("npy:" + dir_.path("d"), 24, IoMode::kPread), Code::kTooManyFiles,
                {" of 40 files are open: ", ".npy"});
   EXPECT_EQ(open("npy:" + dir_.path("d"))->count(), 40);
+}
+
+TEST(SetAxes, LettersMustMatchTheDims) {
+  Field field{"image", FieldKind::kDense, DType::kU8, {28, 28}, "", -1};
+  EXPECT_TRUE(set_axes("/x", "HW", field).is_ok());
+  EXPECT_EQ(field.axes, "HW");
+  for (const char* axes : {"H", "HWC", "HH", "H1", "H ", "H\xc3"}) {
+    Status status = set_axes("/x", axes, field);
+    EXPECT_EQ(status.code(), Code::kBadUri) << axes;
+    EXPECT_EQ(field.axes, "HW");
+  }
+  EXPECT_EQ(set_axes("/x", "HWC", field).message(),
+            "/x: axes=HWC names 3 dims, a sample of 'image' is u8[28x28]");
 }
 
 }  // namespace

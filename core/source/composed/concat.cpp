@@ -6,7 +6,6 @@
 #include <array>
 #include <utility>
 
-#include "core/base/text.h"
 #include "core/source/composed/parts.h"
 #include "core/source/composed/shard_index.h"
 #include "core/source/field_columns.h"
@@ -229,36 +228,6 @@ void Concat::advise(std::span<const int64_t> indices) const {
   }
 }
 
-std::string field_names(const Schema& schema) {
-  std::string out;
-  for (const Field& field : schema.fields) out += concat(out.empty() ? "" : ", ", field.name);
-  return out;
-}
-
-// How parts[index] differs from the first part, or "".
-std::string difference(const std::vector<Part>& parts, size_t index) {
-  const Schema &first = parts[0].source->schema(), &schema = parts[index].source->schema();
-  const std::vector<Field>&x = first.fields, &y = schema.fields;
-  auto name = [&](size_t i) { return part_text(parts, i); };
-  bool same_names = std::equal(x.begin(), x.end(), y.begin(), y.end(),
-                               [](const Field& p, const Field& q) { return p.name == q.name; });
-  if (!same_names) {
-    return concat(name(index), " has fields ", field_names(schema), "; ", name(0), " has ",
-                  field_names(first));
-  }
-  for (size_t f = 0; f < x.size(); ++f) {
-    if (x[f].dtype != y[f].dtype || x[f].shape != y[f].shape || x[f].kind != y[f].kind) {
-      return concat(name(index), ": field '", y[f].name, "' is ", field_type_text(y[f]), ", in ", name(0),
-                    " it is ", field_type_text(x[f]));
-    }
-    if (!x[f].axes.empty() && !y[f].axes.empty() && x[f].axes != y[f].axes) {
-      return concat(name(index), ": field '", y[f].name, "' has axes ", y[f].axes, ", in ", name(0),
-                    " it has ", x[f].axes);
-    }
-  }
-  return {};
-}
-
 // Keeps what holds for all parts: axes that all agree on, and max_bytes only if every part knows its own.
 void merge_field(const Field& other, Field& field) {
   if (field.axes != other.axes) field.axes.clear();
@@ -283,11 +252,8 @@ Result<SourceRef> concat_sources(std::vector<Part> parts) {
   DL_RETURN_IF_ERROR(check_parts(parts, "concat"));
   if (parts.size() == 1) return parts.front().source;
   std::vector<int64_t> counts;
-  for (size_t i = 0; i < parts.size(); ++i) {
-    std::string differs = difference(parts, i);
-    if (!differs.empty()) return error(Code::kMismatch, "concat: ", differs);
-    counts.push_back(parts[i].source->count());
-  }
+  for (const Part& part : parts) counts.push_back(part.source->count());
+  DL_RETURN_IF_ERROR(check_fields(parts, "concat"));
   DL_RETURN_IF_ERROR(check_classes(parts, "concat"));
   DL_RETURN_IF_ERROR(unify_layouts(parts));
   Schema schema = parts.front().source->schema();

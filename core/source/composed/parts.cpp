@@ -3,7 +3,43 @@
 
 #include <algorithm>
 
+#include "core/base/field.h"
+#include "core/base/text.h"
+
 namespace dataline {
+namespace {
+
+std::string field_names(const Schema& schema) {
+  std::string out;
+  for (const Field& field : schema.fields) out += concat(out.empty() ? "" : ", ", field.name);
+  return out;
+}
+
+// How parts[index] differs from the first part, or "".
+std::string difference(const std::vector<Part>& parts, size_t index) {
+  const Schema &first = parts[0].source->schema(), &schema = parts[index].source->schema();
+  const std::vector<Field>&x = first.fields, &y = schema.fields;
+  auto name = [&](size_t i) { return part_text(parts, i); };
+  bool same_names = std::equal(x.begin(), x.end(), y.begin(), y.end(),
+                               [](const Field& p, const Field& q) { return p.name == q.name; });
+  if (!same_names) {
+    return concat(name(index), " has fields ", field_names(schema), "; ", name(0), " has ",
+                  field_names(first));
+  }
+  for (size_t f = 0; f < x.size(); ++f) {
+    if (x[f].dtype != y[f].dtype || x[f].shape != y[f].shape || x[f].kind != y[f].kind) {
+      return concat(name(index), ": field '", y[f].name, "' is ", field_type_text(y[f]), ", in ", name(0),
+                    " it is ", field_type_text(x[f]));
+    }
+    if (!x[f].axes.empty() && !y[f].axes.empty() && x[f].axes != y[f].axes) {
+      return concat(name(index), ": field '", y[f].name, "' has axes ", y[f].axes, ", in ", name(0),
+                    " it has ", x[f].axes);
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 std::string part_text(const std::vector<Part>& parts, size_t index) {
   const Part& part = parts[index];
@@ -29,6 +65,14 @@ const std::vector<std::string>* first_classes(const std::vector<Part>& parts) {
     if (part.source->classes() != nullptr) return part.source->classes();
   }
   return nullptr;
+}
+
+Status check_fields(const std::vector<Part>& parts, std::string_view what) {
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const std::string differs = difference(parts, i);
+    if (!differs.empty()) return error(Code::kMismatch, what, ": ", differs);
+  }
+  return Status::ok();
 }
 
 Status check_classes(const std::vector<Part>& parts, std::string_view what) {

@@ -27,6 +27,10 @@ void add_part_notes(const Part& part, std::vector<std::string>& notes);
 // Source::classes() of the first part that has any; null if none has.
 const std::vector<std::string>* first_classes(const std::vector<Part>& parts);
 
+// All parts must have the fields of the first: names, kinds, dtypes, shapes, and axes where both are known. kMismatch names
+// both parts and the difference.
+Status check_fields(const std::vector<Part>& parts, std::string_view what);
+
 // Labels number the classes of their own part, so all parts with classes must have the same ones. kMismatch names both.
 Status check_classes(const std::vector<Part>& parts, std::string_view what);
 

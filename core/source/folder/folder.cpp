@@ -13,7 +13,6 @@
 #include "core/memory/file_error.h"
 #include "core/source/field_columns.h"
 #include "core/source/folder/folder_index.h"
-#include "core/source/folder/folder_labels.h"
 #include "core/source/folder/folder_saved.h"
 #include "core/source/folder/folder_walk.h"
 

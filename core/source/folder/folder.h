@@ -8,7 +8,7 @@
 // torchvision silently skips something, this differs: a directory that cannot be read is an error; a link that leads back
 // to one of its parents is not followed, and a note says so, as for files beside the class folders.
 // labels=none: the same walk of the directory itself, without labels.
-// labels=FILE: the files that a .csv or .jsonl names (folder_labels.h), in its order. None may be outside the directory,
+// labels=FILE: the files that a .csv or .jsonl names (folder_index.h), in its order. None may be outside the directory,
 // not even through links.
 //
 // Cost: opening lists every directory and stats every file. The index takes per file 4 bytes, about 3, and what its path

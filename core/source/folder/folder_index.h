@@ -53,4 +53,11 @@ struct FolderIndex {
 Status index_tree(const std::string& root, FolderTree& tree, const FolderOptions& options,
                   FolderIndex& index);
 
+// The index of options.label_file, a .csv or .jsonl list of files with their labels (labels/label_rows.h). Looks up every
+// file. Labels are either integers, used as they are, or names, sorted into classes; not both. Paths are relative to `root`.
+// Messages begin with "FILE: line 7: ". kCorrupt: a syntax error, a path that is not below the folder, a file named twice,
+// numbers and names mixed. kOutOfRange: a number that i64 or u8 does not hold. kNotFound, kNotAFile, kPermission: a file.
+Status index_list(const OpenDirectory& root, const FolderOptions& options, const OpenContext& context,
+                  FolderIndex& index);
+
 }  // namespace dataline

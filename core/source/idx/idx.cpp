@@ -185,10 +185,7 @@ bool is_member(const std::string& directory, std::string_view name, const OpenCo
 
 constexpr KeySpec kKeys[] = {kAxesKey};
 
-Result<OpenOne> configure(const Uri&) {
-  return OpenOne(
-      [](const std::string& path, const OpenContext& context) { return open_idx(path, {}, context); });
-}
+Result<OpenOne> configure(const Uri&) { return OpenOne(open_idx); }
 
 }  // namespace
 
@@ -220,20 +217,15 @@ Result<IdxFile> read_idx(const std::string& path, const OpenContext& context) {
                  header.record_bytes, header.data_offset, inflated};
 }
 
-Result<SourceRef> open_idx(const std::string& path, const IdxOptions& options, const OpenContext& context) {
+Result<SourceRef> open_idx(const std::string& path, const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(IdxFile idx, read_idx(path, context));
   Field field;
   field.name = "data";
   field.dtype = idx.dtype;
   field.shape.assign(idx.shape.begin() + 1, idx.shape.end());
-  DL_RETURN_IF_ERROR(set_axes(path, options.axes, field));
-  bool native = std::endian::native == std::endian::big;
-  FlatLayout layout;
-  layout.data_offset = idx.data_offset;
-  layout.record_stride = layout.record_bytes = idx.record_bytes;
-  layout.record_count = idx.shape[0];
-  layout.columns = {
-      FlatColumn{0, idx.record_bytes, native ? FlatConversion::kNone : swap_conversion(idx.dtype)}};
+  const bool native = std::endian::native == std::endian::big;
+  FlatLayout layout = FlatLayout::packed(idx.data_offset, idx.record_bytes, idx.shape[0],
+                                         native ? FlatConversion::kNone : swap_conversion(idx.dtype));
   SourceInfo info{"idx", "", {}};
   if (idx.inflated)
     info.notes.push_back(concat("gzip: inflated into ", idx.file.bytes(), " bytes of memory"));

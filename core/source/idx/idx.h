@@ -24,11 +24,7 @@ namespace dataline {
 struct Format;
 extern const Format kIdxFormat;
 
-struct IdxOptions {
-  std::string axes;  // of a sample, "HW"; empty: unknown
-};
-
-Result<SourceRef> open_idx(const std::string& path, const IdxOptions& options, const OpenContext& context);
+Result<SourceRef> open_idx(const std::string& path, const OpenContext& context);
 
 // An opened file that is not a source yet, for formats built on IDX.
 struct IdxFile {

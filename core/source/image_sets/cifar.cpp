@@ -14,7 +14,6 @@
 #include "core/source/flat_file.h"
 #include "core/source/gzip.h"
 #include "core/source/image_sets/image_sets.h"
-#include "core/source/image_sets/label_check.h"
 
 namespace dataline {
 namespace {

@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <optional>
+#include <utility>
 
+#include "core/base/bytes.h"
 #include "core/memory/file_error.h"
 #include "core/source/directory.h"
 #include "core/source/format.h"
+#include "core/source/forward.h"
 #include "core/source/tokens/tokens.h"
 
 namespace dataline {
@@ -47,6 +49,37 @@ Result<std::string> find_any(const std::string& folder, std::span<const std::str
   }
   return std::string();
 }
+
+class LabelCheck final : public ForwardSource {
+ public:
+  LabelCheck(SourceRef source, std::string path, std::vector<LabelBound> bounds)
+      : ForwardSource(std::move(source)), path_(std::move(path)), bounds_(std::move(bounds)) {}
+
+  void locate(Run& run) const override {
+    source_->locate(run);
+    for (const LabelBound& bound : bounds_) check(run, bound);
+  }
+
+ private:
+  int64_t label(const Field& field, const std::byte* data) const {
+    return field.dtype == DType::kU8 ? std::to_integer<int64_t>(*data) : load_native<int64_t>(data);
+  }
+
+  void check(Run& run, const LabelBound& bound) const {
+    const Field& field = schema().fields[bound.field];
+    const Run::ColumnRows& rows = run.columns[schema().places[bound.field].column];
+    for (int64_t i = 0; i < run.count; ++i) {
+      if (rows.data[i] == nullptr || label(field, rows.data[i]) <= bound.max) continue;
+      run.fail(i, static_cast<int64_t>(schema().columns.size()),
+               error(Code::kCorrupt, path_, ": record ", run.indices[i], ": ", field.name, " is ",
+                     label(field, rows.data[i]), ", expected 0 to ", bound.max)
+                   .with_sample(run.indices[i]));
+    }
+  }
+
+  std::string path_;
+  std::vector<LabelBound> bounds_;
+};
 
 constexpr KeySpec kSplit{"split", "train|test", "train", "which part of the set"};
 constexpr KeySpec kLabelDtype{"label_dtype", "i64|u8", "i64", "dtype of the labels"};
@@ -133,6 +166,10 @@ Result<std::string> find_set_file(const std::string& folder, std::span<const std
   DL_ASSIGN_OR_RETURN(std::string found, find_any(folder, names));
   if (!found.empty()) return found;
   return error(Code::kNotFound, join_path(folder, names.front()), ": no such file, plain or .gz");
+}
+
+SourceRef with_label_check(SourceRef source, std::string path, std::vector<LabelBound> bounds) {
+  return std::make_shared<LabelCheck>(std::move(source), std::move(path), std::move(bounds));
 }
 
 }  // namespace dataline

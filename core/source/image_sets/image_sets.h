@@ -5,9 +5,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/memory/mapped_file.h"
 #include "core/source/source.h"
@@ -39,5 +41,15 @@ Result<std::string> find_set_folder(const std::string& path, std::span<const std
 
 // The first of `names` that exists in `folder`, plain before .gz.
 Result<std::string> find_set_file(const std::string& folder, std::span<const std::string_view> names);
+
+// A field whose labels have a known range.
+struct LabelBound {
+  size_t field = 0;  // a scalar u8 or i64 field that is a column of its own
+  int64_t max = 0;   // labels are 0 .. max
+};
+
+// Fails rows with a label out of range (kCorrupt, naming file, record and label), before a trainer indexes with it. Costs one
+// load per label and row, from a cache line that is copied next anyway.
+SourceRef with_label_check(SourceRef source, std::string path, std::vector<LabelBound> bounds);
 
 }  // namespace dataline

@@ -10,7 +10,6 @@
 #include "core/source/flat_file.h"
 #include "core/source/idx/idx.h"
 #include "core/source/image_sets/image_sets.h"
-#include "core/source/image_sets/label_check.h"
 
 namespace dataline {
 namespace {
@@ -36,11 +35,7 @@ Result<SourceRef> open_part(const std::string& path, Field field, FlatConversion
   }
   SourceInfo info{"mnist", path, {}};
   if (idx.inflated) info.notes.push_back("gzip: inflated into memory");
-  FlatLayout layout;
-  layout.data_offset = idx.data_offset;
-  layout.record_stride = layout.record_bytes = idx.record_bytes;
-  layout.record_count = idx.shape[0];
-  layout.columns.push_back({0, idx.record_bytes, conversion});
+  FlatLayout layout = FlatLayout::packed(idx.data_offset, idx.record_bytes, idx.shape[0], conversion);
   return FlatFile::create(std::move(idx.file), column_per_field({std::move(field)}), std::move(layout),
                           std::move(info));
 }

@@ -108,7 +108,6 @@ Result<SourceRef> open_npy(const std::string& path, const NpyOptions& options, c
   DL_ASSIGN_OR_RETURN(Sizes sizes, compute_sizes(path, header));
   DL_RETURN_IF_ERROR(check_extent(file, header, sizes.total_bytes, options.trailing_ignore));
   Schema schema = one_field(header, sizes.record_bytes);
-  DL_RETURN_IF_ERROR(set_axes(path, options.axes, schema.fields[0]));
   DL_RETURN_IF_ERROR(file.load(context));
   FlatConversion conversion = header.swapped ? swap_conversion(header.dtype) : FlatConversion::kNone;
   SourceInfo info{"npy", "", {}};
@@ -119,11 +118,7 @@ Result<SourceRef> open_npy(const std::string& path, const NpyOptions& options, c
     FortranLayout layout{header.data_offset, header.shape, dtype_bytes(header.dtype), conversion};
     return open_fortran(std::move(file), std::move(schema), std::move(layout), std::move(info));
   }
-  FlatLayout layout;
-  layout.data_offset = header.data_offset;
-  layout.record_stride = layout.record_bytes = sizes.record_bytes;
-  layout.record_count = header.shape[0];
-  layout.columns = {FlatColumn{0, sizes.record_bytes, conversion}};
+  FlatLayout layout = FlatLayout::packed(header.data_offset, sizes.record_bytes, header.shape[0], conversion);
   return FlatFile::create(std::move(file), std::move(schema), std::move(layout), std::move(info));
 }
 

@@ -21,7 +21,6 @@ extern const Format kNpyFormat;
 struct NpyOptions {
   bool trailing_ignore = false;  // accepts bytes after the array
   bool bf16 = false;             // reads `V2`, which is how NumPy stores bfloat16
-  std::string axes;              // of a sample, "HWC"; empty: unknown
 };
 
 Result<SourceRef> open_npy(const std::string& path, const NpyOptions& options, const OpenContext& context);

@@ -60,22 +60,11 @@ Result<FlatLayout> pack_fields(const std::string& path, const RawOptions& option
   return layout;
 }
 
-Status apply_axes(const std::string& path, const RawOptions& options, Schema& schema) {
-  if (options.axes.empty()) return Status::ok();
-  if (schema.fields.size() == 1) return set_axes(path, options.axes, schema.fields[0]);
-  for (Field& field : schema.fields) {
-    if (field.name == "image") return set_axes(path, options.axes, field);
-  }
-  return error(Code::kBadUri, path, ": axes=", options.axes,
-               " is for the only field or for 'image', and there is neither");
-}
-
 }  // namespace
 
 Result<SourceRef> open_raw(const std::string& path, const RawOptions& options, const OpenContext& context) {
   Schema schema;
   DL_ASSIGN_OR_RETURN(FlatLayout layout, pack_fields(path, options, schema));
-  DL_RETURN_IF_ERROR(apply_axes(path, options, schema));
   if (options.header_bytes < 0)
     return error(Code::kBadUri, path, ": header=", options.header_bytes, " is negative");
   DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));

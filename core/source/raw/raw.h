@@ -19,7 +19,6 @@ struct RawOptions {
   std::vector<Field> fields;    // dense, in the order they are stored; at least one
   int64_t header_bytes = 0;     // at the start of the file, skipped
   bool partial_ignore = false;  // skips an incomplete last record instead of reporting an error
-  std::string axes;             // of the only field, or of `image`; empty: unknown
 };
 
 // One column per field. kTruncated if the file is shorter than its header or ends inside a record, with the offset of that

@@ -9,7 +9,7 @@ namespace dataline {
 namespace {
 
 Result<SourceRef> open(const std::string& path, const OpenContext& context) {
-  return open_idx(path, {}, context);
+  return open_idx(path, context);
 }
 
 std::string idx_file(uint8_t type, const std::vector<uint32_t>& dims, const std::string& data = "") {

@@ -15,8 +15,8 @@ Field field_of(std::string name, DType dtype, std::vector<int64_t> shape) {
   return {std::move(name), FieldKind::kDense, dtype, std::move(shape), "", -1};
 }
 
-RawOptions options_of(std::vector<Field> fields, int64_t header_bytes = 0, std::string axes = "") {
-  return {std::move(fields), header_bytes, false, std::move(axes)};
+RawOptions options_of(std::vector<Field> fields, int64_t header_bytes = 0) {
+  return {std::move(fields), header_bytes, false};
 }
 
 // A record of 3,073 bytes: a label and an image.
@@ -190,30 +190,7 @@ TEST(RawBadFiles, RecordsThatCannotBe) {
         options_of({label}, std::numeric_limits<int64_t>::min()),
         4,
         Code::kBadUri,
-        {"is negative"}},
-       {"axes for a scalar",
-        options_of({label}, 0, "H"),
-        4,
-        Code::kBadUri,
-        {"axes=H names 1 dims, a sample of 'label' is u8"}},
-       {"too few axes", options_of({image}, 0, "H"), 4, Code::kBadUri, {"axes=H names 1 dims", "u8[2x2]"}},
-       {"too many axes", options_of({image}, 0, "HWC"), 4, Code::kBadUri, {"axes=HWC names 3 dims"}},
-       {"an axis twice", options_of({image}, 0, "HH"), 4, Code::kBadUri, {"expected different letters"}},
-       {"an axis that is no letter",
-        options_of({image}, 0, "H1"),
-        4,
-        Code::kBadUri,
-        {"expected different letters"}},
-       {"axes for neither",
-        options_of({label, field_of("other", DType::kU8, {2, 2})}, 0, "HW"),
-        4,
-        Code::kBadUri,
-        {"for the only field or for 'image'"}},
-       {"axes for the wrong image",
-        options_of({label, image}, 0, "HWC"),
-        4,
-        Code::kBadUri,
-        {"a sample of 'image' is u8[2x2]"}}});
+        {"is negative"}}});
 }
 
 TEST(RawBadFiles, WhatIsNotAFile) {

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "core/source/open.h"
 #include "tests/source/gzip_files.h"
 #include "tests/source/located.h"
 
@@ -32,7 +33,7 @@ std::string reversed_elements(std::string data, size_t unit) {
 
 bool has_libdeflate() {
   TempDir dir;
-  return open_idx(dir.write("a", gzip_stored(idx_file(8, {0}, ""))), {}, context_for(IoMode::kAuto)).is_ok();
+  return open_idx(dir.write("a", gzip_stored(idx_file(8, {0}, ""))), context_for(IoMode::kAuto)).is_ok();
 }
 
 TEST(Idx, EveryTypeIsDeliveredNative) {
@@ -47,7 +48,7 @@ TEST(Idx, EveryTypeIsDeliveredNative) {
     std::string data = pattern_bytes(static_cast<int64_t>(70 * 3 * unit));
     std::string path = dir.write("a", idx_file(type, {70, 3}, data));
     for (IoMode io : kIoModes) {
-      SourceRef source = open_idx(path, {}, context_for(io)).take();
+      SourceRef source = open_idx(path, context_for(io)).take();
       EXPECT_EQ(source->count(), 70);
       EXPECT_EQ(source->schema().fields[0].name, "data");
       EXPECT_EQ(source->schema().fields[0].dtype, dtype);
@@ -61,11 +62,10 @@ TEST(Idx, EveryTypeIsDeliveredNative) {
 
 TEST(Idx, OneDimGivesScalarsAndNoSamplesAnEmptySet) {
   TempDir dir;
-  SourceRef source =
-      open_idx(dir.write("a", idx_file(8, {4}, "abcd")), {}, context_for(IoMode::kAuto)).take();
+  SourceRef source = open_idx(dir.write("a", idx_file(8, {4}, "abcd")), context_for(IoMode::kAuto)).take();
   EXPECT_EQ(source->count(), 4);
   EXPECT_THAT(source->schema().fields[0].shape, IsEmpty());
-  source = open_idx(dir.write("a", idx_file(8, {0, 28, 28}, "")), {}, context_for(IoMode::kAuto)).take();
+  source = open_idx(dir.write("a", idx_file(8, {0, 28, 28}, "")), context_for(IoMode::kAuto)).take();
   EXPECT_EQ(source->count(), 0);
   EXPECT_THAT(source->schema().fields[0].shape, ElementsAre(28, 28));
 }
@@ -73,8 +73,9 @@ TEST(Idx, OneDimGivesScalarsAndNoSamplesAnEmptySet) {
 TEST(Idx, AxesNameTheDimsOfASample) {
   TempDir dir;
   std::string path = dir.write("a", idx_file(8, {1, 2, 2}, "abcd"));
-  EXPECT_EQ(open_idx(path, {"HW"}, context_for(IoMode::kAuto)).take()->schema().fields[0].axes, "HW");
-  Result<SourceRef> refused = open_idx(path, {"NHW"}, context_for(IoMode::kAuto));
+  const OpenContext context = context_for(IoMode::kAuto);
+  EXPECT_EQ(open_source("idx:" + path + "?axes=HW", context).value()->schema().fields[0].axes, "HW");
+  Result<SourceRef> refused = open_source("idx:" + path + "?axes=NHW", context);
   ASSERT_FALSE(refused.is_ok());
   EXPECT_EQ(refused.status().code(), Code::kBadUri);
 }
@@ -87,7 +88,7 @@ TEST(Idx, GzipIsFoundByContentAndInflatedIntoCountedMemory) {
       dir.write("no-suffix", gzip_stored(plain.substr(0, 333)) + gzip_stored(plain.substr(333)));
   for (IoMode io : kIoModes) {
     OpenContext context = context_for(io);
-    SourceRef source = open_idx(path, {}, context).take();
+    SourceRef source = open_idx(path, context).take();
     EXPECT_EQ(all_samples(*source), reversed_elements(plain.substr(12), 2));
     EXPECT_THAT(source->info().notes, ElementsAre(HasSubstr("gzip: inflated into 1012 bytes")));
     EXPECT_EQ(context.memory->in_use_bytes(), 1012) << "the compressed bytes are not kept";
@@ -102,7 +103,7 @@ TEST(Idx, GzipIsRefusedWhenItDoesNotFitTheBudget) {
   std::string path = dir.write("a.gz", gzip_stored(idx_file(8, {100000}, std::string(100000, 'x'))));
   OpenContext context = context_for(IoMode::kAuto);
   context.memory = HostMemory::create({}, 150000);
-  Result<SourceRef> source = open_idx(path, {}, context);
+  Result<SourceRef> source = open_idx(path, context);
   ASSERT_FALSE(source.is_ok());
   EXPECT_EQ(source.status().code(), Code::kOverBudget);
   EXPECT_THAT(source.status().message(), HasSubstr(path));
@@ -115,7 +116,7 @@ TEST(Idx, GzipThatIsCancelledLeavesNothing) {
   OpenContext context = context_for(IoMode::kAuto);
   context.cancel = std::make_shared<CancelToken>();
   context.cancel->cancel();
-  Result<SourceRef> source = open_idx(dir.write("a.gz", gzip_stored(idx_file(8, {3}, "abc"))), {}, context);
+  Result<SourceRef> source = open_idx(dir.write("a.gz", gzip_stored(idx_file(8, {3}, "abc"))), context);
   ASSERT_FALSE(source.is_ok());
   EXPECT_EQ(source.status().code(), Code::kCancelled);
   EXPECT_EQ(context.memory->in_use_bytes(), 0);
@@ -125,7 +126,7 @@ TEST(Idx, AFileThatIsInflatedStaysWhenTheFileGoes) {
   if (!has_libdeflate()) GTEST_SKIP() << "this build has no libdeflate";
   TempDir dir;
   std::string path = dir.write("a.gz", gzip_stored(idx_file(8, {3}, "abc")));
-  SourceRef source = open_idx(path, {}, context_for(IoMode::kAuto)).take();
+  SourceRef source = open_idx(path, context_for(IoMode::kAuto)).take();
   ASSERT_EQ(::truncate(path.c_str(), 0), 0);
   Located run(*source, {0, 1, 2}, {.cold = true, .opened_ns = monotonic_ns()});
   EXPECT_TRUE(run.errors().empty());
@@ -137,7 +138,7 @@ TEST(Idx, FingerprintIsTheCompressedFilesSize) {
   TempDir dir;
   auto fingerprint = [&](const std::string& bytes) {
     Digest digest;
-    open_idx(dir.write("a", bytes), {}, context_for(IoMode::kAuto)).take()->fingerprint(digest);
+    open_idx(dir.write("a", bytes), context_for(IoMode::kAuto)).take()->fingerprint(digest);
     return digest.value();
   };
   std::string plain = idx_file(8, {3}, "abc");
@@ -157,8 +158,7 @@ class Mnist : public testing::Test {
 };
 
 TEST_F(Mnist, ImagesAreTheBytesOfTheKnownDigest) {
-  SourceRef source =
-      open_idx(kFolder + "/train-images-idx3-ubyte.gz", {"HW"}, context_for(IoMode::kAuto)).take();
+  SourceRef source = open_idx(kFolder + "/train-images-idx3-ubyte.gz", context_for(IoMode::kAuto)).take();
   EXPECT_EQ(source->count(), 60000);
   EXPECT_THAT(source->schema().fields[0].shape, ElementsAre(28, 28));
   std::string images = all_samples(*source);
@@ -179,8 +179,8 @@ TEST_F(Mnist, AllFourFilesAreWhatPythonsGzipGives) {
     std::string command = "/usr/bin/python3 -c \"import gzip; open('" + plain + "','wb').write(gzip.open('" +
                           compressed + "').read())\"";
     ASSERT_EQ(std::system(command.c_str()), 0);
-    SourceRef inflated = open_idx(compressed, {}, context_for(IoMode::kAuto)).take();
-    SourceRef mapped = open_idx(plain, {}, context_for(IoMode::kMmap)).take();
+    SourceRef inflated = open_idx(compressed, context_for(IoMode::kAuto)).take();
+    SourceRef mapped = open_idx(plain, context_for(IoMode::kMmap)).take();
     EXPECT_TRUE(all_samples(*inflated) == all_samples(*mapped)) << name;
     EXPECT_EQ(inflated->schema().fields[0].shape, mapped->schema().fields[0].shape);
   }

@@ -14,7 +14,7 @@ namespace dataline {
 inline bool gzip_is_read() {
   TempDir dir;
   std::string empty = big_u32(0x801) + big_u32(0);
-  return open_idx(dir.write("a.gz", gzip_stored(empty)), {}, test_context()).is_ok();
+  return open_idx(dir.write("a.gz", gzip_stored(empty)), test_context()).is_ok();
 }
 
 // `header_count` is what the header says, where it differs from `count`.

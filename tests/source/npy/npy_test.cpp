@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/source/open.h"
 #include "tests/source/located.h"
 
 namespace dataline {
@@ -169,7 +170,7 @@ TEST(Npy, Void2IsBf16OnRequestOnly) {
   TempDir dir;
   for (const char* descr : {"|V2", "<V2"}) {
     std::string path = dir.write("a.npy", npy_file(descr, "(2, 2)", "abcdefgh"));
-    SourceRef source = open(path, {.bf16 = true, .axes = ""});
+    SourceRef source = open(path, {.trailing_ignore = false, .bf16 = true});
     EXPECT_EQ(source->schema().fields[0].dtype, DType::kBf16);
     EXPECT_EQ(all_samples(*source), "abcdefgh");
     Result<SourceRef> refused = open_npy(path, {}, context_for(IoMode::kAuto));
@@ -178,7 +179,7 @@ TEST(Npy, Void2IsBf16OnRequestOnly) {
     EXPECT_THAT(refused.status().message(), HasSubstr("dtype=bf16"));
   }
   Result<SourceRef> refused = open_npy(dir.write("a.npy", npy_file("<f2", "(1,)", "ab")),
-                                       {.bf16 = true, .axes = ""}, context_for(IoMode::kAuto));
+                                       {.trailing_ignore = false, .bf16 = true}, context_for(IoMode::kAuto));
   ASSERT_FALSE(refused.is_ok());
   EXPECT_EQ(refused.status().code(), Code::kBadUri);
 }
@@ -186,7 +187,7 @@ TEST(Npy, Void2IsBf16OnRequestOnly) {
 TEST(Npy, TrailingBytesAreIgnoredOnRequestOnly) {
   TempDir dir;
   std::string path = dir.write("a.npy", npy_file("|u1", "(2, 3)", "abcdef and more"));
-  EXPECT_EQ(all_samples(*open(path, {.trailing_ignore = true, .axes = ""})), "abcdef");
+  EXPECT_EQ(all_samples(*open(path, {.trailing_ignore = true, .bf16 = false})), "abcdef");
   Result<SourceRef> refused = open_npy(path, {}, context_for(IoMode::kAuto));
   ASSERT_FALSE(refused.is_ok());
   EXPECT_EQ(refused.status().code(), Code::kCorrupt);
@@ -195,8 +196,9 @@ TEST(Npy, TrailingBytesAreIgnoredOnRequestOnly) {
 TEST(Npy, AxesNameTheDimsOfASample) {
   TempDir dir;
   std::string path = dir.write("a.npy", npy_file("|u1", "(1, 2, 2, 3)", "abcdefghijkl"));
-  EXPECT_EQ(open(path, {.axes = "HWC"})->schema().fields[0].axes, "HWC");
-  Result<SourceRef> refused = open_npy(path, {.axes = "HW"}, context_for(IoMode::kAuto));
+  const OpenContext context = context_for(IoMode::kAuto);
+  EXPECT_EQ(open_source("npy:" + path + "?axes=HWC", context).value()->schema().fields[0].axes, "HWC");
+  Result<SourceRef> refused = open_source("npy:" + path + "?axes=HW", context);
   ASSERT_FALSE(refused.is_ok());
   EXPECT_EQ(refused.status().code(), Code::kBadUri);
   EXPECT_THAT(refused.status().message(), HasSubstr("u8[2x2x3]"));

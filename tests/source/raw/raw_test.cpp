@@ -49,12 +49,9 @@ TEST(Raw, FieldsArePackedInTheOrderGiven) {
   options.fields = {field_of("label", DType::kU8, {}), field_of("image", DType::kU8, {3, 2, 2}),
                     field_of("weight", DType::kF64, {})};
   options.header_bytes = 7;
-  options.axes = "CHW";
   for (IoMode io : kIoModes) {
     SourceRef source = open_raw(path, options, context_for(io)).take();
     EXPECT_EQ(source->count(), 12);
-    EXPECT_EQ(source->schema().fields[1].axes, "CHW");
-    EXPECT_EQ(source->schema().fields[0].axes, "");
     std::string labels, images, weights;
     for (size_t i = 0; i < 12; ++i) {
       labels += bytes.substr(7 + i * 21, 1);

@@ -1,5 +1,6 @@
+// Indexing a list of files with their labels.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/folder/folder_labels.h"
+#include "core/source/folder/folder_index.h"
 
 #include <algorithm>
 #include <map>
