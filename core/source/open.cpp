@@ -66,11 +66,10 @@ Status refuse_foreign(std::string_view text, int64_t column) {
   }
   const auto tool =
       std::find_if(std::begin(kTools), std::end(kTools), [&](const Tool& t) { return t.scheme == scheme; });
-  return uri_error(
-      column, scheme,
-      ":// is another machine's, and only files of this one are read: download them or mount them",
-      tool == std::end(kTools) ? "" : tool->words, ", then open SCHEME:PATH; the schemes are ",
-      scheme_list());
+  return uri_error(column, scheme,
+                   ":// is remote storage, and only local files are read: download or mount them",
+                   tool == std::end(kTools) ? "" : tool->words, ", then open SCHEME:PATH; the schemes are ",
+                   scheme_list());
 }
 
 // The files that one path of the URI stands for.
@@ -208,7 +207,8 @@ Status apply_axes(const Uri& uri, Schema& schema) {
   auto wanted = std::find_if(schema.fields.begin(), schema.fields.end(), [&](const Field& field) {
     return schema.fields.size() == 1 || field.name == "image";
   });
-  if (key->value.empty()) return uri_error(key->value_column, "axes=: expected one letter a dim, as in HWC");
+  if (key->value.empty())
+    return uri_error(key->value_column, "axes=: expected one letter per dim, as in HWC");
   if (wanted == schema.fields.end()) {
     return uri_error(key->column, "axes is for the only field or for 'image'; here are ",
                      schema.fields.size(), " fields and no 'image'");
@@ -224,7 +224,7 @@ Status set_axes(const std::string& path, const std::string& axes, Field& field) 
   for (size_t i = 0; i < axes.size(); ++i) {
     if (!is_letter(axes[i]) || axes.find(axes[i]) != i) {
       return error(Code::kBadUri, path, ": axes=", axes,
-                   ": expected different letters, one a dim, as in HWC");
+                   ": expected different letters, one per dim, as in HWC");
     }
   }
   if (axes.size() != field.shape.size()) {

@@ -80,8 +80,9 @@ Status check_name(Piece name) {
   size_t at = 0;
   while (at < name.text.size() && is_name_char(name.text[at])) ++at;
   if (good && at == name.text.size()) return Status::ok();
-  return uri_error(name.column, "'", name.text,
-                   "' is no field name (letters, digits, _ - . /); a literal '=' in a path is written %3D");
+  return uri_error(
+      name.column, "'", name.text,
+      "' is not a field name (letters, digits, _ - . /); a literal '=' in a path is written %3D");
 }
 
 Result<UriPath> parse_path(Piece piece) {

@@ -114,7 +114,7 @@ class CommandLine(ShellTest):
 
     def test_what_is_on_other_machines_is_said_in_plain_words(self):
         for uri in ("s3://bucket/train.tar", "gs://bucket/a", "https://host/a.npy?token=a&x", "hf://datasets/mnist", "tar:s3://b/a.tar"):
-            ran = self.fails(2, "info", uri, says="only files of this one are read: download them or mount them")
+            ran = self.fails(2, "info", uri, says="only local files are read: download or mount them")
             self.assertNotIn("not supported yet", ran.err)
 
     def test_the_same_failures_in_info_and_bench(self):

@@ -279,7 +279,7 @@ Result<std::unique_ptr<FolderIndex>> find_files(const OpenDirectory& root, const
   DL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(options.index_file));
   DL_RETURN_IF_ERROR(index_walk(root, options, context, *index, std::move(file)));
   if (saved.state == SavedIndex::kStale) {
-    index->notes.push_back(concat("index ", options.index_file, " was made anew: ", saved.why));
+    index->notes.push_back(concat("index ", options.index_file, " was rebuilt: ", saved.why));
   }
   return index;
 }

@@ -46,7 +46,7 @@ Status read_extensions_key(const Uri& uri, FolderOptions& options) {
   for (std::string_view part : split(key->value, ',')) {
     std::string extension(part.starts_with('.') ? part.substr(1) : part);
     if (extension.empty() || extension.find('/') != std::string::npos) {
-      return uri_error(key->value_column, "extensions=", key->value, ": expected them as in jpg,png");
+      return uri_error(key->value_column, "extensions=", key->value, ": expected a list as in jpg,png");
     }
     for (char& c : extension) {
       if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));

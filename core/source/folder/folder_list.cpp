@@ -161,8 +161,8 @@ class List {
     }
     if (second == nullptr) return Status::ok();
     return line_error(Code::kCorrupt, name(), second->line, "path ",
-                      shown_text(index_.paths.get(second->index, one)), " is named in line ", first->line,
-                      " already");
+                      shown_text(index_.paths.get(second->index, one)), " is already named in line ",
+                      first->line);
   }
 
   // Names were numbered as they occurred; classes are numbered in the order of their names.

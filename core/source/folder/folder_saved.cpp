@@ -85,11 +85,11 @@ class Sections {
 Status check_header(const std::string& file, const Header& header, Bytes bytes) {
   if (header.total_bytes != bytes.size()) {
     return error(Code::kTruncated, file, ": offset ", bytes.size(), ": the index has ", header.total_bytes,
-                 " bytes by its header, the file has ", bytes.size(), "; remove it to have it made anew");
+                 " bytes by its header, the file has ", bytes.size(), "; remove it to have it rebuilt");
   }
   if (header.header_bytes == sizeof header && checksum_of(bytes) == header.checksum) return Status::ok();
   return error(Code::kCorrupt, file,
-               ": offset 24: the index is damaged, its checksum is wrong; remove it to have it made anew");
+               ": offset 24: the index is damaged, its checksum is wrong; remove it to have it rebuilt");
 }
 
 // Why a directory is not the one it was when the index was made; "" if it is.
@@ -121,7 +121,7 @@ class Loading {
 
  private:
   Status contradiction() const {
-    return error(Code::kCorrupt, file_, ": the index contradicts itself; remove it to have it made anew");
+    return error(Code::kCorrupt, file_, ": the index contradicts itself; remove it to have it rebuilt");
   }
 
   Result<std::string> check_directories() {
@@ -218,12 +218,12 @@ Result<SavedIndexState> load_index(const std::string& file, const OpenDirectory&
   Header header;
   std::string_view start(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kMagic.size()));
   if (start != kMagic.substr(0, start.size())) {
-    return error(Code::kCorrupt, file, ": offset 0: is no index of a folder, expected ", kMagic,
-                 "; it is not written over");
+    return error(Code::kCorrupt, file, ": offset 0: not an index of a folder, expected ", kMagic,
+                 "; it is not overwritten");
   }
   if (bytes.size() < sizeof header) {
     return error(Code::kTruncated, file, ": offset 0: the header of an index needs ", sizeof header,
-                 " bytes, the file has ", bytes.size(), "; remove it to have it made anew");
+                 " bytes, the file has ", bytes.size(), "; remove it to have it rebuilt");
   }
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.version != kVersion) {

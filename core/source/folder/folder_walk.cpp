@@ -325,7 +325,7 @@ void Walk::make_notes() {
   auto more = loop_count_ - static_cast<int64_t>(loops_.size());
   if (more > 0) tree_.notes.push_back(concat(more, " more directories lead back to one above them"));
   if (beside_classes_ == 0) return;
-  tree_.notes.push_back(concat(beside_classes_, beside_classes_ == 1 ? " file stands" : " files stand",
+  tree_.notes.push_back(concat(beside_classes_, beside_classes_ == 1 ? " file is" : " files are",
                                " beside the class folders, in no class: not read"));
 }
 

@@ -76,13 +76,13 @@ Result<SourceRef> open_raw(const std::string& path, const RawOptions& options, c
   int64_t cut = body % layout.record_bytes;
   if (cut != 0 && !options.partial_ignore) {
     return error(Code::kTruncated, path, ": offset ", file.bytes() - cut, ": last record has ", cut,
-                 " bytes, expected ", layout.record_bytes, " (partial=ignore leaves it out)");
+                 " bytes, expected ", layout.record_bytes, " (partial=ignore skips it)");
   }
   DL_RETURN_IF_ERROR(file.load(context));
   layout.data_offset = options.header_bytes;
   layout.record_count = body / layout.record_bytes;
   SourceInfo info{"raw", "", {}};
-  if (cut != 0) info.notes.push_back(concat("the last ", cut, " bytes are a cut record, left out"));
+  if (cut != 0) info.notes.push_back(concat("the last ", cut, " bytes are an incomplete record, skipped"));
   return FlatFile::create(std::move(file), std::move(schema), std::move(layout), std::move(info));
 }
 

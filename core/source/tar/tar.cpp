@@ -178,7 +178,7 @@ Status TarSource::check_present(int64_t sample, size_t field) const {
   if (index_.extent(sample, field).present()) return Status::ok();
   return error(Code::kCorrupt, file_.path(), ": offset ", range_of(sample).begin, ": the sample ",
                printable(index_.key(sample)), " has no member for the field '", index_.fields()[field].name,
-               "' (a sample's members stand next to each other: tar --sort=name)");
+               "' (a sample's members must be adjacent: tar --sort=name)");
 }
 
 // Decimal text that may have blanks around it, as np.savetxt and shells write it.

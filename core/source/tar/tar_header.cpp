@@ -73,7 +73,7 @@ Result<int64_t> read_number(const std::string& path, int64_t offset, const std::
                             const TarField& field) {
   std::string_view text = text_of(block, field);
   if (std::optional<int64_t> value = number(text)) return *value;
-  return corrupt(path, offset, field, printable(text), " is no octal or base-256 number");
+  return corrupt(path, offset, field, printable(text), " is not an octal or base-256 number");
 }
 
 // The sum over the block with spaces in place of the checksum. Some old programs summed signed bytes.

@@ -203,7 +203,7 @@ class TarIndexBuilder {
     if (chosen.empty()) {
       return error(Code::kMismatch, file_.path(), ": none of its fields is in more than half of its ",
                    index_.count(),
-                   " samples; name the wanted ones: tar:...?fields=", fields_.front().field.name);
+                   " samples; name the ones to read: tar:...?fields=", fields_.front().field.name);
     }
     std::sort(chosen.begin(), chosen.end(), [&](size_t a, size_t b) {
       const std::string &x = fields_[a].field.name, &y = fields_[b].field.name;
@@ -242,7 +242,7 @@ class TarIndexBuilder {
   void write_notes() {
     if (nameless_.count > 0) {
       index_.notes_.push_back(concat(file_.path(), ": ", nameless_.count,
-                                     " members without an extension are passed over, the first ",
+                                     " members without an extension are skipped, the first ",
                                      nameless_.first));
     }
     if (!options_.fields.empty()) return;
@@ -252,7 +252,7 @@ class TarIndexBuilder {
       if (kept) continue;
       index_.notes_.push_back(concat(file_.path(), ": only ", field.samples, " of ", index_.count(),
                                      " samples have a field '", field.field.name,
-                                     "', it is passed over, the first ", field.first_member));
+                                     "', it is skipped, the first ", field.first_member));
     }
   }
 

@@ -1,4 +1,4 @@
-// index=FILE: the index is used while it fits, made anew when it does not, and never trusted when it is damaged.
+// index=FILE: the index is used while it fits, rebuilt when it does not, and never trusted when it is damaged.
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
@@ -45,7 +45,7 @@ class SavedFolderIndex : public ::testing::Test {
     Result<SourceRef> source = open(keys);
     ASSERT_TRUE(source.is_ok()) << source.status().message();
     EXPECT_THAT(source.value()->info().notes,
-                ElementsAre(testing::AllOf(HasSubstr("was made anew"), HasSubstr(why))));
+                ElementsAre(testing::AllOf(HasSubstr("was rebuilt"), HasSubstr(why))));
   }
 
   TempDir dir_;
@@ -132,7 +132,7 @@ TEST_F(SavedFolderIndex, NobodysFileIsWrittenOver) {
   for (const char* text : {"path,label\n", "DLFOLDES", "\x93NUMPY", "D\n"}) {
     dir_.write("index", text);
     expect_error(open(), Code::kCorrupt,
-                 {dir_.path("index") + ": offset 0: is no index of a folder", "not written over"});
+                 {dir_.path("index") + ": offset 0: not an index of a folder", "not overwritten"});
     EXPECT_EQ(bytes(), text);
   }
 }
@@ -151,7 +151,7 @@ TEST_F(SavedFolderIndex, EveryCutAndFlippedBitIsRefusedByName) {
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
     dir_.write("index", flipped);
     Result<SourceRef> source = open();
-    bool version = bit >= 64 && bit < 96;  // another version is made anew
+    bool version = bit >= 64 && bit < 96;  // another version is rebuilt
     ASSERT_EQ(source.is_ok(), version) << "bit " << bit;
     if (version) continue;
     EXPECT_EQ(source.status().message().rfind(dir_.path("index") + ": offset ", 0), 0u);
@@ -178,7 +178,7 @@ TEST_F(SavedFolderIndex, NonsenseUnderAGoodChecksumIsRefused) {
       Result<SourceRef> source = open_at(dir_, "pets?index=" + dir_.path("index"), context);
       if (member == 40 &&
           source.is_ok()) {  // what is no directory is taken for one that is not there any more
-        EXPECT_THAT(source.value()->info().notes, ElementsAre(HasSubstr("was made anew")));
+        EXPECT_THAT(source.value()->info().notes, ElementsAre(HasSubstr("was rebuilt")));
         continue;
       }
       expect_error(source, Code::kCorrupt, {dir_.path("index"), "contradicts itself"});

@@ -129,7 +129,7 @@ TEST(Folder, WithoutLabelsAnyTreeIsTakenAsItStands) {
   SourceRef labelled = open_at(dir, "pets").take();
   EXPECT_EQ(samples_of(*labelled), kPets);
   EXPECT_THAT(labelled->info().notes,
-              ElementsAre("1 file stands beside the class folders, in no class: not read"));
+              ElementsAre("1 file is beside the class folders, in no class: not read"));
 }
 
 TEST(Folder, AClassWithoutFilesIsAnErrorUnlessAllowed) {

@@ -123,7 +123,7 @@ TEST_F(TarTest, WhatIsNoMemberOfASampleIsPassedOverAndToldOnce) {
   EXPECT_EQ(source->count(), 1);
   ASSERT_EQ(source->info().notes.size(), 1u);
   EXPECT_THAT(source->info().notes[0],
-              HasSubstr("2 members without an extension are passed over, the first 'README'"));
+              HasSubstr("2 members without an extension are skipped, the first 'README'"));
 }
 
 TEST_F(TarTest, FieldsOfHalfOfTheSamplesOrFewerArePassedOver) {
