@@ -111,11 +111,11 @@ INSTANTIATE_TEST_SUITE_P(
                     BadUri{"npy:?trailing=ignore", 5, "a path is missing"},                        //
                     BadUri{"npy:image=", 11, "a path is missing"},                                 //
                     BadUri{"npy:image=,b=c", 11, "a path is missing"},                             //
-                    BadUri{"npy:=a.npy", 5, "not a field name"},                                      //
+                    BadUri{"npy:=a.npy", 5, "not a field name"},                                   //
                     BadUri{"npy:/data/x=1/a.npy", 5, "%3D"},                                       //
                     BadUri{"npy:a b=c", 5, "'a b' is not a field name"},                           //
                     BadUri{"npy:name/=c", 5, "'name/' is not a field name"},                       //
-                    BadUri{"npy:a%3Db=c", 5, "not a field name"},                                     //
+                    BadUri{"npy:a%3Db=c", 5, "not a field name"},                                  //
                     BadUri{"npy:a=x.npy,b.npy", 13, "named and unnamed paths together"},           //
                     BadUri{"npy:a.npy,b=x.npy", 11, "named and unnamed paths together"},           //
                     BadUri{"npy:a=x,b=y,a=z", 13, "name 'a' is given twice"},                      //
