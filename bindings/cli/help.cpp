@@ -15,29 +15,28 @@ constexpr Flag kInfoFlags[] = {
      "also the formats and sizes of the encoded images, from their headers; nothing is decoded"},
     {"field", "F", "with --images: the field they are in (default: `image`, or the only one)"},
     {"plan", "",
-     "also where each part of a sample's way runs, and the bytes that cross the bus; "
+     "also where each stage of a sample runs, and the bytes that cross the bus; "
      "takes the options of loaders (transform, device, ...)"},
     kJson,
 };
 constexpr Flag kTableFlags[] = {kJson};
 constexpr Flag kCatFlags[] = {
     {"field", "F", "the field to write; needed when there are several"},
-    {"indices", "", "write the sample index of each row instead, one a line"},
+    {"indices", "", "write the sample index of each row instead, one per line"},
     {"batches", "N", "stop after N batches"},
-    {"output", "FILE",
-     "write to FILE, not to standard output; `-` is standard output even where that is a terminal", 'o'},
-    {"save_state", "FILE", "write the position after the last batch written to FILE, whole or not at all"},
-    {"load_state", "FILE", "go on from the position in FILE; --epochs still counts the whole job"},
+    {"output", "FILE", "write to FILE; `-` is standard output, even if that is a terminal", 'o'},
+    {"save_state", "FILE", "save the position after the last batch written to FILE, atomically"},
+    {"load_state", "FILE", "continue at the position in FILE; --epochs still counts the whole job"},
 };
 constexpr Flag kPreviewFlags[] = {
-    {"output", "FILE", "the PNG to write, whole or not at all; `-` is standard output", 'o'},
-    {"count", "N", "pictures on the sheet (default 64), from the first batch on; at most one epoch", 'n'},
+    {"output", "FILE", "the PNG file, written atomically; `-` is standard output", 'o'},
+    {"count", "N", "number of pictures (default 64), from the first batch on; at most one epoch", 'n'},
     {"field", "F", "the field to draw (default: `image`, or the only one)"},
-    {"sample", "I", "only sample I, as --repeat epochs deliver it: what random transforms make of it"},
-    {"repeat", "N", "with --sample: how often (default 8)"},
+    {"sample", "I", "only sample I, as --repeat epochs deliver it: shows random transforms"},
+    {"repeat", "N", "with --sample: number of epochs (default 8)"},
 };
 constexpr Flag kBenchFlags[] = {
-    {"seconds", "S", "time measured (default 3); warm-up and yardsticks come on top"},
+    {"seconds", "S", "duration of the measurement (default 3), not counting warm-up and yardsticks"},
     kJson,
 };
 
@@ -46,37 +45,35 @@ constexpr char kCatDetails[] =
     "included. The same URI, options and seed give the same bytes for any num_workers and prefetch_depth "
     "and in every language.";
 constexpr char kPreviewDetails[] =
-    "Draws a contact sheet of what the loader delivers with these options, normalisation undone, with class "
-    "names (or "
-    "labels, keys, indices) under the pictures. Encoded images are decoded where no --transform is given. "
-    "Pictures of "
-    "sizes that vary are loaded one by one and reduced on the sheet only.";
+    "Draws a contact sheet of what the loader delivers with these options. Normalisation is undone. "
+    "Under the pictures are class names, or labels, keys or indices. Encoded images are decoded if there "
+    "is no --transform. Pictures of varying size are loaded one by one and reduced on the sheet only.";
 constexpr char kBenchDetails[] =
-    "Times a consumer that takes batches and releases them. `gather` is a bare loop on as many threads that "
-    "copies the same rows in the same order into as many slots of the same size; `memcpy` is one thread that "
-    "copies the set's bytes in file order. Both stay in host memory, whatever the device, and read a copy of "
-    "the set's rows, as a loader without transform "
-    "delivers them, of up to 8 GiB and half of the free memory, made after the loader's peak memory was "
-    "taken. Rounds of loader, gather and memcpy alternate; each rate is the median of its rounds.";
+    "Times a consumer that takes batches and releases them. `gather` is a bare loop on as many threads "
+    "that copies the same rows in the same order into as many slots of the same size; `memcpy` is one "
+    "thread that copies the dataset's bytes in file order. Both run in host memory, whatever the device, "
+    "on a copy of the dataset's rows as a loader without a transform delivers them. The copy has at most "
+    "8 GiB and half of the free memory; it is made after the loader's peak memory is measured. Rounds of "
+    "loader, gather and memcpy alternate; each rate is the median of its rounds.";
 constexpr char kCompletionDetails[] = "For bash: source <(dataline completion bash)";
 
 constexpr int32_t kAllScopes = DL_SCOPE_DATASET | DL_SCOPE_LOADER;
 
 // clang-format off
 constexpr std::array kCommands = {
-    Command{"info", "a URI", "format, samples and fields of a dataset", "",
+    Command{"info", "a URI", "print format, samples and fields of a dataset", "",
             DL_SCOPE_DATASET, kAllScopes, kInfoFlags, 1, run_info},
     Command{"cat", "a URI", "run the loader and write what it delivers", kCatDetails,
             kAllScopes, 0, kCatFlags, 1, run_cat},
-    Command{"bench", "a URI", "measure the loader against this machine's own limits", kBenchDetails,
+    Command{"bench", "a URI", "measure the loader, and bare loops as this machine's limits", kBenchDetails,
             kAllScopes, 0, kBenchFlags, 1, run_bench},
     Command{"preview", "a URI", "draw what the loader delivers", kPreviewDetails,
             kAllScopes, 0, kPreviewFlags, 1, run_preview},
-    Command{"options", "", "every option: type, default, limits, meaning", "",
+    Command{"options", "", "list every option: type, default, range, meaning", "",
             0, 0, kTableFlags, 0, run_options},
-    Command{"transforms", "", "every operator of --transform and its arguments", "",
+    Command{"transforms", "", "list every operator of --transform and its arguments", "",
             0, 0, kTableFlags, 0, run_transforms},
-    Command{"version", "", "version, ABI, build features and what this machine offers", "",
+    Command{"version", "", "print version, ABI, build features and the machine", "",
             0, 0, kTableFlags, 0, run_version},
     Command{"completion", "bash, zsh or fish", "print a completion script for a shell", kCompletionDetails,
             0, 0, {}, 1, run_completion},

@@ -1,10 +1,13 @@
 # DATALINE_WITH_JPEG_HUFFMAN: our Huffman decoder in place of libjpeg-turbo's (core/transform/decode/jpeg_huffman.h). It includes
 # jpegint.h, a private header of libjpeg-turbo that any release may change.
 
-# The releases that the tests of core/transform passed with; AUTO uses our decoder only with these. Beside each, the years in its
-# copyright message: a running library reports its release by no other text.
+# The releases that the tests of JPEG decoding passed with (2.1.2 as Ubuntu builds it, with the API of libjpeg 8). AUTO uses our
+# decoder only with these. Beside each, the years in its copyright message: a running library reports its release by no other
+# text.
 set(tested
-  2.1.5 1991-2023)
+  2.1.2 1991-2021
+  2.1.5 1991-2023
+  3.1.3 1991-2025)
 
 set(cost "JPEGs decode 9 to 18 percent slower")
 set(years "")

@@ -85,6 +85,7 @@ constexpr OptionInfo word(const Word<Member<path...>> (&words)[count]) {
     if (i > 0) entry.choices[end++] = '|';
     for (const char* c = words[i].text; *c != '\0'; ++c) entry.choices[end++] = *c;
   }
+  entry.choices[end] = '\0';  // does not compile if the array is too small
   return entry;
 }
 

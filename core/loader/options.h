@@ -61,7 +61,7 @@ struct OptionInfo {
   char choices[40];  // "keep|drop|pad"
   const char* unit;
   const char* doc;
-  // Copies the value in force to its member of the configuration; null where config.cpp does that.
+  // Copies the value in force to its member of LoaderConfig; null if the row names none.
   void (*fill)(LoaderConfig&, const Options&, Option);
 };
 std::span<const OptionInfo> option_table();
