@@ -131,7 +131,7 @@ dl_status dl_transform_at(int32_t index, dl_transform_info* out, dl_error* error
   return guard(error, [&]() -> Status {
     DL_REQUIRE(out);
     DL_RETURN_IF_ERROR(check_index("transform", index, dl_transform_count()));
-    const OperatorInfo& entry = operator_table()[static_cast<size_t>(index)];
+    const OperatorInfo& entry = *operator_table()[static_cast<size_t>(index)];
     dl_transform_info info = {};
     info.argument_count = static_cast<int32_t>(entry.arguments.size());
     info.name = entry.name.data();
@@ -146,7 +146,7 @@ dl_status dl_transform_argument_at(int32_t index, int32_t argument, dl_argument_
   return guard(error, [&]() -> Status {
     DL_REQUIRE(out);
     DL_RETURN_IF_ERROR(check_index("transform", index, dl_transform_count()));
-    const OperatorInfo& entry = operator_table()[static_cast<size_t>(index)];
+    const OperatorInfo& entry = *operator_table()[static_cast<size_t>(index)];
     const int32_t count = static_cast<int32_t>(entry.arguments.size());
     DL_RETURN_IF_ERROR(check_index("argument", argument, count));
     const OperatorArgument& found = entry.arguments[static_cast<size_t>(argument)];

@@ -126,7 +126,7 @@ void measure_kernels(const Cuda& cuda, const GpuSettings& settings, Report& repo
     field.dtype = one.stored;
     field.shape = one.shape;
     field.axes = one.axes;
-    const auto splits = taken(dataline::split_transforms(one.transform, {&field, 1}));
+    const auto splits = taken(dataline::compile_transforms(one.transform, {&field, 1})).splits;
     const std::string variant = std::string("kernel ") + one.name;
     if (!splits[0].has_value() || !device->runs(splits[0]->tail)) {
       report.note(variant, "runs on the host");

@@ -97,7 +97,7 @@ void tables(benchmark::State& state) {
   wanted.axis = {kWidth, kOut, static_cast<Filter>(state.range(0)), true};
   wanted.count = kOut;
   wanted.fixed_shift = true;
-  wanted.most_shift = 14;
+  wanted.max_shift = 14;
   std::vector<std::byte> memory(static_cast<size_t>(table_bytes(wanted)));
   for (auto _ : state) benchmark::DoNotOptimize(build_table(wanted, memory.data()));
 }

@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "core/base/random.h"
-#include "core/transform/compile.h"
 #include "core/transform/transform.h"
 
 namespace dataline {
@@ -136,7 +135,7 @@ std::vector<const std::byte*> row_list(const Case& wanted, int64_t stride, const
 void run_case(benchmark::State& state, const Case& wanted) {
   const auto compiled = compile_transforms(wanted.text, std::span(&wanted.field, 1));
   if (!compiled.is_ok()) return state.SkipWithError(compiled.status().message().c_str());
-  const Program& program = *compiled.value()[0];
+  const Program& program = *compiled.value().programs[0];
   const int64_t row_bytes = wanted.field.bytes(), out_bytes = program.output().bytes();
   const int64_t stride = wanted.row_stride > 0 ? wanted.row_stride : row_bytes;
   const MappedBytes data(wanted.rows * stride + 4096);
@@ -231,7 +230,7 @@ void run_tokens(benchmark::State& state, int64_t run_rows) {
       for (int64_t f = 0; f < 2; ++f) {
         rows.source_offset = 2 * f;
         rows.target = slots.data + (i / run_rows % kSlots * 2 + f) * slot_bytes;
-        compiled.value()[static_cast<size_t>(f)]->run(rows);
+        compiled.value().programs[static_cast<size_t>(f)]->run(rows);
       }
     }
     const double middle = now_ns();

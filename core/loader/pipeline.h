@@ -105,11 +105,9 @@ int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threa
 using PassStates = std::vector<std::unique_ptr<ProgramState>>;
 Result<PassStates> make_states(const std::vector<StoragePass>& passes, HostMemory& memory);
 
-// Columns of which the chosen fields, taken one by one, are more bytes than the column itself: tokens' x and y.
-std::vector<bool> overlapped_columns(const Schema& schema, const std::vector<bool>& chosen);
-
-// With io=device as resident.h says. Else a field's tail runs on the device where the device can, and what crosses the bus is then no larger than what is
-// delivered. kBadTransform, kNoSuchField, kOverBudget.
+// Parts of a transform run on the device if it has kernels for them and the rows that cross the bus are no larger than what
+// is delivered. With io=device (resident.h) all fields are held there. kBadTransform, kNoSuchField, kOverBudget,
+// kUnsupported.
 Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int64_t max_rows,
                                const Device& device);
 

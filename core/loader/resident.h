@@ -8,9 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "core/base/cancel.h"
@@ -18,13 +16,6 @@
 #include "core/loader/pipeline.h"
 
 namespace dataline {
-
-// Fields in a pipeline that holds them on the device: its resident storages, tails, routes and outputs. Fills the
-// slot's storages and regions. kUnsupported names the field: rows of their own lengths, a host's reader, random work
-// that only the host does, a device without kernels.
-Status plan_resident(Pipeline& pipeline, const Device& device, std::vector<std::optional<DeviceSplit>> splits,
-                     std::span<const std::string> texts, std::vector<Storage>& storages,
-                     std::vector<Region>& regions);
 
 // Reads samples with the resident storages' programs.
 class ResidentReader {

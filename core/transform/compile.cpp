@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/compile.h"
+#include "core/transform/transform.h"
 
 #include <optional>
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/transform/grammar.h"
-#include "core/transform/operators.h"
-#include "core/transform/plan.h"
+#include "core/transform/grammar/grammar.h"
+#include "core/transform/operators/operator.h"
+#include "core/transform/passes/programs.h"
+#include "core/transform/plan/plan.h"
 
 namespace dataline {
 namespace {
 
-constexpr std::string_view kUsualField = "image";
+constexpr std::string_view kDefaultField = "image";
 
 std::string list_of(std::span<const Field> fields) {
   std::string out;
@@ -35,7 +36,7 @@ std::optional<size_t> find_field(std::span<const Field> fields, std::string_view
   return std::nullopt;
 }
 
-// The fields a clause is about, by index.
+// Indices of the fields that a clause applies to.
 Result<std::vector<size_t>> fields_of(const ClauseSyntax& clause, std::span<const Field> fields) {
   std::vector<size_t> out;
   for (const FieldSyntax& named : clause.fields) {
@@ -45,7 +46,7 @@ Result<std::vector<size_t>> fields_of(const ClauseSyntax& clause, std::span<cons
   }
   if (!out.empty()) return out;
   if (fields.size() == 1) return std::vector<size_t>{0};
-  if (std::optional<size_t> index = find_field(fields, kUsualField)) return std::vector<size_t>{*index};
+  if (std::optional<size_t> index = find_field(fields, kDefaultField)) return std::vector<size_t>{*index};
   return error(Code::kNoSuchField, "transform: column ", clause.column, ": expected a field name (",
                list_of(fields), ") before these operators, got none")
       .with_column(clause.column);
@@ -68,43 +69,40 @@ Status add_calls(const ClauseSyntax& clause, Plan& plan) {
   return Status::ok();
 }
 
-Status want_labels(const MixRequest& mix, const Field& labels) {
+Status want_labels(const MixRequest& request, const Field& labels) {
   const bool soft =
       labels.kind == FieldKind::kDense && dtype_is_float(labels.dtype) && labels.shape.size() == 1;
   if (soft) return Status::ok();
-  return transform_error(mix.labels_column, mix.kind == MixKind::kMixup ? "mixup" : "cutmix",
+  return transform_error(request.labels_column, request.mix.kind == MixKind::kMixup ? "mixup" : "cutmix",
                          ": labels: expected one float a class, got ", quote(labels.name), " of ",
                          field_type_text(labels), "; one_hot(n) makes them: '", labels.name, ": one_hot(n)'");
 }
 
-// What the plans ask for on finished batches.
+// The plans' requests for finished batches.
 Result<std::vector<BatchMix>> mixes_of(std::span<const Plan> plans, std::span<const Field> fields) {
   std::vector<BatchMix> mixes;
   for (size_t i = 0; i < plans.size(); ++i) {
     if (!plans[i].mix()) continue;
-    const MixRequest& asked = *plans[i].mix();
-    const std::optional<size_t> labels = find_field(fields, asked.labels);
-    if (!labels) return no_such_field(asked.labels_column, fields, asked.labels);
+    const MixRequest& request = *plans[i].mix();
+    const std::optional<size_t> labels = find_field(fields, request.labels);
+    if (!labels) return no_such_field(request.labels_column, fields, request.labels);
     if (plans[*labels].mix())
-      return transform_error(asked.labels_column, "expected labels in a field of their own, got ",
-                             quote(asked.labels), ", which is mixed as an image");
-    DL_RETURN_IF_ERROR(want_labels(asked, plans[*labels].field()));
+      return transform_error(request.labels_column, "expected labels in a field of their own, got ",
+                             quote(request.labels), ", which is mixed as an image");
+    DL_RETURN_IF_ERROR(want_labels(request, plans[*labels].field()));
     for (const BatchMix& other : mixes) {
       if (other.labels == *labels)
-        return transform_error(asked.column, "expected labels to be mixed once, got ", quote(asked.labels),
-                               " twice");
+        return transform_error(request.column, "expected labels to be mixed once, got ",
+                               quote(request.labels), " twice");
     }
-    mixes.push_back({.kind = asked.kind,
-                     .alpha = asked.alpha,
-                     .image = i,
-                     .labels = *labels,
-                     .place = asked.place,
-                     .shape = asked.shape});
+    mixes.push_back(request.mix);
+    mixes.back().image = i;
+    mixes.back().labels = *labels;
   }
   return mixes;
 }
 
-// What the text makes of each field.
+// One plan per field.
 Result<std::vector<Plan>> plans_of(SimdTarget target, std::string_view text, std::span<const Field> fields,
                                    const TransformSettings& settings) {
   DL_ASSIGN_OR_RETURN(const std::vector<ClauseSyntax> clauses, parse_transforms(text));
@@ -125,59 +123,31 @@ Result<std::vector<Plan>> plans_of(SimdTarget target, std::string_view text, std
       return std::move(status).in(concat("field ", quote(fields[index].name)));
     }
   }
-  Result<std::vector<BatchMix>> mixes = mixes_of(plans, fields);
-  if (!mixes.is_ok()) return mixes.take_status();
   return plans;
 }
 
 }  // namespace
 
-Result<std::vector<std::unique_ptr<const Program>>> compile_transforms_for(
-    SimdTarget target, std::string_view text, std::span<const Field> fields,
-    const TransformSettings& settings) {
+Result<CompiledTransforms> compile_transforms(std::string_view text, std::span<const Field> fields,
+                                              const TransformSettings& settings, SimdTarget target) {
   DL_ASSIGN_OR_RETURN(std::vector<Plan> plans, plans_of(target, text, fields, settings));
-  std::vector<std::unique_ptr<const Program>> programs;
-  for (Plan& plan : plans) programs.push_back(std::move(plan).finish());
-  return programs;
-}
-
-Result<std::vector<std::unique_ptr<const Program>>> compile_transforms(std::string_view text,
-                                                                       std::span<const Field> fields,
-                                                                       const TransformSettings& settings) {
-  return compile_transforms_for(best_simd_target(), text, fields, settings);
-}
-
-Result<std::vector<std::optional<DeviceSplit>>> split_transforms_for(SimdTarget target, std::string_view text,
-                                                                     std::span<const Field> fields,
-                                                                     const TransformSettings& settings) {
-  DL_ASSIGN_OR_RETURN(std::vector<Plan> plans, plans_of(target, text, fields, settings));
-  std::vector<std::optional<DeviceSplit>> splits;
-  for (Plan& plan : plans) splits.push_back(std::move(plan).split());
-  return splits;
-}
-
-Result<std::vector<std::optional<DeviceSplit>>> split_transforms(std::string_view text,
-                                                                 std::span<const Field> fields,
-                                                                 const TransformSettings& settings) {
-  return split_transforms_for(best_simd_target(), text, fields, settings);
-}
-
-Result<std::vector<BatchMix>> batch_mixes(std::string_view text, std::span<const Field> fields,
-                                          const TransformSettings& settings) {
-  DL_ASSIGN_OR_RETURN(const std::vector<Plan> plans, plans_of(best_simd_target(), text, fields, settings));
-  return mixes_of(plans, fields);
-}
-
-Result<std::vector<std::string>> operator_texts(std::string_view text, std::span<const Field> fields) {
-  DL_ASSIGN_OR_RETURN(const std::vector<ClauseSyntax> clauses, parse_transforms(text));
-  std::vector<std::string> texts(fields.size());
-  for (const ClauseSyntax& clause : clauses) {
-    DL_ASSIGN_OR_RETURN(const std::vector<size_t> indices, fields_of(clause, fields));
-    std::string calls;
-    for (const CallSyntax& call : clause.calls) calls += concat(calls.empty() ? "" : ", ", call.text);
-    for (size_t index : indices) texts[index] = calls;
+  CompiledTransforms out;
+  DL_ASSIGN_OR_RETURN(out.mixes, mixes_of(plans, fields));
+  for (Plan& plan : plans) {
+    plan.finish();
+    out.programs.push_back(plan.program());
+    out.splits.push_back(plan.split());
+    out.texts.push_back(plan.text());
   }
-  return texts;
+  for (const BatchMix& mix : out.mixes) {
+    out.splits[mix.image].reset();
+    out.splits[mix.labels].reset();
+  }
+  return out;
+}
+
+std::unique_ptr<const Program> make_copy_program(const Field& field) {
+  return make_copy_program(field, {.field = field, .scales = {}}, best_simd_target());
 }
 
 }  // namespace dataline

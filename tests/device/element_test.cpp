@@ -11,7 +11,7 @@
 
 #include "core/base/random.h"
 #include "core/device/kernels/fused_element.h"
-#include "core/transform/convert.h"
+#include "core/transform/elements/convert.h"
 
 namespace dataline {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/text.h"
-#include "core/transform/compile.h"
+#include "core/transform/transform.h"
 #include "tests/device/kernel_bench.h"
 #include "tests/transform/support/runner.h"
 
@@ -37,9 +37,9 @@ class Kernels : public KernelBench {
     setup.epoch = 1;
     setup.first_slot = 77;
     for (const std::string& text : texts) {
-      auto splits = split_transforms(text, std::span(&field, 1));
+      auto splits = compile_transforms(text, std::span(&field, 1));
       EXPECT_TRUE(splits.is_ok()) << text;
-      const std::optional<DeviceSplit>& split = splits.value()[0];
+      const std::optional<DeviceSplit>& split = splits.value().splits[0];
       if (!split || !kernels().runs(split->tail)) continue;
       ++ran;
       const Rows crossed = split->host ? run_program(*split->host, text, rows, setup).rows : rows;

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "core/transform/decode/format_headers.h"
 #include "core/transform/decode/image_header.h"
-#include "core/transform/decode/jpeg_header.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::unique_ptr<std::byte[]> copy(

@@ -2,7 +2,7 @@
 // what it means for a few usual sets is then compiled, and refused with a column or its field.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
-#include "core/transform/grammar.h"
+#include "core/transform/grammar/grammar.h"
 #include "core/transform/transform.h"
 #include "tests/fuzz/fuzz_file.h"
 
@@ -102,19 +102,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         "printed and parsed again it is the same tree", print);
   }
   for (const auto& fields : fuzz::usual_sets()) {
-    Result<std::vector<std::unique_ptr<const Program>>> programs = compile_transforms(text, fields);
-    if (!programs.is_ok()) {
-      fuzz::check_column(programs.status(), text);
+    Result<CompiledTransforms> compiled = compile_transforms(text, fields);
+    if (!compiled.is_ok()) {
+      fuzz::check_column(compiled.status(), text);
       continue;
     }
-    fuzz::check(programs.value().size() == fields.size(), "one program a field");
-    for (const auto& program : programs.value()) {
+    fuzz::check(compiled.value().programs.size() == fields.size(), "one program a field");
+    for (const auto& program : compiled.value().programs) {
       const Field& output = program->output();
       fuzz::check(output.varies() || output.kind == FieldKind::kRagged || output.bytes() >= 0,
                   "a size that is one");
       fuzz::check(program->scratch_bytes() >= 0 && program->state_bytes() >= 0, "memory that is countable");
     }
-    fuzz::check(operator_texts(text, fields).is_ok(), "what compiles has texts", text);
+    fuzz::check(compiled.value().texts.size() == fields.size(), "one text a field", text);
   }
   return 0;
 }

@@ -2,6 +2,9 @@
 device include base and memory and never each other; loader includes all; capi includes loader and base;
 bindings and examples see only dataline.h. Platform #ifdefs stay in the few places made for them.
 
+One level deeper, a room's sub-folders have an order too: in transform each sees only the folders listed for it, and the
+room's own files see all; in source a format's folder sees the files at the room's top and the formats listed for it.
+
   check_includes.py ROOT          checks the tree
   check_includes.py --self-test   proves that it can fail
 
@@ -27,10 +30,48 @@ ROOMS = {
 }
 CAPI_SEES = {"loader", "base"}
 
+# Which sub-folders of a room each of its sub-folders may include; "." are the files at the room's top, which may include
+# all. A sub-folder of transform that is not listed is a finding; one of source that is not listed may include "." only.
+TYPES = {"pixels", "elements"}
+PASSES = TYPES | {"decode", "resample", "passes"}
+TRANSFORM = {
+    "pixels": set(),
+    "elements": set(),
+    "grammar": {"elements"},
+    "decode": {"pixels"},
+    "warp": {"pixels"},
+    "color": {"pixels", "warp"},
+    "mix": TYPES,
+    "resample": TYPES,
+    "passes": TYPES,
+    "frame": PASSES,
+    "plan": PASSES | {"frame", "mix"},
+    "operators": PASSES | {"grammar", "warp", "color", "mix", "frame", "plan"},
+}
+SOURCE = {}
+SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."})}  # what is listed; what others may include
+
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 PLATFORM = re.compile(r"^\s*#\s*(?:if|ifdef|ifndef|elif)\b.*\b(__linux__|__APPLE__|_WIN32|_MSC_VER|__unix__|__FreeBSD__)\b")
 PLATFORM_HOMES = ("core/memory/", "core/base/thread", "core/device/cuda_driver")
 ROOM_CALL = re.compile(r"dataline_room\s*\(\s*(\w+)([^)]*)\)", re.DOTALL)
+
+
+def subfolder(parts):
+    """The sub-folder of a file of core/<room>/...; "." at the room's top."""
+    return parts[2] if len(parts) > 3 else "."
+
+
+def fault_of_subfolder(room, folder, other):
+    if room not in SUBFOLDERS or folder in (".", other):
+        return None
+    listed, default = SUBFOLDERS[room]
+    allowed = listed.get(folder, default)
+    if allowed is None:
+        return f"{room}/{folder} has no place in the order of the sub-folders of {room}"
+    if other in allowed or (default is not None and other in default):
+        return None
+    return f"{room}/{folder} may not include {room if other == '.' else f'{room}/{other}'}"
 
 
 def fault_of_include(path, bracket, name, root):
@@ -51,7 +92,9 @@ def fault_of_include(path, bracket, name, root):
         if target[0] == "capi":
             return "core may not include capi"
         room, other = path.parts[1], target[1]
-        if room == other or other in ROOMS.get(room, set()):
+        if room == other:
+            return fault_of_subfolder(room, subfolder(path.parts), subfolder(target))
+        if other in ROOMS.get(room, set()):
             return None
         return f"room {room} may not include room {other}"
     if top in ("bindings", "examples"):
@@ -67,8 +110,23 @@ def fault_of_include(path, bracket, name, root):
     return None
 
 
-def check(root):
+def circles():
+    """Sub-folders that reach themselves: the lists above allow no circle."""
     found = []
+    for room, (listed, _) in SUBFOLDERS.items():
+        for folder in sorted(listed):
+            reached, todo = set(), [folder]
+            while todo:
+                for other in listed.get(todo.pop(), set()) - reached:
+                    reached.add(other)
+                    todo.append(other)
+            if folder in reached:
+                found.append(f"the order of the sub-folders of {room} is a circle at {folder}")
+    return found
+
+
+def check(root):
+    found = circles()
     for path in tree.files(root):
         text = tree.lines(root, path)
         for number, line in enumerate(text, 1):
@@ -96,8 +154,14 @@ def check(root):
 
 BASE = {"core/base/status.h": "#pragma once\n", "core/order/order.h": '#pragma once\n#include "core/base/status.h"\n',
         "core/source/source.h": "#pragma once\n", "capi/dataline.h": "#include <stdint.h>\n"}
+FOLDERS = {**BASE, "core/transform/t.h": '#pragma once\n#include "core/transform/frame/p.h"\n',
+           "core/transform/pixels/f.h": "#pragma once\n",
+           "core/transform/decode/d.h": '#pragma once\n#include "core/transform/pixels/f.h"\n',
+           "core/transform/frame/p.h": '#pragma once\n#include "core/transform/decode/d.h"\n',
+           "core/source/npy/n.h": '#pragma once\n#include "core/source/source.h"\n'}
 SELF_TEST = [
     ("a lawful tree", BASE, 0),
+    ("lawful sub-folders", FOLDERS, 0),
     ("siblings meet", {**BASE, "core/source/a.cpp": '#include "core/order/order.h"\n'}, 1),
     ("base looks up", {**BASE, "core/base/b.cpp": '#include "core/order/order.h"\n'}, 1),
     ("core knows capi", {**BASE, "core/loader/l.cpp": '#include "capi/dataline.h"\n'}, 1),
@@ -112,6 +176,13 @@ SELF_TEST = [
     ("a platform in the wrong room", {**BASE, "core/order/o.cpp": "#ifdef __linux__\n#endif\n"}, 1),
     ("a platform where it belongs", {**BASE, "core/memory/p.cpp": "#ifdef __linux__\n#endif\n"}, 0),
     ("a header without a guard", {**BASE, "core/batch/b.h": "\n"}, 1),
+    ("a type looks up", {**FOLDERS, "core/transform/pixels/f.cpp": '#include "core/transform/decode/d.h"\n'}, 1),
+    ("the decoder knows the pass", {**FOLDERS, "core/transform/decode/d.cpp": '#include "core/transform/frame/p.h"\n'}, 1),
+    ("a folder knows the room's face", {**FOLDERS, "core/transform/decode/d.cpp": '#include "core/transform/t.h"\n'}, 1),
+    ("a folder without a place", {**FOLDERS, "core/transform/new/n.cpp": '#include "core/transform/pixels/f.h"\n'}, 1),
+    ("a format with the room's top", {**FOLDERS, "core/source/npy/n.cpp": '#include "core/source/source.h"\n'}, 0),
+    ("a format looks into another", {**FOLDERS, "core/source/tar/t.cpp": '#include "core/source/npy/n.h"\n'}, 1),
+    ("the room's top knows the formats", {**FOLDERS, "core/source/f.cpp": '#include "core/source/npy/n.h"\n'}, 0),
     ("CMake breaks the law", {**BASE, "core/order/CMakeLists.txt": "dataline_room(order SOURCES o.cpp DEPENDS base source)"}, 1),
 ]
 

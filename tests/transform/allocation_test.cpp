@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <new>
 
-#include "core/transform/compile.h"
+#include "core/transform/transform.h"
 #include "tests/transform/support/tensor.h"
 #ifdef DATALINE_HAS_LIBJPEG
 #include "tests/transform/frame/encoded_images.h"
@@ -38,7 +38,7 @@ struct Work {
 int64_t allocated(const Field& field, const std::vector<std::byte>& sample, std::string_view text) {
   const auto compiled = compile_transforms(text, std::span(&field, 1));
   EXPECT_TRUE(compiled.is_ok()) << text << ": " << compiled.status().message();
-  const Program& program = *compiled.value()[0];
+  const Program& program = *compiled.value().programs[0];
   const auto memory = HostMemory::create({});
   const auto state = program.make_state(*memory);
   EXPECT_TRUE(state.is_ok());

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "core/transform/compile.h"
+#include "core/transform/transform.h"
 #include "tests/transform/support/runner.h"
 
 namespace dataline::testing {

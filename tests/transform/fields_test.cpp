@@ -12,8 +12,7 @@
 namespace dataline {
 namespace {
 
-Result<std::vector<std::unique_ptr<const Program>>> compile(std::string_view text,
-                                                            std::vector<std::string_view> fields) {
+Result<CompiledTransforms> compile(std::string_view text, std::vector<std::string_view> fields) {
   std::vector<Field> all;
   for (std::string_view field : fields) all.push_back(field_from(field));
   return compile_transforms(text, all);
@@ -22,23 +21,23 @@ Result<std::vector<std::unique_ptr<const Program>>> compile(std::string_view tex
 TEST(Fields, AreChosenByNameByBeingAloneOrByBeingTheImage) {
   const auto both = compile("y, x: cast(i64)", {"x:u16[4]", "y:u16[4]", "z:u16[4]"});
   ASSERT_TRUE(both.is_ok());
-  EXPECT_EQ(written(both.value()[0]->output()), "i64[4]");
-  EXPECT_EQ(written(both.value()[1]->output()), "i64[4]");
-  EXPECT_TRUE(both.value()[2]->identity());
+  EXPECT_EQ(written(both.value().programs[0]->output()), "i64[4]");
+  EXPECT_EQ(written(both.value().programs[1]->output()), "i64[4]");
+  EXPECT_TRUE(both.value().programs[2]->identity());
   const auto image = compile("normalize(mnist); label: one_hot(10)", {"label:u8", "image:u8[28x28]HW"});
   ASSERT_TRUE(image.is_ok());
-  EXPECT_EQ(written(image.value()[0]->output()), "f32[10]");
-  EXPECT_EQ(written(image.value()[1]->output()), "f32[28x28]HW");
+  EXPECT_EQ(written(image.value().programs[0]->output()), "f32[10]");
+  EXPECT_EQ(written(image.value().programs[1]->output()), "f32[28x28]HW");
 }
 
 TEST(Fields, DecodeTakesTheImageAndLeavesTheOthers) {
   const auto both =
       compile("decode, resize(8x8), chw; label: one_hot(10)", {"image:?u8[0]", "label:i64", "key:?u8[0]"});
   ASSERT_TRUE(both.is_ok()) << both.status().message();
-  EXPECT_EQ(written(both.value()[0]->output()), "u8[3x8x8]CHW");
-  EXPECT_EQ(written(both.value()[2]->output()), "?u8[-1]");
-  EXPECT_TRUE(both.value()[0]->heavy());
-  EXPECT_FALSE(both.value()[1]->heavy() || both.value()[2]->heavy());
+  EXPECT_EQ(written(both.value().programs[0]->output()), "u8[3x8x8]CHW");
+  EXPECT_EQ(written(both.value().programs[2]->output()), "?u8[-1]");
+  EXPECT_TRUE(both.value().programs[0]->heavy());
+  EXPECT_FALSE(both.value().programs[1]->heavy() || both.value().programs[2]->heavy());
   const auto wrong = compile("image, label: decode", {"image:?u8[0]", "label:i64"});
   ASSERT_FALSE(wrong.is_ok());
   EXPECT_EQ(wrong.status().message(),

@@ -1,6 +1,6 @@
 // The text grammar: what parses and to what, and what does not, with the column and the message.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/grammar.h"
+#include "core/transform/grammar/grammar.h"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/transform/convert.h"
-#include "core/transform/mix/beta.h"
+#include "core/transform/elements/convert.h"
 #include "tests/transform/support/runner.h"
 
 namespace dataline::testing {

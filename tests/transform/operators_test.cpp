@@ -79,9 +79,9 @@ TEST(Operators, FitFieldsAndSayWhatComesOut) {
     const Field field = field_from(input);
     const auto compiled = compile_transforms(text, std::span(&field, 1));
     ASSERT_TRUE(compiled.is_ok()) << input << " " << text << ": " << compiled.status().message();
-    EXPECT_EQ(written(compiled.value()[0]->output()), output) << input << " " << text;
-    EXPECT_EQ(compiled.value()[0]->identity(), identity) << input << " " << text;
-    EXPECT_EQ(compiled.value()[0]->output().name, "a");
+    EXPECT_EQ(written(compiled.value().programs[0]->output()), output) << input << " " << text;
+    EXPECT_EQ(compiled.value().programs[0]->identity(), identity) << input << " " << text;
+    EXPECT_EQ(compiled.value().programs[0]->output().name, "a");
   }
 }
 
@@ -295,7 +295,8 @@ TEST(Operators, MisfitsNameColumnExpectedAndGot) {
 
 TEST(Table, EveryOperatorIsDescribedAndCompilesByItsName) {
   std::set<std::string_view> names;
-  for (const OperatorInfo& info : operator_table()) {
+  for (const OperatorInfo* entry : operator_table()) {
+    const OperatorInfo& info = *entry;
     names.insert(info.name);
     EXPECT_FALSE(info.doc.empty()) << info.name;
     EXPECT_FALSE(info.source.empty()) << info.name;

@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "core/base/text.h"
-#include "core/transform/compile.h"
+#include "core/transform/transform.h"
 #include "tests/transform/support/random_pipeline.h"
 #include "tests/transform/support/runner.h"
 #include "tests/transform/support/tail_twin.h"
@@ -26,9 +26,9 @@ RC_GTEST_PROP(Split, HostPartGeometryAndTailMakeWhatTheProgramMakes, ()) {
     text += concat(place == 0 ? "" : ", ", step.text);
     sample = std::move(step.result);
   }
-  auto splits = split_transforms_for(setup.target, text, std::span(&field, 1));
+  auto splits = compile_transforms(text, std::span(&field, 1), {}, setup.target);
   RC_ASSERT(splits.is_ok());
-  const std::optional<DeviceSplit>& split = splits.value()[0];
+  const std::optional<DeviceSplit>& split = splits.value().splits[0];
   RC_CLASSIFY(split.has_value(), "cut in two");
   if (!split) return;
   RC_LOG() << text << " on " << field_type_text(field) << field.axes;

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "core/base/text.h"
-#include "core/transform/compile.h"
+#include "core/transform/transform.h"
 #include "tests/transform/support/runner.h"
 #include "tests/transform/support/tail_twin.h"
 
@@ -14,9 +14,9 @@ namespace dataline::testing {
 namespace {
 
 std::optional<DeviceSplit> split_one(std::string_view text, const Field& field) {
-  auto split = split_transforms(text, std::span(&field, 1));
+  auto split = compile_transforms(text, std::span(&field, 1));
   EXPECT_TRUE(split.is_ok()) << text;
-  return std::move(split.value()[0]);
+  return std::move(split.value().splits[0]);
 }
 
 Field field_of(DType dtype, std::vector<int64_t> shape, std::string axes = "") {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/color/adjust.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
-
-#include "core/transform/color/levels.h"
 
 namespace dataline {
 namespace {
@@ -33,7 +32,162 @@ Status spread(FrameScratch& scratch, Frame& frame) {
   return Status::ok();
 }
 
+constexpr int64_t kLevels = 256;
+
+template <typename Level>
+LevelTable levels_of(Level level) {
+  LevelTable table{};
+  for (int64_t i = 0; i < kLevels; ++i) table[static_cast<size_t>(i)] = level(static_cast<int32_t>(i));
+  return table;
+}
+
+struct Range {
+  uint8_t min = 255;
+  uint8_t max = 0;
+};
+
+// 48 bytes at a time, which hold whole pixels of one and of three channels, so that each lane is of one channel.
+std::array<Range, 3> ranges_of(const Frame& frame) {
+  constexpr int64_t kBlock = 48;
+  std::array<uint8_t, kBlock> min, max;
+  min.fill(255);
+  max.fill(0);
+  const uint8_t* const bytes = bytes_of(frame);
+  const int64_t count = frame.bytes();
+  int64_t i = 0;
+  for (; i + kBlock <= count; i += kBlock) {
+    std::array<uint8_t, kBlock> block;  // a copy: gcc would look for overlaps otherwise, and not use vectors
+    std::memcpy(block.data(), bytes + i, kBlock);
+    for (size_t k = 0; k < kBlock; ++k) {
+      min[k] = std::min(min[k], block[k]);
+      max[k] = std::max(max[k], block[k]);
+    }
+  }
+  for (size_t k = 0; i < count; ++i, ++k) {
+    min[k] = std::min(min[k], bytes[i]);
+    max[k] = std::max(max[k], bytes[i]);
+  }
+  std::array<Range, 3> out;
+  for (size_t k = 0; k < kBlock; ++k) {
+    Range& range = out[k % static_cast<size_t>(frame.channels)];
+    range.min = std::min(range.min, min[k]);
+    range.max = std::max(range.max, max[k]);
+  }
+  return out;
+}
+
+using Histogram = std::array<int64_t, kLevels>;
+
+// Even and odd pixels are counted apart: equal neighbours would wait for each other's counter.
+template <size_t kChannels>
+std::array<Histogram, 3> count_levels(const uint8_t* bytes, int64_t pixels) {
+  std::array<std::array<uint32_t, kLevels>, 2 * kChannels> counts{};
+  std::array<Histogram, 3> out{};
+  constexpr int64_t kMaxPixels = int64_t{1} << 31;  // in one go: what a counter holds
+  while (pixels > 0) {
+    const int64_t now = std::min(pixels, kMaxPixels);
+    for (int64_t i = 0; i < now; ++i) {
+      const size_t half = (i & 1) != 0 ? kChannels : 0;
+      for (size_t c = 0; c < kChannels; ++c) ++counts[half + c][*bytes++];
+    }
+    for (size_t c = 0; c < 2 * kChannels; ++c) {
+      for (size_t level = 0; level < kLevels; ++level) out[c % kChannels][level] += counts[c][level];
+      counts[c].fill(0);
+    }
+    pixels -= now;
+  }
+  return out;
+}
+
+LevelTable equalized(const Histogram& histogram, int64_t pixels) {
+  const LevelTable same = levels_of([](int32_t level) { return static_cast<uint8_t>(level); });
+  size_t last = kLevels - 1;
+  while (last > 0 && histogram[last] == 0) --last;
+  const int64_t step = (pixels - histogram[last]) / (kLevels - 1);
+  if (step == 0) return same;
+  LevelTable table{};
+  int64_t below = 0;
+  for (size_t level = 0; level < kLevels; ++level) {
+    table[level] =
+        level == 0 ? 0 : static_cast<uint8_t>(std::min<int64_t>((below + step / 2) / step, kLevels - 1));
+    below += histogram[level];
+  }
+  return table;
+}
+
+LevelTable stretched(Range range) {
+  const bool flat = range.max == range.min;
+  const float min = flat ? 0.0F : static_cast<float>(range.min);
+  const float width = static_cast<float>(range.max) - static_cast<float>(range.min);
+  const float step = flat ? 1.0F : width * static_cast<float>(1.0 / 255.0);
+  return levels_of([&](int32_t level) { return cut_to_byte((static_cast<float>(level) - min) / step); });
+}
+
 }  // namespace
+
+LevelTable brightness_levels(double factor) {
+  const float ratio = static_cast<float>(factor);
+  return levels_of([&](int32_t level) { return cut_to_byte(static_cast<float>(level) * ratio); });
+}
+
+LevelTable contrast_levels(double factor, float mean) {
+  const float ratio = static_cast<float>(factor);
+  // (1 - ratio) * mean in two parts, exactly: it has 48 bits.
+  const double rest = static_cast<double>(static_cast<float>(1.0 - factor)) * static_cast<double>(mean);
+  const float high = static_cast<float>(rest);
+  const float low = static_cast<float>(rest - static_cast<double>(high));
+  return levels_of([&](int32_t level) { return blend_parts(static_cast<float>(level), ratio, high, low); });
+}
+
+LevelTable solarize_levels(double threshold) {
+  const float from = static_cast<float>(threshold);
+  return levels_of([&](int32_t level) {
+    return static_cast<uint8_t>(static_cast<float>(level) >= from ? 255 - level : level);
+  });
+}
+
+LevelTable posterize_levels(int64_t bits) {
+  const int32_t kept = 0xff & ~(0xff >> bits);
+  return levels_of([&](int32_t level) { return static_cast<uint8_t>(level & kept); });
+}
+
+LevelTable invert_levels() {
+  return levels_of([](int32_t level) { return static_cast<uint8_t>(255 - level); });
+}
+
+ChannelTables autocontrast_levels(const Frame& frame) {
+  const std::array<Range, 3> ranges = ranges_of(frame);
+  ChannelTables tables;
+  for (size_t c = 0; c < static_cast<size_t>(frame.channels); ++c) tables[c] = stretched(ranges[c]);
+  return tables;
+}
+
+ChannelTables equalize_levels(const Frame& frame) {
+  const int64_t pixels = frame.height * frame.width;
+  const std::array<Histogram, 3> histograms = frame.channels == 1 ? count_levels<1>(bytes_of(frame), pixels)
+                                                                  : count_levels<3>(bytes_of(frame), pixels);
+  ChannelTables tables;
+  for (size_t c = 0; c < static_cast<size_t>(frame.channels); ++c)
+    tables[c] = equalized(histograms[c], pixels);
+  return tables;
+}
+
+void map_levels(const LevelTable& table, Frame& frame) {
+  uint8_t* const bytes = bytes_of(frame);
+  const int64_t count = frame.bytes();
+  for (int64_t i = 0; i < count; ++i) bytes[i] = table[bytes[i]];
+}
+
+void map_levels(const ChannelTables& tables, Frame& frame) {
+  if (frame.channels == 1) return map_levels(tables[0], frame);
+  uint8_t* const bytes = bytes_of(frame);
+  const int64_t count = frame.bytes();
+  for (int64_t i = 0; i + 3 <= count; i += 3) {
+    bytes[i] = tables[0][bytes[i]];
+    bytes[i + 1] = tables[1][bytes[i + 1]];
+    bytes[i + 2] = tables[2][bytes[i + 2]];
+  }
+}
 
 void adjust_brightness(double factor, Frame& frame) { map_levels(brightness_levels(factor), frame); }
 

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "core/transform/color/adjust.h"
-#include "core/transform/color/levels.h"
 #include "core/transform/warp/warp.h"
 
 namespace dataline {
@@ -20,7 +19,7 @@ float linspace(float start, float end, int64_t steps, int64_t i) {
 }
 
 // The largest magnitude of operators that grow from 0.
-double most_of(AugmentSpace space, Augment augment, int64_t height, int64_t width) {
+double max_of(AugmentSpace space, Augment augment, int64_t height, int64_t width) {
   const bool wide = space == AugmentSpace::kTrivialWide;
   constexpr double kShare = 150.0 / 331.0, kWideTranslation = 32;
   switch (augment) {
@@ -100,39 +99,6 @@ float with_sign(Augment augment, float magnitude, double coin) {
   return augment_signed(augment) && coin < 0.5 ? -magnitude : magnitude;
 }
 
-class RandAugmentStage : public FrameStage {
- public:
-  RandAugmentStage(const RandAugment& plan, const ColorKernels& kernels) : plan_(plan), kernels_(kernels) {}
-  bool draws() const override { return plan_.count > 0; }
-  Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
-    for (int64_t k = 0; k < plan_.count; ++k) {
-      const DrawnAugment drawn = plan_.draw(draws, k, frame.height, frame.width);
-      DL_RETURN_IF_ERROR(
-          apply_augment(drawn.augment, drawn.magnitude, plan_.style, kernels_, scratch, frame));
-    }
-    return Status::ok();
-  }
-
- private:
-  RandAugment plan_;
-  ColorKernels kernels_;
-};
-
-class TrivialAugmentStage : public FrameStage {
- public:
-  TrivialAugmentStage(const TrivialAugment& plan, const ColorKernels& kernels)
-      : plan_(plan), kernels_(kernels) {}
-  bool draws() const override { return true; }
-  Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
-    const DrawnAugment drawn = plan_.draw(draws, frame.height, frame.width);
-    return apply_augment(drawn.augment, drawn.magnitude, plan_.style, kernels_, scratch, frame);
-  }
-
- private:
-  TrivialAugment plan_;
-  ColorKernels kernels_;
-};
-
 }  // namespace
 
 bool augment_signed(Augment augment) { return augment >= Augment::kShearX && augment <= Augment::kSharpness; }
@@ -141,7 +107,7 @@ float augment_magnitude(AugmentSpace space, Augment augment, int64_t bin, int64_
                         int64_t width) {
   if (augment == Augment::kPosterize) return posterize_bits(space, bin, bins);
   if (augment == Augment::kSolarize) return linspace(1, 0, bins, bin);
-  return linspace(0, static_cast<float>(most_of(space, augment, height, width)), bins, bin);
+  return linspace(0, static_cast<float>(max_of(space, augment, height, width)), bins, bin);
 }
 
 Status apply_augment(Augment augment, float magnitude, const AugmentStyle& style, const ColorKernels& kernels,
@@ -194,14 +160,6 @@ DrawnAugment TrivialAugment::draw(const Draws& draws, int64_t height, int64_t wi
   const float size =
       augment_magnitude(AugmentSpace::kTrivialWide, augment, draws.below(1, bins), bins, height, width);
   return {augment, with_sign(augment, size, draws.unit(2))};
-}
-
-FrameStageRef make_rand_augment(const RandAugment& plan, const ColorKernels& kernels) {
-  return std::make_unique<RandAugmentStage>(plan, kernels);
-}
-
-FrameStageRef make_trivial_augment(const TrivialAugment& plan, const ColorKernels& kernels) {
-  return std::make_unique<TrivialAugmentStage>(plan, kernels);
 }
 
 }  // namespace dataline

@@ -9,9 +9,10 @@
 #include <cstdint>
 #include <optional>
 
+#include "core/base/status.h"
 #include "core/transform/color/kernels.h"
-#include "core/transform/frame/stage.h"
-#include "core/transform/resample/view.h"
+#include "core/transform/pixels/draws.h"
+#include "core/transform/pixels/frame.h"
 
 namespace dataline {
 
@@ -65,7 +66,6 @@ struct RandAugment {
 
   DrawnAugment draw(const Draws& draws, int64_t k, int64_t height, int64_t width) const;
 };
-FrameStageRef make_rand_augment(const RandAugment& plan, const ColorKernels& kernels);
 
 // One operator of any magnitude. Draws: 0 which, 1 its bin, 2 its sign.
 struct TrivialAugment {
@@ -74,6 +74,5 @@ struct TrivialAugment {
 
   DrawnAugment draw(const Draws& draws, int64_t height, int64_t width) const;
 };
-FrameStageRef make_trivial_augment(const TrivialAugment& plan, const ColorKernels& kernels);
 
 }  // namespace dataline

@@ -49,7 +49,7 @@ BlurSide gaussian_side(int64_t taps, double sigma) {
   BlurSide side;
   side.taps = taps;
   const int64_t half = taps / 2;
-  std::array<double, BlurSide::kMost / 2 + 1> values{};
+  std::array<double, BlurSide::kMax / 2 + 1> values{};
   double sum = 0;
   for (int64_t i = 0; i <= half; ++i) {
     const double x = static_cast<double>(half - i) / sigma;
@@ -78,7 +78,7 @@ Status blur(const ColorKernels& kernels, const BlurSide& across, const BlurSide&
     return scratch.too_large(frame.height, frame.width, old_bytes + sum_bytes);
   float* const sums = reinterpret_cast<float*>(sum_memory);
   OldLines old(old_memory, down.taps, frame);
-  std::array<const uint8_t*, BlurSide::kMost> lines{};
+  std::array<const uint8_t*, BlurSide::kMax> lines{};
   for (int64_t y = 0; y < frame.height; ++y) {
     for (int64_t k = 0; k < down.taps; ++k)
       lines[static_cast<size_t>(k)] = old.line(reflected(y - half + k, frame.height));

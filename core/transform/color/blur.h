@@ -12,15 +12,15 @@
 
 #include "core/base/status.h"
 #include "core/transform/color/kernels.h"
-#include "core/transform/frame/frame.h"
+#include "core/transform/pixels/frame.h"
 
 namespace dataline {
 
 // One side of a kernel: odd, at most kMost; weights[i] for the taps i and taps - 1 - i.
 struct BlurSide {
-  static constexpr int64_t kMost = 255;
+  static constexpr int64_t kMax = 255;
   int64_t taps = 1;
-  std::array<float, kMost / 2 + 1> weights{1};
+  std::array<float, kMax / 2 + 1> weights{1};
 };
 
 // torchvision's _get_gaussian_kernel1d: weights exp(-x^2 / (2 sigma^2)), x in pixels from the middle, summing to 1.

@@ -45,9 +45,7 @@ HWY_INLINE VF gray(VF r, VF g, VF b) {
   return whole(hn::Add(two, hn::Mul(b, constant(kBlueWeight))));
 }
 
-HWY_INLINE VF clamped(VF value, float most) {
-  return hn::Min(hn::Max(value, hn::Zero(DF())), constant(most));
-}
+HWY_INLINE VF clamped(VF value, float max) { return hn::Min(hn::Max(value, hn::Zero(DF())), constant(max)); }
 
 // blend_parts of pixel_math.h.
 HWY_INLINE VF blended(VF x, VF ratio, VF high, VF low) {
@@ -114,18 +112,18 @@ void saturate(uint8_t* pixels, int64_t count, const Blend& blend) {
 
 // shift_hue of pixel_math.h.
 HWY_INLINE void shifted(VF& r, VF& g, VF& b, VF shift) {
-  const VF most = hn::Max(hn::Max(r, g), b), least = hn::Min(hn::Min(r, g), b);
+  const VF max = hn::Max(hn::Max(r, g), b), min = hn::Min(hn::Min(r, g), b);
   const VF one = constant(1.0F);
-  const auto grey = hn::Eq(most, least);
-  const VF range = hn::Sub(most, least);
-  const VF saturation = hn::Div(range, hn::IfThenElse(grey, one, most));
+  const auto grey = hn::Eq(max, min);
+  const VF range = hn::Sub(max, min);
+  const VF saturation = hn::Div(range, hn::IfThenElse(grey, one, max));
   const VF divisor = hn::IfThenElse(grey, one, range);
-  const VF rc = hn::Div(hn::Sub(most, r), divisor);
-  const VF gc = hn::Div(hn::Sub(most, g), divisor);
-  const VF bc = hn::Div(hn::Sub(most, b), divisor);
+  const VF rc = hn::Div(hn::Sub(max, r), divisor);
+  const VF gc = hn::Div(hn::Sub(max, g), divisor);
+  const VF bc = hn::Div(hn::Sub(max, b), divisor);
   const VF from_g = hn::Sub(hn::Add(rc, constant(2.0F)), bc);
   const VF from_b = hn::Sub(hn::Add(gc, constant(4.0F)), rc);
-  VF hue = hn::IfThenElse(hn::Eq(most, r), hn::Sub(bc, gc), hn::IfThenElse(hn::Eq(most, g), from_g, from_b));
+  VF hue = hn::IfThenElse(hn::Eq(max, r), hn::Sub(bc, gc), hn::IfThenElse(hn::Eq(max, g), from_g, from_b));
   hue = hn::Add(hn::Mul(hue, constant(static_cast<float>(1.0 / 6.0))), one);
   hue = hn::Sub(hue, hn::Floor(hue));
   hue = hn::Add(hue, shift);
@@ -134,15 +132,15 @@ HWY_INLINE void shifted(VF& r, VF& g, VF& b, VF shift) {
   const VF sextant = hn::Floor(six);
   const VF part = hn::Sub(six, sextant);
   const VF scaled = hn::Mul(saturation, part), rest = hn::Sub(one, saturation);
-  const VF q = clamped(hn::Mul(hn::Sub(one, scaled), most), 1.0F);
-  const VF t = clamped(hn::Mul(hn::Add(scaled, rest), most), 1.0F);
-  const VF p = clamped(hn::Mul(rest, most), 1.0F);
+  const VF q = clamped(hn::Mul(hn::Sub(one, scaled), max), 1.0F);
+  const VF t = clamped(hn::Mul(hn::Add(scaled, rest), max), 1.0F);
+  const VF p = clamped(hn::Mul(rest, max), 1.0F);
   const auto at1 = hn::Eq(sextant, constant(1.0F)), at2 = hn::Eq(sextant, constant(2.0F));
   const auto at3 = hn::Eq(sextant, constant(3.0F)), at4 = hn::Eq(sextant, constant(4.0F));
   const auto at5 = hn::Eq(sextant, constant(5.0F));
-  r = hn::IfThenElse(at1, q, hn::IfThenElse(hn::Or(at2, at3), p, hn::IfThenElse(at4, t, most)));
-  g = hn::IfThenElse(hn::Or(at1, at2), most, hn::IfThenElse(at3, q, hn::IfThenElse(hn::Or(at4, at5), p, t)));
-  b = hn::IfThenElse(at2, t, hn::IfThenElse(hn::Or(at3, at4), most, hn::IfThenElse(at5, q, p)));
+  r = hn::IfThenElse(at1, q, hn::IfThenElse(hn::Or(at2, at3), p, hn::IfThenElse(at4, t, max)));
+  g = hn::IfThenElse(hn::Or(at1, at2), max, hn::IfThenElse(at3, q, hn::IfThenElse(hn::Or(at4, at5), p, t)));
+  b = hn::IfThenElse(at2, t, hn::IfThenElse(hn::Or(at3, at4), max, hn::IfThenElse(at5, q, p)));
 }
 
 void shift_hues(uint8_t* pixels, int64_t count, float shift) {

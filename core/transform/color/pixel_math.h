@@ -60,13 +60,13 @@ inline HuePixel shift_hue(HuePixel pixel, float shift) {
   const float r = static_cast<float>(pixel.r) * kToUnit;
   const float g = static_cast<float>(pixel.g) * kToUnit;
   const float b = static_cast<float>(pixel.b) * kToUnit;
-  const float most = std::max(std::max(r, g), b), least = std::min(std::min(r, g), b);
-  const bool gray = most == least;
-  const float range = most - least;
-  const float saturation = range / (gray ? 1.0F : most);
+  const float max = std::max(std::max(r, g), b), min = std::min(std::min(r, g), b);
+  const bool gray = max == min;
+  const float range = max - min;
+  const float saturation = range / (gray ? 1.0F : max);
   const float divisor = gray ? 1.0F : range;
-  const float rc = (most - r) / divisor, gc = (most - g) / divisor, bc = (most - b) / divisor;
-  float hue = most == r ? bc - gc : most == g ? (rc + 2.0F) - bc : (gc + 4.0F) - rc;
+  const float rc = (max - r) / divisor, gc = (max - g) / divisor, bc = (max - b) / divisor;
+  float hue = max == r ? bc - gc : max == g ? (rc + 2.0F) - bc : (gc + 4.0F) - rc;
   hue = hue * static_cast<float>(1.0 / 6.0) + 1.0F;
   hue -= std::floor(hue);  // positive: fmod(hue, 1)
   hue += shift;
@@ -76,21 +76,21 @@ inline HuePixel shift_hue(HuePixel pixel, float shift) {
   const float part = six - sextant;
   const auto unit = [](float value) { return std::min(std::max(value, 0.0F), 1.0F); };
   const float scaled = saturation * part, rest = 1.0F - saturation;
-  const float q = unit((1.0F - scaled) * most), t = unit((scaled + rest) * most), p = unit(rest * most);
+  const float q = unit((1.0F - scaled) * max), t = unit((scaled + rest) * max), p = unit(rest * max);
   const auto byte = [](float value) { return static_cast<uint8_t>(value * kToByte); };
   switch (static_cast<int32_t>(sextant)) {
     case 1:
-      return {byte(q), byte(most), byte(p)};
+      return {byte(q), byte(max), byte(p)};
     case 2:
-      return {byte(p), byte(most), byte(t)};
+      return {byte(p), byte(max), byte(t)};
     case 3:
-      return {byte(p), byte(q), byte(most)};
+      return {byte(p), byte(q), byte(max)};
     case 4:
-      return {byte(t), byte(p), byte(most)};
+      return {byte(t), byte(p), byte(max)};
     case 5:
-      return {byte(most), byte(p), byte(q)};
+      return {byte(max), byte(p), byte(q)};
     default:
-      return {byte(most), byte(t), byte(p)};
+      return {byte(max), byte(t), byte(p)};
   }
 }
 

@@ -13,14 +13,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "core/transform/decode/image_header.h"
-#include "core/transform/frame/frame.h"
-#include "core/transform/frame/lines.h"
+#include "core/transform/pixels/frame.h"
+#include "core/transform/pixels/lines.h"
 
 namespace dataline {
 
@@ -35,15 +37,22 @@ struct DecodeLimits {
 
 enum class PixelMode { kRgb, kGray, kRgba, kUnchanged };
 
+// Not for kUnchanged.
+constexpr int64_t channels_of(PixelMode mode) {
+  return mode == PixelMode::kGray ? 1 : mode == PixelMode::kRgba ? 4 : 3;
+}
+
 struct DecodeOptions {
   PixelMode mode = PixelMode::kRgb;
   bool orient = false;  // turn by the Exif orientation
   DecodeLimits limits;
 };
 
-struct ImageRegion {
-  int64_t top = 0, left = 0;
-  int64_t height = 0, width = 0;
+// The loader's options that transforms obey.
+struct TransformSettings {
+  DecodeLimits limits;
+  // The header of a field's first record, which determines the type of decode(mode=unchanged); may be empty.
+  std::function<Result<ImageHeader>(size_t field)> first_header;
 };
 
 class ImageDecoder : public LineSource {
@@ -61,7 +70,7 @@ class ImageDecoder : public LineSource {
   virtual Status open(Bytes encoded) = 0;
   // `region` lies inside the image. lines() will be asked for `most_lines` at once, at most (the whole height is fine:
   // then all lines stay). Memory comes from `scratch` and lives until the caller resets it.
-  virtual Status start(const ImageRegion& region, int64_t most_lines, FrameScratch& scratch) = 0;
+  virtual Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) = 0;
   // Lets go of everything that belongs to the image. Safe at any time.
   virtual void close() = 0;
 };

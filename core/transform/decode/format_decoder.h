@@ -23,7 +23,7 @@ class FormatDecoder : public LineSource {
   // `header` is that of `encoded`, its pixels are within max_pixels.
   virtual Status open(Bytes encoded, const ImageHeader& header) = 0;
   // As ImageDecoder's. Once after each open().
-  virtual Status start(const ImageRegion& region, int64_t most_lines, FrameScratch& scratch) = 0;
+  virtual Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) = 0;
   virtual void close() = 0;
 };
 

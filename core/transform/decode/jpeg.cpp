@@ -8,7 +8,7 @@
 
 #include <algorithm>
 
-#include "core/transform/decode/jpeg_header.h"
+#include "core/transform/decode/format_headers.h"
 #include "core/transform/decode/jpeg_huffman.h"
 #include "core/transform/decode/jpeg_session.h"
 #include "core/transform/decode/line_ring.h"
@@ -33,7 +33,7 @@ class JpegDecoder : public FormatDecoder {
   void close() override { session_.end(); }
 
   Status open(Bytes encoded, const ImageHeader& header) override;
-  Status start(const ImageRegion& region, int64_t most_lines, FrameScratch& scratch) override;
+  Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) override;
   const std::byte* const* lines(int64_t first, int64_t count) override;
 
  private:
@@ -145,10 +145,10 @@ void JpegDecoder::crop(jpeg_decompress_struct& info) {
   const int64_t image = info.output_width;
   int64_t left = std::max<int64_t>(0, region_.left - reach);
   int64_t right = std::min<int64_t>(image, region_.left + region_.width + reach * info.max_h_samp_factor);
-  const int64_t least = std::min<int64_t>(image, int64_t{4} * info.max_h_samp_factor);
-  if (right - left < least) {
-    right = std::min(image, left + least);
-    left = std::max<int64_t>(0, right - least);
+  const int64_t min = std::min<int64_t>(image, int64_t{4} * info.max_h_samp_factor);
+  if (right - left < min) {
+    right = std::min(image, left + min);
+    left = std::max<int64_t>(0, right - min);
   }
   left_ = static_cast<JDIMENSION>(left);
   width_ = static_cast<JDIMENSION>(right - left);
@@ -172,7 +172,7 @@ Status JpegDecoder::begin_lines() {
   });
 }
 
-Status JpegDecoder::start(const ImageRegion& region, int64_t most_lines, FrameScratch& scratch) {
+Status JpegDecoder::start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) {
   region_ = region;
   status_ = begin_lines();
   if (!status_.is_ok()) return status_;
@@ -180,7 +180,7 @@ Status JpegDecoder::start(const ImageRegion& region, int64_t most_lines, FrameSc
   const jpeg_decompress_struct& info = session_.info();
   const int64_t skip = region.left - left_;
   const bool direct = conversion_ == Conversion::kNone;
-  bool fits = ring_.take(most_lines, (direct ? int64_t{width_} : region.width) * channels_,
+  bool fits = ring_.take(max_lines, (direct ? int64_t{width_} : region.width) * channels_,
                          direct ? skip * channels_ : 0, scratch);
   if (fits && !direct) {
     fits = raw_.take(kConvertLines, int64_t{width_} * info.output_components, skip * info.output_components,
@@ -226,9 +226,9 @@ void JpegDecoder::read_until(jpeg_decompress_struct& info, int64_t end) {
                                    static_cast<JDIMENSION>(end - next_));
       continue;
     }
-    const int64_t most = std::min(end - next_, kConvertLines);
-    const JDIMENSION got = jpeg_read_scanlines(&info, reinterpret_cast<JSAMPARRAY>(raw_.write(0)),
-                                               static_cast<JDIMENSION>(most));
+    const int64_t max = std::min(end - next_, kConvertLines);
+    const JDIMENSION got =
+        jpeg_read_scanlines(&info, reinterpret_cast<JSAMPARRAY>(raw_.write(0)), static_cast<JDIMENSION>(max));
     for (JDIMENSION i = 0; i < got; ++i) convert(raw_.read(i)[0], ring_.write(next_ + i)[0]);
     next_ += got;
   }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/decode/jpeg_header.h"
+#include "core/transform/decode/format_headers.h"
 
 #include <cstring>
 
 #include "core/base/checked.h"
-#include "core/transform/decode/exif.h"
 
 namespace dataline {
 namespace {
@@ -145,11 +144,11 @@ Result<ImageHeader> read_jpeg_header(Bytes encoded) {
   return cut(static_cast<int64_t>(encoded.size()));
 }
 
-int64_t count_jpeg_scans(Bytes encoded, int64_t most) {
+int64_t count_jpeg_scans(Bytes encoded, int64_t max) {
   int64_t scans = 0;
   Marker marker;
   marker.end = 2;
-  while (scans <= most && next_marker(encoded, marker.end, &marker)) {
+  while (scans <= max && next_marker(encoded, marker.end, &marker)) {
     if (marker.code == kEoi) break;
     if (alone(marker.code)) continue;
     if (!measure(encoded, &marker).is_ok()) break;

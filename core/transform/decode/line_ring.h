@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "core/base/checked.h"
-#include "core/transform/frame/frame.h"
+#include "core/transform/pixels/frame.h"
 
 namespace dataline {
 

@@ -36,8 +36,4 @@ inline void put_pixel(PixelMode mode, const Rgb& colour, int alpha, std::byte* t
   if (mode == PixelMode::kRgba) to[3] = static_cast<std::byte>(alpha);
 }
 
-constexpr int64_t channels_of(PixelMode mode) {
-  return mode == PixelMode::kGray ? 1 : mode == PixelMode::kRgba ? 4 : 3;
-}
-
 }  // namespace dataline

@@ -10,8 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/transform/decode/format_headers.h"
 #include "core/transform/decode/line_ring.h"
-#include "core/transform/decode/png_header.h"
 #include "core/transform/decode/png_rows.h"
 
 namespace dataline {
@@ -50,15 +50,15 @@ class PngDecoder : public FormatDecoder {
   void close() override { release(); }
 
   Status open(Bytes encoded, const ImageHeader& header) override;
-  Status start(const ImageRegion& region, int64_t most_lines, FrameScratch& scratch) override {
-    status_ = begin(region, most_lines, scratch);
+  Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) override {
+    status_ = begin(region, max_lines, scratch);
     return status_;
   }
   const std::byte* const* lines(int64_t first, int64_t count) override;
 
  private:
   static int on_read(spng_ctx*, void* self, void* to, size_t bytes);
-  Status begin(const ImageRegion& region, int64_t most_lines, FrameScratch& scratch);
+  Status begin(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch);
   Status begin_decoding(FrameScratch& scratch);
   Status check(int code) { return code == SPNG_OK ? Status::ok() : failure_of(code, offset()); }
   void take_palette();
@@ -162,7 +162,7 @@ Status PngDecoder::begin_decoding(FrameScratch& scratch) {
   return check(spng_decode_image(context_, nullptr, 0, SPNG_FMT_PNG, SPNG_DECODE_PROGRESSIVE));
 }
 
-Status PngDecoder::begin(const ImageRegion& region, int64_t most_lines, FrameScratch& scratch) {
+Status PngDecoder::begin(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) {
   region_ = region;
   row_ = 0;
   const bool direct = rows_.same() && !header_.progressive;
@@ -171,7 +171,7 @@ Status PngDecoder::begin(const ImageRegion& region, int64_t most_lines, FrameScr
   DL_RETURN_IF_ERROR(begin_decoding(scratch));
   if (header_.channels == 1 && static_cast<int>(header_.bits) <= 8) take_palette();
   take_key();
-  const bool fits = ring_.take(most_lines, direct ? packed_bytes_ : region.width * pixel,
+  const bool fits = ring_.take(max_lines, direct ? packed_bytes_ : region.width * pixel,
                                direct ? region.left * pixel : 0, scratch);
   if (!header_.progressive) packed_ = scratch.take(packed_bytes_);
   if (fits && packed_ != nullptr) return Status::ok();

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/decode/png_header.h"
+#include "core/transform/decode/format_headers.h"
 
 #include <cstring>
 
 #include "core/base/checked.h"
-#include "core/transform/decode/exif.h"
 
 namespace dataline {
 namespace {
 
 constexpr int64_t kSignatureBytes = 8, kHeaderEnd = 33;  // IHDR is 25 bytes
 constexpr int64_t kChunkBytes = 12;                      // length, name and checksum
-constexpr int64_t kMostSize = (int64_t{1} << 31) - 1;
-constexpr int64_t kMostChunks = 1 << 16;  // looked at for eXIf
+constexpr int64_t kMaxSize = (int64_t{1} << 31) - 1;
+constexpr int64_t kMaxChunks = 1 << 16;  // looked at for eXIf
 
 // Channels of a colour type, 0 for none. A palette counts as 1.
 int32_t channels_of(int colour) {
@@ -49,7 +48,7 @@ void take_pixels(Bytes encoded, int64_t begin, PngParts* parts) {
 int32_t find_orientation(Bytes encoded) {
   const int64_t size = static_cast<int64_t>(encoded.size());
   int64_t at = kHeaderEnd;
-  for (int64_t i = 0; i < kMostChunks && extent_fits(at, kChunkBytes, size); ++i) {
+  for (int64_t i = 0; i < kMaxChunks && extent_fits(at, kChunkBytes, size); ++i) {
     const int64_t length = load_big<uint32_t>(&encoded[at]);
     if (!extent_fits(at + 8, length, size)) break;
     if (std::memcmp(&encoded[at + 4], "eXIf", 4) == 0) {
@@ -62,9 +61,9 @@ int32_t find_orientation(Bytes encoded) {
 }
 
 Status check(const ImageHeader& header, int colour, int compression, int filter, int interlace) {
-  if (header.height < 1 || header.width < 1 || header.height > kMostSize || header.width > kMostSize) {
+  if (header.height < 1 || header.width < 1 || header.height > kMaxSize || header.width > kMaxSize) {
     return error(Code::kCorrupt, "PNG header at byte 16 says ", header.width, "x", header.height,
-                 ", expected 1..", kMostSize);
+                 ", expected 1..", kMaxSize);
   }
   if (header.channels == 0) {
     return error(Code::kCorrupt, "PNG header at byte 25 says colour type ", colour,

@@ -16,9 +16,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/transform/decode/format_headers.h"
 #include "core/transform/decode/line_ring.h"
 #include "core/transform/decode/pixels.h"
-#include "core/transform/decode/webp_header.h"
 #include "core/transform/decode/webp_lossless.h"
 
 namespace dataline {
@@ -64,8 +64,8 @@ class WebpDecoder : public FormatDecoder {
   void close() override {}
 
   Status open(Bytes encoded, const ImageHeader& header) override;
-  Status start(const ImageRegion& region, int64_t most_lines, FrameScratch& scratch) override {
-    status_ = decode(region, most_lines, scratch);
+  Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) override {
+    status_ = decode(region, max_lines, scratch);
     return status_;
   }
   const std::byte* const* lines(int64_t first, int64_t count) override;
@@ -73,7 +73,7 @@ class WebpDecoder : public FormatDecoder {
  private:
   int64_t bytes() const { return static_cast<int64_t>(encoded_.size()); }
   Status check_memory() const;
-  Status decode(const ImageRegion& region, int64_t most_lines, FrameScratch& scratch);
+  Status decode(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch);
   Status decode_into(const ImageRegion& taken);
   void make_opaque(const ImageRegion& taken);
 
@@ -140,7 +140,7 @@ Status WebpDecoder::check_memory() const {
                bytes, " bytes to decode, max_decoded_bytes is ", options_.limits.max_decoded_bytes);
 }
 
-Status WebpDecoder::decode(const ImageRegion& region, int64_t most_lines, FrameScratch& scratch) {
+Status WebpDecoder::decode(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) {
   region_ = region;
   next_ = 0;
   const int64_t margin = whole_ ? std::max(header_.width, header_.height) : kMargin;
@@ -151,7 +151,7 @@ Status WebpDecoder::decode(const ImageRegion& region, int64_t most_lines, FrameS
   taken.height = std::min(header_.height, region.top + region.height + margin) - taken.top;
   const int64_t pixel = alpha_ ? 4 : 3;
   bool fits = pixels_.take(taken.height, taken.width * pixel, (region.left - taken.left) * pixel, scratch);
-  if (fits && gray_) fits = grays_.take(most_lines, region.width, 0, scratch);
+  if (fits && gray_) fits = grays_.take(max_lines, region.width, 0, scratch);
   if (!fits) return scratch.too_large(header_.height, header_.width, pixels_.bytes());
   DL_RETURN_IF_ERROR(decode_into(taken));
   if (opaque_) make_opaque(taken);

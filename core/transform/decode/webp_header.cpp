@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/decode/webp_header.h"
+#include "core/transform/decode/format_headers.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "core/base/checked.h"
-#include "core/transform/decode/exif.h"
 
 namespace dataline {
 namespace {
@@ -13,7 +12,7 @@ namespace {
 constexpr int64_t kRiffBytes = 12, kChunkBytes = 8;
 constexpr int64_t kFrameBytes = 16;  // of an ANMF chunk, before the chunks of its frame
 constexpr int kAnimated = 0x02, kExif = 0x08, kAlpha = 0x10;
-constexpr int64_t kMostChunks = 1 << 16;
+constexpr int64_t kMaxChunks = 1 << 16;
 
 int byte_at(Bytes bytes, int64_t at) { return static_cast<int>(bytes[at]); }
 
@@ -83,7 +82,7 @@ Status read_extended(const Chunk& chunk, int64_t size, ImageHeader* header, int*
 
 int32_t find_orientation(Bytes encoded, int64_t at) {
   Chunk chunk;
-  for (int64_t i = 0; i < kMostChunks && chunk_at(encoded, at, &chunk); ++i) {
+  for (int64_t i = 0; i < kMaxChunks && chunk_at(encoded, at, &chunk); ++i) {
     if (chunk.name == "EXIF") return exif_orientation_prefixed(chunk.body);
     at = chunk.next;
   }
@@ -93,7 +92,7 @@ int32_t find_orientation(Bytes encoded, int64_t at) {
 // The image chunk at or after `at`, and the last ALPH before it, as libwebp looks for them.
 void find_image(Bytes encoded, int64_t at, WebpParts* parts) {
   Chunk chunk;
-  for (int64_t i = 0; i < kMostChunks && chunk_at(encoded, at, &chunk); ++i) {
+  for (int64_t i = 0; i < kMaxChunks && chunk_at(encoded, at, &chunk); ++i) {
     if (chunk.name == "VP8 " || chunk.name == "VP8L") {
       parts->image = encoded.subspan(chunk.at + kChunkBytes);
       parts->lossless = chunk.name == "VP8L";
@@ -196,7 +195,7 @@ Result<WebpParts> find_webp_parts(Bytes encoded) {
   const int64_t expected = kChunkBytes + int64_t{load_little<uint32_t>(&encoded[4])};
   if (size < expected) return cut(size, expected);
   int64_t at = chunk.next;
-  for (int64_t i = 0; i < kMostChunks && chunk_at(encoded, at, &chunk); ++i) {
+  for (int64_t i = 0; i < kMaxChunks && chunk_at(encoded, at, &chunk); ++i) {
     if (chunk.name == "ANMF") {
       DL_RETURN_IF_ERROR(read_first_frame(encoded, chunk, canvas, &parts));
       return parts;

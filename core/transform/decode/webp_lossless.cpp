@@ -8,16 +8,16 @@ namespace dataline {
 namespace {
 
 constexpr int kLiterals = 256, kLengths = 24, kDistances = 40;
-constexpr int kMostCacheBits = 11;
-constexpr int kMostSymbols = kLiterals + kLengths + (1 << kMostCacheBits);
-constexpr int kMostLength = 15;          // of a code, in bits
-constexpr int64_t kLeastGroupBits = 20;  // five codes of one symbol each, 4 bits a code
-constexpr int64_t kMostGroups = 1 << 16;
+constexpr int kMaxCacheBits = 11;
+constexpr int kMaxSymbols = kLiterals + kLengths + (1 << kMaxCacheBits);
+constexpr int kMaxLength = 15;         // of a code, in bits
+constexpr int64_t kMinGroupBits = 20;  // five codes of one symbol each, 4 bits a code
+constexpr int64_t kMaxGroups = 1 << 16;
 
 // What libwebp (0.5 to 1.6) takes for a group: entries of 4 bytes, as many as the worst codes need, and the group itself
 // with its table of 64 entries of 8 bytes. The green code has 654 entries or more, by the bits of the colour cache.
-constexpr std::array<int64_t, kMostCacheBits + 1> kGreenEntries = {654, 656, 658, 662,  670,  686,
-                                                                   718, 782, 912, 1168, 1680, 2704};
+constexpr std::array<int64_t, kMaxCacheBits + 1> kGreenEntries = {654, 656, 658, 662,  670,  686,
+                                                                  718, 782, 912, 1168, 1680, 2704};
 constexpr int64_t kOtherEntries = 3 * 630 + 410, kEntryBytes = 4, kGroupBytes = 568;
 constexpr int64_t kIndexBytes = 4;  // of a group, where libwebp (1.0.3 on) gives new numbers to them
 
@@ -67,9 +67,9 @@ class PrefixCode {
     const int used = count - counts_[0];
     counts_[0] = 0;
     if (used == 0) return false;
-    std::array<uint16_t, kMostLength + 2> place = {};
+    std::array<uint16_t, kMaxLength + 2> place = {};
     int32_t open = 1;
-    for (size_t length = 1; length <= kMostLength; ++length) {
+    for (size_t length = 1; length <= kMaxLength; ++length) {
       open = 2 * open - counts_[length];
       if (open < 0) return false;
       place[length + 1] = static_cast<uint16_t>(place[length] + counts_[length]);
@@ -92,7 +92,7 @@ class PrefixCode {
       return static_cast<int>(found & 0xFFF);
     }
     int32_t code = 0, first = 0, place = 0;
-    for (size_t length = 1; length <= kMostLength; ++length) {
+    for (size_t length = 1; length <= kMaxLength; ++length) {
       code |= static_cast<int32_t>(next >> (length - 1) & 1);
       const int32_t count = counts_[length];
       if (code - first < count) {
@@ -108,7 +108,7 @@ class PrefixCode {
 
  private:
   static constexpr int kLookBits = 8;
-  static_assert(kMostSymbols <= 1 << 12 && kLookBits < 16);
+  static_assert(kMaxSymbols <= 1 << 12 && kLookBits < 16);
 
   void fill_look() {
     look_.fill(0);
@@ -124,8 +124,8 @@ class PrefixCode {
     }
   }
 
-  std::array<uint16_t, kMostLength + 1> counts_ = {};
-  std::array<uint16_t, kMostSymbols> symbols_ = {};
+  std::array<uint16_t, kMaxLength + 1> counts_ = {};
+  std::array<uint16_t, kMaxSymbols> symbols_ = {};
   std::array<uint16_t, 1 << kLookBits> look_ = {};  // length in the upper 4 bits; 0: a longer code
   bool single_ = false;
 };
@@ -139,9 +139,9 @@ class Reader {
     if (!read(need)) {
       need.damaged = true;
       need.truncated = bits_.ended();
-      need.groups = std::min(kMostGroups, 1 + bits_.left() / kLeastGroupBits);
+      need.groups = std::min(kMaxGroups, 1 + bits_.left() / kMinGroupBits);
       tables_ += 3 * 4 * blocks_of(width_, 2) * blocks_of(height_, 2);
-      cache_bits_ = kMostCacheBits;
+      cache_bits_ = kMaxCacheBits;
     }
     need.pixel_bytes = 4 * packed_width_ * height_;
     need.table_bytes = tables_ + need.groups * group_bytes(cache_bits_);
@@ -191,7 +191,7 @@ class Reader {
     *bits = 0;
     if (bits_.read(1) == 0) return true;
     *bits = static_cast<int>(bits_.read(4));
-    return *bits >= 1 && *bits <= kMostCacheBits;
+    return *bits >= 1 && *bits <= kMaxCacheBits;
   }
 
   // One of the inner images, which have one group of codes. `largest`: of the numbers in red and green.
@@ -232,7 +232,7 @@ class Reader {
   }
 
   bool read_code(int symbols, PrefixCode& code) {
-    std::array<uint8_t, kMostSymbols> lengths = {};
+    std::array<uint8_t, kMaxSymbols> lengths = {};
     if (bits_.read(1) != 0) {
       const bool two = bits_.read(1) != 0;
       lengths[bits_.read(bits_.read(1) != 0 ? 8 : 1)] = 1;
@@ -243,7 +243,7 @@ class Reader {
     return !bits_.ended() && code.build(lengths.data(), symbols);
   }
 
-  bool read_lengths(int symbols, std::array<uint8_t, kMostSymbols>& lengths) {
+  bool read_lengths(int symbols, std::array<uint8_t, kMaxSymbols>& lengths) {
     constexpr size_t kOrder[19] = {17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     std::array<uint8_t, 19> inner = {};
     const size_t count = 4 + bits_.read(4);

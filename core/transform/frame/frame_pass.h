@@ -1,13 +1,13 @@
-// Images from where they are stored, encoded or not, through views and stages into the slot, in one pass over their
-// pixels where that is possible:
+// Images from their stored bytes, encoded or not, through views and stages into the slot, in one pass over their pixels
+// where possible:
 //
 //   encoded bytes | stored frame -> [view | stage]* -> tail (elements, layout) -> slot
 //
-// A leading view has the decoder make only the rectangle that it needs; the last view's lines go straight into the
-// tail. Between them frames lie in the worker's FrameScratch.
+// A leading view makes the decoder produce only the rectangle it needs; the last view's lines go straight into the tail.
+// Frames in between are in the worker's FrameScratch.
 //
-// Threads: immutable; what a worker keeps is its FrameState.
-// Failure: a row fails alone, with what decode, a view or a stage says.
+// Threads: immutable; each worker has a state of its own.
+// Failure: a row fails alone, with the error of decode, a view or a stage.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -19,17 +19,17 @@
 
 #include "core/base/simd.h"
 #include "core/transform/decode/decoder.h"
-#include "core/transform/frame/frame.h"
-#include "core/transform/frame/stage.h"
+#include "core/transform/elements/kernels.h"
 #include "core/transform/frame/tail_sink.h"
-#include "core/transform/kernels.h"
-#include "core/transform/pass.h"
+#include "core/transform/passes/pass.h"
+#include "core/transform/pixels/frame.h"
+#include "core/transform/pixels/stage.h"
 #include "core/transform/resample/resampler.h"
 #include "core/transform/resample/view.h"
 
 namespace dataline {
 
-// Crops, resizes and flips that are one view together; or a stage.
+// Crops, resizes and flips that form one view, or a stage.
 struct FrameWork {
   std::vector<ViewStep> views;
   FrameStageRef stage;
@@ -37,12 +37,12 @@ struct FrameWork {
 };
 
 struct FramePlan {
-  std::optional<DecodeOptions> decode;  // nothing: rows are frames as they are stored
+  std::optional<DecodeOptions> decode;  // nothing: rows are stored frames
   FrameShape input;
   FrameShape output;
   int64_t element_bytes = 1;
-  bool planar_input = false;               // stored as CHW; frames themselves are always HWC
-  int64_t most_bytes = int64_t{64} << 20;  // max_decoded_bytes
+  bool planar_input = false;              // stored as CHW; frames themselves are always HWC
+  int64_t max_bytes = int64_t{64} << 20;  // max_decoded_bytes
   std::vector<FrameWork> works;
   ElementChain chain;
   bool planar_output = false;

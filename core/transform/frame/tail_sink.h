@@ -8,10 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/transform/element_chain.h"
-#include "core/transform/frame/frame.h"
-#include "core/transform/frame/lines.h"
-#include "core/transform/kernels.h"
+#include "core/transform/elements/element_chain.h"
+#include "core/transform/elements/kernels.h"
+#include "core/transform/pixels/frame.h"
+#include "core/transform/pixels/lines.h"
 
 namespace dataline {
 

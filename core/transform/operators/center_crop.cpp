@@ -6,8 +6,9 @@ namespace dataline {
 namespace {
 
 enum Argument : size_t { kSize };
+constexpr OperatorArgument kArguments[] = {{"size", "integer or list", ""}};
 
-// Half of the margin, rounded to even as Python's round() does and so torchvision.
+// Half of the margin, rounded to even like Python's round() and so torchvision.
 int64_t half(int64_t margin) { return margin % 2 == 0 ? margin / 2 : (margin + 1) / 4 * 2; }
 
 Status want_inside(const Arguments& arguments, const Size& size, int64_t height, int64_t width) {
@@ -16,8 +17,8 @@ Status want_inside(const Arguments& arguments, const Size& size, int64_t height,
                             ", the image, got ", shape_text(std::vector{size.height, size.width}));
 }
 
-// Of a frame whose size varies, too large a crop is an error of the record.
-Status add_center_view(const Arguments& arguments, Plan& plan) {
+// In a frame whose size varies, a crop that is too large is an error of the record.
+Status add_view(const Arguments& arguments, Plan& plan) {
   const FrameShape shape = frame_of(plan);
   DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, kSize));
   if (shape.fixed()) DL_RETURN_IF_ERROR(want_inside(arguments, size, shape.height, shape.width));
@@ -30,10 +31,8 @@ Status add_center_view(const Arguments& arguments, Plan& plan) {
   return Status::ok();
 }
 
-}  // namespace
-
-Status add_center_crop(const Arguments& arguments, Plan& plan) {
-  if (plan.in_frame()) return add_center_view(arguments, plan);
+Status add(const Arguments& arguments, Plan& plan) {
+  if (plan.in_frame()) return add_view(arguments, plan);
   DL_ASSIGN_OR_RETURN(const ImageShape image, want_image(arguments, plan));
   DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, kSize));
   DL_RETURN_IF_ERROR(want_inside(arguments, size, image.height, image.width));
@@ -46,5 +45,12 @@ Status add_center_crop(const Arguments& arguments, Plan& plan) {
   plan.add_geometry(step, image, {});
   return Status::ok();
 }
+
+}  // namespace
+
+const Operator center_crop_operator = {
+    {"center_crop", kArguments, "The middle of the image: size, or [height, width].",
+     "torchvision.transforms.v2.CenterCrop", "0.1"},
+    add};
 
 }  // namespace dataline

@@ -2,13 +2,24 @@
 #include "core/transform/operators/checks.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <cstring>
+#include <limits>
 
 #include "core/base/checked.h"
 #include "core/base/text.h"
 
 namespace dataline {
+namespace {
+
+// "0.5" for messages; whole numbers without a point.
+std::string number_text(double value) {
+  const int64_t tenths = static_cast<int64_t>(value * 10 + (value < 0 ? -0.5 : 0.5));
+  const int64_t size = tenths < 0 ? -tenths : tenths;
+  return concat(tenths < 0 ? "-" : "", size / 10, size % 10 != 0 ? concat(".", size % 10) : "");
+}
+
+}  // namespace
 
 Status want_dense(const Arguments& arguments, const Plan& plan) {
   const Field& field = plan.field();
@@ -69,12 +80,18 @@ Result<FrameShape> want_frame(const Arguments& arguments, const Plan& plan) {
   }
   const FrameShape shape = frame_of(plan);
   if (shape.fixed() &&
-      (std::min(shape.height, shape.width) < 1 || std::max(shape.height, shape.width) > kMostSide))
-    return arguments.fault("expected an image with sides from 1 to ", kMostSide, ", got ", shape.height, "x",
+      (std::min(shape.height, shape.width) < 1 || std::max(shape.height, shape.width) > kMaxSide))
+    return arguments.fault("expected an image with sides from 1 to ", kMaxSide, ", got ", shape.height, "x",
                            shape.width);
   if (shape.channels != 1 && shape.channels != 3 && shape.channels != 4)
     return arguments.fault("expected 1, 3 or 4 channels, got ", shape.channels);
   return shape;
+}
+
+Result<FrameShape> want_colors(const Arguments& arguments, const Plan& plan) {
+  DL_ASSIGN_OR_RETURN(const FrameShape shape, want_frame(arguments, plan));
+  if (shape.channels == 1 || shape.channels == 3) return shape;
+  return arguments.fault("expected 1 or 3 channels, got ", shape.channels, "; decode(mode=rgb) gives 3");
 }
 
 Status want_countable(const Arguments& arguments, const std::vector<int64_t>& shape) {
@@ -86,58 +103,58 @@ Status want_countable(const Arguments& arguments, const std::vector<int64_t>& sh
 }
 
 Result<Size> size_argument(const Arguments& arguments, size_t index) {
-  DL_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, arguments.integers(index, 1, kMostSide));
+  DL_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, arguments.integers(index, 1, kMaxSide));
   if (sides.size() > 2)
     return arguments.fault_at(index, "expected one side or [height, width], got ", arguments.text_of(index));
   return Size{sides.front(), sides.back()};
 }
 
-Result<double> probability_argument(const Arguments& arguments, size_t index, double fallback) {
-  if (!arguments.given(index)) return fallback;
+Result<double> probability_argument(const Arguments& arguments, size_t index) {
   DL_ASSIGN_OR_RETURN(const double value, arguments.number(index));
   if (value >= 0 && value <= 1) return value;
   return arguments.fault_at(index, "expected a number from 0 to 1, got ", arguments.text_of(index));
 }
 
-Result<Filter> filter_argument(const Arguments& arguments, size_t index) {
-  if (!arguments.given(index)) return Filter::kBilinear;
-  DL_ASSIGN_OR_RETURN(const size_t choice,
-                      arguments.choice(index, std::array<std::string_view, 5>{"nearest", "bilinear",
-                                                                              "bicubic", "area", "lanczos"}));
-  return std::array{Filter::kNearest, Filter::kBilinear, Filter::kBicubic, Filter::kArea,
-                    Filter::kLanczos}[choice];
+Result<double> bounded_argument(const Arguments& arguments, size_t index, double low, double high) {
+  DL_ASSIGN_OR_RETURN(const double value, arguments.number(index));
+  if (value >= low && value <= high) return value;
+  return arguments.fault_at(index, "expected a number from ", number_text(low), " to ", number_text(high),
+                            ", got ", arguments.text_of(index));
 }
 
-Result<Padding> padding_argument(const Arguments& arguments, const BorderArguments& places) {
-  Padding padding;
-  if (arguments.given(places.padding)) {
-    DL_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, arguments.integers(places.padding, 0, kMostSide));
-    if (sides.size() == 3 || sides.size() > 4) {
-      return arguments.fault_at(places.padding, "expected 1, 2 or 4 numbers, got ",
-                                arguments.text_of(places.padding));
-    }
-    padding.left = sides[0];
-    padding.top = sides[sides.size() > 1 ? 1 : 0];
-    padding.right = sides.size() == 4 ? sides[2] : padding.left;
-    padding.bottom = sides.size() == 4 ? sides[3] : padding.top;
-  }
-  if (!arguments.given(places.mode)) return padding;
-  constexpr std::array<std::string_view, 4> kNames{"constant", "edge", "reflect", "symmetric"};
-  constexpr std::array kModes{PadMode::kConstant, PadMode::kEdge, PadMode::kReflect, PadMode::kSymmetric};
-  DL_ASSIGN_OR_RETURN(const size_t choice, arguments.choice(places.mode, kNames));
-  padding.mode = kModes[choice];
-  if (padding.mode != PadMode::kConstant && arguments.given(places.fill))
-    return arguments.fault_at(places.fill, "expected it with mode=constant only, got mode=", kNames[choice]);
-  return padding;
+Result<Range> bounds_argument(const Arguments& arguments, size_t index, double low, double high) {
+  DL_ASSIGN_OR_RETURN(const std::vector<double> ends, arguments.numbers(index));
+  if (ends.size() == 2 && ends[0] >= low && ends[0] <= ends[1] && ends[1] <= high)
+    return Range{ends[0], ends[1]};
+  return arguments.fault_at(index, "expected two numbers from ", number_text(low), " to ", number_text(high),
+                            ", the smaller first, got ", arguments.text_of(index));
 }
 
-Result<Range> range_argument(const Arguments& arguments, size_t index, Range fallback) {
-  if (!arguments.given(index)) return fallback;
+Result<Range> range_argument(const Arguments& arguments, size_t index) {
   DL_ASSIGN_OR_RETURN(const std::vector<double> ends, arguments.numbers(index));
   if (ends.size() == 2 && ends[0] > 0 && ends[0] <= ends[1] && std::isfinite(ends[1]))
     return Range{ends[0], ends[1]};
   return arguments.fault_at(index, "expected two numbers above 0, the smaller first, got ",
                             arguments.text_of(index));
+}
+
+Result<Filter> filter_argument(const Arguments& arguments, size_t index) {
+  return arguments.choice<Filter>(index, {{"nearest", Filter::kNearest},
+                                          {"bilinear", Filter::kBilinear},
+                                          {"bicubic", Filter::kBicubic},
+                                          {"area", Filter::kArea},
+                                          {"lanczos", Filter::kLanczos}});
+}
+
+Result<Filter> warp_filter_argument(const Arguments& arguments, size_t index) {
+  return arguments.choice<Filter>(index, {{"nearest", Filter::kNearest}, {"bilinear", Filter::kBilinear}});
+}
+
+Result<std::array<uint8_t, 4>> fill_argument(const Arguments& arguments, size_t index, int64_t channels) {
+  DL_ASSIGN_OR_RETURN(const std::vector<std::byte> bytes, arguments.elements(index, DType::kU8, channels));
+  std::array<uint8_t, 4> fill{};
+  std::memcpy(fill.data(), bytes.data(), bytes.size());
+  return fill;
 }
 
 }  // namespace dataline

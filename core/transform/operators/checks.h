@@ -1,25 +1,30 @@
-// What several operators check in the same words.
+// Checks and arguments that several operators share.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "core/transform/frame/pad.h"
-#include "core/transform/operators.h"
+#include "core/transform/operators/operator.h"
 
 namespace dataline {
 
+// The field's type.
 Status want_dense(const Arguments& arguments, const Plan& plan);
 Status want_decoded(const Arguments& arguments, const Plan& plan);            // no encoded bytes
 Status want_real(const Arguments& arguments, const Plan& plan);               // not complex
 Result<ImageShape> want_image(const Arguments& arguments, const Plan& plan);  // of one size
-// A frame of u8 with 1, 3 or 4 channels, or what can become one: what Plan::add_view() and add_stage() take.
+// A frame of u8 with 1, 3 or 4 channels, or what can become one: the input of Plan::add_view() and add_stage().
 Result<FrameShape> want_frame(const Arguments& arguments, const Plan& plan);
-// The frame that a plan is in, for crops and flips, which take any pixels.
+// The same with 1 or 3 channels: torchvision does not define colour operators with alpha either.
+Result<FrameShape> want_colors(const Arguments& arguments, const Plan& plan);
+// The plan's current frame, for crops and flips, which take any pixels.
 FrameShape frame_of(const Plan& plan);
 // That a sample of this shape has a byte count, for any dtype.
 Status want_countable(const Arguments& arguments, const std::vector<int64_t>& shape);
+
 // "size": one side for both, [height, width] or heightxwidth.
 struct Size {
   int64_t height = 0;
@@ -27,20 +32,30 @@ struct Size {
 };
 Result<Size> size_argument(const Arguments& arguments, size_t index);
 // "p": from 0 to 1.
-Result<double> probability_argument(const Arguments& arguments, size_t index, double fallback);
-// "filter": nearest, bilinear, bicubic, area or lanczos.
-Result<Filter> filter_argument(const Arguments& arguments, size_t index);
-// "padding" in torchvision's order (all sides; left and right, top and bottom; left, top, right, bottom) and "mode"; a "fill"
-// goes with mode=constant only, and what it is the operator reads.
-struct BorderArguments {
-  size_t padding, fill, mode;  // their places
-};
-Result<Padding> padding_argument(const Arguments& arguments, const BorderArguments& places);
-// Two numbers above 0, the first not above the second.
+Result<double> probability_argument(const Arguments& arguments, size_t index);
+// A number from `low` to `high`.
+Result<double> bounded_argument(const Arguments& arguments, size_t index, double low, double high);
+
 struct Range {
   double low = 0;
   double high = 0;
 };
-Result<Range> range_argument(const Arguments& arguments, size_t index, Range fallback);
+// Two numbers above 0, the smaller first.
+Result<Range> range_argument(const Arguments& arguments, size_t index);
+// Two numbers from `low` to `high`, the smaller first.
+Result<Range> bounds_argument(const Arguments& arguments, size_t index, double low, double high);
+
+// "filter" of a resize: nearest, bilinear, bicubic, area or lanczos.
+constexpr OperatorArgument kFilterArgument = {"filter", "nearest, bilinear, bicubic, area or lanczos",
+                                              "bilinear"};
+Result<Filter> filter_argument(const Arguments& arguments, size_t index);
+// "filter" of a warp: nearest or bilinear.
+constexpr OperatorArgument kNearestArgument = {"filter", "nearest or bilinear", "nearest"};
+Result<Filter> warp_filter_argument(const Arguments& arguments, size_t index);
+// "fill" of a frame: one byte per channel; the rest 0.
+constexpr OperatorArgument kFillArgument = {"fill", "number or list", "0"};
+Result<std::array<uint8_t, 4>> fill_argument(const Arguments& arguments, size_t index, int64_t channels);
+
+constexpr OperatorArgument kProbabilityArgument = {"p", "number", "0.5"};
 
 }  // namespace dataline

@@ -3,20 +3,57 @@
 #include <array>
 
 #include "core/transform/color/adjust.h"
-#include "core/transform/color/stages.h"
-#include "core/transform/operators/color_checks.h"
+#include "core/transform/operators/checks.h"
+#include "core/transform/operators/stages.h"
 
 namespace dataline {
 namespace {
 
 enum Argument : size_t { kBrightness, kContrast, kSaturation, kHue };
-constexpr double kMostHue = 0.5;
+constexpr OperatorArgument kArguments[] = {{"brightness", "number or list", "none", "b"},
+                                           {"contrast", "number or list", "none", "c"},
+                                           {"saturation", "number or list", "none", "s"},
+                                           {"hue", "number or list", "none", "h"}};
+constexpr double kMaxHue = 0.5;
 
-// A number is how far from `center` a factor may be, a list its range. Nothing when it is always `center`.
+constexpr int kParts = 4;
+
+class ColorJitterStage : public FrameStage {
+ public:
+  ColorJitterStage(const ColorJitter& jitter, const ColorKernels& kernels)
+      : jitter_(jitter), kernels_(kernels) {}
+  // Even with four fixed factors: their order is drawn.
+  bool draws() const override { return true; }
+  Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
+    static_cast<void>(scratch);
+    for (const int part : jitter_order(draws)) {
+      const std::optional<FactorRange>& range = range_of(part);
+      if (range) adjust(part, draws.uniform(kParts - 1 + part, range->low, range->high), frame);
+    }
+    return Status::ok();
+  }
+
+ private:
+  const std::optional<FactorRange>& range_of(int part) const {
+    const std::array<const std::optional<FactorRange>*, kParts> ranges{&jitter_.brightness, &jitter_.contrast,
+                                                                       &jitter_.saturation, &jitter_.hue};
+    return *ranges[static_cast<size_t>(part)];
+  }
+  void adjust(int part, double factor, Frame& frame) const {
+    if (part == 0) adjust_brightness(factor, frame);
+    if (part == 1) adjust_contrast(kernels_, factor, frame);
+    if (part == 2) adjust_saturation(kernels_, factor, frame);
+    if (part == 3) adjust_hue(kernels_, factor, frame);
+  }
+  ColorJitter jitter_;
+  ColorKernels kernels_;
+};
+
+// A number is how far a factor may be from `center`, a list its range. Nothing if it is always `center`.
 Result<std::optional<FactorRange>> factor_argument(const Arguments& arguments, size_t index) {
   if (!arguments.given(index)) return std::optional<FactorRange>();
   const bool hue = index == kHue;
-  const double center = hue ? 0 : 1, low = hue ? -kMostHue : 0, high = hue ? kMostHue : kMostFactor;
+  const double center = hue ? 0 : 1, low = hue ? -kMaxHue : 0, high = hue ? kMaxHue : kMaxFactor;
   DL_ASSIGN_OR_RETURN(const std::vector<double> numbers, arguments.numbers(index));
   Range range;
   if (numbers.size() == 1) {
@@ -29,9 +66,7 @@ Result<std::optional<FactorRange>> factor_argument(const Arguments& arguments, s
   return std::optional<FactorRange>({range.low, range.high});
 }
 
-}  // namespace
-
-Status add_color_jitter(const Arguments& arguments, Plan& plan) {
+Status add(const Arguments& arguments, Plan& plan) {
   DL_ASSIGN_OR_RETURN([[maybe_unused]] const FrameShape shape, want_colors(arguments, plan));
   bool any = false;
   for (const size_t index : {kBrightness, kContrast, kSaturation, kHue}) any |= arguments.given(index);
@@ -44,5 +79,26 @@ Status add_color_jitter(const Arguments& arguments, Plan& plan) {
   plan.add_stage(make_color_jitter(jitter, color_kernels(plan.target())));
   return Status::ok();
 }
+
+}  // namespace
+
+std::array<int, 4> jitter_order(const Draws& draws) {
+  std::array<int, kParts> order{0, 1, 2, 3};
+  for (int i = kParts - 1; i > 0; --i)
+    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(draws.below(kParts - 1 - i, i + 1))]);
+  return order;
+}
+
+FrameStageRef make_color_jitter(const ColorJitter& jitter, const ColorKernels& kernels) {
+  return std::make_shared<ColorJitterStage>(jitter, kernels);
+}
+
+const Operator color_jitter_operator = {
+    {"color_jitter", kArguments,
+     "Brightness, contrast and saturation times a random factor, hue turned by a random part of the circle, "
+     "in random order. A number is how far from 1 (hue: 0) a factor may be, a list of two its range. Also b, "
+     "c, s, h.",
+     "torchvision.transforms.v2.ColorJitter", "0.1"},
+    add};
 
 }  // namespace dataline

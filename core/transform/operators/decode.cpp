@@ -1,47 +1,46 @@
-// Encoded bytes to a frame. What comes out has one type for all records: with mode=unchanged that of the first one.
+// Encoded bytes to a frame. All records give the same type: with mode=unchanged that of the first one.
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-#include <utility>
-
 #include "core/transform/operators/checks.h"
 
 namespace dataline {
 namespace {
 
 enum Argument : size_t { kMode, kOrientation };
+constexpr OperatorArgument kArguments[] = {{"mode", "rgb, gray, rgba or unchanged", "rgb"},
+                                           {"orientation", "true or false", "false"}};
 
-constexpr std::array<std::string_view, 4> kModes = {"rgb", "gray", "rgba", "unchanged"};
-constexpr std::array kPixelModes = {PixelMode::kRgb, PixelMode::kGray, PixelMode::kRgba,
-                                    PixelMode::kUnchanged};
-constexpr std::array<int64_t, 3> kChannels = {3, 1, 4};
-
-}  // namespace
-
-Status add_decode(const Arguments& arguments, Plan& plan) {
+Status add(const Arguments& arguments, Plan& plan) {
   const Field& field = plan.field();
   if (plan.decoded()) return arguments.fault("expected encoded bytes, got what is decoded already");
   if (field.kind != FieldKind::kRagged || field.dtype != DType::kU8 || field.shape.size() != 1)
     return arguments.fault("expected encoded bytes, u8[-1], got ", field_type_text(field),
                            field.kind == FieldKind::kDense && plan.image() ? ", pixels already" : "");
-  size_t mode = 0;
-  if (arguments.given(kMode)) {
-    DL_ASSIGN_OR_RETURN(mode, arguments.choice(kMode, kModes));
-  }
-  bool orient = false;
-  if (arguments.given(kOrientation)) {
-    DL_ASSIGN_OR_RETURN(orient, arguments.boolean(kOrientation));
-  }
-  if (kPixelModes[mode] != PixelMode::kUnchanged) {
-    plan.add_decode(kPixelModes[mode], orient, kChannels[mode], DType::kU8);
+  DL_ASSIGN_OR_RETURN(const PixelMode mode,
+                      arguments.choice<PixelMode>(kMode, {{"rgb", PixelMode::kRgb},
+                                                          {"gray", PixelMode::kGray},
+                                                          {"rgba", PixelMode::kRgba},
+                                                          {"unchanged", PixelMode::kUnchanged}}));
+  DL_ASSIGN_OR_RETURN(const bool orient, arguments.boolean(kOrientation));
+  if (mode != PixelMode::kUnchanged) {
+    plan.add_decode(mode, orient, channels_of(mode), DType::kU8);
     return Status::ok();
   }
   Result<ImageHeader> header = plan.first_header();
   if (!header.is_ok())
     return arguments.fault_at(
         kMode, "expected a first record whose header tells channels and bits: ", header.status().message());
-  plan.add_decode(PixelMode::kUnchanged, orient, header.value().channels,
-                  header.value().bits > 8 ? DType::kU16 : DType::kU8);
+  plan.add_decode(mode, orient, header.value().channels, header.value().bits > 8 ? DType::kU16 : DType::kU8);
   return Status::ok();
 }
+
+}  // namespace
+
+const Operator decode_operator = {
+    {"decode", kArguments,
+     "JPEG, PNG or WebP bytes to u8 pixels, HWC: 3 channels (rgb), 1 (gray), 4 (rgba), or as the first "
+     "record has them (unchanged, 16 bits as u16). orientation=true turns the image by its Exif tag. Only "
+     "what the operators behind it need is decoded.",
+     "PIL.Image.convert, torchvision.io.decode_image", "0.1"},
+    add};
 
 }  // namespace dataline

@@ -6,29 +6,29 @@ namespace dataline {
 namespace {
 
 enum Argument : size_t { kProbability };
-constexpr double kDefaultProbability = 0.5;
+constexpr OperatorArgument kArguments[] = {kProbabilityArgument};
 
-Status add_flip(const Arguments& arguments, Plan& plan, bool vertical) {
-  if (plan.in_frame()) {
-    ViewStep step;
-    step.kind = vertical ? ViewStep::Kind::kFlipY : ViewStep::Kind::kFlipX;
-    DL_ASSIGN_OR_RETURN(step.probability, probability_argument(arguments, kProbability, kDefaultProbability));
-    plan.add_view(step);
-    return Status::ok();
+template <bool kVertical>
+Status add(const Arguments& arguments, Plan& plan) {
+  ImageShape image;
+  if (!plan.in_frame()) {
+    DL_ASSIGN_OR_RETURN(image, want_image(arguments, plan));
   }
-  DL_ASSIGN_OR_RETURN(const ImageShape image, want_image(arguments, plan));
   GeometryStep step;
   step.kind = GeometryStep::Kind::kFlip;
-  step.vertical = vertical;
-  DL_ASSIGN_OR_RETURN(step.probability, probability_argument(arguments, kProbability, kDefaultProbability));
+  step.vertical = kVertical;
+  DL_ASSIGN_OR_RETURN(step.probability, probability_argument(arguments, kProbability));
   plan.add_geometry(step, image, {});
   return Status::ok();
 }
 
 }  // namespace
 
-Status add_hflip(const Arguments& arguments, Plan& plan) { return add_flip(arguments, plan, false); }
-
-Status add_vflip(const Arguments& arguments, Plan& plan) { return add_flip(arguments, plan, true); }
+const Operator hflip_operator = {{"hflip", kArguments, "Mirrors the image left to right with probability p.",
+                                  "torchvision.transforms.v2.RandomHorizontalFlip", "0.1"},
+                                 add<false>};
+const Operator vflip_operator = {{"vflip", kArguments, "Mirrors the image top to bottom with probability p.",
+                                  "torchvision.transforms.v2.RandomVerticalFlip", "0.1"},
+                                 add<true>};
 
 }  // namespace dataline

@@ -1,4 +1,4 @@
-// mixup and cutmix: nothing is done to a row; what is asked for is kept in the plan, for finished batches.
+// mixup and cutmix. Rows are left alone; the request is kept in the plan and carried out on finished batches (mix/mix.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
 #include "core/transform/operators/checks.h"
@@ -7,28 +7,22 @@ namespace dataline {
 namespace {
 
 enum Argument : size_t { kAlpha, kLabels };
-constexpr double kDefaultAlpha = 1;
-constexpr double kLeastAlpha = 1e-6, kMostAlpha = 1e6;
-constexpr std::string_view kUsualLabels = "label";
+constexpr OperatorArgument kArguments[] = {{"alpha", "number", "1"}, {"labels", "field", "label"}};
+constexpr double kMinAlpha = 1e-6, kMaxAlpha = 1e6;
 
 Result<double> alpha_argument(const Arguments& arguments) {
-  if (!arguments.given(kAlpha)) return kDefaultAlpha;
   DL_ASSIGN_OR_RETURN(const double alpha, arguments.number(kAlpha));
-  if (alpha >= kLeastAlpha && alpha <= kMostAlpha) return alpha;
+  if (alpha >= kMinAlpha && alpha <= kMaxAlpha) return alpha;
   return arguments.fault_at(kAlpha, "expected a number from 0.000001 to 1000000, got ",
                             arguments.text_of(kAlpha));
 }
 
 Result<MixRequest> read_request(const Arguments& arguments, const Plan& plan, MixKind kind) {
   MixRequest request;
-  request.kind = kind;
-  DL_ASSIGN_OR_RETURN(request.alpha, alpha_argument(arguments));
-  request.labels = kUsualLabels;
-  if (arguments.given(kLabels)) {
-    DL_ASSIGN_OR_RETURN(const std::string_view labels, arguments.word(kLabels));
-    request.labels = labels;
-  }
-  request.place = plan.place();
+  request.mix.kind = kind;
+  DL_ASSIGN_OR_RETURN(request.mix.alpha, alpha_argument(arguments));
+  DL_ASSIGN_OR_RETURN(request.labels, arguments.word(kLabels));
+  request.mix.place = plan.place();
   request.column = arguments.column();
   request.labels_column = arguments.column_of(kLabels);
   return request;
@@ -39,8 +33,6 @@ Status want_one_size(const Arguments& arguments, const Plan& plan) {
   return arguments.fault("expected images of one size, got ", field_type_text(plan.field()),
                          ": put resize([h, w]) or random_resized_crop before");
 }
-
-}  // namespace
 
 Status add_mixup(const Arguments& arguments, Plan& plan) {
   DL_RETURN_IF_ERROR(want_decoded(arguments, plan));
@@ -60,9 +52,24 @@ Status add_cutmix(const Arguments& arguments, Plan& plan) {
   DL_RETURN_IF_ERROR(want_one_size(arguments, plan));
   if (image.pixels() < 1) return arguments.fault("expected pixels, got ", field_type_text(plan.field()));
   DL_ASSIGN_OR_RETURN(MixRequest request, read_request(arguments, plan, MixKind::kCutmix));
-  request.shape = image;
+  request.mix.shape = image;
   plan.add_mix(std::move(request));
   return Status::ok();
 }
+
+}  // namespace
+
+const Operator mixup_operator = {
+    {"mixup", kArguments,
+     "Last of a list, on finished batches: lambda * row + (1 - lambda) * the row before, of the image "
+     "and of the float field labels; lambda from Beta(alpha, alpha), one a batch.",
+     "torchvision.transforms.v2.MixUp", "0.1"},
+    add_mixup};
+const Operator cutmix_operator = {
+    {"cutmix", kArguments,
+     "Last of a list, on finished batches: each image takes one rectangle of the image before it, and "
+     "its float field labels that share of the area; lambda from Beta(alpha, alpha), one a batch.",
+     "torchvision.transforms.v2.CutMix", "0.1"},
+    add_cutmix};
 
 }  // namespace dataline

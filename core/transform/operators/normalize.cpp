@@ -1,6 +1,5 @@
-// y = (x / max - mean) / std, as y = x * a + b: a = 1 / (max * std) and b = -mean / std are computed in f64 and
-// rounded to f32, and y is rounded after the product and after the sum, so that every machine gives the same
-// bytes.
+// y = (x / max - mean) / std as y = x * a + b. a = 1 / (max * std) and b = -mean / std are computed in f64 and rounded to
+// f32; y is rounded after the product and after the sum. So every machine gives the same bytes.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cmath>
@@ -12,6 +11,8 @@ namespace dataline {
 namespace {
 
 enum Argument : size_t { kPreset, kMean, kStd };
+constexpr OperatorArgument kArguments[] = {
+    {"preset", "word", "none"}, {"mean", "number or list", "none"}, {"std", "number or list", "none"}};
 
 struct Statistics {
   std::vector<double> mean;
@@ -61,7 +62,7 @@ Result<Statistics> statistics(const Arguments& arguments, const Plan& plan) {
   return out;
 }
 
-// What stored values are divided by; an error for types that normalize does not take.
+// The divisor of stored values; an error for types that normalize does not take.
 Result<double> maximum(const Arguments& arguments, const Plan& plan) {
   const DType dtype = plan.field().dtype;
   if (dtype == DType::kU8) return 255.0;
@@ -88,11 +89,9 @@ Status want_channels(const Arguments& arguments, const Plan& plan, size_t values
                static_cast<int64_t>(values));
 }
 
-}  // namespace
-
-Status add_normalize(const Arguments& arguments, Plan& plan) {
+Status add(const Arguments& arguments, Plan& plan) {
   if (arguments.given(kPreset)) DL_RETURN_IF_ERROR(want_decoded(arguments, plan));
-  DL_ASSIGN_OR_RETURN(const double most, maximum(arguments, plan));
+  DL_ASSIGN_OR_RETURN(const double max, maximum(arguments, plan));
   DL_ASSIGN_OR_RETURN(const Statistics given, statistics(arguments, plan));
   for (const auto& [values, index] : {std::pair(given.mean.size(), kMean), {given.deviation.size(), kStd}}) {
     if (values > 1)
@@ -104,7 +103,7 @@ Status add_normalize(const Arguments& arguments, Plan& plan) {
     const double deviation = given.deviation[c % given.deviation.size()];
     if (!(deviation > 0))
       return arguments.fault_at(kStd, "expected numbers above 0, got ", arguments.text_of(kStd));
-    a.push_back(static_cast<float>(1.0 / (most * deviation)));
+    a.push_back(static_cast<float>(1.0 / (max * deviation)));
     b.push_back(static_cast<float>(-mean / deviation));
     if (!std::isfinite(a.back()) || a.back() == 0 || !std::isfinite(b.back()))
       return arguments.fault_at(kStd, "expected mean and std whose quotients f32 holds, got ",
@@ -113,5 +112,14 @@ Status add_normalize(const Arguments& arguments, Plan& plan) {
   plan.add_affine(std::move(a), std::move(b));
   return Status::ok();
 }
+
+}  // namespace
+
+const Operator normalize_operator = {
+    {"normalize", kArguments,
+     "(x - mean) / std as f32; u8 and u16 are divided by their maximum first. A preset (imagenet, "
+     "cifar10, mnist), or mean= and std= with one value or one a channel.",
+     "torchvision.transforms.v2.Normalize after ToTensor", "0.1"},
+    add};
 
 }  // namespace dataline

@@ -3,10 +3,11 @@
 
 namespace dataline {
 namespace {
-enum Argument : size_t { kLength, kValue };
-}
 
-Status add_pad_to(const Arguments& arguments, Plan& plan) {
+enum Argument : size_t { kLength, kValue };
+constexpr OperatorArgument kArguments[] = {{"length", "integer", ""}, {"value", "number", "0"}};
+
+Status add(const Arguments& arguments, Plan& plan) {
   const Field& field = plan.field();
   if (field.shape.empty())
     return arguments.fault("expected a sequence, got a single ", dtype_name(field.dtype));
@@ -23,5 +24,14 @@ Status add_pad_to(const Arguments& arguments, Plan& plan) {
   plan.add_padding(length, std::move(element));
   return Status::ok();
 }
+
+}  // namespace
+
+const Operator pad_to_operator = {
+    {"pad_to", kArguments,
+     "Fills the first dim up to a length with a value; sequences of their own lengths become dense. "
+     "A longer one is an error.",
+     "torch.nn.utils.rnn.pad_sequence", "0.1"},
+    add};
 
 }  // namespace dataline

@@ -1,34 +1,73 @@
 // rand_augment and trivial_augment.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/operators/color_checks.h"
+#include "core/transform/operators/checks.h"
+#include "core/transform/operators/stages.h"
 
 namespace dataline {
 namespace {
 
-constexpr int64_t kMostBins = 1 << 16;
+constexpr int64_t kMaxBins = 1 << 16;
+constexpr OperatorArgument kBinsArgument = {"bins", "integer", "31"};
+constexpr OperatorArgument kRandArguments[] = {
+    {"n", "integer", "2"}, {"m", "integer", "9"}, kBinsArgument, kNearestArgument, kFillArgument};
+constexpr OperatorArgument kTrivialArguments[] = {kBinsArgument, kNearestArgument, kFillArgument};
 
-Result<int64_t> bins_argument(const Arguments& arguments, size_t index, int64_t fallback) {
-  if (!arguments.given(index)) return fallback;
-  return arguments.integer(index, 2, kMostBins);
+class RandAugmentStage : public FrameStage {
+ public:
+  RandAugmentStage(const RandAugment& plan, const ColorKernels& kernels) : plan_(plan), kernels_(kernels) {}
+  bool draws() const override { return plan_.count > 0; }
+  Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
+    for (int64_t k = 0; k < plan_.count; ++k) {
+      const DrawnAugment drawn = plan_.draw(draws, k, frame.height, frame.width);
+      DL_RETURN_IF_ERROR(
+          apply_augment(drawn.augment, drawn.magnitude, plan_.style, kernels_, scratch, frame));
+    }
+    return Status::ok();
+  }
+
+ private:
+  RandAugment plan_;
+  ColorKernels kernels_;
+};
+
+class TrivialAugmentStage : public FrameStage {
+ public:
+  TrivialAugmentStage(const TrivialAugment& plan, const ColorKernels& kernels)
+      : plan_(plan), kernels_(kernels) {}
+  bool draws() const override { return true; }
+  Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
+    const DrawnAugment drawn = plan_.draw(draws, frame.height, frame.width);
+    return apply_augment(drawn.augment, drawn.magnitude, plan_.style, kernels_, scratch, frame);
+  }
+
+ private:
+  TrivialAugment plan_;
+  ColorKernels kernels_;
+};
+
+// Without fill= pixels from outside are black, as torchvision's fill=None.
+Result<AugmentStyle> style_arguments(const Arguments& arguments, size_t filter, size_t fill,
+                                     int64_t channels) {
+  AugmentStyle style;
+  DL_ASSIGN_OR_RETURN(style.filter, warp_filter_argument(arguments, filter));
+  if (arguments.given(fill)) {
+    DL_ASSIGN_OR_RETURN(style.fill, fill_argument(arguments, fill, channels));
+  }
+  return style;
 }
-
-}  // namespace
 
 Status add_rand_augment(const Arguments& arguments, Plan& plan) {
   enum Argument : size_t { kCount, kMagnitude, kBins, kFilter, kFill };
-  constexpr int64_t kMostOperators = 100;
+  constexpr int64_t kMaxOperators = 100;
   DL_ASSIGN_OR_RETURN(const FrameShape shape, want_colors(arguments, plan));
   RandAugment augment;
-  if (arguments.given(kCount)) {
-    DL_ASSIGN_OR_RETURN(augment.count, arguments.integer(kCount, 0, kMostOperators));
-  }
-  DL_ASSIGN_OR_RETURN(augment.bins, bins_argument(arguments, kBins, augment.bins));
-  if (arguments.given(kMagnitude)) {
-    DL_ASSIGN_OR_RETURN(augment.magnitude, arguments.integer(kMagnitude, 0, augment.bins - 1));
-  } else if (augment.magnitude >= augment.bins) {
+  DL_ASSIGN_OR_RETURN(augment.count, arguments.integer(kCount, 0, kMaxOperators));
+  DL_ASSIGN_OR_RETURN(augment.bins, arguments.integer(kBins, 2, kMaxBins));
+  if (!arguments.given(kMagnitude) && augment.magnitude >= augment.bins) {
     return arguments.fault_at(kBins, "expected more than m, ", augment.magnitude, ", got ",
                               arguments.text_of(kBins));
   }
+  DL_ASSIGN_OR_RETURN(augment.magnitude, arguments.integer(kMagnitude, 0, augment.bins - 1));
   DL_ASSIGN_OR_RETURN(augment.style, style_arguments(arguments, kFilter, kFill, shape.channels));
   plan.add_stage(make_rand_augment(augment, color_kernels(plan.target())));
   return Status::ok();
@@ -38,10 +77,31 @@ Status add_trivial_augment(const Arguments& arguments, Plan& plan) {
   enum Argument : size_t { kBins, kFilter, kFill };
   DL_ASSIGN_OR_RETURN(const FrameShape shape, want_colors(arguments, plan));
   TrivialAugment augment;
-  DL_ASSIGN_OR_RETURN(augment.bins, bins_argument(arguments, kBins, augment.bins));
+  DL_ASSIGN_OR_RETURN(augment.bins, arguments.integer(kBins, 2, kMaxBins));
   DL_ASSIGN_OR_RETURN(augment.style, style_arguments(arguments, kFilter, kFill, shape.channels));
   plan.add_stage(make_trivial_augment(augment, color_kernels(plan.target())));
   return Status::ok();
 }
+
+}  // namespace
+
+FrameStageRef make_rand_augment(const RandAugment& plan, const ColorKernels& kernels) {
+  return std::make_shared<RandAugmentStage>(plan, kernels);
+}
+
+FrameStageRef make_trivial_augment(const TrivialAugment& plan, const ColorKernels& kernels) {
+  return std::make_shared<TrivialAugmentStage>(plan, kernels);
+}
+
+const Operator rand_augment_operator = {{"rand_augment", kRandArguments,
+                                         "n operators one after the other, drawn from 14 (shears, shifts, "
+                                         "rotation, colours), each with magnitude m of bins.",
+                                         "torchvision.transforms.v2.RandAugment", "0.1"},
+                                        add_rand_augment};
+const Operator trivial_augment_operator = {
+    {"trivial_augment", kTrivialArguments,
+     "One operator, drawn from 14 (shears, shifts, rotation, colours), with a magnitude drawn from bins.",
+     "torchvision.transforms.v2.TrivialAugmentWide", "0.1"},
+    add_trivial_augment};
 
 }  // namespace dataline

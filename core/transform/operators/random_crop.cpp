@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <cstring>
-#include <memory>
 #include <utility>
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/transform/operators/checks.h"
+#include "core/transform/operators/padding.h"
 
 namespace dataline {
 namespace {
 
 enum Argument : size_t { kSize, kPadding, kFill, kMode };
-
-bool pads(const Padding& padding) {
-  return std::max({padding.left, padding.top, padding.right, padding.bottom}) > 0;
-}
+constexpr OperatorArgument kArguments[] = {
+    {"size", "integer or list", ""}, {"padding", "integer or list", "0"}, kFillArgument, kPadModeArgument};
 
 Status want_inside(const Arguments& arguments, const Size& size, const Padding& padding, int64_t height,
                    int64_t width) {
@@ -27,26 +22,24 @@ Status want_inside(const Arguments& arguments, const Size& size, const Padding& 
                             shape_text(std::vector{size.height, size.width}));
 }
 
-Status add_borders(const Arguments& arguments, Plan& plan, Padding padding) {
+Status add_padding_stage(const Arguments& arguments, Plan& plan, Padding padding) {
   DL_ASSIGN_OR_RETURN(const FrameShape shape, want_frame(arguments, plan));
-  DL_ASSIGN_OR_RETURN(const std::vector<std::byte> fill,
-                      arguments.elements(kFill, DType::kU8, shape.channels));
-  std::memcpy(padding.fill.data(), fill.data(), fill.size());
+  DL_ASSIGN_OR_RETURN(padding.fill, fill_argument(arguments, kFill, shape.channels));
   if (shape.fixed()) {
     Status fits = padding.fits(shape.height, shape.width);
     if (!fits.is_ok()) return arguments.fault_at(kPadding, fits.message());
   }
-  plan.add_stage(std::make_unique<PadStage>(padding));
+  plan.add_stage(make_pad(padding));
   return Status::ok();
 }
 
-// In a frame: borders, where there are any, are a stage, and the crop is a view. Of images whose size varies, too large
-// a crop is an error of the record.
+// In a frame: the padding, if any, is a stage and the crop is a view. In a frame whose size varies, a crop that is too
+// large is an error of the record.
 Status add_random_view(const Arguments& arguments, Plan& plan, const Size& size, const Padding& padding) {
   const FrameShape shape = frame_of(plan);
   if (shape.fixed()) DL_RETURN_IF_ERROR(want_inside(arguments, size, padding, shape.height, shape.width));
   DL_RETURN_IF_ERROR(want_countable(arguments, {size.height, size.width, shape.channels}));
-  if (pads(padding)) DL_RETURN_IF_ERROR(add_borders(arguments, plan, padding));
+  if (padding.any()) DL_RETURN_IF_ERROR(add_padding_stage(arguments, plan, padding));
   ViewStep step;
   step.kind = ViewStep::Kind::kRandomCrop;
   step.height = size.height;
@@ -55,7 +48,7 @@ Status add_random_view(const Arguments& arguments, Plan& plan, const Size& size,
   return Status::ok();
 }
 
-// Of pixels of any type: a crop whose constant borders are made on the way.
+// On raw tensors of any type: one crop, which makes its constant padding as it copies.
 Status add_random_geometry(const Arguments& arguments, Plan& plan, const Size& size, const Padding& padding,
                            const ImageShape& image) {
   DL_RETURN_IF_ERROR(want_countable(arguments, {size.height, size.width, image.channels}));
@@ -70,23 +63,33 @@ Status add_random_geometry(const Arguments& arguments, Plan& plan, const Size& s
   step.pad_top = padding.top;
   step.pad_right = padding.right;
   step.pad_bottom = padding.bottom;
-  plan.add_geometry(step, image, pads(padding) ? std::move(fill) : std::vector<std::byte>());
+  plan.add_geometry(step, image, padding.any() ? std::move(fill) : std::vector<std::byte>());
   return Status::ok();
+}
+
+Status add(const Arguments& arguments, Plan& plan) {
+  DL_RETURN_IF_ERROR(want_decoded(arguments, plan));
+  DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, kSize));
+  DL_ASSIGN_OR_RETURN(const Padding padding, padding_argument(arguments, {kPadding, kFill, kMode}));
+  const bool pads_frames = plan.in_pixels() && plan.field().dtype == DType::kU8;
+  if (plan.in_frame() && (pads_frames || !padding.any()))
+    return add_random_view(arguments, plan, size, padding);
+  DL_ASSIGN_OR_RETURN(const ImageShape image, want_image(arguments, plan));
+  DL_RETURN_IF_ERROR(want_inside(arguments, size, padding, image.height, image.width));
+  if (padding.any() && padding.mode != PadMode::kConstant)
+    return add_random_view(arguments, plan, size, padding);
+  return add_random_geometry(arguments, plan, size, padding, image);
 }
 
 }  // namespace
 
-Status add_random_crop(const Arguments& arguments, Plan& plan) {
-  DL_RETURN_IF_ERROR(want_decoded(arguments, plan));
-  DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, kSize));
-  DL_ASSIGN_OR_RETURN(const Padding padding, padding_argument(arguments, {kPadding, kFill, kMode}));
-  const bool borders = plan.in_pixels() && plan.field().dtype == DType::kU8;  // what a stage can make
-  if (plan.in_frame() && (borders || !pads(padding))) return add_random_view(arguments, plan, size, padding);
-  DL_ASSIGN_OR_RETURN(const ImageShape image, want_image(arguments, plan));
-  DL_RETURN_IF_ERROR(want_inside(arguments, size, padding, image.height, image.width));
-  if (pads(padding) && padding.mode != PadMode::kConstant)
-    return add_random_view(arguments, plan, size, padding);
-  return add_random_geometry(arguments, plan, size, padding, image);
-}
+const Operator random_crop_operator = {
+    {"random_crop", kArguments,
+     "Pads the image on all sides, then takes size (or [height, width]) anywhere in it. Padding: "
+     "all sides, [left and right, top and bottom] or [left, top, right, bottom]; by mode it is fill, or "
+     "pixels "
+     "of the image.",
+     "torchvision.transforms.v2.RandomCrop", "0.1"},
+    add};
 
 }  // namespace dataline

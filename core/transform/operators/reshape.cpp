@@ -1,3 +1,4 @@
+// reshape and flatten.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/checked.h"
 #include "core/base/text.h"
@@ -5,8 +6,9 @@
 
 namespace dataline {
 namespace {
+
 enum Argument : size_t { kShape };
-}
+constexpr OperatorArgument kArguments[] = {{"shape", "shape", ""}};
 
 Status add_reshape(const Arguments& arguments, Plan& plan) {
   DL_RETURN_IF_ERROR(want_dense(arguments, plan));
@@ -22,5 +24,17 @@ Status add_reshape(const Arguments& arguments, Plan& plan) {
   plan.add_reshape(std::move(shape), "");
   return Status::ok();
 }
+
+Status add_flatten(const Arguments& arguments, Plan& plan) {
+  DL_RETURN_IF_ERROR(want_dense(arguments, plan));
+  plan.add_reshape({checked_product(plan.field().shape).value_or(0)}, "");
+  return Status::ok();
+}
+
+}  // namespace
+
+const Operator reshape_operator = {
+    {"reshape", kArguments, "The same elements in another shape.", "numpy.reshape", "0.1"}, add_reshape};
+const Operator flatten_operator = {{"flatten", {}, "One dim.", "torch.flatten", "0.1"}, add_flatten};
 
 }  // namespace dataline

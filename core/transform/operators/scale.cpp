@@ -5,10 +5,11 @@
 
 namespace dataline {
 namespace {
-enum Argument : size_t { kFactor };
-}
 
-Status add_scale(const Arguments& arguments, Plan& plan) {
+enum Argument : size_t { kFactor };
+constexpr OperatorArgument kArguments[] = {{"factor", "number", ""}};
+
+Status add(const Arguments& arguments, Plan& plan) {
   DL_RETURN_IF_ERROR(want_real(arguments, plan));
   DL_ASSIGN_OR_RETURN(const double factor, arguments.number(kFactor));
   const float rounded = static_cast<float>(factor);
@@ -19,5 +20,11 @@ Status add_scale(const Arguments& arguments, Plan& plan) {
   plan.add_affine({rounded}, {-0.0f});
   return Status::ok();
 }
+
+}  // namespace
+
+const Operator scale_operator = {{"scale", kArguments, "Multiplies by a number; the result is f32.",
+                                  "torchvision.transforms.v2.ToDtype(scale=True)", "0.1"},
+                                 add};
 
 }  // namespace dataline

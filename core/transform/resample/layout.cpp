@@ -20,11 +20,11 @@ Axis column_axis(const View& view) { return {view.width, view.scaled_width, view
 Passes passes_of(const View& view) {
   const bool negative = view.filter == Filter::kBicubic || view.filter == Filter::kLanczos;
   const bool pillow = negative && (view.antialias || view.filter == Filter::kLanczos);
-  const int64_t taps = std::max(most_taps(row_axis(view)), most_taps(column_axis(view)));
+  const int64_t taps = std::max(max_taps(row_axis(view)), max_taps(column_axis(view)));
   Passes passes;
   passes.columns_first = passes.clips = pillow;
-  if (!negative && taps <= kMostPositiveTaps) return passes;
-  if (pillow && taps <= kMostSignedTaps) {
+  if (!negative && taps <= kMaxPositiveTaps) return passes;
+  if (pillow && taps <= kMaxSignedTaps) {
     passes.arithmetic = Arithmetic::kSigned;
     passes.first_shift = passes.second_shift = 14;
     return passes;
@@ -47,7 +47,7 @@ TapsWanted rows_wanted(const View& view, const Touched& touched, const Passes& p
   wanted.begin = view.window_top;
   wanted.count = view.out_height;
   wanted.origin = touched.rows.first;
-  wanted.most_shift = passes.columns_first ? passes.second_shift : passes.first_shift;
+  wanted.max_shift = passes.columns_first ? passes.second_shift : passes.first_shift;
   wanted.fixed_shift = passes.arithmetic != Arithmetic::kExact;
   return wanted;
 }
@@ -59,7 +59,7 @@ TapsWanted columns_wanted(const View& view, const Touched& touched, const Passes
   wanted.count = view.out_width;
   wanted.reversed = view.flip_x;
   wanted.origin = touched.columns.first;
-  wanted.most_shift = passes.columns_first ? passes.first_shift : passes.second_shift;
+  wanted.max_shift = passes.columns_first ? passes.first_shift : passes.second_shift;
   wanted.fixed_shift = passes.arithmetic != Arithmetic::kExact;
   return wanted;
 }

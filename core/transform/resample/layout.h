@@ -36,8 +36,8 @@ struct Passes {
   int32_t second_shift = 15;
 };
 
-constexpr int64_t kMostPositiveTaps = 48;
-constexpr int64_t kMostSignedTaps = 16;
+constexpr int64_t kMaxPositiveTaps = 48;
+constexpr int64_t kMaxSignedTaps = 16;
 
 Axis row_axis(const View& view);
 Axis column_axis(const View& view);

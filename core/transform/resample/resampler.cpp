@@ -7,14 +7,14 @@
 #include <cstring>
 
 #include "core/base/checked.h"
-#include "core/transform/kernels.h"
+#include "core/transform/elements/kernels.h"
 #include "core/transform/resample/kernels.h"
 #include "core/transform/resample/tables.h"
 
 namespace dataline {
 namespace {
 
-constexpr int64_t kMostBlock = 32;
+constexpr int64_t kMaxBlock = 32;
 constexpr int64_t kTurnedBytes = 24 << 10;  // of a strip, where taps are few enough: half of a first cache
 
 // Memory of one view, handed out piece by piece; afterwards one look tells whether all was there.
@@ -109,8 +109,8 @@ Status rows_first(Job& job, Room& room) {
   auto* middle = room.take<int16_t>(block * pitch);
   auto* finished = room.take<std::byte>(block * out_pitch);
   DL_RETURN_IF_ERROR(room.status());
-  int16_t* lines[kMostBlock];
-  std::byte* out[kMostBlock];
+  int16_t* lines[kMaxBlock];
+  std::byte* out[kMaxBlock];
   lay_out(middle, pitch, block, lines);
   lay_out(finished, out_pitch, block, out);
   ColumnsJob turn = job.turn;
@@ -154,8 +154,8 @@ Status blend_columns(Job& job, const Ring& ring, int64_t first, int64_t count, i
                      std::byte* spare) {
   const std::byte* const* source = job.source.lines(first, count);
   if (source == nullptr) return job.source.status();
-  const int16_t* lines[kMostBlock];
-  std::byte* out[kMostBlock];
+  const int16_t* lines[kMaxBlock];
+  std::byte* out[kMaxBlock];
   for (int64_t i = 0; i < job.kernels.block; ++i) {
     lines[i] = widened[std::min(i, count - 1)];
     out[i] = i < count ? reinterpret_cast<std::byte*>(ring.line(first + i)) : spare;
@@ -178,7 +178,7 @@ Status columns_first(Job& job, Room& room) {
   auto* finished = room.take<std::byte>(out_pitch);
   auto* taken = room.take<const std::byte*>(job.rows.stride);
   DL_RETURN_IF_ERROR(room.status());
-  int16_t* lines[kMostBlock];
+  int16_t* lines[kMaxBlock];
   lay_out(widened, pitch, block, lines);
   auto* const spare = reinterpret_cast<std::byte*>(ring.line(0) + slots * out_pitch);
   int64_t ready = 0;
@@ -233,9 +233,9 @@ class StreamResampler : public Resampler {
                    touched.columns.count};
     if (view.scales()) {
       const Passes passes = passes_of(view);
-      need.most_lines = passes.columns_first ? kernels_of(passes).block : most_taps(row_axis(view));
+      need.max_lines = passes.columns_first ? kernels_of(passes).block : max_taps(row_axis(view));
     }
-    need.most_lines = std::min(need.most_lines, need.region.height);
+    need.max_lines = std::min(need.max_lines, need.region.height);
     return need;
   }
 

@@ -13,9 +13,8 @@
 
 #include "core/base/simd.h"
 #include "core/base/status.h"
-#include "core/transform/decode/decoder.h"
-#include "core/transform/frame/frame.h"
-#include "core/transform/frame/lines.h"
+#include "core/transform/pixels/frame.h"
+#include "core/transform/pixels/lines.h"
 #include "core/transform/resample/view.h"
 
 namespace dataline {
@@ -27,7 +26,7 @@ class Resampler {
   // view.top .. + height), and how many lines at once.
   struct Need {
     ImageRegion region;
-    int64_t most_lines = 1;
+    int64_t max_lines = 1;
   };
   virtual Need need(const View& view) = 0;
   // `source` was started with need(view). Lines of view.out_width pixels go to `sink`. u8 of 1, 3 or 4 channels; where the view

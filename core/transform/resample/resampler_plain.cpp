@@ -16,7 +16,7 @@ class PlainResampler : public Resampler {
     Need need;
     need.region = {view.top + touched.rows.first, view.left + touched.columns.first, touched.rows.count,
                    touched.columns.count};
-    need.most_lines = touched.rows.count;
+    need.max_lines = touched.rows.count;
     return need;
   }
 

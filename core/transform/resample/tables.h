@@ -23,7 +23,7 @@ struct Table {
 
 inline int64_t table_bytes(const TapsWanted& wanted) {
   return taps_bytes(wanted) + 4 +
-         wanted.count * most_taps(wanted.axis) * static_cast<int64_t>(sizeof(int32_t));
+         wanted.count * max_taps(wanted.axis) * static_cast<int64_t>(sizeof(int32_t));
 }
 
 Table build_table(const TapsWanted& wanted, std::byte* memory);

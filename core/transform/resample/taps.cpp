@@ -187,11 +187,11 @@ class RangeWalk {
 };
 
 // How many fractional bits weights have: no weight is above twice the filter's height over its width.
-int32_t shift_of(const Axis& axis, Rule rule, int32_t most) {
+int32_t shift_of(const Axis& axis, Rule rule, int32_t max) {
   int32_t shift = 14;
   if (rule == Rule::kTriangle || rule == Rule::kCubic || rule == Rule::kLanczos || rule == Rule::kBox)
-    for (int64_t room = axis.in / (2 * axis.out); room > 0 && shift < most; room /= 2) ++shift;
-  return std::min(shift, most);
+    for (int64_t room = axis.in / (2 * axis.out); room > 0 && shift < max; room /= 2) ++shift;
+  return std::min(shift, max);
 }
 
 // Fills the weights of one output pixel: integers in proportion, then rounded so that what is summed up so far is never
@@ -305,7 +305,7 @@ class Weights {
 
 TapRange tap_range(const Axis& axis, int64_t x) { return range_of(axis, rule_of(axis), x); }
 
-int64_t most_taps(const Axis& axis) {
+int64_t max_taps(const Axis& axis) {
   const Rule rule = rule_of(axis);
   switch (rule) {
     case Rule::kCopy:
@@ -327,7 +327,7 @@ int64_t most_taps(const Axis& axis) {
 
 int64_t taps_bytes(const TapsWanted& wanted) {
   return wanted.count * (2 * static_cast<int64_t>(sizeof(int32_t)) +
-                         most_taps(wanted.axis) * static_cast<int64_t>(sizeof(int16_t)));
+                         max_taps(wanted.axis) * static_cast<int64_t>(sizeof(int16_t)));
 }
 
 Taps build_taps(const TapsWanted& wanted, std::byte* memory) {
@@ -336,8 +336,8 @@ Taps build_taps(const TapsWanted& wanted, std::byte* memory) {
   auto* first = reinterpret_cast<int32_t*>(memory);
   int32_t* counts = first + wanted.count;
   auto* weights = reinterpret_cast<int16_t*>(counts + wanted.count);
-  Taps taps{first, counts, weights, most_taps(wanted.axis),
-            wanted.fixed_shift ? wanted.most_shift : shift_of(axis, rule, wanted.most_shift)};
+  Taps taps{first, counts, weights, max_taps(wanted.axis),
+            wanted.fixed_shift ? wanted.max_shift : shift_of(axis, rule, wanted.max_shift)};
   const Weights rounded(axis, rule, taps.shift);
   RangeWalk walk(axis, rule, wanted.begin);
   std::fill(weights, weights + wanted.count * taps.stride, int16_t{0});
@@ -359,7 +359,7 @@ Table build_table(const TapsWanted& wanted, std::byte* memory) {
   for (int64_t i = 0; i < wanted.count * table.taps.stride; ++i) {
     const auto stored = static_cast<uint16_t>(table.taps.weights[i]);
     const uint32_t weight =
-        wanted.fixed_shift && wanted.most_shift == 15 && stored == 0x8000 ? 0x7fff : stored;
+        wanted.fixed_shift && wanted.max_shift == 15 && stored == 0x8000 ? 0x7fff : stored;
     pairs[i] = static_cast<int32_t>(weight | weight << 16);
   }
   table.pairs = pairs;

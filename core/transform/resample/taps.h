@@ -35,7 +35,7 @@ struct TapRange {
 TapRange tap_range(const Axis& axis, int64_t x);
 
 // No output pixel of the axis has more.
-int64_t most_taps(const Axis& axis);
+int64_t max_taps(const Axis& axis);
 
 // What part of an axis is wanted, and how.
 struct TapsWanted {
@@ -43,7 +43,7 @@ struct TapsWanted {
   int64_t begin = 0, count = 0;  // output pixels
   bool reversed = false;         // in reverse order
   int64_t origin = 0;            // source pixel that `first` counts from
-  int32_t most_shift = 15;       // no more fractional bits than that
+  int32_t max_shift = 15;        // no more fractional bits than that
   bool fixed_shift = false;      // exactly that many; with 15 the weights are u16 in i16's place: 1 is 0x8000
 
   bool operator==(const TapsWanted&) const = default;

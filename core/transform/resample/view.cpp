@@ -28,18 +28,18 @@ int64_t half_even(int64_t n) {
 
 // torchvision.transforms.v2.functional._geometry._compute_resized_output_size: int(size * long / short), then at most
 // `most` (max_size). Where an extreme ratio leaves nothing, torchvision fails; here a side keeps one pixel.
-Extent shorter_side_to(int64_t size, int64_t most, Extent in) {
+Extent shorter_side_to(int64_t size, int64_t max, Extent in) {
   const int64_t shorter = std::min(in.height, in.width), longer = std::max(in.height, in.width);
   int64_t new_short = size, new_long = size * longer / shorter;
-  if (most > 0 && new_long > most) {
-    new_short = std::max<int64_t>(1, most * new_short / new_long);
-    new_long = most;
+  if (max > 0 && new_long > max) {
+    new_short = std::max<int64_t>(1, max * new_short / new_long);
+    new_long = max;
   }
   return in.width <= in.height ? Extent{new_long, new_short} : Extent{new_short, new_long};
 }
 
 Extent resized(const ViewStep& step, Extent in) {
-  return step.width > 0 ? Extent{step.height, step.width} : shorter_side_to(step.height, step.most, in);
+  return step.width > 0 ? Extent{step.height, step.width} : shorter_side_to(step.height, step.max_size, in);
 }
 
 // torchvision.transforms.v2.RandomResizedCrop.make_params, when ten attempts found nothing that fits.
@@ -156,7 +156,7 @@ FrameShape ViewStep::shape(const FrameShape& in) const {
       out.height = out.width = FrameShape::kVaries;
       return out;
     }
-    const Extent to = shorter_side_to(height, most, {in.height, in.width});
+    const Extent to = shorter_side_to(height, max_size, {in.height, in.width});
     out.height = to.height;
     out.width = to.width;
     return out;

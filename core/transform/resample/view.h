@@ -9,27 +9,19 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/transform/frame/draws.h"
-#include "core/transform/frame/frame.h"
+#include "core/transform/pixels/draws.h"
+#include "core/transform/pixels/frame.h"
 
 namespace dataline {
-
-enum class Filter : int32_t {
-  kNearest,
-  kBilinear,
-  kBicubic,
-  kArea,
-  kLanczos
-};  // Pillow's NEAREST .. BOX, LANCZOS
 
 // One operator. `place` is that of the operator in its field's list.
 struct ViewStep {
   enum class Kind { kCrop, kCenterCrop, kRandomCrop, kRandomResizedCrop, kResize, kFlipX, kFlipY };
   Kind kind = Kind::kResize;
   int64_t place = 0;
-  int64_t top = 0, left = 0;      // kCrop
-  int64_t height = 0, width = 0;  // result; kResize with width 0: `height` is the shorter side's
-  int64_t most = 0;               // kResize, shorter side: the longer side's limit (max_size); 0: none
+  int64_t top = 0, left = 0;                // kCrop
+  int64_t height = 0, width = 0;            // result; kResize with width 0: `height` is the shorter side's
+  int64_t max_size = 0;                     // kResize by shorter side: limit of the longer side; 0: none
   double scale_low = 0.08, scale_high = 1;  // kRandomResizedCrop
   double ratio_low = 3.0 / 4, ratio_high = 4.0 / 3;
   double probability = 0.5;  // flips

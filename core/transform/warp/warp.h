@@ -11,8 +11,7 @@
 #include <cstdint>
 
 #include "core/base/status.h"
-#include "core/transform/frame/frame.h"
-#include "core/transform/resample/view.h"
+#include "core/transform/pixels/frame.h"
 
 namespace dataline {
 

@@ -12,10 +12,8 @@
 #include "core/base/portable_math.h"
 #include "core/base/random.h"
 #include "core/transform/color/auto_augment.h"
-#include "core/transform/color/maybe_stage.h"
-#include "core/transform/color/stages.h"
-#include "core/transform/frame/erase.h"
-#include "core/transform/frame/pad.h"
+#include "core/transform/operators/stages.h"
+#include "core/transform/pixels/stage.h"
 #include "tests/transform/golden/golden.h"
 
 namespace dataline {
@@ -107,7 +105,7 @@ TEST(ColorStages, ImagesTooSmallForABorderFailAndNameBothSizes) {
   EXPECT_EQ(status.code(), Code::kOutOfRange);
   EXPECT_EQ(status.message(),
             "gaussian_blur: expected an image of at least 5x2 for a kernel of 9x3, got 4x5");
-  status = PadStage({.left = 5, .mode = PadMode::kReflect}).apply(draws_of(0), canvas.scratch, canvas.frame);
+  status = make_pad({.left = 5, .mode = PadMode::kReflect})->apply(draws_of(0), canvas.scratch, canvas.frame);
   EXPECT_EQ(status.code(), Code::kOutOfRange);
   EXPECT_EQ(status.message(), "pad: expected an image of at least 1x6 for this padding and mode, got 4x5");
 }
@@ -116,7 +114,7 @@ TEST(ColorStages, MemoryThatIsSpentIsTooLargeAndNotTouched) {
   Canvas canvas({4, 5, 3, std::vector<uint8_t>(60, 1)});
   FrameScratch none;
   const FrameStageRef stages[] = {make_gaussian_blur({.height = 3, .width = 3}, plain_color_kernels()),
-                                  FrameStageRef(std::make_unique<PadStage>(Padding{.left = 1})),
+                                  make_pad({.left = 1}),
                                   make_rand_augment({.count = 40, .style = {}}, plain_color_kernels())};
   for (const FrameStageRef& stage : stages)
     EXPECT_EQ(stage->apply(draws_of(0), none, canvas.frame).code(), Code::kTooLarge);

@@ -7,8 +7,7 @@
 
 #include "core/transform/color/adjust.h"
 #include "core/transform/color/blur.h"
-#include "core/transform/color/levels.h"
-#include "core/transform/frame/pad.h"
+#include "core/transform/operators/stages.h"
 #include "tests/transform/golden/golden.h"
 
 namespace dataline {
@@ -47,7 +46,7 @@ Status run(const GoldenCase& one, SimdTarget target, Canvas& canvas) {
   if (one.op == "blur")
     return blur(kernels, gaussian_side(one.whole(0), one.number(2)),
                 gaussian_side(one.whole(1), one.number(2)), canvas.scratch, frame);
-  if (one.op == "pad") return PadStage(padding_of(one)).apply(Draws(0, 0, 1), canvas.scratch, frame);
+  if (one.op == "pad") return make_pad(padding_of(one))->apply(Draws(0, 0, 1), canvas.scratch, frame);
   return Status::ok();
 }
 

@@ -1,6 +1,6 @@
 // Exif blocks: the orientation where one is told, 1 wherever it is not, and nothing else whatever the bytes are.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/decode/exif.h"
+#include "core/transform/decode/format_headers.h"
 
 #include <gtest/gtest.h>
 

@@ -14,9 +14,9 @@ namespace dataline::testing {
 namespace {
 
 std::optional<DeviceSplit> split_one(std::string_view text, const Field& field) {
-  auto split = split_transforms(text, std::span(&field, 1));
+  auto split = compile_transforms(text, std::span(&field, 1));
   EXPECT_TRUE(split.is_ok()) << text << ": " << split.status().message();
-  return std::move(split.value()[0]);
+  return std::move(split.value().splits[0]);
 }
 
 TEST(FrameSplit, TheHostDeliversPixelsOfOneSizeAndTheDeviceDoesTheRest) {

@@ -163,7 +163,7 @@ TEST(EncodedFrames, ProgramsSayWhatTheyKeepAndHowHeavyTheyAre) {
   auto compiled =
       compile_transforms("decode, resize(8x8), normalize(imagenet)", std::span(&field, 1), settings);
   ASSERT_TRUE(compiled.is_ok());
-  const Program& program = *compiled.value()[0];
+  const Program& program = *compiled.value().programs[0];
   EXPECT_TRUE(program.heavy());
   EXPECT_FALSE(program.draws());
   EXPECT_EQ(program.state_bytes(), 3'000'000);
@@ -176,16 +176,16 @@ TEST(EncodedFrames, ProgramsSayWhatTheyKeepAndHowHeavyTheyAre) {
   EXPECT_NEAR(scales[1].a, 1 / (255 * 0.224), 1e-9);
   EXPECT_NEAR(scales[1].b, -0.456 / 0.224, 1e-6);
   auto flipped = compile_transforms("decode, vflip", std::span(&field, 1));
-  EXPECT_TRUE(flipped.value()[0]->draws());
+  EXPECT_TRUE(flipped.value().programs[0]->draws());
 }
 
 TEST(EncodedFrames, StoredFramesKeepNoMoreThanTheyNeed) {
   const Field small = empty_tensor(DType::kU8, {32, 32, 3}, "HWC").field("image");
   auto compiled = compile_transforms("random_resized_crop(32)", std::span(&small, 1));
-  EXPECT_LT(compiled.value()[0]->state_bytes(), 8 << 20);
-  EXPECT_FALSE(compiled.value()[0]->heavy());
+  EXPECT_LT(compiled.value().programs[0]->state_bytes(), 8 << 20);
+  EXPECT_FALSE(compiled.value().programs[0]->heavy());
   compiled = compile_transforms("random_crop(32, padding=4), hflip, chw", std::span(&small, 1));
-  EXPECT_EQ(compiled.value()[0]->state_bytes(), 0);
+  EXPECT_EQ(compiled.value().programs[0]->state_bytes(), 0);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 #include "core/base/simd.h"
 #include "core/base/status.h"
-#include "core/transform/frame/frame.h"
+#include "core/transform/pixels/frame.h"
 
 namespace dataline {
 

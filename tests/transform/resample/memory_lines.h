@@ -44,7 +44,7 @@ class MemoryLines : public LineSource {
               need.region.left + need.region.width <= image.width;
   }
   const std::byte* const* lines(int64_t first, int64_t count) override {
-    if (!inside_ || first < first_ || count > need_.most_lines || first + count > need_.region.height) {
+    if (!inside_ || first < first_ || count > need_.max_lines || first + count > need_.region.height) {
       kept_ = false;
       return nullptr;
     }

@@ -47,7 +47,7 @@ TEST(View, ShorterSideIsTorchvisionsWithTruncation) {
         Row{375, 500, 256, 342, 256, 341}, Row{375, 500, 256, 341, 256, 341},
         Row{375, 500, 256, 340, 255, 340}, Row{3, 5, 256, 0, 256, 426}}) {
     ViewStep step = step_of(Kind::kResize, row.size);
-    step.most = row.most;
+    step.max_size = row.most;
     const View view = composed({step}, row.height, row.width);
     EXPECT_EQ(view.out_height, row.out_height) << row.height << "x" << row.width;
     EXPECT_EQ(view.out_width, row.out_width) << row.height << "x" << row.width;

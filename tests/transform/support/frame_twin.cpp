@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/base/random.h"
-#include "core/transform/frame/frame_lines.h"
+#include "core/transform/pixels/lines.h"
 #include "core/transform/resample/resampler.h"
 
 namespace dataline::testing {
@@ -60,7 +60,7 @@ Tensor twin_view(const Tensor& in, ViewStep step, const Draw& draw) {
   const std::unique_ptr<Resampler> resampler = make_plain_resampler();
   const Resampler::Need need = resampler->need(view.value());
   FrameSource lines;
-  EXPECT_TRUE(lines.start(frame_in(source), need.region, need.most_lines, memory.scratch).is_ok());
+  EXPECT_TRUE(lines.start(frame_in(source), need.region, need.max_lines, memory.scratch).is_ok());
   FrameSink sink(frame_in(out));
   const Status status =
       resampler->run(view.value(), source.shape[2], dtype_bytes(in.dtype), lines, sink, memory.scratch);

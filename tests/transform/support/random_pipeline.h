@@ -62,8 +62,8 @@ inline Step random_scaling(const Tensor& in, const Draw& draw) {
   if (*rc::gen::inRange(0, 3) == 0) {
     const auto [shorter, longer] = std::minmax({dim(in, 'H'), dim(in, 'W')});
     if (longer > 4 * shorter || *rc::gen::arbitrary<bool>())
-      step.most = height + *rc::gen::inRange<int64_t>(1, 40);
-    const std::string most = step.most > 0 ? concat(", max_size=", step.most) : "";
+      step.max_size = height + *rc::gen::inRange<int64_t>(1, 40);
+    const std::string most = step.max_size > 0 ? concat(", max_size=", step.max_size) : "";
     return {concat("resize(", height, most, how), twin_view(in, step, draw)};
   }
   step.width = width;

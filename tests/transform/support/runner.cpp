@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "core/base/random.h"
-#include "core/transform/compile.h"
+#include "core/transform/transform.h"
 
 namespace dataline::testing {
 namespace {
@@ -72,12 +72,12 @@ std::vector<SimdTarget> simd_targets() {
 
 RunResult run_transform(std::string_view text, const Field& field,
                         const std::vector<std::vector<std::byte>>& rows, const RunSetup& setup) {
-  auto compiled = compile_transforms_for(setup.target, text, std::span(&field, 1), setup.settings);
+  auto compiled = compile_transforms(text, std::span(&field, 1), setup.settings, setup.target);
   if (!compiled.is_ok()) {
     ADD_FAILURE() << text << ": " << compiled.status().message();
     return {};
   }
-  return run_program(*compiled.value()[0], text, rows, setup);
+  return run_program(*compiled.value().programs[0], text, rows, setup);
 }
 
 RunResult run_program(const Program& program, std::string_view text,

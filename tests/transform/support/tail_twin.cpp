@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "core/transform/convert.h"
+#include "core/transform/elements/convert.h"
 
 namespace dataline::testing {
 namespace {

@@ -1,4 +1,4 @@
-// What core/base/tail.h says of a tail, one element at a time, with the conversions of core/transform/convert.h.
+// What core/base/tail.h says of a tail, one element at a time, with the conversions of core/transform/elements/convert.h.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

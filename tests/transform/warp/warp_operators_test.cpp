@@ -29,8 +29,8 @@ TEST(WarpOperators, KeepTheSizeUnlessTheyExpand) {
         "perspective", "perspective(0.3, p=1, filter=nearest)", "rotate(45, expand=true), resize([8, 6])"}) {
     const auto compiled = compile_transforms(text, std::span(&field, 1));
     ASSERT_TRUE(compiled.is_ok()) << text << ": " << compiled.status().message();
-    EXPECT_EQ(compiled.value()[0]->output().shape, field.shape) << text;
-    EXPECT_EQ(compiled.value()[0]->output().dtype, DType::kU8) << text;
+    EXPECT_EQ(compiled.value().programs[0]->output().shape, field.shape) << text;
+    EXPECT_EQ(compiled.value().programs[0]->output().dtype, DType::kU8) << text;
   }
 }
 

@@ -11,7 +11,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/random.h"
-#include "core/transform/warp/stages.h"
+#include "core/transform/operators/stages.h"
 
 namespace dataline {
 namespace {

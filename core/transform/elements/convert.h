@@ -1,0 +1,224 @@
+// One value from one stored type to another: the rules of `cast`, scalar and exact. The vector kernels give the
+// same bits.
+//
+//   integer -> float     exact where possible, else to nearest even, in one rounding
+//   float -> integer     toward zero, saturating, NaN to 0
+//   integer -> integer   saturating
+//   float -> float       to nearest even in one rounding; a NaN stays a quiet NaN with the upper bits it had
+//   anything -> bool     not equal to zero (a NaN is true, as in NumPy and PyTorch); bool -> anything 0 or 1
+//   bool -> bool         0 or 1: a foreign file may hold other bytes, which no language's bool may have
+//   real -> complex      the imaginary part is 0; complex -> real is refused before it gets here
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "core/base/dtype.h"
+
+namespace dataline {
+
+// Storage of the types that C++20 does not have.
+struct Bool8 {
+  uint8_t byte;
+};
+struct Half {
+  uint16_t bits;
+};
+struct Bfloat {
+  uint16_t bits;
+};
+template <typename Real>
+struct Complex {
+  Real real, imaginary;
+};
+
+template <typename T>
+constexpr bool kIsComplex = std::is_same_v<T, Complex<float>> || std::is_same_v<T, Complex<double>>;
+
+// Calls function(T{}) with the storage type of a dtype.
+template <typename Function>
+decltype(auto) with_storage(DType dtype, Function&& function) {
+  switch (dtype) {
+    case DType::kBool:
+      return function(Bool8{});
+    case DType::kU16:
+      return function(uint16_t{});
+    case DType::kU32:
+      return function(uint32_t{});
+    case DType::kU64:
+      return function(uint64_t{});
+    case DType::kI8:
+      return function(int8_t{});
+    case DType::kI16:
+      return function(int16_t{});
+    case DType::kI32:
+      return function(int32_t{});
+    case DType::kI64:
+      return function(int64_t{});
+    case DType::kF16:
+      return function(Half{});
+    case DType::kBf16:
+      return function(Bfloat{});
+    case DType::kF32:
+      return function(float{});
+    case DType::kF64:
+      return function(double{});
+    case DType::kC64:
+      return function(Complex<float>{});
+    case DType::kC128:
+      return function(Complex<double>{});
+    case DType::kU8:
+      break;
+  }
+  return function(uint8_t{});
+}
+
+inline float half_to_float(uint16_t half) {
+  const uint32_t sign = static_cast<uint32_t>(half & 0x8000u) << 16;
+  uint32_t exponent = (half >> 10) & 0x1fu;
+  uint32_t fraction = half & 0x3ffu;
+  if (exponent == 31) {  // infinity, or a NaN made quiet
+    const uint32_t quiet = fraction == 0 ? 0 : 0x400000u;
+    return std::bit_cast<float>(sign | 0x7f800000u | quiet | (fraction << 13));
+  }
+  if (exponent == 0) {  // a multiple of 2^-24, exact
+    const float value = static_cast<float>(fraction) * 0x1.0p-24f;
+    return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(value));
+  }
+  return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (fraction << 13));
+}
+
+inline uint16_t float_to_half(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint32_t sign = (bits >> 16) & 0x8000u;
+  const uint32_t magnitude = bits & 0x7fffffffu;
+  if (magnitude > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u | ((magnitude >> 13) & 0x3ffu));
+  if (magnitude >= 0x477ff000u)
+    return static_cast<uint16_t>(sign | 0x7c00u);  // 65520 and above round to infinity
+  if (magnitude < 0x38800000u) {  // below 2^-14: a multiple of 2^-24; adding 0.5 makes the adder round to it
+    const float rounded = std::bit_cast<float>(magnitude) + 0.5f;
+    return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(rounded) - 0x3f000000u));
+  }
+  const uint32_t odd = (magnitude >> 13) & 1u;
+  return static_cast<uint16_t>(sign | ((magnitude - 0x38000000u + 0xfffu + odd) >> 13));
+}
+
+inline float bfloat_to_float(uint16_t bfloat) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bfloat) << 16);
+}
+
+inline uint16_t float_to_bfloat(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>((bits >> 16) | 0x40u);
+  return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+// To f32 with "round to odd": a later rounding to a format of at most 22 bits gives what one rounding would.
+inline float narrow_to_odd(double value) {
+  const float nearest = static_cast<float>(value);
+  if (!(std::fabs(value) <= std::numeric_limits<double>::max()) || static_cast<double>(nearest) == value)
+    return nearest;
+  uint32_t bits = std::bit_cast<uint32_t>(nearest);
+  if (std::fabs(static_cast<double>(nearest)) > std::fabs(value)) --bits;  // toward zero
+  return std::bit_cast<float>(bits | 1u);
+}
+
+// An integer as an f64 that later roundings to 22 bits or fewer cannot tell from it.
+template <typename Int>
+double widen_to_odd(Int value) {
+  if constexpr (sizeof(Int) < 8) {
+    return static_cast<double>(value);
+  } else {
+    const bool negative = value < 0;
+    uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+    if (magnitude >> 53 != 0)
+      magnitude = (magnitude & ~uint64_t{0xfff}) | ((magnitude & 0xfff) != 0 ? 0x1000u : 0u);
+    const double wide = static_cast<double>(magnitude);
+    return negative ? -wide : wide;
+  }
+}
+
+template <typename Int, typename Float>
+Int saturate_float(Float value) {
+  using Limits = std::numeric_limits<Int>;
+  if (std::isnan(value)) return 0;
+  // The least value is a power of two or 0, so exact in both types; one past the greatest is too.
+  if (value <= static_cast<Float>(Limits::min())) return Limits::min();
+  const Float past = static_cast<Float>(uint64_t{1} << (Limits::digits - 1)) * Float{2};
+  if (value >= past) return Limits::max();
+  return static_cast<Int>(value);
+}
+
+template <typename To, typename From>
+To saturate_integer(From value) {
+  using Limits = std::numeric_limits<To>;
+  if constexpr (std::is_signed_v<From>) {
+    const int64_t min = static_cast<int64_t>(Limits::min());
+    if (value < 0) return value < min ? Limits::min() : static_cast<To>(value);
+  }
+  const uint64_t wide = static_cast<uint64_t>(value);
+  return wide > static_cast<uint64_t>(Limits::max()) ? Limits::max() : static_cast<To>(wide);
+}
+
+template <typename To, typename From>
+To convert(From value);
+
+// From a value held as an integer, f32 or f64.
+template <typename To, typename From>
+To convert_number(From value) {
+  if constexpr (std::is_same_v<To, From>) {
+    return value;
+  } else if constexpr (std::is_same_v<To, Bool8>) {
+    return Bool8{static_cast<uint8_t>(value != From{0})};
+  } else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, Bfloat>) {
+    float narrow;
+    if constexpr (std::is_same_v<From, float>)
+      narrow = value;
+    else if constexpr (std::is_same_v<From, double>)
+      narrow = narrow_to_odd(value);
+    else
+      narrow = narrow_to_odd(widen_to_odd(value));
+    if constexpr (std::is_same_v<To, Half>)
+      return Half{float_to_half(narrow)};
+    else
+      return Bfloat{float_to_bfloat(narrow)};
+  } else if constexpr (kIsComplex<To>) {
+    using Real = decltype(To::real);
+    return To{convert<Real>(value), Real{0}};
+  } else if constexpr (std::is_floating_point_v<To>) {
+    return static_cast<To>(value);
+  } else if constexpr (std::is_floating_point_v<From>) {
+    return saturate_float<To>(value);
+  } else {
+    return saturate_integer<To>(value);
+  }
+}
+
+template <typename To, typename From>
+To convert(From value) {
+  if constexpr (std::is_same_v<From, Bool8>) {
+    return convert_number<To>(static_cast<uint8_t>(value.byte != 0));
+  } else if constexpr (std::is_same_v<From, Half>) {
+    if constexpr (std::is_same_v<To, Half>)
+      return value;
+    else
+      return convert_number<To>(half_to_float(value.bits));
+  } else if constexpr (std::is_same_v<From, Bfloat>) {
+    if constexpr (std::is_same_v<To, Bfloat>)
+      return value;
+    else
+      return convert_number<To>(bfloat_to_float(value.bits));
+  } else if constexpr (kIsComplex<From>) {
+    static_assert(kIsComplex<To>, "complex to real is refused");
+    using Real = decltype(To::real);
+    return To{convert<Real>(value.real), convert<Real>(value.imaginary)};
+  } else {
+    return convert_number<To>(value);
+  }
+}
+
+}  // namespace dataline

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/transform/grammar/arguments.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/transform/elements/convert.h"
+
+namespace dataline {
+namespace {
+
+std::vector<std::string_view> argument_names(const OperatorInfo& info) {
+  std::vector<std::string_view> names;
+  for (const OperatorArgument& argument : info.arguments) names.push_back(argument.name);
+  return names;
+}
+
+std::string joined(std::span<const std::string_view> names) {
+  std::string out;
+  for (std::string_view name : names) out += concat(out.empty() ? "" : ", ", name);
+  return out;
+}
+
+std::string range_text(std::string_view what, int64_t min, int64_t max) {
+  if (max == std::numeric_limits<int64_t>::max()) return concat(what, " of at least ", min);
+  return concat(what, " from ", min, " to ", max);
+}
+
+std::optional<int64_t> whole(const Value& value) {
+  return value.kind == ValueKind::kNumber ? parse_i64(value.text) : std::nullopt;
+}
+
+}  // namespace
+
+Result<Arguments> Arguments::bind(const CallSyntax& call, const OperatorInfo& info) {
+  Arguments out(call, info);
+  const std::vector<std::string_view> names = argument_names(info);
+  for (const ArgumentSyntax& argument : call.arguments) {
+    if (names.empty())
+      return transform_error(argument.column, call.name, ": expected no arguments, got ",
+                             quote(argument.name.empty() ? argument.value.text : argument.name));
+    size_t index = 0;
+    const auto is_called = [&](const OperatorArgument& row) {
+      return row.name == argument.name || row.short_name == argument.name;
+    };
+    while (!argument.name.empty() && index < names.size() && !is_called(info.arguments[index])) ++index;
+    if (index == names.size())
+      return transform_error(argument.column, call.name, ": expected one of ", joined(names), ", got ",
+                             quote(argument.name), did_you_mean(argument.name, names));
+    if (out.given(index))  // the main argument, with and without its name
+      return transform_error(argument.column, "expected each argument of ", call.name, " once, got '",
+                             names[index], "' twice");
+    out.values_[index] = {argument.value, true};
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (out.given(i)) continue;
+    const std::string_view text = info.arguments[i].default_value;
+    if (text.empty()) return out.fault("expected a value for ", names[i], ", got none");
+    Result<Value> value = parse_value(text);
+    if (text != "none" && value.is_ok()) out.values_[i].value = std::move(value.value());
+  }
+  return out;
+}
+
+Status Arguments::expected(size_t index, std::string_view what) const {
+  return fault_at(index, "expected ", what, ", got ", text_of(index));
+}
+
+Result<DType> Arguments::dtype(size_t index) const {
+  const Value& name = value(index);
+  if (name.kind == ValueKind::kWord) {
+    if (std::optional<DType> dtype = dtype_from_name(name.text)) return *dtype;
+  }
+  std::vector<std::string_view> names;
+  for (int32_t i = static_cast<int32_t>(DType::kBool); i <= static_cast<int32_t>(DType::kC128); ++i)
+    names.push_back(dtype_name(static_cast<DType>(i)));
+  return expected(index, concat("a dtype (", joined(names), ")"));
+}
+
+Result<double> Arguments::number(size_t index) const {
+  if (value(index).kind != ValueKind::kNumber) return expected(index, "a number");
+  return value(index).number;
+}
+
+Result<int64_t> Arguments::integer(size_t index, int64_t min, int64_t max) const {
+  const std::optional<int64_t> number = whole(value(index));
+  if (number && *number >= min && *number <= max) return *number;
+  return expected(index, range_text("a whole number", min, max));
+}
+
+Result<std::string_view> Arguments::word(size_t index) const {
+  const ValueKind kind = value(index).kind;
+  if (kind != ValueKind::kWord && kind != ValueKind::kText) return expected(index, "a word");
+  return value(index).text;
+}
+
+Result<size_t> Arguments::word_of(size_t index, std::span<const std::string_view> words) const {
+  const Result<std::string_view> given = word(index);
+  if (!given.is_ok()) return expected(index, concat("one of ", joined(words)));
+  const auto found = std::find(words.begin(), words.end(), given.value());
+  if (found != words.end()) return static_cast<size_t>(found - words.begin());
+  return fault_at(index, "expected one of ", joined(words), ", got ", text_of(index),
+                  did_you_mean(given.value(), words));
+}
+
+Result<bool> Arguments::boolean(size_t index) const {
+  return choice<bool>(index, {{"false", false}, {"true", true}});
+}
+
+Result<std::vector<double>> Arguments::numbers(size_t index) const {
+  const Value& list = value(index);
+  std::vector<double> out;
+  if (list.kind == ValueKind::kNumber) out.push_back(list.number);
+  for (const Value& item : list.items) {
+    if (item.kind != ValueKind::kNumber) return expected(index, "numbers");
+    out.push_back(item.number);
+  }
+  if (out.empty()) return expected(index, "a number or a list of numbers");
+  return out;
+}
+
+Result<std::vector<int64_t>> Arguments::integers(size_t index, int64_t min, int64_t max) const {
+  const Value& list = value(index);
+  std::vector<int64_t> out = list.shape;
+  if (std::optional<int64_t> number = whole(list)) out.push_back(*number);
+  for (const Value& item : list.items) {
+    std::optional<int64_t> number = whole(item);
+    if (!number) return expected(index, "whole numbers");
+    out.push_back(*number);
+  }
+  if (out.empty()) return expected(index, "one or more whole numbers");
+  for (int64_t number : out) {
+    if (number < min || number > max) return expected(index, range_text("whole numbers", min, max));
+  }
+  return out;
+}
+
+Result<std::vector<std::byte>> Arguments::stored(size_t index, const Value& value, DType dtype) const {
+  if (value.kind != ValueKind::kNumber) return expected(index, "a number");
+  std::optional<std::vector<std::byte>> out = with_storage(dtype, [&](auto storage) {
+    using T = decltype(storage);
+    std::optional<std::vector<std::byte>> bytes;
+    T element{};
+    if constexpr (std::is_integral_v<T>) {
+      const std::optional<int64_t> number = whole(value);
+      if (!number || !std::in_range<T>(*number)) return bytes;
+      element = static_cast<T>(*number);
+    } else {
+      if (dtype == DType::kBool && value.number != 0 && value.number != 1) return bytes;
+      element = convert<T>(value.number);
+    }
+    bytes.emplace(sizeof element);
+    std::memcpy(bytes->data(), &element, sizeof element);
+    return bytes;
+  });
+  if (!out) return expected(index, concat("a value that ", dtype_name(dtype), " holds"));
+  return *std::move(out);
+}
+
+Result<std::vector<std::byte>> Arguments::element(size_t index, DType dtype) const {
+  return stored(index, value(index), dtype);
+}
+
+Result<std::vector<std::byte>> Arguments::elements(size_t index, DType dtype, int64_t channels) const {
+  const size_t count = static_cast<size_t>(channels);
+  const Value& all = value(index);
+  const std::span<const Value> items =
+      all.kind == ValueKind::kList ? std::span<const Value>(all.items) : std::span<const Value>(&all, 1);
+  if (items.size() != 1 && items.size() != count)
+    return expected(index, concat("one value, or one for each of ", channels, " channels"));
+  std::vector<std::byte> out;
+  for (size_t c = 0; c < count; ++c) {
+    DL_ASSIGN_OR_RETURN(std::vector<std::byte> one, stored(index, items[items.size() == 1 ? 0 : c], dtype));
+    out.insert(out.end(), one.begin(), one.end());
+  }
+  return out;
+}
+
+}  // namespace dataline

@@ -1,0 +1,60 @@
+// Geometry, layout and element work on raw image tensors in one pass: crops with padding, flips, HWC <-> CHW,
+// and a chain of casts and affine maps, a block of lines at a time.
+//
+// Crops and flips are never carried out one by one: geometry.h composes them into one view for each row.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/base/simd.h"
+#include "core/transform/elements/element_chain.h"
+#include "core/transform/passes/geometry.h"
+#include "core/transform/passes/pass.h"
+
+namespace dataline {
+
+struct ImagePlan {
+  ImageShape input;
+  ImageShape output;
+  std::vector<GeometryStep> steps;
+  std::vector<std::byte> fill;  // one element of the input's type a channel, or none when nothing pads
+  ElementChain chain;
+};
+
+class ImagePass : public Pass {
+ public:
+  ImagePass(ImagePlan plan, SimdTarget target);
+  int64_t scratch_bytes() const override { return 2 * block_bytes_ + plan_.chain.scratch_bytes(); }
+  int64_t run(const RowContext& context, const std::byte* from, int64_t from_bytes, std::byte* to,
+              int64_t room) const override;
+
+ private:
+  // The composed geometry of one row.
+  struct View : ImageView {
+    int64_t x_begin = 0, x_end = 0;  // output columns that see the source
+    bool whole_lines = false;        // lines follow each other in the source as they do in the output
+  };
+
+  View view(const RowContext& context) const;
+  void copy_lines(const View& view, const std::byte* plane, int64_t first, int64_t lines, int64_t pixel_bytes,
+                  const std::byte* fill, std::byte* to) const;
+  const std::byte* lines_of(const View& view, const std::byte* plane, int64_t first, int64_t lines,
+                            int64_t pixel_bytes, const std::byte* fill, std::byte* scratch) const;
+  void from_interleaved(const View& view, const std::byte* from, std::byte* to, std::byte* scratch) const;
+  void from_planar(const View& view, const std::byte* from, std::byte* to, std::byte* scratch) const;
+  void plane_by_plane(const View& view, const std::byte* from, std::byte* to, std::byte* scratch) const;
+
+  ImagePlan plan_;
+  int64_t from_bytes_ = 1;  // of an element
+  int64_t to_bytes_ = 1;
+  int64_t block_lines_ = 1;
+  int64_t block_bytes_ = 0;
+  PlaneKernel split_ = nullptr;
+  PlaneKernel join_ = nullptr;
+  ReverseKernel reverse_ = nullptr;
+};
+
+}  // namespace dataline

@@ -1,0 +1,35 @@
+// The engines behind Program: plain copies, one flat pass over many rows at once, and lists of passes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "core/base/field.h"
+#include "core/base/simd.h"
+#include "core/transform/passes/flat_pass.h"
+#include "core/transform/passes/pass.h"
+#include "core/transform/passes/program.h"
+
+namespace dataline {
+
+// What a program's rows are, whatever makes them.
+struct ProgramOutput {
+  Field field;
+  std::vector<PixelScale> scales;
+  bool draws = false;
+};
+
+std::unique_ptr<const Program> make_copy_program(const Field& input, ProgramOutput output, SimdTarget target);
+
+// A dense field whose rows are mapped element by element, without a tail.
+std::unique_ptr<const Program> make_flat_program(const Field& input, ProgramOutput output,
+                                                 std::shared_ptr<const FlatPass> pass, SimdTarget target);
+
+// `pass_bytes`: what each pass writes, at most; the last one's is not used.
+std::unique_ptr<const Program> make_pass_program(const Field& input, ProgramOutput output,
+                                                 std::vector<PassRef> passes,
+                                                 const std::vector<int64_t>& pass_bytes);
+
+}  // namespace dataline

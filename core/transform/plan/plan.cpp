@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/transform/plan/plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/transform/passes/programs.h"
+#include "core/transform/plan/device_tail.h"
+
+namespace dataline {
+namespace {
+
+int64_t elements_of(const Field& field, size_t first_dim) {
+  int64_t total = 1;
+  for (size_t i = first_dim; i < field.shape.size(); ++i) total *= field.shape[i];
+  return total;
+}
+
+void append(std::string& list, std::string_view text) {
+  if (!list.empty()) list += ", ";
+  list += text;
+}
+
+bool is_channel_count(int64_t dim) { return dim == 1 || dim == 3 || dim == 4; }
+
+}  // namespace
+
+Plan::Plan(const Field& input, size_t index, const TransformSettings& settings, SimdTarget target)
+    : input_(input),
+      index_(index),
+      settings_(&settings),
+      field_(input),
+      target_(target),
+      pixels_(input.dtype == DType::kU8 || input.dtype == DType::kU16) {
+  if (pixels_) scales_.resize(1);
+  begin_draft();
+}
+
+void Plan::begin_draft() {
+  draft_ = Draft();
+  draft_.input = field_;
+  draft_.item_elements = field_.shape.empty() ? 1 : elements_of(field_, 1);
+}
+
+void Plan::next_operator(std::string_view text) {
+  const size_t here = passes_.size();
+  written_.push_back({text, draft_.empty() && here > 0 ? here - 1 : here, joined_frame_});
+  joined_frame_ = false;
+  ++place_;
+}
+
+std::optional<ImageShape> Plan::image() const {
+  const std::vector<int64_t>& shape = field_.shape;
+  if (field_.kind == FieldKind::kRagged) return std::nullopt;
+  std::string axes = field_.axes;
+  if (axes.empty() && shape.size() == 2) axes = "HW";
+  if (axes.empty() && shape.size() == 3 && is_channel_count(shape[0]) != is_channel_count(shape[2]))
+    axes = is_channel_count(shape[0]) ? "CHW" : "HWC";
+  if (axes.size() != shape.size()) return std::nullopt;
+  if (axes == "HW") return ImageShape{ImageLayout::kInterleaved, 1, shape[0], shape[1]};
+  if (axes == "HWC") return ImageShape{ImageLayout::kInterleaved, shape[2], shape[0], shape[1]};
+  if (axes == "CHW") return ImageShape{ImageLayout::kPlanar, shape[0], shape[1], shape[2]};
+  return std::nullopt;
+}
+
+std::optional<Channels> Plan::channels() const {
+  const size_t at = field_.axes.find('C');
+  if (at == std::string::npos || field_.axes.size() != field_.shape.size()) return std::nullopt;
+  if (field_.shape[at] < 1) return std::nullopt;
+  return Channels{field_.shape[at], elements_of(field_, at + 1)};
+}
+
+void Plan::add_cast(DType to) {
+  const DType from = field_.dtype;
+  if (to == DType::kBool) pixels_ = false;
+  if (from == to) return;
+  if (to == DType::kBool || (dtype_is_integer(to) && !pixels_)) scales_.clear();
+  push_step({.from = from, .to = to, .a = {}, .b = {}});
+}
+
+void Plan::push_step(ElementStep step) {
+  if (field_.max_bytes >= 0)
+    field_.max_bytes = field_.max_bytes / dtype_bytes(step.from) * dtype_bytes(step.to);
+  field_.dtype = step.to;
+  draft_.steps.push_back(std::move(step));
+}
+
+void Plan::add_affine(std::vector<float> a, std::vector<float> b) {
+  if (a.size() > 1) {
+    if (draft_.padding) end_draft();  // not for a lost shape: what finds channels again has ended it
+    if (!draft_.image && !draft_.frame && !draft_.channels) draft_.channels = channels();
+  }
+  if (!scales_.empty()) scales_.resize(std::max(scales_.size(), a.size()), scales_[0]);
+  for (size_t i = 0; i < scales_.size(); ++i) {
+    const double factor = static_cast<double>(a[i % a.size()]);
+    scales_[i] = {scales_[i].a * factor, scales_[i].b * factor + static_cast<double>(b[i % b.size()])};
+  }
+  push_step({field_.dtype, DType::kF32, true, std::move(a), std::move(b)});
+  pixels_ = false;
+}
+
+void Plan::add_reshape(std::vector<int64_t> shape, std::string axes) {
+  field_.shape = std::move(shape);
+  field_.axes = std::move(axes);
+  if (draft_.image || draft_.frame || draft_.channels) draft_.shape_lost = true;
+}
+
+ImagePlan& Plan::image_draft(const ImageShape& image) {
+  if (draft_.padding || draft_.frame || draft_.shape_lost) end_draft();
+  if (!draft_.image) {
+    draft_.image.emplace();
+    draft_.image->input = draft_.image->output = image;
+  }
+  return *draft_.image;
+}
+
+void Plan::set_image(const ImageShape& image) {
+  const bool flat = field_.axes == "HW" || (field_.axes.empty() && field_.shape.size() == 2);
+  if (flat && image.channels == 1) {
+    field_.shape = {image.height, image.width};
+    field_.axes = "HW";
+  } else if (image.layout == ImageLayout::kPlanar) {
+    field_.shape = {image.channels, image.height, image.width};
+    field_.axes = "CHW";
+  } else {
+    field_.shape = {image.height, image.width, image.channels};
+    field_.axes = "HWC";
+  }
+}
+
+void Plan::add_geometry(const GeometryStep& step, const ImageShape& image, std::vector<std::byte> fill) {
+  if (in_frame() && fill.empty()) return add_view(view_step(step));
+  // Padding has the values of the field as it is now: it must come before all element steps of its pass, and a pass has
+  // one padding at most.
+  if (!fill.empty() && (!draft_.steps.empty() || (draft_.image && !draft_.image->fill.empty()))) end_draft();
+  ImagePlan& plan = image_draft(image);
+  plan.steps.push_back(step);
+  plan.steps.back().place = place_;
+  if (!fill.empty()) plan.fill = std::move(fill);
+  if (step.kind == GeometryStep::Kind::kCrop) {
+    plan.output.height = step.height;
+    plan.output.width = step.width;
+  }
+  ImageShape now = image;
+  now.height = plan.output.height;
+  now.width = plan.output.width;
+  set_image(now);
+}
+
+void Plan::add_layout(const ImageShape& image, ImageLayout layout) {
+  ImageShape now = image;
+  now.layout = layout;
+  // With one channel both layouts are the same bytes.
+  if (in_frame())
+    draft_.frame->planar_output = layout == ImageLayout::kPlanar;
+  else if (image.layout != layout && image.channels != 1)
+    image_draft(image).output.layout = layout;
+  field_.axes = layout == ImageLayout::kPlanar ? "CHW" : "HWC";
+  field_.shape.resize(3);
+  set_image(now);
+}
+
+void Plan::add_padding(int64_t length, std::vector<std::byte> element) {
+  if (draft_.image || draft_.frame || draft_.padding) end_draft();
+  const int64_t item_elements = elements_of(field_, 1);
+  draft_.padding = Padding{length * item_elements, draft_.steps.size(), std::move(element)};
+  field_.kind = FieldKind::kDense;
+  field_.shape[0] = length;
+  field_.max_bytes = -1;
+}
+
+void Plan::add_pass(PassRef pass, bool draws) {
+  end_draft();
+  Made made;
+  made.pass = std::move(pass);
+  made.output = field_;
+  made.draws = draws;
+  passes_.push_back(std::move(made));
+  begin_draft();
+}
+
+void Plan::replace(PassRef pass, Field output) {
+  end_draft();
+  field_ = std::move(output);
+  pixels_ = false;
+  scales_.clear();
+  add_pass(std::move(pass), false);
+}
+
+// The padding element after the steps that follow it. None of them differs by channel.
+std::vector<std::byte> Plan::padded_element(const Padding& padding) const {
+  const std::vector<ElementStep> after(draft_.steps.begin() + static_cast<int64_t>(padding.step),
+                                       draft_.steps.end());
+  const DType dtype = after.empty() ? field_.dtype : after.front().from;
+  const ElementChain chain(after, dtype, SimdTarget::kPlain);
+  std::vector<std::byte> scratch(static_cast<size_t>(chain.scratch_bytes()));
+  std::vector<std::byte> out(static_cast<size_t>(dtype_bytes(chain.output())));
+  chain.run(padding.element.data(), out.data(), 1, 0, scratch.data());
+  return out;
+}
+
+void Plan::end_draft() {
+  ElementChain chain(draft_.steps, draft_.input.dtype, target_);
+  const bool moves = draft_.image && (!draft_.image->steps.empty() ||
+                                      draft_.image->input.layout != draft_.image->output.layout);
+  if (draft_.frame)
+    end_frame(std::move(chain));
+  else if (moves)
+    end_image(std::move(chain));
+  else if (!chain.empty() || draft_.padding)
+    end_flat(std::move(chain));
+  begin_draft();
+}
+
+void Plan::end_image(ElementChain chain) {
+  Made made;
+  ImagePlan& image = *draft_.image;
+  made.tail = image_tail(image, draft_.input.dtype, draft_.steps);
+  made.geometry = image.steps;
+  made.image = image.input;
+  made.draws = draws(image.steps);
+  made.output = field_;
+  image.chain = std::move(chain);
+  made.pass = std::make_shared<ImagePass>(std::move(image), target_);
+  passes_.push_back(std::move(made));
+}
+
+void Plan::end_flat(ElementChain chain) {
+  Made made;
+  FlatPlan flat;
+  flat.chain = std::move(chain);
+  flat.item_elements = std::max<int64_t>(draft_.item_elements, 1);
+  if (draft_.channels) flat.channels = *draft_.channels;
+  if (draft_.image)
+    flat.channels = {draft_.image->input.channels,
+                     draft_.image->input.layout == ImageLayout::kPlanar ? draft_.image->input.pixels() : 1};
+  if (draft_.padding) {
+    flat.padded_elements = draft_.padding->elements;
+    flat.padding = padded_element(*draft_.padding);
+  } else {
+    made.tail = flat_tail(draft_.input, flat.channels, draft_.steps);
+  }
+  made.output = field_;
+  made.pass = std::make_shared<FlatPass>(std::move(flat));
+  passes_.push_back(std::move(made));
+}
+
+std::unique_ptr<const Program> Plan::program_of(const std::vector<Made>& passes, Field output,
+                                                std::vector<PixelScale> scales) const {
+  ProgramOutput made_output{.field = std::move(output), .scales = std::move(scales)};
+  if (passes.empty()) return make_copy_program(input_, std::move(made_output), target_);
+  if (passes.size() == 1 && input_.kind == FieldKind::kDense) {
+    auto flat = std::dynamic_pointer_cast<const FlatPass>(passes[0].pass);
+    if (flat != nullptr && flat->plan().padded_elements < 0)
+      return make_flat_program(input_, std::move(made_output), std::move(flat), target_);
+  }
+  std::vector<PassRef> list;
+  std::vector<int64_t> bytes;
+  for (const Made& made : passes) {
+    made_output.draws |= made.draws;
+    list.push_back(made.frame ? std::make_shared<FramePass>(*made.frame, target_) : made.pass);
+    bytes.push_back(made.output.bytes());
+  }
+  return make_pass_program(input_, std::move(made_output), std::move(list), bytes);
+}
+
+// Delivered bools are 0 or 1, even if a file, an array or a reader holds other bytes: in Rust and C++ those are undefined
+// behaviour. A cast from bool does this by itself.
+void Plan::canonicalize_bools() {
+  if (input_.dtype != DType::kBool || field_.dtype != DType::kBool) return;
+  push_step({.from = DType::kBool, .to = DType::kBool, .a = {}, .b = {}});
+}
+
+void Plan::finish() {
+  canonicalize_bools();
+  end_draft();
+}
+
+std::unique_ptr<const Program> Plan::program() const { return program_of(passes_, field_, scales_); }
+
+std::optional<DeviceSplit> Plan::split() const {
+  if (passes_.empty()) return std::nullopt;
+  std::vector<Made> host = passes_;
+  Made& last = host.back();
+  DeviceSplit out;
+  std::optional<Tail> tail = last.frame ? split_frame(last) : last.tail;
+  if (!tail) return std::nullopt;
+  out.tail = std::move(*tail);
+  for (const Written& written : written_) {
+    std::string& text = written.pixels || written.pass + 1 < passes_.size() ? out.host_text : out.device_text;
+    append(text, written.text);
+  }
+  if (out.tail.geometry) out.geometry = make_geometry_program(field_.name, last.geometry, last.image);
+  if (!last.frame) host.pop_back();
+  if (!host.empty()) out.host = program_of(host, host.back().output, {});
+  return out;
+}
+
+std::string Plan::text() const {
+  std::string out;
+  for (const Written& written : written_) append(out, written.text);
+  return out;
+}
+
+}  // namespace dataline

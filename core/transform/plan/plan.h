@@ -1,0 +1,162 @@
+// What operators build: the sample as it is after the operators so far, and the passes that produce it.
+//
+// Operators are fused into the pass being drafted as long as one reading of the row can do all of them: element steps
+// always fuse; crops, flips and layout changes fuse while they apply to the same image. A pass ends where padding would
+// have to appear between element steps, where a shape is lost that the pass depends on, and around a pass of its own
+// (one_hot, random_erasing of tensors).
+//
+// A frame begins with decode or with an operator on pixels that raw tensors have no pass for (resize, colour, ...). From
+// then on crops and flips are its views, casts and affine maps its tail, and chw and hwc only set its output layout.
+//
+// Failure: operators check their arguments against field() before they add anything; adding cannot fail.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/field.h"
+#include "core/base/simd.h"
+#include "core/transform/frame/frame_pass.h"
+#include "core/transform/mix/mix.h"
+#include "core/transform/passes/flat_pass.h"
+#include "core/transform/passes/geometry.h"
+#include "core/transform/passes/image_pass.h"
+#include "core/transform/passes/program.h"
+
+namespace dataline {
+
+class Plan {
+ public:
+  // `settings` outlives the plan; `index`: of the field among the source's.
+  Plan(const Field& input, size_t index, const TransformSettings& settings, SimdTarget target);
+
+  const Field& field() const { return field_; }
+  int64_t place() const {
+    return place_;
+  }  // index of the operator that is adding itself, in its field's list
+  SimdTarget target() const { return target_; }
+  // `text`: the operator as the user wrote it.
+  void next_operator(std::string_view text);
+  // The field is a float only because u8 or u16 were cast to it: still 0..255, not 0..1.
+  bool cast_from_pixels() const { return pixels_ && dtype_is_float(field_.dtype); }
+
+  // The field as an image, by its axes (HW, HWC, CHW), or else by its shape: two dims are HW; of three, the one of 1, 3 or
+  // 4 is C. Nothing if it is not an image or ambiguous.
+  std::optional<ImageShape> image() const;
+  // A frame that crops, flips and layouts may join: one that began and was not reshaped since.
+  bool in_frame() const { return draft_.frame.has_value() && !draft_.shape_lost; }
+  // The same, with pixels as decoded or stored: no casts or affine maps since.
+  bool in_pixels() const { return in_frame() && draft_.steps.empty(); }
+  bool decoded() const { return decoded_; }
+  // Of the field's first record. kUnsupported where the caller has no access to it.
+  Result<ImageHeader> first_header() const;
+
+  // The position of channels, by the field's axes; nothing if they do not tell.
+  std::optional<Channels> channels() const;
+
+  void add_cast(DType to);
+  void add_affine(std::vector<float> a, std::vector<float> b);  // one value, or one per channel
+  void add_reshape(std::vector<int64_t> shape, std::string axes);
+  // `fill`: one element of the field's type per channel; empty if the step does not pad. In a frame a step that does not pad
+  // becomes a view, and `image` is not used.
+  void add_geometry(const GeometryStep& step, const ImageShape& image, std::vector<std::byte> fill);
+  void add_layout(const ImageShape& image, ImageLayout layout);
+  void add_padding(int64_t length, std::vector<std::byte> element);  // to `length` on the first dim
+
+  // On a ragged u8 field of one dim. The limits are the settings'; `channels` and `dtype` describe the output.
+  void add_decode(PixelMode mode, bool orient, int64_t channels, DType dtype);
+  // On a frame that want_frame() accepts (operators/checks.h). `place` is filled in.
+  void add_view(ViewStep step);
+  void add_stage(FrameStageRef stage);
+  // A pass of its own on rows of one size, whose type it keeps.
+  void add_pass(PassRef pass, bool draws);
+  // A pass of its own that makes `output`, whose values are not those of pixels.
+  void replace(PassRef pass, Field output);
+
+  // The last operator of a list.
+  void add_mix(MixRequest mix) { mix_ = std::move(mix); }
+  const std::optional<MixRequest>& mix() const { return mix_; }
+
+  // After the last operator; before program() and split().
+  void finish();
+  std::unique_ptr<const Program> program() const;
+  // The same in two parts, if a device can do the last pass.
+  std::optional<DeviceSplit> split() const;
+  std::string text() const;  // the operators as written
+
+ private:
+  struct Made {
+    PassRef pass;
+    std::shared_ptr<const FramePlan> frame;  // instead of `pass`, which is made from it
+    std::vector<ElementStep> steps;          // of the frame's tail
+    Field output;
+    bool draws = false;
+    std::optional<Tail> tail;            // the pass as a device would run it
+    std::vector<GeometryStep> geometry;  // of an image
+    ImageShape image;
+  };
+  struct Padding {
+    int64_t elements = 0;
+    size_t step = 0;  // element steps before it
+    std::vector<std::byte> element;
+  };
+  // The pass being drafted.
+  struct Draft {
+    Field input;
+    int64_t item_elements = 1;
+    std::vector<ElementStep> steps;
+    std::optional<ImagePlan> image;  // its chain is filled in at the end
+    std::optional<FramePlan> frame;  // the same
+    std::optional<Channels> channels;
+    std::optional<Padding> padding;
+    bool shape_lost = false;  // reshaped after `image`, `frame` or `channels` was set
+
+    bool empty() const { return steps.empty() && !image && !frame && !padding; }
+  };
+  struct Written {
+    std::string_view text;
+    size_t pass = 0;      // index of the pass that it joined
+    bool pixels = false;  // a frame's decoding, views and stages, which no device does
+  };
+
+  void begin_draft();
+  void end_draft();
+  void canonicalize_bools();
+  void push_step(ElementStep step);
+  static ViewStep view_step(const GeometryStep& step);  // of a step that does not pad
+  ImagePlan& image_draft(const ImageShape& image);
+  void set_image(const ImageShape& image);
+  std::vector<std::byte> padded_element(const Padding& padding) const;
+  void end_image(ElementChain chain);
+  void end_flat(ElementChain chain);
+  FramePlan& frame_draft(bool before_elements);
+  void begin_frame();
+  void set_frame(const FrameShape& shape);
+  void end_frame(ElementChain chain);
+  std::optional<Tail> split_frame(Made& made) const;
+  std::unique_ptr<const Program> program_of(const std::vector<Made>& passes, Field output,
+                                            std::vector<PixelScale> scales) const;
+
+  Field input_;
+  size_t index_;
+  const TransformSettings* settings_;
+  Field field_;
+  SimdTarget target_;
+  int64_t place_ = 0;
+  bool pixels_ = false;  // the values are those of a u8 or u16, whatever the type now
+  bool decoded_ = false;
+  std::vector<PixelScale> scales_;  // from pixels to values; empty if there is no such map
+  Draft draft_;
+  std::vector<Made> passes_;
+  std::vector<Written> written_;
+  std::optional<MixRequest> mix_;
+  bool joined_frame_ = false;  // the operator that is adding itself did
+};
+
+}  // namespace dataline

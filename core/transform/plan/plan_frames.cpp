@@ -1,0 +1,152 @@
+// The part of a plan that works on frames.
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "core/transform/plan/device_tail.h"
+#include "core/transform/plan/plan.h"
+
+namespace dataline {
+namespace {
+
+void join_view(FramePlan& frame, const ViewStep& step) {
+  const bool joined =
+      !frame.works.empty() && frame.works.back().stage == nullptr && joins(frame.works.back().views, step);
+  if (!joined) frame.works.emplace_back();
+  frame.works.back().views.push_back(step);
+  frame.output = step.shape(frame.output);
+}
+
+}  // namespace
+
+ViewStep Plan::view_step(const GeometryStep& step) {
+  ViewStep out;
+  out.place = step.place;
+  if (step.kind == GeometryStep::Kind::kFlip) {
+    out.kind = step.vertical ? ViewStep::Kind::kFlipY : ViewStep::Kind::kFlipX;
+    out.probability = step.probability;
+    return out;
+  }
+  out.kind = step.random ? ViewStep::Kind::kRandomCrop : ViewStep::Kind::kCrop;
+  out.top = step.top;
+  out.left = step.left;
+  out.height = step.height;
+  out.width = step.width;
+  return out;
+}
+
+Result<ImageHeader> Plan::first_header() const {
+  if (!settings_->first_header)
+    return error(Code::kUnsupported, "the first record of field '", input_.name,
+                 "' cannot be looked at here");
+  return settings_->first_header(index_);
+}
+
+void Plan::set_frame(const FrameShape& shape) {
+  set_image({draft_.frame->planar_output ? ImageLayout::kPlanar : ImageLayout::kInterleaved, shape.channels,
+             shape.height, shape.width});
+}
+
+void Plan::add_decode(PixelMode mode, bool orient, int64_t channels, DType dtype) {
+  end_draft();
+  FramePlan frame;
+  frame.decode = DecodeOptions{mode, orient, settings_->limits};
+  frame.input.channels = channels;
+  frame.output = frame.input;
+  frame.element_bytes = dtype_bytes(dtype);
+  frame.max_bytes = settings_->limits.max_decoded_bytes;
+  draft_.frame = std::move(frame);
+  draft_.input.dtype = dtype;  // what the tail reads
+  field_.kind = FieldKind::kDense;
+  field_.dtype = dtype;
+  field_.axes = "HWC";
+  field_.max_bytes = -1;
+  pixels_ = decoded_ = joined_frame_ = true;
+  scales_.assign(1, PixelScale());
+  set_frame(draft_.frame->output);
+}
+
+// Begins a frame with the field as it is now, stored or made by earlier passes.
+void Plan::begin_frame() {
+  const ImageShape image = *this->image();
+  FramePlan frame;
+  frame.input = frame.output = {image.height, image.width, image.channels};
+  frame.element_bytes = dtype_bytes(field_.dtype);
+  frame.planar_input = frame.planar_output = image.layout == ImageLayout::kPlanar;
+  frame.max_bytes = settings_->limits.max_decoded_bytes;
+  // Crops and flips already drafted become views if they neither pad nor follow element steps.
+  if (draft_.image && draft_.steps.empty() && draft_.image->fill.empty() && !draft_.shape_lost) {
+    const ImageShape& stored = draft_.image->input;
+    frame.input = frame.output = {stored.height, stored.width, stored.channels};
+    frame.planar_input = stored.layout == ImageLayout::kPlanar;
+    for (const GeometryStep& step : draft_.image->steps) join_view(frame, view_step(step));
+    for (Written& written : written_) written.pixels |= written.pass == passes_.size();
+    draft_.image.reset();
+  } else {
+    end_draft();
+  }
+  draft_.frame = std::move(frame);
+}
+
+// The frame that an operator on pixels joins. `before_elements`: crops and flips may move before preceding element steps,
+// since both orders give the same values.
+FramePlan& Plan::frame_draft(bool before_elements) {
+  if (!in_frame() || !(draft_.steps.empty() || before_elements)) begin_frame();
+  joined_frame_ = true;
+  return *draft_.frame;
+}
+
+void Plan::add_view(ViewStep step) {
+  step.place = place_;
+  FramePlan& frame = frame_draft(!step.scales());
+  join_view(frame, step);
+  set_frame(frame.output);
+}
+
+void Plan::add_stage(FrameStageRef stage) {
+  FramePlan& frame = frame_draft(false);
+  frame.output = stage->shape(frame.output);
+  frame.works.push_back({{}, std::move(stage), place_});
+  set_frame(frame.output);
+}
+
+void Plan::end_frame(ElementChain chain) {
+  auto frame = std::make_shared<FramePlan>(std::move(*draft_.frame));
+  frame->chain = std::move(chain);
+  Made made;
+  made.draws = frame->draws();
+  made.frame = std::move(frame);
+  made.steps = std::move(draft_.steps);
+  made.output = field_;
+  passes_.push_back(std::move(made));
+}
+
+// Reduces the frame to what the host does: pixels of one size, HWC. The rest is the tail; nothing, with `made` unchanged,
+// if there is none.
+std::optional<Tail> Plan::split_frame(Made& made) const {
+  FramePlan frame = *made.frame;
+  const FrameShape& shape = frame.output;
+  if (!shape.fixed()) return std::nullopt;
+  Field between = field_;
+  between.kind = FieldKind::kDense;
+  between.dtype = frame.chain.input();
+  between.shape = {shape.height, shape.width, shape.channels};
+  between.axes = "HWC";
+  std::optional<Tail> tail;
+  if (frame.planar_output && shape.channels > 1) {
+    ImagePlan layout;
+    layout.input = {ImageLayout::kInterleaved, shape.channels, shape.height, shape.width};
+    layout.output = layout.input;
+    layout.output.layout = ImageLayout::kPlanar;
+    tail = image_tail(layout, between.dtype, made.steps);
+  } else {
+    tail = flat_tail(between, {shape.channels, 1}, made.steps);
+  }
+  if (!tail) return std::nullopt;
+  frame.chain = ElementChain({}, between.dtype, target_);
+  frame.planar_output = false;
+  made.output = std::move(between);
+  made.frame = std::make_shared<FramePlan>(std::move(frame));
+  return tail;
+}
+
+}  // namespace dataline
