@@ -1,4 +1,4 @@
-// What callers ask a loader about: counters, bad samples, how to see pixels again.
+// Queries about a loader: counters, bad samples, and the map from delivered values to pixels.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/loader.h"
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kHeapScratchBytes = int64_t{1} << 20;
 
-// Zeroed, as sources ask. Large ones are fresh pages, of which only those that are written cost anything.
+// Zeroed, as sources require. Large ones are fresh pages, of which only written ones use memory.
 Result<Block> zeroed_scratch(int64_t bytes) {
   const bool in_pages = bytes > kHeapScratchBytes;
   const std::shared_ptr<HostMemory> memory = HostMemory::create({});
@@ -39,7 +39,7 @@ Result<ImageFacts> image_facts_of(const Source& source, size_t field, int64_t in
   run.count = 1;
   run.indices = &index;
   run.contiguous = true;
-  run.cold = true;  // a file cut since it was mapped is an error then, never a signal
+  run.cold = true;  // makes a file truncated since it was mapped an error instead of a signal
   run.max_bytes_per_sample = room_bytes;
   run.scratch = scratch.data();
   run.columns = columns.data();

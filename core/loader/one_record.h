@@ -1,4 +1,4 @@
-// One record read by itself, beside all batches: what the first image of a set is, how large image 7 is.
+// Reading the header of one image outside of any batch, for example to find the type of the first image of a set.
 //
 // Threads: any.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,9 +18,9 @@ struct ImageFacts {
   int64_t bytes = 0;  // encoded
 };
 
-// What the encoded image in field `field` of record `index` says of itself. Nothing is decoded; a mapped file is read
-// only as far as its header. `room_bytes`: of a record, where its source copies (Source::scratch_bytes).
-// kOutOfRange, kNoMemory, what the source says of the record, kCorrupt, kTruncated.
+// The header of the encoded image in field `field` of record `index`. Nothing is decoded; of a mapped file only the header
+// is read. `room_bytes`: maximum bytes of a record, for sources that copy (Source::scratch_bytes).
+// kOutOfRange, kNoMemory, the source's error for the record, kCorrupt, kTruncated.
 Result<ImageFacts> image_facts_of(const Source& source, size_t field, int64_t index, int64_t room_bytes);
 
 }  // namespace dataline

@@ -14,7 +14,7 @@
 namespace dataline {
 namespace {
 
-// A worker's scratch for one run stays below this; records that need more are read in shorter runs.
+// Limit of a worker's scratch for one run; records that need more are read in shorter runs.
 constexpr int64_t kRunScratchBytes = int64_t{8} << 20;
 
 TransformSettings transform_settings(const Source& source, const LoaderConfig& config) {
@@ -30,7 +30,7 @@ TransformSettings transform_settings(const Source& source, const LoaderConfig& c
 
 // How many records one claim is for.
 int64_t records_of_run(const Pipeline& pipeline, const LoaderConfig& config, int64_t max_rows) {
-  // One by one: a slow row then holds up no other, and a claim costs nothing beside a row.
+  // One by one: a slow row then delays no other, and a claim costs little compared to a row.
   if (pipeline.heavy) return 1;
   const int64_t workers = config.num_workers;
   if (workers == 0) return kMaxRunRecords;
@@ -61,7 +61,7 @@ Result<MixedField> mixed_field(const Pipeline& pipeline, size_t field) {
   return MixedField{output.storage, output.storage_offset, output.field.bytes(), output.field.dtype};
 }
 
-// Where the fields of mixup and cutmix lie. They are the host's, whatever a device could do.
+// Finds the storages of the fields of mixup and cutmix. They are mixed on the host even if a device is used.
 Status add_mixes(Pipeline& pipeline, std::span<const BatchMix> mixes) {
   for (const BatchMix& mix : mixes) {
     MixStep step;

@@ -12,7 +12,7 @@ int64_t row_bytes(const Storage& storage) {
   return storage.kind == FieldKind::kRagged || storage.varies ? -1 : storage.row_bytes;
 }
 
-// What is done once, at create; then what each batch sends: an index a sample, and geometry.
+// What is done once at create, then what each batch sends: one index per sample, and geometry.
 std::vector<PlanStage> describe_resident(const Pipeline& pipeline, const Device& device) {
   std::vector<PlanStage> stages;
   const std::vector<Field>& fields = pipeline.source->schema().fields;
@@ -51,7 +51,7 @@ std::vector<PlanStage> describe_plan(const Pipeline& pipeline, const Device& dev
     if (route.carrier >= 0) {
       add(goes_to, concat("with ", fields[static_cast<size_t>(route.carrier)].name), 0, 0);
     } else {
-      // A shared column is gathered whole, whatever part of it this field is.
+      // A shared column is gathered as a whole.
       const bool gathers = route.host_text.empty();
       add(kCpu, gathers ? "gather" : route.host_text, gathers ? crossing : route.stored_bytes, crossing);
       const int64_t geometry =

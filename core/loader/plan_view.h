@@ -1,4 +1,4 @@
-// Where each part of a sample's way runs, for those who ask.
+// What runs where, for dl_loader_plan_at.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace dataline {
 
-// One stage of dl_loader_plan_at.
+// One stage.
 struct PlanStage {
-  int32_t device_type = 1;  // where it runs; of a copy, where it goes
+  int32_t device_type = 1;  // the device that runs it; for a copy, its destination
   std::string field, text;
-  int64_t bytes_in = 0, bytes_out = 0;  // of a sample; -1 varying
+  int64_t bytes_in = 0, bytes_out = 0;  // per sample; -1: varies
 };
 
-// Field by field, in order: what the host does, what crosses the bus, what the device does.
+// For each field in order: what the host does, what crosses the bus, what the device does.
 std::vector<PlanStage> describe_plan(const Pipeline& pipeline, const Device& device);
 
 }  // namespace dataline

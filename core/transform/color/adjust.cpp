@@ -11,7 +11,7 @@ namespace {
 uint8_t* bytes_of(const Frame& frame) { return reinterpret_cast<uint8_t*>(frame.pixels); }
 int64_t pixels_of(const Frame& frame) { return frame.height * frame.width; }
 
-// As PyTorch's mean while the sum is below 2^24, and rounded once beyond.
+// Equal to PyTorch's mean while the sum is below 2^24; above, rounded once.
 float gray_mean(const ColorKernels& kernels, const Frame& frame) {
   int64_t sum = 0;
   const uint8_t* const bytes = bytes_of(frame);
@@ -46,7 +46,7 @@ struct Range {
   uint8_t max = 0;
 };
 
-// 48 bytes at a time, which hold whole pixels of one and of three channels, so that each lane is of one channel.
+// 48 bytes at a time: whole pixels of one and of three channels, so that each lane belongs to one channel.
 std::array<Range, 3> ranges_of(const Frame& frame) {
   constexpr int64_t kBlock = 48;
   std::array<uint8_t, kBlock> min, max;
@@ -56,7 +56,7 @@ std::array<Range, 3> ranges_of(const Frame& frame) {
   const int64_t count = frame.bytes();
   int64_t i = 0;
   for (; i + kBlock <= count; i += kBlock) {
-    std::array<uint8_t, kBlock> block;  // a copy: gcc would look for overlaps otherwise, and not use vectors
+    std::array<uint8_t, kBlock> block;  // a copy, because gcc does not vectorize possible overlaps
     std::memcpy(block.data(), bytes + i, kBlock);
     for (size_t k = 0; k < kBlock; ++k) {
       min[k] = std::min(min[k], block[k]);
@@ -78,12 +78,12 @@ std::array<Range, 3> ranges_of(const Frame& frame) {
 
 using Histogram = std::array<int64_t, kLevels>;
 
-// Even and odd pixels are counted apart: equal neighbours would wait for each other's counter.
+// Even and odd pixels have separate counters: equal neighbours would otherwise serialize on store forwarding.
 template <size_t kChannels>
 std::array<Histogram, 3> count_levels(const uint8_t* bytes, int64_t pixels) {
   std::array<std::array<uint32_t, kLevels>, 2 * kChannels> counts{};
   std::array<Histogram, 3> out{};
-  constexpr int64_t kMaxPixels = int64_t{1} << 31;  // in one go: what a counter holds
+  constexpr int64_t kMaxPixels = int64_t{1} << 31;  // per iteration, so that no counter overflows
   while (pixels > 0) {
     const int64_t now = std::min(pixels, kMaxPixels);
     for (int64_t i = 0; i < now; ++i) {
@@ -132,7 +132,7 @@ LevelTable brightness_levels(double factor) {
 
 LevelTable contrast_levels(double factor, float mean) {
   const float ratio = static_cast<float>(factor);
-  // (1 - ratio) * mean in two parts, exactly: it has 48 bits.
+  // (1 - ratio) * mean has 48 bits: two parts hold it exactly.
   const double rest = static_cast<double>(static_cast<float>(1.0 - factor)) * static_cast<double>(mean);
   const float high = static_cast<float>(rest);
   const float low = static_cast<float>(rest - static_cast<double>(high));
@@ -207,7 +207,7 @@ void adjust_hue(const ColorKernels& kernels, double shift, Frame& frame) {
 Status adjust_sharpness(const ColorKernels& kernels, double factor, FrameScratch& scratch, Frame& frame) {
   if (frame.height <= 2 || frame.width <= 2) return Status::ok();
   const int64_t mark = scratch.mark(), line_bytes = frame.line_bytes();
-  // The lines above and at hand as they were; the result goes into the frame.
+  // Copies of the original line above and of the current line; the result overwrites the frame.
   std::array<std::byte*, 2> was{scratch.take(line_bytes), scratch.take(line_bytes)};
   if (was[1] == nullptr) return scratch.too_large(frame.height, frame.width, 2 * line_bytes);
   const auto line = [&](int64_t y) { return frame.pixels + y * line_bytes; };

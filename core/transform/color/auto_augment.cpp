@@ -10,7 +10,7 @@
 namespace dataline {
 namespace {
 
-// torch.linspace in f32: counted from the nearer end, each value rounded once (the products are exact in f64).
+// torch.linspace in f32: computed from the nearer end, each value rounded once (the products are exact in f64).
 float linspace(float start, float end, int64_t steps, int64_t i) {
   if (steps == 1) return start;
   const double step = static_cast<double>((end - start) / static_cast<float>(steps - 1));
@@ -18,7 +18,7 @@ float linspace(float start, float end, int64_t steps, int64_t i) {
   return static_cast<float>(static_cast<double>(end) - step * static_cast<double>(steps - 1 - i));
 }
 
-// The largest magnitude of operators that grow from 0.
+// The maximum magnitude of operators whose magnitude grows from 0.
 double max_of(AugmentSpace space, Augment augment, int64_t height, int64_t width) {
   const bool wide = space == AugmentSpace::kTrivialWide;
   constexpr double kShare = 150.0 / 331.0, kWideTranslation = 32;
@@ -49,7 +49,7 @@ float posterize_bits(AugmentSpace space, int64_t bin, int64_t bins) {
   return std::nearbyint(8.0F - static_cast<float>(bin) / per_bit);
 }
 
-// Output (x, y) from (m0 x + m1 y + m2, m3 x + m4 y + m5), the shears about the upper left corner.
+// Shears are relative to the upper left corner.
 WarpMap map_of(Augment augment, float magnitude, const Frame& frame) {
   const double by = static_cast<double>(magnitude);
   const double half_height = static_cast<double>(frame.height) / 2,
@@ -77,7 +77,7 @@ WarpMap map_of(Augment augment, float magnitude, const Frame& frame) {
   return map;
 }
 
-// Back into the frame's own memory, so that any number of operators needs one frame more at most.
+// Copies the result back into the frame's memory, so that any number of operators needs at most one more frame.
 Status move_pixels(const WarpMap& map, const AugmentStyle& style, FrameScratch& scratch, Frame& frame) {
   WarpPlan plan;
   plan.map = map;
@@ -94,7 +94,7 @@ Status move_pixels(const WarpMap& map, const AugmentStyle& style, FrameScratch& 
   return Status::ok();
 }
 
-// torchvision: `torch.rand(()) <= 0.5` is minus.
+// torchvision negates if `torch.rand(()) <= 0.5`.
 float with_sign(Augment augment, float magnitude, double coin) {
   return augment_signed(augment) && coin < 0.5 ? -magnitude : magnitude;
 }

@@ -1,4 +1,4 @@
-// Policies that pick operators at random: RandAugment and TrivialAugmentWide of torchvision.transforms.v2, with its tables
+// Policies that choose operators at random: RandAugment and TrivialAugmentWide of torchvision.transforms.v2, with its tables
 // of operators, magnitudes and signs (v2/_auto_augment.py).
 //
 // Threads: immutable.
@@ -16,7 +16,7 @@
 
 namespace dataline {
 
-// In torchvision's order: the number drawn is the place in it.
+// In torchvision's order: the drawn number is the index.
 enum class Augment : int32_t {
   kIdentity,
   kShearX,
@@ -37,29 +37,29 @@ constexpr int64_t kAugments = 14;
 
 enum class AugmentSpace { kRand, kTrivialWide };
 
-// The magnitude of bin `bin` of `bins`, as torch.linspace gives it in f32; 0 for operators without one.
+// The magnitude of bin `bin` of `bins`, equal to torch.linspace in f32; 0 for operators without one.
 float augment_magnitude(AugmentSpace space, Augment augment, int64_t bin, int64_t bins, int64_t height,
                         int64_t width);
-// Whether a coin decides its sign.
+// Whether the sign is random.
 bool augment_signed(Augment augment);
 
-// What moved pixels leave behind, and how they are moved.
+// How operators that move pixels resample and fill.
 struct AugmentStyle {
   Filter filter = Filter::kNearest;            // or kBilinear
-  std::optional<std::array<uint8_t, 4>> fill;  // one a channel; nothing: black, as torchvision's fill=None
+  std::optional<std::array<uint8_t, 4>> fill;  // one per channel; nothing: black, as torchvision's fill=None
 };
 
 // One operator with its signed magnitude (_apply_image_or_video_transform).
 Status apply_augment(Augment augment, float magnitude, const AugmentStyle& style, const ColorKernels& kernels,
                      FrameScratch& scratch, Frame& frame);
 
-// An operator as it was drawn, with its signed magnitude.
+// A drawn operator with its signed magnitude.
 struct DrawnAugment {
   Augment augment = Augment::kIdentity;
   float magnitude = 0;
 };
 
-// `count` operators one after the other, each of bin `magnitude`. Draws of the k-th: 2k which, 2k + 1 its sign.
+// `count` operators one after the other, each with bin `magnitude`. Draws of the k-th: 2k the operator, 2k + 1 its sign.
 struct RandAugment {
   int64_t count = 2, magnitude = 9, bins = 31;
   AugmentStyle style;
@@ -67,7 +67,7 @@ struct RandAugment {
   DrawnAugment draw(const Draws& draws, int64_t k, int64_t height, int64_t width) const;
 };
 
-// One operator of any magnitude. Draws: 0 which, 1 its bin, 2 its sign.
+// One operator with a random magnitude. Draws: 0 the operator, 1 its bin, 2 its sign.
 struct TrivialAugment {
   int64_t bins = 31;
   AugmentStyle style;

@@ -13,7 +13,7 @@ int64_t reflected(int64_t at, int64_t size) {
   return at < size ? at : 2 * (size - 1) - at;
 }
 
-// A line's values with `margin` reflected pixels on both sides; the line itself is already in the middle.
+// Adds `margin` reflected pixels on both sides of a line that is already in the middle.
 void reflect_sides(float* values, int64_t margin, int64_t width, int64_t channels) {
   for (int64_t k = 1; k <= margin; ++k) {
     for (int64_t c = 0; c < channels; ++c) {
@@ -23,7 +23,7 @@ void reflect_sides(float* values, int64_t margin, int64_t width, int64_t channel
   }
 }
 
-// The frame's lines as they were, as many as the kernel is high, while the result is written over them.
+// Copies of the original lines, as many as the kernel is high, while the result overwrites the frame.
 class OldLines {
  public:
   OldLines(std::byte* memory, int64_t lines, const Frame& frame)

@@ -1,5 +1,5 @@
-// Loops of colour operators in vector lanes: f32 with every product and sum rounded apart, so that each target writes the
-// bytes of the plain loops. A vector holds as many pixels as f32 has lanes; what is left goes through the plain loop.
+// Vector loops of the colour operators, in f32 with every product and sum rounded separately, so that each target writes the
+// bytes of the plain loops. A vector holds one pixel per f32 lane; the remainder goes through the plain loop.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/simd.h"
 #include "core/transform/color/kernels.h"
@@ -57,7 +57,7 @@ HWY_INLINE VF blended(VF x, VF ratio, VF high, VF low) {
 }
 
 int64_t gray_sum(const uint8_t* pixels, int64_t count) {
-  constexpr int64_t kBlock = 1 << 15;  // below it no lane leaves i32
+  constexpr int64_t kBlock = 1 << 15;  // no i32 lane overflows within a block
   const DI di;
   int64_t total = 0, i = 0;
   while (i + kLanes <= count) {
@@ -159,7 +159,7 @@ void shift_hues(uint8_t* pixels, int64_t count, float shift) {
   plain_color_kernels().shift_hue(pixels + 3 * i, count - i, shift);
 }
 
-// The nine of a line's three columns, the middle column's own pixel not yet weighted.
+// The sum of the 3x3 neighbourhood, with the middle pixel not yet weighted.
 HWY_INLINE hn::Vec<DI> three(const uint8_t* at, int64_t channels) {
   const DI di;
   const D8 d8;
@@ -194,7 +194,7 @@ void sharpen(const uint8_t* above, const uint8_t* line, const uint8_t* below, ui
   if (i < bytes - channels) at(bytes - channels - kLanes);
 }
 
-// kVectors vectors from `i` on, so that sums do not wait for each other.
+// kVectors vectors from `i` on, to hide the latency of the sums.
 template <int64_t kVectors>
 HWY_INLINE void columns_at(const ColumnTaps& taps, float* to, int64_t i) {
   const DF d;

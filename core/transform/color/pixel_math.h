@@ -1,8 +1,8 @@
-// Arithmetic on one pixel, as torchvision.transforms.v2.functional does it on uint8 tensors: f32, cut off (not rounded) to a
-// byte in the end. What the loops of kernels_plain.cpp and color_simd.cpp do is written here once more, plainly.
+// Arithmetic on one pixel as in torchvision.transforms.v2.functional on uint8 tensors: f32, truncated (not rounded) to a byte
+// at the end. The loops of kernels_plain.cpp and color_simd.cpp compute the same.
 //
-// PyTorch adds `a + alpha * b` with one rounding (a fused multiply-add) on machines that have it. Blend gets the same value
-// from sums and products rounded apart, so that every machine and vector width writes the same bytes.
+// PyTorch computes `a + alpha * b` with one rounding (fused multiply-add) on machines that have it. Blend gets the same value
+// from separately rounded sums and products, so that every machine and vector width writes the same bytes.
 //
 // Threads: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -20,7 +20,7 @@ constexpr float kRedWeight = 0.2989F;
 constexpr float kGreenWeight = 0.587F;
 constexpr float kBlueWeight = 0.114F;
 
-// Level of grey, 0..254. Equal to PyTorch's fused sums but for 21 of all 2^24 colours.
+// Grey level, 0..254. Equal to PyTorch's fused sums except for 21 of all 2^24 colours.
 inline int32_t gray_level(float r, float g, float b) {
   return static_cast<int32_t>(r * kRedWeight + g * kGreenWeight + b * kBlueWeight);
 }
@@ -29,7 +29,7 @@ inline uint8_t cut_to_byte(float value) {
   return static_cast<uint8_t>(std::min(std::max(value, 0.0F), 255.0F));
 }
 
-// x * ratio + rest, rest = (1 - ratio) * other held in two parts whose sum is exact: torchvision's _blend.
+// torchvision's _blend: x * ratio + rest, where rest = (1 - ratio) * other is given as two parts with an exact sum.
 inline uint8_t blend_parts(float x, float ratio, float high, float low) {
   const float product = x * ratio;
   // Knuth's two-sum: sum + lost == product + high exactly.
@@ -39,7 +39,7 @@ inline uint8_t blend_parts(float x, float ratio, float high, float low) {
   return cut_to_byte(sum + (lost + low));
 }
 
-// Blend with another image: 1 - ratio split so that its products with 9-bit whole numbers are exact in f32.
+// Blend with another image: 1 - ratio is split so that products with 9-bit integers are exact in f32.
 struct Blend {
   explicit Blend(double factor) : ratio(static_cast<float>(factor)) {
     const float rest = static_cast<float>(1.0 - factor);
@@ -53,7 +53,7 @@ struct HuePixel {
   uint8_t r, g, b;
 };
 
-// torchvision's _rgb_to_hsv, shift of the hue, _hsv_to_rgb, every step rounded as there.
+// torchvision's _rgb_to_hsv, hue shift and _hsv_to_rgb, with every step rounded as there.
 inline HuePixel shift_hue(HuePixel pixel, float shift) {
   constexpr float kToUnit = static_cast<float>(1.0 / 255.0);
   constexpr float kToByte = static_cast<float>(255.0 + 1.0 - 1e-3);

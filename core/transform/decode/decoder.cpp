@@ -27,7 +27,7 @@ std::string_view library_of(ImageFormat format) {
 
 constexpr int64_t kLinesAtOnce = 8;
 
-// How PIL.ImageOps.exif_transpose turns: the stored image is transposed (or not), then mirrored.
+// The steps of PIL.ImageOps.exif_transpose: the stored image is transposed (or not), then mirrored.
 struct Turn {
   bool transpose, mirror_x, mirror_y;
 };
@@ -42,7 +42,7 @@ constexpr Turn kTurns[] = {
     {true, false, true},    // 8: anticlockwise
 };
 
-// The rectangle of the stored image that holds `region` of the turned one.
+// The rectangle of the stored image that corresponds to `region` of the rotated one.
 ImageRegion stored(const Turn& turn, const ImageHeader& header, ImageRegion region) {
   const int64_t height = turn.transpose ? header.width : header.height;
   const int64_t width = turn.transpose ? header.height : header.width;
@@ -101,7 +101,7 @@ Status TurnedLines::start(FormatDecoder& decoder, const ImageHeader& header, con
   return Status::ok();
 }
 
-// Finds the format's decoder, holds the limits, and turns what it gives by the Exif orientation.
+// Selects the format's decoder, enforces the limits and applies the Exif orientation.
 class AnyDecoder : public ImageDecoder {
  public:
   explicit AnyDecoder(const DecodeOptions& options) : options_(options) {

@@ -1,15 +1,15 @@
-// Encoded image -> lines of pixels, only those of a rectangle where the format allows it: JPEG lines outside are skipped
-// (entropy decoding only) and columns outside are not transformed.
+// Encoded image -> lines of pixels. Only a rectangle is decoded where the format allows it: JPEG lines outside it are
+// skipped (entropy decoding only) and columns outside it are not transformed.
 //
-//   open(bytes)   reads the header; size and limits are settled, nothing is decoded
-//   start(region) begins with a rectangle of it
-//   lines()       pulls lines
+//   open(bytes)   reads the header and checks the limits; nothing is decoded
+//   start(region) begins to decode a rectangle
+//   lines()       returns lines of it
 //
 // Pixels are those of Pillow's Image.open(...).convert(mode), bit for bit (libjpeg-turbo's default ISLOW DCT and fancy
 // upsampling).
 //
-// Threads: externally synchronized; one a worker, reused for every row.
-// Failure: each call may fail; the decoder is then ready for the next open().
+// Threads: externally synchronized; one per worker, reused for every row.
+// Failure: any call may fail; the decoder is then ready for the next open().
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -26,13 +26,13 @@
 
 namespace dataline {
 
-// The options of the same names; an error names the one to change.
+// The options of the same names; an error message names the option to change.
 struct DecodeLimits {
   bool accept_warnings =
-      true;  // on_warning: damage that the decoder only warns of, as in cut or wrong JPEG data
-  int64_t max_pixels = 178956970;                 // Pillow's: beyond it a decompression bomb is suspected
+      true;  // on_warning: damage that the decoder only warns about, such as truncated or wrong JPEG data
+  int64_t max_pixels = 178956970;                 // Pillow's limit, against decompression bombs
   int64_t max_scans = 100;                        // of a progressive JPEG
-  int64_t max_decoded_bytes = int64_t{64} << 20;  // of one image's frames, lines and what its decoder holds
+  int64_t max_decoded_bytes = int64_t{64} << 20;  // of one image: its frames, lines and decoder memory
 };
 
 enum class PixelMode { kRgb, kGray, kRgba, kUnchanged };
@@ -44,11 +44,11 @@ constexpr int64_t channels_of(PixelMode mode) {
 
 struct DecodeOptions {
   PixelMode mode = PixelMode::kRgb;
-  bool orient = false;  // turn by the Exif orientation
+  bool orient = false;  // apply the Exif orientation
   DecodeLimits limits;
 };
 
-// The loader's options that transforms obey.
+// The loader's options that apply to transforms.
 struct TransformSettings {
   DecodeLimits limits;
   // The header of a field's first record, which determines the type of decode(mode=unchanged); may be empty.
@@ -57,25 +57,25 @@ struct TransformSettings {
 
 class ImageDecoder : public LineSource {
  public:
-  // Of one image as it will be delivered: after orientation, in the wanted mode.
+  // Of the open image as delivered: after orientation, in the requested mode.
   virtual int64_t height() const = 0;
   virtual int64_t width() const = 0;
   virtual int64_t channels() const = 0;
   virtual int64_t element_bytes() const = 0;  // 2 for 16-bit images with kUnchanged
 
-  // Whether the decoder warned of damage in the lines given so far, since open(). Never with accept_warnings=false.
+  // Whether the decoder has warned about damage in lines returned since open(). Never with accept_warnings=false.
   virtual bool warned() const = 0;
 
   // `encoded` is borrowed until the next open() or close().
   virtual Status open(Bytes encoded) = 0;
-  // `region` lies inside the image. lines() will be asked for `most_lines` at once, at most (the whole height is fine:
-  // then all lines stay). Memory comes from `scratch` and lives until the caller resets it.
+  // `region` is inside the image. `max_lines`: maximum count of one lines() call (may be the whole height: then all lines
+  // stay valid). Memory comes from `scratch` and stays valid until the caller resets it.
   virtual Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) = 0;
-  // Lets go of everything that belongs to the image. Safe at any time.
+  // Releases everything that belongs to the image. Safe at any time.
   virtual void close() = 0;
 };
 
-// kUnsupported when this build has no decoder at all. A missing one is told by open(), naming the library.
+// kUnsupported if this build has no decoder at all. open() reports a missing one, naming its library.
 Result<std::unique_ptr<ImageDecoder>> make_image_decoder(const DecodeOptions& options);
 
 }  // namespace dataline

@@ -1,6 +1,6 @@
-// What each format's decoder does for the one that callers see: pixels as stored, before any Exif orientation.
+// The decoder of one format, behind ImageDecoder: pixels as stored, before any Exif orientation.
 //
-// Threads: externally synchronized; one a worker.
+// Threads: externally synchronized; one per worker.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,18 +16,18 @@ namespace dataline {
 
 class FormatDecoder : public LineSource {
  public:
-  virtual int64_t channels() const = 0;  // of the lines, in the wanted mode
+  virtual int64_t channels() const = 0;  // of the lines, in the requested mode
   virtual int64_t element_bytes() const = 0;
   virtual bool warned() const { return false; }  // as ImageDecoder's
 
-  // `header` is that of `encoded`, its pixels are within max_pixels.
+  // `header` is that of `encoded` and within max_pixels.
   virtual Status open(Bytes encoded, const ImageHeader& header) = 0;
-  // As ImageDecoder's. Once after each open().
+  // As ImageDecoder's; called once after each open().
   virtual Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) = 0;
   virtual void close() = 0;
 };
 
-// Null when this build lacks the format's library.
+// Null if this build lacks the format's library.
 std::unique_ptr<FormatDecoder> make_jpeg_decoder(const DecodeOptions& options);
 std::unique_ptr<FormatDecoder> make_png_decoder(const DecodeOptions& options);
 std::unique_ptr<FormatDecoder> make_webp_decoder(const DecodeOptions& options);

@@ -17,7 +17,7 @@ struct Foreign {
 
 using namespace std::string_view_literals;
 
-// What people have in their folders that is no image we decode.
+// Common files that are not images we decode.
 constexpr Foreign kForeign[] = {
     {0, "GIF87a", "GIF is not supported"},
     {0, "GIF89a", "GIF is not supported"},
@@ -83,7 +83,7 @@ Status name_foreign(Bytes encoded) {
                ", expected JPEG (ff d8), PNG (89 50 4e 47) or WebP (RIFF....WEBP)");
 }
 
-// The first bytes of a magic number and no more: the rest was cut off.
+// Whether the bytes end within a magic number.
 bool begins(Bytes encoded, std::string_view magic) {
   return encoded.size() < magic.size() && !encoded.empty() &&
          std::memcmp(encoded.data(), magic.data(), encoded.size()) == 0;
@@ -108,7 +108,7 @@ struct Tiff {
   }
 };
 
-// The value of an entry of one number, whatever integer type its writer chose; 0 for any other.
+// The value of an entry that holds one number of any integer type; 0 for other entries.
 uint32_t number_of(const Tiff& tiff, int64_t entry) {
   const uint32_t type = tiff.u16(entry + 2);
   if (tiff.u32(entry + 4) != 1) return 0;
@@ -120,7 +120,7 @@ uint32_t number_of(const Tiff& tiff, int64_t entry) {
 
 }  // namespace
 
-// Only the first IFD is read and no offset is followed from it: nothing can loop.
+// Reads the first IFD only and follows no offset from it, so it cannot loop.
 int32_t exif_orientation(Bytes bytes) {
   if (bytes.size() < 8) return 1;
   Tiff tiff{bytes, std::memcmp(bytes.data(), "MM\0*", 4) == 0};

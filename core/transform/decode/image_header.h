@@ -1,5 +1,5 @@
-// What an encoded image says of itself before anything is decoded: read by us, without a decoder, from the first bytes
-// that say it. Sources: ITU T.81 (JPEG), W3C PNG, RFC 9649 (WebP), JEITA CP-3451 (Exif).
+// Size and type of an encoded image, read from its header without a decoder. Sources: ITU T.81 (JPEG), W3C PNG, RFC 9649
+// (WebP), JEITA CP-3451 (Exif).
 //
 // Threads: any.
 // SPDX-License-Identifier: Apache-2.0
@@ -21,13 +21,14 @@ struct ImageHeader {
   int64_t height = 0;  // as stored, before any Exif orientation
   int64_t width = 0;
   int32_t channels = 3;      // as stored: 1 grey or palette, 2 grey + alpha, 3, 4 (RGBA or CMYK)
-  int32_t bits = 8;          // of a channel
-  int32_t orientation = 1;   // Exif, 1..8; 1 where there is none
+  int32_t bits = 8;          // per channel
+  int32_t orientation = 1;   // Exif, 1..8; 1 if absent
   bool progressive = false;  // or interlaced
 };
 
-// kCorrupt: no image known to us (names git-LFS pointers and HTML pages), or a header that contradicts itself; kTruncated:
-// ends before the size is known. Messages give byte offsets, expected and got; callers add file or sample.
+// kCorrupt: not a supported image (the message names git-LFS pointers, HTML pages and other formats) or an inconsistent
+// header; kTruncated: the bytes end before the size is known. Messages give byte offsets, expected and got; callers add the
+// file or sample.
 Result<ImageHeader> read_image_header(Bytes encoded);
 
 }  // namespace dataline

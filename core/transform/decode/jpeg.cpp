@@ -1,6 +1,6 @@
-// JPEG by libjpeg-turbo, the Huffman codes of most files by jpeg_huffman.h: lines above the region are skipped, columns
-// beside it are decoded but not transformed. The pixels are those of a full decode, bit for bit: libjpeg takes the edge of
-// what it is asked for as the edge of the image, so the region is widened where its upsampling looks at neighbours.
+// JPEG by libjpeg-turbo, with the Huffman codes of most files decoded by jpeg_huffman.h. Lines above the region are skipped;
+// columns beside it are decoded but not transformed. The pixels are those of a full decode, bit for bit. libjpeg treats the
+// edge of the requested columns as the edge of the image, so the region is widened by the neighbours its upsampling reads.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/decode/format_decoder.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr int64_t kConvertLines = 4;  // of a line in libjpeg's colours, on their way into ours
 
-// What libjpeg gives and what is made of it.
+// How the output colours of libjpeg are converted.
 enum class Conversion { kNone, kRgbToGray, kCmyk };
 
 class JpegDecoder : public FormatDecoder {
@@ -126,7 +126,7 @@ void JpegDecoder::choose_colours() {
   }
 }
 
-// Whether libjpeg makes up coefficients that no scan gave, from neighbouring blocks: not the same beside an edge.
+// Whether libjpeg estimates coefficients missing from the scans from neighbouring blocks: the result differs next to an edge.
 bool JpegDecoder::smoothed() {
   const jpeg_decompress_struct& info = session_.info();
   if (info.coef_bits == nullptr) return false;
@@ -138,8 +138,8 @@ bool JpegDecoder::smoothed() {
   return false;
 }
 
-// Upsampling by 2 looks one sample of chroma aside: one pixel to the left (libjpeg goes on to the block's edge) and one
-// sample to the right. libjpeg chooses its upsampling by the width: three samples are enough for the usual one.
+// Upsampling by 2 reads one neighbouring chroma sample: one pixel to the left (libjpeg extends that to the block's edge) and
+// one sample to the right. libjpeg chooses its upsampling by the width: three samples select the usual one.
 void JpegDecoder::crop(jpeg_decompress_struct& info) {
   const int64_t reach = info.max_h_samp_factor > 1 ? 1 : 0;
   const int64_t image = info.output_width;
@@ -241,7 +241,7 @@ Status JpegDecoder::read_lines(int64_t first, int64_t end) {
   });
 }
 
-// What our Huffman decoder gave up: from the file's first byte, by libjpeg alone, on to the line that was next.
+// Restarts an image that our Huffman decoder gave up: libjpeg alone decodes it from the first byte, up to the next line.
 Status JpegDecoder::read_again(int64_t first, int64_t end) {
   first = std::max(first, next_);
   DL_RETURN_IF_ERROR(read_header());
@@ -250,8 +250,8 @@ Status JpegDecoder::read_again(int64_t first, int64_t end) {
   return read_lines(first, end);
 }
 
-// Behind the last line, as Pillow: what libjpeg cannot read up to the end of the image is an error, an end that is missing
-// is not.
+// After the last line, as in Pillow: data that libjpeg cannot read up to the end of the image is an error, a missing end
+// marker is not.
 Status JpegDecoder::finish() {
   Status status = session_.run([this](jpeg_decompress_struct& info) {
     huffman_.hand_back(info);

@@ -25,7 +25,7 @@ struct Marker {
   int64_t end = 0;   // where the walk goes on
 };
 
-// The next marker at or after `from`; bytes before it are passed over, as libjpeg does. False at the end of the file.
+// The next marker at or after `from`; bytes before it are skipped, as libjpeg does. False at the end of the file.
 bool next_marker(Bytes encoded, int64_t from, Marker* marker) {
   const int64_t size = static_cast<int64_t>(encoded.size());
   while (from < size) {
@@ -68,7 +68,7 @@ Status refuse_kind(const Marker& marker) {
     case 0xC0:
     case 0xC1:
     case 0xC2:
-    case 0xC9:  // arithmetic-coded: libjpeg has it unless it was left out, and says so then
+    case 0xC9:  // arithmetic coding: libjpeg reports an error if it was built without
     case 0xCA:
       return Status::ok();
     case 0xC3:

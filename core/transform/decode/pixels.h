@@ -24,7 +24,7 @@ struct Rgb {
   int r, g, b;
 };
 
-// What a mode keeps of a colour and its alpha. kUnchanged is not a mode of a single pixel: rows are copied there.
+// Writes a colour and its alpha in a mode. Not for kUnchanged, which copies rows.
 inline void put_pixel(PixelMode mode, const Rgb& colour, int alpha, std::byte* to) {
   if (mode == PixelMode::kGray) {
     to[0] = static_cast<std::byte>(luma(colour.r, colour.g, colour.b));

@@ -1,4 +1,5 @@
-// PNG by libspng: lines as they come, and none after the region; an interlaced image is held whole, packed as stored.
+// PNG by libspng: lines are decoded one by one up to the end of the region; an interlaced image is held as a whole, packed
+// as stored.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/decode/format_decoder.h"
 
@@ -17,11 +18,11 @@
 namespace dataline {
 namespace {
 
-// What libspng and zlib hold besides two rows, measured; only the sum matters, against max_decoded_bytes.
+// Memory of libspng and zlib besides two rows, measured; only the sum counts, against max_decoded_bytes.
 constexpr int64_t kDecoderBytes = int64_t{80} << 10;
 
-// libspng tells of a malloc that failed inside zlib as damage of the data. malloc itself says it by errno, which is cleared
-// before libspng is called and which nothing else of it touches.
+// libspng reports a malloc failure inside zlib as damaged data. errno tells them apart: it is cleared before libspng is
+// called, and nothing in libspng but malloc sets it.
 Status failure_of(int code, int64_t offset) {
   if (code == SPNG_EMEM || errno == ENOMEM) {
     return error(Code::kNoMemory, "PNG: out of memory").with_os_error(ENOMEM);
@@ -135,7 +136,7 @@ void PngDecoder::take_palette() {
   }
 }
 
-// As it stands in the file: libspng cuts off what is beyond the depth. It has checked the chunk's length and sum.
+// Read from the file, since libspng masks off bits above the depth. It has checked the chunk's length and checksum.
 void PngDecoder::take_key() {
   if (header_.channels == 3 && key_.size() == 6) {
     auto word = [this](size_t i) { return int{load_big<uint16_t>(&key_[2 * i])}; };
@@ -155,7 +156,7 @@ Status PngDecoder::begin_decoding(FrameScratch& scratch) {
     const int64_t bytes = packed_bytes_ * header_.height;
     packed_ = scratch.take(bytes);
     if (packed_ == nullptr) return scratch.too_large(header_.height, header_.width, bytes);
-    std::memset(packed_, 0, static_cast<size_t>(bytes));  // libspng sets bits of low depths one by one
+    std::memset(packed_, 0, static_cast<size_t>(bytes));  // libspng ORs single bits into rows of low depths
     const int code = spng_decode_image(context_, packed_, static_cast<size_t>(bytes), SPNG_FMT_PNG, 0);
     return check(code == SPNG_OK ? spng_decode_chunks(context_) : code);
   }
@@ -182,11 +183,11 @@ Status PngDecoder::read_row(std::byte* to) {
   errno = 0;
   const int code = spng_decode_row(context_, to, static_cast<size_t>(packed_bytes_));
   if (++row_ < header_.height) return check(code);
-  // The last row comes with "end of image". What is left to read is the checksum of the last chunk.
+  // The last row is returned with "end of image"; only the checksum of the last chunk remains to be read.
   return check(code == SPNG_EOI ? spng_decode_chunks(context_) : code);
 }
 
-// The next row as stored; null: status_ says why.
+// The next row as stored; null on failure, with status_ set.
 const std::byte* PngDecoder::next_row() {
   if (header_.progressive) return packed_ + packed_bytes_ * row_++;
   status_ = read_row(packed_);

@@ -11,7 +11,7 @@ namespace {
 constexpr int64_t kSignatureBytes = 8, kHeaderEnd = 33;  // IHDR is 25 bytes
 constexpr int64_t kChunkBytes = 12;                      // length, name and checksum
 constexpr int64_t kMaxSize = (int64_t{1} << 31) - 1;
-constexpr int64_t kMaxChunks = 1 << 16;  // looked at for eXIf
+constexpr int64_t kMaxChunks = 1 << 16;  // searched for eXIf
 
 // Channels of a colour type, 0 for none. A palette counts as 1.
 int32_t channels_of(int colour) {
@@ -28,7 +28,7 @@ bool depth_fits(int colour, int depth) {
 
 constexpr char kEnd[] = {0, 0, 0, 0, 'I', 'E', 'N', 'D', '\xAE', '\x42', '\x60', '\x82'};
 
-// The IDAT chunks that follow each other from `begin` on.
+// The run of IDAT chunks that starts at `begin`.
 void take_pixels(Bytes encoded, int64_t begin, PngParts* parts) {
   const int64_t size = static_cast<int64_t>(encoded.size());
   int64_t at = begin;
@@ -44,7 +44,7 @@ void take_pixels(Bytes encoded, int64_t begin, PngParts* parts) {
   parts->end = std::as_bytes(std::span(kEnd));
 }
 
-// eXIf may stand before or behind the pixels. Damage on the way ends the search only.
+// eXIf may come before or after the pixels. Damage ends the search and is not an error.
 int32_t find_orientation(Bytes encoded) {
   const int64_t size = static_cast<int64_t>(encoded.size());
   int64_t at = kHeaderEnd;
@@ -109,7 +109,7 @@ Result<ImageHeader> read_png_header(Bytes encoded) {
   return header;
 }
 
-// The last PLTE or tRNS before the pixels counts, as for Pillow.
+// The last PLTE or tRNS before the pixels is used, as in Pillow.
 Result<PngParts> find_png_parts(Bytes encoded) {
   const int64_t size = static_cast<int64_t>(encoded.size());
   PngParts parts;

@@ -1,10 +1,9 @@
-// WebP by libwebp: its cropping decoder, with as much around the region as its upsampling and filters look at, into
-// scratch. The whole region is decoded by start(). A lossy image whose alpha is wanted is decoded whole: libwebp 1.2.4
-// gives other alpha when it crops. Of an animation the first frame is taken, on a canvas that is black or, where the file
-// has alpha, transparent.
+// WebP by libwebp's cropping decoder, into scratch: start() decodes the whole region and the margin that libwebp's
+// upsampling and filters read. A lossy image with alpha is decoded as a whole, because libwebp 1.2.4 returns different alpha
+// when it crops. The first frame of an animation is drawn on a canvas that is black, or transparent if the file has alpha.
 //
-// libwebp's memory is bounded by max_decoded_bytes before it is called: what the size lets it take, and what the stream of a
-// lossless image or of a lossless alpha plane asks for (webp_lossless.h).
+// libwebp's memory is checked against max_decoded_bytes before it is called: what it allocates for the size, and what the
+// stream of a lossless image or alpha plane requests (webp_lossless.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/decode/format_decoder.h"
 
@@ -24,9 +23,9 @@
 namespace dataline {
 namespace {
 
-// Pixels around the region whose chroma its own depends on; even, as libwebp crops at even offsets.
+// Margin around the region that its chroma depends on; even, because libwebp crops at even offsets.
 constexpr int64_t kMargin = 2;
-// libwebp's rows of macroblocks, caches and small tables, per pixel of width and at all (measured, rounded up).
+// libwebp's rows of macroblocks, caches and small tables: per pixel of width, and constant (measured, rounded up).
 constexpr int64_t kWidthBytes = 256, kDecoderBytes = int64_t{128} << 10;
 constexpr size_t kLosslessHeader = 5;  // of a VP8L stream
 
@@ -37,8 +36,8 @@ Status damaged(int64_t bytes) {
   return error(Code::kCorrupt, "WebP of ", bytes, " bytes: damaged image data");
 }
 
-// libwebp tells a malloc that failed in many places as damage of the data (VP8_STATUS_BITSTREAM_ERROR, USER_ABORT). malloc
-// itself says it by errno, which nothing else of libwebp touches.
+// libwebp reports many malloc failures as damaged data (VP8_STATUS_BITSTREAM_ERROR, USER_ABORT). errno tells them apart:
+// nothing in libwebp but malloc sets it.
 Status failure_of(VP8StatusCode code, bool no_memory, int64_t bytes) {
   if (no_memory || code == VP8_STATUS_OUT_OF_MEMORY) {
     return error(Code::kNoMemory, "WebP: out of memory").with_os_error(ENOMEM);
@@ -83,11 +82,11 @@ class WebpDecoder : public FormatDecoder {
   ImageHeader header_;
   ImageRegion region_;
   bool alpha_ = false, gray_ = false, whole_ = false;
-  bool opaque_ = false;  // alpha is wanted of an image that has none
+  bool opaque_ = false;  // alpha is requested, but the image has none
   int64_t channels_ = 3;
   LineRing pixels_, grays_;
-  int64_t first_ = 0;  // line of what was decoded that is the first of the region
-  int64_t next_ = 0;   // line to be made grey
+  int64_t first_ = 0;  // decoded line that is the first of the region
+  int64_t next_ = 0;   // next line to convert to grey
   Status status_;
 };
 
@@ -124,7 +123,7 @@ Status WebpDecoder::check_memory() const {
       need = measure_lossless(parts_.image.subspan(kLosslessHeader), parts_.width, parts_.height);
     }
   } else if (!parts_.alpha.empty()) {
-    bytes += 2 * parts_.width * parts_.height;  // the plane: libwebp takes memory for it twice
+    bytes += 2 * parts_.width * parts_.height;  // the alpha plane, which libwebp allocates twice
     if ((static_cast<int>(parts_.alpha[0]) & 3) == 1) {
       need = measure_lossless(parts_.alpha.subspan(1), parts_.width, parts_.height);
     }
@@ -159,8 +158,8 @@ Status WebpDecoder::decode(const ImageRegion& region, int64_t max_lines, FrameSc
   return Status::ok();
 }
 
-// Decodes the part of the frame that lies in `taken` into its place in pixels_. A frame's place on its canvas is even, as
-// libwebp wants its crops to be.
+// Decodes the part of the frame inside `taken` to its position in pixels_. A frame's position on its canvas is even, as
+// libwebp requires for crops.
 Status WebpDecoder::decode_into(const ImageRegion& taken) {
   const int64_t left = std::max(taken.left, parts_.left), top = std::max(taken.top, parts_.top);
   const int64_t width = std::min(taken.left + taken.width, parts_.left + parts_.width) - left;

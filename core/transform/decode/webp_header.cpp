@@ -28,7 +28,7 @@ struct Chunk {
   int64_t next = 0;
 };
 
-// The chunk at `at`; false where its 8 bytes do not lie in the file.
+// The chunk at `at`; false if its 8-byte header is not in the file.
 bool chunk_at(Bytes encoded, int64_t at, Chunk* chunk) {
   const int64_t size = static_cast<int64_t>(encoded.size());
   if (!extent_fits(at, kChunkBytes, size)) return false;
@@ -89,7 +89,7 @@ int32_t find_orientation(Bytes encoded, int64_t at) {
   return 1;
 }
 
-// The image chunk at or after `at`, and the last ALPH before it, as libwebp looks for them.
+// The image chunk at or after `at`, and the last ALPH before it, found as libwebp does.
 void find_image(Bytes encoded, int64_t at, WebpParts* parts) {
   Chunk chunk;
   for (int64_t i = 0; i < kMaxChunks && chunk_at(encoded, at, &chunk); ++i) {
@@ -108,7 +108,7 @@ uint32_t load_24(Bytes bytes, int64_t at) {
                                byte_at(bytes, at + 2) << 16);
 }
 
-// The size that the frame's own image says.
+// The size given by the frame's own image.
 Status check_frame_size(const Chunk& frame, Bytes inside, int64_t size, const WebpParts& parts) {
   Chunk image;
   image.body = parts.image;
@@ -191,7 +191,7 @@ Result<WebpParts> find_webp_parts(Bytes encoded) {
     find_image(encoded, chunk.at, &parts);
     return parts;
   }
-  // As Pillow, which decodes no animation of which a part is missing.
+  // As in Pillow, which does not decode truncated animations.
   const int64_t expected = kChunkBytes + int64_t{load_little<uint32_t>(&encoded[4])};
   if (size < expected) return cut(size, expected);
   int64_t at = chunk.next;

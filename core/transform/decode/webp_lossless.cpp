@@ -14,16 +14,16 @@ constexpr int kMaxLength = 15;         // of a code, in bits
 constexpr int64_t kMinGroupBits = 20;  // five codes of one symbol each, 4 bits a code
 constexpr int64_t kMaxGroups = 1 << 16;
 
-// What libwebp (0.5 to 1.6) takes for a group: entries of 4 bytes, as many as the worst codes need, and the group itself
+// What libwebp (0.5 to 1.6) allocates for a group: entries of 4 bytes, as many as the worst codes need, and the group itself
 // with its table of 64 entries of 8 bytes. The green code has 654 entries or more, by the bits of the colour cache.
 constexpr std::array<int64_t, kMaxCacheBits + 1> kGreenEntries = {654, 656, 658, 662,  670,  686,
                                                                   718, 782, 912, 1168, 1680, 2704};
 constexpr int64_t kOtherEntries = 3 * 630 + 410, kEntryBytes = 4, kGroupBytes = 568;
-constexpr int64_t kIndexBytes = 4;  // of a group, where libwebp (1.0.3 on) gives new numbers to them
+constexpr int64_t kIndexBytes = 4;  // per group, where libwebp (1.0.3 on) renumbers them
 
 int64_t blocks_of(int64_t pixels, int bits) { return (pixels + (int64_t{1} << bits) - 1) >> bits; }
 
-// The bits of a stream, lowest first. Past its end they are zeros, and ended() says so.
+// The bits of a stream, lowest first. Past its end they are zeros, and ended() is true.
 class Bits {
  public:
   explicit Bits(Bytes bytes) : bytes_(bytes) {}
@@ -57,10 +57,10 @@ class Bits {
   int64_t taken_ = 0;
 };
 
-// A canonical prefix code. Codes of up to kLookBits are found in one step.
+// A canonical prefix code. Codes of up to kLookBits are decoded with one lookup.
 class PrefixCode {
  public:
-  // False: lengths that make no code; all symbols must be reachable, or there is only one.
+  // False if the lengths form no complete code; a code of one symbol is allowed.
   bool build(const uint8_t* lengths, int count) {
     counts_.fill(0);
     for (int i = 0; i < count; ++i) ++counts_[lengths[i]];

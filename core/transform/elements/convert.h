@@ -1,13 +1,13 @@
-// One value from one stored type to another: the rules of `cast`, scalar and exact. The vector kernels give the
-// same bits.
+// Conversion of one value between stored types: the rules of `cast`, scalar and exact. The vector kernels return the same
+// bits.
 //
 //   integer -> float     exact where possible, else to nearest even, in one rounding
 //   float -> integer     toward zero, saturating, NaN to 0
 //   integer -> integer   saturating
-//   float -> float       to nearest even in one rounding; a NaN stays a quiet NaN with the upper bits it had
+//   float -> float       to nearest even in one rounding; a NaN stays a quiet NaN and keeps its upper bits
 //   anything -> bool     not equal to zero (a NaN is true, as in NumPy and PyTorch); bool -> anything 0 or 1
-//   bool -> bool         0 or 1: a foreign file may hold other bytes, which no language's bool may have
-//   real -> complex      the imaginary part is 0; complex -> real is refused before it gets here
+//   bool -> bool         0 or 1: a file may hold other bytes, which are invalid bools in most languages
+//   real -> complex      the imaginary part is 0; complex -> real is rejected by the operator
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -21,7 +21,7 @@
 
 namespace dataline {
 
-// Storage of the types that C++20 does not have.
+// Storage of types that C++20 lacks.
 struct Bool8 {
   uint8_t byte;
 };
@@ -117,7 +117,7 @@ inline uint16_t float_to_bfloat(float value) {
   return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
 }
 
-// To f32 with "round to odd": a later rounding to a format of at most 22 bits gives what one rounding would.
+// To f32 with "round to odd": a later rounding to a format of at most 22 bits then equals a single rounding.
 inline float narrow_to_odd(double value) {
   const float nearest = static_cast<float>(value);
   if (!(std::fabs(value) <= std::numeric_limits<double>::max()) || static_cast<double>(nearest) == value)
@@ -127,7 +127,7 @@ inline float narrow_to_odd(double value) {
   return std::bit_cast<float>(bits | 1u);
 }
 
-// An integer as an f64 that later roundings to 22 bits or fewer cannot tell from it.
+// An integer as an f64 that gives the same result in later roundings to 22 bits or fewer.
 template <typename Int>
 double widen_to_odd(Int value) {
   if constexpr (sizeof(Int) < 8) {
@@ -146,7 +146,7 @@ template <typename Int, typename Float>
 Int saturate_float(Float value) {
   using Limits = std::numeric_limits<Int>;
   if (std::isnan(value)) return 0;
-  // The least value is a power of two or 0, so exact in both types; one past the greatest is too.
+  // The minimum is a power of two or 0, so exact in both types; so is the maximum plus one.
   if (value <= static_cast<Float>(Limits::min())) return Limits::min();
   const Float past = static_cast<Float>(uint64_t{1} << (Limits::digits - 1)) * Float{2};
   if (value >= past) return Limits::max();

@@ -16,7 +16,7 @@ constexpr int64_t kBlockElements = 1024;  // 4 to 8 KiB a buffer, two buffers
 std::vector<ElementStep> simplified(const std::vector<ElementStep>& steps) {
   std::vector<ElementStep> out;
   for (const ElementStep& step : steps) {
-    // A bool as it is stored may be any byte; one that a step has made is 0 or 1.
+    // A stored bool may be any byte; the output of a step is 0 or 1.
     const bool settles = step.to == DType::kBool && out.empty();
     if (!step.affine && step.from == step.to && !settles) continue;
     const bool joins = step.affine && !out.empty() && !out.back().affine && out.back().to == DType::kF32;

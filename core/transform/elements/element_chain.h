@@ -1,7 +1,7 @@
-// Work on single elements, one after the other: casts and affine maps of a whole row or a part of one, done in
-// blocks that stay in the first-level cache, so that the source is read once and the target written once.
+// Element-wise operations in sequence: casts and affine maps of a row or a part of one, in blocks that stay in the L1 cache,
+// so that the source is read once and the target written once.
 //
-// Threads: immutable; run() wants scratch of its own.
+// Threads: immutable; each run() needs its own scratch.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,13 +20,13 @@ struct ElementStep {
   DType from = DType::kU8;
   DType to = DType::kU8;
   bool affine = false;      // x to f32, times a, plus b; `to` is f32
-  std::vector<float> a, b;  // one value, or one a channel
+  std::vector<float> a, b;  // one value, or one per channel
 
   int64_t channels() const { return affine ? static_cast<int64_t>(a.size()) : 1; }
 };
 
-// Without what changes nothing: casts to the same type (but for a first one of bools, which makes 0 or 1 of stored
-// bytes), and casts to f32 before an affine map, which begins with that cast.
+// The same steps without no-ops: casts to the same type (except a first one of bools, which maps stored bytes to 0 or 1), and
+// casts to f32 before an affine map, which includes that cast.
 std::vector<ElementStep> simplified(const std::vector<ElementStep>& steps);
 
 class ElementChain {
@@ -37,7 +37,7 @@ class ElementChain {
   bool empty() const { return stages_.empty(); }  // output bytes are input bytes
   DType input() const { return input_; }
   DType output() const { return output_; }
-  int64_t channels() const { return channels_; }  // above 1: some step has a value for each channel
+  int64_t channels() const { return channels_; }  // above 1: some step has a value per channel
   int64_t scratch_bytes() const { return scratch_bytes_; }
 
   // Elements that are all of one channel.
@@ -51,7 +51,7 @@ class ElementChain {
     int64_t from_bytes = 0;
     int64_t to_bytes = 0;
     int64_t channels = 1;
-    std::vector<float> a, b;  // as Affine wants them
+    std::vector<float> a, b;  // laid out as in Affine
   };
 
   template <typename AffineOf>

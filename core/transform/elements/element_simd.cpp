@@ -1,10 +1,10 @@
-// Casts and affine maps in vector lanes: the same bits as the plain loops, for the stored types that training
-// data uses. All arithmetic is f32 with the product and the sum rounded apart.
+// Vectorized casts and affine maps for the stored types common in training data, with the same bits as the plain loops. All
+// arithmetic is f32 with product and sum rounded separately.
 //
-// Tails: the last vector is moved back so that it ends at the last element and does some elements twice; counts
-// below one vector go through the plain loop's functions. Nothing beyond the source is read.
+// Remainders: the last vector ends at the last element and so repeats some elements; counts below one vector use the scalar
+// functions of the plain loops. Nothing beyond the source is read.
 //
-// Above 300 lines because Highway compiles a file once a target and inlines only what the file holds.
+// Above 300 lines because Highway compiles a file once per target and inlines only what the file contains.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <type_traits>
@@ -33,7 +33,7 @@ using VF = hn::Vec<DF>;
 constexpr int64_t kLanes = HWY_LANES(float);
 static_assert(kLanes <= kPatternLanes);
 
-// Hardware conversions of f16 round to nearest even; Highway's stand-in for SSE4 truncates.
+// Hardware conversions to f16 round to nearest even; Highway's emulation on SSE4 truncates.
 constexpr bool kHasHalf = HWY_TARGET != HWY_SSE4;
 
 // kLanes elements of T.

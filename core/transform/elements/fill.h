@@ -1,4 +1,4 @@
-// Repeats one element over a range, and copies of a few dozen bytes without a call.
+// Filling a range with one element, and copies of a few dozen bytes without a call.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace dataline {
 
-// Writes `count` copies of the `bytes` bytes at `element`; what is written doubles with each copy.
+// Writes `count` copies of the `bytes` bytes at `element`, doubling the written range with each memcpy.
 inline void fill_elements(std::byte* to, int64_t count, const std::byte* element, int64_t bytes) {
   if (count <= 0 || bytes <= 0) return;
   const int64_t total = count * bytes;
@@ -26,7 +26,7 @@ inline void fill_elements(std::byte* to, int64_t count, const std::byte* element
   }
 }
 
-// For lines of small images, where a call of memcpy costs as much as the copy.
+// For lines of small images, where a memcpy call costs as much as the copy.
 inline void copy_line(std::byte* to, const std::byte* from, int64_t bytes) {
   constexpr int64_t kPiece = 16;
   constexpr int64_t kMax = 256;

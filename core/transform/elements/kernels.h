@@ -1,5 +1,5 @@
-// The innermost loops, as plain function pointers that a program keeps: one plain version of each, and vector
-// versions (through Highway) of the common ones. All versions of a loop write the same bits.
+// The inner loops, as function pointers that a program stores: a plain version of each, and vector versions (with Highway) of
+// the common ones. All versions of a loop write the same bits.
 //
 // Threads: immutable, no state.
 // Limits: sources may be unaligned; nothing is read outside the source or written outside the target; the two
@@ -17,8 +17,8 @@ namespace dataline {
 
 // y = x * a + b in f32, rounded after the product and after the sum.
 struct Affine {
-  // Element i takes entry i % period of each table. With a period above 1 the tables hold period * kPatternLanes
-  // entries, so that a vector may be loaded from any place below the period.
+  // Element i uses entry i % period of each table. With a period above 1 the tables hold period * kPatternLanes entries, so
+  // that a vector may be loaded from any offset below the period.
   const float* a = nullptr;
   const float* b = nullptr;
   int64_t period = 1;
@@ -27,12 +27,12 @@ constexpr int64_t kPatternLanes = 16;
 
 using ElementKernel = void (*)(const std::byte* from, std::byte* to, int64_t count, const Affine& affine);
 
-// Never null, unless one is complex and the other is not.
+// Null only if one type is complex and the other is not.
 ElementKernel cast_kernel(SimdTarget target, DType from, DType to);
-// x to f32, affine, to `to`. Always there for f32; null where a later cast has to do the rest.
+// x to f32, affine, to `to`. Never null for f32; null for types that need a separate cast.
 ElementKernel affine_kernel(SimdTarget target, DType from, DType to);
 
-// Rows from scattered places into a dense or strided target.
+// Rows from scattered addresses into a dense or strided target.
 struct RowCopy {
   const std::byte* const* source = nullptr;  // null entries are skipped
   int64_t source_offset = 0;
@@ -54,7 +54,7 @@ PlaneKernel join_kernel(SimdTarget target, int64_t element_bytes, int64_t channe
 using ReverseKernel = void (*)(const std::byte* from, std::byte* to, int64_t pixels, int64_t pixel_bytes);
 ReverseKernel reverse_kernel(SimdTarget target, int64_t pixel_bytes);
 
-// The plain version of each, always there; what the vector versions are measured and tested against.
+// The plain version of each, for all types: the reference of the vector versions.
 ElementKernel plain_cast_kernel(DType from, DType to);
 ElementKernel plain_affine_kernel(DType from);
 RowCopyKernel plain_row_copy_kernel(int64_t row_bytes);

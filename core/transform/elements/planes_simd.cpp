@@ -1,5 +1,5 @@
-// Pixels to planes and back, and pixels in reverse order, in vector lanes. Three channels are the ones that
-// photographs have; other counts take the plain loops.
+// Vectorized interleaved-to-planar conversion and back, and pixels in reverse order. For three channels; other counts use the
+// plain loops.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
@@ -62,7 +62,7 @@ void join_three(const std::byte* from, std::byte* to, int64_t pixels, int64_t ch
   if (i < pixels) one(pixels - kWidth);
 }
 
-// Highway reverses 16-bit lanes and wider; bytes are swapped within them afterwards.
+// Highway reverses lanes of 16 bits and more; bytes are swapped within them afterwards.
 HWY_INLINE hn::Vec<hn::ScalableTag<uint8_t>> reversed(hn::Vec<hn::ScalableTag<uint8_t>> bytes) {
   const hn::ScalableTag<uint8_t> d;
   const hn::Repartition<uint16_t, decltype(d)> d16;

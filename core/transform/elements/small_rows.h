@@ -1,8 +1,8 @@
-// Gathering rows of up to 64 bytes, held in registers: labels, scalars, short vectors. Inlined into the plain
-// loop and into one for each vector target.
+// Gathering rows of up to 64 bytes through registers: labels, scalars, short vectors. Inlined into the plain loop and into
+// one per vector target.
 //
-// Every instruction counts: the fewer a row takes, the more rows wait for memory at the same time. So failed rows
-// are looked for beforehand, and rows of a few bytes are not prefetched.
+// The fewer instructions per row, the more cache misses overlap in the out-of-order window. So the caller checks for failed
+// rows beforehand, and rows of a few bytes are not prefetched.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@ namespace dataline {
 
 constexpr int64_t kSmallRowLimit = 64;
 
-// A row of kBytes, or of more than kBytes / 2 and at most kBytes when kOverlap: two pieces that share bytes.
+// A row of kBytes; with kOverlap a row of more than kBytes / 2 and at most kBytes, copied as two overlapping pieces.
 template <int64_t kBytes, bool kOverlap>
 [[gnu::always_inline]] inline void copy_small(const RowCopy& copy, bool all_present) {
   constexpr int64_t kPiece = kOverlap ? kBytes / 2 : kBytes;
@@ -45,7 +45,7 @@ template <int64_t kBytes, bool kOverlap>
   for (; i < copy.count; ++i, to += stride) one(source[i] + offset, to);
 }
 
-// What find.template operator()<kBytes, kOverlap>() gives for a row of this size; null above the limit.
+// The result of find.template operator()<kBytes, kOverlap>() for a row of this size; null above the limit.
 template <typename Find>
 RowCopyKernel small_row_kernel(int64_t row_bytes, Find find) {
   switch (row_bytes) {

@@ -13,8 +13,8 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kHeavyBytes = int64_t{64} << 10;  // pixels of tens of microseconds
-constexpr int64_t kLinesBytes = int64_t{4} << 20;   // the resamplers' lines and tables, and the tail's
+constexpr int64_t kHeavyBytes = int64_t{64} << 10;  // frames that take tens of microseconds
+constexpr int64_t kLinesBytes = int64_t{4} << 20;   // lines and tables of the resamplers and the tail
 
 int64_t pixel_bytes(const FrameShape& shape, int64_t element_bytes) {
   return shape.fixed() ? shape.height * shape.width * shape.channels * element_bytes : 0;
@@ -22,7 +22,7 @@ int64_t pixel_bytes(const FrameShape& shape, int64_t element_bytes) {
 
 struct FrameState : public ProgramState {
   std::unique_ptr<ImageDecoder> decoder;               // null: frames are stored
-  std::vector<std::unique_ptr<Resampler>> resamplers;  // one a work, so that each keeps its own tables
+  std::vector<std::unique_ptr<Resampler>> resamplers;  // one per FrameWork, each with its own tables
   Block memory;
   FrameScratch scratch;
 };
@@ -53,9 +53,9 @@ class FrameRow {
   const RowContext& context_;
   FrameState& state_;
   uint64_t slot_;
-  // The frame so far. Its pixels are null as long as it is still in the decoder.
+  // The frame so far. Its pixels are null while it is still in the decoder.
   Frame frame_;
-  bool stored_ = false;  // its pixels are the source's: not to be written to
+  bool stored_ = false;  // its pixels are the source's and read-only
   FrameSource lines_;
 };
 
@@ -68,7 +68,7 @@ FrameRow::FrameRow(const FramePass& pass, const RowContext& context, FrameState&
   state_.scratch.reset();
 }
 
-// Settles the frame's size; pixels of stored frames too.
+// Sets the frame's size, and the pixels of stored frames.
 Status FrameRow::open(Bytes from) {
   frame_.channels = plan_.input.channels;
   frame_.element_bytes = plan_.element_bytes;
@@ -120,7 +120,7 @@ Status FrameRow::resample(size_t resampler, const View& view, LineSink& sink) {
   return worker.run(view, frame_.channels, frame_.element_bytes, lines_, sink, state_.scratch);
 }
 
-// The view's result becomes the frame; what making it took is given back.
+// Replaces the frame by the view's result, and releases the memory used on the way.
 Status FrameRow::into_memory(size_t resampler, const View& view) {
   Frame made = frame_;
   made.height = view.out_height;
@@ -148,7 +148,7 @@ Status FrameRow::apply(const FrameWork& work) {
   return work.stage->apply(Draws(context_.key, slot_, work.place), state_.scratch, frame_);
 }
 
-// Through the tail into the slot: what `view` makes of the frame or, without one, the frame in memory.
+// Writes the view of the frame, or without one the frame in memory, through the tail into the slot.
 Result<int64_t> FrameRow::deliver(const View* view, std::byte* to, int64_t room) {
   Frame out = frame_;
   if (view != nullptr) {
@@ -214,7 +214,7 @@ bool FramePass::heavy() const {
                                   pixel_bytes(plan_.output, plan_.element_bytes)) >= kHeavyBytes;
 }
 
-// Frames of known sizes need little of what decoded ones may.
+// Frames of known sizes need much less than the limit for decoded ones.
 int64_t FramePass::state_bytes() const {
   if (plan_.decode) return plan_.max_bytes;
   FrameShape shape = plan_.input;
@@ -225,7 +225,7 @@ int64_t FramePass::state_bytes() const {
     if (work.stage != nullptr) shape = work.stage->shape(shape);
     if (!shape.fixed()) return plan_.max_bytes;
     max = std::max(max, pixel_bytes(shape, plan_.element_bytes));
-    total += 4 * max;  // a stage of several operators has a frame of each
+    total += 4 * max;  // a stage of several operators has a frame for each
   }
   return std::min(total, plan_.max_bytes);
 }
@@ -237,7 +237,7 @@ Result<std::unique_ptr<ProgramState>> FramePass::make_state(HostMemory& memory) 
   }
   for (size_t i = 0; i < std::max<size_t>(plan_.works.size(), 1); ++i)
     state->resamplers.push_back(make_resampler(target_));
-  // Fresh pages: those that no image needs are never there.
+  // Fresh pages: those that no image touches use no memory.
   DL_ASSIGN_OR_RETURN(state->memory, memory.allocate(state_bytes(), FrameScratch::kAlignment,
                                                      MemoryKind::kFrames, "images being decoded"));
   state->scratch = FrameScratch(state->memory.data(), state->memory.bytes());

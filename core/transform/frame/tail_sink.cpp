@@ -7,8 +7,7 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kBlockBytes =
-    8192;  // with as much in planes: in the first cache, beside the resampler's lines
+constexpr int64_t kBlockBytes = 8192;  // and as much for planes: fits in L1 beside the resampler's lines
 
 }  // namespace
 

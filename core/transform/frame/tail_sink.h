@@ -1,7 +1,7 @@
-// Where a frame ends: finished lines go through the element chain and the layout into the slot, a block of lines at a
-// time while they are in the first cache.
+// The end of a frame pass: finished lines go through the element chain and the layout into the slot, a block of lines at a
+// time while they are in the L1 cache.
 //
-// Threads: externally synchronized; made anew for each row.
+// Threads: externally synchronized; one per row.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,8 +25,8 @@ struct FrameTail {
 
 class TailSink : public LineSink {
  public:
-  // `frame`: the size of what comes, and where it is when it is in memory as a whole. `chain_scratch` has room for
-  // the chain's. Lines and planes come from `scratch`.
+  // `frame`: the size of the frame, and its pixels for take_frame(). `chain_scratch` has room for the chain's buffers. Lines
+  // and planes come from `scratch`.
   TailSink(const FrameTail& tail, const Frame& frame, std::byte* to, std::byte* chain_scratch)
       : tail_(tail), frame_(frame), to_(to), chain_scratch_(chain_scratch) {}
   Status start(FrameScratch& scratch);

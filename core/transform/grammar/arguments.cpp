@@ -50,7 +50,7 @@ Result<Arguments> Arguments::bind(const CallSyntax& call, const OperatorInfo& in
     if (index == names.size())
       return transform_error(argument.column, call.name, ": expected one of ", joined(names), ", got ",
                              quote(argument.name), did_you_mean(argument.name, names));
-    if (out.given(index))  // the main argument, with and without its name
+    if (out.given(index))  // the first argument, both with and without its name
       return transform_error(argument.column, "expected each argument of ", call.name, " once, got '",
                              names[index], "' twice");
     out.values_[index] = {argument.value, true};

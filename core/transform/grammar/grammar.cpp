@@ -9,14 +9,14 @@
 namespace dataline {
 namespace {
 
-// Far beyond use, and few enough that no text takes long or much memory.
+// Far above practical texts, and low enough to bound time and memory.
 constexpr size_t kMaxTextBytes = 64 << 10;
 constexpr size_t kMaxArguments = 64;  // each is compared with all others
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-// What ends a bare number, word, shape or field name.
+// A character that ends a bare number, word, shape or field name.
 bool is_mark(char c) {
   return is_space(c) || std::string_view(",;:()[]=\"").find(c) != std::string_view::npos;
 }
@@ -69,7 +69,7 @@ class Parser {
   void skip_spaces() {
     while (at_ < text_.size() && is_space(text_[at_])) ++at_;
   }
-  // Takes a mark and the spaces around it.
+  // Consumes a mark and the spaces around it.
   bool take(char mark) {
     skip_spaces();
     if (at_ == text_.size() || text_[at_] != mark) return false;
@@ -78,7 +78,7 @@ class Parser {
     return true;
   }
 
-  // What stands here, for a message: the rest of a word, one mark, or the end.
+  // The token at the current position, for a message: the rest of a word, one mark, or the end.
   std::string found() const {
     if (at_ == text_.size()) return "the end of the text";
     size_t end = at_ + 1;
@@ -95,7 +95,7 @@ class Parser {
     return text_.substr(begin, at_ - begin);
   }
 
-  // Reads a quoted text and its quotes; the bytes between are taken as they are.
+  // Reads a quoted text and its quotes, without escapes.
   Result<std::string_view> quoted() {
     const size_t end = text_.find('"', at_ + 1);
     if (end == std::string_view::npos)
@@ -105,7 +105,7 @@ class Parser {
     return inside;
   }
 
-  // Whether a ':' comes before the clause ends: then it starts with field names.
+  // Whether the clause starts with field names: it contains a ':'.
   bool names_fields() const {
     int depth = 0;
     bool quote = false;
@@ -220,7 +220,7 @@ class Parser {
         if (here() == '[') return expected("a value that is not a list");
         DL_ASSIGN_OR_RETURN(Value item, value());
         out.items.push_back(std::move(item));
-      } while (take(','));  // and the spaces before what it is not
+      } while (take(','));  // which also skips spaces
     }
     if (here() != ']') return expected("',' or ']'");
     ++at_;

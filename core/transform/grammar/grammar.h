@@ -1,9 +1,9 @@
-// The text of a transform, parsed but not yet understood: clauses, fields, operator calls and their values.
+// The syntax of a transform: clauses, fields, operator calls and their values.
 //
-//   text   := clause (';' clause)*          nothing but spaces: no clauses
+//   text   := clause (';' clause)*          only spaces: no clauses
 //   clause := [field (',' field)* ':'] call (',' call)*
 //   call   := name ['(' [argument (',' argument)*] ')']
-//   argument := [name '='] value            one without a name may come first
+//   argument := [name '='] value            only the first may have no name
 //   value  := number | word | "text" | 3x32x32 | '[' [value (',' value)*] ']'
 //
 // A syntax tree borrows from the text, which must outlive it. Columns count bytes from 1.

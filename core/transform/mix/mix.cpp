@@ -13,14 +13,14 @@
 namespace dataline {
 namespace {
 
-// Draws 0 and 1 are the middle of the rectangle, the rest is lambda's.
+// Draws 0 and 1 give the centre of the rectangle, the rest lambda.
 enum Number : int64_t { kMiddleX, kMiddleY, kLambda };
 
-constexpr int64_t kBlock = 512;  // elements; halves are f32 meanwhile
+constexpr int64_t kBlock = 512;  // elements; halves are converted to f32 and back
 
 template <typename Real>
 void blend(Real* to, const Real* previous, int64_t count, Real share, Real rest) {
-  constexpr int64_t kLanes = 16;  // an inner loop of constant length becomes vectors
+  constexpr int64_t kLanes = 16;  // a constant inner loop, so that the compiler vectorizes it
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     Real now[kLanes], before[kLanes];
@@ -32,7 +32,7 @@ void blend(Real* to, const Real* previous, int64_t count, Real share, Real rest)
   for (; i < count; ++i) to[i] = previous[i] * rest + to[i] * share;
 }
 
-// Rows from the last to the first, so that the one before is still whole; the first takes of the last as it was.
+// From the last row to the first, so that the row before is still unchanged; row 0 uses a copy of the last one.
 template <typename Combine>
 void for_each_pair(const MixRows& rows, Combine combine) {
   if (rows.count == 0 || rows.row_bytes == 0) return;
@@ -68,7 +68,7 @@ void blend_halves(const MixRows& rows, DType dtype, double lambda, SimdTarget ta
   });
 }
 
-// An attempt fails with a probability of 1/2 at most.
+// An attempt fails with a probability of at most 1/2.
 constexpr int64_t kAttempts = 1000;
 
 // In (0, 1), 53 bits.

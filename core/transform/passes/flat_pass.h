@@ -11,7 +11,7 @@
 
 namespace dataline {
 
-// Where channels lie in a row: element e is of channel (e / inner) % count.
+// The position of channels in a row: element e belongs to channel (e / inner) % count.
 struct Channels {
   int64_t count = 1;
   int64_t inner = 1;
@@ -19,7 +19,7 @@ struct Channels {
 
 struct FlatPlan {
   ElementChain chain;
-  Channels channels;               // matters when chain.channels() > 1
+  Channels channels;               // used if chain.channels() > 1
   int64_t padded_elements = -1;    // of the output; -1: no tail
   std::vector<std::byte> padding;  // one element of the output
   int64_t item_elements = 1;       // of one step of the first dim, for messages
@@ -33,7 +33,7 @@ class FlatPass : public Pass {
               int64_t room) const override;
 
   const FlatPlan& plan() const { return plan_; }
-  // The chain over `count` elements that start at channel 0: a row, or rows side by side.
+  // The chain over `count` elements starting at channel 0: a row, or contiguous rows.
   void run_elements(const std::byte* from, std::byte* to, int64_t count, std::byte* scratch) const;
 
  private:

@@ -11,7 +11,7 @@
 namespace dataline {
 namespace {
 
-// The next `size` output coordinates begin at `begin` of those so far.
+// Restricts the output to `size` coordinates from `begin` on.
 void take(ImageAxis& axis, int64_t begin, int64_t size) {
   axis.offset += axis.sign * begin;
   const int64_t last = axis.offset + axis.sign * (size - 1);

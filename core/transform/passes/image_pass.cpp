@@ -9,8 +9,7 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kBlockBytes =
-    8192;  // of source elements: two blocks and the chain's stay in the first level
+constexpr int64_t kBlockBytes = 8192;  // of source elements: two blocks and the chain's buffers fit in L1
 
 }  // namespace
 
@@ -44,7 +43,7 @@ ImagePass::View ImagePass::view(const RowContext& context) const {
   return out;
 }
 
-// Output lines [first, first + lines) of one plane, side by side.
+// Writes output lines [first, first + lines) of one plane, packed.
 void ImagePass::copy_lines(const View& view, const std::byte* plane, int64_t first, int64_t lines,
                            int64_t pixel_bytes, const std::byte* fill, std::byte* to) const {
   const int64_t width = plan_.output.width;
@@ -69,7 +68,7 @@ void ImagePass::copy_lines(const View& view, const std::byte* plane, int64_t fir
   }
 }
 
-// The same without a copy where the source has the lines side by side already.
+// The same without a copy if the lines are contiguous in the source.
 const std::byte* ImagePass::lines_of(const View& view, const std::byte* plane, int64_t first, int64_t lines,
                                      int64_t pixel_bytes, const std::byte* fill, std::byte* scratch) const {
   if (view.whole_lines) return plane + (view.y.offset + first) * plan_.input.width * pixel_bytes;

@@ -1,7 +1,5 @@
-// Geometry, layout and element work on raw image tensors in one pass: crops with padding, flips, HWC <-> CHW,
-// and a chain of casts and affine maps, a block of lines at a time.
-//
-// Crops and flips are never carried out one by one: geometry.h composes them into one view for each row.
+// Raw image tensors in one pass, a block of lines at a time: crops with padding, flips, HWC <-> CHW, and a chain of casts and
+// affine maps. geometry.h composes all crops and flips of a row into one view.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -20,7 +18,7 @@ struct ImagePlan {
   ImageShape input;
   ImageShape output;
   std::vector<GeometryStep> steps;
-  std::vector<std::byte> fill;  // one element of the input's type a channel, or none when nothing pads
+  std::vector<std::byte> fill;  // one element of the input's type per channel; empty without padding
   ElementChain chain;
 };
 
@@ -34,8 +32,8 @@ class ImagePass : public Pass {
  private:
   // The composed geometry of one row.
   struct View : ImageView {
-    int64_t x_begin = 0, x_end = 0;  // output columns that see the source
-    bool whole_lines = false;        // lines follow each other in the source as they do in the output
+    int64_t x_begin = 0, x_end = 0;  // output columns that are not padding
+    bool whole_lines = false;        // the output lines are contiguous in the source
   };
 
   View view(const RowContext& context) const;

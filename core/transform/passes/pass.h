@@ -1,5 +1,5 @@
-// One pass over a row: what a program is a list of. Most programs have one, which reads the record and writes the
-// slot; where operators cannot be joined, the row goes from pass to pass through scratch.
+// One pass over a row. Most programs have one, which reads the record and writes the slot; if operators cannot be fused, a
+// program is a list of passes and the row goes from one to the next through scratch.
 //
 // Threads: immutable; a RowContext belongs to one worker.
 // SPDX-License-Identifier: Apache-2.0
@@ -25,7 +25,7 @@ struct RowContext {
   std::byte* scratch = nullptr;   // Pass::scratch_bytes()
   ProgramState* state = nullptr;  // of Pass::make_state()
 
-  // Fails the row; returns what a pass then returns.
+  // Fails the row; returns the return value of a failed run().
   int64_t fail(Status status) const {
     rows->errors->fail(row, std::move(status).in(concat("field '", field, "'")));
     return -1;
@@ -36,7 +36,7 @@ class Pass {
  public:
   virtual ~Pass() = default;
   virtual int64_t scratch_bytes() const = 0;
-  // Its output has the size of its input and may lie in its place: `from` is `to` where another pass comes before it.
+  // The output has the size of the input and may overwrite it: `from` is `to` after another pass.
   virtual bool in_place() const { return false; }
   // As those of Program.
   virtual bool heavy() const { return false; }
@@ -45,7 +45,7 @@ class Pass {
     static_cast<void>(memory);
     return std::unique_ptr<ProgramState>();
   }
-  // Returns the bytes written, at most `room`; -1 when the row failed.
+  // Returns the bytes written, at most `room`; -1 if the row failed.
   virtual int64_t run(const RowContext& context, const std::byte* from, int64_t from_bytes, std::byte* to,
                       int64_t room) const = 0;
 };

@@ -13,7 +13,7 @@
 namespace dataline {
 namespace {
 
-// Rows up to this size are gathered first and mapped together: one call for all, vectors across their ends.
+// Rows up to this size are gathered first and mapped together: one call, with vectors across row boundaries.
 constexpr int64_t kSmallRowBytes = 256;
 constexpr int64_t kGroupRows = 64;
 
@@ -67,7 +67,7 @@ class DenseCopy : public FieldProgram {
   RowCopyKernel kernel_;
 };
 
-// Rows of their own lengths.
+// Rows of varying length.
 class RaggedCopy : public FieldProgram {
  public:
   using FieldProgram::FieldProgram;
@@ -157,7 +157,7 @@ class FlatProgram : public FieldProgram {
   int64_t gather_bytes_;
 };
 
-// One a pass.
+// One state per pass.
 struct PassStates : public ProgramState {
   std::vector<std::unique_ptr<ProgramState>> of_pass;
 };
@@ -215,7 +215,7 @@ class PassProgram : public FieldProgram {
     prefetch_row(rows.source[row], rows.source_offset, row_bytes_ < 0 ? kFirstBytes : row_bytes_);
   }
 
-  // Whether all passes after it work in place: its output goes where the program's does.
+  // Whether all later passes work in place, so that this pass writes to the slot.
   bool ends_in_slot(size_t pass) const {
     return std::all_of(passes_.begin() + static_cast<int64_t>(pass) + 1, passes_.end(),
                        [](const PassRef& later) { return later->in_place(); });

@@ -1,4 +1,4 @@
-// The engines behind Program: plain copies, one flat pass over many rows at once, and lists of passes.
+// The implementations of Program: plain copies, one flat pass over many rows at once, and lists of passes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace dataline {
 
-// What a program's rows are, whatever makes them.
+// What all programs report about their rows.
 struct ProgramOutput {
   Field field;
   std::vector<PixelScale> scales;
@@ -23,11 +23,11 @@ struct ProgramOutput {
 
 std::unique_ptr<const Program> make_copy_program(const Field& input, ProgramOutput output, SimdTarget target);
 
-// A dense field whose rows are mapped element by element, without a tail.
+// A dense field whose rows are mapped element by element, without padding.
 std::unique_ptr<const Program> make_flat_program(const Field& input, ProgramOutput output,
                                                  std::shared_ptr<const FlatPass> pass, SimdTarget target);
 
-// `pass_bytes`: what each pass writes, at most; the last one's is not used.
+// `pass_bytes`: the maximum each pass writes; the last one is not used.
 std::unique_ptr<const Program> make_pass_program(const Field& input, ProgramOutput output,
                                                  std::vector<PassRef> passes,
                                                  const std::vector<int64_t>& pass_bytes);

@@ -1,8 +1,8 @@
-// The inner loops of resampling: lines blended into a line, and columns of a block of lines blended at once.
+// The inner loops of resampling: weighted sums of lines, and weighted sums of columns for a block of lines at once.
 //
-// A vector holds one column of as many lines as it has lanes (the block): blending columns is then the same arithmetic as
-// blending lines, a weight broadcast and no shuffling. Lines are turned into columns a strip at a time, small enough for the
-// first cache, and back.
+// A block has as many lines as a vector has lanes, and a vector holds one column of it. Summing columns is then the same
+// arithmetic as summing lines: a broadcast weight and no shuffling. Lines are transposed to columns and back a strip at a
+// time, small enough for the L1 cache.
 //
 // Threads: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -27,20 +27,21 @@ struct RowsJob {
   int32_t shift = 0;  // kExact: of the weights
 };
 
-// Whole strips are read and written: lines have room for kLineSlack elements more.
+// Whole strips are read and written, so lines have room for kLineSlack more elements.
 struct ColumnsJob {
   const int16_t* const* lines =
       nullptr;  // a block of them, in the order that widen and rows leave elements in
   std::byte* const* out =
       nullptr;  // a block: u8 after the second pass, i16 (in reading order) after the first
   int64_t channels = 3;
-  int64_t columns = 0;             // of the lines
-  int64_t outputs = 0;             // columns of the result
-  Taps taps;                       // all outputs have taps.stride of them, weight 0 included
-  const int32_t* pairs = nullptr;  // each weight twice, as two i16: one load broadcasts it (vector paths)
-  int64_t strip = 0;               // outputs at once, a multiple of 16
-  int16_t* turned = nullptr;       // turned_elements() of them
-  int16_t* results = nullptr;      // strip * channels * block
+  int64_t columns = 0;  // of the lines
+  int64_t outputs = 0;  // columns of the result
+  Taps taps;            // all outputs have taps.stride of them, weight 0 included
+  const int32_t* pairs =
+      nullptr;                 // each weight twice, as two i16, so that one load broadcasts it (vector paths)
+  int64_t strip = 0;           // outputs at once, a multiple of 16
+  int16_t* turned = nullptr;   // turned_elements() of them
+  int16_t* results = nullptr;  // strip * channels * block
   Passes passes;
 };
 

@@ -8,7 +8,7 @@ namespace {
 
 int32_t rounded(int32_t sum, int32_t shift) { return (sum + (1 << (shift - 1))) >> shift; }
 
-// What layout.h says of each arithmetic: weight and value to a term, and sums to what they become.
+// Each arithmetic of layout.h: how weight and value form a term, and how a sum is rounded.
 struct Positive {
   static int32_t first(int32_t pixel, int16_t weight) {
     return (pixel * 256 * static_cast<uint16_t>(weight)) >> 16;
@@ -48,7 +48,7 @@ struct Exact {
 
 std::byte byte_of(int32_t value) { return static_cast<std::byte>(std::clamp(value, 0, 255)); }
 
-constexpr int64_t kChunk = 256;  // elements whose sums stay in the first cache
+constexpr int64_t kChunk = 256;  // elements whose sums stay in the L1 cache
 
 template <typename Rule>
 void rows_from_bytes(const RowsJob& job) {

@@ -28,8 +28,8 @@ constexpr int64_t kBytes = HWY_LANES(uint8_t);
 constexpr int64_t kWords = HWY_LANES(int16_t);  // lines of a block
 constexpr int64_t kBlocks = kWords / 8;         // of 128 bits in a vector
 
-// Bytes become words by interleaving within 128-bit blocks: what comes first in each block goes to the lower vector. So of
-// kBytes elements, the group of eight at `at` (a multiple of eight) lies here.
+// Bytes become words by interleaving within 128-bit blocks: the first half of each block goes to the lower vector. This is
+// the position of the group of eight at `at` (a multiple of eight) of kBytes elements.
 HWY_INLINE int64_t place_of(int64_t at) {
   const int64_t group = at % kBytes / 8;
   return at / kBytes * kBytes + ((group & 1) * kBlocks + (group >> 1)) * 8;
@@ -77,7 +77,7 @@ void rows_positive(const RowsJob& job) {
   }
   if (at == job.elements) return;
   low = high = start;
-  for (int64_t i = 0; i < count; ++i) {  // what a whole vector would read beyond the line
+  for (int64_t i = 0; i < count; ++i) {  // the rest, where a whole vector would read beyond the line
     uint8_t rest[kBytes] = {};
     std::memcpy(rest, job.lines[i] + at, static_cast<size_t>(job.elements - at));
     add(rest, weight(i));

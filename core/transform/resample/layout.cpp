@@ -6,7 +6,7 @@
 namespace dataline {
 namespace {
 
-// Taps never step back, so the first and the last output pixel that show settle it.
+// Taps are monotonic, so the first and the last visible output pixel determine the range.
 TapRange touched(const Axis& axis, int64_t begin, int64_t count) {
   const TapRange low = tap_range(axis, begin), high = tap_range(axis, begin + count - 1);
   return {low.first, high.first + high.count - low.first};
@@ -32,7 +32,7 @@ Passes passes_of(const View& view) {
   passes.arithmetic = Arithmetic::kExact;
   passes.middle_bits = negative && !pillow ? 6 : 7;
   passes.first_shift = 21;
-  passes.second_shift = negative ? 15 : 16;  // weights of both signs: their sizes sum to more than 1
+  passes.second_shift = negative ? 15 : 16;  // with negative weights the absolute values sum to more than 1
   return passes;
 }
 

@@ -1,5 +1,5 @@
 // Streams lines through the kernels. Memory comes from the row's scratch: a block of lines between the passes (or a ring of
-// them, columns first), a block of finished lines, a strip turned, and the tables where they are too long to be kept.
+// them, columns first), a block of finished lines, a transposed strip, and tables too large for the cache.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/resample/resampler.h"
 
@@ -15,9 +15,9 @@ namespace dataline {
 namespace {
 
 constexpr int64_t kMaxBlock = 32;
-constexpr int64_t kTurnedBytes = 24 << 10;  // of a strip, where taps are few enough: half of a first cache
+constexpr int64_t kTurnedBytes = 24 << 10;  // of a strip, if taps are few enough: half of an L1 cache
 
-// Memory of one view, handed out piece by piece; afterwards one look tells whether all was there.
+// Memory of one view, allocated piece by piece; one check at the end tells whether all allocations succeeded.
 class Room {
  public:
   Room(FrameScratch& scratch, const View& view) : scratch_(scratch), view_(view), mark_(scratch.mark()) {}
@@ -41,7 +41,7 @@ class Room {
   Status status_;
 };
 
-// One view on its way.
+// The state of one run().
 struct Job {
   const View& view;
   LineSource& source;
@@ -62,7 +62,7 @@ void finish_line(const Job& job, int64_t y, const std::byte* line) {
 
 // Source columns that outputs [begin, begin + count) touch.
 TapRange span_of(const Taps& taps, int64_t begin, int64_t count) {
-  const int64_t a = taps.first[begin], b = taps.first[begin + count - 1];  // flipped: they fall
+  const int64_t a = taps.first[begin], b = taps.first[begin + count - 1];  // decreasing if flipped
   return {std::min(a, b), std::abs(b - a) + taps.stride};
 }
 
@@ -90,7 +90,7 @@ Status prepare_columns(Job& job, const int32_t* pairs, Room& room) {
     if (widest * column_bytes <= kTurnedBytes) break;
   }
   if (turn.strip == 16) widest = widest_strip(turn.taps, turn.outputs, turn.strip);
-  // Eight elements are turned at once, from a multiple of eight on.
+  // Eight elements are transposed at once, starting at a multiple of eight.
   turn.turned = room.take<int16_t>((widest * job.channels + 16) * job.kernels.block);
   turn.results = room.take<int16_t>(turn.strip * job.channels * job.kernels.block);
   return room.status();
@@ -131,14 +131,14 @@ Status rows_first(Job& job, Room& room) {
       rows.shift = job.rows.shift;
       job.kernels.rows_from_bytes(rows);
     }
-    for (int64_t i = count; i < block; ++i) lines[i] = lines[count - 1];  // the last block: what nobody reads
+    for (int64_t i = count; i < block; ++i) lines[i] = lines[count - 1];  // the last block: results not used
     job.kernels.columns_to_bytes(turn);
     for (int64_t i = 0; i < count; ++i) finish_line(job, first + i, out[i]);
   }
   return Status::ok();
 }
 
-// Lines whose columns are blended, as long as rows need them.
+// Lines after the column pass, kept as long as the line pass needs them.
 class Ring {
  public:
   Ring(int16_t* memory, int64_t pitch, int64_t slots) : memory_(memory), pitch_(pitch), slots_(slots) {}

@@ -1,10 +1,10 @@
-// Carries out a View: lines of the source's rectangle in, lines of the result out, each pixel's taps in fixed point.
-// Vertical taps first, over contiguous bytes; then horizontal ones; result rounded to u8 once.
+// Executes a View: lines of the source rectangle in, lines of the result out, with weights in fixed point and one rounding
+// to u8 (layout.h).
 //
-// Same bytes on every machine and vector width; within 1 level of Pillow's resize, which rounds twice (bicubic and lanczos:
-// of one that takes columns first, layout.h).
+// The same bytes on every machine and vector width; within 1 level of Pillow's resize, which rounds twice (for bicubic and
+// lanczos: of a resize that does columns first).
 //
-// Threads: a Resampler belongs to one worker: it keeps the tables of the sizes it met last.
+// Threads: a Resampler belongs to one worker: it caches the tables of recent sizes.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -22,22 +22,22 @@ namespace dataline {
 class Resampler {
  public:
   virtual ~Resampler() = default;
-  // The source rectangle that a view needs (its taps may reach a little beyond what shows, never outside
-  // view.top .. + height), and how many lines at once.
+  // The source rectangle that a view reads (taps may extend beyond the visible part, never outside view.top .. + height), and
+  // how many lines at once.
   struct Need {
     ImageRegion region;
     int64_t max_lines = 1;
   };
   virtual Need need(const View& view) = 0;
-  // `source` was started with need(view). Lines of view.out_width pixels go to `sink`. u8 of 1, 3 or 4 channels; where the view
-  // does not scale, u16 (element_bytes 2) too.
+  // `source` was started with need(view). Lines of view.out_width pixels go to `sink`. u8 of 1, 3 or 4 channels; also u16
+  // (element_bytes 2) if the view does not scale.
   virtual Status run(const View& view, int64_t channels, int64_t element_bytes, LineSource& source,
                      LineSink& sink, FrameScratch& scratch) = 0;
 };
 
 std::unique_ptr<Resampler> make_resampler(SimdTarget target);
 
-// The same, written as the definition reads, slowly: the twin in the tests.
+// A slow transcription of the definition: the reference in the tests.
 std::unique_ptr<Resampler> make_plain_resampler();
 
 }  // namespace dataline

@@ -1,4 +1,4 @@
-// The resampler as layout.h defines it, one output pixel after the other: slow, and the twin in the tests.
+// The resampler as layout.h defines it, one output pixel after the other: slow, the reference in the tests.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
@@ -67,13 +67,13 @@ class PlainResampler : public Resampler {
 
   static int32_t rounded(int32_t sum, int32_t shift) { return (sum + (1 << (shift - 1))) >> shift; }
 
-  // The weight of tap i of output `at`, as the pass's arithmetic takes it.
+  // The weight of tap i of output `at`, in the pass's arithmetic.
   static int32_t weight(const Passes& passes, const Taps& taps, int64_t at, int32_t i) {
     const int16_t stored = taps.weights[at * taps.stride + i];
     return passes.arithmetic == Arithmetic::kPositive ? static_cast<uint16_t>(stored) : stored;
   }
 
-  // First pass: `count` pixels, `step` apart in what `pixel_at` counts.
+  // First pass: `count` pixels, `step` apart in the units of `pixel_at`.
   template <typename PixelAt>
   static int32_t first_pass(const Passes& passes, const Taps& taps, int64_t at, PixelAt pixel_at) {
     int32_t sum = 0;

@@ -1,7 +1,7 @@
-// Tables of taps that a worker met last, so that images of one size pay for them once. Random crops ask for new ones each
-// time: those are built in place, over the one used longest ago.
+// A worker's cache of tap tables, so that images of one size build them once. Random crops need new tables each time: those
+// replace the least recently used one, in place.
 //
-// Memory: kKept tables of at most kKeptBytes; a longer one is built in the row's scratch and not kept.
+// Memory: kKept tables of at most kKeptBytes; a larger one is built in the row's scratch and not cached.
 // Threads: externally synchronized; each worker has its own.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -18,7 +18,7 @@ namespace dataline {
 
 struct Table {
   Taps taps;
-  const int32_t* pairs = nullptr;  // taps.weights, each twice in an i32; 1 of 15 bits is 0x7fff there
+  const int32_t* pairs = nullptr;  // taps.weights, each twice in an i32; there a 15-bit 1 is 0x7fff
 };
 
 inline int64_t table_bytes(const TapsWanted& wanted) {
@@ -33,7 +33,7 @@ class TableCache {
   static constexpr size_t kKept = 4;
   static constexpr int64_t kKeptBytes = 16 << 10;
 
-  // memory(bytes) is asked for tables that are not kept; null where it has none: null then. Valid until the next get().
+  // memory(bytes) allocates tables that are not cached. Null if it returned null. Valid until the next get().
   template <typename Memory>
   const Table* get(const TapsWanted& wanted, Memory memory) {
     for (Entry& entry : entries_)
@@ -59,7 +59,7 @@ class TableCache {
  private:
   struct Entry {
     TapsWanted wanted;
-    uint64_t used = 0;  // when; 0: never
+    uint64_t used = 0;  // time of last use; 0: never
     Table table;
     alignas(64) std::array<std::byte, kKeptBytes> memory;
   };

@@ -1,4 +1,4 @@
-// Longer than most files: where taps lie and what they weigh are one definition for each of the eight rules.
+// Longer than 300 lines: position and weight of the taps are one definition for each of the eight rules.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/resample/taps.h"
 
@@ -22,13 +22,13 @@ double cubic(double x, double a) {
   return 0.0;
 }
 
-// Weights before they are divided by their sum; f64 values become integers of 30 fractional bits, so that sums are exact.
+// Weights before division by their sum; f64 values become integers of 30 fractional bits, so that sums are exact.
 constexpr double kOne30 = 1073741824.0;
 
 enum class Rule { kCopy, kNearest, kBilinear, kBicubic, kTriangle, kCubic, kLanczos, kBox };
 
 Rule rule_of(const Axis& axis) {
-  if (axis.in == axis.out) return Rule::kCopy;  // every filter interpolates
+  if (axis.in == axis.out) return Rule::kCopy;  // every filter is then the identity
   switch (axis.filter) {
     case Filter::kNearest:
       return Rule::kNearest;
@@ -47,13 +47,13 @@ Rule rule_of(const Axis& axis) {
 // Half width of a filter in pixels of the larger grid.
 int64_t support_of(Rule rule) { return rule == Rule::kTriangle ? 1 : rule == Rule::kCubic ? 2 : 3; }
 
-// In units of 1 / (2 out) source pixels, from the left edge: where output x's centre lies, and source i's. Exact.
+// The centres of output x and of source i, in units of 1 / (2 out) source pixels from the left edge. Exact.
 int64_t centre(const Axis& axis, int64_t x) { return (2 * x + 1) * axis.in; }
 int64_t place(const Axis& axis, int64_t i) { return (2 * i + 1) * axis.out; }
 
 int64_t floor_divide(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
-// Pillow's ImagingScaleAffine, which adds up positions in f64: sums decide where they meet a pixel's edge.
+// Pillow's ImagingScaleAffine, which accumulates positions in f64: at a pixel's edge the accumulated rounding decides.
 class NearestWalk {
  public:
   explicit NearestWalk(const Axis& axis)
@@ -69,7 +69,7 @@ class NearestWalk {
   double at_;
 };
 
-// Pillow's BOX in Pillow's own f64 steps: which pixel at the very edge of the box belongs to it is decided by them.
+// Pillow's BOX in Pillow's own f64 steps: their rounding decides which pixels at the edge of the box belong to it.
 struct PillowBox {
   explicit PillowBox(const Axis& axis, int64_t x) : in(axis.in) {
     const double scale = static_cast<double>(axis.in) / static_cast<double>(axis.out);
@@ -99,7 +99,7 @@ struct PillowBox {
 
 TapRange filtered_range(const Axis& axis, Rule rule, int64_t x) {
   const int64_t reach =
-      support_of(rule) * 2 * std::max(axis.in, axis.out);  // pixels nearer than that weigh something
+      support_of(rule) * 2 * std::max(axis.in, axis.out);  // nearer pixels have a nonzero weight
   const int64_t low = centre(axis, x) - reach, high = centre(axis, x) + reach;
   // place(i) > low and place(i) < high.
   const int64_t first = std::max<int64_t>(0, floor_divide(low - axis.out, 2 * axis.out) + 1);
@@ -107,7 +107,7 @@ TapRange filtered_range(const Axis& axis, Rule rule, int64_t x) {
   return {first, last - first + 1};
 }
 
-// The four (two) neighbours of PyTorch's kernels; those outside are the border pixel's.
+// The four (two) neighbours of PyTorch's kernels; neighbours outside are clamped to the border pixel.
 struct Neighbours {
   Neighbours(const Axis& axis, Rule rule, int64_t x) {
     int64_t at = centre(axis, x) - axis.out;  // (x + 0.5) * scale - 0.5
@@ -145,7 +145,7 @@ TapRange range_of(const Axis& axis, Rule rule, int64_t x) {
   }
 }
 
-// range_of for one output pixel after the other: the positions of nearest are sums, and those of wide filters move on by
+// range_of for successive output pixels: positions of nearest are accumulated, and those of wide filters advance by
 // comparisons instead of divisions.
 class RangeWalk {
  public:
@@ -186,7 +186,7 @@ class RangeWalk {
   int64_t reach_ = 0;
 };
 
-// How many fractional bits weights have: no weight is above twice the filter's height over its width.
+// The number of fractional bits of weights: no weight is above twice the filter's height over its width.
 int32_t shift_of(const Axis& axis, Rule rule, int32_t max) {
   int32_t shift = 14;
   if (rule == Rule::kTriangle || rule == Rule::kCubic || rule == Rule::kLanczos || rule == Rule::kBox)
@@ -194,8 +194,8 @@ int32_t shift_of(const Axis& axis, Rule rule, int32_t max) {
   return std::min(shift, max);
 }
 
-// Fills the weights of one output pixel: integers in proportion, then rounded so that what is summed up so far is never
-// more than half a unit off, and the whole is exactly 1.
+// Fills the weights of one output pixel: proportional integers, rounded so that every partial sum is within half a unit and
+// the total is exactly 1.
 class Weights {
  public:
   Weights(const Axis& axis, Rule rule, int32_t shift)
@@ -224,7 +224,7 @@ class Weights {
   }
 
  private:
-  static constexpr int32_t kExtra = 20;  // bits beyond those that stay
+  static constexpr int32_t kExtra = 20;  // extra bits before rounding
 
   // Differences of the running sum, rounded: symmetric under reversal.
   class Rounder {
@@ -246,7 +246,7 @@ class Weights {
 
   static constexpr int64_t kKept = 64;
 
-  // The same where there are too many to keep.
+  // The same without storing them, if there are too many.
   void fill_long(int64_t x, TapRange range, int16_t* out) const {
     const int64_t middle = centre(axis_, x);
     int64_t sum = 0, total = 0;

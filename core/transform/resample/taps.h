@@ -1,9 +1,10 @@
-// Which source pixels make an output pixel along one axis, and their weights in fixed point: Pillow's precompute_coeffs
-// (libImaging/Resample.c), and PyTorch's upsample_bilinear2d / upsample_bicubic2d (align_corners=false) without antialias.
+// The source pixels that contribute to an output pixel along one axis, and their weights in fixed point: Pillow's
+// precompute_coeffs (libImaging/Resample.c), and PyTorch's upsample_bilinear2d / upsample_bicubic2d (align_corners=false)
+// without antialias.
 //
-// Weights come from integers and from f64 products that no compiler may fuse, so that they are the same everywhere. Those of
-// one output pixel sum to exactly 1: a flat image stays flat. They mirror: output x of a flipped image has the taps of
-// output - 1 - x in reverse order (nearest and area break ties to one side, as Pillow does).
+// Weights are computed from integers and from f64 products that no compiler may fuse, so they are the same everywhere. The
+// weights of one output pixel sum to exactly 1: a flat image stays flat. They are symmetric: output x of a flipped image has
+// the taps of output - 1 - x in reverse order (nearest and area break ties to one side, as Pillow does).
 //
 // Threads: pure functions.
 // SPDX-License-Identifier: Apache-2.0
@@ -31,25 +32,25 @@ struct TapRange {
   int64_t count = 1;
 };
 
-// The taps of output pixel x: none outside [0, in).
+// The taps of output pixel x, all inside [0, in).
 TapRange tap_range(const Axis& axis, int64_t x);
 
-// No output pixel of the axis has more.
+// The maximum number of taps of an output pixel of the axis.
 int64_t max_taps(const Axis& axis);
 
-// What part of an axis is wanted, and how.
+// A request for the taps of a part of an axis.
 struct TapsWanted {
   Axis axis;
   int64_t begin = 0, count = 0;  // output pixels
   bool reversed = false;         // in reverse order
   int64_t origin = 0;            // source pixel that `first` counts from
-  int32_t max_shift = 15;        // no more fractional bits than that
-  bool fixed_shift = false;      // exactly that many; with 15 the weights are u16 in i16's place: 1 is 0x8000
+  int32_t max_shift = 15;        // maximum fractional bits
+  bool fixed_shift = false;      // exactly max_shift; with 15 the weights are u16 stored as i16: 1 is 0x8000
 
   bool operator==(const TapsWanted&) const = default;
 };
 
-// Weights of output i at weights[i * stride ..]: counts[i] of them, then zeros up to `stride` = most_taps().
+// Weights of output i at weights[i * stride ..]: counts[i] of them, then zeros up to `stride` = max_taps().
 struct Taps {
   const int32_t* first = nullptr;
   const int32_t* counts = nullptr;
@@ -59,7 +60,7 @@ struct Taps {
 };
 
 int64_t taps_bytes(const TapsWanted& wanted);
-// `memory`: taps_bytes of it, aligned to 4; the result points into it.
+// `memory`: taps_bytes() bytes, aligned to 4; the result points into it.
 Taps build_taps(const TapsWanted& wanted, std::byte* memory);
 
 }  // namespace dataline

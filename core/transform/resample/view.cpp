@@ -26,8 +26,8 @@ int64_t half_even(int64_t n) {
   return half + ((n & 1) != 0 && (half & 1) != 0 ? 1 : 0);
 }
 
-// torchvision.transforms.v2.functional._geometry._compute_resized_output_size: int(size * long / short), then at most
-// `most` (max_size). Where an extreme ratio leaves nothing, torchvision fails; here a side keeps one pixel.
+// torchvision.transforms.v2.functional._geometry._compute_resized_output_size: int(size * long / short), limited to `max`
+// (max_size). If an extreme ratio would give a side of 0, torchvision fails; here the side is 1.
 Extent shorter_side_to(int64_t size, int64_t max, Extent in) {
   const int64_t shorter = std::min(in.height, in.width), longer = std::max(in.height, in.width);
   int64_t new_short = size, new_long = size * longer / shorter;
@@ -42,7 +42,7 @@ Extent resized(const ViewStep& step, Extent in) {
   return step.width > 0 ? Extent{step.height, step.width} : shorter_side_to(step.height, step.max_size, in);
 }
 
-// torchvision.transforms.v2.RandomResizedCrop.make_params, when ten attempts found nothing that fits.
+// torchvision.transforms.v2.RandomResizedCrop.make_params after ten failed attempts.
 Box central_box(const ViewStep& step, Extent in) {
   const double ratio = static_cast<double>(in.width) / static_cast<double>(in.height);
   Box box{0, 0, in.height, in.width};
@@ -58,7 +58,7 @@ Box central_box(const ViewStep& step, Extent in) {
   return box;
 }
 
-// RandomResizedCrop.make_params: area uniform, ratio log-uniform, corner uniform. Four draws an attempt.
+// RandomResizedCrop.make_params: area uniform, ratio log-uniform, corner uniform. Four draws per attempt.
 Box random_box(const ViewStep& step, Extent in, const Draws& draws) {
   const double area = static_cast<double>(in.height) * static_cast<double>(in.width);
   const double low = portable_log(step.ratio_low), high = portable_log(step.ratio_high);
@@ -74,7 +74,7 @@ Box random_box(const ViewStep& step, Extent in, const Draws& draws) {
   return central_box(step, in);
 }
 
-// What a step cuts out of an image of `in`.
+// The rectangle that a step crops from an image of size `in`.
 Box box_of(const ViewStep& step, Extent in, const Draws& draws) {
   switch (step.kind) {
     case ViewStep::Kind::kCrop:
@@ -103,7 +103,7 @@ Status too_small(const ViewStep& step, Extent in) {
                "x", in.width, ": resize before the crop");
 }
 
-// Cuts `box`, given as one sees the image so far (after flips), out of the view.
+// Crops the view to `box`, in coordinates of the image so far (after flips).
 void cut(View& view, Box box) {
   if (view.flip_y) box.top = view.out_height - box.top - box.height;
   if (view.flip_x) box.left = view.out_width - box.left - box.width;
@@ -170,7 +170,7 @@ bool joins(const std::vector<ViewStep>& steps, const ViewStep& next) {
   if (!next.scales()) return true;
   for (const ViewStep& step : steps) {
     if (step.scales()) return false;
-    // These two filters break ties to one side (as Pillow's do), so that a mirrored image does not give a mirrored result.
+    // These two filters break ties to one side (as Pillow does), so a mirrored image does not give a mirrored result.
     const bool mirrors = next.filter != Filter::kNearest && next.filter != Filter::kArea;
     if (flips(step) && !mirrors) return false;
   }

@@ -8,10 +8,10 @@
 namespace dataline {
 namespace {
 
-constexpr int32_t kPartBits = 11;  // of a pixel: weights of a bilinear pick are products of two
+constexpr int32_t kPartBits = 11;  // fractional bits of a position; bilinear weights are products of two
 constexpr int32_t kPart = 1 << kPartBits;
 
-// What the loops need, in pixels from the corner of the source and of the result.
+// Constants of the loops, in pixels from the corner of the source and of the result.
 struct Job {
   Job(const WarpPlan& of, const Frame& from)
       : plan(of),
@@ -27,12 +27,12 @@ struct Job {
   double middle_x, middle_y;  // centre of the source
 };
 
-// In pixels of the source; pixel (0, 0)'s centre is (0, 0).
+// In pixels of the source; the centre of pixel (0, 0) is (0, 0).
 struct Point {
   double x, y;
 };
 
-// False for what is no number, too: a perspective's horizon.
+// Also false for NaN, at a perspective's horizon.
 bool near_by(const Job& job, Point at) {
   return at.x > -1 && at.x < static_cast<double>(job.source.width) && at.y > -1 &&
          at.y < static_cast<double>(job.source.height);
@@ -74,7 +74,7 @@ struct Corners {
 
 constexpr int32_t kBits = 2 * kPartBits;
 
-// At the border and outside.
+// For points at the border or outside.
 void blend_edge(const Job& job, Point at, std::byte* out) {
   if (!near_by(job, at)) {
     for (int64_t c = 0; c < job.source.channels; ++c) out[c] = std::byte{outside(job.plan, c)};
