@@ -41,17 +41,6 @@ int64_t records_of_run(const Pipeline& pipeline, const LoaderConfig& config, int
   return copied_records_of_run(max_rows, row_bytes, threads, config.prefetch_depth);
 }
 
-}  // namespace
-
-int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threads, int64_t depth) {
-  constexpr int64_t kLeast = 64, kRunBytes = 256 << 10;
-  const int64_t runs = (threads + depth) / depth;  // of a batch: the window has more than there are threads
-  const int64_t records = std::min((max_rows + runs - 1) / runs, kRunBytes / std::max<int64_t>(row_bytes, 1));
-  return std::max(records, kLeast);
-}
-
-namespace {
-
 Result<MixedField> mixed_field(const Pipeline& pipeline, size_t field) {
   const OutputField& output = pipeline.outputs[field];
   if ((output.flags & kViewOverlapping) != 0) {
@@ -76,6 +65,13 @@ Status add_mixes(Pipeline& pipeline, std::span<const BatchMix> mixes) {
 }
 
 }  // namespace
+
+int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threads, int64_t depth) {
+  constexpr int64_t kMinRecords = 64, kRunBytes = 256 << 10;
+  const int64_t runs = (threads + depth) / depth;  // of a batch: the window has more than there are threads
+  const int64_t records = std::min((max_rows + runs - 1) / runs, kRunBytes / std::max<int64_t>(row_bytes, 1));
+  return std::max(records, kMinRecords);
+}
 
 Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int64_t max_rows,
                                const Device& device) {

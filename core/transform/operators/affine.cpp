@@ -16,7 +16,7 @@ constexpr OperatorArgument kAffineArguments[] = {
     {"scale", "list", "none"}, {"shear", "number or list", "none"},
     kNearestArgument,          kFillArgument};
 
-// torchvision's _compute_affine_output_size, one axis: both ends cut to 1e-4 before they are rounded outwards.
+// torchvision's _compute_affine_output_size, one axis: both ends are truncated to 1e-4, then rounded outwards.
 int64_t extent(double half, double middle) {
   constexpr double kSteps = 10000;
   const double low = std::trunc((middle - half) * kSteps) / kSteps;

@@ -1,4 +1,4 @@
-// Encoded bytes to a frame. All records give the same type: with mode=unchanged that of the first one.
+// Encoded bytes to a frame. All records have the same type: with mode=unchanged that of the first one.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/operators/checks.h"
 

@@ -10,7 +10,7 @@ constexpr OperatorArgument kProbabilityOnly[] = {kProbabilityArgument};
 constexpr OperatorArgument kSolarizeArguments[] = {{"threshold", "number", ""}, kProbabilityArgument};
 constexpr OperatorArgument kPosterizeArguments[] = {{"bits", "integer", ""}, kProbabilityArgument};
 
-// `tables`: from a frame, or of all frames.
+// `tables`: a function from a frame to its tables.
 template <typename Tables>
 Status add_levels(const Arguments& arguments, Plan& plan, size_t probability_index, Tables tables) {
   DL_ASSIGN_OR_RETURN([[maybe_unused]] const FrameShape shape, want_colors(arguments, plan));

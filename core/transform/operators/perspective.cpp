@@ -36,7 +36,7 @@ class PerspectiveStage : public FrameStage {
   WarpStyle style_;
 };
 
-// Solves rows * x = right side (the ninth column) by Gauss's elimination, largest pivot first; false: singular.
+// Solves rows * x = the ninth column by Gaussian elimination with partial pivoting; false if singular.
 using System = std::array<std::array<double, 9>, 8>;
 bool solve(System& rows) {
   for (size_t k = 0; k < 8; ++k) {
@@ -65,8 +65,8 @@ Status add(const Arguments& arguments, Plan& plan) {
 
 }  // namespace
 
-// RandomPerspective.make_params: torch.randint(0, int(distortion * half) + 1) from the near side, and
-// torch.randint(side - int(distortion * half) - 1, side) from the far one.
+// RandomPerspective.make_params: torch.randint(0, int(distortion * half) + 1) from the near side,
+// and torch.randint(side - int(distortion * half) - 1, side) from the far one.
 Corners4 draw_corners(double distortion, const Draws& draws, int64_t height, int64_t width) {
   const auto reach = [distortion](int64_t side) {
     const int64_t half = side / 2;
@@ -87,7 +87,7 @@ Corners4 draw_corners(double distortion, const Draws& draws, int64_t height, int
 std::optional<WarpMap> perspective_map(const Corners4& corners, int64_t height, int64_t width) {
   const auto right = static_cast<double>(width - 1), bottom = static_cast<double>(height - 1);
   const Corners4 from{{{0, 0}, {right, 0}, {right, bottom}, {0, bottom}}};
-  // torchvision feeds the corners' pixel numbers to a map between positions whose pixel centres are at halves.
+  // torchvision passes pixel indices of the corners to a map between positions whose pixel centres are at halves.
   System rows{};
   for (size_t i = 0; i < 4; ++i) {
     const double x = corners[i][0], y = corners[i][1], u = from[i][0], v = from[i][1];
@@ -97,7 +97,7 @@ std::optional<WarpMap> perspective_map(const Corners4& corners, int64_t height, 
   if (!solve(rows)) return std::nullopt;
   std::array<double, 8> c;
   for (size_t i = 0; i < 8; ++i) c[i] = rows[i][8];
-  // From positions measured from the corner to positions measured from the centre, on both sides.
+  // From positions relative to the corner to positions relative to the centre, on both sides.
   const double middle_x = 0.5 * static_cast<double>(width), middle_y = 0.5 * static_cast<double>(height);
   const double w = c[6] * middle_x + c[7] * middle_y + 1;
   if (std::abs(w) < 1e-9) return std::nullopt;

@@ -52,7 +52,7 @@ void fill_interleaved(const ErasedRectangle& at, const Erasing& erasing, int64_t
     fill_elements(to + (y * width + at.left) * pixel, at.width, erasing.value.data(), pixel);
 }
 
-// On u8 frames; value has one byte a channel. In place.
+// On u8 frames, in place; the value has one byte per channel.
 class EraseStage : public FrameStage {
  public:
   explicit EraseStage(Erasing erasing) : erasing_(std::move(erasing)) {}
@@ -63,7 +63,7 @@ class EraseStage : public FrameStage {
   Erasing erasing_;
 };
 
-// On a finished row of any real dtype (normal values: of a float), HWC or CHW.
+// On a finished row of any real dtype, HWC or CHW; normal values need a float.
 class ErasePass : public Pass {
  public:
   ErasePass(Erasing erasing, const ImageShape& image, DType dtype, int64_t place);
@@ -121,7 +121,7 @@ int64_t ErasePass::run(const RowContext& context, const std::byte* from, int64_t
   return from_bytes;
 }
 
-// Empty: normal values.
+// The erased value; empty for normal values.
 Result<std::vector<std::byte>> value_argument(const Arguments& arguments, DType dtype, int64_t channels) {
   if (!arguments.word(kValue).is_ok()) return arguments.elements(kValue, dtype, channels);
   DL_ASSIGN_OR_RETURN([[maybe_unused]] const bool random, arguments.choice<bool>(kValue, {{"random", true}}));

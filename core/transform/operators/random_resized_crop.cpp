@@ -5,11 +5,12 @@ namespace dataline {
 namespace {
 
 enum Argument : size_t { kSize, kScale, kRatio, kFilter, kAntialias };
-constexpr OperatorArgument kArguments[] = {{"size", "integer or list", ""},
-                                           {"scale", "list", "[0.08, 1]"},
-                                           {"ratio", "list", "[3/4, 4/3]"},  // to read only: ViewStep has it
-                                           kFilterArgument,
-                                           {"antialias", "true or false", "true"}};
+constexpr OperatorArgument kArguments[] = {
+    {"size", "integer or list", ""},
+    {"scale", "list", "[0.08, 1]"},
+    {"ratio", "list", "[3/4, 4/3]"},  // for people: the value is that of ViewStep
+    kFilterArgument,
+    {"antialias", "true or false", "true"}};
 
 Status add(const Arguments& arguments, Plan& plan) {
   DL_ASSIGN_OR_RETURN(const FrameShape shape, want_frame(arguments, plan));

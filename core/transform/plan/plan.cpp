@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/text.h"
-#include "core/transform/passes/programs.h"
 #include "core/transform/plan/device_tail.h"
 
 namespace dataline {
@@ -15,11 +13,6 @@ int64_t elements_of(const Field& field, size_t first_dim) {
   int64_t total = 1;
   for (size_t i = first_dim; i < field.shape.size(); ++i) total *= field.shape[i];
   return total;
-}
-
-void append(std::string& list, std::string_view text) {
-  if (!list.empty()) list += ", ";
-  list += text;
 }
 
 bool is_channel_count(int64_t dim) { return dim == 1 || dim == 3 || dim == 4; }
@@ -88,7 +81,8 @@ void Plan::push_step(ElementStep step) {
 
 void Plan::add_affine(std::vector<float> a, std::vector<float> b) {
   if (a.size() > 1) {
-    if (draft_.padding) end_draft();  // not for a lost shape: what finds channels again has ended it
+    if (draft_.padding)
+      end_draft();  // a lost shape needs no check: the operator that restored the channels has ended the draft
     if (!draft_.image && !draft_.frame && !draft_.channels) draft_.channels = channels();
   }
   if (!scales_.empty()) scales_.resize(std::max(scales_.size(), a.size()), scales_[0]);
@@ -172,7 +166,7 @@ void Plan::add_padding(int64_t length, std::vector<std::byte> element) {
 
 void Plan::add_pass(PassRef pass, bool draws) {
   end_draft();
-  Made made;
+  BuiltPass made;
   made.pass = std::move(pass);
   made.output = field_;
   made.draws = draws;
@@ -214,7 +208,7 @@ void Plan::end_draft() {
 }
 
 void Plan::end_image(ElementChain chain) {
-  Made made;
+  BuiltPass made;
   ImagePlan& image = *draft_.image;
   made.tail = image_tail(image, draft_.input.dtype, draft_.steps);
   made.geometry = image.steps;
@@ -227,7 +221,7 @@ void Plan::end_image(ElementChain chain) {
 }
 
 void Plan::end_flat(ElementChain chain) {
-  Made made;
+  BuiltPass made;
   FlatPlan flat;
   flat.chain = std::move(chain);
   flat.item_elements = std::max<int64_t>(draft_.item_elements, 1);
@@ -244,63 +238,6 @@ void Plan::end_flat(ElementChain chain) {
   made.output = field_;
   made.pass = std::make_shared<FlatPass>(std::move(flat));
   passes_.push_back(std::move(made));
-}
-
-std::unique_ptr<const Program> Plan::program_of(const std::vector<Made>& passes, Field output,
-                                                std::vector<PixelScale> scales) const {
-  ProgramOutput made_output{.field = std::move(output), .scales = std::move(scales)};
-  if (passes.empty()) return make_copy_program(input_, std::move(made_output), target_);
-  if (passes.size() == 1 && input_.kind == FieldKind::kDense) {
-    auto flat = std::dynamic_pointer_cast<const FlatPass>(passes[0].pass);
-    if (flat != nullptr && flat->plan().padded_elements < 0)
-      return make_flat_program(input_, std::move(made_output), std::move(flat), target_);
-  }
-  std::vector<PassRef> list;
-  std::vector<int64_t> bytes;
-  for (const Made& made : passes) {
-    made_output.draws |= made.draws;
-    list.push_back(made.frame ? std::make_shared<FramePass>(*made.frame, target_) : made.pass);
-    bytes.push_back(made.output.bytes());
-  }
-  return make_pass_program(input_, std::move(made_output), std::move(list), bytes);
-}
-
-// Delivered bools are 0 or 1, even if a file, an array or a reader holds other bytes: in Rust and C++ those are undefined
-// behaviour. A cast from bool does this by itself.
-void Plan::canonicalize_bools() {
-  if (input_.dtype != DType::kBool || field_.dtype != DType::kBool) return;
-  push_step({.from = DType::kBool, .to = DType::kBool, .a = {}, .b = {}});
-}
-
-void Plan::finish() {
-  canonicalize_bools();
-  end_draft();
-}
-
-std::unique_ptr<const Program> Plan::program() const { return program_of(passes_, field_, scales_); }
-
-std::optional<DeviceSplit> Plan::split() const {
-  if (passes_.empty()) return std::nullopt;
-  std::vector<Made> host = passes_;
-  Made& last = host.back();
-  DeviceSplit out;
-  std::optional<Tail> tail = last.frame ? split_frame(last) : last.tail;
-  if (!tail) return std::nullopt;
-  out.tail = std::move(*tail);
-  for (const Written& written : written_) {
-    std::string& text = written.pixels || written.pass + 1 < passes_.size() ? out.host_text : out.device_text;
-    append(text, written.text);
-  }
-  if (out.tail.geometry) out.geometry = make_geometry_program(field_.name, last.geometry, last.image);
-  if (!last.frame) host.pop_back();
-  if (!host.empty()) out.host = program_of(host, host.back().output, {});
-  return out;
-}
-
-std::string Plan::text() const {
-  std::string out;
-  for (const Written& written : written_) append(out, written.text);
-  return out;
 }
 
 }  // namespace dataline

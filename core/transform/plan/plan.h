@@ -37,9 +37,8 @@ class Plan {
   Plan(const Field& input, size_t index, const TransformSettings& settings, SimdTarget target);
 
   const Field& field() const { return field_; }
-  int64_t place() const {
-    return place_;
-  }  // index of the operator that is adding itself, in its field's list
+  // Index of the operator that is adding itself, in its field's list.
+  int64_t place() const { return place_; }
   SimdTarget target() const { return target_; }
   // `text`: the operator as the user wrote it.
   void next_operator(std::string_view text);
@@ -79,7 +78,7 @@ class Plan {
   // A pass of its own that makes `output`, whose values are not those of pixels.
   void replace(PassRef pass, Field output);
 
-  // The last operator of a list.
+  // Must be the last operator of a list.
   void add_mix(MixRequest mix) { mix_ = std::move(mix); }
   const std::optional<MixRequest>& mix() const { return mix_; }
 
@@ -91,7 +90,7 @@ class Plan {
   std::string text() const;  // the operators as written
 
  private:
-  struct Made {
+  struct BuiltPass {
     PassRef pass;
     std::shared_ptr<const FramePlan> frame;  // instead of `pass`, which is made from it
     std::vector<ElementStep> steps;          // of the frame's tail
@@ -119,7 +118,7 @@ class Plan {
 
     bool empty() const { return steps.empty() && !image && !frame && !padding; }
   };
-  struct Written {
+  struct OperatorText {
     std::string_view text;
     size_t pass = 0;      // index of the pass that it joined
     bool pixels = false;  // a frame's decoding, views and stages, which no device does
@@ -139,8 +138,8 @@ class Plan {
   void begin_frame();
   void set_frame(const FrameShape& shape);
   void end_frame(ElementChain chain);
-  std::optional<Tail> split_frame(Made& made) const;
-  std::unique_ptr<const Program> program_of(const std::vector<Made>& passes, Field output,
+  std::optional<Tail> split_frame(BuiltPass& made) const;
+  std::unique_ptr<const Program> program_of(const std::vector<BuiltPass>& passes, Field output,
                                             std::vector<PixelScale> scales) const;
 
   Field input_;
@@ -153,8 +152,8 @@ class Plan {
   bool decoded_ = false;
   std::vector<PixelScale> scales_;  // from pixels to values; empty if there is no such map
   Draft draft_;
-  std::vector<Made> passes_;
-  std::vector<Written> written_;
+  std::vector<BuiltPass> passes_;
+  std::vector<OperatorText> written_;
   std::optional<MixRequest> mix_;
   bool joined_frame_ = false;  // the operator that is adding itself did
 };

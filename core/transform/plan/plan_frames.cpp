@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "core/transform/plan/device_tail.h"
 #include "core/transform/plan/plan.h"
 
 namespace dataline {
@@ -79,7 +78,7 @@ void Plan::begin_frame() {
     frame.input = frame.output = {stored.height, stored.width, stored.channels};
     frame.planar_input = stored.layout == ImageLayout::kPlanar;
     for (const GeometryStep& step : draft_.image->steps) join_view(frame, view_step(step));
-    for (Written& written : written_) written.pixels |= written.pass == passes_.size();
+    for (OperatorText& written : written_) written.pixels |= written.pass == passes_.size();
     draft_.image.reset();
   } else {
     end_draft();
@@ -112,41 +111,12 @@ void Plan::add_stage(FrameStageRef stage) {
 void Plan::end_frame(ElementChain chain) {
   auto frame = std::make_shared<FramePlan>(std::move(*draft_.frame));
   frame->chain = std::move(chain);
-  Made made;
+  BuiltPass made;
   made.draws = frame->draws();
   made.frame = std::move(frame);
   made.steps = std::move(draft_.steps);
   made.output = field_;
   passes_.push_back(std::move(made));
-}
-
-// Reduces the frame to what the host does: pixels of one size, HWC. The rest is the tail; nothing, with `made` unchanged,
-// if there is none.
-std::optional<Tail> Plan::split_frame(Made& made) const {
-  FramePlan frame = *made.frame;
-  const FrameShape& shape = frame.output;
-  if (!shape.fixed()) return std::nullopt;
-  Field between = field_;
-  between.kind = FieldKind::kDense;
-  between.dtype = frame.chain.input();
-  between.shape = {shape.height, shape.width, shape.channels};
-  between.axes = "HWC";
-  std::optional<Tail> tail;
-  if (frame.planar_output && shape.channels > 1) {
-    ImagePlan layout;
-    layout.input = {ImageLayout::kInterleaved, shape.channels, shape.height, shape.width};
-    layout.output = layout.input;
-    layout.output.layout = ImageLayout::kPlanar;
-    tail = image_tail(layout, between.dtype, made.steps);
-  } else {
-    tail = flat_tail(between, {shape.channels, 1}, made.steps);
-  }
-  if (!tail) return std::nullopt;
-  frame.chain = ElementChain({}, between.dtype, target_);
-  frame.planar_output = false;
-  made.output = std::move(between);
-  made.frame = std::make_shared<FramePlan>(std::move(frame));
-  return tail;
 }
 
 }  // namespace dataline
