@@ -48,7 +48,12 @@ TRANSFORM = {
     "plan": PASSES | {"frame", "mix"},
     "operators": PASSES | {"grammar", "warp", "color", "mix", "frame", "plan"},
 }
-SOURCE = {}
+SOURCE = {
+    "composed": {"host"},  # indices that the host lends
+    "folder": {"labels"},
+    "tokens": {"npy"},
+    "image_sets": {"composed", "idx", "tokens"},
+}
 SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."})}  # what is listed; what others may include
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
