@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All the proof in one command. Everyday: at most 35 minutes on two cores, from nothing.
 #   tests/run.sh [--long] [--only part,part...]
-# Parts: setup release asan tsan bindings examples bare bench tidy, and aarch64, mutants, fuzz with --long. A part that
+# Parts: setup release asan tsan interleave bindings examples bare bench tidy, and aarch64, mutants, fuzz with --long. A part that
 # fails does not stop the later ones.
 # The last line is `N passed, N failed, N skipped`; what was skipped is listed above with its reason.
 # SPDX-License-Identifier: Apache-2.0
@@ -129,6 +129,9 @@ part_tsan() {
   if [ $long -eq 1 ]; then sanitized tsan base memory order batch device loader capi faults; else sanitized tsan base batch device loader capi; fi
 }
 
+# The loader's threads under a scheduler that searches their interleavings.
+part_interleave() { sanitized interleave interleave; }
+
 # Each language's own gate, on the release build, and then all of them at one job. Status 77: a toolchain is not here.
 part_bindings() {
   if [ ! -x build/release/bin/dataline ]; then count_skip "bindings: there is no release build to bind to"; return; fi
@@ -192,7 +195,7 @@ if [ $long -eq 1 ]; then
   tell "property tests: RC_PARAMS=\"$rapidcheck\""
 fi
 
-for part in setup release asan tsan bindings examples bare bench tidy aarch64 mutants fuzz; do
+for part in setup release asan tsan interleave bindings examples bare bench tidy aarch64 mutants fuzz; do
   case ",${only:-$part}," in *",$part,"*) ;; *) continue ;; esac
   tell "== $part"
   began=$SECONDS before=$failed

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "core/base/atomic.h"
 #include "core/base/text.h"
 #include "core/base/thread.h"
 
@@ -75,6 +76,9 @@ int32_t cgroup_cpus(const std::string& root) {
   return least;
 }
 
+#if defined(DATALINE_INTERLEAVE)
+int32_t available_cpus() { return interleave::cpus(); }
+#else
 int32_t available_cpus() {
   int32_t cpus = static_cast<int32_t>(std::max<long>(sysconf(_SC_NPROCESSORS_ONLN), 1));
 #if defined(__linux__)
@@ -84,5 +88,6 @@ int32_t available_cpus() {
   int32_t quota = cgroup_cpus("");
   return quota > 0 ? std::min(cpus, quota) : cpus;
 }
+#endif
 
 }  // namespace dataline

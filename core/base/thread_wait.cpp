@@ -13,6 +13,18 @@
 #endif
 
 namespace dataline {
+#if defined(DATALINE_INTERLEAVE)
+
+bool WaitPoint::sleep(uint32_t seen, int64_t deadline_ns) {
+  return interleave::futex_wait(sequence_.word(), seen, deadline_ns);
+}
+
+void WaitPoint::wake() {
+  wake_ns_.store(monotonic_ns(), std::memory_order_relaxed);
+  interleave::futex_wake(sequence_.word());
+}
+
+#else
 #if defined(__linux__)
 namespace {
 
@@ -62,4 +74,5 @@ void WaitPoint::wake() {
 #endif
 }
 
+#endif
 }  // namespace dataline

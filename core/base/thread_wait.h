@@ -53,6 +53,7 @@ class WaitPoint {
   // Spinning pays while waits are shorter than what a futex wake costs; how much that is differs a hundredfold
   // between machines (a guest leaves HLT through its hypervisor), so it is measured, within these bounds.
   static constexpr int64_t kWakeCostLowNs = 2'000, kWakeCostHighNs = 25'000;
+  static constexpr int kLooksBetweenClocks = kThreadsScheduled ? 1 : 16;
 
   // Two wakes' worth: when both sides of a hand-off sleep, each one's wait is the other's wake.
   int64_t spin_limit_ns() const {
@@ -68,7 +69,7 @@ class WaitPoint {
     int64_t end_ns = begin_ns + limit_ns;
     if (deadline_ns != kForever && deadline_ns < end_ns) end_ns = deadline_ns;
     do {
-      for (int i = 0; i < 16; ++i) {
+      for (int i = 0; i < kLooksBetweenClocks; ++i) {
         if (condition()) return true;
         spin_pause();
       }

@@ -49,6 +49,13 @@ foreach(language C CXX)
   endif()
 endforeach()
 
+# The rooms whose threads a scheduler runs (tests/interleave), and those that use their types. The others are compiled as
+# ever, and a cache has their objects.
+set(dataline_not_interleaved dataline_order dataline_transform)
+function(dataline_interleave target)
+  target_compile_definitions(${target} PRIVATE DATALINE_INTERLEAVE="tests/interleave/primitives.h" DATALINE_STOP_AT_DEFECTS)
+endfunction()
+
 # dataline_objects(TARGET [LIBRARIES target...]): flags of a target whose objects go into the libraries.
 # No link-time optimisation, even if the host asks for it: the static library is made with `ld -r`.
 function(dataline_objects target)
@@ -59,6 +66,9 @@ function(dataline_objects target)
   target_include_directories(${target} PUBLIC "${dataline_SOURCE_DIR}")
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target} PRIVATE dataline_library_flags ${OBJECTS_LIBRARIES})
+  if(DATALINE_INTERLEAVE AND NOT target IN_LIST dataline_not_interleaved)
+    dataline_interleave(${target})
+  endif()
 endfunction()
 
 # dataline_room(NAME SOURCES file... [DEPENDS room...] [LIBRARIES target...]): one static library per room;

@@ -1,5 +1,6 @@
 // All calls of a loader at random, from 1 to 8 consumers over 0 to 4 workers: each step of a pass is delivered once and is
-// right, what is held is never written, the books balance, and nobody waits for ever. See oracle.h.
+// right, what is held is never written, the books balance, and nobody waits for ever. See oracle.h. In half of the rounds workers
+// stand still at any instruction besides: see paused_threads.h.
 //
 // Runs for DATALINE_STRESS_SECONDS; DATALINE_SEED repeats the calls of the round that failed, which is the first.
 // SPDX-License-Identifier: Apache-2.0
@@ -11,17 +12,14 @@
 #include <thread>
 
 #include "tests/loader/stress/oracle.h"
+#include "tests/loader/stress/paused_threads.h"
 #include "tests/loader/stress/watchdog.h"
 #include "tests/support/fresh_seed.h"
 
 namespace dataline::testing {
 namespace {
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr double kEverydaySeconds = 60;
-#else
-constexpr double kEverydaySeconds = 5;
-#endif
+constexpr double kEverydaySeconds = 30;  // in each build: plain and under either sanitizer
 constexpr auto kRound = std::chrono::milliseconds(120);
 
 class Round {
@@ -35,6 +33,8 @@ class Round {
     {
       Watchdog watchdog(loader_, "DATALINE_SEED=" + std::to_string(seed_) + ": " + text());
       watchdog_ = &watchdog;
+      std::optional<PausedThreads> paused;
+      if (paused_) paused.emplace(seed_, static_cast<size_t>(workers_));
       end_ = std::chrono::steady_clock::now() + kRound;
       std::vector<std::thread> threads;
       for (int64_t c = 0; c < consumers_; ++c)
@@ -81,7 +81,9 @@ class Round {
             {"last_batch", last_},
             {"on_error", draw(0, 1) == 0 ? "raise" : "replace"}};
     if (!with_indices_) job_.emplace_back("shuffle", draw(0, 1) == 0 ? "none" : "full");
-    here_ = {{"num_workers", std::to_string(draw(0, 4))},
+    workers_ = draw(0, 4);
+    paused_ = workers_ > 0 && draw(0, 1) == 0;
+    here_ = {{"num_workers", std::to_string(workers_)},
              {"prefetch_depth", std::to_string(draw(1, 6))},
              {"max_leases", std::to_string(draw(1, 4))},
              {"lease_overflow", overflow_}};
@@ -93,7 +95,8 @@ class Round {
     for (const Settings& settings : {job_, here_}) {
       for (const auto& [key, value] : settings) text += ", " + key + "=" + value;
     }
-    return text + (moves_ ? ", moves" : "") + (with_indices_ ? ", indices" : "") + (with_bad_ ? ", bad" : "");
+    return text + (moves_ ? ", moves" : "") + (with_indices_ ? ", indices" : "") +
+           (with_bad_ ? ", bad" : "") + (paused_ ? ", paused" : "");
   }
 
   std::vector<int64_t> rotated(int64_t by) const {
@@ -306,8 +309,8 @@ class Round {
 
   uint64_t seed_;
   std::mt19937_64 random_;
-  int64_t consumers_ = 1, batch_ = 1, samples_ = 1, steps_ = 1;
-  bool moves_ = false, with_indices_ = false, with_bad_ = false, with_handle_ = false;
+  int64_t consumers_ = 1, workers_ = 0, batch_ = 1, samples_ = 1, steps_ = 1;
+  bool moves_ = false, with_indices_ = false, with_bad_ = false, with_handle_ = false, paused_ = false;
   std::string last_, overflow_;
   Settings job_, here_;
   TestReader reader_;

@@ -1,0 +1,88 @@
+// A device whose copies are done when the scheduler says so: what a slot is refilled with before that arrives in its place.
+// Takes the place of core/device's open_device() in these programs.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "core/base/atomic.h"
+#include "core/device/device.h"
+#include "tests/interleave/scheduler.h"
+
+namespace dataline::interleave {
+
+class FakeSlot final : public DeviceSlot {
+ public:
+  explicit FakeSlot(int64_t bytes) : memory_(static_cast<size_t>(bytes)) {}
+  ~FakeSlot() override { land(); }
+  std::byte* memory() const override { return const_cast<std::byte*>(memory_.data()); }
+
+  Status send(const std::byte* host, std::span<const CopyRange> copies, std::span<const TailCall>) override {
+    land();
+    host_ = host;
+    copies_.assign(copies.begin(), copies.end());
+    in_flight_.store(true);
+    return Status::ok();
+  }
+  bool sent() override {
+    if (in_flight_.load() && draw(3) == 0) land();
+    return !in_flight_.load();
+  }
+  Status wait_sent() override {
+    for (uint64_t looks = draw(4); looks > 0 && in_flight_.load(); --looks) pause();
+    land();
+    return Status::ok();
+  }
+  Status wait(void*) override { return land(), Status::ok(); }
+  Status release(void*) override { return Status::ok(); }
+  void done() noexcept override {}
+
+ private:
+  void land() {
+    if (!in_flight_.exchange(false)) return;
+    for (const CopyRange& range : copies_) {
+      std::memcpy(memory_.data() + range.offset, host_ + range.offset, static_cast<size_t>(range.bytes));
+    }
+  }
+  std::vector<std::byte> memory_;
+  const std::byte* host_ = nullptr;
+  std::vector<CopyRange> copies_;
+  Atomic<bool> in_flight_{false};
+};
+
+class FakeDevice final : public Device {
+ public:
+  explicit FakeDevice(int32_t type) : type_(type) {}
+  int32_t type() const override { return type_; }
+  int32_t index() const override { return 0; }
+  const DeviceInfo& info() const override { return info_; }
+  int64_t pin(std::byte*, int64_t, int64_t count) override { return count; }
+  void unpin() noexcept override {}
+  bool runs(const Tail&) const override { return false; }
+  Result<std::vector<std::unique_ptr<DeviceSlot>>> make_slots(int64_t count, int64_t bytes) override {
+    std::vector<std::unique_ptr<DeviceSlot>> slots;
+    for (int64_t s = 0; s < count; ++s) slots.push_back(std::make_unique<FakeSlot>(bytes));
+    return slots;
+  }
+  Result<std::unique_ptr<DeviceSlot>> copy_slot(DeviceSlot& from, int64_t bytes) override {
+    auto copy = std::make_unique<FakeSlot>(bytes);
+    static_cast<void>(from.wait(nullptr));
+    std::memcpy(copy->memory(), from.memory(), static_cast<size_t>(bytes));
+    return std::unique_ptr<DeviceSlot>(std::move(copy));
+  }
+  Result<std::unique_ptr<DeviceBlock>> make_block(int64_t) override {
+    return error(Code::kUnsupported, "no blocks");
+  }
+  int64_t device_bytes() const override { return 0; }
+  bool lost() const override { return false; }
+
+ private:
+  int32_t type_;
+  DeviceInfo info_;
+};
+
+}  // namespace dataline::interleave

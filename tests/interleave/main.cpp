@@ -1,0 +1,153 @@
+// interleave_loader [--schedules N] [--seed S] [--scenario NAME] [--mode pct|walk|bounded] [--jobs J] [--expect]
+// Runs schedules S, S + 1, ... and stops at the first that fails: 3. --expect: one has to fail, or it is 1.
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "tests/interleave/fake_device.h"
+#include "tests/interleave/scenarios.h"
+
+namespace dataline {
+
+// In place of core/device's: no driver, and copies that the scheduler completes.
+Result<std::shared_ptr<Device>> open_device(const DeviceRequest& request) {
+  return std::shared_ptr<Device>(std::make_shared<interleave::FakeDevice>(request.name == "cpu" ? 1 : 2));
+}
+
+namespace interleave {
+namespace {
+
+struct Arguments {
+  uint64_t schedules = 1000, seed = 1, jobs = 1;
+  std::string scenario, mode;
+  bool expect = false;
+};
+
+Mode mode_of(const std::string& name) {
+  for (Mode mode : {Mode::kPct, Mode::kWalk, Mode::kBounded}) {
+    if (name == mode_name(mode)) return mode;
+  }
+  return Mode::kAny;
+}
+
+const Scenario& scenario_of(const Arguments& arguments, uint64_t seed) {
+  uint64_t shares = 0;
+  for (const Scenario& scenario : scenarios()) {
+    if (arguments.scenario == scenario.name) return scenario;
+    shares += scenario.share;
+  }
+  uint64_t at = seed % shares;
+  for (const Scenario& scenario : scenarios()) {
+    if (at < scenario.share) return scenario;
+    at -= scenario.share;
+  }
+  std::abort();
+}
+
+void one(const Arguments& arguments, uint64_t seed) {
+  const Scenario& scenario = scenario_of(arguments, seed);
+  Draws draws{seed * 31 + 7};
+  Job job(scenario.config(draws));
+  const Mode mode = mode_of(arguments.mode);
+  const std::string replay = std::string("--scenario ") + scenario.name + " --seed " + std::to_string(seed) +
+                             (mode == Mode::kAny ? "" : " --mode " + arguments.mode) + " --schedules 1";
+  job.prepare();
+  run(seed, mode, job.config().cpus, replay, [&job, &scenario] { scenario.body(job); });
+}
+
+struct Total {
+  Counts counts;
+};
+
+// Its share of the schedules, in a process of its own.
+[[noreturn]] void work(const Arguments& arguments, uint64_t job, Total& total) {
+  handle_crashes();
+  for (uint64_t i = job; i < arguments.schedules; i += arguments.jobs) {
+    one(arguments, arguments.seed + i);
+    total.counts = counts;
+  }
+  _exit(0);
+}
+
+int search(const Arguments& arguments) {
+  const auto begin = std::chrono::steady_clock::now();
+  void* memory = mmap(nullptr, sizeof(Total) * arguments.jobs, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return 2;
+  auto* totals = new (memory) Total[arguments.jobs];
+  std::vector<pid_t> children;
+  for (uint64_t job = 0; job < arguments.jobs; ++job) {
+    const pid_t child = fork();
+    if (child == 0) work(arguments, job, totals[job]);
+    children.push_back(child);
+  }
+  bool found = false;
+  for (size_t left = children.size(); left > 0; --left) {
+    int status = 0;
+    const pid_t child = wait(&status);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) continue;
+    found = true;
+    for (pid_t other : children) {
+      if (other != child) kill(other, SIGTERM);
+    }
+  }
+  Counts all;
+  for (uint64_t job = 0; job < arguments.jobs; ++job) {
+    all.schedules += totals[job].counts.schedules, all.steps += totals[job].counts.steps;
+    all.switches += totals[job].counts.switches, all.delayed_stores += totals[job].counts.delayed_stores;
+    all.jumps += totals[job].counts.jumps;
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  std::printf(
+      "%llu schedules, %llu steps, %llu switches, %llu delayed stores, %llu jumps of the clock, %.1f s: %s\n",
+      static_cast<unsigned long long>(all.schedules), static_cast<unsigned long long>(all.steps),
+      static_cast<unsigned long long>(all.switches), static_cast<unsigned long long>(all.delayed_stores),
+      static_cast<unsigned long long>(all.jumps), took.count(), found ? "one failed" : "none failed");
+  if (arguments.expect) return found ? 0 : 1;
+  return found ? kFailed : 0;
+}
+
+int usage() {
+  std::printf(
+      "[--schedules N] [--seed S] [--scenario NAME] [--mode pct|walk|bounded] [--jobs J] [--expect]\n");
+  for (const Scenario& scenario : scenarios()) std::printf("  %-11s %s\n", scenario.name, scenario.what);
+  return 2;
+}
+
+int run_main(int count, char** words) {
+  Arguments arguments;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    if (word == "--expect") {
+      arguments.expect = true;
+      continue;
+    }
+    if (i + 1 == count) return usage();
+    const char* value = words[++i];
+    if (word == "--schedules")
+      arguments.schedules = std::strtoull(value, nullptr, 0);
+    else if (word == "--seed")
+      arguments.seed = std::strtoull(value, nullptr, 0);
+    else if (word == "--jobs")
+      arguments.jobs = std::strtoull(value, nullptr, 0);
+    else if (word == "--scenario")
+      arguments.scenario = value;
+    else if (word == "--mode")
+      arguments.mode = value;
+    else
+      return usage();
+  }
+  return search(arguments);
+}
+
+}  // namespace
+}  // namespace interleave
+}  // namespace dataline
+
+int main(int count, char** words) { return dataline::interleave::run_main(count, words); }

@@ -1,0 +1,154 @@
+// Ends, interrupts and wait handles; and the table of all scenarios.
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/interleave/scenarios.h"
+
+#include <poll.h>
+
+#include "tests/interleave/calls.h"
+
+namespace dataline::interleave {
+namespace {
+
+// Consumers wait for leases or batches while the job is cancelled or its token is; batches come back while the loader ends.
+void ends(Job& job) {
+  const Config& config = job.config();
+  job.open_with_token();
+  Returns held;
+  std::vector<int> consumers;
+  for (int64_t c = 0; c < config.consumers; ++c) {
+    consumers.push_back(spawn("consumer " + std::to_string(c), [&job, &held] {
+      for (;;) {
+        Batch* batch = nullptr;
+        doing("next(-1) while the job ends");
+        const Status got = job.loader().next(-1, &batch);
+        if (batch != nullptr) {
+          job.check(*batch, 0);
+          held.give(batch);
+        }
+        if (got.code() == Code::kCancelled) return;
+        if (got.code() == Code::kLeasesHeld) pause();
+        if (held.count() > 6) held.release_one(job, false);
+      }
+    }));
+  }
+  for (uint64_t rest = draw(40); rest > 0; --rest) pause();
+  doing("the end");
+  if (draw(2) == 0) {
+    job.loader().cancel();
+  } else {
+    job.token().cancel();
+  }
+  for (int consumer : consumers) join(consumer);
+  const int releaser = spawn("releaser", [&] {
+    while (held.release_one(job, false)) {
+    }
+  });
+  job.close();
+  join(releaser);
+}
+Config ends_config(Draws& draws) {
+  Config config = any_config(draws);
+  config.consumers = draws.from(1, 3);
+  config.shuffle = "none";  // epochs pass until somebody ends them
+  if (draws.one_in(4)) config = with_device(config, draws);
+  return config;
+}
+
+// Whoever waits in next() when it is interrupted returns.
+void interrupts(Job& job) {
+  job.open();
+  std::vector<Batch*> held;
+  while (static_cast<int64_t>(held.size()) < job.config().leases) {
+    Batch* batch = nullptr;
+    doing("next(-1) for all leases");
+    if (job.loader().next(-1, &batch).is_ok()) held.push_back(batch);
+  }
+  bool returned = false;
+  uint64_t entered = UINT64_MAX;
+  const int waiter = spawn("waiter", [&] {
+    Batch* batch = nullptr;
+    doing("next(-1) with all leases held");
+    entered = points_of_thread();
+    const Status got = job.loader().next(-1, &batch);
+    // An epoch may end before a lease is wanted.
+    if (got.code() != Code::kInterrupted && got.code() != Code::kEndOfEpoch)
+      fail("interrupted: " + code_text(got));
+    returned = true;
+  });
+  for (uint64_t rest = draw(12); rest > 0; --rest) pause();
+  // An interrupt is for calls that have begun.
+  while (!returned && (entered == UINT64_MAX || points_of_thread(waiter) < entered + 4)) pause();
+  job.loader().interrupt();
+  doing("until the waiter is back");
+  join(waiter);
+  for (Batch* batch : held) batch->release();
+  job.close();
+}
+Config interrupts_config(Draws& draws) {
+  Config config = any_config(draws);
+  config.overflow = "wait";
+  config.leases = draws.from(1, 2);
+  return config;
+}
+
+// A consumer that sleeps on the handle of an event loop and polls.
+void handles(Job& job) {
+  job.open();
+  auto handle = job.loader().wait_handle();
+  if (!handle.is_ok()) fail(code_text(handle.status()));
+  const int mover = spawn("mover", [&job] {
+    for (uint64_t times = draw(3); times > 0; --times) {
+      doing("a seek");
+      static_cast<void>(
+          job.loader().seek({0, static_cast<int64_t>(draw(static_cast<uint64_t>(job.steps()) + 1))}));
+    }
+  });
+  int64_t naps = 0;
+  for (int64_t taken = 0; taken < 6;) {
+    pollfd wanted = {static_cast<int>(handle.value()), POLLIN, 0};
+    point();
+    if (poll(&wanted, 1, 0) != 1) {
+      if (++naps > 200) fail("the handle is not raised");
+      doing("a sleep on the handle");
+      nap(kMilliNs);
+      continue;
+    }
+    Batch* batch = nullptr;
+    const Status got = job.loader().next(0, &batch);
+    if (got.code() == Code::kTimeout) {
+      if (++naps > 200) fail("the handle is raised, and nothing comes");
+      nap(kMilliNs);
+      continue;
+    }
+    naps = 0;
+    ++taken;
+    if (batch == nullptr) continue;
+    job.check(*batch, 0);
+    batch->release();
+  }
+  join(mover);
+  job.close();
+}
+Config handles_config(Draws& draws) {
+  Config config = any_config(draws);
+  config.workers = draws.from(1, 3);
+  return config;
+}
+
+constexpr Scenario kScenarios[] = {
+    {"alone", "one consumer makes all calls and knows what is due", 5, alone_config, alone},
+    {"bad", "the same, with bad samples", 2, bad_config, alone},
+    {"lost", "the same, and memory runs out while batches are filled", 2, lost_config, alone},
+    {"device", "the same, batches on a device", 3, alone_device_config, alone},
+    {"together", "two or three consumers share the epochs", 4, together_config, together},
+    {"moves", "up to three consumers, and somebody who seeks, loads, cancels", 4, moves_config, moves},
+    {"ends", "consumers wait while the job is cancelled or ended", 2, ends_config, ends},
+    {"interrupts", "somebody waits for a lease and is interrupted", 1, interrupts_config, interrupts},
+    {"handles", "a consumer that sleeps on the wait handle", 1, handles_config, handles},
+};
+
+}  // namespace
+
+std::span<const Scenario> scenarios() { return kScenarios; }
+
+}  // namespace dataline::interleave
