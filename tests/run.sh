@@ -129,8 +129,13 @@ part_tsan() {
   if [ $long -eq 1 ]; then sanitized tsan base memory order batch device loader capi faults; else sanitized tsan base batch device loader capi; fi
 }
 
-# The loader's threads under a scheduler that searches their interleavings.
-part_interleave() { sanitized interleave interleave; }
+# The loader's threads under a scheduler that searches their interleavings. What the long search did is kept in tests/results.
+part_interleave() {
+  sanitized interleave interleave
+  [ $long -eq 1 ] || return 0
+  check interleave-long build/interleave/tests/interleave_loader --schedules 20000000 --seed "$(date +%s)00000" --jobs "$jobs"
+  cp "$logs/interleave-long.log" "tests/results/$(date +%F)-interleave.txt"
+}
 
 # Each language's own gate, on the release build, and then all of them at one job. Status 77: a toolchain is not here.
 part_bindings() {

@@ -1,4 +1,5 @@
-// A device whose copies are done when the scheduler says so: what a slot is refilled with before that arrives in its place.
+// A device whose copies are done when the scheduler says so. Consumers queue their work and release at once, so that a
+// slot's host half must not change until then, whoever still looks.
 // Takes the place of core/device's open_device() in these programs.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -25,6 +26,9 @@ class FakeSlot final : public DeviceSlot {
     land();
     host_ = host;
     copies_.assign(copies.begin(), copies.end());
+    queued_.clear();
+    for (const CopyRange& range : copies_)
+      queued_.insert(queued_.end(), host + range.offset, host + range.offset + range.bytes);
     in_flight_.store(true);
     return Status::ok();
   }
@@ -44,13 +48,19 @@ class FakeSlot final : public DeviceSlot {
  private:
   void land() {
     if (!in_flight_.exchange(false)) return;
+    const std::byte* queued = queued_.data();
     for (const CopyRange& range : copies_) {
+      if (std::memcmp(host_ + range.offset, queued, static_cast<size_t>(range.bytes)) != 0) {
+        fail("a slot was written while its copies were in flight");
+      }
+      queued += range.bytes;
       std::memcpy(memory_.data() + range.offset, host_ + range.offset, static_cast<size_t>(range.bytes));
     }
   }
   std::vector<std::byte> memory_;
   const std::byte* host_ = nullptr;
   std::vector<CopyRange> copies_;
+  std::vector<std::byte> queued_;  // as they were sent
   Atomic<bool> in_flight_{false};
 };
 

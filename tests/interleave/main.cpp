@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -105,10 +106,13 @@ int search(const Arguments& arguments) {
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::printf(
-      "%llu schedules, %llu steps, %llu switches, %llu delayed stores, %llu jumps of the clock, %.1f s: %s\n",
-      static_cast<unsigned long long>(all.schedules), static_cast<unsigned long long>(all.steps),
-      static_cast<unsigned long long>(all.switches), static_cast<unsigned long long>(all.delayed_stores),
-      static_cast<unsigned long long>(all.jumps), took.count(), found ? "one failed" : "none failed");
+      "seeds from %llu on: %llu schedules, %llu steps, %llu switches, %llu delayed stores, %llu jumps of the "
+      "clock, "
+      "%.1f s: %s\n",
+      static_cast<unsigned long long>(arguments.seed), static_cast<unsigned long long>(all.schedules),
+      static_cast<unsigned long long>(all.steps), static_cast<unsigned long long>(all.switches),
+      static_cast<unsigned long long>(all.delayed_stores), static_cast<unsigned long long>(all.jumps),
+      took.count(), found ? "one failed" : "none failed");
   if (arguments.expect) return found ? 0 : 1;
   return found ? kFailed : 0;
 }

@@ -54,8 +54,9 @@ Config ends_config(Draws& draws) {
   return config;
 }
 
-// Whoever waits in next() when it is interrupted returns.
-void interrupts(Job& job) {
+// Whoever waits in next() for a lease returns when it is interrupted, and when a lease comes back.
+void leases(Job& job) {
+  const bool interrupts_it = draw(2) == 0;
   job.open();
   std::vector<Batch*> held;
   while (static_cast<int64_t>(held.size()) < job.config().leases) {
@@ -71,20 +72,27 @@ void interrupts(Job& job) {
     entered = points_of_thread();
     const Status got = job.loader().next(-1, &batch);
     // An epoch may end before a lease is wanted.
-    if (got.code() != Code::kInterrupted && got.code() != Code::kEndOfEpoch)
-      fail("interrupted: " + code_text(got));
+    if (got.code() != (interrupts_it ? Code::kInterrupted : Code::kOk) && got.code() != Code::kEndOfEpoch) {
+      fail("the waiter: " + code_text(got));
+    }
+    if (batch != nullptr) batch->release();
     returned = true;
   });
   for (uint64_t rest = draw(12); rest > 0; --rest) pause();
   // An interrupt is for calls that have begun.
   while (!returned && (entered == UINT64_MAX || points_of_thread(waiter) < entered + 4)) pause();
-  job.loader().interrupt();
+  if (interrupts_it) {
+    job.loader().interrupt();
+  } else {
+    held.back()->release();
+    held.pop_back();
+  }
   doing("until the waiter is back");
   join(waiter);
   for (Batch* batch : held) batch->release();
   job.close();
 }
-Config interrupts_config(Draws& draws) {
+Config leases_config(Draws& draws) {
   Config config = any_config(draws);
   config.overflow = "wait";
   config.leases = draws.from(1, 2);
@@ -143,7 +151,7 @@ constexpr Scenario kScenarios[] = {
     {"together", "two or three consumers share the epochs", 4, together_config, together},
     {"moves", "up to three consumers, and somebody who seeks, loads, cancels", 4, moves_config, moves},
     {"ends", "consumers wait while the job is cancelled or ended", 2, ends_config, ends},
-    {"interrupts", "somebody waits for a lease and is interrupted", 1, interrupts_config, interrupts},
+    {"leases", "somebody waits for a lease, and is interrupted or gets one", 1, leases_config, leases},
     {"handles", "a consumer that sleeps on the wait handle", 1, handles_config, handles},
 };
 
