@@ -84,9 +84,13 @@ std::optional<Status> Loader::no_batch_due() {
 
 bool Loader::ready_now(Slot& slot) {
   if (slot.state() == SlotState::kReady) return true;
-  // Not BatchWindow::ready(): nobody else can abandon the batch now, and nobody else waits for it.
-  if (delivery_->take_complete(slot, window_->head()))
-    return window_->advance(slot, SlotState::kCopying, SlotState::kReady);
+  // Not BatchWindow::ready(): nobody else can abandon the batch now. But other consumers may wait for it, and this one may
+  // leave it where it is: all leases are held, or it has bad samples to report.
+  if (delivery_->take_complete(slot, window_->head())) {
+    if (!window_->advance(slot, SlotState::kCopying, SlotState::kReady)) return false;
+    gate_.batch_ready();
+    return true;
+  }
   if (delivery_->needs_worker()) pool_->notify();
   return false;
 }
