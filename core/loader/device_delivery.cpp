@@ -299,6 +299,8 @@ Status DeviceDelivery::failure() {
   if (!has_drain_error_.load()) return Status::ok();
   ThreadLock lock(mutex_);
   has_drain_error_.store(false);
+  // It is tried again: nobody who opens a batch may be there to ask for it.
+  if (!draining_.empty()) drain_wanted_.store(true);
   return std::exchange(drain_error_, Status::ok());
 }
 

@@ -75,7 +75,10 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
 std::optional<Status> Loader::no_batch_due() {
   if (gate_.cancelled()) return Status(Code::kCancelled, "");
   if (window_->defect()) return defect_error();
-  if (Status failure = delivery_->failure(); !failure.is_ok()) return failure;
+  if (Status failure = delivery_->failure(); !failure.is_ok()) {
+    if (delivery_->needs_worker()) pool_->notify();  // to wait once more for the slot that did not come back
+    return failure;
+  }
   if (ended()) return Status(Code::kEnd, "");
   if (position_.step < steps_.count()) return std::nullopt;
   pass_epoch();
