@@ -125,15 +125,12 @@ class Alone {
         if (!config_.bad || told_ == at_) fail("told of bad samples again at " + Job::text(at_));
         told_ = at_;
         return;
-      case Code::kNoMemory:
-        if (!config_.loses) fail("memory: " + code_text(got));
-        return;
       case Code::kLeasesHeld:
         if (config_.overflow != "error") fail(code_text(got));
         returns_.release_one(job_, config_.indices);
         return;
       default:
-        if (got.code() != Code::kInterrupted) fail("next: " + code_text(got));
+        if (got.code() != Code::kInterrupted && !job_.may_fail(got.code())) fail("next: " + code_text(got));
     }
   }
   // Steps of which nothing is left are passed with the next batch, once they have been told.

@@ -35,6 +35,7 @@ inline Config any_config(Draws& draws) {
 inline Config with_device(Config config, Draws& draws) {
   config.device = "cuda";
   config.sync = draws.one_in(2) ? "host" : "stream";
+  config.waits_fail = draws.one_in(4);
   return config;
 }
 

@@ -16,6 +16,9 @@
 
 namespace dataline::interleave {
 
+// Waits for copies fail now and then: by the schedule's options. Nothing is known of the copies then.
+inline bool waits_fail = false;
+
 class FakeSlot final : public DeviceSlot {
  public:
   explicit FakeSlot(int64_t bytes) : memory_(static_cast<size_t>(bytes)) {}
@@ -38,6 +41,7 @@ class FakeSlot final : public DeviceSlot {
   }
   Status wait_sent() override {
     for (uint64_t looks = draw(4); looks > 0 && in_flight_.load(); --looks) pause();
+    if (waits_fail && draw(16) == 0) return error(Code::kIo, "the device says no");
     land();
     return Status::ok();
   }

@@ -23,7 +23,7 @@ struct Config {
   int64_t workers = 1, consumers = 1, depth = 2, leases = 2, batch = 2, samples = 6, epochs = 0;
   std::string overflow = "copy", last = "keep", on_error = "raise", shuffle = "none", device = "cpu",
               sync = "stream";
-  bool bad = false, loses = false, host_reader = false, indices = false;
+  bool bad = false, loses = false, host_reader = false, indices = false, waits_fail = false;
   int32_t cpus = 2;
 };
 
@@ -72,6 +72,10 @@ class Job {
  public:
   explicit Job(const Config& config) : config_(config) {}
   const Config& config() const { return config_; }
+  // What next() may say of the machine: it is called again.
+  bool may_fail(Code code) const {
+    return (code == Code::kNoMemory && config_.loses) || (code == Code::kIo && config_.waits_fail);
+  }
   int64_t steps() const {
     return config_.last == "drop" ? config_.samples / config_.batch
                                   : (config_.samples + config_.batch - 1) / config_.batch;

@@ -58,6 +58,7 @@ void one(const Arguments& arguments, uint64_t seed) {
   const Mode mode = mode_of(arguments.mode);
   const std::string replay = std::string("--scenario ") + scenario.name + " --seed " + std::to_string(seed) +
                              (mode == Mode::kAny ? "" : " --mode " + arguments.mode) + " --schedules 1";
+  waits_fail = job.config().waits_fail;
   job.prepare();
   run(seed, mode, job.config().cpus, replay, [&job, &scenario] { scenario.body(job); });
 }

@@ -59,7 +59,7 @@ class Together {
       } else if (got.code() == Code::kLeasesHeld && config_.overflow == "error") {
         release(held, 0);
         pause();
-      } else if (got.code() != Code::kInterrupted && !(got.code() == Code::kNoMemory && config_.loses)) {
+      } else if (got.code() != Code::kInterrupted && !job_.may_fail(got.code())) {
         fail("next: " + code_text(got));
       }
     }
@@ -160,7 +160,7 @@ void moves(Job& job) {
     Batch* batch = nullptr;
     doing("the epoch afterwards");
     const Status got = job.loader().next(kHourNs, &batch);
-    if (got.code() == Code::kNoMemory && config.loses) {
+    if (job.may_fail(got.code())) {
       --step;
       continue;
     }
