@@ -190,8 +190,9 @@ bool BatchWindow::ready(Slot& slot, int64_t sequence) {
     drop(slot, sequence);
     return false;
   }
-  // Either this sees that the batch is at the head, or the consumer, which moves the head before it looks, sees it Ready.
-  if (sequence == head()) gate_.batch_ready();
+  // Either this sees that the head has come to the batch, or the consumer, which moves the head before it looks, sees it
+  // Ready. Where one has taken it already, others may still sleep for it.
+  if (sequence <= head()) gate_.batch_ready();
   gate_.refresh_handle();
   return true;
 }
@@ -208,9 +209,11 @@ void BatchWindow::drain(Slot& slot) {
   make_room();
 }
 
-void BatchWindow::give_back(Slot& slot) {
+bool BatchWindow::give_back(Slot& slot) {
   ThreadLock lock(mutex_);
+  const bool missed = free_.empty();
   drain(slot);
+  return missed;
 }
 
 void BatchWindow::add_free(Slot& slot) {

@@ -98,8 +98,9 @@ class BatchWindow {
   bool set_orders(std::shared_ptr<const OrderVersions> orders, int64_t from_epoch) DL_EXCLUDES(mutex_);
 
   // --- Any thread ---
-  void give_back(Slot& slot) DL_EXCLUDES(mutex_);  // Draining, no longer read by its consumer
-  void add_free(Slot& slot) DL_EXCLUDES(mutex_);   // Draining, and its copies are done
+  // Draining, no longer read by its consumer. True: there was no free slot, which workers may have waited for.
+  bool give_back(Slot& slot) DL_EXCLUDES(mutex_);
+  void add_free(Slot& slot) DL_EXCLUDES(mutex_);  // Draining, and its copies are done
   bool may_open() const;
   // Takes an edge of a slot that the caller owns. False: a defect of this library, which next() reports from now on;
   // the caller leaves the slot alone.

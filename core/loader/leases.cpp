@@ -80,12 +80,13 @@ void Loader::recycle(Batch& batch) noexcept {
     return;
   }
   Slot& slot = static_cast<Slot&>(batch);
-  if (window_->advance(slot, SlotState::kLeased, SlotState::kDraining)) window_->give_back(slot);
+  if (!window_->advance(slot, SlotState::kLeased, SlotState::kDraining)) return;
+  // Who waits for room in the window is told by next(), which makes it; here only who found no slot.
+  const bool missed = window_->give_back(slot);
   slots_leased_.fetch_sub(1);
   gate_.refresh_handle();
-  if (!pool_->empty() && (window_->may_open() || delivery_->needs_worker())) pool_->notify();
-  const bool head_open = window_->opened() > window_->head();
-  if (config_.lease_overflow == LeaseOverflow::kWait || !head_open) gate_.wake();
+  if (missed || delivery_->needs_worker()) pool_->notify();
+  if (missed || config_.lease_overflow == LeaseOverflow::kWait) gate_.wake();
 }
 
 Status Loader::wait(Batch& batch, void* stream) {

@@ -133,8 +133,8 @@ Loader::Delivered Loader::deliver(Slot& slot, Batch** out) {
     if (!owed.is_ok()) return {kReturn, std::move(owed)};
   }
   if (has_bad_rows && slot.samples == 0) {  // nothing is left of the step: it is passed
-    if (!window_->advance(slot, SlotState::kReady, SlotState::kDraining)) return {kLookAgain};
     pass_step(slot);
+    if (!window_->advance(slot, SlotState::kReady, SlotState::kDraining)) return {kLookAgain};
     window_->give_back(slot);
     head_moved();
     pool_->notify();
@@ -142,8 +142,10 @@ Loader::Delivered Loader::deliver(Slot& slot, Batch** out) {
   }
   if (slots_leased_.load() >= config_.max_leases) return deliver_copy(slot, out);
 
-  if (!window_->advance(slot, SlotState::kReady, SlotState::kLeased)) return {kLookAgain};
+  // The head moves first: another consumer that was woken for this batch sees it Ready or the head elsewhere, and never
+  // goes back to sleep in between.
   pass_step(slot);
+  if (!window_->advance(slot, SlotState::kReady, SlotState::kLeased)) return {kLookAgain};
   count_batch(slot, slot.delivered_bytes());
   slots_leased_.fetch_add(1);
   head_moved();

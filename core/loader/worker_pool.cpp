@@ -179,9 +179,11 @@ bool WorkerPool::happened(const Change& change) const {
   if (gate_.events() != change.events || gate_.cancelled() || gate_.interrupts() != change.interrupts)
     return true;
   if (change.for_lease) return false;
-  if (window_.head() != change.head) return true;  // another consumer took it, or a seek abandoned it
-  if (change.slot != nullptr) return change.slot->state() == SlotState::kReady;
-  return window_.opened() > change.head;
+  const bool ready =
+      change.slot != nullptr ? change.slot->state() == SlotState::kReady : window_.opened() > change.head;
+  // Looked at last: whoever takes the batch moves the head first (Loader::deliver), so that one of the two shows it. Another
+  // consumer took it, or a seek abandoned it.
+  return ready || window_.head() != change.head;
 }
 
 void WorkerPool::wait_for(const Change& change, int64_t deadline_ns) {
