@@ -1,9 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/device/cuda_context.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace dataline {
+namespace {
+
+// The driver refuses allocations of 0 bytes.
+size_t at_least_one(int64_t bytes) { return static_cast<size_t>(std::max<int64_t>(bytes, 1)); }
+
+Result<std::shared_ptr<CudaMemory>> own_memory(std::shared_ptr<CudaContext> context, const char* what,
+                                               int64_t bytes, Status status, CudaAddress address,
+                                               CudaStream freed_in) {
+  if (status.code() == Code::kNoMemory) return context->no_memory(what, bytes);
+  if (!status.is_ok()) return status;
+  return std::make_shared<CudaMemory>(std::move(context), address, bytes, freed_in);
+}
+
+}  // namespace
 
 CudaContext::CudaContext(std::shared_ptr<const CudaDriver> driver, int32_t ordinal)
     : driver_(std::move(driver)), ordinal_(ordinal) {}
@@ -23,32 +38,31 @@ Status CudaContext::no_device(Status why) {
 
 Status CudaContext::start(int side_streams) {
   const CudaDriver& d = *driver_;
-  const CudaCode initialized = ask("cuInit", d.cuInit, 0U);
+  const CudaCode initialized = ask(d.cuInit, 0U);
   int32_t count = 0;
   if (initialized != kCudaSuccess && initialized != kCudaNoDevice) {
     const char* stub = initialized == kCudaStubLibrary ? "; this is the toolkit's stub, not a driver" : "";
     return error(Code::kNoDevice, "the CUDA driver failed to start: ", code_text(initialized), stub);
   }
-  if (initialized == kCudaSuccess) DL_RETURN_IF_ERROR(call("cuDeviceGetCount", d.cuDeviceGetCount, &count));
+  if (initialized == kCudaSuccess) DL_RETURN_IF_ERROR(call(d.cuDeviceGetCount, &count));
   if (ordinal_ >= count) {
     return error(Code::kNoDevice, "cuda:", ordinal_, ": there ", count == 1 ? "is " : "are ", count,
                  " CUDA device", count == 1 ? "" : "s", count > 0 ? ", counted from 0" : "");
   }
-  DL_RETURN_IF_ERROR(call("cuDeviceGet", d.cuDeviceGet, &device_, ordinal_));
+  DL_RETURN_IF_ERROR(call(d.cuDeviceGet, &device_, ordinal_));
   char name[256] = {};
-  DL_RETURN_IF_ERROR(call("cuDeviceGetName", d.cuDeviceGetName, name, int32_t{sizeof(name) - 1}, device_));
+  DL_RETURN_IF_ERROR(call(d.cuDeviceGetName, name, int32_t{sizeof(name) - 1}, device_));
   name_ = name;
   int32_t pools = 0;
-  DL_RETURN_IF_ERROR(
-      call("cuDeviceGetAttribute", d.cuDeviceGetAttribute, &pools, kCudaAttributeMemoryPools, device_));
+  DL_RETURN_IF_ERROR(call(d.cuDeviceGetAttribute, &pools, kCudaAttributeMemoryPools, device_));
   memory_pools_ = pools != 0;
   CudaContextHandle handle = nullptr;
-  DL_RETURN_IF_ERROR(call("cuDevicePrimaryCtxRetain", d.cuDevicePrimaryCtxRetain, &handle, device_));
+  DL_RETURN_IF_ERROR(call(d.cuDevicePrimaryCtxRetain, &handle, device_));
   handle_ = handle;
   CurrentContext current(*this);
   DL_RETURN_IF_ERROR(current.status());
   for (int i = 0; i < side_streams && i < kSideStreams; ++i) {
-    DL_RETURN_IF_ERROR(call("cuStreamCreate", d.cuStreamCreate, &side(i).stream, kCudaStreamNonBlocking));
+    DL_RETURN_IF_ERROR(call(d.cuStreamCreate, &side(i).stream, kCudaStreamNonBlocking));
   }
   return Status::ok();
 }
@@ -59,13 +73,12 @@ CudaContext::~CudaContext() {
   {
     CurrentContext current(*this);
     if (!current.status().is_ok()) return;
-    for (CudaEvent event : events_) static_cast<void>(call("cuEventDestroy", driver_->cuEventDestroy, event));
+    for (CudaEvent event : events_) static_cast<void>(call(driver_->cuEventDestroy, event));
     for (SideStream& side : side_) {
-      if (side.stream != nullptr)
-        static_cast<void>(call("cuStreamDestroy", driver_->cuStreamDestroy, side.stream));
+      if (side.stream != nullptr) static_cast<void>(call(driver_->cuStreamDestroy, side.stream));
     }
   }
-  static_cast<void>(call("cuDevicePrimaryCtxRelease", driver_->cuDevicePrimaryCtxRelease, device_));
+  static_cast<void>(call(driver_->cuDevicePrimaryCtxRelease, device_));
 }
 
 Status CudaContext::unusable() const {
@@ -99,14 +112,12 @@ Status CudaContext::failed(const char* name, CudaCode code) {
 
 std::string CudaContext::code_text(CudaCode code) {
   const char* name = cuda_sticky_name(code);
-  if (name == nullptr && ask("cuGetErrorName", driver_->cuGetErrorName, code, &name) != kCudaSuccess)
-    name = nullptr;
+  if (name == nullptr && ask(driver_->cuGetErrorName, code, &name) != kCudaSuccess) name = nullptr;
   return name == nullptr ? concat("CUDA error ", code) : concat(name, " (", code, ")");
 }
 
 Status CudaContext::create_event(CudaEvent* event) {
-  return call("cuEventCreate", driver_->cuEventCreate, event,
-              kCudaEventDisableTiming | kCudaEventBlockingSync);
+  return call(driver_->cuEventCreate, event, kCudaEventDisableTiming | kCudaEventBlockingSync);
 }
 
 Status CudaContext::reserve_events(int64_t count) {
@@ -144,8 +155,7 @@ Status CudaContext::wait_side_streams() {
   CurrentContext current(*this);
   DL_RETURN_IF_ERROR(current.status());
   for (SideStream& side : side_) {
-    if (side.stream != nullptr)
-      DL_RETURN_IF_ERROR(call("cuStreamSynchronize", driver_->cuStreamSynchronize, side.stream));
+    if (side.stream != nullptr) DL_RETURN_IF_ERROR(call(driver_->cuStreamSynchronize, side.stream));
   }
   return Status::ok();
 }
@@ -154,7 +164,7 @@ Status CudaContext::no_memory(const char* what, int64_t bytes) {
   size_t free = 0;
   size_t total = 0;
   std::string have = "free memory is unknown";
-  if (ask("cuMemGetInfo", driver_->cuMemGetInfo, &free, &total) == kCudaSuccess)
+  if (ask(driver_->cuMemGetInfo, &free, &total) == kCudaSuccess)
     have = concat(free, " of ", total, " bytes are free");
   return error(Code::kNoMemory, "cuda:", ordinal_, " has no memory for ", what, ": ", bytes,
                " bytes needed, ", have);
@@ -163,9 +173,9 @@ Status CudaContext::no_memory(const char* what, int64_t bytes) {
 CurrentContext::CurrentContext(CudaContext& context) : context_(context) {
   // A consumer that uses the CUDA runtime already has this context current.
   CudaContextHandle now = nullptr;
-  status_ = context_.call("cuCtxGetCurrent", context_.driver().cuCtxGetCurrent, &now);
+  status_ = context_.call(context_.driver().cuCtxGetCurrent, &now);
   if (!status_.is_ok() || now == context_.handle()) return;
-  status_ = context_.call("cuCtxPushCurrent", context_.driver().cuCtxPushCurrent, context_.handle());
+  status_ = context_.call(context_.driver().cuCtxPushCurrent, context_.handle());
   pushed_ = status_.is_ok();
 }
 
@@ -174,6 +184,42 @@ CurrentContext::~CurrentContext() {
   // Also after a loss: the thread's previous context may be of another device.
   const CudaCode code = pushed_ ? context_.driver().cuCtxPopCurrent(&popped) : kCudaSuccess;
   if (cuda_code_is_sticky(code)) static_cast<void>(context_.failed("cuCtxPopCurrent", code));
+}
+
+Result<std::shared_ptr<CudaMemory>> CudaMemory::make(std::shared_ptr<CudaContext> context, const char* what,
+                                                     int64_t bytes) {
+  CudaAddress address = 0;
+  Status status = context->call(context->driver().cuMemAlloc, &address, at_least_one(bytes));
+  return own_memory(std::move(context), what, bytes, std::move(status), address, nullptr);
+}
+
+Result<std::shared_ptr<CudaMemory>> CudaMemory::make_in_stream(std::shared_ptr<CudaContext> context,
+                                                               const char* what, int64_t bytes,
+                                                               CudaStream side) {
+  if (!context->memory_pools()) return make(std::move(context), what, bytes);
+  CudaAddress address = 0;
+  Status status = context->call(context->driver().cuMemAllocAsync, &address, at_least_one(bytes), side);
+  return own_memory(std::move(context), what, bytes, std::move(status), address, side);
+}
+
+CudaMemory::CudaMemory(std::shared_ptr<CudaContext> context, CudaAddress address, int64_t bytes,
+                       CudaStream freed_in)
+    : context_(std::move(context)), address_(address), bytes_(bytes), freed_in_(freed_in) {
+  context_->count_bytes(bytes_);
+}
+
+CudaMemory::~CudaMemory() {
+  context_->count_bytes(-bytes_);
+  if (leaked_.load() || !context_->usable()) return;
+  CurrentContext current(*context_);
+  if (!current.status().is_ok()) return;
+  const CudaDriver& driver = context_->driver();
+  // An error here leaks the memory; it cannot be reported.
+  if (freed_in_ != nullptr) {
+    static_cast<void>(context_->call(driver.cuMemFreeAsync, address_, freed_in_));
+  } else {
+    static_cast<void>(context_->call(driver.cuMemFree, address_));
+  }
 }
 
 }  // namespace dataline

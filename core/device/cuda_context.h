@@ -1,4 +1,5 @@
-// A loader's view of one device: the retained primary context, side streams, events, and whether the device is lost.
+// A loader's view of one device: the retained primary context, side streams, events, memory, and whether the device is
+// lost.
 // Slots share it, so it lives until the last lease is released.
 //
 // Every driver call goes through call() or ask(), which make none once the device is lost or in a forked child, and which
@@ -9,9 +10,12 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "core/base/status.h"
@@ -55,20 +59,20 @@ class CudaContext {
   Status lose(
       Status cause);  // marks the device lost; returns unusable(), or `cause` when that is kDeviceLost
 
-  // Calls name(arguments...) and maps its result: kDeviceLost when sticky, kNoMemory, kInvalidArgument for an unknown
+  // Calls the entry and maps its result: kDeviceLost when sticky, kNoMemory, kInvalidArgument for an unknown
   // handle, else kInternal.
-  template <typename... Parameters, typename... Arguments>
-  Status call(const char* name, CudaCode (*entry)(Parameters...), Arguments... arguments) {
+  template <typename... Parameters>
+  Status call(const CudaEntry<Parameters...>& entry, std::type_identity_t<Parameters>... arguments) {
     if (!usable()) return unusable();
     const CudaCode code = entry(arguments...);
-    return code == kCudaSuccess ? Status::ok() : failed(name, code);
+    return code == kCudaSuccess ? Status::ok() : failed(entry.name, code);
   }
   // Returns the raw code, for calls with expected failures; a sticky code still marks the device lost.
-  template <typename... Parameters, typename... Arguments>
-  CudaCode ask(const char* name, CudaCode (*entry)(Parameters...), Arguments... arguments) {
+  template <typename... Parameters>
+  CudaCode ask(const CudaEntry<Parameters...>& entry, std::type_identity_t<Parameters>... arguments) {
     if (!usable()) return kCudaDeinitialized;
     const CudaCode code = entry(arguments...);
-    if (cuda_code_is_sticky(code)) static_cast<void>(failed(name, code));
+    if (cuda_code_is_sticky(code)) static_cast<void>(failed(entry.name, code));
     return code;
   }
   Status failed(const char* name, CudaCode code);
@@ -125,5 +129,37 @@ class CurrentContext {
   Status status_;
   bool pushed_ = false;
 };
+
+// A device memory allocation, freed with its last user; leaked when the device is lost.
+// Threads: internally synchronized; the destructor may run on any thread.
+class CudaMemory {
+ public:
+  // Synchronizes like cuMemAlloc: only during create. kNoMemory with the message of CudaContext::no_memory(). In both
+  // functions the context must be current.
+  static Result<std::shared_ptr<CudaMemory>> make(std::shared_ptr<CudaContext> context, const char* what,
+                                                  int64_t bytes);
+  // Allocated and freed in the order of `side`; like make() where the device has no memory pools.
+  static Result<std::shared_ptr<CudaMemory>> make_in_stream(std::shared_ptr<CudaContext> context,
+                                                            const char* what, int64_t bytes, CudaStream side);
+  CudaMemory(std::shared_ptr<CudaContext> context, CudaAddress address, int64_t bytes, CudaStream freed_in);
+  ~CudaMemory();
+  CudaMemory(const CudaMemory&) = delete;
+  CudaMemory& operator=(const CudaMemory&) = delete;
+
+  CudaAddress address() const { return address_; }
+  bool in_stream() const { return freed_in_ != nullptr; }
+  // Never free it: it is unknown when the device has finished with it.
+  void leak() { leaked_.store(true); }
+
+ private:
+  std::shared_ptr<CudaContext> context_;
+  const CudaAddress address_;
+  const int64_t bytes_;
+  const CudaStream freed_in_;  // null: cuMemFree
+  std::atomic<bool> leaked_{false};
+};
+
+inline std::byte* cuda_pointer(CudaAddress address) { return reinterpret_cast<std::byte*>(address); }
+inline CudaAddress cuda_address(const std::byte* pointer) { return reinterpret_cast<CudaAddress>(pointer); }
 
 }  // namespace dataline

@@ -27,11 +27,10 @@ class CudaBlock final : public DeviceBlock {
     SideStream& side = context_->side(0);
     const std::lock_guard lock(side.mutex);
     const CudaDriver& driver = context_->driver();
-    DL_RETURN_IF_ERROR(context_->call("cuMemcpyHtoDAsync", driver.cuMemcpyHtoDAsync,
-                                      allocation_->address() + static_cast<CudaAddress>(offset),
-                                      static_cast<const void*>(from), static_cast<size_t>(bytes),
-                                      side.stream));
-    Status status = context_->call("cuStreamSynchronize", driver.cuStreamSynchronize, side.stream);
+    DL_RETURN_IF_ERROR(context_->call(driver.cuMemcpyHtoDAsync,
+                                      allocation_->address() + static_cast<CudaAddress>(offset), from,
+                                      static_cast<size_t>(bytes), side.stream));
+    Status status = context_->call(driver.cuStreamSynchronize, side.stream);
     // The copy may still be running while both its buffers are about to be freed.
     return status.is_ok() ? status : context_->lose(std::move(status));
   }
@@ -77,12 +76,7 @@ Status CudaDevice::load_kernels() {
 // unless that thread is in relaxed mode.
 void CudaDevice::enter_thread() noexcept {
   int32_t mode = kCudaCaptureRelaxed;
-  static_cast<void>(context_->ask("cuThreadExchangeStreamCaptureMode",
-                                  context_->driver().cuThreadExchangeStreamCaptureMode, &mode));
-}
-
-int64_t CudaDevice::pin(std::byte* first, int64_t stride, int64_t count) {
-  return pinned_.lock(first, stride, count);
+  static_cast<void>(context_->ask(context_->driver().cuThreadExchangeStreamCaptureMode, &mode));
 }
 
 Result<std::vector<std::unique_ptr<DeviceSlot>>> CudaDevice::make_slots(int64_t count, int64_t bytes) {

@@ -23,7 +23,9 @@ class CudaDevice final : public Device {
   int32_t type() const override { return 2; }
   int32_t index() const override { return context_->ordinal(); }
   const DeviceInfo& info() const override { return info_; }
-  int64_t pin(std::byte* first, int64_t stride, int64_t count) override;
+  int64_t pin(std::byte* first, int64_t stride, int64_t count) override {
+    return pinned_.lock(first, stride, count);
+  }
   void unpin() noexcept override { pinned_.release(); }
   bool runs(const Tail& tail) const override { return kernels_->runs(tail); }
   Result<std::vector<std::unique_ptr<DeviceSlot>>> make_slots(int64_t count, int64_t bytes) override;

@@ -49,11 +49,12 @@ Result<std::shared_ptr<const CudaDriver>> open_cuda_driver(std::string_view libr
     missing = concat(missing, missing.empty() ? "" : ", ", entry);
   };
 #define DL_CUDA_FIND(entry, min_version, parameters) \
-  find(#entry, min_version, reinterpret_cast<void**>(&driver->entry));
+  find(#entry, min_version, reinterpret_cast<void**>(&driver->entry.function));
   DL_CUDA_ENTRY_POINTS(DL_CUDA_FIND)
 #undef DL_CUDA_FIND
 
-  if (driver->cuDriverGetVersion != nullptr) static_cast<void>(driver->cuDriverGetVersion(&driver->version));
+  if (driver->cuDriverGetVersion.function != nullptr)
+    static_cast<void>(driver->cuDriverGetVersion(&driver->version));
   if (!missing.empty()) {
     return error(Code::kNoDevice, name, " (CUDA ", cuda_version_text(driver->version), ") lacks ", missing,
                  "; a complete CUDA ", cuda_version_text(kMinCudaVersion), " driver or newer is needed");

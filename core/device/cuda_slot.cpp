@@ -44,11 +44,9 @@ Status CudaSlot::drain() {
     const std::lock_guard lock(side().mutex);
     return wait_done();
   }
-  if (done_unknown_) DL_RETURN_IF_ERROR(context_->call("cuCtxSynchronize", driver.cuCtxSynchronize));
-  if (in_flight_.load())
-    DL_RETURN_IF_ERROR(context_->call("cuEventSynchronize", driver.cuEventSynchronize, ready_));
-  for (const Done& done : done_)
-    DL_RETURN_IF_ERROR(context_->call("cuEventSynchronize", driver.cuEventSynchronize, done.event));
+  if (done_unknown_) DL_RETURN_IF_ERROR(context_->call(driver.cuCtxSynchronize));
+  if (in_flight_.load()) DL_RETURN_IF_ERROR(context_->call(driver.cuEventSynchronize, ready_));
+  for (const Done& done : done_) DL_RETURN_IF_ERROR(context_->call(driver.cuEventSynchronize, done.event));
   return Status::ok();
 }
 
@@ -56,12 +54,11 @@ Status CudaSlot::wait_done() {
   const std::lock_guard lock(users_mutex_);
   const CudaDriver& driver = context_->driver();
   // A DONE could not be recorded (a consumer destroyed a stream without releasing it): only the host can wait.
-  if (done_unknown_) DL_RETURN_IF_ERROR(context_->call("cuCtxSynchronize", driver.cuCtxSynchronize));
+  if (done_unknown_) DL_RETURN_IF_ERROR(context_->call(driver.cuCtxSynchronize));
   done_unknown_ = false;
   while (!done_.empty()) {
     const CudaEvent event = done_.back().event;
-    DL_RETURN_IF_ERROR(
-        context_->call("cuStreamWaitEvent", driver.cuStreamWaitEvent, side().stream, event, uint32_t{0}));
+    DL_RETURN_IF_ERROR(context_->call(driver.cuStreamWaitEvent, side().stream, event, 0));
     done_.pop_back();
     context_->give_event(event);  // the wait refers to the recorded state; recording again does not change it
   }
@@ -69,8 +66,7 @@ Status CudaSlot::wait_done() {
 }
 
 Status CudaSlot::record_ready() {
-  DL_RETURN_IF_ERROR(
-      context_->call("cuEventRecord", context_->driver().cuEventRecord, ready_, side().stream));
+  DL_RETURN_IF_ERROR(context_->call(context_->driver().cuEventRecord, ready_, side().stream));
   in_flight_.store(true);
   return Status::ok();
 }
@@ -84,9 +80,9 @@ Status CudaSlot::send(const std::byte* host, std::span<const CopyRange> copies,
     DL_RETURN_IF_ERROR(wait_done());
     for (const CopyRange& range : copies) {
       if (range.bytes == 0) continue;
-      DL_RETURN_IF_ERROR(context_->call(
-          "cuMemcpyHtoDAsync", context_->driver().cuMemcpyHtoDAsync, cuda_address(memory_ + range.offset),
-          static_cast<const void*>(host + range.offset), static_cast<size_t>(range.bytes), side().stream));
+      DL_RETURN_IF_ERROR(context_->call(context_->driver().cuMemcpyHtoDAsync,
+                                        cuda_address(memory_ + range.offset), host + range.offset,
+                                        static_cast<size_t>(range.bytes), side().stream));
     }
     for (const TailCall& call : calls) {
       if (call.rows > 0) DL_RETURN_IF_ERROR(kernels_->launch(*context_, side().stream, memory_, call));
@@ -102,9 +98,8 @@ Status CudaSlot::send(const std::byte* host, std::span<const CopyRange> copies,
 Status CudaSlot::copy_from(CudaSlot& from, int64_t bytes) {
   // The context is current, and the side stream is that of `from`, so this runs after its READY and before its next send.
   if (bytes > 0) {
-    DL_RETURN_IF_ERROR(context_->call("cuMemcpyDtoDAsync", context_->driver().cuMemcpyDtoDAsync,
-                                      cuda_address(memory_), cuda_address(from.memory_),
-                                      static_cast<size_t>(bytes), side().stream));
+    DL_RETURN_IF_ERROR(context_->call(context_->driver().cuMemcpyDtoDAsync, cuda_address(memory_),
+                                      cuda_address(from.memory_), static_cast<size_t>(bytes), side().stream));
     // As a user like any other, for the case that the memory of `from` goes next.
     const std::lock_guard lock(from.users_mutex_);
     DL_RETURN_IF_ERROR(from.record_done(side().stream));
@@ -116,7 +111,7 @@ bool CudaSlot::sent() {
   if (!in_flight_.load() || !context_->usable()) return true;
   const CurrentContext current(*context_);
   if (!current.status().is_ok()) return !context_->usable();  // else unknown for now
-  const CudaCode code = context_->ask("cuEventQuery", context_->driver().cuEventQuery, ready_);
+  const CudaCode code = context_->ask(context_->driver().cuEventQuery, ready_);
   if (code == kCudaNotReady) return false;
   if (code != kCudaSuccess) static_cast<void>(context_->lose(context_->failed("cuEventQuery", code)));
   in_flight_.store(false);
@@ -128,7 +123,7 @@ Status CudaSlot::wait_sent() {
   if (!in_flight_.load()) return Status::ok();
   const CurrentContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
-  Status status = context_->call("cuEventSynchronize", context_->driver().cuEventSynchronize, ready_);
+  Status status = context_->call(context_->driver().cuEventSynchronize, ready_);
   if (!status.is_ok()) return context_->lose(std::move(status));
   in_flight_.store(false);
   return status;
@@ -138,7 +133,7 @@ Status CudaSlot::wait_sent() {
 Status CudaSlot::check_stream(CudaStream user) {
   if (is_default_stream(user)) return Status::ok();
   CudaContextHandle owner = nullptr;
-  DL_RETURN_IF_ERROR(context_->call("cuStreamGetCtx", context_->driver().cuStreamGetCtx, user, &owner));
+  DL_RETURN_IF_ERROR(context_->call(context_->driver().cuStreamGetCtx, user, &owner));
   if (owner == context_->handle()) return Status::ok();
   return error(Code::kInvalidArgument, "the batch is on cuda:", context_->ordinal(),
                ", the stream is not (or not of the device's primary context)");
@@ -152,8 +147,7 @@ Status CudaSlot::wait(void* stream) {
   const CudaDriver& driver = context_->driver();
   const std::lock_guard lock(users_mutex_);
   if (in_flight_.load()) {
-    DL_RETURN_IF_ERROR(
-        context_->call("cuStreamWaitEvent", driver.cuStreamWaitEvent, user, ready_, uint32_t{0}));
+    DL_RETURN_IF_ERROR(context_->call(driver.cuStreamWaitEvent, user, ready_, 0));
   }
   if (std::find(users_.begin(), users_.end(), user) == users_.end()) users_.push_back(user);
   return Status::ok();
@@ -162,12 +156,11 @@ Status CudaSlot::wait(void* stream) {
 Status CudaSlot::record_done(CudaStream stream) {
   const CudaDriver& driver = context_->driver();
   for (const Done& done : done_) {
-    if (done.stream == stream)
-      return context_->call("cuEventRecord", driver.cuEventRecord, done.event, stream);
+    if (done.stream == stream) return context_->call(driver.cuEventRecord, done.event, stream);
   }
   done_.reserve(done_.size() + 1);
   DL_ASSIGN_OR_RETURN(const CudaEvent event, context_->take_event());
-  Status status = context_->call("cuEventRecord", driver.cuEventRecord, event, stream);
+  Status status = context_->call(driver.cuEventRecord, event, stream);
   if (status.is_ok()) {
     done_.push_back({stream, event});
   } else {

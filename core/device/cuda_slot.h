@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/device/cuda_context.h"
-#include "core/device/cuda_memory.h"
 #include "core/device/device.h"
 #include "core/device/kernel_set.h"
 

@@ -25,16 +25,14 @@ Status KernelSet::load(CudaContext& context, std::span<const std::byte> image) {
   const CudaDriver& driver = context.driver();
   CudaOrdinal device = 0;
   int32_t multiprocessors = 0;
-  DL_RETURN_IF_ERROR(context.call("cuDeviceGet", driver.cuDeviceGet, &device, context.ordinal()));
-  DL_RETURN_IF_ERROR(context.call("cuDeviceGetAttribute", driver.cuDeviceGetAttribute, &multiprocessors,
-                                  kCudaAttributeMultiprocessors, device));
+  DL_RETURN_IF_ERROR(context.call(driver.cuDeviceGet, &device, context.ordinal()));
+  DL_RETURN_IF_ERROR(
+      context.call(driver.cuDeviceGetAttribute, &multiprocessors, kCudaAttributeMultiprocessors, device));
   max_blocks_ = std::max(1, multiprocessors) * kBlocksEach;
-  Status status = context.call("cuModuleLoadData", driver.cuModuleLoadData, &module_,
-                               static_cast<const void*>(image.data()));
+  Status status = context.call(driver.cuModuleLoadData, &module_, image.data());
   functions_.assign(kernel_names().size(), nullptr);
   for (size_t i = 0; status.is_ok() && i < functions_.size(); ++i)
-    status = context.call("cuModuleGetFunction", driver.cuModuleGetFunction, &functions_[i], module_,
-                          kernel_names()[i]);
+    status = context.call(driver.cuModuleGetFunction, &functions_[i], module_, kernel_names()[i]);
   if (is_fatal(status)) return status;
   why_not_ = status.is_ok() ? "" : "the kernels do not load: " + std::string(status.message());
   return Status::ok();
@@ -42,7 +40,7 @@ Status KernelSet::load(CudaContext& context, std::span<const std::byte> image) {
 
 void KernelSet::unload(CudaContext& context) noexcept {
   if (module_ == nullptr) return;
-  static_cast<void>(context.call("cuModuleUnload", context.driver().cuModuleUnload, module_));
+  static_cast<void>(context.call(context.driver().cuModuleUnload, module_));
   module_ = nullptr;
 }
 
@@ -58,10 +56,8 @@ Status KernelSet::launch(CudaContext& context, CudaStream stream, std::byte* slo
     const auto blocks =
         static_cast<uint32_t>(std::min((chunks + kBlockThreads - 1) / kBlockThreads, max_blocks_));
     void* arguments[] = {&params};
-    DL_RETURN_IF_ERROR(context.call("cuLaunchKernel", context.driver().cuLaunchKernel,
-                                    functions_[launch.kernel], blocks, uint32_t{1}, uint32_t{1},
-                                    kBlockThreads, uint32_t{1}, uint32_t{1}, uint32_t{0}, stream,
-                                    &arguments[0], static_cast<void**>(nullptr)));
+    DL_RETURN_IF_ERROR(context.call(context.driver().cuLaunchKernel, functions_[launch.kernel], blocks, 1, 1,
+                                    kBlockThreads, 1, 1, 0, stream, &arguments[0], nullptr));
   }
   return Status::ok();
 }

@@ -43,17 +43,14 @@ class CpuDevice final : public Device {
   Result<std::vector<std::unique_ptr<DeviceSlot>>> make_slots(int64_t, int64_t) override {
     return std::vector<std::unique_ptr<DeviceSlot>>();
   }
-  Result<std::unique_ptr<DeviceSlot>> copy_slot(DeviceSlot&, int64_t) override {
-    return error(Code::kUnsupported, "the cpu has no device memory");
-  }
-  Result<std::unique_ptr<DeviceBlock>> make_block(int64_t) override {
-    return error(Code::kUnsupported, "the cpu has no device memory");
-  }
+  Result<std::unique_ptr<DeviceSlot>> copy_slot(DeviceSlot&, int64_t) override { return no_memory(); }
+  Result<std::unique_ptr<DeviceBlock>> make_block(int64_t) override { return no_memory(); }
   int64_t device_bytes() const override { return 0; }
   // The driver only page-locks here; batches do not depend on it.
   bool lost() const override { return false; }
 
  private:
+  static Status no_memory() { return error(Code::kUnsupported, "the cpu has no device memory"); }
   Result<std::shared_ptr<CudaContext>> open_context() {
     DL_ASSIGN_OR_RETURN(auto driver, open_cuda_driver(library_));
     return CudaContext::open(std::move(driver), 0, 0);

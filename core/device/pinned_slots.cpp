@@ -13,9 +13,8 @@ PinnedSlots::PinnedSlots(std::shared_ptr<CudaContext> context, Log log)
 PinnedSlots::~PinnedSlots() { release(); }
 
 bool PinnedSlots::lock_range(std::byte* memory, int64_t bytes, bool count_foreign) {
-  const CudaCode code =
-      context_->ask("cuMemHostRegister", context_->driver().cuMemHostRegister, static_cast<void*>(memory),
-                    static_cast<size_t>(bytes), kCudaHostRegisterPortable);
+  const CudaCode code = context_->ask(context_->driver().cuMemHostRegister, memory,
+                                      static_cast<size_t>(bytes), kCudaHostRegisterPortable);
   if (code == kCudaSuccess) {
     ranges_.push_back(memory);
     return true;
@@ -61,8 +60,7 @@ void PinnedSlots::release() noexcept {
   const CurrentContext current(*context_);
   for (std::byte* memory : ranges_) {
     if (!current.status().is_ok()) break;
-    static_cast<void>(context_->call("cuMemHostUnregister", context_->driver().cuMemHostUnregister,
-                                     static_cast<void*>(memory)));
+    static_cast<void>(context_->call(context_->driver().cuMemHostUnregister, memory));
   }
   ranges_.clear();
 }

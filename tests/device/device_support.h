@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "core/device/cuda_api.h"
+#include "core/device/cuda_driver.h"
 #include "core/device/device.h"
 #include "core/memory/pages.h"
 #include "tests/support/fake_cuda/driver_api.h"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "core/device/cuda_api.h"
+#include "core/device/cuda_driver.h"
 #include "tests/device/device_support.h"
 
 namespace dataline {
