@@ -4,35 +4,7 @@
 // HWY_DYNAMIC_DISPATCH) keeps the choice in a mutable global of libhwy; we keep it in the object that uses
 // it: call best_simd_target() once at create and pick a plain function pointer.
 //
-// A vector file, here core/order/feistel_simd.cpp, looks like this:
-//
-//   #include "core/order/feistel.h"             // ordinary headers first: they have their own guards
-//   #if DATALINE_HAS_HIGHWAY
-//   #undef HWY_TARGET_INCLUDE
-//   #define HWY_TARGET_INCLUDE "core/order/feistel_simd.cpp"  // this file: included again for each target
-//   #include "core/base/simd.h"                 // before Highway: it says which targets are wanted
-//   #include "hwy/foreach_target.h"
-//   #include "hwy/highway.h"
-//   HWY_BEFORE_NAMESPACE();
-//   namespace dataline {
-//   namespace HWY_NAMESPACE {
-//   #if DATALINE_SIMD_LANES                     // not for the one-lane target: the plain path serves it
-//   namespace {                                 // HWY_NAMESPACE is shared by all rooms: keep names local to the file
-//   namespace hn = hwy::HWY_NAMESPACE;
-//   void permute(const Keys& keys, int64_t count, int64_t* out) { ... }
-//   }  // namespace
-//   #endif
-//   }  // namespace HWY_NAMESPACE
-//   }  // namespace dataline
-//   HWY_AFTER_NAMESPACE();
-//   #endif
-//   #if !DATALINE_HAS_HIGHWAY || HWY_ONCE       // once, after the last target
-//   namespace dataline {
-//   PermuteFunction permute_function(SimdTarget target) {
-//     return DATALINE_SIMD_PICK(target, PermuteFunction, permute, &permute_plain);
-//   }
-//   }
-//   #endif
+// core/order/words_simd.cpp is the shortest such file; its comments give the reason for each part.
 //
 // Functions that vector code calls must be in the same file, or constexpr/inline and trivially small: the linker may
 // keep the copy of a template that was instantiated here for AVX-512, for everybody.

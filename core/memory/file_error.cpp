@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memory/file_error.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,7 +9,9 @@
 #include <sys/uio.h>
 #endif
 
-#include <array>
+#include <utility>
+
+#include "core/base/text.h"
 
 namespace dataline {
 namespace {
@@ -108,6 +111,27 @@ bool is_cached(int descriptor, int64_t offset) {
   static_cast<void>(descriptor), static_cast<void>(offset);
   return true;
 #endif
+}
+
+std::optional<std::string> read_kernel_file(const std::string& path) {
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return std::nullopt;
+  std::string text;
+  char piece[4096];
+  for (int interruptions = 0;;) {
+    ssize_t got = ::read(fd, piece, sizeof piece);
+    if (got < 0 && errno == EINTR && ++interruptions < kMaxInterruptions) continue;
+    if (got <= 0) {
+      ::close(fd);
+      return got == 0 ? std::optional(std::move(text)) : std::nullopt;
+    }
+    text.append(piece, static_cast<size_t>(got));
+  }
+}
+
+std::optional<int64_t> read_kernel_number(const std::string& path) {
+  const std::optional<std::string> text = read_kernel_file(path);
+  return text ? parse_i64(std::string_view(*text).substr(0, text->find('\n'))) : std::nullopt;
 }
 
 int64_t changed_ns_of(const struct stat& facts) {

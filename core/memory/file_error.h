@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -42,6 +43,10 @@ struct ReadResult {
 ReadResult read_at(int descriptor, int64_t offset, int64_t bytes, std::byte* out);
 // Whether the page at `offset` is in the page cache; true where that is unknown.
 bool is_cached(int descriptor, int64_t offset);
+
+// The contents of a file of /proc or /sys, or the number that it begins with; nullopt when it cannot be read.
+std::optional<std::string> read_kernel_file(const std::string& path);
+std::optional<int64_t> read_kernel_number(const std::string& path);
 
 // Whether a failure is due to the machine rather than the data: memory, descriptors, threads, leases, and interrupted or
 // would-block calls. The same call may succeed the next time.

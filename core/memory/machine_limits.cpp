@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memory/machine_limits.h"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -26,23 +24,6 @@ struct Hierarchy {
   std::string root;   // the cgroup that the mount shows, "/" for all
   std::string mount;  // the mount point, without `root`
 };
-
-// The contents of a file of /proc or /sys; nullopt when it cannot be read.
-std::optional<std::string> read_text(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return std::nullopt;
-  std::string text;
-  char piece[4096];
-  for (int interruptions = 0;;) {
-    ssize_t got = ::read(fd, piece, sizeof piece);
-    if (got < 0 && errno == EINTR && ++interruptions < kMaxInterruptions) continue;
-    if (got <= 0) {
-      ::close(fd);
-      return got == 0 ? std::optional(std::move(text)) : std::nullopt;
-    }
-    text.append(piece, static_cast<size_t>(got));
-  }
-}
 
 // mountinfo escapes whitespace and backslashes of paths as \ooo.
 std::string unescape(std::string_view text) {
@@ -81,7 +62,7 @@ std::optional<Hierarchy> parse_mount(std::string_view line, std::string_view con
 
 std::vector<Hierarchy> find_hierarchies(const std::string& root, std::string_view controller) {
   std::vector<Hierarchy> found;
-  std::optional<std::string> mounts = read_text(root + "/proc/self/mountinfo");
+  std::optional<std::string> mounts = read_kernel_file(root + "/proc/self/mountinfo");
   if (mounts) {
     for (std::string_view line : split(*mounts, '\n')) {
       if (std::optional<Hierarchy> hierarchy = parse_mount(line, controller))
@@ -119,11 +100,7 @@ std::string path_below(const std::string& cgroup, const std::string& mount_root)
 
 // The number in a cgroup file, if any: "max", and v1's "no limit" above 2^63, are none.
 std::optional<int64_t> read_limit(const std::string& path) {
-  std::optional<std::string> text = read_text(path);
-  if (!text) return std::nullopt;
-  std::string_view word = *text;
-  while (!word.empty() && word.back() == '\n') word.remove_suffix(1);
-  std::optional<int64_t> limit = parse_i64(word);
+  std::optional<int64_t> limit = read_kernel_number(path);
   return limit && *limit > 0 ? limit : std::nullopt;
 }
 
@@ -135,7 +112,7 @@ void lower(MemoryLimit& limit, const std::string& root, const std::string& file)
 // Calls visit(version2, folder) for this process's cgroup and its visible ancestors, from the bottom up.
 template <typename Visit>
 void each_cgroup(const std::string& root, std::string_view controller, Visit visit) {
-  std::string cgroups = read_text(root + "/proc/self/cgroup").value_or("");
+  std::string cgroups = read_kernel_file(root + "/proc/self/cgroup").value_or("");
   for (const Hierarchy& hierarchy : find_hierarchies(root, controller)) {
     std::string below = path_below(own_cgroup(cgroups, hierarchy.version2, controller), hierarchy.root);
     while (true) {
@@ -147,7 +124,7 @@ void each_cgroup(const std::string& root, std::string_view controller, Visit vis
 }
 
 MemoryLimit machine_memory(const std::string& root) {
-  std::optional<std::string> text = read_text(root + "/proc/meminfo");
+  std::optional<std::string> text = read_kernel_file(root + "/proc/meminfo");
   constexpr std::string_view kKey = "MemTotal:";
   size_t at = text ? text->find(kKey) : std::string::npos;
   if (at != std::string::npos) {

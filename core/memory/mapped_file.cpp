@@ -12,10 +12,6 @@
 #include <cstring>
 #include <utility>
 
-#ifdef __linux__
-#include <sys/sysmacros.h>
-#endif
-
 #include "core/base/checked.h"
 #include "core/memory/file_error.h"
 #include "core/memory/pages.h"
@@ -37,15 +33,6 @@ bool descriptors_scarce(int fd) {
   rlimit limit;
   return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
          static_cast<rlim_t>(fd) >= limit.rlim_cur / 2;
-}
-
-int64_t read_ahead_of(const struct stat& facts) {
-#ifdef __linux__
-  return read_ahead_bytes(major(facts.st_dev), minor(facts.st_dev));
-#else
-  static_cast<void>(facts);
-  return kDefaultReadAheadBytes;
-#endif
 }
 
 }  // namespace
@@ -73,7 +60,7 @@ Result<MappedFile> MappedFile::open_unloaded(const std::string& path, const Open
   file.inode_ = static_cast<uint64_t>(facts.st_ino);
   file.changed_ns_ = changed_ns_of(facts);
   file.io_ = context.io == IoMode::kMemory ? IoMode::kPread : context.io;
-  if (context.io != IoMode::kMemory) file.read_ahead_bytes_ = read_ahead_of(facts);
+  if (context.io != IoMode::kMemory) file.read_ahead_bytes_ = read_ahead_bytes(file.device_);
   if (context.io == IoMode::kAuto) file.io_ = others_may_write(file.fd_) ? IoMode::kPread : IoMode::kMmap;
   if (file.io_ == IoMode::kMmap) {
     Status mapped = file.map(context);

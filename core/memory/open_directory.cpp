@@ -11,11 +11,9 @@
 
 #ifdef __linux__
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #endif
 
 #include "core/memory/file_error.h"
-#include "core/memory/storage.h"
 
 namespace dataline {
 namespace {
@@ -113,14 +111,6 @@ Result<OpenDirectory> OpenDirectory::open(const std::string& path) {
 
 OpenDirectory::~OpenDirectory() {
   if (descriptor_ >= 0) ::close(descriptor_);
-}
-
-int64_t OpenDirectory::read_ahead_bytes() const {
-#ifdef __linux__
-  return dataline::read_ahead_bytes(major(facts_.device), minor(facts_.device));
-#else
-  return kDefaultReadAheadBytes;
-#endif
 }
 
 std::string OpenDirectory::path_of(std::string_view name) const {

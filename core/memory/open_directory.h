@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "core/base/status.h"
+#include "core/memory/storage.h"
 
 namespace dataline {
 
@@ -83,7 +84,8 @@ class OpenDirectory {
 
   const std::string& path() const { return path_; }
   const FileFacts& facts() const { return facts_; }  // at open
-  int64_t read_ahead_bytes() const;                  // of its device
+  // Of its device.
+  int64_t read_ahead_bytes() const { return dataline::read_ahead_bytes(facts_.device); }
 
   // `name` is relative, NUL-terminated, and below kMaxPathBytes.
   Result<FileHandle> open_file(const char* name, Links links) const;

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memory/storage.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <array>
 #include <optional>
-#include <string_view>
 
 #include "core/base/checked.h"
 #include "core/base/status.h"
-#include "core/base/text.h"
+#include "core/memory/file_error.h"
 
 #ifdef __linux__
 #include <sys/stat.h>
@@ -58,32 +55,14 @@ constexpr std::array<uint64_t, 8> kLocalMagics = {
     0x61756673,  // aufs
 };
 
-// The number in a file of /sys.
-std::optional<int64_t> read_number(const std::string& path) {
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return std::nullopt;
-  char text[32];
-  ssize_t got = ::read(fd, text, sizeof text);
-  ::close(fd);
-  if (got <= 0) return std::nullopt;
-  std::string_view word(text, static_cast<size_t>(got));
-  return parse_i64(word.substr(0, word.find('\n')));
-}
-
 }  // namespace
 
 bool is_remote_file_system(uint64_t magic) {
-  for (uint64_t remote : kRemoteMagics) {
-    if (remote == magic) return true;
-  }
-  return false;
+  return std::find(kRemoteMagics.begin(), kRemoteMagics.end(), magic) != kRemoteMagics.end();
 }
 
 bool is_local_without_device(uint64_t magic) {
-  for (uint64_t local : kLocalMagics) {
-    if (local == magic) return true;
-  }
-  return false;
+  return std::find(kLocalMagics.begin(), kLocalMagics.end(), magic) != kLocalMagics.end();
 }
 
 bool others_may_write(uint64_t magic, uint32_t device_major) {
@@ -103,6 +82,15 @@ bool others_may_write(int fd) {
 #endif
 }
 
+int64_t read_ahead_bytes(uint64_t device) {
+#ifdef __linux__
+  return read_ahead_bytes(major(device), minor(device));
+#else
+  static_cast<void>(device);
+  return kDefaultReadAheadBytes;
+#endif
+}
+
 int64_t read_ahead_bytes(uint32_t device_major, uint32_t device_minor, const std::string& root) {
   std::string device = concat(device_major, ":", device_minor);
   // A disk; a partition, which uses its parent's queue; a file system without one block device (btrfs, NFS).
@@ -110,7 +98,7 @@ int64_t read_ahead_bytes(uint32_t device_major, uint32_t device_minor, const std
                                             root + "/sys/dev/block/" + device + "/../queue/read_ahead_kb",
                                             root + "/sys/class/bdi/" + device + "/read_ahead_kb"};
   for (const std::string& path : paths) {
-    std::optional<int64_t> kib = read_number(path);
+    std::optional<int64_t> kib = read_kernel_number(path);
     std::optional<int64_t> bytes = kib ? checked_multiply(*kib, 1024) : std::nullopt;
     if (bytes && *bytes > 0) return *bytes;
   }

@@ -25,5 +25,6 @@ constexpr int64_t kDefaultReadAheadBytes = 128 << 10;  // Linux's own default
 // The read-ahead window of a block device, from /sys; kDefaultReadAheadBytes where it is unknown or 0. The kernel
 // silently truncates advice for more than this in one call. `root` is prepended to /sys, for tests.
 int64_t read_ahead_bytes(uint32_t device_major, uint32_t device_minor, const std::string& root = "");
+int64_t read_ahead_bytes(uint64_t device);  // st_dev of a file on it
 
 }  // namespace dataline

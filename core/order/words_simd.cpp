@@ -1,19 +1,22 @@
-// Blocks of splitmix64 words in vector lanes, for Fisher-Yates tables.
+// Blocks of splitmix64 words in vector lanes, for Fisher-Yates tables. The comments on its parts hold for every vector file
+// (core/base/simd.h).
 // SPDX-License-Identifier: Apache-2.0
+// Ordinary headers first: they have their own guards. simd.h, which is among theirs, says which targets are wanted and
+// must come before Highway.
 #include "core/base/random.h"
 #include "core/order/fisher_yates.h"
 
 #if DATALINE_HAS_HIGHWAY
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "core/order/words_simd.cpp"
+#define HWY_TARGET_INCLUDE "core/order/words_simd.cpp"  // this file: included again for each target
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace dataline {
 namespace HWY_NAMESPACE {
-#if DATALINE_SIMD_LANES
-namespace {
+#if DATALINE_SIMD_LANES  // not for the one-lane target: the plain path serves it
+namespace {              // HWY_NAMESPACE is shared by all rooms: keep names local to the file
 namespace hn = hwy::HWY_NAMESPACE;
 
 using D64 = hn::ScalableTag<uint64_t>;
@@ -50,7 +53,7 @@ void words(uint64_t key, int64_t first, int64_t count, uint64_t* out) {
 HWY_AFTER_NAMESPACE();
 #endif
 
-#if !DATALINE_HAS_HIGHWAY || HWY_ONCE
+#if !DATALINE_HAS_HIGHWAY || HWY_ONCE  // once, after the last target
 namespace dataline {
 namespace {
 void words_plain(uint64_t key, int64_t first, int64_t count, uint64_t* out) {
