@@ -37,7 +37,8 @@ Status apply_drop_last(const Options& options, LoaderConfig& config) {
   const bool drop = options.integer(Option::kDropLast) != 0;
   if (options.is_set(Option::kLastBatch) && drop != (config.last_batch == LastBatch::kDrop)) {
     return error(Code::kBadOption, "options drop_last and last_batch contradict each other: drop_last=",
-                 drop ? "true" : "false", ", last_batch=", last_batch_name(config.last_batch));
+                 drop ? "true" : "false",
+                 ", last_batch=", option_word(Option::kLastBatch, config.last_batch));
   }
   if (drop) config.last_batch = LastBatch::kDrop;
   return Status::ok();
@@ -101,16 +102,6 @@ Result<LoaderConfig> make_config(const Options& options) {
   DL_RETURN_IF_ERROR(check_order(options, config));
   DL_RETURN_IF_ERROR(check_device(options, config));
   return config;
-}
-
-std::string_view last_batch_name(LastBatch value) {
-  return option_word(Option::kLastBatch, static_cast<int64_t>(value));
-}
-std::string_view on_error_name(OnError value) {
-  return option_word(Option::kOnError, static_cast<int64_t>(value));
-}
-std::string_view shuffle_name(Shuffle value) {
-  return option_word(Option::kShuffle, static_cast<int64_t>(value));
 }
 
 }  // namespace dataline

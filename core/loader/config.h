@@ -53,8 +53,4 @@ struct LoaderConfig {
 // Fails with kBadOption, naming the options that contradict each other.
 Result<LoaderConfig> make_config(const Options& options);
 
-std::string_view last_batch_name(LastBatch value);
-std::string_view on_error_name(OnError value);
-std::string_view shuffle_name(Shuffle value);
-
 }  // namespace dataline

@@ -11,14 +11,24 @@
 #include <vector>
 
 #include "core/batch/view.h"
-#include "core/loader/one_record.h"
 #include "core/loader/options.h"
 #include "core/source/host/arrays.h"
 #include "core/source/host/host.h"
 #include "core/source/host/reader.h"
 #include "core/source/source.h"
+#include "core/transform/decode/image_header.h"
 
 namespace dataline {
+
+struct ImageFacts {
+  ImageHeader header;
+  int64_t bytes = 0;  // encoded
+};
+
+// The header of the encoded image in field `field` of record `index`. Nothing is decoded; of a mapped file only the header
+// is read. `room_bytes`: maximum bytes of a record, for sources that copy (Source::scratch_bytes).
+// kOutOfRange, kNoMemory, the source's error for the record, kCorrupt, kTruncated.
+Result<ImageFacts> image_facts_of(const Source& source, size_t field, int64_t index, int64_t room_bytes);
 
 class Dataset {
  public:

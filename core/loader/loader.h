@@ -33,7 +33,6 @@
 #include "core/loader/order_versions.h"
 #include "core/loader/pipeline.h"
 #include "core/loader/plan.h"
-#include "core/loader/plan_view.h"
 #include "core/loader/steps.h"
 #include "core/loader/worker_pool.h"
 #include "core/memory/fork_guard.h"

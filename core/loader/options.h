@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "core/base/cancel.h"
@@ -67,6 +68,10 @@ struct OptionInfo {
 std::span<const OptionInfo> option_table();
 // The word of a kWord option for `value`; "" if it has none.
 std::string_view option_word(Option option, int64_t value);
+template <typename Enum>
+requires std::is_enum_v<Enum> std::string_view option_word(Option option, Enum value) {
+  return option_word(option, static_cast<int64_t>(value));
+}
 constexpr const char* kOptionsSince = "0.1";
 
 // A host array, copied or borrowed. The deleter of a borrowed one calls the host's release callback.

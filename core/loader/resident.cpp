@@ -4,18 +4,34 @@
 #include <algorithm>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include "core/base/thread.h"
 
 namespace dataline {
 
-ResidentReader::ResidentReader(const Pipeline& pipeline, const LoaderConfig& config, WorkerScratch& scratch,
-                               PassStates states)
-    : pipeline_(pipeline),
-      config_(config),
-      scratch_(scratch),
-      states_(std::move(states)),
-      indices_(kMaxRunRecords) {}
+// Reads samples with the resident storages' programs.
+class ResidentReader {
+ public:
+  // states: one a resident pass.
+  ResidentReader(const Pipeline& pipeline, const LoaderConfig& config, WorkerScratch& scratch,
+                 PassStates states)
+      : pipeline_(pipeline),
+        config_(config),
+        scratch_(scratch),
+        states_(std::move(states)),
+        indices_(kMaxRunRecords) {}
+
+  // Samples [first, first + count), a run at most; `targets`: where each storage's rows go, packed.
+  Status read(int64_t first, int64_t count, std::span<std::byte* const> targets);
+
+ private:
+  const Pipeline& pipeline_;
+  const LoaderConfig& config_;
+  WorkerScratch& scratch_;
+  PassStates states_;
+  std::vector<int64_t> indices_;
+};
 
 Status ResidentReader::read(int64_t first, int64_t count, std::span<std::byte* const> targets) {
   std::iota(indices_.begin(), indices_.begin() + count, first);

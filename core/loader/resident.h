@@ -9,30 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "core/base/cancel.h"
 #include "core/loader/filler.h"
 #include "core/loader/pipeline.h"
 
 namespace dataline {
-
-// Reads samples with the resident storages' programs.
-class ResidentReader {
- public:
-  // states: one a resident pass.
-  ResidentReader(const Pipeline& pipeline, const LoaderConfig& config, WorkerScratch& scratch,
-                 PassStates states);
-  // Samples [first, first + count), a run at most; `targets`: where each storage's rows go, packed.
-  Status read(int64_t first, int64_t count, std::span<std::byte* const> targets);
-
- private:
-  const Pipeline& pipeline_;
-  const LoaderConfig& config_;
-  WorkerScratch& scratch_;
-  PassStates states_;
-  std::vector<int64_t> indices_;
-};
 
 // Reads every sample and sends it to `block`. `staging`: page-locked, at least staging_bytes of the plan. The first
 // sample that cannot be read ends it: what the device holds has no gaps. `memory`: for what the programs keep
