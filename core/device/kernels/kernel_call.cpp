@@ -2,6 +2,7 @@
 #include "core/device/kernels/kernel_call.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <string_view>
 
@@ -41,19 +42,10 @@ std::optional<size_t> find_kernel(Body body, std::string_view from, std::string_
 // Elements that only move are copied as bytes.
 bool is_move(const Tail& tail) { return tail.affines.empty() && tail.from == tail.to; }
 
+// `bytes`: 1, 2, 4, 8 or 16.
 std::string_view raw_type(int64_t bytes) {
-  switch (bytes) {
-    case 1:
-      return "r8";
-    case 2:
-      return "r16";
-    case 4:
-      return "r32";
-    case 8:
-      return "r64";
-    default:
-      return "r128";
-  }
+  constexpr std::string_view kRawTypes[] = {"r8", "r16", "r32", "r64", "r128"};
+  return kRawTypes[std::countr_zero(static_cast<uint64_t>(bytes))];
 }
 
 Body body_of(const Tail& tail) {
