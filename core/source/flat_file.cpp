@@ -41,7 +41,7 @@ Status check_layout(const MappedFile& file, const Schema& schema, const FlatLayo
 }  // namespace
 
 FlatFile::FlatFile(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info)
-    : file_(std::move(file)), schema_(std::move(schema)), layout_(std::move(layout)), info_(std::move(info)) {
+    : FileSource(std::move(file), std::move(schema), std::move(info)), layout_(std::move(layout)) {
   if (!file_.addressable()) read_scratch_bytes_ = round_up(layout_.record_bytes, kScratchAlignment);
   for (const FlatColumn& column : layout_.columns) {
     bool converted = column.conversion != FlatConversion::kNone;
@@ -63,7 +63,7 @@ int64_t FlatFile::scratch_bytes(int64_t) const {
 
 void FlatFile::locate(Run& run) const {
   if (run.count == 0) return;
-  const bool whole = check_.before(file_, run.opened_ns);
+  const bool whole = check_before(run.opened_ns);
   if (!file_.addressable()) {
     read_rows(run);
   } else {
@@ -146,12 +146,6 @@ void FlatFile::convert_columns(Run& run) const {
     run.columns[c].contiguous = complete;
     target += run.count * converted_scratch_bytes_[c];
   }
-}
-
-void FlatFile::confirm(Run& run, const ReadSpan& span) const {
-  check_.confirm(file_, span, run, [this](int64_t index) {
-    return FileExtent{record_offset(index), layout_.record_bytes};
-  });
 }
 
 void FlatFile::advise(std::span<const int64_t> indices) const {

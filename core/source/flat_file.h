@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "core/memory/mapped_file.h"
-#include "core/source/file_check.h"
+#include "core/source/file_source.h"
 #include "core/source/flat_convert.h"
 #include "core/source/source.h"
 
@@ -45,18 +45,14 @@ struct FlatLayout {
   }
 };
 
-class FlatFile final : public Source {
+class FlatFile final : public FileSource {
  public:
   // Checks that all records lie inside the file (kTruncated names file, offset, expected and got) and that schema and
   // layout match (kInternal).
   static Result<SourceRef> create(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info);
 
   int64_t count() const override { return layout_.record_count; }
-  const Schema& schema() const override { return schema_; }
-  SourceInfo info() const override { return info_; }
   void locate(Run& run) const override;
-  bool unchanged(const ReadSpan& span) const override { return check_.unchanged(file_, span); }
-  void confirm(Run& run, const ReadSpan& span) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
   void advise(std::span<const int64_t> indices) const override;
   bool resident(int64_t index) const override;
@@ -66,6 +62,7 @@ class FlatFile final : public Source {
  private:
   FlatFile(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info);
 
+  FileExtent extent_of(int64_t index) const override { return {record_offset(index), layout_.record_bytes}; }
   int64_t record_offset(int64_t index) const { return layout_.data_offset + index * layout_.record_stride; }
   // Bytes from the start of the first to the end of the last of `count` consecutive records.
   int64_t span_bytes(int64_t count) const {
@@ -77,11 +74,7 @@ class FlatFile final : public Source {
   bool read_together(Run& run) const;
   void convert_columns(Run& run) const;
 
-  MappedFile file_;
-  Schema schema_;
   FlatLayout layout_;
-  SourceInfo info_;
-  FileCheck check_;
   // A run's scratch is divided into one part for records read by pread and one per converted column. A part has `count`
   // times these bytes, which are multiples of 64, so that every part is aligned.
   int64_t read_scratch_bytes_ = 0;

@@ -8,9 +8,9 @@
 
 #include "core/base/checked.h"
 #include "core/base/text.h"
+#include "core/source/field_columns.h"
 #include "core/source/flat_file.h"
 #include "core/source/format.h"
-#include "core/source/npy/npy_fortran.h"
 #include "core/source/npy/npy_header.h"
 
 namespace dataline {
@@ -56,14 +56,6 @@ bool orders_agree(const NpyHeader& header) {
          std::count_if(header.shape.begin(), header.shape.end(), [](int64_t dim) { return dim != 1; }) <= 1;
 }
 
-Schema one_field(const NpyHeader& header, int64_t record_bytes) {
-  Field field;
-  field.name = "data";
-  field.dtype = header.dtype;
-  field.shape.assign(header.shape.begin() + 1, header.shape.end());
-  return Schema{{std::move(field)}, {FieldPlace{}}, {Column{record_bytes}}};
-}
-
 constexpr KeySpec kTrailing{"trailing", "error|ignore", "error", "what to do with bytes after the array"};
 constexpr KeySpec kKeys[] = {
     kTrailing, {"dtype", "bf16", "", "reads 2-byte void as bf16; default: the file's own dtype"}, kAxesKey};
@@ -107,17 +99,17 @@ Result<SourceRef> open_npy(const std::string& path, const NpyOptions& options, c
   DL_ASSIGN_OR_RETURN(NpyHeader header, read_npy_header(file, options.bf16));
   DL_ASSIGN_OR_RETURN(Sizes sizes, compute_sizes(path, header));
   DL_RETURN_IF_ERROR(check_extent(file, header, sizes.total_bytes, options.trailing_ignore));
-  Schema schema = one_field(header, sizes.record_bytes);
+  const std::vector<int64_t> shape(header.shape.begin() + 1, header.shape.end());
+  Schema schema = column_per_field({{"data", FieldKind::kDense, header.dtype, shape, "", -1}});
   DL_RETURN_IF_ERROR(file.load(context));
-  FlatConversion conversion = header.swapped ? swap_conversion(header.dtype) : FlatConversion::kNone;
   SourceInfo info{"npy", "", {}};
   if (header.swapped)
     info.notes.push_back(concat("stored as ", header.descr, ": bytes are swapped on the way"));
   if (!orders_agree(header)) {
     info.notes.push_back("Fortran order: each sample is gathered element by element, slower than C order");
-    FortranLayout layout{header.data_offset, header.shape, dtype_bytes(header.dtype), conversion};
-    return open_fortran(std::move(file), std::move(schema), std::move(layout), std::move(info));
+    return open_fortran(std::move(file), std::move(schema), std::move(info), header);
   }
+  FlatConversion conversion = header.swapped ? swap_conversion(header.dtype) : FlatConversion::kNone;
   FlatLayout layout = FlatLayout::packed(header.data_offset, sizes.record_bytes, header.shape[0], conversion);
   return FlatFile::create(std::move(file), std::move(schema), std::move(layout), std::move(info));
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/npy/npy_fortran.h"
+#include "core/source/npy/npy_header.h"
 
 #include <array>
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include "core/base/checked.h"
-#include "core/source/file_check.h"
+#include "core/source/file_source.h"
 #include "core/source/flat_file.h"
 
 namespace dataline {
@@ -48,60 +47,57 @@ void copy_elements(const std::byte* from, const int64_t* indices, int64_t count,
   }
 }
 
-class FortranFile final : public Source {
+class FortranFile final : public FileSource {
  public:
-  FortranFile(MappedFile file, Schema schema, FortranLayout layout, SourceInfo info)
-      : file_(std::move(file)),
-        schema_(std::move(schema)),
-        layout_(std::move(layout)),
-        info_(std::move(info)) {
-    // open_fortran() has checked that the product of all dims fits.
+  FortranFile(MappedFile file, Schema schema, SourceInfo info, const NpyHeader& header)
+      : FileSource(std::move(file), std::move(schema), std::move(info)),
+        shape_(header.shape),
+        data_offset_(header.data_offset),
+        element_bytes_(dtype_bytes(header.dtype)),
+        conversion_(header.swapped ? swap_conversion(header.dtype) : FlatConversion::kNone) {
+    // The caller of open_fortran() has checked that the product of all dims fits.
     int64_t step = 1;
-    for (int64_t dim : layout_.shape) {
+    for (int64_t dim : shape_) {
       steps_.push_back(step);
       step *= dim;
     }
   }
 
-  int64_t count() const override { return layout_.shape[0]; }
-  const Schema& schema() const override { return schema_; }
-  SourceInfo info() const override { return info_; }
+  int64_t count() const override { return shape_[0]; }
   void locate(Run& run) const override;
-  bool unchanged(const ReadSpan& span) const override { return check_.unchanged(file_, span); }
-  void confirm(Run& run, const ReadSpan& span) const override {
-    check_.confirm(file_, span, run, [this](int64_t index) { return extent_of(index); });
-  }
   int64_t scratch_bytes(int64_t) const override { return round_up(record_bytes(), 64); }
-  bool resident(int64_t index) const override;
+  bool resident(int64_t index) const override {
+    return file_.resident(offset_of(index), element_bytes_) &&
+           file_.resident(offset_of(last_position(index)), element_bytes_);
+  }
   // Without an offset: the elements are spread over the file.
   Place place_of(int64_t index, size_t) const override { return {file_.path(), concat("record ", index)}; }
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
     digest.add(static_cast<uint64_t>(file_.file_bytes()));
-    digest.add(static_cast<uint64_t>(layout_.data_offset));
+    digest.add(static_cast<uint64_t>(data_offset_));
     digest.add("fortran");
   }
 
  private:
   int64_t record_bytes() const { return schema_.columns[0].row_bytes; }
-  // From a sample's first element to its last; elements of other samples are in between.
-  FileExtent extent_of(int64_t index) const {
-    const int64_t last = (element_count() - 1) * layout_.shape[0] + index;
+  // Elements of other samples are in between.
+  FileExtent extent_of(int64_t index) const override {
     const int64_t begin = offset_of(index);
-    return {begin, offset_of(last) + layout_.element_bytes - begin};
+    return {begin, offset_of(last_position(index)) + element_bytes_ - begin};
   }
-  int64_t element_count() const { return record_bytes() / layout_.element_bytes; }
-  int64_t offset_of(int64_t position) const { return layout_.data_offset + position * layout_.element_bytes; }
+  int64_t element_count() const { return record_bytes() / element_bytes_; }
+  int64_t last_position(int64_t index) const { return (element_count() - 1) * shape_[0] + index; }
+  int64_t offset_of(int64_t position) const { return data_offset_ + position * element_bytes_; }
   void gather_mapped(Run& run) const;
   void gather_by_reading(Run& run) const;
   void read_element(Run& run, int64_t element, int64_t position) const;
 
-  MappedFile file_;
-  Schema schema_;
-  FortranLayout layout_;
-  SourceInfo info_;
+  const std::vector<int64_t> shape_;  // of the array: samples first
+  const int64_t data_offset_;
+  const int64_t element_bytes_;
+  const FlatConversion conversion_;
   std::vector<int64_t> steps_;  // stride of each axis in elements
-  FileCheck check_;
 };
 
 void FortranFile::locate(Run& run) const {
@@ -109,18 +105,18 @@ void FortranFile::locate(Run& run) const {
   for (int64_t i = 0; i < run.count; ++i) run.columns[0].data[i] = run.scratch + i * record_bytes();
   run.columns[0].contiguous = true;
   // If pages may be missing, every element is read and checked separately.
-  const bool whole = check_.before(file_, run.opened_ns);
+  const bool whole = check_before(run.opened_ns);
   const bool direct = whole && file_.addressable() && !run.cold;
   direct ? gather_mapped(run) : gather_by_reading(run);
-  convert_bytes(layout_.conversion, run.scratch, run.count * record_bytes(), run.scratch);
+  convert_bytes(conversion_, run.scratch, run.count * record_bytes(), run.scratch);
 }
 
 void FortranFile::gather_mapped(Run& run) const {
-  ElementWalk walk(layout_.shape, steps_);
+  ElementWalk walk(shape_, steps_);
   std::byte* to = run.scratch;
-  for (int64_t e = 0; e < element_count(); ++e, walk.next(), to += layout_.element_bytes) {
+  for (int64_t e = 0; e < element_count(); ++e, walk.next(), to += element_bytes_) {
     const std::byte* from = file_.at(offset_of(walk.position()));
-    switch (layout_.element_bytes) {
+    switch (element_bytes_) {
       case 1:
         copy_elements<1>(from, run.indices, run.count, to, record_bytes());
         break;
@@ -141,13 +137,13 @@ void FortranFile::gather_mapped(Run& run) const {
 }
 
 void FortranFile::gather_by_reading(Run& run) const {
-  ElementWalk walk(layout_.shape, steps_);
+  ElementWalk walk(shape_, steps_);
   for (int64_t e = 0; e < element_count(); ++e, walk.next()) read_element(run, e, walk.position());
 }
 
 // Reads one element of every sample of the run; for consecutive samples these are contiguous, and one read gets them all.
 void FortranFile::read_element(Run& run, int64_t element, int64_t position) const {
-  const int64_t bytes = layout_.element_bytes;
+  const int64_t bytes = element_bytes_;
   std::byte* to = run.scratch + element * bytes;
   std::array<std::byte, static_cast<size_t>(kMaxRunRecords * kMaxElementBytes)> together;
   if (run.contiguous &&
@@ -164,28 +160,15 @@ void FortranFile::read_element(Run& run, int64_t element, int64_t position) cons
   }
 }
 
-bool FortranFile::resident(int64_t index) const {
-  int64_t last = (element_count() - 1) * layout_.shape[0] + index;
-  return file_.resident(offset_of(index), layout_.element_bytes) &&
-         file_.resident(offset_of(last), layout_.element_bytes);
-}
-
 }  // namespace
 
-Result<SourceRef> open_fortran(MappedFile file, Schema schema, FortranLayout layout, SourceInfo info) {
-  std::optional<int64_t> elements = checked_product(layout.shape);
-  std::optional<int64_t> total = elements ? checked_multiply(*elements, layout.element_bytes) : std::nullopt;
-  bool sound = total && !layout.shape.empty() && static_cast<int64_t>(layout.shape.size()) <= kMaxRank &&
-               layout.element_bytes <= kMaxElementBytes && schema.columns.size() == 1 &&
-               schema.columns[0].row_bytes == schema.fields[0].bytes() &&
-               extent_fits(layout.data_offset, *total, file.bytes());
-  if (!sound) return error(Code::kInternal, file.path(), ": schema and layout of the array do not fit");
+Result<SourceRef> open_fortran(MappedFile file, Schema schema, SourceInfo info, const NpyHeader& header) {
   if (schema.columns[0].row_bytes > kMaxRecordBytes) {
-    return error(Code::kTooLarge, file.path(), ": offset ", layout.data_offset, ": samples of ",
+    return error(Code::kTooLarge, file.path(), ": offset ", header.data_offset, ": samples of ",
                  schema.columns[0].row_bytes, " bytes, at most ", kMaxRecordBytes);
   }
   return SourceRef(
-      std::make_shared<FortranFile>(std::move(file), std::move(schema), std::move(layout), std::move(info)));
+      std::make_shared<FortranFile>(std::move(file), std::move(schema), std::move(info), header));
 }
 
 }  // namespace dataline

@@ -12,7 +12,6 @@
 #include "core/base/field.h"
 #include "core/base/text.h"
 #include "core/source/first_bytes.h"
-#include "core/source/npy/npy_text.h"
 
 namespace dataline {
 namespace {
@@ -149,11 +148,7 @@ Result<NpyHeader> read_npy_header(const MappedFile& file, bool void2_as_bf16) {
   DL_ASSIGN_OR_RETURN(TextExtent extent, find_text(file));
   std::string text(static_cast<size_t>(extent.bytes), '\0');
   DL_RETURN_IF_ERROR(file.read(extent.offset, extent.bytes, reinterpret_cast<std::byte*>(text.data())));
-  DL_ASSIGN_OR_RETURN(NpyText parsed, parse_npy_text(file.path(), extent.offset, text));
-  NpyHeader header;
-  header.descr = std::move(parsed.descr);
-  header.fortran_order = parsed.fortran_order;
-  header.shape = std::move(parsed.shape);
+  DL_ASSIGN_OR_RETURN(NpyHeader header, parse_npy_text(file.path(), extent.offset, text));
   header.data_offset = extent.offset + extent.bytes;
   std::string at = concat(file.path(), ": offset ", extent.offset, ": ");
   DL_RETURN_IF_ERROR(set_type(at, void2_as_bf16, header));

@@ -1,4 +1,6 @@
-// The header of an .npy file: a magic, a length, and a Python dict of exactly three keys, parsed by a small fixed grammar.
+// What npy files consist of, for the formats that read them.
+//
+// The header: a magic, a length, and a Python dict of exactly three keys, parsed by a small fixed grammar.
 // Nothing is ever evaluated.
 //
 //   0  "\x93NUMPY"
@@ -15,11 +17,13 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/dtype.h"
 #include "core/base/status.h"
 #include "core/memory/mapped_file.h"
+#include "core/source/source.h"
 
 namespace dataline {
 
@@ -38,5 +42,15 @@ struct NpyHeader {
 // not read), kUnsafeType (objects, at any depth), kTooLarge (text above the limit).
 // `void2_as_bf16`: reads `V2`, which is how NumPy stores ml_dtypes' bfloat16, as bf16, and refuses anything else.
 Result<NpyHeader> read_npy_header(const MappedFile& file, bool void2_as_bf16);
+
+// The text of a header: sets descr, fortran_order and shape. `path` and `offset` (of the text in the file) are for
+// messages. kCorrupt for a syntax error; kUnsupported for a structured type (a list or tuple), or kUnsafeType if it
+// contains an object type.
+Result<NpyHeader> parse_npy_text(const std::string& path, int64_t offset, std::string_view text);
+
+// An array in Fortran order: the elements of a sample are a whole axis apart and are gathered into scratch. Slower than C
+// order: about one cache miss per element, or one pread. `schema`: one field of one column, the sample in C order. The
+// caller has checked that the array fits the file. kTooLarge: samples above kMaxRecordBytes.
+Result<SourceRef> open_fortran(MappedFile file, Schema schema, SourceInfo info, const NpyHeader& header);
 
 }  // namespace dataline

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/npy/npy_text.h"
+// The parser for the text of an .npy header.
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/source/first_bytes.h"
+#include "core/source/npy/npy_header.h"
 
 namespace dataline {
 namespace {
@@ -28,7 +29,7 @@ class Parser {
  public:
   Parser(const std::string& path, int64_t offset, std::string_view text)
       : path_(path), offset_(offset), text_(text) {}
-  Result<NpyText> parse();
+  Result<NpyHeader> parse();
 
  private:
   Status unexpected(std::string_view expected) const;
@@ -38,11 +39,11 @@ class Parser {
   bool at_end() const { return at_ >= text_.size(); }
   char peek() const { return at_end() ? '\0' : text_[at_]; }
   Result<std::string_view> parse_string();
-  Status parse_entry(NpyText& out);
-  Status parse_descr(NpyText& out);
-  Status parse_order(NpyText& out);
-  Status parse_shape(NpyText& out);
-  Status parse_dim(NpyText& out);
+  Status parse_entry(NpyHeader& out);
+  Status parse_descr(NpyHeader& out);
+  Status parse_order(NpyHeader& out);
+  Status parse_shape(NpyHeader& out);
+  Status parse_dim(NpyHeader& out);
   Status refuse_structured();
 
   const std::string& path_;
@@ -89,8 +90,8 @@ Result<std::string_view> Parser::parse_string() {
   return text_.substr(begin, at_++ - begin);
 }
 
-Result<NpyText> Parser::parse() {
-  NpyText out;
+Result<NpyHeader> Parser::parse() {
+  NpyHeader out;
   if (!take('{')) return unexpected("'{'");
   while (!take('}')) {
     DL_RETURN_IF_ERROR(parse_entry(out));
@@ -106,7 +107,7 @@ Result<NpyText> Parser::parse() {
   return out;
 }
 
-Status Parser::parse_entry(NpyText& out) {
+Status Parser::parse_entry(NpyHeader& out) {
   skip_blanks();
   size_t begin = at_;
   DL_ASSIGN_OR_RETURN(std::string_view key, parse_string());
@@ -120,7 +121,7 @@ Status Parser::parse_entry(NpyText& out) {
   return which == 0 ? parse_descr(out) : which == 1 ? parse_order(out) : parse_shape(out);
 }
 
-Status Parser::parse_descr(NpyText& out) {
+Status Parser::parse_descr(NpyHeader& out) {
   if (peek() == '[' || peek() == '(') return refuse_structured();
   DL_ASSIGN_OR_RETURN(std::string_view descr, parse_string());
   if (is_object_type(descr)) {
@@ -175,7 +176,7 @@ Status Parser::refuse_structured() {
                " is not read; raw: with fields= reads packed records");
 }
 
-Status Parser::parse_order(NpyText& out) {
+Status Parser::parse_order(NpyHeader& out) {
   for (bool value : {false, true}) {
     std::string_view word = value ? "True" : "False";
     if (!text_.substr(at_).starts_with(word)) continue;
@@ -186,7 +187,7 @@ Status Parser::parse_order(NpyText& out) {
   return unexpected("True or False");
 }
 
-Status Parser::parse_dim(NpyText& out) {
+Status Parser::parse_dim(NpyHeader& out) {
   size_t begin = at_;
   while (is_digit(peek())) ++at_;
   std::string_view digits = text_.substr(begin, at_ - begin);
@@ -200,7 +201,7 @@ Status Parser::parse_dim(NpyText& out) {
   return Status::ok();
 }
 
-Status Parser::parse_shape(NpyText& out) {
+Status Parser::parse_shape(NpyHeader& out) {
   if (!take('(')) return unexpected("a tuple of dims");
   bool comma = true;  // () needs none
   while (!take(')')) {
@@ -214,7 +215,7 @@ Status Parser::parse_shape(NpyText& out) {
 
 }  // namespace
 
-Result<NpyText> parse_npy_text(const std::string& path, int64_t offset, std::string_view text) {
+Result<NpyHeader> parse_npy_text(const std::string& path, int64_t offset, std::string_view text) {
   return Parser(path, offset, text).parse();
 }
 

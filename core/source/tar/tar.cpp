@@ -11,7 +11,7 @@
 #include "core/base/checked.h"
 #include "core/base/text.h"
 #include "core/source/field_columns.h"
-#include "core/source/file_check.h"
+#include "core/source/file_source.h"
 #include "core/source/first_bytes.h"
 #include "core/source/tar/tar_header.h"
 
@@ -29,11 +29,6 @@ struct TarColumn {
   int64_t max_bytes = 0;
 };
 
-struct Range {
-  int64_t begin, end;
-  int64_t bytes() const { return end - begin; }
-};
-
 std::string_view trim_text(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
   const size_t begin = text.find_first_not_of(kSpace);
@@ -41,31 +36,22 @@ std::string_view trim_text(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
 }
 
-class TarSource final : public Source {
+class TarSource final : public FileSource {
  public:
-  TarSource(MappedFile file, TarIndex index, std::vector<TarColumn> columns, Schema schema, bool label_u8)
-      : file_(std::move(file)),
+  TarSource(MappedFile file, Schema schema, SourceInfo info, TarIndex index, std::vector<TarColumn> columns,
+            bool label_u8)
+      : FileSource(std::move(file), std::move(schema), std::move(info)),
         index_(std::move(index)),
         columns_(std::move(columns)),
-        schema_(std::move(schema)),
         label_u8_(label_u8) {}
 
   int64_t count() const override { return index_.count(); }
-  const Schema& schema() const override { return schema_; }
-  SourceInfo info() const override { return {"tar", file_.path(), index_.notes()}; }
   void locate(Run& run) const override;
-  bool unchanged(const ReadSpan& span) const override { return check_.unchanged(file_, span); }
-  void confirm(Run& run, const ReadSpan& span) const override {
-    check_.confirm(file_, span, run, [this](int64_t index) {
-      const Range range = range_of(index);
-      return FileExtent{range.begin, range.bytes()};
-    });
-  }
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
   void advise(std::span<const int64_t> indices) const override;
   bool resident(int64_t index) const override {
-    const Range range = range_of(index);
-    return file_.resident(range.begin, range.bytes());
+    const FileExtent extent = extent_of(index);
+    return file_.resident(extent.offset, extent.bytes);
   }
   Place place_of(int64_t index, size_t column) const override;
   void fingerprint(Digest& digest) const override {
@@ -80,17 +66,14 @@ class TarSource final : public Source {
   Status read_label(int64_t sample, const TarColumn& column, std::byte* out) const;
   Status check_present(int64_t sample, size_t field) const;
   std::string member_name(int64_t sample, size_t field) const;
-  Range range_of(int64_t sample) const;
+  FileExtent extent_of(int64_t sample) const override;
   int64_t capacity(const TarColumn& column, int64_t max_bytes_per_sample) const {
     return round_up(std::min(column.max_bytes, max_bytes_per_sample), kScratchAlignment);
   }
 
-  MappedFile file_;
   TarIndex index_;
   std::vector<TarColumn> columns_;
-  Schema schema_;
   bool label_u8_;
-  FileCheck check_;
 };
 
 // Per record: its label, and its members if they are read by pread.
@@ -105,28 +88,29 @@ int64_t TarSource::scratch_bytes(int64_t max_bytes_per_sample) const {
 }
 
 // From a sample's first member to its last; they are adjacent.
-Range TarSource::range_of(int64_t sample) const {
-  Range range{0, 0};
+FileExtent TarSource::extent_of(int64_t sample) const {
+  int64_t begin = 0, end = 0;
   for (size_t f = 0; f < index_.fields().size(); ++f) {
-    const TarExtent& extent = index_.extent(sample, f);
-    if (!extent.present()) continue;
-    const int64_t begin = extent.offset(), end = begin + extent.bytes();
-    range.begin = range.end == 0 ? begin : std::min(range.begin, begin);
-    range.end = std::max(range.end, end);
+    const TarExtent& member = index_.extent(sample, f);
+    if (!member.present()) continue;
+    begin = end == 0 ? member.offset() : std::min(begin, member.offset());
+    end = std::max(end, member.offset() + member.bytes());
   }
-  return range;
+  return {begin, end - begin};
 }
 
 void TarSource::locate(Run& run) const {
   if (run.count == 0) return;
   for (size_t c = 0; c < columns_.size(); ++c) run.columns[c].contiguous = false;
-  const bool whole = check_.before(file_, run.opened_ns);
+  const bool whole = check_before(run.opened_ns);
   const bool populate = file_.addressable() && (!whole || run.cold);
   const int64_t stride = scratch_bytes(run.max_bytes_per_sample);
   for (int64_t i = 0; i < run.count; ++i) {
     const int64_t sample = run.indices[i];
     Status status = Status::ok();
-    if (const Range range = range_of(sample); populate) status = file_.populate(range.begin, range.bytes());
+    if (const FileExtent extent = extent_of(sample); populate) {
+      status = file_.populate(extent.offset, extent.bytes);
+    }
     if (status.is_ok()) status = locate_row(run, i, run.scratch + i * stride);
     if (!status.is_ok()) {
       run.fail(i, static_cast<int64_t>(columns_.size()), std::move(status).with_sample(sample));
@@ -176,7 +160,7 @@ Status TarSource::locate_member(Run& run, int64_t row, size_t column, std::byte*
 
 Status TarSource::check_present(int64_t sample, size_t field) const {
   if (index_.extent(sample, field).present()) return Status::ok();
-  return error(Code::kCorrupt, file_.path(), ": offset ", range_of(sample).begin, ": the sample ",
+  return error(Code::kCorrupt, file_.path(), ": offset ", extent_of(sample).offset, ": the sample ",
                printable(index_.key(sample)), " has no member for the field '", index_.fields()[field].name,
                "' (a sample's members must be adjacent: tar --sort=name)");
 }
@@ -224,8 +208,8 @@ Place TarSource::place_of(int64_t index, size_t column) const {
   const bool key = columns_[column].kind == TarColumn::Kind::kKey;
   const size_t field = columns_[column].field;
   if (key || !index_.extent(index, field).present()) {
-    return {file_.path(),
-            concat("sample ", tail_of(index_.key(index), kMaxNameBytes), ", offset ", range_of(index).begin)};
+    return {file_.path(), concat("sample ", tail_of(index_.key(index), kMaxNameBytes), ", offset ",
+                                 extent_of(index).offset)};
   }
   return {file_.path(), concat("member ", tail_of(member_name(index, field), kMaxNameBytes), ", offset ",
                                index_.extent(index, field).offset())};
@@ -233,11 +217,11 @@ Place TarSource::place_of(int64_t index, size_t column) const {
 
 void TarSource::advise(std::span<const int64_t> indices) const {
   for (size_t first = 0; first < indices.size();) {
-    Range range = range_of(indices[first]);
+    const int64_t begin = extent_of(indices[first]).offset;
     size_t end = first + 1;
-    for (; end < indices.size() && indices[end] == indices[end - 1] + 1; ++end)
-      range.end = range_of(indices[end]).end;
-    file_.advise(range.begin, range.bytes());
+    while (end < indices.size() && indices[end] == indices[end - 1] + 1) ++end;
+    const FileExtent last = extent_of(indices[end - 1]);
+    file_.advise(begin, last.offset + last.bytes - begin);
     first = end;
   }
 }
@@ -314,8 +298,9 @@ Result<SourceRef> open_tar(MappedFile file, const TarOptions& options, const Ope
   DL_ASSIGN_OR_RETURN(TarIndex index, TarIndex::read(file, options, context));
   std::vector<TarColumn> columns = columns_of(index, options);
   Schema schema = schema_of(index, columns, options.label_u8);
-  return SourceRef(std::make_shared<TarSource>(std::move(file), std::move(index), std::move(columns),
-                                               std::move(schema), options.label_u8));
+  SourceInfo info{"tar", file.path(), index.notes()};
+  return SourceRef(std::make_shared<TarSource>(std::move(file), std::move(schema), std::move(info),
+                                               std::move(index), std::move(columns), options.label_u8));
 }
 
 Result<SourceRef> open_tar(const std::string& path, const TarOptions& options, const OpenContext& context) {
