@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/flat_convert.h"
+// Converting a column's bytes.
 
 #include <bit>
 #include <cstring>
 
 #include "core/base/bytes.h"
+#include "core/source/flat_file.h"
 
 namespace dataline {
 namespace {
@@ -44,32 +45,13 @@ void widen_labels(const std::byte* from, int64_t count, std::byte* to) {
 }  // namespace
 
 FlatConversion swap_conversion(DType dtype) {
-  bool pairs = dtype == DType::kC64 || dtype == DType::kC128;
-  switch (dtype_bytes(dtype) / (pairs ? 2 : 1)) {
-    case 2:
-      return FlatConversion::kSwap2;
-    case 4:
-      return FlatConversion::kSwap4;
-    case 8:
-      return FlatConversion::kSwap8;
-    default:
-      return FlatConversion::kNone;
-  }
+  const bool pairs = dtype == DType::kC64 || dtype == DType::kC128;
+  const int64_t bytes = dtype_bytes(dtype) / (pairs ? 2 : 1);
+  return bytes == 1 ? FlatConversion::kNone : static_cast<FlatConversion>(bytes);
 }
 
 int64_t conversion_element_bytes(FlatConversion conversion) {
-  switch (conversion) {
-    case FlatConversion::kSwap2:
-      return 2;
-    case FlatConversion::kSwap4:
-      return 4;
-    case FlatConversion::kSwap8:
-      return 8;
-    case FlatConversion::kNone:
-    case FlatConversion::kU8ToI64:
-      break;
-  }
-  return 1;
+  return conversion == FlatConversion::kNone ? 1 : static_cast<int64_t>(conversion);
 }
 
 int64_t converted_bytes(FlatConversion conversion, int64_t stored_bytes) {

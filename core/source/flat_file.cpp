@@ -40,6 +40,20 @@ Status check_layout(const MappedFile& file, const Schema& schema, const FlatLayo
 
 }  // namespace
 
+Result<ArraySize> size_of_array(std::string_view array, DType dtype, std::span<const int64_t> shape,
+                                int64_t header_bytes) {
+  const std::span<const int64_t> sample = shape.subspan(1);
+  if (std::find(sample.begin(), sample.end(), 0) != sample.end()) {
+    return error(Code::kUnsupported, array, ": its samples hold no bytes");
+  }
+  const std::optional<int64_t> items = checked_product(sample);
+  const std::optional<int64_t> record = items ? checked_multiply(*items, dtype_bytes(dtype)) : std::nullopt;
+  const std::optional<int64_t> data = record ? checked_multiply(*record, shape[0]) : std::nullopt;
+  const std::optional<int64_t> total = data ? checked_add(*data, header_bytes) : std::nullopt;
+  if (!total) return error(Code::kCorrupt, array, " has more than 2^63 bytes");
+  return ArraySize{*record, *total};
+}
+
 FlatFile::FlatFile(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info)
     : FileSource(std::move(file), std::move(schema), std::move(info)), layout_(std::move(layout)) {
   if (!file_.addressable()) read_scratch_bytes_ = round_up(layout_.record_bytes, kScratchAlignment);

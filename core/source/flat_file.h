@@ -11,15 +11,36 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/base/dtype.h"
 #include "core/memory/mapped_file.h"
 #include "core/source/file_source.h"
-#include "core/source/flat_convert.h"
 #include "core/source/source.h"
 
 namespace dataline {
+
+// How a column is converted from how it is stored to how it is delivered. Anything but kNone needs scratch.
+enum class FlatConversion : int32_t {
+  kNone = 0,
+  // Labels stored as bytes and delivered as i64: eight times as long.
+  kU8ToI64 = 1,
+  // Elements of 2, 4 or 8 bytes (the value) in the other byte order.
+  kSwap2 = 2,
+  kSwap4 = 4,
+  kSwap8 = 8,
+};
+
+// The conversion to native byte order for a file in the other order.
+FlatConversion swap_conversion(DType dtype);
+
+// Bytes of a stored element; 1 where any number of bytes is fine.
+int64_t conversion_element_bytes(FlatConversion conversion);
+int64_t converted_bytes(FlatConversion conversion, int64_t stored_bytes);
+
+// `stored_bytes` is a multiple of the element size. Swaps may work in place (`to` == `from`).
+void convert_bytes(FlatConversion conversion, const std::byte* from, int64_t stored_bytes, std::byte* to);
 
 // How the schema's column of the same index is stored.
 struct FlatColumn {
@@ -44,6 +65,15 @@ struct FlatLayout {
     return {data_offset, record_bytes, record_bytes, record_count, {{0, record_bytes, conversion}}};
   }
 };
+
+// The size of an array in a file, whose samples are the items of its first dim.
+struct ArraySize {
+  int64_t record_bytes = 0;
+  int64_t total_bytes = 0;  // of the header and the data
+};
+// kUnsupported: samples of 0 bytes; kCorrupt: more than 2^63 bytes. Messages begin with `array`, which names it.
+Result<ArraySize> size_of_array(std::string_view array, DType dtype, std::span<const int64_t> shape,
+                                int64_t header_bytes);
 
 class FlatFile final : public FileSource {
  public:

@@ -209,36 +209,32 @@ Status inflate_exactly(const std::string& path, Bytes, std::span<std::byte>, con
 
 #endif
 
-namespace {
-
 // The last four bytes of a member are its inflated size modulo 2^32.
-Result<int64_t> size_in_trailer(const std::string& path, Bytes packed) {
-  auto bytes = static_cast<int64_t>(packed.size());
+Result<int64_t> size_in_gzip_trailer(const std::string& path, Bytes compressed) {
+  auto bytes = static_cast<int64_t>(compressed.size());
   if (bytes < kMinMemberBytes) {
     return error(Code::kTruncated, path, ": offset 0: gzip data needs ", kMinMemberBytes, " bytes, file has ",
                  bytes);
   }
-  int64_t size = load_little<uint32_t>(packed.data() + bytes - 4);
+  int64_t size = load_little<uint32_t>(compressed.data() + bytes - 4);
   int64_t limit = max_inflated_bytes(bytes);
   if (size <= limit) return size;
   return error(Code::kCorrupt, path, ": offset ", bytes - 4, ": the gzip trailer says ", size, " bytes, ",
                bytes, " compressed bytes hold at most ", limit);
 }
 
-}  // namespace
-
-Result<MappedFile> open_maybe_gzip(const std::string& path, const OpenContext& context) {
-  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path, context));
+Result<MappedFile> open_maybe_gzip(const std::string& path, const InflatedSize& size_of,
+                                   const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
   std::array<std::byte, 2> first{};
-  if (file.bytes() < 2) return file;
-  DL_RETURN_IF_ERROR(file.read(0, first.size(), first.data()));
+  DL_RETURN_IF_ERROR(file.read(0, std::min<int64_t>(file.bytes(), 2), first.data()));
   if (!is_gzip(first)) return file;
   // A copy, because a file that is truncated while the decoder reads its mapping would raise SIGBUS.
   HostMemory& memory = *context.memory;
-  DL_ASSIGN_OR_RETURN(Block packed, memory.allocate(file.bytes(), 64, MemoryKind::kData, path.c_str()));
+  DL_ASSIGN_OR_RETURN(Block packed, memory.allocate(file.bytes(), 1, MemoryKind::kData, path.c_str()));
   DL_RETURN_IF_ERROR(file.read(0, file.bytes(), packed.data()));
   Bytes compressed(packed.data(), static_cast<size_t>(file.bytes()));
-  DL_ASSIGN_OR_RETURN(int64_t size, size_in_trailer(path, compressed));
+  DL_ASSIGN_OR_RETURN(int64_t size, size_of(path, compressed));
   DL_ASSIGN_OR_RETURN(Block plain, memory.allocate(size, 64, MemoryKind::kData, path.c_str()));
   std::span<std::byte> out(plain.data(), static_cast<size_t>(size));
   DL_RETURN_IF_ERROR(inflate_exactly(path, compressed, out, context.cancel));

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 
@@ -35,8 +36,13 @@ Result<std::string> inflate_start(const std::string& path, Bytes compressed);
 Status inflate_exactly(const std::string& path, Bytes compressed, std::span<std::byte> out,
                        const CancelTokenRef& cancel);
 
-// Opens a file that may be gzipped (by content) and that does not say how long it is inside. A .gz is inflated into
-// memory, to the size in its trailer: one member, below 4 GiB.
-Result<MappedFile> open_maybe_gzip(const std::string& path, const OpenContext& context);
+// Opens a file that may be gzipped, by content. A .gz is inflated into memory, to the size that `size_of` finds in the
+// compressed bytes. Other files are not loaded yet (MappedFile::open_unloaded).
+using InflatedSize = std::function<Result<int64_t>(const std::string& path, Bytes compressed)>;
+Result<MappedFile> open_maybe_gzip(const std::string& path, const InflatedSize& size_of,
+                                   const OpenContext& context);
+
+// For files that do not say how long they are inside: the size in the trailer, of one member, below 4 GiB.
+Result<int64_t> size_in_gzip_trailer(const std::string& path, Bytes compressed);
 
 }  // namespace dataline

@@ -13,6 +13,7 @@
 #include "core/base/field.h"
 #include "core/base/text.h"
 #include "core/source/directory.h"
+#include "core/source/field_columns.h"
 #include "core/source/first_bytes.h"
 #include "core/source/flat_file.h"
 #include "core/source/format.h"
@@ -84,21 +85,10 @@ Result<Header> parse_header(const std::string& path, Bytes start) {
   for (int64_t d = 0; d < rank; ++d) {
     header.shape.push_back(load_big<uint32_t>(start.data() + kMagicBytes + d * kDimBytes));
   }
-  std::span<const int64_t> sample = std::span(header.shape).subspan(1);
-  if (std::find(sample.begin(), sample.end(), 0) != sample.end()) {
-    return error(Code::kUnsupported, path, ": offset ", kMagicBytes, ": ", array_text(header),
-                 ": its samples hold no bytes");
-  }
-  std::optional<int64_t> items = checked_product(sample);
-  std::optional<int64_t> record = items ? checked_multiply(*items, dtype_bytes(header.dtype)) : std::nullopt;
-  std::optional<int64_t> data = record ? checked_multiply(*record, header.shape[0]) : std::nullopt;
-  std::optional<int64_t> total = data ? checked_add(*data, header.data_offset) : std::nullopt;
-  if (!total) {
-    return error(Code::kCorrupt, path, ": offset ", kMagicBytes, ": ", array_text(header),
-                 " has more than 2^63 bytes");
-  }
-  header.record_bytes = *record;
-  header.total_bytes = *total;
+  const std::string at = concat(path, ": offset ", kMagicBytes, ": ", array_text(header));
+  DL_ASSIGN_OR_RETURN(ArraySize size, size_of_array(at, header.dtype, header.shape, header.data_offset));
+  header.record_bytes = size.record_bytes;
+  header.total_bytes = size.total_bytes;
   return header;
 }
 
@@ -109,29 +99,18 @@ Result<Header> read_header(const MappedFile& file) {
   return parse_header(file.path(), Bytes(start).first(static_cast<size_t>(count)));
 }
 
-// Inflates the file into a block of exactly the size that the header inside gives, after checking that it is possible.
-Result<MappedFile> inflate(const MappedFile& file, const OpenContext& context) {
-  const std::string& path = file.path();
-  // A copy, because a file that is truncated while the decoder reads its mapping would raise SIGBUS.
-  DL_ASSIGN_OR_RETURN(Block holder,
-                      context.memory->allocate(file.bytes(), 1, MemoryKind::kData, path.c_str()));
-  DL_RETURN_IF_ERROR(file.read(0, file.bytes(), holder.data()));
-  Bytes compressed(holder.data(), static_cast<size_t>(file.bytes()));
+// The size that the header inside a .gz gives, after checking that it is possible. Sets `text` to name the array.
+Result<int64_t> inflated_size(const std::string& path, Bytes compressed, std::string& text) {
   DL_ASSIGN_OR_RETURN(std::string start, inflate_start(path, compressed));
   DL_ASSIGN_OR_RETURN(Header header, parse_header(path, std::as_bytes(std::span(start))));
-  int64_t limit = max_inflated_bytes(file.bytes());
+  auto bytes = static_cast<int64_t>(compressed.size());
+  int64_t limit = max_inflated_bytes(bytes);
   if (header.total_bytes > limit) {
     return error(Code::kTruncated, path, ": offset ", header.data_offset, " inflated: ", array_text(header),
-                 " needs ", header.total_bytes, " bytes, ", file.bytes(), " compressed bytes hold at most ",
-                 limit);
+                 " needs ", header.total_bytes, " bytes, ", bytes, " compressed bytes hold at most ", limit);
   }
-  DL_ASSIGN_OR_RETURN(Block block,
-                      context.memory->allocate(header.total_bytes, 64, MemoryKind::kData, path.c_str()));
-  std::span<std::byte> out(block.data(), static_cast<size_t>(header.total_bytes));
-  Status status = inflate_exactly(path, compressed, out, context.cancel);
-  if (!status.is_ok())
-    return Status(status.code(), concat(status.message(), ", for an ", array_text(header)));
-  return MappedFile::from_block(path, std::move(block), header.total_bytes, file.file_bytes());
+  text = array_text(header);
+  return header.total_bytes;
 }
 
 Status check_size(const MappedFile& file, const Header& header) {
@@ -201,35 +180,32 @@ constinit const Format kIdxFormat{
 };
 
 Result<IdxFile> read_idx(const std::string& path, const OpenContext& context) {
-  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
-  std::array<std::byte, 2> first{};
-  int64_t first_count = std::min<int64_t>(file.bytes(), 2);
-  DL_RETURN_IF_ERROR(file.read(0, first_count, first.data()));
-  bool inflated = is_gzip(first);
-  if (inflated) {
-    DL_ASSIGN_OR_RETURN(MappedFile plain, inflate(file, context));
-    file = std::move(plain);
+  std::string inside;
+  auto size_of = [&inside](const std::string& name, Bytes compressed) {
+    return inflated_size(name, compressed, inside);
+  };
+  Result<MappedFile> opened = open_maybe_gzip(path, size_of, context);
+  if (!opened.is_ok() && !inside.empty()) {
+    return error(opened.status().code(), opened.status().message(), ", for an ", inside);
   }
+  DL_ASSIGN_OR_RETURN(MappedFile file, std::move(opened));
   DL_ASSIGN_OR_RETURN(Header header, read_header(file));
   DL_RETURN_IF_ERROR(check_size(file, header));
   DL_RETURN_IF_ERROR(file.load(context));
   return IdxFile{std::move(file),     header.dtype,       std::move(header.shape),
-                 header.record_bytes, header.data_offset, inflated};
+                 header.record_bytes, header.data_offset, !inside.empty()};
 }
 
 Result<SourceRef> open_idx(const std::string& path, const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(IdxFile idx, read_idx(path, context));
-  Field field;
-  field.name = "data";
-  field.dtype = idx.dtype;
-  field.shape.assign(idx.shape.begin() + 1, idx.shape.end());
+  const std::vector<int64_t> shape(idx.shape.begin() + 1, idx.shape.end());
+  Schema schema = column_per_field({{"data", FieldKind::kDense, idx.dtype, shape, "", -1}});
   const bool native = std::endian::native == std::endian::big;
   FlatLayout layout = FlatLayout::packed(idx.data_offset, idx.record_bytes, idx.shape[0],
                                          native ? FlatConversion::kNone : swap_conversion(idx.dtype));
   SourceInfo info{"idx", "", {}};
   if (idx.inflated)
     info.notes.push_back(concat("gzip: inflated into ", idx.file.bytes(), " bytes of memory"));
-  Schema schema{{std::move(field)}, {FieldPlace{}}, {Column{idx.record_bytes}}};
   return FlatFile::create(std::move(idx.file), std::move(schema), std::move(layout), std::move(info));
 }
 

@@ -86,7 +86,8 @@ Status check_size(const Cifar& set, const MappedFile& file) {
 
 Result<SourceRef> open_batch(const Cifar& set, const std::string& path, const ImageSetOptions& options,
                              const OpenContext& context) {
-  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_gzip(path, context));
+  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_gzip(path, size_in_gzip_trailer, context));
+  DL_RETURN_IF_ERROR(file.load(context));
   DL_RETURN_IF_ERROR(check_size(set, file));
   FlatLayout layout = cifar_layout(set, options, file.bytes());
   DL_ASSIGN_OR_RETURN(SourceRef source,

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <utility>
 
-#include "core/base/checked.h"
 #include "core/base/text.h"
 #include "core/source/field_columns.h"
 #include "core/source/flat_file.h"
@@ -15,24 +13,6 @@
 
 namespace dataline {
 namespace {
-
-struct Sizes {
-  int64_t record_bytes = 0;
-  int64_t total_bytes = 0;
-};
-
-Result<Sizes> compute_sizes(const std::string& path, const NpyHeader& header) {
-  std::span<const int64_t> sample = std::span(header.shape).subspan(1);
-  std::string array = concat(shape_text(header.shape), " ", dtype_name(header.dtype));
-  if (std::find(sample.begin(), sample.end(), 0) != sample.end()) {
-    return error(Code::kUnsupported, path, ": npy array ", array, ": its samples hold no bytes");
-  }
-  std::optional<int64_t> items = checked_product(sample);
-  std::optional<int64_t> record = items ? checked_multiply(*items, dtype_bytes(header.dtype)) : std::nullopt;
-  std::optional<int64_t> total = record ? checked_multiply(*record, header.shape[0]) : std::nullopt;
-  if (!total) return error(Code::kCorrupt, path, ": npy array ", array, " has more than 2^63 bytes");
-  return Sizes{*record, *total};
-}
 
 Status check_extent(const MappedFile& file, const NpyHeader& header, int64_t total_bytes,
                     bool trailing_ignore) {
@@ -97,8 +77,10 @@ constinit const Format kNpyFormat{
 Result<SourceRef> open_npy(const std::string& path, const NpyOptions& options, const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
   DL_ASSIGN_OR_RETURN(NpyHeader header, read_npy_header(file, options.bf16));
-  DL_ASSIGN_OR_RETURN(Sizes sizes, compute_sizes(path, header));
-  DL_RETURN_IF_ERROR(check_extent(file, header, sizes.total_bytes, options.trailing_ignore));
+  const std::string at =
+      concat(path, ": npy array ", shape_text(header.shape), " ", dtype_name(header.dtype));
+  DL_ASSIGN_OR_RETURN(ArraySize size, size_of_array(at, header.dtype, header.shape, 0));
+  DL_RETURN_IF_ERROR(check_extent(file, header, size.total_bytes, options.trailing_ignore));
   const std::vector<int64_t> shape(header.shape.begin() + 1, header.shape.end());
   Schema schema = column_per_field({{"data", FieldKind::kDense, header.dtype, shape, "", -1}});
   DL_RETURN_IF_ERROR(file.load(context));
@@ -110,7 +92,7 @@ Result<SourceRef> open_npy(const std::string& path, const NpyOptions& options, c
     return open_fortran(std::move(file), std::move(schema), std::move(info), header);
   }
   FlatConversion conversion = header.swapped ? swap_conversion(header.dtype) : FlatConversion::kNone;
-  FlatLayout layout = FlatLayout::packed(header.data_offset, sizes.record_bytes, header.shape[0], conversion);
+  FlatLayout layout = FlatLayout::packed(header.data_offset, size.record_bytes, header.shape[0], conversion);
   return FlatFile::create(std::move(file), std::move(schema), std::move(layout), std::move(info));
 }
 

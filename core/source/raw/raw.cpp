@@ -8,6 +8,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/text.h"
+#include "core/source/field_columns.h"
 #include "core/source/first_bytes.h"
 #include "core/source/flat_file.h"
 #include "core/source/format.h"
@@ -48,14 +49,12 @@ Result<FlatLayout> pack_fields(const std::string& path, const RawOptions& option
     int64_t bytes = field.bytes();
     bool native = std::endian::native == std::endian::little;
     FlatConversion conversion = native ? FlatConversion::kNone : swap_conversion(field.dtype);
-    schema.places.push_back(FieldPlace{static_cast<int32_t>(f), 0, false});
-    schema.columns.push_back(Column{bytes});
     layout.columns.push_back(FlatColumn{layout.record_bytes, bytes, conversion});
     std::optional<int64_t> record = checked_add(layout.record_bytes, bytes);
     if (!record) return error(Code::kBadUri, path, ": raw records have more than 2^63 bytes");
     layout.record_bytes = *record;
   }
-  schema.fields = options.fields;
+  schema = column_per_field(options.fields);
   layout.record_stride = layout.record_bytes;
   return layout;
 }
@@ -97,8 +96,7 @@ Status check_size(const Field& field, std::string_view text, int64_t column) {
   if (static_cast<int64_t>(field.shape.size()) > kMaxRank) {
     return uri_error(column, "'", text, "': ", field.shape.size(), " dims, at most ", kMaxRank);
   }
-  std::optional<int64_t> items = checked_product(field.shape);
-  std::optional<int64_t> bytes = items ? checked_multiply(*items, dtype_bytes(field.dtype)) : std::nullopt;
+  std::optional<int64_t> bytes = field_bytes(field);
   if (!bytes) return uri_error(column, "'", text, "': more than 2^63 - 1 bytes");
   return *bytes > 0 ? Status::ok() : uri_error(column, "'", text, "': holds no bytes");
 }
