@@ -40,7 +40,7 @@ struct Format {
                     const OpenContext& context) = nullptr;
   std::string_view members = {};
 
-  // Detection of paths without a scheme, in this order (detect.cpp). All are optional.
+  // Detection of paths without a scheme, in this order (formats.cpp). All are optional.
   bool (*is_set)(const std::string& directory,
                  const OpenContext& context) = nullptr;  // by well-known file names
   Sniff (*sniff)(const FirstBytes& file) = nullptr;      // by content

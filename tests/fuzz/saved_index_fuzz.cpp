@@ -2,7 +2,7 @@
 // for stale with a reason, or an index whose every path is plain, whose classes cover its files, and which saved and
 // loaded again is the same. The bytes are also tried as an index themselves.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/folder/folder_saved.h"
+#include "core/source/folder/folder_index.h"
 
 #include <chrono>
 

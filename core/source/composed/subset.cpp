@@ -8,6 +8,7 @@
 
 #include "core/base/checked.h"
 #include "core/source/composed/parts.h"
+#include "core/source/forward.h"
 
 namespace dataline {
 namespace {
@@ -17,22 +18,17 @@ Status out_of_range(int64_t position, int64_t index, int64_t count) {
                " samples");
 }
 
-class Subset final : public Source {
+class Subset final : public ForwardSource {
  public:
   Subset(SourceRef source, std::span<const int64_t> indices, Block copy)
-      : source_(std::move(source)), indices_(indices), copy_(std::move(copy)) {}
+      : ForwardSource(std::move(source)), indices_(indices), copy_(std::move(copy)) {}
 
   void borrow(HostOwner owner) noexcept { loan_.take(owner); }
 
   int64_t count() const override { return static_cast<int64_t>(indices_.size()); }
-  const Schema& schema() const override { return source_->schema(); }
   SourceInfo info() const override { return {"subset", "", source_->info().notes}; }
   void locate(Run& run) const override;
-  bool unchanged(const ReadSpan& span) const override { return source_->unchanged(span); }
   void confirm(Run& run, const ReadSpan& span) const override;
-  int64_t scratch_bytes(int64_t max_bytes_per_sample) const override {
-    return source_->scratch_bytes(max_bytes_per_sample);
-  }
   void advise(std::span<const int64_t> indices) const override;
   bool resident(int64_t index) const override {
     int64_t inner = inner_index(index);
@@ -43,14 +39,12 @@ class Subset final : public Source {
     return valid(inner) ? source_->place_of(inner, column)
                         : Place{"", concat("subset: indices[", index, "]")};
   }
-  const std::vector<std::string>* classes() const override { return source_->classes(); }
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
     digest.add("subset");
     source_->fingerprint(digest);
     for (int64_t index : indices_) digest.add(static_cast<uint64_t>(index));
   }
-  bool calls_host() const override { return source_->calls_host(); }
 
  private:
   int64_t inner_index(int64_t index) const { return indices_[static_cast<size_t>(index)]; }
@@ -60,18 +54,16 @@ class Subset final : public Source {
   RowSet translate(const Run& run, std::array<int64_t, kMaxRunRecords>& inner) const;
   void fail_rows(Run& run, const RowSet& bad_rows) const;
 
-  SourceRef source_;
   std::span<const int64_t> indices_;
   Block copy_;     // if not borrowed
   HostLoan loan_;  // if borrowed
 };
 
 RowSet Subset::translate(const Run& run, std::array<int64_t, kMaxRunRecords>& inner) const {
-  const int64_t count = source_->count();
   RowSet bad_rows;
   for (int64_t i = 0; i < run.count; ++i) {
     int64_t index = inner_index(run.indices[i]);
-    bool good = index >= 0 && index < count;
+    const bool good = valid(index);
     inner[i] = good ? index : 0;
     if (!good) bad_rows.set(static_cast<size_t>(i));
   }

@@ -2,18 +2,18 @@
 #include "core/source/folder/folder.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <new>
 #include <optional>
+#include <span>
 #include <utility>
 
+#include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/base/thread.h"
 #include "core/memory/file_error.h"
 #include "core/source/field_columns.h"
 #include "core/source/folder/folder_index.h"
-#include "core/source/folder/folder_saved.h"
 #include "core/source/folder/folder_walk.h"
 
 namespace dataline {
@@ -94,39 +94,33 @@ class Folder final : public Source {
   Schema schema_;
   Links links_;
   int64_t read_ahead_bytes_;
-  std::vector<std::byte> class_labels_;                           // of a walk: one label per class
-  const std::byte* labels_ = nullptr;                             // class_labels_, or the labels of the list
-  std::pmr::vector<std::byte> narrow_labels_{&index_->resource};  // those of the list as u8
+  const std::byte* labels_ = nullptr;  // own_labels_, or the i64 labels of the list
+  // One label per class of a walk, or those of the list as u8.
+  std::pmr::vector<std::byte> own_labels_{&index_->resource};
   std::optional<LoadedFiles> loaded_;
 };
 
 // Stores labels as they are delivered, so that rows can point at them.
 void Folder::make_labels(const FolderOptions& options) {
   if (options.labels == FolderLabels::kNone) return;
-  const auto narrow = [](std::span<const int64_t> labels, auto& out) {
-    for (int64_t label : labels) out.push_back(static_cast<std::byte>(label));
-  };
-  if (options.labels == FolderLabels::kFile) {
+  const bool listed = options.labels == FolderLabels::kFile;
+  if (listed && !options.label_u8) {
     labels_ = reinterpret_cast<const std::byte*>(index_->labels.data());
-    if (options.label_u8) narrow(index_->labels, narrow_labels_);
-    if (options.label_u8) labels_ = narrow_labels_.data();
     return;
   }
-  std::vector<int64_t> numbers(index_->classes.size());
-  for (size_t c = 0; c < numbers.size(); ++c) numbers[c] = static_cast<int64_t>(c);
-  if (options.label_u8) {
-    narrow(numbers, class_labels_);
-  } else {
-    class_labels_.resize(numbers.size() * sizeof(int64_t));
-    std::memcpy(class_labels_.data(), numbers.data(), class_labels_.size());
+  const size_t count = listed ? index_->labels.size() : index_->classes.size();
+  for (size_t i = 0; i < count; ++i) {
+    const int64_t label = listed ? index_->labels[i] : static_cast<int64_t>(i);
+    const Bytes bytes = std::as_bytes(std::span(&label, 1));
+    // Little-endian (folder_saved.cpp): the first byte is the u8.
+    own_labels_.insert(own_labels_.end(), bytes.begin(), options.label_u8 ? bytes.begin() + 1 : bytes.end());
   }
-  labels_ = class_labels_.data();
+  labels_ = own_labels_.data();
 }
 
 Result<FileHandle> Folder::open_file(int64_t index) const {
   PathBuffer path;
-  index_->paths.get(index, path);
-  return root_.open_file(path.data(), links_);
+  return root_.open_file(index_->paths.get(index, path).data(), links_);
 }
 
 Status Folder::size_error(std::string_view path, int64_t now, int64_t listed) const {

@@ -93,12 +93,6 @@ void FolderIndex::finish() {
   digest = files_.value();
 }
 
-int64_t FolderIndex::memory_bytes() const {
-  return paths.memory_bytes() +
-         static_cast<int64_t>(sizes.capacity() * sizeof(uint32_t) +
-                              (class_begin.capacity() + labels.capacity()) * sizeof(int64_t));
-}
-
 Status index_tree(const std::string& root, FolderTree& tree, const FolderOptions& options,
                   FolderIndex& index) {
   index.classes = tree.classes;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/digest.h"
+#include "core/memory/atomic_file.h"
 #include "core/memory/host_memory.h"
 #include "core/source/folder/folder_walk.h"
 #include "core/source/folder/paths.h"
@@ -32,7 +33,6 @@ struct FolderIndex {
   int64_t file_bytes(int64_t index) const { return sizes[static_cast<size_t>(index)]; }
   void add(std::string_view path, uint32_t bytes);
   void finish();  // after the last add(): releases unused capacity, computes the digest
-  int64_t memory_bytes() const;
 
   MetadataResource resource;
   PathTable paths;
@@ -59,5 +59,33 @@ Status index_tree(const std::string& root, FolderTree& tree, const FolderOptions
 // numbers and names mixed. kOutOfRange: a number that i64 or u8 does not hold. kNotFound, kNotAFile, kPermission: a file.
 Status index_list(const OpenDirectory& root, const FolderOptions& options, const OpenContext& context,
                   FolderIndex& index);
+
+// The index of a folder, saved in a file that the user names (index=FILE).
+//
+// It is used if it was made with the same keys and every directory is unchanged: device, inode and modification time in ns.
+// A directory that changed within one clock tick of its file system before it was listed never counts as unchanged. Not
+// detected: a file modified in place, which is reported when its sample is read.
+// Format: little-endian; a header of 96 bytes with magic, version, lengths and a checksum of everything, then directories,
+// class names, notes, class beginnings, sizes, and the PathTable. About 12 bytes per file.
+enum class SavedIndex {
+  kAbsent,
+  kFits,
+  kStale,  // `why` says what has changed
+};
+
+struct SavedIndexState {
+  SavedIndex state = SavedIndex::kAbsent;
+  std::string why;
+};
+
+// Fills `index` if the file fits. kCorrupt and kTruncated, naming the file: it is damaged, or not one of our indexes (which
+// keeps other files from being overwritten). Otherwise file errors.
+Result<SavedIndexState> load_index(const std::string& file, const OpenDirectory& root,
+                                   const FolderOptions& options, const OpenContext& context,
+                                   FolderIndex& index);
+
+// `walk_begin_ns`: wall-clock time before the first directory was listed.
+Status save_index(AtomicFile file, const FolderTree& tree, const FolderOptions& options,
+                  int64_t walk_begin_ns, const FolderIndex& index);
 
 }  // namespace dataline

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/folder/folder_saved.h"
+#include "core/source/folder/folder_index.h"
 
 #include <algorithm>
 #include <bit>

@@ -137,10 +137,6 @@ std::string_view PathTable::get(int64_t index, PathBuffer& out) const {
   return path;
 }
 
-int64_t PathTable::memory_bytes() const {
-  return static_cast<int64_t>(bytes_.capacity() + blocks_.capacity() * sizeof(uint64_t));
-}
-
 bool PathTable::adopt(int64_t count, std::span<const unsigned char> encoded,
                       std::span<const std::byte> blocks) {
   if (count < 0 || blocks.size() / sizeof(uint64_t) != static_cast<size_t>((count + kBlock - 1) / kBlock))

@@ -40,7 +40,6 @@ class PathTable {
   int64_t count() const { return count_; }
   // Path `index`: a view of `out`, where it is NUL-terminated. About 0.1 us.
   std::string_view get(int64_t index, PathBuffer& out) const;
-  int64_t memory_bytes() const;
 
   // For saving the table. adopt() takes what encoded() and blocks() returned; false if that is not a table of `count`
   // paths for which is_plain_relative() holds.

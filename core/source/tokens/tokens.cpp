@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "core/base/bytes.h"
@@ -22,18 +23,17 @@ constexpr uint32_t kLlmcMagicU16 = 20240520;
 constexpr uint32_t kLlmcMagicU32 = 20240801;
 constexpr uint32_t kLlmcMagicEval = 20240522;
 
-constexpr std::array<std::byte, 6> kNpyMagic = {std::byte{0x93}, std::byte{'N'}, std::byte{'U'},
-                                                std::byte{'M'},  std::byte{'P'}, std::byte{'Y'}};
-
 bool is_llmc_magic(uint32_t word) {
   return word == kLlmcMagicU16 || word == kLlmcMagicU32 || word == kLlmcMagicEval;
 }
 
-enum class TokenFormat { kHeaderless, kNpy, kLlmc };
-
-struct LlmcHeader {
+// Where the tokens of a file are.
+struct TokenSpan {
   DType dtype = DType::kU16;
+  bool swapped = false;  // stored in the other byte order
+  int64_t data_offset = 0;
   int64_t token_count = 0;
+  std::string note;
 };
 
 Status check_version(const MappedFile& file, uint32_t magic, uint32_t version) {
@@ -47,7 +47,7 @@ Status check_version(const MappedFile& file, uint32_t magic, uint32_t version) {
                expected, " with magic ", magic);
 }
 
-Status check_size(const MappedFile& file, const LlmcHeader& header) {
+Status check_size(const MappedFile& file, const TokenSpan& header) {
   // The count is below 2^31, so neither expression can wrap.
   int64_t expected = header.token_count * dtype_bytes(header.dtype);
   int64_t present = file.bytes() - kLlmcHeaderBytes;
@@ -56,47 +56,6 @@ Status check_size(const MappedFile& file, const LlmcHeader& header) {
                ": offset 8: the header says ", header.token_count, " tokens, ", expected, " bytes, file has ",
                present);
 }
-
-// By the first bytes, and .npy also by name, so that a damaged .npy file is reported as such. kUnsupported for an llm.c
-// header in the other byte order.
-Result<TokenFormat> token_format(const MappedFile& file) {
-  std::array<std::byte, 6> first{};
-  int64_t count = std::min<int64_t>(first.size(), file.bytes());
-  DL_RETURN_IF_ERROR(file.read(0, count, first.data()));
-  if (first == kNpyMagic || file.path().ends_with(".npy")) return TokenFormat::kNpy;
-  if (count < 4) return TokenFormat::kHeaderless;
-  if (is_llmc_magic(load_little<uint32_t>(first.data()))) return TokenFormat::kLlmc;
-  if (!is_llmc_magic(load_big<uint32_t>(first.data()))) return TokenFormat::kHeaderless;
-  return error(Code::kUnsupported, file.path(), ": offset 0: an llm.c header in big-endian order");
-}
-
-Result<LlmcHeader> read_llmc_header(const MappedFile& file) {
-  if (file.bytes() < kLlmcHeaderBytes) {
-    return error(Code::kTruncated, file.path(), ": offset 0: an llm.c header needs ", kLlmcHeaderBytes,
-                 " bytes, file has ", file.bytes());
-  }
-  std::array<std::byte, 12> first{};
-  DL_RETURN_IF_ERROR(file.read(0, first.size(), first.data()));
-  auto magic = load_little<uint32_t>(first.data());
-  DL_RETURN_IF_ERROR(check_version(file, magic, load_little<uint32_t>(first.data() + 4)));
-  LlmcHeader header;
-  header.dtype = magic == kLlmcMagicU16 ? DType::kU16 : DType::kU32;
-  header.token_count = static_cast<int32_t>(load_little<uint32_t>(first.data() + 8));
-  if (header.token_count < 0) {
-    return error(Code::kCorrupt, file.path(), ": offset 8: the header says ", header.token_count, " tokens");
-  }
-  DL_RETURN_IF_ERROR(check_size(file, header));
-  return header;
-}
-
-// Where the tokens of a file are.
-struct TokenSpan {
-  DType dtype = DType::kU16;
-  bool swapped = false;  // stored in the other byte order
-  int64_t data_offset = 0;
-  int64_t token_count = 0;
-  std::string note;
-};
 
 Status check_dtype(const MappedFile& file, const TokensOptions& options, DType found) {
   if (!options.dtype || *options.dtype == found) return Status::ok();
@@ -126,9 +85,22 @@ Result<TokenSpan> npy_tokens(const MappedFile& file, const TokensOptions& option
 }
 
 Result<TokenSpan> llmc_tokens(const MappedFile& file, const TokensOptions& options) {
-  DL_ASSIGN_OR_RETURN(LlmcHeader header, read_llmc_header(file));
-  DL_RETURN_IF_ERROR(check_dtype(file, options, header.dtype));
-  return TokenSpan{header.dtype, false, kLlmcHeaderBytes, header.token_count, {}};
+  if (file.bytes() < kLlmcHeaderBytes) {
+    return error(Code::kTruncated, file.path(), ": offset 0: an llm.c header needs ", kLlmcHeaderBytes,
+                 " bytes, file has ", file.bytes());
+  }
+  std::array<std::byte, 12> first{};
+  DL_RETURN_IF_ERROR(file.read(0, first.size(), first.data()));
+  auto magic = load_little<uint32_t>(first.data());
+  DL_RETURN_IF_ERROR(check_version(file, magic, load_little<uint32_t>(first.data() + 4)));
+  TokenSpan tokens{magic == kLlmcMagicU16 ? DType::kU16 : DType::kU32, false, kLlmcHeaderBytes, 0, {}};
+  tokens.token_count = static_cast<int32_t>(load_little<uint32_t>(first.data() + 8));
+  if (tokens.token_count < 0) {
+    return error(Code::kCorrupt, file.path(), ": offset 8: the header says ", tokens.token_count, " tokens");
+  }
+  DL_RETURN_IF_ERROR(check_size(file, tokens));
+  DL_RETURN_IF_ERROR(check_dtype(file, options, tokens.dtype));
+  return tokens;
 }
 
 Status check_headerless(const MappedFile& file, const TokensOptions& options, DType dtype) {
@@ -159,11 +131,18 @@ Result<TokenSpan> headerless_tokens(const MappedFile& file, const TokensOptions&
   return tokens;
 }
 
+// By the first bytes, and .npy also by name, so that a damaged .npy file is reported as such. kUnsupported for an llm.c
+// header in the other byte order.
 Result<TokenSpan> find_tokens(const MappedFile& file, const TokensOptions& options) {
-  DL_ASSIGN_OR_RETURN(TokenFormat format, token_format(file));
-  if (format == TokenFormat::kNpy) return npy_tokens(file, options);
-  if (format == TokenFormat::kLlmc) return llmc_tokens(file, options);
-  return headerless_tokens(file, options);
+  std::array<std::byte, 6> first{};
+  const int64_t count = std::min<int64_t>(first.size(), file.bytes());
+  DL_RETURN_IF_ERROR(file.read(0, count, first.data()));
+  const std::string_view text(reinterpret_cast<const char*>(first.data()), first.size());
+  if (text == "\x93NUMPY" || file.path().ends_with(".npy")) return npy_tokens(file, options);
+  if (count < 4) return headerless_tokens(file, options);
+  if (is_llmc_magic(load_little<uint32_t>(first.data()))) return llmc_tokens(file, options);
+  if (!is_llmc_magic(load_big<uint32_t>(first.data()))) return headerless_tokens(file, options);
+  return error(Code::kUnsupported, file.path(), ": offset 0: an llm.c header in big-endian order");
 }
 
 int64_t window_count(int64_t token_count, const TokensOptions& options) {
