@@ -37,7 +37,4 @@ class Resampler {
 
 std::unique_ptr<Resampler> make_resampler(SimdTarget target);
 
-// A slow transcription of the definition: the reference in the tests.
-std::unique_ptr<Resampler> make_plain_resampler();
-
 }  // namespace dataline

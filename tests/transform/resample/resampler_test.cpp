@@ -12,6 +12,7 @@
 #include "core/base/digest.h"
 #include "core/base/simd.h"
 #include "tests/transform/resample/memory_lines.h"
+#include "tests/transform/support/resampler_twin.h"
 
 namespace dataline {
 namespace {
@@ -19,6 +20,7 @@ namespace {
 using test::Image;
 using test::seen;
 using test::whole;
+using testing::make_plain_resampler;
 
 constexpr Filter kFilters[] = {Filter::kNearest, Filter::kBilinear, Filter::kBicubic, Filter::kArea,
                                Filter::kLanczos};

@@ -7,7 +7,7 @@
 
 #include "core/base/random.h"
 #include "core/transform/pixels/lines.h"
-#include "core/transform/resample/resampler.h"
+#include "tests/transform/support/resampler_twin.h"
 
 namespace dataline::testing {
 namespace {

@@ -1,12 +1,13 @@
-// The resampler as layout.h defines it, one output pixel after the other: slow, the reference in the tests.
 // SPDX-License-Identifier: Apache-2.0
+#include "tests/transform/support/resampler_twin.h"
+
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "core/transform/resample/layout.h"
 
-namespace dataline {
+namespace dataline::testing {
 namespace {
 
 class PlainResampler : public Resampler {
@@ -137,4 +138,4 @@ class PlainResampler : public Resampler {
 
 std::unique_ptr<Resampler> make_plain_resampler() { return std::make_unique<PlainResampler>(); }
 
-}  // namespace dataline
+}  // namespace dataline::testing

@@ -1,0 +1,13 @@
+// The resampler as core/transform/resample/layout.h defines it, one output pixel after the other.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "core/transform/resample/resampler.h"
+
+namespace dataline::testing {
+
+std::unique_ptr<Resampler> make_plain_resampler();
+
+}  // namespace dataline::testing
