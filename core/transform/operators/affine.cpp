@@ -34,7 +34,7 @@ class RotationStage : public FrameStage {
   }
   bool draws() const override { return rotation_.degrees.low != rotation_.degrees.high; }
   Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
-    const double degrees = draws.uniform(0, rotation_.degrees.low, rotation_.degrees.high);
+    const double degrees = draws.uniform(0, rotation_.degrees);
     return apply_warp(rotation_plan(degrees, rotation_.expand, frame.height, frame.width), style_, scratch,
                       frame);
   }
@@ -44,38 +44,19 @@ class RotationStage : public FrameStage {
   WarpStyle style_;
 };
 
-class AffineStage : public FrameStage {
- public:
-  AffineStage(const AffineRanges& ranges, const WarpStyle& style) : ranges_(ranges), style_(style) {}
-  bool draws() const override { return true; }
-  Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
-    const AffineDrawn drawn = draw_affine(ranges_, draws, frame.height, frame.width);
-    WarpPlan plan;
-    plan.map = inverse_affine(drawn.degrees, drawn.translate_x, drawn.translate_y, drawn.scale, drawn.shear_x,
-                              drawn.shear_y);
-    plan.out_height = frame.height;
-    plan.out_width = frame.width;
-    return apply_warp(plan, style_, scratch, frame);
-  }
-
- private:
-  AffineRanges ranges_;
-  WarpStyle style_;
-};
-
 Status want_range(const Arguments& arguments, size_t index, double low, double high) {
   if (low <= high) return Status::ok();
   return arguments.fault_at(index, "expected [low, high] with low <= high, got ", arguments.text_of(index));
 }
 
 // torchvision's _setup_angle: a number x means [-x, x].
-Result<WarpRange> degrees_argument(const Arguments& arguments, size_t index) {
+Result<Range> degrees_argument(const Arguments& arguments, size_t index) {
   DL_ASSIGN_OR_RETURN(const std::vector<double> values, arguments.numbers(index));
-  if (values.size() == 1 && values[0] >= 0) return WarpRange{-values[0], values[0]};
+  if (values.size() == 1 && values[0] >= 0) return Range{-values[0], values[0]};
   if (values.size() != 2)
     return arguments.fault_at(index, "expected degrees >= 0 or [low, high], got ", arguments.text_of(index));
   DL_RETURN_IF_ERROR(want_range(arguments, index, values[0], values[1]));
-  return WarpRange{values[0], values[1]};
+  return Range{values[0], values[1]};
 }
 
 // The tangent, and with it the slope, grows without bound at 90 degrees.
@@ -90,7 +71,7 @@ Status read_shear(const Arguments& arguments, size_t index, AffineRanges& ranges
   if (values.size() == 3 || values.size() > 4 || (values.size() == 1 && values[0] < 0))
     return arguments.fault_at(index, "expected degrees >= 0, [low, high] or [low, high, low, high], got ",
                               arguments.text_of(index));
-  ranges.shear_x = values.size() == 1 ? WarpRange{-values[0], values[0]} : WarpRange{values[0], values[1]};
+  ranges.shear_x = values.size() == 1 ? Range{-values[0], values[0]} : Range{values[0], values[1]};
   if (values.size() == 4) ranges.shear_y = {values[2], values[3]};
   DL_RETURN_IF_ERROR(want_range(arguments, index, ranges.shear_x.low, ranges.shear_x.high));
   return want_range(arguments, index, ranges.shear_y.low, ranges.shear_y.high);
@@ -124,8 +105,7 @@ Status add_affine(const Arguments& arguments, Plan& plan) {
   DL_ASSIGN_OR_RETURN(ranges.degrees, degrees_argument(arguments, kDegrees));
   DL_RETURN_IF_ERROR(read_translate(arguments, kTranslate, ranges));
   if (arguments.given(kScale)) {
-    DL_ASSIGN_OR_RETURN(const Range scale, range_argument(arguments, kScale));
-    ranges.scale = {scale.low, scale.high};
+    DL_ASSIGN_OR_RETURN(ranges.scale, range_argument(arguments, kScale));
   }
   DL_RETURN_IF_ERROR(read_shear(arguments, kShear, ranges));
   DL_ASSIGN_OR_RETURN(const WarpStyle style, warp_style(arguments, kFilter, kFill, shape.channels));
@@ -150,16 +130,16 @@ WarpPlan rotation_plan(double degrees, bool expand, int64_t height, int64_t widt
 
 AffineDrawn draw_affine(const AffineRanges& ranges, const Draws& draws, int64_t height, int64_t width) {
   AffineDrawn drawn;
-  drawn.degrees = draws.uniform(0, ranges.degrees.low, ranges.degrees.high);
+  drawn.degrees = draws.uniform(0, ranges.degrees);
   if (ranges.translate) {
     const double max_x = (*ranges.translate)[0] * static_cast<double>(width);
     const double max_y = (*ranges.translate)[1] * static_cast<double>(height);
     drawn.translate_x = static_cast<double>(to_nearest(draws.uniform(1, -max_x, max_x)));
     drawn.translate_y = static_cast<double>(to_nearest(draws.uniform(2, -max_y, max_y)));
   }
-  drawn.scale = draws.uniform(3, ranges.scale.low, ranges.scale.high);
-  drawn.shear_x = draws.uniform(4, ranges.shear_x.low, ranges.shear_x.high);
-  drawn.shear_y = draws.uniform(5, ranges.shear_y.low, ranges.shear_y.high);
+  drawn.scale = draws.uniform(3, ranges.scale);
+  drawn.shear_x = draws.uniform(4, ranges.shear_x);
+  drawn.shear_y = draws.uniform(5, ranges.shear_y);
   return drawn;
 }
 
@@ -167,7 +147,12 @@ FrameStageRef make_rotation(const Rotation& rotation, const WarpStyle& style) {
   return std::make_shared<RotationStage>(rotation, style);
 }
 FrameStageRef make_affine(const AffineRanges& ranges, const WarpStyle& style) {
-  return std::make_shared<AffineStage>(ranges, style);
+  return make_stage(true, [ranges, style](const Draws& draws, FrameScratch& scratch, Frame& frame) {
+    const AffineDrawn drawn = draw_affine(ranges, draws, frame.height, frame.width);
+    const WarpMap map = inverse_affine(drawn.degrees, drawn.translate_x, drawn.translate_y, drawn.scale,
+                                       drawn.shear_x, drawn.shear_y);
+    return apply_warp(map, style, scratch, frame);
+  });
 }
 
 const Operator rotate_operator = {

@@ -36,10 +36,6 @@ Result<double> probability_argument(const Arguments& arguments, size_t index);
 // A number from `low` to `high`.
 Result<double> bounded_argument(const Arguments& arguments, size_t index, double low, double high);
 
-struct Range {
-  double low = 0;
-  double high = 0;
-};
 // Two numbers above 0, the smaller first.
 Result<Range> range_argument(const Arguments& arguments, size_t index);
 // Two numbers from `low` to `high`, the smaller first.

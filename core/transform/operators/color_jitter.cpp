@@ -18,40 +18,16 @@ constexpr double kMaxHue = 0.5;
 
 constexpr int kParts = 4;
 
-class ColorJitterStage : public FrameStage {
- public:
-  ColorJitterStage(const ColorJitter& jitter, const ColorKernels& kernels)
-      : jitter_(jitter), kernels_(kernels) {}
-  // Even with four fixed factors: their order is drawn.
-  bool draws() const override { return true; }
-  Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
-    static_cast<void>(scratch);
-    for (const int part : jitter_order(draws)) {
-      const std::optional<FactorRange>& range = range_of(part);
-      if (range) adjust(part, draws.uniform(kParts - 1 + part, range->low, range->high), frame);
-    }
-    return Status::ok();
-  }
-
- private:
-  const std::optional<FactorRange>& range_of(int part) const {
-    const std::array<const std::optional<FactorRange>*, kParts> ranges{&jitter_.brightness, &jitter_.contrast,
-                                                                       &jitter_.saturation, &jitter_.hue};
-    return *ranges[static_cast<size_t>(part)];
-  }
-  void adjust(int part, double factor, Frame& frame) const {
-    if (part == 0) adjust_brightness(factor, frame);
-    if (part == 1) adjust_contrast(kernels_, factor, frame);
-    if (part == 2) adjust_saturation(kernels_, factor, frame);
-    if (part == 3) adjust_hue(kernels_, factor, frame);
-  }
-  ColorJitter jitter_;
-  ColorKernels kernels_;
-};
+void adjust(int part, double factor, const ColorKernels& kernels, Frame& frame) {
+  if (part == 0) adjust_brightness(factor, frame);
+  if (part == 1) adjust_contrast(kernels, factor, frame);
+  if (part == 2) adjust_saturation(kernels, factor, frame);
+  if (part == 3) adjust_hue(kernels, factor, frame);
+}
 
 // A number is how far a factor may be from `center`, a list its range. Nothing if it is always `center`.
-Result<std::optional<FactorRange>> factor_argument(const Arguments& arguments, size_t index) {
-  if (!arguments.given(index)) return std::optional<FactorRange>();
+Result<std::optional<Range>> factor_argument(const Arguments& arguments, size_t index) {
+  if (!arguments.given(index)) return std::optional<Range>();
   const bool hue = index == kHue;
   const double center = hue ? 0 : 1, low = hue ? -kMaxHue : 0, high = hue ? kMaxHue : kMaxFactor;
   DL_ASSIGN_OR_RETURN(const std::vector<double> numbers, arguments.numbers(index));
@@ -62,8 +38,8 @@ Result<std::optional<FactorRange>> factor_argument(const Arguments& arguments, s
   } else {
     DL_ASSIGN_OR_RETURN(range, bounds_argument(arguments, index, low, high));
   }
-  if (range.low == center && range.high == center) return std::optional<FactorRange>();
-  return std::optional<FactorRange>({range.low, range.high});
+  if (range.low == center && range.high == center) return std::optional<Range>();
+  return std::optional<Range>(range);
 }
 
 Status add(const Arguments& arguments, Plan& plan) {
@@ -90,7 +66,16 @@ std::array<int, 4> jitter_order(const Draws& draws) {
 }
 
 FrameStageRef make_color_jitter(const ColorJitter& jitter, const ColorKernels& kernels) {
-  return std::make_shared<ColorJitterStage>(jitter, kernels);
+  const std::array<std::optional<Range>, kParts> ranges{jitter.brightness, jitter.contrast, jitter.saturation,
+                                                        jitter.hue};
+  // Draws even with four fixed factors: their order.
+  return make_stage(true, [ranges, kernels](const Draws& draws, FrameScratch&, Frame& frame) {
+    for (const int part : jitter_order(draws)) {
+      const std::optional<Range>& range = ranges[static_cast<size_t>(part)];
+      if (range) adjust(part, draws.uniform(kParts - 1 + part, *range), kernels, frame);
+    }
+    return Status::ok();
+  });
 }
 
 const Operator color_jitter_operator = {

@@ -10,21 +10,6 @@ enum Argument : size_t { kKernel, kSigma };
 constexpr OperatorArgument kArguments[] = {{"kernel", "integer or list", ""},
                                            {"sigma", "number or list", "[0.1, 2]"}};
 
-class GaussianBlurStage : public FrameStage {
- public:
-  GaussianBlurStage(const GaussianBlur& plan, const ColorKernels& kernels) : plan_(plan), kernels_(kernels) {}
-  bool draws() const override { return plan_.sigma_low < plan_.sigma_high; }
-  Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
-    const double sigma = draws.uniform(0, plan_.sigma_low, plan_.sigma_high);
-    return blur(kernels_, gaussian_side(plan_.width, sigma), gaussian_side(plan_.height, sigma), scratch,
-                frame);
-  }
-
- private:
-  GaussianBlur plan_;
-  ColorKernels kernels_;
-};
-
 Status add(const Arguments& arguments, Plan& plan) {
   DL_ASSIGN_OR_RETURN(const FrameShape shape, want_frame(arguments, plan));
   DL_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, arguments.integers(kKernel, 1, BlurSide::kMax));
@@ -43,8 +28,7 @@ Status add(const Arguments& arguments, Plan& plan) {
     return arguments.fault_at(kSigma,
                               "expected a number of pixels from 0.001 on, or two, the smaller first, got ",
                               arguments.text_of(kSigma));
-  blur.sigma_low = ends.front();
-  blur.sigma_high = ends.back();
+  blur.sigma = {ends.front(), ends.back()};
   plan.add_stage(make_gaussian_blur(blur, color_kernels(plan.target())));
   return Status::ok();
 }
@@ -52,7 +36,11 @@ Status add(const Arguments& arguments, Plan& plan) {
 }  // namespace
 
 FrameStageRef make_gaussian_blur(const GaussianBlur& plan, const ColorKernels& kernels) {
-  return std::make_shared<GaussianBlurStage>(plan, kernels);
+  return make_stage(plan.sigma.low < plan.sigma.high, [plan, kernels](const Draws& draws,
+                                                                      FrameScratch& scratch, Frame& frame) {
+    const double sigma = draws.uniform(0, plan.sigma);
+    return blur(kernels, gaussian_side(plan.width, sigma), gaussian_side(plan.height, sigma), scratch, frame);
+  });
 }
 
 const Operator gaussian_blur_operator = {

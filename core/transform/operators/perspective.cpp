@@ -14,28 +14,6 @@ constexpr OperatorArgument kArguments[] = {{"distortion", "number", "0.5"},
                                            {"filter", "nearest or bilinear", "bilinear"},
                                            kFillArgument};
 
-class PerspectiveStage : public FrameStage {
- public:
-  PerspectiveStage(const Perspective& perspective, const WarpStyle& style)
-      : perspective_(perspective), style_(style) {}
-  bool draws() const override { return perspective_.probability > 0; }
-  Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
-    if (draws.unit(0) >= perspective_.probability) return Status::ok();
-    const Corners4 corners = draw_corners(perspective_.distortion, draws, frame.height, frame.width);
-    const std::optional<WarpMap> map = perspective_map(corners, frame.height, frame.width);
-    if (!map) return Status::ok();
-    WarpPlan plan;
-    plan.map = *map;
-    plan.out_height = frame.height;
-    plan.out_width = frame.width;
-    return apply_warp(plan, style_, scratch, frame);
-  }
-
- private:
-  Perspective perspective_;
-  WarpStyle style_;
-};
-
 // Solves rows * x = the ninth column by Gaussian elimination with partial pivoting; false if singular.
 using System = std::array<std::array<double, 9>, 8>;
 bool solve(System& rows) {
@@ -116,7 +94,13 @@ std::optional<WarpMap> perspective_map(const Corners4& corners, int64_t height, 
 }
 
 FrameStageRef make_perspective(const Perspective& perspective, const WarpStyle& style) {
-  return std::make_shared<PerspectiveStage>(perspective, style);
+  return make_stage(perspective.probability > 0, [perspective, style](const Draws& draws,
+                                                                      FrameScratch& scratch, Frame& frame) {
+    if (draws.unit(0) >= perspective.probability) return Status::ok();
+    const Corners4 corners = draw_corners(perspective.distortion, draws, frame.height, frame.width);
+    const std::optional<WarpMap> map = perspective_map(corners, frame.height, frame.width);
+    return map ? apply_warp(*map, style, scratch, frame) : Status::ok();
+  });
 }
 
 const Operator perspective_operator = {

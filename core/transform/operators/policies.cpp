@@ -12,39 +12,6 @@ constexpr OperatorArgument kRandArguments[] = {
     {"n", "integer", "2"}, {"m", "integer", "9"}, kBinsArgument, kNearestArgument, kFillArgument};
 constexpr OperatorArgument kTrivialArguments[] = {kBinsArgument, kNearestArgument, kFillArgument};
 
-class RandAugmentStage : public FrameStage {
- public:
-  RandAugmentStage(const RandAugment& plan, const ColorKernels& kernels) : plan_(plan), kernels_(kernels) {}
-  bool draws() const override { return plan_.count > 0; }
-  Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
-    for (int64_t k = 0; k < plan_.count; ++k) {
-      const DrawnAugment drawn = plan_.draw(draws, k, frame.height, frame.width);
-      DL_RETURN_IF_ERROR(
-          apply_augment(drawn.augment, drawn.magnitude, plan_.style, kernels_, scratch, frame));
-    }
-    return Status::ok();
-  }
-
- private:
-  RandAugment plan_;
-  ColorKernels kernels_;
-};
-
-class TrivialAugmentStage : public FrameStage {
- public:
-  TrivialAugmentStage(const TrivialAugment& plan, const ColorKernels& kernels)
-      : plan_(plan), kernels_(kernels) {}
-  bool draws() const override { return true; }
-  Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
-    const DrawnAugment drawn = plan_.draw(draws, frame.height, frame.width);
-    return apply_augment(drawn.augment, drawn.magnitude, plan_.style, kernels_, scratch, frame);
-  }
-
- private:
-  TrivialAugment plan_;
-  ColorKernels kernels_;
-};
-
 // Without fill= pixels from outside are black, as torchvision's fill=None.
 Result<AugmentStyle> style_arguments(const Arguments& arguments, size_t filter, size_t fill,
                                      int64_t channels) {
@@ -86,11 +53,20 @@ Status add_trivial_augment(const Arguments& arguments, Plan& plan) {
 }  // namespace
 
 FrameStageRef make_rand_augment(const RandAugment& plan, const ColorKernels& kernels) {
-  return std::make_shared<RandAugmentStage>(plan, kernels);
+  return make_stage(plan.count > 0, [plan, kernels](const Draws& draws, FrameScratch& scratch, Frame& frame) {
+    for (int64_t k = 0; k < plan.count; ++k) {
+      const DrawnAugment drawn = plan.draw(draws, k, frame.height, frame.width);
+      DL_RETURN_IF_ERROR(apply_augment(drawn.augment, drawn.magnitude, plan.style, kernels, scratch, frame));
+    }
+    return Status::ok();
+  });
 }
 
 FrameStageRef make_trivial_augment(const TrivialAugment& plan, const ColorKernels& kernels) {
-  return std::make_shared<TrivialAugmentStage>(plan, kernels);
+  return make_stage(true, [plan, kernels](const Draws& draws, FrameScratch& scratch, Frame& frame) {
+    const DrawnAugment drawn = plan.draw(draws, frame.height, frame.width);
+    return apply_augment(drawn.augment, drawn.magnitude, plan.style, kernels, scratch, frame);
+  });
 }
 
 const Operator rand_augment_operator = {{"rand_augment", kRandArguments,

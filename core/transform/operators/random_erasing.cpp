@@ -52,17 +52,6 @@ void fill_interleaved(const ErasedRectangle& at, const Erasing& erasing, int64_t
     fill_elements(to + (y * width + at.left) * pixel, at.width, erasing.value.data(), pixel);
 }
 
-// On u8 frames, in place; the value has one byte per channel.
-class EraseStage : public FrameStage {
- public:
-  explicit EraseStage(Erasing erasing) : erasing_(std::move(erasing)) {}
-  bool draws() const override { return erasing_.probability > 0; }
-  Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override;
-
- private:
-  Erasing erasing_;
-};
-
 // On a finished row of any real dtype, HWC or CHW; normal values need a float.
 class ErasePass : public Pass {
  public:
@@ -79,13 +68,6 @@ class ErasePass : public Pass {
   int64_t element_bytes_;
   int64_t place_;
 };
-
-Status EraseStage::apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const {
-  static_cast<void>(scratch);
-  const std::optional<ErasedRectangle> at = draw_rectangle(erasing_, draws, frame.height, frame.width);
-  if (at) fill_interleaved(*at, erasing_, frame.width, frame.pixels);
-  return Status::ok();
-}
 
 ErasePass::ErasePass(Erasing erasing, const ImageShape& image, DType dtype, int64_t place)
     : erasing_(std::move(erasing)),
@@ -142,15 +124,19 @@ Status add(const Arguments& arguments, Plan& plan) {
   erasing.ratio_low = ratio.low;
   erasing.ratio_high = ratio.high;
   const DType dtype = plan.field().dtype;
+  const bool draws = erasing.probability > 0;
   if (dtype == DType::kU8) {
     DL_ASSIGN_OR_RETURN(const FrameShape shape, want_frame(arguments, plan));
     DL_ASSIGN_OR_RETURN(erasing.value, value_argument(arguments, dtype, shape.channels));
-    plan.add_stage(std::make_shared<EraseStage>(std::move(erasing)));
+    plan.add_stage(make_stage(draws, [erasing](const Draws& drawn, FrameScratch&, Frame& frame) {
+      const std::optional<ErasedRectangle> at = draw_rectangle(erasing, drawn, frame.height, frame.width);
+      if (at) fill_interleaved(*at, erasing, frame.width, frame.pixels);  // one byte per channel
+      return Status::ok();
+    }));
     return Status::ok();
   }
   DL_ASSIGN_OR_RETURN(const ImageShape image, want_image(arguments, plan));
   DL_ASSIGN_OR_RETURN(erasing.value, value_argument(arguments, dtype, image.channels));
-  const bool draws = erasing.probability > 0;
   plan.add_pass(std::make_shared<ErasePass>(std::move(erasing), image, dtype, plan.place()), draws);
   return Status::ok();
 }

@@ -20,15 +20,10 @@
 
 namespace dataline {
 
-struct FactorRange {
-  double low = 1;
-  double high = 1;
-};
-
 // v2.ColorJitter: brightness, contrast, saturation and hue, each by a random factor, in a random order per image.
 // Draws: 0..2 the order (Fisher-Yates of four), 3..6 the factors, uniform.
 struct ColorJitter {
-  std::optional<FactorRange> brightness, contrast, saturation, hue;  // absent: not applied
+  std::optional<Range> brightness, contrast, saturation, hue;  // absent: not applied
 };
 // Brightness 0, contrast 1, saturation 2, hue 3, in the order drawn.
 std::array<int, 4> jitter_order(const Draws& draws);
@@ -40,7 +35,7 @@ FrameStageRef make_grayscale(int64_t channels, const ColorKernels& kernels);
 // v2.GaussianBlur: one sigma for both sides, uniform in its range. Draw 0.
 struct GaussianBlur {
   int64_t height = 1, width = 1;  // of the kernel, odd
-  double sigma_low = 0.1, sigma_high = 2;
+  Range sigma{0.1, 2};
 };
 FrameStageRef make_gaussian_blur(const GaussianBlur& plan, const ColorKernels& kernels);
 
@@ -84,13 +79,10 @@ struct WarpStyle {
   Filter filter = Filter::kNearest;  // or kBilinear
   std::array<uint8_t, 4> fill{};     // one per channel
 };
-struct WarpRange {
-  double low = 0, high = 0;
-};
 
 // v2.RandomRotation: counter-clockwise, in degrees, uniform. Draw 0.
 struct Rotation {
-  WarpRange degrees;
+  Range degrees;
   bool expand = false;  // the result holds the whole rotated image
 };
 WarpPlan rotation_plan(double degrees, bool expand, int64_t height, int64_t width);
@@ -98,11 +90,11 @@ FrameStageRef make_rotation(const Rotation& rotation, const WarpStyle& style);
 
 // v2.RandomAffine. Draws: 0 angle, 1 and 2 translation, 3 scale, 4 and 5 shears.
 struct AffineRanges {
-  WarpRange degrees;
+  Range degrees;
   std::optional<std::array<double, 2>>
       translate;  // maximum share of width and height; whole pixels are drawn
-  WarpRange scale{1, 1};
-  WarpRange shear_x, shear_y;  // degrees
+  Range scale{1, 1};
+  Range shear_x, shear_y;  // degrees
 };
 struct AffineDrawn {
   double degrees = 0, translate_x = 0, translate_y = 0, scale = 1, shear_x = 0, shear_y = 0;

@@ -22,4 +22,10 @@ inline Status apply_warp(WarpPlan plan, const WarpStyle& style, FrameScratch& sc
   return warp(plan, scratch, frame);
 }
 
+// The result has the frame's size.
+inline Status apply_warp(const WarpMap& map, const WarpStyle& style, FrameScratch& scratch, Frame& frame) {
+  return apply_warp({.map = map, .out_height = frame.height, .out_width = frame.width}, style, scratch,
+                    frame);
+}
+
 }  // namespace dataline

@@ -9,6 +9,11 @@
 
 namespace dataline {
 
+struct Range {
+  double low = 0;
+  double high = 0;
+};
+
 class Draws {
  public:
   // key: random_key(seed, epoch, Domain::kAugment); slot: position in the epoch's order; place: operator's index in its
@@ -22,6 +27,7 @@ class Draws {
   }
   double unit(int64_t number) const { return random_unit(bits(number)); }  // [0, 1)
   double uniform(int64_t number, double low, double high) const { return low + (high - low) * unit(number); }
+  double uniform(int64_t number, const Range& range) const { return uniform(number, range.low, range.high); }
   int64_t below(int64_t number, int64_t bound) const {  // [0, bound)
     return static_cast<int64_t>(random_below(bits(number), static_cast<uint64_t>(bound)));
   }

@@ -28,26 +28,35 @@ class FrameStage {
 
 using FrameStageRef = std::shared_ptr<const FrameStage>;
 
-// A change applied with a probability: torchvision's _RandomApplyTransform (v2/_transform.py).
-// Draw 0: applied when it is below p; p = 1 always, p = 0 never.
-// Change: Status(FrameScratch&, Frame&) const; keeps the frame's shape.
+// A stage that keeps the frame's shape. Change: Status(const Draws&, FrameScratch&, Frame&) const.
 template <typename Change>
-class MaybeStage : public FrameStage {
+class ChangeStage : public FrameStage {
  public:
-  MaybeStage(double probability, Change change) : probability_(probability), change_(std::move(change)) {}
-  bool draws() const override { return probability_ > 0 && probability_ < 1; }
+  ChangeStage(bool draws, Change change) : draws_(draws), change_(std::move(change)) {}
+  bool draws() const override { return draws_; }
   Status apply(const Draws& draws, FrameScratch& scratch, Frame& frame) const override {
-    return draws.unit(0) < probability_ ? change_(scratch, frame) : Status::ok();
+    return change_(draws, scratch, frame);
   }
 
  private:
-  double probability_;
+  bool draws_;
   Change change_;
 };
 
 template <typename Change>
+FrameStageRef make_stage(bool draws, Change change) {
+  return std::make_shared<ChangeStage<Change>>(draws, std::move(change));
+}
+
+// A change applied with a probability: torchvision's _RandomApplyTransform (v2/_transform.py).
+// Draw 0: applied when it is below p; p = 1 always, p = 0 never. Change: Status(FrameScratch&, Frame&) const.
+template <typename Change>
 FrameStageRef make_maybe(double probability, Change change) {
-  return std::make_shared<MaybeStage<Change>>(probability, std::move(change));
+  return make_stage(
+      probability > 0 && probability < 1,
+      [probability, change = std::move(change)](const Draws& draws, FrameScratch& scratch, Frame& frame) {
+        return draws.unit(0) < probability ? change(scratch, frame) : Status::ok();
+      });
 }
 
 }  // namespace dataline

@@ -61,7 +61,7 @@ TEST(ColorDraws, JitterOrdersAreAllEquallyLikely) {
 TEST(ColorDraws, JitterFactorsAreUniformInTheirRange) {
   std::vector<double> factors;
   ColorJitter jitter;
-  jitter.brightness = FactorRange{0.25, 1.25};
+  jitter.brightness = Range{0.25, 1.25};
   const FrameStageRef stage = make_color_jitter(jitter, plain_color_kernels());
   for (uint64_t slot = 0; slot < kImages; ++slot) {
     Canvas canvas(one_pixel({200}));
