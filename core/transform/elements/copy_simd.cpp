@@ -108,24 +108,10 @@ RowCopyKernel copy_of(int64_t bytes) {
     return copy_rows_small<kBytes, kOverlap>;
   };
   if (bytes <= kSmallRowLimit) return small_row_kernel(bytes, find);
-  switch ((bytes + kVectorBytes - 1) / kVectorBytes) {
-    case 2:
-      return copy_rows<2>;
-    case 3:
-      return copy_rows<3>;
-    case 4:
-      return copy_rows<4>;
-    case 5:
-      return copy_rows<5>;
-    case 6:
-      return copy_rows<6>;
-    case 7:
-      return copy_rows<7>;
-    case 8:
-      return copy_rows<8>;
-    default:
-      return copy_rows<0>;
-  }
+  constexpr RowCopyKernel kShort[] = {copy_rows<2>, copy_rows<3>, copy_rows<4>,          copy_rows<5>,
+                                      copy_rows<6>, copy_rows<7>, copy_rows<kMaxVectors>};
+  const int64_t vectors = (bytes + kVectorBytes - 1) / kVectorBytes;  // 2 or more
+  return vectors <= kMaxVectors ? kShort[vectors - 2] : copy_rows<0>;
 }
 #endif
 }  // namespace HWY_NAMESPACE

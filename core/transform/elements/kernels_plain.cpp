@@ -57,27 +57,31 @@ void copy_rows_plain(const RowCopy& copy) {
   }
 }
 
-template <size_t kBytes>
-void split_plain(const std::byte* from, std::byte* to, int64_t pixels, int64_t channels,
-                 int64_t plane_stride) {
-  const int64_t pixel_bytes = channels * static_cast<int64_t>(kBytes);
+// Packed pixels to planes (kSplit), or back.
+template <int64_t kBytes, bool kSplit>
+void planes_plain(const std::byte* from, std::byte* to, int64_t pixels, int64_t channels,
+                  int64_t plane_stride) {
   for (int64_t c = 0; c < channels; ++c) {
-    const std::byte* source = from + c * static_cast<int64_t>(kBytes);
-    std::byte* plane = to + c * plane_stride;
-    for (int64_t i = 0; i < pixels; ++i)
-      std::memcpy(plane + i * static_cast<int64_t>(kBytes), source + i * pixel_bytes, kBytes);
+    for (int64_t i = 0; i < pixels; ++i) {
+      const int64_t packed = (i * channels + c) * kBytes, planar = c * plane_stride + i * kBytes;
+      std::memcpy(to + (kSplit ? planar : packed), from + (kSplit ? packed : planar), kBytes);
+    }
   }
 }
 
-template <size_t kBytes>
-void join_plain(const std::byte* from, std::byte* to, int64_t pixels, int64_t channels,
-                int64_t plane_stride) {
-  const int64_t pixel_bytes = channels * static_cast<int64_t>(kBytes);
-  for (int64_t c = 0; c < channels; ++c) {
-    const std::byte* plane = from + c * plane_stride;
-    std::byte* target = to + c * static_cast<int64_t>(kBytes);
-    for (int64_t i = 0; i < pixels; ++i)
-      std::memcpy(target + i * pixel_bytes, plane + i * static_cast<int64_t>(kBytes), kBytes);
+template <bool kSplit>
+PlaneKernel planes_kernel(int64_t element_bytes) {
+  switch (element_bytes) {
+    case 1:
+      return planes_plain<1, kSplit>;
+    case 2:
+      return planes_plain<2, kSplit>;
+    case 4:
+      return planes_plain<4, kSplit>;
+    case 8:
+      return planes_plain<8, kSplit>;
+    default:
+      return planes_plain<16, kSplit>;
   }
 }
 
@@ -127,35 +131,8 @@ RowCopyKernel plain_row_copy_kernel(int64_t row_bytes) {
   return small != nullptr ? small : copy_rows_plain;
 }
 
-PlaneKernel plain_split_kernel(int64_t element_bytes) {
-  switch (element_bytes) {
-    case 1:
-      return split_plain<1>;
-    case 2:
-      return split_plain<2>;
-    case 4:
-      return split_plain<4>;
-    case 8:
-      return split_plain<8>;
-    default:
-      return split_plain<16>;
-  }
-}
-
-PlaneKernel plain_join_kernel(int64_t element_bytes) {
-  switch (element_bytes) {
-    case 1:
-      return join_plain<1>;
-    case 2:
-      return join_plain<2>;
-    case 4:
-      return join_plain<4>;
-    case 8:
-      return join_plain<8>;
-    default:
-      return join_plain<16>;
-  }
-}
+PlaneKernel plain_split_kernel(int64_t element_bytes) { return planes_kernel<true>(element_bytes); }
+PlaneKernel plain_join_kernel(int64_t element_bytes) { return planes_kernel<false>(element_bytes); }
 
 ReverseKernel plain_reverse_kernel(int64_t pixel_bytes) {
   switch (pixel_bytes) {

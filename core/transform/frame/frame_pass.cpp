@@ -42,7 +42,6 @@ class FrameRow {
   Status open(Bytes from);
   Status join_planes(const std::byte* from);
   Result<View> compose_view(const std::vector<ViewStep>& steps) const;
-  Status start(const Resampler::Need& need);
   Status resample(size_t resampler, const View& view, LineSink& sink);
   Status into_memory(size_t resampler, const View& view);
   Status apply(const FrameWork& work);

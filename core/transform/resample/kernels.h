@@ -40,7 +40,7 @@ struct ColumnsJob {
   const int32_t* pairs =
       nullptr;                 // each weight twice, as two i16, so that one load broadcasts it (vector paths)
   int64_t strip = 0;           // outputs at once, a multiple of 16
-  int16_t* turned = nullptr;   // turned_elements() of them
+  int16_t* turned = nullptr;   // sized by resampler.cpp
   int16_t* results = nullptr;  // strip * channels * block
   Passes passes;
 };

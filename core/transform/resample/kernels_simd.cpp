@@ -87,18 +87,9 @@ void rows_positive(const RowsJob& job) {
 }
 
 void rows_from_bytes(const RowsJob& job) {
-  switch (job.count) {
-    case 1:
-      return rows_positive<1>(job);
-    case 2:
-      return rows_positive<2>(job);
-    case 3:
-      return rows_positive<3>(job);
-    case 4:
-      return rows_positive<4>(job);
-    default:
-      return rows_positive<0>(job);
-  }
+  constexpr decltype(&rows_from_bytes) kFew[] = {rows_positive<1>, rows_positive<2>, rows_positive<3>,
+                                                 rows_positive<4>};
+  return job.count >= 1 && job.count <= 4 ? kFew[job.count - 1](job) : rows_positive<0>(job);
 }
 
 // --- Second pass, columns first. Lines have room to be read in whole vectors.
@@ -283,20 +274,10 @@ using Blend = void (*)(const ColumnsJob& job, int64_t first, int64_t count, int6
 
 template <int kChannels, bool kSigned>
 Blend blend_of_taps(int64_t taps) {
-  switch (taps) {
-    case 2:
-      return blend<kChannels, 2, kSigned>;
-    case 3:
-      return blend<kChannels, 3, kSigned>;
-    case 4:
-      return blend<kChannels, 4, kSigned>;
-    case 5:
-      return blend<kChannels, 5, kSigned>;
-    case 6:
-      return blend<kChannels, 6, kSigned>;
-    default:
-      return blend<kChannels, 0, kSigned>;
-  }
+  constexpr Blend kFew[] = {blend<kChannels, 2, kSigned>, blend<kChannels, 3, kSigned>,
+                            blend<kChannels, 4, kSigned>, blend<kChannels, 5, kSigned>,
+                            blend<kChannels, 6, kSigned>};
+  return taps >= 2 && taps <= 6 ? kFew[taps - 2] : blend<kChannels, 0, kSigned>;
 }
 
 template <bool kSigned>

@@ -42,26 +42,22 @@ Touched touched_by(const View& view) {
 }
 
 TapsWanted rows_wanted(const View& view, const Touched& touched, const Passes& passes) {
-  TapsWanted wanted;
-  wanted.axis = row_axis(view);
-  wanted.begin = view.window_top;
-  wanted.count = view.out_height;
-  wanted.origin = touched.rows.first;
-  wanted.max_shift = passes.columns_first ? passes.second_shift : passes.first_shift;
-  wanted.fixed_shift = passes.arithmetic != Arithmetic::kExact;
-  return wanted;
+  return {.axis = row_axis(view),
+          .begin = view.window_top,
+          .count = view.out_height,
+          .origin = touched.rows.first,
+          .max_shift = passes.columns_first ? passes.second_shift : passes.first_shift,
+          .fixed_shift = passes.arithmetic != Arithmetic::kExact};
 }
 
 TapsWanted columns_wanted(const View& view, const Touched& touched, const Passes& passes) {
-  TapsWanted wanted;
-  wanted.axis = column_axis(view);
-  wanted.begin = view.window_left;
-  wanted.count = view.out_width;
-  wanted.reversed = view.flip_x;
-  wanted.origin = touched.columns.first;
-  wanted.max_shift = passes.columns_first ? passes.first_shift : passes.second_shift;
-  wanted.fixed_shift = passes.arithmetic != Arithmetic::kExact;
-  return wanted;
+  return {.axis = column_axis(view),
+          .begin = view.window_left,
+          .count = view.out_width,
+          .reversed = view.flip_x,
+          .origin = touched.columns.first,
+          .max_shift = passes.columns_first ? passes.first_shift : passes.second_shift,
+          .fixed_shift = passes.arithmetic != Arithmetic::kExact};
 }
 
 }  // namespace dataline

@@ -102,6 +102,17 @@ void lay_out(T* memory, int64_t pitch, int64_t count, T** lines) {
   for (int64_t i = 0; i < count; ++i) lines[i] = memory + i * pitch;
 }
 
+// The sum of lines for output line y.
+RowsJob rows_job(const Job& job, int64_t y, const std::byte* const* lines, int64_t elements, std::byte* out) {
+  return {.lines = lines,
+          .count = job.rows.counts[y],
+          .weights = job.rows.weights + y * job.rows.stride,
+          .elements = elements,
+          .out = out,
+          .passes = job.passes,
+          .shift = job.rows.shift};
+}
+
 Status rows_first(Job& job, Room& room) {
   const int64_t block = job.kernels.block, elements = job.touched.columns.count * job.channels;
   const int64_t pitch = round_up(elements + kLineSlack, 64);
@@ -120,16 +131,9 @@ Status rows_first(Job& job, Room& room) {
     const int64_t count = std::min(block, job.view.out_height - first);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t y = first + i;
-      RowsJob rows;
-      rows.lines = job.source.lines(job.rows.first[y], job.rows.counts[y]);
-      if (rows.lines == nullptr) return job.source.status();
-      rows.count = job.rows.counts[y];
-      rows.weights = job.rows.weights + y * job.rows.stride;
-      rows.elements = elements;
-      rows.out = reinterpret_cast<std::byte*>(lines[i]);
-      rows.passes = job.passes;
-      rows.shift = job.rows.shift;
-      job.kernels.rows_from_bytes(rows);
+      const std::byte* const* source = job.source.lines(job.rows.first[y], job.rows.counts[y]);
+      if (source == nullptr) return job.source.status();
+      job.kernels.rows_from_bytes(rows_job(job, y, source, elements, reinterpret_cast<std::byte*>(lines[i])));
     }
     for (int64_t i = count; i < block; ++i) lines[i] = lines[count - 1];  // the last block: results not used
     job.kernels.columns_to_bytes(turn);
@@ -190,15 +194,7 @@ Status columns_first(Job& job, Room& room) {
       ready += next;
     }
     for (int64_t i = 0; i < count; ++i) taken[i] = reinterpret_cast<const std::byte*>(ring.line(first + i));
-    RowsJob rows;
-    rows.lines = taken;
-    rows.count = count;
-    rows.weights = job.rows.weights + y * job.rows.stride;
-    rows.elements = out_elements;
-    rows.out = finished;
-    rows.passes = job.passes;
-    rows.shift = job.rows.shift;
-    job.kernels.rows_from_words(rows);
+    job.kernels.rows_from_words(rows_job(job, y, taken, out_elements, finished));
     finish_line(job, y, finished);
   }
   return Status::ok();
