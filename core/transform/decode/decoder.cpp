@@ -11,8 +11,6 @@
 namespace dataline {
 namespace {
 
-constexpr int kFormats = 3;
-
 std::string_view library_of(ImageFormat format) {
   switch (format) {
     case ImageFormat::kJpeg:
@@ -53,22 +51,10 @@ ImageRegion stored(const Turn& turn, const ImageHeader& header, ImageRegion regi
 }
 
 // A rectangle of an image rotated by its Exif orientation: the stored rectangle is decoded as a whole and each pixel is
-// written to its final place. Costs the rectangle's bytes of scratch, for such images only.
-class TurnedLines {
- public:
-  // `region` is a rectangle of the rotated image; all of it is decoded.
-  Status start(FormatDecoder& decoder, const ImageHeader& header, const ImageRegion& region,
-               FrameScratch& scratch);
-  bool active() const { return lines_ != nullptr; }
-  const std::byte* const* lines(int64_t first) const { return lines_ + first; }
-  void clear() { lines_ = nullptr; }
-
- private:
-  std::byte** lines_ = nullptr;
-};
-
-Status TurnedLines::start(FormatDecoder& decoder, const ImageHeader& header, const ImageRegion& region,
-                          FrameScratch& scratch) {
+// written to its final place. Costs the rectangle's bytes of scratch, for such images only. `region` is a rectangle of the
+// rotated image.
+Result<const std::byte* const*> turned_lines(FormatDecoder& decoder, const ImageHeader& header,
+                                             const ImageRegion& region, FrameScratch& scratch) {
   const Turn turn = kTurns[header.orientation - 1];
   const ImageRegion from = stored(turn, header, region);
   const int64_t pixel = decoder.channels() * decoder.element_bytes();
@@ -97,70 +83,48 @@ Status TurnedLines::start(FormatDecoder& decoder, const ImageHeader& header, con
       std::memcpy(to, line[0] + x * pixel, static_cast<size_t>(pixel));
     }
   }
-  lines_ = table;
-  return Status::ok();
+  return static_cast<const std::byte* const*>(table);
 }
 
-// Selects the format's decoder, enforces the limits and applies the Exif orientation.
-class AnyDecoder : public ImageDecoder {
- public:
-  explicit AnyDecoder(const DecodeOptions& options) : options_(options) {
-    formats_[0] = make_jpeg_decoder(options);
-    formats_[1] = make_png_decoder(options);
-    formats_[2] = make_webp_decoder(options);
-  }
-  bool has_any() const { return formats_[0] || formats_[1] || formats_[2]; }
+}  // namespace
 
-  int64_t height() const override { return height_; }
-  int64_t width() const override { return width_; }
-  int64_t channels() const override { return current_->channels(); }
-  int64_t element_bytes() const override { return current_->element_bytes(); }
-  bool warned() const override { return current_ != nullptr && current_->warned(); }
-  const Status& status() const override { return status_; }
+ImageDecoder::ImageDecoder(const DecodeOptions& options)
+    : options_(options),
+      formats_{make_jpeg_decoder(options), make_png_decoder(options), make_webp_decoder(options)} {}
+ImageDecoder::~ImageDecoder() = default;
 
-  Status open(Bytes encoded) override {
-    close();
-    status_ = open_format(encoded);
-    if (!status_.is_ok()) close();
-    return status_;
-  }
+int64_t ImageDecoder::channels() const { return current_->channels(); }
+int64_t ImageDecoder::element_bytes() const { return current_->element_bytes(); }
+bool ImageDecoder::warned() const { return current_ != nullptr && current_->warned(); }
 
-  Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) override {
-    status_ = start_format(region, max_lines, scratch);
-    return status_;
-  }
+Status ImageDecoder::open(Bytes encoded) {
+  close();
+  status_ = open_format(encoded);
+  if (!status_.is_ok()) close();
+  return status_;
+}
 
-  const std::byte* const* lines(int64_t first, int64_t count) override {
-    if (turned_.active()) return turned_.lines(first);
-    const std::byte* const* lines = current_->lines(first, count);
-    if (lines == nullptr) status_ = current_->status();
-    return lines;
-  }
+Status ImageDecoder::start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) {
+  status_ = start_format(region, max_lines, scratch);
+  return status_;
+}
 
-  void close() override {
-    if (current_ != nullptr) current_->close();
-    current_ = nullptr;
-    started_ = false;
-    turned_.clear();
-    height_ = width_ = 0;
-  }
+const std::byte* const* ImageDecoder::lines(int64_t first, int64_t count) {
+  if (turned_ != nullptr) return turned_ + first;
+  const std::byte* const* lines = current_->lines(first, count);
+  if (lines == nullptr) status_ = current_->status();
+  return lines;
+}
 
- private:
-  Status open_format(Bytes encoded);
-  Status start_format(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch);
+void ImageDecoder::close() {
+  if (current_ != nullptr) current_->close();
+  current_ = nullptr;
+  started_ = false;
+  turned_ = nullptr;
+  header_ = {};
+}
 
-  DecodeOptions options_;
-  std::unique_ptr<FormatDecoder> formats_[kFormats];
-  FormatDecoder* current_ = nullptr;  // while an image is open
-  Bytes encoded_;
-  ImageHeader header_;
-  bool started_ = false;
-  int64_t height_ = 0, width_ = 0;
-  TurnedLines turned_;
-  Status status_;
-};
-
-Status AnyDecoder::open_format(Bytes encoded) {
+Status ImageDecoder::open_format(Bytes encoded) {
   DL_ASSIGN_OR_RETURN(header_, read_image_header(encoded));
   if (!options_.orient) header_.orientation = 1;
   const std::optional<int64_t> pixels = checked_multiply(header_.height, header_.width);
@@ -168,35 +132,32 @@ Status AnyDecoder::open_format(Bytes encoded) {
     return error(Code::kTooLarge, image_format_name(header_.format), " of ", header_.width, "x",
                  header_.height, " pixels, max_pixels is ", options_.limits.max_pixels);
   }
-  FormatDecoder* decoder = formats_[static_cast<int>(header_.format) - 1].get();
+  FormatDecoder* decoder = formats_[static_cast<size_t>(header_.format) - 1].get();
   if (decoder == nullptr) {
     return error(Code::kUnsupported, image_format_name(header_.format), " needs ", library_of(header_.format),
                  ", which this build has not");
   }
   encoded_ = encoded;
   current_ = decoder;
-  DL_RETURN_IF_ERROR(decoder->open(encoded, header_));
-  height_ = header_.orientation > 4 ? header_.width : header_.height;
-  width_ = header_.orientation > 4 ? header_.height : header_.width;
-  return Status::ok();
+  return decoder->open(encoded, header_);
 }
 
-Status AnyDecoder::start_format(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) {
+Status ImageDecoder::start_format(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) {
   if (current_ == nullptr) return error(Code::kInternal, "start() of a decoder without an image");
   if (started_) DL_RETURN_IF_ERROR(current_->open(encoded_, header_));
   started_ = true;
   if (header_.orientation == 1) return current_->start(region, max_lines, scratch);
-  return turned_.start(*current_, header_, region, scratch);
+  DL_ASSIGN_OR_RETURN(turned_, turned_lines(*current_, header_, region, scratch));
+  return Status::ok();
 }
 
-}  // namespace
-
 Result<std::unique_ptr<ImageDecoder>> make_image_decoder(const DecodeOptions& options) {
-  auto decoder = std::make_unique<AnyDecoder>(options);
-  if (!decoder->has_any()) {
+  auto decoder = std::make_unique<ImageDecoder>(options);
+  const auto absent = [](const std::unique_ptr<FormatDecoder>& format) { return format == nullptr; };
+  if (std::all_of(decoder->formats_.begin(), decoder->formats_.end(), absent)) {
     return error(Code::kUnsupported, "decode needs libjpeg, libspng or libwebp, which this build has not");
   }
-  return std::unique_ptr<ImageDecoder>(std::move(decoder));
+  return decoder;
 }
 
 }  // namespace dataline

@@ -13,6 +13,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -55,24 +56,47 @@ struct TransformSettings {
   std::function<Result<ImageHeader>(size_t field)> first_header;
 };
 
+class FormatDecoder;
+
+// Selects the format's decoder, enforces the limits and applies the Exif orientation.
 class ImageDecoder : public LineSource {
  public:
+  explicit ImageDecoder(const DecodeOptions& options);
+  ~ImageDecoder() override;
+
   // Of the open image as delivered: after orientation, in the requested mode.
-  virtual int64_t height() const = 0;
-  virtual int64_t width() const = 0;
-  virtual int64_t channels() const = 0;
-  virtual int64_t element_bytes() const = 0;  // 2 for 16-bit images with kUnchanged
+  int64_t height() const { return turns() ? header_.width : header_.height; }
+  int64_t width() const { return turns() ? header_.height : header_.width; }
+  int64_t channels() const;
+  int64_t element_bytes() const;  // 2 for 16-bit images with kUnchanged
 
   // Whether the decoder has warned about damage in lines returned since open(). Never with accept_warnings=false.
-  virtual bool warned() const = 0;
+  bool warned() const;
 
   // `encoded` is borrowed until the next open() or close().
-  virtual Status open(Bytes encoded) = 0;
+  Status open(Bytes encoded);
   // `region` is inside the image. `max_lines`: maximum count of one lines() call (may be the whole height: then all lines
   // stay valid). Memory comes from `scratch` and stays valid until the caller resets it.
-  virtual Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) = 0;
+  Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch);
+  const std::byte* const* lines(int64_t first, int64_t count) override;
+  const Status& status() const override { return status_; }
   // Releases everything that belongs to the image. Safe at any time.
-  virtual void close() = 0;
+  void close();
+
+ private:
+  friend Result<std::unique_ptr<ImageDecoder>> make_image_decoder(const DecodeOptions& options);
+  bool turns() const { return header_.orientation > 4; }  // height and width are exchanged
+  Status open_format(Bytes encoded);
+  Status start_format(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch);
+
+  DecodeOptions options_;
+  std::array<std::unique_ptr<FormatDecoder>, 3> formats_;  // null: this build lacks it
+  FormatDecoder* current_ = nullptr;                       // while an image is open
+  Bytes encoded_;
+  ImageHeader header_;
+  bool started_ = false;
+  const std::byte* const* turned_ = nullptr;  // the finished lines of a rotated image
+  Status status_;
 };
 
 // kUnsupported if this build has no decoder at all. open() reports a missing one, naming its library.

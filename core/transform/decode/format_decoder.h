@@ -23,8 +23,17 @@ class FormatDecoder : public LineSource {
   // `header` is that of `encoded` and within max_pixels.
   virtual Status open(Bytes encoded, const ImageHeader& header) = 0;
   // As ImageDecoder's; called once after each open().
-  virtual Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) = 0;
+  Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) {
+    status_ = begin(region, max_lines, scratch);
+    return status_;
+  }
   virtual void close() = 0;
+  const Status& status() const final { return status_; }
+
+ protected:
+  virtual Status begin(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) = 0;
+
+  Status status_;  // of the lines since start()
 };
 
 // Null if this build lacks the format's library.

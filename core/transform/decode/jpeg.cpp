@@ -29,14 +29,13 @@ class JpegDecoder : public FormatDecoder {
   int64_t channels() const override { return channels_; }
   int64_t element_bytes() const override { return 1; }
   bool warned() const override { return session_.warnings() > 0; }
-  const Status& status() const override { return status_; }
   void close() override { session_.end(); }
 
   Status open(Bytes encoded, const ImageHeader& header) override;
-  Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) override;
   const std::byte* const* lines(int64_t first, int64_t count) override;
 
  private:
+  Status begin(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) override;
   Status read_header();
   Status begin_lines();
   Status read_lines(int64_t first, int64_t end);
@@ -54,7 +53,6 @@ class JpegDecoder : public FormatDecoder {
   Bytes encoded_;
   JpegHuffman huffman_;  // before the session, which may point at it
   JpegSession session_;
-  Status status_;
   Conversion conversion_ = Conversion::kNone;
   int64_t channels_ = 3;
   ImageRegion region_;
@@ -71,17 +69,14 @@ Status JpegDecoder::read_header() {
 
 Status JpegDecoder::open(Bytes encoded, const ImageHeader& header) {
   encoded_ = encoded;
-  status_ = read_header();
-  if (!status_.is_ok()) return status_;
+  DL_RETURN_IF_ERROR(read_header());
   const jpeg_decompress_struct& info = session_.info();
   if (info.image_width != header.width || info.image_height != header.height ||
       info.num_components != header.channels) {
-    status_ = error(Code::kCorrupt, "JPEG has two frame headers that differ");
-    return status_;
+    return error(Code::kCorrupt, "JPEG has two frame headers that differ");
   }
-  status_ = check_size();
   choose_colours();
-  return status_;
+  return check_size();
 }
 
 // Files of several scans keep all their coefficients.
@@ -172,10 +167,9 @@ Status JpegDecoder::begin_lines() {
   });
 }
 
-Status JpegDecoder::start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) {
+Status JpegDecoder::begin(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) {
   region_ = region;
-  status_ = begin_lines();
-  if (!status_.is_ok()) return status_;
+  DL_RETURN_IF_ERROR(begin_lines());
   huffman_.attach(session_.info());
   const jpeg_decompress_struct& info = session_.info();
   const int64_t skip = region.left - left_;
@@ -186,10 +180,7 @@ Status JpegDecoder::start(const ImageRegion& region, int64_t max_lines, FrameScr
     fits = raw_.take(kConvertLines, int64_t{width_} * info.output_components, skip * info.output_components,
                      scratch);
   }
-  if (!fits) {
-    status_ = scratch.too_large(info.image_height, info.image_width, ring_.bytes());
-  }
-  return status_;
+  return fits ? Status::ok() : scratch.too_large(info.image_height, info.image_width, ring_.bytes());
 }
 
 void JpegDecoder::convert(const std::byte* from, std::byte* to) const {

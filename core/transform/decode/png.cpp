@@ -47,19 +47,14 @@ class PngDecoder : public FormatDecoder {
 
   int64_t channels() const override { return rows_.channels(); }
   int64_t element_bytes() const override { return rows_.element_bytes(); }
-  const Status& status() const override { return status_; }
   void close() override { release(); }
 
   Status open(Bytes encoded, const ImageHeader& header) override;
-  Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) override {
-    status_ = begin(region, max_lines, scratch);
-    return status_;
-  }
   const std::byte* const* lines(int64_t first, int64_t count) override;
 
  private:
   static int on_read(spng_ctx*, void* self, void* to, size_t bytes);
-  Status begin(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch);
+  Status begin(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) override;
   Status begin_decoding(FrameScratch& scratch);
   Status check(int code) { return code == SPNG_OK ? Status::ok() : failure_of(code, offset()); }
   void take_palette();
@@ -84,7 +79,6 @@ class PngDecoder : public FormatDecoder {
   int64_t packed_bytes_ = 0;     // of a row
   std::byte* packed_ = nullptr;  // a row, or all rows of an interlaced image
   int64_t row_ = 0;              // of the image, the next one
-  Status status_;
 };
 
 // libspng sees the header, the palette and the pixels, one after the other.

@@ -59,20 +59,15 @@ class WebpDecoder : public FormatDecoder {
 
   int64_t channels() const override { return channels_; }
   int64_t element_bytes() const override { return 1; }
-  const Status& status() const override { return status_; }
   void close() override {}
 
   Status open(Bytes encoded, const ImageHeader& header) override;
-  Status start(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) override {
-    status_ = decode(region, max_lines, scratch);
-    return status_;
-  }
   const std::byte* const* lines(int64_t first, int64_t count) override;
 
  private:
   int64_t bytes() const { return static_cast<int64_t>(encoded_.size()); }
   Status check_memory() const;
-  Status decode(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch);
+  Status begin(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) override;
   Status decode_into(const ImageRegion& taken);
   void make_opaque(const ImageRegion& taken);
 
@@ -87,7 +82,6 @@ class WebpDecoder : public FormatDecoder {
   LineRing pixels_, grays_;
   int64_t first_ = 0;  // decoded line that is the first of the region
   int64_t next_ = 0;   // next line to convert to grey
-  Status status_;
 };
 
 Status WebpDecoder::open(Bytes encoded, const ImageHeader& header) {
@@ -139,7 +133,7 @@ Status WebpDecoder::check_memory() const {
                bytes, " bytes to decode, max_decoded_bytes is ", options_.limits.max_decoded_bytes);
 }
 
-Status WebpDecoder::decode(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) {
+Status WebpDecoder::begin(const ImageRegion& region, int64_t max_lines, FrameScratch& scratch) {
   region_ = region;
   next_ = 0;
   const int64_t margin = whole_ ? std::max(header_.width, header_.height) : kMargin;
