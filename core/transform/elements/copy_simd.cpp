@@ -121,14 +121,9 @@ HWY_AFTER_NAMESPACE();
 
 #if !DATALINE_HAS_HIGHWAY || HWY_ONCE
 namespace dataline {
-namespace {
-using Finder = RowCopyKernel (*)(int64_t row_bytes);
-RowCopyKernel none(int64_t) { return nullptr; }
-}  // namespace
-
 RowCopyKernel row_copy_kernel(SimdTarget target, int64_t row_bytes) {
-  const RowCopyKernel lanes = DATALINE_SIMD_PICK(target, Finder, copy_of, &none)(row_bytes);
-  return lanes != nullptr ? lanes : plain_row_copy_kernel(row_bytes);
+  using Finder = RowCopyKernel (*)(int64_t row_bytes);
+  return DATALINE_SIMD_PICK(target, Finder, copy_of, &plain_row_copy_kernel)(row_bytes);
 }
 }  // namespace dataline
 #endif

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/text.h"
 #include "core/transform/operators/checks.h"
 
 namespace dataline {
@@ -7,21 +6,17 @@ namespace {
 
 enum Argument : size_t { kSize };
 constexpr OperatorArgument kArguments[] = {{"size", "integer or list", ""}};
+constexpr std::string_view kImage = "the image";
 
 // Half of the margin, rounded to even like Python's round() and so torchvision.
 int64_t half(int64_t margin) { return margin % 2 == 0 ? margin / 2 : (margin + 1) / 4 * 2; }
-
-Status want_inside(const Arguments& arguments, const Size& size, int64_t height, int64_t width) {
-  if (size.height <= height && size.width <= width) return Status::ok();
-  return arguments.fault_at(kSize, "expected at most ", shape_text(std::vector{height, width}),
-                            ", the image, got ", shape_text(std::vector{size.height, size.width}));
-}
 
 // In a frame whose size varies, a crop that is too large is an error of the record.
 Status add_view(const Arguments& arguments, Plan& plan) {
   const FrameShape shape = frame_of(plan);
   DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, kSize));
-  if (shape.fixed()) DL_RETURN_IF_ERROR(want_inside(arguments, size, shape.height, shape.width));
+  if (shape.fixed())
+    DL_RETURN_IF_ERROR(want_inside(arguments, kSize, size, shape.height, shape.width, kImage));
   DL_RETURN_IF_ERROR(want_countable(arguments, {size.height, size.width, shape.channels}));
   ViewStep step;
   step.kind = ViewStep::Kind::kCenterCrop;
@@ -35,7 +30,7 @@ Status add(const Arguments& arguments, Plan& plan) {
   if (plan.in_frame()) return add_view(arguments, plan);
   DL_ASSIGN_OR_RETURN(const ImageShape image, want_image(arguments, plan));
   DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, kSize));
-  DL_RETURN_IF_ERROR(want_inside(arguments, size, image.height, image.width));
+  DL_RETURN_IF_ERROR(want_inside(arguments, kSize, size, image.height, image.width, kImage));
   GeometryStep step;
   step.kind = GeometryStep::Kind::kCrop;
   step.height = size.height;

@@ -109,6 +109,13 @@ Result<Size> size_argument(const Arguments& arguments, size_t index) {
   return Size{sides.front(), sides.back()};
 }
 
+Status want_inside(const Arguments& arguments, size_t index, const Size& size, int64_t height, int64_t width,
+                   std::string_view what) {
+  if (size.height <= height && size.width <= width) return Status::ok();
+  return arguments.fault_at(index, "expected at most ", shape_text(std::vector{height, width}), ", ", what,
+                            ", got ", shape_text(std::vector{size.height, size.width}));
+}
+
 Result<double> probability_argument(const Arguments& arguments, size_t index) {
   DL_ASSIGN_OR_RETURN(const double value, arguments.number(index));
   if (value >= 0 && value <= 1) return value;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "core/transform/operators/operator.h"
@@ -31,6 +32,9 @@ struct Size {
   int64_t width = 0;
 };
 Result<Size> size_argument(const Arguments& arguments, size_t index);
+// That a crop of the "size" at `index` fits into height x width, which `what` names.
+Status want_inside(const Arguments& arguments, size_t index, const Size& size, int64_t height, int64_t width,
+                   std::string_view what);
 // "p": from 0 to 1.
 Result<double> probability_argument(const Arguments& arguments, size_t index);
 // A number from `low` to `high`.

@@ -2,7 +2,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/text.h"
 #include "core/transform/operators/padding.h"
 
 namespace dataline {
@@ -12,14 +11,10 @@ enum Argument : size_t { kSize, kPadding, kFill, kMode };
 constexpr OperatorArgument kArguments[] = {
     {"size", "integer or list", ""}, {"padding", "integer or list", "0"}, kFillArgument, kPadModeArgument};
 
-Status want_inside(const Arguments& arguments, const Size& size, const Padding& padding, int64_t height,
-                   int64_t width) {
-  height += padding.top + padding.bottom;
-  width += padding.left + padding.right;
-  if (size.height <= height && size.width <= width) return Status::ok();
-  return arguments.fault_at(kSize, "expected at most ", shape_text(std::vector{height, width}),
-                            ", the image with its padding, got ",
-                            shape_text(std::vector{size.height, size.width}));
+Status want_crop_inside(const Arguments& arguments, const Size& size, const Padding& padding, int64_t height,
+                        int64_t width) {
+  return want_inside(arguments, kSize, size, padding.top + height + padding.bottom,
+                     padding.left + width + padding.right, "the image with its padding");
 }
 
 Status add_padding_stage(const Arguments& arguments, Plan& plan, Padding padding) {
@@ -37,7 +32,8 @@ Status add_padding_stage(const Arguments& arguments, Plan& plan, Padding padding
 // large is an error of the record.
 Status add_random_view(const Arguments& arguments, Plan& plan, const Size& size, const Padding& padding) {
   const FrameShape shape = frame_of(plan);
-  if (shape.fixed()) DL_RETURN_IF_ERROR(want_inside(arguments, size, padding, shape.height, shape.width));
+  if (shape.fixed())
+    DL_RETURN_IF_ERROR(want_crop_inside(arguments, size, padding, shape.height, shape.width));
   DL_RETURN_IF_ERROR(want_countable(arguments, {size.height, size.width, shape.channels}));
   if (padding.any()) DL_RETURN_IF_ERROR(add_padding_stage(arguments, plan, padding));
   ViewStep step;
@@ -75,7 +71,7 @@ Status add(const Arguments& arguments, Plan& plan) {
   if (plan.in_frame() && (pads_frames || !padding.any()))
     return add_random_view(arguments, plan, size, padding);
   DL_ASSIGN_OR_RETURN(const ImageShape image, want_image(arguments, plan));
-  DL_RETURN_IF_ERROR(want_inside(arguments, size, padding, image.height, image.width));
+  DL_RETURN_IF_ERROR(want_crop_inside(arguments, size, padding, image.height, image.width));
   if (padding.any() && padding.mode != PadMode::kConstant)
     return add_random_view(arguments, plan, size, padding);
   return add_random_geometry(arguments, plan, size, padding, image);

@@ -126,26 +126,7 @@ struct Neighbours {
   int64_t base, part, whole, low, high;
 };
 
-TapRange range_of(const Axis& axis, Rule rule, int64_t x) {
-  switch (rule) {
-    case Rule::kCopy:
-      return {x, 1};
-    case Rule::kNearest: {
-      NearestWalk walk(axis);
-      for (int64_t i = 0; i < x; ++i) walk.next();
-      return {walk.index(), 1};
-    }
-    case Rule::kBox:
-      return PillowBox(axis, x).range();
-    case Rule::kBilinear:
-    case Rule::kBicubic:
-      return Neighbours(axis, rule, x).range(axis);
-    default:
-      return filtered_range(axis, rule, x);
-  }
-}
-
-// range_of for successive output pixels: positions of nearest are accumulated, and those of wide filters advance by
+// The taps of successive output pixels: positions of nearest are accumulated, and those of wide filters advance by
 // comparisons instead of divisions.
 class RangeWalk {
  public:
@@ -160,12 +141,22 @@ class RangeWalk {
   }
 
   TapRange next(int64_t x) {
-    if (rule_ == Rule::kNearest) {
-      const TapRange range{nearest_.index(), 1};
-      nearest_.next();
-      return range;
+    switch (rule_) {
+      case Rule::kCopy:
+        return {x, 1};
+      case Rule::kNearest: {
+        const TapRange range{nearest_.index(), 1};
+        nearest_.next();
+        return range;
+      }
+      case Rule::kBox:
+        return PillowBox(axis_, x).range();
+      case Rule::kBilinear:
+      case Rule::kBicubic:
+        return Neighbours(axis_, rule_, x).range(axis_);
+      default:
+        break;
     }
-    if (!filters()) return range_of(axis_, rule_, x);
     const int64_t low = centre(axis_, x) - reach_, high = centre(axis_, x) + reach_;
     int64_t end = range_.first + range_.count;
     while (place(axis_, range_.first) <= low) ++range_.first;
@@ -303,7 +294,7 @@ class Weights {
 
 }  // namespace
 
-TapRange tap_range(const Axis& axis, int64_t x) { return range_of(axis, rule_of(axis), x); }
+TapRange tap_range(const Axis& axis, int64_t x) { return RangeWalk(axis, rule_of(axis), x).next(x); }
 
 int64_t max_taps(const Axis& axis) {
   const Rule rule = rule_of(axis);
