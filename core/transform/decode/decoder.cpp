@@ -11,17 +11,8 @@
 namespace dataline {
 namespace {
 
-std::string_view library_of(ImageFormat format) {
-  switch (format) {
-    case ImageFormat::kJpeg:
-      return "libjpeg";
-    case ImageFormat::kPng:
-      return "libspng";
-    case ImageFormat::kWebp:
-      return "libwebp";
-  }
-  return "";
-}
+// By ImageFormat, from 1 on.
+constexpr std::string_view kLibraries[] = {"libjpeg", "libspng", "libwebp"};
 
 constexpr int64_t kLinesAtOnce = 8;
 
@@ -132,9 +123,10 @@ Status ImageDecoder::open_format(Bytes encoded) {
     return error(Code::kTooLarge, image_format_name(header_.format), " of ", header_.width, "x",
                  header_.height, " pixels, max_pixels is ", options_.limits.max_pixels);
   }
-  FormatDecoder* decoder = formats_[static_cast<size_t>(header_.format) - 1].get();
+  const size_t index = static_cast<size_t>(header_.format) - 1;
+  FormatDecoder* decoder = formats_[index].get();
   if (decoder == nullptr) {
-    return error(Code::kUnsupported, image_format_name(header_.format), " needs ", library_of(header_.format),
+    return error(Code::kUnsupported, image_format_name(header_.format), " needs ", kLibraries[index],
                  ", which this build has not");
   }
   encoded_ = encoded;

@@ -100,7 +100,7 @@ Status PngDecoder::open(Bytes encoded, const ImageHeader& header) {
   release();
   header_ = header;
   const PngColour colour = static_cast<PngColour>(static_cast<int>(encoded[25]));
-  rows_.set_kind(colour, header.bits, options_.mode);
+  rows_.set_kind(colour, header.channels, header.bits, options_.mode);
   packed_bytes_ = rows_.packed_bytes(header.width);
   const int64_t bytes = kDecoderBytes + packed_bytes_ * (header.progressive ? header.height + 3 : 2);
   if (bytes > options_.limits.max_decoded_bytes) {

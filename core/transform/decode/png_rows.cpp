@@ -7,29 +7,12 @@
 #include "core/base/bytes.h"
 
 namespace dataline {
-namespace {
-
-int64_t stored_channels(PngColour colour) {
-  switch (colour) {
-    case PngColour::kRgb:
-      return 3;
-    case PngColour::kGrayAlpha:
-      return 2;
-    case PngColour::kRgbAlpha:
-      return 4;
-    default:
-      return 1;
-  }
-}
-
-}  // namespace
-
-void PngRows::set_kind(PngColour colour, int depth, PixelMode mode) {
+void PngRows::set_kind(PngColour colour, int64_t channels, int depth, PixelMode mode) {
   colour_ = colour;
   depth_ = depth;
   mode_ = mode;
   has_key_ = false;
-  stored_channels_ = stored_channels(colour);
+  stored_channels_ = channels;
   const bool unchanged = mode == PixelMode::kUnchanged;
   channels_ = unchanged ? stored_channels_ : channels_of(mode);
   element_bytes_ = unchanged && depth == 16 ? 2 : 1;

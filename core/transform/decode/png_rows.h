@@ -28,7 +28,7 @@ class PngRows {
     int alpha;
   };
 
-  void set_kind(PngColour colour, int depth, PixelMode mode);
+  void set_kind(PngColour colour, int64_t channels, int depth, PixelMode mode);
   void set_palette(int index, const Shade& shade) { palette_[static_cast<size_t>(index)] = shade; }
   void set_key(const std::array<int, 3>& key);  // the transparent colour, as stored in tRNS
 
