@@ -115,8 +115,7 @@ void FlatFile::populate_rows(Run& run) const {
   if (together && file_.populate(record_offset(run.indices[0]), span_bytes(run.count)).is_ok()) return;
   for (int64_t i = 0; i < run.count; ++i) {
     Status status = file_.populate(record_offset(run.indices[i]), layout_.record_bytes);
-    if (status.is_ok()) continue;
-    run.fail(i, static_cast<int64_t>(layout_.columns.size()), std::move(status).with_sample(run.indices[i]));
+    if (!status.is_ok()) run.fail(i, layout_.columns.size(), std::move(status));
   }
 }
 
@@ -136,8 +135,7 @@ void FlatFile::read_rows(Run& run) const {
   }
   for (int64_t i = 0; i < run.count && !together; ++i) {
     Status status = file_.read(record_offset(run.indices[i]), layout_.record_bytes, run.scratch + i * step);
-    if (status.is_ok()) continue;
-    run.fail(i, static_cast<int64_t>(layout_.columns.size()), std::move(status).with_sample(run.indices[i]));
+    if (!status.is_ok()) run.fail(i, layout_.columns.size(), std::move(status));
   }
 }
 

@@ -11,7 +11,6 @@
 #include "core/source/directory.h"
 #include "core/source/formats.h"
 #include "core/source/forward.h"
-#include "core/source/shard_ranges.h"
 #include "core/source/uri.h"
 
 namespace dataline {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/shard_ranges.h"
-
+// Brace ranges in a path of a URI.
 #include <algorithm>
 #include <utility>
 #include <vector>

@@ -62,12 +62,13 @@ struct Run {
   ColumnRows* columns = nullptr;  // one per column of the schema
   RowErrors* errors = nullptr;
 
-  void fail(int64_t row, int64_t column_count, Status status) {
-    for (int64_t c = 0; c < column_count; ++c) {
+  // The status gets the sample of the row.
+  void fail(int64_t row, size_t column_count, Status status) {
+    for (size_t c = 0; c < column_count; ++c) {
       columns[c].data[row] = nullptr;
       columns[c].contiguous = false;
     }
-    errors->fail(row, std::move(status));
+    errors->fail(row, std::move(status).with_sample(indices[row]));
   }
 };
 

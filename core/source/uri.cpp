@@ -178,37 +178,11 @@ Result<Uri> parse_uri(std::string_view text) {
 
 Result<std::string> uri_decode(std::string_view text, int64_t column) { return decode({text, column}); }
 
-std::string uri_escape(std::string_view text) {
-  constexpr std::string_view kSpecial = "%,?&=";
-  constexpr std::string_view kHex = "0123456789ABCDEF";
-  std::string out;
-  out.reserve(text.size());
-  for (char c : text) {
-    if (kSpecial.find(c) == std::string_view::npos) {
-      out.push_back(c);
-      continue;
-    }
-    unsigned byte = static_cast<unsigned char>(c);
-    out.push_back('%');
-    out.push_back(kHex[byte >> 4]);
-    out.push_back(kHex[byte & 15]);
-  }
-  return out;
-}
-
 Result<int64_t> uri_i64(const Uri& uri, std::string_view key, int64_t fallback, int64_t min) {
   const UriKey* found = uri.find(key);
   if (found == nullptr) return fallback;
   std::optional<int64_t> value = parse_i64(found->value);
   if (!value || *value < min) return bad_value(*found, concat("a whole number, at least ", min));
-  return *value;
-}
-
-Result<bool> uri_bool(const Uri& uri, std::string_view key, bool fallback) {
-  const UriKey* found = uri.find(key);
-  if (found == nullptr) return fallback;
-  std::optional<bool> value = parse_bool(found->value);
-  if (!value) return bad_value(*found, "true or false");
   return *value;
 }
 
@@ -221,10 +195,10 @@ Result<std::optional<DType>> uri_dtype(const Uri& uri, std::string_view key) {
   return value;
 }
 
-Result<std::string_view> uri_word(const Uri& uri, std::string_view key, std::string_view fallback,
-                                  std::span<const std::string_view> words) {
-  const UriKey* found = uri.find(key);
-  if (found == nullptr) return fallback;
+Result<std::string_view> uri_word(const Uri& uri, const KeySpec& key) {
+  const UriKey* found = uri.find(key.name);
+  if (found == nullptr) return key.fallback;
+  const std::vector<std::string_view> words = split(key.values, '|');
   std::string expected;
   for (std::string_view word : words) {
     if (word == found->value) return word;
@@ -233,12 +207,12 @@ Result<std::string_view> uri_word(const Uri& uri, std::string_view key, std::str
   return bad_value(*found, concat(expected, did_you_mean(found->value, words)));
 }
 
-Result<std::string_view> uri_word(const Uri& uri, const KeySpec& key) {
-  return uri_word(uri, key.name, key.fallback, split(key.values, '|'));
-}
-
 Result<bool> uri_bool(const Uri& uri, const KeySpec& key) {
-  return uri_bool(uri, key.name, key.fallback == "true");
+  const UriKey* found = uri.find(key.name);
+  if (found == nullptr) return key.fallback == "true";
+  std::optional<bool> value = parse_bool(found->value);
+  if (!value) return bad_value(*found, "true or false");
+  return *value;
 }
 
 }  // namespace dataline

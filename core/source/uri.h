@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,8 +57,14 @@ Result<Uri> parse_uri(std::string_view text);
 // Decodes %XX; `column` is that of text[0].
 Result<std::string> uri_decode(std::string_view text, int64_t column);
 
-// `text` with `% , ? & =` written as %XX, for use as a path or a value in a URI.
-std::string uri_escape(std::string_view text);
+constexpr int64_t kMaxRangeFiles = int64_t{1} << 20;
+
+// Brace ranges in a path (shard_ranges.cpp): train-{000..127}.tar stands for 128 files. Returns the paths that `text`, a
+// path as written in a URI, stands for, decoded (%XX). Several ranges multiply; the last one counts fastest. If either end
+// of a range begins with 0, numbers are zero-padded to the width of the longer end. A literal brace is written %7B.
+// `column` is that of text[0]. kBadUri with column: braces that do not match, nest, or hold anything but two ascending
+// numbers; more than kMaxRangeFiles files or 256 MiB of names, checked before any name is built.
+Result<std::vector<std::string>> expand_ranges(std::string_view text, int64_t column);
 
 // kBadUri: "URI column 7: ..."
 template <typename... Parts>
@@ -69,10 +74,7 @@ Status uri_error(int64_t column, const Parts&... parts) {
 
 // The value of a key, or `fallback` when the key is absent. kBadUri says what was expected.
 Result<int64_t> uri_i64(const Uri& uri, std::string_view key, int64_t fallback, int64_t min);
-Result<bool> uri_bool(const Uri& uri, std::string_view key, bool fallback);
 Result<std::optional<DType>> uri_dtype(const Uri& uri, std::string_view key);
-Result<std::string_view> uri_word(const Uri& uri, std::string_view key, std::string_view fallback,
-                                  std::span<const std::string_view> words);
 
 // The description of a key that a scheme takes.
 struct KeySpec {

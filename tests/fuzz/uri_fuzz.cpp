@@ -5,8 +5,8 @@
 
 #include "core/base/text.h"
 #include "core/source/formats.h"
-#include "core/source/shard_ranges.h"
 #include "tests/fuzz/fuzz_file.h"
+#include "tests/support/uri_escape.h"
 
 namespace dataline::fuzz {
 namespace {

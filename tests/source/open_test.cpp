@@ -16,6 +16,7 @@
 #include "core/source/uri.h"
 #include "tests/source/source_support.h"
 #include "tests/support/peak_growth.h"
+#include "tests/support/uri_escape.h"
 
 namespace dataline {
 namespace {

@@ -1,6 +1,6 @@
 // Brace ranges in the paths of tar URIs, and the shards they name.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/shard_ranges.h"
+#include "core/source/uri.h"
 
 #include <gmock/gmock.h>
 

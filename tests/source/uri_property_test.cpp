@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/source/uri.h"
+#include "tests/support/uri_escape.h"
 
 namespace dataline {
 namespace {

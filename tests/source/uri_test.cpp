@@ -194,16 +194,17 @@ TEST(Uri, NumbersBooleansAndTypesAreChecked) {
                {"stride='0': expected a whole number, at least 1"});
   expect_error(uri_i64(uri, "big", 7, 1), Code::kBadUri, {"big='99999999999999999999'"});
   expect_error(uri_i64(uri, "neg", 7, 0), Code::kBadUri, {"at least 0"});
-  expect_error(uri_bool(uri, "views", false), Code::kBadUri, {"views='yes': expected true or false"});
+  constexpr KeySpec kViews{"views", "true|false", "false", ""}, kAbsent{"absent", "true|false", "false", ""};
+  expect_error(uri_bool(uri, kViews), Code::kBadUri, {"views='yes': expected true or false"});
   expect_error(uri_dtype(uri, "dtype"), Code::kBadUri, {"dtype='u61': expected a dtype: bool u8"});
-  EXPECT_FALSE(uri_bool(uri, "absent", false).value());
+  EXPECT_FALSE(uri_bool(uri, kAbsent).value());
   EXPECT_FALSE(uri_dtype(uri, "absent").value().has_value());
-  EXPECT_EQ(uri_bool(uri, "views", false).status().column(), 35);
+  EXPECT_EQ(uri_bool(uri, kViews).status().column(), 35);
 }
 
 TEST(Uri, WordsNameTheNearest) {
-  constexpr std::string_view kWords[] = {"error", "ignore"};
-  expect_error(uri_word(parsed("npy:a?t=ignor"), "t", "error", kWords), Code::kBadUri,
+  constexpr KeySpec kWords{"t", "error|ignore", "error", ""};
+  expect_error(uri_word(parsed("npy:a?t=ignor"), kWords), Code::kBadUri,
                {"t='ignor': expected error or ignore", "did you mean 'ignore'?"});
 }
 

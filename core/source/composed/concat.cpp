@@ -71,7 +71,6 @@ class Concat final : public Source {
 
   const Source& source(int64_t shard) const { return *sources_[static_cast<size_t>(shard)]; }
   void find(const Run& run, Located& rows) const;
-  void locate_one_shard(Run& run, Located& rows) const;
   void locate_sorted(Run& run) const;
   void locate_piece(Run& run, const Piece& piece, const uint8_t* order) const;
   void unsort(Run& run, std::span<const uint8_t> order) const;
@@ -139,7 +138,7 @@ void Concat::locate(Run& run) const {
   if (!run.contiguous && index_.shard_count() <= kMaxSortedShards) return locate_sorted(run);
   Located rows;
   find(run, rows);
-  if (rows.one_shard) return locate_one_shard(run, rows);
+  if (rows.one_shard) return locate_piece(run, {0, run.count, rows.first_shard, rows.local.data()}, nullptr);
   for (int64_t first = 0; first < run.count;) {
     int64_t end = first + 1;
     while (end < run.count && rows.shard[end] == rows.shard[first]) ++end;
@@ -147,15 +146,6 @@ void Concat::locate(Run& run) const {
     first = end;
   }
   for (size_t c = 0; c < schema_.columns.size(); ++c) run.columns[c].contiguous = false;
-}
-
-void Concat::locate_one_shard(Run& run, Located& rows) const {
-  RowErrors errors;
-  Run piece = run;
-  piece.indices = rows.local.data();
-  piece.errors = &errors;
-  source(rows.first_shard).locate(piece);
-  if (!errors.empty()) merge_errors(errors, run, 0, nullptr);
 }
 
 // A counting sort by shard, then one piece per shard. Until unsort(), position k holds row order[k] of the run.

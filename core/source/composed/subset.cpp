@@ -73,9 +73,8 @@ RowSet Subset::translate(const Run& run, std::array<int64_t, kMaxRunRecords>& in
 void Subset::fail_rows(Run& run, const RowSet& bad_rows) const {
   for (int64_t i = 0; i < run.count; ++i) {
     if (!bad_rows[static_cast<size_t>(i)]) continue;
-    run.fail(i, static_cast<int64_t>(schema().columns.size()),
-             out_of_range(run.indices[i], inner_index(run.indices[i]), source_->count())
-                 .with_sample(run.indices[i]));
+    run.fail(i, schema().columns.size(),
+             out_of_range(run.indices[i], inner_index(run.indices[i]), source_->count()));
   }
 }
 

@@ -168,7 +168,7 @@ void Folder::locate_image(Run& run, int64_t row, std::byte*& scratch) const {
   }
   if (!status.is_ok()) {
     run.columns[0].bytes[row] = 0;
-    return run.fail(row, static_cast<int64_t>(schema_.columns.size()), std::move(status).with_sample(index));
+    return run.fail(row, schema_.columns.size(), std::move(status));
   }
   // Files are packed instead of each starting at its own share of scratch, so that fewer cache lines are touched.
   if (!loaded_) scratch += round_up(index_->file_bytes(index), kAlignment);

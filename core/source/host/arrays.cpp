@@ -90,10 +90,9 @@ RowSet Arrays::locate_ragged(const Run& run, size_t field) const {
 void Arrays::fail_rows(Run& run, size_t field, const RowSet& bad_rows) const {
   for (int64_t i = 0; i < run.count; ++i) {
     if (!bad_rows[static_cast<size_t>(i)]) continue;
-    run.fail(i, static_cast<int64_t>(schema_.columns.size()),
+    run.fail(i, schema_.columns.size(),
              error(Code::kOutOfRange, "arrays: field '", schema_.fields[field].name,
-                   "': the offsets of sample ", run.indices[i], " were changed and leave the data")
-                 .with_sample(run.indices[i]));
+                   "': the offsets of sample ", run.indices[i], " were changed and leave the data"));
   }
 }
 

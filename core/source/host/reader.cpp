@@ -121,7 +121,7 @@ void Reader::take_row(Run& run, int64_t row, const ReaderCell* cells, const char
   }
   for (size_t f = 0; f < field_count(); ++f) {
     Status status = check_cell(schema_.fields[f], cells[f], run.indices[row], run.max_bytes_per_sample);
-    if (!status.is_ok()) return run.fail(row, static_cast<int64_t>(field_count()), std::move(status));
+    if (!status.is_ok()) return run.fail(row, field_count(), std::move(status));
     if (schema_.fields[f].kind == FieldKind::kRagged) run.columns[f].bytes[row] = cells[f].bytes;
   }
 }
@@ -130,8 +130,7 @@ Status Reader::check_cell(const Field& field, const ReaderCell& cell, int64_t in
                           int64_t max_bytes_per_sample) const {
   auto refuse = [&](Code code, const auto&... parts) {
     return error(code, "reader: sample ", index, ": field '", field.name, "': ", cell.bytes, " bytes",
-                 parts...)
-        .with_sample(index);
+                 parts...);
   };
   if (field.kind == FieldKind::kDense) {
     if (cell.bytes == field.bytes()) return Status::ok();
@@ -151,9 +150,8 @@ Status Reader::check_cell(const Field& field, const ReaderCell& cell, int64_t in
 void Reader::fail_row(Run& run, int64_t row, int64_t host_code, const char* message) const {
   std::string text = host_text(message);
   Status status = error(Code::kReader, "reader: sample ", run.indices[row], ": failed with code ", host_code,
-                        text.empty() ? "" : ": ", text)
-                      .with_sample(run.indices[row]);
-  run.fail(row, static_cast<int64_t>(field_count()), std::move(status));
+                        text.empty() ? "" : ": ", text);
+  run.fail(row, field_count(), std::move(status));
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ Result<int64_t> parse_magic(const std::string& path, Bytes start, Header& header
   return error(Code::kCorrupt, path, ": offset 2: idx type byte ", type, ", expected 8, 9, 11, 12, 13 or 14");
 }
 
-// `start`: the first bytes of the plain data; fewer than kMaxHeaderBytes if the data is shorter.
-Result<Header> parse_header(const std::string& path, Bytes start) {
+// Without the sizes. `start`: the first bytes of the plain data; fewer than kMaxHeaderBytes if the data is shorter.
+Result<Header> parse_dims(const std::string& path, Bytes start) {
   Header header;
   DL_ASSIGN_OR_RETURN(int64_t rank, parse_magic(path, start, header));
   if (rank < 1 || rank > kMaxRank) {
@@ -85,6 +85,11 @@ Result<Header> parse_header(const std::string& path, Bytes start) {
   for (int64_t d = 0; d < rank; ++d) {
     header.shape.push_back(load_big<uint32_t>(start.data() + kMagicBytes + d * kDimBytes));
   }
+  return header;
+}
+
+Result<Header> parse_header(const std::string& path, Bytes start) {
+  DL_ASSIGN_OR_RETURN(Header header, parse_dims(path, start));
   const std::string at = concat(path, ": offset ", kMagicBytes, ": ", array_text(header));
   DL_ASSIGN_OR_RETURN(ArraySize size, size_of_array(at, header.dtype, header.shape, header.data_offset));
   header.record_bytes = size.record_bytes;
@@ -127,19 +132,11 @@ Status check_size(const MappedFile& file, const Header& header) {
 
 // The size that the header gives the whole file; nothing if the first bytes are not an IDX header.
 std::optional<int64_t> size_in_header(const FirstBytes& file) {
-  if (file.count < 8 || load_big<uint16_t>(file.buffer.data()) != 0) return std::nullopt;
-  const auto type = std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeByte& known) {
-    return known.value == std::to_integer<uint8_t>(file.buffer[2]);
-  });
-  auto rank = std::to_integer<int64_t>(file.buffer[3]);
-  const int64_t header_bytes = kMagicBytes + kDimBytes * rank;
-  if (type == std::end(kTypes) || rank == 0 || rank > kMaxRank || header_bytes > file.count)
-    return std::nullopt;
-  std::optional<int64_t> total = dtype_bytes(type->dtype);
-  for (int64_t d = 0; d < rank && total; ++d) {
-    total = checked_multiply(*total, load_big<uint32_t>(file.buffer.data() + kMagicBytes + kDimBytes * d));
-  }
-  return total ? checked_add(*total, header_bytes) : std::nullopt;
+  const Result<Header> header = parse_dims(file.path, file.bytes());
+  if (!header.is_ok()) return std::nullopt;
+  std::optional<int64_t> total = dtype_bytes(header.value().dtype);
+  for (int64_t dim : header.value().shape) total = total ? checked_multiply(*total, dim) : std::nullopt;
+  return total ? checked_add(*total, header.value().data_offset) : std::nullopt;
 }
 
 // A .bin file of another size than the header gives may be tokens that start with two zeros. gzip data is taken for a

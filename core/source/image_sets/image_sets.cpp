@@ -70,10 +70,9 @@ class LabelCheck final : public ForwardSource {
     const Run::ColumnRows& rows = run.columns[schema().places[bound.field].column];
     for (int64_t i = 0; i < run.count; ++i) {
       if (rows.data[i] == nullptr || label(field, rows.data[i]) <= bound.max) continue;
-      run.fail(i, static_cast<int64_t>(schema().columns.size()),
+      run.fail(i, schema().columns.size(),
                error(Code::kCorrupt, path_, ": record ", run.indices[i], ": ", field.name, " is ",
-                     label(field, rows.data[i]), ", expected 0 to ", bound.max)
-                   .with_sample(run.indices[i]));
+                     label(field, rows.data[i]), ", expected 0 to ", bound.max));
     }
   }
 

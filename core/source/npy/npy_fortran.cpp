@@ -156,7 +156,7 @@ void FortranFile::read_element(Run& run, int64_t element, int64_t position) cons
   for (int64_t i = 0; i < run.count; ++i) {
     if (run.columns[0].data[i] == nullptr) continue;
     Status status = file_.read(offset_of(position + run.indices[i]), bytes, to + i * record_bytes());
-    if (!status.is_ok()) run.fail(i, 1, std::move(status).with_sample(run.indices[i]));
+    if (!status.is_ok()) run.fail(i, 1, std::move(status));
   }
 }
 

@@ -112,9 +112,7 @@ void TarSource::locate(Run& run) const {
       status = file_.populate(extent.offset, extent.bytes);
     }
     if (status.is_ok()) status = locate_row(run, i, run.scratch + i * stride);
-    if (!status.is_ok()) {
-      run.fail(i, static_cast<int64_t>(columns_.size()), std::move(status).with_sample(sample));
-    }
+    if (!status.is_ok()) run.fail(i, columns_.size(), std::move(status));
   }
 }
 

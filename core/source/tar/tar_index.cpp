@@ -30,16 +30,6 @@ std::string_view field_of(std::string_view extension, const TarOptions& options)
   return extension == "cls" ? "label" : extension;
 }
 
-// Members that were skipped, for a note.
-struct Skipped {
-  int64_t count = 0;
-  std::string first;
-
-  void add(std::string_view name) {
-    if (count++ == 0) first = printable(name);
-  }
-};
-
 // The order of fields in the schema: image and label first, as in other formats; the rest by name, so that shards agree.
 int field_rank(std::string_view name) { return name == "image" ? 0 : name == "label" ? 1 : 2; }
 
@@ -119,7 +109,7 @@ class TarIndexBuilder {
   Status add(const TarMember& member) {
     const TarName name = split_tar_name(member.name);
     if (name.key.empty()) {
-      if (!member.name.starts_with("__")) nameless_.add(member.name);
+      if (!member.name.starts_with("__") && nameless_++ == 0) first_nameless_ = printable(member.name);
       return Status::ok();
     }
     if (firsts_.empty() || name.key != index_.key(index_.count() - 1)) begin_sample(name.key);
@@ -240,10 +230,10 @@ class TarIndexBuilder {
   }
 
   void write_notes() {
-    if (nameless_.count > 0) {
-      index_.notes_.push_back(concat(file_.path(), ": ", nameless_.count,
+    if (nameless_ > 0) {
+      index_.notes_.push_back(concat(file_.path(), ": ", nameless_,
                                      " members without an extension are skipped, the first ",
-                                     nameless_.first));
+                                     first_nameless_));
     }
     if (!options_.fields.empty()) return;
     for (const SeenField& field : fields_) {
@@ -271,7 +261,8 @@ class TarIndexBuilder {
   std::vector<SeenField> fields_;
   size_t last_field_ = 0;
   std::string lower_;
-  Skipped nameless_;
+  int64_t nameless_ = 0;  // members without an extension, skipped
+  std::string first_nameless_;
   int64_t members_ = 0;
   int64_t logged_ns_ = 0;
 };

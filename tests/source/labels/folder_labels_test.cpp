@@ -5,6 +5,7 @@
 #include "core/base/cancel.h"
 #include "core/source/uri.h"
 #include "tests/source/folder/folder_files.h"
+#include "tests/support/uri_escape.h"
 
 namespace dataline {
 namespace {

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/uri.h"
 #include "tests/source/folder/folder_files.h"
+#include "tests/support/uri_escape.h"
 
 namespace dataline {
 namespace {
