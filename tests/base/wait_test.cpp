@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -148,15 +147,19 @@ TEST(ThreadMutex, KeepsThreadsApart) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       for (int i = 0; i < 20'000; ++i) {
-        std::lock_guard lock(mutex);
+        ThreadLock lock(mutex);
         ++count;
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(count, 80'000);
-  EXPECT_TRUE(mutex.try_lock());
-  std::thread([&] { EXPECT_FALSE(mutex.try_lock()); }).join();
+  if (!mutex.try_lock()) FAIL() << "nobody holds it";
+  std::thread([&] {
+    if (!mutex.try_lock()) return;
+    ADD_FAILURE() << "two hold it";
+    mutex.unlock();
+  }).join();
   mutex.unlock();
 }
 
