@@ -91,7 +91,7 @@ double kernel_rate(dataline::Device& device, const dataline::Tail& tail, const G
   const dataline::CopyRange everything{0, static_cast<int64_t>(host.size())};
   const auto finish = [&] {
     for (const auto& slot : slots) {
-      if (!slot->wait_sent().is_ok()) fail("the kernel failed");
+      if (!slot->wait_for_copies().is_ok()) fail("the kernel failed");
     }
   };
   for (const auto& slot : slots) {

@@ -58,7 +58,7 @@ double sent_seconds(const GpuSettings& settings, int64_t bytes) {
           must(slots[static_cast<size_t>(i % kSlots)]->send(memory + i % kSlots * stride, {&whole, 1}, {}));
         },
         [&] {
-          for (const auto& slot : slots) must(slot->wait_sent());
+          for (const auto& slot : slots) must(slot->wait_for_copies());
         });
   }
   device->unpin();

@@ -13,7 +13,7 @@ constexpr bool kStopsAtDefects = false;
 #endif
 
 // Returns `holds`; traps when it is false and kStopsAtDefects.
-[[nodiscard]] inline bool holds_or_stop(bool holds) {
+[[nodiscard]] inline bool check_or_trap(bool holds) {
   if (kStopsAtDefects && !holds) __builtin_trap();
   return holds;
 }

@@ -85,7 +85,7 @@ class Slot : public Batch {
   // false, and the slot must be left alone. Sequentially consistent: the state is one half of handshakes with the
   // consumer (Ready against its wait) and with a seek (Ready against what it leaves behind).
   [[nodiscard]] bool go(SlotState from, SlotState to) {
-    return holds_or_stop(slot_edge(from, to) && state_.compare_exchange_strong(from, to));
+    return check_or_trap(slot_edge(from, to) && state_.compare_exchange_strong(from, to));
   }
 
   std::byte* rows(size_t storage) const { return rows_[storage]; }

@@ -107,7 +107,7 @@ Status CudaSlot::copy_from(CudaSlot& from, int64_t bytes) {
   return record_ready();
 }
 
-bool CudaSlot::sent() {
+bool CudaSlot::copies_done() {
   if (!in_flight_.load() || !context_->usable()) return true;
   const CurrentContext current(*context_);
   if (!current.status().is_ok()) return !context_->usable();  // else unknown for now
@@ -118,7 +118,7 @@ bool CudaSlot::sent() {
   return true;
 }
 
-Status CudaSlot::wait_sent() {
+Status CudaSlot::wait_for_copies() {
   if (!context_->usable()) return context_->unusable();
   if (!in_flight_.load()) return Status::ok();
   const CurrentContext current(*context_);

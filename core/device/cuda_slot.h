@@ -1,7 +1,7 @@
 // The device buffer of a slot and its events: READY (copies and kernels are done) and one DONE per consumer stream that
 // used the batch. device.h says who waits for which.
 // Driver calls per batch in steady state, none of which creates an object: send() makes a wait per DONE, a copy per
-// range, a launch per tail and a record; sent() a query; wait() two; release() one.
+// range, a launch per tail and a record; copies_done() a query; wait() two; release() one.
 // Threads: as device.h says.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -27,8 +27,8 @@ class CudaSlot final : public DeviceSlot {
   std::byte* memory() const override { return memory_; }
   Status send(const std::byte* host, std::span<const CopyRange> copies,
               std::span<const TailCall> calls) override;
-  bool sent() override;
-  Status wait_sent() override;
+  bool copies_done() override;
+  Status wait_for_copies() override;
   Status wait(void* stream) override;
   Status release(void* stream) override;
   void done() noexcept override;

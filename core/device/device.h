@@ -4,7 +4,7 @@
 //   worker:   send()        side stream: wait DONE, copies, kernels, record READY
 //   consumer: wait(s)       stream s: wait READY            (s is remembered as a user)
 //             release(s)    stream s: record DONE           (or done(): on every stream that waited)
-//   worker:   sent()        host memory may be refilled after READY; device memory after DONE, for which the next send()
+//   worker:   copies_done()        host memory may be refilled after READY; device memory after DONE, for which the next send()
 //                           makes the side stream wait
 //
 // Threads: stated at each function. The current CUDA context of every thread is preserved.
@@ -56,9 +56,9 @@ class DeviceSlot {
   virtual Status send(const std::byte* host, std::span<const CopyRange> copies,
                       std::span<const TailCall> calls) = 0;
   // Whether READY has happened, so that host memory may be refilled. True when nothing was sent, and after a loss.
-  virtual bool sent() = 0;
+  virtual bool copies_done() = 0;
   // Blocks until READY: for workers without other work, and for device_sync=host.
-  virtual Status wait_sent() = 0;
+  virtual Status wait_for_copies() = 0;
 
   // For consumers, any thread. Streams must live until the batch is released.
   virtual Status wait(void* stream) = 0;

@@ -60,7 +60,7 @@ Result<size_t> image_field(const std::vector<Field>& fields, std::optional<std::
                name ? ::dataline::concat("'", wanted, "'") : std::string("no name"));
 }
 
-int64_t most_record_bytes(const std::vector<Field>& fields) {
+int64_t max_record_bytes(const std::vector<Field>& fields) {
   int64_t most = 0;
   for (const Field& field : fields) {
     if (field.kind != FieldKind::kRagged) continue;
@@ -141,7 +141,7 @@ Result<ImageFacts> Dataset::image_facts(std::optional<std::string_view> field, i
     return error(Code::kUnsupported, "field '", fields[found].name,
                  "': expected encoded images (u8[-1]), got ", field_type_text(fields[found]));
   }
-  return image_facts_of(*source_, found, index, most_record_bytes(fields));
+  return image_facts_of(*source_, found, index, max_record_bytes(fields));
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::open(std::string_view uri, const Options& options) {

@@ -192,7 +192,7 @@ bool DeviceDelivery::send(Slot& slot, int64_t sequence) {
   slot.failed = queue(slot);
   if (config_.device_sync == DeviceSync::kStream || !slot.failed.is_ok()) return true;
   if (config_.num_workers == 0) {
-    slot.failed = half(slot).wait_sent();
+    slot.failed = half(slot).wait_for_copies();
     return true;
   }
   ThreadLock lock(mutex_);
@@ -219,7 +219,7 @@ bool DeviceDelivery::take_complete(Slot& slot, int64_t sequence) {
   ThreadLock lock(mutex_);
   const auto found = find(sequence);
   if (found == copying_.end()) return false;
-  if (!half(slot).sent()) {
+  if (!half(slot).copies_done()) {
     copy_wanted_.store(true);
     return false;
   }
@@ -246,7 +246,7 @@ Delivery::Finished DeviceDelivery::finish_copies() {
     const Copying taken = *head;
     copying_.erase(head);
     lock.unlock();
-    taken.slot->failed = half(*taken.slot).wait_sent();
+    taken.slot->failed = half(*taken.slot).wait_for_copies();
     return {.any = true, .batch = taken.slot, .sequence = taken.sequence};
   }
   if (!drain_wanted_.exchange(false) || draining_.empty()) return {};
@@ -257,7 +257,7 @@ Delivery::Finished DeviceDelivery::finish_copies() {
 // --- Slots that come back ---
 
 bool DeviceDelivery::release(Slot& slot) {
-  if (half(slot).sent()) return true;
+  if (half(slot).copies_done()) return true;
   ThreadLock lock(mutex_);
   draining_.push_back(&slot);
   return false;
@@ -265,8 +265,8 @@ bool DeviceDelivery::release(Slot& slot) {
 
 Slot* DeviceDelivery::take_drained() {
   ThreadLock lock(mutex_);
-  const auto found =
-      std::find_if(draining_.begin(), draining_.end(), [this](Slot* slot) { return half(*slot).sent(); });
+  const auto found = std::find_if(draining_.begin(), draining_.end(),
+                                  [this](Slot* slot) { return half(*slot).copies_done(); });
   if (found == draining_.end()) {
     if (!draining_.empty() && drain_error_.is_ok()) drain_wanted_.store(true);
     return nullptr;
@@ -282,7 +282,7 @@ Delivery::Finished DeviceDelivery::wait_for_drained() {
   Slot* const slot = draining_.front();
   draining_.erase(draining_.begin());
   lock.unlock();
-  Status status = half(*slot).wait_sent();
+  Status status = half(*slot).wait_for_copies();
   if (status.is_ok() || device_.lost()) return {.any = true, .drained = slot};
   // Nobody can tell whether its copies are done. next() says why, and it is tried again.
   lock.lock();

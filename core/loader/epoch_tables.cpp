@@ -19,7 +19,7 @@ void EpochTables::plan(const Order& order, std::byte* memory, int64_t count, int
   }
   // A quarter more than an even share, so that the table is ready before the epoch's end.
   slice_steps_ = order.table_steps() * 5 / 4 / std::max<int64_t>(runs_per_epoch, 1) + 1;
-  most_slices_due_ = runs_per_epoch / 16;
+  max_slices_due_ = runs_per_epoch / 16;
 }
 
 bool EpochTables::begin(Entry& entry, int64_t epoch) {
@@ -51,7 +51,7 @@ void EpochTables::work_ahead(int32_t thread) {
   Entry* entry = ahead_.load(std::memory_order_acquire);
   if (entry == nullptr || entry->ready.load(std::memory_order_acquire)) return;
   if (builder_.load(std::memory_order_relaxed) != thread) {
-    if (slices_due_.fetch_add(1, std::memory_order_relaxed) < most_slices_due_) return;
+    if (slices_due_.fetch_add(1, std::memory_order_relaxed) < max_slices_due_) return;
     builder_.store(thread, std::memory_order_relaxed);
   }
   // Another thread at it is enough.

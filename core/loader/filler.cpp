@@ -99,7 +99,7 @@ bool Filler::order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_
   bool contiguous = count == real;
   if (real > 0)
     contiguous = order.order->samples(slot.epoch, order.epoch_table(), first, real, samples) && contiguous;
-  // Pads go round the epoch's first slots.
+  // Padding repeats the epoch's first slots, cyclically.
   for (int64_t at = real; at < count;) {
     const int64_t begin = (first + at) % steps_->slots();
     const int64_t piece = std::min(count - at, steps_->slots() - begin);
@@ -183,18 +183,18 @@ void Filler::mix(Slot& slot, WorkerScratch& scratch) const {
   }
 }
 
-// Asks storage for this run's records, unless an earlier one did, and for those that come kRecordsAhead rows later; over
-// the epoch's end too, unless that takes a table which may not be ready.
+// Requests this run's records from storage, unless an earlier run did, and those kRecordsAhead rows later; past the end of
+// the epoch too, unless that needs a table that may not be ready.
 void Filler::look_ahead(const Slot& slot, const BatchOrder& order, int64_t row, int64_t count,
                         WorkerScratch& scratch) {
   const int64_t rows_per_step = steps_->max_rows();
   const int64_t here = (slot.epoch * steps_->count() + slot.step) * rows_per_step + row;
   const int64_t until = here + count + Lookahead::kRecordsAhead;
-  // The first run asks for its own records and no more, so that the first batch is not late; each later one for twice
-  // its rows at most, until the head start is made up.
+  // The first run requests only its own records, so that the first batch is not late; each later one up to twice its rows,
+  // until the lead is built up.
   const bool fresh = lookahead_.fresh();
   const int pieces = fresh ? 1 : 2;
-  const int64_t rows = fresh ? count : std::max(count, Lookahead::kLeastPiece);
+  const int64_t rows = fresh ? count : std::max(count, Lookahead::kMinPiece);
   int64_t begin = 0, end = 0;
   for (int piece = 0; piece < pieces && lookahead_.claim(here, count, rows, until, begin, end); ++piece) {
     int64_t wanted = 0;
@@ -212,8 +212,8 @@ void Filler::look_ahead(const Slot& slot, const BatchOrder& order, int64_t row, 
       }
       at += take;
     }
-    // Looked at before it is asked for: records that were asked for are in memory by the time they are read.
-    if (wanted > 0 && !pipeline_->source->resident(scratch.ahead_[0])) lookahead_.stay_cold();
+    // Checked before the request: requested records are cached by the time they are read.
+    if (wanted > 0 && !pipeline_->source->cached(scratch.ahead_[0])) lookahead_.stay_cold();
     pipeline_->source->advise({scratch.ahead_.data(), static_cast<size_t>(wanted)});
   }
 }

@@ -1,4 +1,4 @@
-// Fills runs of a slot: order -> source -> transform -> slot, and stands in for bad samples.
+// Fills runs of a slot: order -> source -> transform -> slot, and replaces bad samples.
 //
 // Threads: fill() is called by several workers at once on disjoint rows, each with its own Scratch.
 // SPDX-License-Identifier: Apache-2.0
@@ -16,11 +16,11 @@
 
 namespace dataline {
 
-// What a worker needs to read one run. Made at create; steady state allocates nothing.
+// What a thread needs to read one run. Allocated at create; nothing is allocated per run.
 class WorkerScratch {
  public:
   static int64_t bytes_for(const Pipeline& pipeline);
-  // memory: bytes_for, 64-byte aligned, zeroed. states: one a pass. `thread`: the number of its only user.
+  // memory: bytes_for() bytes, 64-byte aligned, zeroed. states: one per pass. `thread`: the number of its only user.
   WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassStates states, int32_t thread);
   int32_t thread() const { return thread_; }
 
@@ -29,7 +29,7 @@ class WorkerScratch {
   friend class ResidentReader;
   Run run_;
   RowErrors errors_;
-  int64_t warned_ = 0;  // images of this run that a decoder warned of
+  int64_t warned_ = 0;  // images of this run about which a decoder warned
   std::vector<Run::ColumnRows> columns_;
   std::vector<const std::byte*> pointers_;
   std::vector<int64_t> column_bytes_;

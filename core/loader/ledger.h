@@ -1,4 +1,4 @@
-// The books of a job: what was delivered, left out and replaced, and every bad sample by name.
+// The accounts of a job: what was delivered, skipped and replaced, and every bad sample by name.
 //
 // Invariant: per rank, delivered + skipped + dropped = its slots of the epochs passed through.
 // Threads: externally synchronized (the loader's lock).
@@ -18,7 +18,7 @@ namespace dataline {
 struct BadSample {
   Code code = Code::kOk;
   int64_t index = 0;
-  int64_t epoch = 0, step = 0, slot = 0;  // where it was first met
+  int64_t epoch = 0, step = 0, slot = 0;  // where it was first seen
   int64_t replacement = -1;
   std::string message;
 };
@@ -33,8 +33,8 @@ struct LedgerCounters {
 struct Ledger : LedgerCounters {
   std::vector<BadSample> bad;  // distinct, in order of delivery
 
-  // Books a slot's bad rows, in row order. Returns false when more than max_bad (-1: no limit) distinct samples are
-  // bad now.
+  // Records a slot's bad rows, in row order. Returns false if more than max_bad (-1: no limit) distinct samples are bad
+  // now.
   bool book_bad_rows(Slot& slot, int64_t max_bad);
   const LedgerCounters& counters() const { return *this; }
 

@@ -122,7 +122,7 @@ void Loader::wait_for(const WorkerPool::Change& change, int64_t deadline_ns) {
 
 Loader::Delivered Loader::deliver(Slot& slot, Batch** out) {
   using enum Delivered::Outcome;
-  if (!holds_or_stop(slot.sequence == window_->head())) {
+  if (!check_or_trap(slot.sequence == window_->head())) {
     window_->note_defect();
     return {kLookAgain};
   }

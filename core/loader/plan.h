@@ -1,5 +1,4 @@
-// How much memory a loader takes, decided at create: slots, order tables, workers' scratch, in one arena that never
-// grows.
+// How much memory a loader takes, decided at create: slots, order tables and scratch memory, in one arena that never grows.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -25,7 +24,8 @@ struct MemoryPlan {
   int64_t held_bytes = 0;  // at most: the arena, what the order allocated, and states
 };
 
-// pinned: slots are page-locked, so that all of their memory is touched. kOverBudget names the least memory_budget that works and the options to lower.
+// pinned: slots are page-locked, so all of their memory is touched. kOverBudget names the smallest memory_budget that works
+// and the options to lower.
 Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipeline, const Order& order,
                                const Steps& steps, bool pinned);
 

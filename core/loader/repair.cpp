@@ -1,4 +1,4 @@
-// Rows that went wrong: looked at again, exchanged, booked, or told as the machine's fault.
+// Rows that failed: read again, replaced, recorded as bad, or reported as a failure of the machine.
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
@@ -24,12 +24,12 @@ Status take_error(RowErrors& errors) {
 
 }  // namespace
 
-// Nearly always all it does is to ask, once for each file that the batch read from.
+// In the common case this only checks, once per file of the batch, that the file has not changed.
 void Filler::recheck_rows(Slot& slot, const BatchOrder& order, WorkerScratch& scratch) const {
   if (pipeline_->resident) return;
   const ReadSpan span{slot.opened_ns, monotonic_ns()};
   if (pipeline_->source->unchanged(span)) return;
-  // Rows that are in the books before; each is met once here.
+  // Rows may be recorded as bad already; each is handled once here.
   const bool some_known = !slot.bad_rows().empty();
   scratch.warned_ = 0;
   Run& run = scratch.run_;
@@ -54,9 +54,9 @@ void Filler::repair_run(Slot& slot, const BatchOrder& order, int64_t row, Worker
     repair(slot, order, row + failure.row, failure.status, nullptr, scratch);
 }
 
-// Gives a failed row another sample of the epoch if the policy says so, and books it; unless the machine is to blame:
-// then the whole batch is filled again, and the stream does not depend on what the machine lacked for a moment.
-// `known`: the row is in the books already, with a stand-in that has failed now.
+// Replaces the sample of a failed row if on_error says so, and records the row as bad. If the machine is to blame (no
+// memory, no descriptors), the whole batch is filled again instead, so that the stream does not depend on a momentary
+// shortage. `known`: the row is recorded already, and now its replacement has failed.
 void Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, Status cause, BadRow* known,
                     WorkerScratch& scratch) const {
   if (slot.lost.load() || (known != nullptr && known->replacement < 0)) return;
@@ -65,18 +65,18 @@ void Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, Status cau
   bad.pad = row >= slot.valid;
   bad.slot = slot.first_slot + row;
   bad.sample_index = known != nullptr ? known->sample_index : slot.sample_indices[row];
-  if (tells_of_machine(cause)) return lose(slot, slot.sample_indices[row], std::move(cause));
+  if (is_machine_failure(cause)) return lose(slot, slot.sample_indices[row], std::move(cause));
   if (cause.code() == Code::kIo) {
-    // A device may refuse once, or for a moment.
+    // A drive may fail once, or for a moment.
     Status again = read_row(slot, row, scratch);
     if (again.is_ok()) return;
     cause = std::move(again);
   } else if (Status changed = confirm_row(slot, row, slot.opened_ns, scratch); !changed.is_ok()) {
-    cause = std::move(changed);  // what was cut off looks damaged to a decoder
+    cause = std::move(changed);  // to a decoder a truncated file looks damaged
   }
-  if (tells_of_machine(cause)) return lose(slot, slot.sample_indices[row], std::move(cause));
+  if (is_machine_failure(cause)) return lose(slot, slot.sample_indices[row], std::move(cause));
 
-  // A device that refuses every sample is gone for now; only one that gives others has lost this one.
+  // A drive that fails for every sample is gone for now; the sample is lost only if others can be read.
   if (config_->on_error != OnError::kRaise || cause.code() == Code::kIo) {
     bad.replacement = stand_in(slot, order, row, cause, scratch);
     if (slot.lost.load()) return;
@@ -94,7 +94,7 @@ void Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, Status cau
   slot.add_bad(std::move(bad));
 }
 
-// One row by itself, every look at its file a new one.
+// Reads one row by itself and checks its file anew.
 Status Filler::read_row(Slot& slot, int64_t row, WorkerScratch& scratch) const {
   Run& run = scratch.run_;
   run.count = 1;
@@ -126,8 +126,8 @@ void Filler::name_misfits(Slot& slot) const {
   }
 }
 
-// Which sample stands in depends on (seed, epoch, slot, attempt) alone. Returns it, or -1 after the last attempt. The
-// batch is lost when the machine falls short, and when nothing can be read of what is asked for because of `cause`.
+// The replacement depends on (seed, epoch, slot, attempt) alone. Returns it, or -1 after the last attempt. The batch is lost
+// if the machine fails, or if every attempt fails with an I/O error as `cause` did.
 int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, const Status& cause,
                          WorkerScratch& scratch) const {
   const uint64_t key = random_key(config_->seed, static_cast<uint64_t>(slot.epoch), Domain::kReplacement);
@@ -141,7 +141,7 @@ int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, const
     Status failed = read_row(slot, row, scratch);
     if (failed.code() == Code::kIo) failed = read_row(slot, row, scratch);
     if (failed.is_ok()) return slot.sample_indices[row];
-    if (tells_of_machine(failed)) {
+    if (is_machine_failure(failed)) {
       lose(slot, slot.sample_indices[row], std::move(failed));
       return -1;
     }

@@ -1,7 +1,7 @@
-// Who fills which run of a batch: the thread that opened it claims runs from the front, threads that join it claim them
-// from the back. So each keeps to its own part of a slot, and the lines between them are few.
+// Which thread fills which run of a batch. The thread that opened the batch claims runs from the front, threads that join
+// it claim from the back, so each stays in its own part of the slot and few cache lines move between cores.
 //
-// Threads: internally synchronized. One atomic step a claim.
+// Threads: internally synchronized. One atomic operation per claim.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -15,8 +15,8 @@ class RunClaims {
  public:
   enum class End { kFront, kBack };
 
-  // Makes runs [taken, runs) claimable; those before are the caller's. Release: whoever claims one sees what was written
-  // before.
+  // Makes runs [taken, runs) claimable; earlier ones are the caller's. Release: a thread that claims a run sees everything
+  // written before this call.
   void open(int64_t runs, int64_t taken) {
     runs_.store(static_cast<uint32_t>(runs), std::memory_order_relaxed);  // published by the next store
     taken_.store(static_cast<uint64_t>(taken), std::memory_order_release);

@@ -1,4 +1,4 @@
-// Where steps lie in an epoch, and what of each is this rank's. Pure arithmetic.
+// Where each step lies in an epoch, and which part of it is this rank's. Pure arithmetic.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,7 +10,7 @@
 
 namespace dataline {
 
-// (epoch, step) with 0 <= step <= steps; step == steps: the epoch's end is still to be told.
+// (epoch, step) with 0 <= step <= steps; step == steps: END_OF_EPOCH is still due.
 struct Position {
   int64_t epoch = 0;
   int64_t step = 0;
@@ -38,7 +38,7 @@ class Steps {
 
   int64_t slots() const { return slots_; }  // of an epoch, over all ranks
   int64_t count() const { return steps_; }  // batches in an epoch, the same on every rank
-  // Pads count: where a step is filled up to the batch, an epoch of fewer slots takes all of its rows.
+  // Padding counts: with last_batch=pad a short epoch still has full steps.
   int64_t max_rows() const {
     const int64_t width = last_ == LastBatch::kPad ? global_ : std::min(global_, slots_);
     return width / world_ + (width % world_ != 0 ? 1 : 0);
@@ -50,7 +50,7 @@ class Steps {
     const SlotRange mine = rank_slots(begin, width, rank_, world_);
     return {mine.begin, mine.count(), std::clamp<int64_t>(slots_ - mine.begin, 0, mine.count())};
   }
-  // Slots of this rank that last_batch=drop leaves out of each epoch.
+  // Slots of this rank that last_batch=drop drops in each epoch.
   int64_t dropped() const {
     if (last_ != LastBatch::kDrop) return 0;
     const int64_t begin = steps_ * global_;

@@ -71,7 +71,7 @@ std::string_view kind_text(uint32_t mode) {
 
 }  // namespace
 
-bool tells_of_machine(const Status& status) {
+bool is_machine_failure(const Status& status) {
   constexpr auto kFirst = static_cast<int32_t>(Code::kNoMemory), kLast = -39;  // the machine's band of codes
   const auto code = static_cast<int32_t>(status.code());
   if (code <= kFirst && code >= kLast) return true;

@@ -50,7 +50,7 @@ std::optional<int64_t> read_kernel_number(const std::string& path);
 
 // Whether a failure is due to the machine rather than the data: memory, descriptors, threads, leases, and interrupted or
 // would-block calls. The same call may succeed the next time.
-bool tells_of_machine(const Status& status);
+bool is_machine_failure(const Status& status);
 
 // Modification time in ns since 1970.
 int64_t changed_ns_of(const struct stat& facts);

@@ -234,7 +234,7 @@ Status MappedFile::explain_fault(int64_t offset, int64_t bytes) const {
   return Status::ok();
 }
 
-bool MappedFile::resident(int64_t offset, int64_t bytes) const {
+bool MappedFile::cached(int64_t offset, int64_t bytes) const {
   if (io_ == IoMode::kMemory || bytes <= 0 || !extent_fits(offset, bytes, bytes_)) return true;
   for (int64_t at : {offset, offset + bytes - 1}) {
     if (io_ == IoMode::kPread) {

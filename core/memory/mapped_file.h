@@ -97,7 +97,7 @@ class MappedFile {
   // Without MADV_POPULATE_READ (Linux before 5.14) checks the size only. kMemory and kPread: only the range check.
   Status populate(int64_t offset, int64_t bytes) const;
   // Whether the first and last page of the range are in the page cache now; true where that is unknown.
-  bool resident(int64_t offset, int64_t bytes) const;
+  bool cached(int64_t offset, int64_t bytes) const;
 
  private:
   MappedFile() = default;

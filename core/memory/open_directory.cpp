@@ -72,7 +72,7 @@ void FileHandle::advise(int64_t read_ahead_bytes) const {
 #endif
 }
 
-bool FileHandle::resident() const {
+bool FileHandle::cached() const {
   return bytes_ == 0 || (is_cached(descriptor_, 0) && is_cached(descriptor_, bytes_ - 1));
 }
 

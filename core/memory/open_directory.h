@@ -59,7 +59,7 @@ class FileHandle {
   // Starts asynchronous read-ahead of the whole file, in pieces of the device's read-ahead window.
   void advise(int64_t read_ahead_bytes) const;
   // Whether its first and last page are in the page cache; true where that is unknown.
-  bool resident() const;
+  bool cached() const;
 
  private:
   friend class OpenDirectory;

@@ -169,8 +169,8 @@ void FlatFile::advise(std::span<const int64_t> indices) const {
   }
 }
 
-bool FlatFile::resident(int64_t index) const {
-  return file_.resident(record_offset(index), layout_.record_bytes);
+bool FlatFile::cached(int64_t index) const {
+  return file_.cached(record_offset(index), layout_.record_bytes);
 }
 
 Place FlatFile::place_of(int64_t index, size_t column) const {

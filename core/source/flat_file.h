@@ -85,7 +85,7 @@ class FlatFile final : public FileSource {
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
   void advise(std::span<const int64_t> indices) const override;
-  bool resident(int64_t index) const override;
+  bool cached(int64_t index) const override;
   Place place_of(int64_t index, size_t column) const override;
   void fingerprint(Digest& digest) const override;
 

@@ -20,7 +20,7 @@ class ForwardSource : public Source {
     return source_->scratch_bytes(max_bytes_per_sample);
   }
   void advise(std::span<const int64_t> indices) const override { source_->advise(indices); }
-  bool resident(int64_t index) const override { return source_->resident(index); }
+  bool cached(int64_t index) const override { return source_->cached(index); }
   Place place_of(int64_t index, size_t column) const override { return source_->place_of(index, column); }
   const std::vector<std::string>* classes() const override { return source_->classes(); }
   void fingerprint(Digest& digest) const override { source_->fingerprint(digest); }

@@ -120,7 +120,7 @@ class Source {
   // Read-ahead: these records will be needed soon. A hint; never fails, never blocks for long.
   virtual void advise(std::span<const int64_t> indices) const { static_cast<void>(indices); }
   // Whether the record's pages are in memory now; true where the source cannot tell.
-  virtual bool resident(int64_t index) const { return static_cast<void>(index), true; }
+  virtual bool cached(int64_t index) const { return static_cast<void>(index), true; }
 
   // Where column `column` of a record is stored. Called only for bad samples: it may read a header, and allocates.
   virtual Place place_of(int64_t index, size_t column) const = 0;

@@ -42,12 +42,12 @@ void use_everything(const DeviceRequest& request, void* stream,
   left_alone("upload");
   EXPECT_TRUE(slots[0]->send(host.slot(0), whole(kBytes), {}).is_ok());
   left_alone("send");
-  static_cast<void>(slots[0]->sent());
+  static_cast<void>(slots[0]->copies_done());
   left_alone("sent");
   EXPECT_TRUE(slots[0]->wait(stream).is_ok());
   left_alone("wait");
-  EXPECT_TRUE(slots[0]->wait_sent().is_ok());
-  left_alone("wait_sent");
+  EXPECT_TRUE(slots[0]->wait_for_copies().is_ok());
+  left_alone("wait_for_copies");
   auto copy = device->copy_slot(*slots[0], kBytes).take();
   left_alone("copy_slot");
   EXPECT_TRUE(slots[0]->release(stream).is_ok());

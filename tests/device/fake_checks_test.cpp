@@ -130,7 +130,7 @@ TEST_F(FakeChecks, AConsumerThatDoesNotWaitForItsBatchIsFound) {
   fake_cuda_drain();
   EXPECT_EQ(cuMemcpyDtoHAsync(back(), reinterpret_cast<CUdeviceptr>(slots[0]->memory()), kBytes, one_), 0);
   expect_found("read-before-ready");
-  ASSERT_TRUE(slots[0]->wait_sent().is_ok());
+  ASSERT_TRUE(slots[0]->wait_for_copies().is_ok());
   ASSERT_TRUE(slots[0]->send(slot_memory.slot(0), whole(kBytes), {}).is_ok());
   EXPECT_EQ(cuCtxSynchronize(), 0);
   EXPECT_THAT(misuses(), ElementsAre(StartsWith("read-before-ready:")))
@@ -148,7 +148,7 @@ TEST_F(FakeChecks, AConsumerThatReleasesTooEarlyIsFound) {
   ASSERT_TRUE(slots[0]->wait(one_).is_ok());
   slots[0]->done();  // and only then reads
   EXPECT_EQ(cuMemcpyDtoHAsync(back(), reinterpret_cast<CUdeviceptr>(slots[0]->memory()), kBytes, one_), 0);
-  ASSERT_TRUE(slots[0]->wait_sent().is_ok());
+  ASSERT_TRUE(slots[0]->wait_for_copies().is_ok());
   ASSERT_TRUE(slots[0]->send(slot_memory.slot(0), whole(kBytes), {}).is_ok());
   EXPECT_EQ(cuCtxSynchronize(), 0);
   // Who comes second is accused: the write of the read, or the read of the write.

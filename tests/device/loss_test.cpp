@@ -44,8 +44,8 @@ class Job {
       const Status sent = slot->send(host_.slot(0), whole(kBytes), {});
       EXPECT_EQ(sent.code(), Code::kDeviceLost);
       EXPECT_THAT(sent.message(), AllOf(HasSubstr("cuda:0 is lost: "), HasSubstr("cu")));
-      EXPECT_TRUE(slot->sent()) << "nothing keeps the host memory";
-      EXPECT_EQ(slot->wait_sent().code(), Code::kDeviceLost);
+      EXPECT_TRUE(slot->copies_done()) << "nothing keeps the host memory";
+      EXPECT_EQ(slot->wait_for_copies().code(), Code::kDeviceLost);
       EXPECT_EQ(slot->wait(stream_).code(), Code::kDeviceLost);
       EXPECT_EQ(slot->release(stream_).code(), Code::kDeviceLost);
       EXPECT_EQ(device->copy_slot(*slot, 100).status().code(), Code::kDeviceLost);
@@ -69,7 +69,7 @@ class Job {
   Status deliver(int64_t batch) {
     const int64_t i = batch % kSlots;
     DeviceSlot& slot = *slots_[static_cast<size_t>(i)];
-    if (!slot.sent()) DL_RETURN_IF_ERROR(slot.wait_sent());
+    if (!slot.copies_done()) DL_RETURN_IF_ERROR(slot.wait_for_copies());
     DL_RETURN_IF_ERROR(slot.send(host_.slot(i), whole(kBytes), {}));
     if (batch == 3) {
       DL_ASSIGN_OR_RETURN(auto copy, device->copy_slot(slot, kBytes));

@@ -74,7 +74,7 @@ TEST_F(Memory, NothingIsAskedOfTheDriverInPiecesOfNoBytes) {
   ASSERT_TRUE(slots_[0]->send(host_.slot(0), {}, {}).is_ok());
   auto copy = device_->copy_slot(*slots_[0], 0);
   ASSERT_TRUE(copy.is_ok());
-  EXPECT_TRUE(copy.value()->wait_sent().is_ok());
+  EXPECT_TRUE(copy.value()->wait_for_copies().is_ok());
 }
 
 // A copy keeps what was sent, however soon the slot is sent anew; nothing waits on the host.
@@ -93,7 +93,7 @@ TEST_F(Memory, ACopyOfABatchOutlivesTheNextOneInItsSlot) {
     slots_[0]->done();
     fake_cuda_hot_path(0);
     fake_cuda_resume();
-    ASSERT_TRUE(slots_[0]->wait_sent().is_ok());
+    ASSERT_TRUE(slots_[0]->wait_for_copies().is_ok());
     ASSERT_TRUE(send(0, 2).is_ok());
     EXPECT_EQ(consumer.value_of(*copy, kBytes), 1);
     EXPECT_EQ(consumer.value_of(*slots_[0], kBytes), 2);

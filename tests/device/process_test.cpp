@@ -32,8 +32,8 @@ class Process : public FakeCuda {
 int child_of(Device& device, std::vector<std::unique_ptr<DeviceSlot>>& slots, HostSlots& host, void* stream) {
   DeviceSlot& slot = *slots[0];
   if (slot.send(host.slot(0), whole(kBytes), {}).code() != Code::kForked) return 1;
-  if (!slot.sent()) return 2;
-  if (slot.wait_sent().code() != Code::kForked) return 3;
+  if (!slot.copies_done()) return 2;
+  if (slot.wait_for_copies().code() != Code::kForked) return 3;
   if (slot.wait(stream).code() != Code::kForked) return 4;
   if (slot.release(stream).code() != Code::kForked) return 5;
   if (device.copy_slot(slot, 10).status().code() != Code::kForked) return 6;

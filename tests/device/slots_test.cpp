@@ -73,18 +73,18 @@ TEST_F(Slots, OnlyTheRangesCross) {
 
 TEST_F(Slots, SentTellsWhenTheHostMayRefill) {
   make(1);
-  EXPECT_TRUE(slot(0).sent()) << "nothing was sent";
+  EXPECT_TRUE(slot(0).copies_done()) << "nothing was sent";
   fake_cuda_pause();
   ASSERT_TRUE(send(0, 1).is_ok());
-  EXPECT_FALSE(slot(0).sent());
+  EXPECT_FALSE(slot(0).copies_done());
   fake_cuda_step(1);  // the copy alone
-  EXPECT_FALSE(slot(0).sent());
+  EXPECT_FALSE(slot(0).copies_done());
   fake_cuda_resume();
-  EXPECT_TRUE(slot(0).wait_sent().is_ok());
-  EXPECT_TRUE(slot(0).sent());
+  EXPECT_TRUE(slot(0).wait_for_copies().is_ok());
+  EXPECT_TRUE(slot(0).copies_done());
   const int64_t calls = fake_cuda_calls(nullptr);
-  EXPECT_TRUE(slot(0).sent());
-  EXPECT_TRUE(slot(0).wait_sent().is_ok());
+  EXPECT_TRUE(slot(0).copies_done());
+  EXPECT_TRUE(slot(0).wait_for_copies().is_ok());
   EXPECT_EQ(fake_cuda_calls(nullptr), calls) << "what is known is not asked again";
 }
 
@@ -95,7 +95,7 @@ TEST_F(Slots, ARefillWaitsInTheStreamForEveryConsumer) {
     fake_cuda_seed(seed);
     Consumer one, two;
     ASSERT_TRUE(send(0, 1).is_ok());
-    ASSERT_TRUE(slot(0).wait_sent().is_ok());
+    ASSERT_TRUE(slot(0).wait_for_copies().is_ok());
     std::vector<std::byte> first(kBytes), second(kBytes);
     const int64_t records = fake_cuda_calls("cuEventRecord");
     fake_cuda_pause();
@@ -129,8 +129,8 @@ TEST_F(Slots, ManyBatchesUnderRandomDelaysAreRight) {
     std::vector<std::vector<std::byte>> seen(kBatches, std::vector<std::byte>(kBytes));
     for (int64_t batch = 0; batch < kBatches; ++batch) {
       const int64_t i = batch % kSlots;
-      if (!slot(i).sent()) {
-        ASSERT_TRUE(slot(i).wait_sent().is_ok());
+      if (!slot(i).copies_done()) {
+        ASSERT_TRUE(slot(i).wait_for_copies().is_ok());
       }
       fake_cuda_hot_path(1);
       ASSERT_TRUE(send(i, static_cast<int>(batch % 251)).is_ok());
@@ -159,7 +159,7 @@ TEST_F(Slots, SteadyStateMakesNoObjectsAndCallsLittle) {
   make(2);
   Consumer consumer;
   const auto batch = [&](int64_t i) {
-    ASSERT_TRUE(slot(i).wait_sent().is_ok());
+    ASSERT_TRUE(slot(i).wait_for_copies().is_ok());
     fake_cuda_hot_path(1);
     ASSERT_TRUE(send(i, 1).is_ok());
     ASSERT_TRUE(slot(i).wait(consumer.stream()).is_ok());
@@ -169,14 +169,14 @@ TEST_F(Slots, SteadyStateMakesNoObjectsAndCallsLittle) {
   for (int64_t i = 0; i < 4; ++i) batch(i % 2);
   const int64_t events = fake_cuda_live("events");
   const int64_t created = fake_cuda_calls("cuEventCreate");
-  for (int64_t i = 0; i < 2; ++i) ASSERT_TRUE(slot(i).wait_sent().is_ok());
+  for (int64_t i = 0; i < 2; ++i) ASSERT_TRUE(slot(i).wait_for_copies().is_ok());
 
   fake_cuda_pause();  // so that READY has not happened when the consumer waits: the dearest case
   int64_t calls = fake_cuda_calls(nullptr);
   ASSERT_TRUE(send(0, 2).is_ok());
   EXPECT_EQ(fake_cuda_calls(nullptr) - calls, 6) << "get, push, wait DONE, copy, record, pop";
   calls = fake_cuda_calls(nullptr);
-  EXPECT_FALSE(slot(0).sent());
+  EXPECT_FALSE(slot(0).copies_done());
   EXPECT_EQ(fake_cuda_calls(nullptr) - calls, 4) << "get, push, query, pop";
   // A consumer that uses the runtime has the context current.
   CUcontext context = nullptr;
@@ -214,7 +214,7 @@ TEST_F(Slots, AStreamThatWaitsTwiceIsOneUser) {
 TEST_F(Slots, DefaultStreamsAreStreams) {
   make(1);
   for (const uintptr_t handle : {0U, 1U, 2U}) {
-    ASSERT_TRUE(slot(0).wait_sent().is_ok());
+    ASSERT_TRUE(slot(0).wait_for_copies().is_ok());
     ASSERT_TRUE(send(0, 1).is_ok());
     ASSERT_TRUE(slot(0).wait(reinterpret_cast<void*>(handle)).is_ok());
     slot(0).done();
@@ -237,7 +237,7 @@ TEST_F(Slots, AStreamDestroyedBeforeTheReleaseIsWaitedForByTheHost) {
   ASSERT_TRUE(send(0, 2).is_ok());
   EXPECT_EQ(fake_cuda_calls("cuCtxSynchronize"), 1);
   EXPECT_FALSE(device_->lost());
-  ASSERT_TRUE(slot(0).wait_sent().is_ok());
+  ASSERT_TRUE(slot(0).wait_for_copies().is_ok());
   ASSERT_TRUE(send(0, 3).is_ok());
   EXPECT_EQ(fake_cuda_calls("cuCtxSynchronize"), 1);
 }
@@ -281,7 +281,7 @@ TEST_F(Slots, SeveralWorkersSendAtOnce) {
   for (int64_t w = 0; w < kWorkers; ++w) {
     workers.emplace_back([&, w] {
       for (int round = 0; round < kRounds; ++round) {
-        EXPECT_TRUE(slot(w).wait_sent().is_ok());
+        EXPECT_TRUE(slot(w).wait_for_copies().is_ok());
         EXPECT_TRUE(send(w, round + 1).is_ok());
         EXPECT_TRUE(slot(w).wait(consumer.stream()).is_ok());
         slot(w).done();

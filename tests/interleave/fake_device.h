@@ -35,11 +35,11 @@ class FakeSlot final : public DeviceSlot {
     in_flight_.store(true);
     return Status::ok();
   }
-  bool sent() override {
+  bool copies_done() override {
     if (in_flight_.load() && draw(3) == 0) land();
     return !in_flight_.load();
   }
-  Status wait_sent() override {
+  Status wait_for_copies() override {
     for (uint64_t looks = draw(4); looks > 0 && in_flight_.load(); --looks) pause();
     if (waits_fail && draw(16) == 0) return error(Code::kIo, "the device says no");
     land();

@@ -28,7 +28,7 @@ class ColdStorage final : public ForwardSource {
     const std::lock_guard lock(mutex_);
     for (const int64_t index : indices) asked_twice_ += asked_.insert(index).second ? 0 : 1;
   }
-  bool resident(int64_t index) const override {
+  bool cached(int64_t index) const override {
     const std::lock_guard lock(mutex_);
     return asked_.count(index) != 0;
   }

@@ -54,9 +54,9 @@ TEST_F(ColdFile, ARecordBringsItsOwnPagesAndNotTheDevicesReadAhead) {
   if (!drop()) GTEST_SKIP() << "pages of this file system cannot be dropped";
   const MappedFile file = open();
   const int64_t offset = 3 << 20;
-  EXPECT_FALSE(file.resident(offset, 100));
+  EXPECT_FALSE(file.cached(offset, 100));
   ASSERT_TRUE(file.populate(offset, 100).is_ok());
-  EXPECT_TRUE(file.resident(offset, 100));
+  EXPECT_TRUE(file.cached(offset, 100));
   // A kernel with large folios may bring a few; the read-ahead windows seen are 128 KiB to 8 MiB.
   EXPECT_LE(resident_pages() * page_bytes(), 64 << 10);
 }

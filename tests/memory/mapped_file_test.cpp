@@ -64,7 +64,7 @@ TEST_P(MappedFileModes, EmptyFileIsAFileOfZeroBytes) {
   EXPECT_EQ(read_text(file, 0, 0), "");
   EXPECT_TRUE(file.populate(0, 0).is_ok());
   EXPECT_TRUE(file.check_length().is_ok());
-  EXPECT_TRUE(file.resident(0, 0));
+  EXPECT_TRUE(file.cached(0, 0));
   file.advise(0, 0);
 }
 
@@ -84,7 +84,7 @@ TEST_P(MappedFileModes, RangesOutsideOfTheFileAreRefusedWithOffsetExpectedAndGot
     EXPECT_EQ(file.read(offset, bytes, out).code(), Code::kTruncated) << offset << " " << bytes;
     EXPECT_EQ(file.populate(offset, bytes).code(), Code::kTruncated) << offset << " " << bytes;
     file.advise(offset, bytes);
-    EXPECT_TRUE(file.resident(offset, bytes)) << "nothing can be told";
+    EXPECT_TRUE(file.cached(offset, bytes)) << "nothing can be told";
   }
   EXPECT_EQ(file.read(90, 11, out).message(), path + ": offset 90: expected 11 bytes, got 10");
 }
@@ -126,7 +126,7 @@ TEST_P(MappedFileModes, AdviceAndPopulateChangeNoBytes) {
   MappedFile file = open(dir_.write("a", bytes));
   file.advise(12345, 700000);
   EXPECT_TRUE(file.populate(12345, 700000).is_ok());
-  EXPECT_TRUE(file.resident(12345, 700000));
+  EXPECT_TRUE(file.cached(12345, 700000));
   EXPECT_EQ(read_text(file, 0, file.bytes()), bytes);
 }
 
@@ -138,12 +138,12 @@ TEST_P(MappedFileModes, WhatTheCacheDroppedIsNotResidentUntilItIsPopulated) {
   ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
   ::close(fd);
   if (GetParam() == IoMode::kMemory) {
-    EXPECT_TRUE(file.resident(1 << 20, 4096));
+    EXPECT_TRUE(file.cached(1 << 20, 4096));
     return;
   }
-  if (file.resident(1 << 20, 4096)) GTEST_SKIP() << "this file system keeps its pages";
+  if (file.cached(1 << 20, 4096)) GTEST_SKIP() << "this file system keeps its pages";
   std::string out = read_text(file, 1 << 20, 4096);
-  EXPECT_TRUE(file.resident(1 << 20, 4096));
+  EXPECT_TRUE(file.cached(1 << 20, 4096));
 }
 
 TEST(MappedFile, AutoMapsLocalFiles) {

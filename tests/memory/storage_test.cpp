@@ -113,7 +113,7 @@ TEST(FileError, EachCauseHasItsCodeAndWords) {
 // A call that fails for the machine's sake may work the next time: codes -20 to -39, also those that are not given out yet.
 TEST(FileError, TellsWhatIsTheMachinesFromWhatIsTheDatas) {
   const auto tells = [](int code, int32_t os_error) {
-    return tells_of_machine(Status(static_cast<Code>(code), "text").with_os_error(os_error));
+    return is_machine_failure(Status(static_cast<Code>(code), "text").with_os_error(os_error));
   };
   for (int code = -20; code >= -39; --code) EXPECT_TRUE(tells(code, 0)) << code;
   for (const int code : {-1, -19, -40, -44, -99}) EXPECT_FALSE(tells(code, 0)) << code;

@@ -247,7 +247,7 @@ TEST(FlatFile, AdviceBringsRecordsIn) {
         open(path, io, schema_of({u8_field("data", {4096})}), {0, 4096, 4096, 256, {{0, 4096}}});
     std::vector<int64_t> indices = {255, 3, 4, 5, 0};
     source->advise(indices);
-    EXPECT_TRUE(source->resident(3)) << "written a moment ago";
+    EXPECT_TRUE(source->cached(3)) << "written a moment ago";
   }
 }
 

@@ -46,9 +46,9 @@ class Concat final : public Source {
   }
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
   void advise(std::span<const int64_t> indices) const override;
-  bool resident(int64_t index) const override {
+  bool cached(int64_t index) const override {
     int64_t shard = index_.shard_of(index);
-    return source(shard).resident(index - index_.start(shard));
+    return source(shard).cached(index - index_.start(shard));
   }
   Place place_of(int64_t index, size_t column) const override {
     const int64_t shard = index_.shard_of(index);

@@ -30,9 +30,9 @@ class Subset final : public ForwardSource {
   void locate(Run& run) const override;
   void confirm(Run& run, const ReadSpan& span) const override;
   void advise(std::span<const int64_t> indices) const override;
-  bool resident(int64_t index) const override {
+  bool cached(int64_t index) const override {
     int64_t inner = inner_index(index);
-    return !valid(inner) || source_->resident(inner);
+    return !valid(inner) || source_->cached(inner);
   }
   Place place_of(int64_t index, size_t column) const override {
     const int64_t inner = inner_index(index);

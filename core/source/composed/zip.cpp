@@ -40,9 +40,9 @@ class Zip final : public Source {
   void advise(std::span<const int64_t> indices) const override {
     for (const Piece& piece : pieces_) piece.source->advise(indices);
   }
-  bool resident(int64_t index) const override {
+  bool cached(int64_t index) const override {
     return std::all_of(pieces_.begin(), pieces_.end(),
-                       [&](const Piece& p) { return p.source->resident(index); });
+                       [&](const Piece& p) { return p.source->cached(index); });
   }
   Place place_of(int64_t index, size_t column) const override {
     size_t part = 0;

@@ -63,7 +63,7 @@ class Folder final : public Source {
     return loaded_ ? 0 : round_up(schema_.fields[0].max_bytes, kAlignment);
   }
   void advise(std::span<const int64_t> indices) const override;
-  bool resident(int64_t index) const override;
+  bool cached(int64_t index) const override;
   Place place_of(int64_t index, size_t) const override {
     PathBuffer path;
     return {root_.path_of(index_->paths.get(index, path)), ""};
@@ -196,17 +196,17 @@ void Folder::advise(std::span<const int64_t> indices) const {
   }
 }
 
-bool Folder::resident(int64_t index) const {
+bool Folder::cached(int64_t index) const {
   if (loaded_) return true;
   Result<FileHandle> file = open_file(index);
-  return !file.is_ok() || file.value().resident();
+  return !file.is_ok() || file.value().cached();
 }
 
 Status Folder::load_file(int64_t index) {
   std::byte* out = loaded_->block.data() + loaded_->begin[static_cast<size_t>(index)];
   Status status = read_file(index, out);
   // A lack of resources or an I/O error is not the file's fault and must not make it a bad sample for good.
-  if (status.is_ok() || tells_of_machine(status) || status.code() == Code::kIo) return status;
+  if (status.is_ok() || is_machine_failure(status) || status.code() == Code::kIo) return status;
   loaded_->bad.emplace(index, std::move(status));
   return Status::ok();
 }

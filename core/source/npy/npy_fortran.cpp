@@ -66,9 +66,9 @@ class FortranFile final : public FileSource {
   int64_t count() const override { return shape_[0]; }
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t) const override { return round_up(record_bytes(), 64); }
-  bool resident(int64_t index) const override {
-    return file_.resident(offset_of(index), element_bytes_) &&
-           file_.resident(offset_of(last_position(index)), element_bytes_);
+  bool cached(int64_t index) const override {
+    return file_.cached(offset_of(index), element_bytes_) &&
+           file_.cached(offset_of(last_position(index)), element_bytes_);
   }
   // Without an offset: the elements are spread over the file.
   Place place_of(int64_t index, size_t) const override { return {file_.path(), concat("record ", index)}; }

@@ -49,9 +49,9 @@ class TarSource final : public FileSource {
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
   void advise(std::span<const int64_t> indices) const override;
-  bool resident(int64_t index) const override {
+  bool cached(int64_t index) const override {
     const FileExtent extent = extent_of(index);
-    return file_.resident(extent.offset, extent.bytes);
+    return file_.cached(extent.offset, extent.bytes);
   }
   Place place_of(int64_t index, size_t column) const override;
   void fingerprint(Digest& digest) const override {

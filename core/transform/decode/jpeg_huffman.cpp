@@ -20,7 +20,7 @@ static_assert(offsetof(jpeg_entropy_decoder, decode_mcu) == sizeof(void*));
 constexpr uint32_t kSixteenZeros = 1u << 28, kNoCode = 1u << 29;
 
 // A code and its value have at most 16 + 11 bits, so a refill (at least 56 bits) is enough for two of them.
-constexpr int kMostValueBits = 11;
+constexpr int kMaxValueBits = 11;
 constexpr int32_t kOverrun = 1 << 20;  // as padding: more than any count, so the block fails
 
 uint32_t make_entry(int symbol, int length, bool dc) {
@@ -127,7 +127,7 @@ bool JpegCodes::build(const JHUFF_TBL& table, bool dc) {
     for (int i = 0; i < counts_[l]; ++i, ++code, ++count) {
       if (count == 256 || code >= 1 << length) return false;
       const int symbol = symbols_[static_cast<size_t>(count)];
-      if ((dc ? symbol : symbol & 15) > kMostValueBits) return false;
+      if ((dc ? symbol : symbol & 15) > kMaxValueBits) return false;
       if (length > kLookBits) continue;
       const auto first = entries_.begin() + (code << (kLookBits - length));
       std::fill_n(first, 1 << (kLookBits - length), make_entry(symbol, length, dc));

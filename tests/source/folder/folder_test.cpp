@@ -170,11 +170,11 @@ TEST(Folder, AdviceAndResidencyNeverFail) {
     SourceRef source = open_at(dir, "pets", test_context(io)).take();
     const std::vector<int64_t> all = {4, 0, 1, 2, 3};
     source->advise(all);
-    EXPECT_TRUE(source->resident(0)) << "just written";
+    EXPECT_TRUE(source->cached(0)) << "just written";
     if (io == IoMode::kAuto) fs::remove(dir.path("pets/cat/1.jpeg"));
     source->advise(all);
-    EXPECT_TRUE(source->resident(0)) << "cannot be told";
-    EXPECT_TRUE(source->resident(4)) << "empty";
+    EXPECT_TRUE(source->cached(0)) << "cannot be told";
+    EXPECT_TRUE(source->cached(4)) << "empty";
     write_pets(dir);
   }
 }

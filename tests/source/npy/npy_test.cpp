@@ -119,7 +119,7 @@ TEST(Npy, FortranOrderIsGatheredAndNoted) {
     SourceRef source = open(path, {}, io);
     EXPECT_EQ(all_samples(*source), "abcdef");
     EXPECT_THAT(source->info().notes, ElementsAre(HasSubstr("Fortran order")));
-    EXPECT_TRUE(source->resident(1));
+    EXPECT_TRUE(source->cached(1));
     EXPECT_EQ(source->scratch_bytes(0), 64);
   }
 }
