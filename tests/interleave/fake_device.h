@@ -16,16 +16,32 @@
 
 namespace dataline::interleave {
 
-// Waits for copies fail now and then: by the schedule's options. Nothing is known of the copies then.
-inline bool waits_fail = false;
+// By the schedule's options. Waits for copies fail now and then, and nothing is known of the copies; the device is lost
+// at one of its operations.
+inline bool waits_fail = false, device_dies = false;
+
+class Life {
+ public:
+  bool lost() const { return lost_.load(); }
+  // One operation of the driver.
+  Status operate() {
+    if (!lost() && device_dies && draw(12) == 0) lost_.store(true);
+    return lost() ? error(Code::kDeviceLost, "the device is gone") : Status::ok();
+  }
+
+ private:
+  Atomic<bool> lost_{false};
+};
 
 class FakeSlot final : public DeviceSlot {
  public:
-  explicit FakeSlot(int64_t bytes) : memory_(static_cast<size_t>(bytes)) {}
+  FakeSlot(int64_t bytes, std::shared_ptr<Life> life)
+      : memory_(static_cast<size_t>(bytes)), life_(std::move(life)) {}
   ~FakeSlot() override { land(); }
   std::byte* memory() const override { return const_cast<std::byte*>(memory_.data()); }
 
   Status send(const std::byte* host, std::span<const CopyRange> copies, std::span<const TailCall>) override {
+    DL_RETURN_IF_ERROR(life_->operate());
     land();
     host_ = host;
     copies_.assign(copies.begin(), copies.end());
@@ -36,22 +52,27 @@ class FakeSlot final : public DeviceSlot {
     return Status::ok();
   }
   bool copies_done() override {
+    if (life_->lost()) return true;
     if (in_flight_.load() && draw(3) == 0) land();
     return !in_flight_.load();
   }
   Status wait_for_copies() override {
     for (uint64_t looks = draw(4); looks > 0 && in_flight_.load(); --looks) pause();
+    DL_RETURN_IF_ERROR(life_->operate());
     if (waits_fail && draw(16) == 0) return error(Code::kIo, "the device says no");
     land();
     return Status::ok();
   }
-  Status wait(void*) override { return land(), Status::ok(); }
+  Status wait(void*) override {
+    DL_RETURN_IF_ERROR(life_->operate());
+    return land(), Status::ok();
+  }
   Status release(void*) override { return Status::ok(); }
   void done() noexcept override {}
 
  private:
   void land() {
-    if (!in_flight_.exchange(false)) return;
+    if (!in_flight_.exchange(false) || life_->lost()) return;
     const std::byte* queued = queued_.data();
     for (const CopyRange& range : copies_) {
       if (std::memcmp(host_ + range.offset, queued, static_cast<size_t>(range.bytes)) != 0) {
@@ -65,6 +86,7 @@ class FakeSlot final : public DeviceSlot {
   const std::byte* host_ = nullptr;
   std::vector<CopyRange> copies_;
   std::vector<std::byte> queued_;  // as they were sent
+  std::shared_ptr<Life> life_;
   Atomic<bool> in_flight_{false};
 };
 
@@ -79,12 +101,12 @@ class FakeDevice final : public Device {
   bool runs(const Tail&) const override { return false; }
   Result<std::vector<std::unique_ptr<DeviceSlot>>> make_slots(int64_t count, int64_t bytes) override {
     std::vector<std::unique_ptr<DeviceSlot>> slots;
-    for (int64_t s = 0; s < count; ++s) slots.push_back(std::make_unique<FakeSlot>(bytes));
+    for (int64_t s = 0; s < count; ++s) slots.push_back(std::make_unique<FakeSlot>(bytes, life_));
     return slots;
   }
   Result<std::unique_ptr<DeviceSlot>> copy_slot(DeviceSlot& from, int64_t bytes) override {
-    auto copy = std::make_unique<FakeSlot>(bytes);
-    static_cast<void>(from.wait(nullptr));
+    auto copy = std::make_unique<FakeSlot>(bytes, life_);
+    DL_RETURN_IF_ERROR(from.wait(nullptr));
     std::memcpy(copy->memory(), from.memory(), static_cast<size_t>(bytes));
     return std::unique_ptr<DeviceSlot>(std::move(copy));
   }
@@ -92,11 +114,12 @@ class FakeDevice final : public Device {
     return error(Code::kUnsupported, "no blocks");
   }
   int64_t device_bytes() const override { return 0; }
-  bool lost() const override { return false; }
+  bool lost() const override { return life_->lost(); }
 
  private:
   int32_t type_;
   DeviceInfo info_;
+  std::shared_ptr<Life> life_ = std::make_shared<Life>();
 };
 
 }  // namespace dataline::interleave

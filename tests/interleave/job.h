@@ -23,7 +23,8 @@ struct Config {
   int64_t workers = 1, consumers = 1, depth = 2, leases = 2, batch = 2, samples = 6, epochs = 0;
   std::string overflow = "copy", last = "keep", on_error = "raise", shuffle = "none", device = "cpu",
               sync = "stream";
-  bool bad = false, loses = false, host_reader = false, indices = false, waits_fail = false;
+  bool bad = false, loses = false, host_reader = false, indices = false, waits_fail = false,
+       device_dies = false;
   int32_t cpus = 2;
 };
 

@@ -59,6 +59,7 @@ void one(const Arguments& arguments, uint64_t seed) {
   const std::string replay = std::string("--scenario ") + scenario.name + " --seed " + std::to_string(seed) +
                              (mode == Mode::kAny ? "" : " --mode " + arguments.mode) + " --schedules 1";
   waits_fail = job.config().waits_fail;
+  device_dies = job.config().device_dies;
   job.prepare();
   run(seed, mode, job.config().cpus, replay, [&job, &scenario] { scenario.body(job); });
 }

@@ -54,6 +54,40 @@ Config ends_config(Draws& draws) {
   return config;
 }
 
+// The device is lost at some operation: each consumer is told, and nobody waits for what cannot come.
+void loss(Job& job) {
+  job.open();
+  std::vector<int> consumers;
+  for (int64_t c = 0; c < job.config().consumers; ++c) {
+    consumers.push_back(spawn("consumer " + std::to_string(c), [&job] {
+      for (;;) {
+        Batch* batch = nullptr;
+        doing("next(1 h) on a device that will be lost");
+        const Status got = job.loader().next(kHourNs, &batch);
+        if (got.code() == Code::kTimeout) fail("next() timed out, and nobody could go on");
+        if (batch != nullptr) {
+          static_cast<void>(batch->wait(nullptr));
+          batch->release();
+        }
+        if (got.code() == Code::kDeviceLost) return;
+        if (got.code() == Code::kLeasesHeld) pause();
+      }
+    }));
+  }
+  for (int consumer : consumers) join(consumer);
+  Batch* batch = nullptr;
+  if (job.loader().next(0, &batch).code() != Code::kDeviceLost) fail("a lost device came back");
+  job.close();
+}
+Config loss_config(Draws& draws) {
+  Config config = with_device(any_config(draws), draws);
+  config.consumers = draws.from(1, 3);
+  config.shuffle = "none";  // epochs pass until the device is lost
+  config.waits_fail = false;
+  config.device_dies = true;
+  return config;
+}
+
 // Whoever waits in next() for a lease returns when it is interrupted, and when a lease comes back.
 void leases(Job& job) {
   const bool interrupts_it = draw(2) == 0;
@@ -151,6 +185,7 @@ constexpr Scenario kScenarios[] = {
     {"together", "two or three consumers share the epochs", 4, together_config, together},
     {"moves", "up to three consumers, and somebody who seeks, loads, cancels", 4, moves_config, moves},
     {"ends", "consumers wait while the job is cancelled or ended", 2, ends_config, ends},
+    {"loss", "consumers wait while the device is lost", 2, loss_config, loss},
     {"leases", "somebody waits for a lease, and is interrupted or gets one", 1, leases_config, leases},
     {"handles", "a consumer that sleeps on the wait handle", 1, handles_config, handles},
 };
