@@ -91,8 +91,7 @@ Status FrameRow::open(Bytes from) {
 }
 
 Status FrameRow::join_planes(const std::byte* from) {
-  frame_.pixels = state_.scratch.take(frame_.bytes());
-  if (frame_.pixels == nullptr) return state_.scratch.too_large(frame_.height, frame_.width, frame_.bytes());
+  DL_RETURN_IF_ERROR(state_.scratch.take_pixels(frame_));
   const int64_t pixels = frame_.height * frame_.width;
   pass_.join_(from, frame_.pixels, pixels, frame_.channels, pixels * frame_.element_bytes);
   return Status::ok();
@@ -124,8 +123,7 @@ Status FrameRow::into_memory(size_t resampler, const View& view) {
   Frame made = frame_;
   made.height = view.out_height;
   made.width = view.out_width;
-  made.pixels = state_.scratch.take(made.bytes());
-  if (made.pixels == nullptr) return state_.scratch.too_large(made.height, made.width, made.bytes());
+  DL_RETURN_IF_ERROR(state_.scratch.take_pixels(made));
   const int64_t mark = state_.scratch.mark();
   FrameSink sink(made);
   DL_RETURN_IF_ERROR(resample(resampler, view, sink));
@@ -138,13 +136,11 @@ Status FrameRow::into_memory(size_t resampler, const View& view) {
 Status FrameRow::apply(const FrameWork& work) {
   if (stored_) {
     const std::byte* const from = frame_.pixels;
-    frame_.pixels = state_.scratch.take(frame_.bytes());
-    if (frame_.pixels == nullptr)
-      return state_.scratch.too_large(frame_.height, frame_.width, frame_.bytes());
+    DL_RETURN_IF_ERROR(state_.scratch.take_pixels(frame_));
     if (frame_.bytes() > 0) std::memcpy(frame_.pixels, from, static_cast<size_t>(frame_.bytes()));
     stored_ = false;
   }
-  return work.stage->apply(Draws(context_.key, slot_, work.place), state_.scratch, frame_);
+  return work.stage.apply(Draws(context_.key, slot_, work.place), state_.scratch, frame_);
 }
 
 // Writes the view of the frame, or without one the frame in memory, through the tail into the slot.
@@ -175,7 +171,7 @@ Result<int64_t> FrameRow::run(Bytes from, std::byte* to, int64_t room) {
   DL_RETURN_IF_ERROR(open(from));
   for (size_t i = 0; i < plan_.works.size(); ++i) {
     const FrameWork& work = plan_.works[i];
-    if (work.stage == nullptr) {
+    if (!work.stage.apply) {
       DL_ASSIGN_OR_RETURN(const View view, compose_view(work.views));
       if (i + 1 == plan_.works.size()) return deliver(&view, to, room);
       DL_RETURN_IF_ERROR(into_memory(i, view));
@@ -194,7 +190,7 @@ Result<int64_t> FrameRow::run(Bytes from, std::byte* to, int64_t room) {
 
 bool FramePlan::draws() const {
   for (const FrameWork& work : works) {
-    if (work.stage != nullptr && work.stage->draws()) return true;
+    if (work.stage.draws) return true;
     if (std::any_of(work.views.begin(), work.views.end(), [](const ViewStep& step) { return step.draws(); }))
       return true;
   }
@@ -221,7 +217,7 @@ int64_t FramePass::state_bytes() const {
   for (const FrameWork& work : plan_.works) {
     int64_t max = pixel_bytes(shape, plan_.element_bytes);
     for (const ViewStep& step : work.views) shape = step.shape(shape);
-    if (work.stage != nullptr) shape = work.stage->shape(shape);
+    shape = work.stage.shape(shape);
     if (!shape.fixed()) return plan_.max_bytes;
     max = std::max(max, pixel_bytes(shape, plan_.element_bytes));
     total += 4 * max;  // a stage of several operators has a frame for each

@@ -32,7 +32,7 @@ namespace dataline {
 // Crops, resizes and flips that form one view, or a stage.
 struct FrameWork {
   std::vector<ViewStep> views;
-  FrameStageRef stage;
+  FrameStage stage;   // without apply(): the views
   int64_t place = 0;  // of the stage's operator
 };
 

@@ -65,10 +65,6 @@ Result<Arguments> Arguments::bind(const CallSyntax& call, const OperatorInfo& in
   return out;
 }
 
-Status Arguments::expected(size_t index, std::string_view what) const {
-  return fault_at(index, "expected ", what, ", got ", text_of(index));
-}
-
 Result<DType> Arguments::dtype(size_t index) const {
   const Value& name = value(index);
   if (name.kind == ValueKind::kWord) {
@@ -77,7 +73,7 @@ Result<DType> Arguments::dtype(size_t index) const {
   std::vector<std::string_view> names;
   for (int32_t i = static_cast<int32_t>(DType::kBool); i <= static_cast<int32_t>(DType::kC128); ++i)
     names.push_back(dtype_name(static_cast<DType>(i)));
-  return expected(index, concat("a dtype (", joined(names), ")"));
+  return expected(index, "a dtype (", joined(names), ")");
 }
 
 Result<double> Arguments::number(size_t index) const {
@@ -99,7 +95,7 @@ Result<std::string_view> Arguments::word(size_t index) const {
 
 Result<size_t> Arguments::word_of(size_t index, std::span<const std::string_view> words) const {
   const Result<std::string_view> given = word(index);
-  if (!given.is_ok()) return expected(index, concat("one of ", joined(words)));
+  if (!given.is_ok()) return expected(index, "one of ", joined(words));
   const auto found = std::find(words.begin(), words.end(), given.value());
   if (found != words.end()) return static_cast<size_t>(found - words.begin());
   return fault_at(index, "expected one of ", joined(words), ", got ", text_of(index),
@@ -156,7 +152,7 @@ Result<std::vector<std::byte>> Arguments::stored(size_t index, const Value& valu
     std::memcpy(bytes->data(), &element, sizeof element);
     return bytes;
   });
-  if (!out) return expected(index, concat("a value that ", dtype_name(dtype), " holds"));
+  if (!out) return expected(index, "a value that ", dtype_name(dtype), " holds");
   return *std::move(out);
 }
 
@@ -170,7 +166,7 @@ Result<std::vector<std::byte>> Arguments::elements(size_t index, DType dtype, in
   const std::span<const Value> items =
       all.kind == ValueKind::kList ? std::span<const Value>(all.items) : std::span<const Value>(&all, 1);
   if (items.size() != 1 && items.size() != count)
-    return expected(index, concat("one value, or one for each of ", channels, " channels"));
+    return expected(index, "one value, or one for each of ", channels, " channels");
   std::vector<std::byte> out;
   for (size_t c = 0; c < count; ++c) {
     DL_ASSIGN_OR_RETURN(std::vector<std::byte> one, stored(index, items[items.size() == 1 ? 0 : c], dtype));

@@ -84,6 +84,11 @@ class Arguments {
   Status fault_at(size_t index, const Parts&... parts) const {
     return transform_error(column_of(index), call_->name, ": ", info_->arguments[index].name, ": ", parts...);
   }
+  // The same where a value is not what was expected: "expected PARTS, got 'text'".
+  template <typename... Parts>
+  Status expected(size_t index, const Parts&... parts) const {
+    return fault_at(index, "expected ", parts..., ", got ", text_of(index));
+  }
   std::string text_of(size_t index) const { return quote(value(index).text); }
   int64_t column() const { return call_->column; }
   int64_t column_of(size_t index) const { return given(index) ? value(index).column : call_->column; }
@@ -98,7 +103,6 @@ class Arguments {
   Arguments(const CallSyntax& call, const OperatorInfo& info)
       : call_(&call), info_(&info), values_(info.arguments.size()) {}
   const Value& value(size_t index) const { return *values_[index].value; }
-  Status expected(size_t index, std::string_view what) const;
   Result<size_t> word_of(size_t index, std::span<const std::string_view> words) const;
   Result<std::vector<std::byte>> stored(size_t index, const Value& value, DType dtype) const;
 

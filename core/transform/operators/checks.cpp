@@ -58,9 +58,8 @@ Result<ImageShape> want_image(const Arguments& arguments, const Plan& plan) {
   return arguments.fault("expected axes HW, HWC or CHW, got ", field.axes);
 }
 
-FrameShape frame_of(const Plan& plan) {
-  const std::optional<ImageShape> image = plan.image();
-  return image ? FrameShape{image->height, image->width, image->channels} : FrameShape();
+Result<ImageShape> want_frame_or_image(const Arguments& arguments, const Plan& plan) {
+  return plan.in_frame() ? *plan.image() : want_image(arguments, plan);
 }
 
 Result<FrameShape> want_frame(const Arguments& arguments, const Plan& plan) {
@@ -71,14 +70,11 @@ Result<FrameShape> want_frame(const Arguments& arguments, const Plan& plan) {
   if (field.dtype != DType::kU8)
     return arguments.fault("expected u8 pixels, got ", dtype_name(field.dtype),
                            ": put it before casts and normalize");
-  if (!plan.in_pixels()) {
-    if (field.varies())
-      return arguments.fault("expected samples of one size, got ", field_type_text(field),
-                             ", which differ; put it before the casts");
-    Result<ImageShape> image = want_image(arguments, plan);
-    if (!image.is_ok()) return image.take_status();
-  }
-  const FrameShape shape = frame_of(plan);
+  if (!plan.in_pixels() && field.varies())
+    return arguments.fault("expected samples of one size, got ", field_type_text(field),
+                           ", which differ; put it before the casts");
+  DL_ASSIGN_OR_RETURN(const ImageShape image, plan.in_pixels() ? *plan.image() : want_image(arguments, plan));
+  const FrameShape shape{image.height, image.width, image.channels};
   if (shape.fixed() &&
       (std::min(shape.height, shape.width) < 1 || std::max(shape.height, shape.width) > kMaxSide))
     return arguments.fault("expected an image with sides from 1 to ", kMaxSide, ", got ", shape.height, "x",
@@ -104,45 +100,33 @@ Status want_countable(const Arguments& arguments, const std::vector<int64_t>& sh
 
 Result<Size> size_argument(const Arguments& arguments, size_t index) {
   DL_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, arguments.integers(index, 1, kMaxSide));
-  if (sides.size() > 2)
-    return arguments.fault_at(index, "expected one side or [height, width], got ", arguments.text_of(index));
+  if (sides.size() > 2) return arguments.expected(index, "one side or [height, width]");
   return Size{sides.front(), sides.back()};
 }
 
-Status want_inside(const Arguments& arguments, size_t index, const Size& size, int64_t height, int64_t width,
-                   std::string_view what) {
-  if (size.height <= height && size.width <= width) return Status::ok();
-  return arguments.fault_at(index, "expected at most ", shape_text(std::vector{height, width}), ", ", what,
-                            ", got ", shape_text(std::vector{size.height, size.width}));
-}
-
 Result<double> probability_argument(const Arguments& arguments, size_t index) {
-  DL_ASSIGN_OR_RETURN(const double value, arguments.number(index));
-  if (value >= 0 && value <= 1) return value;
-  return arguments.fault_at(index, "expected a number from 0 to 1, got ", arguments.text_of(index));
+  return bounded_argument(arguments, index, 0, 1);
 }
 
 Result<double> bounded_argument(const Arguments& arguments, size_t index, double low, double high) {
   DL_ASSIGN_OR_RETURN(const double value, arguments.number(index));
   if (value >= low && value <= high) return value;
-  return arguments.fault_at(index, "expected a number from ", number_text(low), " to ", number_text(high),
-                            ", got ", arguments.text_of(index));
+  return arguments.expected(index, "a number from ", number_text(low), " to ", number_text(high));
 }
 
 Result<Range> bounds_argument(const Arguments& arguments, size_t index, double low, double high) {
   DL_ASSIGN_OR_RETURN(const std::vector<double> ends, arguments.numbers(index));
   if (ends.size() == 2 && ends[0] >= low && ends[0] <= ends[1] && ends[1] <= high)
     return Range{ends[0], ends[1]};
-  return arguments.fault_at(index, "expected two numbers from ", number_text(low), " to ", number_text(high),
-                            ", the smaller first, got ", arguments.text_of(index));
+  return arguments.expected(index, "two numbers from ", number_text(low), " to ", number_text(high),
+                            ", the smaller first");
 }
 
 Result<Range> range_argument(const Arguments& arguments, size_t index) {
   DL_ASSIGN_OR_RETURN(const std::vector<double> ends, arguments.numbers(index));
   if (ends.size() == 2 && ends[0] > 0 && ends[0] <= ends[1] && std::isfinite(ends[1]))
     return Range{ends[0], ends[1]};
-  return arguments.fault_at(index, "expected two numbers above 0, the smaller first, got ",
-                            arguments.text_of(index));
+  return arguments.expected(index, "two numbers above 0, the smaller first");
 }
 
 Result<Filter> filter_argument(const Arguments& arguments, size_t index) {

@@ -17,12 +17,12 @@ Status want_dense(const Arguments& arguments, const Plan& plan);
 Status want_decoded(const Arguments& arguments, const Plan& plan);            // no encoded bytes
 Status want_real(const Arguments& arguments, const Plan& plan);               // not complex
 Result<ImageShape> want_image(const Arguments& arguments, const Plan& plan);  // of one size
+// The plan's current frame, whose sides may vary, or an image: the input of crops, flips and layouts, which take any pixels.
+Result<ImageShape> want_frame_or_image(const Arguments& arguments, const Plan& plan);
 // A frame of u8 with 1, 3 or 4 channels, or what can become one: the input of Plan::add_view() and add_stage().
 Result<FrameShape> want_frame(const Arguments& arguments, const Plan& plan);
 // The same with 1 or 3 channels: torchvision does not define colour operators with alpha either.
 Result<FrameShape> want_colors(const Arguments& arguments, const Plan& plan);
-// The plan's current frame, for crops and flips, which take any pixels.
-FrameShape frame_of(const Plan& plan);
 // That a sample of this shape has a byte count, for any dtype.
 Status want_countable(const Arguments& arguments, const std::vector<int64_t>& shape);
 
@@ -32,9 +32,6 @@ struct Size {
   int64_t width = 0;
 };
 Result<Size> size_argument(const Arguments& arguments, size_t index);
-// That a crop of the "size" at `index` fits into height x width, which `what` names.
-Status want_inside(const Arguments& arguments, size_t index, const Size& size, int64_t height, int64_t width,
-                   std::string_view what);
 // "p": from 0 to 1.
 Result<double> probability_argument(const Arguments& arguments, size_t index);
 // A number from `low` to `high`.

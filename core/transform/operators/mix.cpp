@@ -13,8 +13,7 @@ constexpr double kMinAlpha = 1e-6, kMaxAlpha = 1e6;
 Result<double> alpha_argument(const Arguments& arguments) {
   DL_ASSIGN_OR_RETURN(const double alpha, arguments.number(kAlpha));
   if (alpha >= kMinAlpha && alpha <= kMaxAlpha) return alpha;
-  return arguments.fault_at(kAlpha, "expected a number from 0.000001 to 1000000, got ",
-                            arguments.text_of(kAlpha));
+  return arguments.expected(kAlpha, "a number from 0.000001 to 1000000");
 }
 
 Result<MixRequest> read_request(const Arguments& arguments, const Plan& plan, MixKind kind) {

@@ -1,7 +1,7 @@
 // rand_augment and trivial_augment.
 // SPDX-License-Identifier: Apache-2.0
+#include "core/transform/color/auto_augment.h"
 #include "core/transform/operators/checks.h"
-#include "core/transform/operators/stages.h"
 
 namespace dataline {
 namespace {
@@ -31,12 +31,20 @@ Status add_rand_augment(const Arguments& arguments, Plan& plan) {
   DL_ASSIGN_OR_RETURN(augment.count, arguments.integer(kCount, 0, kMaxOperators));
   DL_ASSIGN_OR_RETURN(augment.bins, arguments.integer(kBins, 2, kMaxBins));
   if (!arguments.given(kMagnitude) && augment.magnitude >= augment.bins) {
-    return arguments.fault_at(kBins, "expected more than m, ", augment.magnitude, ", got ",
-                              arguments.text_of(kBins));
+    return arguments.expected(kBins, "more than m, ", augment.magnitude);
   }
   DL_ASSIGN_OR_RETURN(augment.magnitude, arguments.integer(kMagnitude, 0, augment.bins - 1));
   DL_ASSIGN_OR_RETURN(augment.style, style_arguments(arguments, kFilter, kFill, shape.channels));
-  plan.add_stage(make_rand_augment(augment, color_kernels(plan.target())));
+  const auto apply = [augment, kernels = color_kernels(plan.target())](const Draws& draws,
+                                                                       FrameScratch& scratch, Frame& frame) {
+    for (int64_t k = 0; k < augment.count; ++k) {
+      const DrawnAugment drawn = augment.draw(draws, k, frame.height, frame.width);
+      DL_RETURN_IF_ERROR(
+          apply_augment(drawn.augment, drawn.magnitude, augment.style, kernels, scratch, frame));
+    }
+    return Status::ok();
+  };
+  plan.add_stage({augment.count > 0, apply});
   return Status::ok();
 }
 
@@ -46,28 +54,16 @@ Status add_trivial_augment(const Arguments& arguments, Plan& plan) {
   TrivialAugment augment;
   DL_ASSIGN_OR_RETURN(augment.bins, arguments.integer(kBins, 2, kMaxBins));
   DL_ASSIGN_OR_RETURN(augment.style, style_arguments(arguments, kFilter, kFill, shape.channels));
-  plan.add_stage(make_trivial_augment(augment, color_kernels(plan.target())));
+  const auto apply = [augment, kernels = color_kernels(plan.target())](const Draws& draws,
+                                                                       FrameScratch& scratch, Frame& frame) {
+    const DrawnAugment drawn = augment.draw(draws, frame.height, frame.width);
+    return apply_augment(drawn.augment, drawn.magnitude, augment.style, kernels, scratch, frame);
+  };
+  plan.add_stage({true, apply});
   return Status::ok();
 }
 
 }  // namespace
-
-FrameStageRef make_rand_augment(const RandAugment& plan, const ColorKernels& kernels) {
-  return make_stage(plan.count > 0, [plan, kernels](const Draws& draws, FrameScratch& scratch, Frame& frame) {
-    for (int64_t k = 0; k < plan.count; ++k) {
-      const DrawnAugment drawn = plan.draw(draws, k, frame.height, frame.width);
-      DL_RETURN_IF_ERROR(apply_augment(drawn.augment, drawn.magnitude, plan.style, kernels, scratch, frame));
-    }
-    return Status::ok();
-  });
-}
-
-FrameStageRef make_trivial_augment(const TrivialAugment& plan, const ColorKernels& kernels) {
-  return make_stage(true, [plan, kernels](const Draws& draws, FrameScratch& scratch, Frame& frame) {
-    const DrawnAugment drawn = plan.draw(draws, frame.height, frame.width);
-    return apply_augment(drawn.augment, drawn.magnitude, plan.style, kernels, scratch, frame);
-  });
-}
 
 const Operator rand_augment_operator = {{"rand_augment", kRandArguments,
                                          "n operators one after the other, drawn from 14 (shears, shifts, "

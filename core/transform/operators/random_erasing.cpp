@@ -46,7 +46,7 @@ void store_normal(DType dtype, const Draws& draws, int64_t number, std::byte* to
   store_normal<float>(draws, number, to, count, step);
 }
 
-void fill_interleaved(const ErasedRectangle& at, const Erasing& erasing, int64_t width, std::byte* to) {
+void fill_interleaved(const ImageRegion& at, const Erasing& erasing, int64_t width, std::byte* to) {
   const int64_t pixel = static_cast<int64_t>(erasing.value.size());
   for (int64_t y = at.top; y < at.top + at.height; ++y)
     fill_elements(to + (y * width + at.left) * pixel, at.width, erasing.value.data(), pixel);
@@ -55,7 +55,12 @@ void fill_interleaved(const ErasedRectangle& at, const Erasing& erasing, int64_t
 // On a finished row of any real dtype, HWC or CHW; normal values need a float.
 class ErasePass : public Pass {
  public:
-  ErasePass(Erasing erasing, const ImageShape& image, DType dtype, int64_t place);
+  ErasePass(Erasing erasing, const ImageShape& image, DType dtype, int64_t place)
+      : erasing_(std::move(erasing)),
+        image_(image),
+        dtype_(dtype),
+        element_bytes_(dtype_bytes(dtype)),
+        place_(place) {}
   int64_t scratch_bytes() const override { return 0; }
   bool in_place() const override { return true; }
   int64_t run(const RowContext& context, const std::byte* from, int64_t from_bytes, std::byte* to,
@@ -69,19 +74,12 @@ class ErasePass : public Pass {
   int64_t place_;
 };
 
-ErasePass::ErasePass(Erasing erasing, const ImageShape& image, DType dtype, int64_t place)
-    : erasing_(std::move(erasing)),
-      image_(image),
-      dtype_(dtype),
-      element_bytes_(dtype_bytes(dtype)),
-      place_(place) {}
-
 int64_t ErasePass::run(const RowContext& context, const std::byte* from, int64_t from_bytes, std::byte* to,
                        int64_t room) const {
   static_cast<void>(room);
   if (to != from) std::memcpy(to, from, static_cast<size_t>(from_bytes));
   const Draws draws(context.key, static_cast<uint64_t>(context.rows->first_slot + context.row), place_);
-  const std::optional<ErasedRectangle> at = draw_rectangle(erasing_, draws, image_.height, image_.width);
+  const std::optional<ImageRegion> at = draw_rectangle(erasing_, draws, image_.height, image_.width);
   if (!at) return from_bytes;
   const bool planar = image_.layout == ImageLayout::kPlanar;
   if (!planar && !erasing_.value.empty()) {
@@ -117,22 +115,19 @@ Status add(const Arguments& arguments, Plan& plan) {
   DL_RETURN_IF_ERROR(want_real(arguments, plan));
   Erasing erasing;
   DL_ASSIGN_OR_RETURN(erasing.probability, probability_argument(arguments, kProbability));
-  DL_ASSIGN_OR_RETURN(const Range scale, bounds_argument(arguments, kScale, 0, 1));
-  erasing.scale_low = scale.low;
-  erasing.scale_high = scale.high;
-  DL_ASSIGN_OR_RETURN(const Range ratio, range_argument(arguments, kRatio));
-  erasing.ratio_low = ratio.low;
-  erasing.ratio_high = ratio.high;
+  DL_ASSIGN_OR_RETURN(erasing.scale, bounds_argument(arguments, kScale, 0, 1));
+  DL_ASSIGN_OR_RETURN(erasing.ratio, range_argument(arguments, kRatio));
   const DType dtype = plan.field().dtype;
   const bool draws = erasing.probability > 0;
   if (dtype == DType::kU8) {
     DL_ASSIGN_OR_RETURN(const FrameShape shape, want_frame(arguments, plan));
     DL_ASSIGN_OR_RETURN(erasing.value, value_argument(arguments, dtype, shape.channels));
-    plan.add_stage(make_stage(draws, [erasing](const Draws& drawn, FrameScratch&, Frame& frame) {
-      const std::optional<ErasedRectangle> at = draw_rectangle(erasing, drawn, frame.height, frame.width);
-      if (at) fill_interleaved(*at, erasing, frame.width, frame.pixels);  // one byte per channel
-      return Status::ok();
-    }));
+    plan.add_stage({draws, [erasing](const Draws& drawn, FrameScratch&, Frame& frame) {
+                      const auto at = draw_rectangle(erasing, drawn, frame.height, frame.width);
+                      if (at)
+                        fill_interleaved(*at, erasing, frame.width, frame.pixels);  // one byte per channel
+                      return Status::ok();
+                    }});
     return Status::ok();
   }
   DL_ASSIGN_OR_RETURN(const ImageShape image, want_image(arguments, plan));
@@ -143,18 +138,18 @@ Status add(const Arguments& arguments, Plan& plan) {
 
 }  // namespace
 
-std::optional<ErasedRectangle> draw_rectangle(const Erasing& erasing, const Draws& draws, int64_t height,
-                                              int64_t width) {
+std::optional<ImageRegion> draw_rectangle(const Erasing& erasing, const Draws& draws, int64_t height,
+                                          int64_t width) {
   if (!(draws.unit(0) < erasing.probability)) return std::nullopt;
   const double area = static_cast<double>(height * width);
-  const double low = portable_log(erasing.ratio_low), high = portable_log(erasing.ratio_high);
+  const double low = portable_log(erasing.ratio.low), high = portable_log(erasing.ratio.high);
   for (int64_t attempt = 0; attempt < kAttempts; ++attempt) {
-    const double erased = area * draws.uniform(1 + 2 * attempt, erasing.scale_low, erasing.scale_high);
+    const double erased = area * draws.uniform(1 + 2 * attempt, erasing.scale);
     const double ratio = portable_exp(draws.uniform(2 + 2 * attempt, low, high));
     const double tall = std::nearbyint(std::sqrt(erased * ratio)),
                  wide = std::nearbyint(std::sqrt(erased / ratio));
     if (!(tall < static_cast<double>(height) && wide < static_cast<double>(width))) continue;
-    ErasedRectangle out;
+    ImageRegion out;
     out.height = static_cast<int64_t>(tall);
     out.width = static_cast<int64_t>(wide);
     out.top = draws.below(kCornerDraw, height - out.height + 1);

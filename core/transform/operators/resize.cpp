@@ -1,25 +1,28 @@
+// resize and random_resized_crop.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/operators/checks.h"
 
 namespace dataline {
 namespace {
 
-enum Argument : size_t { kSize, kFilter, kAntialias, kLimit };
-constexpr OperatorArgument kArguments[] = {{"size", "integer or list", ""},
-                                           kFilterArgument,
-                                           {"antialias", "true or false", "true"},
-                                           {"max_size", "integer", "none"}};
+constexpr OperatorArgument kResizeArguments[] = {{"size", "integer or list", ""},
+                                                 kFilterArgument,
+                                                 {"antialias", "true or false", "true"},
+                                                 {"max_size", "integer", "none"}};
+constexpr OperatorArgument kRandomResizedCropArguments[] = {
+    {"size", "integer or list", ""},
+    {"scale", "list", "[0.08, 1]"},
+    {"ratio", "list", "[3/4, 4/3]"},  // for people: the value is that of ViewStep
+    kFilterArgument,
+    {"antialias", "true or false", "true"}};
 
-Status add(const Arguments& arguments, Plan& plan) {
+Status add_resize(const Arguments& arguments, Plan& plan) {
+  enum Argument : size_t { kSize, kFilter, kAntialias, kLimit };
   DL_ASSIGN_OR_RETURN(const FrameShape shape, want_frame(arguments, plan));
   DL_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, arguments.integers(kSize, 1, kMaxSide));
-  if (sides.size() > 2)
-    return arguments.fault_at(kSize, "expected the shorter side or [height, width], got ",
-                              arguments.text_of(kSize));
-  ViewStep step;
-  step.kind = ViewStep::Kind::kResize;
-  step.height = sides[0];
-  step.width = sides.size() == 2 ? sides[1] : 0;
+  if (sides.size() > 2) return arguments.expected(kSize, "the shorter side or [height, width]");
+  ViewStep step{
+      .kind = ViewStep::Kind::kResize, .height = sides[0], .width = sides.size() == 2 ? sides[1] : 0};
   DL_ASSIGN_OR_RETURN(step.filter, filter_argument(arguments, kFilter));
   DL_ASSIGN_OR_RETURN(step.antialias, arguments.boolean(kAntialias));
   if (arguments.given(kLimit)) {
@@ -34,13 +37,38 @@ Status add(const Arguments& arguments, Plan& plan) {
   return Status::ok();
 }
 
+Status add_random_resized_crop(const Arguments& arguments, Plan& plan) {
+  enum Argument : size_t { kSize, kScale, kRatio, kFilter, kAntialias };
+  DL_ASSIGN_OR_RETURN([[maybe_unused]] const FrameShape shape, want_frame(arguments, plan));
+  DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, kSize));
+  ViewStep step{.kind = ViewStep::Kind::kRandomResizedCrop, .height = size.height, .width = size.width};
+  DL_ASSIGN_OR_RETURN(const Range scale, range_argument(arguments, kScale));
+  step.scale_low = scale.low;
+  step.scale_high = scale.high;
+  if (arguments.given(kRatio)) {
+    DL_ASSIGN_OR_RETURN(const Range ratio, range_argument(arguments, kRatio));
+    step.ratio_low = ratio.low;
+    step.ratio_high = ratio.high;
+  }
+  DL_ASSIGN_OR_RETURN(step.filter, filter_argument(arguments, kFilter));
+  DL_ASSIGN_OR_RETURN(step.antialias, arguments.boolean(kAntialias));
+  plan.add_view(step);
+  return Status::ok();
+}
+
 }  // namespace
 
 const Operator resize_operator = {
-    {"resize", kArguments,
+    {"resize", kResizeArguments,
      "Scales the image: a number is the length of the shorter side (max_size limits the longer one), or "
      "[height, width]. antialias=false takes as many taps for smaller images as for larger ones.",
      "torchvision.transforms.v2.Resize", "0.1"},
-    add};
+    add_resize};
+const Operator random_resized_crop_operator = {
+    {"random_resized_crop", kRandomResizedCropArguments,
+     "A random part of the image, scale of its area and ratio of width to height drawn from the ranges, "
+     "scaled to size (or [height, width]).",
+     "torchvision.transforms.v2.RandomResizedCrop", "0.1"},
+    add_random_resized_crop};
 
 }  // namespace dataline

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/transform/color/auto_augment.h"
 #include "core/transform/color/kernels.h"
 #include "core/transform/pixels/stage.h"
 #include "core/transform/warp/warp.h"
@@ -27,20 +26,14 @@ struct ColorJitter {
 };
 // Brightness 0, contrast 1, saturation 2, hue 3, in the order drawn.
 std::array<int, 4> jitter_order(const Draws& draws);
-FrameStageRef make_color_jitter(const ColorJitter& jitter, const ColorKernels& kernels);
-
-// v2.Grayscale: 1 or 3 channels. No draws.
-FrameStageRef make_grayscale(int64_t channels, const ColorKernels& kernels);
+FrameStage make_color_jitter(const ColorJitter& jitter, const ColorKernels& kernels);
 
 // v2.GaussianBlur: one sigma for both sides, uniform in its range. Draw 0.
 struct GaussianBlur {
   int64_t height = 1, width = 1;  // of the kernel, odd
   Range sigma{0.1, 2};
 };
-FrameStageRef make_gaussian_blur(const GaussianBlur& plan, const ColorKernels& kernels);
-
-FrameStageRef make_rand_augment(const RandAugment& plan, const ColorKernels& kernels);
-FrameStageRef make_trivial_augment(const TrivialAugment& plan, const ColorKernels& kernels);
+FrameStage make_gaussian_blur(const GaussianBlur& plan, const ColorKernels& kernels);
 
 // Of 1 2 3 4, two more at the end: constant F F, edge 4 4, reflect 3 2, symmetric 4 3.
 enum class PadMode : int32_t { kConstant, kEdge, kReflect, kSymmetric };
@@ -57,7 +50,7 @@ struct Padding {
   Status fits(int64_t height, int64_t width) const;
 };
 // No draws. Errors: fits(), kTooLarge.
-FrameStageRef make_pad(const Padding& padding);
+FrameStage make_pad(const Padding& padding);
 
 // v2.RandomErasing: a rectangle is overwritten.
 // Draws: 0 whether. Attempt t of ten: 1 + 2t the area, uniform in scale; 2 + 2t the ratio of height to width, log-uniform;
@@ -65,15 +58,11 @@ FrameStageRef make_pad(const Padding& padding);
 // rectangle smaller than the image, nothing is erased.
 struct Erasing {
   double probability = 0.5;
-  double scale_low = 0.02, scale_high = 0.33;
-  double ratio_low = 0.3, ratio_high = 3.3;
+  Range scale{0.02, 0.33}, ratio{0.3, 3.3};
   std::vector<std::byte> value;  // one element per channel; empty: from the standard normal distribution
 };
-struct ErasedRectangle {
-  int64_t top = 0, left = 0, height = 0, width = 0;
-};
-std::optional<ErasedRectangle> draw_rectangle(const Erasing& erasing, const Draws& draws, int64_t height,
-                                              int64_t width);
+std::optional<ImageRegion> draw_rectangle(const Erasing& erasing, const Draws& draws, int64_t height,
+                                          int64_t width);
 
 struct WarpStyle {
   Filter filter = Filter::kNearest;  // or kBilinear
@@ -86,7 +75,7 @@ struct Rotation {
   bool expand = false;  // the result holds the whole rotated image
 };
 WarpPlan rotation_plan(double degrees, bool expand, int64_t height, int64_t width);
-FrameStageRef make_rotation(const Rotation& rotation, const WarpStyle& style);
+FrameStage make_rotation(const Rotation& rotation, const WarpStyle& style);
 
 // v2.RandomAffine. Draws: 0 angle, 1 and 2 translation, 3 scale, 4 and 5 shears.
 struct AffineRanges {
@@ -100,7 +89,7 @@ struct AffineDrawn {
   double degrees = 0, translate_x = 0, translate_y = 0, scale = 1, shear_x = 0, shear_y = 0;
 };
 AffineDrawn draw_affine(const AffineRanges& ranges, const Draws& draws, int64_t height, int64_t width);
-FrameStageRef make_affine(const AffineRanges& ranges, const WarpStyle& style);
+FrameStage make_affine(const AffineRanges& ranges, const WarpStyle& style);
 
 // v2.RandomPerspective: with probability p each corner moves inwards by up to `distortion` of half a side, whole pixels.
 // Draws: 0 whether; 1..8 x and y of the corners, clockwise from the top left.
@@ -113,6 +102,6 @@ Corners4 draw_corners(double distortion, const Draws& draws, int64_t height, int
 // functional._perspective: the map that moves the image's corner pixels to `corners`. Nothing if three of them are
 // collinear: no such map exists (torchvision's least squares return an approximation).
 std::optional<WarpMap> perspective_map(const Corners4& corners, int64_t height, int64_t width);
-FrameStageRef make_perspective(const Perspective& perspective, const WarpStyle& style);
+FrameStage make_perspective(const Perspective& perspective, const WarpStyle& style);
 
 }  // namespace dataline

@@ -19,6 +19,9 @@ void take(ImageAxis& axis, int64_t begin, int64_t size) {
   axis.high = std::min(axis.high, std::max(axis.offset, last) + 1);
 }
 
+// Of the margin of a central crop, rounded to even like Python's round() and so torchvision.
+int64_t half(int64_t margin) { return margin % 2 == 0 ? margin / 2 : (margin + 1) / 4 * 2; }
+
 TailAxis narrow(const ImageAxis& axis) {
   return {static_cast<int32_t>(axis.sign), static_cast<int32_t>(axis.offset), static_cast<int32_t>(axis.low),
           static_cast<int32_t>(axis.high)};
@@ -62,20 +65,19 @@ ImageView compose_view(const std::vector<GeometryStep>& steps, const ImageShape&
   int64_t height = input.height, width = input.width;
   for (const GeometryStep& step : steps) {
     const Draws draw(key, slot, step.place);
-    if (step.kind == GeometryStep::Kind::kFlip) {
+    const bool vertical = step.kind == ViewStep::Kind::kFlipY;
+    if (vertical || step.kind == ViewStep::Kind::kFlipX) {
       if (draw.unit(0) >= step.probability) continue;
-      ImageAxis& axis = step.vertical ? out.y : out.x;
-      axis.offset += axis.sign * ((step.vertical ? height : width) - 1);
+      ImageAxis& axis = vertical ? out.y : out.x;
+      axis.offset += axis.sign * ((vertical ? height : width) - 1);
       axis.sign = -axis.sign;
       continue;
     }
-    int64_t top = step.top, left = step.left;
-    if (step.random) {
-      const int64_t rows = step.pad_top + height + step.pad_bottom - step.height + 1;
-      const int64_t columns = step.pad_left + width + step.pad_right - step.width + 1;
-      top = draw.below(0, rows);
-      left = draw.below(1, columns);
-    }
+    const bool random = step.kind == ViewStep::Kind::kRandomCrop;
+    const int64_t rows = step.pad_top + height + step.pad_bottom - step.height;
+    const int64_t columns = step.pad_left + width + step.pad_right - step.width;
+    const int64_t top = random ? draw.below(0, rows + 1) : half(rows);
+    const int64_t left = random ? draw.below(1, columns + 1) : half(columns);
     take(out.y, top - step.pad_top, height = step.height);
     take(out.x, left - step.pad_left, width = step.width);
   }

@@ -13,22 +13,13 @@
 #include "core/base/tail.h"
 #include "core/transform/passes/program.h"
 #include "core/transform/pixels/frame.h"
+#include "core/transform/resample/view.h"
 
 namespace dataline {
 
-// One crop or flip. A crop pads first, then takes height x width at (top, left) of the padded image.
-struct GeometryStep {
-  enum class Kind { kCrop, kFlip };
-  Kind kind = Kind::kFlip;
+// A flip, or a random or central crop of the padded image.
+struct GeometryStep : ViewStep {
   int64_t pad_left = 0, pad_top = 0, pad_right = 0, pad_bottom = 0;
-  int64_t height = 0, width = 0;
-  int64_t top = 0, left = 0;  // unless random
-  bool random = false;        // at a random position in the padded image
-  double probability = 0;     // of a flip
-  bool vertical = false;      // flip: top to bottom
-  int64_t place = 0;          // of the operator in its field's list
-
-  bool draws() const { return kind == Kind::kFlip ? probability > 0 && probability < 1 : random; }
 };
 
 // source = sign * output + offset; padding if the result is outside [low, high).

@@ -75,6 +75,11 @@ class FrameScratch {
     if (used_ > bytes_) used_ = bytes_;
     return at;
   }
+  // The same for all pixels of a frame whose size is set.
+  Status take_pixels(Frame& frame) {
+    frame.pixels = take(frame.bytes());
+    return frame.pixels != nullptr ? Status::ok() : too_large(frame.height, frame.width, frame.bytes());
+  }
   // A stage that needs memory only while it runs marks before and releases after.
   int64_t mark() const { return used_; }
   void release(int64_t mark) { used_ = mark; }

@@ -124,7 +124,7 @@ void Plan::set_image(const ImageShape& image) {
 }
 
 void Plan::add_geometry(const GeometryStep& step, const ImageShape& image, std::vector<std::byte> fill) {
-  if (in_frame() && fill.empty()) return add_view(view_step(step));
+  if (in_frame() && fill.empty()) return add_view(step);
   // Padding has the values of the field as it is now: it must come before all element steps of its pass, and a pass has
   // one padding at most.
   if (!fill.empty() && (!draft_.steps.empty() || (draft_.image && !draft_.image->fill.empty()))) end_draft();
@@ -132,14 +132,10 @@ void Plan::add_geometry(const GeometryStep& step, const ImageShape& image, std::
   plan.steps.push_back(step);
   plan.steps.back().place = place_;
   if (!fill.empty()) plan.fill = std::move(fill);
-  if (step.kind == GeometryStep::Kind::kCrop) {
-    plan.output.height = step.height;
-    plan.output.width = step.width;
-  }
-  ImageShape now = image;
-  now.height = plan.output.height;
-  now.width = plan.output.width;
-  set_image(now);
+  const FrameShape now = step.shape({image.height, image.width, image.channels});
+  plan.output.height = now.height;
+  plan.output.width = now.width;
+  set_image({image.layout, image.channels, now.height, now.width});
 }
 
 void Plan::add_layout(const ImageShape& image, ImageLayout layout) {

@@ -72,7 +72,7 @@ class Plan {
   void add_decode(PixelMode mode, bool orient, int64_t channels, DType dtype);
   // On a frame that want_frame() accepts (operators/checks.h). `place` is filled in.
   void add_view(ViewStep step);
-  void add_stage(FrameStageRef stage);
+  void add_stage(FrameStage stage);
   // A pass of its own on rows of one size, whose type it keeps.
   void add_pass(PassRef pass, bool draws);
   // A pass of its own that makes `output`, whose values are not those of pixels.
@@ -128,7 +128,6 @@ class Plan {
   void end_draft();
   void canonicalize_bools();
   void push_step(ElementStep step);
-  static ViewStep view_step(const GeometryStep& step);  // of a step that does not pad
   ImagePlan& image_draft(const ImageShape& image);
   void set_image(const ImageShape& image);
   std::vector<std::byte> padded_element(const Padding& padding) const;

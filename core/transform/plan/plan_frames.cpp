@@ -9,29 +9,13 @@ namespace {
 
 void join_view(FramePlan& frame, const ViewStep& step) {
   const bool joined =
-      !frame.works.empty() && frame.works.back().stage == nullptr && joins(frame.works.back().views, step);
+      !frame.works.empty() && !frame.works.back().stage.apply && joins(frame.works.back().views, step);
   if (!joined) frame.works.emplace_back();
   frame.works.back().views.push_back(step);
   frame.output = step.shape(frame.output);
 }
 
 }  // namespace
-
-ViewStep Plan::view_step(const GeometryStep& step) {
-  ViewStep out;
-  out.place = step.place;
-  if (step.kind == GeometryStep::Kind::kFlip) {
-    out.kind = step.vertical ? ViewStep::Kind::kFlipY : ViewStep::Kind::kFlipX;
-    out.probability = step.probability;
-    return out;
-  }
-  out.kind = step.random ? ViewStep::Kind::kRandomCrop : ViewStep::Kind::kCrop;
-  out.top = step.top;
-  out.left = step.left;
-  out.height = step.height;
-  out.width = step.width;
-  return out;
-}
 
 Result<ImageHeader> Plan::first_header() const {
   if (!settings_->first_header)
@@ -77,7 +61,7 @@ void Plan::begin_frame() {
     const ImageShape& stored = draft_.image->input;
     frame.input = frame.output = {stored.height, stored.width, stored.channels};
     frame.planar_input = stored.layout == ImageLayout::kPlanar;
-    for (const GeometryStep& step : draft_.image->steps) join_view(frame, view_step(step));
+    for (const GeometryStep& step : draft_.image->steps) join_view(frame, step);
     for (OperatorText& written : written_) written.pixels |= written.pass == passes_.size();
     draft_.image.reset();
   } else {
@@ -101,9 +85,9 @@ void Plan::add_view(ViewStep step) {
   set_frame(frame.output);
 }
 
-void Plan::add_stage(FrameStageRef stage) {
+void Plan::add_stage(FrameStage stage) {
   FramePlan& frame = frame_draft(false);
-  frame.output = stage->shape(frame.output);
+  frame.output = stage.shape(frame.output);
   frame.works.push_back({{}, std::move(stage), place_});
   set_frame(frame.output);
 }

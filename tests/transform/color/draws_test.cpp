@@ -11,6 +11,7 @@
 
 #include "core/base/portable_math.h"
 #include "core/base/random.h"
+#include "core/transform/color/adjust.h"
 #include "core/transform/color/auto_augment.h"
 #include "core/transform/operators/stages.h"
 #include "core/transform/pixels/stage.h"
@@ -62,10 +63,10 @@ TEST(ColorDraws, JitterFactorsAreUniformInTheirRange) {
   std::vector<double> factors;
   ColorJitter jitter;
   jitter.brightness = Range{0.25, 1.25};
-  const FrameStageRef stage = make_color_jitter(jitter, plain_color_kernels());
+  const FrameStage stage = make_color_jitter(jitter, plain_color_kernels());
   for (uint64_t slot = 0; slot < kImages; ++slot) {
     Canvas canvas(one_pixel({200}));
-    ASSERT_TRUE(stage->apply(draws_of(slot), canvas.scratch, canvas.frame).is_ok());
+    ASSERT_TRUE(stage.apply(draws_of(slot), canvas.scratch, canvas.frame).is_ok());
     factors.push_back((canvas.picture().bytes[0] + random_unit(mix64(slot))) / 200 - 0.25);  // it was cut off
   }
   EXPECT_GE(*std::min_element(factors.begin(), factors.end()), 0);
@@ -74,23 +75,23 @@ TEST(ColorDraws, JitterFactorsAreUniformInTheirRange) {
 }
 
 TEST(ColorDraws, JitterWithoutFactorsLeavesPixelsAlone) {
-  const FrameStageRef stage = make_color_jitter({}, plain_color_kernels());
+  const FrameStage stage = make_color_jitter({}, plain_color_kernels());
   Canvas canvas(one_pixel({1, 128, 255}));
-  ASSERT_TRUE(stage->apply(draws_of(1), canvas.scratch, canvas.frame).is_ok());
+  ASSERT_TRUE(stage.apply(draws_of(1), canvas.scratch, canvas.frame).is_ok());
   EXPECT_EQ(canvas.picture().bytes, (std::vector<uint8_t>{1, 128, 255}));
 }
 
 TEST(ColorDraws, ProbabilityIsExactAtItsEndsAndMetBetween) {
   for (const double p : {0.0, 0.3, 1.0}) {
     int64_t times = 0;
-    const FrameStageRef stage = make_maybe(p, [&](FrameScratch&, Frame&) {
+    const FrameStage stage = make_maybe(p, [&](FrameScratch&, Frame&) {
       ++times;
       return Status::ok();
     });
-    EXPECT_EQ(stage->draws(), p == 0.3);
+    EXPECT_EQ(stage.draws, p == 0.3);
     Canvas canvas(one_pixel({1}));
     for (uint64_t slot = 0; slot < kImages; ++slot)
-      ASSERT_TRUE(stage->apply(draws_of(slot), canvas.scratch, canvas.frame).is_ok());
+      ASSERT_TRUE(stage.apply(draws_of(slot), canvas.scratch, canvas.frame).is_ok());
     const double n = static_cast<double>(kImages), away = 5 * std::sqrt(p * (1 - p) * n);
     EXPECT_NEAR(static_cast<double>(times), p * n, away);
   }
@@ -101,11 +102,11 @@ TEST(ColorStages, ImagesTooSmallForABorderFailAndNameBothSizes) {
   const Picture small{4, 5, 3, std::vector<uint8_t>(60, 1)};
   Canvas canvas(small);
   Status status = make_gaussian_blur({.height = 9, .width = 3}, plain_color_kernels())
-                      ->apply(draws_of(0), canvas.scratch, canvas.frame);
+                      .apply(draws_of(0), canvas.scratch, canvas.frame);
   EXPECT_EQ(status.code(), Code::kOutOfRange);
   EXPECT_EQ(status.message(),
             "gaussian_blur: expected an image of at least 5x2 for a kernel of 9x3, got 4x5");
-  status = make_pad({.left = 5, .mode = PadMode::kReflect})->apply(draws_of(0), canvas.scratch, canvas.frame);
+  status = make_pad({.left = 5, .mode = PadMode::kReflect}).apply(draws_of(0), canvas.scratch, canvas.frame);
   EXPECT_EQ(status.code(), Code::kOutOfRange);
   EXPECT_EQ(status.message(), "pad: expected an image of at least 1x6 for this padding and mode, got 4x5");
 }
@@ -113,18 +114,17 @@ TEST(ColorStages, ImagesTooSmallForABorderFailAndNameBothSizes) {
 TEST(ColorStages, MemoryThatIsSpentIsTooLargeAndNotTouched) {
   Canvas canvas({4, 5, 3, std::vector<uint8_t>(60, 1)});
   FrameScratch none;
-  const FrameStageRef stages[] = {make_gaussian_blur({.height = 3, .width = 3}, plain_color_kernels()),
-                                  make_pad({.left = 1}),
-                                  make_rand_augment({.count = 40, .style = {}}, plain_color_kernels())};
-  for (const FrameStageRef& stage : stages)
-    EXPECT_EQ(stage->apply(draws_of(0), none, canvas.frame).code(), Code::kTooLarge);
+  const FrameStage stages[] = {make_gaussian_blur({.height = 3, .width = 3}, plain_color_kernels()),
+                               make_pad({.left = 1}), make_rotation({{10, 10}, false}, {})};
+  for (const FrameStage& stage : stages)
+    EXPECT_EQ(stage.apply(draws_of(0), none, canvas.frame).code(), Code::kTooLarge);
 }
 
 TEST(ColorStages, GrayThatIsSpreadSaysHowMuchItLacks) {
   std::array<std::byte, 100> memory{};
   FrameScratch scratch(memory.data(), 100);
   Frame frame{scratch.take(50), 5, 10, 1, 1};
-  const Status status = make_grayscale(3, plain_color_kernels())->apply(draws_of(0), scratch, frame);
+  const Status status = make_gray(plain_color_kernels(), 3, scratch, frame);
   EXPECT_EQ(status.code(), Code::kTooLarge);
   EXPECT_EQ(status.message(),
             "image of 5x10 needs 150 bytes more, max_decoded_bytes is 100, of which 36 are left");
@@ -135,7 +135,7 @@ TEST(EraseDraws, RectanglesFollowScaleRatioAndAreAnywhere) {
   std::vector<double> areas, ratios, tops, lefts;
   constexpr int64_t kSide =
       20000;  // so large that rounding to pixels and rectangles that do not fit leave no trace
-  const double low = portable_log(erasing.ratio_low), high = portable_log(erasing.ratio_high);
+  const double low = portable_log(erasing.ratio.low), high = portable_log(erasing.ratio.high);
   for (uint64_t slot = 0; slot < kImages; ++slot) {
     const auto at = draw_rectangle(erasing, draws_of(slot), kSide, kSide);
     ASSERT_TRUE(at.has_value());
@@ -145,7 +145,7 @@ TEST(EraseDraws, RectanglesFollowScaleRatioAndAreAnywhere) {
     tops.push_back(static_cast<double>(at->top) / (side - h + 1));
     lefts.push_back(static_cast<double>(at->left) / (side - w + 1));
     const double scale =
-        (h * w / (side * side) - erasing.scale_low) / (erasing.scale_high - erasing.scale_low);
+        (h * w / (side * side) - erasing.scale.low) / (erasing.scale.high - erasing.scale.low);
     if (scale > 0.8) continue;  // near its end some ratios do not fit and are drawn again
     areas.push_back(scale / 0.8);
     ratios.push_back((portable_log(h / w) - low) / (high - low));
@@ -157,7 +157,7 @@ TEST(EraseDraws, RectanglesFollowScaleRatioAndAreAnywhere) {
 }
 
 TEST(EraseDraws, WhatFitsNowhereIsLeftOut) {
-  Erasing erasing{.probability = 1, .scale_low = 1, .scale_high = 1, .value = {}};
+  Erasing erasing{.probability = 1, .scale = {1, 1}, .value = {}};
   EXPECT_FALSE(draw_rectangle(erasing, draws_of(1), 10, 10).has_value());
   erasing = {.probability = 0, .value = {}};
   for (uint64_t slot = 0; slot < 100; ++slot)

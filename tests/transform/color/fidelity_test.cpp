@@ -46,7 +46,7 @@ Status run(const GoldenCase& one, SimdTarget target, Canvas& canvas) {
   if (one.op == "blur")
     return blur(kernels, gaussian_side(one.whole(0), one.number(2)),
                 gaussian_side(one.whole(1), one.number(2)), canvas.scratch, frame);
-  if (one.op == "pad") return make_pad(padding_of(one))->apply(Draws(0, 0, 1), canvas.scratch, frame);
+  if (one.op == "pad") return make_pad(padding_of(one)).apply(Draws(0, 0, 1), canvas.scratch, frame);
   return Status::ok();
 }
 

@@ -1,5 +1,4 @@
-// y = (x / max - mean) / std as y = x * a + b. a = 1 / (max * std) and b = -mean / std are computed in f64 and rounded to
-// f32; y is rounded after the product and after the sum. So every machine gives the same bytes.
+// cast, scale and normalize: the dtype and the range of values.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <cmath>
@@ -10,9 +9,30 @@
 namespace dataline {
 namespace {
 
-enum Argument : size_t { kPreset, kMean, kStd };
-constexpr OperatorArgument kArguments[] = {
+constexpr OperatorArgument kCastArguments[] = {{"dtype", "dtype", ""}};
+constexpr OperatorArgument kScaleArguments[] = {{"factor", "number", ""}};
+constexpr OperatorArgument kNormalizeArguments[] = {
     {"preset", "word", "none"}, {"mean", "number or list", "none"}, {"std", "number or list", "none"}};
+
+Status add_cast(const Arguments& arguments, Plan& plan) {
+  DL_ASSIGN_OR_RETURN(const DType to, arguments.dtype(0));
+  if (to != DType::kC64 && to != DType::kC128) DL_RETURN_IF_ERROR(want_real(arguments, plan));
+  plan.add_cast(to);
+  return Status::ok();
+}
+
+Status add_scale(const Arguments& arguments, Plan& plan) {
+  DL_RETURN_IF_ERROR(want_real(arguments, plan));
+  DL_ASSIGN_OR_RETURN(const double factor, arguments.number(0));
+  const float rounded = static_cast<float>(factor);
+  if (!std::isfinite(rounded) || rounded == 0)
+    return arguments.expected(0, "a number other than 0 that f32 holds");
+  // Adding -0 changes nothing, not even the sign of a zero.
+  plan.add_affine({rounded}, {-0.0f});
+  return Status::ok();
+}
+
+enum NormalizeArgument : size_t { kPreset, kMean, kStd };
 
 struct Statistics {
   std::vector<double> mean;
@@ -89,7 +109,9 @@ Status want_channels(const Arguments& arguments, const Plan& plan, size_t values
                static_cast<int64_t>(values));
 }
 
-Status add(const Arguments& arguments, Plan& plan) {
+// y = (x / max - mean) / std as y = x * a + b. a = 1 / (max * std) and b = -mean / std are computed in f64 and rounded to
+// f32; y is rounded after the product and after the sum. So every machine gives the same bytes.
+Status add_normalize(const Arguments& arguments, Plan& plan) {
   if (arguments.given(kPreset)) DL_RETURN_IF_ERROR(want_decoded(arguments, plan));
   DL_ASSIGN_OR_RETURN(const double max, maximum(arguments, plan));
   DL_ASSIGN_OR_RETURN(const Statistics given, statistics(arguments, plan));
@@ -101,13 +123,11 @@ Status add(const Arguments& arguments, Plan& plan) {
   for (size_t c = 0; c < std::max(given.mean.size(), given.deviation.size()); ++c) {
     const double mean = given.mean[c % given.mean.size()];
     const double deviation = given.deviation[c % given.deviation.size()];
-    if (!(deviation > 0))
-      return arguments.fault_at(kStd, "expected numbers above 0, got ", arguments.text_of(kStd));
+    if (!(deviation > 0)) return arguments.expected(kStd, "numbers above 0");
     a.push_back(static_cast<float>(1.0 / (max * deviation)));
     b.push_back(static_cast<float>(-mean / deviation));
     if (!std::isfinite(a.back()) || a.back() == 0 || !std::isfinite(b.back()))
-      return arguments.fault_at(kStd, "expected mean and std whose quotients f32 holds, got ",
-                                arguments.text_of(kStd));
+      return arguments.expected(kStd, "mean and std whose quotients f32 holds");
   }
   plan.add_affine(std::move(a), std::move(b));
   return Status::ok();
@@ -115,11 +135,20 @@ Status add(const Arguments& arguments, Plan& plan) {
 
 }  // namespace
 
+const Operator cast_operator = {
+    {"cast", kCastArguments,
+     "Another dtype: integers saturate, floats go to integers toward zero (NaN to 0), to floats to "
+     "nearest even.",
+     "numpy.ndarray.astype, saturating", "0.1"},
+    add_cast};
+const Operator scale_operator = {{"scale", kScaleArguments, "Multiplies by a number; the result is f32.",
+                                  "torchvision.transforms.v2.ToDtype(scale=True)", "0.1"},
+                                 add_scale};
 const Operator normalize_operator = {
-    {"normalize", kArguments,
+    {"normalize", kNormalizeArguments,
      "(x - mean) / std as f32; u8 and u16 are divided by their maximum first. A preset (imagenet, "
      "cifar10, mnist), or mean= and std= with one value or one a channel.",
      "torchvision.transforms.v2.Normalize after ToTensor", "0.1"},
-    add};
+    add_normalize};
 
 }  // namespace dataline

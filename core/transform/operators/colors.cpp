@@ -1,4 +1,5 @@
-// solarize, posterize, equalize, autocontrast, invert: tables of levels, with a probability.
+// grayscale, sharpness, and the tables of levels (solarize, posterize, equalize, autocontrast, invert): each with a
+// probability.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/color/adjust.h"
 #include "core/transform/operators/checks.h"
@@ -7,8 +8,48 @@ namespace dataline {
 namespace {
 
 constexpr OperatorArgument kProbabilityOnly[] = {kProbabilityArgument};
+constexpr OperatorArgument kGrayscaleArguments[] = {{"p", "number", "none"}, {"channels", "1 or 3", "none"}};
+constexpr OperatorArgument kSharpnessArguments[] = {{"factor", "number", ""}, kProbabilityArgument};
 constexpr OperatorArgument kSolarizeArguments[] = {{"threshold", "number", ""}, kProbabilityArgument};
 constexpr OperatorArgument kPosterizeArguments[] = {{"bits", "integer", ""}, kProbabilityArgument};
+
+Status add_grayscale(const Arguments& arguments, Plan& plan) {
+  enum Argument : size_t { kProbability, kChannels };
+  DL_ASSIGN_OR_RETURN(const FrameShape shape, want_colors(arguments, plan));
+  if (arguments.given(kProbability) == arguments.given(kChannels))
+    return arguments.fault("expected p=, how often, or channels=, 1 or 3 of every image, got ",
+                           arguments.given(kChannels) ? "both" : "none");
+  double probability = 1;
+  int64_t channels = shape.channels;
+  if (arguments.given(kProbability)) {
+    DL_ASSIGN_OR_RETURN(probability, probability_argument(arguments, kProbability));
+  } else {
+    DL_ASSIGN_OR_RETURN(channels, arguments.integer(kChannels, 1, 3));
+    if (channels == 2) return arguments.expected(kChannels, "1 or 3");
+  }
+  FrameStage stage = make_maybe(
+      probability, [kernels = color_kernels(plan.target()), channels](FrameScratch& scratch, Frame& frame) {
+        return make_gray(kernels, channels, scratch, frame);
+      });
+  stage.shape = [channels](FrameShape out) {
+    out.channels = channels;
+    return out;
+  };
+  plan.add_stage(std::move(stage));
+  return Status::ok();
+}
+
+Status add_sharpness(const Arguments& arguments, Plan& plan) {
+  enum Argument : size_t { kFactor, kProbability };
+  DL_ASSIGN_OR_RETURN([[maybe_unused]] const FrameShape shape, want_colors(arguments, plan));
+  DL_ASSIGN_OR_RETURN(const double factor, bounded_argument(arguments, kFactor, 0, kMaxFactor));
+  DL_ASSIGN_OR_RETURN(const double probability, probability_argument(arguments, kProbability));
+  const ColorKernels kernels = color_kernels(plan.target());
+  plan.add_stage(make_maybe(probability, [kernels, factor](FrameScratch& scratch, Frame& frame) {
+    return adjust_sharpness(kernels, factor, scratch, frame);
+  }));
+  return Status::ok();
+}
 
 // `tables`: a function from a frame to its tables.
 template <typename Tables>
@@ -51,6 +92,16 @@ Status add_autocontrast(const Arguments& arguments, Plan& plan) {
 
 }  // namespace
 
+const Operator grayscale_operator = {{"grayscale", kGrayscaleArguments,
+                                      "Grey, 0.2989 R + 0.587 G + 0.114 B: with probability p in as many "
+                                      "channels as before, or always in channels= 1 or 3.",
+                                      "torchvision.transforms.v2.RandomGrayscale, Grayscale", "0.1"},
+                                     add_grayscale};
+const Operator sharpness_operator = {
+    {"sharpness", kSharpnessArguments,
+     "Blurred at factor 0, as it is at 1, sharper above; with probability p.",
+     "torchvision.transforms.v2.RandomAdjustSharpness", "0.1"},
+    add_sharpness};
 const Operator solarize_operator = {
     {"solarize", kSolarizeArguments, "Inverts the levels from a threshold (0 to 255) on, with probability p.",
      "torchvision.transforms.v2.RandomSolarize", "0.1"},

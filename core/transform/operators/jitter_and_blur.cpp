@@ -1,0 +1,129 @@
+// color_jitter and gaussian_blur: their strength is drawn from a range.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "core/transform/color/adjust.h"
+#include "core/transform/color/blur.h"
+#include "core/transform/operators/checks.h"
+#include "core/transform/operators/stages.h"
+
+namespace dataline {
+namespace {
+
+enum JitterArgument : size_t { kBrightness, kContrast, kSaturation, kHue };
+constexpr OperatorArgument kJitterArguments[] = {{"brightness", "number or list", "none", "b"},
+                                                 {"contrast", "number or list", "none", "c"},
+                                                 {"saturation", "number or list", "none", "s"},
+                                                 {"hue", "number or list", "none", "h"}};
+constexpr OperatorArgument kBlurArguments[] = {{"kernel", "integer or list", ""},
+                                               {"sigma", "number or list", "[0.1, 2]"}};
+
+constexpr double kMaxHue = 0.5;
+
+constexpr int kParts = 4;
+
+void adjust(int part, double factor, const ColorKernels& kernels, Frame& frame) {
+  if (part == 0) adjust_brightness(factor, frame);
+  if (part == 1) adjust_contrast(kernels, factor, frame);
+  if (part == 2) adjust_saturation(kernels, factor, frame);
+  if (part == 3) adjust_hue(kernels, factor, frame);
+}
+
+// A number is how far a factor may be from `center`, a list its range. Nothing if it is always `center`.
+Result<std::optional<Range>> factor_argument(const Arguments& arguments, size_t index) {
+  if (!arguments.given(index)) return std::optional<Range>();
+  const bool hue = index == kHue;
+  const double center = hue ? 0 : 1, low = hue ? -kMaxHue : 0, high = hue ? kMaxHue : kMaxFactor;
+  DL_ASSIGN_OR_RETURN(const std::vector<double> numbers, arguments.numbers(index));
+  Range range;
+  if (numbers.size() == 1) {
+    DL_ASSIGN_OR_RETURN(const double away, bounded_argument(arguments, index, 0, high));
+    range = {std::max(center - away, low), center + away};
+  } else {
+    DL_ASSIGN_OR_RETURN(range, bounds_argument(arguments, index, low, high));
+  }
+  if (range.low == center && range.high == center) return std::optional<Range>();
+  return std::optional<Range>(range);
+}
+
+Status add_color_jitter(const Arguments& arguments, Plan& plan) {
+  DL_ASSIGN_OR_RETURN([[maybe_unused]] const FrameShape shape, want_colors(arguments, plan));
+  bool any = false;
+  for (const size_t index : {kBrightness, kContrast, kSaturation, kHue}) any |= arguments.given(index);
+  if (!any) return arguments.fault("expected brightness=, contrast=, saturation= or hue=, got none");
+  ColorJitter jitter;
+  DL_ASSIGN_OR_RETURN(jitter.brightness, factor_argument(arguments, kBrightness));
+  DL_ASSIGN_OR_RETURN(jitter.contrast, factor_argument(arguments, kContrast));
+  DL_ASSIGN_OR_RETURN(jitter.saturation, factor_argument(arguments, kSaturation));
+  DL_ASSIGN_OR_RETURN(jitter.hue, factor_argument(arguments, kHue));
+  plan.add_stage(make_color_jitter(jitter, color_kernels(plan.target())));
+  return Status::ok();
+}
+
+Status add_gaussian_blur(const Arguments& arguments, Plan& plan) {
+  enum Argument : size_t { kKernel, kSigma };
+  DL_ASSIGN_OR_RETURN(const FrameShape shape, want_frame(arguments, plan));
+  DL_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, arguments.integers(kKernel, 1, BlurSide::kMax));
+  if (sides.size() > 2 || sides.front() % 2 == 0 || sides.back() % 2 == 0)
+    return arguments.expected(kKernel, "an odd number, or [width, height] of two");
+  GaussianBlur blur;
+  blur.width = sides.front();
+  blur.height = sides.back();
+  if (shape.fixed() && (blur.width / 2 >= shape.width || blur.height / 2 >= shape.height))
+    return arguments.expected(kKernel, "half of it below the sides of the image, ", shape.height, "x",
+                              shape.width);
+  DL_ASSIGN_OR_RETURN(const std::vector<double> ends, arguments.numbers(kSigma));
+  constexpr double kMin = 1e-3, kMax = 1e6;
+  if (ends.size() > 2 || !(ends.front() >= kMin && ends.front() <= ends.back() && ends.back() <= kMax))
+    return arguments.expected(kSigma, "a number of pixels from 0.001 on, or two, the smaller first");
+  blur.sigma = {ends.front(), ends.back()};
+  plan.add_stage(make_gaussian_blur(blur, color_kernels(plan.target())));
+  return Status::ok();
+}
+
+}  // namespace
+
+std::array<int, 4> jitter_order(const Draws& draws) {
+  std::array<int, kParts> order{0, 1, 2, 3};
+  for (int i = kParts - 1; i > 0; --i)
+    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(draws.below(kParts - 1 - i, i + 1))]);
+  return order;
+}
+
+FrameStage make_color_jitter(const ColorJitter& jitter, const ColorKernels& kernels) {
+  const std::array<std::optional<Range>, kParts> ranges{jitter.brightness, jitter.contrast, jitter.saturation,
+                                                        jitter.hue};
+  // Draws even with four fixed factors: their order.
+  return {true, [ranges, kernels](const Draws& draws, FrameScratch&, Frame& frame) {
+            for (const int part : jitter_order(draws)) {
+              const std::optional<Range>& range = ranges[static_cast<size_t>(part)];
+              if (range) adjust(part, draws.uniform(kParts - 1 + part, *range), kernels, frame);
+            }
+            return Status::ok();
+          }};
+}
+
+FrameStage make_gaussian_blur(const GaussianBlur& plan, const ColorKernels& kernels) {
+  const auto apply = [plan, kernels](const Draws& draws, FrameScratch& scratch, Frame& frame) {
+    const double sigma = draws.uniform(0, plan.sigma);
+    return blur(kernels, gaussian_side(plan.width, sigma), gaussian_side(plan.height, sigma), scratch, frame);
+  };
+  return {plan.sigma.low < plan.sigma.high, apply};
+}
+
+const Operator color_jitter_operator = {
+    {"color_jitter", kJitterArguments,
+     "Brightness, contrast and saturation times a random factor, hue turned by a random part of the circle, "
+     "in random order. A number is how far from 1 (hue: 0) a factor may be, a list of two its range. Also b, "
+     "c, s, h.",
+     "torchvision.transforms.v2.ColorJitter", "0.1"},
+    add_color_jitter};
+const Operator gaussian_blur_operator = {
+    {"gaussian_blur", kBlurArguments,
+     "Blurs with a kernel of odd size (or [width, height]) and a sigma in pixels, drawn from the range if it "
+     "is one. The image is reflected at its borders.",
+     "torchvision.transforms.v2.GaussianBlur", "0.1"},
+    add_gaussian_blur};
+
+}  // namespace dataline
