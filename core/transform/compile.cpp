@@ -7,7 +7,7 @@
 #include "core/base/text.h"
 #include "core/transform/grammar/grammar.h"
 #include "core/transform/operators/operator.h"
-#include "core/transform/passes/programs.h"
+#include "core/transform/passes/pass.h"
 #include "core/transform/plan/plan.h"
 
 namespace dataline {
@@ -15,16 +15,15 @@ namespace {
 
 constexpr std::string_view kDefaultField = "image";
 
-std::string list_of(std::span<const Field> fields) {
-  std::string out;
-  for (const Field& field : fields) out += concat(out.empty() ? "" : ", ", field.name);
-  return out;
+std::vector<std::string_view> names_of(std::span<const Field> fields) {
+  std::vector<std::string_view> names;
+  for (const Field& field : fields) names.push_back(field.name);
+  return names;
 }
 
 Status no_such_field(int64_t column, std::span<const Field> fields, std::string_view got) {
-  std::vector<std::string_view> names;
-  for (const Field& field : fields) names.push_back(field.name);
-  return error(Code::kNoSuchField, "transform: column ", column, ": expected a field (", list_of(fields),
+  const std::vector<std::string_view> names = names_of(fields);
+  return error(Code::kNoSuchField, "transform: column ", column, ": expected a field (", joined(names),
                "), got ", quote(got), did_you_mean(got, names))
       .with_column(column);
 }
@@ -48,20 +47,18 @@ Result<std::vector<size_t>> fields_of(const ClauseSyntax& clause, std::span<cons
   if (fields.size() == 1) return std::vector<size_t>{0};
   if (std::optional<size_t> index = find_field(fields, kDefaultField)) return std::vector<size_t>{*index};
   return error(Code::kNoSuchField, "transform: column ", clause.column, ": expected a field name (",
-               list_of(fields), ") before these operators, got none")
+               joined(names_of(fields)), ") before these operators, got none")
       .with_column(clause.column);
 }
 
 Status add_calls(const ClauseSyntax& clause, Plan& plan) {
   for (const CallSyntax& call : clause.calls) {
-    const Operator* found = find_operator(call.name);
-    if (found == nullptr)
-      return transform_error(call.column, "expected an operator, got ", quote(call.name),
-                             nearest_operator(call.name));
+    DL_ASSIGN_OR_RETURN(const Operator* const found, find_operator(call));
     if (plan.mix())
       return transform_error(call.column,
-                             "expected nothing after mixup or cutmix, which take finished batches, ", "got ",
-                             quote(call.name), "; put it before");
+                             "expected nothing after mixup or cutmix, which "
+                             "take finished batches, ",
+                             "got ", quote(call.name), "; put it before");
     DL_ASSIGN_OR_RETURN(const Arguments arguments, Arguments::bind(call, found->info));
     DL_RETURN_IF_ERROR(found->add(arguments, plan));
     plan.next_operator(call.text);

@@ -18,12 +18,6 @@ std::vector<std::string_view> argument_names(const OperatorInfo& info) {
   return names;
 }
 
-std::string joined(std::span<const std::string_view> names) {
-  std::string out;
-  for (std::string_view name : names) out += concat(out.empty() ? "" : ", ", name);
-  return out;
-}
-
 std::string range_text(std::string_view what, int64_t min, int64_t max) {
   if (max == std::numeric_limits<int64_t>::max()) return concat(what, " of at least ", min);
   return concat(what, " from ", min, " to ", max);

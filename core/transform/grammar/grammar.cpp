@@ -165,24 +165,19 @@ class Parser {
 
   Result<CallSyntax> call() {
     const size_t begin = at_;
-    DL_ASSIGN_OR_RETURN(CallSyntax out, named_call());
-    out.text = text_.substr(begin, at_ - begin);
-    while (is_space(out.text.back())) out.text.remove_suffix(1);
-    return out;
-  }
-
-  Result<CallSyntax> named_call() {
     CallSyntax out;
     out.column = column();
     std::optional<std::string_view> operator_name = name();
     if (!operator_name) return expected("an operator");
     out.name = *operator_name;
-    if (!take('(')) return out;
-    if (take(')')) return out;
-    do {
-      DL_RETURN_IF_ERROR(argument(out));
-    } while (take(','));
-    if (!take(')')) return expected("',' or ')'");
+    if (take('(') && !take(')')) {
+      do {
+        DL_RETURN_IF_ERROR(argument(out));
+      } while (take(','));
+      if (!take(')')) return expected("',' or ')'");
+    }
+    out.text = text_.substr(begin, at_ - begin);
+    while (is_space(out.text.back())) out.text.remove_suffix(1);
     return out;
   }
 
@@ -233,6 +228,12 @@ class Parser {
 };
 
 }  // namespace
+
+std::string joined(std::span<const std::string_view> words) {
+  std::string out;
+  for (std::string_view word : words) out += concat(out.empty() ? "" : ", ", word);
+  return out;
+}
 
 std::string quote(std::string_view text) {
   constexpr size_t kMax = 60;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,7 @@ Result<std::vector<ClauseSyntax>> parse_transforms(std::string_view text);
 // One value at the beginning of `text`.
 Result<Value> parse_value(std::string_view text);
 
+std::string joined(std::span<const std::string_view> words);  // "one, two, three"
 // 'text' for a message; long texts are cut.
 std::string quote(std::string_view text);
 

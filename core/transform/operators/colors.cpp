@@ -2,7 +2,7 @@
 // probability.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/color/adjust.h"
-#include "core/transform/operators/checks.h"
+#include "core/transform/operators/operator.h"
 
 namespace dataline {
 namespace {

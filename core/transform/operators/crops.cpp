@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/transform/elements/fill.h"
-#include "core/transform/operators/checks.h"
+#include "core/transform/operators/operator.h"
 #include "core/transform/operators/stages.h"
 
 namespace dataline {

@@ -1,6 +1,6 @@
 // Encoded bytes to a frame. All records have the same type: with mode=unchanged that of the first one.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/operators/checks.h"
+#include "core/transform/operators/operator.h"
 
 namespace dataline {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/transform/color/adjust.h"
 #include "core/transform/color/blur.h"
-#include "core/transform/operators/checks.h"
+#include "core/transform/operators/operator.h"
 #include "core/transform/operators/stages.h"
 
 namespace dataline {

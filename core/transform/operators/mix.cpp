@@ -1,7 +1,7 @@
 // mixup and cutmix. Rows are left alone; the request is kept in the plan and carried out on finished batches (mix/mix.h).
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
-#include "core/transform/operators/checks.h"
+#include "core/transform/operators/operator.h"
 
 namespace dataline {
 namespace {
@@ -10,16 +10,12 @@ enum Argument : size_t { kAlpha, kLabels };
 constexpr OperatorArgument kArguments[] = {{"alpha", "number", "1"}, {"labels", "field", "label"}};
 constexpr double kMinAlpha = 1e-6, kMaxAlpha = 1e6;
 
-Result<double> alpha_argument(const Arguments& arguments) {
-  DL_ASSIGN_OR_RETURN(const double alpha, arguments.number(kAlpha));
-  if (alpha >= kMinAlpha && alpha <= kMaxAlpha) return alpha;
-  return arguments.expected(kAlpha, "a number from 0.000001 to 1000000");
-}
-
 Result<MixRequest> read_request(const Arguments& arguments, const Plan& plan, MixKind kind) {
   MixRequest request;
   request.mix.kind = kind;
-  DL_ASSIGN_OR_RETURN(request.mix.alpha, alpha_argument(arguments));
+  DL_ASSIGN_OR_RETURN(request.mix.alpha, arguments.number(kAlpha));
+  if (!(request.mix.alpha >= kMinAlpha && request.mix.alpha <= kMaxAlpha))
+    return arguments.expected(kAlpha, "a number from 0.000001 to 1000000");
   DL_ASSIGN_OR_RETURN(request.labels, arguments.word(kLabels));
   request.mix.place = plan.place();
   request.column = arguments.column();
@@ -27,20 +23,12 @@ Result<MixRequest> read_request(const Arguments& arguments, const Plan& plan, Mi
   return request;
 }
 
-Status want_one_size(const Arguments& arguments, const Plan& plan) {
-  if (!plan.field().varies()) return Status::ok();
-  return arguments.fault("expected images of one size, got ", field_type_text(plan.field()),
-                         ": put resize([h, w]) or random_resized_crop before");
-}
-
 Status add_mixup(const Arguments& arguments, Plan& plan) {
   DL_RETURN_IF_ERROR(want_decoded(arguments, plan));
   DL_RETURN_IF_ERROR(want_dense(arguments, plan));
-  DL_RETURN_IF_ERROR(want_one_size(arguments, plan));
-  if (!dtype_is_float(plan.field().dtype)) {
+  if (!dtype_is_float(plan.field().dtype))
     return arguments.fault("expected floats, got ", dtype_name(plan.field().dtype),
                            ": put normalize or cast(f32) before");
-  }
   DL_ASSIGN_OR_RETURN(MixRequest request, read_request(arguments, plan, MixKind::kMixup));
   plan.add_mix(std::move(request));
   return Status::ok();
@@ -48,7 +36,6 @@ Status add_mixup(const Arguments& arguments, Plan& plan) {
 
 Status add_cutmix(const Arguments& arguments, Plan& plan) {
   DL_ASSIGN_OR_RETURN(const ImageShape image, want_image(arguments, plan));
-  DL_RETURN_IF_ERROR(want_one_size(arguments, plan));
   if (image.pixels() < 1) return arguments.fault("expected pixels, got ", field_type_text(plan.field()));
   DL_ASSIGN_OR_RETURN(MixRequest request, read_request(arguments, plan, MixKind::kCutmix));
   request.mix.shape = image;

@@ -3,7 +3,7 @@
 
 #include "core/base/bytes.h"
 #include "core/transform/elements/convert.h"
-#include "core/transform/operators/checks.h"
+#include "core/transform/operators/operator.h"
 
 namespace dataline {
 namespace {
@@ -25,7 +25,6 @@ class OneHotPass : public Pass {
       std::memcpy(one_.data(), &one, sizeof one);
     });
   }
-  int64_t scratch_bytes() const override { return 0; }
   int64_t run(const RowContext& context, const std::byte* from, int64_t, std::byte* to,
               int64_t) const override {
     std::memset(to, 0, static_cast<size_t>(label_count_ * classes_ * element_bytes_));

@@ -1,7 +1,7 @@
 // rand_augment and trivial_augment.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/color/auto_augment.h"
-#include "core/transform/operators/checks.h"
+#include "core/transform/operators/operator.h"
 
 namespace dataline {
 namespace {

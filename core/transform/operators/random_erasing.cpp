@@ -6,7 +6,7 @@
 #include "core/base/portable_math.h"
 #include "core/transform/elements/convert.h"
 #include "core/transform/elements/fill.h"
-#include "core/transform/operators/checks.h"
+#include "core/transform/operators/operator.h"
 #include "core/transform/operators/stages.h"
 
 namespace dataline {
@@ -61,7 +61,6 @@ class ErasePass : public Pass {
         dtype_(dtype),
         element_bytes_(dtype_bytes(dtype)),
         place_(place) {}
-  int64_t scratch_bytes() const override { return 0; }
   bool in_place() const override { return true; }
   int64_t run(const RowContext& context, const std::byte* from, int64_t from_bytes, std::byte* to,
               int64_t room) const override;

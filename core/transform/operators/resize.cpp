@@ -1,6 +1,6 @@
 // resize and random_resized_crop.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/operators/checks.h"
+#include "core/transform/operators/operator.h"
 
 namespace dataline {
 namespace {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/checked.h"
 #include "core/base/text.h"
-#include "core/transform/operators/checks.h"
+#include "core/transform/operators/operator.h"
 
 namespace dataline {
 namespace {

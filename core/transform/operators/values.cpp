@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/text.h"
-#include "core/transform/operators/checks.h"
+#include "core/transform/operators/operator.h"
 
 namespace dataline {
 namespace {

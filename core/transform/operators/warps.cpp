@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/base/portable_math.h"
-#include "core/transform/operators/checks.h"
+#include "core/transform/operators/operator.h"
 #include "core/transform/operators/stages.h"
 
 namespace dataline {

@@ -32,7 +32,7 @@ class FlatPass : public Pass {
   int64_t run(const RowContext& context, const std::byte* from, int64_t from_bytes, std::byte* to,
               int64_t room) const override;
 
-  const FlatPlan& plan() const { return plan_; }
+  const Channels& channels() const { return plan_.channels; }
   // The chain over `count` elements starting at channel 0: a row, or contiguous rows.
   void run_elements(const std::byte* from, std::byte* to, int64_t count, std::byte* scratch) const;
 

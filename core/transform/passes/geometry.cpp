@@ -36,8 +36,6 @@ class GeometryProgram : public Program {
     output_.shape = {static_cast<int64_t>(sizeof(TailGeometry) / sizeof(int32_t))};
   }
   const Field& output() const override { return output_; }
-  bool identity() const override { return false; }
-  int64_t scratch_bytes() const override { return 0; }
   bool draws() const override { return dataline::draws(steps_); }
 
   void run(const FieldRows& rows) const override {

@@ -13,19 +13,21 @@ constexpr int64_t kBlockBytes = 8192;  // of source elements: two blocks and the
 
 }  // namespace
 
-ImagePass::ImagePass(ImagePlan plan, SimdTarget target) : plan_(std::move(plan)) {
-  from_bytes_ = dtype_bytes(plan_.chain.input());
-  to_bytes_ = dtype_bytes(plan_.chain.output());
-  const bool by_plane =
-      plan_.input.layout == ImageLayout::kPlanar && plan_.output.layout == ImageLayout::kPlanar;
+ImagePass::ImagePass(ImagePlan plan, SimdTarget target)
+    : plan_(std::move(plan)),
+      planar_input_(plan_.input.layout == ImageLayout::kPlanar),
+      planar_output_(plan_.output.layout == ImageLayout::kPlanar),
+      from_bytes_(dtype_bytes(plan_.chain.input())),
+      to_bytes_(dtype_bytes(plan_.chain.output())),
+      pixel_bytes_(from_bytes_ * (planar_input_ ? 1 : plan_.input.channels)),
+      split_(split_kernel(target, from_bytes_, plan_.input.channels)),
+      join_(join_kernel(target, from_bytes_, plan_.input.channels)),
+      reverse_(reverse_kernel(target, pixel_bytes_)) {
+  const bool by_plane = planar_input_ && planar_output_;
   const int64_t line_bytes = plan_.output.width * from_bytes_ * (by_plane ? 1 : plan_.input.channels);
   block_lines_ = std::clamp<int64_t>(kBlockBytes / std::max<int64_t>(line_bytes, 1), 1,
                                      std::max<int64_t>(plan_.output.height, 1));
   block_bytes_ = round_up(block_lines_ * line_bytes, 64);
-  split_ = split_kernel(target, from_bytes_, plan_.input.channels);
-  join_ = join_kernel(target, from_bytes_, plan_.input.channels);
-  reverse_ = reverse_kernel(
-      target, plan_.input.layout == ImageLayout::kPlanar ? from_bytes_ : from_bytes_ * plan_.input.channels);
 }
 
 ImagePass::View ImagePass::view(const RowContext& context) const {
@@ -43,11 +45,12 @@ ImagePass::View ImagePass::view(const RowContext& context) const {
   return out;
 }
 
-// Writes output lines [first, first + lines) of one plane, packed.
-void ImagePass::copy_lines(const View& view, const std::byte* plane, int64_t first, int64_t lines,
-                           int64_t pixel_bytes, const std::byte* fill, std::byte* to) const {
+// Writes output lines [first, first + lines) of one plane, packed. `channel`: the first of the plane.
+void ImagePass::copy_lines(const View& view, const std::byte* plane, int64_t channel, int64_t first,
+                           int64_t lines, std::byte* to) const {
+  const std::byte* const fill = plan_.fill.empty() ? nullptr : plan_.fill.data() + channel * from_bytes_;
   const int64_t width = plan_.output.width;
-  const int64_t source_line = plan_.input.width * pixel_bytes;
+  const int64_t pixel_bytes = pixel_bytes_, source_line = plan_.input.width * pixel_bytes;
   const int64_t seen = view.x_end - view.x_begin;
   const int64_t column = view.x.sign > 0 ? view.x.offset + view.x_begin : view.x.offset - (view.x_end - 1);
   for (int64_t i = 0; i < lines; ++i, to += width * pixel_bytes) {
@@ -68,97 +71,50 @@ void ImagePass::copy_lines(const View& view, const std::byte* plane, int64_t fir
   }
 }
 
-// The same without a copy if the lines are contiguous in the source.
-const std::byte* ImagePass::lines_of(const View& view, const std::byte* plane, int64_t first, int64_t lines,
-                                     int64_t pixel_bytes, const std::byte* fill, std::byte* scratch) const {
-  if (view.whole_lines) return plane + (view.y.offset + first) * plan_.input.width * pixel_bytes;
-  copy_lines(view, plane, first, lines, pixel_bytes, fill, scratch);
-  return scratch;
-}
-
-void ImagePass::from_interleaved(const View& view, const std::byte* from, std::byte* to,
-                                 std::byte* scratch) const {
+// Makes output lines [first, first + lines): from the source to lines of the view, from there to the output's layout, and
+// through the chain. A step that is not needed is left out; the last one writes the slot. `channel`: the one to make if both
+// layouts are planar; else 0, and all are made.
+void ImagePass::run_block(const View& view, const std::byte* from, int64_t channel, int64_t first,
+                          int64_t lines, std::byte* to, std::byte* scratch) const {
   const ElementChain& chain = plan_.chain;
-  const int64_t channels = plan_.input.channels, width = plan_.output.width, height = plan_.output.height;
-  const bool split = plan_.output.layout == ImageLayout::kPlanar;
-  const int64_t pixel_bytes = channels * from_bytes_;
-  std::byte* const planes = scratch + block_bytes_;
-  std::byte* const chain_scratch = planes + block_bytes_;
-  for (int64_t first = 0; first < height; first += block_lines_) {
-    const int64_t lines = std::min(block_lines_, height - first), pixels = lines * width;
-    const int64_t done = first * width;
-    if (!split && chain.empty()) {
-      copy_lines(view, from, first, lines, pixel_bytes, plan_.fill.data(), to + done * pixel_bytes);
-      continue;
-    }
-    const std::byte* block = lines_of(view, from, first, lines, pixel_bytes, plan_.fill.data(), scratch);
-    if (!split) {
-      chain.run_interleaved(block, to + done * channels * to_bytes_, pixels * channels, chain_scratch);
-    } else if (chain.empty()) {
-      split_(block, to + done * to_bytes_, pixels, channels, height * width * to_bytes_);
-    } else {
-      split_(block, planes, pixels, channels, pixels * from_bytes_);
-      for (int64_t c = 0; c < channels; ++c)
-        chain.run(planes + c * pixels * from_bytes_, to + (c * height * width + done) * to_bytes_, pixels, c,
-                  chain_scratch);
-    }
-  }
-}
+  const int64_t channels = plan_.input.channels, pixels = lines * plan_.output.width;
+  const int64_t source_plane = plan_.input.pixels() * pixel_bytes_;
+  const int64_t target_plane = plan_.output.pixels() * to_bytes_;
+  const bool moves = planar_input_ != planar_output_;
+  const bool splits = moves && planar_output_, joins = moves && planar_input_;
+  std::byte* const target =
+      to + channel * target_plane + first * plan_.output.width * to_bytes_ * (planar_output_ ? 1 : channels);
+  std::byte* const changed = chain.empty() ? target : scratch + block_bytes_;
+  std::byte* const chain_scratch = scratch + 2 * block_bytes_;
 
-void ImagePass::from_planar(const View& view, const std::byte* from, std::byte* to,
-                            std::byte* scratch) const {
-  const ElementChain& chain = plan_.chain;
-  const int64_t channels = plan_.input.channels, width = plan_.output.width, height = plan_.output.height;
-  const int64_t source_plane = plan_.input.pixels() * from_bytes_;
-  std::byte* const joined = scratch + block_bytes_;
-  std::byte* const chain_scratch = joined + block_bytes_;
-  for (int64_t first = 0; first < height; first += block_lines_) {
-    const int64_t lines = std::min(block_lines_, height - first), pixels = lines * width;
-    std::byte* const target = to + first * width * channels * to_bytes_;
-    const std::byte* planes = scratch;
-    int64_t stride = pixels * from_bytes_;
-    if (view.whole_lines) {
-      planes = from + (view.y.offset + first) * plan_.input.width * from_bytes_;
-      stride = source_plane;
-    } else {
-      for (int64_t c = 0; c < channels; ++c)
-        copy_lines(view, from + c * source_plane, first, lines, from_bytes_,
-                   plan_.fill.empty() ? nullptr : plan_.fill.data() + c * from_bytes_, scratch + c * stride);
-    }
-    join_(planes, chain.empty() ? target : joined, pixels, channels, stride);
-    if (!chain.empty()) chain.run_interleaved(joined, target, pixels * channels, chain_scratch);
+  const std::byte* block = from + channel * source_plane;
+  int64_t stride = source_plane;  // from plane to plane of the block
+  if (view.whole_lines && (moves || !chain.empty())) {
+    block += (view.y.offset + first) * plan_.input.width * pixel_bytes_;
+  } else {
+    std::byte* const copy = moves || !chain.empty() ? scratch : target;
+    stride = pixels * from_bytes_;
+    for (int64_t plane = 0; plane < (joins ? channels : 1); ++plane)
+      copy_lines(view, block + plane * source_plane, channel + plane, first, lines, copy + plane * stride);
+    block = copy;
   }
-}
-
-void ImagePass::plane_by_plane(const View& view, const std::byte* from, std::byte* to,
-                               std::byte* scratch) const {
-  const ElementChain& chain = plan_.chain;
-  const int64_t width = plan_.output.width, height = plan_.output.height;
-  for (int64_t c = 0; c < plan_.input.channels; ++c) {
-    const std::byte* plane = from + c * plan_.input.pixels() * from_bytes_;
-    const std::byte* fill = plan_.fill.empty() ? nullptr : plan_.fill.data() + c * from_bytes_;
-    for (int64_t first = 0; first < height; first += block_lines_) {
-      const int64_t lines = std::min(block_lines_, height - first);
-      std::byte* const target = to + (c * height + first) * width * to_bytes_;
-      if (chain.empty()) {
-        copy_lines(view, plane, first, lines, from_bytes_, fill, target);
-      } else {
-        const std::byte* block = lines_of(view, plane, first, lines, from_bytes_, fill, scratch);
-        chain.run(block, target, lines * width, c, scratch + 2 * block_bytes_);
-      }
-    }
-  }
+  if (splits) split_(block, changed, pixels, channels, chain.empty() ? target_plane : pixels * from_bytes_);
+  if (joins) join_(block, changed, pixels, channels, stride);
+  if (chain.empty()) return;
+  if (moves) block = changed;
+  if (!planar_output_) return chain.run_interleaved(block, target, pixels * channels, chain_scratch);
+  for (int64_t plane = 0; plane < (splits ? channels : 1); ++plane)
+    chain.run(block + plane * pixels * from_bytes_, target + plane * target_plane, pixels, channel + plane,
+              chain_scratch);
 }
 
 int64_t ImagePass::run(const RowContext& context, const std::byte* from, int64_t, std::byte* to,
                        int64_t) const {
   const View seen = view(context);
-  if (plan_.input.layout == ImageLayout::kInterleaved)
-    from_interleaved(seen, from, to, context.scratch);
-  else if (plan_.output.layout == ImageLayout::kInterleaved)
-    from_planar(seen, from, to, context.scratch);
-  else
-    plane_by_plane(seen, from, to, context.scratch);
+  const int64_t height = plan_.output.height;
+  for (int64_t channel = 0; channel < (planar_input_ && planar_output_ ? plan_.input.channels : 1); ++channel)
+    for (int64_t first = 0; first < height; first += block_lines_)
+      run_block(seen, from, channel, first, std::min(block_lines_, height - first), to, context.scratch);
   return plan_.output.pixels() * plan_.output.channels * to_bytes_;
 }
 

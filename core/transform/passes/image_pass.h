@@ -37,22 +37,20 @@ class ImagePass : public Pass {
   };
 
   View view(const RowContext& context) const;
-  void copy_lines(const View& view, const std::byte* plane, int64_t first, int64_t lines, int64_t pixel_bytes,
-                  const std::byte* fill, std::byte* to) const;
-  const std::byte* lines_of(const View& view, const std::byte* plane, int64_t first, int64_t lines,
-                            int64_t pixel_bytes, const std::byte* fill, std::byte* scratch) const;
-  void from_interleaved(const View& view, const std::byte* from, std::byte* to, std::byte* scratch) const;
-  void from_planar(const View& view, const std::byte* from, std::byte* to, std::byte* scratch) const;
-  void plane_by_plane(const View& view, const std::byte* from, std::byte* to, std::byte* scratch) const;
+  void copy_lines(const View& view, const std::byte* plane, int64_t channel, int64_t first, int64_t lines,
+                  std::byte* to) const;
+  void run_block(const View& view, const std::byte* from, int64_t channel, int64_t first, int64_t lines,
+                 std::byte* to, std::byte* scratch) const;
 
   ImagePlan plan_;
-  int64_t from_bytes_ = 1;  // of an element
-  int64_t to_bytes_ = 1;
+  bool planar_input_, planar_output_;
+  int64_t from_bytes_, to_bytes_;  // of an element
+  int64_t pixel_bytes_;            // of the source: of all channels if they are
+                                   // interleaved, else of one
   int64_t block_lines_ = 1;
   int64_t block_bytes_ = 0;
-  PlaneKernel split_ = nullptr;
-  PlaneKernel join_ = nullptr;
-  ReverseKernel reverse_ = nullptr;
+  PlaneKernel split_, join_;
+  ReverseKernel reverse_;
 };
 
 }  // namespace dataline

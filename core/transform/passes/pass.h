@@ -1,5 +1,5 @@
-// One pass over a row. Most programs have one, which reads the record and writes the slot; if operators cannot be fused, a
-// program is a list of passes and the row goes from one to the next through scratch.
+// One pass over a row, and the programs made of passes. Most programs have one, which reads the record and writes the slot;
+// if operators cannot be fused, a program is a list of passes and the row goes from one to the next through scratch.
 //
 // Threads: immutable; a RowContext belongs to one worker.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,12 +10,15 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/base/field.h"
 #include "core/base/simd.h"
 #include "core/transform/passes/program.h"
 
 namespace dataline {
+
+class FlatPass;
 
 struct RowContext {
   const FieldRows* rows = nullptr;
@@ -32,24 +35,33 @@ struct RowContext {
   }
 };
 
-class Pass {
+class Pass : public RowWork {
  public:
-  virtual ~Pass() = default;
-  virtual int64_t scratch_bytes() const = 0;
   // The output has the size of the input and may overwrite it: `from` is `to` after another pass.
   virtual bool in_place() const { return false; }
-  // As those of Program.
-  virtual bool heavy() const { return false; }
-  virtual int64_t state_bytes() const { return 0; }
-  virtual Result<std::unique_ptr<ProgramState>> make_state(HostMemory& memory) const {
-    static_cast<void>(memory);
-    return std::unique_ptr<ProgramState>();
-  }
   // Returns the bytes written, at most `room`; -1 if the row failed.
   virtual int64_t run(const RowContext& context, const std::byte* from, int64_t from_bytes, std::byte* to,
                       int64_t room) const = 0;
 };
 
 using PassRef = std::shared_ptr<const Pass>;
+
+// What all programs report about their rows.
+struct ProgramOutput {
+  Field field;
+  std::vector<PixelScale> scales;
+  bool draws = false;
+};
+
+std::unique_ptr<const Program> make_copy_program(const Field& input, ProgramOutput output, SimdTarget target);
+
+// A dense field whose rows are mapped element by element, without padding.
+std::unique_ptr<const Program> make_flat_program(const Field& input, ProgramOutput output,
+                                                 std::shared_ptr<const FlatPass> pass, SimdTarget target);
+
+// `pass_bytes`: the maximum each pass writes; the last one is not used.
+std::unique_ptr<const Program> make_pass_program(const Field& input, ProgramOutput output,
+                                                 std::vector<PassRef> passes,
+                                                 const std::vector<int64_t>& pass_bytes);
 
 }  // namespace dataline

@@ -57,14 +57,11 @@ struct PixelScale {
   double b = 0;
 };
 
-class Program {
+// What programs, and the passes that they are made of, need of a worker.
+class RowWork {
  public:
-  virtual ~Program() = default;
-  virtual const Field& output() const = 0;
-  virtual bool identity() const = 0;          // output bytes are the input bytes
-  virtual int64_t scratch_bytes() const = 0;  // per worker
-  // Rows depend on seed, epoch and slot, not on the record alone.
-  virtual bool draws() const { return false; }
+  virtual ~RowWork() = default;
+  virtual int64_t scratch_bytes() const { return 0; }
   // A row takes hundreds of microseconds (it decodes): workers claim rows one at a time.
   virtual bool heavy() const { return false; }
   // Host memory that make_state() takes from `memory`, counted at create. A null state: the program keeps nothing.
@@ -73,6 +70,14 @@ class Program {
     static_cast<void>(memory);
     return std::unique_ptr<ProgramState>();
   }
+};
+
+class Program : public RowWork {
+ public:
+  virtual const Field& output() const = 0;
+  virtual bool identity() const { return false; }  // output bytes are the input bytes
+  // Rows depend on seed, epoch and slot, not on the record alone.
+  virtual bool draws() const { return false; }
   // One value, or one per channel; empty when values no longer map to pixels.
   virtual std::vector<PixelScale> pixel_scales() const { return {}; }
   virtual void run(const FieldRows& rows) const = 0;

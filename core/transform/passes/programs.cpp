@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/passes/programs.h"
+#include "core/transform/passes/pass.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,6 +9,7 @@
 #include "core/base/random.h"
 #include "core/transform/elements/kernels.h"
 #include "core/transform/elements/prefetch.h"
+#include "core/transform/passes/flat_pass.h"
 
 namespace dataline {
 namespace {
@@ -19,28 +20,23 @@ constexpr int64_t kGroupRows = 64;
 
 RowCopy row_copy(const FieldRows& rows, int64_t first, int64_t count, int64_t row_bytes, std::byte* target,
                  int64_t stride) {
-  RowCopy copy;
-  copy.source = rows.source + first;
-  copy.source_offset = rows.source_offset;
-  copy.count = count;
-  copy.row_bytes = row_bytes;
-  copy.target = target;
-  copy.target_stride = stride;
-  return copy;
+  return {.source = rows.source + first,
+          .source_offset = rows.source_offset,
+          .count = count,
+          .row_bytes = row_bytes,
+          .target = target,
+          .target_stride = stride};
 }
 
 class FieldProgram : public Program {
  public:
-  explicit FieldProgram(ProgramOutput output) : made_(std::move(output)), output_(made_.field) {}
-  const Field& output() const override { return output_; }
-  bool draws() const override { return made_.draws; }
-  std::vector<PixelScale> pixel_scales() const override { return made_.scales; }
-
- private:
-  ProgramOutput made_;
+  explicit FieldProgram(ProgramOutput output) : output_(std::move(output)) {}
+  const Field& output() const override { return output_.field; }
+  bool draws() const override { return output_.draws; }
+  std::vector<PixelScale> pixel_scales() const override { return output_.scales; }
 
  protected:
-  const Field& output_;
+  ProgramOutput output_;
 };
 
 class DenseCopy : public FieldProgram {
@@ -50,7 +46,6 @@ class DenseCopy : public FieldProgram {
         row_bytes_(input.bytes()),
         kernel_(row_copy_kernel(target, row_bytes_)) {}
   bool identity() const override { return true; }
-  int64_t scratch_bytes() const override { return 0; }
 
   void run(const FieldRows& rows) const override {
     if (rows.count == 0 || row_bytes_ == 0) return;
@@ -72,7 +67,6 @@ class RaggedCopy : public FieldProgram {
  public:
   using FieldProgram::FieldProgram;
   bool identity() const override { return true; }
-  int64_t scratch_bytes() const override { return 0; }
 
   void run(const FieldRows& rows) const override {
     for (int64_t i = 0; i < rows.count; ++i) {
@@ -81,7 +75,7 @@ class RaggedCopy : public FieldProgram {
       if (rows.source[i] == nullptr) continue;
       const int64_t bytes = rows.source_bytes[i];
       if (bytes > rows.target_stride) {
-        rows.errors->fail(i, error(Code::kTooLarge, "field '", output_.name, "': sample needs ", bytes,
+        rows.errors->fail(i, error(Code::kTooLarge, "field '", output_.field.name, "': sample needs ", bytes,
                                    " bytes, max_bytes_per_sample is ", rows.target_stride));
         continue;
       }
@@ -103,11 +97,10 @@ class FlatProgram : public FieldProgram {
       : FieldProgram(std::move(output)),
         pass_(std::move(pass)),
         from_bytes_(input.bytes()),
-        to_bytes_(output_.bytes()),
+        to_bytes_(output_.field.bytes()),
         elements_(from_bytes_ / dtype_bytes(input.dtype)),
         gather_(row_copy_kernel(target, from_bytes_)),
         gather_bytes_(from_bytes_ <= kSmallRowBytes ? round_up(kGroupRows * from_bytes_, 64) : 0) {}
-  bool identity() const override { return false; }
   int64_t scratch_bytes() const override { return gather_bytes_ + pass_->scratch_bytes(); }
 
   void run(const FieldRows& rows) const override {
@@ -172,7 +165,6 @@ class PassProgram : public FieldProgram {
       if (!ends_in_slot(i)) between_bytes_ = std::max(between_bytes_, round_up(pass_bytes[i], 64));
     }
   }
-  bool identity() const override { return false; }
   int64_t scratch_bytes() const override { return 2 * between_bytes_ + pass_scratch_bytes_; }
   bool heavy() const override {
     return std::any_of(passes_.begin(), passes_.end(), [](const PassRef& pass) { return pass->heavy(); });
@@ -197,7 +189,7 @@ class PassProgram : public FieldProgram {
   void run(const FieldRows& rows) const override {
     RowContext context;
     context.rows = &rows;
-    context.field = output_.name;
+    context.field = output_.field.name;
     context.key = random_key(rows.seed, static_cast<uint64_t>(rows.epoch), Domain::kAugment);
     context.scratch = rows.scratch + 2 * between_bytes_;
     const int64_t ahead = prefetch_rows(row_bytes_ < 0 ? kFirstBytes : row_bytes_);
@@ -206,7 +198,7 @@ class PassProgram : public FieldProgram {
       if (i + ahead < rows.count) prefetch(rows, i + ahead);
       context.row = i;
       const int64_t written = rows.source[i] == nullptr ? -1 : run_row(context);
-      if (output_.bytes() < 0) rows.target_bytes[i] = std::max<int64_t>(written, 0);
+      if (output_.field.bytes() < 0) rows.target_bytes[i] = std::max<int64_t>(written, 0);
     }
   }
 

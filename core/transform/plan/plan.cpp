@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/transform/plan/device_tail.h"
-
 namespace dataline {
 namespace {
 
@@ -163,9 +161,9 @@ void Plan::add_padding(int64_t length, std::vector<std::byte> element) {
 void Plan::add_pass(PassRef pass, bool draws) {
   end_draft();
   BuiltPass made;
-  made.pass = std::move(pass);
   made.output = field_;
   made.draws = draws;
+  made.pass = std::move(pass);
   passes_.push_back(std::move(made));
   begin_draft();
 }
@@ -194,30 +192,29 @@ void Plan::end_draft() {
   ElementChain chain(draft_.steps, draft_.input.dtype, target_);
   const bool moves = draft_.image && (!draft_.image->steps.empty() ||
                                       draft_.image->input.layout != draft_.image->output.layout);
+  BuiltPass made;
+  made.input = std::move(draft_.input);
+  made.output = field_;
   if (draft_.frame)
-    end_frame(std::move(chain));
+    end_frame(std::move(chain), made);
   else if (moves)
-    end_image(std::move(chain));
+    end_image(std::move(chain), made);
   else if (!chain.empty() || draft_.padding)
-    end_flat(std::move(chain));
+    end_flat(std::move(chain), made);
+  made.steps = std::move(draft_.steps);
+  if (made.frame || made.pass) passes_.push_back(std::move(made));
   begin_draft();
 }
 
-void Plan::end_image(ElementChain chain) {
-  BuiltPass made;
-  ImagePlan& image = *draft_.image;
-  made.tail = image_tail(image, draft_.input.dtype, draft_.steps);
-  made.geometry = image.steps;
-  made.image = image.input;
-  made.draws = draws(image.steps);
-  made.output = field_;
+void Plan::end_image(ElementChain chain, BuiltPass& made) {
+  made.image = std::move(draft_.image);
+  made.draws = draws(made.image->steps);
+  ImagePlan image = *made.image;
   image.chain = std::move(chain);
   made.pass = std::make_shared<ImagePass>(std::move(image), target_);
-  passes_.push_back(std::move(made));
 }
 
-void Plan::end_flat(ElementChain chain) {
-  BuiltPass made;
+void Plan::end_flat(ElementChain chain, BuiltPass& made) {
   FlatPlan flat;
   flat.chain = std::move(chain);
   flat.item_elements = std::max<int64_t>(draft_.item_elements, 1);
@@ -228,12 +225,10 @@ void Plan::end_flat(ElementChain chain) {
   if (draft_.padding) {
     flat.padded_elements = draft_.padding->elements;
     flat.padding = padded_element(*draft_.padding);
-  } else {
-    made.tail = flat_tail(draft_.input, flat.channels, draft_.steps);
   }
-  made.output = field_;
-  made.pass = std::make_shared<FlatPass>(std::move(flat));
-  passes_.push_back(std::move(made));
+  const auto pass = std::make_shared<const FlatPass>(std::move(flat));
+  if (!draft_.padding) made.flat = pass;
+  made.pass = pass;
 }
 
 }  // namespace dataline

@@ -91,14 +91,13 @@ class Plan {
 
  private:
   struct BuiltPass {
+    Field input, output;
+    bool draws = false;
     PassRef pass;
     std::shared_ptr<const FramePlan> frame;  // instead of `pass`, which is made from it
-    std::vector<ElementStep> steps;          // of the frame's tail
-    Field output;
-    bool draws = false;
-    std::optional<Tail> tail;            // the pass as a device would run it
-    std::vector<GeometryStep> geometry;  // of an image
-    ImageShape image;
+    std::shared_ptr<const FlatPass> flat;    // `pass`, if it is one without padding
+    std::optional<ImagePlan> image;          // of `pass`, without its chain
+    std::vector<ElementStep> steps;          // of the last three
   };
   struct Padding {
     int64_t elements = 0;
@@ -126,17 +125,16 @@ class Plan {
 
   void begin_draft();
   void end_draft();
-  void canonicalize_bools();
   void push_step(ElementStep step);
   ImagePlan& image_draft(const ImageShape& image);
   void set_image(const ImageShape& image);
   std::vector<std::byte> padded_element(const Padding& padding) const;
-  void end_image(ElementChain chain);
-  void end_flat(ElementChain chain);
+  void end_image(ElementChain chain, BuiltPass& made);
+  void end_flat(ElementChain chain, BuiltPass& made);
   FramePlan& frame_draft(bool before_elements);
   void begin_frame();
   void set_frame(const FrameShape& shape);
-  void end_frame(ElementChain chain);
+  void end_frame(ElementChain chain, BuiltPass& made);
   std::optional<Tail> split_frame(BuiltPass& made) const;
   std::unique_ptr<const Program> program_of(const std::vector<BuiltPass>& passes, Field output,
                                             std::vector<PixelScale> scales) const;

@@ -92,15 +92,11 @@ void Plan::add_stage(FrameStage stage) {
   set_frame(frame.output);
 }
 
-void Plan::end_frame(ElementChain chain) {
+void Plan::end_frame(ElementChain chain, BuiltPass& made) {
   auto frame = std::make_shared<FramePlan>(std::move(*draft_.frame));
   frame->chain = std::move(chain);
-  BuiltPass made;
   made.draws = frame->draws();
   made.frame = std::move(frame);
-  made.steps = std::move(draft_.steps);
-  made.output = field_;
-  passes_.push_back(std::move(made));
 }
 
 }  // namespace dataline

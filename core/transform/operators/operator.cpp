@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/operators/checks.h"
+#include "core/transform/operators/operator.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +12,18 @@
 namespace dataline {
 namespace {
 
+constexpr const Operator* kOperators[] = {
+#define OPERATOR(name) &name##_operator,
+#include "core/transform/operators/list.def"
+#undef OPERATOR
+};
+
+constexpr const OperatorInfo* kInfos[] = {
+#define OPERATOR(name) &name##_operator.info,
+#include "core/transform/operators/list.def"
+#undef OPERATOR
+};
+
 // "0.5" for messages; whole numbers without a point.
 std::string number_text(double value) {
   const int64_t tenths = static_cast<int64_t>(value * 10 + (value < 0 ? -0.5 : 0.5));
@@ -20,6 +32,18 @@ std::string number_text(double value) {
 }
 
 }  // namespace
+
+std::span<const OperatorInfo* const> operator_table() { return kInfos; }
+
+Result<const Operator*> find_operator(const CallSyntax& call) {
+  std::vector<std::string_view> names;
+  for (const Operator* entry : kOperators) {
+    if (entry->info.name == call.name) return entry;
+    names.push_back(entry->info.name);
+  }
+  return transform_error(call.column, "expected an operator, got ", quote(call.name),
+                         did_you_mean(call.name, names));
+}
 
 Status want_dense(const Arguments& arguments, const Plan& plan) {
   const Field& field = plan.field();
