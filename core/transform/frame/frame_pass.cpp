@@ -34,18 +34,137 @@ Status in_decode(Status status) { return status.is_ok() ? Status::ok() : std::mo
 // One row on its way through a FramePass.
 class FrameRow {
  public:
-  FrameRow(const FramePass& pass, const RowContext& context, FrameState& state);
+  FrameRow(const FramePass& pass, const RowContext& context, FrameState& state)
+      : pass_(pass),
+        plan_(pass.plan_),
+        context_(context),
+        state_(state),
+        slot_(static_cast<uint64_t>(context.rows->first_slot + context.row)) {
+    state_.scratch.reset();
+  }
+
   // Returns the bytes written.
-  Result<int64_t> run(Bytes from, std::byte* to, int64_t room);
+  Result<int64_t> run(Bytes from, std::byte* to, int64_t room) {
+    DL_RETURN_IF_ERROR(open(from));
+    for (size_t i = 0; i < plan_.works.size(); ++i) {
+      const FrameWork& work = plan_.works[i];
+      if (!work.stage.apply) {
+        DL_ASSIGN_OR_RETURN(const View view, compose_view(work.views));
+        if (i + 1 == plan_.works.size()) return deliver(&view, to, room);
+        DL_RETURN_IF_ERROR(into_memory(i, view));
+        continue;
+      }
+      if (frame_.pixels == nullptr) {
+        DL_ASSIGN_OR_RETURN(const View whole, compose_view({}));
+        DL_RETURN_IF_ERROR(into_memory(i, whole));
+      }
+      DL_RETURN_IF_ERROR(apply(work));
+    }
+    if (frame_.pixels != nullptr) return deliver(nullptr, to, room);
+    DL_ASSIGN_OR_RETURN(const View whole, compose_view({}));
+    return deliver(&whole, to, room);
+  }
 
  private:
-  Status open(Bytes from);
-  Status join_planes(const std::byte* from);
-  Result<View> compose_view(const std::vector<ViewStep>& steps) const;
-  Status resample(size_t resampler, const View& view, LineSink& sink);
-  Status into_memory(size_t resampler, const View& view);
-  Status apply(const FrameWork& work);
-  Result<int64_t> deliver(const View* view, std::byte* to, int64_t room);
+  // Sets the frame's size, and the pixels of stored frames.
+  Status open(Bytes from) {
+    frame_.channels = plan_.input.channels;
+    frame_.element_bytes = plan_.element_bytes;
+    if (state_.decoder == nullptr) {
+      frame_.height = plan_.input.height;
+      frame_.width = plan_.input.width;
+      if (plan_.planar_input && frame_.channels > 1) return join_planes(from.data());
+      frame_.pixels = const_cast<std::byte*>(from.data());  // stored_: read only
+      stored_ = true;
+      return Status::ok();
+    }
+    ImageDecoder& decoder = *state_.decoder;
+    DL_RETURN_IF_ERROR(in_decode(decoder.open(from)));
+    if (decoder.channels() != frame_.channels || decoder.element_bytes() != frame_.element_bytes)
+      return error(Code::kMismatch, "decode: expected ", frame_.channels, " channels of ",
+                   frame_.element_bytes * 8, " bits, as the first record has, got ", decoder.channels(),
+                   " of ", decoder.element_bytes() * 8, "; mode=rgb makes them equal");
+    frame_.height = decoder.height();
+    frame_.width = decoder.width();
+    return Status::ok();
+  }
+
+  Status join_planes(const std::byte* from) {
+    DL_RETURN_IF_ERROR(state_.scratch.take_pixels(frame_));
+    const int64_t pixels = frame_.height * frame_.width;
+    pass_.join_(from, frame_.pixels, pixels, frame_.channels, pixels * frame_.element_bytes);
+    return Status::ok();
+  }
+
+  Result<View> compose_view(const std::vector<ViewStep>& steps) const {
+    DL_ASSIGN_OR_RETURN(const View view, compose(steps, frame_.height, frame_.width, context_.key, slot_));
+    if (view.scales() && std::max(view.scaled_height, view.scaled_width) > kMaxSide)
+      return error(Code::kTooLarge, "resize: expected sides of at most ", kMaxSide, ", got ",
+                   view.scaled_height, "x", view.scaled_width, " from ", frame_.height, "x", frame_.width);
+    return view;
+  }
+
+  Status resample(size_t resampler, const View& view, LineSink& sink) {
+    Resampler& worker = *state_.resamplers[resampler];
+    const Resampler::Need need = worker.need(view);
+    if (frame_.pixels == nullptr) {
+      DL_RETURN_IF_ERROR(in_decode(state_.decoder->start(need.region, need.max_lines, state_.scratch)));
+      Status status =
+          worker.run(view, frame_.channels, frame_.element_bytes, *state_.decoder, sink, state_.scratch);
+      return state_.decoder->status().is_ok() ? std::move(status) : in_decode(state_.decoder->status());
+    }
+    DL_RETURN_IF_ERROR(lines_.start(frame_, need.region, need.max_lines, state_.scratch));
+    return worker.run(view, frame_.channels, frame_.element_bytes, lines_, sink, state_.scratch);
+  }
+
+  // Replaces the frame by the view's result, and releases the memory used on the way.
+  Status into_memory(size_t resampler, const View& view) {
+    Frame made = frame_;
+    made.height = view.out_height;
+    made.width = view.out_width;
+    DL_RETURN_IF_ERROR(state_.scratch.take_pixels(made));
+    const int64_t mark = state_.scratch.mark();
+    FrameSink sink(made);
+    DL_RETURN_IF_ERROR(resample(resampler, view, sink));
+    state_.scratch.release(mark);
+    frame_ = made;
+    stored_ = false;
+    return Status::ok();
+  }
+
+  Status apply(const FrameWork& work) {
+    if (stored_) {
+      const std::byte* const from = frame_.pixels;
+      DL_RETURN_IF_ERROR(state_.scratch.take_pixels(frame_));
+      if (frame_.bytes() > 0) std::memcpy(frame_.pixels, from, static_cast<size_t>(frame_.bytes()));
+      stored_ = false;
+    }
+    return work.stage.apply(Draws(context_.key, slot_, work.place), state_.scratch, frame_);
+  }
+
+  // Writes the view of the frame, or without one the frame in memory, through the tail into the slot.
+  Result<int64_t> deliver(const View* view, std::byte* to, int64_t room) {
+    Frame out = frame_;
+    if (view != nullptr) {
+      out.height = view->out_height;
+      out.width = view->out_width;
+    }
+    const int64_t bytes = out.height * out.width * out.channels * pass_.tail_.element_bytes();
+    if (bytes > room)
+      return error(Code::kTooLarge, "image of ", out.height, "x", out.width, " needs ", bytes,
+                   " bytes, max_bytes_per_sample is ", room);
+    TailSink sink(pass_.tail_, out, to, context_.scratch);
+    DL_RETURN_IF_ERROR(sink.start(state_.scratch));
+    if (view == nullptr) {
+      sink.take_frame();
+    } else {
+      DL_RETURN_IF_ERROR(resample(state_.resamplers.size() - 1, *view, sink));
+      sink.finish();
+    }
+    if (context_.rows->target_extents != nullptr && !plan_.output.fixed())
+      context_.rows->target_extents[context_.row] = {out.height, out.width};
+    return bytes;
+  }
 
   const FramePass& pass_;
   const FramePlan& plan_;
@@ -57,136 +176,6 @@ class FrameRow {
   bool stored_ = false;  // its pixels are the source's and read-only
   FrameSource lines_;
 };
-
-FrameRow::FrameRow(const FramePass& pass, const RowContext& context, FrameState& state)
-    : pass_(pass),
-      plan_(pass.plan_),
-      context_(context),
-      state_(state),
-      slot_(static_cast<uint64_t>(context.rows->first_slot + context.row)) {
-  state_.scratch.reset();
-}
-
-// Sets the frame's size, and the pixels of stored frames.
-Status FrameRow::open(Bytes from) {
-  frame_.channels = plan_.input.channels;
-  frame_.element_bytes = plan_.element_bytes;
-  if (state_.decoder == nullptr) {
-    frame_.height = plan_.input.height;
-    frame_.width = plan_.input.width;
-    if (plan_.planar_input && frame_.channels > 1) return join_planes(from.data());
-    frame_.pixels = const_cast<std::byte*>(from.data());  // stored_: read only
-    stored_ = true;
-    return Status::ok();
-  }
-  ImageDecoder& decoder = *state_.decoder;
-  DL_RETURN_IF_ERROR(in_decode(decoder.open(from)));
-  if (decoder.channels() != frame_.channels || decoder.element_bytes() != frame_.element_bytes)
-    return error(Code::kMismatch, "decode: expected ", frame_.channels, " channels of ",
-                 frame_.element_bytes * 8, " bits, as the first record has, got ", decoder.channels(), " of ",
-                 decoder.element_bytes() * 8, "; mode=rgb makes them equal");
-  frame_.height = decoder.height();
-  frame_.width = decoder.width();
-  return Status::ok();
-}
-
-Status FrameRow::join_planes(const std::byte* from) {
-  DL_RETURN_IF_ERROR(state_.scratch.take_pixels(frame_));
-  const int64_t pixels = frame_.height * frame_.width;
-  pass_.join_(from, frame_.pixels, pixels, frame_.channels, pixels * frame_.element_bytes);
-  return Status::ok();
-}
-
-Result<View> FrameRow::compose_view(const std::vector<ViewStep>& steps) const {
-  DL_ASSIGN_OR_RETURN(const View view, compose(steps, frame_.height, frame_.width, context_.key, slot_));
-  if (view.scales() && std::max(view.scaled_height, view.scaled_width) > kMaxSide)
-    return error(Code::kTooLarge, "resize: expected sides of at most ", kMaxSide, ", got ",
-                 view.scaled_height, "x", view.scaled_width, " from ", frame_.height, "x", frame_.width);
-  return view;
-}
-
-Status FrameRow::resample(size_t resampler, const View& view, LineSink& sink) {
-  Resampler& worker = *state_.resamplers[resampler];
-  const Resampler::Need need = worker.need(view);
-  if (frame_.pixels == nullptr) {
-    DL_RETURN_IF_ERROR(in_decode(state_.decoder->start(need.region, need.max_lines, state_.scratch)));
-    Status status =
-        worker.run(view, frame_.channels, frame_.element_bytes, *state_.decoder, sink, state_.scratch);
-    return state_.decoder->status().is_ok() ? std::move(status) : in_decode(state_.decoder->status());
-  }
-  DL_RETURN_IF_ERROR(lines_.start(frame_, need.region, need.max_lines, state_.scratch));
-  return worker.run(view, frame_.channels, frame_.element_bytes, lines_, sink, state_.scratch);
-}
-
-// Replaces the frame by the view's result, and releases the memory used on the way.
-Status FrameRow::into_memory(size_t resampler, const View& view) {
-  Frame made = frame_;
-  made.height = view.out_height;
-  made.width = view.out_width;
-  DL_RETURN_IF_ERROR(state_.scratch.take_pixels(made));
-  const int64_t mark = state_.scratch.mark();
-  FrameSink sink(made);
-  DL_RETURN_IF_ERROR(resample(resampler, view, sink));
-  state_.scratch.release(mark);
-  frame_ = made;
-  stored_ = false;
-  return Status::ok();
-}
-
-Status FrameRow::apply(const FrameWork& work) {
-  if (stored_) {
-    const std::byte* const from = frame_.pixels;
-    DL_RETURN_IF_ERROR(state_.scratch.take_pixels(frame_));
-    if (frame_.bytes() > 0) std::memcpy(frame_.pixels, from, static_cast<size_t>(frame_.bytes()));
-    stored_ = false;
-  }
-  return work.stage.apply(Draws(context_.key, slot_, work.place), state_.scratch, frame_);
-}
-
-// Writes the view of the frame, or without one the frame in memory, through the tail into the slot.
-Result<int64_t> FrameRow::deliver(const View* view, std::byte* to, int64_t room) {
-  Frame out = frame_;
-  if (view != nullptr) {
-    out.height = view->out_height;
-    out.width = view->out_width;
-  }
-  const int64_t bytes = out.height * out.width * out.channels * pass_.tail_.element_bytes();
-  if (bytes > room)
-    return error(Code::kTooLarge, "image of ", out.height, "x", out.width, " needs ", bytes,
-                 " bytes, max_bytes_per_sample is ", room);
-  TailSink sink(pass_.tail_, out, to, context_.scratch);
-  DL_RETURN_IF_ERROR(sink.start(state_.scratch));
-  if (view == nullptr) {
-    sink.take_frame();
-  } else {
-    DL_RETURN_IF_ERROR(resample(state_.resamplers.size() - 1, *view, sink));
-    sink.finish();
-  }
-  if (context_.rows->target_extents != nullptr && !plan_.output.fixed())
-    context_.rows->target_extents[context_.row] = {out.height, out.width};
-  return bytes;
-}
-
-Result<int64_t> FrameRow::run(Bytes from, std::byte* to, int64_t room) {
-  DL_RETURN_IF_ERROR(open(from));
-  for (size_t i = 0; i < plan_.works.size(); ++i) {
-    const FrameWork& work = plan_.works[i];
-    if (!work.stage.apply) {
-      DL_ASSIGN_OR_RETURN(const View view, compose_view(work.views));
-      if (i + 1 == plan_.works.size()) return deliver(&view, to, room);
-      DL_RETURN_IF_ERROR(into_memory(i, view));
-      continue;
-    }
-    if (frame_.pixels == nullptr) {
-      DL_ASSIGN_OR_RETURN(const View whole, compose_view({}));
-      DL_RETURN_IF_ERROR(into_memory(i, whole));
-    }
-    DL_RETURN_IF_ERROR(apply(work));
-  }
-  if (frame_.pixels != nullptr) return deliver(nullptr, to, room);
-  DL_ASSIGN_OR_RETURN(const View whole, compose_view({}));
-  return deliver(&whole, to, room);
-}
 
 bool FramePlan::draws() const {
   for (const FrameWork& work : works) {

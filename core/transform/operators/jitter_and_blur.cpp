@@ -21,13 +21,11 @@ constexpr OperatorArgument kBlurArguments[] = {{"kernel", "integer or list", ""}
 
 constexpr double kMaxHue = 0.5;
 
-constexpr int kParts = 4;
-
-void adjust(int part, double factor, const ColorKernels& kernels, Frame& frame) {
-  if (part == 0) adjust_brightness(factor, frame);
-  if (part == 1) adjust_contrast(kernels, factor, frame);
-  if (part == 2) adjust_saturation(kernels, factor, frame);
-  if (part == 3) adjust_hue(kernels, factor, frame);
+void adjust(size_t part, double factor, const ColorKernels& kernels, Frame& frame) {
+  if (part == kBrightness) adjust_brightness(factor, frame);
+  if (part == kContrast) adjust_contrast(kernels, factor, frame);
+  if (part == kSaturation) adjust_saturation(kernels, factor, frame);
+  if (part == kHue) adjust_hue(kernels, factor, frame);
 }
 
 // A number is how far a factor may be from `center`, a list its range. Nothing if it is always `center`.
@@ -53,10 +51,9 @@ Status add_color_jitter(const Arguments& arguments, Plan& plan) {
   for (const size_t index : {kBrightness, kContrast, kSaturation, kHue}) any |= arguments.given(index);
   if (!any) return arguments.fault("expected brightness=, contrast=, saturation= or hue=, got none");
   ColorJitter jitter;
-  DL_ASSIGN_OR_RETURN(jitter.brightness, factor_argument(arguments, kBrightness));
-  DL_ASSIGN_OR_RETURN(jitter.contrast, factor_argument(arguments, kContrast));
-  DL_ASSIGN_OR_RETURN(jitter.saturation, factor_argument(arguments, kSaturation));
-  DL_ASSIGN_OR_RETURN(jitter.hue, factor_argument(arguments, kHue));
+  for (const size_t index : {kBrightness, kContrast, kSaturation, kHue}) {
+    DL_ASSIGN_OR_RETURN(jitter[index], factor_argument(arguments, index));
+  }
   plan.add_stage(make_color_jitter(jitter, color_kernels(plan.target())));
   return Status::ok();
 }
@@ -84,21 +81,19 @@ Status add_gaussian_blur(const Arguments& arguments, Plan& plan) {
 
 }  // namespace
 
-std::array<int, 4> jitter_order(const Draws& draws) {
-  std::array<int, kParts> order{0, 1, 2, 3};
-  for (int i = kParts - 1; i > 0; --i)
-    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(draws.below(kParts - 1 - i, i + 1))]);
+std::array<size_t, 4> jitter_order(const Draws& draws) {
+  std::array<size_t, 4> order{kBrightness, kContrast, kSaturation, kHue};
+  for (int64_t i = 3; i > 0; --i)
+    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(draws.below(3 - i, i + 1))]);
   return order;
 }
 
 FrameStage make_color_jitter(const ColorJitter& jitter, const ColorKernels& kernels) {
-  const std::array<std::optional<Range>, kParts> ranges{jitter.brightness, jitter.contrast, jitter.saturation,
-                                                        jitter.hue};
   // Draws even with four fixed factors: their order.
-  return {true, [ranges, kernels](const Draws& draws, FrameScratch&, Frame& frame) {
-            for (const int part : jitter_order(draws)) {
-              const std::optional<Range>& range = ranges[static_cast<size_t>(part)];
-              if (range) adjust(part, draws.uniform(kParts - 1 + part, *range), kernels, frame);
+  return {true, [jitter, kernels](const Draws& draws, FrameScratch&, Frame& frame) {
+            for (const size_t part : jitter_order(draws)) {
+              const int64_t number = 3 + static_cast<int64_t>(part);
+              if (jitter[part]) adjust(part, draws.uniform(number, *jitter[part]), kernels, frame);
             }
             return Status::ok();
           }};

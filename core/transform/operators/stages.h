@@ -21,11 +21,9 @@ namespace dataline {
 
 // v2.ColorJitter: brightness, contrast, saturation and hue, each by a random factor, in a random order per image.
 // Draws: 0..2 the order (Fisher-Yates of four), 3..6 the factors, uniform.
-struct ColorJitter {
-  std::optional<Range> brightness, contrast, saturation, hue;  // absent: not applied
-};
-// Brightness 0, contrast 1, saturation 2, hue 3, in the order drawn.
-std::array<int, 4> jitter_order(const Draws& draws);
+// Ranges of brightness 0, contrast 1, saturation 2 and hue 3; absent: not applied.
+using ColorJitter = std::array<std::optional<Range>, 4>;
+std::array<size_t, 4> jitter_order(const Draws& draws);  // their indices, in the order drawn
 FrameStage make_color_jitter(const ColorJitter& jitter, const ColorKernels& kernels);
 
 // v2.GaussianBlur: one sigma for both sides, uniform in its range. Draw 0.

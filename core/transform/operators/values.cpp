@@ -1,7 +1,7 @@
 // cast, scale and normalize: the dtype and the range of values.
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <cmath>
+#include <utility>
 
 #include "core/base/text.h"
 #include "core/transform/operators/operator.h"
@@ -39,34 +39,24 @@ struct Statistics {
   std::vector<double> deviation;
 };
 
-struct Preset {
-  std::string_view name;
-  std::array<double, 3> mean;
-  std::array<double, 3> deviation;
-  size_t channels;
-};
-
-constexpr Preset kPresets[] = {
-    Preset{"imagenet", {0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}, 3},
-    Preset{"cifar10", {0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}, 3},
-    Preset{"mnist", {0.1307}, {0.3081}, 1},
-};
-
 Result<Statistics> preset_statistics(const Arguments& arguments, const Plan& plan) {
   if (arguments.given(kMean) || arguments.given(kStd))
     return arguments.fault("expected a preset, or mean= and std=, got both");
   DL_ASSIGN_OR_RETURN(const std::string_view name, arguments.word(kPreset));
+  const std::pair<std::string_view, Statistics> presets[] = {
+      {"imagenet", {{0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}}},
+      {"cifar10", {{0.4914, 0.4822, 0.4465}, {0.2470, 0.2435, 0.2616}}},
+      {"mnist", {{0.1307}, {0.3081}}},
+  };
   std::vector<std::string_view> names;
-  for (const Preset& preset : kPresets) {
-    names.push_back(preset.name);
-    if (preset.name != name) continue;
+  for (const auto& [preset, values] : presets) {
+    names.push_back(preset);
+    if (preset != name) continue;
     if (plan.cast_from_pixels())
       return arguments.fault("expected u8 or u16, or floats from 0 to 1, for preset ", name,
                              ", got pixels cast to ", dtype_name(plan.field().dtype),
                              "; drop the cast, normalize does it");
-    const auto channels = static_cast<std::ptrdiff_t>(preset.channels);
-    return Statistics{{preset.mean.begin(), preset.mean.begin() + channels},
-                      {preset.deviation.begin(), preset.deviation.begin() + channels}};
+    return values;
   }
   return arguments.fault_at(kPreset, "expected imagenet, cifar10, mnist, or mean= and std=, got ",
                             arguments.text_of(kPreset), did_you_mean(name, names));

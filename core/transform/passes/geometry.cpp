@@ -20,7 +20,7 @@ void take(ImageAxis& axis, int64_t begin, int64_t size) {
 }
 
 // Of the margin of a central crop, rounded to even like Python's round() and so torchvision.
-int64_t half(int64_t margin) { return margin % 2 == 0 ? margin / 2 : (margin + 1) / 4 * 2; }
+int64_t half(int64_t margin) { return (margin + margin / 2 % 2) / 2; }
 
 TailAxis narrow(const ImageAxis& axis) {
   return {static_cast<int32_t>(axis.sign), static_cast<int32_t>(axis.offset), static_cast<int32_t>(axis.low),

@@ -70,7 +70,7 @@ class Plan {
 
   // On a ragged u8 field of one dim. The limits are the settings'; `channels` and `dtype` describe the output.
   void add_decode(PixelMode mode, bool orient, int64_t channels, DType dtype);
-  // On a frame that want_frame() accepts (operators/checks.h). `place` is filled in.
+  // On a frame that want_frame() accepts (operators/operator.h). `place` is filled in.
   void add_view(ViewStep step);
   void add_stage(FrameStage stage);
   // A pass of its own on rows of one size, whose type it keeps.

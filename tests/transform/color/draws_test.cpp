@@ -53,7 +53,7 @@ Picture one_pixel(std::vector<uint8_t> levels) {
 }
 
 TEST(ColorDraws, JitterOrdersAreAllEquallyLikely) {
-  std::map<std::array<int, 4>, int64_t> counts;
+  std::map<std::array<size_t, 4>, int64_t> counts;
   for (uint64_t slot = 0; slot < kImages; ++slot) ++counts[jitter_order(draws_of(slot))];
   expect_uniform(counts, 24);
 }
@@ -61,9 +61,7 @@ TEST(ColorDraws, JitterOrdersAreAllEquallyLikely) {
 // One factor at a time, seen in the one pixel that it scales.
 TEST(ColorDraws, JitterFactorsAreUniformInTheirRange) {
   std::vector<double> factors;
-  ColorJitter jitter;
-  jitter.brightness = Range{0.25, 1.25};
-  const FrameStage stage = make_color_jitter(jitter, plain_color_kernels());
+  const FrameStage stage = make_color_jitter({Range{0.25, 1.25}}, plain_color_kernels());
   for (uint64_t slot = 0; slot < kImages; ++slot) {
     Canvas canvas(one_pixel({200}));
     ASSERT_TRUE(stage.apply(draws_of(slot), canvas.scratch, canvas.frame).is_ok());
