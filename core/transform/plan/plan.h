@@ -23,10 +23,10 @@
 #include "core/base/field.h"
 #include "core/base/simd.h"
 #include "core/transform/frame/frame_pass.h"
+#include "core/transform/frame/geometry.h"
+#include "core/transform/frame/image_pass.h"
 #include "core/transform/mix/mix.h"
 #include "core/transform/passes/flat_pass.h"
-#include "core/transform/passes/geometry.h"
-#include "core/transform/passes/image_pass.h"
 #include "core/transform/passes/program.h"
 
 namespace dataline {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/passes/geometry.h"
+#include "core/transform/frame/geometry.h"
 
 #include <algorithm>
 #include <cstring>

@@ -9,7 +9,7 @@
 
 #include "core/base/simd.h"
 #include "core/transform/elements/element_chain.h"
-#include "core/transform/passes/geometry.h"
+#include "core/transform/frame/geometry.h"
 #include "core/transform/passes/pass.h"
 
 namespace dataline {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/passes/image_pass.h"
+#include "core/transform/frame/image_pass.h"
 
 #include <algorithm>
 
