@@ -14,10 +14,15 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
+#include "core/base/bytes.h"
 #include "core/base/dtype.h"
+#include "core/transform/elements/kernels.h"
 
 namespace dataline {
 
@@ -39,42 +44,28 @@ struct Complex {
 template <typename T>
 constexpr bool kIsComplex = std::is_same_v<T, Complex<float>> || std::is_same_v<T, Complex<double>>;
 
-// Calls function(T{}) with the storage type of a dtype.
-template <typename Function>
-decltype(auto) with_storage(DType dtype, Function&& function) {
-  switch (dtype) {
-    case DType::kBool:
-      return function(Bool8{});
-    case DType::kU16:
-      return function(uint16_t{});
-    case DType::kU32:
-      return function(uint32_t{});
-    case DType::kU64:
-      return function(uint64_t{});
-    case DType::kI8:
-      return function(int8_t{});
-    case DType::kI16:
-      return function(int16_t{});
-    case DType::kI32:
-      return function(int32_t{});
-    case DType::kI64:
-      return function(int64_t{});
-    case DType::kF16:
-      return function(Half{});
-    case DType::kBf16:
-      return function(Bfloat{});
-    case DType::kF32:
-      return function(float{});
-    case DType::kF64:
-      return function(double{});
-    case DType::kC64:
-      return function(Complex<float>{});
-    case DType::kC128:
-      return function(Complex<double>{});
-    case DType::kU8:
-      break;
+// The storage types by DType, from 1 on.
+using StorageTypes = std::tuple<Bool8, uint8_t, uint16_t, uint32_t, uint64_t, int8_t, int16_t, int32_t,
+                                int64_t, Half, Bfloat, float, double, Complex<float>, Complex<double>>;
+
+// Calls function(T{}) with the storage type of a dtype. Inlined, so that the compiler makes a switch of it.
+template <typename Function, size_t kIndex = 0>
+[[gnu::always_inline]] inline decltype(auto) with_storage(DType dtype, Function&& function) {
+  if constexpr (kIndex + 1 < std::tuple_size_v<StorageTypes>) {
+    if (static_cast<size_t>(dtype) != kIndex + 1)
+      return with_storage<Function, kIndex + 1>(dtype, std::forward<Function>(function));
   }
-  return function(uint8_t{});
+  return function(std::tuple_element_t<kIndex, StorageTypes>{});
+}
+
+// Calls function(From{}, To{}) with those of two.
+template <typename Function>
+[[gnu::always_inline]] inline decltype(auto) with_storages(DType from, DType to, Function&& function) {
+  return with_storage(
+      from, [&](auto source) __attribute__((always_inline)) {
+        return with_storage(
+            to, [&](auto target) __attribute__((always_inline)) { return function(source, target); });
+      });
 }
 
 inline float half_to_float(uint16_t half) {
@@ -202,22 +193,42 @@ template <typename To, typename From>
 To convert(From value) {
   if constexpr (std::is_same_v<From, Bool8>) {
     return convert_number<To>(static_cast<uint8_t>(value.byte != 0));
+  } else if constexpr (std::is_same_v<From, To>) {
+    return value;
   } else if constexpr (std::is_same_v<From, Half>) {
-    if constexpr (std::is_same_v<To, Half>)
-      return value;
-    else
-      return convert_number<To>(half_to_float(value.bits));
+    return convert_number<To>(half_to_float(value.bits));
   } else if constexpr (std::is_same_v<From, Bfloat>) {
-    if constexpr (std::is_same_v<To, Bfloat>)
-      return value;
-    else
-      return convert_number<To>(bfloat_to_float(value.bits));
+    return convert_number<To>(bfloat_to_float(value.bits));
   } else if constexpr (kIsComplex<From>) {
     static_assert(kIsComplex<To>, "complex to real is refused");
     using Real = decltype(To::real);
     return To{convert<Real>(value.real), convert<Real>(value.imaginary)};
   } else {
     return convert_number<To>(value);
+  }
+}
+
+// --- Loops: inlined into the plain kernels, and into the vector kernels for counts below one vector.
+
+template <typename From, typename To>
+[[gnu::always_inline]] inline void cast_each(const std::byte* from, std::byte* to, int64_t count) {
+  constexpr int64_t kFrom = sizeof(From), kTo = sizeof(To);
+  for (int64_t i = 0; i < count; ++i) {
+    const To y = convert<To>(load_native<From>(from + i * kFrom));
+    std::memcpy(to + i * kTo, &y, sizeof y);
+  }
+}
+
+template <typename From, typename To>
+[[gnu::always_inline]] inline void affine_each(const std::byte* from, std::byte* to, int64_t count,
+                                               const Affine& affine) {
+  constexpr int64_t kFrom = sizeof(From), kTo = sizeof(To);
+  int64_t channel = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const float x = convert<float>(load_native<From>(from + i * kFrom));
+    const To y = convert<To>(x * affine.a[channel] + affine.b[channel]);
+    std::memcpy(to + i * kTo, &y, sizeof y);
+    if (++channel == affine.period) channel = 0;
   }
 }
 

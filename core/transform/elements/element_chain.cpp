@@ -73,9 +73,13 @@ void ElementChain::add_stage(ElementKernel kernel, DType from, DType to, const E
   stages_.push_back(std::move(stage));
 }
 
-template <typename AffineOf>
-void ElementChain::run_blocks(const std::byte* from, std::byte* to, int64_t count, std::byte* scratch,
-                              AffineOf affine_of) const {
+void ElementChain::run(const std::byte* from, std::byte* to, int64_t count, int64_t channel,
+                       std::byte* scratch) const {
+  const auto affine_of = [channel](const Stage& stage) {
+    if (channel == kInterleaved) return Affine{stage.a.data(), stage.b.data(), stage.channels};
+    const int64_t entry = stage.channels == 1 ? 0 : channel;
+    return Affine{stage.a.data() + entry, stage.b.data() + entry, 1};
+  };
   if (stages_.empty()) {
     if (count > 0) std::memcpy(to, from, static_cast<size_t>(count * dtype_bytes(input_)));
     return;
@@ -92,21 +96,6 @@ void ElementChain::run_blocks(const std::byte* from, std::byte* to, int64_t coun
       in = out;
     }
   }
-}
-
-void ElementChain::run(const std::byte* from, std::byte* to, int64_t count, int64_t channel,
-                       std::byte* scratch) const {
-  run_blocks(from, to, count, scratch, [channel](const Stage& stage) {
-    const int64_t entry = stage.channels == 1 ? 0 : channel;
-    return Affine{stage.a.data() + entry, stage.b.data() + entry, 1};
-  });
-}
-
-void ElementChain::run_interleaved(const std::byte* from, std::byte* to, int64_t count,
-                                   std::byte* scratch) const {
-  run_blocks(from, to, count, scratch, [](const Stage& stage) {
-    return Affine{stage.a.data(), stage.b.data(), stage.channels};
-  });
 }
 
 }  // namespace dataline

@@ -43,7 +43,9 @@ class ElementChain {
   // Elements that are all of one channel.
   void run(const std::byte* from, std::byte* to, int64_t count, int64_t channel, std::byte* scratch) const;
   // Elements of channels 0, 1, ..., channels() - 1, 0, 1, ...
-  void run_interleaved(const std::byte* from, std::byte* to, int64_t count, std::byte* scratch) const;
+  void run_interleaved(const std::byte* from, std::byte* to, int64_t count, std::byte* scratch) const {
+    run(from, to, count, kInterleaved, scratch);
+  }
 
  private:
   struct Stage {
@@ -54,9 +56,8 @@ class ElementChain {
     std::vector<float> a, b;  // laid out as in Affine
   };
 
-  template <typename AffineOf>
-  void run_blocks(const std::byte* from, std::byte* to, int64_t count, std::byte* scratch,
-                  AffineOf affine_of) const;
+  static constexpr int64_t kInterleaved = -1;  // as a channel: all of them in turn
+
   void add_stage(ElementKernel kernel, DType from, DType to, const ElementStep* affine);
 
   DType input_ = DType::kU8;

@@ -1,15 +1,11 @@
 // Vectorized casts and affine maps for the stored types common in training data, with the same bits as the plain loops. All
 // arithmetic is f32 with product and sum rounded separately.
 //
-// Remainders: the last vector ends at the last element and so repeats some elements; counts below one vector use the scalar
-// functions of the plain loops. Nothing beyond the source is read.
-//
-// Above 300 lines because Highway compiles a file once per target and inlines only what the file contains.
+// Remainders: the last vector ends at the last element and so repeats some elements; counts below one vector use the loops
+// of convert.h. Nothing beyond the source is read.
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
 #include <type_traits>
 
-#include "core/base/bytes.h"
 #include "core/base/simd.h"
 #include "core/transform/elements/convert.h"
 #include "core/transform/elements/kernels.h"
@@ -42,17 +38,9 @@ HWY_INLINE auto load(const std::byte* from) {
   return hn::LoadU(hn::Rebind<T, DF>(), reinterpret_cast<const T*>(from));
 }
 
-HWY_INLINE VF load_float(uint8_t, const std::byte* from) {
-  return hn::ConvertTo(DF(), hn::PromoteTo(DI(), load<uint8_t>(from)));
-}
-HWY_INLINE VF load_float(int8_t, const std::byte* from) {
-  return hn::ConvertTo(DF(), hn::PromoteTo(DI(), load<int8_t>(from)));
-}
-HWY_INLINE VF load_float(uint16_t, const std::byte* from) {
-  return hn::ConvertTo(DF(), hn::PromoteTo(DI(), load<uint16_t>(from)));
-}
-HWY_INLINE VF load_float(int16_t, const std::byte* from) {
-  return hn::ConvertTo(DF(), hn::PromoteTo(DI(), load<int16_t>(from)));
+template <typename Int>  // of 8 or 16 bits
+HWY_INLINE VF load_float(Int, const std::byte* from) {
+  return hn::ConvertTo(DF(), hn::PromoteTo(DI(), load<Int>(from)));
 }
 HWY_INLINE VF load_float(Bool8, const std::byte* from) {
   const hn::Rebind<uint8_t, DF> d8;
@@ -94,18 +82,6 @@ HWY_INLINE void store_float(Bfloat, VF value, std::byte* to) {
   hn::StoreU(hn::DemoteTo(d16, hn::BitCast(DI(), out)), d16, reinterpret_cast<uint16_t*>(to));
 }
 
-// For counts below one vector.
-template <typename From, typename To>
-HWY_INLINE void affine_few(const std::byte* from, std::byte* to, int64_t count, const Affine& affine) {
-  int64_t channel = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const float x = convert<float>(load_native<From>(from + i * static_cast<int64_t>(sizeof(From))));
-    const To y = convert<To>(x * affine.a[channel] + affine.b[channel]);
-    std::memcpy(to + i * static_cast<int64_t>(sizeof(To)), &y, sizeof y);
-    if (++channel == affine.period) channel = 0;
-  }
-}
-
 template <typename From, typename To>
 HWY_INLINE void affine_one(const std::byte* from, std::byte* to, int64_t i, VF a, VF b) {
   const VF x = load_float(From{}, from + i * static_cast<int64_t>(sizeof(From)));
@@ -117,7 +93,7 @@ HWY_INLINE void affine_one(const std::byte* from, std::byte* to, int64_t i, VF a
 template <typename From, typename To>
 void affine_lanes(const std::byte* from, std::byte* to, int64_t count, const Affine& affine) {
   const DF d;
-  if (count < kLanes) return affine_few<From, To>(from, to, count, affine);
+  if (count < kLanes) return affine_each<From, To>(from, to, count, affine);
   const float* const all_a = affine.a;
   const float* const all_b = affine.b;
   const int64_t period = affine.period;
@@ -148,18 +124,10 @@ void affine_lanes(const std::byte* from, std::byte* to, int64_t count, const Aff
                        hn::LoadU(d, all_b + channel));
 }
 
-template <typename From, typename To>
-HWY_INLINE void cast_few(const std::byte* from, std::byte* to, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) {
-    const To y = convert<To>(load_native<From>(from + i * static_cast<int64_t>(sizeof(From))));
-    std::memcpy(to + i * static_cast<int64_t>(sizeof(To)), &y, sizeof y);
-  }
-}
-
 // One(from, to) does kWidth elements.
 template <typename From, typename To, int64_t kWidth, typename One>
 HWY_INLINE void cast_all(const std::byte* from, std::byte* to, int64_t count, One one) {
-  if (count < kWidth) return cast_few<From, To>(from, to, count);
+  if (count < kWidth) return cast_each<From, To>(from, to, count);
   const auto at = [&](int64_t i) HWY_ATTR {
     one(from + i * static_cast<int64_t>(sizeof(From)), to + i * static_cast<int64_t>(sizeof(To)));
   };
@@ -182,7 +150,7 @@ void cast_by_float(const std::byte* from, std::byte* to, int64_t count, const Af
   });
 }
 
-// Integers to wider integers of the same sign, or unsigned to wider signed.
+// Integers to wider integers of the same sign, or unsigned to wider signed; f32 to f64.
 template <typename From, typename To>
 void cast_widen(const std::byte* from, std::byte* to, int64_t count, const Affine&) {
   constexpr int64_t kWidth = HWY_LANES(To);
@@ -214,15 +182,6 @@ void cast_f64_f32(const std::byte* from, std::byte* to, int64_t count, const Aff
   });
 }
 
-void cast_f32_f64(const std::byte* from, std::byte* to, int64_t count, const Affine&) {
-  constexpr int64_t kWidth = HWY_LANES(double);
-  cast_all<float, double, kWidth>(from, to, count, [](const std::byte* source, std::byte* target) HWY_ATTR {
-    const hn::ScalableTag<double> d;
-    const auto narrow = hn::LoadU(hn::Rebind<float, decltype(d)>(), reinterpret_cast<const float*>(source));
-    hn::StoreU(hn::PromoteTo(d, narrow), d, reinterpret_cast<double*>(target));
-  });
-}
-
 // Stored bytes to 0 or 1.
 void cast_bools(const std::byte* from, std::byte* to, int64_t count, const Affine&) {
   constexpr int64_t kWidth = HWY_LANES(uint8_t);
@@ -233,98 +192,47 @@ void cast_bools(const std::byte* from, std::byte* to, int64_t count, const Affin
   });
 }
 
-template <typename From>
-ElementKernel float_cast_of(DType to) {
-  if (to == DType::kF32) return std::is_same_v<From, float> ? nullptr : cast_by_float<From, float>;
-  if (to == DType::kBf16) return std::is_same_v<From, Bfloat> ? nullptr : cast_by_float<From, Bfloat>;
-  if constexpr (kHasHalf && !std::is_same_v<From, Half>) {
-    if (to == DType::kF16) return cast_by_float<From, Half>;
-  }
-  return nullptr;
-}
-
-template <typename From>
-ElementKernel integer_cast_of(DType to) {
-  constexpr bool kUnsigned = std::is_unsigned_v<From>;
-  if constexpr (sizeof(From) == 1) {
-    if (to == DType::kI16) return cast_widen<From, int16_t>;
-    if constexpr (kUnsigned) {
-      if (to == DType::kU16) return cast_widen<From, uint16_t>;
-    }
-  }
-  if constexpr (sizeof(From) <= 2) {
-    if (to == DType::kI32) return cast_widen<From, int32_t>;
-    if constexpr (kUnsigned) {
-      if (to == DType::kU32) return cast_widen<From, uint32_t>;
-    }
-  }
-  if (to == DType::kI64) return cast_widen<From, int64_t>;
-  if constexpr (kUnsigned) {
-    if (to == DType::kU64) return cast_widen<From, uint64_t>;
-  }
-  if constexpr (sizeof(From) <= 2) return float_cast_of<From>(to);
-  if constexpr (std::is_same_v<From, int32_t>) {
-    if (to == DType::kF32) return cast_by_float<int32_t, float>;
-  }
-  return nullptr;
-}
+template <typename T, typename... Listed>
+constexpr bool kOneOf = (std::is_same_v<T, Listed> || ...);
+template <typename T>
+constexpr bool kIsHalf = kHasHalf&& std::is_same_v<T, Half>;
+template <typename T>
+constexpr bool kStored = kOneOf<T, float, Bfloat> || kIsHalf<T>;  // by store_float
+template <typename T>
+constexpr bool kHeldByFloat = kOneOf<T, Bool8, uint8_t, int8_t, uint16_t, int16_t> || kStored<T>;
+template <typename From, typename To>
+constexpr bool kWidens = std::is_integral_v<From>&& std::is_integral_v<To> && sizeof(From) < sizeof(To) &&
+                         (std::is_unsigned_v<From> || std::is_signed_v<To>);
 
 ElementKernel cast_of(DType from, DType to) {
-  switch (from) {
-    case DType::kBool:
-      return to == DType::kBool ? cast_bools : float_cast_of<Bool8>(to);
-    case DType::kU8:
-      return integer_cast_of<uint8_t>(to);
-    case DType::kI8:
-      return integer_cast_of<int8_t>(to);
-    case DType::kU16:
-      return integer_cast_of<uint16_t>(to);
-    case DType::kI16:
-      return integer_cast_of<int16_t>(to);
-    case DType::kU32:
-      return integer_cast_of<uint32_t>(to);
-    case DType::kI32:
-      return integer_cast_of<int32_t>(to);
-    case DType::kBf16:
-      return float_cast_of<Bfloat>(to);
-    case DType::kF32:
-      return to == DType::kF64 ? cast_f32_f64 : float_cast_of<float>(to);
-    case DType::kF64:
-      return to == DType::kF32 ? cast_f64_f32 : nullptr;
-    case DType::kF16:
-      if constexpr (kHasHalf) return float_cast_of<Half>(to);
-      return nullptr;
-    default:
-      return nullptr;
-  }
-}
-
-template <typename From>
-ElementKernel affine_to(DType to) {
-  if (to == DType::kF32) return affine_lanes<From, float>;
-  if (to == DType::kBf16) return affine_lanes<From, Bfloat>;
-  if constexpr (kHasHalf) {
-    if (to == DType::kF16) return affine_lanes<From, Half>;
-  }
-  return nullptr;
+  const ElementKernel lanes =
+      with_storages(from, to, []<typename From, typename To>(From, To) -> ElementKernel {
+        constexpr bool kSame = std::is_same_v<From, To>;
+        if constexpr (kSame && std::is_same_v<To, Bool8>)
+          return cast_bools;
+        else if constexpr (kWidens<From, To> || (std::is_same_v<From, float> && std::is_same_v<To, double>))
+          return cast_widen<From, To>;
+        else if constexpr (std::is_same_v<From, double> && std::is_same_v<To, float>)
+          return cast_f64_f32;
+        else if constexpr (!kSame && kHeldByFloat<From> && kStored<To>)
+          return cast_by_float<From, To>;
+        else if constexpr (std::is_same_v<From, int32_t> && std::is_same_v<To, float>)
+          return cast_by_float<From, To>;
+        else
+          return nullptr;
+      });
+  return lanes != nullptr ? lanes : plain_cast_kernel(from, to);
 }
 
 ElementKernel affine_of(DType from, DType to) {
-  switch (from) {
-    case DType::kU8:
-      return affine_to<uint8_t>(to);
-    case DType::kU16:
-      return affine_to<uint16_t>(to);
-    case DType::kF32:
-      return affine_to<float>(to);
-    case DType::kBf16:
-      return affine_to<Bfloat>(to);
-    case DType::kF16:
-      if constexpr (kHasHalf) return affine_to<Half>(to);
-      return nullptr;
-    default:
-      return nullptr;
-  }
+  const ElementKernel lanes =
+      with_storages(from, to, []<typename From, typename To>(From, To) -> ElementKernel {
+        if constexpr ((kOneOf<From, uint8_t, uint16_t> || kStored<From>)&&kStored<To>)
+          return affine_lanes<From, To>;
+        else
+          return nullptr;
+      });
+  return lanes != nullptr ? lanes : plain_affine_kernel(from, to);
 }
 #endif
 }  // namespace HWY_NAMESPACE
@@ -334,20 +242,14 @@ HWY_AFTER_NAMESPACE();
 
 #if !DATALINE_HAS_HIGHWAY || HWY_ONCE
 namespace dataline {
-namespace {
-using Finder = ElementKernel (*)(DType from, DType to);
-ElementKernel none(DType, DType) { return nullptr; }
-}  // namespace
+using Finder = decltype(&plain_cast_kernel);
 
 ElementKernel cast_kernel(SimdTarget target, DType from, DType to) {
-  const ElementKernel lanes = DATALINE_SIMD_PICK(target, Finder, cast_of, &none)(from, to);
-  return lanes != nullptr ? lanes : plain_cast_kernel(from, to);
+  return DATALINE_SIMD_PICK(target, Finder, cast_of, &plain_cast_kernel)(from, to);
 }
 
 ElementKernel affine_kernel(SimdTarget target, DType from, DType to) {
-  const ElementKernel lanes = DATALINE_SIMD_PICK(target, Finder, affine_of, &none)(from, to);
-  if (lanes != nullptr) return lanes;
-  return to == DType::kF32 ? plain_affine_kernel(from) : nullptr;
+  return DATALINE_SIMD_PICK(target, Finder, affine_of, &plain_affine_kernel)(from, to);
 }
 }  // namespace dataline
 #endif

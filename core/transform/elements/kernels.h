@@ -56,10 +56,9 @@ ReverseKernel reverse_kernel(SimdTarget target, int64_t pixel_bytes);
 
 // The plain version of each, for all types: the reference of the vector versions.
 ElementKernel plain_cast_kernel(DType from, DType to);
-ElementKernel plain_affine_kernel(DType from);
+ElementKernel plain_affine_kernel(DType from, DType to);  // null but for f32
 RowCopyKernel plain_row_copy_kernel(int64_t row_bytes);
-PlaneKernel plain_split_kernel(int64_t element_bytes);
-PlaneKernel plain_join_kernel(int64_t element_bytes);
+PlaneKernel plain_plane_kernel(bool split, int64_t element_bytes, int64_t channels);
 ReverseKernel plain_reverse_kernel(int64_t pixel_bytes);
 
 }  // namespace dataline

@@ -1,36 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <bit>
 #include <cstring>
 
-#include "core/base/bytes.h"
 #include "core/transform/elements/convert.h"
 #include "core/transform/elements/kernels.h"
-#include "core/transform/elements/prefetch.h"
-#include "core/transform/elements/small_rows.h"
+#include "core/transform/elements/row_copy.h"
 
 namespace dataline {
 namespace {
 
-template <typename T>
-void store_native(std::byte* to, T value) {
-  std::memcpy(to, &value, sizeof value);
-}
-
 template <typename From, typename To>
 void cast_plain(const std::byte* from, std::byte* to, int64_t count, const Affine&) {
-  constexpr int64_t kFrom = sizeof(From), kTo = sizeof(To);
-  for (int64_t i = 0; i < count; ++i)
-    store_native(to + i * kTo, convert<To>(load_native<From>(from + i * kFrom)));
+  cast_each<From, To>(from, to, count);
 }
 
 template <typename From>
 void affine_plain(const std::byte* from, std::byte* to, int64_t count, const Affine& affine) {
-  constexpr int64_t kFrom = sizeof(From), kTo = sizeof(float);
-  int64_t channel = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const float x = convert<float>(load_native<From>(from + i * kFrom));
-    store_native(to + i * kTo, x * affine.a[channel] + affine.b[channel]);
-    if (++channel == affine.period) channel = 0;
-  }
+  affine_each<From, float>(from, to, count, affine);
 }
 
 bool all_present(const RowCopy& copy) {
@@ -69,53 +55,28 @@ void planes_plain(const std::byte* from, std::byte* to, int64_t pixels, int64_t 
   }
 }
 
-template <bool kSplit>
-PlaneKernel planes_kernel(int64_t element_bytes) {
-  switch (element_bytes) {
-    case 1:
-      return planes_plain<1, kSplit>;
-    case 2:
-      return planes_plain<2, kSplit>;
-    case 4:
-      return planes_plain<4, kSplit>;
-    case 8:
-      return planes_plain<8, kSplit>;
-    default:
-      return planes_plain<16, kSplit>;
-  }
-}
-
-template <size_t kBytes>
-void reverse_plain(const std::byte* from, std::byte* to, int64_t pixels, int64_t) {
-  const std::byte* last = from + (pixels - 1) * static_cast<int64_t>(kBytes);
+template <int64_t kBytes>  // 0: any
+void reverse_plain(const std::byte* from, std::byte* to, int64_t pixels, int64_t pixel_bytes) {
+  const int64_t bytes = kBytes != 0 ? kBytes : pixel_bytes;
+  const std::byte* last = from + (pixels - 1) * bytes;
   for (int64_t i = 0; i < pixels; ++i)
-    std::memcpy(to + i * static_cast<int64_t>(kBytes), last - i * static_cast<int64_t>(kBytes), kBytes);
-}
-
-void reverse_any(const std::byte* from, std::byte* to, int64_t pixels, int64_t pixel_bytes) {
-  const std::byte* last = from + (pixels - 1) * pixel_bytes;
-  for (int64_t i = 0; i < pixels; ++i)
-    std::memcpy(to + i * pixel_bytes, last - i * pixel_bytes, static_cast<size_t>(pixel_bytes));
+    std::memcpy(to + i * bytes, last - i * bytes, static_cast<size_t>(bytes));
 }
 
 }  // namespace
 
 ElementKernel plain_cast_kernel(DType from, DType to) {
-  return with_storage(from, [to](auto source) -> ElementKernel {
-    using From = decltype(source);
-    return with_storage(to, [](auto target) -> ElementKernel {
-      using To = decltype(target);
-      if constexpr (kIsComplex<From> && !kIsComplex<To>)
-        return nullptr;
-      else
-        return cast_plain<From, To>;
-    });
+  return with_storages(from, to, []<typename From, typename To>(From, To) -> ElementKernel {
+    if constexpr (kIsComplex<From> && !kIsComplex<To>)
+      return nullptr;
+    else
+      return cast_plain<From, To>;
   });
 }
 
-ElementKernel plain_affine_kernel(DType from) {
-  return with_storage(from, [](auto source) -> ElementKernel {
-    using From = decltype(source);
+ElementKernel plain_affine_kernel(DType from, DType to) {
+  if (to != DType::kF32) return nullptr;
+  return with_storage(from, []<typename From>(From) -> ElementKernel {
     if constexpr (kIsComplex<From>)
       return nullptr;
     else
@@ -131,26 +92,22 @@ RowCopyKernel plain_row_copy_kernel(int64_t row_bytes) {
   return small != nullptr ? small : copy_rows_plain;
 }
 
-PlaneKernel plain_split_kernel(int64_t element_bytes) { return planes_kernel<true>(element_bytes); }
-PlaneKernel plain_join_kernel(int64_t element_bytes) { return planes_kernel<false>(element_bytes); }
+PlaneKernel plain_plane_kernel(bool split, int64_t element_bytes, int64_t) {
+  constexpr PlaneKernel kSplit[] = {planes_plain<1, true>, planes_plain<2, true>, planes_plain<4, true>,
+                                    planes_plain<8, true>, planes_plain<16, true>};
+  constexpr PlaneKernel kJoin[] = {planes_plain<1, false>, planes_plain<2, false>, planes_plain<4, false>,
+                                   planes_plain<8, false>, planes_plain<16, false>};
+  return (split ? kSplit : kJoin)[std::countr_zero(static_cast<uint64_t>(element_bytes))];
+}
 
 ReverseKernel plain_reverse_kernel(int64_t pixel_bytes) {
-  switch (pixel_bytes) {
-    case 1:
-      return reverse_plain<1>;
-    case 2:
-      return reverse_plain<2>;
-    case 3:
-      return reverse_plain<3>;
-    case 4:
-      return reverse_plain<4>;
-    case 8:
-      return reverse_plain<8>;
-    case 12:
-      return reverse_plain<12>;
-    default:
-      return reverse_any;
-  }
+  if (pixel_bytes == 1) return reverse_plain<1>;
+  if (pixel_bytes == 2) return reverse_plain<2>;
+  if (pixel_bytes == 3) return reverse_plain<3>;
+  if (pixel_bytes == 4) return reverse_plain<4>;
+  if (pixel_bytes == 8) return reverse_plain<8>;
+  if (pixel_bytes == 12) return reverse_plain<12>;
+  return reverse_plain<0>;
 }
 
 }  // namespace dataline

@@ -8,7 +8,7 @@
 #include "core/base/checked.h"
 #include "core/base/random.h"
 #include "core/transform/elements/kernels.h"
-#include "core/transform/elements/prefetch.h"
+#include "core/transform/elements/row_copy.h"
 #include "core/transform/passes/flat_pass.h"
 
 namespace dataline {
