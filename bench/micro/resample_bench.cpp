@@ -8,7 +8,7 @@
 
 #include "core/base/random.h"
 #include "core/transform/resample/kernels.h"
-#include "core/transform/resample/tables.h"
+#include "core/transform/resample/resampler.h"
 
 namespace dataline {
 namespace {
@@ -98,8 +98,8 @@ void tables(benchmark::State& state) {
   wanted.count = kOut;
   wanted.fixed_shift = true;
   wanted.max_shift = 14;
-  std::vector<std::byte> memory(static_cast<size_t>(table_bytes(wanted)));
-  for (auto _ : state) benchmark::DoNotOptimize(build_table(wanted, memory.data()));
+  std::vector<std::byte> memory(static_cast<size_t>(taps_bytes(wanted)));
+  for (auto _ : state) benchmark::DoNotOptimize(build_taps(wanted, memory.data()));
 }
 BENCHMARK(tables)->DenseRange(0, 4)->Unit(benchmark::kMicrosecond);
 
@@ -132,8 +132,7 @@ void columns(benchmark::State& state) {
   wanted.axis = {kWidth, kOut, Filter::kBilinear, true};
   wanted.count = kOut;
   wanted.fixed_shift = true;
-  std::vector<std::byte> memory(static_cast<size_t>(table_bytes(wanted)));
-  const Table table = build_table(wanted, memory.data());
+  std::vector<std::byte> memory(static_cast<size_t>(taps_bytes(wanted)));
   std::vector<int16_t> line_memory(32 * 2048), turned(1 << 16), results(1 << 16);
   std::vector<std::byte> out_memory(32 * 2048);
   const int16_t* lines[32];
@@ -145,10 +144,8 @@ void columns(benchmark::State& state) {
   ColumnsJob job;
   job.lines = lines;
   job.out = out;
-  job.columns = kWidth;
   job.outputs = kOut;
-  job.taps = table.taps;
-  job.pairs = table.pairs;
+  job.taps = build_taps(wanted, memory.data());
   job.strip = state.range(1);
   job.turned = turned.data();
   job.results = results.data();

@@ -25,7 +25,6 @@
 #include "core/transform/pixels/frame.h"
 #include "core/transform/pixels/stage.h"
 #include "core/transform/resample/resampler.h"
-#include "core/transform/resample/view.h"
 
 namespace dataline {
 

@@ -1,5 +1,5 @@
 // An operator on the pixels of a whole frame: colour, warps, blur, padding. Crops, resizes and flips are views instead
-// (resample/view.h).
+// (resample/resampler.h).
 //
 // Threads: immutable; apply() runs on several workers at once, each with its own frame and scratch.
 // SPDX-License-Identifier: Apache-2.0

@@ -1,10 +1,24 @@
-// The inner loops of resampling: weighted sums of lines, and weighted sums of columns for a block of lines at once.
+// The exact definition of a resize, shared by the plain reference and the vector paths. Two passes, one per axis.
+// Intermediate values have fractional bits, and the result is rounded to u8 once, halves up.
 //
-// A block has as many lines as a vector has lanes, and a vector holds one column of it. Summing columns is then the same
-// arithmetic as summing lines: a broadcast weight and no shuffling. Lines are transposed to columns and back a strip at a
-// time, small enough for the L1 cache.
+// kPositive: filters without negative weights. Lines first, then columns, which is cheaper; the order does not affect the
+//   result. u16 products, then i16:
+//     middle = (taps >> 1) + sum((pixel * 256 * weight) >> 16)           weights of 15 bits, middle of 7; taps of that line
+//     result = (64 + sum((middle * weight + 2^14) >> 15)) >> 7           a weight of 1 is 32767 here
+// kSigned: bicubic and lanczos. Columns first, and intermediate values clamped to 0 .. 255, as in Pillow up to 12 and in
+//   torchvision, so that overshoots are clipped as they do (Pillow 13 does lines first where the height loses more than
+//   twice as many pixels as the width, and so clips other overshoots):
+//     middle = 2 * clamp(sum((pixel * 128 * weight + 2^14) >> 15))       weights of 14 bits, sums of 6
+//     result = clamp((32 + sum((middle * weight + 2^14) >> 15)) >> 6)
+// kExact: more taps than the rounding of the others allows (a scale of 24 or 2.7 to 1), and PyTorch's bicubic without
+//   antialias. Exact sums in i32; weights of up to 21 bits in the first pass and 16 in the second; the order as above, or
+//   lines first without clamping for PyTorch.
 //
-// Threads: pure functions.
+// The inner loops: weighted sums of lines, and weighted sums of columns for a block of lines at once. A block has as many lines
+// as a vector has lanes, and a vector holds one column of it. Summing columns is then the same arithmetic as summing lines: a
+// broadcast weight and no shuffling. Lines are transposed to columns and back a strip at a time, small enough for the L1 cache.
+//
+// Threads: pure functions of immutable values.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,9 +26,31 @@
 #include <cstdint>
 
 #include "core/base/simd.h"
-#include "core/transform/resample/layout.h"
+#include "core/transform/resample/taps.h"
 
 namespace dataline {
+
+enum class Arithmetic { kPositive, kSigned, kExact };
+
+struct Passes {
+  Arithmetic arithmetic = Arithmetic::kPositive;
+  bool columns_first = false;  // x before y
+  bool clips = false;          // between the passes, to 0 .. 255
+  int32_t middle_bits = 7;     // fractional bits of intermediate values (kExact)
+  int32_t first_shift = 15;    // maximum fractional bits of weights, first pass
+  int32_t second_shift = 15;
+};
+
+constexpr int64_t kMaxPositiveTaps = 48;
+constexpr int64_t kMaxSignedTaps = 16;
+
+// What a view needs: its passes, the rows and columns of its rectangle that taps touch, and these taps.
+struct Layout {
+  Passes passes;
+  TapRange touched_rows, touched_columns;
+  TapsWanted rows, columns;
+};
+Layout layout_of(const View& view);
 
 // `lines`: u8 of the source or i16 of the first pass; `out`: i16 after the first pass, u8 after the second.
 struct RowsJob {
@@ -29,16 +65,13 @@ struct RowsJob {
 
 // Whole strips are read and written, so lines have room for kLineSlack more elements.
 struct ColumnsJob {
-  const int16_t* const* lines =
-      nullptr;  // a block of them, in the order that widen and rows leave elements in
-  std::byte* const* out =
-      nullptr;  // a block: u8 after the second pass, i16 (in reading order) after the first
+  // A block of lines each: in the order that widen and rows leave elements in; u8 after the second pass, i16 (in reading
+  // order) after the first.
+  const int16_t* const* lines = nullptr;
+  std::byte* const* out = nullptr;
   int64_t channels = 3;
-  int64_t columns = 0;  // of the lines
-  int64_t outputs = 0;  // columns of the result
-  Taps taps;            // all outputs have taps.stride of them, weight 0 included
-  const int32_t* pairs =
-      nullptr;                 // each weight twice, as two i16, so that one load broadcasts it (vector paths)
+  int64_t outputs = 0;         // columns of the result
+  Taps taps;                   // all outputs have taps.stride of them, weight 0 included
   int64_t strip = 0;           // outputs at once, a multiple of 16
   int16_t* turned = nullptr;   // sized by resampler.cpp
   int16_t* results = nullptr;  // strip * channels * block

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <type_traits>
 
 #include "core/transform/resample/kernels.h"
 
@@ -8,7 +9,7 @@ namespace {
 
 int32_t rounded(int32_t sum, int32_t shift) { return (sum + (1 << (shift - 1))) >> shift; }
 
-// Each arithmetic of layout.h: how weight and value form a term, and how a sum is rounded.
+// Each arithmetic of kernels.h: how weight and value form a term, and how a sum is rounded.
 struct Positive {
   static int32_t first(int32_t pixel, int16_t weight) {
     return (pixel * 256 * static_cast<uint16_t>(weight)) >> 16;
@@ -50,32 +51,26 @@ std::byte byte_of(int32_t value) { return static_cast<std::byte>(std::clamp(valu
 
 constexpr int64_t kChunk = 256;  // elements whose sums stay in the L1 cache
 
-template <typename Rule>
-void rows_from_bytes(const RowsJob& job) {
-  auto* out = reinterpret_cast<int16_t*>(job.out);
+// The first pass makes words of bytes, the second bytes of words.
+template <typename Rule, bool kFirst>
+void rows(const RowsJob& job) {
+  using In = std::conditional_t<kFirst, uint8_t, int16_t>;
+  [[maybe_unused]] auto* words = reinterpret_cast<int16_t*>(job.out);
   for (int64_t at = 0; at < job.elements; at += kChunk) {
     const int64_t count = std::min(kChunk, job.elements - at);
     int32_t sums[kChunk] = {};
     for (int64_t line = 0; line < job.count; ++line) {
-      const auto* from = reinterpret_cast<const uint8_t*>(job.lines[line]) + at;
-      for (int64_t i = 0; i < count; ++i) sums[i] += Rule::first(from[i], job.weights[line]);
+      const auto* from = reinterpret_cast<const In*>(job.lines[line]) + at;
+      const int16_t weight = job.weights[line];
+      for (int64_t i = 0; i < count; ++i)
+        sums[i] += kFirst ? Rule::first(from[i], weight) : Rule::second(from[i], weight);
     }
-    for (int64_t i = 0; i < count; ++i)
-      out[at + i] = static_cast<int16_t>(Rule::middle(job.passes, job.shift, sums[i], job.count));
-  }
-}
-
-template <typename Rule>
-void rows_from_words(const RowsJob& job) {
-  for (int64_t at = 0; at < job.elements; at += kChunk) {
-    const int64_t count = std::min(kChunk, job.elements - at);
-    int32_t sums[kChunk] = {};
-    for (int64_t line = 0; line < job.count; ++line) {
-      const auto* from = reinterpret_cast<const int16_t*>(job.lines[line]) + at;
-      for (int64_t i = 0; i < count; ++i) sums[i] += Rule::second(from[i], job.weights[line]);
+    for (int64_t i = 0; i < count; ++i) {
+      if constexpr (kFirst)
+        words[at + i] = static_cast<int16_t>(Rule::middle(job.passes, job.shift, sums[i], job.count));
+      else
+        job.out[at + i] = byte_of(Rule::result(job.passes, job.shift, sums[i]));
     }
-    for (int64_t i = 0; i < count; ++i)
-      job.out[at + i] = byte_of(Rule::result(job.passes, job.shift, sums[i]));
   }
 }
 
@@ -85,54 +80,39 @@ void widen(const std::byte* from, int64_t elements, int16_t* out) {
     out[i] = static_cast<int16_t>(std::to_integer<int32_t>(from[i]) * Rule::kWiden);
 }
 
-// Calls take(output element, sum) for each.
-template <typename Term, typename Take>
-void columns(const ColumnsJob& job, Term term, Take take) {
+template <typename Rule, bool kFirst>
+void columns(const ColumnsJob& job) {
   const int16_t* line = job.lines[0];
+  [[maybe_unused]] auto* words = reinterpret_cast<int16_t*>(job.out[0]);
   for (int64_t x = 0; x < job.outputs; ++x) {
     const int16_t* weights = job.taps.weights + x * job.taps.stride;
     const int16_t* from = line + job.taps.first[x] * job.channels;
+    const int32_t taps = job.taps.counts[x];
     for (int64_t c = 0; c < job.channels; ++c) {
       int32_t sum = 0;
-      for (int32_t i = 0; i < job.taps.counts[x]; ++i) sum += term(from[i * job.channels + c], weights[i]);
-      take(x * job.channels + c, sum, job.taps.counts[x]);
+      for (int32_t i = 0; i < taps; ++i) {
+        const int32_t value = from[i * job.channels + c];
+        sum += kFirst ? Rule::first(value, weights[i]) : Rule::second(value, weights[i]);
+      }
+      if constexpr (kFirst)
+        words[x * job.channels + c] =
+            static_cast<int16_t>(Rule::middle(job.passes, job.taps.shift, sum, taps));
+      else
+        job.out[0][x * job.channels + c] = byte_of(Rule::result(job.passes, job.taps.shift, sum));
     }
   }
 }
 
 template <typename Rule>
-void columns_to_bytes(const ColumnsJob& job) {
-  std::byte* out = job.out[0];
-  columns(job, Rule::second, [&](int64_t at, int32_t sum, int32_t) {
-    out[at] = byte_of(Rule::result(job.passes, job.taps.shift, sum));
-  });
-}
-
-template <typename Rule>
-void columns_to_words(const ColumnsJob& job) {
-  auto* out = reinterpret_cast<int16_t*>(job.out[0]);
-  columns(job, Rule::first, [&](int64_t at, int32_t sum, int32_t taps) {
-    out[at] = static_cast<int16_t>(Rule::middle(job.passes, job.taps.shift, sum, taps));
-  });
-}
-
-template <typename Rule>
 ResampleKernels kernels() {
-  return {1,           rows_from_bytes<Rule>,  rows_from_words<Rule>,
-          widen<Rule>, columns_to_bytes<Rule>, columns_to_words<Rule>};
+  return {1, rows<Rule, true>, rows<Rule, false>, widen<Rule>, columns<Rule, false>, columns<Rule, true>};
 }
 
 }  // namespace
 
 ResampleKernels plain_resample_kernels(Arithmetic arithmetic) {
-  switch (arithmetic) {
-    case Arithmetic::kPositive:
-      return kernels<Positive>();
-    case Arithmetic::kSigned:
-      return kernels<Signed>();
-    case Arithmetic::kExact:
-      break;
-  }
+  if (arithmetic == Arithmetic::kPositive) return kernels<Positive>();
+  if (arithmetic == Arithmetic::kSigned) return kernels<Signed>();
   return kernels<Exact>();
 }
 

@@ -1,4 +1,4 @@
-// The kernels in vector lanes, for the two arithmetics of 16-bit products (layout.h); kExact takes the plain loops.
+// The kernels in vector lanes, for the two arithmetics of 16-bit products (kernels.h); kExact takes the plain loops.
 // Longer than most files: Highway compiles one file for each target, and all of these share its layout of a block.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
@@ -240,7 +240,7 @@ void blend(const ColumnsJob& job, int64_t first, int64_t count, int64_t origin) 
   const D16 d;
   const D32 d32;
   const int64_t taps = kTaps > 0 ? kTaps : job.taps.stride;
-  const int32_t* weights = job.pairs + first * taps;
+  const int32_t* weights = job.taps.pairs + first * taps;
   int16_t* out = job.results;
   const auto start = hn::Set(d, kSigned ? 0 : 64);
   for (int64_t x = first; x < first + count; ++x, weights += taps, out += kChannels * kWords) {
@@ -303,7 +303,8 @@ void columns(const ColumnsJob& job) {
   }
 }
 
-ResampleKernels positive_or_signed() {
+ResampleKernels kernels_of(Arithmetic arithmetic) {
+  if (arithmetic == Arithmetic::kExact) return plain_resample_kernels(arithmetic);
   return {kWords, rows_from_bytes, rows_from_words, widen, columns<false>, columns<true>};
 }
 
@@ -316,15 +317,9 @@ HWY_AFTER_NAMESPACE();
 
 #if !DATALINE_HAS_HIGHWAY || HWY_ONCE
 namespace dataline {
-namespace {
-using Finder = ResampleKernels (*)();
-ResampleKernels none() { return {}; }
-}  // namespace
-
 ResampleKernels resample_kernels(SimdTarget target, Arithmetic arithmetic) {
-  if (arithmetic == Arithmetic::kExact) return plain_resample_kernels(arithmetic);
-  const ResampleKernels lanes = DATALINE_SIMD_PICK(target, Finder, positive_or_signed, &none)();
-  return lanes.rows_from_bytes != nullptr ? lanes : plain_resample_kernels(arithmetic);
+  using Finder = decltype(&plain_resample_kernels);
+  return DATALINE_SIMD_PICK(target, Finder, kernels_of, &plain_resample_kernels)(arithmetic);
 }
 }  // namespace dataline
 #endif

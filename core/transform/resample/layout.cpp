@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/resample/layout.h"
+#include "core/transform/resample/kernels.h"
 
 #include <algorithm>
 
@@ -12,15 +12,9 @@ TapRange touched(const Axis& axis, int64_t begin, int64_t count) {
   return {low.first, high.first + high.count - low.first};
 }
 
-}  // namespace
-
-Axis row_axis(const View& view) { return {view.height, view.scaled_height, view.filter, view.antialias}; }
-Axis column_axis(const View& view) { return {view.width, view.scaled_width, view.filter, view.antialias}; }
-
-Passes passes_of(const View& view) {
+Passes passes_of(const View& view, int64_t taps) {
   const bool negative = view.filter == Filter::kBicubic || view.filter == Filter::kLanczos;
   const bool pillow = negative && (view.antialias || view.filter == Filter::kLanczos);
-  const int64_t taps = std::max(max_taps(row_axis(view)), max_taps(column_axis(view)));
   Passes passes;
   passes.columns_first = passes.clips = pillow;
   if (!negative && taps <= kMaxPositiveTaps) return passes;
@@ -36,28 +30,31 @@ Passes passes_of(const View& view) {
   return passes;
 }
 
-Touched touched_by(const View& view) {
-  return {touched(row_axis(view), view.window_top, view.out_height),
-          touched(column_axis(view), view.window_left, view.out_width)};
-}
+}  // namespace
 
-TapsWanted rows_wanted(const View& view, const Touched& touched, const Passes& passes) {
-  return {.axis = row_axis(view),
-          .begin = view.window_top,
-          .count = view.out_height,
-          .origin = touched.rows.first,
-          .max_shift = passes.columns_first ? passes.second_shift : passes.first_shift,
-          .fixed_shift = passes.arithmetic != Arithmetic::kExact};
-}
-
-TapsWanted columns_wanted(const View& view, const Touched& touched, const Passes& passes) {
-  return {.axis = column_axis(view),
-          .begin = view.window_left,
-          .count = view.out_width,
-          .reversed = view.flip_x,
-          .origin = touched.columns.first,
-          .max_shift = passes.columns_first ? passes.first_shift : passes.second_shift,
-          .fixed_shift = passes.arithmetic != Arithmetic::kExact};
+Layout layout_of(const View& view) {
+  const Axis rows{view.height, view.scaled_height, view.filter, view.antialias};
+  const Axis columns{view.width, view.scaled_width, view.filter, view.antialias};
+  Layout out;
+  out.passes = passes_of(view, std::max(max_taps(rows), max_taps(columns)));
+  out.touched_rows = touched(rows, view.window_top, view.out_height);
+  out.touched_columns = touched(columns, view.window_left, view.out_width);
+  const int32_t first = out.passes.first_shift, second = out.passes.second_shift;
+  const bool fixed = out.passes.arithmetic != Arithmetic::kExact;
+  out.rows = {.axis = rows,
+              .begin = view.window_top,
+              .count = view.out_height,
+              .origin = out.touched_rows.first,
+              .max_shift = out.passes.columns_first ? second : first,
+              .fixed_shift = fixed};
+  out.columns = {.axis = columns,
+                 .begin = view.window_left,
+                 .count = view.out_width,
+                 .reversed = view.flip_x,
+                 .origin = out.touched_columns.first,
+                 .max_shift = out.passes.columns_first ? first : second,
+                 .fixed_shift = fixed};
+  return out;
 }
 
 }  // namespace dataline

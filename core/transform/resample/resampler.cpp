@@ -9,7 +9,6 @@
 #include "core/base/checked.h"
 #include "core/transform/elements/kernels.h"
 #include "core/transform/resample/kernels.h"
-#include "core/transform/resample/tables.h"
 
 namespace dataline {
 namespace {
@@ -47,10 +46,9 @@ struct Job {
   LineSource& source;
   LineSink& sink;
   int64_t channels;
-  Passes passes;
-  ResampleKernels kernels;
-  Touched touched;
-  Taps rows, columns;
+  const Layout& layout;
+  const ResampleKernels& kernels;
+  Taps rows;
   ColumnsJob turn{};
 };
 
@@ -74,14 +72,12 @@ int64_t widest_strip(const Taps& taps, int64_t outputs, int64_t strip) {
 }
 
 // Fills job.turn but for its lines.
-Status prepare_columns(Job& job, const int32_t* pairs, Room& room) {
+Status prepare_columns(Job& job, const Taps& taps, Room& room) {
   ColumnsJob& turn = job.turn;
   turn.channels = job.channels;
-  turn.columns = job.touched.columns.count;
   turn.outputs = job.view.out_width;
-  turn.taps = job.columns;
-  turn.pairs = pairs;
-  turn.passes = job.passes;
+  turn.taps = taps;
+  turn.passes = job.layout.passes;
   if (job.kernels.block == 1) return Status::ok();
   const int64_t column_bytes = job.channels * job.kernels.block * static_cast<int64_t>(sizeof(int16_t));
   int64_t widest = 0;
@@ -109,12 +105,12 @@ RowsJob rows_job(const Job& job, int64_t y, const std::byte* const* lines, int64
           .weights = job.rows.weights + y * job.rows.stride,
           .elements = elements,
           .out = out,
-          .passes = job.passes,
+          .passes = job.layout.passes,
           .shift = job.rows.shift};
 }
 
 Status rows_first(Job& job, Room& room) {
-  const int64_t block = job.kernels.block, elements = job.touched.columns.count * job.channels;
+  const int64_t block = job.kernels.block, elements = job.layout.touched_columns.count * job.channels;
   const int64_t pitch = round_up(elements + kLineSlack, 64);
   const int64_t out_pitch = round_up(job.view.out_width * job.channels + kLineSlack, 64);
   auto* middle = room.take<int16_t>(block * pitch);
@@ -142,19 +138,8 @@ Status rows_first(Job& job, Room& room) {
   return Status::ok();
 }
 
-// Lines after the column pass, kept as long as the line pass needs them.
-class Ring {
- public:
-  Ring(int16_t* memory, int64_t pitch, int64_t slots) : memory_(memory), pitch_(pitch), slots_(slots) {}
-  int16_t* line(int64_t y) const { return memory_ + y % slots_ * pitch_; }
-
- private:
-  int16_t* memory_;
-  int64_t pitch_, slots_;
-};
-
-// The next block of source lines, from `first` on, into the ring.
-Status blend_columns(Job& job, const Ring& ring, int64_t first, int64_t count, int16_t* const* widened,
+// The next block of source lines, from `first` on, to `to`.
+Status blend_columns(Job& job, int64_t first, int64_t count, int16_t* const* widened, std::byte* const* to,
                      std::byte* spare) {
   const std::byte* const* source = job.source.lines(first, count);
   if (source == nullptr) return job.source.status();
@@ -162,8 +147,8 @@ Status blend_columns(Job& job, const Ring& ring, int64_t first, int64_t count, i
   std::byte* out[kMaxBlock];
   for (int64_t i = 0; i < job.kernels.block; ++i) {
     lines[i] = widened[std::min(i, count - 1)];
-    out[i] = i < count ? reinterpret_cast<std::byte*>(ring.line(first + i)) : spare;
-    if (i < count) job.kernels.widen(source[i], job.touched.columns.count * job.channels, widened[i]);
+    out[i] = i < count ? to[i] : spare;
+    if (i < count) job.kernels.widen(source[i], job.layout.touched_columns.count * job.channels, widened[i]);
   }
   ColumnsJob turn = job.turn;
   turn.lines = lines;
@@ -174,27 +159,30 @@ Status blend_columns(Job& job, const Ring& ring, int64_t first, int64_t count, i
 
 Status columns_first(Job& job, Room& room) {
   const int64_t block = job.kernels.block, out_elements = job.view.out_width * job.channels;
-  const int64_t pitch = round_up(job.touched.columns.count * job.channels + kLineSlack, 64);
+  const int64_t pitch = round_up(job.layout.touched_columns.count * job.channels + kLineSlack, 64);
   const int64_t out_pitch = round_up(out_elements + kLineSlack, 64);
   const int64_t slots = job.rows.stride + block;
   auto* widened = room.take<int16_t>(block * pitch);
-  const Ring ring(room.take<int16_t>((slots + 1) * out_pitch), out_pitch, slots);
+  // Lines after the column pass, kept as long as the line pass needs them: a ring, listed twice so that any run of them is
+  // contiguous.
+  auto* kept = room.take<int16_t>((slots + 1) * out_pitch);
+  auto** ring = room.take<std::byte*>(2 * slots);
   auto* finished = room.take<std::byte>(out_pitch);
-  auto* taken = room.take<const std::byte*>(job.rows.stride);
   DL_RETURN_IF_ERROR(room.status());
   int16_t* lines[kMaxBlock];
   lay_out(widened, pitch, block, lines);
-  auto* const spare = reinterpret_cast<std::byte*>(ring.line(0) + slots * out_pitch);
+  for (int64_t i = 0; i < 2 * slots; ++i)
+    ring[i] = reinterpret_cast<std::byte*>(kept + i % slots * out_pitch);
+  auto* const spare = reinterpret_cast<std::byte*>(kept + slots * out_pitch);
   int64_t ready = 0;
   for (int64_t y = 0; y < job.view.out_height; ++y) {
     const int64_t first = job.rows.first[y], count = job.rows.counts[y];
     while (ready < first + count) {
-      const int64_t next = std::min(block, job.touched.rows.count - ready);
-      DL_RETURN_IF_ERROR(blend_columns(job, ring, ready, next, lines, spare));
+      const int64_t next = std::min(block, job.layout.touched_rows.count - ready);
+      DL_RETURN_IF_ERROR(blend_columns(job, ready, next, lines, ring + ready % slots, spare));
       ready += next;
     }
-    for (int64_t i = 0; i < count; ++i) taken[i] = reinterpret_cast<const std::byte*>(ring.line(first + i));
-    job.kernels.rows_from_words(rows_job(job, y, taken, out_elements, finished));
+    job.kernels.rows_from_words(rows_job(job, y, ring + first % slots, out_elements, finished));
     finish_line(job, y, finished);
   }
   return Status::ok();
@@ -223,13 +211,13 @@ class StreamResampler : public Resampler {
   }
 
   Need need(const View& view) override {
-    const Touched touched = touched_by(view);
+    const Layout layout = layout_of(view);
     Need need;
-    need.region = {view.top + touched.rows.first, view.left + touched.columns.first, touched.rows.count,
-                   touched.columns.count};
+    need.region = {view.top + layout.touched_rows.first, view.left + layout.touched_columns.first,
+                   layout.touched_rows.count, layout.touched_columns.count};
     if (view.scales()) {
-      const Passes passes = passes_of(view);
-      need.max_lines = passes.columns_first ? kernels_of(passes).block : max_taps(row_axis(view));
+      const Passes& passes = layout.passes;
+      need.max_lines = passes.columns_first ? kernels_of(passes).block : max_taps(layout.rows.axis);
     }
     need.max_lines = std::min(need.max_lines, need.region.height);
     return need;
@@ -242,18 +230,15 @@ class StreamResampler : public Resampler {
       return copy_lines(view, pixel_bytes, reverse_kernel(target_, pixel_bytes), source, sink);
     }
     Room room(scratch, view);
-    const Passes passes = passes_of(view);
-    Job job{view, source, sink, channels, passes, kernels_of(passes), touched_by(view), {}, {}, {}};
-    const TapsWanted rows = rows_wanted(view, job.touched, passes),
-                     columns = columns_wanted(view, job.touched, passes);
-    const Table* row_table = rows_.get(rows, [&](int64_t bytes) { return room.take<std::byte>(bytes); });
-    const Table* column_table =
-        columns_.get(columns, [&](int64_t bytes) { return room.take<std::byte>(bytes); });
+    const Layout layout = layout_of(view);
+    Job job{view, source, sink, channels, layout, kernels_of(layout.passes), {}, {}};
+    const auto memory = [&](int64_t bytes) { return room.take<std::byte>(bytes); };
+    const Taps* row_taps = rows_.get(layout.rows, memory);
+    const Taps* column_taps = columns_.get(layout.columns, memory);
     DL_RETURN_IF_ERROR(room.status());
-    job.rows = row_table->taps;
-    job.columns = column_table->taps;
-    DL_RETURN_IF_ERROR(prepare_columns(job, column_table->pairs, room));
-    return passes.columns_first ? columns_first(job, room) : rows_first(job, room);
+    job.rows = *row_taps;
+    DL_RETURN_IF_ERROR(prepare_columns(job, *column_taps, room));
+    return layout.passes.columns_first ? columns_first(job, room) : rows_first(job, room);
   }
 
  private:
@@ -263,7 +248,7 @@ class StreamResampler : public Resampler {
 
   SimdTarget target_;
   ResampleKernels kernels_[3];
-  TableCache rows_, columns_;
+  TapsCache rows_, columns_;
 };
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "core/base/portable_math.h"
-#include "core/transform/resample/tables.h"
 
 namespace dataline {
 namespace {
@@ -51,23 +50,10 @@ int64_t support_of(Rule rule) { return rule == Rule::kTriangle ? 1 : rule == Rul
 int64_t centre(const Axis& axis, int64_t x) { return (2 * x + 1) * axis.in; }
 int64_t place(const Axis& axis, int64_t i) { return (2 * i + 1) * axis.out; }
 
+// Pixels nearer than this to an output's centre have a nonzero weight, in the same units.
+int64_t reach_of(const Axis& axis, Rule rule) { return support_of(rule) * 2 * std::max(axis.in, axis.out); }
+
 int64_t floor_divide(int64_t a, int64_t b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
-
-// Pillow's ImagingScaleAffine, which accumulates positions in f64: at a pixel's edge the accumulated rounding decides.
-class NearestWalk {
- public:
-  explicit NearestWalk(const Axis& axis)
-      : last_(axis.in - 1),
-        step_(static_cast<double>(axis.in) / static_cast<double>(axis.out)),
-        at_(step_ * 0.5) {}
-  int64_t index() const { return std::min(static_cast<int64_t>(at_), last_); }
-  void next() { at_ += step_; }
-
- private:
-  int64_t last_;
-  double step_;
-  double at_;
-};
 
 // Pillow's BOX in Pillow's own f64 steps: their rounding decides which pixels at the edge of the box belong to it.
 struct PillowBox {
@@ -98,8 +84,7 @@ struct PillowBox {
 };
 
 TapRange filtered_range(const Axis& axis, Rule rule, int64_t x) {
-  const int64_t reach =
-      support_of(rule) * 2 * std::max(axis.in, axis.out);  // nearer pixels have a nonzero weight
+  const int64_t reach = reach_of(axis, rule);
   const int64_t low = centre(axis, x) - reach, high = centre(axis, x) + reach;
   // place(i) > low and place(i) < high.
   const int64_t first = std::max<int64_t>(0, floor_divide(low - axis.out, 2 * axis.out) + 1);
@@ -126,18 +111,20 @@ struct Neighbours {
   int64_t base, part, whole, low, high;
 };
 
-// The taps of successive output pixels: positions of nearest are accumulated, and those of wide filters advance by
-// comparisons instead of divisions.
+// The taps of successive output pixels: those of wide filters advance by comparisons instead of divisions. Nearest is Pillow's
+// ImagingScaleAffine, which accumulates positions in f64: at a pixel's edge the accumulated rounding decides.
 class RangeWalk {
  public:
   RangeWalk(const Axis& axis, Rule rule, int64_t begin)
       : axis_(axis),
         rule_(rule),
-        nearest_(axis),
-        range_(filters() ? filtered_range(axis, rule, begin) : TapRange{}) {
+        reach_(reach_of(axis, rule)),
+        step_(static_cast<double>(axis.in) / static_cast<double>(axis.out)),
+        nearest_(step_ * 0.5) {
+    if (rule == Rule::kTriangle || rule == Rule::kCubic || rule == Rule::kLanczos)
+      range_ = filtered_range(axis, rule, begin);
     if (rule == Rule::kNearest)
-      for (int64_t i = 0; i < begin; ++i) nearest_.next();
-    reach_ = support_of(rule) * 2 * std::max(axis.in, axis.out);
+      for (int64_t i = 0; i < begin; ++i) nearest_ += step_;
   }
 
   TapRange next(int64_t x) {
@@ -145,9 +132,9 @@ class RangeWalk {
       case Rule::kCopy:
         return {x, 1};
       case Rule::kNearest: {
-        const TapRange range{nearest_.index(), 1};
-        nearest_.next();
-        return range;
+        const auto index = static_cast<int64_t>(nearest_);
+        nearest_ += step_;
+        return {std::min(index, axis_.in - 1), 1};
       }
       case Rule::kBox:
         return PillowBox(axis_, x).range();
@@ -166,15 +153,11 @@ class RangeWalk {
   }
 
  private:
-  bool filters() const {
-    return rule_ == Rule::kTriangle || rule_ == Rule::kCubic || rule_ == Rule::kLanczos;
-  }
-
   const Axis& axis_;
   Rule rule_;
-  NearestWalk nearest_;
+  int64_t reach_;
+  double step_, nearest_;
   TapRange range_;
-  int64_t reach_ = 0;
 };
 
 // The number of fractional bits of weights: no weight is above twice the filter's height over its width.
@@ -317,44 +300,36 @@ int64_t max_taps(const Axis& axis) {
 }
 
 int64_t taps_bytes(const TapsWanted& wanted) {
-  return wanted.count * (2 * static_cast<int64_t>(sizeof(int32_t)) +
-                         max_taps(wanted.axis) * static_cast<int64_t>(sizeof(int16_t)));
+  return wanted.count * (static_cast<int64_t>(2 * sizeof(int32_t)) +
+                         max_taps(wanted.axis) * static_cast<int64_t>(sizeof(int32_t) + sizeof(int16_t)));
 }
 
 Taps build_taps(const TapsWanted& wanted, std::byte* memory) {
   const Axis& axis = wanted.axis;
   const Rule rule = rule_of(axis);
+  const int64_t stride = max_taps(axis), weight_count = wanted.count * stride;
   auto* first = reinterpret_cast<int32_t*>(memory);
   int32_t* counts = first + wanted.count;
-  auto* weights = reinterpret_cast<int16_t*>(counts + wanted.count);
-  Taps taps{first, counts, weights, max_taps(wanted.axis),
-            wanted.fixed_shift ? wanted.max_shift : shift_of(axis, rule, wanted.max_shift)};
-  const Weights rounded(axis, rule, taps.shift);
+  int32_t* pairs = counts + wanted.count;
+  auto* weights = reinterpret_cast<int16_t*>(pairs + weight_count);
+  const int32_t shift = wanted.fixed_shift ? wanted.max_shift : shift_of(axis, rule, wanted.max_shift);
+  const Weights rounded(axis, rule, shift);
   RangeWalk walk(axis, rule, wanted.begin);
-  std::fill(weights, weights + wanted.count * taps.stride, int16_t{0});
+  std::fill(weights, weights + weight_count, int16_t{0});
   for (int64_t k = 0; k < wanted.count; ++k) {
     const int64_t x = wanted.begin + k;
     const TapRange range = walk.next(x);
     const int64_t at = wanted.reversed ? wanted.count - 1 - k : k;
     first[at] = static_cast<int32_t>(range.first - wanted.origin);
     counts[at] = static_cast<int32_t>(range.count);
-    rounded.fill(x, range, weights + at * taps.stride);
+    rounded.fill(x, range, weights + at * stride);
   }
-  return taps;
-}
-
-Table build_table(const TapsWanted& wanted, std::byte* memory) {
-  Table table;
-  table.taps = build_taps(wanted, memory);
-  auto* pairs = reinterpret_cast<int32_t*>(memory + (taps_bytes(wanted) + 3) / 4 * 4);
-  for (int64_t i = 0; i < wanted.count * table.taps.stride; ++i) {
-    const auto stored = static_cast<uint16_t>(table.taps.weights[i]);
-    const uint32_t weight =
-        wanted.fixed_shift && wanted.max_shift == 15 && stored == 0x8000 ? 0x7fff : stored;
+  for (int64_t i = 0; i < weight_count; ++i) {
+    const auto stored = static_cast<uint16_t>(weights[i]);
+    const uint32_t weight = wanted.fixed_shift && shift == 15 && stored == 0x8000 ? 0x7fff : stored;
     pairs[i] = static_cast<int32_t>(weight | weight << 16);
   }
-  table.pairs = pairs;
-  return table;
+  return {first, counts, weights, pairs, stride, shift};
 }
 
 }  // namespace dataline

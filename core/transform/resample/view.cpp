@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/resample/view.h"
+#include "core/transform/resample/resampler.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,18 +13,8 @@ struct Extent {
   int64_t height, width;
 };
 
-struct Box {
-  int64_t top, left, height, width;
-};
-
 // Python's round(): halves go to the even neighbour.
 int64_t round_even(double value) { return to_nearest(value); }
-
-// int(round(n / 2.0)) for n >= 0.
-int64_t half_even(int64_t n) {
-  const int64_t half = n / 2;
-  return half + ((n & 1) != 0 && (half & 1) != 0 ? 1 : 0);
-}
 
 // torchvision.transforms.v2.functional._geometry._compute_resized_output_size: int(size * long / short), limited to `max`
 // (max_size). If an extreme ratio would give a side of 0, torchvision fails; here the side is 1.
@@ -43,9 +33,9 @@ Extent resized(const ViewStep& step, Extent in) {
 }
 
 // torchvision.transforms.v2.RandomResizedCrop.make_params after ten failed attempts.
-Box central_box(const ViewStep& step, Extent in) {
+ImageRegion central_box(const ViewStep& step, Extent in) {
   const double ratio = static_cast<double>(in.width) / static_cast<double>(in.height);
-  Box box{0, 0, in.height, in.width};
+  ImageRegion box{0, 0, in.height, in.width};
   if (ratio < step.ratio_low) {
     box.height = std::min(in.height, round_even(static_cast<double>(in.width) / step.ratio_low));
   } else if (ratio > step.ratio_high) {
@@ -59,7 +49,7 @@ Box central_box(const ViewStep& step, Extent in) {
 }
 
 // RandomResizedCrop.make_params: area uniform, ratio log-uniform, corner uniform. Four draws per attempt.
-Box random_box(const ViewStep& step, Extent in, const Draws& draws) {
+ImageRegion random_box(const ViewStep& step, Extent in, const Draws& draws) {
   const double area = static_cast<double>(in.height) * static_cast<double>(in.width);
   const double low = portable_log(step.ratio_low), high = portable_log(step.ratio_high);
   for (int64_t attempt = 0; attempt < 10; ++attempt) {
@@ -75,12 +65,13 @@ Box random_box(const ViewStep& step, Extent in, const Draws& draws) {
 }
 
 // The rectangle that a step crops from an image of size `in`.
-Box box_of(const ViewStep& step, Extent in, const Draws& draws) {
+ImageRegion box_of(const ViewStep& step, Extent in, const Draws& draws) {
   switch (step.kind) {
     case ViewStep::Kind::kCrop:
       return {step.top, step.left, step.height, step.width};
     case ViewStep::Kind::kCenterCrop:  // torchvision's center_crop: int(round((height - crop) / 2.0))
-      return {half_even(in.height - step.height), half_even(in.width - step.width), step.height, step.width};
+      return {round_even(static_cast<double>(in.height - step.height) / 2),
+              round_even(static_cast<double>(in.width - step.width) / 2), step.height, step.width};
     case ViewStep::Kind::kRandomCrop:  // RandomCrop.make_params: corner uniform
       return {draws.below(0, in.height - step.height + 1), draws.below(1, in.width - step.width + 1),
               step.height, step.width};
@@ -104,7 +95,7 @@ Status too_small(const ViewStep& step, Extent in) {
 }
 
 // Crops the view to `box`, in coordinates of the image so far (after flips).
-void cut(View& view, Box box) {
+void cut(View& view, ImageRegion box) {
   if (view.flip_y) box.top = view.out_height - box.top - box.height;
   if (view.flip_x) box.left = view.out_width - box.left - box.width;
   view.window_top += box.top;
@@ -122,13 +113,6 @@ void settle(View& view) {
   view.width = view.scaled_width = view.out_width;
 }
 
-void scale(View& view, const ViewStep& step, Extent to) {
-  view.scaled_height = view.out_height = to.height;
-  view.scaled_width = view.out_width = to.width;
-  view.filter = step.filter;
-  view.antialias = step.antialias;
-}
-
 bool flips(const ViewStep& step) {
   return step.kind == ViewStep::Kind::kFlipX || step.kind == ViewStep::Kind::kFlipY;
 }
@@ -136,33 +120,20 @@ bool flips(const ViewStep& step) {
 }  // namespace
 
 bool ViewStep::draws() const {
-  switch (kind) {
-    case Kind::kRandomCrop:
-    case Kind::kRandomResizedCrop:
-      return true;
-    case Kind::kFlipX:
-    case Kind::kFlipY:
-      return probability > 0 && probability < 1;
-    default:
-      return false;
-  }
+  return kind == Kind::kRandomCrop || kind == Kind::kRandomResizedCrop ||
+         (flips(*this) && probability > 0 && probability < 1);
 }
 
 FrameShape ViewStep::shape(const FrameShape& in) const {
   FrameShape out = in;
   if (flips(*this)) return out;
-  if (kind == Kind::kResize && width == 0) {
-    if (!in.fixed()) {
-      out.height = out.width = FrameShape::kVaries;
-      return out;
-    }
-    const Extent to = shorter_side_to(height, max_size, {in.height, in.width});
-    out.height = to.height;
-    out.width = to.width;
+  if (kind == Kind::kResize && width == 0 && !in.fixed()) {
+    out.height = out.width = FrameShape::kVaries;
     return out;
   }
-  out.height = height;
-  out.width = width;
+  const Extent to = resized(*this, {in.height, in.width});
+  out.height = to.height;
+  out.width = to.width;
   return out;
 }
 
@@ -198,7 +169,11 @@ Result<View> compose(const std::vector<ViewStep>& steps, int64_t height, int64_t
       if (!scaled) settle(view);
     }
     if (step.scales()) {
-      scale(view, step, resized(step, {view.out_height, view.out_width}));
+      const Extent to = resized(step, {view.out_height, view.out_width});
+      view.scaled_height = view.out_height = to.height;
+      view.scaled_width = view.out_width = to.width;
+      view.filter = step.filter;
+      view.antialias = step.antialias;
       scaled = true;
     }
   }

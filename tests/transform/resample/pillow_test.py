@@ -62,7 +62,7 @@ class Pipe:
 def by_pillow(image, out, name, _):
     mode = {1: "L", 3: "RGB", 4: "RGBX"}[image.shape[2]]
     picture = Image.frombytes(mode, (image.shape[1], image.shape[0]), image.tobytes())
-    if int(PIL.__version__.split(".")[0]) > 12:  # may take lines first (resample/layout.h)
+    if int(PIL.__version__.split(".")[0]) > 12:  # may take lines first (resample/kernels.h)
         picture = picture.resize((out[1], image.shape[0]), PILLOW[NAMES.index(name)])
     return numpy.asarray(picture.resize((out[1], out[0]), PILLOW[NAMES.index(name)])).reshape(*out, image.shape[2])
 

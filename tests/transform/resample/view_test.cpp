@@ -1,6 +1,6 @@
 // Views: what each step does to rectangle, window and flips, as torchvision's transforms do; what is drawn, and how often.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/resample/view.h"
+#include "core/transform/resample/resampler.h"
 
 #include <gtest/gtest.h>
 

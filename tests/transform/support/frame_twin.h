@@ -4,7 +4,7 @@
 
 #include "core/base/bytes.h"
 #include "core/transform/decode/decoder.h"
-#include "core/transform/resample/view.h"
+#include "core/transform/resample/resampler.h"
 #include "tests/transform/support/tensor.h"
 #include "tests/transform/support/twin.h"
 

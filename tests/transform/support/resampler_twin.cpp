@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "core/transform/resample/layout.h"
+#include "core/transform/resample/kernels.h"
 
 namespace dataline::testing {
 namespace {
@@ -13,28 +13,28 @@ namespace {
 class PlainResampler : public Resampler {
  public:
   Need need(const View& view) override {
-    const Touched touched = touched_by(view);
+    const Layout layout = layout_of(view);
     Need need;
-    need.region = {view.top + touched.rows.first, view.left + touched.columns.first, touched.rows.count,
-                   touched.columns.count};
-    need.max_lines = touched.rows.count;
+    need.region = {view.top + layout.touched_rows.first, view.left + layout.touched_columns.first,
+                   layout.touched_rows.count, layout.touched_columns.count};
+    need.max_lines = layout.touched_rows.count;
     return need;
   }
 
   Status run(const View& view, int64_t channels, int64_t element_bytes, LineSource& source, LineSink& sink,
              FrameScratch&) override {
-    const Touched touched = touched_by(view);
-    const std::byte* const* lines = source.lines(0, touched.rows.count);
+    const Layout layout = layout_of(view);
+    const std::byte* const* lines = source.lines(0, layout.touched_rows.count);
     if (lines == nullptr) return source.status();
     if (!view.scales()) {
       copy(view, channels * element_bytes, lines, sink);
       return Status::ok();
     }
-    const Passes passes = passes_of(view);
+    const Passes& passes = layout.passes;
     const Picture picture{lines, channels};
     std::vector<std::byte> row_memory, column_memory;
-    const Taps rows = build(rows_wanted(view, touched, passes), row_memory);
-    const Taps columns = build(columns_wanted(view, touched, passes), column_memory);
+    const Taps rows = build(layout.rows, row_memory);
+    const Taps columns = build(layout.columns, column_memory);
     for (int64_t y = 0; y < view.out_height; ++y) {
       const int64_t at = view.flip_y ? view.out_height - 1 - y : y;
       auto* out = reinterpret_cast<uint8_t*>(sink.line(at));

@@ -1,4 +1,4 @@
-// The resampler as core/transform/resample/layout.h defines it, one output pixel after the other.
+// The resampler as core/transform/resample/kernels.h defines it, one output pixel after the other.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
