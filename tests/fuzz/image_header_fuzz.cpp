@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <memory>
 
-#include "core/transform/decode/format_headers.h"
 #include "core/transform/decode/image_header.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

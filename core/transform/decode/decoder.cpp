@@ -79,9 +79,17 @@ Result<const std::byte* const*> turned_lines(FormatDecoder& decoder, const Image
 
 }  // namespace
 
-ImageDecoder::ImageDecoder(const DecodeOptions& options)
-    : options_(options),
-      formats_{make_jpeg_decoder(options), make_png_decoder(options), make_webp_decoder(options)} {}
+ImageDecoder::ImageDecoder(const DecodeOptions& options) : options_(options) {
+#if DATALINE_HAS_LIBJPEG
+  formats_[0] = make_jpeg_decoder(options);
+#endif
+#if DATALINE_HAS_LIBSPNG
+  formats_[1] = make_png_decoder(options);
+#endif
+#if DATALINE_HAS_LIBWEBP
+  formats_[2] = make_webp_decoder(options);
+#endif
+}
 ImageDecoder::~ImageDecoder() = default;
 
 int64_t ImageDecoder::channels() const { return current_->channels(); }

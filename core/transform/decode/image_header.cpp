@@ -4,13 +4,12 @@
 #include <cstring>
 
 #include "core/base/checked.h"
-#include "core/transform/decode/format_headers.h"
 
 namespace dataline {
 namespace {
 
 struct Foreign {
-  int64_t offset;
+  size_t offset;
   std::string_view magic;
   std::string_view name;
 };
@@ -51,6 +50,11 @@ constexpr Foreign kForeign[] = {
     {0, "<?xml", "XML text, no image"},
 };
 
+bool starts_with(Bytes bytes, std::string_view magic, size_t offset = 0) {
+  return bytes.size() >= offset + magic.size() &&
+         std::memcmp(&bytes[offset], magic.data(), magic.size()) == 0;
+}
+
 bool netpbm(Bytes encoded) {
   if (encoded.size() < 3 || encoded[0] != std::byte{'P'}) return false;
   const int kind = static_cast<int>(encoded[1]), space = static_cast<int>(encoded[2]);
@@ -72,11 +76,8 @@ std::string first_bytes(Bytes encoded) {
 Status name_foreign(Bytes encoded) {
   if (encoded.empty()) return error(Code::kTruncated, "0 bytes, expected an image (JPEG, PNG or WebP)");
   for (const Foreign& foreign : kForeign) {
-    const size_t end = static_cast<size_t>(foreign.offset) + foreign.magic.size();
-    if (encoded.size() < end) continue;
-    if (std::memcmp(&encoded[foreign.offset], foreign.magic.data(), foreign.magic.size()) == 0) {
+    if (starts_with(encoded, foreign.magic, foreign.offset))
       return error(Code::kCorrupt, foreign.name, ", expected JPEG, PNG or WebP");
-    }
   }
   if (netpbm(encoded)) return error(Code::kCorrupt, "PPM is not supported, expected JPEG, PNG or WebP");
   return error(Code::kCorrupt, "no image: ", encoded.size(), " bytes that begin with ", first_bytes(encoded),
@@ -121,10 +122,11 @@ uint32_t number_of(const Tiff& tiff, int64_t entry) {
 }  // namespace
 
 // Reads the first IFD only and follows no offset from it, so it cannot loop.
-int32_t exif_orientation(Bytes bytes) {
-  if (bytes.size() < 8) return 1;
-  Tiff tiff{bytes, std::memcmp(bytes.data(), "MM\0*", 4) == 0};
-  if (!tiff.big && std::memcmp(bytes.data(), "II*\0", 4) != 0) return 1;
+int32_t exif_orientation(Bytes block) {
+  if (starts_with(block, "Exif\0\0"sv)) block = block.subspan(6);
+  if (block.size() < 8) return 1;
+  const Tiff tiff{block, starts_with(block, "MM\0*"sv)};
+  if (!tiff.big && !starts_with(block, "II*\0"sv)) return 1;
   const int64_t ifd = tiff.u32(4);
   if (!tiff.holds(ifd, 2)) return 1;
   const int64_t entries = tiff.u16(ifd);
@@ -138,24 +140,9 @@ int32_t exif_orientation(Bytes bytes) {
   return 1;
 }
 
-int32_t exif_orientation_prefixed(Bytes block) {
-  constexpr char kPrefix[] = {'E', 'x', 'i', 'f', 0, 0};
-  if (block.size() >= sizeof kPrefix && std::memcmp(block.data(), kPrefix, sizeof kPrefix) == 0) {
-    block = block.subspan(sizeof kPrefix);
-  }
-  return exif_orientation(block);
-}
-
 std::string_view image_format_name(ImageFormat format) {
-  switch (format) {
-    case ImageFormat::kJpeg:
-      return "JPEG";
-    case ImageFormat::kPng:
-      return "PNG";
-    case ImageFormat::kWebp:
-      return "WebP";
-  }
-  return "unknown";
+  constexpr std::string_view kNames[] = {"JPEG", "PNG", "WebP"};
+  return kNames[static_cast<size_t>(format) - 1];
 }
 
 Result<ImageHeader> read_image_header(Bytes encoded) {
@@ -163,8 +150,7 @@ Result<ImageHeader> read_image_header(Bytes encoded) {
   if (is_png(encoded)) return read_png_header(encoded);
   if (is_webp(encoded)) return read_webp_header(encoded);
   if (begins(encoded, "\xFF\xD8") || begins(encoded, "\x89PNG\r\n\x1A\n") ||
-      (encoded.size() < 12 &&
-       (begins(encoded, "RIFF") || (encoded.size() >= 4 && !std::memcmp(encoded.data(), "RIFF", 4))))) {
+      (encoded.size() < 12 && (begins(encoded, "RIFF") || starts_with(encoded, "RIFF")))) {
     return error(Code::kTruncated, "ends at byte ", encoded.size(), ", inside the first bytes of an image");
   }
   return name_foreign(encoded);

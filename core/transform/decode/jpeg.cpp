@@ -8,11 +8,8 @@
 
 #include <algorithm>
 
-#include "core/transform/decode/format_headers.h"
 #include "core/transform/decode/jpeg_huffman.h"
 #include "core/transform/decode/jpeg_session.h"
-#include "core/transform/decode/line_ring.h"
-#include "core/transform/decode/pixels.h"
 
 namespace dataline {
 namespace {
@@ -269,12 +266,6 @@ std::unique_ptr<FormatDecoder> make_jpeg_decoder(const DecodeOptions& options) {
   return std::make_unique<JpegDecoder>(options);
 }
 
-}  // namespace dataline
-
-#else
-
-namespace dataline {
-std::unique_ptr<FormatDecoder> make_jpeg_decoder(const DecodeOptions&) { return nullptr; }
 }  // namespace dataline
 
 #endif  // DATALINE_HAS_LIBJPEG

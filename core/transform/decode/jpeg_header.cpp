@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/decode/format_headers.h"
+#include "core/transform/decode/image_header.h"
 
 #include <cstring>
 
@@ -63,25 +63,16 @@ Status measure(Bytes encoded, Marker* marker) {
   return Status::ok();
 }
 
-Status refuse_kind(const Marker& marker) {
-  switch (marker.code) {
-    case 0xC0:
-    case 0xC1:
-    case 0xC2:
-    case 0xC9:  // arithmetic coding: libjpeg reports an error if it was built without
-    case 0xCA:
-      return Status::ok();
-    case 0xC3:
-      return error(Code::kUnsupported, "lossless JPEG (SOF3) is not supported");
-    case 0xCB:
-      return error(Code::kUnsupported, "lossless JPEG (SOF11) is not supported");
-    default:
-      return error(Code::kUnsupported, "hierarchical JPEG (SOF", marker.code - 0xC0, ") is not supported");
-  }
+Status refuse_kind(int kind) {
+  // 9 and 10: arithmetic coding; libjpeg reports an error if it was built without.
+  if (kind <= 2 || kind == 9 || kind == 10) return Status::ok();
+  const bool lossless = kind == 3 || kind == 11;
+  return error(Code::kUnsupported, lossless ? "lossless" : "hierarchical", " JPEG (SOF", kind,
+               ") is not supported");
 }
 
 Result<ImageHeader> read_frame(Bytes encoded, const Marker& marker, int32_t orientation) {
-  DL_RETURN_IF_ERROR(refuse_kind(marker));
+  DL_RETURN_IF_ERROR(refuse_kind(marker.code - 0xC0));
   const int64_t bytes = marker.end - marker.body;
   if (bytes < 6) {
     return error(Code::kCorrupt, "JPEG frame header at byte ", marker.at, " has ", bytes,
@@ -138,7 +129,7 @@ Result<ImageHeader> read_jpeg_header(Bytes encoded) {
     const int64_t body = marker.end - marker.body;
     if (marker.code == kApp1 && orientation == 1 && body >= 6 &&
         std::memcmp(&encoded[marker.body], "Exif\0", 6) == 0) {
-      orientation = exif_orientation_prefixed(encoded.subspan(marker.body, body));
+      orientation = exif_orientation(encoded.subspan(marker.body, body));
     }
   }
   return cut(static_cast<int64_t>(encoded.size()));

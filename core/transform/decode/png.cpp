@@ -11,8 +11,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/transform/decode/format_headers.h"
-#include "core/transform/decode/line_ring.h"
 #include "core/transform/decode/png_rows.h"
 
 namespace dataline {
@@ -214,12 +212,6 @@ std::unique_ptr<FormatDecoder> make_png_decoder(const DecodeOptions& options) {
   return std::make_unique<PngDecoder>(options);
 }
 
-}  // namespace dataline
-
-#else
-
-namespace dataline {
-std::unique_ptr<FormatDecoder> make_png_decoder(const DecodeOptions&) { return nullptr; }
 }  // namespace dataline
 
 #endif  // DATALINE_HAS_LIBSPNG

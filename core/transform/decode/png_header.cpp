@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/decode/format_headers.h"
+#include "core/transform/decode/image_header.h"
 
 #include <cstring>
 
@@ -52,7 +52,7 @@ int32_t find_orientation(Bytes encoded) {
     const int64_t length = load_big<uint32_t>(&encoded[at]);
     if (!extent_fits(at + 8, length, size)) break;
     if (std::memcmp(&encoded[at + 4], "eXIf", 4) == 0) {
-      return exif_orientation_prefixed(encoded.subspan(at + 8, length));
+      return exif_orientation(encoded.subspan(at + 8, length));
     }
     if (std::memcmp(&encoded[at + 4], "IEND", 4) == 0) break;
     at += kChunkBytes + length;

@@ -14,8 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/transform/decode/decoder.h"
-#include "core/transform/decode/pixels.h"
+#include "core/transform/decode/format_decoder.h"
 
 namespace dataline {
 

@@ -3,7 +3,7 @@
 // when it crops. The first frame of an animation is drawn on a canvas that is black, or transparent if the file has alpha.
 //
 // libwebp's memory is checked against max_decoded_bytes before it is called: what it allocates for the size, and what the
-// stream of a lossless image or alpha plane requests (webp_lossless.h).
+// stream of a lossless image or alpha plane requests (webp_lossless.cpp).
 // SPDX-License-Identifier: Apache-2.0
 #include "core/transform/decode/format_decoder.h"
 
@@ -14,11 +14,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-
-#include "core/transform/decode/format_headers.h"
-#include "core/transform/decode/line_ring.h"
-#include "core/transform/decode/pixels.h"
-#include "core/transform/decode/webp_lossless.h"
 
 namespace dataline {
 namespace {
@@ -213,12 +208,6 @@ std::unique_ptr<FormatDecoder> make_webp_decoder(const DecodeOptions& options) {
   return std::make_unique<WebpDecoder>(options);
 }
 
-}  // namespace dataline
-
-#else
-
-namespace dataline {
-std::unique_ptr<FormatDecoder> make_webp_decoder(const DecodeOptions&) { return nullptr; }
 }  // namespace dataline
 
 #endif  // DATALINE_HAS_LIBWEBP

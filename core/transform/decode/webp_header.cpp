@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/decode/format_headers.h"
+#include "core/transform/decode/image_header.h"
 
 #include <algorithm>
 #include <cstring>
@@ -80,13 +80,13 @@ Status read_extended(const Chunk& chunk, int64_t size, ImageHeader* header, int*
   return Status::ok();
 }
 
-int32_t find_orientation(Bytes encoded, int64_t at) {
-  Chunk chunk;
-  for (int64_t i = 0; i < kMaxChunks && chunk_at(encoded, at, &chunk); ++i) {
-    if (chunk.name == "EXIF") return exif_orientation_prefixed(chunk.body);
-    at = chunk.next;
+// The first chunk of a name at or after `at`.
+bool find_chunk(Bytes encoded, int64_t at, std::string_view name, Chunk* chunk) {
+  for (int64_t i = 0; i < kMaxChunks && chunk_at(encoded, at, chunk); ++i) {
+    if (chunk->name == name) return true;
+    at = chunk->next;
   }
-  return 1;
+  return false;
 }
 
 // The image chunk at or after `at`, and the last ALPH before it, found as libwebp does.
@@ -164,7 +164,9 @@ Result<ImageHeader> read_webp_header(Bytes encoded) {
   } else if (chunk.name == "VP8X") {
     int flags = 0;
     DL_RETURN_IF_ERROR(read_extended(chunk, size, &header, &flags));
-    if ((flags & kExif) != 0) header.orientation = find_orientation(encoded, chunk.next);
+    Chunk exif;
+    if ((flags & kExif) != 0 && find_chunk(encoded, chunk.next, "EXIF", &exif))
+      header.orientation = exif_orientation(exif.body);
   } else {
     return error(Code::kCorrupt, "WebP has no image chunk at byte ", kRiffBytes,
                  ", expected VP8, VP8L or VP8X");
@@ -194,15 +196,11 @@ Result<WebpParts> find_webp_parts(Bytes encoded) {
   // As in Pillow, which does not decode truncated animations.
   const int64_t expected = kChunkBytes + int64_t{load_little<uint32_t>(&encoded[4])};
   if (size < expected) return cut(size, expected);
-  int64_t at = chunk.next;
-  for (int64_t i = 0; i < kMaxChunks && chunk_at(encoded, at, &chunk); ++i) {
-    if (chunk.name == "ANMF") {
-      DL_RETURN_IF_ERROR(read_first_frame(encoded, chunk, canvas, &parts));
-      return parts;
-    }
-    at = chunk.next;
-  }
-  return error(Code::kCorrupt, "animated WebP has no frame (ANMF)");
+  Chunk frame;
+  if (!find_chunk(encoded, chunk.next, "ANMF", &frame))
+    return error(Code::kCorrupt, "animated WebP has no frame (ANMF)");
+  DL_RETURN_IF_ERROR(read_first_frame(encoded, frame, canvas, &parts));
+  return parts;
 }
 
 }  // namespace dataline

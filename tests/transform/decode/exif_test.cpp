@@ -1,6 +1,6 @@
 // Exif blocks: the orientation where one is told, 1 wherever it is not, and nothing else whatever the bytes are.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/decode/format_headers.h"
+#include "core/transform/decode/image_header.h"
 
 #include <gtest/gtest.h>
 
@@ -32,9 +32,7 @@ TEST(Exif, OrientationOfEitherByteOrderAndIntegerType) {
       EXPECT_EQ(orientation(tiff(big, 0x0112, 3, 1, value)), static_cast<int32_t>(value));
       EXPECT_EQ(orientation(tiff(big, 0x0112, 4, 1, value)), static_cast<int32_t>(value));
       const std::string prefixed = "Exif\0\0"s + tiff(big, 0x0112, 3, 1, value);
-      EXPECT_EQ(exif_orientation_prefixed(bytes_of(prefixed)), static_cast<int32_t>(value));
-      EXPECT_EQ(exif_orientation_prefixed(bytes_of(tiff(big, 0x0112, 3, 1, value))),
-                static_cast<int32_t>(value));
+      EXPECT_EQ(orientation(prefixed), static_cast<int32_t>(value));
     }
   }
 }
