@@ -125,20 +125,6 @@ LevelTable stretched(Range range) {
 
 }  // namespace
 
-LevelTable brightness_levels(double factor) {
-  const float ratio = static_cast<float>(factor);
-  return levels_of([&](int32_t level) { return cut_to_byte(static_cast<float>(level) * ratio); });
-}
-
-LevelTable contrast_levels(double factor, float mean) {
-  const float ratio = static_cast<float>(factor);
-  // (1 - ratio) * mean has 48 bits: two parts hold it exactly.
-  const double rest = static_cast<double>(static_cast<float>(1.0 - factor)) * static_cast<double>(mean);
-  const float high = static_cast<float>(rest);
-  const float low = static_cast<float>(rest - static_cast<double>(high));
-  return levels_of([&](int32_t level) { return blend_parts(static_cast<float>(level), ratio, high, low); });
-}
-
 LevelTable solarize_levels(double threshold) {
   const float from = static_cast<float>(threshold);
   return levels_of([&](int32_t level) {
@@ -189,11 +175,23 @@ void map_levels(const ChannelTables& tables, Frame& frame) {
   }
 }
 
-void adjust_brightness(double factor, Frame& frame) { map_levels(brightness_levels(factor), frame); }
+void adjust_brightness(double factor, Frame& frame) {
+  const float ratio = static_cast<float>(factor);
+  const auto level_of = [&](int32_t level) { return cut_to_byte(static_cast<float>(level) * ratio); };
+  map_levels(levels_of(level_of), frame);
+}
 
 void adjust_contrast(const ColorKernels& kernels, double factor, Frame& frame) {
   if (frame.bytes() == 0) return;
-  map_levels(contrast_levels(factor, gray_mean(kernels, frame)), frame);
+  const float ratio = static_cast<float>(factor), mean = gray_mean(kernels, frame);
+  // (1 - ratio) * mean has 48 bits: two parts hold it exactly.
+  const double rest = static_cast<double>(static_cast<float>(1.0 - factor)) * static_cast<double>(mean);
+  const float high = static_cast<float>(rest);
+  const float low = static_cast<float>(rest - static_cast<double>(high));
+  const auto level_of = [&](int32_t level) {
+    return blend_parts(static_cast<float>(level), ratio, high, low);
+  };
+  map_levels(levels_of(level_of), frame);
 }
 
 void adjust_saturation(const ColorKernels& kernels, double factor, Frame& frame) {
@@ -227,12 +225,8 @@ Status adjust_sharpness(const ColorKernels& kernels, double factor, FrameScratch
 
 Status make_gray(const ColorKernels& kernels, int64_t channels, FrameScratch& scratch, Frame& frame) {
   if (frame.channels == 1) return channels == 3 ? spread(scratch, frame) : Status::ok();
-  if (channels == 3) {
-    kernels.gray_three(bytes_of(frame), pixels_of(frame));
-  } else {
-    kernels.gray_one(bytes_of(frame), bytes_of(frame), pixels_of(frame));
-    frame.channels = 1;
-  }
+  kernels.to_gray(bytes_of(frame), bytes_of(frame), channels, pixels_of(frame));
+  frame.channels = channels;
   return Status::ok();
 }
 

@@ -22,24 +22,12 @@ float linspace(float start, float end, int64_t steps, int64_t i) {
 double max_of(AugmentSpace space, Augment augment, int64_t height, int64_t width) {
   const bool wide = space == AugmentSpace::kTrivialWide;
   constexpr double kShare = 150.0 / 331.0, kWideTranslation = 32;
-  switch (augment) {
-    case Augment::kShearX:
-    case Augment::kShearY:
-      return wide ? 0.99 : 0.3;
-    case Augment::kTranslateX:
-      return wide ? kWideTranslation : kShare * static_cast<double>(width);
-    case Augment::kTranslateY:
-      return wide ? kWideTranslation : kShare * static_cast<double>(height);
-    case Augment::kRotate:
-      return wide ? 135 : 30;
-    case Augment::kBrightness:
-    case Augment::kColor:
-    case Augment::kContrast:
-    case Augment::kSharpness:
-      return wide ? 0.99 : 0.9;
-    default:
-      return 0;
-  }
+  if (augment == Augment::kShearX || augment == Augment::kShearY) return wide ? 0.99 : 0.3;
+  if (augment == Augment::kTranslateX) return wide ? kWideTranslation : kShare * static_cast<double>(width);
+  if (augment == Augment::kTranslateY) return wide ? kWideTranslation : kShare * static_cast<double>(height);
+  if (augment == Augment::kRotate) return wide ? 135 : 30;
+  if (augment_signed(augment)) return wide ? 0.99 : 0.9;  // colours
+  return 0;
 }
 
 // Nearest to even, as torch.round.
@@ -54,38 +42,21 @@ WarpMap map_of(Augment augment, float magnitude, const Frame& frame) {
   const double by = static_cast<double>(magnitude);
   const double half_height = static_cast<double>(frame.height) / 2,
                half_width = static_cast<double>(frame.width) / 2;
-  WarpMap map;
-  switch (augment) {
-    case Augment::kShearX:
-      map.m[1] = by;
-      map.m[2] = by * half_height;
-      break;
-    case Augment::kShearY:
-      map.m[3] = by;
-      map.m[5] = by * half_width;
-      break;
-    case Augment::kTranslateX:
-      map.m[2] = -std::trunc(by);
-      break;
-    case Augment::kTranslateY:
-      map.m[5] = -std::trunc(by);
-      break;
-    default:
-      map = inverse_affine(-by, 0, 0, 1, 0, 0);
-      break;
-  }
-  return map;
+  if (augment == Augment::kShearX) return {{1, by, by * half_height, 0, 1, 0, 0, 0}};
+  if (augment == Augment::kShearY) return {{1, 0, 0, by, 1, by * half_width, 0, 0}};
+  if (augment == Augment::kTranslateX) return {{1, 0, -std::trunc(by), 0, 1, 0, 0, 0}};
+  if (augment == Augment::kTranslateY) return {{1, 0, 0, 0, 1, -std::trunc(by), 0, 0}};
+  return inverse_affine(-by, 0, 0, 1, 0, 0);
 }
 
 // Copies the result back into the frame's memory, so that any number of operators needs at most one more frame.
 Status move_pixels(const WarpMap& map, const AugmentStyle& style, FrameScratch& scratch, Frame& frame) {
-  WarpPlan plan;
-  plan.map = map;
-  plan.out_height = frame.height;
-  plan.out_width = frame.width;
-  plan.filter = style.filter;
-  plan.fills = style.fill.has_value();
-  plan.fill = style.fill.value_or(std::array<uint8_t, 4>{});
+  const WarpPlan plan{.map = map,
+                      .out_height = frame.height,
+                      .out_width = frame.width,
+                      .filter = style.filter,
+                      .fills = style.fill.has_value(),
+                      .fill = style.fill.value_or(std::array<uint8_t, 4>{})};
   const int64_t mark = scratch.mark();
   Frame moved = frame;
   DL_RETURN_IF_ERROR(warp(plan, scratch, moved));

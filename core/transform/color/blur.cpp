@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/transform/color/blur.h"
+#include "core/transform/color/adjust.h"
 
 #include <cstring>
 

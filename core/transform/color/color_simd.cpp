@@ -47,7 +47,7 @@ HWY_INLINE VF gray(VF r, VF g, VF b) {
 
 HWY_INLINE VF clamped(VF value, float max) { return hn::Min(hn::Max(value, hn::Zero(DF())), constant(max)); }
 
-// blend_parts of pixel_math.h.
+// blend_parts of kernels.h.
 HWY_INLINE VF blended(VF x, VF ratio, VF high, VF low) {
   const VF product = hn::Mul(x, ratio);
   const VF sum = hn::Add(product, high);
@@ -75,25 +75,23 @@ int64_t gray_sum(const uint8_t* pixels, int64_t count) {
   return total + plain_color_kernels().gray_sum(pixels + 3 * i, count - i);
 }
 
-void gray_three(uint8_t* pixels, int64_t count) {
+template <int64_t kChannels>
+void gray_to(const uint8_t* pixels, uint8_t* to, int64_t count) {
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     VF r, g, b;
     load_rgb(pixels + 3 * i, r, g, b);
     const V8 level = to_bytes(gray(r, g, b));
-    hn::StoreInterleaved3(level, level, level, D8(), pixels + 3 * i);
+    if constexpr (kChannels == 3)
+      hn::StoreInterleaved3(level, level, level, D8(), to + 3 * i);
+    else
+      hn::StoreU(level, D8(), to + i);
   }
-  plain_color_kernels().gray_three(pixels + 3 * i, count - i);
+  plain_color_kernels().to_gray(pixels + 3 * i, to + kChannels * i, kChannels, count - i);
 }
 
-void gray_one(const uint8_t* pixels, uint8_t* to, int64_t count) {
-  int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) {
-    VF r, g, b;
-    load_rgb(pixels + 3 * i, r, g, b);
-    hn::StoreU(to_bytes(gray(r, g, b)), D8(), to + i);
-  }
-  plain_color_kernels().gray_one(pixels + 3 * i, to + i, count - i);
+void to_gray(const uint8_t* pixels, uint8_t* to, int64_t channels, int64_t count) {
+  channels == 3 ? gray_to<3>(pixels, to, count) : gray_to<1>(pixels, to, count);
 }
 
 void saturate(uint8_t* pixels, int64_t count, const Blend& blend) {
@@ -110,7 +108,7 @@ void saturate(uint8_t* pixels, int64_t count, const Blend& blend) {
   plain_color_kernels().saturate(pixels + 3 * i, count - i, blend);
 }
 
-// shift_hue of pixel_math.h.
+// shift_hue of kernels.h.
 HWY_INLINE void shifted(VF& r, VF& g, VF& b, VF shift) {
   const VF max = hn::Max(hn::Max(r, g), b), min = hn::Min(hn::Min(r, g), b);
   const VF one = constant(1.0F);
@@ -268,8 +266,7 @@ void blur_line(const float* from, const float* weights, int64_t taps, int64_t ch
 
 ColorKernels lanes_kernels() {
   return {.gray_sum = gray_sum,
-          .gray_three = gray_three,
-          .gray_one = gray_one,
+          .to_gray = to_gray,
           .saturate = saturate,
           .shift_hue = shift_hues,
           .sharpen = sharpen,

@@ -14,15 +14,11 @@ int64_t gray_sum(const uint8_t* pixels, int64_t count) {
   return sum;
 }
 
-void gray_three(uint8_t* pixels, int64_t count) {
+void to_gray(const uint8_t* pixels, uint8_t* to, int64_t channels, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     const uint8_t level = static_cast<uint8_t>(gray_of(pixels + 3 * i));
-    for (int64_t c = 0; c < 3; ++c) pixels[3 * i + c] = level;
+    for (int64_t c = 0; c < channels; ++c) to[channels * i + c] = level;
   }
-}
-
-void gray_one(const uint8_t* pixels, uint8_t* to, int64_t count) {
-  for (int64_t i = 0; i < count; ++i) to[i] = static_cast<uint8_t>(gray_of(pixels + 3 * i));
 }
 
 void saturate(uint8_t* pixels, int64_t count, const Blend& blend) {
@@ -91,8 +87,7 @@ void blur_line(const float* from, const float* weights, int64_t taps, int64_t ch
 
 ColorKernels plain_color_kernels() {
   return {.gray_sum = gray_sum,
-          .gray_three = gray_three,
-          .gray_one = gray_one,
+          .to_gray = to_gray,
           .saturate = saturate,
           .shift_hue = shift_hues,
           .sharpen = sharpen,

@@ -4,7 +4,6 @@
 #include <array>
 
 #include "core/transform/color/adjust.h"
-#include "core/transform/color/blur.h"
 #include "core/transform/operators/operator.h"
 #include "core/transform/operators/stages.h"
 

@@ -38,10 +38,6 @@ bool near_by(const Job& job, Point at) {
          at.y < static_cast<double>(job.source.height);
 }
 
-uint8_t value(const Frame& frame, int64_t x, int64_t y, int64_t channel) {
-  return std::to_integer<uint8_t>(frame.pixels[(y * frame.width + x) * frame.channels + channel]);
-}
-
 bool inside(const Frame& frame, int64_t x, int64_t y) {
   return x >= 0 && x < frame.width && y >= 0 && y < frame.height;
 }
@@ -50,46 +46,37 @@ uint8_t outside(const WarpPlan& plan, int64_t channel) {
   return plan.fills ? plan.fill[static_cast<size_t>(channel)] : uint8_t{0};
 }
 
-// The four neighbours of a point and their weights, which sum to 1 << 2 kPartBits; 0 for those outside.
-struct Corners {
-  Corners(const Frame& frame, Point at) {
-    const auto part_of = [](double t) { return to_nearest(t * kPart + kPart) - kPart; };  // t > -1
-    const int64_t fine_x = part_of(at.x), fine_y = part_of(at.y);
-    x = fine_x >> kPartBits;
-    y = fine_y >> kPartBits;
-    const auto right = static_cast<int32_t>(fine_x & (kPart - 1)),
-               lower = static_cast<int32_t>(fine_y & (kPart - 1));
-    const int32_t across[2] = {kPart - right, right}, down[2] = {kPart - lower, lower};
-    for (int k = 0; k < 4; ++k) {
-      if (!inside(frame, x + (k & 1), y + (k >> 1))) continue;
-      weight[k] = across[k & 1] * down[k >> 1];
-      whole += weight[k];
-    }
-  }
-
-  int64_t x, y;
-  int32_t weight[4] = {};
-  int32_t whole = 0;
-};
-
 constexpr int32_t kBits = 2 * kPartBits;
 
 // For points at the border or outside.
 void blend_edge(const Job& job, Point at, std::byte* out) {
+  const Frame& frame = job.source;
   if (!near_by(job, at)) {
-    for (int64_t c = 0; c < job.source.channels; ++c) out[c] = std::byte{outside(job.plan, c)};
+    for (int64_t c = 0; c < frame.channels; ++c) out[c] = std::byte{outside(job.plan, c)};
     return;
   }
-  const Corners corners(job.source, at);
-  for (int64_t c = 0; c < job.source.channels; ++c) {
+  const auto part_of = [](double t) { return to_nearest(t * kPart + kPart) - kPart; };  // t > -1
+  const int64_t fine_x = part_of(at.x), fine_y = part_of(at.y);
+  const int64_t x = fine_x >> kPartBits, y = fine_y >> kPartBits;
+  const auto right = static_cast<int32_t>(fine_x & (kPart - 1)),
+             lower = static_cast<int32_t>(fine_y & (kPart - 1));
+  const int32_t across[2] = {kPart - right, right}, down[2] = {kPart - lower, lower};
+  // The four neighbours and their weights, which sum to 1 << kBits with those outside.
+  const std::byte* near[4] = {};  // null: outside
+  int32_t weight[4] = {}, whole = 0;
+  for (int k = 0; k < 4; ++k) {
+    const int64_t to_x = x + (k & 1), to_y = y + (k >> 1);
+    if (!inside(frame, to_x, to_y)) continue;
+    near[k] = frame.pixels + (to_y * frame.width + to_x) * frame.channels;
+    weight[k] = across[k & 1] * down[k >> 1];
+    whole += weight[k];
+  }
+  for (int64_t c = 0; c < frame.channels; ++c) {
     int64_t sum = 0;
     for (int k = 0; k < 4; ++k)
-      if (corners.weight[k] != 0)
-        sum += corners.weight[k] * value(job.source, corners.x + (k & 1), corners.y + (k >> 1), c);
-    if (job.plan.fills && corners.whole != 1 << kBits) {
-      const int64_t missing = (1 << kBits) - corners.whole;
-      sum = ((sum * corners.whole) >> kBits) + missing * job.plan.fill[static_cast<size_t>(c)];
-    }
+      if (near[k] != nullptr) sum += weight[k] * std::to_integer<int64_t>(near[k][c]);
+    if (job.plan.fills && whole != 1 << kBits)
+      sum = ((sum * whole) >> kBits) + ((1 << kBits) - whole) * int64_t{outside(job.plan, c)};
     out[c] = static_cast<std::byte>((sum + (1 << (kBits - 1))) >> kBits);
   }
 }

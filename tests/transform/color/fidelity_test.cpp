@@ -6,7 +6,6 @@
 #include <string>
 
 #include "core/transform/color/adjust.h"
-#include "core/transform/color/blur.h"
 #include "core/transform/operators/stages.h"
 #include "tests/transform/golden/golden.h"
 

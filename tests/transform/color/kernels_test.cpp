@@ -54,8 +54,9 @@ void expect_same(const char* name, const Loop& loop) {
 }
 
 TEST(ColorKernels, PixelLoopsAreThePlainOnesOnEveryTarget) {
-  expect_same("gray_three", [](const ColorKernels& k, uint8_t* at, int64_t n) { k.gray_three(at, n); });
-  expect_same("gray_one", [](const ColorKernels& k, uint8_t* at, int64_t n) { k.gray_one(at, at, n); });
+  expect_same("gray of three",
+              [](const ColorKernels& k, uint8_t* at, int64_t n) { k.to_gray(at, at, 3, n); });
+  expect_same("gray of one", [](const ColorKernels& k, uint8_t* at, int64_t n) { k.to_gray(at, at, 1, n); });
   for (const double factor : {0.0, 0.37, 1.0, 1.9, 1e6})
     expect_same("saturate",
                 [&](const ColorKernels& k, uint8_t* at, int64_t n) { k.saturate(at, n, Blend(factor)); });
