@@ -45,12 +45,12 @@ constexpr int64_t kMaxPositiveTaps = 48;
 constexpr int64_t kMaxSignedTaps = 16;
 
 // What a view needs: its passes, the rows and columns of its rectangle that taps touch, and these taps.
-struct Layout {
+struct ViewLayout {
   Passes passes;
   TapRange touched_rows, touched_columns;
   TapsWanted rows, columns;
 };
-Layout layout_of(const View& view);
+ViewLayout view_layout(const View& view);
 
 // `lines`: u8 of the source or i16 of the first pass; `out`: i16 after the first pass, u8 after the second.
 struct RowsJob {

@@ -32,10 +32,10 @@ Passes passes_of(const View& view, int64_t taps) {
 
 }  // namespace
 
-Layout layout_of(const View& view) {
+ViewLayout view_layout(const View& view) {
   const Axis rows{view.height, view.scaled_height, view.filter, view.antialias};
   const Axis columns{view.width, view.scaled_width, view.filter, view.antialias};
-  Layout out;
+  ViewLayout out;
   out.passes = passes_of(view, std::max(max_taps(rows), max_taps(columns)));
   out.touched_rows = touched(rows, view.window_top, view.out_height);
   out.touched_columns = touched(columns, view.window_left, view.out_width);

@@ -46,7 +46,7 @@ struct Job {
   LineSource& source;
   LineSink& sink;
   int64_t channels;
-  const Layout& layout;
+  const ViewLayout& layout;
   const ResampleKernels& kernels;
   Taps rows;
   ColumnsJob turn{};
@@ -211,7 +211,7 @@ class StreamResampler : public Resampler {
   }
 
   Need need(const View& view) override {
-    const Layout layout = layout_of(view);
+    const ViewLayout layout = view_layout(view);
     Need need;
     need.region = {view.top + layout.touched_rows.first, view.left + layout.touched_columns.first,
                    layout.touched_rows.count, layout.touched_columns.count};
@@ -230,7 +230,7 @@ class StreamResampler : public Resampler {
       return copy_lines(view, pixel_bytes, reverse_kernel(target_, pixel_bytes), source, sink);
     }
     Room room(scratch, view);
-    const Layout layout = layout_of(view);
+    const ViewLayout layout = view_layout(view);
     Job job{view, source, sink, channels, layout, kernels_of(layout.passes), {}, {}};
     const auto memory = [&](int64_t bytes) { return room.take<std::byte>(bytes); };
     const Taps* row_taps = rows_.get(layout.rows, memory);

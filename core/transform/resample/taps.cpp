@@ -172,8 +172,9 @@ int32_t shift_of(const Axis& axis, Rule rule, int32_t max) {
 // the total is exactly 1.
 class Weights {
  public:
-  Weights(const Axis& axis, Rule rule, int32_t shift)
-      : axis_(axis), rule_(rule), shift_(shift), unit_(std::ldexp(1.0, shift + kExtra)) {
+  // `kept`: room for one value a tap.
+  Weights(const Axis& axis, Rule rule, int32_t shift, int64_t* kept)
+      : axis_(axis), rule_(rule), shift_(shift), kept_(kept), unit_(std::ldexp(1.0, shift + kExtra)) {
     const double larger = static_cast<double>(std::max(axis.in, axis.out));
     to_filter_ = 1.0 / (2.0 * larger);
     triangle_ = 2 * std::max(axis.in, axis.out);
@@ -185,16 +186,14 @@ class Weights {
       return;
     }
     if (rule_ == Rule::kBilinear || rule_ == Rule::kBicubic) return fill_neighbours(x, range, out);
-    int64_t kept[kKept];
-    if (range.count > kKept) return fill_long(x, range, out);
     const int64_t middle = centre(axis_, x);
     int64_t sum = 0, total = 0;
-    for (int64_t i = 0; i < range.count; ++i) sum += kept[i] = raw(middle, range.first + i);
+    for (int64_t i = 0; i < range.count; ++i) sum += kept_[i] = raw(middle, range.first + i);
     const double scale = unit_ / static_cast<double>(sum);
     for (int64_t i = 0; i < range.count; ++i)
-      total += kept[i] = to_nearest(static_cast<double>(kept[i]) * scale);
+      total += kept_[i] = to_nearest(static_cast<double>(kept_[i]) * scale);
     Rounder round(shift_, total);
-    for (int64_t i = 0; i < range.count; ++i) out[i] = round.next(kept[i]);
+    for (int64_t i = 0; i < range.count; ++i) out[i] = round.next(kept_[i]);
   }
 
  private:
@@ -217,22 +216,6 @@ class Weights {
     int64_t running_;
     int64_t given_ = 0;
   };
-
-  static constexpr int64_t kKept = 64;
-
-  // The same without storing them, if there are too many.
-  void fill_long(int64_t x, TapRange range, int16_t* out) const {
-    const int64_t middle = centre(axis_, x);
-    int64_t sum = 0, total = 0;
-    for (int64_t i = 0; i < range.count; ++i) sum += raw(middle, range.first + i);
-    const double scale = unit_ / static_cast<double>(sum);
-    const auto share = [&](int64_t i) {
-      return to_nearest(static_cast<double>(raw(middle, range.first + i)) * scale);
-    };
-    for (int64_t i = 0; i < range.count; ++i) total += share(i);
-    Rounder round(shift_, total);
-    for (int64_t i = 0; i < range.count; ++i) out[i] = round.next(share(i));
-  }
 
   int64_t raw(int64_t middle, int64_t i) const {
     const int64_t distance = std::abs(place(axis_, i) - middle);
@@ -270,6 +253,7 @@ class Weights {
   Axis axis_;
   Rule rule_;
   int32_t shift_;
+  int64_t* kept_;
   double unit_;
   double to_filter_ = 0;
   int64_t triangle_ = 0;
@@ -300,20 +284,23 @@ int64_t max_taps(const Axis& axis) {
 }
 
 int64_t taps_bytes(const TapsWanted& wanted) {
-  return wanted.count * (static_cast<int64_t>(2 * sizeof(int32_t)) +
-                         max_taps(wanted.axis) * static_cast<int64_t>(sizeof(int32_t) + sizeof(int16_t)));
+  const int64_t stride = max_taps(wanted.axis);
+  return stride * static_cast<int64_t>(sizeof(int64_t)) +
+         wanted.count * (static_cast<int64_t>(2 * sizeof(int32_t)) +
+                         stride * static_cast<int64_t>(sizeof(int32_t) + sizeof(int16_t)));
 }
 
 Taps build_taps(const TapsWanted& wanted, std::byte* memory) {
   const Axis& axis = wanted.axis;
   const Rule rule = rule_of(axis);
   const int64_t stride = max_taps(axis), weight_count = wanted.count * stride;
-  auto* first = reinterpret_cast<int32_t*>(memory);
+  auto* kept = reinterpret_cast<int64_t*>(memory);
+  auto* first = reinterpret_cast<int32_t*>(kept + stride);
   int32_t* counts = first + wanted.count;
   int32_t* pairs = counts + wanted.count;
   auto* weights = reinterpret_cast<int16_t*>(pairs + weight_count);
   const int32_t shift = wanted.fixed_shift ? wanted.max_shift : shift_of(axis, rule, wanted.max_shift);
-  const Weights rounded(axis, rule, shift);
+  const Weights rounded(axis, rule, shift, kept);
   RangeWalk walk(axis, rule, wanted.begin);
   std::fill(weights, weights + weight_count, int16_t{0});
   for (int64_t k = 0; k < wanted.count; ++k) {

@@ -64,7 +64,7 @@ struct Taps {
 };
 
 int64_t taps_bytes(const TapsWanted& wanted);
-// `memory`: taps_bytes() bytes, aligned to 4; the result points into it.
+// `memory`: taps_bytes() bytes, aligned to 8; the result points into it.
 Taps build_taps(const TapsWanted& wanted, std::byte* memory);
 
 // The tables of recent requests, so that images of one size build them once. Random crops need new tables each time: those

@@ -13,7 +13,7 @@ namespace {
 class PlainResampler : public Resampler {
  public:
   Need need(const View& view) override {
-    const Layout layout = layout_of(view);
+    const ViewLayout layout = view_layout(view);
     Need need;
     need.region = {view.top + layout.touched_rows.first, view.left + layout.touched_columns.first,
                    layout.touched_rows.count, layout.touched_columns.count};
@@ -23,7 +23,7 @@ class PlainResampler : public Resampler {
 
   Status run(const View& view, int64_t channels, int64_t element_bytes, LineSource& source, LineSink& sink,
              FrameScratch&) override {
-    const Layout layout = layout_of(view);
+    const ViewLayout layout = view_layout(view);
     const std::byte* const* lines = source.lines(0, layout.touched_rows.count);
     if (lines == nullptr) return source.status();
     if (!view.scales()) {
