@@ -146,11 +146,12 @@ std::string_view image_format_name(ImageFormat format) {
 }
 
 Result<ImageHeader> read_image_header(Bytes encoded) {
-  if (is_jpeg(encoded)) return read_jpeg_header(encoded);
-  if (is_png(encoded)) return read_png_header(encoded);
-  if (is_webp(encoded)) return read_webp_header(encoded);
-  if (begins(encoded, "\xFF\xD8") || begins(encoded, "\x89PNG\r\n\x1A\n") ||
-      (encoded.size() < 12 && (begins(encoded, "RIFF") || starts_with(encoded, "RIFF")))) {
+  constexpr std::string_view kJpeg = "\xFF\xD8", kPng = "\x89PNG\r\n\x1A\n", kRiff = "RIFF";
+  if (starts_with(encoded, kJpeg)) return read_jpeg_header(encoded);
+  if (starts_with(encoded, kPng)) return read_png_header(encoded);
+  if (starts_with(encoded, kRiff) && starts_with(encoded, "WEBP", 8)) return read_webp_header(encoded);
+  if (begins(encoded, kJpeg) || begins(encoded, kPng) ||
+      (encoded.size() < 12 && (begins(encoded, kRiff) || starts_with(encoded, kRiff)))) {
     return error(Code::kTruncated, "ends at byte ", encoded.size(), ", inside the first bytes of an image");
   }
   return name_foreign(encoded);

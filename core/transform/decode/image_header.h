@@ -33,11 +33,8 @@ Result<ImageHeader> read_image_header(Bytes encoded);
 
 // --- By format.
 
-bool is_jpeg(Bytes encoded);
-bool is_png(Bytes encoded);
-bool is_webp(Bytes encoded);
-
-// Walks the markers as libjpeg does, up to the first frame header (SOFn). Exif is taken from APP1 segments before it.
+// The bytes begin as the format's files do. JPEG: walks the markers as libjpeg does, up to the first frame header (SOFn), and
+// takes Exif from APP1 segments before it.
 Result<ImageHeader> read_jpeg_header(Bytes encoded);
 Result<ImageHeader> read_png_header(Bytes encoded);
 // An animation's size is that of its canvas.

@@ -106,10 +106,6 @@ Result<ImageHeader> read_frame(Bytes encoded, const Marker& marker, int32_t orie
 
 }  // namespace
 
-bool is_jpeg(Bytes encoded) {
-  return encoded.size() >= 2 && byte_at(encoded, 0) == 0xFF && byte_at(encoded, 1) == kSoi;
-}
-
 Result<ImageHeader> read_jpeg_header(Bytes encoded) {
   int32_t orientation = 1;
   Marker marker;

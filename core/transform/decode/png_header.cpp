@@ -8,8 +8,8 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kSignatureBytes = 8, kHeaderEnd = 33;  // IHDR is 25 bytes
-constexpr int64_t kChunkBytes = 12;                      // length, name and checksum
+constexpr int64_t kHeaderEnd = 33;   // a signature of 8 bytes and IHDR
+constexpr int64_t kChunkBytes = 12;  // length, name and checksum
 constexpr int64_t kMaxSize = (int64_t{1} << 31) - 1;
 constexpr int64_t kMaxChunks = 1 << 16;  // searched for eXIf
 
@@ -81,11 +81,6 @@ Status check(const ImageHeader& header, int colour, int compression, int filter,
 }
 
 }  // namespace
-
-bool is_png(Bytes encoded) {
-  return encoded.size() >= kSignatureBytes &&
-         std::memcmp(encoded.data(), "\x89PNG\r\n\x1A\n", kSignatureBytes) == 0;
-}
 
 Result<ImageHeader> read_png_header(Bytes encoded) {
   const int64_t size = static_cast<int64_t>(encoded.size());

@@ -146,11 +146,6 @@ Status read_first_frame(Bytes encoded, const Chunk& frame, const ImageHeader& ca
 
 }  // namespace
 
-bool is_webp(Bytes encoded) {
-  return encoded.size() >= kRiffBytes && std::memcmp(encoded.data(), "RIFF", 4) == 0 &&
-         std::memcmp(&encoded[8], "WEBP", 4) == 0;
-}
-
 Result<ImageHeader> read_webp_header(Bytes encoded) {
   const int64_t size = static_cast<int64_t>(encoded.size());
   Chunk chunk;
