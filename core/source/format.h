@@ -1,4 +1,5 @@
-// The description of a dataset format. Each format defines one in its own folder; formats.cpp lists them.
+// The description of a dataset format, and all formats by name and by content. Each defines its Format in its own folder;
+// formats.cpp lists them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -49,6 +50,9 @@ struct Format {
   Result<bool> (*is_tree)(const std::string& directory, const std::vector<std::string>& files) = nullptr;
 };
 
+// The key of sets with labels: whether they are delivered as i64 or as u8.
+inline constexpr KeySpec kLabelDtypeKey{"label_dtype", "i64|u8", "i64", "dtype of the labels"};
+
 // The key that names the dims of the only field, or of `image`. open_source() applies it.
 inline constexpr KeySpec kAxesKey{"axes", "LETTERS", "",
                                   "names of a sample's dims, as in HWC; default: unknown"};
@@ -59,5 +63,18 @@ inline bool has_suffix(std::span<const std::string_view> suffixes, std::string_v
   }
   return false;
 }
+
+extern const Format kNpyFormat, kIdxFormat, kRawFormat, kMnistFormat, kCifar10Format, kCifar100Format,
+    kTokensFormat, kFolderFormat, kTarFormat;
+
+std::span<const Format* const> formats();
+const Format* find_format(std::string_view name);  // null when unknown
+std::vector<std::string_view> format_names();
+
+// The format of a path without a scheme. A directory that holds the well-known files of a dataset (MNIST, CIFAR) is that
+// dataset; otherwise it has the format of its first recognized file, or is a folder of images. kBadUri when nothing
+// is recognized, with advice on how to name a format; kUnsupported names a known kind of file that is not read; kEmpty;
+// file errors.
+Result<const Format*> detect_format(const std::string& path, const OpenContext& context);
 
 }  // namespace dataline

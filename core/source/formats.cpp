@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/formats.h"
+#include "core/source/format.h"
 
 #include "core/source/directory.h"
 #include "core/source/first_bytes.h"
-#include "core/source/folder/folder.h"
-#include "core/source/idx/idx.h"
-#include "core/source/image_sets/image_sets.h"
-#include "core/source/npy/npy.h"
-#include "core/source/raw/raw.h"
-#include "core/source/tar/tar.h"
-#include "core/source/tokens/tokens.h"
 
 namespace dataline {
 namespace {

@@ -9,7 +9,7 @@
 #include "core/base/thread.h"
 #include "core/source/composed/composed.h"
 #include "core/source/directory.h"
-#include "core/source/formats.h"
+#include "core/source/format.h"
 #include "core/source/forward.h"
 #include "core/source/uri.h"
 

@@ -195,24 +195,16 @@ Result<std::optional<DType>> uri_dtype(const Uri& uri, std::string_view key) {
   return value;
 }
 
-Result<std::string_view> uri_word(const Uri& uri, const KeySpec& key) {
+Result<bool> uri_is(const Uri& uri, const KeySpec& key, std::string_view word) {
   const UriKey* found = uri.find(key.name);
-  if (found == nullptr) return key.fallback;
+  if (found == nullptr) return key.fallback == word;
   const std::vector<std::string_view> words = split(key.values, '|');
   std::string expected;
-  for (std::string_view word : words) {
-    if (word == found->value) return word;
-    expected += concat(expected.empty() ? "" : " or ", word);
+  for (std::string_view known : words) {
+    if (known == found->value) return known == word;
+    expected += concat(expected.empty() ? "" : " or ", known);
   }
   return bad_value(*found, concat(expected, did_you_mean(found->value, words)));
-}
-
-Result<bool> uri_bool(const Uri& uri, const KeySpec& key) {
-  const UriKey* found = uri.find(key.name);
-  if (found == nullptr) return key.fallback == "true";
-  std::optional<bool> value = parse_bool(found->value);
-  if (!value) return bad_value(*found, "true or false");
-  return *value;
 }
 
 }  // namespace dataline

@@ -84,8 +84,7 @@ struct KeySpec {
   std::string_view doc;
 };
 
-// The value of a key that takes words or true|false.
-Result<std::string_view> uri_word(const Uri& uri, const KeySpec& key);
-Result<bool> uri_bool(const Uri& uri, const KeySpec& key);
+// Whether the value of a key that takes words is this one.
+Result<bool> uri_is(const Uri& uri, const KeySpec& key, std::string_view word);
 
 }  // namespace dataline

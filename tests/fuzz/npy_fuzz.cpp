@@ -1,9 +1,8 @@
 // Any bytes as an .npy file: refused by name, or every record is where NumPy's rules put it in the bytes.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/npy/npy.h"
-
 #include "core/base/text.h"
 #include "core/source/npy/npy_header.h"
+#include "core/source/open.h"
 #include "tests/fuzz/fuzz_file.h"
 
 namespace dataline::fuzz {
@@ -67,9 +66,11 @@ std::string record(std::string_view data, const NpyHeader& header, int64_t index
   return turned(out, complex ? width / 2 : width);
 }
 
-void check_records(const std::string& path, std::string_view bytes, const NpyHeader& header,
-                   const NpyOptions& options, IoMode io) {
-  Result<SourceRef> opened = open_npy(path, options, context(io));
+void check_records(const std::string& path, std::string_view bytes, const NpyHeader& header, bool bf16,
+                   bool trailing, IoMode io) {
+  Result<SourceRef> opened = open_source(
+      concat("npy:", path, "?trailing=", trailing ? "ignore" : "error", bf16 ? "&dtype=bf16" : ""),
+      context(io));
   const int64_t left = static_cast<int64_t>(bytes.size()) - header.data_offset;
   check(left >= 0, "the data begins within the file");
   if (!opened.is_ok()) return check_names(opened.status(), path);
@@ -78,7 +79,7 @@ void check_records(const std::string& path, std::string_view bytes, const NpyHea
   const int64_t row_bytes = source.schema().columns[0].row_bytes;
   check(source.count() == header.shape[0], "as many records as the first dim says");
   check(row_bytes > 0 && source.count() <= left / row_bytes, "the records are within the file");
-  check(options.trailing_ignore || source.count() * row_bytes == left, "nothing is left over");
+  check(trailing || source.count() * row_bytes == left, "nothing is left over");
   if (row_bytes > 1 << 16) return;
   Rows rows(source);
   const std::string_view data = bytes.substr(static_cast<size_t>(header.data_offset));
@@ -104,11 +105,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     }
     fuzz::check_header_again(header.value(), bf16);
     if (path.empty()) path = folder.write("fuzz.npy", bytes);
-    NpyOptions options;
-    options.bf16 = bf16;
     for (IoMode io : {IoMode::kMmap, IoMode::kPread, IoMode::kMemory}) {
-      options.trailing_ignore = io == IoMode::kPread;
-      if (!header.value().shape.empty()) fuzz::check_records(path, bytes, header.value(), options, io);
+      if (header.value().shape.empty()) continue;
+      fuzz::check_records(path, bytes, header.value(), bf16, io == IoMode::kPread, io);
     }
   }
   return 0;

@@ -1,9 +1,10 @@
 // Any bytes as a token file: the first three choose length, stride and dtype, the rest is the file. Refused by name, or
 // every window is the tokens that the header places there, and there are as many as the formula says.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/tokens/tokens.h"
+#include <optional>
 
 #include "core/source/npy/npy_header.h"
+#include "core/source/open.h"
 #include "tests/fuzz/fuzz_file.h"
 
 namespace dataline::fuzz {
@@ -12,6 +13,17 @@ namespace {
 constexpr DType kTypes[] = {DType::kU8, DType::kU16, DType::kU32, DType::kU64,
                             DType::kI8, DType::kI16, DType::kI32, DType::kI64};
 
+struct Options {
+  int64_t length = 0, stride = 0;
+  bool views = false;
+  std::optional<DType> dtype;
+
+  std::string keys() const {
+    return concat("?length=", length, "&stride=", stride, "&views=", views ? "true" : "false",
+                  dtype ? concat("&dtype=", dtype_name(*dtype)) : "");
+  }
+};
+
 struct Stored {
   DType dtype = DType::kU16;
   bool swapped = false;
@@ -19,7 +31,7 @@ struct Stored {
 };
 
 // Where the tokens of an accepted file lie, by the definitions of the three kinds.
-Stored stored_in(const std::string& path, std::string_view bytes, const TokensOptions& options) {
+Stored stored_in(const std::string& path, std::string_view bytes, const Options& options) {
   MappedFile file = MappedFile::open(path, context()).take();
   if (bytes.starts_with("\x93NUMPY")) {
     const NpyHeader header = read_npy_header(file, false).take();
@@ -38,8 +50,8 @@ Stored stored_in(const std::string& path, std::string_view bytes, const TokensOp
   return {options.dtype.value_or(DType::kU16), false, 0};
 }
 
-void check_windows(const std::string& path, std::string_view bytes, const TokensOptions& options) {
-  Result<SourceRef> opened = open_tokens(path, options, context());
+void check_windows(const std::string& path, std::string_view bytes, const Options& options) {
+  Result<SourceRef> opened = open_source(concat("tokens:", path, options.keys()), context());
   if (!opened.is_ok()) return check_names(opened.status(), path);
   const Source& source = *opened.value();
   const Stored stored = stored_in(path, bytes, options);
@@ -69,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace dataline;
   static const fuzz::Folder folder;
   if (size < 3) return 0;
-  TokensOptions options;
+  fuzz::Options options;
   options.length = data[0] % 32 + 1;
   options.stride = data[1] % 48 + 1;
   if (data[2] % 16 < std::size(fuzz::kTypes)) options.dtype = fuzz::kTypes[data[2] % 16];

@@ -4,7 +4,7 @@
 #include "core/source/uri.h"
 
 #include "core/base/text.h"
-#include "core/source/formats.h"
+#include "core/source/format.h"
 #include "tests/fuzz/fuzz_file.h"
 #include "tests/support/uri_escape.h"
 

@@ -52,7 +52,7 @@ SOURCE = {
     "composed": {"host"},  # indices that the host lends
     "folder": {"labels"},
     "tokens": {"npy"},
-    "image_sets": {"composed", "idx", "tokens"},
+    "image_sets": {"composed", "idx"},
 }
 SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."})}  # what is listed; what others may include
 

@@ -1,6 +1,6 @@
 // The format of a bare path, from its content, then its name.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/formats.h"
+#include "core/source/format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "core/source/idx/idx.h"
-#include "core/source/raw/raw.h"
+#include "core/source/open.h"
 #include "tests/source/located.h"
 
 namespace dataline {
@@ -27,10 +27,7 @@ class ShrunkSource : public testing::Test {
 
   SourceRef open(IoMode io) {
     dir_.write("shard.bin", bytes_);
-    Field field;
-    field.name = "data";
-    field.shape = {kRecordBytes};
-    return open_raw(path_, {{field}, 0, false}, context_for(io)).take();
+    return open_source(concat("raw:", path_, "?dtype=u8&shape=", kRecordBytes), context_for(io)).take();
   }
   void cut(int64_t bytes) { ASSERT_EQ(::truncate(path_.c_str(), bytes), 0); }
 

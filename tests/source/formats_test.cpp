@@ -1,6 +1,6 @@
 // What every format says of itself.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/formats.h"
+#include "core/source/format.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "core/source/formats.h"
+#include "core/source/format.h"
 #include "core/source/uri.h"
 #include "tests/source/source_support.h"
 #include "tests/support/peak_growth.h"

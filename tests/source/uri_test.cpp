@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "core/source/raw/raw.h"
+#include "core/source/open.h"
 #include "tests/source/source_support.h"
 #include "tests/support/peak_growth.h"
 
@@ -160,7 +160,7 @@ TEST(Uri, HostileTextsCostNextToNothing) {
   };
   constexpr size_t kMost = 4 << 20;
   std::string many_fields = "raw:a?fields=f:u8";
-  for (int i = 0; i < 300'000; ++i) many_fields += concat(",f", i, ":u8");
+  for (int i = 0; i < 100'000; ++i) many_fields += concat(",f", i, ":u8");
   const std::vector<std::pair<std::string, std::string>> table = {
       {"npy:" + std::string(kMost, ','), "URI column 5: a path is missing"},
       {"npy:a?" + std::string(kMost, '&'), "URI column 7: expected key=value"},
@@ -170,13 +170,13 @@ TEST(Uri, HostileTextsCostNextToNothing) {
       {"npy:" + std::string(kMost, '='), "URI column 5: "},
       {"npy:" + std::string(kMost, '?'), "URI column 5: a path is missing"},
   };
-  const Uri fields = parsed(many_fields), twice = parsed("raw:a?fields=" + repeated("a:u8,", 100'000)),
-            dims = parsed("raw:a?dtype=u8&shape=" + repeated("1x", 100'000) + "1");
+  const std::string twice = "raw:a?fields=" + repeated("a:u8,", 100'000),
+                    dims = "raw:a?dtype=u8&shape=" + repeated("1x", 100'000) + "1";
   PeakGrowth growth;
   for (const auto& [text, part] : table) expect_error(parse_uri(text), Code::kBadUri, {part});
-  expect_error(record_fields(fields), Code::kBadUri, {"more than 1024 fields"});
-  expect_error(record_fields(twice), Code::kBadUri, {"field 'a' is given twice"});
-  expect_error(record_fields(dims), Code::kBadUri, {"100001 dims, at most 32"});
+  expect_error(open_source(many_fields, test_context()), Code::kBadUri, {"more than 1024 fields"});
+  expect_error(open_source(twice, test_context()), Code::kBadUri, {"field 'a' is given twice"});
+  expect_error(open_source(dims, test_context()), Code::kBadUri, {"100001 dims, at most 32"});
   EXPECT_LT(growth.bytes(), kMostGrowthBytes);
 }
 
@@ -195,40 +195,46 @@ TEST(Uri, NumbersBooleansAndTypesAreChecked) {
   expect_error(uri_i64(uri, "big", 7, 1), Code::kBadUri, {"big='99999999999999999999'"});
   expect_error(uri_i64(uri, "neg", 7, 0), Code::kBadUri, {"at least 0"});
   constexpr KeySpec kViews{"views", "true|false", "false", ""}, kAbsent{"absent", "true|false", "false", ""};
-  expect_error(uri_bool(uri, kViews), Code::kBadUri, {"views='yes': expected true or false"});
+  expect_error(uri_is(uri, kViews, "true"), Code::kBadUri, {"views='yes': expected true or false"});
   expect_error(uri_dtype(uri, "dtype"), Code::kBadUri, {"dtype='u61': expected a dtype: bool u8"});
-  EXPECT_FALSE(uri_bool(uri, kAbsent).value());
+  EXPECT_FALSE(uri_is(uri, kAbsent, "true").value());
   EXPECT_FALSE(uri_dtype(uri, "absent").value().has_value());
-  EXPECT_EQ(uri_bool(uri, kViews).status().column(), 35);
+  EXPECT_EQ(uri_is(uri, kViews, "true").status().column(), 35);
 }
 
 TEST(Uri, WordsNameTheNearest) {
   constexpr KeySpec kWords{"t", "error|ignore", "error", ""};
-  expect_error(uri_word(parsed("npy:a?t=ignor"), kWords), Code::kBadUri,
+  EXPECT_TRUE(uri_is(parsed("npy:a?t=ignore"), kWords, "ignore").value());
+  EXPECT_FALSE(uri_is(parsed("npy:a?t=ignore"), kWords, "error").value());
+  EXPECT_TRUE(uri_is(parsed("npy:a"), kWords, "error").value());
+  expect_error(uri_is(parsed("npy:a?t=ignor"), kWords, "ignore"), Code::kBadUri,
                {"t='ignor': expected error or ignore", "did you mean 'ignore'?"});
 }
 
-std::string fields_text(std::string_view uri) {
+// The fields of an empty file.
+std::string fields_text(const std::string& keys) {
+  TempDir dir;
   std::string out;
-  Result<std::vector<Field>> fields = record_fields(parsed(uri));
-  if (!fields.is_ok()) return fields.status().message();
-  for (const Field& field : fields.value()) out += concat(field.name, ":", field_type_text(field), " ");
+  Result<SourceRef> source = open_source("raw:" + dir.write("a", "") + "?" + keys, test_context());
+  if (!source.is_ok()) return source.status().message();
+  for (const Field& field : source.value()->schema().fields)
+    out += concat(field.name, ":", field_type_text(field), " ");
   return out;
 }
 
 TEST(RecordFields, AreReadFromEitherForm) {
-  EXPECT_EQ(fields_text("raw:a?dtype=f32&shape=3x4"), "data:f32[3x4] ");
-  EXPECT_EQ(fields_text("raw:a?dtype=i64"), "data:i64 ");
-  EXPECT_EQ(fields_text("raw:a?fields=label:u8,image:u8[3x32x32],a/b:c64[1]"),
+  EXPECT_EQ(fields_text("dtype=f32&shape=3x4"), "data:f32[3x4] ");
+  EXPECT_EQ(fields_text("dtype=i64"), "data:i64 ");
+  EXPECT_EQ(fields_text("fields=label:u8,image:u8[3x32x32],a/b:c64[1]"),
             "label:u8 image:u8[3x32x32] a/b:c64[1] ");
 }
 
 class BadRecordFields : public testing::TestWithParam<BadUri> {};
 
 TEST_P(BadRecordFields, AreRefusedWithTheColumn) {
-  Result<std::vector<Field>> fields = record_fields(parsed(GetParam().text));
-  expect_error(fields, Code::kBadUri, {GetParam().part});
-  EXPECT_EQ(fields.status().column(), GetParam().column);
+  Result<SourceRef> source = open_source(GetParam().text, test_context());
+  expect_error(source, Code::kBadUri, {GetParam().part});
+  EXPECT_EQ(source.status().column(), GetParam().column);
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, BadRecordFields,

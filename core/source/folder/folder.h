@@ -27,9 +27,6 @@
 
 namespace dataline {
 
-struct Format;
-extern const Format kFolderFormat;
-
 // torchvision's IMG_EXTENSIONS. Files that `decode` does not support are listed as in torchvision; they are bad samples of
 // `decode`, and a note says how many there are.
 inline constexpr std::string_view kImageExtensions[] = {".jpg", ".jpeg", ".png",  ".ppm", ".bmp",

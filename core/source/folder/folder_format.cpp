@@ -15,13 +15,12 @@ namespace {
 
 constexpr KeySpec kAllowEmpty{"allow_empty", "true|false", "false",
                               "accept classes, and sets, without files"};
-constexpr KeySpec kLabelDtype{"label_dtype", "i64|u8", "i64", "dtype of the field `label`"};
 constexpr KeySpec kKeys[] = {
     {"labels", "folder|none|FILE", "folder",
      "labels: the class folders, none, or those of a .csv or .jsonl list"},
     kAllowEmpty,
     {"extensions", "LIST", "", "which files to read, as in jpg,png; default: torchvision's image extensions"},
-    kLabelDtype,
+    kLabelDtypeKey,
     {"index", "FILE", "", "a file that keeps the list of files; default: none"}};
 
 Status read_labels_key(const Uri& uri, FolderOptions& options) {
@@ -74,9 +73,8 @@ Result<OpenOne> configure(const Uri& uri) {
   DL_RETURN_IF_ERROR(read_labels_key(uri, options));
   DL_RETURN_IF_ERROR(read_extensions_key(uri, options));
   DL_RETURN_IF_ERROR(refuse_unused_keys(uri, options));
-  DL_ASSIGN_OR_RETURN(options.allow_empty, uri_bool(uri, kAllowEmpty));
-  DL_ASSIGN_OR_RETURN(std::string_view label_dtype, uri_word(uri, kLabelDtype));
-  options.label_u8 = label_dtype == "u8";
+  DL_ASSIGN_OR_RETURN(options.allow_empty, uri_is(uri, kAllowEmpty, "true"));
+  DL_ASSIGN_OR_RETURN(options.label_u8, uri_is(uri, kLabelDtypeKey, "u8"));
   if (const UriKey* index = uri.find("index"); index != nullptr) {
     if (index->value.empty()) return uri_error(index->value_column, "index=: expected a file");
     if (uri.paths.size() > 1) {

@@ -21,9 +21,6 @@
 
 namespace dataline {
 
-struct Format;
-extern const Format kIdxFormat;
-
 Result<SourceRef> open_idx(const std::string& path, const OpenContext& context);
 
 // An opened file that is not a source yet, for formats built on IDX.

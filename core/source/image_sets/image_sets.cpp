@@ -12,7 +12,6 @@
 #include "core/source/directory.h"
 #include "core/source/format.h"
 #include "core/source/forward.h"
-#include "core/source/tokens/tokens.h"
 
 namespace dataline {
 namespace {
@@ -81,18 +80,15 @@ class LabelCheck final : public ForwardSource {
 };
 
 constexpr KeySpec kSplit{"split", "train|test", "train", "which part of the set"};
-constexpr KeySpec kLabelDtype{"label_dtype", "i64|u8", "i64", "dtype of the labels"};
-constexpr KeySpec kKeys[] = {kSplit, kLabelDtype};
+constexpr KeySpec kKeys[] = {kSplit, kLabelDtypeKey};
 
 using Open = Result<SourceRef> (*)(const std::string&, const ImageSetOptions&, const OpenContext&);
 
 template <Open open>
 Result<OpenOne> configure(const Uri& uri) {
   ImageSetOptions options;
-  DL_ASSIGN_OR_RETURN(std::string_view split, uri_word(uri, kSplit));
-  options.test = split == "test";
-  DL_ASSIGN_OR_RETURN(std::string_view label_dtype, uri_word(uri, kLabelDtype));
-  options.label_u8 = label_dtype == "u8";
+  DL_ASSIGN_OR_RETURN(options.test, uri_is(uri, kSplit, "test"));
+  DL_ASSIGN_OR_RETURN(options.label_u8, uri_is(uri, kLabelDtypeKey, "u8"));
   return OpenOne([options](const std::string& path, const OpenContext& context) {
     return open(path, options, context);
   });
@@ -121,7 +117,7 @@ bool is_cifar100(const std::string& directory, const OpenContext& context) {
     Result<FirstBytes> file = read_first_bytes(join_path(directory, name), context);
     if (!file.is_ok() || file.value().file_bytes == 0 || file.value().file_bytes % kRecordBytes != 0)
       return false;
-    if (is_llmc(file.value().bytes())) return false;
+    if (kTokensFormat.sniff(file.value()) != Sniff::kNo) return false;
   }
   return true;
 }

@@ -16,9 +16,6 @@
 
 namespace dataline {
 
-struct Format;
-extern const Format kMnistFormat, kCifar10Format, kCifar100Format;
-
 struct ImageSetOptions {
   bool test = false;      // the test split, else train
   bool label_u8 = false;  // labels as stored, else i64

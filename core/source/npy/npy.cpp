@@ -1,7 +1,13 @@
+// .npy arrays as datasets: sample i is the array at index i of the first axis, in the only field `data`.
+//
+// Read: versions 1.0, 2.0, 3.0; bool, u1..u8, i1..i8, f2 f4 f8, c8 c16, in either byte order (delivered native); C order
+// straight from the file, Fortran order by gathering each sample into scratch. Bool bytes other than 0 and 1 are delivered
+// unchanged, as in NumPy.
+// Refused by name: 0-d arrays, text, dates, void (but see NpyOptions::bf16), structured types, longdouble, samples of 0
+// bytes; objects and pickles of any kind (kUnsafeType).
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/npy/npy.h"
-
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -13,6 +19,11 @@
 
 namespace dataline {
 namespace {
+
+struct NpyOptions {
+  bool trailing_ignore = false;  // accepts bytes after the array
+  bool bf16 = false;             // reads `V2`, which is how NumPy stores bfloat16
+};
 
 Status check_extent(const MappedFile& file, const NpyHeader& header, int64_t total_bytes,
                     bool trailing_ignore) {
@@ -36,45 +47,7 @@ bool orders_agree(const NpyHeader& header) {
          std::count_if(header.shape.begin(), header.shape.end(), [](int64_t dim) { return dim != 1; }) <= 1;
 }
 
-constexpr KeySpec kTrailing{"trailing", "error|ignore", "error", "what to do with bytes after the array"};
-constexpr KeySpec kKeys[] = {
-    kTrailing, {"dtype", "bf16", "", "reads 2-byte void as bf16; default: the file's own dtype"}, kAxesKey};
-constexpr std::string_view kSuffixes[] = {".npy"};
-
-Result<OpenOne> configure(const Uri& uri) {
-  NpyOptions options;
-  DL_ASSIGN_OR_RETURN(std::string_view trailing, uri_word(uri, kTrailing));
-  options.trailing_ignore = trailing == "ignore";
-  DL_ASSIGN_OR_RETURN(std::optional<DType> dtype, uri_dtype(uri, "dtype"));
-  if (dtype && *dtype != DType::kBf16) {
-    return uri_error(uri.find("dtype")->value_column,
-                     "npy files say their dtype; only dtype=bf16 may be given, ",
-                     "to read 2-byte void as bf16");
-  }
-  options.bf16 = dtype.has_value();
-  return OpenOne([options](const std::string& path, const OpenContext& context) {
-    return open_npy(path, options, context);
-  });
-}
-
-}  // namespace
-
-constinit const Format kNpyFormat{
-    .name = "npy",
-    .doc = "NumPy arrays, one sample per index of the first axis",
-    .keys = kKeys,
-    .configure = configure,
-    .is_member = [](const std::string&, std::string_view name,
-                    const OpenContext&) { return has_suffix(kSuffixes, name); },
-    .members = "*.npy",
-    .sniff =
-        [](const FirstBytes& file) {
-          return file.text().starts_with("\x93NUMPY") ? Sniff::kCertain : Sniff::kNo;
-        },
-    .suffixes = kSuffixes,
-};
-
-Result<SourceRef> open_npy(const std::string& path, const NpyOptions& options, const OpenContext& context) {
+Result<SourceRef> open_npy(const NpyOptions& options, const std::string& path, const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
   DL_ASSIGN_OR_RETURN(NpyHeader header, read_npy_header(file, options.bf16));
   const std::string at =
@@ -95,5 +68,40 @@ Result<SourceRef> open_npy(const std::string& path, const NpyOptions& options, c
   FlatLayout layout = FlatLayout::packed(header.data_offset, size.record_bytes, header.shape[0], conversion);
   return FlatFile::create(std::move(file), std::move(schema), std::move(layout), std::move(info));
 }
+
+constexpr KeySpec kTrailing{"trailing", "error|ignore", "error", "what to do with bytes after the array"};
+constexpr KeySpec kKeys[] = {
+    kTrailing, {"dtype", "bf16", "", "reads 2-byte void as bf16; default: the file's own dtype"}, kAxesKey};
+constexpr std::string_view kSuffixes[] = {".npy"};
+
+Result<OpenOne> configure(const Uri& uri) {
+  NpyOptions options;
+  DL_ASSIGN_OR_RETURN(options.trailing_ignore, uri_is(uri, kTrailing, "ignore"));
+  DL_ASSIGN_OR_RETURN(std::optional<DType> dtype, uri_dtype(uri, "dtype"));
+  if (dtype && *dtype != DType::kBf16) {
+    return uri_error(uri.find("dtype")->value_column,
+                     "npy files say their dtype; only dtype=bf16 may be given, ",
+                     "to read 2-byte void as bf16");
+  }
+  options.bf16 = dtype.has_value();
+  return OpenOne(std::bind_front(open_npy, options));
+}
+
+}  // namespace
+
+constinit const Format kNpyFormat{
+    .name = "npy",
+    .doc = "NumPy arrays, one sample per index of the first axis",
+    .keys = kKeys,
+    .configure = configure,
+    .is_member = [](const std::string&, std::string_view name,
+                    const OpenContext&) { return has_suffix(kSuffixes, name); },
+    .members = "*.npy",
+    .sniff =
+        [](const FirstBytes& file) {
+          return file.text().starts_with("\x93NUMPY") ? Sniff::kCertain : Sniff::kNo;
+        },
+    .suffixes = kSuffixes,
+};
 
 }  // namespace dataline

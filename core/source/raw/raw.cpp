@@ -1,10 +1,12 @@
+// Files without a header: packed little-endian records, described by the URI.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/raw/raw.h"
-
 #include <bit>
+#include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "core/base/checked.h"
 #include "core/base/text.h"
@@ -16,76 +18,26 @@
 namespace dataline {
 namespace {
 
-std::optional<int64_t> field_bytes(const Field& field) {
-  std::optional<int64_t> items = checked_product(field.shape);
-  return items ? checked_multiply(*items, dtype_bytes(field.dtype)) : std::nullopt;
-}
+struct RawOptions {
+  std::vector<Field> fields;    // dense, in the order they are stored; at least one
+  int64_t header_bytes = 0;     // at the start of the file, skipped
+  bool partial_ignore = false;  // skips an incomplete last record instead of reporting an error
+};
 
-Status check_field(const std::string& path, const std::vector<Field>& fields, size_t f) {
-  const Field& field = fields[f];
-  std::string at = concat(path, ": raw field '", field.name, "' (", field_type_text(field), ") ");
-  if (static_cast<int64_t>(field.shape.size()) > kMaxRank) {
-    return error(Code::kBadUri, path, ": raw field '", field.name, "' has ", field.shape.size(),
-                 " dims, at most ", kMaxRank, " are read");
-  }
-  std::optional<int64_t> bytes = field_bytes(field);
-  if (field.kind != FieldKind::kDense || field.name.empty())
-    return error(Code::kBadUri, at, "needs a name and a size");
-  if (!bytes) return error(Code::kBadUri, at, "has more than 2^63 bytes");
-  if (*bytes == 0) return error(Code::kBadUri, at, "holds no bytes");
-  for (size_t other = 0; other < f; ++other) {
-    if (fields[other].name == field.name) return error(Code::kBadUri, at, "is named twice");
-  }
-  return Status::ok();
-}
-
-// Builds schema and layout of the packed record. kBadUri names a field that does not fit.
-Result<FlatLayout> pack_fields(const std::string& path, const RawOptions& options, Schema& schema) {
+// One column per field.
+Result<FlatLayout> pack_fields(const std::string& path, const std::vector<Field>& fields) {
   FlatLayout layout;
-  if (options.fields.empty()) return error(Code::kBadUri, path, ": raw needs dtype= and shape=, or fields=");
-  for (size_t f = 0; f < options.fields.size(); ++f) {
-    DL_RETURN_IF_ERROR(check_field(path, options.fields, f));
-    const Field& field = options.fields[f];
-    int64_t bytes = field.bytes();
-    bool native = std::endian::native == std::endian::little;
-    FlatConversion conversion = native ? FlatConversion::kNone : swap_conversion(field.dtype);
-    layout.columns.push_back(FlatColumn{layout.record_bytes, bytes, conversion});
-    std::optional<int64_t> record = checked_add(layout.record_bytes, bytes);
+  const bool native = std::endian::native == std::endian::little;
+  for (const Field& field : fields) {
+    const FlatConversion conversion = native ? FlatConversion::kNone : swap_conversion(field.dtype);
+    layout.columns.push_back(FlatColumn{layout.record_bytes, field.bytes(), conversion});
+    std::optional<int64_t> record = checked_add(layout.record_bytes, field.bytes());
     if (!record) return error(Code::kBadUri, path, ": raw records have more than 2^63 bytes");
     layout.record_bytes = *record;
   }
-  schema = column_per_field(options.fields);
   layout.record_stride = layout.record_bytes;
   return layout;
 }
-
-}  // namespace
-
-Result<SourceRef> open_raw(const std::string& path, const RawOptions& options, const OpenContext& context) {
-  Schema schema;
-  DL_ASSIGN_OR_RETURN(FlatLayout layout, pack_fields(path, options, schema));
-  if (options.header_bytes < 0)
-    return error(Code::kBadUri, path, ": header=", options.header_bytes, " is negative");
-  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
-  if (options.header_bytes > file.bytes()) {
-    return error(Code::kTruncated, path, ": offset 0: header=", options.header_bytes, " needs ",
-                 options.header_bytes, " bytes, file has ", file.bytes());
-  }
-  int64_t body = file.bytes() - options.header_bytes;
-  int64_t cut = body % layout.record_bytes;
-  if (cut != 0 && !options.partial_ignore) {
-    return error(Code::kTruncated, path, ": offset ", file.bytes() - cut, ": last record has ", cut,
-                 " bytes, expected ", layout.record_bytes, " (partial=ignore skips it)");
-  }
-  DL_RETURN_IF_ERROR(file.load(context));
-  layout.data_offset = options.header_bytes;
-  layout.record_count = body / layout.record_bytes;
-  SourceInfo info{"raw", "", {}};
-  if (cut != 0) info.notes.push_back(concat("the last ", cut, " bytes are an incomplete record, skipped"));
-  return FlatFile::create(std::move(file), std::move(schema), std::move(layout), std::move(info));
-}
-
-namespace {
 
 constexpr size_t kMaxFields = 1024;  // they are compared pairwise
 constexpr std::string_view kExpected =
@@ -96,7 +48,8 @@ Status check_size(const Field& field, std::string_view text, int64_t column) {
   if (static_cast<int64_t>(field.shape.size()) > kMaxRank) {
     return uri_error(column, "'", text, "': ", field.shape.size(), " dims, at most ", kMaxRank);
   }
-  std::optional<int64_t> bytes = field_bytes(field);
+  std::optional<int64_t> items = checked_product(field.shape);
+  std::optional<int64_t> bytes = items ? checked_multiply(*items, dtype_bytes(field.dtype)) : std::nullopt;
   if (!bytes) return uri_error(column, "'", text, "': more than 2^63 - 1 bytes");
   return *bytes > 0 ? Status::ok() : uri_error(column, "'", text, "': holds no bytes");
 }
@@ -138,8 +91,7 @@ Result<std::vector<Field>> parse_field_list(const UriKey& key) {
   return fields;
 }
 
-}  // namespace
-
+// `fields=label:u8,image:u8[3x32x32]`, or `dtype=u8&shape=28x28` for one field `data` (a scalar without `shape`).
 Result<std::vector<Field>> record_fields(const Uri& uri) {
   const UriKey *fields = uri.find("fields"), *dtype_key = uri.find("dtype"), *shape_key = uri.find("shape");
   const UriKey* other = dtype_key != nullptr ? dtype_key : shape_key;
@@ -166,7 +118,30 @@ Result<std::vector<Field>> record_fields(const Uri& uri) {
   return std::vector<Field>{std::move(field)};
 }
 
-namespace {
+// kTruncated if the file is shorter than its header or ends inside a record, with the offset of that record.
+Result<SourceRef> open_raw(const RawOptions& options, const std::string& path, const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(FirstBytes start, read_first_bytes(path, context));
+  DL_RETURN_IF_ERROR(refuse_stand_ins(start));  // they would be read as records
+  DL_ASSIGN_OR_RETURN(FlatLayout layout, pack_fields(path, options.fields));
+  DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
+  if (options.header_bytes > file.bytes()) {
+    return error(Code::kTruncated, path, ": offset 0: header=", options.header_bytes, " needs ",
+                 options.header_bytes, " bytes, file has ", file.bytes());
+  }
+  int64_t body = file.bytes() - options.header_bytes;
+  int64_t cut = body % layout.record_bytes;
+  if (cut != 0 && !options.partial_ignore) {
+    return error(Code::kTruncated, path, ": offset ", file.bytes() - cut, ": last record has ", cut,
+                 " bytes, expected ", layout.record_bytes, " (partial=ignore skips it)");
+  }
+  DL_RETURN_IF_ERROR(file.load(context));
+  layout.data_offset = options.header_bytes;
+  layout.record_count = body / layout.record_bytes;
+  SourceInfo info{"raw", "", {}};
+  if (cut != 0) info.notes.push_back(concat("the last ", cut, " bytes are an incomplete record, skipped"));
+  return FlatFile::create(std::move(file), column_per_field(options.fields), std::move(layout),
+                          std::move(info));
+}
 
 constexpr KeySpec kPartial{"partial", "error|ignore", "error", "what to do with an incomplete last record"};
 constexpr KeySpec kKeys[] = {
@@ -182,13 +157,8 @@ Result<OpenOne> configure(const Uri& uri) {
   RawOptions options;
   DL_ASSIGN_OR_RETURN(options.fields, record_fields(uri));
   DL_ASSIGN_OR_RETURN(options.header_bytes, uri_i64(uri, "header", 0, 0));
-  DL_ASSIGN_OR_RETURN(std::string_view partial, uri_word(uri, kPartial));
-  options.partial_ignore = partial == "ignore";
-  return OpenOne([options](const std::string& path, const OpenContext& context) -> Result<SourceRef> {
-    DL_ASSIGN_OR_RETURN(FirstBytes start, read_first_bytes(path, context));
-    DL_RETURN_IF_ERROR(refuse_stand_ins(start));  // raw would read them as records
-    return open_raw(path, options, context);
-  });
+  DL_ASSIGN_OR_RETURN(options.partial_ignore, uri_is(uri, kPartial, "ignore"));
+  return OpenOne(std::bind_front(open_raw, options));
 }
 
 }  // namespace

@@ -12,9 +12,6 @@
 
 namespace dataline {
 
-struct Format;
-extern const Format kTarFormat;
-
 // Opens one archive. The errors of TarIndex::read(); kUnsupported for compressed archives, kCorrupt for other files in place
 // of an archive (git-LFS pointers, HTML pages). A sample that lacks a field, or whose label is not a number, fails its
 // own row (kCorrupt, kOutOfRange), naming file, offset and member.

@@ -12,10 +12,9 @@
 namespace dataline {
 namespace {
 
-constexpr KeySpec kLabelDtype{"label_dtype", "i64|u8", "i64", "dtype of the field `label`"};
 constexpr KeySpec kEnd{"end", "required|optional", "required", "whether an archive must have its end mark"};
 constexpr KeySpec kKeys[] = {
-    kLabelDtype,
+    kLabelDtypeKey,
     {"fields", "NAMES", "", "the fields to read, as in image,label; default: those of most samples"},
     {"image", "EXTENSION", "", "the extension of the field `image`; default: jpg, jpeg, png and webp"},
     kEnd};
@@ -39,10 +38,8 @@ Result<std::vector<std::string>> read_fields_key(const Uri& uri) {
 
 Result<OpenOne> configure(const Uri& uri) {
   TarOptions options;
-  DL_ASSIGN_OR_RETURN(std::string_view label_dtype, uri_word(uri, kLabelDtype));
-  options.label_u8 = label_dtype == "u8";
-  DL_ASSIGN_OR_RETURN(std::string_view end, uri_word(uri, kEnd));
-  options.end_optional = end == "optional";
+  DL_ASSIGN_OR_RETURN(options.label_u8, uri_is(uri, kLabelDtypeKey, "u8"));
+  DL_ASSIGN_OR_RETURN(options.end_optional, uri_is(uri, kEnd, "optional"));
   if (const UriKey* image = uri.find("image")) options.image = image->value;
   DL_ASSIGN_OR_RETURN(options.fields, read_fields_key(uri));
   return OpenOne([options](const std::string& path, const OpenContext& context) {

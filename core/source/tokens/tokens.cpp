@@ -1,8 +1,16 @@
+// Token streams as windows of `length + 1` tokens: x is the first `length`, y is x shifted by one.
+//
+// Files: headerless integers (nanoGPT's .bin: u16); one-dimensional integer .npy files; and llm.c's .bin, with 256
+// little-endian i32 before the tokens, of which
+//   [0] is 20240520 and [1] is 1: u16 tokens, or [0] is 20240801 and [1] is 7: u32 tokens; [2] is the number of tokens.
+//
+// A file of n tokens has (n - length - 1) / stride + 1 windows, none if n < length + 1.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/tokens/tokens.h"
-
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -15,6 +23,15 @@
 
 namespace dataline {
 namespace {
+
+constexpr int64_t kMaxWindowTokens = int64_t{1} << 40;
+
+struct TokensOptions {
+  int64_t length = 1024;       // 1 .. kMaxWindowTokens
+  int64_t stride = 1024;       // tokens from one window to the next, >= 1
+  bool views = false;          // x and y are delivered as overlapping views of the window
+  std::optional<DType> dtype;  // an integer type; absent: from the header, or u16 for .bin
+};
 
 constexpr int64_t kLlmcHeaderBytes = 1024;
 
@@ -172,49 +189,10 @@ FlatLayout window_layout(const TokensOptions& options, const TokenSpan& tokens) 
   return layout;
 }
 
-constexpr KeySpec kViews{"views", "true|false", "false",
-                         "deliver x and y as overlapping views of one window"};
-constexpr KeySpec kKeys[] = {{"length", "INTEGER", "1024", "tokens of a sample"},
-                             {"stride", "INTEGER", "", "tokens from one sample to the next; default: length"},
-                             kViews,
-                             {"dtype", "DTYPE", "", "an integer dtype; default: the header's, u16 for .bin"}};
-constexpr std::string_view kSuffixes[] = {".bin"};
-constexpr std::string_view kMemberSuffixes[] = {".bin", ".npy"};
-
-Result<OpenOne> configure(const Uri& uri) {
-  TokensOptions options;
-  DL_ASSIGN_OR_RETURN(options.length, uri_i64(uri, "length", options.length, 1));
-  if (options.length > kMaxWindowTokens) {
-    return uri_error(uri.find("length")->value_column, "length is at most ", kMaxWindowTokens);
-  }
-  DL_ASSIGN_OR_RETURN(options.stride, uri_i64(uri, "stride", options.length, 1));
-  DL_ASSIGN_OR_RETURN(options.views, uri_bool(uri, kViews));
-  DL_ASSIGN_OR_RETURN(options.dtype, uri_dtype(uri, "dtype"));
-  if (options.dtype && !dtype_is_integer(*options.dtype)) {
-    return uri_error(uri.find("dtype")->value_column, "tokens are integers: u8 u16 u32 u64 i8 i16 i32 i64");
-  }
-  return OpenOne([options](const std::string& path, const OpenContext& context) {
-    return open_tokens(path, options, context);
-  });
-}
-
-}  // namespace
-
-constinit const Format kTokensFormat{
-    .name = "tokens",
-    .doc = "windows of token streams: headerless, .npy, or llm.c files",
-    .keys = kKeys,
-    .configure = configure,
-    .is_member = [](const std::string&, std::string_view name,
-                    const OpenContext&) { return has_suffix(kMemberSuffixes, name); },
-    .members = "*.bin, *.npy",
-    .sniff = [](const FirstBytes& file) { return is_llmc(file.bytes()) ? Sniff::kLikely : Sniff::kNo; },
-    .suffixes = kSuffixes,
-};
-
-bool is_llmc(Bytes start) { return start.size() >= 8 && is_llmc_magic(load_little<uint32_t>(start.data())); }
-
-Result<SourceRef> open_tokens(const std::string& path, const TokensOptions& options,
+// Opens one file. kTruncated (an incomplete last token, a header or file shorter than it says), kCorrupt (a header that
+// contradicts the file), kUnsupported (llm.c eval files and unknown versions, .npy of other ranks or types), kMismatch
+// (`dtype` contradicts the header), kBadUri (`dtype` is needed).
+Result<SourceRef> open_tokens(const TokensOptions& options, const std::string& path,
                               const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open(path, context));
   DL_ASSIGN_OR_RETURN(TokenSpan tokens, find_tokens(file, options));
@@ -227,5 +205,48 @@ Result<SourceRef> open_tokens(const std::string& path, const TokensOptions& opti
   return FlatFile::create(std::move(file), window_schema(options, tokens.dtype),
                           window_layout(options, tokens), std::move(info));
 }
+
+constexpr KeySpec kViews{"views", "true|false", "false",
+                         "deliver x and y as overlapping views of one window"};
+constexpr KeySpec kKeys[] = {{"length", "INTEGER", "1024", "tokens of a sample"},
+                             {"stride", "INTEGER", "", "tokens from one sample to the next; default: length"},
+                             kViews,
+                             {"dtype", "DTYPE", "", "an integer dtype; default: the header's, u16 for .bin"}};
+constexpr std::string_view kSuffixes[] = {".bin"};
+constexpr std::string_view kMemberSuffixes[] = {".bin", ".npy"};
+
+Sniff sniff(const FirstBytes& file) {
+  return file.count >= 8 && is_llmc_magic(load_little<uint32_t>(file.buffer.data())) ? Sniff::kLikely
+                                                                                     : Sniff::kNo;
+}
+
+Result<OpenOne> configure(const Uri& uri) {
+  TokensOptions options;
+  DL_ASSIGN_OR_RETURN(options.length, uri_i64(uri, "length", options.length, 1));
+  if (options.length > kMaxWindowTokens) {
+    return uri_error(uri.find("length")->value_column, "length is at most ", kMaxWindowTokens);
+  }
+  DL_ASSIGN_OR_RETURN(options.stride, uri_i64(uri, "stride", options.length, 1));
+  DL_ASSIGN_OR_RETURN(options.views, uri_is(uri, kViews, "true"));
+  DL_ASSIGN_OR_RETURN(options.dtype, uri_dtype(uri, "dtype"));
+  if (options.dtype && !dtype_is_integer(*options.dtype)) {
+    return uri_error(uri.find("dtype")->value_column, "tokens are integers: u8 u16 u32 u64 i8 i16 i32 i64");
+  }
+  return OpenOne(std::bind_front(open_tokens, options));
+}
+
+}  // namespace
+
+constinit const Format kTokensFormat{
+    .name = "tokens",
+    .doc = "windows of token streams: headerless, .npy, or llm.c files",
+    .keys = kKeys,
+    .configure = configure,
+    .is_member = [](const std::string&, std::string_view name,
+                    const OpenContext&) { return has_suffix(kMemberSuffixes, name); },
+    .members = "*.bin, *.npy",
+    .sniff = sniff,
+    .suffixes = kSuffixes,
+};
 
 }  // namespace dataline

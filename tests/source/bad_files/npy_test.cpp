@@ -1,7 +1,6 @@
 // Damaged, hostile and foreign .npy files.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/npy/npy.h"
-
+#include "core/source/open.h"
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/gzip_files.h"
 
@@ -9,7 +8,7 @@ namespace dataline {
 namespace {
 
 Result<SourceRef> open(const std::string& path, const OpenContext& context) {
-  return open_npy(path, {}, context);
+  return open_source("npy:" + path, context);
 }
 
 // A version 1.0 file around a header text as it stands; the text begins at offset 10.

@@ -1,6 +1,6 @@
 // Header texts of .npy files that are not the grammar, each with the offset where it breaks.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/npy/npy.h"
+#include "core/source/open.h"
 #include "tests/source/bad_files/bad_file_table.h"
 
 namespace dataline {
@@ -96,8 +96,9 @@ TEST(NpyBadText, NamesTheOffsetAndWhatWasExpected) {
        bad_shape("(4@+4,)", "expected ',' or ')', got '+'"),
        bad_shape("(@True,)", "expected a dim, got 'T'"),
        bad("shape without end", "{'shape': (8,@", "expected a dim, got its end")},
-      npy_file("|u1", "(8,)", "abcdefgh"),
-      [](const std::string& path, const OpenContext& context) { return open_npy(path, {}, context); });
+      npy_file("|u1", "(8,)", "abcdefgh"), [](const std::string& path, const OpenContext& context) {
+        return open_source("npy:" + path, context);
+      });
 }
 
 }  // namespace

@@ -1,39 +1,32 @@
 // Files that do not fit the records they are said to hold, and records that cannot be.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/raw/raw.h"
-
 #include <sys/stat.h>
 
+#include <limits>
+
+#include "core/source/open.h"
 #include "tests/source/bad_files/bad_file_table.h"
 
 namespace dataline {
 namespace {
 
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-
-Field field_of(std::string name, DType dtype, std::vector<int64_t> shape) {
-  return {std::move(name), FieldKind::kDense, dtype, std::move(shape), "", -1};
-}
-
-RawOptions options_of(std::vector<Field> fields, int64_t header_bytes = 0) {
-  return {std::move(fields), header_bytes, false};
-}
-
+const std::string kMost = std::to_string(std::numeric_limits<int64_t>::max());
 // A record of 3,073 bytes: a label and an image.
-RawOptions labelled(int64_t header_bytes = 0) {
-  return options_of({field_of("label", DType::kU8, {}), field_of("image", DType::kU8, {3, 32, 32})},
-                    header_bytes);
+const std::string kLabelled = "fields=label:u8,image:u8[3x32x32]";
+
+Result<SourceRef> open_labelled(const std::string& path, const OpenContext& context) {
+  return open_source("raw:" + path + "?" + kLabelled, context);
 }
 
 struct BadRaw {
   std::string name;
-  RawOptions options;
+  std::string keys;
   int64_t file_bytes;
   Code code;
   std::vector<std::string> parts;
 };
 
-// As check_bad_files(), with options of its own for each file.
+// As check_bad_files(), with keys of its own for each file.
 void check_bad_raw(const std::vector<BadRaw>& table) {
   TempDir dir;
   PeakGrowth growth;
@@ -43,7 +36,7 @@ void check_bad_raw(const std::vector<BadRaw>& table) {
     std::string path = dir.write("sparse.bin", "");
     ASSERT_EQ(::truncate(path.c_str(), bad.file_bytes), 0);
     expect_refused(file, path, [&](const std::string& name, const OpenContext& context) {
-      return open_raw(name, bad.options, context);
+      return open_source("raw:" + name + "?" + bad.keys, context);
     });
   }
   EXPECT_LT(growth.bytes(), kMostGrowthBytes);
@@ -51,146 +44,130 @@ void check_bad_raw(const std::vector<BadRaw>& table) {
 }
 
 TEST(RawBadFiles, FilesThatDoNotFitTheirRecords) {
-  RawOptions one = options_of({field_of("data", DType::kU8, {1})});
-  RawOptions f64 = options_of({field_of("data", DType::kF64, {})});
-  RawOptions huge = options_of({field_of("data", DType::kU8, {int64_t{1} << 62})});
-  RawOptions most = options_of({field_of("data", DType::kU8, {kMost})});
-  RawOptions header_only = one;
-  header_only.header_bytes = kMost;
   check_bad_raw(
       {{"one byte of a record",
-        labelled(),
+        kLabelled,
         1,
         Code::kTruncated,
         {"offset 0: last record has 1 bytes, expected 3073", "partial=ignore"}},
        {"a record less one byte",
-        labelled(),
+        kLabelled,
         3072,
         Code::kTruncated,
         {"offset 0: last record has 3072 bytes"}},
-       {"a record and one byte",
-        labelled(),
-        3074,
-        Code::kTruncated,
-        {"offset 3073: last record has 1 bytes"}},
+       {"a record and one byte", kLabelled, 3074, Code::kTruncated, {"offset 3073: last record has 1 bytes"}},
        {"two records less one byte",
-        labelled(),
+        kLabelled,
         6145,
         Code::kTruncated,
         {"offset 3073: last record has 3072 bytes, expected 3073"}},
        {"CIFAR-100 read as CIFAR-10",
-        labelled(),
+        kLabelled,
         3074 * 10,
         Code::kTruncated,
         {"offset 30730: last record has 10 bytes"}},
        {"a header longer than the file",
-        labelled(100),
+        kLabelled + "&header=100",
         99,
         Code::kTruncated,
         {"offset 0: header=100 needs 100 bytes, file has 99"}},
        {"a header and nothing to skip",
-        labelled(1),
+        kLabelled + "&header=1",
         0,
         Code::kTruncated,
         {"header=1 needs 1 bytes, file has 0"}},
        {"a header of 2^63 - 1",
-        header_only,
+        "dtype=u8&header=" + kMost,
         4096,
         Code::kTruncated,
         {"header=9223372036854775807", "file has 4096"}},
-       {"a header and one byte", labelled(16), 17, Code::kTruncated, {"offset 16: last record has 1 bytes"}},
+       {"a header and one byte",
+        kLabelled + "&header=16",
+        17,
+        Code::kTruncated,
+        {"offset 16: last record has 1 bytes"}},
        {"a header that cuts the first record",
-        labelled(1),
+        kLabelled + "&header=1",
         3073,
         Code::kTruncated,
         {"offset 1: last record has 3072 bytes"}},
        {"a header, a record and a byte",
-        labelled(16),
+        kLabelled + "&header=16",
         16 + 3074,
         Code::kTruncated,
         {"offset 3089: last record has 1 bytes"}},
-       {"f64 in 7 bytes", f64, 7, Code::kTruncated, {"offset 0: last record has 7 bytes, expected 8"}},
-       {"f64 in 9 bytes", f64, 9, Code::kTruncated, {"offset 8: last record has 1 bytes, expected 8"}},
+       {"f64 in 7 bytes",
+        "dtype=f64",
+        7,
+        Code::kTruncated,
+        {"offset 0: last record has 7 bytes, expected 8"}},
+       {"f64 in 9 bytes",
+        "dtype=f64",
+        9,
+        Code::kTruncated,
+        {"offset 8: last record has 1 bytes, expected 8"}},
        {"a record of 2^62",
-        huge,
+        concat("dtype=u8&shape=", int64_t{1} << 62),
         4096,
         Code::kTruncated,
         {"last record has 4096 bytes, expected 4611686018427387904"}},
        {"a record of 2^63 - 1",
-        most,
+        "dtype=u8&shape=" + kMost,
         1,
         Code::kTruncated,
         {"last record has 1 bytes, expected 9223372036854775807"}},
        {"a file of 2^40 and a byte",
-        labelled(),
+        kLabelled,
         3073 * int64_t{357868992} + 1,
         Code::kTruncated,
         {"last record has 1 bytes"}}});
 }
 
+// Refused by the keys alone, before any file is looked at.
 TEST(RawBadFiles, RecordsThatCannotBe) {
-  auto one = [](DType dtype, std::vector<int64_t> shape) {
-    return options_of({field_of("data", dtype, std::move(shape))});
+  struct BadKeys {
+    std::string name, keys, part;
   };
-  std::vector<int64_t> rank33(33, 1), rank32_of_2_31(32, int64_t{1} << 31);
-  RawOptions ragged = one(DType::kU8, {4});
-  ragged.fields[0].kind = FieldKind::kRagged;
-  RawOptions nameless = one(DType::kU8, {4});
-  nameless.fields[0].name.clear();
-  Field image = field_of("image", DType::kU8, {2, 2}), label = field_of("label", DType::kU8, {});
-  Field huge = field_of("huge", DType::kU8, {kMost});
-  check_bad_raw(
-      {{"no fields", options_of({}), 4, Code::kBadUri, {"raw needs dtype= and shape=, or fields="}},
-       {"a field of 0 bytes",
-        one(DType::kU8, {0}),
-        4,
-        Code::kBadUri,
-        {"raw field 'data' (u8[0]) holds no bytes"}},
-       {"a dim of 0 among others",
-        one(DType::kF32, {3, 0, 5}),
-        4,
-        Code::kBadUri,
-        {"(f32[3x0x5]) holds no bytes"}},
-       {"0 times too much", one(DType::kU8, {kMost, kMost, 0}), 4, Code::kBadUri, {"raw field 'data'"}},
-       {"a negative dim", one(DType::kU8, {-4}), 4, Code::kBadUri, {"(u8[-4])", "more than 2^63 bytes"}},
-       {"two negative dims", one(DType::kU8, {-2, -2}), 4, Code::kBadUri, {"(u8[-2x-2])"}},
-       {"2^63 bytes", one(DType::kU64, {int64_t{1} << 60}), 4, Code::kBadUri, {"has more than 2^63 bytes"}},
-       {"2^63 - 1 elements of 2 bytes",
-        one(DType::kU16, {kMost}),
-        4,
-        Code::kBadUri,
-        {"has more than 2^63 bytes"}},
-       {"a product of 2^64",
-        one(DType::kU8, {int64_t{1} << 32, int64_t{1} << 32}),
-        4,
-        Code::kBadUri,
-        {"more than 2^63"}},
-       {"a product that wraps to 4",
-        one(DType::kU8, {4, (int64_t{1} << 62) + 1}),
-        4,
-        Code::kBadUri,
-        {"more than 2^63"}},
-       {"c128 that wraps", one(DType::kC128, {int64_t{1} << 59}), 4, Code::kBadUri, {"more than 2^63"}},
-       {"32 dims of 2^31", one(DType::kU8, rank32_of_2_31), 4, Code::kBadUri, {"more than 2^63"}},
-       {"33 dims", one(DType::kU8, rank33), 4, Code::kBadUri, {"raw field 'data' has 33 dims, at most 32"}},
-       {"fields that together wrap",
-        options_of({huge, label}),
-        4,
-        Code::kBadUri,
-        {"raw records have more than 2^63 bytes"}},
-       {"the same name twice",
-        options_of({label, image, label}),
-        4,
-        Code::kBadUri,
-        {"raw field 'label' (u8) is named twice"}},
-       {"no name", nameless, 4, Code::kBadUri, {"needs a name and a size"}},
-       {"ragged", ragged, 4, Code::kBadUri, {"needs a name and a size"}},
-       {"a negative header", options_of({label}, -1), 4, Code::kBadUri, {"header=-1 is negative"}},
-       {"the least header",
-        options_of({label}, std::numeric_limits<int64_t>::min()),
-        4,
-        Code::kBadUri,
-        {"is negative"}}});
+  auto repeated = [](const std::string& dim, int count) {
+    std::string out = dim;
+    for (int i = 1; i < count; ++i) out += "x" + dim;
+    return out;
+  };
+  const BadKeys table[] = {
+      {"no fields", "header=0", "raw needs dtype= (and shape=), or fields="},
+      {"a field of 0 bytes", "dtype=u8&shape=0", "'0': holds no bytes"},
+      {"a dim of 0 among others", "dtype=f32&shape=3x0x5", "'3x0x5': holds no bytes"},
+      {"a field of 0 bytes among others", "fields=a:u8,b:u8[0]", "'b:u8[0]': holds no bytes"},
+      {"0 times too much", "dtype=u8&shape=" + kMost + "x" + kMost + "x0", "more than 2^63 - 1 bytes"},
+      {"a negative dim", "dtype=u8&shape=-4", "expected dims as in 3x32x32"},
+      {"two negative dims", "dtype=u8&shape=-2x-2", "expected dims as in 3x32x32"},
+      {"2^63 bytes", concat("dtype=u64&shape=", int64_t{1} << 60), "more than 2^63 - 1 bytes"},
+      {"2^63 - 1 elements of 2 bytes", "dtype=u16&shape=" + kMost, "more than 2^63 - 1 bytes"},
+      {"a product of 2^64", "dtype=u8&shape=4294967296x4294967296", "more than 2^63 - 1 bytes"},
+      {"a product that wraps to 4", concat("dtype=u8&shape=4x", (int64_t{1} << 62) + 1),
+       "more than 2^63 - 1 bytes"},
+      {"c128 that wraps", concat("dtype=c128&shape=", int64_t{1} << 59), "more than 2^63 - 1 bytes"},
+      {"32 dims of 2^31", "dtype=u8&shape=" + repeated("2147483648", 32), "more than 2^63 - 1 bytes"},
+      {"33 dims", "dtype=u8&shape=" + repeated("1", 33), "33 dims, at most 32"},
+      {"the same name twice", "fields=label:u8,image:u8[2x2],label:u8", "field 'label' is given twice"},
+      {"no name", "fields=:u8[4]", "expected name:dtype"},
+      {"ragged", "fields=a:u8[-1]", "expected name:dtype"},
+      {"a negative header", "dtype=u8&header=-1", "at least 0"},
+      {"the least header", concat("dtype=u8&header=", std::numeric_limits<int64_t>::min()), "at least 0"}};
+  PeakGrowth growth;
+  for (const BadKeys& bad : table) {
+    SCOPED_TRACE(bad.name);
+    expect_error(open_source("raw:nothing?" + bad.keys, test_context()), Code::kBadUri, {bad.part});
+  }
+  EXPECT_LT(growth.bytes(), kMostGrowthBytes);
+  ::testing::Test::RecordProperty("cases", static_cast<int>(std::size(table)));
+}
+
+TEST(RawBadFiles, FieldsThatTogetherWrap) {
+  TempDir dir;
+  const std::string path = dir.write("a", "abcd");
+  expect_error(open_source("raw:" + path + "?fields=huge:u8[" + kMost + "],label:u8", test_context()),
+               Code::kBadUri, {path, "raw records have more than 2^63 bytes"});
 }
 
 TEST(RawBadFiles, WhatIsNotAFile) {
@@ -198,15 +175,12 @@ TEST(RawBadFiles, WhatIsNotAFile) {
   std::filesystem::create_symlink("gone", dir.path("dangling"));
   std::filesystem::create_symlink("loop", dir.path("loop"));
   ASSERT_EQ(::mkfifo(dir.path("fifo").c_str(), 0600), 0);
-  auto open = [](const std::string& path, const OpenContext& context) {
-    return open_raw(path, labelled(), context);
-  };
-  expect_refused({"missing", "", Code::kNotFound, {"no such file"}}, dir.path("nothing"), open);
-  expect_refused({"dangling link", "", Code::kNotFound, {"no such file"}}, dir.path("dangling"), open);
-  expect_refused({"link loop", "", Code::kNotFound, {"links"}}, dir.path("loop"), open);
-  expect_refused({"directory", "", Code::kNotAFile, {"a directory"}}, dir.path(), open);
-  expect_refused({"FIFO", "", Code::kNotAFile, {"a FIFO"}}, dir.path("fifo"), open);
-  expect_refused({"device", "", Code::kNotAFile, {"a character device"}}, "/dev/zero", open);
+  expect_refused({"missing", "", Code::kNotFound, {"no such file"}}, dir.path("nothing"), open_labelled);
+  expect_refused({"dangling link", "", Code::kNotFound, {"no such file"}}, dir.path("dangling"),
+                 open_labelled);
+  expect_refused({"link loop", "", Code::kNotFound, {"links"}}, dir.path("loop"), open_labelled);
+  expect_refused({"FIFO", "", Code::kNotAFile, {"a FIFO"}}, dir.path("fifo"), open_labelled);
+  expect_refused({"device", "", Code::kNotAFile, {"a character device"}}, "/dev/zero", open_labelled);
 }
 
 }  // namespace

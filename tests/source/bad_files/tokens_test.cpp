@@ -1,13 +1,12 @@
 // Damaged token files.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/tokens/tokens.h"
-
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "core/source/open.h"
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/tokens/token_files.h"
 
@@ -21,10 +20,8 @@ constexpr int32_t kLeast = std::numeric_limits<int32_t>::min();
 constexpr int32_t kU16 = 20240520, kU32 = 20240801, kEval = 20240522;
 
 Result<SourceRef> open_with(const std::string& path, std::optional<DType> dtype, const OpenContext& context) {
-  TokensOptions options;
-  options.length = options.stride = 4;
-  options.dtype = dtype;
-  return open_tokens(path, options, context);
+  const std::string key = dtype ? concat("&dtype=", dtype_name(*dtype)) : "";
+  return open_source(concat("tokens:", path, "?length=4", key), context);
 }
 
 Result<SourceRef> open(const std::string& path, const OpenContext& context) {

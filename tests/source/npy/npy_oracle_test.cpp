@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "core/base/text.h"
-#include "core/source/npy/npy.h"
+#include "core/source/open.h"
 #include "tests/source/located.h"
 
 namespace dataline {
@@ -84,7 +84,7 @@ TEST(NpyOracle, EverythingNumPyWritesIsReadAsNumPyReadsIt) {
   int read = 0;
   while (cases >> name >> dtype >> shape) {
     for (IoMode io : kIoModes) {
-      Result<SourceRef> source = open_npy(dir.path(name + ".npy"), {}, context_for(io));
+      Result<SourceRef> source = open_source("npy:" + dir.path(name + ".npy"), context_for(io));
       ASSERT_TRUE(source.is_ok()) << source.status().message();
       const Source& array = *source.value();
       std::vector<int64_t> dims = array.schema().fields[0].shape;
@@ -107,9 +107,9 @@ TEST(NpyOracle, WhatIsReadOfDamagedHeadersNumPyReadsAlike) {
   for (int n = 0; n < 4000; ++n) {
     std::string name = dir.path(std::to_string(n));
     bool numpy_reads = std::filesystem::exists(name + ".bin");
-    NpyOptions options;
-    options.trailing_ignore = true;  // as NumPy does
-    Result<SourceRef> source = open_npy(name + ".npy", options, context_for(IoMode::kAuto));
+    // As NumPy does.
+    Result<SourceRef> source =
+        open_source("npy:" + name + ".npy?trailing=ignore", context_for(IoMode::kAuto));
     if (!source.is_ok()) {
       numpy_only += numpy_reads;
       continue;

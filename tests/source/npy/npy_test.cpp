@@ -1,7 +1,5 @@
 // What .npy files may look like and still be read.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/npy/npy.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,8 +21,12 @@ std::string npy_bytes(int major, const std::string& text, const std::string& dat
   return out + text + data;
 }
 
-SourceRef open(const std::string& path, const NpyOptions& options = {}, IoMode io = IoMode::kAuto) {
-  Result<SourceRef> source = open_npy(path, options, context_for(io));
+Result<SourceRef> try_open(const std::string& path, IoMode io = IoMode::kAuto) {
+  return open_source("npy:" + path, context_for(io));
+}
+
+SourceRef open(const std::string& path, IoMode io = IoMode::kAuto) {
+  Result<SourceRef> source = try_open(path, io);
   EXPECT_TRUE(source.is_ok()) << source.status().message();
   return source.is_ok() ? source.take() : nullptr;
 }
@@ -116,7 +118,7 @@ TEST(Npy, FortranOrderIsGatheredAndNoted) {
   std::string path =
       dir.write("a.npy", npy_bytes(1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3)}", "adbecf"));
   for (IoMode io : kIoModes) {
-    SourceRef source = open(path, {}, io);
+    SourceRef source = open(path, io);
     EXPECT_EQ(all_samples(*source), "abcdef");
     EXPECT_THAT(source->info().notes, ElementsAre(HasSubstr("Fortran order")));
     EXPECT_TRUE(source->cached(1));
@@ -128,7 +130,7 @@ TEST(Npy, FortranOrderThatIsCOrderComesStraightFromTheFile) {
   TempDir dir;
   for (const char* shape : {"(6,)", "(1, 6)", "(6, 1, 1)", "(1, 1, 6)"}) {
     std::string text = std::string("{'descr': '|u1', 'fortran_order': True, 'shape': ") + shape + "}";
-    SourceRef source = open(dir.write("a.npy", npy_bytes(1, text, "abcdef")), {}, IoMode::kMmap);
+    SourceRef source = open(dir.write("a.npy", npy_bytes(1, text, "abcdef")), IoMode::kMmap);
     EXPECT_EQ(all_samples(*source), "abcdef") << shape;
     EXPECT_THAT(source->info().notes, IsEmpty()) << shape;
     EXPECT_EQ(source->scratch_bytes(0), 0) << shape;
@@ -140,7 +142,7 @@ TEST(Npy, FortranRowsThatAreGoneFailByName) {
   for (IoMode io : {IoMode::kMmap, IoMode::kPread}) {
     std::string path = dir.write(
         "a.npy", npy_bytes(1, "{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3)}", "adbecf"));
-    SourceRef source = open(path, {}, io);
+    SourceRef source = open(path, io);
     auto bytes = static_cast<off_t>(std::filesystem::file_size(path));
     ASSERT_EQ(::truncate(path.c_str(), bytes - 1), 0);
     Located run(*source, {0, 1}, {.contiguous = true, .opened_ns = monotonic_ns()});
@@ -158,8 +160,7 @@ TEST(Npy, SamplesThatNoMachineCanHoldAreRefusedEvenWhenThereAreNone) {
   for (const char* order : {"False", "True"}) {
     std::string text =
         std::string("{'descr': '|u1', 'fortran_order': ") + order + ", 'shape': (0, 2, 70368744177664)}";
-    Result<SourceRef> source =
-        open_npy(dir.write("a.npy", npy_bytes(1, text, "")), {}, context_for(IoMode::kPread));
+    Result<SourceRef> source = try_open(dir.write("a.npy", npy_bytes(1, text, "")), IoMode::kPread);
     ASSERT_FALSE(source.is_ok());
     EXPECT_EQ(source.status().code(), Code::kTooLarge);
     EXPECT_THAT(source.status().message(), HasSubstr("140737488355328 bytes, at most 70368744177664"));
@@ -170,16 +171,15 @@ TEST(Npy, Void2IsBf16OnRequestOnly) {
   TempDir dir;
   for (const char* descr : {"|V2", "<V2"}) {
     std::string path = dir.write("a.npy", npy_file(descr, "(2, 2)", "abcdefgh"));
-    SourceRef source = open(path, {.trailing_ignore = false, .bf16 = true});
+    SourceRef source = open(path + "?dtype=bf16");
     EXPECT_EQ(source->schema().fields[0].dtype, DType::kBf16);
     EXPECT_EQ(all_samples(*source), "abcdefgh");
-    Result<SourceRef> refused = open_npy(path, {}, context_for(IoMode::kAuto));
+    Result<SourceRef> refused = try_open(path);
     ASSERT_FALSE(refused.is_ok());
     EXPECT_EQ(refused.status().code(), Code::kUnsupported);
     EXPECT_THAT(refused.status().message(), HasSubstr("dtype=bf16"));
   }
-  Result<SourceRef> refused = open_npy(dir.write("a.npy", npy_file("<f2", "(1,)", "ab")),
-                                       {.trailing_ignore = false, .bf16 = true}, context_for(IoMode::kAuto));
+  Result<SourceRef> refused = try_open(dir.write("a.npy", npy_file("<f2", "(1,)", "ab")) + "?dtype=bf16");
   ASSERT_FALSE(refused.is_ok());
   EXPECT_EQ(refused.status().code(), Code::kBadUri);
 }
@@ -187,8 +187,8 @@ TEST(Npy, Void2IsBf16OnRequestOnly) {
 TEST(Npy, TrailingBytesAreIgnoredOnRequestOnly) {
   TempDir dir;
   std::string path = dir.write("a.npy", npy_file("|u1", "(2, 3)", "abcdef and more"));
-  EXPECT_EQ(all_samples(*open(path, {.trailing_ignore = true, .bf16 = false})), "abcdef");
-  Result<SourceRef> refused = open_npy(path, {}, context_for(IoMode::kAuto));
+  EXPECT_EQ(all_samples(*open(path + "?trailing=ignore")), "abcdef");
+  Result<SourceRef> refused = try_open(path);
   ASSERT_FALSE(refused.is_ok());
   EXPECT_EQ(refused.status().code(), Code::kCorrupt);
 }
@@ -224,7 +224,7 @@ TEST(Npy, FingerprintDependsOnShapeAndTypeNotOnPathOrIo) {
   TempDir dir;
   auto fingerprint = [&](const char* name, const char* descr, const char* shape, IoMode io) {
     Digest digest;
-    open(dir.write(name, npy_file(descr, shape, "abcdefghijkl")), {}, io)->fingerprint(digest);
+    open(dir.write(name, npy_file(descr, shape, "abcdefghijkl")), io)->fingerprint(digest);
     return digest.value();
   };
   uint64_t first = fingerprint("a.npy", "<i2", "(2, 3)", IoMode::kMmap);

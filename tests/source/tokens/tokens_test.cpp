@@ -1,7 +1,5 @@
 // Windows of token files: how many, which tokens, from which kinds of file.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/tokens/tokens.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
