@@ -12,9 +12,7 @@
 
 #include "core/batch/view.h"
 #include "core/loader/options.h"
-#include "core/source/host/arrays.h"
 #include "core/source/host/host.h"
-#include "core/source/host/reader.h"
 #include "core/source/source.h"
 #include "core/transform/decode/image_header.h"
 

@@ -53,6 +53,22 @@ void FileSource::confirm(Run& run, const ReadSpan& span) const {
   file_.heal();
 }
 
+void FileSource::advise(std::span<const int64_t> indices) const {
+  for (size_t first = 0; first < indices.size();) {
+    size_t end = first + 1;
+    while (end < indices.size() && indices[end] == indices[end - 1] + 1) ++end;
+    const int64_t begin = extent_of(indices[first]).offset;
+    const FileExtent last = extent_of(indices[end - 1]);
+    file_.advise(begin, last.offset + last.bytes - begin);
+    first = end;
+  }
+}
+
+bool FileSource::cached(int64_t index) const {
+  const FileExtent extent = extent_of(index);
+  return file_.cached(extent.offset, extent.bytes);
+}
+
 MappedFile::Look FileSource::looked_after(const ReadSpan& span) const {
   if (at(same_ns_) >= span.copied_ns) return {};
   const int64_t now_ns = monotonic_ns();

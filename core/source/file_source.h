@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "core/memory/mapped_file.h"
 #include "core/source/source.h"
@@ -26,6 +27,8 @@ class FileSource : public Source {
   SourceInfo info() const final { return info_; }
   bool unchanged(const ReadSpan& span) const final;
   void confirm(Run& run, const ReadSpan& span) const final;
+  void advise(std::span<const int64_t> indices) const override;  // consecutive records together
+  bool cached(int64_t index) const final;
 
  protected:
   FileSource(MappedFile file, Schema schema, SourceInfo info);

@@ -2,9 +2,12 @@
 #include "core/source/flat_file.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <optional>
 #include <utility>
 
+#include "core/base/bytes.h"
 #include "core/base/checked.h"
 
 namespace dataline {
@@ -12,6 +15,38 @@ namespace {
 
 constexpr int64_t kScratchAlignment = 64;
 constexpr int64_t kBlock = 16;  // a fixed inner loop, which compilers vectorize even at -O2
+
+// Reverses each element of sizeof(Word) bytes within eight bytes.
+template <typename Word>
+uint64_t swap_eight(uint64_t eight) {
+  if constexpr (sizeof(Word) == 2) {
+    constexpr uint64_t kLowBytes = 0x00ff00ff00ff00ffu;
+    return ((eight & kLowBytes) << 8) | ((eight >> 8) & kLowBytes);
+  }
+  // Reversing all eight bytes also exchanges the two halves.
+  if constexpr (sizeof(Word) == 4) return std::rotl(swap_bytes(eight), 32);
+  if constexpr (sizeof(Word) == 8) return swap_bytes(eight);
+}
+
+template <typename Word>
+void swap_elements(const std::byte* from, int64_t bytes, std::byte* to) {
+  int64_t at = 0;
+  for (; at + 8 <= bytes; at += 8) {
+    uint64_t eight = swap_eight<Word>(load_native<uint64_t>(from + at));
+    std::memcpy(to + at, &eight, sizeof eight);
+  }
+  for (; at < bytes; at += static_cast<int64_t>(sizeof(Word))) {
+    Word word = swap_bytes(load_native<Word>(from + at));
+    std::memcpy(to + at, &word, sizeof word);
+  }
+}
+
+void widen_labels(const std::byte* from, int64_t count, std::byte* to) {
+  for (int64_t i = 0; i < count; ++i) {
+    auto label = std::to_integer<int64_t>(from[i]);
+    std::memcpy(to + i * int64_t{sizeof label}, &label, sizeof label);
+  }
+}
 
 // Formats compute layouts with checked arithmetic and report their own errors; this is the last line of defense.
 Status check_layout(const MappedFile& file, const Schema& schema, const FlatLayout& layout) {
@@ -40,6 +75,35 @@ Status check_layout(const MappedFile& file, const Schema& schema, const FlatLayo
 
 }  // namespace
 
+FlatConversion swap_conversion(DType dtype) {
+  const bool pairs = dtype == DType::kC64 || dtype == DType::kC128;
+  const int64_t bytes = dtype_bytes(dtype) / (pairs ? 2 : 1);
+  return bytes == 1 ? FlatConversion::kNone : static_cast<FlatConversion>(bytes);
+}
+
+int64_t conversion_element_bytes(FlatConversion conversion) {
+  return conversion == FlatConversion::kNone ? 1 : static_cast<int64_t>(conversion);
+}
+
+int64_t converted_bytes(FlatConversion conversion, int64_t stored_bytes) {
+  return conversion == FlatConversion::kU8ToI64 ? stored_bytes * int64_t{sizeof(int64_t)} : stored_bytes;
+}
+
+void convert_bytes(FlatConversion conversion, const std::byte* from, int64_t stored_bytes, std::byte* to) {
+  switch (conversion) {
+    case FlatConversion::kNone:
+      break;
+    case FlatConversion::kSwap2:
+      return swap_elements<uint16_t>(from, stored_bytes, to);
+    case FlatConversion::kSwap4:
+      return swap_elements<uint32_t>(from, stored_bytes, to);
+    case FlatConversion::kSwap8:
+      return swap_elements<uint64_t>(from, stored_bytes, to);
+    case FlatConversion::kU8ToI64:
+      return widen_labels(from, stored_bytes, to);
+  }
+}
+
 Result<ArraySize> size_of_array(std::string_view array, DType dtype, std::span<const int64_t> shape,
                                 int64_t header_bytes) {
   const std::span<const int64_t> sample = shape.subspan(1);
@@ -52,6 +116,18 @@ Result<ArraySize> size_of_array(std::string_view array, DType dtype, std::span<c
   const std::optional<int64_t> total = data ? checked_add(*data, header_bytes) : std::nullopt;
   if (!total) return error(Code::kCorrupt, array, " has more than 2^63 bytes");
   return ArraySize{*record, *total};
+}
+
+Status check_data_bytes(const MappedFile& file, int64_t offset, int64_t bytes, std::string_view array,
+                        std::string_view advice) {
+  const int64_t present = file.bytes() - offset;
+  if (bytes > present) {
+    return error(Code::kTruncated, file.path(), ": offset ", offset, ": ", array, " needs ", bytes,
+                 " bytes, file has ", present);
+  }
+  if (bytes == present) return Status::ok();
+  return error(Code::kCorrupt, file.path(), ": offset ", offset + bytes, ": ", present - bytes,
+               " bytes after the ", array, " of ", bytes, " bytes", advice);
 }
 
 FlatFile::FlatFile(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info)
@@ -158,19 +234,6 @@ void FlatFile::convert_columns(Run& run) const {
     run.columns[c].contiguous = complete;
     target += run.count * converted_scratch_bytes_[c];
   }
-}
-
-void FlatFile::advise(std::span<const int64_t> indices) const {
-  for (size_t first = 0; first < indices.size();) {
-    size_t end = first + 1;
-    while (end < indices.size() && indices[end] == indices[end - 1] + 1) ++end;
-    file_.advise(record_offset(indices[first]), span_bytes(static_cast<int64_t>(end - first)));
-    first = end;
-  }
-}
-
-bool FlatFile::cached(int64_t index) const {
-  return file_.cached(record_offset(index), layout_.record_bytes);
 }
 
 Place FlatFile::place_of(int64_t index, size_t column) const {

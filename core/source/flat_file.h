@@ -75,6 +75,11 @@ struct ArraySize {
 Result<ArraySize> size_of_array(std::string_view array, DType dtype, std::span<const int64_t> shape,
                                 int64_t header_bytes);
 
+// Whether the data from `offset` on are exactly the array's: kTruncated says what is missing, kCorrupt what follows it and
+// then `advice`.
+Status check_data_bytes(const MappedFile& file, int64_t offset, int64_t bytes, std::string_view array,
+                        std::string_view advice = "");
+
 class FlatFile final : public FileSource {
  public:
   // Checks that all records lie inside the file (kTruncated names file, offset, expected and got) and that schema and
@@ -84,8 +89,6 @@ class FlatFile final : public FileSource {
   int64_t count() const override { return layout_.record_count; }
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
-  void advise(std::span<const int64_t> indices) const override;
-  bool cached(int64_t index) const override;
   Place place_of(int64_t index, size_t column) const override;
   void fingerprint(Digest& digest) const override;
 

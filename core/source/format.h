@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/memory/mapped_file.h"
-#include "core/source/first_bytes.h"
+#include "core/source/files.h"
 #include "core/source/source.h"
 #include "core/source/uri.h"
 

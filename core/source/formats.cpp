@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/format.h"
 
-#include "core/source/directory.h"
-#include "core/source/first_bytes.h"
+#include "core/source/files.h"
 
 namespace dataline {
 namespace {
@@ -20,33 +19,13 @@ constexpr const Format* kFormats[] = {
     &kTarFormat,       //
 };
 
-}  // namespace
-
-std::span<const Format* const> formats() { return kFormats; }
-
-const Format* find_format(std::string_view name) {
-  for (const Format* format : kFormats) {
-    if (format->name == name) return format;
-  }
-  return nullptr;
-}
-
-std::vector<std::string_view> format_names() {
-  std::vector<std::string_view> names;
-  for (const Format* format : kFormats) names.push_back(format->name);
-  return names;
-}
-
-// Detecting the format of a path that has no scheme.
-namespace {
-
 constexpr size_t kMaxFilesSniffed = 64;  // of a directory
 
 // Null when no format claims the content.
 const Format* by_content(const FirstBytes& file) {
   const Format* best = nullptr;
   Sniff best_sniff = Sniff::kNo;
-  for (const Format* format : formats()) {
+  for (const Format* format : kFormats) {
     const Sniff sniff = format->sniff == nullptr ? Sniff::kNo : format->sniff(file);
     if (sniff <= best_sniff) continue;
     best = format;
@@ -56,7 +35,7 @@ const Format* by_content(const FirstBytes& file) {
 }
 
 const Format* by_suffix(std::string_view path) {
-  for (const Format* format : formats()) {
+  for (const Format* format : kFormats) {
     if (has_suffix(format->suffixes, path)) return format;
   }
   return nullptr;
@@ -86,7 +65,7 @@ Result<const Format*> format_of_file(const std::string& path, const OpenContext&
 }
 
 Result<const Format*> format_of_directory(const std::string& path, const OpenContext& context) {
-  for (const Format* format : formats()) {
+  for (const Format* format : kFormats) {
     if (format->is_set != nullptr && format->is_set(path, context)) return format;
   }
   DL_ASSIGN_OR_RETURN(const std::vector<std::string> names, list_files(path));
@@ -95,7 +74,7 @@ Result<const Format*> format_of_directory(const std::string& path, const OpenCon
     if (const Format* format = by_content(file)) return format;
     if (const Format* format = by_suffix(file.path)) return format;
   }
-  for (const Format* format : formats()) {
+  for (const Format* format : kFormats) {
     if (format->is_tree == nullptr) continue;
     DL_ASSIGN_OR_RETURN(const bool tree, format->is_tree(path, names));
     if (tree) return format;
@@ -105,6 +84,21 @@ Result<const Format*> format_of_directory(const std::string& path, const OpenCon
 }
 
 }  // namespace
+
+std::span<const Format* const> formats() { return kFormats; }
+
+const Format* find_format(std::string_view name) {
+  for (const Format* format : kFormats) {
+    if (format->name == name) return format;
+  }
+  return nullptr;
+}
+
+std::vector<std::string_view> format_names() {
+  std::vector<std::string_view> names;
+  for (const Format* format : kFormats) names.push_back(format->name);
+  return names;
+}
 
 Result<const Format*> detect_format(const std::string& path, const OpenContext& context) {
   Result<bool> directory = is_directory(path);

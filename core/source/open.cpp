@@ -8,9 +8,8 @@
 #include "core/base/text.h"
 #include "core/base/thread.h"
 #include "core/source/composed/composed.h"
-#include "core/source/directory.h"
+#include "core/source/files.h"
 #include "core/source/format.h"
-#include "core/source/forward.h"
 #include "core/source/uri.h"
 
 namespace dataline {
@@ -212,27 +211,22 @@ Status apply_axes(const Uri& uri, Schema& schema) {
     return uri_error(key->column, "axes is for the only field or for 'image'; here are ",
                      schema.fields.size(), " fields and no 'image'");
   }
-  Status status = set_axes(uri.paths.front().path, key->value, *wanted);
-  return status.is_ok() ? status : uri_error(key->value_column, status.message());
+  const std::string &axes = key->value, &path = uri.paths.front().path;
+  auto is_letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (is_letter(axes[i]) && axes.find(axes[i]) == i) continue;
+    return uri_error(key->value_column, path, ": axes=", axes,
+                     ": expected different letters, one per dim, as in HWC");
+  }
+  if (axes.size() != wanted->shape.size()) {
+    return uri_error(key->value_column, path, ": axes=", axes, " names ", axes.size(), " dims, a sample of '",
+                     wanted->name, "' is ", field_type_text(*wanted));
+  }
+  wanted->axes = axes;
+  return Status::ok();
 }
 
 }  // namespace
-
-Status set_axes(const std::string& path, const std::string& axes, Field& field) {
-  auto is_letter = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); };
-  for (size_t i = 0; i < axes.size(); ++i) {
-    if (!is_letter(axes[i]) || axes.find(axes[i]) != i) {
-      return error(Code::kBadUri, path, ": axes=", axes,
-                   ": expected different letters, one per dim, as in HWC");
-    }
-  }
-  if (axes.size() != field.shape.size()) {
-    return error(Code::kBadUri, path, ": axes=", axes, " names ", axes.size(), " dims, a sample of '",
-                 field.name, "' is ", field_type_text(field));
-  }
-  field.axes = axes;
-  return Status::ok();
-}
 
 Result<SourceRef> open_source(std::string_view text, const OpenContext& context) {
   DL_RETURN_IF_ERROR(refuse_foreign(text, 1));  // before our rules for `? & =` apply to it

@@ -19,8 +19,4 @@ namespace dataline {
 // that is not read. kEmpty: a directory without files of the format. kCancelled. Otherwise the format's own errors.
 Result<SourceRef> open_source(std::string_view uri, const OpenContext& context);
 
-// Sets a field's axes from the value of the key `axes`. kBadUri if the letters do not match the sample's dims; `path` is for
-// messages.
-Status set_axes(const std::string& path, const std::string& axes, Field& field);
-
 }  // namespace dataline

@@ -7,19 +7,6 @@
 
 namespace dataline {
 
-void fingerprint_schema(const Source& source, Digest& digest) {
-  digest.add(static_cast<uint64_t>(source.count()));
-  const std::vector<Field>& fields = source.schema().fields;
-  digest.add(static_cast<uint64_t>(fields.size()));
-  for (const Field& field : fields) {
-    digest.add(field.name);
-    digest.add(static_cast<uint64_t>(field.kind));
-    digest.add(static_cast<uint64_t>(field.dtype));
-    digest.add(static_cast<uint64_t>(field.shape.size()));
-    for (int64_t dim : field.shape) digest.add(static_cast<uint64_t>(dim));
-  }
-}
-
 namespace {
 
 constexpr std::string_view kCut = "...";
@@ -36,6 +23,29 @@ Status with_message(const Status& status, std::string message) {
 constexpr size_t kMinPathBytes = 64;  // left for the path beside a long `within`
 
 }  // namespace
+
+Schema column_per_field(std::vector<Field> fields) {
+  Schema schema;
+  for (size_t f = 0; f < fields.size(); ++f) {
+    schema.places.push_back({static_cast<int32_t>(f), 0, false});
+    schema.columns.push_back({fields[f].bytes()});
+  }
+  schema.fields = std::move(fields);
+  return schema;
+}
+
+void fingerprint_schema(const Source& source, Digest& digest) {
+  digest.add(static_cast<uint64_t>(source.count()));
+  const std::vector<Field>& fields = source.schema().fields;
+  digest.add(static_cast<uint64_t>(fields.size()));
+  for (const Field& field : fields) {
+    digest.add(field.name);
+    digest.add(static_cast<uint64_t>(field.kind));
+    digest.add(static_cast<uint64_t>(field.dtype));
+    digest.add(static_cast<uint64_t>(field.shape.size()));
+    for (int64_t dim : field.shape) digest.add(static_cast<uint64_t>(dim));
+  }
+}
 
 std::string tail_of(std::string_view text, size_t max_bytes) {
   if (text.size() <= max_bytes) return std::string(text);

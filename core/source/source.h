@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/digest.h"
@@ -39,6 +40,9 @@ struct Schema {
   std::vector<FieldPlace> places;  // one per field
   std::vector<Column> columns;
 };
+
+// One column per field, each at offset 0.
+Schema column_per_field(std::vector<Field> fields);
 
 // A run is up to kMaxRunRecords records of one batch, claimed by one worker. The loader owns it and reuses it.
 constexpr int64_t kMaxRunRecords = 256;
@@ -136,6 +140,31 @@ class Source {
 };
 
 using SourceRef = std::shared_ptr<const Source>;
+
+// The base of sources that wrap another one and change part of it.
+class ForwardSource : public Source {
+ public:
+  int64_t count() const override { return source_->count(); }
+  const Schema& schema() const override { return source_->schema(); }
+  SourceInfo info() const override { return source_->info(); }
+  void locate(Run& run) const override { source_->locate(run); }
+  bool unchanged(const ReadSpan& span) const override { return source_->unchanged(span); }
+  void confirm(Run& run, const ReadSpan& span) const override { source_->confirm(run, span); }
+  int64_t scratch_bytes(int64_t max_bytes_per_sample) const override {
+    return source_->scratch_bytes(max_bytes_per_sample);
+  }
+  void advise(std::span<const int64_t> indices) const override { source_->advise(indices); }
+  bool cached(int64_t index) const override { return source_->cached(index); }
+  Place place_of(int64_t index, size_t column) const override { return source_->place_of(index, column); }
+  const std::vector<std::string>* classes() const override { return source_->classes(); }
+  void fingerprint(Digest& digest) const override { source_->fingerprint(digest); }
+  bool calls_host() const override { return source_->calls_host(); }
+
+ protected:
+  explicit ForwardSource(SourceRef source) : source_(std::move(source)) {}
+
+  SourceRef source_;
+};
 
 // Adds count, fields, dtypes and shapes. Every fingerprint() starts with it.
 void fingerprint_schema(const Source& source, Digest& digest);

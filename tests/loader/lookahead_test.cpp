@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/loader/loader.h"
-#include "core/source/forward.h"
-#include "core/source/host/arrays.h"
+#include "core/source/host/host.h"
+#include "core/source/source.h"
 
 namespace dataline::testing {
 namespace {

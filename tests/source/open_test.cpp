@@ -352,17 +352,14 @@ TEST_F(OpenTest, AFullTableOfFilesSaysHowManyWereOpen) {
   EXPECT_EQ(open("npy:" + dir_.path("d"))->count(), 40);
 }
 
-TEST(SetAxes, LettersMustMatchTheDims) {
-  Field field{"image", FieldKind::kDense, DType::kU8, {28, 28}, "", -1};
-  EXPECT_TRUE(set_axes("/x", "HW", field).is_ok());
-  EXPECT_EQ(field.axes, "HW");
-  for (const char* axes : {"H", "HWC", "HH", "H1", "H ", "H\xc3"}) {
-    Status status = set_axes("/x", axes, field);
-    EXPECT_EQ(status.code(), Code::kBadUri) << axes;
-    EXPECT_EQ(field.axes, "HW");
-  }
-  EXPECT_EQ(set_axes("/x", "HWC", field).message(),
-            "/x: axes=HWC names 3 dims, a sample of 'image' is u8[28x28]");
+TEST_F(OpenTest, AxesLettersMustMatchTheDims) {
+  const std::string path = dir_.write("r.bin", "");
+  const std::string uri = "raw:" + path + "?fields=image:u8[28x28]&axes=";
+  EXPECT_EQ(open(uri + "HW")->schema().fields[0].axes, "HW");
+  for (const char* axes : {"H", "HWC", "HH", "H1", "H ", "H\xc3"})
+    EXPECT_EQ(open_source(uri + axes, test_context()).status().code(), Code::kBadUri) << axes;
+  expect_error(open_source(uri + "HWC", test_context()), Code::kBadUri,
+               {path + ": axes=HWC names 3 dims, a sample of 'image' is u8[28x28]"});
 }
 
 }  // namespace

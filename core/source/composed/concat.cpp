@@ -8,7 +8,6 @@
 
 #include "core/source/composed/parts.h"
 #include "core/source/composed/shard_index.h"
-#include "core/source/field_columns.h"
 
 namespace dataline {
 namespace {
@@ -17,10 +16,10 @@ namespace {
 // adjacent rows of the same shard are passed on together.
 constexpr int64_t kMaxSortedShards = 32;
 
-class Concat final : public Source {
+class Concat final : public Composed {
  public:
   Concat(std::vector<Part> parts, Schema schema, ShardIndex index)
-      : parts_(std::move(parts)), schema_(std::move(schema)), index_(std::move(index)) {
+      : Composed("concat", std::move(parts), std::move(schema)), index_(std::move(index)) {
     for (const Part& part : parts_) {
       sources_.push_back(part.source.get());
       PartScratch scratch(*part.source);
@@ -30,8 +29,6 @@ class Concat final : public Source {
   }
 
   int64_t count() const override { return index_.total(); }
-  const Schema& schema() const override { return schema_; }
-  SourceInfo info() const override;
   void locate(Run& run) const override;
   // A batch touches few of many shards; confirm() finds them.
   bool unchanged(const ReadSpan& span) const override {
@@ -52,12 +49,7 @@ class Concat final : public Source {
   }
   Place place_of(int64_t index, size_t column) const override {
     const int64_t shard = index_.shard_of(index);
-    return place_in_part(parts_, static_cast<size_t>(shard), index - index_.start(shard), column);
-  }
-  const std::vector<std::string>* classes() const override { return first_classes(parts_); }
-  void fingerprint(Digest& digest) const override;
-  bool calls_host() const override {
-    return std::any_of(sources_.begin(), sources_.end(), [](const Source* s) { return s->calls_host(); });
+    return place_in_part(static_cast<size_t>(shard), index - index_.start(shard), column);
   }
 
  private:
@@ -75,10 +67,8 @@ class Concat final : public Source {
   void locate_piece(Run& run, const Piece& piece, const uint8_t* order) const;
   void unsort(Run& run, std::span<const uint8_t> order) const;
 
-  std::vector<Part> parts_;
   std::vector<const Source*>
       sources_;  // of parts_, packed densely: a run over many shards touches many of them
-  Schema schema_;
   ShardIndex index_;
   int64_t fixed_scratch_ = 0;                 // maximum of the parts with a fixed size
   std::vector<PartScratch> varying_scratch_;  // of parts whose size depends on max_bytes_per_sample
@@ -91,22 +81,10 @@ struct Concat::Located {
   bool one_shard;  // all in first_shard
 };
 
-SourceInfo Concat::info() const {
-  SourceInfo info{"concat", "", {}};
-  for (const Part& part : parts_) add_part_notes(part, info.notes);
-  return info;
-}
-
 int64_t Concat::scratch_bytes(int64_t max_bytes_per_sample) const {
   int64_t bytes = fixed_scratch_;
   for (const PartScratch& part : varying_scratch_) bytes = std::max(bytes, part.bytes(max_bytes_per_sample));
   return bytes;
-}
-
-void Concat::fingerprint(Digest& digest) const {
-  fingerprint_schema(*this, digest);
-  digest.add("concat");
-  for (const Source* part : sources_) part->fingerprint(digest);
 }
 
 void Concat::find(const Run& run, Located& rows) const {
@@ -243,8 +221,8 @@ Result<SourceRef> concat_sources(std::vector<Part> parts) {
   if (parts.size() == 1) return parts.front().source;
   std::vector<int64_t> counts;
   for (const Part& part : parts) counts.push_back(part.source->count());
-  DL_RETURN_IF_ERROR(check_fields(parts, "concat"));
-  DL_RETURN_IF_ERROR(check_classes(parts, "concat"));
+  DL_RETURN_IF_ERROR(check_fields(parts));
+  DL_RETURN_IF_ERROR(check_classes(parts));
   DL_RETURN_IF_ERROR(unify_layouts(parts));
   Schema schema = parts.front().source->schema();
   for (const Part& part : parts) {

@@ -2,9 +2,9 @@
 #include "core/source/composed/parts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/field.h"
-#include "core/base/text.h"
 
 namespace dataline {
 namespace {
@@ -39,6 +39,51 @@ std::string difference(const std::vector<Part>& parts, size_t index) {
   return {};
 }
 
+// Works in place in the run's arrays: the inner source fills the first columns, which are then spread from the last field
+// to the first. Field f reads a column c <= f, so no column is overwritten before it has been read.
+class FieldColumns final : public ForwardSource {
+ public:
+  explicit FieldColumns(SourceRef source)
+      : ForwardSource(std::move(source)), schema_(column_per_field(source_->schema().fields)) {}
+
+  const Schema& schema() const override { return schema_; }
+
+  void locate(Run& run) const override {
+    source_->locate(run);
+    const Schema& inner = source_->schema();
+    for (size_t f = schema_.fields.size(); f-- > 0;) spread(inner, inner.places[f], f, run);
+  }
+
+  Place place_of(int64_t index, size_t column) const override {
+    return source_->place_of(index, static_cast<size_t>(source_->schema().places[column].column));
+  }
+
+ private:
+  void spread(const Schema& inner, const FieldPlace& place, size_t field, Run& run) const {
+    const auto column = static_cast<size_t>(place.column);
+    const Run::ColumnRows& from = run.columns[column];
+    Run::ColumnRows& to = run.columns[field];
+    const bool ragged = schema_.columns[field].row_bytes < 0;
+    for (int64_t i = 0; i < run.count; ++i) {
+      to.data[i] = from.data[i] == nullptr ? nullptr : from.data[i] + place.offset;
+      if (ragged) to.bytes[i] = from.bytes[i];
+    }
+    to.contiguous = from.contiguous && inner.columns[column].row_bytes == schema_.columns[field].row_bytes;
+  }
+
+  Schema schema_;
+};
+
+bool has_column_per_field(const Schema& schema) {
+  if (schema.columns.size() != schema.fields.size()) return false;
+  for (size_t f = 0; f < schema.fields.size(); ++f) {
+    const FieldPlace& place = schema.places[f];
+    if (place.column != static_cast<int32_t>(f) || place.offset != 0 || place.shared) return false;
+    if (schema.columns[f].row_bytes != schema.fields[f].bytes()) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string part_text(const std::vector<Part>& parts, size_t index) {
@@ -47,35 +92,51 @@ std::string part_text(const std::vector<Part>& parts, size_t index) {
   return part.name.empty() ? concat("part ", index) : part.name;
 }
 
-Place place_in_part(const std::vector<Part>& parts, size_t index, int64_t record, size_t column) {
-  Place place = parts[index].source->place_of(record, column);
-  if (place.path.empty()) place.path = part_text(parts, index);
-  return place;
-}
-
-void add_part_notes(const Part& part, std::vector<std::string>& notes) {
-  for (std::string& note : part.source->info().notes) {
-    if (notes.size() >= kMaxPartNotes) return;
-    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(std::move(note));
+SourceInfo Composed::info() const {
+  constexpr size_t kMaxNotes = 16;
+  SourceInfo info{std::string(format_), "", {}};
+  for (const Part& part : parts_) {
+    for (std::string& note : part.source->info().notes) {
+      if (info.notes.size() >= kMaxNotes) return info;
+      if (std::find(info.notes.begin(), info.notes.end(), note) == info.notes.end())
+        info.notes.push_back(std::move(note));
+    }
   }
+  return info;
 }
 
-const std::vector<std::string>* first_classes(const std::vector<Part>& parts) {
-  for (const Part& part : parts) {
+const std::vector<std::string>* Composed::classes() const {
+  for (const Part& part : parts_) {
     if (part.source->classes() != nullptr) return part.source->classes();
   }
   return nullptr;
 }
 
-Status check_fields(const std::vector<Part>& parts, std::string_view what) {
+void Composed::fingerprint(Digest& digest) const {
+  fingerprint_schema(*this, digest);
+  digest.add(format_);
+  for (const Part& part : parts_) part.source->fingerprint(digest);
+}
+
+bool Composed::calls_host() const {
+  return std::any_of(parts_.begin(), parts_.end(), [](const Part& p) { return p.source->calls_host(); });
+}
+
+Place Composed::place_in_part(size_t part, int64_t record, size_t column) const {
+  Place place = parts_[part].source->place_of(record, column);
+  if (place.path.empty()) place.path = part_text(parts_, part);
+  return place;
+}
+
+Status check_fields(const std::vector<Part>& parts) {
   for (size_t i = 1; i < parts.size(); ++i) {
     const std::string differs = difference(parts, i);
-    if (!differs.empty()) return error(Code::kMismatch, what, ": ", differs);
+    if (!differs.empty()) return error(Code::kMismatch, "concat: ", differs);
   }
   return Status::ok();
 }
 
-Status check_classes(const std::vector<Part>& parts, std::string_view what) {
+Status check_classes(const std::vector<Part>& parts) {
   size_t first = parts.size();
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::vector<std::string>* classes = parts[i].source->classes();
@@ -88,7 +149,7 @@ Status check_classes(const std::vector<Part>& parts, std::string_view what) {
     auto name = [&](const std::vector<std::string>& names) {
       return differs < names.size() ? concat("'", names[differs], "'") : std::string("none");
     };
-    return error(Code::kMismatch, what, ": ", part_text(parts, i), " has ", classes->size(), " classes, ",
+    return error(Code::kMismatch, "concat: ", part_text(parts, i), " has ", classes->size(), " classes, ",
                  part_text(parts, first), " has ", known.size(), "; class ", differs, " is ", name(*classes),
                  " and ", name(known));
   }
@@ -104,6 +165,29 @@ Status check_parts(const std::vector<Part>& parts, std::string_view what) {
     return error(Code::kUnsupported, what, ": ", part_text(parts, i), " is a stream of unknown length");
   }
   return Status::ok();
+}
+
+bool same_layout(const Schema& a, const Schema& b) {
+  if (a.places.size() != b.places.size() || a.columns.size() != b.columns.size()) return false;
+  for (size_t f = 0; f < a.places.size(); ++f) {
+    const FieldPlace &p = a.places[f], &q = b.places[f];
+    if (p.column != q.column || p.offset != q.offset || p.shared != q.shared) return false;
+  }
+  for (size_t c = 0; c < a.columns.size(); ++c) {
+    if (a.columns[c].row_bytes != b.columns[c].row_bytes) return false;
+  }
+  return true;
+}
+
+Result<SourceRef> with_column_per_field(SourceRef source) {
+  const Schema& schema = source->schema();
+  if (has_column_per_field(schema)) return source;
+  bool in_order = schema.columns.size() <= schema.fields.size();
+  for (size_t f = 0; f < schema.places.size(); ++f)
+    in_order &= schema.places[f].column <= static_cast<int32_t>(f);
+  if (!in_order)
+    return error(Code::kInternal, source->info().format, ": columns are not in the order of the fields");
+  return SourceRef(std::make_shared<FieldColumns>(std::move(source)));
 }
 
 }  // namespace dataline

@@ -17,25 +17,43 @@ namespace dataline {
 // What messages call parts[index]: its path, its name, or "part 3".
 std::string part_text(const std::vector<Part>& parts, size_t index);
 
-// Source::place_of() of a part's record. Without a file, the name of the part takes its place.
-Place place_in_part(const std::vector<Part>& parts, size_t index, int64_t record, size_t column);
+// The base of datasets composed of parts.
+class Composed : public Source {
+ public:
+  const Schema& schema() const final { return schema_; }
+  SourceInfo info() const final;  // with the parts' notes, without duplicates
+  const std::vector<std::string>* classes() const final;
+  void fingerprint(Digest& digest) const final;
+  bool calls_host() const final;
 
-// Adds the notes of a part, without duplicates, up to kMaxPartNotes in all.
-constexpr size_t kMaxPartNotes = 16;
-void add_part_notes(const Part& part, std::vector<std::string>& notes);
+ protected:
+  Composed(std::string_view format, std::vector<Part> parts, Schema schema)
+      : format_(format), parts_(std::move(parts)), schema_(std::move(schema)) {}
 
-// Source::classes() of the first part that has any; null if none has.
-const std::vector<std::string>* first_classes(const std::vector<Part>& parts);
+  // place_of() of a part's record. Without a file, the name of the part takes its place.
+  Place place_in_part(size_t part, int64_t record, size_t column) const;
+
+  const std::string_view format_;
+  const std::vector<Part> parts_;
+  const Schema schema_;
+};
 
 // All parts must have the fields of the first: names, kinds, dtypes, shapes, and axes where both are known. kMismatch names
 // both parts and the difference.
-Status check_fields(const std::vector<Part>& parts, std::string_view what);
+Status check_fields(const std::vector<Part>& parts);
 
 // Labels number the classes of their own part, so all parts with classes must have the same ones. kMismatch names both.
-Status check_classes(const std::vector<Part>& parts, std::string_view what);
+Status check_classes(const std::vector<Part>& parts);
 
 // There must be at least one part, and each must have a known number of samples: kUnsupported names one that streams.
 Status check_parts(const std::vector<Part>& parts, std::string_view what);
+
+// Whether two sources hold their fields in the same columns at the same offsets.
+bool same_layout(const Schema& a, const Schema& b);
+
+// The source with a column per field; itself if it has that layout already. kInternal for a schema whose columns are not
+// numbered in the order of the fields that first use them (none of ours).
+Result<SourceRef> with_column_per_field(SourceRef source);
 
 // Shifts the run's column arrays to row `first` during its lifetime, so that a part writes its rows in place.
 class ColumnShift {

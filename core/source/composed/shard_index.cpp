@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/composed/shard_index.h"
 
-#include <algorithm>
 #include <limits>
 #include <optional>
 

@@ -6,9 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "core/base/checked.h"
 #include "core/source/composed/parts.h"
-#include "core/source/forward.h"
 
 namespace dataline {
 namespace {
@@ -27,9 +25,51 @@ class Subset final : public ForwardSource {
 
   int64_t count() const override { return static_cast<int64_t>(indices_.size()); }
   SourceInfo info() const override { return {"subset", "", source_->info().notes}; }
-  void locate(Run& run) const override;
-  void confirm(Run& run, const ReadSpan& span) const override;
-  void advise(std::span<const int64_t> indices) const override;
+
+  void locate(Run& run) const override {
+    std::array<int64_t, kMaxRunRecords> inner;
+    RowSet bad_rows;  // whose index has become invalid: they get record 0, and fail afterwards
+    Run piece = run;
+    piece.contiguous = true;
+    for (int64_t i = 0; i < run.count; ++i) {
+      const int64_t index = inner_index(run.indices[i]);
+      const bool good = valid(index);
+      inner[i] = good ? index : 0;
+      if (!good) bad_rows.set(static_cast<size_t>(i));
+      if (i > 0) piece.contiguous &= inner[i] == inner[i - 1] + 1;
+    }
+    RowErrors errors;
+    piece.indices = inner.data();
+    piece.errors = &errors;
+    source_->locate(piece);
+    if (!errors.empty()) merge_errors(errors, run, 0, nullptr);
+    for (int64_t i = 0; bad_rows.any() && i < run.count; ++i) {
+      if (!bad_rows[static_cast<size_t>(i)]) continue;
+      run.fail(i, schema().columns.size(),
+               out_of_range(run.indices[i], inner_index(run.indices[i]), source_->count()));
+    }
+  }
+
+  void confirm(Run& run, const ReadSpan& span) const override {
+    for (int64_t i = 0; i < run.count; ++i) {
+      const int64_t inner = inner_index(run.indices[i]);
+      if (valid(inner)) confirm_record(*source_, inner, run, i, span);
+    }
+  }
+
+  void advise(std::span<const int64_t> indices) const override {
+    std::array<int64_t, kMaxRunRecords> inner;
+    while (!indices.empty()) {
+      size_t taken = std::min(indices.size(), inner.size()), count = 0;
+      for (int64_t index : indices.first(taken)) {
+        int64_t wanted = inner_index(index);
+        if (valid(wanted)) inner[count++] = wanted;
+      }
+      source_->advise({inner.data(), count});
+      indices = indices.subspan(taken);
+    }
+  }
+
   bool cached(int64_t index) const override {
     int64_t inner = inner_index(index);
     return !valid(inner) || source_->cached(inner);
@@ -49,68 +89,11 @@ class Subset final : public ForwardSource {
  private:
   int64_t inner_index(int64_t index) const { return indices_[static_cast<size_t>(index)]; }
   bool valid(int64_t inner) const { return inner >= 0 && inner < source_->count(); }
-  // The inner indices of a run. Returns the rows whose index has become invalid: they get index 0 and have to be failed
-  // afterwards.
-  RowSet translate(const Run& run, std::array<int64_t, kMaxRunRecords>& inner) const;
-  void fail_rows(Run& run, const RowSet& bad_rows) const;
 
   std::span<const int64_t> indices_;
   Block copy_;     // if not borrowed
   HostLoan loan_;  // if borrowed
 };
-
-RowSet Subset::translate(const Run& run, std::array<int64_t, kMaxRunRecords>& inner) const {
-  RowSet bad_rows;
-  for (int64_t i = 0; i < run.count; ++i) {
-    int64_t index = inner_index(run.indices[i]);
-    const bool good = valid(index);
-    inner[i] = good ? index : 0;
-    if (!good) bad_rows.set(static_cast<size_t>(i));
-  }
-  return bad_rows;
-}
-
-void Subset::fail_rows(Run& run, const RowSet& bad_rows) const {
-  for (int64_t i = 0; i < run.count; ++i) {
-    if (!bad_rows[static_cast<size_t>(i)]) continue;
-    run.fail(i, schema().columns.size(),
-             out_of_range(run.indices[i], inner_index(run.indices[i]), source_->count()));
-  }
-}
-
-void Subset::locate(Run& run) const {
-  std::array<int64_t, kMaxRunRecords> inner;
-  const RowSet bad_rows = translate(run, inner);
-  RowErrors errors;
-  Run piece = run;
-  piece.indices = inner.data();
-  piece.errors = &errors;
-  piece.contiguous = true;
-  for (int64_t i = 1; i < run.count; ++i) piece.contiguous &= inner[i] == inner[i - 1] + 1;
-  source_->locate(piece);
-  if (!errors.empty()) merge_errors(errors, run, 0, nullptr);
-  if (bad_rows.any()) fail_rows(run, bad_rows);
-}
-
-void Subset::confirm(Run& run, const ReadSpan& span) const {
-  for (int64_t i = 0; i < run.count; ++i) {
-    const int64_t inner = inner_index(run.indices[i]);
-    if (valid(inner)) confirm_record(*source_, inner, run, i, span);
-  }
-}
-
-void Subset::advise(std::span<const int64_t> indices) const {
-  std::array<int64_t, kMaxRunRecords> inner;
-  while (!indices.empty()) {
-    size_t taken = std::min(indices.size(), inner.size()), count = 0;
-    for (int64_t index : indices.first(taken)) {
-      int64_t wanted = inner_index(index);
-      if (valid(wanted)) inner[count++] = wanted;
-    }
-    source_->advise({inner.data(), count});
-    indices = indices.subspan(taken);
-  }
-}
 
 }  // namespace
 

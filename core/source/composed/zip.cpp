@@ -9,22 +9,32 @@
 namespace dataline {
 namespace {
 
-class Zip final : public Source {
+class Zip final : public Composed {
  public:
-  Zip(std::vector<Part> parts, Schema schema) : parts_(std::move(parts)), schema_(std::move(schema)) {
+  Zip(std::vector<Part> parts, Schema schema) : Composed("zip", std::move(parts), std::move(schema)) {
     for (const Part& part : parts_) {
       pieces_.push_back({part.source.get(), part.source->schema().columns.size(), PartScratch(*part.source)});
     }
   }
 
   int64_t count() const override { return parts_.front().source->count(); }
-  const Schema& schema() const override { return schema_; }
-  SourceInfo info() const override {
-    SourceInfo info{"zip", "", {}};
-    for (const Part& part : parts_) add_part_notes(part, info.notes);
-    return info;
+
+  void locate(Run& run) const override {
+    Run part = run;  // shares indices, errors and the columns' arrays
+    for (const Piece& piece : pieces_) {
+      piece.source->locate(part);
+      part.columns += piece.column_count;
+      part.scratch += run.count * piece.scratch.bytes(run.max_bytes_per_sample);
+    }
+    // A row that failed in one part fails in all.
+    for (const RowError& failed : run.errors->all()) {
+      for (size_t c = 0; c < schema_.columns.size(); ++c) {
+        run.columns[c].data[failed.row] = nullptr;
+        run.columns[c].contiguous = false;
+      }
+    }
   }
-  void locate(Run& run) const override;
+
   bool unchanged(const ReadSpan& span) const override {
     return std::all_of(pieces_.begin(), pieces_.end(),
                        [&](const Piece& p) { return p.source->unchanged(span); });
@@ -47,16 +57,7 @@ class Zip final : public Source {
   Place place_of(int64_t index, size_t column) const override {
     size_t part = 0;
     for (; column >= pieces_[part].column_count; ++part) column -= pieces_[part].column_count;
-    return place_in_part(parts_, part, index, column);
-  }
-  const std::vector<std::string>* classes() const override { return first_classes(parts_); }
-  void fingerprint(Digest& digest) const override {
-    fingerprint_schema(*this, digest);
-    digest.add("zip");
-    for (const Piece& piece : pieces_) piece.source->fingerprint(digest);
-  }
-  bool calls_host() const override {
-    return std::any_of(pieces_.begin(), pieces_.end(), [](const Piece& p) { return p.source->calls_host(); });
+    return place_in_part(part, index, column);
   }
 
  private:
@@ -66,26 +67,8 @@ class Zip final : public Source {
     PartScratch scratch;
   };
 
-  std::vector<Part> parts_;
   std::vector<Piece> pieces_;
-  Schema schema_;
 };
-
-void Zip::locate(Run& run) const {
-  Run part = run;  // shares indices, errors and the columns' arrays
-  for (const Piece& piece : pieces_) {
-    piece.source->locate(part);
-    part.columns += piece.column_count;
-    part.scratch += run.count * piece.scratch.bytes(run.max_bytes_per_sample);
-  }
-  // A row that failed in one part fails in all.
-  for (const RowError& failed : run.errors->all()) {
-    for (size_t c = 0; c < schema_.columns.size(); ++c) {
-      run.columns[c].data[failed.row] = nullptr;
-      run.columns[c].contiguous = false;
-    }
-  }
-}
 
 Status check_lengths(const std::vector<Part>& parts) {
   for (size_t i = 1; i < parts.size(); ++i) {

@@ -12,9 +12,7 @@
 #include "core/base/checked.h"
 #include "core/base/thread.h"
 #include "core/memory/file_error.h"
-#include "core/source/field_columns.h"
 #include "core/source/folder/folder_index.h"
-#include "core/source/folder/folder_walk.h"
 
 namespace dataline {
 namespace {
@@ -267,12 +265,12 @@ Result<std::unique_ptr<FolderIndex>> find_files(const OpenDirectory& root, const
     DL_RETURN_IF_ERROR(index_walk(root, options, context, *index, std::nullopt));
     return index;
   }
-  DL_ASSIGN_OR_RETURN(SavedIndexState saved, load_index(options.index_file, root, options, context, *index));
-  if (saved.state == SavedIndex::kFits) return index;
+  DL_ASSIGN_OR_RETURN(const SavedIndex saved, load_index(options.index_file, root, options, context, *index));
+  if (saved.fits) return index;
   index = std::make_unique<FolderIndex>(context.memory);
   DL_ASSIGN_OR_RETURN(AtomicFile file, AtomicFile::create(options.index_file));
   DL_RETURN_IF_ERROR(index_walk(root, options, context, *index, std::move(file)));
-  if (saved.state == SavedIndex::kStale) {
+  if (!saved.why.empty()) {
     index->notes.push_back(concat("index ", options.index_file, " was rebuilt: ", saved.why));
   }
   return index;
@@ -280,7 +278,7 @@ Result<std::unique_ptr<FolderIndex>> find_files(const OpenDirectory& root, const
 
 }  // namespace
 
-Result<SourceRef> open_folder(const std::string& path, const FolderOptions& options,
+Result<SourceRef> open_folder(const FolderOptions& options, const std::string& path,
                               const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(OpenDirectory root, OpenDirectory::open(path));
   try {

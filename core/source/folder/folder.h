@@ -54,7 +54,7 @@ struct FolderOptions {
 // label that u8 does not hold), kOverBudget and kNoMemory (the index), kCancelled; and the errors of label and index
 // files. A file that cannot be read fails its own row: kNotFound, kPermission, kNotAFile, kTruncated (empty, or shorter
 // than when listed), kChanged (longer), kTooLarge, kIo.
-Result<SourceRef> open_folder(const std::string& path, const FolderOptions& options,
+Result<SourceRef> open_folder(const FolderOptions& options, const std::string& path,
                               const OpenContext& context);
 
 }  // namespace dataline

@@ -1,12 +1,13 @@
 // The format `folder`: its keys and how it is detected.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/source/directory.h"
+#include "core/source/files.h"
 #include "core/source/folder/folder.h"
 #include "core/source/format.h"
 
@@ -82,9 +83,7 @@ Result<OpenOne> configure(const Uri& uri) {
     }
     options.index_file = index->value;
   }
-  return OpenOne([options](const std::string& path, const OpenContext& context) {
-    return open_folder(path, options, context);
-  });
+  return OpenOne(std::bind_front(open_folder, options));
 }
 
 // Detection looks at the first few files only.

@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
-
-#include "core/base/text.h"
 
 namespace dataline {
 namespace {
 
-// The kImageExtensions that `decode` supports.
-constexpr std::string_view kDecoded[] = {".jpg", ".jpeg", ".png", ".webp"};
+// The kImageExtensions that `decode` does not support.
+constexpr std::string_view kUndecoded[] = {".ppm", ".bmp", ".pgm", ".tif", ".tiff"};
 
 constexpr int64_t kMaxNamed = 8;  // empty classes in an error
 
@@ -19,20 +16,15 @@ constexpr int64_t kMaxNamed = 8;  // empty classes in an error
 class UndecodedCount {
  public:
   void add(std::string_view path) {
-    for (size_t i = 0; i < counts_.size(); ++i) {
-      if (has_extension(path, kImageExtensions[i])) return static_cast<void>(++counts_[i]);
-    }
+    for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += has_extension(path, kUndecoded[i]) ? 1 : 0;
   }
 
   void note(std::vector<std::string>& notes) const {
     int64_t count = 0;
     std::string kinds;
     for (size_t i = 0; i < counts_.size(); ++i) {
-      bool decoded =
-          std::find(std::begin(kDecoded), std::end(kDecoded), kImageExtensions[i]) != std::end(kDecoded);
-      if (decoded || counts_[i] == 0) continue;
       count += counts_[i];
-      kinds += concat(kinds.empty() ? "" : ", ", kImageExtensions[i]);
+      if (counts_[i] > 0) kinds += concat(kinds.empty() ? "" : ", ", kUndecoded[i]);
     }
     if (count > 0)
       notes.push_back(
@@ -40,7 +32,7 @@ class UndecodedCount {
   }
 
  private:
-  std::array<int64_t, std::size(kImageExtensions)> counts_{};
+  std::array<int64_t, std::size(kUndecoded)> counts_{};
 };
 
 std::string extension_list(const FolderOptions& options) {

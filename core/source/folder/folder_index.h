@@ -1,4 +1,4 @@
-// What a folder source keeps about its files: paths, sizes, labels.
+// The files under a directory, listed, and what a folder source keeps about them: paths, sizes, labels.
 //
 // Threads: immutable once built.
 // Memory: from the given HostMemory, which counts and limits it. A file takes 4 bytes for its size, its share of the
@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <memory_resource>
 #include <string>
@@ -16,10 +17,49 @@
 #include "core/base/digest.h"
 #include "core/memory/atomic_file.h"
 #include "core/memory/host_memory.h"
-#include "core/source/folder/folder_walk.h"
+#include "core/memory/mapped_file.h"
+#include "core/memory/open_directory.h"
+#include "core/source/folder/folder.h"
 #include "core/source/folder/paths.h"
 
 namespace dataline {
+
+struct FolderDirectory {
+  explicit FolderDirectory(std::pmr::memory_resource* memory) : path(memory), names(memory), files(memory) {}
+
+  struct File {
+    uint32_t name_at;  // in names; NUL-terminated
+    uint32_t bytes;    // 2^32 - 1 for larger files; 0 for what is not a regular file
+  };
+  std::string_view name(const File& file) const { return names.c_str() + file.name_at; }
+  void free_files() {
+    std::pmr::vector<File>(files.get_allocator()).swap(files);
+    std::pmr::string(names.get_allocator()).swap(names);
+  }
+
+  std::pmr::string path;  // relative; "" is the root
+  int64_t class_index = -1;
+  FileFacts facts;
+  bool through_link = false;  // reached through a link, or one of its parents was
+  const FolderDirectory* parent = nullptr;
+  std::pmr::string names;
+  std::pmr::vector<File> files;  // sorted by name
+};
+
+struct FolderTree {
+  explicit FolderTree(std::pmr::memory_resource* memory) : directories(memory) {}
+
+  std::pmr::deque<FolderDirectory> directories;  // in the order they were found
+  std::vector<FolderDirectory*> in_order;  // in torchvision's order; without the root if it holds classes
+  std::vector<std::string> classes;        // kFolder: sorted
+  std::vector<std::string> notes;
+};
+
+// Lists `root` for options.labels = kFolder or kNone, with several threads of its own, which it joins. They call the
+// allocator, but never the host's log: the caller logs progress, twice a second. The first error of any directory; see
+// folder.h. std::bad_alloc when memory is refused.
+Result<FolderTree> walk_folder(const OpenDirectory& root, const FolderOptions& options,
+                               const OpenContext& context, std::pmr::memory_resource* memory);
 
 struct FolderIndex {
   explicit FolderIndex(std::shared_ptr<HostMemory> memory)
@@ -67,22 +107,15 @@ Status index_list(const OpenDirectory& root, const FolderOptions& options, const
 // detected: a file modified in place, which is reported when its sample is read.
 // Format: little-endian; a header of 96 bytes with magic, version, lengths and a checksum of everything, then directories,
 // class names, notes, class beginnings, sizes, and the PathTable. About 12 bytes per file.
-enum class SavedIndex {
-  kAbsent,
-  kFits,
-  kStale,  // `why` says what has changed
-};
-
-struct SavedIndexState {
-  SavedIndex state = SavedIndex::kAbsent;
-  std::string why;
+struct SavedIndex {
+  bool fits = false;
+  std::string why = {};  // it does not; empty: there is none
 };
 
 // Fills `index` if the file fits. kCorrupt and kTruncated, naming the file: it is damaged, or not one of our indexes (which
 // keeps other files from being overwritten). Otherwise file errors.
-Result<SavedIndexState> load_index(const std::string& file, const OpenDirectory& root,
-                                   const FolderOptions& options, const OpenContext& context,
-                                   FolderIndex& index);
+Result<SavedIndex> load_index(const std::string& file, const OpenDirectory& root,
+                              const FolderOptions& options, const OpenContext& context, FolderIndex& index);
 
 // `walk_begin_ns`: wall-clock time before the first directory was listed.
 Status save_index(AtomicFile file, const FolderTree& tree, const FolderOptions& options,

@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/checked.h"
 #include "core/memory/mapped_file.h"
 
 namespace dataline {
@@ -109,14 +108,14 @@ class Loading {
           FolderIndex& index)
       : file_(file), root_(root), header_(header), sections_(sections), index_(index) {}
 
-  Result<SavedIndexState> run() {
+  Result<SavedIndex> run() {
     DL_ASSIGN_OR_RETURN(std::string why, check_directories());
-    if (!why.empty()) return SavedIndexState{SavedIndex::kStale, std::move(why)};
+    if (!why.empty()) return SavedIndex{false, std::move(why)};
     bool good = take_texts(header_.classes, index_.classes) && take_texts(header_.notes, index_.notes) &&
                 take_labels() && take_files() && sections_.empty();
     if (!good) return contradiction();
     index_.digest = header_.digest;
-    return SavedIndexState{SavedIndex::kFits, {}};
+    return SavedIndex{true};
   }
 
  private:
@@ -204,14 +203,13 @@ int64_t trusted_time(int64_t changed_ns, int64_t walk_begin_ns) {
 
 }  // namespace
 
-Result<SavedIndexState> load_index(const std::string& file, const OpenDirectory& root,
-                                   const FolderOptions& options, const OpenContext& context,
-                                   FolderIndex& index) {
+Result<SavedIndex> load_index(const std::string& file, const OpenDirectory& root,
+                              const FolderOptions& options, const OpenContext& context, FolderIndex& index) {
   OpenContext in_memory = context;  // so that truncating the index meanwhile cannot raise SIGBUS
   in_memory.io = IoMode::kMemory;
   Result<MappedFile> saved = MappedFile::open(file, in_memory);
   if (!saved.is_ok()) {
-    if (saved.status().os_error() == ENOENT) return SavedIndexState{};
+    if (saved.status().os_error() == ENOENT) return SavedIndex{};
     return saved.take_status();
   }
   Bytes bytes(saved.value().at(0), static_cast<size_t>(saved.value().bytes()));
@@ -227,12 +225,10 @@ Result<SavedIndexState> load_index(const std::string& file, const OpenDirectory&
   }
   std::memcpy(&header, bytes.data(), sizeof header);
   if (header.version != kVersion) {
-    return SavedIndexState{SavedIndex::kStale,
-                           concat("it is of version ", header.version, ", not ", kVersion)};
+    return SavedIndex{false, concat("it is of version ", header.version, ", not ", kVersion)};
   }
   DL_RETURN_IF_ERROR(check_header(file, header, bytes));
-  if (header.keys != keys_digest(options))
-    return SavedIndexState{SavedIndex::kStale, "it was made with other keys"};
+  if (header.keys != keys_digest(options)) return SavedIndex{false, "it was made with other keys"};
   return Loading(file, root, header, bytes.subspan(sizeof header), index).run();
 }
 

@@ -1,6 +1,6 @@
 // Over 300 lines because it is one class: threads, listing and ordering share its state.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/folder/folder_walk.h"
+#include "core/source/folder/folder_index.h"
 
 #include <dirent.h>
 #include <unistd.h>

@@ -52,20 +52,6 @@ bool less_by_characters(std::string_view a, std::string_view b) {
   return a.empty() && !b.empty();
 }
 
-}  // namespace
-
-bool python_less(std::string_view a, std::string_view b) {
-  size_t common = std::min(a.size(), b.size());
-  auto at = static_cast<size_t>(
-      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(common), b.begin()).first - a.begin());
-  auto is_plain = [at](std::string_view text) { return at == text.size() || byte_at(text, at) < 0x80; };
-  // Both continue with ASCII or end here, so the common bytes are also equal as characters.
-  if (is_plain(a) && is_plain(b)) return at < b.size() && (at == a.size() || a[at] < b[at]);
-  return less_by_characters(a, b);
-}
-
-namespace {
-
 // A position in the encoded bytes that never passes their end.
 struct Cursor {
   const unsigned char* at;
@@ -83,6 +69,16 @@ struct Cursor {
 };
 
 }  // namespace
+
+bool python_less(std::string_view a, std::string_view b) {
+  size_t common = std::min(a.size(), b.size());
+  auto at = static_cast<size_t>(
+      std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(common), b.begin()).first - a.begin());
+  auto is_plain = [at](std::string_view text) { return at == text.size() || byte_at(text, at) < 0x80; };
+  // Both continue with ASCII or end here, so the common bytes are also equal as characters.
+  if (is_plain(a) && is_plain(b)) return at < b.size() && (at == a.size() || a[at] < b[at]);
+  return less_by_characters(a, b);
+}
 
 bool is_plain_relative(std::string_view path) {
   if (path.empty() || path.size() >= kMaxPathBytes || path.find('\0') != std::string_view::npos) return false;

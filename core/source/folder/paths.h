@@ -7,9 +7,7 @@
 #include <cstdint>
 #include <memory_resource>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "core/memory/open_directory.h"
 

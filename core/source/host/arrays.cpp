@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/host/arrays.h"
+#include "core/source/host/host.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,8 +8,6 @@
 #include <utility>
 
 #include "core/base/checked.h"
-#include "core/source/field_columns.h"
-#include "core/source/host/host.h"
 
 namespace dataline {
 namespace {
@@ -42,7 +40,26 @@ class Arrays final : public Source {
   int64_t count() const override { return count_; }
   const Schema& schema() const override { return schema_; }
   SourceInfo info() const override { return {"arrays", "", {}}; }
-  void locate(Run& run) const override;
+
+  void locate(Run& run) const override {
+    RowSet bad_rows;
+    size_t bad_field = 0;
+    for (size_t f = 0; f < arrays_.size(); ++f) {
+      if (!ragged(arrays_[f])) {
+        locate_dense(run, f);
+      } else if (RowSet bad = locate_ragged(run, f); bad.any()) {
+        bad_rows |= bad;
+        bad_field = f;
+      }
+    }
+    for (int64_t i = 0; bad_rows.any() && i < run.count; ++i) {
+      if (!bad_rows[static_cast<size_t>(i)]) continue;
+      run.fail(i, schema_.columns.size(),
+               error(Code::kOutOfRange, "arrays: field '", schema_.fields[bad_field].name,
+                     "': the offsets of sample ", run.indices[i], " were changed and leave the data"));
+    }
+  }
+
   Place place_of(int64_t index, size_t) const override { return {"", concat("array row ", index)}; }
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
@@ -51,9 +68,29 @@ class Arrays final : public Source {
   }
 
  private:
-  void locate_dense(const Run& run, size_t field) const;
-  RowSet locate_ragged(const Run& run, size_t field) const;  // returns the bad rows
-  void fail_rows(Run& run, size_t field, const RowSet& bad_rows) const;
+  void locate_dense(const Run& run, size_t field) const {
+    const ArrayField& array = arrays_[field];
+    const int64_t stride = row_strides_[field];
+    const Run::ColumnRows& rows = run.columns[field];
+    for (int64_t i = 0; i < run.count; ++i) rows.data[i] = array.data + run.indices[i] * stride;
+    run.columns[field].contiguous = run.contiguous && stride == schema_.columns[field].row_bytes;
+  }
+
+  // returns the bad rows
+  RowSet locate_ragged(const Run& run, size_t field) const {
+    const ArrayField& array = arrays_[field];
+    Run::ColumnRows& rows = run.columns[field];
+    RowSet bad_rows;
+    for (int64_t i = 0; i < run.count; ++i) {
+      int64_t begin = array.offsets[run.indices[i]], end = array.offsets[run.indices[i] + 1];
+      bool good = 0 <= begin && begin <= end && end <= array.item_count;
+      if (!good) bad_rows.set(static_cast<size_t>(i));
+      rows.data[i] = array.data + (good ? begin : 0) * item_bytes_[field];
+      rows.bytes[i] = (good ? end - begin : 0) * item_bytes_[field];
+    }
+    rows.contiguous = false;
+    return bad_rows;
+  }
 
   Schema schema_;
   std::vector<ArrayField> arrays_;
@@ -63,52 +100,6 @@ class Arrays final : public Source {
   Block copy_;     // if not borrowed
   HostLoan loan_;  // if borrowed
 };
-
-void Arrays::locate_dense(const Run& run, size_t field) const {
-  const ArrayField& array = arrays_[field];
-  const int64_t stride = row_strides_[field];
-  const Run::ColumnRows& rows = run.columns[field];
-  for (int64_t i = 0; i < run.count; ++i) rows.data[i] = array.data + run.indices[i] * stride;
-  run.columns[field].contiguous = run.contiguous && stride == schema_.columns[field].row_bytes;
-}
-
-RowSet Arrays::locate_ragged(const Run& run, size_t field) const {
-  const ArrayField& array = arrays_[field];
-  Run::ColumnRows& rows = run.columns[field];
-  RowSet bad_rows;
-  for (int64_t i = 0; i < run.count; ++i) {
-    int64_t begin = array.offsets[run.indices[i]], end = array.offsets[run.indices[i] + 1];
-    bool good = 0 <= begin && begin <= end && end <= array.item_count;
-    if (!good) bad_rows.set(static_cast<size_t>(i));
-    rows.data[i] = array.data + (good ? begin : 0) * item_bytes_[field];
-    rows.bytes[i] = (good ? end - begin : 0) * item_bytes_[field];
-  }
-  rows.contiguous = false;
-  return bad_rows;
-}
-
-void Arrays::fail_rows(Run& run, size_t field, const RowSet& bad_rows) const {
-  for (int64_t i = 0; i < run.count; ++i) {
-    if (!bad_rows[static_cast<size_t>(i)]) continue;
-    run.fail(i, schema_.columns.size(),
-             error(Code::kOutOfRange, "arrays: field '", schema_.fields[field].name,
-                   "': the offsets of sample ", run.indices[i], " were changed and leave the data"));
-  }
-}
-
-void Arrays::locate(Run& run) const {
-  RowSet bad_rows;
-  size_t bad_field = 0;
-  for (size_t f = 0; f < arrays_.size(); ++f) {
-    if (!ragged(arrays_[f])) {
-      locate_dense(run, f);
-    } else if (RowSet bad = locate_ragged(run, f); bad.any()) {
-      bad_rows |= bad;
-      bad_field = f;
-    }
-  }
-  if (bad_rows.any()) fail_rows(run, bad_field, bad_rows);
-}
 
 // Checks that the extent of `count` rows fits 63 bits.
 Status check_dense(ArrayField& array, int64_t count) {

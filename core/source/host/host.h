@@ -1,12 +1,18 @@
-// What the host provides: memory or state that it lends, and fields that it describes.
+// Datasets of the host: arrays in its memory, and records from its own code.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/base/field.h"
 #include "core/base/status.h"
+#include "core/memory/host_memory.h"
+#include "core/source/source.h"
 
 namespace dataline {
 
@@ -40,5 +46,54 @@ constexpr int64_t kMaxHostFieldBytes = int64_t{1} << 48;
 // Checks fields described by the host (arrays, readers): at least one, distinct non-empty names, known kinds and dtypes,
 // shapes within kMaxRank whose bytes fit, matching axes. kInvalidArgument, kTooLarge; messages begin with `what`.
 Status check_host_fields(const std::vector<Field>& fields, std::string_view what);
+
+// One field of all samples, in arrays that the host lends or that are copied.
+struct ArrayField {
+  Field field;                      // of one sample; max_bytes is computed
+  const std::byte* data = nullptr;  // dense: the first row, rows in C order; ragged: packed items
+  // Dense: bytes from one row to the next. Less than a row: rows overlap; 0: every sample is the same row; negative: rows
+  // go down from data. None: packed.
+  std::optional<int64_t> row_stride;
+  const int64_t* offsets = nullptr;  // ragged: [samples + 1]; sample i is items [offsets[i], offsets[i + 1])
+  int64_t item_count = 0;            // ragged: items in data
+};
+
+// Borrowed with `owner`, else copied into `memory` (kData, one block). kInvalidArgument: a null pointer, a negative count,
+// fields that check_host_fields() refuses. kTooLarge: beyond 2^63 bytes. kOutOfRange: offsets that decrease or leave
+// the data, with position and value. Offsets that the host changes later fail their rows; they never lead out of the data.
+Result<SourceRef> array_source(std::vector<ArrayField> fields, int64_t sample_count, HostOwner owner,
+                               HostMemory& memory);
+
+// One field of one record, to be filled by the host. Same layout as dl_reader_cell.
+struct ReaderCell {
+  void* data;        // at most `capacity` bytes may be written; 64-byte aligned
+  int64_t capacity;  // dense: the field's bytes; ragged: max_bytes_per_sample, or the field's own maximum
+  int64_t
+      bytes;  // in: the field's bytes (dense) or 0; out, ragged: bytes written, or needed if above capacity
+  int32_t status;  // out: not 0 if this record is bad
+  int32_t reserved;
+};
+
+constexpr size_t kReaderMessageBytes = 256;
+
+// Callbacks that are called from worker threads.
+//
+// Threads: `read` is called from several threads at once; `destroy` once, when nothing can call `read` any more.
+// Failure: a bad record fails its own row with kReader, the host's code and its message; a call that fails as a whole fails
+// all its rows. What the host reports is checked before it is used.
+struct ReaderTable {
+  void* context = nullptr;
+  int64_t record_count = 0;
+  // cells[record * field_count + field]. Returns 0, or another value if all records of the call are bad. `message` is
+  // zeroed before the call; what the host writes there becomes part of the errors.
+  int32_t (*read)(void* context, const int64_t* indices, int64_t count, ReaderCell* cells, char* message,
+                  size_t message_bytes) = nullptr;
+  void (*destroy)(void* context) = nullptr;  // may be null
+  std::string fingerprint;                   // identifies the data in a saved state; may be empty
+};
+
+// kInvalidArgument for a null `read`, a negative count, or fields that check_host_fields() refuses; `destroy` is then not
+// called. A ragged field may have max_bytes; -1: unknown.
+Result<SourceRef> reader_source(std::vector<Field> fields, ReaderTable table);
 
 }  // namespace dataline

@@ -12,9 +12,7 @@
 #include "core/base/checked.h"
 #include "core/base/field.h"
 #include "core/base/text.h"
-#include "core/source/directory.h"
-#include "core/source/field_columns.h"
-#include "core/source/first_bytes.h"
+#include "core/source/files.h"
 #include "core/source/flat_file.h"
 #include "core/source/format.h"
 #include "core/source/gzip.h"
@@ -35,20 +33,12 @@ constexpr TypeByte kTypes[] = {TypeByte{0x08, DType::kU8},  TypeByte{0x09, DType
                                TypeByte{0x0b, DType::kI16}, TypeByte{0x0c, DType::kI32},
                                TypeByte{0x0d, DType::kF32}, TypeByte{0x0e, DType::kF64}};
 
-struct Header {
-  DType dtype = DType::kU8;
-  std::vector<int64_t> shape;
-  int64_t record_bytes = 0;
-  int64_t data_offset = 0;
-  int64_t total_bytes = 0;  // of header and data
-};
-
-std::string array_text(const Header& header) {
+std::string array_text(const IdxHeader& header) {
   return concat("idx array ", shape_text(header.shape), " ", dtype_name(header.dtype));
 }
 
 // Parses the four bytes before the dims: sets the type, returns the number of dims.
-Result<int64_t> parse_magic(const std::string& path, Bytes start, Header& header) {
+Result<int64_t> parse_magic(const std::string& path, Bytes start, IdxHeader& header) {
   bool zeros =
       std::all_of(start.begin(), start.begin() + static_cast<ptrdiff_t>(std::min<size_t>(start.size(), 2)),
                   [](std::byte b) { return b == std::byte{0}; });
@@ -70,8 +60,8 @@ Result<int64_t> parse_magic(const std::string& path, Bytes start, Header& header
 }
 
 // Without the sizes. `start`: the first bytes of the plain data; fewer than kMaxHeaderBytes if the data is shorter.
-Result<Header> parse_dims(const std::string& path, Bytes start) {
-  Header header;
+Result<IdxHeader> parse_dims(const std::string& path, Bytes start) {
+  IdxHeader header;
   DL_ASSIGN_OR_RETURN(int64_t rank, parse_magic(path, start, header));
   if (rank < 1 || rank > kMaxRank) {
     return error(Code::kUnsupported, path, ": offset 3: idx array of ", rank, " dims, expected 1 to ",
@@ -88,8 +78,8 @@ Result<Header> parse_dims(const std::string& path, Bytes start) {
   return header;
 }
 
-Result<Header> parse_header(const std::string& path, Bytes start) {
-  DL_ASSIGN_OR_RETURN(Header header, parse_dims(path, start));
+Result<IdxHeader> parse_header(const std::string& path, Bytes start) {
+  DL_ASSIGN_OR_RETURN(IdxHeader header, parse_dims(path, start));
   const std::string at = concat(path, ": offset ", kMagicBytes, ": ", array_text(header));
   DL_ASSIGN_OR_RETURN(ArraySize size, size_of_array(at, header.dtype, header.shape, header.data_offset));
   header.record_bytes = size.record_bytes;
@@ -97,7 +87,7 @@ Result<Header> parse_header(const std::string& path, Bytes start) {
   return header;
 }
 
-Result<Header> read_header(const MappedFile& file) {
+Result<IdxHeader> read_header(const MappedFile& file) {
   std::array<std::byte, static_cast<size_t>(kMaxHeaderBytes)> start;
   int64_t count = std::min(file.bytes(), kMaxHeaderBytes);
   DL_RETURN_IF_ERROR(file.read(0, count, start.data()));
@@ -107,7 +97,7 @@ Result<Header> read_header(const MappedFile& file) {
 // The size that the header inside a .gz gives, after checking that it is possible. Sets `text` to name the array.
 Result<int64_t> inflated_size(const std::string& path, Bytes compressed, std::string& text) {
   DL_ASSIGN_OR_RETURN(std::string start, inflate_start(path, compressed));
-  DL_ASSIGN_OR_RETURN(Header header, parse_header(path, std::as_bytes(std::span(start))));
+  DL_ASSIGN_OR_RETURN(IdxHeader header, parse_header(path, std::as_bytes(std::span(start))));
   auto bytes = static_cast<int64_t>(compressed.size());
   int64_t limit = max_inflated_bytes(bytes);
   if (header.total_bytes > limit) {
@@ -118,21 +108,9 @@ Result<int64_t> inflated_size(const std::string& path, Bytes compressed, std::st
   return header.total_bytes;
 }
 
-Status check_size(const MappedFile& file, const Header& header) {
-  if (file.bytes() == header.total_bytes) return Status::ok();
-  int64_t data = header.total_bytes - header.data_offset;
-  if (file.bytes() < header.total_bytes) {
-    return error(Code::kTruncated, file.path(), ": offset ", header.data_offset, ": ", array_text(header),
-                 " needs ", data, " bytes, file has ", file.bytes() - header.data_offset);
-  }
-  return error(Code::kCorrupt, file.path(), ": offset ", header.total_bytes, ": ",
-               file.bytes() - header.total_bytes, " bytes after the ", array_text(header), " of ", data,
-               " bytes");
-}
-
 // The size that the header gives the whole file; nothing if the first bytes are not an IDX header.
 std::optional<int64_t> size_in_header(const FirstBytes& file) {
-  const Result<Header> header = parse_dims(file.path, file.bytes());
+  const Result<IdxHeader> header = parse_dims(file.path, file.bytes());
   if (!header.is_ok()) return std::nullopt;
   std::optional<int64_t> total = dtype_bytes(header.value().dtype);
   for (int64_t dim : header.value().shape) total = total ? checked_multiply(*total, dim) : std::nullopt;
@@ -186,20 +164,20 @@ Result<IdxFile> read_idx(const std::string& path, const OpenContext& context) {
     return error(opened.status().code(), opened.status().message(), ", for an ", inside);
   }
   DL_ASSIGN_OR_RETURN(MappedFile file, std::move(opened));
-  DL_ASSIGN_OR_RETURN(Header header, read_header(file));
-  DL_RETURN_IF_ERROR(check_size(file, header));
+  DL_ASSIGN_OR_RETURN(IdxHeader header, read_header(file));
+  DL_RETURN_IF_ERROR(check_data_bytes(file, header.data_offset, header.total_bytes - header.data_offset,
+                                      array_text(header)));
   DL_RETURN_IF_ERROR(file.load(context));
-  return IdxFile{std::move(file),     header.dtype,       std::move(header.shape),
-                 header.record_bytes, header.data_offset, !inside.empty()};
+  return IdxFile{std::move(file), std::move(header), !inside.empty()};
 }
 
 Result<SourceRef> open_idx(const std::string& path, const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(IdxFile idx, read_idx(path, context));
-  const std::vector<int64_t> shape(idx.shape.begin() + 1, idx.shape.end());
-  Schema schema = column_per_field({{"data", FieldKind::kDense, idx.dtype, shape, "", -1}});
+  const std::vector<int64_t> shape(idx.header.shape.begin() + 1, idx.header.shape.end());
+  Schema schema = column_per_field({{"data", FieldKind::kDense, idx.header.dtype, shape, "", -1}});
   const bool native = std::endian::native == std::endian::big;
-  FlatLayout layout = FlatLayout::packed(idx.data_offset, idx.record_bytes, idx.shape[0],
-                                         native ? FlatConversion::kNone : swap_conversion(idx.dtype));
+  FlatLayout layout = FlatLayout::packed(idx.header.data_offset, idx.header.record_bytes, idx.header.shape[0],
+                                         native ? FlatConversion::kNone : swap_conversion(idx.header.dtype));
   SourceInfo info{"idx", "", {}};
   if (idx.inflated)
     info.notes.push_back(concat("gzip: inflated into ", idx.file.bytes(), " bytes of memory"));

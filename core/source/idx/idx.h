@@ -10,26 +10,29 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/base/dtype.h"
 #include "core/memory/mapped_file.h"
-#include "core/source/first_bytes.h"
 #include "core/source/source.h"
 
 namespace dataline {
 
 Result<SourceRef> open_idx(const std::string& path, const OpenContext& context);
 
+struct IdxHeader {
+  DType dtype = DType::kU8;
+  std::vector<int64_t> shape;  // at least one dim; those after the first are > 0
+  int64_t record_bytes = 0;    // of one sample, > 0
+  int64_t data_offset = 0;
+  int64_t total_bytes = 0;  // of header and data
+};
+
 // An opened file that is not a source yet, for formats built on IDX.
 struct IdxFile {
   MappedFile file;
-  DType dtype;
-  std::vector<int64_t> shape;  // at least one dim; those after the first are > 0
-  int64_t record_bytes;        // of one sample, > 0
-  int64_t data_offset;
+  IdxHeader header;
   bool inflated;
 };
 

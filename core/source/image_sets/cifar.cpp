@@ -1,16 +1,14 @@
 // CIFAR's binary files: packed records of label bytes (cifar100: coarse, then fine) and 3,072 image bytes, red plane
 // first.
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
+#include <functional>
 #include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/source/composed/composed.h"
-#include "core/source/directory.h"
-#include "core/source/field_columns.h"
-#include "core/source/first_bytes.h"
+#include "core/source/files.h"
 #include "core/source/flat_file.h"
 #include "core/source/gzip.h"
 #include "core/source/image_sets/image_sets.h"
@@ -110,7 +108,7 @@ Status not_found(const Cifar& set, const std::string& path, Status status) {
   return status;
 }
 
-Result<SourceRef> open_cifar(const Cifar& set, const std::string& path, const ImageSetOptions& options,
+Result<SourceRef> open_cifar(const Cifar& set, const ImageSetOptions& options, const std::string& path,
                              const OpenContext& context) {
   std::span<const std::string_view> names = options.test ? set.test_files : set.train_files;
   Result<std::string> folder = find_set_folder(path, set.folders, names);
@@ -124,16 +122,44 @@ Result<SourceRef> open_cifar(const Cifar& set, const std::string& path, const Im
   return concat_sources(std::move(parts));
 }
 
+template <const Cifar& set>
+Result<OpenOne> configure(const Uri& uri) {
+  DL_ASSIGN_OR_RETURN(const ImageSetOptions options, image_set_options(uri));
+  return OpenOne(std::bind_front(open_cifar, std::cref(set), options));
+}
+
+bool is_cifar10(const std::string& directory, const OpenContext&) {
+  return any_exists(directory, {"data_batch_1.bin", "data_batch_1.bin.gz", "cifar-10-batches-bin"});
+}
+
+// Token sets also have files called train.bin and test.bin, so cifar100 needs the file of its class names, or files that
+// are whole records.
+bool is_cifar100(const std::string& directory, const OpenContext& context) {
+  if (any_exists(directory, {"cifar-100-binary", "fine_label_names.txt"})) return true;
+  for (std::string_view name : {"train.bin", "test.bin"}) {
+    Result<FirstBytes> file = read_first_bytes(join_path(directory, name), context);
+    if (!file.is_ok() || file.value().file_bytes == 0) return false;
+    if (file.value().file_bytes % kCifar100.record_bytes() != 0) return false;
+    if (kTokensFormat.sniff(file.value()) != Sniff::kNo) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-Result<SourceRef> open_cifar10(const std::string& path, const ImageSetOptions& options,
-                               const OpenContext& context) {
-  return open_cifar(kCifar10, path, options, context);
-}
-
-Result<SourceRef> open_cifar100(const std::string& path, const ImageSetOptions& options,
-                                const OpenContext& context) {
-  return open_cifar(kCifar100, path, options, context);
-}
+constinit const Format kCifar10Format{
+    .name = "cifar10",
+    .doc = "CIFAR-10's binary version, from its directory",
+    .keys = kImageSetKeys,
+    .configure = configure<kCifar10>,
+    .is_set = is_cifar10,
+};
+constinit const Format kCifar100Format{
+    .name = "cifar100",
+    .doc = "CIFAR-100's binary version, from its directory",
+    .keys = kImageSetKeys,
+    .configure = configure<kCifar100>,
+    .is_set = is_cifar100,
+};
 
 }  // namespace dataline

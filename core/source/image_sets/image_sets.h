@@ -2,35 +2,35 @@
 //
 // mnist (and sets published under its file names: Fashion-MNIST, KMNIST): image u8 28x28 (axes HW), label 0 to 9.
 // cifar10, cifar100 (binary version; files may be shorter): image u8 3x32x32 (axes CHW), label; cifar100 also coarse.
+// Opening: kNotFound (naming what is missing), kMismatch (counts of images and labels, or another shape), kUnsafeType (only
+// the pickled Python version is there). A label out of range fails its record (kCorrupt).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/memory/mapped_file.h"
+#include "core/source/format.h"
 #include "core/source/source.h"
 
 namespace dataline {
+
+inline constexpr KeySpec kSplitKey{"split", "train|test", "train", "which part of the set"};
+inline constexpr KeySpec kImageSetKeys[] = {kSplitKey, kLabelDtypeKey};
 
 struct ImageSetOptions {
   bool test = false;      // the test split, else train
   bool label_u8 = false;  // labels as stored, else i64
 };
+Result<ImageSetOptions> image_set_options(const Uri& uri);
 
-// kNotFound (naming what is missing), kMismatch (counts of images and labels, or another shape), kUnsafeType (only the
-// pickled Python version is there). A label out of range fails its record (kCorrupt).
-Result<SourceRef> open_mnist(const std::string& path, const ImageSetOptions& options,
-                             const OpenContext& context);
-Result<SourceRef> open_cifar10(const std::string& path, const ImageSetOptions& options,
-                               const OpenContext& context);
-Result<SourceRef> open_cifar100(const std::string& path, const ImageSetOptions& options,
-                                const OpenContext& context);
+bool any_exists(const std::string& directory, std::initializer_list<std::string_view> names);
 
-// For the formats here: the directory with the files, which is the given one or one that an archive or torchvision makes
+// The directory with the files, which is the given one or one that an archive or torchvision makes
 // inside it. Tries `folders` in order ("" is the given one) for one that has any of `names`, plain or .gz. kNotFound says
 // what was looked for; file errors name the path.
 Result<std::string> find_set_folder(const std::string& path, std::span<const std::string_view> folders,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <functional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -6,7 +7,6 @@
 
 #include "core/base/text.h"
 #include "core/source/composed/composed.h"
-#include "core/source/field_columns.h"
 #include "core/source/flat_file.h"
 #include "core/source/idx/idx.h"
 #include "core/source/image_sets/image_sets.h"
@@ -27,22 +27,21 @@ constexpr std::string_view kFolders[] = {"", "MNIST/raw", "raw"};
 Result<SourceRef> open_part(const std::string& path, Field field, FlatConversion conversion,
                             const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(IdxFile idx, read_idx(path, context));
-  std::span<const int64_t> sample = std::span(idx.shape).subspan(1);
-  if (idx.dtype != DType::kU8 ||
+  std::span<const int64_t> sample = std::span(idx.header.shape).subspan(1);
+  if (idx.header.dtype != DType::kU8 ||
       !std::equal(sample.begin(), sample.end(), field.shape.begin(), field.shape.end())) {
-    return error(Code::kMismatch, path, ": offset 0: samples of ", dtype_name(idx.dtype), "[",
+    return error(Code::kMismatch, path, ": offset 0: samples of ", dtype_name(idx.header.dtype), "[",
                  shape_text(sample), "], mnist has u8[", shape_text(field.shape), "] here");
   }
   SourceInfo info{"mnist", path, {}};
   if (idx.inflated) info.notes.push_back("gzip: inflated into memory");
-  FlatLayout layout = FlatLayout::packed(idx.data_offset, idx.record_bytes, idx.shape[0], conversion);
+  FlatLayout layout =
+      FlatLayout::packed(idx.header.data_offset, idx.header.record_bytes, idx.header.shape[0], conversion);
   return FlatFile::create(std::move(idx.file), column_per_field({std::move(field)}), std::move(layout),
                           std::move(info));
 }
 
-}  // namespace
-
-Result<SourceRef> open_mnist(const std::string& path, const ImageSetOptions& options,
+Result<SourceRef> open_mnist(const ImageSetOptions& options, const std::string& path,
                              const OpenContext& context) {
   std::span<const std::string_view> image_names = options.test ? kTestImages : kTrainImages;
   std::span<const std::string_view> label_names = options.test ? kTestLabels : kTrainLabels;
@@ -62,5 +61,25 @@ Result<SourceRef> open_mnist(const std::string& path, const ImageSetOptions& opt
   parts.push_back({"label", std::move(labels), std::move(label_path)});
   return zip_sources(std::move(parts));
 }
+
+Result<OpenOne> configure(const Uri& uri) {
+  DL_ASSIGN_OR_RETURN(const ImageSetOptions options, image_set_options(uri));
+  return OpenOne(std::bind_front(open_mnist, options));
+}
+
+bool is_mnist(const std::string& directory, const OpenContext&) {
+  return any_exists(directory, {"train-images-idx3-ubyte", "train-images-idx3-ubyte.gz",
+                                "train-images.idx3-ubyte", "train-images.idx3-ubyte.gz", "MNIST/raw"});
+}
+
+}  // namespace
+
+constinit const Format kMnistFormat{
+    .name = "mnist",
+    .doc = "MNIST and sets published under its file names, from their directory",
+    .keys = kImageSetKeys,
+    .configure = configure,
+    .is_set = is_mnist,
+};
 
 }  // namespace dataline

@@ -8,7 +8,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <optional>
 
-#include "core/base/text.h"
 #include "core/source/labels/label_rows.h"
 
 namespace dataline {
@@ -17,21 +16,10 @@ namespace {
 constexpr int kMaxDepth = 32;  // of values that are skipped
 
 void append_utf8(uint32_t character, std::string& out) {
-  if (character < 0x80) {
-    out += static_cast<char>(character);
-  } else if (character < 0x800) {
-    out += static_cast<char>(0xc0 | character >> 6);
-    out += static_cast<char>(0x80 | (character & 0x3f));
-  } else if (character < 0x10000) {
-    out += static_cast<char>(0xe0 | character >> 12);
-    out += static_cast<char>(0x80 | (character >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (character & 0x3f));
-  } else {
-    out += static_cast<char>(0xf0 | character >> 18);
-    out += static_cast<char>(0x80 | (character >> 12 & 0x3f));
-    out += static_cast<char>(0x80 | (character >> 6 & 0x3f));
-    out += static_cast<char>(0x80 | (character & 0x3f));
-  }
+  if (character < 0x80) return out.push_back(static_cast<char>(character));
+  const uint32_t more = character < 0x800 ? 1 : character < 0x10000 ? 2 : 3;  // bytes after the first
+  out += static_cast<char>((0xff00 >> (more + 1) & 0xff) | character >> (6 * more));
+  for (uint32_t left = more; left-- > 0;) out += static_cast<char>(0x80 | (character >> (6 * left) & 0x3f));
 }
 
 // Parses one line by RFC 8259. Errors give the byte of the line and what was expected there.

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "core/base/text.h"
-#include "core/source/field_columns.h"
 #include "core/source/flat_file.h"
 #include "core/source/format.h"
 #include "core/source/npy/npy_header.h"
@@ -25,22 +24,6 @@ struct NpyOptions {
   bool bf16 = false;             // reads `V2`, which is how NumPy stores bfloat16
 };
 
-Status check_extent(const MappedFile& file, const NpyHeader& header, int64_t total_bytes,
-                    bool trailing_ignore) {
-  int64_t left = file.bytes() - header.data_offset;
-  if (total_bytes > left) {
-    return error(Code::kTruncated, file.path(), ": offset ", header.data_offset, ": npy array ",
-                 shape_text(header.shape), " ", dtype_name(header.dtype), " needs ", total_bytes,
-                 " bytes, file has ", left);
-  }
-  if (total_bytes < left && !trailing_ignore) {
-    return error(Code::kCorrupt, file.path(), ": offset ", header.data_offset + total_bytes, ": ",
-                 left - total_bytes, " bytes after the npy array of ", total_bytes,
-                 " bytes (trailing=ignore skips them)");
-  }
-  return Status::ok();
-}
-
 // Whether Fortran and C order are the same bytes: at most one dim is longer than 1.
 bool orders_agree(const NpyHeader& header) {
   return !header.fortran_order ||
@@ -50,10 +33,12 @@ bool orders_agree(const NpyHeader& header) {
 Result<SourceRef> open_npy(const NpyOptions& options, const std::string& path, const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
   DL_ASSIGN_OR_RETURN(NpyHeader header, read_npy_header(file, options.bf16));
-  const std::string at =
-      concat(path, ": npy array ", shape_text(header.shape), " ", dtype_name(header.dtype));
-  DL_ASSIGN_OR_RETURN(ArraySize size, size_of_array(at, header.dtype, header.shape, 0));
-  DL_RETURN_IF_ERROR(check_extent(file, header, size.total_bytes, options.trailing_ignore));
+  const std::string array = concat("npy array ", shape_text(header.shape), " ", dtype_name(header.dtype));
+  DL_ASSIGN_OR_RETURN(ArraySize size,
+                      size_of_array(concat(path, ": ", array), header.dtype, header.shape, 0));
+  Status fits =
+      check_data_bytes(file, header.data_offset, size.total_bytes, array, " (trailing=ignore skips them)");
+  if (fits.code() != Code::kCorrupt || !options.trailing_ignore) DL_RETURN_IF_ERROR(std::move(fits));
   const std::vector<int64_t> shape(header.shape.begin() + 1, header.shape.end());
   Schema schema = column_per_field({{"data", FieldKind::kDense, header.dtype, shape, "", -1}});
   DL_RETURN_IF_ERROR(file.load(context));

@@ -2,6 +2,7 @@
 #include "core/source/npy/npy_header.h"
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -47,6 +48,10 @@ void copy_elements(const std::byte* from, const int64_t* indices, int64_t count,
   }
 }
 
+// By the logarithm of the element's size, so that every copy is of a constant size.
+constexpr decltype(&copy_elements<1>) kCopies[] = {copy_elements<1>, copy_elements<2>, copy_elements<4>,
+                                                   copy_elements<8>, copy_elements<kMaxElementBytes>};
+
 class FortranFile final : public FileSource {
  public:
   FortranFile(MappedFile file, Schema schema, SourceInfo info, const NpyHeader& header)
@@ -64,12 +69,20 @@ class FortranFile final : public FileSource {
   }
 
   int64_t count() const override { return shape_[0]; }
-  void locate(Run& run) const override;
-  int64_t scratch_bytes(int64_t) const override { return round_up(record_bytes(), 64); }
-  bool cached(int64_t index) const override {
-    return file_.cached(offset_of(index), element_bytes_) &&
-           file_.cached(offset_of(last_position(index)), element_bytes_);
+
+  void locate(Run& run) const override {
+    if (run.count == 0) return;
+    for (int64_t i = 0; i < run.count; ++i) run.columns[0].data[i] = run.scratch + i * record_bytes();
+    run.columns[0].contiguous = true;
+    // If pages may be missing, every element is read and checked separately.
+    const bool whole = check_before(run.opened_ns);
+    const bool direct = whole && file_.addressable() && !run.cold;
+    direct ? gather_mapped(run) : gather_by_reading(run);
+    convert_bytes(conversion_, run.scratch, run.count * record_bytes(), run.scratch);
   }
+
+  int64_t scratch_bytes(int64_t) const override { return round_up(record_bytes(), 64); }
+  void advise(std::span<const int64_t>) const override {}  // a sample's extent is most of the file
   // Without an offset: the elements are spread over the file.
   Place place_of(int64_t index, size_t) const override { return {file_.path(), concat("record ", index)}; }
   void fingerprint(Digest& digest) const override {
@@ -89,9 +102,38 @@ class FortranFile final : public FileSource {
   int64_t element_count() const { return record_bytes() / element_bytes_; }
   int64_t last_position(int64_t index) const { return (element_count() - 1) * shape_[0] + index; }
   int64_t offset_of(int64_t position) const { return data_offset_ + position * element_bytes_; }
-  void gather_mapped(Run& run) const;
-  void gather_by_reading(Run& run) const;
-  void read_element(Run& run, int64_t element, int64_t position) const;
+
+  void gather_mapped(Run& run) const {
+    ElementWalk walk(shape_, steps_);
+    std::byte* to = run.scratch;
+    const auto copy = kCopies[std::countr_zero(static_cast<uint64_t>(element_bytes_))];
+    for (int64_t e = 0; e < element_count(); ++e, walk.next(), to += element_bytes_)
+      copy(file_.at(offset_of(walk.position())), run.indices, run.count, to, record_bytes());
+  }
+
+  void gather_by_reading(Run& run) const {
+    ElementWalk walk(shape_, steps_);
+    for (int64_t e = 0; e < element_count(); ++e, walk.next()) read_element(run, e, walk.position());
+  }
+
+  // Reads one element of every sample of the run; for consecutive samples these are contiguous, and one read gets them all.
+  void read_element(Run& run, int64_t element, int64_t position) const {
+    const int64_t bytes = element_bytes_;
+    std::byte* to = run.scratch + element * bytes;
+    std::array<std::byte, static_cast<size_t>(kMaxRunRecords * kMaxElementBytes)> together;
+    if (run.contiguous &&
+        file_.read(offset_of(position + run.indices[0]), run.count * bytes, together.data()).is_ok()) {
+      for (int64_t i = 0; i < run.count; ++i) {
+        std::memcpy(to + i * record_bytes(), together.data() + i * bytes, static_cast<size_t>(bytes));
+      }
+      return;
+    }
+    for (int64_t i = 0; i < run.count; ++i) {
+      if (run.columns[0].data[i] == nullptr) continue;
+      Status status = file_.read(offset_of(position + run.indices[i]), bytes, to + i * record_bytes());
+      if (!status.is_ok()) run.fail(i, 1, std::move(status));
+    }
+  }
 
   const std::vector<int64_t> shape_;  // of the array: samples first
   const int64_t data_offset_;
@@ -99,66 +141,6 @@ class FortranFile final : public FileSource {
   const FlatConversion conversion_;
   std::vector<int64_t> steps_;  // stride of each axis in elements
 };
-
-void FortranFile::locate(Run& run) const {
-  if (run.count == 0) return;
-  for (int64_t i = 0; i < run.count; ++i) run.columns[0].data[i] = run.scratch + i * record_bytes();
-  run.columns[0].contiguous = true;
-  // If pages may be missing, every element is read and checked separately.
-  const bool whole = check_before(run.opened_ns);
-  const bool direct = whole && file_.addressable() && !run.cold;
-  direct ? gather_mapped(run) : gather_by_reading(run);
-  convert_bytes(conversion_, run.scratch, run.count * record_bytes(), run.scratch);
-}
-
-void FortranFile::gather_mapped(Run& run) const {
-  ElementWalk walk(shape_, steps_);
-  std::byte* to = run.scratch;
-  for (int64_t e = 0; e < element_count(); ++e, walk.next(), to += element_bytes_) {
-    const std::byte* from = file_.at(offset_of(walk.position()));
-    switch (element_bytes_) {
-      case 1:
-        copy_elements<1>(from, run.indices, run.count, to, record_bytes());
-        break;
-      case 2:
-        copy_elements<2>(from, run.indices, run.count, to, record_bytes());
-        break;
-      case 4:
-        copy_elements<4>(from, run.indices, run.count, to, record_bytes());
-        break;
-      case 8:
-        copy_elements<8>(from, run.indices, run.count, to, record_bytes());
-        break;
-      default:
-        copy_elements<kMaxElementBytes>(from, run.indices, run.count, to, record_bytes());
-        break;
-    }
-  }
-}
-
-void FortranFile::gather_by_reading(Run& run) const {
-  ElementWalk walk(shape_, steps_);
-  for (int64_t e = 0; e < element_count(); ++e, walk.next()) read_element(run, e, walk.position());
-}
-
-// Reads one element of every sample of the run; for consecutive samples these are contiguous, and one read gets them all.
-void FortranFile::read_element(Run& run, int64_t element, int64_t position) const {
-  const int64_t bytes = element_bytes_;
-  std::byte* to = run.scratch + element * bytes;
-  std::array<std::byte, static_cast<size_t>(kMaxRunRecords * kMaxElementBytes)> together;
-  if (run.contiguous &&
-      file_.read(offset_of(position + run.indices[0]), run.count * bytes, together.data()).is_ok()) {
-    for (int64_t i = 0; i < run.count; ++i) {
-      std::memcpy(to + i * record_bytes(), together.data() + i * bytes, static_cast<size_t>(bytes));
-    }
-    return;
-  }
-  for (int64_t i = 0; i < run.count; ++i) {
-    if (run.columns[0].data[i] == nullptr) continue;
-    Status status = file_.read(offset_of(position + run.indices[i]), bytes, to + i * record_bytes());
-    if (!status.is_ok()) run.fail(i, 1, std::move(status));
-  }
-}
 
 }  // namespace
 

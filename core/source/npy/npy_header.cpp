@@ -5,13 +5,12 @@
 #include <array>
 #include <bit>
 #include <string_view>
-#include <utility>
 
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/base/field.h"
 #include "core/base/text.h"
-#include "core/source/first_bytes.h"
+#include "core/source/files.h"
 
 namespace dataline {
 namespace {
@@ -40,28 +39,15 @@ struct TextExtent {
   int64_t bytes;
 };
 
-// Why a NumPy type is not read.
-std::string_view known_but_not_read(char letter) {
-  switch (letter) {
-    case 'S':
-    case 'a':
-    case 'U':
-      return "is text, which is not read from npy";
-    case 'M':
-    case 'm':
-      return "is a date or a time span; save it as i8 (view('i8'))";
-    case 'V':
-      return "is void; dtype=bf16 reads 2-byte void as bf16";
-    case 'b':
-    case 'u':
-    case 'i':
-    case 'f':
-    case 'c':
-      return "has a size that is not read (longdouble?)";
-    default:
-      return {};
-  }
-}
+// Array-protocol letters of types that are not read, and why.
+struct Unread {
+  std::string_view letters, why;
+};
+
+constexpr Unread kUnread[] = {{"SaU", "is text, which is not read from npy"},
+                              {"Mm", "is a date or a time span; save it as i8 (view('i8'))"},
+                              {"V", "is void; dtype=bf16 reads 2-byte void as bf16"},
+                              {"buifc", "has a size that is not read (longdouble?)"}};
 
 constexpr int64_t kNoSize = -1;
 
@@ -94,10 +80,13 @@ Status set_type(const std::string& at, bool void2_as_bf16, NpyHeader& header) {
     header.swapped = order == kForeign && known.bytes > 1;
     return Status::ok();
   }
-  std::string_view why = known_but_not_read(letter);
+  const auto unread = std::find_if(std::begin(kUnread), std::end(kUnread), [&](const Unread& one) {
+    return one.letters.find(letter) != std::string_view::npos;
+  });
   bool sized = bytes != kNoSize || letter == 'M' || letter == 'm';  // a unit follows these: M8[ns]
-  if (why.empty() || !sized) return error(Code::kCorrupt, subject, " is not a type such as '<f4'");
-  return error(Code::kUnsupported, subject, " ", why);
+  if (unread == std::end(kUnread) || !sized)
+    return error(Code::kCorrupt, subject, " is not a type such as '<f4'");
+  return error(Code::kUnsupported, subject, " ", unread->why);
 }
 
 // Reads up to `out.size()` bytes from the start; fewer if the file is shorter.

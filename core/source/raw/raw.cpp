@@ -10,8 +10,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/text.h"
-#include "core/source/field_columns.h"
-#include "core/source/first_bytes.h"
+#include "core/source/files.h"
 #include "core/source/flat_file.h"
 #include "core/source/format.h"
 

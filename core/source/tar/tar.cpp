@@ -10,10 +10,9 @@
 
 #include "core/base/checked.h"
 #include "core/base/text.h"
-#include "core/source/field_columns.h"
 #include "core/source/file_source.h"
-#include "core/source/first_bytes.h"
-#include "core/source/tar/tar_header.h"
+#include "core/source/files.h"
+#include "core/source/tar/tar_members.h"
 
 namespace dataline {
 namespace {
@@ -48,11 +47,6 @@ class TarSource final : public FileSource {
   int64_t count() const override { return index_.count(); }
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
-  void advise(std::span<const int64_t> indices) const override;
-  bool cached(int64_t index) const override {
-    const FileExtent extent = extent_of(index);
-    return file_.cached(extent.offset, extent.bytes);
-  }
   Place place_of(int64_t index, size_t column) const override;
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
@@ -213,21 +207,6 @@ Place TarSource::place_of(int64_t index, size_t column) const {
                                index_.extent(index, field).offset())};
 }
 
-void TarSource::advise(std::span<const int64_t> indices) const {
-  for (size_t first = 0; first < indices.size();) {
-    const int64_t begin = extent_of(indices[first]).offset;
-    size_t end = first + 1;
-    while (end < indices.size() && indices[end] == indices[end - 1] + 1) ++end;
-    const FileExtent last = extent_of(indices[end - 1]);
-    file_.advise(begin, last.offset + last.bytes - begin);
-    first = end;
-  }
-}
-
-Field ragged_u8(std::string name, int64_t max_bytes) {
-  return {std::move(name), FieldKind::kRagged, DType::kU8, {-1}, "", max_bytes};
-}
-
 // The named fields, or else all fields of the index, then the key.
 std::vector<TarColumn> columns_of(const TarIndex& index, const TarOptions& options) {
   std::vector<TarColumn> columns;
@@ -258,7 +237,12 @@ Schema schema_of(const TarIndex& index, const std::vector<TarColumn>& columns, b
       fields.push_back({"label", FieldKind::kDense, label_u8 ? DType::kU8 : DType::kI64, {}, "", -1});
     } else {
       const bool key = column.kind == TarColumn::Kind::kKey;
-      fields.push_back(ragged_u8(key ? "key" : index.fields()[column.field].name, column.max_bytes));
+      fields.push_back({key ? "key" : index.fields()[column.field].name,
+                        FieldKind::kRagged,
+                        DType::kU8,
+                        {-1},
+                        "",
+                        column.max_bytes});
     }
   }
   return column_per_field(std::move(fields));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/tar/tar_header.h"
+#include "core/source/tar/tar_members.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/text.h"
-#include "core/source/first_bytes.h"
+#include "core/source/files.h"
 
 namespace dataline {
 namespace {
@@ -110,29 +110,6 @@ Status check_magic(const std::string& path, int64_t offset, const std::byte* blo
                "programs read them differently; write the archive anew with tar --format=pax");
 }
 
-}  // namespace
-
-bool is_zero_block(const std::byte* block) {
-  return block[0] == std::byte{0} && std::memcmp(block, block + 1, kTarBlockBytes - 1) == 0;
-}
-
-Result<TarHeader> parse_tar_header(const std::string& path, int64_t offset, const std::byte* block) {
-  DL_RETURN_IF_ERROR(check_sum(path, offset, block));
-  DL_RETURN_IF_ERROR(check_magic(path, offset, block));
-  for (const TarField& field : kOtherNumbers) {
-    if (!number(text_of(block, field))) return read_number(path, offset, block, field).take_status();
-  }
-  TarHeader header;
-  header.type = std::to_integer<char>(block[kTypeOffset]);
-  DL_ASSIGN_OR_RETURN(header.bytes, read_number(path, offset, block, kSize));
-  if (header.bytes < 0) return corrupt(path, offset, kSize, header.bytes, " is negative");
-  header.name = until_nul(text_of(block, kName));
-  header.prefix = until_nul(text_of(block, kPrefix));
-  return header;
-}
-
-namespace {
-
 constexpr std::string_view kPosixKeys[] = {"atime", "charset",    "comment",  "ctime", "gid",
                                            "gname", "hdrcharset", "linkpath", "mtime", "path",
                                            "size",  "uid",        "uname"};
@@ -223,6 +200,25 @@ struct PaxText {
 };
 
 }  // namespace
+
+bool is_zero_block(const std::byte* block) {
+  return block[0] == std::byte{0} && std::memcmp(block, block + 1, kTarBlockBytes - 1) == 0;
+}
+
+Result<TarHeader> parse_tar_header(const std::string& path, int64_t offset, const std::byte* block) {
+  DL_RETURN_IF_ERROR(check_sum(path, offset, block));
+  DL_RETURN_IF_ERROR(check_magic(path, offset, block));
+  for (const TarField& field : kOtherNumbers) {
+    if (!number(text_of(block, field))) return read_number(path, offset, block, field).take_status();
+  }
+  TarHeader header;
+  header.type = std::to_integer<char>(block[kTypeOffset]);
+  DL_ASSIGN_OR_RETURN(header.bytes, read_number(path, offset, block, kSize));
+  if (header.bytes < 0) return corrupt(path, offset, kSize, header.bytes, " is negative");
+  header.name = until_nul(text_of(block, kName));
+  header.prefix = until_nul(text_of(block, kPrefix));
+  return header;
+}
 
 Result<PaxRecords> parse_pax(const std::string& path, int64_t offset, std::string_view text, bool global) {
   const PaxText list{path, offset, global};

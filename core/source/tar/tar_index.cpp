@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/tar/tar_index.h"
+#include "core/source/tar/tar.h"
 
 #include <algorithm>
-#include <numeric>
 #include <optional>
 
 #include "core/base/text.h"
 #include "core/base/thread.h"
-#include "core/source/first_bytes.h"
+#include "core/source/files.h"
 #include "core/source/tar/tar_members.h"
 
 namespace dataline {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "core/base/checked.h"
-#include "core/source/first_bytes.h"
+#include "core/source/files.h"
 
 namespace dataline {
 namespace {

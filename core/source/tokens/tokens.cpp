@@ -16,7 +16,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
-#include "core/source/first_bytes.h"
+#include "core/source/files.h"
 #include "core/source/flat_file.h"
 #include "core/source/format.h"
 #include "core/source/npy/npy_header.h"
@@ -89,15 +89,8 @@ Result<TokenSpan> npy_tokens(const MappedFile& file, const TokensOptions& option
   }
   DL_RETURN_IF_ERROR(check_dtype(file, options, header.dtype));
   std::optional<int64_t> bytes = checked_multiply(header.shape[0], dtype_bytes(header.dtype));
-  int64_t present = file.bytes() - header.data_offset;
-  if (!bytes || *bytes > present) {
-    return error(Code::kTruncated, file.path(), ": offset ", header.data_offset, ": ", header.shape[0],
-                 " tokens expected, file has ", present, " bytes of them");
-  }
-  if (*bytes < present) {
-    return error(Code::kCorrupt, file.path(), ": offset ", header.data_offset + *bytes, ": ",
-                 present - *bytes, " bytes after the last token");
-  }
+  DL_RETURN_IF_ERROR(check_data_bytes(file, header.data_offset, bytes.value_or(INT64_MAX),
+                                      concat("npy array of ", header.shape[0], " tokens")));
   return TokenSpan{header.dtype, header.swapped, header.data_offset, header.shape[0], {}};
 }
 

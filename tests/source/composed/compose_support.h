@@ -8,9 +8,8 @@
 #include <vector>
 
 #include "core/source/composed/parts.h"
-#include "core/source/forward.h"
-#include "core/source/host/arrays.h"
-#include "core/source/host/reader.h"
+#include "core/source/host/host.h"
+#include "core/source/source.h"
 #include "tests/source/source_support.h"
 
 namespace dataline {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/source/composed/composed.h"
-#include "core/source/field_columns.h"
+#include "core/source/source.h"
 #include "tests/source/composed/compose_support.h"
 
 namespace dataline {

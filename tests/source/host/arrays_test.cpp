@@ -1,6 +1,6 @@
 // Datasets in the host's memory: layouts, loans, and what is refused.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/host/arrays.h"
+#include "core/source/host/host.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

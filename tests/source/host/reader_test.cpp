@@ -1,7 +1,7 @@
 // Records from the host's callbacks: what they are given, what they may answer, and what is made of wrong
 // answers.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/host/reader.h"
+#include "core/source/host/host.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

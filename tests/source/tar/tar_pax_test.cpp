@@ -1,6 +1,6 @@
 // The records of a pax header by themselves: how long one may say that it is. Within archives: bad_files/tar_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/tar/tar_header.h"
+#include "core/source/tar/tar_members.h"
 
 #include "tests/source/source_support.h"
 #include "tests/source/tar/tar_files.h"

@@ -1,4 +1,4 @@
-// The first bytes of a file: what detection sees of it, and what error messages say it is.
+// What a path leads to, as detection and error messages see it: directories, and the first bytes of files.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,11 +6,27 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/bytes.h"
+#include "core/base/status.h"
 #include "core/memory/mapped_file.h"
 
 namespace dataline {
+
+bool path_exists(const std::string& path);
+
+// Whether the path is a directory; kNotFound, kPermission, ... where that is unknown.
+Result<bool> is_directory(const std::string& path);
+
+// Names of everything in a directory except subdirectories and hidden files, in natural order: part-2 before part-10.
+// Includes what is not a regular file: opening it is an error, while skipping it would silently lose a shard.
+Result<std::vector<std::string>> list_files(const std::string& directory);
+
+// Names of the subdirectories, without hidden ones, in natural order.
+Result<std::vector<std::string>> list_directories(const std::string& directory);
+
+std::string join_path(std::string_view directory, std::string_view name);
 
 constexpr int64_t kFirstBytes = 512;     // past tar's magic at 257
 constexpr int64_t kDescribedBytes = 48;  // enough to recognize a git-LFS pointer
