@@ -1,4 +1,3 @@
-// Over 300 lines: a source, its schema and what to say of a file that is not an archive.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/tar/tar.h"
 
