@@ -1,5 +1,5 @@
 // The description of a dataset format, and all formats by name and by content. Each defines its Format in its own folder;
-// formats.cpp lists them.
+// formats.def lists them.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -41,7 +41,7 @@ struct Format {
                     const OpenContext& context) = nullptr;
   std::string_view members = {};
 
-  // Detection of paths without a scheme, in this order (formats.cpp). All are optional.
+  // Detection of paths without a scheme, in this order (formats.def). All are optional.
   bool (*is_set)(const std::string& directory,
                  const OpenContext& context) = nullptr;  // by well-known file names
   Sniff (*sniff)(const FirstBytes& file) = nullptr;      // by content
@@ -64,8 +64,9 @@ inline bool has_suffix(std::span<const std::string_view> suffixes, std::string_v
   return false;
 }
 
-extern const Format kNpyFormat, kIdxFormat, kRawFormat, kMnistFormat, kCifar10Format, kCifar100Format,
-    kTokensFormat, kFolderFormat, kTarFormat;
+#define FORMAT(name) extern const Format k##name##Format;
+#include "core/source/formats.def"
+#undef FORMAT
 
 std::span<const Format* const> formats();
 const Format* find_format(std::string_view name);  // null when unknown

@@ -6,17 +6,10 @@
 namespace dataline {
 namespace {
 
-// In the order in which messages list them.
 constexpr const Format* kFormats[] = {
-    &kNpyFormat,       //
-    &kIdxFormat,       //
-    &kRawFormat,       //
-    &kMnistFormat,     //
-    &kCifar10Format,   //
-    &kCifar100Format,  //
-    &kTokensFormat,    //
-    &kFolderFormat,    //
-    &kTarFormat,       //
+#define FORMAT(name) &k##name##Format,
+#include "core/source/formats.def"
+#undef FORMAT
 };
 
 constexpr size_t kMaxFilesSniffed = 64;  // of a directory
