@@ -14,9 +14,8 @@
 #include "core/base/random.h"
 #include "core/base/simd.h"
 #include "core/memory/host_memory.h"
-#include "core/order/feistel.h"
-#include "core/order/fisher_yates.h"
 #include "core/order/order.h"
+#include "core/order/orders.h"
 
 namespace dataline {
 namespace {
@@ -76,14 +75,14 @@ void register_shuffles(SimdTarget target) {
   for (const int64_t n : {1000, 60000}) {
     benchmark::RegisterBenchmark(
         ("fisher_yates_build/" + name + "/n:" + std::to_string(n)).c_str(),
-        [=](benchmark::State& state) { build_tables(state, FisherYatesOrder(n, 1, target)); });
+        [=](benchmark::State& state) { build_tables(state, *fisher_yates_order(n, 1, target)); });
   }
   for (const int64_t n :
        {65537ll, 1'000'000ll, 6'000'000ll, 1'000'000'000ll, (1ll << 32) + 5, 1'000'000'000'000ll}) {
     for (const int64_t run : {64, 256, 4096}) {
       benchmark::RegisterBenchmark(
           ("feistel/" + name + "/n:" + std::to_string(n) + "/run:" + std::to_string(run)).c_str(),
-          [=](benchmark::State& state) { read_slots(state, FeistelOrder(n, 1, target), run); });
+          [=](benchmark::State& state) { read_slots(state, *feistel_order(n, 1, target), run); });
     }
   }
 }
@@ -122,7 +121,7 @@ void register_all() {
     for (auto _ : state) benchmark::DoNotOptimize(best_simd_target());
   });
   benchmark::RegisterBenchmark("fisher_yates_read/n:60000/run:256", [](benchmark::State& state) {
-    read_slots(state, FisherYatesOrder(60000, 1, best_simd_target()), 256);
+    read_slots(state, *fisher_yates_order(60000, 1, best_simd_target()), 256);
   });
   for (const SimdTarget target : runnable_targets()) register_shuffles(target);
   for (const int64_t n : {10'000, 1'000'000}) register_weighted(n);

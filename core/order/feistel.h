@@ -20,8 +20,6 @@
 #include <cstdint>
 
 #include "core/base/random.h"
-#include "core/base/simd.h"
-#include "core/order/order.h"
 
 namespace dataline {
 
@@ -84,25 +82,5 @@ constexpr uint64_t feistel_permute(const Feistel& feistel, uint64_t value) {
   } while (value > feistel.last);
   return value;
 }
-
-// Writes the samples of slots [first, first + count); first + count <= n.
-using FeistelFunction = void (*)(const Feistel& feistel, uint64_t first, int64_t count, int64_t* out);
-FeistelFunction feistel_function(SimdTarget target);
-
-class FeistelOrder final : public Order {
- public:
-  // `target` must run on this machine; tests choose it to compare with the plain path.
-  FeistelOrder(int64_t sample_count, uint64_t seed, SimdTarget target)
-      : sample_count_(sample_count), seed_(seed), permute_(feistel_function(target)) {}
-
-  int64_t slots() const override { return sample_count_; }
-  bool samples(int64_t epoch, const EpochTable* table, int64_t first, int64_t count,
-               int64_t* out) const override;
-
- private:
-  int64_t sample_count_;
-  uint64_t seed_;
-  FeistelFunction permute_;
-};
 
 }  // namespace dataline

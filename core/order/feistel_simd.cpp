@@ -7,6 +7,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/order/feistel.h"
 
+#include "core/order/orders.h"
+
 #if DATALINE_HAS_HIGHWAY
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/order/feistel_simd.cpp"
@@ -292,18 +294,34 @@ void permute_plain(const Feistel& feistel, uint64_t first, int64_t count, int64_
     out[i] = static_cast<int64_t>(feistel_permute(feistel, first + static_cast<uint64_t>(i)));
   }
 }
+
+// Writes the samples of slots [first, first + count); first + count <= n.
+using FeistelFunction = void (*)(const Feistel& feistel, uint64_t first, int64_t count, int64_t* out);
+
+class FeistelOrder final : public Order {
+ public:
+  FeistelOrder(int64_t sample_count, uint64_t seed, SimdTarget target)
+      : sample_count_(sample_count),
+        seed_(seed),
+        permute_(DATALINE_SIMD_PICK(target, FeistelFunction, permute, &permute_plain)) {}
+
+  int64_t slots() const override { return sample_count_; }
+  // Making the keys costs about 5 ns per call: ask for whole batches.
+  bool samples(int64_t epoch, const EpochTable*, int64_t first, int64_t count, int64_t* out) const override {
+    permute_(make_feistel(sample_count_, permutation_key(seed_, epoch, sample_count_)),
+             static_cast<uint64_t>(first), count, out);
+    return false;
+  }
+
+ private:
+  int64_t sample_count_;
+  uint64_t seed_;
+  FeistelFunction permute_;
+};
 }  // namespace
 
-FeistelFunction feistel_function(SimdTarget target) {
-  return DATALINE_SIMD_PICK(target, FeistelFunction, permute, &permute_plain);
-}
-
-// Making the keys costs about 5 ns per call: ask for whole batches.
-bool FeistelOrder::samples(int64_t epoch, const EpochTable*, int64_t first, int64_t count,
-                           int64_t* out) const {
-  permute_(make_feistel(sample_count_, permutation_key(seed_, epoch, sample_count_)),
-           static_cast<uint64_t>(first), count, out);
-  return false;
+std::unique_ptr<const Order> feistel_order(int64_t sample_count, uint64_t seed, SimdTarget target) {
+  return std::make_unique<FeistelOrder>(sample_count, seed, target);
 }
 }  // namespace dataline
 #endif

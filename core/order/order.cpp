@@ -9,10 +9,8 @@
 #include <string>
 
 #include "core/base/simd.h"
-#include "core/order/alias.h"
 #include "core/order/feistel.h"
-#include "core/order/fisher_yates.h"
-#include "core/order/race.h"
+#include "core/order/orders.h"
 
 namespace dataline {
 namespace {
@@ -81,11 +79,8 @@ Status check_conflicts(const OrderSpec& spec) {
 }
 
 OrderResult shuffled(const OrderSpec& spec) {
-  const SimdTarget target = best_simd_target();
-  if (spec.sample_count < kFisherYatesEnd) {
-    return OrderResult(std::make_unique<const FisherYatesOrder>(spec.sample_count, spec.seed, target));
-  }
-  return OrderResult(std::make_unique<const FeistelOrder>(spec.sample_count, spec.seed, target));
+  const auto order = spec.sample_count < kFisherYatesEnd ? fisher_yates_order : feistel_order;
+  return order(spec.sample_count, spec.seed, best_simd_target());
 }
 
 OrderResult given(const OrderSpec& spec) {
@@ -125,12 +120,12 @@ OrderResult weighted(const OrderSpec& spec) {
   const int64_t draws = spec.samples_per_epoch == -1 ? spec.sample_count : spec.samples_per_epoch;
   if (draws < 1) return error(Code::kBadOption, "samples_per_epoch: expected at least 1, got ", draws);
   DL_ASSIGN_OR_RETURN(const int64_t positive, count_positive(spec.weights));
-  if (spec.replacement) return AliasOrder::create(spec.weights, draws, spec.seed, *spec.memory);
+  if (spec.replacement) return alias_order(spec.weights, draws, spec.seed, *spec.memory);
   if (draws > positive) {
     return error(Code::kBadOption, "samples_per_epoch=", draws, " without replacement: only ", positive,
                  " weights are not 0");
   }
-  return OrderResult(std::make_unique<const RaceOrder>(spec.weights, positive, draws, spec.seed));
+  return race_order(spec.weights, positive, draws, spec.seed);
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ class Order {
                        int64_t* out) const = 0;
 
   // Bytes that create() allocated for the lifetime of the order (alias tables), for the memory plan.
-  virtual int64_t held_bytes() const { return 0; }
+  virtual int64_t allocated_bytes() const { return 0; }
 };
 
 // Whether a sample of this weight, finite and not negative, can be drawn. Denormal weights (below 2^-1022) count as 0;

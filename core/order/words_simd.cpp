@@ -4,7 +4,7 @@
 // Ordinary headers first: they have their own guards. simd.h, which is among theirs, says which targets are wanted and
 // must come before Highway.
 #include "core/base/random.h"
-#include "core/order/fisher_yates.h"
+#include "core/order/orders.h"
 
 #if DATALINE_HAS_HIGHWAY
 #undef HWY_TARGET_INCLUDE

@@ -7,8 +7,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "core/order/feistel.h"
-#include "core/order/fisher_yates.h"
+#include "core/order/orders.h"
 #include "tests/order/order_support.h"
 
 namespace dataline {
@@ -59,8 +58,8 @@ std::string golden_json() {
 
 std::unique_ptr<const Order> shuffle_on(const GoldenShuffle& golden, SimdTarget target) {
   if (golden.n < 2) return make_order(order_spec(golden.n, Shuffle::kFull, golden.seed));
-  if (golden.n < kFisherYatesEnd) return std::make_unique<FisherYatesOrder>(golden.n, golden.seed, target);
-  return std::make_unique<FeistelOrder>(golden.n, golden.seed, target);
+  if (golden.n < kFisherYatesEnd) return fisher_yates_order(golden.n, golden.seed, target);
+  return feistel_order(golden.n, golden.seed, target);
 }
 
 void expect_golden(const GoldenShuffle& golden, const Order& order, int64_t largest_whole,

@@ -11,7 +11,7 @@
 
 #include "core/base/random.h"
 #include "core/order/feistel.h"
-#include "core/order/fisher_yates.h"
+#include "core/order/orders.h"
 #include "tests/order/order_support.h"
 
 namespace dataline {
@@ -53,14 +53,14 @@ std::vector<int64_t> weak_permutation(int half_bits, uint64_t key) {
 }
 
 TEST(FisherYatesStatistics, AllOrdersOfFiveAreEquallyLikely) {
-  const FisherYatesOrder order(5, 1, best_simd_target());
-  TestTable table(order);
+  const auto order = fisher_yates_order(5, 1, best_simd_target());
+  TestTable table(*order);
   const int64_t epochs = 240'000;
   std::vector<double> counts(3125);
   for (int64_t epoch = 0; epoch < epochs; ++epoch) {
-    table.build(order, epoch);
+    table.build(*order, epoch);
     int64_t out[5];
-    order.samples(epoch, &table.get(), 0, 5, out);
+    order->samples(epoch, &table.get(), 0, 5, out);
     int64_t code = 0;
     for (const int64_t sample : out) code = code * 5 + sample;
     ++counts[static_cast<size_t>(code)];
@@ -84,11 +84,11 @@ TEST(FisherYatesStatistics, PairsOfSlotsHoldAllPairsOfSamplesEquallyOften) {
     for (auto& count : counts) count.resize(static_cast<size_t>(n * n));
     const int64_t keys = 200'000;
     for (int64_t key = 0; key < keys; ++key) {
-      const FisherYatesOrder order(n, static_cast<uint64_t>(key / 100), target);
-      TestTable table(order);
-      table.build(order, key % 100);
+      const auto order = fisher_yates_order(n, static_cast<uint64_t>(key / 100), target);
+      TestTable table(*order);
+      table.build(*order, key % 100);
       int64_t out[128];
-      order.samples(key % 100, &table.get(), 0, n, out);
+      order->samples(key % 100, &table.get(), 0, n, out);
       for (int i = 0; i < 3; ++i) ++counts[i][static_cast<size_t>(out[slots[i][0]] * n + out[slots[i][1]])];
     }
     for (int i = 0; i < 3; ++i) {

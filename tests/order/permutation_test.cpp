@@ -9,7 +9,7 @@
 
 #include "core/base/random.h"
 #include "core/order/feistel.h"
-#include "core/order/fisher_yates.h"
+#include "core/order/orders.h"
 #include "tests/order/order_support.h"
 
 namespace dataline {
@@ -55,8 +55,8 @@ TEST(Feistel, OfEverySizeAroundEveryPowerOfTwoTakesEachSampleOnce) {
   for (const SimdTarget target : runnable_targets()) {
     for (const int64_t n : sizes_around_powers_of_two()) {
       if (n > 1 << (kSlowBuild ? 14 : 18) && target != best_simd) continue;
-      const FeistelOrder order(n, 3, target);
-      EXPECT_TRUE(is_permutation(whole_epoch(order, 2))) << simd_target_name(target) << ", n = " << n;
+      const auto order = feistel_order(n, 3, target);
+      EXPECT_TRUE(is_permutation(whole_epoch(*order, 2))) << simd_target_name(target) << ", n = " << n;
     }
   }
 }
@@ -112,7 +112,7 @@ TEST(Feistel, EveryTargetGivesThePlainValuesWhereverACallBeginsAndEnds) {
   for (const int64_t n : {2, 3, 5, 100, 65536, 65537, 131073}) sizes.push_back(n);
   for (const SimdTarget target : runnable_targets()) {
     for (const int64_t n : sizes) {
-      const FeistelOrder order(n, 11, target);
+      const auto order = feistel_order(n, 11, target);
       const Feistel feistel = make_feistel(n, permutation_key(11, 6, n));
       for (uint64_t i = 0; i < 60; ++i) {
         const int64_t count = std::min<int64_t>(n, i < 40 ? static_cast<int64_t>(i) : 64 + 13 * i);
@@ -122,7 +122,7 @@ TEST(Feistel, EveryTargetGivesThePlainValuesWhereverACallBeginsAndEnds) {
                 ? n - count
                 : static_cast<int64_t>(random_below(random_bits(2, i), static_cast<uint64_t>(n - count + 1)));
         std::vector<int64_t> out(static_cast<size_t>(count) + 1, -1);
-        order.samples(6, nullptr, first, count, out.data());
+        order->samples(6, nullptr, first, count, out.data());
         for (int64_t k = 0; k < count; ++k) {
           ASSERT_EQ(static_cast<uint64_t>(out[static_cast<size_t>(k)]),
                     feistel_permute(feistel, static_cast<uint64_t>(first + k)))
@@ -138,10 +138,10 @@ TEST(Feistel, CallsAcrossTheFourthGigaslotCarryIntoTheHighWord) {
   const int64_t n = int64_t{1} << 40;
   const Feistel feistel = make_feistel(n, permutation_key(1, 1, n));
   for (const SimdTarget target : runnable_targets()) {
-    const FeistelOrder order(n, 1, target);
+    const auto order = feistel_order(n, 1, target);
     const int64_t first = (int64_t{1} << 32) - 100;
     std::vector<int64_t> out(200);
-    order.samples(1, nullptr, first, 200, out.data());
+    order->samples(1, nullptr, first, 200, out.data());
     for (int64_t k = 0; k < 200; ++k) {
       ASSERT_EQ(static_cast<uint64_t>(out[static_cast<size_t>(k)]),
                 feistel_permute(feistel, static_cast<uint64_t>(first + k)));
@@ -151,16 +151,16 @@ TEST(Feistel, CallsAcrossTheFourthGigaslotCarryIntoTheHighWord) {
 
 TEST(Feistel, ACallOfMoreThanAMillionSlotsIsTheSameAsManySmallOnes) {
   const int64_t n = 1'100'000;
-  const FeistelOrder order(n, 8, best_simd_target());
+  const auto order = feistel_order(n, 8, best_simd_target());
   std::vector<int64_t> whole(static_cast<size_t>(n));
-  order.samples(0, nullptr, 0, n, whole.data());
+  order->samples(0, nullptr, 0, n, whole.data());
   EXPECT_TRUE(is_permutation(whole));
   std::vector<int64_t> pieces(static_cast<size_t>(n));
-  for (int64_t at = 0; at < n; at += 1000) order.samples(0, nullptr, at, 1000, pieces.data() + at);
+  for (int64_t at = 0; at < n; at += 1000) order->samples(0, nullptr, at, 1000, pieces.data() + at);
   EXPECT_EQ(whole, pieces);
 }
 
-// Fisher-Yates as the definition in fisher_yates.h reads, one step after the other.
+// Fisher-Yates as the definition in fisher_yates.cpp reads, one step after the other.
 std::vector<int64_t> naive_fisher_yates(int64_t n, uint64_t seed, int64_t epoch, int64_t& rejections) {
   const uint64_t key = random_bits(random_key(seed, static_cast<uint64_t>(epoch), Domain::kFisherYates),
                                    static_cast<uint64_t>(n));
@@ -189,8 +189,8 @@ TEST(FisherYates, IsTheTextbookShuffleWithRejectionOnEveryTarget) {
   for (const SimdTarget target : runnable_targets()) {
     for (const int64_t n : {2, 3, 10, 255, 256, 257, 258, 1000, 1023, 40000, 65535}) {
       for (int64_t epoch = 0; epoch < 8; ++epoch) {
-        const FisherYatesOrder order(n, 77, target);
-        ASSERT_EQ(whole_epoch(order, epoch), naive_fisher_yates(n, 77, epoch, rejections))
+        const auto order = fisher_yates_order(n, 77, target);
+        ASSERT_EQ(whole_epoch(*order, epoch), naive_fisher_yates(n, 77, epoch, rejections))
             << simd_target_name(target) << ", n = " << n;
       }
     }
