@@ -29,13 +29,14 @@ Slot::Slot(const Layout& layout, const std::vector<OutputField>& outputs, const 
   on_device = place.device != nullptr;
   for (size_t f = 0; f < outputs.size(); ++f) {
     if (outputs[f].region >= 0) {
-      views.place(f, place.device + layout.regions[static_cast<size_t>(outputs[f].region)].offset, nullptr);
+      views.set_data(f, place.device + layout.regions[static_cast<size_t>(outputs[f].region)].offset,
+                     nullptr);
       continue;
     }
     const size_t storage = static_cast<size_t>(outputs[f].storage);
     const bool ragged = layout.storages[storage].kind == FieldKind::kRagged;
     std::byte* const data = on_device ? place.device + layout.storages[storage].offset : rows(storage);
-    views.place(f, data, ragged ? offsets(storage) : nullptr);
+    views.set_data(f, data, ragged ? offsets(storage) : nullptr);
   }
   views.set_device(place.device_type, place.device_index,
                    place.pinned && !on_device ? kViewPinned : uint64_t{0});

@@ -13,9 +13,7 @@
 // by its sequence, under the loader's lock. What is decided about a batch is never kept in a flag of the slot that
 // others than its owner set.
 //
-// Threads: filled by many workers (disjoint rows); each other state has one owner: the loader's lock (Free, Ready), the
-// last worker (Staged, and Copying until it hands the slot on), whoever took it off the loader's list (Copying and
-// Draining with a device), the consumer (Leased).
+// Threads: filled by many workers (disjoint rows); each other state has one owner (the table in core/README.md).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -5,28 +5,10 @@
 
 namespace dataline {
 
-OutputField make_output(Field field, int32_t storage, int64_t storage_offset, int64_t row_stride_bytes,
-                        uint64_t flags) {
-  OutputField output;
-  output.field = std::move(field);
-  output.storage = storage;
-  output.storage_offset = storage_offset;
-  output.row_stride_bytes = row_stride_bytes;
-  output.flags = flags;
-  if (!output.field.axes.empty()) output.batch_axes = "N" + output.field.axes;
-  return output;
-}
-
-OutputField make_device_output(Field field, int32_t region) {
-  const int64_t row_bytes = field.bytes();
-  OutputField output = make_output(std::move(field), -1, 0, row_bytes, 0);
-  output.region = region;
-  return output;
-}
-
 ViewSet::ViewSet(const std::vector<OutputField>& outputs, bool with_batch)
     : outputs_(&outputs),
       with_batch_(with_batch),
+      axes_(outputs.size()),
       shapes_(outputs.size()),
       strides_(outputs.size()),
       views_(outputs.size()) {
@@ -39,6 +21,7 @@ ViewSet::ViewSet(const std::vector<OutputField>& outputs, bool with_batch)
     if (with_batch && !ragged) shape.push_back(-1);
     shape.insert(shape.end(), field.shape.begin(), field.shape.end());
 
+    axes_[f] = with_batch && !field.axes.empty() ? "N" + field.axes : field.axes;
     strides_[f].assign(shape.size(), 1);
     set_strides(f);
 
@@ -50,7 +33,7 @@ ViewSet::ViewSet(const std::vector<OutputField>& outputs, bool with_batch)
     view.rank = static_cast<int32_t>(shape.size());
     view.shape = shape.data();
     view.strides = strides_[f].data();
-    view.axes = with_batch ? output.batch_axes.c_str() : field.axes.c_str();
+    view.axes = axes_[f].c_str();
     view.bytes = field.bytes();
   }
 }
@@ -85,8 +68,8 @@ void ViewSet::set_extents_of(const ViewSet& other) {
   }
 }
 
-void ViewSet::place(size_t field, std::byte* storage, const int64_t* offsets) {
-  views_[field].data = storage;
+void ViewSet::set_data(size_t field, std::byte* rows, const int64_t* offsets) {
+  views_[field].data = rows;
   views_[field].byte_offset = static_cast<uint64_t>((*outputs_)[field].storage_offset);
   views_[field].offsets = offsets;
 }

@@ -41,13 +41,7 @@ struct OutputField {
   int64_t storage_offset = 0;    // of the field in a row of the storage or region
   int64_t row_stride_bytes = 0;  // dense: from one sample to the next; 0: packed rows of varying size
   uint64_t flags = 0;
-  std::string batch_axes;  // "N" + axes, or empty
 };
-
-OutputField make_output(Field field, int32_t storage, int64_t storage_offset, int64_t row_stride_bytes,
-                        uint64_t flags);
-// A field that the device computes: packed rows in a region.
-OutputField make_device_output(Field field, int32_t region);
 
 // The views of one slot (or of a schema), built once; only sizes change from batch to batch.
 // Lifetime: borrows the outputs.
@@ -57,7 +51,8 @@ class ViewSet {
   ViewSet(const std::vector<OutputField>& outputs, bool with_batch);
 
   const std::vector<BatchView>& views() const { return views_; }
-  void place(size_t field, std::byte* storage, const int64_t* offsets);
+  // Where a field's rows lie: the memory of its storage or region, and a ragged field's offsets.
+  void set_data(size_t field, std::byte* rows, const int64_t* offsets);
   // The device of all data, in DLPack's numbering; initially the cpu. `flags` are added to those of each view.
   void set_device(int32_t type, int32_t index, uint64_t flags);
   // The image size of this batch, for a varying field; before set_samples().
@@ -73,6 +68,7 @@ class ViewSet {
 
   const std::vector<OutputField>* outputs_;
   bool with_batch_;
+  std::vector<std::string> axes_;
   std::vector<std::vector<int64_t>> shapes_, strides_;
   std::vector<BatchView> views_;
 };

@@ -8,18 +8,19 @@
 
 namespace dataline {
 
-BatchWindow::BatchWindow(const Steps& steps, EpochTables& tables, Delivery& delivery, ConsumerGate& gate)
-    : steps_(steps), tables_(tables), delivery_(delivery), gate_(gate) {}
-
-void BatchWindow::prepare(const Setup& setup, std::vector<std::unique_ptr<Slot>> slots, Position start,
-                          std::shared_ptr<const OrderVersions> orders) {
-  ThreadLock lock(mutex_);
-  setup_ = setup;
-  slots_ = std::move(slots);
-  places_ = std::vector<BatchInFlight>(slots_.size());
+BatchWindow::BatchWindow(const Steps& steps, EpochTables& tables, Delivery& delivery, ConsumerGate& gate,
+                         const Setup& setup, std::vector<std::unique_ptr<Slot>> slots, Position start,
+                         std::shared_ptr<const OrderVersions> orders)
+    : steps_(steps),
+      tables_(tables),
+      delivery_(delivery),
+      gate_(gate),
+      setup_(setup),
+      slots_(std::move(slots)),
+      places_(slots_.size()),
+      orders_(std::move(orders)),
+      base_(start) {
   for (auto slot = slots_.rbegin(); slot != slots_.rend(); ++slot) free_.push_back(slot->get());
-  base_ = start;
-  orders_ = std::move(orders);
 }
 
 // --- Opening ---
@@ -266,15 +267,11 @@ void BatchWindow::restart(Position to) {
 bool BatchWindow::set_orders(std::shared_ptr<const OrderVersions> orders, int64_t from_epoch) {
   ThreadLock lock(mutex_);
   orders_ = std::move(orders);
-  forget_orders();
-  return opened() > head() && position_of(opened() - 1).epoch >= from_epoch;
-}
-
-// A place keeps its order until it is used again: those of batches that are filled are let go.
-void BatchWindow::forget_orders() {
+  // A place keeps its order until it is used again: those of batches that are filled are let go.
   for (BatchInFlight& batch : places_) {
     if (batch.runs_left.load(std::memory_order_acquire) == 0) batch.order.order.reset();
   }
+  return opened() > head() && position_of(opened() - 1).epoch >= from_epoch;
 }
 
 void BatchWindow::drop_orders() {

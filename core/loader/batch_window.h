@@ -7,9 +7,7 @@
 // the undelivered batches behind: abandoned() is true for them from then on, and whoever finishes one gives its slot
 // back. No flag that outlives a batch decides anything about it.
 //
-// Who owns a slot: while Free, the window (mutex_). While Filling, the threads that hold runs of it; the one that
-// finishes the last run owns it alone until it calls ready(). While Ready, whoever moves it to the next state: the
-// consumer at the head, or, once abandoned, the window. Leased: the consumer. Draining: Delivery.
+// Who owns a slot in which state, and who ends it, is a table in core/README.md.
 //
 // Opening. Where rows take long (decoding, the host's reader) all threads share the batch that the consumer gets next.
 // Where they are only copied, each thread opens batches of its own, in the slot that it filled last, and joins another
@@ -30,12 +28,47 @@
 #include "core/batch/slot.h"
 #include "core/loader/consumer_gate.h"
 #include "core/loader/delivery.h"
-#include "core/loader/epoch_tables.h"
-#include "core/loader/order_versions.h"
-#include "core/loader/run_claims.h"
+#include "core/loader/epoch_orders.h"
 #include "core/loader/steps.h"
 
 namespace dataline {
+
+// Which thread fills which run of a batch. The thread that opened the batch claims runs from the front, threads that join
+// it claim from the back, so each stays in its own part of the slot and few cache lines move between cores.
+// Threads: internally synchronized. One atomic operation per claim.
+class RunClaims {
+ public:
+  enum class End { kFront, kBack };
+
+  // Makes runs [taken, runs) claimable; earlier ones are the caller's. Release: a thread that claims a run sees everything
+  // written before this call.
+  void open(int64_t runs, int64_t taken) {
+    runs_.store(static_cast<uint32_t>(runs), std::memory_order_relaxed);  // published by the next store
+    taken_.store(static_cast<uint64_t>(taken), std::memory_order_release);
+  }
+
+  // The claimed run, or -1: there is none left.
+  int64_t claim(End end) {
+    // Acquire: pairs with open(). A value from an earlier batch is as good: the exchange then fails, or the counts
+    // are the same and so is the run.
+    uint64_t taken = taken_.load(std::memory_order_acquire);
+    for (;;) {
+      const uint32_t runs = runs_.load(std::memory_order_relaxed);
+      const uint64_t front = taken & kFrontMask, back = taken >> kBackShift;
+      if (front + back >= runs) return -1;
+      const uint64_t more = end == End::kFront ? 1 : uint64_t{1} << kBackShift;
+      if (!taken_.compare_exchange_weak(taken, taken + more, std::memory_order_acquire)) continue;
+      return static_cast<int64_t>(end == End::kFront ? front : runs - 1 - back);
+    }
+  }
+
+ private:
+  static constexpr int kBackShift = 32;
+  static constexpr uint64_t kFrontMask = 0xffffffff;
+
+  Atomic<uint64_t> taken_{0};  // from the front, and from the back
+  Atomic<uint32_t> runs_{0};   // the same in every batch of a loader
+};
 
 // A batch that is being filled. Fillers that hold a run of it read everything here without a lock.
 struct BatchInFlight {
@@ -67,10 +100,9 @@ class BatchWindow {
     int64_t begin = 0, end = 0;
   };
 
-  BatchWindow(const Steps& steps, EpochTables& tables, Delivery& delivery, ConsumerGate& gate);
-  // Before the first thread: the memory, the first batch, the order of epochs.
-  void prepare(const Setup& setup, std::vector<std::unique_ptr<Slot>> slots, Position start,
-               std::shared_ptr<const OrderVersions> orders);
+  BatchWindow(const Steps& steps, EpochTables& tables, Delivery& delivery, ConsumerGate& gate,
+              const Setup& setup, std::vector<std::unique_ptr<Slot>> slots, Position start,
+              std::shared_ptr<const OrderVersions> orders);
 
   // --- Fillers ---
   // Takes a run if an open batch has one left or a batch can be opened.
@@ -101,7 +133,6 @@ class BatchWindow {
   // Draining, no longer read by its consumer. True: there was no free slot, which workers may have waited for.
   bool give_back(Slot& slot) DL_EXCLUDES(mutex_);
   void add_free(Slot& slot) DL_EXCLUDES(mutex_);  // Draining, and its copies are done
-  bool may_open() const;
   // Takes an edge of a slot that the caller owns. False: a defect of this library, which next() reports from now on;
   // the caller leaves the slot alone.
   bool advance(Slot& slot, SlotState from, SlotState to);
@@ -117,12 +148,12 @@ class BatchWindow {
   bool claim_any(RunClaims::End end, Claim& claim);
   bool open_own(Opened& own, Claim& claim) DL_EXCLUDES(mutex_);
   bool open(int32_t thread, int64_t runs_taken) DL_REQUIRES(mutex_);
+  bool may_open() const;
   bool try_open(int32_t thread, int64_t runs_taken) DL_REQUIRES(mutex_);
   bool reserve_table(BatchInFlight& batch, int64_t epoch) DL_REQUIRES(mutex_);
   Slot* take_free_slot(int32_t thread) DL_REQUIRES(mutex_);
   void drop(Slot& slot, int64_t sequence) DL_REQUIRES(mutex_);
   void drain(Slot& slot) DL_REQUIRES(mutex_);
-  void forget_orders() DL_REQUIRES(mutex_);
   Position position_of(int64_t sequence) const DL_REQUIRES(mutex_);
   void make_room();
 
@@ -130,8 +161,8 @@ class BatchWindow {
   EpochTables& tables_;
   Delivery& delivery_;
   ConsumerGate& gate_;
-  Setup setup_;
-  std::vector<std::unique_ptr<Slot>> slots_;
+  const Setup setup_;
+  const std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<BatchInFlight> places_;  // as many as slots
 
   mutable ThreadMutex mutex_;

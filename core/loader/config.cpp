@@ -1,5 +1,6 @@
+// The configuration of a loader: the values of its options, checked against each other.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/config.h"
+#include "core/loader/options.h"
 
 #include <algorithm>
 
@@ -44,20 +45,19 @@ Status apply_drop_last(const Options& options, LoaderConfig& config) {
   return Status::ok();
 }
 
-Status check_order(const Options& options, LoaderConfig& config) {
-  config.has_indices = config.indices.given;
-  config.has_weights = config.weights.given;
-  if (config.has_indices && config.has_weights) {
+Status check_order(const Options& options, const LoaderConfig& config) {
+  const bool has_indices = config.indices.given, has_weights = config.weights.given;
+  if (has_indices && has_weights) {
     return error(Code::kBadOption, "options sample_indices and weights: expected one of the two, got both");
   }
-  if ((config.has_indices || config.has_weights) && config.shuffle != Shuffle::kNone) {
-    return error(Code::kBadOption, "options shuffle and ", config.has_indices ? "sample_indices" : "weights",
+  if ((has_indices || has_weights) && config.shuffle != Shuffle::kNone) {
+    return error(Code::kBadOption, "options shuffle and ", has_indices ? "sample_indices" : "weights",
                  ": expected one of the two, got both");
   }
-  if (!config.has_weights && config.samples_per_epoch >= 0) {
+  if (!has_weights && config.samples_per_epoch >= 0) {
     return error(Code::kBadOption, "option samples_per_epoch: needs weights");
   }
-  if (!config.has_weights && options.is_set(Option::kReplacement)) {
+  if (!has_weights && options.is_set(Option::kReplacement)) {
     return error(Code::kBadOption, "option replacement: needs weights");
   }
   return Status::ok();
@@ -71,10 +71,9 @@ void resolve_auto(LoaderConfig& config) {
 }
 
 // open_device() checks the name of the device itself.
-Status check_device(const Options& options, LoaderConfig& config) {
-  config.resident = config.io == Io::kDevice;
+Status check_device(const Options& options, const LoaderConfig& config) {
   const bool on_cpu = config.device == "cpu";
-  if (on_cpu && config.resident) {
+  if (on_cpu && config.io == Io::kDevice) {
     return error(Code::kBadOption, "options io and device: io=device needs device=cuda, got device=cpu");
   }
   if (on_cpu && options.is_set(Option::kCudaLibrary) && !config.pin_memory) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/loader/config.h"
+#include "core/loader/options.h"
 #include "core/memory/machine_limits.h"
 #include "core/source/composed/composed.h"
 #include "core/source/open.h"
@@ -16,17 +16,11 @@ std::shared_ptr<HostMemory> memory_for(const Options& options) {
   return HostMemory::create(options.allocator, budget >= 0 ? budget : memory_limit().bytes / 2);
 }
 
+// io=device is the loader's.
+static_assert(static_cast<int32_t>(Io::kMemory) == static_cast<int32_t>(IoMode::kMemory));
 IoMode io_mode(const Options& options) {
-  switch (static_cast<Io>(options.integer(Option::kIo))) {
-    case Io::kMmap:
-      return IoMode::kMmap;
-    case Io::kPread:
-      return IoMode::kPread;
-    case Io::kMemory:
-      return IoMode::kMemory;
-    default:
-      return IoMode::kAuto;
-  }
+  const int64_t io = options.integer(Option::kIo);
+  return io == static_cast<int64_t>(Io::kDevice) ? IoMode::kAuto : static_cast<IoMode>(io);
 }
 
 std::vector<Part> to_parts(std::span<const Dataset* const> datasets, std::vector<std::string> names) {
@@ -95,30 +89,24 @@ Result<ImageFacts> image_facts_of(const Source& source, size_t field, int64_t in
   std::vector<Run::ColumnRows> columns(column_count);
   for (size_t c = 0; c < column_count; ++c) columns[c] = {&data[c], &bytes[c], false};
   RowErrors errors;
-  Run run;
-  run.count = 1;
-  run.indices = &index;
-  run.contiguous = true;
-  run.cold = true;  // makes a file truncated since it was mapped an error instead of a signal
-  run.max_bytes_per_sample = room_bytes;
-  run.scratch = scratch.data();
-  run.columns = columns.data();
-  run.errors = &errors;
+  Run run{.count = 1,
+          .indices = &index,
+          .contiguous = true,
+          .cold = true,  // makes a file truncated since it was mapped an error instead of a signal
+          .max_bytes_per_sample = room_bytes,
+          .scratch = scratch.data(),
+          .columns = columns.data(),
+          .errors = &errors};
   source.locate(run);
   if (!errors.empty()) shorten_places(source, run);
 
   const FieldPlace& place = source.schema().places[field];
   const auto column = static_cast<size_t>(place.column);
   Status failed = errors.empty() ? Status::ok() : std::move(errors.all().front().status);
-  ImageFacts facts;
   if (failed.is_ok()) {
-    facts.bytes = bytes[column];
     Result<ImageHeader> header =
-        read_image_header(Bytes(data[column] + place.offset, static_cast<size_t>(facts.bytes)));
-    if (header.is_ok()) {
-      facts.header = header.value();
-      return facts;
-    }
+        read_image_header(Bytes(data[column] + place.offset, static_cast<size_t>(bytes[column])));
+    if (header.is_ok()) return ImageFacts{.header = header.value(), .bytes = bytes[column]};
     failed = header.take_status().in(place_text(source.place_of(index, column)));
   }
   return std::move(failed).in(concat("sample ", index)).with_sample(index);
@@ -127,8 +115,7 @@ Result<ImageFacts> image_facts_of(const Source& source, size_t field, int64_t in
 Dataset::Dataset(SourceRef source) : source_(std::move(source)), info_(source_->info()) {
   const Schema& schema = source_->schema();
   for (size_t f = 0; f < schema.fields.size(); ++f) {
-    outputs_.push_back(
-        make_output(schema.fields[f], 0, 0, 0, schema.places[f].shared ? kViewOverlapping : 0));
+    outputs_.push_back({.field = schema.fields[f], .flags = schema.places[f].shared ? kViewOverlapping : 0});
   }
   schema_ = std::make_unique<ViewSet>(outputs_, /*with_batch=*/false);
   schema_->set_schema_rows(-1);
@@ -144,47 +131,42 @@ Result<ImageFacts> Dataset::image_facts(std::optional<std::string_view> field, i
   return image_facts_of(*source_, found, index, max_record_bytes(fields));
 }
 
+Result<std::unique_ptr<Dataset>> Dataset::of(Result<SourceRef> source) {
+  if (!source.is_ok()) return source.take_status();
+  return std::unique_ptr<Dataset>(new Dataset(source.take()));
+}
+
 Result<std::unique_ptr<Dataset>> Dataset::open(std::string_view uri, const Options& options) {
-  OpenContext context;
-  context.memory = memory_for(options);
-  context.io = io_mode(options);
-  context.fault_guard = options.integer(Option::kFaultGuard) != 0;
-  context.cancel = options.cancel;
-  context.log = options.log;
-  DL_ASSIGN_OR_RETURN(SourceRef source, open_source(uri, context));
-  return std::unique_ptr<Dataset>(new Dataset(std::move(source)));
+  return of(open_source(uri, {.memory = memory_for(options),
+                              .io = io_mode(options),
+                              .fault_guard = options.integer(Option::kFaultGuard) != 0,
+                              .cancel = options.cancel,
+                              .log = options.log}));
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::from_arrays(std::vector<ArrayField> fields, int64_t sample_count,
                                                       HostOwner owner, const Options& options) {
-  DL_ASSIGN_OR_RETURN(SourceRef source,
-                      array_source(std::move(fields), sample_count, owner, *memory_for(options)));
-  return std::unique_ptr<Dataset>(new Dataset(std::move(source)));
+  return of(array_source(std::move(fields), sample_count, owner, *memory_for(options)));
 }
 
+// A reader has no memory, files or waits of ours: no option is for it.
 Result<std::unique_ptr<Dataset>> Dataset::from_reader(std::vector<Field> fields, ReaderTable table,
-                                                      const Options& options) {
-  static_cast<void>(options);  // a reader has no memory, files or waits of ours
-  DL_ASSIGN_OR_RETURN(SourceRef source, reader_source(std::move(fields), std::move(table)));
-  return std::unique_ptr<Dataset>(new Dataset(std::move(source)));
+                                                      const Options& /*options*/) {
+  return of(reader_source(std::move(fields), std::move(table)));
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::zip(std::span<const Dataset* const> parts,
                                               std::vector<std::string> names) {
-  DL_ASSIGN_OR_RETURN(SourceRef source, zip_sources(to_parts(parts, std::move(names))));
-  return std::unique_ptr<Dataset>(new Dataset(std::move(source)));
+  return of(zip_sources(to_parts(parts, std::move(names))));
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::concat(std::span<const Dataset* const> parts) {
-  DL_ASSIGN_OR_RETURN(SourceRef source, concat_sources(to_parts(parts, {})));
-  return std::unique_ptr<Dataset>(new Dataset(std::move(source)));
+  return of(concat_sources(to_parts(parts, {})));
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::subset(const Dataset& dataset, std::span<const int64_t> indices,
                                                  HostOwner owner) {
-  std::shared_ptr<HostMemory> memory = HostMemory::create({});
-  DL_ASSIGN_OR_RETURN(SourceRef source, subset_source(dataset.source(), indices, owner, *memory));
-  return std::unique_ptr<Dataset>(new Dataset(std::move(source)));
+  return of(subset_source(dataset.source(), indices, owner, *HostMemory::create({})));
 }
 
 }  // namespace dataline

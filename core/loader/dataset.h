@@ -53,6 +53,7 @@ class Dataset {
 
  private:
   explicit Dataset(SourceRef source);
+  static Result<std::unique_ptr<Dataset>> of(Result<SourceRef> source);
 
   SourceRef source_;
   SourceInfo info_;

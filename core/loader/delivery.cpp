@@ -1,24 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/loader/delivery.h"
 
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "core/base/checked.h"
+
 namespace dataline {
 namespace {
 
 constexpr int32_t kCpuDevice = 1;  // as DLPack
 
-// Batches are lent from the slots themselves: every default of Delivery is right.
-class HostDelivery final : public Delivery {
+// Copies pieces of a slot one after another into a block.
+class Pieces {
  public:
-  HostDelivery(Device& device, const Pipeline& pipeline, const LoaderConfig& config)
-      : Delivery(device, pipeline, config) {}
+  explicit Pieces(std::byte* at) : at_(at) {}
+
+  std::byte* add(const void* from, int64_t bytes) {
+    std::byte* to = at_;
+    if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
+    at_ += round_up(bytes, kTensorAlignment);
+    return to;
+  }
+  int64_t* add_words(const int64_t* from, int64_t count) {
+    return reinterpret_cast<int64_t*>(add(from, count * 8));
+  }
+
+ private:
+  std::byte* at_;
 };
+
+int64_t host_bytes(const Slot& slot) {
+  const std::vector<Storage>& storages = slot.layout().storages;
+  int64_t total = 2 * round_up(slot.samples * 8, kTensorAlignment);
+  for (size_t s = 0; s < storages.size(); ++s) {
+    if (!slot.on_device) total += round_up(slot.used_bytes(s), kTensorAlignment);
+    if (storages[s].kind == FieldKind::kRagged) total += round_up((slot.samples + 1) * 8, kTensorAlignment);
+  }
+  return total;
+}
 
 }  // namespace
 
 std::unique_ptr<Delivery> Delivery::create(Device& device, const Pipeline& pipeline,
                                            const LoaderConfig& config) {
   if (device.type() != kCpuDevice) return make_device_delivery(device, pipeline, config);
-  return std::make_unique<HostDelivery>(device, pipeline, config);
+  return std::unique_ptr<Delivery>(new Delivery(device, pipeline, config));
 }
 
 bool Delivery::to_device() const { return device_.type() != kCpuDevice; }
@@ -41,7 +69,52 @@ Status Delivery::lost_error() const {
 }
 
 Result<std::unique_ptr<OverflowBatch>> Delivery::copy(Slot& slot, HostMemory& memory) {
-  return copy_batch(slot, pipeline_, memory, nullptr);
+  return copy_batch(slot, memory, nullptr);
+}
+
+Result<std::unique_ptr<OverflowBatch>> Delivery::copy_batch(Slot& slot, HostMemory& memory,
+                                                            std::unique_ptr<DeviceSlot> device) const {
+  DL_ASSIGN_OR_RETURN(Block block, memory.allocate(host_bytes(slot), kTensorAlignment, MemoryKind::kOverflow,
+                                                   "a batch beyond max_leases"));
+  auto copy = std::make_unique<OverflowBatch>(pipeline_.outputs, std::move(block));
+  copy->device = std::move(device);
+
+  Pieces pieces(copy->memory.data());
+  const std::vector<Storage>& storages = pipeline_.layout.storages;
+  std::vector<std::byte*> data(storages.size());
+  std::vector<int64_t*> offsets(storages.size(), nullptr);
+  for (size_t s = 0; s < storages.size(); ++s) {
+    data[s] = slot.on_device ? copy->device->memory() + storages[s].offset
+                             : pieces.add(slot.rows(s), slot.used_bytes(s));
+    if (storages[s].kind == FieldKind::kRagged) {
+      offsets[s] = pieces.add_words(slot.offsets(s), slot.samples + 1);
+    }
+  }
+  copy->sample_indices = pieces.add_words(slot.sample_indices, slot.samples);
+  copy->sample_sources = pieces.add_words(slot.sample_sources, slot.samples);
+  for (size_t f = 0; f < pipeline_.outputs.size(); ++f) {
+    const OutputField& output = pipeline_.outputs[f];
+    if (output.region >= 0) {
+      const Region& region = pipeline_.layout.regions[static_cast<size_t>(output.region)];
+      copy->views.set_data(f, copy->device->memory() + region.offset, nullptr);
+    } else {
+      copy->views.set_data(f, data[static_cast<size_t>(output.storage)],
+                           offsets[static_cast<size_t>(output.storage)]);
+    }
+  }
+  if (slot.on_device && !slot.views.views().empty()) {
+    const BatchView& view = slot.views.views().front();
+    copy->views.set_device(view.device_type, view.device_index, 0);
+  }
+  copy->views.set_extents_of(slot.views);
+  copy->views.set_samples(slot.samples);
+  copy->in_slot = false;
+  copy->on_device = slot.on_device;
+  copy->epoch = slot.epoch;
+  copy->step = slot.step;
+  copy->samples = slot.samples;
+  copy->valid = slot.valid;
+  return copy;
 }
 
 }  // namespace dataline

@@ -1,6 +1,6 @@
-// The way of a filled batch to its consumer, and of its slot back, as far as the kind of device decides it. There is one
-// implementation per kind: on the host a batch is complete when its rows are in place, and its slot is free as soon as
-// the consumer has released it; on a device both wait for copies.
+// The way of a filled batch to its consumer, and of its slot back, as far as the kind of device decides it. On the host, for
+// which every default here is right, a batch is complete when its rows are in place, and its slot is free as soon as the
+// consumer has released it; on a device (device_delivery.cpp) both wait for copies.
 //
 // A slot whose copies are in flight is Copying (they must be complete before the batch is lent: device_sync=host) or
 // Draining (they must be complete before the slot is filled again). Delivery owns it until a function here hands it out.
@@ -17,13 +17,20 @@
 #include "core/base/cancel.h"
 #include "core/batch/slot.h"
 #include "core/device/device.h"
-#include "core/loader/config.h"
 #include "core/loader/filler.h"
-#include "core/loader/overflow.h"
+#include "core/loader/options.h"
 #include "core/loader/pipeline.h"
 #include "core/memory/host_memory.h"
 
 namespace dataline {
+
+// A batch beyond max_leases: the slot's batch again, in memory of its own, so that the slot is free at once.
+struct OverflowBatch final : Batch {
+  OverflowBatch(const std::vector<OutputField>& outputs, Block block)
+      : Batch(outputs), memory(std::move(block)) {}
+  Block memory;                        // on a device: offsets and sample indices alone
+  std::unique_ptr<DeviceSlot> device;  // null on the cpu device
+};
 
 class Delivery {
  public:
@@ -91,6 +98,9 @@ class Delivery {
  protected:
   Delivery(Device& device, const Pipeline& pipeline, const LoaderConfig& config)
       : device_(device), pipeline_(pipeline), config_(config) {}
+  // `device`: the slot's half there, copied already; null on the cpu device.
+  Result<std::unique_ptr<OverflowBatch>> copy_batch(Slot& slot, HostMemory& memory,
+                                                    std::unique_ptr<DeviceSlot> device) const;
 
   Device& device_;
   const Pipeline& pipeline_;

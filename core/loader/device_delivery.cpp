@@ -9,7 +9,6 @@
 #include "core/base/atomic.h"
 #include "core/base/thread_mutex.h"
 #include "core/loader/delivery.h"
-#include "core/loader/resident.h"
 
 namespace dataline {
 namespace {
@@ -26,30 +25,171 @@ class DeviceDelivery final : public Delivery {
     resident_.reset();
   }
 
-  Status prepare(std::span<std::byte> memory, int64_t stride) override;
-  void place(int64_t slot, SlotPlace& place) override;
-  Status upload(const CancelToken* token, std::span<std::byte> staging, WorkerScratch& scratch,
-                HostMemory& memory) override;
+  // --- At create ---
 
-  bool send(Slot& slot, int64_t sequence) override;
-  bool take_copying(int64_t sequence) override;
+  Status prepare(std::span<std::byte> memory, int64_t stride) override {
+    DL_RETURN_IF_ERROR(Delivery::prepare(memory, stride));
+    if (pipeline_.resident) {
+      DL_ASSIGN_OR_RETURN(resident_, device_.make_block(pipeline_.resident->bytes));
+    }
+    const int64_t count = static_cast<int64_t>(memory.size()) / stride;
+    DL_ASSIGN_OR_RETURN(auto slots, device_.make_slots(count, pipeline_.layout.device_bytes));
+    for (std::unique_ptr<DeviceSlot>& slot : slots) {
+      Half half{.slot = std::move(slot), .ranges = {}, .calls = {}};
+      half.ranges.reserve(pipeline_.layout.storages.size() + 1);
+      for (const DeviceTail& tail : pipeline_.tails) half.calls.push_back(call_for(tail));
+      halves_.push_back(std::move(half));
+    }
+    ThreadLock lock(mutex_);
+    copying_.reserve(slots.size());
+    draining_.reserve(slots.size());
+    return Status::ok();
+  }
+
+  void place(int64_t slot, SlotPlace& place) override {
+    Delivery::place(slot, place);
+    place.device = halves_[static_cast<size_t>(slot)].slot->memory();
+    place.device_type = device_.type();
+    place.device_index = device_.index();
+  }
+
+  Status upload(const CancelToken* token, std::span<std::byte> staging, WorkerScratch& scratch,
+                HostMemory& memory) override {
+    if (resident_ == nullptr) return Status::ok();
+    DL_RETURN_IF_ERROR(upload_resident(pipeline_, config_, token, staging, scratch, memory, *resident_));
+    copied_bytes_.fetch_add(pipeline_.source->count() * pipeline_.resident->row_bytes,
+                            std::memory_order_relaxed);
+    std::fill(staging.begin(), staging.end(), std::byte{0});
+    return Status::ok();
+  }
+
+  // --- Sending ---
+
   bool needs_worker() const override { return copy_wanted_.load() || drain_wanted_.load(); }
   bool copy_wanted() const override { return copy_wanted_.load(std::memory_order_relaxed); }  // a hint
-  Finished finish_copies() override;
-  Slot* take_drained() override;
 
-  bool take_complete(Slot& slot, int64_t sequence) override;
-  bool want(int64_t sequence) override;
-  Finished wait_for_drained() override;
-  Status failure() override;
+  bool send(Slot& slot, int64_t sequence) override {
+    if (!slot.go(SlotState::kStaged, SlotState::kCopying)) return true;  // which ready() then reports
+    slot.failed = queue(slot);
+    if (config_.device_sync == DeviceSync::kStream || !slot.failed.is_ok()) return true;
+    if (config_.num_workers == 0) {
+      slot.failed = half(slot).wait_for_copies();
+      return true;
+    }
+    ThreadLock lock(mutex_);
+    copying_.push_back({sequence, &slot});
+    if (sequence == wanted_) copy_wanted_.store(true);
+    return false;
+  }
+
+  bool take_copying(int64_t sequence) override {
+    ThreadLock lock(mutex_);
+    const auto found = find(sequence);
+    if (found == copying_.end()) return false;
+    copying_.erase(found);
+    return true;
+  }
+
+  // Asks, where the copies are not done yet, for a worker that waits for them: see needs_worker().
+  bool take_complete(Slot& slot, int64_t sequence) override {
+    ThreadLock lock(mutex_);
+    const auto found = find(sequence);
+    if (found == copying_.end()) return false;
+    if (!half(slot).copies_done()) {
+      copy_wanted_.store(true);
+      return false;
+    }
+    copying_.erase(found);
+    if (device_.lost()) slot.failed = lost_error();
+    return true;
+  }
+
+  bool want(int64_t sequence) override {
+    ThreadLock lock(mutex_);
+    wanted_ = sequence;
+    if (find(sequence) == copying_.end()) return false;
+    copy_wanted_.store(true);
+    return true;
+  }
+
+  // What the consumer waits for comes first: its next batch, else the oldest slot that drains if nothing else is left to
+  // be filled. Off its list a slot is this thread's, whatever a seek does.
+  Finished finish_copies() override {
+    ThreadLock lock(mutex_);
+    copy_wanted_.store(false);
+    const auto head = find(wanted_);
+    if (head != copying_.end()) {
+      const Copying taken = *head;
+      copying_.erase(head);
+      lock.unlock();
+      taken.slot->failed = half(*taken.slot).wait_for_copies();
+      return {.any = true, .batch = taken.slot, .sequence = taken.sequence};
+    }
+    if (!drain_wanted_.exchange(false) || draining_.empty()) return {};
+    lock.unlock();
+    return wait_for_drained();
+  }
+
+  // --- Slots that come back ---
+
+  bool release(Slot& slot) override {
+    if (half(slot).copies_done()) return true;
+    ThreadLock lock(mutex_);
+    draining_.push_back(&slot);
+    return false;
+  }
+
+  Slot* take_drained() override {
+    ThreadLock lock(mutex_);
+    const auto found = std::find_if(draining_.begin(), draining_.end(),
+                                    [this](Slot* slot) { return half(*slot).copies_done(); });
+    if (found == draining_.end()) {
+      if (!draining_.empty() && drain_error_.is_ok()) drain_wanted_.store(true);
+      return nullptr;
+    }
+    Slot* slot = *found;
+    draining_.erase(found);
+    return slot;
+  }
+
+  Finished wait_for_drained() override {
+    ThreadLock lock(mutex_);
+    if (draining_.empty()) return {};
+    Slot* const slot = draining_.front();
+    draining_.erase(draining_.begin());
+    lock.unlock();
+    Status status = half(*slot).wait_for_copies();
+    if (status.is_ok() || device_.lost()) return {.any = true, .drained = slot};
+    // Nobody can tell whether its copies are done. next() says why, and it is tried again.
+    lock.lock();
+    draining_.push_back(slot);
+    drain_error_ = std::move(status);
+    has_drain_error_.store(true);
+    return {.any = true};
+  }
+
+  // --- Consumers ---
+
   bool lost() const override { return device_.lost(); }
-
-  bool release(Slot& slot) override;
   Status wait(Batch& batch, void* stream) override { return half_of(batch).wait(stream); }
   Status done(Batch& batch, void* stream) override { return half_of(batch).release(stream); }
   void last_release(Batch& batch) noexcept override { half_of(batch).done(); }
-  Result<std::unique_ptr<OverflowBatch>> copy(Slot& slot, HostMemory& memory) override;
   int64_t copied_bytes() const override { return copied_bytes_.load(std::memory_order_relaxed); }
+
+  Status failure() override {
+    if (device_.lost()) return lost_error();
+    if (!has_drain_error_.load()) return Status::ok();
+    ThreadLock lock(mutex_);
+    has_drain_error_.store(false);
+    // It is tried again: nobody who opens a batch may be there to ask for it.
+    if (!draining_.empty()) drain_wanted_.store(true);
+    return std::exchange(drain_error_, Status::ok());
+  }
+
+  Result<std::unique_ptr<OverflowBatch>> copy(Slot& slot, HostMemory& memory) override {
+    DL_ASSIGN_OR_RETURN(auto copy, device_.copy_slot(half(slot), pipeline_.layout.device_bytes));
+    return copy_batch(slot, memory, std::move(copy));
+  }
 
  private:
   // A slot's half on the device, and what sending it takes: filled anew for each batch, without allocating.
@@ -67,10 +207,72 @@ class DeviceDelivery final : public Delivery {
   DeviceSlot& half_of(Batch& batch) {
     return batch.in_slot ? half(static_cast<Slot&>(batch)) : *static_cast<OverflowBatch&>(batch).device;
   }
-  TailCall call_for(const DeviceTail& tail) const;
-  void find_ranges(const Slot& slot, std::vector<CopyRange>& ranges) const;
-  Status queue(Slot& slot);
-  std::vector<Copying>::iterator find(int64_t sequence) DL_REQUIRES(mutex_);
+
+  // The parts of a call that are the same for every batch.
+  TailCall call_for(const DeviceTail& tail) const {
+    const Layout& layout = pipeline_.layout;
+    const auto storage = static_cast<size_t>(tail.storage);
+    TailCall call;
+    call.tail = &tail.tail;
+    if (resident_ != nullptr) {
+      const ResidentRows& source = pipeline_.resident->storages[storage];
+      call.resident = resident_->memory();
+      call.source_offset = source.offset + tail.storage_offset;
+      call.source_stride = source.row_bytes;
+      call.index_offset = layout.indices_offset;
+    } else {
+      const Storage& source = layout.storages[storage];
+      call.source_offset = source.offset + tail.storage_offset;
+      call.source_stride = source.row_bytes;
+    }
+    if (tail.geometry_storage >= 0) {
+      call.geometry_offset = layout.storages[static_cast<size_t>(tail.geometry_storage)].offset;
+    }
+    call.target_offset = layout.regions[static_cast<size_t>(tail.region)].offset;
+    return call;
+  }
+
+  // The used bytes of every storage, and the indices where rows are gathered by them, neighbours together: a full batch is
+  // one copy.
+  void find_ranges(const Slot& slot, std::vector<CopyRange>& ranges) const {
+    const std::vector<Storage>& storages = pipeline_.layout.storages;
+    ranges.clear();
+    const auto add = [&ranges](int64_t offset, int64_t bytes) {
+      if (bytes == 0) return;
+      if (!ranges.empty() && offset - (ranges.back().offset + ranges.back().bytes) < kMergedGapBytes) {
+        ranges.back().bytes = offset + bytes - ranges.back().offset;
+      } else {
+        ranges.push_back({offset, bytes});
+      }
+    };
+    // As they lie in the slot.
+    const auto add_storages = [&](bool shares) {
+      for (size_t s = 0; s < storages.size(); ++s) {
+        if (storages[s].has_shares() == shares) add(storages[s].offset, slot.used_bytes(s));
+      }
+    };
+    add_storages(false);
+    if (resident_ != nullptr)
+      add(pipeline_.layout.indices_offset, slot.samples * static_cast<int64_t>(sizeof(int64_t)));
+    add_storages(true);
+  }
+
+  // Queues the copies and kernels of a slot on its side stream.
+  Status queue(Slot& slot) {
+    Half& half = halves_[static_cast<size_t>(slot.number)];
+    find_ranges(slot, half.ranges);
+    for (TailCall& call : half.calls) call.rows = slot.samples;
+    DL_RETURN_IF_ERROR(half.slot->send(slot.memory(), half.ranges, half.calls));
+    int64_t bytes = 0;
+    for (const CopyRange& range : half.ranges) bytes += range.bytes;
+    copied_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    return Status::ok();
+  }
+
+  std::vector<Copying>::iterator find(int64_t sequence) DL_REQUIRES(mutex_) {
+    return std::find_if(copying_.begin(), copying_.end(),
+                        [&](const Copying& copying) { return copying.sequence == sequence; });
+  }
 
   std::unique_ptr<DeviceBlock> resident_;  // io=device: the set
   std::vector<Half> halves_;               // by the slot's number
@@ -85,229 +287,6 @@ class DeviceDelivery final : public Delivery {
   Atomic<bool> copy_wanted_{false};   // the consumer's next batch is complete but for its copies
   Atomic<bool> drain_wanted_{false};  // nothing can be filled until a draining slot's copies are done
 };
-
-// --- At create ---
-
-// The parts of a call that are the same for every batch.
-TailCall DeviceDelivery::call_for(const DeviceTail& tail) const {
-  const Layout& layout = pipeline_.layout;
-  const auto storage = static_cast<size_t>(tail.storage);
-  TailCall call;
-  call.tail = &tail.tail;
-  if (resident_ != nullptr) {
-    const ResidentRows& source = pipeline_.resident->storages[storage];
-    call.resident = resident_->memory();
-    call.source_offset = source.offset + tail.storage_offset;
-    call.source_stride = source.row_bytes;
-    call.index_offset = layout.indices_offset;
-  } else {
-    const Storage& source = layout.storages[storage];
-    call.source_offset = source.offset + tail.storage_offset;
-    call.source_stride = source.row_bytes;
-  }
-  if (tail.geometry_storage >= 0) {
-    call.geometry_offset = layout.storages[static_cast<size_t>(tail.geometry_storage)].offset;
-  }
-  call.target_offset = layout.regions[static_cast<size_t>(tail.region)].offset;
-  return call;
-}
-
-Status DeviceDelivery::prepare(std::span<std::byte> memory, int64_t stride) {
-  DL_RETURN_IF_ERROR(Delivery::prepare(memory, stride));
-  if (pipeline_.resident) {
-    DL_ASSIGN_OR_RETURN(resident_, device_.make_block(pipeline_.resident->bytes));
-  }
-  const int64_t count = static_cast<int64_t>(memory.size()) / stride;
-  DL_ASSIGN_OR_RETURN(auto slots, device_.make_slots(count, pipeline_.layout.device_bytes));
-  for (std::unique_ptr<DeviceSlot>& slot : slots) {
-    Half half{.slot = std::move(slot), .ranges = {}, .calls = {}};
-    half.ranges.reserve(pipeline_.layout.storages.size() + 1);
-    for (const DeviceTail& tail : pipeline_.tails) half.calls.push_back(call_for(tail));
-    halves_.push_back(std::move(half));
-  }
-  ThreadLock lock(mutex_);
-  copying_.reserve(slots.size());
-  draining_.reserve(slots.size());
-  return Status::ok();
-}
-
-void DeviceDelivery::place(int64_t slot, SlotPlace& place) {
-  Delivery::place(slot, place);
-  place.device = halves_[static_cast<size_t>(slot)].slot->memory();
-  place.device_type = device_.type();
-  place.device_index = device_.index();
-}
-
-Status DeviceDelivery::upload(const CancelToken* token, std::span<std::byte> staging, WorkerScratch& scratch,
-                              HostMemory& memory) {
-  if (resident_ == nullptr) return Status::ok();
-  DL_RETURN_IF_ERROR(upload_resident(pipeline_, config_, token, staging, scratch, memory, *resident_));
-  copied_bytes_.fetch_add(pipeline_.source->count() * pipeline_.resident->row_bytes,
-                          std::memory_order_relaxed);
-  std::fill(staging.begin(), staging.end(), std::byte{0});
-  return Status::ok();
-}
-
-// --- Sending ---
-
-// The used bytes of every storage, and the indices where rows are gathered by them, neighbours together: a full batch is
-// one copy.
-void DeviceDelivery::find_ranges(const Slot& slot, std::vector<CopyRange>& ranges) const {
-  const std::vector<Storage>& storages = pipeline_.layout.storages;
-  ranges.clear();
-  const auto add = [&ranges](int64_t offset, int64_t bytes) {
-    if (bytes == 0) return;
-    if (!ranges.empty() && offset - (ranges.back().offset + ranges.back().bytes) < kMergedGapBytes) {
-      ranges.back().bytes = offset + bytes - ranges.back().offset;
-    } else {
-      ranges.push_back({offset, bytes});
-    }
-  };
-  // As they lie in the slot.
-  const auto add_storages = [&](bool shares) {
-    for (size_t s = 0; s < storages.size(); ++s) {
-      if (storages[s].has_shares() == shares) add(storages[s].offset, slot.used_bytes(s));
-    }
-  };
-  add_storages(false);
-  if (resident_ != nullptr)
-    add(pipeline_.layout.indices_offset, slot.samples * static_cast<int64_t>(sizeof(int64_t)));
-  add_storages(true);
-}
-
-// Queues the copies and kernels of a slot on its side stream.
-Status DeviceDelivery::queue(Slot& slot) {
-  Half& half = halves_[static_cast<size_t>(slot.number)];
-  find_ranges(slot, half.ranges);
-  for (TailCall& call : half.calls) call.rows = slot.samples;
-  DL_RETURN_IF_ERROR(half.slot->send(slot.memory(), half.ranges, half.calls));
-  int64_t bytes = 0;
-  for (const CopyRange& range : half.ranges) bytes += range.bytes;
-  copied_bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  return Status::ok();
-}
-
-bool DeviceDelivery::send(Slot& slot, int64_t sequence) {
-  if (!slot.go(SlotState::kStaged, SlotState::kCopying)) return true;  // which ready() then reports
-  slot.failed = queue(slot);
-  if (config_.device_sync == DeviceSync::kStream || !slot.failed.is_ok()) return true;
-  if (config_.num_workers == 0) {
-    slot.failed = half(slot).wait_for_copies();
-    return true;
-  }
-  ThreadLock lock(mutex_);
-  copying_.push_back({sequence, &slot});
-  if (sequence == wanted_) copy_wanted_.store(true);
-  return false;
-}
-
-std::vector<DeviceDelivery::Copying>::iterator DeviceDelivery::find(int64_t sequence) {
-  return std::find_if(copying_.begin(), copying_.end(),
-                      [&](const Copying& copying) { return copying.sequence == sequence; });
-}
-
-bool DeviceDelivery::take_copying(int64_t sequence) {
-  ThreadLock lock(mutex_);
-  const auto found = find(sequence);
-  if (found == copying_.end()) return false;
-  copying_.erase(found);
-  return true;
-}
-
-// Asks, where the copies are not done yet, for a worker that waits for them: see needs_worker().
-bool DeviceDelivery::take_complete(Slot& slot, int64_t sequence) {
-  ThreadLock lock(mutex_);
-  const auto found = find(sequence);
-  if (found == copying_.end()) return false;
-  if (!half(slot).copies_done()) {
-    copy_wanted_.store(true);
-    return false;
-  }
-  copying_.erase(found);
-  if (device_.lost()) slot.failed = lost_error();
-  return true;
-}
-
-bool DeviceDelivery::want(int64_t sequence) {
-  ThreadLock lock(mutex_);
-  wanted_ = sequence;
-  if (find(sequence) == copying_.end()) return false;
-  copy_wanted_.store(true);
-  return true;
-}
-
-// What the consumer waits for comes first: its next batch, else the oldest slot that drains if nothing else is left to
-// be filled. Off its list a slot is this thread's, whatever a seek does.
-Delivery::Finished DeviceDelivery::finish_copies() {
-  ThreadLock lock(mutex_);
-  copy_wanted_.store(false);
-  const auto head = find(wanted_);
-  if (head != copying_.end()) {
-    const Copying taken = *head;
-    copying_.erase(head);
-    lock.unlock();
-    taken.slot->failed = half(*taken.slot).wait_for_copies();
-    return {.any = true, .batch = taken.slot, .sequence = taken.sequence};
-  }
-  if (!drain_wanted_.exchange(false) || draining_.empty()) return {};
-  lock.unlock();
-  return wait_for_drained();
-}
-
-// --- Slots that come back ---
-
-bool DeviceDelivery::release(Slot& slot) {
-  if (half(slot).copies_done()) return true;
-  ThreadLock lock(mutex_);
-  draining_.push_back(&slot);
-  return false;
-}
-
-Slot* DeviceDelivery::take_drained() {
-  ThreadLock lock(mutex_);
-  const auto found = std::find_if(draining_.begin(), draining_.end(),
-                                  [this](Slot* slot) { return half(*slot).copies_done(); });
-  if (found == draining_.end()) {
-    if (!draining_.empty() && drain_error_.is_ok()) drain_wanted_.store(true);
-    return nullptr;
-  }
-  Slot* slot = *found;
-  draining_.erase(found);
-  return slot;
-}
-
-Delivery::Finished DeviceDelivery::wait_for_drained() {
-  ThreadLock lock(mutex_);
-  if (draining_.empty()) return {};
-  Slot* const slot = draining_.front();
-  draining_.erase(draining_.begin());
-  lock.unlock();
-  Status status = half(*slot).wait_for_copies();
-  if (status.is_ok() || device_.lost()) return {.any = true, .drained = slot};
-  // Nobody can tell whether its copies are done. next() says why, and it is tried again.
-  lock.lock();
-  draining_.push_back(slot);
-  drain_error_ = std::move(status);
-  has_drain_error_.store(true);
-  return {.any = true};
-}
-
-// --- What the caller is told ---
-
-Status DeviceDelivery::failure() {
-  if (device_.lost()) return lost_error();
-  if (!has_drain_error_.load()) return Status::ok();
-  ThreadLock lock(mutex_);
-  has_drain_error_.store(false);
-  // It is tried again: nobody who opens a batch may be there to ask for it.
-  if (!draining_.empty()) drain_wanted_.store(true);
-  return std::exchange(drain_error_, Status::ok());
-}
-
-Result<std::unique_ptr<OverflowBatch>> DeviceDelivery::copy(Slot& slot, HostMemory& memory) {
-  DL_ASSIGN_OR_RETURN(auto copy, device_.copy_slot(half(slot), pipeline_.layout.device_bytes));
-  return copy_batch(slot, pipeline_, memory, std::move(copy));
-}
 
 }  // namespace
 

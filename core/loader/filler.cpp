@@ -9,53 +9,73 @@ namespace {
 // A slot has two words a row for them (core/batch/layout.h).
 static_assert(sizeof(RowExtent) == 2 * sizeof(int64_t) && offsetof(RowExtent, height) == 0);
 
+// Work on a slot whose batch is lost when memory runs out: only bad_alloc can come.
+template <typename Work>
+void or_lose(Slot& slot, Work work) noexcept {
+  try {
+    work();
+  } catch (...) {
+    slot.lost.store(true);
+  }
+}
+
 }  // namespace
 
 int64_t WorkerScratch::bytes_for(const Pipeline& pipeline) {
   return pipeline.record_scratch_bytes * pipeline.run_records + pipeline.program_scratch_bytes + 64;
 }
 
-WorkerScratch::WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassStates states, int32_t thread)
-    : states_(std::move(states)), thread_(thread) {
-  const size_t column_count = pipeline.source->schema().columns.size();
-  const size_t records = static_cast<size_t>(kMaxRunRecords);
-  columns_.resize(column_count);
-  pointers_.resize(column_count * records);
-  column_bytes_.resize(column_count * records);
-  ahead_.resize(records);
-  for (size_t c = 0; c < column_count; ++c) {
-    columns_[c].data = pointers_.data() + c * records;
-    columns_[c].bytes = column_bytes_.data() + c * records;
+WorkerScratch::WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassStates pass_states,
+                             int32_t thread_number)
+    : thread(thread_number),
+      columns(pipeline.source->schema().columns.size()),
+      pointers(columns.size() * kMaxRunRecords),
+      column_bytes(columns.size() * kMaxRunRecords),
+      indices(kMaxRunRecords),
+      program_scratch(memory + pipeline.record_scratch_bytes * pipeline.run_records),
+      states(std::move(pass_states)) {
+  for (size_t c = 0; c < columns.size(); ++c) {
+    columns[c].data = pointers.data() + c * kMaxRunRecords;
+    columns[c].bytes = column_bytes.data() + c * kMaxRunRecords;
   }
-  run_.columns = columns_.data();
-  run_.errors = &errors_;
-  run_.scratch = memory;
-  program_scratch_ = memory + pipeline.record_scratch_bytes * pipeline.run_records;
+  run.columns = columns.data();
+  run.errors = &errors;
+  run.scratch = memory;
+}
+
+void WorkerScratch::locate(const Source& source) {
+  errors.clear();
+  source.locate(run);
+  if (!errors.empty()) shorten_places(source, run);
+}
+
+void WorkerScratch::run_pass(const Source& source, const StoragePass& pass, FieldRows& rows) {
+  const Run::ColumnRows& column = run.columns[pass.column];
+  rows.count = run.count;
+  rows.source = column.data;
+  rows.source_bytes = column.bytes;
+  rows.source_offset = pass.source_offset;
+  rows.contiguous = pass.whole_column && column.contiguous;
+  rows.scratch = program_scratch;
+  rows.errors = &errors;
+  const size_t known = errors.all().size();
+  pass.program->run(rows);
+  if (errors.all().size() > known) name_places(source, run, static_cast<size_t>(pass.column), known);
 }
 
 void Filler::fill(Slot& slot, const BatchOrder& order, int64_t run, WorkerScratch& scratch) noexcept {
   const int64_t row = run * pipeline_->run_records;
   const int64_t count = std::min(slot.samples - row, pipeline_->run_records);
-  if (count <= 0) return;
-  try {
-    fill_rows(slot, order, row, count, scratch);
-  } catch (...) {
-    slot.lost.store(true);  // only bad_alloc can come here, and below
-  }
+  if (count > 0) or_lose(slot, [&] { fill_rows(slot, order, row, count, scratch); });
 }
 
 void Filler::recheck(Slot& slot, const BatchOrder& order, WorkerScratch& scratch) const noexcept {
-  if (slot.lost.load()) return;
-  try {
-    recheck_rows(slot, order, scratch);
-  } catch (...) {
-    slot.lost.store(true);
-  }
+  if (!slot.lost.load()) or_lose(slot, [&] { recheck_rows(slot, order, scratch); });
 }
 
 void Filler::pack(Slot& slot, WorkerScratch& scratch) const noexcept {
   if (slot.lost.load()) return;
-  try {
+  or_lose(slot, [&] {
     if (!slot.finish()) {
       return slot.lose(
           error(Code::kOverBudget, "its packed rows do not fit memory_budget (", config_->budget_bytes,
@@ -64,15 +84,13 @@ void Filler::pack(Slot& slot, WorkerScratch& scratch) const noexcept {
     name_misfits(slot);
     slot.drop_bad_rows();
     mix(slot, scratch);
-  } catch (...) {
-    slot.lost.store(true);
-  }
+  });
 }
 
 void Filler::fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count,
                        WorkerScratch& scratch) {
   if (order.table != nullptr) tables_->ensure_ready(*order.table);
-  Run& run = scratch.run_;
+  Run& run = scratch.run;
   run.contiguous = order_rows(slot, order, row, count);
   run.count = count;
   run.indices = slot.sample_indices + row;
@@ -83,12 +101,14 @@ void Filler::fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t
     if (run.cold) look_ahead(slot, order, row, count, scratch);
   }
 
-  scratch.warned_ = 0;
+  scratch.warned = 0;
   read_rows(slot, row, scratch);
-  if (!scratch.errors_.empty()) repair_run(slot, order, row, scratch);
+  const std::vector<RowError> failed = std::move(scratch.errors.all());
+  for (const RowError& failure : failed)
+    repair(slot, order, row + failure.row, failure.status, nullptr, scratch);
   // Relaxed: published with the rows, by the slot's state.
-  if (scratch.warned_ > 0) slot.warned.fetch_add(scratch.warned_, std::memory_order_relaxed);
-  if (order.table != nullptr) tables_->work_ahead(scratch.thread());
+  if (scratch.warned > 0) slot.warned.fetch_add(scratch.warned, std::memory_order_relaxed);
+  if (order.table != nullptr) tables_->work_ahead(scratch.thread);
 }
 
 // Writes the samples of the rows; true when the samples are consecutive.
@@ -110,39 +130,28 @@ bool Filler::order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_
 }
 
 void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
-  Run& run = scratch.run_;
-  scratch.errors_.clear();
-  if (!pipeline_->resident) pipeline_->source->locate(run);  // else only geometry is drawn
-  if (!scratch.errors_.empty()) shorten_places(*pipeline_->source, run);
+  if (pipeline_->resident) {
+    scratch.errors.clear();  // only geometry is drawn
+  } else {
+    scratch.locate(*pipeline_->source);
+  }
 
   FieldRows rows;
-  rows.count = run.count;
   rows.first_slot = slot.first_slot + row;
   rows.seed = config_->seed;
   rows.epoch = slot.epoch;
-  rows.scratch = scratch.program_scratch_;
-  rows.errors = &scratch.errors_;
-  rows.warned = &scratch.warned_;
+  rows.warned = &scratch.warned;
   for (size_t s = 0; s < pipeline_->passes.size(); ++s) {
-    const StoragePass& pass = pipeline_->passes[s];
     const Storage& storage = slot.layout().storages[s];
-    const Run::ColumnRows& column = run.columns[pass.column];
-    rows.source = column.data;
-    rows.source_bytes = column.bytes;
-    rows.source_offset = pass.source_offset;
-    rows.contiguous = pass.whole_column && column.contiguous;
     rows.target = slot.rows(s) + row * storage.row_bytes;
     rows.target_stride = storage.row_bytes;
-    rows.state = scratch.states_.empty() ? nullptr : scratch.states_[s].get();
-    if (storage.kind == FieldKind::kRagged || storage.varies) {
+    rows.state = scratch.states.empty() ? nullptr : scratch.states[s].get();
+    if (storage.has_shares()) {
       rows.target_bytes = slot.row_bytes(s) + row;
-      std::fill_n(rows.target_bytes, run.count, 0);
+      std::fill_n(rows.target_bytes, scratch.run.count, 0);
     }
     if (storage.varies) rows.target_extents = reinterpret_cast<RowExtent*>(slot.extents(s)) + row;
-    const size_t known = scratch.errors_.all().size();
-    pass.program->run(rows);
-    if (scratch.errors_.all().size() > known)
-      name_places(*pipeline_->source, run, static_cast<size_t>(pass.column), known);
+    scratch.run_pass(*pipeline_->source, pipeline_->passes[s], rows);
   }
   hold_rows(slot, row, scratch);
 }
@@ -152,15 +161,15 @@ void Filler::hold_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
   const std::vector<Storage>& storages = slot.layout().storages;
   for (size_t s = 0; s < storages.size(); ++s) {
     if (!storages[s].has_shares()) continue;
-    for (int64_t i = 0; i < scratch.run_.count; ++i) {
+    for (int64_t i = 0; i < scratch.run.count; ++i) {
       if (slot.hold_row(s, row + i, slot.row_bytes(s)[row + i])) continue;
-      scratch.errors_.fail(
+      scratch.errors.fail(
           i, error(Code::kOverBudget, "its ", slot.row_bytes(s)[row + i], " bytes do not fit memory_budget (",
                    config_->budget_bytes,
                    ") beside what is held; raise it, or lower batch_size, prefetch_depth or ", "max_leases"));
     }
   }
-  for (const RowError& failure : scratch.errors_.all()) slot.forget_row(row + failure.row);
+  for (const RowError& failure : scratch.errors.all()) slot.forget_row(row + failure.row);
 }
 
 void Filler::mix(Slot& slot, WorkerScratch& scratch) const {
@@ -172,7 +181,7 @@ void Filler::mix(Slot& slot, WorkerScratch& scratch) const {
                      .count = slot.samples,
                      .stride = slot.packed_bytes(storage),
                      .row_bytes = field.row_bytes,
-                     .scratch = scratch.program_scratch_};
+                     .scratch = scratch.program_scratch};
     };
     if (step.mix.kind == MixKind::kMixup) {
       blend_rows(rows_of(step.image), step.image.dtype, draw.lambda, target_);
@@ -207,14 +216,14 @@ void Filler::look_ahead(const Slot& slot, const BatchOrder& order, int64_t row, 
       const int64_t real = std::clamp<int64_t>(range.valid - offset, 0, take);
       if (real > 0) {
         order.order->samples(epoch, order.epoch_table(), range.first_slot + offset, real,
-                             scratch.ahead_.data() + wanted);
+                             scratch.indices.data() + wanted);
         wanted += real;
       }
       at += take;
     }
     // Checked before the request: requested records are cached by the time they are read.
-    if (wanted > 0 && !pipeline_->source->cached(scratch.ahead_[0])) lookahead_.stay_cold();
-    pipeline_->source->advise({scratch.ahead_.data(), static_cast<size_t>(wanted)});
+    if (wanted > 0 && !pipeline_->source->cached(scratch.indices[0])) lookahead_.stay_cold();
+    pipeline_->source->advise({scratch.indices.data(), static_cast<size_t>(wanted)});
   }
 }
 

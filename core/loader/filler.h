@@ -6,10 +6,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "core/base/cancel.h"
 #include "core/batch/slot.h"
-#include "core/loader/epoch_tables.h"
+#include "core/device/device.h"
+#include "core/loader/epoch_orders.h"
 #include "core/loader/lookahead.h"
 #include "core/loader/pipeline.h"
 #include "core/loader/steps.h"
@@ -17,26 +20,25 @@
 namespace dataline {
 
 // What a thread needs to read one run. Allocated at create; nothing is allocated per run.
-class WorkerScratch {
- public:
+struct WorkerScratch {
   static int64_t bytes_for(const Pipeline& pipeline);
   // memory: bytes_for() bytes, 64-byte aligned, zeroed. states: one per pass. `thread`: the number of its only user.
   WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassStates states, int32_t thread);
-  int32_t thread() const { return thread_; }
 
- private:
-  friend class Filler;
-  friend class ResidentReader;
-  Run run_;
-  RowErrors errors_;
-  int64_t warned_ = 0;  // images of this run about which a decoder warned
-  std::vector<Run::ColumnRows> columns_;
-  std::vector<const std::byte*> pointers_;
-  std::vector<int64_t> column_bytes_;
-  std::vector<int64_t> ahead_;
-  std::byte* program_scratch_;
-  PassStates states_;
-  int32_t thread_;
+  // Finds the records of `run`. Then a pass makes rows of them, for which `rows` says where they go.
+  void locate(const Source& source);
+  void run_pass(const Source& source, const StoragePass& pass, FieldRows& rows);
+
+  const int32_t thread;
+  Run run;
+  RowErrors errors;
+  int64_t warned = 0;  // images of this run about which a decoder warned
+  std::vector<Run::ColumnRows> columns;
+  std::vector<const std::byte*> pointers;
+  std::vector<int64_t> column_bytes;
+  std::vector<int64_t> indices;  // for records that are no batch's
+  std::byte* program_scratch;
+  PassStates states;
 };
 
 class Filler {
@@ -63,7 +65,6 @@ class Filler {
   bool order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count) const;
   void read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const;
   void hold_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const;
-  void repair_run(Slot& slot, const BatchOrder& order, int64_t row, WorkerScratch& scratch) const;
   void repair(Slot& slot, const BatchOrder& order, int64_t row, Status cause, BadRow* known,
               WorkerScratch& scratch) const;
   Status read_row(Slot& slot, int64_t row, WorkerScratch& scratch) const;
@@ -80,5 +81,12 @@ class Filler {
   SimdTarget target_ = best_simd_target();
   Lookahead lookahead_;
 };
+
+// io=device, at create: reads every sample and sends it to `block`. `staging`: page-locked, at least staging_bytes of the plan.
+// The first sample that cannot be read ends it: what the device holds has no gaps. `memory`: for what the programs keep
+// meanwhile. kCancelled.
+Status upload_resident(const Pipeline& pipeline, const LoaderConfig& config, const CancelToken* token,
+                       std::span<std::byte> staging, WorkerScratch& scratch, HostMemory& memory,
+                       DeviceBlock& block);
 
 }  // namespace dataline

@@ -96,17 +96,16 @@ Status Loader::prepare(SourceRef source, const Options& options) {
 }
 
 Status Loader::prepare_order() {
-  OrderSpec spec;
-  spec.sample_count = pipeline_.source->count();
-  spec.shuffle = config_.shuffle;
-  spec.seed = config_.seed;
-  spec.indices = config_.indices.span();
-  spec.has_indices = config_.has_indices;
-  spec.weights = config_.weights.span();
-  spec.replacement = config_.replacement;
-  spec.samples_per_epoch = config_.samples_per_epoch;
-  spec.memory = memory_;
-  if (config_.has_weights && config_.weights.count != spec.sample_count) {
+  const OrderSpec spec{.sample_count = pipeline_.source->count(),
+                       .shuffle = config_.shuffle,
+                       .seed = config_.seed,
+                       .indices = config_.indices.span(),
+                       .weights = config_.weights.span(),
+                       .has_indices = config_.indices.given,
+                       .replacement = config_.replacement,
+                       .samples_per_epoch = config_.samples_per_epoch,
+                       .memory = memory_};
+  if (config_.weights.given && config_.weights.count != spec.sample_count) {
     return error(Code::kBadOption, "option weights: expected one a sample, ", spec.sample_count, ", got ",
                  config_.weights.count);
   }
@@ -117,16 +116,12 @@ Status Loader::prepare_order() {
                  " slots, global batch ", config_.global_batch, "), and epochs=0 asks for them for ever");
   }
   weights_digest_ = "none";
-  Digest digest;
-  if (config_.has_weights) {
+  if (config_.weights.given) {
+    Digest digest;
     digest.add(std::as_bytes(config_.weights.span()));
     weights_digest_ = concat(digest.hex(), config_.replacement ? " with" : " without", " replacement");
-  } else if (config_.has_indices) {
-    digest.add(std::as_bytes(config_.indices.span()));
   }
-  orders_ = std::make_shared<const OrderVersions>(
-      OrderVersion{0, own_indices(std::move(order), config_.indices),
-                   config_.has_indices ? digest.hex() : std::string("none")});
+  orders_ = std::make_shared<const OrderVersions>(make_version(std::move(order), config_.indices));
   return Status::ok();
 }
 
@@ -148,16 +143,17 @@ Status Loader::prepare_memory() {
                  steps_.count() * runs_per_batch);
   }
   filler_ = std::make_unique<Filler>(pipeline_, config_, steps_, tables_);
-  window_ = std::make_unique<BatchWindow>(steps_, tables_, *delivery_, gate_);
   const int64_t slot_bytes = std::max<int64_t>(pipeline_.layout.slot_bytes, 1);
-  window_->prepare({.depth = config_.prefetch_depth,
-                    .epochs = config_.epochs,
-                    .runs_per_batch = runs_per_batch,
-                    .opened_at_once = std::clamp<int64_t>(kOpenedAtOnceBytes / slot_bytes, 1,
-                                                          std::max<int64_t>(config_.prefetch_depth / 2, 1)),
-                    .open_ahead = config_.num_workers > 0,
-                    .share_batches = config_.num_workers == 0 || pipeline_.shares_batches()},
-                   std::move(slots), position_, orders_);
+  const BatchWindow::Setup setup{
+      .depth = config_.prefetch_depth,
+      .epochs = config_.epochs,
+      .runs_per_batch = runs_per_batch,
+      .opened_at_once = std::clamp<int64_t>(kOpenedAtOnceBytes / slot_bytes, 1,
+                                            std::max<int64_t>(config_.prefetch_depth / 2, 1)),
+      .open_ahead = config_.num_workers > 0,
+      .share_batches = config_.num_workers == 0 || pipeline_.shares_batches()};
+  window_ = std::make_unique<BatchWindow>(steps_, tables_, *delivery_, gate_, setup, std::move(slots),
+                                          position_, orders_);
   return prepare_threads();
 }
 

@@ -17,12 +17,6 @@ int64_t deadline_after(int64_t timeout_ns) {
   return checked_add(monotonic_ns(), timeout_ns).value_or(kForever);
 }
 
-Status defect_error() {
-  return error(Code::kInternal,
-               "the memory of a batch was not in the state that it had to be in: a defect of this library; "
-               "this loader can only be destroyed");
-}
-
 }  // namespace
 
 Status Loader::next(int64_t timeout_ns, Batch** out) {
@@ -74,7 +68,11 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
 // What next() returns whether or not a batch is Ready.
 std::optional<Status> Loader::no_batch_due() {
   if (gate_.cancelled()) return Status(Code::kCancelled, "");
-  if (window_->defect()) return defect_error();
+  if (window_->defect()) {
+    return error(Code::kInternal,
+                 "the memory of a batch was not in the state that it had to be in: a defect of this library; "
+                 "this loader can only be destroyed");
+  }
   if (Status failure = delivery_->failure(); !failure.is_ok()) {
     if (delivery_->needs_worker()) pool_->notify();  // to wait once more for the slot that did not come back
     return failure;

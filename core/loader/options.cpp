@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/loader/config.h"
 
 namespace dataline {
 namespace {

@@ -1,4 +1,5 @@
-// The options of datasets and loaders: one table (option_rows.inc), and the values that a caller has set.
+// The options of datasets and loaders: one table (option_rows.inc), the values that a caller has set, and the configuration of a
+// loader that they make.
 // Bindings generate their arguments from the table, the shell its flags and its help.
 // Threads: externally synchronized. Copied at open and create.
 // SPDX-License-Identifier: Apache-2.0
@@ -18,7 +19,9 @@
 #include "core/base/log.h"
 #include "core/base/status.h"
 #include "core/memory/host_memory.h"
+#include "core/order/order.h"
 #include "core/source/host/host.h"
+#include "core/transform/decode/decoder.h"
 
 namespace dataline {
 
@@ -41,8 +44,8 @@ enum class Option : int32_t {
   kCount
 };
 
-class Options;
 struct LoaderConfig;
+class Options;
 
 // A value that a kWord option accepts. Several words may share a value; the first of them is the one reported.
 struct OptionWord {
@@ -128,5 +131,46 @@ class Options {
 
   std::array<Value, static_cast<size_t>(Option::kCount)> values_;
 };
+
+// --- The configuration of a loader ---
+
+enum class LastBatch : int32_t { kKeep, kDrop, kPad };
+enum class LeaseOverflow : int32_t { kCopy, kError, kWait };
+enum class DeviceSync : int32_t { kStream, kHost };
+enum class OnError : int32_t { kRaise, kReplace, kQuarantine };
+enum class Io : int32_t { kAuto, kMmap, kPread, kMemory, kDevice };
+
+// Most members are filled by the rows of option_rows.inc; the defaults in force are those of the rows.
+struct LoaderConfig {
+  int64_t global_batch = 32;  // samples in a full step, over all ranks
+  LastBatch last_batch = LastBatch::kKeep;
+  Shuffle shuffle = Shuffle::kNone;
+  uint64_t seed = 0;
+  int64_t epochs = 0;  // 0: for ever
+  int64_t start_epoch = 0, start_step = 0;
+  int64_t rank = 0, world_size = 1;
+  int64_t num_workers = 1;
+  bool workers_are_auto = false;
+  int64_t prefetch_depth = 4, max_leases = 4;
+  LeaseOverflow lease_overflow = LeaseOverflow::kCopy;
+  int64_t budget_bytes = 0;
+  bool budget_is_auto = true;
+  int64_t max_bytes_per_sample = 1 << 20;
+  DecodeLimits decode_limits;
+  OnError on_error = OnError::kRaise;
+  int64_t max_bad = -1;
+  bool replacement = true;
+  int64_t samples_per_epoch = -1;
+  std::string transform;
+  std::string device, cuda_library;
+  bool pin_memory = false;
+  Io io = Io::kAuto;
+  DeviceSync device_sync = DeviceSync::kStream;
+  HostArray<int64_t> indices;
+  HostArray<double> weights;
+};
+
+// Fails with kBadOption, naming the options that contradict each other.
+Result<LoaderConfig> make_config(const Options& options);
 
 }  // namespace dataline

@@ -1,5 +1,5 @@
-// What happens to every sample, fixed at create: the source, the programs of its fields, the storages they write, and the
-// device's part.
+// What is fixed at create. The pipeline, which says what happens to every sample: the source, the programs of its fields, the
+// storages they write, and the device's part. And how much memory it takes.
 // Threads: immutable after create.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,12 +13,14 @@
 #include "core/batch/layout.h"
 #include "core/batch/view.h"
 #include "core/device/device.h"
-#include "core/loader/config.h"
+#include "core/loader/options.h"
 #include "core/source/source.h"
 #include "core/transform/mix/mix.h"
 #include "core/transform/transform.h"
 
 namespace dataline {
+
+class Steps;
 
 // One pass over the rows of a run: a program reads a column and writes a storage.
 struct StoragePass {
@@ -106,10 +108,16 @@ using PassStates = std::vector<std::unique_ptr<ProgramState>>;
 Result<PassStates> make_states(const std::vector<StoragePass>& passes, HostMemory& memory);
 
 // Parts of a transform run on the device if it has kernels for them and the rows that cross the bus are no larger than what
-// is delivered. With io=device (resident.h) all fields are held there. kBadTransform, kNoSuchField, kOverBudget,
+// is delivered. With io=device (resident.cpp) all fields are held there. kBadTransform, kNoSuchField, kOverBudget,
 // kUnsupported.
 Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int64_t max_rows,
                                const Device& device);
+
+// The part of it that decides where the rows of each field go: fills the passes, outputs, tails, routes and resident rows, and
+// the layout's storages and regions but for their offsets. With io=device, where every field needs a tail, kUnsupported names
+// the field and why the device cannot hold it.
+Status place_fields(Pipeline& pipeline, CompiledTransforms compiled, const LoaderConfig& config,
+                    const Device& device);
 
 // One stage of what runs where, for dl_loader_plan_at.
 struct PlanStage {
@@ -120,5 +128,24 @@ struct PlanStage {
 
 // For each field in order: what the host does, what crosses the bus, what the device does.
 std::vector<PlanStage> describe_plan(const Pipeline& pipeline, const Device& device);
+
+// How much memory a loader takes, decided at create: slots, order tables and scratch memory, in one arena that never grows.
+struct MemoryPlan {
+  int64_t slot_count = 0;
+  int64_t slots_offset = 0, slot_stride = 0;
+  // Of each slot's shares, in address space of their own: not in arena_bytes; 0: they are in the slot.
+  int64_t shares_stride = 0;
+  int64_t table_count = 0, tables_offset = 0, table_stride = 0;
+  int64_t scratch_count = 0, scratch_offset = 0, scratch_stride = 0;
+  int64_t state_count = 0,
+          state_bytes = 0;  // what programs keep for each thread that fills, beside the arena
+  int64_t arena_bytes = 0;
+  int64_t held_bytes = 0;  // at most: the arena, what the order allocated, and states
+};
+
+// pinned: slots are page-locked, so all of their memory is touched. kOverBudget names the smallest memory_budget that works
+// and the options to lower.
+Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipeline, const Order& order,
+                               const Steps& steps, bool pinned);
 
 }  // namespace dataline

@@ -1,11 +1,12 @@
+// Where the rows of each field go: which storage of a slot (or of the device, io=device) a program writes, which storages
+// fields share, and which part of the work a device does.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/pipeline_builder.h"
-
 #include <algorithm>
 #include <utility>
 
 #include "core/base/checked.h"
 #include "core/base/text.h"
+#include "core/loader/pipeline.h"
 
 namespace dataline {
 namespace {
@@ -60,191 +61,227 @@ std::vector<bool> overlapped_columns(const Schema& schema, const std::vector<boo
   return overlapped;
 }
 
+// Fields that read one column share its storage if nothing is done to them on the host and they are either delivered as
+// views of it or overlap.
+class PipelineBuilder {
+ public:
+  PipelineBuilder(Pipeline& pipeline, const LoaderConfig& config, const Device& device)
+      : pipeline_(pipeline), config_(config), device_(device) {}
+
+  Status add_fields(CompiledTransforms compiled) {
+    const bool resident = config_.io == Io::kDevice;
+    if (resident) DL_RETURN_IF_ERROR(check_resident(compiled.mixes));
+    pipeline_.programs = std::move(compiled.programs);
+    columns_.assign(schema().columns.size(), SharedColumn());
+    std::vector<bool> stored;  // goes to a kernel as it is stored
+    for (size_t f = 0; f < schema().fields.size(); ++f) {
+      std::optional<DeviceSplit>& split = compiled.splits[f];
+      const bool fewer = split && split->tail.in_bytes() <= split->tail.out_bytes();
+      if (split && !(device_.info().kernels && (fewer || resident) && device_.runs(split->tail)))
+        split.reset();
+      stored.push_back(split ? split->host == nullptr : resident && pipeline_.programs[f]->identity());
+    }
+    overlapped_ = overlapped_columns(schema(), stored);
+    for (size_t f = 0; f < schema().fields.size(); ++f) {
+      Route route;
+      route.stored_bytes = schema().fields[f].bytes();
+      route.host_text = std::move(compiled.texts[f]);
+      const Program& program = *pipeline_.programs[f];
+      if (resident && program.output().kind == FieldKind::kRagged)
+        return refuse(f, "its rows have lengths of their own");
+      if (resident && program.output().varies())
+        return refuse(f, "its images have sizes of their own; add resize([h, w]) or center_crop(size)");
+      if (compiled.splits[f]) {
+        DL_RETURN_IF_ERROR(add_split(f, std::move(*compiled.splits[f]), route));
+      } else if (resident) {
+        DL_RETURN_IF_ERROR(add_whole(f, route));
+      } else if (schema().places[f].shared && program.identity()) {
+        add_shared(f, route);
+      } else {
+        add_own(f, route);
+      }
+      pipeline_.routes.push_back(std::move(route));
+    }
+    return resident ? lay_out_resident() : Status::ok();
+  }
+
+ private:
+  // The storage of a whole column, and the first field that uses it.
+  struct SharedColumn {
+    int32_t storage = -1, field = -1;
+  };
+
+  const Schema& schema() const { return pipeline_.source->schema(); }
+
+  Status refuse(size_t f, std::string_view why) const {
+    return error(Code::kUnsupported, "option io: io=device cannot hold field '", schema().fields[f].name,
+                 "': ", why);
+  }
+
+  Status check_resident(const std::vector<BatchMix>& mixes) {
+    if (!mixes.empty()) return refuse(mixes[0].image, "mixup and cutmix are the host's work, on each batch");
+    if (!device_.info().kernels)
+      return error(Code::kUnsupported, "option io: io=device needs kernels: ", device_.info().why_not);
+    if (pipeline_.source->calls_host())
+      return error(Code::kUnsupported,
+                   "option io: io=device cannot hold what a reader gives, which may differ ",
+                   "from epoch to epoch");
+    pipeline_.resident.emplace();
+    return Status::ok();
+  }
+
+  // Where each storage is in the device's block.
+  Status lay_out_resident() {
+    Resident& resident = *pipeline_.resident;
+    for (ResidentRows& rows : resident.storages) {
+      rows.offset = resident.bytes;
+      const std::optional<int64_t> bytes = checked_multiply(pipeline_.source->count(), rows.row_bytes);
+      if (!bytes || *bytes > kResidentLimitBytes - resident.bytes)
+        return error(Code::kNoMemory, "option io: the set needs more device memory than any device has");
+      resident.bytes = round_up(resident.bytes + *bytes, kTensorAlignment);
+      resident.row_bytes += rows.row_bytes;
+    }
+    for (const StoragePass& pass : resident.passes) resident.state_bytes += pass.program->state_bytes();
+    resident.staging_bytes = std::max(resident.row_bytes, kStagingBytes);
+    return Status::ok();
+  }
+
+  const Program& keep(std::unique_ptr<const Program> program) {
+    pipeline_.programs.push_back(std::move(program));
+    return *pipeline_.programs.back();
+  }
+
+  // Rows of every batch's slot. `place`: what of the record the program reads.
+  int32_t add_slot_rows(const Program& program, const FieldPlace& place, bool whole_column) {
+    storages_.push_back(storage_for(program.output(), config_.max_bytes_per_sample));
+    pipeline_.passes.push_back({&program, place.column, place.offset, whole_column});
+    return static_cast<int32_t>(storages_.size()) - 1;
+  }
+
+  // Rows that a device reads: of the slot, or resident.
+  int32_t add_rows(const Program& program, const FieldPlace& place, bool whole_column) {
+    if (!pipeline_.resident) return add_slot_rows(program, place, whole_column);
+    pipeline_.resident->passes.push_back({&program, place.column, place.offset, whole_column});
+    pipeline_.resident->storages.push_back({.row_bytes = program.output().bytes()});
+    return static_cast<int32_t>(pipeline_.resident->storages.size()) - 1;
+  }
+
+  bool is_whole_column(size_t f) const {
+    const FieldPlace& place = schema().places[f];
+    const int64_t column_bytes = schema().columns[static_cast<size_t>(place.column)].row_bytes;
+    return place.offset == 0 && column_bytes == schema().fields[f].bytes();
+  }
+
+  // The whole column of field f as it is stored, once for all its fields.
+  void share_column(size_t f, Route& route) {
+    const FieldPlace place = {.column = schema().places[f].column};
+    SharedColumn& shared = columns_[static_cast<size_t>(place.column)];
+    if (shared.storage < 0) {
+      const int64_t row_bytes = schema().columns[static_cast<size_t>(place.column)].row_bytes;
+      shared.storage = add_rows(keep(make_copy_program(bytes_field(row_bytes))), place, true);
+      shared.field = static_cast<int32_t>(f);
+    } else {
+      route.carrier = shared.field;
+    }
+    route.storage = shared.storage;
+  }
+
+  void add_own(size_t f, Route& route) {
+    const Program& program = *pipeline_.programs[f];
+    route.storage = add_slot_rows(program, schema().places[f], is_whole_column(f));
+    const Storage& storage = storages_.back();
+    pipeline_.outputs.push_back({.field = program.output(),
+                                 .storage = route.storage,
+                                 .row_stride_bytes = storage.varies ? 0 : storage.row_bytes});
+  }
+
+  void add_shared(size_t f, Route& route) {
+    share_column(f, route);
+    const int64_t row_bytes = storages_[static_cast<size_t>(route.storage)].row_bytes;
+    pipeline_.outputs.push_back({.field = schema().fields[f],
+                                 .storage = route.storage,
+                                 .storage_offset = schema().places[f].offset,
+                                 .row_stride_bytes = row_bytes,
+                                 .flags = kViewReadOnly | kViewOverlapping});
+  }
+
+  // The bytes of field f as they are stored, for a tail.
+  void add_stored(size_t f, Route& route, DeviceTail& tail) {
+    const FieldPlace& place = schema().places[f];
+    const bool shared = place.shared && !pipeline_.resident;
+    if (shared || overlapped_[static_cast<size_t>(place.column)]) {
+      share_column(f, route);
+      tail.storage_offset = place.offset;
+    } else {
+      route.storage = add_rows(keep(make_copy_program(schema().fields[f])), place, is_whole_column(f));
+    }
+  }
+
+  // The host's part of a field, its geometry, and the region in which the device delivers it.
+  Status add_split(size_t f, DeviceSplit split, Route& route) {
+    const FieldPlace& place = schema().places[f];
+    if (pipeline_.resident && split.host != nullptr && split.host->draws())
+      return refuse(f, concat("'", split.host_text, "' draws at random, and the host's part is done once"));
+    DeviceTail tail;
+    if (split.host != nullptr)
+      route.storage = add_rows(keep(std::move(split.host)), place, is_whole_column(f));
+    else
+      add_stored(f, route, tail);
+    if (split.geometry != nullptr) {
+      const FieldPlace no_record;
+      const bool resident = pipeline_.resident.has_value();
+      tail.geometry_storage = add_slot_rows(keep(std::move(split.geometry)), resident ? no_record : place,
+                                            !resident && is_whole_column(f));
+    }
+    tail.tail = std::move(split.tail);
+    route.host_text = std::move(split.host_text);
+    route.device_text = std::move(split.device_text);
+    return add_tail(f, std::move(tail), route);
+  }
+
+  // io=device, and the host does all the work: the device gathers the finished rows.
+  Status add_whole(size_t f, Route& route) {
+    const Program& program = *pipeline_.programs[f];
+    if (program.draws())
+      return refuse(f,
+                    concat("'", route.host_text, "' draws at random, and this device cannot do that part"));
+    DeviceTail tail;
+    tail.tail = gather_tail(program.output().bytes());
+    if (program.identity())
+      add_stored(f, route, tail);
+    else
+      route.storage = add_rows(program, schema().places[f], is_whole_column(f));
+    return add_tail(f, std::move(tail), route);
+  }
+
+  Status add_tail(size_t f, DeviceTail tail, Route& route) {
+    const Field& output = pipeline_.programs[f]->output();
+    if (!device_.runs(tail.tail))
+      return refuse(f, concat("no kernel takes rows of ", output.bytes(), " bytes"));
+    tail.storage = route.storage;
+    tail.region = static_cast<int32_t>(regions_.size());
+    regions_.push_back({.row_bytes = tail.tail.out_bytes()});
+    route.tail = static_cast<int32_t>(pipeline_.tails.size());
+    pipeline_.outputs.push_back(
+        {.field = output, .storage = -1, .region = tail.region, .row_stride_bytes = output.bytes()});
+    pipeline_.tails.push_back(std::move(tail));
+    return Status::ok();
+  }
+
+  Pipeline& pipeline_;
+  const LoaderConfig& config_;
+  const Device& device_;
+  std::vector<Storage>& storages_ = pipeline_.layout.storages;
+  std::vector<Region>& regions_ = pipeline_.layout.regions;
+  std::vector<SharedColumn> columns_;
+  std::vector<bool> overlapped_;  // by column
+};
+
 }  // namespace
 
-Status PipelineBuilder::add_fields(CompiledTransforms compiled) {
-  const bool resident = config_.resident;
-  if (resident) DL_RETURN_IF_ERROR(check_resident(compiled.mixes));
-  pipeline_.programs = std::move(compiled.programs);
-  columns_.assign(schema().columns.size(), SharedColumn());
-  std::vector<bool> stored;  // goes to a kernel as it is stored
-  for (size_t f = 0; f < schema().fields.size(); ++f) {
-    std::optional<DeviceSplit>& split = compiled.splits[f];
-    const bool fewer = split && split->tail.in_bytes() <= split->tail.out_bytes();
-    if (split && !(device_.info().kernels && (fewer || resident) && device_.runs(split->tail))) split.reset();
-    stored.push_back(split ? split->host == nullptr : resident && pipeline_.programs[f]->identity());
-  }
-  overlapped_ = overlapped_columns(schema(), stored);
-  for (size_t f = 0; f < schema().fields.size(); ++f) {
-    Route route;
-    route.stored_bytes = schema().fields[f].bytes();
-    route.host_text = std::move(compiled.texts[f]);
-    const Program& program = *pipeline_.programs[f];
-    if (resident && program.output().kind == FieldKind::kRagged)
-      return refuse(f, "its rows have lengths of their own");
-    if (resident && program.output().varies())
-      return refuse(f, "its images have sizes of their own; add resize([h, w]) or center_crop(size)");
-    if (compiled.splits[f]) {
-      DL_RETURN_IF_ERROR(add_split(f, std::move(*compiled.splits[f]), route));
-    } else if (resident) {
-      DL_RETURN_IF_ERROR(add_whole(f, route));
-    } else if (schema().places[f].shared && program.identity()) {
-      add_shared(f, route);
-    } else {
-      add_own(f, route);
-    }
-    pipeline_.routes.push_back(std::move(route));
-  }
-  return resident ? lay_out_resident() : Status::ok();
-}
-
-Status PipelineBuilder::refuse(size_t f, std::string_view why) const {
-  return error(Code::kUnsupported, "option io: io=device cannot hold field '", schema().fields[f].name,
-               "': ", why);
-}
-
-Status PipelineBuilder::check_resident(const std::vector<BatchMix>& mixes) {
-  if (!mixes.empty()) return refuse(mixes[0].image, "mixup and cutmix are the host's work, on each batch");
-  if (!device_.info().kernels)
-    return error(Code::kUnsupported, "option io: io=device needs kernels: ", device_.info().why_not);
-  if (pipeline_.source->calls_host())
-    return error(Code::kUnsupported,
-                 "option io: io=device cannot hold what a reader gives, which may differ ",
-                 "from epoch to epoch");
-  pipeline_.resident.emplace();
-  return Status::ok();
-}
-
-// Where each storage is in the device's block.
-Status PipelineBuilder::lay_out_resident() {
-  Resident& resident = *pipeline_.resident;
-  for (ResidentRows& rows : resident.storages) {
-    rows.offset = resident.bytes;
-    const std::optional<int64_t> bytes = checked_multiply(pipeline_.source->count(), rows.row_bytes);
-    if (!bytes || *bytes > kResidentLimitBytes - resident.bytes)
-      return error(Code::kNoMemory, "option io: the set needs more device memory than any device has");
-    resident.bytes = round_up(resident.bytes + *bytes, kTensorAlignment);
-    resident.row_bytes += rows.row_bytes;
-  }
-  for (const StoragePass& pass : resident.passes) resident.state_bytes += pass.program->state_bytes();
-  resident.staging_bytes = std::max(resident.row_bytes, kStagingBytes);
-  return Status::ok();
-}
-
-const Program& PipelineBuilder::keep(std::unique_ptr<const Program> program) {
-  pipeline_.programs.push_back(std::move(program));
-  return *pipeline_.programs.back();
-}
-
-// Rows of every batch's slot. `place`: what of the record the program reads.
-int32_t PipelineBuilder::add_slot_rows(const Program& program, const FieldPlace& place, bool whole_column) {
-  storages.push_back(storage_for(program.output(), config_.max_bytes_per_sample));
-  pipeline_.passes.push_back({&program, place.column, place.offset, whole_column});
-  return static_cast<int32_t>(storages.size()) - 1;
-}
-
-// Rows that a device reads: of the slot, or resident.
-int32_t PipelineBuilder::add_rows(const Program& program, const FieldPlace& place, bool whole_column) {
-  if (!pipeline_.resident) return add_slot_rows(program, place, whole_column);
-  pipeline_.resident->passes.push_back({&program, place.column, place.offset, whole_column});
-  pipeline_.resident->storages.push_back({.row_bytes = program.output().bytes()});
-  return static_cast<int32_t>(pipeline_.resident->storages.size()) - 1;
-}
-
-bool PipelineBuilder::is_whole_column(size_t f) const {
-  const FieldPlace& place = schema().places[f];
-  const int64_t column_bytes = schema().columns[static_cast<size_t>(place.column)].row_bytes;
-  return place.offset == 0 && column_bytes == schema().fields[f].bytes();
-}
-
-// The whole column of field f as it is stored, once for all its fields.
-void PipelineBuilder::share_column(size_t f, Route& route) {
-  const FieldPlace place = {.column = schema().places[f].column};
-  SharedColumn& shared = columns_[static_cast<size_t>(place.column)];
-  if (shared.storage < 0) {
-    const int64_t row_bytes = schema().columns[static_cast<size_t>(place.column)].row_bytes;
-    shared.storage = add_rows(keep(make_copy_program(bytes_field(row_bytes))), place, true);
-    shared.field = static_cast<int32_t>(f);
-  } else {
-    route.carrier = shared.field;
-  }
-  route.storage = shared.storage;
-}
-
-void PipelineBuilder::add_own(size_t f, Route& route) {
-  const Program& program = *pipeline_.programs[f];
-  route.storage = add_slot_rows(program, schema().places[f], is_whole_column(f));
-  const Storage& storage = storages.back();
-  pipeline_.outputs.push_back(
-      make_output(program.output(), route.storage, 0, storage.varies ? 0 : storage.row_bytes, 0));
-}
-
-void PipelineBuilder::add_shared(size_t f, Route& route) {
-  share_column(f, route);
-  const int64_t row_bytes = storages[static_cast<size_t>(route.storage)].row_bytes;
-  pipeline_.outputs.push_back(make_output(schema().fields[f], route.storage, schema().places[f].offset,
-                                          row_bytes, kViewReadOnly | kViewOverlapping));
-}
-
-// The bytes of field f as they are stored, for a tail.
-void PipelineBuilder::add_stored(size_t f, Route& route, DeviceTail& tail) {
-  const FieldPlace& place = schema().places[f];
-  const bool shared = place.shared && !pipeline_.resident;
-  if (shared || overlapped_[static_cast<size_t>(place.column)]) {
-    share_column(f, route);
-    tail.storage_offset = place.offset;
-  } else {
-    route.storage = add_rows(keep(make_copy_program(schema().fields[f])), place, is_whole_column(f));
-  }
-}
-
-// The host's part of a field, its geometry, and the region in which the device delivers it.
-Status PipelineBuilder::add_split(size_t f, DeviceSplit split, Route& route) {
-  const FieldPlace& place = schema().places[f];
-  if (pipeline_.resident && split.host != nullptr && split.host->draws())
-    return refuse(f, concat("'", split.host_text, "' draws at random, and the host's part is done once"));
-  DeviceTail tail;
-  if (split.host != nullptr)
-    route.storage = add_rows(keep(std::move(split.host)), place, is_whole_column(f));
-  else
-    add_stored(f, route, tail);
-  if (split.geometry != nullptr) {
-    const FieldPlace no_record;
-    const bool resident = pipeline_.resident.has_value();
-    tail.geometry_storage = add_slot_rows(keep(std::move(split.geometry)), resident ? no_record : place,
-                                          !resident && is_whole_column(f));
-  }
-  tail.tail = std::move(split.tail);
-  route.host_text = std::move(split.host_text);
-  route.device_text = std::move(split.device_text);
-  return add_tail(f, std::move(tail), route);
-}
-
-// io=device, and the host does all the work: the device gathers the finished rows.
-Status PipelineBuilder::add_whole(size_t f, Route& route) {
-  const Program& program = *pipeline_.programs[f];
-  if (program.draws())
-    return refuse(f, concat("'", route.host_text, "' draws at random, and this device cannot do that part"));
-  DeviceTail tail;
-  tail.tail = gather_tail(program.output().bytes());
-  if (program.identity())
-    add_stored(f, route, tail);
-  else
-    route.storage = add_rows(program, schema().places[f], is_whole_column(f));
-  return add_tail(f, std::move(tail), route);
-}
-
-Status PipelineBuilder::add_tail(size_t f, DeviceTail tail, Route& route) {
-  const Field& output = pipeline_.programs[f]->output();
-  if (!device_.runs(tail.tail))
-    return refuse(f, concat("no kernel takes rows of ", output.bytes(), " bytes"));
-  tail.storage = route.storage;
-  tail.region = static_cast<int32_t>(regions.size());
-  regions.push_back({.row_bytes = tail.tail.out_bytes()});
-  route.tail = static_cast<int32_t>(pipeline_.tails.size());
-  pipeline_.outputs.push_back(make_device_output(output, tail.region));
-  pipeline_.tails.push_back(std::move(tail));
-  return Status::ok();
+Status place_fields(Pipeline& pipeline, CompiledTransforms compiled, const LoaderConfig& config,
+                    const Device& device) {
+  return PipelineBuilder(pipeline, config, device).add_fields(std::move(compiled));
 }
 
 }  // namespace dataline

@@ -1,12 +1,13 @@
+// The memory plan.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/plan.h"
-
 #include <algorithm>
 #include <limits>
 
 #include "core/base/checked.h"
-#include "core/loader/epoch_tables.h"
+#include "core/loader/epoch_orders.h"
 #include "core/loader/filler.h"
+#include "core/loader/pipeline.h"
+#include "core/loader/steps.h"
 
 namespace dataline {
 namespace {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/base/checked.h"
-#include "core/base/digest.h"
 #include "core/loader/loader.h"
 
 namespace dataline {
@@ -79,7 +78,7 @@ Result<Position> Loader::position() const {
 
 Status Loader::set_indices(const int64_t* values, int64_t count, HostOwner owner) {
   if (forked()) return forked_error();
-  if (!config_.has_indices) {
+  if (!config_.indices.given) {
     return error(Code::kWrongState, "set_indices: this loader was not created with sample_indices");
   }
   if (count != steps_.slots()) {
@@ -93,20 +92,16 @@ Status Loader::set_indices(const int64_t* values, int64_t count, HostOwner owner
   } else {
     indices = hold_array(values, count, owner);
   }
-  OrderSpec spec;
-  spec.sample_count = pipeline_.source->count();
-  spec.has_indices = true;
-  spec.indices = indices.span();
-  spec.memory = memory_;
+  const OrderSpec spec{.sample_count = pipeline_.source->count(),
+                       .indices = indices.span(),
+                       .weights = {},
+                       .has_indices = true,
+                       .memory = memory_};
   DL_ASSIGN_OR_RETURN(auto order, Order::create(spec));
-  Digest digest;
-  digest.add(std::as_bytes(indices.span()));
-
-  OrderVersion version{0, own_indices(std::move(order), std::move(indices)), digest.hex()};
+  OrderVersion version = make_version(std::move(order), std::move(indices));
 
   ThreadLock lock(mutex_);
-  const int64_t from_epoch = position_.step == 0 ? position_.epoch : position_.epoch + 1;
-  version.from_epoch = from_epoch;
+  const int64_t from_epoch = version.from_epoch = position_.step == 0 ? position_.epoch : position_.epoch + 1;
   auto orders = std::make_shared<const OrderVersions>(orders_->with(std::move(version), position_.epoch));
   if (loan != nullptr) loan->take(owner);  // nothing fails from here on
   orders_ = std::move(orders);

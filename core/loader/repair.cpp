@@ -31,27 +31,21 @@ void Filler::recheck_rows(Slot& slot, const BatchOrder& order, WorkerScratch& sc
   if (pipeline_->source->unchanged(span)) return;
   // Rows may be recorded as bad already; each is handled once here.
   const bool some_known = !slot.bad_rows().empty();
-  scratch.warned_ = 0;
-  Run& run = scratch.run_;
+  scratch.warned = 0;
+  Run& run = scratch.run;
   for (int64_t first = 0; first < slot.samples; first += kMaxRunRecords) {
     run.count = std::min(kMaxRunRecords, slot.samples - first);
     run.indices = slot.sample_indices + first;
-    scratch.errors_.clear();
+    scratch.errors.clear();
     pipeline_->source->confirm(run, span);
-    const std::vector<RowError> failed = std::move(scratch.errors_.all());
+    const std::vector<RowError> failed = std::move(scratch.errors.all());
     for (const RowError& failure : failed) {
       const int64_t row = first + failure.row;
       repair(slot, order, row, failure.status, some_known ? slot.find_bad(row) : nullptr, scratch);
     }
   }
-  slot.warned.fetch_add(scratch.warned_,
+  slot.warned.fetch_add(scratch.warned,
                         std::memory_order_relaxed);  // published with the rows, by the slot's state
-}
-
-void Filler::repair_run(Slot& slot, const BatchOrder& order, int64_t row, WorkerScratch& scratch) const {
-  const std::vector<RowError> failed = std::move(scratch.errors_.all());
-  for (const RowError& failure : failed)
-    repair(slot, order, row + failure.row, failure.status, nullptr, scratch);
 }
 
 // Replaces the sample of a failed row if on_error says so, and records the row as bad. If the machine is to blame (no
@@ -96,24 +90,23 @@ void Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, Status cau
 
 // Reads one row by itself and checks its file anew.
 Status Filler::read_row(Slot& slot, int64_t row, WorkerScratch& scratch) const {
-  Run& run = scratch.run_;
+  Run& run = scratch.run;
   run.count = 1;
   run.contiguous = true;
   run.cold = true;
   run.indices = slot.sample_indices + row;
   run.opened_ns = monotonic_ns();
   read_rows(slot, row, scratch);
-  return scratch.errors_.empty() ? confirm_row(slot, row, run.opened_ns, scratch)
-                                 : take_error(scratch.errors_);
+  return scratch.errors.empty() ? confirm_row(slot, row, run.opened_ns, scratch) : take_error(scratch.errors);
 }
 
 Status Filler::confirm_row(Slot& slot, int64_t row, int64_t opened_ns, WorkerScratch& scratch) const {
-  Run& run = scratch.run_;
+  Run& run = scratch.run;
   run.count = 1;
   run.indices = slot.sample_indices + row;
-  scratch.errors_.clear();
+  scratch.errors.clear();
   pipeline_->source->confirm(run, {opened_ns, monotonic_ns()});
-  return scratch.errors_.empty() ? Status::ok() : take_error(scratch.errors_);
+  return scratch.errors.empty() ? Status::ok() : take_error(scratch.errors);
 }
 
 void Filler::name_misfits(Slot& slot) const {

@@ -136,7 +136,7 @@ Status Loader::load_state(std::string_view text) {
     auto saved = std::find_if(lines.begin(), lines.end(), [&](const Line& line) { return line.key == key; });
     if (saved == lines.end()) return bad_state(concat("no line '", key, "'"));
     if (saved->value != value) {
-      const bool other_order = key == kIndicesKey && config_.has_indices && saved->value != "none";
+      const bool other_order = key == kIndicesKey && config_.indices.given && saved->value != "none";
       return error(
           Code::kStateRefused, "state of another job: ", key, " is '", saved->value, "' in the state, '",
           value, "' here",

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/loader/config.h"
+#include "core/loader/options.h"
 #include "core/order/order.h"
 
 namespace dataline {

@@ -19,7 +19,7 @@ constexpr int64_t kStuckReaderGraceNs = 1'000'000'000;
 // --- Life ---
 
 void WorkerPool::add(std::unique_ptr<WorkerScratch> scratch) {
-  const int32_t thread = scratch->thread();
+  const int32_t thread = scratch->thread;
   FillThread fill{.own = {.thread = thread}, .scratch = std::move(scratch)};
   if (thread == config_.num_workers) {
     ThreadLock lock(consumer_mutex_);

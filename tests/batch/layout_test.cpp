@@ -111,15 +111,19 @@ TEST(Layout, ASlotAsLargeAsTheLimitIsPlannedAndOneByteMoreIsNot) {
 
 TEST(Views, TellShapeStridesAxesAndBytesOfABatch) {
   std::vector<OutputField> outputs = {
-      make_output({"image", FieldKind::kDense, DType::kU8, {4, 5, 3}, "HWC", -1}, 0, 0, 60, kViewReadOnly),
-      make_output({"label", FieldKind::kDense, DType::kI64, {}, "", -1}, 1, 0, 8, 0),
-      make_output({"text", FieldKind::kRagged, DType::kU8, {-1}, "", -1}, 2, 0, 0, 0)};
+      OutputField{.field = {"image", FieldKind::kDense, DType::kU8, {4, 5, 3}, "HWC", -1},
+                  .row_stride_bytes = 60,
+                  .flags = kViewReadOnly},
+      OutputField{.field = {"label", FieldKind::kDense, DType::kI64, {}, "", -1},
+                  .storage = 1,
+                  .row_stride_bytes = 8},
+      OutputField{.field = {"text", FieldKind::kRagged, DType::kU8, {-1}, "", -1}, .storage = 2}};
   ViewSet set(outputs, true);
   std::vector<std::byte> memory(1024);
   const std::vector<int64_t> offsets = {0, 4, 4, 9};
-  set.place(0, memory.data(), nullptr);
-  set.place(1, memory.data() + 512, nullptr);
-  set.place(2, memory.data() + 768, offsets.data());
+  set.set_data(0, memory.data(), nullptr);
+  set.set_data(1, memory.data() + 512, nullptr);
+  set.set_data(2, memory.data() + 768, offsets.data());
   set.set_samples(3);
   const BatchView &image = set.views()[0], &label = set.views()[1], &text = set.views()[2];
   EXPECT_STREQ(image.name, "image");
@@ -149,11 +153,12 @@ TEST(Views, TellShapeStridesAxesAndBytesOfABatch) {
 
 TEST(Views, OfOverlappingFieldsLookIntoOneRow) {
   const Field x{"x", FieldKind::kDense, DType::kU16, {4}, "", -1};
-  std::vector<OutputField> outputs = {make_output(x, 0, 0, 10, kViewOverlapping),
-                                      make_output(x, 0, 2, 10, kViewOverlapping)};
+  std::vector<OutputField> outputs = {
+      OutputField{.field = x, .row_stride_bytes = 10, .flags = kViewOverlapping},
+      OutputField{.field = x, .storage_offset = 2, .row_stride_bytes = 10, .flags = kViewOverlapping}};
   ViewSet set(outputs, true);
   std::vector<std::byte> memory(64);
-  for (size_t f = 0; f < 2; ++f) set.place(f, memory.data(), nullptr);
+  for (size_t f = 0; f < 2; ++f) set.set_data(f, memory.data(), nullptr);
   set.set_samples(2);
   EXPECT_EQ(set.views()[0].byte_offset, 0u);
   EXPECT_EQ(set.views()[1].byte_offset, 2u);
@@ -163,8 +168,8 @@ TEST(Views, OfOverlappingFieldsLookIntoOneRow) {
 
 TEST(Views, OfASchemaSayWhatVaries) {
   std::vector<OutputField> outputs = {
-      make_output({"a", FieldKind::kDense, DType::kF32, {2}, "C", -1}, 0, 0, 8, 0),
-      make_output({"b", FieldKind::kRagged, DType::kU8, {-1}, "", -1}, 1, 0, 0, 0)};
+      OutputField{.field = {"a", FieldKind::kDense, DType::kF32, {2}, "C", -1}, .row_stride_bytes = 8},
+      OutputField{.field = {"b", FieldKind::kRagged, DType::kU8, {-1}, "", -1}, .storage = 1}};
   ViewSet loader(outputs, true), dataset(outputs, false);
   loader.set_schema_rows(-1);
   EXPECT_EQ(loader.views()[0].shape[0], -1);

@@ -17,8 +17,9 @@ namespace dataline {
 constexpr int64_t kDenseBytes = 12, kItemBytes = 4, kMostItems = 5;
 
 inline std::vector<OutputField> two_outputs() {
-  return {make_output({"dense", FieldKind::kDense, DType::kF32, {3}, "", -1}, 0, 0, kDenseBytes, 0),
-          make_output({"words", FieldKind::kRagged, DType::kU16, {-1, 2}, "", -1}, 1, 0, 0, 0)};
+  return {OutputField{.field = {"dense", FieldKind::kDense, DType::kF32, {3}, "", -1},
+                      .row_stride_bytes = kDenseBytes},
+          OutputField{.field = {"words", FieldKind::kRagged, DType::kU16, {-1, 2}, "", -1}, .storage = 1}};
 }
 
 inline Layout two_storages(int64_t rows) {

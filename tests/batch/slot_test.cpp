@@ -188,7 +188,7 @@ TEST(Slot, ARowThatIsGivenUpGivesBackThePagesThatWereNotCounted) {
   text.kind = FieldKind::kRagged;
   text.row_bytes = share;
   const std::vector<OutputField> outputs = {
-      make_output({"text", FieldKind::kRagged, DType::kU8, {-1}, "", -1}, 0, 0, 0, 0)};
+      OutputField{.field = {"text", FieldKind::kRagged, DType::kU8, {-1}, "", -1}}};
   const Layout layout = plan_layout({text}, {}, 2).take();
   const std::shared_ptr<HostMemory> memory = HostMemory::create({}, page);
   Block shares = memory->allocate_address_space(2 * share, "the test").take();

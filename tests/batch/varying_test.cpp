@@ -31,9 +31,10 @@ class Varying : public ::testing::Test {
   explicit Varying(bool planar = false) {
     const Field image = planar ? Field{"image", FieldKind::kDense, DType::kU8, {3, -1, -1}, "CHW", -1}
                                : Field{"image", FieldKind::kDense, DType::kU8, {-1, -1, 3}, "HWC", -1};
-    outputs_ = {make_output({"label", FieldKind::kDense, DType::kI64, {}, "", -1}, 0, 0, 8, 0),
-                make_output({"text", FieldKind::kRagged, DType::kU8, {-1}, "", -1}, 1, 0, 0, 0),
-                make_output(image, 2, 0, 0, 0)};
+    outputs_ = {
+        OutputField{.field = {"label", FieldKind::kDense, DType::kI64, {}, "", -1}, .row_stride_bytes = 8},
+        OutputField{.field = {"text", FieldKind::kRagged, DType::kU8, {-1}, "", -1}, .storage = 1},
+        OutputField{.field = image, .storage = 2}};
     Storage label, text, pixels;
     label.row_bytes = 8;
     text.kind = FieldKind::kRagged;
@@ -208,7 +209,7 @@ TEST_F(Varying, ABatchWithoutAGoodSampleIsEmpty) {
 
 TEST(VaryingViews, ASizeTakenFromAnotherSetCountsForAsManySamplesAsBefore) {
   const std::vector<OutputField> outputs = {
-      make_output({"image", FieldKind::kDense, DType::kU8, {-1, -1, 3}, "HWC", -1}, 0, 0, 0, 0)};
+      OutputField{.field = {"image", FieldKind::kDense, DType::kU8, {-1, -1, 3}, "HWC", -1}}};
   ViewSet small(outputs, /*with_batch=*/true), large(outputs, /*with_batch=*/true);
   small.set_extent(0, 2, 1);
   small.set_samples(5);
@@ -221,7 +222,7 @@ TEST(VaryingViews, ASizeTakenFromAnotherSetCountsForAsManySamplesAsBefore) {
 
 TEST(VaryingSchema, SizesAndBytesAreUnknown) {
   const std::vector<OutputField> outputs = {
-      make_output({"image", FieldKind::kDense, DType::kU8, {-1, -1, 3}, "HWC", -1}, 0, 0, 0, 0)};
+      OutputField{.field = {"image", FieldKind::kDense, DType::kU8, {-1, -1, 3}, "HWC", -1}}};
   ViewSet views(outputs, /*with_batch=*/true);
   views.set_schema_rows(16);
   const BatchView& view = views.views()[0];

@@ -4,7 +4,6 @@
 #include "core/loader/options.h"
 
 #include "core/base/text.h"
-#include "core/loader/config.h"
 #include "tests/fuzz/fuzz_file.h"
 
 namespace dataline::fuzz {

@@ -10,8 +10,8 @@
 #include <set>
 #include <thread>
 
+#include "core/loader/batch_window.h"
 #include "core/loader/pipeline.h"
-#include "core/loader/run_claims.h"
 #include "tests/support/job.h"
 
 namespace dataline::testing {

@@ -1,20 +1,56 @@
-// The order tables of the epochs that are open in the window, and of the next one, which is built in slices while batches
-// are loaded. Only the first batch after a seek waits for a table.
-//
-// Threads: reserve, release: under the window's lock. ensure_ready, work_ahead: any worker.
+// The orders of a job's epochs, and the tables of those that need one.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/atomic.h"
 #include "core/base/thread_mutex.h"
+#include "core/loader/options.h"
 #include "core/order/order.h"
 
 namespace dataline {
 
+struct OrderVersion {
+  int64_t from_epoch = 0;
+  std::shared_ptr<const Order> order;
+  std::string indices_digest;  // "none" without sample_indices
+};
+
+// Of an order from epoch 0 on, together with the caller's indices, which it reads.
+OrderVersion make_version(std::unique_ptr<const Order> order, HostArray<int64_t> indices);
+
+// There is one order, unless the caller sets its own again and again (dl_loader_set_indices): then each holds from an epoch on.
+// The one before the current epoch's is kept as well, so that a state which was saved before the new order took effect can
+// still be loaded.
+// Threads: immutable; a change makes a new list, because batches in flight read the old one.
+class OrderVersions {
+ public:
+  explicit OrderVersions(OrderVersion first) { versions_.push_back(std::move(first)); }
+
+  // Of those set for the same epoch the last one holds; before the first one's epoch, the first.
+  const OrderVersion& of(int64_t epoch) const;
+  // The order that a state of this epoch was saved under, if it is held, else the epoch's own.
+  const OrderVersion& saved_under(int64_t epoch, std::string_view indices_digest) const;
+
+  // With an order for the epochs after `current`, or from it on if none of its steps has gone out.
+  OrderVersions with(OrderVersion version, int64_t current) const;
+  // With `version` as the order of `epoch` again. What was set for that epoch holds from the next one on.
+  OrderVersions restored(const OrderVersion& version, int64_t epoch) const;
+
+ private:
+  explicit OrderVersions(std::vector<OrderVersion> versions) : versions_(std::move(versions)) {}
+  std::vector<OrderVersion> versions_;  // by from_epoch, never empty
+};
+
+// The order tables of the epochs that are open in the window, and of the next one, which is built in slices while batches
+// are loaded. Only the first batch after a seek waits for a table.
+// Threads: reserve, release: under the window's lock. ensure_ready, work_ahead: any worker.
 class EpochTables {
  public:
   struct Entry {
