@@ -28,8 +28,7 @@
 #include "core/batch/slot.h"
 #include "core/loader/consumer_gate.h"
 #include "core/loader/delivery.h"
-#include "core/loader/epoch_orders.h"
-#include "core/loader/steps.h"
+#include "core/loader/epochs.h"
 
 namespace dataline {
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/loader/options.h"
+#include "core/loader/pipeline.h"
 #include "core/memory/machine_limits.h"
 #include "core/source/composed/composed.h"
 #include "core/source/open.h"
@@ -83,30 +84,23 @@ Result<ImageFacts> image_facts_of(const Source& source, size_t field, int64_t in
   if (index < 0 || index >= source.count())
     return error(Code::kOutOfRange, "sample ", index, ": expected 0 to ", source.count(), " exclusive");
   DL_ASSIGN_OR_RETURN(const Block scratch, zeroed_scratch(source.scratch_bytes(room_bytes)));
-  const size_t column_count = source.schema().columns.size();
-  std::vector<const std::byte*> data(column_count, nullptr);
-  std::vector<int64_t> bytes(column_count, 0);
-  std::vector<Run::ColumnRows> columns(column_count);
-  for (size_t c = 0; c < column_count; ++c) columns[c] = {&data[c], &bytes[c], false};
-  RowErrors errors;
-  Run run{.count = 1,
-          .indices = &index,
-          .contiguous = true,
-          .cold = true,  // makes a file truncated since it was mapped an error instead of a signal
-          .max_bytes_per_sample = room_bytes,
-          .scratch = scratch.data(),
-          .columns = columns.data(),
-          .errors = &errors};
-  source.locate(run);
-  if (!errors.empty()) shorten_places(source, run);
+  RunMemory memory(source, 1, scratch.data());
+  Run& run = memory.run;
+  run.count = 1;
+  run.indices = &index;
+  run.contiguous = true;
+  run.cold = true;  // makes a file truncated since it was mapped an error instead of a signal
+  run.max_bytes_per_sample = room_bytes;
+  memory.locate(source);
 
   const FieldPlace& place = source.schema().places[field];
   const auto column = static_cast<size_t>(place.column);
-  Status failed = errors.empty() ? Status::ok() : std::move(errors.all().front().status);
+  Status failed = memory.errors.empty() ? Status::ok() : std::move(memory.errors.all().front().status);
   if (failed.is_ok()) {
+    const int64_t bytes = run.columns[column].bytes[0];
     Result<ImageHeader> header =
-        read_image_header(Bytes(data[column] + place.offset, static_cast<size_t>(bytes[column])));
-    if (header.is_ok()) return ImageFacts{.header = header.value(), .bytes = bytes[column]};
+        read_image_header(Bytes(run.columns[column].data[0] + place.offset, static_cast<size_t>(bytes)));
+    if (header.is_ok()) return ImageFacts{.header = header.value(), .bytes = bytes};
     failed = header.take_status().in(place_text(source.place_of(index, column)));
   }
   return std::move(failed).in(concat("sample ", index)).with_sample(index);

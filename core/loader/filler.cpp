@@ -27,27 +27,11 @@ int64_t WorkerScratch::bytes_for(const Pipeline& pipeline) {
 
 WorkerScratch::WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassStates pass_states,
                              int32_t thread_number)
-    : thread(thread_number),
-      columns(pipeline.source->schema().columns.size()),
-      pointers(columns.size() * kMaxRunRecords),
-      column_bytes(columns.size() * kMaxRunRecords),
+    : RunMemory(*pipeline.source, kMaxRunRecords, memory),
+      thread(thread_number),
       indices(kMaxRunRecords),
       program_scratch(memory + pipeline.record_scratch_bytes * pipeline.run_records),
-      states(std::move(pass_states)) {
-  for (size_t c = 0; c < columns.size(); ++c) {
-    columns[c].data = pointers.data() + c * kMaxRunRecords;
-    columns[c].bytes = column_bytes.data() + c * kMaxRunRecords;
-  }
-  run.columns = columns.data();
-  run.errors = &errors;
-  run.scratch = memory;
-}
-
-void WorkerScratch::locate(const Source& source) {
-  errors.clear();
-  source.locate(run);
-  if (!errors.empty()) shorten_places(source, run);
-}
+      states(std::move(pass_states)) {}
 
 void WorkerScratch::run_pass(const Source& source, const StoragePass& pass, FieldRows& rows) {
   const Run::ColumnRows& column = run.columns[pass.column];

@@ -12,30 +12,23 @@
 #include "core/base/cancel.h"
 #include "core/batch/slot.h"
 #include "core/device/device.h"
-#include "core/loader/epoch_orders.h"
+#include "core/loader/epochs.h"
 #include "core/loader/lookahead.h"
 #include "core/loader/pipeline.h"
-#include "core/loader/steps.h"
 
 namespace dataline {
 
-// What a thread needs to read one run. Allocated at create; nothing is allocated per run.
-struct WorkerScratch {
+// What a thread that fills needs. Allocated at create; nothing is allocated per run.
+struct WorkerScratch : RunMemory {
   static int64_t bytes_for(const Pipeline& pipeline);
   // memory: bytes_for() bytes, 64-byte aligned, zeroed. states: one per pass. `thread`: the number of its only user.
   WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassStates states, int32_t thread);
 
-  // Finds the records of `run`. Then a pass makes rows of them, for which `rows` says where they go.
-  void locate(const Source& source);
+  // A pass makes rows of the records of `run`, once located; `rows` says where they go.
   void run_pass(const Source& source, const StoragePass& pass, FieldRows& rows);
 
   const int32_t thread;
-  Run run;
-  RowErrors errors;
-  int64_t warned = 0;  // images of this run about which a decoder warned
-  std::vector<Run::ColumnRows> columns;
-  std::vector<const std::byte*> pointers;
-  std::vector<int64_t> column_bytes;
+  int64_t warned = 0;            // images of this run about which a decoder warned
   std::vector<int64_t> indices;  // for records that are no batch's
   std::byte* program_scratch;
   PassStates states;

@@ -103,6 +103,20 @@ struct Pipeline {
 // run are not prefetched (784-byte rows: 10 % of the copy of 64).
 int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threads, int64_t depth);
 
+// A run of at most `records` records, and the memory that it needs to find them.
+struct RunMemory {
+  RunMemory(const Source& source, int64_t records, std::byte* scratch);  // scratch: as Run::scratch
+  void locate(const Source& source);
+
+  Run run;
+  RowErrors errors;
+
+ private:
+  std::vector<Run::ColumnRows> columns_;
+  std::vector<const std::byte*> data_;
+  std::vector<int64_t> bytes_;
+};
+
 // The states of the passes' programs for one thread; null for programs that keep nothing.
 using PassStates = std::vector<std::unique_ptr<ProgramState>>;
 Result<PassStates> make_states(const std::vector<StoragePass>& passes, HostMemory& memory);

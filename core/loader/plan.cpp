@@ -4,10 +4,9 @@
 #include <limits>
 
 #include "core/base/checked.h"
-#include "core/loader/epoch_orders.h"
+#include "core/loader/epochs.h"
 #include "core/loader/filler.h"
 #include "core/loader/pipeline.h"
-#include "core/loader/steps.h"
 
 namespace dataline {
 namespace {

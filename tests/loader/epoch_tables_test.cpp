@@ -1,6 +1,6 @@
 // The order tables of the epochs ahead: who builds them, and that they are ready in time and the same whoever does.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/epoch_orders.h"
+#include "core/loader/epochs.h"
 
 #include <algorithm>
 #include <cstdlib>

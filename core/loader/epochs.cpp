@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/loader/epoch_orders.h"
-
-#include <algorithm>
+#include "core/loader/epochs.h"
 
 #include "core/base/digest.h"
 
