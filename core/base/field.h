@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,22 +27,11 @@ struct Field {
   int64_t max_bytes = -1;
 
   bool varies() const {
-    if (kind == FieldKind::kRagged) return false;
-    for (int64_t dim : shape) {
-      if (dim < 0) return true;
-    }
-    return false;
+    return kind == FieldKind::kDense &&
+           std::any_of(shape.begin(), shape.end(), [](int64_t dim) { return dim < 0; });
   }
   // Bytes of one sample; -1 when ragged or varying. Sources have checked that the product does not overflow.
-  int64_t bytes() const {
-    if (kind == FieldKind::kRagged) return -1;
-    int64_t total = dtype_bytes(dtype);
-    for (int64_t dim : shape) {
-      if (dim < 0) return -1;
-      total *= dim;
-    }
-    return total;
-  }
+  int64_t bytes() const { return kind == FieldKind::kRagged || varies() ? -1 : item_bytes(); }
   // Ragged: bytes per step of the variable dim.
   int64_t item_bytes() const {
     int64_t total = dtype_bytes(dtype);

@@ -1,4 +1,5 @@
-// Status and Result<T>: a code and a one-line message; errors are values.
+// Errors are values: Status and Result<T>, a code and a one-line message; the failed rows of a run; and what only a defect
+// can break.
 // Threads: values, externally synchronized.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace dataline {
 
@@ -141,6 +143,47 @@ std::string concat(const Parts&... parts) {
 template <typename... Parts>
 Status error(Code code, const Parts&... parts) {
   return Status(code, concat(parts...));
+}
+
+// The failed rows of one run, each with its first error. Costs nothing until a row fails.
+struct RowError {
+  int64_t row;  // within the run
+  Status status;
+};
+
+class RowErrors {
+ public:
+  void fail(int64_t row, Status status) {
+    if (!failed(row)) errors_.push_back({row, std::move(status)});
+  }
+  bool failed(int64_t row) const {
+    for (const RowError& error : errors_) {
+      if (error.row == row) return true;
+    }
+    return false;
+  }
+  bool empty() const { return errors_.empty(); }
+  std::vector<RowError>& all() { return errors_; }
+  const std::vector<RowError>& all() const { return errors_; }
+  void clear() { errors_.clear(); }
+
+ private:
+  std::vector<RowError> errors_;
+};
+
+// Assertions for what only a bug in this library can break, never input or the machine. Debug and sanitized builds
+// trap. A release build continues, because a library must not end its host's process: the caller must then leave the
+// object alone and report Code::kInternal.
+#if defined(DATALINE_STOP_AT_DEFECTS)
+constexpr bool kStopsAtDefects = true;
+#else
+constexpr bool kStopsAtDefects = false;
+#endif
+
+// Returns `holds`; traps when it is false and kStopsAtDefects.
+[[nodiscard]] inline bool check_or_trap(bool holds) {
+  if (kStopsAtDefects && !holds) __builtin_trap();
+  return holds;
 }
 
 }  // namespace dataline

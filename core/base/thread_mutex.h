@@ -1,5 +1,6 @@
-// A mutex for short holds: it spins a moment before it sleeps, because a futex sleep costs more than most holds last.
-// Under clang it is a capability: what it guards and which functions need it is checked (core/base/thread_annotations.h).
+// A mutex for short holds: it spins a moment before it sleeps, because a futex sleep costs more than most holds last. And
+// how to write down what it guards and which functions need it: clang checks that (-Wthread-safety), other compilers see
+// nothing.
 // Threads: that is what it is for.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -7,7 +8,24 @@
 #include <mutex>
 
 #include "core/base/atomic.h"
-#include "core/base/thread_annotations.h"
+
+#if defined(__clang__)
+#define DL_THREAD_ANNOTATION(x) __attribute__((x))
+#else
+#define DL_THREAD_ANNOTATION(x)
+#endif
+
+// Of types: a lock, and an object that holds one for its scope.
+#define DL_CAPABILITY(name) DL_THREAD_ANNOTATION(capability(name))
+#define DL_SCOPED_CAPABILITY DL_THREAD_ANNOTATION(scoped_lockable)
+// Of data: the lock under which it is read and written.
+#define DL_GUARDED_BY(lock) DL_THREAD_ANNOTATION(guarded_by(lock))
+// Of functions: called with, called without; takes, gives back, takes if it returns `result`.
+#define DL_REQUIRES(...) DL_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
+#define DL_EXCLUDES(...) DL_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
+#define DL_ACQUIRE(...) DL_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
+#define DL_RELEASE(...) DL_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
+#define DL_TRY_ACQUIRE(...) DL_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
 
 namespace dataline {
 

@@ -1,7 +1,7 @@
-// A place where threads wait for a condition that others make true: a short spin while waits are short, then a
-// futex. No sleeps, no polling.
+// Waiting: a place where threads wait for a condition that others make true, by a short spin while waits are short, then
+// by a futex (no sleeps, no polling); and a handle for event loops.
 //
-// Use: the notifier changes the state (atomically, or under a lock the condition does not need), then calls
+// Use of a WaitPoint: the notifier changes the state (atomically, or under a lock the condition does not need), then calls
 // notify_all(). The waiter's condition reads that state; it must be cheap and must not block.
 // Threads: internally synchronized. Notifying costs one atomic add when nobody sleeps.
 // SPDX-License-Identifier: Apache-2.0
@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "core/base/atomic.h"
+#include "core/base/status.h"
 #include "core/base/thread.h"
 
 namespace dataline {
@@ -102,6 +103,23 @@ class WaitPoint {
   Atomic<int64_t> mean_wait_ns_{0};
   Atomic<int64_t> wake_ns_{0};  // when somebody was woken last
   Atomic<int64_t> wake_cost_ns_{5'000};
+};
+
+// A handle for the host's event loop: readable while raised. An eventfd on Linux.
+class ThreadEvent {
+ public:
+  static Result<ThreadEvent> create();  // kTooManyFiles, kUnsupported
+  ThreadEvent(ThreadEvent&& other) noexcept : handle_(other.handle_) { other.handle_ = -1; }
+  ThreadEvent& operator=(ThreadEvent&&) = delete;
+  ~ThreadEvent();
+
+  intptr_t handle() const { return handle_; }
+  void raise() const;  // stays readable until lowered
+  void lower() const;
+
+ private:
+  explicit ThreadEvent(int handle) : handle_(handle) {}
+  int handle_;
 };
 
 }  // namespace dataline

@@ -21,7 +21,6 @@
 #include <vector>
 
 #include "core/base/atomic.h"
-#include "core/base/defect.h"
 #include "core/base/status.h"
 #include "core/base/thread_mutex.h"
 #include "core/batch/batch.h"
@@ -79,7 +78,7 @@ class Slot : public Batch {
   Slot(const Layout& layout, const std::vector<OutputField>& outputs, const SlotPlace& place);
 
   SlotState state() const { return state_.load(); }
-  // Takes an edge. Only the state's owner calls it, so that a slot which is not in `from` is a defect (base/defect.h):
+  // Takes an edge. Only the state's owner calls it, so that a slot which is not in `from` is a defect (base/status.h):
   // false, and the slot must be left alone. Sequentially consistent: the state is one half of handshakes with the
   // consumer (Ready against its wait) and with a seek (Ready against what it leaves behind).
   [[nodiscard]] bool go(SlotState from, SlotState to) {

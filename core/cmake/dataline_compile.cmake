@@ -7,10 +7,10 @@ target_compile_features(dataline_compile INTERFACE cxx_std_20)
 target_compile_options(dataline_compile INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off
   $<$<COMPILE_LANGUAGE:CXX>:-Wconversion -Wno-sign-conversion>
-  # The lock rules that core/base/thread_annotations.h writes down; only clang knows how to check them.
+  # The lock rules that core/base/thread_mutex.h writes down; only clang knows how to check them.
   $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Wthread-safety -Wthread-safety-beta>)
 
-# A build that looks for defects stops at them (core/base/defect.h). Not by NDEBUG, which a host project's own build type
+# A build that looks for defects stops at them (core/base/status.h). Not by NDEBUG, which a host project's own build type
 # may leave out.
 if(DATALINE_SANITIZE)
   target_compile_definitions(dataline_compile INTERFACE DATALINE_STOP_AT_DEFECTS)

@@ -11,7 +11,6 @@
 #include <optional>
 
 #include "core/base/atomic.h"
-#include "core/base/thread_event.h"
 #include "core/base/thread_wait.h"
 
 namespace dataline {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
-#include "core/base/defect.h"
+#include "core/base/status.h"
 #include "core/base/text.h"
 #include "core/base/thread.h"
 #include "core/loader/loader.h"

@@ -18,7 +18,6 @@
 
 #include "core/base/digest.h"
 #include "core/base/field.h"
-#include "core/base/row_errors.h"
 #include "core/base/status.h"
 
 namespace dataline {

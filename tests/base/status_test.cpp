@@ -10,7 +10,6 @@
 
 #include "capi/dataline.h"
 #include "core/base/field.h"
-#include "core/base/row_errors.h"
 
 namespace dataline {
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "core/base/cancel.h"
-#include "core/base/thread_event.h"
+#include "core/base/thread_wait.h"
 #include "tests/memory/temp_files.h"
 
 namespace dataline {

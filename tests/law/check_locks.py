@@ -1,4 +1,4 @@
-"""The lock rules of core/base/thread_annotations.h, as clang checks them: the rooms that have any compile without a
+"""The lock rules of core/base/thread_mutex.h, as clang checks them: the rooms that have any compile without a
 warning of -Wthread-safety.
 
   check_locks.py ROOT CLANG              checks core/base, core/batch and core/loader

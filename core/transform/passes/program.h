@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "core/base/field.h"
-#include "core/base/row_errors.h"
 #include "core/base/status.h"
 #include "core/base/tail.h"
 #include "core/memory/host_memory.h"

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/row_errors.h"
 #include "core/base/simd.h"
+#include "core/base/status.h"
 #include "core/transform/transform.h"
 #include "tests/transform/support/tensor.h"
 
