@@ -21,7 +21,7 @@
 #include "core/base/status.h"
 #include "core/base/thread_mutex.h"
 #include "core/device/cuda_driver.h"
-#include "core/memory/fork_guard.h"
+#include "core/memory/pages.h"
 
 namespace dataline {
 

@@ -32,8 +32,8 @@
 #include "core/loader/options.h"
 #include "core/loader/pipeline.h"
 #include "core/loader/worker_pool.h"
-#include "core/memory/fork_guard.h"
 #include "core/memory/host_memory.h"
+#include "core/memory/pages.h"
 
 namespace dataline {
 

@@ -5,7 +5,7 @@
 #include "core/base/random.h"
 #include "core/base/thread.h"
 #include "core/loader/filler.h"
-#include "core/memory/file_error.h"
+#include "core/memory/file.h"
 
 namespace dataline {
 namespace {

@@ -1,7 +1,7 @@
 // A file that is written completely or not at all: temporary file in the same directory, fsync, rename, fsync of the
 // directory.
 // Threads: externally synchronized. With two writers of one path the last commit wins; the results are never mixed.
-// Failure: file_error.h's codes with the path; the temporary file is removed and the old file stays.
+// Failure: file.h's codes with the path; the temporary file is removed and the old file stays.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -10,6 +10,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
+#include "core/memory/file.h"
 
 namespace dataline {
 
@@ -17,10 +18,7 @@ class AtomicFile {
  public:
   // Creates the temporary file, so that a missing write permission fails before any work is done.
   static Result<AtomicFile> create(const std::string& path);
-  AtomicFile(AtomicFile&& other) noexcept
-      : path_(std::move(other.path_)),
-        temporary_(std::move(other.temporary_)),
-        descriptor_(std::exchange(other.descriptor_, -1)) {}
+  AtomicFile(AtomicFile&&) noexcept = default;
   AtomicFile& operator=(AtomicFile&&) = delete;
   ~AtomicFile();
 
@@ -33,7 +31,7 @@ class AtomicFile {
 
   std::string path_;
   std::string temporary_;
-  int descriptor_ = -1;  // -1: committed, or moved from
+  Descriptor descriptor_;  // none: committed, or moved from
 };
 
 }  // namespace dataline

@@ -27,7 +27,7 @@ namespace fault_guard {
 struct Entry {
   std::atomic<bool> taken{false};
   std::atomic<uintptr_t> begin{0};
-  std::atomic<uintptr_t> end{0};  // 0: not in use; written last by add(), first by reset()
+  std::atomic<uintptr_t> end{0};  // 0: not in use; written last by add(), first by Release
   std::atomic<int> fd{-1};
   // Handlers running for it; while one does, there may be zeros that last_ns does not show yet.
   std::atomic<int32_t> patching{0};
@@ -218,13 +218,17 @@ Result<Entry*> take_entry() {
 }
 
 }  // namespace
-}  // namespace fault_guard
 
-using fault_guard::Entry;
+void Release::operator()(Entry* entry) const noexcept {
+  entry->end.store(0);
+  entry->taken.store(false, std::memory_order_release);
+}
+
+}  // namespace fault_guard
 
 Result<GuardedRange> GuardedRange::add(const std::byte* begin, int64_t bytes, int fd, const Log& log) {
   DL_RETURN_IF_ERROR(fault_guard::install(log));
-  DL_ASSIGN_OR_RETURN(Entry * entry, fault_guard::take_entry());
+  DL_ASSIGN_OR_RETURN(fault_guard::Entry * entry, fault_guard::take_entry());
   entry->fd.store(fd);
   entry->last_ns.store(0);
   entry->healed_ns.store(0);
@@ -233,21 +237,9 @@ Result<GuardedRange> GuardedRange::add(const std::byte* begin, int64_t bytes, in
   const auto first = reinterpret_cast<uintptr_t>(begin);
   entry->begin.store(first);
   entry->end.store(first + static_cast<uintptr_t>(bytes), std::memory_order_release);
-  return GuardedRange(entry);
-}
-
-GuardedRange& GuardedRange::operator=(GuardedRange&& other) noexcept {
-  if (this == &other) return *this;
-  reset();
-  entry_ = std::exchange(other.entry_, nullptr);
-  return *this;
-}
-
-void GuardedRange::reset() noexcept {
-  if (entry_ == nullptr) return;
-  entry_->end.store(0);
-  entry_->taken.store(false, std::memory_order_release);
-  entry_ = nullptr;
+  GuardedRange range;
+  range.entry_.reset(entry);
+  return range;
 }
 
 bool GuardedRange::faulted(int64_t since_ns) const {

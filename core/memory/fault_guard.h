@@ -19,7 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
+#include <memory>
 
 #include "core/base/log.h"
 #include "core/base/status.h"
@@ -28,18 +28,17 @@ namespace dataline {
 
 namespace fault_guard {
 struct Entry;
-}
+struct Release {
+  void operator()(Entry* entry) const noexcept;
+};
+}  // namespace fault_guard
 
 class GuardedRange {
  public:
   GuardedRange() = default;
-  // [begin, begin + bytes) is a read-only shared mapping of the file `fd` (-1: unknown) from offset 0 and stays mapped
-  // until reset(). kNoMemory; kUnsupported where the handler cannot be installed.
+  // [begin, begin + bytes) is a read-only shared mapping of the file `fd` (-1: unknown) from offset 0 and stays mapped as
+  // long as this lives. kNoMemory; kUnsupported where the handler cannot be installed.
   static Result<GuardedRange> add(const std::byte* begin, int64_t bytes, int fd, const Log& log);
-  GuardedRange(GuardedRange&& other) noexcept : entry_(std::exchange(other.entry_, nullptr)) {}
-  GuardedRange& operator=(GuardedRange&& other) noexcept;
-  ~GuardedRange() { reset(); }
-  void reset() noexcept;
 
   // Whether pages of the range, or of a part of it, were replaced by zeros since `since_ns` (monotonic). Conservative:
   // works in whole pages and treats everything between the first and the last page ever replaced as one extent.
@@ -50,9 +49,7 @@ class GuardedRange {
   void heal(int fd) const;
 
  private:
-  explicit GuardedRange(fault_guard::Entry* entry) : entry_(entry) {}
-
-  fault_guard::Entry* entry_ = nullptr;
+  std::unique_ptr<fault_guard::Entry, fault_guard::Release> entry_;
 };
 
 }  // namespace dataline

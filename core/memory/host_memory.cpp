@@ -7,11 +7,42 @@
 #include <utility>
 
 #include "core/base/checked.h"
-#include "core/memory/heap.h"
 #include "core/memory/pages.h"
+
+#ifdef DATALINE_HAS_MIMALLOC
+#include <mimalloc.h>
+#else
+#include <cstdlib>
+#endif
 
 namespace dataline {
 namespace {
+
+constexpr int64_t kMaxHeapAlignment = 4096;
+
+// The heap for everything that is not in pages: mimalloc, called by its own names, where the build has it, else malloc.
+// Null when there is no memory. `alignment` is a power of two up to kMaxHeapAlignment; `bytes` > 0.
+std::byte* heap_allocate(int64_t bytes, int64_t alignment) noexcept {
+  // Rounding up must not overflow; half of the address space is never available.
+  if (bytes > std::numeric_limits<ptrdiff_t>::max() / 2) return nullptr;
+#ifdef DATALINE_HAS_MIMALLOC
+  return static_cast<std::byte*>(
+      mi_malloc_aligned(static_cast<size_t>(bytes), static_cast<size_t>(alignment)));
+#else
+  // aligned_alloc requires at least a pointer's alignment and a size that is a multiple of it.
+  const int64_t unit = std::max<int64_t>(alignment, static_cast<int64_t>(sizeof(void*)));
+  return static_cast<std::byte*>(
+      std::aligned_alloc(static_cast<size_t>(unit), static_cast<size_t>(round_up(bytes, unit))));
+#endif
+}
+
+void heap_release(std::byte* data) noexcept {
+#ifdef DATALINE_HAS_MIMALLOC
+  mi_free(data);
+#else
+  std::free(data);
+#endif
+}
 
 bool in_pages(MemoryKind kind) {
   return kind == MemoryKind::kArena || kind == MemoryKind::kData || kind == MemoryKind::kFrames;
@@ -56,39 +87,33 @@ Result<Block> HostMemory::allocate(int64_t bytes, int64_t alignment, MemoryKind 
     return error(Code::kInternal, what, ": ", bytes, " bytes aligned at ", alignment,
                  " is an invalid request");
   }
-  Block block;
-  block.kind_ = kind;
-  if (bytes == 0) return block;
   if (!reserve(bytes)) {
     return error(Code::kOverBudget, what, ": needs ", bytes, " bytes, ", in_use_bytes(),
                  " are in use of memory_budget ", limit_);
   }
-  std::byte* data = obtain(bytes, alignment, kind);
-  if (data == nullptr) {
-    in_use_.fetch_sub(bytes, std::memory_order_relaxed);
-    return error(Code::kNoMemory, what, ": the ", table_.allocate != nullptr ? "host's allocator" : "system",
-                 " refused ", bytes, " bytes aligned at ", alignment);
-  }
-  block.owner_ = shared_from_this();
-  block.data_ = data;
-  block.bytes_ = bytes;
-  block.counted_.store(bytes, std::memory_order_relaxed);
-  return block;
+  return make_block(bytes, alignment, bytes, kind, what);
 }
 
 Result<Block> HostMemory::allocate_address_space(int64_t bytes, const char* what) {
+  return make_block(bytes, kHugePageBytes, 0, MemoryKind::kFrames, what);
+}
+
+Result<Block> HostMemory::make_block(int64_t bytes, int64_t alignment, int64_t counted, MemoryKind kind,
+                                     const char* what) {
   Block block;
-  block.kind_ = MemoryKind::kFrames;
+  block.kind_ = kind;
   if (bytes == 0) return block;
-  std::byte* data = table_.allocate == nullptr ? map_address_space(bytes)
-                                               : obtain_from_host(bytes, kHugePageBytes, block.kind_);
+  const bool from_host = table_.allocate != nullptr;
+  std::byte* data = counted == 0 && !from_host ? map_address_space(bytes) : obtain(bytes, alignment, kind);
   if (data == nullptr) {
-    return error(Code::kNoMemory, what, ": the ", table_.allocate != nullptr ? "host's allocator" : "system",
-                 " refused ", bytes, " bytes of address space");
+    in_use_.fetch_sub(counted, std::memory_order_relaxed);
+    return error(Code::kNoMemory, what, ": the ", from_host ? "host's allocator" : "system", " refused ",
+                 bytes, counted == 0 ? " bytes of address space" : " bytes", " aligned at ", alignment);
   }
   block.owner_ = shared_from_this();
   block.data_ = data;
   block.bytes_ = bytes;
+  block.counted_.store(counted, std::memory_order_relaxed);
   return block;
 }
 
@@ -104,11 +129,8 @@ bool HostMemory::reserve(int64_t bytes) {
 }
 
 std::byte* HostMemory::obtain(int64_t bytes, int64_t alignment, MemoryKind kind) {
-  if (table_.allocate != nullptr) return obtain_from_host(bytes, alignment, kind);
-  return in_pages(kind) ? map_huge_pages(bytes) : heap_allocate(bytes, alignment);
-}
-
-std::byte* HostMemory::obtain_from_host(int64_t bytes, int64_t alignment, MemoryKind kind) {
+  if (table_.allocate == nullptr)
+    return in_pages(kind) ? map_huge_pages(bytes) : heap_allocate(bytes, alignment);
   void* memory = table_.allocate(table_.context, static_cast<size_t>(bytes), static_cast<size_t>(alignment),
                                  static_cast<int32_t>(kind));
   if ((reinterpret_cast<uintptr_t>(memory) & static_cast<uintptr_t>(alignment - 1)) == 0) {

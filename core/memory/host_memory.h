@@ -86,7 +86,9 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
   HostMemory(const AllocatorTable& table, int64_t limit_bytes) : table_(table), limit_(limit_bytes) {}
   bool reserve(int64_t bytes);                                           // false past the limit; else counted
   std::byte* obtain(int64_t bytes, int64_t alignment, MemoryKind kind);  // null when refused; not counted
-  std::byte* obtain_from_host(int64_t bytes, int64_t alignment, MemoryKind kind);
+  // `counted` of the bytes are reserved; none: address space.
+  Result<Block> make_block(int64_t bytes, int64_t alignment, int64_t counted, MemoryKind kind,
+                           const char* what);
   void release(std::byte* data, int64_t bytes, int64_t counted, MemoryKind kind) noexcept;
 
   AllocatorTable table_;

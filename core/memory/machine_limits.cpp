@@ -13,7 +13,7 @@
 #include "core/base/checked.h"
 #include "core/base/status.h"
 #include "core/base/text.h"
-#include "core/memory/file_error.h"
+#include "core/memory/file.h"
 
 namespace dataline {
 namespace {

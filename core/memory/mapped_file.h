@@ -4,8 +4,8 @@
 // Lifetime: pointers from at() live as long as the object.
 // Failure: opens with O_NONBLOCK and refuses what is not a regular file, so a FIFO never blocks. A truncated file is
 // detected before a read by check_length() (one lseek) and, for pages not yet in memory, by populate() (EFAULT instead of
-// SIGBUS). Truncation between these and the copy is detected by look() after the copy: the rest of a partly truncated
-// page reads as zeros, and look() says from where. Access to a page beyond the new end kills the process with SIGBUS,
+// SIGBUS). Truncation between these and the copy is detected by change_since_open() after the copy: the rest of a partly truncated
+// page reads as zeros, and it says from where. Access to a page beyond the new end kills the process with SIGBUS,
 // unless the file was opened with fault_guard (fault_guard.h); io=pread and io=memory do not have that gap.
 // Limits: a mapped file keeps its descriptor only while descriptor numbers are below half of RLIMIT_NOFILE, so that sets
 // of thousands of shards open; files opened after that are checked by path and inode.
@@ -21,9 +21,8 @@
 #include "core/base/log.h"
 #include "core/base/status.h"
 #include "core/memory/fault_guard.h"
+#include "core/memory/file.h"
 #include "core/memory/host_memory.h"
-
-struct stat;
 
 namespace dataline {
 
@@ -40,7 +39,7 @@ struct OpenContext {
 
 class MappedFile {
  public:
-  // kAuto: pread where others may write (storage.h) or mmap fails, else mmap. kMemory reads the whole file into a kData
+  // kAuto: pread where others may write (file.h) or mmap fails, else mmap. kMemory reads the whole file into a kData
   // block, checks the cancel token (kCancelled) and logs progress.
   static Result<MappedFile> open(const std::string& path, const OpenContext& context);
   // As open(), but kMemory reads on demand until load(), so that a reader can reject a file by its header before
@@ -52,14 +51,12 @@ class MappedFile {
   // the compressed file on disk.
   static Result<MappedFile> from_block(const std::string& path, Block bytes, int64_t byte_count,
                                        int64_t file_bytes);
-  MappedFile(MappedFile&& other) noexcept { *this = std::move(other); }
-  MappedFile& operator=(MappedFile&& other) noexcept;
-  ~MappedFile() { close(); }
+  MappedFile(MappedFile&&) noexcept = default;
 
   const std::string& path() const { return path_; }
-  int64_t bytes() const { return bytes_; }            // readable bytes (inflated size for a .gz)
-  int64_t file_bytes() const { return file_bytes_; }  // on disk, at open
-  IoMode io() const { return io_; }                   // kMmap, kPread or kMemory
+  int64_t bytes() const { return bytes_; }               // readable bytes (inflated size for a .gz)
+  int64_t file_bytes() const { return at_open_.bytes; }  // on disk, at open
+  IoMode io() const { return io_; }                      // kMmap, kPread or kMemory
   bool addressable() const { return data_ != nullptr || bytes_ == 0; }  // false with kPread: use read()
 
   // Pointer to a range that the caller has checked with extent_fits(). Requires addressable().
@@ -72,24 +69,24 @@ class MappedFile {
   // its name is fine: the open one stays valid.
   Status check_length() const;
 
-  // The state of the file after a read.
-  struct Look {
-    Status status;             // ok: unchanged, or it grew
+  // What became of the file since it was opened, as far as its bytes cannot be trusted any more.
+  struct Change {
+    Status status;             // ok: none, or it grew
     int64_t intact_bytes = 0;  // unless ok: how much from its start is intact
   };
-  // kTruncated: shorter than at open. kChanged: the same length but modified: it may have been truncated and extended
-  // again, and the part in between reads as zeros. Longer is ok: it was appended to. Else the system's error. Costs one
-  // fstat; nothing for kMemory.
-  Look look() const;
-  // After a look() that was not ok: why the range cannot be trusted; ok for what lies before the truncation.
-  Status check_range(const Look& look, int64_t offset, int64_t bytes) const;
+  // After a read. kTruncated: shorter than at open. kChanged: the same length but modified: it may have been truncated and
+  // extended again, and the part in between reads as zeros. Longer is ok: it was appended to. Else the system's error.
+  // Costs one fstat; nothing for kMemory.
+  Change change_since_open() const;
+  // Why the range cannot be trusted after that change; ok for what lies before a truncation.
+  Status check_range(const Change& change, int64_t offset, int64_t bytes) const;
 
   // With fault_guard: whether pages of the mapping were replaced by zeros since `since_ns` (monotonic). check_faults():
   // kTruncated when the file is too short for the range now, else kIo.
   bool faulted(int64_t since_ns) const { return guard_.faulted(since_ns); }
   Status check_faults(int64_t since_ns, int64_t offset, int64_t bytes) const;
   // Maps the file's own pages again where zeros replaced them.
-  void heal() const { guard_.heal(fd_); }
+  void heal() const { guard_.heal(fd_.get()); }
   // Starts asynchronous read-ahead of a range, in pieces no larger than the device's read-ahead window (madvise WILLNEED,
   // or posix_fadvise with kPread). Does nothing for kMemory.
   void advise(int64_t offset, int64_t bytes) const;
@@ -100,30 +97,30 @@ class MappedFile {
   bool cached(int64_t offset, int64_t bytes) const;
 
  private:
+  struct Unmap {
+    int64_t bytes;
+    void operator()(const std::byte* data) const noexcept;
+  };
+
   MappedFile() = default;
-  void close() noexcept;
   Status map(const OpenContext& context);
   Status read_by_pread(int64_t offset, int64_t bytes, std::byte* out) const;
   Status explain_fault(int64_t offset, int64_t bytes) const;
   Status truncated(int64_t offset, int64_t expected, int64_t size_now) const;
-  int64_t size_now() const;                 // bytes_ where it is unknown
-  bool stat_now(struct stat& facts) const;  // false: see errno; 0 where the path names another file now
-  bool stat_by_path(struct stat& facts) const;
+  int64_t size_now() const;  // bytes_ where it is unknown
+  bool find_by_path(FileFacts& facts) const;
   bool is_growing() const;
-  void release_descriptor() noexcept;
 
   std::string path_;
-  int fd_ = -1;
+  Descriptor fd_;
   IoMode io_ = IoMode::kMmap;
-  const std::byte* data_ = nullptr;
+  const std::byte* data_ = nullptr;  // of map_ or block_
   int64_t bytes_ = 0;
-  int64_t file_bytes_ = 0;
   int64_t read_ahead_bytes_ = 0;
-  uint64_t device_ = 0;  // with inode_: identity of the file at open
-  uint64_t inode_ = 0;
-  int64_t changed_ns_ = 0;  // modification time at open
-  GuardedRange guard_;      // the mapping, with fault_guard
-  Block block_;             // kMemory
+  FileFacts at_open_;
+  std::unique_ptr<const std::byte, Unmap> map_;  // kMmap
+  Block block_;                                  // kMemory
+  GuardedRange guard_;  // of map_, with fault_guard; goes before the addresses can be reused
 };
 
 }  // namespace dataline

@@ -2,7 +2,6 @@
 #include "core/memory/pages.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
@@ -108,6 +107,24 @@ Status prefault(std::byte* data, int64_t bytes) {
 #endif
   touch(data, bytes);
   return Status::ok();
+}
+
+ForkGuard::ForkGuard() : process_id_(::getpid()) {
+#if defined(MADV_WIPEONFORK)
+  const int64_t bytes = page_bytes();
+  std::byte* page = map_anonymous(bytes, 0);
+  if (page == nullptr) return;
+  if (::madvise(page, static_cast<size_t>(bytes), MADV_WIPEONFORK) != 0) {
+    unmap(page, bytes);
+    return;
+  }
+  page_ = reinterpret_cast<uint32_t*>(page);
+  *page_ = 1;
+#endif
+}
+
+ForkGuard::~ForkGuard() {
+  if (page_ != nullptr) unmap(reinterpret_cast<std::byte*>(page_), page_bytes());
 }
 
 }  // namespace dataline

@@ -1,7 +1,9 @@
-// Pages from the operating system: sizes, anonymous mappings, prefaulting.
-// Threads: plain functions, callable from any thread.
+// Pages from the operating system: sizes, anonymous mappings, prefaulting; and the one that tells a fork.
+// Threads: plain functions, callable from any thread; a ForkGuard is immutable.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+
+#include <unistd.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -33,5 +35,24 @@ void discard_pages(std::byte* data, int64_t bytes) noexcept;
 // when the system is out of memory; where it rejects the request itself (an old kernel, a sandbox), the pages are touched
 // one by one.
 Status prefault(std::byte* data, int64_t bytes);
+
+// Detects that this process was forked from the one that created the guard. Usually costs one load, of a page that the
+// kernel wipes in the child (MADV_WIPEONFORK).
+class ForkGuard {
+ public:
+  ForkGuard();
+  ~ForkGuard();
+  ForkGuard(const ForkGuard&) = delete;
+  ForkGuard& operator=(const ForkGuard&) = delete;
+
+  bool forked() const {
+    // Relaxed: written once, in the constructor.
+    return page_ != nullptr ? __atomic_load_n(page_, __ATOMIC_RELAXED) == 0 : ::getpid() != process_id_;
+  }
+
+ private:
+  uint32_t* page_ = nullptr;  // null where the kernel has no wipe on fork
+  pid_t process_id_;
+};
 
 }  // namespace dataline

@@ -42,11 +42,11 @@ bool FileSource::unchanged(const ReadSpan& span) const {
 }
 
 void FileSource::confirm(Run& run, const ReadSpan& span) const {
-  const MappedFile::Look look = looked_after(span);
-  if (look.status.is_ok() && !file_.faulted(span.opened_ns)) return;
+  const MappedFile::Change change = looked_after(span);
+  if (change.status.is_ok() && !file_.faulted(span.opened_ns)) return;
   for (int64_t i = 0; i < run.count; ++i) {
     const FileExtent extent = extent_of(run.indices[i]);
-    Status status = look.status.is_ok() ? Status::ok() : file_.check_range(look, extent.offset, extent.bytes);
+    Status status = file_.check_range(change, extent.offset, extent.bytes);
     if (status.is_ok()) status = file_.check_faults(span.opened_ns, extent.offset, extent.bytes);
     if (!status.is_ok()) run.errors->fail(i, std::move(status).with_sample(run.indices[i]));
   }
@@ -69,12 +69,12 @@ bool FileSource::cached(int64_t index) const {
   return file_.cached(extent.offset, extent.bytes);
 }
 
-MappedFile::Look FileSource::looked_after(const ReadSpan& span) const {
+MappedFile::Change FileSource::looked_after(const ReadSpan& span) const {
   if (at(same_ns_) >= span.copied_ns) return {};
   const int64_t now_ns = monotonic_ns();
-  MappedFile::Look look = file_.look();
-  if (look.status.is_ok()) advance(same_ns_, now_ns);
-  return look;
+  MappedFile::Change change = file_.change_since_open();
+  if (change.status.is_ok()) advance(same_ns_, now_ns);
+  return change;
 }
 
 }  // namespace dataline

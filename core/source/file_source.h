@@ -44,7 +44,7 @@ class FileSource : public Source {
   const SourceInfo info_;
 
  private:
-  MappedFile::Look looked_after(const ReadSpan& span) const;
+  MappedFile::Change looked_after(const ReadSpan& span) const;
 
   // Start times of the latest checks: one that found the file as long as at open, one that found it unchanged (hence also
   // as long), and any. Stored after the check, so that nobody relies on one still in progress. They only grow. Relaxed:

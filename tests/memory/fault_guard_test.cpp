@@ -43,7 +43,7 @@ class GuardedMap : public testing::Test {
     maps_over_others = 0;
   }
   ~GuardedMap() override {
-    range_.reset();
+    range_ = GuardedRange();
     ::munmap(data_, bytes_.size());
     ::close(fd_);
   }

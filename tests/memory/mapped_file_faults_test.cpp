@@ -152,7 +152,7 @@ TEST_F(ShrunkFile, AFileThatGrowsIsNeverTakenForOneThatWasModifiedInPlace) {
       });
       Status bad;
       do {
-        Status status = file.look().status;
+        Status status = file.change_since_open().status;
         if (!status.is_ok() && bad.is_ok()) bad = status;
         looking.store(true);
       } while (!grown.load());

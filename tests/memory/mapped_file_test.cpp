@@ -110,10 +110,9 @@ TEST_P(MappedFileModes, AFileReplacedUnderItsNameStaysTheOldOne) {
 }
 
 TEST_P(MappedFileModes, MovingKeepsTheFileOpen) {
-  MappedFile file = open(dir_.write("a", "0123456789"));
   MappedFile other = open(dir_.write("b", "abcdefghij"));
   const std::byte* data = other.addressable() ? other.at(0) : nullptr;
-  file = std::move(other);
+  MappedFile file(std::move(other));
   EXPECT_EQ(read_text(file, 0, 10), "abcdefghij");
   EXPECT_EQ(file.addressable() ? file.at(0) : nullptr, data);
   MappedFile third(std::move(file));

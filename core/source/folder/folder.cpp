@@ -11,7 +11,7 @@
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/base/thread.h"
-#include "core/memory/file_error.h"
+#include "core/memory/file.h"
 #include "core/source/folder/folder_index.h"
 
 namespace dataline {

@@ -8,7 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/base/thread.h"
-#include "core/memory/file_error.h"
+#include "core/memory/file.h"
 #include "core/source/labels/label_rows.h"
 
 namespace dataline {

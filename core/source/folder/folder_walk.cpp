@@ -17,7 +17,7 @@
 
 #include "core/base/thread.h"
 #include "core/base/thread_wait.h"
-#include "core/memory/file_error.h"
+#include "core/memory/file.h"
 #include "core/source/folder/paths.h"
 
 namespace dataline {

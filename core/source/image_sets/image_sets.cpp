@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/base/bytes.h"
-#include "core/memory/file_error.h"
+#include "core/memory/file.h"
 #include "core/source/files.h"
 
 namespace dataline {

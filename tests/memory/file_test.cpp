@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/memory/storage.h"
+#include "core/memory/file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "core/memory/file_error.h"
 #include "tests/memory/temp_files.h"
 
 namespace dataline {
 namespace {
+
+constexpr uint32_t kOnADisk = 8;  // a major device number
 
 TEST(Storage, NetworkAndUserSpaceFileSystemsAreRemote) {
   struct {
@@ -20,7 +22,7 @@ TEST(Storage, NetworkAndUserSpaceFileSystemsAreRemote) {
   } remote[] = {{"nfs", 0x6969},        {"cifs", 0xff534d42},  {"smb2", 0xfe534d42}, {"fuse", 0x65735546},
                 {"lustre", 0x0bd00bd0}, {"ceph", 0x00c36400},  {"9p", 0x01021997},   {"afs", 0x5346414f},
                 {"gpfs", 0x47504653},   {"beegfs", 0x19830326}};
-  for (auto [name, magic] : remote) EXPECT_TRUE(is_remote_file_system(magic)) << name;
+  for (auto [name, magic] : remote) EXPECT_TRUE(others_may_write(magic, kOnADisk)) << name;
 }
 
 TEST(Storage, LocalFileSystemsAreNot) {
@@ -30,7 +32,7 @@ TEST(Storage, LocalFileSystemsAreNot) {
   } local[] = {{"ext4", 0xef53},      {"xfs", 0x58465342},     {"btrfs", 0x9123683e},
                {"tmpfs", 0x01021994}, {"overlay", 0x794c7630}, {"f2fs", 0xf2f52010},
                {"zfs", 0x2fc12fc1},   {"squashfs", 0x73717368}};
-  for (auto [name, magic] : local) EXPECT_FALSE(is_remote_file_system(magic)) << name;
+  for (auto [name, magic] : local) EXPECT_FALSE(others_may_write(magic, kOnADisk)) << name;
 }
 
 TEST(Storage, WhatIsNotAFileIsWrittenByNobody) { EXPECT_FALSE(others_may_write(-1)); }
@@ -56,7 +58,7 @@ TEST(Storage, FilesOfTheKernelsOwnSystemsAreReadByPread) {
 TEST(Storage, ReadAheadComesFromTheDisksQueue) {
   TempDir root;
   root.write("sys/dev/block/8:0/queue/read_ahead_kb", "512\n");
-  EXPECT_EQ(read_ahead_bytes(8, 0, root.path("")), 512 << 10);
+  EXPECT_EQ(read_ahead_bytes(makedev(8, 0), root.path("")), 512 << 10);
 }
 
 TEST(Storage, ReadAheadOfAPartitionComesFromItsDisk) {
@@ -65,21 +67,21 @@ TEST(Storage, ReadAheadOfAPartitionComesFromItsDisk) {
   root.write("sys/devices/sda/sda1/partition", "1\n");
   std::filesystem::create_directories(root.path("sys/dev/block"));
   std::filesystem::create_symlink("../../devices/sda/sda1", root.path("sys/dev/block/8:1"));
-  EXPECT_EQ(read_ahead_bytes(8, 1, root.path("")), 4096 << 10);
+  EXPECT_EQ(read_ahead_bytes(makedev(8, 1), root.path("")), 4096 << 10);
 }
 
 TEST(Storage, ReadAheadWithoutABlockDeviceComesFromTheBackingDevice) {
   TempDir root;
   root.write("sys/class/bdi/0:52/read_ahead_kb", "15360\n");
-  EXPECT_EQ(read_ahead_bytes(0, 52, root.path("")), 15360 << 10);
+  EXPECT_EQ(read_ahead_bytes(makedev(0, 52), root.path("")), 15360 << 10);
 }
 
 TEST(Storage, UnknownZeroAndNonsenseAreTheDefault) {
   TempDir root;
-  EXPECT_EQ(read_ahead_bytes(8, 0, root.path("")), kDefaultReadAheadBytes);
+  EXPECT_EQ(read_ahead_bytes(makedev(8, 0), root.path("")), kDefaultReadAheadBytes);
   for (const char* text : {"0\n", "", "-4\n", "lots\n", "9223372036854775807\n"}) {
     root.write("sys/dev/block/8:0/queue/read_ahead_kb", text);
-    EXPECT_EQ(read_ahead_bytes(8, 0, root.path("")), kDefaultReadAheadBytes) << text;
+    EXPECT_EQ(read_ahead_bytes(makedev(8, 0), root.path("")), kDefaultReadAheadBytes) << text;
   }
 }
 

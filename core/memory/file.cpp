@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memory/file.h"
+
+#include <sys/stat.h>
+
+#ifdef __linux__
+#include <sys/sysmacros.h>
+#include <sys/uio.h>
+#include <sys/vfs.h>
+#endif
+
+#include <algorithm>
+#include <string_view>
+
+#include "core/base/checked.h"
+#include "core/base/text.h"
+
+namespace dataline {
+namespace {
+
+struct Entry {
+  int32_t number;
+  Code code;
+  std::string_view text;
+};
+
+constexpr Entry kErrors[] = {
+    Entry{ENOENT, Code::kNotFound, "no such file or directory"},
+    Entry{ENOTDIR, Code::kNotFound, "part of the path is not a directory"},
+    Entry{ENAMETOOLONG, Code::kNotFound, "the path is too long"},
+    Entry{ELOOP, Code::kNotFound, "too many symbolic links, perhaps a loop"},
+    Entry{EACCES, Code::kPermission, "permission denied"},
+    Entry{EPERM, Code::kPermission, "operation not permitted"},
+    Entry{EISDIR, Code::kNotAFile, "is a directory, a file is needed"},
+    Entry{ENXIO, Code::kNotAFile, "is a socket or a device without a driver, a file is needed"},
+    Entry{ENODEV, Code::kNotAFile, "is a device without a driver, a file is needed"},
+    Entry{EMFILE, Code::kTooManyFiles, "this process has too many open files (see ulimit -n)"},
+    Entry{ENFILE, Code::kTooManyFiles, "the system has too many open files"},
+    Entry{ENOMEM, Code::kNoMemory, "the system is out of memory or address space"},
+    Entry{EOVERFLOW, Code::kTooLarge, "the file is too large for this system"},
+    Entry{EFBIG, Code::kTooLarge, "the file is too large for this system"},
+    Entry{EINTR, Code::kIo, "the call was interrupted"},
+    Entry{EAGAIN, Code::kIo, "the system asks to try again"},
+    Entry{EIO, Code::kIo, "the device reported an error"},
+    Entry{ESTALE, Code::kIo, "the file server no longer knows this file"},
+    Entry{ETIMEDOUT, Code::kIo, "the file server did not answer"},
+    Entry{ENOTCONN, Code::kIo, "the file server is not connected"},
+    Entry{EBADMSG, Code::kIo, "the file system found a wrong checksum"},
+    Entry{ENOSPC, Code::kIo, "no space left on the device"},
+    Entry{EROFS, Code::kPermission, "the file system is read-only"},
+};
+
+std::string_view kind_text(uint32_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a FIFO";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISCHR(mode)) return "a character device";
+  if (S_ISBLK(mode)) return "a block device";
+  return "not a regular file";
+}
+
+FileFacts to_facts(const struct stat& info) {
+#ifdef __APPLE__
+  const timespec& changed = info.st_mtimespec;
+#else
+  const timespec& changed = info.st_mtim;
+#endif
+  FileFacts facts;
+  facts.is_file = S_ISREG(info.st_mode);
+  facts.is_directory = S_ISDIR(info.st_mode);
+  facts.mode = static_cast<uint32_t>(info.st_mode);
+  facts.bytes = static_cast<int64_t>(info.st_size);
+  facts.device = static_cast<uint64_t>(info.st_dev);
+  facts.inode = static_cast<uint64_t>(info.st_ino);
+  facts.changed_ns = static_cast<int64_t>(changed.tv_sec) * 1'000'000'000 + changed.tv_nsec;
+  return facts;
+}
+
+// From statfs(2) and the kernel's magic.h; GPFS, Lustre, BeeGFS, WekaFS and PanFS from their own sources.
+constexpr uint64_t kRemoteMagics[] = {
+    0x6969,      // NFS
+    0x517b,      // SMB
+    0xff534d42,  // CIFS
+    0xfe534d42,  // SMB2
+    0x564c,      // NCP
+    0x65735546,  // FUSE, and with it virtiofs, sshfs, s3fs, gcsfuse, JuiceFS
+    0x01021997,  // 9P
+    0x0bd00bd0,  // Lustre
+    0x0bd00bd1,  // Lustre, server side
+    0x00c36400,  // Ceph
+    0x5346414f,  // AFS (in-kernel)
+    0x6b414653,  // AFS (kAFS)
+    0x73757245,  // Coda
+    0x47504653,  // GPFS
+    0x19830326,  // BeeGFS
+    0xaad7aaea,  // PanFS
+    0x01161970,  // GFS2
+    0x7461636f,  // OCFS2
+    0x786f4256,  // VirtualBox shared folders
+    0xbacbacbc,  // VMware shared folders
+    0x20030528,  // OrangeFS (PVFS2)
+};
+
+// Local file systems for which stat shows no block device.
+constexpr uint64_t kLocalMagics[] = {
+    0x01021994,  // tmpfs
+    0x858458f6,  // ramfs
+    0x958458f6,  // hugetlbfs
+    0x9123683e,  // btrfs
+    0x2fc12fc1,  // ZFS
+    0xca451a4e,  // bcachefs
+    0x794c7630,  // overlayfs
+    0x61756673,  // aufs
+};
+
+template <size_t kCount>
+bool lists(const uint64_t (&magics)[kCount], uint64_t magic) {
+  return std::find(std::begin(magics), std::end(magics), magic) != std::end(magics);
+}
+
+}  // namespace
+
+int facts_of(int descriptor, FileFacts& out) {
+  struct stat info;
+  if (::fstat(descriptor, &info) != 0) return errno;
+  out = to_facts(info);
+  return 0;
+}
+
+int facts_of_entry(int directory, const char* name, FileFacts& out) {
+  struct stat info;
+  if (::fstatat(directory, name, &info, 0) != 0) return errno;
+  out = to_facts(info);
+  return 0;
+}
+
+Result<FileFacts> facts_of(int descriptor, const std::string& path) {
+  FileFacts facts;
+  const int number = facts_of(descriptor, facts);
+  if (number != 0) return file_error(path, number);
+  return facts;
+}
+
+bool is_machine_failure(const Status& status) {
+  constexpr auto kFirst = static_cast<int32_t>(Code::kNoMemory), kLast = -39;  // the machine's band of codes
+  const auto code = static_cast<int32_t>(status.code());
+  if (code <= kFirst && code >= kLast) return true;
+  constexpr int32_t kPassing[] = {EINTR, EAGAIN, ENOMEM, ENOBUFS, EMFILE, ENFILE};
+  return std::find(std::begin(kPassing), std::end(kPassing), status.os_error()) != std::end(kPassing);
+}
+
+ReadResult read_at(int descriptor, int64_t offset, int64_t bytes, std::byte* out) {
+  ReadResult result;
+  while (result.bytes < bytes) {
+    const ssize_t got = retry_interrupted([&] {
+      return ::pread(descriptor, out + result.bytes, static_cast<size_t>(bytes - result.bytes),
+                     static_cast<off_t>(offset + result.bytes));
+    });
+    if (got < 0) result.number = errno;
+    if (got <= 0) break;
+    result.bytes += got;
+  }
+  return result;
+}
+
+bool is_cached(int descriptor, int64_t offset) {
+#ifdef __linux__
+  std::byte one;
+  iovec target{&one, 1};
+  // RWF_NOWAIT: EAGAIN when the page is not in the page cache.
+  return ::preadv2(descriptor, &target, 1, static_cast<off_t>(offset), RWF_NOWAIT) >= 0 || errno != EAGAIN;
+#else
+  static_cast<void>(descriptor), static_cast<void>(offset);
+  return true;
+#endif
+}
+
+std::optional<std::string> read_kernel_file(const std::string& path) {
+  const Descriptor file = Descriptor::open(path, O_RDONLY | O_CLOEXEC);
+  if (!file) return std::nullopt;
+  std::string text;
+  char piece[4096];
+  for (;;) {
+    const ssize_t got = retry_interrupted([&] { return ::read(file.get(), piece, sizeof piece); });
+    if (got < 0) return std::nullopt;
+    if (got == 0) return text;
+    text.append(piece, static_cast<size_t>(got));
+  }
+}
+
+std::optional<int64_t> read_kernel_number(const std::string& path) {
+  const std::optional<std::string> text = read_kernel_file(path);
+  return text ? parse_i64(std::string_view(*text).substr(0, text->find('\n'))) : std::nullopt;
+}
+
+Status file_error(const std::string& path, int32_t number) {
+  for (const Entry& entry : kErrors) {
+    if (entry.number == number) return error(entry.code, path, ": ", entry.text).with_os_error(number);
+  }
+  return error(Code::kIo, path, ": error ", number).with_os_error(number);
+}
+
+Status file_error_at(const std::string& path, int64_t offset, int32_t number) {
+  return file_error(concat(path, ": offset ", offset), number);
+}
+
+Status not_a_file_error(const std::string& path, uint32_t mode) {
+  return error(Code::kNotAFile, path, ": is ", kind_text(mode), ", a file is needed");
+}
+
+bool others_may_write(uint64_t magic, uint32_t device_major) {
+  return lists(kRemoteMagics, magic) || (device_major == 0 && !lists(kLocalMagics, magic));
+}
+
+bool others_may_write(int fd) {
+#ifdef __linux__
+  struct statfs system;
+  struct stat file;
+  if (::fstatfs(fd, &system) != 0 || ::fstat(fd, &file) != 0) return false;
+  // f_type is signed on some architectures: a magic with the high bit set must not be sign-extended.
+  return others_may_write(static_cast<uint32_t>(system.f_type), major(file.st_dev));
+#else
+  static_cast<void>(fd);
+  return false;
+#endif
+}
+
+int64_t read_ahead_bytes(uint64_t device, const std::string& root) {
+#ifdef __linux__
+  const std::string name = concat(major(device), ":", minor(device));
+  // A disk; a partition, which uses its parent's queue; a file system without one block device (btrfs, NFS).
+  for (const std::string& path : {concat(root, "/sys/dev/block/", name, "/queue/read_ahead_kb"),
+                                  concat(root, "/sys/dev/block/", name, "/../queue/read_ahead_kb"),
+                                  concat(root, "/sys/class/bdi/", name, "/read_ahead_kb")}) {
+    const std::optional<int64_t> kib = read_kernel_number(path);
+    const std::optional<int64_t> bytes = kib ? checked_multiply(*kib, 1024) : std::nullopt;
+    if (bytes && *bytes > 0) return *bytes;
+  }
+#else
+  static_cast<void>(device), static_cast<void>(root);
+#endif
+  return kDefaultReadAheadBytes;
+}
+
+}  // namespace dataline
