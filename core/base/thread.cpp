@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/thread.h"
 
-#include <sched.h>
 #include <signal.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
 #include <ctime>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include "core/base/atomic.h"
 
@@ -18,13 +15,13 @@ namespace {
 
 struct Start {
   std::function<void()> body;
-  char name[16];
+  std::string name;
 };
 
 void* run_thread(void* argument) {
   std::unique_ptr<Start> start(static_cast<Start*>(argument));
 #if defined(__linux__) && !defined(DATALINE_INTERLEAVE)
-  pthread_setname_np(pthread_self(), start->name);
+  pthread_setname_np(pthread_self(), start->name.c_str());
 #endif
   start->body();
   return nullptr;
@@ -33,7 +30,7 @@ void* run_thread(void* argument) {
 #if defined(DATALINE_INTERLEAVE)
 
 int create_thread(pthread_t* handle, Start* start) {
-  return interleave::create_thread(handle, start->name, run_thread, start);
+  return interleave::create_thread(handle, start->name.c_str(), run_thread, start);
 }
 void join_thread(pthread_t handle) { interleave::join_thread(handle); }
 void detach_thread(pthread_t handle) { interleave::detach_thread(handle); }
@@ -71,12 +68,8 @@ int64_t cpu_ns_of(pthread_t handle) {
 }  // namespace
 
 Result<Thread> Thread::start(std::string_view name, std::function<void()> body) {
-  auto start = std::make_unique<Start>();
-  start->body = std::move(body);
-  size_t length = std::min<size_t>(name.size(), sizeof start->name - 1);
-  std::memcpy(start->name, name.data(), length);
-  start->name[length] = '\0';
-
+  constexpr size_t kMaxName = 15;  // Linux refuses longer ones
+  auto start = std::make_unique<Start>(Start{std::move(body), std::string(name.substr(0, kMaxName))});
   Thread thread;
   const int failure = create_thread(&thread.handle_, start.get());
   if (failure != 0) {
@@ -111,6 +104,5 @@ int64_t Thread::cpu_ns() const { return running_ ? cpu_ns_of(handle_) : 0; }
 
 int64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 int64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
-int32_t process_id() { return static_cast<int32_t>(getpid()); }
 
 }  // namespace dataline

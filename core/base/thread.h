@@ -1,5 +1,4 @@
-// Threads of the library: named, all signals but SIGBUS blocked, started or refused with a status. And how many the
-// machine grants this process.
+// Threads of the library: named, all signals but SIGBUS blocked, started or refused with a status. And the clocks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -34,14 +33,6 @@ class Thread {
   pthread_t handle_{};
   bool running_ = false;
 };
-
-// CPUs this process may use: min(affinity mask, ceil(cgroup quota of v1 or v2)), at least 1.
-int32_t available_cpus();
-// The cgroup part of it, 0 for no quota; `root` is put before /proc and /sys (tests).
-int32_t cgroup_cpus(const std::string& root);
-
-// Id of this process; a loader compares it to find out that it is in a forked child.
-int32_t process_id();
 
 int64_t monotonic_ns();
 int64_t thread_cpu_ns();

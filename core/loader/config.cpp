@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "core/base/checked.h"
-#include "core/base/thread.h"
 #include "core/memory/machine_limits.h"
 
 namespace dataline {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/base/checked.h"
-#include "core/base/thread.h"
 #include "core/loader/dataset.h"
+#include "core/memory/machine_limits.h"
 
 namespace dataline {
 namespace {

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memory/machine_limits.h"
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/base/atomic.h"
 #include "core/base/checked.h"
-#include "core/base/status.h"
 #include "core/base/text.h"
 #include "core/memory/file.h"
 
 namespace dataline {
 namespace {
 
-// The mount of a cgroup hierarchy that has the wanted controller, `memory` or `pids`.
+// The mount of a cgroup hierarchy that has the wanted controller: `memory`, `cpu` or `pids`.
 struct Hierarchy {
   bool version2 = false;
   std::string root;   // the cgroup that the mount shows, "/" for all
@@ -157,6 +159,43 @@ MemoryLimit memory_limit(const std::string& root) {
   });
   return limit;
 }
+
+int32_t quota_cpus(const std::string& root) {
+  constexpr int64_t kMost = 1 << 20;
+  int64_t least = kMost + 1;
+  each_cgroup(root, "cpu", [&](bool version2, const std::string& folder) {
+    std::optional<int64_t> quota, period;
+    if (version2) {  // "max 100000" or "50000 100000"
+      const std::string text = read_kernel_file(root + folder + "/cpu.max").value_or("");
+      const std::string_view line = std::string_view(text).substr(0, text.find('\n'));
+      const size_t blank = std::min(line.find(' '), line.size());
+      quota = parse_i64(line.substr(0, blank));
+      period = parse_i64(trim(line.substr(blank)));
+    } else {
+      quota = read_kernel_number(root + folder + "/cpu.cfs_quota_us");
+      period = read_kernel_number(root + folder + "/cpu.cfs_period_us");
+    }
+    if (quota.value_or(0) <= 0 || period.value_or(0) <= 0) return;
+    // Rounded up without adding: the quota may be near 2^63.
+    const int64_t cpus = *quota / *period + (*quota % *period != 0 ? 1 : 0);
+    least = std::min({least, cpus, kMost});
+  });
+  return least > kMost ? 0 : static_cast<int32_t>(least);
+}
+
+#if defined(DATALINE_INTERLEAVE)
+int32_t available_cpus() { return interleave::cpus(); }
+#else
+int32_t available_cpus() {
+  auto cpus = static_cast<int32_t>(std::max<long>(::sysconf(_SC_NPROCESSORS_ONLN), 1));
+#if defined(__linux__)
+  cpu_set_t mask;
+  if (::sched_getaffinity(0, sizeof mask, &mask) == 0) cpus = std::max(CPU_COUNT(&mask), 1);
+#endif
+  const int32_t quota = quota_cpus();
+  return quota > 0 ? std::min(cpus, quota) : cpus;
+}
+#endif
 
 std::string thread_limits(const std::string& root) {
   std::string text;

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "core/base/text.h"
-#include "core/memory/file_error.h"
+#include "core/memory/file.h"
 
 namespace dataline {
 namespace {

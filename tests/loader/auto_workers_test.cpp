@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "core/base/thread.h"
+#include "core/memory/machine_limits.h"
 #include "tests/support/in_child.h"
 #include "tests/support/job.h"
 

@@ -18,6 +18,7 @@
 #include "core/base/thread.h"
 #include "core/base/thread_wait.h"
 #include "core/memory/file.h"
+#include "core/memory/machine_limits.h"
 #include "core/source/folder/paths.h"
 
 namespace dataline {
