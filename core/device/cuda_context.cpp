@@ -5,26 +5,10 @@
 #include <utility>
 
 namespace dataline {
-namespace {
 
-// The driver refuses allocations of 0 bytes.
-size_t at_least_one(int64_t bytes) { return static_cast<size_t>(std::max<int64_t>(bytes, 1)); }
-
-Result<std::shared_ptr<CudaMemory>> own_memory(std::shared_ptr<CudaContext> context, const char* what,
-                                               int64_t bytes, Status status, CudaAddress address,
-                                               CudaStream freed_in) {
-  if (status.code() == Code::kNoMemory) return context->no_memory(what, bytes);
-  if (!status.is_ok()) return status;
-  return std::make_shared<CudaMemory>(std::move(context), address, bytes, freed_in);
-}
-
-}  // namespace
-
-CudaContext::CudaContext(std::shared_ptr<const CudaDriver> driver, int32_t ordinal)
-    : driver_(std::move(driver)), ordinal_(ordinal) {}
-
-Result<std::shared_ptr<CudaContext>> CudaContext::open(std::shared_ptr<const CudaDriver> driver,
-                                                       int32_t ordinal, int side_streams) {
+Result<std::shared_ptr<CudaContext>> CudaContext::open(std::string_view library, int32_t ordinal,
+                                                       int side_streams) {
+  DL_ASSIGN_OR_RETURN(auto driver, open_cuda_driver(library));
   auto context = std::make_shared<CudaContext>(std::move(driver), ordinal);
   Status status = context->start(side_streams);
   if (status.is_ok()) return context;
@@ -187,19 +171,16 @@ CurrentContext::~CurrentContext() {
 }
 
 Result<std::shared_ptr<CudaMemory>> CudaMemory::make(std::shared_ptr<CudaContext> context, const char* what,
-                                                     int64_t bytes) {
+                                                     int64_t bytes, CudaStream side) {
+  const CudaDriver& driver = context->driver();
+  const auto wanted = static_cast<size_t>(std::max<int64_t>(bytes, 1));  // the driver refuses 0 bytes
   CudaAddress address = 0;
-  Status status = context->call(context->driver().cuMemAlloc, &address, at_least_one(bytes));
-  return own_memory(std::move(context), what, bytes, std::move(status), address, nullptr);
-}
-
-Result<std::shared_ptr<CudaMemory>> CudaMemory::make_in_stream(std::shared_ptr<CudaContext> context,
-                                                               const char* what, int64_t bytes,
-                                                               CudaStream side) {
-  if (!context->memory_pools()) return make(std::move(context), what, bytes);
-  CudaAddress address = 0;
-  Status status = context->call(context->driver().cuMemAllocAsync, &address, at_least_one(bytes), side);
-  return own_memory(std::move(context), what, bytes, std::move(status), address, side);
+  if (!context->memory_pools()) side = nullptr;
+  Status status = side != nullptr ? context->call(driver.cuMemAllocAsync, &address, wanted, side)
+                                  : context->call(driver.cuMemAlloc, &address, wanted);
+  if (status.code() == Code::kNoMemory) return context->no_memory(what, bytes);
+  if (!status.is_ok()) return status;
+  return std::make_shared<CudaMemory>(std::move(context), address, bytes, side);
 }
 
 CudaMemory::CudaMemory(std::shared_ptr<CudaContext> context, CudaAddress address, int64_t bytes,

@@ -15,7 +15,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/base/status.h"
@@ -35,13 +37,14 @@ struct SideStream {
 
 class CudaContext {
  public:
-  // kNoDevice: no such ordinal (says how many there are), or no working driver. `side_streams` is 0 for a loader that only
-  // page-locks.
-  static Result<std::shared_ptr<CudaContext>> open(std::shared_ptr<const CudaDriver> driver, int32_t ordinal,
+  // With the driver of open_cuda_driver(). kNoDevice: no working driver, or no such ordinal (says how many there are).
+  // `side_streams` is 0 for a loader that only page-locks.
+  static Result<std::shared_ptr<CudaContext>> open(std::string_view library, int32_t ordinal,
                                                    int side_streams);
   // Maps an error during opening to kNoDevice, except kNoMemory.
   static Status no_device(Status why);
-  CudaContext(std::shared_ptr<const CudaDriver> driver, int32_t ordinal);
+  CudaContext(std::shared_ptr<const CudaDriver> driver, int32_t ordinal)
+      : driver_(std::move(driver)), ordinal_(ordinal) {}
   ~CudaContext();  // waits for the side streams
   CudaContext(const CudaContext&) = delete;
   CudaContext& operator=(const CudaContext&) = delete;
@@ -56,8 +59,8 @@ class CudaContext {
   bool lost() const { return lost_.load(std::memory_order_acquire); }
   bool usable() const { return !lost() && !fork_.forked(); }
   Status unusable() const;  // why not: kForked or kDeviceLost with what was seen first
-  Status lose(
-      Status cause);  // marks the device lost; returns unusable(), or `cause` when that is kDeviceLost
+  // Marks the device lost; returns unusable(), or `cause` when that is kDeviceLost.
+  Status lose(Status cause);
 
   // Calls the entry and maps its result: kDeviceLost when sticky, kNoMemory, kInvalidArgument for an unknown
   // handle, else kInternal.
@@ -134,13 +137,10 @@ class CurrentContext {
 // Threads: internally synchronized; the destructor may run on any thread.
 class CudaMemory {
  public:
-  // Synchronizes like cuMemAlloc: only during create. kNoMemory with the message of CudaContext::no_memory(). In both
-  // functions the context must be current.
+  // Allocated and freed in the order of `side`; without it, or where the device has no memory pools, synchronizes like
+  // cuMemAlloc: only during create. kNoMemory with the message of CudaContext::no_memory(). The context must be current.
   static Result<std::shared_ptr<CudaMemory>> make(std::shared_ptr<CudaContext> context, const char* what,
-                                                  int64_t bytes);
-  // Allocated and freed in the order of `side`; like make() where the device has no memory pools.
-  static Result<std::shared_ptr<CudaMemory>> make_in_stream(std::shared_ptr<CudaContext> context,
-                                                            const char* what, int64_t bytes, CudaStream side);
+                                                  int64_t bytes, CudaStream side = nullptr);
   CudaMemory(std::shared_ptr<CudaContext> context, CudaAddress address, int64_t bytes, CudaStream freed_in);
   ~CudaMemory();
   CudaMemory(const CudaMemory&) = delete;

@@ -6,6 +6,23 @@
 
 #include "core/device/kernels/kernel_call.h"
 
+#if defined(DATALINE_KERNEL_IMAGE)
+// The assembler's .incbin takes the file in: no huge array to compile, and no exported symbol.
+// clang-format off
+asm(".pushsection .rodata.dataline_kernels, \"a\"\n"
+    ".balign 64\n"
+    ".globl dataline_kernel_image_begin\n.hidden dataline_kernel_image_begin\ndataline_kernel_image_begin:\n"
+    ".incbin \"" DATALINE_KERNEL_IMAGE "\"\n"
+    ".globl dataline_kernel_image_end\n.hidden dataline_kernel_image_end\ndataline_kernel_image_end:\n"
+    ".popsection\n");
+// clang-format on
+
+// NOLINTBEGIN(readability-identifier-naming): names of the assembler
+extern "C" [[gnu::visibility("hidden")]] const std::byte dataline_kernel_image_begin[];
+extern "C" [[gnu::visibility("hidden")]] const std::byte dataline_kernel_image_end[];
+// NOLINTEND(readability-identifier-naming)
+#endif
+
 namespace dataline {
 namespace {
 
@@ -19,6 +36,14 @@ bool is_fatal(const Status& status) {
 }
 
 }  // namespace
+
+std::span<const std::byte> kernel_image() {
+#if defined(DATALINE_KERNEL_IMAGE)
+  return {&dataline_kernel_image_begin[0], &dataline_kernel_image_end[0]};
+#else
+  return {};
+#endif
+}
 
 Status KernelSet::load(CudaContext& context, std::span<const std::byte> image) {
   if (image.empty()) return Status::ok();

@@ -15,6 +15,10 @@
 
 namespace dataline {
 
+// The compiled kernels, a fat binary (the build names its file in DATALINE_KERNEL_IMAGE); empty in a build without the
+// CUDA compiler.
+std::span<const std::byte> kernel_image();
+
 class KernelSet {
  public:
   // Loads `image` (a fat binary) into the current context. With an empty image (a build without kernels), or one that the

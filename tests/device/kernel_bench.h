@@ -38,14 +38,12 @@ class KernelBench : public ::testing::Test {
     if (fake_) fake_cuda_reset();
     if (!fake_ && kernel_image().empty()) GTEST_SKIP() << "this build has no kernels";
     const std::string library = fake_ ? FAKE_CUDA_LIBRARY : real;
-    auto driver = open_cuda_driver(library);
-    ASSERT_TRUE(driver.is_ok()) << driver.status().message();
+    auto context = CudaContext::open(library, 0, 1);
+    ASSERT_TRUE(context.is_ok()) << context.status().message();
+    context_ = context.take();
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     copy_back_ = reinterpret_cast<CopyBack>(dlsym(handle, "cuMemcpyDtoHAsync_v2"));
     ASSERT_NE(copy_back_, nullptr);
-    auto context = CudaContext::open(driver.take(), 0, 1);
-    ASSERT_TRUE(context.is_ok()) << context.status().message();
-    context_ = context.take();
     const CurrentContext current(*context_);
     // The fake looks into no image, so the tests need no build with kernels.
     static constexpr std::byte kAnyImage[16] = {};

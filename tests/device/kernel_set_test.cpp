@@ -17,8 +17,7 @@ class KernelSetTest : public FakeCuda {
  protected:
   // What load() says, and the set.
   Status load(std::span<const std::byte> image) {
-    auto driver = open_cuda_driver(FAKE_CUDA_LIBRARY);
-    auto context = CudaContext::open(driver.take(), 0, 1);
+    auto context = CudaContext::open(FAKE_CUDA_LIBRARY, 0, 1);
     Status status;
     {
       const CurrentContext current(*context.value());

@@ -1,4 +1,4 @@
-// The kernels of this build, and the kernel and parameters for a tail and the location of its rows. Makes no driver calls.
+// The kernel and its parameters for a tail and the location of its rows. Makes no driver calls.
 // Threads: no state.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -13,9 +13,6 @@
 #include "core/device/kernels/kernel_params.h"
 
 namespace dataline {
-
-// The compiled kernels, a fat binary; empty in a build without the CUDA compiler.
-std::span<const std::byte> kernel_image();
 
 // The names of all kernels; a kernel is an index into them.
 std::span<const char* const> kernel_names();
