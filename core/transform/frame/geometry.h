@@ -13,7 +13,7 @@
 #include "core/base/tail.h"
 #include "core/transform/passes/program.h"
 #include "core/transform/pixels/frame.h"
-#include "core/transform/resample/view.h"
+#include "core/transform/resample/resampler.h"
 
 namespace dataline {
 
