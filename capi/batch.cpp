@@ -15,6 +15,7 @@ static_assert(offsetof(BatchView, device_type) == offsetof(dl_view, device_type)
 static_assert(offsetof(BatchView, data) == offsetof(dl_view, data));
 static_assert(offsetof(BatchView, offsets) == offsetof(dl_view, offsets));
 static_assert(offsetof(BatchView, bytes) == offsetof(dl_view, bytes));
+static_assert(offsetof(BatchView, reserved) == offsetof(dl_view, reserved));
 static_assert(kViewReadOnly == DL_VIEW_READ_ONLY && kViewOverlapping == DL_VIEW_OVERLAPPING &&
               kViewPinned == DL_VIEW_PINNED);
 

@@ -38,9 +38,19 @@
  * Text       In: UTF-8, NUL-terminated. Out: NUL-terminated and borrowed.
  * Structs    The caller zeroes a struct and sets its struct_size to sizeof (DL_ERROR_INIT and dl_error_init do both);
  *            later releases only append. The library reads and writes only members within struct_size, no byte past it.
- * Threading  "any thread": callable from several threads concurrently. "one at a time": from any thread, but the
- *            caller must not make two calls on one object concurrently. Options, transforms and versions: one at a
- *            time. Datasets: any thread.
+ *            Structs the library fills: any struct_size of 4 or more. Structs the host passes in: any struct_size from
+ *            that of release 0.2 to DL_STRUCT_MAX_BYTES; members that an older host does not know count as zero.
+ *            Members named reserved, and what lies beyond the struct that this library knows, must be zero: a host
+ *            built for a newer library is refused (DL_ERR_UNSUPPORTED, with the struct and the offset) only if it uses
+ *            something that this library lacks.
+ * Arrays     In an array of structs, in either direction, every struct_size is the same, and it is the distance in bytes
+ *            from one element to the next (dl_view_at). Never index such an array with [i]: the other side may have
+ *            been built with a longer struct.
+ * Threading  Every function may be called from any thread, and from several at once, also on the same object, with
+ *            two exceptions. Options: a call on a dl_options must not run beside another on the same one. Destroying:
+ *            no other call on the object may be in progress or follow (dl_batch_release is no such call: each holder
+ *            of a reference releases it when it likes). Concurrent dl_loader_next calls each get a different batch;
+ *            a seek, a load or a new epoch beside them takes effect between two batches.
  * Callbacks  The library calls the host only through tables the host gave it. A callback must not throw or longjmp,
  *            and must not call Dataline unless the comment says so.
  * Numbers    Sizes are bytes, times nanoseconds; names say so. Booleans are int32_t, 0 or 1.
@@ -77,20 +87,22 @@ extern "C" {
 #define DL_MUST_CHECK
 #endif
 
-/* ---- Version. Functions exist since 0.1; later ones will say "Since".      ------------------------------ */
+/* ---- Version. Functions exist since 0.2; later ones will say "Since".      ------------------------------ */
 
 #define DL_VERSION_MAJOR 0
-#define DL_VERSION_MINOR 1
+#define DL_VERSION_MINOR 2
 #define DL_VERSION_PATCH 0
 /* Incremented when a program built against an older header could break. */
-#define DL_ABI_VERSION 1
+#define DL_ABI_VERSION 2
 
 DL_API int32_t dl_version_number(void);     /* major * 10000 + minor * 100 + patch of the library in use */
-DL_API const char* dl_version_string(void); /* "0.1.0" */
+DL_API const char* dl_version_string(void); /* "0.2.0" */
 DL_API int32_t dl_abi_version(void);        /* compare with DL_ABI_VERSION */
 /* "highway mimalloc libjpeg; gcc 12.2.0": the optional parts of the build, and the compiler. Then missing parts, if any,
  * with what each costs: "mimalloc; gcc 12.2.0; missing: highway (normalised rows ... slower), libwebp (...)". */
 DL_API const char* dl_build_info(void);
+
+#define DL_STRUCT_MAX_BYTES 4096 /* no struct of any release is larger */
 
 /* ---- Status and errors ------------------------------------------------------------------------------------ */
 
@@ -150,18 +162,19 @@ DL_API const char* dl_status_name(dl_status status); /* "DL_ERR_CORRUPT"; never 
 typedef struct dl_error {
   uint32_t struct_size;
   dl_status code;
-  int32_t os_error;     /* errno, or 0 */
-  int32_t column;       /* 1-based, in a URI or transform text, or 0 */
-  int64_t sample_index; /* the (first) sample concerned, or -1 */
-  char message[512];    /* NUL-terminated, one line of printable UTF-8, truncated when longer */
+  int32_t os_error;      /* errno, or 0 */
+  int32_t column;        /* 1-based, in a URI or transform text, or 0 */
+  int64_t sample_index;  /* the (first) sample concerned, or -1 */
+  int64_t sample_source; /* the dataset of a mix that it belongs to (dl_batch_info.sample_sources); 0 */
+  char message[512];     /* NUL-terminated, one line of printable UTF-8, truncated when longer */
 } dl_error;
 #ifdef __cplusplus
 #define DL_ERROR_INIT \
-  { sizeof(dl_error), 0, 0, 0, -1, "" }
+  { sizeof(dl_error), 0, 0, 0, -1, 0, "" }
 #else
-#define DL_ERROR_INIT                    \
-  {                                      \
-    sizeof(dl_error), 0, 0, 0, -1, { 0 } \
+#define DL_ERROR_INIT                       \
+  {                                         \
+    sizeof(dl_error), 0, 0, 0, -1, 0, { 0 } \
   }
 #endif
 DL_API void dl_error_init(dl_error* error, uint32_t struct_size);
@@ -188,26 +201,30 @@ typedef struct dl_cancel_token dl_cancel_token; /* ends opens and waits from ano
 
 /* Memory for the datasets and loaders created with it: slots, tables, data, copies. Small descriptions (handles, names,
  * schemas) come from the C++ run-time's operator new. Called from any thread. `allocate` returns NULL on failure (the
- * call then returns DL_ERR_NO_MEMORY); alignment is a power of two. The table is copied; `context` must live until the
- * last dataset, loader and batch made with it are gone. */
+ * call then returns DL_ERR_NO_MEMORY); alignment is a power of two. `release` gets the bytes, alignment and kind of the
+ * allocation. The table is copied. `destroy` (may be NULL) is called once with `context`, from any thread, when neither
+ * the options nor any dataset, loader or batch made with them needs the table; not if the call that takes it fails. */
 typedef struct dl_allocator {
   uint32_t struct_size;
   uint32_t reserved;
   void* context;
   void* (*allocate)(void* context, size_t bytes, size_t alignment, int32_t kind);
-  void (*release)(void* context, void* memory, size_t bytes, int32_t kind);
+  void (*release)(void* context, void* memory, size_t bytes, size_t alignment, int32_t kind);
+  void (*destroy)(void* context);
 } dl_allocator;
 
 #define DL_LOG_PROGRESS 0 /* opening a large dataset makes progress */
 #define DL_LOG_INFO 1
 #define DL_LOG_WARNING 2
 
-/* Log messages. Called from any thread; `message` is valid during the call. Without a table nothing is logged. */
+/* Log messages. Called from any thread; `message` is valid during the call. Without a table nothing is logged. `destroy`
+ * as in dl_allocator. */
 typedef struct dl_log {
   uint32_t struct_size;
   uint32_t reserved;
   void* context;
-  void (*write)(int32_t level, const char* message, size_t length, void* context);
+  void (*write)(void* context, int32_t level, const char* message, size_t length);
+  void (*destroy)(void* context);
 } dl_log;
 
 /* ---- Options ---------------------------------------------------------------------------------------------- */
@@ -337,8 +354,7 @@ DL_API int32_t dl_dtype_from_name(const char* name); /* 0 for an unknown name */
 /* One tensor of a batch, or of a schema. The first dim of a batch is the samples; a dataset's schema has no such dim; in
  * a loader's schema it is batch_size, or -1 where batches may differ in size.
  * Ragged (samples of different length): `data` is packed, its first dim is the sum of all lengths, and sample i is
- * rows [offsets[i], offsets[i + 1]). Bytes and UTF-8 text are ragged u8. In a schema that first dim is -1.
- * Unlike other structs this one never grows: hosts index arrays of it with the size they were compiled with. */
+ * rows [offsets[i], offsets[i + 1]). Bytes and UTF-8 text are ragged u8. In a schema that first dim is -1. */
 typedef struct dl_view {
   uint32_t struct_size;
   int32_t kind;
@@ -354,8 +370,18 @@ typedef struct dl_view {
   void* data;             /* on device_type; 256-byte aligned for batches in slots; NULL in a schema */
   uint64_t byte_offset;   /* from data to the first element */
   const int64_t* offsets; /* ragged: [samples + 1], host memory; else NULL */
-  int64_t bytes; /* of the data delivered (dense: product of shape; ragged: packed); -1 when varying */
+  int64_t bytes;        /* of the data delivered (dense: product of shape; ragged: packed); -1 when varying */
+  uint64_t reserved[4]; /* zero; later: offsets in device memory, a second level of offsets, an event */
 } dl_view;
+/* Element `index` of an array of views; see "Arrays" above. */
+static inline const dl_view* dl_view_at(const dl_view* views, int32_t index) {
+#ifdef __cplusplus
+  return reinterpret_cast<const dl_view*>(reinterpret_cast<const char*>(views) +
+                                          static_cast<size_t>(index) * views->struct_size);
+#else
+  return (const dl_view*)(const void*)((const char*)views + (size_t)index * views->struct_size);
+#endif
+}
 
 /* ---- Datasets --------------------------------------------------------------------------------------------- */
 
@@ -442,17 +468,21 @@ typedef struct dl_reader {
 DL_API DL_MUST_CHECK dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options,
                                                       dl_dataset** out, dl_error* error);
 
-/* Composed datasets keep their own references to the parts.
+/* Composed datasets keep their own references to the parts. options may be NULL; the copy that subset makes of its indices
+ * comes from their allocator, within their memory_budget.
  * zip: fields side by side; equal lengths; names[i] renames (one field) or prefixes ("name/field") those of part i;
  * names may be NULL. concat: one after another; equal fields. subset: samples indices[0..count) of a dataset; borrowed
  * with `release`, else copied. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_zip(dl_dataset* const* parts, const char* const* names,
-                                              int32_t count, dl_dataset** out, dl_error* error);
-DL_API DL_MUST_CHECK dl_status dl_dataset_concat(dl_dataset* const* parts, int32_t count, dl_dataset** out,
+                                              int32_t count, const dl_options* options, dl_dataset** out,
+                                              dl_error* error);
+DL_API DL_MUST_CHECK dl_status dl_dataset_concat(dl_dataset* const* parts, int32_t count,
+                                                 const dl_options* options, dl_dataset** out,
                                                  dl_error* error);
 DL_API DL_MUST_CHECK dl_status dl_dataset_subset(dl_dataset* dataset, const int64_t* indices, int64_t count,
                                                  void (*release)(void* context), void* context,
-                                                 dl_dataset** out, dl_error* error);
+                                                 const dl_options* options, dl_dataset** out,
+                                                 dl_error* error);
 
 DL_API int64_t dl_dataset_count(const dl_dataset* dataset); /* samples; -1 unknown (streams, later) */
 DL_API const dl_view* dl_dataset_fields(const dl_dataset* dataset, int32_t* count);
@@ -466,27 +496,13 @@ DL_API const char* dl_dataset_note(const dl_dataset* dataset, int32_t index); /*
 DL_API int64_t dl_dataset_class_count(const dl_dataset* dataset);
 DL_API const char* dl_dataset_class_name(const dl_dataset* dataset, int64_t index);
 
-/* The header of an encoded image. */
-#define DL_IMAGE_JPEG 1
-#define DL_IMAGE_PNG 2
-#define DL_IMAGE_WEBP 3
-typedef struct dl_image_info {
-  uint32_t struct_size;
-  int32_t format; /* DL_IMAGE_* */
-  int64_t width;  /* pixels, as stored: before any Exif orientation */
-  int64_t height;
-  int32_t channels;    /* as stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK) */
-  int32_t bits;        /* per channel */
-  int32_t orientation; /* Exif, 1 to 8; 1 when absent */
-  int32_t progressive; /* or interlaced */
-  int64_t bytes;       /* encoded */
-} dl_image_info;
-/* Reads the header of an encoded image (a ragged u8 field) without decoding it. field NULL: `image`, or the only field of
- * that kind. Errors: DL_ERR_NO_SUCH_FIELD, DL_ERR_UNSUPPORTED (a field of another kind), DL_ERR_OUT_OF_RANGE,
- * DL_ERR_CORRUPT (not an image, or an inconsistent header), DL_ERR_TRUNCATED, and the errors of reading the sample; the
- * error's sample_index is `index`. For a dataset from a reader this calls `read`. Threading: any thread. */
-DL_API DL_MUST_CHECK dl_status dl_dataset_image_info(const dl_dataset* dataset, const char* field,
-                                                     int64_t index, dl_image_info* out, dl_error* error);
+/* One sample through the transforms of `options`, as a batch of one: for viewers, tests and checks. The options that say
+ * what a sample is apply (transform, seed, device, limits, memory); those of order, batches, threads and bad samples do
+ * not. Random operators draw as for the first sample of epoch 0. It plans and allocates as dl_loader_create does, so it is
+ * no way to train. Errors: those of dl_loader_create and dl_loader_next; DL_ERR_OUT_OF_RANGE for the index. */
+DL_API DL_MUST_CHECK dl_status dl_dataset_read(const dl_dataset* dataset, int64_t index,
+                                               const dl_options* options, dl_batch** out, dl_error* error);
+
 DL_API void dl_dataset_destroy(dl_dataset* dataset); /* drops the caller's reference; NULL is fine */
 
 /* ---- Loaders ---------------------------------------------------------------------------------------------- */
@@ -513,6 +529,13 @@ DL_API DL_MUST_CHECK dl_status dl_loader_create(dl_dataset* dataset, const dl_op
 DL_API DL_MUST_CHECK dl_status dl_loader_next(dl_loader* loader, int64_t timeout_ns, dl_batch** out,
                                               dl_error* error);
 
+/* num_workers=0: loads on the calling thread, for about budget_ns, so that a frame loop can spread a batch over several
+ * frames. DL_OK: a batch, an end or an error is due, and dl_loader_next returns at once. DL_TIMEOUT: the budget is spent
+ * and more is to be done. The budget is looked at after each run (at most 64 samples; fewer where rows are large): a call
+ * loads one run at least, and lasts one longer at most. With a budget of 0 or less, or with workers, it loads nothing and
+ * only says whether something is due. DL_CANCELLED, DL_INTERRUPTED; errors: DL_ERR_FORKED, DL_ERR_DEVICE_LOST. */
+DL_API DL_MUST_CHECK dl_status dl_loader_work(dl_loader* loader, int64_t budget_ns, dl_error* error);
+
 /* For a `for` loop: starts the next epoch at step 0 if this one was left in the middle, or its end is due; does nothing at
  * the start of an epoch, or right after a seek or load (the loop continues there). DL_END after the last epoch. */
 DL_API DL_MUST_CHECK dl_status dl_loader_begin_epoch(dl_loader* loader, dl_error* error);
@@ -534,9 +557,9 @@ DL_API DL_MUST_CHECK dl_status dl_loader_set_indices(dl_loader* loader, const in
                                                      void (*release)(void* context), void* context,
                                                      dl_error* error);
 
-/* The position and the identity of the job, as text below 4 KiB including the NUL. *bytes: in, room in text; out, bytes
- * needed. DL_ERR_INVALID_ARGUMENT when the room is too small. text may be NULL to query the size. */
-#define DL_STATE_MAX_BYTES 4096
+/* The position and the identity of the job, as text of any length. *bytes: in, the room in text; out, the bytes of the
+ * text with its NUL. text may be NULL to ask for that length; a later call may need more or less, when the position has
+ * moved. DL_ERR_INVALID_ARGUMENT when the room is too small: *bytes then says what is needed, and nothing is written. */
 DL_API DL_MUST_CHECK dl_status dl_loader_state_save(const dl_loader* loader, char* text, size_t* bytes,
                                                     dl_error* error);
 /* Seeks to a saved position. num_workers, prefetch_depth, io, memory and transform may differ from the saving job; rank
@@ -554,30 +577,6 @@ DL_API DL_MUST_CHECK dl_status dl_loader_wait_handle(dl_loader* loader, intptr_t
 
 /* The output schema after transforms. */
 DL_API const dl_view* dl_loader_fields(const dl_loader* loader, int32_t* count);
-
-/* How to recover pixels: the value delivered in a channel of field `field` (index in dl_loader_fields) is
- * pixel * scale + offset, where pixel is the stored u8 or u16. Where all channels are alike, any channel will do.
- * Errors: DL_ERR_INVALID_ARGUMENT (no such field or channel), DL_ERR_UNSUPPORTED (the values do not map back to pixels).
- * Threading: any thread. */
-DL_API DL_MUST_CHECK dl_status dl_loader_pixel_scale(const dl_loader* loader, int32_t field, int64_t channel,
-                                                     double* scale, double* offset, dl_error* error);
-
-/* Where each stage of a sample runs, in order, field by field: on the host, as a copy over the bus, on the device. The
- * bytes of all copies add up to the bus traffic of a sample. */
-typedef struct dl_plan_stage {
-  uint32_t struct_size;
-  int32_t device_type; /* DL_DEVICE_CPU or DL_DEVICE_CUDA; for a copy, the destination */
-  const char* field;   /* borrowed from the loader, like `text` */
-  const char*
-      text; /* "gather", "copy", operators as written ("normalize(mnist), chw"), or "with F": the field is
-                           part of the bytes of field F */
-  int64_t bytes_in; /* per sample; -1 when varying */
-  int64_t bytes_out;
-} dl_plan_stage;
-DL_API int32_t dl_loader_plan_count(const dl_loader* loader);
-/* Fills *out. DL_ERR_INVALID_ARGUMENT: no such stage. Threading: any thread. */
-DL_API DL_MUST_CHECK dl_status dl_loader_plan_at(const dl_loader* loader, int32_t index, dl_plan_stage* out,
-                                                 dl_error* error);
 
 /* Counters since create. delivered + skipped + dropped = the rank's slots of the epochs so far. */
 typedef struct dl_stats {
@@ -681,6 +680,63 @@ DL_API DL_MUST_CHECK dl_status dl_batch_dlpack(dl_batch* batch, int32_t field, s
 DL_API DL_MUST_CHECK dl_status dl_batch_dlpack_versioned(dl_batch* batch, int32_t field,
                                                          struct DLManagedTensorVersioned** out,
                                                          dl_error* error);
+
+/* ---- Unstable --------------------------------------------------------------------------------------------- */
+/* Calls that may still change, or go, in a minor release; they have a version node of their own (DATALINE_UNSTABLE), so
+ * that a program that uses one and meets a library without it is refused by the dynamic linker, and does not crash.
+ * Define DL_STABLE_ONLY before the include to leave them out. */
+#ifndef DL_STABLE_ONLY
+#define DL_UNSTABLE /* marks them */
+
+/* The header of an encoded image. */
+#define DL_IMAGE_JPEG 1
+#define DL_IMAGE_PNG 2
+#define DL_IMAGE_WEBP 3
+typedef struct dl_image_info {
+  uint32_t struct_size;
+  int32_t format; /* DL_IMAGE_* */
+  int64_t width;  /* pixels, as stored: before any Exif orientation */
+  int64_t height;
+  int32_t channels;    /* as stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK) */
+  int32_t bits;        /* per channel */
+  int32_t orientation; /* Exif, 1 to 8; 1 when absent */
+  int32_t progressive; /* or interlaced */
+  int64_t bytes;       /* encoded */
+} dl_image_info;
+/* Reads the header of an encoded image (a ragged u8 field) without decoding it. field NULL: `image`, or the only field of
+ * that kind. Errors: DL_ERR_NO_SUCH_FIELD, DL_ERR_UNSUPPORTED (a field of another kind), DL_ERR_OUT_OF_RANGE,
+ * DL_ERR_CORRUPT (not an image, or an inconsistent header), DL_ERR_TRUNCATED, and the errors of reading the sample; the
+ * error's sample_index is `index`. For a dataset from a reader this calls `read`. Threading: any thread. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_image_info(const dl_dataset* dataset, const char* field,
+                                                                 int64_t index, dl_image_info* out,
+                                                                 dl_error* error);
+
+/* How to recover pixels: the value delivered in a channel of field `field` (index in dl_loader_fields) is
+ * pixel * scale + offset, where pixel is the stored u8 or u16. Where all channels are alike, any channel will do.
+ * Errors: DL_ERR_INVALID_ARGUMENT (no such field or channel), DL_ERR_UNSUPPORTED (the values do not map back to pixels).
+ * Threading: any thread. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_pixel_scale(const dl_loader* loader, int32_t field,
+                                                                 int64_t channel, double* scale,
+                                                                 double* offset, dl_error* error);
+
+/* Where each stage of a sample runs, in order, field by field: on the host, as a copy over the bus, on the device. The
+ * bytes of all copies add up to the bus traffic of a sample. */
+typedef struct dl_plan_stage {
+  uint32_t struct_size;
+  int32_t device_type; /* DL_DEVICE_CPU or DL_DEVICE_CUDA; for a copy, the destination */
+  const char* field;   /* borrowed from the loader, like `text` */
+  const char*
+      text; /* "gather", "copy", operators as written ("normalize(mnist), chw"), or "with F": the field is
+                           part of the bytes of field F */
+  int64_t bytes_in; /* per sample; -1 when varying */
+  int64_t bytes_out;
+} dl_plan_stage;
+DL_API DL_UNSTABLE int32_t dl_loader_plan_count(const dl_loader* loader);
+/* Fills *out. DL_ERR_INVALID_ARGUMENT: no such stage. Threading: any thread. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_plan_at(const dl_loader* loader, int32_t index,
+                                                             dl_plan_stage* out, dl_error* error);
+
+#endif /* DL_STABLE_ONLY */
 
 #ifdef __cplusplus
 }

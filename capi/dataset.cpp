@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/guard.h"
 #include "capi/handles.h"
+#include "capi/host_struct.h"
 
 using namespace dataline;
 using namespace dataline::capi;
@@ -31,7 +32,6 @@ Result<Field> read_field(const char* name, int32_t kind, int32_t dtype, int32_t 
 }
 
 Result<ArrayField> read_array(const dl_array& array, int64_t& sample_count) {
-  DL_RETURN_IF_ERROR(check_struct_size("array", array));
   const bool strided = array.kind == DL_KIND_STRIDED;
   ArrayField out;
   DL_ASSIGN_OR_RETURN(out.field, read_field(array.name, strided ? DL_KIND_DENSE : array.kind, array.dtype,
@@ -105,10 +105,11 @@ dl_status dl_dataset_from_arrays(const dl_array* arrays, int32_t count, void (*r
     int64_t samples = -1;
     for (int32_t i = 0; i < count; ++i) {
       int64_t here = 0;
-      DL_ASSIGN_OR_RETURN(ArrayField field, read_array(arrays[i], here));
+      DL_ASSIGN_OR_RETURN(const dl_array array, read_element(arrays, i));
+      DL_ASSIGN_OR_RETURN(ArrayField field, read_array(array, here));
       if (samples >= 0 && here != samples) {
-        return dataline::error(Code::kMismatch, "field '", arrays[i].name, "' has ", here,
-                               " samples, field '", arrays[0].name, "' has ", samples);
+        return dataline::error(Code::kMismatch, "field '", field.field.name, "' has ", here,
+                               " samples, field '", fields.front().field.name, "' has ", samples);
       }
       samples = here;
       fields.push_back(std::move(field));
@@ -123,51 +124,57 @@ dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* opti
   static_assert(sizeof(dl_reader_cell) == sizeof(ReaderCell));
   return create(out, error, [&]() -> Made {
     DL_REQUIRE(reader);
-    DL_RETURN_IF_ERROR(check_struct_size("reader", *reader));
-    DL_REQUIRE(reader->fields);
+    DL_ASSIGN_OR_RETURN(const dl_reader given, read_struct(*reader));
+    if (given.fields == nullptr) return null_argument("dl_reader.fields");
     std::vector<Field> fields;
-    for (int32_t i = 0; i < reader->field_count; ++i) {
-      const dl_view& view = reader->fields[i];
+    for (int32_t i = 0; i < given.field_count; ++i) {
+      DL_ASSIGN_OR_RETURN(const dl_view view, read_element(given.fields, i));
+      DL_RETURN_IF_ERROR(
+          check_reserved<dl_view>("reserved", std::all_of(std::begin(view.reserved), std::end(view.reserved),
+                                                          [](uint64_t word) { return word == 0; })));
       DL_ASSIGN_OR_RETURN(Field field,
                           read_field(view.name, view.kind, view.dtype, view.rank, view.shape, view.axes, 0));
       if (view.kind == DL_KIND_RAGGED && view.bytes > 0) field.max_bytes = view.bytes;
       fields.push_back(std::move(field));
     }
     ReaderTable table;
-    table.context = reader->context;
-    table.record_count = reader->record_count;
+    table.context = given.context;
+    table.record_count = given.record_count;
     // dl_reader_cell is the public name of ReaderCell; the layout is the same.
-    table.read = reinterpret_cast<decltype(table.read)>(reader->read);
-    table.destroy = reader->destroy;
-    if (reader->fingerprint != nullptr) table.fingerprint = reader->fingerprint;
+    table.read = reinterpret_cast<decltype(table.read)>(given.read);
+    table.destroy = given.destroy;
+    if (given.fingerprint != nullptr) table.fingerprint = given.fingerprint;
     return Dataset::from_reader(std::move(fields), std::move(table), options_or_default(options, Options()));
   });
 }
 
-dl_status dl_dataset_zip(dl_dataset* const* parts, const char* const* names, int32_t count, dl_dataset** out,
-                         dl_error* error) {
+dl_status dl_dataset_zip(dl_dataset* const* parts, const char* const* names, int32_t count,
+                         const dl_options* options, dl_dataset** out, dl_error* error) {
   return create(out, error, [&]() -> Made {
     DL_ASSIGN_OR_RETURN(std::vector<const Dataset*> datasets, read_parts(parts, count));
     std::vector<std::string> texts;
     for (int32_t i = 0; names != nullptr && i < count; ++i)
       texts.emplace_back(names[i] != nullptr ? names[i] : "");
-    return Dataset::zip(datasets, std::move(texts));
+    return Dataset::zip(datasets, std::move(texts), options_or_default(options, Options()));
   });
 }
 
-dl_status dl_dataset_concat(dl_dataset* const* parts, int32_t count, dl_dataset** out, dl_error* error) {
+dl_status dl_dataset_concat(dl_dataset* const* parts, int32_t count, const dl_options* options,
+                            dl_dataset** out, dl_error* error) {
   return create(out, error, [&]() -> Made {
     DL_ASSIGN_OR_RETURN(std::vector<const Dataset*> datasets, read_parts(parts, count));
-    return Dataset::concat(datasets);
+    return Dataset::concat(datasets, options_or_default(options, Options()));
   });
 }
 
 dl_status dl_dataset_subset(dl_dataset* dataset, const int64_t* indices, int64_t count,
-                            void (*release)(void*), void* context, dl_dataset** out, dl_error* error) {
+                            void (*release)(void*), void* context, const dl_options* options,
+                            dl_dataset** out, dl_error* error) {
   return create(out, error, [&]() -> Made {
     DL_REQUIRE(dataset);
     DL_RETURN_IF_ERROR(check_array(indices, count, "indices"));
-    return Dataset::subset(*dataset->core, {indices, static_cast<size_t>(count)}, {context, release});
+    return Dataset::subset(*dataset->core, {indices, static_cast<size_t>(count)}, {context, release},
+                           options_or_default(options, Options()));
   });
 }
 
@@ -226,6 +233,20 @@ int64_t dl_dataset_class_count(const dl_dataset* dataset) {
 const char* dl_dataset_class_name(const dl_dataset* dataset, int64_t index) {
   if (index < 0 || index >= dl_dataset_class_count(dataset)) return "";
   return (*dataset->core->source()->classes())[static_cast<size_t>(index)].c_str();
+}
+
+dl_status dl_dataset_read(const dl_dataset* dataset, int64_t index, const dl_options* options, dl_batch** out,
+                          dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(out);
+    *out = nullptr;
+    DL_REQUIRE(dataset);
+    Batch* batch = nullptr;
+    Status status =
+        read_sample(dataset->core->source(), index, options_or_default(options, Options()), &batch);
+    *out = to_handle(batch);
+    return status;
+  });
 }
 
 void dl_dataset_destroy(dl_dataset* dataset) { delete dataset; }

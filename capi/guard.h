@@ -76,6 +76,7 @@ inline void fill_error(dl_status code, int32_t os_error, int32_t column, int64_t
   member(offsetof(dl_error, os_error), os_error);
   member(offsetof(dl_error, column), column);
   member(offsetof(dl_error, sample_index), sample_index);
+  member(offsetof(dl_error, sample_source), int64_t{0});  // the only dataset of a job
   if (size > offsetof(dl_error, message)) {
     copy_message(message, out->message, size - offsetof(dl_error, message));
   }
@@ -124,13 +125,6 @@ inline Status check_array(const void* values, int64_t count, const char* what) {
   if (count < 0) return error(Code::kInvalidArgument, what, ": count is ", count);
   if (values == nullptr && count > 0) return null_argument(what);
   return Status::ok();
-}
-
-template <typename T>
-Status check_struct_size(const char* what, const T& given) {
-  if (given.struct_size >= sizeof(T)) return Status::ok();
-  return error(Code::kInvalidArgument, what, ": expected struct_size ", sizeof(T), ", got ",
-               given.struct_size);
 }
 
 }  // namespace dataline::capi

@@ -33,6 +33,13 @@ dl_status dl_loader_next(dl_loader* loader, int64_t timeout_ns, dl_batch** out, 
   });
 }
 
+dl_status dl_loader_work(dl_loader* loader, int64_t budget_ns, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(loader);
+    return loader->core->work(budget_ns);
+  });
+}
+
 dl_status dl_loader_begin_epoch(dl_loader* loader, dl_error* error) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(loader);

@@ -2,9 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capi/guard.h"
 #include "capi/handles.h"
+#include "capi/host_struct.h"
 
 using namespace dataline;
 using namespace dataline::capi;
+
+namespace {
+
+// Calls `destroy` when the last copy of a table is gone.
+std::shared_ptr<const void> keep_context(void* context, void (*destroy)(void*)) {
+  if (destroy == nullptr) return nullptr;
+  auto loan = std::make_shared<HostLoan>();
+  loan->take({context, destroy});
+  return loan;
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -60,11 +73,12 @@ dl_status dl_options_set_allocator(dl_options* options, const dl_allocator* allo
   return guard(error, [&]() -> Status {
     DL_REQUIRE(options);
     DL_REQUIRE(allocator);
-    if (allocator->struct_size < sizeof(dl_allocator) || !allocator->allocate || !allocator->release) {
-      return dataline::error(Code::kInvalidArgument, "allocator: expected struct_size ", sizeof(dl_allocator),
-                             " and both functions, got struct_size ", allocator->struct_size);
-    }
-    options->core.allocator = {allocator->context, allocator->allocate, allocator->release};
+    DL_ASSIGN_OR_RETURN(const dl_allocator table, read_struct(*allocator));
+    DL_RETURN_IF_ERROR(check_reserved<dl_allocator>("reserved", table.reserved == 0));
+    if (table.allocate == nullptr) return null_argument("dl_allocator.allocate");
+    if (table.release == nullptr) return null_argument("dl_allocator.release");
+    options->core.allocator = {table.context, table.allocate, table.release,
+                               keep_context(table.context, table.destroy)};
     return Status::ok();
   });
 }
@@ -73,8 +87,10 @@ dl_status dl_options_set_log(dl_options* options, const dl_log* log, dl_error* e
   return guard(error, [&]() -> Status {
     DL_REQUIRE(options);
     DL_REQUIRE(log);
-    DL_RETURN_IF_ERROR(check_struct_size("log", *log));
-    options->core.log = {log->context, log->write};
+    DL_ASSIGN_OR_RETURN(const dl_log table, read_struct(*log));
+    DL_RETURN_IF_ERROR(check_reserved<dl_log>("reserved", table.reserved == 0));
+    if (table.write == nullptr) return null_argument("dl_log.write");
+    options->core.log = {table.context, table.write, keep_context(table.context, table.destroy)};
     return Status::ok();
   });
 }

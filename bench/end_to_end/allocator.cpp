@@ -21,17 +21,17 @@ void* glibc_allocate(void*, size_t bytes, size_t alignment, int32_t) {
   void* memory = nullptr;
   return posix_memalign(&memory, alignment, bytes) == 0 ? memory : nullptr;
 }
-void glibc_release(void*, void* memory, size_t, int32_t) { std::free(memory); }
+void glibc_release(void*, void* memory, size_t, size_t, int32_t) { std::free(memory); }
 
 #if defined(DATALINE_HAS_MIMALLOC)
 void* mimalloc_allocate(void*, size_t bytes, size_t alignment, int32_t) {
   return mi_malloc_aligned(bytes, alignment);
 }
-void mimalloc_release(void*, void* memory, size_t, int32_t) { mi_free(memory); }
+void mimalloc_release(void*, void* memory, size_t, size_t, int32_t) { mi_free(memory); }
 #endif
 
 dl_allocator table_of(void* (*allocate)(void*, size_t, size_t, int32_t),
-                      void (*release)(void*, void*, size_t, int32_t)) {
+                      void (*release)(void*, void*, size_t, size_t, int32_t)) {
   dl_allocator table{};
   table.struct_size = sizeof table;
   table.allocate = allocate;

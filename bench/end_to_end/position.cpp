@@ -89,7 +89,7 @@ void measure_resume(Job& job, const std::string& file, int64_t attempt, const st
   dl_error error = DL_ERROR_INIT;
   const int64_t step = job.batches_per_epoch() / 7 * (1 + attempt % 6) + attempt;
   const int64_t epoch = 3 + attempt;
-  std::string state(DL_STATE_MAX_BYTES, '\0');
+  std::string state(4096, '\0');
   size_t bytes = state.size();
   const int64_t begin = now_ns();
   dl_status status = dl_loader_seek(job.loader(), epoch, step, &error);

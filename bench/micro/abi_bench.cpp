@@ -138,7 +138,7 @@ void StateSave(benchmark::State& state) {
   const Set set(100'000, 64);
   dl_loader* loader = make_loader(set, 256, 0, "full");
   dl_error error = DL_ERROR_INIT;
-  char text[DL_STATE_MAX_BYTES];
+  char text[4096];
   for (auto _ : state) {
     size_t bytes = sizeof text;
     check(dl_loader_state_save(loader, text, &bytes, &error), error);

@@ -14,6 +14,7 @@
 #include "bindings/cli/plan.h"
 #include "bindings/cli/process.h"
 #include "bindings/cli/text.h"
+#include "bindings/cli/views.h"
 
 namespace dataline::cli {
 namespace {
@@ -137,10 +138,8 @@ class Bench {
 
   // True if opening the dataset took as much anonymous memory as its rows (a .gz file, or io=memory).
   bool is_set_in_memory() const {
-    int32_t count = 0;
-    const dl_view* fields = dl_dataset_fields(dataset_.get(), &count);
     int64_t bytes = 0;
-    for (int32_t i = 0; i < count; ++i) bytes += std::max<int64_t>(0, fields[i].bytes);
+    for (const dl_view& field : Views(dataset_.get())) bytes += std::max<int64_t>(0, field.bytes);
     const int64_t grown =
         kilobytes_in("/proc/self/status", "RssAnon:") - anonymous_before_ - stats().arena_bytes;
     return bytes > 0 && grown / bytes >= dl_dataset_count(dataset_.get());

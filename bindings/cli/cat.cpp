@@ -16,6 +16,7 @@
 #include "bindings/cli/pack.h"
 #include "bindings/cli/state_file.h"
 #include "bindings/cli/text.h"
+#include "bindings/cli/views.h"
 
 namespace dataline::cli {
 namespace {
@@ -145,8 +146,7 @@ class Cat {
         output_.append(line, static_cast<size_t>(end - line));
       }
     } else {
-      int32_t count = 0;
-      append_packed(dl_batch_views(batch, &count)[field_], output_);
+      append_packed(Views(batch)[field_], output_);
     }
     output_.end_batch({info.epoch, info.step});
     samples_ += info.samples;
@@ -168,9 +168,11 @@ class Cat {
     if (const auto position = output_.first_unwritten()) {
       job_.check(dl_loader_seek(loader_.get(), position->epoch, position->step, &error), error);
     }
-    char text[DL_STATE_MAX_BYTES];
-    size_t bytes = sizeof(text);
-    job_.check(dl_loader_state_save(loader_.get(), text, &bytes, &error), error);
+    size_t bytes = 0;
+    job_.check(dl_loader_state_save(loader_.get(), nullptr, &bytes, &error), error);
+    std::string text(bytes, '\0');
+    job_.check(dl_loader_state_save(loader_.get(), text.data(), &bytes, &error), error);
+    text.resize(bytes - 1);
     if (!output_.sync()) throw system_failure(output_name() + ": the state was not saved", output_.error());
     write_file(path, text, "the state was not saved");
   }

@@ -7,6 +7,7 @@
 #include "bindings/cli/failure.h"
 #include "bindings/cli/output.h"
 #include "bindings/cli/text.h"
+#include "bindings/cli/views.h"
 
 namespace dataline::cli {
 namespace {
@@ -104,11 +105,8 @@ void append_spread(const char* key, const Spread& spread, Json& json) {
 
 // The field that the library chooses if none is named; "" if it chooses none.
 std::string image_field(const dl_dataset* dataset) {
-  int32_t count = 0;
-  const dl_view* fields = dl_dataset_fields(dataset, &count);
   std::vector<std::string> candidates;
-  for (int32_t i = 0; i < count; ++i) {
-    const dl_view& field = fields[i];
+  for (const dl_view& field : Views(dataset)) {
     if (field.kind == DL_KIND_RAGGED && field.dtype == DL_DTYPE_U8 && field.rank == 1)
       candidates.emplace_back(field.name);
   }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,15 +13,10 @@
 #include "bindings/cli/output.h"
 #include "bindings/cli/plan.h"
 #include "bindings/cli/text.h"
+#include "bindings/cli/views.h"
 
 namespace dataline::cli {
 namespace {
-
-std::span<const dl_view> fields_of(const dl_dataset* dataset) {
-  int32_t count = 0;
-  const dl_view* fields = dl_dataset_fields(dataset, &count);
-  return {fields, static_cast<size_t>(count)};
-}
 
 const char* kind_name(const dl_view& field) { return field.kind == DL_KIND_RAGGED ? "ragged" : "dense"; }
 
@@ -64,7 +58,7 @@ std::string as_json(const dl_dataset* dataset, const std::optional<Plan>& plan,
   json.key("notes").begin_array();
   for (int32_t i = 0; i < dl_dataset_note_count(dataset); ++i) json.value(dl_dataset_note(dataset, i));
   json.end_array().key("fields").begin_array();
-  for (const dl_view& field : fields_of(dataset)) {
+  for (const dl_view& field : Views(dataset)) {
     json.begin_object();
     json.key("name").value(field.name);
     json.key("kind").value(kind_name(field));
@@ -94,7 +88,7 @@ std::string as_table(const dl_dataset* dataset, const std::optional<Plan>& plan,
   if (std::string classes = classes_text(dataset); !classes.empty())
     head.push_back({"classes", std::move(classes)});
   std::vector<std::vector<std::string>> rows = {{"field", "kind", "dtype", "shape", "axes", "bytes"}};
-  for (const dl_view& field : fields_of(dataset)) {
+  for (const dl_view& field : Views(dataset)) {
     rows.push_back({field.name, kind_name(field), dl_dtype_name(field.dtype),
                     shape_text(field.shape, field.rank), field.axes[0] != '\0' ? field.axes : "-",
                     field.bytes < 0 ? "varies" : grouped(field.bytes)});

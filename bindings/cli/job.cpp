@@ -6,6 +6,7 @@
 
 #include "bindings/cli/array_file.h"
 #include "bindings/cli/commands.h"
+#include "bindings/cli/views.h"
 
 namespace dataline::cli {
 namespace {
@@ -103,12 +104,11 @@ dl_status Job::check(dl_status status, const dl_error& error) const {
 }
 
 int32_t choose_field(const Request& request, const dl_loader* loader) {
-  int32_t count = 0;
-  const dl_view* fields = dl_loader_fields(loader, &count);
+  const Views fields(loader);
   const auto wanted = request.flag("field");
   std::string names;
-  for (int32_t i = 0; i < count; ++i) {
-    if (wanted ? *wanted == fields[i].name : count == 1) return i;
+  for (int32_t i = 0; i < fields.size(); ++i) {
+    if (wanted ? *wanted == fields[i].name : fields.size() == 1) return i;
     names += (i > 0 ? ", " : "") + std::string(fields[i].name);
   }
   if (wanted)

@@ -2,20 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/plan.h"
 
-#include <span>
 #include <string_view>
 
 #include "bindings/cli/failure.h"
 #include "bindings/cli/text.h"
+#include "bindings/cli/views.h"
 
 namespace dataline::cli {
 namespace {
-
-std::span<const dl_view> fields_of(const dl_loader* loader) {
-  int32_t count = 0;
-  const dl_view* fields = dl_loader_fields(loader, &count);
-  return {fields, static_cast<size_t>(count)};
-}
 
 std::string device_text(int32_t type, int32_t index) {
   if (type == DL_DEVICE_CPU) return "cpu";
@@ -25,7 +19,7 @@ std::string device_text(int32_t type, int32_t index) {
 
 // A loader has one device, and a stage has only its type.
 std::string device_of(const dl_loader* loader, int32_t type) {
-  for (const dl_view& field : fields_of(loader)) {
+  for (const dl_view& field : Views(loader)) {
     if (field.device_type == type) return device_text(type, field.device_index);
   }
   return device_text(type, 0);
@@ -40,7 +34,7 @@ std::string bytes_cell(int64_t bytes) { return bytes < 0 ? "varies" : grouped(by
 }  // namespace
 
 std::string device_name(const dl_loader* loader) {
-  const auto fields = fields_of(loader);
+  const Views fields(loader);
   return fields.empty() ? "cpu" : device_text(fields[0].device_type, fields[0].device_index);
 }
 

@@ -17,6 +17,7 @@
 #include "bindings/cli/sheet.h"
 #include "bindings/cli/state_file.h"
 #include "bindings/cli/text.h"
+#include "bindings/cli/views.h"
 
 namespace dataline::cli {
 namespace {
@@ -111,19 +112,17 @@ class Preview {
   }
 
   void decode_encoded() {
-    int32_t count = 0;
-    const dl_view* fields = dl_dataset_fields(dataset_.get(), &count);
-    const std::string wanted = request_.flag("field").value_or(count == 1 ? fields[0].name : "image");
-    for (int32_t i = 0; i < count; ++i) {
-      const bool bytes = fields[i].kind == DL_KIND_RAGGED && fields[i].dtype == DL_DTYPE_U8;
-      if (fields[i].name == wanted && bytes) job_->set("transform", wanted + ": decode");
+    const Views fields(dataset_.get());
+    const std::string wanted = request_.flag("field").value_or(fields.size() == 1 ? fields[0].name : "image");
+    for (const dl_view& field : fields) {
+      const bool bytes = field.kind == DL_KIND_RAGGED && field.dtype == DL_DTYPE_U8;
+      if (field.name == wanted && bytes) job_->set("transform", wanted + ": decode");
     }
   }
 
   std::optional<int32_t> field_named(std::string_view name) const {
-    int32_t count = 0;
-    const dl_view* fields = dl_loader_fields(loader_.get(), &count);
-    for (int32_t i = 0; i < count; ++i) {
+    const Views fields(loader_.get());
+    for (int32_t i = 0; i < fields.size(); ++i) {
       if (fields[i].name == name) return i;
     }
     return std::nullopt;
@@ -131,11 +130,9 @@ class Preview {
 
   // Chooses the field to draw. Returns false if its size varies and batches hold several samples.
   bool choose_picture() {
-    int32_t count = 0;
-    const dl_view* fields = dl_loader_fields(loader_.get(), &count);
     const auto image = field_named("image");
     field_ = !request_.flag("field") && image ? *image : choose_field(request_, loader_.get());
-    shape_ = picture_shape(fields[field_]);
+    shape_ = picture_shape(Views(loader_.get())[field_]);
     const char* batch_size = "";
     dl_error error = DL_ERROR_INIT;
     job_->check(dl_options_get(job_->options(), "batch_size", &batch_size, &error), error);
@@ -144,8 +141,7 @@ class Preview {
   }
 
   void read_scale() {
-    int32_t count = 0;
-    const dl_view& view = dl_loader_fields(loader_.get(), &count)[field_];
+    const dl_view& view = Views(loader_.get())[field_];
     for (int64_t c = 0; c < std::max<int64_t>(shape_.channels, 1); ++c) {
       double scale = 1, offset = 0;
       dl_error error = DL_ERROR_INIT;
@@ -166,10 +162,9 @@ class Preview {
   }
 
   bool stored_as_u16() const {
-    int32_t count = 0, stored = 0;
-    const char* name = dl_loader_fields(loader_.get(), &count)[field_].name;
-    const dl_view* fields = dl_dataset_fields(dataset_.get(), &stored);
-    return std::any_of(fields, fields + stored, [&](const dl_view& field) {
+    const char* name = Views(loader_.get())[field_].name;
+    const Views fields(dataset_.get());
+    return std::any_of(fields.begin(), fields.end(), [&](const dl_view& field) {
       return std::string_view(field.name) == name && field.dtype == DL_DTYPE_U16;
     });
   }
@@ -207,8 +202,7 @@ class Preview {
     auto info = sized<dl_batch_info>();
     dl_error error = DL_ERROR_INIT;
     job_->check(dl_batch_get_info(batch, &info, &error), error);
-    int32_t count = 0;
-    const dl_view* views = dl_batch_views(batch, &count);
+    const Views views(batch);
     for (int64_t row = 0; row < info.samples && shown_ < places; ++row, ++shown_) {
       const std::string text = (sample_ ? "e" + std::to_string(info.epoch) + " " : "") +
                                caption(views, row, info.sample_indices[row]);
@@ -216,7 +210,7 @@ class Preview {
     }
   }
 
-  std::string caption(const dl_view* views, int64_t row, int64_t index) const {
+  std::string caption(const Views& views, int64_t row, int64_t index) const {
     if (label_ && views[*label_].kind == DL_KIND_DENSE) {
       const dl_view& label = views[*label_];
       if (label.rank == 1) return class_text(static_cast<int64_t>(value_at(label, row * label.strides[0])));

@@ -59,7 +59,7 @@ void Progress::say(std::string_view message) {
   shown_ = false;
 }
 
-void Progress::write_log(int32_t level, const char* message, size_t length, void* context) {
+void Progress::write_log(void* context, int32_t level, const char* message, size_t length) {
   auto& self = *static_cast<Progress*>(context);
   const std::string_view text(message, length);
   try {

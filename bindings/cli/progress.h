@@ -29,7 +29,7 @@ class Progress {
   const dl_log* log() const { return &log_; }
 
  private:
-  static void write_log(int32_t level, const char* message, size_t length, void* context);
+  static void write_log(void* context, int32_t level, const char* message, size_t length);
 
   const bool live_;
   std::mutex mutex_;

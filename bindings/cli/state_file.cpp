@@ -14,9 +14,12 @@
 #include <utility>
 
 #include "bindings/cli/failure.h"
+#include "bindings/cli/text.h"
 
 namespace dataline::cli {
 namespace {
+
+constexpr int64_t kMaxStateBytes = int64_t{16} << 20;  // what dl_loader_state_load looks at
 
 class Descriptor {
  public:
@@ -78,17 +81,17 @@ std::string read_state_file(const std::string& path) {
   const Descriptor file(open_again(path.c_str(), O_RDONLY));
   if (file.get() < 0) throw system_failure(path, errno);
   std::string text;
-  char buffer[DL_STATE_MAX_BYTES];
-  while (text.size() <= DL_STATE_MAX_BYTES) {
+  char buffer[4096];
+  while (static_cast<int64_t>(text.size()) <= kMaxStateBytes) {
     const ssize_t count = ::read(file.get(), buffer, sizeof(buffer));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw system_failure(path, errno);
     if (count == 0) break;
     text.append(buffer, static_cast<size_t>(count));
   }
-  if (text.size() >= DL_STATE_MAX_BYTES) {
-    throw Failure{.message = path + ": not a saved state: a state is shorter than " +
-                             std::to_string(DL_STATE_MAX_BYTES) + " bytes"};
+  if (static_cast<int64_t>(text.size()) > kMaxStateBytes) {
+    throw Failure{.message =
+                      path + ": not a saved state: it has more than " + grouped(kMaxStateBytes) + " bytes"};
   }
   if (text.find('\0') != std::string::npos) {
     throw Failure{.message =

@@ -8,11 +8,11 @@
 #include <cstring>
 #include <limits>
 #include <new>
-#include <span>
 #include <string_view>
 #include <utility>
 
 #include "bindings/cli/failure.h"
+#include "bindings/cli/views.h"
 
 namespace dataline::cli {
 namespace {
@@ -89,7 +89,7 @@ class Taker {
       : count_(count), pages_(pages), limit_bytes_(limit_bytes), merge_(merge) {}
 
   // Copies the rows of a batch. Returns false when full.
-  bool add(std::span<const dl_view> views, int64_t rows) {
+  bool add(const Views& views, int64_t rows) {
     if (recipes_.empty()) plan(views, rows);
     rows = std::min(rows, room_ - rows_.samples);
     if (rows <= 0 || !ragged_fit(views)) return false;
@@ -108,10 +108,10 @@ class Taker {
   StoredRows take() { return std::move(rows_); }
 
  private:
-  void plan(std::span<const dl_view> views, int64_t rows);
-  bool ragged_fit(std::span<const dl_view> views) const;
+  void plan(const Views& views, int64_t rows);
+  bool ragged_fit(const Views& views) const;
   void add_ragged(Piece& piece, const dl_view& view, int64_t samples);
-  void add_dense(const Recipe& recipe, Piece& piece, std::span<const dl_view> views, int64_t rows);
+  void add_dense(const Recipe& recipe, Piece& piece, const Views& views, int64_t rows);
 
   const int64_t count_;
   const Region::Pages pages_;
@@ -123,22 +123,22 @@ class Taker {
   bool mismatch_ = false;
 };
 
-void Taker::plan(std::span<const dl_view> views, int64_t rows) {
-  std::vector<bool> done(views.size());
+void Taker::plan(const Views& views, int64_t rows) {
+  std::vector<bool> done(static_cast<size_t>(views.size()));
   int64_t dense_bytes = 0;
-  for (size_t i = 0; i < views.size(); ++i) {
-    if (done[i]) continue;
-    Recipe recipe{.field = static_cast<int32_t>(i)};
+  for (int32_t i = 0; i < views.size(); ++i) {
+    if (done[static_cast<size_t>(i)]) continue;
+    Recipe recipe{.field = i};
     Piece piece;
     if (views[i].kind == DL_KIND_DENSE) {
       const Look look = look_at(views[i]);
       recipe.row_bytes = look.row_bytes;
       piece.parts = {{0, look.row_bytes}};
-      for (size_t k = i + 1; k < views.size() && merge_ && recipe.shifted < 0; ++k) {
+      for (int32_t k = i + 1; k < views.size() && merge_ && recipe.shifted < 0; ++k) {
         if (views[k].kind != DL_KIND_DENSE || !is_shifted(look, look_at(views[k]), rows)) continue;
-        recipe.shifted = static_cast<int32_t>(k);
+        recipe.shifted = k;
         recipe.row_bytes += look.item_bytes;
-        done[k] = true;
+        done[static_cast<size_t>(k)] = true;
         // Overlapping views are one tensor of the slot; else each has its own bytes.
         const bool one = (views[i].flags & views[k].flags & DL_VIEW_OVERLAPPING) != 0;
         if (one) piece.parts = {{0, recipe.row_bytes}};
@@ -161,7 +161,7 @@ void Taker::plan(std::span<const dl_view> views, int64_t rows) {
   }
 }
 
-bool Taker::ragged_fit(std::span<const dl_view> views) const {
+bool Taker::ragged_fit(const Views& views) const {
   for (size_t i = 0; i < recipes_.size(); ++i) {
     const Piece& piece = rows_.pieces[i];
     if (recipes_[i].row_bytes != 0) continue;
@@ -179,7 +179,7 @@ void Taker::add_ragged(Piece& piece, const dl_view& view, int64_t samples) {
   for (int64_t i = 1; i <= samples; ++i) piece.offsets.push_back(base + view.offsets[i] * row_bytes);
 }
 
-void Taker::add_dense(const Recipe& recipe, Piece& piece, std::span<const dl_view> views, int64_t rows) {
+void Taker::add_dense(const Recipe& recipe, Piece& piece, const Views& views, int64_t rows) {
   const Look look = look_at(views[recipe.field]);
   std::byte* out = piece.memory.data() + rows_.samples * piece.row_bytes;
   for (int64_t i = 0; i < rows; ++i) {
@@ -196,12 +196,10 @@ void Taker::add_dense(const Recipe& recipe, Piece& piece, std::span<const dl_vie
 }
 
 int64_t batch_size_of(const dl_dataset* dataset) {
-  int32_t count = 0;
-  const dl_view* fields = dl_dataset_fields(dataset, &count);
   int64_t sample_bytes = 0;
-  for (int32_t i = 0; i < count; ++i) {
-    if (fields[i].bytes < 0) return kRaggedBatch;
-    sample_bytes += fields[i].bytes;
+  for (const dl_view& field : Views(dataset)) {
+    if (field.bytes < 0) return kRaggedBatch;
+    sample_bytes += field.bytes;
   }
   return std::clamp<int64_t>(kBatchBytes / std::max<int64_t>(1, sample_bytes), 1, kMaxRows);
 }
@@ -251,11 +249,9 @@ StoredRows take_rows(dl_dataset* dataset, const dl_options* like, Region::Pages 
       dl_batch* raw = nullptr;
       if (check(dl_loader_next(loader.get(), -1, &raw, &error), error) != DL_OK) break;
       const Batch batch(raw);
-      int32_t fields = 0;
-      const dl_view* views = dl_batch_views(raw, &fields);
       auto info = sized<dl_batch_info>();
       check(dl_batch_get_info(raw, &info, &error), error);
-      if (!taker.add({views, static_cast<size_t>(fields)}, info.samples)) break;
+      if (!taker.add(Views(raw), info.samples)) break;
     }
     if (taker.mismatch()) continue;
     StoredRows rows = taker.take();

@@ -23,7 +23,7 @@ import (
 // Several goroutines may use a batch concurrently; call Release when no other uses it.
 type Batch struct {
 	lease   unsafe.Pointer // an abi.Handle; nil after Release
-	views   []abi.View
+	views   *abi.View
 	fields  []Field
 	kept    bool
 	cleanup runtime.Cleanup
@@ -31,7 +31,7 @@ type Batch struct {
 
 // take makes a batch from the lease in a frame.
 func (l *Loader) take(f *abi.Frame) *Batch {
-	return &Batch{lease: f.Batch, views: unsafe.Slice(f.Views, f.Count), fields: l.fields}
+	return &Batch{lease: f.Batch, views: f.Views, fields: l.fields}
 }
 
 // Release returns the batch's memory. Calling it again, or on nil, does nothing.
@@ -79,7 +79,7 @@ func (b *Batch) find(name string) (*abi.View, error) {
 	}
 	for at := range b.fields {
 		if b.fields[at].Name == name {
-			return &b.views[at], nil
+			return abi.ViewAt(b.views, at), nil
 		}
 	}
 	names := make([]string, len(b.fields))
@@ -102,8 +102,8 @@ func (b *Batch) Tensor(field string) (Tensor, error) {
 func (b *Batch) Tensors() iter.Seq[Tensor] {
 	return func(yield func(Tensor) bool) {
 		b.mustHold()
-		for at := range b.views {
-			if !yield(Tensor{&b.views[at], b}) {
+		for at := range b.fields {
+			if !yield(Tensor{abi.ViewAt(b.views, at), b}) {
 				return
 			}
 		}

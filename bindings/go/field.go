@@ -46,8 +46,8 @@ func fieldOf(view *abi.View) Field {
 
 func fieldsOf(views *abi.View, count int32) []Field {
 	fields := make([]Field, 0, count)
-	for at := range unsafe.Slice(views, count) {
-		fields = append(fields, fieldOf(&unsafe.Slice(views, count)[at]))
+	for at := range int(count) {
+		fields = append(fields, fieldOf(abi.ViewAt(views, at)))
 	}
 	return fields
 }

@@ -29,7 +29,7 @@ func Load() error {
 	return nil
 }
 
-// Version is the library's: "0.1.0".
+// Version is the library's: "0.2.0".
 func Version() (string, error) {
 	if err := Load(); err != nil {
 		return "", err

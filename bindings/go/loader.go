@@ -105,19 +105,26 @@ func (l *Loader) Seek(epoch, step int) error {
 	})
 }
 
-const stateRoom = 4096 // DL_STATE_MAX_BYTES
-
-// SaveState returns the position and the identity of the job, as text below 4 KiB. Any language and the shell can resume
+// SaveState returns the position and the identity of the job, as text. Any language and the shell can resume
 // from it.
 func (l *Loader) SaveState() (string, error) {
-	text := make([]byte, stateRoom)
 	bytes := new(uintptr)
-	*bytes = stateRoom
-	err := l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderStateSave(raw, &text[0], bytes, e) })
-	if err != nil {
+	save := func(room *byte) error {
+		return l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderStateSave(raw, room, bytes, e) })
+	}
+	if err := save(nil); err != nil {
 		return "", err
 	}
-	return abi.TextOf(text), nil
+	for {
+		text := make([]byte, *bytes)
+		err := save(&text[0])
+		if err == nil {
+			return abi.TextOf(text), nil
+		}
+		if *bytes <= uintptr(len(text)) { // else another goroutine has moved the position meanwhile
+			return "", err
+		}
+	}
 }
 
 // LoadState goes to a saved position, and ends the current loop. Threads, depth, I/O, memory and transform may differ from

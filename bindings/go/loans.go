@@ -3,6 +3,7 @@
 package dataline
 
 import (
+	"log/slog"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -17,7 +18,8 @@ type loan struct {
 	id       uintptr
 	pinner   runtime.Pinner
 	released func()
-	reader   *reader // for a Source
+	reader   *reader      // for a Source
+	logger   *slog.Logger // for LogTo
 }
 
 // Ids start here, so that in a void* they do not look like invalid pointers to the Go runtime.

@@ -5,7 +5,6 @@ package dataline
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"unsafe"
 
 	"github.com/dataline/dataline/bindings/go/internal/abi"
@@ -17,33 +16,12 @@ const (
 	logInfo     = 1
 )
 
-// Loggers by the number given to the library. The library does not report when it no longer needs one, so each distinct
-// logger is kept.
-var (
-	loggersLock sync.RWMutex
-	loggers     = []*slog.Logger{nil} // a number is never 0
-)
-
-func newLog(logger *slog.Logger) *abi.Log {
-	loggersLock.Lock()
-	defer loggersLock.Unlock()
-	log := &abi.Log{StructSize: uint32(unsafe.Sizeof(abi.Log{}))}
-	for at, known := range loggers {
-		if known == logger && at > 0 {
-			log.Context = firstNumber + uintptr(at)
-			return log
-		}
-	}
-	loggers = append(loggers, logger)
-	log.Context = firstNumber + uintptr(len(loggers)-1)
-	return log
-}
-
 func init() {
-	abi.Write = func(level int32, message *byte, length, number uintptr) {
-		loggersLock.RLock()
-		logger := loggers[number-firstNumber]
-		loggersLock.RUnlock()
+	abi.Write = func(id uintptr, level int32, message *byte, length uintptr) {
+		found, ok := loans.Load(id)
+		if !ok {
+			return
+		}
 		to := slog.LevelWarn
 		switch level {
 		case logProgress:
@@ -51,6 +29,6 @@ func init() {
 		case logInfo:
 			to = slog.LevelInfo
 		}
-		logger.Log(context.Background(), to, string(unsafe.Slice(message, length)))
+		found.(*loan).logger.Log(context.Background(), to, string(unsafe.Slice(message, length)))
 	}
 }

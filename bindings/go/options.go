@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"unsafe"
 
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
@@ -146,14 +147,17 @@ func CancelWith(token *CancelToken) Option {
 }
 
 // LogTo sends the library's remarks to a logger: progress as slog.LevelDebug, others as Info and Warn. It is called from
-// any thread, must not use this package, and is kept for the life of the program.
+// any thread, must not use this package, and is kept until nothing made with the options needs it.
 func LogTo(logger *slog.Logger) Option {
 	return optionFunc(func(set *optionSet) error {
 		if logger == nil {
 			return errNil("logger")
 		}
-		log := newLog(logger)
-		return call(func(e *abi.Error) int32 { return abi.OptionsSetLog(set.handle, log, e) })
+		return lend(nil, func(l *loan) error {
+			l.logger = logger
+			log := &abi.Log{StructSize: uint32(unsafe.Sizeof(abi.Log{})), Context: l.id}
+			return call(func(e *abi.Error) int32 { return abi.OptionsSetLog(set.handle, log, e) })
+		})
 	})
 }
 

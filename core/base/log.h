@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 namespace dataline {
@@ -13,10 +14,11 @@ enum class LogLevel : int32_t { kProgress = 0, kInfo = 1, kWarning = 2 };  // va
 
 struct Log {
   void* context = nullptr;
-  void (*write)(int32_t level, const char* message, size_t length, void* context) = nullptr;
+  void (*write)(void* context, int32_t level, const char* message, size_t length) = nullptr;
+  std::shared_ptr<const void> life = nullptr;  // of the context: the host is told when the last copy is gone
 
   void operator()(LogLevel level, std::string_view message) const {
-    if (write != nullptr) write(static_cast<int32_t>(level), message.data(), message.size(), context);
+    if (write != nullptr) write(context, static_cast<int32_t>(level), message.data(), message.size());
   }
 };
 

@@ -27,6 +27,7 @@ struct BatchView {
   uint64_t byte_offset = 0;
   const int64_t* offsets = nullptr;
   int64_t bytes = 0;
+  uint64_t reserved[4] = {};
 };
 
 constexpr uint64_t kViewReadOnly = 1;

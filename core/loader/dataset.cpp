@@ -150,17 +150,17 @@ Result<std::unique_ptr<Dataset>> Dataset::from_reader(std::vector<Field> fields,
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::zip(std::span<const Dataset* const> parts,
-                                              std::vector<std::string> names) {
+                                              std::vector<std::string> names, const Options&) {
   return of(zip_sources(to_parts(parts, std::move(names))));
 }
 
-Result<std::unique_ptr<Dataset>> Dataset::concat(std::span<const Dataset* const> parts) {
+Result<std::unique_ptr<Dataset>> Dataset::concat(std::span<const Dataset* const> parts, const Options&) {
   return of(concat_sources(to_parts(parts, {})));
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::subset(const Dataset& dataset, std::span<const int64_t> indices,
-                                                 HostOwner owner) {
-  return of(subset_source(dataset.source(), indices, owner, *HostMemory::create({})));
+                                                 HostOwner owner, const Options& options) {
+  return of(subset_source(dataset.source(), indices, owner, *memory_for(options)));
 }
 
 }  // namespace dataline

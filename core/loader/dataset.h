@@ -38,10 +38,11 @@ class Dataset {
                                                       const Options& options);
   // names: empty, or one a part.
   static Result<std::unique_ptr<Dataset>> zip(std::span<const Dataset* const> parts,
-                                              std::vector<std::string> names);
-  static Result<std::unique_ptr<Dataset>> concat(std::span<const Dataset* const> parts);
+                                              std::vector<std::string> names, const Options& options);
+  static Result<std::unique_ptr<Dataset>> concat(std::span<const Dataset* const> parts,
+                                                 const Options& options);
   static Result<std::unique_ptr<Dataset>> subset(const Dataset& dataset, std::span<const int64_t> indices,
-                                                 HostOwner owner);
+                                                 HostOwner owner, const Options& options);
 
   // Of the encoded image in a ragged u8 field; without a name: `image`, or the only such field. kNoSuchField,
   // kUnsupported, and what image_facts_of() says.

@@ -32,6 +32,33 @@ std::string describe_fields(const std::vector<Field>& fields) {
 
 }  // namespace
 
+Status read_sample(const SourceRef& source, int64_t index, const Options& options, Batch** out) {
+  // What says what a sample is; the others decide order, batches, threads and what becomes of bad samples.
+  constexpr Option kOfSamples[] = {Option::kTransform,         Option::kSeed,        Option::kMemoryBudget,
+                                   Option::kMaxBytesPerSample, Option::kMaxPixels,   Option::kMaxScans,
+                                   Option::kMaxDecodedBytes,   Option::kOnWarning,   Option::kDevice,
+                                   Option::kDeviceSync,        Option::kCudaLibrary, Option::kPinMemory};
+  if (index < 0 || index >= source->count()) {
+    return error(Code::kOutOfRange, "sample ", index, ": expected 0 to ", source->count(), " exclusive")
+        .with_sample(index);
+  }
+  Options one;
+  for (const Option option : kOfSamples) {
+    if (!options.is_set(option)) continue;
+    DL_RETURN_IF_ERROR(one.set(option_table()[static_cast<size_t>(option)].key, options.as_text(option)));
+  }
+  one.indices = hold_array(&index, 1, {});
+  one.allocator = options.allocator;
+  one.log = options.log;
+  one.cancel = options.cancel;
+  for (const char* key : {"batch_size", "epochs", "prefetch_depth"}) DL_RETURN_IF_ERROR(one.set(key, "1"));
+  DL_RETURN_IF_ERROR(one.set("num_workers", "0"));
+  DL_ASSIGN_OR_RETURN(const std::shared_ptr<Loader> loader, Loader::create(source, one));
+  Status status = loader->next(-1, out);
+  loader->stop();
+  return status;
+}
+
 Result<std::shared_ptr<Loader>> Loader::create(SourceRef source, const Options& options) {
   std::shared_ptr<Loader> loader(new Loader());
   Status status;

@@ -55,6 +55,8 @@ class Loader final : public BatchOwner,
 
   // Each call below returns kForked in a forked child.
   Status next(int64_t timeout_ns, Batch** out) DL_EXCLUDES(mutex_);
+  // num_workers=0: fills runs for about `budget_ns`. kOk: next() has something to return; kTimeout: not yet.
+  Status work(int64_t budget_ns) DL_EXCLUDES(mutex_);
   Status begin_epoch() DL_EXCLUDES(mutex_);
   Status seek(Position to) DL_EXCLUDES(mutex_);
   Result<Position> position() const DL_EXCLUDES(mutex_);
@@ -162,5 +164,8 @@ class Loader final : public BatchOwner,
   // Batches that consumers hold. Both grow under mutex_.
   Atomic<int64_t> slots_leased_{0}, copies_leased_{0};
 };
+
+// One sample as a batch of one, by a loader of its own: of `options`, those count that say what a sample is.
+Status read_sample(const SourceRef& source, int64_t index, const Options& options, Batch** out);
 
 }  // namespace dataline

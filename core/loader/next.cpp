@@ -65,6 +65,29 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
   }
 }
 
+// As next() does the work itself, but no longer than the budget, and what becomes ready is left to next().
+Status Loader::work(int64_t budget_ns) {
+  if (forked()) return forked_error();
+  const uint32_t interrupts = gate_.interrupts();
+  const bool alone = pool_->empty();
+  const int64_t deadline_ns = deadline_after(std::max<int64_t>(budget_ns, 0));
+  ThreadLock lock(mutex_);
+  for (bool worked = false;; worked = true) {
+    WorkerPool::Change change{.events = gate_.events(), .interrupts = interrupts};
+    if (gate_.cancelled()) return {Code::kCancelled, ""};
+    if (Status failure = delivery_->failure(); !failure.is_ok()) return failure;
+    if (ended() || position_.step >= steps_.count()) return Status::ok();
+    Slot* slot = window_->head_slot();
+    if (slot != nullptr && ready_now(*slot)) return Status::ok();
+    if (!alone || budget_ns <= 0 || (worked && monotonic_ns() >= deadline_ns)) return {Code::kTimeout, ""};
+    if (gate_.interrupts() != interrupts) return {Code::kInterrupted, ""};
+    if (slot == nullptr && !window_->open_head(static_cast<int32_t>(config_.num_workers))) wait_for_drained();
+    change.head = window_->head();
+    change.slot = window_->head_slot();
+    wait_for(change, deadline_ns);
+  }
+}
+
 // What next() returns whether or not a batch is Ready.
 std::optional<Status> Loader::no_batch_due() {
   if (gate_.cancelled()) return Status(Code::kCancelled, "");

@@ -21,6 +21,7 @@
 namespace dataline {
 namespace {
 
+constexpr size_t kMaxBytes = size_t{16} << 20;  // far more than any job's; larger texts are not looked at
 constexpr std::string_view kFirstLine = "dataline state 1";
 constexpr std::string_view kSumKey = "checksum: ";
 constexpr std::string_view kIndicesKey = "sample_indices";
@@ -39,7 +40,8 @@ Status bad_state(std::string_view what) { return error(Code::kBadState, "state: 
 
 // The lines between the first and the checksum, both checked.
 Result<std::vector<Line>> read_lines(std::string_view text) {
-  if (text.size() > 4096) return bad_state(concat("expected at most 4096 bytes, got ", text.size()));
+  if (text.size() > kMaxBytes)
+    return bad_state(concat("expected at most ", kMaxBytes, " bytes, got ", text.size()));
   if (!text.starts_with("dataline state ")) return bad_state("expected a first line 'dataline state 1'");
   const size_t first_end = text.find('\n');
   if (first_end == std::string_view::npos) return bad_state("cut after the first line");

@@ -208,13 +208,14 @@ void WorkerPool::wait_for(const Change& change, int64_t deadline_ns) {
 bool WorkerPool::help_until(const Change& change, int64_t deadline_ns) {
   BatchWindow::Claim claim;
   while (may_help() && !happened(change)) {
-    if (deadline_ns != kForever && monotonic_ns() >= deadline_ns) return true;
     if (!window_.claim(consumer_.own, claim)) {
       if (delivery_.needs_worker())
         notify();  // a slot's copies have to be waited for, which is a worker's to do
       return true;
     }
     fill(claim, consumer_);
+    // Looked at after a run: however small the budget of Loader::work() is, it gets on.
+    if (deadline_ns != kForever && monotonic_ns() >= deadline_ns) return true;
   }
   return may_help();
 }

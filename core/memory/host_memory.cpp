@@ -56,13 +56,17 @@ Block& Block::operator=(Block&& other) noexcept {
   owner_ = std::move(other.owner_);
   data_ = std::exchange(other.data_, nullptr);
   bytes_ = std::exchange(other.bytes_, 0);
+  alignment_ = other.alignment_;
   counted_.store(other.counted_.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
   kind_ = other.kind_;
   return *this;
 }
 
 void Block::reset() noexcept {
-  if (data_ != nullptr) owner_->release(data_, bytes_, counted_bytes(), kind_);
+  if (data_ != nullptr) {
+    owner_->release(data_, bytes_, alignment_, kind_);
+    owner_->in_use_.fetch_sub(counted_bytes(), std::memory_order_relaxed);
+  }
   data_ = nullptr;
   bytes_ = 0;
   counted_.store(0, std::memory_order_relaxed);
@@ -113,6 +117,7 @@ Result<Block> HostMemory::make_block(int64_t bytes, int64_t alignment, int64_t c
   block.owner_ = shared_from_this();
   block.data_ = data;
   block.bytes_ = bytes;
+  block.alignment_ = alignment;
   block.counted_.store(counted, std::memory_order_relaxed);
   return block;
 }
@@ -137,23 +142,23 @@ std::byte* HostMemory::obtain(int64_t bytes, int64_t alignment, MemoryKind kind)
     return static_cast<std::byte*>(memory);
   }
   // Misaligned memory would fault in a vector store much later: treated as a refusal.
-  if (table_.release != nullptr) {
-    table_.release(table_.context, memory, static_cast<size_t>(bytes), static_cast<int32_t>(kind));
-  }
+  release_to_host(memory, bytes, alignment, kind);
   return nullptr;
 }
 
-void HostMemory::release(std::byte* data, int64_t bytes, int64_t counted, MemoryKind kind) noexcept {
+void HostMemory::release_to_host(void* data, int64_t bytes, int64_t alignment, MemoryKind kind) noexcept {
+  table_.release(table_.context, data, static_cast<size_t>(bytes), static_cast<size_t>(alignment),
+                 static_cast<int32_t>(kind));
+}
+
+void HostMemory::release(std::byte* data, int64_t bytes, int64_t alignment, MemoryKind kind) noexcept {
   if (table_.allocate != nullptr) {
-    if (table_.release != nullptr) {
-      table_.release(table_.context, data, static_cast<size_t>(bytes), static_cast<int32_t>(kind));
-    }
+    release_to_host(data, bytes, alignment, kind);
   } else if (in_pages(kind)) {
     unmap_huge_pages(data, bytes);
   } else {
     heap_release(data);
   }
-  in_use_.fetch_sub(counted, std::memory_order_relaxed);
 }
 
 void* MetadataResource::do_allocate(size_t bytes, size_t alignment) {
@@ -170,9 +175,10 @@ void* MetadataResource::do_allocate(size_t bytes, size_t alignment) {
   return data;
 }
 
-void MetadataResource::do_deallocate(void* memory, size_t bytes, size_t) {
+void MetadataResource::do_deallocate(void* memory, size_t bytes, size_t alignment) {
   const auto taken = static_cast<int64_t>(std::max<size_t>(bytes, 1));
-  memory_->release(static_cast<std::byte*>(memory), taken, taken, kind_);
+  memory_->release(static_cast<std::byte*>(memory), taken, static_cast<int64_t>(alignment), kind_);
+  memory_->in_use_.fetch_sub(taken, std::memory_order_relaxed);
 }
 
 }  // namespace dataline

@@ -30,7 +30,8 @@ enum class MemoryKind : int32_t {
 struct AllocatorTable {
   void* context = nullptr;
   void* (*allocate)(void* context, size_t bytes, size_t alignment, int32_t kind) = nullptr;
-  void (*release)(void* context, void* memory, size_t bytes, int32_t kind) = nullptr;
+  void (*release)(void* context, void* memory, size_t bytes, size_t alignment, int32_t kind) = nullptr;
+  std::shared_ptr<const void> life = nullptr;  // of the context: the host is told when the last copy is gone
 };
 
 class HostMemory;
@@ -56,7 +57,7 @@ class Block {
   friend class HostMemory;
   std::shared_ptr<HostMemory> owner_;
   std::byte* data_ = nullptr;
-  int64_t bytes_ = 0;
+  int64_t bytes_ = 0, alignment_ = 1;
   std::atomic<int64_t> counted_{0};  // relaxed, as HostMemory's
   MemoryKind kind_ = MemoryKind::kMetadata;
 };
@@ -89,7 +90,8 @@ class HostMemory : public std::enable_shared_from_this<HostMemory> {
   // `counted` of the bytes are reserved; none: address space.
   Result<Block> make_block(int64_t bytes, int64_t alignment, int64_t counted, MemoryKind kind,
                            const char* what);
-  void release(std::byte* data, int64_t bytes, int64_t counted, MemoryKind kind) noexcept;
+  void release(std::byte* data, int64_t bytes, int64_t alignment, MemoryKind kind) noexcept;  // not counted
+  void release_to_host(void* data, int64_t bytes, int64_t alignment, MemoryKind kind) noexcept;
 
   AllocatorTable table_;
   int64_t limit_;

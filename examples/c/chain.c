@@ -30,23 +30,31 @@ static dl_status set(dl_options* options, const char* setting, dl_error* error) 
 }
 
 static int load_state(dl_loader* loader, const char* path, dl_error* error) {
-  char text[DL_STATE_MAX_BYTES];
   FILE* file = fopen(path, "rb");
   if (file == NULL) return fail(path, "cannot be opened");
-  const size_t got = fread(text, 1, sizeof text - 1, file);
+  const long bytes = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  char* text = bytes < 0 ? NULL : calloc(1, (size_t)bytes + 1);
+  rewind(file);
+  const int whole = text != NULL && fread(text, 1, (size_t)bytes, file) == (size_t)bytes;
   fclose(file);
-  text[got] = '\0';
-  return dl_loader_state_load(loader, text, error) == DL_OK ? 0 : fail(path, error->message);
+  int status = whole ? 0 : fail(path, "cannot be read");
+  if (whole && dl_loader_state_load(loader, text, error) != DL_OK) status = fail(path, error->message);
+  free(text);
+  return status;
 }
 
 static int save_state(dl_loader* loader, const char* path, dl_error* error) {
-  char text[DL_STATE_MAX_BYTES];
-  size_t bytes = sizeof text;
-  if (dl_loader_state_save(loader, text, &bytes, error) != DL_OK) return fail("saving", error->message);
-  FILE* file = fopen(path, "wb");
-  if (file == NULL) return fail(path, "cannot be written");
-  const int whole = fputs(text, file) >= 0;
-  return fclose(file) == 0 && whole ? 0 : fail(path, "cannot be written");
+  size_t bytes = 0;
+  if (dl_loader_state_save(loader, NULL, &bytes, error) != DL_OK) return fail("saving", error->message);
+  char* text = malloc(bytes);
+  if (text == NULL) return fail("saving", "out of memory");
+  const dl_status saved = dl_loader_state_save(loader, text, &bytes, error);
+  FILE* file = saved == DL_OK ? fopen(path, "wb") : NULL;
+  const int whole = file != NULL && fputs(text, file) >= 0;
+  const int closed = file != NULL && fclose(file) == 0;
+  free(text);
+  if (saved != DL_OK) return fail("saving", error->message);
+  return whole && closed ? 0 : fail(path, "cannot be written");
 }
 
 /* The packed bytes of one field of a batch. */
@@ -54,9 +62,10 @@ static int write_field(const dl_batch* batch, const char* name) {
   int32_t count = 0;
   const dl_view* views = dl_batch_views(batch, &count);
   for (int32_t i = 0; i < count; ++i) {
-    if (strcmp(views[i].name, name) != 0) continue;
-    const char* data = (const char*)views[i].data + views[i].byte_offset;
-    return fwrite(data, 1, (size_t)views[i].bytes, stdout) == (size_t)views[i].bytes
+    const dl_view* view = dl_view_at(views, i);
+    if (strcmp(view->name, name) != 0) continue;
+    const char* data = (const char*)view->data + view->byte_offset;
+    return fwrite(data, 1, (size_t)view->bytes, stdout) == (size_t)view->bytes
                ? 0
                : fail("standard output", "full");
   }

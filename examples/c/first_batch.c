@@ -22,11 +22,12 @@ int main(int argc, char** argv) {
   int32_t count = 0;
   const dl_view* views = batch != NULL ? dl_batch_views(batch, &count) : NULL;
   for (int32_t f = 0; f < count; ++f) {
-    const int64_t values = views[f].bytes / dl_dtype_bytes(views[f].dtype);
-    printf("%s: %s [", views[f].name, dl_dtype_name(views[f].dtype));
-    for (int32_t d = 0; d < views[f].rank; ++d) printf("%s%d", d ? ", " : "", (int)views[f].shape[d]);
+    const dl_view* view = dl_view_at(views, f);
+    const int64_t values = view->bytes / dl_dtype_bytes(view->dtype);
+    printf("%s: %s [", view->name, dl_dtype_name(view->dtype));
+    for (int32_t d = 0; d < view->rank; ++d) printf("%s%d", d ? ", " : "", (int)view->shape[d]);
     printf("]");
-    for (int64_t i = 0; i < values && i < 8; ++i) printf(" %g", value(&views[f], i));
+    for (int64_t i = 0; i < values && i < 8; ++i) printf(" %g", value(view, i));
     printf(" ...\n");
   }
   if (status < 0) fprintf(stderr, "example_first_batch: %s\n", error.message);

@@ -47,7 +47,8 @@ static const dl_view* find_view(const dl_batch* batch, const char* name) {
   int32_t count = 0;
   const dl_view* views = dl_batch_views(batch, &count);
   for (int32_t i = 0; i < count; ++i) {
-    if (strcmp(views[i].name, name) == 0) return &views[i];
+    const dl_view* view = dl_view_at(views, i);
+    if (strcmp(view->name, name) == 0) return view;
   }
   return NULL;
 }

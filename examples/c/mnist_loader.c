@@ -15,7 +15,7 @@ static dl_status keep_first(dl_dataset** dataset, int64_t count, dl_error* error
   for (int64_t i = 0; i < count; ++i) indices[i] = i;
   dl_dataset* part = NULL;
   const dl_status status =
-      dl_dataset_subset(*dataset, indices, count, NULL, NULL, &part, error);  // copies them
+      dl_dataset_subset(*dataset, indices, count, NULL, NULL, NULL, &part, error);  // copies them
   free(indices);
   if (status != DL_OK) return status;
   dl_dataset_destroy(*dataset);  // the part keeps its own reference
@@ -51,7 +51,8 @@ dl_status mnist_open(const mnist_options* options, dl_loader** out, dl_error* er
 
 static const dl_view* find_view(const dl_view* views, int32_t count, const char* name) {
   for (int32_t i = 0; i < count; ++i) {
-    if (strcmp(views[i].name, name) == 0) return &views[i];
+    const dl_view* view = dl_view_at(views, i);
+    if (strcmp(view->name, name) == 0) return view;
   }
   return NULL;
 }

@@ -19,7 +19,7 @@
 #include "matrix.h"
 #include "progress.h"
 
-enum { kMaxClasses = 1000 };
+enum { kMaxClasses = 1000, kMaxStateBytes = 16 << 20 };
 static const float kLearningRate = 2e-3f;  // falls to 0 in a straight line over the job
 
 // What a resumed job must not change.
@@ -76,29 +76,50 @@ static int complain(const char* path, const char* what) {
   return 1;
 }
 
+// The loader's position as text, the caller's to free.
+static int save_position(const dl_loader* loader, char** out) {
+  size_t bytes = 0;
+  dl_error error = DL_ERROR_INIT;
+  dl_status status = dl_loader_state_save(loader, NULL, &bytes, &error);
+  *out = status == DL_OK ? malloc(bytes) : NULL;
+  if (*out != NULL) status = dl_loader_state_save(loader, *out, &bytes, &error);
+  if (status == DL_OK && *out != NULL) return 0;
+  free(*out);
+  return report("saving the loader's position", status == DL_OK ? DL_ERR_NO_MEMORY : status, &error);
+}
+
+// What is left of `file`, as text, the caller's to free; NULL if it cannot be read.
+static char* read_rest(FILE* file) {
+  const long at = ftell(file);
+  const long end = at >= 0 && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+  if (end < at || end - at > kMaxStateBytes || fseek(file, at, SEEK_SET) != 0) return NULL;
+  char* text = calloc(1, (size_t)(end - at) + 1);
+  if (text != NULL && fread(text, 1, (size_t)(end - at), file) == (size_t)(end - at)) return text;
+  free(text);
+  return NULL;
+}
+
 // Written beside its name, then renamed: the file is there whole or not at all.
 static int save_job(const char* path, const job* of) {
-  char state[DL_STATE_MAX_BYTES] = {0}, fresh[4096];
-  size_t bytes = sizeof state;
-  dl_error error = DL_ERROR_INIT;
-  const dl_status status = dl_loader_state_save(of->loader, state, &bytes, &error);
-  if (status != DL_OK) return report("saving the loader's position", status, &error);
+  char *state = NULL, fresh[4096];
+  if (save_position(of->loader, &state) != 0) return 1;
   snprintf(fresh, sizeof fresh, "%s.new", path);
   FILE* file = fopen(fresh, "wb");
-  if (file == NULL) return complain(fresh, "cannot be created");
   const size_t count = of->model.parameter_count;
-  const int written = fwrite(&of->set, sizeof of->set, 1, file) == 1 &&
+  const int written = file != NULL && fwrite(&of->set, sizeof of->set, 1, file) == 1 &&
                       fwrite(of->model.parameters, sizeof(float), count, file) == count &&
                       fwrite(of->model.moments, sizeof(float), 2 * count, file) == 2 * count &&
-                      fwrite(state, sizeof state, 1, file) == 1;
+                      fputs(state, file) >= 0;
+  free(state);
+  if (file == NULL) return complain(fresh, "cannot be created");
   if (fclose(file) != 0 || !written || rename(fresh, path) != 0) return complain(path, "cannot be written");
   return 0;
 }
 
 static int in_range(int64_t value, int64_t most) { return value >= 1 && value <= most; }
 
-// The model and `state` [DL_STATE_MAX_BYTES] of a saved job.
-static int load_job(const char* path, job* out, char* state) {
+// The model of a saved job, and the loader's position, the caller's to free.
+static int load_job(const char* path, job* out, char** state) {
   FILE* file = fopen(path, "rb");
   if (file == NULL) return complain(path, "cannot be opened");
   settings* set = &out->set;
@@ -109,7 +130,7 @@ static int load_job(const char* path, job* out, char* state) {
   const size_t count = out->model.parameter_count;
   whole = whole && fread(out->model.parameters, sizeof(float), count, file) == count &&
           fread(out->model.moments, sizeof(float), 2 * count, file) == 2 * count &&
-          fread(state, DL_STATE_MAX_BYTES, 1, file) == 1 && fgetc(file) == EOF;
+          (*state = read_rest(file)) != NULL;
   fclose(file);
   return whole ? 0 : complain(path, "not a checkpoint of this program, or damaged");
 }
@@ -237,10 +258,8 @@ static int run(const request* want, job* of) {
   return 0;
 }
 
-// Opens the folders; makes a new network for a new job, or takes the saved one and its place for a resumed job.
-static int prepare(const request* want, job* of) {
-  char state[DL_STATE_MAX_BYTES];
-  if (want->resume != NULL && load_job(want->resume, of, state) != 0) return 1;
+// Opens the folders; makes a new network for a new job, or takes the saved one and its `state` for a resumed job.
+static int prepare(const request* want, const char* state, job* of) {
   dl_error error = DL_ERROR_INIT;
   dl_status status = open_part(want, &of->set, true, &of->dataset, &of->loader, &error);
   if (status != DL_OK) return report("opening the pictures", status, &error);
@@ -285,7 +304,10 @@ int main(int argc, char** argv) {
     fprintf(stderr, "example_train_images: --data DIR is needed (--help lists the flags)\n");
     return 2;
   }
-  int status = prepare(&want, &at);
+  char* state = NULL;
+  int status = want.resume == NULL ? 0 : load_job(want.resume, &at, &state);
+  if (status == 0) status = prepare(&want, state, &at);
+  free(state);
   if (status == 0) status = run(&want, &at);
   dl_loader_destroy(at.loader);
   dl_dataset_destroy(at.dataset);

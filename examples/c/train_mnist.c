@@ -157,12 +157,15 @@ static int test(const request* want, const training* job, mlp* model, totals* su
 }
 
 static int save_job(const char* path, const training* job, const mlp* model, const dl_loader* loader) {
-  char state[DL_STATE_MAX_BYTES];
-  size_t bytes = sizeof state;
+  size_t bytes = 0;
   dl_error error = DL_ERROR_INIT;
-  const dl_status status = dl_loader_state_save(loader, state, &bytes, &error);
-  if (status != DL_OK) return report("saving the loader's position", status, &error);
-  return checkpoint_save(path, job, model, state) == 0 ? 0 : 1;
+  dl_status status = dl_loader_state_save(loader, NULL, &bytes, &error);  // how long it is
+  char* state = malloc(bytes);
+  if (status == DL_OK && state != NULL) status = dl_loader_state_save(loader, state, &bytes, &error);
+  const int failed = status != DL_OK || state == NULL ? report("saving the loader's position", status, &error)
+                                                      : checkpoint_save(path, job, model, state);
+  free(state);
+  return failed == 0 ? 0 : 1;
 }
 
 static int run(const request* want, checkpoint* at, dl_loader* loader) {

@@ -33,7 +33,7 @@ static const float kMomentum = 0.9f;
 static int read_batch(language_model* model, const dl_batch* batch) {
   int32_t count = 0;
   const dl_view* views = dl_batch_views(batch, &count);
-  const dl_view *x = &views[0], *y = &views[1];
+  const dl_view *x = dl_view_at(views, 0), *y = dl_view_at(views, 1);
   int row = 0;
   for (int64_t window = 0; window < x->shape[0]; ++window) {
     const uint16_t* tokens =

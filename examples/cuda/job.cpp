@@ -126,14 +126,15 @@ unsigned long long host_sum(dl_loader* loader) {
   const dl_view* views = dl_batch_views(batch, &count);
   unsigned long long sum = 0;
   for (int32_t i = 0; i < count; ++i) {
-    const auto* bytes = static_cast<const unsigned char*>(views[i].data) + views[i].byte_offset;
-    const int64_t words = views[i].bytes / 4;
+    const dl_view& view = *dl_view_at(views, i);
+    const auto* bytes = static_cast<const unsigned char*>(view.data) + view.byte_offset;
+    const int64_t words = view.bytes / 4;
     for (int64_t k = 0; k < words; ++k) {
       uint32_t word = 0;
       std::memcpy(&word, bytes + 4 * k, sizeof word);
       sum += word;
     }
-    for (int64_t k = 4 * words; k < views[i].bytes; ++k) sum += bytes[k];
+    for (int64_t k = 4 * words; k < view.bytes; ++k) sum += bytes[k];
   }
   dl_batch_release(batch);
   return sum;

@@ -93,10 +93,11 @@ Report run(const Job& job, dl_loader* loader) {
     int32_t count = 0;
     const dl_view* views = dl_batch_views(batch, &count);
     for (int32_t i = 0; i < count; ++i) {
-      const auto* bytes = static_cast<const unsigned char*>(views[i].data) + views[i].byte_offset;
+      const dl_view& view = *dl_view_at(views, i);
+      const auto* bytes = static_cast<const unsigned char*>(view.data) + view.byte_offset;
       for (int64_t k = 0; k < job.work; ++k)
-        sum_words<<<256, 256, 0, stream>>>(bytes, views[i].bytes, sums + taken);
-      report.bytes += views[i].bytes;
+        sum_words<<<256, 256, 0, stream>>>(bytes, view.bytes, sums + taken);
+      report.bytes += view.bytes;
     }
     check(cudaGetLastError(), "launch");
     check(dl_batch_release_on(batch, stream, &error), error);

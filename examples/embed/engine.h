@@ -25,7 +25,7 @@ class EngineHeap {
     table.allocate = [](void* context, size_t bytes, size_t alignment, int32_t) -> void* {
       return static_cast<EngineHeap*>(context)->allocate(bytes, alignment);
     };
-    table.release = [](void* context, void* memory, size_t bytes, int32_t) {
+    table.release = [](void* context, void* memory, size_t bytes, size_t, int32_t) {
       static_cast<EngineHeap*>(context)->release(memory, bytes);
     };
     return table;
@@ -66,7 +66,7 @@ class EngineHeap {
 inline dl_log engine_log() {
   dl_log table = {};
   table.struct_size = sizeof table;
-  table.write = [](int32_t level, const char* message, size_t length, void*) {
+  table.write = [](void*, int32_t level, const char* message, size_t length) {
     static constexpr const char* kLevels[] = {"progress", "info", "warning"};
     const char* name = level >= 0 && level <= DL_LOG_WARNING ? kLevels[level] : "remark";
     std::fprintf(stderr, "[dataline %s] %.*s\n", name, static_cast<int>(length), message);

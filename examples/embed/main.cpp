@@ -1,7 +1,9 @@
 // A game's frame loop that learns on the side: the loader is polled once a frame and never waited for.
 // SPDX-License-Identifier: Apache-2.0
 //
-//   example_embed [FRAMES [FRAMES_PER_SECOND]]
+//   example_embed [FRAMES [FRAMES_PER_SECOND [BUDGET_US]]]
+//
+// With BUDGET_US there is no thread: each frame loads for so many microseconds. Without, one worker loads beside the game.
 //
 // Built without exceptions and without run-time type information, linked with the static library. Memory
 // comes from the engine's heap, remarks go to the engine's log, the data is the engine's own, borrowed and
@@ -58,7 +60,7 @@ dl_status lend_recording(const Recording& recording, std::atomic<bool>* returned
   return dl_dataset_from_arrays(arrays, 2, give_back, returned, options, out, error);
 }
 
-dl_status configure(dl_options* options, EngineHeap& heap, dl_error* error) {
+dl_status configure(dl_options* options, EngineHeap& heap, int64_t budget_us, dl_error* error) {
   const dl_allocator allocator = heap.table();
   const dl_log log = engine_log();
   dl_status status = dl_options_set_allocator(options, &allocator, error);
@@ -66,16 +68,16 @@ dl_status configure(dl_options* options, EngineHeap& heap, dl_error* error) {
   if (status == DL_OK) status = dl_options_set(options, "memory_budget", "16MiB", error);
   if (status == DL_OK) status = dl_options_set(options, "shuffle", "full", error);
   if (status == DL_OK) status = dl_options_set_i64(options, "batch_size", 64, error);
-  if (status == DL_OK)
-    status = dl_options_set_i64(options, "num_workers", 1, error);  // one thread of the game's
+  if (status == DL_OK) status = dl_options_set_i64(options, "num_workers", budget_us > 0 ? 0 : 1, error);
   return status;
 }
 
 // Takes a batch if one is ready. DL_TIMEOUT says that none is: the frame goes on without.
-dl_status poll_loader(dl_loader* loader, Pilot& pilot, Tally& tally, dl_error* error) {
+dl_status poll_loader(dl_loader* loader, int64_t budget_us, Pilot& pilot, Tally& tally, dl_error* error) {
   dl_batch* batch = nullptr;
   const auto before = FrameClock::Clock::now();
-  const dl_status status = dl_loader_next(loader, 0, &batch, error);
+  dl_status status = budget_us > 0 ? dl_loader_work(loader, budget_us * 1000, error) : DL_OK;
+  if (status == DL_OK) status = dl_loader_next(loader, 0, &batch, error);
   const std::chrono::duration<double, std::micro> took = FrameClock::Clock::now() - before;
   if (took.count() > tally.longest_call_us) tally.longest_call_us = took.count();
   if (status == DL_END_OF_EPOCH) ++tally.epochs;
@@ -83,10 +85,11 @@ dl_status poll_loader(dl_loader* loader, Pilot& pilot, Tally& tally, dl_error* e
 
   int32_t count = 0;
   const dl_view* views = dl_batch_views(batch, &count);
-  const auto floats = [](const dl_view& view) {
+  const auto floats = [views](int32_t field) {
+    const dl_view& view = *dl_view_at(views, field);
     return reinterpret_cast<const float*>(static_cast<const char*>(view.data) + view.byte_offset);
   };
-  tally.last_error = pilot.learn(floats(views[0]), floats(views[1]), views[0].shape[0]);
+  tally.last_error = pilot.learn(floats(0), floats(1), views->shape[0]);
   if (tally.batches++ == 0) tally.first_error = tally.last_error;
   dl_batch_release(batch);
   return status;
@@ -99,20 +102,20 @@ float simulate(int64_t frame) {
   return energy;
 }
 
-int play(dl_loader* loader, int64_t frames, int frames_per_second, Tally& tally) {
+int play(dl_loader* loader, int64_t frames, int frames_per_second, int64_t budget_us, Tally& tally) {
   Pilot pilot;
   FrameClock clock(frames_per_second);
   dl_error error = DL_ERROR_INIT;
   float energy = 0.0f;
   for (; tally.frames < frames; ++tally.frames) {
     energy += simulate(tally.frames);
-    if (poll_loader(loader, pilot, tally, &error) < 0) return fail("loading", error);
+    if (poll_loader(loader, budget_us, pilot, tally, &error) < 0) return fail("loading", error);
     clock.wait_for_next_frame();
   }
   return std::isfinite(energy) ? 0 : 1;
 }
 
-int run(EngineHeap& heap, int64_t frames, int frames_per_second) {
+int run(EngineHeap& heap, int64_t frames, int frames_per_second, int64_t budget_us) {
   const std::unique_ptr<Recording> recording(new Recording);
   recording->fill();
   std::atomic<bool> returned{false};
@@ -122,10 +125,11 @@ int run(EngineHeap& heap, int64_t frames, int frames_per_second) {
   dl_loader* loader = nullptr;
   dl_error error = DL_ERROR_INIT;
   dl_status status = dl_options_create(&options, &error);
-  if (status == DL_OK) status = configure(options, heap, &error);
+  if (status == DL_OK) status = configure(options, heap, budget_us, &error);
   if (status == DL_OK) status = lend_recording(*recording, &returned, options, &dataset, &error);
   if (status == DL_OK) status = dl_loader_create(dataset, options, &loader, &error);
-  int result = status == DL_OK ? play(loader, frames, frames_per_second, tally) : fail("starting", error);
+  int result =
+      status == DL_OK ? play(loader, frames, frames_per_second, budget_us, tally) : fail("starting", error);
   dl_loader_destroy(loader);
   dl_dataset_destroy(dataset);
   dl_options_destroy(options);
@@ -154,14 +158,16 @@ int64_t number(const char* text, int64_t most) {
 int main(int argc, char** argv) {
   const int64_t frames = argc > 1 ? number(argv[1], 1000000) : 600;
   const int64_t frames_per_second = argc > 2 ? number(argv[2], 1000) : 120;
-  if (argc > 3 || frames < 0 || frames_per_second < 0) {
+  const int64_t budget_us = argc > 3 ? number(argv[3], 1000000) : 0;
+  if (argc > 4 || frames < 0 || frames_per_second < 0 || budget_us < 0) {
     std::fprintf(
         stderr,
-        "usage: example_embed [FRAMES [FRAMES_PER_SECOND]]   (600 and 120; at most 1000000 and 1000)\n");
+        "usage: example_embed [FRAMES [FRAMES_PER_SECOND [BUDGET_US]]]   (600, 120 and a worker; at most "
+        "1000000, 1000 and 1000000)\n");
     return 2;
   }
   EngineHeap heap(kHeapBytes);
-  const int result = run(heap, frames, static_cast<int>(frames_per_second));
+  const int result = run(heap, frames, static_cast<int>(frames_per_second), budget_us);
   std::printf("engine heap: peak %.2f MiB in %" PRId64 " allocations, %" PRId64 " bytes left\n",
               static_cast<double>(heap.peak_bytes()) / (1 << 20), heap.allocations(), heap.used_bytes());
   return heap.used_bytes() == 0 ? result : 1;

@@ -79,9 +79,9 @@ TEST(Arrays, ALoanEndsWithTheLastThatNeedsItAndNotAtAllWhenRefused) {
     dl_dataset* subset = nullptr;
     const int64_t indices[] = {3, 0};
     Loan index_loan;
-    ASSERT_EQ(
-        dl_dataset_subset(made.dataset.get(), indices, 2, &Loan::release, &index_loan, &subset, nullptr),
-        DL_OK);
+    ASSERT_EQ(dl_dataset_subset(made.dataset.get(), indices, 2, &Loan::release, &index_loan, nullptr, &subset,
+                                nullptr),
+              DL_OK);
     Dataset part(subset);
     made.dataset.reset();
     EXPECT_EQ(epoch_bytes(loader), std::string("\1\2\3\4", 4));
@@ -111,7 +111,7 @@ TEST(Arrays, ALoanEndsWithTheLastThatNeedsItAndNotAtAllWhenRefused) {
   const int64_t wrong[] = {4};
   dl_dataset* none = nullptr;
   Dataset four = counting_dataset(4);
-  EXPECT_EQ(dl_dataset_subset(four.get(), wrong, 1, &Loan::release, &refused, &none, nullptr),
+  EXPECT_EQ(dl_dataset_subset(four.get(), wrong, 1, &Loan::release, &refused, nullptr, &none, nullptr),
             DL_ERR_OUT_OF_RANGE);
   Options options = make_options();
   EXPECT_EQ(dl_options_set_indices(options.get(), nullptr, 1, &Loan::release, &refused, nullptr),

@@ -92,7 +92,7 @@ TEST(Bools, StaySettledThroughOperatorsAndComposition) {
   }
   dl_dataset* const parts[] = {dataset.get(), dataset.get()};
   dl_dataset* joined = nullptr;
-  ASSERT_EQ(dl_dataset_concat(parts, 2, &joined, nullptr), DL_OK);
+  ASSERT_EQ(dl_dataset_concat(parts, 2, nullptr, &joined, nullptr), DL_OK);
   expect_settled(Dataset(joined), kDelivered + kDelivered);
 }
 

@@ -85,7 +85,7 @@ dl_status no_memory(Provoke& p) {
   dl_allocator none = {};
   none.struct_size = sizeof none;
   none.allocate = [](void*, size_t, size_t, int32_t) -> void* { return nullptr; };
-  none.release = [](void*, void*, size_t, int32_t) {};
+  none.release = [](void*, void*, size_t, size_t, int32_t) {};
   Options options = make_options();
   EXPECT_EQ(dl_options_set_allocator(options.get(), &none, &p.error), DL_OK);
   dl_loader* loader = nullptr;
@@ -97,7 +97,7 @@ dl_status defect(Provoke& p) {
   dl_allocator throwing = {};
   throwing.struct_size = sizeof throwing;
   throwing.allocate = [](void*, size_t, size_t, int32_t) -> void* { throw std::runtime_error("thrown"); };
-  throwing.release = [](void*, void*, size_t, int32_t) {};
+  throwing.release = [](void*, void*, size_t, size_t, int32_t) {};
   Options options = make_options();
   EXPECT_EQ(dl_options_set_allocator(options.get(), &throwing, &p.error), DL_OK);
   dl_loader* loader = nullptr;
@@ -136,7 +136,7 @@ dl_status zip_of(Provoke& p, int64_t other_count) {
   dl_dataset* parts[] = {p.ten.get(), other.get()};
   const char* names[] = {"a", "b"};
   dl_dataset* out = nullptr;
-  dl_status status = dl_dataset_zip(parts, names, 2, &out, &p.error);
+  dl_status status = dl_dataset_zip(parts, names, 2, nullptr, &out, &p.error);
   dl_dataset_destroy(out);
   return status;
 }

@@ -9,10 +9,11 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-using Compose = dl_status (*)(dl_dataset* const*, const char* const*, int32_t, dl_dataset**, dl_error*);
-dl_status concat_unnamed(dl_dataset* const* parts, const char* const*, int32_t count, dl_dataset** out,
-                         dl_error* error) {
-  return dl_dataset_concat(parts, count, out, error);
+using Compose = dl_status (*)(dl_dataset* const*, const char* const*, int32_t, const dl_options*,
+                              dl_dataset**, dl_error*);
+dl_status concat_unnamed(dl_dataset* const* parts, const char* const*, int32_t count,
+                         const dl_options* options, dl_dataset** out, dl_error* error) {
+  return dl_dataset_concat(parts, count, options, out, error);
 }
 
 Made compose(Compose how, const std::vector<const Dataset*>& parts,
@@ -22,7 +23,7 @@ Made compose(Compose how, const std::vector<const Dataset*>& parts,
   Made out;
   dl_dataset* dataset = nullptr;
   out.status = how(handles.data(), names.empty() ? nullptr : names.data(),
-                   static_cast<int32_t>(handles.size()), &dataset, &out.error);
+                   static_cast<int32_t>(handles.size()), nullptr, &dataset, &out.error);
   out.dataset.reset(dataset);
   return out;
 }
@@ -88,28 +89,28 @@ TEST(Compose, SubsetDeliversItsSamplesAndMayRepeatThem) {
   Dataset ten = counting_dataset(10);
   const int64_t indices[] = {9, 0, 0, 5};
   dl_dataset* made = nullptr;
-  ASSERT_EQ(dl_dataset_subset(ten.get(), indices, 4, nullptr, nullptr, &made, nullptr), DL_OK);
+  ASSERT_EQ(dl_dataset_subset(ten.get(), indices, 4, nullptr, nullptr, nullptr, &made, nullptr), DL_OK);
   Dataset subset(made);
   ten.reset();
   EXPECT_EQ(epoch_samples(make_loader(subset)), (std::vector<uint64_t>{9, 0, 0, 5}));
   const int64_t inner[] = {3, 0};
-  ASSERT_EQ(dl_dataset_subset(subset.get(), inner, 2, nullptr, nullptr, &made, nullptr), DL_OK);
+  ASSERT_EQ(dl_dataset_subset(subset.get(), inner, 2, nullptr, nullptr, nullptr, &made, nullptr), DL_OK);
   EXPECT_EQ(epoch_samples(make_loader(Dataset(made))), (std::vector<uint64_t>{5, 9}));
   for (int64_t wrong : {int64_t{-1}, int64_t{4}, INT64_MAX, INT64_MIN}) {
     Error error;
-    EXPECT_EQ(dl_dataset_subset(subset.get(), &wrong, 1, nullptr, nullptr, &made, &error),
+    EXPECT_EQ(dl_dataset_subset(subset.get(), &wrong, 1, nullptr, nullptr, nullptr, &made, &error),
               DL_ERR_OUT_OF_RANGE);
     EXPECT_EQ(made, nullptr);
     EXPECT_TRUE(contains(error.message, std::to_string(wrong))) << error.message;
   }
-  EXPECT_EQ(dl_dataset_subset(subset.get(), inner, -1, nullptr, nullptr, &made, nullptr),
+  EXPECT_EQ(dl_dataset_subset(subset.get(), inner, -1, nullptr, nullptr, nullptr, &made, nullptr),
             DL_ERR_INVALID_ARGUMENT);
 }
 
 TEST(Compose, AnEmptySubsetHasNoSamples) {
   Dataset ten = counting_dataset(10);
   dl_dataset* made = nullptr;
-  ASSERT_EQ(dl_dataset_subset(ten.get(), nullptr, 0, nullptr, nullptr, &made, nullptr), DL_OK);
+  ASSERT_EQ(dl_dataset_subset(ten.get(), nullptr, 0, nullptr, nullptr, nullptr, &made, nullptr), DL_OK);
   Dataset empty(made);
   EXPECT_EQ(dl_dataset_count(empty.get()), 0);
   EXPECT_EQ(next(make_loader(empty, {{"epochs", "1"}})).status, DL_END_OF_EPOCH);
@@ -134,12 +135,12 @@ TEST(Compose, ClassNamesAreThoseOfTheFirstPartThatHasSome) {
   EXPECT_STREQ(dl_dataset_class_name(numbers.get(), 0), "");
   dl_dataset* const parts[] = {numbers.get(), pets};
   const char* const names[] = {"number", "pet"};
-  ASSERT_EQ(dl_dataset_zip(parts, names, 2, &made, nullptr), DL_OK);
+  ASSERT_EQ(dl_dataset_zip(parts, names, 2, nullptr, &made, nullptr), DL_OK);
   Dataset zipped(made);
   EXPECT_STREQ(dl_dataset_class_name(made, 1), "owl");
   dl_dataset* const other[] = {pets, more};
   Error error;
-  EXPECT_EQ(dl_dataset_concat(other, 2, &made, &error), DL_ERR_MISMATCH);
+  EXPECT_EQ(dl_dataset_concat(other, 2, nullptr, &made, &error), DL_ERR_MISMATCH);
   EXPECT_TRUE(contains(error.message, "has 1 classes")) << error.message;
 }
 

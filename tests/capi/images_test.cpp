@@ -163,7 +163,7 @@ TEST(ImageInfo, ReadsComposedSetsFromAnyThread) {
   dl_dataset* parts[] = {first.dataset.get(), second.dataset.get()};
   dl_dataset* joined = nullptr;
   Error error;
-  ASSERT_EQ(dl_dataset_concat(parts, 2, &joined, &error), DL_OK) << error.message;
+  ASSERT_EQ(dl_dataset_concat(parts, 2, nullptr, &joined, &error), DL_OK) << error.message;
   const Dataset both(joined);
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

@@ -84,7 +84,7 @@ dl_status reader_without(const std::function<void(dl_reader&, dl_view&)>& take_a
 dl_status allocator_without(const std::function<void(dl_allocator&)>& take_away, dl_error* error) {
   dl_allocator table = sized<dl_allocator>();
   table.allocate = [](void*, size_t, size_t, int32_t) -> void* { return nullptr; };
-  table.release = [](void*, void*, size_t, int32_t) {};
+  table.release = [](void*, void*, size_t, size_t, int32_t) {};
   take_away(table);
   return dl_options_set_allocator(make_options().get(), &table, error);
 }
@@ -160,26 +160,29 @@ const NullCase kCases[] = {
      [](Objects&, dl_error* e) {
        return reader_without([](dl_reader&, dl_view& field) { field.rank = 1; }, e);
      }},
-    NULL_CASE(dl_dataset_zip, "parts", nullptr, nullptr, 1, room<dl_dataset*>()),
-    NULL_CASE(dl_dataset_zip, "out", room<dl_dataset*>(), nullptr, 1, nullptr),
+    NULL_CASE(dl_dataset_zip, "parts", nullptr, nullptr, 1, nullptr, room<dl_dataset*>()),
+    NULL_CASE(dl_dataset_zip, "out", room<dl_dataset*>(), nullptr, 1, nullptr, nullptr),
     {"dl_dataset_zip", "part 2",
      [](Objects& o, dl_error* e) {
-       return null_part([](dl_dataset* const* parts, dl_dataset** out,
-                           dl_error* error) { return dl_dataset_zip(parts, nullptr, 2, out, error); },
-                        o, e);
+       return null_part(
+           [](dl_dataset* const* parts, dl_dataset** out, dl_error* error) {
+             return dl_dataset_zip(parts, nullptr, 2, nullptr, out, error);
+           },
+           o, e);
      }},
-    NULL_CASE(dl_dataset_concat, "parts", nullptr, 1, room<dl_dataset*>()),
-    NULL_CASE(dl_dataset_concat, "out", room<dl_dataset*>(), 1, nullptr),
+    NULL_CASE(dl_dataset_concat, "parts", nullptr, 1, nullptr, room<dl_dataset*>()),
+    NULL_CASE(dl_dataset_concat, "out", room<dl_dataset*>(), 1, nullptr, nullptr),
     {"dl_dataset_concat", "part 2",
      [](Objects& o, dl_error* e) {
        return null_part([](dl_dataset* const* parts, dl_dataset** out,
-                           dl_error* error) { return dl_dataset_concat(parts, 2, out, error); },
+                           dl_error* error) { return dl_dataset_concat(parts, 2, nullptr, out, error); },
                         o, e);
      }},
-    NULL_CASE(dl_dataset_subset, "dataset", nullptr, &o.one, 1, nullptr, nullptr, room<dl_dataset*>()),
-    NULL_CASE(dl_dataset_subset, "indices", o.dataset.get(), nullptr, 1, nullptr, nullptr,
+    NULL_CASE(dl_dataset_subset, "dataset", nullptr, &o.one, 1, nullptr, nullptr, nullptr,
               room<dl_dataset*>()),
-    NULL_CASE(dl_dataset_subset, "out", o.dataset.get(), &o.one, 1, nullptr, nullptr, nullptr),
+    NULL_CASE(dl_dataset_subset, "indices", o.dataset.get(), nullptr, 1, nullptr, nullptr, nullptr,
+              room<dl_dataset*>()),
+    NULL_CASE(dl_dataset_subset, "out", o.dataset.get(), &o.one, 1, nullptr, nullptr, nullptr, nullptr),
     NULL_CASE(dl_dataset_image_info, "dataset", nullptr, nullptr, 0, room<dl_image_info>()),
     NULL_CASE(dl_dataset_image_info, "out", o.dataset.get(), nullptr, 0, nullptr),
     NULL_CASE(dl_loader_create, "dataset", nullptr, o.options.get(), room<dl_loader*>()),

@@ -119,7 +119,7 @@ TEST(StructSize, InputTablesThatAreTooSmallAreRefused) {
   dl_allocator allocator = {};
   allocator.struct_size = sizeof allocator - 8;
   allocator.allocate = [](void*, size_t, size_t, int32_t) -> void* { return nullptr; };
-  allocator.release = [](void*, void*, size_t, int32_t) {};
+  allocator.release = [](void*, void*, size_t, size_t, int32_t) {};
   EXPECT_EQ(dl_options_set_allocator(options.get(), &allocator, &error), DL_ERR_INVALID_ARGUMENT);
   dl_log log = {};
   EXPECT_EQ(dl_options_set_log(options.get(), &log, &error), DL_ERR_INVALID_ARGUMENT);

@@ -155,7 +155,7 @@ TEST(CppLoader, AStateGoesOnInAnotherLoader) {
     got.insert(got.end(), values.begin(), values.end());
   }
   const std::string state = before.save_state();
-  EXPECT_LT(state.size(), size_t{DL_STATE_MAX_BYTES});
+  EXPECT_LT(state.size(), size_t{4096});
   after.load_state(state);
   EXPECT_EQ(after.position(), (Position{0, 4}));
   while (after.position().epoch < 2) {
@@ -221,6 +221,23 @@ TEST(CppLoader, StatsCountWhatWasDelivered) {
   EXPECT_EQ(stats.samples, 8);
   EXPECT_EQ(stats.dropped, 2);
   EXPECT_EQ(stats.bytes, 64);
+}
+
+TEST(CppLoader, AFrameLoopLoadsABatchInPieces) {
+  Loader loader(counting(400), {{"num_workers", 0}, {"batch_size", 400}, {"epochs", 1}});
+  int frames = 1;
+  while (!loader.work(std::chrono::nanoseconds(1))) ++frames;
+  EXPECT_GT(frames, 1);
+  EXPECT_EQ(values_of(*loader.next()), count_to(400));
+  loader.cancel();
+  EXPECT_EQ(loader.try_work(std::chrono::seconds(1)).status(), DL_CANCELLED);
+}
+
+TEST(CppDataset, ReadsOneSampleThroughATransform) {
+  const Dataset dataset = counting(10);
+  const Batch seven = dataset.read(7, {{"transform", "data: cast(f32)"}});
+  EXPECT_EQ(seven["data"].as<float>()[0], 7.0F);
+  EXPECT_EQ(dataset.try_read(10).status(), DL_ERR_OUT_OF_RANGE);
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ TEST(CppOptions, TheHostsAllocatorIsUsedAndRefusedWhenIncomplete) {
   };
   Options options;
   EXPECT_EQ(options.try_set_allocator(allocator).status(), DL_ERR_INVALID_ARGUMENT) << "no release";
-  allocator.release = [](void* context, void* memory, size_t, int32_t) {
+  allocator.release = [](void* context, void* memory, size_t, size_t, int32_t) {
     --*static_cast<std::atomic<int64_t>*>(context);
     std::free(memory);
   };

@@ -26,7 +26,7 @@ class DeviceCreate : public DeviceLoaders {
     dl_log log = {};
     log.struct_size = sizeof log;
     log.context = &warnings_;
-    log.write = [](int32_t level, const char* message, size_t length, void* context) {
+    log.write = [](void* context, int32_t level, const char* message, size_t length) {
       if (level >= DL_LOG_WARNING)
         static_cast<std::vector<std::string>*>(context)->emplace_back(message, length);
     };

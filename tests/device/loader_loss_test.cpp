@@ -161,7 +161,7 @@ struct LogLines {
     dl_log log = {};
     log.struct_size = sizeof log;
     log.context = this;
-    log.write = [](int32_t level, const char* message, size_t length, void* context) {
+    log.write = [](void* context, int32_t level, const char* message, size_t length) {
       auto* self = static_cast<LogLines*>(context);
       if (level >= DL_LOG_WARNING) self->warnings.emplace_back(message, length);
     };

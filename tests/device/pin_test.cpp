@@ -22,7 +22,7 @@ class Pin : public FakeCuda {
     asked.cuda_library = library;
     asked.pin_memory = pin_memory;
     asked.log.context = &warnings_;
-    asked.log.write = [](int32_t level, const char* text, size_t length, void* into) {
+    asked.log.write = [](void* into, int32_t level, const char* text, size_t length) {
       EXPECT_EQ(level, static_cast<int32_t>(LogLevel::kWarning));
       static_cast<std::vector<std::string>*>(into)->emplace_back(text, length);
     };

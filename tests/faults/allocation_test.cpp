@@ -69,7 +69,7 @@ int64_t run_job(const Scenario& scenario, CountingAllocator& allocator) {
       if (tensor != nullptr)
         (*reinterpret_cast<void (**)(void*)>(reinterpret_cast<char*>(tensor) + 16))(tensor);
     }
-    char text[DL_STATE_MAX_BYTES];
+    char text[4096];
     size_t bytes = sizeof text;
     expect_memory_or_ok(dl_loader_state_save(loader, text, &bytes, &error), error);
   }

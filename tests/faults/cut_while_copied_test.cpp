@@ -158,7 +158,7 @@ class CutWhileCopied : public ::testing::TestWithParam<std::tuple<Format, const 
     const char* names[] = {"set", "beside"};
     dl_dataset* both = nullptr;
     Error error;
-    EXPECT_EQ(dl_dataset_zip(parts, names, 2, &both, &error), DL_OK) << error.message;
+    EXPECT_EQ(dl_dataset_zip(parts, names, 2, nullptr, &both, &error), DL_OK) << error.message;
     return Dataset(both);
   }
 
@@ -279,7 +279,7 @@ TEST(CutWhileStoodIn, AStandInThatNobodyCanVouchForAnyMoreIsNotDelivered) {
     dl_dataset* both = nullptr;
     Error error;
     const char* names[] = {"set", "beside"};
-    ASSERT_EQ(dl_dataset_zip(parts, names, 2, &both, &error), DL_OK) << error.message;
+    ASSERT_EQ(dl_dataset_zip(parts, names, 2, nullptr, &both, &error), DL_OK) << error.message;
     const Loader loader = make_loader(Dataset(both), {{"batch_size", "20"},
                                                       {"epochs", "1"},
                                                       {"seed", "7"},

@@ -94,7 +94,7 @@ TEST_F(FaultGuard, PagesThatAreCutOffUnderTheCopyAreErrorsWithFileAndOffset) {
       const char* names[] = {"rows", "beside"};
       dl_dataset* both = nullptr;
       Error error;
-      ASSERT_EQ(dl_dataset_zip(parts, names, 2, &both, &error), DL_OK) << error.message;
+      ASSERT_EQ(dl_dataset_zip(parts, names, 2, nullptr, &both, &error), DL_OK) << error.message;
       const Dataset zipped(both);
       Loader loader =
           make_loader(zipped, {{"batch_size", "2048"}, {"epochs", "1"}, {"num_workers", workers}});
@@ -231,7 +231,7 @@ TEST_F(FaultGuard, AHandlerThatIsPutOverItIsToldToTheLog) {
         static std::string remarks;
         dl_log log = {};
         log.struct_size = sizeof log;
-        log.write = [](int32_t level, const char* message, size_t length, void*) {
+        log.write = [](void*, int32_t level, const char* message, size_t length) {
           if (level == DL_LOG_WARNING) remarks.append(message, length);
         };
         Options options = make_options({{"io", "mmap"}, {"fault_guard", "true"}});

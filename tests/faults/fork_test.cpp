@@ -21,7 +21,7 @@ int child_of(const Dataset& dataset, Loader loader, Batch held) {
   Error error;
   dl_batch* batch = nullptr;
   int64_t epoch = 0, step = 0;
-  char text[DL_STATE_MAX_BYTES];
+  char text[4096];
   size_t bytes = sizeof text;
   intptr_t handle = -1;
   dl_stats stats = {};

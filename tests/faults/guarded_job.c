@@ -36,7 +36,7 @@ static int64_t skipped(dl_dataset* const parts[2], int64_t rows) {
   if (status == DL_OK) status = dl_options_set_i64(options, "batch_size", rows, &error);
   if (status == DL_OK) status = dl_options_set_i64(options, "epochs", 1, &error);
   if (status == DL_OK) status = dl_options_set_i64(options, "num_workers", 1, &error);
-  if (status == DL_OK) status = dl_dataset_zip(parts, names, 2, &both, &error);
+  if (status == DL_OK) status = dl_dataset_zip(parts, names, 2, NULL, &both, &error);
   if (status == DL_OK) status = dl_loader_create(both, options, &loader, &error);
   while (status == DL_OK || status == DL_END_OF_EPOCH || status == DL_ERR_BAD_SAMPLE) {
     dl_batch* batch = NULL;

@@ -57,9 +57,10 @@ dl_status compose(Stage& stage, dl_error* error) {
   dl_dataset* parts[] = {stage.numbers.get(), stage.others.get()};
   const char* names[] = {"a", "b"};
   dl_dataset *zip = nullptr, *concat = nullptr, *subset = nullptr;
-  dl_status status = dl_dataset_zip(parts, names, 2, &zip, error);
-  if (status == DL_OK) status = dl_dataset_concat(parts, 2, &concat, error);
-  if (status == DL_OK) status = dl_dataset_subset(concat, kIndices, 3, nullptr, nullptr, &subset, error);
+  dl_status status = dl_dataset_zip(parts, names, 2, nullptr, &zip, error);
+  if (status == DL_OK) status = dl_dataset_concat(parts, 2, nullptr, &concat, error);
+  if (status == DL_OK)
+    status = dl_dataset_subset(concat, kIndices, 3, nullptr, nullptr, nullptr, &subset, error);
   for (dl_dataset* one : {zip, concat, subset}) dl_dataset_destroy(one);
   return status;
 }

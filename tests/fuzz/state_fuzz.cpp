@@ -42,7 +42,7 @@ struct Job {
   }
 
   std::string save() const {
-    char text[DL_STATE_MAX_BYTES];
+    char text[4096];
     size_t bytes = sizeof text;
     check(dl_loader_state_save(loader, text, &bytes, nullptr) == DL_OK, "a state is saved");
     return text;

@@ -22,33 +22,35 @@ NPY = b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': '|u1', 'fortran_order': False, 
 
 
 def respelt(library, folder):
-    """`library` with the other word, under all names it is looked for by."""
+    """`library` with the other word, under all names it is looked for by; returns the one that programs are linked to."""
     code = library.read_bytes()
     if code.count(OLD + b"\0") == 0:
         raise SystemExit(f"{library}: has no key {OLD.decode()}")
     copy = folder / library.resolve().name
     copy.write_bytes(code.replace(OLD + b"\0", NEW + b"\0"))
-    for name in ("libdataline.so", "libdataline.so.1"):
+    soname = next(path.name for path in sorted(library.parent.glob("libdataline.so.*")) if path.name.count(".") == 2)
+    for name in ("libdataline.so", soname):
         if name != copy.name:
             (folder / name).symlink_to(copy.name)
+    return folder / soname
 
 
-def run(command, folder, setting):
+def run(command, folder, library, setting):
     words = [*command, f"npy:{folder / 'data.npy'}", "-", "-", "1", "data", setting]
     environment = {**os.environ, "LD_LIBRARY_PATH": str(folder), "DATALINE_LIB_DIR": str(folder),
-                   "LD_PRELOAD": str(folder / "libdataline.so.1")}
+                   "LD_PRELOAD": str(library)}
     return subprocess.run(words, capture_output=True, env=environment, check=False)
 
 
-def check(command, folder):
+def check(command, folder, library):
     """What is wrong, or nothing."""
-    new = run(command, folder, f"{NEW.decode()}=3")
+    new = run(command, folder, library, f"{NEW.decode()}=3")
     if new.returncode or new.stdout != bytes(4):
         return f"refuses the new option: {new.stderr.decode(errors='replace')}"
-    unfit = run(command, folder, f"{NEW.decode()}=many").stderr.decode(errors="replace")
+    unfit = run(command, folder, library, f"{NEW.decode()}=many").stderr.decode(errors="replace")
     if NEW.decode() not in unfit:
         return f"does not say what is wrong with the new option: {unfit}"
-    old = run(command, folder, f"{OLD.decode()}=3")
+    old = run(command, folder, library, f"{OLD.decode()}=3")
     if not old.returncode or OLD.decode() not in old.stderr.decode(errors="replace"):
         return f"still knows the old word: {old.stderr.decode(errors='replace')}"
     return ""
@@ -58,11 +60,11 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        respelt(pathlib.Path(sys.argv[1]) / "libdataline.so", folder)
+        library = respelt(pathlib.Path(sys.argv[1]) / "libdataline.so", folder)
         (folder / "data.npy").write_bytes(NPY)
         for argument in sys.argv[2:]:
             language, _, command = argument.partition("=")
-            wrong = check(shlex.split(command), folder)
+            wrong = check(shlex.split(command), folder, library)
             failed += bool(wrong)
             print(f"{'FAILED' if wrong else 'ok'}: {language}: {wrong or 'takes the new option and refuses the old word'}")
     print(f"{len(sys.argv) - 2 - failed} passed, {failed} failed")

@@ -54,6 +54,7 @@ done
 [[ ${#commands[@]} -ge 2 ]] || { echo "skipped: there are no two languages here"; exit 77; }
 export LD_LIBRARY_PATH=$DATALINE_LIB_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 python3 tests/languages/chain_test.py "$program" "${commands[@]}"
+python3 tests/languages/grown_views_test.py "$DATALINE_LIB_DIR" "shell=$program" "${commands[@]}"
 python3 tests/languages/new_option_test.py "$DATALINE_LIB_DIR" "${commands[@]}"
 
 loops=()

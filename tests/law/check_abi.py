@@ -42,10 +42,10 @@ def dump(header, library):
     return re.sub(r" path='[^']*/(\w+/\w+\.\w+)'", r" path='\1'", made.stdout)  # of units, which no option leaves out
 
 
-# Structs whose struct_size the caller sets may grow at the end. Not among them, so frozen: dl_view and
-# dl_reader_cell, which programs walk as arrays.
+# Structs with a struct_size may grow at the end, dl_view too: programs step through arrays of it by that size. Not among
+# them, so frozen: dl_reader_cell, which the host's reader walks as an array.
 GROWING = {"dl_" + name for name in ("error", "allocator", "log", "option_info", "transform_info", "argument_info", "array",
-                                     "reader", "stats", "bad_sample", "batch_info", "plan_stage", "image_info")}
+                                     "reader", "stats", "bad_sample", "batch_info", "plan_stage", "image_info", "view")}
 
 
 def without_growth(old, new):

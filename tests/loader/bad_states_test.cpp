@@ -138,10 +138,10 @@ TEST_F(BadStates, TextsThatAreNoStateOrACutOrDamagedOne) {
           {"the checksum is right, but 1 more bytes stand after", "(blank lines or spaces)"}),
       bad("stripped", good_.substr(0, good_.size() - 1), {"cut: the line of the checksum has no line end"}),
       bad("line ends of another system", with_line_ends("\r\n"), {"its line ends were changed (CR LF)"}),
-      bad("4,097 bytes", plus("x: " + std::string(4097 - plus("x: ").size(), 'y')),
-          {"expected at most 4096 bytes, got 4097"}),
-      bad("a mebibyte", std::string(1 << 20, 'd'), {"expected at most 4096 bytes, got 1048576"}),
-      bad("64 MiB that look right at first", good_ + std::string(64 << 20, '\n'), {"at most 4096 bytes"}),
+      bad("a mebibyte of one letter", std::string(1 << 20, 'd'), {"first line"}),
+      bad("16 MiB and a byte", plus("x: " + std::string((16 << 20) + 1 - plus("x: ").size(), 'y')),
+          {"expected at most 16777216 bytes, got 16777217"}),
+      bad("64 MiB that look right at first", good_ + std::string(64 << 20, '\n'), {"at most 16777216 bytes"}),
   };
   if (capitals != sum) table.push_back(bad("checksum in capitals", lines_ + capitals, {"checksum differs"}));
   check(table);

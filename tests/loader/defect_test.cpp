@@ -75,7 +75,7 @@ TEST_F(Defect, ASlotThatGoesWrongWhileItsBatchIsCopiedEndsTheLoaderToo) {
     table.struct_size = sizeof table;
     table.context = &memory;
     table.allocate = &MemoryThatSpoils::allocate;
-    table.release = [](void*, void* block, size_t, int32_t) { std::free(block); };
+    table.release = [](void*, void* block, size_t, size_t, int32_t) { std::free(block); };
     const Options options = make_options({{"batch_size", "10"}, {"num_workers", "0"}, {"max_leases", "1"}});
     Error error;
     ASSERT_EQ(dl_options_set_allocator(options.get(), &table, &error), DL_OK);

@@ -139,7 +139,7 @@ TEST(TablesOfAJob, AreThoseOfItsEpochsTheNextBeforeItIsNeededAndNoneBehindTheLas
     table.struct_size = sizeof table;
     table.context = &arena;
     table.allocate = &Arena::allocate;
-    table.release = [](void*, void* block, size_t, int32_t) { std::free(block); };
+    table.release = [](void*, void* block, size_t, size_t, int32_t) { std::free(block); };
     const Options options = make_options(
         {{"batch_size", "10"}, {"num_workers", "0"}, {"shuffle", "full"}, {"epochs", job.epochs}});
     Error error;

@@ -26,7 +26,7 @@ class HeldUpMemory {
       if (kind == kOverflow && !self->pass()) return nullptr;
       return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     };
-    allocator.release = [](void*, void* memory, size_t, int32_t) { std::free(memory); };
+    allocator.release = [](void*, void* memory, size_t, size_t, int32_t) { std::free(memory); };
     return allocator;
   }
   void hold_up() { set(false, true); }

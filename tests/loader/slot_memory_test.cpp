@@ -141,7 +141,7 @@ TEST(SlotMemory, AHostsAllocatorGivesTheSharesAsAddressSpaceThatIsNotTouched) {
     if (kind == DL_MEMORY_FRAMES) frames_bytes += static_cast<int64_t>(bytes);
     return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   };
-  allocator.release = [](void*, void* memory, size_t, int32_t) { std::free(memory); };
+  allocator.release = [](void*, void* memory, size_t, size_t, int32_t) { std::free(memory); };
   const Texts texts(1000, [](int64_t i) { return i == 0 ? kMiB : 300; });
   const Options options = make_options({{"batch_size", "250"}, {"num_workers", "1"}});
   Error error;

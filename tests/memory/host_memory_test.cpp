@@ -48,7 +48,7 @@ struct Host {
               host.allocated.push_back({memory, bytes, kind});
               return memory;
             },
-            [](void* context, void* memory, size_t bytes, int32_t kind) {
+            [](void* context, void* memory, size_t bytes, size_t, int32_t kind) {
               auto& host = *static_cast<Host*>(context);
               host.released.push_back({memory, bytes, kind});
               std::free(static_cast<char*>(memory) - host.misplace);

@@ -197,7 +197,7 @@ TEST(MappedFile, LongLoadsTellHowFarTheyAre) {
   ASSERT_EQ(::truncate(path.c_str(), 150 << 20), 0) << "a sparse file: zeros without disk space";
   std::vector<std::string> lines;
   OpenContext context = context_for(IoMode::kMemory);
-  context.log = {&lines, [](int32_t level, const char* message, size_t length, void* to) {
+  context.log = {&lines, [](void* to, int32_t level, const char* message, size_t length) {
                    EXPECT_EQ(level, static_cast<int32_t>(LogLevel::kProgress));
                    static_cast<std::vector<std::string>*>(to)->emplace_back(message, length);
                  }};

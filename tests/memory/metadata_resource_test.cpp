@@ -62,7 +62,7 @@ TEST(MetadataResource, HostAllocatorSeesTheKind) {
                          return std::aligned_alloc(alignment,
                                                    (bytes + alignment - 1) / alignment * alignment);
                        },
-                       [](void*, void* memory, size_t, int32_t) { std::free(memory); }};
+                       [](void*, void* memory, size_t, size_t, int32_t) { std::free(memory); }};
   MetadataResource resource(HostMemory::create(table), MemoryKind::kTable);
   std::pmr::vector<int64_t> table_of_ones(100, 1, &resource);
   EXPECT_EQ(seen, static_cast<int32_t>(MemoryKind::kTable));

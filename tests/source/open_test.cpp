@@ -304,7 +304,7 @@ TEST_F(OpenTest, ProgressIsToldAndCancellingFromThereWorks) {
     CancelToken* cancel = nullptr;
   } heard;
   context_.log.context = &heard;
-  context_.log.write = [](int32_t level, const char* message, size_t length, void* context) {
+  context_.log.write = [](void* context, int32_t level, const char* message, size_t length) {
     auto* self = static_cast<Heard*>(context);
     EXPECT_EQ(level, static_cast<int32_t>(LogLevel::kProgress));
     self->texts.emplace_back(message, length);

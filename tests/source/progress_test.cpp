@@ -42,7 +42,7 @@ class Progress : public ::testing::Test {
   // What was told while the set opened, without the folder it lies in.
   std::vector<std::string> told(const std::string& uri, IoMode io = IoMode::kAuto) {
     OpenContext context = test_context(io);
-    context.log = {this, [](int32_t level, const char* message, size_t length, void* self) {
+    context.log = {this, [](void* self, int32_t level, const char* message, size_t length) {
                      EXPECT_EQ(level, 0) << "DL_LOG_PROGRESS";
                      static_cast<Progress*>(self)->told_.emplace_back(message, length);
                    }};

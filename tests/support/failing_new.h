@@ -52,7 +52,7 @@ struct CountingAllocator {
       if (memory != nullptr) static_cast<CountingAllocator*>(context)->blocks.fetch_add(1);
       return memory;
     };
-    allocator.release = [](void* context, void* memory, size_t, int32_t) {
+    allocator.release = [](void* context, void* memory, size_t, size_t, int32_t) {
       static_cast<CountingAllocator*>(context)->blocks.fetch_sub(1);
       std::free(memory);
     };

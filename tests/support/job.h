@@ -178,7 +178,7 @@ inline std::vector<uint64_t> joined(const std::vector<std::vector<uint64_t>>& ba
 inline std::vector<uint64_t> epoch_samples(const Loader& loader) { return joined(epoch_batches(loader)); }
 
 inline std::string save_state(const Loader& loader) {
-  char text[DL_STATE_MAX_BYTES];
+  char text[4096];
   size_t bytes = sizeof text;
   Error error;
   EXPECT_EQ(dl_loader_state_save(loader.get(), text, &bytes, &error), DL_OK) << error.message;

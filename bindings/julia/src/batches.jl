@@ -74,7 +74,7 @@ end
     lease, turn = lease_of(batch), getfield(batch, :turn)
     views = lease.views
     lease.turn == turn && views != C_NULL || given_back()
-    raw = unsafe_load(views, field.at)
+    raw = view_at(views, field.at)
     lease.turn == turn || given_back() # by another task, meanwhile
     return see(field, lease, turn, raw)
 end

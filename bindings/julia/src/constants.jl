@@ -2,7 +2,7 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-const DL_ABI_VERSION = Int32(1)
+const DL_ABI_VERSION = Int32(2)
 const DL_OK = Int32(0)
 const DL_END_OF_EPOCH = Int32(1)
 const DL_END = Int32(2)
@@ -88,4 +88,4 @@ const DL_VIEW_PINNED = UInt64(4)
 const DL_DEVICE_CPU = Int32(1)
 const DL_DEVICE_CUDA = Int32(2)
 const DL_MAX_RANK = Int32(33)
-const DL_STATE_MAX_BYTES = Int(4096)
+const DL_STRUCT_MAX_BYTES = Int(4096)

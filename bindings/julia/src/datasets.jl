@@ -128,7 +128,7 @@ One after another; all have the same fields.
 """
 function concat(first::Dataset, more::Dataset...)
     return composed((first, more...)) do handles, out, error
-        dl_dataset_concat(pointer(handles), Int32(length(handles)), out, error)
+        dl_dataset_concat(pointer(handles), Int32(length(handles)), C_NULL, out, error)
     end
 end
 
@@ -146,7 +146,7 @@ function zip_parts(parts, names)
     named = names === nothing ? Ptr{UInt8}[] : Ptr{UInt8}[pointer(name) for name in names]
     at = names === nothing ? Ptr{Ptr{UInt8}}(C_NULL) : pointer(named)
     return GC.@preserve names named composed(parts) do handles, out, error
-        dl_dataset_zip(pointer(handles), at, Int32(length(handles)), out, error)
+        dl_dataset_zip(pointer(handles), at, Int32(length(handles)), C_NULL, out, error)
     end
 end
 
@@ -159,7 +159,7 @@ copied, must not change, and cannot be resized any more (see [`Dataset`](@ref));
 function subset(dataset::Dataset, indices::AbstractVector{<:Integer})
     return lend_vector(Int64, indices) do pointer, count, release, context
         composed((dataset,)) do handles, out, error
-            dl_dataset_subset(handles[1], pointer, count, release, context, out, error)
+            dl_dataset_subset(handles[1], pointer, count, release, context, C_NULL, out, error)
         end
     end
 end

@@ -31,7 +31,7 @@ end
 function read_fields(call)
     count = Ref{Int32}(0)
     views = call(count)
-    return [Field(unsafe_load(views, k)) for k in 1:count[]]
+    return [Field(view_at(views, k)) for k in 1:count[]]
 end
 
 function Base.show(io::IO, field::Field)

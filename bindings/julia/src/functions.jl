@@ -34,9 +34,9 @@ const Handle = Ptr{Cvoid}
 @declare dl_dataset_open(uri::Cstring, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32
 @declare dl_dataset_from_arrays(arrays::Ptr{CArray}, count::Int32, release::Ptr{Cvoid}, context::Ptr{Cvoid}, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32
 @declare dl_dataset_from_reader(reader::Ref{CReader}, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32
-@declare dl_dataset_zip(parts::Ptr{Handle}, names::Ptr{Ptr{UInt8}}, count::Int32, out::Ref{Handle}, error::Ptr{UInt8})::Int32
-@declare dl_dataset_concat(parts::Ptr{Handle}, count::Int32, out::Ref{Handle}, error::Ptr{UInt8})::Int32
-@declare dl_dataset_subset(dataset::Handle, indices::Ptr{Int64}, count::Int64, release::Ptr{Cvoid}, context::Ptr{Cvoid}, out::Ref{Handle}, error::Ptr{UInt8})::Int32
+@declare dl_dataset_zip(parts::Ptr{Handle}, names::Ptr{Ptr{UInt8}}, count::Int32, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32
+@declare dl_dataset_concat(parts::Ptr{Handle}, count::Int32, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32
+@declare dl_dataset_subset(dataset::Handle, indices::Ptr{Int64}, count::Int64, release::Ptr{Cvoid}, context::Ptr{Cvoid}, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32
 @declare dl_dataset_count(dataset::Handle)::Int64
 @declare dl_dataset_fields(dataset::Handle, count::Ref{Int32})::Ptr{CView}
 @declare dl_dataset_format(dataset::Handle)::Ptr{UInt8}

@@ -214,10 +214,18 @@ end
 The position and what identifies the job, as a short text that every language and the program `dataline` can go on from.
 """
 function save_state(loader::Loader)
-    memory = Vector{UInt8}(undef, DL_STATE_MAX_BYTES)
-    bytes = Ref{Csize_t}(length(memory))
-    check_loader((handle, error) -> dl_loader_state_save(handle, pointer(memory), bytes, error), loader)
-    return GC.@preserve memory unsafe_string(pointer(memory))
+    bytes = Ref{Csize_t}(0)
+    check_loader((handle, error) -> dl_loader_state_save(handle, Ptr{UInt8}(C_NULL), bytes, error), loader)
+    while true
+        memory = Vector{UInt8}(undef, bytes[])
+        try
+            check_loader((handle, error) -> dl_loader_state_save(handle, pointer(memory), bytes, error), loader)
+        catch
+            bytes[] > length(memory) || rethrow()
+            continue # another task has moved the position meanwhile
+        end
+        return GC.@preserve memory unsafe_string(pointer(memory))
+    end
 end
 
 """

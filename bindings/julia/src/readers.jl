@@ -101,7 +101,7 @@ function Dataset(reader::Reader; settings...)
     labels = [string(field.name) for field in reader.schema]
     views = map(reader.schema, shapes, labels) do field, shape, label
         CView(sizeof(CView), field.ragged ? DL_KIND_RAGGED : DL_KIND_DENSE, 0, pointer(label), dtype_of(field.eltype),
-            length(shape), pointer(shape), C_NULL, C_NULL, DL_DEVICE_CPU, 0, C_NULL, 0, C_NULL, -1)
+            length(shape), pointer(shape), C_NULL, C_NULL, DL_DEVICE_CPU, 0, C_NULL, 0, C_NULL, -1, (0, 0, 0, 0))
     end
     read = @cfunction(read_records, Int32, (Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{CReaderCell}, Ptr{UInt8}, Csize_t))
     name = reader.fingerprint

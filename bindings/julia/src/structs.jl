@@ -9,6 +9,7 @@ struct CError
     os_error::Int32
     column::Int32
     sample_index::Int64
+    sample_source::Int64
     message::NTuple{512,UInt8}
 end
 
@@ -60,7 +61,12 @@ struct CView
     byte_offset::UInt64
     offsets::Ptr{Int64}
     bytes::Int64
+    reserved::NTuple{4,UInt64}
 end
+
+# View k, from 1, as dl_view_at steps: a later library may have longer views; the first says how long.
+@inline view_at(views::Ptr{CView}, k::Integer) =
+    unsafe_load(views + (k - 1) * Int(unsafe_load(Ptr{UInt32}(views))))
 
 struct CArray
     struct_size::UInt32

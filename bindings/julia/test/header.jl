@@ -55,6 +55,7 @@ if isfile(HEADER) && COMPILER !== nothing
         declared = Dict(string(name) => name for (name, _) in Dataline.ADDRESSES)
         left_out = ["dl_version_number", "dl_dtype_from_name", "dl_options_set_i64", # by other calls
             "dl_options_set_allocator", "dl_options_set_log", # would run Julia on other threads
+            "dl_dataset_read", "dl_loader_work", # a loader does it; for frame loops
             "dl_batch_dlpack", "dl_batch_dlpack_versioned"] # no package that could take them
         for found in eachmatch(r"DL_API[^;]*?\b(dl_[a-z0-9_]+)\(([^;]*)\);", bare)
             name, arguments = found[1], replace(found[2], r"\(\*release\)\(void\* context\)" => "release")

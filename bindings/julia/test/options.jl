@@ -49,7 +49,7 @@ end
 end
 
 @testset "the library says what it is" begin
-    @test v"0.1" <= Dataline.version() < v"0.2" && !isempty(Dataline.build_info())
+    @test v"0.2" <= Dataline.version() < v"0.3" && !isempty(Dataline.build_info())
 end
 
 @testset "a keyword of MLUtils and the option it stands for must not contradict each other" begin

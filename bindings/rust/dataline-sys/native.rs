@@ -77,7 +77,7 @@ pub fn by_pkg_config(wanted: Option<Kind>) -> Result<Found, String> {
         command.arg("--static");
     }
     command.args(["--libs", "--cflags", "--keep-system-libs", "--keep-system-cflags"]);
-    command.args(["dataline >= 0.1.0", "dataline < 0.2"]);
+    command.args(["dataline >= 0.2.0", "dataline < 0.3"]);
     let output = command.output().map_err(|error| format!("{}: {error}", program.to_string_lossy()))?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr)

@@ -50,7 +50,7 @@ static dl_loader* make_rank(dl_dataset* dataset, int rank, char** arguments, int
 }
 
 static void load(dl_loader* loader, const char* path) {
-  char text[DL_STATE_MAX_BYTES] = "";
+  char text[4096] = "";
   const int file = open(path, O_RDONLY);
   if (file < 0) return;
   need(read(file, text, sizeof text - 1) > 0, "the state is empty");
@@ -60,7 +60,7 @@ static void load(dl_loader* loader, const char* path) {
 
 /* The old state or the new one, whenever the process ends. */
 static void save(const dl_loader* loader, const char* path) {
-  char text[DL_STATE_MAX_BYTES], part[4096];
+  char text[4096], part[4096];
   size_t bytes = sizeof text;
   need(dl_loader_state_save(loader, text, &bytes, &error) == DL_OK, "save");
   snprintf(part, sizeof part, "%s.part", path);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <dataline/array.hpp>
+#include <dataline/batch.hpp>
 #include <dataline/error.hpp>
 #include <dataline/loan.hpp>
 #include <dataline/options.hpp>
@@ -108,14 +109,14 @@ class Dataset {
     std::vector<const char*> names;
     for (const Part& part : parts) names.push_back(part.name().c_str());
     return compose(parts, [&](dl_dataset* const* datasets, int32_t count, dl_dataset** out, dl_error* error) {
-      return dl_dataset_zip(datasets, names.data(), count, out, error);
+      return dl_dataset_zip(datasets, names.data(), count, nullptr, out, error);
     });
   }
   static Dataset zip(const std::vector<Part>& parts) { return try_zip(parts).value(); }
   // One after another, equal fields: concat({train, extra}).
   static Result<Dataset> try_concat(const std::vector<Part>& parts) {
     return compose(parts, [](dl_dataset* const* datasets, int32_t count, dl_dataset** out, dl_error* error) {
-      return dl_dataset_concat(datasets, count, out, error);
+      return dl_dataset_concat(datasets, count, nullptr, out, error);
     });
   }
   static Dataset concat(const std::vector<Part>& parts) { return try_concat(parts).value(); }
@@ -176,6 +177,14 @@ class Dataset {
   dl_image_info image_info(int64_t index, const std::string& field) const {
     return try_image_info(index, field).value();
   }
+  // One sample through the transforms of `options`, as a batch of one; for viewers and tests, not for training.
+  // DL_ERR_OUT_OF_RANGE, and what loaders throw.
+  Result<Batch> try_read(int64_t index, const Options& options = {}) const {
+    return detail::make<Batch, dl_batch>([&](dl_batch** out, dl_error* error) {
+      return dl_dataset_read(dataset_.get(), index, options.raw(), out, error);
+    });
+  }
+  Batch read(int64_t index, const Options& options = {}) const { return try_read(index, options).value(); }
   dl_dataset* get() const noexcept { return dataset_.get(); }
 
  private:
@@ -210,7 +219,7 @@ class Dataset {
   Result<Dataset> subset_of(Span<const int64_t> indices, void (*give_back)(void*), void* context) const {
     return detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
       return dl_dataset_subset(dataset_.get(), indices.data(), static_cast<int64_t>(indices.size()),
-                               give_back, context, out, error);
+                               give_back, context, nullptr, out, error);
     });
   }
 

@@ -40,6 +40,8 @@ class Error : public std::exception {
   const char* what() const noexcept override { return raw_.message; }
   // The (first) sample concerned, or -1.
   int64_t sample_index() const noexcept { return raw_.sample_index; }
+  // The dataset of a mix that the sample belongs to; 0.
+  int64_t sample_source() const noexcept { return raw_.sample_source; }
   // errno, or 0.
   int os_error() const noexcept { return raw_.os_error; }
   // 1-based, in a URI or transform text, or 0.
@@ -62,6 +64,7 @@ class Error : public std::exception {
     raw_.os_error = 0;
     raw_.column = 0;
     raw_.sample_index = -1;
+    raw_.sample_source = 0;
     raw_.message[0] = '\0';
   }
   void set_message(std::string_view text) noexcept {
@@ -75,6 +78,7 @@ class Error : public std::exception {
     raw_.os_error = from.os_error;
     raw_.column = from.column;
     raw_.sample_index = from.sample_index;
+    raw_.sample_source = from.sample_source;
     set_message(from.message);
   }
 

@@ -77,6 +77,20 @@ class Loader {
     return take(nanoseconds(timeout));
   }
 
+  // num_workers=0: loads on this thread for about `budget`, in a frame loop; one run of samples at least. True: next()
+  // returns at once.
+  template <typename Rep, typename Period>
+  Result<bool> try_work(std::chrono::duration<Rep, Period> budget) {
+    Error error;
+    const dl_status status = dl_loader_work(loader_.get(), nanoseconds(budget), error.raw());
+    if (status == DL_OK || status == DL_TIMEOUT) return status == DL_OK;
+    return error.finish(status);
+  }
+  template <typename Rep, typename Period>
+  bool work(std::chrono::duration<Rep, Period> budget) {
+    return try_work(budget).value();
+  }
+
   // `for (Batch batch : loader)` is one epoch. After a break the next loop starts the next epoch at step 0; after a
   // seek or load_state it continues there; after the last epoch it is empty. Throws what next throws, and Error with code
   // DL_CANCELLED or DL_INTERRUPTED, so that an epoch that ended early is not mistaken for a complete one.
@@ -120,14 +134,23 @@ class Loader {
   void seek(Position to) { try_seek(to).value(); }
   void seek(int64_t epoch, int64_t step) { seek(Position{epoch, step}); }
 
-  // The position and the identity of the job, as text below 4 KiB: any language and the shell can resume from it.
+  // The position and the identity of the job, as text: any language and the shell can resume from it.
   Result<std::string> try_save_state() const {
-    char text[DL_STATE_MAX_BYTES];
-    size_t bytes = sizeof text;
-    const Result<void> done = detail::result_of(
-        [&](dl_error* error) { return dl_loader_state_save(loader_.get(), text, &bytes, error); });
+    std::string text;
+    size_t bytes = 0;
+    const auto save = [&](char* room) {
+      return detail::result_of(
+          [&](dl_error* error) { return dl_loader_state_save(loader_.get(), room, &bytes, error); });
+    };
+    Result<void> done = save(nullptr);
     if (!done) return done.error();
-    return std::string(text);
+    do {  // again if another thread has moved the position meanwhile, to one of a longer text
+      text.resize(bytes);
+      done = save(text.data());
+    } while (!done && bytes > text.size());
+    if (!done) return done.error();
+    text.resize(bytes - 1);
+    return text;
   }
   std::string save_state() const { return try_save_state().value(); }
   // Seeks to a saved position. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED: of another dataset or job; names both values.

@@ -25,19 +25,17 @@ class Views {
     using pointer = const View*;
     using reference = View;
     Iterator() noexcept = default;
-    Iterator(const dl_view* at, const dl_batch* batch) noexcept : at_(at), batch_(batch) {}
-    View operator*() const noexcept { return View(at_, batch_); }
-    Iterator& operator++() noexcept { return ++at_, *this; }
-    Iterator operator++(int) noexcept {
-      Iterator before = *this;
-      ++at_;
-      return before;
-    }
-    friend bool operator==(const Iterator& a, const Iterator& b) noexcept { return a.at_ == b.at_; }
-    friend bool operator!=(const Iterator& a, const Iterator& b) noexcept { return a.at_ != b.at_; }
+    Iterator(const dl_view* first, int32_t index, const dl_batch* batch) noexcept
+        : first_(first), index_(index), batch_(batch) {}
+    View operator*() const noexcept { return View(dl_view_at(first_, index_), batch_); }
+    Iterator& operator++() noexcept { return ++index_, *this; }
+    Iterator operator++(int) noexcept { return {first_, index_++, batch_}; }
+    friend bool operator==(const Iterator& a, const Iterator& b) noexcept { return a.index_ == b.index_; }
+    friend bool operator!=(const Iterator& a, const Iterator& b) noexcept { return a.index_ != b.index_; }
 
    private:
-    const dl_view* at_ = nullptr;
+    const dl_view* first_ = nullptr;
+    int32_t index_ = 0;
     const dl_batch* batch_ = nullptr;
   };
 
@@ -47,13 +45,13 @@ class Views {
 
   int32_t size() const noexcept { return count_; }
   bool empty() const noexcept { return count_ == 0; }
-  Iterator begin() const noexcept { return {views_, batch_}; }
-  Iterator end() const noexcept { return {views_ + count_, batch_}; }
+  Iterator begin() const noexcept { return {views_, 0, batch_}; }
+  Iterator end() const noexcept { return {views_, count_, batch_}; }
 
   // An empty View when there is none.
   View find(std::string_view name) const noexcept {
     for (int32_t i = 0; i < count_; ++i) {
-      if (name == views_[i].name) return View(views_ + i, batch_);
+      if (name == dl_view_at(views_, i)->name) return View(dl_view_at(views_, i), batch_);
     }
     return View();
   }
@@ -63,7 +61,7 @@ class Views {
     return no_field(name);
   }
   Result<View> try_view(int32_t index) const {
-    if (index >= 0 && index < count_) return View(views_ + index, batch_);
+    if (index >= 0 && index < count_) return View(dl_view_at(views_, index), batch_);
     return no_field(std::to_string(index));
   }
   View operator[](std::string_view name) const {
@@ -71,14 +69,15 @@ class Views {
     detail::fail(no_field(name));
   }
   View operator[](int32_t index) const {
-    if (index >= 0 && index < count_) return View(views_ + index, batch_);
+    if (index >= 0 && index < count_) return View(dl_view_at(views_, index), batch_);
     detail::fail(no_field(std::to_string(index)));
   }
 
  private:
   DATALINE_CPP_COLD Error no_field(std::string_view name) const {
     std::string text = "no field '" + std::string(name) + "'; there are:";
-    for (int32_t i = 0; i < count_; ++i) text += (i > 0 ? ", " : " ") + std::string(views_[i].name);
+    for (int32_t i = 0; i < count_; ++i)
+      text += std::string(i > 0 ? ", " : " ") + dl_view_at(views_, i)->name;
     return Error(DL_ERR_NO_SUCH_FIELD, count_ > 0 ? text : text + " none");
   }
 

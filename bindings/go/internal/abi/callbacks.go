@@ -10,5 +10,5 @@ var (
 	// Read fills count * (fields of the reader) cells; not 0: all records are bad.
 	Read func(context uintptr, indices *int64, count int64, cells *ReaderCell, message *byte, messageBytes uintptr) int32
 	// Write takes a remark of the library.
-	Write func(level int32, message *byte, length uintptr, context uintptr)
+	Write func(context uintptr, level int32, message *byte, length uintptr)
 )

@@ -25,6 +25,6 @@ func dataline_go_read(context unsafe.Pointer, indices *C.int64_t, count C.int64_
 }
 
 //export dataline_go_log
-func dataline_go_log(level C.int32_t, message *C.char, length C.size_t, context unsafe.Pointer) {
-	Write(int32(level), (*byte)(unsafe.Pointer(message)), uintptr(length), uintptr(context))
+func dataline_go_log(context unsafe.Pointer, level C.int32_t, message *C.char, length C.size_t) {
+	Write(uintptr(context), int32(level), (*byte)(unsafe.Pointer(message)), uintptr(length))
 }

@@ -121,7 +121,7 @@ func OptionsSetWeights(options Handle, weights *float64, count int64, loan uintp
 }
 
 func OptionsSetLog(options Handle, log *Log, err *Error) int32 {
-	log.Write = callbacks.write
+	log.Write, log.Destroy = callbacks.write, callbacks.release
 	result, _, _ := purego.SyscallN(symbols[atOptionsSetLog], uintptr(options), uintptr(unsafe.Pointer(log)),
 		uintptr(unsafe.Pointer(err)))
 	return int32(result)
@@ -168,19 +168,19 @@ func DatasetFromReader(reader *Reader, options Handle, out *Handle, err *Error) 
 
 func DatasetZip(parts *Handle, names **byte, count int32, out *Handle, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atDatasetZip], uintptr(unsafe.Pointer(parts)),
-		uintptr(unsafe.Pointer(names)), uintptr(count), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+		uintptr(unsafe.Pointer(names)), uintptr(count), 0, uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func DatasetConcat(parts *Handle, count int32, out *Handle, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atDatasetConcat], uintptr(unsafe.Pointer(parts)), uintptr(count),
-		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+		0, uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
 func DatasetSubset(dataset Handle, indices *int64, count int64, loan uintptr, out *Handle, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atDatasetSubset], uintptr(dataset), uintptr(unsafe.Pointer(indices)),
-		uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+		uintptr(count), releaseFor(loan), loan, 0, uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 

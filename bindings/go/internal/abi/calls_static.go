@@ -12,22 +12,22 @@ package abi
 #cgo LDFLAGS: -Wl,--as-needed -l:libdataline.a
 #include <dataline.h>
 
-#if DL_ABI_VERSION != 1
-#error "this package is for DL_ABI_VERSION 1"
+#if DL_ABI_VERSION != 2
+#error "this package is for DL_ABI_VERSION 2"
 #endif
 
 // In callbacks_static.go.
 extern void dataline_go_release(void*);
 extern int32_t dataline_go_read(void*, int64_t*, int64_t, void*, char*, size_t);
-extern void dataline_go_log(int32_t, char*, size_t, void*);
+extern void dataline_go_log(void*, int32_t, char*, size_t);
 
 static int32_t read_records(void* context, const int64_t* indices, int64_t count, dl_reader_cell* cells,
 		char* message,
                             size_t message_bytes) {
   return dataline_go_read(context, (int64_t*)indices, count, cells, message, message_bytes);
 }
-static void write_log(int32_t level, const char* message, size_t length, void* context) {
-  dataline_go_log(level, (char*)message, length, context);
+static void write_log(void* context, int32_t level, const char* message, size_t length) {
+  dataline_go_log(context, level, (char*)message, length);
 }
 
 // With a loan the arrays are borrowed, without one they are copied.
@@ -45,7 +45,7 @@ static dl_status from_arrays(dl_array* arrays, int32_t count, uintptr_t loan, dl
 }
 static dl_status subset(dl_dataset* dataset, int64_t* indices, int64_t count, uintptr_t loan, dl_dataset** out,
                         dl_error* error) {
-  return dl_dataset_subset(dataset, indices, count, release_for(loan), (void*)loan, out, error);
+  return dl_dataset_subset(dataset, indices, count, release_for(loan), (void*)loan, NULL, out, error);
 }
 static dl_status loader_set_indices(dl_loader* loader, int64_t* indices, int64_t count, uintptr_t loan,
 		dl_error* error) {
@@ -58,6 +58,7 @@ static dl_status from_reader(dl_reader* reader, dl_options* options, dl_dataset*
 }
 static dl_status set_log(dl_options* options, dl_log* log, dl_error* error) {
   log->write = write_log;
+  log->destroy = dataline_go_release;
   return dl_options_set_log(options, log, error);
 }
 static dl_status batch_wait(dl_batch* batch, uintptr_t stream, dl_error* error) {
@@ -210,12 +211,12 @@ func DatasetFromReader(reader *Reader, options Handle, out *Handle, err *Error) 
 
 func DatasetZip(parts *Handle, names **byte, count int32, out *Handle, err *Error) int32 {
 	return int32(C.dl_dataset_zip((**C.dl_dataset)(unsafe.Pointer(parts)), (**C.char)(unsafe.Pointer(names)),
-		C.int32_t(count), (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+		C.int32_t(count), nil, (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func DatasetConcat(parts *Handle, count int32, out *Handle, err *Error) int32 {
 	return int32(C.dl_dataset_concat((**C.dl_dataset)(unsafe.Pointer(parts)), C.int32_t(count),
-		(**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+		nil, (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func DatasetSubset(dataset Handle, indices *int64, count int64, loan uintptr, out *Handle, err *Error) int32 {

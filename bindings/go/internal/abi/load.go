@@ -10,7 +10,7 @@ import (
 )
 
 // Version is the DL_ABI_VERSION that this package is written for.
-const Version = 1
+const Version = 2
 
 var (
 	loaded  atomic.Bool

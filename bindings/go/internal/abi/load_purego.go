@@ -119,8 +119,8 @@ func bind(library uintptr) error {
 			message *byte, messageBytes uintptr) int32 {
 			return Read(context, indices, count, cells, message, messageBytes)
 		})
-		callbacks.write = purego.NewCallback(func(level int32, message *byte, length, context uintptr) {
-			Write(level, message, length, context)
+		callbacks.write = purego.NewCallback(func(context uintptr, level int32, message *byte, length uintptr) {
+			Write(context, level, message, length)
 		})
 	}
 	return checkVersion()

@@ -13,12 +13,13 @@ type Handle = unsafe.Pointer
 
 // Error is dl_error.
 type Error struct {
-	StructSize  uint32
-	Code        int32
-	OsError     int32
-	Column      int32
-	SampleIndex int64
-	Message     [512]byte
+	StructSize   uint32
+	Code         int32
+	OsError      int32
+	Column       int32
+	SampleIndex  int64
+	SampleSource int64
+	Message      [512]byte
 }
 
 // View is dl_view. Those of a batch or a schema lie in the library's memory.
@@ -38,6 +39,12 @@ type View struct {
 	ByteOffset  uint64
 	Offsets     *int64
 	Bytes       int64
+	Reserved    [4]uint64
+}
+
+// ViewAt is dl_view_at: the library's views may be longer than View.
+func ViewAt(first *View, index int) *View {
+	return (*View)(unsafe.Add(unsafe.Pointer(first), uintptr(index)*uintptr(first.StructSize)))
 }
 
 // Array is dl_array.
@@ -76,12 +83,13 @@ type Reader struct {
 	Fingerprint *byte
 }
 
-// Log is dl_log; the call layer fills Write.
+// Log is dl_log; the call layer fills Write and Destroy.
 type Log struct {
 	StructSize uint32
 	Reserved   uint32
 	Context    uintptr
 	Write      uintptr
+	Destroy    uintptr
 }
 
 // OptionInfo is dl_option_info.

@@ -11,7 +11,7 @@ int32_t batch_find(dl_batch* batch, PyObject* name) {
   const char* text = PyBytes_AsString(bytes);
   int32_t count = 0, at = 0;
   const dl_view* views = dl_batch_views(batch, &count);
-  while (at < count && strcmp(view_at(views, at)->name, text) != 0) at++;
+  while (at < count && strcmp(dl_view_at(views, at)->name, text) != 0) at++;
   Py_DECREF(bytes);
   return at < count ? at : -1;
 }
@@ -21,7 +21,7 @@ PyObject* batch_names(dl_batch* batch) {
   const dl_view* views = dl_batch_views(batch, &count);
   PyObject* keys = PyTuple_New(count);
   for (int32_t at = 0; keys != NULL && at < count; at++) {
-    PyObject* name = PyUnicode_FromString(view_at(views, at)->name);
+    PyObject* name = PyUnicode_FromString(dl_view_at(views, at)->name);
     if (name == NULL || PyTuple_SetItem(keys, at, name) != 0) {
       Py_DECREF(keys);
       return NULL;

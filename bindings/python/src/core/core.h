@@ -89,9 +89,8 @@ letter* letter_new(PyObject* owner);
 void letter_discard(letter* unused);
 PyObject* letter_owner(letter* of);
 void give_back(void* context);
-/* Runs `function(level, text)` soon, on a thread that has the lock. `context` is from remark_sink. */
-void remark(int32_t level, const char* message, size_t length, void* context);
-void* remark_sink(PyObject* function);
+/* Runs `function(level, text)` soon, on a thread that has the lock. `context` is the function's letter. */
+void remark(void* context, int32_t level, const char* message, size_t length);
 void mailbox_empty(void); /* does what is due; called after all that may have given something back */
 bool mailbox_close(void); /* no call into the interpreter from here on; true the first time */
 bool interpreter_open(void);
@@ -116,7 +115,6 @@ extern PyType_Spec options_spec, token_spec, loan_spec, dataset_spec, cells_spec
 
 PyObject* fields_of(const dl_view* views, int32_t count); /* schema.c: a tuple of tuples */
 PyObject* shape_tuple(const int64_t* shape, int32_t rank, int64_t factor);
-const dl_view* view_at(const dl_view* views, int32_t index);
 PyObject* option_table(PyObject* self, PyObject* none); /* tables.c */
 PyObject* transform_table(PyObject* self, PyObject* none);
 PyObject* library_version(PyObject* self, PyObject* none);

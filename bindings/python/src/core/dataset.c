@@ -175,7 +175,7 @@ static PyObject* dataset_zip(Dataset* self, PyObject* arguments) {
   NEW_ERROR(error);
   dl_status status = DL_ERR_NO_MEMORY;
   if (texts != NULL)
-    status = dl_dataset_zip(handles, names == Py_None ? NULL : texts, (int32_t)count, &made, &error);
+    status = dl_dataset_zip(handles, names == Py_None ? NULL : texts, (int32_t)count, NULL, &made, &error);
   free(texts);
   free(handles);
   return done(self, made, status, &error);
@@ -188,7 +188,7 @@ static PyObject* dataset_concat(Dataset* self, PyObject* arguments) {
   if (handles == NULL) return NULL;
   dl_dataset* made = NULL;
   NEW_ERROR(error);
-  dl_status status = dl_dataset_concat(handles, (int32_t)PyTuple_Size(parts), &made, &error);
+  dl_status status = dl_dataset_concat(handles, (int32_t)PyTuple_Size(parts), NULL, &made, &error);
   free(handles);
   return done(self, made, status, &error);
 }
@@ -205,7 +205,7 @@ static PyObject* dataset_subset(Dataset* self, PyObject* arguments) {
   dl_dataset* made = NULL;
   NEW_ERROR(error);
   dl_status status = dl_dataset_subset(whole->handle, (const int64_t*)indices->data, indices->shape[0],
-                                       give_back, kept, &made, &error);
+                                       give_back, kept, NULL, &made, &error);
   if (status != DL_OK) letter_discard(kept);
   return done(self, made, status, &error);
 }

@@ -94,20 +94,11 @@ static void post(letter* written) {
 
 void give_back(void* context) { post(context); }
 
-void* remark_sink(PyObject* function) {
-  /* The library does not report the last log message, so each distinct function is kept permanently. */
-  static PyObject* kept = NULL;
-  if (kept == NULL && (kept = PyDict_New()) == NULL) return NULL;
-  PyObject* key = PyLong_FromVoidPtr(function);
-  int failed = key == NULL ? -1 : PyDict_SetItem(kept, key, function);
-  Py_XDECREF(key);
-  return failed != 0 ? NULL : function;
-}
-
-void remark(int32_t level, const char* message, size_t length, void* context) {
+void remark(void* context, int32_t level, const char* message, size_t length) {
   letter* written = calloc(1, sizeof *written + length);
   if (written == NULL) return;
-  written->object = context;
+  /* Borrowed: the letter of the function is given back after the last remark, and letters are read in order. */
+  written->object = ((const letter*)context)->object;
   written->level = level < 0 ? 0 : level;
   written->length = length;
   memcpy(written->text, message, length);

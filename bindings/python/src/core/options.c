@@ -82,11 +82,13 @@ static PyObject* options_set_cancel_token(Options* self, PyObject* arguments) {
 static PyObject* options_set_log(Options* self, PyObject* function) {
   if (!PyCallable_Check(function))
     return PyErr_Format(PyExc_TypeError, "log: expected a function of (level, text)");
-  dl_log table = {.struct_size = sizeof table, .write = remark};
-  table.context = remark_sink(function);
-  if (table.context == NULL) return NULL;
+  letter* kept = letter_new(function);
+  if (kept == NULL) return NULL;
+  const dl_log table = {.struct_size = sizeof table, .context = kept, .write = remark, .destroy = give_back};
   NEW_ERROR(error);
-  return done(dl_options_set_log(self->handle, &table, &error), &error);
+  dl_status status = dl_options_set_log(self->handle, &table, &error);
+  if (status != DL_OK) letter_discard(kept);
+  return done(status, &error);
 }
 
 static PyMethodDef options_methods[] = {

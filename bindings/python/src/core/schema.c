@@ -14,11 +14,6 @@ PyObject* shape_tuple(const int64_t* shape, int32_t rank, int64_t factor) {
   return tuple;
 }
 
-const dl_view* view_at(const dl_view* views, int32_t index) {
-  /* A later library may have longer views; they say how long. */
-  return (const dl_view*)((const char*)views + (size_t)index * views->struct_size);
-}
-
 /* (name, dtype, shape, ragged, axes, bytes of it or -1) */
 static PyObject* field_of(const dl_view* view) {
   return Py_BuildValue("ssNNsL", view->name, dl_dtype_name(view->dtype),
@@ -29,7 +24,7 @@ static PyObject* field_of(const dl_view* view) {
 PyObject* fields_of(const dl_view* views, int32_t count) {
   PyObject* tuple = PyTuple_New(count);
   for (int32_t at = 0; tuple != NULL && at < count; at++) {
-    PyObject* field = field_of(view_at(views, at));
+    PyObject* field = field_of(dl_view_at(views, at));
     if (field == NULL || PyTuple_SetItem(tuple, at, field) != 0) {
       Py_DECREF(tuple);
       return NULL;

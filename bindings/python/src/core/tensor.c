@@ -18,7 +18,7 @@ void tensor_waited(PyObject* tensor, uintptr_t stream) { ((Tensor*)tensor)->stre
 
 PyObject* tensor_of(dl_batch* batch, int32_t field) {
   int32_t count = 0;
-  const dl_view* view = view_at(dl_batch_views(batch, &count), field);
+  const dl_view* view = dl_view_at(dl_batch_views(batch, &count), field);
   Tensor* self = tensor_make(batch, view, field, view->rank);
   if (self == NULL) return NULL;
   int64_t packed = dl_dtype_bytes(view->dtype);

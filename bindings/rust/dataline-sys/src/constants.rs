@@ -16,7 +16,7 @@ constants! {
     DL_VERSION_MAJOR: i32 = 0;
     DL_VERSION_MINOR: i32 = 1;
     DL_VERSION_PATCH: i32 = 0;
-    DL_ABI_VERSION: i32 = 1;
+    DL_ABI_VERSION: i32 = 2;
     DL_OK: i32 = 0;
     /// Once at the end of each epoch, the last too
     DL_END_OF_EPOCH: i32 = 1;
@@ -146,5 +146,5 @@ constants! {
     DL_DEVICE_CUDA: i32 = 2;
     /// 32 of a sample and the batch
     DL_MAX_RANK: i32 = 33;
-    DL_STATE_MAX_BYTES: usize = 4096;
+    DL_STRUCT_MAX_BYTES: usize = 4096;
 }

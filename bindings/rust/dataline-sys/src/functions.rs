@@ -86,15 +86,16 @@ functions! {
         reader: *const dl_reader, options: *const dl_options, out: *mut *mut dl_dataset, error: *mut dl_error,
     ) -> dl_status;
     fn dl_dataset_zip(
-        parts: *const *mut dl_dataset, names: *const *const c_char, count: i32, out: *mut *mut dl_dataset,
-        error: *mut dl_error,
+        parts: *const *mut dl_dataset, names: *const *const c_char, count: i32, options: *const dl_options,
+        out: *mut *mut dl_dataset, error: *mut dl_error,
     ) -> dl_status;
     fn dl_dataset_concat(
-        parts: *const *mut dl_dataset, count: i32, out: *mut *mut dl_dataset, error: *mut dl_error,
+        parts: *const *mut dl_dataset, count: i32, options: *const dl_options, out: *mut *mut dl_dataset,
+        error: *mut dl_error,
     ) -> dl_status;
     fn dl_dataset_subset(
         dataset: *mut dl_dataset, indices: *const i64, count: i64, release: dl_release, context: *mut c_void,
-        out: *mut *mut dl_dataset, error: *mut dl_error,
+        options: *const dl_options, out: *mut *mut dl_dataset, error: *mut dl_error,
     ) -> dl_status;
     fn dl_dataset_count(dataset: *const dl_dataset) -> i64;
     fn dl_dataset_fields(dataset: *const dl_dataset, count: *mut i32) -> *const dl_view;
@@ -107,6 +108,9 @@ functions! {
     fn dl_dataset_image_info(
         dataset: *const dl_dataset, field: *const c_char, index: i64, out: *mut dl_image_info, error: *mut dl_error,
     ) -> dl_status;
+    fn dl_dataset_read(
+        dataset: *const dl_dataset, index: i64, options: *const dl_options, out: *mut *mut dl_batch, error: *mut dl_error,
+    ) -> dl_status;
     fn dl_dataset_destroy(dataset: *mut dl_dataset);
     fn dl_loader_create(
         dataset: *mut dl_dataset, options: *const dl_options, out: *mut *mut dl_loader, error: *mut dl_error,
@@ -114,6 +118,7 @@ functions! {
     fn dl_loader_next(
         loader: *mut dl_loader, timeout_ns: i64, out: *mut *mut dl_batch, error: *mut dl_error,
     ) -> dl_status;
+    fn dl_loader_work(loader: *mut dl_loader, budget_ns: i64, error: *mut dl_error) -> dl_status;
     fn dl_loader_begin_epoch(loader: *mut dl_loader, error: *mut dl_error) -> dl_status;
     fn dl_loader_position(
         loader: *const dl_loader, epoch: *mut i64, step: *mut i64, error: *mut dl_error,

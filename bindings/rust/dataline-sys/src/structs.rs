@@ -35,9 +35,9 @@ pub type dl_allocate = Option<
     unsafe extern "C" fn(context: *mut c_void, bytes: usize, alignment: usize, kind: i32) -> *mut c_void,
 >;
 pub type dl_release_memory =
-    Option<unsafe extern "C" fn(context: *mut c_void, memory: *mut c_void, bytes: usize, kind: i32)>;
+    Option<unsafe extern "C" fn(context: *mut c_void, memory: *mut c_void, bytes: usize, alignment: usize, kind: i32)>;
 pub type dl_write =
-    Option<unsafe extern "C" fn(level: i32, message: *const c_char, length: usize, context: *mut c_void)>;
+    Option<unsafe extern "C" fn(context: *mut c_void, level: i32, message: *const c_char, length: usize)>;
 pub type dl_read = Option<
     unsafe extern "C" fn(
         context: *mut c_void,
@@ -101,6 +101,8 @@ structs! {
         column: i32,
         /// The (first) sample concerned, or -1
         sample_index: i64,
+        /// The dataset of a mix that it belongs to; 0
+        sample_source: i64,
         /// NUL-terminated, one line of printable UTF-8, cut at the end when longer
         message: [c_char; 512],
     }
@@ -112,6 +114,8 @@ structs! {
         context: *mut c_void,
         allocate: dl_allocate,
         release: dl_release_memory,
+        /// Called once, when nothing needs the table any more; NULL is fine
+        destroy: dl_release,
     }
 
     /// Remarks of the library.
@@ -120,6 +124,8 @@ structs! {
         reserved: u32,
         context: *mut c_void,
         write: dl_write,
+        /// Called once, when nothing needs the table any more; NULL is fine
+        destroy: dl_release,
     }
 
     /// An entry of the options table; the texts are never freed.
@@ -187,6 +193,8 @@ structs! {
         offsets: *const i64,
         /// Of the data delivered (dense: product of shape; ragged: packed); -1 when varying
         bytes: i64,
+        /// Zero
+        reserved: [u64; 4],
     }
 
     /// A field in host memory.

@@ -23,7 +23,7 @@ use std::os::raw::c_void;
 pub struct Batch {
     handle: *mut sys::dl_batch,
     views: *const sys::dl_view,
-    count: usize,
+    count: i32,
 }
 
 // SAFETY: the library's batches are counted atomically and not written to while borrowed.
@@ -53,7 +53,7 @@ impl Batch {
         let mut count = 0;
         // SAFETY: a live handle.
         let views = unsafe { sys::dl_batch_views(handle, &mut count) };
-        Batch { handle, views, count: usize::try_from(count).unwrap_or(0) }
+        Batch { handle, views, count }
     }
 
     pub(crate) fn raw(&self) -> *mut sys::dl_batch {
@@ -65,9 +65,9 @@ impl Batch {
     }
 
     #[inline]
-    fn views(&self) -> &[sys::dl_view] {
+    fn views(&self) -> ffi::Views<'_> {
         // SAFETY: the views live as long as the batch.
-        unsafe { ffi::slice(self.views, self.count) }
+        unsafe { ffi::Views::new(self.views, self.count) }
     }
 
     /// All items of a field, as they lie in the batch: `&[f32]` and the like. Its shape: [`Batch::tensor`].

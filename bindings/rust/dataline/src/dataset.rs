@@ -2,7 +2,7 @@
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use crate::lend::lend;
-use crate::{ffi, field, Array, Field, ImageInfo, Options, Result};
+use crate::{ffi, field, Array, Batch, Field, ImageInfo, Options, Result};
 #[cfg(doc)]
 use crate::{Code, Error};
 use dataline_sys as sys;
@@ -108,7 +108,7 @@ impl<'a> Dataset<'a> {
         let count = ffi::count("parts", handles.len())?;
         // SAFETY: live arguments; the new dataset keeps its own references.
         Dataset::made(|out, error| unsafe {
-            sys::dl_dataset_zip(handles.as_ptr(), names.as_ptr(), count, out, error)
+            sys::dl_dataset_zip(handles.as_ptr(), names.as_ptr(), count, std::ptr::null(), out, error)
         })
     }
 
@@ -120,7 +120,7 @@ impl<'a> Dataset<'a> {
         let handles: Vec<_> = parts.iter().map(|part| part.handle).collect();
         let count = ffi::count("parts", handles.len())?;
         // SAFETY: live arguments; the new dataset keeps its own references.
-        Dataset::made(|out, error| unsafe { sys::dl_dataset_concat(handles.as_ptr(), count, out, error) })
+        Dataset::made(|out, error| unsafe { sys::dl_dataset_concat(handles.as_ptr(), count, std::ptr::null(), out, error) })
     }
 
     /// The samples `indices` of this dataset, borrowed from `owner` (a `Vec`, an `Arc<[i64]>`, a `&'static [i64]`).
@@ -133,7 +133,7 @@ impl<'a> Dataset<'a> {
             let count = ffi::length(indices.len())?;
             // SAFETY: the owner keeps its address until it is released.
             Dataset::made(|out, error| unsafe {
-                sys::dl_dataset_subset(self.handle, indices.as_ptr(), count, release, context, out, error)
+                sys::dl_dataset_subset(self.handle, indices.as_ptr(), count, release, context, std::ptr::null(), out, error)
             })
         })
     }
@@ -210,6 +210,20 @@ impl<'a> Dataset<'a> {
     /// As [`Dataset::image_info`].
     pub fn image_info_of(&self, field: &str, index: usize) -> Result<ImageInfo> {
         self.header_of(ffi::c_text("field", field)?.as_ptr(), index)
+    }
+
+    /// One sample through the transforms of `options`, as a batch of one: for viewers and tests, not for training.
+    ///
+    /// # Errors
+    /// [`Code::OutOfRange`], and what [`Loader::new`](crate::Loader::new) and [`Loader::next`](crate::Loader::next) give.
+    pub fn read(&self, index: usize, options: &Options) -> Result<Batch> {
+        let index = ffi::length(index)?;
+        let options = options.raw()?;
+        let mut handle = ptr::null_mut();
+        // SAFETY: live arguments.
+        ffi::hard(|error| unsafe { sys::dl_dataset_read(self.handle, index, options, &mut handle, error) })?;
+        // SAFETY: a batch that the library gave to this call.
+        Ok(unsafe { Batch::own(handle) })
     }
 
     fn header_of(&self, field: *const c_char, index: usize) -> Result<ImageInfo> {

@@ -123,6 +123,30 @@ pub(crate) unsafe fn slice<'a, T>(data: *const T, count: usize) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(data, count) }
 }
 
+/// Views borrowed from the library, as a sequence. Each is as long as the first says: a later library may have longer ones.
+#[derive(Clone, Copy)]
+pub(crate) struct Views<'a> {
+    first: *const sys::dl_view,
+    count: usize,
+    lives: std::marker::PhantomData<&'a sys::dl_view>,
+}
+
+impl<'a> Views<'a> {
+    /// # Safety
+    /// `count` views at `first` that live for `'a`.
+    pub(crate) unsafe fn new(first: *const sys::dl_view, count: i32) -> Views<'a> {
+        let count = if first.is_null() { 0 } else { usize::try_from(count).unwrap_or(0) };
+        Views { first, count, lives: std::marker::PhantomData }
+    }
+
+    pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = &'a sys::dl_view> {
+        (0..self.count).map(move |index| {
+            // SAFETY: the promise of `new`; the views before this one have the size that the first says.
+            unsafe { &*self.first.cast::<u8>().add(index * (*self.first).struct_size as usize).cast() }
+        })
+    }
+}
+
 /// `struct_size` of a struct.
 pub(crate) fn size<T>() -> u32 {
     size_of::<T>() as u32

@@ -193,7 +193,6 @@ impl Field {
 pub(crate) unsafe fn fields_of(views: *const sys::dl_view, count: i32) -> Vec<Field> {
     // SAFETY: the caller's promise.
     unsafe {
-        let views = ffi::slice(views, usize::try_from(count).unwrap_or(0));
-        views.iter().map(|view| Field::from_view(view)).collect()
+        ffi::Views::new(views, count).iter().map(|view| Field::from_view(view)).collect()
     }
 }

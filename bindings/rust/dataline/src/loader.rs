@@ -88,6 +88,23 @@ impl<'a> Loader<'a> {
         self.loops.next_of_any(timeout)
     }
 
+    /// With `num_workers=0`: loads on this thread for about `budget`, so that a frame loop can spread a batch over several
+    /// frames; one run of samples at least. True: [`Loader::next`] returns at once.
+    ///
+    /// # Errors
+    /// [`Code::Forked`](crate::Code::Forked), a lost device; cancelled, interrupted.
+    pub fn work(&self, budget: Duration) -> Result<bool> {
+        let budget_ns = i64::try_from(budget.as_nanos()).unwrap_or(i64::MAX);
+        let mut due = true;
+        ffi::hard(|error| {
+            // SAFETY: a live handle.
+            let status = unsafe { sys::dl_loader_work(self.handle, budget_ns, error) };
+            due = status != sys::DL_TIMEOUT;
+            if due { status } else { sys::DL_OK }
+        })?;
+        Ok(due)
+    }
+
     pub(crate) fn loops(&self) -> &Loops {
         &self.loops
     }
@@ -137,19 +154,29 @@ impl<'a> Loader<'a> {
         })
     }
 
-    /// The position and what identifies the job, as text under 4 KiB.
+    /// The position and what identifies the job, as text.
     ///
     /// # Errors
     /// [`Code::Forked`](crate::Code::Forked).
     pub fn save_state(&self) -> Result<String> {
-        let mut text = vec![0u8; sys::DL_STATE_MAX_BYTES];
-        let mut bytes = text.len();
-        // SAFETY: a live handle, and room of that size.
+        let mut bytes = 0;
+        // SAFETY: a live handle; without room only the length is asked for.
         ffi::hard(|error| unsafe {
-            sys::dl_loader_state_save(self.handle, text.as_mut_ptr().cast(), &mut bytes, error)
+            sys::dl_loader_state_save(self.handle, std::ptr::null_mut(), &mut bytes, error)
         })?;
-        text.truncate(bytes.saturating_sub(1)); // the NUL
-        Ok(String::from_utf8_lossy(&text).into_owned())
+        loop {
+            let mut text = vec![0u8; bytes];
+            // SAFETY: a live handle, and room of that size.
+            let saved = ffi::hard(|error| unsafe {
+                sys::dl_loader_state_save(self.handle, text.as_mut_ptr().cast(), &mut bytes, error)
+            });
+            if saved.is_err() && bytes > text.len() {
+                continue; // another thread has moved the position meanwhile, to one of a longer text
+            }
+            saved?;
+            text.truncate(bytes.saturating_sub(1)); // the NUL
+            return Ok(String::from_utf8_lossy(&text).into_owned());
+        }
     }
 
     /// Goes to a saved position, and ends the current loop. Threads, depth, I/O, memory and transform may differ from the saving job's; rank and
@@ -197,9 +224,9 @@ impl<'a> Loader<'a> {
         // SAFETY: a live handle; the views live as long as it.
         let views = unsafe {
             let first = sys::dl_loader_fields(self.handle, &mut count);
-            ffi::slice(first, usize::try_from(count).unwrap_or(0))
+            ffi::Views::new(first, count)
         };
-        views.first().map_or(Device::Cpu, |view| Device::of(view.device_type, view.device_index))
+        views.iter().next().map_or(Device::Cpu, |view| Device::of(view.device_type, view.device_index))
     }
 
     /// How the pixels of a field are seen again: what is delivered in a channel is `pixel * scale + offset`, pixels being

@@ -83,15 +83,8 @@ pub(crate) fn table<A: Allocator>(allocator: &'static A) -> sys::dl_allocator {
         context: allocator as *const A as *mut c_void,
         allocate: Some(allocate::<A>),
         release: Some(release::<A>),
+        destroy: None, // borrowed for ever
     }
-}
-
-/// The layout of a block with room for its own alignment behind it, and where that stands: Rust wants it back at the
-/// release, and the library does not tell it. Behind, so that the block's own alignment costs nothing.
-fn with_note(bytes: usize, alignment: usize) -> Option<(Layout, usize)> {
-    let (layout, note_at) =
-        Layout::from_size_align(bytes, alignment).ok()?.extend(Layout::new::<usize>()).ok()?;
-    Some((layout, note_at))
 }
 
 unsafe extern "C" fn allocate<A: Allocator>(
@@ -102,15 +95,9 @@ unsafe extern "C" fn allocate<A: Allocator>(
 ) -> *mut c_void {
     let mut memory = ptr::null_mut::<u8>();
     no_panic(|| {
-        if let Some((layout, note_at)) = with_note(bytes, alignment) {
-            // SAFETY: the allocator that was borrowed permanently; the note lies within the layout.
-            unsafe {
-                let made = (*context.cast::<A>()).allocate(layout, MemoryKind::from_number(kind));
-                if !made.is_null() {
-                    made.add(note_at).cast::<usize>().write(layout.align());
-                    memory = made;
-                }
-            }
+        if let Ok(layout) = Layout::from_size_align(bytes, alignment) {
+            // SAFETY: the allocator that was borrowed permanently.
+            memory = unsafe { (*context.cast::<A>()).allocate(layout, MemoryKind::from_number(kind)) };
         }
     });
     memory.cast()
@@ -120,18 +107,13 @@ unsafe extern "C" fn release<A: Allocator>(
     context: *mut c_void,
     memory: *mut c_void,
     bytes: usize,
+    alignment: usize,
     kind: i32,
 ) {
     no_panic(|| {
-        // Where the note stands depends on the bytes alone, for all blocks are at least aligned as it is.
-        if let Some((_, note_at)) = with_note(bytes, 1) {
-            // SAFETY: a block of `allocate`, which wrote the note.
-            unsafe {
-                let alignment = memory.cast::<u8>().add(note_at).cast::<usize>().read();
-                if let Some((layout, _)) = with_note(bytes, alignment) {
-                    (*context.cast::<A>()).release(memory.cast(), layout, MemoryKind::from_number(kind));
-                }
-            }
+        if let Ok(layout) = Layout::from_size_align(bytes, alignment) {
+            // SAFETY: a block of `allocate`, with its layout.
+            unsafe { (*context.cast::<A>()).release(memory.cast(), layout, MemoryKind::from_number(kind)) };
         }
     });
 }

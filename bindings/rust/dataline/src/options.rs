@@ -125,16 +125,19 @@ impl Options {
         })
     }
 
-    /// Where remarks go; otherwise there are none. Called from any thread; must not call Dataline. A closure that
-    /// captures nothing can be borrowed permanently: `options.log(&|level, text| eprintln!("{level:?} {text}"))`.
+    /// Where remarks go; otherwise there are none: `options.log(|level, text| eprintln!("{level:?} {text}"))`. Called
+    /// from any thread; must not call Dataline. Dropped when nothing made with these options needs it any more.
     #[must_use]
-    pub fn log<F: Fn(LogLevel, &str) + Sync>(self, write: &'static F) -> Options {
+    pub fn log<F: Fn(LogLevel, &str) + Send + Sync + 'static>(self, write: F) -> Options {
         self.and(|handle| {
-            let mut table = sys::dl_log { struct_size: ffi::size::<sys::dl_log>(), ..Default::default() };
-            table.context = write as *const F as *mut c_void;
-            table.write = Some(write_remark::<F>);
-            // SAFETY: the table is copied; its context is never freed.
-            ffi::hard(|error| unsafe { sys::dl_options_set_log(handle, &table, error) })
+            lend(write, |_, release, context| {
+                let mut table = sys::dl_log { struct_size: ffi::size::<sys::dl_log>(), ..Default::default() };
+                table.context = context;
+                table.write = Some(write_remark::<F>);
+                table.destroy = release;
+                // SAFETY: the table is copied; its context lives until it is destroyed.
+                ffi::hard(|error| unsafe { sys::dl_options_set_log(handle, &table, error) })
+            })
         })
     }
 
@@ -199,13 +202,13 @@ impl Options {
 }
 
 unsafe extern "C" fn write_remark<F: Fn(LogLevel, &str)>(
+    context: *mut c_void,
     level: i32,
     message: *const c_char,
     length: usize,
-    context: *mut c_void,
 ) {
     no_panic(|| {
-        // SAFETY: the context is the `F` that was borrowed permanently; the message lives for the call.
+        // SAFETY: the context is the `F` that was lent; the message lives for the call.
         let (write, bytes) = unsafe { (&*context.cast::<F>(), ffi::slice(message.cast::<u8>(), length)) };
         let level = match level {
             sys::DL_LOG_PROGRESS => LogLevel::Progress,

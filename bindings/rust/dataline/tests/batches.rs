@@ -141,3 +141,22 @@ fn a_clone_holds_the_same_lease_and_goes_to_other_threads() {
     assert_eq!(elsewhere.join().unwrap(), (address, 28));
     assert_eq!(loader.stats().unwrap().leases_held, 0);
 }
+
+#[test]
+fn one_sample_is_read_through_a_transform() {
+    let dataset = numbers(10);
+    let batch = dataset.read(7, &Options::new().set("transform", "x: cast(f32)")).unwrap();
+    assert_eq!(batch.view::<f32>("x").unwrap(), [7.0]);
+    assert_eq!(dataset.read(10, &Options::new()).unwrap_err().code(), Code::OutOfRange);
+}
+
+#[test]
+fn a_frame_loop_loads_a_batch_in_pieces() {
+    let loader = loader_of(&numbers(400), &[("batch_size", "400"), ("num_workers", "0")]).unwrap();
+    let mut frames = 1;
+    while !loader.work(std::time::Duration::from_nanos(1)).unwrap() {
+        frames += 1;
+    }
+    assert!(frames > 1);
+    assert_eq!(loader.epoch().next().unwrap().unwrap().view::<i64>("x").unwrap().len(), 400);
+}

@@ -96,8 +96,8 @@ pub fn in_c(rust: &str) -> String {
 const FUNCTION_TYPES: &str = "\
 typedef void (*dl_release)(void*);
 typedef void* (*dl_allocate)(void*, size_t, size_t, int32_t);
-typedef void (*dl_release_memory)(void*, void*, size_t, int32_t);
-typedef void (*dl_write)(int32_t, const char*, size_t, void*);
+typedef void (*dl_release_memory)(void*, void*, size_t, size_t, int32_t);
+typedef void (*dl_write)(void*, int32_t, const char*, size_t);
 typedef int32_t (*dl_read)(void*, const int64_t*, int64_t, dl_reader_cell*, char*, size_t);
 ";
 
