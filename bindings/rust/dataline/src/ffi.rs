@@ -5,24 +5,20 @@ use crate::{Code, Error, Failure, Result};
 use dataline_sys as sys;
 use std::ffi::{CStr, CString};
 use std::io;
-use std::mem::{size_of, MaybeUninit};
+use std::mem::size_of;
 use std::os::raw::c_char;
-use std::ptr::addr_of_mut;
 use std::sync::Arc;
 
 /// Runs `call` with room for an error. Soft results come back as they are.
 ///
-/// The room is not cleared: the library writes all of it when, and only when, the status is negative.
+/// The room is what `DL_ERROR_INIT` makes it: a library of another release may know fewer members, and write those alone.
 #[inline]
 pub(crate) fn soft(call: impl FnOnce(*mut sys::dl_error) -> sys::dl_status) -> Result<sys::dl_status> {
-    let mut room = MaybeUninit::<sys::dl_error>::uninit();
-    let error = room.as_mut_ptr();
-    // SAFETY: the member is within `room`.
-    unsafe { addr_of_mut!((*error).struct_size).write(size_of::<sys::dl_error>() as u32) };
-    let status = call(error);
+    let mut error =
+        sys::dl_error { struct_size: size::<sys::dl_error>(), sample_index: -1, ..Default::default() };
+    let status = call(&mut error);
     if status < 0 {
-        // SAFETY: after a negative status the members are written and the message is NUL-terminated.
-        return Err(unsafe { failure(error) });
+        return Err(failure(&error));
     }
     Ok(status)
 }
@@ -44,24 +40,17 @@ pub(crate) fn soft_error(status: sys::dl_status) -> Error {
 }
 
 #[cold]
-unsafe fn failure(error: *const sys::dl_error) -> Error {
-    // SAFETY: the caller says that the members are written.
-    unsafe {
-        let os_error = (*error).os_error;
-        let column = (*error).column;
-        let sample_index = (*error).sample_index;
-        Error::from(Failure {
-            code: Code::from_number((*error).code),
-            message: text_of(std::ptr::addr_of!((*error).message).cast()),
-            sample_index: if sample_index >= 0 { Some(sample_index) } else { None },
-            column: u32::try_from(column).ok().filter(|&column| column > 0),
-            os_error: if os_error != 0 {
-                Some(Arc::new(io::Error::from_raw_os_error(os_error)))
-            } else {
-                None
-            },
-        })
-    }
+fn failure(error: &sys::dl_error) -> Error {
+    Error::from(Failure {
+        code: Code::from_number(error.code),
+        // SAFETY: of the room's zeros the library leaves the last one.
+        message: unsafe { text_of(error.message.as_ptr()) },
+        sample_index: Some(error.sample_index).filter(|&index| index >= 0),
+        column: u32::try_from(error.column).ok().filter(|&column| column > 0),
+        os_error: Some(error.os_error)
+            .filter(|&number| number != 0)
+            .map(|number| Arc::new(io::Error::from_raw_os_error(number))),
+    })
 }
 
 /// A text of the library's own tables, which is never freed.
@@ -150,4 +139,36 @@ impl<'a> Views<'a> {
 /// `struct_size` of a struct.
 pub(crate) fn size<T>() -> u32 {
     size_of::<T>() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Leaves other numbers where the next call's locals are.
+    #[inline(never)]
+    fn used_stack() -> u64 {
+        let used = [0xA5A5_A5A5_A5A5_A5A5u64; 512];
+        // SAFETY: a live local; volatile, so that it is written.
+        let used = unsafe { std::ptr::read_volatile(&used) };
+        used.iter().fold(0, |sum, number| sum ^ number)
+    }
+
+    /// As a library does whose `dl_error` ends after the code.
+    fn code_alone(error: *mut sys::dl_error) -> sys::dl_status {
+        // SAFETY: the room that `soft` gives.
+        unsafe { (*error).code = sys::DL_ERR_CORRUPT };
+        sys::DL_ERR_CORRUPT
+    }
+
+    #[test]
+    fn what_the_library_does_not_write_of_an_error_is_empty() {
+        assert_eq!(used_stack(), 0);
+        let error = soft(code_alone).unwrap_err();
+        assert_eq!(error.code(), Code::Corrupt);
+        assert_eq!(error.message(), "");
+        assert_eq!(error.sample_index(), None);
+        assert_eq!(error.column(), None);
+        assert!(std::error::Error::source(&error).is_none());
+    }
 }
