@@ -16,8 +16,10 @@ import (
 // loader and its dataset. Held batches count towards the option max_leases; more are delivered as copies.
 //
 // The loop over Loader.Epoch releases each batch at the end of the iteration, unless Keep was called. The holder releases
-// a batch of Loader.Next or one that was kept; if that is forgotten, it is released some time after the garbage collector
-// finds it unreachable. A slice does not keep its batch alive: call Release (deferred, or after the last use).
+// a batch of Loader.Next or one that was kept (deferred, or after the last use of its slices). If that is forgotten, it is
+// released some time after the garbage collector finds it unreachable, unless slices of it were given out: the collector
+// cannot see who still uses those, so such a batch stays held, and is reported, in Stats.Forgotten and, the first of a
+// loader, to the logger of LogTo (else slog.Default).
 //
 // After Release, View, Rows and similar functions return ErrReleased; accessors without an error result panic with it.
 // Several goroutines may use a batch concurrently; call Release when no other uses it.
@@ -27,11 +29,14 @@ type Batch struct {
 	fields  []Field
 	kept    bool
 	cleanup runtime.Cleanup
+	lost    *forgotten
+	sliced  atomic.Bool // a slice was given of it, before Keep
+	guard   *guard      // of one that was kept
 }
 
 // take makes a batch from the lease in a frame.
 func (l *Loader) take(f *abi.Frame) *Batch {
-	return &Batch{lease: f.Batch, views: f.Views, fields: l.fields}
+	return &Batch{lease: f.Batch, views: f.Views, fields: l.fields, lost: l.lost}
 }
 
 // Release returns the batch's memory. Calling it again, or on nil, does nothing.
@@ -42,7 +47,7 @@ func (b *Batch) Release() {
 	if lease := atomic.SwapPointer(&b.lease, nil); lease != nil {
 		if b.kept {
 			b.cleanup.Stop()
-			// Keeps b reachable until here: an earlier cleanup could not be stopped any more.
+			// Keeps b reachable until here: an earlier cleanup could not be stopped any more, and would release or report b.
 			runtime.KeepAlive(b)
 		}
 		abi.BatchRelease(lease)
@@ -53,7 +58,9 @@ func (b *Batch) Release() {
 func (b *Batch) Keep() {
 	if !b.kept && b.lease != nil {
 		b.kept = true
-		b.cleanup = runtime.AddCleanup(b, abi.BatchRelease, b.lease)
+		b.guard = &guard{lease: b.lease, lost: b.lost}
+		b.guard.sliced.Store(b.sliced.Load())
+		b.cleanup = runtime.AddCleanup(b, (*guard).settle, b.guard)
 	}
 }
 
@@ -132,6 +139,7 @@ func (b *Batch) Len() int {
 // batch and is valid until Release. Panics after Release.
 func (b *Batch) SampleIndices() []int64 {
 	raw := b.info()
+	b.lend()
 	return unsafe.Slice(raw.SampleIndices, raw.Samples)
 }
 
@@ -139,6 +147,7 @@ func (b *Batch) SampleIndices() []int64 {
 // valid until Release. Panics after Release.
 func (b *Batch) SampleSources() []int64 {
 	raw := b.info()
+	b.lend()
 	return unsafe.Slice(raw.SampleSources, raw.Samples)
 }
 

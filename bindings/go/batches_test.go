@@ -5,7 +5,10 @@ package dataline_test
 import (
 	"encoding/binary"
 	"errors"
+	"log/slog"
 	"runtime"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -171,6 +174,50 @@ func TestBatchesOutliveTheLoaderAndTheDataset(t *testing.T) {
 	for step, b := range held {
 		equal(t, must[[]int64](t)(dataline.View[int64](b, "x")), count(100)[step*10:step*10+10]...)
 		b.Release()
+	}
+}
+
+// messages is what a logger was told.
+type messages struct {
+	lock sync.Mutex
+	text strings.Builder
+}
+
+func (m *messages) Write(line []byte) (int, error) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	return m.text.Write(line)
+}
+
+func (m *messages) String() string {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	return m.text.String()
+}
+
+func TestAForgottenReleaseIsReportedAndSlicesStayAsTheyAre(t *testing.T) {
+	told := &messages{}
+	l := loaderOf(t, numbers(t, 1000), dataline.LogTo(slog.New(slog.NewTextHandler(told, nil))),
+		dataline.With{"batch_size": 10, "prefetch_depth": 1, "max_leases": 2})
+	check(t, l.Seek(0, 3))
+	x := func() []int64 { // of a batch that nobody can release any more
+		return must[[]int64](t)(dataline.View[int64](must[*dataline.Batch](t)(l.Next(background)), "x"))
+	}()
+	for end := time.Now().Add(time.Minute); must[dataline.Stats](t)(l.Stats()).Forgotten == 0; runtime.GC() {
+		if time.Now().After(end) {
+			t.Fatal("the collector never found it")
+		}
+		epoch(t, l) // its memory would be written again
+	}
+	for range 3 {
+		epoch(t, l)
+	}
+	equal(t, x, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39)
+	if text := told.String(); !strings.Contains(text, "without Release") || !strings.Contains(text, "epoch=0 step=3") {
+		t.Error(text)
+	}
+	if stats := must[dataline.Stats](t)(l.Stats()); stats.Forgotten != 1 || stats.LeasesHeld != 1 {
+		t.Errorf("%+v", stats)
 	}
 }
 

@@ -21,6 +21,7 @@ type Loader struct {
 	// Calls of Interrupt, to distinguish them from interrupts that end the wait of a single goroutine.
 	interrupts atomic.Uint64
 	loops      loops
+	lost       *forgotten
 }
 
 // NewLoader plans memory, starts the threads and begins to load. It keeps its own reference to the dataset. Of the
@@ -50,6 +51,7 @@ func NewLoader(dataset *Dataset, options ...Option) (*Loader, error) {
 		handle: newHandle(*out, abi.LoaderDestroy, abi.LoaderCancel),
 		fields: fieldsOf(views, *count),
 		steps:  int(abi.LoaderSteps(*out)),
+		lost:   &forgotten{logger: set.logger},
 	}
 	// Joining the threads may take a while, so not in the goroutine of the cleanups.
 	l.cleanup = runtime.AddCleanup(l, func(h *handle) { go h.close() }, l.handle)

@@ -100,7 +100,7 @@ func (w *waiter) nextInTurn(number uint64, f *abi.Frame) error {
 	case err != nil:
 		return err
 	}
-	if s.strangers.Load() == 0 || epochOf(f.Batch) == s.epoch {
+	if s.strangers.Load() == 0 || int(placeOf(f.Batch).Epoch) == s.epoch {
 		return nil
 	}
 	// A call of Next took the end of the epoch at the same time.
@@ -122,11 +122,12 @@ func (l *Loader) takenToItsEnd() (bool, error) {
 	return s.over, nil
 }
 
-func epochOf(batch abi.Handle) int {
+// placeOf is what a batch says of itself; epoch -1 where it says nothing.
+func placeOf(batch abi.Handle) *abi.BatchInfo {
 	raw := new(abi.BatchInfo)
 	raw.StructSize = uint32(unsafe.Sizeof(*raw))
 	if call(func(e *abi.Error) int32 { return abi.BatchGetInfo(batch, raw, e) }) != nil {
-		return -1
+		raw.Epoch = -1
 	}
-	return int(raw.Epoch)
+	return raw
 }

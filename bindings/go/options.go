@@ -23,6 +23,7 @@ type Option interface {
 type optionSet struct {
 	handle abi.Handle // nil: all at their defaults
 	token  bool       // a cancel token was given
+	logger *slog.Logger
 }
 
 func newOptionSet(options []Option) (*optionSet, error) {
@@ -146,13 +147,15 @@ func CancelWith(token *CancelToken) Option {
 	})
 }
 
-// LogTo sends the library's remarks to a logger: progress as slog.LevelDebug, others as Info and Warn. It is called from
-// any thread, must not use this package, and is kept until nothing made with the options needs it.
+// LogTo sends the library's remarks to a logger: progress as slog.LevelDebug, others as Info and Warn. So are batches whose
+// Release was forgotten. It is called from any thread, must not use this package, and is kept until nothing made with the
+// options needs it.
 func LogTo(logger *slog.Logger) Option {
 	return optionFunc(func(set *optionSet) error {
 		if logger == nil {
 			return errNil("logger")
 		}
+		set.logger = logger
 		return lend(nil, func(l *loan) error {
 			l.logger = logger
 			log := &abi.Log{StructSize: uint32(unsafe.Sizeof(abi.Log{})), Context: l.id}

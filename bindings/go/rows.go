@@ -43,6 +43,7 @@ func Rows[T Element](b *Batch, field string) (RowSet[T], error) {
 	if err != nil {
 		return RowSet[T]{}, err
 	}
+	b.lend()
 	rows := RowSet[T]{first: (*T)(first(view)), stride: strides[0], items: int64(items), count: int(shape[0])}
 	if Kind(view.Kind) == Ragged {
 		rows.count = b.Len()

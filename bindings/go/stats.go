@@ -37,6 +37,7 @@ type Stats struct {
 	DeviceBytes      int64 // device memory the loader holds now
 	CopiedBytes      int64 // sent over the bus to the device
 	Warned           int64 // images delivered though their decoder warned of damage (on_warning=accept)
+	Forgotten        int64 // batches whose Release was forgotten, and that stay held: slices of them may be in use
 }
 
 // Stats are the counters now.
@@ -69,6 +70,7 @@ func (l *Loader) Stats() (Stats, error) {
 		DeviceBytes:      raw.DeviceBytes,
 		CopiedBytes:      raw.CopiedBytes,
 		Warned:           raw.Warned,
+		Forgotten:        l.lost.count.Load(),
 	}, nil
 }
 

@@ -92,6 +92,7 @@ func (t Tensor) DeviceName() string {
 // Batch.Wait comes before what reads it in a stream.
 func (t Tensor) Pointer() unsafe.Pointer {
 	defer runtime.KeepAlive(t.batch)
+	t.batch.lend()
 	return first(t.held())
 }
 
@@ -105,6 +106,7 @@ func (t Tensor) Bytes() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.batch.lend()
 	return unsafe.Slice((*byte)(first(t.view)), count*DType(t.view.Dtype).Bytes()), nil
 }
 
@@ -174,5 +176,6 @@ func View[T Element](b *Batch, field string) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
+	b.lend()
 	return unsafe.Slice((*T)(first(view)), count), nil
 }

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// forgotten counts the batches of a loader that became unreachable without Release after slices of them were given out. A
+// slice may be in use then, so their leases stay held.
+type forgotten struct {
+	count  atomic.Int64
+	logger *slog.Logger // nil: the default one
+}
+
+// guard is what a kept batch leaves behind when it becomes unreachable.
+type guard struct {
+	lease  abi.Handle
+	sliced atomic.Bool
+	lost   *forgotten
+}
+
+// settle is the cleanup of a batch.
+func (g *guard) settle() {
+	if !g.sliced.Load() {
+		abi.BatchRelease(g.lease)
+		return
+	}
+	if g.lost.count.Load() == 0 { // the others are counted
+		logger := g.lost.logger
+		if logger == nil {
+			logger = slog.Default()
+		}
+		place := placeOf(g.lease)
+		logger.Warn("dataline: a batch became unreachable without Release; its memory stays held, for slices of it may be in use",
+			"epoch", place.Epoch, "step", place.Step)
+	}
+	g.lost.count.Add(1)
+}
+
+// lend marks the batch as one that slices were given of.
+func (b *Batch) lend() {
+	if b.guard != nil {
+		b.guard.sliced.Store(true)
+	} else {
+		b.sliced.Store(true)
+	}
+}
