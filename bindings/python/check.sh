@@ -9,6 +9,7 @@
 #                     of tests/support, beside libdataline)
 #   DATALINE_MNIST    the folder of the four MNIST files; without it the example trains on a few digits of its own only
 #   DATALINE_PYTHON_VENV  the environment of the tools (otherwise build/python/venv)
+# The tests run in a free-threaded Python too, where free_threaded.sh has made one; without --quick it makes one.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -59,6 +60,16 @@ step "tests"
 selection=()
 ! $quick || selection=(--deselect tests/test_wheel.py::test_pip_installs_it_into_an_empty_environment)
 "$python" -m pytest -rs "${selection[@]}"
+
+free=$("$here/free_threaded.sh" $(! $quick || echo --where)) || { echo "left out: ${free#skipped: }"; free=""; }
+if [[ -n $free ]]; then
+  step "tests in a free-threaded Python"
+  rm -rf "$build/free"
+  "$free" -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps \
+    --config-settings=build-dir="$build/cmake-free" --wheel-dir "$build/free" "$here"
+  "$free" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --force-reinstall "$build"/free/dataline-*.whl
+  env -u DATALINE_WHEEL "$free" -m pytest -rs
+fi
 
 # The PyTorch of today, where bench/peers/setup.sh has installed it (tests/run.sh --long does).
 current=$root/build/peers/torch

@@ -12,10 +12,13 @@ import sys
 import venv
 import zipfile
 from pathlib import Path
+from sysconfig import get_config_var
 
 import pytest
 
 import dataline
+
+pytestmark = pytest.mark.skipif(bool(get_config_var("Py_GIL_DISABLED")), reason="made for this Python alone")
 
 # What every Linux of the last years has (PEP 600).
 EVERYWHERE = {"libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libstdc++.so.6", "libgcc_s.so.1",

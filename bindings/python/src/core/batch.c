@@ -16,26 +16,42 @@ PyObject* batch_own(dl_batch* handle) {
   return (PyObject*)self;
 }
 
-static void batch_drop(Batch* self) {
-  dl_batch* handle = self->handle;
-  self->handle = NULL;
-  batch_give_up(handle, self->on_device);
-  mailbox_empty();
-}
-
 static void batch_free(Batch* self) {
-  batch_drop(self);
+  batch_give_up(self->handle, self->on_device);
+  mailbox_empty();
   object_free((PyObject*)self);
 }
 
+/* The handle, which is the caller's to release now; NULL: it was released. */
+static dl_batch* taken_out(Batch* self) {
+  dl_batch* batch;
+  BEGIN_EXCLUSIVE(self);
+  batch = self->handle;
+  self->handle = NULL;
+  END_EXCLUSIVE();
+  return batch;
+}
+
+static void batch_drop(Batch* self) {
+  batch_give_up(taken_out(self), self->on_device);
+  mailbox_empty();
+}
+
 /* The batch for the time of one call, whoever releases it meanwhile: nearly all that makes an object may run other Python
- * code, in this thread or in another. NULL: an exception is set; else let_go has to follow. */
+ * code, in this thread or in another. NULL: it was released; else let_go has to follow. */
+static dl_batch* hold_if_there(Batch* self) {
+  dl_batch* batch;
+  BEGIN_EXCLUSIVE(self);
+  batch = self->handle;
+  if (batch != NULL) dl_batch_retain(batch);
+  END_EXCLUSIVE();
+  return batch;
+}
+
+/* NULL: an exception is set. */
 static dl_batch* hold(Batch* self) {
-  dl_batch* batch = self->handle;
-  if (batch == NULL)
-    raise_local(DL_ERR_WRONG_STATE, "the batch was released");
-  else
-    dl_batch_retain(batch);
+  dl_batch* batch = hold_if_there(self);
+  if (batch == NULL) raise_local(DL_ERR_WRONG_STATE, "the batch was released");
   return batch;
 }
 
@@ -155,13 +171,12 @@ static PyObject* batch_release(Batch* self, PyObject* arguments, PyObject* keywo
   uintptr_t stream;
   if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O:release", names, &given)) return NULL;
   if (given != Py_None && !stream_of(given, &stream)) return NULL;
-  if (given == Py_None || self->handle == NULL) {
-    batch_drop(self);
-    Py_RETURN_NONE;
-  }
-  dl_batch* handle = self->handle;
-  self->handle = NULL;
-  bool released = batch_release_after(handle, stream);
+  dl_batch* batch = taken_out(self);
+  bool released = true;
+  if (given == Py_None || batch == NULL)
+    batch_give_up(batch, self->on_device);
+  else
+    released = batch_release_after(batch, stream);
   mailbox_empty();
   if (!released) return NULL;
   Py_RETURN_NONE;
@@ -186,9 +201,9 @@ static PyObject* batch_reduce(Batch* self, PyObject* none) {
 }
 
 static PyObject* batch_repr(Batch* self) {
-  if (self->handle == NULL) return PyUnicode_FromString("<dataline.Batch, released>");
-  dl_batch* batch = hold(self);
-  return batch == NULL ? NULL : let_go(self, batch, batch_text(batch));
+  dl_batch* batch = hold_if_there(self);
+  if (batch == NULL) return PyUnicode_FromString("<dataline.Batch, released>");
+  return let_go(self, batch, batch_text(batch));
 }
 
 static PyMethodDef batch_methods[] = {

@@ -73,11 +73,12 @@ PyObject* batch_pairs(dl_batch* batch) {
 }
 
 PyObject* batch_about(dl_batch* batch) {
-  static PyObject* make = NULL;
+  static _Atomic(PyObject*) kept = NULL;
   dl_batch_info info = {.struct_size = sizeof info};
   NEW_ERROR(error);
   if (!check(dl_batch_get_info(batch, &info, &error), &error)) return NULL;
-  if (make == NULL && (make = from_package("dataline.schema", "BatchInfo")) == NULL) return NULL;
+  PyObject* make = kept_from_package(&kept, "dataline.schema", "BatchInfo");
+  if (make == NULL) return NULL;
   PyObject* indices = integers_of(batch, info.sample_indices, info.samples);
   PyObject* sources = indices == NULL ? NULL : integers_of(batch, info.sample_sources, info.samples);
   PyObject* made = sources == NULL ? NULL

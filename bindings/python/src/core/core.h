@@ -1,4 +1,5 @@
-/* Declarations shared by the files of the extension. Everything runs with the GIL held unless it says otherwise.
+/* Declarations shared by the files of the extension. Everything runs with the GIL held unless it says otherwise; in a
+ * free-threaded Python, where there is none, with the thread attached to the interpreter, and several at once.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef DATALINE_PYTHON_CORE_H
 #define DATALINE_PYTHON_CORE_H
@@ -6,6 +7,7 @@
 #include "stable.h"
 
 #include <dataline.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 /* ---- Types. One of each in a process: the module loads once, in the main interpreter only (module.c). ---- */
@@ -23,7 +25,7 @@ typedef struct {
 
 typedef struct {
   PyObject_HEAD dl_dataset* handle; /* NULL until it is opened, and after close */
-  int64_t uses;                     /* calls in progress that do without the lock; the last to leave closes */
+  int64_t uses;                     /* calls in progress; the last to leave after a close destroys it */
   bool closed;
 } Dataset;
 
@@ -43,20 +45,20 @@ typedef struct {
 } Loan;
 
 typedef struct Loader {
-  PyObject_HEAD dl_loader* handle; /* NULL: not made, or destroyed */
-  int64_t calls;                   /* in progress, in all threads */
-  bool closed;                     /* the last call to leave destroys it */
-  bool in_caller;                  /* num_workers=0: the loading is done by who asks */
-  PyThread_type_lock loop_lock;    /* epoch.c: held while a loop begins or takes a batch */
-  unsigned long loop_thread;       /* who holds it; 0: nobody */
-  int64_t loop;                    /* how many loops began; the last one is going on */
-  int64_t ended;                   /* the last loop whose end was told, by a loop or by `next` */
-  struct Loader *before, *after;   /* all that have a handle, for the end of the interpreter */
+  PyObject_HEAD dl_loader* handle;   /* NULL: not made, or destroyed */
+  int64_t calls;                     /* in progress, in all threads */
+  atomic_bool closed;                /* the last call to leave destroys it */
+  bool in_caller;                    /* num_workers=0: the loading is done by who asks */
+  PyThread_type_lock loop_lock;      /* epoch.c: held while a loop begins or takes a batch */
+  _Atomic unsigned long loop_thread; /* who holds it; 0: nobody */
+  _Atomic int64_t loop;              /* how many loops began; the last one is going on */
+  _Atomic int64_t ended;             /* the last loop whose end was told, by a loop or by `next` */
+  struct Loader *before, *after;     /* all that have a handle, for the end of the interpreter */
 } Loader;
 
 typedef struct {
   PyObject_HEAD dl_batch* handle; /* NULL: released */
-  uintptr_t stream;               /* the last that was told to wait for it; 0: none */
+  _Atomic uintptr_t stream;       /* the last that was told to wait for it; 0: none */
   bool on_device;
 } Batch;
 
@@ -64,6 +66,11 @@ typedef struct {
 
 /* An attribute of a Python module of the package, as a new reference. */
 PyObject* from_package(const char* module, const char* name);
+/* Puts an object in a place that is empty or was filled by another thread meanwhile, and gives what is there: borrowed, for
+ * ever. Takes the reference. */
+PyObject* keep_first(_Atomic(PyObject*)* place, PyObject* made);
+/* from_package, once. */
+PyObject* kept_from_package(_Atomic(PyObject*)* place, const char* module, const char* name);
 void object_free(PyObject* self); /* the end of each dealloc */
 /* tp_new of what the library makes. */
 PyObject* not_by_hand(PyTypeObject* type, PyObject* arguments, PyObject* keywords);
@@ -129,13 +136,15 @@ void copy_strided(char* to, const char* from, int32_t rank, const int64_t* shape
 int64_t item_count(const int64_t* shape, int32_t rank);
 
 PyObject* batch_own(dl_batch* handle);                  /* batch.c; takes the reference */
-PyObject* tensor_of(dl_batch* batch, int32_t field);    /* tensor.c; takes its own reference */
+PyObject* tensor_of(dl_batch* batch, int32_t field);    /* tensor_make.c; takes its own reference */
 void tensor_waited(PyObject* tensor, uintptr_t stream); /* this stream was told to wait for its batch */
 PyObject* array_of(dl_batch* batch, int32_t field);     /* a NumPy array, or a Ragged of two */
 PyObject* integers_of(dl_batch* batch, const int64_t* values, int64_t count); /* a memoryview */
 
 bool dataset_enter(Dataset* self); /* dataset.c; keeps the handle until dataset_leave */
 void dataset_leave(Dataset* self);
+/* What a call that opens `self` returns: None, or NULL with the exception. */
+PyObject* dataset_opened(Dataset* self, dl_dataset* made, dl_status status, const dl_error* error);
 PyObject* dataset_from_reader(Dataset* self, PyObject* arguments); /* reader.c */
 PyObject* dataset_fields(Dataset* self, PyObject* none);           /* dataset_about.c */
 PyObject* dataset_classes(Dataset* self, PyObject* none);
@@ -145,7 +154,8 @@ PyObject* dataset_about(Dataset* self, PyObject* none);
  * (KeyboardInterrupt, SystemExit) are kept, and raised again by reader_interrupted. In a worker they have no recipient. */
 void reader_in_caller(bool begins);
 bool reader_interrupted(void);
-void loaders_close_all(void);  /* loader.c */
+bool loaders_begin(void); /* loader_life.c: once, before there is one */
+void loaders_close_all(void);
 void loaders_after_fork(void); /* in the child */
 
 #endif

@@ -4,50 +4,65 @@
 
 #include <stdlib.h>
 
-static void dataset_drop(Dataset* self) {
-  dl_dataset* handle = self->handle;
-  self->closed = true;
-  if (self->uses > 0) return;
-  self->handle = NULL;
+static void destroy(dl_dataset* handle) {
   if (handle == NULL) return;
   Py_BEGIN_ALLOW_THREADS dl_dataset_destroy(handle);
   Py_END_ALLOW_THREADS mailbox_empty();
 }
 
 static void dataset_free(Dataset* self) {
-  dataset_drop(self);
+  destroy(self->handle);
   object_free((PyObject*)self);
+}
+
+/* The handle of a closed dataset that nobody uses, which is the caller's to destroy. */
+static dl_dataset* taken_out(Dataset* self) {
+  dl_dataset* handle = self->closed && self->uses == 0 ? self->handle : NULL;
+  if (handle != NULL) self->handle = NULL;
+  return handle;
 }
 
 static PyObject* dataset_close(Dataset* self, PyObject* none) {
   (void)none;
-  dataset_drop(self);
+  dl_dataset* unused;
+  BEGIN_EXCLUSIVE(self);
+  self->closed = true;
+  unused = taken_out(self);
+  END_EXCLUSIVE();
+  destroy(unused);
   Py_RETURN_NONE;
-}
-
-static bool is_open(Dataset* self) {
-  if (self->handle != NULL && !self->closed) return true;
-  raise_local(DL_ERR_WRONG_STATE, "the dataset is closed");
-  return false;
 }
 
 bool dataset_enter(Dataset* self) {
-  if (!is_open(self)) return false;
-  self->uses++;
-  return true;
+  bool open;
+  BEGIN_EXCLUSIVE(self);
+  open = self->handle != NULL && !self->closed;
+  if (open) self->uses++;
+  END_EXCLUSIVE();
+  if (!open) raise_local(DL_ERR_WRONG_STATE, "the dataset is closed");
+  return open;
 }
 
 void dataset_leave(Dataset* self) {
-  if (--self->uses == 0 && self->closed) dataset_drop(self);
+  dl_dataset* unused;
+  BEGIN_EXCLUSIVE(self);
+  self->uses--;
+  unused = taken_out(self);
+  END_EXCLUSIVE();
+  destroy(unused);
 }
 
-static PyObject* done(Dataset* self, dl_dataset* made, dl_status status, const dl_error* error) {
+PyObject* dataset_opened(Dataset* self, dl_dataset* made, dl_status status, const dl_error* error) {
   mailbox_empty();
   if (!check(status, error)) return NULL;
-  dataset_drop(self);
-  self->handle = made;
-  self->closed = false;
-  Py_RETURN_NONE;
+  bool fresh;
+  BEGIN_EXCLUSIVE(self);
+  fresh = self->handle == NULL && !self->closed;
+  if (fresh) self->handle = made;
+  END_EXCLUSIVE();
+  if (fresh) Py_RETURN_NONE;
+  destroy(made);
+  return raise_local(DL_ERR_WRONG_STATE, "the dataset was opened or closed already");
 }
 
 static PyObject* dataset_open(Dataset* self, PyObject* arguments) {
@@ -58,7 +73,7 @@ static PyObject* dataset_open(Dataset* self, PyObject* arguments) {
   dl_status status;
   NEW_ERROR(error);
   Py_BEGIN_ALLOW_THREADS status = dl_dataset_open(uri, options->handle, &made, &error);
-  Py_END_ALLOW_THREADS return done(self, made, status, &error);
+  Py_END_ALLOW_THREADS return dataset_opened(self, made, status, &error);
 }
 
 /* One field: (name, Loan, axes or None, Loan of offsets or None). */
@@ -134,7 +149,7 @@ static PyObject* dataset_from_arrays(Dataset* self, PyObject* arguments) {
       NEW_ERROR(error);
       Py_BEGIN_ALLOW_THREADS status = dl_dataset_from_arrays(arrays, (int32_t)count, copy ? NULL : give_back,
                                                              kept, options->handle, &made, &error);
-      Py_END_ALLOW_THREADS result = done(self, made, status, &error);
+      Py_END_ALLOW_THREADS result = dataset_opened(self, made, status, &error);
     }
     if (status != DL_OK && kept != NULL) letter_discard(kept);
   }
@@ -142,8 +157,14 @@ static PyObject* dataset_from_arrays(Dataset* self, PyObject* arguments) {
   return result;
 }
 
-/* The handles of a tuple of datasets; to be freed. */
-static dl_dataset** handles_of(PyObject* parts) {
+/* Leaves the first `count` parts. */
+static void leave_parts(PyObject* parts, Py_ssize_t count, dl_dataset** handles) {
+  for (Py_ssize_t at = 0; at < count; at++) dataset_leave((Dataset*)PyTuple_GetItem(parts, at));
+  free(handles);
+}
+
+/* The handles of a tuple of datasets, until leave_parts. */
+static dl_dataset** enter_parts(PyObject* parts) {
   Py_ssize_t count = PyTuple_Size(parts);
   dl_dataset** handles = calloc((size_t)count + 1, sizeof(dl_dataset*));
   if (handles == NULL) return (dl_dataset**)PyErr_NoMemory();
@@ -151,11 +172,11 @@ static dl_dataset** handles_of(PyObject* parts) {
     PyObject* part = PyTuple_GetItem(parts, at);
     if (!PyObject_TypeCheck(part, dataset_type)) {
       PyErr_Format(PyExc_TypeError, "expected a Dataset, got %R", (PyObject*)Py_TYPE(part));
-    } else if (is_open((Dataset*)part)) {
+    } else if (dataset_enter((Dataset*)part)) {
       handles[at] = ((Dataset*)part)->handle;
       continue;
     }
-    free(handles);
+    leave_parts(parts, at, handles);
     return NULL;
   }
   return handles;
@@ -166,7 +187,7 @@ static PyObject* dataset_zip(Dataset* self, PyObject* arguments) {
   PyObject *parts, *names;
   if (!PyArg_ParseTuple(arguments, "O!O:_zip", &PyTuple_Type, &parts, &names)) return NULL;
   Py_ssize_t count = PyTuple_Size(parts);
-  dl_dataset** handles = handles_of(parts);
+  dl_dataset** handles = enter_parts(parts);
   if (handles == NULL) return NULL;
   const char** texts = calloc((size_t)count + 1, sizeof(char*));
   for (Py_ssize_t at = 0; texts != NULL && names != Py_None && at < count; at++)
@@ -177,42 +198,47 @@ static PyObject* dataset_zip(Dataset* self, PyObject* arguments) {
   if (texts != NULL)
     status = dl_dataset_zip(handles, names == Py_None ? NULL : texts, (int32_t)count, NULL, &made, &error);
   free(texts);
-  free(handles);
-  return done(self, made, status, &error);
+  leave_parts(parts, count, handles);
+  return dataset_opened(self, made, status, &error);
 }
 
 static PyObject* dataset_concat(Dataset* self, PyObject* arguments) {
   PyObject* parts;
   if (!PyArg_ParseTuple(arguments, "O!:_concat", &PyTuple_Type, &parts)) return NULL;
-  dl_dataset** handles = handles_of(parts);
+  Py_ssize_t count = PyTuple_Size(parts);
+  dl_dataset** handles = enter_parts(parts);
   if (handles == NULL) return NULL;
   dl_dataset* made = NULL;
   NEW_ERROR(error);
-  dl_status status = dl_dataset_concat(handles, (int32_t)PyTuple_Size(parts), NULL, &made, &error);
-  free(handles);
-  return done(self, made, status, &error);
+  dl_status status = dl_dataset_concat(handles, (int32_t)count, NULL, &made, &error);
+  leave_parts(parts, count, handles);
+  return dataset_opened(self, made, status, &error);
 }
 
 /* _subset(dataset, Loan of packed i64) */
 static PyObject* dataset_subset(Dataset* self, PyObject* arguments) {
   Dataset* whole;
   Loan* indices;
-  if (!PyArg_ParseTuple(arguments, "O!O!:_subset", dataset_type, &whole, loan_type, &indices) ||
-      !is_open(whole))
-    return NULL;
+  if (!PyArg_ParseTuple(arguments, "O!O!:_subset", dataset_type, &whole, loan_type, &indices)) return NULL;
   letter* kept = letter_new((PyObject*)indices);
   if (kept == NULL) return NULL;
+  if (!dataset_enter(whole)) {
+    letter_discard(kept);
+    return NULL;
+  }
   dl_dataset* made = NULL;
   NEW_ERROR(error);
   dl_status status = dl_dataset_subset(whole->handle, (const int64_t*)indices->data, indices->shape[0],
                                        give_back, kept, NULL, &made, &error);
+  dataset_leave(whole);
   if (status != DL_OK) letter_discard(kept);
-  return done(self, made, status, &error);
+  return dataset_opened(self, made, status, &error);
 }
 
 static Py_ssize_t dataset_length(Dataset* self) {
-  if (!is_open(self)) return -1;
+  if (!dataset_enter(self)) return -1;
   int64_t count = dl_dataset_count(self->handle);
+  dataset_leave(self);
   if (count >= 0) return (Py_ssize_t)count;
   PyErr_SetString(PyExc_TypeError, "the number of samples is not known");
   return -1;
@@ -220,7 +246,11 @@ static Py_ssize_t dataset_length(Dataset* self) {
 
 static PyObject* dataset_is_closed(Dataset* self, void* none) {
   (void)none;
-  return PyBool_FromLong(self->handle == NULL || self->closed);
+  bool closed;
+  BEGIN_EXCLUSIVE(self);
+  closed = self->handle == NULL || self->closed;
+  END_EXCLUSIVE();
+  return PyBool_FromLong(closed);
 }
 
 static PyMethodDef dataset_methods[] = {

@@ -14,7 +14,7 @@
 typedef struct {
   PyObject_HEAD Loader* loader;
   int64_t number; /* of the loader's loops */
-  bool over;
+  atomic_bool over;
 } Epoch;
 
 enum { kLookMs = 50 }; /* the longest wait between two looks for signals */
@@ -22,12 +22,8 @@ enum { kLookMs = 50 }; /* the longest wait between two looks for signals */
 /* Waits for the lock, and takes what that took from *timeout_ns (< 0: no limit). False: an exception is set. */
 static bool loop_enter(Loader* self, int64_t* timeout_ns) {
   const unsigned long me = PyThread_get_thread_ident();
-  bool mine = self->loop_lock != NULL && PyThread_acquire_lock(self->loop_lock, NOWAIT_LOCK);
+  bool mine = PyThread_acquire_lock(self->loop_lock, NOWAIT_LOCK);
   while (!mine) {
-    if (self->loop_lock == NULL) {
-      raise_local(DL_ERR_WRONG_STATE, "the loader was not made");
-      return false;
-    }
     if (self->loop_thread == me) {
       raise_local(DL_ERR_WRONG_STATE,
                   "this thread is taking a batch of the loader already: a reader or a handler of "
@@ -52,26 +48,18 @@ static void loop_leave(Loader* self) {
   PyThread_release_lock(self->loop_lock);
 }
 
-/* Whoever held it is not in this process, unless it is the thread that forked. */
-void loop_after_fork(Loader* self) {
-  if (self->loop_thread == PyThread_get_thread_ident()) return;
-  PyThread_type_lock fresh = PyThread_allocate_lock();
-  if (fresh != NULL) self->loop_lock = fresh; /* the old one may be held for ever, and is left behind */
-  self->loop_thread = 0;
-}
-
 PyObject* loader_iterate(Loader* self) {
   NEW_ERROR(error);
   dl_status status = DL_OK;
-  int64_t no_limit = -1;
+  int64_t no_limit = -1, number = 0;
   if (!loader_enter(self)) return NULL;
   bool entered = loop_enter(self, &no_limit);
   if (entered) {
     Py_BEGIN_ALLOW_THREADS status = dl_loader_begin_epoch(self->handle, &error);
     Py_END_ALLOW_THREADS if (status == DL_OK) self->loop++;
+    number = self->loop;
     loop_leave(self);
   }
-  const int64_t number = self->loop;
   loader_leave(self);
   mailbox_empty();
   if (!entered || (status != DL_END && !check(status, &error))) return NULL;

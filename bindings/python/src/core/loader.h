@@ -1,29 +1,21 @@
-/* What loaders and their epochs share.
+/* What loaders and their epochs share. Each of these files uses those before it alone: loader_life.c, loader_next.c,
+ * loader_about.c, epoch.c, and loader.c, the type.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef DATALINE_PYTHON_LOADER_H
 #define DATALINE_PYTHON_LOADER_H
 
 #include "core.h"
 
+/* loader_life.c */
+
+/* What was made for it, which is taken, whatever it returns. False: an exception is set. */
+bool loader_begin(Loader* self, dl_loader* made, bool in_caller, PyThread_type_lock loop_lock);
 bool loader_enter(Loader* self); /* false: an exception is set; true: loader_leave has to follow */
 void loader_leave(Loader* self);
-/* The next batch. NULL with an exception, or with a soft status. */
-PyObject* loader_next_batch(Loader* self, int64_t timeout_ns, dl_status* status);
-Py_ssize_t loader_length(Loader* self);
-
-/* epoch.c */
-PyObject* loader_iterate(Loader* self);
-void loop_after_fork(Loader* self);
-
-/* loader_about.c */
-PyObject* loader_position(Loader* self, PyObject* none);
-PyObject* loader_save_state(Loader* self, PyObject* none);
-PyObject* loader_fileno(Loader* self, PyObject* none);
-PyObject* loader_fields(Loader* self, PyObject* none);
-PyObject* loader_stats(Loader* self, PyObject* none);
-PyObject* loader_pixel_scale(Loader* self, PyObject* arguments);
-PyObject* loader_plan(Loader* self, PyObject* none);
-PyObject* loader_bad_samples(Loader* self, PyObject* none);
+void loader_close(Loader* self);
+bool loader_is_open(Loader* self);
+void loader_tell(Loader* self,
+                 void (*what)(dl_loader*)); /* a call that never waits; nothing when it is destroyed */
 
 /* One call of the library on a loader, for a function that returns an object. Without the interpreter's lock: the library
  * may wait for a worker, and that for the lock. */
@@ -35,5 +27,24 @@ PyObject* loader_bad_samples(Loader* self, PyObject* none);
   Py_END_ALLOW_THREADS loader_leave(self); \
   mailbox_empty();                         \
   if (!check(status, &error)) return NULL
+
+/* loader_next.c */
+
+/* The next batch. NULL with an exception, or with a soft status. */
+PyObject* loader_next_batch(Loader* self, int64_t timeout_ns, dl_status* status);
+
+/* epoch.c */
+PyObject* loader_iterate(Loader* self);
+
+/* loader_about.c */
+Py_ssize_t loader_length(Loader* self);
+PyObject* loader_position(Loader* self, PyObject* none);
+PyObject* loader_save_state(Loader* self, PyObject* none);
+PyObject* loader_fileno(Loader* self, PyObject* none);
+PyObject* loader_fields(Loader* self, PyObject* none);
+PyObject* loader_stats(Loader* self, PyObject* none);
+PyObject* loader_pixel_scale(Loader* self, PyObject* arguments);
+PyObject* loader_plan(Loader* self, PyObject* none);
+PyObject* loader_bad_samples(Loader* self, PyObject* none);
 
 #endif

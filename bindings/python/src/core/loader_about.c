@@ -4,6 +4,15 @@
 
 #include <stdlib.h>
 
+Py_ssize_t loader_length(Loader* self) {
+  if (!loader_enter(self)) return -1;
+  int64_t steps = dl_loader_steps(self->handle);
+  loader_leave(self);
+  if (steps >= 0) return (Py_ssize_t)steps;
+  PyErr_SetString(PyExc_TypeError, "the number of batches is not known");
+  return -1;
+}
+
 PyObject* loader_position(Loader* self, PyObject* none) {
   (void)none;
   int64_t epoch = 0, step = 0;

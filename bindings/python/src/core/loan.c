@@ -113,24 +113,42 @@ static PyObject* loan_of_memory(PyObject* type, PyObject* arguments) {
   return NULL;
 }
 
+/* The tensor of a capsule, which nobody else can take from here on; NULL: somebody did, or it is a capsule of something else. */
+static void* take_from(PyObject* capsule, bool* versioned) {
+  void* managed = NULL;
+  BEGIN_EXCLUSIVE(capsule);
+  *versioned = PyCapsule_IsValid(capsule, DLPACK_VERSIONED);
+  if (*versioned || PyCapsule_IsValid(capsule, DLPACK_PLAIN)) {
+    managed = PyCapsule_GetPointer(capsule, *versioned ? DLPACK_VERSIONED : DLPACK_PLAIN);
+    PyCapsule_SetName(capsule, *versioned ? "used_" DLPACK_VERSIONED : "used_" DLPACK_PLAIN);
+  }
+  END_EXCLUSIVE();
+  return managed;
+}
+
+/* The capsule frees it again. */
+static PyObject* refuse(PyObject* capsule, bool versioned, const char* reason) {
+  PyCapsule_SetName(capsule, versioned ? DLPACK_VERSIONED : DLPACK_PLAIN);
+  return reason == NULL ? NULL : PyErr_Format(PyExc_BufferError, "%s", reason);
+}
+
 PyObject* loan_of_capsule(PyObject* type, PyObject* capsule) {
-  bool versioned = PyCapsule_IsValid(capsule, DLPACK_VERSIONED);
-  void* managed = PyCapsule_GetPointer(capsule, versioned ? DLPACK_VERSIONED : DLPACK_PLAIN);
-  if (managed == NULL) return NULL;
+  bool versioned;
+  void* managed = take_from(capsule, &versioned);
+  if (managed == NULL)
+    return PyErr_Format(PyExc_ValueError, "expected a Capsule of DLPack that nobody took yet");
   const DLTensor* tensor =
       versioned ? &((DLManagedTensorVersioned*)managed)->tensor : &((DLManagedTensor*)managed)->tensor;
   if (versioned && ((DLManagedTensorVersioned*)managed)->version.major != DLPACK_MAJOR)
-    return PyErr_Format(PyExc_BufferError, "DLPack of another major version");
+    return refuse(capsule, versioned, "DLPack of another major version");
   Loan* self = loan_make(type);
-  if (self == NULL) return NULL;
+  if (self == NULL) return refuse(capsule, versioned, NULL);
   self->dtype = dlpack_dtype(tensor->dtype);
   bool on_host = tensor->device.device_type == DLPACK_CPU || tensor->device.device_type == DLPACK_CUDA_HOST;
   if (self->dtype == 0 || !on_host || tensor->ndim > DL_MAX_RANK) {
     Py_DECREF(self);
-    return PyErr_Format(PyExc_BufferError, "expected numbers in host memory");
+    return refuse(capsule, versioned, "expected numbers in host memory");
   }
-  /* From here on the tensor is this loan's to give back. */
-  PyCapsule_SetName(capsule, versioned ? "used_" DLPACK_VERSIONED : "used_" DLPACK_PLAIN);
   self->held = versioned ? HELD_DLPACK_VERSIONED : HELD_DLPACK;
   self->by.dlpack = managed;
   self->data = (char*)tensor->data + tensor->byte_offset;

@@ -12,12 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What is to be given back, and remarks, which name the letter of the function to call. */
 struct letter {
   struct letter* next;
-  PyObject* object; /* to be given back, or the function to call */
+  PyObject* object; /* to be given back; NULL in a remark */
+  atomic_int
+      holders; /* of `object`: who lent it, and remarks that are not read yet, perhaps by another thread */
+  letter* function; /* of a remark */
   int32_t level;
   size_t length;
-  char text[]; /* of a remark */
+  char text[];
 };
 
 static _Atomic(letter*) box = NULL;
@@ -30,7 +34,7 @@ letter* letter_new(PyObject* owner) {
   if (made == NULL) return (letter*)PyErr_NoMemory();
   Py_INCREF(owner);
   made->object = owner;
-  made->level = -1;
+  atomic_init(&made->holders, 1);
   return made;
 }
 
@@ -41,13 +45,22 @@ void letter_discard(letter* unused) {
 
 PyObject* letter_owner(letter* of) { return of->object; }
 
-static void read_remark(const letter* remark) {
+static void let_go(letter* held) {
+  if (atomic_fetch_sub(&held->holders, 1) > 1) return;
+  Py_DECREF(held->object);
+  free(held);
+}
+
+static void read_remark(letter* remark) {
   static const char* const levels[] = {"progress", "info", "warning"};
   int32_t level = remark->level < 3 ? remark->level : 2;
   PyObject* text = PyUnicode_DecodeUTF8(remark->text, (Py_ssize_t)remark->length, "replace");
-  PyObject* result = text == NULL ? NULL : PyObject_CallFunction(remark->object, "sN", levels[level], text);
-  if (result == NULL) PyErr_WriteUnraisable(remark->object);
+  PyObject* result =
+      text == NULL ? NULL : PyObject_CallFunction(remark->function->object, "sN", levels[level], text);
+  if (result == NULL) PyErr_WriteUnraisable(remark->function->object);
   Py_XDECREF(result);
+  let_go(remark->function);
+  free(remark);
 }
 
 void mailbox_empty(void) {
@@ -65,11 +78,10 @@ void mailbox_empty(void) {
   PyErr_Fetch(&type, &value, &traceback);
   while (oldest != NULL) {
     letter* next = oldest->next;
-    if (oldest->level >= 0)
+    if (oldest->object == NULL)
       read_remark(oldest);
     else
-      Py_DECREF(oldest->object);
-    free(oldest);
+      let_go(oldest);
     oldest = next;
   }
   PyErr_Restore(type, value, traceback);
@@ -97,8 +109,9 @@ void give_back(void* context) { post(context); }
 void remark(void* context, int32_t level, const char* message, size_t length) {
   letter* written = calloc(1, sizeof *written + length);
   if (written == NULL) return;
-  /* Borrowed: the letter of the function is given back after the last remark, and letters are read in order. */
-  written->object = ((const letter*)context)->object;
+  written->function = context;
+  atomic_fetch_add(&written->function->holders,
+                   1); /* the library gives the letter back after its last call of this */
   written->level = level < 0 ? 0 : level;
   written->length = length;
   memcpy(written->text, message, length);

@@ -40,7 +40,7 @@ static int execute(PyObject* module) {
                  (int)dl_abi_version(), DL_ABI_VERSION);
     return -1;
   }
-  loaded = add_type(module, "Options", &options_spec, &options_type) &&
+  loaded = loaders_begin() && add_type(module, "Options", &options_spec, &options_type) &&
            add_type(module, "CancelToken", &token_spec, &token_type) &&
            add_type(module, "Loan", &loan_spec, &loan_type) &&
            add_type(module, "Dataset", &dataset_spec, &dataset_type) &&
@@ -52,7 +52,11 @@ static int execute(PyObject* module) {
   return loaded ? 0 : -1;
 }
 
-static PyModuleDef_Slot slots[] = {{Py_mod_exec, execute}, {0, NULL}};
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, execute},
+#ifdef Py_GIL_DISABLED
+                                   {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+#endif
+                                   {0, NULL}};
 static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT, .m_name = "dataline._core",
                                         .m_doc = "What the package dataline is made on.",
                                         .m_methods = functions, .m_slots = slots};

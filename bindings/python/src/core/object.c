@@ -12,6 +12,18 @@ PyObject* from_package(const char* module, const char* name) {
   return value;
 }
 
+PyObject* keep_first(_Atomic(PyObject*)* place, PyObject* made) {
+  PyObject* before = NULL;
+  if (made == NULL || atomic_compare_exchange_strong(place, &before, made)) return made;
+  Py_DECREF(made);
+  return before;
+}
+
+PyObject* kept_from_package(_Atomic(PyObject*)* place, const char* module, const char* name) {
+  PyObject* kept = atomic_load(place);
+  return kept != NULL ? kept : keep_first(place, from_package(module, name));
+}
+
 void object_free(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);

@@ -1,7 +1,7 @@
 /* Records from Python code.
  *
  * The library calls `read` from its own threads. Each call takes the GIL, so records are made one call at a time, whatever
- * the number of workers. At exit the interpreter terminates threads that wait for the GIL; unwinding through the library
+ * the number of workers; a free-threaded Python has none, and workers make records at the same time. At exit the interpreter terminates threads that wait for the GIL; unwinding through the library
  * would end the process, so such a thread sleeps forever instead.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
@@ -13,7 +13,7 @@
 
 /* Where a call of `read` puts its records; empty when the call is over. */
 typedef struct {
-  PyObject_HEAD dl_reader_cell* cells;
+  PyObject_HEAD dl_reader_cell* cells; /* NULL: the call is over */
   int64_t records;
   int64_t fields;
 } Cells;
@@ -71,7 +71,9 @@ static int32_t read_locked(PyObject* function, int64_t field_count, const int64_
     out->records = count;
     out->fields = field_count;
     text = PyObject_CallFunctionObjArgs(function, list, (PyObject*)out, NULL);
+    BEGIN_EXCLUSIVE(out); /* another thread may have been given it */
     out->cells = NULL;
+    END_EXCLUSIVE();
   }
   Py_XDECREF(out);
   Py_XDECREF(list);
@@ -135,16 +137,6 @@ static bool read_field(PyObject* described, dl_view* view, int64_t* shape) {
   return !PyErr_Occurred();
 }
 
-static PyObject* make(Dataset* self, const dl_reader* table, Options* options) {
-  dl_dataset* made = NULL;
-  dl_status status;
-  NEW_ERROR(error);
-  Py_BEGIN_ALLOW_THREADS status = dl_dataset_from_reader(table, options->handle, &made, &error);
-  Py_END_ALLOW_THREADS if (!check(status, &error)) return NULL;
-  self->handle = made;
-  Py_RETURN_NONE;
-}
-
 /* _from_reader(read, fields, count, fingerprint or None, options) */
 PyObject* dataset_from_reader(Dataset* self, PyObject* arguments) {
   PyObject *function, *fields;
@@ -158,6 +150,7 @@ PyObject* dataset_from_reader(Dataset* self, PyObject* arguments) {
   dl_view* views = calloc((size_t)count + 1, sizeof *views);
   int64_t(*shapes)[DL_MAX_RANK] = calloc((size_t)count + 1, sizeof *shapes);
   Reader* reader = calloc(1, sizeof *reader);
+  dl_status status = DL_ERR_INVALID_ARGUMENT;
   PyObject* result = NULL;
   if (views == NULL || shapes == NULL || reader == NULL) {
     PyErr_NoMemory();
@@ -171,28 +164,34 @@ PyObject* dataset_from_reader(Dataset* self, PyObject* arguments) {
     table.read = reader_read;
     table.destroy = reader_destroy;
     table.fingerprint = fingerprint;
-    if (at == count) result = make(self, &table, options);
-    if (result == NULL) letter_discard(reader->kept);
+    if (at == count) {
+      dl_dataset* made = NULL;
+      NEW_ERROR(error);
+      Py_BEGIN_ALLOW_THREADS status = dl_dataset_from_reader(&table, options->handle, &made, &error);
+      Py_END_ALLOW_THREADS result = dataset_opened(self, made, status, &error);
+    }
+    if (status != DL_OK) letter_discard(reader->kept);
   }
-  if (result == NULL) free(reader);
+  if (status != DL_OK) free(reader);
   free(views);
   free(shapes);
   return result;
 }
 
+/* NULL: there is none. */
 static dl_reader_cell* cell_at(Cells* self, long long record, long long field) {
   if (self->cells != NULL && record >= 0 && record < self->records && field >= 0 && field < self->fields)
     return &self->cells[record * self->fields + field];
+  return NULL;
+}
+
+static PyObject* done(bool found) {
+  if (found) Py_RETURN_NONE;
   PyErr_SetString(PyExc_IndexError, "no such cell, or the call it was for is over");
   return NULL;
 }
 
-static PyObject* cells_put(Cells* self, PyObject* arguments) {
-  long long record, field;
-  Loan* loan;
-  if (!PyArg_ParseTuple(arguments, "LLO!:put", &record, &field, loan_type, &loan)) return NULL;
-  dl_reader_cell* cell = cell_at(self, record, field);
-  if (cell == NULL) return NULL;
+static void fill(dl_reader_cell* cell, const Loan* loan) {
   int64_t item_bytes = dl_dtype_bytes(loan->dtype);
   cell->bytes = item_bytes * item_count(loan->shape, loan->rank);
   if (cell->bytes > 0 && cell->bytes <= cell->capacity) { /* more than that is reported, not written */
@@ -201,18 +200,32 @@ static PyObject* cells_put(Cells* self, PyObject* arguments) {
     /* Pillow, for one, writes true as 255. */
     for (int64_t at = 0; loan->dtype == DL_DTYPE_BOOL && at < cell->bytes; at++) items[at] = items[at] != 0;
   }
-  Py_RETURN_NONE;
+}
+
+static PyObject* cells_put(Cells* self, PyObject* arguments) {
+  long long record, field;
+  Loan* loan;
+  if (!PyArg_ParseTuple(arguments, "LLO!:put", &record, &field, loan_type, &loan)) return NULL;
+  dl_reader_cell* cell;
+  BEGIN_EXCLUSIVE(self);
+  cell = cell_at(self, record, field);
+  if (cell != NULL) fill(cell, loan);
+  END_EXCLUSIVE();
+  return done(cell != NULL);
 }
 
 static PyObject* cells_fail(Cells* self, PyObject* record) {
   long long index = PyLong_AsLongLong(record);
   if (index == -1 && PyErr_Occurred()) return NULL;
-  for (int64_t field = 0; field < self->fields; field++) {
+  bool found = true;
+  BEGIN_EXCLUSIVE(self);
+  for (int64_t field = 0; found && field < self->fields; field++) {
     dl_reader_cell* cell = cell_at(self, index, field);
-    if (cell == NULL) return NULL;
-    cell->status = 1;
+    if (cell != NULL) cell->status = 1;
+    found = cell != NULL;
   }
-  Py_RETURN_NONE;
+  END_EXCLUSIVE();
+  return done(found);
 }
 
 static PyMethodDef cells_methods[] = {

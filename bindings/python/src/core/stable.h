@@ -1,5 +1,7 @@
 /* Python's stable ABI as of 3.9, and the buffer protocol.
  *
+ * A free-threaded Python has no stable ABI: there the module is compiled for that one version.
+ *
  * Buffers are in the stable ABI since 3.11 only. 3.9 and 3.10 have the same struct, the same slots and the same functions,
  * exported, and are closed: nothing in them will move. So what 3.11 promises is declared here for all of them, and one
  * binary serves 3.9 and everything later.
@@ -7,10 +9,14 @@
 #ifndef DATALINE_PYTHON_STABLE_H
 #define DATALINE_PYTHON_STABLE_H
 
+#include <pyconfig.h>
+#ifndef Py_GIL_DISABLED
 #define Py_LIMITED_API 0x03090000
+#endif
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#ifdef Py_LIMITED_API
 typedef struct {
   void* buf;
   PyObject* obj;
@@ -39,5 +45,16 @@ PyAPI_FUNC(void) PyBuffer_Release(Py_buffer* view);
 #define PyBUF_F_CONTIGUOUS (0x0040 | PyBUF_STRIDES)
 #define PyBUF_ANY_CONTIGUOUS (0x0080 | PyBUF_STRIDES)
 #define PyBUF_RECORDS_RO (PyBUF_STRIDES | PyBUF_FORMAT)
+#endif
+
+/* Around what changes an object, where no lock of the interpreter's keeps other threads out. Between the two nothing calls
+ * Python or waits, so it is not left in the middle, and nothing returns. */
+#ifdef Py_GIL_DISABLED
+#define BEGIN_EXCLUSIVE(object) Py_BEGIN_CRITICAL_SECTION(object)
+#define END_EXCLUSIVE() Py_END_CRITICAL_SECTION()
+#else
+#define BEGIN_EXCLUSIVE(object) {
+#define END_EXCLUSIVE() }
+#endif
 
 #endif

@@ -1,4 +1,4 @@
-/* What the files about tensors share.
+/* What the files about tensors share: tensor_make.c; over it tensor_numpy.c and tensor_export.c; over these tensor.c, the type.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef DATALINE_PYTHON_TENSOR_H
 #define DATALINE_PYTHON_TENSOR_H
@@ -8,13 +8,14 @@
 typedef struct {
   PyObject_VAR_HEAD dl_batch* batch; /* this object's own reference */
   dl_view view;
-  int32_t field;    /* -1: not a field, but numbers that belong to one or to the batch */
-  uintptr_t stream; /* the one that was told to wait for the batch, as its handle; 0: none was */
+  int32_t field;            /* -1: not a field, but numbers that belong to one or to the batch */
+  _Atomic uintptr_t stream; /* the one that was told to wait for the batch, as its handle; 0: none was */
   bool packed;
   Py_ssize_t strides[]; /* bytes; for numbers that are no field: the stride and the count */
 } Tensor;
 
-bool tensor_on_host(const Tensor* self); /* whether this process may read the bytes; else BufferError */
+bool tensor_on_host(
+    const Tensor* self); /* tensor_make.c: whether this process may read the bytes; else BufferError */
 
 /* tensor_numpy.c */
 PyObject* tensor_numpy(Tensor* self, PyObject* none);

@@ -2,16 +2,23 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tensor.h"
 
+/* NumPy's array type, its `asarray`, and its dtypes by the library's numbers. */
+static PyObject* numpy_parts(void) {
+  static _Atomic(PyObject*) kept = NULL;
+  PyObject* parts = atomic_load(&kept);
+  if (parts != NULL) return parts;
+  PyObject* load = from_package("dataline._numpy", "load");
+  if (load != NULL) parts = PyObject_CallFunctionObjArgs(load, NULL);
+  Py_XDECREF(load);
+  return keep_first(&kept, parts);
+}
+
 static PyObject* packed_array(PyObject* tensor) {
-  static PyObject *make = NULL, *dtypes = NULL, *take = NULL;
+  PyObject *make, *take, *dtypes;
   const Tensor* self = (const Tensor*)tensor;
   if (!tensor_on_host(self)) return NULL;
-  if (make == NULL) {
-    PyObject* parts = from_package("dataline._numpy", "load");
-    PyObject* loaded = parts == NULL ? NULL : PyObject_CallFunctionObjArgs(parts, NULL);
-    Py_XDECREF(parts);
-    if (loaded == NULL || !PyArg_ParseTuple(loaded, "OOO", &make, &take, &dtypes)) return NULL;
-  }
+  PyObject* parts = numpy_parts();
+  if (parts == NULL || !PyArg_ParseTuple(parts, "OOO", &make, &take, &dtypes)) return NULL;
   PyObject* dtype = PyTuple_GetItem(dtypes, self->view.dtype);
   if (dtype == Py_None)
     return raise_local(DL_ERR_UNSUPPORTED,
@@ -34,12 +41,11 @@ PyObject* tensor_offsets_of(const Tensor* self) {
 
 PyObject* tensor_numpy(Tensor* self, PyObject* none) {
   (void)none;
-  static PyObject* make = NULL;
+  static _Atomic(PyObject*) kept = NULL;
   PyObject* data = packed_array((PyObject*)self);
   if (data == NULL || self->view.kind == DL_KIND_DENSE) return data;
-  PyObject *offsets = NULL, *ragged = NULL;
-  if (make != NULL || (make = from_package("dataline._numpy", "ragged")) != NULL)
-    offsets = tensor_offsets_of(self);
+  PyObject *make = kept_from_package(&kept, "dataline._numpy", "ragged"), *offsets = NULL, *ragged = NULL;
+  if (make != NULL) offsets = tensor_offsets_of(self);
   if (offsets != NULL) ragged = PyObject_CallFunctionObjArgs(make, data, offsets, NULL);
   Py_DECREF(data);
   Py_XDECREF(offsets);

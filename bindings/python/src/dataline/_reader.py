@@ -1,4 +1,4 @@
-"""Records from Python objects: the slow path, one call at a time under the interpreter's lock.
+"""Records from Python objects: the slow path, one call at a time under the interpreter's lock, where it has one.
 
 SPDX-License-Identifier: Apache-2.0
 """

@@ -6,18 +6,28 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import Any, Optional, Protocol
 
 from . import _core
+from ._torch_device import InFlight
 
-if TYPE_CHECKING:
-    from .torch import DataLoader
+
+class Owner(Protocol):
+    """Whose loop it is."""
+
+    timeout: float
+    _in_flight: InFlight
+
+    def __len__(self) -> int: ...
+
+    def _sample(self, batch: _core.Batch) -> tuple[Any, Optional[dict[str, Any]]]:
+        """What the loop gives, and what copies that this starts may still read when it asks for the next."""
 
 
 class Loop:
     """One loop's tensors. Threads may share it: each batch goes to one of them."""
 
-    def __init__(self, batches: _core.Epoch, owner: DataLoader) -> None:
+    def __init__(self, batches: _core.Epoch, owner: Owner) -> None:
         self._owner = owner
         self._batches = batches
         # What the copies of each thread's last batch may still read.

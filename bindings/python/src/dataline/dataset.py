@@ -188,14 +188,16 @@ def from_reader(
 ) -> Dataset:
     """A dataset of what ``source[index]`` gives, for any object with ``__len__`` and ``__getitem__``.
 
-    The slow path: samples are made one at a time under the interpreter's lock, however many workers there are. With
+    The slow path: samples are made one at a time under the interpreter's lock, if there is one, however many workers there
+    are. With
     ``__getitems__(indices)`` up to 64 are asked for at once. A sample is a dict, a tuple or one array; its parts become
     fields named by key, place or ``data``, of the dtypes and shapes of sample 0 unless ``fields`` says so. Numbers,
     ``str`` and ``bytes`` (ragged u8) will do. An exception makes that sample bad: ``on_error`` says what becomes of it;
     its text is in the error and in ``loader.bad_samples()``, itself in ``dataset.reader_errors`` and the ``__cause__`` of
     the error. ``fingerprint`` is text that identifies the data in a saved state.
 
-    The source is called from other threads, never two at once while Python has its lock.
+    The source is called from other threads, never two at once while Python has its lock; in a free-threaded Python by each
+    worker.
     """
     reader = Reader(source, fields)
     made = Dataset()
