@@ -2,7 +2,7 @@
 # The gate of the Rust crates: format, lints, tests, docs' code, the ways to find the library, and the example.
 #   bindings/rust/check.sh [--quick]
 # --quick is for every day: the crates without features, for which at most the registry's index is fetched. Without it also:
-# packages, the library built from the checkout, the example's training, the features `ndarray` and `candle` and the crate for
+# packages, the library built from the checkout, the example's training, the features `ndarray`, `futures` and `candle` and the crate for
 # burn (fetched; 8 CPU minutes).
 # What it uses, where it is not told:
 #   DATALINE_LIB_DIR  the folder of libdataline (otherwise the build script finds or builds it)
@@ -141,10 +141,13 @@ features() {
   step "features: ndarray"
   lints --package dataline --features ndarray
   cargo test --quiet --locked --package dataline --features ndarray --test ndarray
+  step "features: futures"
+  lints --package dataline --features futures
+  cargo test --quiet --locked --package dataline --features futures --test stream
   step "features: ndarray, candle"
   lints --package dataline --features ndarray,candle
   cargo test --quiet --locked --package dataline --features ndarray,candle --test ndarray --test candle
-  cargo test --quiet --locked --package dataline --features ndarray,candle --doc
+  cargo test --quiet --locked --package dataline --features ndarray,candle,futures --doc
   RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --package dataline --all-features --no-deps
 }
 

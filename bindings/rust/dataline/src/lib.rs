@@ -37,7 +37,8 @@
 //!
 //! **Processes.** In a forked child a loader's calls fail with [`Code::Forked`]; datasets keep working.
 //!
-//! **Features.** `ndarray`: fields as array views, arrays as fields. `candle`: fields as tensors. `static`: link the archive
+//! **Features.** `ndarray`: fields as array views, arrays as fields. `candle`: fields as tensors.
+//! `futures`: an epoch as an asynchronous stream. `static`: link the archive
 //! where the library is taken from a folder or the system.
 //!
 //! Minimum Rust: 1.63; with `ndarray` or `candle` what these need.
@@ -75,6 +76,8 @@ mod record;
 mod scoped;
 mod source;
 mod stats;
+#[cfg(feature = "futures")]
+mod stream;
 mod strides;
 mod table;
 mod tensor;
@@ -100,6 +103,9 @@ pub use record::Record;
 pub use scoped::with_borrowed;
 pub use source::{Source, SourceError};
 pub use stats::{BadSample, Stats};
+#[cfg(feature = "futures")]
+#[cfg_attr(docsrs, doc(cfg(feature = "futures")))]
+pub use stream::EpochStream;
 pub use table::{
     options_table, transforms_table, ArgumentInfo, OptionInfo, OptionScope, OptionType, TransformInfo,
 };

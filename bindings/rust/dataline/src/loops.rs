@@ -94,6 +94,15 @@ impl Loops {
     /// The next batch of a loop; `None` at its end, to all who share it.
     #[inline]
     pub(crate) fn next(&self, number: u64) -> Result<Option<Batch>> {
+        Ok(match self.take(number, -1, || true)? {
+            Next::Batch(batch) => Some(batch),
+            _ => None,
+        })
+    }
+
+    /// The same, within a time, or while `going`.
+    #[inline]
+    pub(crate) fn take(&self, number: u64, timeout_ns: i64, going: impl Fn() -> bool) -> Result<Next> {
         loop {
             let calm = self.calm();
             let mut turn = self.take_turn()?;
@@ -101,13 +110,17 @@ impl Loops {
                 return Err(Error::new(Code::WrongState, ENDED.to_owned()));
             }
             if turn.over || self.taken_to_its_end(&mut turn)? {
-                return Ok(None);
+                return Ok(Next::EndOfEpoch);
             }
-            let (status, batch) = self.call_next(-1)?;
+            if !going() {
+                return Ok(Next::TimedOut);
+            }
+            let (status, batch) = self.call_next(timeout_ns)?;
             match (status, batch) {
                 (sys::DL_INTERRUPTED, _) if self.evicted(calm) => (),
+                (sys::DL_TIMEOUT, _) => return Ok(Next::TimedOut),
                 (_, Some(batch)) if self.strangers.load(SeqCst) == 0 || batch.epoch() == turn.epoch => {
-                    return Ok(Some(batch))
+                    return Ok(Next::Batch(batch))
                 }
                 (_, Some(_)) => {
                     // A call of Loader::next took the end of the epoch at the same time.
@@ -116,7 +129,7 @@ impl Loops {
                 }
                 (sys::DL_END_OF_EPOCH | sys::DL_END, None) => {
                     turn.over = true;
-                    return Ok(None);
+                    return Ok(Next::EndOfEpoch);
                 }
                 (status, None) => return Err(ffi::soft_error(status)),
             }
@@ -186,15 +199,27 @@ impl Loops {
                 Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
                 Err(TryLockError::WouldBlock) => (),
             }
-            // It ends only a wait that has begun, so again and again.
-            self.evictions_begun.fetch_add(1, SeqCst);
-            // SAFETY: a live handle.
-            unsafe { sys::dl_loader_interrupt(self.loader) };
-            self.evictions_done.fetch_add(1, SeqCst);
-            thread::yield_now();
+            self.interrupt();
         };
         self.wanted.fetch_sub(1, SeqCst);
         Ok(turn)
+    }
+
+    /// Ends the waits in progress until `done`; those that are not meant go on.
+    #[cfg(feature = "futures")]
+    pub(crate) fn interrupt_until(&self, done: impl Fn() -> bool) {
+        while !done() {
+            self.interrupt();
+        }
+    }
+
+    /// It ends only waits that have begun, so again and again.
+    fn interrupt(&self) {
+        self.evictions_begun.fetch_add(1, SeqCst);
+        // SAFETY: a live handle.
+        unsafe { sys::dl_loader_interrupt(self.loader) };
+        self.evictions_done.fetch_add(1, SeqCst);
+        thread::yield_now();
     }
 
     /// Who interrupted so far: those that end loops, and the program.
