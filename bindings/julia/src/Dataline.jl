@@ -42,6 +42,7 @@ include("readers.jl")
 include("loops.jl")
 include("loaders.jl")
 include("epochs.jl")
+include("observations.jl")
 include("devices.jl")
 include("images.jl")
 

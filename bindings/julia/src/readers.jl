@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-    Reader(read, count; fields..., fingerprint = nothing)
+    Reader(read, count; fields..., workers = 1, fingerprint = nothing)
 
 A source of `count` samples that Julia code reads: `read(index)`, with `index` from 0, gives a named tuple with the value of
 each field. `fields` say what they are: `label = Int64` a number, `image = (UInt8, 28, 28)` an array of that type and size,
@@ -14,7 +14,9 @@ What `read` throws makes that sample bad, and its text is in the error; the opti
 not call Dataline and should not wait. `fingerprint` is a text that identifies the data in a saved state.
 
 Julia code runs on Julia's threads only, so a loader of a reader needs `num_workers = 0`: samples are read while a batch is
-asked for, without loading ahead. Slower than files and arrays by far.
+asked for, without loading ahead. Slower than files and arrays by far. With `workers` above 1 that many of Julia's threads
+(`julia -t`) read samples at once, as far as they have nothing else to do; `read` is then called by several at a time, and
+should not call C code that blocks. What arrives, and in which order, is the same.
 
     Dataset(Reader(i -> (x = Float32[i, i^2], label = i % 10), 1000; x = (Float32, 2), label = Int64))
 """
@@ -22,13 +24,15 @@ struct Reader
     read::Any
     count::Int
     schema::Vector{Field}
+    workers::Int
     fingerprint::Union{Nothing,String}
 end
 
-function Reader(read, count::Integer; fingerprint = nothing, fields...)
+function Reader(read, count::Integer; workers::Integer = 1, fingerprint = nothing, fields...)
+    workers >= 1 || throw(DatalineError(ERR_INVALID_ARGUMENT, "workers: expected 1 or more, got $workers"))
     isempty(fields) && throw(DatalineError(ERR_INVALID_ARGUMENT, "a reader needs fields, as in label = Int64"))
     schema = [reader_field(name, given) for (name, given) in pairs(fields)]
-    return Reader(read, count, schema, fingerprint)
+    return Reader(read, count, schema, workers, fingerprint)
 end
 
 reader_field(name, given::Type) = reader_field(name, (given,))
@@ -45,28 +49,62 @@ function read_records(context::Ptr{Cvoid}, indices::Ptr{Int64}, count::Int64, ce
     Threads.atomic_add!(READING, 1)
     try
         reader = lent(context)::Reader
-        width = length(reader.schema)
-        for record in 1:count
-            first_cell = cells + (record - 1) * width * sizeof(CReaderCell)
-            read_record(reader, unsafe_load(indices, record), first_cell, message, Int(message_bytes))
+        call = ReaderCall(reader, indices, Int(count), cells, message, Int(message_bytes))
+        helpers = min(reader.workers, Threads.nthreads(), call.count) - 1
+        foreach(_ -> Threads.@spawn(read_next(call)), 1:helpers)
+        read_next(call)
+        spins = 0
+        while call.done[] < call.count # not a wait: another task of this thread must not enter the library meanwhile
+            GC.safepoint()
+            ccall(:jl_cpu_pause, Cvoid, ())
+            (spins += 1) % 1024 == 0 && Base.process_events() # wakes readers of other threads that sleep or write a line
         end
         return Int32(0)
     catch problem # nothing may pass through the library
-        write_message(problem, message, Int(message_bytes))
+        write_message(text_of(problem), message, Int(message_bytes))
         return Int32(1)
     finally
         Threads.atomic_sub!(READING, 1)
     end
 end
 
-function read_record(reader::Reader, index::Int64, cells::Ptr{CReaderCell}, message, message_bytes)
+# One call of the library, whose records several threads take. A task that comes too late finds none, and touches nothing.
+struct ReaderCall
+    reader::Reader
+    indices::Ptr{Int64}
+    count::Int
+    cells::Ptr{CReaderCell}
+    message::Ptr{UInt8}
+    message_bytes::Int
+    taken::Threads.Atomic{Int}
+    done::Threads.Atomic{Int}
+    lock::Threads.SpinLock # of the message
+end
+ReaderCall(parts...) = ReaderCall(parts..., Threads.Atomic{Int}(0), Threads.Atomic{Int}(0), Threads.SpinLock())
+
+function read_next(call::ReaderCall)
+    while (record = Threads.atomic_add!(call.taken, 1)) < call.count
+        try
+            read_record(call, record)
+        finally
+            Threads.atomic_add!(call.done, 1)
+        end
+    end
+    return nothing
+end
+
+function read_record(call::ReaderCall, record::Int)
+    reader = call.reader
+    cells = call.cells + record * length(reader.schema) * sizeof(CReaderCell)
+    index = unsafe_load(call.indices, record + 1)
     try
         values = reader.read(index)
         for (k, field) in enumerate(reader.schema)
             fill_cell(cells + (k - 1) * sizeof(CReaderCell), field, values[field.name])
         end
     catch problem
-        write_message(problem, message, message_bytes)
+        text = text_of(problem)
+        lock(() -> write_message(text, call.message, call.message_bytes), call.lock)
         unsafe_store!(Ptr{Int32}(cells + fieldoffset(CReaderCell, 4)), Int32(1))
     end
     return nothing
@@ -87,9 +125,11 @@ function fill_cell(cell::Ptr{CReaderCell}, field::Field, value)
     return nothing
 end
 
-function write_message(problem, message::Ptr{UInt8}, room::Int)
-    message == C_NULL || room < 1 && return nothing
-    bytes = codeunits(first(split(sprint(showerror, problem), '\n')))
+text_of(problem) = String(first(split(sprint(showerror, problem), '\n')))
+
+function write_message(text::String, message::Ptr{UInt8}, room::Int)
+    (message == C_NULL || room < 1) && return nothing
+    bytes = codeunits(text)
     count = min(length(bytes), room - 1)
     GC.@preserve bytes unsafe_copyto!(message, pointer(bytes), count)
     unsafe_store!(message, 0x00, count + 1)

@@ -128,8 +128,9 @@ without a copy. Any array code works on it, BLAS too; `reshape` gives a view of 
 
 It is valid as long as its batch: in a loop until the next one is taken. After that every use throws a
 [`DatalineError`](@ref) (code that skips bounds checks sees it at `size` or `pointer`). `copy(view)` is an `Array` of its own;
-[`keep`](@ref) holds the memory itself; `parent(view)` is a plain `Array` over the same memory for code that takes
-nothing else. What is made of a view with `view` or `parent` is not checked after the batch was given back.
+[`keep`](@ref) holds the memory itself. What `view(view, ...)` makes of it throws too. `parent(view)` is a plain `Array` over the
+same memory for code that takes nothing else, during a call: nothing checks it, and after the batch was given back and the loader
+closed its memory is gone.
 """
 struct View{T,N} <: DenseArray{T,N}
     array::Array{T,N}
@@ -157,6 +158,12 @@ Base.@propagate_inbounds function Base.setindex!(view::View, value, i::Int)
     @boundscheck checkbounds(view, i)
     @inbounds view.array[i] = value
     return view
+end
+
+# A SubArray checks its bounds by indices of its own, and then skips the check of what it is of.
+@inline function Base.axes(part::SubArray{<:Any,<:Any,<:View})
+    parent(parent(part)) # throws when it was given back
+    return invoke(axes, Tuple{SubArray}, part)
 end
 
 Base.copy(view::View) = copy(parent(view))

@@ -26,6 +26,14 @@ end
     end
 end
 
+@testset "several of Julia's threads read at once, in order all the same" begin
+    lines = readlines(julia_command("processes/reading.jl"; threads = 4))
+    @test lines == ["two at once: true", "rested: true", "in order: true", "bad: [7]"]
+    @test code_of(() -> Reader(identity, 1; x = Int64, workers = 0)) == Dataline.ERR_INVALID_ARGUMENT
+    alone = Loader(Reader(i -> (x = i,), 6; x = Int64, workers = 3); num_workers = 0, batch_size = 6)
+    @test first(alone).x == 0:5
+end
+
 @testset "what a reader throws makes its sample bad" begin
     read(i) = i == 1 ? throw(ArgumentError("no page 1")) : i == 2 ? (x = [1, 2, 3],) : i == 3 ? (y = 1,) : (x = [i, i],)
     reader = Reader(read, 6; x = (Int64, 2))

@@ -59,6 +59,23 @@ end
     @test string(batches[1]) == "Batch (given back)"
 end
 
+@testset "what is made of a view says so too after its batch, and the loader, are gone" begin
+    loader = Loader(reshape(collect(Float32, 1:600_000), 2, 3, 100_000); batch_size = 10_000)
+    batch, state = iterate(loader)
+    image = batch.data
+    made = (view(image, 1:2, 1, 5), view(image, :, :, 3), vec(image), view(image, 7:9), view(view(image, :, :, 1:4), 1, :, :),
+        permutedims(image, (2, 1, 3)), PermutedDimsArray(image, (2, 1, 3)), reinterpret(UInt32, image), reshape(image, 6, :))
+    @test made[1] == [25, 26] && sum(made[2]) == sum(13:18)
+    iterate(loader, state)
+    close(loader)
+    for (k, one) in enumerate(made)
+        k == 6 && continue # a copy
+        @test code_of(() -> one[1]) == Dataline.ERR_WRONG_STATE
+        @test code_of(() -> sum(one)) == Dataline.ERR_WRONG_STATE
+    end
+    @test made[6][2] == 3
+end
+
 @testset "samples that differ in length are a vector of views" begin
     points = [Float32[1 2; 3 4], zeros(Float32, 2, 0), Float32[5 6 7; 8 9 10]]
     packed = Packed(hcat(points...), [0, 2, 2, 5])
