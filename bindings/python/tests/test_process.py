@@ -155,7 +155,8 @@ def test_only_the_main_interpreter_may_load_it() -> None:
 
 def test_ctrl_c_from_outside_ends_a_program_in_a_wait() -> None:
     code = """
-        import dataline, threading, sys
+        import dataline, signal, threading, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # it may be ignored from the start: in the background
         class Source:
             ready = False
             def __len__(self): return 10

@@ -25,7 +25,6 @@ from torch.utils.data import (  # noqa: E402
 )
 from torch.utils.data import (  # noqa: E402
     Dataset,
-    IterableDataset,
     RandomSampler,
     SequentialSampler,
     Subset,
@@ -34,7 +33,7 @@ from torch.utils.data import (  # noqa: E402
 )
 from torch.utils.data.distributed import DistributedSampler  # noqa: E402
 
-from dataline.torch import DataLoader, tensors  # noqa: E402
+from dataline.torch import DataLoader, IterableDataset, Sampler, tensors  # noqa: E402
 
 
 def pairs(count: int = 20) -> Any:
@@ -205,7 +204,7 @@ def test_what_is_not_supported_says_what_to_use(arguments: dict[str, Any], advic
 
 
 def test_wrong_values_and_datasets_are_refused() -> None:
-    class Stream(IterableDataset):  # type: ignore[misc]
+    class Stream(torch.utils.data.IterableDataset):  # type: ignore[misc,name-defined]
         def __iter__(self) -> Any:
             return iter(())
 
@@ -299,3 +298,72 @@ def test_pinned_and_strided_tensors_are_lent() -> None:
     assert next(iter(dataline.Loader(dataset)))["x"].tolist() == rows[::2].tolist()
     loan = _core.Loan.of_capsule(rows[::2].__dlpack__())
     assert loan.strides == (64, 8)
+
+
+def test_a_sampler_gives_pytorchs_loader_the_order_of_ours() -> None:
+    options: dict[str, Any] = {"shuffle": True, "seed": 7, "batch_size": 4, "world_size": 3}
+    for rank in range(3):
+        sampler = Sampler(pairs(50), rank=rank, **options)
+        ours = dataline.Loader(numbers(50), rank=rank, **options)
+        theirs = PyTorch(pairs(50), batch_size=4, sampler=sampler)
+        for _ in range(2):  # another order each epoch
+            expected = sum(epoch_of(ours), [])
+            assert [int(index) for _, indices in theirs for index in indices] == expected
+            assert len(sampler) == len(expected)
+    assert list(Sampler(5)) == [0, 1, 2, 3, 4]
+    assert len(set(list(Sampler(1000, shuffle=True, seed=1))[:5]) - set(range(5))) > 0
+    assert sorted(Sampler(6, sample_indices=[5, 5, 0])) == [0, 5, 5]
+
+
+def test_a_sampler_goes_on_where_it_was() -> None:
+    def make() -> Sampler:
+        return Sampler(20, shuffle=True, seed=3, batch_size=6)
+
+    whole, one = make(), make()
+    first, second = list(whole), list(whole)
+    taken = iter(one)
+    before = [next(taken) for _ in range(9)]
+    state = one.state_dict()
+    again = make()
+    again.load_state_dict(state)
+    assert before + list(again) == first
+    assert list(again) == second
+    again.set_epoch(0)
+    assert list(again) == first
+
+
+def test_an_iterable_dataset_is_a_jobs_batches_in_pytorchs_loader(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.arange(100))
+    uri = f"npy:x={tmp_path}/x.npy"
+    options: dict[str, Any] = {"batch_size": 8, "shuffle": True, "seed": 5}
+    batches = IterableDataset(uri, **options)
+    theirs = PyTorch(batches, batch_size=None)
+    ours = dataline.Loader(uri, **options)
+    for _ in range(2):
+        assert [batch["x"].tolist() for batch in theirs] == epoch_of(ours)
+    assert len(theirs) == 13
+    batches.set_epoch(0)
+    ours.seek(0)
+    assert [batch["x"].tolist() for batch in theirs] == epoch_of(ours)
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_worker_processes_of_pytorch_share_an_iterable_dataset(tmp_path: Path, start: str) -> None:
+    np.save(tmp_path / "x.npy", np.arange(100))
+    code = f"""
+import dataline.torch, torch, sys
+def main():
+    batches = dataline.torch.IterableDataset("npy:x={tmp_path}/x.npy", batch_size=8, shuffle=True)
+    loader = torch.utils.data.DataLoader(batches, batch_size=None, num_workers=2, multiprocessing_context="{start}")
+    epochs = []
+    for epoch in range(2):
+        batches.set_epoch(epoch)
+        epochs.append([index for batch in loader for index in batch["x"].tolist()])
+    assert [sorted(one) for one in epochs] == [list(range(100))] * 2, epochs
+    assert epochs[0] != epochs[1]
+if __name__ == "__main__":
+    main()
+"""
+    file = tmp_path / "job.py"
+    file.write_text(code)
+    subprocess.run([sys.executable, file], check=True, timeout=120)

@@ -8,19 +8,21 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Optional, Union
 
 import torch
+import torch.utils.data
 from torch.utils.dlpack import from_dlpack
 
 from . import _core, _torch_device, _torch_loop, _torch_source
 from ._reader import Source, rebuild
+from ._torch_sampler import Sampler
 from .dataset import Dataset
 from .loader import Loader
 from .ragged import Ragged
 
-__all__ = ["DataLoader", "tensors"]
+__all__ = ["DataLoader", "IterableDataset", "Sampler", "tensors"]
 
 _CPU = 1  # DLPack's number of the device
 # PyTorch began to give and take versioned capsules, which can say read-only, in one release.
@@ -287,3 +289,57 @@ class DataLoader:
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a DataLoader cannot be pickled or copied: make it again, and hand over its state_dict()")
+
+
+class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
+    """A job's batches for what takes nothing but PyTorch's own DataLoader, as trainers do::
+
+        batches = dataline.torch.IterableDataset("mnist:data", batch_size=64, shuffle=True, seed=7)
+        for images, labels in torch.utils.data.DataLoader(batches, batch_size=None):
+            ...
+
+    The arguments are those of ``dataline.torch.DataLoader``. It makes one of these in each process that loops over it, so it
+    may be sent to worker processes (``num_workers`` of PyTorch's loader), if ``dataset`` may: a URI, a source that can be
+    pickled. They are not needed for speed: the library has threads. Of ``n`` worker processes each delivers its own part of
+    the samples, as if there were ``n`` times as many ranks. A seed that is not given is drawn here, once for all of them.
+
+    A ``for`` is one epoch, the next one goes on with the next. Worker processes that live for one epoch have to be told
+    which: ``set_epoch(epoch)`` before each, or ``persistent_workers=True``.
+    """
+
+    def __init__(self, dataset: Any, **arguments: Any) -> None:
+        super().__init__()
+        seed = _torch_source.drawn_seed(arguments.get("generator"), arguments)
+        if seed is not None:
+            arguments["seed"] = seed
+        self._dataset, self._arguments = dataset, arguments
+        self._epoch = 0
+        self._made: Optional[tuple[int, DataLoader]] = None  # of the process with this number
+
+    def _loader(self) -> DataLoader:
+        if self._made is None or self._made[0] != os.getpid():
+            arguments = dict(self._arguments)
+            worker = torch.utils.data.get_worker_info()
+            if worker is not None:
+                rank, world_size = arguments.get("rank") or 0, arguments.get("world_size") or 1
+                arguments["rank"] = rank * worker.num_workers + worker.id
+                arguments["world_size"] = world_size * worker.num_workers
+            self._made = os.getpid(), DataLoader(self._dataset, **arguments)
+        return self._made[1]
+
+    def __len__(self) -> int:
+        """Batches in an epoch, without worker processes."""
+        return len(self._loader())
+
+    def __iter__(self) -> Iterator[Any]:
+        loader = self._loader()
+        loader.loader.seek(self._epoch)
+        self._epoch += 1
+        return iter(loader)
+
+    def set_epoch(self, epoch: int) -> None:
+        """The next ``for`` is this epoch, from 0."""
+        self._epoch = epoch
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_made": None}

@@ -1,0 +1,78 @@
+"""The library's order for PyTorch's own loader.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sized
+from typing import Any, Union
+
+import torch
+import torch.utils.data
+
+from .dataset import from_arrays
+from .loader import Loader
+
+
+class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
+    """The indices of a map-style dataset in the order in which a Loader delivers its samples, for PyTorch's own DataLoader::
+
+        sampler = dataline.torch.Sampler(dataset, shuffle=True, seed=7, batch_size=64, rank=rank, world_size=world_size)
+        for images, labels in torch.utils.data.DataLoader(dataset, batch_size=64, sampler=sampler, num_workers=8):
+            ...
+
+    The order is the same in every language, another one each epoch, and takes no memory: no permutation is stored.
+    ``data`` is the dataset, or how many samples it has. Options are those of a Loader that concern the order: ``shuffle``,
+    ``seed``, ``weights``, ``replacement``, ``samples_per_epoch``, ``sample_indices``, ``last_batch``, ``drop_last``,
+    ``rank`` and ``world_size``, with ``batch_size`` the one of the training, for ranks share each global batch.
+
+    A ``for`` over it is one epoch, the next one goes on with the next; ``set_epoch`` goes to one, as trainers do it with
+    DistributedSampler. ``state_dict`` says where it is, in O(1) to go to; PyTorch's loader asks ahead for as many batches
+    as it prefetches, and these count as taken.
+    """
+
+    def __init__(self, data: Union[int, Sized], batch_size: int = 1, **options: Any) -> None:
+        count = data if isinstance(data, int) else len(data)
+        samples = from_arrays({"x": torch.zeros(1, dtype=torch.uint8).expand(count)})
+        self.loader = Loader(samples, batch_size=batch_size, num_workers=0, **options)
+        self._batch_size = batch_size
+        self._epoch = self._taken = 0
+        self._length = self._count_of_an_epoch()
+
+    def _count_of_an_epoch(self) -> int:
+        steps = len(self.loader)  # only the last one may be shorter
+        self.loader.seek(0, steps - 1)
+        last = self.loader.next()
+        self.loader.seek(0)
+        return (steps - 1) * self._batch_size + (0 if last is None else last.info.samples)
+
+    def __len__(self) -> int:
+        """Indices of an epoch, of this rank."""
+        return self._length
+
+    def __iter__(self) -> Iterator[int]:
+        epoch, taken = self._epoch, self._taken
+        if taken >= self._length:
+            epoch, taken = epoch + 1, 0
+        self.loader.seek(epoch, taken // self._batch_size)
+        skipped = taken % self._batch_size
+        for batch in self.loader:
+            for index in batch.info.indices.tolist()[skipped:]:
+                taken += 1
+                self._epoch, self._taken = epoch, taken
+                yield index
+            skipped = 0
+        self._epoch, self._taken = epoch + 1, 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """The next ``for`` is this epoch, from 0."""
+        self._epoch, self._taken = epoch, 0
+
+    def state_dict(self) -> dict[str, int]:
+        """Where it is: the epoch, and how many of its indices were taken."""
+        return {"epoch": self._epoch, "taken": self._taken}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes there: the next ``for`` goes on in mid-epoch."""
+        self._epoch, self._taken = int(state["epoch"]), int(state["taken"])
