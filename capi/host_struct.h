@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <type_traits>
 
 #include "capi/dataline.h"
 #include "core/base/status.h"
-#include "core/source/host/host.h"
 
 namespace dataline::capi {
 

@@ -65,7 +65,7 @@ func TestValuesOfEachGoTypeAreTaken(t *testing.T) {
 }
 
 func TestTheLibrarySaysWhatItIs(t *testing.T) {
-	if version := must[string](t)(dataline.Version()); !strings.HasPrefix(version, "0.1.") {
+	if version := must[string](t)(dataline.Version()); !strings.HasPrefix(version, "0.2.") {
 		t.Error(version)
 	}
 	if info := must[string](t)(dataline.BuildInfo()); info == "" {

@@ -17,6 +17,7 @@ namespace {
 
 // Limit of a worker's scratch for one run; records that need more are read in shorter runs.
 constexpr int64_t kRunScratchBytes = int64_t{8} << 20;
+constexpr int64_t kAloneRunBytes = int64_t{1} << 20;  // with num_workers=0
 
 TransformSettings transform_settings(const Source& source, const LoaderConfig& config) {
   TransformSettings settings;
@@ -34,11 +35,14 @@ int64_t records_of_run(const Pipeline& pipeline, const LoaderConfig& config, int
   // One by one: a slow row then delays no other, and a claim costs little compared to a row.
   if (pipeline.heavy) return 1;
   const int64_t workers = config.num_workers;
+  const int64_t row_bytes = pipeline.layout.slot_bytes / std::max<int64_t>(max_rows, 1);
+  // Loader::work() looks at its budget after each run: about 100 us.
+  if (workers == 0 && !pipeline.calls_host)
+    return std::max<int64_t>(kAloneRunBytes / std::max<int64_t>(row_bytes, 1), 1);
   if (workers == 0) return kMaxRunRecords;
   // The host's reader may be slow: its rows are shared among the workers.
   if (pipeline.calls_host) return std::max<int64_t>((max_rows + workers - 1) / workers, 1);
   const int64_t threads = std::min<int64_t>(workers + 1, available_cpus());
-  const int64_t row_bytes = pipeline.layout.slot_bytes / std::max<int64_t>(max_rows, 1);
   return copied_records_of_run(max_rows, row_bytes, threads, config.prefetch_depth);
 }
 

@@ -14,6 +14,8 @@ namespace {
 // How long stop() waits for a worker that is inside the host's reader callback.
 constexpr int64_t kStuckReaderGraceNs = 1'000'000'000;
 
+bool is_past(int64_t deadline_ns) { return deadline_ns != kForever && monotonic_ns() >= deadline_ns; }
+
 }  // namespace
 
 // --- Life ---
@@ -196,7 +198,8 @@ void WorkerPool::wait_for(const Change& change, int64_t deadline_ns) {
   bool helping = true;
   for (bool met = true; met && !happened(change);) {
     helping = helping && help_until(change, deadline_ns);
-    met = gate_.wait(deadline_ns, [&] { return happened(change) || (helping && window_.claimable()); });
+    met = !is_past(deadline_ns) &&
+          gate_.wait(deadline_ns, [&] { return happened(change) || (helping && window_.claimable()); });
   }
   consumer_mutex_.unlock();
   // With num_workers=0 another consumer may wait for what this one has left undone.
@@ -215,7 +218,7 @@ bool WorkerPool::help_until(const Change& change, int64_t deadline_ns) {
     }
     fill(claim, consumer_);
     // Looked at after a run: however small the budget of Loader::work() is, it gets on.
-    if (deadline_ns != kForever && monotonic_ns() >= deadline_ns) return true;
+    if (is_past(deadline_ns)) return true;
   }
   return may_help();
 }

@@ -37,7 +37,8 @@ struct Member {
 };
 #define MEMBER(name) \
   { #name, offsetof(dl_error, name), sizeof(dl_error::name) }
-constexpr Member kMembers[] = {MEMBER(code), MEMBER(os_error), MEMBER(column), MEMBER(sample_index)};
+constexpr Member kMembers[] = {MEMBER(code), MEMBER(os_error), MEMBER(column), MEMBER(sample_index),
+                               MEMBER(sample_source)};
 #undef MEMBER
 
 // One call that fails, the same way each time.

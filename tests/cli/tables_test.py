@@ -145,7 +145,7 @@ class Tables(ShellTest):
         version = json.loads(self.ok("version", "--json"))
         self.assertEqual(list(version), ["version", "abi", "features", "cpu", "gpus"])
         self.assertRegex(version["version"], r"^\d+\.\d+\.\d+$")
-        self.assertEqual(version["abi"], 1)
+        self.assertEqual(version["abi"], 2)
         self.assertGreaterEqual(version["cpu"]["cores"], version["cpu"]["usable_cores"])
         self.assertEqual(version["cpu"]["usable_cores"], len(os.sched_getaffinity(0)))
         self.assertIsInstance(version["gpus"], list)

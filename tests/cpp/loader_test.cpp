@@ -224,11 +224,11 @@ TEST(CppLoader, StatsCountWhatWasDelivered) {
 }
 
 TEST(CppLoader, AFrameLoopLoadsABatchInPieces) {
-  Loader loader(counting(400), {{"num_workers", 0}, {"batch_size", 400}, {"epochs", 1}});
+  Loader loader(counting(4000), {{"num_workers", 0}, {"batch_size", 4000}, {"epochs", 1}});
   int frames = 1;
   while (!loader.work(std::chrono::nanoseconds(1))) ++frames;
   EXPECT_GT(frames, 1);
-  EXPECT_EQ(values_of(*loader.next()), count_to(400));
+  EXPECT_EQ(values_of(*loader.next()), count_to(4000));
   loader.cancel();
   EXPECT_EQ(loader.try_work(std::chrono::seconds(1)).status(), DL_CANCELLED);
 }

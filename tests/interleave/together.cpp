@@ -36,6 +36,7 @@ class Together {
     for (;;) {
       const bool wait = config_.overflow == "wait";
       if (wait) release(held, 0);
+      if (draw(4) == 0) work();
       const int64_t timeouts[] = {-1, kHourNs, 0, kMilliNs / 20};
       const int64_t timeout = timeouts[draw(4)];
       doing(timeout < 0 ? "next(-1)" : timeout == kHourNs ? "next(1 h)" : "next(short)");
@@ -64,6 +65,17 @@ class Together {
       }
     }
     release(held, 0);
+  }
+  // An hour ends it only with workers, which it leaves the work to.
+  void work() {
+    doing("work");
+    const int64_t budget_ns = draw(2) == 0 ? 1 : kHourNs;
+    const Status got = job_.loader().work(budget_ns);
+    if (got.code() == Code::kTimeout && budget_ns == kHourNs && config_.workers == 0)
+      fail("work() timed out, and nobody could go on");
+    if (!got.is_ok() && got.code() != Code::kTimeout && got.code() != Code::kInterrupted &&
+        !job_.may_fail(got.code()))
+      fail("work: " + code_text(got));
   }
   void release(std::vector<Batch*>& held, size_t keep) {
     while (held.size() > keep) {

@@ -73,10 +73,10 @@ def check(old, new):
 
 
 H = "typedef struct dl_log { unsigned struct_size; int reserved; void *context; char flag; } dl_log;\n" \
-    "typedef struct dl_view { int kind; int rank; } dl_view;\ntypedef struct dl_loader dl_loader;\n" \
-    "int dl_use(dl_loader *, dl_log *, const dl_view *);\nint dl_free(int);\n"
+    "typedef struct dl_reader_cell { int kind; int rank; } dl_reader_cell;\ntypedef struct dl_loader dl_loader;\n" \
+    "int dl_use(dl_loader *, dl_log *, const dl_reader_cell *);\nint dl_free(int);\n"
 C = '#include "dataline.h"\nstruct dl_loader { int inside; };\n' \
-    "int dl_use(dl_loader *l, dl_log *x, const dl_view *v) { return l->inside + x->reserved + v->rank; }\n" \
+    "int dl_use(dl_loader *l, dl_log *x, const dl_reader_cell *v) { return l->inside + x->reserved + v->rank; }\n" \
     "int dl_free(int x) { return x; }\n"
 # (name, replacement in the header, replacement in the source, breaks)
 SELF_TEST = [

@@ -187,63 +187,6 @@ Loader(f::Function, source; settings...) = closing(f, Loader(source; settings...
 fields(loader::Loader) = ask(handle -> read_fields(count -> dl_loader_fields(handle, count)), loader)
 
 """
-    position(loader)
-
-Where it is: `(epoch, step)`, from 0. It counts what was delivered, never what was loaded ahead.
-"""
-function Base.position(loader::Loader)
-    epoch, step = Ref(Int64(0)), Ref(Int64(0))
-    check_loader((handle, error) -> dl_loader_position(handle, epoch, step, error), loader)
-    return (epoch = Int(epoch[]), step = Int(step[]))
-end
-
-"""
-    seek!(loader, epoch, step = 0)
-
-Goes to a step of an epoch, from 0; the next loop goes on there, and one under way is ended. Ends a [`cancel`](@ref). Batches that
-are held stay as they are.
-"""
-function seek!(loader::Loader, epoch::Integer, step::Integer = 0)
-    to = (Int64(epoch), Int64(step))
-    return displace((handle, error) -> dl_loader_seek(handle, to..., error), loader)
-end
-
-"""
-    save_state(loader)
-
-The position and what identifies the job, as a short text that every language and the program `dataline` can go on from.
-"""
-function save_state(loader::Loader)
-    bytes = Ref{Csize_t}(0)
-    check_loader((handle, error) -> dl_loader_state_save(handle, Ptr{UInt8}(C_NULL), bytes, error), loader)
-    while true
-        memory = Vector{UInt8}(undef, bytes[])
-        try
-            check_loader((handle, error) -> dl_loader_state_save(handle, pointer(memory), bytes, error), loader)
-        catch
-            bytes[] > length(memory) || rethrow()
-            continue # another task has moved the position meanwhile
-        end
-        return GC.@preserve memory unsafe_string(pointer(memory))
-    end
-end
-
-"""
-    load_state!(loader, text)
-
-Goes to a saved position, and ends a loop under way. Threads,
-depth, memory and transform may differ from the saving job's; rank and world size too, at
-an equal global batch. Throws `Dataline.ERR_BAD_STATE`, or `Dataline.ERR_STATE_REFUSED` which names both values.
-"""
-function load_state!(loader::Loader, state::AbstractString)
-    text = String(state)
-    return GC.@preserve text begin
-        place = Base.unsafe_convert(Cstring, text) # throws where there is a NUL inside
-        displace((handle, error) -> dl_loader_state_load(handle, place, error), loader)
-    end
-end
-
-"""
     set_indices!(loader, indices)
 
 The order from the next epoch that has not begun, for a loader made with `sample_indices`; as many as those. A

@@ -217,6 +217,25 @@ def test_what_a_native_thread_gives_back_is_let_go_on_a_python_thread() -> None:
     assert alive() is None
 
 
+def test_a_log_function_is_let_go_with_the_last_that_was_made_with_it() -> None:
+    class Log:
+        def __call__(self, level: str, text: str) -> None:
+            pass
+
+    log = Log()
+    alive = weakref.ref(log)
+    loader = dataline.Loader(numbers(8), batch_size=4, log=log)
+    batch = next(iter(loader))
+    del log
+    assert alive() is not None
+    loader.close()
+    del loader, batch
+    deadline = time.monotonic() + 60
+    while alive() is not None and time.monotonic() < deadline:
+        time.sleep(0.001)  # given back by the library, then read by the interpreter
+    assert alive() is None
+
+
 def test_a_log_has_to_be_a_function() -> None:
     with pytest.raises(TypeError, match="log"):
         dataline.Loader(numbers(3), log=3)  # type: ignore[arg-type]

@@ -168,6 +168,12 @@ class Round {
   void take(Consumer& me) {
     const int64_t timeouts[] = {0, 100'000, 5'000'000, overflow_ == "wait" ? 5'000'000 : -1};
     const int64_t timeout = timeouts[draw(me.random, 0, 3)];
+    if (draw(me.random, 0, 7) == 0) {
+      const dl_status worked = dl_loader_work(loader_.get(), draw(me.random, 0, 1) * 100'000, nullptr);
+      EXPECT_TRUE(worked == DL_OK || worked == DL_TIMEOUT || worked == DL_INTERRUPTED ||
+                  (worked == DL_CANCELLED && moves_))
+          << worked;
+    }
     const int64_t before = passes_.now();
     Delivered got = next(loader_, timeout);
     Seen seen = Passes::seen_between(before, passes_.now());

@@ -34,8 +34,15 @@ handles! {
 pub type dl_allocate = Option<
     unsafe extern "C" fn(context: *mut c_void, bytes: usize, alignment: usize, kind: i32) -> *mut c_void,
 >;
-pub type dl_release_memory =
-    Option<unsafe extern "C" fn(context: *mut c_void, memory: *mut c_void, bytes: usize, alignment: usize, kind: i32)>;
+pub type dl_release_memory = Option<
+    unsafe extern "C" fn(
+        context: *mut c_void,
+        memory: *mut c_void,
+        bytes: usize,
+        alignment: usize,
+        kind: i32,
+    ),
+>;
 pub type dl_write =
     Option<unsafe extern "C" fn(context: *mut c_void, level: i32, message: *const c_char, length: usize)>;
 pub type dl_read = Option<

@@ -120,7 +120,9 @@ impl<'a> Dataset<'a> {
         let handles: Vec<_> = parts.iter().map(|part| part.handle).collect();
         let count = ffi::count("parts", handles.len())?;
         // SAFETY: live arguments; the new dataset keeps its own references.
-        Dataset::made(|out, error| unsafe { sys::dl_dataset_concat(handles.as_ptr(), count, std::ptr::null(), out, error) })
+        Dataset::made(|out, error| unsafe {
+            sys::dl_dataset_concat(handles.as_ptr(), count, std::ptr::null(), out, error)
+        })
     }
 
     /// The samples `indices` of this dataset, borrowed from `owner` (a `Vec`, an `Arc<[i64]>`, a `&'static [i64]`).
@@ -133,7 +135,16 @@ impl<'a> Dataset<'a> {
             let count = ffi::length(indices.len())?;
             // SAFETY: the owner keeps its address until it is released.
             Dataset::made(|out, error| unsafe {
-                sys::dl_dataset_subset(self.handle, indices.as_ptr(), count, release, context, std::ptr::null(), out, error)
+                sys::dl_dataset_subset(
+                    self.handle,
+                    indices.as_ptr(),
+                    count,
+                    release,
+                    context,
+                    std::ptr::null(),
+                    out,
+                    error,
+                )
             })
         })
     }

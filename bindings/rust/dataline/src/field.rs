@@ -192,7 +192,5 @@ impl Field {
 /// `views` are `count` ones borrowed from the library, alive during the call.
 pub(crate) unsafe fn fields_of(views: *const sys::dl_view, count: i32) -> Vec<Field> {
     // SAFETY: the caller's promise.
-    unsafe {
-        ffi::Views::new(views, count).iter().map(|view| Field::from_view(view)).collect()
-    }
+    unsafe { ffi::Views::new(views, count).iter().map(|view| Field::from_view(view)).collect() }
 }

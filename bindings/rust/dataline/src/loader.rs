@@ -100,7 +100,11 @@ impl<'a> Loader<'a> {
             // SAFETY: a live handle.
             let status = unsafe { sys::dl_loader_work(self.handle, budget_ns, error) };
             due = status != sys::DL_TIMEOUT;
-            if due { status } else { sys::DL_OK }
+            if due {
+                status
+            } else {
+                sys::DL_OK
+            }
         })?;
         Ok(due)
     }

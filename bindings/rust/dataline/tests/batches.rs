@@ -152,11 +152,11 @@ fn one_sample_is_read_through_a_transform() {
 
 #[test]
 fn a_frame_loop_loads_a_batch_in_pieces() {
-    let loader = loader_of(&numbers(400), &[("batch_size", "400"), ("num_workers", "0")]).unwrap();
+    let loader = loader_of(&numbers(4000), &[("batch_size", "4000"), ("num_workers", "0")]).unwrap();
     let mut frames = 1;
     while !loader.work(std::time::Duration::from_nanos(1)).unwrap() {
         frames += 1;
     }
     assert!(frames > 1);
-    assert_eq!(loader.epoch().next().unwrap().unwrap().view::<i64>("x").unwrap().len(), 400);
+    assert_eq!(loader.epoch().next().unwrap().unwrap().view::<i64>("x").unwrap().len(), 4000);
 }

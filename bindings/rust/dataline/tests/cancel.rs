@@ -135,7 +135,7 @@ fn a_source_that_does_not_return_is_left_behind_with_a_remark_and_dropped_when_i
     let closed = gate.lock().unwrap();
     let source = Gated::at(&gate);
     let (entered, left) = (source.entered.clone(), source.left.clone());
-    let loader = loader_with(source, &Options::new().set("num_workers", 1).log(&keep));
+    let loader = loader_with(source, &Options::new().set("num_workers", 1).log(keep));
     while !entered.load(Ordering::SeqCst) {
         std::thread::yield_now();
     }
