@@ -32,6 +32,28 @@ class Source:
         return self.make(index)
 
 
+def test_one_sample_is_read_through_a_transform() -> None:
+    dataset = dataline.from_reader(Source(10, lambda index: {"x": np.full(3, index, np.uint8)}))
+    batch = dataset.read(7, transform="x: cast(f32), scale(0.5)", batch_size=4, shuffle="full", num_workers=3)
+    assert batch["x"].tolist() == [[3.5, 3.5, 3.5]]
+    with pytest.raises(dataline.DataError, match="sample 10: expected 0 to 10"):
+        dataset.read(10)
+    with pytest.raises(dataline.UnknownOptionError):
+        dataset.read(1, batchsize=1)
+
+
+def test_what_a_reader_raised_is_the_cause_of_the_error_of_read() -> None:
+    def make(index: int) -> Any:
+        if index == 3:
+            raise ValueError("the test says no")
+        return {"x": np.zeros(1)}
+
+    with pytest.raises(dataline.DataError, match="the test says no") as caught:
+        dataline.from_reader(Source(5, make)).read(3)
+    assert caught.value.sample_index == 3
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
 class BatchedSource(Source):
     """The same, asked for many at once; keeps how many."""
 

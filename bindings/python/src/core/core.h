@@ -149,6 +149,7 @@ PyObject* dataset_from_reader(Dataset* self, PyObject* arguments); /* reader.c *
 PyObject* dataset_fields(Dataset* self, PyObject* none);           /* dataset_about.c */
 PyObject* dataset_classes(Dataset* self, PyObject* none);
 PyObject* dataset_image_info(Dataset* self, PyObject* arguments);
+PyObject* dataset_read(Dataset* self, PyObject* arguments);
 PyObject* dataset_about(Dataset* self, PyObject* none);
 /* This thread starts or stops loading by itself. Meanwhile exceptions of a reader that are not data failures
  * (KeyboardInterrupt, SystemExit) are kept, and raised again by reader_interrupted. In a worker they have no recipient. */

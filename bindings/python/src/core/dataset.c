@@ -266,6 +266,7 @@ static PyMethodDef dataset_methods[] = {
     {"_classes", (PyCFunction)dataset_classes, METH_NOARGS, "_classes($self, /)\n--\n\n"},
     {"_image_info", (PyCFunction)dataset_image_info, METH_VARARGS,
      "_image_info($self, index, field, /)\n--\n\n"},
+    {"_read", (PyCFunction)dataset_read, METH_VARARGS, "_read($self, index, options, /)\n--\n\n"},
     {"_about", (PyCFunction)dataset_about, METH_NOARGS, "_about($self, /)\n--\n\n"},
     {"close", (PyCFunction)dataset_close, METH_NOARGS,
      "close($self, /)\n--\n\nGives up this object's part; loaders and composed datasets keep theirs. Twice "

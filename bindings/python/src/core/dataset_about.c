@@ -70,6 +70,21 @@ PyObject* dataset_image_info(Dataset* self, PyObject* arguments) {
                        (long long)info.bytes);
 }
 
+/* _read(index, Options): a batch of one sample, read without the interpreter's lock, for a reader may want it. */
+PyObject* dataset_read(Dataset* self, PyObject* arguments) {
+  long long index;
+  Options* options;
+  if (!PyArg_ParseTuple(arguments, "LO!:_read", &index, options_type, &options) || !dataset_enter(self))
+    return NULL;
+  dl_batch* batch = NULL;
+  dl_status status;
+  NEW_ERROR(error);
+  Py_BEGIN_ALLOW_THREADS status = dl_dataset_read(self->handle, index, options->handle, &batch, &error);
+  Py_END_ALLOW_THREADS dataset_leave(self);
+  mailbox_empty();
+  return check(status, &error) ? batch_own(batch) : NULL;
+}
+
 /* (format, uri, notes) */
 PyObject* dataset_about(Dataset* self, PyObject* none) {
   (void)none;

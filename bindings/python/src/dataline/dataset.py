@@ -14,6 +14,7 @@ from . import _core
 from ._borrow import borrow, row
 from ._options import Log, OptionValue, build
 from ._reader import Reader, Source
+from .errors import Error
 from .ragged import Ragged
 from .schema import Field, ImageInfo
 
@@ -70,6 +71,29 @@ class Dataset(_core.Dataset):
         that is cut or contradicts itself; and what reading the sample may raise.
         """
         return ImageInfo(*self._image_info(index, field))
+
+    def read(self, index: int, *, log: Optional[Log] = None, **options: OptionValue) -> _core.Batch:
+        """One sample as a batch of one, through the transforms of ``options``; for viewers and tests, not for training.
+
+        Of the options those apply that say what a sample is: ``transform``, ``seed``, ``device``, limits. Random operators
+        draw as for the first sample of epoch 0.
+
+        Raises DataError: an index out of range, a bad sample (what a reader raised is its ``__cause__``); and what making a
+        Loader may raise.
+        """
+        try:
+            return self._read(index, build(options, log=log))
+        except Error as error:
+            self._explain(error)
+            raise
+
+    def _explain(self, error: BaseException) -> None:
+        """The exception of a reader becomes the cause of the error that names its sample."""
+        index = getattr(error, "sample_index", None)
+        cause = None if index is None else self._cause_of(index)
+        # The sample may be bad for another reason this time.
+        if cause is not None and type(cause).__name__ in str(error):
+            error.__cause__ = cause
 
     @property
     def reader_errors(self) -> dict[int, BaseException]:

@@ -130,12 +130,8 @@ class Loader(_core.Loader):
         ]
 
     def _explain(self, error: BaseException) -> None:
-        """Called with each error of ``next`` before it is raised: the exception of a reader becomes its cause."""
-        index = getattr(error, "sample_index", None)
-        cause = None if index is None else self.dataset._cause_of(index)
-        # The sample may be bad for another reason this time.
-        if cause is not None and type(cause).__name__ in str(error):
-            error.__cause__ = cause
+        """Called with each error of ``next`` before it is raised."""
+        self.dataset._explain(error)
 
     def __enter__(self) -> Loader:
         return self
