@@ -533,7 +533,8 @@ DL_API DL_MUST_CHECK dl_status dl_loader_next(dl_loader* loader, int64_t timeout
  * frames. DL_OK: a batch, an end or an error is due, and dl_loader_next returns at once. DL_TIMEOUT: the budget is spent
  * and more is to be done. The budget is looked at after each run (a sample where images are decoded, else up to 256
  * samples or about 1 MiB): a call loads one run at least, and lasts one longer at most. With a budget of 0 or less, or
- * with workers, it loads nothing and only says whether something is due.
+ * with workers, it loads nothing and only says whether something is due. With lease_overflow=wait dl_loader_next still
+ * waits for a release where all leases are held.
  * DL_CANCELLED, DL_INTERRUPTED; errors: DL_ERR_FORKED, DL_ERR_DEVICE_LOST. */
 DL_API DL_MUST_CHECK dl_status dl_loader_work(dl_loader* loader, int64_t budget_ns, dl_error* error);
 

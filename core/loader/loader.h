@@ -102,6 +102,7 @@ class Loader final : public BatchOwner,
     Outcome outcome;
     Status status = Status::ok();  // what next() returns
   };
+  Status obstacle() DL_REQUIRES(mutex_);
   std::optional<Status> no_batch_due() DL_REQUIRES(mutex_);
   bool ready_now(Slot& slot) DL_REQUIRES(mutex_);
   bool wait_for_drained() DL_REQUIRES(mutex_);

@@ -74,8 +74,7 @@ Status Loader::work(int64_t budget_ns) {
   ThreadLock lock(mutex_);
   for (bool worked = false;; worked = true) {
     WorkerPool::Change change{.events = gate_.events(), .interrupts = interrupts};
-    if (gate_.cancelled()) return {Code::kCancelled, ""};
-    if (Status failure = delivery_->failure(); !failure.is_ok()) return failure;
+    if (Status status = obstacle(); !status.is_ok()) return status;
     if (ended() || position_.step >= steps_.count()) return Status::ok();
     Slot* slot = window_->head_slot();
     if (slot != nullptr && ready_now(*slot)) return Status::ok();
@@ -88,18 +87,23 @@ Status Loader::work(int64_t budget_ns) {
   }
 }
 
-// What next() returns whether or not a batch is Ready.
-std::optional<Status> Loader::no_batch_due() {
-  if (gate_.cancelled()) return Status(Code::kCancelled, "");
+// What ends next() and work() alike. Ok: nothing does.
+Status Loader::obstacle() {
+  if (gate_.cancelled()) return {Code::kCancelled, ""};
   if (window_->defect()) {
     return error(Code::kInternal,
                  "the memory of a batch was not in the state that it had to be in: a defect of this library; "
                  "this loader can only be destroyed");
   }
-  if (Status failure = delivery_->failure(); !failure.is_ok()) {
-    if (delivery_->needs_worker()) pool_->notify();  // to wait once more for the slot that did not come back
-    return failure;
-  }
+  Status failure = delivery_->failure();
+  // To wait once more for the slot that did not come back.
+  if (!failure.is_ok() && delivery_->needs_worker()) pool_->notify();
+  return failure;
+}
+
+// What next() returns whether or not a batch is Ready.
+std::optional<Status> Loader::no_batch_due() {
+  if (Status status = obstacle(); !status.is_ok()) return status;
   if (ended()) return Status(Code::kEnd, "");
   if (position_.step < steps_.count()) return std::nullopt;
   pass_epoch();
