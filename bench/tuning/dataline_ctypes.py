@@ -10,7 +10,8 @@ import torch
 
 class Error(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_uint32), ("code", ctypes.c_int32), ("os_error", ctypes.c_int32),
-                ("column", ctypes.c_int32), ("sample_index", ctypes.c_int64), ("message", ctypes.c_char * 512)]
+                ("column", ctypes.c_int32), ("sample_index", ctypes.c_int64), ("sample_source", ctypes.c_int64),
+                ("message", ctypes.c_char * 512)]
 
 
 class View(ctypes.Structure):
@@ -19,7 +20,12 @@ class View(ctypes.Structure):
                 ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
                 ("axes", ctypes.c_char_p), ("device_type", ctypes.c_int32), ("device_index", ctypes.c_int32),
                 ("data", ctypes.c_void_p), ("byte_offset", ctypes.c_uint64),
-                ("offsets", ctypes.POINTER(ctypes.c_int64)), ("bytes", ctypes.c_int64)]
+                ("offsets", ctypes.POINTER(ctypes.c_int64)), ("bytes", ctypes.c_int64), ("reserved", ctypes.c_uint64 * 4)]
+
+
+def view_at(first, index):
+    """As dl_view_at: the library's views may be longer than View."""
+    return View.from_address(ctypes.addressof(first.contents) + index * first.contents.struct_size)
 
 
 DTYPES = {2: torch.uint8, 9: torch.int64, 12: torch.float32}  # DL_DTYPE_U8, I64, F32
@@ -93,7 +99,7 @@ class Loader:
                 if self.stream is not None:
                     self._check(self.library.dl_batch_wait(batch, self.stream, ctypes.byref(self.error)))
                 views = self.library.dl_batch_views(batch, ctypes.byref(count))
-                yield [self._tensor(views[field]) for field in range(count.value)]
+                yield [self._tensor(view_at(views, field)) for field in range(count.value)]
             finally:
                 self.library.dl_batch_release(batch)
 

@@ -157,7 +157,7 @@ std::vector<PlanStage> describe_plan(const Pipeline& pipeline, const Device& dev
     const DeviceTail* tail = route.tail < 0 ? nullptr : &pipeline.tails[static_cast<size_t>(route.tail)];
     const int64_t geometry =
         tail != nullptr && tail->geometry_storage >= 0 ? int64_t{sizeof(TailGeometry)} : 0;
-    if (pipeline.resident) {
+    if (pipeline.resident && tail != nullptr) {  // every field of a set on the device has a tail
       // What is done once at create, then what each batch sends: one index per sample, and geometry.
       const int64_t held = pipeline.resident->storages[static_cast<size_t>(tail->storage)].row_bytes;
       add(kCpu, concat(host, ", once"), route.stored_bytes, held);

@@ -76,6 +76,7 @@ Config lost_config(Draws& draws);
 Config alone_device_config(Draws& draws);
 void together(Job& job);
 Config together_config(Draws& draws);
+Config rivals_config(Draws& draws);
 void moves(Job& job);
 Config moves_config(Draws& draws);
 

@@ -28,6 +28,18 @@ struct Config {
   int32_t cpus = 2;
 };
 
+// For who replays a failure.
+inline std::string config_text(const Config& config) {
+  return concat(config.workers, " workers, ", config.consumers, " consumers, depth ", config.depth, ", ",
+                config.leases, " leases, ", config.samples, " samples in batches of ", config.batch, ", ",
+                config.epochs, " epochs, overflow ", config.overflow, ", last ", config.last, ", on_error ",
+                config.on_error, ", shuffle ", config.shuffle, ", device ", config.device, " ", config.sync,
+                config.bad ? ", bad samples" : "", config.loses ? ", lost memory" : "",
+                config.host_reader ? ", a host's reader" : "", config.indices ? ", indices" : "",
+                config.waits_fail ? ", waits fail" : "", config.device_dies ? ", a lost device" : "", ", ",
+                config.cpus, " cpus");
+}
+
 // Sample i is the number 7 i + 1.
 class TestSource final : public dataline::Source {
  public:

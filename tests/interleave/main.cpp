@@ -60,6 +60,7 @@ void one(const Arguments& arguments, uint64_t seed) {
                              (mode == Mode::kAny ? "" : " --mode " + arguments.mode) + " --schedules 1";
   waits_fail = job.config().waits_fail;
   device_dies = job.config().device_dies;
+  if (arguments.schedules == 1) printf("%s\n", config_text(job.config()).c_str()), fflush(stdout);
   job.prepare();
   run(seed, mode, job.config().cpus, replay, [&job, &scenario] { scenario.body(job); });
 }

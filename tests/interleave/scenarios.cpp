@@ -183,6 +183,7 @@ constexpr Scenario kScenarios[] = {
     {"lost", "the same, and memory runs out while batches are filled", 2, lost_config, alone},
     {"device", "the same, batches on a device", 3, alone_device_config, alone},
     {"together", "two or three consumers share the epochs", 4, together_config, together},
+    {"rivals", "the same, with hardly a batch for each of them", 8, rivals_config, together},
     {"moves", "up to three consumers, and somebody who seeks, loads, cancels", 4, moves_config, moves},
     {"ends", "consumers wait while the job is cancelled or ended", 2, ends_config, ends},
     {"loss", "consumers wait while the device is lost", 2, loss_config, loss},

@@ -301,7 +301,7 @@ void run(uint64_t seed, Mode mode, int32_t cpus, const std::string& replay,
   world.replay = replay;
   world.cpus = cpus;
   const uint64_t which = world.draws.below(8);
-  world.mode = mode != Mode::kAny ? mode : which < 4 ? Mode::kPct : which < 7 ? Mode::kWalk : Mode::kBounded;
+  world.mode = mode != Mode::kAny ? mode : which < 2 ? Mode::kPct : which < 7 ? Mode::kWalk : Mode::kBounded;
   world.keeps_stores = world.draws.one_in(2);
   world.mean_run = uint64_t{1} << world.draws.below(8);
   world.lowest = 0;

@@ -118,6 +118,22 @@ Config together_config(Draws& draws) {
   return config;
 }
 
+// Consumers that do not help, and hardly a batch for each: who is woken for one may find it taken.
+Config rivals_config(Draws& draws) {
+  Config config;
+  config.workers = draws.from(1, 3);
+  config.consumers = draws.from(2, 3);
+  config.depth = draws.from(1, 3);
+  config.leases = draws.from(2, 3);
+  config.batch = draws.from(2, 3);
+  config.samples = draws.from(3, 6);
+  config.epochs = draws.from(1, 2);
+  config.cpus = static_cast<int32_t>(draws.from(2, 4));
+  config.host_reader = draws.one_in(2);
+  if (!config.host_reader) config.device = "cuda", config.sync = "host";
+  return config;
+}
+
 // Several consumers, and somebody who seeks, loads, cancels: what comes is right, nobody is stuck, and afterwards an epoch
 // comes whole.
 void moves(Job& job) {

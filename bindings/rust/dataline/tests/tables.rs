@@ -86,7 +86,7 @@ fn every_dtype_of_the_library_is_known() {
 #[test]
 fn the_library_says_what_it_is() {
     assert_eq!(dataline::abi_version(), dataline_sys::DL_ABI_VERSION);
-    assert!(dataline::version().starts_with("0.1."), "{}", dataline::version());
+    assert!(dataline::version().starts_with("0.2."), "{}", dataline::version());
     assert!(!dataline::build_info().is_empty());
 }
 
