@@ -261,6 +261,7 @@ class FirstBatch:
 def leave(status=0):
     """Ends this process and what it started: some loaders' threads and worker processes do not end by themselves."""
     sys.stdout.flush()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # PyTorch's handler would raise over a worker that is killed
     for pid in set(_descendants(os.getpid())):
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(pid), signal.SIGKILL)
