@@ -37,7 +37,7 @@ changed() {
 
 case ${1:-} in
   --all) files=$sources ;;
-  "") files=$(comm -12 <(echo "$sources") <(changed 2>/dev/null) | head -n 24) ;;
+  "") files=$(comm -12 <(echo "$sources") <(changed 2>/dev/null) | awk 'NR <= 24') ;;
   *) files=$(printf '%s\n' "$@") ;;
 esac
 if [ -z "$files" ]; then echo "no source differs"; exit 0; fi

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -69,26 +70,29 @@ struct Total {
   Counts counts;
 };
 
-// Its share of the schedules, in a process of its own.
-[[noreturn]] void work(const Arguments& arguments, uint64_t job, Total& total) {
+void add(Counts& sum, const Counts& more) {
+  sum.schedules += more.schedules, sum.steps += more.steps, sum.switches += more.switches;
+  sum.delayed_stores += more.delayed_stores, sum.jumps += more.jumps;
+}
+
+// Its share of schedules first to end, in a process of its own.
+[[noreturn]] void work(const Arguments& arguments, uint64_t first, uint64_t end, uint64_t job, Total& total) {
   handle_crashes();
-  for (uint64_t i = job; i < arguments.schedules; i += arguments.jobs) {
+  const Counts before = total.counts;
+  for (uint64_t i = first + job; i < end; i += arguments.jobs) {
     one(arguments, arguments.seed + i);
-    total.counts = counts;
+    total.counts = before;
+    add(total.counts, counts);
   }
   _exit(0);
 }
 
-int search(const Arguments& arguments) {
-  const auto begin = std::chrono::steady_clock::now();
-  void* memory = mmap(nullptr, sizeof(Total) * arguments.jobs, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return 2;
-  auto* totals = new (memory) Total[arguments.jobs];
+// True: a schedule failed.
+bool search(const Arguments& arguments, uint64_t first, uint64_t end, Total* totals) {
   std::vector<pid_t> children;
   for (uint64_t job = 0; job < arguments.jobs; ++job) {
     const pid_t child = fork();
-    if (child == 0) work(arguments, job, totals[job]);
+    if (child == 0) work(arguments, first, end, job, totals[job]);
     children.push_back(child);
   }
   bool found = false;
@@ -101,12 +105,24 @@ int search(const Arguments& arguments) {
       if (other != child) kill(other, SIGTERM);
     }
   }
+  return found;
+}
+
+// New processes now and then: a loader whose device is lost never unmaps its slots, and a process has 65,530 maps at most.
+constexpr uint64_t kSchedulesOfProcess = 60'000;
+
+int search(const Arguments& arguments) {
+  const auto begin = std::chrono::steady_clock::now();
+  void* memory = mmap(nullptr, sizeof(Total) * arguments.jobs, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return 2;
+  auto* totals = new (memory) Total[arguments.jobs];
+  const uint64_t round = kSchedulesOfProcess * arguments.jobs;
+  bool found = false;
+  for (uint64_t first = 0; first < arguments.schedules && !found; first += round)
+    found = search(arguments, first, std::min(first + round, arguments.schedules), totals);
   Counts all;
-  for (uint64_t job = 0; job < arguments.jobs; ++job) {
-    all.schedules += totals[job].counts.schedules, all.steps += totals[job].counts.steps;
-    all.switches += totals[job].counts.switches, all.delayed_stores += totals[job].counts.delayed_stores;
-    all.jumps += totals[job].counts.jumps;
-  }
+  for (uint64_t job = 0; job < arguments.jobs; ++job) add(all, totals[job].counts);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
   std::printf(
       "seeds from %llu on: %llu schedules, %llu steps, %llu switches, %llu delayed stores, %llu jumps of the "

@@ -14,7 +14,7 @@ macro_rules! constants {
 
 constants! {
     DL_VERSION_MAJOR: i32 = 0;
-    DL_VERSION_MINOR: i32 = 1;
+    DL_VERSION_MINOR: i32 = 2;
     DL_VERSION_PATCH: i32 = 0;
     DL_ABI_VERSION: i32 = 2;
     DL_OK: i32 = 0;
