@@ -22,7 +22,8 @@ constexpr int64_t kSlotAlignment = 512;
 // driver refuses. System limits do not predict what it refuses.
 class PinnedSlots {
  public:
-  PinnedSlots(std::shared_ptr<CudaContext> context, Log log) : context_(std::move(context)), log_(log) {}
+  PinnedSlots(std::shared_ptr<CudaContext> context, const Log& log)
+      : context_(std::move(context)), log_(log) {}
   ~PinnedSlots() { release(); }
   PinnedSlots(const PinnedSlots&) = delete;
   PinnedSlots& operator=(const PinnedSlots&) = delete;
@@ -119,7 +120,7 @@ class CudaBlock final : public DeviceBlock {
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(std::shared_ptr<CudaContext> context, Log log)
+  CudaDevice(std::shared_ptr<CudaContext> context, const Log& log)
       : context_(std::move(context)), kernels_(std::make_shared<KernelSet>()), pinned_(context_, log) {
     info_.name = context_->name();
     info_.driver = cuda_version_text(context_->driver().version);
