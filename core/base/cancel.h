@@ -3,7 +3,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "core/base/atomic.h"
@@ -20,12 +22,25 @@ class CancelToken {
     virtual void on_cancel() noexcept = 0;  // called under the token's lock: must not block
   };
 
+  CancelToken() = default;
+  // Cancelled with `other` (may be null), too.
+  explicit CancelToken(std::shared_ptr<CancelToken> other) : other_(std::move(other)) {
+    if (other_ != nullptr) other_->attach(&follower_);
+  }
+  CancelToken(const CancelToken&) = delete;
+  CancelToken& operator=(const CancelToken&) = delete;
+  ~CancelToken() {
+    if (other_ != nullptr) other_->detach(&follower_);
+  }
+
   // Relaxed: the flag publishes no other data; waits are woken through on_cancel().
-  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed); }
+  bool cancelled() const { return cancelled_.load(std::memory_order_relaxed) != 0; }
+  // The same as a word that the host's callbacks read (atomically): 0 until it is cancelled.
+  const int32_t* flag() const { return reinterpret_cast<const int32_t*>(&cancelled_); }
 
   void cancel() noexcept {
     ThreadLock lock(mutex_);
-    cancelled_.store(true, std::memory_order_relaxed);
+    cancelled_.store(1, std::memory_order_relaxed);
     for (Listener* listener : listeners_) listener->on_cancel();
   }
 
@@ -41,7 +56,19 @@ class CancelToken {
   }
 
  private:
-  Atomic<bool> cancelled_{false};
+  class Follower final : public Listener {
+   public:
+    explicit Follower(CancelToken& self) : self_(self) {}
+    void on_cancel() noexcept override { self_.cancel(); }
+
+   private:
+    CancelToken& self_;
+  };
+
+  const std::shared_ptr<CancelToken> other_;
+  Follower follower_{*this};
+  Atomic<int32_t> cancelled_{0};
+  static_assert(kThreadsScheduled || sizeof(Atomic<int32_t>) == sizeof(int32_t));
   ThreadMutex mutex_;
   std::vector<Listener*> listeners_ DL_GUARDED_BY(mutex_);
 };

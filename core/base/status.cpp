@@ -62,7 +62,7 @@ std::string_view code_name(Code code) {
 }
 
 Status&& Status::in(std::string_view context) && {
-  message_.insert(0, concat(context, ": "));
+  details().message.insert(0, concat(context, ": "));
   return std::move(*this);
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
@@ -67,41 +68,60 @@ enum class Code : int32_t {
 
 std::string_view code_name(Code code);  // "DL_ERR_CORRUPT"
 
+// Two words, because each batch passes a dozen of them; what an error says beyond its code is on the heap.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(Code code, std::string message) : code_(code), message_(std::move(message)) {}
+  Status(Code code, std::string message) : code_(code) {
+    if (!message.empty()) details().message = std::move(message);
+  }
+  Status(Status&&) = default;
+  Status& operator=(Status&&) = default;
+  Status(const Status& other)
+      : code_(other.code_), details_(other.details_ ? std::make_unique<Details>(*other.details_) : nullptr) {}
+  Status& operator=(const Status& other) { return *this = Status(other); }
 
   static Status ok() { return Status(); }
 
   bool is_ok() const { return code_ == Code::kOk; }
   Code code() const { return code_; }
-  const std::string& message() const { return message_; }
-  int32_t os_error() const { return os_error_; }          // errno, or 0
-  int64_t sample_index() const { return sample_index_; }  // -1: none
-  int64_t column() const { return column_; }              // 1-based, in text the caller gave; 0: none
+  std::string message() const { return std::string(text()); }
+  // The message without a copy, where nothing may be allocated; until the status changes.
+  std::string_view text() const noexcept { return details_ ? details_->message : std::string_view(); }
+  int32_t os_error() const { return details_ ? details_->os_error : 0; }           // errno, or 0
+  int64_t sample_index() const { return details_ ? details_->sample_index : -1; }  // -1: none
+  // 1-based, in text the caller gave; 0: none
+  int64_t column() const { return details_ ? details_->column : 0; }
 
   Status&& with_os_error(int32_t value) && {
-    os_error_ = value;
+    details().os_error = value;
     return std::move(*this);
   }
   Status&& with_sample(int64_t index) && {
-    sample_index_ = index;
+    details().sample_index = index;
     return std::move(*this);
   }
   Status&& with_column(int64_t value) && {
-    column_ = value;
+    details().column = value;
     return std::move(*this);
   }
   // Prepends "context: " to the message.
   Status&& in(std::string_view context) &&;
 
  private:
+  struct Details {
+    std::string message;
+    int64_t sample_index = -1;
+    int64_t column = 0;
+    int32_t os_error = 0;
+  };
+  Details& details() {
+    if (!details_) details_ = std::make_unique<Details>();
+    return *details_;
+  }
+
   Code code_ = Code::kOk;
-  int32_t os_error_ = 0;
-  int64_t sample_index_ = -1;
-  int64_t column_ = 0;
-  std::string message_;
+  std::unique_ptr<Details> details_;  // null: nothing is said
 };
 
 // Concatenates the parts, text and decimal integers, to the message: one line, no full stop.

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/thread.h"
 
+#if defined(_WIN32)
+#include <windows.h>
+#else
 #include <signal.h>
+#endif
 
 #include <ctime>
 #include <memory>
@@ -9,6 +13,7 @@
 #include <utility>
 
 #include "core/base/atomic.h"
+#include "core/base/thread_wait.h"
 
 namespace dataline {
 namespace {
@@ -16,14 +21,23 @@ namespace {
 struct Start {
   std::function<void()> body;
   std::string name;
+  std::shared_ptr<const ThreadHooks> hooks;  // may be null
+  int32_t worker;
 };
+
+void run_between_hooks(const std::function<void()>& body, const ThreadHooks* hooks, int32_t worker,
+                       const char* name) {
+  if (hooks != nullptr) hooks->on_start(worker, name);
+  body();
+  if (hooks != nullptr) hooks->on_end(worker);
+}
 
 void* run_thread(void* argument) {
   std::unique_ptr<Start> start(static_cast<Start*>(argument));
-#if defined(__linux__) && !defined(DATALINE_INTERLEAVE)
+#if (defined(__linux__) || defined(_WIN32)) && !defined(DATALINE_INTERLEAVE)
   pthread_setname_np(pthread_self(), start->name.c_str());
 #endif
-  start->body();
+  run_between_hooks(start->body, start->hooks.get(), start->worker, start->name.c_str());
   return nullptr;
 }
 
@@ -39,6 +53,28 @@ int64_t cpu_ns_of(pthread_t) { return 0; }
 
 #else
 
+int64_t clock_ns(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+#if defined(_WIN32)
+// winpthreads; there are no signals to keep away from the thread.
+int create_thread(pthread_t* handle, Start* start) {
+  return pthread_create(handle, nullptr, run_thread, start);
+}
+
+int64_t cpu_ns_of(pthread_t handle) {
+  FILETIME created, ended, kernel, user;
+  if (GetThreadTimes(static_cast<HANDLE>(pthread_gethandle(handle)), &created, &ended, &kernel, &user) == 0)
+    return 0;
+  const auto ticks = [](const FILETIME& time) {
+    return static_cast<int64_t>(time.dwHighDateTime) << 32 | static_cast<int64_t>(time.dwLowDateTime);
+  };
+  return (ticks(kernel) + ticks(user)) * 100;  // of 100 ns
+}
+#else
 // The new thread inherits this mask, so that no signal of the host is ever handled on it. But SIGBUS is: a thread's own
 // load raises it, and blocked it would end the process past every handler (memory/fault_guard.h).
 int create_thread(pthread_t* handle, Start* start) {
@@ -50,33 +86,74 @@ int create_thread(pthread_t* handle, Start* start) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return failure;
 }
-void join_thread(pthread_t handle) { pthread_join(handle, nullptr); }
-void detach_thread(pthread_t handle) { pthread_detach(handle); }
 
-int64_t clock_ns(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
 int64_t cpu_ns_of(pthread_t handle) {
   clockid_t clock{};
   return pthread_getcpuclockid(handle, &clock) == 0 ? clock_ns(clock) : 0;
 }
+#endif
+
+void join_thread(pthread_t handle) { pthread_join(handle, nullptr); }
+void detach_thread(pthread_t handle) { pthread_detach(handle); }
 
 #endif
 
+Status not_started(std::string_view name, int failure) {
+  return error(Code::kThread, "thread '", name,
+               "' could not be started: ", std::generic_category().message(failure))
+      .with_os_error(failure);
+}
+
+enum Stage : int32_t { kWaits, kRuns, kWithdrawn, kEnded };
+
 }  // namespace
 
-Result<Thread> Thread::start(std::string_view name, std::function<void()> body) {
+// Shared by the host's thread and ours. Whoever takes it from kWaits owns the body: the host's thread, to run it, or
+// withdraw(), to drop it.
+struct Thread::Hosted {
+  Start start;
+  Atomic<int32_t> stage{kWaits};
+  WaitPoint ended;
+
+  bool take(Stage to) {
+    int32_t expected = kWaits;
+    return stage.compare_exchange_strong(expected, to);
+  }
+  static void main(void* argument) {
+    const std::unique_ptr<std::shared_ptr<Hosted>> reference(static_cast<std::shared_ptr<Hosted>*>(argument));
+    Hosted& self = **reference;
+    if (!self.take(kRuns)) return;
+    run_between_hooks(self.start.body, self.start.hooks.get(), self.start.worker, self.start.name.c_str());
+    self.start.body = nullptr;
+    self.stage.store(kEnded);
+    self.ended.notify_all();
+  }
+};
+
+Result<Thread> Thread::start_hosted(std::string name, std::function<void()> body,
+                                    std::shared_ptr<const ThreadHooks> hooks, int32_t worker) {
+  Thread thread;
+  thread.hosted_ = std::make_shared<Hosted>();
+  thread.hosted_->start = {std::move(body), std::move(name), hooks, worker};
+  auto reference = std::make_unique<std::shared_ptr<Hosted>>(thread.hosted_);
+  const char* const text = thread.hosted_->start.name.c_str();
+  if (const int failure = hooks->run(worker, text, Hosted::main, reference.get()); failure != 0)
+    return not_started(text, failure);
+  static_cast<void>(reference.release());  // main() owns it now
+  thread.running_ = true;
+  return thread;
+}
+
+Result<Thread> Thread::start(std::string_view name, std::function<void()> body,
+                             std::shared_ptr<const ThreadHooks> hooks, int32_t worker) {
   constexpr size_t kMaxName = 15;  // Linux refuses longer ones
-  auto start = std::make_unique<Start>(Start{std::move(body), std::string(name.substr(0, kMaxName))});
+  std::string shown(name.substr(0, kMaxName));
+  if (hooks != nullptr && hooks->runs())
+    return start_hosted(std::move(shown), std::move(body), std::move(hooks), worker);
+  auto start = std::make_unique<Start>(Start{std::move(body), std::move(shown), std::move(hooks), worker});
   Thread thread;
   const int failure = create_thread(&thread.handle_, start.get());
-  if (failure != 0) {
-    return error(Code::kThread, "thread '", name,
-                 "' could not be started: ", std::generic_category().message(failure))
-        .with_os_error(failure);
-  }
+  if (failure != 0) return not_started(name, failure);
   static_cast<void>(start.release());  // run_thread owns it now
   thread.running_ = true;
   return thread;
@@ -85,22 +162,32 @@ Result<Thread> Thread::start(std::string_view name, std::function<void()> body) 
 Thread& Thread::operator=(Thread&& other) noexcept {
   join();
   handle_ = other.handle_;
+  hosted_ = std::move(other.hosted_);
   running_ = other.running_;
   other.running_ = false;
   return *this;
 }
 
+bool Thread::withdraw() noexcept {
+  if (!running_ || hosted_ == nullptr || !hosted_->take(kWithdrawn)) return false;
+  hosted_->start.body = nullptr;
+  running_ = false;
+  return true;
+}
+
 void Thread::join() noexcept {
-  if (running_) join_thread(handle_);
+  if (running_ && hosted_ == nullptr) join_thread(handle_);
+  if (running_ && hosted_ != nullptr && !withdraw())
+    hosted_->ended.wait(kForever, [&] { return hosted_->stage.load() == kEnded; });
   running_ = false;
 }
 
 void Thread::detach() noexcept {
-  if (running_) detach_thread(handle_);
+  if (running_ && hosted_ == nullptr) detach_thread(handle_);
   running_ = false;
 }
 
-int64_t Thread::cpu_ns() const { return running_ ? cpu_ns_of(handle_) : 0; }
+int64_t Thread::cpu_ns() const { return running_ && hosted_ == nullptr ? cpu_ns_of(handle_) : 0; }
 
 int64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 int64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }

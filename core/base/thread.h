@@ -1,4 +1,5 @@
-// Threads of the library: named, all signals but SIGBUS blocked, started or refused with a status. And the clocks.
+// Threads of the library: named, all signals but SIGBUS blocked, started or refused with a status; or threads that the host
+// lends (ThreadHooks). And the clocks.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -6,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -13,24 +15,45 @@
 
 namespace dataline {
 
+// What the host does when a thread begins and ends, or the host itself as the one who runs it. Called from any thread.
+class ThreadHooks {
+ public:
+  virtual ~ThreadHooks() = default;
+  virtual void on_start(int32_t worker, const char* name) const noexcept = 0;
+  virtual void on_end(int32_t worker) const noexcept = 0;
+  virtual bool runs() const noexcept = 0;  // threads are the host's: run() starts them
+  // Has main(argument) run once, on another thread. 0, or an error number: it will not run.
+  virtual int32_t run(int32_t worker, const char* name, void (*main)(void*),
+                      void* argument) const noexcept = 0;
+};
+
 // Joins on destruction unless detached.
 class Thread {
  public:
   Thread() = default;
-  // `body` must not throw. kThread when the system refuses; nothing runs then. Name: up to 15 bytes.
-  static Result<Thread> start(std::string_view name, std::function<void()> body);
+  // `body` must not throw. kThread when the system, or the host, refuses; nothing runs then. Name: up to 15 bytes.
+  static Result<Thread> start(std::string_view name, std::function<void()> body,
+                              std::shared_ptr<const ThreadHooks> hooks = nullptr, int32_t worker = 0);
   Thread(Thread&& other) noexcept { *this = std::move(other); }
   Thread& operator=(Thread&& other) noexcept;
   ~Thread() { join(); }
 
+  // True when the host has not begun to run the body yet: it never will, and its captures are gone.
+  bool withdraw() noexcept;
   void join() noexcept;
   void detach() noexcept;                       // the body goes on alone: it must own what it uses
   void forget() noexcept { running_ = false; }  // in a forked child, where the thread does not exist
   bool joinable() const { return running_; }
-  int64_t cpu_ns() const;  // CPU time used so far; 0 when it cannot be told
+  int64_t cpu_ns()
+      const;  // CPU time used so far; 0 when it cannot be told, as of a thread that is the host's
 
  private:
+  struct Hosted;
+  static Result<Thread> start_hosted(std::string name, std::function<void()> body,
+                                     std::shared_ptr<const ThreadHooks> hooks, int32_t worker);
+
   pthread_t handle_{};
+  std::shared_ptr<Hosted> hosted_;  // instead, on a thread of the host's
   bool running_ = false;
 };
 

@@ -5,6 +5,8 @@
 #include <climits>
 #include <ctime>
 
+#include "core/base/checked.h"
+
 #if defined(__linux__)
 #include <linux/futex.h>
 #include <poll.h>
@@ -14,6 +16,12 @@
 #endif
 
 namespace dataline {
+
+int64_t deadline_after(int64_t timeout_ns) {
+  if (timeout_ns < 0) return kForever;
+  return checked_add(monotonic_ns(), timeout_ns).value_or(kForever);
+}
+
 #if defined(DATALINE_INTERLEAVE)
 
 bool WaitPoint::sleep(uint32_t seen, int64_t deadline_ns) {
@@ -88,24 +96,24 @@ Result<ThreadEvent> ThreadEvent::create() {
 }
 
 ThreadEvent::~ThreadEvent() {
-  if (handle_ >= 0) close(handle_);
+  if (handle_ >= 0) close(static_cast<int>(handle_));
 }
 
 void ThreadEvent::raise() const {
   uint64_t one = 1;
   // Fails only when the counter is full, and then the handle is readable already.
-  static_cast<void>(!write(handle_, &one, sizeof one));
+  static_cast<void>(!write(static_cast<int>(handle_), &one, sizeof one));
 }
 
 void ThreadEvent::lower() const {
   uint64_t count;
-  static_cast<void>(!read(handle_, &count, sizeof count));  // EAGAIN: it was not raised
+  static_cast<void>(!read(static_cast<int>(handle_), &count, sizeof count));  // EAGAIN: it was not raised
 }
 
 #else
 
 Result<ThreadEvent> ThreadEvent::create() {
-  return error(Code::kUnsupported, "wait handles exist on Linux only");
+  return error(Code::kUnsupported, "wait handles exist on Linux and Windows only");
 }
 ThreadEvent::~ThreadEvent() = default;
 void ThreadEvent::raise() const {}

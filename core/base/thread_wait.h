@@ -1,5 +1,5 @@
 // Waiting: a place where threads wait for a condition that others make true, by a short spin while waits are short, then
-// by a futex (no sleeps, no polling); and a handle for event loops.
+// by a futex (no sleeps, no polling; on Windows WaitOnAddress); and a handle for event loops.
 //
 // Use of a WaitPoint: the notifier changes the state (atomically, or under a lock the condition does not need), then calls
 // notify_all(). The waiter's condition reads that state; it must be cheap and must not block.
@@ -16,6 +16,9 @@
 namespace dataline {
 
 constexpr int64_t kForever = -1;
+
+// When a wait of that long ends; < 0, or later than the clock can say: kForever.
+int64_t deadline_after(int64_t timeout_ns);
 
 class WaitPoint {
  public:
@@ -105,7 +108,7 @@ class WaitPoint {
   Atomic<int64_t> wake_cost_ns_{5'000};
 };
 
-// A handle for the host's event loop: readable while raised. An eventfd on Linux.
+// A handle for the host's event loop, signalled while raised: an eventfd on Linux, an event object on Windows.
 class ThreadEvent {
  public:
   static Result<ThreadEvent> create();  // kTooManyFiles, kUnsupported
@@ -114,12 +117,12 @@ class ThreadEvent {
   ~ThreadEvent();
 
   intptr_t handle() const { return handle_; }
-  void raise() const;  // stays readable until lowered
+  void raise() const;  // stays signalled until lowered
   void lower() const;
 
  private:
-  explicit ThreadEvent(int handle) : handle_(handle) {}
-  int handle_;
+  explicit ThreadEvent(intptr_t handle) : handle_(handle) {}
+  intptr_t handle_;  // -1: none
 };
 
 }  // namespace dataline

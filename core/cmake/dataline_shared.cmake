@@ -11,6 +11,12 @@ set_target_properties(dataline_shared PROPERTIES
 target_include_directories(dataline_shared INTERFACE
   $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 
+if(WIN32)
+  # What DL_API exports; the runtime is in the DLL. It stays loaded, as below (capi/windows/stay_loaded.cpp).
+  target_link_libraries(dataline_shared PRIVATE dataline_compile ${libraries} Threads::Threads synchronization)
+  return()
+endif()
+
 # nodelete: dlclose must not unmap code that a batch's last release, on any thread, still needs.
 target_link_options(dataline_shared PRIVATE
   "LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exports.map"

@@ -2,6 +2,19 @@
 # and instantiated std:: templates too, is made local, so that nothing can clash with a host's own symbols.
 # Without debug information except in Debug builds: it is forty times the code.
 
+if(WIN32)
+  # GNU ld cannot decide COMDAT groups of Windows' objects here: the rooms' objects as they are. Our C++ names, all in the
+  # namespace dataline, can be seen by the host.
+  add_library(dataline_static STATIC ${archive_objects})
+  add_library(dataline::static ALIAS dataline_static)
+  set_target_properties(dataline_static PROPERTIES OUTPUT_NAME dataline EXPORT_NAME static LINKER_LANGUAGE CXX)
+  target_include_directories(dataline_static INTERFACE
+    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_compile_definitions(dataline_static INTERFACE DL_STATIC)
+  target_link_libraries(dataline_static INTERFACE Threads::Threads synchronization stdc++)
+  return()
+endif()
+
 set(combined "${CMAKE_CURRENT_BINARY_DIR}/dataline_combined.o")
 set(product "${CMAKE_CURRENT_BINARY_DIR}/dataline.o")
 # --force-group-allocation: each COMDAT group is decided here; left alone, its names could not become local. Only

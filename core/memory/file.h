@@ -1,4 +1,4 @@
-// Files of the operating system: descriptors, what stat says, reads that retry interrupted calls, errors as a Status (one
+// Files of the operating system: descriptors (on Windows those of the C run-time library), what stat says, reads that retry interrupted calls, errors as a Status (one
 // table for everything that opens and reads files), and the storage under a file.
 // Threads: plain functions and values; a descriptor is used by any thread.
 // SPDX-License-Identifier: Apache-2.0
@@ -29,9 +29,14 @@ auto retry_interrupted(Call call) {
   return result;
 }
 
-// How a file is opened whose kind is not known yet: a FIFO or a device never blocks.
+// How a file is opened whose kind is not known yet: a FIFO or a device never blocks. On Windows others may write, rename and
+// delete it meanwhile, and no child inherits it.
+#if defined(_WIN32)
+constexpr int kFileFlags = 0, kDirectoryFlags = 1;
+#else
 constexpr int kFileFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 constexpr int kDirectoryFlags = O_RDONLY | O_CLOEXEC | O_DIRECTORY;
+#endif
 
 // An open descriptor, closed with its owner; none (and false) when the call that made it failed.
 class Descriptor {
@@ -47,10 +52,8 @@ class Descriptor {
     if (number_ >= 0) ::close(number_);
     errno = kept;
   }
-  // On failure see errno.
-  static Descriptor open(const std::string& path, int flags) {
-    return Descriptor(retry_interrupted([&] { return ::open(path.c_str(), flags); }));
-  }
+  // kFileFlags or kDirectoryFlags; the path is UTF-8. On failure see errno.
+  static Descriptor open(const std::string& path, int flags);
 
   int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
@@ -72,8 +75,9 @@ struct FileFacts {
 
   bool same_as(const FileFacts& other) const { return device == other.device && inode == other.inode; }
 };
-// Of an open descriptor, and of the entry `name` of an open directory, following links. Return errno, or 0.
+// Of an open descriptor, of a path, and of the entry `name` of an open directory, following links. Return errno, or 0.
 int facts_of(int descriptor, FileFacts& out);
+int facts_of_path(const std::string& path, FileFacts& out);
 int facts_of_entry(int directory, const char* name, FileFacts& out);
 Result<FileFacts> facts_of(int descriptor, const std::string& path);  // errors name `path`
 
@@ -101,13 +105,13 @@ std::optional<int64_t> read_kernel_number(const std::string& path);
 // would-block calls. The same call may succeed the next time.
 bool is_machine_failure(const Status& status);
 
-// Whether files on file-system type `magic` (statfs f_type) are read with pread by default, because others may write,
+// Linux: whether files on file-system type `magic` (statfs f_type) are read with pread by default, because others may write,
 // truncate or remove them without this machine's knowledge, and mappings of them are slow and fail with signals: network
 // and user-space file systems, and those without a block device (device_major 0) that are not known to be local, which may
 // be network file systems not listed here. Overlays count as local: a container's writes are its own, and overlayfs does
 // not allow the lower layers to change.
 bool others_may_write(uint64_t magic, uint32_t device_major);
-// The same for an open file; false where it is unknown.
+// The same for an open file (Windows: of a remote device); false where it is unknown.
 bool others_may_write(int fd);
 
 constexpr int64_t kDefaultReadAheadBytes = 128 << 10;  // Linux's own default

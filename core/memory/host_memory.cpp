@@ -11,6 +11,8 @@
 
 #ifdef DATALINE_HAS_MIMALLOC
 #include <mimalloc.h>
+#elif defined(_WIN32)
+#include <malloc.h>
 #else
 #include <cstdlib>
 #endif
@@ -28,6 +30,8 @@ std::byte* heap_allocate(int64_t bytes, int64_t alignment) noexcept {
 #ifdef DATALINE_HAS_MIMALLOC
   return static_cast<std::byte*>(
       mi_malloc_aligned(static_cast<size_t>(bytes), static_cast<size_t>(alignment)));
+#elif defined(_WIN32)
+  return static_cast<std::byte*>(_aligned_malloc(static_cast<size_t>(bytes), static_cast<size_t>(alignment)));
 #else
   // aligned_alloc requires at least a pointer's alignment and a size that is a multiple of it.
   const int64_t unit = std::max<int64_t>(alignment, static_cast<int64_t>(sizeof(void*)));
@@ -39,6 +43,8 @@ std::byte* heap_allocate(int64_t bytes, int64_t alignment) noexcept {
 void heap_release(std::byte* data) noexcept {
 #ifdef DATALINE_HAS_MIMALLOC
   mi_free(data);
+#elif defined(_WIN32)
+  _aligned_free(data);
 #else
   std::free(data);
 #endif

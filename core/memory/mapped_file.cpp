@@ -1,34 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/memory/mapped_file.h"
 
-#include <sys/mman.h>
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/memory/file_map.h"
 #include "core/memory/pages.h"
-
-#if defined(__linux__) && !defined(MADV_POPULATE_READ)
-#define MADV_POPULATE_READ 22  // Linux 5.14, absent from older C libraries
-#endif
 
 namespace dataline {
 namespace {
 
-constexpr int64_t kLoadPieceBytes = 8 << 20;  // between checks of the cancel token
-constexpr int kPopulateAttempts = 4;          // while another process truncates and restores the file
-constexpr int64_t kProgressBytes = 64 << 20;
-
-// Leaves half of the descriptors to the host.
-bool descriptors_scarce(int fd) {
-  rlimit limit;
-  return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-         static_cast<rlim_t>(fd) >= limit.rlim_cur / 2;
-}
+constexpr int64_t kPieceBytes = 8 << 20;  // between checks of the cancel token
+constexpr int kPopulateAttempts = 4;      // while another process truncates and restores the file
 
 }  // namespace
 
@@ -44,6 +30,10 @@ Result<MappedFile> MappedFile::open_unloaded(const std::string& path, const Open
   }
   MappedFile file;
   file.path_ = path;
+  if (const HostStorage* storage = storage_of(path, context.storages)) {
+    DL_RETURN_IF_ERROR(file.open_stored(*storage, context));
+    return file;
+  }
   file.fd_ = Descriptor::open(path, kFileFlags);
   if (!file.fd_) return file_error(path, errno);
   DL_ASSIGN_OR_RETURN(file.at_open_, facts_of(file.fd_.get(), path));
@@ -77,21 +67,13 @@ Result<MappedFile> MappedFile::from_block(const std::string& path, Block bytes, 
   return file;
 }
 
-void MappedFile::Unmap::operator()(const std::byte* data) const noexcept {
-  ::munmap(const_cast<std::byte*>(data), static_cast<size_t>(bytes));
-}
+void MappedFile::Unmap::operator()(const std::byte* data) const noexcept { unmap_file(data, bytes); }
 
 Status MappedFile::map(const OpenContext& context) {
   if (bytes_ > 0) {
-    void* data = ::mmap(nullptr, static_cast<size_t>(bytes_), PROT_READ, MAP_SHARED, fd_.get(), 0);
-    if (data == MAP_FAILED) return file_error(path_, errno).in("mmap");
-    data_ = static_cast<const std::byte*>(data);
+    data_ = map_file(fd_.get(), bytes_);
+    if (data_ == nullptr) return file_error(path_, errno).in("mmap");
     map_ = {data_, Unmap{bytes_}};
-#ifdef MADV_RANDOM
-    // advise() requests exactly the records that come next. Without MADV_RANDOM the kernel reads the whole read-ahead
-    // window (8 MiB seen) around each record, which is all that happens where the hint is refused.
-    ::madvise(data, static_cast<size_t>(bytes_), MADV_RANDOM);
-#endif
   }
   if (descriptors_scarce(fd_.get())) fd_ = Descriptor();
   if (context.fault_guard && bytes_ > 0) {
@@ -100,27 +82,36 @@ Status MappedFile::map(const OpenContext& context) {
   return Status::ok();
 }
 
+Status MappedFile::open_stored(const HostStorage& storage, const OpenContext& context) {
+  if (context.io == IoMode::kMmap)
+    return error(Code::kUnsupported, path_, ": io=mmap: storage ", storage.scheme(), " has no file to map");
+  Result<std::unique_ptr<const StoredObject>> opened = storage.open(path_, context);
+  if (!opened.is_ok()) return opened.take_status().in(path_);
+  stored_ = opened.take();
+  bytes_ = at_open_.bytes = stored_->bytes();
+  io_ = IoMode::kPread;
+  if (bytes_ >= 0) return Status::ok();
+  return error(Code::kIo, path_, ": storage ", storage.scheme(), " reported ", bytes_, " bytes");
+}
+
 Status MappedFile::load(const OpenContext& context) {
   if (context.io != IoMode::kMemory || io_ != IoMode::kPread) return Status::ok();
   DL_ASSIGN_OR_RETURN(block_, context.memory->allocate(bytes_, 1, MemoryKind::kData, path_.c_str()));
-  for (int64_t at = 0; at < bytes_; at += kLoadPieceBytes) {
-    if (context.cancel != nullptr && context.cancel->cancelled()) {
-      return error(Code::kCancelled, path_, ": cancelled after ", at, " of ", bytes_, " bytes");
-    }
-    if (at > 0 && at % kProgressBytes == 0) {
-      context.log(LogLevel::kProgress, concat(path_, ": ", at, " of ", bytes_, " bytes in memory"));
-    }
-    DL_RETURN_IF_ERROR(read_by_pread(at, std::min(kLoadPieceBytes, bytes_ - at), block_.data() + at));
-  }
+  DL_RETURN_IF_ERROR(read_all(block_.data(), context));
   // A truncation during the read may have left zeros instead of a short read.
   DL_RETURN_IF_ERROR(change_since_open().status);
   data_ = block_.data();
   io_ = IoMode::kMemory;
   fd_ = Descriptor();
+  stored_.reset();
   return Status::ok();
 }
 
 Status MappedFile::read_by_pread(int64_t offset, int64_t bytes, std::byte* out) const {
+  if (stored_ != nullptr) {
+    Status status = stored_->read(offset, bytes, out);
+    return status.is_ok() ? status : std::move(status).in(concat(path_, ": offset ", offset));
+  }
   const ReadResult got = read_at(fd_.get(), offset, bytes, out);
   if (got.number != 0) return file_error_at(path_, offset + got.bytes, got.number);
   return got.bytes < bytes ? truncated(offset, bytes, offset + got.bytes) : Status::ok();
@@ -129,6 +120,7 @@ Status MappedFile::read_by_pread(int64_t offset, int64_t bytes, std::byte* out) 
 Status MappedFile::read(int64_t offset, int64_t bytes, std::byte* out) const {
   if (!extent_fits(offset, bytes, bytes_)) return truncated(offset, bytes, bytes_);
   if (bytes == 0) return Status::ok();
+  if (stored_ != nullptr) return read_by_pread(offset, bytes, out);
   // Mapped files too: pread() returns short where a copy would raise SIGBUS.
   if (fd_) {
     DL_RETURN_IF_ERROR(read_by_pread(offset, bytes, out));
@@ -141,8 +133,22 @@ Status MappedFile::read(int64_t offset, int64_t bytes, std::byte* out) const {
   return Status::ok();
 }
 
+Status MappedFile::read_all(std::byte* out, const OpenContext& context) const {
+  context.progress->expect_bytes(bytes_);
+  for (int64_t at = 0; at < bytes_; at += kPieceBytes) {
+    if (context.cancelled())
+      return error(Code::kCancelled, path_, ": cancelled after ", at, " of ", bytes_, " bytes");
+    context.report("reading ", path_);
+    const int64_t piece = std::min(kPieceBytes, bytes_ - at);
+    DL_RETURN_IF_ERROR(read(at, piece, out + at));
+    context.progress->add_bytes(piece);
+  }
+  return Status::ok();
+}
+
 void MappedFile::advise(int64_t offset, int64_t bytes) const {
-  if (io_ == IoMode::kMemory || bytes <= 0 || !extent_fits(offset, bytes, bytes_)) return;
+  if (!fd_ && io_ != IoMode::kMmap) return;
+  if (bytes <= 0 || !extent_fits(offset, bytes, bytes_)) return;
   int64_t page = page_bytes();
   int64_t begin = offset & -page;
   int64_t end = offset + bytes;
@@ -150,13 +156,9 @@ void MappedFile::advise(int64_t offset, int64_t bytes) const {
   for (int64_t at = begin; at < end; at += piece_bytes) {
     int64_t piece = std::min(piece_bytes, end - at);
     if (io_ == IoMode::kMmap) {
-#ifdef MADV_WILLNEED
-      ::madvise(const_cast<std::byte*>(data_ + at), static_cast<size_t>(piece), MADV_WILLNEED);
-#endif
+      advise_pages(data_ + at, piece);
     } else {
-#ifdef POSIX_FADV_WILLNEED
-      ::posix_fadvise(fd_.get(), static_cast<off_t>(at), static_cast<off_t>(piece), POSIX_FADV_WILLNEED);
-#endif
+      advise_file(fd_.get(), at, piece);
     }
   }
 }
@@ -164,13 +166,10 @@ void MappedFile::advise(int64_t offset, int64_t bytes) const {
 Status MappedFile::populate(int64_t offset, int64_t bytes) const {
   if (!extent_fits(offset, bytes, bytes_)) return truncated(offset, bytes, bytes_);
   if (io_ != IoMode::kMmap || bytes == 0) return Status::ok();
-#ifdef MADV_POPULATE_READ
-  int64_t begin = offset & -page_bytes();
-  for (int attempt = 0, interruptions = 0;
-       ::madvise(const_cast<std::byte*>(data_ + begin), static_cast<size_t>(offset + bytes - begin),
-                 MADV_POPULATE_READ) != 0;) {
-    int32_t number = errno;
-    if (number == EINVAL) break;  // a kernel before 5.14
+  const int64_t begin = offset & -page_bytes();
+  for (int attempt = 0, interruptions = 0;;) {
+    const int32_t number = populate_pages(data_ + begin, offset + bytes - begin);
+    if (number == 0 || number == EINVAL) break;
     if ((number == EINTR || number == EAGAIN) && ++interruptions < kMaxInterruptions) continue;
     if (number != EFAULT) return file_error_at(path_, offset, number);
     if (++attempt == kPopulateAttempts) {
@@ -178,7 +177,6 @@ Status MappedFile::populate(int64_t offset, int64_t bytes) const {
     }
     DL_RETURN_IF_ERROR(explain_fault(offset, bytes));
   }
-#endif
   // Truncation inside a page raises no fault, the missing bytes read as zeros: check the size.
   int64_t now = size_now();
   return now < offset + bytes ? truncated(offset, bytes, now) : Status::ok();
@@ -198,18 +196,14 @@ Status MappedFile::explain_fault(int64_t offset, int64_t bytes) const {
 }
 
 bool MappedFile::cached(int64_t offset, int64_t bytes) const {
-  if (io_ == IoMode::kMemory || bytes <= 0 || !extent_fits(offset, bytes, bytes_)) return true;
+  if (!fd_ && io_ != IoMode::kMmap) return true;
+  if (bytes <= 0 || !extent_fits(offset, bytes, bytes_)) return true;
   for (int64_t at : {offset, offset + bytes - 1}) {
     if (io_ == IoMode::kPread) {
       if (!is_cached(fd_.get(), at)) return false;
       continue;
     }
-#ifdef __linux__
-    unsigned char present = 1;
-    int64_t begin = at & -page_bytes();
-    if (::mincore(const_cast<std::byte*>(data_ + begin), 1, &present) == 0 && (present & 1) == 0)
-      return false;
-#endif
+    if (!is_resident(data_ + (at & -page_bytes()))) return false;
   }
   return true;
 }
@@ -226,10 +220,10 @@ Status MappedFile::truncated(int64_t offset, int64_t expected, int64_t size_now)
 }
 
 int64_t MappedFile::size_now() const {
+  if (stored_ != nullptr) return bytes_;
   if (fd_) {
-    // Called per batch: lseek takes 160 ns, fstat 400. Nothing here uses the file position.
-    const off_t end = ::lseek(fd_.get(), 0, SEEK_END);
-    return end >= 0 ? static_cast<int64_t>(end) : bytes_;
+    const int64_t now = size_of(fd_.get());
+    return now >= 0 ? now : bytes_;
   }
   FileFacts now;
   return find_by_path(now) ? now.bytes : bytes_;
@@ -238,29 +232,26 @@ int64_t MappedFile::size_now() const {
 // Without a descriptor the path is used as long as it names the same inode. If it does not, the mapped file was renamed
 // or unlinked, and such files are rarely truncated.
 bool MappedFile::find_by_path(FileFacts& facts) const {
-  return facts_of_entry(AT_FDCWD, path_.c_str(), facts) == 0 && facts.same_as(at_open_);
+  return facts_of_path(path_, facts) == 0 && facts.same_as(at_open_);
 }
 
 Status MappedFile::check_length() const {
-  if (io_ == IoMode::kMemory) return Status::ok();
+  if (io_ == IoMode::kMemory || stored_ != nullptr) return Status::ok();
   int64_t now = size_now();
   if (now >= bytes_) return Status::ok();
   return truncated(now, bytes_ - now, now);
 }
 
 // An append updates the modification time before the length (ext4, XFS), so for a moment it looks like a change in place.
-// The writer holds the inode lock meanwhile. SEEK_DATA takes that lock on ext4, btrfs and tmpfs, a read does on XFS;
-// afterwards the new length is visible.
+// Afterwards the new length is visible.
 bool MappedFile::is_growing() const {
   if (!fd_) return false;
-  char byte;
-  (void)!::pread(fd_.get(), &byte, 1, 0);
-  (void)::lseek(fd_.get(), 0, SEEK_DATA);
+  await_append(fd_.get());
   return size_now() > bytes_;
 }
 
 MappedFile::Change MappedFile::change_since_open() const {
-  if (io_ == IoMode::kMemory) return {};
+  if (io_ == IoMode::kMemory || stored_ != nullptr) return {};
   FileFacts now;
   if (const int number = fd_ ? facts_of(fd_.get(), now) : 0; number != 0) return {file_error(path_, number)};
   if (!fd_ && !find_by_path(now)) return {};

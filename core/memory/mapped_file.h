@@ -1,4 +1,5 @@
-// One dataset file, open for reading: mapped, read on demand, or loaded into memory.
+// One dataset file, open for reading: mapped, read on demand, or loaded into memory; or an object of a storage (host_storage.h),
+// read on demand or loaded.
 //
 // Threads: immutable after open; every function may be called from any thread.
 // Lifetime: pointers from at() live as long as the object.
@@ -16,15 +17,20 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/base/cancel.h"
 #include "core/base/log.h"
+#include "core/base/open_progress.h"
 #include "core/base/status.h"
 #include "core/memory/fault_guard.h"
 #include "core/memory/file.h"
 #include "core/memory/host_memory.h"
+#include "core/memory/host_storage.h"
 
 namespace dataline {
+
+class Options;
 
 enum class IoMode : int32_t { kAuto = 0, kMmap = 1, kPread = 2, kMemory = 3 };
 
@@ -35,12 +41,24 @@ struct OpenContext {
   bool fault_guard = false;  // guard mappings against SIGBUS
   CancelTokenRef cancel;     // may be null
   Log log;
+  std::vector<HostStorageRef> storages = {};  // for paths with a scheme of their own
+  const Options* options =
+      nullptr;  // what the host opens with, for its own formats and storages; null in tests
+  std::shared_ptr<OpenProgress> progress = std::make_shared<OpenProgress>();  // never null
+
+  // By the thread that opens, between two steps: logs "TASK: 3 of 40 files, 2048 entries" if a line is due.
+  template <typename... Parts>
+  void report(const Parts&... task) const {
+    if (log.write != nullptr && progress->line_due())
+      log(LogLevel::kProgress, concat(task..., ": ", progress->text()));
+  }
+  bool cancelled() const { return cancel != nullptr && cancel->cancelled(); }
 };
 
 class MappedFile {
  public:
   // kAuto: pread where others may write (file.h) or mmap fails, else mmap. kMemory reads the whole file into a kData
-  // block, checks the cancel token (kCancelled) and logs progress.
+  // block, as read_all() does.
   static Result<MappedFile> open(const std::string& path, const OpenContext& context);
   // As open(), but kMemory reads on demand until load(), so that a reader can reject a file by its header before
   // gigabytes are loaded.
@@ -54,9 +72,10 @@ class MappedFile {
   MappedFile(MappedFile&&) noexcept = default;
 
   const std::string& path() const { return path_; }
-  int64_t bytes() const { return bytes_; }               // readable bytes (inflated size for a .gz)
-  int64_t file_bytes() const { return at_open_.bytes; }  // on disk, at open
-  IoMode io() const { return io_; }                      // kMmap, kPread or kMemory
+  int64_t bytes() const { return bytes_; }                // readable bytes (inflated size for a .gz)
+  int64_t file_bytes() const { return at_open_.bytes; }   // on disk, at open
+  IoMode io() const { return io_; }                       // kMmap, kPread or kMemory
+  bool calls_host() const { return stored_ != nullptr; }  // each read() may take as long as it likes
   bool addressable() const { return data_ != nullptr || bytes_ == 0; }  // false with kPread: use read()
 
   // Pointer to a range that the caller has checked with extent_fits(). Requires addressable().
@@ -64,6 +83,8 @@ class MappedFile {
   // Copies a range; kTruncated names file, offset, expected and got bytes. Works in every mode; never raises a signal
   // while the file has its descriptor.
   Status read(int64_t offset, int64_t bytes, std::byte* out) const;
+  // Copies the whole file, in pieces: reports progress and checks the cancel token (kCancelled) between them.
+  Status read_all(std::byte* out, const OpenContext& context) const;
 
   // kTruncated when the file is shorter now than at open. Costs one lseek; nothing for kMemory. A file replaced under
   // its name is fine: the open one stays valid.
@@ -104,7 +125,8 @@ class MappedFile {
 
   MappedFile() = default;
   Status map(const OpenContext& context);
-  Status read_by_pread(int64_t offset, int64_t bytes, std::byte* out) const;
+  Status open_stored(const HostStorage& storage, const OpenContext& context);
+  Status read_by_pread(int64_t offset, int64_t bytes, std::byte* out) const;  // or from the storage
   Status explain_fault(int64_t offset, int64_t bytes) const;
   Status truncated(int64_t offset, int64_t expected, int64_t size_now) const;
   int64_t size_now() const;  // bytes_ where it is unknown
@@ -113,6 +135,7 @@ class MappedFile {
 
   std::string path_;
   Descriptor fd_;
+  std::unique_ptr<const StoredObject> stored_;  // instead of a descriptor
   IoMode io_ = IoMode::kMmap;
   const std::byte* data_ = nullptr;  // of map_ or block_
   int64_t bytes_ = 0;

@@ -5,33 +5,13 @@
 #include <cerrno>
 #include <ctime>
 
-#ifdef __linux__
-#include <sys/syscall.h>
-#endif
+#include "core/memory/file_map.h"
+#include "core/memory/open_at.h"
 
 namespace dataline {
 namespace {
 
 constexpr int kResolveAttempts = 16;  // openat2 fails with EAGAIN when anything is renamed meanwhile
-
-Descriptor open_at(int directory, const char* name, int flags) {
-  return Descriptor(retry_interrupted([&] { return ::openat(directory, name, flags); }));
-}
-
-// openat2 as a bare system call, because C libraries do not wrap it; none with ENOSYS where it is missing.
-Descriptor resolve_beneath(int directory, const char* name, int flags) {
-#if defined(__linux__) && defined(SYS_openat2)
-  struct {
-    uint64_t flags, mode, resolve;
-  } how = {static_cast<uint64_t>(static_cast<unsigned>(flags)), 0, 0x08 /* RESOLVE_BENEATH */};
-  return Descriptor(retry_interrupted(
-      [&] { return static_cast<int>(::syscall(SYS_openat2, directory, name, &how, sizeof how)); }));
-#else
-  static_cast<void>(directory), static_cast<void>(name), static_cast<void>(flags);
-  errno = ENOSYS;
-  return Descriptor();
-#endif
-}
 
 }  // namespace
 
@@ -45,14 +25,9 @@ int64_t FileHandle::read(std::byte* out, int64_t bytes) const {
 }
 
 void FileHandle::advise(int64_t read_ahead_bytes) const {
-#ifdef POSIX_FADV_WILLNEED
   for (int64_t at = 0; at < bytes(); at += read_ahead_bytes) {
-    ::posix_fadvise(descriptor_.get(), static_cast<off_t>(at),
-                    static_cast<off_t>(std::min(read_ahead_bytes, bytes() - at)), POSIX_FADV_WILLNEED);
+    advise_file(descriptor_.get(), at, std::min(read_ahead_bytes, bytes() - at));
   }
-#else
-  static_cast<void>(read_ahead_bytes);
-#endif
 }
 
 bool FileHandle::cached() const {
@@ -67,7 +42,7 @@ int64_t wall_clock_ns() {
 
 Result<OpenDirectory> OpenDirectory::open(const std::string& path) {
   OpenDirectory directory(path);
-  const int number = facts_of_entry(AT_FDCWD, path.c_str(), directory.facts_);
+  const int number = facts_of_path(path, directory.facts_);
   if (number != 0) return file_error(path, number);
   if (!directory.facts_.is_directory)
     return error(Code::kNotFound, path, ": is a file, expected a directory");
@@ -75,7 +50,7 @@ Result<OpenDirectory> OpenDirectory::open(const std::string& path) {
   if (!directory.descriptor_) return file_error(path, errno);
   DL_ASSIGN_OR_RETURN(directory.facts_, facts_of(directory.descriptor_.get(), path));
   directory.resolves_beneath_ =
-      static_cast<bool>(resolve_beneath(directory.descriptor_.get(), ".", kDirectoryFlags));
+      static_cast<bool>(open_beneath_at(directory.descriptor_.get(), ".", kDirectoryFlags));
   return directory;
 }
 
@@ -91,7 +66,7 @@ std::string OpenDirectory::path_of(std::string_view name) const {
 Descriptor OpenDirectory::open_beneath(const char* name, int flags) const {
   if (!resolves_beneath_) return open_without_links(name, flags);
   for (int attempt = 0;; ++attempt) {
-    Descriptor descriptor = resolve_beneath(descriptor_.get(), name, flags);
+    Descriptor descriptor = open_beneath_at(descriptor_.get(), name, flags);
     if (descriptor || errno != EAGAIN || attempt == kResolveAttempts) return descriptor;
   }
 }
@@ -107,8 +82,8 @@ Descriptor OpenDirectory::open_without_links(const char* name, int flags) const 
     if (component == "..") {
       errno = EXDEV;
     } else {
-      next = open_at(at ? at.get() : descriptor_.get(), component.c_str(),
-                     (last ? flags : kDirectoryFlags) | O_NOFOLLOW);
+      next = open_unlinked_at(at ? at.get() : descriptor_.get(), component.c_str(),
+                              last ? flags : kDirectoryFlags);
     }
     if (!next || last) return next;
     at = std::move(next);
@@ -142,9 +117,8 @@ Result<FileHandle> OpenDirectory::open_file(const char* name, Links links) const
   return FileHandle(std::move(descriptor), facts);
 }
 
-Result<int> OpenDirectory::open_subdirectory(const char* name) const {
-  DL_ASSIGN_OR_RETURN(Descriptor descriptor, open_any(name, kDirectoryFlags, Links::kFollow));
-  return descriptor.release();
+Result<Descriptor> OpenDirectory::open_subdirectory(const char* name) const {
+  return open_any(name, kDirectoryFlags, Links::kFollow);
 }
 
 Result<FileFacts> OpenDirectory::look_at(const char* name, Links links) const {

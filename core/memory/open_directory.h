@@ -25,7 +25,7 @@ constexpr size_t kMaxPathBytes = 4096;  // PATH_MAX, with its NUL
 enum class Links {
   kFollow,  // anywhere
   kBeneath,  // not out of the directory, else kPermission. By openat2(RESOLVE_BENEATH), hence free of races; without it
-             // (Linux before 5.6) no link is followed at all
+             // (Linux before 5.6) no link is followed at all. Windows: by the final path of what was opened
 };
 
 // One regular file, open for reading.
@@ -60,8 +60,8 @@ class OpenDirectory {
 
   // `name` is relative, NUL-terminated, and below kMaxPathBytes.
   Result<FileHandle> open_file(const char* name, Links links) const;
-  // A descriptor of a subdirectory that the caller closes; "." is the directory itself.
-  Result<int> open_subdirectory(const char* name) const;
+  // "." is the directory itself.
+  Result<Descriptor> open_subdirectory(const char* name) const;
   // stat of what `name` leads to.
   Result<FileFacts> look_at(const char* name, Links links) const;
   // The full path of a name, for messages; the middle of a long one is elided.
@@ -76,7 +76,7 @@ class OpenDirectory {
   std::string path_;
   Descriptor descriptor_;
   FileFacts facts_;
-  bool resolves_beneath_ = false;  // this kernel has openat2
+  bool resolves_beneath_ = false;  // this system has open_beneath_at()
 };
 
 // Now, on the clock of changed_ns.

@@ -24,11 +24,12 @@ std::byte* map_huge_pages(int64_t bytes) noexcept;
 void unmap_huge_pages(std::byte* data, int64_t bytes) noexcept;  // the same `bytes`
 
 // Reserved address space that becomes memory as it is touched, in small pages: a touched byte costs one page, not 2 MiB.
-// Zeroed, aligned to kHugePageBytes, not charged against overcommit; null when the system refuses (RLIMIT_AS). Freed by
+// Zeroed, aligned to kHugePageBytes, not charged against overcommit (Windows: charged like all memory); null when the system refuses (RLIMIT_AS). Freed by
 // unmap_huge_pages(). `bytes` > 0.
 std::byte* map_address_space(int64_t bytes) noexcept;
 
-// Returns the whole pages inside [data, data + bytes) to the system; they read as zeros when touched again.
+// Returns the whole pages inside [data, data + bytes) to the system; they read as zeros when touched again, on Windows as
+// anything.
 void discard_pages(std::byte* data, int64_t bytes) noexcept;
 
 // Faults in every page of writable private memory, so that the first batch takes no page faults. Contents stay. kNoMemory
@@ -37,7 +38,7 @@ void discard_pages(std::byte* data, int64_t bytes) noexcept;
 Status prefault(std::byte* data, int64_t bytes);
 
 // Detects that this process was forked from the one that created the guard. Usually costs one load, of a page that the
-// kernel wipes in the child (MADV_WIPEONFORK).
+// kernel wipes in the child (MADV_WIPEONFORK). On Windows nothing forks.
 class ForkGuard {
  public:
   ForkGuard();
