@@ -1,19 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/device/cuda_driver.h"
 
+#if defined(_WIN32)
+#include <windows.h>
+#else
 #include <dlfcn.h>
+#endif
 
 namespace dataline {
 namespace {
 
 // cuGetProcAddress_v2 (CUDA 12.0) returns every other function, in the requested version.
-using GetProcAddress = CudaCode (*)(const char* name, void** function, int32_t version, uint64_t flags,
-                                    int32_t* found);
+using GetEntryPoint = CudaCode (*)(const char* name, void** function, int32_t version, uint64_t flags,
+                                   int32_t* found);
 
+constexpr std::string_view kLinuxName =
+    "libcuda.so.1";  // the default of the option cuda_library, on every system
+
+#if defined(_WIN32)
+
+constexpr std::string_view kDriver = "nvcuda.dll";
+
+Result<void*> open_library(const std::string& name) {
+  void* handle = LoadLibraryA(name.c_str());
+  if (handle != nullptr) return handle;
+  return error(Code::kNoDevice, "no CUDA driver: ", name, ": system error ", GetLastError());
+}
+template <typename Function>
+Function symbol(void* library, const char* name) {
+  void (*const found)() = reinterpret_cast<void (*)()>(GetProcAddress(static_cast<HMODULE>(library), name));
+  return reinterpret_cast<Function>(found);
+}
+
+#else
+
+constexpr std::string_view kDriver = kLinuxName;
+
+Result<void*> open_library(const std::string& name) {
+  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle != nullptr) return handle;
+  const char* why = dlerror();
+  return error(Code::kNoDevice, "no CUDA driver: ", why != nullptr ? why : name);
+}
 template <typename Function>
 Function symbol(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
 }
+
+#endif
 
 Status too_old(const std::string& name, void* library) {
   std::string have;
@@ -32,13 +66,9 @@ Status too_old(const std::string& name, void* library) {
 std::string cuda_version_text(int32_t version) { return concat(version / 1000, ".", version % 1000 / 10); }
 
 Result<std::shared_ptr<const CudaDriver>> open_cuda_driver(std::string_view library) {
-  const std::string name(library.empty() ? "libcuda.so.1" : library);
-  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* why = dlerror();
-    return error(Code::kNoDevice, "no CUDA driver: ", why != nullptr ? why : name);
-  }
-  const auto get = symbol<GetProcAddress>(handle, "cuGetProcAddress_v2");
+  const std::string name(library.empty() || library == kLinuxName ? kDriver : library);
+  DL_ASSIGN_OR_RETURN(void* const handle, open_library(name));
+  const auto get = symbol<GetEntryPoint>(handle, "cuGetProcAddress_v2");
   if (get == nullptr) return too_old(name, handle);
 
   auto driver = std::make_shared<CudaDriver>();

@@ -150,7 +150,7 @@ struct CudaDriver {
 
 std::string cuda_version_text(int32_t version);  // "13.0"
 
-// `library` empty: libcuda.so.1. kNoDevice names the missing library, entry point or minimum version.
+// `library` empty: libcuda.so.1, which on Windows stands for nvcuda.dll. kNoDevice names the missing library, entry point or minimum version.
 Result<std::shared_ptr<const CudaDriver>> open_cuda_driver(std::string_view library);
 
 }  // namespace dataline

@@ -94,6 +94,7 @@ Result<LoaderConfig> make_config(const Options& options) {
   for (const OptionInfo& entry : option_table()) {
     if (entry.fill != nullptr) entry.fill(config, options, entry.option);
   }
+  config.extensions = options.extensions;
   resolve_auto(config);
   DL_RETURN_IF_ERROR(combine_batch_sizes(options, config));
   DL_RETURN_IF_ERROR(apply_drop_last(options, config));

@@ -25,10 +25,13 @@ class ConsumerGate {
   };
   explicit ConsumerGate(Listener& listener) : listener_(&listener) {}
 
-  bool cancelled() const { return cancelled_.load() || token_cancelled_.load(); }
-  void cancel() noexcept { raise(cancelled_); }
-  void cancel_by_token() noexcept { raise(token_cancelled_); }
-  void clear_cancel() { cancelled_.store(false); }  // a cancelled token stays cancelled
+  bool cancelled() const { return cancelled_.load() != 0; }
+  const Atomic<int32_t>& cancel_flag() const {
+    return cancelled_;
+  }  // for the host's reader: not 0 when cancelled
+  void cancel() noexcept { raise(kByCall); }
+  void cancel_by_token() noexcept { raise(kByToken); }
+  void clear_cancel() { cancelled_.fetch_and(~kByCall); }  // a cancelled token stays cancelled
 
   // Ends the waits in progress.
   void interrupt() noexcept {
@@ -74,8 +77,10 @@ class ConsumerGate {
   void raise_handle() { event_->raise(); }
 
  private:
-  void raise(Atomic<bool>& flag) noexcept {
-    flag.store(true);
+  static constexpr int32_t kByCall = 1, kByToken = 2;
+
+  void raise(int32_t by) noexcept {
+    cancelled_.fetch_or(by);
     ready_.notify_all();
     if (has_handle_.load()) event_->raise();
   }
@@ -83,7 +88,7 @@ class ConsumerGate {
   Listener* const listener_;
   WaitPoint ready_;
   Atomic<uint32_t> events_{0}, interrupts_{0};
-  Atomic<bool> cancelled_{false}, token_cancelled_{false};
+  Atomic<int32_t> cancelled_{0};
   Atomic<bool> has_handle_{false};  // publishes event_
   std::optional<ThreadEvent> event_;
 };

@@ -106,6 +106,18 @@ Result<ImageFacts> image_facts_of(const Source& source, size_t field, int64_t in
   return std::move(failed).in(concat("sample ", index)).with_sample(index);
 }
 
+OpenContext open_context(const Options& options) {
+  OpenContext context{.memory = memory_for(options),
+                      .io = io_mode(options),
+                      .fault_guard = options.integer(Option::kFaultGuard) != 0,
+                      .cancel = options.cancel,
+                      .log = options.log,
+                      .storages = {},
+                      .options = &options};
+  if (options.extensions != nullptr) context.storages = options.extensions->storages;
+  return context;
+}
+
 Dataset::Dataset(SourceRef source) : source_(std::move(source)), info_(source_->info()) {
   const Schema& schema = source_->schema();
   for (size_t f = 0; f < schema.fields.size(); ++f) {
@@ -130,12 +142,15 @@ Result<std::unique_ptr<Dataset>> Dataset::of(Result<SourceRef> source) {
   return std::unique_ptr<Dataset>(new Dataset(source.take()));
 }
 
-Result<std::unique_ptr<Dataset>> Dataset::open(std::string_view uri, const Options& options) {
-  return of(open_source(uri, {.memory = memory_for(options),
-                              .io = io_mode(options),
-                              .fault_guard = options.integer(Option::kFaultGuard) != 0,
-                              .cancel = options.cancel,
-                              .log = options.log}));
+Result<std::unique_ptr<Dataset>> Dataset::open(std::string_view uri, const Options& options,
+                                               std::shared_ptr<OpenProgress> progress) {
+  std::vector<const Format*> known(formats().begin(), formats().end());
+  if (options.extensions != nullptr) {
+    for (const auto& host : options.extensions->formats) known.push_back(&host->format());
+  }
+  OpenContext context = open_context(options);
+  context.progress = std::move(progress);
+  return of(open_source(uri, context, known));
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::from_arrays(std::vector<ArrayField> fields, int64_t sample_count,

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/open_progress.h"
 #include "core/batch/view.h"
 #include "core/loader/options.h"
 #include "core/source/host/host.h"
@@ -28,9 +29,14 @@ struct ImageFacts {
 // kOutOfRange, kNoMemory, the source's error for the record, kCorrupt, kTruncated.
 Result<ImageFacts> image_facts_of(const Source& source, size_t field, int64_t index, int64_t room_bytes);
 
+// How files are opened with these options, which the context borrows.
+OpenContext open_context(const Options& options);
+
 class Dataset {
  public:
-  static Result<std::unique_ptr<Dataset>> open(std::string_view uri, const Options& options);
+  // `progress`: what other threads may see of it meanwhile; never null.
+  static Result<std::unique_ptr<Dataset>> open(std::string_view uri, const Options& options,
+                                               std::shared_ptr<OpenProgress> progress);
   // Calls that fail never take what `owner` or `table` lends.
   static Result<std::unique_ptr<Dataset>> from_arrays(std::vector<ArrayField> fields, int64_t sample_count,
                                                       HostOwner owner, const Options& options);

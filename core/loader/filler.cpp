@@ -2,6 +2,7 @@
 #include "core/loader/filler.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace dataline {
 namespace {
@@ -30,8 +31,15 @@ WorkerScratch::WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassSt
     : RunMemory(*pipeline.source, kMaxRunRecords, memory),
       thread(thread_number),
       indices(kMaxRunRecords),
+      slots(pipeline.calls_host ? kMaxRunRecords : 0),
       program_scratch(memory + pipeline.record_scratch_bytes * pipeline.run_records),
       states(std::move(pass_states)) {}
+
+void WorkerScratch::set_slots(int64_t epoch, int64_t first_slot) {
+  call.epoch = epoch;
+  std::iota(slots.begin(), slots.begin() + run.count, first_slot);
+  run.slots = slots.data();
+}
 
 void WorkerScratch::run_pass(const Source& source, const StoragePass& pass, FieldRows& rows) {
   const Run::ColumnRows& column = run.columns[pass.column];
@@ -65,8 +73,10 @@ void Filler::pack(Slot& slot, WorkerScratch& scratch) const noexcept {
           error(Code::kOverBudget, "its packed rows do not fit memory_budget (", config_->budget_bytes,
                 ") beside what is held; raise it, or lower batch_size, prefetch_depth or max_leases"));
     }
-    name_misfits(slot);
-    slot.drop_bad_rows();
+    if (!slot.bad_rows().empty()) {
+      name_misfits(slot);
+      slot.drop_bad_rows();
+    }
     mix(slot, scratch);
   });
 }
@@ -87,9 +97,11 @@ void Filler::fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t
 
   scratch.warned = 0;
   read_rows(slot, row, scratch);
-  const std::vector<RowError> failed = std::move(scratch.errors.all());
-  for (const RowError& failure : failed)
-    repair(slot, order, row + failure.row, failure.status, nullptr, scratch);
+  if (!scratch.errors.empty()) {
+    const std::vector<RowError> failed = std::move(scratch.errors.all());
+    for (const RowError& failure : failed)
+      repair(slot, order, row + failure.row, failure.status, nullptr, scratch);
+  }
   // Relaxed: published with the rows, by the slot's state.
   if (scratch.warned > 0) slot.warned.fetch_add(scratch.warned, std::memory_order_relaxed);
   if (order.table != nullptr) tables_->work_ahead(scratch.thread);
@@ -114,6 +126,8 @@ bool Filler::order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_
 }
 
 void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
+  const ReturnLoans once_read(scratch.loans);
+  if (pipeline_->calls_host) scratch.set_slots(slot.epoch, slot.first_slot + row);
   if (pipeline_->resident) {
     scratch.errors.clear();  // only geometry is drawn
   } else {
@@ -136,24 +150,20 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
     }
     if (storage.varies) rows.target_extents = reinterpret_cast<RowExtent*>(slot.extents(s)) + row;
     scratch.run_pass(*pipeline_->source, pipeline_->passes[s], rows);
+    if (storage.has_shares()) hold_rows(slot, s, row, scratch);
   }
-  hold_rows(slot, row, scratch);
+  for (const RowError& failure : scratch.errors.all()) slot.forget_row(row + failure.row);
 }
 
 // Counts what the rows took of their shares.
-void Filler::hold_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
-  const std::vector<Storage>& storages = slot.layout().storages;
-  for (size_t s = 0; s < storages.size(); ++s) {
-    if (!storages[s].has_shares()) continue;
-    for (int64_t i = 0; i < scratch.run.count; ++i) {
-      if (slot.hold_row(s, row + i, slot.row_bytes(s)[row + i])) continue;
-      scratch.errors.fail(
-          i, error(Code::kOverBudget, "its ", slot.row_bytes(s)[row + i], " bytes do not fit memory_budget (",
-                   config_->budget_bytes,
-                   ") beside what is held; raise it, or lower batch_size, prefetch_depth or ", "max_leases"));
-    }
+void Filler::hold_rows(Slot& slot, size_t storage, int64_t row, WorkerScratch& scratch) const {
+  for (int64_t i = 0; i < scratch.run.count; ++i) {
+    const int64_t bytes = slot.row_bytes(storage)[row + i];
+    if (slot.hold_row(storage, row + i, bytes)) continue;
+    scratch.errors.fail(
+        i, error(Code::kOverBudget, "its ", bytes, " bytes do not fit memory_budget (", config_->budget_bytes,
+                 ") beside what is held; raise it, or lower batch_size, prefetch_depth or max_leases"));
   }
-  for (const RowError& failure : scratch.errors.all()) slot.forget_row(row + failure.row);
 }
 
 void Filler::mix(Slot& slot, WorkerScratch& scratch) const {

@@ -24,12 +24,15 @@ struct WorkerScratch : RunMemory {
   // memory: bytes_for() bytes, 64-byte aligned, zeroed. states: one per pass. `thread`: the number of its only user.
   WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassStates states, int32_t thread);
 
+  // The rows of the run, from the first one, lie in these slots: for sources that call the host.
+  void set_slots(int64_t epoch, int64_t first_slot);
   // A pass makes rows of the records of `run`, once located; `rows` says where they go.
   void run_pass(const Source& source, const StoragePass& pass, FieldRows& rows);
 
   const int32_t thread;
   int64_t warned = 0;            // images of this run about which a decoder warned
   std::vector<int64_t> indices;  // for records that are no batch's
+  std::vector<int64_t> slots;    // Run::slots, where the source calls the host
   std::byte* program_scratch;
   PassStates states;
 };
@@ -57,7 +60,7 @@ class Filler {
   void mix(Slot& slot, WorkerScratch& scratch) const;
   bool order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count) const;
   void read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const;
-  void hold_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const;
+  void hold_rows(Slot& slot, size_t storage, int64_t row, WorkerScratch& scratch) const;
   void repair(Slot& slot, const BatchOrder& order, int64_t row, Status cause, BadRow* known,
               WorkerScratch& scratch) const;
   Status read_row(Slot& slot, int64_t row, WorkerScratch& scratch) const;

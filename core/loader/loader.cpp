@@ -51,6 +51,7 @@ Status read_sample(const SourceRef& source, int64_t index, const Options& option
   one.allocator = options.allocator;
   one.log = options.log;
   one.cancel = options.cancel;
+  one.extensions = options.extensions;
   for (const char* key : {"batch_size", "epochs", "prefetch_depth"}) DL_RETURN_IF_ERROR(one.set(key, "1"));
   DL_RETURN_IF_ERROR(one.set("num_workers", "0"));
   DL_ASSIGN_OR_RETURN(const std::shared_ptr<Loader> loader, Loader::create(source, one));
@@ -212,6 +213,8 @@ Status Loader::prepare_threads() {
     }
     auto scratch = std::make_unique<WorkerScratch>(pipeline_, memory + w * plan_.scratch_stride,
                                                    std::move(states), static_cast<int32_t>(w));
+    scratch->call.seed = config_.seed;
+    scratch->call.cancelled = &gate_.cancel_flag();
     if (w == config_.num_workers)
       DL_RETURN_IF_ERROR(delivery_->upload(token_.get(), slots_memory(), *scratch, *memory_));
     pool_->add(std::move(scratch));

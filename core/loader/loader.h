@@ -103,7 +103,7 @@ class Loader final : public BatchOwner,
     Status status = Status::ok();  // what next() returns
   };
   Status obstacle() DL_REQUIRES(mutex_);
-  std::optional<Status> no_batch_due() DL_REQUIRES(mutex_);
+  Status no_batch_due() DL_REQUIRES(mutex_);
   bool ready_now(Slot& slot) DL_REQUIRES(mutex_);
   bool wait_for_drained() DL_REQUIRES(mutex_);
   void wait_for(const WorkerPool::Change& change, int64_t deadline_ns) DL_REQUIRES(mutex_);

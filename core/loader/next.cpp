@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/checked.h"
 #include "core/base/status.h"
 #include "core/base/text.h"
 #include "core/base/thread.h"
 #include "core/loader/loader.h"
 
 namespace dataline {
-namespace {
-
-int64_t deadline_after(int64_t timeout_ns) {
-  if (timeout_ns < 0) return kForever;
-  return checked_add(monotonic_ns(), timeout_ns).value_or(kForever);
-}
-
-}  // namespace
 
 Status Loader::next(int64_t timeout_ns, Batch** out) {
   *out = nullptr;
@@ -30,7 +21,7 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
   for (;;) {
     WorkerPool::Change change{.events = gate_.events(),
                               .interrupts = interrupts};  // before anything is looked at
-    if (std::optional<Status> status = no_batch_due()) return *std::move(status);
+    if (Status status = no_batch_due(); !status.is_ok()) return status;
 
     Slot* slot = window_->head_slot();
     if (slot != nullptr && ready_now(*slot)) {
@@ -101,13 +92,14 @@ Status Loader::obstacle() {
   return failure;
 }
 
-// What next() returns whether or not a batch is Ready.
-std::optional<Status> Loader::no_batch_due() {
-  if (Status status = obstacle(); !status.is_ok()) return status;
-  if (ended()) return Status(Code::kEnd, "");
-  if (position_.step < steps_.count()) return std::nullopt;
+// What next() returns whether or not a batch is Ready. Ok: a batch is due.
+Status Loader::no_batch_due() {
+  Status status = obstacle();
+  if (!status.is_ok()) return status;
+  if (ended()) return {Code::kEnd, ""};
+  if (position_.step < steps_.count()) return status;
   pass_epoch();
-  return Status(Code::kEndOfEpoch, "");
+  return {Code::kEndOfEpoch, ""};
 }
 
 bool Loader::ready_now(Slot& slot) {
@@ -151,8 +143,10 @@ Loader::Delivered Loader::deliver(Slot& slot, Batch** out) {
     window_->note_defect();
     return {kLookAgain};
   }
-  if (slot.lost.load() || !slot.failed.is_ok()) return {kReturn, report_failed(slot)};
-  const bool has_bad_rows = !slot.bad_rows().empty();
+  const bool failed = slot.lost.load() || !slot.failed.is_ok(), has_bad_rows = !slot.bad_rows().empty();
+  // Perhaps only because the host's reader saw the cancel, after obstacle() looked. A seek abandons the batch.
+  if ((failed || has_bad_rows) && gate_.cancelled()) return {kReturn, {Code::kCancelled, ""}};
+  if (failed) return {kReturn, report_failed(slot)};
   if (has_bad_rows) {
     Status owed = report_bad_rows(slot);
     if (!owed.is_ok()) return {kReturn, std::move(owed)};
@@ -212,11 +206,10 @@ Status Loader::report_failed(Slot& slot) {
   if (report.code() == Code::kDeviceLost) return report;
   if (slot.lost.load()) {
     const Status& why = slot.lost_cause;
-    report =
-        error(why.is_ok() ? Code::kNoMemory : why.code(), "step ", position_.step, ": ",
-              why.is_ok() ? "memory ran out" : std::string_view(why.message()), "; the next call tries again")
-            .with_os_error(why.os_error())
-            .with_sample(why.sample_index());
+    report = error(why.is_ok() ? Code::kNoMemory : why.code(), "step ", position_.step, ": ",
+                   why.is_ok() ? "memory ran out" : why.text(), "; the next call tries again")
+                 .with_os_error(why.os_error())
+                 .with_sample(why.sample_index());
   } else {
     report = std::move(report).in(concat("step ", slot.step, ": sending it to the device"));
   }

@@ -18,6 +18,7 @@
 #include "core/base/cancel.h"
 #include "core/base/log.h"
 #include "core/base/status.h"
+#include "core/loader/extensions.h"
 #include "core/memory/host_memory.h"
 #include "core/order/order.h"
 #include "core/source/host/host.h"
@@ -119,6 +120,7 @@ class Options {
   AllocatorTable allocator;
   Log log;
   CancelTokenRef cancel;
+  std::shared_ptr<const Extensions> extensions;  // may be null
 
  private:
   struct Value {
@@ -168,6 +170,7 @@ struct LoaderConfig {
   DeviceSync device_sync = DeviceSync::kStream;
   HostArray<int64_t> indices;
   HostArray<double> weights;
+  std::shared_ptr<const Extensions> extensions;  // may be null
 };
 
 // Fails with kBadOption, naming the options that contradict each other.

@@ -22,6 +22,8 @@ constexpr int64_t kAloneRunBytes = int64_t{1} << 20;  // with num_workers=0
 TransformSettings transform_settings(const Source& source, const LoaderConfig& config) {
   TransformSettings settings;
   settings.limits = config.decode_limits;
+  settings.max_bytes_per_sample = config.max_bytes_per_sample;
+  if (config.extensions != nullptr) settings.operators = config.extensions->operators;
   settings.first_header = [&source, &config](size_t field) {
     Result<ImageFacts> first = image_facts_of(source, field, 0, config.max_bytes_per_sample);
     if (!first.is_ok()) return Result<ImageHeader>(first.take_status());
@@ -126,6 +128,7 @@ RunMemory::RunMemory(const Source& source, int64_t records, std::byte* scratch)
   run.columns = columns_.data();
   run.errors = &errors;
   run.scratch = scratch;
+  run.call = &call;
 }
 
 void RunMemory::locate(const Source& source) {

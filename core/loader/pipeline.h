@@ -14,6 +14,7 @@
 #include "core/batch/view.h"
 #include "core/device/device.h"
 #include "core/loader/options.h"
+#include "core/source/host/host.h"
 #include "core/source/source.h"
 #include "core/transform/mix/mix.h"
 #include "core/transform/transform.h"
@@ -103,13 +104,16 @@ struct Pipeline {
 // run are not prefetched (784-byte rows: 10 % of the copy of 64).
 int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threads, int64_t depth);
 
-// A run of at most `records` records, and the memory that it needs to find them.
+// A run of at most `records` records, and the memory that it needs to find them. What the host lent for the rows goes back
+// at the end, or earlier by ReturnLoans.
 struct RunMemory {
   RunMemory(const Source& source, int64_t records, std::byte* scratch);  // scratch: as Run::scratch
   void locate(const Source& source);
 
   Run run;
   RowErrors errors;
+  HostLoans loans;
+  HostCall call{loans};
 
  private:
   std::vector<Run::ColumnRows> columns_;

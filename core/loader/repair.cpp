@@ -16,6 +16,9 @@ void lose(Slot& slot, int64_t sample, Status cause) {
   slot.lose(std::move(cause).in(concat("sample ", sample)).with_sample(sample));
 }
 
+// The machine fell short, or the rows were cancelled: not the sample's fault.
+bool ends_batch(const Status& cause) { return cause.code() == Code::kCancelled || is_machine_failure(cause); }
+
 Status take_error(RowErrors& errors) {
   Status status = std::move(errors.all().front().status);
   errors.clear();
@@ -50,7 +53,7 @@ void Filler::recheck_rows(Slot& slot, const BatchOrder& order, WorkerScratch& sc
 
 // Replaces the sample of a failed row if on_error says so, and records the row as bad. If the machine is to blame (no
 // memory, no descriptors), the whole batch is filled again instead, so that the stream does not depend on a momentary
-// shortage. `known`: the row is recorded already, and now its replacement has failed.
+// shortage; if the loader was cancelled while the host read, it is lost the same way, and nobody sees it. `known`: the row is recorded already, and now its replacement has failed.
 void Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, Status cause, BadRow* known,
                     WorkerScratch& scratch) const {
   if (slot.lost.load() || (known != nullptr && known->replacement < 0)) return;
@@ -59,7 +62,7 @@ void Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, Status cau
   bad.pad = row >= slot.valid;
   bad.slot = slot.first_slot + row;
   bad.sample_index = known != nullptr ? known->sample_index : slot.sample_indices[row];
-  if (is_machine_failure(cause)) return lose(slot, slot.sample_indices[row], std::move(cause));
+  if (ends_batch(cause)) return lose(slot, slot.sample_indices[row], std::move(cause));
   if (cause.code() == Code::kIo) {
     // A drive may fail once, or for a moment.
     Status again = read_row(slot, row, scratch);
@@ -68,7 +71,7 @@ void Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, Status cau
   } else if (Status changed = confirm_row(slot, row, slot.opened_ns, scratch); !changed.is_ok()) {
     cause = std::move(changed);  // to a decoder a truncated file looks damaged
   }
-  if (is_machine_failure(cause)) return lose(slot, slot.sample_indices[row], std::move(cause));
+  if (ends_batch(cause)) return lose(slot, slot.sample_indices[row], std::move(cause));
 
   // A drive that fails for every sample is gone for now; the sample is lost only if others can be read.
   if (config_->on_error != OnError::kRaise || cause.code() == Code::kIo) {
@@ -134,7 +137,7 @@ int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, const
     Status failed = read_row(slot, row, scratch);
     if (failed.code() == Code::kIo) failed = read_row(slot, row, scratch);
     if (failed.is_ok()) return slot.sample_indices[row];
-    if (is_machine_failure(failed)) {
+    if (ends_batch(failed)) {
       lose(slot, slot.sample_indices[row], std::move(failed));
       return -1;
     }

@@ -25,6 +25,7 @@ Status read_samples(const Pipeline& pipeline, const LoaderConfig& config, int64_
   run.opened_ns = monotonic_ns();
   run.max_bytes_per_sample = config.max_bytes_per_sample;
   run.cold = true;
+  const ReturnLoans once_read(scratch.loans);
   scratch.locate(*pipeline.source);
   FieldRows rows;
   for (size_t s = 0; s < targets.size(); ++s) {

@@ -38,7 +38,9 @@ Status WorkerPool::start(const std::shared_ptr<void>& owner) {
   for (size_t w = 0; w < workers_.size(); ++w) {
     alive_.fetch_add(1);  // before it runs, so that stop() never misses it
     Worker* worker = workers_[w].get();
-    Result<Thread> thread = Thread::start(concat("dataline-", w), [this, owner, worker] { run(*worker); });
+    Result<Thread> thread = Thread::start(
+        concat("dataline-", w), [this, owner, worker] { run(*worker); },
+        config_.extensions == nullptr ? nullptr : config_.extensions->threads, static_cast<int32_t>(w));
     if (!thread.is_ok()) {
       alive_.fetch_sub(1);
       worker->done.store(true);
@@ -58,6 +60,11 @@ int64_t WorkerPool::stop() noexcept {
   stopping_.store(true);
   work_.notify_all();
   surplus_work_.notify_all();
+  for (auto& worker : workers_) {
+    if (!worker->thread.withdraw()) continue;  // a pool of the host's never came to it
+    alive_.fetch_sub(1);
+    worker->done.store(true);
+  }
   const bool may_hang = pipeline_.calls_host;
   if (may_hang) retired_.wait(monotonic_ns() + kStuckReaderGraceNs, [&] { return alive_.load() == 0; });
   int64_t left_behind = 0;
@@ -93,6 +100,7 @@ void WorkerPool::notify() {
 void WorkerPool::run(Worker& worker) {
   WaitPoint& work = worker.surplus ? surplus_work_ : work_;
   const auto may_work = [&] { return !worker.surplus || surplus_may_work(); };
+  const int64_t cpu_before_ns = thread_cpu_ns();  // a thread of the host's has a past
   ConsumerPace pace;
   delivery_.enter_thread();
   while (!stopping_.load()) {
@@ -107,7 +115,7 @@ void WorkerPool::run(Worker& worker) {
       });
     }
   }
-  worker.cpu_ns.store(thread_cpu_ns());
+  worker.cpu_ns.store(thread_cpu_ns() - cpu_before_ns);
   worker.done.store(true);
   alive_.fetch_sub(1);
   retired_.notify_all();
@@ -195,32 +203,23 @@ void WorkerPool::wait_for(const Change& change, int64_t deadline_ns) {
     gate_.wait(deadline_ns, [&] { return happened(change); });
     return;
   }
+  // The core that would spin does the work it waits for. The deadline is looked at after a run: however small the budget of
+  // Loader::work() is, it gets on.
   bool helping = true;
-  for (bool met = true; met && !happened(change);) {
-    helping = helping && help_until(change, deadline_ns);
-    met = !is_past(deadline_ns) &&
-          gate_.wait(deadline_ns, [&] { return happened(change) || (helping && window_.claimable()); });
+  while (!happened(change)) {
+    if (BatchWindow::Claim claim; helping && window_.claim(consumer_.own, claim)) {
+      fill(claim, consumer_);
+      helping = may_help();
+    } else {
+      if (helping && delivery_.needs_worker())
+        notify();  // a slot's copies have to be waited for, which is a worker's to do
+      gate_.wait(deadline_ns, [&] { return happened(change) || (helping && window_.claimable()); });
+    }
+    if (is_past(deadline_ns)) break;
   }
   consumer_mutex_.unlock();
   // With num_workers=0 another consumer may wait for what this one has left undone.
   if (workers_.empty() && window_.claimable()) gate_.wake();
-}
-
-// Fills runs until the change, the deadline, or nothing is left to claim: the core that would spin does the work it waits
-// for. Returns whether this thread may go on helping.
-bool WorkerPool::help_until(const Change& change, int64_t deadline_ns) {
-  BatchWindow::Claim claim;
-  while (may_help() && !happened(change)) {
-    if (!window_.claim(consumer_.own, claim)) {
-      if (delivery_.needs_worker())
-        notify();  // a slot's copies have to be waited for, which is a worker's to do
-      return true;
-    }
-    fill(claim, consumer_);
-    // Looked at after a run: however small the budget of Loader::work() is, it gets on.
-    if (is_past(deadline_ns)) return true;
-  }
-  return may_help();
 }
 
 }  // namespace dataline

@@ -77,7 +77,6 @@ class WorkerPool {
   // Whether a waiting consumer fills runs: with num_workers=0 always; else where a run is over sooner than a wait would
   // be noticed, and never in the host's reader.
   bool may_help() const;
-  bool help_until(const Change& change, int64_t deadline_ns) DL_REQUIRES(consumer_mutex_);
   bool happened(const Change& change) const;
   // A consumer that waits a lot fills runs on the CPU that a surplus worker would take.
   bool surplus_may_work() const { return !waits_.high() || !may_help(); }

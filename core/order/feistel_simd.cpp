@@ -308,12 +308,15 @@ class FeistelOrder final : public Order {
   int64_t slots() const override { return sample_count_; }
   // Making the keys costs about 5 ns per call: ask for whole batches.
   bool samples(int64_t epoch, const EpochTable*, int64_t first, int64_t count, int64_t* out) const override {
-    permute_(make_feistel(sample_count_, permutation_key(seed_, epoch, sample_count_)),
-             static_cast<uint64_t>(first), count, out);
+    const FeistelFunction permute = count <= kFewSlots ? &permute_plain : permute_;
+    permute(make_feistel(sample_count_, permutation_key(seed_, epoch, sample_count_)),
+            static_cast<uint64_t>(first), count, out);
     return false;
   }
 
  private:
+  static constexpr int64_t kFewSlots = 2;  // filling the vectors takes longer than two walks
+
   int64_t sample_count_;
   uint64_t seed_;
   FeistelFunction permute_;

@@ -29,6 +29,7 @@ class FileSource : public Source {
   void confirm(Run& run, const ReadSpan& span) const final;
   void advise(std::span<const int64_t> indices) const override;  // consecutive records together
   bool cached(int64_t index) const final;
+  bool calls_host() const final { return file_.calls_host(); }
 
  protected:
   FileSource(MappedFile file, Schema schema, SourceInfo info);

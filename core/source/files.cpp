@@ -1,42 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/files.h"
 
-#include <dirent.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <memory>
 
 #include "core/base/text.h"
+#include "core/memory/directory_listing.h"
 #include "core/memory/file.h"
 
 namespace dataline {
 namespace {
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-
-bool entry_is_directory(const std::string& directory, const dirent& entry) {
-  if (entry.d_type != DT_UNKNOWN && entry.d_type != DT_LNK) return entry.d_type == DT_DIR;
-  struct stat info;
-  return ::stat(join_path(directory, entry.d_name).c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+bool leads_to_directory(const DirectoryListing& listing, const DirectoryEntry& entry) {
+  if (entry.kind != DirectoryEntry::Kind::kLink) return entry.kind == DirectoryEntry::Kind::kDirectory;
+  FileFacts facts;
+  return facts_of_entry(listing.descriptor(), entry.name.c_str(), facts) == 0 && facts.is_directory;
 }
 
 // The subdirectories, or everything else; without hidden names.
 Result<std::vector<std::string>> list(const std::string& directory, bool directories) {
-  std::unique_ptr<DIR, CloseDirectory> open(::opendir(directory.c_str()));
-  if (open == nullptr) return file_error(directory, errno);
+  DL_ASSIGN_OR_RETURN(DirectoryListing listing, DirectoryListing::open(directory));
   std::vector<std::string> names;
-  for (;;) {
-    errno = 0;
-    const dirent* entry = ::readdir(open.get());
-    if (entry == nullptr && errno != 0) return file_error(directory, errno);
-    if (entry == nullptr) break;
-    if (entry->d_name[0] == '.' || entry_is_directory(directory, *entry) != directories) continue;
-    names.emplace_back(entry->d_name);
+  for (DirectoryEntry entry; listing.next(entry);) {
+    if (entry.name[0] != '.' && leads_to_directory(listing, entry) == directories)
+      names.push_back(entry.name);
   }
+  if (listing.failure() != 0) return file_error(directory, listing.failure());
   std::sort(names.begin(), names.end(), natural_less);
   return names;
 }
@@ -78,14 +66,15 @@ std::string join_path(std::string_view directory, std::string_view name) {
 }
 
 bool path_exists(const std::string& path) {
-  struct stat info;
-  return ::stat(path.c_str(), &info) == 0;
+  FileFacts facts;
+  return facts_of_path(path, facts) == 0;
 }
 
 Result<bool> is_directory(const std::string& path) {
-  struct stat info;
-  if (::stat(path.c_str(), &info) != 0) return file_error(path, errno);
-  return S_ISDIR(info.st_mode);
+  FileFacts facts;
+  const int number = facts_of_path(path, facts);
+  if (number != 0) return file_error(path, number);
+  return facts.is_directory;
 }
 
 Result<std::vector<std::string>> list_files(const std::string& directory) { return list(directory, false); }

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +29,8 @@ enum class Sniff {
   kCertain,  // a magic that is long enough
 };
 
+class HostFormat;
+
 struct Format {
   std::string_view name;  // the URI scheme
   std::string_view doc;
@@ -48,6 +52,27 @@ struct Format {
   std::span<const std::string_view> suffixes = {};       // by the file's name
   // A directory in which no file was recognized by the above. `files` are its file names.
   Result<bool> (*is_tree)(const std::string& directory, const std::vector<std::string>& files) = nullptr;
+
+  // Of a format of the host's: instead of configure and sniff.
+  const HostFormat* host = nullptr;
+};
+
+using FormatSpan = std::span<const Format* const>;
+
+// A format of the host's (an extension). Kept alive by what it opened.
+class HostFormat : public std::enable_shared_from_this<HostFormat> {
+ public:
+  virtual ~HostFormat() = default;
+  const Format& format() const { return format_; }
+
+  virtual Sniff sniff(const FirstBytes& file) const = 0;
+  // `values`: of format().keys, in their order; nothing where a key has neither a value nor a default.
+  using Values = std::vector<std::optional<std::string>>;
+  virtual Result<SourceRef> open(const std::string& path, const Values& values,
+                                 const OpenContext& context) const = 0;
+
+ protected:
+  Format format_{.name = {}, .doc = {}, .host = this};  // the rest is filled in by whoever made it
 };
 
 // The key of sets with labels: whether they are delivered as i64 or as u8.
@@ -68,14 +93,18 @@ inline bool has_suffix(std::span<const std::string_view> suffixes, std::string_v
 #include "core/source/formats.def"
 #undef FORMAT
 
-std::span<const Format* const> formats();
-const Format* find_format(std::string_view name);  // null when unknown
-std::vector<std::string_view> format_names();
+FormatSpan formats();                                                            // the library's
+const Format* find_format(std::string_view name, FormatSpan known = formats());  // null when unknown
+std::vector<std::string_view> format_names(FormatSpan known = formats());
+
+// What opens the paths of a URI of this format. kBadUri with column.
+Result<OpenOne> configure(const Format& format, const Uri& uri);
 
 // The format of a path without a scheme. A directory that holds the well-known files of a dataset (MNIST, CIFAR) is that
 // dataset; otherwise it has the format of its first recognized file, or is a folder of images. kBadUri when nothing
 // is recognized, with advice on how to name a format; kUnsupported names a known kind of file that is not read; kEmpty;
 // file errors.
-Result<const Format*> detect_format(const std::string& path, const OpenContext& context);
+Result<const Format*> detect_format(const std::string& path, const OpenContext& context,
+                                    FormatSpan known = formats());
 
 }  // namespace dataline

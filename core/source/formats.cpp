@@ -14,21 +14,26 @@ constexpr const Format* kFormats[] = {
 
 constexpr size_t kMaxFilesSniffed = 64;  // of a directory
 
+Sniff sniff(const Format& format, const FirstBytes& file) {
+  if (format.host != nullptr) return format.host->sniff(file);
+  return format.sniff == nullptr ? Sniff::kNo : format.sniff(file);
+}
+
 // Null when no format claims the content.
-const Format* by_content(const FirstBytes& file) {
+const Format* by_content(const FirstBytes& file, FormatSpan known) {
   const Format* best = nullptr;
   Sniff best_sniff = Sniff::kNo;
-  for (const Format* format : kFormats) {
-    const Sniff sniff = format->sniff == nullptr ? Sniff::kNo : format->sniff(file);
-    if (sniff <= best_sniff) continue;
+  for (const Format* format : known) {
+    const Sniff found = sniff(*format, file);
+    if (found <= best_sniff) continue;
     best = format;
-    best_sniff = sniff;
+    best_sniff = found;
   }
   return best;
 }
 
-const Format* by_suffix(std::string_view path) {
-  for (const Format* format : kFormats) {
+const Format* by_suffix(std::string_view path, FormatSpan known) {
+  for (const Format* format : known) {
     if (has_suffix(format->suffixes, path)) return format;
   }
   return nullptr;
@@ -49,25 +54,26 @@ Status not_recognized(const std::string& path, std::string_view what) {
                "?dtype=u16 or raw:", path, "?dtype=u8&shape=28x28");
 }
 
-Result<const Format*> format_of_file(const std::string& path, const OpenContext& context) {
+Result<const Format*> format_of_file(const std::string& path, const OpenContext& context, FormatSpan known) {
   DL_ASSIGN_OR_RETURN(FirstBytes file, read_first_bytes(path, context));
-  if (const Format* format = by_content(file)) return format;
+  if (const Format* format = by_content(file, known)) return format;
   DL_RETURN_IF_ERROR(refuse_unreadable(file));
-  if (const Format* format = by_suffix(path)) return format;
+  if (const Format* format = by_suffix(path, known)) return format;
   return not_recognized(path, file.count == 0 ? "an empty file" : "its format is not recognised");
 }
 
-Result<const Format*> format_of_directory(const std::string& path, const OpenContext& context) {
-  for (const Format* format : kFormats) {
+Result<const Format*> format_of_directory(const std::string& path, const OpenContext& context,
+                                          FormatSpan known) {
+  for (const Format* format : known) {
     if (format->is_set != nullptr && format->is_set(path, context)) return format;
   }
   DL_ASSIGN_OR_RETURN(const std::vector<std::string> names, list_files(path));
   for (size_t i = 0; i < names.size() && i < kMaxFilesSniffed; ++i) {
     DL_ASSIGN_OR_RETURN(FirstBytes file, read_first_bytes(join_path(path, names[i]), context));
-    if (const Format* format = by_content(file)) return format;
-    if (const Format* format = by_suffix(file.path)) return format;
+    if (const Format* format = by_content(file, known)) return format;
+    if (const Format* format = by_suffix(file.path, known)) return format;
   }
-  for (const Format* format : kFormats) {
+  for (const Format* format : known) {
     if (format->is_tree == nullptr) continue;
     DL_ASSIGN_OR_RETURN(const bool tree, format->is_tree(path, names));
     if (tree) return format;
@@ -78,25 +84,55 @@ Result<const Format*> format_of_directory(const std::string& path, const OpenCon
 
 }  // namespace
 
-std::span<const Format* const> formats() { return kFormats; }
+FormatSpan formats() { return kFormats; }
 
-const Format* find_format(std::string_view name) {
-  for (const Format* format : kFormats) {
+const Format* find_format(std::string_view name, FormatSpan known) {
+  for (const Format* format : known) {
     if (format->name == name) return format;
   }
   return nullptr;
 }
 
-std::vector<std::string_view> format_names() {
+std::vector<std::string_view> format_names(FormatSpan known) {
   std::vector<std::string_view> names;
-  for (const Format* format : kFormats) names.push_back(format->name);
+  for (const Format* format : known) names.push_back(format->name);
   return names;
 }
 
-Result<const Format*> detect_format(const std::string& path, const OpenContext& context) {
+Result<OpenOne> configure(const Format& format, const Uri& uri) {
+  if (format.host == nullptr) return format.configure(uri);
+  HostFormat::Values values;
+  for (const KeySpec& key : format.keys) {
+    const UriKey* given = uri.find(key.name);
+    std::optional<std::string> value;
+    if (given != nullptr) {
+      DL_RETURN_IF_ERROR(check_word(*given, key));
+      value = given->value;
+    } else if (key.fallback.data() != nullptr) {
+      value = std::string(key.fallback);
+    }
+    values.push_back(std::move(value));
+  }
+  return OpenOne([host = format.host, values = std::move(values)](
+                     const std::string& path, const OpenContext& context) -> Result<SourceRef> {
+    // The host may have the format's context in what it opened, which goes first.
+    struct Opened {
+      std::shared_ptr<const HostFormat> format;
+      SourceRef source;
+    };
+    DL_ASSIGN_OR_RETURN(SourceRef source, host->open(path, values, context));
+    auto opened = std::make_shared<Opened>(Opened{host->shared_from_this(), std::move(source)});
+    const Source* found = opened->source.get();
+    return SourceRef(std::move(opened), found);
+  });
+}
+
+Result<const Format*> detect_format(const std::string& path, const OpenContext& context, FormatSpan known) {
+  if (storage_of(path, context.storages) != nullptr) return format_of_file(path, context, known);
   Result<bool> directory = is_directory(path);
   if (directory.is_ok()) {
-    return directory.value() ? format_of_directory(path, context) : format_of_file(path, context);
+    return directory.value() ? format_of_directory(path, context, known)
+                             : format_of_file(path, context, known);
   }
   if (path.find('?') == std::string::npos) return directory.take_status();
   return error(directory.status().code(), directory.status().message(),

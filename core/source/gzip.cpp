@@ -101,37 +101,36 @@ Status diagnose(libdeflate_decompressor* decompressor, const std::string& path, 
       concat("gzip length: expected ", load_little<uint32_t>(trailer.data() + 4), ", got ", written));
 }
 
-struct Progress {
+struct Inflated {
   size_t read = 0;
   size_t written = 0;
 };
 
 // Inflates the next member. kTooLarge: `out` is full.
 Status inflate_member(libdeflate_decompressor* decompressor, const std::string& path, Bytes compressed,
-                      std::span<std::byte> out, Progress& progress) {
-  Bytes rest = compressed.subspan(progress.read);
+                      std::span<std::byte> out, Inflated& done) {
+  Bytes rest = compressed.subspan(done.read);
   if (!is_gzip(rest)) {
-    return wrong(rest.size() < 2 ? Code::kTruncated : Code::kCorrupt, path, progress.read,
+    return wrong(rest.size() < 2 ? Code::kTruncated : Code::kCorrupt, path, done.read,
                  concat("expected a gzip member, got ", rest.size(), " other bytes"));
   }
   if (rest.size() < static_cast<size_t>(kMinMemberBytes)) {
-    return wrong(Code::kTruncated, path, progress.read,
+    return wrong(Code::kTruncated, path, done.read,
                  concat("gzip member needs at least ", kMinMemberBytes, " bytes, file has ", rest.size()));
   }
-  std::span<std::byte> free = out.subspan(progress.written);
+  std::span<std::byte> free = out.subspan(done.written);
   size_t used = 0, written = 0;
   switch (libdeflate_gzip_decompress_ex(decompressor, rest.data(), rest.size(), free.data(), free.size(),
                                         &used, &written)) {
     case LIBDEFLATE_SUCCESS:
       break;
     case LIBDEFLATE_INSUFFICIENT_SPACE:
-      return wrong(Code::kTooLarge, path, progress.read,
-                   concat("inflates to more than ", out.size(), " bytes"));
+      return wrong(Code::kTooLarge, path, done.read, concat("inflates to more than ", out.size(), " bytes"));
     default:
-      return diagnose(decompressor, path, compressed, progress.read, free);
+      return diagnose(decompressor, path, compressed, done.read, free);
   }
-  progress.read += used;
-  progress.written += written;
+  done.read += used;
+  done.written += written;
   return Status::ok();
 }
 
@@ -140,16 +139,21 @@ bool only_zeros(Bytes rest) {
   return std::all_of(rest.begin(), rest.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
-// Inflates members until the data ends, `out` is full (kTooLarge) or something is wrong.
+// Inflates members until the data ends, `out` is full (kTooLarge) or something is wrong. context: null for a look at the
+// start, which is no progress.
 Status inflate_members(libdeflate_decompressor* decompressor, const std::string& path, Bytes compressed,
-                       std::span<std::byte> out, const CancelTokenRef& cancel, Progress& progress) {
+                       std::span<std::byte> out, const OpenContext* context, Inflated& done) {
   do {
-    if (cancel != nullptr && cancel->cancelled()) {
-      return error(Code::kCancelled, path, ": cancelled after ", progress.read, " of ", compressed.size(),
+    if (context != nullptr && context->cancelled()) {
+      return error(Code::kCancelled, path, ": cancelled after ", done.read, " of ", compressed.size(),
                    " bytes");
     }
-    DL_RETURN_IF_ERROR(inflate_member(decompressor, path, compressed, out, progress));
-  } while (progress.read < compressed.size() && !only_zeros(compressed.subspan(progress.read)));
+    const size_t written = done.written;
+    DL_RETURN_IF_ERROR(inflate_member(decompressor, path, compressed, out, done));
+    if (context == nullptr) continue;
+    context->progress->add_bytes(static_cast<int64_t>(done.written - written));
+    context->report("inflating ", path);
+  } while (done.read < compressed.size() && !only_zeros(compressed.subspan(done.read)));
   return Status::ok();
 }
 
@@ -162,10 +166,10 @@ Result<std::string> inflate_start(const std::string& path, Bytes compressed) {
   // different fillings were written by it.
   std::string filled[2] = {std::string(kStartBufferBytes, '\x00'), std::string(kStartBufferBytes, '\xff')};
   for (std::string& text : filled) {
-    Progress progress;
+    Inflated done;
     std::span<std::byte> out = std::as_writable_bytes(std::span(text));
-    Status status = inflate_members(decompressor.get(), path, compressed, out, nullptr, progress);
-    if (status.is_ok()) return text.substr(0, progress.written);
+    Status status = inflate_members(decompressor.get(), path, compressed, out, nullptr, done);
+    if (status.is_ok()) return text.substr(0, done.written);
     if (status.code() != Code::kTooLarge) return status;
   }
   auto end = std::mismatch(filled[0].begin(), filled[0].end(), filled[1].begin()).first;
@@ -176,16 +180,17 @@ Result<std::string> inflate_start(const std::string& path, Bytes compressed) {
 }
 
 Status inflate_exactly(const std::string& path, Bytes compressed, std::span<std::byte> out,
-                       const CancelTokenRef& cancel) {
+                       const OpenContext& context) {
+  context.progress->expect_bytes(static_cast<int64_t>(out.size()));
   Decompressor decompressor(libdeflate_alloc_decompressor());
   if (decompressor == nullptr) return no_memory(path);
-  Progress progress;
-  Status status = inflate_members(decompressor.get(), path, compressed, out, cancel, progress);
+  Inflated done;
+  Status status = inflate_members(decompressor.get(), path, compressed, out, &context, done);
   if (status.code() == Code::kTooLarge) return Status(Code::kCorrupt, status.message());
   DL_RETURN_IF_ERROR(std::move(status));
-  if (progress.written < out.size()) {
-    return wrong(Code::kTruncated, path, progress.read,
-                 concat("inflates to ", progress.written, " bytes, expected ", out.size()));
+  if (done.written < out.size()) {
+    return wrong(Code::kTruncated, path, done.read,
+                 concat("inflates to ", done.written, " bytes, expected ", out.size()));
   }
   return Status::ok();
 }
@@ -203,7 +208,7 @@ Status no_libdeflate(const std::string& path) {
 
 Result<std::string> inflate_start(const std::string& path, Bytes) { return no_libdeflate(path); }
 
-Status inflate_exactly(const std::string& path, Bytes, std::span<std::byte>, const CancelTokenRef&) {
+Status inflate_exactly(const std::string& path, Bytes, std::span<std::byte>, const OpenContext&) {
   return no_libdeflate(path);
 }
 
@@ -232,12 +237,12 @@ Result<MappedFile> open_maybe_gzip(const std::string& path, const InflatedSize& 
   // A copy, because a file that is truncated while the decoder reads its mapping would raise SIGBUS.
   HostMemory& memory = *context.memory;
   DL_ASSIGN_OR_RETURN(Block packed, memory.allocate(file.bytes(), 1, MemoryKind::kData, path.c_str()));
-  DL_RETURN_IF_ERROR(file.read(0, file.bytes(), packed.data()));
+  DL_RETURN_IF_ERROR(file.read_all(packed.data(), context));
   Bytes compressed(packed.data(), static_cast<size_t>(file.bytes()));
   DL_ASSIGN_OR_RETURN(int64_t size, size_of(path, compressed));
   DL_ASSIGN_OR_RETURN(Block plain, memory.allocate(size, 64, MemoryKind::kData, path.c_str()));
   std::span<std::byte> out(plain.data(), static_cast<size_t>(size));
-  DL_RETURN_IF_ERROR(inflate_exactly(path, compressed, out, context.cancel));
+  DL_RETURN_IF_ERROR(inflate_exactly(path, compressed, out, context));
   return MappedFile::from_block(path, std::move(plain), size, file.file_bytes());
 }
 

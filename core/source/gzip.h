@@ -13,7 +13,6 @@
 #include <string>
 
 #include "core/base/bytes.h"
-#include "core/base/cancel.h"
 #include "core/base/status.h"
 #include "core/memory/mapped_file.h"
 
@@ -32,9 +31,9 @@ Result<std::string> inflate_start(const std::string& path, Bytes compressed);
 
 // Inflates everything into `out`, which must be filled exactly. kTruncated: the data ends early, or the last member is
 // visibly cut. kCorrupt: there is more data, a checksum or length is wrong, the deflate stream is damaged, or something
-// follows that is neither a member nor zeros. kCancelled: checked between members.
+// follows that is neither a member nor zeros. kCancelled: checked between members, which is where progress is reported.
 Status inflate_exactly(const std::string& path, Bytes compressed, std::span<std::byte> out,
-                       const CancelTokenRef& cancel);
+                       const OpenContext& context);
 
 // Opens a file that may be gzipped, by content. A .gz is inflated into memory, to the size that `size_of` finds in the
 // compressed bytes. Other files are not loaded yet (MappedFile::open_unloaded).

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "core/base/text.h"
-#include "core/base/thread.h"
 #include "core/source/composed/composed.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
@@ -29,25 +28,14 @@ class OpenedSource final : public ForwardSource {
   SourceInfo info_;
 };
 
-std::string scheme_list() {
+std::string scheme_list(FormatSpan known) {
   std::string list;
-  for (std::string_view name : format_names()) list += concat(list.empty() ? "" : " ", name);
+  for (std::string_view name : format_names(known)) list += concat(list.empty() ? "" : " ", name);
   return list;
 }
 
-// The word before `://`, which our URIs do not have; "" if there is none.
-std::string_view foreign_scheme(std::string_view text) {
-  const size_t end = text.find("://");
-  const bool word =
-      end != std::string_view::npos && end > 0 &&
-      std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+';
-      });
-  return word ? text.substr(0, end) : std::string_view();
-}
-
-// Explains why `s3://bucket/key` and the like are not opened; ok for a path.
-Status refuse_foreign(std::string_view text, int64_t column) {
+// Explains why `s3://bucket/key` and the like are not opened; ok for a path, and where a storage has the scheme.
+Status refuse_foreign(std::string_view text, int64_t column, const OpenContext& context, FormatSpan known) {
   struct Tool {
     std::string_view scheme, words;
   };
@@ -56,24 +44,31 @@ Status refuse_foreign(std::string_view text, int64_t column) {
                              {"http", " (curl -O)"},
                              {"https", " (curl -O)"},
                              {"hf", " (hf download)"}};
-  const std::string_view scheme = foreign_scheme(text);
-  if (scheme.size() < 2 || find_format(scheme) != nullptr) return Status::ok();
+  const std::string_view scheme = scheme_of_path(text);
+  if (scheme.size() < 2 || find_format(scheme, known) != nullptr) return Status::ok();
+  if (storage_of(text, context.storages) != nullptr) return Status::ok();
   if (scheme == "file") {
     return uri_error(column, "file:// is not read; a path stands for itself: SCHEME:", text.substr(7),
-                     ", the schemes are ", scheme_list());
+                     ", the schemes are ", scheme_list(known));
   }
   const auto tool =
       std::find_if(std::begin(kTools), std::end(kTools), [&](const Tool& t) { return t.scheme == scheme; });
   return uri_error(column, scheme,
                    ":// is remote storage, and only local files are read: download or mount them",
                    tool == std::end(kTools) ? "" : tool->words, ", then open SCHEME:PATH; the schemes are ",
-                   scheme_list());
+                   scheme_list(known));
 }
 
 // The files that one path of the URI stands for.
 using Files = std::vector<std::string>;
 
 Result<Files> files_of(const Format& format, const std::string& path, const OpenContext& context) {
+  const HostStorage* const storage = storage_of(path, context.storages);
+  if (storage != nullptr && (format.is_member != nullptr || format.host != nullptr)) return Files{path};
+  if (storage != nullptr) {
+    return error(Code::kUnsupported, path, ": ", format.name, " needs a directory, and storage ",
+                 storage->scheme(), " has none");
+  }
   if (format.is_member == nullptr) return Files{path};
   DL_ASSIGN_OR_RETURN(bool directory, is_directory(path));
   if (!directory) return Files{path};
@@ -97,7 +92,7 @@ Result<Files> files_of(const Uri& uri, const Format& format, const UriPath& path
   return expand_ranges(text, path.path_column);
 }
 
-// Opens all files of a URI in order, checking the cancel token and logging progress.
+// Opens all files of a URI in order, checking the cancel token and reporting progress.
 class Opening {
  public:
   Opening(const Uri& uri, OpenOne open_one, const OpenContext& context, size_t file_count)
@@ -112,22 +107,16 @@ class Opening {
       if (!source.is_ok()) return explain(source.take_status());
       parts.push_back({"", source.take(), path});
       ++opened_;
+      context_.progress->add_file();
     }
     return concat_sources(std::move(parts));
   }
 
  private:
   Status before_file() {
-    if (context_.cancel != nullptr && context_.cancel->cancelled()) {
+    if (context_.cancelled())
       return error(Code::kCancelled, uri_.text, ": cancelled after ", opened_, " of ", file_count_, " files");
-    }
-    if (file_count_ == 1) return Status::ok();
-    int64_t now_ns = monotonic_ns();
-    if (opened_ % kProgressFiles == 0 || now_ns - logged_ns_ > kProgressNs) {
-      context_.log(LogLevel::kProgress,
-                   concat("opening ", uri_.text, ": ", opened_, " of ", file_count_, " files"));
-      logged_ns_ = now_ns;
-    }
+    if (file_count_ > 1) context_.report("opening ", uri_.text);
     return Status::ok();
   }
 
@@ -140,27 +129,26 @@ class Opening {
     return std::move(status).in(concat(opened_, " of ", file_count_, " files are open"));
   }
 
-  static constexpr size_t kProgressFiles = 256;
-  static constexpr int64_t kProgressNs = 500'000'000;
-
   const Uri& uri_;
   OpenOne open_one_;
   const OpenContext& context_;
   size_t file_count_;
   size_t opened_ = 0;
-  int64_t logged_ns_ = 0;
 };
 
-Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenContext& context) {
-  DL_ASSIGN_OR_RETURN(OpenOne open_one, format.configure(uri));
+Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenContext& context,
+                             FormatSpan known) {
+  DL_ASSIGN_OR_RETURN(OpenOne open_one, configure(format, uri));
   std::vector<Files> files;
   size_t file_count = 0;
   for (const UriPath& path : uri.paths) {
-    if (!path_exists(path.path)) DL_RETURN_IF_ERROR(refuse_foreign(path.path, path.path_column));
+    if (!path_exists(path.path))
+      DL_RETURN_IF_ERROR(refuse_foreign(path.path, path.path_column, context, known));
     DL_ASSIGN_OR_RETURN(Files found, files_of(uri, format, path, context));
     file_count += found.size();
     files.push_back(std::move(found));
   }
+  context.progress->expect_files(static_cast<int64_t>(file_count));
   Opening opening(uri, std::move(open_one), context, file_count);
   if (!uri.named()) {
     Files all;
@@ -175,13 +163,13 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
   return zip_sources(std::move(parts));
 }
 
-Result<const Format*> format_of(const Uri& uri) {
-  const Format* format = find_format(uri.scheme);
+Result<const Format*> format_of(const Uri& uri, FormatSpan known) {
+  const Format* format = find_format(uri.scheme, known);
   if (format != nullptr) return format;
-  const std::string nearest = did_you_mean(uri.scheme, format_names());
+  const std::string nearest = did_you_mean(uri.scheme, format_names(known));
   return uri_error(1, "unknown scheme '", uri.scheme, "'", nearest, nearest.empty() ? ";" : "",
-                   " the schemes are ", scheme_list(), " (a path with ':' in it is written ./", uri.scheme,
-                   ":...)");
+                   " the schemes are ", scheme_list(known), " (a path with ':' in it is written ./",
+                   uri.scheme, ":...)");
 }
 
 Status check_keys(const Uri& uri, const Format& format) {
@@ -228,19 +216,21 @@ Status apply_axes(const Uri& uri, Schema& schema) {
 
 }  // namespace
 
-Result<SourceRef> open_source(std::string_view text, const OpenContext& context) {
-  DL_RETURN_IF_ERROR(refuse_foreign(text, 1));  // before our rules for `? & =` apply to it
-  DL_ASSIGN_OR_RETURN(Uri uri, parse_uri(text));
-  if (context.cancel != nullptr && context.cancel->cancelled()) {  // before touching any path
+Result<SourceRef> open_source(std::string_view text, const OpenContext& context, FormatSpan known) {
+  DL_RETURN_IF_ERROR(refuse_foreign(text, 1, context, known));  // before our rules for `? & =` apply to it
+  const bool stored =
+      storage_of(text, context.storages) != nullptr;  // a bare path with the scheme of a storage
+  DL_ASSIGN_OR_RETURN(Uri uri, stored ? bare_uri(text) : parse_uri(text));
+  if (context.cancelled()) {  // before touching any path
     return error(Code::kCancelled, uri.text, ": cancelled before it was opened");
   }
   if (uri.scheme.empty()) {
-    DL_ASSIGN_OR_RETURN(const Format* detected, detect_format(uri.paths.front().path, context));
+    DL_ASSIGN_OR_RETURN(const Format* detected, detect_format(uri.paths.front().path, context, known));
     uri.scheme = detected->name;
   }
-  DL_ASSIGN_OR_RETURN(const Format* format, format_of(uri));
+  DL_ASSIGN_OR_RETURN(const Format* format, format_of(uri, known));
   DL_RETURN_IF_ERROR(check_keys(uri, *format));
-  DL_ASSIGN_OR_RETURN(SourceRef source, open_paths(uri, *format, context));
+  DL_ASSIGN_OR_RETURN(SourceRef source, open_paths(uri, *format, context, known));
   Schema schema = source->schema();
   DL_RETURN_IF_ERROR(apply_axes(uri, schema));
   SourceInfo info{std::string(format->name), uri.text, source->info().notes};

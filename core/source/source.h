@@ -47,6 +47,8 @@ Schema column_per_field(std::vector<Field> fields);
 constexpr int64_t kMaxRunRecords = 256;
 using RowSet = std::bitset<kMaxRunRecords>;  // rows of a run
 
+struct HostCall;  // core/source/host/host.h
+
 struct Run {
   // In.
   int64_t count = 0;
@@ -56,6 +58,9 @@ struct Run {
   int64_t opened_ns = 0;  // monotonic: a file that was found complete since then is not checked again
   int64_t max_bytes_per_sample = 0;  // the argument of scratch_bytes()
   std::byte* scratch = nullptr;  // [count * Source::scratch_bytes()], 64-byte aligned, zeroed once at create
+  // For sources that call the host (Source::calls_host()); others are not given them.
+  const int64_t* slots = nullptr;  // [count]: the rows' places in the epoch's order; null: they have none
+  const HostCall* call = nullptr;
   // Out.
   struct ColumnRows {
     const std::byte** data = nullptr;  // [count]; null where the row failed
@@ -102,7 +107,7 @@ class Source {
   virtual SourceInfo info() const = 0;
 
   // Fills run.columns. The bytes stay valid until the next locate() with the same scratch; those of mapped files and of
-  // memory, as long as the source.
+  // memory, as long as the source; what a reader lends, until HostCall::loans go back.
   virtual void locate(Run& run) const = 0;
   // Files may be truncated or written to while their bytes are copied, and pages that are gone read as zeros. So after
   // copying all rows of a batch, the loader asks whether every file involved is still what it was at open. True where

@@ -154,19 +154,23 @@ const UriKey* Uri::find(std::string_view key) const {
   return nullptr;
 }
 
+Result<Uri> bare_uri(std::string_view text) {
+  Uri uri;
+  uri.text = text;
+  if (size_t nul = text.find('\0'); nul != std::string_view::npos)
+    return uri_error(static_cast<int64_t>(nul) + 1, "a NUL byte");
+  uri.paths.push_back({{}, uri.text, 1, 1, static_cast<int64_t>(text.size())});
+  return uri;
+}
+
 Result<Uri> parse_uri(std::string_view text) {
   if (text.empty()) return uri_error(1, "empty; expected scheme:path or a path");
   if (text.size() > kMaxUriBytes)
     return uri_error(1, text.size(), " bytes, at most ", kMaxUriBytes, " are read");
+  size_t colon = scheme_end(text);
+  if (colon == std::string_view::npos) return bare_uri(text);
   Uri uri;
   uri.text = text;
-  size_t colon = scheme_end(text);
-  if (colon == std::string_view::npos) {
-    if (size_t nul = text.find('\0'); nul != std::string_view::npos)
-      return uri_error(static_cast<int64_t>(nul) + 1, "a NUL byte");
-    uri.paths.push_back({{}, uri.text, 1, 1, static_cast<int64_t>(text.size())});
-    return uri;
-  }
   uri.scheme = text.substr(0, colon);
   Piece rest = Piece{text, 1}.from(colon + 1);
   size_t question = rest.text.find('?');
@@ -195,16 +199,22 @@ Result<std::optional<DType>> uri_dtype(const Uri& uri, std::string_view key) {
   return value;
 }
 
+Status check_word(const UriKey& given, const KeySpec& key) {
+  const std::vector<std::string_view> words = split(key.values, '|');
+  if (words.size() < 2) return Status::ok();
+  std::string expected;
+  for (std::string_view known : words) {
+    if (known == given.value) return Status::ok();
+    expected += concat(expected.empty() ? "" : " or ", known);
+  }
+  return bad_value(given, concat(expected, did_you_mean(given.value, words)));
+}
+
 Result<bool> uri_is(const Uri& uri, const KeySpec& key, std::string_view word) {
   const UriKey* found = uri.find(key.name);
   if (found == nullptr) return key.fallback == word;
-  const std::vector<std::string_view> words = split(key.values, '|');
-  std::string expected;
-  for (std::string_view known : words) {
-    if (known == found->value) return known == word;
-    expected += concat(expected.empty() ? "" : " or ", known);
-  }
-  return bad_value(*found, concat(expected, did_you_mean(found->value, words)));
+  DL_RETURN_IF_ERROR(check_word(*found, key));
+  return found->value == word;
 }
 
 }  // namespace dataline

@@ -53,6 +53,7 @@ struct Uri {
 };
 
 Result<Uri> parse_uri(std::string_view text);
+Result<Uri> bare_uri(std::string_view text);  // one literal path, whatever colons it has
 
 // Decodes %XX; `column` is that of text[0].
 Result<std::string> uri_decode(std::string_view text, int64_t column);
@@ -83,6 +84,9 @@ struct KeySpec {
   std::string_view fallback;  // the value when the key is absent; empty: `doc` says what happens then
   std::string_view doc;
 };
+
+// That the value of a key that takes words ("a|b") is one of them; ok for other keys.
+Status check_word(const UriKey& given, const KeySpec& key);
 
 // Whether the value of a key that takes words is this one.
 Result<bool> uri_is(const Uri& uri, const KeySpec& key, std::string_view word);

@@ -6,7 +6,7 @@
 
 #include "core/base/text.h"
 #include "core/transform/grammar/grammar.h"
-#include "core/transform/operators/operator.h"
+#include "core/transform/operators/host_operator.h"
 #include "core/transform/passes/pass.h"
 #include "core/transform/plan/plan.h"
 
@@ -51,16 +51,17 @@ Result<std::vector<size_t>> fields_of(const ClauseSyntax& clause, std::span<cons
       .with_column(clause.column);
 }
 
-Status add_calls(const ClauseSyntax& clause, Plan& plan) {
+Status add_calls(const ClauseSyntax& clause, const TransformSettings& settings, Plan& plan) {
   for (const CallSyntax& call : clause.calls) {
-    DL_ASSIGN_OR_RETURN(const Operator* const found, find_operator(call));
+    DL_ASSIGN_OR_RETURN(const Operator* const found, find_operator(call, settings));
     if (plan.mix())
       return transform_error(call.column,
                              "expected nothing after mixup or cutmix, which "
                              "take finished batches, ",
                              "got ", quote(call.name), "; put it before");
     DL_ASSIGN_OR_RETURN(const Arguments arguments, Arguments::bind(call, found->info));
-    DL_RETURN_IF_ERROR(found->add(arguments, plan));
+    DL_RETURN_IF_ERROR(found->host != nullptr ? add_host_operator(*found->host, arguments, plan)
+                                              : found->add(arguments, plan));
     plan.next_operator(call.text);
   }
   return Status::ok();
@@ -114,7 +115,7 @@ Result<std::vector<Plan>> plans_of(SimdTarget target, std::string_view text, std
       if (given[index])
         return transform_error(column, "expected each field once, got ", quote(fields[index].name), " twice");
       given[index] = true;
-      Status status = add_calls(clause, plans[index]);
+      Status status = add_calls(clause, settings, plans[index]);
       if (status.is_ok()) continue;
       if (indices.size() == 1) return status;
       return std::move(status).in(concat("field ", quote(fields[index].name)));

@@ -65,6 +65,8 @@ class Concat final : public Composed {
   void find(const Run& run, Located& rows) const;
   void locate_sorted(Run& run) const;
   void locate_piece(Run& run, const Piece& piece, const uint8_t* order) const;
+  static const int64_t* slots_of(const Run& run, const Piece& piece, const uint8_t* order,
+                                 std::span<int64_t> sorted);
   void unsort(Run& run, std::span<const uint8_t> order) const;
 
   std::vector<const Source*>
@@ -157,12 +159,23 @@ void Concat::locate_piece(Run& run, const Piece& piece, const uint8_t* order) co
   part.contiguous = piece.count == 1 || run.contiguous;
   part.scratch = run.scratch + piece.first * scratch_bytes(run.max_bytes_per_sample);
   part.errors = &errors;
+  std::array<int64_t, kMaxRunRecords> sorted;
+  if (run.slots != nullptr) part.slots = slots_of(run, piece, order, sorted);
   {
     ColumnShift shift(run.columns, schema_.columns.size(), piece.first);
     source(piece.shard).locate(part);
   }
   if (!errors.empty())
     merge_errors(errors, run, piece.first, order == nullptr ? nullptr : order + piece.first);
+}
+
+// The slots of a piece's rows; `sorted` has room for them.
+const int64_t* Concat::slots_of(const Run& run, const Piece& piece, const uint8_t* order,
+                                std::span<int64_t> sorted) {
+  if (order == nullptr) return run.slots + piece.first;
+  for (int64_t k = 0; k < piece.count; ++k)
+    sorted[static_cast<size_t>(k)] = run.slots[order[piece.first + k]];
+  return sorted.data();
 }
 
 void Concat::unsort(Run& run, std::span<const uint8_t> order) const {

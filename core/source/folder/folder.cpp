@@ -10,7 +10,6 @@
 
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
-#include "core/base/thread.h"
 #include "core/memory/file.h"
 #include "core/source/folder/folder_index.h"
 
@@ -18,7 +17,6 @@ namespace dataline {
 namespace {
 
 constexpr int64_t kAlignment = 64;  // of each file in scratch
-constexpr int64_t kProgressNs = 500'000'000;
 
 Schema folder_schema(const FolderOptions& options, int64_t largest_bytes) {
   std::vector<Field> fields;
@@ -223,16 +221,16 @@ Status Folder::load(const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(
       loaded.block, context.memory->allocate(bytes, kAlignment, MemoryKind::kData, "the files of a folder"));
   loaded_ = std::move(loaded);
-  int64_t logged_ns = monotonic_ns();
+  context.progress->expect_bytes(bytes);
   for (int64_t i = 0; i < count(); ++i) {
-    if (context.cancel != nullptr && context.cancel->cancelled()) {
+    if (context.cancelled()) {
       return error(Code::kCancelled, root_.path(), ": cancelled after ", i, " of ", count(),
                    " files were read");
     }
     DL_RETURN_IF_ERROR(load_file(i));
-    if (monotonic_ns() - logged_ns < kProgressNs) continue;
-    logged_ns = monotonic_ns();
-    context.log(LogLevel::kProgress, concat("reading ", root_.path(), ": ", i, " of ", count(), " files"));
+    const int64_t end = i + 1 < count() ? loaded_->begin[static_cast<size_t>(i + 1)] : bytes;
+    context.progress->add_bytes(end - loaded_->begin[static_cast<size_t>(i)]);
+    context.report("reading ", root_.path());
   }
   return Status::ok();
 }

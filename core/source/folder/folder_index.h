@@ -56,7 +56,7 @@ struct FolderTree {
 };
 
 // Lists `root` for options.labels = kFolder or kNone, with several threads of its own, which it joins. They call the
-// allocator, but never the host's log: the caller logs progress, twice a second. The first error of any directory; see
+// allocator, but never the host's log: the caller does that. The first error of any directory; see
 // folder.h. std::bad_alloc when memory is refused.
 Result<FolderTree> walk_folder(const OpenDirectory& root, const FolderOptions& options,
                                const OpenContext& context, std::pmr::memory_resource* memory);

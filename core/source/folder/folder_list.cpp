@@ -7,15 +7,13 @@
 #include <optional>
 
 #include "core/base/text.h"
-#include "core/base/thread.h"
 #include "core/memory/file.h"
 #include "core/source/labels/label_rows.h"
 
 namespace dataline {
 namespace {
 
-constexpr int64_t kRowsPerCheck = 1024;  // of the cancel token and the clock
-constexpr int64_t kProgressNs = 500'000'000;
+constexpr int64_t kRowsPerCheck = 1024;  // of the cancel token, and reports of progress
 
 // Removes "." and empty components, which do not change what a path means.
 std::string normalized(std::string_view path) {
@@ -56,6 +54,7 @@ class List {
     seen_.push_back({digest.value(), index_.count(), row.line});
     index_.add(path, bytes);
     index_.labels.push_back(label);
+    context_.progress->add_entries(1);
     return Status::ok();
   }
 
@@ -76,16 +75,12 @@ class List {
 
   const std::string& name() const { return options_.label_file; }
 
-  // Also logs progress.
+  // Also reports progress.
   Status check_cancelled() {
     if (index_.count() % kRowsPerCheck != 0) return Status::ok();
-    if (context_.cancel != nullptr && context_.cancel->cancelled()) {
+    if (context_.cancelled())
       return error(Code::kCancelled, name(), ": cancelled after ", index_.count(), " files");
-    }
-    int64_t now_ns = monotonic_ns();
-    if (now_ns - logged_ns_ < kProgressNs) return Status::ok();
-    logged_ns_ = now_ns;
-    context_.log(LogLevel::kProgress, concat("indexing ", root_.path(), ": ", index_.count(), " files"));
+    context_.report("indexing ", root_.path());
     return Status::ok();
   }
 
@@ -182,7 +177,6 @@ class List {
   std::pmr::vector<Seen> seen_;
   std::pmr::map<std::pmr::string, int64_t, std::less<>> names_;
   std::optional<bool> numbers_;  // decided by the first row
-  int64_t logged_ns_ = monotonic_ns();
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include "core/source/folder/folder_index.h"
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <optional>
@@ -33,7 +32,7 @@ struct Header {
   uint64_t path_bytes;
   uint64_t digest;  // FolderIndex::digest
 };
-static_assert(sizeof(Header) == 96 && std::endian::native == std::endian::little);
+static_assert(sizeof(Header) == 96);  // in the machine's byte order, which is little-endian (base/target.cpp)
 
 uint64_t keys_digest(const FolderOptions& options) {
   Digest digest;

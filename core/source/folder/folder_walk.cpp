@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/folder/folder_index.h"
 
-#include <dirent.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -17,6 +14,7 @@
 
 #include "core/base/thread.h"
 #include "core/base/thread_wait.h"
+#include "core/memory/directory_listing.h"
 #include "core/memory/file.h"
 #include "core/memory/machine_limits.h"
 #include "core/source/folder/paths.h"
@@ -27,24 +25,9 @@ namespace {
 constexpr int32_t kMaxThreads = 8;
 constexpr int64_t kMinPendingForThreads = 8;  // with fewer directories, threads cost more than they gain
 constexpr int64_t kEntriesPerCheck = 1024;    // of the cancel token
-constexpr int64_t kProgressNs = 500'000'000;
 constexpr int64_t kMaxVisits =
     1024;  // of one directory through links, whose paths can multiply without limit
 constexpr size_t kMaxLoopNotes = 4;
-
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-using Listing = std::unique_ptr<DIR, CloseDirectory>;
-
-Result<Listing> open_listing(const OpenDirectory& root, const std::string& path) {
-  DL_ASSIGN_OR_RETURN(int descriptor, root.open_subdirectory(path.empty() ? "." : path.c_str()));
-  Listing listing(::fdopendir(descriptor));
-  if (listing != nullptr) return listing;
-  int number = errno;
-  ::close(descriptor);
-  return file_error(root.path_of(path), number);
-}
 
 bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
@@ -78,8 +61,8 @@ class Walk {
   void stop(Status status);
   void start_helpers();
   Status read(FolderDirectory& directory);
-  Status list(FolderDirectory& directory, DIR* listing, Found& found);
-  Status take_entry(FolderDirectory& directory, int descriptor, const dirent& entry, Found& found);
+  Status list(FolderDirectory& directory, DirectoryListing& listing, Found& found);
+  Status take_entry(FolderDirectory& directory, int descriptor, const DirectoryEntry& entry, Found& found);
   Status add_file(FolderDirectory& directory, std::string_view name, const FileFacts& facts);
   void add_subdirectories(FolderDirectory& directory, Found& found);
   Result<bool> leads_back(const FolderDirectory& directory);
@@ -107,7 +90,6 @@ class Walk {
   std::vector<std::string> loops_;
   int64_t loop_count_ = 0;
   Status failure_;
-  int64_t logged_ns_ = 0;       // used by the calling thread only
   int64_t beside_classes_ = 0;  // written by the thread that reads the root, read after all are joined
   // Directories are handed over under the mutex; these only tell WaitPoint when to wake.
   std::atomic<int64_t> waiting_{0};  // directories that no thread is reading yet
@@ -169,10 +151,7 @@ void Walk::work(bool is_caller) {
     if (unread_.fetch_sub(1) == 1) changed_.notify_all();
     if (!is_caller) continue;
     if (helpers_.empty()) start_helpers();
-    int64_t now_ns = monotonic_ns();
-    if (now_ns - logged_ns_ < kProgressNs) continue;
-    logged_ns_ = now_ns;
-    context_.log(LogLevel::kProgress, concat("indexing ", root_.path(), ": ", files_.load(), " files"));
+    context_.report("indexing ", root_.path());
   }
 }
 
@@ -188,7 +167,6 @@ void Walk::start_helpers() {
 }
 
 Status Walk::run() {
-  logged_ns_ = monotonic_ns();
   add("", -1, nullptr, false);
   work(true);
   helpers_.clear();  // joins
@@ -201,19 +179,19 @@ Status Walk::run() {
 
 Status Walk::check_cancelled() {
   if (stopped_.load()) return error(Code::kCancelled, root_.path(), ": stopped");  // never the first error
-  if (context_.cancel == nullptr || !context_.cancel->cancelled()) return Status::ok();
+  if (!context_.cancelled()) return Status::ok();
   return error(Code::kCancelled, root_.path(), ": cancelled after ", files_.load(), " files were found");
 }
 
 Status Walk::read(FolderDirectory& directory) {
   DL_RETURN_IF_ERROR(check_cancelled());
   std::string path(directory.path);
-  DL_ASSIGN_OR_RETURN(Listing listing, open_listing(root_, path));
-  DL_ASSIGN_OR_RETURN(directory.facts, facts_of(::dirfd(listing.get()), root_.path_of(path)));
+  DL_ASSIGN_OR_RETURN(DirectoryListing listing, DirectoryListing::open(root_, path));
+  DL_ASSIGN_OR_RETURN(directory.facts, facts_of(listing.descriptor(), root_.path_of(path)));
   DL_ASSIGN_OR_RETURN(bool back, leads_back(directory));
   if (back) return Status::ok();
   Found found;
-  DL_RETURN_IF_ERROR(list(directory, listing.get(), found));
+  DL_RETURN_IF_ERROR(list(directory, listing, found));
   auto plain = [&](const FolderDirectory::File& a, const FolderDirectory::File& b) {
     return directory.name(a) < directory.name(b);
   };
@@ -244,26 +222,26 @@ Result<bool> Walk::leads_back(const FolderDirectory& directory) {
                kMaxVisits, " ways");
 }
 
-Status Walk::list(FolderDirectory& directory, DIR* listing, Found& found) {
-  for (int64_t seen = 1;; ++seen) {
-    errno = 0;
-    const dirent* entry = ::readdir(listing);
-    if (entry == nullptr && errno != 0) return file_error(root_.path_of(directory.path), errno);
-    if (entry == nullptr) return Status::ok();
+Status Walk::list(FolderDirectory& directory, DirectoryListing& listing, Found& found) {
+  DirectoryEntry entry;
+  for (int64_t seen = 1; listing.next(entry); ++seen) {
     if (seen % kEntriesPerCheck == 0) DL_RETURN_IF_ERROR(check_cancelled());
-    DL_RETURN_IF_ERROR(take_entry(directory, ::dirfd(listing), *entry, found));
+    DL_RETURN_IF_ERROR(take_entry(directory, listing.descriptor(), entry, found));
   }
+  if (listing.failure() != 0) return file_error(root_.path_of(directory.path), listing.failure());
+  return Status::ok();
 }
 
 // As os.walk(): a directory, also through a link, is a directory. Everything else is a file, whatever its kind, even a
 // dangling link: reading it reports the error.
-Status Walk::take_entry(FolderDirectory& directory, int descriptor, const dirent& entry, Found& found) {
-  std::string_view name = entry.d_name;
-  if (name == "." || name == "..") return Status::ok();
+Status Walk::take_entry(FolderDirectory& directory, int descriptor, const DirectoryEntry& entry,
+                        Found& found) {
+  using Kind = DirectoryEntry::Kind;
+  const std::string& name = entry.name;
   FileFacts facts;
-  bool link = entry.d_type == DT_LNK || entry.d_type == DT_UNKNOWN;
-  if (link && facts_of_entry(descriptor, entry.d_name, facts) != 0) facts = {};
-  if (entry.d_type == DT_DIR || facts.is_directory) {
+  const bool link = entry.kind == Kind::kLink;
+  if (link && facts_of_entry(descriptor, name.c_str(), facts) != 0) facts = {};
+  if (entry.kind == Kind::kDirectory || facts.is_directory) {
     found.directories.emplace_back(name, link);
     return Status::ok();
   }
@@ -272,7 +250,7 @@ Status Walk::take_entry(FolderDirectory& directory, int descriptor, const dirent
     ++found.beside_classes;
     return Status::ok();
   }
-  if (entry.d_type == DT_REG && facts_of_entry(descriptor, entry.d_name, facts) != 0) facts = {};
+  if (entry.kind == Kind::kFile && facts_of_entry(descriptor, name.c_str(), facts) != 0) facts = {};
   found.ascii = found.ascii && is_ascii(name);
   return add_file(directory, name, facts);
 }
@@ -290,6 +268,7 @@ Status Walk::add_file(FolderDirectory& directory, std::string_view name, const F
                              static_cast<uint32_t>(std::min<uint64_t>(static_cast<uint64_t>(bytes), kMax))});
   directory.names.append(name).push_back('\0');
   files_.fetch_add(1, std::memory_order_relaxed);
+  context_.progress->add_entries(1);
   return Status::ok();
 }
 

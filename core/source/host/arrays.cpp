@@ -30,6 +30,7 @@ class Arrays final : public Source {
       : schema_(std::move(schema)), arrays_(std::move(arrays)), count_(sample_count), copy_(std::move(copy)) {
     for (ArrayField& array : arrays_) {
       item_bytes_.push_back(array.field.item_bytes());
+      any_ragged_ = any_ragged_ || ragged(array);
       row_strides_.push_back(ragged(array) ? 0 : array.row_stride.value_or(array.field.bytes()));
       if (array.data == nullptr) array.data = &kNoBytes;
     }
@@ -42,22 +43,10 @@ class Arrays final : public Source {
   SourceInfo info() const override { return {"arrays", "", {}}; }
 
   void locate(Run& run) const override {
-    RowSet bad_rows;
-    size_t bad_field = 0;
     for (size_t f = 0; f < arrays_.size(); ++f) {
-      if (!ragged(arrays_[f])) {
-        locate_dense(run, f);
-      } else if (RowSet bad = locate_ragged(run, f); bad.any()) {
-        bad_rows |= bad;
-        bad_field = f;
-      }
+      if (!ragged(arrays_[f])) locate_dense(run, f);
     }
-    for (int64_t i = 0; bad_rows.any() && i < run.count; ++i) {
-      if (!bad_rows[static_cast<size_t>(i)]) continue;
-      run.fail(i, schema_.columns.size(),
-               error(Code::kOutOfRange, "arrays: field '", schema_.fields[bad_field].name,
-                     "': the offsets of sample ", run.indices[i], " were changed and leave the data"));
-    }
+    if (any_ragged_) locate_all_ragged(run);
   }
 
   Place place_of(int64_t index, size_t) const override { return {"", concat("array row ", index)}; }
@@ -74,6 +63,24 @@ class Arrays final : public Source {
     const Run::ColumnRows& rows = run.columns[field];
     for (int64_t i = 0; i < run.count; ++i) rows.data[i] = array.data + run.indices[i] * stride;
     run.columns[field].contiguous = run.contiguous && stride == schema_.columns[field].row_bytes;
+  }
+
+  // Rows that leave the data fail once all fields are located, in each of them.
+  void locate_all_ragged(Run& run) const {
+    RowSet bad_rows;
+    size_t bad_field = 0;
+    for (size_t f = 0; f < arrays_.size(); ++f) {
+      if (!ragged(arrays_[f])) continue;
+      const RowSet bad = locate_ragged(run, f);
+      if (bad.any()) bad_field = f;
+      bad_rows |= bad;
+    }
+    for (int64_t i = 0; bad_rows.any() && i < run.count; ++i) {
+      if (!bad_rows[static_cast<size_t>(i)]) continue;
+      run.fail(i, schema_.columns.size(),
+               error(Code::kOutOfRange, "arrays: field '", schema_.fields[bad_field].name,
+                     "': the offsets of sample ", run.indices[i], " were changed and leave the data"));
+    }
   }
 
   // returns the bad rows
@@ -96,6 +103,7 @@ class Arrays final : public Source {
   std::vector<ArrayField> arrays_;
   std::vector<int64_t> item_bytes_;
   std::vector<int64_t> row_strides_;  // dense fields, packed or not
+  bool any_ragged_ = false;
   int64_t count_;
   Block copy_;     // if not borrowed
   HostLoan loan_;  // if borrowed

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/atomic.h"
 #include "core/base/field.h"
 #include "core/base/status.h"
 #include "core/memory/host_memory.h"
@@ -37,6 +38,53 @@ class HostLoan {
 
  private:
   HostOwner owner_;
+};
+
+// What readers lent for the rows of a run, each loan until release_all() or the end of this object. Calls no allocator
+// unless more is lent at once than ever before.
+class HostLoans {
+ public:
+  HostLoans() = default;
+  HostLoans(const HostLoans&) = delete;
+  HostLoans& operator=(const HostLoans&) = delete;
+  ~HostLoans() { release_all(); }
+
+  // Room for one more, so that add() cannot fail once the host has lent something. May throw bad_alloc.
+  void make_room() {
+    if (owners_.size() == owners_.capacity()) owners_.reserve(owners_.size() * 2 + 8);
+  }
+  void add(HostOwner owner) noexcept { owners_.push_back(owner); }
+  void release_all() noexcept {
+    for (const HostOwner& owner : owners_) owner.release(owner.context);
+    owners_.clear();
+  }
+
+ private:
+  std::vector<HostOwner> owners_;
+};
+
+// Returns the loans of a run when its rows have been converted, or failed, on whatever way out.
+class ReturnLoans {
+ public:
+  explicit ReturnLoans(HostLoans& loans) : loans_(loans) {}
+  ReturnLoans(const ReturnLoans&) = delete;
+  ReturnLoans& operator=(const ReturnLoans&) = delete;
+  ~ReturnLoans() { loans_.release_all(); }
+
+ private:
+  HostLoans& loans_;
+};
+
+inline const Atomic<int32_t> kNeverCancelled{0};
+
+// What a reader is told of the loader that reads, and what it lends. Of a thread that reads; Run::call.
+struct HostCall {
+  explicit HostCall(HostLoans& lent) : loans(&lent) {}
+
+  int64_t epoch = -1;  // -1: not for a place in an epoch
+  uint64_t seed = 0;
+  const Atomic<int32_t>* cancelled = &kNeverCancelled;  // not 0: nobody wants the rows any more
+  HostLoans* loans;
 };
 
 constexpr size_t kMaxHostFields = 256;  // so that the cells of a reader's call fit on a worker's stack
@@ -69,25 +117,45 @@ struct ReaderCell {
   void* data;        // at most `capacity` bytes may be written; 64-byte aligned
   int64_t capacity;  // dense: the field's bytes; ragged: max_bytes_per_sample, or the field's own maximum
   int64_t
-      bytes;  // in: the field's bytes (dense) or 0; out, ragged: bytes written, or needed if above capacity
-  int32_t status;  // out: not 0 if this record is bad
-  int32_t reserved;
+      bytes;  // in: the field's bytes (dense) or 0; out, ragged: of the record, too large if above capacity
+  const void* borrowed;  // out: null, or the bytes in the host's memory
+  int32_t status;        // out: not 0 if this record is bad
+  int32_t reserved32;
+  uint64_t reserved[3];
 };
 
-constexpr size_t kReaderMessageBytes = 256;
+// What a call of the host's `read` is asked for. Same layout as dl_reader_request.
+struct ReaderRequest {
+  uint32_t struct_size;
+  int32_t record_count;
+  int32_t field_count;
+  int32_t cell_bytes;
+  const int64_t* indices;
+  const int64_t* slots;
+  int64_t epoch;
+  uint64_t seed;
+  const int32_t* cancelled;
+  ReaderCell* cells;  // [record_count * field_count]
+  char* messages;     // [record_count * message_bytes], zeroed
+  int64_t message_bytes;
+  void (*release)(void* release_context) = nullptr;  // out, as release_context
+  void* release_context = nullptr;
+  uint64_t reserved[4] = {};
+};
+
+constexpr size_t kReaderMessageBytes = 256;  // of one record
 
 // Callbacks that are called from worker threads.
 //
-// Threads: `read` is called from several threads at once; `destroy` once, when nothing can call `read` any more.
-// Failure: a bad record fails its own row with kReader, the host's code and its message; a call that fails as a whole fails
-// all its rows. What the host reports is checked before it is used.
+// Threads: `read` is called from several threads at once; `destroy` once, when nothing can call `read` any more. What a
+// call lends goes back from the thread that called.
+// Failure: a bad record fails its own row with kReader, the host's code and the record's message; a call that fails as a
+// whole fails all its rows, with kCancelled if they were cancelled. What the host reports is checked before it is used.
 struct ReaderTable {
   void* context = nullptr;
   int64_t record_count = 0;
-  // cells[record * field_count + field]. Returns 0, or another value if all records of the call are bad. `message` is
-  // zeroed before the call; what the host writes there becomes part of the errors.
-  int32_t (*read)(void* context, const int64_t* indices, int64_t count, ReaderCell* cells, char* message,
-                  size_t message_bytes) = nullptr;
+  // Returns 0, or another value if all records of the call are bad.
+  int32_t (*read)(void* context, ReaderRequest* request) = nullptr;
   void (*destroy)(void* context) = nullptr;  // may be null
   std::string fingerprint;                   // identifies the data in a saved state; may be empty
 };

@@ -11,9 +11,23 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kMaxRecordsPerCall = 64;  // promised to the host in dataline.h
-constexpr int64_t kMaxCells = 512;          // of one call, on the worker's stack: 16 KiB
-static_assert(kMaxCells >= static_cast<int64_t>(kMaxHostFields), "a call reads at least one record");
+constexpr size_t kMaxRecordsPerCall = 64;  // promised to the host in dataline.h
+constexpr size_t kMaxCells = 512;          // of one call
+static_assert(kMaxCells >= kMaxHostFields, "a call reads at least one record");
+static_assert(sizeof(Atomic<int32_t>) == sizeof(int32_t) || kThreadsScheduled,
+              "the host reads the flag itself");
+
+constexpr std::array<int64_t, kMaxRecordsPerCall> kNoSlots = [] {
+  std::array<int64_t, kMaxRecordsPerCall> slots{};
+  slots.fill(-1);
+  return slots;
+}();
+
+// What one call is given, on the stack of the thread that reads: 48 KiB, of which it touches what its records need.
+struct CallMemory {
+  std::array<ReaderCell, kMaxCells> cells;
+  std::array<char, kMaxRecordsPerCall * kReaderMessageBytes> messages;
+};
 
 // The host's message as one line: up to the first NUL, control characters as spaces.
 std::string host_text(const char* message) {
@@ -36,11 +50,12 @@ class Reader final : public Source {
 
   void locate(Run& run) const override {
     place_cells(run);
-    const int64_t rows_per_call =
-        std::min({run.count, kMaxRecordsPerCall, kMaxCells / static_cast<int64_t>(field_count())});
+    const auto rows_per_call = static_cast<int64_t>(std::min(kMaxRecordsPerCall, kMaxCells / field_count()));
+    bool borrowed = false;
     for (int64_t first = 0; first < run.count; first += rows_per_call) {
-      read_rows(run, first, std::min(rows_per_call, run.count - first));
+      borrowed = read_rows(run, first, std::min(rows_per_call, run.count - first)) || borrowed;
     }
+    if (borrowed) find_contiguous(run);
   }
 
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override {
@@ -79,37 +94,91 @@ class Reader final : public Source {
     }
   }
 
-  void read_rows(Run& run, int64_t first, int64_t count) const {
-    std::array<ReaderCell, kMaxCells> cells;
-    ReaderCell* cell = cells.data();
+  // Returns whether a row lies in the host's memory.
+  bool read_rows(Run& run, int64_t first, int64_t count) const {
+    const auto cancelled = [&] { return run.call->cancelled->load(std::memory_order_relaxed) != 0; };
+    if (cancelled()) return cancel_rows(run, first, count), false;
+    run.call->loans->make_room();
+    CallMemory memory;
+    ReaderRequest request = ask(run, first, count, memory);
+    const int32_t code = table_.read(table_.context, &request);
+    if (request.release != nullptr) run.call->loans->add({request.release_context, request.release});
+    if (code != 0 && cancelled()) return cancel_rows(run, first, count), false;
+    bool borrowed = false;
+    for (int64_t row = first; row < first + count; ++row) {
+      const auto record = static_cast<size_t>(row - first);
+      const char* text = memory.messages.data() + record * kReaderMessageBytes;
+      if (code != 0) {
+        fail_row(run, row, code, *text != 0 ? text : memory.messages.data());
+      } else {
+        borrowed = take_row(run, row, &memory.cells[record * field_count()], text) || borrowed;
+      }
+    }
+    return borrowed;
+  }
+
+  ReaderRequest ask(const Run& run, int64_t first, int64_t count, CallMemory& memory) const {
+    ReaderCell* cell = memory.cells.data();
     for (int64_t row = first; row < first + count; ++row) {
       for (size_t f = 0; f < field_count(); ++f) {
         const Field& field = schema_.fields[f];
-        int64_t room = capacity(field, run.max_bytes_per_sample);
-        bool dense = field.kind == FieldKind::kDense;
-        *cell++ = {const_cast<std::byte*>(run.columns[f].data[row]), room, dense ? room : 0, 0, 0};
+        const int64_t room = capacity(field, run.max_bytes_per_sample);
+        *cell++ = {.data = const_cast<std::byte*>(run.columns[f].data[row]),
+                   .capacity = room,
+                   .bytes = field.kind == FieldKind::kDense ? room : 0,
+                   .borrowed = nullptr,
+                   .status = 0,
+                   .reserved32 = 0,
+                   .reserved = {}};
       }
     }
-    std::array<char, kReaderMessageBytes> message{};
-    int32_t code =
-        table_.read(table_.context, run.indices + first, count, cells.data(), message.data(), message.size());
-    for (int64_t row = first; row < first + count; ++row) {
-      if (code != 0) {
-        fail_row(run, row, code, message.data());
-      } else {
-        take_row(run, row, &cells[static_cast<size_t>(row - first) * field_count()], message.data());
+    std::memset(memory.messages.data(), 0, static_cast<size_t>(count) * kReaderMessageBytes);
+    return {.struct_size = sizeof(ReaderRequest),
+            .record_count = static_cast<int32_t>(count),
+            .field_count = static_cast<int32_t>(field_count()),
+            .cell_bytes = sizeof(ReaderCell),
+            .indices = run.indices + first,
+            .slots = run.slots != nullptr ? run.slots + first : kNoSlots.data(),
+            .epoch = run.call->epoch,
+            .seed = run.call->seed,
+            .cancelled = reinterpret_cast<const int32_t*>(run.call->cancelled),
+            .cells = memory.cells.data(),
+            .messages = memory.messages.data(),
+            .message_bytes = kReaderMessageBytes};
+  }
+
+  bool take_row(Run& run, int64_t row, const ReaderCell* cells, const char* message) const {
+    for (size_t f = 0; f < field_count(); ++f) {
+      if (cells[f].status != 0) return fail_row(run, row, cells[f].status, message), false;
+    }
+    bool borrowed = false;
+    for (size_t f = 0; f < field_count(); ++f) {
+      Status status = check_cell(schema_.fields[f], cells[f], run.indices[row], run.max_bytes_per_sample);
+      if (!status.is_ok()) return run.fail(row, field_count(), std::move(status)), false;
+      if (schema_.fields[f].kind == FieldKind::kRagged) run.columns[f].bytes[row] = cells[f].bytes;
+      if (cells[f].borrowed == nullptr) continue;
+      run.columns[f].data[row] = static_cast<const std::byte*>(cells[f].borrowed);
+      borrowed = true;
+    }
+    return borrowed;
+  }
+
+  // What the host lends may lie in one piece, or not where the scratch would have been.
+  void find_contiguous(Run& run) const {
+    for (size_t f = 0; f < field_count(); ++f) {
+      Run::ColumnRows& column = run.columns[f];
+      column.contiguous = schema_.columns[f].row_bytes >= 0 && column.data[0] != nullptr;
+      for (int64_t i = 1; column.contiguous && i < run.count; ++i) {
+        column.contiguous =
+            column.data[i] != nullptr && column.data[i] == column.data[i - 1] + schema_.columns[f].row_bytes;
       }
     }
   }
 
-  void take_row(Run& run, int64_t row, const ReaderCell* cells, const char* message) const {
-    for (size_t f = 0; f < field_count(); ++f) {
-      if (cells[f].status != 0) return fail_row(run, row, cells[f].status, message);
-    }
-    for (size_t f = 0; f < field_count(); ++f) {
-      Status status = check_cell(schema_.fields[f], cells[f], run.indices[row], run.max_bytes_per_sample);
-      if (!status.is_ok()) return run.fail(row, field_count(), std::move(status));
-      if (schema_.fields[f].kind == FieldKind::kRagged) run.columns[f].bytes[row] = cells[f].bytes;
+  void cancel_rows(Run& run, int64_t first, int64_t count) const {
+    for (int64_t row = first; row < first + count; ++row) {
+      run.fail(row, field_count(),
+               error(Code::kCancelled, "reader: sample ", run.indices[row], ": cancelled while it was read"));
     }
   }
 

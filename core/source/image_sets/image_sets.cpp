@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/image_sets/image_sets.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -25,9 +23,10 @@ Result<std::string> find_any(const std::string& folder, std::span<const std::str
   for (std::string_view name : names) {
     for (std::string_view suffix : {"", ".gz"}) {
       std::string path = join_path(folder, concat(name, suffix));
-      struct stat info;
-      if (::stat(path.c_str(), &info) == 0) return path;
-      if (errno != ENOENT && errno != ENOTDIR) return file_error(path, errno);
+      FileFacts facts;
+      const int number = facts_of_path(path, facts);
+      if (number == 0) return path;
+      if (number != ENOENT && number != ENOTDIR) return file_error(path, number);
     }
   }
   return std::string();

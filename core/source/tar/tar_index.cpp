@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "core/base/text.h"
-#include "core/base/thread.h"
 #include "core/source/files.h"
 #include "core/source/tar/tar_members.h"
 
@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::string_view kImageExtensions[] = {"jpg", "jpeg", "png", "webp"};
 constexpr std::string_view kOwnNames[] = {"image", "label", "key"};
-constexpr int64_t kMembersPerCheck = 1024;  // of the cancel token and the clock
-constexpr int64_t kProgressNs = 500'000'000;
+constexpr int64_t kMembersPerCheck = 1024;  // of the cancel token, and reports of progress
 constexpr size_t kMaxExtensionBytes = 255;
 
 bool is_image(std::string_view extension, const TarOptions& options) {
@@ -61,13 +60,15 @@ class TarIndexBuilder {
         firsts_(index_.memory_.get()) {}
 
   Result<TarIndex> read() {
+    context_.progress->expect_bytes(file_.bytes());
     TarMembers members(file_, options_.end_optional);
     for (TarMember member;;) {
-      if (members_++ % kMembersPerCheck == 0) DL_RETURN_IF_ERROR(check_cancelled(members.offset()));
+      if (members_++ % kMembersPerCheck == 0) DL_RETURN_IF_ERROR(check_in(members.offset()));
       DL_ASSIGN_OR_RETURN(bool found, members.next(member));
       if (!found) break;
       if (!member.directory) DL_RETURN_IF_ERROR(add(member));
     }
+    count_progress(file_.bytes());
     if (index_.key_ends_.empty()) {
       return error(Code::kEmpty, file_.path(),
                    ": no samples: no member has a name of the form KEY.EXTENSION");
@@ -90,19 +91,18 @@ class TarIndexBuilder {
     std::string first_member;
   };
 
-  // Also logs progress.
-  Status check_cancelled(int64_t offset) {
-    if (context_.cancel != nullptr && context_.cancel->cancelled()) {
+  // Between members: counts what was searched, and looks whether to go on.
+  Status check_in(int64_t offset) {
+    if (context_.cancelled())
       return error(Code::kCancelled, file_.path(), ": cancelled after ", members_ - 1, " members");
-    }
-    const int64_t now_ns = monotonic_ns();
-    if (logged_ns_ == 0) logged_ns_ = now_ns;
-    if (now_ns - logged_ns_ > kProgressNs) {
-      context_.log(LogLevel::kProgress, concat("indexing ", file_.path(), ": ", members_ - 1, " members, ",
-                                               offset / (file_.bytes() / 100 + 1), " %"));
-      logged_ns_ = now_ns;
-    }
+    count_progress(offset);
+    context_.report("indexing ", file_.path());
     return Status::ok();
+  }
+
+  void count_progress(int64_t offset) {
+    context_.progress->add_entries(members_ - 1 - std::exchange(counted_members_, members_ - 1));
+    context_.progress->add_bytes(offset - std::exchange(counted_bytes_, offset));
   }
 
   Status add(const TarMember& member) {
@@ -263,7 +263,7 @@ class TarIndexBuilder {
   int64_t nameless_ = 0;  // members without an extension, skipped
   std::string first_nameless_;
   int64_t members_ = 0;
-  int64_t logged_ns_ = 0;
+  int64_t counted_members_ = 0, counted_bytes_ = 0;  // in context_.progress
 };
 
 Result<TarIndex> TarIndex::read(const MappedFile& file, const TarOptions& options,

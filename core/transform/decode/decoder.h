@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "core/base/bytes.h"
 #include "core/base/status.h"
@@ -49,9 +50,13 @@ struct DecodeOptions {
   DecodeLimits limits;
 };
 
+class HostOperator;
+
 // The loader's options that apply to transforms.
 struct TransformSettings {
   DecodeLimits limits;
+  int64_t max_bytes_per_sample = 1 << 20;  // room for samples of unknown size between two passes
+  std::vector<std::shared_ptr<const HostOperator>> operators = {};  // of the host's
   // The header of a field's first record, which determines the type of decode(mode=unchanged); may be empty.
   std::function<Result<ImageHeader>(size_t field)> first_header;
 };

@@ -47,6 +47,8 @@ class Arguments {
   // `index` is the argument's index in the table row. given(): by the user. The readers need a value: a given one or a
   // default.
   bool given(size_t index) const { return values_[index].given; }
+  // As parsed; null if neither given nor defaulted.
+  const Value* find(size_t index) const { return values_[index].value ? &*values_[index].value : nullptr; }
   Result<DType> dtype(size_t index) const;
   Result<double> number(size_t index) const;
   Result<int64_t> integer(size_t index, int64_t min, int64_t max = std::numeric_limits<int64_t>::max()) const;

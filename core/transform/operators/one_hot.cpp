@@ -73,7 +73,7 @@ Status add(const Arguments& arguments, Plan& plan) {
   if (static_cast<int64_t>(out.shape.size()) > kMaxRank)
     return arguments.fault("expected at most ", kMaxRank - 1, " dims, got ", field_type_text(field));
   const int64_t labels = field.bytes() / dtype_bytes(field.dtype);
-  plan.replace(std::make_shared<OneHotPass>(field.dtype, labels, classes, dtype), std::move(out));
+  plan.replace(std::make_shared<OneHotPass>(field.dtype, labels, classes, dtype), std::move(out), {});
   return Status::ok();
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/base/checked.h"
 #include "core/base/text.h"
+#include "core/transform/operators/host_operator.h"
 
 namespace dataline {
 namespace {
@@ -35,11 +36,15 @@ std::string number_text(double value) {
 
 std::span<const OperatorInfo* const> operator_table() { return kInfos; }
 
-Result<const Operator*> find_operator(const CallSyntax& call) {
+Result<const Operator*> find_operator(const CallSyntax& call, const TransformSettings& settings) {
   std::vector<std::string_view> names;
   for (const Operator* entry : kOperators) {
     if (entry->info.name == call.name) return entry;
     names.push_back(entry->info.name);
+  }
+  for (const auto& host : settings.operators) {
+    if (host->table_row().info.name == call.name) return &host->table_row();
+    names.push_back(host->table_row().info.name);
   }
   return transform_error(call.column, "expected an operator, got ", quote(call.name),
                          did_you_mean(call.name, names));

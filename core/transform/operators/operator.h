@@ -14,17 +14,21 @@
 
 namespace dataline {
 
+class HostOperator;
+
 struct Operator {
   OperatorInfo info;
   // Checks the arguments against plan.field(), then adds to the plan. kBadTransform with a column.
   Status (*add)(const Arguments& arguments, Plan& plan);
+  const HostOperator* host = nullptr;  // of an operator of the host's, instead of `add` (host_operator.h)
 };
 
 #define OPERATOR(name) extern const Operator name##_operator;
 #include "core/transform/operators/list.def"
 #undef OPERATOR
 
-Result<const Operator*> find_operator(const CallSyntax& call);  // an error names the nearest one
+// Of the library's operators, then of the host's. An error names the nearest one.
+Result<const Operator*> find_operator(const CallSyntax& call, const TransformSettings& settings);
 
 // The field's type.
 Status want_dense(const Arguments& arguments, const Plan& plan);

@@ -13,6 +13,8 @@ int64_t elements_of(const Field& field, size_t first_dim) {
   return total;
 }
 
+bool may_be_pixels(DType dtype) { return dtype == DType::kU8 || dtype == DType::kU16; }
+
 bool is_channel_count(int64_t dim) { return dim == 1 || dim == 3 || dim == 4; }
 
 }  // namespace
@@ -23,7 +25,7 @@ Plan::Plan(const Field& input, size_t index, const TransformSettings& settings, 
       settings_(&settings),
       field_(input),
       target_(target),
-      pixels_(input.dtype == DType::kU8 || input.dtype == DType::kU16) {
+      pixels_(may_be_pixels(input.dtype)) {
   if (pixels_) scales_.resize(1);
   begin_draft();
 }
@@ -168,12 +170,12 @@ void Plan::add_pass(PassRef pass, bool draws) {
   begin_draft();
 }
 
-void Plan::replace(PassRef pass, Field output) {
+void Plan::replace(PassRef pass, Field output, Made made) {
   end_draft();
   field_ = std::move(output);
-  pixels_ = false;
-  scales_.clear();
-  add_pass(std::move(pass), false);
+  pixels_ = made.pixels && may_be_pixels(field_.dtype);
+  scales_.assign(pixels_ ? 1 : 0, {});
+  add_pass(std::move(pass), made.draws);
 }
 
 // The padding element after the steps that follow it. None of them differs by channel.

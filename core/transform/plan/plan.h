@@ -75,8 +75,12 @@ class Plan {
   void add_stage(FrameStage stage);
   // A pass of its own on rows of one size, whose type it keeps.
   void add_pass(PassRef pass, bool draws);
-  // A pass of its own that makes `output`, whose values are not those of pixels.
-  void replace(PassRef pass, Field output);
+  // A pass of its own that makes `output`.
+  struct Made {
+    bool draws = false;
+    bool pixels = false;  // values of u8 and u16 are those of pixels
+  };
+  void replace(PassRef pass, Field output, Made made);
 
   // Must be the last operator of a list.
   void add_mix(MixRequest mix) { mix_ = std::move(mix); }

@@ -88,7 +88,9 @@ std::unique_ptr<const Program> Plan::program_of(const std::vector<BuiltPass>& pa
   for (const BuiltPass& made : passes) {
     made_output.draws |= made.draws;
     list.push_back(made.frame ? std::make_shared<FramePass>(*made.frame, target_) : made.pass);
-    bytes.push_back(made.output.bytes());
+    const int64_t limit = settings_->max_bytes_per_sample;
+    const int64_t most = made.output.max_bytes >= 0 ? std::min(made.output.max_bytes, limit) : limit;
+    bytes.push_back(made.output.kind == FieldKind::kRagged ? most : made.output.bytes());
   }
   return make_pass_program(input_, std::move(made_output), std::move(list), bytes);
 }
