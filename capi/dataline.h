@@ -35,7 +35,7 @@
  * Ownership  A pointer returned through `**out` belongs to the caller, who passes it to the matching destroy or
  *            release. A pointer that is the return value is borrowed from the object of the first parameter and lives
  *            as long as it. Arguments are copied unless the comment says borrowed.
- * Text       In: UTF-8, NUL-terminated. Out: NUL-terminated and borrowed.
+ * Text       In: UTF-8, NUL-terminated, paths too, on Windows as elsewhere. Out: NUL-terminated and borrowed.
  * Structs    The caller zeroes a struct and sets its struct_size to sizeof (DL_ERROR_INIT and dl_error_init do both);
  *            later releases only append. The library reads and writes only members within struct_size, no byte past it.
  *            Structs the library fills: any struct_size of 4 or more. Structs the host passes in: any struct_size from
@@ -56,7 +56,8 @@
  * Numbers    Sizes are bytes, times nanoseconds; names say so. Booleans are int32_t, 0 or 1.
  * Process    Prints nothing, installs no signal handler (except for fault_guard, see dl_dataset_open), reads no
  *            environment variable, keeps no globals. Do not cancel (pthread_cancel) a thread inside a call. After
- *            fork() a dataset stays usable in the child; a loader there returns DL_ERR_FORKED, and may be destroyed.
+ *            fork() a dataset stays usable in the child; a loader or an opening there returns DL_ERR_FORKED, and may be
+ *            destroyed.
  *
  * One file, although it is long: hosts include one header, authors of bindings read one document, and the ABI is
  * compared as one text.
@@ -73,8 +74,17 @@
 extern "C" {
 #endif
 
+/* What makes a function visible outside the library, and its calling convention: the platform's own for C (on Windows that
+ * of x64; do not include this header under /Gv). On Windows a host that links the static library defines DL_STATIC, other
+ * hosts nothing; DL_BUILD is for the library itself. */
 #ifndef DL_API
-#if defined(__GNUC__)
+#if defined(_WIN32) && defined(DL_STATIC)
+#define DL_API
+#elif defined(_WIN32) && defined(DL_BUILD)
+#define DL_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define DL_API __declspec(dllimport)
+#elif defined(__GNUC__)
 #define DL_API __attribute__((visibility("default")))
 #else
 #define DL_API
@@ -106,7 +116,7 @@ DL_API const char* dl_build_info(void);
 
 /* ---- Status and errors ------------------------------------------------------------------------------------ */
 
-typedef int32_t dl_status;
+typedef int32_t dl_status; /* 0 (DL_OK), a positive soft result, or a negative error */
 
 #define DL_OK 0
 /* Soft results. */
@@ -144,7 +154,7 @@ typedef int32_t dl_status;
 #define DL_ERR_BAD_SAMPLE (-49)   /* on_error=raise: names the step, the samples and the causes */
 #define DL_ERR_TOO_MANY_BAD (-50) /* more than max_bad distinct bad samples */
 #define DL_ERR_OUT_OF_RANGE (-51) /* an index, label, weight, epoch or step */
-#define DL_ERR_READER (-52)       /* the host's reader callback failed */
+#define DL_ERR_READER (-52)       /* a callback of the host's failed: a reader, or an extension */
 #define DL_ERR_TOO_LARGE (-53)    /* larger than max_bytes_per_sample or another limit */
 #define DL_ERR_EMPTY (-54)        /* nothing to deliver, now or later */
 /* Saved state. */
@@ -162,7 +172,7 @@ DL_API const char* dl_status_name(dl_status status); /* "DL_ERR_CORRUPT"; never 
 typedef struct dl_error {
   uint32_t struct_size;
   dl_status code;
-  int32_t os_error;      /* errno, or 0 */
+  int32_t os_error;      /* errno (on Windows the one that fits the system's error), or 0 */
   int32_t column;        /* 1-based, in a URI or transform text, or 0 */
   int64_t sample_index;  /* the (first) sample concerned, or -1 */
   int64_t sample_source; /* the dataset of a mix that it belongs to (dl_batch_info.sample_sources); 0 */
@@ -177,6 +187,7 @@ typedef struct dl_error {
     sizeof(dl_error), 0, 0, 0, -1, 0, { 0 } \
   }
 #endif
+/* What DL_ERROR_INIT does, for hosts that cannot use a macro; struct_size is the bytes that the host has. */
 DL_API void dl_error_init(dl_error* error, uint32_t struct_size);
 
 /* ---- Handles ---------------------------------------------------------------------------------------------- */
@@ -231,6 +242,7 @@ typedef struct dl_log {
 /* Keys, types, defaults, limits and docs are in a table, from which bindings build arguments and the shell its help. Open
  * and create copy the options; later changes have no effect on them. When a key is set twice, the last value holds. */
 
+/* Options that are all at their defaults. */
 DL_API DL_MUST_CHECK dl_status dl_options_create(dl_options** out, dl_error* error);
 DL_API void dl_options_destroy(dl_options* options); /* NULL is fine */
 
@@ -251,6 +263,8 @@ DL_API DL_MUST_CHECK dl_status dl_options_set_indices(dl_options* options, const
 DL_API DL_MUST_CHECK dl_status dl_options_set_weights(dl_options* options, const double* weights,
                                                       int64_t count, void (*release)(void* context),
                                                       void* context, dl_error* error);
+/* The tables are copied; what they point to must live until their `destroy`. dl_options_set_allocator and dl_options_set_log
+ * replace what was set before. DL_ERR_INVALID_ARGUMENT: a function is missing, or a wrong struct_size. */
 DL_API DL_MUST_CHECK dl_status dl_options_set_allocator(dl_options* options, const dl_allocator* allocator,
                                                         dl_error* error);
 DL_API DL_MUST_CHECK dl_status dl_options_set_log(dl_options* options, const dl_log* log, dl_error* error);
@@ -260,6 +274,7 @@ DL_API DL_MUST_CHECK dl_status dl_options_set_cancel_token(dl_options* options, 
 DL_API DL_MUST_CHECK dl_status dl_options_get(const dl_options* options, const char* key, const char** out,
                                               dl_error* error);
 
+/* The type of an option. */
 #define DL_OPTION_BOOL 1
 #define DL_OPTION_INT 2
 #define DL_OPTION_SIZE 3 /* bytes */
@@ -268,9 +283,11 @@ DL_API DL_MUST_CHECK dl_status dl_options_get(const dl_options* options, const c
 #define DL_OPTION_INDICES 6 /* i64 array */
 #define DL_OPTION_WEIGHTS 7 /* f64 array */
 
+/* What an option applies to. */
 #define DL_SCOPE_DATASET 1
 #define DL_SCOPE_LOADER 2 /* both: 3 */
 
+/* A row of the table of options. */
 typedef struct dl_option_info {
   uint32_t struct_size;
   int32_t type;
@@ -286,11 +303,12 @@ typedef struct dl_option_info {
   const char* since;
 } dl_option_info;
 
-DL_API int32_t dl_option_count(void);
+DL_API int32_t dl_option_count(void); /* rows of the table */
 /* Fills *out; its strings are never freed. */
 DL_API DL_MUST_CHECK dl_status dl_option_at(int32_t index, dl_option_info* out, dl_error* error);
 
-/* Transform operators, enumerated in the same way. */
+/* Transform operators, enumerated in the same way: those of the library, then those of `extensions` (may be NULL), whose
+ * strings live as long as it does. */
 typedef struct dl_transform_info {
   uint32_t struct_size;
   int32_t argument_count;
@@ -299,6 +317,7 @@ typedef struct dl_transform_info {
   const char* source; /* the reference definition it follows */
   const char* since;
 } dl_transform_info;
+/* An argument of an operator. */
 typedef struct dl_argument_info {
   uint32_t struct_size;
   uint32_t reserved;
@@ -306,10 +325,15 @@ typedef struct dl_argument_info {
   const char* type;
   const char* default_value; /* "": required */
 } dl_argument_info;
-DL_API int32_t dl_transform_count(void);
-DL_API DL_MUST_CHECK dl_status dl_transform_at(int32_t index, dl_transform_info* out, dl_error* error);
-DL_API DL_MUST_CHECK dl_status dl_transform_argument_at(int32_t index, int32_t argument,
-                                                        dl_argument_info* out, dl_error* error);
+typedef struct dl_extensions dl_extensions; /* formats, operators, ... of the host's: see "Extensions" */
+DL_API int32_t dl_transform_count(const dl_extensions* extensions); /* operators */
+/* dl_transform_at and dl_transform_argument_at fill *out, whose strings live as long as the library, or as `extensions`.
+ * DL_ERR_INVALID_ARGUMENT: no such operator or argument. */
+DL_API DL_MUST_CHECK dl_status dl_transform_at(const dl_extensions* extensions, int32_t index,
+                                               dl_transform_info* out, dl_error* error);
+DL_API DL_MUST_CHECK dl_status dl_transform_argument_at(const dl_extensions* extensions, int32_t index,
+                                                        int32_t argument, dl_argument_info* out,
+                                                        dl_error* error);
 
 /* A cancelled token ends dl_dataset_open and the waits of every loader created with it (DL_CANCELLED).
  * dl_cancel_token_cancel: any thread, never blocks, cannot be undone. */
@@ -319,6 +343,7 @@ DL_API void dl_cancel_token_destroy(dl_cancel_token* token); /* NULL is fine */
 
 /* ---- Tensors ---------------------------------------------------------------------------------------------- */
 
+/* The type of an item. */
 #define DL_DTYPE_BOOL 1 /* delivered as 0 or 1, whatever byte is stored */
 #define DL_DTYPE_U8 2
 #define DL_DTYPE_U16 3
@@ -338,10 +363,12 @@ DL_API const char* dl_dtype_name(int32_t dtype);     /* "u8"; "?" for an unknown
 DL_API int32_t dl_dtype_bytes(int32_t dtype);        /* 0 for an unknown value */
 DL_API int32_t dl_dtype_from_name(const char* name); /* 0 for an unknown name */
 
+/* How the samples of a field lie in memory. */
 #define DL_KIND_DENSE 0
 #define DL_KIND_RAGGED 1
 #define DL_KIND_STRIDED 2 /* only in dl_array: dense, with rows row_stride_bytes apart */
 
+/* Bits of dl_view.flags. */
 #define DL_VIEW_READ_ONLY 1u
 #define DL_VIEW_OVERLAPPING 2u /* shares bytes with another view of the batch */
 #define DL_VIEW_PINNED 4u      /* page-locked host memory */
@@ -411,6 +438,7 @@ static inline const dl_view* dl_view_at(const dl_view* views, int32_t index) {
  *   fork       A child inherits the handler and its datasets stay guarded.
  *   Unloading  A shared library that has installed it stays in memory (RTLD_NODELETE); dlclose is harmless.
  *   Copies     Two copies of the library in one process both work: the later one forwards to the earlier.
+ *   Windows    DL_ERR_UNSUPPORTED: the system does not let a mapped file be truncated.
  * io=pread and io=memory need no guard; the option has no effect there. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_open(const char* uri, const dl_options* options, dl_dataset** out,
                                                dl_error* error);
@@ -439,40 +467,93 @@ DL_API DL_MUST_CHECK dl_status dl_dataset_from_arrays(const dl_array* arrays, in
                                                       const dl_options* options, dl_dataset** out,
                                                       dl_error* error);
 
-/* One field of one record that a reader fills. */
+/* One field of one record, for a reader to fill. No struct_size: cells stand request->cell_bytes apart, so that later ones
+ * may be longer; take them with dl_reader_cell_at. */
 typedef struct dl_reader_cell {
-  void* data;       /* write at most capacity bytes here; 64-byte aligned */
-  int64_t capacity; /* dense: the field's bytes; ragged: max_bytes_per_sample */
-  int64_t bytes;    /* in: the field's bytes (dense) or 0; out, ragged: bytes written, whole items. More than
-                       capacity means that the sample is too large (DL_ERR_TOO_LARGE) */
-  int32_t status;   /* out: nonzero when this record is bad; any code of the host's */
-  int32_t reserved;
+  void* data; /* write at most capacity bytes here; 64-byte aligned */
+  /* dense: the field's bytes; ragged: max_bytes_per_sample, or the field's own maximum if less */
+  int64_t capacity;
+  /* in: the field's bytes (dense) or 0; out, ragged: bytes of the record, whole items. More than capacity means that the
+   * sample is too large (DL_ERR_TOO_LARGE) */
+  int64_t bytes;
+  /* out: NULL: the bytes are at data. Else they are here, in memory of the host's that does not change while the dataset or
+   * anything made from it lives, or until request->release is called, if that is set. Rows are converted straight from it;
+   * any alignment */
+  const void* borrowed;
+  int32_t status; /* out: nonzero when this record is bad; any code of the host's */
+  int32_t reserved32;
+  uint64_t reserved[3]; /* what the host writes here is ignored */
 } dl_reader_cell;
 
+/* What one call of `read` is asked for. Valid during the call only, unlike the memory that `release` returns. */
+typedef struct dl_reader_request {
+  uint32_t struct_size;
+  int32_t record_count;   /* 1 to 64 */
+  int32_t field_count;    /* that of dl_reader */
+  int32_t cell_bytes;     /* from one cell to the next */
+  const int64_t* indices; /* [record_count] */
+  /* [record_count]: the place of each record in the epoch's order, for random draws (a sample that replaces a bad one has
+   * the slot of that one); -1 where the record is not read for a place in an epoch (dl_dataset_image_info; the upload of
+   * io=device) */
+  const int64_t* slots;
+  int64_t epoch; /* -1 where slots are */
+  uint64_t seed; /* of the loader; 0 in dl_dataset_image_info */
+  /* becomes nonzero when nobody wants the records any more: the loader is being destroyed, or was cancelled. Read it
+   * atomically (relaxed). `read` may then return any nonzero value; the records do not count as bad. Valid until `read`
+   * returns */
+  const int32_t* cancelled;
+  dl_reader_cell* cells; /* record r, field f: dl_reader_cell_at(request, r, f) */
+  /* why a record is bad: the text of record r begins at messages + r * message_bytes; zeroed. Of a call that fails, records
+   * without a text have that of record 0 */
+  char* messages;
+  int64_t message_bytes; /* of one text with its NUL */
+  /* out: called once, from the thread that called `read`, when no borrowed memory of this call is read any more; also when
+   * the call failed. Must not call Dataline. NULL: what is borrowed lives as long as the dataset. */
+  void (*release)(void* release_context);
+  void* release_context; /* out: for `release` */
+  uint64_t reserved[4];  /* as in the cell */
+} dl_reader_request;
+/* The cell of field `field` of record `record`. */
+static inline dl_reader_cell* dl_reader_cell_at(const dl_reader_request* request, int32_t record,
+                                                int32_t field) {
+#ifdef __cplusplus
+  return reinterpret_cast<dl_reader_cell*>(
+      reinterpret_cast<char*>(request->cells) +
+      (static_cast<size_t>(record) * static_cast<size_t>(request->field_count) + static_cast<size_t>(field)) *
+          static_cast<size_t>(request->cell_bytes));
+#else
+  return (dl_reader_cell*)(void*)((char*)request->cells +
+                                  ((size_t)record * (size_t)request->field_count + (size_t)field) *
+                                      (size_t)request->cell_bytes);
+#endif
+}
+
 /* Records from the host's own code. `read` is called from worker threads (with num_workers=0 from the thread in
- * dl_loader_next), concurrently, with up to 64 records: cells[r * field_count + f]. It returns 0, or another value when
- * all records of the call are bad, and may write a reason (NUL-terminated) to message[message_bytes].
- * `fields` is the schema (name, kind, dtype, rank, shape without the batch dim, axes). `destroy` (may be NULL) is called
- * once, when `read` will not be called again. */
+ * dl_loader_next), concurrently. It returns 0, or another value when all records of the call are bad.
+ * `fields` is the schema (name, kind, dtype, rank, shape without the batch dim, axes; of a ragged field, bytes is its
+ * maximum, 0 where that is not known). `destroy` (may be NULL) is called once, when `read` will not be called again and
+ * nothing borrowed is read any more. */
 typedef struct dl_reader {
   uint32_t struct_size;
   int32_t field_count;
   const dl_view* fields; /* read during the call only */
   int64_t record_count;
   void* context;
-  int32_t (*read)(void* context, const int64_t* indices, int64_t count, dl_reader_cell* cells, char* message,
-                  size_t message_bytes);
+  int32_t (*read)(void* context, dl_reader_request* request);
   void (*destroy)(void* context);
   const char* fingerprint; /* text that identifies the data in a saved state; NULL for none */
 } dl_reader;
+/* A dataset over the reader, whose table is copied. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options,
                                                       dl_dataset** out, dl_error* error);
 
 /* Composed datasets keep their own references to the parts. options may be NULL; the copy that subset makes of its indices
  * comes from their allocator, within their memory_budget.
- * zip: fields side by side; equal lengths; names[i] renames (one field) or prefixes ("name/field") those of part i;
- * names may be NULL. concat: one after another; equal fields. subset: samples indices[0..count) of a dataset; borrowed
- * with `release`, else copied. */
+ *
+ * dl_dataset_zip: fields side by side; equal lengths; names[i] renames (one field) or prefixes ("name/field") those of
+ *   part i; names may be NULL.
+ * dl_dataset_concat: one after another; equal fields.
+ * dl_dataset_subset: samples indices[0..count) of a dataset; borrowed with `release`, else copied. */
 DL_API DL_MUST_CHECK dl_status dl_dataset_zip(dl_dataset* const* parts, const char* const* names,
                                               int32_t count, const dl_options* options, dl_dataset** out,
                                               dl_error* error);
@@ -485,14 +566,15 @@ DL_API DL_MUST_CHECK dl_status dl_dataset_subset(dl_dataset* dataset, const int6
                                                  dl_error* error);
 
 DL_API int64_t dl_dataset_count(const dl_dataset* dataset); /* samples; -1 unknown (streams, later) */
+/* The schema: *count views, stepped through by dl_view_at. count may be NULL. */
 DL_API const dl_view* dl_dataset_fields(const dl_dataset* dataset, int32_t* count);
 DL_API const char* dl_dataset_format(const dl_dataset* dataset); /* "idx", "zip", "arrays", ... */
 DL_API const char* dl_dataset_uri(const dl_dataset* dataset);    /* as given to open, or "" */
-DL_API int32_t dl_dataset_note_count(const dl_dataset* dataset);
+DL_API int32_t dl_dataset_note_count(const dl_dataset* dataset); /* of dl_dataset_note */
 DL_API const char* dl_dataset_note(const dl_dataset* dataset, int32_t index); /* a remark for the user */
 /* Class names, indexed by label (a folder's class directories, in order). The count is 0 where the dataset has none.
  * Composed datasets take those of their first part that has any. A name is UTF-8, or the raw bytes of a directory's name
- * that is not; it lives as long as the dataset; "" out of range. */
+ * that is not; it lives as long as the dataset. dl_dataset_class_name is "" out of range. */
 DL_API int64_t dl_dataset_class_count(const dl_dataset* dataset);
 DL_API const char* dl_dataset_class_name(const dl_dataset* dataset, int64_t index);
 
@@ -573,8 +655,10 @@ DL_API void dl_loader_cancel(dl_loader* loader);
 /* Ends only the current waits, with DL_INTERRUPTED. Any thread; never blocks. */
 DL_API void dl_loader_interrupt(dl_loader* loader);
 
-/* A handle that is readable while next would not wait: an eventfd on Linux (poll it, never read or close it). With
- * num_workers=0 always readable. Made on the first call; lives as long as the loader. */
+/* A handle for the host's event loop, signalled while next would not wait. On Linux a descriptor that poll, select and epoll
+ * report as readable; on Windows a HANDLE that WaitForMultipleObjects takes; elsewhere DL_ERR_UNSUPPORTED. Of what kind it
+ * is beyond that may change: only wait on it, never read, write, reset or close it. With num_workers=0 always signalled.
+ * Made on the first call (DL_ERR_TOO_MANY_FILES, DL_ERR_NO_MEMORY); lives as long as the loader. */
 DL_API DL_MUST_CHECK dl_status dl_loader_wait_handle(dl_loader* loader, intptr_t* out, dl_error* error);
 
 /* The output schema after transforms. */
@@ -607,6 +691,7 @@ typedef struct dl_stats {
   int64_t copied_bytes;      /* copied over the bus to the device */
   int64_t warned;            /* images delivered although the decoder warned of damage (on_warning=accept) */
 } dl_stats;
+/* Fills *out. */
 DL_API DL_MUST_CHECK dl_status dl_loader_stats(const dl_loader* loader, dl_stats* out, dl_error* error);
 
 /* A bad sample found so far (on_error replace, quarantine or raise), in order of delivery. */
@@ -621,12 +706,14 @@ typedef struct dl_bad_sample {
   int64_t replacement; /* the replacement sample, or -1: skipped */
   char message[256];   /* where the sample is stored (file, member or record), then what is wrong with it */
 } dl_bad_sample;
-DL_API int64_t dl_loader_bad_sample_count(const dl_loader* loader);
+DL_API int64_t dl_loader_bad_sample_count(const dl_loader* loader); /* found so far */
+/* Fills *out. DL_ERR_INVALID_ARGUMENT: no such bad sample. */
 DL_API DL_MUST_CHECK dl_status dl_loader_bad_sample_at(const dl_loader* loader, int64_t index,
                                                        dl_bad_sample* out, dl_error* error);
 
 /* Cancels, joins the workers and frees; NULL is fine. Batches still leased stay valid until they are released. A worker
- * inside a reader callback is given one second, then abandoned together with what it uses (and this is logged). With a
+ * inside a reader callback sees request->cancelled and is given one second, then abandoned together with what it uses (and
+ * this is logged). With a
  * device, waits for the copies in flight and for the work queued on released batches.
  * Threading: once, when no other call on the loader is in progress or follows. */
 DL_API void dl_loader_destroy(dl_loader* loader);
@@ -636,6 +723,7 @@ DL_API void dl_loader_destroy(dl_loader* loader);
 /* All fields, in the order of dl_loader_fields. */
 DL_API const dl_view* dl_batch_views(const dl_batch* batch, int32_t* count);
 
+/* What a batch is: its place in the job, and where its rows come from. The arrays live as long as the batch. */
 typedef struct dl_batch_info {
   uint32_t struct_size;
   uint32_t reserved;
@@ -646,9 +734,11 @@ typedef struct dl_batch_info {
   const int64_t* sample_sources; /* [samples]: which dataset of a mix; 0 */
   const int64_t* sample_indices; /* [samples]: index in it; for replaced samples, of the replacement */
 } dl_batch_info;
+/* Fills *out. */
 DL_API DL_MUST_CHECK dl_status dl_batch_get_info(const dl_batch* batch, dl_batch_info* out, dl_error* error);
 
-/* Retain and release: any thread; NULL is fine. The last release returns the slot. */
+/* dl_batch_retain adds a reference, dl_batch_release drops one: any thread; NULL is fine. The last release returns the
+ * slot. */
 DL_API void dl_batch_retain(dl_batch* batch);
 DL_API void dl_batch_release(dl_batch* batch);
 
@@ -672,9 +762,9 @@ DL_API DL_MUST_CHECK dl_status dl_batch_wait(dl_batch* batch, void* stream, dl_e
 DL_API DL_MUST_CHECK dl_status dl_batch_release_on(dl_batch* batch, void* stream, dl_error* error);
 
 /* A field as a DLPack tensor, which holds the batch until its deleter is called (any thread, also after the loader is
- * destroyed). Versioned (1.x): flagged read-only where the view is. Unversioned tensors have no such flag: read-only fields
- * are refused with DL_ERR_UNSUPPORTED. Ragged: the packed data. In device memory this call does not wait: use
- * dl_batch_wait for each stream; the deleter is a dl_batch_release. */
+ * destroyed). dl_batch_dlpack_versioned (1.x): flagged read-only where the view is. dl_batch_dlpack: such tensors have no
+ * such flag, and read-only fields are refused with DL_ERR_UNSUPPORTED. Ragged: the packed data. In device memory these
+ * calls do not wait: use dl_batch_wait for each stream; the deleter is a dl_batch_release. */
 struct DLManagedTensor;
 struct DLManagedTensorVersioned;
 DL_API DL_MUST_CHECK dl_status dl_batch_dlpack(dl_batch* batch, int32_t field, struct DLManagedTensor** out,
@@ -690,10 +780,49 @@ DL_API DL_MUST_CHECK dl_status dl_batch_dlpack_versioned(dl_batch* batch, int32_
 #ifndef DL_STABLE_ONLY
 #define DL_UNSTABLE /* marks them */
 
-/* The header of an encoded image. */
+/* Opening without waiting, for hosts that must not block and want to show how far it is. dl_dataset_open_async begins
+ * what dl_dataset_open does, on a thread of the library, and returns. The options are copied; their log and allocator are
+ * called from that thread. Errors: DL_ERR_THREAD (the thread could not be started); whatever is wrong with the URI or the
+ * data, dl_opening_wait says. */
+typedef struct dl_opening dl_opening; /* a dataset that is being opened */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_open_async(const char* uri, const dl_options* options,
+                                                                 dl_opening** out, dl_error* error);
+/* timeout_ns: < 0 waits without limit, 0 polls. DL_TIMEOUT: it is not open yet. DL_OK: *out is the dataset, for the caller
+ * to destroy; it is handed out once, and needs the opening no more. After that: DL_ERR_WRONG_STATE. DL_CANCELLED, and the
+ * errors of dl_dataset_open: on every call. DL_ERR_FORKED in a forked child. Threading: any thread; of several that wait
+ * one gets the dataset. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_wait(dl_opening* opening, int64_t timeout_ns,
+                                                           dl_dataset** out, dl_error* error);
+/* A handle that is readable once dl_opening_wait would not wait: an eventfd on Linux (poll it, never read or close it).
+ * Made on the first call; lives as long as the opening. Errors: DL_ERR_TOO_MANY_FILES, DL_ERR_UNSUPPORTED, DL_ERR_FORKED. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_wait_handle(dl_opening* opening, intptr_t* out,
+                                                                  dl_error* error);
+/* How far an opening is. All numbers only grow; totals grow too, as more becomes known (files are listed before the first
+ * is opened), and are never less than what is done of them. The log's DL_LOG_PROGRESS lines are made of the same numbers. */
+typedef struct dl_progress {
+  uint32_t struct_size;
+  int32_t done;        /* dl_opening_wait would not wait */
+  int64_t files;       /* opened */
+  int64_t total_files; /* that the URI stands for; 0: not known yet */
+  int64_t bytes;       /* read into memory (io=memory, .gz: as stored, then inflated) or searched (tar) */
+  int64_t total_bytes; /* of those files that were begun; 0: only headers are read */
+  int64_t entries;     /* found in folders, label files and tars */
+} dl_progress;
+/* Fills *out. Threading: any thread; never blocks. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_opening_progress(const dl_opening* opening, dl_progress* out,
+                                                               dl_error* error);
+/* Ends it soon, with DL_CANCELLED, unless it is done by then. The cancel token of the options does so too; this cancels no
+ * token. Any thread; never blocks; NULL is fine. */
+DL_API DL_UNSTABLE void dl_opening_cancel(dl_opening* opening);
+/* Cancels, waits for the thread (which looks at it between files, pieces of 8 MiB, members of a .gz and 1024 entries) and
+ * frees, also the dataset if nobody took it; NULL is fine. In a forked child it only frees. Not from a callback. */
+DL_API DL_UNSTABLE void dl_opening_destroy(dl_opening* opening);
+
+/* The format of an encoded image. */
 #define DL_IMAGE_JPEG 1
 #define DL_IMAGE_PNG 2
 #define DL_IMAGE_WEBP 3
+/* The header of an encoded image. */
 typedef struct dl_image_info {
   uint32_t struct_size;
   int32_t format; /* DL_IMAGE_* */
@@ -733,10 +862,276 @@ typedef struct dl_plan_stage {
   int64_t bytes_in; /* per sample; -1 when varying */
   int64_t bytes_out;
 } dl_plan_stage;
-DL_API DL_UNSTABLE int32_t dl_loader_plan_count(const dl_loader* loader);
+DL_API DL_UNSTABLE int32_t dl_loader_plan_count(const dl_loader* loader); /* stages */
 /* Fills *out. DL_ERR_INVALID_ARGUMENT: no such stage. Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_plan_at(const dl_loader* loader, int32_t index,
                                                              dl_plan_stage* out, dl_error* error);
+
+/* ---- Extensions ------------------------------------------------------------------------------------------- */
+/* Formats, operators, storages and threads of the host's own, without globals: add them to a dl_extensions and set that in
+ * options. Datasets opened with these options know its formats and storages, loaders its operators and threads.
+ *
+ * Tables are copied, with their strings and arrays. `destroy` (may be NULL) is called once with `context`, from any thread,
+ * when no extensions, options, dataset or loader needs the table; not if the call that takes it fails. A name that the
+ * library or the object already has is refused (DL_ERR_INVALID_ARGUMENT).
+ *
+ * Callbacks are called from several threads at once. Those that return a dl_status return DL_OK, or an error that they
+ * describe with dl_error_set; DL_CANCELLED passes; any other value becomes DL_ERR_READER (from `prepare` of an operator:
+ * DL_ERR_BAD_TRANSFORM). Structs that callbacks get are valid during the call, and as long as their struct_size says.
+ *
+ * Threading: calls that add to a dl_extensions, set it in options or list it: one at a time. */
+
+/* One with nothing in it. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_create(dl_extensions** out, dl_error* error);
+DL_API DL_UNSTABLE void dl_extensions_destroy(dl_extensions* extensions); /* NULL is fine */
+/* What was added so far; later additions have no effect on the options. NULL: none. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_options_set_extensions(dl_options* options,
+                                                                     const dl_extensions* extensions,
+                                                                     dl_error* error);
+/* For callbacks: writes code and message (NUL-terminated UTF-8, truncated when longer) as far as the struct has room, and
+ * returns the code. `error` may be NULL. Threading: any thread. */
+DL_API DL_UNSTABLE dl_status dl_error_set(dl_error* error, dl_status code, const char* message);
+
+typedef struct dl_file dl_file; /* a file, read where it is: for formats and storages of the host's */
+/* Opens a local path, or `scheme://...` of a storage that `options` (may be NULL) know. Errors: those of dl_dataset_open for
+ * a file. Threading: any thread. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_file_open(const char* path, const dl_options* options,
+                                                        dl_file** out, dl_error* error);
+DL_API DL_UNSTABLE int64_t dl_file_bytes(const dl_file* file); /* its size when it was opened */
+/* All `bytes` bytes from `offset` on. DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO name path and offset.
+ * Threading: any thread. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_file_read(const dl_file* file, int64_t offset, int64_t bytes,
+                                                        void* out, dl_error* error);
+DL_API DL_UNSTABLE void dl_file_destroy(dl_file* file); /* once, after all reads; NULL is fine */
+
+/* A key that a format takes in a URI. */
+typedef struct dl_format_key {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const char* name;
+  const char*
+      values; /* the words it takes, "error|ignore" (others are refused), or what it takes, "INTEGER" */
+  const char* default_value; /* NULL: none */
+  const char* doc;
+} dl_format_key;
+
+/* What a format is asked to open. */
+typedef struct dl_format_request {
+  uint32_t struct_size;
+  int32_t key_count;
+  const char* path; /* one path of the URI; several are opened one by one, and concatenated */
+  const char* const*
+      values; /* [key_count], in the order of the table: as given, else the default; NULL: neither */
+  const dl_options* options; /* of the caller, for calls that `open` makes; never NULL */
+} dl_format_request;
+
+/* How sure a format is that a file is one of its own. */
+#define DL_SNIFF_NO 0
+#define DL_SNIFF_GUESS 1
+#define DL_SNIFF_LIKELY 2  /* a header that other data could start with by chance */
+#define DL_SNIFF_CERTAIN 3 /* a magic that is long enough */
+
+/* A format: opened as `name:path?key=value`, or found by content or suffix where no format of the library claims the file
+ * with more certainty. */
+typedef struct dl_format {
+  uint32_t struct_size;
+  int32_t key_count;
+  const char* name; /* 2 to 32 of a-z 0-9 _, a letter first; those of keys and arguments may have 1 */
+  const char* doc;
+  const dl_format_key* keys; /* [key_count]; NULL for none */
+  const char* suffixes;      /* of file names, separated by spaces: ".wav .flac"; NULL for none */
+  void* context;
+  /* DL_SNIFF_*, from the first bytes of a file (up to 512) and its size. May be NULL. */
+  int32_t (*sniff)(void* context, const char* path, const void* bytes, int64_t count, int64_t file_bytes);
+  /* Makes the dataset, by any of the calls that do: the library takes over the reference in *out. */
+  dl_status (*open)(void* context, const dl_format_request* request, dl_dataset** out, dl_error* error);
+  void (*destroy)(void* context);
+} dl_format;
+/* The format becomes known to datasets opened with these extensions. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_add_format(dl_extensions* extensions,
+                                                                    const dl_format* format, dl_error* error);
+
+/* An argument of one use of an operator. */
+typedef struct dl_argument_value {
+  uint32_t struct_size;
+  int32_t given;         /* by the user; else the default */
+  const char* text;      /* as written, a text without its quotes; NULL: absent (the default is "none") */
+  const double* numbers; /* of a number, a shape (3x32x32) or a list of numbers; NULL otherwise */
+  int64_t number_count;
+} dl_argument_value;
+
+/* One use of an operator in a transform. */
+typedef struct dl_operator_use {
+  uint32_t struct_size;
+  int32_t argument_count;
+  const dl_argument_value* arguments; /* in the order of the table; stepped through by struct_size */
+  const dl_view* input;               /* the field before, of one sample, as in dl_dataset_fields */
+  /* The field after. In: as before. */
+  int32_t kind; /* DL_KIND_DENSE or DL_KIND_RAGGED */
+  int32_t dtype;
+  int32_t rank;
+  int32_t draws;              /* nonzero: rows depend on slot, epoch and seed too, not on the input alone */
+  int64_t shape[DL_MAX_RANK]; /* ragged: the first dim is -1 */
+  char axes[40];              /* one letter per dim, or "" */
+  int64_t max_bytes;          /* ragged: of the largest sample; -1: the option max_bytes_per_sample */
+  int32_t heavy; /* nonzero: a row takes 100 us or more, so that rows are shared out one by one */
+  int32_t
+      wrong_argument; /* with an error: the argument that is wrong, so that error.column points there; else -1 */
+  void* state;        /* kept for `apply`, given to `forget` when the use is over */
+  uint64_t reserved[4];
+} dl_operator_use;
+
+/* One row that an operator makes. */
+typedef struct dl_operator_row {
+  uint32_t struct_size;
+  uint32_t reserved32;
+  void* state;       /* of the use; shared by all threads */
+  const void* input; /* any alignment */
+  int64_t input_bytes;
+  void* output; /* room for `capacity` bytes; not the input */
+  int64_t capacity;
+  int64_t
+      bytes; /* in: dense: the sample's bytes, else 0. Out: bytes written, whole items; more than capacity means
+                       that the sample is too large (DL_ERR_TOO_LARGE) */
+  int64_t slot; /* the row's place in the epoch's order */
+  int64_t epoch;
+  uint64_t seed;
+  uint64_t draw[3]; /* for dl_operator_random */
+  uint64_t reserved[4];
+} dl_operator_row;
+
+/* An operator of transforms: one field in, one field out, row by row. */
+typedef struct dl_operator {
+  uint32_t struct_size;
+  int32_t argument_count;
+  const char* name; /* as a format's */
+  const char* doc;
+  const char* source;                /* the reference definition it follows; NULL for none */
+  const dl_argument_info* arguments; /* [argument_count]; the first may be given without its name */
+  void* context;
+  /* At create: checks arguments and input, and says what comes out. */
+  dl_status (*prepare)(void* context, dl_operator_use* use, dl_error* error);
+  dl_status (*apply)(void* context, dl_operator_row* row, dl_error* error); /* an error is a bad sample */
+  void (*forget)(void* context, void* state);                               /* may be NULL */
+  void (*destroy)(void* context);
+} dl_operator;
+/* The operator becomes known to loaders created with these extensions. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_add_operator(dl_extensions* extensions,
+                                                                      const dl_operator* table,
+                                                                      dl_error* error);
+/* Draw `number` (0, 1, ...) of this operator for this row: a pure function of seed, epoch, slot, the operator's place in the
+ * transform and the number, as the library's own operators draw. Does not depend on threads. */
+DL_API DL_UNSTABLE uint64_t dl_operator_random(const dl_operator_row* row, int64_t number);
+
+/* An object that a storage opens. */
+typedef struct dl_storage_object {
+  uint32_t struct_size;
+  uint32_t reserved32;
+  const char* path;         /* whole, with its scheme */
+  const int32_t* cancelled; /* becomes nonzero (read it atomically) when the open is cancelled; never NULL */
+  const dl_options*
+      options;   /* of the caller: a storage that wraps another opens that with dl_file_open; never NULL */
+  void* object;  /* out: for `read` and `close` */
+  int64_t bytes; /* out */
+  uint64_t reserved[4];
+} dl_storage_object;
+
+/* Bytes that a storage is asked for. */
+typedef struct dl_storage_read {
+  uint32_t struct_size;
+  uint32_t reserved32;
+  void* object;
+  int64_t offset;
+  int64_t bytes; /* within the object; all of them are wanted */
+  void* out;
+  const int32_t* cancelled; /* as above; also when the dataset's token is cancelled later */
+  uint64_t reserved[4];
+} dl_storage_read;
+
+/* A storage: where the bytes of paths that begin with `scheme://` are. Formats read them as they read files by pread; only
+ * formats that need a directory (folder, mnist, cifar10, cifar100) refuse them. */
+typedef struct dl_storage {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const char* scheme; /* as a format's name, also with + */
+  const char* doc;
+  void* context;
+  dl_status (*open)(void* context, dl_storage_object* object, dl_error* error);
+  dl_status (*read)(void* context, dl_storage_read* request, dl_error* error);
+  void (*close)(void* context, void* object); /* may be NULL */
+  void (*destroy)(void* context);
+} dl_storage;
+/* The storage becomes known to datasets opened with these extensions. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_add_storage(dl_extensions* extensions,
+                                                                     const dl_storage* storage,
+                                                                     dl_error* error);
+
+/* The workers' threads. */
+typedef struct dl_threads {
+  uint32_t struct_size;
+  uint32_t reserved;
+  void* context;
+  /* On each worker, first and last (to name, pin or register it). `worker` counts from 0. May be NULL. */
+  void (*start)(void* context, int32_t worker, const char* name);
+  void (*end)(void* context, int32_t worker);
+  /* NULL: the library starts threads. Else called in dl_loader_create: arranges that main(argument) runs once, soon, on a
+   * thread of the host's that may be used until it returns, which is when the loader is destroyed; 0, or an error number
+   * (DL_ERR_THREAD). Signals are the host's business then. Workers that have not begun load nothing; dl_loader_destroy
+   * does not wait for them, and main(argument) may then still be called, and returns at once; it frees what it was given,
+   * so never calling it leaks a few bytes. */
+  int32_t (*run)(void* context, int32_t worker, const char* name, void (*main)(void* argument),
+                 void* argument);
+  void (*destroy)(void* context);
+} dl_threads;
+/* Replaces those set before. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_set_threads(dl_extensions* extensions,
+                                                                     const dl_threads* threads,
+                                                                     dl_error* error);
+
+typedef void (*dl_function)(void); /* a function of any type, to be cast to its own before it is called */
+
+/* What a plug-in gets: a shared library that exports the function
+ * `dl_status dl_plugin_register(dl_plugin* plugin, dl_error* error)`, which sets plugin->built_for and adds what it has to
+ * plugin->extensions. It may link with this library, or call it through plugin->find(name) alone, which also works where
+ * the host has the library linked statically. */
+typedef struct dl_plugin {
+  uint32_t struct_size;
+  int32_t abi_version; /* DL_ABI_VERSION of the library */
+  int32_t built_for;   /* out: DL_ABI_VERSION of the header that the plug-in was built with */
+  int32_t reserved32;
+  dl_extensions* extensions;
+  dl_function (*find)(const char* name); /* an exported function of the library, or NULL */
+  uint64_t reserved[4];
+} dl_plugin;
+/* The type of dl_plugin_register. */
+typedef dl_status (*dl_plugin_register_function)(dl_plugin* plugin, dl_error* error);
+
+/* Loads a plug-in: a path, or a NAME without `/`, for which libdataline-NAME.so is looked for as the dynamic linker does. It
+ * stays loaded until the process ends. All that it adds is added, or nothing. Errors: DL_ERR_NOT_FOUND (says why the
+ * linker refused), DL_ERR_UNSUPPORTED (no such entry point; another ABI), what the plug-in returns. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_extensions_load(dl_extensions* extensions, const char* path,
+                                                              dl_error* error);
+
+/* A format, as dl_format_at shows it. */
+typedef struct dl_format_info {
+  uint32_t struct_size;
+  int32_t key_count;
+  const char* name;
+  const char* doc;
+} dl_format_info;
+/* Formats: those of the library, then those of `extensions` (may be NULL), enumerated as transforms are: dl_format_count of
+ * them. dl_format_at and dl_format_key_at fill *out, whose strings live as long as the library, or as `extensions`.
+ * DL_ERR_INVALID_ARGUMENT: no such format or key. */
+DL_API DL_UNSTABLE int32_t dl_format_count(const dl_extensions* extensions);
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_format_at(const dl_extensions* extensions, int32_t index,
+                                                        dl_format_info* out, dl_error* error);
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_format_key_at(const dl_extensions* extensions, int32_t index,
+                                                            int32_t key, dl_format_key* out, dl_error* error);
+/* Storages of `extensions`: dl_storage_count of them. dl_storage_at fills *out: struct_size, scheme and doc, the rest
+ * is NULL. DL_ERR_INVALID_ARGUMENT: no such storage. */
+DL_API DL_UNSTABLE int32_t dl_storage_count(const dl_extensions* extensions);
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_storage_at(const dl_extensions* extensions, int32_t index,
+                                                         dl_storage* out, dl_error* error);
 
 #endif /* DL_STABLE_ONLY */
 

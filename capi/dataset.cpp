@@ -82,6 +82,24 @@ Result<std::vector<const Dataset*>> read_parts(dl_dataset* const* parts, int32_t
   return out;
 }
 
+// The host is called with the core's structs.
+#define DL_SAME_PLACE(ours, theirs, member)                           \
+  static_assert(offsetof(ours, member) == offsetof(theirs, member) && \
+                sizeof(ours::member) == sizeof(theirs::member))
+DL_SAME_PLACE(ReaderCell, dl_reader_cell, borrowed);
+DL_SAME_PLACE(ReaderCell, dl_reader_cell, status);
+DL_SAME_PLACE(ReaderCell, dl_reader_cell, reserved);
+DL_SAME_PLACE(ReaderRequest, dl_reader_request, cell_bytes);
+DL_SAME_PLACE(ReaderRequest, dl_reader_request, slots);
+DL_SAME_PLACE(ReaderRequest, dl_reader_request, seed);
+DL_SAME_PLACE(ReaderRequest, dl_reader_request, cells);
+DL_SAME_PLACE(ReaderRequest, dl_reader_request, message_bytes);
+DL_SAME_PLACE(ReaderRequest, dl_reader_request, release_context);
+DL_SAME_PLACE(ReaderRequest, dl_reader_request, reserved);
+#undef DL_SAME_PLACE
+static_assert(sizeof(ReaderCell) == sizeof(dl_reader_cell) &&
+              sizeof(ReaderRequest) == sizeof(dl_reader_request));
+
 using Made = Result<std::unique_ptr<Dataset>>;
 
 }  // namespace
@@ -91,7 +109,7 @@ extern "C" {
 dl_status dl_dataset_open(const char* uri, const dl_options* options, dl_dataset** out, dl_error* error) {
   return create(out, error, [&]() -> Made {
     DL_REQUIRE(uri);
-    return Dataset::open(uri, options_or_default(options, Options()));
+    return Dataset::open(uri, options_or_default(options, Options()), std::make_shared<OpenProgress>());
   });
 }
 
@@ -121,7 +139,6 @@ dl_status dl_dataset_from_arrays(const dl_array* arrays, int32_t count, void (*r
 
 dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options, dl_dataset** out,
                                  dl_error* error) {
-  static_assert(sizeof(dl_reader_cell) == sizeof(ReaderCell));
   return create(out, error, [&]() -> Made {
     DL_REQUIRE(reader);
     DL_ASSIGN_OR_RETURN(const dl_reader given, read_struct(*reader));
@@ -140,7 +157,7 @@ dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* opti
     ReaderTable table;
     table.context = given.context;
     table.record_count = given.record_count;
-    // dl_reader_cell is the public name of ReaderCell; the layout is the same.
+    // dl_reader_request is the public name of ReaderRequest; the layout is the same.
     table.read = reinterpret_cast<decltype(table.read)>(given.read);
     table.destroy = given.destroy;
     if (given.fingerprint != nullptr) table.fingerprint = given.fingerprint;

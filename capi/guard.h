@@ -86,7 +86,7 @@ inline dl_status report(const Status& status, dl_error* out) noexcept {
   const dl_status code = static_cast<dl_status>(status.code());
   if (code < 0) {
     fill_error(code, status.os_error(), static_cast<int32_t>(status.column()), status.sample_index(),
-               status.message(), out);
+               status.text(), out);
   }
   return code;
 }

@@ -9,6 +9,7 @@
 #include "core/base/cancel.h"
 #include "core/loader/dataset.h"
 #include "core/loader/loader.h"
+#include "core/loader/opening.h"
 #include "core/loader/options.h"
 
 struct dl_options {
@@ -20,6 +21,9 @@ struct dl_dataset {
 };
 struct dl_loader {
   std::shared_ptr<dataline::Loader> core;
+};
+struct dl_opening {
+  std::unique_ptr<dataline::DatasetOpening> core;
 };
 struct dl_cancel_token {
   dataline::CancelTokenRef core;

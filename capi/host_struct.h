@@ -27,6 +27,12 @@ DL_FIRST_RELEASE(dl_log, destroy);
 DL_FIRST_RELEASE(dl_array, sample_count);
 DL_FIRST_RELEASE(dl_view, reserved);
 DL_FIRST_RELEASE(dl_reader, fingerprint);
+DL_FIRST_RELEASE(dl_argument_info, default_value);
+DL_FIRST_RELEASE(dl_format, destroy);
+DL_FIRST_RELEASE(dl_format_key, doc);
+DL_FIRST_RELEASE(dl_operator, destroy);
+DL_FIRST_RELEASE(dl_storage, destroy);
+DL_FIRST_RELEASE(dl_threads, destroy);
 #undef DL_FIRST_RELEASE
 
 // A copy of the host's struct as this library knows it; members that the host does not know are zero.

@@ -141,39 +141,6 @@ dl_status dl_option_at(int32_t index, dl_option_info* out, dl_error* error) {
   });
 }
 
-int32_t dl_transform_count(void) { return static_cast<int32_t>(operator_table().size()); }
-
-dl_status dl_transform_at(int32_t index, dl_transform_info* out, dl_error* error) {
-  return guard(error, [&]() -> Status {
-    DL_REQUIRE(out);
-    DL_RETURN_IF_ERROR(check_index("transform", index, dl_transform_count()));
-    const OperatorInfo& entry = *operator_table()[static_cast<size_t>(index)];
-    dl_transform_info info = {};
-    info.argument_count = static_cast<int32_t>(entry.arguments.size());
-    info.name = entry.name.data();
-    info.doc = entry.doc.data();
-    info.source = entry.source.data();
-    info.since = entry.since.data();
-    return copy_struct(info, out);
-  });
-}
-
-dl_status dl_transform_argument_at(int32_t index, int32_t argument, dl_argument_info* out, dl_error* error) {
-  return guard(error, [&]() -> Status {
-    DL_REQUIRE(out);
-    DL_RETURN_IF_ERROR(check_index("transform", index, dl_transform_count()));
-    const OperatorInfo& entry = *operator_table()[static_cast<size_t>(index)];
-    const int32_t count = static_cast<int32_t>(entry.arguments.size());
-    DL_RETURN_IF_ERROR(check_index("argument", argument, count));
-    const OperatorArgument& found = entry.arguments[static_cast<size_t>(argument)];
-    dl_argument_info info = {};
-    info.name = found.name.data();
-    info.type = found.type.data();
-    info.default_value = found.default_value.empty() ? "" : found.default_value.data();
-    return copy_struct(info, out);
-  });
-}
-
 dl_status dl_cancel_token_create(dl_cancel_token** out, dl_error* error) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(out);

@@ -1,0 +1,151 @@
+// Extensions: the object, formats and what plug-ins and callbacks call.
+// SPDX-License-Identifier: Apache-2.0
+#include "capi/extensions.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "capi/guard.h"
+#include "capi/handles.h"
+#include "capi/host_struct.h"
+#include "core/base/text.h"
+
+using namespace dataline;
+using namespace dataline::capi;
+
+namespace dataline::capi {
+
+CallbackError::CallbackError() { dl_error_init(&error_, sizeof error_); }
+
+Status CallbackError::status(dl_status code, std::string_view what) const {
+  if (code == DL_OK) return Status::ok();
+  const bool known =
+      code == DL_CANCELLED || (code < 0 && code_name(static_cast<Code>(code)) != "DL_ERR_UNKNOWN");
+  std::string text(error_.message, strnlen(error_.message, sizeof error_.message));
+  if (text.empty()) text = concat(what, " failed with code ", code);
+  return Status(known ? static_cast<Code>(code) : Code::kReader, std::move(text))
+      .with_os_error(error_.os_error);
+}
+
+Status check_name(const char* what, const char* name, size_t min_bytes, std::string_view also) {
+  if (name == nullptr) return null_argument(what);
+  const std::string_view text = name;
+  const auto fits = [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
+           also.find(c) != std::string_view::npos;
+  };
+  const bool good = text.size() >= min_bytes && text.size() <= 32 && text[0] >= 'a' && text[0] <= 'z' &&
+                    std::all_of(text.begin(), text.end(), fits);
+  if (good) return Status::ok();
+  return error(Code::kInvalidArgument, what, ": expected ", min_bytes, " to 32 of a-z 0-9 _",
+               also.empty() ? "" : " ", also, ", a letter first, got '", text, "'");
+}
+
+}  // namespace dataline::capi
+
+namespace {
+
+// Adds to a list of shared tables. Nothing can fail after the context is owned.
+template <typename T>
+Status add(std::vector<std::shared_ptr<T>>& list, Made<T> made) {
+  list.push_back(std::move(made.made));
+  made.context->own();
+  return Status::ok();
+}
+
+Status refuse_taken(const char* what, std::string_view name, bool taken) {
+  if (!taken) return Status::ok();
+  return error(Code::kInvalidArgument, what, ": '", name, "' is there already");
+}
+
+}  // namespace
+
+extern "C" {
+
+dl_status dl_extensions_create(dl_extensions** out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(out);
+    *out = nullptr;
+    *out = new dl_extensions();
+    return Status::ok();
+  });
+}
+
+void dl_extensions_destroy(dl_extensions* extensions) { delete extensions; }
+
+dl_status dl_options_set_extensions(dl_options* options, const dl_extensions* extensions, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(options);
+    options->core.extensions =
+        extensions == nullptr ? nullptr : std::make_shared<const Extensions>(extensions->core);
+    return Status::ok();
+  });
+}
+
+dl_status dl_error_set(dl_error* error, dl_status code, const char* message) {
+  fill_error(code, 0, 0, -1, message == nullptr ? "" : message, error);
+  return code;
+}
+
+dl_status dl_extensions_add_format(dl_extensions* extensions, const dl_format* format, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(extensions);
+    DL_REQUIRE(format);
+    DL_ASSIGN_OR_RETURN(const dl_format table, read_struct(*format));
+    DL_ASSIGN_OR_RETURN(Made<const HostFormat> made, make_format(table));
+    auto& list = extensions->core.formats;
+    const std::string_view name = made.made->format().name;
+    const bool taken =
+        find_format(name) != nullptr ||
+        std::any_of(list.begin(), list.end(), [&](const auto& f) { return f->format().name == name; });
+    DL_RETURN_IF_ERROR(refuse_taken("dl_format.name", name, taken));
+    return add(list, std::move(made));
+  });
+}
+
+dl_status dl_extensions_add_operator(dl_extensions* extensions, const dl_operator* table, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(extensions);
+    DL_REQUIRE(table);
+    DL_ASSIGN_OR_RETURN(const dl_operator given, read_struct(*table));
+    DL_ASSIGN_OR_RETURN(Made<const HostOperator> made, make_operator(given));
+    auto& list = extensions->core.operators;
+    const std::string_view name = made.made->table_row().info.name;
+    const auto ours = operator_table();
+    const bool taken =
+        std::any_of(ours.begin(), ours.end(), [&](const OperatorInfo* row) { return row->name == name; }) ||
+        std::any_of(list.begin(), list.end(),
+                    [&](const auto& o) { return o->table_row().info.name == name; });
+    DL_RETURN_IF_ERROR(refuse_taken("dl_operator.name", name, taken));
+    return add(list, std::move(made));
+  });
+}
+
+dl_status dl_extensions_add_storage(dl_extensions* extensions, const dl_storage* storage, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(extensions);
+    DL_REQUIRE(storage);
+    DL_ASSIGN_OR_RETURN(const dl_storage given, read_struct(*storage));
+    DL_ASSIGN_OR_RETURN(Made<const HostStorage> made, make_storage(given));
+    auto& list = extensions->core.storages;
+    const std::string_view scheme = made.made->scheme();
+    const bool taken =
+        std::any_of(list.begin(), list.end(), [&](const auto& s) { return s->scheme() == scheme; });
+    DL_RETURN_IF_ERROR(refuse_taken("dl_storage.scheme", scheme, taken || scheme == "file"));
+    return add(list, std::move(made));
+  });
+}
+
+dl_status dl_extensions_set_threads(dl_extensions* extensions, const dl_threads* threads, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(extensions);
+    DL_REQUIRE(threads);
+    DL_ASSIGN_OR_RETURN(const dl_threads given, read_struct(*threads));
+    DL_ASSIGN_OR_RETURN(Made<const ThreadHooks> made, make_threads(given));
+    extensions->core.threads = std::move(made.made);
+    made.context->own();
+    return Status::ok();
+  });
+}
+
+}  // extern "C"
