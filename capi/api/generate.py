@@ -1,0 +1,45 @@
+"""Makes what bindings and readers use from capi/api.json, and from nothing else.
+
+  generate.py API_JSON ROOT      writes the files into the tree
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import json
+import pathlib
+import sys
+
+import go
+import go_calls
+import julia
+import reference
+import rust
+
+
+def files(api):
+    """{path in the tree: text} of everything that is generated."""
+    made = {}
+    for maker in (rust, go, go_calls, julia, reference):
+        made.update(maker.files(api))
+    return {path: "\n".join(lines).rstrip("\n") + "\n" for path, lines in made.items()}
+
+
+def left_over(api, root):
+    """Pages of sections that the header no longer has."""
+    made = files(api)
+    pages = pathlib.Path(root, reference.FOLDER).glob("*")
+    return sorted(str(path.relative_to(root)) for path in pages if str(path.relative_to(root)) not in made)
+
+
+def main():
+    api = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+    for path, text in files(api).items():
+        target = pathlib.Path(sys.argv[2], path)
+        target.parent.mkdir(exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+    for path in left_over(api, sys.argv[2]):
+        pathlib.Path(sys.argv[2], path).unlink()
+
+
+if __name__ == "__main__":
+    main()
