@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/array_file.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <bit>
 #include <cerrno>
 #include <charconv>
@@ -14,6 +11,7 @@
 #include <string_view>
 
 #include "bindings/cli/failure.h"
+#include "bindings/cli/system.h"
 
 namespace dataline::cli {
 namespace {
@@ -25,23 +23,23 @@ constexpr std::string_view kMagic("\x93NUMPY", 6);
 }
 
 std::string read_file(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int fd = open_to_read(path);
   if (fd < 0) throw system_failure(path, errno);
   std::string bytes;
   size_t used = 0;
   for (;;) {
     if (bytes.size() - used < (size_t{1} << 16)) bytes.resize(bytes.size() * 2 + (size_t{1} << 17));
-    const ssize_t count = ::read(fd, bytes.data() + used, bytes.size() - used);
+    const int64_t count = read_some(fd, bytes.data() + used, bytes.size() - used);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       const int os_error = errno;
-      ::close(fd);
+      close_file(fd);
       throw system_failure(path, os_error);
     }
     if (count == 0) break;
     used += static_cast<size_t>(count);
   }
-  ::close(fd);
+  close_file(fd);
   bytes.resize(used);
   return bytes;
 }

@@ -12,7 +12,7 @@
 #include "bindings/cli/job.h"
 #include "bindings/cli/output.h"
 #include "bindings/cli/plan.h"
-#include "bindings/cli/process.h"
+#include "bindings/cli/system.h"
 #include "bindings/cli/text.h"
 #include "bindings/cli/views.h"
 
@@ -56,11 +56,11 @@ class Bench {
 
   BenchResult run() {
     progress_.show("bench: first batch");
-    anonymous_before_ = kilobytes_in("/proc/self/status", "RssAnon:");
+    anonymous_before_ = anonymous_bytes();
     first_batch();
     progress_.show("bench: warm-up");
     warm_up();
-    result_.peak_rss_bytes = kilobytes_in("/proc/self/status", "VmHWM:");
+    result_.peak_rss_bytes = peak_resident_bytes();
     make_yardsticks();
     measure();
     progress_.clear();
@@ -140,8 +140,7 @@ class Bench {
   bool is_set_in_memory() const {
     int64_t bytes = 0;
     for (const dl_view& field : Views(dataset_.get())) bytes += std::max<int64_t>(0, field.bytes);
-    const int64_t grown =
-        kilobytes_in("/proc/self/status", "RssAnon:") - anonymous_before_ - stats().arena_bytes;
+    const int64_t grown = anonymous_bytes() - anonymous_before_ - stats().arena_bytes;
     return bytes > 0 && grown / bytes >= dl_dataset_count(dataset_.get());
   }
 
@@ -150,7 +149,7 @@ class Bench {
     try {
       record_order();
       if (order_.batches() == 0) throw Failure{.message = "this rank gets no samples"};
-      const int64_t free_bytes = kilobytes_in("/proc/meminfo", "MemAvailable:");
+      const int64_t free_bytes = free_memory_bytes();
       const int64_t limit = std::min({kMaxTaken, free_bytes / 2, stats().budget_bytes});
       rows_ = take_rows(dataset_.get(), job_.options(),
                         set_in_memory_ ? Region::Pages::kHuge : Region::Pages::kSmall, limit, interrupts_);
@@ -257,7 +256,7 @@ class Bench {
   // Before the copy for the yardsticks is made: it is not the loader's memory.
   void note_memory() {
     if (rows_) return;
-    result_.peak_rss_bytes = std::max(result_.peak_rss_bytes, kilobytes_in("/proc/self/status", "VmHWM:"));
+    result_.peak_rss_bytes = std::max(result_.peak_rss_bytes, peak_resident_bytes());
   }
 
   const Interrupts& interrupts_;

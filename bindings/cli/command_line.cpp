@@ -49,6 +49,7 @@ class Parser {
   explicit Parser(const Command& command) : command_(command) {
     request_.command = &command;
     known_.push_back({"help", true, false});
+    known_.push_back({kPlugin.name, false, false});
     for (const Flag& flag : command.flags) known_.push_back({flag.name, flag.value[0] == '\0', false});
     for (const auto& option : options_of(command.option_scope | command.plan_scope))
       known_.push_back({option.key, option.type == DL_OPTION_BOOL, true});
@@ -135,6 +136,8 @@ class Parser {
     }
     if (flag.name == "help") {
       request_.help = value == "true";
+    } else if (flag.name == kPlugin.name) {
+      request_.plugins.push_back(std::move(value));
     } else {
       (flag.of_library ? request_.options : request_.flags).push_back({flag.name, std::move(value)});
     }
@@ -220,8 +223,11 @@ Request parse(std::span<const char* const> words) {
   const std::string first = words[0];
   if (first == "--version") return {.command = &find_command("version")};
   if (first == "--help" || first == "-h") return {.help = true};
-  if (first == "help" && words.size() > 1 && std::string_view(words[1]) == "uris")
-    return {.help = true, .uri_help = true};
+  if (first == "help" && words.size() > 1 && std::string_view(words[1]) == "uris") {
+    Request request = Parser(find_command("formats")).parse(words.subspan(2));
+    request.uri_help = true;
+    return request;
+  }
   if (first == "help") return {.command = words.size() > 1 ? &find_command(words[1]) : nullptr, .help = true};
   if (first.starts_with("-")) throw usage_failure("the command comes first, '" + first + "' is a flag");
   return Parser(find_command(first)).parse(words.subspan(1));

@@ -27,6 +27,11 @@ struct Flag {
   char letter = 0;  // `-n`; 0: none
 };
 
+// Of every command.
+inline constexpr Flag kPlugin{"plugin", "PLUGIN",
+                              "load a plug-in, with formats, operators or storages: a path, or NAME for "
+                              "libdataline-NAME.so; may be repeated"};
+
 struct Command {
   const char* name;
   const char* arguments;  // "URI"
@@ -49,10 +54,12 @@ struct Setting {
 struct Request {
   const Command* command = nullptr;
   bool help = false;
-  bool uri_help = false;  // `dataline help uris`
+  bool uri_help = false;  // `dataline help uris`: formats, after a text on URIs
   std::vector<std::string> positionals{};
-  std::vector<Setting> options{};  // of the library, in the order of the command line
-  std::vector<Setting> flags{};    // of the shell
+  std::vector<Setting> options{};      // of the library, in the order of the command line
+  std::vector<Setting> flags{};        // of the shell
+  std::vector<std::string> plugins{};  // --plugin, in the order of the command line
+  Extensions extensions{};             // of those plug-ins; null without any
 
   std::optional<std::string> flag(std::string_view name) const;  // the last value; empty if not given
   bool has(std::string_view name) const;                         // a boolean flag that is true
@@ -73,6 +80,5 @@ std::vector<dl_option_info> options_of(const Command& command);
 
 std::string command_help(const Command& command);
 std::string general_help();
-std::string uri_help();
 
 }  // namespace dataline::cli

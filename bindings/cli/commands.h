@@ -13,6 +13,7 @@ int run_cat(const Request& request, const Interrupts& interrupts);
 int run_preview(const Request& request, const Interrupts& interrupts);
 int run_bench(const Request& request, const Interrupts& interrupts);
 int run_options(const Request& request, const Interrupts& interrupts);
+int run_formats(const Request& request, const Interrupts& interrupts);
 int run_transforms(const Request& request, const Interrupts& interrupts);
 int run_version(const Request& request, const Interrupts& interrupts);
 int run_completion(const Request& request, const Interrupts& interrupts);

@@ -21,19 +21,25 @@ std::string spaced(std::string text) {
   return text;
 }
 
+bool takes_file(const Flag& flag) {
+  const std::string_view value = flag.value;
+  return value == "FILE" || value == kPlugin.value;
+}
+
 std::vector<Entry> entries_of(const Command& command) {
   std::vector<Entry> entries;
-  for (const Flag& flag : command.flags) {
+  const auto add = [&entries](const Flag& flag) {
     std::string name = flag.name;
     for (char& c : name) c = c == '_' ? '-' : c;
-    entries.push_back(
-        {"--" + name, flag.value[0] != '\0', std::string_view(flag.value) == "FILE", "", flag.doc});
+    entries.push_back({"--" + name, flag.value[0] != '\0', takes_file(flag), "", flag.doc});
     if (flag.letter != 0) {
       Entry entry = entries.back();
       entry.name = std::string("-") + flag.letter;
       entries.push_back(entry);
     }
-  }
+  };
+  for (const Flag& flag : command.flags) add(flag);
+  add(kPlugin);
   for (const dl_option_info& option : options_of(command)) {
     const bool array = option.type == DL_OPTION_INDICES || option.type == DL_OPTION_WEIGHTS;
     entries.push_back({"--" + std::string(option.key), option.type != DL_OPTION_BOOL, array,

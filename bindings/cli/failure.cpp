@@ -3,7 +3,6 @@
 #include "bindings/cli/failure.h"
 
 #include <cxxabi.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,8 @@
 #include <exception>
 #include <new>
 #include <typeinfo>
+
+#include "bindings/cli/system.h"
 
 namespace dataline::cli {
 namespace {
@@ -35,7 +36,7 @@ constexpr std::string_view kOutOfMemory = "dataline: out of memory\n";
 std::terminate_handler default_terminate = nullptr;
 
 void write_error(std::string_view text) noexcept {
-  const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  const int64_t written = write_some(STDERR_FILENO, text.data(), text.size());
   static_cast<void>(written);  // an error of this write cannot be reported
 }
 
@@ -92,13 +93,9 @@ Failure system_failure(std::string_view what, int os_error) {
 }
 
 Failure thread_failure(std::string_view purpose, int os_error) {
-  std::string limits = "ulimit -u";
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NPROC, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    limits += " (" + std::to_string(limit.rlim_cur) + ")";
-  return system_failure("no thread could be started " + std::string(purpose) + "; they are bounded by " +
-                            limits + ", ulimit -v and pids.max of the cgroup or container",
-                        os_error);
+  return system_failure(
+      "no thread could be started " + std::string(purpose) + "; they are bounded by " + thread_limits_text(),
+      os_error);
 }
 
 void complain(const Failure& failure) noexcept {

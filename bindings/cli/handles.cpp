@@ -16,19 +16,53 @@ std::vector<dl_option_info> option_table() {
   return table;
 }
 
-std::vector<TransformRow> transform_table() {
+std::vector<TransformRow> transform_table(const dl_extensions* extensions) {
   std::vector<TransformRow> table;
-  for (int32_t i = 0; i < dl_transform_count(); ++i) {
+  for (int32_t i = 0; i < dl_transform_count(extensions); ++i) {
     dl_error error = DL_ERROR_INIT;
     auto& row = table.emplace_back();
     row.info = sized<dl_transform_info>();
-    check(dl_transform_at(i, &row.info, &error), error);
+    check(dl_transform_at(extensions, i, &row.info, &error), error);
     for (int32_t k = 0; k < row.info.argument_count; ++k) {
       auto& argument = row.arguments.emplace_back(sized<dl_argument_info>());
-      check(dl_transform_argument_at(i, k, &argument, &error), error);
+      check(dl_transform_argument_at(extensions, i, k, &argument, &error), error);
     }
   }
   return table;
+}
+
+std::vector<FormatRow> format_table(const dl_extensions* extensions) {
+  std::vector<FormatRow> table;
+  for (int32_t i = 0; i < dl_format_count(extensions); ++i) {
+    dl_error error = DL_ERROR_INIT;
+    auto& row = table.emplace_back();
+    row.info = sized<dl_format_info>();
+    check(dl_format_at(extensions, i, &row.info, &error), error);
+    for (int32_t k = 0; k < row.info.key_count; ++k) {
+      auto& key = row.keys.emplace_back(sized<dl_format_key>());
+      check(dl_format_key_at(extensions, i, k, &key, &error), error);
+    }
+  }
+  return table;
+}
+
+std::vector<dl_storage> storage_table(const dl_extensions* extensions) {
+  std::vector<dl_storage> table;
+  for (int32_t i = 0; i < dl_storage_count(extensions); ++i) {
+    dl_error error = DL_ERROR_INIT;
+    check(dl_storage_at(extensions, i, &table.emplace_back(sized<dl_storage>()), &error), error);
+  }
+  return table;
+}
+
+Extensions load_plugins(const std::vector<std::string>& plugins) {
+  if (plugins.empty()) return nullptr;
+  dl_error error = DL_ERROR_INIT;
+  dl_extensions* raw = nullptr;
+  check(dl_extensions_create(&raw, &error), error);
+  Extensions extensions(raw);
+  for (const std::string& plugin : plugins) check(dl_extensions_load(raw, plugin.c_str(), &error), error);
+  return extensions;
 }
 
 const char* option_type(const dl_option_info& option) {

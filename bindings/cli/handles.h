@@ -5,6 +5,7 @@
 #include <dataline.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace dataline::cli {
@@ -17,6 +18,7 @@ struct Call {
   }
 };
 
+using Extensions = std::unique_ptr<dl_extensions, Call<dl_extensions_destroy>>;
 using Options = std::unique_ptr<dl_options, Call<dl_options_destroy>>;
 using Dataset = std::unique_ptr<dl_dataset, Call<dl_dataset_destroy>>;
 using Loader = std::unique_ptr<dl_loader, Call<dl_loader_destroy>>;
@@ -39,7 +41,18 @@ struct TransformRow {
   dl_transform_info info;
   std::vector<dl_argument_info> arguments;
 };
-std::vector<TransformRow> transform_table();
+// The library's, then those of `extensions` (may be null).
+std::vector<TransformRow> transform_table(const dl_extensions* extensions);
+
+struct FormatRow {
+  dl_format_info info;
+  std::vector<dl_format_key> keys;
+};
+std::vector<FormatRow> format_table(const dl_extensions* extensions);
+std::vector<dl_storage> storage_table(const dl_extensions* extensions);
+
+// With these plug-ins loaded; null without any. Throws Failure.
+Extensions load_plugins(const std::vector<std::string>& plugins);
 
 // "bool", "int", "size", "text", "indices", "weights", or the choices of a word: "keep|drop|pad".
 const char* option_type(const dl_option_info& option);

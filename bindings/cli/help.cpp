@@ -73,6 +73,8 @@ constexpr std::array kCommands = {
             0, 0, kTableFlags, 0, run_options},
     Command{"transforms", "", "list every operator of --transform and its arguments", "",
             0, 0, kTableFlags, 0, run_transforms},
+    Command{"formats", "", "list every format of URIs and its keys, and storages of plug-ins", "",
+            0, 0, kTableFlags, 0, run_formats},
     Command{"version", "", "print version, ABI, build features and the machine", "",
             0, 0, kTableFlags, 0, run_version},
     Command{"completion", "bash, zsh or fish", "print a completion script for a shell", kCompletionDetails,
@@ -133,13 +135,15 @@ std::string command_help(const Command& command) {
   if (command.details[0] != '\0') out += "\n" + table_text({{command.details}}, output_width(), 0);
 
   std::vector<std::vector<std::string>> own;
-  for (const Flag& flag : command.flags) {
+  const auto add = [&own](const Flag& flag) {
     const std::string value = flag.value[0] == '\0' ? "" : std::string(" ") + flag.value;
     std::string name = flag.name;
     for (char& c : name) c = c == '_' ? '-' : c;
     const std::string letter = flag.letter == 0 ? "" : std::string("-") + flag.letter + ", ";
     own.push_back({letter + "--" + name + value, flag.doc});
-  }
+  };
+  for (const Flag& flag : command.flags) add(flag);
+  add(kPlugin);
   own.push_back({"--help", "this text"});
   out += "\nflags\n" + table_text(own, output_width(), 2);
 

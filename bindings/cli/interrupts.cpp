@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/interrupts.h"
 
+#include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <system_error>
+#include <thread>
 
 #include "bindings/cli/failure.h"
 
@@ -25,7 +28,16 @@ bool is_ignored(int signal) {
 
 }  // namespace
 
-Interrupts::Interrupts() : main_thread_(pthread_self()) {
+struct Interrupts::System {
+  sigset_t watched{};
+  pthread_t main_thread = pthread_self();
+  std::atomic<bool> ending{false};
+  std::thread watcher;
+
+  void watch(Interrupts& interrupts);
+};
+
+Interrupts::Interrupts() : system_(std::make_unique<System>()) {
   dl_error error = DL_ERROR_INIT;
   dl_cancel_token* token = nullptr;
   check(dl_cancel_token_create(&token, &error), error);
@@ -35,15 +47,17 @@ Interrupts::Interrupts() : main_thread_(pthread_self()) {
   nudge.sa_handler = ignore_nudge;  // no SA_RESTART
   sigaction(kNudge, &nudge, nullptr);
 
-  sigemptyset(&watched_);
+  sigset_t& watched = system_->watched;
+  sigemptyset(&watched);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    if (!is_ignored(signal)) sigaddset(&watched_, signal);
+    if (!is_ignored(signal)) sigaddset(&watched, signal);
   }
-  sigset_t blocked = watched_;
+  sigset_t blocked = watched;
   sigaddset(&blocked, kNudge);
   pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
   try {
-    watcher_ = std::thread([this] { watch(); });  // inherits the mask, and waits for all four signals
+    system_->watcher =
+        std::thread([this] { system_->watch(*this); });  // inherits the mask, and waits for all four signals
   } catch (const std::system_error& refused) {
     throw thread_failure("to watch for Ctrl-C", refused.code().value());
   }
@@ -54,24 +68,29 @@ Interrupts::Interrupts() : main_thread_(pthread_self()) {
 }
 
 Interrupts::~Interrupts() {
-  ending_ = true;
-  pthread_kill(watcher_.native_handle(), kNudge);
-  watcher_.join();
+  system_->ending = true;
+  pthread_kill(system_->watcher.native_handle(), kNudge);
+  system_->watcher.join();
 }
 
-void Interrupts::watch() {
-  sigset_t awaited = watched_;
+void Interrupts::note(int signal) {
+  deadline_ = std::chrono::steady_clock::now() + kWriteGrace;
+  signal_ = signal;
+  dl_cancel_token_cancel(token_.get());
+}
+
+void Interrupts::System::watch(Interrupts& interrupts) {
+  sigset_t awaited = watched;
   sigaddset(&awaited, kNudge);
-  while (!ending_) {
+  while (!ending) {
+    const bool came = interrupts.came();
     const int signal =
-        came() ? sigtimedwait(&awaited, nullptr, &kNudgeInterval) : sigwaitinfo(&awaited, nullptr);
+        came ? sigtimedwait(&awaited, nullptr, &kNudgeInterval) : sigwaitinfo(&awaited, nullptr);
     if (signal > 0 && signal != kNudge) {
-      if (came()) _exit(kExitSignal + signal);
-      deadline_ = std::chrono::steady_clock::now() + kWriteGrace;
-      signal_ = signal;
-      dl_cancel_token_cancel(token_.get());
+      if (came) _exit(kExitSignal + signal);
+      interrupts.note(signal);
     }
-    if (came() && !ending_) pthread_kill(main_thread_, kNudge);
+    if (interrupts.came() && !ending) pthread_kill(main_thread, kNudge);
   }
 }
 

@@ -2,18 +2,16 @@
 // clean up; the second ends the program at once.
 //
 // The signals are blocked in every thread, and one thread waits for them, so none of our code runs in a signal handler. Signals
-// that were ignored when the program started (nohup, background jobs) stay ignored.
+// that were ignored when the program started (nohup, background jobs) stay ignored. On Windows Ctrl-C, Ctrl-Break and the
+// closing of the console come on a thread of the system's (windows/interrupts.cpp).
 //
 // Threads: constructed by main() before any other thread; the rest any thread.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <atomic>
 #include <chrono>
-#include <thread>
+#include <memory>
 
 #include "bindings/cli/handles.h"
 
@@ -33,15 +31,13 @@ class Interrupts {
   bool overdue() const { return came() && std::chrono::steady_clock::now() > deadline_.load(); }
 
  private:
-  void watch();
+  struct System;  // what receives the signals
+  void note(int signal);
 
-  sigset_t watched_{};
-  pthread_t main_thread_;
   CancelToken token_;
   std::atomic<int> signal_{0};
   std::atomic<std::chrono::steady_clock::time_point> deadline_{};
-  std::atomic<bool> ending_{false};
-  std::thread watcher_;
+  std::unique_ptr<System> system_;
 };
 
 }  // namespace dataline::cli

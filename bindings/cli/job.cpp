@@ -29,6 +29,8 @@ Job::Job(const Request& request, const Interrupts& interrupts, Progress& progres
   check(dl_options_set_cancel_token(options, interrupts.token(), &error), error);
   check(dl_options_set_log(options, progress.log(), &error), error);
 
+  check(dl_options_set_extensions(options, request.extensions.get(), &error), error);
+
   // In the order of the command line, so the last of two settings wins. Array files are read once: a file may be a pipe.
   const auto table = options_of(request.option_scope());
   for (const dl_option_info& option : table) {

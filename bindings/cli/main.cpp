@@ -1,29 +1,30 @@
 // The program `dataline`: a binding like the others, which includes only dataline.h.
 // SPDX-License-Identifier: Apache-2.0
-#include <signal.h>
-
 #include <exception>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "bindings/cli/command_line.h"
 #include "bindings/cli/failure.h"
 #include "bindings/cli/interrupts.h"
 #include "bindings/cli/output.h"
+#include "bindings/cli/system.h"
 
 namespace dataline::cli {
 namespace {
 
-int run(std::span<const char* const> words) {
-  const Request request = parse(words);
+int run(const std::vector<std::string>& words) {
+  std::vector<const char*> texts;
+  for (const std::string& word : words) texts.push_back(word.c_str());
+  Request request = parse(texts);
   const Interrupts interrupts;
   try {
     if (request.help) {
-      print(request.uri_help             ? uri_help()
-            : request.command != nullptr ? command_help(*request.command)
-                                         : general_help(),
-            interrupts);
+      print(request.command != nullptr ? command_help(*request.command) : general_help(), interrupts);
       return 0;
     }
+    request.extensions = load_plugins(request.plugins);
     return request.command->run(request, interrupts);
   } catch (const Interrupted& interrupted) {
     return kExitSignal + interrupted.signal;
@@ -35,11 +36,10 @@ int run(std::span<const char* const> words) {
 
 int main(int count, char** words) {
   using namespace dataline::cli;
-  hold_standard_descriptors();
+  prepare_standard_streams();
   end_quietly_without_memory();
-  signal(SIGPIPE, SIG_IGN);  // write() fails instead, and the program ends quietly
   try {
-    return run({words + (count > 0 ? 1 : 0), static_cast<size_t>(count > 0 ? count - 1 : 0)});
+    return run(command_words(count, words));
   } catch (const Failure& failure) {
     complain(failure);
     return failure.exit_status;

@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/output.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "bindings/cli/failure.h"
+#include "bindings/cli/system.h"
 
 namespace dataline::cli {
 namespace {
@@ -45,7 +43,7 @@ void Output::flush() {
 
 void Output::write_all(const char* data, size_t bytes) {
   while (bytes > 0 && state_ == State::kOpen) {
-    const ssize_t count = ::write(STDOUT_FILENO, data, bytes);
+    const int64_t count = write_some(STDOUT_FILENO, data, bytes);
     if (count >= 0) {
       data += count;
       bytes -= static_cast<size_t>(count);
@@ -53,7 +51,8 @@ void Output::write_all(const char* data, size_t bytes) {
     } else if (errno == EINTR) {
       if (interrupts_.overdue()) state_ = State::kInterrupted;
     } else if (errno == EAGAIN) {
-      wait_for_reader();
+      wait_for_output_reader();
+      if (interrupts_.overdue()) state_ = State::kInterrupted;
     } else if (errno == EPIPE) {
       state_ = State::kClosed;
     } else {
@@ -61,13 +60,6 @@ void Output::write_all(const char* data, size_t bytes) {
       error_ = errno;
     }
   }
-}
-
-// The pipe may be non-blocking. It is shared with other processes, so its mode is not changed.
-void Output::wait_for_reader() {
-  pollfd reader{STDOUT_FILENO, POLLOUT, 0};
-  poll(&reader, 1, -1);
-  if (interrupts_.overdue()) state_ = State::kInterrupted;
 }
 
 std::optional<Output::Position> Output::first_unwritten() const {
@@ -78,9 +70,7 @@ std::optional<Output::Position> Output::first_unwritten() const {
 }
 
 bool Output::sync() {
-  struct stat info {};
-  if (fstat(STDOUT_FILENO, &info) != 0 || !S_ISREG(info.st_mode)) return true;
-  if (fdatasync(STDOUT_FILENO) == 0) return true;
+  if (sync_data(STDOUT_FILENO)) return true;
   error_ = errno;
   return false;
 }
@@ -94,21 +84,9 @@ void print(std::string_view text, const Interrupts& interrupts) {
 }
 
 void write_standard_output_to(const std::string& path) {
-  int fd = -1;
-  do {
-    fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  } while (fd < 0 && errno == EINTR);
+  const int fd = open_to_replace(path);
   if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0) throw system_failure(path, errno);
-  close(fd);
-}
-
-void hold_standard_descriptors() {
-  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
-    // open() returns the lowest free descriptor, which is fd.
-    const int opened = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-    static_cast<void>(opened);
-  }
+  close_file(fd);
 }
 
 }  // namespace dataline::cli

@@ -51,7 +51,6 @@ class Output {
 
  private:
   void write_all(const char* data, size_t bytes);
-  void wait_for_reader();
 
   struct Mark {
     Position position;
@@ -71,9 +70,5 @@ void print(std::string_view text, const Interrupts& interrupts);
 
 // Redirects standard output to this file, created or truncated. Throws Failure with its name.
 void write_standard_output_to(const std::string& path);
-
-// Opens those of the descriptors 0, 1 and 2 that the caller has closed, on /dev/null and in a mode that fails when used. Else a
-// file of ours would become standard output.
-void hold_standard_descriptors();
 
 }  // namespace dataline::cli

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/progress.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "bindings/cli/system.h"
 
 namespace dataline::cli {
 namespace {
@@ -12,13 +13,13 @@ constexpr std::chrono::milliseconds kInterval{100};
 
 // A message that cannot be written is lost.
 void write_error(std::string_view text) {
-  const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+  const int64_t written = write_some(STDERR_FILENO, text.data(), text.size());
   static_cast<void>(written);
 }
 
-size_t terminal_columns() {
-  winsize size{};
-  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+size_t line_columns() {
+  const size_t columns = terminal_columns(STDERR_FILENO);
+  return columns > 1 ? columns : 80;
 }
 
 constexpr std::string_view kClearLine = "\r\x1b[K";
@@ -44,7 +45,7 @@ void Progress::show(std::string_view line) {
   const std::lock_guard lock(mutex_);
   last_ = std::chrono::steady_clock::now();
   shown_ = true;
-  write_error(std::string(kClearLine) + std::string(line.substr(0, terminal_columns() - 1)));
+  write_error(std::string(kClearLine) + std::string(line.substr(0, line_columns() - 1)));
 }
 
 void Progress::clear() {

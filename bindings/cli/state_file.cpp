@@ -3,17 +3,13 @@
 #include "bindings/cli/state_file.h"
 
 #include <dataline.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <utility>
 
 #include "bindings/cli/failure.h"
+#include "bindings/cli/system.h"
 #include "bindings/cli/text.h"
 
 namespace dataline::cli {
@@ -36,29 +32,15 @@ class Descriptor {
   int fd_;
 };
 
-int open_again(const char* path, int flags, mode_t mode = 0) {
-  int fd;
-  do {
-    fd = ::open(path, flags | O_CLOEXEC, mode);
-  } while (fd < 0 && errno == EINTR);
-  return fd;
-}
-
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// The target of a symbolic link, so that the rename does not replace the link.
-std::string followed(const std::string& path) {
-  char resolved[PATH_MAX];
-  return realpath(path.c_str(), resolved) != nullptr ? resolved : path;
-}
-
 bool write_whole(int fd, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t count = ::write(fd, text.data(), text.size());
+    const int64_t count = write_some(fd, text.data(), text.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return false;
     text.remove_prefix(static_cast<size_t>(count));
@@ -70,7 +52,7 @@ bool write_whole(int fd, std::string_view text) {
 int create_beside(const std::string& path, std::string& name) {
   for (int attempt = 0;; ++attempt) {
     name = path + ".part-" + std::to_string(getpid()) + "-" + std::to_string(attempt);
-    const int fd = open_again(name.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
+    const int fd = open_new(name);
     if (fd >= 0 || errno != EEXIST || attempt == 1000) return fd;
   }
 }
@@ -78,12 +60,12 @@ int create_beside(const std::string& path, std::string& name) {
 }  // namespace
 
 std::string read_state_file(const std::string& path) {
-  const Descriptor file(open_again(path.c_str(), O_RDONLY));
+  const Descriptor file(open_to_read(path));
   if (file.get() < 0) throw system_failure(path, errno);
   std::string text;
   char buffer[4096];
   while (static_cast<int64_t>(text.size()) <= kMaxStateBytes) {
-    const ssize_t count = ::read(file.get(), buffer, sizeof(buffer));
+    const int64_t count = read_some(file.get(), buffer, sizeof(buffer));
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) throw system_failure(path, errno);
     if (count == 0) break;
@@ -101,34 +83,29 @@ std::string read_state_file(const std::string& path) {
 }
 
 void check_file_target(const std::string& path) {
-  struct stat info {};
-  if (stat(path.c_str(), &info) == 0) {
-    if (!S_ISREG(info.st_mode))
-      throw Failure{.message = path + ": what is written here is a plain file, this is another kind"};
-  } else if (errno != ENOENT) {
-    throw system_failure(path, errno);
-  }
-  const std::string folder = folder_of(followed(path));
-  if (access(folder.c_str(), W_OK | X_OK) != 0) throw system_failure(folder, errno);
+  const PathKind kind = kind_of(path);
+  if (kind == PathKind::kUnknown) throw system_failure(path, errno);
+  if (kind == PathKind::kOther)
+    throw Failure{.message = path + ": what is written here is a plain file, this is another kind"};
+  const std::string folder = folder_of(without_links(path));
+  if (!may_write_into(folder)) throw system_failure(folder, errno);
 }
 
 void write_file(const std::string& path, std::string_view text, std::string_view lost) {
-  const std::string target = followed(path);
+  const std::string target = without_links(path);  // so that a rename does not replace a link
   const std::string folder_path = folder_of(target);
   std::string name;
   Descriptor file(create_beside(target, name));
   if (file.get() < 0) throw system_failure(target, errno);
   const auto give_up = [&](const std::string& what) {
     const int os_error = errno;
-    unlink(name.c_str());
+    remove_file(name);
     throw system_failure(what + ": " + std::string(lost), os_error);
   };
-  if (!write_whole(file.get(), text) || fsync(file.get()) != 0 || !file.close()) give_up(name);
-  if (rename(name.c_str(), target.c_str()) != 0) give_up(target);
+  if (!write_whole(file.get(), text) || !sync_file(file.get()) || !file.close()) give_up(name);
+  if (!replace_file(name, target)) give_up(target);
 
-  const Descriptor folder(open_again(folder_path.c_str(), O_RDONLY | O_DIRECTORY));
-  // EINVAL: the file system cannot sync a folder.
-  if (folder.get() < 0 || (fsync(folder.get()) != 0 && errno != EINVAL)) {
+  if (!sync_folder(folder_path)) {
     throw system_failure(path + ": saved, but what was written may not outlive a power failure", errno);
   }
 }

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/stored_rows.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "bindings/cli/failure.h"
+#include "bindings/cli/system.h"
 #include "bindings/cli/views.h"
 
 namespace dataline::cli {
@@ -208,18 +207,15 @@ int64_t batch_size_of(const dl_dataset* dataset) {
 
 Region::Region(int64_t bytes, Pages pages) : bytes_(bytes) {
   mapping_bytes_ = static_cast<size_t>(bytes + kHugePageBytes);
-  void* mapping = mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapping == MAP_FAILED) throw std::bad_alloc();
-  mapping_ = mapping;
-  madvise(mapping_, mapping_bytes_, pages == Pages::kHuge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+  mapping_ = reserve_memory(mapping_bytes_, pages == Pages::kHuge);
+  if (mapping_ == nullptr) throw std::bad_alloc();
   const auto address = reinterpret_cast<uintptr_t>(mapping_);
   const auto huge = static_cast<uintptr_t>(kHugePageBytes);
   data_ = static_cast<std::byte*>(mapping_) + ((address + huge - 1) / huge * huge - address);
 }
 
 Region::~Region() {
-  if (mapping_ != nullptr) munmap(mapping_, mapping_bytes_);
+  if (mapping_ != nullptr) release_memory(mapping_, mapping_bytes_);
 }
 
 void Region::swap(Region& other) noexcept {

@@ -56,10 +56,10 @@ std::string options_text() {
   return out;
 }
 
-std::string transforms_json() {
+std::string transforms_json(const dl_extensions* extensions) {
   Json json;
   json.begin_array();
-  for (const TransformRow& row : transform_table()) {
+  for (const TransformRow& row : transform_table(extensions)) {
     json.begin_object();
     json.key("name").value(row.info.name);
     json.key("arguments").begin_array();
@@ -90,9 +90,9 @@ std::string call_text(const TransformRow& row) {
   return out + (row.arguments.empty() ? "" : ")");
 }
 
-std::string transforms_text() {
+std::string transforms_text(const dl_extensions* extensions) {
   std::string out;
-  for (const TransformRow& row : transform_table()) {
+  for (const TransformRow& row : transform_table(extensions)) {
     const std::string source = row.info.source;
     out += (out.empty() ? "" : "\n") + entry_text(call_text(row), row.info.doc);
     if (!source.empty()) out += table_text({{"[" + source + "]"}}, output_width(), 4);
@@ -108,7 +108,8 @@ int run_options(const Request& request, const Interrupts& interrupts) {
 }
 
 int run_transforms(const Request& request, const Interrupts& interrupts) {
-  print(request.has("json") ? transforms_json() : transforms_text(), interrupts);
+  const dl_extensions* extensions = request.extensions.get();
+  print(request.has("json") ? transforms_json(extensions) : transforms_text(extensions), interrupts);
   return 0;
 }
 

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bindings/cli/text.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
+
+#include "bindings/cli/system.h"
 
 namespace dataline::cli {
 
@@ -157,9 +158,8 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows, size_t
 }
 
 size_t output_width() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40) return size.ws_col;
-  return 100;
+  const size_t columns = terminal_columns(STDOUT_FILENO);
+  return columns >= 40 ? columns : 100;
 }
 
 }  // namespace dataline::cli

@@ -1,19 +1,15 @@
 // `dataline version`: the library and the machine.
 // SPDX-License-Identifier: Apache-2.0
-#include <dirent.h>
-#include <sched.h>
-#include <unistd.h>
 #if defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
 
 #include <algorithm>
-#include <fstream>
-#include <memory>
 
 #include "bindings/cli/commands.h"
 #include "bindings/cli/json.h"
 #include "bindings/cli/output.h"
+#include "bindings/cli/system.h"
 #include "bindings/cli/text.h"
 
 namespace dataline::cli {
@@ -26,26 +22,9 @@ struct Machine {
   std::vector<std::string> simd;
 };
 
-struct Gpu {
-  std::string name;
-  std::string address;  // on the PCI bus
-};
-
 std::string trimmed(const std::string& text) {
   const size_t begin = text.find_first_not_of(" \t");
   return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-// The value of the first "key : value" line with this key.
-std::string value_in(const std::string& path, const std::string& key) {
-  std::ifstream file(path);
-  file.exceptions(std::ios::badbit);  // else running out of memory would look like the end of the file
-  for (std::string line; std::getline(file, line);) {
-    const size_t colon = line.find(':');
-    if (colon != std::string::npos && trimmed(line.substr(0, colon)) == key)
-      return trimmed(line.substr(colon + 1));
-  }
-  return "";
 }
 
 std::vector<std::string> simd_names() {
@@ -71,26 +50,11 @@ std::vector<std::string> simd_names() {
 
 Machine this_machine() {
   Machine machine;
-  machine.model = value_in("/proc/cpuinfo", "model name");
-  machine.cores = sysconf(_SC_NPROCESSORS_ONLN);
-  cpu_set_t set;
-  machine.usable_cores = sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : machine.cores;
+  machine.model = cpu_model();
+  machine.cores = machine_cores();
+  machine.usable_cores = usable_cores();
   machine.simd = simd_names();
   return machine;
-}
-
-// From the NVIDIA driver's /proc files; no driver library is opened.
-std::vector<Gpu> gpus() {
-  constexpr char kFolder[] = "/proc/driver/nvidia/gpus";
-  std::vector<Gpu> found;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(kFolder), closedir);
-  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr) {
-    if (entry->d_name[0] == '.') continue;
-    const std::string address = entry->d_name;
-    found.push_back({value_in(std::string(kFolder) + "/" + address + "/information", "Model"), address});
-  }
-  std::sort(found.begin(), found.end(), [](const Gpu& a, const Gpu& b) { return a.address < b.address; });
-  return found;
 }
 
 // dl_build_info(): "highway mimalloc; gcc 12.2.0; missing: libwebp (WebP cannot be decoded)".
