@@ -8,7 +8,7 @@
 //
 // Conventions. They hold for every class unless its comment says otherwise.
 //
-// Ownership  Dataset, Loader, Options and CancelToken are move-only owners; a Batch is a counted reference: copying it
+// Ownership  Dataset, Loader, Options, Extensions, File and CancelToken are move-only owners; a Batch is a counted reference: copying it
 //            is cheap and gives a second owner of the same bytes. Views, spans and strings borrow: their documentation
 //            says from what. A moved-from or default-constructed handle is empty: it may be destroyed, assigned to and
 //            tested (operator bool); calls that can fail return DL_ERR_INVALID_ARGUMENT, all others return 0, "" or an
@@ -36,15 +36,22 @@
 #include <dataline/dataset.hpp>
 #include <dataline/device.hpp>
 #include <dataline/dtype.hpp>
+#include <dataline/duration.hpp>
 #include <dataline/epoch.hpp>
 #include <dataline/error.hpp>
+#include <dataline/extensions.hpp>
+#include <dataline/format.hpp>
 #include <dataline/loader.hpp>
 #include <dataline/loan.hpp>
+#include <dataline/opening.hpp>
+#include <dataline/operator.hpp>
 #include <dataline/options.hpp>
 #include <dataline/plan.hpp>
 #include <dataline/reader.hpp>
 #include <dataline/setting.hpp>
 #include <dataline/span.hpp>
+#include <dataline/storage.hpp>
 #include <dataline/tables.hpp>
+#include <dataline/threads.hpp>
 #include <dataline/view.hpp>
 #include <dataline/views.hpp>

@@ -186,6 +186,8 @@ class Dataset {
   }
   Batch read(int64_t index, const Options& options = {}) const { return try_read(index, options).value(); }
   dl_dataset* get() const noexcept { return dataset_.get(); }
+  // Gives the handle away.
+  dl_dataset* release() noexcept { return dataset_.release(); }
 
  private:
   Result<dl_image_info> header_of(const char* field, int64_t index) const {

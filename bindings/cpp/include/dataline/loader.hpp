@@ -4,6 +4,7 @@
 
 #include <dataline/batch.hpp>
 #include <dataline/dataset.hpp>
+#include <dataline/duration.hpp>
 #include <dataline/epoch.hpp>
 #include <dataline/error.hpp>
 #include <dataline/loan.hpp>
@@ -74,7 +75,7 @@ class Loader {
   Result<Batch> try_next() { return take(-1); }
   template <typename Rep, typename Period>
   Result<Batch> try_next(std::chrono::duration<Rep, Period> timeout) {
-    return take(nanoseconds(timeout));
+    return take(detail::nanoseconds(timeout));
   }
 
   // num_workers=0: loads on this thread for about `budget`, in a frame loop; one run of samples at least. True: next()
@@ -82,7 +83,7 @@ class Loader {
   template <typename Rep, typename Period>
   Result<bool> try_work(std::chrono::duration<Rep, Period> budget) {
     Error error;
-    const dl_status status = dl_loader_work(loader_.get(), nanoseconds(budget), error.raw());
+    const dl_status status = dl_loader_work(loader_.get(), detail::nanoseconds(budget), error.raw());
     if (status == DL_OK || status == DL_TIMEOUT) return status == DL_OK;
     return error.finish(status);
   }
@@ -185,7 +186,8 @@ class Loader {
     if (loops_) loops_->interrupt();
   }
 
-  // Readable while next would not wait: an eventfd on Linux, to be polled, never read or closed.
+  // Signalled while next would not wait: on Linux a descriptor to poll, on Windows a HANDLE to wait on; never read, reset
+  // or closed.
   Result<intptr_t> try_wait_handle() {
     intptr_t handle = -1;
     const Result<void> done = detail::result_of(
@@ -287,13 +289,6 @@ class Loader {
       return dl_loader_set_indices(loader_.get(), indices.data(), static_cast<int64_t>(indices.size()),
                                    give_back, context, error);
     });
-  }
-  // Negative times poll (for the library they mean no limit); times beyond int64_t are clamped.
-  template <typename Rep, typename Period>
-  static int64_t nanoseconds(std::chrono::duration<Rep, Period> time) {
-    if (time <= std::chrono::duration<Rep, Period>::zero()) return 0;
-    if (std::chrono::duration<double>(time).count() >= 9.2e9) return INT64_MAX;
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
   }
 
   std::unique_ptr<dl_loader, detail::Destroyer<dl_loader, dl_loader_destroy>> loader_;

@@ -4,6 +4,7 @@
 
 #include <dataline/cancel_token.hpp>
 #include <dataline/error.hpp>
+#include <dataline/extensions.hpp>
 #include <dataline/loan.hpp>
 #include <dataline/setting.hpp>
 #include <dataline/span.hpp>
@@ -106,6 +107,15 @@ class Options {
         [&](dl_options* to, dl_error* error) { return dl_options_set_cancel_token(to, token.get(), error); });
   }
   Options& set_cancel_token(const CancelToken& token) { return try_set_cancel_token(token).value(), *this; }
+  // What was added so far; later additions have no effect on these options. An empty handle: none.
+  Result<void> try_set_extensions(const Extensions& extensions) {
+    return with_handle([&](dl_options* to, dl_error* error) {
+      return dl_options_set_extensions(to, extensions.get(), error);
+    });
+  }
+  Options& set_extensions(const Extensions& extensions) {
+    return try_set_extensions(extensions).value(), *this;
+  }
 
   // The current value as text: the default when not set, "" for none.
   Result<std::string> try_get(const std::string& key) const {
@@ -124,6 +134,8 @@ class Options {
 
   // NULL where nothing is set; all functions of dataline.h accept that.
   dl_options* raw() const noexcept { return options_.get(); }
+  // Gives the handle away.
+  dl_options* release() noexcept { return options_.release(); }
 
  private:
   template <typename T>

@@ -6,6 +6,7 @@
 #include <dataline/error.hpp>
 #include <dataline/span.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -39,6 +40,21 @@ struct Field {
   }
 };
 
+namespace detail {
+
+// What the records of one call keep until they have been converted. Made when the first one keeps something.
+using Owners = std::vector<std::shared_ptr<const void>>;
+
+// Whether a flag that another thread sets is set.
+inline bool is_set(const int32_t* flag) noexcept {
+  static_assert(sizeof(std::atomic<int32_t>) == sizeof(int32_t), "the library's flag is a plain int32_t");
+  return reinterpret_cast<const std::atomic<int32_t>*>(flag)->load(std::memory_order_relaxed) != 0;
+}
+
+inline bool is_cancelled(const dl_reader_request& request) noexcept { return is_set(request.cancelled); }
+
+}  // namespace detail
+
 // One record to be filled, valid during the call of Reader::read. Fields are numbered as in Reader::fields.
 class Record {
  public:
@@ -47,15 +63,10 @@ class Record {
   template <typename T>
   void put(int32_t field, const T* items, size_t count) {
     const int64_t bytes = static_cast<int64_t>(count * sizeof(T));
-    if (!is<T>(field)) return;
-    dl_reader_cell& cell = cells_[field];
-    if (fields_[static_cast<size_t>(field)].kind == DL_KIND_RAGGED) {
-      cell.bytes = bytes;
-    } else if (bytes != cell.bytes) {
-      return fail("field '" + name(field) + "': got " + std::to_string(bytes) + " bytes, expected " +
-                  std::to_string(cell.bytes));
-    }
-    if (bytes > 0 && bytes <= cell.capacity) std::memcpy(cell.data, items, static_cast<size_t>(bytes));
+    if (!fits<T>(field, bytes)) return;
+    dl_reader_cell& to = cell(field);
+    to.borrowed = nullptr;
+    if (bytes > 0 && bytes <= to.capacity) std::memcpy(to.data, items, static_cast<size_t>(bytes));
   }
   template <typename T>
   void put(int32_t field, Span<const T> items) {
@@ -75,37 +86,63 @@ class Record {
     put(field, reinterpret_cast<const uint8_t*>(text.data()), text.size());
   }
 
+  // As put, without the copy: the batch is made straight from `items`, at any alignment. They must not change before the
+  // record has been converted: `owner` is kept until then, and released on the thread that called Reader::read. Without an
+  // owner, they must stay as long as the dataset and what is made from it.
+  template <typename T>
+  void borrow(int32_t field, const T* items, size_t count, std::shared_ptr<const void> owner = nullptr) {
+    if (!fits<T>(field, static_cast<int64_t>(count * sizeof(T)))) return;
+    if (owner != nullptr) {
+      if (owners_ == nullptr) owners_ = std::make_unique<detail::Owners>();
+      owners_->push_back(std::move(owner));
+    }
+    cell(field).borrowed = count > 0 ? items : nullptr;
+  }
+  template <typename T>
+  void borrow(int32_t field, Span<const T> items, std::shared_ptr<const void> owner = nullptr) {
+    borrow(field, items.data(), items.size(), std::move(owner));
+  }
+  // All of a vector, which is kept.
+  template <typename T>
+  void borrow(int32_t field, std::shared_ptr<const std::vector<T>> items) {
+    const T* const data = items->data();
+    const size_t count = items->size();
+    borrow(field, data, count, std::shared_ptr<const void>(std::move(items)));
+  }
+
+  // The place of this record in the epoch's order, the epoch, and the loader's seed: what a random draw should depend on.
+  // Both are -1 where the record is not read for a place in an epoch (Dataset::image_info; the upload of io=device).
+  int64_t slot() const noexcept { return request_.slots[record_]; }
+  int64_t epoch() const noexcept { return request_.epoch; }
+  uint64_t seed() const noexcept { return request_.seed; }
+  // Nobody wants the record any more: the loader is being destroyed or was cancelled. Slow readers look, and return.
+  bool cancelled() const noexcept { return detail::is_cancelled(request_); }
+
   // A dense field to be written in place, 64-byte aligned. With another dtype the record becomes bad and the span is empty.
   template <typename T>
   Span<T> room(int32_t field) {
     if (!is<T>(field)) return {};
-    const dl_reader_cell& cell = cells_[field];
-    return detail::span_of(static_cast<T*>(cell.data), cell.capacity / static_cast<int64_t>(sizeof(T)));
+    dl_reader_cell& to = cell(field);
+    to.borrowed = nullptr;
+    return detail::span_of(static_cast<T*>(to.data), to.capacity / static_cast<int64_t>(sizeof(T)));
   }
   // The cell of dataline.h, for everything else.
-  dl_reader_cell& cell(int32_t field) noexcept { return cells_[field]; }
+  dl_reader_cell& cell(int32_t field) noexcept { return *dl_reader_cell_at(&request_, record_, field); }
 
   // Marks this record as bad; on_error decides what happens then. The text and `code` (not 0) go into the error.
   void fail(std::string_view why, int32_t code = 1) {
-    cells_[0].status = code != 0 ? code : 1;
+    cell(0).status = code != 0 ? code : 1;
     failed_ = true;
-    if (message_bytes_ == 0) return;
-    // There is one text per call, shown for all of its bad records, so later records are named in it. Nothing is
-    // allocated, because the failure may be a lack of memory.
-    const size_t used = std::strlen(message_);
-    const int length = static_cast<int>(why.size() < message_bytes_ ? why.size() : message_bytes_);
-    if (used == 0) {
-      std::snprintf(message_, message_bytes_, "%.*s", length, why.data());
-    } else {
-      std::snprintf(message_ + used, message_bytes_ - used, "; sample %lld: %.*s",
-                    static_cast<long long>(index_), length, why.data());
-    }
+    // Nothing is allocated, because the failure may be a lack of memory.
+    const size_t room = static_cast<size_t>(request_.message_bytes);
+    const int length = static_cast<int>(why.size() < room ? why.size() : room);
+    std::snprintf(request_.messages + record_ * request_.message_bytes, room, "%.*s", length, why.data());
   }
   bool failed() const noexcept { return failed_; }
 
-  Record(const std::vector<Field>& fields, dl_reader_cell* cells, int64_t index, char* message,
-         size_t bytes) noexcept
-      : fields_(fields), cells_(cells), index_(index), message_(message), message_bytes_(bytes) {}
+  Record(const std::vector<Field>& fields, const dl_reader_request& request, int32_t record,
+         std::unique_ptr<detail::Owners>& owners) noexcept
+      : fields_(fields), request_(request), record_(record), owners_(owners) {}
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;
 
@@ -119,11 +156,25 @@ class Record {
     return false;
   }
 
+  // Says how many bytes the field has, and whether it may: dense, the field's; ragged, any.
+  template <typename T>
+  bool fits(int32_t field, int64_t bytes) {
+    if (!is<T>(field)) return false;
+    dl_reader_cell& to = cell(field);
+    if (fields_[static_cast<size_t>(field)].kind == DL_KIND_RAGGED) {
+      to.bytes = bytes;
+    } else if (bytes != to.bytes) {
+      fail("field '" + name(field) + "': got " + std::to_string(bytes) + " bytes, expected " +
+           std::to_string(to.bytes));
+      return false;
+    }
+    return true;
+  }
+
   const std::vector<Field>& fields_;
-  dl_reader_cell* cells_;
-  int64_t index_;
-  char* message_;
-  size_t message_bytes_;
+  const dl_reader_request& request_;
+  int32_t record_;
+  std::unique_ptr<detail::Owners>& owners_;
   bool failed_ = false;
 };
 
@@ -150,16 +201,19 @@ struct ReaderState {
   std::vector<Field> fields;
 
   static void destroy(void* context) noexcept { delete static_cast<ReaderState*>(context); }
-  static int32_t read(void* context, const int64_t* indices, int64_t count, dl_reader_cell* cells,
-                      char* message, size_t message_bytes) noexcept {
+  static int32_t read(void* context, dl_reader_request* request) noexcept {
     ReaderState& self = *static_cast<ReaderState*>(context);
-    if (message_bytes > 0) message[0] = '\0';
-    for (int64_t i = 0; i < count; ++i) {
-      Record record(self.fields, cells + i * static_cast<int64_t>(self.fields.size()), indices[i], message,
-                    message_bytes);
-      self.read_one(indices[i], record);
+    std::unique_ptr<Owners> owners;
+    for (int32_t i = 0; i < request->record_count; ++i) {
+      if (is_cancelled(*request)) break;
+      Record record(self.fields, *request, i, owners);
+      self.read_one(request->indices[i], record);
     }
-    return 0;
+    if (owners != nullptr) {
+      request->release_context = owners.release();
+      request->release = [](void* kept) { delete static_cast<Owners*>(kept); };
+    }
+    return is_cancelled(*request) ? 1 : 0;
   }
 
  private:

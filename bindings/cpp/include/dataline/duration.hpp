@@ -1,0 +1,24 @@
+// Times of std::chrono as dataline.h takes them.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dataline/config.hpp>
+
+#include <chrono>
+#include <cstdint>
+
+namespace dataline {
+inline namespace DATALINE_CPP_ABI {
+namespace detail {
+
+// Negative times poll (for the library they mean no limit); times beyond int64_t are clamped.
+template <typename Rep, typename Period>
+int64_t nanoseconds(std::chrono::duration<Rep, Period> time) {
+  if (time <= std::chrono::duration<Rep, Period>::zero()) return 0;
+  if (std::chrono::duration<double>(time).count() >= 9.2e9) return INT64_MAX;
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
+}
+
+}  // namespace detail
+}  // namespace DATALINE_CPP_ABI
+}  // namespace dataline
