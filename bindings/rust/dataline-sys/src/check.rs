@@ -33,6 +33,11 @@ pub struct Function {
     pub address: fn() -> usize,
 }
 
+/// Bytes of the member behind a pointer that is never read.
+pub(crate) fn bytes_behind<T>(_: *const T) -> usize {
+    std::mem::size_of::<T>()
+}
+
 pub use crate::constants::CONSTANTS;
 pub use crate::functions::FUNCTIONS;
-pub use crate::structs::layouts;
+pub use crate::structs::{layouts, CALLBACKS_IN_C};

@@ -1,118 +1,118 @@
 //! The numbers of the header.
 //!
+//! Generated from capi/api.json by capi/api/generate.py; do not edit.
+//!
 //! SPDX-License-Identifier: Apache-2.0
-use crate::check::Constant;
-
-macro_rules! constants {
-    ($($(#[$doc:meta])* $name:ident: $type:ty = $value:expr;)*) => {
-        $($(#[$doc])* pub const $name: $type = $value;)*
-
-        #[doc(hidden)]
-        pub const CONSTANTS: &[Constant] = &[$(Constant { name: stringify!($name), value: $name as i64 }),*];
-    };
-}
 
 constants! {
-    DL_VERSION_MAJOR: i32 = 0;
-    DL_VERSION_MINOR: i32 = 2;
-    DL_VERSION_PATCH: i32 = 0;
-    DL_ABI_VERSION: i32 = 2;
     DL_OK: i32 = 0;
-    /// Once at the end of each epoch, the last too
+    /// once at the end of each epoch, including the last
     DL_END_OF_EPOCH: i32 = 1;
-    /// After the last of `epochs` epochs, on every call
+    /// after the last of `epochs` epochs, on every call
     DL_END: i32 = 2;
-    /// Nothing was lost: a later call gets the batch
+    /// nothing is lost: a later call returns the batch
     DL_TIMEOUT: i32 = 3;
     /// dl_loader_cancel or a cancel token; until a seek
     DL_CANCELLED: i32 = 4;
     /// dl_loader_interrupt ended this wait
     DL_INTERRUPTED: i32 = 5;
-    /// NULL, a wrong struct_size, a value that makes no sense
+    /// NULL, a wrong struct_size, an invalid value
     DL_ERR_INVALID_ARGUMENT: i32 = -1;
     DL_ERR_UNKNOWN_OPTION: i32 = -2;
-    /// Wrong type, out of range, or options that contradict each other
+    /// wrong type, out of range, or conflicting options
     DL_ERR_BAD_OPTION: i32 = -3;
-    /// Does not parse; unknown scheme or key; error.column
+    /// does not parse; unknown scheme or key; error.column
     DL_ERR_BAD_URI: i32 = -4;
-    /// Does not parse or does not fit the fields; error.column
+    /// does not parse or does not fit the fields; error.column
     DL_ERR_BAD_TRANSFORM: i32 = -5;
     DL_ERR_NO_SUCH_FIELD: i32 = -6;
-    /// Known, but not in this build, this release or this kind of dataset
+    /// known, but not in this build, this release or this kind of dataset
     DL_ERR_UNSUPPORTED: i32 = -7;
     DL_ERR_WRONG_STATE: i32 = -8;
-    /// The loader belongs to the parent process
+    /// the loader belongs to the parent process
     DL_ERR_FORKED: i32 = -9;
     DL_ERR_NO_MEMORY: i32 = -20;
-    /// Names the minimum memory_budget that works and the option to change
+    /// names the minimum memory_budget that works and the option to change
     DL_ERR_OVER_BUDGET: i32 = -21;
-    /// Names max_leases and how many are held
+    /// names max_leases and how many are held
     DL_ERR_LEASES_HELD: i32 = -22;
-    /// A worker thread could not be started
+    /// a worker thread could not be started
     DL_ERR_THREAD: i32 = -23;
     DL_ERR_TOO_MANY_FILES: i32 = -24;
     DL_ERR_NOT_FOUND: i32 = -40;
     DL_ERR_PERMISSION: i32 = -41;
-    /// A directory, FIFO, socket or device where a file is needed
+    /// a directory, FIFO, socket or device where a file is needed
     DL_ERR_NOT_A_FILE: i32 = -42;
     DL_ERR_IO: i32 = -43;
-    /// A file is shorter than it says, or became shorter while in use
+    /// a file is shorter than it says, or became shorter while in use
     DL_ERR_TRUNCATED: i32 = -44;
     DL_ERR_CORRUPT: i32 = -45;
-    /// Object arrays and pickles
+    /// object arrays and pickles
     DL_ERR_UNSAFE_TYPE: i32 = -46;
-    /// Parts of a dataset that do not fit each other
+    /// parts of a dataset that do not fit each other
     DL_ERR_MISMATCH: i32 = -47;
-    /// A file was replaced while in use
+    /// a file was modified while in use
     DL_ERR_CHANGED: i32 = -48;
-    /// On_error=raise: names the step, the samples and the causes
+    /// on_error=raise: names the step, the samples and the causes
     DL_ERR_BAD_SAMPLE: i32 = -49;
-    /// More than max_bad distinct bad samples
+    /// more than max_bad distinct bad samples
     DL_ERR_TOO_MANY_BAD: i32 = -50;
-    /// An index, label, weight, epoch or step
+    /// an index, label, weight, epoch or step
     DL_ERR_OUT_OF_RANGE: i32 = -51;
-    /// The host's reader callback failed
+    /// a callback of the host's failed: a reader, or an extension
     DL_ERR_READER: i32 = -52;
-    /// Larger than max_bytes_per_sample or another limit
+    /// larger than max_bytes_per_sample or another limit
     DL_ERR_TOO_LARGE: i32 = -53;
-    /// Nothing to deliver, now or later
+    /// nothing to deliver, now or later
     DL_ERR_EMPTY: i32 = -54;
-    /// Not a state, damaged, or of another version
+    /// not a state, damaged, or of another version
     DL_ERR_BAD_STATE: i32 = -70;
-    /// Of another dataset or configuration: names both values
+    /// of another dataset or configuration: names both values
     DL_ERR_STATE_REFUSED: i32 = -71;
+    /// no driver, one that is too old, or no such device: names what is missing
     DL_ERR_NO_DEVICE: i32 = -80;
+    /// permanent: the loader can only be destroyed
     DL_ERR_DEVICE_LOST: i32 = -81;
+    /// A bug in the library; please report it.
     DL_ERR_INTERNAL: i32 = -99;
+    DL_VERSION_MAJOR: i32 = 0;
+    DL_VERSION_MINOR: i32 = 2;
+    DL_VERSION_PATCH: i32 = 0;
+    /// Incremented when a program built against an older header could break.
+    DL_ABI_VERSION: i32 = 2;
+    /// no struct of any release is larger
+    DL_STRUCT_MAX_BYTES: usize = 4096;
     DL_MEMORY_METADATA: i32 = 0;
-    /// Orders, indices, weights
+    /// orders, indices, weights
     DL_MEMORY_TABLE: i32 = 1;
-    /// The batch slots, 2 MiB aligned; one block a loader
+    /// the batch slots, 2 MiB aligned, page-locked for a device; one block per loader
     DL_MEMORY_ARENA: i32 = 2;
-    /// Datasets held in memory, 2 MiB aligned
+    /// datasets held in memory, 2 MiB aligned
     DL_MEMORY_DATA: i32 = 3;
-    /// A batch beyond max_leases
+    /// a batch beyond max_leases
     DL_MEMORY_OVERFLOW: i32 = 4;
-    /// Images being decoded, 2 MiB aligned; a block a worker
+    /// 2 MiB aligned address space that is touched only as needed: images being decoded (one block per
+    /// worker), rows without a fixed size (one block per loader)
     DL_MEMORY_FRAMES: i32 = 5;
-    /// Opening a large dataset makes progress
+    /// opening a large dataset makes progress
     DL_LOG_PROGRESS: i32 = 0;
     DL_LOG_INFO: i32 = 1;
     DL_LOG_WARNING: i32 = 2;
     DL_OPTION_BOOL: i32 = 1;
     DL_OPTION_INT: i32 = 2;
-    /// Bytes
+    /// bytes
     DL_OPTION_SIZE: i32 = 3;
-    /// One of `choices`
+    /// one of `choices`
     DL_OPTION_WORD: i32 = 4;
     DL_OPTION_TEXT: i32 = 5;
-    /// I64 array
+    /// i64 array
     DL_OPTION_INDICES: i32 = 6;
-    /// F64 array
+    /// f64 array
     DL_OPTION_WEIGHTS: i32 = 7;
     DL_SCOPE_DATASET: i32 = 1;
-    /// Both: 3
+    /// both: 3
     DL_SCOPE_LOADER: i32 = 2;
+    /// delivered as 0 or 1, whatever byte is stored
     DL_DTYPE_BOOL: i32 = 1;
     DL_DTYPE_U8: i32 = 2;
     DL_DTYPE_U16: i32 = 3;
@@ -126,25 +126,31 @@ constants! {
     DL_DTYPE_BF16: i32 = 11;
     DL_DTYPE_F32: i32 = 12;
     DL_DTYPE_F64: i32 = 13;
-    /// Two f32
+    /// two f32
     DL_DTYPE_C64: i32 = 14;
-    /// Two f64
+    /// two f64
     DL_DTYPE_C128: i32 = 15;
+    DL_KIND_DENSE: i32 = 0;
+    DL_KIND_RAGGED: i32 = 1;
+    /// only in dl_array: dense, with rows row_stride_bytes apart
+    DL_KIND_STRIDED: i32 = 2;
+    DL_VIEW_READ_ONLY: u64 = 1;
+    /// shares bytes with another view of the batch
+    DL_VIEW_OVERLAPPING: u64 = 2;
+    /// page-locked host memory
+    DL_VIEW_PINNED: u64 = 4;
+    /// values as in DLPack
+    DL_DEVICE_CPU: i32 = 1;
+    DL_DEVICE_CUDA: i32 = 2;
+    /// 32 for a sample and one for the batch
+    DL_MAX_RANK: i32 = 33;
     DL_IMAGE_JPEG: i32 = 1;
     DL_IMAGE_PNG: i32 = 2;
     DL_IMAGE_WEBP: i32 = 3;
-    DL_KIND_DENSE: i32 = 0;
-    DL_KIND_RAGGED: i32 = 1;
-    DL_KIND_STRIDED: i32 = 2;
-    DL_VIEW_READ_ONLY: u64 = 1;
-    /// Shares bytes with another view of the batch
-    DL_VIEW_OVERLAPPING: u64 = 2;
-    /// Page-locked host memory
-    DL_VIEW_PINNED: u64 = 4;
-    /// Values as in DLPack
-    DL_DEVICE_CPU: i32 = 1;
-    DL_DEVICE_CUDA: i32 = 2;
-    /// 32 of a sample and the batch
-    DL_MAX_RANK: i32 = 33;
-    DL_STRUCT_MAX_BYTES: usize = 4096;
+    DL_SNIFF_NO: i32 = 0;
+    DL_SNIFF_GUESS: i32 = 1;
+    /// a header that other data could start with by chance
+    DL_SNIFF_LIKELY: i32 = 2;
+    /// a magic that is long enough
+    DL_SNIFF_CERTAIN: i32 = 3;
 }

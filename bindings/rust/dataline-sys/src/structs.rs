@@ -1,153 +1,156 @@
-//! The structs of the header, all in one list, from which their layouts are taken too (hence the length).
+//! The handles, callbacks and structs of the header; one list, hence the length.
+//!
+//! Generated from capi/api.json by capi/api/generate.py; do not edit.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use crate::check::{Layout, Member};
-use crate::{dl_release, dl_status};
-use std::marker::{PhantomData, PhantomPinned};
-use std::mem::{align_of, size_of, MaybeUninit};
 use std::os::raw::{c_char, c_void};
-use std::ptr::addr_of;
 
-macro_rules! handles {
-    ($($(#[$doc:meta])* $name:ident)*) => {
-        $($(#[$doc])* #[repr(C)] pub struct $name {
-            _data: [u8; 0],
-            _marker: PhantomData<(*mut u8, PhantomPinned)>,
-        })*
-    };
-}
+/// 0 (DL_OK), a positive soft result, or a negative error
+pub type dl_status = i32;
 
 handles! {
-    /// Key-value settings of a dataset and of a loader.
+    /// key-value settings of a dataset and of a loader
     dl_options
-    /// Samples by index; immutable.
+    /// samples by index; immutable
     dl_dataset
-    /// A job's stream of batches; owns threads, slots and position.
+    /// a job's stream of batches; owns threads, slots and position
     dl_loader
-    /// A lease on one batch; reference-counted; may outlive its loader.
+    /// a lease on one batch; reference-counted; may outlive its loader
     dl_batch
-    /// Ends opens and waits from another thread.
+    /// ends opens and waits from another thread
     dl_cancel_token
+    /// formats, operators, ... of the host's: see "Extensions"
+    dl_extensions
+    /// Opening without waiting, for hosts that must not block and want to show how far it is.
+    /// dl_dataset_open_async begins what dl_dataset_open does, on a thread of the library, and returns. The
+    /// options are copied; their log and allocator are called from that thread. Errors: DL_ERR_THREAD (the
+    /// thread could not be started); whatever is wrong with the URI or the data, dl_opening_wait says.
+    ///
+    /// a dataset that is being opened
+    dl_opening
+    /// a file, read where it is: for formats and storages of the host's
+    dl_file
 }
 
-/// `NULL` when there is no memory.
-pub type dl_allocate = Option<
-    unsafe extern "C" fn(context: *mut c_void, bytes: usize, alignment: usize, kind: i32) -> *mut c_void,
->;
-pub type dl_release_memory = Option<
-    unsafe extern "C" fn(
-        context: *mut c_void,
-        memory: *mut c_void,
-        bytes: usize,
-        alignment: usize,
-        kind: i32,
-    ),
->;
-pub type dl_write =
-    Option<unsafe extern "C" fn(context: *mut c_void, level: i32, message: *const c_char, length: usize)>;
-pub type dl_read = Option<
-    unsafe extern "C" fn(
-        context: *mut c_void,
-        indices: *const i64,
-        count: i64,
-        cells: *mut dl_reader_cell,
-        message: *mut c_char,
-        message_bytes: usize,
-    ) -> i32,
->;
-
-/// Bytes of the member behind a pointer that is never read.
-fn bytes_behind<T>(_: *const T) -> usize {
-    size_of::<T>()
+callbacks! {
+    /// a function of any type, to be cast to its own before it is called
+    fn dl_function();
+    /// The type of dl_plugin_register.
+    fn dl_plugin_register_function(plugin: *mut dl_plugin, error: *mut dl_error) -> dl_status;
+    fn dl_allocator_allocate(context: *mut c_void, bytes: usize, alignment: usize, kind: i32) -> *mut c_void;
+    fn dl_allocator_release(
+        context: *mut c_void, memory: *mut c_void, bytes: usize, alignment: usize, kind: i32,
+    );
+    /// Gives back what was lent, or ends a table: called once with its context, from any thread.
+    fn dl_release(context: *mut c_void);
+    fn dl_log_write(context: *mut c_void, level: i32, message: *const c_char, length: usize);
+    fn dl_reader_read(context: *mut c_void, request: *mut dl_reader_request) -> i32;
+    fn dl_format_sniff(
+        context: *mut c_void, path: *const c_char, bytes: *const c_void, count: i64, file_bytes: i64,
+    ) -> i32;
+    fn dl_format_open(
+        context: *mut c_void, request: *const dl_format_request, out: *mut *mut dl_dataset,
+        error: *mut dl_error,
+    ) -> dl_status;
+    fn dl_operator_prepare(
+        context: *mut c_void, r#use: *mut dl_operator_use, error: *mut dl_error,
+    ) -> dl_status;
+    fn dl_operator_apply(context: *mut c_void, row: *mut dl_operator_row, error: *mut dl_error) -> dl_status;
+    fn dl_operator_forget(context: *mut c_void, state: *mut c_void);
+    fn dl_storage_open(
+        context: *mut c_void, object: *mut dl_storage_object, error: *mut dl_error,
+    ) -> dl_status;
+    fn dl_storage_read_function(
+        context: *mut c_void, request: *mut dl_storage_read, error: *mut dl_error,
+    ) -> dl_status;
+    fn dl_storage_close(context: *mut c_void, object: *mut c_void);
+    fn dl_threads_start(context: *mut c_void, worker: i32, name: *const c_char);
+    fn dl_threads_end(context: *mut c_void, worker: i32);
+    fn dl_threads_run(
+        context: *mut c_void, worker: i32, name: *const c_char, main: dl_release, argument: *mut c_void,
+    ) -> i32;
+    fn dl_plugin_find(name: *const c_char) -> dl_function;
 }
 
-macro_rules! structs {
-    ($($(#[$doc:meta])* struct $name:ident { $($(#[$member_doc:meta])* $member:ident: $type:ty,)* })*) => {
-        $($(#[$doc])* #[repr(C)] #[derive(Clone, Copy, Debug)] pub struct $name {
-            $($(#[$member_doc])* pub $member: $type,)*
-        }
-
-        impl Default for $name {
-            /// All bytes 0; where there is a `struct_size`, the caller sets it.
-            fn default() -> Self {
-                // SAFETY: integers, raw pointers and optional function pointers may all be 0.
-                unsafe { MaybeUninit::zeroed().assume_init() }
-            }
-        })*
-
-        /// The offset of each member.
-        #[doc(hidden)]
-        pub fn layouts() -> std::vec::Vec<Layout> {
-            std::vec![$({
-                let value = $name::default();
-                let base = addr_of!(value) as usize;
-                Layout {
-                    name: stringify!($name),
-                    bytes: size_of::<$name>(),
-                    alignment: align_of::<$name>(),
-                    members: std::vec![$(Member {
-                        name: stringify!($member),
-                        rust_type: stringify!($type),
-                        offset: addr_of!(value.$member) as usize - base,
-                        bytes: bytes_behind(addr_of!(value.$member)),
-                    }),*],
-                }
-            }),*]
-        }
-    };
-}
+/// The callbacks in C, for the comparison with the header.
+#[doc(hidden)]
+pub const CALLBACKS_IN_C: &str = "\
+typedef void (*dl_function)(void);\n\
+typedef dl_status (*dl_plugin_register_function)(dl_plugin*, dl_error*);\n\
+typedef void* (*dl_allocator_allocate)(void*, size_t, size_t, int32_t);\n\
+typedef void (*dl_allocator_release)(void*, void*, size_t, size_t, int32_t);\n\
+typedef void (*dl_release)(void*);\n\
+typedef void (*dl_log_write)(void*, int32_t, const char*, size_t);\n\
+typedef int32_t (*dl_reader_read)(void*, dl_reader_request*);\n\
+typedef int32_t (*dl_format_sniff)(void*, const char*, const void*, int64_t, int64_t);\n\
+typedef dl_status (*dl_format_open)(void*, const dl_format_request*, dl_dataset**, dl_error*);\n\
+typedef dl_status (*dl_operator_prepare)(void*, dl_operator_use*, dl_error*);\n\
+typedef dl_status (*dl_operator_apply)(void*, dl_operator_row*, dl_error*);\n\
+typedef void (*dl_operator_forget)(void*, void*);\n\
+typedef dl_status (*dl_storage_open)(void*, dl_storage_object*, dl_error*);\n\
+typedef dl_status (*dl_storage_read_function)(void*, dl_storage_read*, dl_error*);\n\
+typedef void (*dl_storage_close)(void*, void*);\n\
+typedef void (*dl_threads_start)(void*, int32_t, const char*);\n\
+typedef void (*dl_threads_end)(void*, int32_t);\n\
+typedef int32_t (*dl_threads_run)(void*, int32_t, const char*, dl_release, void*);\n\
+typedef dl_function (*dl_plugin_find)(const char*);\n\
+";
 
 structs! {
-    /// What went wrong: one line of text with file, offset, sample or option, expected and got.
+    /// An error. The message is one line with file, offset, sample or option, expected and got.
     struct dl_error {
         struct_size: u32,
         code: dl_status,
-        /// errno, or 0
+        /// errno (on Windows the one that fits the system's error), or 0
         os_error: i32,
-        /// 1-based place in a URI or transform text, or 0
+        /// 1-based, in a URI or transform text, or 0
         column: i32,
-        /// The (first) sample concerned, or -1
+        /// the (first) sample concerned, or -1
         sample_index: i64,
-        /// The dataset of a mix that it belongs to; 0
+        /// the dataset of a mix that it belongs to (dl_batch_info.sample_sources); 0
         sample_source: i64,
-        /// NUL-terminated, one line of printable UTF-8, cut at the end when longer
+        /// NUL-terminated, one line of printable UTF-8, truncated when longer
         message: [c_char; 512],
     }
 
-    /// Memory for the datasets and loaders created with it.
+    /// Memory for the datasets and loaders created with it: slots, tables, data, copies. Small descriptions
+    /// (handles, names, schemas) come from the C++ run-time's operator new. Called from any thread.
+    /// `allocate` returns NULL on failure (the call then returns DL_ERR_NO_MEMORY); alignment is a power of
+    /// two. `release` gets the bytes, alignment and kind of the allocation. The table is copied. `destroy`
+    /// (may be NULL) is called once with `context`, from any thread, when neither the options nor any
+    /// dataset, loader or batch made with them needs the table; not if the call that takes it fails.
     struct dl_allocator {
         struct_size: u32,
         reserved: u32,
         context: *mut c_void,
-        allocate: dl_allocate,
-        release: dl_release_memory,
-        /// Called once, when nothing needs the table any more; NULL is fine
+        allocate: dl_allocator_allocate,
+        release: dl_allocator_release,
         destroy: dl_release,
     }
 
-    /// Remarks of the library.
+    /// Log messages. Called from any thread; `message` is valid during the call. Without a table nothing is
+    /// logged. `destroy` as in dl_allocator.
     struct dl_log {
         struct_size: u32,
         reserved: u32,
         context: *mut c_void,
-        write: dl_write,
-        /// Called once, when nothing needs the table any more; NULL is fine
+        write: dl_log_write,
         destroy: dl_release,
     }
 
-    /// An entry of the options table; the texts are never freed.
+    /// A row of the table of options.
     struct dl_option_info {
         struct_size: u32,
         r#type: i32,
         scope: i32,
-        /// Minimum and maximum count
+        /// minimum and maximum apply
         has_range: i32,
         minimum: i64,
         maximum: i64,
         key: *const c_char,
-        /// As text; "" for none
+        /// as text; "" for none
         default_value: *const c_char,
-        /// "keep|drop|pad", or ""
+        /// "keep\|drop\|pad", or ""
         choices: *const c_char,
         /// "bytes", "samples", ""
         unit: *const c_char,
@@ -155,13 +158,14 @@ structs! {
         since: *const c_char,
     }
 
-    /// An operator of transforms.
+    /// Transform operators, enumerated in the same way: those of the library, then those of `extensions` (may
+    /// be NULL), whose strings live as long as it does.
     struct dl_transform_info {
         struct_size: u32,
         argument_count: i32,
         name: *const c_char,
         doc: *const c_char,
-        /// The definition it follows
+        /// the reference definition it follows
         source: *const c_char,
         since: *const c_char,
     }
@@ -176,7 +180,11 @@ structs! {
         default_value: *const c_char,
     }
 
-    /// One tensor of a batch, or of a schema.
+    /// One tensor of a batch, or of a schema. The first dim of a batch is the samples; a dataset's schema has
+    /// no such dim; in a loader's schema it is batch_size, or -1 where batches may differ in size. Ragged
+    /// (samples of different length): `data` is packed, its first dim is the sum of all lengths, and sample i
+    /// is rows \[offsets\[i\], offsets\[i + 1\]). Bytes and UTF-8 text are ragged u8. In a schema that first
+    /// dim is -1.
     struct dl_view {
         struct_size: u32,
         kind: i32,
@@ -184,27 +192,30 @@ structs! {
         name: *const c_char,
         dtype: i32,
         rank: i32,
-        /// `[rank]`; -1: unknown or varying (schemas only)
+        /// \[rank\]; -1: unknown or varying (schemas only)
         shape: *const i64,
-        /// `[rank]`, in elements; never NULL
+        /// \[rank\], in elements; never NULL
         strides: *const i64,
-        /// One letter a dim ("NHWC"), or "" when not known
+        /// one letter per dim ("NHWC"), or "" when unknown
         axes: *const c_char,
         device_type: i32,
         device_index: i32,
-        /// 256-byte aligned for batches in slots; NULL in a schema
+        /// on device_type; 256-byte aligned for batches in slots; NULL in a schema
         data: *mut c_void,
-        /// Of the first element from data
+        /// from data to the first element
         byte_offset: u64,
-        /// Ragged: `[samples + 1]`, host memory; else NULL
+        /// ragged: \[samples + 1\], host memory; else NULL
         offsets: *const i64,
-        /// Of the data delivered (dense: product of shape; ragged: packed); -1 when varying
+        /// of the data delivered (dense: product of shape; ragged: packed); -1 when varying
         bytes: i64,
-        /// Zero
+        /// zero; later: offsets in device memory, a second level of offsets, an event
         reserved: [u64; 4],
     }
 
-    /// A field in host memory.
+    /// A field in host memory. Dense: shape\[0\] is the samples, in C order and packed. Strided: the same,
+    /// but sample i is at data + i * row_stride_bytes, itself in C order and packed; with less than a row,
+    /// samples overlap, with 0 all are the same row, and a negative stride goes down from data. Ragged: data
+    /// is packed, shape\[0\] its rows, offsets\[samples + 1\] as in dl_view.
     struct dl_array {
         struct_size: u32,
         kind: i32,
@@ -212,156 +223,486 @@ structs! {
         dtype: i32,
         rank: i32,
         shape: *const i64,
-        /// Of one sample: "HWC"; NULL when not known
+        /// of one sample: "HWC"; NULL when unknown
         axes: *const c_char,
         data: *const c_void,
+        /// strided: any number; else 0
         row_stride_bytes: i64,
         offsets: *const i64,
-        /// Ragged: entries in offsets, less one; dense: 0 or `shape[0]`
+        /// ragged: entries in offsets minus one; dense: 0 or shape\[0\]
         sample_count: i64,
     }
 
-    /// One field of one record that a reader fills.
+    /// One field of one record, for a reader to fill. No struct_size: cells stand request->cell_bytes apart,
+    /// so that later ones may be longer; take them with dl_reader_cell_at.
     struct dl_reader_cell {
-        /// Write at most capacity bytes here; 64-byte aligned
+        /// write at most capacity bytes here; 64-byte aligned
         data: *mut c_void,
-        /// Dense: the field's bytes; ragged: max_bytes_per_sample
+        /// dense: the field's bytes; ragged: max_bytes_per_sample, or the field's own maximum if less
         capacity: i64,
-        /// In: the field's bytes (dense) or 0; out, ragged: bytes written, whole items. More than capacity
-        /// reports a sample that is too large (DL_ERR_TOO_LARGE)
+        /// in: the field's bytes (dense) or 0; out, ragged: bytes of the record, whole items. More than
+        /// capacity means that the sample is too large (DL_ERR_TOO_LARGE)
         bytes: i64,
-        /// Out: not 0 when this record is bad; any code of the host's
+        /// out: NULL: the bytes are at data. Else they are here, in memory of the host's that does not change
+        /// while the dataset or anything made from it lives, or until request->release is called, if that is
+        /// set. Rows are converted straight from it; any alignment
+        borrowed: *const c_void,
+        /// out: nonzero when this record is bad; any code of the host's
         status: i32,
-        reserved: i32,
+        reserved32: i32,
+        /// what the host writes here is ignored
+        reserved: [u64; 3],
     }
 
-    /// Records from the host's own code.
+    /// What one call of `read` is asked for. Valid during the call only, unlike the memory that `release`
+    /// returns.
+    struct dl_reader_request {
+        struct_size: u32,
+        /// 1 to 64
+        record_count: i32,
+        /// that of dl_reader
+        field_count: i32,
+        /// from one cell to the next
+        cell_bytes: i32,
+        /// \[record_count\]
+        indices: *const i64,
+        /// \[record_count\]: the place of each record in the epoch's order, for random draws (a sample that
+        /// replaces a bad one has the slot of that one); -1 where the record is not read for a place in an
+        /// epoch (dl_dataset_image_info; the upload of io=device)
+        slots: *const i64,
+        /// -1 where slots are
+        epoch: i64,
+        /// of the loader; 0 in dl_dataset_image_info
+        seed: u64,
+        /// becomes nonzero when nobody wants the records any more: the loader is being destroyed, or was
+        /// cancelled. Read it atomically (relaxed). `read` may then return any nonzero value; the records do
+        /// not count as bad. Valid until `read` returns
+        cancelled: *const i32,
+        /// record r, field f: dl_reader_cell_at(request, r, f)
+        cells: *mut dl_reader_cell,
+        /// why a record is bad: the text of record r begins at messages + r * message_bytes; zeroed. Of a
+        /// call that fails, records without a text have that of record 0
+        messages: *mut c_char,
+        /// of one text with its NUL
+        message_bytes: i64,
+        /// out: called once, from the thread that called `read`, when no borrowed memory of this call is read
+        /// any more; also when the call failed. Must not call Dataline. NULL: what is borrowed lives as long
+        /// as the dataset.
+        release: dl_release,
+        /// out: for `release`
+        release_context: *mut c_void,
+        /// as in the cell
+        reserved: [u64; 4],
+    }
+
+    /// Records from the host's own code. `read` is called from worker threads (with num_workers=0 from the
+    /// thread in dl_loader_next), concurrently. It returns 0, or another value when all records of the call
+    /// are bad. `fields` is the schema (name, kind, dtype, rank, shape without the batch dim, axes; of a
+    /// ragged field, bytes is its maximum, 0 where that is not known). `destroy` (may be NULL) is called
+    /// once, when `read` will not be called again and nothing borrowed is read any more.
     struct dl_reader {
         struct_size: u32,
         field_count: i32,
-        /// Read during the call only
+        /// read during the call only
         fields: *const dl_view,
         record_count: i64,
         context: *mut c_void,
-        read: dl_read,
+        read: dl_reader_read,
         destroy: dl_release,
-        /// Text that identifies the data in a saved state; NULL for none
+        /// text that identifies the data in a saved state; NULL for none
         fingerprint: *const c_char,
     }
 
-    /// Counters of a loader since it was created.
+    /// Counters since create. delivered + skipped + dropped = the rank's slots of the epochs so far.
     struct dl_stats {
         struct_size: u32,
-        /// In use; 0: the caller's thread
+        /// in use; 0: the caller's thread
         num_workers: i32,
-        /// Delivered
+        /// delivered
         batches: i64,
-        /// Delivered, without pads
+        /// delivered, without pads
         samples: i64,
-        /// Delivered
+        /// delivered
         bytes: i64,
-        /// Samples left out because they were bad
+        /// bad samples left out
         skipped: i64,
-        /// Slots left out by last_batch=drop
+        /// slots left out by last_batch=drop
         dropped: i64,
-        /// Rows added by last_batch=pad
+        /// rows added by last_batch=pad
         padded: i64,
-        /// Rows filled with a replacement sample
+        /// rows filled with a replacement sample
         replaced: i64,
-        /// Distinct bad samples seen
+        /// distinct bad samples seen
         bad: i64,
-        /// Consumers waited in next; with num_workers=0 it is the loading
+        /// consumers waited in next; 0 with num_workers=0
         wait_ns: i64,
-        /// Calls of next that had to wait
+        /// calls of next that had to wait
         waits: i64,
         /// CPU time of worker threads; 0 with num_workers=0
         worker_cpu_ns: i64,
-        /// The slots
+        /// the slots; for rows without a fixed size, what was touched so far
         arena_bytes: i64,
-        /// All host memory the loader holds now
+        /// all host memory the loader holds now
         held_bytes: i64,
-        /// The current limit
+        /// the limit in force
         budget_bytes: i64,
-        /// Batches held by consumers now
+        /// batches held by consumers now
         leases_held: i64,
-        /// Batches delivered as a fresh allocation (lease_overflow=copy)
+        /// batches delivered as a fresh allocation (lease_overflow=copy)
         lease_copies: i64,
-        /// Loaded and waiting for next
+        /// loaded and not yet delivered
         ready_batches: i64,
-        /// Page-locked; 0 where that was refused
+        /// page-locked; 0 where that was refused (logged once)
         pinned_bytes: i64,
-        /// Workers left behind in a reader callback that never returned
+        /// workers abandoned in a reader callback that did not return
         threads_abandoned: i64,
-        /// Device memory the loader holds now
+        /// device memory the loader holds now
         device_bytes: i64,
-        /// Sent over the bus to the device
+        /// copied over the bus to the device
         copied_bytes: i64,
-        /// Images delivered though their decoder warned of damage (on_warning=accept)
+        /// images delivered although the decoder warned of damage (on_warning=accept)
         warned: i64,
     }
 
-    /// What an encoded image says of itself.
-    struct dl_image_info {
-        struct_size: u32,
-        /// DL_IMAGE_*
-        format: i32,
-        /// Pixels, as stored: before any Exif orientation
-        width: i64,
-        height: i64,
-        /// As stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK)
-        channels: i32,
-        /// Of a channel
-        bits: i32,
-        /// Exif, 1 to 8; 1 where there is none
-        orientation: i32,
-        /// Or interlaced
-        progressive: i32,
-        /// Encoded
-        bytes: i64,
-    }
-
-    /// A part of a sample's way and where it runs.
-    struct dl_plan_stage {
-        struct_size: u32,
-        /// DL_DEVICE_CPU or DL_DEVICE_CUDA; of a copy, where it goes
-        device_type: i32,
-        /// Borrowed from the loader, as `text`
-        field: *const c_char,
-        /// "gather", "copy", or operators as written
-        text: *const c_char,
-        /// A sample; -1 varying
-        bytes_in: i64,
-        bytes_out: i64,
-    }
-
-    /// A bad sample found so far.
+    /// A bad sample found so far (on_error replace, quarantine or raise), in order of delivery.
     struct dl_bad_sample {
         struct_size: u32,
         code: dl_status,
         source: i64,
         index: i64,
-        /// Where it was first met
+        /// where it was first found
         epoch: i64,
         step: i64,
         slot: i64,
-        /// The sample that stood in, or -1: skipped
+        /// the replacement sample, or -1: skipped
         replacement: i64,
+        /// where the sample is stored (file, member or record), then what is wrong with it
         message: [c_char; 256],
     }
 
-    /// Place, size and samples of a batch.
+    /// What a batch is: its place in the job, and where its rows come from. The arrays live as long as the
+    /// batch.
     struct dl_batch_info {
         struct_size: u32,
         reserved: u32,
         epoch: i64,
         step: i64,
-        /// Rows, pads included
+        /// rows, pads included
         samples: i64,
-        /// Rows that are not pads
+        /// rows that are not pads
         valid: i64,
-        /// `[samples]`: which dataset of a mix; 0
+        /// \[samples\]: which dataset of a mix; 0
         sample_sources: *const i64,
-        /// `[samples]`: index in it; for replaced samples, of the replacement
+        /// \[samples\]: index in it; for replaced samples, of the replacement
         sample_indices: *const i64,
+    }
+
+    /// How far an opening is. All numbers only grow; totals grow too, as more becomes known (files are listed
+    /// before the first is opened), and are never less than what is done of them. The log's DL_LOG_PROGRESS
+    /// lines are made of the same numbers.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_progress {
+        struct_size: u32,
+        /// dl_opening_wait would not wait
+        done: i32,
+        /// opened
+        files: i64,
+        /// that the URI stands for; 0: not known yet
+        total_files: i64,
+        /// read into memory (io=memory, .gz: as stored, then inflated) or searched (tar)
+        bytes: i64,
+        /// of those files that were begun; 0: only headers are read
+        total_bytes: i64,
+        /// found in folders, label files and tars
+        entries: i64,
+    }
+
+    /// The header of an encoded image.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_image_info {
+        struct_size: u32,
+        /// DL_IMAGE_*
+        format: i32,
+        /// pixels, as stored: before any Exif orientation
+        width: i64,
+        height: i64,
+        /// as stored: 1 grey or palette, 2 grey and alpha, 3, 4 (RGBA or CMYK)
+        channels: i32,
+        /// per channel
+        bits: i32,
+        /// Exif, 1 to 8; 1 when absent
+        orientation: i32,
+        /// or interlaced
+        progressive: i32,
+        /// encoded
+        bytes: i64,
+    }
+
+    /// Where each stage of a sample runs, in order, field by field: on the host, as a copy over the bus, on
+    /// the device. The bytes of all copies add up to the bus traffic of a sample.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_plan_stage {
+        struct_size: u32,
+        /// DL_DEVICE_CPU or DL_DEVICE_CUDA; for a copy, the destination
+        device_type: i32,
+        /// borrowed from the loader, like `text`
+        field: *const c_char,
+        /// "gather", "copy", operators as written ("normalize(mnist), chw"), or "with F": the field is part
+        /// of the bytes of field F
+        text: *const c_char,
+        /// per sample; -1 when varying
+        bytes_in: i64,
+        bytes_out: i64,
+    }
+
+    /// A key that a format takes in a URI.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_format_key {
+        struct_size: u32,
+        reserved: u32,
+        name: *const c_char,
+        /// the words it takes, "error\|ignore" (others are refused), or what it takes, "INTEGER"
+        values: *const c_char,
+        /// NULL: none
+        default_value: *const c_char,
+        doc: *const c_char,
+    }
+
+    /// What a format is asked to open.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_format_request {
+        struct_size: u32,
+        key_count: i32,
+        /// one path of the URI; several are opened one by one, and concatenated
+        path: *const c_char,
+        /// \[key_count\], in the order of the table: as given, else the default; NULL: neither
+        values: *const *const c_char,
+        /// of the caller, for calls that `open` makes; never NULL
+        options: *const dl_options,
+    }
+
+    /// A format: opened as `name:path?key=value`, or found by content or suffix where no format of the
+    /// library claims the file with more certainty.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_format {
+        struct_size: u32,
+        key_count: i32,
+        /// 2 to 32 of a-z 0-9 _, a letter first; those of keys and arguments may have 1
+        name: *const c_char,
+        doc: *const c_char,
+        /// \[key_count\]; NULL for none
+        keys: *const dl_format_key,
+        /// of file names, separated by spaces: ".wav .flac"; NULL for none
+        suffixes: *const c_char,
+        context: *mut c_void,
+        /// DL_SNIFF_*, from the first bytes of a file (up to 512) and its size. May be NULL.
+        sniff: dl_format_sniff,
+        /// Makes the dataset, by any of the calls that do: the library takes over the reference in *out.
+        open: dl_format_open,
+        destroy: dl_release,
+    }
+
+    /// An argument of one use of an operator.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_argument_value {
+        struct_size: u32,
+        /// by the user; else the default
+        given: i32,
+        /// as written, a text without its quotes; NULL: absent (the default is "none")
+        text: *const c_char,
+        /// of a number, a shape (3x32x32) or a list of numbers; NULL otherwise
+        numbers: *const f64,
+        number_count: i64,
+    }
+
+    /// One use of an operator in a transform.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_operator_use {
+        struct_size: u32,
+        argument_count: i32,
+        /// in the order of the table; stepped through by struct_size
+        arguments: *const dl_argument_value,
+        /// the field before, of one sample, as in dl_dataset_fields
+        input: *const dl_view,
+        /// The field after. In: as before.
+        ///
+        /// DL_KIND_DENSE or DL_KIND_RAGGED
+        kind: i32,
+        dtype: i32,
+        rank: i32,
+        /// nonzero: rows depend on slot, epoch and seed too, not on the input alone
+        draws: i32,
+        /// ragged: the first dim is -1
+        shape: [i64; 33],
+        /// one letter per dim, or ""
+        axes: [c_char; 40],
+        /// ragged: of the largest sample; -1: the option max_bytes_per_sample
+        max_bytes: i64,
+        /// nonzero: a row takes 100 us or more, so that rows are shared out one by one
+        heavy: i32,
+        /// with an error: the argument that is wrong, so that error.column points there; else -1
+        wrong_argument: i32,
+        /// kept for `apply`, given to `forget` when the use is over
+        state: *mut c_void,
+        reserved: [u64; 4],
+    }
+
+    /// One row that an operator makes.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_operator_row {
+        struct_size: u32,
+        reserved32: u32,
+        /// of the use; shared by all threads
+        state: *mut c_void,
+        /// any alignment
+        input: *const c_void,
+        input_bytes: i64,
+        /// room for `capacity` bytes; not the input
+        output: *mut c_void,
+        capacity: i64,
+        /// in: dense: the sample's bytes, else 0. Out: bytes written, whole items; more than capacity means
+        /// that the sample is too large (DL_ERR_TOO_LARGE)
+        bytes: i64,
+        /// the row's place in the epoch's order
+        slot: i64,
+        epoch: i64,
+        seed: u64,
+        /// for dl_operator_random
+        draw: [u64; 3],
+        reserved: [u64; 4],
+    }
+
+    /// An operator of transforms: one field in, one field out, row by row.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_operator {
+        struct_size: u32,
+        argument_count: i32,
+        /// as a format's
+        name: *const c_char,
+        doc: *const c_char,
+        /// the reference definition it follows; NULL for none
+        source: *const c_char,
+        /// \[argument_count\]; the first may be given without its name
+        arguments: *const dl_argument_info,
+        context: *mut c_void,
+        /// At create: checks arguments and input, and says what comes out.
+        prepare: dl_operator_prepare,
+        /// an error is a bad sample
+        apply: dl_operator_apply,
+        /// may be NULL
+        forget: dl_operator_forget,
+        destroy: dl_release,
+    }
+
+    /// An object that a storage opens.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_storage_object {
+        struct_size: u32,
+        reserved32: u32,
+        /// whole, with its scheme
+        path: *const c_char,
+        /// becomes nonzero (read it atomically) when the open is cancelled; never NULL
+        cancelled: *const i32,
+        /// of the caller: a storage that wraps another opens that with dl_file_open; never NULL
+        options: *const dl_options,
+        /// out: for `read` and `close`
+        object: *mut c_void,
+        /// out
+        bytes: i64,
+        reserved: [u64; 4],
+    }
+
+    /// Bytes that a storage is asked for.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_storage_read {
+        struct_size: u32,
+        reserved32: u32,
+        object: *mut c_void,
+        offset: i64,
+        /// within the object; all of them are wanted
+        bytes: i64,
+        out: *mut c_void,
+        /// as above; also when the dataset's token is cancelled later
+        cancelled: *const i32,
+        reserved: [u64; 4],
+    }
+
+    /// A storage: where the bytes of paths that begin with `scheme://` are. Formats read them as they read
+    /// files by pread; only formats that need a directory (folder, mnist, cifar10, cifar100) refuse them.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_storage {
+        struct_size: u32,
+        reserved: u32,
+        /// as a format's name, also with +
+        scheme: *const c_char,
+        doc: *const c_char,
+        context: *mut c_void,
+        open: dl_storage_open,
+        read: dl_storage_read_function,
+        /// may be NULL
+        close: dl_storage_close,
+        destroy: dl_release,
+    }
+
+    /// The workers' threads.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_threads {
+        struct_size: u32,
+        reserved: u32,
+        context: *mut c_void,
+        /// On each worker, first and last (to name, pin or register it). `worker` counts from 0. May be NULL.
+        start: dl_threads_start,
+        end: dl_threads_end,
+        /// NULL: the library starts threads. Else called in dl_loader_create: arranges that main(argument)
+        /// runs once, soon, on a thread of the host's that may be used until it returns, which is when the
+        /// loader is destroyed; 0, or an error number (DL_ERR_THREAD). Signals are the host's business then.
+        /// Workers that have not begun load nothing; dl_loader_destroy does not wait for them, and
+        /// main(argument) may then still be called, and returns at once; it frees what it was given, so never
+        /// calling it leaks a few bytes.
+        run: dl_threads_run,
+        destroy: dl_release,
+    }
+
+    /// What a plug-in gets: a shared library that exports the function `dl_status
+    /// dl_plugin_register(dl_plugin* plugin, dl_error* error)`, which sets plugin->built_for and adds what it
+    /// has to plugin->extensions. It may link with this library, or call it through plugin->find(name) alone,
+    /// which also works where the host has the library linked statically.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_plugin {
+        struct_size: u32,
+        /// DL_ABI_VERSION of the library
+        abi_version: i32,
+        /// out: DL_ABI_VERSION of the header that the plug-in was built with
+        built_for: i32,
+        reserved32: i32,
+        extensions: *mut dl_extensions,
+        /// an exported function of the library, or NULL
+        find: dl_plugin_find,
+        reserved: [u64; 4],
+    }
+
+    /// A format, as dl_format_at shows it.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_format_info {
+        struct_size: u32,
+        key_count: i32,
+        name: *const c_char,
+        doc: *const c_char,
     }
 }

@@ -1,12 +1,13 @@
-//! The declarations against the header: C is made from what Rust declares and from what the header names, compiled
-//! with all warnings as errors, and run; what it prints has to equal what Rust knows.
+//! The declarations against the header: C is made from what Rust declares, compiled with all warnings as errors, and run;
+//! what it prints has to equal what Rust knows. That nothing is missing follows from how the declarations are made: from
+//! capi/api.json, which holds all of the header (`law_api`).
 //!
 //! SPDX-License-Identifier: Apache-2.0
 mod header;
 
-use dataline_sys::check::{layouts, CONSTANTS, FUNCTIONS};
-use header::{compile_and_run, constants_of, functions_of, in_c, structs_of, text};
-use std::collections::{BTreeMap, BTreeSet};
+use dataline_sys::check::{layouts, Layout, CONSTANTS, FUNCTIONS};
+use header::{compile_and_run, in_c};
+use std::collections::BTreeMap;
 
 /// What C prints: one `name value` a line.
 fn printed(source: &str, name: &str) -> BTreeMap<String, i64> {
@@ -16,39 +17,34 @@ fn printed(source: &str, name: &str) -> BTreeMap<String, i64> {
 }
 
 #[test]
-fn every_constant_of_the_header_has_the_same_value_here() {
-    let print = |name: &String| format!("  printf(\"{name} %lld\\n\", (long long){name});\n");
-    let lines: String = constants_of(&text()).iter().map(print).collect();
+fn every_constant_has_the_value_it_has_in_the_header() {
+    let print = |name: &str| format!("  printf(\"{name} %lld\\n\", (long long){name});\n");
+    let lines: String = CONSTANTS.iter().map(|one| print(one.name)).collect();
     let in_header = printed(&format!("int main(void) {{\n{lines}  return 0;\n}}\n"), "constants");
     let here: BTreeMap<String, i64> = CONSTANTS.iter().map(|one| (one.name.to_owned(), one.value)).collect();
-    assert!(in_header.len() > 80, "{} constants were found in the header", in_header.len());
+    assert!(here.len() > 80, "{} constants", here.len());
     assert_eq!(in_header, here);
 }
 
 #[test]
 fn every_struct_has_the_same_members_sizes_and_offsets() {
     let mut lines = String::new();
-    for (name, members) in structs_of(&text()) {
+    let mut here = BTreeMap::new();
+    for Layout { name, bytes, alignment, members } in layouts() {
         lines +=
             &format!("  printf(\"{name} %zu\\n{name}:align %zu\\n\", sizeof({name}), _Alignof({name}));\n");
+        here.insert(name.to_owned(), bytes as i64);
+        here.insert(format!("{name}:align"), alignment as i64);
         for member in members {
-            lines += &format!("  printf(\"{name}.{member} %zu\\n\", offsetof({name}, {member}));\n");
-            lines +=
-                &format!("  printf(\"{name}.{member}:bytes %zu\\n\", sizeof((({name}*)0)->{member}));\n");
+            let field = member.name.trim_start_matches("r#");
+            lines += &format!("  printf(\"{name}.{field} %zu\\n\", offsetof({name}, {field}));\n");
+            lines += &format!("  printf(\"{name}.{field}:bytes %zu\\n\", sizeof((({name}*)0)->{field}));\n");
+            here.insert(format!("{name}.{field}:bytes"), member.bytes as i64);
+            here.insert(format!("{name}.{field}"), member.offset as i64);
         }
     }
     let in_header = printed(&format!("int main(void) {{\n{lines}  return 0;\n}}\n"), "structs");
-    let mut here = BTreeMap::new();
-    for one in layouts() {
-        here.insert(one.name.to_owned(), one.bytes as i64);
-        here.insert(format!("{}:align", one.name), one.alignment as i64);
-        for member in &one.members {
-            let name = format!("{}.{}", one.name, member.name.trim_start_matches("r#"));
-            here.insert(format!("{name}:bytes"), member.bytes as i64);
-            here.insert(name, member.offset as i64);
-        }
-    }
-    assert!(in_header.len() > 150, "{} sizes and offsets were found in the header", in_header.len());
+    assert!(here.len() > 150, "{} sizes and offsets", here.len());
     assert_eq!(in_header, here);
 }
 
@@ -74,10 +70,8 @@ fn every_member_has_the_same_type() {
 }
 
 #[test]
-fn every_function_of_the_header_is_declared_with_the_same_signature() {
-    let in_header: BTreeSet<String> = functions_of(&text()).into_iter().collect();
-    let here: BTreeSet<String> = FUNCTIONS.iter().map(|one| one.name.to_owned()).collect();
-    assert_eq!(in_header, here);
+fn every_function_has_the_signature_it_has_in_the_header() {
+    assert!(FUNCTIONS.len() > 70, "{} functions", FUNCTIONS.len());
     let mut lines = String::new();
     for one in FUNCTIONS {
         let arguments: Vec<String> = one.arguments.iter().map(|argument| in_c(argument)).collect();

@@ -252,12 +252,19 @@ impl<'a> Dataset<'a> {
         self.handle
     }
 
+    /// # Safety
+    /// A dataset of the library that is the caller's.
+    pub(crate) unsafe fn own<'any>(handle: *mut sys::dl_dataset) -> Dataset<'any> {
+        Dataset { handle, borrowed: PhantomData }
+    }
+
     pub(crate) fn made<'any>(
         make: impl FnOnce(*mut *mut sys::dl_dataset, *mut sys::dl_error) -> sys::dl_status,
     ) -> Result<Dataset<'any>> {
         let mut handle = ptr::null_mut();
         ffi::hard(|error| make(&mut handle, error))?;
-        Ok(Dataset { handle, borrowed: PhantomData })
+        // SAFETY: a dataset that the library gave to this call.
+        Ok(unsafe { Dataset::own(handle) })
     }
 }
 

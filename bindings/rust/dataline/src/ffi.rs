@@ -53,11 +53,11 @@ fn failure(error: &sys::dl_error) -> Error {
     })
 }
 
-/// A text of the library's own tables, which is never freed.
+/// A text of the library's own tables, which is never freed, or of those of extensions.
 ///
 /// # Safety
-/// NUL-terminated, and never freed.
-pub(crate) unsafe fn text(from: *const c_char) -> &'static str {
+/// NUL-terminated, and alive for `'a`.
+pub(crate) unsafe fn text<'a>(from: *const c_char) -> &'a str {
     if from.is_null() {
         return "";
     }

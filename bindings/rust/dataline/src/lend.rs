@@ -3,6 +3,7 @@
 //! SPDX-License-Identifier: Apache-2.0
 use crate::Result;
 use dataline_sys as sys;
+use std::any::Any;
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
@@ -29,10 +30,24 @@ pub(crate) unsafe extern "C" fn give_back<T>(context: *mut c_void) {
     no_panic(|| drop(unsafe { Box::from_raw(context.cast::<T>()) }));
 }
 
-/// Runs what the library calls: a panic must not pass through it. What was thrown is not even dropped, for that might
-/// panic again.
+/// What a panic says. What was thrown, but for text, is not dropped, for that might panic again.
+pub(crate) fn panic_text(thrown: Box<dyn Any + Send>) -> String {
+    let text = match thrown.downcast::<String>() {
+        Ok(text) => *text,
+        Err(thrown) => match thrown.downcast::<&str>() {
+            Ok(text) => (*text).to_owned(),
+            Err(thrown) => {
+                std::mem::forget(thrown);
+                "no text".to_owned()
+            }
+        },
+    };
+    format!("panicked: {text}")
+}
+
+/// Runs what the library calls: a panic must not pass through it.
 pub(crate) fn no_panic(run: impl FnOnce()) {
     if let Err(thrown) = catch_unwind(AssertUnwindSafe(run)) {
-        std::mem::forget(thrown);
+        panic_text(thrown);
     }
 }

@@ -27,7 +27,11 @@
 //! # }
 //! ```
 //!
-//! Options, their defaults and their docs come from the library: [`options_table`], [`transforms_table`].
+//! Options, their defaults and their docs come from the library: [`options_table`], [`transforms_table`],
+//! [`formats_table`].
+//!
+//! **Extensions.** A [`Format`], [`Operator`] or [`Storage`] of your own is added to [`Extensions`], which are set in
+//! options.
 //!
 //! **Errors** are local: after one the object stays usable. Each carries a [`Code`], a one-line message that names the
 //! file, offset, sample or option, and the sample's index where there is one.
@@ -51,6 +55,7 @@
 
 mod array;
 mod batch;
+mod callback;
 mod cancel;
 #[cfg(feature = "candle")]
 pub mod candle;
@@ -61,8 +66,11 @@ pub mod dlpack;
 mod element;
 mod epoch;
 mod error;
+mod extensions;
 mod ffi;
 mod field;
+mod file;
+mod format;
 mod image;
 mod lend;
 mod loader;
@@ -70,22 +78,28 @@ mod loops;
 mod memory;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
+mod opening;
+mod operator;
 mod options;
 mod plan;
 mod record;
+mod row;
 mod scoped;
 mod source;
 mod stats;
+mod storage;
 #[cfg(feature = "futures")]
 mod stream;
 mod strides;
 mod table;
 mod tensor;
+mod threads;
 mod value;
 mod version;
 
 pub use array::Array;
 pub use batch::{Batch, BatchInfo};
+pub use callback::{CancelFlag, ExtensionError};
 pub use cancel::{CancelHandle, CancelToken};
 pub use code::Code;
 pub use dataset::Dataset;
@@ -93,23 +107,32 @@ pub use device::Device;
 pub use element::{Bf16, Element, F16};
 pub use epoch::Epoch;
 pub use error::{Error, Failure, Result};
+pub use extensions::Extensions;
 pub use field::{DType, Field, Kind};
+pub use file::File;
+pub use format::{FirstBytes, Format, FormatKey, FormatRequest, Sniff};
 pub use image::{ImageFormat, ImageInfo, PixelScale};
 pub use loader::{Loader, Next, Position};
 pub use memory::{Allocator, MemoryKind};
+pub use opening::{Opening, Progress};
+pub use operator::{ArgumentValue, Operator, OperatorUse};
 pub use options::{LogLevel, Options};
 pub use plan::PlanStage;
 pub use record::Record;
+pub use row::OperatorRow;
 pub use scoped::with_borrowed;
 pub use source::{Source, SourceError};
 pub use stats::{BadSample, Stats};
+pub use storage::{Storage, StorageRequest, StoredObject};
 #[cfg(feature = "futures")]
 #[cfg_attr(docsrs, doc(cfg(feature = "futures")))]
 pub use stream::EpochStream;
 pub use table::{
-    options_table, transforms_table, ArgumentInfo, OptionInfo, OptionScope, OptionType, TransformInfo,
+    formats_table, options_table, storages_table, transforms_table, ArgumentInfo, FormatInfo, OptionInfo,
+    OptionScope, OptionType, StorageInfo, TransformInfo,
 };
 pub use tensor::Tensor;
+pub use threads::{Threads, WorkerBody};
 pub use value::Value;
 pub use version::{abi_version, build_info, version};
 

@@ -3,7 +3,7 @@
 //! SPDX-License-Identifier: Apache-2.0
 use crate::lend::{lend, no_panic};
 use crate::memory::{self, Allocator};
-use crate::{ffi, options_table, CancelToken, Error, Result, Value};
+use crate::{ffi, options_table, CancelToken, Error, Extensions, Result, Value};
 use dataline_sys as sys;
 use std::fmt;
 use std::os::raw::{c_char, c_void};
@@ -125,6 +125,15 @@ impl Options {
         })
     }
 
+    /// Formats, operators, storages and threads of your own: what `extensions` has now.
+    #[must_use]
+    pub fn extensions(self, extensions: &Extensions) -> Options {
+        // SAFETY: live handles; the options keep what is there.
+        self.and(|handle| {
+            ffi::hard(|error| unsafe { sys::dl_options_set_extensions(handle, extensions.raw(), error) })
+        })
+    }
+
     /// Where remarks go; otherwise there are none: `options.log(|level, text| eprintln!("{level:?} {text}"))`. Called
     /// from any thread; must not call Dataline. Dropped when nothing made with these options needs it any more.
     #[must_use]
@@ -184,6 +193,11 @@ impl Options {
     /// What a call that uses the options would give.
     pub fn check(&self) -> Result<()> {
         self.raw().map(|_| ())
+    }
+
+    /// Of others, who destroy them: never to be dropped.
+    pub(crate) fn borrowed(handle: *mut sys::dl_options) -> Options {
+        Options { handle, failed: None }
     }
 
     pub(crate) fn raw(&self) -> Result<*const sys::dl_options> {

@@ -1,13 +1,14 @@
 //! Records read by Rust code.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use crate::lend::{give_back, lend};
+use crate::lend::{give_back, lend, panic_text};
+use crate::record::Kept;
 use crate::{ffi, Dataset, Field, Kind, Options, Record, Result};
 use dataline_sys as sys;
 use std::ffi::CStr;
-use std::os::raw::{c_char, c_void};
+use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 /// Why a record could not be read; its text becomes part of the loader's error.
 pub type SourceError = Box<dyn std::error::Error + Send + Sync>;
@@ -60,11 +61,13 @@ pub trait Source: Send + Sync + 'static {
         self.len() == 0
     }
 
-    /// Fills record `index`.
+    /// Fills record `index`: values are copied ([`Record::put`]), borrowed from this source ([`Record::borrow`]), or lent
+    /// with their owner ([`Record::lend`]). One that takes long looks at [`Record::cancelled`], so that dropping a loader
+    /// does not wait for it.
     ///
     /// # Errors
     /// Whatever makes the record a bad one; what becomes of it is the option `on_error`.
-    fn read(&self, index: usize, record: &mut Record<'_>) -> std::result::Result<(), SourceError>;
+    fn read<'s>(&'s self, index: usize, record: &mut Record<'s>) -> std::result::Result<(), SourceError>;
 
     /// Text that identifies the data in a saved state.
     fn fingerprint(&self) -> Option<String> {
@@ -133,38 +136,43 @@ fn schema_of(field: &Field, name: &CStr, axes: &CStr) -> sys::dl_view {
     }
 }
 
-unsafe extern "C" fn read<S: Source>(
-    context: *mut c_void,
-    indices: *const i64,
-    count: i64,
-    cells: *mut sys::dl_reader_cell,
-    message: *mut c_char,
-    message_bytes: usize,
-) -> i32 {
+unsafe extern "C" fn read<S: Source>(context: *mut c_void, request: *mut sys::dl_reader_request) -> i32 {
     let whole = AssertUnwindSafe(|| {
-        // SAFETY: the borrowed reader, and arrays of the lengths that the header promises.
-        let (reader, indices, cells) = unsafe {
-            let reader = &*context.cast::<Reader<S>>();
-            let indices = ffi::slice(indices, usize::try_from(count).unwrap_or(0));
-            let cells: &mut [sys::dl_reader_cell] = match indices.len() * reader.fields.len() {
-                0 => &mut [],
-                cell_count => std::slice::from_raw_parts_mut(cells, cell_count),
-            };
-            (reader, indices, cells)
+        // SAFETY: the borrowed reader, which nothing changes or drops before the rows that borrow from it are made.
+        let reader = unsafe { &*context.cast::<Reader<S>>() };
+        let mut request = match NonNull::new(request) {
+            Some(request) => request,
+            None => return 1,
         };
-        let mut filled = vec![false; reader.fields.len()];
-        let mut reasons = Vec::new();
-        for (&index, cells) in indices.iter().zip(cells.chunks_mut(reader.fields.len().max(1))) {
-            if let Err(text) = read_one(reader, index, cells, &mut filled) {
-                cells.iter_mut().for_each(|cell| cell.status = 1);
-                reasons.push((index, text));
+        // SAFETY: the library's, for this call.
+        let (count, indices) = unsafe { (request.as_ref().record_count, request.as_ref().indices) };
+        // SAFETY: this call's request, for records of these fields.
+        let mut record = unsafe { Record::new(&reader.fields, request) };
+        for at in 0..usize::try_from(count).unwrap_or(0) {
+            if record.cancelled() {
+                break;
+            }
+            record.begin(at);
+            // SAFETY: there is an index for each record.
+            let index = unsafe { *indices.add(at) };
+            if let Err(text) = read_one(reader, index, &mut record) {
+                record.fail();
+                // SAFETY: the room for one text, of the record's own.
+                unsafe { tell(&text, request.as_ref(), at) };
             }
         }
-        // SAFETY: the room that the library gives.
-        unsafe { tell(&joined(&reasons), message, message_bytes) };
+        let cancelled = record.cancelled();
+        let kept = record.into_kept();
+        if !kept.is_empty() {
+            // SAFETY: the record is gone, and with it what looked at the request.
+            let request = unsafe { request.as_mut() };
+            request.release_context = Box::into_raw(Box::new(kept)).cast();
+            request.release = Some(give_back::<Vec<Kept>>);
+        }
+        i32::from(cancelled)
     });
     match catch_unwind(whole) {
-        Ok(()) => 0,
+        Ok(code) => code,
         Err(thrown) => {
             std::mem::forget(thrown);
             1
@@ -172,49 +180,32 @@ unsafe extern "C" fn read<S: Source>(
     }
 }
 
-fn read_one<S: Source>(
-    reader: &Reader<S>,
+fn read_one<'s, S: Source>(
+    reader: &'s Reader<S>,
     index: i64,
-    cells: &mut [sys::dl_reader_cell],
-    filled: &mut [bool],
+    record: &mut Record<'s>,
 ) -> std::result::Result<(), String> {
-    filled.fill(false);
-    let mut record = Record { fields: &reader.fields, cells, filled };
     let attempt = AssertUnwindSafe(|| {
-        reader.source.read(usize::try_from(index)?, &mut record)?;
+        reader.source.read(usize::try_from(index)?, record)?;
         record.finished()
     });
     match catch_unwind(attempt) {
         Ok(done) => done.map_err(|error| error.to_string()),
-        Err(thrown) => {
-            let text = thrown
-                .downcast_ref::<&str>()
-                .copied()
-                .or_else(|| thrown.downcast_ref::<String>().map(|text| &**text));
-            let text = format!("panicked: {}", text.unwrap_or("no text"));
-            std::mem::forget(thrown);
-            Err(text)
-        }
-    }
-}
-
-/// The library takes one text for all records of a call; of several bad ones each is named in it.
-fn joined(reasons: &[(i64, String)]) -> String {
-    match reasons {
-        [(_, text)] => text.clone(),
-        _ => reasons.iter().map(|(index, text)| format!("{index}: {text}")).collect::<Vec<_>>().join("; "),
+        Err(thrown) => Err(panic_text(thrown)),
     }
 }
 
 /// # Safety
-/// `message` has room for `room` bytes.
-unsafe fn tell(text: &str, message: *mut c_char, room: usize) {
-    if message.is_null() || room == 0 {
+/// `request` has more than `at` records.
+unsafe fn tell(text: &str, request: &sys::dl_reader_request, at: usize) {
+    let room = usize::try_from(request.message_bytes).unwrap_or(0);
+    if request.messages.is_null() || room == 0 {
         return;
     }
     let bytes = &text.as_bytes()[..text.len().min(room - 1)];
-    // SAFETY: the caller's promise; one byte is left for the NUL.
+    // SAFETY: the room of the record's text; one byte is left for the NUL.
     unsafe {
+        let message = request.messages.add(at * room);
         ptr::copy_nonoverlapping(bytes.as_ptr().cast(), message, bytes.len());
         *message.add(bytes.len()) = 0;
     }

@@ -1,8 +1,9 @@
-//! The library's tables of options and of transform operators: keys, types, defaults, limits and docs.
+//! Tables of options, transform operators, formats and storages: keys, types, defaults, limits and docs.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use crate::ffi;
+use crate::{ffi, Extensions, FormatKey};
 use dataline_sys as sys;
+use std::ptr;
 
 /// The type of an option's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,29 +63,65 @@ pub struct OptionInfo {
 /// A transform operator.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct TransformInfo {
+pub struct TransformInfo<'a> {
     /// Its name.
-    pub name: &'static str,
+    pub name: &'a str,
     /// Its arguments, in order.
-    pub arguments: Vec<ArgumentInfo>,
+    pub arguments: Vec<ArgumentInfo<'a>>,
     /// What it does.
-    pub doc: &'static str,
+    pub doc: &'a str,
     /// The definition it follows.
-    pub source: &'static str,
+    pub source: &'a str,
     /// The release it came with.
-    pub since: &'static str,
+    pub since: &'a str,
 }
 
 /// An argument of a transform operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArgumentInfo<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// The type of its value.
+    pub value_type: &'a str,
+    /// `None`: it has to be given. `"none"`: it may be absent.
+    pub default_value: Option<&'a str>,
+}
+
+impl<'a> ArgumentInfo<'a> {
+    /// An argument that has to be given, for an [`Operator`](crate::Operator).
+    #[must_use]
+    pub fn new(name: &'a str, value_type: &'a str) -> ArgumentInfo<'a> {
+        ArgumentInfo { name, value_type, default_value: None }
+    }
+
+    /// Gives it a default.
+    #[must_use]
+    pub fn with_default(self, value: &'a str) -> ArgumentInfo<'a> {
+        ArgumentInfo { default_value: Some(value), ..self }
+    }
+}
+
+/// A format.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct ArgumentInfo {
-    /// Its name.
-    pub name: &'static str,
-    /// The type of its value.
-    pub value_type: &'static str,
-    /// `None`: it has to be given.
-    pub default_value: Option<&'static str>,
+pub struct FormatInfo<'a> {
+    /// Its name, the scheme of its URIs.
+    pub name: &'a str,
+    /// The keys of its URIs.
+    pub keys: Vec<FormatKey<'a>>,
+    /// What it is.
+    pub doc: &'a str,
+}
+
+/// A storage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StorageInfo<'a> {
+    /// What its paths begin with, before `://`.
+    pub scheme: &'a str,
+    /// What it is.
+    pub doc: &'a str,
 }
 
 /// All options, from the library in use.
@@ -136,22 +173,32 @@ fn option_type(number: i32) -> OptionType {
     }
 }
 
-/// All transform operators, from the library in use.
-#[must_use]
-pub fn transforms_table() -> Vec<TransformInfo> {
-    // SAFETY: no arguments.
-    (0..unsafe { sys::dl_transform_count() }).filter_map(transform_at).collect()
+fn raw(extensions: Option<&Extensions>) -> *const sys::dl_extensions {
+    extensions.map_or(ptr::null(), Extensions::raw)
 }
 
-fn transform_at(index: i32) -> Option<TransformInfo> {
+/// All transform operators: of the library in use, then of the extensions.
+#[must_use]
+pub fn transforms_table(extensions: Option<&Extensions>) -> Vec<TransformInfo<'_>> {
+    let extensions = raw(extensions);
+    // SAFETY: live extensions or NULL, whose texts the result borrows.
+    let at = |index| unsafe { transform_at(extensions, index) };
+    // SAFETY: as above.
+    (0..unsafe { sys::dl_transform_count(extensions) }).filter_map(at).collect()
+}
+
+/// # Safety
+/// Extensions that are alive, and not added to, for `'a`; or NULL.
+unsafe fn transform_at<'a>(extensions: *const sys::dl_extensions, index: i32) -> Option<TransformInfo<'a>> {
     let mut info =
         sys::dl_transform_info { struct_size: ffi::size::<sys::dl_transform_info>(), ..Default::default() };
-    // SAFETY: `info` says its size; its texts are never freed.
+    // SAFETY: `info` says its size; its texts live as long as the extensions.
     unsafe {
-        ffi::hard(|error| sys::dl_transform_at(index, &mut info, error)).ok()?;
+        ffi::hard(|error| sys::dl_transform_at(extensions, index, &mut info, error)).ok()?;
+        let arguments = 0..info.argument_count;
         Some(TransformInfo {
             name: ffi::text(info.name),
-            arguments: (0..info.argument_count).filter_map(|argument| argument_at(index, argument)).collect(),
+            arguments: arguments.filter_map(|number| argument_at(extensions, index, number)).collect(),
             doc: ffi::text(info.doc),
             source: ffi::text(info.source),
             since: ffi::text(info.since),
@@ -159,16 +206,94 @@ fn transform_at(index: i32) -> Option<TransformInfo> {
     }
 }
 
-fn argument_at(index: i32, argument: i32) -> Option<ArgumentInfo> {
+/// # Safety
+/// As for `transform_at`.
+unsafe fn argument_at<'a>(
+    extensions: *const sys::dl_extensions,
+    index: i32,
+    argument: i32,
+) -> Option<ArgumentInfo<'a>> {
     let mut info =
         sys::dl_argument_info { struct_size: ffi::size::<sys::dl_argument_info>(), ..Default::default() };
-    // SAFETY: `info` says its size; its texts are never freed.
+    // SAFETY: `info` says its size; its texts live as long as the extensions.
     unsafe {
-        ffi::hard(|error| sys::dl_transform_argument_at(index, argument, &mut info, error)).ok()?;
+        ffi::hard(|error| sys::dl_transform_argument_at(extensions, index, argument, &mut info, error))
+            .ok()?;
         Some(ArgumentInfo {
             name: ffi::text(info.name),
             value_type: ffi::text(info.r#type),
             default_value: Some(ffi::text(info.default_value)).filter(|text| !text.is_empty()),
         })
+    }
+}
+
+/// All formats: of the library in use, then of the extensions.
+///
+/// ```
+/// let table = dataline::formats_table(None);
+/// assert!(table.iter().any(|format| format.name == "npy"));
+/// ```
+#[must_use]
+pub fn formats_table(extensions: Option<&Extensions>) -> Vec<FormatInfo<'_>> {
+    let extensions = raw(extensions);
+    // SAFETY: live extensions or NULL, whose texts the result borrows.
+    let at = |index| unsafe { format_at(extensions, index) };
+    // SAFETY: as above.
+    (0..unsafe { sys::dl_format_count(extensions) }).filter_map(at).collect()
+}
+
+/// # Safety
+/// As for `transform_at`.
+unsafe fn format_at<'a>(extensions: *const sys::dl_extensions, index: i32) -> Option<FormatInfo<'a>> {
+    let mut info =
+        sys::dl_format_info { struct_size: ffi::size::<sys::dl_format_info>(), ..Default::default() };
+    // SAFETY: `info` says its size; its texts live as long as the extensions.
+    unsafe {
+        ffi::hard(|error| sys::dl_format_at(extensions, index, &mut info, error)).ok()?;
+        let keys = 0..info.key_count;
+        Some(FormatInfo {
+            name: ffi::text(info.name),
+            keys: keys.filter_map(|number| key_at(extensions, index, number)).collect(),
+            doc: ffi::text(info.doc),
+        })
+    }
+}
+
+/// # Safety
+/// As for `transform_at`.
+unsafe fn key_at<'a>(extensions: *const sys::dl_extensions, index: i32, key: i32) -> Option<FormatKey<'a>> {
+    let mut info =
+        sys::dl_format_key { struct_size: ffi::size::<sys::dl_format_key>(), ..Default::default() };
+    // SAFETY: `info` says its size; its texts live as long as the extensions.
+    unsafe {
+        ffi::hard(|error| sys::dl_format_key_at(extensions, index, key, &mut info, error)).ok()?;
+        let found =
+            FormatKey::new(ffi::text(info.name), ffi::text(info.values)).with_doc(ffi::text(info.doc));
+        Some(if info.default_value.is_null() {
+            found
+        } else {
+            found.with_default(ffi::text(info.default_value))
+        })
+    }
+}
+
+/// The storages of extensions.
+#[must_use]
+pub fn storages_table(extensions: &Extensions) -> Vec<StorageInfo<'_>> {
+    let extensions = extensions.raw();
+    // SAFETY: live extensions, whose texts the result borrows.
+    let at = |index| unsafe { storage_at(extensions, index) };
+    // SAFETY: as above.
+    (0..unsafe { sys::dl_storage_count(extensions) }).filter_map(at).collect()
+}
+
+/// # Safety
+/// As for `transform_at`.
+unsafe fn storage_at<'a>(extensions: *const sys::dl_extensions, index: i32) -> Option<StorageInfo<'a>> {
+    let mut info = sys::dl_storage { struct_size: ffi::size::<sys::dl_storage>(), ..Default::default() };
+    // SAFETY: `info` says its size; its texts live as long as the extensions.
+    unsafe {
+        ffi::hard(|error| sys::dl_storage_at(extensions, index, &mut info, error)).ok()?;
+        Some(StorageInfo { scheme: ffi::text(info.scheme), doc: ffi::text(info.doc) })
     }
 }

@@ -3,9 +3,10 @@
 //!
 //! SPDX-License-Identifier: Apache-2.0
 mod common;
+mod samples;
 
 use common::loader_of;
-use dataline::{Array, DType, Dataset, Field, Options, Record, Source, SourceError};
+use dataline::{Array, Batch, Code, DType, Dataset, Field, Loader, Options, Record, Source, SourceError};
 
 #[derive(Debug)]
 struct Usage {
@@ -43,6 +44,16 @@ impl Source for Bytes {
     }
 }
 
+/// A batch that came through a format, an operator and a storage of the test's.
+fn extended() -> dataline::Result<Batch> {
+    let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../tests/extensions/files");
+    let options = Options::new().extensions(&samples::samples()).set("transform", "offset(1,noise=2)");
+    let missing = Dataset::open(&format!("dlrec:xor://{files}/x.gone"), &options);
+    assert_eq!(missing.unwrap_err().code(), Code::NotFound);
+    let dataset = Dataset::open(&format!("xor://{files}/x.dlrec"), &options)?;
+    Loader::new(&dataset, &options.set("num_workers", 1))?.epoch().next().expect("a batch")
+}
+
 /// A loader on a file and one on a source, each taken a little way and left in the middle.
 fn a_life(uri: &str) {
     let file = Dataset::open(uri, &Options::new()).unwrap();
@@ -54,6 +65,7 @@ fn a_life(uri: &str) {
     .unwrap();
     let source = Dataset::from_source(Bytes, &Options::new()).unwrap();
     let mut held = Vec::new();
+    held.push(extended().unwrap());
     for dataset in [&file, &lent, &source, &lent.subset(vec![1, 2, 3]).unwrap()] {
         let loader =
             loader_of(dataset, &[("batch_size", "4"), ("num_workers", "1"), ("shuffle", "full")]).unwrap();

@@ -91,7 +91,7 @@ fn the_tables_are_those_of_the_shell() {
     }
     assert_eq!(shown.matches("\"key\"").count(), table.len());
     let shown = String::from_utf8(shell(&["transforms", "--json"])).unwrap();
-    for transform in dataline::transforms_table() {
+    for transform in dataline::transforms_table(None) {
         assert!(shown.contains(&format!("\"{}\"", transform.name)), "{}", transform.name);
     }
 }

@@ -6,6 +6,7 @@ mod common;
 use common::{loader_of, Drops, Told};
 use dataline::{Code, DType, Dataset, Error, Field, Loader, Options, Record, Source, SourceError};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 
 type Read = fn(usize, &mut Record<'_>) -> Result<(), SourceError>;
 
@@ -114,6 +115,119 @@ fn bytes_written_in_place_are_delivered() {
     let (values, errors) = outcome(read);
     assert_eq!(values, (0..10).map(|index| index * 3).collect::<Vec<_>>());
     assert!(errors.is_empty(), "{errors:?}");
+}
+
+/// Ten pictures that the source owns, and ten texts that are made for each call.
+struct Lender {
+    pictures: Vec<[f32; 4]>,
+    texts: Drops,
+    copied: Arc<AtomicUsize>,
+}
+
+impl Source for Lender {
+    fn fields(&self) -> Vec<Field> {
+        vec![Field::dense("x", DType::F32, &[4]), Field::ragged("text", DType::U8, &[])]
+    }
+    fn len(&self) -> usize {
+        10
+    }
+    fn read<'s>(&'s self, index: usize, record: &mut Record<'s>) -> Result<(), SourceError> {
+        record.borrow(0, &self.pictures[index])?;
+        record.lend(1, Told::new(vec![b'k'; index], &self.texts))?;
+        if index == 7 && self.copied.fetch_add(1, Ordering::SeqCst) == 0 {
+            return Err("torn after it was lent".into());
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn rows_are_made_from_what_a_source_lends_and_its_owner_is_dropped_once() {
+    for workers in ["0", "2"] {
+        let (texts, calls) = (Drops::default(), Arc::new(AtomicUsize::new(0)));
+        let pictures = (0..10).map(|index| [index as f32; 4]).collect();
+        let source = Lender { pictures, texts: texts.clone(), copied: calls.clone() };
+        let dataset = Dataset::from_source(source, &Options::new()).unwrap();
+        let options =
+            [("batch_size", "10"), ("epochs", "2"), ("num_workers", workers), ("prefetch_depth", "1")];
+        let loader = loader_of(&dataset, &options).unwrap();
+        let mut batches = 0;
+        let epoch = |_| loader.epoch().flatten().collect::<Vec<_>>();
+        for batch in (0..2).flat_map(epoch) {
+            let x: Vec<f32> = batch.view::<f32>("x").unwrap().chunks(4).map(|row| row[3]).collect();
+            let expected: Vec<f32> = batch.sample_indices().iter().map(|index| *index as f32).collect();
+            assert_eq!(x, expected);
+            let lengths: Vec<usize> =
+                batch.tensor("text").unwrap().rows::<u8>().unwrap().map(<[u8]>::len).collect();
+            assert!(lengths
+                .iter()
+                .zip(batch.sample_indices())
+                .all(|(length, index)| *length as i64 == *index));
+            batches += 1;
+        }
+        assert_eq!(batches, 2);
+        drop((loader, dataset));
+        assert_eq!(texts.count(), 20, "one for each record that was asked for");
+    }
+}
+
+#[test]
+fn each_bad_record_has_its_own_text() {
+    let read: Read = |index, record| match index % 4 {
+        3 => Err(format!("page {index} is torn").into()),
+        _ => good(index, record),
+    };
+    let loader = loader_of(&ten(read), &[("batch_size", "10"), ("epochs", "1")]).unwrap();
+    assert!(loader.epoch().next().unwrap().is_err());
+    let bad = loader.bad_samples().unwrap();
+    assert_eq!(bad.len(), 2);
+    for sample in bad {
+        assert!(sample.message.ends_with(&format!(": page {} is torn", sample.index)), "{}", sample.message);
+    }
+}
+
+#[test]
+fn a_record_knows_its_place_in_the_epoch() {
+    let read: Read = |_, record| {
+        let (slot, epoch) = (record.slot().unwrap(), record.epoch().unwrap());
+        assert_eq!(record.seed(), 42);
+        record.put(0, &[epoch * 100 + slot])
+    };
+    let options = [("batch_size", "5"), ("shuffle", "full"), ("seed", "42"), ("epochs", "2")];
+    let loader = loader_of(&ten(read), &options).unwrap();
+    for epoch in 0..2 {
+        let places: Vec<i64> = common::epoch_of(&loader).concat();
+        assert_eq!(places, (0..10).map(|slot| epoch * 100 + slot).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_slow_source_sees_that_its_loader_is_dropped() {
+    struct Slow(Arc<AtomicUsize>, #[allow(dead_code)] Told<()>);
+    impl Source for Slow {
+        fn fields(&self) -> Vec<Field> {
+            vec![Field::dense("x", DType::U8, &[])]
+        }
+        fn len(&self) -> usize {
+            100
+        }
+        fn read(&self, _: usize, record: &mut Record<'_>) -> Result<(), SourceError> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            while !record.cancelled() {
+                std::thread::yield_now();
+            }
+            Err("nobody waits".into())
+        }
+    }
+    let (inside, drops) = (Arc::new(AtomicUsize::new(0)), Drops::default());
+    let slow = Slow(inside.clone(), Told::new((), &drops));
+    let dataset = Dataset::from_source(slow, &Options::new()).unwrap();
+    let loader = loader_of(&dataset, &[("num_workers", "2")]).unwrap();
+    while inside.load(Ordering::SeqCst) == 0 {
+        std::thread::yield_now();
+    }
+    drop((loader, dataset));
+    assert_eq!(drops.count(), 1, "no worker was left behind in it");
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn values_of_each_rust_type_are_taken() {
 
 #[test]
 fn every_operator_has_a_doc_and_its_arguments() {
-    let table = transforms_table();
+    let table = transforms_table(None);
     let normalize = table.iter().find(|operator| operator.name == "normalize").expect("normalize");
     assert!(!normalize.arguments.is_empty());
     let cast = table.iter().find(|operator| operator.name == "cast").expect("cast");

@@ -1,0 +1,118 @@
+//! What the library calls, made safe: a panic ends here, and an error becomes a status with a text.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use crate::lend::panic_text;
+use crate::operator::WrongArgument;
+use crate::{Code, Error, Options};
+use dataline_sys as sys;
+use std::ffi::{CStr, CString};
+use std::fmt;
+use std::io;
+use std::mem::ManuallyDrop;
+use std::os::raw::c_char;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// Why an extension could not do what it was asked for. An [`Error`](crate::Error), such as one of [`File`](crate::File) or
+/// of [`Error::new`](crate::Error::new), keeps its code; an [`io::Error`] is `NotFound`, `Permission` or `Io`; others are
+/// `BadTransform` of [`Operator::prepare`](crate::Operator::prepare) and `Reader` elsewhere.
+pub type ExtensionError = Box<dyn std::error::Error + Send + Sync>;
+
+/// What the library is told of an error.
+struct Told {
+    code: Code,
+    text: String,
+    os_error: i32,
+}
+
+impl Told {
+    /// The error is dropped here, where a panic is caught.
+    fn of(error: ExtensionError, otherwise: Code) -> Told {
+        if let Some(known) = error.downcast_ref::<Error>() {
+            let os_error = known.failure().and_then(|failure| failure.os_error.as_ref()?.raw_os_error());
+            let text = known.message().to_owned();
+            return Told { code: known.code(), text, os_error: os_error.unwrap_or(0) };
+        }
+        let text = error.to_string();
+        if let Some(system) = error.downcast_ref::<io::Error>() {
+            let code = match system.kind() {
+                io::ErrorKind::NotFound => Code::NotFound,
+                io::ErrorKind::PermissionDenied => Code::Permission,
+                _ => Code::Io,
+            };
+            return Told { code, text, os_error: system.raw_os_error().unwrap_or(0) };
+        }
+        let code = if error.is::<WrongArgument>() { Code::BadTransform } else { otherwise };
+        Told { code, text, os_error: 0 }
+    }
+}
+
+/// The status of a callback, and what `error` says with it. `otherwise`: the code of errors that have none.
+///
+/// # Safety
+/// `error` is the library's, for this call.
+pub(crate) unsafe fn answer(
+    error: *mut sys::dl_error,
+    otherwise: Code,
+    run: impl FnOnce() -> Result<(), ExtensionError>,
+) -> sys::dl_status {
+    let told = match catch_unwind(AssertUnwindSafe(|| run().map_err(|error| Told::of(error, otherwise)))) {
+        Ok(Ok(())) => return sys::DL_OK,
+        Ok(Err(told)) => told,
+        Err(thrown) => Told { code: Code::Reader, text: panic_text(thrown), os_error: 0 },
+    };
+    let text = CString::new(told.text.replace('\0', "?")).unwrap_or_default();
+    // SAFETY: the library's error, and a live text.
+    unsafe {
+        let status = sys::dl_error_set(error, told.code.number(), text.as_ptr());
+        if !error.is_null() {
+            (*error).os_error = told.os_error;
+        }
+        status
+    }
+}
+
+/// A text of the library that has to be UTF-8.
+///
+/// # Safety
+/// NUL-terminated, and alive for `'a`.
+pub(crate) unsafe fn utf8<'a>(what: &str, from: *const c_char) -> Result<&'a str, Error> {
+    // SAFETY: the caller's promise.
+    let text = unsafe { CStr::from_ptr(from) };
+    text.to_str().map_err(|_| {
+        Error::new(Code::InvalidArgument, format!("{what} {text:?}: expected UTF-8, which this crate needs"))
+    })
+}
+
+/// The caller's options, borrowed for a call.
+///
+/// # Safety
+/// They live as long as the result, which nobody changes.
+pub(crate) unsafe fn borrowed(options: *const sys::dl_options) -> ManuallyDrop<Options> {
+    ManuallyDrop::new(Options::borrowed(options as *mut sys::dl_options))
+}
+
+/// Whether the call is still wanted.
+#[derive(Clone, Copy)]
+pub struct CancelFlag<'a>(&'a AtomicI32);
+
+impl<'a> CancelFlag<'a> {
+    /// # Safety
+    /// An i32 that the library sets atomically, and that lives for `'a`.
+    pub(crate) unsafe fn new(flag: *const i32) -> CancelFlag<'a> {
+        // SAFETY: the caller's promise.
+        CancelFlag(unsafe { &*flag.cast::<AtomicI32>() })
+    }
+
+    /// Nobody wants the result any more; return any error.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != 0
+    }
+}
+
+impl fmt::Debug for CancelFlag<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_tuple("CancelFlag").field(&self.is_cancelled()).finish()
+    }
+}
