@@ -87,7 +87,7 @@ func newDataset(create func(out *abi.Handle, e *abi.Error) int32) (*Dataset, err
 		count:  int(abi.DatasetCount(raw)),
 		fields: fieldsOf(views, *count),
 		format: abi.Text(abi.DatasetFormat(raw)),
-		uri:    abi.Text(abi.DatasetURI(raw)),
+		uri:    abi.Text(abi.DatasetUri(raw)),
 		notes:  make([]string, abi.DatasetNoteCount(raw)),
 	}
 	for at := range abi.DatasetClassCount(raw) {
@@ -155,7 +155,7 @@ func Zip(parts ...Named) (*Dataset, error) {
 		names[at] = name
 	}
 	return compose(datasets, func(parts []abi.Handle, out *abi.Handle, e *abi.Error) int32 {
-		return abi.DatasetZip(unsafe.SliceData(parts), unsafe.SliceData(names), int32(len(parts)), out, e)
+		return abi.DatasetZip(unsafe.SliceData(parts), unsafe.SliceData(names), int32(len(parts)), nil, out, e)
 	})
 }
 
@@ -164,7 +164,7 @@ func Zip(parts ...Named) (*Dataset, error) {
 // ErrMismatch naming both fields.
 func Concat(parts ...*Dataset) (*Dataset, error) {
 	return compose(parts, func(parts []abi.Handle, out *abi.Handle, e *abi.Error) int32 {
-		return abi.DatasetConcat(unsafe.SliceData(parts), int32(len(parts)), out, e)
+		return abi.DatasetConcat(unsafe.SliceData(parts), int32(len(parts)), nil, out, e)
 	})
 }
 
@@ -193,11 +193,34 @@ func (d *Dataset) Subset(indices []int64) (*Dataset, error) {
 	err := lend(nil, func(l *loan) (err error) {
 		data := pin(l, indices)
 		dataset, err = compose([]*Dataset{d}, func(parts []abi.Handle, out *abi.Handle, e *abi.Error) int32 {
-			return abi.DatasetSubset(parts[0], data, int64(len(indices)), l.id, out, e)
+			return abi.DatasetSubset(parts[0], data, int64(len(indices)), l.id, nil, out, e)
 		})
 		return err
 	})
 	return dataset, err
+}
+
+// Read is one sample through the transforms of the options, as a batch of one, which the caller releases: for viewers and
+// tests, not for training. ErrOutOfRange, and the errors of NewLoader and Next.
+func (d *Dataset) Read(index int, options ...Option) (*Batch, error) {
+	if err := d.enter(); err != nil {
+		return nil, err
+	}
+	defer runtime.KeepAlive(d)
+	defer d.handle.leave()
+	set, err := newOptionSet(options)
+	if err != nil {
+		return nil, err
+	}
+	defer set.destroy()
+	f := frames.Get().(*abi.Frame)
+	defer frames.Put(f)
+	if status := f.Read(d.handle.pointer, int64(index), set.handle); status != statusOK {
+		return nil, failure(status, &f.Error)
+	}
+	b := &Batch{lease: f.Batch, views: f.Views, fields: fieldsOf(f.Views, f.Count), lost: &forgotten{logger: set.logger}}
+	b.Keep()
+	return b, nil
 }
 
 // Len is the number of samples; -1 when unknown.

@@ -14,21 +14,21 @@ type DType int32
 
 // The item types, and the Go types that hold them.
 const (
-	Bool DType = 1
-	U8   DType = 2
-	U16  DType = 3
-	U32  DType = 4
-	U64  DType = 5
-	I8   DType = 6
-	I16  DType = 7
-	I32  DType = 8
-	I64  DType = 9
-	F16  DType = 10 // Half
-	BF16 DType = 11 // BFloat16
-	F32  DType = 12
-	F64  DType = 13
-	C64  DType = 14 // complex64
-	C128 DType = 15 // complex128
+	Bool DType = abi.DL_DTYPE_BOOL
+	U8   DType = abi.DL_DTYPE_U8
+	U16  DType = abi.DL_DTYPE_U16
+	U32  DType = abi.DL_DTYPE_U32
+	U64  DType = abi.DL_DTYPE_U64
+	I8   DType = abi.DL_DTYPE_I8
+	I16  DType = abi.DL_DTYPE_I16
+	I32  DType = abi.DL_DTYPE_I32
+	I64  DType = abi.DL_DTYPE_I64
+	F16  DType = abi.DL_DTYPE_F16  // Half
+	BF16 DType = abi.DL_DTYPE_BF16 // BFloat16
+	F32  DType = abi.DL_DTYPE_F32
+	F64  DType = abi.DL_DTYPE_F64
+	C64  DType = abi.DL_DTYPE_C64  // complex64
+	C128 DType = abi.DL_DTYPE_C128 // complex128
 )
 
 // String is the library's name of it, "u8", once the library is loaded.

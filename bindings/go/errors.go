@@ -62,61 +62,61 @@ func (c Code) String() string {
 
 // Results that are not errors of the data or the job. Plain Code values, not wrapped.
 const (
-	EndOfEpoch     Code = 1 // once at the end of each epoch, including the last
-	End            Code = 2 // after the last of `epochs` epochs, on every call
-	ErrTimeout     Code = 3 // nothing is lost: a later call returns the batch
-	ErrCancelled   Code = 4 // Loader.Cancel or a token; until a seek
-	ErrInterrupted Code = 5 // Loader.Interrupt ended this wait
+	EndOfEpoch     Code = abi.DL_END_OF_EPOCH // once at the end of each epoch, including the last
+	End            Code = abi.DL_END          // after the last of `epochs` epochs, on every call
+	ErrTimeout     Code = abi.DL_TIMEOUT      // nothing is lost: a later call returns the batch
+	ErrCancelled   Code = abi.DL_CANCELLED    // Loader.Cancel or a token; until a seek
+	ErrInterrupted Code = abi.DL_INTERRUPTED  // Loader.Interrupt ended this wait
 )
 
 // The call.
 const (
-	ErrInvalidArgument Code = -1
-	ErrUnknownOption   Code = -2
-	ErrBadOption       Code = -3 // wrong type, out of range, or conflicting options
-	ErrBadURI          Code = -4
-	ErrBadTransform    Code = -5
-	ErrNoSuchField     Code = -6
-	ErrUnsupported     Code = -7 // known, but not in this build, this release or this kind of dataset
-	ErrWrongState      Code = -8
-	ErrForked          Code = -9 // the loader belongs to the parent process
+	ErrInvalidArgument Code = abi.DL_ERR_INVALID_ARGUMENT
+	ErrUnknownOption   Code = abi.DL_ERR_UNKNOWN_OPTION
+	ErrBadOption       Code = abi.DL_ERR_BAD_OPTION // wrong type, out of range, or conflicting options
+	ErrBadURI          Code = abi.DL_ERR_BAD_URI
+	ErrBadTransform    Code = abi.DL_ERR_BAD_TRANSFORM
+	ErrNoSuchField     Code = abi.DL_ERR_NO_SUCH_FIELD
+	ErrUnsupported     Code = abi.DL_ERR_UNSUPPORTED // known, but not in this build, this release or this kind of dataset
+	ErrWrongState      Code = abi.DL_ERR_WRONG_STATE
+	ErrForked          Code = abi.DL_ERR_FORKED // the loader belongs to the parent process
 )
 
 // The machine.
 const (
-	ErrNoMemory     Code = -20
-	ErrOverBudget   Code = -21 // names the minimum memory_budget that works and the option to change
-	ErrLeasesHeld   Code = -22
-	ErrThread       Code = -23
-	ErrTooManyFiles Code = -24
+	ErrNoMemory     Code = abi.DL_ERR_NO_MEMORY
+	ErrOverBudget   Code = abi.DL_ERR_OVER_BUDGET // names the minimum memory_budget that works and the option to change
+	ErrLeasesHeld   Code = abi.DL_ERR_LEASES_HELD
+	ErrThread       Code = abi.DL_ERR_THREAD
+	ErrTooManyFiles Code = abi.DL_ERR_TOO_MANY_FILES
 )
 
 // The data.
 const (
-	ErrNotFound   Code = -40
-	ErrPermission Code = -41
-	ErrNotAFile   Code = -42
-	ErrIO         Code = -43
-	ErrTruncated  Code = -44
-	ErrCorrupt    Code = -45
-	ErrUnsafeType Code = -46 // object arrays and pickles
-	ErrMismatch   Code = -47 // parts that do not fit each other; a view of another dtype
-	ErrChanged    Code = -48 // a file was replaced while in use
-	ErrBadSample  Code = -49 // on_error=raise: names the step, the samples and the causes
-	ErrTooManyBad Code = -50
-	ErrOutOfRange Code = -51
-	ErrReader     Code = -52 // a Source failed
-	ErrTooLarge   Code = -53
-	ErrEmpty      Code = -54
+	ErrNotFound   Code = abi.DL_ERR_NOT_FOUND
+	ErrPermission Code = abi.DL_ERR_PERMISSION
+	ErrNotAFile   Code = abi.DL_ERR_NOT_A_FILE
+	ErrIO         Code = abi.DL_ERR_IO
+	ErrTruncated  Code = abi.DL_ERR_TRUNCATED
+	ErrCorrupt    Code = abi.DL_ERR_CORRUPT
+	ErrUnsafeType Code = abi.DL_ERR_UNSAFE_TYPE // object arrays and pickles
+	ErrMismatch   Code = abi.DL_ERR_MISMATCH    // parts that do not fit each other; a view of another dtype
+	ErrChanged    Code = abi.DL_ERR_CHANGED     // a file was replaced while in use
+	ErrBadSample  Code = abi.DL_ERR_BAD_SAMPLE  // on_error=raise: names the step, the samples and the causes
+	ErrTooManyBad Code = abi.DL_ERR_TOO_MANY_BAD
+	ErrOutOfRange Code = abi.DL_ERR_OUT_OF_RANGE
+	ErrReader     Code = abi.DL_ERR_READER // a Source failed
+	ErrTooLarge   Code = abi.DL_ERR_TOO_LARGE
+	ErrEmpty      Code = abi.DL_ERR_EMPTY
 )
 
 // Saved state, the accelerator, and bugs in the library.
 const (
-	ErrBadState     Code = -70
-	ErrStateRefused Code = -71
-	ErrNoDevice     Code = -80
-	ErrDeviceLost   Code = -81
-	ErrInternal     Code = -99
+	ErrBadState     Code = abi.DL_ERR_BAD_STATE
+	ErrStateRefused Code = abi.DL_ERR_STATE_REFUSED
+	ErrNoDevice     Code = abi.DL_ERR_NO_DEVICE
+	ErrDeviceLost   Code = abi.DL_ERR_DEVICE_LOST
+	ErrInternal     Code = abi.DL_ERR_INTERNAL
 )
 
 var (

@@ -3,12 +3,12 @@
 package dataline_test
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -102,26 +102,34 @@ func TestTooManyHeldBatchesNameTheOption(t *testing.T) {
 	must[*dataline.Batch](t)(l.Next(background)).Release() // the loader stays usable
 }
 
-// header is dataline.h of the checkout.
-func header(t *testing.T) string {
+// numbered is a constant of the header.
+type numbered struct {
+	Name  string
+	Value int64
+}
+
+// constants of the header, by name: what capi/api.json says.
+func constants(t *testing.T) map[string]int64 {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "capi", "dataline.h"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "capi", "api.json"))
 	if err != nil {
 		t.Skip("not in a checkout: ", err)
 	}
-	return string(text)
-}
-
-// constants of the header that stand for a number.
-func constants(t *testing.T) map[string]int64 {
+	var header struct {
+		Codes     []numbered `json:"status_codes"`
+		Constants []struct{ Values []numbered }
+	}
+	check(t, json.Unmarshal(text, &header))
+	all := header.Codes
+	for _, group := range header.Constants {
+		all = append(all, group.Values...)
+	}
 	numbers := map[string]int64{}
-	for _, found := range regexp.MustCompile(`(?m)^#define (DL_\w+) \(?(-?\d+)u?\)?`).FindAllStringSubmatch(header(t), -1) {
-		number, err := strconv.ParseInt(found[2], 10, 64)
-		check(t, err)
-		numbers[found[1]] = number
+	for _, one := range all {
+		numbers[one.Name] = one.Value
 	}
 	if len(numbers) < 80 {
-		t.Fatal(len(numbers), "constants were found")
+		t.Fatal(len(numbers), "constants")
 	}
 	return numbers
 }
@@ -129,11 +137,9 @@ func constants(t *testing.T) map[string]int64 {
 func TestEveryCodeOfTheHeaderIsAnErrorOfThisPackage(t *testing.T) {
 	source, err := os.ReadFile("errors.go")
 	check(t, err)
-	here := map[int64]string{}
-	for _, found := range regexp.MustCompile(`(?m)^\t(\w+) +Code = (-?\d+)`).FindAllStringSubmatch(string(source), -1) {
-		number, err := strconv.ParseInt(found[2], 10, 64)
-		check(t, err)
-		here[number] = found[1]
+	here := map[string]string{}
+	for _, found := range regexp.MustCompile(`(?m)^\t(\w+) +Code = abi\.(DL_\w+)`).FindAllStringSubmatch(string(source), -1) {
+		here[found[2]] = found[1]
 	}
 	check(t, dataline.Load())
 	codes := 0
@@ -143,8 +149,8 @@ func TestEveryCodeOfTheHeaderIsAnErrorOfThisPackage(t *testing.T) {
 			continue
 		}
 		codes++
-		if !strings.EqualFold(here[number], "Err"+strings.ReplaceAll(bare, "_", "")) {
-			t.Errorf("%s %d: here it is %q", name, number, here[number])
+		if !strings.EqualFold(here[name], "Err"+strings.ReplaceAll(bare, "_", "")) {
+			t.Errorf("%s %d: here it is %q", name, number, here[name])
 		}
 		if got := dataline.Code(number).String(); got != name {
 			t.Errorf("%d: the library says %s, the header %s", number, got, name)

@@ -13,9 +13,9 @@ type Kind int32
 
 const (
 	// Dense: one shape for all.
-	Dense Kind = 0
+	Dense Kind = abi.DL_KIND_DENSE
 	// Ragged: samples of different length, packed one after another. Bytes and UTF-8 text are ragged u8.
-	Ragged Kind = 1
+	Ragged Kind = abi.DL_KIND_RAGGED
 )
 
 // Field describes a field of a dataset, of a loader, or of a Source.

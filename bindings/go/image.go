@@ -15,9 +15,9 @@ import (
 type ImageFormat int32
 
 const (
-	JPEG ImageFormat = 1
-	PNG  ImageFormat = 2
-	WebP ImageFormat = 3
+	JPEG ImageFormat = abi.DL_IMAGE_JPEG
+	PNG  ImageFormat = abi.DL_IMAGE_PNG
+	WebP ImageFormat = abi.DL_IMAGE_WEBP
 )
 
 // String is "jpeg", "png", "webp".

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -50,9 +51,28 @@ func (kilobytes) Read(index int, record *dataline.Record) error {
 	return dataline.Put(record, "x", make([]byte, 1024)...)
 }
 
+// extended takes a batch through a format, an operator and a storage of the test's.
+func extended(t *testing.T) {
+	extensions := samples(t)
+	defer extensions.Close()
+	files := must[string](t)(filepath.Abs(filepath.Join(extensionsFolder, "files")))
+	if _, err := os.Stat(files); err != nil {
+		return // not in a checkout
+	}
+	_, err := dataline.Open("dlrec:xor://"+files+"/x.gone", extensions)
+	wants(t, err, dataline.ErrNotFound)
+	d := must[*dataline.Dataset](t)(dataline.Open("xor://"+files+"/x.dlrec", extensions))
+	l := must[*dataline.Loader](t)(dataline.NewLoader(d, extensions, dataline.With{
+		"transform": "offset(1,noise=2)", "num_workers": 1}))
+	must[*dataline.Batch](t)(l.Next(background)).Release()
+	check(t, l.Close())
+	check(t, d.Close())
+}
+
 // life makes four loaders, on a file, on lent arrays, on a part of them and on a source; each is taken a little way,
 // left in the middle, and closed while a batch is held.
 func life(t *testing.T, uri string, pixels []byte) {
+	extended(t)
 	lent := must[*dataline.Dataset](t)(dataline.FromArrays([]dataline.Array{dataline.NewArray("x", pixels, 1000, 784)}, nil))
 	datasets := []*dataline.Dataset{
 		must[*dataline.Dataset](t)(dataline.Open(uri)),

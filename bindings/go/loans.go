@@ -20,6 +20,8 @@ type loan struct {
 	released func()
 	reader   *reader      // for a Source
 	logger   *slog.Logger // for LogTo
+	// what Extensions were given, what Prepare made, or an object of a storage
+	extension any
 }
 
 // Ids start here, so that in a void* they do not look like invalid pointers to the Go runtime.
@@ -48,6 +50,19 @@ func lend(released func(), take func(l *loan) error) error {
 		endLoan(l.id)
 	}
 	return err
+}
+
+// newLoan is one that begins without a call: what a record lends.
+func newLoan() *loan {
+	l := &loan{id: lastLoan.Add(1)}
+	loans.Store(l.id, l)
+	return l
+}
+
+// extensionOf is what the library was given a number for.
+func extensionOf[T any](id uintptr) T {
+	found, _ := loans.Load(id)
+	return found.(*loan).extension.(T)
 }
 
 func endLoan(id uintptr) *loan {

@@ -12,8 +12,8 @@ import (
 
 // Levels of the library's log messages.
 const (
-	logProgress = 0
-	logInfo     = 1
+	logProgress = abi.DL_LOG_PROGRESS
+	logInfo     = abi.DL_LOG_INFO
 )
 
 func init() {

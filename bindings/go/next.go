@@ -14,7 +14,7 @@ import (
 
 // Statuses that the loop looks at before they are errors.
 const (
-	statusOK          = 0
+	statusOK          = abi.DL_OK
 	statusInterrupted = int32(ErrInterrupted)
 )
 
@@ -126,6 +126,18 @@ func (l *Loader) Poll() (*Batch, error) {
 	f := frames.Get().(*abi.Frame)
 	defer frames.Put(f)
 	return l.lasting(f, l.poll(f))
+}
+
+// Work loads in this goroutine for about the budget, with num_workers=0, so that a frame loop can spread a batch over
+// several frames; one run of samples at least. True: Next or Poll returns at once. With workers it loads nothing.
+//
+// ErrForked, ErrDeviceLost; ErrCancelled, ErrInterrupted, ErrClosed.
+func (l *Loader) Work(budget time.Duration) (due bool, err error) {
+	err = l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderWork(raw, budget.Nanoseconds(), e) })
+	if err == error(ErrTimeout) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func (l *Loader) wait(ctx context.Context, f *abi.Frame) error {

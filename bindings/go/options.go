@@ -13,7 +13,7 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Option is a setting of a dataset or a loader: With, SampleIndices, Weights, CancelWith, LogTo. Datasets and loaders
+// Option is a setting of a dataset or a loader: With, SampleIndices, Weights, CancelWith, LogTo, *Extensions. Datasets and loaders
 // copy their options; of two that set the same key the last holds.
 type Option interface {
 	apply(set *optionSet) error
@@ -21,14 +21,20 @@ type Option interface {
 
 // optionSet is a dl_options while a call uses it.
 type optionSet struct {
-	handle abi.Handle // nil: all at their defaults
-	token  bool       // a cancel token was given
-	logger *slog.Logger
+	handle   abi.Handle // nil: all at their defaults
+	token    bool       // a cancel token was given
+	borrowed bool       // from a request: not to be destroyed
+	logger   *slog.Logger
 }
 
 func newOptionSet(options []Option) (*optionSet, error) {
 	if err := Load(); err != nil {
 		return nil, err
+	}
+	if len(options) == 1 {
+		if lent, ok := options[0].(*callerOptions); ok {
+			return lent.set()
+		}
 	}
 	set := &optionSet{}
 	if len(options) == 0 {
@@ -50,6 +56,9 @@ func newOptionSet(options []Option) (*optionSet, error) {
 }
 
 func (s *optionSet) destroy() {
+	if s.borrowed {
+		return
+	}
 	abi.OptionsDestroy(s.handle)
 	s.handle = nil
 }
@@ -159,6 +168,7 @@ func LogTo(logger *slog.Logger) Option {
 		return lend(nil, func(l *loan) error {
 			l.logger = logger
 			log := &abi.Log{StructSize: uint32(unsafe.Sizeof(abi.Log{})), Context: l.id}
+			log.Bind()
 			return call(func(e *abi.Error) int32 { return abi.OptionsSetLog(set.handle, log, e) })
 		})
 	})

@@ -23,18 +23,19 @@ func idx(t *testing.T, path string, shape ...int) {
 	check(t, os.WriteFile(path, append(header, make([]byte, items)...), 0o600))
 }
 
-// The program of the README, built as its readers build it, on a small set in the form of MNIST.
-func TestTheProgramOfTheReadmeRuns(t *testing.T) {
+// programOfReadme builds and runs the n-th program of the README as its readers do, and gives what it prints.
+func programOfReadme(t *testing.T, n int, arguments ...string) string {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("it compiles a program")
 	}
 	text, err := os.ReadFile("README.md")
 	check(t, err)
-	_, rest, _ := strings.Cut(string(text), "```go\n")
-	program, _, found := strings.Cut(rest, "```")
-	if !found {
-		t.Fatal("there is no program in the README")
+	parts := strings.Split(string(text), "```go\n")
+	if len(parts) != 3 {
+		t.Fatal(len(parts)-1, "programs are in the README, expected 2")
 	}
+	program, _, _ := strings.Cut(parts[n], "```")
 	here, err := os.Getwd()
 	check(t, err)
 	folder := t.TempDir()
@@ -45,11 +46,7 @@ func TestTheProgramOfTheReadmeRuns(t *testing.T) {
 	check(t, os.WriteFile(filepath.Join(folder, "go.mod"), []byte("module readme\n\ngo 1.25.0\n\n"+
 		"require github.com/dataline/dataline/bindings/go v0.0.0\n\n"+
 		"replace github.com/dataline/dataline/bindings/go => "+here+"\n"), 0o600))
-	data := filepath.Join(folder, "data")
-	check(t, os.Mkdir(data, 0o700))
-	idx(t, filepath.Join(data, "train-images-idx3-ubyte"), 100, 28, 28)
-	idx(t, filepath.Join(data, "train-labels-idx1-ubyte"), 100)
-	command := exec.Command("go", "run", "-mod=mod", ".", data)
+	command := exec.Command("go", append([]string{"run", "-mod=mod", "."}, arguments...)...)
 	command.Dir = folder
 	var complaints bytes.Buffer
 	command.Stderr = &complaints
@@ -57,7 +54,21 @@ func TestTheProgramOfTheReadmeRuns(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, complaints.Bytes())
 	}
-	if expected := "50176 values, 64 labels\n28224 values, 36 labels\n"; string(printed) != expected {
-		t.Errorf("expected %q, got %q", expected, printed)
+	return string(printed)
+}
+
+// On a small set in the form of MNIST.
+func TestTheProgramOfTheReadmeRuns(t *testing.T) {
+	data := t.TempDir()
+	idx(t, filepath.Join(data, "train-images-idx3-ubyte"), 100, 28, 28)
+	idx(t, filepath.Join(data, "train-labels-idx1-ubyte"), 100)
+	if got, expected := programOfReadme(t, 1, data), "50176 values, 64 labels\n28224 values, 36 labels\n"; got != expected {
+		t.Errorf("expected %q, got %q", expected, got)
+	}
+}
+
+func TestTheOperatorOfTheReadmeRuns(t *testing.T) {
+	if got, expected := programOfReadme(t, 2), "true 3\n"; got != expected {
+		t.Errorf("expected %q, got %q", expected, got)
 	}
 }

@@ -4,6 +4,7 @@ package dataline
 
 import (
 	"fmt"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/dataline/dataline/bindings/go/internal/abi"
@@ -11,15 +12,41 @@ import (
 
 // Record is a sample that a Source fills; it lives for the call of Read.
 type Record struct {
-	fields []Field
-	cells  []abi.ReaderCell
-	filled []bool
+	fields  []Field
+	request *abi.ReaderRequest
+	at      int // of the request
+	filled  []bool
+	lent    *loan // of all records of the request; nil: none
 }
 
-func (r *Record) begin(fields []Field, cells []abi.ReaderCell) {
-	r.fields, r.cells = fields, cells
+func (r *Record) begin(fields []Field, request *abi.ReaderRequest, at int) {
+	r.fields, r.request, r.at = fields, request, at
 	r.filled = append(r.filled[:0], make([]bool, len(fields))...)
 }
+
+// end is after the last record of a request.
+func (r *Record) end() {
+	if r.lent != nil {
+		r.request.ReleaseContext = r.lent.id
+	}
+	r.request, r.lent = nil, nil
+}
+
+// Slot is the sample's place in the epoch's order, on which random draws should depend; of a sample that replaces a bad one,
+// the place of that one. -1: the sample is not read for a place in an epoch (Dataset.ImageInfo, the upload of io=device).
+func (r *Record) Slot() int64 {
+	return unsafe.Slice(r.request.Slots, r.request.RecordCount)[r.at]
+}
+
+// Epoch is the epoch, or -1 where Slot is.
+func (r *Record) Epoch() int64 { return r.request.Epoch }
+
+// Seed is the loader's.
+func (r *Record) Seed() uint64 { return r.request.Seed }
+
+// Cancelled says that nobody wants the sample any more: its loader is being closed, or was cancelled. What Read then returns
+// is not looked at.
+func (r *Record) Cancelled() bool { return atomic.LoadInt32(r.request.Cancelled) != 0 }
 
 func (r *Record) complete() error {
 	for at, filled := range r.filled {
@@ -39,28 +66,50 @@ func (r *Record) find(name string) (int, error) {
 	return 0, fmt.Errorf("no field '%s'", name)
 }
 
+// fit finds the cell for that many items of a type.
+func fit[T Element](r *Record, field string, items int) (cell *abi.ReaderCell, err error) {
+	at, err := r.find(field)
+	if err != nil {
+		return nil, err
+	}
+	if asked := dtypeOf[T](); asked != r.fields[at].DType {
+		return nil, fmt.Errorf("field '%s': expected %v, got %v", field, r.fields[at].DType, asked)
+	}
+	var one T
+	bytes := int64(items) * int64(unsafe.Sizeof(one))
+	cell = r.request.Cell(r.at, at)
+	switch ragged := r.fields[at].Kind == Ragged; {
+	case !ragged && bytes != cell.Capacity:
+		return nil, fmt.Errorf("field '%s': expected %d bytes, got %d", field, cell.Capacity, bytes)
+	case bytes > cell.Capacity:
+		return nil, fmt.Errorf("field '%s': %d bytes, at most %d", field, bytes, cell.Capacity)
+	}
+	cell.Bytes, cell.Borrowed = bytes, nil
+	r.filled[at] = true
+	return cell, nil
+}
+
 // Put fills a field with a copy of items: of a dense field all of its shape, of a ragged one any number of whole rows.
 func Put[T Element](r *Record, field string, items ...T) error {
-	at, err := r.find(field)
+	cell, err := fit[T](r, field, len(items))
 	if err != nil {
 		return err
 	}
-	if asked := dtypeOf[T](); asked != r.fields[at].DType {
-		return fmt.Errorf("field '%s': expected %v, got %v", field, r.fields[at].DType, asked)
-	}
-	var one T
-	bytes := int64(len(items)) * int64(unsafe.Sizeof(one))
-	cell := &r.cells[at]
-	switch ragged := r.fields[at].Kind == Ragged; {
-	case !ragged && bytes != cell.Capacity:
-		return fmt.Errorf("field '%s': expected %d bytes, got %d", field, cell.Capacity, bytes)
-	case bytes > cell.Capacity:
-		return fmt.Errorf("field '%s': %d bytes, at most %d", field, bytes, cell.Capacity)
-	case ragged:
-		cell.Bytes = bytes
-	}
 	copy(unsafe.Slice((*T)(cell.Data), len(items)), items)
-	r.filled[at] = true
+	return nil
+}
+
+// Lend fills a field as Put does, without the copy: the batch is made straight from items, which must not change until then,
+// some time after Read has returned. They are pinned meanwhile; memory that is not Go's (a mapped file) must stay.
+func Lend[T Element](r *Record, field string, items []T) error {
+	cell, err := fit[T](r, field, len(items))
+	if err != nil || len(items) == 0 {
+		return err
+	}
+	if r.lent == nil {
+		r.lent = newLoan()
+	}
+	cell.Borrowed = unsafe.Pointer(pin(r.lent, items))
 	return nil
 }
 
@@ -74,5 +123,7 @@ func (r *Record) Bytes(field string) ([]byte, error) {
 		return nil, fmt.Errorf("field '%s': a ragged field is filled by Put", field)
 	}
 	r.filled[at] = true
-	return unsafe.Slice((*byte)(r.cells[at].Data), r.cells[at].Capacity), nil
+	cell := r.request.Cell(r.at, at)
+	cell.Borrowed = nil
+	return unsafe.Slice((*byte)(cell.Data), cell.Capacity), nil
 }

@@ -4,7 +4,6 @@ package dataline
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"unsafe"
 
@@ -12,9 +11,9 @@ import (
 )
 
 // Source is records that the program reads itself. Read is called by several threads of the loader at once (with
-// num_workers=0 by the goroutine in Next), fills every field of the record, and must not use this package. An error or a
-// panic makes the sample bad: the option on_error says what becomes of it, the text is in the error and in
-// Loader.BadSamples. Fields and Len are asked once.
+// num_workers=0 by the goroutine in Next), fills every field of the record (Put copies, Lend does not), and must not use this
+// package otherwise. An error or a panic makes the sample bad: the option on_error says what becomes of it, the text is in
+// the error and in Loader.BadSamples. A Read that takes long looks at Record.Cancelled. Fields and Len are asked once.
 type Source interface {
 	Fields() []Field
 	Len() int
@@ -50,6 +49,7 @@ func FromSource(source Source, released func(), options ...Option) (*Dataset, er
 		if err != nil {
 			return err
 		}
+		raw.Bind()
 		dataset, err = newDataset(func(out *abi.Handle, e *abi.Error) int32 {
 			return abi.DatasetFromReader(raw, set.handle, out, e)
 		})
@@ -96,45 +96,40 @@ func (r *reader) raw(l *loan) (*abi.Reader, error) {
 }
 
 func init() {
-	abi.Read = func(id uintptr, indices *int64, count int64, cells *abi.ReaderCell, message *byte, room uintptr) int32 {
+	abi.Read = func(id uintptr, request *abi.ReaderRequest) int32 {
 		found, ok := loans.Load(id)
 		if !ok {
 			return 1
 		}
-		r := found.(*loan).reader
-		all := unsafe.Slice(cells, int(count)*len(r.fields))
-		r.readAll(unsafe.Slice(indices, count), all, unsafe.Slice(message, room))
-		return 0
+		return found.(*loan).reader.readAll(request)
 	}
 }
 
 var records = sync.Pool{New: func() any { return new(Record) }}
 
-// readAll reads the records of one call. The library takes one text for all of them: of several bad ones each is named.
-func (r *reader) readAll(indices []int64, cells []abi.ReaderCell, message []byte) {
+// readAll reads the records of one call.
+func (r *reader) readAll(request *abi.ReaderRequest) int32 {
 	record := records.Get().(*Record)
-	defer func() {
-		record.cells = nil
-		records.Put(record)
-	}()
-	var bad []string
-	for _, index := range indices {
-		record.begin(r.fields, cells[:len(r.fields)])
-		if err := r.readOne(int(index), record); err != nil {
-			for at := range record.cells {
-				record.cells[at].Status = 1
-			}
-			bad = append(bad, fmt.Sprintf("%d: %v", index, err))
+	defer records.Put(record)
+	defer record.end()
+	indices := unsafe.Slice(request.Indices, request.RecordCount)
+	for at, index := range indices {
+		record.begin(r.fields, request, at)
+		if record.Cancelled() {
+			return 1
 		}
-		cells = cells[len(r.fields):]
+		if err := r.readOne(int(index), record); err != nil {
+			for field := range r.fields {
+				request.Cell(at, field).Status = 1
+			}
+			message := request.Message(at)
+			message[copy(message[:len(message)-1], err.Error())] = 0
+		}
 	}
-	switch {
-	case len(bad) == 0 || len(message) == 0:
-		return
-	case len(bad) == 1:
-		_, bad[0], _ = strings.Cut(bad[0], ": ")
+	if record.Cancelled() {
+		return 1
 	}
-	message[copy(message[:len(message)-1], strings.Join(bad, "; "))] = 0
+	return 0
 }
 
 func (r *reader) readOne(index int, record *Record) (err error) {

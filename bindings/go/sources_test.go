@@ -4,6 +4,7 @@ package dataline_test
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -134,6 +135,113 @@ func TestBytesWrittenInPlaceAreDelivered(t *testing.T) {
 			t.Error(index, value, expected)
 		}
 	}
+}
+
+func TestEachBadRecordHasItsOwnText(t *testing.T) {
+	read := ten(func(index int, record *dataline.Record) error {
+		if index%4 == 3 {
+			return fmt.Errorf("page %d is torn", index)
+		}
+		return good(index, record)
+	})
+	l := loaderOf(t, sourceOf(t, read), dataline.With{"batch_size": 10, "num_workers": 0, "epochs": 1})
+	_, err := l.Next(background)
+	wants(t, err, dataline.ErrBadSample)
+	bad := must[[]dataline.BadSample](t)(l.BadSamples())
+	if len(bad) != 2 {
+		t.Fatalf("%+v", bad)
+	}
+	for _, sample := range bad {
+		if !strings.HasSuffix(sample.Message, fmt.Sprintf(": page %d is torn", sample.Index)) {
+			t.Error(sample.Index, sample.Message)
+		}
+	}
+}
+
+// What is lent is read after Read has returned, by the same thread: another record of the call may still change it.
+func TestRowsAreMadeFromWhatARecordLends(t *testing.T) {
+	for _, workers := range []int{0, 2} {
+		var shared [10]int64
+		read := ten(func(index int, record *dataline.Record) error {
+			text := []byte("abcdefgh")[:index%3]
+			if err := dataline.Lend(record, "x", shared[index:index+1]); err != nil {
+				return err
+			}
+			shared[index] = int64(100 + index) // not copied: this arrives
+			runtime.GC()
+			return dataline.Lend(record, "text", append([]byte(nil), text...))
+		})
+		l := loaderOf(t, sourceOf(t, read), dataline.With{"batch_size": 10, "num_workers": workers, "epochs": 1})
+		b := must[*dataline.Batch](t)(l.Next(background))
+		for index, x := range must[[]int64](t)(dataline.View[int64](b, "x")) {
+			if x != int64(100+index) {
+				t.Error(index, x)
+			}
+		}
+		for index, row := range must[dataline.RowSet[byte]](t)(dataline.Rows[byte](b, "text")).All() {
+			if string(row) != "abcdefgh"[:index%3] {
+				t.Error(index, string(row))
+			}
+		}
+		b.Release()
+	}
+}
+
+func TestWhatARecordLendsIsLetGoWhenItsRowIsMade(t *testing.T) {
+	gone := make(chan int, 40)
+	read := ten(func(index int, record *dataline.Record) error {
+		text := new([64]byte) // not tiny: those share a finalizer
+		runtime.SetFinalizer(text, func(*[64]byte) { gone <- index })
+		if err := dataline.Lend(record, "text", text[:8]); err != nil {
+			return err
+		}
+		if index == 6 {
+			return errors.New("bad after it was lent")
+		}
+		return dataline.Put(record, "x", int64(index))
+	})
+	l := loaderOf(t, sourceOf(t, read), dataline.With{"batch_size": 5, "on_error": "replace", "num_workers": 1, "epochs": 1})
+	epoch(t, l)
+	for range 10 {
+		for waiting := true; waiting; {
+			runtime.GC()
+			select {
+			case <-gone:
+				waiting = false
+			default:
+			}
+		}
+	}
+}
+
+func TestARecordKnowsItsPlaceInTheEpoch(t *testing.T) {
+	read := ten(func(_ int, record *dataline.Record) error {
+		if record.Seed() != 42 {
+			return fmt.Errorf("seed %d", record.Seed())
+		}
+		return errors.Join(dataline.Put(record, "x", record.Epoch()*100+record.Slot()), dataline.Put[byte](record, "text"))
+	})
+	l := loaderOf(t, sourceOf(t, read), dataline.With{"batch_size": 5, "shuffle": "full", "seed": 42, "epochs": 2})
+	equal(t, joined(epoch(t, l)), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
+	equal(t, joined(epoch(t, l)), 100, 101, 102, 103, 104, 105, 106, 107, 108, 109)
+}
+
+func TestASlowSourceSeesThatItsLoaderIsClosed(t *testing.T) {
+	inside := make(chan struct{}, 100)
+	released := make(chan struct{})
+	read := ten(func(_ int, record *dataline.Record) error {
+		inside <- struct{}{}
+		for !record.Cancelled() {
+			runtime.Gosched()
+		}
+		return errors.New("nobody waits")
+	})
+	d := must[*dataline.Dataset](t)(dataline.FromSource(read, func() { close(released) }))
+	l := must[*dataline.Loader](t)(dataline.NewLoader(d, dataline.With{"num_workers": 2}))
+	<-inside
+	check(t, d.Close())
+	check(t, l.Close())
+	<-released // no worker was left behind in it
 }
 
 func TestBadSamplesAreReplacedAndListed(t *testing.T) {

@@ -14,13 +14,13 @@ type OptionType int32
 
 // The types of options.
 const (
-	OptionBool    OptionType = 1
-	OptionInt     OptionType = 2
-	OptionSize    OptionType = 3 // bytes
-	OptionWord    OptionType = 4 // one of the choices
-	OptionText    OptionType = 5
-	OptionIndices OptionType = 6 // an array: SampleIndices
-	OptionWeights OptionType = 7 // an array: Weights
+	OptionBool    OptionType = abi.DL_OPTION_BOOL
+	OptionInt     OptionType = abi.DL_OPTION_INT
+	OptionSize    OptionType = abi.DL_OPTION_SIZE // bytes
+	OptionWord    OptionType = abi.DL_OPTION_WORD // one of the choices
+	OptionText    OptionType = abi.DL_OPTION_TEXT
+	OptionIndices OptionType = abi.DL_OPTION_INDICES // an array: SampleIndices
+	OptionWeights OptionType = abi.DL_OPTION_WEIGHTS // an array: Weights
 )
 
 // IsArray says that the option is no text, so that With cannot set it.
@@ -29,8 +29,8 @@ func (t OptionType) IsArray() bool {
 }
 
 const (
-	scopeDataset = 1
-	scopeLoader  = 2
+	scopeDataset = abi.DL_SCOPE_DATASET
+	scopeLoader  = abi.DL_SCOPE_LOADER
 )
 
 // OptionInfo is an option that the library knows.
@@ -100,13 +100,17 @@ func Transforms() ([]TransformInfo, error) {
 	if err := Load(); err != nil {
 		return nil, err
 	}
-	table := make([]TransformInfo, abi.TransformCount())
+	return transformsOf(nil)
+}
+
+func transformsOf(extensions abi.Handle) ([]TransformInfo, error) {
+	table := make([]TransformInfo, abi.TransformCount(extensions))
 	raw := &abi.TransformInfo{StructSize: uint32(unsafe.Sizeof(abi.TransformInfo{}))}
 	for at := range table {
-		if err := call(func(e *abi.Error) int32 { return abi.TransformAt(int32(at), raw, e) }); err != nil {
+		if err := call(func(e *abi.Error) int32 { return abi.TransformAt(extensions, int32(at), raw, e) }); err != nil {
 			return nil, err
 		}
-		arguments, err := argumentsOf(int32(at), raw.ArgumentCount)
+		arguments, err := argumentsOf(extensions, int32(at), raw.ArgumentCount)
 		if err != nil {
 			return nil, err
 		}
@@ -121,11 +125,11 @@ func Transforms() ([]TransformInfo, error) {
 	return table, nil
 }
 
-func argumentsOf(transform, count int32) ([]ArgumentInfo, error) {
+func argumentsOf(extensions abi.Handle, transform, count int32) ([]ArgumentInfo, error) {
 	arguments := make([]ArgumentInfo, count)
 	raw := &abi.ArgumentInfo{StructSize: uint32(unsafe.Sizeof(abi.ArgumentInfo{}))}
 	for at := range arguments {
-		err := call(func(e *abi.Error) int32 { return abi.TransformArgumentAt(transform, int32(at), raw, e) })
+		err := call(func(e *abi.Error) int32 { return abi.TransformArgumentAt(extensions, transform, int32(at), raw, e) })
 		if err != nil {
 			return nil, err
 		}

@@ -115,12 +115,12 @@ func (t Tensor) String() string {
 }
 
 const (
-	viewReadOnly    = 1
-	viewOverlapping = 2
-	viewPinned      = 4
+	viewReadOnly    = abi.DL_VIEW_READ_ONLY
+	viewOverlapping = abi.DL_VIEW_OVERLAPPING
+	viewPinned      = abi.DL_VIEW_PINNED
 
-	deviceCPU  = 1
-	deviceCUDA = 2
+	deviceCPU  = abi.DL_DEVICE_CPU
+	deviceCUDA = abi.DL_DEVICE_CUDA
 )
 
 func first(view *abi.View) unsafe.Pointer {

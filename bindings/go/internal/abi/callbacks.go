@@ -7,8 +7,20 @@ package abi
 var (
 	// Release gives a loan back, or ends a reader.
 	Release func(context uintptr)
-	// Read fills count * (fields of the reader) cells; not 0: all records are bad.
-	Read func(context uintptr, indices *int64, count int64, cells *ReaderCell, message *byte, messageBytes uintptr) int32
+	// Read fills the cells of a request; not 0: all records are bad. What it lends goes back to Release with the request's
+	// ReleaseContext, if that is not 0.
+	Read func(context uintptr, request *ReaderRequest) int32
 	// Write takes a remark of the library.
 	Write func(context uintptr, level int32, message *byte, length uintptr)
+
+	// The callbacks of dl_format, dl_operator and dl_storage. Results are statuses, described in err; what Forget and
+	// CloseObject get is the number that Prepare and OpenObject have left.
+	Sniff       func(context uintptr, path, bytes *byte, count, fileBytes int64) int32
+	OpenFormat  func(context uintptr, request *FormatRequest, out *Handle, err *Error) int32
+	Prepare     func(context uintptr, use *OperatorUse, err *Error) int32
+	Apply       func(row *OperatorRow, err *Error) int32
+	Forget      func(state uintptr)
+	OpenObject  func(context uintptr, object *StorageObject, err *Error) int32
+	ReadObject  func(request *StorageRead, err *Error) int32
+	CloseObject func(object uintptr)
 )

@@ -1,6 +1,7 @@
-// The calls through symbols of the shared library, which symbols_purego.go names; long, for each function of the header
-// is one here. A Go pointer becomes a number inside the argument list only: there the compiler keeps what it points to
-// alive, and on the heap.
+// Code generated from capi/api.json by capi/api/generate.py; DO NOT EDIT.
+//
+// The calls by address. A Go pointer becomes a number inside the argument list only: there the compiler keeps
+// what it points to alive, and on the heap.
 //
 // SPDX-License-Identifier: Apache-2.0
 
@@ -9,33 +10,24 @@
 package abi
 
 import (
-	"runtime"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
 )
 
-// pointer is a pointer into the library's memory that came out of a call as a number.
-func pointer(result uintptr) unsafe.Pointer {
-	return *(*unsafe.Pointer)(unsafe.Pointer(&result))
-}
-
-// releaseFor is the callback that gives a loan back; none for arrays that are copied.
-func releaseFor(loan uintptr) uintptr {
-	if loan == 0 {
-		return 0
-	}
-	return callbacks.release
-}
-
-func AbiVersion() int32 {
-	result, _, _ := purego.SyscallN(symbols[atAbiVersion])
+func VersionNumber() int32 {
+	result, _, _ := purego.SyscallN(symbols[atVersionNumber])
 	return int32(result)
 }
 
 func VersionString() *byte {
 	result, _, _ := purego.SyscallN(symbols[atVersionString])
 	return (*byte)(pointer(result))
+}
+
+func AbiVersion() int32 {
+	result, _, _ := purego.SyscallN(symbols[atAbiVersion])
+	return int32(result)
 }
 
 func BuildInfo() *byte {
@@ -48,13 +40,65 @@ func StatusName(status int32) *byte {
 	return (*byte)(pointer(result))
 }
 
-func DtypeName(dtype int32) *byte {
-	result, _, _ := purego.SyscallN(symbols[atDtypeName], uintptr(dtype))
-	return (*byte)(pointer(result))
+func ErrorInit(err *Error, structSize uint32) {
+	purego.SyscallN(symbols[atErrorInit], uintptr(unsafe.Pointer(err)), uintptr(structSize))
 }
 
-func DtypeBytes(dtype int32) int32 {
-	result, _, _ := purego.SyscallN(symbols[atDtypeBytes], uintptr(dtype))
+func OptionsCreate(out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOptionsCreate], uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func OptionsDestroy(options Handle) {
+	purego.SyscallN(symbols[atOptionsDestroy], uintptr(options))
+}
+
+func OptionsSet(options Handle, key *byte, value *byte, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOptionsSet], uintptr(options), uintptr(unsafe.Pointer(key)),
+		uintptr(unsafe.Pointer(value)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func OptionsSetI64(options Handle, key *byte, value int64, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOptionsSetI64], uintptr(options), uintptr(unsafe.Pointer(key)),
+		uintptr(value), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func OptionsSetIndices(options Handle, indices *int64, count int64, loan uintptr, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOptionsSetIndices], uintptr(options), uintptr(unsafe.Pointer(indices)),
+		uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func OptionsSetWeights(options Handle, weights *float64, count int64, loan uintptr, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOptionsSetWeights], uintptr(options), uintptr(unsafe.Pointer(weights)),
+		uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func OptionsSetAllocator(options Handle, allocator *Allocator, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOptionsSetAllocator], uintptr(options),
+		uintptr(unsafe.Pointer(allocator)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func OptionsSetLog(options Handle, log *Log, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOptionsSetLog], uintptr(options), uintptr(unsafe.Pointer(log)),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func OptionsSetCancelToken(options Handle, token Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOptionsSetCancelToken], uintptr(options), uintptr(token),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func OptionsGet(options Handle, key *byte, out **byte, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOptionsGet], uintptr(options), uintptr(unsafe.Pointer(key)),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -69,67 +113,20 @@ func OptionAt(index int32, out *OptionInfo, err *Error) int32 {
 	return int32(result)
 }
 
-func TransformCount() int32 {
-	result, _, _ := purego.SyscallN(symbols[atTransformCount])
+func TransformCount(extensions Handle) int32 {
+	result, _, _ := purego.SyscallN(symbols[atTransformCount], uintptr(extensions))
 	return int32(result)
 }
 
-func TransformAt(index int32, out *TransformInfo, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atTransformAt], uintptr(index), uintptr(unsafe.Pointer(out)),
-		uintptr(unsafe.Pointer(err)))
-	return int32(result)
-}
-
-func TransformArgumentAt(index, argument int32, out *ArgumentInfo, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atTransformArgumentAt], uintptr(index), uintptr(argument),
+func TransformAt(extensions Handle, index int32, out *TransformInfo, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atTransformAt], uintptr(extensions), uintptr(index),
 		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
-func OptionsCreate(out *Handle, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atOptionsCreate], uintptr(unsafe.Pointer(out)),
-		uintptr(unsafe.Pointer(err)))
-	return int32(result)
-}
-
-func OptionsDestroy(options Handle) {
-	purego.SyscallN(symbols[atOptionsDestroy], uintptr(options))
-}
-
-func OptionsSet(options Handle, key, value *byte, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atOptionsSet], uintptr(options), uintptr(unsafe.Pointer(key)),
-		uintptr(unsafe.Pointer(value)), uintptr(unsafe.Pointer(err)))
-	return int32(result)
-}
-
-func OptionsGet(options Handle, key *byte, out **byte, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atOptionsGet], uintptr(options), uintptr(unsafe.Pointer(key)),
-		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
-	return int32(result)
-}
-
-func OptionsSetIndices(options Handle, indices *int64, count int64, loan uintptr, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atOptionsSetIndices], uintptr(options),
-		uintptr(unsafe.Pointer(indices)), uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(err)))
-	return int32(result)
-}
-
-func OptionsSetWeights(options Handle, weights *float64, count int64, loan uintptr, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atOptionsSetWeights], uintptr(options),
-		uintptr(unsafe.Pointer(weights)), uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(err)))
-	return int32(result)
-}
-
-func OptionsSetLog(options Handle, log *Log, err *Error) int32 {
-	log.Write, log.Destroy = callbacks.write, callbacks.release
-	result, _, _ := purego.SyscallN(symbols[atOptionsSetLog], uintptr(options), uintptr(unsafe.Pointer(log)),
-		uintptr(unsafe.Pointer(err)))
-	return int32(result)
-}
-
-func OptionsSetCancelToken(options, token Handle, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atOptionsSetCancelToken], uintptr(options), uintptr(token),
-		uintptr(unsafe.Pointer(err)))
+func TransformArgumentAt(extensions Handle, index int32, argument int32, out *ArgumentInfo, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atTransformArgumentAt], uintptr(extensions), uintptr(index),
+		uintptr(argument), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -147,6 +144,21 @@ func CancelTokenDestroy(token Handle) {
 	purego.SyscallN(symbols[atCancelTokenDestroy], uintptr(token))
 }
 
+func DtypeName(dtype int32) *byte {
+	result, _, _ := purego.SyscallN(symbols[atDtypeName], uintptr(dtype))
+	return (*byte)(pointer(result))
+}
+
+func DtypeBytes(dtype int32) int32 {
+	result, _, _ := purego.SyscallN(symbols[atDtypeBytes], uintptr(dtype))
+	return int32(result)
+}
+
+func DtypeFromName(name *byte) int32 {
+	result, _, _ := purego.SyscallN(symbols[atDtypeFromName], uintptr(unsafe.Pointer(name)))
+	return int32(result)
+}
+
 func DatasetOpen(uri *byte, options Handle, out *Handle, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atDatasetOpen], uintptr(unsafe.Pointer(uri)), uintptr(options),
 		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
@@ -160,27 +172,29 @@ func DatasetFromArrays(arrays *Array, count int32, loan uintptr, options Handle,
 }
 
 func DatasetFromReader(reader *Reader, options Handle, out *Handle, err *Error) int32 {
-	reader.Read, reader.Destroy = callbacks.read, callbacks.release
-	result, _, _ := purego.SyscallN(symbols[atDatasetFromReader], uintptr(unsafe.Pointer(reader)),
+	result, _, _ := purego.SyscallN(symbols[atDatasetFromReader], uintptr(unsafe.Pointer(reader)), uintptr(options),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func DatasetZip(parts *Handle, names **byte, count int32, options Handle, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atDatasetZip], uintptr(unsafe.Pointer(parts)),
+		uintptr(unsafe.Pointer(names)), uintptr(count), uintptr(options), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func DatasetConcat(parts *Handle, count int32, options Handle, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atDatasetConcat], uintptr(unsafe.Pointer(parts)), uintptr(count),
 		uintptr(options), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
-func DatasetZip(parts *Handle, names **byte, count int32, out *Handle, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atDatasetZip], uintptr(unsafe.Pointer(parts)),
-		uintptr(unsafe.Pointer(names)), uintptr(count), 0, uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
-	return int32(result)
-}
-
-func DatasetConcat(parts *Handle, count int32, out *Handle, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atDatasetConcat], uintptr(unsafe.Pointer(parts)), uintptr(count),
-		0, uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
-	return int32(result)
-}
-
-func DatasetSubset(dataset Handle, indices *int64, count int64, loan uintptr, out *Handle, err *Error) int32 {
+func DatasetSubset(dataset Handle, indices *int64, count int64, loan uintptr, options Handle, out *Handle,
+	err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atDatasetSubset], uintptr(dataset), uintptr(unsafe.Pointer(indices)),
-		uintptr(count), releaseFor(loan), loan, 0, uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+		uintptr(count), releaseFor(loan), loan, uintptr(options), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -199,8 +213,8 @@ func DatasetFormat(dataset Handle) *byte {
 	return (*byte)(pointer(result))
 }
 
-func DatasetURI(dataset Handle) *byte {
-	result, _, _ := purego.SyscallN(symbols[atDatasetURI], uintptr(dataset))
+func DatasetUri(dataset Handle) *byte {
+	result, _, _ := purego.SyscallN(symbols[atDatasetUri], uintptr(dataset))
 	return (*byte)(pointer(result))
 }
 
@@ -224,9 +238,9 @@ func DatasetClassName(dataset Handle, index int64) *byte {
 	return (*byte)(pointer(result))
 }
 
-func DatasetImageInfo(dataset Handle, field *byte, index int64, out *ImageInfo, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atDatasetImageInfo], uintptr(dataset), uintptr(unsafe.Pointer(field)),
-		uintptr(index), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+func DatasetRead(dataset Handle, index int64, options Handle, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atDatasetRead], uintptr(dataset), uintptr(index), uintptr(options),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -234,9 +248,21 @@ func DatasetDestroy(dataset Handle) {
 	purego.SyscallN(symbols[atDatasetDestroy], uintptr(dataset))
 }
 
-func LoaderCreate(dataset, options Handle, out *Handle, err *Error) int32 {
+func LoaderCreate(dataset Handle, options Handle, out *Handle, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atLoaderCreate], uintptr(dataset), uintptr(options),
 		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func LoaderNext(loader Handle, timeoutNs int64, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderNext], uintptr(loader), uintptr(timeoutNs),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func LoaderWork(loader Handle, budgetNs int64, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderWork], uintptr(loader), uintptr(budgetNs),
+		uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -245,13 +271,13 @@ func LoaderBeginEpoch(loader Handle, err *Error) int32 {
 	return int32(result)
 }
 
-func LoaderPosition(loader Handle, epoch, step *int64, err *Error) int32 {
+func LoaderPosition(loader Handle, epoch *int64, step *int64, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atLoaderPosition], uintptr(loader), uintptr(unsafe.Pointer(epoch)),
 		uintptr(unsafe.Pointer(step)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
-func LoaderSeek(loader Handle, epoch, step int64, err *Error) int32 {
+func LoaderSeek(loader Handle, epoch int64, step int64, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atLoaderSeek], uintptr(loader), uintptr(epoch), uintptr(step),
 		uintptr(unsafe.Pointer(err)))
 	return int32(result)
@@ -263,8 +289,8 @@ func LoaderSteps(loader Handle) int64 {
 }
 
 func LoaderSetIndices(loader Handle, indices *int64, count int64, loan uintptr, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atLoaderSetIndices], uintptr(loader),
-		uintptr(unsafe.Pointer(indices)), uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(err)))
+	result, _, _ := purego.SyscallN(symbols[atLoaderSetIndices], uintptr(loader), uintptr(unsafe.Pointer(indices)),
+		uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 
@@ -299,23 +325,6 @@ func LoaderFields(loader Handle, count *int32) *View {
 	return (*View)(pointer(result))
 }
 
-func LoaderPixelScale(loader Handle, field int32, channel int64, scale, offset *float64, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atLoaderPixelScale], uintptr(loader), uintptr(field), uintptr(channel),
-		uintptr(unsafe.Pointer(scale)), uintptr(unsafe.Pointer(offset)), uintptr(unsafe.Pointer(err)))
-	return int32(result)
-}
-
-func LoaderPlanCount(loader Handle) int32 {
-	result, _, _ := purego.SyscallN(symbols[atLoaderPlanCount], uintptr(loader))
-	return int32(result)
-}
-
-func LoaderPlanAt(loader Handle, index int32, out *PlanStage, err *Error) int32 {
-	result, _, _ := purego.SyscallN(symbols[atLoaderPlanAt], uintptr(loader), uintptr(index),
-		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
-	return int32(result)
-}
-
 func LoaderStats(loader Handle, out *Stats, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atLoaderStats], uintptr(loader), uintptr(unsafe.Pointer(out)),
 		uintptr(unsafe.Pointer(err)))
@@ -337,10 +346,19 @@ func LoaderDestroy(loader Handle) {
 	purego.SyscallN(symbols[atLoaderDestroy], uintptr(loader))
 }
 
+func BatchViews(batch Handle, count *int32) *View {
+	result, _, _ := purego.SyscallN(symbols[atBatchViews], uintptr(batch), uintptr(unsafe.Pointer(count)))
+	return (*View)(pointer(result))
+}
+
 func BatchGetInfo(batch Handle, out *BatchInfo, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atBatchGetInfo], uintptr(batch), uintptr(unsafe.Pointer(out)),
 		uintptr(unsafe.Pointer(err)))
 	return int32(result)
+}
+
+func BatchRetain(batch Handle) {
+	purego.SyscallN(symbols[atBatchRetain], uintptr(batch))
 }
 
 func BatchRelease(batch Handle) {
@@ -357,17 +375,175 @@ func BatchReleaseOn(batch Handle, stream uintptr, err *Error) int32 {
 	return int32(result)
 }
 
-// Next is dl_loader_next, and dl_batch_views where it gave a batch. The argument lists lie in the frame, for others are
-// allocated by each call; what they point to is in the frame too, so it is alive, and where it was.
-func (f *Frame) Next(loader Handle, timeoutNs int64) int32 {
-	f.arguments = [4]uintptr{uintptr(loader), uintptr(timeoutNs), uintptr(unsafe.Pointer(&f.Batch)),
-		uintptr(unsafe.Pointer(&f.Error))}
-	status, _, _ := purego.SyscallN(symbols[atLoaderNext], f.arguments[:]...)
-	if int32(status) == 0 {
-		f.arguments[0], f.arguments[1] = uintptr(f.Batch), uintptr(unsafe.Pointer(&f.Count))
-		views, _, _ := purego.SyscallN(symbols[atBatchViews], f.arguments[:2]...)
-		f.Views = (*View)(pointer(views))
-	}
-	runtime.KeepAlive(f)
-	return int32(status)
+func BatchDlpack(batch Handle, field int32, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atBatchDlpack], uintptr(batch), uintptr(field),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func BatchDlpackVersioned(batch Handle, field int32, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atBatchDlpackVersioned], uintptr(batch), uintptr(field),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func DatasetOpenAsync(uri *byte, options Handle, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atDatasetOpenAsync], uintptr(unsafe.Pointer(uri)), uintptr(options),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func OpeningWait(opening Handle, timeoutNs int64, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOpeningWait], uintptr(opening), uintptr(timeoutNs),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func OpeningWaitHandle(opening Handle, out *uintptr, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOpeningWaitHandle], uintptr(opening), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func OpeningProgress(opening Handle, out *Progress, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOpeningProgress], uintptr(opening), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func OpeningCancel(opening Handle) {
+	purego.SyscallN(symbols[atOpeningCancel], uintptr(opening))
+}
+
+func OpeningDestroy(opening Handle) {
+	purego.SyscallN(symbols[atOpeningDestroy], uintptr(opening))
+}
+
+func DatasetImageInfo(dataset Handle, field *byte, index int64, out *ImageInfo, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atDatasetImageInfo], uintptr(dataset), uintptr(unsafe.Pointer(field)),
+		uintptr(index), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func LoaderPixelScale(loader Handle, field int32, channel int64, scale *float64, offset *float64, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderPixelScale], uintptr(loader), uintptr(field), uintptr(channel),
+		uintptr(unsafe.Pointer(scale)), uintptr(unsafe.Pointer(offset)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func LoaderPlanCount(loader Handle) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderPlanCount], uintptr(loader))
+	return int32(result)
+}
+
+func LoaderPlanAt(loader Handle, index int32, out *PlanStage, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderPlanAt], uintptr(loader), uintptr(index),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func ExtensionsCreate(out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atExtensionsCreate], uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func ExtensionsDestroy(extensions Handle) {
+	purego.SyscallN(symbols[atExtensionsDestroy], uintptr(extensions))
+}
+
+func OptionsSetExtensions(options Handle, extensions Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOptionsSetExtensions], uintptr(options), uintptr(extensions),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func ErrorSet(err *Error, code int32, message *byte) int32 {
+	result, _, _ := purego.SyscallN(symbols[atErrorSet], uintptr(unsafe.Pointer(err)), uintptr(code),
+		uintptr(unsafe.Pointer(message)))
+	return int32(result)
+}
+
+func FileOpen(path *byte, options Handle, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atFileOpen], uintptr(unsafe.Pointer(path)), uintptr(options),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func FileBytes(file Handle) int64 {
+	result, _, _ := purego.SyscallN(symbols[atFileBytes], uintptr(file))
+	return int64(result)
+}
+
+func FileRead(file Handle, offset int64, bytes int64, out Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atFileRead], uintptr(file), uintptr(offset), uintptr(bytes), uintptr(out),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func FileDestroy(file Handle) {
+	purego.SyscallN(symbols[atFileDestroy], uintptr(file))
+}
+
+func ExtensionsAddFormat(extensions Handle, format *Format, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atExtensionsAddFormat], uintptr(extensions),
+		uintptr(unsafe.Pointer(format)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func ExtensionsAddOperator(extensions Handle, table *Operator, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atExtensionsAddOperator], uintptr(extensions),
+		uintptr(unsafe.Pointer(table)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func OperatorRandom(row *OperatorRow, number int64) uint64 {
+	result, _, _ := purego.SyscallN(symbols[atOperatorRandom], uintptr(unsafe.Pointer(row)), uintptr(number))
+	return uint64(result)
+}
+
+func ExtensionsAddStorage(extensions Handle, storage *Storage, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atExtensionsAddStorage], uintptr(extensions),
+		uintptr(unsafe.Pointer(storage)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func ExtensionsSetThreads(extensions Handle, threads *Threads, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atExtensionsSetThreads], uintptr(extensions),
+		uintptr(unsafe.Pointer(threads)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func ExtensionsLoad(extensions Handle, path *byte, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atExtensionsLoad], uintptr(extensions), uintptr(unsafe.Pointer(path)),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func FormatCount(extensions Handle) int32 {
+	result, _, _ := purego.SyscallN(symbols[atFormatCount], uintptr(extensions))
+	return int32(result)
+}
+
+func FormatAt(extensions Handle, index int32, out *FormatInfo, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atFormatAt], uintptr(extensions), uintptr(index),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func FormatKeyAt(extensions Handle, index int32, key int32, out *FormatKey, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atFormatKeyAt], uintptr(extensions), uintptr(index), uintptr(key),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func StorageCount(extensions Handle) int32 {
+	result, _, _ := purego.SyscallN(symbols[atStorageCount], uintptr(extensions))
+	return int32(result)
+}
+
+func StorageAt(extensions Handle, index int32, out *Storage, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atStorageAt], uintptr(extensions), uintptr(index),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
 }

@@ -9,9 +9,6 @@ import (
 	"sync/atomic"
 )
 
-// Version is the DL_ABI_VERSION that this package is written for.
-const Version = 2
-
 var (
 	loaded  atomic.Bool
 	loading sync.Mutex
@@ -45,8 +42,8 @@ func Loaded() bool {
 }
 
 func checkVersion() error {
-	if abi := AbiVersion(); abi != Version {
-		return fmt.Errorf("the library is %s with ABI %d; this package needs ABI %d", Text(VersionString()), abi, Version)
+	if abi := AbiVersion(); abi != DL_ABI_VERSION {
+		return fmt.Errorf("the library is %s with ABI %d; this package needs ABI %d", Text(VersionString()), abi, DL_ABI_VERSION)
 	}
 	return nil
 }

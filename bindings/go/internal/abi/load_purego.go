@@ -19,7 +19,12 @@ import (
 var path string
 
 // Functions of Go that C can call; made once, for they are never freed.
-var callbacks struct{ release, read, write uintptr }
+var callbacks struct {
+	release, read, write                uintptr
+	sniff, openFormat                   uintptr
+	prepare, apply, forget              uintptr
+	openObject, readObject, closeObject uintptr
+}
 
 // SetPath says where the library is, a file or a folder; before the first call.
 func SetPath(to string) error {
@@ -115,13 +120,17 @@ func bind(library uintptr) error {
 	}
 	if callbacks.release == 0 {
 		callbacks.release = purego.NewCallback(func(context uintptr) { Release(context) })
-		callbacks.read = purego.NewCallback(func(context uintptr, indices *int64, count int64, cells *ReaderCell,
-			message *byte, messageBytes uintptr) int32 {
-			return Read(context, indices, count, cells, message, messageBytes)
+		callbacks.read = purego.NewCallback(func(context uintptr, request *ReaderRequest) int32 {
+			code := Read(context, request)
+			if request.ReleaseContext != 0 {
+				request.Release = callbacks.release
+			}
+			return code
 		})
 		callbacks.write = purego.NewCallback(func(context uintptr, level int32, message *byte, length uintptr) {
 			Write(context, level, message, length)
 		})
+		makeExtensionCallbacks()
 	}
 	return checkVersion()
 }

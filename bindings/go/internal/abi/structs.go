@@ -1,15 +1,12 @@
-// Package abi is dataline.h in Go's words: the structs as they lie in memory, the numbers, and a thin layer of calls.
-// The layer has two forms with the same functions: one loads the shared library at run time and needs no C compiler,
-// the other (build tag dataline_static, with cgo) is linked with the static library. A test compares structs and
-// numbers with the header by C that it compiles; the second form has its argument types checked by cgo.
+// Code generated from capi/api.json by capi/api/generate.py; DO NOT EDIT.
+//
+// The structs of dataline.h as they lie in memory; capi/reference says what the members mean.
 //
 // SPDX-License-Identifier: Apache-2.0
+
 package abi
 
 import "unsafe"
-
-// Handle is an object of the library: options, dataset, loader, batch or token.
-type Handle = unsafe.Pointer
 
 // Error is dl_error.
 type Error struct {
@@ -22,68 +19,17 @@ type Error struct {
 	Message      [512]byte
 }
 
-// View is dl_view. Those of a batch or a schema lie in the library's memory.
-type View struct {
-	StructSize  uint32
-	Kind        int32
-	Flags       uint64
-	Name        *byte
-	Dtype       int32
-	Rank        int32
-	Shape       *int64
-	Strides     *int64
-	Axes        *byte
-	DeviceType  int32
-	DeviceIndex int32
-	Data        unsafe.Pointer
-	ByteOffset  uint64
-	Offsets     *int64
-	Bytes       int64
-	Reserved    [4]uint64
+// Allocator is dl_allocator.
+type Allocator struct {
+	StructSize uint32
+	Reserved   uint32
+	Context    uintptr
+	Allocate   uintptr
+	Release    uintptr
+	Destroy    uintptr
 }
 
-// ViewAt is dl_view_at: the library's views may be longer than View.
-func ViewAt(first *View, index int) *View {
-	return (*View)(unsafe.Add(unsafe.Pointer(first), uintptr(index)*uintptr(first.StructSize)))
-}
-
-// Array is dl_array.
-type Array struct {
-	StructSize     uint32
-	Kind           int32
-	Name           *byte
-	Dtype          int32
-	Rank           int32
-	Shape          *int64
-	Axes           *byte
-	Data           unsafe.Pointer
-	RowStrideBytes int64
-	Offsets        *int64
-	SampleCount    int64
-}
-
-// ReaderCell is dl_reader_cell.
-type ReaderCell struct {
-	Data     unsafe.Pointer
-	Capacity int64
-	Bytes    int64
-	Status   int32
-	Reserved int32
-}
-
-// Reader is dl_reader; the call layer fills Read and Destroy.
-type Reader struct {
-	StructSize  uint32
-	FieldCount  int32
-	Fields      *View
-	RecordCount int64
-	Context     uintptr
-	Read        uintptr
-	Destroy     uintptr
-	Fingerprint *byte
-}
-
-// Log is dl_log; the call layer fills Write and Destroy.
+// Log is dl_log.
 type Log struct {
 	StructSize uint32
 	Reserved   uint32
@@ -127,16 +73,81 @@ type ArgumentInfo struct {
 	DefaultValue *byte
 }
 
-// BatchInfo is dl_batch_info.
-type BatchInfo struct {
-	StructSize    uint32
-	Reserved      uint32
-	Epoch         int64
-	Step          int64
-	Samples       int64
-	Valid         int64
-	SampleSources *int64
-	SampleIndices *int64
+// View is dl_view.
+type View struct {
+	StructSize  uint32
+	Kind        int32
+	Flags       uint64
+	Name        *byte
+	Dtype       int32
+	Rank        int32
+	Shape       *int64
+	Strides     *int64
+	Axes        *byte
+	DeviceType  int32
+	DeviceIndex int32
+	Data        unsafe.Pointer
+	ByteOffset  uint64
+	Offsets     *int64
+	Bytes       int64
+	Reserved    [4]uint64
+}
+
+// Array is dl_array.
+type Array struct {
+	StructSize     uint32
+	Kind           int32
+	Name           *byte
+	Dtype          int32
+	Rank           int32
+	Shape          *int64
+	Axes           *byte
+	Data           Handle
+	RowStrideBytes int64
+	Offsets        *int64
+	SampleCount    int64
+}
+
+// ReaderCell is dl_reader_cell.
+type ReaderCell struct {
+	Data       unsafe.Pointer
+	Capacity   int64
+	Bytes      int64
+	Borrowed   Handle
+	Status     int32
+	Reserved32 int32
+	Reserved   [3]uint64
+}
+
+// ReaderRequest is dl_reader_request.
+type ReaderRequest struct {
+	StructSize     uint32
+	RecordCount    int32
+	FieldCount     int32
+	CellBytes      int32
+	Indices        *int64
+	Slots          *int64
+	Epoch          int64
+	Seed           uint64
+	Cancelled      *int32
+	Cells          *ReaderCell
+	Messages       *byte
+	MessageBytes   int64
+	Release        uintptr
+	ReleaseContext uintptr
+	Reserved       [4]uint64
+}
+
+// Reader is dl_reader.
+type Reader struct {
+	StructSize  uint32
+	FieldCount  int32
+	Fields      *View
+	RecordCount int64
+	Context     uintptr
+	Read        uintptr
+	Destroy     uintptr
+	Fingerprint *byte
 }
 
 // Stats is dl_stats.
@@ -167,29 +178,6 @@ type Stats struct {
 	Warned           int64
 }
 
-// ImageInfo is dl_image_info.
-type ImageInfo struct {
-	StructSize  uint32
-	Format      int32
-	Width       int64
-	Height      int64
-	Channels    int32
-	Bits        int32
-	Orientation int32
-	Progressive int32
-	Bytes       int64
-}
-
-// PlanStage is dl_plan_stage; its texts lie in the loader.
-type PlanStage struct {
-	StructSize uint32
-	DeviceType int32
-	Field      *byte
-	Text       *byte
-	BytesIn    int64
-	BytesOut   int64
-}
-
 // BadSample is dl_bad_sample.
 type BadSample struct {
 	StructSize  uint32
@@ -203,12 +191,208 @@ type BadSample struct {
 	Message     [256]byte
 }
 
-// Frame is what the calls of the hot path write to: on the heap always, and used again.
-type Frame struct {
-	Batch Handle
-	Views *View
-	Error Error
-	Count int32
-	// Room for the layer without cgo.
-	arguments [4]uintptr
+// BatchInfo is dl_batch_info.
+type BatchInfo struct {
+	StructSize    uint32
+	Reserved      uint32
+	Epoch         int64
+	Step          int64
+	Samples       int64
+	Valid         int64
+	SampleSources *int64
+	SampleIndices *int64
+}
+
+// Progress is dl_progress.
+type Progress struct {
+	StructSize uint32
+	Done       int32
+	Files      int64
+	TotalFiles int64
+	Bytes      int64
+	TotalBytes int64
+	Entries    int64
+}
+
+// ImageInfo is dl_image_info.
+type ImageInfo struct {
+	StructSize  uint32
+	Format      int32
+	Width       int64
+	Height      int64
+	Channels    int32
+	Bits        int32
+	Orientation int32
+	Progressive int32
+	Bytes       int64
+}
+
+// PlanStage is dl_plan_stage.
+type PlanStage struct {
+	StructSize uint32
+	DeviceType int32
+	Field      *byte
+	Text       *byte
+	BytesIn    int64
+	BytesOut   int64
+}
+
+// FormatKey is dl_format_key.
+type FormatKey struct {
+	StructSize   uint32
+	Reserved     uint32
+	Name         *byte
+	Values       *byte
+	DefaultValue *byte
+	Doc          *byte
+}
+
+// FormatRequest is dl_format_request.
+type FormatRequest struct {
+	StructSize uint32
+	KeyCount   int32
+	Path       *byte
+	Values     **byte
+	Options    Handle
+}
+
+// Format is dl_format.
+type Format struct {
+	StructSize uint32
+	KeyCount   int32
+	Name       *byte
+	Doc        *byte
+	Keys       *FormatKey
+	Suffixes   *byte
+	Context    uintptr
+	Sniff      uintptr
+	Open       uintptr
+	Destroy    uintptr
+}
+
+// ArgumentValue is dl_argument_value.
+type ArgumentValue struct {
+	StructSize  uint32
+	Given       int32
+	Text        *byte
+	Numbers     *float64
+	NumberCount int64
+}
+
+// OperatorUse is dl_operator_use.
+type OperatorUse struct {
+	StructSize    uint32
+	ArgumentCount int32
+	Arguments     *ArgumentValue
+	Input         *View
+	Kind          int32
+	Dtype         int32
+	Rank          int32
+	Draws         int32
+	Shape         [33]int64
+	Axes          [40]byte
+	MaxBytes      int64
+	Heavy         int32
+	WrongArgument int32
+	State         uintptr
+	Reserved      [4]uint64
+}
+
+// OperatorRow is dl_operator_row.
+type OperatorRow struct {
+	StructSize uint32
+	Reserved32 uint32
+	State      uintptr
+	Input      Handle
+	InputBytes int64
+	Output     unsafe.Pointer
+	Capacity   int64
+	Bytes      int64
+	Slot       int64
+	Epoch      int64
+	Seed       uint64
+	Draw       [3]uint64
+	Reserved   [4]uint64
+}
+
+// Operator is dl_operator.
+type Operator struct {
+	StructSize    uint32
+	ArgumentCount int32
+	Name          *byte
+	Doc           *byte
+	Source        *byte
+	Arguments     *ArgumentInfo
+	Context       uintptr
+	Prepare       uintptr
+	Apply         uintptr
+	Forget        uintptr
+	Destroy       uintptr
+}
+
+// StorageObject is dl_storage_object.
+type StorageObject struct {
+	StructSize uint32
+	Reserved32 uint32
+	Path       *byte
+	Cancelled  *int32
+	Options    Handle
+	Object     uintptr
+	Bytes      int64
+	Reserved   [4]uint64
+}
+
+// StorageRead is dl_storage_read.
+type StorageRead struct {
+	StructSize uint32
+	Reserved32 uint32
+	Object     uintptr
+	Offset     int64
+	Bytes      int64
+	Out        unsafe.Pointer
+	Cancelled  *int32
+	Reserved   [4]uint64
+}
+
+// Storage is dl_storage.
+type Storage struct {
+	StructSize uint32
+	Reserved   uint32
+	Scheme     *byte
+	Doc        *byte
+	Context    uintptr
+	Open       uintptr
+	Read       uintptr
+	Close      uintptr
+	Destroy    uintptr
+}
+
+// Threads is dl_threads.
+type Threads struct {
+	StructSize uint32
+	Reserved   uint32
+	Context    uintptr
+	Start      uintptr
+	End        uintptr
+	Run        uintptr
+	Destroy    uintptr
+}
+
+// Plugin is dl_plugin.
+type Plugin struct {
+	StructSize uint32
+	AbiVersion int32
+	BuiltFor   int32
+	Reserved32 int32
+	Extensions Handle
+	Find       uintptr
+	Reserved   [4]uint64
+}
+
+// FormatInfo is dl_format_info.
+type FormatInfo struct {
+	StructSize uint32
+	KeyCount   int32
+	Name       *byte
+	Doc        *byte
 }

@@ -1,3 +1,7 @@
+// Code generated from capi/api.json by capi/api/generate.py; DO NOT EDIT.
+//
+// The functions of dataline.h by name; their addresses are looked up once.
+//
 // SPDX-License-Identifier: Apache-2.0
 
 //go:build !(dataline_static && cgo)
@@ -6,28 +10,33 @@ package abi
 
 // Places in symbols.
 const (
-	atAbiVersion = iota
+	atVersionNumber = iota
 	atVersionString
+	atAbiVersion
 	atBuildInfo
 	atStatusName
-	atDtypeName
-	atDtypeBytes
+	atErrorInit
+	atOptionsCreate
+	atOptionsDestroy
+	atOptionsSet
+	atOptionsSetI64
+	atOptionsSetIndices
+	atOptionsSetWeights
+	atOptionsSetAllocator
+	atOptionsSetLog
+	atOptionsSetCancelToken
+	atOptionsGet
 	atOptionCount
 	atOptionAt
 	atTransformCount
 	atTransformAt
 	atTransformArgumentAt
-	atOptionsCreate
-	atOptionsDestroy
-	atOptionsSet
-	atOptionsGet
-	atOptionsSetIndices
-	atOptionsSetWeights
-	atOptionsSetLog
-	atOptionsSetCancelToken
 	atCancelTokenCreate
 	atCancelTokenCancel
 	atCancelTokenDestroy
+	atDtypeName
+	atDtypeBytes
+	atDtypeFromName
 	atDatasetOpen
 	atDatasetFromArrays
 	atDatasetFromReader
@@ -37,15 +46,16 @@ const (
 	atDatasetCount
 	atDatasetFields
 	atDatasetFormat
-	atDatasetURI
+	atDatasetUri
 	atDatasetNoteCount
 	atDatasetNote
 	atDatasetClassCount
 	atDatasetClassName
-	atDatasetImageInfo
+	atDatasetRead
 	atDatasetDestroy
 	atLoaderCreate
 	atLoaderNext
+	atLoaderWork
 	atLoaderBeginEpoch
 	atLoaderPosition
 	atLoaderSeek
@@ -57,85 +67,149 @@ const (
 	atLoaderInterrupt
 	atLoaderWaitHandle
 	atLoaderFields
-	atLoaderPixelScale
-	atLoaderPlanCount
-	atLoaderPlanAt
 	atLoaderStats
 	atLoaderBadSampleCount
 	atLoaderBadSampleAt
 	atLoaderDestroy
 	atBatchViews
 	atBatchGetInfo
+	atBatchRetain
 	atBatchRelease
 	atBatchWait
 	atBatchReleaseOn
+	atBatchDlpack
+	atBatchDlpackVersioned
+	atDatasetOpenAsync
+	atOpeningWait
+	atOpeningWaitHandle
+	atOpeningProgress
+	atOpeningCancel
+	atOpeningDestroy
+	atDatasetImageInfo
+	atLoaderPixelScale
+	atLoaderPlanCount
+	atLoaderPlanAt
+	atExtensionsCreate
+	atExtensionsDestroy
+	atOptionsSetExtensions
+	atErrorSet
+	atFileOpen
+	atFileBytes
+	atFileRead
+	atFileDestroy
+	atExtensionsAddFormat
+	atExtensionsAddOperator
+	atOperatorRandom
+	atExtensionsAddStorage
+	atExtensionsSetThreads
+	atExtensionsLoad
+	atFormatCount
+	atFormatAt
+	atFormatKeyAt
+	atStorageCount
+	atStorageAt
 	symbolCount
 )
 
 var symbolNames = [symbolCount]string{
-	atAbiVersion:            "dl_abi_version",
-	atVersionString:         "dl_version_string",
-	atBuildInfo:             "dl_build_info",
-	atStatusName:            "dl_status_name",
-	atDtypeName:             "dl_dtype_name",
-	atDtypeBytes:            "dl_dtype_bytes",
-	atOptionCount:           "dl_option_count",
-	atOptionAt:              "dl_option_at",
-	atTransformCount:        "dl_transform_count",
-	atTransformAt:           "dl_transform_at",
-	atTransformArgumentAt:   "dl_transform_argument_at",
-	atOptionsCreate:         "dl_options_create",
-	atOptionsDestroy:        "dl_options_destroy",
-	atOptionsSet:            "dl_options_set",
-	atOptionsGet:            "dl_options_get",
-	atOptionsSetIndices:     "dl_options_set_indices",
-	atOptionsSetWeights:     "dl_options_set_weights",
-	atOptionsSetLog:         "dl_options_set_log",
-	atOptionsSetCancelToken: "dl_options_set_cancel_token",
-	atCancelTokenCreate:     "dl_cancel_token_create",
-	atCancelTokenCancel:     "dl_cancel_token_cancel",
-	atCancelTokenDestroy:    "dl_cancel_token_destroy",
-	atDatasetOpen:           "dl_dataset_open",
-	atDatasetFromArrays:     "dl_dataset_from_arrays",
-	atDatasetFromReader:     "dl_dataset_from_reader",
-	atDatasetZip:            "dl_dataset_zip",
-	atDatasetConcat:         "dl_dataset_concat",
-	atDatasetSubset:         "dl_dataset_subset",
-	atDatasetCount:          "dl_dataset_count",
-	atDatasetFields:         "dl_dataset_fields",
-	atDatasetFormat:         "dl_dataset_format",
-	atDatasetURI:            "dl_dataset_uri",
-	atDatasetNoteCount:      "dl_dataset_note_count",
-	atDatasetNote:           "dl_dataset_note",
-	atDatasetClassCount:     "dl_dataset_class_count",
-	atDatasetClassName:      "dl_dataset_class_name",
-	atDatasetImageInfo:      "dl_dataset_image_info",
-	atDatasetDestroy:        "dl_dataset_destroy",
-	atLoaderCreate:          "dl_loader_create",
-	atLoaderNext:            "dl_loader_next",
-	atLoaderBeginEpoch:      "dl_loader_begin_epoch",
-	atLoaderPosition:        "dl_loader_position",
-	atLoaderSeek:            "dl_loader_seek",
-	atLoaderSteps:           "dl_loader_steps",
-	atLoaderSetIndices:      "dl_loader_set_indices",
-	atLoaderStateSave:       "dl_loader_state_save",
-	atLoaderStateLoad:       "dl_loader_state_load",
-	atLoaderCancel:          "dl_loader_cancel",
-	atLoaderInterrupt:       "dl_loader_interrupt",
-	atLoaderWaitHandle:      "dl_loader_wait_handle",
-	atLoaderFields:          "dl_loader_fields",
-	atLoaderPixelScale:      "dl_loader_pixel_scale",
-	atLoaderPlanCount:       "dl_loader_plan_count",
-	atLoaderPlanAt:          "dl_loader_plan_at",
-	atLoaderStats:           "dl_loader_stats",
-	atLoaderBadSampleCount:  "dl_loader_bad_sample_count",
-	atLoaderBadSampleAt:     "dl_loader_bad_sample_at",
-	atLoaderDestroy:         "dl_loader_destroy",
-	atBatchViews:            "dl_batch_views",
-	atBatchGetInfo:          "dl_batch_get_info",
-	atBatchRelease:          "dl_batch_release",
-	atBatchWait:             "dl_batch_wait",
-	atBatchReleaseOn:        "dl_batch_release_on",
+	"dl_version_number",
+	"dl_version_string",
+	"dl_abi_version",
+	"dl_build_info",
+	"dl_status_name",
+	"dl_error_init",
+	"dl_options_create",
+	"dl_options_destroy",
+	"dl_options_set",
+	"dl_options_set_i64",
+	"dl_options_set_indices",
+	"dl_options_set_weights",
+	"dl_options_set_allocator",
+	"dl_options_set_log",
+	"dl_options_set_cancel_token",
+	"dl_options_get",
+	"dl_option_count",
+	"dl_option_at",
+	"dl_transform_count",
+	"dl_transform_at",
+	"dl_transform_argument_at",
+	"dl_cancel_token_create",
+	"dl_cancel_token_cancel",
+	"dl_cancel_token_destroy",
+	"dl_dtype_name",
+	"dl_dtype_bytes",
+	"dl_dtype_from_name",
+	"dl_dataset_open",
+	"dl_dataset_from_arrays",
+	"dl_dataset_from_reader",
+	"dl_dataset_zip",
+	"dl_dataset_concat",
+	"dl_dataset_subset",
+	"dl_dataset_count",
+	"dl_dataset_fields",
+	"dl_dataset_format",
+	"dl_dataset_uri",
+	"dl_dataset_note_count",
+	"dl_dataset_note",
+	"dl_dataset_class_count",
+	"dl_dataset_class_name",
+	"dl_dataset_read",
+	"dl_dataset_destroy",
+	"dl_loader_create",
+	"dl_loader_next",
+	"dl_loader_work",
+	"dl_loader_begin_epoch",
+	"dl_loader_position",
+	"dl_loader_seek",
+	"dl_loader_steps",
+	"dl_loader_set_indices",
+	"dl_loader_state_save",
+	"dl_loader_state_load",
+	"dl_loader_cancel",
+	"dl_loader_interrupt",
+	"dl_loader_wait_handle",
+	"dl_loader_fields",
+	"dl_loader_stats",
+	"dl_loader_bad_sample_count",
+	"dl_loader_bad_sample_at",
+	"dl_loader_destroy",
+	"dl_batch_views",
+	"dl_batch_get_info",
+	"dl_batch_retain",
+	"dl_batch_release",
+	"dl_batch_wait",
+	"dl_batch_release_on",
+	"dl_batch_dlpack",
+	"dl_batch_dlpack_versioned",
+	"dl_dataset_open_async",
+	"dl_opening_wait",
+	"dl_opening_wait_handle",
+	"dl_opening_progress",
+	"dl_opening_cancel",
+	"dl_opening_destroy",
+	"dl_dataset_image_info",
+	"dl_loader_pixel_scale",
+	"dl_loader_plan_count",
+	"dl_loader_plan_at",
+	"dl_extensions_create",
+	"dl_extensions_destroy",
+	"dl_options_set_extensions",
+	"dl_error_set",
+	"dl_file_open",
+	"dl_file_bytes",
+	"dl_file_read",
+	"dl_file_destroy",
+	"dl_extensions_add_format",
+	"dl_extensions_add_operator",
+	"dl_operator_random",
+	"dl_extensions_add_storage",
+	"dl_extensions_set_threads",
+	"dl_extensions_load",
+	"dl_format_count",
+	"dl_format_at",
+	"dl_format_key_at",
+	"dl_storage_count",
+	"dl_storage_at",
 }
 
 // Addresses in the library that was loaded.

@@ -1,0 +1,118 @@
+// Code generated from capi/api.json by capi/api/generate.py; DO NOT EDIT.
+//
+// The numbers of dataline.h, by its names.
+//
+// SPDX-License-Identifier: Apache-2.0
+
+package abi
+
+const (
+	DL_OK                   = 0
+	DL_END_OF_EPOCH         = 1
+	DL_END                  = 2
+	DL_TIMEOUT              = 3
+	DL_CANCELLED            = 4
+	DL_INTERRUPTED          = 5
+	DL_ERR_INVALID_ARGUMENT = -1
+	DL_ERR_UNKNOWN_OPTION   = -2
+	DL_ERR_BAD_OPTION       = -3
+	DL_ERR_BAD_URI          = -4
+	DL_ERR_BAD_TRANSFORM    = -5
+	DL_ERR_NO_SUCH_FIELD    = -6
+	DL_ERR_UNSUPPORTED      = -7
+	DL_ERR_WRONG_STATE      = -8
+	DL_ERR_FORKED           = -9
+	DL_ERR_NO_MEMORY        = -20
+	DL_ERR_OVER_BUDGET      = -21
+	DL_ERR_LEASES_HELD      = -22
+	DL_ERR_THREAD           = -23
+	DL_ERR_TOO_MANY_FILES   = -24
+	DL_ERR_NOT_FOUND        = -40
+	DL_ERR_PERMISSION       = -41
+	DL_ERR_NOT_A_FILE       = -42
+	DL_ERR_IO               = -43
+	DL_ERR_TRUNCATED        = -44
+	DL_ERR_CORRUPT          = -45
+	DL_ERR_UNSAFE_TYPE      = -46
+	DL_ERR_MISMATCH         = -47
+	DL_ERR_CHANGED          = -48
+	DL_ERR_BAD_SAMPLE       = -49
+	DL_ERR_TOO_MANY_BAD     = -50
+	DL_ERR_OUT_OF_RANGE     = -51
+	DL_ERR_READER           = -52
+	DL_ERR_TOO_LARGE        = -53
+	DL_ERR_EMPTY            = -54
+	DL_ERR_BAD_STATE        = -70
+	DL_ERR_STATE_REFUSED    = -71
+	DL_ERR_NO_DEVICE        = -80
+	DL_ERR_DEVICE_LOST      = -81
+	DL_ERR_INTERNAL         = -99
+
+	DL_VERSION_MAJOR = 0
+	DL_VERSION_MINOR = 2
+	DL_VERSION_PATCH = 0
+
+	DL_ABI_VERSION = 2
+
+	DL_STRUCT_MAX_BYTES = 4096
+
+	DL_MEMORY_METADATA = 0
+	DL_MEMORY_TABLE    = 1
+	DL_MEMORY_ARENA    = 2
+	DL_MEMORY_DATA     = 3
+	DL_MEMORY_OVERFLOW = 4
+	DL_MEMORY_FRAMES   = 5
+
+	DL_LOG_PROGRESS = 0
+	DL_LOG_INFO     = 1
+	DL_LOG_WARNING  = 2
+
+	DL_OPTION_BOOL    = 1
+	DL_OPTION_INT     = 2
+	DL_OPTION_SIZE    = 3
+	DL_OPTION_WORD    = 4
+	DL_OPTION_TEXT    = 5
+	DL_OPTION_INDICES = 6
+	DL_OPTION_WEIGHTS = 7
+
+	DL_SCOPE_DATASET = 1
+	DL_SCOPE_LOADER  = 2
+
+	DL_DTYPE_BOOL = 1
+	DL_DTYPE_U8   = 2
+	DL_DTYPE_U16  = 3
+	DL_DTYPE_U32  = 4
+	DL_DTYPE_U64  = 5
+	DL_DTYPE_I8   = 6
+	DL_DTYPE_I16  = 7
+	DL_DTYPE_I32  = 8
+	DL_DTYPE_I64  = 9
+	DL_DTYPE_F16  = 10
+	DL_DTYPE_BF16 = 11
+	DL_DTYPE_F32  = 12
+	DL_DTYPE_F64  = 13
+	DL_DTYPE_C64  = 14
+	DL_DTYPE_C128 = 15
+
+	DL_KIND_DENSE   = 0
+	DL_KIND_RAGGED  = 1
+	DL_KIND_STRIDED = 2
+
+	DL_VIEW_READ_ONLY   = 1
+	DL_VIEW_OVERLAPPING = 2
+	DL_VIEW_PINNED      = 4
+
+	DL_DEVICE_CPU  = 1
+	DL_DEVICE_CUDA = 2
+
+	DL_MAX_RANK = 33
+
+	DL_IMAGE_JPEG = 1
+	DL_IMAGE_PNG  = 2
+	DL_IMAGE_WEBP = 3
+
+	DL_SNIFF_NO      = 0
+	DL_SNIFF_GUESS   = 1
+	DL_SNIFF_LIKELY  = 2
+	DL_SNIFF_CERTAIN = 3
+)

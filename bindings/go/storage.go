@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"errors"
+	"io"
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// StorageInfo describes a storage.
+type StorageInfo struct {
+	Scheme string // as a format's name, also with +
+	Doc    string
+}
+
+// Storage is where the bytes of paths that begin with scheme:// are. Formats read them as they read files; those that need a
+// directory refuse them.
+type Storage interface {
+	About() StorageInfo // asked once
+	// Open opens an object. A storage that wraps another opens that by OpenFile.
+	Open(request *StorageRequest) (StoredObject, error)
+}
+
+// StoredObject is an object of a Storage; a *File is one. ReadAt is asked for bytes within the object alone, and for all of
+// them. One that implements io.Closer is closed, by the thread that needed it last, when nothing reads it any more.
+type StoredObject interface {
+	io.ReaderAt
+	Size() int64 // asked once
+}
+
+// CancelReader is a StoredObject whose reads take so long that they look at whether they are still wanted. It is called
+// instead of ReadAt.
+type CancelReader interface {
+	ReadAtUnless(cancelled func() bool, to []byte, offset int64) (int, error)
+}
+
+// StorageRequest is what Storage.Open is asked for.
+type StorageRequest struct {
+	Path string // whole, with its scheme
+	// Options are the caller's, for what Open opens: alone, and until it returns.
+	Options Option
+
+	cancelled *int32
+}
+
+// Cancelled says that nobody wants the object any more. It must not be called after Open has returned.
+func (r *StorageRequest) Cancelled() bool { return atomic.LoadInt32(r.cancelled) != 0 }
+
+func storageTable(l *loan, storage Storage) (*abi.Storage, error) {
+	about := storage.About()
+	l.extension = storage
+	table := &abi.Storage{StructSize: uint32(unsafe.Sizeof(abi.Storage{})), Context: l.id}
+	return table, pinTexts(l, text{&table.Scheme, about.Scheme}, text{&table.Doc, about.Doc})
+}
+
+func init() {
+	abi.OpenObject = func(id uintptr, raw *abi.StorageObject, err *abi.Error) int32 {
+		storage := extensionOf[Storage](id)
+		options := &callerOptions{handle: raw.Options}
+		defer options.over.Store(true)
+		return answer(err, ErrReader, func() error {
+			object, err := storage.Open(&StorageRequest{abi.Text(raw.Path), options, raw.Cancelled})
+			if err != nil {
+				return err
+			}
+			if object == nil {
+				return errNil("object")
+			}
+			raw.Bytes = object.Size()
+			opened := newLoan()
+			opened.extension = object
+			raw.Object = opened.id
+			return nil
+		})
+	}
+	abi.ReadObject = func(raw *abi.StorageRead, err *abi.Error) int32 {
+		object := extensionOf[StoredObject](raw.Object)
+		return answer(err, ErrReader, func() error { return readObject(object, raw) })
+	}
+	abi.CloseObject = func(object uintptr) {
+		if l := endLoan(object); l != nil {
+			closeQuietly(l.extension)
+		}
+	}
+}
+
+func readObject(object StoredObject, raw *abi.StorageRead) error {
+	to := unsafe.Slice((*byte)(raw.Out), raw.Bytes)
+	var count int
+	var err error
+	if careful, ok := object.(CancelReader); ok {
+		flag := raw.Cancelled
+		count, err = careful.ReadAtUnless(func() bool { return atomic.LoadInt32(flag) != 0 }, to, raw.Offset)
+	} else {
+		count, err = object.ReadAt(to, raw.Offset)
+	}
+	switch {
+	case count == len(to):
+		return nil // io.EOF may come with the last byte
+	case err == nil, errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return localError(ErrTruncated, "offset %d: expected %d bytes, got %d", raw.Offset, len(to), count)
+	}
+	return err
+}
+
+func storagesOf(extensions abi.Handle) ([]StorageInfo, error) {
+	table := make([]StorageInfo, abi.StorageCount(extensions))
+	raw := &abi.Storage{StructSize: uint32(unsafe.Sizeof(abi.Storage{}))}
+	for at := range table {
+		if err := call(func(e *abi.Error) int32 { return abi.StorageAt(extensions, int32(at), raw, e) }); err != nil {
+			return nil, err
+		}
+		table[at] = StorageInfo{abi.Text(raw.Scheme), abi.Text(raw.Doc)}
+	}
+	return table, nil
+}
+
+// File is a file, read where it is: a local path, or scheme://... of a storage that the options know. For formats and
+// storages of the program's own. Several goroutines may use it.
+type File struct {
+	handle  *handle
+	size    int64
+	cleanup runtime.Cleanup
+}
+
+// OpenFile opens it. Errors are those of Open for a file.
+func OpenFile(path string, options ...Option) (*File, error) {
+	set, err := newOptionSet(options)
+	if err != nil {
+		return nil, err
+	}
+	defer set.destroy()
+	text, err := cText("path", path)
+	if err != nil {
+		return nil, err
+	}
+	out := new(abi.Handle)
+	if err := call(func(e *abi.Error) int32 { return abi.FileOpen(text, set.handle, out, e) }); err != nil {
+		return nil, err
+	}
+	f := &File{handle: newHandle(*out, abi.FileDestroy, nil), size: abi.FileBytes(*out)}
+	f.cleanup = runtime.AddCleanup(f, (*handle).close, f.handle)
+	return f, nil
+}
+
+// Size is its bytes, when it was opened.
+func (f *File) Size() int64 { return f.size }
+
+// ReadAt is io.ReaderAt. ErrTruncated, ErrChanged and ErrIO name path and offset.
+func (f *File) ReadAt(to []byte, offset int64) (int, error) {
+	if !f.handle.enter() {
+		return 0, ErrClosed
+	}
+	defer f.handle.leave()
+	count := min(int64(len(to)), max(f.size-offset, 0))
+	if count > 0 || offset < 0 {
+		err := call(func(e *abi.Error) int32 {
+			return abi.FileRead(f.handle.pointer, offset, count, unsafe.Pointer(unsafe.SliceData(to)), e)
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	if count < int64(len(to)) {
+		return int(count), io.EOF
+	}
+	return int(count), nil
+}
+
+// Close closes it. Twice, or nil, is fine.
+func (f *File) Close() error {
+	if f != nil && f.handle != nil {
+		f.cleanup.Stop()
+		f.handle.close()
+	}
+	return nil
+}
