@@ -9,7 +9,8 @@
     Dataset(f, ...)
 
 Samples by number, from 0; immutable. `settings` are the options of [`options_table`](@ref) (those that concern datasets
-count) and `cancel_token`. `Dataset(f, ...)`, as a `do` block has it, closes it after `f(dataset)`.
+count), `cancel_token` and [`extensions`](@ref Extensions). `Dataset(f, ...)`, as a `do` block has it, closes it after
+`f(dataset)`.
 
 - `uri`: `"scheme:path[,path...][?key=value&...]"` or a bare path, whose format is detected: `"mnist:DIR?split=test"`,
   `"npy:image=a.npy,label=b.npy"`, `"tokens:FILE?length=1024"`. Opening reads headers only, but for `.gz` files and
@@ -19,8 +20,8 @@ count) and `cancel_token`. `Dataset(f, ...)`, as a `do` block has it, closes it 
   samples differ in length: a vector of vectors or of strings, or [`Packed`](@ref). A single array is field `data`, a tuple's
   are `data1`, `data2`. `axes = (image = "WHC",)` names a sample's dims for transforms that go by them.
 
-`length(dataset)`, [`fields`](@ref), [`notes`](@ref), [`classes`](@ref), [`image_info`](@ref), [`subset`](@ref),
-[`concat`](@ref), [`zipped`](@ref), `close`.
+[`open_async`](@ref) opens without waiting. `length(dataset)`, [`fields`](@ref), [`notes`](@ref), [`classes`](@ref),
+[`image_info`](@ref), [`read`](@ref), [`subset`](@ref), [`concat`](@ref), [`zipped`](@ref), `close`.
 
 Any thread. Loaders and composed datasets keep what they need of it. In a forked child it goes on working.
 
@@ -80,8 +81,10 @@ end
 
 function Dataset(uri::AbstractString; settings...)
     out = Ref{Handle}(C_NULL)
-    with_options(options -> check(error -> dl_dataset_open(uri, options, out, error)), settings)
-    return Dataset(out[], false)
+    in_julia = noting_julia() do
+        with_options(options -> check(error -> dl_dataset_open(uri, options, out, error)), settings)
+    end
+    return Dataset(out[], in_julia)
 end
 
 Dataset(arrays::NamedTuple; axes = NamedTuple(), settings...) = Dataset(dataset_of_arrays(arrays, axes, settings), false)

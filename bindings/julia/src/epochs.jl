@@ -121,6 +121,53 @@ function next!(loader::Loader; timeout::Real = Inf)
     return throw_status(loader, status, memory)
 end
 
+"""
+    read(dataset, index; settings...)
+
+The sample `index`, from 0, through the transforms of the settings, as a [`Batch`](@ref) of one: for viewers and tests, not for
+training. Throws what [`Loader`](@ref) and [`next!`](@ref) throw; `Dataline.ERR_OUT_OF_RANGE` for the index.
+"""
+function Base.read(dataset::Dataset, index::Integer; settings...)
+    lease = new_lease(Threads.Atomic{Int}(0); counted = true)
+    memory = error_memory()
+    status = with_options(translated(settings)) do options
+        using_handle(handle -> read_sample(handle, Int64(index), options, lease, memory), dataset)
+    end
+    if status != DL_OK
+        never_held(lease)
+        throw(failure(status, memory))
+    end
+    schema = GC.@preserve lease read_fields(count -> dl_batch_views(lease.batch, Base.unsafe_convert(Ptr{Int32}, count)))
+    seen = Tuple(seen_as(field, at) for (at, field) in enumerate(schema))
+    return Batch(lease, lease.turn, NamedTuple{Tuple(field.name for field in schema)}(seen))
+end
+
+# As `take`, of a dataset.
+function read_sample(dataset::Handle, index::Int64, options::Handle, lease::Lease, memory::ErrorMemory)
+    return disable_sigint() do
+        GC.@preserve lease memory begin
+            place = Ptr{Handle}(pointer_from_objref(lease))
+            given = dl_dataset_read(dataset, index, options, place, pointer(memory))
+            given == DL_OK && (lease.views = dl_batch_views(lease.batch, Ptr{Int32}(C_NULL)))
+            given
+        end
+    end
+end
+
+"""
+    work(loader, budget)
+
+With `num_workers = 0`: loads on this thread for about `budget` seconds, so that a frame loop can spread a batch over several
+frames; one run of samples at least. True: [`next!`](@ref) returns at once. With workers it loads nothing.
+"""
+function work(loader::Loader, budget::Real)
+    memory = error_memory()
+    nanoseconds = round(Int64, clamp(budget, 0, 9e9) * 1e9)
+    status = GC.@preserve memory ask(handle -> dl_loader_work(handle, nanoseconds, pointer(memory)), loader)
+    status == DL_OK || status == DL_TIMEOUT || throw_status(loader, status, memory)
+    return status == DL_OK
+end
+
 # It got no batch: its finalizer has nothing to do, so it is taken off the count here.
 never_held(lease::Lease) = (Threads.atomic_sub!(lease.held, 1); nothing)
 

@@ -1,77 +1,112 @@
-# The functions of dataline.h, in its order. Handles are Ptr{Cvoid}; `error` is a CError of the caller's.
+# The functions of dataline.h, in its order.
+#
+# Generated from capi/api.json by capi/api/generate.py; do not edit.
 #
 # SPDX-License-Identifier: Apache-2.0
-
-const Handle = Ptr{Cvoid}
 
 @declare dl_version_number()::Int32
 @declare dl_version_string()::Ptr{UInt8}
 @declare dl_abi_version()::Int32
 @declare dl_build_info()::Ptr{UInt8}
+
 @declare dl_status_name(status::Int32)::Ptr{UInt8}
-@declare dl_error_init(error::Ptr{UInt8}, struct_size::UInt32)::Cvoid
+@declare dl_error_init(error::Ptr{CError}, struct_size::UInt32)::Cvoid
 
-@declare dl_options_create(out::Ref{Handle}, error::Ptr{UInt8})::Int32
+@declare dl_options_create(out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_options_destroy(options::Handle)::Cvoid
-@declare dl_options_set(options::Handle, key::Cstring, value::Cstring, error::Ptr{UInt8})::Int32
-@declare dl_options_set_indices(options::Handle, indices::Ptr{Int64}, count::Int64, release::Ptr{Cvoid}, context::Ptr{Cvoid}, error::Ptr{UInt8})::Int32
-@declare dl_options_set_weights(options::Handle, weights::Ptr{Float64}, count::Int64, release::Ptr{Cvoid}, context::Ptr{Cvoid}, error::Ptr{UInt8})::Int32
-@declare dl_options_set_cancel_token(options::Handle, token::Handle, error::Ptr{UInt8})::Int32
-@declare dl_options_get(options::Handle, key::Cstring, out::Ref{Ptr{UInt8}}, error::Ptr{UInt8})::Int32
+@declare dl_options_set(options::Handle, key::Cstring, value::Cstring, error::Ptr{CError})::Int32
+@declare dl_options_set_i64(options::Handle, key::Cstring, value::Int64, error::Ptr{CError})::Int32
+@declare dl_options_set_indices(options::Handle, indices::Ptr{Int64}, count::Int64, release::Ptr{Cvoid}, context::Ptr{Cvoid}, error::Ptr{CError})::Int32
+@declare dl_options_set_weights(options::Handle, weights::Ptr{Float64}, count::Int64, release::Ptr{Cvoid}, context::Ptr{Cvoid}, error::Ptr{CError})::Int32
+@declare dl_options_set_allocator(options::Handle, allocator::Ptr{CAllocator}, error::Ptr{CError})::Int32
+@declare dl_options_set_log(options::Handle, log::Ptr{CLog}, error::Ptr{CError})::Int32
+@declare dl_options_set_cancel_token(options::Handle, token::Handle, error::Ptr{CError})::Int32
+@declare dl_options_get(options::Handle, key::Cstring, out::Ptr{Ptr{UInt8}}, error::Ptr{CError})::Int32
 @declare dl_option_count()::Int32
-@declare dl_option_at(index::Int32, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32
-@declare dl_transform_count()::Int32
-@declare dl_transform_at(index::Int32, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32
-@declare dl_transform_argument_at(index::Int32, argument::Int32, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32
-
-@declare dl_cancel_token_create(out::Ref{Handle}, error::Ptr{UInt8})::Int32
+@declare dl_option_at(index::Int32, out::Ptr{COptionInfo}, error::Ptr{CError})::Int32
+@declare dl_transform_count(extensions::Handle)::Int32
+@declare dl_transform_at(extensions::Handle, index::Int32, out::Ptr{CTransformInfo}, error::Ptr{CError})::Int32
+@declare dl_transform_argument_at(extensions::Handle, index::Int32, argument::Int32, out::Ptr{CArgumentInfo}, error::Ptr{CError})::Int32
+@declare dl_cancel_token_create(out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_cancel_token_cancel(token::Handle)::Cvoid
 @declare dl_cancel_token_destroy(token::Handle)::Cvoid
 
 @declare dl_dtype_name(dtype::Int32)::Ptr{UInt8}
 @declare dl_dtype_bytes(dtype::Int32)::Int32
+@declare dl_dtype_from_name(name::Cstring)::Int32
 
-@declare dl_dataset_open(uri::Cstring, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32
-@declare dl_dataset_from_arrays(arrays::Ptr{CArray}, count::Int32, release::Ptr{Cvoid}, context::Ptr{Cvoid}, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32
-@declare dl_dataset_from_reader(reader::Ref{CReader}, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32
-@declare dl_dataset_zip(parts::Ptr{Handle}, names::Ptr{Ptr{UInt8}}, count::Int32, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32
-@declare dl_dataset_concat(parts::Ptr{Handle}, count::Int32, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32
-@declare dl_dataset_subset(dataset::Handle, indices::Ptr{Int64}, count::Int64, release::Ptr{Cvoid}, context::Ptr{Cvoid}, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32
+@declare dl_dataset_open(uri::Cstring, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_dataset_from_arrays(arrays::Ptr{CArray}, count::Int32, release::Ptr{Cvoid}, context::Ptr{Cvoid}, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_dataset_from_reader(reader::Ptr{CReader}, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_dataset_zip(parts::Ptr{Handle}, names::Ptr{Ptr{UInt8}}, count::Int32, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_dataset_concat(parts::Ptr{Handle}, count::Int32, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_dataset_subset(dataset::Handle, indices::Ptr{Int64}, count::Int64, release::Ptr{Cvoid}, context::Ptr{Cvoid}, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_dataset_count(dataset::Handle)::Int64
-@declare dl_dataset_fields(dataset::Handle, count::Ref{Int32})::Ptr{CView}
+@declare dl_dataset_fields(dataset::Handle, count::Ptr{Int32})::Ptr{CView}
 @declare dl_dataset_format(dataset::Handle)::Ptr{UInt8}
 @declare dl_dataset_uri(dataset::Handle)::Ptr{UInt8}
 @declare dl_dataset_note_count(dataset::Handle)::Int32
 @declare dl_dataset_note(dataset::Handle, index::Int32)::Ptr{UInt8}
 @declare dl_dataset_class_count(dataset::Handle)::Int64
 @declare dl_dataset_class_name(dataset::Handle, index::Int64)::Ptr{UInt8}
-@declare dl_dataset_image_info(dataset::Handle, field::Ptr{UInt8}, index::Int64, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32
+@declare dl_dataset_read(dataset::Handle, index::Int64, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_dataset_destroy(dataset::Handle)::Cvoid
 
-@declare dl_loader_create(dataset::Handle, options::Handle, out::Ref{Handle}, error::Ptr{UInt8})::Int32
-@declare dl_loader_next(loader::Handle, timeout_ns::Int64, out::Ptr{Handle}, error::Ptr{UInt8})::Int32
-@declare dl_loader_begin_epoch(loader::Handle, error::Ptr{UInt8})::Int32
-@declare dl_loader_position(loader::Handle, epoch::Ref{Int64}, step::Ref{Int64}, error::Ptr{UInt8})::Int32
-@declare dl_loader_seek(loader::Handle, epoch::Int64, step::Int64, error::Ptr{UInt8})::Int32
+@declare dl_loader_create(dataset::Handle, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_loader_next(loader::Handle, timeout_ns::Int64, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_loader_work(loader::Handle, budget_ns::Int64, error::Ptr{CError})::Int32
+@declare dl_loader_begin_epoch(loader::Handle, error::Ptr{CError})::Int32
+@declare dl_loader_position(loader::Handle, epoch::Ptr{Int64}, step::Ptr{Int64}, error::Ptr{CError})::Int32
+@declare dl_loader_seek(loader::Handle, epoch::Int64, step::Int64, error::Ptr{CError})::Int32
 @declare dl_loader_steps(loader::Handle)::Int64
-@declare dl_loader_set_indices(loader::Handle, indices::Ptr{Int64}, count::Int64, release::Ptr{Cvoid}, context::Ptr{Cvoid}, error::Ptr{UInt8})::Int32
-@declare dl_loader_state_save(loader::Handle, text::Ptr{UInt8}, bytes::Ref{Csize_t}, error::Ptr{UInt8})::Int32
-@declare dl_loader_state_load(loader::Handle, text::Cstring, error::Ptr{UInt8})::Int32
+@declare dl_loader_set_indices(loader::Handle, indices::Ptr{Int64}, count::Int64, release::Ptr{Cvoid}, context::Ptr{Cvoid}, error::Ptr{CError})::Int32
+@declare dl_loader_state_save(loader::Handle, text::Ptr{UInt8}, bytes::Ptr{Csize_t}, error::Ptr{CError})::Int32
+@declare dl_loader_state_load(loader::Handle, text::Cstring, error::Ptr{CError})::Int32
 @declare dl_loader_cancel(loader::Handle)::Cvoid
 @declare dl_loader_interrupt(loader::Handle)::Cvoid
-@declare dl_loader_wait_handle(loader::Handle, out::Ref{Int}, error::Ptr{UInt8})::Int32
-@declare dl_loader_fields(loader::Handle, count::Ref{Int32})::Ptr{CView}
-@declare dl_loader_pixel_scale(loader::Handle, field::Int32, channel::Int64, scale::Ref{Float64}, offset::Ref{Float64}, error::Ptr{UInt8})::Int32
-@declare dl_loader_plan_count(loader::Handle)::Int32
-@declare dl_loader_plan_at(loader::Handle, index::Int32, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32
-@declare dl_loader_stats(loader::Handle, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32
+@declare dl_loader_wait_handle(loader::Handle, out::Ptr{Int}, error::Ptr{CError})::Int32
+@declare dl_loader_fields(loader::Handle, count::Ptr{Int32})::Ptr{CView}
+@declare dl_loader_stats(loader::Handle, out::Ptr{CStats}, error::Ptr{CError})::Int32
 @declare dl_loader_bad_sample_count(loader::Handle)::Int64
-@declare dl_loader_bad_sample_at(loader::Handle, index::Int64, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32
+@declare dl_loader_bad_sample_at(loader::Handle, index::Int64, out::Ptr{CBadSample}, error::Ptr{CError})::Int32
 @declare dl_loader_destroy(loader::Handle)::Cvoid
 
 @declare dl_batch_views(batch::Handle, count::Ptr{Int32})::Ptr{CView}
-@declare dl_batch_get_info(batch::Handle, out::Ptr{UInt8}, error::Ptr{UInt8})::Int32
+@declare dl_batch_get_info(batch::Handle, out::Ptr{CBatchInfo}, error::Ptr{CError})::Int32
 @declare dl_batch_retain(batch::Handle)::Cvoid
 @declare dl_batch_release(batch::Handle)::Cvoid
-@declare dl_batch_wait(batch::Handle, stream::Ptr{Cvoid}, error::Ptr{UInt8})::Int32
-@declare dl_batch_release_on(batch::Handle, stream::Ptr{Cvoid}, error::Ptr{UInt8})::Int32
+@declare dl_batch_wait(batch::Handle, stream::Ptr{Cvoid}, error::Ptr{CError})::Int32
+@declare dl_batch_release_on(batch::Handle, stream::Ptr{Cvoid}, error::Ptr{CError})::Int32
+@declare dl_batch_dlpack(batch::Handle, field::Int32, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_batch_dlpack_versioned(batch::Handle, field::Int32, out::Ptr{Handle}, error::Ptr{CError})::Int32
+
+@declare dl_dataset_open_async(uri::Cstring, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_opening_wait(opening::Handle, timeout_ns::Int64, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_opening_wait_handle(opening::Handle, out::Ptr{Int}, error::Ptr{CError})::Int32
+@declare dl_opening_progress(opening::Handle, out::Ptr{CProgress}, error::Ptr{CError})::Int32
+@declare dl_opening_cancel(opening::Handle)::Cvoid
+@declare dl_opening_destroy(opening::Handle)::Cvoid
+@declare dl_dataset_image_info(dataset::Handle, field::Cstring, index::Int64, out::Ptr{CImageInfo}, error::Ptr{CError})::Int32
+@declare dl_loader_pixel_scale(loader::Handle, field::Int32, channel::Int64, scale::Ptr{Float64}, offset::Ptr{Float64}, error::Ptr{CError})::Int32
+@declare dl_loader_plan_count(loader::Handle)::Int32
+@declare dl_loader_plan_at(loader::Handle, index::Int32, out::Ptr{CPlanStage}, error::Ptr{CError})::Int32
+
+@declare dl_extensions_create(out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_extensions_destroy(extensions::Handle)::Cvoid
+@declare dl_options_set_extensions(options::Handle, extensions::Handle, error::Ptr{CError})::Int32
+@declare dl_error_set(error::Ptr{CError}, code::Int32, message::Cstring)::Int32
+@declare dl_file_open(path::Cstring, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_file_bytes(file::Handle)::Int64
+@declare dl_file_read(file::Handle, offset::Int64, bytes::Int64, out::Ptr{Cvoid}, error::Ptr{CError})::Int32
+@declare dl_file_destroy(file::Handle)::Cvoid
+@declare dl_extensions_add_format(extensions::Handle, format::Ptr{CFormat}, error::Ptr{CError})::Int32
+@declare dl_extensions_add_operator(extensions::Handle, table::Ptr{COperator}, error::Ptr{CError})::Int32
+@declare dl_operator_random(row::Ptr{COperatorRow}, number::Int64)::UInt64
+@declare dl_extensions_add_storage(extensions::Handle, storage::Ptr{CStorage}, error::Ptr{CError})::Int32
+@declare dl_extensions_set_threads(extensions::Handle, threads::Ptr{CThreads}, error::Ptr{CError})::Int32
+@declare dl_extensions_load(extensions::Handle, path::Cstring, error::Ptr{CError})::Int32
+@declare dl_format_count(extensions::Handle)::Int32
+@declare dl_format_at(extensions::Handle, index::Int32, out::Ptr{CFormatInfo}, error::Ptr{CError})::Int32
+@declare dl_format_key_at(extensions::Handle, index::Int32, key::Int32, out::Ptr{CFormatKey}, error::Ptr{CError})::Int32
+@declare dl_storage_count(extensions::Handle)::Int32
+@declare dl_storage_at(extensions::Handle, index::Int32, out::Ptr{CStorage}, error::Ptr{CError})::Int32

@@ -4,6 +4,9 @@
 
 const LIBRARY_NAME = "libdataline." * dlext
 
+# An object of the library.
+const Handle = Ptr{Cvoid}
+
 # name => where its address is kept; filled by @declare, read by load_library.
 const ADDRESSES = Pair{Symbol,Base.RefValue{Ptr{Cvoid}}}[]
 
@@ -35,7 +38,7 @@ function library_candidates()
     package = dirname(@__DIR__)
     built = joinpath(package, "deps", "usr", "lib", LIBRARY_NAME) # by deps/build.jl
     checkout = normpath(joinpath(package, "..", "..", "build", "release", "lib", LIBRARY_NAME))
-    installed = dlopen("libdataline.so.1"; throw_error = false) === nothing ? String[] : ["libdataline.so.1"]
+    installed = dlopen("libdataline.so.$(DL_ABI_VERSION)"; throw_error = false) === nothing ? String[] : ["libdataline.so.1"]
     return [filter(isfile, [built]); installed; filter(isfile, [checkout])]
 end
 

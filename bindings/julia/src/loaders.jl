@@ -26,7 +26,7 @@ Keywords of `MLUtils.DataLoader`:
 
 All options of the library are keywords by their own names, `num_workers = 2`, `last_batch = :pad`, `memory_budget =
 "64MiB"`, `sample_indices = [3, 1]`: [`options_table`](@ref) has them with types, defaults and docs, [`describe`](@ref)
-prints them. `cancel_token` takes a [`CancelToken`](@ref).
+prints them. `cancel_token` takes a [`CancelToken`](@ref), `extensions` [`Extensions`](@ref).
 
 Threads of the library load ahead; Julia needs none. A wait for a batch lets other tasks run and ends on Ctrl-C, after which
 the loader goes on where it was. With `num_workers = 0` batches are made inside the call that asks for them.
@@ -91,11 +91,12 @@ end
 Base.isopen(loader::Loader) = !loader.closing[]
 
 # Calls `call(handle)` while the loader cannot be destroyed. Without try: interrupts are off, and `call` does not throw.
-@inline function using_handle(call, loader::Loader)
+@inline using_handle(call, loader::Loader) = with_users(call, loader)
+@inline function with_users(call, owner)
     return disable_sigint() do
-        Threads.atomic_add!(loader.users, 1)
-        result = loader.closing[] ? nothing : call(loader.handle)
-        Threads.atomic_sub!(loader.users, 1)
+        Threads.atomic_add!(owner.users, 1)
+        result = owner.closing[] ? nothing : call(owner.handle)
+        Threads.atomic_sub!(owner.users, 1)
         result
     end
 end
@@ -152,13 +153,16 @@ same_setting(a, b) = option_text(a) == option_text(b)
 
 function Loader(dataset::Dataset; settings...)
     out = Ref{Handle}(C_NULL)
-    with_options(translated(settings)) do options
-        if dataset.reads_in_julia && option_value(options, "num_workers") != "0"
-            throw(DatalineError(ERR_BAD_OPTION, "a Reader is Julia code, which runs on Julia's threads only: set num_workers=0"))
+    settings = translated(settings)
+    in_julia = dataset.reads_in_julia || transforms_in_julia(settings)
+    with_options(settings) do options
+        if in_julia && option_value(options, "num_workers") != "0"
+            throw(DatalineError(ERR_BAD_OPTION, "a Reader, an operator or a storage in Julia runs on Julia's threads only: " *
+                                                "set num_workers=0"))
         end
         using_handle(handle -> check(error -> dl_loader_create(handle, options, out, error)), dataset)
     end
-    return loader_of(out[], dataset.reads_in_julia)
+    return loader_of(out[], in_julia)
 end
 
 function loader_of(handle::Handle, reads_in_julia::Bool)

@@ -8,6 +8,7 @@ option_text(value) = throw(DatalineError(ERR_BAD_OPTION, "expected text, a numbe
 
 function set_option(options::Handle, key::Symbol, value)
     key === :cancel_token && return set_token(options, value)
+    key === :extensions && return set_extensions(options, value)
     value isa AbstractVector && return set_array(options, key, value)
     written = option_text(value)
     return check(error -> dl_options_set(options, string(key), written, error))

@@ -3,12 +3,36 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
+What a sample is read for: `slot`, its place in the epoch's order, and `epoch` (both `nothing` where it is read for no place in
+an epoch), and the loader's `seed`. Random draws that depend on these alone are the same in every run.
+`Dataline.cancelled(place)` says that nobody wants the sample any more.
+"""
+mutable struct Place
+    slot::Union{Int,Nothing}
+    epoch::Union{Int,Nothing}
+    seed::UInt64
+    flag::Ptr{Int32} # C_NULL: the call is over
+    lock::Threads.SpinLock
+end
+
+known(number) = number < 0 ? nothing : Int(number)
+Place(call, record) = Place(known(unsafe_load(call.given.slots, record + 1)), known(call.given.epoch), call.given.seed,
+    call.given.cancelled, Threads.SpinLock())
+
+@noinline is_set(flag::Ptr{Int32}) = unsafe_load(flag) != 0 # not inlined: read anew each time
+cancelled(place::Place) = lock(() -> place.flag == C_NULL || is_set(place.flag), place.lock)
+leave(place::Place) = lock(() -> (place.flag = C_NULL), place.lock)
+
+"""
     Reader(read, count; fields..., workers = 1, fingerprint = nothing)
 
 A source of `count` samples that Julia code reads: `read(index)`, with `index` from 0, gives a named tuple with the value of
 each field. `fields` say what they are: `label = Int64` a number, `image = (UInt8, 28, 28)` an array of that type and size,
-`text = Ragged{UInt8}` or `points = (Ragged{Float32}, 2)` one whose last dim may differ from sample to sample. Values are
-copied.
+`text = Ragged{UInt8}` or `points = (Ragged{Float32}, 2)` one whose last dim may differ from sample to sample. An `Array` of
+the field's type and of 4 KiB or more is lent, not copied: its row is made after `read` has returned for up to 64 samples, and
+then it is let go. So give each sample an array of its own, and do not write to it afterwards. Other values are copied.
+
+A `read(index, place)` is told what the sample is read for, a [`Dataline.Place`](@ref).
 
 What `read` throws makes that sample bad, and its text is in the error; the option `on_error` says what follows. `read` must
 not call Dataline and should not wait. `fingerprint` is a text that identifies the data in a saved state.
@@ -21,7 +45,7 @@ should not call C code that blocks. What arrives, and in which order, is the sam
     Dataset(Reader(i -> (x = Float32[i, i^2], label = i % 10), 1000; x = (Float32, 2), label = Int64))
 """
 struct Reader
-    read::Any
+    read::Any # takes the index and a place
     count::Int
     schema::Vector{Field}
     workers::Int
@@ -32,7 +56,8 @@ function Reader(read, count::Integer; workers::Integer = 1, fingerprint = nothin
     workers >= 1 || throw(DatalineError(ERR_INVALID_ARGUMENT, "workers: expected 1 or more, got $workers"))
     isempty(fields) && throw(DatalineError(ERR_INVALID_ARGUMENT, "a reader needs fields, as in label = Int64"))
     schema = [reader_field(name, given) for (name, given) in pairs(fields)]
-    return Reader(read, count, schema, workers, fingerprint)
+    placed = hasmethod(read, Tuple{Int,Place}) ? read : (index, _) -> read(index)
+    return Reader(placed, count, schema, workers, fingerprint)
 end
 
 reader_field(name, given::Type) = reader_field(name, (given,))
@@ -43,14 +68,13 @@ function reader_field(name, given::Tuple)
     return Field(name, item, [dims; -1], "", true, false, false, "cpu")
 end
 
-# What the library asks for: the named values of `count` records, each copied to its cell.
-function read_records(context::Ptr{Cvoid}, indices::Ptr{Int64}, count::Int64, cells::Ptr{CReaderCell},
-    message::Ptr{UInt8}, message_bytes::Csize_t)::Int32
+# What the library asks for: the named values of some records, in their cells or lent.
+function read_records(context::Ptr{Cvoid}, request::Ptr{CReaderRequest})::Int32
     Threads.atomic_add!(READING, 1)
+    given = unsafe_load(request)
     try
-        reader = lent(context)::Reader
-        call = ReaderCall(reader, indices, Int(count), cells, message, Int(message_bytes))
-        helpers = min(reader.workers, Threads.nthreads(), call.count) - 1
+        call = ReaderCall(lent(context)::Reader, given, Int(given.record_count))
+        helpers = min(call.reader.workers, Threads.nthreads(), call.count) - 1
         foreach(_ -> Threads.@spawn(read_next(call)), 1:helpers)
         read_next(call)
         spins = 0
@@ -59,33 +83,51 @@ function read_records(context::Ptr{Cvoid}, indices::Ptr{Int64}, count::Int64, ce
             ccall(:jl_cpu_pause, Cvoid, ())
             (spins += 1) % 1024 == 0 && Base.process_events() # wakes readers of other threads that sleep or write a line
         end
-        return Int32(0)
+        keep_rows(request, call.kept)
+        return Int32(is_set(given.cancelled))
     catch problem # nothing may pass through the library
-        write_message(text_of(problem), message, Int(message_bytes))
+        write_message(text_of(problem), given.messages, Int(given.message_bytes))
         return Int32(1)
     finally
         Threads.atomic_sub!(READING, 1)
     end
 end
 
+# After the library has made the rows of a call.
+function release_rows(context::Ptr{Cvoid})::Cvoid
+    Threads.atomic_add!(READING, 1) # as in read_records: the caller is inside the library
+    lock(() -> delete!(LOANS, context), LOANS_LOCK)
+    Threads.atomic_sub!(READING, 1)
+    return nothing
+end
+
+# What records have lent lives until the library has made the rows, in this thread.
+function keep_rows(request::Ptr{CReaderRequest}, kept::Vector{Any})
+    all(isnothing, kept) && return nothing
+    context = pointer_from_objref(kept)
+    lock(() -> (LOANS[context] = kept), LOANS_LOCK)
+    store(member, value) = unsafe_store!(Ptr{Ptr{Cvoid}}(request + fieldoffset(CReaderRequest, member)), value)
+    store(13, @cfunction(release_rows, Cvoid, (Ptr{Cvoid},)))
+    store(14, context)
+    return nothing
+end
+
 # One call of the library, whose records several threads take. A task that comes too late finds none, and touches nothing.
 struct ReaderCall
     reader::Reader
-    indices::Ptr{Int64}
+    given::CReaderRequest
     count::Int
-    cells::Ptr{CReaderCell}
-    message::Ptr{UInt8}
-    message_bytes::Int
+    kept::Vector{Any} # of each record, what it has lent, or nothing
     taken::Threads.Atomic{Int}
     done::Threads.Atomic{Int}
-    lock::Threads.SpinLock # of the message
 end
-ReaderCall(parts...) = ReaderCall(parts..., Threads.Atomic{Int}(0), Threads.Atomic{Int}(0), Threads.SpinLock())
+ReaderCall(reader, given, count) =
+    ReaderCall(reader, given, count, Any[nothing for _ in 1:count], Threads.Atomic{Int}(0), Threads.Atomic{Int}(0))
 
 function read_next(call::ReaderCall)
     while (record = Threads.atomic_add!(call.taken, 1)) < call.count
         try
-            read_record(call, record)
+            is_set(call.given.cancelled) || read_record(call, record)
         finally
             Threads.atomic_add!(call.done, 1)
         end
@@ -94,22 +136,31 @@ function read_next(call::ReaderCall)
 end
 
 function read_record(call::ReaderCall, record::Int)
-    reader = call.reader
-    cells = call.cells + record * length(reader.schema) * sizeof(CReaderCell)
-    index = unsafe_load(call.indices, record + 1)
+    reader, given = call.reader, call.given
+    step = Int(given.cell_bytes) # the cells of a later library may be longer
+    cells = Ptr{UInt8}(given.cells) + record * length(reader.schema) * step
+    place = Place(call, record)
     try
-        values = reader.read(index)
+        values = reader.read(unsafe_load(given.indices, record + 1), place)
         for (k, field) in enumerate(reader.schema)
-            fill_cell(cells + (k - 1) * sizeof(CReaderCell), field, values[field.name])
+            kept = fill_cell(Ptr{CReaderCell}(cells + (k - 1) * step), field, values[field.name])
+            kept === nothing || (call.kept[record + 1] = (kept, call.kept[record + 1]))
         end
     catch problem
-        text = text_of(problem)
-        lock(() -> write_message(text, call.message, call.message_bytes), call.lock)
-        unsafe_store!(Ptr{Int32}(cells + fieldoffset(CReaderCell, 4)), Int32(1))
+        write_message(text_of(problem), given.messages + record * given.message_bytes, Int(given.message_bytes))
+        unsafe_store!(Ptr{Int32}(cells + fieldoffset(CReaderCell, 5)), Int32(1))
+    finally
+        leave(place)
     end
     return nothing
 end
 
+const LENT_BYTES = 4096 # below this a copy costs less
+
+# Up to Julia 1.10 a vector that is lent could never be resized again (memory_of).
+lendable(items) = sizeof(items) >= LENT_BYTES && (VERSION >= v"1.11-" || ndims(items) > 1)
+
+# Returns what has to be kept until the row is made, or nothing.
 function fill_cell(cell::Ptr{CReaderCell}, field::Field, value)
     given = unsafe_load(cell)
     items = value isa Number ? [convert(field.eltype, value)] : convert(Array{field.eltype}, value)
@@ -121,7 +172,11 @@ function fill_cell(cell::Ptr{CReaderCell}, field::Field, value)
     elseif (value isa Number ? () : size(items)) != Tuple(field.size)
         throw(DimensionMismatch("$(field.name): $(size(items)) where $field is due"))
     end
-    GC.@preserve items unsafe_copyto!(given.data, Ptr{UInt8}(pointer(items)), sizeof(items))
+    if lendable(items)
+        unsafe_store!(Ptr{Ptr{UInt8}}(cell + fieldoffset(CReaderCell, 4)), Ptr{UInt8}(pointer(items)))
+        return memory_of(items)
+    end
+    GC.@preserve items unsafe_copyto!(Ptr{UInt8}(given.data), Ptr{UInt8}(pointer(items)), sizeof(items))
     return nothing
 end
 
@@ -143,7 +198,7 @@ function Dataset(reader::Reader; settings...)
         CView(sizeof(CView), field.ragged ? DL_KIND_RAGGED : DL_KIND_DENSE, 0, pointer(label), dtype_of(field.eltype),
             length(shape), pointer(shape), C_NULL, C_NULL, DL_DEVICE_CPU, 0, C_NULL, 0, C_NULL, -1, (0, 0, 0, 0))
     end
-    read = @cfunction(read_records, Int32, (Ptr{Cvoid}, Ptr{Int64}, Int64, Ptr{CReaderCell}, Ptr{UInt8}, Csize_t))
+    read = @cfunction(read_records, Int32, (Ptr{Cvoid}, Ptr{CReaderRequest}))
     name = reader.fingerprint
     out = Ref{Handle}(C_NULL)
     lend(reader) do destroy, context

@@ -1,5 +1,6 @@
-# The structs of dataline.h, member by member; a test compares their layout with the header by compiling C.
-# Julia lays isbits structs out as C does.
+# The structs of dataline.h; capi/reference says what the members mean. Julia lays them out as C does.
+#
+# Generated from capi/api.json by capi/api/generate.py; do not edit.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -11,6 +12,23 @@ struct CError
     sample_index::Int64
     sample_source::Int64
     message::NTuple{512,UInt8}
+end
+
+struct CAllocator
+    struct_size::UInt32
+    reserved::UInt32
+    context::Ptr{Cvoid}
+    allocate::Ptr{Cvoid}
+    release::Ptr{Cvoid}
+    destroy::Ptr{Cvoid}
+end
+
+struct CLog
+    struct_size::UInt32
+    reserved::UInt32
+    context::Ptr{Cvoid}
+    write::Ptr{Cvoid}
+    destroy::Ptr{Cvoid}
 end
 
 struct COptionInfo
@@ -57,16 +75,12 @@ struct CView
     axes::Ptr{UInt8}
     device_type::Int32
     device_index::Int32
-    data::Ptr{UInt8}
+    data::Ptr{Cvoid}
     byte_offset::UInt64
     offsets::Ptr{Int64}
     bytes::Int64
     reserved::NTuple{4,UInt64}
 end
-
-# View k, from 1, as dl_view_at steps: a later library may have longer views; the first says how long.
-@inline view_at(views::Ptr{CView}, k::Integer) =
-    unsafe_load(views + (k - 1) * Int(unsafe_load(Ptr{UInt32}(views))))
 
 struct CArray
     struct_size::UInt32
@@ -83,11 +97,31 @@ struct CArray
 end
 
 struct CReaderCell
-    data::Ptr{UInt8}
+    data::Ptr{Cvoid}
     capacity::Int64
     bytes::Int64
+    borrowed::Ptr{Cvoid}
     status::Int32
-    reserved::Int32
+    reserved32::Int32
+    reserved::NTuple{3,UInt64}
+end
+
+struct CReaderRequest
+    struct_size::UInt32
+    record_count::Int32
+    field_count::Int32
+    cell_bytes::Int32
+    indices::Ptr{Int64}
+    slots::Ptr{Int64}
+    epoch::Int64
+    seed::UInt64
+    cancelled::Ptr{Int32}
+    cells::Ptr{CReaderCell}
+    messages::Ptr{UInt8}
+    message_bytes::Int64
+    release::Ptr{Cvoid}
+    release_context::Ptr{Cvoid}
+    reserved::NTuple{4,UInt64}
 end
 
 struct CReader
@@ -128,27 +162,6 @@ struct CStats
     warned::Int64
 end
 
-struct CImageInfo
-    struct_size::UInt32
-    format::Int32
-    width::Int64
-    height::Int64
-    channels::Int32
-    bits::Int32
-    orientation::Int32
-    progressive::Int32
-    bytes::Int64
-end
-
-struct CPlanStage
-    struct_size::UInt32
-    device_type::Int32
-    field::Ptr{UInt8}
-    text::Ptr{UInt8}
-    bytes_in::Int64
-    bytes_out::Int64
-end
-
 struct CBadSample
     struct_size::UInt32
     code::Int32
@@ -172,17 +185,180 @@ struct CBatchInfo
     sample_indices::Ptr{Int64}
 end
 
-# A zeroed struct that says its size, in memory the library may write to.
-function sized(::Type{T}) where {T}
-    memory = zeros(UInt8, sizeof(T))
-    GC.@preserve memory unsafe_store!(Ptr{UInt32}(pointer(memory)), UInt32(sizeof(T)))
-    return memory
+struct CProgress
+    struct_size::UInt32
+    done::Int32
+    files::Int64
+    total_files::Int64
+    bytes::Int64
+    total_bytes::Int64
+    entries::Int64
 end
 
-read_struct(::Type{T}, memory::Vector{UInt8}) where {T} = GC.@preserve memory unsafe_load(Ptr{T}(pointer(memory)))
+struct CImageInfo
+    struct_size::UInt32
+    format::Int32
+    width::Int64
+    height::Int64
+    channels::Int32
+    bits::Int32
+    orientation::Int32
+    progressive::Int32
+    bytes::Int64
+end
 
-# Where the message of a struct lies that ends with one.
-message_of(::Type{T}, memory::Vector{UInt8}) where {T} =
-    GC.@preserve memory unsafe_string(pointer(memory) + fieldoffset(T, fieldcount(T)))
+struct CPlanStage
+    struct_size::UInt32
+    device_type::Int32
+    field::Ptr{UInt8}
+    text::Ptr{UInt8}
+    bytes_in::Int64
+    bytes_out::Int64
+end
 
-text(pointer::Ptr{UInt8}) = pointer == C_NULL ? "" : unsafe_string(pointer)
+struct CFormatKey
+    struct_size::UInt32
+    reserved::UInt32
+    name::Ptr{UInt8}
+    values::Ptr{UInt8}
+    default_value::Ptr{UInt8}
+    doc::Ptr{UInt8}
+end
+
+struct CFormatRequest
+    struct_size::UInt32
+    key_count::Int32
+    path::Ptr{UInt8}
+    values::Ptr{Ptr{UInt8}}
+    options::Handle
+end
+
+struct CFormat
+    struct_size::UInt32
+    key_count::Int32
+    name::Ptr{UInt8}
+    doc::Ptr{UInt8}
+    keys::Ptr{CFormatKey}
+    suffixes::Ptr{UInt8}
+    context::Ptr{Cvoid}
+    sniff::Ptr{Cvoid}
+    open::Ptr{Cvoid}
+    destroy::Ptr{Cvoid}
+end
+
+struct CArgumentValue
+    struct_size::UInt32
+    given::Int32
+    text::Ptr{UInt8}
+    numbers::Ptr{Float64}
+    number_count::Int64
+end
+
+struct COperatorUse
+    struct_size::UInt32
+    argument_count::Int32
+    arguments::Ptr{CArgumentValue}
+    input::Ptr{CView}
+    kind::Int32
+    dtype::Int32
+    rank::Int32
+    draws::Int32
+    shape::NTuple{33,Int64}
+    axes::NTuple{40,UInt8}
+    max_bytes::Int64
+    heavy::Int32
+    wrong_argument::Int32
+    state::Ptr{Cvoid}
+    reserved::NTuple{4,UInt64}
+end
+
+struct COperatorRow
+    struct_size::UInt32
+    reserved32::UInt32
+    state::Ptr{Cvoid}
+    input::Ptr{Cvoid}
+    input_bytes::Int64
+    output::Ptr{Cvoid}
+    capacity::Int64
+    bytes::Int64
+    slot::Int64
+    epoch::Int64
+    seed::UInt64
+    draw::NTuple{3,UInt64}
+    reserved::NTuple{4,UInt64}
+end
+
+struct COperator
+    struct_size::UInt32
+    argument_count::Int32
+    name::Ptr{UInt8}
+    doc::Ptr{UInt8}
+    source::Ptr{UInt8}
+    arguments::Ptr{CArgumentInfo}
+    context::Ptr{Cvoid}
+    prepare::Ptr{Cvoid}
+    apply::Ptr{Cvoid}
+    forget::Ptr{Cvoid}
+    destroy::Ptr{Cvoid}
+end
+
+struct CStorageObject
+    struct_size::UInt32
+    reserved32::UInt32
+    path::Ptr{UInt8}
+    cancelled::Ptr{Int32}
+    options::Handle
+    object::Ptr{Cvoid}
+    bytes::Int64
+    reserved::NTuple{4,UInt64}
+end
+
+struct CStorageRead
+    struct_size::UInt32
+    reserved32::UInt32
+    object::Ptr{Cvoid}
+    offset::Int64
+    bytes::Int64
+    out::Ptr{Cvoid}
+    cancelled::Ptr{Int32}
+    reserved::NTuple{4,UInt64}
+end
+
+struct CStorage
+    struct_size::UInt32
+    reserved::UInt32
+    scheme::Ptr{UInt8}
+    doc::Ptr{UInt8}
+    context::Ptr{Cvoid}
+    open::Ptr{Cvoid}
+    read::Ptr{Cvoid}
+    close::Ptr{Cvoid}
+    destroy::Ptr{Cvoid}
+end
+
+struct CThreads
+    struct_size::UInt32
+    reserved::UInt32
+    context::Ptr{Cvoid}
+    start::Ptr{Cvoid}
+    end_::Ptr{Cvoid}
+    run::Ptr{Cvoid}
+    destroy::Ptr{Cvoid}
+end
+
+struct CPlugin
+    struct_size::UInt32
+    abi_version::Int32
+    built_for::Int32
+    reserved32::Int32
+    extensions::Handle
+    find::Ptr{Cvoid}
+    reserved::NTuple{4,UInt64}
+end
+
+struct CFormatInfo
+    struct_size::UInt32
+    key_count::Int32
+    name::Ptr{UInt8}
+    doc::Ptr{UInt8}
+end

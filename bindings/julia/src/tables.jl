@@ -1,4 +1,4 @@
-# The library's tables: options and transforms.
+# The library's tables: options, transforms, formats and storages.
 #
 # SPDX-License-Identifier: Apache-2.0
 
@@ -47,24 +47,57 @@ function option_type(key::Symbol)
 end
 
 """
-    transforms_table()
+    transforms_table([extensions])
 
-The operators that the option `transform` takes: a vector of named tuples `(name, arguments, doc, source, since)`, each of
-`arguments` a named tuple `(name, type, default)` with `default === nothing` when it is required.
+The operators that the option `transform` takes, the library's and then those of [`Extensions`](@ref): a vector of named tuples
+`(name, arguments, doc, source, since)`, each of `arguments` a named tuple `(name, type, default)` with `default === nothing`
+when it is required.
 """
-transforms_table() = map(0:dl_transform_count()-1) do index
+transforms_table(extensions = nothing) = GC.@preserve extensions map(0:dl_transform_count(handle_of(extensions))-1) do index
     memory = sized(CTransformInfo)
-    check(error -> dl_transform_at(Int32(index), pointer(memory), error))
+    check(error -> dl_transform_at(handle_of(extensions), Int32(index), pointer(memory), error))
     info = read_struct(CTransformInfo, memory)
     arguments = map(0:info.argument_count-1) do argument
         memory = sized(CArgumentInfo)
-        check(error -> dl_transform_argument_at(Int32(index), Int32(argument), pointer(memory), error))
+        check(error -> dl_transform_argument_at(handle_of(extensions), Int32(index), Int32(argument), pointer(memory), error))
         given = read_struct(CArgumentInfo, memory)
         default = text(given.default_value)
         return (name = text(given.name), type = text(given.type), default = isempty(default) ? nothing : default)
     end
     return (name = text(info.name), arguments = arguments, doc = text(info.doc), source = text(info.source),
         since = text(info.since))
+end
+
+"""
+    formats_table([extensions])
+
+The formats of URIs, the library's and then those of [`Extensions`](@ref): a vector of named tuples `(name, keys, doc)`, each
+of `keys` a named tuple `(name, values, default, doc)`; `default` is `nothing` where there is none.
+"""
+formats_table(extensions = nothing) = GC.@preserve extensions map(0:dl_format_count(handle_of(extensions))-1) do index
+    memory = sized(CFormatInfo)
+    check(error -> dl_format_at(handle_of(extensions), Int32(index), pointer(memory), error))
+    info = read_struct(CFormatInfo, memory)
+    keys = map(0:info.key_count-1) do key
+        memory = sized(CFormatKey)
+        check(error -> dl_format_key_at(handle_of(extensions), Int32(index), Int32(key), pointer(memory), error))
+        given = read_struct(CFormatKey, memory)
+        default = given.default_value == C_NULL ? nothing : text(given.default_value)
+        return (name = text(given.name), values = text(given.values), default = default, doc = text(given.doc))
+    end
+    return (name = text(info.name), keys = keys, doc = text(info.doc))
+end
+
+"""
+    storages_table(extensions)
+
+The storages of [`Extensions`](@ref): a vector of named tuples `(scheme, doc)`.
+"""
+storages_table(extensions) = GC.@preserve extensions map(0:dl_storage_count(handle_of(extensions))-1) do index
+    memory = sized(CStorage)
+    check(error -> dl_storage_at(handle_of(extensions), Int32(index), pointer(memory), error))
+    info = read_struct(CStorage, memory)
+    return (scheme = text(info.scheme), doc = text(info.doc))
 end
 
 """

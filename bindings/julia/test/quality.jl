@@ -30,10 +30,10 @@ end
             lines = readlines(file)
             @test any(line -> occursin("SPDX-License-Identifier: Apache-2.0", line), lines)
             untidy = filter(k -> occursin(r"\s$|\t", lines[k]), eachindex(lines))
-            declarations = basename(file) == "functions.jl" # one a line
-            long = filter(k -> length(lines[k]) > LINE_MAX && !declarations, eachindex(lines))
+            generated = any(startswith("# Generated from "), lines) # a declaration a line, as many as the header has
+            long = filter(k -> length(lines[k]) > LINE_MAX && !generated, eachindex(lines))
             @test (file, untidy, long) == (file, [], [])
-            @test length(lines) <= 300
+            @test length(lines) <= 300 || generated
         end
     end
 end
@@ -45,7 +45,7 @@ end
     write(joinpath(folder, "train-labels-idx1-ubyte"), header(256), rand(0x00:0x09, 256))
     readme = read(joinpath(PACKAGE, "README.md"), String)
     blocks = [found[1] for found in eachmatch(r"```julia\n(.*?)```"s, readme)]
-    @test length(blocks) == 4
+    @test length(blocks) == 5
     reader = Module(:Readme)
     steps = Ref(0)
     Core.eval(reader, :(train_step!(image, label) = ($steps[] += size(image) == (28, 28, 64) && length(label) == 64)))

@@ -45,6 +45,49 @@ end
     @test all(bad -> bad.replacement in (0, 4, 5), Dataline.bad_samples(loader)) && Dataline.stats(loader).bad == 3
 end
 
+@testset "each bad sample has its own text" begin
+    reader = Reader(i -> i % 4 == 3 ? error("page $i is torn") : (x = i,), 10; x = Int64)
+    loader = Loader(reader; num_workers = 0, batch_size = 10, on_error = "replace")
+    first(loader)
+    texts = [(bad.index, bad.message) for bad in Dataline.bad_samples(loader)]
+    @test length(texts) == 2 && all(((i, text),) -> endswith(text, ": page $i is torn"), texts)
+end
+
+@testset "large arrays are lent, not copied, and let go when their rows are made" begin
+    shared = [zeros(Float32, 32, 64) for _ in 1:8]
+    function read(i)
+        i > 0 && fill!(shared[i], i) # of the sample before: its row is made after this call
+        return (x = shared[i + 1], n = i)
+    end
+    loader = Loader(Reader(read, 8; x = (Float32, 32, 64), n = Int64); num_workers = 0, batch_size = 8, epochs = 1)
+    batch = first(loader)
+    @test batch.x[1, 1, :] == [1:7; 0] && batch.n == 0:7
+
+    loans = length(Dataline.LOANS)
+    collected = Threads.Atomic{Int}(0)
+    function make(i)
+        i == 5 && error("bad on purpose")
+        return (x = finalizer(_ -> Threads.atomic_add!(collected, 1), fill(Float32(i), 32, 64)),)
+    end
+    fresh = Loader(Reader(make, 16; x = (Float32, 32, 64)); num_workers = 0, batch_size = 4, on_error = "replace")
+    @test first(fresh).x[1, 1, :] == 0:3
+    close(fresh)
+    @test eventually(() -> (GC.gc(); collected[] >= 4))
+    @test eventually(() -> length(Dataline.LOANS) <= loans + 1)
+end
+
+@testset "a reader of two arguments knows the place of its sample" begin
+    places = Dataline.Place[]
+    function read(i, place)
+        push!(places, place)
+        @test place.seed == 9 && !Dataline.cancelled(place)
+        return (x = 100place.epoch + place.slot,)
+    end
+    loader = Loader(Reader(read, 10; x = Int64); num_workers = 0, batch_size = 10, shuffle = true, seed = 9, epochs = 2)
+    @test [copy(batch.x) for _ in 1:2 for batch in loader] == [0:9, 100:109]
+    @test all(Dataline.cancelled, places) # their calls are over
+end
+
 @testset "a sample that is too large names the option" begin
     reader = Reader(i -> (x = zeros(UInt8, 1000),), 2; x = Ragged{UInt8})
     problem = thrown(() -> first(Loader(reader; num_workers = 0, max_bytes_per_sample = 100)))

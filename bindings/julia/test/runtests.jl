@@ -9,8 +9,8 @@ using Test
 
 include("support.jl")
 
-const FILES = ["header", "views", "batches", "epochs", "loops", "waits", "sources", "loans", "closing", "readers",
-    "observations", "errors", "options", "states", "dtypes", "devices", "images", "processes", "quality"]
+const FILES = ["header", "views", "batches", "epochs", "loops", "waits", "openings", "sources", "loans", "closing", "readers",
+    "extensions", "observations", "errors", "options", "states", "dtypes", "devices", "images", "processes", "quality"]
 
 @testset "Dataline" begin
     for file in (isempty(ARGS) ? FILES : ARGS)

@@ -1,0 +1,22 @@
+# The structs of the library in memory: views that may be longer than here, structs it fills, texts.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+# View k, from 1, as dl_view_at steps: a later library may have longer views; the first says how long.
+@inline view_at(views::Ptr{CView}, k::Integer) =
+    unsafe_load(views + (k - 1) * Int(unsafe_load(Ptr{UInt32}(views))))
+
+# A zeroed struct that says its size, in memory the library may write to.
+function sized(::Type{T}) where {T}
+    memory = zeros(UInt8, sizeof(T))
+    GC.@preserve memory unsafe_store!(Ptr{UInt32}(pointer(memory)), UInt32(sizeof(T)))
+    return memory
+end
+
+read_struct(::Type{T}, memory::Vector{UInt8}) where {T} = GC.@preserve memory unsafe_load(Ptr{T}(pointer(memory)))
+
+# Where the message of a struct lies that ends with one.
+message_of(::Type{T}, memory::Vector{UInt8}) where {T} =
+    GC.@preserve memory unsafe_string(pointer(memory) + fieldoffset(T, fieldcount(T)))
+
+text(pointer::Ptr{UInt8}) = pointer == C_NULL ? "" : unsafe_string(pointer)

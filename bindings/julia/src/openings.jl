@@ -1,0 +1,158 @@
+# Datasets that are opened on a thread of the library.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+    open_async(uri; settings...)
+
+Begins what `Dataset(uri; settings...)` does, and returns an [`Opening`](@ref). What is wrong with the URI or the data, `fetch`
+throws. [`Extensions`](@ref) with a format or a storage in Julia are `Dataline.ERR_BAD_OPTION`, for the library's thread opens
+it. It may still change in a minor release.
+"""
+function open_async(uri::AbstractString; settings...)
+    any(((_, value),) -> value isa Extensions && value.opens_in_julia, settings) && throw(DatalineError(ERR_BAD_OPTION,
+        "extensions: formats and storages in Julia run on Julia's threads only: open with Dataset(uri)"))
+    out = Ref{Handle}(C_NULL)
+    with_options(options -> check(error -> dl_dataset_open_async(uri, options, out, error)), settings)
+    return Opening(out[])
+end
+
+"""
+    Opening
+
+A dataset that is being opened, by [`open_async`](@ref):
+
+    opening = Dataline.open_async("folder:photos")
+    while !wait(opening; timeout = 0.1)
+        println(Dataline.progress(opening).entries, " files found")
+    end
+    dataset = fetch(opening)
+
+`fetch` waits for the dataset, `wait` at most so many seconds, `isready` not at all; other tasks run meanwhile.
+[`progress`](@ref) says how far it is; [`cancel`](@ref) and `close` end it. Any thread.
+"""
+mutable struct Opening
+    handle::Handle
+    closing::Threads.Atomic{Bool}
+    users::Threads.Atomic{Int} # calls into the library that use the handle now
+    taking::ReentrantLock
+    dataset::Union{Nothing,Dataset} # once it was taken; under `taking`
+    function Opening(handle::Handle)
+        opening = new(handle, Threads.Atomic{Bool}(false), Threads.Atomic{Int}(0), ReentrantLock(), nothing)
+        return finalizer(close_later, opening)
+    end
+end
+
+# As of a loader.
+function close_later(opening::Opening)
+    EXITING[] ? destroy_opening(opening) : @async destroy_opening(opening)
+    return nothing
+end
+
+function destroy_opening(opening::Opening)
+    handle = opening.handle
+    opening.handle = C_NULL
+    dl_opening_destroy(handle) # NULL is fine
+    return nothing
+end
+
+@inline using_handle(call, opening::Opening) = with_users(call, opening)
+
+# The status of a call with an opening's handle, and what it wrote.
+function ask_opening(call, opening::Opening)
+    memory = error_memory()
+    status = GC.@preserve memory using_handle(handle -> call(handle, pointer(memory)), opening)
+    status === nothing && throw(closed("opening"))
+    return status, memory
+end
+
+"""
+    progress(opening)
+
+How far it is: `(done, files, total_files, bytes, total_bytes, entries)`. `files` are opened, of those that the URI stands for
+(0: not known yet); `bytes` are read into memory or searched, of the files that were begun; `entries` are found in folders,
+label files and tars. All only grow. Never blocks.
+"""
+function progress(opening::Opening)
+    memory = sized(CProgress)
+    status, details = GC.@preserve memory ask_opening(opening) do handle, error
+        dl_opening_progress(handle, pointer(memory), error)
+    end
+    status == DL_OK || throw(failure(status, details))
+    given = read_struct(CProgress, memory)
+    return (done = given.done != 0, files = Int(given.files), total_files = Int(given.total_files),
+        bytes = Int(given.bytes), total_bytes = Int(given.total_bytes), entries = Int(given.entries))
+end
+
+"""
+    isready(opening)
+
+Whether `fetch` would not wait.
+"""
+Base.isready(opening::Opening) = progress(opening).done
+
+"""
+    wait(opening; timeout = Inf)
+
+Until `fetch` would not wait, or `timeout` seconds have passed: `isready(opening)` then. Other tasks run meanwhile.
+"""
+function Base.wait(opening::Opening; timeout::Real = Inf)
+    until = time() + timeout
+    out = Ref(0)
+    while !isready(opening)
+        left = until - time()
+        left > 0 || return false
+        status, details = ask_opening((handle, error) -> dl_opening_wait_handle(handle, out, error), opening)
+        status == DL_OK || throw(failure(status, details))
+        look(opening, RawFD(out[]), min(left, LOOK_S))
+    end
+    return true
+end
+
+# In the event loop; the opening, and with it the handle, cannot be destroyed meanwhile.
+function look(opening::Opening, handle::RawFD, seconds)
+    Threads.atomic_add!(opening.users, 1)
+    try
+        opening.closing[] || poll_fd(handle, seconds; readable = true)
+    finally
+        Threads.atomic_sub!(opening.users, 1)
+    end
+    return nothing
+end
+
+"""
+    fetch(opening)
+
+The [`Dataset`](@ref), the same each time. Throws what `Dataset(uri)` throws, and with `Dataline.CANCELLED` when it was ended.
+"""
+function Base.fetch(opening::Opening)
+    wait(opening)
+    return lock(opening.taking) do
+        if opening.dataset === nothing
+            out = Ref{Handle}(C_NULL)
+            status, details = ask_opening((handle, error) -> dl_opening_wait(handle, 0, out, error), opening)
+            status == DL_OK || throw(failure(status, details))
+            opening.dataset = Dataset(out[], false)
+        end
+        opening.dataset
+    end
+end
+
+cancel(opening::Opening) = (using_handle(dl_opening_cancel, opening); nothing)
+
+"""
+    close(opening)
+
+Ends it if it goes on, which takes as long as the file being opened now; a dataset that was fetched stays open. Twice is fine.
+"""
+function Base.close(opening::Opening)
+    Threads.atomic_xchg!(opening.closing, true) && return nothing
+    while opening.users[] > 0 # they see it
+        yield()
+    end
+    return destroy_opening(opening)
+end
+Base.isopen(opening::Opening) = !opening.closing[]
+
+Base.show(io::IO, opening::Opening) =
+    print(io, "Opening(", isopen(opening) ? string(progress(opening)) : "closed", ")")
