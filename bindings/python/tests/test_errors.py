@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import array
 import errno
+import json
 import os
 import pickle
 from pathlib import Path
@@ -140,9 +141,8 @@ def test_exceptions_can_be_pickled() -> None:
 
 
 def test_each_code_of_the_header_has_a_kind() -> None:
-    header = Path(__file__).parents[3] / "capi" / "dataline.h"
-    names = [line.split() for line in header.read_text().splitlines() if line.startswith("#define DL_ERR_")]
-    codes = {name: int(number.strip("()")) for _, name, number, *_ in names if number.startswith("(-")}
+    header = json.loads((Path(__file__).parents[3] / "capi" / "api.json").read_text())
+    codes = {code["name"]: code["value"] for code in header["status_codes"] if code["value"] < 0}
     assert len(codes) > 30
     bands = {-1: "CallError", -2: "MachineError", -4: "DataError", -5: "DataError", -6: "DataError", -7: "StateError",
              -8: "DeviceError", -9: "InternalError"}  # fmt: skip

@@ -13,7 +13,7 @@
 /* ---- Types. One of each in a process: the module loads once, in the main interpreter only (module.c). ---- */
 
 extern PyTypeObject *options_type, *token_type, *loan_type, *dataset_type, *cells_type, *loader_type,
-    *epoch_type, *batch_type, *tensor_type;
+    *epoch_type, *batch_type, *tensor_type, *opening_type, *extensions_type, *lent_type, *file_type;
 
 typedef struct {
   PyObject_HEAD dl_options* handle;
@@ -24,10 +24,20 @@ typedef struct {
 } Token;
 
 typedef struct {
+  PyObject_HEAD dl_extensions* handle;
+} Extensions;
+
+typedef struct {
   PyObject_HEAD dl_dataset* handle; /* NULL until it is opened, and after close */
   int64_t uses;                     /* calls in progress; the last to leave after a close destroys it */
   bool closed;
 } Dataset;
+
+typedef struct {
+  PyObject_HEAD dl_opening* handle; /* NULL until it is started, and after close */
+  int64_t uses;                     /* as of Dataset */
+  bool closed;
+} Opening;
 
 /* Memory of another object, kept alive and in place while this lives. */
 typedef struct {
@@ -118,12 +128,15 @@ void batch_give_up(dl_batch* batch, bool on_device);         /* dl_batch_release
 /* ---- Other files ---- */
 
 extern PyType_Spec options_spec, token_spec, loan_spec, dataset_spec, cells_spec, loader_spec, epoch_spec,
-    batch_spec, tensor_spec;
+    batch_spec, tensor_spec, opening_spec, extensions_spec, lent_spec, file_spec;
 
 PyObject* fields_of(const dl_view* views, int32_t count); /* schema.c: a tuple of tuples */
 PyObject* shape_tuple(const int64_t* shape, int32_t rank, int64_t factor);
-PyObject* option_table(PyObject* self, PyObject* none); /* tables.c */
-PyObject* transform_table(PyObject* self, PyObject* none);
+PyObject* option_table(PyObject* self, PyObject* none);          /* tables.c */
+PyObject* transform_table(PyObject* self, PyObject* extensions); /* an Extensions, or None */
+PyObject* format_table(PyObject* self, PyObject* extensions);
+PyObject* storage_table(PyObject* self, PyObject* extensions);
+PyObject* operator_random(PyObject* self, PyObject* arguments); /* host_operator.c */
 PyObject* library_version(PyObject* self, PyObject* none);
 PyObject* dtype_names(PyObject* self, PyObject* none);
 
@@ -155,7 +168,10 @@ PyObject* dataset_about(Dataset* self, PyObject* none);
  * (KeyboardInterrupt, SystemExit) are kept, and raised again by reader_interrupted. In a worker they have no recipient. */
 void reader_in_caller(bool begins);
 bool reader_interrupted(void);
-bool loaders_begin(void); /* loader_life.c: once, before there is one */
+/* The exception that is set is such a one, and is kept. */
+bool reader_keeps_interruption(void);
+void sleep_for_ever(void* unused); /* what a thread does that the interpreter ends in a callback */
+bool loaders_begin(void);          /* loader_life.c: once, before there is one */
 void loaders_close_all(void);
 void loaders_after_fork(void); /* in the child */
 

@@ -18,9 +18,15 @@ static PyObject* loader_create(Loader* self, PyObject* arguments) {
   dl_loader* made = NULL;
   dl_status status;
   NEW_ERROR(error);
+  reader_in_caller(true); /* an operator's `prepare` */
   Py_BEGIN_ALLOW_THREADS status = dl_loader_create(dataset->handle, options->handle, &made, &error);
-  Py_END_ALLOW_THREADS dataset_leave(dataset);
+  Py_END_ALLOW_THREADS reader_in_caller(false);
+  dataset_leave(dataset);
   mailbox_empty();
+  if (reader_interrupted()) {
+    Py_BEGIN_ALLOW_THREADS dl_loader_destroy(made);
+    Py_END_ALLOW_THREADS return NULL;
+  }
   if (!check(status, &error)) return NULL;
   dl_stats stats = {.struct_size = sizeof stats};
   bool in_caller = dl_loader_stats(made, &stats, NULL) == DL_OK && stats.num_workers == 0;

@@ -20,7 +20,10 @@ static PyObject* after_fork(PyObject* self, PyObject* none) {
 
 static PyMethodDef functions[] = {
     {"option_table", option_table, METH_NOARGS, "option_table($module, /)\n--\n\n"},
-    {"transform_table", transform_table, METH_NOARGS, "transform_table($module, /)\n--\n\n"},
+    {"transform_table", transform_table, METH_O, "transform_table($module, extensions, /)\n--\n\n"},
+    {"format_table", format_table, METH_O, "format_table($module, extensions, /)\n--\n\n"},
+    {"storage_table", storage_table, METH_O, "storage_table($module, extensions, /)\n--\n\n"},
+    {"operator_random", operator_random, METH_VARARGS, "operator_random($module, draw, number, /)\n--\n\n"},
     {"library_version", library_version, METH_NOARGS,
      "library_version($module, /)\n--\n\n(version, ABI, build)."},
     {"dtype_names", dtype_names, METH_NOARGS,
@@ -48,7 +51,11 @@ static int execute(PyObject* module) {
            add_type(module, "Loader", &loader_spec, &loader_type) &&
            add_type(module, "Epoch", &epoch_spec, &epoch_type) &&
            add_type(module, "Batch", &batch_spec, &batch_type) &&
-           add_type(module, "Tensor", &tensor_spec, &tensor_type);
+           add_type(module, "Tensor", &tensor_spec, &tensor_type) &&
+           add_type(module, "Opening", &opening_spec, &opening_type) &&
+           add_type(module, "Extensions", &extensions_spec, &extensions_type) &&
+           add_type(module, "Lent", &lent_spec, &lent_type) &&
+           add_type(module, "File", &file_spec, &file_type);
   return loaded ? 0 : -1;
 }
 

@@ -79,6 +79,13 @@ static PyObject* options_set_cancel_token(Options* self, PyObject* arguments) {
   return done(dl_options_set_cancel_token(self->handle, token->handle, &error), &error);
 }
 
+static PyObject* options_set_extensions(Options* self, PyObject* arguments) {
+  Extensions* extensions;
+  if (!PyArg_ParseTuple(arguments, "O!:set_extensions", extensions_type, &extensions)) return NULL;
+  NEW_ERROR(error);
+  return done(dl_options_set_extensions(self->handle, extensions->handle, &error), &error);
+}
+
 static PyObject* options_set_log(Options* self, PyObject* function) {
   if (!PyCallable_Check(function))
     return PyErr_Format(PyExc_TypeError, "log: expected a function of (level, text)");
@@ -101,6 +108,8 @@ static PyMethodDef options_methods[] = {
      "set_weights($self, loan, /)\n--\n\nBorrowed."},
     {"set_cancel_token", (PyCFunction)options_set_cancel_token, METH_VARARGS,
      "set_cancel_token($self, token, /)\n--\n\nWhat ends opening and waiting."},
+    {"set_extensions", (PyCFunction)options_set_extensions, METH_VARARGS,
+     "set_extensions($self, extensions, /)\n--\n\nWhat was added so far."},
     {"set_log", (PyCFunction)options_set_log, METH_O, "set_log($self, function, /)\n--\n\nKept for ever."},
     {NULL, NULL, 0, NULL}};
 

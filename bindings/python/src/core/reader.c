@@ -1,8 +1,9 @@
 /* Records from Python code.
  *
  * The library calls `read` from its own threads. Each call takes the GIL, so records are made one call at a time, whatever
- * the number of workers; a free-threaded Python has none, and workers make records at the same time. At exit the interpreter terminates threads that wait for the GIL; unwinding through the library
- * would end the process, so such a thread sleeps forever instead.
+ * the number of workers; a free-threaded Python has none, and workers make records at the same time. Large values in C order
+ * are lent to the library and kept until it has made the rows. At exit the interpreter terminates threads that wait for
+ * the GIL; unwinding through the library would end the process, so such a thread sleeps forever instead.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
@@ -11,11 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Below this a copy costs less than keeping the memory. */
+enum { LENT_BYTES = 4096 };
+
 /* Where a call of `read` puts its records; empty when the call is over. */
 typedef struct {
-  PyObject_HEAD dl_reader_cell* cells; /* NULL: the call is over */
-  int64_t records;
-  int64_t fields;
+  PyObject_HEAD const dl_reader_request* request; /* NULL: the call is over */
+  PyObject* kept;                                 /* a list of the loans that cells borrow from; NULL: none */
 } Cells;
 
 /* What left a reader that this thread was in and is no failure of data: KeyboardInterrupt, SystemExit. */
@@ -33,25 +36,36 @@ bool reader_interrupted(void) {
   return true;
 }
 
-static void tell(char* message, size_t room, PyObject* text) {
+static bool is_cancelled(const dl_reader_request* request) {
+  return __atomic_load_n(request->cancelled, __ATOMIC_RELAXED) != 0;
+}
+
+static void tell(const dl_reader_request* request, int64_t record, PyObject* text) {
   PyObject* bytes = text == NULL ? NULL : PyUnicode_AsEncodedString(text, "utf-8", "replace");
   if (bytes == NULL)
     PyErr_Clear();
-  else if (room > 0)
-    PyOS_snprintf(message, room, "%s", PyBytes_AsString(bytes));
+  else
+    PyOS_snprintf(request->messages + record * request->message_bytes, (size_t)request->message_bytes, "%s",
+                  PyBytes_AsString(bytes));
   Py_XDECREF(bytes);
 }
 
-static int32_t failed(char* message, size_t room) {
-  if (interruption.wanted && !PyErr_ExceptionMatches(PyExc_Exception)) {
+bool reader_keeps_interruption(void) {
+  if (!interruption.wanted || PyErr_ExceptionMatches(PyExc_Exception)) return false;
+  if (interruption.type == NULL)
     PyErr_Fetch(&interruption.type, &interruption.value, &interruption.traceback);
-    return 1;
-  }
+  else
+    PyErr_Clear();
+  return true;
+}
+
+static int32_t failed(const dl_reader_request* request) {
+  if (reader_keeps_interruption()) return 1;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   PyErr_NormalizeException(&type, &value, &traceback);
   PyObject* text = value == NULL ? NULL : PyUnicode_FromFormat("%R", value);
-  tell(message, room, text);
+  tell(request, 0, text);
   Py_XDECREF(text);
   Py_XDECREF(type);
   Py_XDECREF(value);
@@ -59,60 +73,58 @@ static int32_t failed(char* message, size_t room) {
   return 1;
 }
 
-static int32_t read_locked(PyObject* function, int64_t field_count, const int64_t* indices, int64_t count,
-                           dl_reader_cell* cells, char* message, size_t room) {
+/* What cells borrow from is let go when the library has made the rows: by a letter, which needs no lock of Python's then. */
+static bool lend(dl_reader_request* request, PyObject* kept) {
+  letter* made = letter_new(kept);
+  if (made == NULL) return false;
+  request->release = give_back;
+  request->release_context = made;
+  return true;
+}
+
+static int32_t read_locked(PyObject* function, dl_reader_request* request) {
   if (interruption.type != NULL) return 1; /* nothing more, until who asked has heard of it */
+  mailbox_empty();                         /* what the call before this one lent */
   allocfunc allocate = (allocfunc)PyType_GetSlot(cells_type, Py_tp_alloc);
   Cells* out = (Cells*)allocate(cells_type, 0);
-  PyObject* list = shape_tuple(indices, (int32_t)count, 1);
-  PyObject* text = NULL;
+  PyObject* list = shape_tuple(request->indices, request->record_count, 1);
+  PyObject *result = NULL, *kept = NULL;
   if (out != NULL && list != NULL) {
-    out->cells = cells;
-    out->records = count;
-    out->fields = field_count;
-    text = PyObject_CallFunctionObjArgs(function, list, (PyObject*)out, NULL);
+    out->request = request;
+    result = PyObject_CallFunctionObjArgs(function, list, (PyObject*)out, NULL);
     BEGIN_EXCLUSIVE(out); /* another thread may have been given it */
-    out->cells = NULL;
+    out->request = NULL;
+    kept = out->kept;
+    out->kept = NULL;
     END_EXCLUSIVE();
   }
   Py_XDECREF(out);
   Py_XDECREF(list);
-  if (text == NULL) return failed(message, room);
-  if (text != Py_None) tell(message, room, text);
-  Py_DECREF(text);
-  return 0;
+  const bool good = result != NULL && (kept == NULL || lend(request, kept));
+  Py_XDECREF(result);
+  Py_XDECREF(kept);
+  return good ? 0 : failed(request);
 }
 
-static void sleep_for_ever(void* unused) {
+void sleep_for_ever(void* unused) {
   (void)unused;
   for (;;) pause();
 }
 
-typedef struct {
-  letter* kept; /* holds the function */
-  int64_t field_count;
-} Reader;
-
-static int32_t reader_read(void* context, const int64_t* indices, int64_t count, dl_reader_cell* cells,
-                           char* message, size_t room) {
-  Reader* reader = context;
+static int32_t reader_read(void* context, dl_reader_request* request) {
   int32_t result = 1;
+  if (is_cancelled(request)) return result;
   if (!interpreter_open()) {
-    if (room > 0) PyOS_snprintf(message, room, "Python is ending");
+    PyOS_snprintf(request->messages, (size_t)request->message_bytes, "Python is ending");
     return result;
   }
   pthread_cleanup_push(sleep_for_ever, NULL);
   PyGILState_STATE state = PyGILState_Ensure();
-  result = read_locked(letter_owner(reader->kept), reader->field_count, indices, count, cells, message, room);
+  result = read_locked(letter_owner(context), request);
   PyGILState_Release(state);
   pthread_cleanup_pop(0);
+  if (is_cancelled(request)) result = 1; /* the source may have left records out */
   return result;
-}
-
-static void reader_destroy(void* context) {
-  Reader* reader = context;
-  give_back(reader->kept);
-  free(reader);
 }
 
 /* (name, dtype, shape, ragged, axes, the most bytes of a ragged sample or 0) */
@@ -149,20 +161,19 @@ PyObject* dataset_from_reader(Dataset* self, PyObject* arguments) {
   Py_ssize_t count = PyTuple_Size(fields);
   dl_view* views = calloc((size_t)count + 1, sizeof *views);
   int64_t(*shapes)[DL_MAX_RANK] = calloc((size_t)count + 1, sizeof *shapes);
-  Reader* reader = calloc(1, sizeof *reader);
+  letter* kept = NULL; /* holds the function */
   dl_status status = DL_ERR_INVALID_ARGUMENT;
   PyObject* result = NULL;
-  if (views == NULL || shapes == NULL || reader == NULL) {
+  if (views == NULL || shapes == NULL) {
     PyErr_NoMemory();
-  } else if ((reader->kept = letter_new(function)) != NULL) {
+  } else if ((kept = letter_new(function)) != NULL) {
     Py_ssize_t at = 0;
     while (at < count && read_field(PyTuple_GetItem(fields, at), &views[at], shapes[at])) at++;
-    reader->field_count = count;
     dl_reader table = {.struct_size = sizeof table, .field_count = (int32_t)count, .fields = views};
     table.record_count = records;
-    table.context = reader;
+    table.context = kept;
     table.read = reader_read;
-    table.destroy = reader_destroy;
+    table.destroy = give_back;
     table.fingerprint = fingerprint;
     if (at == count) {
       dl_dataset* made = NULL;
@@ -170,9 +181,8 @@ PyObject* dataset_from_reader(Dataset* self, PyObject* arguments) {
       Py_BEGIN_ALLOW_THREADS status = dl_dataset_from_reader(&table, options->handle, &made, &error);
       Py_END_ALLOW_THREADS result = dataset_opened(self, made, status, &error);
     }
-    if (status != DL_OK) letter_discard(reader->kept);
+    if (status != DL_OK) letter_discard(kept);
   }
-  if (status != DL_OK) free(reader);
   free(views);
   free(shapes);
   return result;
@@ -180,26 +190,44 @@ PyObject* dataset_from_reader(Dataset* self, PyObject* arguments) {
 
 /* NULL: there is none. */
 static dl_reader_cell* cell_at(Cells* self, long long record, long long field) {
-  if (self->cells != NULL && record >= 0 && record < self->records && field >= 0 && field < self->fields)
-    return &self->cells[record * self->fields + field];
+  const dl_reader_request* request = self->request;
+  if (request != NULL && record >= 0 && record < request->record_count && field >= 0 &&
+      field < request->field_count)
+    return dl_reader_cell_at(request, (int32_t)record, (int32_t)field);
   return NULL;
 }
 
 static PyObject* done(bool found) {
+  if (PyErr_Occurred()) return NULL;
   if (found) Py_RETURN_NONE;
   PyErr_SetString(PyExc_IndexError, "no such cell, or the call it was for is over");
   return NULL;
 }
 
-static void fill(dl_reader_cell* cell, const Loan* loan) {
+static bool is_packed(const Loan* loan, int64_t item_bytes) {
+  int64_t packed = item_bytes;
+  for (int32_t at = loan->rank - 1; at >= 0; at--) {
+    if (loan->shape[at] != 1 && loan->strides[at] != packed) return false;
+    packed *= loan->shape[at];
+  }
+  return true;
+}
+
+/* Without memory for it an exception is set. */
+static void borrow(Cells* self, dl_reader_cell* cell, Loan* loan) {
+  if (self->kept == NULL) self->kept = PyList_New(0);
+  if (self->kept != NULL && PyList_Append(self->kept, (PyObject*)loan) == 0) cell->borrowed = loan->data;
+}
+
+static void fill(Cells* self, dl_reader_cell* cell, Loan* loan) {
   int64_t item_bytes = dl_dtype_bytes(loan->dtype);
   cell->bytes = item_bytes * item_count(loan->shape, loan->rank);
-  if (cell->bytes > 0 && cell->bytes <= cell->capacity) { /* more than that is reported, not written */
-    char* items = cell->data;
-    copy_strided(items, loan->data, loan->rank, loan->shape, loan->strides, item_bytes);
-    /* Pillow, for one, writes true as 255. */
-    for (int64_t at = 0; loan->dtype == DL_DTYPE_BOOL && at < cell->bytes; at++) items[at] = items[at] != 0;
-  }
+  cell->borrowed = NULL;
+  if (cell->bytes > cell->capacity || cell->bytes <= 0) return; /* more than that is reported, not written */
+  if (cell->bytes >= LENT_BYTES && is_packed(loan, item_bytes))
+    borrow(self, cell, loan);
+  else
+    copy_strided(cell->data, loan->data, loan->rank, loan->shape, loan->strides, item_bytes);
 }
 
 static PyObject* cells_put(Cells* self, PyObject* arguments) {
@@ -209,29 +237,61 @@ static PyObject* cells_put(Cells* self, PyObject* arguments) {
   dl_reader_cell* cell;
   BEGIN_EXCLUSIVE(self);
   cell = cell_at(self, record, field);
-  if (cell != NULL) fill(cell, loan);
+  if (cell != NULL) fill(self, cell, loan);
   END_EXCLUSIVE();
   return done(cell != NULL);
 }
 
-static PyObject* cells_fail(Cells* self, PyObject* record) {
-  long long index = PyLong_AsLongLong(record);
-  if (index == -1 && PyErr_Occurred()) return NULL;
-  bool found = true;
+static PyObject* cells_fail(Cells* self, PyObject* arguments) {
+  long long record;
+  PyObject* text;
+  if (!PyArg_ParseTuple(arguments, "LU:fail", &record, &text)) return NULL;
+  dl_reader_cell* cell;
   BEGIN_EXCLUSIVE(self);
-  for (int64_t field = 0; found && field < self->fields; field++) {
-    dl_reader_cell* cell = cell_at(self, index, field);
-    if (cell != NULL) cell->status = 1;
-    found = cell != NULL;
+  cell = cell_at(self, record, 0);
+  if (cell != NULL) {
+    cell->status = 1;
+    tell(self->request, record, text);
   }
   END_EXCLUSIVE();
-  return done(found);
+  return done(cell != NULL);
+}
+
+static PyObject* cells_place(Cells* self, PyObject* record) {
+  long long at = PyLong_AsLongLong(record);
+  if (at == -1 && PyErr_Occurred()) return NULL;
+  long long slot = -1, epoch = -1;
+  unsigned long long seed = 0;
+  bool found;
+  BEGIN_EXCLUSIVE(self);
+  found = cell_at(self, at, 0) != NULL;
+  if (found) {
+    slot = self->request->slots[at];
+    epoch = self->request->epoch;
+    seed = self->request->seed;
+  }
+  END_EXCLUSIVE();
+  return found ? Py_BuildValue("LLK", slot, epoch, seed) : done(false);
+}
+
+static PyObject* cells_cancelled(Cells* self, PyObject* none) {
+  (void)none;
+  bool cancelled;
+  BEGIN_EXCLUSIVE(self);
+  cancelled = self->request == NULL || is_cancelled(self->request);
+  END_EXCLUSIVE();
+  return PyBool_FromLong(cancelled);
 }
 
 static PyMethodDef cells_methods[] = {
     {"put", (PyCFunction)cells_put, METH_VARARGS,
-     "put($self, record, field, loan, /)\n--\n\nCopies a field of a record."},
-    {"fail", (PyCFunction)cells_fail, METH_O, "fail($self, record, /)\n--\n\nThe record is bad."},
+     "put($self, record, field, loan, /)\n--\n\nA field of a record: copied, or kept until the row is made."},
+    {"fail", (PyCFunction)cells_fail, METH_VARARGS,
+     "fail($self, record, text, /)\n--\n\nThe record is bad, and why."},
+    {"place", (PyCFunction)cells_place, METH_O,
+     "place($self, record, /)\n--\n\nIts slot, the epoch and the seed; slot and epoch -1: none."},
+    {"cancelled", (PyCFunction)cells_cancelled, METH_NOARGS,
+     "cancelled($self, /)\n--\n\nNobody wants the records any more, or the call is over."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot cells_slots[] = {{Py_tp_doc, "Room for the records of one call."},
                                     {Py_tp_methods, cells_methods},

@@ -1,4 +1,4 @@
-/* What the library knows of itself: options, transforms, versions.
+/* What the library knows of itself: options, transforms, formats, storages, versions.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
@@ -35,12 +35,12 @@ failed:
   return NULL;
 }
 
-static PyObject* arguments_of(int32_t index, int32_t count) {
+static PyObject* arguments_of(const dl_extensions* extensions, int32_t index, int32_t count) {
   PyObject* list = PyList_New(0);
   for (int32_t at = 0; list != NULL && at < count; at++) {
     dl_argument_info info = {.struct_size = sizeof info};
     NEW_ERROR(error);
-    if (!check(dl_transform_argument_at(index, at, &info, &error), &error) ||
+    if (!check(dl_transform_argument_at(extensions, index, at, &info, &error), &error) ||
         !add(list, Py_BuildValue("sss", info.name, info.type, info.default_value))) {
       Py_DECREF(list);
       return NULL;
@@ -49,15 +49,77 @@ static PyObject* arguments_of(int32_t index, int32_t count) {
   return list;
 }
 
-PyObject* transform_table(PyObject* self, PyObject* none) {
-  (void)self, (void)none;
+/* None: NULL. Else of another type: false, with an exception. */
+static bool handle_of(PyObject* given, const dl_extensions** out) {
+  *out = NULL;
+  if (given == Py_None) return true;
+  if (PyObject_TypeCheck(given, extensions_type)) {
+    *out = ((Extensions*)given)->handle;
+    return true;
+  }
+  PyErr_Format(PyExc_TypeError, "expected Extensions, got %R", (PyObject*)Py_TYPE(given));
+  return false;
+}
+
+PyObject* transform_table(PyObject* self, PyObject* given) {
+  (void)self;
+  const dl_extensions* extensions;
+  if (!handle_of(given, &extensions)) return NULL;
   PyObject* list = PyList_New(0);
-  for (int32_t at = 0; list != NULL && at < dl_transform_count(); at++) {
+  for (int32_t at = 0; list != NULL && at < dl_transform_count(extensions); at++) {
     dl_transform_info info = {.struct_size = sizeof info};
     NEW_ERROR(error);
-    if (!check(dl_transform_at(at, &info, &error), &error) ||
-        !add(list, Py_BuildValue("sNsss", info.name, arguments_of(at, info.argument_count), info.doc,
-                                 info.source, info.since))) {
+    if (!check(dl_transform_at(extensions, at, &info, &error), &error) ||
+        !add(list, Py_BuildValue("sNsss", info.name, arguments_of(extensions, at, info.argument_count),
+                                 info.doc, info.source, info.since))) {
+      Py_DECREF(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+static PyObject* keys_of(const dl_extensions* extensions, int32_t index, int32_t count) {
+  PyObject* list = PyList_New(0);
+  for (int32_t at = 0; list != NULL && at < count; at++) {
+    dl_format_key key = {.struct_size = sizeof key};
+    NEW_ERROR(error);
+    if (!check(dl_format_key_at(extensions, index, at, &key, &error), &error) ||
+        !add(list, Py_BuildValue("sszs", key.name, key.values, key.default_value, key.doc))) {
+      Py_DECREF(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+PyObject* format_table(PyObject* self, PyObject* given) {
+  (void)self;
+  const dl_extensions* extensions;
+  if (!handle_of(given, &extensions)) return NULL;
+  PyObject* list = PyList_New(0);
+  for (int32_t at = 0; list != NULL && at < dl_format_count(extensions); at++) {
+    dl_format_info info = {.struct_size = sizeof info};
+    NEW_ERROR(error);
+    if (!check(dl_format_at(extensions, at, &info, &error), &error) ||
+        !add(list, Py_BuildValue("sNs", info.name, keys_of(extensions, at, info.key_count), info.doc))) {
+      Py_DECREF(list);
+      return NULL;
+    }
+  }
+  return list;
+}
+
+PyObject* storage_table(PyObject* self, PyObject* given) {
+  (void)self;
+  const dl_extensions* extensions;
+  if (!handle_of(given, &extensions)) return NULL;
+  PyObject* list = PyList_New(0);
+  for (int32_t at = 0; list != NULL && at < dl_storage_count(extensions); at++) {
+    dl_storage info = {.struct_size = sizeof info};
+    NEW_ERROR(error);
+    if (!check(dl_storage_at(extensions, at, &info, &error), &error) ||
+        !add(list, Py_BuildValue("ss", info.scheme, info.doc))) {
       Py_DECREF(list);
       return NULL;
     }

@@ -16,8 +16,9 @@ import atexit as _atexit
 import os as _os
 
 from . import _core
-from ._core import Batch, CancelToken, Epoch, Tensor
-from ._reader import Source
+from ._core import Batch, CancelToken, Epoch, File, Tensor
+from ._extensions import Extensions, FormatRequest, OperatorRow, OperatorUse, Sniff, StorageRequest, Stored
+from ._reader import Place, Source
 from .dataset import Dataset, concat, escape, from_arrays, from_reader, open, zip
 from .errors import (
     CallError,
@@ -43,9 +44,23 @@ from .errors import (
     WrongStateError,
 )
 from .loader import Loader
+from .opening import Opening, open_async
+from .opening import close_all as _close_openings
 from .ragged import Ragged
-from .schema import BadSample, BatchInfo, Field, ImageInfo, PixelScale, PlanStage, Position, Stats
-from .tables import OptionInfo, TransformArgument, TransformInfo, build_info, option_table, transform_table
+from .schema import BadSample, BatchInfo, Field, ImageInfo, OpenProgress, PixelScale, PlanStage, Position, Stats
+from .tables import (
+    FormatInfo,
+    FormatKey,
+    OptionInfo,
+    StorageInfo,
+    TransformArgument,
+    TransformInfo,
+    build_info,
+    format_table,
+    option_table,
+    storage_table,
+    transform_table,
+)
 
 __all__ = [
     "BadSample",
@@ -60,8 +75,13 @@ __all__ = [
     "EndOfJob",
     "Epoch",
     "Error",
+    "Extensions",
     "Field",
+    "File",
     "ForkedError",
+    "FormatInfo",
+    "FormatKey",
+    "FormatRequest",
     "ImageInfo",
     "InternalError",
     "Interrupted",
@@ -71,14 +91,23 @@ __all__ = [
     "NoPermissionError",
     "NoSuchFieldError",
     "NotFoundError",
+    "OpenProgress",
+    "Opening",
+    "OperatorRow",
+    "OperatorUse",
     "OptionInfo",
     "PixelScale",
+    "Place",
     "PlanStage",
     "Position",
     "Ragged",
+    "Sniff",
     "Source",
     "StateError",
     "Stats",
+    "StorageInfo",
+    "StorageRequest",
+    "Stored",
     "SystemCallError",
     "Tensor",
     "Timeout",
@@ -92,10 +121,13 @@ __all__ = [
     "build_info",
     "concat",
     "escape",
+    "format_table",
     "from_arrays",
     "from_reader",
     "open",
+    "open_async",
     "option_table",
+    "storage_table",
     "transform_table",
     "zip",
 ]
@@ -104,6 +136,7 @@ __version__, abi_version = _core.library_version()[:2]
 
 # Threads of the library must be gone before the interpreter is.
 _atexit.register(_core.shut_down)
+_atexit.register(_close_openings)
 _os.register_at_fork(after_in_child=_core.after_fork)
 
 from collections.abc import Mapping as _Mapping  # noqa: E402

@@ -32,7 +32,10 @@ def _text(key: str, value: Any) -> str:
 
 
 def build(
-    options: Mapping[str, OptionValue], cancel_token: Optional[_core.CancelToken] = None, log: Optional[Log] = None
+    options: Mapping[str, OptionValue],
+    cancel_token: Optional[_core.CancelToken] = None,
+    log: Optional[Log] = None,
+    extensions: Optional[_core.Extensions] = None,
 ) -> _core.Options:
     """None leaves an option at its default."""
     made = _core.Options()
@@ -51,4 +54,6 @@ def build(
         made.set_cancel_token(cancel_token)
     if log is not None:
         made.set_log(log)
+    if extensions is not None:
+        made.set_extensions(extensions)
     return made

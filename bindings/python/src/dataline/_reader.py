@@ -6,8 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Optional, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from typing import Any, Optional, Protocol, Union
 
 from . import _core
 from ._borrow import borrow
@@ -17,7 +17,7 @@ from .schema import Field
 # How a sample is built up: a field's name, or a list or dict of the same.
 Template = Any
 
-_PACKING = {
+PACKING = {
     "bool": "?", "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i8": "b", "i16": "h", "i32": "i", "i64": "q",
     "f16": "e", "f32": "f", "f64": "d",
 }  # fmt: skip
@@ -30,6 +30,33 @@ class Source(Protocol):
     def __len__(self) -> int: ...
 
     def __getitem__(self, index: int, /) -> Any: ...
+
+
+class Place:
+    """What a sample is read for: ``slot``, its place in the epoch's order, and ``epoch`` (both None where it is read for no
+    place in an epoch), and the loader's ``seed``. Random draws that depend on these alone are the same in every run."""
+
+    slot: Optional[int]
+    epoch: Optional[int]
+    seed: int
+
+    def __init__(self, cells: Optional[_core.Cells] = None, at: int = 0) -> None:
+        slot, epoch, self.seed = (-1, -1, 0) if cells is None else cells.place(at)
+        self.slot = slot if slot >= 0 else None
+        self.epoch = epoch if epoch >= 0 else None
+        self._cells = cells
+
+    @property
+    def cancelled(self) -> bool:
+        """Nobody wants the sample any more: its loader is being closed, or was cancelled. What is then returned or raised is
+        not looked at."""
+        return self._cells is not None and self._cells.cancelled()
+
+    def __repr__(self) -> str:
+        return f"Place(slot={self.slot}, epoch={self.epoch}, seed={self.seed})"
+
+
+Read = Callable[[int, Place], Any]
 
 
 def template_of(sample: Any, name: str = "") -> Template:
@@ -89,31 +116,37 @@ def field_of(name: str, value: Any) -> Field:
 class Reader:
     """Fills the library's cells from a source."""
 
-    def __init__(self, source: Source, fields: Optional[Sequence[Field]] = None) -> None:
-        self.source = source
+    def __init__(
+        self, source: Union[Source, Sized], fields: Optional[Sequence[Field]] = None, read: Optional[Read] = None
+    ) -> None:
+        self.source: Any = source
+        self.given = read
         self.failures = Failures()
         if fields is not None and len(fields) == 1:
             self.template: Template = fields[0].name
             self.fields = tuple(fields)
-            if len(source) and isinstance(source[0], Mapping):
+            if len(source) and isinstance(self._first(), Mapping):
                 self.template = {fields[0].name: fields[0].name}
         elif fields is not None:
             self.fields = tuple(fields)
-            mapping = len(source) == 0 or isinstance(source[0], Mapping)
+            mapping = len(source) == 0 or isinstance(self._first(), Mapping)
             names = [field.name for field in fields]
             self.template = dict(zip(names, names)) if mapping else names
         else:
             if len(source) == 0:
                 raise ValueError("expected fields=, for there is no sample to look at")
-            sample = source[0]
+            sample = self._first()
             self.template = template_of(sample)
             parts = zip(names_in(self.template), leaves(self.template, sample))
             self.fields = tuple(field_of(name, value) for name, value in parts)
 
-    def read(self, indices: tuple[int, ...], cells: _core.Cells) -> Optional[str]:
-        """Called by the library's threads; the text says why records are bad."""
+    def _first(self) -> Any:
+        return self.source[0] if self.given is None else self.given(0, Place())
+
+    def read(self, indices: tuple[int, ...], cells: _core.Cells) -> None:
+        """Called by the library's threads."""
         try:
-            return self._read(indices, cells)
+            self._read(indices, cells)
         except KeyboardInterrupt:
             raise  # no failure: they are made again
         except BaseException as error:  # all of them are bad
@@ -121,25 +154,29 @@ class Reader:
                 self.failures.add(index, error)
             raise
 
-    def _read(self, indices: tuple[int, ...], cells: _core.Cells) -> Optional[str]:
-        reasons: list[tuple[int, str]] = []
-        for at, (index, sample) in enumerate(zip(indices, self._samples(indices))):
+    def _read(self, indices: tuple[int, ...], cells: _core.Cells) -> None:
+        for at, (index, sample) in enumerate(zip(indices, self._samples(indices, cells))):
             try:
                 if isinstance(sample, _Failed):
                     raise sample.error
                 for field, value in enumerate(leaves(self.template, sample)):
                     cells.put(at, field, self._loan(self.fields[field], value))
             except Exception as error:
-                cells.fail(at)
-                reasons.append((index, f"{type(error).__name__}: {error}"))
+                if cells.cancelled():
+                    return  # it is no failure
+                cells.fail(at, f"{type(error).__name__}: {error}")
                 self.failures.add(index, error)
-        if not reasons:
-            return None
-        if len(reasons) == 1:
-            return reasons[0][1]
-        return "; ".join(f"{index}: {text}" for index, text in reasons)
 
-    def _samples(self, indices: tuple[int, ...]) -> Iterator[Any]:
+    def _samples(self, indices: tuple[int, ...], cells: _core.Cells) -> Iterator[Any]:
+        if self.given is not None:
+            for at, index in enumerate(indices):
+                if cells.cancelled():
+                    return
+                try:
+                    yield self.given(index, Place(cells, at))
+                except Exception as error:
+                    yield _Failed(error)
+            return
         fetch = getattr(self.source, "__getitems__", None)
         if fetch is not None:
             try:
@@ -151,10 +188,12 @@ class Reader:
                     yield _Failed(error)
                     return
                 # Which one it was is found by asking for them one by one.
-                samples = [next(self._samples((index,))) for index in indices]
+                samples = [next(self._samples((index,), cells)) for index in indices]
             yield from samples
             return
         for index in indices:
+            if cells.cancelled():
+                return
             try:
                 yield self.source[index]
             except Exception as error:
@@ -188,6 +227,6 @@ def _pack(field: Field, value: Any) -> bytes:
     if field.dtype in ("c64", "c128"):
         number = complex(value)
         return struct.pack("2f" if field.dtype == "c64" else "2d", number.real, number.imag)
-    if field.dtype not in _PACKING:
+    if field.dtype not in PACKING:
         raise TypeError(f"{field.name}: expected an array of {field.dtype}, got a number")
-    return struct.pack(_PACKING[field.dtype], value)
+    return struct.pack(PACKING[field.dtype], value)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 from array import array as array_type
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Sized
 from typing import Any, NoReturn, Optional, Union
 
 from . import _core
 from ._borrow import borrow, row
 from ._options import Log, OptionValue, build
-from ._reader import Reader, Source
+from ._reader import Read, Reader, Source
 from .errors import Error
 from .ragged import Ragged
 from .schema import Field, ImageInfo
@@ -72,7 +72,14 @@ class Dataset(_core.Dataset):
         """
         return ImageInfo(*self._image_info(index, field))
 
-    def read(self, index: int, *, log: Optional[Log] = None, **options: OptionValue) -> _core.Batch:
+    def read(
+        self,
+        index: int,
+        *,
+        log: Optional[Log] = None,
+        extensions: Optional[_core.Extensions] = None,
+        **options: OptionValue,
+    ) -> _core.Batch:
         """One sample as a batch of one, through the transforms of ``options``; for viewers and tests, not for training.
 
         Of the options those apply that say what a sample is: ``transform``, ``seed``, ``device``, limits. Random operators
@@ -82,7 +89,7 @@ class Dataset(_core.Dataset):
         Loader may raise.
         """
         try:
-            return self._read(index, build(options, log=log))
+            return self._read(index, build(options, None, log, extensions))
         except Error as error:
             self._explain(error)
             raise
@@ -148,28 +155,34 @@ def _instead_of(value: Any) -> str:
     return ""
 
 
-def open(
-    uri: Union[str, os.PathLike[str]],
-    *,
-    cancel_token: Optional[_core.CancelToken] = None,
-    log: Optional[Log] = None,
-    **options: OptionValue,
-) -> Dataset:
-    """Opens ``scheme:path[,path...][?key=value&...]``, or a bare path, whose format is detected.
-
-    A ``pathlib.Path`` is always a bare path. ``log(level, text)`` hears remarks, soon, on a Python thread; it is kept for
-    the life of the process.
-
-    Raises NotFoundError (a FileNotFoundError), CallError with the column of what is wrong in the URI, DataError for files
-    that are cut, corrupt or do not fit each other, CancelledError.
-    """
+def uri_text(uri: Union[str, os.PathLike[str]]) -> str:
+    """A URI as the library takes it; a path object is always a bare path."""
     if not isinstance(uri, (str, os.PathLike)):
         raise TypeError(f"expected a URI, a path or a Dataset, got {type(uri).__name__}{_instead_of(uri)}")
     text = os.fspath(uri)
     if not isinstance(uri, str) and not os.path.isabs(text):
         text = os.path.join(os.curdir, text)  # never taken for a scheme
+    return text
+
+
+def open(
+    uri: Union[str, os.PathLike[str]],
+    *,
+    cancel_token: Optional[_core.CancelToken] = None,
+    log: Optional[Log] = None,
+    extensions: Optional[_core.Extensions] = None,
+    **options: OptionValue,
+) -> Dataset:
+    """Opens ``scheme:path[,path...][?key=value&...]``, or a bare path, whose format is detected.
+
+    A ``pathlib.Path`` is always a bare path. ``log(level, text)`` hears remarks, soon, on a Python thread; it is kept for
+    the life of the process. ``extensions`` are formats and storages of the program's own.
+
+    Raises NotFoundError (a FileNotFoundError), CallError with the column of what is wrong in the URI, DataError for files
+    that are cut, corrupt or do not fit each other, CancelledError.
+    """
     made = Dataset()
-    made._open(text, build(options, cancel_token, log))
+    made._open(uri_text(uri), build(options, cancel_token, log, extensions))
     return made
 
 
@@ -203,8 +216,9 @@ def from_arrays(
 
 
 def from_reader(
-    source: Source,
+    source: Union[Source, Sized],
     *,
+    read: Optional[Read] = None,
     fields: Optional[Sequence[Field]] = None,
     fingerprint: Optional[str] = None,
     log: Optional[Log] = None,
@@ -220,10 +234,16 @@ def from_reader(
     its text is in the error and in ``loader.bad_samples()``, itself in ``dataset.reader_errors`` and the ``__cause__`` of
     the error. ``fingerprint`` is text that identifies the data in a saved state.
 
+    With ``read``, ``read(index, place)`` makes the samples, and of the source only ``len`` is asked; the ``Place`` says for
+    which place of which epoch (what random draws should depend on), and whether anybody still wants the sample.
+
+    Arrays of 4 KiB and more in C order are not copied: rows are made from them after the call, up to 64 at once, and they
+    are let go then. So give each sample an array of its own, and do not write to it afterwards.
+
     The source is called from other threads, never two at once while Python has its lock; in a free-threaded Python by each
     worker.
     """
-    reader = Reader(source, fields)
+    reader = Reader(source, fields, read)
     made = Dataset()
     made._from_reader(reader.read, reader.fields, len(source), fingerprint, build(options, None, log))
     made._reader = reader

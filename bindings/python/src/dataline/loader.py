@@ -32,7 +32,8 @@ class Loader(_core.Loader):
 
     ``dataset`` is a Dataset, or what ``open`` takes. Options are keyword arguments, None leaves a default; arrays
     (``sample_indices``, ``weights``) are borrowed when they are packed i64 and f64. ``log(level, text)`` hears remarks,
-    soon, on a Python thread; it is kept for the life of the process.
+    soon, on a Python thread; it is kept for the life of the process. ``extensions`` are operators of the program's own (and
+    formats and storages, where ``dataset`` is to be opened).
 
     Raises CallError (UnknownOptionError names the nearest), MachineError when memory or threads do not suffice.
 
@@ -48,11 +49,12 @@ class Loader(_core.Loader):
         *,
         cancel_token: Optional[_core.CancelToken] = None,
         log: Optional[Log] = None,
+        extensions: Optional[_core.Extensions] = None,
         **options: OptionValue,
     ) -> None:
-        made = build(options, cancel_token, log)
+        made = build(options, cancel_token, log, extensions)
         if not isinstance(dataset, Dataset):
-            dataset = open(dataset, cancel_token=cancel_token, log=log, **options)
+            dataset = open(dataset, cancel_token=cancel_token, log=log, extensions=extensions, **options)
         self.dataset = dataset
         self._create(dataset, made)
 

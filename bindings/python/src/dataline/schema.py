@@ -8,7 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple, Optional
 
-__all__ = ["BadSample", "BatchInfo", "Field", "ImageInfo", "PixelScale", "PlanStage", "Position", "Stats"]
+__all__ = [
+    "BadSample",
+    "BatchInfo",
+    "Field",
+    "ImageInfo",
+    "OpenProgress",
+    "PixelScale",
+    "PlanStage",
+    "Position",
+    "Stats",
+]
 
 
 class Field(NamedTuple):
@@ -100,6 +110,23 @@ class Stats(NamedTuple):
     """Sent over the bus to the device."""
     warned: int
     """Images delivered though their decoder warned of damage (``on_warning="accept"``)."""
+
+
+class OpenProgress(NamedTuple):
+    """How far an opening is. The numbers only grow, the totals too."""
+
+    done: bool
+    """``result`` would not wait."""
+    files: int
+    """Opened."""
+    total_files: int
+    """That the URI stands for; 0: not known yet."""
+    bytes: int
+    """Read into memory (``io="memory"``, ``.gz``: as stored, then inflated) or searched (tar)."""
+    total_bytes: int
+    """Of those files that were begun; 0: only headers are read."""
+    entries: int
+    """Found in folders, label files and tars."""
 
 
 class ImageInfo(NamedTuple):

@@ -10,7 +10,19 @@ from typing import NamedTuple, Optional
 
 from . import _core
 
-__all__ = ["OptionInfo", "TransformArgument", "TransformInfo", "build_info", "option_table", "transform_table"]
+__all__ = [
+    "FormatInfo",
+    "FormatKey",
+    "OptionInfo",
+    "StorageInfo",
+    "TransformArgument",
+    "TransformInfo",
+    "build_info",
+    "format_table",
+    "option_table",
+    "storage_table",
+    "transform_table",
+]
 
 
 class OptionInfo(NamedTuple):
@@ -36,7 +48,7 @@ class TransformArgument(NamedTuple):
 
     name: str
     type: str
-    default: str
+    default: str = ""
     """``""``: required."""
 
 
@@ -60,13 +72,50 @@ def option_table() -> tuple[OptionInfo, ...]:
     )
 
 
-@cache
-def transform_table() -> tuple[TransformInfo, ...]:
-    """All operators of the ``transform`` option."""
+def transform_table(extensions: Optional[_core.Extensions] = None) -> tuple[TransformInfo, ...]:
+    """All operators of the ``transform`` option: the library's, then those of ``extensions``."""
     return tuple(
         TransformInfo(name, tuple(TransformArgument(*argument) for argument in arguments), *others)
-        for name, arguments, *others in _core.transform_table()
+        for name, arguments, *others in _core.transform_table(extensions)
     )
+
+
+class FormatKey(NamedTuple):
+    """A key of a format's URIs."""
+
+    name: str
+    values: str
+    """The words it takes, ``error|ignore`` (others are refused), or what it takes, ``INTEGER``."""
+    default: Optional[str] = None
+    doc: str = ""
+
+
+class FormatInfo(NamedTuple):
+    """A format, which is a scheme of URIs."""
+
+    name: str
+    keys: tuple[FormatKey, ...]
+    doc: str
+
+
+class StorageInfo(NamedTuple):
+    """A storage, whose paths begin with ``scheme://``."""
+
+    scheme: str
+    doc: str
+
+
+def format_table(extensions: Optional[_core.Extensions] = None) -> tuple[FormatInfo, ...]:
+    """All formats: the library's, then those of ``extensions``."""
+    return tuple(
+        FormatInfo(name, tuple(FormatKey(*key) for key in keys), doc)
+        for name, keys, doc in _core.format_table(extensions)
+    )
+
+
+def storage_table(extensions: Optional[_core.Extensions] = None) -> tuple[StorageInfo, ...]:
+    """The storages of ``extensions``."""
+    return tuple(StorageInfo(*row) for row in _core.storage_table(extensions))
 
 
 @cache

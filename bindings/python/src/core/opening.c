@@ -1,0 +1,159 @@
+/* Datasets that are being opened.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core.h"
+
+static const int64_t kSliceNs = 50 * 1000 * 1000; /* the longest wait between two looks for signals */
+
+static void destroy(dl_opening* handle) {
+  if (handle == NULL) return;
+  Py_BEGIN_ALLOW_THREADS dl_opening_destroy(handle);
+  Py_END_ALLOW_THREADS mailbox_empty();
+}
+
+static void opening_free(Opening* self) {
+  destroy(self->handle);
+  object_free((PyObject*)self);
+}
+
+/* The handle of a closed opening that nobody uses, which is the caller's to destroy. */
+static dl_opening* taken_out(Opening* self) {
+  dl_opening* handle = self->closed && self->uses == 0 ? self->handle : NULL;
+  if (handle != NULL) self->handle = NULL;
+  return handle;
+}
+
+static bool enter(Opening* self) {
+  bool open;
+  BEGIN_EXCLUSIVE(self);
+  open = self->handle != NULL && !self->closed;
+  if (open) self->uses++;
+  END_EXCLUSIVE();
+  if (!open) raise_local(DL_ERR_WRONG_STATE, "the opening is closed");
+  return open;
+}
+
+static void leave(Opening* self) {
+  dl_opening* unused;
+  BEGIN_EXCLUSIVE(self);
+  self->uses--;
+  unused = taken_out(self);
+  END_EXCLUSIVE();
+  destroy(unused);
+}
+
+static PyObject* opening_close(Opening* self, PyObject* none) {
+  (void)none;
+  dl_opening* unused;
+  BEGIN_EXCLUSIVE(self);
+  self->closed = true;
+  if (self->handle != NULL) dl_opening_cancel(self->handle);
+  unused = taken_out(self);
+  END_EXCLUSIVE();
+  destroy(unused);
+  Py_RETURN_NONE;
+}
+
+static PyObject* opening_start(Opening* self, PyObject* arguments) {
+  const char* uri;
+  Options* options;
+  if (!PyArg_ParseTuple(arguments, "sO!:_start", &uri, options_type, &options)) return NULL;
+  dl_opening* made = NULL;
+  NEW_ERROR(error);
+  if (!check(dl_dataset_open_async(uri, options->handle, &made, &error), &error)) return NULL;
+  bool fresh;
+  BEGIN_EXCLUSIVE(self);
+  fresh = self->handle == NULL && !self->closed;
+  if (fresh) self->handle = made;
+  END_EXCLUSIVE();
+  if (fresh) Py_RETURN_NONE;
+  destroy(made);
+  return raise_local(DL_ERR_WRONG_STATE, "the opening was started or closed already");
+}
+
+/* _take(Dataset, timeout_ns): opens that one. Waits in slices, so that Ctrl-C is seen. */
+static PyObject* opening_take(Opening* self, PyObject* arguments) {
+  Dataset* dataset;
+  long long left;
+  if (!PyArg_ParseTuple(arguments, "O!L:_take", dataset_type, &dataset, &left) || !enter(self)) return NULL;
+  dl_dataset* made = NULL;
+  dl_status status = DL_TIMEOUT;
+  bool interrupted = false;
+  NEW_ERROR(error);
+  for (bool goes_on = true; goes_on;) {
+    int64_t slice = left >= 0 && left < kSliceNs ? left : kSliceNs;
+    Py_BEGIN_ALLOW_THREADS status = dl_opening_wait(self->handle, slice, &made, &error);
+    Py_END_ALLOW_THREADS if (left >= 0) left -= slice;
+    if (status == DL_TIMEOUT) interrupted = PyErr_CheckSignals() != 0;
+    goes_on = status == DL_TIMEOUT && !interrupted && left != 0;
+  }
+  leave(self);
+  if (interrupted) return NULL;
+  if (status == DL_TIMEOUT) return raise_local(status, "it is not open yet; a later call gets the dataset");
+  return dataset_opened(dataset, made, status, &error);
+}
+
+/* (done, files, total_files, bytes, total_bytes, entries) */
+static PyObject* opening_progress(Opening* self, PyObject* none) {
+  (void)none;
+  dl_progress progress = {.struct_size = sizeof progress};
+  NEW_ERROR(error);
+  if (!enter(self)) return NULL;
+  dl_status status = dl_opening_progress(self->handle, &progress, &error);
+  leave(self);
+  if (!check(status, &error)) return NULL;
+  return Py_BuildValue("NLLLLL", PyBool_FromLong(progress.done), (long long)progress.files,
+                       (long long)progress.total_files, (long long)progress.bytes,
+                       (long long)progress.total_bytes, (long long)progress.entries);
+}
+
+static PyObject* opening_fileno(Opening* self, PyObject* none) {
+  (void)none;
+  intptr_t handle = -1;
+  NEW_ERROR(error);
+  if (!enter(self)) return NULL;
+  dl_status status = dl_opening_wait_handle(self->handle, &handle, &error);
+  leave(self);
+  return check(status, &error) ? PyLong_FromLongLong(handle) : NULL;
+}
+
+static PyObject* opening_cancel(Opening* self, PyObject* none) {
+  (void)none;
+  BEGIN_EXCLUSIVE(self);
+  dl_opening_cancel(self->handle); /* NULL is fine */
+  END_EXCLUSIVE();
+  Py_RETURN_NONE;
+}
+
+static PyObject* opening_is_closed(Opening* self, void* none) {
+  (void)none;
+  bool closed;
+  BEGIN_EXCLUSIVE(self);
+  closed = self->handle == NULL || self->closed;
+  END_EXCLUSIVE();
+  return PyBool_FromLong(closed);
+}
+
+static PyMethodDef opening_methods[] = {
+    {"_start", (PyCFunction)opening_start, METH_VARARGS, "_start($self, uri, options, /)\n--\n\n"},
+    {"_take", (PyCFunction)opening_take, METH_VARARGS, "_take($self, dataset, timeout_ns, /)\n--\n\n"},
+    {"_progress", (PyCFunction)opening_progress, METH_NOARGS, "_progress($self, /)\n--\n\n"},
+    {"cancel", (PyCFunction)opening_cancel, METH_NOARGS,
+     "cancel($self, /)\n--\n\nEnds it soon, with CancelledError, unless it is done by then. Any thread; "
+     "never "
+     "blocks."},
+    {"fileno", (PyCFunction)opening_fileno, METH_NOARGS,
+     "fileno($self, /)\n--\n\nA descriptor that is readable once ``result`` would not wait, so that select "
+     "and selectors take the opening. Never read it or close it."},
+    {"close", (PyCFunction)opening_close, METH_NOARGS,
+     "close($self, /)\n--\n\nEnds it if it goes on, and frees it; a dataset that ``result`` gave stays. Any "
+     "thread, also while another is in ``result``, which then fails. Twice is fine."},
+    {NULL, NULL, 0, NULL}};
+static PyGetSetDef opening_properties[] = {
+    {"closed", (getter)opening_is_closed, NULL, "After ``close``.", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+static PyType_Slot opening_slots[] = {{Py_tp_doc, "A handle on a dataset that is being opened."},
+                                      {Py_tp_dealloc, opening_free},
+                                      {Py_tp_methods, opening_methods},
+                                      {Py_tp_getset, opening_properties},
+                                      {0, NULL}};
+PyType_Spec opening_spec = {"dataline._core.Opening", sizeof(Opening), 0,
+                            Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, opening_slots};
