@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All the proof in one command. Everyday: at most 35 minutes on two cores, from nothing.
 #   tests/run.sh [--long] [--only part,part...]
-# Parts: setup release asan tsan interleave bindings examples bare bench tidy, and aarch64, mutants, fuzz with --long. A part that
+# Parts: setup release asan tsan interleave bindings examples bare bench tidy, and aarch64, windows, mutants, fuzz with --long. A part that
 # fails does not stop the later ones.
 # The last line is `N passed, N failed, N skipped`; what was skipped is listed above with its reason.
 # SPDX-License-Identifier: Apache-2.0
@@ -123,10 +123,10 @@ part_release() {
   if build release; then tests release; else count_fail "release: build"; fi
 }
 
-part_asan() { sanitized asan base memory source order transform batch device loader capi faults fuzz; }
+part_asan() { sanitized asan base memory source order transform batch device loader capi extensions faults fuzz; }
 
 part_tsan() {
-  if [ $long -eq 1 ]; then sanitized tsan base memory order batch device loader capi faults; else sanitized tsan base batch device loader capi; fi
+  if [ $long -eq 1 ]; then sanitized tsan base memory order batch device loader capi extensions faults; else sanitized tsan base batch device loader capi extensions; fi
 }
 
 # The loader's threads under a scheduler that searches their interleavings. What the long search did is kept in tests/results.
@@ -178,6 +178,9 @@ part_bare() {
 # Another processor, under QEMU.
 part_aarch64() { if [ $long -eq 1 ]; then check aarch64 tests/aarch64.sh; fi; }
 
+# Another system, under Wine.
+part_windows() { if [ $long -eq 1 ]; then check windows tests/windows.sh; fi; }
+
 # Hours, both; only what is asked for by --long. What they find is kept in tests/results.
 part_mutants() { if [ $long -eq 1 ]; then check mutants tests/mutants/run.sh --results "tests/results/$(date +%F)-mutants"; fi; }
 part_fuzz() { if [ $long -eq 1 ]; then check fuzz tests/fuzz/run.sh "${DATALINE_FUZZ_SECONDS:-900}"; fi; }
@@ -200,7 +203,7 @@ if [ $long -eq 1 ]; then
   tell "property tests: RC_PARAMS=\"$rapidcheck\""
 fi
 
-for part in setup release asan tsan interleave bindings examples bare bench tidy aarch64 mutants fuzz; do
+for part in setup release asan tsan interleave bindings examples bare bench tidy aarch64 windows mutants fuzz; do
   case ",${only:-$part}," in *",$part,"*) ;; *) continue ;; esac
   tell "== $part"
   began=$SECONDS before=$failed

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -46,18 +46,19 @@ inline std::string ragged_row(int64_t sample) {
   return bytes;
 }
 
+constexpr std::align_val_t kAlignment{kTensorAlignment};
+
 // Exactly layout.slot_bytes, so that a sanitizer sees what is written past them.
 class SlotMemory {
  public:
   explicit SlotMemory(int64_t rows)
       : outputs_(two_outputs()),
         layout_(two_storages(rows)),
-        memory_(static_cast<std::byte*>(
-            std::aligned_alloc(kTensorAlignment, static_cast<size_t>(layout_.slot_bytes)))),
+        memory_(static_cast<std::byte*>(::operator new(static_cast<size_t>(layout_.slot_bytes), kAlignment))),
         slot_(std::make_unique<Slot>(layout_, outputs_, SlotPlace{.host = memory_})) {
     std::memset(memory_, 0, static_cast<size_t>(layout_.slot_bytes));
   }
-  ~SlotMemory() { std::free(memory_); }
+  ~SlotMemory() { ::operator delete(memory_, kAlignment); }
   SlotMemory(const SlotMemory&) = delete;
   SlotMemory& operator=(const SlotMemory&) = delete;
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,7 @@ class Varying : public ::testing::Test {
     pixels.row_bytes = kShare;
     layout_ = plan_layout({label, text, pixels}, {}, 8).take();
     memory_.reset(static_cast<std::byte*>(
-        std::aligned_alloc(kTensorAlignment, static_cast<size_t>(layout_.slot_bytes))));
+        ::operator new (static_cast<size_t>(layout_.slot_bytes), std::align_val_t{kTensorAlignment})));
     std::memset(memory_.get(), 0, static_cast<size_t>(layout_.slot_bytes));
     slot_ = std::make_unique<Slot>(layout_, outputs_, SlotPlace{.host = memory_.get()});
   }
@@ -104,7 +105,9 @@ class Varying : public ::testing::Test {
   }
 
   struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
+    void operator()(std::byte* memory) const {
+      ::operator delete (memory, std::align_val_t{kTensorAlignment});
+    }
   };
   std::vector<OutputField> outputs_;
   Layout layout_;

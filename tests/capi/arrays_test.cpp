@@ -241,12 +241,13 @@ TEST(Ragged, BatchesBeyondMaxLeasesAreWholeCopies) {
 
 // Record i is i copies of the letter of i; records of 8 letters and more do not fit when the room is 7.
 struct LetterReader {
-  static int32_t read(void*, const int64_t* indices, int64_t count, dl_reader_cell* cells, char*, size_t) {
-    for (int64_t i = 0; i < count; ++i) {
-      const int64_t length = indices[i];
-      cells[i].bytes = length;
-      if (length <= cells[i].capacity) {
-        std::memset(cells[i].data, static_cast<int>('a' + length % 26), static_cast<size_t>(length));
+  static int32_t read(void*, dl_reader_request* request) {
+    for (int32_t i = 0; i < request->record_count; ++i) {
+      const int64_t length = request->indices[i];
+      dl_reader_cell& cell = *dl_reader_cell_at(request, i, 0);
+      cell.bytes = length;
+      if (length <= cell.capacity) {
+        std::memset(cell.data, static_cast<int>('a' + length % 26), static_cast<size_t>(length));
       }
     }
     return 0;

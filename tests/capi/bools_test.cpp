@@ -74,9 +74,12 @@ TEST(Bools, OfReadersAreZeroOrOne) {
   reader.field_count = 1;
   reader.fields = &field;
   reader.record_count = 4;
-  reader.read = [](void*, const int64_t* indices, int64_t count, dl_reader_cell* cells, char*,
-                   size_t) -> int32_t {
-    for (int64_t r = 0; r < count; ++r) std::memcpy(cells[r].data, kStored.data() + indices[r] * 3, 3);
+  reader.read = [](void*, dl_reader_request* request) -> int32_t {
+    for (int32_t r = 0; r < request->record_count; ++r) {
+      const char* stored = kStored.data() + request->indices[r] * 3;
+      if (r % 2 == 0) std::memcpy(dl_reader_cell_at(request, r, 0)->data, stored, 3);
+      if (r % 2 == 1) dl_reader_cell_at(request, r, 0)->borrowed = stored;
+    }
     return 0;
   };
   dl_dataset* dataset = nullptr;

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -31,14 +32,14 @@ Table allocator_for(Calls& calls) {
   table.context = &calls;
   table.allocate = [](void* context, size_t bytes, size_t alignment, int32_t) -> void* {
     ++calls_of(context).allocated;
-    void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    void* memory = ::operator new (bytes, std::align_val_t{alignment}, std::nothrow);
     if (memory != nullptr) std::memset(memory, 0, bytes);
     return memory;
   };
   table.release = [](void* context, void* memory, size_t, size_t alignment, int32_t) {
     ++calls_of(context).released;
     EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % alignment, 0u) << "the alignment that was asked for";
-    std::free(memory);
+    ::operator delete (memory, std::align_val_t{alignment}, std::nothrow);
   };
   table.destroy = [](void* context) { ++calls_of(context).destroyed; };
   return table;
@@ -177,11 +178,11 @@ TEST(HostStruct, AReaderAndItsFieldsMayBeLonger) {
   reader.field_count = 2;
   reader.fields = fields;
   reader.record_count = 20;
-  reader.read = [](void*, const int64_t* indices, int64_t count, dl_reader_cell* cells, char*, size_t) {
-    for (int64_t r = 0; r < count; ++r) {
-      const int64_t values[2] = {indices[r], indices[r] * indices[r]};
-      std::memcpy(cells[2 * r].data, &values[0], 8);
-      std::memcpy(cells[2 * r + 1].data, &values[1], 8);
+  reader.read = [](void*, dl_reader_request* request) {
+    for (int32_t r = 0; r < request->record_count; ++r) {
+      const int64_t index = request->indices[r], square = index * index;
+      std::memcpy(dl_reader_cell_at(request, r, 0)->data, &index, 8);
+      std::memcpy(dl_reader_cell_at(request, r, 1)->data, &square, 8);
     }
     return 0;
   };

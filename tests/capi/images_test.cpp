@@ -129,7 +129,8 @@ TEST(ImageInfo, OfAHostsReaderHasRoomForWhatItGives) {
   reader.field_count = 1;
   reader.fields = &field;
   reader.record_count = 1;
-  reader.read = [](void*, const int64_t*, int64_t, dl_reader_cell* cell, char*, size_t) -> int32_t {
+  reader.read = [](void*, dl_reader_request* request) -> int32_t {
+    dl_reader_cell* cell = request->cells;
     cell->bytes = static_cast<int64_t>(file.size());
     std::copy(file.begin(), file.end(), static_cast<char*>(cell->data));
     return 0;

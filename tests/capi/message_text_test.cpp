@@ -122,8 +122,8 @@ TEST_P(QuotedText, IsPrintableInTheReasonsOfAReaderToo) {
   reader.field_count = 1;
   reader.fields = &field;
   reader.record_count = 1;
-  reader.read = [](void*, const int64_t*, int64_t, dl_reader_cell*, char* message, size_t bytes) {
-    snprintf(message, bytes, "%s", word.c_str());
+  reader.read = [](void*, dl_reader_request* request) {
+    snprintf(request->messages, static_cast<size_t>(request->message_bytes), "%s", word.c_str());
     return 1;
   };
   Error error;

@@ -63,11 +63,21 @@ TEST(StructSize, StatsInfosAndBadSamplesAreCutToTheCallersSize) {
       [&](dl_bad_sample* out) { return dl_loader_bad_sample_at(loader.get(), 0, out, nullptr); });
 }
 
+TEST(StructSize, TheProgressOfAnOpeningIsCutToTheCallersSize) {
+  dl_opening* opening = nullptr;
+  ASSERT_EQ(dl_dataset_open_async("npy:nowhere", nullptr, &opening, nullptr), DL_OK);
+  dl_dataset* dataset = nullptr;
+  EXPECT_EQ(dl_opening_wait(opening, -1, &dataset, nullptr), DL_ERR_NOT_FOUND);
+  expect_prefixes<dl_progress>([&](dl_progress* out) { return dl_opening_progress(opening, out, nullptr); });
+  dl_opening_destroy(opening);
+}
+
 TEST(StructSize, TablesAreCutToTheCallersSize) {
   expect_prefixes<dl_option_info>([](dl_option_info* out) { return dl_option_at(0, out, nullptr); });
-  expect_prefixes<dl_transform_info>([](dl_transform_info* out) { return dl_transform_at(0, out, nullptr); });
+  expect_prefixes<dl_transform_info>(
+      [](dl_transform_info* out) { return dl_transform_at(nullptr, 0, out, nullptr); });
   expect_prefixes<dl_argument_info>(
-      [](dl_argument_info* out) { return dl_transform_argument_at(0, 0, out, nullptr); });
+      [](dl_argument_info* out) { return dl_transform_argument_at(nullptr, 0, 0, out, nullptr); });
 }
 
 TEST(StructSize, AnErrorOfAnySizeIsWrittenOnlyInsideIt) {
@@ -177,10 +187,10 @@ TEST(Messages, OfBadSamplesAreCutAtWholeCharactersToo) {
     reader.field_count = 1;
     reader.fields = &field;
     reader.record_count = 1;
-    reader.read = [](void*, const int64_t*, int64_t, dl_reader_cell*, char* message, size_t bytes) {
+    reader.read = [](void*, dl_reader_request* request) {
       std::string text(static_cast<size_t>(text_shift), 'x');
-      while (text.size() + 4 < bytes) text += "\xE2\x82\xAC";
-      std::memcpy(message, text.c_str(), text.size() + 1);
+      while (text.size() + 4 < static_cast<size_t>(request->message_bytes)) text += "\xE2\x82\xAC";
+      std::memcpy(request->messages, text.c_str(), text.size() + 1);
       return 1;
     };
     Error error;

@@ -244,12 +244,12 @@ TEST(Options, OrdersOfTheCallerGoWithNoOther) {
 
 TEST(TransformTable, EnumeratesOperatorsAndArguments) {
   std::set<std::string> names;
-  ASSERT_GT(dl_transform_count(), 5);
-  for (int32_t i = 0; i < dl_transform_count(); ++i) {
+  ASSERT_GT(dl_transform_count(nullptr), 5);
+  for (int32_t i = 0; i < dl_transform_count(nullptr); ++i) {
     dl_transform_info info = {};
     info.struct_size = sizeof info;
     Error error;
-    ASSERT_EQ(dl_transform_at(i, &info, &error), DL_OK) << error.message;
+    ASSERT_EQ(dl_transform_at(nullptr, i, &info, &error), DL_OK) << error.message;
     EXPECT_TRUE(names.insert(info.name).second) << info.name;
     EXPECT_GT(std::strlen(info.doc), 0u) << info.name;
     EXPECT_GT(std::strlen(info.source), 0u) << info.name;
@@ -257,24 +257,25 @@ TEST(TransformTable, EnumeratesOperatorsAndArguments) {
     for (int32_t a = 0; a < info.argument_count; ++a) {
       dl_argument_info argument = {};
       argument.struct_size = sizeof argument;
-      ASSERT_EQ(dl_transform_argument_at(i, a, &argument, &error), DL_OK) << error.message;
+      ASSERT_EQ(dl_transform_argument_at(nullptr, i, a, &argument, &error), DL_OK) << error.message;
       EXPECT_GT(std::strlen(argument.name), 0u) << info.name;
       EXPECT_GT(std::strlen(argument.type), 0u) << info.name;
       EXPECT_NE(argument.default_value, nullptr) << info.name;
     }
     dl_argument_info none = {};
     none.struct_size = sizeof none;
-    EXPECT_EQ(dl_transform_argument_at(i, info.argument_count, &none, &error), DL_ERR_INVALID_ARGUMENT);
-    EXPECT_EQ(dl_transform_argument_at(i, -1, &none, &error), DL_ERR_INVALID_ARGUMENT);
+    EXPECT_EQ(dl_transform_argument_at(nullptr, i, info.argument_count, &none, &error),
+              DL_ERR_INVALID_ARGUMENT);
+    EXPECT_EQ(dl_transform_argument_at(nullptr, i, -1, &none, &error), DL_ERR_INVALID_ARGUMENT);
   }
   for (const char* name :
        {"cast", "scale", "normalize", "one_hot", "reshape", "flatten", "hwc", "chw", "pad_to"}) {
     EXPECT_TRUE(names.contains(name)) << name;
   }
-  for (int32_t outside : {-1, dl_transform_count()}) {
+  for (int32_t outside : {-1, dl_transform_count(nullptr)}) {
     dl_transform_info info = {};
     info.struct_size = sizeof info;
-    EXPECT_EQ(dl_transform_at(outside, &info, nullptr), DL_ERR_INVALID_ARGUMENT);
+    EXPECT_EQ(dl_transform_at(nullptr, outside, &info, nullptr), DL_ERR_INVALID_ARGUMENT);
   }
 }
 

@@ -13,7 +13,7 @@ import shell
 from shell import ShellTest
 
 OPTION_KEYS = ["key", "type", "default", "min", "max", "unit", "scope", "doc", "since"]
-COMMANDS = ["info", "cat", "bench", "preview", "options", "transforms", "version", "completion"]
+COMMANDS = ["info", "cat", "bench", "preview", "options", "transforms", "formats", "version", "completion"]
 
 
 class Uris(ShellTest):
@@ -25,8 +25,8 @@ class Uris(ShellTest):
         shown = {}
         for block in text.split("\n\n")[2:]:
             head, *lines = block.splitlines()
-            for scheme in head.split(":")[0].split(", "):
-                shown[scheme] = {line.strip().split("=")[0] for line in lines if line[:4] == "    " and line[4] != " "}
+            shown[head.split(":")[0]] = {line.split("=")[0].strip() for line in lines
+                                         if line[:4] == "    " and line[4] != " "}
         self.assertEqual(sorted(shown), sorted(schemes))
         for scheme in schemes:
             line = self.fails(2, "info", f"{scheme}:x?zzzzzzzz=1", says="no key 'zzzzzzzz'").err.splitlines()[0]
@@ -120,7 +120,7 @@ class Tables(ShellTest):
 
     def test_no_option_has_a_name_of_the_shells_own_flags(self):
         reserved = ("json field indices batches seconds output save_state load_state plan images sample repeat count help "
-                    "version").split()
+                    "version plugin").split()
         self.assertFalse({option["key"] for option in self.options()} & set(reserved))
 
     def test_tables_for_people_have_every_row(self):
@@ -130,6 +130,15 @@ class Tables(ShellTest):
         text = self.ok("transforms").decode()
         for transform in json.loads(self.ok("transforms", "--json")):
             self.assertRegex(text, rf"(?m)^{transform['name']}\b")
+
+    def test_formats_have_exactly_the_agreed_keys(self):
+        table = json.loads(self.ok("formats", "--json"))
+        self.assertEqual(list(table), ["formats", "storages"])
+        for row in table["formats"]:
+            self.assertEqual(list(row), ["name", "doc", "keys"])
+            for key in row["keys"]:
+                self.assertEqual(list(key), ["name", "values", "default", "doc"])
+        self.assertIn(self.ok("formats"), self.ok("help", "uris"))
 
     def test_transforms_have_exactly_the_agreed_keys(self):
         transforms = json.loads(self.ok("transforms", "--json"))

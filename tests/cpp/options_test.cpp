@@ -62,7 +62,7 @@ TEST(CppOptions, EveryKeyOfTheTableIsTakenWithItsDefault) {
 
 TEST(CppOptions, TransformsAreListedWithTheirArguments) {
   const std::vector<Transform> table = transform_table();
-  ASSERT_EQ(table.size(), static_cast<size_t>(dl_transform_count()));
+  ASSERT_EQ(table.size(), static_cast<size_t>(dl_transform_count(nullptr)));
   bool found = false;
   for (const Transform& entry : table) {
     EXPECT_EQ(entry.arguments.size(), static_cast<size_t>(entry.info.argument_count));

@@ -1,7 +1,9 @@
 // Records from C++: classes and callables, exceptions, ragged fields, destruction.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
 #include "tests/cpp/support.h"
 
@@ -9,7 +11,7 @@ namespace dataline::cpp_tests {
 namespace {
 
 // Record i: the u64 i, and i letters; counts its destruction.
-class Letters final : public Reader {
+class Letters : public Reader {
  public:
   Letters(int64_t count, std::atomic<int>* destroyed) : count_(count), destroyed_(destroyed) {}
   ~Letters() override { ++*destroyed_; }
@@ -84,6 +86,97 @@ TEST(CppReader, AnExceptionMakesItsRecordBadAndNoOther) {
         << "the good ones follow";
     EXPECT_EQ(loader.stats().bad, 2);
   }
+}
+
+TEST(CppReader, EachBadRecordHasItsOwnText) {
+  const Dataset dataset = reading(6, [](int64_t index, Record& record) {
+    if (index % 2 == 1) throw std::runtime_error("page " + std::to_string(index) + " is torn");
+    record.put(0, static_cast<uint64_t>(index));
+  });
+  Loader loader(dataset, {{"batch_size", 6}, {"num_workers", 0}, {"epochs", 1}});
+  EXPECT_EQ(loader.try_next().status(), DL_ERR_BAD_SAMPLE);
+  const std::vector<dl_bad_sample> bad = loader.bad_samples();
+  ASSERT_EQ(bad.size(), 3u);
+  for (const dl_bad_sample& sample : bad) {
+    const std::string ending = ": page " + std::to_string(sample.index) + " is torn", text = sample.message;
+    EXPECT_EQ(text.substr(text.size() - ending.size()), ending);
+  }
+}
+
+TEST(CppReader, BorrowedRowsAreConvertedInPlaceAndTheirOwnersGoOnce) {
+  static std::atomic<int> alive{0};
+  struct Counted {
+    Counted() { ++alive; }
+    ~Counted() {
+      --alive;
+      std::fill(letters.begin(), letters.end(), '?');
+    }
+    Counted(const Counted&) = delete;
+    Counted& operator=(const Counted&) = delete;
+    std::string letters;
+  };
+  static const std::vector<float> kTable = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  for (int workers : {0, 2}) {
+    std::atomic<int> copied{0};
+    const Dataset dataset = Dataset::from_reader(
+        {Field::dense<float>("x", {2}), Field::ragged<uint8_t>("text"), Field::ragged<int32_t>("n")}, 6,
+        [&copied](int64_t index, Record& record) {
+          record.borrow(0, kTable.data() + 2 * index, 2);
+          copied += static_cast<const float*>(record.cell(0).borrowed) == kTable.data() + 2 * index ? 0 : 1;
+          const auto text = std::make_shared<Counted>();
+          text->letters = std::string(static_cast<size_t>(index), 'k');
+          record.borrow(1, reinterpret_cast<const uint8_t*>(text->letters.data()), text->letters.size(),
+                        text);
+          record.borrow(2, std::make_shared<const std::vector<int32_t>>(3, static_cast<int32_t>(index)));
+        });
+    {
+      Loader loader(dataset, {{"batch_size", 3}, {"num_workers", workers}, {"epochs", 2}});
+      int64_t at = 0;
+      for (const Batch& batch : loader) {
+        for (size_t i = 0; i < 3; ++i, ++at) {
+          const int64_t index = at % 6;
+          const auto row = static_cast<int64_t>(i);
+          EXPECT_EQ(batch["x"].rows<float>()[row][1], static_cast<float>(2 * index + 1));
+          const Span<const uint8_t> text = batch["text"].rows<uint8_t>()[row];
+          EXPECT_EQ(std::string(text.begin(), text.end()), std::string(static_cast<size_t>(index), 'k'));
+          EXPECT_EQ(batch["n"].rows<int32_t>()[row][2], index);
+        }
+        if (at == 9) break;
+      }
+    }
+    EXPECT_EQ(alive, 0);
+    EXPECT_EQ(copied, 0);
+  }
+}
+
+TEST(CppReader, ARecordKnowsItsPlaceInTheEpoch) {
+  const Dataset dataset = reading(10, [](int64_t, Record& record) {
+    record.put(0, static_cast<uint64_t>(record.epoch() * 1000 + record.slot()) + record.seed() * 100'000);
+  });
+  Loader loader(dataset, {{"batch_size", 10}, {"shuffle", "full"}, {"seed", 3}, {"epochs", 2}});
+  for (uint64_t epoch = 0; epoch < 2; ++epoch) {
+    const std::vector<uint64_t> values = loop(loader);
+    ASSERT_EQ(values.size(), 10u);
+    for (uint64_t i = 0; i < 10; ++i) EXPECT_EQ(values[i], 300'000 + epoch * 1000 + i);
+  }
+}
+
+TEST(CppReader, ASlowRecordSeesThatItsLoaderIsDestroyed) {
+  std::atomic<int> inside{0}, destroyed{0};
+  struct Slow final : Letters {
+    Slow(std::atomic<int>* in, std::atomic<int>* gone) : Letters(100, gone), inside_(in) {}
+    void read(int64_t, Record& record) override {
+      ++*inside_;
+      while (!record.cancelled()) std::this_thread::yield();
+    }
+    std::atomic<int>* inside_;
+  };
+  {
+    const Dataset dataset = Dataset::from_reader(std::make_unique<Slow>(&inside, &destroyed));
+    const Loader loader(dataset, {{"num_workers", 2}});
+    while (inside == 0) std::this_thread::yield();
+  }
+  EXPECT_EQ(destroyed, 1) << "no worker was left behind in it";
 }
 
 TEST(CppReader, ALoopThrowsTheErrorOfABadRecord) {

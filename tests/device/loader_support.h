@@ -329,19 +329,19 @@ struct MixedReader {
   }
 
  private:
-  static int32_t read(void* context, const int64_t* indices, int64_t count, dl_reader_cell* cells, char*,
-                      size_t) {
+  static int32_t read(void* context, dl_reader_request* request) {
     auto* self = static_cast<MixedReader*>(context);
-    for (int64_t i = 0; i < count; ++i, cells += 3) {
-      const int64_t index = indices[i];
-      const auto fill = [&](dl_reader_cell& cell, int64_t bytes) {
-        for (int64_t b = 0; b < bytes; ++b) static_cast<uint8_t*>(cell.data)[b] = byte_of(index, b);
+    for (int32_t i = 0; i < request->record_count; ++i) {
+      const int64_t index = request->indices[i];
+      const auto cell = [&](int32_t field) { return dl_reader_cell_at(request, i, field); };
+      const auto fill = [&](int32_t field, int64_t bytes) {
+        for (int64_t b = 0; b < bytes; ++b) static_cast<uint8_t*>(cell(field)->data)[b] = byte_of(index, b);
       };
-      fill(cells[0], kPixelBytes);
-      fill(cells[1], text_bytes(index));
-      cells[1].bytes = text_bytes(index);
-      std::memcpy(cells[2].data, &index, sizeof index);
-      if (self->fails(index)) cells[0].status = 1;
+      fill(0, kPixelBytes);
+      fill(1, text_bytes(index));
+      cell(1)->bytes = text_bytes(index);
+      std::memcpy(cell(2)->data, &index, sizeof index);
+      if (self->fails(index)) cell(0)->status = 1;
     }
     return 0;
   }

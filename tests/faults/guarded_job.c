@@ -12,11 +12,9 @@ typedef struct cutter {
 } cutter;
 
 /* Called when the rows of the set are located and none is copied. */
-static int32_t cut(void* context, const int64_t* indices, int64_t count, dl_reader_cell* cells, char* message,
-                   size_t message_bytes) {
+static int32_t cut(void* context, dl_reader_request* request) {
   cutter* self = context;
-  (void)indices, (void)message, (void)message_bytes;
-  for (int64_t i = 0; i < count; ++i) *(uint8_t*)cells[i].data = 0;
+  for (int32_t i = 0; i < request->record_count; ++i) *(uint8_t*)dl_reader_cell_at(request, i, 0)->data = 0;
   if (self->done) return 0;
   self->done = 1;
   return truncate(self->path, 0) == 0 ? 0 : 1;

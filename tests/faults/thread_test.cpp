@@ -38,5 +38,17 @@ TEST(ThreadFaults, AWorkerThatCannotStartFailsCreateByNameAndTheNextTryWorks) {
   EXPECT_EQ(epoch_samples(make_loader(dataset, {{"num_workers", "4"}})).size(), 100u);
 }
 
+TEST(ThreadFaults, AnOpeningWhoseThreadCannotStartIsRefusedByName) {
+  Error error;
+  dl_opening* opening = nullptr;
+  creations_left.store(0);
+  const dl_status status = dl_dataset_open_async("npy:a.npy", nullptr, &opening, &error);
+  creations_left.store(-1);
+  EXPECT_EQ(status, DL_ERR_THREAD);
+  EXPECT_EQ(opening, nullptr);
+  EXPECT_NE(std::string(error.message).find("npy:a.npy: the thread that opens it"), std::string::npos)
+      << error.message;
+}
+
 }  // namespace
 }  // namespace dataline::testing

@@ -28,7 +28,7 @@ size_t members_end(std::string_view bytes) {
 
 Status inflate(std::string_view bytes, std::string& out) {
   return inflate_exactly("fuzz.gz", std::as_bytes(std::span(bytes)), std::as_writable_bytes(std::span(out)),
-                         nullptr);
+                         OpenContext());
 }
 
 void check_exact(std::string_view bytes, size_t length) {

@@ -32,7 +32,8 @@ List read(Reader reader, std::string_view text) {
   });
   if (out.status.is_ok()) return out;
   check(out.status.code() == Code::kCorrupt, "text that is no list is kCorrupt", out.status.message());
-  std::string_view message = out.status.message();
+  const std::string refusal = out.status.message();
+  std::string_view message = refusal;
   check(message.starts_with("fuzz.list: line "), "a refusal names file and line", message);
   message.remove_prefix(16);
   const auto line = parse_i64(message.substr(0, message.find(':')));

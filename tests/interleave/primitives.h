@@ -74,6 +74,12 @@ class Atomic {
   T fetch_add(T by, std::memory_order order = kStrong) {
     return change(order, [&](T old) { return static_cast<T>(old + by); });
   }
+  T fetch_or(T by, std::memory_order order = kStrong) {
+    return change(order, [&](T old) { return static_cast<T>(old | by); });
+  }
+  T fetch_and(T by, std::memory_order order = kStrong) {
+    return change(order, [&](T old) { return static_cast<T>(old & by); });
+  }
   T fetch_sub(T by, std::memory_order order = kStrong) {
     return change(order, [&](T old) { return static_cast<T>(old - by); });
   }

@@ -54,12 +54,12 @@ WRAP(dl_batch_views, dl_batch)
 """
 
 
-def wrap(library, folder):
+def wrap(library, folder, wrapper=WRAPPER):
     """The wrapper in `folder`, under all names it is looked for by; returns the one that programs are linked to."""
     soname = next(path.name for path in sorted(library.parent.glob("libdataline.so.*")) if path.name.count(".") == 2)
     inside = soname.replace("libdataline.so", INSIDE)
     (folder / inside).write_bytes(library.read_bytes().replace(soname.encode() + b"\0", inside.encode() + b"\0"))
-    (folder / "wrapper.c").write_text(WRAPPER.replace("INSIDE", inside))
+    (folder / "wrapper.c").write_text(wrapper.replace("INSIDE", inside))
     (folder / "versions").write_text("DATALINE_0.2 { global: dl_*; local: *; };\nDATALINE_UNSTABLE { };\n")
     subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-D_GNU_SOURCE", "-I", ROOT / "capi", "-o", folder / soname,
                     folder / "wrapper.c", f"-Wl,-soname,{soname}", f"-Wl,--version-script={folder / 'versions'}",

@@ -47,6 +47,23 @@ loop_python() {
   (cd / && "$python" -c 'import torch') 2>/dev/null && echo "$python"
 }
 
+# reader_NAME prints the program that tests what reads records in that language (grown_cells_test.py).
+reader_rust() {
+  local built
+  built=$(cd bindings/rust/dataline && cargo test --quiet --test sources --no-run --message-format=json) || return 1
+  sed -n 's/.*"executable":"\([^"]*sources-[^"]*\)".*/\1/p' <<<"$built" | tail -n 1
+}
+reader_go() {
+  (cd bindings/go && CGO_ENABLED=0 go test -c -o "$work/readers_go" . >&2) && echo "$work/readers_go '-test.run=Source|Record|BadSamples'"
+}
+reader_julia() {
+  echo "env JULIA_DEPOT_PATH=$work/julia JULIA_PKG_OFFLINE=true $(bindings/julia/setup.sh --where) --startup-file=no" \
+    "--project=bindings/julia tests/languages/readers.jl"
+}
+reader_python() {
+  echo "${DATALINE_PYTHON_VENV:-$root/build/python/venv}/bin/python -m pytest -q -p no:cacheprovider bindings/python/tests/test_readers.py"
+}
+
 commands=()
 for language in c rust go julia python cpp; do
   if command=$("have_$language"); then commands+=("$language=$command"); else echo "left out: $language, which is not here"; fi
@@ -56,6 +73,12 @@ export LD_LIBRARY_PATH=$DATALINE_LIB_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 python3 tests/languages/chain_test.py "$program" "${commands[@]}"
 python3 tests/languages/grown_views_test.py "$DATALINE_LIB_DIR" "shell=$program" "${commands[@]}"
 python3 tests/languages/new_option_test.py "$DATALINE_LIB_DIR" "${commands[@]}"
+readers=()
+for named in "${commands[@]}"; do
+  language=${named%%=*}
+  [[ $language == c || $language == cpp ]] || readers+=("$language=$("reader_$language")") # theirs: languages_grown_cells
+done
+python3 tests/languages/grown_cells_test.py "$DATALINE_LIB_DIR" "${readers[@]}"
 
 loops=()
 for command in "${commands[@]}"; do

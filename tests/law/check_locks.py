@@ -43,7 +43,8 @@ def warnings(root, clang, path):
 
 
 def check(root, clang):
-    sources = [pathlib.Path(root, path) for path in tree.files(root, {".cpp"}, ROOMS)]
+    # Those of Windows need its headers; they hold no lock of ours.
+    sources = [pathlib.Path(root, path) for path in tree.files(root, {".cpp"}, ROOMS) if not path.stem.endswith("_windows")]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         found = [line for lines in pool.map(lambda path: warnings(root, clang, path), sources) for line in lines]
     print(f"{len(sources)} sources")

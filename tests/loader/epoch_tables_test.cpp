@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 #include <vector>
 
 #include "tests/support/job.h"
@@ -112,7 +113,7 @@ struct Arena {
   size_t count = 0;
 
   static void* allocate(void* context, size_t bytes, size_t alignment, int32_t kind) {
-    void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    void* memory = ::operator new (bytes, std::align_val_t{alignment}, std::nothrow);
     if (kind == DL_MEMORY_ARENA) {
       auto* self = static_cast<Arena*>(context);
       self->words = static_cast<const uint16_t*>(memory), self->count = bytes / sizeof(uint16_t);
@@ -139,7 +140,9 @@ TEST(TablesOfAJob, AreThoseOfItsEpochsTheNextBeforeItIsNeededAndNoneBehindTheLas
     table.struct_size = sizeof table;
     table.context = &arena;
     table.allocate = &Arena::allocate;
-    table.release = [](void*, void* block, size_t, size_t, int32_t) { std::free(block); };
+    table.release = [](void*, void* block, size_t, size_t alignment, int32_t) {
+      ::operator delete (block, std::align_val_t{alignment}, std::nothrow);
+    };
     const Options options = make_options(
         {{"batch_size", "10"}, {"num_workers", "0"}, {"shuffle", "full"}, {"epochs", job.epochs}});
     Error error;

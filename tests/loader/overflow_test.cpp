@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include "tests/support/job.h"
@@ -24,9 +25,11 @@ class HeldUpMemory {
     allocator.allocate = [](void* context, size_t bytes, size_t alignment, int32_t kind) -> void* {
       auto* self = static_cast<HeldUpMemory*>(context);
       if (kind == kOverflow && !self->pass()) return nullptr;
-      return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+      return ::operator new (bytes, std::align_val_t{alignment}, std::nothrow);
     };
-    allocator.release = [](void*, void* memory, size_t, size_t, int32_t) { std::free(memory); };
+    allocator.release = [](void*, void* memory, size_t, size_t alignment, int32_t) {
+      ::operator delete (memory, std::align_val_t{alignment}, std::nothrow);
+    };
     return allocator;
   }
   void hold_up() { set(false, true); }

@@ -198,7 +198,7 @@ Dataset reader_of_nothing(int64_t count) {
   reader.field_count = 1;
   reader.fields = &field;
   reader.record_count = count;
-  reader.read = [](void*, const int64_t*, int64_t, dl_reader_cell*, char*, size_t) { return 0; };
+  reader.read = [](void*, dl_reader_request*) { return 0; };
   Error error;
   dl_dataset* made = nullptr;
   EXPECT_EQ(dl_dataset_from_reader(&reader, nullptr, &made, &error), DL_OK) << error.message;

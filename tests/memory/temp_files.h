@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include <string_view>
 
 #include "tests/support/in_child.h"
+#include "tests/support/temp_folder.h"
 
 namespace dataline {
 
@@ -26,10 +25,7 @@ constexpr bool kSanitized = false;
 // A directory that is gone, with all in it, when the test ends.
 class TempDir {
  public:
-  TempDir() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "dataline-test-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
+  TempDir() : path_(make_temp_folder("dataline-test")) {}
   ~TempDir() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);

@@ -19,7 +19,9 @@ using testing::HasSubstr;
 Bytes bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 Status inflate(std::string_view compressed, std::string& out, const CancelTokenRef& cancel = nullptr) {
-  return inflate_exactly("/x.gz", bytes_of(compressed), std::as_writable_bytes(std::span(out)), cancel);
+  OpenContext context;
+  context.cancel = cancel;
+  return inflate_exactly("/x.gz", bytes_of(compressed), std::as_writable_bytes(std::span(out)), context);
 }
 
 // Skips where the build has no libdeflate; GzipWithout says what happens then.

@@ -4,13 +4,14 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <new>
+#include <numeric>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,17 +19,16 @@
 
 #include "core/base/thread.h"
 #include "core/memory/mapped_file.h"
+#include "core/source/host/host.h"
 #include "core/source/source.h"
+#include "tests/support/temp_folder.h"
 
 namespace dataline {
 
 // A directory that is gone at the end of the test.
 class TempDir {
  public:
-  TempDir() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "dataline-source-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
+  TempDir() : path_(make_temp_folder("dataline-source")) {}
   ~TempDir() {
     std::error_code ignored;
     std::filesystem::permissions(path_, std::filesystem::perms::owner_all, ignored);
@@ -105,6 +105,10 @@ struct FetchOptions {
   int64_t max_bytes_per_sample = 4096;
   bool cold = false;
   int64_t opened_ns = 0;
+  // What readers are told. Without a loader by default; slots: row i lies in first_slot + i.
+  int64_t first_slot = -1, epoch = -1;
+  uint64_t seed = 0;
+  const Atomic<int32_t>* cancelled = &kNeverCancelled;
 };
 
 // Arrays for one run, filled with what locate() must overwrite.
@@ -154,10 +158,20 @@ inline Fetched fetch(const Source& source, const std::vector<int64_t>& indices, 
   RunArrays arrays(source);
   int64_t scratch_bytes = source.scratch_bytes(options.max_bytes_per_sample);
   // 64-byte aligned, exactly as long as promised: a sanitizer sees what is written past it.
-  auto* scratch = static_cast<std::byte*>(::aligned_alloc(
-      64, static_cast<size_t>(std::max<int64_t>((scratch_bytes * options.run_records + 63) / 64 * 64, 64))));
+  constexpr std::align_val_t kAlignment{64};
+  const int64_t wanted = std::max<int64_t>(scratch_bytes * options.run_records, 1);
+  auto* scratch = static_cast<std::byte*>(::operator new(static_cast<size_t>(wanted), kAlignment));
+  std::vector<int64_t> slots(indices.size());
+  std::iota(slots.begin(), slots.end(), options.first_slot);
   for (size_t first = 0; first < indices.size();) {
+    HostLoans loans;
+    HostCall call(loans);
+    call.epoch = options.epoch;
+    call.seed = options.seed;
+    call.cancelled = options.cancelled;
     Run run;
+    run.slots = options.first_slot < 0 ? nullptr : slots.data() + first;
+    run.call = &call;
     run.count = std::min<int64_t>(options.run_records, static_cast<int64_t>(indices.size() - first));
     run.indices = indices.data() + first;
     run.contiguous = true;
@@ -176,7 +190,7 @@ inline Fetched fetch(const Source& source, const std::vector<int64_t>& indices, 
     take_rows(source, run, out, static_cast<int64_t>(first));
     first += static_cast<size_t>(run.count);
   }
-  std::free(scratch);
+  ::operator delete(scratch, kAlignment);
   return out;
 }
 

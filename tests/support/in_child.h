@@ -1,7 +1,8 @@
-// Forked children of a test.
+// Forked children of a test; nothing on Windows, which has no fork.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#if __has_include(<sys/wait.h>)
 #include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,3 +54,4 @@ inline int in_child(const std::function<int()>& body) {
 }
 
 }  // namespace dataline
+#endif

@@ -92,16 +92,17 @@ struct TestReader {
   }
 
  private:
-  static int32_t read(void* context, const int64_t* indices, int64_t count, dl_reader_cell* cells,
-                      char* message, size_t message_bytes) {
+  static int32_t read(void* context, dl_reader_request* request) {
     auto* self = static_cast<TestReader*>(context);
-    self->before(indices, count);
-    self->records_read.fetch_add(count);
-    for (int64_t i = 0; i < count; ++i) {
-      *static_cast<uint64_t*>(cells[i].data) = static_cast<uint64_t>(indices[i]);
-      if (!self->fails(indices[i])) continue;
-      cells[i].status = 7;
-      snprintf(message, message_bytes, "the test says no");
+    self->before(request->indices, request->record_count);
+    self->records_read.fetch_add(request->record_count);
+    for (int32_t i = 0; i < request->record_count; ++i) {
+      dl_reader_cell& cell = *dl_reader_cell_at(request, i, 0);
+      *static_cast<uint64_t*>(cell.data) = static_cast<uint64_t>(request->indices[i]);
+      if (!self->fails(request->indices[i])) continue;
+      cell.status = 7;
+      snprintf(request->messages + i * request->message_bytes, static_cast<size_t>(request->message_bytes),
+               "the test says no");
     }
     return 0;
   }

@@ -55,13 +55,14 @@ inline SourceRef read_texts(uint16_t tag, int64_t count, int64_t bad = -1) {
   ReaderTable table;
   table.context = new Context{tag, bad};
   table.record_count = count;
-  table.read = [](void* context, const int64_t* indices, int64_t rows, ReaderCell* cells, char*, size_t) {
+  table.read = [](void* context, ReaderRequest* request) {
     auto* self = static_cast<Context*>(context);
-    for (int64_t r = 0; r < rows; ++r, cells += 2) {
-      int64_t id = self->tag * 1000 + indices[r];
+    ReaderCell* cells = request->cells;
+    for (int32_t r = 0; r < request->record_count; ++r, cells += 2) {
+      const int64_t index = request->indices[r], id = self->tag * 1000 + index;
       std::memcpy(cells[0].data, &id, 8);
-      cells[0].status = indices[r] == self->bad ? -3 : 0;
-      cells[1].bytes = indices[r] % 5;
+      cells[0].status = index == self->bad ? -3 : 0;
+      cells[1].bytes = index % 5;
       std::memset(cells[1].data, 'a' + self->tag, static_cast<size_t>(cells[1].bytes));
     }
     return int32_t{0};
@@ -70,6 +71,18 @@ inline SourceRef read_texts(uint16_t tag, int64_t count, int64_t bad = -1) {
   std::vector<Field> fields = {{"id", FieldKind::kDense, DType::kI64, {}, "", -1},
                                {"text", FieldKind::kRagged, DType::kU8, {-1}, "", -1}};
   return reader_source(std::move(fields), std::move(table)).take();
+}
+
+// Records that say for which place in an epoch they were read.
+inline SourceRef read_slots(int64_t count) {
+  ReaderTable table;
+  table.record_count = count;
+  table.read = [](void*, ReaderRequest* request) {
+    for (int32_t r = 0; r < request->record_count; ++r)
+      std::memcpy(request->cells[r].data, &request->slots[r], 8);
+    return int32_t{0};
+  };
+  return reader_source({{"slot", FieldKind::kDense, DType::kI64, {}, "", -1}}, std::move(table)).take();
 }
 
 // The rows of numbered() as two fields of one packed column: a layout unlike that of arrays.

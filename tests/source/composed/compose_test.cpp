@@ -246,6 +246,29 @@ TEST(Subset, AFailureNamesItsOwnSample) {
   EXPECT_EQ(rows.errors.at(1).sample_index(), 1);
 }
 
+TEST(Compose, ReadersAreToldTheSlotOfEachRowHoweverItIsReached) {
+  const SourceRef slots = read_slots(30);
+  std::vector<SourceRef> many(40, slots);  // too many to sort
+  const std::vector<int64_t> backwards = {29, 3, 17, 3, 0, 28};
+  const SourceRef few = concat_of({slots, slots, slots}),
+                  chosen = subset_source(few, backwards, {}, *HostMemory::create({})).take();
+  const SourceRef zipped = zip_sources({{"a", slots, ""}, {"b", slots, ""}}).take();
+  const std::vector<int64_t> indices = {5, 71, 6, 66, 2, 1, 0, 89}, inside = {5, 4, 0, 3, 1, 2};
+  for (const auto& [source, asked] :
+       {std::pair(few, indices), std::pair(concat_of(many), indices), std::pair(chosen, inside),
+        std::pair(zipped, inside), std::pair(few, std::vector<int64_t>{28, 29, 60, 61})}) {
+    FetchOptions options;
+    options.first_slot = 500;
+    const Fetched rows = fetch(*source, asked, options);
+    for (size_t f = 0; f < rows.bytes.size(); ++f) {
+      for (size_t i = 0; i < asked.size(); ++i) {
+        EXPECT_EQ(values_of<int64_t>(rows.bytes[f][i]), std::vector<int64_t>{500 + static_cast<int64_t>(i)})
+            << source->info().format << ", row " << i;
+      }
+    }
+  }
+}
+
 TEST(Compose, FingerprintsTellCompositionsApart) {
   auto memory = HostMemory::create({});
   auto print = [](const SourceRef& source) {

@@ -1,89 +1,18 @@
 // Records from the host's callbacks: what they are given, what they may answer, and what is made of wrong
 // answers.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/host/host.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <numeric>
 #include <string>
 #include <vector>
 
-#include "tests/source/source_support.h"
+#include "tests/source/host/reader_host.h"
 
 namespace dataline {
 namespace {
 
 using testing::HasSubstr;
-
-// A host that answers each call through a function of the test's.
-struct Host {
-  using Read =
-      std::function<int32_t(const int64_t* indices, int64_t count, ReaderCell* cells, char* message)>;
-  Read read;
-  int destroyed = 0;
-  std::vector<int64_t> calls;  // records asked for, a call each
-
-  ReaderTable table(int64_t record_count) {
-    ReaderTable out;
-    out.context = this;
-    out.record_count = record_count;
-    out.read = [](void* context, const int64_t* indices, int64_t count, ReaderCell* cells, char* message,
-                  size_t message_bytes) {
-      auto* host = static_cast<Host*>(context);
-      host->calls.push_back(count);
-      EXPECT_EQ(message_bytes, kReaderMessageBytes);
-      EXPECT_EQ(std::string(message_bytes, '\0'), std::string(message, message_bytes))
-          << "message is not zeroed";
-      return host->read(indices, count, cells, message);
-    };
-    out.destroy = [](void* context) { ++static_cast<Host*>(context)->destroyed; };
-    return out;
-  }
-};
-
-Field dense_field(std::string name, DType dtype, std::vector<int64_t> shape) {
-  return {std::move(name), FieldKind::kDense, dtype, std::move(shape), "", -1};
-}
-Field ragged_field(std::string name, DType dtype, std::vector<int64_t> shape, int64_t max_bytes = -1) {
-  return {std::move(name), FieldKind::kRagged, dtype, std::move(shape), "", max_bytes};
-}
-
-// Two fields: `id` (i64) = index, `text` (ragged u8) = index times 'a'.
-int32_t read_ids(const int64_t* indices, int64_t count, ReaderCell* cells, char*) {
-  for (int64_t r = 0; r < count; ++r) {
-    std::memcpy(cells[2 * r].data, &indices[r], 8);
-    cells[2 * r + 1].bytes = indices[r];
-    std::memset(cells[2 * r + 1].data, 'a', static_cast<size_t>(indices[r]));
-  }
-  return 0;
-}
-
-class ReaderTest : public testing::Test {
- protected:
-  SourceRef make(Host::Read read, int64_t count = 100) {
-    host_.read = std::move(read);
-    return reader_source({dense_field("id", DType::kI64, {}), ragged_field("text", DType::kU8, {-1})},
-                         host_.table(count))
-        .take();
-  }
-  // One text field of u16, whose answer is `answer`.
-  Fetched fetch_text(std::function<void(ReaderCell&)> answer, int64_t max_bytes = -1, int64_t option = 64) {
-    host_.read = [answer](const int64_t*, int64_t count, ReaderCell* cells, char*) {
-      for (int64_t r = 0; r < count; ++r) answer(cells[r]);
-      return 0;
-    };
-    SourceRef source =
-        reader_source({ragged_field("text", DType::kU16, {-1}, max_bytes)}, host_.table(10)).take();
-    FetchOptions options;
-    options.max_bytes_per_sample = option;
-    return fetch(*source, {7}, options);
-  }
-
-  Host host_;
-};
 
 TEST_F(ReaderTest, RecordsAreReadInRunsOfAtMostSixtyFour) {
   SourceRef source = make(read_ids);
@@ -98,8 +27,12 @@ TEST_F(ReaderTest, RecordsAreReadInRunsOfAtMostSixtyFour) {
 }
 
 TEST_F(ReaderTest, CellsSayTheirRoomAndAreAligned) {
-  SourceRef source = make([](const int64_t*, int64_t count, ReaderCell* cells, char*) {
-    for (int64_t r = 0; r < count; ++r) {
+  SourceRef source = make([](ReaderRequest& request) {
+    EXPECT_EQ(request.struct_size, sizeof(ReaderRequest));
+    EXPECT_EQ(request.field_count, 2);
+    EXPECT_EQ(request.cell_bytes, int32_t{sizeof(ReaderCell)});
+    ReaderCell* cells = request.cells;
+    for (int32_t r = 0; r < request.record_count; ++r) {
       EXPECT_EQ(cells[2 * r].capacity, 8);
       EXPECT_EQ(cells[2 * r].bytes, 8);
       EXPECT_EQ(cells[2 * r + 1].capacity, 100);
@@ -107,6 +40,7 @@ TEST_F(ReaderTest, CellsSayTheirRoomAndAreAligned) {
       for (int f = 0; f < 2; ++f) {
         EXPECT_EQ(reinterpret_cast<uintptr_t>(cells[2 * r + f].data) % 64, 0u);
         EXPECT_EQ(cells[2 * r + f].status, 0);
+        EXPECT_EQ(cells[2 * r + f].borrowed, nullptr);
         std::memset(cells[2 * r + f].data, 0xee, static_cast<size_t>(cells[2 * r + f].capacity));
       }
     }
@@ -121,9 +55,9 @@ TEST_F(ReaderTest, CellsSayTheirRoomAndAreAligned) {
 TEST_F(ReaderTest, AWideRowNarrowsTheCallsNotTheRows) {
   std::vector<Field> fields;
   for (int f = 0; f < 256; ++f) fields.push_back(dense_field(concat("f", f), DType::kU8, {3}));
-  host_.read = [](const int64_t* indices, int64_t count, ReaderCell* cells, char*) {
-    for (int64_t c = 0; c < count * 256; ++c)
-      std::memset(cells[c].data, static_cast<int>(indices[c / 256]), 3);
+  host_.read = [](ReaderRequest& request) {
+    for (int64_t c = 0; c < request.record_count * 256; ++c)
+      std::memset(request.cells[c].data, static_cast<int>(request.indices[c / 256]), 3);
     return 0;
   };
   SourceRef source = reader_source(std::move(fields), host_.table(10)).take();
@@ -132,13 +66,14 @@ TEST_F(ReaderTest, AWideRowNarrowsTheCallsNotTheRows) {
   for (size_t i = 0; i < 10; ++i) EXPECT_EQ(rows.bytes[255][i], std::string(3, static_cast<char>(i)));
 }
 
-TEST_F(ReaderTest, ABadRecordFailsAloneWithTheHostsCodeAndWords) {
-  SourceRef source = make([](const int64_t* indices, int64_t count, ReaderCell* cells, char* message) {
-    read_ids(indices, count, cells, message);
-    for (int64_t r = 0; r < count; ++r) {
-      if (indices[r] % 40 == 17) cells[2 * r + 1].status = -5;
+TEST_F(ReaderTest, EachBadRecordFailsAloneWithTheHostsCodeAndItsOwnWords) {
+  SourceRef source = make([](ReaderRequest& request) {
+    read_ids(request);
+    for (int32_t r = 0; r < request.record_count; ++r) {
+      const int64_t index = request.indices[r];
+      if (index % 40 == 17) request.cells[2 * r + 1].status = -5;
+      if (index != 97) std::strcpy(message_of(request, r), concat("no page ", index, "\nand more").c_str());
     }
-    std::strcpy(message, "disk on fire\nand more");
     return 0;
   });
   Fetched rows = fetch_all(*source);
@@ -146,33 +81,48 @@ TEST_F(ReaderTest, ABadRecordFailsAloneWithTheHostsCodeAndWords) {
   const Status& error = rows.errors.at(57);
   EXPECT_EQ(error.code(), Code::kReader);
   EXPECT_EQ(error.sample_index(), 57);
-  EXPECT_EQ(error.message(), "reader: sample 57: failed with code -5: disk on fire and more");
+  EXPECT_EQ(error.message(), "reader: sample 57: failed with code -5: no page 57 and more");
+  EXPECT_EQ(rows.errors.at(17).message(), "reader: sample 17: failed with code -5: no page 17 and more");
+  EXPECT_EQ(rows.errors.at(97).message(), "reader: sample 97: failed with code -5");
   EXPECT_EQ(rows.bytes[1][58], std::string(58, 'a'));
 }
 
 TEST_F(ReaderTest, ACallThatFailsFailsAllItsRecords) {
-  SourceRef source = make([](const int64_t*, int64_t, ReaderCell*, char*) { return 42; });
+  SourceRef source = make([](ReaderRequest&) { return 42; });
   Fetched rows = fetch(*source, {5, 6, 8});
   ASSERT_EQ(rows.errors.size(), 3u);
   EXPECT_EQ(rows.errors.at(2).message(), "reader: sample 8: failed with code 42");
   EXPECT_EQ(rows.errors.at(2).sample_index(), 8);
 }
 
-TEST_F(ReaderTest, AMessageWithoutAnEndIsCutAtTheBuffer) {
-  SourceRef source = make([](const int64_t*, int64_t, ReaderCell*, char* message) {
-    std::memset(message, 'x', kReaderMessageBytes);
+TEST_F(ReaderTest, RecordsOfACallThatFailsHaveTheirOwnWordsOrThoseOfTheFirst) {
+  SourceRef source = make([](ReaderRequest& request) {
+    std::strcpy(message_of(request, 0), "the server is gone");
+    std::strcpy(message_of(request, 2), "half of it came");
+    return 42;
+  });
+  Fetched rows = fetch(*source, {5, 6, 8});
+  EXPECT_THAT(rows.errors.at(0).message(), HasSubstr("sample 5: failed with code 42: the server is gone"));
+  EXPECT_THAT(rows.errors.at(1).message(), HasSubstr("sample 6: failed with code 42: the server is gone"));
+  EXPECT_THAT(rows.errors.at(2).message(), HasSubstr("sample 8: failed with code 42: half of it came"));
+}
+
+TEST_F(ReaderTest, AMessageWithoutAnEndIsCutAtItsRoom) {
+  SourceRef source = make([](ReaderRequest& request) {
+    std::memset(request.messages, 'x', kReaderMessageBytes);
+    std::memset(message_of(request, 1), 'y', kReaderMessageBytes);
     return 1;
   });
-  Fetched rows = fetch(*source, {5});
+  Fetched rows = fetch(*source, {5, 6});
   EXPECT_EQ(rows.errors.at(0).message(),
             "reader: sample 5: failed with code 1: " + std::string(kReaderMessageBytes, 'x'));
+  EXPECT_EQ(rows.errors.at(1).message(),
+            "reader: sample 6: failed with code 1: " + std::string(kReaderMessageBytes, 'y'));
 }
 
 TEST_F(ReaderTest, ALaterCallGoesOnAfterAFailure) {
   int call = 0;
-  SourceRef source = make([&call](const int64_t* indices, int64_t count, ReaderCell* cells, char* message) {
-    return ++call == 1 ? -1 : read_ids(indices, count, cells, message);
-  });
+  SourceRef source = make([&call](ReaderRequest& request) { return ++call == 1 ? -1 : read_ids(request); });
   EXPECT_EQ(fetch(*source, {1, 2}).errors.size(), 2u);
   EXPECT_TRUE(fetch(*source, {1, 2}).errors.empty());
 }
@@ -228,9 +178,9 @@ TEST_F(ReaderTest, WrongSizesFromTheHostAreRefused) {
 
 TEST_F(ReaderTest, ADenseFieldOfAnotherSizeIsRefused) {
   for (int64_t bytes : {int64_t{0}, int64_t{7}, int64_t{9}, int64_t{-8}, INT64_MAX}) {
-    SourceRef source = make([bytes](const int64_t* indices, int64_t count, ReaderCell* cells, char* message) {
-      read_ids(indices, count, cells, message);
-      cells[0].bytes = bytes;
+    SourceRef source = make([bytes](ReaderRequest& request) {
+      read_ids(request);
+      request.cells[0].bytes = bytes;
       return 0;
     });
     Fetched rows = fetch(*source, {3, 4});
@@ -241,14 +191,19 @@ TEST_F(ReaderTest, ADenseFieldOfAnotherSizeIsRefused) {
   }
 }
 
-TEST_F(ReaderTest, WhatTheHostDoesToDataAndCapacityIsIgnored) {
-  SourceRef source = make([](const int64_t* indices, int64_t count, ReaderCell* cells, char* message) {
-    read_ids(indices, count, cells, message);
-    for (int64_t c = 0; c < 2 * count; ++c) {
-      cells[c].data = nullptr;
-      cells[c].capacity = INT64_MAX;
+TEST_F(ReaderTest, WhatTheHostDoesToWhatItIsGivenIsIgnored) {
+  SourceRef source = make([](ReaderRequest& request) {
+    read_ids(request);
+    for (int64_t c = 0; c < 2 * request.record_count; ++c) {
+      request.cells[c].data = nullptr;
+      request.cells[c].capacity = INT64_MAX;
+      request.cells[c].reserved32 = -1;
+      std::fill_n(request.cells[c].reserved, 3, ~uint64_t{0});
     }
-    cells[3].bytes = 100'000;
+    request.cells[3].bytes = 100'000;
+    const ReaderRequest given = request;
+    std::memset(static_cast<void*>(&request), 0xee, sizeof request);
+    request.release = given.release;
     return 0;
   });
   Fetched rows = fetch(*source, {3, 4});
