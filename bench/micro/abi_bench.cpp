@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -51,7 +52,7 @@ class Set {
   dl_dataset* dataset_ = nullptr;
 };
 
-dl_loader* make_loader(const Set& set, int64_t batch_size, int64_t workers, const char* shuffle) {
+dl_loader* make_loader(dl_dataset* dataset, int64_t batch_size, int64_t workers, const char* shuffle) {
   dl_error error = DL_ERROR_INIT;
   dl_options* options = nullptr;
   dl_loader* loader = nullptr;
@@ -59,7 +60,7 @@ dl_loader* make_loader(const Set& set, int64_t batch_size, int64_t workers, cons
   check(dl_options_set_i64(options, "batch_size", batch_size, &error), error);
   check(dl_options_set_i64(options, "num_workers", workers, &error), error);
   check(dl_options_set(options, "shuffle", shuffle, &error), error);
-  check(dl_loader_create(set.dataset(), options, &loader, &error), error);
+  check(dl_loader_create(dataset, options, &loader, &error), error);
   dl_options_destroy(options);
   return loader;
 }
@@ -73,12 +74,77 @@ dl_batch* take(dl_loader* loader) {
   return batch;
 }
 
+// A host's reader of the same: rows copied to their cells, or borrowed where they lie.
+class ReadSet {
+ public:
+  ReadSet(int64_t rows, int64_t row_bytes, bool lends)
+      : bytes_(static_cast<size_t>(rows * row_bytes)), row_bytes_(row_bytes), lends_(lends) {
+    std::iota(bytes_.begin(), bytes_.end(), uint8_t{0});
+    dl_view field{};
+    field.struct_size = sizeof field;
+    field.name = "data";
+    field.dtype = DL_DTYPE_U8;
+    field.rank = 1;
+    field.shape = &row_bytes_;
+    dl_reader reader{};
+    reader.struct_size = sizeof reader;
+    reader.field_count = 1;
+    reader.fields = &field;
+    reader.record_count = rows;
+    reader.context = this;
+    reader.read = &ReadSet::read;
+    dl_error error = DL_ERROR_INIT;
+    check(dl_dataset_from_reader(&reader, nullptr, &dataset_, &error), error);
+  }
+  ~ReadSet() { dl_dataset_destroy(dataset_); }
+  ReadSet(const ReadSet&) = delete;
+  ReadSet& operator=(const ReadSet&) = delete;
+  dl_dataset* dataset() const { return dataset_; }
+
+ private:
+  static int32_t read(void* context, dl_reader_request* request) {
+    const ReadSet& self = *static_cast<const ReadSet*>(context);
+    for (int32_t r = 0; r < request->record_count; ++r) {
+      dl_reader_cell* cell = dl_reader_cell_at(request, r, 0);
+      const uint8_t* row = self.bytes_.data() + request->indices[r] * self.row_bytes_;
+      if (self.lends_) {
+        cell->borrowed = row;
+      } else {
+        std::memcpy(cell->data, row, static_cast<size_t>(self.row_bytes_));
+      }
+    }
+    return 0;
+  }
+
+  std::vector<uint8_t> bytes_;
+  int64_t row_bytes_;
+  bool lends_;
+  dl_dataset* dataset_ = nullptr;
+};
+
+// A shuffled batch of records from a reader. Arguments: row bytes, workers, whether rows are lent.
+void ReaderRows(benchmark::State& state) {
+  const int64_t batch_size = 64;
+  const ReadSet set(std::max<int64_t>((int64_t{64} << 20) / state.range(0), batch_size * 4), state.range(0),
+                    state.range(2) != 0);
+  dl_loader* loader = make_loader(set.dataset(), batch_size, state.range(1), "full");
+  for (auto _ : state) dl_batch_release(take(loader));
+  state.SetBytesProcessed(state.iterations() * batch_size * state.range(0));
+  state.SetItemsProcessed(state.iterations() * batch_size);
+  dl_loader_destroy(loader);
+}
+BENCHMARK(ReaderRows)
+    ->ArgNames({"row_bytes", "workers", "lent"})
+    ->ArgsProduct({{64, 784, 12'288, 150'528}, {0, 1}, {0, 1}})
+    ->UseRealTime();
+
 // next, views, release: all that a consumer calls. Arguments: batch size, row bytes, workers, shuffled.
 void NextViewsRelease(benchmark::State& state) {
   const int64_t batch_size = state.range(0);
   const int64_t row_bytes = state.range(1);
   const Set set(std::max<int64_t>(60'000, batch_size * 100), row_bytes);
-  dl_loader* loader = make_loader(set, batch_size, state.range(2), state.range(3) != 0 ? "full" : "none");
+  dl_loader* loader =
+      make_loader(set.dataset(), batch_size, state.range(2), state.range(3) != 0 ? "full" : "none");
   for (auto _ : state) {
     dl_batch* batch = take(loader);
     int32_t count = 0;
@@ -106,7 +172,7 @@ BENCHMARK(NextViewsRelease)
 void CreateDestroy(benchmark::State& state) {
   const int64_t batch_size = 256;
   const Set set(1024, state.range(0) / batch_size);
-  for (auto _ : state) dl_loader_destroy(make_loader(set, batch_size, state.range(1), "none"));
+  for (auto _ : state) dl_loader_destroy(make_loader(set.dataset(), batch_size, state.range(1), "none"));
   state.counters["arena_MiB"] = static_cast<double>(state.range(0) * 8) / (1 << 20);
 }
 BENCHMARK(CreateDestroy)
@@ -136,7 +202,7 @@ BENCHMARK(OptionsSetSix);
 
 void StateSave(benchmark::State& state) {
   const Set set(100'000, 64);
-  dl_loader* loader = make_loader(set, 256, 0, "full");
+  dl_loader* loader = make_loader(set.dataset(), 256, 0, "full");
   dl_error error = DL_ERROR_INIT;
   char text[4096];
   for (auto _ : state) {
@@ -150,7 +216,7 @@ BENCHMARK(StateSave);
 // Another step each time, and the batch that follows.
 void SeekAndNext(benchmark::State& state) {
   const Set set(100'000, 64);
-  dl_loader* loader = make_loader(set, 256, state.range(0), "full");
+  dl_loader* loader = make_loader(set.dataset(), 256, state.range(0), "full");
   dl_error error = DL_ERROR_INIT;
   int64_t step = 0;
   for (auto _ : state) {
@@ -165,7 +231,7 @@ BENCHMARK(SeekAndNext)->ArgName("workers")->Arg(0)->Arg(1)->UseRealTime();
 // A batch beyond max_leases is a fresh allocation and a copy.
 void NextBeyondMaxLeases(benchmark::State& state) {
   const Set set(60'000, 784);
-  dl_loader* loader = make_loader(set, 256, 0, "full");
+  dl_loader* loader = make_loader(set.dataset(), 256, 0, "full");
   std::vector<dl_batch*> held;
   for (int i = 0; i < 4; ++i) held.push_back(take(loader));
   for (auto _ : state) dl_batch_release(take(loader));
