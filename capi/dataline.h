@@ -898,10 +898,11 @@ typedef struct dl_file dl_file; /* a file, read where it is: for formats and sto
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_file_open(const char* path, const dl_options* options,
                                                         dl_file** out, dl_error* error);
 DL_API DL_UNSTABLE int64_t dl_file_bytes(const dl_file* file); /* its size when it was opened */
-/* All `bytes` bytes from `offset` on. DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO name path and offset.
- * Threading: any thread. */
+/* All `bytes` bytes from `offset` on. `cancelled`: the word that a callback was given, so that a storage that the file is in
+ * gives up when nobody wants the bytes any more (DL_CANCELLED); NULL: the token of the options tells.
+ * DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO name path and offset. Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_file_read(const dl_file* file, int64_t offset, int64_t bytes,
-                                                        void* out, dl_error* error);
+                                                        void* out, const int32_t* cancelled, dl_error* error);
 DL_API DL_UNSTABLE void dl_file_destroy(dl_file* file); /* once, after all reads; NULL is fine */
 
 /* A key that a format takes in a URI. */
@@ -1044,7 +1045,10 @@ typedef struct dl_storage_read {
   int64_t offset;
   int64_t bytes; /* within the object; all of them are wanted */
   void* out;
-  const int32_t* cancelled; /* as above; also when the dataset's token is cancelled later */
+  /* becomes nonzero (read it atomically) when nobody wants the bytes any more: the loader that reads is being destroyed, or
+   * was cancelled; outside of a loader, when the token of the options is cancelled. `read` may then return DL_CANCELLED;
+   * the samples do not count as bad. Valid until `read` returns; never NULL */
+  const int32_t* cancelled;
   uint64_t reserved[4];
 } dl_storage_read;
 

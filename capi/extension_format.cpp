@@ -129,11 +129,13 @@ dl_status dl_file_open(const char* path, const dl_options* options, dl_file** ou
 
 int64_t dl_file_bytes(const dl_file* file) { return file == nullptr ? 0 : file->core.bytes(); }
 
-dl_status dl_file_read(const dl_file* file, int64_t offset, int64_t bytes, void* out, dl_error* error) {
+dl_status dl_file_read(const dl_file* file, int64_t offset, int64_t bytes, void* out,
+                       const int32_t* cancelled, dl_error* error) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(file);
     DL_RETURN_IF_ERROR(check_array(out, bytes, "out"));
-    DL_RETURN_IF_ERROR(file->core.read(offset, bytes, static_cast<std::byte*>(out)));
+    DL_RETURN_IF_ERROR(file->core.read(offset, bytes, static_cast<std::byte*>(out),
+                                       reinterpret_cast<const CancelFlag*>(cancelled)));
     return file->core.change_since_open().status;
   });
 }

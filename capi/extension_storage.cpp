@@ -10,8 +10,6 @@ using namespace dataline::capi;
 
 namespace {
 
-const int32_t kNeverCancelled = 0;
-
 class CallbackStorage;
 
 // An open object. It holds the storage, and the token that its reads look at.
@@ -25,7 +23,7 @@ class CallbackObject final : public StoredObject {
         cancel_(std::move(cancel)) {}
   ~CallbackObject() override;
   int64_t bytes() const override { return bytes_; }
-  Status read(int64_t offset, int64_t bytes, std::byte* out) const override;
+  Status read(int64_t offset, int64_t bytes, std::byte* out, const CancelFlag* cancelled) const override;
 
  private:
   std::shared_ptr<const CallbackStorage> storage_;
@@ -34,8 +32,8 @@ class CallbackObject final : public StoredObject {
   CancelTokenRef cancel_;
 };
 
-const int32_t* flag_of(const CancelTokenRef& cancel) {
-  return cancel == nullptr ? &kNeverCancelled : cancel->flag();
+const int32_t* word_of_token(const CancelTokenRef& cancel) {
+  return word_of(cancel == nullptr ? kNeverCancelled : cancel->flag());
 }
 
 class CallbackStorage final : public HostStorage, public std::enable_shared_from_this<CallbackStorage> {
@@ -54,7 +52,7 @@ class CallbackStorage final : public HostStorage, public std::enable_shared_from
     dl_storage_object object = {};
     object.struct_size = sizeof object;
     object.path = path.c_str();
-    object.cancelled = flag_of(open_context.cancel);
+    object.cancelled = word_of_token(open_context.cancel);
     object.options = &options;
     CallbackError failure;
     const dl_status code = table.open(context.get(), &object, failure.get());
@@ -74,14 +72,15 @@ CallbackObject::~CallbackObject() {
   if (storage_->table.close != nullptr) storage_->table.close(storage_->context.get(), object_);
 }
 
-Status CallbackObject::read(int64_t offset, int64_t bytes, std::byte* out) const {
+Status CallbackObject::read(int64_t offset, int64_t bytes, std::byte* out,
+                            const CancelFlag* cancelled) const {
   dl_storage_read request = {};
   request.struct_size = sizeof request;
   request.object = object_;
   request.offset = offset;
   request.bytes = bytes;
   request.out = out;
-  request.cancelled = flag_of(cancel_);
+  request.cancelled = cancelled != nullptr ? word_of(*cancelled) : word_of_token(cancel_);
   CallbackError failure;
   const dl_status code = storage_->table.read(storage_->context.get(), &request, failure.get());
   return failure.status(code, "read");

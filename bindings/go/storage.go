@@ -160,7 +160,7 @@ func (f *File) ReadAt(to []byte, offset int64) (int, error) {
 	count := min(int64(len(to)), max(f.size-offset, 0))
 	if count > 0 || offset < 0 {
 		err := call(func(e *abi.Error) int32 {
-			return abi.FileRead(f.handle.pointer, offset, count, unsafe.Pointer(unsafe.SliceData(to)), e)
+			return abi.FileRead(f.handle.pointer, offset, count, unsafe.Pointer(unsafe.SliceData(to)), nil, e)
 		})
 		if err != nil {
 			return 0, err

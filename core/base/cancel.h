@@ -13,6 +13,12 @@
 
 namespace dataline {
 
+// Not 0: nobody wants what is being read any more. The host's callbacks look at it as a word, atomically.
+using CancelFlag = Atomic<int32_t>;
+static_assert(kThreadsScheduled || sizeof(CancelFlag) == sizeof(int32_t));
+inline const CancelFlag kNeverCancelled{0};
+inline const int32_t* word_of(const CancelFlag& flag) { return reinterpret_cast<const int32_t*>(&flag); }
+
 class CancelToken {
  public:
   // Woken by cancel(). Must outlive its registration.
@@ -35,8 +41,7 @@ class CancelToken {
 
   // Relaxed: the flag publishes no other data; waits are woken through on_cancel().
   bool cancelled() const { return cancelled_.load(std::memory_order_relaxed) != 0; }
-  // The same as a word that the host's callbacks read (atomically): 0 until it is cancelled.
-  const int32_t* flag() const { return reinterpret_cast<const int32_t*>(&cancelled_); }
+  const CancelFlag& flag() const { return cancelled_; }
 
   void cancel() noexcept {
     ThreadLock lock(mutex_);
@@ -67,8 +72,7 @@ class CancelToken {
 
   const std::shared_ptr<CancelToken> other_;
   Follower follower_{*this};
-  Atomic<int32_t> cancelled_{0};
-  static_assert(kThreadsScheduled || sizeof(Atomic<int32_t>) == sizeof(int32_t));
+  CancelFlag cancelled_{0};
   ThreadMutex mutex_;
   std::vector<Listener*> listeners_ DL_GUARDED_BY(mutex_);
 };

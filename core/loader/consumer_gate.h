@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "core/base/atomic.h"
+#include "core/base/cancel.h"
 #include "core/base/thread_wait.h"
 
 namespace dataline {
@@ -26,9 +27,7 @@ class ConsumerGate {
   explicit ConsumerGate(Listener& listener) : listener_(&listener) {}
 
   bool cancelled() const { return cancelled_.load() != 0; }
-  const Atomic<int32_t>& cancel_flag() const {
-    return cancelled_;
-  }  // for the host's reader: not 0 when cancelled
+  const CancelFlag& cancel_flag() const { return cancelled_; }  // for the host's reads
   void cancel() noexcept { raise(kByCall); }
   void cancel_by_token() noexcept { raise(kByToken); }
   void clear_cancel() { cancelled_.fetch_and(~kByCall); }  // a cancelled token stays cancelled
@@ -88,7 +87,7 @@ class ConsumerGate {
   Listener* const listener_;
   WaitPoint ready_;
   Atomic<uint32_t> events_{0}, interrupts_{0};
-  Atomic<int32_t> cancelled_{0};
+  CancelFlag cancelled_{0};
   Atomic<bool> has_handle_{false};  // publishes event_
   std::optional<ThreadEvent> event_;
 };

@@ -214,7 +214,7 @@ Status Loader::prepare_threads() {
     auto scratch = std::make_unique<WorkerScratch>(pipeline_, memory + w * plan_.scratch_stride,
                                                    std::move(states), static_cast<int32_t>(w));
     scratch->call.seed = config_.seed;
-    scratch->call.cancelled = &gate_.cancel_flag();
+    scratch->run.cancelled = &gate_.cancel_flag();
     if (w == config_.num_workers)
       DL_RETURN_IF_ERROR(delivery_->upload(token_.get(), slots_memory(), *scratch, *memory_));
     pool_->add(std::move(scratch));

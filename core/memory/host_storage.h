@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/cancel.h"
 #include "core/base/status.h"
 
 namespace dataline {
@@ -24,8 +25,8 @@ class StoredObject {
  public:
   virtual ~StoredObject() = default;
   virtual int64_t bytes() const = 0;
-  // All of a range within the object.
-  virtual Status read(int64_t offset, int64_t bytes, std::byte* out) const = 0;
+  // All of a range within the object. `cancelled` null: the token of the open tells.
+  virtual Status read(int64_t offset, int64_t bytes, std::byte* out, const CancelFlag* cancelled) const = 0;
 };
 
 class HostStorage {

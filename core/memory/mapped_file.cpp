@@ -107,20 +107,22 @@ Status MappedFile::load(const OpenContext& context) {
   return Status::ok();
 }
 
+Status MappedFile::read_stored(int64_t offset, int64_t bytes, std::byte* out,
+                               const CancelFlag* cancelled) const {
+  Status status = stored_->read(offset, bytes, out, cancelled);
+  return status.is_ok() ? status : std::move(status).in(concat(path_, ": offset ", offset));
+}
+
 Status MappedFile::read_by_pread(int64_t offset, int64_t bytes, std::byte* out) const {
-  if (stored_ != nullptr) {
-    Status status = stored_->read(offset, bytes, out);
-    return status.is_ok() ? status : std::move(status).in(concat(path_, ": offset ", offset));
-  }
   const ReadResult got = read_at(fd_.get(), offset, bytes, out);
   if (got.number != 0) return file_error_at(path_, offset + got.bytes, got.number);
   return got.bytes < bytes ? truncated(offset, bytes, offset + got.bytes) : Status::ok();
 }
 
-Status MappedFile::read(int64_t offset, int64_t bytes, std::byte* out) const {
+Status MappedFile::read(int64_t offset, int64_t bytes, std::byte* out, const CancelFlag* cancelled) const {
   if (!extent_fits(offset, bytes, bytes_)) return truncated(offset, bytes, bytes_);
   if (bytes == 0) return Status::ok();
-  if (stored_ != nullptr) return read_by_pread(offset, bytes, out);
+  if (stored_ != nullptr) return read_stored(offset, bytes, out, cancelled);
   // Mapped files too: pread() returns short where a copy would raise SIGBUS.
   if (fd_) {
     DL_RETURN_IF_ERROR(read_by_pread(offset, bytes, out));

@@ -81,8 +81,8 @@ class MappedFile {
   // Pointer to a range that the caller has checked with extent_fits(). Requires addressable().
   const std::byte* at(int64_t offset) const { return data_ + offset; }
   // Copies a range; kTruncated names file, offset, expected and got bytes. Works in every mode; never raises a signal
-  // while the file has its descriptor.
-  Status read(int64_t offset, int64_t bytes, std::byte* out) const;
+  // while the file has its descriptor. `cancelled` is for storages of the host's; null: the token of the open.
+  Status read(int64_t offset, int64_t bytes, std::byte* out, const CancelFlag* cancelled = nullptr) const;
   // Copies the whole file, in pieces: reports progress and checks the cancel token (kCancelled) between them.
   Status read_all(std::byte* out, const OpenContext& context) const;
 
@@ -126,7 +126,8 @@ class MappedFile {
   MappedFile() = default;
   Status map(const OpenContext& context);
   Status open_stored(const HostStorage& storage, const OpenContext& context);
-  Status read_by_pread(int64_t offset, int64_t bytes, std::byte* out) const;  // or from the storage
+  Status read_by_pread(int64_t offset, int64_t bytes, std::byte* out) const;
+  Status read_stored(int64_t offset, int64_t bytes, std::byte* out, const CancelFlag* cancelled) const;
   Status explain_fault(int64_t offset, int64_t bytes) const;
   Status truncated(int64_t offset, int64_t expected, int64_t size_now) const;
   int64_t size_now() const;  // bytes_ where it is unknown

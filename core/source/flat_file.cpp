@@ -198,7 +198,7 @@ void FlatFile::populate_rows(Run& run) const {
 // One pread for consecutive records, unless there are gaps between them. False if that failed.
 bool FlatFile::read_together(Run& run) const {
   if (!run.contiguous || run.count < 2 || layout_.record_stride > layout_.record_bytes) return false;
-  return file_.read(record_offset(run.indices[0]), span_bytes(run.count), run.scratch).is_ok();
+  return file_.read(record_offset(run.indices[0]), span_bytes(run.count), run.scratch, run.cancelled).is_ok();
 }
 
 void FlatFile::read_rows(Run& run) const {
@@ -210,7 +210,8 @@ void FlatFile::read_rows(Run& run) const {
     for (int64_t i = 0; i < run.count; ++i) run.columns[c].data[i] = column + i * step;
   }
   for (int64_t i = 0; i < run.count && !together; ++i) {
-    Status status = file_.read(record_offset(run.indices[i]), layout_.record_bytes, run.scratch + i * step);
+    Status status = file_.read(record_offset(run.indices[i]), layout_.record_bytes, run.scratch + i * step,
+                               run.cancelled);
     if (!status.is_ok()) run.fail(i, layout_.columns.size(), std::move(status));
   }
 }

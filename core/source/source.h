@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/cancel.h"
 #include "core/base/digest.h"
 #include "core/base/field.h"
 #include "core/base/status.h"
@@ -61,6 +62,7 @@ struct Run {
   // For sources that call the host (Source::calls_host()); others are not given them.
   const int64_t* slots = nullptr;  // [count]: the rows' places in the epoch's order; null: they have none
   const HostCall* call = nullptr;
+  const CancelFlag* cancelled = nullptr;  // of the loader; null: read for none
   // Out.
   struct ColumnRows {
     const std::byte** data = nullptr;  // [count]; null where the row failed

@@ -216,7 +216,7 @@ const NullCase kCases[] = {
     NULL_CASE(dl_extensions_load, "path", o.extensions.get(), nullptr),
     NULL_CASE(dl_file_open, "path", nullptr, nullptr, room<dl_file*>()),
     NULL_CASE(dl_file_open, "out", "x", nullptr, nullptr),
-    NULL_CASE(dl_file_read, "file", nullptr, 0, 1, &o.one),
+    NULL_CASE(dl_file_read, "file", nullptr, 0, 1, &o.one, nullptr),
     NULL_CASE(dl_format_at, "out", nullptr, 0, nullptr),
     NULL_CASE(dl_format_key_at, "out", nullptr, 0, 0, nullptr),
     NULL_CASE(dl_storage_at, "out", o.extensions.get(), 0, nullptr),

@@ -24,7 +24,7 @@ class DlrecRows : public Reader {
   std::string fingerprint() const override { return "dlrec"; }
   void read(int64_t index, Record& record) override {
     const Span<uint8_t> row = record.room<uint8_t>(0);
-    file_.read(16 + index * row_bytes_, row.data(), row_bytes_);
+    file_.read(16 + index * row_bytes_, row.data(), row_bytes_, record.cancelled());
     if (row[0] == 255) return record.fail("the row is marked bad");
     int64_t sum = 0;
     for (uint8_t byte : row) sum += byte;
@@ -96,8 +96,8 @@ class XoredFile : public StoredObject {
  public:
   explicit XoredFile(File file) : file_(std::move(file)) {}
   int64_t bytes() const override { return file_.bytes(); }
-  Result<void> read(int64_t offset, Span<std::byte> out, Cancelled) const override {
-    Result<void> done = file_.try_read(offset, out.data(), static_cast<int64_t>(out.size()));
+  Result<void> read(int64_t offset, Span<std::byte> out, Cancelled cancelled) const override {
+    Result<void> done = file_.try_read(offset, out.data(), static_cast<int64_t>(out.size()), cancelled);
     for (std::byte& byte : out) byte ^= std::byte{0x5A};
     return done;
   }

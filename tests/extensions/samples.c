@@ -13,7 +13,7 @@ static struct {
   dl_status (*error_set)(dl_error*, dl_status, const char*);
   dl_status (*file_open)(const char*, const dl_options*, dl_file**, dl_error*);
   int64_t (*file_bytes)(const dl_file*);
-  dl_status (*file_read)(const dl_file*, int64_t, int64_t, void*, dl_error*);
+  dl_status (*file_read)(const dl_file*, int64_t, int64_t, void*, const int32_t*, dl_error*);
   void (*file_destroy)(dl_file*);
   dl_status (*from_reader)(const dl_reader*, const dl_options*, dl_dataset**, dl_error*);
   uint64_t (*random)(const dl_operator_row*, int64_t);
@@ -45,7 +45,7 @@ static int32_t read_record(const Records* records, const dl_reader_request* requ
   char* message = request->messages + r * request->message_bytes;
   dl_error error = DL_ERROR_INIT;
   if (dl.file_read(records->file, kHeader + request->indices[r] * records->row_bytes, records->row_bytes, row,
-                   &error) != DL_OK) {
+                   request->cancelled, &error) != DL_OK) {
     snprintf(message, (size_t)request->message_bytes, "%s", error.message);
     return 2;
   }
@@ -113,7 +113,7 @@ static dl_status open_records(void* context, const dl_format_request* request, d
   dl_status status = dl.file_open(request->path, request->options, &file, error);
   if (status != DL_OK) return status;
   uint8_t header[kHeader] = {0};
-  if (dl.file_bytes(file) >= kHeader) status = dl.file_read(file, 0, kHeader, header, error);
+  if (dl.file_bytes(file) >= kHeader) status = dl.file_read(file, 0, kHeader, header, NULL, error);
   const int64_t count = little_u32(header + 8), row_bytes = little_u32(header + 12);
   if (status == DL_OK && (memcmp(header, kMagic, sizeof kMagic) != 0 || row_bytes == 0 ||
                           dl.file_bytes(file) != kHeader + count * row_bytes))
@@ -202,7 +202,7 @@ static dl_status open_object(void* context, dl_storage_object* object, dl_error*
 static dl_status read_object(void* context, dl_storage_read* request, dl_error* error) {
   (void)context;
   const dl_status status =
-      dl.file_read(request->object, request->offset, request->bytes, request->out, error);
+      dl.file_read(request->object, request->offset, request->bytes, request->out, request->cancelled, error);
   uint8_t* bytes = request->out;
   for (int64_t i = 0; status == DL_OK && i < request->bytes; ++i) bytes[i] ^= 0x5A;
   return status;

@@ -108,7 +108,7 @@ struct FetchOptions {
   // What readers are told. Without a loader by default; slots: row i lies in first_slot + i.
   int64_t first_slot = -1, epoch = -1;
   uint64_t seed = 0;
-  const Atomic<int32_t>* cancelled = &kNeverCancelled;
+  const CancelFlag* cancelled = nullptr;
 };
 
 // Arrays for one run, filled with what locate() must overwrite.
@@ -168,8 +168,8 @@ inline Fetched fetch(const Source& source, const std::vector<int64_t>& indices, 
     HostCall call(loans);
     call.epoch = options.epoch;
     call.seed = options.seed;
-    call.cancelled = options.cancelled;
     Run run;
+    run.cancelled = options.cancelled;
     run.slots = options.first_slot < 0 ? nullptr : slots.data() + first;
     run.call = &call;
     run.count = std::min<int64_t>(options.run_records, static_cast<int64_t>(indices.size() - first));

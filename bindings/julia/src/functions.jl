@@ -97,7 +97,7 @@
 @declare dl_error_set(error::Ptr{CError}, code::Int32, message::Cstring)::Int32
 @declare dl_file_open(path::Cstring, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_file_bytes(file::Handle)::Int64
-@declare dl_file_read(file::Handle, offset::Int64, bytes::Int64, out::Ptr{Cvoid}, error::Ptr{CError})::Int32
+@declare dl_file_read(file::Handle, offset::Int64, bytes::Int64, out::Ptr{Cvoid}, cancelled::Ptr{Int32}, error::Ptr{CError})::Int32
 @declare dl_file_destroy(file::Handle)::Cvoid
 @declare dl_extensions_add_format(extensions::Handle, format::Ptr{CFormat}, error::Ptr{CError})::Int32
 @declare dl_extensions_add_operator(extensions::Handle, table::Ptr{COperator}, error::Ptr{CError})::Int32

@@ -49,7 +49,7 @@ Base.filesize(file::File) = Int(dl_file_bytes(file.handle))
 function Base.read(file::File, offset::Integer, count::Integer)
     0 <= count <= filesize(file) || throw(DatalineError(ERR_TRUNCATED, "count $count: the file has $(filesize(file)) bytes"))
     bytes = Vector{UInt8}(undef, count)
-    GC.@preserve file bytes check(error -> dl_file_read(file.handle, Int64(offset), Int64(count), pointer(bytes), error))
+    GC.@preserve file bytes check(error -> dl_file_read(file.handle, Int64(offset), Int64(count), pointer(bytes), C_NULL, error))
     return bytes
 end
 

@@ -75,15 +75,12 @@ class ReturnLoans {
   HostLoans& loans_;
 };
 
-inline const Atomic<int32_t> kNeverCancelled{0};
-
 // What a reader is told of the loader that reads, and what it lends. Of a thread that reads; Run::call.
 struct HostCall {
   explicit HostCall(HostLoans& lent) : loans(&lent) {}
 
   int64_t epoch = -1;  // -1: not for a place in an epoch
   uint64_t seed = 0;
-  const Atomic<int32_t>* cancelled = &kNeverCancelled;  // not 0: nobody wants the rows any more
   HostLoans* loans;
 };
 

@@ -94,9 +94,13 @@ class Reader final : public Source {
     }
   }
 
+  static const CancelFlag& flag_of(const Run& run) {
+    return run.cancelled != nullptr ? *run.cancelled : kNeverCancelled;
+  }
+
   // Returns whether a row lies in the host's memory.
   bool read_rows(Run& run, int64_t first, int64_t count) const {
-    const auto cancelled = [&] { return run.call->cancelled->load(std::memory_order_relaxed) != 0; };
+    const auto cancelled = [&] { return flag_of(run).load(std::memory_order_relaxed) != 0; };
     if (cancelled()) return cancel_rows(run, first, count), false;
     run.call->loans->make_room();
     CallMemory memory;
@@ -141,7 +145,7 @@ class Reader final : public Source {
             .slots = run.slots != nullptr ? run.slots + first : kNoSlots.data(),
             .epoch = run.call->epoch,
             .seed = run.call->seed,
-            .cancelled = reinterpret_cast<const int32_t*>(run.call->cancelled),
+            .cancelled = word_of(flag_of(run)),
             .cells = memory.cells.data(),
             .messages = memory.messages.data(),
             .message_bytes = kReaderMessageBytes};

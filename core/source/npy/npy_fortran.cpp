@@ -122,7 +122,8 @@ class FortranFile final : public FileSource {
     std::byte* to = run.scratch + element * bytes;
     std::array<std::byte, static_cast<size_t>(kMaxRunRecords * kMaxElementBytes)> together;
     if (run.contiguous &&
-        file_.read(offset_of(position + run.indices[0]), run.count * bytes, together.data()).is_ok()) {
+        file_.read(offset_of(position + run.indices[0]), run.count * bytes, together.data(), run.cancelled)
+            .is_ok()) {
       for (int64_t i = 0; i < run.count; ++i) {
         std::memcpy(to + i * record_bytes(), together.data() + i * bytes, static_cast<size_t>(bytes));
       }
@@ -130,7 +131,8 @@ class FortranFile final : public FileSource {
     }
     for (int64_t i = 0; i < run.count; ++i) {
       if (run.columns[0].data[i] == nullptr) continue;
-      Status status = file_.read(offset_of(position + run.indices[i]), bytes, to + i * record_bytes());
+      Status status =
+          file_.read(offset_of(position + run.indices[i]), bytes, to + i * record_bytes(), run.cancelled);
       if (!status.is_ok()) run.fail(i, 1, std::move(status));
     }
   }

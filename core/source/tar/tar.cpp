@@ -56,7 +56,7 @@ class TarSource final : public FileSource {
  private:
   Status locate_row(Run& run, int64_t row, std::byte* scratch) const;
   Status locate_member(Run& run, int64_t row, size_t column, std::byte* scratch) const;
-  Status read_label(int64_t sample, const TarColumn& column, std::byte* out) const;
+  Status read_label(const Run& run, int64_t sample, const TarColumn& column, std::byte* out) const;
   Status check_present(int64_t sample, size_t field) const;
   std::string member_name(int64_t sample, size_t field) const;
   FileExtent extent_of(int64_t sample) const override;
@@ -125,7 +125,7 @@ Status TarSource::locate_row(Run& run, int64_t row, std::byte* scratch) const {
       DL_RETURN_IF_ERROR(locate_member(run, row, c, scratch));
       if (!file_.addressable()) scratch += capacity(column, run.max_bytes_per_sample);
     } else {
-      DL_RETURN_IF_ERROR(read_label(sample, column, scratch));
+      DL_RETURN_IF_ERROR(read_label(run, sample, column, scratch));
       rows.data[row] = scratch;
       scratch += kScratchAlignment;
     }
@@ -142,7 +142,7 @@ Status TarSource::locate_member(Run& run, int64_t row, size_t column, std::byte*
   }
   run.columns[column].data[row] = scratch;
   if (extent.bytes() <= capacity(columns_[column], run.max_bytes_per_sample)) {
-    return file_.read(extent.offset(), extent.bytes(), scratch);
+    return file_.read(extent.offset(), extent.bytes(), scratch, run.cancelled);
   }
   return error(Code::kTooLarge, file_.path(), ": offset ", extent.offset(), ": field '",
                schema_.fields[column].name, "': ", extent.bytes(), " bytes, max_bytes_per_sample is ",
@@ -157,14 +157,15 @@ Status TarSource::check_present(int64_t sample, size_t field) const {
 }
 
 // Decimal text that may have blanks around it, as np.savetxt and shells write it.
-Status TarSource::read_label(int64_t sample, const TarColumn& column, std::byte* out) const {
+Status TarSource::read_label(const Run& run, int64_t sample, const TarColumn& column, std::byte* out) const {
   const TarExtent& extent = index_.extent(sample, column.field);
   std::array<char, kMaxLabelBytes> text;
   const int64_t bytes = std::min(extent.bytes(), kMaxLabelBytes);
   if (file_.addressable()) {
     std::memcpy(text.data(), file_.at(extent.offset()), static_cast<size_t>(bytes));
   } else {
-    DL_RETURN_IF_ERROR(file_.read(extent.offset(), bytes, reinterpret_cast<std::byte*>(text.data())));
+    DL_RETURN_IF_ERROR(
+        file_.read(extent.offset(), bytes, reinterpret_cast<std::byte*>(text.data()), run.cancelled));
   }
   const std::string_view shown(text.data(), static_cast<size_t>(bytes));
   const std::optional<int64_t> label = bytes < extent.bytes() ? std::nullopt : parse_i64(trim_text(shown));

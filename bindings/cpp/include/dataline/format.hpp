@@ -5,6 +5,7 @@
 #include <dataline/dataset.hpp>
 #include <dataline/extensions.hpp>
 #include <dataline/options.hpp>
+#include <dataline/reader.hpp>
 #include <dataline/span.hpp>
 
 #include <cstddef>
@@ -35,12 +36,16 @@ class File {
 
   // When it was opened.
   int64_t bytes() const noexcept { return dl_file_bytes(file_.get()); }
-  // Fills `bytes` bytes from `offset` on. DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO name path and offset.
-  Result<void> try_read(int64_t offset, void* out, int64_t bytes) const {
-    return detail::result_of(
-        [&](dl_error* error) { return dl_file_read(file_.get(), offset, bytes, out, error); });
+  // Fills `bytes` bytes from `offset` on. DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO name path and offset. `cancelled` is
+  // that of the callback that reads, for storages that are slow.
+  Result<void> try_read(int64_t offset, void* out, int64_t bytes, Cancelled cancelled = {}) const {
+    return detail::result_of([&](dl_error* error) {
+      return dl_file_read(file_.get(), offset, bytes, out, cancelled.raw(), error);
+    });
   }
-  void read(int64_t offset, void* out, int64_t bytes) const { try_read(offset, out, bytes).value(); }
+  void read(int64_t offset, void* out, int64_t bytes, Cancelled cancelled = {}) const {
+    try_read(offset, out, bytes, cancelled).value();
+  }
 
  private:
   std::unique_ptr<dl_file, detail::Destroyer<dl_file, dl_file_destroy>> file_;

@@ -55,6 +55,18 @@ inline bool is_cancelled(const dl_reader_request& request) noexcept { return is_
 
 }  // namespace detail
 
+// Becomes true when nobody wants what a callback makes any more: slow ones look, and return an error. Valid during the call.
+class Cancelled {
+ public:
+  Cancelled() = default;  // never
+  explicit Cancelled(const int32_t* flag) noexcept : flag_(flag) {}
+  explicit operator bool() const noexcept { return flag_ != nullptr && detail::is_set(flag_); }
+  const int32_t* raw() const noexcept { return flag_; }
+
+ private:
+  const int32_t* flag_ = nullptr;
+};
+
 // One record to be filled, valid during the call of Reader::read. Fields are numbered as in Reader::fields.
 class Record {
  public:
@@ -116,7 +128,7 @@ class Record {
   int64_t epoch() const noexcept { return request_.epoch; }
   uint64_t seed() const noexcept { return request_.seed; }
   // Nobody wants the record any more: the loader is being destroyed or was cancelled. Slow readers look, and return.
-  bool cancelled() const noexcept { return detail::is_cancelled(request_); }
+  Cancelled cancelled() const noexcept { return Cancelled(request_.cancelled); }
 
   // A dense field to be written in place, 64-byte aligned. With another dtype the record becomes bad and the span is empty.
   template <typename T>

@@ -17,16 +17,6 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Becomes true when nobody wants the bytes any more: slow calls look, and return an error.
-class Cancelled {
- public:
-  explicit Cancelled(const int32_t* flag) noexcept : flag_(flag) {}
-  explicit operator bool() const noexcept { return detail::is_set(flag_); }
-
- private:
-  const int32_t* flag_;
-};
-
 // An object of a storage. Reads come from several threads at once; destroyed on any, after them.
 class StoredObject {
  public:

@@ -475,9 +475,9 @@ func FileBytes(file Handle) int64 {
 	return int64(result)
 }
 
-func FileRead(file Handle, offset int64, bytes int64, out Handle, err *Error) int32 {
+func FileRead(file Handle, offset int64, bytes int64, out Handle, cancelled *int32, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atFileRead], uintptr(file), uintptr(offset), uintptr(bytes), uintptr(out),
-		uintptr(unsafe.Pointer(err)))
+		uintptr(unsafe.Pointer(cancelled)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }
 

@@ -436,9 +436,9 @@ func FileBytes(file Handle) int64 {
 	return int64(C.dl_file_bytes((*C.dl_file)(file)))
 }
 
-func FileRead(file Handle, offset int64, bytes int64, out Handle, err *Error) int32 {
+func FileRead(file Handle, offset int64, bytes int64, out Handle, cancelled *int32, err *Error) int32 {
 	return int32(C.dl_file_read((*C.dl_file)(file), C.int64_t(offset), C.int64_t(bytes), out,
-		(*C.dl_error)(unsafe.Pointer(err))))
+		(*C.int32_t)(unsafe.Pointer(cancelled)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func FileDestroy(file Handle) {

@@ -139,7 +139,7 @@ static PyObject* file_read(File* self, PyObject* arguments) {
   char* out = PyBytes_AsString(bytes);
   dl_status status;
   NEW_ERROR(error);
-  Py_BEGIN_ALLOW_THREADS status = dl_file_read(self->handle, offset, length, out, &error);
+  Py_BEGIN_ALLOW_THREADS status = dl_file_read(self->handle, offset, length, out, NULL, &error);
   Py_END_ALLOW_THREADS if (check(status, &error)) return bytes;
   Py_DECREF(bytes);
   return NULL;

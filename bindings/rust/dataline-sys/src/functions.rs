@@ -585,13 +585,16 @@ functions! {
     /// Unstable: may change, or go, in a minor release.
     fn dl_file_bytes(file: *const dl_file) -> i64;
 
-    /// All `bytes` bytes from `offset` on. DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO name path and offset.
+    /// All `bytes` bytes from `offset` on. `cancelled`: the word that a callback was given, so that a storage
+    /// that the file is in gives up when nobody wants the bytes any more (DL_CANCELLED); NULL: the token of
+    /// the options tells. DL_ERR_TRUNCATED, DL_ERR_CHANGED, DL_ERR_IO name path and offset.
     ///
     /// Threading: any thread.
     ///
     /// Unstable: may change, or go, in a minor release.
     fn dl_file_read(
-        file: *const dl_file, offset: i64, bytes: i64, out: *mut c_void, error: *mut dl_error,
+        file: *const dl_file, offset: i64, bytes: i64, out: *mut c_void, cancelled: *const i32,
+        error: *mut dl_error,
     ) -> dl_status;
 
     /// once, after all reads; NULL is fine

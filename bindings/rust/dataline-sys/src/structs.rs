@@ -634,7 +634,10 @@ structs! {
         /// within the object; all of them are wanted
         bytes: i64,
         out: *mut c_void,
-        /// as above; also when the dataset's token is cancelled later
+        /// becomes nonzero (read it atomically) when nobody wants the bytes any more: the loader that reads
+        /// is being destroyed, or was cancelled; outside of a loader, when the token of the options is
+        /// cancelled. `read` may then return DL_CANCELLED; the samples do not count as bad. Valid until
+        /// `read` returns; never NULL
         cancelled: *const i32,
         reserved: [u64; 4],
     }

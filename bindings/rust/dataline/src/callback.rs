@@ -104,6 +104,10 @@ impl<'a> CancelFlag<'a> {
         CancelFlag(unsafe { &*flag.cast::<AtomicI32>() })
     }
 
+    pub(crate) fn as_ptr(self) -> *const i32 {
+        (self.0 as *const AtomicI32).cast()
+    }
+
     /// Nobody wants the result any more; return any error.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {

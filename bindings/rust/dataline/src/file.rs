@@ -1,7 +1,7 @@
 //! Files, and objects of storages, read where they are.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use crate::{ffi, Options, Result};
+use crate::{ffi, CancelFlag, Options, Result};
 use dataline_sys as sys;
 use std::fmt;
 use std::ptr;
@@ -65,11 +65,23 @@ impl File {
     /// [`Code::Truncated`](crate::Code::Truncated), [`Code::Changed`](crate::Code::Changed) and
     /// [`Code::Io`](crate::Code::Io), with path and offset.
     pub fn read_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
+        self.read(offset, out, ptr::null())
+    }
+
+    /// [`File::read_at`] of a callback: a storage that the file is in gives up when nobody wants the bytes any more.
+    ///
+    /// # Errors
+    /// Those of [`File::read_at`]; [`Error::Cancelled`](crate::Error::Cancelled).
+    pub fn read_at_unless(&self, cancelled: CancelFlag<'_>, offset: u64, out: &mut [u8]) -> Result<()> {
+        self.read(offset, out, cancelled.as_ptr())
+    }
+
+    fn read(&self, offset: u64, out: &mut [u8], cancelled: *const i32) -> Result<()> {
         let bytes = ffi::length(out.len())?;
         let offset = i64::try_from(offset).unwrap_or(i64::MAX);
         let to = out.as_mut_ptr().cast();
-        // SAFETY: a live handle, and room for the bytes.
-        ffi::hard(|error| unsafe { sys::dl_file_read(self.handle, offset, bytes, to, error) })
+        // SAFETY: a live handle, room for the bytes, and a flag that lives for the call, or none.
+        ffi::hard(|error| unsafe { sys::dl_file_read(self.handle, offset, bytes, to, cancelled, error) })
     }
 }
 

@@ -1,7 +1,7 @@
 //! The record that a source fills.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use crate::{Element, Field, Kind, SourceError};
+use crate::{CancelFlag, Element, Field, Kind, SourceError};
 use dataline_sys as sys;
 use std::fmt;
 use std::mem::size_of_val;
@@ -83,6 +83,13 @@ impl<'s> Record<'s> {
     #[must_use]
     pub fn cancelled(&self) -> bool {
         is_cancelled(self.request())
+    }
+
+    /// The same, to be handed to [`File::read_at_unless`](crate::File::read_at_unless).
+    #[must_use]
+    pub fn cancel_flag(&self) -> CancelFlag<'_> {
+        // SAFETY: an i32 that the library sets atomically, and that lives for the call.
+        unsafe { CancelFlag::new(self.request().cancelled) }
     }
 
     /// Copies `values` into field number `field`. Ragged: more than its share of a slot makes the sample a bad one, of

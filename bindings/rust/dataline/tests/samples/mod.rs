@@ -163,8 +163,8 @@ impl StoredObject for Hidden {
         self.0.len()
     }
 
-    fn read(&self, offset: u64, out: &mut [u8], _: CancelFlag<'_>) -> Result<(), ExtensionError> {
-        self.0.read_at(offset, out)?;
+    fn read(&self, offset: u64, out: &mut [u8], cancelled: CancelFlag<'_>) -> Result<(), ExtensionError> {
+        self.0.read_at_unless(cancelled, offset, out)?;
         out.iter_mut().for_each(|byte| *byte ^= 0x5A);
         Ok(())
     }
