@@ -109,7 +109,8 @@ class Round {
     reader_.fails = [this](int64_t index) {
       return with_bad_ && (index == 0 || index == samples_ / 2 || index == samples_ - 1);
     };
-    dataset_ = with_bad_ || draw(0, 2) == 0 ? reader_.dataset(samples_) : counting_dataset(samples_);
+    reads_ = with_bad_ || draw(0, 2) == 0;
+    dataset_ = reads_ ? reader_.dataset(samples_) : counting_dataset(samples_);
     Settings settings = job_;
     settings.emplace_back("num_workers", "0");
     reference_ = std::make_unique<Reference>(dataset_, make_options(settings).get());
@@ -311,12 +312,16 @@ class Round {
     for (Consumer& consumer : consumer_) {
       while (!consumer.held.empty()) give_back(consumer);
     }
+    dataset_.reset();
+    // A worker that a busy machine kept in the reader for a second was left behind, and lets go of it later.
+    while (reads_ && reader_.destroyed == 0) std::this_thread::yield();
   }
 
   uint64_t seed_;
   std::mt19937_64 random_;
   int64_t consumers_ = 1, workers_ = 0, batch_ = 1, samples_ = 1, steps_ = 1;
   bool moves_ = false, with_indices_ = false, with_bad_ = false, with_handle_ = false, paused_ = false;
+  bool reads_ = false;
   std::string last_, overflow_;
   Settings job_, here_;
   TestReader reader_;
