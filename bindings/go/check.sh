@@ -29,6 +29,8 @@ if [[ -z ${DATALINE_BIN:-} ]]; then
   done
 fi
 [[ -n ${DATALINE_BIN:-} ]] || echo "left out: the tests against the program dataline, for there is none (DATALINE_BIN)"
+[[ -f $DATALINE_LIB_DIR/libdataline-samples.so || -f $root/build/release/lib/libdataline-samples.so ]] ||
+  echo "left out: the tests of plug-ins, for those of tests/extensions were not built (DATALINE_LIB_DIR)"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

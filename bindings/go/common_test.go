@@ -130,6 +130,19 @@ func shell(t testing.TB, arguments ...string) []byte {
 	return output
 }
 
+// built is the path of a file that is built with the library, beside the one that the tests use or in this checkout's
+// release build; "" where there is none.
+func built(t testing.TB, name string) string {
+	t.Helper()
+	for _, folder := range []string{os.Getenv("DATALINE_LIB_DIR"), "../../build/release/lib"} {
+		path := must[string](t)(filepath.Abs(filepath.Join(folder, name)))
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	return ""
+}
+
 // file writes a file for the test.
 func file(t testing.TB, name string, bytes []byte) string {
 	t.Helper()

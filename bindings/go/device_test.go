@@ -6,7 +6,6 @@ package dataline_test
 
 import (
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -29,12 +28,8 @@ type fakeCUDA struct {
 func newFakeCUDA(t *testing.T) *fakeCUDA {
 	t.Helper()
 	path := os.Getenv("DATALINE_FAKE_CUDA")
-	for _, folder := range []string{os.Getenv("DATALINE_LIB_DIR"), "../../build/release/lib"} {
-		if beside := filepath.Join(folder, "libfake_cuda.so"); path == "" {
-			if _, err := os.Stat(beside); err == nil {
-				path = must[string](t)(filepath.Abs(beside))
-			}
-		}
+	if path == "" {
+		path = built(t, "libfake_cuda.so")
 	}
 	if path == "" {
 		t.Skip("there is no libfake_cuda.so (DATALINE_FAKE_CUDA)")

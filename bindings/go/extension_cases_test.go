@@ -52,13 +52,14 @@ func digestOf(uri string, options ...dataline.Option) (string, error) {
 	}
 }
 
-func TestTheExtensionsInGoGiveWhatIsExpected(t *testing.T) {
+// checkCases expects of the extensions what cases.txt says.
+func checkCases(t *testing.T, extensions *dataline.Extensions) {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(extensionsFolder, "cases.txt"))
 	if err != nil {
 		t.Skip("not in a checkout: ", err)
 	}
 	files := must[string](t)(filepath.Abs(filepath.Join(extensionsFolder, "files")))
-	extensions := samples(t)
 	cases := 0
 	for _, line := range strings.Split(string(text), "\n") {
 		if line == "" || line[0] == '#' {
@@ -90,4 +91,8 @@ func TestTheExtensionsInGoGiveWhatIsExpected(t *testing.T) {
 	if cases < 25 {
 		t.Error(cases, "cases")
 	}
+}
+
+func TestTheExtensionsInGoGiveWhatIsExpected(t *testing.T) {
+	checkCases(t, samples(t))
 }

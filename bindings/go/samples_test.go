@@ -158,11 +158,18 @@ func (x xored) ReadAt(to []byte, offset int64) (int, error) {
 	return count, err
 }
 
-// samples is all three.
-func samples(t testing.TB) *dataline.Extensions {
+// noExtensions has none yet.
+func noExtensions(t testing.TB) *dataline.Extensions {
 	t.Helper()
 	extensions := must[*dataline.Extensions](t)(dataline.NewExtensions())
 	t.Cleanup(func() { check(t, extensions.Close()) })
+	return extensions
+}
+
+// samples is all three.
+func samples(t testing.TB) *dataline.Extensions {
+	t.Helper()
+	extensions := noExtensions(t)
 	check(t, extensions.AddFormat(dlrec{}))
 	check(t, extensions.AddOperator(offset{}))
 	check(t, extensions.AddStorage(xor{}))

@@ -120,8 +120,7 @@ func (h *halfDark) Close() error {
 func failingBoth(t *testing.T) (format, storage *failing, extensions *dataline.Extensions) {
 	t.Helper()
 	format, storage = &failing{closed: make(chan struct{})}, &failing{closed: make(chan struct{})}
-	extensions = must[*dataline.Extensions](t)(dataline.NewExtensions())
-	t.Cleanup(func() { check(t, extensions.Close()) })
+	extensions = noExtensions(t)
 	check(t, extensions.AddFormat(failingFormat{format}))
 	check(t, extensions.AddStorage(failingStorage{storage}))
 	return format, storage, extensions

@@ -43,6 +43,8 @@ if [[ -z ${DATALINE_FAKE_CUDA:-} ]]; then
   done
 fi
 [[ -n ${DATALINE_FAKE_CUDA:-} ]] || echo "left out: the tests on the fake driver, for there is none (DATALINE_FAKE_CUDA)"
+[[ -f ${DATALINE_LIB_DIR:-}/libdataline-samples.so || -f $root/build/release/lib/libdataline-samples.so ]] ||
+  echo "left out: the tests of plug-ins, for those of tests/extensions were not built (DATALINE_LIB_DIR)"
 others=()
 if [[ -n ${DATALINE_BIN:-} ]]; then
   others=(-- --include-ignored)

@@ -1,9 +1,11 @@
-//! The extensions in Rust pass the cases of `tests/extensions` in the checkout.
+//! The extensions in Rust, and those of the plug-in in C, pass the cases of `tests/extensions` in the checkout.
 //!
 //! SPDX-License-Identifier: Apache-2.0
+mod common;
 mod samples;
 
-use dataline::{Batch, Dataset, Error, Extensions, Loader, Options};
+use common::plugin;
+use dataline::{Batch, Code, Dataset, Error, Extensions, Loader, Options};
 use std::path::PathBuf;
 
 fn folder() -> PathBuf {
@@ -66,13 +68,30 @@ fn wrong(case: &[&str], extensions: &Extensions) -> Option<String> {
     (!fits).then(|| format!("{name}: expected {expected}, got {got}"))
 }
 
-#[test]
-fn the_extensions_in_rust_give_what_is_expected() {
+/// Expects of the extensions what `cases.txt` says.
+fn check_cases(extensions: &Extensions) {
     let text = std::fs::read_to_string(folder().join("cases.txt")).unwrap();
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let cases: Vec<Vec<&str>> = lines.map(|line| line.split('|').map(str::trim).collect()).collect();
     assert!(cases.len() >= 25, "{} cases", cases.len());
-    let extensions = samples::samples();
-    let failures: Vec<String> = cases.iter().filter_map(|case| wrong(case, &extensions)).collect();
+    let failures: Vec<String> = cases.iter().filter_map(|case| wrong(case, extensions)).collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn the_extensions_in_rust_give_what_is_expected() {
+    check_cases(&samples::samples());
+}
+
+#[test]
+fn the_plug_in_gives_what_the_extensions_in_rust_give() {
+    let path = match plugin("samples") {
+        Some(path) => path,
+        None => return,
+    };
+    let mut extensions = Extensions::new().unwrap();
+    extensions.load(&path).unwrap();
+    check_cases(&extensions);
+    let error = extensions.load(&path).unwrap_err();
+    assert_eq!(error.code(), Code::InvalidArgument, "what is there already is refused: {error}");
 }

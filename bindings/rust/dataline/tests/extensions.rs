@@ -4,7 +4,7 @@
 mod common;
 mod samples;
 
-use common::{file, loader_of, numbers, Drops, Told};
+use common::{file, loader_of, numbers, plugin, Drops, Told};
 use dataline::{
     formats_table, storages_table, transforms_table, ArgumentInfo, Array, CancelFlag, Code, DType, Dataset,
     ExtensionError, Extensions, FirstBytes, Format, FormatRequest, Kind, Loader, Operator, OperatorRow,
@@ -412,4 +412,28 @@ fn a_plug_in_that_is_not_there_is_not_found() {
     let error = extensions.load("/nowhere/libdataline-nothing.so").unwrap_err();
     assert_eq!(error.code(), Code::NotFound);
     assert!(error.message().contains("nothing"), "{error}");
+}
+
+#[test]
+fn a_file_that_is_no_library_is_refused_by_name() {
+    let path = file("libdataline-text.so");
+    std::fs::write(&path, "no library").unwrap();
+    let error = Extensions::new().unwrap().load(path.to_str().unwrap()).unwrap_err();
+    assert_eq!(error.code(), Code::NotFound);
+    assert!(error.message().contains("libdataline-text.so"), "{error}");
+}
+
+#[test]
+fn a_library_that_is_no_plug_in_or_of_another_abi_is_refused() {
+    for (name, says) in [("no_entry", "not a plug-in"), ("bad_abi", "built for ABI")] {
+        let path = match plugin(name) {
+            Some(path) => path,
+            None => return,
+        };
+        let mut extensions = Extensions::new().unwrap();
+        let error = extensions.load(&path).unwrap_err();
+        assert_eq!(error.code(), Code::Unsupported);
+        assert!(error.message().contains(says), "{error}");
+        assert_eq!(formats_table(Some(&extensions)).len(), formats_table(None).len(), "nothing was added");
+    }
 }

@@ -1,11 +1,14 @@
 //! The fake CUDA driver, as a consumer in the same process sees it.
 //!
 //! SPDX-License-Identifier: Apache-2.0
+mod built;
+
+use built::built;
 use dataline::{Options, Tensor};
 use std::ffi::{CStr, CString};
 use std::mem::transmute_copy;
 use std::os::raw::{c_char, c_int, c_uint, c_void};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard};
 
 extern "C" {
@@ -23,14 +26,10 @@ pub struct FakeCuda {
     _turn: MutexGuard<'static, ()>,
 }
 
-/// `DATALINE_FAKE_CUDA`, or the file beside the library that the tests use, or in this checkout's release build.
+/// `DATALINE_FAKE_CUDA`, or the one that was built with the library.
 fn library() -> Option<PathBuf> {
-    if let Some(told) = std::env::var_os("DATALINE_FAKE_CUDA") {
-        return Some(told.into());
-    }
-    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../build/release/lib");
-    let folders = std::env::var_os("DATALINE_LIB_DIR").map(PathBuf::from).into_iter().chain([checkout]);
-    folders.map(|folder| folder.join("libfake_cuda.so")).find(|file| file.exists())
+    let told = std::env::var_os("DATALINE_FAKE_CUDA");
+    told.map(PathBuf::from).or_else(|| built("libfake_cuda.so"))
 }
 
 impl FakeCuda {

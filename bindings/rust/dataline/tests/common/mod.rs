@@ -3,6 +3,8 @@
 //! SPDX-License-Identifier: Apache-2.0
 #![allow(dead_code)]
 
+mod built;
+
 use dataline::{Array, Dataset, Loader, Options, Result};
 use std::path::PathBuf;
 use std::process::Command;
@@ -61,6 +63,15 @@ impl<I> AsRef<[I]> for Told<Vec<I>> {
 /// A file of this test run.
 pub fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// A plug-in of `tests/extensions`. `None`, after a word on stderr, where it was not built.
+pub fn plugin(name: &str) -> Option<String> {
+    let path = built::built(&format!("libdataline-{name}.so"));
+    if path.is_none() {
+        eprintln!("skipped: there is no libdataline-{name}.so (DATALINE_LIB_DIR)");
+    }
+    path.map(|path| path.into_os_string().into_string().unwrap())
 }
 
 /// What the program `dataline` writes on standard output.
