@@ -13,10 +13,9 @@ def lines_of(comment):
     """The text of a comment without its frame, indentation kept."""
     lines = comment[2:-2].split("\n")
     framed = all(re.match(r"\s*\*", line) or not line.strip() for line in lines[1:])
-    bare = [lines[0][1:] if lines[0].startswith(" ") else lines[0]]
-    for line in lines[1:]:
-        bare.append(re.sub(r"^\s*\* ?", "", line) if framed else line.strip())
-    return [line.rstrip() for line in bare]
+    first = lines[0][1:] if lines[0].startswith(" ") else lines[0]
+    rest = [re.sub(r"^\s*\* ?", "", line) if framed else line.strip() for line in lines[1:]]
+    return [line.rstrip() for line in [first, *rest]]
 
 
 def paragraphs(lines):

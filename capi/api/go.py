@@ -88,7 +88,10 @@ def numbers(api):
 def structs(api):
     names = Names(api)
     lines = [
-        *head("The structs of dataline.h as they lie in memory; capi/reference says what the members mean."),
+        *head(
+            "The structs of dataline.h as they lie in memory; one list, hence the length. capi/reference says what the\n"
+            "// members mean."
+        ),
         'import "unsafe"',
     ]
     for one in api["structs"]:

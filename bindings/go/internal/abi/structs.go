@@ -1,6 +1,7 @@
 // Code generated from capi/api.json by capi/api/generate.py; DO NOT EDIT.
 //
-// The structs of dataline.h as they lie in memory; capi/reference says what the members mean.
+// The structs of dataline.h as they lie in memory; one list, hence the length. capi/reference says what the
+// members mean.
 //
 // SPDX-License-Identifier: Apache-2.0
 
