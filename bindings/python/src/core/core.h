@@ -4,6 +4,7 @@
 #ifndef DATALINE_PYTHON_CORE_H
 #define DATALINE_PYTHON_CORE_H
 
+#include "handle.h"
 #include "stable.h"
 
 #include <dataline.h>
@@ -28,15 +29,11 @@ typedef struct {
 } Extensions;
 
 typedef struct {
-  PyObject_HEAD dl_dataset* handle; /* NULL until it is opened, and after close */
-  int64_t uses;                     /* calls in progress; the last to leave after a close destroys it */
-  bool closed;
+  PyObject_HEAD Handle handle; /* a dl_dataset, once it is opened */
 } Dataset;
 
 typedef struct {
-  PyObject_HEAD dl_opening* handle; /* NULL until it is started, and after close */
-  int64_t uses;                     /* as of Dataset */
-  bool closed;
+  PyObject_HEAD Handle handle; /* a dl_opening, once it is started */
 } Opening;
 
 /* Memory of another object, kept alive and in place while this lives. */
@@ -55,15 +52,13 @@ typedef struct {
 } Loan;
 
 typedef struct Loader {
-  PyObject_HEAD dl_loader* handle;   /* NULL: not made, or destroyed */
-  int64_t calls;                     /* in progress, in all threads */
-  atomic_bool closed;                /* the last call to leave destroys it */
+  PyObject_HEAD Handle handle;       /* a dl_loader, once it is made */
   bool in_caller;                    /* num_workers=0: the loading is done by who asks */
   PyThread_type_lock loop_lock;      /* epoch.c: held while a loop begins or takes a batch */
   _Atomic unsigned long loop_thread; /* who holds it; 0: nobody */
   _Atomic int64_t loop;              /* how many loops began; the last one is going on */
   _Atomic int64_t ended;             /* the last loop whose end was told, by a loop or by `next` */
-  struct Loader *before, *after;     /* all that have a handle, for the end of the interpreter */
+  struct Loader *before, *after;     /* all that were made, for the end of the interpreter */
 } Loader;
 
 typedef struct {
@@ -154,7 +149,8 @@ void tensor_waited(PyObject* tensor, uintptr_t stream); /* this stream was told 
 PyObject* array_of(dl_batch* batch, int32_t field);     /* a NumPy array, or a Ragged of two */
 PyObject* integers_of(dl_batch* batch, const int64_t* values, int64_t count); /* a memoryview */
 
-bool dataset_enter(Dataset* self); /* dataset.c; keeps the handle until dataset_leave */
+/* dataset.c. NULL: an exception is set; else dataset_leave has to follow. */
+dl_dataset* dataset_enter(Dataset* self);
 void dataset_leave(Dataset* self);
 /* What a call that opens `self` returns: None, or NULL with the exception. */
 PyObject* dataset_opened(Dataset* self, dl_dataset* made, dl_status status, const dl_error* error);
@@ -171,8 +167,7 @@ bool reader_interrupted(void);
 /* The exception that is set is such a one, and is kept. */
 bool reader_keeps_interruption(void);
 void sleep_for_ever(void* unused); /* what a thread does that the interpreter ends in a callback */
-bool loaders_begin(void);          /* loader_life.c: once, before there is one */
-void loaders_close_all(void);
-void loaders_after_fork(void); /* in the child */
+void loaders_close_all(void);      /* loader_life.c */
+void loaders_after_fork(void);     /* in the child */
 
 #endif

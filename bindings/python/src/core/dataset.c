@@ -4,65 +4,29 @@
 
 #include <stdlib.h>
 
-static void destroy(dl_dataset* handle) {
-  if (handle == NULL) return;
-  Py_BEGIN_ALLOW_THREADS dl_dataset_destroy(handle);
-  Py_END_ALLOW_THREADS mailbox_empty();
-}
+static void destroy(void* dataset) { dl_dataset_destroy(dataset); }
+
+static const HandleKind kDataset = {"the dataset is closed", "the dataset was opened or closed already",
+                                    destroy, NULL};
 
 static void dataset_free(Dataset* self) {
-  destroy(self->handle);
+  handle_close(&self->handle, &kDataset);
   object_free((PyObject*)self);
-}
-
-/* The handle of a closed dataset that nobody uses, which is the caller's to destroy. */
-static dl_dataset* taken_out(Dataset* self) {
-  dl_dataset* handle = self->closed && self->uses == 0 ? self->handle : NULL;
-  if (handle != NULL) self->handle = NULL;
-  return handle;
 }
 
 static PyObject* dataset_close(Dataset* self, PyObject* none) {
   (void)none;
-  dl_dataset* unused;
-  BEGIN_EXCLUSIVE(self);
-  self->closed = true;
-  unused = taken_out(self);
-  END_EXCLUSIVE();
-  destroy(unused);
+  handle_close(&self->handle, &kDataset);
   Py_RETURN_NONE;
 }
 
-bool dataset_enter(Dataset* self) {
-  bool open;
-  BEGIN_EXCLUSIVE(self);
-  open = self->handle != NULL && !self->closed;
-  if (open) self->uses++;
-  END_EXCLUSIVE();
-  if (!open) raise_local(DL_ERR_WRONG_STATE, "the dataset is closed");
-  return open;
-}
-
-void dataset_leave(Dataset* self) {
-  dl_dataset* unused;
-  BEGIN_EXCLUSIVE(self);
-  self->uses--;
-  unused = taken_out(self);
-  END_EXCLUSIVE();
-  destroy(unused);
-}
+dl_dataset* dataset_enter(Dataset* self) { return handle_enter(&self->handle, &kDataset); }
+void dataset_leave(Dataset* self) { handle_leave(&self->handle, &kDataset); }
 
 PyObject* dataset_opened(Dataset* self, dl_dataset* made, dl_status status, const dl_error* error) {
   mailbox_empty();
-  if (!check(status, error)) return NULL;
-  bool fresh;
-  BEGIN_EXCLUSIVE(self);
-  fresh = self->handle == NULL && !self->closed;
-  if (fresh) self->handle = made;
-  END_EXCLUSIVE();
-  if (fresh) Py_RETURN_NONE;
-  destroy(made);
-  return raise_local(DL_ERR_WRONG_STATE, "the dataset was opened or closed already");
+  if (!check(status, error) || !handle_put(&self->handle, &kDataset, made)) return NULL;
+  Py_RETURN_NONE;
 }
 
 static PyObject* dataset_open(Dataset* self, PyObject* arguments) {
@@ -76,7 +40,7 @@ static PyObject* dataset_open(Dataset* self, PyObject* arguments) {
   Py_BEGIN_ALLOW_THREADS status = dl_dataset_open(uri, options->handle, &made, &error);
   Py_END_ALLOW_THREADS reader_in_caller(false);
   if (!reader_interrupted()) return dataset_opened(self, made, status, &error);
-  destroy(made);
+  handle_destroy(&kDataset, made);
   return NULL;
 }
 
@@ -176,8 +140,7 @@ static dl_dataset** enter_parts(PyObject* parts) {
     PyObject* part = PyTuple_GetItem(parts, at);
     if (!PyObject_TypeCheck(part, dataset_type)) {
       PyErr_Format(PyExc_TypeError, "expected a Dataset, got %R", (PyObject*)Py_TYPE(part));
-    } else if (dataset_enter((Dataset*)part)) {
-      handles[at] = ((Dataset*)part)->handle;
+    } else if ((handles[at] = dataset_enter((Dataset*)part)) != NULL) {
       continue;
     }
     leave_parts(parts, at, handles);
@@ -226,22 +189,24 @@ static PyObject* dataset_subset(Dataset* self, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "O!O!:_subset", dataset_type, &whole, loan_type, &indices)) return NULL;
   letter* kept = letter_new((PyObject*)indices);
   if (kept == NULL) return NULL;
-  if (!dataset_enter(whole)) {
+  dl_dataset* dataset = dataset_enter(whole);
+  if (dataset == NULL) {
     letter_discard(kept);
     return NULL;
   }
   dl_dataset* made = NULL;
   NEW_ERROR(error);
-  dl_status status = dl_dataset_subset(whole->handle, (const int64_t*)indices->data, indices->shape[0],
-                                       give_back, kept, NULL, &made, &error);
+  dl_status status = dl_dataset_subset(dataset, (const int64_t*)indices->data, indices->shape[0], give_back,
+                                       kept, NULL, &made, &error);
   dataset_leave(whole);
   if (status != DL_OK) letter_discard(kept);
   return dataset_opened(self, made, status, &error);
 }
 
 static Py_ssize_t dataset_length(Dataset* self) {
-  if (!dataset_enter(self)) return -1;
-  int64_t count = dl_dataset_count(self->handle);
+  dl_dataset* dataset = dataset_enter(self);
+  if (dataset == NULL) return -1;
+  int64_t count = dl_dataset_count(dataset);
   dataset_leave(self);
   if (count >= 0) return (Py_ssize_t)count;
   PyErr_SetString(PyExc_TypeError, "the number of samples is not known");
@@ -250,11 +215,7 @@ static Py_ssize_t dataset_length(Dataset* self) {
 
 static PyObject* dataset_is_closed(Dataset* self, void* none) {
   (void)none;
-  bool closed;
-  BEGIN_EXCLUSIVE(self);
-  closed = self->handle == NULL || self->closed;
-  END_EXCLUSIVE();
-  return PyBool_FromLong(closed);
+  return PyBool_FromLong(!handle_is_open(&self->handle));
 }
 
 static PyMethodDef dataset_methods[] = {

@@ -8,8 +8,9 @@
 PyObject* dataset_fields(Dataset* self, PyObject* none) {
   (void)none;
   int32_t count = 0;
-  if (!dataset_enter(self)) return NULL;
-  const dl_view* views = dl_dataset_fields(self->handle, &count);
+  const dl_dataset* dataset = dataset_enter(self);
+  if (dataset == NULL) return NULL;
+  const dl_view* views = dl_dataset_fields(dataset, &count);
   PyObject* fields = fields_of(views, count);
   dataset_leave(self);
   return fields;
@@ -43,8 +44,9 @@ static PyObject* note_at(const dl_dataset* dataset, int64_t at) {
 
 PyObject* dataset_classes(Dataset* self, PyObject* none) {
   (void)none;
-  if (!dataset_enter(self)) return NULL;
-  PyObject* names = tuple_of(self->handle, dl_dataset_class_count(self->handle), class_at);
+  const dl_dataset* dataset = dataset_enter(self);
+  if (dataset == NULL) return NULL;
+  PyObject* names = tuple_of(dataset, dl_dataset_class_count(dataset), class_at);
   dataset_leave(self);
   return names;
 }
@@ -53,11 +55,13 @@ PyObject* dataset_classes(Dataset* self, PyObject* none) {
 PyObject* dataset_image_info(Dataset* self, PyObject* arguments) {
   long long index;
   const char* field;
-  if (!PyArg_ParseTuple(arguments, "Lz:_image_info", &index, &field) || !dataset_enter(self)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "Lz:_image_info", &index, &field)) return NULL;
+  const dl_dataset* dataset = dataset_enter(self);
+  if (dataset == NULL) return NULL;
   dl_image_info info = {.struct_size = sizeof info};
   dl_status status;
   NEW_ERROR(error);
-  Py_BEGIN_ALLOW_THREADS status = dl_dataset_image_info(self->handle, field, index, &info, &error);
+  Py_BEGIN_ALLOW_THREADS status = dl_dataset_image_info(dataset, field, index, &info, &error);
   Py_END_ALLOW_THREADS dataset_leave(self);
   mailbox_empty();
   if (!check(status, &error)) return NULL;
@@ -74,12 +78,13 @@ PyObject* dataset_image_info(Dataset* self, PyObject* arguments) {
 PyObject* dataset_read(Dataset* self, PyObject* arguments) {
   long long index;
   Options* options;
-  if (!PyArg_ParseTuple(arguments, "LO!:_read", &index, options_type, &options) || !dataset_enter(self))
-    return NULL;
+  if (!PyArg_ParseTuple(arguments, "LO!:_read", &index, options_type, &options)) return NULL;
+  const dl_dataset* dataset = dataset_enter(self);
+  if (dataset == NULL) return NULL;
   dl_batch* batch = NULL;
   dl_status status;
   NEW_ERROR(error);
-  Py_BEGIN_ALLOW_THREADS status = dl_dataset_read(self->handle, index, options->handle, &batch, &error);
+  Py_BEGIN_ALLOW_THREADS status = dl_dataset_read(dataset, index, options->handle, &batch, &error);
   Py_END_ALLOW_THREADS dataset_leave(self);
   mailbox_empty();
   return check(status, &error) ? batch_own(batch) : NULL;
@@ -88,8 +93,8 @@ PyObject* dataset_read(Dataset* self, PyObject* arguments) {
 /* (format, uri, notes) */
 PyObject* dataset_about(Dataset* self, PyObject* none) {
   (void)none;
-  if (!dataset_enter(self)) return NULL;
-  const dl_dataset* dataset = self->handle;
+  const dl_dataset* dataset = dataset_enter(self);
+  if (dataset == NULL) return NULL;
   PyObject* about = Py_BuildValue("ssN", dl_dataset_format(dataset), dl_dataset_uri(dataset),
                                   tuple_of(dataset, dl_dataset_note_count(dataset), note_at));
   dataset_leave(self);

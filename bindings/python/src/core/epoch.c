@@ -52,10 +52,11 @@ PyObject* loader_iterate(Loader* self) {
   NEW_ERROR(error);
   dl_status status = DL_OK;
   int64_t no_limit = -1, number = 0;
-  if (!loader_enter(self)) return NULL;
+  dl_loader* loader = loader_enter(self);
+  if (loader == NULL) return NULL;
   bool entered = loop_enter(self, &no_limit);
   if (entered) {
-    Py_BEGIN_ALLOW_THREADS status = dl_loader_begin_epoch(self->handle, &error);
+    Py_BEGIN_ALLOW_THREADS status = dl_loader_begin_epoch(loader, &error);
     Py_END_ALLOW_THREADS if (status == DL_OK) self->loop++;
     number = self->loop;
     loop_leave(self);
@@ -106,7 +107,7 @@ static PyObject* epoch_length_hint(Epoch* self, PyObject* none) {
   (void)none;
   if (self->over || self->loader->loop != self->number) return PyLong_FromLong(0);
   int64_t epoch = 0, step = 0;
-  CALL(self->loader, dl_loader_position(self->loader->handle, &epoch, &step, &error));
+  CALL(self->loader, dl_loader_position(loader, &epoch, &step, &error));
   Py_ssize_t steps = loader_length(self->loader);
   return steps < 0 ? NULL : PyLong_FromLongLong(steps - step);
 }

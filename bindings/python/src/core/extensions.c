@@ -21,8 +21,9 @@ static dl_status share(PyObject* made, dl_dataset** out, dl_error* error) {
     PyErr_Format(PyExc_TypeError, "expected a Dataset, got %R", (PyObject*)Py_TYPE(made));
     return callback_failed(error, NULL);
   }
-  if (!dataset_enter((Dataset*)made)) return callback_failed(error, NULL);
-  dl_status status = dl_dataset_concat(&((Dataset*)made)->handle, 1, NULL, out, error);
+  dl_dataset* dataset = dataset_enter((Dataset*)made);
+  if (dataset == NULL) return callback_failed(error, NULL);
+  dl_status status = dl_dataset_concat(&dataset, 1, NULL, out, error);
   dataset_leave((Dataset*)made);
   return status;
 }

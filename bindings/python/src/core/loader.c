@@ -3,7 +3,7 @@
 #include "loader.h"
 
 static void loader_free(Loader* self) {
-  loader_close(self);
+  loader_end(self);
   if (self->loop_lock != NULL) PyThread_free_lock(self->loop_lock);
   object_free((PyObject*)self);
 }
@@ -14,12 +14,13 @@ static PyObject* loader_create(Loader* self, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "O!O!:_create", dataset_type, &dataset, options_type, &options))
     return NULL;
   if (!interpreter_open()) return raise_local(DL_ERR_WRONG_STATE, "Python is ending");
-  if (!dataset_enter(dataset)) return NULL;
+  dl_dataset* source = dataset_enter(dataset);
+  if (source == NULL) return NULL;
   dl_loader* made = NULL;
   dl_status status;
   NEW_ERROR(error);
   reader_in_caller(true); /* an operator's `prepare` */
-  Py_BEGIN_ALLOW_THREADS status = dl_loader_create(dataset->handle, options->handle, &made, &error);
+  Py_BEGIN_ALLOW_THREADS status = dl_loader_create(source, options->handle, &made, &error);
   Py_END_ALLOW_THREADS reader_in_caller(false);
   dataset_leave(dataset);
   mailbox_empty();
@@ -55,14 +56,14 @@ static PyObject* loader_next(Loader* self, PyObject* timeout) {
 static PyObject* loader_seek(Loader* self, PyObject* arguments) {
   long long epoch, step;
   if (!PyArg_ParseTuple(arguments, "LL:_seek", &epoch, &step)) return NULL;
-  CALL(self, dl_loader_seek(self->handle, epoch, step, &error));
+  CALL(self, dl_loader_seek(loader, epoch, step, &error));
   Py_RETURN_NONE;
 }
 
 static PyObject* loader_load_state(Loader* self, PyObject* arguments) {
   const char* text;
   if (!PyArg_ParseTuple(arguments, "s:load_state", &text)) return NULL;
-  CALL(self, dl_loader_state_load(self->handle, text, &error));
+  CALL(self, dl_loader_state_load(loader, text, &error));
   Py_RETURN_NONE;
 }
 
@@ -73,9 +74,10 @@ static PyObject* loader_set_indices(Loader* self, PyObject* arguments) {
   if (kept == NULL) return NULL;
   NEW_ERROR(error);
   dl_status status = DL_ERR_WRONG_STATE;
-  if (loader_enter(self)) {
-    Py_BEGIN_ALLOW_THREADS status = dl_loader_set_indices(self->handle, (const int64_t*)loan->data,
-                                                          loan->shape[0], give_back, kept, &error);
+  dl_loader* loader = loader_enter(self);
+  if (loader != NULL) {
+    Py_BEGIN_ALLOW_THREADS status =
+        dl_loader_set_indices(loader, (const int64_t*)loan->data, loan->shape[0], give_back, kept, &error);
     Py_END_ALLOW_THREADS loader_leave(self);
     check(status, &error);
   }
@@ -83,29 +85,6 @@ static PyObject* loader_set_indices(Loader* self, PyObject* arguments) {
   mailbox_empty();
   if (status != DL_OK) return NULL;
   Py_RETURN_NONE;
-}
-
-static PyObject* loader_cancel(Loader* self, PyObject* none) {
-  (void)none;
-  loader_tell(self, dl_loader_cancel);
-  Py_RETURN_NONE;
-}
-
-static PyObject* loader_interrupt(Loader* self, PyObject* none) {
-  (void)none;
-  loader_tell(self, dl_loader_interrupt);
-  Py_RETURN_NONE;
-}
-
-static PyObject* loader_close_now(Loader* self, PyObject* none) {
-  (void)none;
-  loader_close(self);
-  Py_RETURN_NONE;
-}
-
-static PyObject* loader_is_closed(Loader* self, void* none) {
-  (void)none;
-  return PyBool_FromLong(!loader_is_open(self));
 }
 
 static PyMethodDef loader_methods[] = {
@@ -142,7 +121,7 @@ static PyMethodDef loader_methods[] = {
      "fileno($self, /)\n--\n\nA descriptor that is readable while ``next`` would not wait, so that select, "
      "selectors and "
      "asyncio take the loader. Never read it or close it."},
-    {"close", (PyCFunction)loader_close_now, METH_NOARGS,
+    {"close", (PyCFunction)loader_close, METH_NOARGS,
      "close($self, /)\n--\n\nStops the workers and frees what is not held; batches stay valid. Any thread, "
      "also while "
      "another is in ``next``, which then fails. Twice is fine."},

@@ -10,19 +10,21 @@
 
 /* What was made for it, which is taken, whatever it returns. False: an exception is set. */
 bool loader_begin(Loader* self, dl_loader* made, bool in_caller, PyThread_type_lock loop_lock);
-bool loader_enter(Loader* self); /* false: an exception is set; true: loader_leave has to follow */
+dl_loader* loader_enter(Loader* self); /* NULL: an exception is set; else loader_leave has to follow */
 void loader_leave(Loader* self);
-void loader_close(Loader* self);
-bool loader_is_open(Loader* self);
-void loader_tell(Loader* self,
-                 void (*what)(dl_loader*)); /* a call that never waits; nothing when it is destroyed */
+PyObject* loader_cancel(Loader* self, PyObject* none);
+PyObject* loader_interrupt(Loader* self, PyObject* none);
+PyObject* loader_close(Loader* self, PyObject* none);
+PyObject* loader_is_closed(Loader* self, void* none);
+void loader_end(Loader* self); /* before its memory goes */
 
-/* One call of the library on a loader, for a function that returns an object. Without the interpreter's lock: the library
+/* One call of the library on `loader`, for a function that returns an object. Without the interpreter's lock: the library
  * may wait for a worker, and that for the lock. */
 #define CALL(self, made)                   \
   NEW_ERROR(error);                        \
   dl_status status;                        \
-  if (!loader_enter(self)) return NULL;    \
+  dl_loader* loader = loader_enter(self);  \
+  if (loader == NULL) return NULL;         \
   Py_BEGIN_ALLOW_THREADS status = (made);  \
   Py_END_ALLOW_THREADS loader_leave(self); \
   mailbox_empty();                         \

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 
 Py_ssize_t loader_length(Loader* self) {
-  if (!loader_enter(self)) return -1;
-  int64_t steps = dl_loader_steps(self->handle);
+  dl_loader* loader = loader_enter(self);
+  if (loader == NULL) return -1;
+  int64_t steps = dl_loader_steps(loader);
   loader_leave(self);
   if (steps >= 0) return (Py_ssize_t)steps;
   PyErr_SetString(PyExc_TypeError, "the number of batches is not known");
@@ -16,7 +17,7 @@ Py_ssize_t loader_length(Loader* self) {
 PyObject* loader_position(Loader* self, PyObject* none) {
   (void)none;
   int64_t epoch = 0, step = 0;
-  CALL(self, dl_loader_position(self->handle, &epoch, &step, &error));
+  CALL(self, dl_loader_position(loader, &epoch, &step, &error));
   return Py_BuildValue("LL", (long long)epoch, (long long)step);
 }
 
@@ -40,7 +41,7 @@ static dl_status save_state(const dl_loader* loader, char** text, dl_error* erro
 PyObject* loader_save_state(Loader* self, PyObject* none) {
   (void)none;
   char* text = NULL;
-  CALL(self, save_state(self->handle, &text, &error));
+  CALL(self, save_state(loader, &text, &error));
   PyObject* state = PyUnicode_FromString(text);
   free(text);
   return state;
@@ -49,15 +50,16 @@ PyObject* loader_save_state(Loader* self, PyObject* none) {
 PyObject* loader_fileno(Loader* self, PyObject* none) {
   (void)none;
   intptr_t handle = -1;
-  CALL(self, dl_loader_wait_handle(self->handle, &handle, &error));
+  CALL(self, dl_loader_wait_handle(loader, &handle, &error));
   return PyLong_FromLongLong(handle);
 }
 
 PyObject* loader_fields(Loader* self, PyObject* none) {
   (void)none;
-  if (!loader_enter(self)) return NULL;
+  dl_loader* loader = loader_enter(self);
+  if (loader == NULL) return NULL;
   int32_t count = 0;
-  const dl_view* views = dl_loader_fields(self->handle, &count);
+  const dl_view* views = dl_loader_fields(loader, &count);
   PyObject* fields = fields_of(views, count);
   loader_leave(self);
   return fields;
@@ -66,7 +68,7 @@ PyObject* loader_fields(Loader* self, PyObject* none) {
 PyObject* loader_stats(Loader* self, PyObject* none) {
   (void)none;
   dl_stats s = {.struct_size = sizeof s};
-  CALL(self, dl_loader_stats(self->handle, &s, &error));
+  CALL(self, dl_loader_stats(loader, &s, &error));
   return Py_BuildValue("iLLLLLLLLLLLLLLLLLLLLLL", (int)s.num_workers, s.batches, s.samples, s.bytes,
                        s.skipped, s.dropped, s.padded, s.replaced, s.bad, s.wait_ns, s.waits, s.worker_cpu_ns,
                        s.arena_bytes, s.held_bytes, s.budget_bytes, s.leases_held, s.lease_copies,
@@ -79,22 +81,23 @@ PyObject* loader_pixel_scale(Loader* self, PyObject* arguments) {
   long long channel;
   if (!PyArg_ParseTuple(arguments, "iL:_pixel_scale", &field, &channel)) return NULL;
   double scale = 0, offset = 0;
-  CALL(self, dl_loader_pixel_scale(self->handle, field, channel, &scale, &offset, &error));
+  CALL(self, dl_loader_pixel_scale(loader, field, channel, &scale, &offset, &error));
   return Py_BuildValue("dd", scale, offset);
 }
 
 static PyObject* stage_at(Loader* self, int32_t index) {
   dl_plan_stage stage = {.struct_size = sizeof stage};
-  CALL(self, dl_loader_plan_at(self->handle, index, &stage, &error));
+  CALL(self, dl_loader_plan_at(loader, index, &stage, &error));
   return Py_BuildValue("sssLL", stage.field, stage.text, stage.device_type == DL_DEVICE_CPU ? "cpu" : "cuda",
                        (long long)stage.bytes_in, (long long)stage.bytes_out);
 }
 
 PyObject* loader_plan(Loader* self, PyObject* none) {
   (void)none;
-  if (!loader_enter(self)) return NULL;
+  dl_loader* loader = loader_enter(self);
+  if (loader == NULL) return NULL;
   PyObject* list = PyList_New(0);
-  for (int32_t at = 0; list != NULL && at < dl_loader_plan_count(self->handle); at++) {
+  for (int32_t at = 0; list != NULL && at < dl_loader_plan_count(loader); at++) {
     PyObject* stage = stage_at(self, at);
     if (stage == NULL || PyList_Append(list, stage) != 0) {
       Py_DECREF(list);
@@ -108,16 +111,17 @@ PyObject* loader_plan(Loader* self, PyObject* none) {
 
 static PyObject* bad_sample_at(Loader* self, int64_t index) {
   dl_bad_sample bad = {.struct_size = sizeof bad};
-  CALL(self, dl_loader_bad_sample_at(self->handle, index, &bad, &error));
+  CALL(self, dl_loader_bad_sample_at(loader, index, &bad, &error));
   return Py_BuildValue("isLLLLLLs", (int)bad.code, dl_status_name(bad.code), bad.source, bad.index, bad.epoch,
                        bad.step, bad.slot, bad.replacement, bad.message);
 }
 
 PyObject* loader_bad_samples(Loader* self, PyObject* none) {
   (void)none;
-  if (!loader_enter(self)) return NULL;
+  dl_loader* loader = loader_enter(self);
+  if (loader == NULL) return NULL;
   PyObject* list = PyList_New(0);
-  for (int64_t at = 0; list != NULL && at < dl_loader_bad_sample_count(self->handle); at++) {
+  for (int64_t at = 0; list != NULL && at < dl_loader_bad_sample_count(loader); at++) {
     PyObject* bad = bad_sample_at(self, at);
     if (bad == NULL || PyList_Append(list, bad) != 0) {
       Py_DECREF(list);

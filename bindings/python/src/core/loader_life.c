@@ -1,25 +1,14 @@
-/* The life of a loader's handle.
- *
- * A call keeps the handle alive by counting itself in `calls`, so that close from another thread, or the end of the
- * interpreter, cancels and leaves the destroying to the last call that leaves.
+/* From the making of a loader to its end. The end of the interpreter closes all that there are.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "loader.h"
 
-#include <pthread.h>
+static Loader* first = NULL; /* all that were made; it, `before` and `after` are under the lock of handles */
 
-/* Guards `first`, and of each loader `handle`, `calls`, `closed`, `before` and `after`. Nothing under it waits or calls
- * Python. A fork takes it too, so that the child finds the list whole. */
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-static Loader* first = NULL; /* all that have a handle */
+static void destroy(void* loader) { dl_loader_destroy(loader); }
+static void cancel(void* loader) { dl_loader_cancel(loader); }
+static void interrupt(void* loader) { dl_loader_interrupt(loader); }
 
-static void lock(void) { pthread_mutex_lock(&gate); }
-static void unlock(void) { pthread_mutex_unlock(&gate); }
-
-bool loaders_begin(void) {
-  if (pthread_atfork(lock, unlock, unlock) == 0) return true;
-  PyErr_NoMemory();
-  return false;
-}
+static const HandleKind kLoader = {"the loader is closed", "the loader was made already", destroy, cancel};
 
 static void link_loader(Loader* self) {
   self->before = NULL;
@@ -28,6 +17,7 @@ static void link_loader(Loader* self) {
   first = self;
 }
 
+/* Nothing for one that is not linked. */
 static void unlink_loader(Loader* self) {
   if (self->before != NULL) self->before->after = self->after;
   if (self->after != NULL) self->after->before = self->before;
@@ -35,94 +25,67 @@ static void unlink_loader(Loader* self) {
   self->before = self->after = NULL;
 }
 
-/* Of a closed loader that nobody is in: the handle, which is the caller's to destroy. Under the lock. */
-static dl_loader* taken_out(Loader* self) {
-  dl_loader* handle = self->closed && self->calls == 0 ? self->handle : NULL;
-  if (handle != NULL) {
-    self->handle = NULL;
-    unlink_loader(self);
-  }
-  return handle;
-}
-
-static void destroy(dl_loader* handle) {
-  if (handle == NULL) return;
-  Py_BEGIN_ALLOW_THREADS dl_loader_destroy(handle);
-  Py_END_ALLOW_THREADS mailbox_empty();
-}
-
-/* Under the lock: what the caller has to destroy. */
-static dl_loader* close_locked(Loader* self) {
-  self->closed = true;
-  dl_loader* handle = taken_out(self);
-  if (handle == NULL && self->handle != NULL) dl_loader_cancel(self->handle);
-  return handle;
-}
-
-void loader_close(Loader* self) {
-  lock();
-  dl_loader* handle = close_locked(self);
-  unlock();
-  destroy(handle);
-}
-
 bool loader_begin(Loader* self, dl_loader* made, bool in_caller, PyThread_type_lock loop_lock) {
-  lock();
-  bool fresh = self->handle == NULL && !self->closed;
+  handles_lock();
+  bool fresh = handle_fill(&self->handle, made);
   if (fresh) {
-    self->handle = made;
     self->in_caller = in_caller;
     self->loop_lock = loop_lock;
     link_loader(self);
   }
-  unlock();
+  handles_unlock();
   if (fresh) return true;
   PyThread_free_lock(loop_lock);
-  destroy(made);
-  raise_local(DL_ERR_WRONG_STATE, "the loader was made already");
-  return false;
+  return handle_refuse(&kLoader, made);
 }
 
-bool loader_enter(Loader* self) {
-  lock();
-  bool open = self->handle != NULL && !self->closed;
-  if (open) self->calls++;
-  unlock();
-  if (!open) raise_local(DL_ERR_WRONG_STATE, "the loader is closed");
-  return open;
+dl_loader* loader_enter(Loader* self) { return handle_enter(&self->handle, &kLoader); }
+void loader_leave(Loader* self) { handle_leave(&self->handle, &kLoader); }
+
+PyObject* loader_cancel(Loader* self, PyObject* none) {
+  (void)none;
+  handle_tell(&self->handle, cancel);
+  Py_RETURN_NONE;
 }
 
-void loader_leave(Loader* self) {
-  lock();
-  self->calls--;
-  dl_loader* handle = taken_out(self);
-  unlock();
-  destroy(handle);
+PyObject* loader_interrupt(Loader* self, PyObject* none) {
+  (void)none;
+  handle_tell(&self->handle, interrupt);
+  Py_RETURN_NONE;
 }
 
-bool loader_is_open(Loader* self) {
-  lock();
-  bool open = self->handle != NULL && !self->closed;
-  unlock();
-  return open;
+PyObject* loader_close(Loader* self, PyObject* none) {
+  (void)none;
+  handle_close(&self->handle, &kLoader);
+  Py_RETURN_NONE;
 }
 
-void loader_tell(Loader* self, void (*what)(dl_loader*)) {
-  lock();
-  if (self->handle != NULL) what(self->handle);
-  unlock();
+PyObject* loader_is_closed(Loader* self, void* none) {
+  (void)none;
+  return PyBool_FromLong(!handle_is_open(&self->handle));
+}
+
+/* Closes it for good, under the lock: what the caller has to destroy after that. */
+static void* end_locked(Loader* self) {
+  unlink_loader(self);
+  return handle_shut(&self->handle, &kLoader);
+}
+
+void loader_end(Loader* self) {
+  handles_lock();
+  void* unused = end_locked(self);
+  handles_unlock();
+  handle_destroy(&kLoader, unused);
 }
 
 void loaders_close_all(void) {
   for (;;) {
-    lock();
+    handles_lock();
     Loader* self = first;
-    dl_loader* handle = self == NULL ? NULL : close_locked(self);
-    if (self != NULL)
-      unlink_loader(self); /* may be in it: a daemon thread, which will end with the process */
-    unlock();
+    void* unused = self == NULL ? NULL : end_locked(self);
+    handles_unlock();
     if (self == NULL) return;
-    destroy(handle);
+    handle_destroy(&kLoader, unused); /* NULL: a daemon thread is in it, which will end with the process */
   }
 }
 

@@ -5,30 +5,30 @@
 static const int64_t kSliceNs = 50 * 1000 * 1000; /* the longest wait between two looks for signals */
 
 /* Waits in slices, so that Ctrl-C is seen. False: an exception is set, and nothing was delivered. */
-static bool wait_for_batch(Loader* self, int64_t timeout_ns, dl_batch** batch, dl_status* status,
-                           dl_error* error) {
+static bool wait_for_batch(Loader* self, dl_loader* loader, int64_t timeout_ns, dl_batch** batch,
+                           dl_status* status, dl_error* error) {
   for (int64_t left = timeout_ns;;) {
     int64_t slice = left >= 0 && left < kSliceNs ? left : kSliceNs;
-    Py_BEGIN_ALLOW_THREADS* status = dl_loader_next(self->handle, slice, batch, error);
+    Py_BEGIN_ALLOW_THREADS* status = dl_loader_next(loader, slice, batch, error);
     Py_END_ALLOW_THREADS if (left >= 0) left -= slice;
     if (*status != DL_TIMEOUT && *status != DL_INTERRUPTED) return true;
     if (PyErr_CheckSignals() != 0) return false;
-    if (*status == DL_INTERRUPTED || left == 0 || self->closed) return true;
+    if (*status == DL_INTERRUPTED || left == 0 || self->handle.closed) return true;
   }
 }
 
 /* A reader that ran in this thread was left by KeyboardInterrupt or the like: the step is as if never asked for. */
-static bool undo_interrupted(Loader* self, dl_batch* batch) {
+static bool undo_interrupted(dl_loader* loader, dl_batch* batch) {
   if (!reader_interrupted()) return false;
   PyObject *type, *value, *traceback;
   PyErr_Fetch(&type, &value, &traceback);
   int64_t epoch = 0, step = 0;
   dl_batch_info info = {.struct_size = sizeof info};
-  dl_status status = batch != NULL ? dl_batch_get_info(batch, &info, NULL)
-                                   : dl_loader_position(self->handle, &epoch, &step, NULL);
+  dl_status status =
+      batch != NULL ? dl_batch_get_info(batch, &info, NULL) : dl_loader_position(loader, &epoch, &step, NULL);
   if (batch != NULL) epoch = info.epoch, step = info.step;
   dl_batch_release(batch);
-  if (status == DL_OK) status = dl_loader_seek(self->handle, epoch, step, NULL);
+  if (status == DL_OK) status = dl_loader_seek(loader, epoch, step, NULL);
   PyErr_Restore(type, value, traceback); /* what could not be undone is told by the next call */
   return true;
 }
@@ -55,16 +55,17 @@ static void tell_end(Loader* self, int64_t loop) {
 PyObject* loader_next_batch(Loader* self, int64_t timeout_ns, dl_status* status) {
   dl_batch* batch = NULL;
   NEW_ERROR(error);
-  if (!loader_enter(self)) return NULL;
+  dl_loader* loader = loader_enter(self);
+  if (loader == NULL) return NULL;
   const int64_t loop = self->loop; /* another may begin while this waits */
   /* A batch that is ready costs no change of the lock: with time-out 0 nothing waits and no reader is called. */
-  *status = self->in_caller ? DL_TIMEOUT : dl_loader_next(self->handle, 0, &batch, &error);
+  *status = self->in_caller ? DL_TIMEOUT : dl_loader_next(loader, 0, &batch, &error);
   reader_in_caller(self->in_caller);
   bool ended = *status == DL_TIMEOUT && (timeout_ns != 0 || self->in_caller) &&
-               !wait_for_batch(self, timeout_ns, &batch, status, &error);
+               !wait_for_batch(self, loader, timeout_ns, &batch, status, &error);
   reader_in_caller(false);
-  if (!ended && self->in_caller && undo_interrupted(self, batch)) ended = true;
-  bool closed = self->closed;
+  if (!ended && self->in_caller && undo_interrupted(loader, batch)) ended = true;
+  bool closed = self->handle.closed;
   if (!ended && (*status == DL_END_OF_EPOCH || *status == DL_END)) tell_end(self, loop);
   loader_leave(self);
   mailbox_empty();

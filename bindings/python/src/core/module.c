@@ -43,7 +43,7 @@ static int execute(PyObject* module) {
                  (int)dl_abi_version(), DL_ABI_VERSION);
     return -1;
   }
-  loaded = loaders_begin() && add_type(module, "Options", &options_spec, &options_type) &&
+  loaded = handles_begin() && add_type(module, "Options", &options_spec, &options_type) &&
            add_type(module, "CancelToken", &token_spec, &token_type) &&
            add_type(module, "Loan", &loan_spec, &loan_type) &&
            add_type(module, "Dataset", &dataset_spec, &dataset_type) &&

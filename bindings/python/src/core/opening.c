@@ -4,54 +4,25 @@
 
 static const int64_t kSliceNs = 50 * 1000 * 1000; /* the longest wait between two looks for signals */
 
-static void destroy(dl_opening* handle) {
-  if (handle == NULL) return;
-  Py_BEGIN_ALLOW_THREADS dl_opening_destroy(handle);
-  Py_END_ALLOW_THREADS mailbox_empty();
-}
+static void destroy(void* opening) { dl_opening_destroy(opening); }
+static void cancel(void* opening) { dl_opening_cancel(opening); }
+
+static const HandleKind kOpening = {"the opening is closed", "the opening was started or closed already",
+                                    destroy, cancel};
 
 static void opening_free(Opening* self) {
-  destroy(self->handle);
+  handle_close(&self->handle, &kOpening);
   object_free((PyObject*)self);
-}
-
-/* The handle of a closed opening that nobody uses, which is the caller's to destroy. */
-static dl_opening* taken_out(Opening* self) {
-  dl_opening* handle = self->closed && self->uses == 0 ? self->handle : NULL;
-  if (handle != NULL) self->handle = NULL;
-  return handle;
-}
-
-static bool enter(Opening* self) {
-  bool open;
-  BEGIN_EXCLUSIVE(self);
-  open = self->handle != NULL && !self->closed;
-  if (open) self->uses++;
-  END_EXCLUSIVE();
-  if (!open) raise_local(DL_ERR_WRONG_STATE, "the opening is closed");
-  return open;
-}
-
-static void leave(Opening* self) {
-  dl_opening* unused;
-  BEGIN_EXCLUSIVE(self);
-  self->uses--;
-  unused = taken_out(self);
-  END_EXCLUSIVE();
-  destroy(unused);
 }
 
 static PyObject* opening_close(Opening* self, PyObject* none) {
   (void)none;
-  dl_opening* unused;
-  BEGIN_EXCLUSIVE(self);
-  self->closed = true;
-  if (self->handle != NULL) dl_opening_cancel(self->handle);
-  unused = taken_out(self);
-  END_EXCLUSIVE();
-  destroy(unused);
+  handle_close(&self->handle, &kOpening);
   Py_RETURN_NONE;
 }
+
+static dl_opening* enter(Opening* self) { return handle_enter(&self->handle, &kOpening); }
+static void leave(Opening* self) { handle_leave(&self->handle, &kOpening); }
 
 static PyObject* opening_start(Opening* self, PyObject* arguments) {
   const char* uri;
@@ -59,29 +30,26 @@ static PyObject* opening_start(Opening* self, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "sO!:_start", &uri, options_type, &options)) return NULL;
   dl_opening* made = NULL;
   NEW_ERROR(error);
-  if (!check(dl_dataset_open_async(uri, options->handle, &made, &error), &error)) return NULL;
-  bool fresh;
-  BEGIN_EXCLUSIVE(self);
-  fresh = self->handle == NULL && !self->closed;
-  if (fresh) self->handle = made;
-  END_EXCLUSIVE();
-  if (fresh) Py_RETURN_NONE;
-  destroy(made);
-  return raise_local(DL_ERR_WRONG_STATE, "the opening was started or closed already");
+  if (!check(dl_dataset_open_async(uri, options->handle, &made, &error), &error) ||
+      !handle_put(&self->handle, &kOpening, made))
+    return NULL;
+  Py_RETURN_NONE;
 }
 
 /* _take(Dataset, timeout_ns): opens that one. Waits in slices, so that Ctrl-C is seen. */
 static PyObject* opening_take(Opening* self, PyObject* arguments) {
   Dataset* dataset;
   long long left;
-  if (!PyArg_ParseTuple(arguments, "O!L:_take", dataset_type, &dataset, &left) || !enter(self)) return NULL;
+  if (!PyArg_ParseTuple(arguments, "O!L:_take", dataset_type, &dataset, &left)) return NULL;
+  dl_opening* opening = enter(self);
+  if (opening == NULL) return NULL;
   dl_dataset* made = NULL;
   dl_status status = DL_TIMEOUT;
   bool interrupted = false;
   NEW_ERROR(error);
   for (bool goes_on = true; goes_on;) {
     int64_t slice = left >= 0 && left < kSliceNs ? left : kSliceNs;
-    Py_BEGIN_ALLOW_THREADS status = dl_opening_wait(self->handle, slice, &made, &error);
+    Py_BEGIN_ALLOW_THREADS status = dl_opening_wait(opening, slice, &made, &error);
     Py_END_ALLOW_THREADS if (left >= 0) left -= slice;
     if (status == DL_TIMEOUT) interrupted = PyErr_CheckSignals() != 0;
     goes_on = status == DL_TIMEOUT && !interrupted && left != 0;
@@ -97,8 +65,9 @@ static PyObject* opening_progress(Opening* self, PyObject* none) {
   (void)none;
   dl_progress progress = {.struct_size = sizeof progress};
   NEW_ERROR(error);
-  if (!enter(self)) return NULL;
-  dl_status status = dl_opening_progress(self->handle, &progress, &error);
+  dl_opening* opening = enter(self);
+  if (opening == NULL) return NULL;
+  dl_status status = dl_opening_progress(opening, &progress, &error);
   leave(self);
   if (!check(status, &error)) return NULL;
   return Py_BuildValue("NLLLLL", PyBool_FromLong(progress.done), (long long)progress.files,
@@ -110,27 +79,22 @@ static PyObject* opening_fileno(Opening* self, PyObject* none) {
   (void)none;
   intptr_t handle = -1;
   NEW_ERROR(error);
-  if (!enter(self)) return NULL;
-  dl_status status = dl_opening_wait_handle(self->handle, &handle, &error);
+  dl_opening* opening = enter(self);
+  if (opening == NULL) return NULL;
+  dl_status status = dl_opening_wait_handle(opening, &handle, &error);
   leave(self);
   return check(status, &error) ? PyLong_FromLongLong(handle) : NULL;
 }
 
 static PyObject* opening_cancel(Opening* self, PyObject* none) {
   (void)none;
-  BEGIN_EXCLUSIVE(self);
-  dl_opening_cancel(self->handle); /* NULL is fine */
-  END_EXCLUSIVE();
+  handle_tell(&self->handle, cancel);
   Py_RETURN_NONE;
 }
 
 static PyObject* opening_is_closed(Opening* self, void* none) {
   (void)none;
-  bool closed;
-  BEGIN_EXCLUSIVE(self);
-  closed = self->handle == NULL || self->closed;
-  END_EXCLUSIVE();
-  return PyBool_FromLong(closed);
+  return PyBool_FromLong(!handle_is_open(&self->handle));
 }
 
 static PyMethodDef opening_methods[] = {
