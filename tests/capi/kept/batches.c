@@ -1,0 +1,68 @@
+/* Leases on batches, and their fields as tensors.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "kept.h"
+
+/* DLPack's structs as far as this program looks at them; frozen by its specification. */
+typedef struct {
+  void* data;
+  int32_t device_type, device_id, ndim;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int64_t *shape, *strides;
+  uint64_t byte_offset;
+} Tensor;
+struct DLManagedTensor {
+  Tensor tensor;
+  void* manager;
+  void (*deleter)(struct DLManagedTensor*);
+};
+struct DLManagedTensorVersioned {
+  uint32_t major, minor;
+  void* manager;
+  void (*deleter)(struct DLManagedTensorVersioned*);
+  uint64_t flags;
+  Tensor tensor;
+};
+
+static int32_t item(const Tensor* tensor, int64_t at) {
+  return ((const int32_t*)(const void*)((const char*)tensor->data + tensor->byte_offset))[at];
+}
+
+static void check_tensors(dl_batch* batch) {
+  struct DLManagedTensor* old = NULL;
+  struct DLManagedTensorVersioned* tensor = NULL;
+  OK(dl_batch_dlpack_versioned(batch, 0, &tensor, &last));
+  CHECK(tensor->major == 1 && tensor->tensor.ndim == 2 && tensor->tensor.bits == 32 &&
+        item(&tensor->tensor, 4) == 4);
+  tensor->deleter(tensor);
+  if (dl_batch_dlpack(batch, 0, &old, &last) != DL_OK) {
+    CHECK(last.code == DL_ERR_UNSUPPORTED && old == NULL); /* a field that is read-only */
+    return;
+  }
+  CHECK(old->tensor.shape[1] == kRow && item(&old->tensor, 5) == 5);
+  old->deleter(old);
+}
+
+void check_batches(void) {
+  static const char* const settings[] = {"batch_size", "4", "transform", "y: cast(f32)", NULL};
+  dl_batch* batch = NULL;
+  dl_dataset* dataset = open_numbers(NULL);
+  dl_loader* loader = loader_of(dataset, settings);
+  OK(dl_loader_next(loader, -1, &batch, &last));
+  int32_t count = 0;
+  const dl_view* views = dl_batch_views(batch, &count);
+  const dl_view *x = field_of(views, count, "x"), *y = field_of(views, count, "y");
+  CHECK(count == 2 && x->rank == 2 && x->shape[0] == 4 && x->strides[0] == kRow &&
+        x->device_type == DL_DEVICE_CPU);
+  CHECK(y->dtype == DL_DTYPE_F32 && y->bytes == 16 && ((const float*)y->data)[3] == 103);
+  CHECK(y->offsets == NULL && y->axes != NULL);
+  check_tensors(batch);
+  OK(dl_batch_wait(batch, NULL, &last));
+  dl_batch_retain(batch);
+  dl_batch_release(batch);
+  dl_loader_destroy(loader), dl_dataset_destroy(dataset);
+  CHECK(((const float*)y->data)[2] == 102); /* a batch outlives what it is made from */
+  OK(dl_batch_release_on(batch, NULL, &last));
+}
