@@ -2,22 +2,18 @@
 
   grown_cells_test.py LIBRARY_FOLDER NAME=COMMAND...
 
-The later library is a wrapper around the one in LIBRARY_FOLDER, as in grown_views_test.py: each call of a reader gets a
-request of 64 bytes more and cells of 24 bytes more, filled with noise. A host that indexes cells with the size it was built
-with, writes into that noise. Each command is a test program that reads records by code of its own language, and has to pass.
+The later library is a wrapper around the one in LIBRARY_FOLDER (grown_library.py): each call of a reader gets a request of
+64 bytes more and cells of 24 bytes more, filled with noise. A host that indexes cells with the size it was built with,
+writes into that noise. Each command is a test program that reads records by code of its own language, and has to pass.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 import os
-import pathlib
-import shlex
-import shutil
 import subprocess
 import sys
-import tempfile
 
-from grown_views_test import wrap
+import grown_library
 
 WRAPPER = r"""
 #include <dataline.h>
@@ -73,32 +69,15 @@ dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* opti
 """
 
 
-def check(command, wrapper, mark):
+def check(language, command, folder, wrapper):
     """What is wrong, or nothing."""
-    found_by = {"LD_LIBRARY_PATH": str(wrapper.parent), "DATALINE_LIB_DIR": str(wrapper.parent), "LD_PRELOAD": str(wrapper)}
-    environment = {**os.environ, **found_by, "GROWN_CELLS_MARK": str(mark)}
+    mark = folder / f"mark-{language}"
+    environment = {**os.environ, **grown_library.found_by(wrapper), "GROWN_CELLS_MARK": str(mark)}
     done = subprocess.run(command, capture_output=True, env=environment, check=False)
     if done.returncode:
         return f"fails with longer cells ({done.returncode}): {(done.stdout + done.stderr).decode(errors='replace')[-4000:]}"
     return "" if mark.exists() else "made no dataset of a reader through the wrapper"
 
 
-def main():
-    if shutil.which(os.environ.get("CC", "cc")) is None:
-        print("skipped: there is no C compiler")
-        return 0
-    failed = 0
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        wrapper = wrap(pathlib.Path(sys.argv[1]) / "libdataline.so", folder, WRAPPER)
-        for argument in sys.argv[2:]:
-            language, _, command = argument.partition("=")
-            wrong = check(shlex.split(command), wrapper, folder / f"mark-{language}")
-            failed += bool(wrong)
-            print(f"{'FAILED' if wrong else 'ok'}: {language}: {wrong or 'reads the same through longer cells'}")
-    print(f"{len(sys.argv) - 2 - failed} passed, {failed} failed")
-    return failed > 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(grown_library.run(WRAPPER, check, "reads the same through longer cells"))
