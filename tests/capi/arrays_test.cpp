@@ -253,24 +253,7 @@ struct LetterReader {
     return 0;
   }
   static Dataset dataset(int64_t records) {
-    const int64_t shape[] = {-1};
-    dl_view field = {};
-    field.struct_size = sizeof field;
-    field.kind = DL_KIND_RAGGED;
-    field.name = "text";
-    field.dtype = DL_DTYPE_U8;
-    field.rank = 1;
-    field.shape = shape;
-    dl_reader reader = {};
-    reader.struct_size = sizeof reader;
-    reader.field_count = 1;
-    reader.fields = &field;
-    reader.record_count = records;
-    reader.read = &LetterReader::read;
-    Error error;
-    dl_dataset* dataset = nullptr;
-    EXPECT_EQ(dl_dataset_from_reader(&reader, nullptr, &dataset, &error), DL_OK) << error.message;
-    return Dataset(dataset);
+    return reader_dataset({field_of("text", DL_DTYPE_U8, {-1})}, records, &LetterReader::read);
   }
 };
 

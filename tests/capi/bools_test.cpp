@@ -54,27 +54,12 @@ TEST(Bools, OfArraysAreZeroOrOneDenseStridedAndRagged) {
   strided.kind = DL_KIND_STRIDED;
   strided.row_stride_bytes = 3;
   expect_settled(from_arrays({strided}).dataset, std::string("\1\0\1\1", 4));
-  dl_array ragged = array_of("data", DL_DTYPE_BOOL, flat, kStored.data());
-  ragged.kind = DL_KIND_RAGGED;
-  ragged.offsets = offsets.data();
-  ragged.sample_count = 4;
-  expect_settled(from_arrays({ragged}).dataset);
+  expect_settled(
+      from_arrays({ragged_array_of("data", DL_DTYPE_BOOL, flat, kStored.data(), offsets)}).dataset);
 }
 
 TEST(Bools, OfReadersAreZeroOrOne) {
-  static const int64_t kShape[] = {3};
-  dl_view field = {};
-  field.struct_size = sizeof field;
-  field.name = "data";
-  field.dtype = DL_DTYPE_BOOL;
-  field.rank = 1;
-  field.shape = kShape;
-  dl_reader reader = {};
-  reader.struct_size = sizeof reader;
-  reader.field_count = 1;
-  reader.fields = &field;
-  reader.record_count = 4;
-  reader.read = [](void*, dl_reader_request* request) -> int32_t {
+  const auto read = [](void*, dl_reader_request* request) -> int32_t {
     for (int32_t r = 0; r < request->record_count; ++r) {
       const char* stored = kStored.data() + request->indices[r] * 3;
       if (r % 2 == 0) std::memcpy(dl_reader_cell_at(request, r, 0)->data, stored, 3);
@@ -82,9 +67,7 @@ TEST(Bools, OfReadersAreZeroOrOne) {
     }
     return 0;
   };
-  dl_dataset* dataset = nullptr;
-  ASSERT_EQ(dl_dataset_from_reader(&reader, nullptr, &dataset, nullptr), DL_OK);
-  expect_settled(Dataset(dataset));
+  expect_settled(reader_dataset({field_of("data", DL_DTYPE_BOOL, {3})}, 4, read));
 }
 
 TEST(Bools, StaySettledThroughOperatorsAndComposition) {

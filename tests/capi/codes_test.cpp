@@ -150,22 +150,8 @@ dl_status bad_reader(Provoke& p, const Settings& settings, bool listed) {
 }
 
 dl_status too_large(Provoke& p) {
-  const int64_t shape[] = {10}, offsets[] = {0, 10};
   const uint8_t data[10] = {};
-  dl_array array = {};
-  array.struct_size = sizeof array;
-  array.kind = DL_KIND_RAGGED;
-  array.name = "data";
-  array.dtype = DL_DTYPE_U8;
-  array.rank = 1;
-  array.shape = shape;
-  array.data = data;
-  array.offsets = offsets;
-  array.sample_count = 1;
-  dl_dataset* made = nullptr;
-  EXPECT_EQ(dl_dataset_from_arrays(&array, 1, nullptr, nullptr, nullptr, &made, &p.error), DL_OK)
-      << p.error.message;
-  Dataset dataset(made);
+  Dataset dataset = array_dataset(ragged_array_of("data", DL_DTYPE_U8, {10}, data, {0, 10}));
   return p.bad_sample_of(make_loader(dataset, {{"max_bytes_per_sample", "4"}}));
 }
 

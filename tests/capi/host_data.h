@@ -12,18 +12,6 @@ struct Loan {
   static void release(void* context) { static_cast<Loan*>(context)->released.fetch_add(1); }
 };
 
-inline dl_array array_of(const char* name, int32_t dtype, const std::vector<int64_t>& shape,
-                         const void* data) {
-  dl_array array = {};
-  array.struct_size = sizeof array;
-  array.name = name;
-  array.dtype = dtype;
-  array.rank = static_cast<int32_t>(shape.size());
-  array.shape = shape.data();
-  array.data = data;
-  return array;
-}
-
 struct Made {
   dl_status status = DL_OK;
   Dataset dataset;
@@ -53,13 +41,7 @@ struct RaggedData {
     shape = {offsets.back()};
     if (width > 1) shape.push_back(width);
   }
-  dl_array array() const {
-    dl_array out = array_of("words", DL_DTYPE_U16, shape, items.data());
-    out.kind = DL_KIND_RAGGED;
-    out.offsets = offsets.data();
-    out.sample_count = static_cast<int64_t>(offsets.size()) - 1;
-    return out;
-  }
+  dl_array array() const { return ragged_array_of("words", DL_DTYPE_U16, shape, items.data(), offsets); }
 };
 
 inline const dl_view& view_of(const dl_batch* batch, int32_t field = 0) {

@@ -27,11 +27,7 @@ struct Files {
     shape = {offsets.back()};
   }
   dl_array array(const char* name) const {
-    dl_array out = array_of(name, DL_DTYPE_U8, shape, data.data());
-    out.kind = DL_KIND_RAGGED;
-    out.offsets = offsets.data();
-    out.sample_count = static_cast<int64_t>(offsets.size()) - 1;
-    return out;
+    return ragged_array_of(name, DL_DTYPE_U8, shape, data.data(), offsets);
   }
   std::string data;
   std::vector<int64_t> offsets = {0}, shape;
@@ -119,26 +115,14 @@ TEST(ImageInfo, OtherRaggedFieldsAndOtherBytesAreNoImages) {
 
 TEST(ImageInfo, OfAHostsReaderHasRoomForWhatItGives) {
   static const std::string file = png_header(640, 480, 8, 2, 0);
-  const int64_t shape[] = {-1};
-  dl_view field = {};
-  field.struct_size = sizeof field;
-  field.name = "image", field.kind = DL_KIND_RAGGED, field.dtype = DL_DTYPE_U8;
-  field.rank = 1, field.shape = shape;
-  dl_reader reader = {};
-  reader.struct_size = sizeof reader;
-  reader.field_count = 1;
-  reader.fields = &field;
-  reader.record_count = 1;
-  reader.read = [](void*, dl_reader_request* request) -> int32_t {
+  const auto read = [](void*, dl_reader_request* request) -> int32_t {
     dl_reader_cell* cell = request->cells;
     cell->bytes = static_cast<int64_t>(file.size());
     std::copy(file.begin(), file.end(), static_cast<char*>(cell->data));
     return 0;
   };
-  Error error;
-  dl_dataset* raw = nullptr;
-  ASSERT_EQ(dl_dataset_from_reader(&reader, nullptr, &raw, &error), DL_OK) << error.message;
-  const dl_image_info info = info_of(Dataset(raw), nullptr, 0);
+  const Dataset dataset = reader_dataset({field_of("image", DL_DTYPE_U8, {-1})}, 1, read);
+  const dl_image_info info = info_of(dataset, nullptr, 0);
   EXPECT_EQ(info.width, 640);
   EXPECT_EQ(info.bytes, static_cast<int64_t>(file.size()));
 }

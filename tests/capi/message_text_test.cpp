@@ -113,27 +113,16 @@ TEST_P(QuotedText, IsOneLineOfPrintableTextInEveryMessage) {
 TEST_P(QuotedText, IsPrintableInTheReasonsOfAReaderToo) {
   static std::string word;
   word = std::string("a") + GetParam().bytes + "z";
-  dl_view field = {};
-  field.struct_size = sizeof field;
-  field.name = "data";
-  field.dtype = DL_DTYPE_U8;
-  dl_reader reader = {};
-  reader.struct_size = sizeof reader;
-  reader.field_count = 1;
-  reader.fields = &field;
-  reader.record_count = 1;
-  reader.read = [](void*, dl_reader_request* request) {
+  const auto read = [](void*, dl_reader_request* request) {
     snprintf(request->messages, static_cast<size_t>(request->message_bytes), "%s", word.c_str());
     return 1;
   };
-  Error error;
-  dl_dataset* made = nullptr;
-  ASSERT_EQ(dl_dataset_from_reader(&reader, nullptr, &made, &error), DL_OK) << error.message;
-  Dataset dataset(made);
+  Dataset dataset = reader_dataset({field_of("data", DL_DTYPE_U8)}, 1, read);
   Loader loader = make_loader(dataset, {{"num_workers", "0"}});
   EXPECT_EQ(next(loader).status, DL_ERR_BAD_SAMPLE);
   dl_bad_sample bad = {};
   bad.struct_size = sizeof bad;
+  Error error;
   ASSERT_EQ(dl_loader_bad_sample_at(loader.get(), 0, &bad, &error), DL_OK) << error.message;
   std::string shown = std::string("a") + GetParam().shown + "z";
   if (shown[1] == '?' && word[1] > 0) shown[1] = ' ';  // readers' own controls become blanks

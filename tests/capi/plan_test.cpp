@@ -32,24 +32,8 @@ TEST(Plan, FieldsThatShareTheirBytesSayWithWhom) {
 }
 
 TEST(Plan, RaggedFieldsVary) {
-  const int64_t offsets[] = {0, 2, 3};
-  const int64_t shape[] = {3};
-  dl_array array = {};
-  array.struct_size = sizeof array;
-  array.kind = DL_KIND_RAGGED;
-  array.name = "text";
-  array.dtype = DL_DTYPE_U8;
-  array.rank = 1;
-  array.shape = shape;
-  array.data = "abc";
-  array.offsets = offsets;
-  array.sample_count = 2;
-  Error error;
-  dl_dataset* dataset = nullptr;
-  ASSERT_EQ(dl_dataset_from_arrays(&array, 1, nullptr, nullptr, nullptr, &dataset, &error), DL_OK)
-      << error.message;
-  EXPECT_EQ(plan_of(make_loader(Dataset(dataset))),
-            (std::vector<Stage>{{"text", "gather", DL_DEVICE_CPU, -1, -1}}));
+  const Dataset dataset = array_dataset(ragged_array_of("text", DL_DTYPE_U8, {3}, "abc", {0, 2, 3}));
+  EXPECT_EQ(plan_of(make_loader(dataset)), (std::vector<Stage>{{"text", "gather", DL_DEVICE_CPU, -1, -1}}));
 }
 
 TEST(Plan, StagesOutsideAreRefusedByName) {

@@ -25,23 +25,7 @@ struct LentRows {
     return 0;
   }
   Dataset dataset(int32_t dtype, const std::vector<int64_t>& shape) {
-    dl_view field = {};
-    field.struct_size = sizeof field;
-    field.name = "data";
-    field.dtype = dtype;
-    field.rank = static_cast<int32_t>(shape.size());
-    field.shape = shape.data();
-    dl_reader reader = {};
-    reader.struct_size = sizeof reader;
-    reader.field_count = 1;
-    reader.fields = &field;
-    reader.record_count = kRecords;
-    reader.context = this;
-    reader.read = &LentRows::read;
-    dl_dataset* made = nullptr;
-    Error error;
-    EXPECT_EQ(dl_dataset_from_reader(&reader, nullptr, &made, &error), DL_OK) << error.message;
-    return Dataset(made);
+    return reader_dataset({field_of("data", dtype, shape)}, kRecords, &LentRows::read, this);
   }
 };
 

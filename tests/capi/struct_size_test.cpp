@@ -178,29 +178,18 @@ TEST(Messages, OfBadSamplesAreCutAtWholeCharactersToo) {
   for (int shift = 0; shift < 3; ++shift) {
     static int text_shift;
     text_shift = shift;
-    dl_view field = {};
-    field.struct_size = sizeof field;
-    field.name = "data";
-    field.dtype = DL_DTYPE_U8;
-    dl_reader reader = {};
-    reader.struct_size = sizeof reader;
-    reader.field_count = 1;
-    reader.fields = &field;
-    reader.record_count = 1;
-    reader.read = [](void*, dl_reader_request* request) {
+    const auto read = [](void*, dl_reader_request* request) {
       std::string text(static_cast<size_t>(text_shift), 'x');
       while (text.size() + 4 < static_cast<size_t>(request->message_bytes)) text += "\xE2\x82\xAC";
       std::memcpy(request->messages, text.c_str(), text.size() + 1);
       return 1;
     };
-    Error error;
-    dl_dataset* made = nullptr;
-    ASSERT_EQ(dl_dataset_from_reader(&reader, nullptr, &made, &error), DL_OK) << error.message;
-    Dataset dataset(made);
+    Dataset dataset = reader_dataset({field_of("data", DL_DTYPE_U8)}, 1, read);
     Loader loader = make_loader(dataset, {{"num_workers", "0"}});
     EXPECT_EQ(next(loader).status, DL_ERR_BAD_SAMPLE);
     dl_bad_sample bad = {};
     bad.struct_size = sizeof bad;
+    Error error;
     ASSERT_EQ(dl_loader_bad_sample_at(loader.get(), 0, &bad, &error), DL_OK) << error.message;
     EXPECT_LT(strnlen(bad.message, sizeof bad.message), sizeof bad.message);
     EXPECT_TRUE(is_utf8(bad.message)) << bad.message;

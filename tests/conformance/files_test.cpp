@@ -179,20 +179,8 @@ TEST(Conformance, Case22AFileThatIsGoneOrBrokenBeforeOpenIsAnErrorNamingIt) {
 TEST(Conformance, Case30EveryDtypeEqualsItsSamplesReadOneByOne) {
   constexpr int64_t kRows = 37, kItems = 3;
   const std::string data = pattern_bytes(kRows * kItems * 16);
-  const int64_t shape[] = {kRows, kItems};
   for (int32_t dtype = DL_DTYPE_BOOL; dtype <= DL_DTYPE_C128; ++dtype) {
-    dl_array array = {};
-    array.struct_size = sizeof array;
-    array.name = "data";
-    array.dtype = dtype;
-    array.rank = 2;
-    array.shape = shape;
-    array.data = data.data();
-    dl_dataset* made = nullptr;
-    Error error;
-    ASSERT_EQ(dl_dataset_from_arrays(&array, 1, nullptr, nullptr, nullptr, &made, &error), DL_OK)
-        << error.message;
-    Dataset dataset(made);
+    Dataset dataset = array_dataset(array_of("data", dtype, {kRows, kItems}, data.data()));
     const int64_t row = kItems * dl_dtype_bytes(dtype);
     std::string expected = data.substr(0, static_cast<size_t>(kRows * row));
     if (dtype == DL_DTYPE_BOOL) {

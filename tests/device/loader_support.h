@@ -307,25 +307,11 @@ struct MixedReader {
   static constexpr int64_t kPixelBytes = 60;
 
   Dataset dataset(int64_t n) {
-    static const int64_t pixels[] = {5, 4, 3}, text[] = {-1};
-    dl_view fields[3] = {};
-    for (dl_view& field : fields) field.struct_size = sizeof field;
-    fields[0].name = "pixels", fields[0].dtype = DL_DTYPE_U8, fields[0].rank = 3, fields[0].shape = pixels;
-    fields[0].axes = "HWC";
-    fields[1].name = "text", fields[1].dtype = DL_DTYPE_U8, fields[1].rank = 1, fields[1].shape = text;
-    fields[1].kind = DL_KIND_RAGGED;
-    fields[2].name = "label", fields[2].dtype = DL_DTYPE_I64;
-    dl_reader reader = {};
-    reader.struct_size = sizeof reader;
-    reader.field_count = 3;
-    reader.fields = fields;
-    reader.record_count = n;
-    reader.context = this;
-    reader.read = &MixedReader::read;
-    Error error;
-    dl_dataset* dataset = nullptr;
-    EXPECT_EQ(dl_dataset_from_reader(&reader, nullptr, &dataset, &error), DL_OK) << error.message;
-    return Dataset(dataset);
+    const std::vector<int64_t> shape = {5, 4, 3}, any = {-1};
+    dl_view pixels = field_of("pixels", DL_DTYPE_U8, shape);
+    pixels.axes = "HWC";
+    return reader_dataset({pixels, field_of("text", DL_DTYPE_U8, any), field_of("label", DL_DTYPE_I64)}, n,
+                          &MixedReader::read, this);
   }
 
  private:

@@ -9,8 +9,9 @@
 #include <atomic>
 #include <cstdint>
 #include <string>
+#include <vector>
 
-#include "capi/dataline.h"
+#include "tests/support/datasets.h"
 
 namespace dataline::testing {
 
@@ -58,14 +59,8 @@ class Extensions : public ::testing::Test {
   }
   static dl_status open_numbers(void*, const dl_format_request* request, dl_dataset** out, dl_error* error) {
     static const int64_t kNumbers[] = {5, 6, 7};
-    static const int64_t kShape[] = {3};
-    dl_array array = {};
-    array.struct_size = sizeof array;
-    array.name = "x";
-    array.dtype = DL_DTYPE_I64;
-    array.rank = 1;
-    array.shape = kShape;
-    array.data = kNumbers;
+    static const std::vector<int64_t> kShape = {3};
+    const dl_array array = array_of("x", DL_DTYPE_I64, kShape, kNumbers);
     return dl_dataset_from_arrays(&array, 1, nullptr, nullptr, request->options, out, error);
   }
 

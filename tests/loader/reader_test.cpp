@@ -20,28 +20,12 @@ struct Answering {
   Read read;
   std::atomic<int> lent{0}, released{0}, destroyed{0};
 
-  Dataset dataset(int64_t n, int32_t dtype, std::vector<int64_t> shape = {}) {
-    dl_view field = {};
-    field.struct_size = sizeof field;
-    field.name = "data";
-    field.kind = !shape.empty() && shape[0] < 0 ? DL_KIND_RAGGED : DL_KIND_DENSE;
-    field.dtype = dtype;
-    field.rank = static_cast<int32_t>(shape.size());
-    field.shape = shape.data();
-    dl_reader reader = {};
-    reader.struct_size = sizeof reader;
-    reader.field_count = 1;
-    reader.fields = &field;
-    reader.record_count = n;
-    reader.context = this;
-    reader.read = [](void* context, dl_reader_request* request) {
+  Dataset dataset(int64_t n, int32_t dtype, const std::vector<int64_t>& shape = {}) {
+    const auto answer = [](void* context, dl_reader_request* request) {
       return static_cast<Answering*>(context)->read(request);
     };
-    reader.destroy = [](void* context) { static_cast<Answering*>(context)->destroyed.fetch_add(1); };
-    Error error;
-    dl_dataset* made = nullptr;
-    EXPECT_EQ(dl_dataset_from_reader(&reader, nullptr, &made, &error), DL_OK) << error.message;
-    return Dataset(made);
+    return reader_dataset({field_of("data", dtype, shape)}, n, answer, this,
+                          [](void* context) { static_cast<Answering*>(context)->destroyed.fetch_add(1); });
   }
 
   // Record i is the u64 i, in memory of the call's own that is overwritten when it goes back.

@@ -32,22 +32,8 @@ class Texts {
     }
   }
   Dataset dataset() const {
-    dl_array array = {};
-    array.struct_size = sizeof array;
-    array.name = "text";
-    array.kind = DL_KIND_RAGGED;
-    array.dtype = DL_DTYPE_U8;
-    array.rank = 1;
-    const int64_t shape[] = {static_cast<int64_t>(data_.size())};
-    array.shape = shape;
-    array.data = data_.data();
-    array.offsets = offsets_.data();
-    array.sample_count = static_cast<int64_t>(offsets_.size()) - 1;
-    Error error;
-    dl_dataset* dataset = nullptr;
-    EXPECT_EQ(dl_dataset_from_arrays(&array, 1, nullptr, nullptr, nullptr, &dataset, &error), DL_OK)
-        << error.message;
-    return Dataset(dataset);
+    return array_dataset(
+        ragged_array_of("text", DL_DTYPE_U8, {static_cast<int64_t>(data_.size())}, data_.data(), offsets_));
   }
   const std::string& data() const { return data_; }
 
@@ -185,24 +171,8 @@ TEST(SlotMemory, OfPaddedBatchesIsPlannedWhole) {
 
 // A reader of texts that are all empty.
 Dataset reader_of_nothing(int64_t count) {
-  dl_view field = {};
-  field.struct_size = sizeof field;
-  field.name = "text";
-  field.dtype = DL_DTYPE_U8;
-  field.kind = DL_KIND_RAGGED;
-  field.rank = 1;
-  const int64_t any = -1;
-  field.shape = &any;
-  dl_reader reader = {};
-  reader.struct_size = sizeof reader;
-  reader.field_count = 1;
-  reader.fields = &field;
-  reader.record_count = count;
-  reader.read = [](void*, dl_reader_request*) { return 0; };
-  Error error;
-  dl_dataset* made = nullptr;
-  EXPECT_EQ(dl_dataset_from_reader(&reader, nullptr, &made, &error), DL_OK) << error.message;
-  return Dataset(made);
+  return reader_dataset({field_of("text", DL_DTYPE_U8, {-1})}, count,
+                        [](void*, dl_reader_request*) { return 0; });
 }
 
 TEST(SlotMemory, OfRecordsThatMayBeLargeHasRoomForFewOfThemAtATime) {

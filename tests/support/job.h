@@ -1,112 +1,16 @@
-// Small C++ hands on the C ABI for tests: options from text, datasets that tell which sample a row is, and loaders
-// that collect what they deliver. Everything goes through dataline.h, as a host's calls do.
+// Small C++ hands on the C ABI for tests: loaders that collect what they deliver. Everything goes through dataline.h, as a
+// host's calls do.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gtest/gtest.h>
-
-#include <atomic>
 #include <cstdint>
-#include <functional>
-#include <initializer_list>
-#include <memory>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "capi/dataline.h"
+#include "tests/support/datasets.h"
 
 namespace dataline::testing {
-
-using Settings = std::vector<std::pair<std::string, std::string>>;
-
-struct Error : dl_error {
-  Error() { dl_error_init(this, sizeof(dl_error)); }
-};
-
-template <typename Handle, void (*destroy)(Handle*)>
-struct Destroy {
-  void operator()(Handle* handle) const { destroy(handle); }
-};
-using Options = std::unique_ptr<dl_options, Destroy<dl_options, dl_options_destroy>>;
-using Dataset = std::unique_ptr<dl_dataset, Destroy<dl_dataset, dl_dataset_destroy>>;
-using Loader = std::unique_ptr<dl_loader, Destroy<dl_loader, dl_loader_destroy>>;
-using Batch = std::unique_ptr<dl_batch, Destroy<dl_batch, dl_batch_release>>;
-using CancelToken = std::unique_ptr<dl_cancel_token, Destroy<dl_cancel_token, dl_cancel_token_destroy>>;
-
-inline Options make_options(const Settings& settings = {}) {
-  Error error;
-  dl_options* options = nullptr;
-  EXPECT_EQ(dl_options_create(&options, &error), DL_OK) << error.message;
-  for (const auto& [key, value] : settings) {
-    EXPECT_EQ(dl_options_set(options, key.c_str(), value.c_str(), &error), DL_OK) << error.message;
-  }
-  return Options(options);
-}
-
-// n samples of one u64 field `data`: sample i is i. Copied, so that the dataset stands alone.
-inline Dataset counting_dataset(int64_t n) {
-  std::vector<uint64_t> values(static_cast<size_t>(n));
-  std::iota(values.begin(), values.end(), 0);
-  const int64_t shape[] = {n};
-  dl_array array = {};
-  array.struct_size = sizeof array;
-  array.name = "data";
-  array.dtype = DL_DTYPE_U64;
-  array.rank = 1;
-  array.shape = shape;
-  array.data = values.data();
-  Error error;
-  dl_dataset* dataset = nullptr;
-  EXPECT_EQ(dl_dataset_from_arrays(&array, 1, nullptr, nullptr, nullptr, &dataset, &error), DL_OK)
-      << error.message;
-  return Dataset(dataset);
-}
-
-// A reader in the test's hands: sample i is the u64 i, unless `fails(i)`; every call first runs `before`. Must
-// outlive its dataset.
-struct TestReader {
-  std::function<bool(int64_t index)> fails = [](int64_t) { return false; };
-  std::function<void(const int64_t* indices, int64_t count)> before = [](const int64_t*, int64_t) {};
-  std::atomic<int64_t> records_read{0};
-  std::atomic<int64_t> destroyed{0};
-
-  Dataset dataset(int64_t n) {
-    dl_view field = {};
-    field.struct_size = sizeof field;
-    field.name = "data";
-    field.dtype = DL_DTYPE_U64;
-    dl_reader reader = {};
-    reader.struct_size = sizeof reader;
-    reader.field_count = 1;
-    reader.fields = &field;
-    reader.record_count = n;
-    reader.context = this;
-    reader.read = &TestReader::read;
-    reader.destroy = [](void* context) { static_cast<TestReader*>(context)->destroyed.fetch_add(1); };
-    Error error;
-    dl_dataset* dataset = nullptr;
-    EXPECT_EQ(dl_dataset_from_reader(&reader, nullptr, &dataset, &error), DL_OK) << error.message;
-    return Dataset(dataset);
-  }
-
- private:
-  static int32_t read(void* context, dl_reader_request* request) {
-    auto* self = static_cast<TestReader*>(context);
-    self->before(request->indices, request->record_count);
-    self->records_read.fetch_add(request->record_count);
-    for (int32_t i = 0; i < request->record_count; ++i) {
-      dl_reader_cell& cell = *dl_reader_cell_at(request, i, 0);
-      *static_cast<uint64_t*>(cell.data) = static_cast<uint64_t>(request->indices[i]);
-      if (!self->fails(request->indices[i])) continue;
-      cell.status = 7;
-      snprintf(request->messages + i * request->message_bytes, static_cast<size_t>(request->message_bytes),
-               "the test says no");
-    }
-    return 0;
-  }
-};
 
 inline Loader make_loader(const Dataset& dataset, const Settings& settings = {}) {
   Error error;
