@@ -29,17 +29,18 @@ class Operators : public Extensions {
     dl_dataset_destroy(dataset);
     return status == DL_OK ? text : refused(status);
   }
-};
-
-TEST_F(Operators, MayMakeRowsOfAnyLength) {
-  operator_.prepare = [](void*, dl_operator_use* use, dl_error*) -> dl_status {
+  static dl_status promise_up_to_100_bytes(void*, dl_operator_use* use, dl_error*) {
     use->kind = DL_KIND_RAGGED;
     use->dtype = DL_DTYPE_U8;
     use->rank = 1;
     use->shape[0] = -1;
     use->max_bytes = 100;
     return DL_OK;
-  };
+  }
+};
+
+TEST_F(Operators, MayMakeRowsOfAnyLength) {
+  operator_.prepare = promise_up_to_100_bytes;
   operator_.apply = [](void*, dl_operator_row* row, dl_error*) -> dl_status {
     row->bytes = *static_cast<const int64_t*>(row->input);  // 5, 6 and 7
     return DL_OK;
@@ -48,14 +49,7 @@ TEST_F(Operators, MayMakeRowsOfAnyLength) {
 }
 
 TEST_F(Operators, ThatWriteTooMuchMakeABadSample) {
-  operator_.prepare = [](void*, dl_operator_use* use, dl_error*) -> dl_status {
-    use->kind = DL_KIND_RAGGED;
-    use->dtype = DL_DTYPE_U8;
-    use->rank = 1;
-    use->shape[0] = -1;
-    use->max_bytes = 100;
-    return DL_OK;
-  };
+  operator_.prepare = promise_up_to_100_bytes;
   operator_.apply = [](void*, dl_operator_row* row, dl_error*) -> dl_status {
     row->bytes = 101;
     return DL_OK;
