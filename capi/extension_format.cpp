@@ -105,8 +105,7 @@ Result<Made<const HostFormat>> make_format(const dl_format& table) {
     DL_ASSIGN_OR_RETURN(const dl_format_key key, read_element(table.keys, i));
     DL_RETURN_IF_ERROR(format->add_key(key));
   }
-  HostContext* const context = &format->context;
-  return Made<const HostFormat>{std::move(format), context};
+  return Made<const HostFormat>(std::move(format));
 }
 
 }  // namespace dataline::capi

@@ -157,8 +157,7 @@ Result<Made<const HostOperator>> make_operator(const dl_operator& table) {
     DL_ASSIGN_OR_RETURN(const dl_argument_info argument, read_element(table.arguments, i));
     DL_RETURN_IF_ERROR(made->add_argument(argument));
   }
-  HostContext* const context = &made->context;
-  return Made<const HostOperator>{std::move(made), context};
+  return Made<const HostOperator>(std::move(made));
 }
 
 }  // namespace dataline::capi

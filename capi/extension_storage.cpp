@@ -117,16 +117,12 @@ Result<Made<const HostStorage>> make_storage(const dl_storage& table) {
   DL_RETURN_IF_ERROR(check_name("dl_storage.scheme", table.scheme, 2, "+"));
   if (table.open == nullptr) return null_argument("dl_storage.open");
   if (table.read == nullptr) return null_argument("dl_storage.read");
-  auto made = std::make_shared<CallbackStorage>(table);
-  HostContext* const context = &made->context;
-  return Made<const HostStorage>{std::move(made), context};
+  return Made<const HostStorage>(std::make_shared<CallbackStorage>(table));
 }
 
 Result<Made<const ThreadHooks>> make_threads(const dl_threads& table) {
   DL_RETURN_IF_ERROR(check_reserved<dl_threads>("reserved", table.reserved == 0));
-  auto made = std::make_shared<CallbackThreads>(table);
-  HostContext* const context = &made->context;
-  return Made<const ThreadHooks>{std::move(made), context};
+  return Made<const ThreadHooks>(std::make_shared<CallbackThreads>(table));
 }
 
 }  // namespace dataline::capi

@@ -45,12 +45,20 @@ Status check_name(const char* what, const char* name, size_t min_bytes, std::str
 
 namespace {
 
-// Adds to a list of shared tables. Nothing can fail after the context is owned.
-template <typename T>
-Status add(std::vector<std::shared_ptr<T>>& list, Made<T> made) {
-  list.push_back(std::move(made.made));
-  made.context->own();
-  return Status::ok();
+// Makes what core knows of the host's table, and has `keep` put it into the extensions. The context is owned once nothing can
+// fail any more.
+template <typename Table, typename T, typename Keep>
+dl_status add(dl_extensions* extensions, const char* argument, const Table* table,
+              Result<Made<T>> (*make)(const Table&), dl_error* error, Keep keep) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(extensions);
+    if (table == nullptr) return null_argument(argument);
+    DL_ASSIGN_OR_RETURN(const Table given, read_struct(*table));
+    DL_ASSIGN_OR_RETURN(Made<T> made, make(given));
+    DL_RETURN_IF_ERROR(keep(extensions->core, std::move(made.made)));
+    made.context->own();
+    return Status::ok();
+  });
 }
 
 Status refuse_taken(const char* what, std::string_view name, bool taken) {
@@ -88,62 +96,45 @@ dl_status dl_error_set(dl_error* error, dl_status code, const char* message) {
 }
 
 dl_status dl_extensions_add_format(dl_extensions* extensions, const dl_format* format, dl_error* error) {
-  return guard(error, [&]() -> Status {
-    DL_REQUIRE(extensions);
-    DL_REQUIRE(format);
-    DL_ASSIGN_OR_RETURN(const dl_format table, read_struct(*format));
-    DL_ASSIGN_OR_RETURN(Made<const HostFormat> made, make_format(table));
-    auto& list = extensions->core.formats;
-    const std::string_view name = made.made->format().name;
+  return add(extensions, "format", format, make_format, error, [](Extensions& all, auto made) {
+    const std::string_view name = made->format().name;
     const bool taken =
-        find_format(name) != nullptr ||
-        std::any_of(list.begin(), list.end(), [&](const auto& f) { return f->format().name == name; });
+        find_format(name) != nullptr || std::any_of(all.formats.begin(), all.formats.end(),
+                                                    [&](const auto& f) { return f->format().name == name; });
     DL_RETURN_IF_ERROR(refuse_taken("dl_format.name", name, taken));
-    return add(list, std::move(made));
+    all.formats.push_back(std::move(made));
+    return Status::ok();
   });
 }
 
 dl_status dl_extensions_add_operator(dl_extensions* extensions, const dl_operator* table, dl_error* error) {
-  return guard(error, [&]() -> Status {
-    DL_REQUIRE(extensions);
-    DL_REQUIRE(table);
-    DL_ASSIGN_OR_RETURN(const dl_operator given, read_struct(*table));
-    DL_ASSIGN_OR_RETURN(Made<const HostOperator> made, make_operator(given));
-    auto& list = extensions->core.operators;
-    const std::string_view name = made.made->table_row().info.name;
+  return add(extensions, "table", table, make_operator, error, [](Extensions& all, auto made) {
+    const std::string_view name = made->table_row().info.name;
     const auto ours = operator_table();
     const bool taken =
         std::any_of(ours.begin(), ours.end(), [&](const OperatorInfo* row) { return row->name == name; }) ||
-        std::any_of(list.begin(), list.end(),
+        std::any_of(all.operators.begin(), all.operators.end(),
                     [&](const auto& o) { return o->table_row().info.name == name; });
     DL_RETURN_IF_ERROR(refuse_taken("dl_operator.name", name, taken));
-    return add(list, std::move(made));
+    all.operators.push_back(std::move(made));
+    return Status::ok();
   });
 }
 
 dl_status dl_extensions_add_storage(dl_extensions* extensions, const dl_storage* storage, dl_error* error) {
-  return guard(error, [&]() -> Status {
-    DL_REQUIRE(extensions);
-    DL_REQUIRE(storage);
-    DL_ASSIGN_OR_RETURN(const dl_storage given, read_struct(*storage));
-    DL_ASSIGN_OR_RETURN(Made<const HostStorage> made, make_storage(given));
-    auto& list = extensions->core.storages;
-    const std::string_view scheme = made.made->scheme();
-    const bool taken =
-        std::any_of(list.begin(), list.end(), [&](const auto& s) { return s->scheme() == scheme; });
-    DL_RETURN_IF_ERROR(refuse_taken("dl_storage.scheme", scheme, taken || scheme == "file"));
-    return add(list, std::move(made));
+  return add(extensions, "storage", storage, make_storage, error, [](Extensions& all, auto made) {
+    const std::string_view scheme = made->scheme();
+    const bool taken = scheme == "file" || std::any_of(all.storages.begin(), all.storages.end(),
+                                                       [&](const auto& s) { return s->scheme() == scheme; });
+    DL_RETURN_IF_ERROR(refuse_taken("dl_storage.scheme", scheme, taken));
+    all.storages.push_back(std::move(made));
+    return Status::ok();
   });
 }
 
 dl_status dl_extensions_set_threads(dl_extensions* extensions, const dl_threads* threads, dl_error* error) {
-  return guard(error, [&]() -> Status {
-    DL_REQUIRE(extensions);
-    DL_REQUIRE(threads);
-    DL_ASSIGN_OR_RETURN(const dl_threads given, read_struct(*threads));
-    DL_ASSIGN_OR_RETURN(Made<const ThreadHooks> made, make_threads(given));
-    extensions->core.threads = std::move(made.made);
-    made.context->own();
+  return add(extensions, "threads", threads, make_threads, error, [](Extensions& all, auto made) {
+    all.threads = std::move(made);
     return Status::ok();
   });
 }

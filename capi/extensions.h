@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "capi/dataline.h"
 #include "core/base/status.h"
@@ -54,8 +55,10 @@ inline std::string text_or_empty(const char* text) { return text == nullptr ? ""
 // The tables as core sees them. They own the table's context once added.
 template <typename T>
 struct Made {
-  std::shared_ptr<T> made;
+  template <typename Callbacks>
+  explicit Made(std::shared_ptr<Callbacks> table) : context(&table->context), made(std::move(table)) {}
   HostContext* context;  // of `made`
+  std::shared_ptr<T> made;
 };
 Result<Made<const HostFormat>> make_format(const dl_format& format);
 Result<Made<const HostOperator>> make_operator(const dl_operator& table);
