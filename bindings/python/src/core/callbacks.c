@@ -1,5 +1,5 @@
-/* Calls from the library into Python: on any of its threads, with what is lent for the call, and errors as the library has
- * them.
+/* The tables that extensions hand over, and calls from the library into Python: on any of its threads, with what is lent for
+ * the call, and errors as the library has them.
  *
  * At exit the interpreter terminates threads that wait for the GIL; unwinding through the library would end the process, so
  * such a thread sleeps forever instead.
@@ -9,6 +9,28 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- Tables ---- */
+
+void* structs_of(PyObject* tuple, size_t size, bool (*fill)(PyObject* item, void* out)) {
+  Py_ssize_t count = PyTuple_Size(tuple);
+  char* made = calloc((size_t)count + 1, size);
+  if (made == NULL) return PyErr_NoMemory();
+  for (Py_ssize_t at = 0; at < count; at++) {
+    if (fill(PyTuple_GetItem(tuple, at), made + (size_t)at * size)) continue;
+    free(made);
+    return NULL;
+  }
+  return made;
+}
+
+PyObject* table_added(letter* kept, dl_status status, const dl_error* error) {
+  if (check(status, error)) Py_RETURN_NONE;
+  letter_discard(kept);
+  return NULL;
+}
+
+/* ---- Calls ---- */
 
 dl_status in_python(python_call call, void* context, void* about, dl_error* error) {
   if (!interpreter_open()) return dl_error_set(error, DL_ERR_READER, "Python is ending");

@@ -1,4 +1,4 @@
-/* What the callbacks of extensions share.
+/* What extensions share: their tables, and the calls that come back.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef DATALINE_PYTHON_CALLBACKS_H
 #define DATALINE_PYTHON_CALLBACKS_H
@@ -14,6 +14,12 @@ typedef struct {
 typedef struct {
   PyObject_HEAD dl_file* handle;
 } File;
+
+/* An array of structs of `size` bytes, filled in from the items of a tuple; the caller frees it. NULL: the exception is set. */
+void* structs_of(PyObject* tuple, size_t size, bool (*fill)(PyObject* item, void* out));
+/* What an add_... returns after the library took or refused the table whose context is `kept`: None, or NULL with the
+ * exception. */
+PyObject* table_added(letter* kept, dl_status status, const dl_error* error);
 
 /* The body of a callback, with the interpreter's lock: `function` is what the context's letter keeps. */
 typedef dl_status (*python_call)(PyObject* function, void* about, dl_error* error);

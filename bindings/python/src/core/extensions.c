@@ -90,6 +90,12 @@ static int32_t format_sniff(void* context, const char* path, const void* bytes, 
   return file.sure;
 }
 
+static bool fill_key(PyObject* item, void* out) {
+  dl_format_key* key = out;
+  key->struct_size = sizeof *key;
+  return PyArg_ParseTuple(item, "sszs", &key->name, &key->values, &key->default_value, &key->doc);
+}
+
 /* add_format(name, functions, keys, suffixes, doc): keys are (name, values, default or None, doc) */
 static PyObject* extensions_add_format(Extensions* self, PyObject* arguments) {
   PyObject *functions, *keys;
@@ -97,30 +103,17 @@ static PyObject* extensions_add_format(Extensions* self, PyObject* arguments) {
   if (!PyArg_ParseTuple(arguments, "sO!O!ss:add_format", &table.name, &PyTuple_Type, &functions,
                         &PyTuple_Type, &keys, &table.suffixes, &table.doc))
     return NULL;
-  Py_ssize_t count = PyTuple_Size(keys);
-  dl_format_key* made = calloc((size_t)count + 1, sizeof *made);
-  letter* kept = made == NULL ? (letter*)PyErr_NoMemory() : letter_new(functions);
-  Py_ssize_t at = 0;
-  for (; kept != NULL && at < count; at++) {
-    made[at].struct_size = sizeof *made;
-    if (!PyArg_ParseTuple(PyTuple_GetItem(keys, at), "sszs", &made[at].name, &made[at].values,
-                          &made[at].default_value, &made[at].doc))
-      break;
-  }
+  dl_format_key* made = structs_of(keys, sizeof *made, fill_key);
+  letter* kept = made == NULL ? NULL : letter_new(functions);
   PyObject* result = NULL;
-  if (kept != NULL && at == count) {
+  if (kept != NULL) {
     table.keys = made;
-    table.key_count = (int32_t)count;
+    table.key_count = (int32_t)PyTuple_Size(keys);
     table.context = kept;
     if (PyTuple_GetItem(functions, 1) != Py_None) table.sniff = format_sniff;
     NEW_ERROR(error);
-    if (check(dl_extensions_add_format(self->handle, &table, &error), &error)) {
-      kept = NULL;
-      Py_INCREF(Py_None);
-      result = Py_None;
-    }
+    result = table_added(kept, dl_extensions_add_format(self->handle, &table, &error), &error);
   }
-  if (kept != NULL) letter_discard(kept);
   free(made);
   return result;
 }
@@ -193,9 +186,7 @@ static PyObject* extensions_add_storage(Extensions* self, PyObject* arguments) {
   if (kept == NULL) return NULL;
   table.context = kept;
   NEW_ERROR(error);
-  if (check(dl_extensions_add_storage(self->handle, &table, &error), &error)) Py_RETURN_NONE;
-  letter_discard(kept);
-  return NULL;
+  return table_added(kept, dl_extensions_add_storage(self->handle, &table, &error), &error);
 }
 
 /* ---- The object ---- */

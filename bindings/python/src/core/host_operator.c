@@ -111,6 +111,12 @@ static void operator_forget(void* context, void* state) {
   give_back(state);
 }
 
+static bool fill_argument(PyObject* item, void* out) {
+  dl_argument_info* argument = out;
+  argument->struct_size = sizeof *argument;
+  return PyArg_ParseTuple(item, "sss", &argument->name, &argument->type, &argument->default_value);
+}
+
 /* _add_operator(name, prepare, arguments, doc, source): arguments are (name, type, default) */
 PyObject* add_operator(dl_extensions* extensions, PyObject* given) {
   PyObject *prepare, *arguments;
@@ -120,28 +126,16 @@ PyObject* add_operator(dl_extensions* extensions, PyObject* given) {
   if (!PyArg_ParseTuple(given, "sOO!ss:add_operator", &table.name, &prepare, &PyTuple_Type, &arguments,
                         &table.doc, &table.source))
     return NULL;
-  Py_ssize_t count = PyTuple_Size(arguments), at = 0;
-  dl_argument_info* made = calloc((size_t)count + 1, sizeof *made);
-  letter* kept = made == NULL ? (letter*)PyErr_NoMemory() : letter_new(prepare);
-  for (; kept != NULL && at < count; at++) {
-    made[at].struct_size = sizeof *made;
-    if (!PyArg_ParseTuple(PyTuple_GetItem(arguments, at), "sss", &made[at].name, &made[at].type,
-                          &made[at].default_value))
-      break;
-  }
+  dl_argument_info* made = structs_of(arguments, sizeof *made, fill_argument);
+  letter* kept = made == NULL ? NULL : letter_new(prepare);
   PyObject* result = NULL;
-  if (kept != NULL && at == count) {
+  if (kept != NULL) {
     table.arguments = made;
-    table.argument_count = (int32_t)count;
+    table.argument_count = (int32_t)PyTuple_Size(arguments);
     table.context = kept;
     NEW_ERROR(error);
-    if (check(dl_extensions_add_operator(extensions, &table, &error), &error)) {
-      kept = NULL;
-      Py_INCREF(Py_None);
-      result = Py_None;
-    }
+    result = table_added(kept, dl_extensions_add_operator(extensions, &table, &error), &error);
   }
-  if (kept != NULL) letter_discard(kept);
   free(made);
   return result;
 }
