@@ -79,8 +79,9 @@ class HostFormat : public std::enable_shared_from_this<HostFormat> {
 inline constexpr KeySpec kLabelDtypeKey{"label_dtype", "i64|u8", "i64", "dtype of the labels"};
 
 // The key that names the dims of the only field, or of `image`. open_source() applies it.
-inline constexpr KeySpec kAxesKey{"axes", "LETTERS", "",
-                                  "names of a sample's dims, as in HWC; default: unknown"};
+inline constexpr KeySpec kAxesKey{
+    "axes", "LETTERS", "",
+    "names of the dims of a sample, as in HWC, of the only field or of `image`; default: unknown"};
 
 inline bool has_suffix(std::span<const std::string_view> suffixes, std::string_view path) {
   for (std::string_view suffix : suffixes) {

@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -31,6 +32,24 @@ class Uris(ShellTest):
         for scheme in schemes:
             line = self.fails(2, "info", f"{scheme}:x?zzzzzzzz=1", says="no key 'zzzzzzzz'").err.splitlines()[0]
             self.assertEqual(shown[scheme], set(line.split("(keys: ")[1].rstrip(")").split(", ")), scheme)
+
+    def test_formats_end_with_the_fields_that_their_sets_have(self):
+        docs = {row["name"]: row["doc"] for row in json.loads(self.ok("formats", "--json"))["formats"]}
+        self.npy("a.npy", "|u1", (1,), b"\0")
+        self.digits(1)
+        self.write("t.bin", bytes(4000))
+        os.makedirs(self.path("pets/cats"))
+        self.write("pets/cats/1.jpg", "x")
+        for uri, fields in {"npy:a.npy": "Field: data", "idx:images": "Field: data",
+                            "raw:t.bin?dtype=u8": "Field: data, or those of the key `fields`",
+                            "tokens:t.bin?length=10": "Fields: x, and y = x shifted by one",
+                            "folder:pets": "Fields: image (encoded), label"}.items():
+            self.assertRegex(docs[uri.split(":")[0]], rf"\. {re.escape(fields)}$")
+            for field in json.loads(self.ok("info", uri, "--json"))["fields"]:
+                self.assertIn(field["name"], re.findall(r"\w+", fields), uri)
+        for scheme, fields in {"mnist": "image, label", "cifar10": "image, label", "cifar100": "image, label, coarse"}.items():
+            self.assertRegex(docs[scheme], rf"\. Fields: {fields}$")
+        self.assertIn(". Fields: one for each extension ", docs["tar"])
 
     def test_help_of_commands_and_wrong_uris_lead_there(self):
         self.assertIn(b"dataline help uris", self.ok("--help"))

@@ -26,9 +26,11 @@ TEST(Formats, EveryNameIsInTheListOnce) {
   EXPECT_EQ(find_format("nothing"), nullptr);
 }
 
-TEST(Formats, EachIsDescribedAndOpens) {
+TEST(Formats, EachIsDescribedWithItsFieldsAndOpens) {
   for (const Format* format : formats()) {
-    EXPECT_NE(format->doc, "") << format->name;
+    EXPECT_TRUE(format->doc.find(". Field: ") != std::string_view::npos ||
+                format->doc.find(". Fields: ") != std::string_view::npos)
+        << format->name << ": " << format->doc;
     EXPECT_EQ(format->is_member == nullptr, format->members.empty()) << format->name;
     const Result<OpenOne> open = format->configure(parse_uri(uri_of(*format, "")).value());
     ASSERT_TRUE(open.is_ok()) << open.status().message();

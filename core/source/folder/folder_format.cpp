@@ -16,13 +16,21 @@ namespace {
 
 constexpr KeySpec kAllowEmpty{"allow_empty", "true|false", "false",
                               "accept classes, and sets, without files"};
-constexpr KeySpec kKeys[] = {
-    {"labels", "folder|none|FILE", "folder",
-     "labels: the class folders, none, or those of a .csv or .jsonl list"},
-    kAllowEmpty,
-    {"extensions", "LIST", "", "which files to read, as in jpg,png; default: torchvision's image extensions"},
-    kLabelDtypeKey,
-    {"index", "FILE", "", "a file that keeps the list of files; default: none"}};
+constexpr std::string_view kLabelsDoc =
+    "the class folders, in the order of their names; none: no labels, files in any depth; or a list of paths "
+    "in the folder and labels, a .csv (two columns, or a header line with path and label) or a .jsonl "
+    "({\"path\": ..., \"label\": ...}): integers, or names, which become classes in sorted order";
+constexpr std::string_view kExtensionsDoc =
+    "which files to read, as in jpg,png; not with labels=FILE; "
+    "default: jpg jpeg png ppm bmp pgm tif tiff webp";
+constexpr std::string_view kIndexDoc =
+    "keeps the list of files there and uses it while no directory has changed, so that a large folder opens "
+    "at once; made where it is missing; not with labels=FILE; default: none";
+constexpr KeySpec kKeys[] = {{"labels", "folder|none|FILE", "folder", kLabelsDoc},
+                             kAllowEmpty,
+                             {"extensions", "LIST", "", kExtensionsDoc},
+                             kLabelDtypeKey,
+                             {"index", "FILE", "", kIndexDoc}};
 
 Status read_labels_key(const Uri& uri, FolderOptions& options) {
   const UriKey* key = uri.find("labels");
@@ -112,7 +120,9 @@ Result<bool> is_tree(const std::string& directory, const std::vector<std::string
 
 constinit const Format kFolderFormat{
     .name = "folder",
-    .doc = "one file per sample: class folders as torchvision's ImageFolder, a list of files, or any tree",
+    .doc =
+        "one file per sample: class folders as torchvision's ImageFolder, a list of files, or any tree. "
+        "Fields: image (encoded), label",
     .keys = kKeys,
     .configure = configure,
     .is_tree = is_tree,

@@ -145,7 +145,7 @@ Result<OpenOne> configure(const Uri&) { return OpenOne(open_idx); }
 
 constinit const Format kIdxFormat{
     .name = "idx",
-    .doc = "IDX arrays, the format of MNIST, plain or gzipped",
+    .doc = "IDX arrays, the format of MNIST, plain or gzipped. Field: data",
     .keys = kKeys,
     .configure = configure,
     .is_member = is_member,

@@ -149,14 +149,14 @@ bool is_cifar100(const std::string& directory, const OpenContext& context) {
 
 constinit const Format kCifar10Format{
     .name = "cifar10",
-    .doc = "CIFAR-10's binary version, from its directory",
+    .doc = "CIFAR-10's binary version, from its directory. Fields: image, label",
     .keys = kImageSetKeys,
     .configure = configure<kCifar10>,
     .is_set = is_cifar10,
 };
 constinit const Format kCifar100Format{
     .name = "cifar100",
-    .doc = "CIFAR-100's binary version, from its directory",
+    .doc = "CIFAR-100's binary version, from its directory. Fields: image, label, coarse",
     .keys = kImageSetKeys,
     .configure = configure<kCifar100>,
     .is_set = is_cifar100,

@@ -76,7 +76,7 @@ bool is_mnist(const std::string& directory, const OpenContext&) {
 
 constinit const Format kMnistFormat{
     .name = "mnist",
-    .doc = "MNIST and sets published under its file names, from their directory",
+    .doc = "MNIST and sets published under its file names, from their directory. Fields: image, label",
     .keys = kImageSetKeys,
     .configure = configure,
     .is_set = is_mnist,

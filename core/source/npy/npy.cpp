@@ -76,7 +76,7 @@ Result<OpenOne> configure(const Uri& uri) {
 
 constinit const Format kNpyFormat{
     .name = "npy",
-    .doc = "NumPy arrays, one sample per index of the first axis",
+    .doc = "NumPy arrays, one sample per index of the first axis. Field: data",
     .keys = kKeys,
     .configure = configure,
     .is_member = [](const std::string&, std::string_view name,

@@ -164,7 +164,9 @@ Result<OpenOne> configure(const Uri& uri) {
 
 constinit const Format kRawFormat{
     .name = "raw",
-    .doc = "packed records without a header, described by the URI",
+    .doc =
+        "packed little-endian records without a header, described by the URI. "
+        "Field: data, or those of the key `fields`",
     .keys = kKeys,
     .configure = configure,
     .is_member = [](const std::string&, std::string_view, const OpenContext&) { return true; },

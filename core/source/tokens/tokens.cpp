@@ -232,7 +232,7 @@ Result<OpenOne> configure(const Uri& uri) {
 
 constinit const Format kTokensFormat{
     .name = "tokens",
-    .doc = "windows of token streams: headerless, .npy, or llm.c files",
+    .doc = "windows of token streams: headerless, .npy, or llm.c files. Fields: x, and y = x shifted by one",
     .keys = kKeys,
     .configure = configure,
     .is_member = [](const std::string&, std::string_view name,
