@@ -312,6 +312,7 @@ class Round {
     for (Consumer& consumer : consumer_) {
       while (!consumer.held.empty()) give_back(consumer);
     }
+    reference_.reset();
     dataset_.reset();
     // A worker that a busy machine kept in the reader for a second was left behind, and lets go of it later.
     while (reads_ && reader_.destroyed == 0) std::this_thread::yield();
