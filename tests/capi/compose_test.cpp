@@ -32,7 +32,7 @@ std::vector<std::string> field_names(const Dataset& dataset) {
   int32_t count = 0;
   const dl_view* fields = dl_dataset_fields(dataset.get(), &count);
   std::vector<std::string> names;
-  for (int32_t f = 0; f < count; ++f) names.emplace_back(fields[f].name);
+  for (int32_t f = 0; f < count; ++f) names.emplace_back(dl_view_at(fields, f)->name);
   return names;
 }
 

@@ -48,7 +48,7 @@ inline const dl_view& view_of(const dl_batch* batch, int32_t field = 0) {
   int32_t count = 0;
   const dl_view* views = dl_batch_views(batch, &count);
   EXPECT_LT(field, count);
-  return views[field];
+  return *dl_view_at(views, field);
 }
 
 }  // namespace dataline::testing

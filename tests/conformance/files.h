@@ -47,7 +47,7 @@ inline Opened open_dataset(const std::string& uri, const Settings& settings = {}
 
 inline std::string row_bytes(const dl_batch* batch, int32_t field) {
   int32_t count = 0;
-  const dl_view& view = dl_batch_views(batch, &count)[field];
+  const dl_view& view = *dl_view_at(dl_batch_views(batch, &count), field);
   EXPECT_LT(field, count);
   return std::string(static_cast<const char*>(view.data) + view.byte_offset, static_cast<size_t>(view.bytes));
 }

@@ -8,7 +8,7 @@
 namespace dataline::testing {
 namespace {
 
-// Reads block until they are told that nobody wants the bytes; while `blocks` is false they give zeros at once.
+// While `blocks` is set, reads wait to be told that nobody wants the bytes; else they give zeros at once.
 struct Remote {
   std::atomic<bool> blocks{false};
   std::atomic<int> waiting{0}, told{0};
@@ -21,10 +21,10 @@ bool wanted(const dl_storage_read& request) {
 dl_status read_slowly(void* context, dl_storage_read* request, dl_error* error) {
   auto& remote = *static_cast<Remote*>(context);
   std::fill_n(static_cast<char*>(request->out), request->bytes, '\0');
-  if (!remote.blocks) return DL_OK;
   ++remote.waiting;
-  while (wanted(*request)) std::this_thread::yield();
+  while (remote.blocks && wanted(*request)) std::this_thread::yield();
   --remote.waiting;
+  if (wanted(*request)) return DL_OK;
   ++remote.told;
   return dl_error_set(error, DL_CANCELLED, "nobody wants the bytes");
 }

@@ -30,7 +30,7 @@ Row row_of(const dl_batch* batch, int64_t row, int32_t fields) {
   const dl_view* views = dl_batch_views(batch, &count);
   Row out;
   for (int32_t f = 0; f < fields; ++f) {
-    const dl_view& view = views[f];
+    const dl_view& view = *dl_view_at(views, f);
     const char* data = static_cast<const char*>(view.data);
     int64_t begin = 0, bytes = 0;
     if (view.kind == DL_KIND_RAGGED) {

@@ -51,7 +51,10 @@ static int run(dl_loader* loader) {
     if (status != DL_OK) continue;
     int32_t count = 0;
     const dl_view* views = dl_batch_views(batch, &count);
-    for (int32_t f = 0; f < count; ++f) fwrite(views[f].data, 1, (size_t)views[f].bytes, stdout);
+    for (int32_t f = 0; f < count; ++f) {
+      const dl_view* view = dl_view_at(views, f);
+      fwrite(view->data, 1, (size_t)view->bytes, stdout);
+    }
     dl_batch_release(batch);
   }
   dl_stats stats;

@@ -80,7 +80,7 @@ inline const dl_view& view_of(const Batch& batch, int32_t field) {
   int32_t count = 0;
   const dl_view* views = dl_batch_views(batch.get(), &count);
   EXPECT_LT(field, count);
-  return views[field];
+  return *dl_view_at(views, field);
 }
 inline std::vector<int64_t> shape_of(const dl_view& view) { return {view.shape, view.shape + view.rank}; }
 inline std::string bytes_of(const dl_view& view) {
