@@ -686,7 +686,7 @@ typedef struct dl_stats {
   int64_t lease_copies;      /* batches delivered as a fresh allocation (lease_overflow=copy) */
   int64_t ready_batches;     /* loaded and not yet delivered */
   int64_t pinned_bytes;      /* page-locked; 0 where that was refused (logged once) */
-  int64_t threads_abandoned; /* workers abandoned in a reader callback that did not return */
+  int64_t threads_abandoned; /* workers abandoned in a read of the host's that did not return */
   int64_t device_bytes;      /* device memory the loader holds now */
   int64_t copied_bytes;      /* copied over the bus to the device */
   int64_t warned;            /* images delivered although the decoder warned of damage (on_warning=accept) */
@@ -712,9 +712,9 @@ DL_API DL_MUST_CHECK dl_status dl_loader_bad_sample_at(const dl_loader* loader, 
                                                        dl_bad_sample* out, dl_error* error);
 
 /* Cancels, joins the workers and frees; NULL is fine. Batches still leased stay valid until they are released. A worker
- * inside a reader callback sees request->cancelled and is given one second, then abandoned together with what it uses (and
- * this is logged). With a
- * device, waits for the copies in flight and for the work queued on released batches.
+ * inside a read of the host's (dl_reader, dl_storage) sees request->cancelled and is given one second, then abandoned together
+ * with what it uses, and this is logged. With a device, waits for the copies in flight and for the work queued on released
+ * batches.
  * Threading: once, when no other call on the loader is in progress or follows. */
 DL_API void dl_loader_destroy(dl_loader* loader);
 

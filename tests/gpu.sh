@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # All that a real GPU can prove, from a bare checkout and without a network, within ten minutes on 16 cores: the device tests
 # on the real driver, the kernels under compute-sanitizer, the Python tests, the examples, and bench/gpu.sh. What was found is
-# kept in bench/results with the card, the driver and the commit.
+# kept with the card, the driver and the commit.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   tests/gpu.sh [--only part,part...]   parts: build device sanitizer python libtorch bench
-#   tests/gpu.sh --pack                  elsewhere, beforehand: puts GoogleTest's sources into build/carry, for a machine that
-#                                        has none and no network; take build/carry along with the checkout
-# Needed: CMake, Ninja or make, a C++20 compiler, a driver. Used where they are: nvcc (the kernels; without it the library runs
-# them on the CPU), compute-sanitizer, and the python3 that has PyTorch, with Python.h, pip, scikit-build-core and pytest.
+#   tests/gpu.sh [--only part,part...] [--out DIR]   parts: build device sanitizer python libtorch bench. DIR: for results and
+#                                        logs (default: results in bench/results, logs in build/gpu-logs)
+#   tests/gpu.sh --pack                  elsewhere, beforehand: puts GoogleTest's sources, the compiled kernels and pytest into
+#                                        build/carry (a few MiB), for a machine that has none and no network; take it along
+# Needed: CMake, Ninja or make, a C++20 compiler, a driver. Used where they are: nvcc, or the kernels of --pack (without them the
+# library runs them on the CPU), compute-sanitizer, and the python3 that has PyTorch, with Python.h, pip and scikit-build-core.
 # GoogleTest: installed, or its sources in DATALINE_GOOGLETEST, /usr/src/googletest or build/carry/googletest.
 # DATALINE_COMMIT: what is written as the commit, where the checkout came without its history.
 # Tests that need the fake driver's controls are named as skipped. Ends with 77 and one line where there is no GPU.
@@ -16,21 +17,37 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 exec </dev/null
 
-only="" pack=false
+only="" pack=false out=""
 while [ $# -gt 0 ]; do
   case $1 in
     --only) only=${2:-} && shift ;;
     --only=*) only=${1#--only=} ;;
+    --out) out=${2:?--out wants a folder} && shift ;;
     --pack) pack=true ;;
-    *) sed -n '2,17s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '2,18s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift
 done
 
+# The kernels, for every card that this release knows; a machine without nvcc takes them by DATALINE_KERNELS.
+pack_kernels() {
+  local nvcc
+  nvcc=$(core/device/kernels/toolkit.sh) || { echo "the kernels are left out: there is no nvcc to compile them with"; return 0; }
+  cmake -S . -B build/pack -DCMAKE_BUILD_TYPE=Release -DDATALINE_WITH_CUDA=ON -DDATALINE_NVCC="$nvcc" -DDATALINE_TESTS=OFF \
+    -DDATALINE_BENCH=OFF >build/pack.log 2>&1 && cmake --build build/pack --target dataline_kernel_image >>build/pack.log 2>&1 ||
+    { tail -n 20 build/pack.log; return 1; }
+  cp build/pack/core/device/kernels-*.fatbin build/carry/
+}
+
 if $pack; then
   [ -d /usr/src/googletest ] || { echo "gpu.sh: no /usr/src/googletest here (Debian: apt-get install googletest)" >&2; exit 1; }
-  rm -rf build/carry && mkdir -p build/carry/googletest
+  rm -rf build/carry build/pack && mkdir -p build/carry/googletest build/carry/wheels
   tar -C /usr/src/googletest --exclude=test --exclude=docs --exclude=samples -c . | tar -C build/carry/googletest -x
+  pack_kernels || { echo "gpu.sh: the kernels do not compile (build/pack.log)" >&2; exit 1; }
+  # Wheels for any Python; NumPy and PyTorch are the machine's own.
+  python3 -m pip download -q --disable-pip-version-check --only-binary :all: --platform any --python-version 3.10 -d build/carry/wheels \
+    pytest scikit-build-core || echo "pytest and scikit-build-core are left out: pip cannot get them"
+  ls build/carry build/carry/wheels
   echo "build/carry: $(du -sh build/carry | cut -f1)"
   exit 0
 fi
@@ -57,9 +74,18 @@ reason=$(no_gpu)
 [ -z "$reason" ] || { echo "skipped: no GPU: $reason"; exit 77; }
 
 export PATH=$PATH:${CUDA_PATH:-/usr/local/cuda}/bin
-folder=$PWD/build/gpu logs=$PWD/build/gpu-logs
+folder=$PWD/build/gpu logs=$PWD/build/gpu-logs results=$PWD/bench/results
+if [ -n "$out" ]; then
+  mkdir -p "$out" || exit 1
+  results=$(cd "$out" && pwd) && logs=$results/logs
+fi
 jobs=$(nproc 2>/dev/null || echo 4)
-mkdir -p "$logs"
+mkdir -p "$logs" "$results"
+# pytest and scikit-build-core of --pack, where they are not installed.
+for wheel in build/carry/wheels/*.whl; do
+  [ ! -f "$wheel" ] || PYTHONPATH=${PYTHONPATH:+$PYTHONPATH:}$PWD/$wheel
+done
+export PYTHONPATH=${PYTHONPATH:-}
 card=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -n 1)
 passed=0 failed=0 skipped=0 found=""
 
@@ -86,7 +112,23 @@ configure() {
   local generator=(-G Ninja)
   command -v ninja >/dev/null || generator=(-G "Unix Makefiles")
   cmake -S . -B "$folder" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DDATALINE_TESTS=ON -DDATALINE_BENCH=ON \
-    -DDATALINE_WITH_HIGHWAY=AUTO -DCMAKE_PREFIX_PATH="$folder/googletest" "$@"
+    -DDATALINE_WITH_HIGHWAY=AUTO -DCMAKE_PREFIX_PATH="$folder/googletest" -DDATALINE_KERNELS="$(carried_kernels)" "$@"
+}
+
+# The kernels of --pack, where there is no nvcc.
+carried_kernels() {
+  local image
+  command -v nvcc >/dev/null && return
+  for image in "$PWD"/build/carry/kernels-*.fatbin; do
+    if [ -f "$image" ]; then echo "$image"; fi
+  done
+}
+
+kernels_from() {
+  if command -v nvcc >/dev/null; then echo "compiled here by $(command -v nvcc)"; return; fi
+  local image
+  image=$(carried_kernels)
+  if [ -n "$image" ]; then echo "${image##*/}, compiled elsewhere"; else echo "none: no nvcc, and none in build/carry (tests/gpu.sh --pack)"; fi
 }
 
 # Installs GoogleTest into the build folder where none is installed.
@@ -106,6 +148,7 @@ get_googletest() {
 
 part_build() {
   mkdir -p "$folder"
+  say "  kernels: $(kernels_from)"
   local targets=(dataline_shared dataline_gpu)
   if check googletest get_googletest; then targets+=(tests_device); fi
   check configure configure || return
@@ -114,26 +157,39 @@ part_build() {
   grep -h "^-- Kernels are left out" "$logs/configure.log"
 }
 
-# The suite that everybody runs on the fake driver.
-part_device() {
-  local results=$logs/device.xml counts
-  [ -x "$folder/tests/device_slots" ] || { left_out "device: the tests were not built"; return; }
-  rm -f "$results"
-  DATALINE_CUDA_LIBRARY=$driver LD_PRELOAD=$driver ctest --test-dir "$folder" -L '^device$' -j 8 --timeout 120 \
-    --output-on-failure --output-junit "$results" >"$logs/device.log" 2>&1
-  [ -f "$results" ] || { went_wrong "device: ctest gave no results ($logs/device.log)"; return; }
-  python3 tests/support/count_results.py "$results" "$logs/device.counts"
-  read -r -a counts <"$logs/device.counts"
+# device_suite NAME LABEL [ctest's arguments]: the suite that everybody runs on the fake driver, without what is about the fake.
+device_suite() {
+  local name=$1 label=$2 told counts
+  shift 2
+  told=$logs/$name.xml
+  rm -f "$told"
+  DATALINE_CUDA_LIBRARY=$driver LD_PRELOAD=$driver ctest --test-dir "$folder" -L "$label" -E '^device_(fake_|on_real_driver)' "$@" -j 8 \
+    --timeout 120 --output-on-failure --output-junit "$told" >"$logs/$name.log" 2>&1
+  [ -f "$told" ] || { went_wrong "$name: ctest gave no results ($logs/$name.log)"; return; }
+  python3 tests/support/count_results.py "$told" "$logs/$name.counts"
+  read -r -a counts <"$logs/$name.counts"
   passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
-  say "  device tests: ${counts[0]} passed, ${counts[1]} failed, ${counts[2]} skipped (they need the fake driver)"
-  [ "${counts[1]}" -eq 0 ] || grep -A30 -E '\*\*\*(Failed|Timeout|Exception)' "$logs/device.log" | head -n 150
+  say "  $name: ${counts[0]} passed, ${counts[1]} failed, ${counts[2]} skipped (they need the fake driver)"
+  [ "${counts[1]}" -eq 0 ] || grep -A30 -E '\*\*\*(Failed|Timeout|Exception)' "$logs/$name.log" | head -n 150
+}
+
+part_device() {
+  [ -x "$folder/tests/device_slots" ] || { left_out "device: the tests were not built"; return; }
+  device_suite device "^device$"
+  # A second card, with the loaders' tests: device 0 of the process is another one then.
+  if [ "$(nvidia-smi -L 2>/dev/null | wc -l)" -gt 1 ]; then
+    CUDA_VISIBLE_DEVICES=1,0 device_suite device-second "^device$" -R '^device_loader_'
+  fi
   if [ -x "$folder/bin/example_cuda_prefetch" ]; then check prefetch "$folder/bin/example_cuda_prefetch"; fi
 }
 
+# Each kind of kernel and of place once, not every pair of types: a tool slows a launch down a hundredfold.
 sanitize() {
-  local limit=90
-  timeout $limit compute-sanitizer --tool "$1" --error-exitcode 9 "$folder/tests/device_kernels"
+  local limit=60
+  timeout $limit compute-sanitizer --tool "$1" --error-exitcode 9 "$folder/tests/device_kernels" \
+    --gtest_filter='Kernels.*:-*.EveryPairOfTypesAndEveryLayout:*.FlatRowsOfEveryLengthAndPlace'
   local status=$?
+  if [ $status -eq 0 ] && ! grep -Eq '^\[  PASSED  \] [1-9]' "$logs/$1.log"; then echo "skipped: $1 had no kernel to look at"; return 77; fi
   if grep -q "Device not supported" "$logs/$1.log"; then echo "skipped: compute-sanitizer does not support this device"; return 77; fi
   if [ $status -eq 124 ] && ! grep -Eq '^=========+ +(Invalid|Race|Error|Warning|Program hit|Misaligned)' "$logs/$1.log"; then
     echo "skipped: $1 was not through within $limit s, and had found nothing"
@@ -146,8 +202,8 @@ part_sanitizer() {
   command -v compute-sanitizer >/dev/null || { left_out "sanitizer: no compute-sanitizer"; return; }
   [ -x "$folder/tests/device_kernels" ] || { left_out "sanitizer: the kernels' test was not built"; return; }
   export DATALINE_CUDA_LIBRARY=$driver
-  check memcheck sanitize memcheck
-  check racecheck sanitize racecheck
+  if [ "$(kernels_from | cut -d: -f1)" = none ]; then left_out "sanitizer: this build has no kernels"; return; fi
+  for tool in memcheck racecheck initcheck; do check $tool sanitize $tool; done
   unset DATALINE_CUDA_LIBRARY
 }
 
@@ -163,7 +219,7 @@ wheel() {
 pytest_on_gpu() ( # FOLDER TEST...; in a shell of its own, for it goes there
   cd "$1" || exit
   shift
-  DATALINE_CUDA_LIBRARY=$driver DATALINE_LIB_DIR=$folder/lib PYTHONPATH=$folder/site PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 \
+  DATALINE_CUDA_LIBRARY=$driver DATALINE_LIB_DIR=$folder/lib PYTHONPATH=$folder/site:$PYTHONPATH PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1 \
     python3 -m pytest -rs -o filterwarnings=default -p no:cacheprovider "$@"
 )
 
@@ -209,7 +265,8 @@ find_mnist() {
 part_bench() {
   [ -x "$folder/bench/dataline_gpu" ] || { left_out "bench: it was not built"; return; }
   mnist=$(find_mnist)
-  check bench env "DATALINE_BUILD=$folder" PYTHONPATH="$folder/site" bench/gpu.sh ${mnist:+--data "$mnist"}
+  check bench env "DATALINE_BUILD=$folder" PYTHONPATH="$folder/site:$PYTHONPATH" bench/gpu.sh ${mnist:+--data "$mnist"} \
+    ${out:+--out "$results/bench.json"}
   grep -v '^tuning: epoch' "$logs/bench.log"
 }
 
@@ -221,6 +278,5 @@ for part in build device sanitizer python libtorch bench; do
 done
 say "$passed passed, $failed failed, $skipped skipped in $SECONDS s on $jobs cores"
 slug=$(printf '%s' "${card%%,*}" | tr '[:upper:]' '[:lower:]' | tr -cs 'a-z0-9' '-')
-mkdir -p bench/results
-printf '%s' "$found" >"bench/results/$(date +%F)-${slug%-}-tests.txt"
+printf '%s' "$found" >"$results/$(date +%F)-${slug%-}-tests.txt"
 [ "$failed" -eq 0 ]

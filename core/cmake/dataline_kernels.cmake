@@ -5,7 +5,8 @@ set(DATALINE_WITH_CUDA AUTO CACHE STRING "Compile the kernels with nvcc: AUTO, O
 set_property(CACHE DATALINE_WITH_CUDA PROPERTY STRINGS AUTO ON OFF)
 # Code for a generation runs on the later members of it (8.0 on 8.6 and 8.9); PTX of the first is for those to come.
 set(DATALINE_CUDA_ARCHITECTURES 75 80 90 100 120 CACHE STRING "Compute capabilities to compile kernels for")
-mark_as_advanced(DATALINE_CUDA_ARCHITECTURES)
+set(DATALINE_KERNELS "" CACHE FILEPATH "Kernels that were compiled elsewhere (tests/gpu.sh --pack), for a machine without nvcc")
+mark_as_advanced(DATALINE_CUDA_ARCHITECTURES DATALINE_KERNELS)
 
 add_library(dataline_with_cuda INTERFACE)
 set_target_properties(dataline_with_cuda PROPERTIES DATALINE_FEATURE "" DATALINE_LINK_NAME "")
@@ -56,7 +57,10 @@ function(dataline_probe_nvcc)
   set(DATALINE_NVCC_FAULT "${fault}" CACHE INTERNAL "")
 endfunction()
 
-if(NOT DATALINE_WITH_CUDA STREQUAL "OFF")
+if(DATALINE_KERNELS AND NOT DATALINE_WITH_CUDA STREQUAL "OFF")
+  set(DATALINE_HAS_CUDA TRUE)
+  set_target_properties(dataline_with_cuda PROPERTIES DATALINE_FEATURE cuda-kernels)
+elseif(NOT DATALINE_WITH_CUDA STREQUAL "OFF")
   find_program(DATALINE_NVCC nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin DOC "The CUDA compiler")
   mark_as_advanced(DATALINE_NVCC)
   if(DATALINE_NVCC)
@@ -78,19 +82,37 @@ if(NOT DATALINE_WITH_CUDA STREQUAL "OFF")
   endif()
 endif()
 
-# dataline_kernels(SOURCE HOLDER): compiles SOURCE; HOLDER, a C++ file of this folder, takes the result in.
+# dataline_kernels(SOURCE HOLDER): compiles SOURCE; HOLDER, a C++ file of this folder, takes the result in. The target
+# dataline_kernel_image makes the result alone, kernels-DIGEST.fatbin: the digest is that of the sources.
 function(dataline_kernels source holder)
   if(NOT DATALINE_HAS_CUDA)
     return()
   endif()
-  set(image "${CMAKE_CURRENT_BINARY_DIR}/kernels.fatbin")
   get_filename_component(folder "${source}" DIRECTORY)
   file(GLOB headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.h")
-  add_custom_command(OUTPUT "${image}"
-    COMMAND ${DATALINE_NVCC} ${DATALINE_NVCC_FLAGS} -fatbin -I "${dataline_SOURCE_DIR}" -o "${image}"
-      "${CMAKE_CURRENT_SOURCE_DIR}/${source}"
-    DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}" ${headers} "${DATALINE_NVCC}" VERBATIM
-    COMMENT "Compiling the device's kernels")
+  set(digest "")
+  foreach(file "${CMAKE_CURRENT_SOURCE_DIR}/${source}" ${headers})
+    file(SHA256 "${file}" hash)
+    string(SHA256 digest "${digest}${hash}")
+  endforeach()
+  string(SUBSTRING "${digest}" 0 12 digest)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}" ${headers})
+  if(DATALINE_KERNELS)
+    get_filename_component(name "${DATALINE_KERNELS}" NAME)
+    if(NOT name STREQUAL "kernels-${digest}.fatbin" OR NOT EXISTS "${DATALINE_KERNELS}")
+      message(FATAL_ERROR "DATALINE_KERNELS=${DATALINE_KERNELS}: expected a file kernels-${digest}.fatbin, compiled from these "
+        "sources (tests/gpu.sh --pack makes it)")
+    endif()
+    get_filename_component(image "${DATALINE_KERNELS}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
+  else()
+    set(image "${CMAKE_CURRENT_BINARY_DIR}/kernels-${digest}.fatbin")
+    add_custom_command(OUTPUT "${image}"
+      COMMAND ${DATALINE_NVCC} ${DATALINE_NVCC_FLAGS} -fatbin -I "${dataline_SOURCE_DIR}" -o "${image}"
+        "${CMAKE_CURRENT_SOURCE_DIR}/${source}"
+      DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}" ${headers} "${DATALINE_NVCC}" VERBATIM
+      COMMENT "Compiling the device's kernels")
+    add_custom_target(dataline_kernel_image DEPENDS "${image}")
+  endif()
   set_source_files_properties(${holder} PROPERTIES
     COMPILE_DEFINITIONS "DATALINE_KERNEL_IMAGE=\"${image}\"" OBJECT_DEPENDS "${image}")
 endfunction()

@@ -79,7 +79,7 @@ class Loader final : public BatchOwner,
   void cancel() noexcept;
   void interrupt() noexcept;
   void on_cancel() noexcept override { gate_.cancel_by_token(); }
-  // Cancels and ends the workers; those stuck in a reader callback are left behind after a grace second.
+  // Cancels and ends the workers; those stuck in a read of the host's are left behind after a grace second.
   void stop() noexcept DL_EXCLUDES(mutex_);
 
   void recycle(Batch& batch) noexcept override DL_EXCLUDES(mutex_);

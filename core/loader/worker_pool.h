@@ -45,7 +45,7 @@ class WorkerPool {
   void add(std::unique_ptr<WorkerScratch> scratch);
   // Each thread holds `owner`. kThread names the limits of the machine.
   Status start(const std::shared_ptr<void>& owner);
-  // Ends the threads. Those stuck in the host's reader callback are left behind after a second; returns how many.
+  // Ends the threads. Those stuck in a read of the host's are left behind after a second; returns how many.
   int64_t stop() noexcept;
   void forget() noexcept;  // in a forked child, where the threads do not exist
 

@@ -14,6 +14,7 @@
 #include "core/memory/pages.h"
 #include "tests/support/fake_cuda/driver_api.h"
 #include "tests/support/fake_cuda/fake_cuda.h"
+#include "tests/support/fake_cuda/on_real_driver.h"
 
 namespace dataline {
 

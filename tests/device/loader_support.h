@@ -10,6 +10,7 @@
 
 #include "tests/support/fake_cuda/driver_api.h"
 #include "tests/support/fake_cuda/fake_cuda.h"
+#include "tests/support/fake_cuda/on_real_driver.h"
 #include "tests/support/job.h"
 
 namespace dataline::testing {

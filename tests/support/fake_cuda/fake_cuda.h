@@ -5,6 +5,7 @@
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -18,6 +19,8 @@ FAKE_CUDA_API const char* fake_cuda_library(void);
 #define FAKE_CUDA_LIBRARY fake_cuda_library()
 /* For a test whose controls are asked for in another process: on a real driver it ends here, skipped. */
 FAKE_CUDA_API void fake_cuda_only(void);
+/* How to find out whether the test has failed already: it is then not skipped, but has failed. on_real_driver.h asks GoogleTest. */
+FAKE_CUDA_API void fake_cuda_ask_whether_failed(bool (*failed)(void));
 
 /* What it pretends to be */
 

@@ -363,9 +363,9 @@ functions! {
     ) -> dl_status;
 
     /// Cancels, joins the workers and frees; NULL is fine. Batches still leased stay valid until they are
-    /// released. A worker inside a reader callback sees request->cancelled and is given one second, then
-    /// abandoned together with what it uses (and this is logged). With a device, waits for the copies in
-    /// flight and for the work queued on released batches.
+    /// released. A worker inside a read of the host's (dl_reader, dl_storage) sees request->cancelled and is
+    /// given one second, then abandoned together with what it uses, and this is logged. With a device, waits
+    /// for the copies in flight and for the work queued on released batches.
     ///
     /// Threading: once, when no other call on the loader is in progress or follows.
     fn dl_loader_destroy(loader: *mut dl_loader);

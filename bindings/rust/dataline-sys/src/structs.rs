@@ -354,7 +354,7 @@ structs! {
         ready_batches: i64,
         /// page-locked; 0 where that was refused (logged once)
         pinned_bytes: i64,
-        /// workers abandoned in a reader callback that did not return
+        /// workers abandoned in a read of the host's that did not return
         threads_abandoned: i64,
         /// device memory the loader holds now
         device_bytes: i64,
