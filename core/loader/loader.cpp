@@ -241,7 +241,7 @@ void Loader::stop() noexcept {
   abandoned_threads_ += left_behind;
   if (left_behind > 0) {
     log_(LogLevel::kWarning,
-         "workers are left behind in a reader callback that did not return within a second");
+         "workers are left behind in a read of the host's that did not return within a second");
     return;
   }
   // Batches still held need none of this: what the host lent goes back now.

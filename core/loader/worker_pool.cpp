@@ -11,7 +11,7 @@
 namespace dataline {
 namespace {
 
-// How long stop() waits for a worker that is inside the host's reader callback.
+// How long stop() waits for a worker that is inside a read of the host's.
 constexpr int64_t kStuckReaderGraceNs = 1'000'000'000;
 
 bool is_past(int64_t deadline_ns) { return deadline_ns != kForever && monotonic_ns() >= deadline_ns; }
