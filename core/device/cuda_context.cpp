@@ -5,6 +5,13 @@
 #include <utility>
 
 namespace dataline {
+namespace {
+
+// Of this thread: its capture mode is relaxed because of us, and what it was before.
+thread_local bool is_relaxed = false;
+thread_local int32_t mode_before = 0;
+
+}  // namespace
 
 Result<std::shared_ptr<CudaContext>> CudaContext::open(std::string_view library, int32_t ordinal,
                                                        int side_streams) {
@@ -29,6 +36,7 @@ Status CudaContext::start(int side_streams) {
     return error(Code::kNoDevice, "the CUDA driver failed to start: ", code_text(initialized), stub);
   }
   if (initialized == kCudaSuccess) DL_RETURN_IF_ERROR(call(d.cuDeviceGetCount, &count));
+  const RelaxedCapture relaxed(*this);
   if (ordinal_ >= count) {
     return error(Code::kNoDevice, "cuda:", ordinal_, ": there ", count == 1 ? "is " : "are ", count,
                  " CUDA device", count == 1 ? "" : "s", count > 0 ? ", counted from 0" : "");
@@ -53,6 +61,7 @@ Status CudaContext::start(int side_streams) {
 
 CudaContext::~CudaContext() {
   if (handle_ == nullptr || !usable()) return;  // objects of a lost device are leaked
+  const RelaxedCapture relaxed(*this);
   if (!wait_side_streams().is_ok()) return;
   {
     CurrentContext current(*this);
@@ -80,11 +89,20 @@ Status CudaContext::lose(Status cause) {
   return cause.code() == Code::kDeviceLost ? std::move(cause) : unusable();
 }
 
+Status CudaContext::abandon(SideStream& side, Status cause) {
+  if (not_now(cause) && call(driver_->cuStreamSynchronize, side.stream).is_ok()) return cause;
+  return lose(std::move(cause));
+}
+
 Status CudaContext::failed(const char* name, CudaCode code) {
   const std::string what = concat(name, ": ", code_text(code));
   if (cuda_code_is_sticky(code)) {
     static_cast<void>(lose(Status(Code::kDeviceLost, what)));
     return unusable();
+  }
+  if (cuda_code_is_of_capture(code)) {
+    return error(Code::kWrongState, "cuda:", ordinal_, ": ", what,
+                 ": not while a CUDA graph is captured; try again when the capture is over");
   }
   const Code meaning =
       code == kCudaOutOfMemory ? Code::kNoMemory
@@ -154,7 +172,23 @@ Status CudaContext::no_memory(const char* what, int64_t bytes) {
                " bytes needed, ", have);
 }
 
-CurrentContext::CurrentContext(CudaContext& context) : context_(context) {
+bool RelaxedCapture::enter(CudaContext& context) {
+  if (is_relaxed) return false;
+  int32_t mode = kCudaCaptureRelaxed;
+  is_relaxed = context.ask(context.driver().cuThreadExchangeStreamCaptureMode, &mode) == kCudaSuccess;
+  if (is_relaxed) mode_before = mode;
+  return is_relaxed;
+}
+
+void RelaxedCapture::leave(CudaContext& context) {
+  if (!is_relaxed) return;
+  is_relaxed = false;
+  // Also after a loss: the thread may capture on another device.
+  const CudaCode code = context.driver().cuThreadExchangeStreamCaptureMode(&mode_before);
+  if (cuda_code_is_sticky(code)) static_cast<void>(context.failed("cuThreadExchangeStreamCaptureMode", code));
+}
+
+CurrentContext::CurrentContext(CudaContext& context) : context_(context), relaxed_(context) {
   // A consumer that uses the CUDA runtime already has this context current.
   CudaContextHandle now = nullptr;
   status_ = context_.call(context_.driver().cuCtxGetCurrent, &now);

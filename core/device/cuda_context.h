@@ -3,7 +3,8 @@
 // Slots share it, so it lives until the last lease is released.
 //
 // Every driver call goes through call() or ask(), which make none once the device is lost or in a forked child, and which
-// detect the loss. The one exception is the pop in CurrentContext, which restores a thread's own context.
+// detect the loss. The exceptions restore what is a thread's own: its context (CurrentContext), its capture mode
+// (RelaxedCapture).
 // Threads: internally synchronized.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -61,9 +62,12 @@ class CudaContext {
   Status unusable() const;  // why not: kForked or kDeviceLost with what was seen first
   // Marks the device lost; returns unusable(), or `cause` when that is kDeviceLost.
   Status lose(Status cause);
+  // After a failure in the midst of what was to be queued in a side stream (locked): its completion cannot be observed,
+  // so the device is lost. Unless a capture forbade the rest: then what is queued is waited for, and `cause` returned.
+  Status abandon(SideStream& side, Status cause);
 
   // Calls the entry and maps its result: kDeviceLost when sticky, kNoMemory, kInvalidArgument for an unknown
-  // handle, else kInternal.
+  // handle, kWrongState for what a capture forbids (not_now()), else kInternal.
   template <typename... Parameters>
   Status call(const CudaEntry<Parameters...>& entry, std::type_identity_t<Parameters>... arguments) {
     if (!usable()) return unusable();
@@ -79,6 +83,8 @@ class CudaContext {
     return code;
   }
   Status failed(const char* name, CudaCode code);
+  // Of a result of call(): the same call may succeed when a capture is over.
+  static bool not_now(const Status& status) { return status.code() == Code::kWrongState; }
   std::string code_text(CudaCode code);  // "CUDA_ERROR_LAUNCH_FAILED (719)"
 
   // A pool of events without timing; in steady state none is created. The context must be current.
@@ -117,7 +123,29 @@ class CudaContext {
   std::atomic<int64_t> device_bytes_{0};
 };
 
-// Makes the context current in this thread for its lifetime, then restores the previous one.
+// While it lives this thread's calls break no CUDA graph capture, its own or another thread's: queries, allocations and
+// waits do, unless the thread is in relaxed mode. NVIDIA says to change the mode and back like this (cuda.h,
+// cuThreadExchangeStreamCaptureMode), and PyTorch does so around its event queries (pytorch#146924).
+class RelaxedCapture {
+ public:
+  explicit RelaxedCapture(CudaContext& context) : context_(context), entered_(enter(context)) {}
+  ~RelaxedCapture() {
+    if (entered_) leave(context_);
+  }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+  // For a thread of ours, once, instead of at each call. False: it changed nothing, because the thread is in relaxed mode
+  // already or the driver refused.
+  static bool enter(CudaContext& context);
+  static void leave(CudaContext& context);  // nothing without enter()
+
+ private:
+  CudaContext& context_;
+  const bool entered_;
+};
+
+// Makes the context current in this thread for its lifetime, in relaxed capture mode, then restores the previous one.
 class CurrentContext {
  public:
   explicit CurrentContext(CudaContext& context);
@@ -129,6 +157,7 @@ class CurrentContext {
 
  private:
   CudaContext& context_;
+  const RelaxedCapture relaxed_;
   Status status_;
   bool pushed_ = false;
 };

@@ -73,6 +73,9 @@ constexpr const char* cuda_sticky_name(CudaCode code) {
 }
 constexpr bool cuda_code_is_sticky(CudaCode code) { return cuda_sticky_name(code) != nullptr; }
 
+// What a CUDA graph capture forbids, of this thread or of another: not now, but later.
+constexpr bool cuda_code_is_of_capture(CudaCode code) { return code >= 900 && code <= 908; }
+
 constexpr uint32_t kCudaHostRegisterPortable = 1;  // every context of the process sees the pages as pinned
 constexpr uint32_t kCudaStreamNonBlocking = 1;     // no hidden order with the legacy stream
 constexpr uint32_t kCudaEventBlockingSync = 1;     // a host thread that waits sleeps

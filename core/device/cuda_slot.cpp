@@ -90,9 +90,8 @@ Status CudaSlot::send(const std::byte* host, std::span<const CopyRange> copies,
     return record_ready();
   };
   Status status = enqueue();
-  // After any error half a batch is in the stream and its completion cannot be observed.
   return status.is_ok() || status.code() == Code::kForked ? std::move(status)
-                                                          : context_->lose(std::move(status));
+                                                          : context_->abandon(side(), std::move(status));
 }
 
 Status CudaSlot::copy_from(CudaSlot& from, int64_t bytes) {
@@ -112,7 +111,7 @@ bool CudaSlot::copies_done() {
   const CurrentContext current(*context_);
   if (!current.status().is_ok()) return !context_->usable();  // else unknown for now
   const CudaCode code = context_->ask(context_->driver().cuEventQuery, ready_);
-  if (code == kCudaNotReady) return false;
+  if (code == kCudaNotReady || cuda_code_is_of_capture(code)) return false;
   if (code != kCudaSuccess) static_cast<void>(context_->lose(context_->failed("cuEventQuery", code)));
   in_flight_.store(false);
   return true;
@@ -124,6 +123,7 @@ Status CudaSlot::wait_for_copies() {
   const CurrentContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
   Status status = context_->call(context_->driver().cuEventSynchronize, ready_);
+  if (CudaContext::not_now(status)) return status;
   if (!status.is_ok()) return context_->lose(std::move(status));
   in_flight_.store(false);
   return status;

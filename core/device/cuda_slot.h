@@ -1,7 +1,8 @@
 // The device buffer of a slot and its events: READY (copies and kernels are done) and one DONE per consumer stream that
 // used the batch. device.h says who waits for which.
 // Driver calls per batch in steady state, none of which creates an object: send() makes a wait per DONE, a copy per
-// range, a launch per tail and a record; copies_done() a query; wait() two; release() one.
+// range, a launch per tail and a record; copies_done() a query; wait() two; release() one. Around each of these
+// CurrentContext makes its own.
 // Threads: as device.h says.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -151,12 +151,8 @@ class CudaDevice final : public Device {
   int64_t device_bytes() const override { return context_->device_bytes(); }
   bool lost() const override { return context_->lost(); }
 
-  // Frameworks capture graphs in global mode: an event query in any thread would then fail and invalidate the capture,
-  // unless that thread is in relaxed mode.
-  void enter_thread() noexcept override {
-    int32_t mode = kCudaCaptureRelaxed;
-    static_cast<void>(context_->ask(context_->driver().cuThreadExchangeStreamCaptureMode, &mode));
-  }
+  void enter_thread() noexcept override { RelaxedCapture::enter(*context_); }
+  void leave_thread() noexcept override { RelaxedCapture::leave(*context_); }
 
   Result<std::vector<std::unique_ptr<DeviceSlot>>> make_slots(int64_t count, int64_t bytes) override {
     std::vector<std::unique_ptr<DeviceSlot>> slots;
@@ -193,7 +189,7 @@ class CudaDevice final : public Device {
       copy =
           std::make_unique<CudaSlot>(context_, kernels_, allocation.take(), memory, original.index(), ready);
       Status status = copy->copy_from(original, bytes);
-      if (!status.is_ok()) return context_->lose(std::move(status));
+      if (!status.is_ok()) return context_->abandon(side, std::move(status));
     }
     return std::unique_ptr<DeviceSlot>(std::move(copy));
   }

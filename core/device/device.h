@@ -52,12 +52,13 @@ class DeviceSlot {
   virtual std::byte* memory() const = 0;
 
   // Queues copies of ranges of `host` to the same offsets of memory(), then `calls`. Called by the slot's last worker.
-  // Never waits for the device.
+  // Never waits for the device. kWrongState: a capture forbade it, and it may be sent again.
   virtual Status send(const std::byte* host, std::span<const CopyRange> copies,
                       std::span<const TailCall> calls) = 0;
-  // Whether READY has happened, so that host memory may be refilled. True when nothing was sent, and after a loss.
+  // Whether READY has happened, so that host memory may be refilled. True when nothing was sent, and after a loss. False
+  // also where it cannot be asked for because of a capture: ask again.
   virtual bool copies_done() = 0;
-  // Blocks until READY: for workers without other work, and for device_sync=host.
+  // Blocks until READY: for workers without other work, and for device_sync=host. kWrongState: a capture forbids it now.
   virtual Status wait_for_copies() = 0;
 
   // For consumers, any thread. Streams must live until the batch is released.
@@ -97,8 +98,10 @@ class Device {
   virtual int64_t pin(std::byte* first, int64_t stride, int64_t count) = 0;
   virtual void unpin() noexcept = 0;
 
-  // Called first in each of the loader's threads, so that their calls do not invalidate graph captures of host threads.
+  // The first and the last call in each of the loader's threads, between which none of theirs invalidates a graph capture of
+  // the host's. A host's thread needs none: there each call sees to that itself.
   virtual void enter_thread() noexcept {}
+  virtual void leave_thread() noexcept {}
 
   virtual bool runs(const Tail& tail) const = 0;
   // Device memory for `count` slots in one allocation. kNoMemory says how much was needed and is free. The cpu device

@@ -58,6 +58,7 @@ class Delivery {
   // Takes a listed batch, complete or not. False: another thread has taken it. Also restart()'s.
   virtual bool take_copying(int64_t /*sequence*/) { return false; }
   void enter_thread() noexcept { device_.enter_thread(); }  // a worker's first call
+  void leave_thread() noexcept { device_.leave_thread(); }  // its last
   // Whether somebody waits for copies that no thread waits for yet: a worker's to do, by finish_copies(). Those of the
   // consumer's next batch come before everything else.
   virtual bool needs_worker() const { return false; }

@@ -115,6 +115,7 @@ void WorkerPool::run(Worker& worker) {
       });
     }
   }
+  delivery_.leave_thread();
   worker.cpu_ns.store(thread_cpu_ns() - cpu_before_ns);
   worker.done.store(true);
   alive_.fetch_sub(1);

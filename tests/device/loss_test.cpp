@@ -78,7 +78,7 @@ class Job {
     }
     DL_RETURN_IF_ERROR(slot.wait(stream_));
     if (batch % 2 == 0) DL_RETURN_IF_ERROR(slot.release(stream_));
-    telling_calls = fake_cuda_calls(nullptr) - 1;  // the last gives the thread its context back
+    telling_calls = fake_cuda_calls(nullptr) - 2;  // the last give the thread its context and mode back
     slot.done();
     return Status::ok();
   }

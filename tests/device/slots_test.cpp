@@ -3,7 +3,7 @@
 #include <random>
 #include <thread>
 
-#include "tests/device/device_support.h"
+#include "tests/device/slots_support.h"
 
 namespace dataline {
 namespace {
@@ -11,37 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr int64_t kBytes = 10'000;
-
-class Slots : public FakeCuda {
- protected:
-  // `count` slots, page-locked.
-  void make(int64_t count, std::string_view name = "cuda:0") {
-    device_ = open(name);
-    host_ = std::make_unique<HostSlots>(count, kBytes);
-    ASSERT_EQ(device_->pin(host_->slot(0), host_->stride(), count), count);
-    auto slots = device_->make_slots(count, host_->stride());
-    ASSERT_TRUE(slots.is_ok()) << slots.status().message();
-    slots_ = slots.take();
-    fake_cuda_require_pinned(1);
-  }
-  ~Slots() override { end(); }
-  void end() {
-    fake_cuda_hot_path(0);
-    slots_.clear();
-    if (device_ != nullptr) device_->unpin();
-    device_.reset();
-  }
-  DeviceSlot& slot(int64_t i) { return *slots_[static_cast<size_t>(i)]; }
-  Status send(int64_t i, int value) {
-    host_->fill(i, value);
-    return slot(i).send(host_->slot(i), whole(kBytes), {});
-  }
-
-  std::shared_ptr<Device> device_;
-  std::unique_ptr<HostSlots> host_;
-  std::vector<std::unique_ptr<DeviceSlot>> slots_;
-};
+using Slots = SlotTest;
 
 TEST_F(Slots, WhatIsSentIsWhatTheConsumersStreamReads) {
   make(2);
@@ -174,20 +144,21 @@ TEST_F(Slots, SteadyStateMakesNoObjectsAndCallsLittle) {
   fake_cuda_pause();  // so that READY has not happened when the consumer waits: the dearest case
   int64_t calls = fake_cuda_calls(nullptr);
   ASSERT_TRUE(send(0, 2).is_ok());
-  EXPECT_EQ(fake_cuda_calls(nullptr) - calls, 6) << "get, push, wait DONE, copy, record, pop";
+  EXPECT_EQ(fake_cuda_calls(nullptr) - calls, 8)
+      << "relax, get, push, wait DONE, copy, record, pop, and back";
   calls = fake_cuda_calls(nullptr);
   EXPECT_FALSE(slot(0).copies_done());
-  EXPECT_EQ(fake_cuda_calls(nullptr) - calls, 4) << "get, push, query, pop";
+  EXPECT_EQ(fake_cuda_calls(nullptr) - calls, 6) << "relax, get, push, query, pop, and back";
   // A consumer that uses the runtime has the context current.
   CUcontext context = nullptr;
   ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), 0);
   ASSERT_EQ(cuCtxPushCurrent(context), 0);
   calls = fake_cuda_calls(nullptr);
   ASSERT_TRUE(slot(0).wait(consumer.stream()).is_ok());
-  EXPECT_EQ(fake_cuda_calls(nullptr) - calls, 3) << "get, whose stream, wait";
+  EXPECT_EQ(fake_cuda_calls(nullptr) - calls, 5) << "relax, get, whose stream, wait, and back";
   calls = fake_cuda_calls(nullptr);
   slot(0).done();
-  EXPECT_EQ(fake_cuda_calls(nullptr) - calls, 2) << "get, record";
+  EXPECT_EQ(fake_cuda_calls(nullptr) - calls, 4) << "relax, get, record, and back";
   ASSERT_EQ(cuCtxPopCurrent(&context), 0);
   ASSERT_EQ(cuDevicePrimaryCtxRelease(0), 0);
   fake_cuda_resume();

@@ -27,6 +27,7 @@ void fake_cuda_reset() {
   w.process = getpid();
   context_stack().clear();
   hot_path() = false;
+  capture_mode() = 0;
 }
 
 void fake_cuda_seed(uint64_t seed) {

@@ -20,6 +20,7 @@ typedef struct CUstream_st* CUstream;
 typedef struct CUevent_st* CUevent;
 typedef struct CUmod_st* CUmodule;
 typedef struct CUfunc_st* CUfunction;
+typedef struct CUgraph_st* CUgraph;
 
 FAKE_DRIVER_API CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, uint64_t flags,
                                              int* found);
@@ -65,6 +66,10 @@ FAKE_DRIVER_API CUresult cuStreamQuery(CUstream stream);
 FAKE_DRIVER_API CUresult cuStreamSynchronize(CUstream stream);
 FAKE_DRIVER_API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags);
 FAKE_DRIVER_API CUresult cuStreamGetCtx(CUstream stream, CUcontext* context);
+FAKE_DRIVER_API CUresult cuStreamBeginCapture_v2(CUstream stream, int mode);
+FAKE_DRIVER_API CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph);
+FAKE_DRIVER_API CUresult cuStreamIsCapturing(CUstream stream, int* status);
+FAKE_DRIVER_API CUresult cuGraphDestroy(CUgraph graph);
 FAKE_DRIVER_API CUresult cuEventCreate(CUevent* event, unsigned flags);
 FAKE_DRIVER_API CUresult cuEventDestroy_v2(CUevent event);
 FAKE_DRIVER_API CUresult cuEventRecord(CUevent event, CUstream stream);
@@ -97,6 +102,7 @@ FAKE_DRIVER_API CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, un
 #define cuMemcpyDtoDAsync cuMemcpyDtoDAsync_v2
 #define cuMemcpyHtoD cuMemcpyHtoD_v2
 #define cuMemcpyDtoH cuMemcpyDtoH_v2
+#define cuStreamBeginCapture cuStreamBeginCapture_v2
 #define cuStreamDestroy cuStreamDestroy_v2
 #define cuEventDestroy cuEventDestroy_v2
 

@@ -1,6 +1,5 @@
 // The driver's start, its devices and contexts. SPDX-License-Identifier: Apache-2.0
 #include <cstring>
-#include <utility>
 
 #include "tests/support/fake_cuda/world.h"
 
@@ -164,14 +163,4 @@ CUresult cuCtxPopCurrent_v2(CUcontext* context) {
   *context = context_of(stack.back());
   stack.pop_back();  // whatever else went wrong: it only changes the thread
   return call.code;
-}
-
-// There are no captures here; who asks is told what the thread said last.
-CUresult cuThreadExchangeStreamCaptureMode(int* mode) {
-  static thread_local int now = 0;
-  Call call("cuThreadExchangeStreamCaptureMode", kNoContext);
-  if (call.code != kSuccess) return call.code;
-  if (*mode < 0 || *mode > 2) return kInvalidValue;
-  std::swap(now, *mode);
-  return kSuccess;
 }

@@ -149,7 +149,7 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
 
 CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream_handle) {
   Call call("cuMemAllocAsync");
-  Stream* stream = call.stream(stream_handle);
+  Stream* stream = call.to_queue(stream_handle);
   if (stream == nullptr) return call.code;
   const CUresult code = allocate(call, address, bytes);
   if (code != kSuccess) return code;
@@ -164,7 +164,7 @@ CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream_han
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) {
   Call call("cuMemFreeAsync");
-  Stream* stream = call.stream(stream_handle);
+  Stream* stream = call.to_queue(stream_handle);
   if (stream == nullptr || !is_start(call, address)) return call.code;
   const uint64_t bytes = call.w.memory.find(address, 1)->bytes;
   Operation operation = copy_operation(FAKE_CUDA_FREE, address, nullptr, bytes);
@@ -200,7 +200,7 @@ CUresult cuMemHostUnregister(void* memory) {
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream_handle) {
   Call call("cuMemcpyHtoDAsync");
-  Stream* stream = call.stream(stream_handle);
+  Stream* stream = call.to_queue(stream_handle);
   bool pinned = false;
   if (stream == nullptr || !check_range(call, to, bytes) || !check_host(call, from, bytes, &pinned))
     return call.code;
@@ -210,9 +210,13 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CU
 
 CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream stream_handle) {
   Call call("cuMemcpyDtoHAsync");
-  Stream* stream = call.stream(stream_handle);
+  Stream* stream = call.to_queue(stream_handle);
   if (stream == nullptr || !check_range(call, from, bytes)) return call.code;
   const bool pinned = call.w.host.cover(to, bytes) == HostRanges::Cover::kWhole;
+  if (!pinned && stream->capture != nullptr) {
+    call.refuse(kCaptureUnsupported, stream->capture);
+    return call.code;
+  }
   const auto mark = queue_download(call, *stream, to, from, bytes, pinned);
   if (pinned) return kSuccess;
   call.blocks();  // as the driver: into pageable memory the call waits
@@ -222,7 +226,7 @@ CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream_handle) {
   Call call("cuMemcpyDtoDAsync");
-  Stream* stream = call.stream(stream_handle);
+  Stream* stream = call.to_queue(stream_handle);
   if (stream == nullptr || !check_range(call, to, bytes) || !check_range(call, from, bytes)) return call.code;
   Operation operation = copy_operation(FAKE_CUDA_COPY_ON_DEVICE, to, nullptr, bytes);
   World& w = call.w;
@@ -237,7 +241,7 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CU
 CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
   Call call("cuMemcpyHtoD");
   call.blocks();
-  Stream* stream = call.stream(nullptr);
+  Stream* stream = call.to_queue(nullptr);
   if (stream == nullptr || !check_range(call, to, bytes)) return call.code;
   queue_upload(call, *stream, to, from, bytes, false);
   const auto held = call.w.streams.at(stream->handle);
@@ -249,7 +253,7 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
 CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
   Call call("cuMemcpyDtoH");
   call.blocks();
-  Stream* stream = call.stream(nullptr);
+  Stream* stream = call.to_queue(nullptr);
   if (stream == nullptr || !check_range(call, from, bytes)) return call.code;
   wait_mark(call, queue_download(call, *stream, to, from, bytes, false));
   return call.code;
@@ -257,7 +261,7 @@ CUresult cuMemcpyDtoH_v2(void* to, CUdeviceptr from, size_t bytes) {
 
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUstream stream_handle) {
   Call call("cuMemsetD8Async");
-  Stream* stream = call.stream(stream_handle);
+  Stream* stream = call.to_queue(stream_handle);
   if (stream == nullptr || !check_range(call, to, bytes)) return call.code;
   Operation operation = copy_operation(FAKE_CUDA_SET, to, nullptr, bytes);
   World& w = call.w;

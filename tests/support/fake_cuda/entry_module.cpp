@@ -47,7 +47,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned,
                         CUstream stream_handle, void** parameters, void**) {
   Call call("cuLaunchKernel");
-  Stream* stream = call.stream(stream_handle);
+  Stream* stream = call.to_queue(stream_handle);
   if (stream == nullptr) return call.code;
   const auto found = call.w.functions.find(value_of(function));
   if (found == call.w.functions.end()) {

@@ -25,10 +25,12 @@ void wait_idle(Call& call, const std::shared_ptr<Stream>& stream) {
 
 }  // namespace
 
-CUresult cuStreamCreate(CUstream* stream, unsigned) {
+CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
+  constexpr unsigned kNonBlocking = 1;
   Call call("cuStreamCreate");
   call.blocks();
-  if (call.code == kSuccess) *stream = handle_of<CUstream>(make_stream(call.w, call.device)->handle);
+  if (call.code == kSuccess)
+    *stream = handle_of<CUstream>(make_stream(call.w, call.device, (flags & kNonBlocking) == 0)->handle);
   return call.code;
 }
 
@@ -37,6 +39,7 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
   call.blocks();
   Stream* stream = call.stream(handle);
   if (stream == nullptr) return call.code;
+  if (stream->capture != nullptr) stream->capture->invalid = true;
   stream->destroyed = true;  // what is queued still runs
   call.w.changed.notify_all();
   call.w.streams.erase(stream->handle);
@@ -45,7 +48,8 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
 
 CUresult cuStreamQuery(CUstream handle) {
   Call call("cuStreamQuery");
-  Stream* stream = call.stream(handle);
+  call.unsafe();
+  Stream* stream = call.to_ask(handle);
   if (stream == nullptr) return call.code;
   if (!stream->queue.empty()) return kNotReady;
   call.w.host_clock.join(stream->clock);
@@ -55,7 +59,7 @@ CUresult cuStreamQuery(CUstream handle) {
 CUresult cuStreamSynchronize(CUstream handle) {
   Call call("cuStreamSynchronize");
   call.blocks();
-  Stream* stream = call.stream(handle);
+  Stream* stream = call.to_ask(handle);
   if (stream != nullptr) wait_idle(call, call.w.streams.at(stream->handle));
   return call.code;
 }
@@ -65,6 +69,10 @@ CUresult cuCtxSynchronize() {
   call.blocks();
   if (call.code != kSuccess) return call.code;
   const auto all = call.w.streams;  // those there are now
+  for (const auto& [handle, stream] : all) {
+    if (stream->device == call.device && stream->capture != nullptr)
+      call.refuse(kCaptureUnsupported, stream->capture);
+  }
   for (const auto& [handle, stream] : all) {
     if (stream->device == call.device) wait_idle(call, stream);
   }
@@ -80,9 +88,10 @@ CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) {
 
 CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned) {
   Call call("cuStreamWaitEvent");
-  Stream* stream = call.stream(handle);
+  Stream* stream = call.to_queue(handle);
   const Event* event = call.event(event_handle);
   if (stream == nullptr || event == nullptr) return call.code;
+  if (capture_wait(call, *stream, *event)) return call.code;
   if (event->latest == nullptr) {
     call.wrong("event-misuse", "the event was never recorded");
     return kSuccess;  // as the driver: nothing to wait for
@@ -116,19 +125,24 @@ CUresult cuEventDestroy_v2(CUevent handle) {
 CUresult cuEventRecord(CUevent handle, CUstream stream_handle) {
   Call call("cuEventRecord");
   Event* event = call.event(handle);
-  Stream* stream = call.stream(stream_handle);
+  Stream* stream = call.to_queue(stream_handle);
   if (stream == nullptr || event == nullptr) return call.code;
   if (event->device != stream->device) {
     call.wrong("event-misuse", "the event and the stream are of different devices");
     return kInvalidHandle;
   }
-  event->latest = mark_end(call.w, *stream, FAKE_CUDA_RECORD, value_of(handle));
+  event->capture = stream->capture;
+  event->captured_in = stream->id;
+  event->latest =
+      stream->capture != nullptr ? nullptr : mark_end(call.w, *stream, FAKE_CUDA_RECORD, value_of(handle));
   return kSuccess;
 }
 
 CUresult cuEventQuery(CUevent handle) {
   Call call("cuEventQuery");
+  call.unsafe();
   const Event* event = call.event(handle);
+  if (event != nullptr && event->capture != nullptr) call.refuse(kCapturedEvent, event->capture);
   if (event == nullptr || event->latest == nullptr) return call.code;
   Mark& mark = *event->latest;
   if (!mark.done || mark.hidden-- > 0) return kNotReady;
@@ -141,6 +155,7 @@ CUresult cuEventSynchronize(CUevent handle) {
   Call call("cuEventSynchronize");
   call.blocks();
   const Event* event = call.event(handle);
+  if (event != nullptr && event->capture != nullptr) call.refuse(kCapturedEvent, event->capture);
   if (event == nullptr || event->latest == nullptr) return call.code;
   const std::shared_ptr<Mark> mark = event->latest;
   call.wait([&] { return mark->done; });

@@ -30,6 +30,7 @@ struct Entry {
 #undef cuMemcpyDtoDAsync
 #undef cuMemcpyHtoD
 #undef cuMemcpyDtoH
+#undef cuStreamBeginCapture
 #undef cuStreamDestroy
 #undef cuEventDestroy
 
@@ -73,6 +74,10 @@ const Entry* find_entry(const std::string& name) {
       ENTRY(cuStreamSynchronize, 2000),
       ENTRY(cuStreamWaitEvent, 3020),
       ENTRY(cuStreamGetCtx, 9020),
+      ENTRY_V2(cuStreamBeginCapture, 10010),
+      ENTRY(cuStreamEndCapture, 10000),
+      ENTRY(cuStreamIsCapturing, 10000),
+      ENTRY(cuGraphDestroy, 10000),
       ENTRY(cuEventCreate, 2000),
       ENTRY_V2(cuEventDestroy, 4000),
       ENTRY(cuEventRecord, 2000),

@@ -72,10 +72,11 @@ void run_stream(World& w, const std::shared_ptr<Stream>& stream) {
 
 }  // namespace
 
-std::shared_ptr<Stream> make_stream(World& w, int32_t device) {
+std::shared_ptr<Stream> make_stream(World& w, int32_t device, bool blocking) {
   auto stream = std::make_shared<Stream>();
   stream->id = w.next_id++;
   stream->device = device;
+  stream->blocking = blocking;
   stream->handle = kStreamBase + uint64_t{stream->id} * 16;
   w.streams[stream->handle] = stream;
   ++w.threads;
@@ -84,6 +85,7 @@ std::shared_ptr<Stream> make_stream(World& w, int32_t device) {
 }
 
 void queue_operation(World& w, Stream& stream, Operation operation) {
+  if (stream.capture != nullptr) return;  // a node of a graph
   operation.sequence = ++stream.issued;
   stream.clock.join(w.host_clock);
   stream.clock.set(stream.id, operation.sequence);

@@ -30,6 +30,11 @@ ContextStack& context_stack() {
   return stack;
 }
 
+int& capture_mode() {
+  thread_local int mode = 0;
+  return mode;
+}
+
 bool& hot_path() {
   thread_local bool hot = false;
   return hot;
@@ -77,9 +82,15 @@ CUresult Call::lost() const {
   return device >= 0 ? w.devices[static_cast<size_t>(device)].lost : CUresult{kSuccess};
 }
 
+// Gives the thread back what is its own: to be made all the same.
+bool Call::gives_back() const {
+  const std::string name = name_;
+  return name == "cuCtxPopCurrent" || name == "cuThreadExchangeStreamCaptureMode";
+}
+
 CUresult Call::tell(int32_t lost_device) {
   bool& told = w.shut_down ? w.shut_down_told : w.devices[static_cast<size_t>(lost_device)].told;
-  if (told && std::string(name_) != "cuCtxPopCurrent") ++w.calls_after_loss;
+  if (told && !gives_back()) ++w.calls_after_loss;
   told = true;
   return w.shut_down ? CUresult{kDeinitialized} : w.devices[static_cast<size_t>(lost_device)].lost;
 }
@@ -91,7 +102,8 @@ CUresult Call::judge(bool needs_context) {
   if (lost() != kSuccess) return tell(device);
   // Without a context a call cannot be told; with every device lost, and told, it should not be made either.
   const auto is_lost = [](const Device& d) { return d.lost != kSuccess && d.told; };
-  if (device < 0 && !w.devices.empty() && std::all_of(w.devices.begin(), w.devices.end(), is_lost))
+  if (device < 0 && !gives_back() && !w.devices.empty() &&
+      std::all_of(w.devices.begin(), w.devices.end(), is_lost))
     ++w.calls_after_loss;
   for (Fault& fault : w.faults) {
     if (!fault.name.empty() && fault.name != name_) continue;
@@ -125,6 +137,7 @@ void Call::wrong(const char* kind, const std::string& what) {
 
 void Call::blocks() {
   if (code == kSuccess && hot_path()) wrong("host-sync", "on the hot path");
+  unsafe();
 }
 
 Stream* Call::stream(CUstream handle) {
@@ -134,7 +147,7 @@ Stream* Call::stream(CUstream handle) {
   if (value <= 2) value = kStreamBase + static_cast<uint64_t>(device);
   auto found = w.streams.find(value);
   if (found == w.streams.end() && value_of(handle) <= 2) {
-    auto made = make_stream(w, device);
+    auto made = make_stream(w, device, true);
     w.streams.erase(made->handle);
     made->handle = value;
     found = w.streams.emplace(value, std::move(made)).first;

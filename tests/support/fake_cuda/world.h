@@ -13,6 +13,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/support/fake_cuda/clock.h"
@@ -34,11 +35,21 @@ enum Code : CUresult {
   kInvalidImage = 200,
   kInvalidContext = 201,
   kInvalidHandle = 400,
+  kIllegalState = 401,
   kNotFound = 500,
   kNotReady = 600,
   kIllegalAddress = 700,
   kAlreadyRegistered = 712,
   kNotRegistered = 713,
+  kCaptureUnsupported = 900,
+  kCaptureInvalidated = 901,
+  kCaptureMerge = 902,
+  kCaptureUnmatched = 903,
+  kCaptureUnjoined = 904,
+  kCaptureIsolation = 905,
+  kCaptureImplicit = 906,
+  kCapturedEvent = 907,
+  kCaptureWrongThread = 908,
 };
 bool is_sticky(CUresult code);
 
@@ -50,9 +61,21 @@ struct Mark {
   int64_t end_ns = 0;
 };
 
+// What a stream is put into by cuStreamBeginCapture, and others by waiting for its events: what they are given is noted
+// and does not run.
+struct Capture {
+  int32_t mode = 0;
+  std::thread::id thread;  // that began it
+  uint32_t origin = 0;     // the stream in which it began
+  bool invalid = false, over = false;
+  std::set<uint32_t> unjoined;  // streams it went to and did not come back from
+};
+
 struct Event {
   int32_t device = 0;
-  std::shared_ptr<Mark> latest;  // null: never recorded
+  std::shared_ptr<Mark> latest;      // null: never recorded, or captured
+  std::shared_ptr<Capture> capture;  // it was last recorded in
+  uint32_t captured_in = 0;          // the stream
 };
 
 struct Operation {
@@ -71,7 +94,9 @@ struct Stream {
   std::deque<Operation> queue;
   Clock clock;  // before the next operation
   int64_t issued = 0;
-  bool destroyed = false;  // its thread ends when the queue is done
+  bool blocking = true;              // ordered with the legacy stream
+  std::shared_ptr<Capture> capture;  // null: what it is given runs
+  bool destroyed = false;            // its thread ends when the queue is done
 };
 
 struct Device {
@@ -113,6 +138,7 @@ struct State {
   std::map<uint64_t, Event> events;
   std::map<uint64_t, int32_t> modules;  // handle -> device
   std::map<uint64_t, const Twin*> functions;
+  std::vector<std::shared_ptr<Capture>> captures;  // not over
   uint32_t next_id = 1;
   Clock host_clock;  // what the host has learnt to have happened
 
@@ -151,10 +177,17 @@ class Call {
   // A call to a lost device: counted once its caller has been told. Returns what to tell.
   CUresult tell(int32_t lost_device);
   bool in_child() const { return !lock_.owns_lock(); }
-  // The call waits for the device, allocates or makes an object.
+  // The call waits for the device, allocates, makes or ends an object: not on a hot path, and unsafe in a capture.
   void blocks();
+  // A capture is open that prohibits this thread from what is unsafe: `code` says so.
+  void unsafe();
+  // An operation that is not allowed in a capture ends it.
+  void refuse(CUresult why, const std::shared_ptr<Capture>& capture);
   void wrong(const char* kind, const std::string& what);
   Stream* stream(CUstream handle);  // null: the misuse is told and `code` says so
+  Stream* to_queue(
+      CUstream handle);             // the same, for an operation; null too where a capture does not allow it
+  Stream* to_ask(CUstream handle);  // the same, to wait for it or ask how far it is
   Event* event(CUevent handle);
   void wait(const std::function<bool()>& condition);  // or until the device is lost: then `code` says so
 
@@ -162,6 +195,7 @@ class Call {
 
  private:
   CUresult judge(bool needs_context);
+  bool gives_back() const;
   CUresult lost() const;  // of the current context's device
   std::unique_lock<std::mutex> lock_;
   const char* name_;
@@ -181,16 +215,21 @@ class ContextStack {
   size_t count_ = 0;
 };
 ContextStack& context_stack();  // of this thread
+int& capture_mode();            // of this thread
 bool& hot_path();               // of this thread
 
 // stream.cpp
-std::shared_ptr<Stream> make_stream(World& w, int32_t device);  // with its thread
+std::shared_ptr<Stream> make_stream(World& w, int32_t device, bool blocking);  // with its thread
 void queue_operation(World& w, Stream& stream, Operation operation);
 void end_streams(World& w, std::unique_lock<std::mutex>& lock);  // returns when all threads are gone
 // Uses a range in the operation that runs; throws IllegalAddress.
 std::byte* use_range(World& w, const Operation& operation, uint64_t stream_id, uint64_t address,
                      uint64_t bytes, bool write, const char* what);
 struct IllegalAddress {};
+
+// entry_capture.cpp
+// What a wait for the event is where one of the two is captured; false: neither is.
+bool capture_wait(Call& call, Stream& stream, const Event& event);
 
 // Handles: numbers that are no addresses, so that a stale one is found and never followed.
 constexpr uint64_t kContextBase = 0xC000000000, kStreamBase = 0x5000000000, kEventBase = 0xE000000000,
