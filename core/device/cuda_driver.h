@@ -116,6 +116,7 @@ constexpr int32_t kCudaAttributeMemoryPools = 115;  // cuMemAllocAsync works
   X(cuStreamSynchronize, 2000, (CudaStream stream))                                                   \
   X(cuStreamWaitEvent, 3020, (CudaStream stream, CudaEvent event, uint32_t flags))                    \
   X(cuStreamGetCtx, 9020, (CudaStream stream, CudaContextHandle * context))                           \
+  X(cuStreamIsCapturing, 10000, (CudaStream stream, int32_t * status))                                \
   X(cuEventCreate, 2000, (CudaEvent * event, uint32_t flags))                                         \
   X(cuEventDestroy, 4000, (CudaEvent event))                                                          \
   X(cuEventRecord, 2000, (CudaEvent event, CudaStream stream))                                        \

@@ -2,6 +2,8 @@
 #include "core/device/cuda_slot.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <string>
 #include <utility>
 
 namespace dataline {
@@ -9,6 +11,13 @@ namespace {
 
 // Handles of the default streams (null, legacy, per-thread) of the current context.
 bool is_default_stream(CudaStream stream) { return reinterpret_cast<uintptr_t>(stream) <= 2; }
+
+std::string name_of(CudaStream stream) {
+  if (is_default_stream(stream)) return "the default stream";
+  char text[32];
+  std::snprintf(text, sizeof text, "stream %p", static_cast<void*>(stream));
+  return text;
+}
 
 }  // namespace
 
@@ -22,6 +31,7 @@ CudaSlot::CudaSlot(std::shared_ptr<CudaContext> context, std::shared_ptr<const K
       ready_(ready) {
   users_.reserve(4);
   done_.reserve(4);
+  owed_.reserve(4);
 }
 
 CudaSlot::~CudaSlot() {
@@ -39,6 +49,7 @@ CudaSlot::~CudaSlot() {
 Status CudaSlot::drain() {
   const CurrentContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
+  if (!settle()) return held();  // nobody is there to ask later: the memory is leaked
   const CudaDriver& driver = context_->driver();
   if (allocation_->in_stream()) {
     const std::lock_guard lock(side().mutex);
@@ -74,6 +85,7 @@ Status CudaSlot::record_ready() {
 Status CudaSlot::send(const std::byte* host, std::span<const CopyRange> copies,
                       std::span<const TailCall> calls) {
   const CurrentContext current(*context_);
+  if (!settle()) return held();
   const std::lock_guard lock(side().mutex);
   const auto enqueue = [&] {
     DL_RETURN_IF_ERROR(current.status());
@@ -139,11 +151,37 @@ Status CudaSlot::check_stream(CudaStream user) {
                ", the stream is not (or not of the device's primary context)");
 }
 
+// Whether the stream takes no work that runs now: it is being captured, also where the capture is broken, or it is the
+// legacy stream and some blocking stream is (906). To ask breaks no capture.
+Result<bool> CudaSlot::is_captured(CudaStream user) {
+  int32_t status = 0;
+  const CudaCode code = context_->ask(context_->driver().cuStreamIsCapturing, user, &status);
+  if (code == kCudaSuccess) return status != 0;
+  if (cuda_code_is_of_capture(code)) return true;
+  return context_->failed("cuStreamIsCapturing", code);
+}
+
+Status CudaSlot::held() const {
+  return error(Code::kWrongState, "cuda:", context_->ordinal(),
+               ": the batch was released in a stream that is being captured into a CUDA graph: its memory is "
+               "written again when the capture is over");
+}
+
 Status CudaSlot::wait(void* stream) {
   const auto user = static_cast<CudaStream>(stream);
   const CurrentContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
   DL_RETURN_IF_ERROR(check_stream(user));
+  DL_ASSIGN_OR_RETURN(const bool captured, is_captured(user));
+  if (captured) {
+    return error(Code::kWrongState, "cuda:", context_->ordinal(), ": ", name_of(user),
+                 is_default_stream(user)
+                     ? " cannot be used while a blocking stream is being captured into a CUDA "
+                       "graph: wait before the capture begins, or in another stream"
+                     : " is being captured into a CUDA graph, and a batch's memory holds another "
+                       "batch when the graph runs: wait before the capture begins, copy the "
+                       "batch into memory of your own, and capture what reads that");
+  }
   const CudaDriver& driver = context_->driver();
   const std::lock_guard lock(users_mutex_);
   if (in_flight_.load()) {
@@ -169,6 +207,30 @@ Status CudaSlot::record_done(CudaStream stream) {
   return status;
 }
 
+Status CudaSlot::finish(CudaStream user) {
+  DL_ASSIGN_OR_RETURN(const bool captured, is_captured(user));
+  if (!captured) return record_done(user);
+  if (std::find(owed_.begin(), owed_.end(), user) == owed_.end()) owed_.push_back(user);
+  owes_.store(true);
+  return Status::ok();
+}
+
+// What a stream is given until its DONE is recorded, at the earliest now, is waited for too: more than need be, never less.
+bool CudaSlot::settle() {
+  if (!owes_.load() || !context_->usable()) return true;
+  const CurrentContext current(*context_);
+  if (!current.status().is_ok()) return !context_->usable();
+  const std::lock_guard lock(users_mutex_);
+  std::erase_if(owed_, [this](CudaStream user) {
+    const Result<bool> captured = is_captured(user);
+    if (captured.is_ok() && captured.value()) return false;
+    if (!captured.is_ok() || !record_done(user).is_ok()) done_unknown_ = true;
+    return true;
+  });
+  owes_.store(!owed_.empty());
+  return owed_.empty();
+}
+
 Status CudaSlot::release(void* stream) {
   const auto user = static_cast<CudaStream>(stream);
   const CurrentContext current(*context_);
@@ -176,7 +238,7 @@ Status CudaSlot::release(void* stream) {
   const std::lock_guard lock(users_mutex_);
   // A stream that waited was checked then.
   if (std::find(users_.begin(), users_.end(), user) == users_.end()) DL_RETURN_IF_ERROR(check_stream(user));
-  DL_RETURN_IF_ERROR(record_done(user));
+  DL_RETURN_IF_ERROR(finish(user));
   std::erase(users_, user);
   return Status::ok();
 }
@@ -187,7 +249,7 @@ void CudaSlot::done() noexcept {
   if (context_->usable()) {
     const CurrentContext current(*context_);
     for (CudaStream user : users_) {
-      if (!current.status().is_ok() || !record_done(user).is_ok()) done_unknown_ = true;
+      if (!current.status().is_ok() || !finish(user).is_ok()) done_unknown_ = true;
     }
   }
   users_.clear();

@@ -1,7 +1,10 @@
 // The device buffer of a slot and its events: READY (copies and kernels are done) and one DONE per consumer stream that
 // used the batch. device.h says who waits for which.
+// A stream that is being captured into a CUDA graph is given neither event: a wait for READY would break the capture, and
+// a DONE would be captured and draw the side stream in (the programming guide, "Cross-stream Dependencies and Events").
+// wait() refuses it; its DONE is owed until the capture is over: settle().
 // Driver calls per batch in steady state, none of which creates an object: send() makes a wait per DONE, a copy per
-// range, a launch per tail and a record; copies_done() a query; wait() two; release() one. Around each of these
+// range, a launch per tail and a record; copies_done() a query; wait() three; release() two. Around each of these
 // CurrentContext makes its own.
 // Threads: as device.h says.
 // SPDX-License-Identifier: Apache-2.0
@@ -29,6 +32,7 @@ class CudaSlot final : public DeviceSlot {
   Status send(const std::byte* host, std::span<const CopyRange> copies,
               std::span<const TailCall> calls) override;
   bool copies_done() override;
+  bool settle() override;
   Status wait_for_copies() override;
   Status wait(void* stream) override;
   Status release(void* stream) override;
@@ -45,11 +49,14 @@ class CudaSlot final : public DeviceSlot {
   };
 
   Status check_stream(CudaStream user);
+  Result<bool> is_captured(CudaStream user);
   Status wait_done();  // the side stream waits for every DONE
   Status record_ready();
   Status record_done(CudaStream stream);  // under users_mutex_
+  Status finish(CudaStream user);         // under users_mutex_: its DONE is recorded, or owed
   SideStream& side() { return context_->side(index_); }
-  Status drain();  // before the memory is freed
+  Status drain();       // before the memory is freed
+  Status held() const;  // why it cannot be sent, or freed, while settle() is false
 
   std::shared_ptr<CudaContext> context_;
   std::shared_ptr<const KernelSet> kernels_;
@@ -62,6 +69,8 @@ class CudaSlot final : public DeviceSlot {
   ThreadMutex users_mutex_;
   std::vector<CudaStream> users_;  // guarded by users_mutex_: waited, not released since
   std::vector<Done> done_;         // guarded by users_mutex_: since the last send
+  std::vector<CudaStream> owed_;   // guarded by users_mutex_: released while they were captured
+  std::atomic<bool> owes_{false};  // owed_ is not empty
   bool done_unknown_ = false;      // guarded by users_mutex_: a DONE could not be recorded
 };
 

@@ -58,10 +58,14 @@ class DeviceSlot {
   // Whether READY has happened, so that host memory may be refilled. True when nothing was sent, and after a loss. False
   // also where it cannot be asked for because of a capture: ask again.
   virtual bool copies_done() = 0;
+  // Records each DONE that could not be recorded at the release, because its stream was being captured. False: it still is,
+  // and the slot cannot be sent yet; ask again.
+  virtual bool settle() { return true; }
   // Blocks until READY: for workers without other work, and for device_sync=host. kWrongState: a capture forbids it now.
   virtual Status wait_for_copies() = 0;
 
-  // For consumers, any thread. Streams must live until the batch is released.
+  // For consumers, any thread. Streams must live until the batch is released, and settled.
+  // kWrongState: the stream is being captured into a graph.
   virtual Status wait(void* stream) = 0;
   // Records DONE on this stream, which no longer counts as a user.
   virtual Status release(void* stream) = 0;

@@ -80,6 +80,9 @@ class Delivery {
   virtual bool want(int64_t /*sequence*/) { return false; }
   // num_workers=0: waits for a slot in a worker's place.
   virtual Finished wait_for_drained() { return {}; }
+  // What next() returns instead of waiting for the batch at the head to be opened: no slot comes back before a graph capture
+  // is over, which next()'s own thread may have to end.
+  virtual Status held() { return Status::ok(); }
   // What next() returns instead of a batch: the device is lost, or, once, why a slot did not come back.
   virtual Status failure() { return Status::ok(); }
   virtual bool lost() const { return false; }

@@ -8,10 +8,16 @@
 
 #include "core/base/atomic.h"
 #include "core/base/thread_mutex.h"
+#include "core/base/thread_wait.h"
 #include "core/loader/delivery.h"
 
 namespace dataline {
 namespace {
+
+// How long next() waits for slots that only the end of a graph capture can give back, before it says so: its own thread
+// may be the one that captures. And how often a worker looks: nothing tells of the end.
+constexpr int64_t kCapturePatienceNs = 1'000'000'000;
+constexpr int64_t kCapturePollNs = 1'000'000;
 
 // A gap below this is copied along: cheaper than another copy.
 constexpr int64_t kMergedGapBytes = int64_t{64} << 10;
@@ -133,7 +139,7 @@ class DeviceDelivery final : public Delivery {
   // --- Slots that come back ---
 
   bool release(Slot& slot) override {
-    if (half(slot).copies_done()) return true;
+    if (is_free(slot)) return true;
     ThreadLock lock(mutex_);
     draining_.push_back(&slot);
     return false;
@@ -141,22 +147,30 @@ class DeviceDelivery final : public Delivery {
 
   Slot* take_drained() override {
     ThreadLock lock(mutex_);
-    const auto found = std::find_if(draining_.begin(), draining_.end(),
-                                    [this](Slot* slot) { return half(*slot).copies_done(); });
+    const auto found =
+        std::find_if(draining_.begin(), draining_.end(), [this](Slot* slot) { return is_free(*slot); });
     if (found == draining_.end()) {
       if (!draining_.empty() && drain_error_.is_ok()) drain_wanted_.store(true);
       return nullptr;
     }
     Slot* slot = *found;
     draining_.erase(found);
+    held_since_ns_.store(0);
     return slot;
   }
 
   Finished wait_for_drained() override {
     ThreadLock lock(mutex_);
     if (draining_.empty()) return {};
-    Slot* const slot = draining_.front();
-    draining_.erase(draining_.begin());
+    const auto found =
+        std::find_if(draining_.begin(), draining_.end(), [this](Slot* slot) { return half(*slot).settle(); });
+    if (found == draining_.end()) {
+      lock.unlock();
+      return wait_for_capture();
+    }
+    Slot* const slot = *found;
+    draining_.erase(found);
+    held_since_ns_.store(0);
     lock.unlock();
     Status status = half(*slot).wait_for_copies();
     if (status.is_ok() || device_.lost()) return {.any = true, .drained = slot};
@@ -166,6 +180,17 @@ class DeviceDelivery final : public Delivery {
     drain_error_ = std::move(status);
     has_drain_error_.store(true);
     return {.any = true};
+  }
+
+  Status held() override {
+    const int64_t since_ns = held_since_ns_.load();
+    if (since_ns == 0 || monotonic_ns() - since_ns < kCapturePatienceNs) return Status::ok();
+    held_since_ns_.store(0);  // the next call waits anew
+    return error(
+        Code::kWrongState,
+        "no batch can be filled: all that are not held were released in streams that are being captured "
+        "into a CUDA graph, and their memory is written again when the capture is over; end it, or take "
+        "batches before it begins");
   }
 
   // --- Consumers ---
@@ -202,6 +227,17 @@ class DeviceDelivery final : public Delivery {
     int64_t sequence;
     Slot* slot;
   };
+
+  bool is_free(Slot& slot) { return half(slot).settle() && half(slot).copies_done(); }
+
+  // Every slot that drains is held by a capture.
+  Finished wait_for_capture() {
+    int64_t none = 0;
+    held_since_ns_.compare_exchange_strong(none, monotonic_ns());
+    static_cast<void>(capture_over_.wait(monotonic_ns() + kCapturePollNs, [] { return false; }));
+    drain_wanted_.store(true);
+    return {.any = true};
+  }
 
   DeviceSlot& half(const Slot& slot) { return *halves_[static_cast<size_t>(slot.number)].slot; }
   DeviceSlot& half_of(Batch& batch) {
@@ -284,6 +320,8 @@ class DeviceDelivery final : public Delivery {
   Status drain_error_ DL_GUARDED_BY(mutex_);  // why a slot did not come back, until next() reports it
   int64_t wanted_ DL_GUARDED_BY(mutex_) = 0;  // sequence of the consumer's next batch
   Atomic<bool> has_drain_error_{false};
+  WaitPoint capture_over_;            // nobody tells of it: for the pause between two looks
+  Atomic<int64_t> held_since_ns_{0};  // since when nothing but the end of a capture frees a slot; 0: not so
   Atomic<bool> copy_wanted_{false};   // the consumer's next batch is complete but for its copies
   Atomic<bool> drain_wanted_{false};  // nothing can be filled until a draining slot's copies are done
 };

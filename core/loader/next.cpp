@@ -35,6 +35,8 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
       }
       if (delivered.outcome == Delivered::Outcome::kLookAgain) continue;
       change.for_lease = true;
+    } else if (Status held = slot == nullptr ? delivery_->held() : Status::ok(); !held.is_ok()) {
+      return held;
     } else if (alone && slot == nullptr) {  // nothing is opened ahead
       if (!window_->open_head(static_cast<int32_t>(config_.num_workers)) && wait_for_drained()) continue;
     }
@@ -71,6 +73,7 @@ Status Loader::work(int64_t budget_ns) {
     if (slot != nullptr && ready_now(*slot)) return Status::ok();
     if (!alone || budget_ns <= 0 || (worked && monotonic_ns() >= deadline_ns)) return {Code::kTimeout, ""};
     if (gate_.interrupts() != interrupts) return {Code::kInterrupted, ""};
+    if (Status held = slot == nullptr ? delivery_->held() : Status::ok(); !held.is_ok()) return held;
     if (slot == nullptr && !window_->open_head(static_cast<int32_t>(config_.num_workers))) wait_for_drained();
     change.head = window_->head();
     change.slot = window_->head_slot();

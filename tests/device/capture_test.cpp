@@ -9,6 +9,7 @@
 namespace dataline {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 
 using Captures = SlotTest;
@@ -100,6 +101,97 @@ TEST_F(Captures, NoCodeOfACaptureIsALoss) {
     }
     EXPECT_FALSE(device_->lost()) << code;
   }
+}
+
+// The slot's memory holds another batch when the graph runs, and a wait for READY would break the capture.
+TEST_F(Captures, AWaitInAStreamThatIsCapturedIsRefusedByName) {
+  make(1);
+  ASSERT_TRUE(send(0, 1).is_ok());
+  for (const unsigned flags : {0U, 1U}) {
+    Capturer capturer(flags);
+    for (const bool broken : {false, true}) {
+      capturer.begin();
+      if (broken) {
+        ASSERT_EQ(cuStreamQuery(capturer.stream()), 900);
+      }
+      Status waited = slot(0).wait(capturer.stream());
+      EXPECT_EQ(waited.code(), Code::kWrongState);
+      EXPECT_THAT(waited.message(), AllOf(HasSubstr("stream 0x"), HasSubstr("captured into a CUDA graph")));
+      // The legacy stream encompasses the blocking ones.
+      waited = slot(0).wait(nullptr);
+      EXPECT_EQ(waited.code(), flags == 0 ? Code::kWrongState : Code::kOk) << waited.message();
+      EXPECT_EQ(capturer.end(), broken ? 901 : 0);
+    }
+    slot(0).done();
+  }
+}
+
+// What the stream was given before the capture may still read the batch. Nothing can be ordered behind it until the capture
+// is over; what is captured is not its matter.
+TEST_F(Captures, ABatchReleasedInAStreamThatIsCapturedIsHeldUntilTheEnd) {
+  for (const bool names_stream : {false, true}) {
+    for (const bool breaks : {false, true}) {
+      make(1);
+      Capturer capturer;
+      std::vector<std::byte> seen(kBytes);
+      ASSERT_EQ(cuMemHostRegister(seen.data(), seen.size(), 0), 0);
+      ASSERT_TRUE(send(0, 1).is_ok());
+      ASSERT_TRUE(slot(0).wait_for_copies().is_ok());
+      ASSERT_TRUE(slot(0).wait(capturer.stream()).is_ok());
+      fake_cuda_pause();
+      ASSERT_EQ(cuMemcpyDtoHAsync(seen.data(), reinterpret_cast<CUdeviceptr>(slot(0).memory()), kBytes,
+                                  capturer.stream()),
+                0);
+      capturer.begin();
+      if (names_stream) {
+        EXPECT_TRUE(slot(0).release(capturer.stream()).is_ok());
+      }
+      slot(0).done();
+      EXPECT_FALSE(slot(0).settle());
+      EXPECT_EQ(send(0, 2).code(), Code::kWrongState);
+      if (breaks) {
+        EXPECT_EQ(cuStreamQuery(capturer.stream()), 900);
+        EXPECT_FALSE(slot(0).settle());
+      }
+      EXPECT_EQ(capturer.end(), breaks ? 901 : 0);
+      EXPECT_TRUE(slot(0).settle());
+      ASSERT_TRUE(send(0, 3).is_ok());
+      fake_cuda_resume();
+      ASSERT_EQ(cuStreamSynchronize(capturer.stream()), 0);
+      EXPECT_THAT(seen, testing::Each(std::byte{1}));
+      EXPECT_EQ(fake_cuda_calls("cuCtxSynchronize"), 0);
+      ASSERT_EQ(cuMemHostUnregister(seen.data()), 0);
+      end();
+    }
+  }
+}
+
+TEST_F(Captures, ALegacyStreamThatCannotBeUsedNowHoldsTheBatchToo) {
+  make(1);
+  ASSERT_TRUE(send(0, 1).is_ok());
+  ASSERT_TRUE(slot(0).wait_for_copies().is_ok());
+  ASSERT_TRUE(slot(0).wait(nullptr).is_ok());
+  Capturer capturer(/*stream_flags=*/0);
+  capturer.begin();
+  slot(0).done();
+  EXPECT_FALSE(slot(0).settle());
+  EXPECT_EQ(capturer.end(), 0);
+  EXPECT_TRUE(slot(0).settle());
+  ASSERT_TRUE(send(0, 2).is_ok());
+}
+
+// Memory that nobody can tell to be free is not given back.
+TEST_F(Captures, ALoaderThatEndsInACaptureLeavesWhatTheStreamMayRead) {
+  make(2);
+  Capturer capturer;
+  ASSERT_TRUE(send(0, 1).is_ok());
+  ASSERT_TRUE(slot(0).wait(capturer.stream()).is_ok());
+  capturer.begin();
+  end();
+  EXPECT_EQ(capturer.end(), 0);
+  EXPECT_EQ(fake_cuda_calls("cuCtxSynchronize"), 0);
+  EXPECT_EQ(fake_cuda_live("allocations"), 1);
+  expect_leaks();
 }
 
 }  // namespace

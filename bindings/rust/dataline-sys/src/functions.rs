@@ -274,12 +274,12 @@ functions! {
     ///
     /// Errors: DL_ERR_BAD_SAMPLE (once per step, the position stays; the next call delivers the step's good
     /// samples), DL_ERR_TOO_MANY_BAD, DL_ERR_LEASES_HELD, DL_ERR_OVER_BUDGET, DL_ERR_FORKED, and with
-    /// device=cuda DL_ERR_DEVICE_LOST, then on every call, even for batches loaded before. A failure of the
-    /// machine while a batch is filled is never a bad sample, whatever on_error says: DL_ERR_NO_MEMORY,
-    /// DL_ERR_TOO_MANY_FILES, or DL_ERR_IO (a device that fails every read, a call that is always
-    /// interrupted), with os_error and the file. The position stays, nothing is counted, and the next call
-    /// fills the batch again, with the same bytes. A failed device read is tried twice, and is a bad sample
-    /// only if other samples can be read.
+    /// device=cuda DL_ERR_DEVICE_LOST, then on every call, even for batches loaded before, and
+    /// DL_ERR_WRONG_STATE (dl_batch_wait says of CUDA graphs when). A failure of the machine while a batch is
+    /// filled is never a bad sample, whatever on_error says: DL_ERR_NO_MEMORY, DL_ERR_TOO_MANY_FILES, or
+    /// DL_ERR_IO (a device that fails every read, a call that is always interrupted), with os_error and the
+    /// file. The position stays, nothing is counted, and the next call fills the batch again, with the same
+    /// bytes. A failed device read is tried twice, and is a bad sample only if other samples can be read.
     ///
     /// Threading: any thread; each call gets a different batch.
     fn dl_loader_next(
@@ -398,10 +398,17 @@ functions! {
     /// A stream that reads a batch without having waited for it must be finished, or be passed to
     /// dl_batch_release_on, before the batch is released.
     ///
+    /// CUDA graphs: every call may be made while a graph is captured, on any thread, and breaks no capture.
+    /// dl_batch_wait refuses a stream that is being captured (DL_ERR_WRONG_STATE), since a batch's memory
+    /// holds another batch when the graph runs: wait before the capture begins, and copy the batch into
+    /// memory of your own that the graph reads. A batch that is released while a stream that used it is being
+    /// captured is ordered behind that stream when the capture is over: the stream must live until then, and
+    /// if no other memory is left dl_loader_next returns DL_ERR_WRONG_STATE after a second.
+    ///
     /// On the cpu device there is nothing to wait for, and dl_batch_release_on is dl_batch_release.
     ///
-    /// Errors: DL_ERR_INVALID_ARGUMENT (a stream of another device), DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
-    /// dl_batch_release_on drops the reference whatever it returns.
+    /// Errors: DL_ERR_INVALID_ARGUMENT (a stream of another device), DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST,
+    /// DL_ERR_FORKED. dl_batch_release_on drops the reference whatever it returns.
     ///
     /// Threading: any thread; the thread's current CUDA context is preserved.
     fn dl_batch_wait(batch: *mut dl_batch, stream: *mut c_void, error: *mut dl_error) -> dl_status;
@@ -420,10 +427,17 @@ functions! {
     /// A stream that reads a batch without having waited for it must be finished, or be passed to
     /// dl_batch_release_on, before the batch is released.
     ///
+    /// CUDA graphs: every call may be made while a graph is captured, on any thread, and breaks no capture.
+    /// dl_batch_wait refuses a stream that is being captured (DL_ERR_WRONG_STATE), since a batch's memory
+    /// holds another batch when the graph runs: wait before the capture begins, and copy the batch into
+    /// memory of your own that the graph reads. A batch that is released while a stream that used it is being
+    /// captured is ordered behind that stream when the capture is over: the stream must live until then, and
+    /// if no other memory is left dl_loader_next returns DL_ERR_WRONG_STATE after a second.
+    ///
     /// On the cpu device there is nothing to wait for, and dl_batch_release_on is dl_batch_release.
     ///
-    /// Errors: DL_ERR_INVALID_ARGUMENT (a stream of another device), DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
-    /// dl_batch_release_on drops the reference whatever it returns.
+    /// Errors: DL_ERR_INVALID_ARGUMENT (a stream of another device), DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST,
+    /// DL_ERR_FORKED. dl_batch_release_on drops the reference whatever it returns.
     ///
     /// Threading: any thread; the thread's current CUDA context is preserved.
     fn dl_batch_release_on(batch: *mut dl_batch, stream: *mut c_void, error: *mut dl_error) -> dl_status;
