@@ -761,7 +761,8 @@ DL_API void dl_batch_release(dl_batch* batch);
  * then, and if no other memory is left dl_loader_next returns DL_ERR_WRONG_STATE after a second.
  *
  * On the cpu device there is nothing to wait for, and dl_batch_release_on is dl_batch_release.
- * Errors: DL_ERR_INVALID_ARGUMENT (a stream of another device), DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
+ * Errors: DL_ERR_INVALID_ARGUMENT (a stream of another device, or one that was destroyed: before the memory is written again
+ * the host then waits for the whole device), DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST, DL_ERR_FORKED.
  * dl_batch_release_on drops the reference whatever it returns.
  * Threading: any thread; the thread's current CUDA context is preserved. */
 DL_API DL_MUST_CHECK dl_status dl_batch_wait(dl_batch* batch, void* stream, dl_error* error);

@@ -112,6 +112,11 @@ Status CudaContext::failed(const char* name, CudaCode code) {
   return error(meaning, "cuda:", ordinal_, ": ", what);
 }
 
+Status CudaContext::dead_stream(const char* name, CudaCode code) {
+  return error(Code::kInvalidArgument, "cuda:", ordinal_, ": ", name, ": ", code_text(code),
+               ": the stream was destroyed, or is none of this device");
+}
+
 std::string CudaContext::code_text(CudaCode code) {
   const char* name = cuda_sticky_name(code);
   if (name == nullptr && ask(driver_->cuGetErrorName, code, &name) != kCudaSuccess) name = nullptr;

@@ -82,6 +82,17 @@ class CudaContext {
     if (cuda_code_is_sticky(code)) static_cast<void>(failed(entry.name, code));
     return code;
   }
+  // call() on a stream of a consumer's: that the driver knows no such stream is not said of the device, in whatever words it
+  // comes. kInvalidArgument then.
+  template <typename... Parameters>
+  Status call_on_stream(const CudaEntry<Parameters...>& entry,
+                        std::type_identity_t<Parameters>... arguments) {
+    if (!usable()) return unusable();
+    const CudaCode code = entry(arguments...);
+    if (code == kCudaSuccess) return Status::ok();
+    return code == kCudaContextIsDestroyed || code == kCudaInvalidHandle ? dead_stream(entry.name, code)
+                                                                         : failed(entry.name, code);
+  }
   Status failed(const char* name, CudaCode code);
   // Of a result of call(): the same call may succeed when a capture is over.
   static bool not_now(const Status& status) { return status.code() == Code::kWrongState; }
@@ -101,6 +112,7 @@ class CudaContext {
 
  private:
   Status start(int side_streams);
+  Status dead_stream(const char* name, CudaCode code);
   Status create_event(CudaEvent* event);
 
   std::shared_ptr<const CudaDriver> driver_;

@@ -35,6 +35,7 @@ constexpr CudaCode kCudaNoDevice = 100;
 constexpr CudaCode kCudaInvalidContext = 201;
 constexpr CudaCode kCudaInvalidHandle = 400;
 constexpr CudaCode kCudaNotReady = 600;
+constexpr CudaCode kCudaContextIsDestroyed = 709;
 constexpr CudaCode kCudaAlreadyRegistered = 712;
 
 // Codes after which this process can no longer use the device (or the driver). We name them ourselves, because a driver
@@ -116,6 +117,7 @@ constexpr int32_t kCudaAttributeMemoryPools = 115;  // cuMemAllocAsync works
   X(cuStreamSynchronize, 2000, (CudaStream stream))                                                   \
   X(cuStreamWaitEvent, 3020, (CudaStream stream, CudaEvent event, uint32_t flags))                    \
   X(cuStreamGetCtx, 9020, (CudaStream stream, CudaContextHandle * context))                           \
+  X(cuStreamGetId, 12000, (CudaStream stream, unsigned long long* id))                                \
   X(cuStreamIsCapturing, 10000, (CudaStream stream, int32_t * status))                                \
   X(cuEventCreate, 2000, (CudaEvent * event, uint32_t flags))                                         \
   X(cuEventDestroy, 4000, (CudaEvent event))                                                          \

@@ -4,7 +4,7 @@
 // a DONE would be captured and draw the side stream in (the programming guide, "Cross-stream Dependencies and Events").
 // wait() refuses it; its DONE is owed until the capture is over: settle().
 // Driver calls per batch in steady state, none of which creates an object: send() makes a wait per DONE, a copy per
-// range, a launch per tail and a record; copies_done() a query; wait() three; release() two. Around each of these
+// range, a launch per tail and a record; copies_done() a query; wait() four; release() three. Around each of these
 // CurrentContext makes its own.
 // Threads: as device.h says.
 // SPDX-License-Identifier: Apache-2.0
@@ -43,17 +43,24 @@ class CudaSlot final : public DeviceSlot {
   int64_t index() const { return index_; }
 
  private:
-  struct Done {
+  // A stream of a consumer's. The id tells it from an earlier one of the same handle.
+  struct User {
     CudaStream stream = nullptr;
-    CudaEvent event = nullptr;
+    uint64_t id = kNoId;
   };
+  static constexpr uint64_t kNoId = UINT64_MAX;  // not asked for
 
-  Status check_stream(CudaStream user);
-  Result<bool> is_captured(CudaStream user);
+  Result<bool> is_ours(CudaStream stream);
+  Status not_ours() const;
+  Result<bool> is_captured(CudaStream stream);
+  Result<uint64_t> id_of(CudaStream stream);
   Status wait_done();  // the side stream waits for every DONE
   Status record_ready();
-  Status record_done(CudaStream stream);  // under users_mutex_
-  Status finish(CudaStream user);         // under users_mutex_: its DONE is recorded, or owed
+  // Under users_mutex_:
+  std::vector<User>::iterator find_user(CudaStream stream);
+  Status record_done(CudaStream stream);
+  Status finish(const User& user);  // its DONE is recorded, or owed, or unknown
+  Status try_finish(const User& user);
   SideStream& side() { return context_->side(index_); }
   Status drain();       // before the memory is freed
   Status held() const;  // why it cannot be sent, or freed, while settle() is false
@@ -67,9 +74,9 @@ class CudaSlot final : public DeviceSlot {
   std::atomic<bool> in_flight_{false};  // READY was recorded and not yet observed
 
   ThreadMutex users_mutex_;
-  std::vector<CudaStream> users_;  // guarded by users_mutex_: waited, not released since
-  std::vector<Done> done_;         // guarded by users_mutex_: since the last send
-  std::vector<CudaStream> owed_;   // guarded by users_mutex_: released while they were captured
+  std::vector<User> users_;        // guarded by users_mutex_: waited, not released since
+  std::vector<CudaEvent> done_;    // guarded by users_mutex_: since the last send
+  std::vector<User> owed_;         // guarded by users_mutex_: released while they were captured
   std::atomic<bool> owes_{false};  // owed_ is not empty
   bool done_unknown_ = false;      // guarded by users_mutex_: a DONE could not be recorded
 };

@@ -303,6 +303,21 @@ TEST_F(FakeChecks, WrongContextsAreFound) {
   ASSERT_EQ(cuCtxPushCurrent(contexts_[0]), 0);
 }
 
+TEST_F(FakeChecks, ANewStreamMayHaveAnOldHandleAndNeverAnOldId) {
+  CUstream first = nullptr, second = nullptr;
+  unsigned long long first_id = 0, second_id = 0;
+  fake_cuda_reuse_streams(1);
+  ASSERT_EQ(cuStreamCreate(&first, 1), 0);
+  ASSERT_EQ(cuStreamGetId(first, &first_id), 0);
+  ASSERT_EQ(cuStreamDestroy(first), 0);
+  ASSERT_EQ(cuStreamCreate(&second, 1), 0);
+  ASSERT_EQ(cuStreamGetId(second, &second_id), 0);
+  EXPECT_EQ(first, second);
+  EXPECT_NE(first_id, second_id);
+  ASSERT_EQ(cuStreamDestroy(second), 0);
+  EXPECT_THAT(misuses(), IsEmpty());
+}
+
 TEST_F(FakeChecks, StaleHandlesAreFoundAndNeverFollowed) {
   CUstream stream = nullptr;
   CUevent event = nullptr;
@@ -310,7 +325,8 @@ TEST_F(FakeChecks, StaleHandlesAreFoundAndNeverFollowed) {
   ASSERT_EQ(cuStreamDestroy(stream), 0);
   ASSERT_EQ(cuEventCreate(&event, 2), 0);
   ASSERT_EQ(cuEventDestroy(event), 0);
-  EXPECT_EQ(cuStreamSynchronize(stream), 400);
+  EXPECT_EQ(cuStreamSynchronize(stream), 709);
+  fake_cuda_dead_streams(400);
   EXPECT_EQ(cuStreamDestroy(stream), 400);
   EXPECT_EQ(cuEventRecord(event, one_), 400);
   EXPECT_EQ(cuEventQuery(event), 400);

@@ -155,10 +155,11 @@ TEST_F(Slots, SteadyStateMakesNoObjectsAndCallsLittle) {
   ASSERT_EQ(cuCtxPushCurrent(context), 0);
   calls = fake_cuda_calls(nullptr);
   ASSERT_TRUE(slot(0).wait(consumer.stream()).is_ok());
-  EXPECT_EQ(fake_cuda_calls(nullptr) - calls, 6) << "relax, get, whose stream, captured, wait, and back";
+  EXPECT_EQ(fake_cuda_calls(nullptr) - calls, 7)
+      << "relax, get, whose stream, captured, which, wait, and back";
   calls = fake_cuda_calls(nullptr);
   slot(0).done();
-  EXPECT_EQ(fake_cuda_calls(nullptr) - calls, 5) << "relax, get, captured, record, and back";
+  EXPECT_EQ(fake_cuda_calls(nullptr) - calls, 6) << "relax, get, captured, which, record, and back";
   ASSERT_EQ(cuCtxPopCurrent(&context), 0);
   ASSERT_EQ(cuDevicePrimaryCtxRelease(0), 0);
   fake_cuda_resume();

@@ -14,6 +14,7 @@ std::unique_lock<std::mutex> hold() { return std::unique_lock(world().mutex); }
 int64_t pending(const World& w) {
   int64_t sum = 0;
   for (const auto& [handle, stream] : w.streams) sum += static_cast<int64_t>(stream->queue.size());
+  for (const auto& stream : w.dying) sum += static_cast<int64_t>(stream->queue.size());
   return sum;
 }
 
@@ -57,6 +58,18 @@ void fake_cuda_memory_pools(int32_t supported) {
   need_fake(__func__);
   const auto lock = hold();
   world().memory_pools = supported != 0;
+}
+
+void fake_cuda_dead_streams(int32_t code) {
+  need_fake(__func__);
+  const auto lock = hold();
+  world().dead_stream_code = code;
+}
+
+void fake_cuda_reuse_streams(int32_t on) {
+  need_fake(__func__);
+  const auto lock = hold();
+  world().reuse_streams = on != 0;
 }
 
 void fake_cuda_limit_pinned(int64_t bytes) {

@@ -66,6 +66,7 @@ FAKE_DRIVER_API CUresult cuStreamQuery(CUstream stream);
 FAKE_DRIVER_API CUresult cuStreamSynchronize(CUstream stream);
 FAKE_DRIVER_API CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags);
 FAKE_DRIVER_API CUresult cuStreamGetCtx(CUstream stream, CUcontext* context);
+FAKE_DRIVER_API CUresult cuStreamGetId(CUstream stream, unsigned long long* id);
 FAKE_DRIVER_API CUresult cuStreamBeginCapture_v2(CUstream stream, int mode);
 FAKE_DRIVER_API CUresult cuStreamEndCapture(CUstream stream, CUgraph* graph);
 FAKE_DRIVER_API CUresult cuStreamIsCapturing(CUstream stream, int* status);

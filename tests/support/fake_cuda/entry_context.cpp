@@ -47,13 +47,16 @@ CUresult cuDriverGetVersion(int* version) {
 CUresult cuGetErrorName(CUresult code, const char** name) {
   Call call("cuGetErrorName", kNoContext);
   if (call.code != kSuccess) return call.code;
-  static const std::map<CUresult, const char*> kNames{
-      {1, "CUDA_ERROR_INVALID_VALUE"},    {2, "CUDA_ERROR_OUT_OF_MEMORY"},
-      {100, "CUDA_ERROR_NO_DEVICE"},      {201, "CUDA_ERROR_INVALID_CONTEXT"},
-      {400, "CUDA_ERROR_INVALID_HANDLE"}, {712, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED"},
-      {801, "CUDA_ERROR_NOT_SUPPORTED"},  {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
-      {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
-      {905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION"}};
+  static const std::map<CUresult, const char*> kNames{{1, "CUDA_ERROR_INVALID_VALUE"},
+                                                      {2, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                                      {100, "CUDA_ERROR_NO_DEVICE"},
+                                                      {201, "CUDA_ERROR_INVALID_CONTEXT"},
+                                                      {400, "CUDA_ERROR_INVALID_HANDLE"},
+                                                      {712, "CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED"},
+                                                      {801, "CUDA_ERROR_NOT_SUPPORTED"},
+                                                      {803, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"},
+                                                      {900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+                                                      {905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION"}};
   const auto found = kNames.find(code);
   *name = found == kNames.end() ? nullptr : found->second;
   return found == kNames.end() ? kInvalidValue : kSuccess;

@@ -42,6 +42,9 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
   if (stream->capture != nullptr) stream->capture->invalid = true;
   stream->destroyed = true;  // what is queued still runs
   call.w.changed.notify_all();
+  call.w.dead_streams.insert(stream->handle);
+  call.w.reusable.push_back(stream->handle);
+  call.w.dying.push_back(call.w.streams.at(stream->handle));
   call.w.streams.erase(stream->handle);
   return call.code;
 }
@@ -76,6 +79,10 @@ CUresult cuCtxSynchronize() {
   for (const auto& [handle, stream] : all) {
     if (stream->device == call.device) wait_idle(call, stream);
   }
+  const auto dying = call.w.dying;
+  for (const auto& stream : dying) {
+    if (stream->device == call.device) wait_idle(call, stream);
+  }
   return call.code;
 }
 
@@ -83,6 +90,16 @@ CUresult cuStreamGetCtx(CUstream handle, CUcontext* context) {
   Call call("cuStreamGetCtx");
   const Stream* stream = call.stream(handle);
   if (stream != nullptr) *context = context_of(stream->device);
+  return call.code;
+}
+
+CUresult cuStreamGetId(CUstream handle, unsigned long long* id) {
+  Call call("cuStreamGetId");
+  const Stream* stream = call.stream(handle);
+  if (stream == nullptr) return call.code;
+  // As CUDA's own C++ library found (cccl, places::get_stream_id); its documentation does not say so.
+  if (stream->capture != nullptr) call.refuse(kCaptureUnsupported, stream->capture);
+  *id = stream->id;
   return call.code;
 }
 

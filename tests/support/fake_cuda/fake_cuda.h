@@ -33,6 +33,10 @@ FAKE_CUDA_API void fake_cuda_devices(int32_t count, int64_t bytes_each);
 FAKE_CUDA_API void fake_cuda_version(int32_t version); /* 12040 is 12.4 */
 FAKE_CUDA_API void fake_cuda_hide(const char* entry_point);
 FAKE_CUDA_API void fake_cuda_memory_pools(int32_t supported);
+/* What a call on a destroyed stream returns: 709 at first, as drivers do where they see it; some say 400. */
+FAKE_CUDA_API void fake_cuda_dead_streams(int32_t code);
+/* A new stream gets the handle of the one that was destroyed last, as with a real driver, instead of a fresh one. */
+FAKE_CUDA_API void fake_cuda_reuse_streams(int32_t on);
 /* Page-locking beyond so many bytes is refused as out of memory; -1: no limit. */
 FAKE_CUDA_API void fake_cuda_limit_pinned(int64_t bytes);
 /* Streams start no operation from now on / go on. */

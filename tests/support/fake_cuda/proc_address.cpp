@@ -74,6 +74,7 @@ const Entry* find_entry(const std::string& name) {
       ENTRY(cuStreamSynchronize, 2000),
       ENTRY(cuStreamWaitEvent, 3020),
       ENTRY(cuStreamGetCtx, 9020),
+      ENTRY(cuStreamGetId, 12000),
       ENTRY_V2(cuStreamBeginCapture, 10010),
       ENTRY(cuStreamEndCapture, 10000),
       ENTRY(cuStreamIsCapturing, 10000),

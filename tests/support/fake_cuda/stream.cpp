@@ -78,6 +78,11 @@ std::shared_ptr<Stream> make_stream(World& w, int32_t device, bool blocking) {
   stream->device = device;
   stream->blocking = blocking;
   stream->handle = kStreamBase + uint64_t{stream->id} * 16;
+  if (w.reuse_streams && !w.reusable.empty()) {
+    stream->handle = w.reusable.back();
+    w.reusable.pop_back();
+    w.dead_streams.erase(stream->handle);
+  }
   w.streams[stream->handle] = stream;
   ++w.threads;
   std::thread([&w, stream] { run_stream(w, stream); }).detach();

@@ -63,6 +63,9 @@ void World::lose(int32_t device, CUresult code) {
   for (auto& [handle, stream] : streams) {
     if (shut_down || stream->device == device) stream->queue.clear();
   }
+  for (auto& stream : dying) {
+    if (shut_down || stream->device == device) stream->queue.clear();
+  }
   changed.notify_all();
 }
 
@@ -154,7 +157,7 @@ Stream* Call::stream(CUstream handle) {
   }
   if (found != w.streams.end()) return found->second.get();
   wrong("unknown-stream", "destroyed, or never made");
-  code = kInvalidHandle;
+  code = w.dead_streams.count(value) != 0 ? w.dead_stream_code : CUresult{kInvalidHandle};
   return nullptr;
 }
 

@@ -39,6 +39,7 @@ enum Code : CUresult {
   kNotFound = 500,
   kNotReady = 600,
   kIllegalAddress = 700,
+  kContextIsDestroyed = 709,
   kAlreadyRegistered = 712,
   kNotRegistered = 713,
   kCaptureUnsupported = 900,
@@ -135,6 +136,11 @@ struct State {
   DeviceMemory memory;
   HostRanges host;
   std::map<uint64_t, std::shared_ptr<Stream>> streams;  // by handle; each device's legacy stream by its own
+  std::vector<std::shared_ptr<Stream>> dying;           // destroyed, perhaps with work that is still to run
+  std::set<uint64_t> dead_streams;                      // handles of destroyed ones
+  CUresult dead_stream_code = kContextIsDestroyed;
+  bool reuse_streams = false;
+  std::vector<uint64_t> reusable;  // handles, the last destroyed at the end
   std::map<uint64_t, Event> events;
   std::map<uint64_t, int32_t> modules;  // handle -> device
   std::map<uint64_t, const Twin*> functions;

@@ -407,8 +407,9 @@ functions! {
     ///
     /// On the cpu device there is nothing to wait for, and dl_batch_release_on is dl_batch_release.
     ///
-    /// Errors: DL_ERR_INVALID_ARGUMENT (a stream of another device), DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST,
-    /// DL_ERR_FORKED. dl_batch_release_on drops the reference whatever it returns.
+    /// Errors: DL_ERR_INVALID_ARGUMENT (a stream of another device, or one that was destroyed: before the
+    /// memory is written again the host then waits for the whole device), DL_ERR_WRONG_STATE,
+    /// DL_ERR_DEVICE_LOST, DL_ERR_FORKED. dl_batch_release_on drops the reference whatever it returns.
     ///
     /// Threading: any thread; the thread's current CUDA context is preserved.
     fn dl_batch_wait(batch: *mut dl_batch, stream: *mut c_void, error: *mut dl_error) -> dl_status;
@@ -436,8 +437,9 @@ functions! {
     ///
     /// On the cpu device there is nothing to wait for, and dl_batch_release_on is dl_batch_release.
     ///
-    /// Errors: DL_ERR_INVALID_ARGUMENT (a stream of another device), DL_ERR_WRONG_STATE, DL_ERR_DEVICE_LOST,
-    /// DL_ERR_FORKED. dl_batch_release_on drops the reference whatever it returns.
+    /// Errors: DL_ERR_INVALID_ARGUMENT (a stream of another device, or one that was destroyed: before the
+    /// memory is written again the host then waits for the whole device), DL_ERR_WRONG_STATE,
+    /// DL_ERR_DEVICE_LOST, DL_ERR_FORKED. dl_batch_release_on drops the reference whatever it returns.
     ///
     /// Threading: any thread; the thread's current CUDA context is preserved.
     fn dl_batch_release_on(batch: *mut dl_batch, stream: *mut c_void, error: *mut dl_error) -> dl_status;
