@@ -743,7 +743,9 @@ DL_API void dl_batch_retain(dl_batch* batch);
 DL_API void dl_batch_release(dl_batch* batch);
 
 /* Batches in device memory (device=cuda:N) are delivered while their copies are still in flight. A `stream` is a
- * CUstream or cudaStream_t of that device; NULL is CUDA's legacy stream. Neither call waits on the host.
+ * CUstream or cudaStream_t of that device. NULL and cudaStreamLegacy are CUDA's legacy stream, whatever the program was
+ * compiled for; cudaStreamPerThread is that of the thread that calls, and a batch that waited in it may be released by any
+ * thread: the legacy stream, which comes after the streams of all threads, then stands for it. Neither call waits on the host.
  *
  * dl_batch_wait: work queued later in `stream` starts after the batch is complete. Call it before the first use in each
  *   stream that reads the batch. It always records the stream, which must live until the batch is released; with

@@ -14,11 +14,23 @@
 namespace dataline {
 namespace {
 
-// Handles of the default streams (null, legacy, per-thread) of the current context.
-bool is_default_stream(CudaStream stream) { return reinterpret_cast<uintptr_t>(stream) <= 2; }
+// The default streams of the current context: the legacy one, and the one of the thread that calls.
+constexpr CudaStream kLegacyStream = nullptr;  // 1 too
+const auto kPerThreadStream = reinterpret_cast<CudaStream>(uintptr_t{2});
+bool is_default_stream(CudaStream stream) { return stream == kLegacyStream || stream == kPerThreadStream; }
+
+CudaStream stream_of(void* stream) {
+  return reinterpret_cast<uintptr_t>(stream) == 1 ? kLegacyStream : static_cast<CudaStream>(stream);
+}
+
+// Where DONE comes after what `stream` was given, whichever thread records it. That of a thread is another one in another
+// thread, and has no other handle; but the legacy stream comes after all blocking streams, of which they are (cuda.h, "Stream
+// synchronization behavior").
+CudaStream ends_in(CudaStream stream) { return stream == kPerThreadStream ? kLegacyStream : stream; }
 
 std::string name_of(CudaStream stream) {
-  if (is_default_stream(stream)) return "the default stream";
+  if (stream == kLegacyStream) return "the legacy default stream";
+  if (stream == kPerThreadStream) return "this thread's default stream";
   char text[32];
   std::snprintf(text, sizeof text, "stream %p", static_cast<void*>(stream));
   return text;
@@ -58,7 +70,7 @@ Result<uint64_t> CudaSlot::id_of(CudaStream stream) {
 }
 
 Status CudaSlot::wait(void* stream) {
-  const auto user = static_cast<CudaStream>(stream);
+  const CudaStream user = stream_of(stream);
   const CurrentContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
   DL_ASSIGN_OR_RETURN(const bool ours, is_ours(user));
@@ -66,7 +78,7 @@ Status CudaSlot::wait(void* stream) {
   DL_ASSIGN_OR_RETURN(const bool captured, is_captured(user));
   if (captured) {
     return error(Code::kWrongState, "cuda:", context_->ordinal(), ": ", name_of(user),
-                 is_default_stream(user)
+                 user == kLegacyStream
                      ? " cannot be used while a blocking stream is being captured into a CUDA "
                        "graph: wait before the capture begins, or in another stream"
                      : " is being captured into a CUDA graph, and a batch's memory holds another "
@@ -78,9 +90,9 @@ Status CudaSlot::wait(void* stream) {
   if (in_flight_.load()) {
     DL_RETURN_IF_ERROR(context_->call_on_stream(context_->driver().cuStreamWaitEvent, user, ready_, 0));
   }
-  const auto known = find_user(user);
+  const auto known = find_user(ends_in(user));
   if (known == users_.end()) {
-    users_.push_back({user, id});
+    users_.push_back({ends_in(user), id});
   } else if (known->id != id) {
     done_unknown_ = true;  // the one that waited was destroyed before its release
     known->id = id;
@@ -144,7 +156,7 @@ Status CudaSlot::release(void* stream) {
   const CurrentContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
   const std::lock_guard lock(users_mutex_);
-  User user{static_cast<CudaStream>(stream), kNoId};
+  User user{ends_in(stream_of(stream)), kNoId};
   const auto known = find_user(user.stream);
   if (known != users_.end()) {  // it was checked when it waited
     user = *known;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <set>
+#include <thread>
 
 #include "tests/device/device_support.h"
 
@@ -245,6 +246,41 @@ TEST_F(FakeDriver, NothingWorksBeforeInit) {
   EXPECT_EQ(cuCtxSynchronize(), 3);
   EXPECT_THAT(misuses(), ElementsAre(StartsWith("not-initialized:")));
   start_over();
+}
+
+TEST_F(FakeDriver, TheLegacyStreamComesBetweenWhatBlockingStreamsWereGiven) {
+  CUstream blocking = nullptr;
+  ASSERT_EQ(cuStreamCreate(&blocking, 0), 0);
+  const auto per_thread = reinterpret_cast<CUstream>(uintptr_t{2});
+  for (const uint64_t seed : {1U, 2U, 3U}) {
+    fake_cuda_seed(seed);
+    fake_cuda_pause();
+    ASSERT_EQ(cuMemsetD8Async(memory_, 1, kBytes, blocking), 0);
+    ASSERT_EQ(cuMemsetD8Async(memory_, 2, kBytes, nullptr), 0);
+    std::thread([&] {
+      ASSERT_EQ(cuCtxSetCurrent(context_), 0);
+      ASSERT_EQ(cuMemsetD8Async(memory_, 3, kBytes, per_thread), 0);
+    }).join();
+    ASSERT_EQ(cuMemsetD8Async(memory_, 4, kBytes, nullptr), 0);
+    EXPECT_EQ(cuStreamQuery(nullptr), 600);
+    fake_cuda_resume();
+    ASSERT_EQ(cuStreamSynchronize(nullptr), 0);
+    EXPECT_EQ(value(), 4);
+  }
+  ASSERT_EQ(cuStreamDestroy(blocking), 0);
+}
+
+TEST_F(FakeDriver, EachThreadHasAStreamOfItsOwn) {
+  const auto per_thread = reinterpret_cast<CUstream>(uintptr_t{2});
+  unsigned long long mine = 0, another = 0, again = 0;
+  ASSERT_EQ(cuStreamGetId(per_thread, &mine), 0);
+  std::thread([&] {
+    ASSERT_EQ(cuCtxSetCurrent(context_), 0);
+    ASSERT_EQ(cuStreamGetId(per_thread, &another), 0);
+  }).join();
+  ASSERT_EQ(cuStreamGetId(per_thread, &again), 0);
+  EXPECT_NE(mine, another);
+  EXPECT_EQ(mine, again);
 }
 
 }  // namespace

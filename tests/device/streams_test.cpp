@@ -136,5 +136,60 @@ TEST_F(Streams, ANewStreamOfAnOldHandleDoesNotStandForAnUnreleasedOne) {
   }
 }
 
+const auto kPerThread = reinterpret_cast<CUstream>(uintptr_t{2});
+
+// Handle 2 means the stream of whoever calls. A batch that one thread reads is released by another: a queue of batches, a
+// garbage collector.
+TEST_F(Streams, AThreadsOwnStreamIsWaitedForWhoeverReleases) {
+  enum class Way { kDone, kReleaseOn, kBothRelease };
+  for (const Way way : {Way::kDone, Way::kReleaseOn, Way::kBothRelease}) {
+    make(1);
+    ASSERT_TRUE(send(0, 1).is_ok());
+    ASSERT_TRUE(slot(0).wait_for_copies().is_ok());
+    fake_cuda_pause();
+    std::thread([&] {
+      ASSERT_EQ(cuCtxSetCurrent(context_), 0);
+      ASSERT_TRUE(slot(0).wait(kPerThread).is_ok());
+      read(0, kPerThread);
+      if (way == Way::kBothRelease) {
+        ASSERT_TRUE(slot(0).release(kPerThread).is_ok());
+      }
+    }).join();
+    if (way != Way::kDone) {
+      ASSERT_TRUE(slot(0).release(kPerThread).is_ok());
+    }
+    slot(0).done();
+    ASSERT_TRUE(send(0, 2).is_ok());
+    fake_cuda_resume();
+    ASSERT_TRUE(slot(0).wait_for_copies().is_ok());
+    EXPECT_THAT(seen(), Each(std::byte{1})) << static_cast<int>(way);
+    EXPECT_EQ(fake_cuda_calls("cuCtxSynchronize"), 0);
+    end();
+  }
+}
+
+// What the batch is complete for is the stream of the thread that waits.
+TEST_F(Streams, AThreadsOwnStreamWaitsForTheBatch) {
+  make(1);
+  fake_cuda_pause();
+  ASSERT_TRUE(send(0, 1).is_ok());
+  ASSERT_TRUE(slot(0).wait(kPerThread).is_ok());
+  read(0, kPerThread);
+  slot(0).done();
+  fake_cuda_resume();
+  ASSERT_EQ(cuStreamSynchronize(kPerThread), 0);
+  EXPECT_THAT(seen(), Each(std::byte{1}));
+}
+
+TEST_F(Streams, TheLegacyStreamHasTwoHandles) {
+  make(1);
+  ASSERT_TRUE(send(0, 1).is_ok());
+  const int64_t records = fake_cuda_calls("cuEventRecord");
+  ASSERT_TRUE(slot(0).wait(nullptr).is_ok());
+  ASSERT_TRUE(slot(0).wait(reinterpret_cast<void*>(uintptr_t{1})).is_ok());
+  slot(0).done();
+  EXPECT_EQ(fake_cuda_calls("cuEventRecord") - records, 1);
+}
+
 }  // namespace
 }  // namespace dataline

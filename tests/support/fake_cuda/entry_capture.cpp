@@ -14,8 +14,6 @@ namespace {
 enum Mode { kGlobal = 0, kThreadLocal = 1, kRelaxed = 2 };
 constexpr uint64_t kGraphBase = 0x6000000000;
 
-bool is_legacy(CUstream handle) { return value_of(handle) <= 1; }
-
 // Captures of blocking streams, which the legacy stream encompasses.
 std::vector<std::shared_ptr<Capture>> under_legacy(const World& w, int32_t device) {
   std::vector<std::shared_ptr<Capture>> found;
@@ -58,7 +56,7 @@ void Call::unsafe() {
 Stream* Call::to_queue(CUstream handle) {
   Stream* found = stream(handle);
   if (found == nullptr) return nullptr;
-  if (is_legacy(handle)) {
+  if (is_legacy(*found)) {
     for (const auto& capture : under_legacy(w, device)) refuse(kCaptureImplicit, capture);
   } else if (found->capture != nullptr && found->capture->invalid) {
     code = kCaptureInvalidated;
@@ -69,7 +67,7 @@ Stream* Call::to_queue(CUstream handle) {
 Stream* Call::to_ask(CUstream handle) {
   Stream* found = stream(handle);
   if (found == nullptr) return nullptr;
-  if (is_legacy(handle)) {
+  if (is_legacy(*found)) {
     for (const auto& capture : under_legacy(w, device)) refuse(kCaptureImplicit, capture);
   } else if (found->capture != nullptr) {
     refuse(kCaptureUnsupported, found->capture);
@@ -111,7 +109,7 @@ CUresult cuStreamBeginCapture_v2(CUstream handle, int mode) {
   Call call("cuStreamBeginCapture");
   Stream* stream = call.stream(handle);
   if (stream == nullptr) return call.code;
-  if (is_legacy(handle)) return kCaptureUnsupported;
+  if (is_legacy(*stream)) return kCaptureUnsupported;
   if (stream->capture != nullptr) return kIllegalState;
   auto capture = std::make_shared<Capture>();
   capture->mode = mode;
@@ -144,7 +142,7 @@ CUresult cuStreamIsCapturing(CUstream handle, int* status) {
   const Stream* stream = call.stream(handle);
   if (stream == nullptr) return call.code;
   // Asking harms no capture.
-  if (is_legacy(handle) && !under_legacy(call.w, call.device).empty()) return kCaptureImplicit;
+  if (is_legacy(*stream) && !under_legacy(call.w, call.device).empty()) return kCaptureImplicit;
   *status = stream->capture == nullptr ? kNone : stream->capture->invalid ? kInvalidated : kActive;
   return kSuccess;
 }

@@ -244,7 +244,7 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, size_t bytes) {
   Stream* stream = call.to_queue(nullptr);
   if (stream == nullptr || !check_range(call, to, bytes)) return call.code;
   queue_upload(call, *stream, to, from, bytes, false);
-  const auto held = call.w.streams.at(stream->handle);
+  const auto held = stream->shared_from_this();
   call.wait([&] { return held->queue.empty(); });
   call.w.host_clock.join(held->clock);
   return call.code;

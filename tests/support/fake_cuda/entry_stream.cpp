@@ -23,6 +23,26 @@ void wait_idle(Call& call, const std::shared_ptr<Stream>& stream) {
   if (call.code == kSuccess) call.w.host_clock.join(stream->clock);
 }
 
+uint64_t give_out(World& w, const std::shared_ptr<Stream>& stream) {
+  if (w.reuse_streams && !w.reusable.empty()) {
+    stream->handle = w.reusable.back();
+    w.reusable.pop_back();
+    w.dead_streams.erase(stream->handle);
+  }
+  w.streams[stream->handle] = stream;
+  return stream->handle;
+}
+
+// The stream, and all others that it stands for: those that the legacy stream comes after.
+std::vector<std::shared_ptr<Stream>> with_others(const World& w, Stream& stream) {
+  std::vector<std::shared_ptr<Stream>> all{stream.shared_from_this()};
+  for (const auto& [key, other] : w.streams) {
+    if (is_legacy(stream) && other.get() != &stream && other->blocking && other->device == stream.device)
+      all.push_back(other);
+  }
+  return all;
+}
+
 }  // namespace
 
 CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
@@ -30,7 +50,8 @@ CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
   Call call("cuStreamCreate");
   call.blocks();
   if (call.code == kSuccess)
-    *stream = handle_of<CUstream>(make_stream(call.w, call.device, (flags & kNonBlocking) == 0)->handle);
+    *stream =
+        handle_of<CUstream>(give_out(call.w, make_stream(call.w, call.device, (flags & kNonBlocking) == 0)));
   return call.code;
 }
 
@@ -44,7 +65,7 @@ CUresult cuStreamDestroy_v2(CUstream handle) {
   call.w.changed.notify_all();
   call.w.dead_streams.insert(stream->handle);
   call.w.reusable.push_back(stream->handle);
-  call.w.dying.push_back(call.w.streams.at(stream->handle));
+  call.w.dying.push_back(stream->shared_from_this());
   call.w.streams.erase(stream->handle);
   return call.code;
 }
@@ -54,8 +75,10 @@ CUresult cuStreamQuery(CUstream handle) {
   call.unsafe();
   Stream* stream = call.to_ask(handle);
   if (stream == nullptr) return call.code;
-  if (!stream->queue.empty()) return kNotReady;
-  call.w.host_clock.join(stream->clock);
+  for (const auto& each : with_others(call.w, *stream)) {
+    if (!each->queue.empty()) return kNotReady;
+    call.w.host_clock.join(each->clock);
+  }
   return kSuccess;
 }
 
@@ -63,7 +86,8 @@ CUresult cuStreamSynchronize(CUstream handle) {
   Call call("cuStreamSynchronize");
   call.blocks();
   Stream* stream = call.to_ask(handle);
-  if (stream != nullptr) wait_idle(call, call.w.streams.at(stream->handle));
+  if (stream == nullptr) return call.code;
+  for (const auto& each : with_others(call.w, *stream)) wait_idle(call, each);
   return call.code;
 }
 
@@ -116,7 +140,7 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned) {
   Operation operation;
   operation.told.kind = FAKE_CUDA_WAIT;
   operation.told.event = value_of(event_handle);
-  operation.wait_for = event->latest;
+  operation.wait_for.push_back(event->latest);
   stream->clock.join(event->latest->clock);
   queue_operation(call.w, *stream, std::move(operation));
   return kSuccess;

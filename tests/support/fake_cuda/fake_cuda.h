@@ -102,7 +102,7 @@ enum fake_cuda_kind {
 struct fake_cuda_operation {
   int32_t kind;
   int32_t device;
-  uint64_t stream;  /* its handle; 0 the legacy one */
+  uint64_t stream;  /* its handle; 0 the legacy one, 2 one of a thread */
   uint64_t event;   /* of a record or wait */
   uint64_t address; /* device memory written, or read by a copy to the host */
   uint64_t host;    /* host memory of a copy */

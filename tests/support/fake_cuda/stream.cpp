@@ -1,6 +1,7 @@
 // Streams: each is a thread that runs its operations in order, after delays drawn from the seed. Operations run under the
 // world's mutex, so what they do to memory is seen by whoever enters the driver afterwards.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <thread>
 
 #include "tests/support/fake_cuda/world.h"
@@ -21,8 +22,8 @@ bool is_over(const World& w, const Stream& stream) {
 
 bool can_start(const World& w, const Stream& stream) {
   if (stream.queue.empty() || is_lost(w, stream) || (w.paused && w.steps <= 0)) return false;
-  const Operation& next = stream.queue.front();
-  return next.wait_for == nullptr || next.wait_for->done;
+  const auto& wait_for = stream.queue.front().wait_for;
+  return std::all_of(wait_for.begin(), wait_for.end(), [](const auto& mark) { return mark->done; });
 }
 
 void run_first(World& w, Stream& stream) {
@@ -78,33 +79,52 @@ std::shared_ptr<Stream> make_stream(World& w, int32_t device, bool blocking) {
   stream->device = device;
   stream->blocking = blocking;
   stream->handle = kStreamBase + uint64_t{stream->id} * 16;
-  if (w.reuse_streams && !w.reusable.empty()) {
-    stream->handle = w.reusable.back();
-    w.reusable.pop_back();
-    w.dead_streams.erase(stream->handle);
-  }
-  w.streams[stream->handle] = stream;
   ++w.threads;
   std::thread([&w, stream] { run_stream(w, stream); }).detach();
   return stream;
 }
 
+bool is_legacy(const Stream& stream) { return stream.handle == kLegacy; }
+
+uint64_t default_stream(uint64_t handle, int32_t device) {
+  thread_local const uint64_t thread = [] {
+    static std::atomic<uint64_t> threads{0};
+    return ++threads;
+  }();
+  return uint64_t{static_cast<uint32_t>(device)} << 32 | (handle == kPerThread ? thread : 0);
+}
+
+// The legacy stream comes after all that blocking streams were given, and what they are given later after it (cuda.h,
+// "Stream synchronization behavior"). Streams of threads block.
+void order_by_legacy(World& w, Stream& stream, Operation& operation) {
+  if (!stream.blocking) return;
+  for (const auto& [key, other] : w.streams) {
+    if (other.get() == &stream || other->device != stream.device || !other->blocking ||
+        other->last == nullptr)
+      continue;
+    if (!is_legacy(stream) && !is_legacy(*other)) continue;
+    operation.wait_for.push_back(other->last);
+    stream.clock.join(other->clock);
+  }
+}
+
 void queue_operation(World& w, Stream& stream, Operation operation) {
   if (stream.capture != nullptr) return;  // a node of a graph
+  order_by_legacy(w, stream, operation);
   operation.sequence = ++stream.issued;
   stream.clock.join(w.host_clock);
   stream.clock.set(stream.id, operation.sequence);
   operation.clock = stream.clock;
   operation.told.device = stream.device;
-  operation.told.stream = stream.handle < kStreamBase + 16 ? 0 : stream.handle;
+  operation.told.stream = is_legacy(stream) ? 0 : stream.handle;
   operation.told.queued_ns = now_ns();
-  if (operation.mark != nullptr) {
-    operation.mark->clock = operation.clock;
-    operation.mark->hidden =
-        w.seed == 0 ? 0
-                    : static_cast<int32_t>(
-                          draw(w.seed, stream.id + 1000, static_cast<uint64_t>(operation.sequence)) % 3);
-  }
+  if (operation.mark == nullptr) operation.mark = std::make_shared<Mark>();
+  stream.last = operation.mark;
+  operation.mark->clock = operation.clock;
+  operation.mark->hidden =
+      w.seed == 0 ? 0
+                  : static_cast<int32_t>(
+                        draw(w.seed, stream.id + 1000, static_cast<uint64_t>(operation.sequence)) % 3);
   stream.queue.push_back(std::move(operation));
   w.changed.notify_all();
 }

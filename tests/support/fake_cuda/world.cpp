@@ -146,13 +146,12 @@ void Call::blocks() {
 Stream* Call::stream(CUstream handle) {
   if (code != kSuccess) return nullptr;
   uint64_t value = value_of(handle);
-  // The default streams, legacy and per thread, are one: the device's own.
-  if (value <= 2) value = kStreamBase + static_cast<uint64_t>(device);
+  const bool is_default = value <= kPerThread;
+  if (is_default) value = default_stream(value, device);
   auto found = w.streams.find(value);
-  if (found == w.streams.end() && value_of(handle) <= 2) {
+  if (found == w.streams.end() && is_default) {
     auto made = make_stream(w, device, true);
-    w.streams.erase(made->handle);
-    made->handle = value;
+    made->handle = value_of(handle) == kPerThread ? kPerThread : kLegacy;
     found = w.streams.emplace(value, std::move(made)).first;
   }
   if (found != w.streams.end()) return found->second.get();

@@ -81,17 +81,18 @@ struct Event {
 
 struct Operation {
   fake_cuda_operation told = {};
-  std::shared_ptr<Mark> wait_for;  // of a wait
-  std::shared_ptr<Mark> mark;      // done with it
+  std::vector<std::shared_ptr<Mark>> wait_for;  // of a wait; and what the legacy stream's order asks for
+  std::shared_ptr<Mark> mark;                   // done with it
   Clock clock;
   int64_t sequence = 0;
   std::function<void(Operation&)> run;  // null: nothing to do
 };
 
-struct Stream {
+struct Stream : std::enable_shared_from_this<Stream> {
   uint32_t id = 0;
   int32_t device = 0;
-  uint64_t handle = 0;
+  uint64_t handle = 0;         // as a program knows it
+  std::shared_ptr<Mark> last;  // of the operation that was queued last
   std::deque<Operation> queue;
   Clock clock;  // before the next operation
   int64_t issued = 0;
@@ -135,7 +136,7 @@ struct State {
 
   DeviceMemory memory;
   HostRanges host;
-  std::map<uint64_t, std::shared_ptr<Stream>> streams;  // by handle; each device's legacy stream by its own
+  std::map<uint64_t, std::shared_ptr<Stream>> streams;  // by handle; default streams by default_stream()
   std::vector<std::shared_ptr<Stream>> dying;           // destroyed, perhaps with work that is still to run
   std::set<uint64_t> dead_streams;                      // handles of destroyed ones
   CUresult dead_stream_code = kContextIsDestroyed;
@@ -225,6 +226,10 @@ int& capture_mode();            // of this thread
 bool& hot_path();               // of this thread
 
 // stream.cpp
+constexpr uint64_t kLegacy = 1, kPerThread = 2;  // handles; 0 is the legacy stream too
+bool is_legacy(const Stream& stream);
+// Where a default stream is kept: below all handles that are given out.
+uint64_t default_stream(uint64_t handle, int32_t device);
 std::shared_ptr<Stream> make_stream(World& w, int32_t device, bool blocking);  // with its thread
 void queue_operation(World& w, Stream& stream, Operation operation);
 void end_streams(World& w, std::unique_lock<std::mutex>& lock);  // returns when all threads are gone

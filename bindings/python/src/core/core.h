@@ -108,10 +108,9 @@ bool mailbox_close(void); /* no call into the interpreter from here on; true the
 bool interpreter_open(void);
 void mailbox_after_fork(void);
 
-/* ---- stream.c: a stream is a handle, or one of these, never 0 ---- */
+/* ---- stream.c: a stream is a handle, never 0 ---- */
 
-#define STREAM_LEGACY ((uintptr_t)1)     /* the default stream that orders itself with all blocking ones */
-#define STREAM_PER_THREAD ((uintptr_t)2) /* the default stream of the thread that calls */
+#define STREAM_LEGACY ((uintptr_t)1) /* the default stream that orders itself with all blocking ones */
 
 bool stream_of(PyObject* stream,
                uintptr_t* out); /* None, a number, or a stream of PyTorch, CuPy, cuda.core */

@@ -62,9 +62,6 @@ bool stream_waits(dl_batch* batch, uintptr_t stream) {
   NEW_ERROR(error);
   dl_status status;
   Py_BEGIN_ALLOW_THREADS status = dl_batch_wait(batch, handle_of(stream), &error);
-  /* The thread's own stream is another one in each thread, and who drops the batch may be any. The legacy stream comes
-   * after them all: what waits for it waits for whichever was meant. */
-  if (status == DL_OK && stream == STREAM_PER_THREAD) status = dl_batch_wait(batch, NULL, &error);
   Py_END_ALLOW_THREADS return check(status, &error);
 }
 
@@ -93,9 +90,7 @@ bool stream_waits_dlpack(dl_batch* batch, PyObject* stream) {
 bool batch_release_after(dl_batch* batch, uintptr_t stream) {
   NEW_ERROR(error);
   dl_status status;
-  /* The legacy stream comes after the thread's own; and that one has no handle that means the same in each thread. */
-  void* handle = stream == STREAM_PER_THREAD ? NULL : handle_of(stream);
-  Py_BEGIN_ALLOW_THREADS status = dl_batch_release_on(batch, handle, &error);
+  Py_BEGIN_ALLOW_THREADS status = dl_batch_release_on(batch, handle_of(stream), &error);
   Py_END_ALLOW_THREADS return check(status, &error);
 }
 

@@ -385,8 +385,10 @@ functions! {
     fn dl_batch_release(batch: *mut dl_batch);
 
     /// Batches in device memory (device=cuda:N) are delivered while their copies are still in flight. A
-    /// `stream` is a CUstream or cudaStream_t of that device; NULL is CUDA's legacy stream. Neither call
-    /// waits on the host.
+    /// `stream` is a CUstream or cudaStream_t of that device. NULL and cudaStreamLegacy are CUDA's legacy
+    /// stream, whatever the program was compiled for; cudaStreamPerThread is that of the thread that calls,
+    /// and a batch that waited in it may be released by any thread: the legacy stream, which comes after the
+    /// streams of all threads, then stands for it. Neither call waits on the host.
     ///
     /// - dl_batch_wait: work queued later in `stream` starts after the batch is complete. Call it before the
     ///   first use in each stream that reads the batch. It always records the stream, which must live until
@@ -415,8 +417,10 @@ functions! {
     fn dl_batch_wait(batch: *mut dl_batch, stream: *mut c_void, error: *mut dl_error) -> dl_status;
 
     /// Batches in device memory (device=cuda:N) are delivered while their copies are still in flight. A
-    /// `stream` is a CUstream or cudaStream_t of that device; NULL is CUDA's legacy stream. Neither call
-    /// waits on the host.
+    /// `stream` is a CUstream or cudaStream_t of that device. NULL and cudaStreamLegacy are CUDA's legacy
+    /// stream, whatever the program was compiled for; cudaStreamPerThread is that of the thread that calls,
+    /// and a batch that waited in it may be released by any thread: the legacy stream, which comes after the
+    /// streams of all threads, then stands for it. Neither call waits on the host.
     ///
     /// - dl_batch_wait: work queued later in `stream` starts after the batch is complete. Call it before the
     ///   first use in each stream that reads the batch. It always records the stream, which must live until
