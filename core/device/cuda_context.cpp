@@ -5,14 +5,6 @@
 #include <utility>
 
 namespace dataline {
-namespace {
-
-// Of this thread: its capture mode is relaxed because of us, and what it was before.
-thread_local bool is_relaxed = false;
-thread_local int32_t mode_before = 0;
-
-}  // namespace
-
 Result<std::shared_ptr<CudaContext>> CudaContext::open(std::string_view library, int32_t ordinal,
                                                        int side_streams) {
   DL_ASSIGN_OR_RETURN(auto driver, open_cuda_driver(library));
@@ -177,19 +169,16 @@ Status CudaContext::no_memory(const char* what, int64_t bytes) {
                " bytes needed, ", have);
 }
 
-bool RelaxedCapture::enter(CudaContext& context) {
-  if (is_relaxed) return false;
+int32_t RelaxedCapture::enter(CudaContext& context) {
   int32_t mode = kCudaCaptureRelaxed;
-  is_relaxed = context.ask(context.driver().cuThreadExchangeStreamCaptureMode, &mode) == kCudaSuccess;
-  if (is_relaxed) mode_before = mode;
-  return is_relaxed;
+  const CudaCode code = context.ask(context.driver().cuThreadExchangeStreamCaptureMode, &mode);
+  return code == kCudaSuccess ? mode : kCudaCaptureRelaxed;
 }
 
-void RelaxedCapture::leave(CudaContext& context) {
-  if (!is_relaxed) return;
-  is_relaxed = false;
+void RelaxedCapture::leave(CudaContext& context, int32_t before) {
+  if (before == kCudaCaptureRelaxed) return;
   // Also after a loss: the thread may capture on another device.
-  const CudaCode code = context.driver().cuThreadExchangeStreamCaptureMode(&mode_before);
+  const CudaCode code = context.driver().cuThreadExchangeStreamCaptureMode(&before);
   if (cuda_code_is_sticky(code)) static_cast<void>(context.failed("cuThreadExchangeStreamCaptureMode", code));
 }
 

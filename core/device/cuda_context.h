@@ -140,21 +140,19 @@ class CudaContext {
 // cuThreadExchangeStreamCaptureMode), and PyTorch does so around its event queries (pytorch#146924).
 class RelaxedCapture {
  public:
-  explicit RelaxedCapture(CudaContext& context) : context_(context), entered_(enter(context)) {}
-  ~RelaxedCapture() {
-    if (entered_) leave(context_);
-  }
+  explicit RelaxedCapture(CudaContext& context) : context_(context), before_(enter(context)) {}
+  ~RelaxedCapture() { leave(context_, before_); }
   RelaxedCapture(const RelaxedCapture&) = delete;
   RelaxedCapture& operator=(const RelaxedCapture&) = delete;
 
-  // For a thread of ours, once, instead of at each call. False: it changed nothing, because the thread is in relaxed mode
-  // already or the driver refused.
-  static bool enter(CudaContext& context);
-  static void leave(CudaContext& context);  // nothing without enter()
+  // For a whole thread: there each call then finds the relaxed mode, and has nothing to give back. Returns the mode before,
+  // or the relaxed one if the driver refused, which leave() takes for nothing to do.
+  static int32_t enter(CudaContext& context);
+  static void leave(CudaContext& context, int32_t before);
 
  private:
   CudaContext& context_;
-  const bool entered_;
+  const int32_t before_;
 };
 
 // Makes the context current in this thread for its lifetime, in relaxed capture mode, then restores the previous one.

@@ -151,8 +151,8 @@ class CudaDevice final : public Device {
   int64_t device_bytes() const override { return context_->device_bytes(); }
   bool lost() const override { return context_->lost(); }
 
-  void enter_thread() noexcept override { RelaxedCapture::enter(*context_); }
-  void leave_thread() noexcept override { RelaxedCapture::leave(*context_); }
+  int32_t enter_thread() noexcept override { return RelaxedCapture::enter(*context_); }
+  void leave_thread(int32_t before) noexcept override { RelaxedCapture::leave(*context_, before); }
 
   Result<std::vector<std::unique_ptr<DeviceSlot>>> make_slots(int64_t count, int64_t bytes) override {
     std::vector<std::unique_ptr<DeviceSlot>> slots;

@@ -104,8 +104,9 @@ class Device {
 
   // The first and the last call in each of the loader's threads, between which none of theirs invalidates a graph capture of
   // the host's. A host's thread needs none: there each call sees to that itself.
-  virtual void enter_thread() noexcept {}
-  virtual void leave_thread() noexcept {}
+  // leave_thread() is given what enter_thread() returned.
+  virtual int32_t enter_thread() noexcept { return 0; }
+  virtual void leave_thread(int32_t /*before*/) noexcept {}
 
   virtual bool runs(const Tail& tail) const = 0;
   // Device memory for `count` slots in one allocation. kNoMemory says how much was needed and is free. The cpu device

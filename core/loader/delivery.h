@@ -57,8 +57,8 @@ class Delivery {
   virtual bool send(Slot& /*slot*/, int64_t /*sequence*/) { return true; }
   // Takes a listed batch, complete or not. False: another thread has taken it. Also restart()'s.
   virtual bool take_copying(int64_t /*sequence*/) { return false; }
-  void enter_thread() noexcept { device_.enter_thread(); }  // a worker's first call
-  void leave_thread() noexcept { device_.leave_thread(); }  // its last
+  int32_t enter_thread() noexcept { return device_.enter_thread(); }            // a worker's first call
+  void leave_thread(int32_t before) noexcept { device_.leave_thread(before); }  // its last
   // Whether somebody waits for copies that no thread waits for yet: a worker's to do, by finish_copies(). Those of the
   // consumer's next batch come before everything else.
   virtual bool needs_worker() const { return false; }

@@ -102,7 +102,7 @@ void WorkerPool::run(Worker& worker) {
   const auto may_work = [&] { return !worker.surplus || surplus_may_work(); };
   const int64_t cpu_before_ns = thread_cpu_ns();  // a thread of the host's has a past
   ConsumerPace pace;
-  delivery_.enter_thread();
+  const int32_t before = delivery_.enter_thread();
   while (!stopping_.load()) {
     BatchWindow::Claim claim;
     if (delivery_.copy_wanted() && finish_copies()) continue;
@@ -115,7 +115,7 @@ void WorkerPool::run(Worker& worker) {
       });
     }
   }
-  delivery_.leave_thread();
+  delivery_.leave_thread(before);
   worker.cpu_ns.store(thread_cpu_ns() - cpu_before_ns);
   worker.done.store(true);
   alive_.fetch_sub(1);
