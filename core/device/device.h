@@ -64,8 +64,8 @@ class DeviceSlot {
   // Blocks until READY: for workers without other work, and for device_sync=host. kWrongState: a capture forbids it now.
   virtual Status wait_for_copies() = 0;
 
-  // For consumers, any thread. 0 and 1 are the legacy stream, 2 is the calling thread's. Streams must live until the batch is released, and settled.
-  // kWrongState: the stream is being captured into a graph.
+  // For consumers, any thread. 0 and 1 are the legacy stream, 2 is the calling thread's. Streams must live until the batch
+  // is released, and settled. kWrongState: the stream is being captured into a graph.
   virtual Status wait(void* stream) = 0;
   // Records DONE on this stream, which no longer counts as a user.
   virtual Status release(void* stream) = 0;
