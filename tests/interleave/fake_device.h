@@ -56,6 +56,8 @@ class FakeSlot final : public DeviceSlot {
     if (in_flight_.load() && draw(3) == 0) land();
     return !in_flight_.load();
   }
+  // Released in a stream that is being captured, now and then: whoever asks again finds the capture over.
+  bool settle() override { return life_->lost() || draw(8) != 0; }
   Status wait_for_copies() override {
     for (uint64_t looks = draw(4); looks > 0 && in_flight_.load(); --looks) pause();
     DL_RETURN_IF_ERROR(life_->operate());
