@@ -1,6 +1,6 @@
-// The same tests on a real driver: DATALINE_CUDA_LIBRARY=libcuda.so.1 names it to the library under test, and
-// LD_PRELOAD=libcuda.so.1 to a test's own calls. A test that goes on to need what only the fake can do ends there, with 77;
-// one that has failed before ends there too, but as failed.
+// The same tests on a real driver: DATALINE_CUDA_LIBRARY=libcuda.so.1 names it to the library under test, and the same in
+// LD_PRELOAD to a test's own calls. A test that goes on to need what only the fake can do ends there, with 77; one that has
+// failed before ends there too, but as failed.
 // SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 #include <unistd.h>
