@@ -25,7 +25,7 @@ struct FrameStage {
 
 // A change applied with a probability: torchvision's _RandomApplyTransform (v2/_transform.py).
 // Draw 0: applied when it is below p; p = 1 always, p = 0 never.
-inline FrameStage make_maybe(double probability, std::function<Status(FrameScratch&, Frame&)> change) {
+inline FrameStage make_maybe(double probability, const std::function<Status(FrameScratch&, Frame&)>& change) {
   const bool draws = probability > 0 && probability < 1;
   return {draws, [=](const Draws& drawn, FrameScratch& scratch, Frame& frame) {
             return drawn.unit(0) < probability ? change(scratch, frame) : Status::ok();

@@ -83,7 +83,7 @@ class Plan {
   void replace(PassRef pass, Field output, Made made);
 
   // Must be the last operator of a list.
-  void add_mix(MixRequest mix) { mix_ = std::move(mix); }
+  void add_mix(MixRequest mix) { mix_ = mix; }
   const std::optional<MixRequest>& mix() const { return mix_; }
 
   // After the last operator; before program() and split().
