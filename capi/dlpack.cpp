@@ -104,6 +104,7 @@ Managed* make_export(dl_batch* batch, const BatchView& view) {
   exported->managed.deleter = delete_export<Managed>;
   exported->batch = to_core(batch);
   exported->batch->retain();
+  exported->batch->passed_on();
   exported->managed.manager_ctx = exported.get();
   return &exported.release()->managed;
 }

@@ -114,6 +114,7 @@ void measure_kernels(const Cuda& cuda, const GpuSettings& settings, Report& repo
   request.name = "cuda:0";
   request.cuda_library = settings.cuda_library;
   const auto device = taken(dataline::open_device(request));
+  const dataline::DeviceThread here(*device);
   if (!device->info().kernels) {
     report.note("kernels", "left out: " + device->info().why_not);
     return;

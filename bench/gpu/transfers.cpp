@@ -42,13 +42,14 @@ double sent_seconds(const GpuSettings& settings, int64_t bytes) {
   request.name = "cuda:0";
   request.cuda_library = settings.cuda_library;
   const auto device = taken(dataline::open_device(request));
+  const dataline::DeviceThread here(*device);
   const int64_t stride = (bytes + 4095) / 4096 * 4096;
   const auto memory =
       static_cast<std::byte*>(std::aligned_alloc(size_t{4096}, static_cast<size_t>(stride * kSlots)));
   if (memory == nullptr) fail("no memory for slots");
   std::fill_n(memory, stride * kSlots, std::byte{1});
   double each = 0;
-  if (device->pin(memory, stride, kSlots) != kSlots) fail("the driver does not page-lock the slots");
+  if (device->pin(memory, stride, kSlots).take() != kSlots) fail("the driver does not page-lock the slots");
   {
     auto slots = taken(device->make_slots(kSlots, stride));
     const dataline::CopyRange whole{0, bytes};

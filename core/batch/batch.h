@@ -25,6 +25,8 @@ class BatchOwner {
   // again only after the work now in `stream`.
   virtual Status wait(Batch& batch, void* stream) = 0;
   virtual Status done(Batch& batch, void* stream) = 0;
+  // Passed on to a consumer that did not say in which stream it reads.
+  virtual void passed_on(Batch& batch) noexcept = 0;
 };
 
 class Batch {
@@ -54,6 +56,10 @@ class Batch {
     Status status = on_device ? owner_->done(*this, stream) : Status::ok();
     release();
     return status;
+  }
+
+  void passed_on() noexcept {
+    if (on_device) owner_->passed_on(*this);
   }
 
   ViewSet views;

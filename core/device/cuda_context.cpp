@@ -14,6 +14,31 @@ Result<std::shared_ptr<CudaContext>> CudaContext::open(std::string_view library,
   return no_device(std::move(status));
 }
 
+Result<std::shared_ptr<CudaContext>> CudaContext::open_current(std::string_view library) {
+  DL_ASSIGN_OR_RETURN(auto driver, open_cuda_driver(library));
+  CudaContextHandle current = nullptr;
+  CudaOrdinal device = 0;
+  // Without cuInit, which takes its time and is the program's to call: before it no context is current (code 3).
+  if (driver->cuCtxGetCurrent(&current) != kCudaSuccess || current == nullptr ||
+      driver->cuCtxGetDevice(&device) != kCudaSuccess)
+    return std::shared_ptr<CudaContext>();
+  int32_t count = 0;
+  static_cast<void>(driver->cuDeviceGetCount(&count));
+  for (int32_t ordinal = 0; ordinal < count; ++ordinal) {
+    uint32_t flags = 0;
+    int32_t active = 0;
+    CudaOrdinal other = 0;
+    if (driver->cuDeviceGet(&other, ordinal) != kCudaSuccess || other != device) continue;
+    // Of a program that made a context of its own the primary one may not be there; it would have to be made.
+    if (driver->cuDevicePrimaryCtxGetState(device, &flags, &active) != kCudaSuccess || active == 0) break;
+    auto context = std::make_shared<CudaContext>(std::move(driver), ordinal);
+    Status status = context->start(0);
+    if (status.is_ok()) return context;
+    return no_device(std::move(status));
+  }
+  return std::shared_ptr<CudaContext>();
+}
+
 Status CudaContext::no_device(Status why) {
   if (why.code() == Code::kNoMemory || why.code() == Code::kNoDevice) return why;
   return Status(Code::kNoDevice, why.message());
@@ -130,6 +155,16 @@ Status CudaContext::reserve_events(int64_t count) {
   return Status::ok();
 }
 
+bool CudaContext::knows_stream(uint64_t id) const {
+  return std::any_of(streams_.begin(), streams_.end(),
+                     [id](const auto& known) { return known.load(std::memory_order_relaxed) == id + 1; });
+}
+
+void CudaContext::note_stream(uint64_t id) {
+  const uint32_t at = streams_noted_.fetch_add(1, std::memory_order_relaxed);
+  streams_.at(at % streams_.size()).store(id + 1, std::memory_order_relaxed);  // 0: none
+}
+
 Result<CudaEvent> CudaContext::take_event() {
   {
     const std::lock_guard lock(events_mutex_);
@@ -140,6 +175,7 @@ Result<CudaEvent> CudaContext::take_event() {
     }
     events_.reserve(static_cast<size_t>(++events_created_));  // so that give_event() does not allocate
   }
+  const RelaxedCapture relaxed(*this);
   CudaEvent event = nullptr;
   DL_RETURN_IF_ERROR(create_event(&event));
   return event;
@@ -182,20 +218,28 @@ void RelaxedCapture::leave(CudaContext& context, int32_t before) {
   if (cuda_code_is_sticky(code)) static_cast<void>(context.failed("cuThreadExchangeStreamCaptureMode", code));
 }
 
-CurrentContext::CurrentContext(CudaContext& context) : context_(context), relaxed_(context) {
+Status PushedContext::enter(CudaContext& context) {
+  return context.call(context.driver().cuCtxPushCurrent, context.handle());
+}
+
+void PushedContext::leave(CudaContext& context) {
+  CudaContextHandle popped = nullptr;
+  // Also after a loss: the thread's previous context may be of another device.
+  const CudaCode code = context.driver().cuCtxPopCurrent(&popped);
+  if (cuda_code_is_sticky(code)) static_cast<void>(context.failed("cuCtxPopCurrent", code));
+}
+
+PushedContext::PushedContext(CudaContext& context) : context_(context) {
   // A consumer that uses the CUDA runtime already has this context current.
   CudaContextHandle now = nullptr;
   status_ = context_.call(context_.driver().cuCtxGetCurrent, &now);
   if (!status_.is_ok() || now == context_.handle()) return;
-  status_ = context_.call(context_.driver().cuCtxPushCurrent, context_.handle());
+  status_ = enter(context_);
   pushed_ = status_.is_ok();
 }
 
-CurrentContext::~CurrentContext() {
-  CudaContextHandle popped = nullptr;
-  // Also after a loss: the thread's previous context may be of another device.
-  const CudaCode code = pushed_ ? context_.driver().cuCtxPopCurrent(&popped) : kCudaSuccess;
-  if (cuda_code_is_sticky(code)) static_cast<void>(context_.failed("cuCtxPopCurrent", code));
+PushedContext::~PushedContext() {
+  if (pushed_) leave(context_);
 }
 
 Result<std::shared_ptr<CudaMemory>> CudaMemory::make(std::shared_ptr<CudaContext> context, const char* what,

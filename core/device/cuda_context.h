@@ -42,6 +42,9 @@ class CudaContext {
   // `side_streams` is 0 for a loader that only page-locks.
   static Result<std::shared_ptr<CudaContext>> open(std::string_view library, int32_t ordinal,
                                                    int side_streams);
+  // The device whose primary context is current in this thread, without side streams. Null: none is. Takes no device memory,
+  // and starts no driver that the process does not use already.
+  static Result<std::shared_ptr<CudaContext>> open_current(std::string_view library);
   // Maps an error during opening to kNoDevice, except kNoMemory.
   static Status no_device(Status why);
   CudaContext(std::shared_ptr<const CudaDriver> driver, int32_t ordinal)
@@ -98,6 +101,11 @@ class CudaContext {
   static bool not_now(const Status& status) { return status.code() == Code::kWrongState; }
   std::string code_text(CudaCode code);  // "CUDA_ERROR_LAUNCH_FAILED (719)"
 
+  // Streams that were found to be of this context, by what cuStreamGetId tells of them: unique in the process, and never
+  // another stream's. The last few.
+  bool knows_stream(uint64_t id) const;
+  void note_stream(uint64_t id);
+
   // A pool of events without timing; in steady state none is created. The context must be current.
   Status reserve_events(int64_t count);
   Result<CudaEvent> take_event();
@@ -128,6 +136,10 @@ class CudaContext {
   mutable std::mutex cause_mutex_;
   std::string cause_;  // guarded by cause_mutex_
 
+  std::array<std::atomic<uint64_t>, 4> streams_ =
+      {};  // relaxed, here and below: the ids depend on nothing else
+  std::atomic<uint32_t> streams_noted_{0};
+
   ThreadMutex events_mutex_;
   std::vector<CudaEvent> events_;  // guarded by events_mutex_: free events
   int64_t events_created_ = 0;     // guarded by events_mutex_
@@ -155,21 +167,36 @@ class RelaxedCapture {
   const int32_t before_;
 };
 
-// Makes the context current in this thread for its lifetime, in relaxed capture mode, then restores the previous one.
-class CurrentContext {
+// Makes the context current in this thread for its lifetime, then restores the previous one. Enough for what no capture of
+// another stream prohibits: asking what a stream is, recording and waiting for events in streams.
+class PushedContext {
  public:
-  explicit CurrentContext(CudaContext& context);
-  ~CurrentContext();
-  CurrentContext(const CurrentContext&) = delete;
-  CurrentContext& operator=(const CurrentContext&) = delete;
+  explicit PushedContext(CudaContext& context);
+  ~PushedContext();
+  PushedContext(const PushedContext&) = delete;
+  PushedContext& operator=(const PushedContext&) = delete;
 
   const Status& status() const { return status_; }
 
+  // For a whole thread.
+  static Status enter(CudaContext& context);
+  static void leave(CudaContext& context);
+
  private:
   CudaContext& context_;
-  const RelaxedCapture relaxed_;
   Status status_;
   bool pushed_ = false;
+};
+
+// For every call: in relaxed capture mode too.
+class CurrentContext {
+ public:
+  explicit CurrentContext(CudaContext& context) : relaxed_(context), pushed_(context) {}
+  const Status& status() const { return pushed_.status(); }
+
+ private:
+  const RelaxedCapture relaxed_;
+  const PushedContext pushed_;
 };
 
 // A device memory allocation, freed with its last user; leaked when the device is lost.

@@ -96,9 +96,11 @@ constexpr int32_t kCudaAttributeMemoryPools = 115;  // cuMemAllocAsync works
   X(cuDeviceGet, 2000, (CudaOrdinal * device, int32_t ordinal))                                       \
   X(cuDeviceGetName, 2000, (char* name, int32_t length, CudaOrdinal device))                          \
   X(cuDeviceGetAttribute, 2000, (int32_t * value, int32_t attribute, CudaOrdinal device))             \
+  X(cuDevicePrimaryCtxGetState, 7000, (CudaOrdinal device, uint32_t * flags, int32_t * active))       \
   X(cuDevicePrimaryCtxRetain, 7000, (CudaContextHandle * context, CudaOrdinal device))                \
   X(cuDevicePrimaryCtxRelease, 11000, (CudaOrdinal device))                                           \
   X(cuCtxGetCurrent, 4000, (CudaContextHandle * context))                                             \
+  X(cuCtxGetDevice, 2000, (CudaOrdinal * device))                                                     \
   X(cuCtxPushCurrent, 4000, (CudaContextHandle context))                                              \
   X(cuCtxPopCurrent, 4000, (CudaContextHandle * context))                                             \
   X(cuCtxSynchronize, 2000, ())                                                                       \
@@ -110,6 +112,7 @@ constexpr int32_t kCudaAttributeMemoryPools = 115;  // cuMemAllocAsync works
   X(cuMemFreeAsync, 11020, (CudaAddress address, CudaStream stream))                                  \
   X(cuMemHostRegister, 6050, (void* memory, size_t bytes, uint32_t flags))                            \
   X(cuMemHostUnregister, 4000, (void* memory))                                                        \
+  X(cuMemHostGetFlags, 2030, (uint32_t * flags, void* memory))                                        \
   X(cuMemcpyHtoDAsync, 3020, (CudaAddress to, const void* from, size_t bytes, CudaStream stream))     \
   X(cuMemcpyDtoDAsync, 3020, (CudaAddress to, CudaAddress from, size_t bytes, CudaStream stream))     \
   X(cuStreamCreate, 2000, (CudaStream * stream, uint32_t flags))                                      \

@@ -75,11 +75,9 @@ Status CudaSlot::record_ready() {
 
 Status CudaSlot::send(const std::byte* host, std::span<const CopyRange> copies,
                       std::span<const TailCall> calls) {
-  const CurrentContext current(*context_);
   if (!settle()) return held();
   const std::lock_guard lock(side().mutex);
   const auto enqueue = [&] {
-    DL_RETURN_IF_ERROR(current.status());
     DL_RETURN_IF_ERROR(wait_done());
     for (const CopyRange& range : copies) {
       if (range.bytes == 0) continue;
@@ -111,8 +109,6 @@ Status CudaSlot::copy_from(CudaSlot& from, int64_t bytes) {
 
 bool CudaSlot::copies_done() {
   if (!in_flight_.load() || !context_->usable()) return true;
-  const CurrentContext current(*context_);
-  if (!current.status().is_ok()) return !context_->usable();  // else unknown for now
   const CudaCode code = context_->ask(context_->driver().cuEventQuery, ready_);
   if (code == kCudaNotReady || cuda_code_is_of_capture(code)) return false;
   if (code != kCudaSuccess) static_cast<void>(context_->lose(context_->failed("cuEventQuery", code)));
@@ -123,8 +119,6 @@ bool CudaSlot::copies_done() {
 Status CudaSlot::wait_for_copies() {
   if (!context_->usable()) return context_->unusable();
   if (!in_flight_.load()) return Status::ok();
-  const CurrentContext current(*context_);
-  DL_RETURN_IF_ERROR(current.status());
   Status status = context_->call(context_->driver().cuEventSynchronize, ready_);
   if (CudaContext::not_now(status)) return status;
   if (!status.is_ok()) return context_->lose(std::move(status));

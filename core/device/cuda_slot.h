@@ -4,8 +4,8 @@
 // a DONE would be captured and draw the side stream in (the programming guide, "Cross-stream Dependencies and Events").
 // wait() refuses it; its DONE is owed until the capture is over: settle().
 // Driver calls per batch in steady state, none of which creates an object: send() makes a wait per DONE, a copy per
-// range, a launch per tail and a record; copies_done() a query; wait() four; release() three. Around each of these
-// CurrentContext makes its own.
+// range, a launch per tail and a record; copies_done() a query. On the consumer's thread wait() makes three and the release
+// three, and each asks for the context that is current; where that is another, it is pushed and popped.
 // Threads: as device.h says.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -36,6 +36,7 @@ class CudaSlot final : public DeviceSlot {
   Status wait_for_copies() override;
   Status wait(void* stream) override;
   Status release(void* stream) override;
+  void passed_on() noexcept override;
   void done() noexcept override;
 
   // Fills a new slot with the first `bytes` of `from`, after what was sent there.
@@ -50,7 +51,7 @@ class CudaSlot final : public DeviceSlot {
   };
   static constexpr uint64_t kNoId = UINT64_MAX;  // not asked for
 
-  Result<bool> is_ours(CudaStream stream);
+  Result<bool> is_ours(CudaStream stream, uint64_t id = kNoId);
   Status not_ours() const;
   Result<bool> is_captured(CudaStream stream);
   Result<uint64_t> id_of(CudaStream stream);
@@ -78,6 +79,7 @@ class CudaSlot final : public DeviceSlot {
   std::vector<CudaEvent> done_;    // guarded by users_mutex_: since the last send
   std::vector<User> owed_;         // guarded by users_mutex_: released while they were captured
   std::atomic<bool> owes_{false};  // owed_ is not empty
+  bool unnamed_ = false;           // guarded by users_mutex_: passed on, and no stream named since
   bool done_unknown_ = false;      // guarded by users_mutex_: a DONE could not be recorded
 };
 

@@ -38,11 +38,13 @@ std::string name_of(CudaStream stream) {
 
 }  // namespace
 
-// Events can only be recorded in streams of their own context: reported before anything depends on it.
-Result<bool> CudaSlot::is_ours(CudaStream stream) {
-  if (is_default_stream(stream)) return true;
+// Events can only be recorded in streams of their own context: reported before anything depends on it. Asked once for each
+// stream whose id is known.
+Result<bool> CudaSlot::is_ours(CudaStream stream, uint64_t id) {
+  if (is_default_stream(stream) || (id != kNoId && context_->knows_stream(id))) return true;
   CudaContextHandle owner = nullptr;
   DL_RETURN_IF_ERROR(context_->call_on_stream(context_->driver().cuStreamGetCtx, stream, &owner));
+  if (owner == context_->handle() && id != kNoId) context_->note_stream(id);
   return owner == context_->handle();
 }
 
@@ -71,10 +73,8 @@ Result<uint64_t> CudaSlot::id_of(CudaStream stream) {
 
 Status CudaSlot::wait(void* stream) {
   const CudaStream user = stream_of(stream);
-  const CurrentContext current(*context_);
+  const PushedContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
-  DL_ASSIGN_OR_RETURN(const bool ours, is_ours(user));
-  if (!ours) return not_ours();
   DL_ASSIGN_OR_RETURN(const bool captured, is_captured(user));
   if (captured) {
     return error(Code::kWrongState, "cuda:", context_->ordinal(), ": ", name_of(user),
@@ -86,10 +86,13 @@ Status CudaSlot::wait(void* stream) {
                        "batch into memory of your own, and capture what reads that");
   }
   DL_ASSIGN_OR_RETURN(const uint64_t id, id_of(user));
+  DL_ASSIGN_OR_RETURN(const bool ours, is_ours(user, id));
+  if (!ours) return not_ours();
   const std::lock_guard lock(users_mutex_);
   if (in_flight_.load()) {
     DL_RETURN_IF_ERROR(context_->call_on_stream(context_->driver().cuStreamWaitEvent, user, ready_, 0));
   }
+  unnamed_ = false;
   const auto known = find_user(ends_in(user));
   if (known == users_.end()) {
     users_.push_back({ends_in(user), id});
@@ -144,8 +147,6 @@ Status CudaSlot::try_finish(const User& user) {
 // What a stream is given until its DONE is recorded, at the earliest now, is waited for too: more than need be, never less.
 bool CudaSlot::settle() {
   if (!owes_.load() || !context_->usable()) return true;
-  const CurrentContext current(*context_);
-  if (!current.status().is_ok()) return !context_->usable();
   const std::lock_guard lock(users_mutex_);
   for (const User& user : std::exchange(owed_, {})) static_cast<void>(finish(user));
   owes_.store(!owed_.empty());
@@ -153,9 +154,10 @@ bool CudaSlot::settle() {
 }
 
 Status CudaSlot::release(void* stream) {
-  const CurrentContext current(*context_);
+  const PushedContext current(*context_);
   DL_RETURN_IF_ERROR(current.status());
   const std::lock_guard lock(users_mutex_);
+  unnamed_ = false;
   User user{ends_in(stream_of(stream)), kNoId};
   const auto known = find_user(user.stream);
   if (known != users_.end()) {  // it was checked when it waited
@@ -170,11 +172,17 @@ Status CudaSlot::release(void* stream) {
   return finish(user);
 }
 
+void CudaSlot::passed_on() noexcept {
+  const std::lock_guard lock(users_mutex_);
+  unnamed_ = users_.empty();
+}
+
 void CudaSlot::done() noexcept {
   const std::lock_guard lock(users_mutex_);
+  if (std::exchange(unnamed_, false)) users_.push_back({kLegacyStream, kNoId});  // room for it was reserved
   if (users_.empty()) return;
   if (context_->usable()) {
-    const CurrentContext current(*context_);
+    const PushedContext current(*context_);
     if (!current.status().is_ok()) done_unknown_ = true;
     for (const User& user : users_) {
       if (current.status().is_ok()) static_cast<void>(finish(user));

@@ -30,8 +30,8 @@ class PinnedSlots {
 
   // As Device::pin(). Slots are locked one by one only if they share no page: first and stride are multiples of
   // page_bytes(). Slots that the host has registered already count as locked, and are left to the host.
-  int64_t lock(std::byte* first, int64_t stride, int64_t count) {
-    if (count <= 0 || !context_->usable()) return 0;
+  Result<int64_t> lock(std::byte* first, int64_t stride, int64_t count) {
+    if (count <= 0 || !context_->usable()) return int64_t{0};
     const CurrentContext current(*context_);
     int64_t locked = 0;
     if (!current.status().is_ok()) {
@@ -40,12 +40,16 @@ class PinnedSlots {
       ranges_.reserve(static_cast<size_t>(count));
       // The driver returns the same code for a partly and a fully registered range, so a registration by the host is
       // accepted only slot by slot.
-      if (lock_range(first, stride * count, count == 1)) return count;
+      CudaCode code = lock_range(first, stride * count);
+      if (code == kCudaSuccess) return count;
       const int64_t page = page_bytes();
       const bool apart =
           stride % page == 0 && static_cast<int64_t>(reinterpret_cast<uintptr_t>(first)) % page == 0;
-      if (count > 1 && apart) {
-        while (locked < count && lock_range(first + locked * stride, stride, true)) ++locked;
+      for (; locked < count && (apart || count == 1); ++locked) {
+        std::byte* const slot = first + locked * stride;
+        if (count > 1) code = lock_range(slot, stride);
+        if (code == kCudaAlreadyRegistered) DL_RETURN_IF_ERROR(check_foreign(slot, stride, locked, code));
+        if (code != kCudaSuccess) break;
       }
     }
     if (locked < count) {
@@ -73,16 +77,32 @@ class PinnedSlots {
   }
 
  private:
-  bool lock_range(std::byte* memory, int64_t bytes, bool count_foreign) {
+  CudaCode lock_range(std::byte* memory, int64_t bytes) {
     const CudaCode code = context_->ask(context_->driver().cuMemHostRegister, memory,
                                         static_cast<size_t>(bytes), kCudaHostRegisterPortable);
     if (code == kCudaSuccess) {
       ranges_.push_back(memory);
-      return true;
+    } else {
+      refusal_ = concat("cuMemHostRegister: ", context_->code_text(code));
     }
-    if (code == kCudaAlreadyRegistered && count_foreign) return true;
-    refusal_ = concat("cuMemHostRegister: ", context_->code_text(code));
-    return false;
+    return code;
+  }
+
+  // The driver says "already registered" where any page of the range is. `code` becomes success where both ends are: the
+  // slot is the host's to unlock.
+  Status check_foreign(std::byte* slot, int64_t bytes, int64_t number, CudaCode& code) {
+    const auto is_registered = [this](std::byte* at) {
+      uint32_t flags = 0;
+      return context_->ask(context_->driver().cuMemHostGetFlags, &flags, at) == kCudaSuccess;
+    };
+    const bool begin = is_registered(slot), end = is_registered(slot + bytes - 1);
+    if (begin && end) code = kCudaSuccess;
+    if (begin == end) return Status::ok();
+    return error(Code::kInvalidArgument, "slot ", number, " of ", bytes, " bytes: its ",
+                 begin ? "first" : "last", " byte lies in memory that the host has page-locked, its ",
+                 begin ? "last" : "first",
+                 " byte does not, and the driver copies no range of both kinds; page-lock all that the "
+                 "allocator gives, or nothing of it");
   }
 
   const std::shared_ptr<CudaContext> context_;
@@ -143,16 +163,13 @@ class CudaDevice final : public Device {
   int32_t type() const override { return 2; }
   int32_t index() const override { return context_->ordinal(); }
   const DeviceInfo& info() const override { return info_; }
-  int64_t pin(std::byte* first, int64_t stride, int64_t count) override {
+  Result<int64_t> pin(std::byte* first, int64_t stride, int64_t count) override {
     return pinned_.lock(first, stride, count);
   }
   void unpin() noexcept override { pinned_.release(); }
   bool runs(const Tail& tail) const override { return kernels_->runs(tail); }
   int64_t device_bytes() const override { return context_->device_bytes(); }
   bool lost() const override { return context_->lost(); }
-
-  int32_t enter_thread() noexcept override { return RelaxedCapture::enter(*context_); }
-  void leave_thread(int32_t before) noexcept override { RelaxedCapture::leave(*context_, before); }
 
   Result<std::vector<std::unique_ptr<DeviceSlot>>> make_slots(int64_t count, int64_t bytes) override {
     std::vector<std::unique_ptr<DeviceSlot>> slots;
@@ -203,18 +220,45 @@ class CudaDevice final : public Device {
   }
 
  private:
+  ThreadBefore enter_thread() noexcept override {
+    ThreadBefore before{.capture_mode = RelaxedCapture::enter(*context_)};
+    Status entered = PushedContext::enter(*context_);
+    before.entered = entered.is_ok();
+    // Nothing could be queued from this thread.
+    if (!before.entered && context_->usable()) static_cast<void>(context_->lose(std::move(entered)));
+    return before;
+  }
+  void leave_thread(ThreadBefore before) noexcept override {
+    if (before.entered) PushedContext::leave(*context_);
+    RelaxedCapture::leave(*context_, before.capture_mode);
+  }
+
   const std::shared_ptr<CudaContext> context_;
   const std::shared_ptr<KernelSet> kernels_;
   PinnedSlots pinned_;
   DeviceInfo info_;
 };
 
-// Slots are delivered where they were filled. With pin_memory they are page-locked through the first CUDA device, for
-// consumers that copy themselves.
+// The number N of "cuda:N", or of "cuda".
+std::optional<int32_t> ordinal_of(std::string_view name) {
+  constexpr std::string_view kPrefix = "cuda:";
+  if (name == "cuda") return 0;
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  const std::optional<int64_t> ordinal = parse_i64(name.substr(kPrefix.size()));
+  if (!ordinal.has_value() || *ordinal < 0 || *ordinal > INT32_MAX) return std::nullopt;
+  return static_cast<int32_t>(*ordinal);
+}
+
+// Slots are delivered where they were filled. With pin_memory they are page-locked, for consumers that copy themselves:
+// through the driver's context that the creating thread has, or that of a device that is named. No other is opened: it
+// would take hundreds of megabytes of a device that the process may have nothing to do with.
 class CpuDevice final : public Device {
  public:
   explicit CpuDevice(const DeviceRequest& request)
-      : pin_(request.pin_memory), library_(request.cuda_library), log_(request.log) {
+      : pin_(request.pin_memory),
+        pin_ordinal_(ordinal_of(request.pin_device)),
+        library_(request.cuda_library),
+        log_(request.log) {
     info_.name = "cpu";
     info_.why_not = "the cpu needs none";
   }
@@ -223,12 +267,18 @@ class CpuDevice final : public Device {
   int32_t index() const override { return 0; }
   const DeviceInfo& info() const override { return info_; }
 
-  int64_t pin(std::byte* first, int64_t stride, int64_t count) override {
-    if (!pin_) return 0;
-    auto context = CudaContext::open(library_, 0, 0);
-    if (!context.is_ok()) {
-      log_(LogLevel::kWarning, concat("pin_memory: slots are not page-locked: ", context.status().message()));
-      return 0;
+  Result<int64_t> pin(std::byte* first, int64_t stride, int64_t count) override {
+    if (!pin_) return int64_t{0};
+    auto context = pin_ordinal_.has_value() ? CudaContext::open(library_, *pin_ordinal_, 0)
+                                            : CudaContext::open_current(library_);
+    if (!context.is_ok() || context.value() == nullptr) {
+      log_(LogLevel::kWarning,
+           concat("pin_memory: slots are not page-locked: ",
+                  !context.is_ok() ? context.status().message()
+                                   : "the thread that creates the loader has no CUDA context of a device's "
+                                     "own (primary) kind; make one current first, or name the device in "
+                                     "pin_memory_device=cuda:N, whose memory the context then takes"));
+      return int64_t{0};
     }
     pinned_.emplace(context.take(), log_);
     return pinned_->lock(first, stride, count);
@@ -249,6 +299,7 @@ class CpuDevice final : public Device {
   static Status no_memory() { return error(Code::kUnsupported, "the cpu has no device memory"); }
 
   const bool pin_;
+  const std::optional<int32_t> pin_ordinal_;
   const std::string library_;
   const Log log_;
   DeviceInfo info_;
@@ -266,16 +317,14 @@ Result<std::shared_ptr<Device>> open_cuda(const DeviceRequest& request, int32_t 
 }  // namespace
 
 Result<std::shared_ptr<Device>> open_device(const DeviceRequest& request) {
-  const std::string_view name = request.name;
-  if (name == "cpu") return std::shared_ptr<Device>(std::make_shared<CpuDevice>(request));
-  if (name == "cuda") return open_cuda(request, 0);
-  constexpr std::string_view kPrefix = "cuda:";
-  if (name.starts_with(kPrefix)) {
-    const std::optional<int64_t> ordinal = parse_i64(name.substr(kPrefix.size()));
-    if (ordinal.has_value() && *ordinal >= 0 && *ordinal <= INT32_MAX)
-      return open_cuda(request, static_cast<int32_t>(*ordinal));
+  if (!request.pin_device.empty() && !ordinal_of(request.pin_device).has_value()) {
+    return error(Code::kBadOption, "option pin_memory_device: expected cuda or cuda:N, got '",
+                 request.pin_device, "'");
   }
-  return error(Code::kBadOption, "option device: expected cpu, cuda or cuda:N, got '", name, "'");
+  if (request.name == "cpu") return std::shared_ptr<Device>(std::make_shared<CpuDevice>(request));
+  const std::optional<int32_t> ordinal = ordinal_of(request.name);
+  if (ordinal.has_value()) return open_cuda(request, *ordinal);
+  return error(Code::kBadOption, "option device: expected cpu, cuda or cuda:N, got '", request.name, "'");
 }
 
 }  // namespace dataline

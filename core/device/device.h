@@ -51,6 +51,8 @@ class DeviceSlot {
   virtual ~DeviceSlot() = default;  // waits until the device has finished with it
   virtual std::byte* memory() const = 0;
 
+  // send, copies_done, settle and wait_for_copies are called inside a DeviceThread.
+  //
   // Queues copies of ranges of `host` to the same offsets of memory(), then `calls`. Called by the slot's last worker.
   // Never waits for the device. kWrongState: a capture forbade it, and it may be sent again.
   virtual Status send(const std::byte* host, std::span<const CopyRange> copies,
@@ -64,11 +66,14 @@ class DeviceSlot {
   // Blocks until READY: for workers without other work, and for device_sync=host. kWrongState: a capture forbids it now.
   virtual Status wait_for_copies() = 0;
 
-  // For consumers, any thread. 0 and 1 are the legacy stream, 2 is the calling thread's. Streams must live until the batch
+  // For consumers, any thread, in whatever state that is. 0 and 1 are the legacy stream, 2 is the calling thread's. Streams must live until the batch
   // is released, and settled. kWrongState: the stream is being captured into a graph.
   virtual Status wait(void* stream) = 0;
   // Records DONE on this stream, which no longer counts as a user.
   virtual Status release(void* stream) = 0;
+  // Passed on without a stream: until one waits or is released, the legacy stream, which comes after the blocking streams,
+  // stands for the one that reads.
+  virtual void passed_on() noexcept {}
   // The last reference is gone: records DONE on every stream that waited and was not released since.
   virtual void done() noexcept = 0;
 };
@@ -89,6 +94,12 @@ struct DeviceInfo {
   std::string why_not;   // else why not
 };
 
+// What a thread gets back when it has done with a device: see DeviceThread.
+struct ThreadBefore {
+  int32_t capture_mode = 0;
+  bool entered = false;
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -98,15 +109,10 @@ class Device {
 
   // Page-locks `count` contiguous slots of `stride` bytes: all at once, else slot by slot until the driver refuses.
   // Returns how many of the first slots are page-locked; logs one warning when that is not all. Called once. unpin():
-  // before the memory is freed.
-  virtual int64_t pin(std::byte* first, int64_t stride, int64_t count) = 0;
+  // before the memory is freed. kInvalidArgument: the host has page-locked a part of a slot, which the driver copies
+  // neither as locked memory nor as any other.
+  virtual Result<int64_t> pin(std::byte* first, int64_t stride, int64_t count) = 0;
   virtual void unpin() noexcept = 0;
-
-  // The first and the last call in each of the loader's threads, between which none of theirs invalidates a graph capture of
-  // the host's. A host's thread needs none: there each call sees to that itself.
-  // leave_thread() is given what enter_thread() returned.
-  virtual int32_t enter_thread() noexcept { return 0; }
-  virtual void leave_thread(int32_t /*before*/) noexcept {}
 
   virtual bool runs(const Tail& tail) const = 0;
   // Device memory for `count` slots in one allocation. kNoMemory says how much was needed and is free. The cpu device
@@ -118,12 +124,34 @@ class Device {
 
   virtual int64_t device_bytes() const = 0;  // held now
   virtual bool lost() const = 0;
+
+ private:
+  friend class DeviceThread;
+  virtual ThreadBefore enter_thread() noexcept { return {}; }
+  virtual void leave_thread(ThreadBefore /*before*/) noexcept {}
+};
+
+// While it lives this thread can make a worker's calls: the device's context is current in it, and none of its calls
+// invalidates a graph capture of the host's. A worker makes one for its whole life, so that no call pays for it; a consumer
+// that works makes one for as long.
+class DeviceThread {
+ public:
+  explicit DeviceThread(Device& device) : device_(device), before_(device.enter_thread()) {}
+  ~DeviceThread() { device_.leave_thread(before_); }
+  DeviceThread(const DeviceThread&) = delete;
+  DeviceThread& operator=(const DeviceThread&) = delete;
+
+ private:
+  Device& device_;
+  const ThreadBefore before_;
 };
 
 struct DeviceRequest {
   std::string_view name = "cpu";  // "cpu", "cuda", "cuda:N"
   std::string_view cuda_library;  // the driver library; empty: libcuda.so.1
   bool pin_memory = false;        // for the cpu device
+  std::string_view
+      pin_device;  // "cuda:N", whose driver page-locks; empty: that of this thread's CUDA context
   Log log;
 };
 // kBadOption; kNoDevice names what is missing: the library, an entry point, the minimum driver version, or the ordinal and

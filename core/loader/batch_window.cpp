@@ -56,7 +56,8 @@ bool BatchWindow::try_open(int32_t thread, int64_t runs_taken) {
     while (Slot* drained = delivery_.take_drained()) {
       if (advance(*drained, SlotState::kDraining, SlotState::kFree)) free_.push_back(drained);
     }
-    if (free_.empty()) return false;
+    starved_ = free_.empty();
+    if (starved_) return false;
   }
   if (delivery_.lost()) {
     // The device may still read the slots: none is filled again, and whoever waits for a batch is told.
@@ -212,9 +213,8 @@ void BatchWindow::drain(Slot& slot) {
 
 bool BatchWindow::give_back(Slot& slot) {
   ThreadLock lock(mutex_);
-  const bool missed = free_.empty();
   drain(slot);
-  return missed;
+  return std::exchange(starved_, false);
 }
 
 void BatchWindow::add_free(Slot& slot) {

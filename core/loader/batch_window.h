@@ -129,7 +129,7 @@ class BatchWindow {
   bool set_orders(std::shared_ptr<const OrderVersions> orders, int64_t from_epoch) DL_EXCLUDES(mutex_);
 
   // --- Any thread ---
-  // Draining, no longer read by its consumer. True: there was no free slot, which workers may have waited for.
+  // Draining, no longer read by its consumer. True: somebody found no slot since the last one was given back.
   bool give_back(Slot& slot) DL_EXCLUDES(mutex_);
   void add_free(Slot& slot) DL_EXCLUDES(mutex_);  // Draining, and its copies are done
   // Takes an edge of a slot that the caller owns. False: a defect of this library, which next() reports from now on;
@@ -167,6 +167,7 @@ class BatchWindow {
   mutable ThreadMutex mutex_;
   // Last in, first out: the slot given back last is the warmest memory.
   std::vector<Slot*> free_ DL_GUARDED_BY(mutex_);
+  bool starved_ DL_GUARDED_BY(mutex_) = false;  // a batch could not be opened for want of one
   std::shared_ptr<const OrderVersions> orders_ DL_GUARDED_BY(mutex_);
   // The batch with sequence base_sequence_ is step base_.step of epoch base_.epoch.
   Position base_ DL_GUARDED_BY(mutex_);

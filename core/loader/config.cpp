@@ -79,6 +79,9 @@ Status check_device(const Options& options, const LoaderConfig& config) {
     return error(Code::kBadOption, "option cuda_library: needs device=cuda or pin_memory");
   }
   const bool on_cuda = config.device.starts_with("cuda");
+  if (!config.pin_memory_device.empty() && (on_cuda || !config.pin_memory)) {
+    return error(Code::kBadOption, "option pin_memory_device: needs pin_memory and device=cpu");
+  }
   if (on_cuda && options.is_set(Option::kPinMemory) && !config.pin_memory) {
     return error(Code::kBadOption,
                  "options pin_memory and device contradict each other: pin_memory=false, device=",

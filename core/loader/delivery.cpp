@@ -57,7 +57,8 @@ bool Delivery::pins_slots() const { return to_device() || config_.pin_memory; }
 
 Status Delivery::prepare(std::span<std::byte> memory, int64_t stride) {
   if (!pins_slots()) return Status::ok();
-  pinned_slots_ = device_.pin(memory.data(), stride, static_cast<int64_t>(memory.size()) / stride);
+  DL_ASSIGN_OR_RETURN(pinned_slots_,
+                      device_.pin(memory.data(), stride, static_cast<int64_t>(memory.size()) / stride));
   return Status::ok();
 }
 

@@ -57,8 +57,8 @@ class Delivery {
   virtual bool send(Slot& /*slot*/, int64_t /*sequence*/) { return true; }
   // Takes a listed batch, complete or not. False: another thread has taken it. Also restart()'s.
   virtual bool take_copying(int64_t /*sequence*/) { return false; }
-  int32_t enter_thread() noexcept { return device_.enter_thread(); }            // a worker's first call
-  void leave_thread(int32_t before) noexcept { device_.leave_thread(before); }  // its last
+  // Around the calls of fillers, wait_for_drained() and BatchWindow's opening of batches.
+  DeviceThread thread() { return DeviceThread(device_); }
   // Whether somebody waits for copies that no thread waits for yet: a worker's to do, by finish_copies(). Those of the
   // consumer's next batch come before everything else.
   virtual bool needs_worker() const { return false; }
@@ -88,11 +88,15 @@ class Delivery {
   virtual bool lost() const { return false; }
 
   // --- Any thread ---
-  // The slot is Draining and the caller's. True: it can be filled again; false: it is listed until its copies are done.
+  // The slot is Draining and the caller's. True: it can be filled again; false: it is listed until its copies are done, which
+  // those who need a slot ask for, by take_drained(), and not the consumer that gives one back.
   virtual bool release(Slot& /*slot*/) { return true; }
   virtual Status wait(Batch& /*batch*/, void* /*stream*/) { return Status::ok(); }
   virtual Status done(Batch& /*batch*/, void* /*stream*/) { return Status::ok(); }
+  virtual void passed_on(Batch& /*batch*/) noexcept {}
   virtual void last_release(Batch& /*batch*/) noexcept {}
+  // After its last release. Its memory is freed, later where a graph capture has to end first.
+  virtual void give_up(std::unique_ptr<OverflowBatch> /*batch*/) noexcept {}
   // The leased slot's batch again, in memory of its own. kOverBudget, kNoMemory (of either memory), kDeviceLost.
   virtual Result<std::unique_ptr<OverflowBatch>> copy(Slot& slot, HostMemory& memory);
   virtual int64_t copied_bytes() const { return 0; }

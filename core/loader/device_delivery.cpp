@@ -27,6 +27,7 @@ class DeviceDelivery final : public Delivery {
   DeviceDelivery(Device& device, const Pipeline& pipeline, const LoaderConfig& config)
       : Delivery(device, pipeline, config) {}
   ~DeviceDelivery() override {
+    held_copies_.clear();
     halves_.clear();
     resident_.reset();
   }
@@ -98,6 +99,7 @@ class DeviceDelivery final : public Delivery {
 
   // Asks, where the copies are not done yet, for a worker that waits for them: see needs_worker().
   bool take_complete(Slot& slot, int64_t sequence) override {
+    const DeviceThread here(device_);
     ThreadLock lock(mutex_);
     const auto found = find(sequence);
     if (found == copying_.end()) return false;
@@ -139,7 +141,6 @@ class DeviceDelivery final : public Delivery {
   // --- Slots that come back ---
 
   bool release(Slot& slot) override {
-    if (is_free(slot)) return true;
     ThreadLock lock(mutex_);
     draining_.push_back(&slot);
     return false;
@@ -147,6 +148,7 @@ class DeviceDelivery final : public Delivery {
 
   Slot* take_drained() override {
     ThreadLock lock(mutex_);
+    free_held_copies();
     const auto found =
         std::find_if(draining_.begin(), draining_.end(), [this](Slot* slot) { return is_free(*slot); });
     if (found == draining_.end()) {
@@ -198,6 +200,7 @@ class DeviceDelivery final : public Delivery {
   bool lost() const override { return device_.lost(); }
   Status wait(Batch& batch, void* stream) override { return half_of(batch).wait(stream); }
   Status done(Batch& batch, void* stream) override { return half_of(batch).release(stream); }
+  void passed_on(Batch& batch) noexcept override { half_of(batch).passed_on(); }
   void last_release(Batch& batch) noexcept override { half_of(batch).done(); }
   int64_t copied_bytes() const override { return copied_bytes_.load(std::memory_order_relaxed); }
 
@@ -211,7 +214,24 @@ class DeviceDelivery final : public Delivery {
     return std::exchange(drain_error_, Status::ok());
   }
 
+  // The memory of a copy that was released in a stream that is being captured cannot be freed before the capture is over:
+  // it is kept until somebody looks for free memory after that. Where even the list has no memory it is leaked.
+  void give_up(std::unique_ptr<OverflowBatch> batch) noexcept override {
+    const DeviceThread here(device_);
+    if (batch->device->settle()) return;
+    ThreadLock lock(mutex_);
+    try {
+      held_copies_.push_back(std::move(batch->device));
+    } catch (...) {
+    }
+  }
+
   Result<std::unique_ptr<OverflowBatch>> copy(Slot& slot, HostMemory& memory) override {
+    {
+      const DeviceThread here(device_);
+      ThreadLock lock(mutex_);
+      free_held_copies();
+    }
     DL_ASSIGN_OR_RETURN(auto copy, device_.copy_slot(half(slot), pipeline_.layout.device_bytes));
     return copy_batch(slot, memory, std::move(copy));
   }
@@ -227,6 +247,10 @@ class DeviceDelivery final : public Delivery {
     int64_t sequence;
     Slot* slot;
   };
+
+  void free_held_copies() DL_REQUIRES(mutex_) {
+    std::erase_if(held_copies_, [](const auto& copy) { return copy->settle(); });
+  }
 
   bool is_free(Slot& slot) { return half(slot).settle() && half(slot).copies_done(); }
 
@@ -317,6 +341,8 @@ class DeviceDelivery final : public Delivery {
   mutable ThreadMutex mutex_;                           // room in the lists was reserved at create
   std::vector<Copying> copying_ DL_GUARDED_BY(mutex_);  // device_sync=host; oldest first
   std::vector<Slot*> draining_ DL_GUARDED_BY(mutex_);   // oldest first
+  std::vector<std::unique_ptr<DeviceSlot>> held_copies_
+      DL_GUARDED_BY(mutex_);                  // of batches given up in a capture
   Status drain_error_ DL_GUARDED_BY(mutex_);  // why a slot did not come back, until next() reports it
   int64_t wanted_ DL_GUARDED_BY(mutex_) = 0;  // sequence of the consumer's next batch
   Atomic<bool> has_drain_error_{false};

@@ -76,7 +76,7 @@ void Loader::recycle(Batch& batch) noexcept {
   delivery_->last_release(batch);
   if (!batch.in_slot) {
     copies_leased_.fetch_sub(1);
-    delete static_cast<OverflowBatch*>(&batch);
+    delivery_->give_up(std::unique_ptr<OverflowBatch>(static_cast<OverflowBatch*>(&batch)));
     return;
   }
   Slot& slot = static_cast<Slot&>(batch);
@@ -92,6 +92,10 @@ void Loader::recycle(Batch& batch) noexcept {
 Status Loader::wait(Batch& batch, void* stream) {
   if (forked()) return forked_error();
   return delivery_->wait(batch, stream);
+}
+
+void Loader::passed_on(Batch& batch) noexcept {
+  if (!forked()) delivery_->passed_on(batch);
 }
 
 Status Loader::done(Batch& batch, void* stream) {

@@ -37,7 +37,8 @@ Status read_sample(const SourceRef& source, int64_t index, const Options& option
   constexpr Option kOfSamples[] = {Option::kTransform,         Option::kSeed,        Option::kMemoryBudget,
                                    Option::kMaxBytesPerSample, Option::kMaxPixels,   Option::kMaxScans,
                                    Option::kMaxDecodedBytes,   Option::kOnWarning,   Option::kDevice,
-                                   Option::kDeviceSync,        Option::kCudaLibrary, Option::kPinMemory};
+                                   Option::kDeviceSync,        Option::kCudaLibrary, Option::kPinMemory,
+                                   Option::kPinMemoryDevice};
   if (index < 0 || index >= source->count()) {
     return error(Code::kOutOfRange, "sample ", index, ": expected 0 to ", source->count(), " exclusive")
         .with_sample(index);
@@ -90,6 +91,7 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   DL_ASSIGN_OR_RETURN(device_, open_device({.name = config_.device,
                                             .cuda_library = config_.cuda_library,
                                             .pin_memory = config_.pin_memory,
+                                            .pin_device = config_.pin_memory_device,
                                             .log = log_}));
   memory_ = HostMemory::create(options.allocator, config_.budget_bytes);
   pipeline_.source = std::move(source);

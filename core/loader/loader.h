@@ -85,6 +85,7 @@ class Loader final : public BatchOwner,
   void recycle(Batch& batch) noexcept override DL_EXCLUDES(mutex_);
   Status wait(Batch& batch, void* stream) override;
   Status done(Batch& batch, void* stream) override;
+  void passed_on(Batch& batch) noexcept override;
 
  private:
   Loader() = default;
@@ -105,7 +106,7 @@ class Loader final : public BatchOwner,
   Status obstacle() DL_REQUIRES(mutex_);
   Status no_batch_due() DL_REQUIRES(mutex_);
   bool ready_now(Slot& slot) DL_REQUIRES(mutex_);
-  bool wait_for_drained() DL_REQUIRES(mutex_);
+  bool open_head() DL_REQUIRES(mutex_);
   void wait_for(const WorkerPool::Change& change, int64_t deadline_ns) DL_REQUIRES(mutex_);
   Delivered deliver(Slot& slot, Batch** out) DL_REQUIRES(mutex_);
   Status report_failed(Slot& slot) DL_REQUIRES(mutex_);

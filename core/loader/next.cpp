@@ -37,8 +37,8 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
       change.for_lease = true;
     } else if (Status held = slot == nullptr ? delivery_->held() : Status::ok(); !held.is_ok()) {
       return held;
-    } else if (alone && slot == nullptr) {  // nothing is opened ahead
-      if (!window_->open_head(static_cast<int32_t>(config_.num_workers)) && wait_for_drained()) continue;
+    } else if (alone && slot == nullptr && open_head()) {
+      continue;
     }
     if (gate_.interrupts() != interrupts) return {Code::kInterrupted, ""};
     change.head = window_->head();
@@ -74,7 +74,7 @@ Status Loader::work(int64_t budget_ns) {
     if (!alone || budget_ns <= 0 || (worked && monotonic_ns() >= deadline_ns)) return {Code::kTimeout, ""};
     if (gate_.interrupts() != interrupts) return {Code::kInterrupted, ""};
     if (Status held = slot == nullptr ? delivery_->held() : Status::ok(); !held.is_ok()) return held;
-    if (slot == nullptr && !window_->open_head(static_cast<int32_t>(config_.num_workers))) wait_for_drained();
+    if (slot == nullptr) static_cast<void>(open_head());
     change.head = window_->head();
     change.slot = window_->head_slot();
     wait_for(change, deadline_ns);
@@ -118,8 +118,10 @@ bool Loader::ready_now(Slot& slot) {
   return false;
 }
 
-// num_workers=0: nobody else waits for a slot's copies.
-bool Loader::wait_for_drained() {
+// num_workers=0: nothing is opened ahead, and nobody else waits for a slot's copies. True: look again.
+bool Loader::open_head() {
+  const DeviceThread here = delivery_->thread();
+  if (window_->open_head(static_cast<int32_t>(config_.num_workers))) return false;
   if (delivery_->lost()) return true;
   mutex_.unlock();
   const Delivery::Finished finished = delivery_->wait_for_drained();

@@ -166,6 +166,7 @@ struct LoaderConfig {
   std::string transform;
   std::string device, cuda_library;
   bool pin_memory = false;
+  std::string pin_memory_device;
   Io io = Io::kAuto;
   DeviceSync device_sync = DeviceSync::kStream;
   HostArray<int64_t> indices;

@@ -102,20 +102,21 @@ void WorkerPool::run(Worker& worker) {
   const auto may_work = [&] { return !worker.surplus || surplus_may_work(); };
   const int64_t cpu_before_ns = thread_cpu_ns();  // a thread of the host's has a past
   ConsumerPace pace;
-  const int32_t before = delivery_.enter_thread();
-  while (!stopping_.load()) {
-    BatchWindow::Claim claim;
-    if (delivery_.copy_wanted() && finish_copies()) continue;
-    if (may_work() && window_.claim(worker.fill.own, claim)) {
-      fill(claim, worker.fill);
-    } else if (!delivery_.needs_worker() || !finish_copies()) {
-      // One beyond the CPUs is woken when it may work: waking by itself it would only take a CPU from the others.
-      work.wait(may_work() ? pace.wake_at(window_.head(), config_.prefetch_depth) : kForever, [&] {
-        return (window_.claimable() && may_work()) || delivery_.needs_worker() || stopping_.load();
-      });
+  {
+    const DeviceThread here = delivery_.thread();
+    while (!stopping_.load()) {
+      BatchWindow::Claim claim;
+      if (delivery_.copy_wanted() && finish_copies()) continue;
+      if (may_work() && window_.claim(worker.fill.own, claim)) {
+        fill(claim, worker.fill);
+      } else if (!delivery_.needs_worker() || !finish_copies()) {
+        // One beyond the CPUs is woken when it may work: waking by itself it would only take a CPU from the others.
+        work.wait(may_work() ? pace.wake_at(window_.head(), config_.prefetch_depth) : kForever, [&] {
+          return (window_.claimable() && may_work()) || delivery_.needs_worker() || stopping_.load();
+        });
+      }
     }
   }
-  delivery_.leave_thread(before);
   worker.cpu_ns.store(thread_cpu_ns() - cpu_before_ns);
   worker.done.store(true);
   alive_.fetch_sub(1);
@@ -204,13 +205,19 @@ void WorkerPool::wait_for(const Change& change, int64_t deadline_ns) {
     gate_.wait(deadline_ns, [&] { return happened(change); });
     return;
   }
-  // The core that would spin does the work it waits for. The deadline is looked at after a run: however small the budget of
-  // Loader::work() is, it gets on.
+  help(change, deadline_ns);
+  consumer_mutex_.unlock();
+  // With num_workers=0 another consumer may wait for what this one has left undone.
+  if (workers_.empty() && window_.claimable()) gate_.wake();
+}
+
+// The core that would spin does the work it waits for. The deadline is looked at after a run: however small the budget of
+// Loader::work() is, it gets on.
+void WorkerPool::help(const Change& change, int64_t deadline_ns) {
   bool helping = true;
   while (!happened(change)) {
-    if (BatchWindow::Claim claim; helping && window_.claim(consumer_.own, claim)) {
-      fill(claim, consumer_);
-      helping = may_help();
+    if (helping && window_.claimable()) {
+      helping = fill_runs(change, deadline_ns);
     } else {
       if (helping && delivery_.needs_worker())
         notify();  // a slot's copies have to be waited for, which is a worker's to do
@@ -218,9 +225,17 @@ void WorkerPool::wait_for(const Change& change, int64_t deadline_ns) {
     }
     if (is_past(deadline_ns)) break;
   }
-  consumer_mutex_.unlock();
-  // With num_workers=0 another consumer may wait for what this one has left undone.
-  if (workers_.empty() && window_.claimable()) gate_.wake();
+}
+
+// False: runs have become too long to help with.
+bool WorkerPool::fill_runs(const Change& change, int64_t deadline_ns) {
+  const DeviceThread here = delivery_.thread();
+  for (BatchWindow::Claim claim; window_.claim(consumer_.own, claim);) {
+    fill(claim, consumer_);
+    if (!may_help()) return false;
+    if (happened(change) || is_past(deadline_ns)) break;
+  }
+  return true;
 }
 
 }  // namespace dataline

@@ -78,6 +78,8 @@ class WorkerPool {
   // be noticed, and never in the host's reader.
   bool may_help() const;
   bool happened(const Change& change) const;
+  void help(const Change& change, int64_t deadline_ns) DL_REQUIRES(consumer_mutex_);
+  bool fill_runs(const Change& change, int64_t deadline_ns) DL_REQUIRES(consumer_mutex_);
   // A consumer that waits a lot fills runs on the CPU that a surplus worker would take.
   bool surplus_may_work() const { return !waits_.high() || !may_help(); }
   void fill(const BatchWindow::Claim& claim, FillThread& thread);

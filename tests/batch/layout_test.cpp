@@ -200,6 +200,7 @@ struct CountingOwner : BatchOwner {
     ++waits;
     return error(Code::kDeviceLost, "lost");
   }
+  void passed_on(Batch&) noexcept override { ++waits; }
 };
 
 TEST(BatchStreams, OnTheCpuNobodyIsAskedAndOnADeviceItsOwnerIs) {

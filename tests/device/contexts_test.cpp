@@ -28,11 +28,11 @@ CUcontext current() {
 void use_everything(const DeviceRequest& request, void* stream,
                     const std::function<void(const char*)>& left_alone) {
   HostSlots host(2, kBytes);
-  auto opened = open_device(request);
+  auto opened = open_for_workers(request);
   ASSERT_TRUE(opened.is_ok()) << opened.status().message();
   left_alone("open");
   std::shared_ptr<Device> device = opened.take();
-  EXPECT_EQ(device->pin(host.slot(0), host.stride(), 2), 2);
+  EXPECT_EQ(device->pin(host.slot(0), host.stride(), 2).take(), 2);
   left_alone("pin");
   auto slots = device->make_slots(2, kBytes).take();
   left_alone("make_slots");
@@ -83,13 +83,13 @@ TEST_F(Contexts, EachCallLeavesTheThreadsContextAsItWas) {
 
 // The host's threads keep their capture mode; the loader's own are relaxed, so that they end no capture.
 TEST_F(Contexts, ThreadsOfTheLoaderAreRelaxedAboutCaptures) {
-  auto device = open("cuda:0");
+  auto device = open_device(request()).take();
   const auto exchanged = [](int mode) {
     EXPECT_EQ(cuThreadExchangeStreamCaptureMode(&mode), 0);
     return mode;
   };
   std::thread([&] {
-    device->enter_thread();
+    const DeviceThread here(*device);
     EXPECT_EQ(exchanged(0), 2);
   }).join();
   EXPECT_EQ(exchanged(0), 0);
@@ -104,7 +104,7 @@ TEST_F(Contexts, DevicesAndLoadersDoNotMeet) {
   for (int i = 0; i < kLoaders; ++i) {
     devices.push_back(open(concat("cuda:", i % 3)));
     hosts.push_back(std::make_unique<HostSlots>(1, kBytes));
-    EXPECT_EQ(devices.back()->pin(hosts.back()->slot(0), hosts.back()->stride(), 1), 1);
+    EXPECT_EQ(devices.back()->pin(hosts.back()->slot(0), hosts.back()->stride(), 1).take(), 1);
     slots.push_back(devices.back()->make_slots(1, kBytes).take());
     hosts.back()->fill(0, i + 1);
     ASSERT_TRUE(slots.back()[0]->send(hosts.back()->slot(0), whole(kBytes), {}).is_ok());
@@ -138,7 +138,7 @@ TEST_F(Contexts, LoadersOnSeveralThreadsDoNotMeet) {
 TEST_F(Contexts, AStreamOfAnotherDeviceIsRefusedByName) {
   auto device = open("cuda:2");
   HostSlots host(1, kBytes);
-  ASSERT_EQ(device->pin(host.slot(0), host.stride(), 1), 1);
+  ASSERT_EQ(device->pin(host.slot(0), host.stride(), 1).take(), 1);
   auto slots = device->make_slots(1, kBytes).take();
   ASSERT_TRUE(slots[0]->send(host.slot(0), whole(kBytes), {}).is_ok());
   Consumer consumer(0);

@@ -29,6 +29,80 @@ inline std::vector<std::string> misuses() {
   return all;
 }
 
+// A slot as a worker's thread has it: each of a worker's calls is made inside a DeviceThread, which the test's own thread, a
+// consumer's, is not.
+class WorkersSlot final : public DeviceSlot {
+ public:
+  WorkersSlot(std::shared_ptr<Device> device, std::unique_ptr<DeviceSlot> slot)
+      : device_(std::move(device)), slot_(std::move(slot)) {}
+  DeviceSlot& slot() { return *slot_; }
+
+  std::byte* memory() const override { return slot_->memory(); }
+  Status send(const std::byte* host, std::span<const CopyRange> copies,
+              std::span<const TailCall> calls) override {
+    const DeviceThread here(*device_);
+    return slot_->send(host, copies, calls);
+  }
+  bool copies_done() override {
+    const DeviceThread here(*device_);
+    return slot_->copies_done();
+  }
+  bool settle() override {
+    const DeviceThread here(*device_);
+    return slot_->settle();
+  }
+  Status wait_for_copies() override {
+    const DeviceThread here(*device_);
+    return slot_->wait_for_copies();
+  }
+  Status wait(void* stream) override { return slot_->wait(stream); }
+  Status release(void* stream) override { return slot_->release(stream); }
+  void passed_on() noexcept override { slot_->passed_on(); }
+  void done() noexcept override { slot_->done(); }
+
+ private:
+  std::shared_ptr<Device> device_;
+  std::unique_ptr<DeviceSlot> slot_;
+};
+
+// The device, with such slots.
+class WorkersDevice final : public Device {
+ public:
+  explicit WorkersDevice(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+  Device& device() { return *device_; }
+
+  int32_t type() const override { return device_->type(); }
+  int32_t index() const override { return device_->index(); }
+  const DeviceInfo& info() const override { return device_->info(); }
+  Result<int64_t> pin(std::byte* first, int64_t stride, int64_t count) override {
+    return device_->pin(first, stride, count);
+  }
+  void unpin() noexcept override { device_->unpin(); }
+  bool runs(const Tail& tail) const override { return device_->runs(tail); }
+  Result<std::vector<std::unique_ptr<DeviceSlot>>> make_slots(int64_t count, int64_t bytes) override {
+    DL_ASSIGN_OR_RETURN(auto slots, device_->make_slots(count, bytes));
+    for (auto& slot : slots) slot = std::make_unique<WorkersSlot>(device_, std::move(slot));
+    return slots;
+  }
+  Result<std::unique_ptr<DeviceSlot>> copy_slot(DeviceSlot& from, int64_t bytes) override {
+    DL_ASSIGN_OR_RETURN(auto copy, device_->copy_slot(static_cast<WorkersSlot&>(from).slot(), bytes));
+    return std::unique_ptr<DeviceSlot>(std::make_unique<WorkersSlot>(device_, std::move(copy)));
+  }
+  Result<std::unique_ptr<DeviceBlock>> make_block(int64_t bytes) override {
+    return device_->make_block(bytes);
+  }
+  int64_t device_bytes() const override { return device_->device_bytes(); }
+  bool lost() const override { return device_->lost(); }
+
+ private:
+  std::shared_ptr<Device> device_;
+};
+
+inline Result<std::shared_ptr<Device>> open_for_workers(const DeviceRequest& request) {
+  DL_ASSIGN_OR_RETURN(auto device, open_device(request));
+  return std::shared_ptr<Device>(std::make_shared<WorkersDevice>(std::move(device)));
+}
+
 // Each test begins with a driver nobody has used, and ends with one that was not misused and has nothing left alive.
 class FakeCuda : public testing::Test {
  protected:
@@ -62,7 +136,7 @@ class FakeCuda : public testing::Test {
     return asked;
   }
   static std::shared_ptr<Device> open(std::string_view name = "cuda:0") {
-    auto device = open_device(request(name));
+    auto device = open_for_workers(request(name));
     EXPECT_TRUE(device.is_ok()) << device.status().message();
     return device.is_ok() ? device.take() : nullptr;
   }

@@ -16,7 +16,7 @@ class Driver : public FakeCuda {
   static Status refused(std::string_view name, std::string_view library = FAKE_CUDA_LIBRARY) {
     DeviceRequest asked = request(name);
     asked.cuda_library = library;
-    auto device = open_device(asked);
+    auto device = open_for_workers(asked);
     return device.is_ok() ? Status::ok() : device.take_status();
   }
 };
@@ -36,7 +36,7 @@ TEST_F(Driver, CpuNeedsNoDriver) {
   auto device = open("cpu");
   EXPECT_EQ(device->type(), 1);
   std::vector<std::byte> memory(4096);
-  EXPECT_EQ(device->pin(memory.data(), 4096, 1), 0);
+  EXPECT_EQ(device->pin(memory.data(), 4096, 1).take(), 0);
   EXPECT_TRUE(device->make_slots(4, 4096).value().empty());
   EXPECT_EQ(device->make_block(1).status().code(), Code::kUnsupported);
   EXPECT_EQ(fake_cuda_calls(nullptr), 0);

@@ -124,7 +124,7 @@ TEST_F(FakeChecks, AWaitForAnEarlierRecordOrdersNothingAfterIt) {
 TEST_F(FakeChecks, AConsumerThatDoesNotWaitForItsBatchIsFound) {
   auto device = open();
   HostSlots slot_memory(1, kBytes);
-  ASSERT_EQ(device->pin(slot_memory.slot(0), slot_memory.stride(), 1), 1);
+  ASSERT_EQ(device->pin(slot_memory.slot(0), slot_memory.stride(), 1).take(), 1);
   auto slots = device->make_slots(1, kBytes).take();
   ASSERT_TRUE(slots[0]->send(slot_memory.slot(0), whole(kBytes), {}).is_ok());
   fake_cuda_drain();
@@ -142,7 +142,7 @@ TEST_F(FakeChecks, AConsumerThatDoesNotWaitForItsBatchIsFound) {
 TEST_F(FakeChecks, AConsumerThatReleasesTooEarlyIsFound) {
   auto device = open();
   HostSlots slot_memory(1, kBytes);
-  ASSERT_EQ(device->pin(slot_memory.slot(0), slot_memory.stride(), 1), 1);
+  ASSERT_EQ(device->pin(slot_memory.slot(0), slot_memory.stride(), 1).take(), 1);
   auto slots = device->make_slots(1, kBytes).take();
   ASSERT_TRUE(slots[0]->send(slot_memory.slot(0), whole(kBytes), {}).is_ok());
   ASSERT_TRUE(slots[0]->wait(one_).is_ok());

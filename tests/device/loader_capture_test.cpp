@@ -71,5 +71,29 @@ TEST_F(DeviceCaptures, ANextThatOnlyTheEndOfTheCaptureCouldServeSaysSo) {
   }
 }
 
+// A batch beyond max_leases, given up in the very stream that captures: its memory waits for the end of the capture, and is
+// then freed by whoever needs memory next.
+TEST_F(DeviceCaptures, ABatchBeyondMaxLeasesThatEndsInACaptureIsFreedAfterIt) {
+  const Dataset dataset = counting_dataset(64);
+  for (const char* workers : {"0", "1"}) {
+    Capturer capturer;
+    const Loader loader =
+        make_loader(dataset, on_device({{"batch_size", "8"}, {"num_workers", workers}, {"max_leases", "1"}}));
+    Batch leased, beyond, another;
+    Error error;
+    ASSERT_EQ(next_status(loader, leased), DL_OK);
+    ASSERT_EQ(next_status(loader, beyond), DL_OK);
+    ASSERT_EQ(dl_batch_wait(beyond.get(), capturer.stream(), &error), DL_OK) << error.message;
+    const int64_t allocations = fake_cuda_live("allocations");
+    capturer.begin();
+    beyond.reset();
+    EXPECT_EQ(fake_cuda_live("allocations"), allocations) << "the graph's stream may read it";
+    EXPECT_EQ(capturer.end(), 0);
+    ASSERT_EQ(next_status(loader, another), DL_OK);
+    fake_cuda_drain();
+    EXPECT_EQ(fake_cuda_live("allocations"), allocations) << "one freed, one made";
+  }
+}
+
 }  // namespace
 }  // namespace dataline::testing

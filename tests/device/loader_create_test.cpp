@@ -149,6 +149,7 @@ TEST_F(DeviceCreate, PinMemoryOnTheCpuSaysOfEachSlotWhetherItIsPageLocked) {
   const Settings job = {{"batch_size", "8"},
                         {"max_bytes_per_sample", "128"},
                         {"pin_memory", "true"},
+                        {"pin_memory_device", "cuda:0"},
                         {"cuda_library", FAKE_CUDA_LIBRARY}};
   {
     const Loader loader = logged(dataset, job);

@@ -1,6 +1,7 @@
 // A driver that fails under a running loader, at every call: the loader says so, goes on saying so, calls the driver no
 // more, and ends cleanly.
 // SPDX-License-Identifier: Apache-2.0
+#include "core/device/cuda_driver.h"
 #include "tests/device/loader_support.h"
 
 namespace dataline::testing {
@@ -9,7 +10,9 @@ namespace {
 constexpr int32_t kOutOfMemory = 2, kShuttingDown = 4, kIllegalAddress = 700, kLaunchFailed = 719;
 
 // The first calls find entry points: no device is known yet that could be lost.
-constexpr int64_t kLookUps = 40;
+#define DL_COUNT(name, version, parameters) +1
+constexpr int64_t kLookUps = DL_CUDA_ENTRY_POINTS(DL_COUNT) + 1;
+#undef DL_COUNT
 
 struct Way {
   const char* name;

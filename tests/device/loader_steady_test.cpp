@@ -48,6 +48,26 @@ void take_epoch(const Loader& loader, CUstream stream, int64_t batches, bool hot
   EXPECT_EQ(status, DL_END_OF_EPOCH) << error.message;
 }
 
+// What a batch costs the trainer's thread, counted: with workers that keep ahead, and the device's context current.
+TEST_F(DeviceSteady, ABatchCostsItsConsumerEightCallsOfTheDriver) {
+  MixedReader reader;
+  const Dataset dataset = reader.dataset(96);
+  Consumer consumer;
+  const Loader loader = make_loader(
+      dataset,
+      on_device({{"batch_size", "8"}, {"num_workers", "1"}, {"prefetch_depth", "4"}, {"epochs", "0"}}));
+  CUcontext context = nullptr;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), 0);
+  ASSERT_EQ(cuCtxPushCurrent(context), 0);
+  take_epoch(loader, consumer.stream(), 12);  // the stream is known then
+  const int64_t before = fake_cuda_calls_here();
+  take_epoch(loader, consumer.stream(), 12);
+  EXPECT_LE(fake_cuda_calls_here() - before, 12 * 8)
+      << "wait: get, captured, which, wait; release: get, captured, which, record";
+  ASSERT_EQ(cuCtxPopCurrent(&context), 0);
+  ASSERT_EQ(cuDevicePrimaryCtxRelease(0), 0);
+}
+
 TEST_F(DeviceSteady, AHundredEpochsMakeNothingAndNeverWaitOnTheConsumersThread) {
   MixedReader reader;
   const Dataset dataset = reader.dataset(96);

@@ -22,9 +22,9 @@ class Job {
 
   // Runs until something fails; the first error, or ok.
   Status run(const DeviceRequest& request) {
-    DL_ASSIGN_OR_RETURN(device, open_device(request));
+    DL_ASSIGN_OR_RETURN(device, open_for_workers(request));
     opened = true;
-    pinned = device->pin(host_.slot(0), host_.stride(), kSlots);
+    pinned = device->pin(host_.slot(0), host_.stride(), kSlots).take();
     DL_ASSIGN_OR_RETURN(slots_, device->make_slots(kSlots, host_.stride()));
     DL_ASSIGN_OR_RETURN(auto block, device->make_block(kBytes));
     DL_RETURN_IF_ERROR(block->upload(0, host_.slot(0), kBytes));
@@ -39,7 +39,7 @@ class Job {
     EXPECT_TRUE(device->lost());
     EXPECT_EQ(device->make_slots(1, 100).status().code(), Code::kDeviceLost);
     EXPECT_EQ(device->make_block(100).status().code(), Code::kDeviceLost);
-    EXPECT_EQ(device->pin(host_.slot(0), host_.stride(), kSlots), 0);
+    EXPECT_EQ(device->pin(host_.slot(0), host_.stride(), kSlots).take(), 0);
     for (auto& slot : slots_) {
       const Status sent = slot->send(host_.slot(0), whole(kBytes), {});
       EXPECT_EQ(sent.code(), Code::kDeviceLost);

@@ -14,7 +14,7 @@ class Memory : public FakeCuda {
  protected:
   void make() {
     device_ = open();
-    ASSERT_EQ(device_->pin(host_.slot(0), host_.stride(), 2), 2);
+    ASSERT_EQ(device_->pin(host_.slot(0), host_.stride(), 2).take(), 2);
     slots_ = device_->make_slots(2, host_.stride()).take();
   }
   ~Memory() override {

@@ -17,20 +17,22 @@ class Pin : public FakeCuda {
   Pin() : host_(kSlots, kBytes) {}
 
   std::shared_ptr<Device> open_told(std::string_view name, bool pin_memory,
-                                    const char* library = FAKE_CUDA_LIBRARY) {
+                                    const char* library = FAKE_CUDA_LIBRARY,
+                                    std::string_view pin_device = "cuda:0") {
     DeviceRequest asked = request(name);
     asked.cuda_library = library;
     asked.pin_memory = pin_memory;
+    if (pin_memory && name == "cpu") asked.pin_device = pin_device;
     asked.log.context = &warnings_;
     asked.log.write = [](void* into, int32_t level, const char* text, size_t length) {
       EXPECT_EQ(level, static_cast<int32_t>(LogLevel::kWarning));
       static_cast<std::vector<std::string>*>(into)->emplace_back(text, length);
     };
-    auto device = open_device(asked);
+    auto device = open_for_workers(asked);
     EXPECT_TRUE(device.is_ok()) << device.status().message();
     return device.take();
   }
-  int64_t pin(Device& device) { return device.pin(host_.slot(0), host_.stride(), kSlots); }
+  int64_t pin(Device& device) { return device.pin(host_.slot(0), host_.stride(), kSlots).take(); }
 
   HostSlots host_;
   std::vector<std::string> warnings_;
@@ -106,10 +108,10 @@ TEST_F(Pin, WhatTheHostRegisteredCountsAndStaysItsOwn) {
 // Two slots in one page cannot be told apart by the driver.
 TEST_F(Pin, SlotsThatSharePagesAreLockedTogetherOrNotAtAll) {
   auto device = open_told("cuda", false);
-  EXPECT_EQ(device->pin(host_.slot(0), 1000, 4), 4);
+  EXPECT_EQ(device->pin(host_.slot(0), 1000, 4).take(), 4);
   device->unpin();
   fake_cuda_limit_pinned(3000);
-  EXPECT_EQ(device->pin(host_.slot(0), 1000, 4), 0);
+  EXPECT_EQ(device->pin(host_.slot(0), 1000, 4).take(), 0);
   EXPECT_EQ(fake_cuda_pinned_bytes(), 0);
 }
 
@@ -124,6 +126,69 @@ TEST_F(Pin, TheCpuPinsWhenAskedAndOnlyThen) {
   pinning.reset();
   EXPECT_EQ(fake_cuda_pinned_bytes(), 0);
   EXPECT_THAT(warnings_, IsEmpty());
+}
+
+// A context of a process that only loads would take hundreds of megabytes of a device, on each rank those of the first.
+TEST_F(Pin, TheCpuOpensNoDeviceThatNobodyNamed) {
+  fake_cuda_devices(2, 1 << 20);
+  auto device = open_told("cpu", true, FAKE_CUDA_LIBRARY, "");
+  EXPECT_EQ(pin(*device), 0);
+  EXPECT_EQ(fake_cuda_calls("cuInit"), 0);
+  EXPECT_EQ(fake_cuda_calls("cuDevicePrimaryCtxRetain"), 0);
+  EXPECT_THAT(warnings_,
+              ElementsAre(AllOf(HasSubstr("no CUDA context"), HasSubstr("pin_memory_device=cuda:N"))));
+}
+
+TEST_F(Pin, TheCpuLocksThroughTheContextThatTheThreadHas) {
+  fake_cuda_devices(2, 1 << 20);
+  CUcontext context = nullptr;
+  ASSERT_EQ(cuInit(0), 0);
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 1), 0);
+  ASSERT_EQ(cuCtxPushCurrent(context), 0);
+  auto device = open_told("cpu", true, FAKE_CUDA_LIBRARY, "");
+  EXPECT_EQ(pin(*device), kSlots);
+  EXPECT_EQ(fake_cuda_live("contexts"), 2) << "that of device 1, once more";
+  ASSERT_EQ(cuCtxPopCurrent(&context), 0);
+  ASSERT_EQ(cuDevicePrimaryCtxRelease(1), 0);  // the program has done with it; the slots have not
+  device->unpin();
+  EXPECT_EQ(fake_cuda_pinned_bytes(), 0);
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(Pin, TheCpuLocksThroughTheDeviceThatIsNamed) {
+  fake_cuda_devices(2, 1 << 20);
+  fake_cuda_fail_name("cuDevicePrimaryCtxRetain", 0, 46, 1);  // exclusive, and another process has it
+  auto refused = open_told("cpu", true, FAKE_CUDA_LIBRARY, "cuda:0");
+  EXPECT_EQ(pin(*refused), 0);
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("CUDA_ERROR_DEVICE_UNAVAILABLE")));
+  auto device = open_told("cpu", true, FAKE_CUDA_LIBRARY, "cuda:1");
+  EXPECT_EQ(pin(*device), kSlots);
+  DeviceRequest wrong = request("cpu");
+  wrong.pin_device = "gpu1";
+  EXPECT_THAT(std::string(open_device(wrong).status().message()),
+              AllOf(HasSubstr("pin_memory_device"), HasSubstr("'gpu1'")));
+}
+
+// What the driver calls registered may be a part of a slot: it copies no range that is half of it.
+TEST_F(Pin, ASlotThatTheHostLockedInPartIsRefusedByItsNumber) {
+  Consumer host_program;
+  CUcontext context = nullptr;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), 0);
+  ASSERT_EQ(cuCtxPushCurrent(context), 0);
+  const auto page = static_cast<size_t>(page_bytes());
+  for (std::byte* at : {host_.slot(2), host_.slot(3) - page}) {
+    ASSERT_EQ(cuMemHostRegister(at, page, 0), 0);
+    auto device = open_told("cuda", false);
+    const Result<int64_t> locked = device->pin(host_.slot(0), host_.stride(), kSlots);
+    EXPECT_EQ(locked.status().code(), Code::kInvalidArgument);
+    EXPECT_THAT(std::string(locked.status().message()),
+                AllOf(HasSubstr("slot 2"),
+                      HasSubstr(at == host_.slot(2) ? "its first byte lies" : "its last byte lies")));
+    device->unpin();
+    ASSERT_EQ(cuMemHostUnregister(at), 0);
+  }
+  ASSERT_EQ(cuCtxPopCurrent(&context), 0);
+  ASSERT_EQ(cuDevicePrimaryCtxRelease(0), 0);
 }
 
 TEST_F(Pin, TheCpuGoesOnWithoutADriver) {

@@ -18,7 +18,7 @@ class Process : public FakeCuda {
     std::vector<std::unique_ptr<DeviceSlot>> slots;
 
     Loader() {
-      EXPECT_EQ(device->pin(host.slot(0), host.stride(), 2), 2);
+      EXPECT_EQ(device->pin(host.slot(0), host.stride(), 2).take(), 2);
       slots = device->make_slots(2, kBytes).take();
     }
     ~Loader() {
@@ -39,7 +39,7 @@ int child_of(Device& device, std::vector<std::unique_ptr<DeviceSlot>>& slots, Ho
   if (device.copy_slot(slot, 10).status().code() != Code::kForked) return 6;
   if (device.make_slots(1, 10).status().code() != Code::kForked) return 7;
   if (device.make_block(10).status().code() != Code::kForked) return 8;
-  if (device.pin(host.slot(0), host.stride(), 2) != 0) return 9;
+  if (device.pin(host.slot(0), host.stride(), 2).take() != 0) return 9;
   if (device.lost()) return 10;
   slot.done();
   slots.clear();
@@ -68,7 +68,7 @@ TEST_F(Process, AChildThatOpensADeviceItselfIsOnItsOwn) {
   Loader loader;
   const int result = in_child([&] {
     // The driver does not survive a fork; opening says so instead of hanging.
-    auto device = open_device(request());
+    auto device = open_for_workers(request());
     return device.is_ok() ? 1 : device.status().code() == Code::kNoDevice ? 0 : 2;
   });
   EXPECT_EQ(result, 0);
@@ -87,9 +87,9 @@ class ProcessEnd : public testing::Test {
   asked.name = "cuda";
   asked.cuda_library = FAKE_CUDA_LIBRARY;
   // What is never destroyed stays reachable, so that a leak checker has nothing to say either.
-  static auto* device = new std::shared_ptr<Device>(open_device(asked).take());
+  static auto* device = new std::shared_ptr<Device>(open_for_workers(asked).take());
   static auto* host = new HostSlots(2, kBytes);
-  (*device)->pin(host->slot(0), host->stride(), 2);
+  (*device)->pin(host->slot(0), host->stride(), 2).take();
   using Slots = std::vector<std::unique_ptr<DeviceSlot>>;
   static auto* slots = new Slots((*device)->make_slots(2, kBytes).take());
   if (destroy) std::atexit([] { delete slots; });

@@ -14,7 +14,7 @@ class SlotTest : public FakeCuda {
   void make(int64_t count, std::string_view name = "cuda:0") {
     device_ = open(name);
     host_ = std::make_unique<HostSlots>(count, kBytes);
-    ASSERT_EQ(device_->pin(host_->slot(0), host_->stride(), count), count);
+    ASSERT_EQ(device_->pin(host_->slot(0), host_->stride(), count).take(), count);
     auto slots = device_->make_slots(count, host_->stride());
     ASSERT_TRUE(slots.is_ok()) << slots.status().message();
     slots_ = slots.take();
@@ -28,6 +28,9 @@ class SlotTest : public FakeCuda {
     device_.reset();
   }
   DeviceSlot& slot(int64_t i) { return *slots_[static_cast<size_t>(i)]; }
+  // For a thread that makes a worker's calls without ado: the slot itself, inside of worker().
+  DeviceSlot& bare(int64_t i) { return static_cast<WorkersSlot&>(slot(i)).slot(); }
+  DeviceThread worker() { return DeviceThread(static_cast<WorkersDevice&>(*device_).device()); }
   Status send(int64_t i, int value) {
     host_->fill(i, value);
     return slot(i).send(host_->slot(i), whole(kBytes), {});

@@ -191,5 +191,39 @@ TEST_F(Streams, TheLegacyStreamHasTwoHandles) {
   EXPECT_EQ(fake_cuda_calls("cuEventRecord") - records, 1);
 }
 
+// A tensor of DLPack's with stream=-1: its consumer reads in some stream of its own.
+TEST_F(Streams, ABatchThatWasPassedOnIsNotRewrittenBeforeABlockingStreamHasReadIt) {
+  make(1);
+  Consumer consumer;
+  std::vector<std::byte> seen(kBytes);
+  ASSERT_TRUE(send(0, 1).is_ok());
+  ASSERT_TRUE(slot(0).wait_for_copies().is_ok());
+  fake_cuda_pause();
+  const int64_t calls = fake_cuda_calls(nullptr);
+  slot(0).passed_on();
+  EXPECT_EQ(fake_cuda_calls(nullptr), calls);
+  consumer.read(slot(0).memory(), kBytes, seen.data());
+  slot(0).done();
+  host_->fill(0, 2);
+  ASSERT_TRUE(slot(0).send(host_->slot(0), whole(kBytes), {}).is_ok());
+  fake_cuda_resume();
+  consumer.finish();
+  EXPECT_THAT(seen, testing::Each(std::byte{1}));
+}
+
+TEST_F(Streams, AStreamThatIsNamedStandsForItself) {
+  make(1);
+  Consumer consumer;
+  for (const bool before : {true, false}) {
+    ASSERT_TRUE(send(0, 1).is_ok());
+    if (!before) slot(0).passed_on();
+    ASSERT_TRUE(slot(0).wait(consumer.stream()).is_ok());
+    if (before) slot(0).passed_on();
+    const int64_t records = fake_cuda_calls("cuEventRecord");
+    slot(0).done();
+    EXPECT_EQ(fake_cuda_calls("cuEventRecord") - records, 1) << before;
+  }
+}
+
 }  // namespace
 }  // namespace dataline

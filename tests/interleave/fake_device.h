@@ -98,7 +98,7 @@ class FakeDevice final : public Device {
   int32_t type() const override { return type_; }
   int32_t index() const override { return 0; }
   const DeviceInfo& info() const override { return info_; }
-  int64_t pin(std::byte*, int64_t, int64_t count) override { return count; }
+  Result<int64_t> pin(std::byte*, int64_t, int64_t count) override { return count; }
   void unpin() noexcept override {}
   bool runs(const Tail&) const override { return false; }
   Result<std::vector<std::unique_ptr<DeviceSlot>>> make_slots(int64_t count, int64_t bytes) override {

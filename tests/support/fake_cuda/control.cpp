@@ -152,6 +152,11 @@ int64_t fake_cuda_calls(const char* name) {
   return found == world().calls.end() ? 0 : found->second;
 }
 
+int64_t fake_cuda_calls_here() {
+  need_fake(__func__);
+  return calls_here();
+}
+
 int64_t fake_cuda_calls_after_loss() {
   const auto lock = hold();
   return world().calls_after_loss;

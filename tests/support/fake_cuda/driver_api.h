@@ -33,6 +33,7 @@ FAKE_DRIVER_API CUresult cuDeviceGet(CUdevice* device, int ordinal);
 FAKE_DRIVER_API CUresult cuDeviceGetName(char* name, int length, CUdevice device);
 FAKE_DRIVER_API CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device);
 FAKE_DRIVER_API CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device);
+FAKE_DRIVER_API CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active);
 FAKE_DRIVER_API CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device);
 FAKE_DRIVER_API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device);
 FAKE_DRIVER_API CUresult cuCtxGetCurrent(CUcontext* context);
@@ -50,6 +51,7 @@ FAKE_DRIVER_API CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUs
 FAKE_DRIVER_API CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream);
 FAKE_DRIVER_API CUresult cuMemHostRegister_v2(void* memory, size_t bytes, unsigned flags);
 FAKE_DRIVER_API CUresult cuMemHostUnregister(void* memory);
+FAKE_DRIVER_API CUresult cuMemHostGetFlags(unsigned* flags, void* memory);
 FAKE_DRIVER_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes,
                                               CUstream stream);
 FAKE_DRIVER_API CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream stream);

@@ -100,6 +100,14 @@ CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
   return call.code;
 }
 
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+  Call call("cuDevicePrimaryCtxGetState", kNoContext);
+  if (call.code != kSuccess || !known_device(call, device)) return call.code;
+  *flags = 0;
+  *active = call.w.devices[static_cast<size_t>(device)].retained > 0 ? 1 : 0;
+  return kSuccess;
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   Call call("cuDevicePrimaryCtxRetain", kNoContext);
   call.blocks();

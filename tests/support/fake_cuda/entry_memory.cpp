@@ -198,6 +198,13 @@ CUresult cuMemHostUnregister(void* memory) {
   return kNotRegistered;
 }
 
+CUresult cuMemHostGetFlags(unsigned* flags, void* memory) {
+  Call call("cuMemHostGetFlags");
+  if (call.code != kSuccess) return call.code;
+  *flags = 0;
+  return call.w.host.cover(memory, 1) == HostRanges::Cover::kWhole ? kSuccess : kInvalidValue;
+}
+
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream_handle) {
   Call call("cuMemcpyHtoDAsync");
   Stream* stream = call.to_queue(stream_handle);

@@ -71,6 +71,7 @@ FAKE_CUDA_API void fake_cuda_require_pinned(int32_t on);
 /* What it saw */
 
 FAKE_CUDA_API int64_t fake_cuda_calls(const char* name); /* since reset; NULL: all */
+FAKE_CUDA_API int64_t fake_cuda_calls_here(void);        /* of this thread, since it began */
 FAKE_CUDA_API int64_t fake_cuda_calls_after_loss(
     void); /* once a call has told; giving a thread back its context and mode left out */
 FAKE_CUDA_API int64_t

@@ -40,6 +40,11 @@ bool& hot_path() {
   return hot;
 }
 
+int64_t& calls_here() {
+  thread_local int64_t calls = 0;
+  return calls;
+}
+
 int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -100,6 +105,7 @@ CUresult Call::tell(int32_t lost_device) {
 
 CUresult Call::judge(bool needs_context) {
   ++w.calls_total;
+  ++calls_here();
   ++w.calls[name_];
   if (!context_stack().empty()) device = context_stack().back();
   if (lost() != kSuccess) return tell(device);

@@ -224,6 +224,7 @@ class ContextStack {
 ContextStack& context_stack();  // of this thread
 int& capture_mode();            // of this thread
 bool& hot_path();               // of this thread
+int64_t& calls_here();          // of this thread
 
 // stream.cpp
 constexpr uint64_t kLegacy = 1, kPerThread = 2;  // handles; 0 is the legacy stream too
