@@ -273,7 +273,9 @@ def test_the_plan_and_the_counters_tell_what_crosses_the_bus(driver: Driver) -> 
 
 
 def test_page_locked_batches_of_the_cpu_say_so(driver: Driver) -> None:
-    loader = dataline.Loader(images(), batch_size=8, pin_memory=True, cuda_library=driver.path)
+    loader = dataline.Loader(
+        images(), batch_size=8, pin_memory=True, pin_memory_device="cuda:0", cuda_library=driver.path
+    )
     batch = first(loader)
     assert batch.tensor("image").device == "cpu"
     assert batch.tensor("image").pinned is (loader.stats().pinned_bytes > 0)
@@ -287,9 +289,8 @@ def test_page_locked_batches_of_the_cpu_say_so(driver: Driver) -> None:
 def test_refused_page_locks_are_told_once_and_everything_works(fake: Driver) -> None:
     fake.control("limit_pinned", 0)
     remarks: list[str] = []
-    loader = dataline.Loader(
-        images(), batch_size=8, pin_memory=True, cuda_library=fake.path, log=lambda level, text: remarks.append(text)
-    )
+    options: dict[str, Any] = {"batch_size": 8, "pin_memory": True, "pin_memory_device": "cuda:0"}
+    loader = dataline.Loader(images(), cuda_library=fake.path, log=lambda level, text: remarks.append(text), **options)
     assert [batch["label"][0] for batch in loader] == [0, 8, 16, 24, 32]
     assert loader.stats().pinned_bytes == 0
     assert sum("pin_memory" in text or "page-lock" in text for text in remarks) == 1, remarks

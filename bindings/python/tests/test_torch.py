@@ -190,7 +190,6 @@ def test_fields_gives_a_list_in_that_order() -> None:
         ({"collate_fn": list}, "transform"),
         ({"worker_init_fn": print}, "seed"),
         ({"multiprocessing_context": "fork"}, "threads"),
-        ({"pin_memory_device": "cuda"}, "device"),
         ({"in_order": False}, "in order"),
         ({"batch_size": None}, "size of a batch"),
         ({"sampler": RandomSampler(range(3))}, "shuffle=True"),
@@ -226,10 +225,13 @@ def test_pin_memory_without_cuda_warns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_pin_memory_with_cuda_is_the_librarys_option(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 3)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
     asked: dict[str, Any] = {}
     monkeypatch.setattr("dataline.torch.Loader", lambda dataset, **options: asked.update(options))
-    DataLoader(pairs(), pin_memory=True)
-    assert asked["pin_memory"] is True
+    for named, wanted in (("", "cuda:3"), ("cuda", "cuda:3"), ("cuda:1", "cuda:1")):
+        DataLoader(pairs(), pin_memory=True, pin_memory_device=named)
+        assert (asked["pin_memory"], asked["pin_memory_device"]) == (True, wanted)
 
 
 def test_a_time_out_is_one() -> None:

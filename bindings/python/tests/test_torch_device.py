@@ -199,6 +199,8 @@ def test_page_locked_batches_are_kept_for_the_copies_from_them(
     fake: Driver, events: list[Event], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     loader = DataLoader(images(), batch_size=4, pin_memory=True, cuda_library=fake.path, num_workers=0)
     seen = []
     for step, batch in enumerate(loader):
@@ -215,7 +217,9 @@ def test_page_locked_batches_are_kept_for_the_copies_from_them(
 
 
 def test_a_copy_that_does_not_block_keeps_what_it_reads(fake: Driver, events: list[Event]) -> None:
-    loader = dataline.Loader(images(), batch_size=4, pin_memory=True, cuda_library=fake.path)
+    loader = dataline.Loader(
+        images(), batch_size=4, pin_memory=True, pin_memory_device="cuda:0", cuda_library=fake.path
+    )
     batch = next(iter(loader))
 
     def move(value: Any, device: str, non_blocking: bool) -> Any:

@@ -84,7 +84,6 @@ _INSTEAD = {
     "collate_fn": "transform, or a dataset whose samples are arrays of one shape (ragged fields need no padding)",
     "worker_init_fn": "seed, for there are no worker processes to set up",
     "multiprocessing_context": "num_workers alone, for workers are threads",
-    "pin_memory_device": "device",
 }
 
 
@@ -106,15 +105,16 @@ class DataLoader:
                        and WeightedRandomSampler are errors that name the option
     ``num_workers``    the option: threads, 0 is the caller's; None leaves the library's choice
     ``pin_memory``     the option, where PyTorch has CUDA: the tensors are page-locked (``is_pinned``) as far as the
-                       driver goes, and ``to(device, non_blocking=True)`` in the current stream is safe: their memory is
-                       not filled again before it. A warning and nothing where it has not, as in PyTorch
+                       driver of ``pin_memory_device`` goes (without it the current device), and
+                       ``to(device, non_blocking=True)`` in the current stream is safe: their memory is not filled
+                       again before it. A warning and nothing where it has not, as in PyTorch
     ``drop_last``      the option
     ``timeout``        seconds that a batch may take, then Timeout (a TimeoutError); 0: no limit
     ``generator``      ``seed``: its ``initial_seed()``, less the top bit
     ``prefetch_factor`` ``prefetch_depth``: batches a worker, times the workers
     ``persistent_workers`` nothing: threads live as long as the loader
     ``in_order``       nothing: batches come in order; False is an error
-    ``batch_sampler``, ``collate_fn``, ``worker_init_fn``, ``multiprocessing_context``, ``pin_memory_device``
+    ``batch_sampler``, ``collate_fn``, ``worker_init_fn``, ``multiprocessing_context``
                        errors that say what to use
     ``fields``         (not in PyTorch) names, to get a list of these instead of a dict
     ``device``         (not in PyTorch) the option: where the tensors are. ``"cuda"`` is the current device, or with one
@@ -177,7 +177,6 @@ class DataLoader:
             "collate_fn": collate_fn,
             "worker_init_fn": worker_init_fn,
             "multiprocessing_context": multiprocessing_context,
-            "pin_memory_device": pin_memory_device or None,
         }
         for name, value in refused.items():
             if value is not None:
@@ -204,6 +203,8 @@ class DataLoader:
             options["device"] = str(self.device)
         if pin_memory and torch.cuda.is_available():
             options["pin_memory"] = True
+            if self.device.type == "cpu":
+                options["pin_memory_device"] = str(_torch_device.device_of(pin_memory_device or "cuda"))
         elif pin_memory:
             warnings.warn("pin_memory=True does nothing, for PyTorch has no CUDA here", stacklevel=2)
         if prefetch_factor is not None:
