@@ -87,6 +87,29 @@ TEST(KernelCall, MoreElementsThanOneLaunchCountsAreSeveral) {
   EXPECT_EQ(launch.chunks(last), 1u << 28);
 }
 
+// 715,827,882 rows of 12 bytes end 8 bytes after a multiple of 16: the second launch may not store 16 bytes at once.
+TEST(KernelCall, LaunchesAfterTheFirstStoreNoWiderThanTheirTargetAllows) {
+  constexpr uintptr_t kSlot = uintptr_t{1} << 32;
+  for (const int64_t width : {1, 3, 4, 5, 6}) {
+    Tail tail;
+    tail.from = DType::kU8;
+    tail.to = DType::kF32;
+    tail.in_width = tail.out_width = width;
+    TailCall call;
+    call.tail = &tail;
+    call.rows = int64_t{1} << 32;
+    call.source_stride = tail.in_bytes();
+    const KernelLaunch launch = kernel_launch(call, reinterpret_cast<std::byte*>(kSlot));
+    ASSERT_LT(launch.rows_each, launch.rows);
+    EXPECT_EQ(launch.part(0).vector, 1u);
+    for (int64_t first = 0; first < launch.rows; first += launch.rows_each) {
+      const KernelParams part = launch.part(first);
+      EXPECT_TRUE(part.vector == 0 || reinterpret_cast<uintptr_t>(part.target) % 16 == 0)
+          << width << " elements, row " << first;
+    }
+  }
+}
+
 TEST(KernelCall, RowsSideBySideAreOneLongRow) {
   Tail tail;
   tail.in_width = tail.out_width = 3;

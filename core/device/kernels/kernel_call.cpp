@@ -182,6 +182,7 @@ KernelParams KernelLaunch::part(int64_t first) const {
   KernelParams out = params;
   out.rows = static_cast<uint32_t>(std::min(rows_each, rows - first));
   out.target += first * target_bytes;
+  if (reinterpret_cast<uintptr_t>(out.target) % kChunkBytes != 0) out.vector = 0;
   if (out.geometry != nullptr) out.geometry += first;
   if (out.index != nullptr)
     out.index += first;
