@@ -53,11 +53,11 @@ Status CudaContext::start(int side_streams) {
     return error(Code::kNoDevice, "the CUDA driver failed to start: ", code_text(initialized), stub);
   }
   if (initialized == kCudaSuccess) DL_RETURN_IF_ERROR(call(d.cuDeviceGetCount, &count));
-  const RelaxedCapture relaxed(*this);
   if (ordinal_ >= count) {
     return error(Code::kNoDevice, "cuda:", ordinal_, ": there ", count == 1 ? "is " : "are ", count,
                  " CUDA device", count == 1 ? "" : "s", count > 0 ? ", counted from 0" : "");
   }
+  const RelaxedCapture relaxed(*this);  // the driver has started: before, it would refuse this too
   DL_RETURN_IF_ERROR(call(d.cuDeviceGet, &device_, ordinal_));
   char name[256] = {};
   DL_RETURN_IF_ERROR(call(d.cuDeviceGetName, name, int32_t{sizeof(name) - 1}, device_));

@@ -103,6 +103,16 @@ TEST_F(Driver, OrdinalsThatAreNotThereSayHowManyAre) {
   EXPECT_THAT(refused("cuda").message(), HasSubstr("there are 0 CUDA devices"));
 }
 
+// A driver without a device was never started: any other call would be refused.
+TEST_F(Driver, ADriverThatDidNotStartIsAskedNothingElse) {
+  for (int32_t code : {100, 803}) {
+    fake_cuda_reset();
+    fake_cuda_fail_name("cuInit", 0, code, 1);
+    EXPECT_EQ(refused("cuda").code(), Code::kNoDevice);
+    EXPECT_EQ(fake_cuda_calls("cuThreadExchangeStreamCaptureMode"), 0);
+  }
+}
+
 TEST_F(Driver, ADriverThatDoesNotStartSaysWhy) {
   fake_cuda_fail_name("cuInit", 0, 803, 1);
   Status status = refused("cuda");
