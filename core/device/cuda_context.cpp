@@ -91,10 +91,14 @@ CudaContext::~CudaContext() {
   static_cast<void>(call(driver_->cuDevicePrimaryCtxRelease, device_));
 }
 
+std::string CudaContext::cause() const {
+  const std::lock_guard lock(cause_mutex_);
+  return cause_;
+}
+
 Status CudaContext::unusable() const {
   if (!lost()) return error(Code::kForked, "cuda:", ordinal_, " belongs to the parent process");
-  const std::lock_guard lock(cause_mutex_);
-  return error(Code::kDeviceLost, "cuda:", ordinal_, " is lost: ", cause_);
+  return error(Code::kDeviceLost, "cuda:", ordinal_, " is lost: ", cause());
 }
 
 Status CudaContext::lose(Status cause) {

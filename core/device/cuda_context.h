@@ -62,7 +62,8 @@ class CudaContext {
 
   bool lost() const { return lost_.load(std::memory_order_acquire); }
   bool usable() const { return !lost() && !fork_.forked(); }
-  Status unusable() const;  // why not: kForked or kDeviceLost with what was seen first
+  std::string cause() const;  // of the loss: what was seen first; empty while there is none
+  Status unusable() const;    // why not: kForked or kDeviceLost with what was seen first
   // Marks the device lost; returns unusable(), or `cause` when that is kDeviceLost.
   Status lose(Status cause);
   // After a failure in the midst of what was to be queued in a side stream (locked): its completion cannot be observed,

@@ -170,6 +170,7 @@ class CudaDevice final : public Device {
   bool runs(const Tail& tail) const override { return kernels_->runs(tail); }
   int64_t device_bytes() const override { return context_->device_bytes(); }
   bool lost() const override { return context_->lost(); }
+  std::string loss() const override { return context_->cause(); }
 
   Result<std::vector<std::unique_ptr<DeviceSlot>>> make_slots(int64_t count, int64_t bytes) override {
     std::vector<std::unique_ptr<DeviceSlot>> slots;

@@ -124,6 +124,7 @@ class Device {
 
   virtual int64_t device_bytes() const = 0;  // held now
   virtual bool lost() const = 0;
+  virtual std::string loss() const { return ""; }  // what the driver said, where it is lost
 
  private:
   friend class DeviceThread;

@@ -65,8 +65,9 @@ Status Delivery::prepare(std::span<std::byte> memory, int64_t stride) {
 void Delivery::place(int64_t slot, SlotPlace& place) { place.pinned = slot < pinned_slots_; }
 
 Status Delivery::lost_error() const {
-  return error(Code::kDeviceLost, "device ", config_.device,
-               " is lost after an error of its driver: this loader can only be destroyed");
+  const std::string loss = device_.loss();
+  return error(Code::kDeviceLost, "device ", config_.device, " is lost after an error of its driver",
+               loss.empty() ? "" : " (" + loss + ")", ": this loader can only be destroyed");
 }
 
 Result<std::unique_ptr<OverflowBatch>> Delivery::copy(Slot& slot, HostMemory& memory) {
