@@ -163,5 +163,20 @@ TEST_F(Contexts, ALostDeviceDoesNotTakeTheOthersAlong) {
   EXPECT_TRUE(second->make_slots(1, kBytes).is_ok());
 }
 
+// What the thread's own context is, and what became of it, is no concern of another device's loader.
+TEST_F(Contexts, AThreadWhoseDeviceIsLostUsesAnother) {
+  expect_leaks();
+  Consumer consumer(1);
+  CUcontext lost = nullptr;
+  ASSERT_EQ(cuInit(0), 0);
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&lost, 0), 0);
+  ASSERT_EQ(cuCtxPushCurrent(lost), 0);
+  fake_cuda_fail_name("cuCtxSynchronize", 0, 719, 1);
+  ASSERT_EQ(cuCtxSynchronize(), 719);
+  use_everything(request("cuda:1"), consumer.stream(),
+                 [&](const char* after) { EXPECT_EQ(current(), lost) << after; });
+  ASSERT_EQ(cuCtxPopCurrent(&lost), 0);
+}
+
 }  // namespace
 }  // namespace dataline

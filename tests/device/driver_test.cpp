@@ -113,6 +113,21 @@ TEST_F(Driver, ADriverThatDidNotStartIsAskedNothingElse) {
   }
 }
 
+TEST_F(Driver, WhatItMakesHasTheFlagsThatOthersRelyOn) {
+  fake_cuda_only();
+  constexpr uint32_t kNonBlocking = 1, kQuietAndAsleep = 1 | 2, kPortable = 1;
+  HostSlots host(3, 1000);
+  auto device = open();
+  ASSERT_EQ(device->pin(host.slot(0), host.stride(), 3), 3);
+  auto slots = device->make_slots(3, 1000).take();
+  EXPECT_GT(fake_cuda_live("events"), 0);
+  EXPECT_EQ(fake_cuda_live_with("streams", kNonBlocking), fake_cuda_live("streams"));
+  EXPECT_EQ(fake_cuda_live_with("events", kQuietAndAsleep), fake_cuda_live("events"));
+  EXPECT_EQ(fake_cuda_live_with("registrations", kPortable), fake_cuda_live("registrations"));
+  slots.clear();
+  device->unpin();
+}
+
 TEST_F(Driver, ADriverThatDoesNotStartSaysWhy) {
   fake_cuda_fail_name("cuInit", 0, 803, 1);
   Status status = refused("cuda");

@@ -334,7 +334,7 @@ TEST_F(FakeChecks, StaleHandlesAreFoundAndNeverFollowed) {
   EXPECT_EQ(cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, one_, nullptr, nullptr), 400);
   CUcontext context = nullptr;
   EXPECT_EQ(cuDevicePrimaryCtxRetain(&context, 2), 101);
-  EXPECT_EQ(cuMemHostUnregister(host() + 1), 713);
+  EXPECT_EQ(cuMemHostUnregister(host() + 2 * kBytes), 713);
   EXPECT_THAT(misuses(), ElementsAre(HasSubstr("unknown-stream"), HasSubstr("unknown-stream"),
                                      HasSubstr("unknown-event"), HasSubstr("unknown-event"),
                                      HasSubstr("unknown-module"), HasSubstr("unknown-function"),

@@ -25,6 +25,7 @@ struct Places {
   int64_t source_offset = 0;   // bytes before row 0
   int64_t source_gap = 0;      // bytes between rows
   std::vector<int64_t> index;  // rows to gather; empty: all in order
+  int64_t target_offset = 0;   // bytes before the first delivered row
 };
 
 class KernelBench : public ::testing::Test {
@@ -74,8 +75,8 @@ class KernelBench : public ::testing::Test {
     int64_t end = round_up(call.source_offset + call.source_stride * static_cast<int64_t>(rows.size()), 64);
     if (!places.index.empty()) call.index_offset = end, end += round_up(8 * count, 64);
     if (tail.geometry) call.geometry_offset = end, end += round_up(32 * count, 64);
-    call.target_offset = end;
-    end += round_up(tail.out_bytes() * count, 64);
+    call.target_offset = end + places.target_offset;
+    end += round_up(places.target_offset + tail.out_bytes() * count, 64);
 
     std::vector<std::byte> slot(static_cast<size_t>(end), std::byte{0xee});
     for (size_t i = 0; i < rows.size(); ++i)
@@ -114,8 +115,9 @@ class KernelBench : public ::testing::Test {
     EXPECT_EQ(driver.cuMemcpyHtoDAsync(address, slot.data(), slot.size(), stream), kCudaSuccess);
     const Status status = kernels_.launch(*context_, stream, reinterpret_cast<std::byte*>(address), call);
     EXPECT_TRUE(status.is_ok()) << status.message();
-    EXPECT_EQ(copy_back_(back.data(), address, back.size(), stream), kCudaSuccess);
-    EXPECT_EQ(driver.cuStreamSynchronize(stream), kCudaSuccess);
+    const CudaCode ended = copy_back_(back.data(), address, back.size(), stream);
+    EXPECT_EQ(ended, kCudaSuccess);
+    EXPECT_EQ(driver.cuStreamSynchronize(stream), ended);
     EXPECT_EQ(driver.cuMemFree(address), kCudaSuccess);
     return back;
   }

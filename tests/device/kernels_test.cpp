@@ -124,6 +124,32 @@ TEST_F(Kernels, ResidentRowsAreGatheredByIndex) {
   }
 }
 
+// Words are only loaded and stored where they are aligned: a device faults where they are not, and the fake's twins do too.
+TEST_F(Kernels, RowsMayBeginAndEndAtAnyElementOnBothSides) {
+  Places places;
+  for (DType from : {DType::kU8, DType::kU16, DType::kI32, DType::kI64, DType::kF32, DType::kF16}) {
+    const int64_t bytes = dtype_bytes(from);
+    for (int64_t before : {0, 1, 3}) {
+      for (const bool gather : {false, true}) {
+        places.index = gather ? std::vector<int64_t>{4, 0, 0, 3, 2, 1, 4} : std::vector<int64_t>();
+        places.source_offset = before * bytes;
+        places.source_gap = before == 3 ? bytes : 0;
+        for (const auto& [to, to_bytes] : {std::pair{"f32", 4}, {"f16", 2}, {"i64", 8}}) {
+          places.target_offset = before * to_bytes;
+          const std::string cast = concat("cast(", to, ")");
+          expect_equal(field_of(from, {7}), {cast, concat("scale(0.5), ", cast)}, places);
+          expect_equal(field_of(from, {5, 7, 3}, "HWC"),
+                       {concat("chw, ", cast), concat("random_crop(3, padding=1), hflip, chw, ", cast),
+                        concat("random_crop([3,5], padding=1), hwc, ", cast)},
+                       places);
+        }
+        places.target_offset = before * bytes;
+        EXPECT_GE(expect_equal(field_of(from, {5, 7, 3}, "HWC"), kPlaces, places), 7) << dtype_name(from);
+      }
+    }
+  }
+}
+
 TEST_F(Kernels, MovesOfEveryElementSize) {
   for (DType dtype : {DType::kI8, DType::kI16, DType::kU32, DType::kF64, DType::kC128}) {
     EXPECT_EQ(expect_equal(field_of(dtype, {6, 8, 3}, "HWC"), kPlaces), 8);

@@ -115,6 +115,17 @@ TEST_F(Pin, SlotsThatSharePagesAreLockedTogetherOrNotAtAll) {
   EXPECT_EQ(fake_cuda_pinned_bytes(), 0);
 }
 
+// Slots that are locked one by one begin and end with pages, so that this holds where a registration takes whole ones.
+TEST_F(Pin, SlotsLockedOneByOneShareNoPage) {
+  fake_cuda_register_pages(1);
+  fake_cuda_limit_pinned(3 * host_.stride());
+  auto device = open_told("cuda", false);
+  EXPECT_EQ(pin(*device), 3);
+  EXPECT_EQ(fake_cuda_live("registrations"), 3);
+  device->unpin();
+  EXPECT_EQ(fake_cuda_live("registrations"), 0);
+}
+
 TEST_F(Pin, TheCpuPinsWhenAskedAndOnlyThen) {
   auto plain = open_told("cpu", false);
   EXPECT_EQ(pin(*plain), 0);

@@ -15,6 +15,12 @@ namespace kernel {
 #define DL_UNROLL
 #endif
 
+// Device memory is accessed by load() and store() alone, whose addresses a device wants to be multiples of the size. The
+// fake driver's twins define this to check them.
+#if !defined(DL_KERNEL_ACCESS)
+#define DL_KERNEL_ACCESS(at, bytes)
+#endif
+
 constexpr int kChunkBytes = 16;
 
 DL_BOTH uint32_t divide(uint32_t dividend, const KernelDivisor& by) {
@@ -43,6 +49,7 @@ DL_BOTH T load(const unsigned char* from) {
     return same_bits<T>(__ldg(reinterpret_cast<const uint4*>(from)));
   }
 #else
+  DL_KERNEL_ACCESS(from, sizeof(T));
   T value;
   memcpy(&value, from, sizeof value);
   return value;
@@ -58,6 +65,7 @@ DL_BOTH void store(unsigned char* to, T value) {
     *reinterpret_cast<T*>(to) = value;
   }
 #else
+  DL_KERNEL_ACCESS(to, sizeof(T));
   memcpy(to, &value, sizeof value);
 #endif
 }

@@ -60,6 +60,20 @@ void fake_cuda_memory_pools(int32_t supported) {
   world().memory_pools = supported != 0;
 }
 
+void fake_cuda_integrated(int32_t host_register) {
+  need_fake(__func__);
+  const auto lock = hold();
+  world().integrated = true;
+  world().memory_pools = false;
+  world().host_register = host_register != 0;
+}
+
+void fake_cuda_register_pages(int32_t whole) {
+  need_fake(__func__);
+  const auto lock = hold();
+  world().host.by_pages(whole != 0);
+}
+
 void fake_cuda_dead_streams(int32_t code) {
   need_fake(__func__);
   const auto lock = hold();
@@ -192,8 +206,25 @@ int64_t fake_cuda_live(const char* kind) {
          : name == "events"        ? static_cast<int64_t>(w.events.size())
          : name == "modules"       ? static_cast<int64_t>(w.modules.size())
          : name == "allocations"   ? static_cast<int64_t>(w.memory.count())
-         : name == "registrations" ? static_cast<int64_t>(w.host.count())
+         : name == "registrations" ? static_cast<int64_t>(w.host.count(0))
                                    : -1;
+}
+
+int64_t fake_cuda_live_with(const char* kind, uint32_t flags) {
+  need_fake(__func__);
+  constexpr uint32_t kNonBlocking = 1;
+  const auto lock = hold();
+  const World& w = world();
+  const std::string name = kind;
+  if (name == "registrations") return static_cast<int64_t>(w.host.count(flags));
+  if (name == "events") {
+    return std::count_if(w.events.begin(), w.events.end(),
+                         [&](const auto& event) { return (event.second.flags & flags) == flags; });
+  }
+  return std::count_if(w.streams.begin(), w.streams.end(), [&](const auto& stream) {
+    const uint32_t made_with = stream.second->blocking ? 0 : kNonBlocking;
+    return stream.first >= kStreamBase && (made_with & flags) == flags;
+  });
 }
 
 int64_t fake_cuda_used_bytes(int32_t device) {

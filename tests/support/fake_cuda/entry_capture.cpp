@@ -97,7 +97,7 @@ bool capture_wait(Call& call, Stream& stream, const Event& event) {
 }  // namespace fake_cuda
 
 CUresult cuThreadExchangeStreamCaptureMode(int* mode) {
-  Call call("cuThreadExchangeStreamCaptureMode", false);
+  Call call("cuThreadExchangeStreamCaptureMode", Needs::kDriver);
   if (call.in_child()) return call.code;
   if (*mode < kGlobal || *mode > kRelaxed) return kInvalidValue;
   // Also of a lost device: it only changes the thread.
@@ -134,7 +134,7 @@ CUresult cuStreamEndCapture(CUstream handle, CUgraph* graph) {
   return code;
 }
 
-CUresult cuGraphDestroy(CUgraph) { return Call("cuGraphDestroy", false).code; }
+CUresult cuGraphDestroy(CUgraph) { return Call("cuGraphDestroy", Needs::kDriver).code; }
 
 CUresult cuStreamIsCapturing(CUstream handle, int* status) {
   enum { kNone = 0, kActive = 1, kInvalidated = 2 };

@@ -7,8 +7,15 @@ using namespace fake_cuda;
 
 namespace {
 
-constexpr bool kNoContext = false;
-constexpr int kAttributeMemoryPools = 115, kAttributeMajor = 75, kAttributeMinor = 76;
+enum Attribute {
+  kMultiprocessors = 16,
+  kIntegrated = 18,
+  kCanMapHostMemory = 19,
+  kMajor = 75,
+  kMinor = 76,
+  kHostRegisterSupported = 99,
+  kMemoryPools = 115
+};
 
 bool known_device(Call& call, CUdevice device) {
   if (device >= 0 && device < static_cast<CUdevice>(call.w.devices.size())) return true;
@@ -30,22 +37,23 @@ int32_t device_of(Call& call, CUcontext context) {
 
 }  // namespace
 
-CUresult cuInit(unsigned) {
-  Call call("cuInit", kNoContext);
+CUresult cuInit(unsigned flags) {
+  Call call("cuInit", Needs::kNothing);
   if (call.code != kSuccess) return call.code;
+  if (flags != 0) return kInvalidValue;
   if (call.w.devices.empty()) return kNoDevice;
   call.w.initialized = true;
   return kSuccess;
 }
 
 CUresult cuDriverGetVersion(int* version) {
-  Call call("cuDriverGetVersion", kNoContext);
+  Call call("cuDriverGetVersion", Needs::kNothing);
   if (call.code == kSuccess) *version = call.w.version;
   return call.code;
 }
 
 CUresult cuGetErrorName(CUresult code, const char** name) {
-  Call call("cuGetErrorName", kNoContext);
+  Call call("cuGetErrorName", Needs::kNothing);
   if (call.code != kSuccess) return call.code;
   static const std::map<CUresult, const char*> kNames{{1, "CUDA_ERROR_INVALID_VALUE"},
                                                       {2, "CUDA_ERROR_OUT_OF_MEMORY"},
@@ -65,36 +73,55 @@ CUresult cuGetErrorName(CUresult code, const char** name) {
 CUresult cuGetErrorString(CUresult code, const char** text) { return cuGetErrorName(code, text); }
 
 CUresult cuDeviceGetCount(int* count) {
-  Call call("cuDeviceGetCount", kNoContext);
+  Call call("cuDeviceGetCount", Needs::kDriver);
   if (call.code == kSuccess) *count = static_cast<int>(call.w.devices.size());
   return call.code;
 }
 
 CUresult cuDeviceGet(CUdevice* device, int ordinal) {
-  Call call("cuDeviceGet", kNoContext);
+  Call call("cuDeviceGet", Needs::kDriver);
   if (call.code == kSuccess && known_device(call, ordinal)) *device = ordinal;
   return call.code;
 }
 
 CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
-  Call call("cuDeviceGetName", kNoContext);
+  Call call("cuDeviceGetName", Needs::kDriver);
   if (call.code == kSuccess && known_device(call, device))
     std::strncpy(name, "Fake Device", static_cast<size_t>(length));
   return call.code;
 }
 
 CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device) {
-  Call call("cuDeviceGetAttribute", kNoContext);
+  Call call("cuDeviceGetAttribute", Needs::kDriver);
   if (call.code != kSuccess || !known_device(call, device)) return call.code;
-  *value = attribute == kAttributeMemoryPools ? (call.w.memory_pools ? 1 : 0)
-           : attribute == kAttributeMajor     ? 9
-           : attribute == kAttributeMinor     ? 0
-                                              : 1;
+  switch (attribute) {
+    case kMemoryPools:
+      *value = call.w.memory_pools ? 1 : 0;
+      break;
+    case kIntegrated:
+      *value = call.w.integrated ? 1 : 0;
+      break;
+    case kHostRegisterSupported:
+      *value = call.w.host_register ? 1 : 0;
+      break;
+    case kMajor:
+      *value = 9;
+      break;
+    case kMinor:
+      *value = 0;
+      break;
+    case kMultiprocessors:
+    case kCanMapHostMemory:
+      *value = 1;
+      break;
+    default:
+      return kInvalidValue;
+  }
   return kSuccess;
 }
 
 CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
-  Call call("cuDeviceTotalMem", kNoContext);
+  Call call("cuDeviceTotalMem", Needs::kDriver);
   if (call.code == kSuccess && known_device(call, device))
     *bytes = call.w.devices[static_cast<size_t>(device)].bytes;
   return call.code;
@@ -109,7 +136,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* activ
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
-  Call call("cuDevicePrimaryCtxRetain", kNoContext);
+  Call call("cuDevicePrimaryCtxRetain", Needs::kDriver);
   call.blocks();
   if (call.code != kSuccess || !known_device(call, device)) return call.code;
   Device& d = call.w.devices[static_cast<size_t>(device)];
@@ -120,7 +147,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 }
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
-  Call call("cuDevicePrimaryCtxRelease", kNoContext);
+  Call call("cuDevicePrimaryCtxRelease", Needs::kDriver);
   call.blocks();
   if (call.code != kSuccess || !known_device(call, device)) return call.code;
   Device& d = call.w.devices[static_cast<size_t>(device)];
@@ -133,13 +160,13 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
 }
 
 CUresult cuCtxGetCurrent(CUcontext* context) {
-  Call call("cuCtxGetCurrent", kNoContext);
+  Call call("cuCtxGetCurrent", Needs::kDriver);
   if (call.code == kSuccess) *context = call.device < 0 ? nullptr : context_of(call.device);
   return call.code;
 }
 
 CUresult cuCtxSetCurrent(CUcontext context) {
-  Call call("cuCtxSetCurrent", kNoContext);
+  Call call("cuCtxSetCurrent", Needs::kDriver);
   if (call.code != kSuccess) return call.code;
   auto& stack = context_stack();
   const int32_t device = context == nullptr ? -1 : device_of(call, context);
@@ -156,7 +183,7 @@ CUresult cuCtxGetDevice(CUdevice* device) {
 }
 
 CUresult cuCtxPushCurrent_v2(CUcontext context) {
-  Call call("cuCtxPushCurrent", kNoContext);
+  Call call("cuCtxPushCurrent", Needs::kDriver);
   if (call.code != kSuccess) return call.code;
   const int32_t device = device_of(call, context);
   if (device < 0) return call.code;
@@ -166,7 +193,7 @@ CUresult cuCtxPushCurrent_v2(CUcontext context) {
 }
 
 CUresult cuCtxPopCurrent_v2(CUcontext* context) {
-  Call call("cuCtxPopCurrent", kNoContext);
+  Call call("cuCtxPopCurrent", Needs::kDriver);
   if (call.in_child()) return call.code;
   auto& stack = context_stack();
   if (stack.empty()) {

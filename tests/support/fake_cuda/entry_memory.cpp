@@ -1,4 +1,4 @@
-// Memory of the device and of the host, and copies between them. SPDX-License-Identifier: Apache-2.0
+// Memory of the device, and copies between it and the host's. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
 
@@ -63,15 +63,23 @@ bool is_start(Call& call, CUdeviceptr address) {
   return false;
 }
 
+// Whether copies take the range as pinned in the current context: it was registered there, or for all.
+bool is_pinned(const Call& call, const void* memory, size_t bytes) {
+  constexpr unsigned kPortable = 1;
+  if (call.w.host.cover(memory, bytes) != HostRanges::Cover::kWhole) return false;
+  const HostRanges::Range* range = call.w.host.find(memory);
+  return range->device == call.device || (range->flags & kPortable) != 0;
+}
+
 // Host memory of a copy; false: refused.
 bool check_host(Call& call, const void* memory, size_t bytes, bool* pinned) {
   const HostRanges::Cover cover = call.w.host.cover(memory, bytes);
-  *pinned = cover == HostRanges::Cover::kWhole;
+  *pinned = is_pinned(call, memory, bytes);
   if (cover == HostRanges::Cover::kPart) {
     call.wrong("unpinned-copy", "only a part of the host range is registered, or it spans two registrations");
     call.code = kInvalidValue;
   } else if (!*pinned && call.w.require_pinned) {
-    call.wrong("unpinned-copy", "the host range is not registered");
+    call.wrong("unpinned-copy", "the host range is not registered, or not for this device");
   }
   return call.code == kSuccess;
 }
@@ -149,6 +157,7 @@ CUresult cuMemFree_v2(CUdeviceptr address) {
 
 CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream_handle) {
   Call call("cuMemAllocAsync");
+  if (call.code == kSuccess && !call.w.memory_pools) return kNotSupported;
   Stream* stream = call.to_queue(stream_handle);
   if (stream == nullptr) return call.code;
   const CUresult code = allocate(call, address, bytes);
@@ -164,6 +173,7 @@ CUresult cuMemAllocAsync(CUdeviceptr* address, size_t bytes, CUstream stream_han
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) {
   Call call("cuMemFreeAsync");
+  if (call.code == kSuccess && !call.w.memory_pools) return kNotSupported;
   Stream* stream = call.to_queue(stream_handle);
   if (stream == nullptr || !is_start(call, address)) return call.code;
   const uint64_t bytes = call.w.memory.find(address, 1)->bytes;
@@ -175,34 +185,6 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) {
   };
   queue_operation(w, *stream, std::move(operation));
   return kSuccess;
-}
-
-CUresult cuMemHostRegister_v2(void* memory, size_t bytes, unsigned) {
-  Call call("cuMemHostRegister");
-  call.blocks();
-  if (call.code != kSuccess) return call.code;
-  if (memory == nullptr || bytes == 0) return kInvalidValue;
-  if (call.w.host.cover(memory, bytes) != HostRanges::Cover::kNone) return kAlreadyRegistered;
-  if (call.w.pinned_limit >= 0 && call.w.host.bytes() + bytes > static_cast<uint64_t>(call.w.pinned_limit))
-    return kOutOfMemory;
-  call.w.host.add(memory, bytes);
-  return kSuccess;
-}
-
-CUresult cuMemHostUnregister(void* memory) {
-  Call call("cuMemHostUnregister");
-  call.blocks();
-  if (call.code != kSuccess) return call.code;
-  if (call.w.host.remove(memory)) return kSuccess;
-  call.wrong("not-registered", "no registration starts there");
-  return kNotRegistered;
-}
-
-CUresult cuMemHostGetFlags(unsigned* flags, void* memory) {
-  Call call("cuMemHostGetFlags");
-  if (call.code != kSuccess) return call.code;
-  *flags = 0;
-  return call.w.host.cover(memory, 1) == HostRanges::Cover::kWhole ? kSuccess : kInvalidValue;
 }
 
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, size_t bytes, CUstream stream_handle) {
@@ -219,7 +201,7 @@ CUresult cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, size_t bytes, CUstream
   Call call("cuMemcpyDtoHAsync");
   Stream* stream = call.to_queue(stream_handle);
   if (stream == nullptr || !check_range(call, from, bytes)) return call.code;
-  const bool pinned = call.w.host.cover(to, bytes) == HostRanges::Cover::kWhole;
+  const bool pinned = is_pinned(call, to, bytes);
   if (!pinned && stream->capture != nullptr) {
     call.refuse(kCaptureUnsupported, stream->capture);
     return call.code;
@@ -281,7 +263,7 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes, CUst
 
 CUresult cuPointerGetAttribute(void* value, int attribute, CUdeviceptr address) {
   constexpr int kMemoryType = 2, kOrdinal = 9, kDeviceMemory = 2;
-  Call call("cuPointerGetAttribute", false);
+  Call call("cuPointerGetAttribute", Needs::kDriver);
   if (call.code != kSuccess) return call.code;
   const Allocation* found = call.w.memory.find(address, 1);
   if (found == nullptr) return kInvalidValue;

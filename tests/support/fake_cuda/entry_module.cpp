@@ -49,6 +49,10 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
   Call call("cuLaunchKernel");
   Stream* stream = call.to_queue(stream_handle);
   if (stream == nullptr) return call.code;
+  if (stream->device != call.device) {
+    call.wrong("wrong-context", "a launch in a stream of another device");
+    return kInvalidHandle;
+  }
   const auto found = call.w.functions.find(value_of(function));
   if (found == call.w.functions.end()) {
     call.wrong("unknown-function", "never looked up");

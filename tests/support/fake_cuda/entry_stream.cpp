@@ -33,6 +33,11 @@ uint64_t give_out(World& w, const std::shared_ptr<Stream>& stream) {
   return stream->handle;
 }
 
+CUresult unknown_flags(Call& call, unsigned flags) {
+  call.wrong("unknown-flags", std::to_string(flags));
+  return call.code = kInvalidValue;
+}
+
 // The stream, and all others that it stands for: those that the legacy stream comes after.
 std::vector<std::shared_ptr<Stream>> with_others(const World& w, Stream& stream) {
   std::vector<std::shared_ptr<Stream>> all{stream.shared_from_this()};
@@ -49,6 +54,7 @@ CUresult cuStreamCreate(CUstream* stream, unsigned flags) {
   constexpr unsigned kNonBlocking = 1;
   Call call("cuStreamCreate");
   call.blocks();
+  if (call.code == kSuccess && (flags & ~kNonBlocking) != 0) return unknown_flags(call, flags);
   if (call.code == kSuccess)
     *stream =
         handle_of<CUstream>(give_out(call.w, make_stream(call.w, call.device, (flags & kNonBlocking) == 0)));
@@ -127,8 +133,9 @@ CUresult cuStreamGetId(CUstream handle, unsigned long long* id) {
   return call.code;
 }
 
-CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned) {
+CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags) {
   Call call("cuStreamWaitEvent");
+  if (call.code == kSuccess && flags != 0) return unknown_flags(call, flags);  // external: only in a capture
   Stream* stream = call.to_queue(handle);
   const Event* event = call.event(event_handle);
   if (stream == nullptr || event == nullptr) return call.code;
@@ -146,12 +153,16 @@ CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned) {
   return kSuccess;
 }
 
-CUresult cuEventCreate(CUevent* event, unsigned) {
+CUresult cuEventCreate(CUevent* event, unsigned flags) {
+  constexpr unsigned kDisableTiming = 2, kInterprocess = 4, kKnown = 7;
   Call call("cuEventCreate");
   call.blocks();
   if (call.code != kSuccess) return call.code;
+  const bool shared = (flags & kInterprocess) != 0;
+  if ((flags & ~kKnown) != 0 || (shared && (flags & kDisableTiming) == 0)) return unknown_flags(call, flags);
   const uint64_t handle = kEventBase + uint64_t{call.w.next_id++} * 16;
   call.w.events[handle].device = call.device;
+  call.w.events[handle].flags = flags;
   *event = handle_of<CUevent>(handle);
   return kSuccess;
 }

@@ -33,6 +33,11 @@ FAKE_CUDA_API void fake_cuda_devices(int32_t count, int64_t bytes_each);
 FAKE_CUDA_API void fake_cuda_version(int32_t version); /* 12040 is 12.4 */
 FAKE_CUDA_API void fake_cuda_hide(const char* entry_point);
 FAKE_CUDA_API void fake_cuda_memory_pools(int32_t supported);
+/* Devices that share the host's memory, as Jetson's do: without memory pools; `host_register` 0: those that cannot page-lock
+ * (801), which are of before Xavier. */
+FAKE_CUDA_API void fake_cuda_integrated(int32_t host_register);
+/* A registration takes all pages that it touches, and no other may touch them: what CUDA 4.0 asked for. Else it is its bytes. */
+FAKE_CUDA_API void fake_cuda_register_pages(int32_t whole);
 /* What a call on a destroyed stream returns: 709 at first, as drivers do where they see it; some say 400. */
 FAKE_CUDA_API void fake_cuda_dead_streams(int32_t code);
 /* A new stream gets the handle of the one that was destroyed last, as with a real driver, instead of a fresh one. */
@@ -83,6 +88,8 @@ FAKE_CUDA_API const char* fake_cuda_misuse(int64_t index);
 
 /* Live objects: "contexts" (retained), "streams", "events", "modules", "allocations", "registrations". */
 FAKE_CUDA_API int64_t fake_cuda_live(const char* kind);
+/* Of "streams", "events" and "registrations" those that were made with all of these flags. */
+FAKE_CUDA_API int64_t fake_cuda_live_with(const char* kind, uint32_t flags);
 FAKE_CUDA_API int64_t fake_cuda_used_bytes(int32_t device);
 FAKE_CUDA_API int64_t fake_cuda_pinned_bytes(void);
 /* Operations that have not run. */

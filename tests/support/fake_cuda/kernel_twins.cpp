@@ -4,6 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/support/fake_cuda/twins.h"
+
+// Each access of the kernels' bodies is looked at before it is made.
+#define DL_KERNEL_ACCESS(at, bytes) fake_cuda::check_aligned(at, bytes)
 #include "core/device/kernels/fused_rows.h"
 
 namespace fake_cuda {
@@ -17,7 +21,9 @@ using Body = void (*)(const KernelParams&, const float*, const float*, uint32_t,
 
 template <typename T>
 const T* read(const T* from, uint64_t count) {
-  return reinterpret_cast<const T*>(device_read(reinterpret_cast<uint64_t>(from), count * sizeof(T)));
+  const void* memory = device_read(reinterpret_cast<uint64_t>(from), count * sizeof(T));
+  check_aligned(memory, alignof(T));
+  return static_cast<const T*>(memory);
 }
 
 // The rows that the launch may touch, and no byte more.

@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace fake_cuda {
@@ -32,7 +33,7 @@ Allocation* DeviceMemory::allocate(int32_t device, uint64_t bytes) {
   made.address = address;
   made.bytes = bytes;
   made.device = device;
-  made.memory = std::unique_ptr<std::byte[]>(new std::byte[bytes]);
+  made.memory.reset(static_cast<std::byte*>(std::aligned_alloc(kPage, pages(bytes))));
   std::memset(made.memory.get(), kFreshPoison, bytes);
   return &made;
 }
@@ -90,9 +91,18 @@ std::string use_by_host(const Allocation& allocation, const Clock& clock) {
   return "";
 }
 
-bool HostRanges::add(const void* memory, uint64_t bytes) {
-  if (cover(memory, bytes) != Cover::kNone) return false;
-  ranges_[reinterpret_cast<uint64_t>(memory)] = bytes;
+uint64_t HostRanges::begin_of(uint64_t address) const { return pages_ ? address / kPage * kPage : address; }
+uint64_t HostRanges::end_of(uint64_t address) const {
+  return pages_ ? (address + kPage - 1) / kPage * kPage : address;
+}
+
+bool HostRanges::add(const void* memory, uint64_t bytes, unsigned flags, int32_t device) {
+  const auto start = reinterpret_cast<uint64_t>(memory);
+  const uint64_t begin = begin_of(start), end = end_of(start + bytes);
+  for (const auto& [other, range] : ranges_) {
+    if (begin_of(other) < end && begin < end_of(other + range.bytes)) return false;
+  }
+  ranges_[start] = {bytes, flags, device};
   return true;
 }
 
@@ -102,22 +112,31 @@ HostRanges::Cover HostRanges::cover(const void* memory, uint64_t bytes) const {
   const auto begin = reinterpret_cast<uint64_t>(memory);
   auto at = ranges_.upper_bound(begin);
   if (at != ranges_.begin()) {
-    const auto& [start, length] = *std::prev(at);
-    if (begin + bytes <= start + length) return Cover::kWhole;
-    if (begin < start + length) return Cover::kPart;
+    const auto& [start, range] = *std::prev(at);
+    if (begin + bytes <= start + range.bytes) return Cover::kWhole;
+    if (begin < start + range.bytes) return Cover::kPart;
   }
   return at != ranges_.end() && at->first < begin + bytes ? Cover::kPart : Cover::kNone;
 }
 
+const HostRanges::Range* HostRanges::find(const void* memory) const {
+  const auto address = reinterpret_cast<uint64_t>(memory);
+  for (const auto& [start, range] : ranges_) {
+    if (begin_of(start) <= address && address < end_of(start + range.bytes)) return &range;
+  }
+  return nullptr;
+}
+
 uint64_t HostRanges::bytes() const {
   uint64_t sum = 0;
-  for (const auto& [start, length] : ranges_) sum += length;
+  for (const auto& [start, range] : ranges_) sum += range.bytes;
   return sum;
 }
 
-uint64_t HostRanges::bytes_at(const void* memory) const {
-  const auto at = ranges_.find(reinterpret_cast<uint64_t>(memory));
-  return at == ranges_.end() ? 0 : at->second;
+size_t HostRanges::count(unsigned flags) const {
+  return static_cast<size_t>(std::count_if(ranges_.begin(), ranges_.end(), [flags](const auto& range) {
+    return (range.second.flags & flags) == flags;
+  }));
 }
 
 }  // namespace fake_cuda

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
@@ -31,7 +32,7 @@ struct Allocation {
   uint64_t address = 0;
   uint64_t bytes = 0;
   int32_t device = 0;
-  std::unique_ptr<std::byte[]> memory;
+  std::unique_ptr<std::byte, void (*)(void*)> memory{nullptr, std::free};  // aligned as the address is
   std::vector<Access> accesses;
 };
 
@@ -63,18 +64,31 @@ std::string use(Allocation& allocation, const Access& access, const Clock& clock
 // The same for the host, which frees it.
 std::string use_by_host(const Allocation& allocation, const Clock& clock);
 
+// What is registered, byte by byte: pages are locked whole, and two ranges may lie in one page as long as they share no
+// byte (lupine#878 and #437 tried it on driver 590). CUDA 4.0 asked for whole pages: with by_pages() a range takes all of
+// those that it touches.
 class HostRanges {
  public:
   enum class Cover { kNone, kPart, kWhole };
-  bool add(const void* memory, uint64_t bytes);  // false: overlaps what is registered
+  struct Range {
+    uint64_t bytes = 0;
+    unsigned flags = 0;
+    int32_t device = 0;  // whose context registered it
+  };
+  void by_pages(bool on) { pages_ = on; }
+  // false: overlaps what is registered.
+  bool add(const void* memory, uint64_t bytes, unsigned flags, int32_t device);
   bool remove(const void* memory);
   Cover cover(const void* memory, uint64_t bytes) const;
+  const Range* find(const void* memory) const;  // that the byte is in
   uint64_t bytes() const;
-  size_t count() const { return ranges_.size(); }
-  uint64_t bytes_at(const void* memory) const;  // of the range that starts there
+  size_t count(unsigned flags) const;  // with all of these flags
 
  private:
-  std::map<uint64_t, uint64_t> ranges_;  // start -> bytes
+  uint64_t begin_of(uint64_t address) const;
+  uint64_t end_of(uint64_t address) const;
+  std::map<uint64_t, Range> ranges_;  // by start
+  bool pages_ = false;
 };
 
 }  // namespace fake_cuda

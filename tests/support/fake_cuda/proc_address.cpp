@@ -101,7 +101,7 @@ const Entry* find_entry(const std::string& name) {
 
 CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, uint64_t, int* found) {
   enum { kFound = 0, kUnknown = 1, kTooOld = 2 };
-  Call call("cuGetProcAddress", false);
+  Call call("cuGetProcAddress", Needs::kNothing);
   if (call.code != kSuccess) return call.code;
   const Entry* entry = call.w.hidden.count(symbol) != 0 ? nullptr : find_entry(symbol);
   *function = nullptr;

@@ -41,6 +41,9 @@ void run_first(World& w, Stream& stream) {
   } catch (const IllegalAddress&) {
     w.lose(stream.device, kIllegalAddress);
     return;  // the queue is empty
+  } catch (const MisalignedAddress&) {
+    w.lose(stream.device, kMisalignedAddress);
+    return;
   }
   operation.told.end_ns = now_ns();
   w.trace.push_back(operation.told);
@@ -151,6 +154,12 @@ std::byte* use_range(World& w, const Operation& operation, uint64_t stream_id, u
   std::string fault = use(*allocation, access, operation.clock);
   if (!fault.empty()) w.misuse(std::move(fault));
   return allocation->memory.get() + (address - allocation->address);
+}
+
+void check_aligned(const void* at, uint64_t bytes) {
+  if (reinterpret_cast<uintptr_t>(at) % bytes == 0) return;
+  world().misuse("misaligned-access: a kernel's access of " + std::to_string(bytes) + " bytes");
+  throw MisalignedAddress{};
 }
 
 const std::byte* device_read(uint64_t address, uint64_t bytes) {

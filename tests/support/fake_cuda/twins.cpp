@@ -26,7 +26,9 @@ void sum(void** parameters, Dimensions, Dimensions) {
   const std::byte* from = device_read(parameter<uint64_t>(parameters, 0), bytes);
   uint64_t total = 0;
   for (uint64_t i = 0; i < bytes; ++i) total += static_cast<uint64_t>(from[i]);
-  std::memcpy(device_write(parameter<uint64_t>(parameters, 2), sizeof total), &total, sizeof total);
+  std::byte* to = device_write(parameter<uint64_t>(parameters, 2), sizeof total);
+  check_aligned(to, sizeof total);
+  std::memcpy(to, &total, sizeof total);
 }
 
 }  // namespace

@@ -28,5 +28,8 @@ const std::vector<Twin>& twins();
 // ends the kernel as an illegal access does: the device is lost.
 const std::byte* device_read(uint64_t address, uint64_t bytes);
 std::byte* device_write(uint64_t address, uint64_t bytes);
+// To be asked before so many bytes are accessed at once: that memory is aligned as its address is, and where it is not
+// aligned to them the kernel ends as a misaligned access does: the device is lost.
+void check_aligned(const void* at, uint64_t bytes);
 
 }  // namespace fake_cuda

@@ -74,7 +74,7 @@ void World::lose(int32_t device, CUresult code) {
   changed.notify_all();
 }
 
-Call::Call(const char* name, bool needs_context) : w(world()), name_(name) {
+Call::Call(const char* name, Needs needs) : w(world()), name_(name), needs_(needs) {
   // A child has copies of mutexes that nobody will unlock.
   if (w.process != getpid()) {
     calls_in_child.fetch_add(1);
@@ -82,7 +82,7 @@ Call::Call(const char* name, bool needs_context) : w(world()), name_(name) {
     return;
   }
   lock_ = std::unique_lock(w.mutex);
-  code = judge(needs_context);
+  code = judge();
 }
 
 CUresult Call::lost() const {
@@ -103,17 +103,37 @@ CUresult Call::tell(int32_t lost_device) {
   return w.shut_down ? CUresult{kDeinitialized} : w.devices[static_cast<size_t>(lost_device)].lost;
 }
 
-CUresult Call::judge(bool needs_context) {
+CUresult Call::judge() {
   ++w.calls_total;
   ++calls_here();
   ++w.calls[name_];
   if (!context_stack().empty()) device = context_stack().back();
-  if (lost() != kSuccess) return tell(device);
-  // Without a context a call cannot be told; with every device lost, and told, it should not be made either.
+  const bool of_device = device >= 0 && needs_ == Needs::kContext;
+  if (w.shut_down || (of_device && lost() != kSuccess)) return tell(device);
+  // Such a call cannot be told; with every device lost, and told, it should not be made either.
   const auto is_lost = [](const Device& d) { return d.lost != kSuccess && d.told; };
-  if (device < 0 && !gives_back() && !w.devices.empty() &&
+  if (!of_device && !gives_back() && !w.devices.empty() &&
       std::all_of(w.devices.begin(), w.devices.end(), is_lost))
     ++w.calls_after_loss;
+  const CUresult fault = faulty();
+  if (fault != kSuccess) return fault;
+  if (!w.initialized && needs_ != Needs::kNothing) {
+    wrong("not-initialized", "before cuInit");
+    return kNotInitialized;
+  }
+  if (needs_ != Needs::kContext) return kSuccess;
+  if (device < 0) {
+    wrong("wrong-context", "no context is current");
+    return kInvalidContext;
+  }
+  if (w.devices[static_cast<size_t>(device)].retained == 0) {
+    wrong("wrong-context", "the current context was released");
+    return kInvalidContext;
+  }
+  return kSuccess;
+}
+
+CUresult Call::faulty() {
   for (Fault& fault : w.faults) {
     if (!fault.name.empty() && fault.name != name_) continue;
     if (fault.skip-- > 0 || fault.times == 0) continue;
@@ -124,18 +144,6 @@ CUresult Call::judge(bool needs_context) {
       return tell(lost_device);
     }
     return fault.code;
-  }
-  if (!w.initialized && needs_context) {
-    wrong("not-initialized", "before cuInit");
-    return kNotInitialized;
-  }
-  if (needs_context && device < 0) {
-    wrong("wrong-context", "no context is current");
-    return kInvalidContext;
-  }
-  if (needs_context && w.devices[static_cast<size_t>(device)].retained == 0) {
-    wrong("wrong-context", "the current context was released");
-    return kInvalidContext;
   }
   return kSuccess;
 }

@@ -42,6 +42,8 @@ enum Code : CUresult {
   kContextIsDestroyed = 709,
   kAlreadyRegistered = 712,
   kNotRegistered = 713,
+  kMisalignedAddress = 716,
+  kNotSupported = 801,
   kCaptureUnsupported = 900,
   kCaptureInvalidated = 901,
   kCaptureMerge = 902,
@@ -74,6 +76,7 @@ struct Capture {
 
 struct Event {
   int32_t device = 0;
+  unsigned flags = 0;                // it was made with
   std::shared_ptr<Mark> latest;      // null: never recorded, or captured
   std::shared_ptr<Capture> capture;  // it was last recorded in
   uint32_t captured_in = 0;          // the stream
@@ -119,6 +122,8 @@ struct Fault {
 struct State {
   int32_t version = 13000;
   bool memory_pools = true;
+  bool integrated = false;
+  bool host_register = true;
   std::set<std::string> hidden;
   std::vector<Device> devices{1};
   int64_t pinned_limit = -1;
@@ -173,10 +178,14 @@ extern std::atomic<int64_t> calls_in_child;
 int64_t now_ns();
 uint64_t draw(uint64_t seed, uint64_t a, uint64_t b);
 
+// What a call asks for beforehand: nothing, that the driver was started, or a context too. Only those that need a context say
+// what has become of it: cuda.h lists no such code at the others (cuCtxGetCurrent, say).
+enum class Needs { kNothing, kDriver, kContext };
+
 // Entering the driver: counts the call, lets it fail, and holds the mutex as long as it lasts.
 class Call {
  public:
-  explicit Call(const char* name, bool needs_context = true);
+  explicit Call(const char* name, Needs needs = Needs::kContext);
 
   CUresult code = kSuccess;  // not success: return it at once
   int32_t device = -1;       // of the current context
@@ -201,11 +210,13 @@ class Call {
   World& w;
 
  private:
-  CUresult judge(bool needs_context);
+  CUresult judge();
+  CUresult faulty();  // what fake_cuda_fail_*() says of it
   bool gives_back() const;
   CUresult lost() const;  // of the current context's device
   std::unique_lock<std::mutex> lock_;
   const char* name_;
+  const Needs needs_;
 };
 
 // A thread's current contexts, as devices. No vector: it is used until the thread's very end.
@@ -238,6 +249,7 @@ void end_streams(World& w, std::unique_lock<std::mutex>& lock);  // returns when
 std::byte* use_range(World& w, const Operation& operation, uint64_t stream_id, uint64_t address,
                      uint64_t bytes, bool write, const char* what);
 struct IllegalAddress {};
+struct MisalignedAddress {};
 
 // entry_capture.cpp
 // What a wait for the event is where one of the two is captured; false: neither is.
