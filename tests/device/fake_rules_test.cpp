@@ -119,7 +119,7 @@ TEST_F(FakeRules, UnknownFlagsAreRefused) {
   EXPECT_EQ(cuEventCreate(&unmade, 4), kInvalidValue) << "interprocess, with timing";
   EXPECT_EQ(cuMemHostRegister(host(0), kPage, 16), kInvalidValue);
   ASSERT_EQ(cuEventCreate(&event, 6), 0);
-  EXPECT_EQ(cuStreamWaitEvent(nullptr, event, 1), kInvalidValue) << "external, and no capture";
+  EXPECT_EQ(cuStreamWaitEvent(nullptr, event, 1), kInvalidValue) << "external: for captures";
   EXPECT_EQ(cuEventDestroy(event), 0);
   EXPECT_THAT(misuses(), testing::AllOf(testing::SizeIs(5), testing::Each(StartsWith("unknown-flags:"))));
 }
@@ -204,6 +204,21 @@ TEST_F(FakeRules, AStreamMayWaitForAnotherDeviceAndIsGivenNoKernelFromThere) {
     EXPECT_EQ(cuStreamDestroy(streams[i]), 0);
     EXPECT_EQ(cuEventDestroy(events[i]), 0);
   }
+}
+
+TEST_F(FakeRules, MemoryIsNotForStreamsOfAnotherDevice) {
+  expect_misuse();
+  CUdeviceptr memory = 0;
+  CUstream other = nullptr;
+  ASSERT_EQ(cuMemAlloc(&memory, 64), 0);
+  ASSERT_EQ(use(1), 0);
+  ASSERT_EQ(cuStreamCreate(&other, 1), 0);
+  ASSERT_EQ(use(0), 0);
+  EXPECT_EQ(cuMemsetD8Async(memory, 1, 64, other), 0) << "found when it runs";
+  EXPECT_EQ(cuStreamSynchronize(other), 0);
+  EXPECT_THAT(misuses(), ElementsAre(StartsWith("wrong-context:")));
+  EXPECT_EQ(cuMemFree(memory), 0);
+  EXPECT_EQ(cuStreamDestroy(other), 0);
 }
 
 TEST_F(FakeRules, ALostContextMayBeLookedAtAndLeft) {

@@ -135,7 +135,8 @@ CUresult cuStreamGetId(CUstream handle, unsigned long long* id) {
 
 CUresult cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags) {
   Call call("cuStreamWaitEvent");
-  if (call.code == kSuccess && flags != 0) return unknown_flags(call, flags);  // external: only in a capture
+  if (call.code == kSuccess && flags != 0)
+    return unknown_flags(call, flags);  // those of captures are not known here
   Stream* stream = call.to_queue(handle);
   const Event* event = call.event(event_handle);
   if (stream == nullptr || event == nullptr) return call.code;
