@@ -407,6 +407,11 @@ functions! {
     /// captured is ordered behind that stream when the capture is over: the stream must live until then, and
     /// if no other memory is left dl_loader_next returns DL_ERR_WRONG_STATE after a second.
     ///
+    /// fork(): a child must not touch the memory of batches or slots. Where they are page-locked
+    /// (device=cuda, pin_memory) and the kernel is older than 5.9, whose fork() may give the parent other
+    /// pages than the device reads, do not fork while a loader lives: start processes by posix_spawn or
+    /// before the loader.
+    ///
     /// On the cpu device there is nothing to wait for, and dl_batch_release_on is dl_batch_release.
     ///
     /// Errors: DL_ERR_INVALID_ARGUMENT (a stream of another device, or one that was destroyed: before the
@@ -439,6 +444,11 @@ functions! {
     /// captured is ordered behind that stream when the capture is over: the stream must live until then, and
     /// if no other memory is left dl_loader_next returns DL_ERR_WRONG_STATE after a second.
     ///
+    /// fork(): a child must not touch the memory of batches or slots. Where they are page-locked
+    /// (device=cuda, pin_memory) and the kernel is older than 5.9, whose fork() may give the parent other
+    /// pages than the device reads, do not fork while a loader lives: start processes by posix_spawn or
+    /// before the loader.
+    ///
     /// On the cpu device there is nothing to wait for, and dl_batch_release_on is dl_batch_release.
     ///
     /// Errors: DL_ERR_INVALID_ARGUMENT (a stream of another device, or one that was destroyed: before the
@@ -452,7 +462,9 @@ functions! {
     /// the loader is destroyed). dl_batch_dlpack_versioned (1.x): flagged read-only where the view is.
     /// dl_batch_dlpack: such tensors have no such flag, and read-only fields are refused with
     /// DL_ERR_UNSUPPORTED. Ragged: the packed data. In device memory these calls do not wait: use
-    /// dl_batch_wait for each stream; the deleter is a dl_batch_release.
+    /// dl_batch_wait for each stream; the deleter is a dl_batch_release. Where no stream has waited, as with
+    /// DLPack's stream=-1, the memory is written again only after the work that CUDA's legacy stream, and
+    /// with it each blocking stream, has when the batch is released.
     fn dl_batch_dlpack(
         batch: *mut dl_batch, field: i32, out: *mut *mut DLManagedTensor, error: *mut dl_error,
     ) -> dl_status;
@@ -461,7 +473,9 @@ functions! {
     /// the loader is destroyed). dl_batch_dlpack_versioned (1.x): flagged read-only where the view is.
     /// dl_batch_dlpack: such tensors have no such flag, and read-only fields are refused with
     /// DL_ERR_UNSUPPORTED. Ragged: the packed data. In device memory these calls do not wait: use
-    /// dl_batch_wait for each stream; the deleter is a dl_batch_release.
+    /// dl_batch_wait for each stream; the deleter is a dl_batch_release. Where no stream has waited, as with
+    /// DLPack's stream=-1, the memory is written again only after the work that CUDA's legacy stream, and
+    /// with it each blocking stream, has when the batch is released.
     fn dl_batch_dlpack_versioned(
         batch: *mut dl_batch, field: i32, out: *mut *mut DLManagedTensorVersioned, error: *mut dl_error,
     ) -> dl_status;
