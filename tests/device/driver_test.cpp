@@ -118,7 +118,7 @@ TEST_F(Driver, WhatItMakesHasTheFlagsThatOthersRelyOn) {
   constexpr uint32_t kNonBlocking = 1, kQuietAndAsleep = 1 | 2, kPortable = 1;
   HostSlots host(3, 1000);
   auto device = open();
-  ASSERT_EQ(device->pin(host.slot(0), host.stride(), 3), 3);
+  ASSERT_EQ(device->pin(host.slot(0), host.stride(), 3).take(), 3);
   auto slots = device->make_slots(3, 1000).take();
   EXPECT_GT(fake_cuda_live("events"), 0);
   EXPECT_EQ(fake_cuda_live_with("streams", kNonBlocking), fake_cuda_live("streams"));

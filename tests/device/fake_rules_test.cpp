@@ -137,9 +137,9 @@ TEST_F(FakeRules, NothingButItsVersionAndNamesIsToldBeforeInit) {
   EXPECT_EQ(cuDriverGetVersion(&number), 0);
   EXPECT_EQ(cuGetErrorName(1, &name), 0);
   EXPECT_EQ(cuGetProcAddress_v2("cuInit", &function, 2000, 0, nullptr), 0);
+  EXPECT_EQ(cuCtxGetCurrent(&context), 3) << "which is what a program asks";
   EXPECT_THAT(misuses(), IsEmpty());
   const std::function<int()> calls[] = {
-      [&] { return cuCtxGetCurrent(&context); },
       [&] { return cuCtxSetCurrent(nullptr); },
       [&] { return cuCtxPushCurrent(nullptr); },
       [&] { return cuDeviceGetCount(&number); },

@@ -128,7 +128,7 @@ CUresult cuDeviceTotalMem_v2(size_t* bytes, CUdevice device) {
 }
 
 CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
-  Call call("cuDevicePrimaryCtxGetState", kNoContext);
+  Call call("cuDevicePrimaryCtxGetState", Needs::kDriver);
   if (call.code != kSuccess || !known_device(call, device)) return call.code;
   *flags = 0;
   *active = call.w.devices[static_cast<size_t>(device)].retained > 0 ? 1 : 0;
