@@ -6,15 +6,15 @@
 # Languages have a setup.sh of their own in bindings/; the CUDA compiler is got as wheels where none is installed.
 set -euo pipefail
 
-toolkit() {
+# 77: no CUDA compiler can be had here. The kernels are left out, and their tests skip. What gets one as wheels is installed first.
+finish() {
   local nvcc
-  # 77: none can be had here. The kernels are left out, and their tests skip.
-  nvcc=$("$(dirname "$0")/../core/device/kernels/toolkit.sh") && echo "setup: CUDA compiler: $nvcc"
+  if nvcc=$("$(dirname "$0")/../core/device/kernels/toolkit.sh"); then echo "setup: CUDA compiler: $nvcc"; else [ $? -eq 77 ]; fi
+  exit
 }
-toolkit || [ $? -eq 77 ]
 
 needed="g++ clang libclang-rt-dev cmake ninja-build pkg-config python3 binutils libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev libhwy-dev"
-optional="libdeflate-dev libjpeg62-turbo-dev libspng-dev libwebp-dev libmimalloc-dev liburing-dev python3-numpy python3-pil abigail-tools clang-tidy clang-format ccache strace libtorch-dev libopenblas0-pthread"
+optional="libdeflate-dev libjpeg62-turbo-dev libspng-dev libwebp-dev libmimalloc-dev liburing-dev python3-numpy python3-pil python3-pip abigail-tools clang-tidy clang-format ccache strace libtorch-dev libopenblas0-pthread"
 
 missing_of() {
   local package
@@ -27,14 +27,14 @@ if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
   echo "setup: this is not Debian or Ubuntu; install by hand what these packages hold:"
   echo "setup:   $needed"
   echo "setup:   $optional"
-  exit 0
+  finish
 fi
 
 # shellcheck disable=SC2086
 missing=$(missing_of $needed $optional)
 if [ -z "$missing" ]; then
   echo "setup: nothing is missing"
-  exit 0
+  finish
 fi
 
 as_root=""
@@ -47,7 +47,7 @@ if [ "$(id -u)" -ne 0 ]; then
     echo "setup: not root, and sudo would ask for a password; run: sudo apt-get install $missing"
     # shellcheck disable=SC2086
     [ -z "$(missing_of $needed)" ] || exit 1
-    exit 0
+    finish
   fi
 fi
 
@@ -62,3 +62,4 @@ $as_root apt-get update -qq
 install $(missing_of $needed)
 # shellcheck disable=SC2046,SC2086
 install $(missing_of $optional) || echo "setup: going on without: $(missing_of $optional)"
+finish
