@@ -1,27 +1,32 @@
 #!/usr/bin/env bash
-# The first command, as a newcomer gives it: on a minimal Debian that knows neither a compiler nor this project. mmdebstrap makes
-# the system, a copy of the tracked files is its only content, and examples/run.sh runs in it, by chroot.
-#   tests/bare.sh [debian12] [--main] [--ccache DIR]
-#     --main        the whole main job instead of a quick one
+# The README's two commands, as a newcomer gives them: on a minimal Debian that knows neither a compiler nor this project.
+# mmdebstrap makes the system, a copy of the tracked files is its only content, and the command runs in it, by chroot.
+#   tests/bare.sh [debian12] [--main | --tests] [--only PART,PART...] [--ccache DIR]
+#     --main        the first command, examples/run.sh, with the whole main job instead of a quick one
+#     --tests       the second command, tests/run.sh, whole, as root
+#     --only PARTS  with --tests: these parts of it
 #     --ccache DIR  compiled objects may come out of this cache of ccache, which is only read; without it everything is compiled
 #                   here once
-# Twice, in systems of their own: as root; then as a user with sudo, where the tree cannot be written to and libgtest-dev is
-# there without libgmock-dev. Root is needed, and mmdebstrap (installed when missing); where either cannot be had, or no package
-# registry be reached, it ends with 77 and one line. How this machine reaches its registries is handed on to the systems.
+# The first command runs twice, in systems of their own: as root; then as a user with sudo, where the tree cannot be written to
+# and libgtest-dev is there without libgmock-dev. Root is needed, and mmdebstrap (installed when missing); where either cannot be
+# had, or no package registry be reached, it ends with 77 and one line. How this machine reaches its registries is handed on.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage='usage: tests/bare.sh [debian12] [--main] [--ccache DIR]'
+usage='usage: tests/bare.sh [debian12] [--main | --tests] [--only PART,PART...] [--ccache DIR]'
 
 skip() { echo "skipped: $*"; exit 77; }
 fail() { echo "bare: $*"; exit 1; }
 
-suite=bookworm quick=(--quick) cache=''
+suite=bookworm quick=(--quick) tests='' only=() cache=''
 words=("$@")
 while [[ $# -gt 0 ]]; do
   case $1 in
     debian12) suite=bookworm ;;
     --main) quick=() ;;
+    --tests) tests=yes ;;
+    --only) only=(--only "${2:-}") && shift ;;
+    --only=*) only=(--only "${1#--only=}") ;;
     --ccache) cache=${2:-} && shift ;;
     --ccache=*) cache=${1#--ccache=} ;;
     *) echo "$usage" >&2; exit 2 ;;
@@ -45,7 +50,7 @@ fi
 
 scratch=$(mktemp -d "${TMPDIR:-/var/tmp}/dataline-bare.XXXXXX")
 finish() {
-  umount -R "$scratch"/*/{proc,dev/pts,cache} 2>/dev/null || true
+  umount -R "$scratch"/*/{proc,sys,dev/pts,dev/shm,cache} 2>/dev/null || true
   rm -rf --one-file-system "$scratch"
 }
 trap finish EXIT
@@ -68,6 +73,23 @@ hooks=()
 for file in /etc/apt/auth.conf /etc/apt/auth.conf.d /etc/ssl/certs/ca-certificates.crt; do
   [[ -e $file ]] && hooks+=(--setup-hook="mkdir -p \"\$1${file%/*}\" && cp -rL $file \"\$1${file%/*}\"")
 done
+# The same for pip, cargo and Go: variables that say where and by what certificates, and settings. The certificates lie where
+# installing Debian's own does not write over them.
+registries=()
+while IFS= read -r -d '' variable; do
+  if [[ $variable =~ ^(https?|all|no)_proxy=|^(HTTPS?|ALL|NO)_PROXY=|^PIP_(INDEX_URL|EXTRA_INDEX_URL|TRUSTED_HOST|DEFAULT_TIMEOUT)= ||
+    $variable =~ ^GO(PROXY|SUMDB|NOSUMDB|PRIVATE|NOPROXY|INSECURE)=|^CARGO_(HTTP|NET|REGISTR|SOURCE)[A-Z_]*= ]]; then
+    registries+=("$variable")
+  fi
+done < <(env -0)
+if [[ -e /etc/ssl/certs/ca-certificates.crt ]]; then
+  hooks+=(--setup-hook="cp -L /etc/ssl/certs/ca-certificates.crt \"\$1/etc/registries.crt\"")
+  for variable in SSL_CERT_FILE PIP_CERT REQUESTS_CA_BUNDLE CURL_CA_BUNDLE CARGO_HTTP_CAINFO GIT_SSL_CAINFO; do registries+=("$variable=/etc/registries.crt"); done
+fi
+for file in /etc/pip.conf "${HOME:-/root}"/{.config/pip/pip.conf,.pip/pip.conf,.cargo/config.toml,.cargo/credentials.toml,.config/go/env,.netrc}; do
+  place=${file/#"${HOME:-/root}"//root}
+  [[ -e $file ]] && hooks+=(--setup-hook="mkdir -p \"\$1${place%/*}\" && cp -L $file \"\$1$place\"")
+done
 if ! mmdebstrap --quiet --variant=minbase --format=tar --aptopt="$scratch/apt.conf" "${hooks[@]}" "$suite" "$scratch/base.tar" "${sources[@]}" \
   >"$scratch/base.log" 2>&1; then
   tail -n 5 "$scratch/base.log"
@@ -84,7 +106,10 @@ system() {
   tar -C "$at" -xf "$scratch/base.tar"
   cp -L /etc/resolv.conf /etc/hosts "$at/etc/"
   mount -t proc proc "$at/proc"
+  mount -t sysfs -o ro sysfs "$at/sys"
   mount -t devpts devpts "$at/dev/pts"
+  mkdir -p "$at/dev/shm"
+  mount -t tmpfs tmpfs "$at/dev/shm"
   mkdir -p "$at/cache"
   mount --bind "${cache:-$scratch/objects}" "$at/cache"
   mkdir -p "$at$root"
@@ -94,18 +119,18 @@ system() {
   inside "$1" root apt-get install -y -qq --no-install-recommends ccache >"$scratch/ccache.log" 2>&1 || { tail -n 5 "$scratch/ccache.log"; fail "ccache cannot be installed"; }
 }
 
-# inside NAME USER command...: nothing of this machine's environment goes along, but how its cache is used. An object is taken
+# inside NAME USER command...: nothing of this machine's environment goes along, but how registries and its cache are used. An object is taken
 # out of the cache where all that goes into it is the same there: compiler, flags, sources and every header. The second system
 # gets what the first compiled; a cache that was named is never written.
 inside() {
   local name=$1 user=$2 home=/home/$2
-  local through=(CCACHE_DIR=/cache CCACHE_TEMPDIR=/tmp CCACHE_NOHASHDIR=1 CCACHE_BASEDIR="${CCACHE_BASEDIR:-}"
+  local through=(CCACHE_DIR=/cache CCACHE_TEMPDIR=/tmp CCACHE_DEPEND="${CCACHE_DEPEND:-}" CCACHE_NOHASHDIR=1 CCACHE_BASEDIR="${CCACHE_BASEDIR:-}"
     CCACHE_SLOPPINESS=pch_defines,time_macros,locale CCACHE_IGNOREOPTIONS="${CCACHE_IGNOREOPTIONS:-}"
     CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache)
   shift 2
   [[ $user != root ]] || home=/root
   if [[ -n $cache || $user != root ]]; then through+=(CCACHE_READONLY=1); fi
-  chroot "$scratch/$name" /usr/sbin/runuser -u "$user" -- env -i -C "$root" HOME="$home" USER="$user" LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+  chroot "$scratch/$name" /usr/sbin/runuser -u "$user" -- env -i -C "$root" "${registries[@]}" HOME="$home" USER="$user" LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${through[@]}" "$@" </dev/null
 }
 
@@ -115,6 +140,16 @@ logged() {
   shift
   "$@" 2>&1 | tee "$log" | sed -u 's/^/  /'
 }
+
+# ---- The second command. It says itself what it skips: there is no git here, so its own bare system is left out.
+
+if [[ -n $tests ]]; then
+  echo "bare: as root: tests/run.sh ${only[*]}"
+  system root
+  logged tests inside root root tests/run.sh "${only[@]}" || fail "as root: tests/run.sh failed"
+  echo "bare: all passed in $((SECONDS - began)) s, $(du -smx "$scratch/root" | cut -f 1) MiB on disk with all that was installed and built"
+  exit 0
+fi
 
 # ---- As root.
 
