@@ -42,15 +42,18 @@ quietly() {
   return $status
 }
 
-# check NAME command...: one thing that passes, fails, or (status 77) is skipped.
-check() {
-  local name=$1
-  quietly "$@"
-  case $? in
+# count NAME STATUS: of one thing that passed, failed, or (77) is skipped.
+count() {
+  case $2 in
     0) count_pass ;;
-    77) count_skip "$name: $(grep -m1 -i skipped "$logs/$name.log")" ;;
-    *) count_fail "$name" ;;
+    77) count_skip "$1: $(grep -m1 -i skipped "$logs/$1.log")" ;;
+    *) count_fail "$1" ;;
   esac
+}
+
+check() {
+  quietly "$@"
+  count "$1" $?
 }
 
 # build PRESET [target...]: configures and builds; warnings are errors here, not for those who only build.
@@ -150,7 +153,15 @@ part_bindings() {
   mnist=$(realpath -m "${DATALINE_MNIST:-../shared/data/mnist}")
   if [ -d "$mnist" ]; then library+=("DATALINE_MNIST=$mnist"); fi
   [ $long -eq 0 ] || quick=()
-  for language in $languages; do check "$language" "${library[@]}" "bindings/$language/check.sh" "${quick[@]}"; done
+  # Beside Julia, which uses one core for as long as the others take together.
+  gate() { quietly "$1" "${library[@]}" "bindings/$1/check.sh" "${quick[@]}"; }
+  gate julia >"$logs/julia.told" &
+  local julia=$! status
+  for language in ${languages/julia/}; do gate "$language"; count "$language" $?; done
+  wait $julia
+  status=$?
+  cat "$logs/julia.told"
+  count julia $status
   check languages "${library[@]}" tests/languages/run.sh
 }
 
@@ -171,11 +182,15 @@ real_mnist() {
     awk '/^test accuracy:/ { best = $3 } END { exit !(best >= 97) }' "$report"
 }
 
-# The first command in a system that has nothing yet. Everyday what the release build compiled is not compiled again: the cache is
+# The first command in a system that has nothing yet; with --long the second one too. Everyday what the release build compiled is not compiled again: the cache is
 # only read there, and in this script everything that fills it was compiled with warnings as errors.
 part_bare() {
   local cache=()
-  if [ $long -eq 1 ]; then check bare tests/bare.sh --main; return; fi
+  if [ $long -eq 1 ]; then
+    check bare tests/bare.sh --main
+    check bare-tests tests/bare.sh --tests
+    return
+  fi
   if command -v ccache >/dev/null && [ -d "$(ccache -k cache_dir)" ]; then cache=(--ccache "$(ccache -k cache_dir)"); fi
   check bare tests/bare.sh "${cache[@]}"
 }
@@ -199,12 +214,14 @@ part_tidy() {
   if [ $long -eq 1 ]; then check tidy tests/tidy.sh --all; else check tidy tests/tidy.sh; fi
 }
 
+export CCACHE_DEPEND=1  # a compiler tells what it has read: what is not in the cache is not preprocessed first
 export CCACHE_NOHASHDIR=1  # objects with debug information are shared between build folders
 export CCACHE_SLOPPINESS=pch_defines,time_macros,locale  # else it keeps nothing that a precompiled header is used for
 export CCACHE_IGNOREOPTIONS=-Werror  # the same object with and without; part_bare says why that hides no warning
 rapidcheck="seed=1" configuration=()
 if [ $long -eq 1 ]; then
   rapidcheck="seed=$(date +%s) max_success=2000" configuration=(-C long)
+  export DATALINE_EVERY_CALL=1  # of the sweeps of failures under the sanitizers too
   tell "property tests: RC_PARAMS=\"$rapidcheck\""
 fi
 

@@ -19,7 +19,7 @@
 namespace dataline::testing {
 namespace {
 
-constexpr double kEverydaySeconds = 30;  // in each build: plain and under either sanitizer
+constexpr double kEverydaySeconds = 15;  // in each build: plain and under either sanitizer
 constexpr auto kRound = std::chrono::milliseconds(120);
 
 class Round {
