@@ -108,8 +108,9 @@ extern "C" {
 DL_API int32_t dl_version_number(void);     /* major * 10000 + minor * 100 + patch of the library in use */
 DL_API const char* dl_version_string(void); /* "0.2.0" */
 DL_API int32_t dl_abi_version(void);        /* compare with DL_ABI_VERSION */
-/* "highway mimalloc libjpeg; gcc 12.2.0": the optional parts of the build, and the compiler. Then missing parts, if any,
- * with what each costs: "mimalloc; gcc 12.2.0; missing: highway (normalised rows ... slower), libwebp (...)". */
+/* "highway mimalloc libjpeg; gcc 12.2.0": the optional parts of the build, and the compiler. Then, if there are any, the kernels
+ * for devices, by the CUDA that compiled them, with the cards they have code for ("; kernels: CUDA 12.0, sm_75 sm_80"), and missing
+ * parts with what each costs: "mimalloc; gcc 12.2.0; missing: highway (normalised rows ... slower), libwebp (...)". */
 DL_API const char* dl_build_info(void);
 
 #define DL_STRUCT_MAX_BYTES 4096 /* no struct of any release is larger */

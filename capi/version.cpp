@@ -13,6 +13,12 @@ using namespace dataline;
 #define DL_COMPILER "gcc " __VERSION__
 #endif
 
+#if defined(DATALINE_BUILD_KERNELS)
+#define DL_BUILT DATALINE_BUILD_FEATURES "; " DL_COMPILER "; kernels: " DATALINE_BUILD_KERNELS
+#else
+#define DL_BUILT DATALINE_BUILD_FEATURES "; " DL_COMPILER
+#endif
+
 extern "C" {
 
 int32_t dl_version_number(void) {
@@ -25,8 +31,7 @@ int32_t dl_abi_version(void) { return DL_ABI_VERSION; }
 
 const char* dl_build_info(void) {
   constexpr bool kWhole = sizeof(DATALINE_BUILD_MISSING) == 1;
-  return kWhole ? DATALINE_BUILD_FEATURES "; " DL_COMPILER
-                : DATALINE_BUILD_FEATURES "; " DL_COMPILER "; missing: " DATALINE_BUILD_MISSING;
+  return kWhole ? DL_BUILT : DL_BUILT "; missing: " DATALINE_BUILD_MISSING;
 }
 
 const char* dl_status_name(dl_status status) { return code_name(static_cast<Code>(status)).data(); }

@@ -94,6 +94,7 @@ double kernel_rate(dataline::Device& device, const dataline::Tail& tail, const G
       if (!slot->wait_for_copies().is_ok()) fail("the kernel failed");
     }
   };
+  if (!device.load_kernels(*slots[0], {&call, 1}).is_ok()) fail("the kernel does not load");
   for (const auto& slot : slots) {
     if (!slot->send(host.data(), {&everything, 1}, {&call, 1}).is_ok()) fail("the kernel was not taken");
   }

@@ -2,6 +2,7 @@
 #include "bindings/cli/system.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
@@ -182,6 +183,15 @@ std::vector<Gpu> gpus() {
   }
   std::sort(found.begin(), found.end(), [](const Gpu& a, const Gpu& b) { return a.address < b.address; });
   return found;
+}
+
+int cuda_driver_version() {
+  void* const driver =
+      dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);  // never closed: it does not survive that
+  void* const entry = driver == nullptr ? nullptr : dlsym(driver, "cuDriverGetVersion");
+  int version = 0;
+  const bool known = entry != nullptr && reinterpret_cast<int (*)(int*)>(entry)(&version) == 0;
+  return known ? version : 0;
 }
 
 }  // namespace dataline::cli

@@ -59,5 +59,7 @@ struct Gpu {
   std::string address;  // on the PCI bus
 };
 std::vector<Gpu> gpus();  // by NVIDIA's driver, ordered by address
+// The CUDA driver's version, 12040 for 12.4; 0 without one. It is asked without being started, which would take a second.
+int cuda_driver_version();
 
 }  // namespace dataline::cli

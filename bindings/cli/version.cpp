@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "bindings/cli/commands.h"
 #include "bindings/cli/json.h"
@@ -57,10 +58,11 @@ Machine this_machine() {
   return machine;
 }
 
-// dl_build_info(): "highway mimalloc; gcc 12.2.0; missing: libwebp (WebP cannot be decoded)".
+// dl_build_info(): "highway mimalloc; gcc 12.2.0; kernels: CUDA 12.0, sm_75; missing: libwebp (WebP cannot be decoded)".
 struct Build {
   std::vector<std::string> features;
   std::string compiler;
+  std::string kernels;               // "CUDA 12.0, sm_75 sm_80"; "": none
   std::vector<std::string> missing;  // each with its cost
 };
 
@@ -82,7 +84,7 @@ std::vector<std::string> parts_of(const std::string& text, char separator) {
 }
 
 Build this_build() {
-  constexpr char kMissing[] = "missing:";
+  constexpr char kMissing[] = "missing:", kKernels[] = "kernels:";
   const std::string info = dl_build_info();
   const size_t semicolon = std::min(info.find(';'), info.size());
   Build build;
@@ -90,10 +92,27 @@ Build this_build() {
   for (const std::string& part : parts_of(info.substr(semicolon), ';')) {
     if (part.rfind(kMissing, 0) == 0)
       build.missing = parts_of(part.substr(sizeof(kMissing) - 1), ',');
+    else if (part.rfind(kKernels, 0) == 0)
+      build.kernels = trimmed(part.substr(sizeof(kKernels) - 1));
     else
       build.compiler = part;
   }
   return build;
+}
+
+std::string cuda_text(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+// Why the kernels do not run with this driver, as far as that can be told without starting it; "" if nothing is known against
+// them. A loader, which starts it, says more (info --plan).
+std::string why_no_kernels(const Build& build, int driver) {
+  if (build.kernels.empty()) return "this build has none";
+  if (driver == 0) return "there is no CUDA driver";
+  const int least =
+      std::atoi(build.kernels.c_str() + sizeof("CUDA")) * 1000;  // of the compiler's whole number
+  if (driver >= least) return "";
+  return "they need a CUDA " + cuda_text(least) + " driver, this one is " + cuda_text(driver);
 }
 
 std::string joined(const std::vector<std::string>& words) {
@@ -104,12 +123,14 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string version_json() {
   const Machine machine = this_machine();
+  const Build build = this_build();
+  const int driver = cuda_driver_version();
   Json json;
   json.begin_object();
   json.key("version").value(dl_version_string());
   json.key("abi").value(dl_abi_version());
   json.key("features").begin_array();
-  for (const std::string& word : this_build().features) json.value(word);
+  for (const std::string& word : build.features) json.value(word);
   json.end_array().key("cpu").begin_object();
   json.key("model").text_or_null(machine.model);
   json.key("cores").value(machine.cores);
@@ -123,7 +144,11 @@ std::string version_json() {
     json.key("address").value(gpu.address);
     json.end_object();
   }
-  return json.end_array().end_object().text() + "\n";
+  json.end_array();
+  json.key("cuda_driver").text_or_null(driver == 0 ? "" : cuda_text(driver));
+  json.key("kernels").text_or_null(build.kernels);
+  json.key("why_no_kernels").text_or_null(why_no_kernels(build, driver));
+  return json.end_object().text() + "\n";
 }
 
 std::string version_text() {
@@ -140,6 +165,12 @@ std::string version_text() {
   for (const std::string& part : build.missing) rows.push_back({"missing", part});
   for (const Gpu& gpu : gpus()) rows.push_back({"gpu", gpu.name + " (" + gpu.address + ")"});
   if (gpus().empty()) rows.push_back({"gpu", "none"});
+  const int driver = cuda_driver_version();
+  const std::string why = why_no_kernels(build, driver);
+  rows.push_back({"cuda driver", driver == 0 ? "none" : cuda_text(driver)});
+  rows.push_back({"kernels", build.kernels.empty() ? "none: " + why
+                             : why.empty()         ? build.kernels
+                                                   : build.kernels + ": not used: " + why});
   return table_text(rows, output_width(), 0);
 }
 

@@ -12,7 +12,8 @@ add_library(dataline_with_cuda INTERFACE)
 set_target_properties(dataline_with_cuda PROPERTIES DATALINE_FEATURE "" DATALINE_LINK_NAME "")
 set(DATALINE_HAS_CUDA FALSE)
 
-# Sets DATALINE_NVCC_FLAGS to what this nvcc takes, or DATALINE_NVCC_FAULT to why it is of no use.
+# Sets DATALINE_NVCC_FLAGS to what this nvcc takes, or DATALINE_NVCC_FAULT to why it is of no use; DATALINE_NVCC_VERSION ("12.8")
+# and DATALINE_NVCC_CODE, the architectures it compiles for.
 function(dataline_probe_nvcc)
   set(host_compiler "")
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -20,19 +21,23 @@ function(dataline_probe_nvcc)
   endif()
   execute_process(COMMAND ${DATALINE_NVCC} --list-gpu-arch OUTPUT_VARIABLE known ERROR_VARIABLE fault RESULT_VARIABLE status)
   set(code "")
+  set(architectures "")
   set(least "")
   foreach(architecture IN LISTS DATALINE_CUDA_ARCHITECTURES)
     if("${known}" MATCHES "compute_${architecture}\n")
       list(APPEND code -gencode arch=compute_${architecture},code=sm_${architecture})
+      list(APPEND architectures ${architecture})
       if(NOT least)
         set(least ${architecture})
       endif()
     endif()
   endforeach()
+  execute_process(COMMAND ${DATALINE_NVCC} --version OUTPUT_VARIABLE version ERROR_QUIET)
+  string(REGEX REPLACE ".*release ([0-9]+\\.[0-9]+).*" "\\1" version "${version}")
   execute_process(COMMAND ${DATALINE_NVCC} --help OUTPUT_VARIABLE help ERROR_QUIET)
   set(compression -Xfatbin=-compress-all)
   if("${help}" MATCHES "--compress-mode")
-    set(compression --compress-mode=size)  # a third smaller
+    list(APPEND compression --compress-mode=speed)  # as before 12.8: older drivers than 12.4 read no other
   endif()
   if(least)
     # -fmad=false: as -ffp-contract=off on the host, products and sums are rounded apart.
@@ -55,6 +60,19 @@ function(dataline_probe_nvcc)
   endif()
   set(DATALINE_NVCC_FLAGS "${flags}" CACHE INTERNAL "")
   set(DATALINE_NVCC_FAULT "${fault}" CACHE INTERNAL "")
+  set(DATALINE_NVCC_VERSION "${version}" CACHE INTERNAL "")
+  set(DATALINE_NVCC_CODE "${architectures}" CACHE INTERNAL "")
+endfunction()
+
+# Sets DATALINE_KERNEL_TOOLS to the folder of the compilers that serve every driver from 12.0 on (kernels/compile.py), where they
+# lie beside nvcc as toolkit.sh puts them; else to "", and nvcc compiles the kernels.
+function(dataline_find_kernel_tools)
+  get_filename_component(tools "${DATALINE_NVCC}/../../.." ABSOLUTE)
+  find_program(python python3 NO_CACHE)
+  if(NOT python OR NOT EXISTS "${tools}/cuda_nvrtc/lib/libnvrtc.so.12")
+    set(tools "")
+  endif()
+  set(DATALINE_KERNEL_TOOLS "${tools}" PARENT_SCOPE)
 endfunction()
 
 if(DATALINE_KERNELS AND NOT DATALINE_WITH_CUDA STREQUAL "OFF")
@@ -64,6 +82,7 @@ elseif(NOT DATALINE_WITH_CUDA STREQUAL "OFF")
   find_program(DATALINE_NVCC nvcc HINTS ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin DOC "The CUDA compiler")
   mark_as_advanced(DATALINE_NVCC)
   if(DATALINE_NVCC)
+    dataline_find_kernel_tools()
     set(probed "${DATALINE_NVCC} ${CMAKE_CXX_COMPILER} ${DATALINE_CUDA_ARCHITECTURES}")
     if(NOT "${DATALINE_NVCC_PROBED}" STREQUAL "${probed}")
       dataline_probe_nvcc()
@@ -83,7 +102,8 @@ elseif(NOT DATALINE_WITH_CUDA STREQUAL "OFF")
 endif()
 
 # dataline_kernels(SOURCE HOLDER): compiles SOURCE; HOLDER, a C++ file of this folder, takes the result in. The target
-# dataline_kernel_image makes the result alone, kernels-DIGEST.fatbin: the digest is that of the sources.
+# dataline_kernel_image makes the result alone, kernels-DIGEST-cudaVERSION-smARCHITECTURES.fatbin: the digest is that of the
+# sources, and the rest says by which CUDA it was compiled for which cards (holder's message when a driver refuses it).
 function(dataline_kernels source holder)
   if(NOT DATALINE_HAS_CUDA)
     return()
@@ -98,21 +118,37 @@ function(dataline_kernels source holder)
   string(SUBSTRING "${digest}" 0 12 digest)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}" ${headers})
   if(DATALINE_KERNELS)
-    get_filename_component(name "${DATALINE_KERNELS}" NAME)
-    if(NOT name STREQUAL "kernels-${digest}.fatbin" OR NOT EXISTS "${DATALINE_KERNELS}")
-      message(FATAL_ERROR "DATALINE_KERNELS=${DATALINE_KERNELS}: expected a file kernels-${digest}.fatbin, compiled from these "
-        "sources (tests/gpu.sh --pack makes it)")
-    endif()
     get_filename_component(image "${DATALINE_KERNELS}" ABSOLUTE BASE_DIR "${PROJECT_SOURCE_DIR}")
+    if(NOT EXISTS "${image}")
+      message(FATAL_ERROR "DATALINE_KERNELS=${DATALINE_KERNELS}: there is no such file")
+    endif()
+  elseif(DATALINE_KERNEL_TOOLS)
+    list(JOIN DATALINE_CUDA_ARCHITECTURES "." code)
+    set(image "${CMAKE_CURRENT_BINARY_DIR}/kernels-${digest}-cuda12.0-sm${code}.fatbin")
+    set(script "${CMAKE_CURRENT_SOURCE_DIR}/${folder}/compile.py")
+    set(command python3 "${script}" "${DATALINE_KERNEL_TOOLS}" "${dataline_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/${source}"
+      "${image}" ${DATALINE_CUDA_ARCHITECTURES})
   else()
-    set(image "${CMAKE_CURRENT_BINARY_DIR}/kernels-${digest}.fatbin")
-    add_custom_command(OUTPUT "${image}"
-      COMMAND ${DATALINE_NVCC} ${DATALINE_NVCC_FLAGS} -fatbin -I "${dataline_SOURCE_DIR}" -o "${image}"
-        "${CMAKE_CURRENT_SOURCE_DIR}/${source}"
-      DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}" ${headers} "${DATALINE_NVCC}" VERBATIM
+    list(JOIN DATALINE_NVCC_CODE "." code)
+    set(image "${CMAKE_CURRENT_BINARY_DIR}/kernels-${digest}-cuda${DATALINE_NVCC_VERSION}-sm${code}.fatbin")
+    set(script "${DATALINE_NVCC}")
+    set(command ${DATALINE_NVCC} ${DATALINE_NVCC_FLAGS} -fatbin -I "${dataline_SOURCE_DIR}" -o "${image}"
+      "${CMAKE_CURRENT_SOURCE_DIR}/${source}")
+  endif()
+  get_filename_component(name "${image}" NAME)
+  if(NOT name MATCHES "^kernels-${digest}-cuda([0-9]+)\\.([0-9]+)-sm([0-9.]+)\\.fatbin$")
+    message(FATAL_ERROR "${image}: expected a file kernels-${digest}-cuda*-sm*.fatbin, compiled from these sources "
+      "(tests/gpu.sh --pack makes it)")
+  endif()
+  math(EXPR version "${CMAKE_MATCH_1} * 1000 + ${CMAKE_MATCH_2} * 10")
+  string(REPLACE "." " sm_" code "sm_${CMAKE_MATCH_3}")
+  set_property(GLOBAL PROPERTY DATALINE_KERNELS_TEXT "CUDA ${CMAKE_MATCH_1}.${CMAKE_MATCH_2}, ${code}")
+  if(NOT DATALINE_KERNELS)
+    add_custom_command(OUTPUT "${image}" COMMAND ${command}
+      DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/${source}" ${headers} "${script}" VERBATIM
       COMMENT "Compiling the device's kernels")
     add_custom_target(dataline_kernel_image DEPENDS "${image}")
   endif()
-  set_source_files_properties(${holder} PROPERTIES
-    COMPILE_DEFINITIONS "DATALINE_KERNEL_IMAGE=\"${image}\"" OBJECT_DEPENDS "${image}")
+  set_source_files_properties(${holder} PROPERTIES OBJECT_DEPENDS "${image}" COMPILE_DEFINITIONS
+    "DATALINE_KERNEL_IMAGE=\"${image}\";DATALINE_KERNEL_CUDA=${version};DATALINE_KERNEL_CODE=\"${code}\"")
 endfunction()

@@ -33,6 +33,7 @@ constexpr CudaCode kCudaDeinitialized = 4;
 constexpr CudaCode kCudaStubLibrary = 34;
 constexpr CudaCode kCudaNoDevice = 100;
 constexpr CudaCode kCudaInvalidContext = 201;
+constexpr CudaCode kCudaUnsupportedPtxVersion = 222;
 constexpr CudaCode kCudaInvalidHandle = 400;
 constexpr CudaCode kCudaNotReady = 600;
 constexpr CudaCode kCudaContextIsDestroyed = 709;
@@ -83,6 +84,8 @@ constexpr uint32_t kCudaEventBlockingSync = 1;     // a host thread that waits s
 constexpr uint32_t kCudaEventDisableTiming = 2;
 constexpr int32_t kCudaCaptureRelaxed = 2;
 constexpr int32_t kCudaAttributeMultiprocessors = 16;
+constexpr int32_t kCudaAttributeCapabilityMajor = 75;
+constexpr int32_t kCudaAttributeCapabilityMinor = 76;
 constexpr int32_t kCudaAttributeMemoryPools = 115;  // cuMemAllocAsync works
 
 }  // namespace dataline

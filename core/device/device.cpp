@@ -151,7 +151,7 @@ class CudaDevice final : public Device {
     if (current.status().is_ok()) kernels_->unload(*context_);
   }
 
-  Status load_kernels() {
+  Status load_image() {
     const CurrentContext current(*context_);
     DL_RETURN_IF_ERROR(current.status());
     DL_RETURN_IF_ERROR(kernels_->load(*context_, kernel_image()));
@@ -187,6 +187,12 @@ class CudaDevice final : public Device {
       slots.push_back(std::make_unique<CudaSlot>(context_, kernels_, allocation, memory, i, ready));
     }
     return slots;
+  }
+
+  Status load_kernels(const DeviceSlot& slot, std::span<const TailCall> calls) override {
+    const CurrentContext current(*context_);
+    DL_RETURN_IF_ERROR(current.status());
+    return kernels_->prepare(*context_, slot.memory(), calls);
   }
 
   Result<std::unique_ptr<DeviceSlot>> copy_slot(DeviceSlot& from, int64_t bytes) override {
@@ -310,7 +316,7 @@ class CpuDevice final : public Device {
 Result<std::shared_ptr<Device>> open_cuda(const DeviceRequest& request, int32_t ordinal) {
   DL_ASSIGN_OR_RETURN(auto context, CudaContext::open(request.cuda_library, ordinal, kSideStreams));
   auto device = std::make_shared<CudaDevice>(std::move(context), request.log);
-  Status loaded = device->load_kernels();
+  Status loaded = device->load_image();
   if (!loaded.is_ok()) return CudaContext::no_device(std::move(loaded));
   return std::shared_ptr<Device>(std::move(device));
 }

@@ -118,6 +118,10 @@ class Device {
   // Device memory for `count` slots in one allocation. kNoMemory says how much was needed and is free. The cpu device
   // returns none.
   virtual Result<std::vector<std::unique_ptr<DeviceSlot>>> make_slots(int64_t count, int64_t bytes) = 0;
+  // Loads the kernels of calls that slots like this one will be sent with; only during create. kNoMemory.
+  virtual Status load_kernels(const DeviceSlot& /*slot*/, std::span<const TailCall> /*calls*/) {
+    return Status::ok();
+  }
   // A copy of the first `bytes` of `from` in memory of its own (a batch beyond max_leases), in stream order.
   virtual Result<std::unique_ptr<DeviceSlot>> copy_slot(DeviceSlot& from, int64_t bytes) = 0;
   virtual Result<std::unique_ptr<DeviceBlock>> make_block(int64_t bytes) = 0;

@@ -47,6 +47,7 @@ class DeviceDelivery final : public Delivery {
       for (const DeviceTail& tail : pipeline_.tails) half.calls.push_back(call_for(tail));
       halves_.push_back(std::move(half));
     }
+    if (!halves_.empty()) DL_RETURN_IF_ERROR(device_.load_kernels(*halves_[0].slot, halves_[0].calls));
     ThreadLock lock(mutex_);
     copying_.reserve(slots.size());
     draining_.reserve(slots.size());

@@ -100,6 +100,9 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   config_.prefetch_depth = std::clamp<int64_t>(steps_.count(), 1, config_.prefetch_depth);
   DL_ASSIGN_OR_RETURN(pipeline_, make_pipeline(pipeline_.source, config_, steps_.max_rows(), *device_));
   delivery_ = Delivery::create(*device_, pipeline_, config_);
+  if (pipeline_.wants_kernels && delivery_->to_device())
+    log_(LogLevel::kWarning, concat("option device: transforms run on the CPU, not on ", config_.device, ": ",
+                                    device_->info().why_not));
   // On the trainer's only CPU a worker whose work the trainer could do itself takes turns with it and gains nothing (rows
   // of 784 bytes: a third slower); one that decodes, waits for the host's reader or for a device still does.
   if (config_.workers_are_auto && available_cpus() == 1 && !delivery_->to_device() &&

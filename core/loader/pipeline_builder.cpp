@@ -77,8 +77,10 @@ class PipelineBuilder {
     for (size_t f = 0; f < schema().fields.size(); ++f) {
       std::optional<DeviceSplit>& split = compiled.splits[f];
       const bool fewer = split && split->tail.in_bytes() <= split->tail.out_bytes();
-      if (split && !(device_.info().kernels && (fewer || resident) && device_.runs(split->tail)))
+      if (split && !(device_.info().kernels && (fewer || resident) && device_.runs(split->tail))) {
+        pipeline_.wants_kernels |= fewer && !device_.info().kernels;
         split.reset();
+      }
       stored.push_back(split ? split->host == nullptr : resident && pipeline_.programs[f]->identity());
     }
     overlapped_ = overlapped_columns(schema(), stored);

@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import json
+import os
 import re
 import unittest
 
@@ -73,6 +74,39 @@ class NoDevice(ShellTest):
                        says="/nowhere/libcuda.so.1")
 
 
+class Version(ShellTest):
+    """Tells of the driver that the loader of programs finds, without starting it."""
+
+    def told(self, library):
+        os.symlink(library, self.path("libcuda.so.1"))
+        environment = dict(os.environ, LD_LIBRARY_PATH=self.folder)
+        return json.loads(self.ok("version", "--json", env=environment)), self.ok("version", env=environment).decode()
+
+    def test_the_kernels_and_the_driver_that_would_run_them_are_told(self):
+        if not shell.FAKE_DRIVER:
+            self.skipTest("libfake_cuda.so is not in the build's lib folder")
+        told, text = self.told(shell.FAKE_DRIVER)
+        self.assertEqual(told["cuda_driver"], "13.0")
+        self.assertRegex(text, r"(?m)^cuda driver +13\.0$")
+        if "cuda-kernels" in told["features"]:
+            self.assertRegex(told["kernels"], r"^CUDA \d+\.\d+, sm_\d+( sm_\d+)*$")
+            self.assertIsNone(told["why_no_kernels"])
+            self.assertRegex(text, rf"(?m)^kernels +{re.escape(told['kernels'])}$")
+        else:
+            self.assertEqual((told["kernels"], told["why_no_kernels"]), (None, "this build has none"))
+            self.assertRegex(text, r"(?m)^kernels +none: this build has none$")
+
+    def test_a_driver_that_is_too_old_for_the_kernels_is_told(self):
+        old = os.path.join(os.path.dirname(shell.FAKE_DRIVER), "libfake_old_cuda.so")
+        if not os.path.exists(old):
+            self.skipTest("libfake_old_cuda.so is not in the build's lib folder")
+        told, text = self.told(old)
+        self.assertEqual(told["cuda_driver"], "11.8")
+        if "cuda-kernels" in told["features"]:
+            self.assertRegex(told["why_no_kernels"], r"^they need a CUDA \d+\.0 driver, this one is 11\.8$")
+            self.assertIn(": not used: " + told["why_no_kernels"], " ".join(text.split()))  # it may be broken into lines
+
+
 class OnTheFakeDriver(ShellTest):
     def setUp(self):
         super().setUp()
@@ -86,10 +120,17 @@ class OnTheFakeDriver(ShellTest):
         """Without them what has to be computed is computed before the bus."""
         return "cuda-kernels" in json.loads(self.ok("version", "--json"))["features"]
 
+    def converted(self, *words):
+        """The output of a job that a device with kernels converts for, and nothing on stderr but that they are missing."""
+        ran = self.run_shell(*words)
+        self.assertEqual(ran.status, 0, ran.err)
+        self.assertRegex(ran.err, "^$" if self.has_kernels() else "on the CPU, not on cuda:0: this build has no kernels")
+        return ran.out
+
     def test_the_plan_says_what_the_device_does_and_what_crosses(self):
         uri, _, _ = self.labelled(5, size=28)
         crossing = 784 if self.has_kernels() else 3136
-        info = json.loads(self.ok("info", uri, "--plan", "--json", "--transform", TRANSFORM, *self.device()))
+        info = json.loads(self.converted("info", uri, "--plan", "--json", "--transform", TRANSFORM, *self.device()))
         image = [stage for stage in info["plan"] if stage["field"] == "image"]
         copy = [stage for stage in image if stage["text"] == "copy"]
         self.assertEqual([(stage["runs_on"], stage["bytes_in"]) for stage in copy], [("cuda:0", crossing)])
@@ -118,13 +159,13 @@ class OnTheFakeDriver(ShellTest):
     def test_bench_tells_the_device_and_the_bus(self):
         uri, _, _ = self.labelled(2000, size=28)
         words = [uri, "--batch_size", "64", "--transform", TRANSFORM, *self.device(), "--seconds", "0.1"]
-        result = json.loads(self.ok("bench", *words, "--json"))
+        result = json.loads(self.converted("bench", *words, "--json"))
         self.assertEqual(result["device"], "cuda:0")
         crossing = (784 if self.has_kernels() else 3136) + 1  # for 3,137 that are delivered
         told = result["bus_gb_per_s"] / result["gb_per_s"]  # of all rounds, and the median of them
         self.assertTrue(0.5 < told / (crossing / 3137) < 2, told)
         self.assertGreater(result["gather_ratio"], 0)
-        text = self.ok("bench", *words).decode()
+        text = self.converted("bench", *words).decode()
         self.assertTrue(re.search(r"(?m)^device +cuda:0, [\d.]+ GB/s sent to it", text), text)
 
     def test_bench_takes_a_set_that_lives_on_the_device(self):

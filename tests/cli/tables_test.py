@@ -171,7 +171,7 @@ class Tables(ShellTest):
 
     def test_version_has_exactly_the_agreed_keys(self):
         version = json.loads(self.ok("version", "--json"))
-        self.assertEqual(list(version), ["version", "abi", "features", "cpu", "gpus"])
+        self.assertEqual(list(version), ["version", "abi", "features", "cpu", "gpus", "cuda_driver", "kernels", "why_no_kernels"])
         self.assertRegex(version["version"], r"^\d+\.\d+\.\d+$")
         self.assertEqual(version["abi"], 2)
         self.assertGreaterEqual(version["cpu"]["cores"], version["cpu"]["usable_cores"])

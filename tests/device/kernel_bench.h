@@ -37,7 +37,7 @@ class KernelBench : public ::testing::Test {
     const char* real = std::getenv("DATALINE_CUDA_LIBRARY");
     fake_ = real == nullptr;
     if (fake_) fake_cuda_reset();
-    if (!fake_ && kernel_image().empty()) GTEST_SKIP() << "this build has no kernels";
+    if (!fake_ && kernel_image().bytes.empty()) GTEST_SKIP() << "this build has no kernels";
     const std::string library = fake_ ? FAKE_CUDA_LIBRARY : real;
     auto context = CudaContext::open(library, 0, 1);
     ASSERT_TRUE(context.is_ok()) << context.status().message();
@@ -46,10 +46,9 @@ class KernelBench : public ::testing::Test {
     copy_back_ = reinterpret_cast<CopyBack>(dlsym(handle, "cuMemcpyDtoHAsync_v2"));
     ASSERT_NE(copy_back_, nullptr);
     const CurrentContext current(*context_);
-    // The fake looks into no image, so the tests need no build with kernels.
+    // The fake takes what is no fat binary, so the tests need no build with kernels.
     static constexpr std::byte kAnyImage[16] = {};
-    ASSERT_TRUE(
-        kernels_.load(*context_, fake_ ? std::span<const std::byte>(kAnyImage) : kernel_image()).is_ok());
+    ASSERT_TRUE(kernels_.load(*context_, fake_ ? KernelImage{.bytes = kAnyImage} : kernel_image()).is_ok());
     ASSERT_EQ(kernels_.why_not(), "");
   }
   void TearDown() override {
@@ -113,7 +112,9 @@ class KernelBench : public ::testing::Test {
     CudaAddress address = 0;
     EXPECT_EQ(driver.cuMemAlloc(&address, slot.size()), kCudaSuccess);
     EXPECT_EQ(driver.cuMemcpyHtoDAsync(address, slot.data(), slot.size(), stream), kCudaSuccess);
-    const Status status = kernels_.launch(*context_, stream, reinterpret_cast<std::byte*>(address), call);
+    std::byte* const memory = reinterpret_cast<std::byte*>(address);
+    Status status = kernels_.prepare(*context_, memory, {&call, 1});
+    if (status.is_ok()) status = kernels_.launch(*context_, stream, memory, call);
     EXPECT_TRUE(status.is_ok()) << status.message();
     const CudaCode ended = copy_back_(back.data(), address, back.size(), stream);
     EXPECT_EQ(ended, kCudaSuccess);

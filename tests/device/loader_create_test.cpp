@@ -37,6 +37,7 @@ class DeviceCreate : public DeviceLoaders {
     EXPECT_EQ(dl_loader_create(dataset.get(), options.get(), &loader, &error), DL_OK) << error.message;
     return Loader(loader);
   }
+  static bool has_kernels() { return std::string(dl_build_info()).find("cuda-kernels") != std::string::npos; }
   std::vector<std::string> warnings_;
 };
 
@@ -97,6 +98,68 @@ TEST_F(DeviceCreate, WithoutRoomOnTheDeviceSaysHowMuchIsNeededAndFree) {
   EXPECT_EQ(status, DL_ERR_NO_MEMORY) << message;
   EXPECT_THAT(message, AllOf(HasSubstr("cuda:0"), HasSubstr("free")));
   EXPECT_THAT(left_alive(), IsEmpty());
+}
+
+// Drivers load a function at its first launch: memory that the consumer took in the meantime must not be missing then.
+TEST_F(DeviceCreate, MemoryThatRunsOutAfterCreateDoesNotStopTheKernels) {
+  if (!has_kernels()) GTEST_SKIP() << "skipped: this build has no kernels";
+  fake_cuda_devices(1, 1 << 20);
+  MixedReader reader;
+  const Dataset dataset = reader.dataset(64);
+  const Settings job = {
+      {"batch_size", "8"}, {"epochs", "1"}, {"transform", "pixels: normalize(mean=1, std=2)"}};
+  Consumer consumer;
+  const Loader loader = make_loader(dataset, on_device(job));
+  CUcontext context = nullptr;
+  ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), 0);
+  ASSERT_EQ(cuCtxPushCurrent(context), 0);
+  size_t free = 0, total = 0;
+  CUdeviceptr rest = 0;
+  ASSERT_EQ(cuMemGetInfo(&free, &total), 0);
+  ASSERT_EQ(cuMemAlloc(&rest, free), 0);
+  EXPECT_EQ(whole_job(loader, &consumer), whole_job(make_loader(dataset, job), nullptr));
+  EXPECT_EQ(cuMemFree(rest), 0);
+  EXPECT_EQ(cuCtxPopCurrent(&context), 0);
+  EXPECT_EQ(cuDevicePrimaryCtxRelease(0), 0);
+}
+
+TEST_F(DeviceCreate, WithoutRoomForTheKernelsCreateSaysSo) {
+  if (!has_kernels()) GTEST_SKIP() << "skipped: this build has no kernels";
+  MixedReader reader;
+  const Dataset dataset = reader.dataset(64);
+  std::set<std::string> why;
+  for (int64_t bytes = 4 << 10; bytes <= 64 << 10; bytes += 1 << 10) {
+    fake_cuda_reset();
+    fake_cuda_devices(1, bytes);
+    dl_loader* loader = nullptr;
+    Error error;
+    const Options options = make_options(
+        on_device(Settings{{"batch_size", "8"}, {"transform", "pixels: normalize(mean=1, std=2)"}}));
+    const dl_status status = dl_loader_create(dataset.get(), options.get(), &loader, &error);
+    if (status == DL_OK)
+      dl_loader_destroy(loader);
+    else
+      EXPECT_EQ(status, DL_ERR_NO_MEMORY) << error.message;
+    why.insert(status == DL_OK ? "" : error.message);
+    EXPECT_THAT(left_alive(), IsEmpty());
+  }
+  EXPECT_THAT(why, ::testing::Contains(HasSubstr("no device memory is left for the kernels")));
+  EXPECT_THAT(why, ::testing::Contains(""));
+}
+
+TEST_F(DeviceCreate, WorkThatLacksKernelsIsWarnedOfOnce) {
+  MixedReader reader;
+  const Dataset dataset = reader.dataset(64);
+  const Settings plain = {{"batch_size", "8"}};
+  const Settings job = plain + Settings{{"transform", "pixels: normalize(mean=1, std=2)"}};
+  fake_cuda_capability(50);
+  logged(dataset, on_device(plain));
+  logged(dataset, job);
+  EXPECT_THAT(warnings_, IsEmpty());
+  logged(dataset, on_device(job));
+  ASSERT_THAT(warnings_, SizeIs(1));
+  EXPECT_THAT(warnings_[0], HasSubstr("transforms run on the CPU, not on cuda:0: "));
+  EXPECT_THAT(warnings_[0], HasSubstr(has_kernels() ? "this device is sm_50" : "this build has no kernels"));
 }
 
 TEST_F(DeviceCreate, PageLockingGoesAsFarAsTheDriverAndTheTruthIsTold) {

@@ -197,4 +197,13 @@ std::string thread_limits_text() { return "the memory and the page file of this 
 
 std::vector<Gpu> gpus() { return {}; }  // the driver tells them to those who open it alone
 
+int cuda_driver_version() {
+  const HMODULE driver = LoadLibraryA("nvcuda.dll");
+  const FARPROC entry = driver == nullptr ? nullptr : GetProcAddress(driver, "cuDriverGetVersion");
+  int version = 0;
+  const bool known =
+      entry != nullptr && reinterpret_cast<int (*)(int*)>(reinterpret_cast<void (*)()>(entry))(&version) == 0;
+  return known ? version : 0;
+}
+
 }  // namespace dataline::cli

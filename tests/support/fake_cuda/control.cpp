@@ -48,6 +48,12 @@ void fake_cuda_version(int32_t version) {
   world().version = version;
 }
 
+void fake_cuda_capability(int32_t capability) {
+  need_fake(__func__);
+  const auto lock = hold();
+  world().capability = capability;
+}
+
 void fake_cuda_hide(const char* entry_point) {
   need_fake(__func__);
   const auto lock = hold();

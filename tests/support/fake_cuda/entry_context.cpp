@@ -105,10 +105,10 @@ CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device) {
       *value = call.w.host_register ? 1 : 0;
       break;
     case kMajor:
-      *value = 9;
+      *value = call.w.capability / 10;
       break;
     case kMinor:
-      *value = 0;
+      *value = call.w.capability % 10;
       break;
     case kMultiprocessors:
     case kCanMapHostMemory:

@@ -46,8 +46,7 @@ Operation copy_operation(int32_t kind, CUdeviceptr address, const void* host, si
 CUresult allocate(Call& call, CUdeviceptr* address, size_t bytes) {
   if (call.code != kSuccess) return call.code;
   if (bytes == 0) return kInvalidValue;
-  const Device& device = call.w.devices[static_cast<size_t>(call.device)];
-  if (bytes > device.bytes - call.w.memory.used(call.device)) return kOutOfMemory;
+  if (bytes > call.w.free_bytes(call.device)) return kOutOfMemory;
   const Allocation* made = call.w.memory.allocate(call.device, bytes);
   if (made == nullptr) return kOutOfMemory;
   *address = made->address;
@@ -135,7 +134,7 @@ CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
   Call call("cuMemGetInfo");
   if (call.code != kSuccess) return call.code;
   *total = call.w.devices[static_cast<size_t>(call.device)].bytes;
-  *free = *total - call.w.memory.used(call.device);
+  *free = call.w.free_bytes(call.device);
   return kSuccess;
 }
 

@@ -1,4 +1,4 @@
-// Modules and kernels: an image is not looked into, a kernel is its twin. SPDX-License-Identifier: Apache-2.0
+// Modules and kernels: image.cpp says which images are taken, a kernel is its twin. SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
 #include "tests/support/fake_cuda/world.h"
@@ -10,6 +10,8 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   call.blocks();
   if (call.code != kSuccess) return call.code;
   if (image == nullptr) return kInvalidImage;
+  const CUresult judged = judge_image(image, call.w.capability, call.w.version);
+  if (judged != kSuccess) return judged;
   const uint64_t handle = kModuleBase + uint64_t{call.w.next_id++} * 16;
   call.w.modules[handle] = call.device;
   *module = handle_of<CUmodule>(handle);
@@ -20,9 +22,23 @@ CUresult cuModuleUnload(CUmodule module) {
   Call call("cuModuleUnload");
   call.blocks();
   if (call.code != kSuccess) return call.code;
-  if (call.w.modules.erase(value_of(module)) == 1) return kSuccess;
-  call.wrong("unknown-module", "unloaded, or never loaded");
-  return kInvalidHandle;
+  const auto found = call.w.modules.find(value_of(module));
+  if (found == call.w.modules.end()) {
+    call.wrong("unknown-module", "unloaded, or never loaded");
+    return kInvalidHandle;
+  }
+  Device& device = call.w.devices[static_cast<size_t>(found->second)];
+  auto& functions = call.w.functions;
+  for (auto function = functions.begin(); function != functions.end();) {
+    if (function->second.module != found->first) {
+      ++function;
+      continue;
+    }
+    if (function->second.loaded) device.code_bytes -= kFunctionBytes;
+    function = functions.erase(function);
+  }
+  call.w.modules.erase(found);
+  return kSuccess;
 }
 
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
@@ -36,7 +52,7 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
   for (const Twin& twin : all) {
     if (std::strcmp(twin.name, name) != 0) continue;
     const uint64_t handle = kFunctionBase + uint64_t{call.w.next_id++} * 16;
-    call.w.functions[handle] = &twin;
+    call.w.functions[handle] = {&twin, value_of(module), false};
     *function = handle_of<CUfunction>(handle);
     return kSuccess;
   }
@@ -55,7 +71,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
   }
   const auto found = call.w.functions.find(value_of(function));
   if (found == call.w.functions.end()) {
-    call.wrong("unknown-function", "never looked up");
+    call.wrong("unknown-function", "never looked up, or its module was unloaded");
     return kInvalidHandle;
   }
   constexpr unsigned kMostThreads = 1024, kMostBlocks = 65535;
@@ -65,7 +81,12 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
     call.wrong("bad-launch", "no device has such a grid");
     return kInvalidValue;
   }
-  const Twin& twin = *found->second;
+  if (!found->second.loaded) {
+    if (kFunctionBytes > call.w.free_bytes(call.device)) return kOutOfMemory;
+    call.w.devices[static_cast<size_t>(call.device)].code_bytes += kFunctionBytes;
+    found->second.loaded = true;
+  }
+  const Twin& twin = *found->second.twin;
   std::vector<std::vector<std::byte>> values;
   for (size_t i = 0; i < twin.parameter_bytes.size(); ++i) {
     const auto* from = static_cast<const std::byte*>(parameters[i]);

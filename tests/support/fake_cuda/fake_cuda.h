@@ -30,7 +30,8 @@ FAKE_CUDA_API void fake_cuda_reset(void);
 /* Seed of the delays before each operation and of how late events tell; 0: as fast as it goes. */
 FAKE_CUDA_API void fake_cuda_seed(uint64_t seed);
 FAKE_CUDA_API void fake_cuda_devices(int32_t count, int64_t bytes_each);
-FAKE_CUDA_API void fake_cuda_version(int32_t version); /* 12040 is 12.4 */
+FAKE_CUDA_API void fake_cuda_version(int32_t version);       /* 12040 is 12.4 */
+FAKE_CUDA_API void fake_cuda_capability(int32_t capability); /* 90 is 9.0, at first */
 FAKE_CUDA_API void fake_cuda_hide(const char* entry_point);
 FAKE_CUDA_API void fake_cuda_memory_pools(int32_t supported);
 /* Devices that share the host's memory, as Jetson's do: without memory pools; `host_register` 0: those that cannot page-lock

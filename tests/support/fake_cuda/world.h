@@ -34,6 +34,8 @@ enum Code : CUresult {
   kInvalidDevice = 101,
   kInvalidImage = 200,
   kInvalidContext = 201,
+  kNoBinaryForGpu = 209,
+  kUnsupportedPtx = 222,
   kInvalidHandle = 400,
   kIllegalState = 401,
   kNotFound = 500,
@@ -108,8 +110,17 @@ struct Device {
   uint64_t bytes = uint64_t{1} << 30;
   int32_t retained = 0;
   CUresult lost = kSuccess;
-  bool told = false;  // some call has returned that code
+  bool told = false;        // some call has returned that code
+  uint64_t code_bytes = 0;  // of functions that are loaded
 };
+
+// A kernel that was looked up: with lazy loading, the driver's default, its code comes to the device at the first launch.
+struct Function {
+  const Twin* twin = nullptr;
+  uint64_t module = 0;
+  bool loaded = false;
+};
+constexpr uint64_t kFunctionBytes = uint64_t{16} << 10;
 
 struct Fault {
   std::string name;  // empty: any call
@@ -121,6 +132,7 @@ struct Fault {
 // What fake_cuda_reset() makes anew.
 struct State {
   int32_t version = 13000;
+  int32_t capability = 90;
   bool memory_pools = true;
   bool integrated = false;
   bool host_register = true;
@@ -149,7 +161,7 @@ struct State {
   std::vector<uint64_t> reusable;  // handles, the last destroyed at the end
   std::map<uint64_t, Event> events;
   std::map<uint64_t, int32_t> modules;  // handle -> device
-  std::map<uint64_t, const Twin*> functions;
+  std::map<uint64_t, Function> functions;
   std::vector<std::shared_ptr<Capture>> captures;  // not over
   uint32_t next_id = 1;
   Clock host_clock;  // what the host has learnt to have happened
@@ -160,6 +172,12 @@ struct State {
   int64_t calls_after_loss = 0;
   std::deque<std::string> misuses;  // a deque: texts stay where they are
   std::vector<fake_cuda_operation> trace;
+
+  uint64_t free_bytes(int32_t device) const {
+    const Device& d = devices[static_cast<size_t>(device)];
+    const uint64_t used = memory.used(device) + d.code_bytes;
+    return used < d.bytes ? d.bytes - used : 0;
+  }
 };
 
 struct World : State {
@@ -254,6 +272,10 @@ struct MisalignedAddress {};
 // entry_capture.cpp
 // What a wait for the event is where one of the two is captured; false: neither is.
 bool capture_wait(Call& call, Stream& stream, const Event& event);
+
+// image.cpp
+// What a driver of this version says of the image on a device of this compute capability (90 is 9.0).
+CUresult judge_image(const void* image, int32_t capability, int32_t driver);
 
 // Handles: numbers that are no addresses, so that a stale one is found and never followed.
 constexpr uint64_t kContextBase = 0xC000000000, kStreamBase = 0x5000000000, kEventBase = 0xE000000000,

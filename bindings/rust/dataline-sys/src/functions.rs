@@ -17,9 +17,10 @@ functions! {
     /// compare with DL_ABI_VERSION
     fn dl_abi_version() -> i32;
 
-    /// "highway mimalloc libjpeg; gcc 12.2.0": the optional parts of the build, and the compiler. Then
-    /// missing parts, if any, with what each costs: "mimalloc; gcc 12.2.0; missing: highway (normalised rows
-    /// ... slower), libwebp (...)".
+    /// "highway mimalloc libjpeg; gcc 12.2.0": the optional parts of the build, and the compiler. Then, if
+    /// there are any, the kernels for devices, by the CUDA that compiled them, with the cards they have code
+    /// for ("; kernels: CUDA 12.0, sm_75 sm_80"), and missing parts with what each costs: "mimalloc; gcc
+    /// 12.2.0; missing: highway (normalised rows ... slower), libwebp (...)".
     fn dl_build_info() -> *const c_char;
 
     /// "DL_ERR_CORRUPT"; never NULL
