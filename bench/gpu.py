@@ -32,10 +32,11 @@ def keep(path, asked, ready, samples, notes, loads):
     results = json.loads(path.read_text()) if path.exists() else {"rows": {}, "machine": machine.facts()}
     commit, changed = machine.commit(REPOSITORY)
     results["rows"]["gpu"] = {
-        "command": f"bench/gpu.sh --rounds {asked.rounds} --seconds {asked.seconds}", "commit": commit, "changed": changed,
+        "command": f"bench/gpu.sh --rounds {asked.rounds} --seconds {asked.seconds}{' --small' if asked.small else ''}", "commit": commit, "changed": changed,
         "time": datetime.datetime.now().isoformat(timespec="seconds"), "seconds": asked.seconds, "rounds": asked.rounds,
         "load_before": loads[0], "load_after": os.getloadavg()[0], "versions": {"cuda": ready["cuda"]},
-        "gpu": machine.gpu() or {"name": ready["device"]}, "failed": {}, "notes": notes, "samples": samples}
+        "driver": "fake" if ready["fake"] else machine.gpu().get("driver", "unknown"),
+        "gpu": {"name": ready["device"]} if ready["fake"] else machine.gpu() or {"name": ready["device"]}, "failed": {}, "notes": notes, "samples": samples}
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(results, indent=1) + "\n")
     return results
@@ -49,12 +50,13 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--out", type=pathlib.Path, help="results; bench/results/DATE-CARD.json")
-    parser.add_argument("--smoke", action="store_true", help="on any driver: does each row run; nothing is kept")
+    parser.add_argument("--small", action="store_true", help="small batches: does each row run")
+    parser.add_argument("--smoke", action="store_true", help="--small on any driver, and nothing is kept")
     asked = parser.parse_args()
     asked.data.mkdir(parents=True, exist_ok=True)
     loads = os.getloadavg()
     command = [asked.program, "--data", asked.data, "--cuda-library", asked.cuda_library, "--rounds", str(asked.rounds),
-               "--seconds", str(asked.seconds)] + (["--small"] if asked.smoke else [])
+               "--seconds", str(asked.seconds)] + (["--small"] if asked.smoke or asked.small else [])
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True)
     if done.returncode != 0:
         sys.exit(done.returncode)  # 77: there is no device, which it has said
@@ -67,8 +69,8 @@ def main():
             print(f"{variant}: {note}")
         print(f"gpu: sane ({'the fake driver: rates mean nothing, calls were right' if ready['fake'] else ready['device']})")
         return
-    if ready["fake"]:
-        sys.exit("gpu: the driver is the fake one, whose rates mean nothing: --smoke")
+    if ready["fake"] and not asked.out:
+        sys.exit("gpu: the driver is the fake one, whose rates mean nothing: --smoke, or --out for a file that says so")
     path = asked.out or machine.results_path(REPOSITORY, on_gpu=True)
     results = keep(path, asked, ready, samples, notes, loads)
     only = {**results, "rows": {"gpu": results["rows"]["gpu"]}}

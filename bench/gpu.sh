@@ -4,7 +4,9 @@
 # driver and the commit. Ends with 77 and one line where there is no GPU.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   bench/gpu.sh [--rounds N] [--seconds S] [--out FILE] [--no-training] [--data DIR]    DIR: of the MNIST files
+#   bench/gpu.sh [--rounds N] [--seconds S] [--out FILE] [--no-training] [--data DIR] [--small]    DIR: of the MNIST files
+#                                --small: little data, a check that each row runs and is reported. A report of the fake driver
+#                                says that it is one
 #   bench/gpu.sh --smoke         on the fake driver: does each row run, and does it misuse the driver. No figures: rates mean
 #                                nothing there
 # DATALINE_BUILD: a build folder that has dataline_gpu (otherwise the release preset is built here)
@@ -16,10 +18,11 @@ while [ $# -gt 0 ]; do
   case $1 in
     --smoke) smoke=true ;;
     --no-training) training=false ;;
+    --small) rest+=("$1") ;;
     --rounds | --seconds) rest+=("$1" "${2:?$1 wants a value}"); shift ;;
     --out) out=("$1" "${2:?$1 wants a value}"); shift ;;
     --data) mnist=(--data "${2:?$1 wants a value}"); shift ;;
-    -h | --help) sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 0 ;;
+    -h | --help) sed -n '2,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
     *) echo "gpu.sh: unknown argument $1" >&2; exit 2 ;;
   esac
   shift

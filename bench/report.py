@@ -24,8 +24,9 @@ def heading(results):
     versions = {name: version for row in rows.values() for name, version in row.get("versions", {}).items()}
     commits = sorted({row["commit"][:10] + (" with changes" if row["changed"] else "") for row in rows.values()})
     loads = [row[at] for row in rows.values() for at in ("load_before", "load_after")]
-    out = [f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Linux {machine['kernel']}; "
-           f"commit {', '.join(commits)}; load average {min(loads):.1f} to {max(loads):.1f}"]
+    out = ["driver: fake, NO MEASUREMENT: the rates mean nothing"] if any(table.is_fake(row) for row in rows.values()) else []
+    out += [f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB, Linux {machine['kernel']}; "
+            f"commit {', '.join(commits)}; load average {min(loads):.1f} to {max(loads):.1f}"]
     cards = {" ".join(row["gpu"].values()) for row in rows.values() if row.get("gpu")}
     out += [f"GPU: {card}" for card in sorted(cards)]
     if versions:

@@ -51,6 +51,25 @@ class TimelinesOfADevice(unittest.TestCase):
         self.assertEqual((lines[0].ratio, lines[0].verdict), ("1.020", "yes"))
         self.assertIn("pytorch w0", lines[2].other)
 
+    def test_the_accelerator_path_is_held_against_the_lesser_of_copying_and_gathering(self):
+        samples = {"transfer 64 MiB": {"bare_gb_per_s": [50], "sent_gb_per_s": [49], "sent_of_bare": [0.98], "cores": [3.2],
+                                       "gather_gb_per_s": [30], "limit_gb_per_s": [30], "delivered_gb_per_s": [29.4],
+                                       "delivered_of_limit": [0.98], "process_cpu_us_per_batch": [900]},
+                   "transfer 256 KiB": {"bare_gb_per_s": [20], "cores": [0.2], "limit_gb_per_s": [20]},
+                   "device copy": {"gb_per_s": [3000]}}
+        lines = table.lines(results(samples, "gpu"))
+        self.assertEqual(lines[0].work, "host to device, 256 KiB: copies")
+        self.assertEqual((lines[3].work, lines[3].ratio, lines[3].verdict),
+                         ("host to device, 64 MiB: whole loader, 900 us CPU a batch", "0.980", "yes"))
+        self.assertEqual(lines[3].other, "30 GB/s (the lesser of bare copies and 3 gathering, 30 GB/s)")
+
+    def test_of_the_fake_driver_nothing_is_claimed_and_the_report_says_so(self):
+        found = results({"device copy": {"gb_per_s": [3]}, "idle 1 MiB": {"idle_percent": [0]}}, "gpu")
+        found["rows"]["gpu"].update({"driver": "fake", "commit": "0", "changed": False, "load_before": 0, "load_after": 0})
+        found["machine"] = {"cpu": "some", "cores": 2, "memory_gib": 1, "kernel": "6"}
+        self.assertEqual([(line.met, line.short) for line in table.lines(found) if line.met or line.short], [])
+        self.assertIn("driver: fake, NO MEASUREMENT", report.heading(found)[0])
+
 
 class ProgramsThatFail(unittest.TestCase):
     def failure(self, code, limit_s=30):

@@ -77,11 +77,49 @@ dl_stats stats_of(const Job& job) {
   return stats;
 }
 
-// The same steps with and without a batch each: the difference is the time the device waited for data. A step takes 1.5
-// times as long as a batch, which is the slower of gathering and copying.
+namespace {
+
+// Steps in a stream, each between two events.
+class TimedSteps {
+ public:
+  TimedSteps(const Cuda& cuda, int64_t count) : cuda_(cuda) {
+    for (int64_t i = 0; i < 2 * count; ++i) events_.push_back(cuda.make_event());
+  }
+  ~TimedSteps() {
+    for (void* event : events_) cuda_.end_event(event);
+  }
+  TimedSteps(const TimedSteps&) = delete;
+  TimedSteps& operator=(const TimedSteps&) = delete;
+
+  // The share of the time in which the stream had none of the steps to work on. `one` queues a step by calling what it is given.
+  template <typename One>
+  double idle(void* stream, const Step& step, One one) const {
+    cuda_.synchronize(stream);
+    for (size_t i = 0; i < events_.size(); i += 2) {
+      one([&] {
+        cuda_.record(events_[i], stream);
+        step.queue();
+        cuda_.record(events_[i + 1], stream);
+      });
+    }
+    cuda_.synchronize(stream);
+    double idle = 0;
+    for (size_t i = 2; i < events_.size(); i += 2) idle += cuda_.seconds_between(events_[i - 1], events_[i]);
+    return idle / cuda_.seconds_between(events_.front(), events_.back());
+  }
+
+ private:
+  const Cuda& cuda_;
+  std::vector<void*> events_;
+};
+
+}  // namespace
+
+// A consumer whose steps take 1.5 times as long as a batch, which is the slower of gathering and copying: the time between its
+// steps in which the device had nothing to do. Without batches it is what the launches themselves leave.
 void measure_idle(const Cuda& cuda, const GpuSettings& settings, Report& report) {
-  for (const int64_t size : {1, 16}) {
-    const int64_t bytes = size * settings.mib();
+  for (const BatchSize& size : kBatchSizes) {
+    const int64_t bytes = size.bytes(settings);
     void* stream = cuda.make_stream();
     const auto job =
         rows_job(settings, std::max(8 * bytes, 256 * settings.mib()) / settings.row_bytes(), bytes);
@@ -89,21 +127,14 @@ void measure_idle(const Cuda& cuda, const GpuSettings& settings, Report& report)
         settings.seconds, 8, [&](int64_t) { use_batch(*job, stream, [] {}); },
         [&] { cuda.synchronize(stream); });
     const Step step(cuda, settings, stream, 1.5 * batch_seconds);
-    const auto steps =
-        std::max(int64_t{8}, settings.small ? 0 : static_cast<int64_t>(settings.seconds / step.seconds()));
-
-    const auto all = [&](auto one) {
-      cuda.synchronize(stream);
-      const int64_t begin = now_ns();
-      for (int64_t i = 0; i < steps; ++i) one();
-      cuda.synchronize(stream);
-      return static_cast<double>(now_ns() - begin);
-    };
+    const auto wanted = settings.small ? 0 : static_cast<int64_t>(settings.seconds / step.seconds());
+    const TimedSteps steps(cuda, std::clamp(wanted, int64_t{8}, int64_t{4096}));
     use_batch(*job, stream, [&] { step.queue(); });
-    const double without = all([&] { step.queue(); });
-    const double with = all([&] { use_batch(*job, stream, [&] { step.queue(); }); });
-    const std::string variant = "idle " + std::to_string(size) + " MiB";
-    report.set(variant, "idle_percent", 100 * (1 - without / with));
+    const double without = steps.idle(stream, step, [](auto queue) { queue(); });
+    const double with = steps.idle(stream, step, [&](auto queue) { use_batch(*job, stream, queue); });
+    const std::string variant = std::string("idle ") + size.name;
+    report.set(variant, "idle_percent", 100 * with);
+    report.set(variant, "idle_without_batches_percent", 100 * without);
     report.set(variant, "step_us", step.seconds() * 1e6);
     report.set(variant, "batch_us", batch_seconds * 1e6);
     cuda.end_stream(stream);
@@ -111,20 +142,25 @@ void measure_idle(const Cuda& cuda, const GpuSettings& settings, Report& report)
 }
 
 void measure_consumer(const Cuda& cuda, const GpuSettings& settings, Report& report) {
-  void* stream = cuda.make_stream();
-  const auto job =
-      rows_job(settings, 256 * settings.mib() / settings.row_bytes(), settings.mib(), {{"num_workers", "1"}});
-  std::vector<double> costs, clock_costs;
-  for (int i = 0; i < (settings.small ? 50 : 2000); ++i) {
-    await_batch(job->loader());
-    const int64_t begin = thread_cpu_ns();
-    use_batch(*job, stream, [] {});
-    const int64_t end = thread_cpu_ns();
-    costs.push_back(static_cast<double>(end - begin) * 1e-3);
-    clock_costs.push_back(static_cast<double>(thread_cpu_ns() - end) * 1e-3);
+  for (const BatchSize& size : kBatchSizes) {
+    const int64_t bytes = size.bytes(settings);
+    void* stream = cuda.make_stream();
+    const auto job = rows_job(settings, std::max(8 * bytes, 256 * settings.mib()) / settings.row_bytes(),
+                              bytes, {{"num_workers", "1"}});
+    std::vector<double> costs, clock_costs;
+    const int64_t until = now_ns() + static_cast<int64_t>(settings.seconds * 1e9);
+    while (costs.size() < 20 || (costs.size() < 2000 && now_ns() < until)) {
+      await_batch(job->loader());
+      const int64_t begin = thread_cpu_ns();
+      use_batch(*job, stream, [] {});
+      const int64_t end = thread_cpu_ns();
+      costs.push_back(static_cast<double>(end - begin) * 1e-3);
+      clock_costs.push_back(static_cast<double>(thread_cpu_ns() - end) * 1e-3);
+    }
+    report.set(std::string("consumer ") + size.name, "cpu_us_per_batch",
+               std::max(0.0, median(costs) - median(clock_costs)));
+    cuda.end_stream(stream);
   }
-  report.set("consumer", "cpu_us_per_batch", std::max(0.0, median(costs) - median(clock_costs)));
-  cuda.end_stream(stream);
 }
 
 void check_steady_memory(const Cuda& cuda, const GpuSettings& settings, Report& report) {

@@ -22,11 +22,17 @@ class Cuda {
   const std::string& name() const { return name_; }        // "NVIDIA H100 80GB HBM3"
   const std::string& version() const { return version_; }  // of CUDA: "13.0"
   bool is_fake() const { return fake_; }
-  std::string misuse() const;  // the first misuse that the fake driver detected; empty: none
+  // The first misuse that the fake driver detected; empty: none, or it is in a driver's place and cannot be asked.
+  std::string misuse() const;
 
   void* make_stream() const;  // non-blocking
   void end_stream(void* stream) const;
   void synchronize(void* stream) const;
+
+  void* make_event() const;  // one that tells the time
+  void end_event(void* event) const;
+  void record(void* event, void* stream) const;
+  double seconds_between(void* begin, void* end) const;  // both have happened
 
   uint64_t allocate(int64_t bytes) const;
   void release(uint64_t address) const;

@@ -22,6 +22,15 @@ struct GpuSettings {
   int64_t mib() const { return small ? 4096 : int64_t{1} << 20; }  // the "MiB" of a row
 };
 
+// The sizes of batches that are measured, and their names: 256 KiB, 1 MiB, 4 MiB, 16 MiB and 64 MiB.
+struct BatchSize {
+  const char* name;
+  int64_t kib;
+  int64_t bytes(const GpuSettings& settings) const { return kib * settings.mib() / 1024; }
+};
+inline constexpr BatchSize kBatchSizes[] = {
+    {"256 KiB", 256}, {"1 MiB", 1024}, {"4 MiB", 4096}, {"16 MiB", 16384}, {"64 MiB", 65536}};
+
 // Repeats `one` until the time is up, at least `min_count` times, then `finish` waits for the device. Returns seconds per
 // repetition.
 template <typename One, typename Finish>

@@ -1,13 +1,18 @@
-// Host to device: the share of the rate of bare page-locked copies that is reached.
+// Host to device, for each size of batch: the share of what bare copies and bare gathering allow that is reached.
 //
 //   bare       copies from page-locked memory, nothing else
 //   sent       the same copies by the loader's device room: events, locks, context
 //   delivered  a whole loader: rows gathered by its workers, then sent
-//   host       the same loader without a device: the rate of gathering alone, an upper bound for delivered
+//   gather     the same rows gathered in host memory by a bare loop, with as many threads as the loader kept cores busy
+//
+// No loader can deliver more than the lesser of bare and gather: delivered_of_limit is the share of that.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
+#include "bench/end_to_end/bare.h"
+#include "bench/end_to_end/files.h"
 #include "bench/gpu/gpu.h"
 #include "core/device/device.h"
 
@@ -67,42 +72,61 @@ double sent_seconds(const GpuSettings& settings, int64_t bytes) {
   return each;
 }
 
-double delivered_rate(const Cuda& cuda, Job& job, double seconds) {
+Throughput delivered(const Cuda& cuda, Job& job, double seconds) {
   void* stream = cuda.make_stream();
-  int64_t bytes = 0;
   for (int i = 0; i < 2 * kSlots; ++i) use_batch(job, stream, [] {});
   cuda.synchronize(stream);
-  const int64_t begin = now_ns();
-  while (static_cast<double>(now_ns() - begin) < seconds * 1e9) bytes += use_batch(job, stream, [] {});
+  Throughput done;
+  const int64_t begin = now_ns(), cpu_begin = process_cpu_ns();
+  for (; static_cast<double>(now_ns() - begin) < seconds * 1e9; ++done.batches)
+    done.bytes += use_batch(job, stream, [] {});
   cuda.synchronize(stream);
-  const double elapsed = static_cast<double>(now_ns() - begin) * 1e-9;
+  done.elapsed_ns = now_ns() - begin;
+  done.cpu_ns = process_cpu_ns() - cpu_begin;
   cuda.end_stream(stream);
-  return static_cast<double>(bytes) / elapsed;
+  return done;
 }
 
-double host_rate(Job& job, double seconds) {
-  consume(job, seconds / 4);
-  const Throughput done = consume(job, seconds);
+double rate(const Throughput& done) {
   return static_cast<double>(done.bytes) / static_cast<double>(done.elapsed_ns) * 1e9;
+}
+
+double gather_rate(const GpuSettings& settings, int64_t rows, int64_t bytes, int threads) {
+  const Mapping file(random_rows_file(settings.data_dir, rows, settings.row_bytes()));
+  file.populate();
+  GatherWork work;
+  work.base = file.data() + kNpyHeaderBytes;
+  work.stride_bytes = work.row_bytes = settings.row_bytes();
+  work.order = shuffled_order(rows);
+  work.batch_size = bytes / settings.row_bytes();
+  work.slot_count = 2 * kSlots;
+  return rate(BareGather(work, threads).run(settings.seconds));
 }
 
 }  // namespace
 
 void measure_transfers(const Cuda& cuda, const GpuSettings& settings, Report& report) {
-  for (const int64_t size : {1, 4, 16, 64}) {
-    const int64_t bytes = size * settings.mib();
-    const std::string variant = "transfer " + std::to_string(size) + " MiB";
+  for (const BatchSize& size : kBatchSizes) {
+    const int64_t bytes = size.bytes(settings);
+    const std::string variant = std::string("transfer ") + size.name;
     const int64_t rows = std::max(8 * bytes, settings.small ? 0 : int64_t{1} << 30) / settings.row_bytes();
     const double bare = static_cast<double>(bytes) / bare_seconds(cuda, bytes, settings.seconds);
     const double sent = static_cast<double>(bytes) / sent_seconds(settings, bytes);
-    const double delivered = delivered_rate(cuda, *rows_job(settings, rows, bytes), settings.seconds);
-    const double host = host_rate(*rows_job(settings, rows, bytes, {}, /*host=*/true), settings.seconds);
+    const Throughput done = delivered(cuda, *rows_job(settings, rows, bytes), settings.seconds);
+    const double cores = static_cast<double>(done.cpu_ns) / static_cast<double>(done.elapsed_ns);
+    const int threads = std::max(1, static_cast<int>(std::lround(cores)));
+    const double gather = gather_rate(settings, rows, bytes, threads);
     report.set(variant, "bare_gb_per_s", bare * 1e-9);
     report.set(variant, "sent_gb_per_s", sent * 1e-9);
-    report.set(variant, "delivered_gb_per_s", delivered * 1e-9);
-    report.set(variant, "host_gb_per_s", host * 1e-9);
     report.set(variant, "sent_of_bare", sent / bare);
-    report.set(variant, "delivered_of_bare", delivered / bare);
+    report.set(variant, "delivered_gb_per_s", rate(done) * 1e-9);
+    report.set(variant, "gather_gb_per_s", gather * 1e-9);
+    report.set(variant, "limit_gb_per_s", std::min(bare, gather) * 1e-9);
+    report.set(variant, "delivered_of_limit", rate(done) / std::min(bare, gather));
+    report.set(variant, "cores", cores);
+    report.set(
+        variant, "process_cpu_us_per_batch",
+        static_cast<double>(done.cpu_ns) * 1e-3 / static_cast<double>(std::max(int64_t{1}, done.batches)));
   }
 }
 
