@@ -4,27 +4,31 @@
 # kept with the card, the driver and the commit.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   tests/gpu.sh [--only part,part...] [--out DIR]   parts: build device sanitizer python libtorch bench. DIR: for results and
-#                                        logs (default: results in bench/results, logs in build/gpu-logs)
+#   tests/gpu.sh [--only part,part...] [--out DIR] [--limit S]   parts: build device sanitizer python libtorch bench. DIR: for
+#                                        tests.txt, bench.json and log.txt, written as they come (default: results in
+#                                        bench/results). S: no part begins after so many seconds (450); those left out are
+#                                        named, and --only runs them in the next call, in the same build folder
 #   tests/gpu.sh --pack                  elsewhere, beforehand: puts GoogleTest's sources, the compiled kernels and pytest into
 #                                        build/carry (a few MiB), for a machine that has none and no network; take it along
-# Needed: CMake, Ninja or make, a C++20 compiler, a driver. Used where they are: nvcc, or the kernels of --pack (without them the
+# Needed: CMake, Ninja or make, a C++20 compiler, python3, a driver. Used where they are: nvcc, or the kernels of --pack (without them the
 # library runs them on the CPU), compute-sanitizer, and the python3 that has PyTorch, with Python.h, pip and scikit-build-core.
 # GoogleTest: installed, or its sources in DATALINE_GOOGLETEST, /usr/src/googletest or build/carry/googletest.
 # DATALINE_COMMIT: what is written as the commit, where the checkout came without its history.
-# Tests that need the fake driver's controls are named as skipped. Ends with 77 and one line where there is no GPU.
+# Tests that need the fake driver's controls are named as skipped. Ends with 77 and one line where there is no GPU. Where the fake
+# stands in the driver's place (tests/gpu_rehearsal.sh) each result says so: it measures nothing.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 exec </dev/null
 
-only="" pack=false out=""
+only="" pack=false out="" limit=450
 while [ $# -gt 0 ]; do
   case $1 in
     --only) only=${2:-} && shift ;;
     --only=*) only=${1#--only=} ;;
     --out) out=${2:?--out wants a folder} && shift ;;
+    --limit) limit=${2:?--limit wants seconds} && shift ;;
     --pack) pack=true ;;
-    *) sed -n '2,18s/^# \{0,1\}//p' "$0"; exit 2 ;;
+    *) sed -n '2,21s/^# \{0,1\}//p' "$0"; exit 2 ;;
   esac
   shift
 done
@@ -48,48 +52,70 @@ if $pack; then
   python3 -m pip download -q --disable-pip-version-check --only-binary :all: --platform any --python-version 3.10 -d build/carry/wheels \
     pytest scikit-build-core || echo "pytest and scikit-build-core are left out: pip cannot get them"
   ls build/carry build/carry/wheels
-  echo "build/carry: $(du -sh build/carry | cut -f1)"
+  # What travels is the tree and build/carry; machines that are lent take 64 MiB.
+  carried=$(du -sm --apparent-size build/carry | cut -f1)
+  tree=$(git ls-files -z | du -cm --apparent-size --files0-from=- | tail -n 1 | cut -f1)
+  echo "build/carry: $carried MiB; with the tree $((carried + tree)) MiB"
+  [ $((carried + tree)) -le 64 ] || { echo "gpu.sh: more than the 64 MiB that may travel" >&2; exit 1; }
   exit 0
 fi
 
 driver=libcuda.so.1
-# Why there is no device to test on; nothing when there is one.
-no_gpu() {
-  if ! command -v python3 >/dev/null; then
-    nvidia-smi -L >/dev/null 2>&1 || echo "nvidia-smi names no device"
-    return
-  fi
+# The name of the driver's first device; where there is none, why.
+ask_driver() {
   python3 - <<'PYTHON'
-import ctypes
+import ctypes, sys
 try:
-    driver, count = ctypes.CDLL("libcuda.so.1"), ctypes.c_int()
+    driver, count, name = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), ctypes.create_string_buffer(256)
     code = driver.cuInit(0) or driver.cuDeviceGetCount(ctypes.byref(count))
     if code or not count.value:
-        print(f"the CUDA driver has no device (error {code})")
+        sys.exit(f"the CUDA driver has no device (error {code})")
+    driver.cuDeviceGetName(name, 255, 0)
+    print(name.value.decode())
 except OSError as error:
-    print(error)
+    sys.exit(str(error))
 PYTHON
 }
-reason=$(no_gpu)
-[ -z "$reason" ] || { echo "skipped: no GPU: $reason"; exit 77; }
-
-export PATH=$PATH:${CUDA_PATH:-/usr/local/cuda}/bin
-folder=$PWD/build/gpu logs=$PWD/build/gpu-logs results=$PWD/bench/results
-if [ -n "$out" ]; then
-  mkdir -p "$out" || exit 1
-  results=$(cd "$out" && pwd) && logs=$results/logs
+if ! command -v python3 >/dev/null; then
+  nvidia-smi -L >/dev/null 2>&1 || { echo "skipped: no GPU: nvidia-smi names no device"; exit 77; }
 fi
+export PATH=$PATH:${CUDA_PATH:-/usr/local/cuda}/bin
+for tool in python3 cmake c++; do
+  command -v "$tool" >/dev/null || { echo "gpu.sh: there is no $tool here" >&2; exit 1; }
+done
+name=$(ask_driver 2>&1) || { echo "skipped: no GPU: $name"; exit 77; }
+fake=false
+case $name in Fake*) fake=true ;; esac
+
+folder=$PWD/build/gpu logs=$PWD/build/gpu-logs results=$PWD/bench/results
+if [ -n "$out" ]; then mkdir -p "$out" && results=$(cd "$out" && pwd) || exit 1; fi
+if $fake && [ -z "$out" ]; then echo "gpu.sh: the driver is the fake one: name a folder for what it says, by --out" >&2; exit 1; fi
 jobs=$(nproc 2>/dev/null || echo 4)
 mkdir -p "$logs" "$results"
-# pytest and scikit-build-core of --pack, where they are not installed.
-for wheel in build/carry/wheels/*.whl; do
-  [ ! -f "$wheel" ] || PYTHONPATH=${PYTHONPATH:+$PYTHONPATH:}$PWD/$wheel
-done
-export PYTHONPATH=${PYTHONPATH:-}
 card=$(nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null | head -n 1)
-passed=0 failed=0 skipped=0 found=""
+card=${card:-$name}
+if $fake; then card="driver: fake, NO MEASUREMENT"; fi
+slug=$(printf '%s' "${card%%,*}" | tr '[:upper:]' '[:lower:]' | tr -cs 'a-z0-9' '-')
+told=$results/$(date +%F)-${slug%-}-tests.txt log=/dev/null
+if [ -n "$out" ]; then told=$results/tests.txt log=$results/log.txt; fi
+: >"$told"
+[ -z "$out" ] || : >"$log"
+# pytest and scikit-build-core of --pack, where they are not installed: unpacked, for they look for files beside them.
+carried_wheels() {
+  local wheels=(build/carry/wheels/*.whl)
+  if python3 -c 'import pytest, scikit_build_core, pathspec' 2>/dev/null || [ ! -f "${wheels[0]}" ]; then return; fi
+  python3 -c 'import sys, zipfile
+for wheel in sys.argv[2:]:
+    zipfile.ZipFile(wheel).extractall(sys.argv[1])' "$folder/wheels" "${wheels[@]}" && echo "$folder/wheels"
+}
+PYTHONPATH=$(carried_wheels)${PYTHONPATH:+:$PYTHONPATH}
+export PYTHONPATH
+passed=0 failed=0 skipped=0
 
-say() { printf '%s\n' "$*"; found+="$*"$'\n'; }
+# What is told is in the file at once: a call that is cut off keeps it.
+say() { printf '%s\n' "$*" | tee -a "$told"; }
+# keep NAME: its log goes to log.txt too, where --out names a folder.
+keep() { { echo "==== $1"; cat "$logs/$1.log"; } >>"$log"; }
 left_out() { skipped=$((skipped + 1)); say "  skipped $*"; }
 went_wrong() { failed=$((failed + 1)); say "  FAILED $*"; }
 went_well() { passed=$((passed + 1)); say "  passed $*"; }
@@ -100,6 +126,7 @@ check() {
   shift
   "$@" >"$logs/$name.log" 2>&1
   status=$?
+  keep "$name"
   case $status in
     0) went_well "$name" ;;
     77) left_out "$name: $(grep -m1 -i skipped "$logs/$name.log")" ;;
@@ -108,11 +135,12 @@ check() {
   return $status
 }
 
+generator=(-G Ninja)
+command -v ninja >/dev/null || generator=(-G "Unix Makefiles")
+
 configure() {
-  local generator=(-G Ninja)
-  command -v ninja >/dev/null || generator=(-G "Unix Makefiles")
-  cmake -S . -B "$folder" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DDATALINE_TESTS=ON -DDATALINE_BENCH=ON \
-    -DDATALINE_WITH_HIGHWAY=AUTO -DCMAKE_PREFIX_PATH="$folder/googletest" -DDATALINE_KERNELS="$(carried_kernels)" "$@"
+  cmake -S . -B "$folder" "${generator[@]}" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DDATALINE_TESTS=ON -DDATALINE_BENCH=ON \
+    -DDATALINE_WITH_HIGHWAY=AUTO -DCMAKE_PREFIX_PATH="$folder/googletest" -DDATALINE_KERNELS="$(carried_kernels)"
 }
 
 # The kernels of --pack, where there is no nvcc.
@@ -137,7 +165,7 @@ get_googletest() {
   configure >"$logs/configure.log" 2>&1 && ! grep -q "tests are left out" "$logs/configure.log" && return 0
   for sources in "${DATALINE_GOOGLETEST:-}" /usr/src/googletest build/carry/googletest; do
     [ -f "$sources/CMakeLists.txt" ] || continue
-    cmake -S "$sources" -B "$folder/googletest-build" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$folder/googletest" \
+    cmake -S "$sources" -B "$folder/googletest-build" "${generator[@]}" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$folder/googletest" \
       -DCMAKE_POLICY_VERSION_MINIMUM=3.5 && cmake --build "$folder/googletest-build" -j "$jobs" --target install
     return
   done
@@ -159,14 +187,15 @@ part_build() {
 
 # device_suite NAME LABEL [ctest's arguments]: the suite that everybody runs on the fake driver, without what is about the fake.
 device_suite() {
-  local name=$1 label=$2 told counts
+  local name=$1 label=$2 xml counts
   shift 2
-  told=$logs/$name.xml
-  rm -f "$told"
+  xml=$logs/$name.xml
+  rm -f "$xml"
   DATALINE_CUDA_LIBRARY=$driver LD_PRELOAD=$driver ctest --test-dir "$folder" -L "$label" -E '^device_(fake_|on_real_driver)' "$@" -j 8 \
-    --timeout 120 --output-on-failure --output-junit "$told" >"$logs/$name.log" 2>&1
-  [ -f "$told" ] || { went_wrong "$name: ctest gave no results ($logs/$name.log)"; return; }
-  python3 tests/support/count_results.py "$told" "$logs/$name.counts"
+    --timeout 120 --output-on-failure --output-junit "$xml" >"$logs/$name.log" 2>&1
+  keep "$name"
+  [ -f "$xml" ] || { went_wrong "$name: ctest gave no results ($logs/$name.log)"; return; }
+  python3 tests/support/count_results.py "$xml" "$logs/$name.counts" | tee -a "$told"
   read -r -a counts <"$logs/$name.counts"
   passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))
   say "  $name: ${counts[0]} passed, ${counts[1]} failed, ${counts[2]} skipped (they need the fake driver)"
@@ -264,9 +293,11 @@ find_mnist() {
 
 part_bench() {
   [ -x "$folder/bench/dataline_gpu" ] || { left_out "bench: it was not built"; return; }
+  local short=()
+  if $fake; then short=(--small --rounds 1 --seconds 0.01); fi
   mnist=$(find_mnist)
   check bench env "DATALINE_BUILD=$folder" PYTHONPATH="$folder/site:$PYTHONPATH" bench/gpu.sh ${mnist:+--data "$mnist"} \
-    ${out:+--out "$results/bench.json"}
+    ${out:+--out "$results/bench.json"} "${short[@]}"
   grep -v '^tuning: epoch' "$logs/bench.log"
 }
 
@@ -274,9 +305,9 @@ say "$card; commit ${DATALINE_COMMIT:-$(git rev-parse HEAD 2>/dev/null || echo u
 for part in build device sanitizer python libtorch bench; do
   case ",${only:-$part}," in *",$part,"*) ;; *) continue ;; esac
   say "== $part ($SECONDS s)"
+  if [ "$SECONDS" -gt "$limit" ]; then left_out "$part: $limit s are over; --only $part in the next call"; continue; fi
   "part_$part"
 done
 say "$passed passed, $failed failed, $skipped skipped in $SECONDS s on $jobs cores"
-slug=$(printf '%s' "${card%%,*}" | tr '[:upper:]' '[:lower:]' | tr -cs 'a-z0-9' '-')
-printf '%s' "$found" >"$results/$(date +%F)-${slug%-}-tests.txt"
+if $fake; then say "$card"; fi
 [ "$failed" -eq 0 ]

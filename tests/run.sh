@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All the proof in one command. Everyday: at most 35 minutes on two cores, from nothing.
 #   tests/run.sh [--long] [--only part,part...]
-# Parts: setup release asan tsan interleave bindings examples bare bench tidy, and aarch64, windows, mutants, fuzz with --long. A part that
+# Parts: setup release asan tsan interleave bindings examples bare bench tidy, and aarch64, windows, gpu, mutants, fuzz with --long. A part that
 # fails does not stop the later ones.
 # The last line is `N passed, N failed, N skipped`; what was skipped is listed above with its reason.
 # SPDX-License-Identifier: Apache-2.0
@@ -201,6 +201,15 @@ part_aarch64() { if [ $long -eq 1 ]; then check aarch64 tests/aarch64.sh; fi; }
 # Another system, under Wine.
 part_windows() { if [ $long -eq 1 ]; then check windows tests/windows.sh; fi; }
 
+# The scripts for a machine with a GPU, on a minimal one without: the fake driver is in the real one's place. Minutes, most of
+# them for the pack's kernels and for what the cache does not have.
+part_gpu() {
+  local cache=()
+  [ $long -eq 1 ] || return 0
+  if command -v ccache >/dev/null && [ -d "$(ccache -k cache_dir)" ]; then cache=(--ccache "$(ccache -k cache_dir)"); fi
+  check gpu tests/gpu_rehearsal.sh "${cache[@]}"
+}
+
 # Hours, both; only what is asked for by --long. What they find is kept in tests/results.
 part_mutants() { if [ $long -eq 1 ]; then check mutants tests/mutants/run.sh --results "tests/results/$(date +%F)-mutants"; fi; }
 part_fuzz() { if [ $long -eq 1 ]; then check fuzz tests/fuzz/run.sh "${DATALINE_FUZZ_SECONDS:-900}"; fi; }
@@ -225,7 +234,7 @@ if [ $long -eq 1 ]; then
   tell "property tests: RC_PARAMS=\"$rapidcheck\""
 fi
 
-for part in setup release asan tsan interleave bindings examples bare bench tidy aarch64 windows mutants fuzz; do
+for part in setup release asan tsan interleave bindings examples bare bench tidy aarch64 windows gpu mutants fuzz; do
   case ",${only:-$part}," in *",$part,"*) ;; *) continue ;; esac
   tell "== $part"
   began=$SECONDS before=$failed

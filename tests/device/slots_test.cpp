@@ -201,7 +201,8 @@ TEST_F(Slots, DefaultStreamsAreStreams) {
 
 // A consumer that destroys its stream and only then releases: nobody can record DONE there, so the host waits once.
 TEST_F(Slots, AStreamDestroyedBeforeTheReleaseIsWaitedForByTheHost) {
-  expect_misuse();  // the stream is no more when DONE is to be recorded
+  fake_cuda_only();  // a real driver may follow a dead handle
+  expect_misuse();   // the stream is no more when DONE is to be recorded
   make(1);
   ASSERT_TRUE(send(0, 1).is_ok());
   {
