@@ -143,6 +143,9 @@ def tarfile_list(data):
         with tarfile.open(fileobj=io.BytesIO(data), mode="r:", encoding="utf-8", errors="surrogateescape") as tar:
             for info in tar:
                 kind = "d" if info.isdir() else "f" if info.isfile() and not info.issparse() else "?"
+                # The old way to write a directory. Some versions of tarfile see one only where no extension header comes before.
+                if info.type == tarfile.AREGTYPE and info.name.endswith("/") and info.size == 0:
+                    info.type, info.name, kind = tarfile.DIRTYPE, info.name.rstrip("/"), "d"
                 name = os.fsencode(info.name).hex()
                 lines.append(f"{name or '-'} {info.size} {info.offset_data} {kind}")
     except Exception:  # whatever it is, it was refused
