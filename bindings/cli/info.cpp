@@ -104,7 +104,10 @@ int run_info(const Request& request, const Interrupts& interrupts) {
   Job job(request, interrupts, progress);
   const Dataset dataset = job.open();
   std::optional<Plan> plan;
-  if (request.has("plan")) plan = plan_of(job.create(dataset.get()).get());
+  if (request.has("plan")) {
+    const auto loader = job.create(dataset.get());
+    plan = plan_of(loader.get(), progress.warnings());
+  }
   std::optional<ImageSummary> images;
   if (request.has("images")) {
     images = summarize_images(dataset.get(), request.flag("field").value_or(""), job, interrupts, progress);

@@ -3,6 +3,7 @@
 #include "bindings/cli/plan.h"
 
 #include <string_view>
+#include <utility>
 
 #include "bindings/cli/failure.h"
 #include "bindings/cli/text.h"
@@ -38,8 +39,8 @@ std::string device_name(const dl_loader* loader) {
   return fields.empty() ? "cpu" : device_text(fields[0].device_type, fields[0].device_index);
 }
 
-Plan plan_of(const dl_loader* loader) {
-  Plan plan;
+Plan plan_of(const dl_loader* loader, std::vector<std::string> warnings) {
+  Plan plan{.stages = {}, .warnings = std::move(warnings)};
   const int32_t count = dl_loader_plan_count(loader);
   for (int32_t i = 0; i < count; ++i) {
     auto stage = sized<dl_plan_stage>();
@@ -55,7 +56,9 @@ Plan plan_of(const dl_loader* loader) {
 }
 
 void append_plan(const Plan& plan, Json& json) {
-  json.key("plan").begin_array();
+  json.key("warnings").begin_array();
+  for (const std::string& warning : plan.warnings) json.value(warning);
+  json.end_array().key("plan").begin_array();
   for (const PlanStage& stage : plan.stages) {
     json.begin_object();
     json.key("field").value(stage.field);
@@ -78,8 +81,9 @@ std::string plan_table(const Plan& plan) {
         {stage.field, stage.runs_on, bytes_cell(stage.bytes_in), bytes_cell(stage.bytes_out), stage.text});
   }
   const std::string bus = plan.bus_bytes ? grouped(*plan.bus_bytes) + " bytes a sample" : "bytes that vary";
-  return table_text(rows, output_width(), 0) + "\n" +
-         table_text({{"across the bus", bus}}, output_width(), 0);
+  std::vector<std::vector<std::string>> tail = {{"across the bus", bus}};
+  for (const std::string& warning : plan.warnings) tail.push_back({"warning", warning});
+  return table_text(rows, output_width(), 0) + "\n" + table_text(tail, output_width(), 0);
 }
 
 }  // namespace dataline::cli

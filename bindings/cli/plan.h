@@ -22,15 +22,16 @@ struct PlanStage {
 struct Plan {
   std::vector<PlanStage> stages;
   std::optional<int64_t> bus_bytes = 0;  // per sample; empty if it varies
+  std::vector<std::string> warnings;  // why it is no other: "transforms run on the CPU, not on cuda:0: ..."
 };
 
-// Throws Failure.
-Plan plan_of(const dl_loader* loader);
+// `warnings`: those of its making. Throws Failure.
+Plan plan_of(const dl_loader* loader, std::vector<std::string> warnings);
 
 // "cpu", "cuda:0": the device of the first field of a schema or batch.
 std::string device_name(const dl_loader* loader);
 
-// The keys `plan` and `bus_bytes_per_sample` (SURFACE section 5).
+// The keys `warnings`, `plan` and `bus_bytes_per_sample` (SURFACE section 5).
 void append_plan(const Plan& plan, Json& json);
 std::string plan_table(const Plan& plan);
 

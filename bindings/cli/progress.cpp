@@ -60,11 +60,20 @@ void Progress::say(std::string_view message) {
   shown_ = false;
 }
 
+std::vector<std::string> Progress::warnings() {
+  const std::lock_guard lock(mutex_);
+  return warnings_;
+}
+
 void Progress::write_log(void* context, int32_t level, const char* message, size_t length) {
   auto& self = *static_cast<Progress*>(context);
   const std::string_view text(message, length);
   try {
-    if (level == DL_LOG_WARNING) self.say(text);
+    if (level == DL_LOG_WARNING) {
+      self.say(text);
+      const std::lock_guard lock(self.mutex_);
+      self.warnings_.emplace_back(text);
+    }
     if (level == DL_LOG_PROGRESS && self.due()) self.show(text);
   } catch (...) {  // no memory for the message; a callback of the library must not throw
   }

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dataline::cli {
 
@@ -25,8 +26,9 @@ class Progress {
   void clear();
   void say(std::string_view message);  // a line that stays: "dataline: message"
 
-  // For dl_options_set_log: prints warnings, shows progress.
+  // For dl_options_set_log: prints warnings and keeps them, shows progress.
   const dl_log* log() const { return &log_; }
+  std::vector<std::string> warnings();
 
  private:
   static void write_log(void* context, int32_t level, const char* message, size_t length);
@@ -34,6 +36,7 @@ class Progress {
   const bool live_;
   std::mutex mutex_;
   bool shown_ = false;
+  std::vector<std::string> warnings_;
   std::chrono::steady_clock::time_point last_{};
   dl_log log_{};
 };

@@ -20,7 +20,7 @@ TRANSFORM = "image: normalize(mnist), chw"
 class Plan(ShellTest):
     def plan(self, *words):
         info = json.loads(self.ok("info", *words, "--plan", "--json"))
-        self.assertEqual(list(info)[-2:], ["plan", "bus_bytes_per_sample"])
+        self.assertEqual(list(info)[-3:], ["warnings", "plan", "bus_bytes_per_sample"])
         for stage in info["plan"]:
             self.assertEqual(list(stage), STAGE_KEYS)
         return info["plan"], info["bus_bytes_per_sample"]
@@ -138,6 +138,18 @@ class OnTheFakeDriver(ShellTest):
         self.assertEqual([(stage["runs_on"], stage["bytes_in"], stage["bytes_out"]) for stage in work],
                          [("cuda:0" if self.has_kernels() else "cpu", 784, 3136)])
         self.assertEqual(info["bus_bytes_per_sample"], crossing + 1)
+        self.assertEqual([bool(re.search("on the CPU, not on cuda:0: this build has no kernels", each)) for each in info["warnings"]],
+                         [] if self.has_kernels() else [True])
+
+    def test_the_plan_has_the_warnings_of_its_making(self):
+        self.digits(5)
+        words = ["info", "idx:images", "--plan", "--pin_memory", "--cuda_library", shell.FAKE_DRIVER]
+        ran = self.run_shell(*words, "--json")
+        self.assertEqual(ran.status, 0, ran.err)
+        (warning,) = json.loads(ran.out)["warnings"]
+        self.assertRegex(warning, "^pin_memory: slots are not page-locked: .*no CUDA context")
+        self.assertIn(warning, ran.err)
+        self.assertRegex(self.run_shell(*words).out.decode(), r"(?m)^warning +pin_memory: slots are not page-locked")
 
     def test_what_would_cross_larger_stays_on_the_host(self):
         # A pooled-down result is smaller than what is stored: one float of sixteen crosses.
