@@ -84,7 +84,7 @@ echo "$me: tests/gpu.sh took $((SECONDS - job)) s"
 [[ -z $(find "$at$root/bench/results" -newer "$at/usr/bin/nvidia-smi" -type f) ]] || fail "a run with --out wrote into bench/results"
 expect '^driver: fake, NO MEASUREMENT; commit rehearsal$' tests.txt
 expect '^driver: fake, NO MEASUREMENT$' tests.txt
-expect 'kernels: kernels-[0-9a-f]+\.fatbin, compiled elsewhere' tests.txt
+expect 'kernels: kernels-[0-9a-f]+-cuda[0-9.]+-sm[0-9.]+\.fatbin, compiled elsewhere' tests.txt
 expect '  device: [1-9][0-9]* passed, 0 failed, ' tests.txt
 expect '  device-second: [1-9][0-9]* passed, 0 failed, ' tests.txt
 for tool in memcheck racecheck initcheck; do expect "  passed $tool\$" tests.txt; done
