@@ -48,7 +48,8 @@ void take_epoch(const Loader& loader, CUstream stream, int64_t batches, bool hot
   EXPECT_EQ(status, DL_END_OF_EPOCH) << error.message;
 }
 
-// What a batch costs the trainer's thread, counted: with workers that keep ahead, and the device's context current.
+// What a batch costs the trainer's thread, counted: a trainer that finds each batch ready, for one that waits may fill some
+// itself, and has the device's context current.
 TEST_F(DeviceSteady, ABatchCostsItsConsumerEightCallsOfTheDriver) {
   MixedReader reader;
   const Dataset dataset = reader.dataset(96);
@@ -60,10 +61,18 @@ TEST_F(DeviceSteady, ABatchCostsItsConsumerEightCallsOfTheDriver) {
   ASSERT_EQ(cuDevicePrimaryCtxRetain(&context, 0), 0);
   ASSERT_EQ(cuCtxPushCurrent(context), 0);
   take_epoch(loader, consumer.stream(), 12);  // the stream is known then
-  const int64_t before = fake_cuda_calls_here();
-  take_epoch(loader, consumer.stream(), 12);
-  EXPECT_LE(fake_cuda_calls_here() - before, 12 * 8)
-      << "wait: get, captured, which, wait; release: get, captured, which, record";
+  for (int taken = 0; taken < 12; ++taken) {
+    dl_batch* batch = nullptr;
+    Error error;
+    dl_status status = DL_TIMEOUT;
+    const int64_t before = fake_cuda_calls_here();
+    while (status == DL_TIMEOUT) status = dl_loader_next(loader.get(), 0, &batch, &error);
+    ASSERT_EQ(status, DL_OK) << error.message;
+    ASSERT_EQ(dl_batch_wait(batch, consumer.stream(), &error), DL_OK) << error.message;
+    dl_batch_release(batch);
+    EXPECT_LE(fake_cuda_calls_here() - before, 8)
+        << "wait: get, captured, which, wait; release: get, captured, which, record";
+  }
   ASSERT_EQ(cuCtxPopCurrent(&context), 0);
   ASSERT_EQ(cuDevicePrimaryCtxRelease(0), 0);
 }
