@@ -100,10 +100,10 @@ class DeviceDelivery final : public Delivery {
 
   // Asks, where the copies are not done yet, for a worker that waits for them: see needs_worker().
   bool take_complete(Slot& slot, int64_t sequence) override {
-    const DeviceThread here(device_);
     ThreadLock lock(mutex_);
     const auto found = find(sequence);
     if (found == copying_.end()) return false;
+    const DeviceThread here(device_);
     if (!half(slot).copies_done()) {
       copy_wanted_.store(true);
       return false;
