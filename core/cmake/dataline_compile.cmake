@@ -80,12 +80,13 @@ function(dataline_objects target)
   endif()
 endfunction()
 
-# dataline_together(ROOM [file...]): these files of a room, or all, are compiled eight at a time where only our own tests use the objects,
+# dataline_together(ROOM [file...]): these files of a room, or all, are compiled eight at a time in builds with a sanitizer,
 # which takes little more than half as long: half of it is reading the standard library's headers and compiling what they
 # inline. The library as it is shipped is compiled file by file, so that each includes what it uses. Not here: files that
-# give names of their own the same name, and those that Highway includes once for each processor.
+# give names of their own the same name, and those that Highway includes once for each processor; nor the interleavings,
+# whose planted faults stand in for one file.
 function(dataline_together name)
-  if(DATALINE_SANITIZE OR DATALINE_INTERLEAVE)
+  if(DATALINE_SANITIZE)
     foreach(target dataline_${name} dataline_${name}_archive)
       if(TARGET ${target})
         set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
