@@ -10,106 +10,13 @@
 #include "core/device/cuda_context.h"
 #include "core/device/cuda_slot.h"
 #include "core/device/kernel_set.h"
-#include "core/memory/pages.h"
+#include "core/device/pinned_slots.h"
 
 namespace dataline {
 namespace {
 
 // Alignment of slots, for fast copies and kernels.
 constexpr int64_t kSlotAlignment = 512;
-
-// Page-locks a loader's slots so that the device reads them at full speed: all as one range, else slot by slot until the
-// driver refuses. System limits do not predict what it refuses.
-class PinnedSlots {
- public:
-  PinnedSlots(std::shared_ptr<CudaContext> context, const Log& log)
-      : context_(std::move(context)), log_(log) {}
-  ~PinnedSlots() { release(); }
-  PinnedSlots(const PinnedSlots&) = delete;
-  PinnedSlots& operator=(const PinnedSlots&) = delete;
-
-  // As Device::pin(). Slots are locked one by one only if they share no page: first and stride are multiples of
-  // page_bytes(). Slots that the host has registered already count as locked, and are left to the host.
-  Result<int64_t> lock(std::byte* first, int64_t stride, int64_t count) {
-    if (count <= 0 || !context_->usable()) return int64_t{0};
-    const CurrentContext current(*context_);
-    int64_t locked = 0;
-    if (!current.status().is_ok()) {
-      refusal_ = current.status().message();
-    } else {
-      ranges_.reserve(static_cast<size_t>(count));
-      // The driver returns the same code for a partly and a fully registered range, so a registration by the host is
-      // accepted only slot by slot.
-      CudaCode code = lock_range(first, stride * count);
-      if (code == kCudaSuccess) return count;
-      const int64_t page = page_bytes();
-      const bool apart =
-          stride % page == 0 && static_cast<int64_t>(reinterpret_cast<uintptr_t>(first)) % page == 0;
-      for (; locked < count && (apart || count == 1); ++locked) {
-        std::byte* const slot = first + locked * stride;
-        if (count > 1) code = lock_range(slot, stride);
-        if (code == kCudaAlreadyRegistered) DL_RETURN_IF_ERROR(check_foreign(slot, stride, locked, code));
-        if (code != kCudaSuccess) break;
-      }
-    }
-    if (locked < count) {
-      log_(LogLevel::kWarning, concat("page-locked ", locked, " of ", count, " slots of ", stride, " bytes (",
-                                      refusal_, "): copies from the rest are slower"));
-    }
-    return locked;
-  }
-
-  // Waits for copies that still read the slots, then unlocks what lock() locked.
-  void release() noexcept {
-    if (!context_->usable()) return;  // leaked: the pages stay locked while the driver lives
-    Status waited = context_->wait_side_streams();
-    if (!waited.is_ok()) {  // copies may still read the slots
-      static_cast<void>(context_->lose(std::move(waited)));
-      return;
-    }
-    if (ranges_.empty()) return;
-    const CurrentContext current(*context_);
-    for (std::byte* memory : ranges_) {
-      if (!current.status().is_ok()) break;
-      static_cast<void>(context_->call(context_->driver().cuMemHostUnregister, memory));
-    }
-    ranges_.clear();
-  }
-
- private:
-  CudaCode lock_range(std::byte* memory, int64_t bytes) {
-    const CudaCode code = context_->ask(context_->driver().cuMemHostRegister, memory,
-                                        static_cast<size_t>(bytes), kCudaHostRegisterPortable);
-    if (code == kCudaSuccess) {
-      ranges_.push_back(memory);
-    } else {
-      refusal_ = concat("cuMemHostRegister: ", context_->code_text(code));
-    }
-    return code;
-  }
-
-  // The driver says "already registered" where any page of the range is. `code` becomes success where both ends are: the
-  // slot is the host's to unlock.
-  Status check_foreign(std::byte* slot, int64_t bytes, int64_t number, CudaCode& code) {
-    const auto is_registered = [this](std::byte* at) {
-      uint32_t flags = 0;
-      return context_->ask(context_->driver().cuMemHostGetFlags, &flags, at) == kCudaSuccess;
-    };
-    const bool begin = is_registered(slot), end = is_registered(slot + bytes - 1);
-    if (begin && end) code = kCudaSuccess;
-    if (begin == end) return Status::ok();
-    return error(Code::kInvalidArgument, "slot ", number, " of ", bytes, " bytes: its ",
-                 begin ? "first" : "last", " byte lies in memory that the host has page-locked, its ",
-                 begin ? "last" : "first",
-                 " byte does not, and the driver copies no range of both kinds; page-lock all that the "
-                 "allocator gives, or nothing of it");
-  }
-
-  const std::shared_ptr<CudaContext> context_;
-  const Log log_;
-  std::string refusal_;  // of the last range
-  std::vector<std::byte*> ranges_;
-};
 
 class CudaBlock final : public DeviceBlock {
  public:
