@@ -31,7 +31,7 @@ if [ ! -f "$folder/complete" ]; then
   mkdir -p "$(dirname "$folder")"
   fresh=$(mktemp -d "$folder.XXXXXX")
   trap 'rm -rf "$fresh"' EXIT
-  python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$fresh" "${packages[@]/%/==$version.*}" "${kernel_packages[@]}" >&2 ||
+  PIP_ROOT_USER_ACTION=ignore python3 -m pip install --quiet --disable-pip-version-check --no-deps --target "$fresh" "${packages[@]/%/==$version.*}" "${kernel_packages[@]}" >&2 ||
     give_up "no nvcc is installed, and pip cannot get its wheels"
   # What nvcc and CMake look for and the wheels leave out.
   ln -s lib "$fresh/nvidia/cu13/lib64"
