@@ -35,9 +35,15 @@ began=$SECONDS
 
 # ---- How this machine reaches packages: its mirrors of this suite, apt's settings, proxies, name servers.
 
+# Those of this machine's own suite where it has none of the other: they are mirrors of both.
 mirrors() {
+  local here
+  here=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
   apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Identifier: Packages' 2>/dev/null |
-    awk -v suite="$suite" '($2 == suite || index($2, suite "-") == 1) && $3 == "main" { print "deb " $1 " " $2 " " $3 }' | sort -u
+    awk -v suite="$suite" -v here="$here" '$3 != "main" { next }
+      $2 == suite || index($2, suite "-") == 1 { asked["deb " $1 " " $2 " " $3] }
+      $2 == here || index($2, here "-") == 1 { sub("^" here, suite, $2); others["deb " $1 " " $2 " " $3] }
+      END { for (line in asked) { print line; found = 1 } if (!found) for (line in others) print line }' | sort -u
 }
 {
   apt-config dump | grep '^Acquire::' | grep -v '^Acquire::[A-Za-z]* "";$' || true
@@ -75,7 +81,8 @@ echo "$me: a minimal system of $suite after $((SECONDS - began)) s"
 
 # ---- Systems.
 
-# system NAME: unpacks one to $scratch/NAME, with the tree where it lies here too.
+# system NAME [--without-tree]: unpacks one to $scratch/NAME, with the tree where it lies here too. Without the tree it stays as
+# Debian makes it.
 system() {
   local at=$scratch/$1
   mkdir -p "$at"
@@ -89,6 +96,10 @@ system() {
   mkdir -p "$at/cache"
   mount --bind "${cache:-$scratch/objects}" "$at/cache"
   mkdir -p "$at$root"
+  if [[ ${2:-} == --without-tree ]]; then
+    inside "$1" root apt-get update -qq >/dev/null || true
+    return
+  fi
   git -C "$root" -c safe.directory='*' ls-files -z | (cd "$root" && while IFS= read -r -d '' file; do [[ ! -e $file && ! -L $file ]] || printf '%s\0' "$file"; done) |
     tar -C "$root" --no-recursion --owner=0 --group=0 --null -T - -c | tar -C "$at$root" -x
   inside "$1" root apt-get update -qq >/dev/null || true

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Installs every package as a newcomer does, on a minimal Debian that has neither this tree nor anything it needs, and runs that
+# package's quickstart there.
+#   tests/packages.sh [debian12|debian13] [--artifacts DIR] [NAME...]
+#     NAME             cpp, python, rust, go, julia (all of them)
+#     --artifacts DIR  where the packages are; without it they are made first (bindings/NAME/package.sh DIR)
+# tests/packages/NAME.sh defines `try_NAME ARTIFACTS`, which makes its systems with `system NAME --without-tree`, copies the
+# artifacts in, installs them with the ecosystem's own tool and calls `first_batch WHAT command...`, whose time from nothing
+# is a row of the table at the end. Ends with 77 and one line where no system can be made (tests/support/bare_system.sh).
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck disable=SC2034,SC2154  # what bare_system.sh wants and gives
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+usage='usage: tests/packages.sh [debian12|debian13] [--artifacts DIR] [cpp] [python] [rust] [go] [julia]'
+suite=bookworm artifacts='' names=() cache=''
+words=("$@")
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    debian12) suite=bookworm ;;
+    debian13) suite=trixie ;;
+    --artifacts) artifacts=${2:-} && shift ;;
+    --artifacts=*) artifacts=${1#--artifacts=} ;;
+    cpp | python | rust | go | julia) names+=("$1") ;;
+    *) echo "$usage" >&2; exit 2 ;;
+  esac
+  shift
+done
+[[ ${#names[@]} -gt 0 ]] || names=(cpp python rust go julia)
+me=packages
+# shellcheck source=tests/support/bare_system.sh
+. "$root/tests/support/bare_system.sh"
+
+if [[ -z $artifacts ]]; then
+  artifacts=$scratch/artifacts
+  mkdir "$artifacts"
+  for name in "${names[@]}"; do
+    logged "make-$name" "$root/bindings/$name/package.sh" "$artifacts" || fail "bindings/$name/package.sh failed"
+  done
+fi
+artifacts=$(cd "$artifacts" && pwd)
+
+# first_batch WHAT command...: runs it (its output is shown), and keeps how long it took.
+table=''
+first_batch() {
+  local what=$1 started=$SECONDS
+  shift
+  logged "first_batch" "$@" || fail "$what failed"
+  table+=$(printf '%-44s %4d s' "$what" $((SECONDS - started)))$'\n'
+}
+
+for name in "${names[@]}"; do
+  echo "packages: $name"
+  # shellcheck source=/dev/null
+  . "$root/tests/packages/$name.sh"
+  "try_$name" "$artifacts"
+done
+echo "packages: from nothing to the first batch ($suite, $(nproc) cores)"
+printf '%s' "$table" | sed 's/^/  /'
+echo "packages: all passed in $((SECONDS - began)) s"
