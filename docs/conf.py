@@ -1,0 +1,30 @@
+"""Settings of the site: Sphinx with MyST (Markdown) and Furo. docs/build.sh builds it; nothing is fetched by a reader's browser.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import os
+
+project = "Dataline"
+author = "The Dataline authors"
+copyright = "The Dataline authors. Apache-2.0"  # the name that Sphinx wants
+release = version = os.environ.get("DATALINE_DOCS_VERSION", "")
+
+extensions = ["myst_parser", "sphinx_design", "sphinx_copybutton"]
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4  # [text](page.md#a-heading) is checked
+nitpicky = True
+
+html_theme = "furo"
+html_title = "Dataline"
+html_static_path = ["_static"]
+html_css_files = ["style.css"]
+html_show_sphinx = False
+html_copy_source = False
+# Summaries of search results are fetched page by page, which a browser refuses for files; titles and headings come from the index.
+html_show_search_summary = False
+html_theme_options = {"navigation_with_keys": True, "source_repository": "", "footer_icons": []}
+copybutton_prompt_text = r"\$ "
+copybutton_prompt_is_regexp = True
+pygments_style = "friendly"
+pygments_dark_style = "monokai"
