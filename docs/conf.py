@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import os
+import pathlib
 
 project = "Dataline"
 author = "The Dataline authors"
@@ -17,7 +18,7 @@ nitpicky = True
 
 html_theme = "furo"
 html_title = "Dataline"
-html_static_path = ["_static"]
+html_static_path = [str(pathlib.Path(__file__).parent / "pages/_static")]
 html_css_files = ["style.css"]
 html_show_sphinx = False
 html_copy_source = False

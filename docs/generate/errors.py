@@ -20,7 +20,7 @@ def page(api, causes_file):
     missing, unknown = sorted(set(known) - set(causes)), sorted(set(causes) - set(known))
     if missing or unknown:
         raise SystemExit(f"docs: {causes_file.name}: without causes: {missing}; not in dataline.h: {unknown}")
-    lines, band = [ABOUT], None
+    lines, band = [ABOUT, "## Success\n"], None
     for one in api["status_codes"]:
         if one.get("band") and one["band"] != band:
             band = one["band"]
