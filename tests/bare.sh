@@ -71,7 +71,7 @@ grep -qx 'resume: weights identical' "$scratch/user.log" || fail "as a user: its
 inside user somebody /home/somebody/built/bin/dataline version >"$scratch/version.log"
 if grep '^missing' "$scratch/version.log"; then fail "run.sh left out what Debian has"; fi
 
-# What it installed is enough for the second line of the README's section on building, too: tests that cannot be built are left
+# What it installed is enough for cmake --preset release, too: tests that cannot be built are left
 # out, and it is said what to install for them. There is no Python here.
 chroot "$scratch/user" bash -c '! command -v python3 && ! command -v make' >/dev/null || fail "the system is not bare: it has python3 or make"
 inside user somebody cmake --preset release -B /home/somebody/all >"$scratch/configure.log" 2>&1 || { tail -n 20 "$scratch/configure.log"; fail "cmake --preset release failed"; }

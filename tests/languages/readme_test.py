@@ -1,4 +1,4 @@
-"""The loop that the root README shows in each language runs: 5 epochs over a small set of digits, each step called.
+"""The loop that bindings/README.md shows in each language runs: 5 epochs over a small set of digits, each step called.
 
   readme_test.py LANGUAGE=COMMAND...
 
@@ -137,7 +137,7 @@ RUN = {"cpp": run_cpp, "rust": run_rust, "go": run_go, "julia": run_script, "pyt
 
 def blocks():
     """The blocks of the section "In each language", by language; the indentation is what stands around them."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = (ROOT / "bindings/README.md").read_text(encoding="utf-8")
     section = re.search(r"^## In each language$(.*?)^## ", text, re.MULTILINE | re.DOTALL).group(1)
     return {name: block.rstrip("\n") for name, block in re.findall(r"```(\w+)\n(.*?)```", section, re.DOTALL)}
 
@@ -162,10 +162,10 @@ def main():
         language, _, command = argument.partition("=")
         wrong = check(language, shlex.split(command), shown[language])
         failed += bool(wrong)
-        print(f"{'FAILED' if wrong else 'ok'}: the README's loop in {language}{': ' + wrong if wrong else ''}")
+        print(f"{'FAILED' if wrong else 'ok'}: the loop of bindings/README.md in {language}{': ' + wrong if wrong else ''}")
     missing = sorted(set(RUN) - set(shown))
     if missing:
-        print(f"FAILED: the README shows no loop in {', '.join(missing)}")
+        print(f"FAILED: bindings/README.md shows no loop in {', '.join(missing)}")
     print(f"{len(sys.argv) - 1 - failed} passed, {failed + len(missing)} failed")
     return failed + len(missing) > 0
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every language at one job: states are handed on, a new option arrives, the README's loops are those that are tested.
+# Every language at one job: states are handed on, a new option arrives, the loops of bindings/README.md are those that are tested.
 #   tests/languages/run.sh        after the gates of the languages (bindings/*/check.sh), which build what is used here
 # A language whose toolchain is not here is left out, and named. DATALINE_LIB_DIR, DATALINE_BIN, CARGO_TARGET_DIR as there.
 # SPDX-License-Identifier: Apache-2.0
@@ -84,7 +84,7 @@ loops=()
 for command in "${commands[@]}"; do
   language=${command%%=*}
   [[ $language != c ]] || continue  # the example of dataline.h has a test of its own
-  if command=$("loop_$language"); then loops+=("$language=$command"); else echo "left out: the README's loop in $language"; fi
+  if command=$("loop_$language"); then loops+=("$language=$command"); else echo "left out: the loop of bindings/README.md in $language"; fi
 done
 # shellcheck source=/dev/null
 if [[ " ${loops[*]} " == *" go="* ]]; then . bindings/go/toolchain.sh && use_go; fi
