@@ -18,6 +18,7 @@ nitpicky = True
 
 html_theme = "furo"
 html_title = "Dataline"
+html_favicon = "pages/_static/favicon.svg"
 html_static_path = [str(pathlib.Path(__file__).parent / "pages/_static")]
 html_css_files = ["style.css"]
 html_show_sphinx = False

@@ -1,0 +1,52 @@
+"""Small sets of data under the names that the pages use: digits, pictures, shards, tokens.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import io
+import pathlib
+import random
+import struct
+import sys
+import tarfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "generate"))
+import pictures
+
+DIGITS = {"train": 300, "t10k": 60}
+
+
+def idx(shape, data):
+    return bytes([0, 0, 8, len(shape)]) + b"".join(struct.pack(">I", dim) for dim in shape) + data
+
+
+def digits(folder, draw):
+    folder.mkdir()
+    for name, count in DIGITS.items():
+        (folder / f"{name}-images-idx3-ubyte").write_bytes(idx((count, 28, 28), draw.randbytes(count * 784)))
+        (folder / f"{name}-labels-idx1-ubyte").write_bytes(idx((count,), bytes(draw.randrange(10) for _ in range(count))))
+
+
+def shard(path, first, image):
+    with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
+        for number in range(first, first + 6):
+            for suffix, data in (("png", image), ("cls", str(number % 2).encode())):
+                member = tarfile.TarInfo(f"{number:06}.{suffix}")
+                member.size = len(data)
+                archive.addfile(member, io.BytesIO(data))
+
+
+def write(folder):
+    """All of it, into a new folder."""
+    draw = random.Random(1)
+    digits(folder / "data", draw)
+    house, rings = (pictures.png(*size, 3, pixels) for *size, pixels in (pictures.house(), pictures.rings()))
+    for number in range(6):
+        for name, image in (("cat", house), ("dog", rings)):
+            path = folder / f"photos/train/{name}/{number:03}.png"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(image)
+    for number in range(2):
+        shard(folder / f"train-{number:03}.tar", 6 * number, house)
+    tokens = [draw.randrange(5000) for _ in range(5000)]
+    (folder / "corpus.bin").write_bytes(struct.pack(f"<{len(tokens)}H", *tokens))
