@@ -66,7 +66,7 @@ if [[ -z $chromium ]]; then
   exit 0
 fi
 # Its driver alone; the browser is the system's.
-playwright="playwright==1.65.2 greenlet==3.5.6 pyee==13.0.1"
+playwright="playwright==1.65.2 greenlet==3.5.6"
 # shellcheck disable=SC2086
 if [[ $(cat "$build/browser/ready" 2>/dev/null) != "$playwright" ]]; then
   rm -rf "$build/browser"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All the proof in one command. Everyday: at most 35 minutes on two cores, from nothing.
 #   tests/run.sh [--long] [--only part,part...]
-# Parts: setup release asan tsan interleave bindings examples bare bench tidy, and aarch64, windows, gpu, mutants, fuzz with --long. A part that
+# Parts: setup release asan tsan interleave bindings examples docs bare bench tidy, and aarch64, windows, gpu, mutants, fuzz with --long. A part that
 # fails does not stop the later ones.
 # The last line is `N passed, N failed, N skipped`; what was skipped is listed above with its reason.
 # SPDX-License-Identifier: Apache-2.0
@@ -182,6 +182,15 @@ real_mnist() {
     awk '/^test accuracy:/ { best = $3 } END { exit !(best >= 97) }' "$report"
 }
 
+# The site, on the release build: built, its links followed, its code blocks run, its pages looked at in a browser. Everyday without blocks that are
+# compiled for seconds; the gates of languages run the same loops.
+part_docs() {
+  local quick=(--quick) library=(env "DATALINE_LIB_DIR=$PWD/build/release/lib" "DATALINE_BIN=$PWD/build/release/bin/dataline")
+  if [ ! -x build/release/bin/dataline ]; then count_skip "docs: there is no release build to run"; return; fi
+  [ $long -eq 0 ] || quick=()
+  check docs "${library[@]}" docs/check.sh "${quick[@]}"
+}
+
 # The first command in a system that has nothing yet; with --long the second one too. Everyday what the release build compiled is not compiled again: the cache is
 # only read there, and in this script everything that fills it was compiled with warnings as errors.
 part_bare() {
@@ -234,7 +243,7 @@ if [ $long -eq 1 ]; then
   tell "property tests: RC_PARAMS=\"$rapidcheck\""
 fi
 
-for part in setup release asan tsan interleave bindings examples bare bench tidy aarch64 windows gpu mutants fuzz; do
+for part in setup release asan tsan interleave bindings examples docs bare bench tidy aarch64 windows gpu mutants fuzz; do
   case ",${only:-$part}," in *",$part,"*) ;; *) continue ;; esac
   tell "== $part"
   began=$SECONDS before=$failed

@@ -1,6 +1,7 @@
 """Every code block of the written pages runs, and does not fail.
 
   blocks.py PAGES [--quick] [--only PAGE]      --quick: without Rust, Go and Julia, whose programs take seconds to compile
+  blocks.py --self-test                        proves that it can fail
 
 Blocks of a page run in their order in one folder with small sets of data (data.py); Python's share their names. A line before a
 block says what is special: `% theirs`, `% skip: REASON`, `% args: WORDS` (docs/README.md).
@@ -169,7 +170,47 @@ def check_page(page, text, quick, tally):
             tally.passed += 0 if wrong else len(together) - 1
 
 
+SELF_TEST = """
+```sh
+test -e data/train-images-idx3-ubyte
+```
+```sh
+false
+```
+```c
+int main(void) { return 3; }
+```
+```c
+int main(void) { return 0 }
+```
+% theirs
+```python
+import no_such_module
+```
+% theirs
+```python
+a b
+```
+% skip: for a reason
+```sh
+false
+```
+```cobol
+```
+"""
+
+
+def self_test():
+    tally = Tally()
+    check_page("self-test", SELF_TEST, True, tally)
+    counts = (tally.passed, tally.failed, tally.out)
+    print(f"self-test: {'as expected, the failures above' if counts == (2, 5, 1) else f'expected (2, 5, 1), got {counts}'}")
+    return counts != (2, 5, 1)
+
+
 def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return self_test()
     pages, quick = pathlib.Path(sys.argv[1]), "--quick" in sys.argv
     only = sys.argv[sys.argv.index("--only") + 1] if "--only" in sys.argv else ""
     tally, began = Tally(), time.monotonic()
