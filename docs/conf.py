@@ -1,4 +1,4 @@
-"""Settings of the site: Sphinx with MyST (Markdown) and Furo. docs/build.sh builds it; nothing is fetched by a reader's browser.
+"""Settings of the site: Sphinx with MyST (Markdown) and Furo. docs/build.sh builds it; nothing comes from other hosts.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -23,7 +23,7 @@ html_static_path = [str(pathlib.Path(__file__).parent / "pages/_static")]
 html_css_files = ["style.css"]
 html_show_sphinx = False
 html_copy_source = False
-# Summaries of search results are fetched page by page, which a browser refuses for files; titles and headings come from the index.
+# Summaries of search results are fetched page by page, which a browser refuses for files; titles are in the index.
 html_show_search_summary = False
 html_theme_options = {"navigation_with_keys": True, "source_repository": "", "footer_icons": []}
 copybutton_prompt_text = r"\$ "

@@ -3,16 +3,18 @@
   blocks.py PAGES [--quick] [--only PAGE]      --quick: without Rust, Go and Julia, whose programs take seconds to compile
   blocks.py --self-test                        proves that it can fail
 
-Blocks of a page run in their order in one folder with small sets of data (data.py); Python's share their names. A line before a
-block says what is special: `% theirs`, `% skip: REASON`, `% args: WORDS` (docs/README.md).
-What it uses: DATALINE_LIB_DIR, DATALINE_BIN, DATALINE_PYTHON (a Python that has the package; without it those blocks are left
-out), CC, CXX. The last line is `N passed, N failed, N left out`.
+Blocks of a page run in their order in one folder with small sets of data (data.py); Python's share their names. A line
+before a block says what is special: `% theirs`, `% skip: REASON`, `% args: WORDS` (docs/README.md).
+What it uses: DATALINE_LIB_DIR, DATALINE_BIN, DATALINE_PYTHON (a Python that has the package; without it those blocks are
+left out), CC, CXX. The last line is `N passed, N failed, N left out`.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 import ast
 import collections
+import contextlib
+import io
 import os
 import pathlib
 import re
@@ -38,7 +40,11 @@ def blocks_of(page, text):
         if match[2].startswith("{"):
             continue
         marks = dict((part.lstrip("% ").partition(":")[::2]) for part in match[1].splitlines())
-        found.append(Block(page, text.count("\n", 0, match.start(3)), match[2], {k: v.strip() for k, v in marks.items()}, match[3]))
+        found.append(
+            Block(
+                page, text.count("\n", 0, match.start(3)), match[2], {k: v.strip() for k, v in marks.items()}, match[3]
+            )
+        )
     return found
 
 
@@ -47,15 +53,25 @@ def run(words, folder, **more):
     program = os.environ.get("DATALINE_BIN")
     if program:
         env["PATH"] = f"{pathlib.Path(program).parent}:{env['PATH']}"
-    done = subprocess.run([str(word) for word in words], cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False, **more)
+    done = subprocess.run(
+        [str(word) for word in words],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        **more,
+    )
     return "" if done.returncode == 0 else f"ended with {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-3000:]}"
 
 
 def python_page(blocks, folder):
     """All blocks of a page in one process, each compiled with its own line numbers."""
-    parts = ["import sys", "shared = {'__name__': 'page'}"]
-    for block in blocks:
-        parts.append(f"exec(compile({chr(10) * block.line + block.text!r}, {str(block.page)!r}, 'exec'), shared)")
+    parts = ["shared = {'__name__': 'page'}"]
+    parts += [
+        f"exec(compile({chr(10) * block.line + block.text!r}, {str(block.page)!r}, 'exec'), shared)" for block in blocks
+    ]
     (folder / "page.py").write_text("\n".join(parts) + "\n", encoding="utf-8")
     return run([os.environ["DATALINE_PYTHON"], "page.py"], folder)
 
@@ -66,7 +82,8 @@ def compiled(block, folder, compiler, source, flags):
     include = [f"-I{ROOT}/capi", f"-I{ROOT}/bindings/cpp/include"]
     link = [f"-L{LIBRARY}", "-Wl,--no-as-needed", "-ldataline", "-o", "program"]
     return run([*compiler, *flags, *strict, *include, source, *link], folder) or run(
-        ["./program", *shlex.split(block.marks.get("args", ""))], folder)
+        ["./program", *shlex.split(block.marks.get("args", ""))], folder
+    )
 
 
 def rust(block, folder):
@@ -75,7 +92,11 @@ def rust(block, folder):
     (crate / "src").mkdir(parents=True)
     (crate / "src/main.rs").write_text(block.text, encoding="utf-8")
     for name in ("Cargo.toml", "Cargo.lock"):
-        text = (ROOT / "examples/rust" / name).read_text(encoding="utf-8").replace("../../bindings", str(ROOT / "bindings"))
+        text = (
+            (ROOT / "examples/rust" / name)
+            .read_text(encoding="utf-8")
+            .replace("../../bindings", str(ROOT / "bindings"))
+        )
         (crate / name).write_text(text, encoding="utf-8")
     return run(["cargo", "run", "--quiet", "--manifest-path", crate / "Cargo.toml", "--bin", "train-mnist"], folder)
 
@@ -86,9 +107,13 @@ def go(block, folder):
     module.mkdir()
     (module / "main.go").write_text(block.text, encoding="utf-8")
     for name in ("go.mod", "go.sum"):
-        text = (ROOT / "examples/go" / name).read_text(encoding="utf-8").replace("../../bindings", str(ROOT / "bindings"))
+        text = (
+            (ROOT / "examples/go" / name).read_text(encoding="utf-8").replace("../../bindings", str(ROOT / "bindings"))
+        )
         (module / name).write_text(text, encoding="utf-8")
-    return run(["env", "CGO_ENABLED=0", "go", "build", "-C", "module", "-o", "../program"], folder) or run(["./program"], folder)
+    return run(["env", "CGO_ENABLED=0", "go", "build", "-C", "module", "-o", "../program"], folder) or run(
+        ["./program"], folder
+    )
 
 
 def julia(block, folder):
@@ -97,8 +122,12 @@ def julia(block, folder):
 
 
 RUN = {
-    "c": lambda block, folder: compiled(block, folder, shlex.split(os.environ.get("CC", "cc")), "block.c", ["-std=c11"]),
-    "cpp": lambda block, folder: compiled(block, folder, shlex.split(os.environ.get("CXX", "c++")), "block.cpp", ["-std=c++17"]),
+    "c": lambda block, folder: compiled(
+        block, folder, shlex.split(os.environ.get("CC", "cc")), "block.c", ["-std=c11"]
+    ),
+    "cpp": lambda block, folder: compiled(
+        block, folder, shlex.split(os.environ.get("CXX", "c++")), "block.cpp", ["-std=c++17"]
+    ),
     "sh": lambda block, folder: run(["bash", "-euo", "pipefail", "-c", block.text], folder),
     "rust": rust,
     "go": go,
@@ -202,9 +231,11 @@ false
 
 def self_test():
     tally = Tally()
-    check_page("self-test", SELF_TEST, True, tally)
+    with contextlib.redirect_stdout(io.StringIO()) as told:
+        check_page("self-test", SELF_TEST, True, tally)
     counts = (tally.passed, tally.failed, tally.out)
-    print(f"self-test: {'as expected, the failures above' if counts == (2, 5, 1) else f'expected (2, 5, 1), got {counts}'}")
+    if counts != (2, 5, 1):
+        print(f"{told.getvalue()}self-test: expected 2 passed, 5 failed, 1 left out, got {counts}")
     return counts != (2, 5, 1)
 
 
@@ -217,7 +248,9 @@ def main():
     for path in sorted(pages.rglob("*.md")):
         if only in str(path):
             check_page(path.relative_to(pages), path.read_text(encoding="utf-8"), quick, tally)
-    print(f"blocks: {tally.passed} passed, {tally.failed} failed, {tally.out} left out, {time.monotonic() - began:.0f} s")
+    print(
+        f"blocks: {tally.passed} passed, {tally.failed} failed, {tally.out} left out, {time.monotonic() - began:.0f} s"
+    )
     return tally.failed > 0 or tally.passed == 0
 
 

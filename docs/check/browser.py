@@ -1,5 +1,5 @@
-"""Every page of the built site in a headless Chromium: no error on the console, no request to another host, nothing wider than the
-window of a phone (390 px), light and dark; the search finds a page, from files and from a server.
+"""Every page of the built site in a headless Chromium: no error on the console, no request to another host, nothing wider
+than the window of a phone (390 px), light and dark; the search finds a page, from files and from a server.
 
   browser.py SITE CHROMIUM [--pictures DIR]     --pictures: keeps pictures of some pages, to be looked at
 
@@ -15,11 +15,21 @@ import threading
 from playwright.sync_api import sync_playwright
 
 PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
-SHOWN = ("index", "quickstart/python", "coming-from/pytorch", "reference/transforms", "how-it-works", "reference/c/loaders")
+SHOWN = (
+    "index",
+    "quickstart/python",
+    "coming-from/pytorch",
+    "reference/transforms",
+    "how-it-works",
+    "reference/c/loaders",
+)
 WIDER = """() => document.documentElement.scrollWidth - document.documentElement.clientWidth"""
-CULPRITS = """() => [...document.querySelectorAll('article *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1 &&
-  ![...function*(p) { for (p = p.parentElement; p; p = p.parentElement) yield p }(e)].some(p => /auto|scroll|hidden/.test(getComputedStyle(p).overflowX)))
-  .slice(0, 3).map(e => e.tagName + ': ' + e.textContent.slice(0, 60))"""
+CULPRITS = """() => {
+  const scrolls = e => e && (/auto|scroll|hidden/.test(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+  const wide = e => e.getBoundingClientRect().right > innerWidth + 1 && !scrolls(e.parentElement);
+  return [...document.querySelectorAll('article *')].filter(wide).slice(0, 3)
+    .map(e => e.tagName + ': ' + e.textContent.slice(0, 60));
+}"""
 PAPER = """() => getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).slice(0, 3).map(Number)"""
 
 
@@ -29,9 +39,14 @@ class Visit:
     def __init__(self, browser, start, viewport, scheme):
         self.wrong = []
         self.page = browser.new_context(viewport=viewport, color_scheme=scheme).new_page()
-        self.page.on("console", lambda message: message.type == "error" and self.wrong.append(f"console: {message.text}"))
+        self.page.on(
+            "console", lambda message: message.type == "error" and self.wrong.append(f"console: {message.text}")
+        )
         self.page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        self.page.on("request", lambda request: request.url.startswith((start, "data:")) or self.wrong.append(f"asks for {request.url}"))
+        self.page.on(
+            "request",
+            lambda request: request.url.startswith((start, "data:")) or self.wrong.append(f"asks for {request.url}"),
+        )
 
     def open(self, url):
         self.wrong.clear()
@@ -89,7 +104,11 @@ def main():
                 check_page(visit, files + name, scheme == "dark", wrong, f"{name} ({viewport['width']} px, {scheme})")
                 if pictures and name.removesuffix(".html") in SHOWN:
                     pictures.mkdir(parents=True, exist_ok=True)
-                    visit.page.screenshot(path=pictures / f"{name.removesuffix('.html').replace('/', '-')}-{viewport['width']}-{scheme}.png", full_page=viewport is PHONE)
+                    visit.page.screenshot(
+                        path=pictures
+                        / f"{name.removesuffix('.html').replace('/', '-')}-{viewport['width']}-{scheme}.png",
+                        full_page=viewport is PHONE,
+                    )
         check_search(Visit(browser, files, DESK, "light"), files, wrong, "from files")
         check_search(Visit(browser, address, DESK, "dark"), address, wrong, "from a server")
         browser.close()

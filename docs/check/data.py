@@ -24,7 +24,9 @@ def digits(folder, draw):
     folder.mkdir()
     for name, count in DIGITS.items():
         (folder / f"{name}-images-idx3-ubyte").write_bytes(idx((count, 28, 28), draw.randbytes(count * 784)))
-        (folder / f"{name}-labels-idx1-ubyte").write_bytes(idx((count,), bytes(draw.randrange(10) for _ in range(count))))
+        (folder / f"{name}-labels-idx1-ubyte").write_bytes(
+            idx((count,), bytes(draw.randrange(10) for _ in range(count)))
+        )
 
 
 def shard(path, first, image):

@@ -2,8 +2,8 @@
 
   links.py SITE ROOT
 
-On the site every link to a page, an anchor or a file is followed, and nothing may be loaded from another host. In Markdown of the
-tracked folders relative links must name a file. A link to the repository's host must name a file that is here.
+On the site every link to a page, an anchor or a file is followed, and nothing may be loaded from another host. In Markdown
+of the tracked folders relative links must name a file. A link to the repository's host must name a file that is here.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -58,9 +58,12 @@ def anchor_of(heading):
 
 
 def check_markdown(root):
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=root, capture_output=True, text=True, check=False)
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=root, capture_output=True, text=True, check=False
+    )
     paths = [root / name for name in listed.stdout.split("\n") if name] or [
-        path for path in root.rglob("*.md") if "build" not in path.relative_to(root).parts]
+        path for path in root.rglob("*.md") if "build" not in path.relative_to(root).parts
+    ]
     wrong, links = [], 0
     for path in paths:
         text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
@@ -76,9 +79,10 @@ def check_markdown(root):
                 headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
                 if anchor not in map(anchor_of, headings):
                     wrong.append(f"{path.relative_to(root)}: {link}: no such heading")
-        for name in REPOSITORY.findall(path.read_text(encoding="utf-8")):
-            if not (root / name).exists():
-                wrong.append(f"{path.relative_to(root)}: {name} is not in the repository")
+        named = REPOSITORY.findall(path.read_text(encoding="utf-8"))
+        wrong += [
+            f"{path.relative_to(root)}: {one} is not in the repository" for one in named if not (root / one).exists()
+        ]
     return wrong, links
 
 

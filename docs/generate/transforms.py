@@ -13,20 +13,9 @@ import struct
 import tempfile
 
 import pictures
-from tables import MADE, version
+from tables import MADE, about, version
 
 CODES = {"u8": "B", "u16": "H", "i64": "q", "f32": "f", "i32": "i"}
-
-ABOUT = """
-The option `transform` says what is done to each field, as a list of operators: `image: decode, random_resized_crop(224), hflip, normalize(imagenet), chw`.
-Lists for several fields are separated by `;`, and `x, y: cast(i64)` applies one list to two fields. Without a name it is the only field, or `image`. The text is the
-same in every language, is parsed once, and an error points at the column. The main argument may stand without its name, as in
-`resize(224)`; others are named, as in `color_jitter(brightness=0.4, hue=0.1)`. Values are numbers, words, `"text"`, lists such as `[0.5, 0.5]` and shapes such as `3x32x32`.
-
-Random operators draw from (seed, epoch, slot, place of the operator), so the result does not depend on workers, and a resumed job draws
-the same. Where several pictures are shown as *after*, they are what epochs 0, 1 and 2 deliver. `dataline preview URI --transform TEXT -o sheet.png` draws such
-pictures of your own data.
-"""
 
 
 def signature(row):
@@ -56,9 +45,21 @@ class Examples:
         """Markdown with the picture before and what epochs make of it."""
         width, height, channels = example.get("size", [144, 108, 3])
         draws, data = example.get("draws", 1), "photos" if example.get("both") else "one"
-        text = example.get("whole", f"image: decode, {example['text']}" if example["text"] != "decode" else "image: decode")
-        pixels = self.shell.bytes("cat", f"folder:{self.scratch / data}", "--transform", text, "--field", "image", "--seed", "1",
-                                  "--epochs", str(draws))
+        text = example.get(
+            "whole", f"image: decode, {example['text']}" if example["text"] != "decode" else "image: decode"
+        )
+        pixels = self.shell.bytes(
+            "cat",
+            f"folder:{self.scratch / data}",
+            "--transform",
+            text,
+            "--field",
+            "image",
+            "--seed",
+            "1",
+            "--epochs",
+            str(draws),
+        )
         if example.get("floats"):
             pixels = bytes(min(255, max(0, round(x))) for (x,) in struct.iter_unpack("<f", pixels))
         count = draws * (2 if example.get("both") else 1)
@@ -70,7 +71,14 @@ class Examples:
             file = f"{name}_{i}.png"
             (self.folder / file).write_bytes(pictures.png(width, height, channels, pixels[i * each : (i + 1) * each]))
             images.append(f"![after {text}](../_static/transforms/{file})")
-        return ["| before | after |", "|---|---|", f"| ![before](../_static/transforms/before.png) | {' '.join(images)} |", "", f"`{text}`", ""]
+        return [
+            "| before | after |",
+            "|---|---|",
+            f"| ![before](../_static/transforms/before.png) | {' '.join(images)} |",
+            "",
+            f"`{text}`",
+            "",
+        ]
 
     def numbers(self, name, example):
         dtype, values = example["from"]
@@ -82,8 +90,15 @@ class Examples:
         out = self.shell.bytes("cat", uri, "--transform", example["text"])
         to = example["to"]
         after = struct.unpack(f"<{len(out) // struct.calcsize(CODES[to])}{CODES[to]}", out)
-        return ["| | dtype | shape | values |", "|---|---|---|---|", f"| before | {dtype} | {shape or 'scalar'} | {shown(flat)} |",
-                f"| after | {to} | {example['became']} | {shown(after)} |", "", f"`{example['text']}`", ""]
+        return [
+            "| | dtype | shape | values |",
+            "|---|---|---|---|",
+            f"| before | {dtype} | {shape or 'scalar'} | {shown(flat)} |",
+            f"| after | {to} | {example['became']} | {shown(after)} |",
+            "",
+            f"`{example['text']}`",
+            "",
+        ]
 
 
 def page(shell, examples_file, folder):
@@ -92,12 +107,19 @@ def page(shell, examples_file, folder):
     missing = sorted({row["name"] for row in rows} - set(examples))
     if missing:
         raise SystemExit(f"docs: {examples_file.name} has no example of {', '.join(missing)}")
-    lines = ["# Transforms", "", MADE.format(version=version(shell)), ABOUT]
+    lines = ["# Transforms", "", MADE.format(version=version(shell)), about("transforms")]
     with tempfile.TemporaryDirectory() as scratch:
         made = Examples(shell, folder, scratch)
         for row in rows:
             example = examples[row["name"]]
-            lines += [f"## {row['name']}", "", f"`{signature(row)}`", "", row["doc"].replace("<", "&lt;").replace("*", "\\*"), ""]
+            lines += [
+                f"## {row['name']}",
+                "",
+                f"`{signature(row)}`",
+                "",
+                row["doc"].replace("<", "&lt;").replace("*", "\\*"),
+                "",
+            ]
             lines += made.numbers(row["name"], example) if "from" in example else made.picture(row["name"], example)
             lines += [f"As `{row['source']}`. Since {row['since']}.", ""]
     return "\n".join(lines)
