@@ -8,6 +8,11 @@ import json
 from tables import about
 
 
+def sentence(text):
+    """With a capital letter, unless it begins with a name of the header's."""
+    return text if "_" in text.split()[0] else text[:1].upper() + text[1:]
+
+
 def page(api, causes_file):
     causes = json.loads(causes_file.read_text(encoding="utf-8"))
     known = [one["name"] for one in api["status_codes"]]
@@ -23,7 +28,7 @@ def page(api, causes_file):
         lines += [
             f"### {one['name']}",
             "",
-            f"Value {one['value']}." + (f" {says[:1].upper()}{says[1:]}." if says else ""),
+            f"Value {one['value']}." + (f" {sentence(says)}." if says else ""),
             "",
         ]
         entry = causes[one["name"]]

@@ -92,7 +92,7 @@ def commands(shell):
         help_text = shell.text(name, "--help")
         own, _, rest = help_text.partition("\noptions of the library")
         lines += [f"## dataline {name}", "", "```text", own.rstrip(), "```", ""]
-        keys = re.findall(r"^  --(\w+)", rest, re.MULTILINE)
+        keys = [flag.replace("-", "_") for flag in re.findall(r"^  --([\w-]+)", rest, re.MULTILINE)]
         if keys:
             lines += ["Options of the library: " + ", ".join(f"[{key}](options.md#{key})" for key in keys) + ".", ""]
     return "\n".join(lines)
