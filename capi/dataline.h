@@ -1024,7 +1024,7 @@ typedef struct dl_operator {
   const char* name; /* as a format's */
   const char* doc;
   const char* source;                /* the reference definition it follows; NULL for none */
-  const dl_argument_info* arguments; /* [argument_count]; the first may be given without its name */
+  const dl_argument_info* arguments; /* [argument_count]; by their places in this order, or by name */
   void* context;
   /* At create: checks arguments and input, and says what comes out. */
   dl_status (*prepare)(void* context, dl_operator_use* use, dl_error* error);

@@ -66,6 +66,10 @@ constexpr Fit kFits[] = {
     {"a:?u8[0]", "decode, random_crop([20, 10], padding=4, mode=reflect), chw, resize(5)", "u8[3x10x5]CHW"},
     {"a:u8[32x24x3]HWC", "resize(48)", "u8[64x48x3]HWC"},
     {"a:u8[32x24x3]HWC", "resize(48, max_size=56, antialias=false)", "u8[56x42x3]HWC"},
+    {"a:u8[32x24x3]HWC", "resize(48, bilinear, 56, false)", "u8[56x42x3]HWC"},
+    {"a:u8[32x24x3]HWC", "resize(48, bilinear, none, false)", "u8[64x48x3]HWC"},
+    {"a:u8[32x24x3]HWC", "random_crop(16, 4, fill=1), color_jitter(0.4, 0.4, 0.4, 0.1)", "u8[16x16x3]HWC"},
+    {"a:u8[32x24x3]HWC", "affine(10, none, [0.9, 1.1], none, bilinear)", "u8[32x24x3]HWC"},
     {"a:u8[3x32x24]CHW", "random_resized_crop(16x8, scale=[0.5, 1], ratio=[1, 1])", "u8[3x16x8]CHW"},
     {"a:u8[28x28]HW", "resize(14), normalize(mnist)", "f32[14x14]HW"},
     {"a:u8[28x28]HW", "random_crop(28, padding=4, mode=symmetric)", "u8[28x28]HW"},
@@ -100,6 +104,15 @@ constexpr Misfit kMisfits[] = {
     {"a:u8[4]", "cast()", 1, "cast: expected a value for dtype, got none"},
     {"a:u8[4]", "cast(type=f32)", 6, "cast: expected one of dtype, got 'type', did you mean 'dtype'?"},
     {"a:u8[4]", "cast(f32, dtype=f16)", 11, "expected each argument of cast once, got 'dtype' twice"},
+    {"a:u8[4]", "cast(f32, f16)", 11, "cast: expected no more arguments than dtype, got 'f16'"},
+    {"a:u8[4]", "pad_to(8, 0, 1)", 14, "pad_to: expected no more arguments than length, value, got '1'"},
+    {"a:u8[4]", "pad_to(8, 0, value=1)", 14, "expected each argument of pad_to once, got 'value' twice"},
+    {"a:u8[3x4x4]CHW", "normalize(imagenet, 0.5)", 21,
+     "normalize: expected a name here (mean, std), got '0.5'"},
+    {"a:u8[8x8]HW", "random_crop(8, 1, 0)", 19, "random_crop: expected a name here (fill, mode), got '0'"},
+    {"a:u8[4]", "cast(none)", 6,
+     "cast: dtype: expected a dtype (bool, u8, u16, u32, u64, i8, i16, i32, i64, f16, "
+     "bf16, f32, f64, c64, c128), got 'none'"},
     {"a:u8[4]", "cast(float)", 6,
      "cast: dtype: expected a dtype (bool, u8, u16, u32, u64, i8, i16, i32, i64, f16, "
      "bf16, f32, f64, c64, c128), got 'float'"},
@@ -304,6 +317,7 @@ TEST(Table, EveryOperatorIsDescribedAndCompilesByItsName) {
     for (const OperatorArgument& argument : info.arguments) {
       EXPECT_FALSE(argument.name.empty()) << info.name;
       EXPECT_FALSE(argument.type.empty()) << info.name;
+      EXPECT_EQ(argument.type.ends_with(", by name"), argument.by_name) << info.name << " " << argument.name;
     }
     const Field field = field_from("a:u8[8x8]HW");
     const auto compiled = compile_transforms(info.name, std::span(&field, 1));

@@ -162,7 +162,7 @@ end
     add_operator!(prepare, extensions, name; arguments = (;), doc = "", source = "")
 
 An operator of transforms: one field in, one field out, row by row. `arguments` are by name their type and, unless they must
-be given, a default: `(value = "number", noise = ("number", "0"))`; the first may be given without its name.
+be given, a default: `(value = "number", noise = ("number", "0"))`; given by their places in this order, or by name.
 
 `prepare(use)` is called when a loader is made, with a [`Dataline.OperatorUse`](@ref): it checks arguments and field
 ([`refuse`](@ref)), says what comes out, and gives the function that makes a row: `apply(input, row)`, with an array of its own

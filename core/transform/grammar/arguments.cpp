@@ -29,25 +29,43 @@ std::optional<int64_t> whole(const Value& value) {
 
 }  // namespace
 
+Result<size_t> Arguments::index_of(const CallSyntax& call, size_t place, const OperatorInfo& info) {
+  const ArgumentSyntax& argument = call.arguments[place];
+  const std::vector<std::string_view> names = argument_names(info);
+  if (names.empty())
+    return transform_error(argument.column, call.name, ": expected no arguments, got ",
+                           quote(argument.name.empty() ? argument.value.text : argument.name));
+  if (argument.name.empty()) {
+    const auto by_place = static_cast<size_t>(std::find_if(info.arguments.begin(), info.arguments.end(),
+                                                           [](const auto& row) { return row.by_name; }) -
+                                              info.arguments.begin());
+    if (place < by_place) return place;
+    const auto rest = std::span(names).subspan(by_place);
+    return transform_error(argument.column, call.name, ": expected ",
+                           rest.empty() ? concat("no more arguments than ", joined(names))
+                                        : concat("a name here (", joined(rest), ")"),
+                           ", got ", quote(argument.value.text));
+  }
+  for (size_t index = 0; index < names.size(); ++index) {
+    if (names[index] == argument.name || info.arguments[index].short_name == argument.name) return index;
+  }
+  return transform_error(argument.column, call.name, ": expected one of ", joined(names), ", got ",
+                         quote(argument.name), did_you_mean(argument.name, names));
+}
+
 Result<Arguments> Arguments::bind(const CallSyntax& call, const OperatorInfo& info) {
   Arguments out(call, info);
   const std::vector<std::string_view> names = argument_names(info);
-  for (const ArgumentSyntax& argument : call.arguments) {
-    if (names.empty())
-      return transform_error(argument.column, call.name, ": expected no arguments, got ",
-                             quote(argument.name.empty() ? argument.value.text : argument.name));
-    size_t index = 0;
-    const auto is_called = [&](const OperatorArgument& row) {
-      return row.name == argument.name || row.short_name == argument.name;
-    };
-    while (!argument.name.empty() && index < names.size() && !is_called(info.arguments[index])) ++index;
-    if (index == names.size())
-      return transform_error(argument.column, call.name, ": expected one of ", joined(names), ", got ",
-                             quote(argument.name), did_you_mean(argument.name, names));
-    if (out.given(index))  // the first argument, both with and without its name
+  std::vector<bool> seen(names.size());
+  for (size_t place = 0; place < call.arguments.size(); ++place) {
+    const ArgumentSyntax& argument = call.arguments[place];
+    DL_ASSIGN_OR_RETURN(const size_t index, index_of(call, place, info));
+    if (seen[index])  // by its place or short name, and by its name
       return transform_error(argument.column, "expected each argument of ", call.name, " once, got '",
                              names[index], "' twice");
-    out.values_[index] = {argument.value, true};
+    seen[index] = true;
+    const bool none = argument.value.kind == ValueKind::kWord && argument.value.text == "none";
+    if (!none || info.arguments[index].default_value != "none") out.values_[index] = {argument.value, true};
   }
   for (size_t i = 0; i < names.size(); ++i) {
     if (out.given(i)) continue;

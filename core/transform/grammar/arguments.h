@@ -21,16 +21,20 @@
 
 namespace dataline {
 
+constexpr bool kByName = true;
+
 struct OperatorArgument {
   std::string_view name;
-  std::string_view type;             // for people: "dtype", "number", "list", "shape", "word", ...
+  std::string_view type;             // for people: "dtype", "number", "list", "number, by name", ...
   std::string_view default_value;    // as in a text; empty: required; "none": absent unless given
   std::string_view short_name = {};  // another spelling
+  // Never given by its place: torchvision has another argument there, or none without a name. So are those that follow.
+  bool by_name = false;
 };
 
 struct OperatorInfo {
   std::string_view name;
-  std::span<const OperatorArgument> arguments;  // the first may be given without its name
+  std::span<const OperatorArgument> arguments;  // in torchvision's order, where it has them
   std::string_view doc;                         // one or two sentences
   std::string_view source;                      // what it follows: "torchvision.transforms.v2.RandomCrop"
   std::string_view since;                       // "0.1"
@@ -41,7 +45,8 @@ std::span<const OperatorInfo* const> operator_table();
 
 class Arguments {
  public:
-  // Unknown names, a positional value for an operator without arguments, and missing values are errors.
+  // Values without a name are those of the first arguments. `none` is as good as nothing where it is the default. Unknown
+  // names, more values than arguments, and missing values are errors.
   static Result<Arguments> bind(const CallSyntax& call, const OperatorInfo& info);
 
   // `index` is the argument's index in the table row. given(): by the user. The readers need a value: a given one or a
@@ -101,6 +106,9 @@ class Arguments {
     std::optional<Value> value;
     bool given = false;
   };
+
+  // The table's index of an argument of the call, which is its `place`.
+  static Result<size_t> index_of(const CallSyntax& call, size_t place, const OperatorInfo& info);
 
   Arguments(const CallSyntax& call, const OperatorInfo& info)
       : call_(&call), info_(&info), values_(info.arguments.size()) {}

@@ -197,7 +197,8 @@ class Parser {
       }
     } else {
       at_ = begin;
-      if (!call.arguments.empty()) return expected("name=value");
+      if (!call.arguments.empty() && !call.arguments.back().name.empty())
+        return expected("name=value after an argument with a name");
     }
     DL_ASSIGN_OR_RETURN(out.value, value());
     call.arguments.push_back(std::move(out));

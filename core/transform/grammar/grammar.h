@@ -3,7 +3,7 @@
 //   text   := clause (';' clause)*          only spaces: no clauses
 //   clause := [field (',' field)* ':'] call (',' call)*
 //   call   := name ['(' [argument (',' argument)*] ')']
-//   argument := [name '='] value            only the first may have no name
+//   argument := [name '='] value            none without a name after one with a name
 //   value  := number | word | "text" | 3x32x32 | '[' [value (',' value)*] ']'
 //
 // A syntax tree borrows from the text, which must outlive it. Columns count bytes from 1.

@@ -8,7 +8,8 @@ namespace dataline {
 namespace {
 
 constexpr OperatorArgument kProbabilityOnly[] = {kProbabilityArgument};
-constexpr OperatorArgument kGrayscaleArguments[] = {{"p", "number", "none"}, {"channels", "1 or 3", "none"}};
+constexpr OperatorArgument kGrayscaleArguments[] = {{"p", "number", "none"},
+                                                    {"channels", "1 or 3, by name", "none", "", kByName}};
 constexpr OperatorArgument kSharpnessArguments[] = {{"factor", "number", ""}, kProbabilityArgument};
 constexpr OperatorArgument kSolarizeArguments[] = {{"threshold", "number", ""}, kProbabilityArgument};
 constexpr OperatorArgument kPosterizeArguments[] = {{"bits", "integer", ""}, kProbabilityArgument};

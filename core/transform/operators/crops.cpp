@@ -15,7 +15,10 @@ namespace {
 constexpr OperatorArgument kPadModeArgument = {"mode", "constant, edge, reflect or symmetric", "constant"};
 constexpr OperatorArgument kCenterCropArguments[] = {{"size", "integer or list", ""}};
 constexpr OperatorArgument kRandomCropArguments[] = {
-    {"size", "integer or list", ""}, {"padding", "integer or list", "0"}, kFillArgument, kPadModeArgument};
+    {"size", "integer or list", ""},
+    {"padding", "integer or list", "0"},
+    kNamedFillArgument,  // torchvision's third is pad_if_needed
+    {"mode", "constant, edge, reflect or symmetric, by name", "constant", "", kByName}};
 constexpr OperatorArgument kPadArguments[] = {
     {"padding", "integer or list", ""}, kFillArgument, kPadModeArgument};
 constexpr OperatorArgument kFlipArguments[] = {kProbabilityArgument};

@@ -7,7 +7,8 @@ namespace dataline {
 namespace {
 
 enum Argument : size_t { kAlpha, kLabels };
-constexpr OperatorArgument kArguments[] = {{"alpha", "number", "1"}, {"labels", "field", "label"}};
+constexpr OperatorArgument kArguments[] = {{"alpha", "number", "1"},
+                                           {"labels", "field, by name", "label", "", kByName}};
 constexpr double kMinAlpha = 1e-6, kMaxAlpha = 1e6;
 
 Result<MixRequest> read_request(const Arguments& arguments, const Plan& plan, MixKind kind) {

@@ -69,6 +69,7 @@ constexpr OperatorArgument kNearestArgument = {"filter", "nearest or bilinear", 
 Result<Filter> warp_filter_argument(const Arguments& arguments, size_t index);
 // "fill" of a frame: one byte per channel; the rest 0.
 constexpr OperatorArgument kFillArgument = {"fill", "number or list", "0"};
+constexpr OperatorArgument kNamedFillArgument = {"fill", "number or list, by name", "0", "", kByName};
 Result<std::array<uint8_t, 4>> fill_argument(const Arguments& arguments, size_t index, int64_t channels);
 
 constexpr OperatorArgument kProbabilityArgument = {"p", "number", "0.5"};

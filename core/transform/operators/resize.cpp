@@ -7,8 +7,8 @@ namespace {
 
 constexpr OperatorArgument kResizeArguments[] = {{"size", "integer or list", ""},
                                                  kFilterArgument,
-                                                 {"antialias", "true or false", "true"},
-                                                 {"max_size", "integer", "none"}};
+                                                 {"max_size", "integer", "none"},
+                                                 {"antialias", "true or false", "true"}};
 constexpr OperatorArgument kRandomResizedCropArguments[] = {
     {"size", "integer or list", ""},
     {"scale", "list", "[0.08, 1]"},
@@ -17,7 +17,7 @@ constexpr OperatorArgument kRandomResizedCropArguments[] = {
     {"antialias", "true or false", "true"}};
 
 Status add_resize(const Arguments& arguments, Plan& plan) {
-  enum Argument : size_t { kSize, kFilter, kAntialias, kLimit };
+  enum Argument : size_t { kSize, kFilter, kLimit, kAntialias };
   DL_ASSIGN_OR_RETURN(const FrameShape shape, want_frame(arguments, plan));
   DL_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, arguments.integers(kSize, 1, kMaxSide));
   if (sides.size() > 2) return arguments.expected(kSize, "the shorter side or [height, width]");

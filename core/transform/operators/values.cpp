@@ -11,8 +11,9 @@ namespace {
 
 constexpr OperatorArgument kCastArguments[] = {{"dtype", "dtype", ""}};
 constexpr OperatorArgument kScaleArguments[] = {{"factor", "number", ""}};
-constexpr OperatorArgument kNormalizeArguments[] = {
-    {"preset", "word", "none"}, {"mean", "number or list", "none"}, {"std", "number or list", "none"}};
+constexpr OperatorArgument kNormalizeArguments[] = {{"preset", "word", "none"},
+                                                    {"mean", "number or list, by name", "none", "", kByName},
+                                                    {"std", "number or list, by name", "none", "", kByName}};
 
 Status add_cast(const Arguments& arguments, Plan& plan) {
   DL_ASSIGN_OR_RETURN(const DType to, arguments.dtype(0));

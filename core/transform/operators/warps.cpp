@@ -11,8 +11,10 @@ namespace dataline {
 namespace {
 
 constexpr OperatorArgument kDegreesArgument = {"degrees", "number or list", ""};
-constexpr OperatorArgument kRotateArguments[] = {
-    kDegreesArgument, kNearestArgument, {"expand", "true or false", "false"}, kFillArgument};
+constexpr OperatorArgument kRotateArguments[] = {kDegreesArgument,
+                                                 kNearestArgument,
+                                                 {"expand", "true or false", "false"},
+                                                 kNamedFillArgument};  // torchvision's fourth is center
 constexpr OperatorArgument kAffineArguments[] = {
     kDegreesArgument,          {"translate", "list", "none"},
     {"scale", "list", "none"}, {"shear", "number or list", "none"},

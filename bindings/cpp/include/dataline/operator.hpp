@@ -149,7 +149,7 @@ struct Operator {
   std::string name;  // as a format's
   std::string doc;
   std::string source;                       // the reference definition it follows, or ""
-  std::vector<OperatorArgument> arguments;  // the first may be given without its name
+  std::vector<OperatorArgument> arguments;  // given by their places in this order, or by name
   // Called when a loader is made: checks arguments and input, says what comes out, and returns the function that makes a
   // row, which is called from several threads at once.
   std::function<RowFunction(OperatorUse& use)> prepare;

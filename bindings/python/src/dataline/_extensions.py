@@ -171,8 +171,8 @@ class Extensions(_core.Extensions):
 
         ``prepare(use)`` is called when a loader is made. It checks arguments and field (ValueError, or ``use.error``), says
         what comes out, and returns the function that makes a row: ``apply(row)`` gives an array (anything that a reader may
-        give) of the dtype and shape of ``use.result``; an exception makes that sample bad. The first argument may be given
-        without its name.
+        give) of the dtype and shape of ``use.result``; an exception makes that sample bad. In a text
+        the arguments are given by their places in this order, or by name.
         """
         names = tuple(argument.name for argument in arguments)
 

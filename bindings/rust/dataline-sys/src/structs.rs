@@ -592,7 +592,7 @@ structs! {
         doc: *const c_char,
         /// the reference definition it follows; NULL for none
         source: *const c_char,
-        /// \[argument_count\]; the first may be given without its name
+        /// \[argument_count\]; by their places in this order, or by name
         arguments: *const dl_argument_info,
         context: *mut c_void,
         /// At create: checks arguments and input, and says what comes out.

@@ -67,7 +67,7 @@ pub trait Operator: Send + Sync + 'static {
         ""
     }
 
-    /// Its arguments; the first may be given without its name.
+    /// Its arguments; given by their places in this order, or by name.
     fn arguments(&self) -> Vec<ArgumentInfo<'_>> {
         Vec::new()
     }
