@@ -93,8 +93,7 @@ class Cat {
     if (target_ && target_->empty()) throw usage_failure("--output needs the name of a file, or -", "cat");
     for (const char* flag : {"save_state", "load_state"}) {
       if (request_.flag(flag) != "") continue;
-      throw usage_failure(
-          std::string(flag[0] == 's' ? "--save-state" : "--load-state") + " needs the name of a file", "cat");
+      throw usage_failure(flag_text(flag) + " needs the name of a file", "cat");
     }
     if (target_ || indices_ || !standard_output_is_terminal()) return;
     throw usage_failure(
@@ -109,7 +108,7 @@ class Cat {
     for (const char* key : {"start_epoch", "start_step"}) {
       const std::string value = request_.option(key);
       if (value.empty()) continue;
-      throw usage_failure("--load-state and --" + std::string(key) + " " + value +
+      throw usage_failure("--load-state and " + flag_text(key) + " " + value +
                               " contradict each other: the state says "
                               "where to go on",
                           "cat");
@@ -126,11 +125,9 @@ class Cat {
 
   // cat writes from host memory. Checked before anything is opened, as an error of the command line.
   void check_device() {
-    const char* device = "";
-    dl_error error = DL_ERROR_INIT;
-    job_.check(dl_options_get(job_.options(), "device", &device, &error), error);
-    if (std::string_view(device) == "cpu") return;
-    throw usage_failure("cat writes from host memory: its --device is cpu, got '" + std::string(device) +
+    const std::string device = job_.device();
+    if (device == "cpu") return;
+    throw usage_failure("cat writes from host memory: its --device is cpu, got '" + device +
                             "' (bench, and info --plan, take a device)",
                         "cat");
   }
@@ -228,7 +225,15 @@ class Cat {
         break;
     }
     if (interrupts_.came()) throw Interrupted{interrupts_.signal()};
-    job_.check(status, error);
+    try {
+      job_.check(status, error);
+    } catch (Failure& failure) {
+      dl_error unknown = DL_ERROR_INIT;
+      int64_t epoch = 0, step = 0;
+      if (dl_loader_position(loader_.get(), &epoch, &step, &unknown) == DL_OK)
+        failure.epoch = epoch, failure.step = step;
+      throw;
+    }
     return 0;
   }
 

@@ -48,9 +48,7 @@ class Parser {
  public:
   explicit Parser(const Command& command) : command_(command) {
     request_.command = &command;
-    known_.push_back({"help", true, false});
-    known_.push_back({kPlugin.name, false, false});
-    for (const Flag& flag : command.flags) known_.push_back({flag.name, flag.value[0] == '\0', false});
+    for (const Flag& flag : flags_of(command)) known_.push_back({flag.name, flag.value[0] == '\0', false});
     for (const auto& option : options_of(command.option_scope | command.plan_scope))
       known_.push_back({option.key, option.type == DL_OPTION_BOOL, true});
   }
@@ -61,11 +59,9 @@ class Parser {
       const std::string word = words[at];
       if (!flags_ended && word == "--") {
         flags_ended = true;
-      } else if (!flags_ended && word == "-h") {
-        request_.help = true;
       } else if (!flags_ended && word.starts_with("--")) {
         at += take_flag(word, at + 1 < words.size() ? words[at + 1] : nullptr) ? 1 : 0;
-      } else if (const Flag* flag = flags_ended ? nullptr : find_letter(word)) {
+      } else if (const std::optional<Flag> flag = flags_ended ? std::nullopt : find_letter(word)) {
         at += take_flag("--" + std::string(flag->name), at + 1 < words.size() ? words[at + 1] : nullptr, word)
                   ? 1
                   : 0;
@@ -76,18 +72,20 @@ class Parser {
       }
     }
     if (request_.help) return std::move(request_);
+    if (request_.has("quiet") && request_.has("verbose"))
+      throw usage_failure("--quiet and --verbose contradict each other", command_.name);
     check_positionals();
-    for (const Setting& setting : request_.options) check_scope(setting.key, "--" + setting.key);
+    for (const Setting& setting : request_.options) check_scope(setting.key, flag_text(setting.key));
     return std::move(request_);
   }
 
  private:
-  // The flag with the short name in `word`, or null.
-  const Flag* find_letter(const std::string& word) const {
-    for (const Flag& flag : command_.flags) {
-      if (word.size() == 2 && word[0] == '-' && flag.letter != 0 && word[1] == flag.letter) return &flag;
+  // The flag with the short name in `word`.
+  std::optional<Flag> find_letter(const std::string& word) const {
+    for (const Flag& flag : flags_of(command_)) {
+      if (word.size() == 2 && word[0] == '-' && flag.letter != 0 && word[1] == flag.letter) return flag;
     }
-    return nullptr;
+    return std::nullopt;
   }
 
   // Returns whether `next` was used as the value. `shown` is the flag as the user wrote it.
@@ -98,12 +96,12 @@ class Parser {
     const Known& flag = find_flag(name, word);
     if (equals != std::string::npos) return set(flag, word.substr(equals + 1)), false;
     if (flag.boolean) {
-      last_boolean_ = word;
+      last_boolean_ = flag_text(name);
       return set(flag, "true"), false;
     }
     // A value may start with one dash (-1). Two dashes start the next flag, except in `--flag=--text`.
     if (next == nullptr || std::string_view(next).starts_with("--")) {
-      throw usage_failure((shown.empty() ? "--" + name : shown) + " needs a value", command_.name);
+      throw usage_failure((shown.empty() ? flag_text(name) : shown) + " needs a value", command_.name);
     }
     return set(flag, next), true;
   }
@@ -112,11 +110,11 @@ class Parser {
     std::vector<std::string> names;
     for (const Known& flag : known_) {
       if (flag.name == name) return flag;
-      names.push_back("--" + flag.name);
+      names.push_back(flag_text(flag.name));
     }
     const std::string shown = word.substr(0, word.find('='));
     check_scope(name, shown);
-    throw usage_failure("no flag '" + shown + "'" + did_you_mean("--" + name, names), command_.name);
+    throw usage_failure("no flag '" + shown + "'" + did_you_mean(flag_text(name), names), command_.name);
   }
 
   // Throws if `key` is an option of the library that this command does not take.
@@ -125,14 +123,15 @@ class Parser {
       if (option.key != key || (option.scope & request_.option_scope()) != 0) continue;
       throw usage_failure(
           std::string(command_.name) + " takes no " + shown + ": it is an option of " +
-              (option.scope == DL_SCOPE_LOADER ? "loaders (cat, bench, info --plan)" : "datasets"),
+              (option.scope == DL_SCOPE_LOADER ? "loaders (cat, bench, preview, show, info --plan)"
+                                               : "datasets"),
           command_.name);
     }
   }
 
   void set(const Known& flag, std::string value) {
     if (flag.boolean && !flag.of_library && value != "true" && value != "false") {
-      throw usage_failure("--" + flag.name + " is true or false, got '" + value + "'", command_.name);
+      throw usage_failure(flag_text(flag.name) + " is true or false, got '" + value + "'", command_.name);
     }
     if (flag.name == "help") {
       request_.help = value == "true";
@@ -149,7 +148,8 @@ class Parser {
     if (given.size() < wanted) {
       throw usage_failure(std::string(command_.name) + " needs " + command_.arguments, command_.name);
     }
-    if (given.size() == wanted) return;
+    const size_t most = wanted + static_cast<size_t>(command_.optional_positionals);
+    if (given.size() <= most) return;
     for (const std::string& word : given) {
       if ((word == "true" || word == "false") && !last_boolean_.empty()) {
         throw usage_failure(
@@ -157,7 +157,7 @@ class Parser {
             command_.name);
       }
     }
-    throw usage_failure("'" + given[wanted] + "' is one word too many", command_.name);
+    throw usage_failure("'" + given[most] + "' is one word too many", command_.name);
   }
 
   const Command& command_;
@@ -182,9 +182,9 @@ std::optional<int64_t> Request::count(std::string_view name, int64_t min) const 
   if (!text) return std::nullopt;
   const auto value = parse_number<int64_t>(*text);
   if (!value || *value < min) {
-    throw usage_failure("--" + std::string(name) + " is a whole number from " + std::to_string(min) +
-                            " on, got '" + *text + "'",
-                        command->name);
+    throw usage_failure(
+        flag_text(name) + " is a whole number from " + std::to_string(min) + " on, got '" + *text + "'",
+        command->name);
   }
   return value;
 }
@@ -194,7 +194,7 @@ std::optional<double> Request::seconds(std::string_view name) const {
   if (!text) return std::nullopt;
   const auto value = parse_number<double>(*text);
   if (!value || !std::isfinite(*value) || *value <= 0) {
-    throw usage_failure("--" + std::string(name) + " is a number of seconds above 0, got '" + *text + "'",
+    throw usage_failure(flag_text(name) + " is a number of seconds above 0, got '" + *text + "'",
                         command->name);
   }
   return value;
@@ -218,17 +218,51 @@ std::vector<dl_option_info> options_of(int32_t scope) {
 
 std::vector<dl_option_info> options_of(const Command& command) { return options_of(command.option_scope); }
 
+std::vector<Flag> flags_of(const Command& command) {
+  std::vector<Flag> flags(command.flags.begin(), command.flags.end());
+  if (std::none_of(flags.begin(), flags.end(),
+                   [](const Flag& flag) { return std::string_view(flag.name) == "json"; }))
+    flags.push_back(kJsonErrors);
+  flags.insert(flags.end(), std::begin(kCommonFlags), std::end(kCommonFlags));
+  return flags;
+}
+
+bool wants_json(std::span<const char* const> words) {
+  bool wanted = false;
+  for (const std::string_view word : words) {
+    if (word == "--") break;
+    if (word == "--json" || word == "--json=true") wanted = true;
+    if (word == "--json=false") wanted = false;
+  }
+  return wanted;
+}
+
+namespace {
+
+// help [--man] [COMMAND], help uris.
+Request parse_help(std::span<const char* const> words) {
+  Request request{.help = true};
+  if (!words.empty() && std::string_view(words[0]) == "--man") {
+    request.manual = true;
+    words = words.subspan(1);
+  }
+  if (words.empty()) return request;
+  if (std::string_view(words[0]) == "uris" && !request.manual) {
+    request = Parser(find_command("formats")).parse(words.subspan(1));
+    request.uri_help = true;
+  } else {
+    request.command = &find_command(words[0]);
+  }
+  return request;
+}
+
+}  // namespace
+
 Request parse(std::span<const char* const> words) {
-  if (words.empty()) throw usage_failure("which command?");
-  const std::string first = words[0];
+  const std::string first = words.empty() ? "" : words[0];
   if (first == "--version") return {.command = &find_command("version")};
   if (first == "--help" || first == "-h") return {.help = true};
-  if (first == "help" && words.size() > 1 && std::string_view(words[1]) == "uris") {
-    Request request = Parser(find_command("formats")).parse(words.subspan(2));
-    request.uri_help = true;
-    return request;
-  }
-  if (first == "help") return {.command = words.size() > 1 ? &find_command(words[1]) : nullptr, .help = true};
+  if (first == "help") return parse_help(words.subspan(1));
   if (first.starts_with("-")) throw usage_failure("the command comes first, '" + first + "' is a flag");
   return Parser(find_command(first)).parse(words.subspan(1));
 }

@@ -27,20 +27,30 @@ struct Flag {
   char letter = 0;  // `-n`; 0: none
 };
 
-// Of every command.
 inline constexpr Flag kPlugin{"plugin", "PLUGIN",
                               "load a plug-in, with formats, operators or storages: a path, or NAME for "
                               "libdataline-NAME.so; may be repeated"};
+inline constexpr Flag kJson{"json", "", "one line of JSON; errors and notes too, as lines on standard error"};
+inline constexpr Flag kJsonErrors{"json", "", "errors and notes as lines of JSON on standard error"};
+// Of every command.
+inline constexpr Flag kCommonFlags[] = {
+    kPlugin,
+    {"quiet", "", "no progress, notes or warnings on standard error; errors stay", 'q'},
+    {"verbose", "", "also say what was decided: the format's notes, the loader's plan, its log", 'v'},
+    {"help", "", "this text", 'h'},
+};
 
 struct Command {
   const char* name;
   const char* arguments;  // "URI"
   const char* summary;
   const char* details;
+  const char* examples;  // one a line, without "dataline "
   int32_t option_scope;  // DL_SCOPE_ bits of the library's options that it takes
   int32_t plan_scope;    // the same with --plan
   std::span<const Flag> flags;
   int32_t positionals;  // required number
+  int32_t optional_positionals;
   int (*run)(const Request& request, const Interrupts& interrupts);
 };
 
@@ -54,6 +64,7 @@ struct Setting {
 struct Request {
   const Command* command = nullptr;
   bool help = false;
+  bool manual = false;    // of help: the page for `man`
   bool uri_help = false;  // `dataline help uris`: formats, after a text on URIs
   std::vector<std::string> positionals{};
   std::vector<Setting> options{};      // of the library, in the order of the command line
@@ -78,7 +89,16 @@ Request parse(std::span<const char* const> words);
 std::vector<dl_option_info> options_of(int32_t scope);
 std::vector<dl_option_info> options_of(const Command& command);
 
+// Whether --json is among them: before they are parsed, for the errors of parsing.
+bool wants_json(std::span<const char* const> words);
+
+// The flags of the shell that a command takes, with those of every command.
+std::vector<Flag> flags_of(const Command& command);
+
 std::string command_help(const Command& command);
 std::string general_help();
+// The same as pages for `man`, in roff.
+std::string command_manual(const Command& command);
+std::string general_manual();
 
 }  // namespace dataline::cli

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "bindings/cli/command_line.h"
 
 namespace dataline::cli {
 
 int run_info(const Request& request, const Interrupts& interrupts);
+int run_show(const Request& request, const Interrupts& interrupts);
 int run_cat(const Request& request, const Interrupts& interrupts);
 int run_preview(const Request& request, const Interrupts& interrupts);
 int run_bench(const Request& request, const Interrupts& interrupts);
@@ -18,7 +20,11 @@ int run_transforms(const Request& request, const Interrupts& interrupts);
 int run_version(const Request& request, const Interrupts& interrupts);
 int run_completion(const Request& request, const Interrupts& interrupts);
 
-// The default of an option for this command: the library's, except for cat (one epoch) and info (no workers).
+// For a table that has no row with the name in `request`: throws Failure with the nearest of `names`.
+[[noreturn]] void no_such_name(const Request& request, const char* what,
+                               const std::vector<std::string>& names);
+
+// The default of an option for this command: the library's, except for cat and show (one epoch), show and info (no workers).
 std::string default_of(const Command& command, const dl_option_info& option);
 
 }  // namespace dataline::cli

@@ -3,13 +3,14 @@
 #include "bindings/cli/commands.h"
 #include "bindings/cli/failure.h"
 #include "bindings/cli/output.h"
+#include "bindings/cli/text.h"
 
 namespace dataline::cli {
 namespace {
 
 // One completion candidate of a command.
 struct Entry {
-  std::string name;  // "--batch_size"
+  std::string name;  // "--batch-size"
   bool takes_value = false;
   bool takes_file = false;
   std::string choices;  // "keep drop pad", or ""
@@ -29,28 +30,33 @@ bool takes_file(const Flag& flag) {
 std::vector<Entry> entries_of(const Command& command) {
   std::vector<Entry> entries;
   const auto add = [&entries](const Flag& flag) {
-    std::string name = flag.name;
-    for (char& c : name) c = c == '_' ? '-' : c;
-    entries.push_back({"--" + name, flag.value[0] != '\0', takes_file(flag), "", flag.doc});
+    entries.push_back({flag_text(flag.name), flag.value[0] != '\0', takes_file(flag), "", flag.doc});
     if (flag.letter != 0) {
       Entry entry = entries.back();
       entry.name = std::string("-") + flag.letter;
       entries.push_back(entry);
     }
   };
-  for (const Flag& flag : command.flags) add(flag);
-  add(kPlugin);
+  for (const Flag& flag : flags_of(command)) add(flag);
   for (const dl_option_info& option : options_of(command)) {
     const bool array = option.type == DL_OPTION_INDICES || option.type == DL_OPTION_WEIGHTS;
-    entries.push_back({"--" + std::string(option.key), option.type != DL_OPTION_BOOL, array,
-                       spaced(option.choices), option.doc});
+    entries.push_back(
+        {flag_text(option.key), option.type != DL_OPTION_BOOL, array, spaced(option.choices), option.doc});
   }
-  entries.push_back({"--help", false, false, "", "show the flags"});
   return entries;
 }
 
 std::string positional_words(const Command& command) {
-  return std::string_view(command.name) == "completion" ? "bash zsh fish" : "";
+  const std::string_view name = command.name;
+  std::string words = name == "completion" ? "bash zsh fish" : "";
+  const auto add = [&words](const char* word) { words += (words.empty() ? "" : " ") + std::string(word); };
+  if (name == "options")
+    for (const dl_option_info& option : option_table()) add(option.key);
+  if (name == "transforms")
+    for (const TransformRow& row : transform_table(nullptr)) add(row.info.name);
+  if (name == "formats")
+    for (const FormatRow& row : format_table(nullptr)) add(row.info.name);
+  return words;
 }
 
 std::string bash_script() {
@@ -148,7 +154,7 @@ std::string zsh_script() {
     }
     const std::string words = positional_words(command);
     out += std::string(" \\\n        ") +
-           (words.empty() ? "'*:file:_files'" : quoted("*:shell:(" + words + ")")) + "\n      ;;\n";
+           (words.empty() ? "'*:file:_files'" : quoted("*:name:(" + words + ")")) + "\n      ;;\n";
   }
   return out +
          "  esac\n"
@@ -169,7 +175,7 @@ std::string fish_script() {
     if (const std::string words = positional_words(command); !words.empty())
       out += start + " -f -a '" + words + "'\n";
     for (const Entry& entry : entries_of(command)) {
-      out += start + " -l " + entry.name.substr(2);
+      out += start + (entry.name[1] == '-' ? " -l " + entry.name.substr(2) : " -s " + entry.name.substr(1));
       if (entry.takes_value) out += entry.takes_file ? " -r -F" : " -x";
       if (!entry.choices.empty()) out += " -a '" + entry.choices + "'";
       out += " -d " + quote(entry.doc) + "\n";

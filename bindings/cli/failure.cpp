@@ -5,7 +5,6 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -13,7 +12,10 @@
 #include <new>
 #include <typeinfo>
 
+#include "bindings/cli/json.h"
+#include "bindings/cli/messages.h"
 #include "bindings/cli/system.h"
+#include "bindings/cli/text.h"
 
 namespace dataline::cli {
 namespace {
@@ -33,6 +35,8 @@ int exit_status_of(dl_status status) {
 }
 
 constexpr std::string_view kOutOfMemory = "dataline: out of memory\n";
+constexpr std::string_view kOutOfMemoryJson =
+    "{\"error\": {\"message\": \"out of memory\", \"code\": \"DL_ERR_NO_MEMORY\", \"exit\": 1}}\n";
 std::terminate_handler default_terminate = nullptr;
 
 void write_error(std::string_view text) noexcept {
@@ -47,7 +51,7 @@ void write_error(std::string_view text) noexcept {
     default_terminate();
     std::abort();
   }
-  write_error(kOutOfMemory);
+  complain_without_memory();
   _exit(kExitFailed);
 }
 
@@ -75,6 +79,40 @@ std::string marked(const std::string& text, size_t column) {
   return line + "\n" + under + "^\n";
 }
 
+// The option that the library's message starts with: "option batch_size: ..."; "" if there is none.
+std::string option_in(std::string_view message) {
+  constexpr std::string_view kStart = "option ";
+  const size_t end = message.find(':');
+  if (!message.starts_with(kStart) || end == std::string_view::npos) return "";
+  const std::string_view name = message.substr(kStart.size(), end - kStart.size());
+  return name.find(' ') == std::string_view::npos ? std::string(name) : "";
+}
+
+std::string report_json(const Failure& failure) {
+  Json json;
+  const auto number = [&json](const char* key, const std::optional<int64_t>& value) {
+    json.key(key);
+    value ? json.value(*value) : json.null();
+  };
+  json.begin_object().key("error").begin_object();
+  json.key("message").value(failure.message);
+  json.key("code").value(!failure.code.empty()               ? failure.code
+                         : failure.exit_status == kExitUsage ? "usage"
+                         : failure.os_error != 0             ? "system"
+                                                             : "failed");
+  json.key("exit").value(failure.exit_status);
+  json.key("os_error");
+  failure.os_error != 0 ? json.value(failure.os_error) : json.null();
+  json.key("option").text_or_null(option_in(failure.message));
+  json.key("text").text_or_null(failure.column > 0 ? failure.text : "");
+  json.key("column");
+  failure.column > 0 ? json.value(failure.column) : json.null();
+  number("sample", failure.sample);
+  number("epoch", failure.epoch);
+  number("step", failure.step);
+  return json.end_object().end_object().text() + "\n";
+}
+
 }  // namespace
 
 Failure usage_failure(std::string message, std::string_view command) {
@@ -89,6 +127,7 @@ Failure usage_failure(std::string message, std::string_view command) {
 Failure system_failure(std::string_view what, int os_error) {
   Failure failure;
   failure.message = std::string(what) + ": " + std::strerror(os_error);
+  failure.os_error = os_error;
   return failure;
 }
 
@@ -102,11 +141,13 @@ void complain(const Failure& failure) noexcept {
   try {
     write_error(report(failure));
   } catch (...) {
-    write_error(kOutOfMemory);
+    complain_without_memory();
   }
 }
 
-void complain_without_memory() noexcept { write_error(kOutOfMemory); }
+void complain_in_full(std::string_view text) noexcept { write_error(text); }
+
+void complain_without_memory() noexcept { write_error(messages().json ? kOutOfMemoryJson : kOutOfMemory); }
 
 void end_quietly_without_memory() noexcept { default_terminate = std::set_terminate(at_terminate); }
 
@@ -116,6 +157,9 @@ dl_status check(dl_status status, const dl_error& error, const Written& written)
   Failure failure;
   failure.exit_status = exit_status_of(status);
   failure.message = error.message[0] != '\0' ? error.message : dl_status_name(status);
+  failure.code = dl_status_name(status);
+  failure.os_error = error.os_error;
+  if (error.sample_index >= 0) failure.sample = error.sample_index;
   if (error.column > 0) {
     failure.column = error.column;
     failure.text = status == DL_ERR_BAD_URI ? written.uri : written.transform;
@@ -125,10 +169,8 @@ dl_status check(dl_status status, const dl_error& error, const Written& written)
 }
 
 std::string report(const Failure& failure) {
-  std::string out = "dataline: " + failure.message;
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
-  out += '\n';
+  if (messages().json) return report_json(failure);
+  std::string out = "dataline: " + without_controls(failure.message) + "\n";
   if (failure.column > 0 && !failure.text.empty()) {
     out += marked(failure.text, static_cast<size_t>(failure.column));
   }

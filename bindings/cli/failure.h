@@ -5,6 +5,7 @@
 #include <dataline.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,10 @@ struct Failure {
   std::string text{};   // the user's text, shown with a mark under `column`; or ""
   int32_t column = 0;   // byte of `text`, from 1, or 0
   std::string usage{};  // one more line, or ""
+  // For --json, where they are known.
+  std::string code{};  // "DL_ERR_CORRUPT"; "": found by the shell itself
+  int os_error = 0;    // errno
+  std::optional<int64_t> sample{}, epoch{}, step{};
 };
 
 // Thrown when a signal ends the command, after cleaning up.
@@ -43,12 +48,14 @@ dl_status check(dl_status status, const dl_error& error, const Written& written 
 
 // Prints the report to standard error, or one line that memory ran out if there is none to format it.
 void complain(const Failure& failure) noexcept;
+void complain_in_full(std::string_view text) noexcept;  // as it is, to standard error
 void complain_without_memory() noexcept;
 // After this, a failed allocation ends the program with that line and exit status 1 even where no exception can be made (it
 // needs memory itself) or propagate (destructors, threads).
 void end_quietly_without_memory() noexcept;
 
-// "dataline: message", the marked text and the usage line, each ending in a newline.
+// "dataline: message", the marked text and the usage line, each ending in a newline; with --json one line,
+// {"error": {...}}.
 std::string report(const Failure& failure);
 
 }  // namespace dataline::cli

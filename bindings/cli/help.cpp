@@ -1,15 +1,18 @@
-// The table of commands, and the help text, generated from it and from the library's tables.
+// The table of commands, and the help texts and manual pages, generated from it and from the library's tables.
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "bindings/cli/command_line.h"
 #include "bindings/cli/commands.h"
+#include "bindings/cli/manual.h"
 #include "bindings/cli/text.h"
 
 namespace dataline::cli {
 namespace {
 
-constexpr Flag kJson{"json", "", "one line of JSON"};
 constexpr Flag kInfoFlags[] = {
     {"images", "",
      "also the formats and sizes of the encoded images, from their headers; nothing is decoded"},
@@ -35,6 +38,15 @@ constexpr Flag kPreviewFlags[] = {
     {"sample", "I", "only sample I, as --repeat epochs deliver it: shows random transforms"},
     {"repeat", "N", "with --sample: number of epochs (default 8)"},
 };
+constexpr Flag kShowFlags[] = {
+    {"count", "N", "number of samples (default 3), from the first batch on; at most one epoch", 'n'},
+    {"field", "F", "only this field"},
+    {"sample", "I", "only sample I"},
+    {"vocabulary", "FILE",
+     "the tokens of whole-number fields as text: one token a line (the first is 0), {\"token\": id} as "
+     "GPT-2's vocab.json, or tiktoken's lines of base64 and rank"},
+    kJson,
+};
 constexpr Flag kBenchFlags[] = {
     {"seconds", "S", "duration of the measurement (default 3), not counting warm-up and yardsticks"},
     kJson,
@@ -55,30 +67,66 @@ constexpr char kBenchDetails[] =
     "on a copy of the dataset's rows as a loader without a transform delivers them. The copy has at most "
     "8 GiB and half of the free memory; it is made after the loader's peak memory is measured. Rounds of "
     "loader, gather and memcpy alternate; each rate is the median of its rounds.";
-constexpr char kCompletionDetails[] = "For bash: source <(dataline completion bash)";
+constexpr char kShowDetails[] =
+    "Prints what the loader delivers with these options, sample by sample: small arrays in full, of large "
+    "ones least, greatest and mean and the first values; text as text; labels with their class. A picture "
+    "is drawn where standard output is a terminal with UTF-8 and colours (COLORTERM=truecolor or a TERM "
+    "with 256color; not with NO_COLOR). Encoded images are decoded if there is no --transform.";
+constexpr char kCompletionDetails[] =
+    "`cmake --install` puts the scripts where the shells look for them; by hand, for bash: "
+    "source <(dataline completion bash)";
+
+constexpr char kUriHelp[] =
+    "A URI is SCHEME:PATH[,PATH...][?KEY=VALUE&...], or a path; `dataline help uris` lists them.";
+constexpr char kExitHelp[] =
+    "0 done, 1 it failed, 2 the command line is wrong, 128 + n ended by signal n. An error is one line on "
+    "standard error; with --json it is {\"error\": {...}}.";
+constexpr char kGeneralHelp[] =
+    "`dataline COMMAND --help` shows the flags of one, `dataline help uris` the schemes and keys of a "
+    "URI. Exit status: 0 done, 1 it failed, 2 the command line is wrong.";
 
 constexpr int32_t kAllScopes = DL_SCOPE_DATASET | DL_SCOPE_LOADER;
 
 // clang-format off
 constexpr std::array kCommands = {
     Command{"info", "a URI", "print format, samples and fields of a dataset", "",
-            DL_SCOPE_DATASET, kAllScopes, kInfoFlags, 1, run_info},
-    Command{"cat", "a URI", "run the loader and write what it delivers", kCatDetails,
-            kAllScopes, 0, kCatFlags, 1, run_cat},
-    Command{"bench", "a URI", "measure the loader, and bare loops as this machine's limits", kBenchDetails,
-            kAllScopes, 0, kBenchFlags, 1, run_bench},
+            "info mnist:data\n"
+            "info folder:photos --plan --transform 'decode, resize(256)' --json",
+            DL_SCOPE_DATASET, kAllScopes, kInfoFlags, 1, 0, run_info},
+    Command{"show", "a URI", "print samples for people", kShowDetails,
+            "show mnist:data\n"
+            "show folder:photos -n 1 --shuffle full --transform 'decode, resize(256), center_crop(224)'\n"
+            "show 'tokens:train.bin?length=64' --sample 7 --vocabulary vocab.json",
+            kAllScopes, 0, kShowFlags, 1, 0, run_show},
     Command{"preview", "a URI", "draw what the loader delivers", kPreviewDetails,
-            kAllScopes, 0, kPreviewFlags, 1, run_preview},
-    Command{"options", "", "list every option: type, default, range, meaning", "",
-            0, 0, kTableFlags, 0, run_options},
-    Command{"transforms", "", "list every operator of --transform and its arguments", "",
-            0, 0, kTableFlags, 0, run_transforms},
-    Command{"formats", "", "list every format of URIs and its keys, and storages of plug-ins", "",
-            0, 0, kTableFlags, 0, run_formats},
+            "preview folder:photos -o sheet.png\n"
+            "preview folder:photos --sample 3 --transform 'decode, random_resized_crop(224), hflip' -o sheet.png",
+            kAllScopes, 0, kPreviewFlags, 1, 0, run_preview},
+    Command{"cat", "a URI", "run the loader and write what it delivers", kCatDetails,
+            "cat mnist:data --field image --shuffle full --seed 1 | sha256sum\n"
+            "cat mnist:data --indices --shuffle full --batches 2",
+            kAllScopes, 0, kCatFlags, 1, 0, run_cat},
+    Command{"bench", "a URI", "measure the loader, and bare loops as this machine's limits", kBenchDetails,
+            "bench mnist:data --shuffle full --batch-size 256",
+            kAllScopes, 0, kBenchFlags, 1, 0, run_bench},
+    Command{"options", "the key of an option", "explain the options, or one: type, default, range, meaning", "",
+            "options\n"
+            "options batch-size",
+            0, 0, kTableFlags, 0, 1, run_options},
+    Command{"transforms", "the name of an operator", "explain the operators of --transform, or one", "",
+            "transforms\n"
+            "transforms color_jitter",
+            0, 0, kTableFlags, 0, 1, run_transforms},
+    Command{"formats", "the scheme of a format", "explain the formats of URIs and their keys, or one", "",
+            "formats\n"
+            "formats tokens --json",
+            0, 0, kTableFlags, 0, 1, run_formats},
     Command{"version", "", "print version, ABI, build features and the machine", "",
-            0, 0, kTableFlags, 0, run_version},
+            "version --json",
+            0, 0, kTableFlags, 0, 0, run_version},
     Command{"completion", "bash, zsh or fish", "print a completion script for a shell", kCompletionDetails,
-            0, 0, {}, 1, run_completion},
+            "completion bash",
+            0, 0, {}, 1, 0, run_completion},
 };
 // clang-format on
 
@@ -100,9 +148,35 @@ std::string upper_value(const dl_option_info& option) {
   }
 }
 
+std::string sentence(std::string text) {
+  if (text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text + ".";
+}
+
+std::vector<std::string> examples_of(const Command& command) {
+  std::vector<std::string> lines;
+  std::string_view rest = command.examples;
+  for (size_t end; (end = rest.find('\n')) != std::string_view::npos; rest.remove_prefix(end + 1))
+    lines.emplace_back(rest.substr(0, end));
+  lines.emplace_back(rest);
+  return lines;
+}
+
+// " URI", " [NAME]", " SHELL" or "".
 std::string placeholder(const Command& command) {
+  if (command.optional_positionals > 0) return " [NAME]";
   if (command.positionals == 0) return "";
   return command.option_scope != 0 ? " URI" : " SHELL";
+}
+
+std::string flag_head(const Flag& flag) {
+  const std::string letter = flag.letter == 0 ? "" : std::string("-") + flag.letter + ", ";
+  return letter + flag_text(flag.name) + (flag.value[0] == '\0' ? "" : std::string(" ") + flag.value);
+}
+
+std::string option_doc(const Command& command, const dl_option_info& option) {
+  const std::string default_value = default_of(command, option);
+  return option.doc + (default_value.empty() ? "" : " (default " + default_value + ")");
 }
 
 }  // namespace
@@ -115,49 +189,62 @@ std::string general_help() {
   for (const Command& command : kCommands)
     rows.push_back({command.name + placeholder(command), command.summary});
   out += table_text(rows, output_width(), 2);
-  out +=
-      "\n`dataline COMMAND --help` shows the flags of one, `dataline help uris` the schemes and keys of a "
-      "URI. Exit status: 0 done, 1 it failed, 2 the command "
-      "line is wrong.\n";
-  return out;
+  return out + "\n" + table_text({{kGeneralHelp}}, output_width(), 0);
 }
 
 std::string command_help(const Command& command) {
-  std::string out = "usage: dataline " + std::string(command.name) + placeholder(command) +
-                    (command.option_scope != 0 || !command.flags.empty() ? " [flags]" : "") + "\n\n";
-  std::string summary = std::string(command.summary) + ".";
-  if (summary[0] >= 'a' && summary[0] <= 'z') summary[0] = static_cast<char>(summary[0] - 'a' + 'A');
-  out += table_text({{summary}}, output_width(), 0);
-  if (std::string_view(placeholder(command)) == " URI")
-    out += table_text(
-        {{"A URI is SCHEME:PATH[,PATH...][?KEY=VALUE&...], or a path; `dataline help uris` lists them."}},
-        output_width(), 0);
-  if (command.details[0] != '\0') out += "\n" + table_text({{command.details}}, output_width(), 0);
+  const size_t width = output_width();
+  const auto lines = examples_of(command);
+  std::string out = "usage: dataline " + std::string(command.name) + placeholder(command) + " [flags]\n\n" +
+                    table_text({{sentence(command.summary)}}, width, 0);
+  if (command.option_scope != 0) out += table_text({{kUriHelp}}, width, 0);
+  if (command.details[0] != '\0') out += "\n" + table_text({{command.details}}, width, 0);
+  out += lines.size() > 1 ? "\nexamples\n" : "\nexample\n";
+  for (const std::string& line : lines) out += "  dataline " + line + "\n";  // not wrapped: to be copied
 
   std::vector<std::vector<std::string>> own;
-  const auto add = [&own](const Flag& flag) {
-    const std::string value = flag.value[0] == '\0' ? "" : std::string(" ") + flag.value;
-    std::string name = flag.name;
-    for (char& c : name) c = c == '_' ? '-' : c;
-    const std::string letter = flag.letter == 0 ? "" : std::string("-") + flag.letter + ", ";
-    own.push_back({letter + "--" + name + value, flag.doc});
-  };
-  for (const Flag& flag : command.flags) add(flag);
-  add(kPlugin);
-  own.push_back({"--help", "this text"});
-  out += "\nflags\n" + table_text(own, output_width(), 2);
+  for (const Flag& flag : flags_of(command)) own.push_back({flag_head(flag), flag.doc});
+  out += "\nflags\n" + table_text(own, width, 2);
 
   const auto options = options_of(command);
   if (options.empty()) return out;
   std::vector<std::vector<std::string>> rows;
-  for (const dl_option_info& option : options) {
-    std::string doc = option.doc;
-    const std::string default_value = default_of(command, option);
-    if (!default_value.empty()) doc += " (default " + default_value + ")";
-    rows.push_back({"--" + std::string(option.key) + upper_value(option), doc});
-  }
+  for (const dl_option_info& option : options)
+    rows.push_back({flag_text(option.key) + upper_value(option), option_doc(command, option)});
   out += "\noptions of the library (sizes take KiB, MiB, GiB; `-` and `_` are the same)\n";
-  return out + table_text(rows, output_width(), 2);
+  return out + table_text(rows, width, 2);
+}
+
+std::string general_manual() {
+  Manual page("dataline", "load data for training, and look at datasets");
+  page.section("SYNOPSIS").text("dataline COMMAND [URI] [flags]");
+  page.section("COMMANDS");
+  for (const Command& command : kCommands) page.item(command.name + placeholder(command), command.summary);
+  page.section("DESCRIPTION").text(kGeneralHelp).text(kUriHelp);
+  page.section("FLAGS OF EVERY COMMAND");
+  for (const Flag& flag : kCommonFlags) page.item(flag_head(flag), flag.doc);
+  std::vector<std::string> others;
+  for (const Command& command : kCommands) others.push_back(command.name);
+  return page.see_also(others).roff();
+}
+
+std::string command_manual(const Command& command) {
+  Manual page("dataline-" + std::string(command.name), command.summary);
+  page.section("SYNOPSIS").text("dataline " + std::string(command.name) + placeholder(command) + " [flags]");
+  page.section("DESCRIPTION").text(sentence(command.summary));
+  if (command.option_scope != 0) page.text(kUriHelp);
+  if (command.details[0] != '\0') page.text(command.details);
+  page.section("FLAGS");
+  for (const Flag& flag : flags_of(command)) page.item(flag_head(flag), flag.doc);
+  if (const auto options = options_of(command); !options.empty()) {
+    page.section("OPTIONS OF THE LIBRARY").text("Sizes take KiB, MiB, GiB; `-` and `_` are the same.");
+    for (const dl_option_info& option : options)
+      page.item(flag_text(option.key) + upper_value(option), option_doc(command, option));
+  }
+  page.section("EXIT STATUS").text(kExitHelp);
+  page.section("EXAMPLES");
+  for (const std::string& line : examples_of(command)) page.example("dataline " + line);
+  return page.see_also({}).roff();
 }
 
 }  // namespace dataline::cli

@@ -6,6 +6,9 @@
 
 #include "bindings/cli/array_file.h"
 #include "bindings/cli/commands.h"
+#include "bindings/cli/messages.h"
+#include "bindings/cli/plan.h"
+#include "bindings/cli/text.h"
 #include "bindings/cli/views.h"
 
 namespace dataline::cli {
@@ -18,7 +21,8 @@ void release_vector(void* context) {
 
 }  // namespace
 
-Job::Job(const Request& request, const Interrupts& interrupts, Progress& progress) : interrupts_(interrupts) {
+Job::Job(const Request& request, const Interrupts& interrupts, Progress& progress)
+    : interrupts_(interrupts), progress_(progress) {
   written_.uri = request.uri();
   written_.transform = request.option("transform");
 
@@ -78,11 +82,50 @@ void Job::set_sample(int64_t index) {
   check(dl_options_set_indices(options_.get(), &index, 1, nullptr, nullptr, &error), error);
 }
 
+std::string Job::device() const {
+  const char* device = "";
+  dl_error error = DL_ERROR_INIT;
+  check(dl_options_get(options_.get(), "device", &device, &error), error);
+  return device;
+}
+
+void Job::one_at_a_time(const Request& request) {
+  constexpr const char* kSettings[][2] = {
+      {"batch_size", "1"}, {"max_bytes_per_sample", "64MiB"}, {"prefetch_depth", "1"}, {"max_leases", "1"}};
+  for (const auto& [key, value] : kSettings) {
+    if (request.option(key).empty()) set(key, value);
+  }
+}
+
 Dataset Job::open() {
   dl_error error = DL_ERROR_INIT;
   dl_dataset* dataset = nullptr;
   check(dl_dataset_open(written_.uri.c_str(), options_.get(), &dataset, &error), error);
-  return Dataset(dataset);
+  Dataset opened(dataset);
+  if (messages().verbose) tell_dataset(dataset);
+  return opened;
+}
+
+// With --verbose: what was opened, and the notes of its format.
+void Job::tell_dataset(const dl_dataset* dataset) {
+  const int64_t samples = dl_dataset_count(dataset);
+  progress_.tell(std::string(dl_dataset_uri(dataset)) + ": format " + dl_dataset_format(dataset) + ", " +
+                 (samples < 0 ? "an unknown number of" : grouped(samples)) + " samples");
+  for (int32_t i = 0; i < dl_dataset_note_count(dataset); ++i)
+    progress_.tell("note: " + std::string(dl_dataset_note(dataset, i)));
+}
+
+// With --verbose: the loader's plan in short.
+void Job::tell_loader(const dl_loader* loader) {
+  const int64_t steps = dl_loader_steps(loader);
+  auto stats = sized<dl_stats>();
+  dl_error error = DL_ERROR_INIT;
+  check(dl_loader_stats(loader, &stats, &error), error);
+  progress_.tell("loader: " + (steps < 0 ? "an unknown number of" : grouped(steps)) +
+                 " steps an epoch, num_workers " + std::to_string(stats.num_workers) + ", device " +
+                 device_name(loader));
+  for (const PlanStage& stage : plan_of(loader, {}).stages)
+    progress_.tell("plan: " + stage.field + " on " + stage.runs_on + ": " + stage.text);
 }
 
 Loader Job::create(dl_dataset* dataset) {
@@ -95,7 +138,9 @@ Loader Job::create(dl_dataset* dataset) {
   dl_error error = DL_ERROR_INIT;
   dl_loader* loader = nullptr;
   check(dl_loader_create(dataset, options_.get(), &loader, &error), error);
-  return Loader(loader);
+  Loader created(loader);
+  if (messages().verbose) tell_loader(loader);
+  return created;
 }
 
 dl_status Job::check(dl_status status, const dl_error& error) const {

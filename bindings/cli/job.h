@@ -24,6 +24,9 @@ class Job {
   dl_status check(dl_status status, const dl_error& error) const;
 
   const dl_options* options() const { return options_.get(); }
+  std::string device() const;  // "cpu", "cuda:0"
+  // Batches of one sample in two slots, large enough for any sample within the default limits; but what `request` sets.
+  void one_at_a_time(const Request& request);
   // Overrides the command line.
   void set(const char* key, const std::string& value);
   void set_sample(int64_t index);  // makes it the only sample of each epoch
@@ -31,7 +34,11 @@ class Job {
  private:
   void set(const dl_option_info& option, const std::string& value);
 
+  void tell_dataset(const dl_dataset* dataset);
+  void tell_loader(const dl_loader* loader);
+
   const Interrupts& interrupts_;
+  Progress& progress_;
   Written written_;
   Options options_;
   std::string weights_file_;

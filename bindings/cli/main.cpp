@@ -8,20 +8,32 @@
 #include "bindings/cli/command_line.h"
 #include "bindings/cli/failure.h"
 #include "bindings/cli/interrupts.h"
+#include "bindings/cli/messages.h"
 #include "bindings/cli/output.h"
 #include "bindings/cli/system.h"
 
 namespace dataline::cli {
 namespace {
 
+std::string help_text(const Request& request) {
+  if (request.command == nullptr) return request.manual ? general_manual() : general_help();
+  return request.manual ? command_manual(*request.command) : command_help(*request.command);
+}
+
 int run(const std::vector<std::string>& words) {
   std::vector<const char*> texts;
   for (const std::string& word : words) texts.push_back(word.c_str());
+  messages().json = wants_json(texts);
+  if (texts.empty()) {
+    complain_in_full(general_help());
+    return kExitUsage;
+  }
   Request request = parse(texts);
+  messages() = {request.has("quiet"), request.has("verbose"), request.has("json")};
   const Interrupts interrupts;
   try {
     if (request.help) {
-      print(request.command != nullptr ? command_help(*request.command) : general_help(), interrupts);
+      print(help_text(request), interrupts);
       return 0;
     }
     request.extensions = load_plugins(request.plugins);

@@ -10,6 +10,7 @@
 
 #include "bindings/cli/failure.h"
 #include "bindings/cli/text.h"
+#include "bindings/cli/views.h"
 
 namespace dataline::cli {
 namespace {
@@ -122,6 +123,25 @@ PictureShape picture_shape(const dl_view& view) {
   }
   if (!few(shape.channels) || shape.height == 0 || shape.width == 0) no_picture(view);
   return shape;
+}
+
+PixelScale pixel_scale(const dl_loader* loader, int32_t field, const dl_dataset* dataset) {
+  const dl_view& view = Views(loader)[field];
+  const Views stored(dataset);
+  const bool wide = std::any_of(stored.begin(), stored.end(), [&](const dl_view& one) {
+    return std::string_view(one.name) == view.name && one.dtype == DL_DTYPE_U16;
+  });
+  const double unit = wide ? 257 : 1;  // 65535 / 255
+  PixelScale out;
+  for (int64_t c = 0; c < std::max<int64_t>(picture_shape(view).channels, 1); ++c) {
+    double scale = 1, offset = 0;
+    dl_error error = DL_ERROR_INIT;
+    if (dl_loader_pixel_scale(loader, field, c, &scale, &offset, &error) != DL_OK)
+      return view.dtype == DL_DTYPE_U8 ? PixelScale{{1}, {0}} : PixelScale{};
+    out.scale.push_back(scale * unit);
+    out.offset.push_back(offset);
+  }
+  return out;
 }
 
 Picture picture_of(const dl_view& view, int64_t row, const PixelScale& pixels) {

@@ -27,6 +27,9 @@ struct PictureShape {
 // views of a schema, whose dims may be -1. Throws Failure if it is not a picture.
 PictureShape picture_shape(const dl_view& view);
 
+// How the values of a loader's field become pixels, as the library reports it; empty if they are no pixels any more.
+PixelScale pixel_scale(const dl_loader* loader, int32_t field, const dl_dataset* dataset);
+
 // The picture in one row of a batch. Alpha is blended over grey.
 Picture picture_of(const dl_view& view, int64_t row, const PixelScale& pixels);
 

@@ -65,13 +65,10 @@ class Preview {
 
  private:
   void check_host_memory() {
-    Job job(request_, interrupts_, progress_);
-    const char* device = "";
-    dl_error error = DL_ERROR_INIT;
-    job.check(dl_options_get(job.options(), "device", &device, &error), error);
-    if (std::string_view(device) == "cpu") return;
-    throw usage_failure(
-        "preview draws from host memory: its --device is cpu, got '" + std::string(device) + "'", "preview");
+    const std::string device = Job(request_, interrupts_, progress_).device();
+    if (device == "cpu") return;
+    throw usage_failure("preview draws from host memory: its --device is cpu, got '" + device + "'",
+                        "preview");
   }
 
   // Without --transform, encoded pictures are decoded. Pictures of varying size are loaded one by one.
@@ -85,7 +82,7 @@ class Preview {
     }
     if (sample_) {
       job_->set_sample(*sample_);
-      one_at_a_time();
+      job_->one_at_a_time(request_);
     } else if (request_.option("batch_size").empty() && request_.option("global_batch_size").empty()) {
       // Load no more than is shown.
       job_->set("batch_size", std::to_string(std::min(wanted_, kMaxBatch)));
@@ -93,22 +90,13 @@ class Preview {
     loader_ = job_->create(dataset_.get());
     if (!choose_picture()) {
       loader_.reset();
-      one_at_a_time();
+      job_->one_at_a_time(request_);
       loader_ = job_->create(dataset_.get());
       choose_picture();
     }
     read_scale();
     label_ = field_named("label");
     key_ = field_named("key");
-  }
-
-  // Two slots, large enough for any picture within the default limits.
-  void one_at_a_time() {
-    constexpr const char* kSettings[][2] = {
-        {"batch_size", "1"}, {"max_bytes_per_sample", "64MiB"}, {"prefetch_depth", "1"}, {"max_leases", "1"}};
-    for (const auto& [key, value] : kSettings) {
-      if (request_.option(key).empty()) job_->set(key, value);
-    }
   }
 
   void decode_encoded() {
@@ -141,32 +129,12 @@ class Preview {
   }
 
   void read_scale() {
-    const dl_view& view = Views(loader_.get())[field_];
-    for (int64_t c = 0; c < std::max<int64_t>(shape_.channels, 1); ++c) {
-      double scale = 1, offset = 0;
-      dl_error error = DL_ERROR_INIT;
-      if (dl_loader_pixel_scale(loader_.get(), field_, c, &scale, &offset, &error) != DL_OK) {
-        pixels_ = {};
-        if (view.dtype == DL_DTYPE_U8) pixels_ = {{1}, {0}};
-        break;
-      }
-      const double unit = stored_as_u16() ? 257 : 1;  // 65535 / 255
-      pixels_.scale.push_back(scale * unit);
-      pixels_.offset.push_back(offset);
-    }
+    pixels_ = pixel_scale(loader_.get(), field_, dataset_.get());
     if (pixels_.scale.empty()) {
       progress_.say(
-          "preview: the values of '" + std::string(view.name) +
+          "preview: the values of '" + std::string(Views(loader_.get())[field_].name) +
           "' are no pixels any more; each picture is stretched from its least to its greatest value");
     }
-  }
-
-  bool stored_as_u16() const {
-    const char* name = Views(loader_.get())[field_].name;
-    const Views fields(dataset_.get());
-    return std::any_of(fields.begin(), fields.end(), [&](const dl_view& field) {
-      return std::string_view(field.name) == name && field.dtype == DL_DTYPE_U16;
-    });
   }
 
   Sheet empty_sheet() const {

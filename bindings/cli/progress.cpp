@@ -4,7 +4,9 @@
 
 #include <unistd.h>
 
+#include "bindings/cli/messages.h"
 #include "bindings/cli/system.h"
+#include "bindings/cli/text.h"
 
 namespace dataline::cli {
 namespace {
@@ -26,9 +28,14 @@ constexpr std::string_view kClearLine = "\r\x1b[K";
 
 }  // namespace
 
+void Progress::tell(std::string_view message) {
+  if (messages().verbose) say(message);
+}
+
 bool standard_output_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
 
-Progress::Progress(bool quiet) : live_(!quiet && isatty(STDERR_FILENO) == 1) {
+Progress::Progress(bool quiet)
+    : live_(!quiet && !messages().quiet && !messages().json && isatty(STDERR_FILENO) == 1) {
   log_.struct_size = sizeof(log_);
   log_.context = this;
   log_.write = write_log;
@@ -55,8 +62,9 @@ void Progress::clear() {
 }
 
 void Progress::say(std::string_view message) {
+  if (messages().quiet) return;
   const std::lock_guard lock(mutex_);
-  write_error(std::string(shown_ ? kClearLine : "") + "dataline: " + std::string(message) + "\n");
+  write_error(std::string(shown_ ? kClearLine : "") + message_line(message));
   shown_ = false;
 }
 
@@ -74,7 +82,8 @@ void Progress::write_log(void* context, int32_t level, const char* message, size
       const std::lock_guard lock(self.mutex_);
       self.warnings_.emplace_back(text);
     }
-    if (level == DL_LOG_PROGRESS && self.due()) self.show(text);
+    if (level == DL_LOG_INFO && messages().verbose) self.say(text);
+    if (level == DL_LOG_PROGRESS && self.due()) self.show(without_controls(text));
   } catch (...) {  // no memory for the message; a callback of the library must not throw
   }
 }

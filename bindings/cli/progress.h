@@ -24,7 +24,8 @@ class Progress {
   bool due();  // time for the next line; false if not a terminal
   void show(std::string_view line);
   void clear();
-  void say(std::string_view message);  // a line that stays: "dataline: message"
+  void say(std::string_view message);   // a line that stays: "dataline: message"; none with --quiet
+  void tell(std::string_view message);  // the same with --verbose alone
 
   // For dl_options_set_log: prints warnings and keeps them, shows progress.
   const dl_log* log() const { return &log_; }

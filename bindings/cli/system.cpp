@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <memory>
 
@@ -131,6 +132,15 @@ size_t terminal_columns(int descriptor) {
   winsize size{};
   if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) return 0;
   return size.ws_col;
+}
+
+bool locale_is_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* const value = getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    return strcasestr(value, "utf-8") != nullptr || strcasestr(value, "utf8") != nullptr;
+  }
+  return false;
 }
 
 void* reserve_memory(size_t bytes, bool huge_pages) {

@@ -40,6 +40,9 @@ bool sync_folder(const std::string& folder);  // true where folders cannot be sy
 // The width of the terminal that a descriptor is; 0 for anything else.
 size_t terminal_columns(int descriptor);
 
+// Whether texts are UTF-8 in this user's locale (LC_ALL, LC_CTYPE, LANG).
+bool locale_is_utf8();
+
 // Zeroed memory that takes RAM where it is touched, in pages of 2 MiB or as small as they are; null on failure.
 void* reserve_memory(size_t bytes, bool huge_pages);
 void release_memory(void* data, size_t bytes);

@@ -100,6 +100,64 @@ size_t utf8_bytes(std::string_view text) {
   return 0;
 }
 
+std::string flag_text(std::string_view name) {
+  std::string out = "--" + std::string(name);
+  std::replace(out.begin() + 2, out.end(), '_', '-');
+  return out;
+}
+
+namespace {
+
+uint32_t code_point(std::string_view character) {
+  const auto byte = [&](size_t at) { return uint32_t{static_cast<unsigned char>(character[at])}; };
+  if (character.size() == 1) return byte(0);
+  uint32_t value = byte(0) & (0xFFu >> (character.size() + 1));
+  for (size_t at = 1; at < character.size(); ++at) value = value << 6 | (byte(at) & 0x3F);
+  return value;
+}
+
+bool is_control(uint32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C || code == 0x200E || code == 0x200F ||
+         (code >= 0x2028 && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069) || code == 0xFEFF;
+}
+
+std::string escape(char letter, uint32_t value, int digits) {
+  constexpr char kHex[] = "0123456789abcdef";
+  std::string out = {'\\', letter};
+  for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4) out += kHex[value >> shift & 15];
+  return out;
+}
+
+}  // namespace
+
+std::string escaped_text(std::string_view bytes, bool ascii) {
+  constexpr int kByte = 2, kShort = 4, kLong = 8;
+  std::string out;
+  while (!bytes.empty()) {
+    const size_t length = utf8_bytes(bytes);
+    const std::string_view character = bytes.substr(0, std::max<size_t>(length, 1));
+    const uint32_t code = length == 0 ? static_cast<unsigned char>(bytes[0]) : code_point(character);
+    if (code == '\n' || code == '\t') {
+      out += code == '\n' ? "\\n" : "\\t";
+    } else if (length == 0 || (code < 0x80 && is_control(code))) {
+      out += escape('x', code, kByte);
+    } else if (is_control(code) || (ascii && code >= 0x80)) {
+      out += code < 0x10000 ? escape('u', code, kShort) : escape('U', code, kLong);
+    } else {
+      out += character;
+    }
+    bytes.remove_prefix(character.size());
+  }
+  return out;
+}
+
+std::string without_controls(std::string_view text) {
+  std::string out(text);
+  std::replace_if(
+      out.begin(), out.end(), [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
+  return out;
+}
+
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& names) {
   const std::string* best = nullptr;
   size_t best_distance = std::max<size_t>(1, text.size() / 3) + 1;
@@ -122,6 +180,8 @@ void append_wrapped(std::string& line, std::string_view text, size_t width, size
     if (take > room) {
       const size_t space = text.rfind(' ', at + room);
       take = space != std::string_view::npos && space > at ? space - at : room;
+      while (take > 1 && (static_cast<unsigned char>(text[at + take]) & 0xC0) == 0x80)
+        --take;  // whole characters
     }
     line += text.substr(at, take);
     at += take;
@@ -159,7 +219,8 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows, size_t
 
 size_t output_width() {
   const size_t columns = terminal_columns(STDOUT_FILENO);
-  return columns >= 40 ? columns : 100;
+  constexpr size_t kNoTerminal = 100, kLeast = 20, kMost = 160;  // longer lines are hard to read
+  return columns == 0 ? kNoTerminal : std::clamp(columns, kLeast, kMost);
 }
 
 }  // namespace dataline::cli

@@ -21,6 +21,14 @@ std::string shape_text(const int64_t* shape, int32_t rank);  // 3x32x32; ? for -
 // surrogates.
 size_t utf8_bytes(std::string_view text);
 
+// "--batch-size" of "batch_size": how a flag is spelt everywhere.
+std::string flag_text(std::string_view name);
+// Bytes from data, made safe for a terminal: control characters (also those of Unicode that turn the direction of text) and
+// invalid bytes as \n, \x1b, \u202e; with `ascii` all other characters outside ASCII too.
+std::string escaped_text(std::string_view bytes, bool ascii);
+std::string without_controls(
+    std::string_view text);  // they become spaces: one line, and no commands to a terminal
+
 // ", did you mean 'x'?" if a name is similar, else "".
 std::string did_you_mean(std::string_view text, const std::vector<std::string>& names);
 

@@ -25,19 +25,31 @@ std::string uri_text() {
          "\n";
 }
 
+std::string format_text(const FormatRow& row) {
+  std::vector<std::vector<std::string>> keys;
+  for (const dl_format_key& key : row.keys) {
+    const std::string preset =
+        key.default_value == nullptr ? "" : " (default " + std::string(key.default_value) + ")";
+    keys.push_back({std::string(key.name) + "=" + key.values, key.doc + preset});
+  }
+  return wrapped_text(std::string(row.info.name) + ": " + row.info.doc, output_width(), 2) + "\n" +
+         table_text(keys, output_width(), 4);
+}
+
+// "dataline info 'tokens:PATH?length=1024'": the first key with its default, if there is one.
+std::string format_example(const FormatRow& row) {
+  std::string uri = std::string(row.info.name) + ":PATH";
+  for (const dl_format_key& key : row.keys) {
+    if (key.default_value == nullptr || key.default_value[0] == '\0') continue;
+    uri = "'" + uri + "?" + key.name + "=" + key.default_value + "'";
+    break;
+  }
+  return "dataline info " + uri;
+}
+
 std::string formats_text(const dl_extensions* extensions) {
   std::string out;
-  for (const FormatRow& row : format_table(extensions)) {
-    out += (out.empty() ? "" : "\n") +
-           wrapped_text(std::string(row.info.name) + ": " + row.info.doc, output_width(), 2) + "\n";
-    std::vector<std::vector<std::string>> keys;
-    for (const dl_format_key& key : row.keys) {
-      const std::string preset =
-          key.default_value == nullptr ? "" : " (default " + std::string(key.default_value) + ")";
-      keys.push_back({std::string(key.name) + "=" + key.values, key.doc + preset});
-    }
-    out += table_text(keys, output_width(), 4);
-  }
+  for (const FormatRow& row : format_table(extensions)) out += (out.empty() ? "" : "\n") + format_text(row);
   const std::vector<dl_storage> storages = storage_table(extensions);
   if (storages.empty()) return out;
   std::vector<std::vector<std::string>> rows;
@@ -46,25 +58,27 @@ std::string formats_text(const dl_extensions* extensions) {
   return out + "\nstorages, for the paths of a URI\n" + table_text(rows, output_width(), 4);
 }
 
+void append_format(const FormatRow& row, Json& json) {
+  json.begin_object();
+  json.key("name").value(row.info.name);
+  json.key("doc").value(row.info.doc);
+  json.key("keys").begin_array();
+  for (const dl_format_key& key : row.keys) {
+    json.begin_object();
+    json.key("name").value(key.name);
+    json.key("values").value(key.values);
+    json.key("default");
+    key.default_value == nullptr ? json.null() : json.value(key.default_value);
+    json.key("doc").value(key.doc);
+    json.end_object();
+  }
+  json.end_array().end_object();
+}
+
 std::string formats_json(const dl_extensions* extensions) {
   Json json;
   json.begin_object().key("formats").begin_array();
-  for (const FormatRow& row : format_table(extensions)) {
-    json.begin_object();
-    json.key("name").value(row.info.name);
-    json.key("doc").value(row.info.doc);
-    json.key("keys").begin_array();
-    for (const dl_format_key& key : row.keys) {
-      json.begin_object();
-      json.key("name").value(key.name);
-      json.key("values").value(key.values);
-      json.key("default");
-      key.default_value == nullptr ? json.null() : json.value(key.default_value);
-      json.key("doc").value(key.doc);
-      json.end_object();
-    }
-    json.end_array().end_object();
-  }
+  for (const FormatRow& row : format_table(extensions)) append_format(row, json);
   json.end_array().key("storages").begin_array();
   for (const dl_storage& storage : storage_table(extensions)) {
     json.begin_object();
@@ -79,10 +93,24 @@ std::string formats_json(const dl_extensions* extensions) {
 
 int run_formats(const Request& request, const Interrupts& interrupts) {
   const dl_extensions* extensions = request.extensions.get();
-  print(request.has("json") ? formats_json(extensions)
-                            : (request.uri_help ? uri_text() : "") + formats_text(extensions),
-        interrupts);
-  return 0;
+  if (request.positionals.empty()) {
+    print(request.has("json") ? formats_json(extensions)
+                              : (request.uri_help ? uri_text() : "") + formats_text(extensions),
+          interrupts);
+    return 0;
+  }
+  std::vector<std::string> names;
+  for (const FormatRow& row : format_table(extensions)) {
+    names.push_back(row.info.name);
+    if (request.positionals[0] != row.info.name) continue;
+    Json json;
+    append_format(row, json);
+    print(request.has("json") ? json.text() + "\n"
+                              : format_text(row) + "\n    example  " + format_example(row) + "\n",
+          interrupts);
+    return 0;
+  }
+  no_such_name(request, "format", names);
 }
 
 }  // namespace dataline::cli

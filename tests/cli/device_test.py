@@ -49,7 +49,7 @@ class Plan(ShellTest):
     def test_what_is_wrong_with_the_job_is_said(self):
         self.digits(5)
         self.fails(2, "info", "idx:images", "--plan", "--transform", "nomalize(mnist)", says="nomalize")
-        self.fails(2, "info", "idx:images", "--plan", "--batch_sise", "4", says="did you mean '--batch_size'")
+        self.fails(2, "info", "idx:images", "--plan", "--batch_sise", "4", says="did you mean '--batch-size'")
         self.fails(2, "info", "idx:images", "--plan", "--device", "gpu", says="device.*'gpu'")
 
     def test_the_table_for_people_names_stages_and_bytes(self):

@@ -43,7 +43,8 @@ class Pipes(ShellTest):
 
     def test_a_full_disk_is_1(self):
         self.digits(2)
-        for words in (["info", "idx:images"], ["options", "--json"], ["cat", "idx:images"], ["cat", "--indices", "idx:images"],
+        for words in (["info", "idx:images"], ["options"], ["cat", "idx:images"], ["cat", "--indices", "idx:images"],
+                      ["show", "idx:images"],
                       ["bench", "idx:images", "--seconds", "0.05"]):
             with open("/dev/full", "wb") as full:
                 self.fails(1, *words, stdout=full, out=None, says="^dataline: standard output: No space left on device$")

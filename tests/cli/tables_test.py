@@ -14,7 +14,7 @@ import shell
 from shell import ShellTest
 
 OPTION_KEYS = ["key", "type", "default", "min", "max", "unit", "scope", "doc", "since"]
-COMMANDS = ["info", "cat", "bench", "preview", "options", "transforms", "formats", "version", "completion"]
+COMMANDS = ["info", "show", "preview", "cat", "bench", "options", "transforms", "formats", "version", "completion"]
 
 
 class Uris(ShellTest):
@@ -53,7 +53,7 @@ class Uris(ShellTest):
 
     def test_help_of_commands_and_wrong_uris_lead_there(self):
         self.assertIn(b"dataline help uris", self.ok("--help"))
-        for command in ("info", "cat", "bench", "preview"):
+        for command in ("info", "cat", "bench", "preview", "show"):
             self.assertIn(b"`dataline help uris`", self.ok(command, "--help"))
 
 
@@ -113,7 +113,7 @@ class Info(ShellTest):
         self.digits(2)
         for io in ("mmap", "pread", "memory"):
             self.assertEqual(self.info("idx:images", "--io", io)["samples"], 2)
-        self.fails(2, "info", "idx:images", "--batch_size", "4", says="info takes no --batch_size.*loader")
+        self.fails(2, "info", "idx:images", "--batch_size", "4", says="info takes no --batch-size.*loader")
 
 
 class Tables(ShellTest):
@@ -139,7 +139,7 @@ class Tables(ShellTest):
 
     def test_no_option_has_a_name_of_the_shells_own_flags(self):
         reserved = ("json field indices batches seconds output save_state load_state plan images sample repeat count help "
-                    "version plugin").split()
+                    "version plugin quiet verbose vocabulary man").split()
         self.assertFalse({option["key"] for option in self.options()} & set(reserved))
 
     def test_tables_for_people_have_every_row(self):
@@ -200,7 +200,7 @@ class Help(ShellTest):
             text = self.ok(command, "--help").decode()
             for option in options:
                 wanted = self.assertRegex if option["scope"] in scopes else self.assertNotRegex
-                wanted(text, rf"(?m)^  --{option['key']}\b")
+                wanted(text, rf"(?m)^  --{option['key'].replace('_', '-')}\b")
 
     def test_cat_says_its_own_default_of_epochs(self):
         self.assertRegex(shell.one_line(self.ok("cat", "--help").decode()), r"--epochs N [^-]*\(default 1\)")
@@ -219,16 +219,16 @@ class Completion(ShellTest):
     @unittest.skipUnless(shutil.which("bash"), "no bash here")
     def test_bash_offers_commands_flags_and_choices(self):
         self.assertEqual(self.complete("tr"), ["transforms"])
-        self.assertEqual(self.complete("cat", "x", "--batch_s"), ["--batch_size"])
-        self.assertEqual(self.complete("cat", "x", "--last_batch", ""), ["keep", "drop", "pad"])
-        self.assertEqual(self.complete("cat", "x", "--last_batch", "d"), ["drop"])
-        self.assertEqual(self.complete("info", "--batch_s"), [])
+        self.assertEqual(self.complete("cat", "x", "--batch-s"), ["--batch-size"])
+        self.assertEqual(self.complete("cat", "x", "--last-batch", ""), ["keep", "drop", "pad"])
+        self.assertEqual(self.complete("cat", "x", "--last-batch", "d"), ["drop"])
+        self.assertEqual(self.complete("info", "--batch-s"), [])
         self.assertEqual(self.complete("completion", "z"), ["zsh"])
         self.write("state.txt", "")
         self.assertEqual(self.complete("cat", "--load-state", "st"), ["state.txt"])
 
     def test_every_shell_gets_every_flag(self):
-        options = [option["key"] for option in json.loads(self.ok("options", "--json"))]
+        options = [option["key"].replace("_", "-") for option in json.loads(self.ok("options", "--json"))]
         for name, flag in (("bash", "--{}"), ("zsh", "--{}"), ("fish", "-l {}")):
             script = self.ok("completion", name).decode()
             for key in options:

@@ -151,6 +151,8 @@ size_t terminal_columns(int descriptor) {
   return static_cast<size_t>(std::max(info.srWindow.Right - info.srWindow.Left + 1, 0));
 }
 
+bool locale_is_utf8() { return true; }  // prepare_standard_streams() has set the console's
+
 // Large pages need a privilege that few processes have.
 void* reserve_memory(size_t bytes, bool) {
   return VirtualAlloc(nullptr, bytes, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);

@@ -1,0 +1,21 @@
+// How the program talks on standard error: set once by main() from the command line, before any thread starts.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dataline::cli {
+
+struct Messages {
+  bool quiet = false;    // no progress, notes or warnings; errors stay
+  bool verbose = false;  // also what was decided, and the library's log
+  bool json = false;     // errors, notes and warnings as lines of JSON
+};
+
+Messages& messages();
+
+// The line of a message that is no error: "dataline: TEXT", or {"message": TEXT}. Control characters become spaces.
+std::string message_line(std::string_view text);
+
+}  // namespace dataline::cli
