@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "bindings/cli/commands.h"
+#include "bindings/cli/half_blocks.h"
 #include "bindings/cli/image_summary.h"
 #include "bindings/cli/job.h"
 #include "bindings/cli/json.h"
@@ -20,6 +22,9 @@ namespace {
 
 const char* kind_name(const dl_view& field) { return field.kind == DL_KIND_RAGGED ? "ragged" : "dense"; }
 
+// Names may be those of files: nothing in them is a command to the terminal.
+std::string shown(std::string_view text) { return escaped_text(text, !terminal_shows_utf8()); }
+
 // "1,000: n01440764, n01443537, ...": the number of classes and the first few names; "" without classes.
 std::string classes_text(const dl_dataset* dataset) {
   constexpr int64_t kShown = 8;
@@ -27,12 +32,8 @@ std::string classes_text(const dl_dataset* dataset) {
   if (count == 0) return {};
   std::string text = grouped(count) + ":";
   for (int64_t i = 0; i < std::min(count, kShown); ++i) {
-    text += (i == 0 ? " " : ", ") + std::string(dl_dataset_class_name(dataset, i));
+    text += (i == 0 ? " " : ", ") + shown(dl_dataset_class_name(dataset, i));
   }
-  // Names are names of directories: control characters are shown as '?'.
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; },
-      '?');
   return text + (count > kShown ? ", ..." : "");
 }
 
@@ -81,15 +82,15 @@ std::string as_table(const dl_dataset* dataset, const std::optional<Plan>& plan,
                      const std::optional<ImageSummary>& images) {
   const int64_t samples = dl_dataset_count(dataset);
   std::vector<std::vector<std::string>> head = {{"format", dl_dataset_format(dataset)},
-                                                {"uri", dl_dataset_uri(dataset)},
+                                                {"uri", shown(dl_dataset_uri(dataset))},
                                                 {"samples", samples < 0 ? "unknown" : grouped(samples)}};
   for (int32_t i = 0; i < dl_dataset_note_count(dataset); ++i)
-    head.push_back({"note", dl_dataset_note(dataset, i)});
+    head.push_back({"note", shown(dl_dataset_note(dataset, i))});
   if (std::string classes = classes_text(dataset); !classes.empty())
     head.push_back({"classes", std::move(classes)});
   std::vector<std::vector<std::string>> rows = {{"field", "kind", "dtype", "shape", "axes", "bytes"}};
   for (const dl_view& field : Views(dataset)) {
-    rows.push_back({field.name, kind_name(field), dl_dtype_name(field.dtype),
+    rows.push_back({shown(field.name), kind_name(field), dl_dtype_name(field.dtype),
                     shape_text(field.shape, field.rank), field.axes[0] != '\0' ? field.axes : "-",
                     field.bytes < 0 ? "varies" : grouped(field.bytes)});
   }

@@ -3,6 +3,8 @@
 
 #include <dataline.h>
 
+#include "bindings/cli/text.h"
+
 namespace dataline::cli {
 namespace {
 
@@ -36,6 +38,19 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+// Over several lines, as roff likes its text. A line of it may not start as a command does.
+std::string lines(std::string_view text) {
+  constexpr size_t kColumns = 70;
+  const std::string wrapped = wrapped_text(text, kColumns, 0) + "\n";
+  std::string out;
+  for (size_t at = 0; at < wrapped.size();) {
+    const size_t end = wrapped.find('\n', at);
+    out += escaped(std::string_view(wrapped).substr(at, end - at)) + "\n";
+    at = end + 1;
+  }
+  return out;
+}
+
 }  // namespace
 
 Manual::Manual(const std::string& name, std::string_view summary) : name_(name) {
@@ -53,17 +68,18 @@ Manual& Manual::section(std::string_view title) {
 
 Manual& Manual::text(std::string_view text) {
   if (!roff_.ends_with("\"\n")) roff_ += ".PP\n";  // none after a heading
-  roff_ += escaped(text) + "\n";
+  roff_ += lines(text);
   return *this;
 }
 
 Manual& Manual::item(std::string_view head, std::string_view text) {
-  roff_ += ".TP\n\\fB" + escaped(head) + "\\fR\n" + escaped(text) + "\n";
+  roff_ += ".TP\n\\fB" + escaped(head) + "\\fR\n" + lines(text);
   return *this;
 }
 
 Manual& Manual::example(std::string_view line) {
-  roff_ += ".PP\n.nf\n    " + escaped(line) + "\n.fi\n";
+  if (!roff_.ends_with("\"\n")) roff_ += ".PP\n";
+  roff_ += ".nf\n    " + escaped(line) + "\n.fi\n";
   return *this;
 }
 

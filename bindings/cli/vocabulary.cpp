@@ -51,6 +51,7 @@ class JsonTokens {
     take('{');
     if (!take_if('}')) {
       do {
+        skip_spaces();
         Token token{.text = {}, .id = 0, .line = line()};
         token.text = string();
         take(':');
@@ -66,7 +67,6 @@ class JsonTokens {
 
  private:
   int64_t line() {
-    skip_spaces();
     lines_ += std::count(text_.begin() + static_cast<ptrdiff_t>(counted_),
                          text_.begin() + static_cast<ptrdiff_t>(at_), '\n');
     counted_ = at_;
