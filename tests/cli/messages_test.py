@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import json
 import os
+import shutil
 import subprocess
 
 import shell
@@ -143,6 +144,18 @@ class Manual(ShellTest):
             for line in self.ok(name, "--help").decode().splitlines():
                 if line.lstrip().startswith("-") and line.startswith("  -"):
                     self.assertIn(line.split("--")[1].split()[0], page)
+
+    def test_pages_and_completions_are_installed_where_they_are_looked_for(self):
+        build = os.path.dirname(os.path.dirname(shell.PROGRAM))
+        if not shutil.which("cmake") or not os.path.exists(f"{build}/bindings/cli/share/made"):
+            self.skipTest("no cmake or no build folder here")
+        subprocess.run(["cmake", "--install", build, "--component", "tools", "--prefix", self.path("i")], check=True, capture_output=True)
+        self.assertEqual(self.read("i/share/man/man1/dataline-cat.1"), self.ok("help", "--man", "cat"))
+        self.assertEqual(sorted(os.listdir(self.path("i/share/man/man1"))),
+                         sorted(f"dataline{'-' if name else ''}{name}.1" for name in self.pages()))
+        for name, file in (("bash", "bash-completion/completions/dataline"), ("zsh", "zsh/site-functions/_dataline"),
+                           ("fish", "fish/vendor_completions.d/dataline.fish")):
+            self.assertEqual(self.read(f"i/share/{file}"), self.ok("completion", name))
 
     def test_help_of_what_is_no_command(self):
         self.fails(2, "help", "--man", "cta", says="did you mean 'cat'")
