@@ -12,6 +12,7 @@
 #include "bindings/cli/json.h"
 #include "bindings/cli/output.h"
 #include "bindings/cli/pixels.h"
+#include "bindings/cli/show_json.h"
 #include "bindings/cli/text.h"
 #include "bindings/cli/values.h"
 #include "bindings/cli/views.h"
@@ -24,7 +25,6 @@ constexpr int64_t kDefaultSamples = 3;
 constexpr int64_t kWhole = 64;       // values up to which an array is shown in full
 constexpr size_t kTextBytes = 2000;  // of a text, shown
 constexpr int64_t kTokens = 2000;    // decoded
-constexpr int64_t kJsonValues = 1000;
 constexpr size_t kIndent = 4;
 
 const char* encoded_as(std::string_view bytes) {
@@ -33,15 +33,6 @@ const char* encoded_as(std::string_view bytes) {
   if (bytes.starts_with("RIFF") && bytes.substr(std::min<size_t>(8, bytes.size())).starts_with("WEBP"))
     return "WebP";
   return nullptr;
-}
-
-bool is_utf8(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const size_t length = utf8_bytes(bytes);
-    if (length == 0 || bytes[0] == '\0') return false;
-    bytes.remove_prefix(length);
-  }
-  return true;
 }
 
 // At most `most` bytes of whole characters.
@@ -243,6 +234,15 @@ class Show {
     return out + "\n";
   }
 
+  void append_sample(const SampleView& sample) {
+    std::optional<std::string> text;
+    if (sample.is_bytes() && is_utf8(sample.bytes()))
+      text = sample.bytes();
+    else if (vocabulary_ && sample.is_integer() && sample.shape.size() == 1)
+      text = decoded(sample);
+    append_field(sample, class_of(sample).value_or(""), text, json_);
+  }
+
   void append_json(const dl_batch_info& info, const Views& views, int64_t row) {
     json_.begin_object();
     json_.key("index").value(info.sample_indices[row]);
@@ -250,58 +250,8 @@ class Show {
     json_.key("step").value(info.step);
     json_.key("fields").begin_array();
     for (int32_t i = 0; i < views.size(); ++i)
-      if (!field_ || *field_ == i) append_field(sample_of(views[i], row));
+      if (!field_ || *field_ == i) append_sample(sample_of(views[i], row));
     json_.end_array().end_object();
-  }
-
-  void append_field(const SampleView& sample) {
-    json_.begin_object();
-    json_.key("name").value(sample.view->name);
-    json_.key("dtype").value(dl_dtype_name(sample.view->dtype));
-    json_.key("shape").begin_array();
-    for (const int64_t n : sample.shape) json_.value(n);
-    json_.end_array().key("axes").text_or_null(sample.view->axes[0] != '\0' ? sample.view->axes + 1 : "");
-    json_.key("class").text_or_null(class_of(sample).value_or(""));
-    const bool text = sample.is_bytes() && is_utf8(sample.bytes());
-    json_.key("text");
-    if (text)
-      json_.value(sample.bytes());
-    else if (vocabulary_ && sample.is_integer() && sample.shape.size() == 1)
-      json_.value(decoded(sample));
-    else
-      json_.null();
-    append_summary(sample);
-    // The first values, in C order; all of them if there are no more than kJsonValues.
-    json_.key("values").begin_array();
-    int64_t left = text ? 0 : kJsonValues;
-    sample.for_each([&](int64_t element) {
-      if (left > 0) append_value(*sample.view, element);
-      return --left > 0;
-    });
-    json_.end_array().end_object();
-  }
-
-  void append_summary(const SampleView& sample) {
-    const Summary summary = sample.is_complex() ? Summary{} : summary_of(sample);
-    const auto number = [&](const char* key, double value) {
-      json_.key(key);
-      summary.finite > 0 ? json_.value(value) : json_.null();
-    };
-    number("min", summary.min);
-    number("max", summary.max);
-    number("mean", summary.mean);
-  }
-
-  void append_value(const dl_view& view, int64_t element) {
-    if (view.dtype == DL_DTYPE_BOOL) {
-      json_.value(value_at(view, element) != 0);
-    } else if (view.dtype >= DL_DTYPE_U8 && view.dtype <= DL_DTYPE_I64 && view.dtype != DL_DTYPE_U64) {
-      json_.value(integer_at(view, element));
-    } else if (view.dtype == DL_DTYPE_C64 || view.dtype == DL_DTYPE_C128 || view.dtype == DL_DTYPE_U64) {
-      json_.value(value_text(view, element));  // JSON has no such numbers
-    } else {
-      json_.value(value_at(view, element));  // null for nan and infinities
-    }
   }
 
   const Request& request_;

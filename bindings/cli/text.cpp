@@ -106,6 +106,15 @@ std::string flag_text(std::string_view name) {
   return out;
 }
 
+bool is_utf8(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const size_t length = utf8_bytes(bytes);
+    if (length == 0 || bytes[0] == '\0') return false;
+    bytes.remove_prefix(length);
+  }
+  return true;
+}
+
 namespace {
 
 uint32_t code_point(std::string_view character) {
