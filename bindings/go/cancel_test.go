@@ -4,6 +4,7 @@ package dataline_test
 
 import (
 	"context"
+	"errors"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -125,6 +126,44 @@ func TestAContextEndsOnlyItsOwnWaits(t *testing.T) {
 	}
 	close(g.open)
 	check(t, <-other)
+}
+
+// A poll is inside the library too, if only for a moment, and interrupts that are meant for others meet it there.
+func TestALoopThatIsEndedEndsNoPollOfOthers(t *testing.T) {
+	_, l := gated(t)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for range 20_000 {
+			ctx, cancel := context.WithCancel(background)
+			loop := make(chan struct{})
+			go func() {
+				defer close(loop)
+				for range l.Epoch(ctx) {
+					return
+				}
+			}()
+			for range 10 {
+				if err := l.Seek(0, 0); err != nil {
+					t.Error(err)
+				}
+			}
+			cancel()
+			<-loop
+		}
+	}()
+	for polls := true; polls; {
+		if _, err := l.Poll(); !errors.Is(err, dataline.ErrTimeout) {
+			t.Error(err)
+			break
+		}
+		select {
+		case <-ended:
+			polls = false
+		default:
+		}
+	}
+	<-ended
 }
 
 func TestAContextEndsWithAllItsWaits(t *testing.T) {

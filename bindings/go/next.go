@@ -91,14 +91,19 @@ func (l *Loader) poll(f *abi.Frame) error {
 	defer runtime.KeepAlive(l)
 	defer l.handle.leave()
 	l.loops.strangers.Add(1)
-	status := f.Next(l.handle.pointer, 0)
-	switch {
-	case status == statusOK:
-		return nil
-	case l.handle.closed():
-		return ErrClosed
+	for {
+		interrupts := l.interrupts.Load()
+		status := f.Next(l.handle.pointer, 0)
+		switch {
+		case status == statusOK:
+			return nil
+		case l.handle.closed():
+			return ErrClosed
+		case status == statusInterrupted && l.interrupts.Load() == interrupts:
+			continue // it was meant for another goroutine, as in waiter.next
+		}
+		return failure(status, &f.Error)
 	}
-	return failure(status, &f.Error)
 }
 
 // Next is the next batch, in order; the caller releases it. A context that is done ends a wait in progress with its
