@@ -1,24 +1,27 @@
-//! Finds libdataline and tells cargo how to link it. In this order:
+//! Finds libdataline, or builds it, and tells cargo how to link it. In this order:
 //!
-//! 1. `DATALINE_LIB_DIR`: a folder that holds `libdataline.so` or `libdataline.a` (a build folder's `lib`, or an
+//! 1. With the feature `vendored`: built from its sources (`sources.rs`), static.
+//! 2. `DATALINE_LIB_DIR`: a folder that holds `libdataline.so` or `libdataline.a` (a build folder's `lib`, or an
 //!    installed one). `DATALINE_INCLUDE_DIR` names the header's folder where it is not found beside.
-//! 2. `pkg-config dataline`, version 0.1.x; skipped when `DATALINE_NO_PKG_CONFIG` is set.
-//! 3. The enclosing checkout: built with CMake, static.
+//! 3. `pkg-config dataline`, of the same version up to the patch; skipped when `DATALINE_NO_PKG_CONFIG` is set.
+//! 4. The system's library folders; skipped likewise.
+//! 5. Built from its sources, static.
 //!
-//! `DATALINE_STATIC=1` or the feature `static` asks for the archive in 1 and 2, `DATALINE_STATIC=0` for the shared
-//! library. On docs.rs nothing is linked.
+//! `DATALINE_STATIC=1` or the feature `static` asks for the archive in 2 to 4, `DATALINE_STATIC=0` for the shared
+//! library. On docs.rs nothing is built or linked.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-#[path = "native.rs"]
 mod native;
+mod sources;
 
 use native::{Found, Kind};
 use std::env;
 use std::path::PathBuf;
 
 fn main() {
-    println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-changed=native.rs");
+    for file in ["build.rs", "native.rs", "sources.rs"] {
+        println!("cargo:rerun-if-changed={file}");
+    }
     for name in
         ["DATALINE_LIB_DIR", "DATALINE_INCLUDE_DIR", "DATALINE_NO_PKG_CONFIG", "DATALINE_STATIC", "DOCS_RS"]
     {
@@ -44,6 +47,9 @@ fn find() -> Result<Found, String> {
         Err(_) if env::var_os("CARGO_FEATURE_STATIC").is_some() => Some(Kind::Static),
         Err(_) => None,
     };
+    if env::var_os("CARGO_FEATURE_VENDORED").is_some() {
+        return sources::build(&sources::root()?);
+    }
     if let Some(folder) = env::var_os("DATALINE_LIB_DIR") {
         return native::in_folder(&PathBuf::from(folder), wanted);
     }
@@ -53,28 +59,36 @@ fn find() -> Result<Found, String> {
             Ok(found) => return Ok(found),
             Err(reason) => tried = format!("; {reason}"),
         }
+        if let Some(found) = native::in_system(wanted) {
+            return Ok(found);
+        }
     }
-    let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").ok_or("CARGO_MANIFEST_DIR is not set")?);
-    match native::checkout_above(&here) {
-        Some(root) => native::build_checkout(&root, &PathBuf::from(env::var_os("OUT_DIR").ok_or("no OUT_DIR")?)),
-        None => Err(format!(
+    let root = sources::root().map_err(|reason| {
+        format!(
             "libdataline was not found: set DATALINE_LIB_DIR to the folder that holds libdataline.so or libdataline.a, \
-             or install it so that pkg-config knows it{tried}"
-        )),
-    }
+             or install it so that pkg-config knows it{tried}; {reason}"
+        )
+    })?;
+    sources::build(&root)
 }
 
+/// How to link, and, for the build scripts of crates that depend on this one, `DEP_DATALINE_LIB`, `DEP_DATALINE_KIND`
+/// (`static` or `dylib`) and `DEP_DATALINE_INCLUDE`.
 fn tell(found: &Found) {
     for folder in &found.folders {
         println!("cargo:rustc-link-search=native={}", folder.display());
     }
     let kind = if found.kind == Kind::Static { "static" } else { "dylib" };
     println!("cargo:rustc-link-lib={kind}=dataline");
+    println!("cargo:kind={kind}");
+    if let Some(folder) = found.folders.first() {
+        println!("cargo:lib={}", folder.display());
+    }
     for name in &found.others {
         println!("cargo:rustc-link-lib=dylib={name}");
     }
     if let Some(include) = &found.include {
-        println!("cargo:include={}", include.display()); // DEP_DATALINE_INCLUDE of crates that depend on this one
+        println!("cargo:include={}", include.display());
         println!("cargo:rustc-env=DATALINE_HEADER_DIR={}", include.display()); // for the layout test
     }
 }

@@ -1,4 +1,4 @@
-//! Where libdataline is, and what has to be linked with it.
+//! Where an installed libdataline is, and what has to be linked with it.
 //!
 //! SPDX-License-Identifier: Apache-2.0
 use std::env;
@@ -36,6 +36,26 @@ pub fn in_folder(folder: &Path, wanted: Option<Kind>) -> Result<Found, String> {
     println!("cargo:rerun-if-changed={}", folder.join("libdataline.a").display());
     let others = if kind == Kind::Static { private_libraries(folder) } else { Vec::new() };
     Ok(Found { kind, folders: vec![folder.to_owned()], others, include: include_near(folder) })
+}
+
+/// In the system's folders, for machines without pkg-config; only where the header beside it is of this version.
+pub fn in_system(wanted: Option<Kind>) -> Option<Found> {
+    if env::var_os("HOST") != env::var_os("TARGET") {
+        return None; // those are the host's
+    }
+    let multiarch = format!("/usr/lib/{}-linux-gnu", env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default());
+    let folders = ["/usr/local/lib", &multiarch, "/usr/lib64", "/usr/lib"];
+    folders.iter().find_map(|folder| {
+        let found = in_folder(Path::new(folder), wanted).ok()?;
+        let header = fs::read_to_string(found.include.as_ref()?.join("dataline.h")).ok()?;
+        let is = |part: &str, number: &str| {
+            let words = header.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+            words.filter(|words| words.len() > 2).any(|words| words[1] == part && words[2] == number)
+        };
+        let wanted = is("DL_VERSION_MAJOR", env!("CARGO_PKG_VERSION_MAJOR"))
+            && is("DL_VERSION_MINOR", env!("CARGO_PKG_VERSION_MINOR"));
+        wanted.then_some(found)
+    })
 }
 
 /// The folder of `dataline.h`: as told, beside an installed library, or in the checkout above a build folder.
@@ -93,59 +113,4 @@ pub fn by_pkg_config(wanted: Option<Kind>) -> Result<Found, String> {
     let others = if kind == Kind::Static { library_names(&flags) } else { Vec::new() };
     let include = after("-I").into_iter().find(|at| at.join("dataline.h").is_file());
     Ok(Found { kind, folders: after("-L"), others, include })
-}
-
-/// The checkout of Dataline that `folder` is in.
-pub fn checkout_above(folder: &Path) -> Option<PathBuf> {
-    let root = folder.ancestors().nth(3)?;
-    root.join("capi/dataline.h").is_file().then(|| root.to_owned())
-}
-
-/// Builds the archive in `out` and installs it there. CMake's own variables (CMAKE_CXX_COMPILER_LAUNCHER,
-/// CMAKE_GENERATOR, CXX) hold as always; CMAKE_ARGS are further arguments, apart by spaces. Ninja where it is installed:
-/// CMake itself would take make, which need not be there.
-pub fn build_checkout(root: &Path, out: &Path) -> Result<Found, String> {
-    for part in ["core", "capi", "CMakeLists.txt"] {
-        println!("cargo:rerun-if-changed={}", root.join(part).display());
-    }
-    println!("cargo:rerun-if-env-changed=CMAKE_ARGS");
-    let build = out.join("native");
-    let prefix = out.join("prefix");
-    let mut configure = Command::new("cmake");
-    configure
-        .arg("-S")
-        .arg(root)
-        .arg("-B")
-        .arg(&build)
-        .args(["-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INSTALL_LIBDIR=lib"]);
-    configure.arg(format!("-DCMAKE_INSTALL_PREFIX={}", prefix.display()));
-    for part in ["TESTS", "EXAMPLES", "CLI", "BENCH"] {
-        configure.arg(format!("-DDATALINE_{part}=OFF"));
-    }
-    let configured = build.join("CMakeCache.txt").is_file();
-    if !configured && env::var_os("CMAKE_GENERATOR").is_none() && has_ninja() {
-        configure.args(["-G", "Ninja"]);
-    }
-    configure.args(env::var("CMAKE_ARGS").unwrap_or_default().split_whitespace());
-    run(&mut configure)?;
-    let jobs = env::var("NUM_JOBS").unwrap_or_else(|_| "1".to_owned());
-    run(Command::new("cmake").arg("--build").arg(&build).args(["-j", &jobs]))?;
-    run(Command::new("cmake").arg("--install").arg(&build))?;
-    in_folder(&prefix.join("lib"), Some(Kind::Static))
-}
-
-fn has_ninja() -> bool {
-    Command::new("ninja").arg("--version").output().map_or(false, |output| output.status.success())
-}
-
-fn run(command: &mut Command) -> Result<(), String> {
-    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let text =
-        [output.stdout, output.stderr].map(|part| String::from_utf8_lossy(&part).into_owned()).concat();
-    let lines: Vec<&str> = text.lines().collect();
-    let end = lines[lines.len().saturating_sub(30)..].join("\n");
-    Err(format!("{command:?} ended with {}; its last lines:\n{end}", output.status))
 }

@@ -136,24 +136,23 @@ pub struct Field {
     pub bytes: i64,
 }
 
+/// A dim that does not vary; one beyond all memory is left for the library to refuse.
+fn fixed(dim: usize) -> i64 {
+    i64::try_from(dim).unwrap_or(i64::MAX)
+}
+
 impl Field {
     /// A field of a [`Source`](crate::Source) whose samples all have `shape`.
     #[must_use]
-    pub fn dense(name: &str, dtype: DType, shape: &[i64]) -> Field {
-        Field {
-            name: name.into(),
-            kind: Kind::Dense,
-            dtype,
-            shape: shape.into(),
-            axes: String::new(),
-            bytes: 0,
-        }
+    pub fn dense(name: &str, dtype: DType, shape: &[usize]) -> Field {
+        let shape = shape.iter().copied().map(fixed).collect();
+        Field { name: name.into(), kind: Kind::Dense, dtype, shape, axes: String::new(), bytes: 0 }
     }
 
     /// A field of a [`Source`](crate::Source) whose samples are any number of items of `item_shape` (`&[]`: scalars).
     #[must_use]
-    pub fn ragged(name: &str, dtype: DType, item_shape: &[i64]) -> Field {
-        let shape = std::iter::once(-1).chain(item_shape.iter().copied()).collect();
+    pub fn ragged(name: &str, dtype: DType, item_shape: &[usize]) -> Field {
+        let shape = std::iter::once(-1).chain(item_shape.iter().copied().map(fixed)).collect();
         Field { name: name.into(), kind: Kind::Ragged, dtype, shape, axes: String::new(), bytes: 0 }
     }
 

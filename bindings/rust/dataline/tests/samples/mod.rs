@@ -19,7 +19,7 @@ struct Records {
 
 impl Source for Records {
     fn fields(&self) -> Vec<Field> {
-        let mut fields = vec![Field::dense("x", DType::U8, &[self.row_bytes as i64])];
+        let mut fields = vec![Field::dense("x", DType::U8, &[self.row_bytes])];
         if self.sums {
             fields.push(Field::dense("label", DType::I64, &[]));
         }
