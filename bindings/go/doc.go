@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package dataline loads data for machine-learning training: shuffled, transformed batches, prefetched by native threads
 // and viewed without a copy. The stream depends only on the data, the options and the seed, never on the number of
 // threads, and is the same in all languages with a binding.
@@ -23,6 +25,4 @@
 //
 // A Go program cannot fork without exec, so no loader runs in a forked child; child programs (os/exec) inherit nothing of
 // it.
-//
-// SPDX-License-Identifier: Apache-2.0
 package dataline

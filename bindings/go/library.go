@@ -20,6 +20,17 @@ func SetLibraryPath(path string) error {
 	return nil
 }
 
+// SetLibraryData gives the shared library itself, before anything else of this package is used: what the program has embedded
+// by //go:embed, so that it is one file. It is loaded from memory (memfd_create), or, where the system forbids that, from a file in
+// the user's cache folder that is named by the digest of its bytes and compared with it. An error as of SetLibraryPath.
+// The command cmd/dataline-embed writes the Go file that does this.
+func SetLibraryData(library []byte) error {
+	if err := abi.SetData(library); err != nil {
+		return fmt.Errorf("dataline: %w", err)
+	}
+	return nil
+}
+
 // Load finds and loads the library, once. Every function that can fail does so too; after a failure the next one tries
 // again. The error lists all locations tried.
 func Load() error {

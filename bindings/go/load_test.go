@@ -3,6 +3,7 @@
 package dataline_test
 
 import (
+	"debug/elf"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -19,7 +21,10 @@ import (
 // The library is loaded once in a process, so what is told of it is seen in others: this program again.
 func TestMain(m *testing.M) {
 	if path, told := os.LookupEnv("DATALINE_TEST_LOAD"); told {
-		if path != "" {
+		if name, embedded := strings.CutPrefix(path, "data of "); embedded {
+			library, err := os.ReadFile(name)
+			fmt.Println("read:", err, "set:", dataline.SetLibraryData(library))
+		} else if path != "" {
 			fmt.Println("set:", dataline.SetLibraryPath(path))
 		}
 		_, err := dataline.Open("raw:/nowhere?dtype=u8&shape=1")
@@ -46,6 +51,20 @@ func told(t *testing.T, path, libDir string) string {
 	return string(output)
 }
 
+// abiOf is the number in the SONAME of the library.
+func abiOf(library string) (int, error) {
+	file, err := elf.Open(library)
+	if err != nil {
+		return 0, err
+	}
+	defer file.Close()
+	names, err := file.DynString(elf.DT_SONAME)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimPrefix(names[0], "libdataline.so."))
+}
+
 func TestWhereTheLibraryIsCanBeTold(t *testing.T) {
 	check(t, dataline.Load())
 	if text := dataline.SetLibraryPath("/nowhere").Error(); strings.Contains(text, "linked into") {
@@ -68,6 +87,11 @@ func TestWhereTheLibraryIsCanBeTold(t *testing.T) {
 	loaded("a folder by variable", told(t, "", folder))
 	loaded("a folder by call", told(t, folder, "/other"))
 	loaded("a file by call", told(t, filepath.Join(folder, "libdataline.so"), "/other"))
+	loaded("its bytes", told(t, "data of "+filepath.Join(folder, "libdataline.so"), "/other"))
+	runtimeOnly := t.TempDir() // as the package of the library alone installs it
+	abiVersion := must[int](t)(abiOf(filepath.Join(folder, "libdataline.so")))
+	check(t, os.Symlink(filepath.Join(folder, "libdataline.so"), filepath.Join(runtimeOnly, fmt.Sprint("libdataline.so.", abiVersion))))
+	loaded("a folder without the linker's name", told(t, runtimeOnly, "/other"))
 	empty := t.TempDir()
 	for what, output := range map[string]string{
 		"SetLibraryPath": told(t, empty, folder), "DATALINE_LIB_DIR": told(t, "", empty),

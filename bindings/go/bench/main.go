@@ -1,9 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The program bench measures what this package costs a batch above the same calls from C: the loop over Epoch, and Next
 // with Release, each with View, beside a C program, in turn; the least of several rounds.
 //
 //	go run ./bench PROGRAM      PROGRAM is overhead.c, built
-//
-// SPDX-License-Identifier: Apache-2.0
 package main
 
 import (

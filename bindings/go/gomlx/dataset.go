@@ -1,11 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // Package gomlx gives a dataline.Loader to GoMLX's trainer, as its train.Dataset.
 //
 //	train := gomlx.New("train", loader, []string{"image"}, []string{"label"})
 //	_, err = loop.RunEpochs(train, 5)
 //
 // It is a module of its own, so that programs without GoMLX do not carry it.
-//
-// SPDX-License-Identifier: Apache-2.0
 package gomlx
 
 import (

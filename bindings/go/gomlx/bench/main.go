@@ -1,11 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
 // The program bench compares loaders on shuffled rows of 784 bytes, 60,000 of them, in batches of 256: this package,
 // the same as a train.Dataset of GoMLX, GoMLX's own InMemory and ParallelMapOnHost, and a loop written by hand (a limit,
 // not a loader: no thread, no label, no state), and, where DATALINE_BIN names it, `dataline bench`, which is the same in
 // C++. In turn; the median of the rounds, the least and the most.
 //
 //	go run ./bench
-//
-// SPDX-License-Identifier: Apache-2.0
 package main
 
 import (

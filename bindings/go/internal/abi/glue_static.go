@@ -62,6 +62,11 @@ func load() error {
 	return checkVersion()
 }
 
+// SetData cannot be followed: the library is in the program.
+func SetData([]byte) error {
+	return errLinkedIn
+}
+
 // SetPath cannot be followed: the library is in the program.
 func SetPath(string) error {
 	return errLinkedIn

@@ -15,8 +15,11 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Set by SetPath, under loading.
-var path string
+// Set by SetPath and SetData, under loading; the later one holds.
+var (
+	path string
+	data []byte
+)
 
 // Functions of Go that C can call; made once, for they are never freed.
 var callbacks struct {
@@ -33,15 +36,26 @@ func SetPath(to string) error {
 	if loaded.Load() {
 		return errTooLate
 	}
-	path = to
+	path, data = to, nil
+	return nil
+}
+
+// SetData gives the library itself; before the first call.
+func SetData(library []byte) error {
+	loading.Lock()
+	defer loading.Unlock()
+	if loaded.Load() {
+		return errTooLate
+	}
+	path, data = "", library
 	return nil
 }
 
 func fileNames() []string {
 	if runtime.GOOS == "darwin" {
-		return []string{"libdataline.1.dylib", "libdataline.dylib"}
+		return []string{fmt.Sprintf("libdataline.%d.dylib", DL_ABI_VERSION), "libdataline.dylib"}
 	}
-	return []string{"libdataline.so.1", "libdataline.so"}
+	return []string{fmt.Sprintf("libdataline.so.%d", DL_ABI_VERSION), "libdataline.so"}
 }
 
 // place is where the library may be, and how we know of it.
@@ -97,6 +111,13 @@ func openIn(where place) (library uintptr, err error) {
 }
 
 func load() error {
+	if data != nil {
+		library, err := openData(data)
+		if err != nil {
+			return fmt.Errorf("the embedded library cannot be loaded:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+		}
+		return bind(library)
+	}
 	var tried error
 	for _, where := range places() {
 		library, err := openIn(where)
