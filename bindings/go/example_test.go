@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log"
+	"strings"
 
 	"github.com/dataline/dataline/bindings/go"
 )
@@ -169,6 +170,78 @@ func ExampleFromSource() {
 	}
 	// Output:
 	// [0 1 8 27 64] <nil>
+}
+
+func ExampleFromArrays() {
+	pixels := []uint8{1, 2, 3, 4, 5, 6, 7, 8}
+	labels := []int64{0, 1}
+	dataset, err := dataline.FromArrays([]dataline.Array{
+		dataline.NewArray("image", pixels, 2, 2, 2), // two samples of 2 x 2
+		dataline.NewArray("label", labels),
+		dataline.NewRagged("text", []byte("onetwo"), []int64{0, 3, 6}),
+	}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dataset.Close()
+	for _, field := range dataset.Fields() {
+		fmt.Println(field.Name, field.DType, field.Shape)
+	}
+	// Output:
+	// image u8 [2 2]
+	// label i64 []
+	// text u8 [-1]
+}
+
+// lines is a Source whose samples have different lengths.
+type lines []string
+
+func (lines) Fields() []dataline.Field {
+	return []dataline.Field{
+		{Name: "line", Kind: dataline.Ragged, DType: dataline.U8, Shape: []int{-1}, Bytes: 100},
+		{Name: "words", DType: dataline.I64},
+	}
+}
+
+func (l lines) Len() int { return len(l) }
+
+func (l lines) Read(index int, record *dataline.Record) error {
+	if err := dataline.Put(record, "line", []byte(l[index])...); err != nil {
+		return err
+	}
+	return dataline.Put(record, "words", int64(len(strings.Fields(l[index]))))
+}
+
+func ExampleSource() {
+	dataset, err := dataline.FromSource(lines{"a line", "and another line"}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dataset.Close()
+	loader, err := dataline.NewLoader(dataset, dataline.With{"batch_size": 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer loader.Close()
+	for batch, err := range loader.Epoch(context.Background()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		texts, err := dataline.Rows[byte](batch, "line")
+		if err != nil {
+			log.Fatal(err)
+		}
+		words, err := dataline.View[int64](batch, "words")
+		if err != nil {
+			log.Fatal(err)
+		}
+		for at, text := range texts.All() {
+			fmt.Println(words[at], string(text))
+		}
+	}
+	// Output:
+	// 2 a line
+	// 3 and another line
 }
 
 func ExampleError() {

@@ -32,8 +32,8 @@ func programOfReadme(t *testing.T, n int, arguments ...string) string {
 	text, err := os.ReadFile("README.md")
 	check(t, err)
 	parts := strings.Split(string(text), "```go\n")
-	if len(parts) != 3 {
-		t.Fatal(len(parts)-1, "programs are in the README, expected 2")
+	if len(parts) != 4 {
+		t.Fatal(len(parts)-1, "programs are in the README, expected 3")
 	}
 	program, _, _ := strings.Cut(parts[n], "```")
 	here, err := os.Getwd()
@@ -57,18 +57,57 @@ func programOfReadme(t *testing.T, n int, arguments ...string) string {
 	return string(printed)
 }
 
+func TestTheFirstProgramOfTheReadmeRuns(t *testing.T) {
+	expected := strings.Repeat("768 values, 256 labels\n", 3) + "696 values, 232 labels\n"
+	if got := programOfReadme(t, 1); got != expected {
+		t.Errorf("expected %q, got %q", expected, got)
+	}
+}
+
 // On a small set in the form of MNIST.
-func TestTheProgramOfTheReadmeRuns(t *testing.T) {
+func TestTheProgramOfTheReadmeThatOpensFilesRuns(t *testing.T) {
 	data := t.TempDir()
 	idx(t, filepath.Join(data, "train-images-idx3-ubyte"), 100, 28, 28)
 	idx(t, filepath.Join(data, "train-labels-idx1-ubyte"), 100)
-	if got, expected := programOfReadme(t, 1, data), "50176 values, 64 labels\n28224 values, 36 labels\n"; got != expected {
+	if got, expected := programOfReadme(t, 2, data), "50176 values, 64 labels\n28224 values, 36 labels\n"; got != expected {
 		t.Errorf("expected %q, got %q", expected, got)
 	}
 }
 
 func TestTheOperatorOfTheReadmeRuns(t *testing.T) {
-	if got, expected := programOfReadme(t, 2), "true 3\n"; got != expected {
+	if got, expected := programOfReadme(t, 3), "true 3\n"; got != expected {
 		t.Errorf("expected %q, got %q", expected, got)
+	}
+}
+
+// The command runs with no trace of the library but what is in it.
+func TestAProgramThatEmbedsTheLibraryNeedsNoOther(t *testing.T) {
+	library := os.Getenv("DATALINE_LIB_DIR")
+	if testing.Short() || library == "" {
+		t.Skip("it compiles a program; DATALINE_LIB_DIR names the library")
+	}
+	folder := t.TempDir()
+	source := must[[]byte](t)(os.ReadFile("cmd/dataline-batches/main.go"))
+	check(t, os.WriteFile(filepath.Join(folder, "main.go"), source, 0o600))
+	check(t, os.WriteFile(filepath.Join(folder, "a.raw"), make([]byte, 160), 0o600))
+	check(t, os.WriteFile(filepath.Join(folder, "go.sum"), must[[]byte](t)(os.ReadFile("go.sum")), 0o600))
+	here := must[string](t)(os.Getwd())
+	check(t, os.WriteFile(filepath.Join(folder, "go.mod"), []byte("module one\n\ngo 1.25.0\n\n"+
+		"require github.com/dataline/dataline/bindings/go v0.0.0\n\n"+
+		"replace github.com/dataline/dataline/bindings/go => "+here+"\n"), 0o600))
+	run := func(environment []string, name string, arguments ...string) string {
+		command := exec.Command(name, arguments...)
+		command.Dir, command.Env = folder, environment
+		printed, err := command.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, printed)
+		}
+		return string(printed)
+	}
+	run(nil, "go", "run", "-mod=mod", "github.com/dataline/dataline/bindings/go/cmd/dataline-embed", library)
+	run(nil, "go", "build", "-mod=mod", "-trimpath", "-tags", "dataline_embed", "-o", "one", ".")
+	printed := run([]string{"DATALINE_LIB_DIR=/nowhere"}, filepath.Join(folder, "one"), "raw:a.raw?dtype=u8&shape=16", "batch_size=8")
+	if expected := "raw 10 samples, 2 batches\n0 data u8 [8 16]\n1 data u8 [2 16]\n"; printed != expected {
+		t.Errorf("expected %q, got %q", expected, printed)
 	}
 }

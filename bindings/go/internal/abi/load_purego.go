@@ -80,7 +80,9 @@ func places() []place {
 	// four folders up; elsewhere there is nothing.
 	if _, source, _, ok := runtime.Caller(0); ok && filepath.IsAbs(source) {
 		root := filepath.Join(filepath.Dir(source), "..", "..", "..", "..")
-		all = append(all, place{"the checkout's build folder", filepath.Join(root, "build", "release", "lib")})
+		if _, err := os.Stat(filepath.Join(root, "capi", "dataline.h")); err == nil {
+			all = append(all, place{"the checkout's build folder", filepath.Join(root, "build", "release", "lib")})
+		}
 	}
 	return all
 }
