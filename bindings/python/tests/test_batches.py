@@ -151,6 +151,7 @@ def test_ragged_fields_are_rows_of_different_length() -> None:
     assert dataset.fields[0].shape == (-1, 2)
     batch = first(dataset, batch_size=3)
     ragged = batch["x"]
+    assert isinstance(ragged, dataline.Ragged)
     assert len(ragged) == 3
     assert [row.tolist() for row in ragged] == [[[0, 1]], [], [[2, 3], [4, 5], [6, 7]]]
     assert ragged[-1].tolist() == ragged[2].tolist()

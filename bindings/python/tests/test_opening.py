@@ -55,7 +55,7 @@ def test_a_path_is_taken_and_what_is_wrong_is_raised_by_each_result(tmp_path: Pa
     with pytest.raises(TypeError, match="expected a URI"):
         dataline.open_async(7)  # type: ignore[arg-type]
     with pytest.raises(dataline.UnknownOptionError):
-        dataline.open_async("npy:x", batchsize=1)
+        dataline.open_async("npy:x", batchsize=1)  # type: ignore[call-arg]
 
 
 def test_a_cancelled_token_and_a_close_end_it(tmp_path: Path) -> None:

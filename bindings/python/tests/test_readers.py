@@ -40,7 +40,7 @@ def test_one_sample_is_read_through_a_transform() -> None:
     with pytest.raises(dataline.DataError, match="sample 10: expected 0 to 10"):
         dataset.read(10)
     with pytest.raises(dataline.UnknownOptionError):
-        dataset.read(1, batchsize=1)
+        dataset.read(1, batchsize=1)  # type: ignore[call-arg]
 
 
 def test_what_a_reader_raised_is_the_cause_of_the_error_of_read() -> None:

@@ -18,6 +18,7 @@ import os as _os
 from . import _core
 from ._core import Batch, CancelToken, Epoch, File, Tensor
 from ._extensions import Extensions, FormatRequest, OperatorRow, OperatorUse, Sniff, StorageRequest, Stored
+from ._option_types import Options
 from ._reader import Place, Source
 from .dataset import Dataset, concat, escape, from_arrays, from_reader, open, zip
 from .errors import (
@@ -96,6 +97,7 @@ __all__ = [
     "OperatorRow",
     "OperatorUse",
     "OptionInfo",
+    "Options",
     "PixelScale",
     "Place",
     "PlanStage",

@@ -30,7 +30,10 @@ def load() -> tuple[Any, Any, tuple[Any, ...]]:
     try:
         import numpy
     except ImportError as error:
-        raise ImportError("NumPy is not installed; batch.tensor(name) does without it") from error
+        raise ImportError(
+            "arrays need NumPy, which is not installed: pip install 'dataline[numpy]', or pip install numpy; without it, "
+            "batch.tensor(name) gives the same memory by DLPack and memoryview"
+        ) from error
     names = _core.dtype_names()
     return numpy.ndarray, numpy.asarray, (None, *(_dtype(numpy, name) for name in names[1:]))
 

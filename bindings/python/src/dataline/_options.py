@@ -8,14 +8,13 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable, Mapping
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 from . import _core
 from ._borrow import row
 from .tables import option_table
 
 Log = Callable[[str, str], object]
-OptionValue = Union[None, bool, int, str, "os.PathLike[str]", Any]  # Any: an array, for the keys that take one
 
 
 def _text(key: str, value: Any) -> str:
@@ -32,7 +31,7 @@ def _text(key: str, value: Any) -> str:
 
 
 def build(
-    options: Mapping[str, OptionValue],
+    options: Mapping[str, object],
     cancel_token: Optional[_core.CancelToken] = None,
     log: Optional[Log] = None,
     extensions: Optional[_core.Extensions] = None,

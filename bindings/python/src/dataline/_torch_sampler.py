@@ -6,13 +6,18 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sized
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 import torch
 import torch.utils.data
 
 from .dataset import from_arrays
 from .loader import Loader
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import SamplerOptions
 
 
 class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
@@ -32,7 +37,7 @@ class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
     as it prefetches, and these count as taken.
     """
 
-    def __init__(self, data: Union[int, Sized], batch_size: int = 1, **options: Any) -> None:
+    def __init__(self, data: Union[int, Sized], batch_size: int = 1, **options: Unpack[SamplerOptions]) -> None:
         count = data if isinstance(data, int) else len(data)
         samples = from_arrays({"x": torch.zeros(1, dtype=torch.uint8).expand(count)})
         self.loader = Loader(samples, batch_size=batch_size, num_workers=0, **options)

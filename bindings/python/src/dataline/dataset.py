@@ -5,18 +5,25 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import operator
 import os
 from array import array as array_type
-from collections.abc import Callable, Mapping, Sequence, Sized
-from typing import Any, NoReturn, Optional, Union
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from typing import TYPE_CHECKING, Any, NoReturn, Optional, SupportsIndex, Union, overload
 
 from . import _core
 from ._borrow import borrow, row
-from ._options import Log, OptionValue, build
+from ._options import Log, build
 from ._reader import Read, Reader, Source
 from .errors import Error
 from .ragged import Ragged
 from .schema import Field, ImageInfo
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from typing_extensions import Unpack
+
+    from ._option_types import Options
 
 _CauseOf = Callable[[int], Optional[BaseException]]
 
@@ -26,8 +33,8 @@ __all__ = ["Dataset", "concat", "escape", "from_arrays", "from_reader", "open", 
 class Dataset(_core.Dataset):
     """Samples by index; made by ``open``, ``from_arrays``, ``from_reader``, ``zip``, ``concat`` and ``subset``.
 
-    ``len`` is the samples. Immutable; any thread, several at once. Loaders and composed datasets keep what they need of
-    it, so it may be closed or dropped before them. Stays usable in a forked child.
+    ``len`` is the samples, ``dataset[i]`` one of them. Immutable; any thread, several at once. Loaders and composed
+    datasets keep what they need of it, so it may be closed or dropped before them. Stays usable in a forked child.
     """
 
     _reader: Optional[Reader] = None
@@ -72,13 +79,40 @@ class Dataset(_core.Dataset):
         """
         return ImageInfo(*self._image_info(index, field))
 
+    @overload
+    def __getitem__(self, index: SupportsIndex, /) -> dict[str, NDArray[Any]]: ...
+    @overload
+    def __getitem__(self, index: slice, /) -> Dataset: ...
+    def __getitem__(self, index: Union[SupportsIndex, slice], /) -> Union[dict[str, NDArray[Any]], Dataset]:
+        """``dataset[i]``: one sample as it is stored, NumPy arrays by field, without the batch's dim; ``dataset[-1]`` is the
+        last one. ``dataset[a:b]`` is a ``subset``. ``read`` does it with transforms, and ``subset`` takes indices.
+
+        Raises IndexError; ImportError without NumPy, which ``read(i).tensor(name)`` does without; what ``read`` raises.
+        """
+        count = len(self)
+        if isinstance(index, slice):
+            return self.subset(range(*index.indices(count)))
+        try:
+            at = operator.index(index)
+        except TypeError:
+            what = type(index).__name__
+            raise TypeError(f"expected an index or a slice, got {what}; dataset.subset(indices) takes many") from None
+        if not -count <= at < count:
+            raise IndexError(f"sample {at} of {count}")
+        batch = self.read(at % count)
+        return {name: values[0] for name, values in batch.items()}
+
+    def __iter__(self) -> Iterator[dict[str, NDArray[Any]]]:
+        """The samples in order, as ``dataset[i]`` gives them, one by one: for looking at them; a Loader is for training."""
+        return (self[index] for index in range(len(self)))
+
     def read(
         self,
         index: int,
         *,
         log: Optional[Log] = None,
         extensions: Optional[_core.Extensions] = None,
-        **options: OptionValue,
+        **options: Unpack[Options],
     ) -> _core.Batch:
         """One sample as a batch of one, through the transforms of ``options``; for viewers and tests, not for training.
 
@@ -171,7 +205,7 @@ def open(
     cancel_token: Optional[_core.CancelToken] = None,
     log: Optional[Log] = None,
     extensions: Optional[_core.Extensions] = None,
-    **options: OptionValue,
+    **options: Unpack[Options],
 ) -> Dataset:
     """Opens ``scheme:path[,path...][?key=value&...]``, or a bare path, whose format is detected.
 
@@ -192,7 +226,7 @@ def from_arrays(
     axes: Optional[Mapping[str, str]] = None,
     copy: bool = False,
     log: Optional[Log] = None,
-    **options: OptionValue,
+    **options: Unpack[Options],
 ) -> Dataset:
     """A dataset of arrays in host memory, one a field; the first dim is the samples.
 
@@ -222,7 +256,7 @@ def from_reader(
     fields: Optional[Sequence[Field]] = None,
     fingerprint: Optional[str] = None,
     log: Optional[Log] = None,
-    **options: OptionValue,
+    **options: Unpack[Options],
 ) -> Dataset:
     """A dataset of what ``source[index]`` gives, for any object with ``__len__`` and ``__getitem__``.
 

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, NoReturn, Optional, Union
+from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
 
 from . import _core
 from ._borrow import row
-from ._options import Log, OptionValue, build
+from ._options import Log, build
 from .dataset import Dataset, open
 from .errors import NoSuchFieldError
 from .schema import BadSample, Field, PixelScale, PlanStage, Position, Stats
 from .tables import options_help
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import Options
 
 __all__ = ["Loader"]
 
@@ -50,7 +55,7 @@ class Loader(_core.Loader):
         cancel_token: Optional[_core.CancelToken] = None,
         log: Optional[Log] = None,
         extensions: Optional[_core.Extensions] = None,
-        **options: OptionValue,
+        **options: Unpack[Options],
     ) -> None:
         made = build(options, cancel_token, log, extensions)
         if not isinstance(dataset, Dataset):

@@ -10,13 +10,18 @@ import os
 import threading
 import weakref
 from collections.abc import Generator
-from typing import Any, NoReturn, Optional, Union
+from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
 
 from . import _core
-from ._options import Log, OptionValue, build
+from ._options import Log, build
 from .dataset import Dataset, uri_text
 from .errors import Timeout
 from .schema import OpenProgress
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import Options
 
 __all__ = ["Opening", "open_async"]
 
@@ -101,7 +106,7 @@ def open_async(
     *,
     cancel_token: Optional[_core.CancelToken] = None,
     log: Optional[Log] = None,
-    **options: OptionValue,
+    **options: Unpack[Options],
 ) -> Opening:
     """Begins what ``open`` does, and returns: ``result`` waits for the dataset, ``progress`` says how far it is.
 

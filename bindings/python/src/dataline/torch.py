@@ -11,7 +11,16 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn, Optional, Union
 
-import torch
+try:
+    import torch
+except ModuleNotFoundError as error:
+    if error.name != "torch":
+        raise
+    raise ModuleNotFoundError(
+        "dataline.torch needs PyTorch, which is not installed: pip install 'dataline[torch]', or pip install torch; without "
+        "it, dataline.Loader gives NumPy arrays and DLPack",
+        name="torch",
+    ) from error
 import torch.utils.data
 from torch.utils.dlpack import from_dlpack
 

@@ -1,0 +1,120 @@
+"""The options as types, for editors and type checkers. Written by option_types.py from the library's table.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, Optional, TypedDict, Union
+
+
+class _Order(TypedDict, total=False):
+    """What concerns the order."""
+
+    sample_indices: Optional[Iterable[int]]
+    """The caller's own order, the same each epoch. Not with shuffle or weights."""
+    weights: Optional[Iterable[float]]
+    """One weight a sample: draws as PyTorch's WeightedRandomSampler. Not with shuffle or sample_indices."""
+    replacement: Optional[bool]
+    """Whether a weighted draw may repeat a sample. Default: true."""
+    samples_per_epoch: Optional[int]
+    """Draws in an epoch, with weights only; when not set, as many as there are samples."""
+    seed: Optional[int]
+    """Fixes every order and augmentation, on any number of workers and ranks. Default: 0."""
+    last_batch: Optional[Literal["keep", "drop", "pad"]]
+    """The epoch's last step when it is short: keep it shorter, drop it, or pad it with the epoch's first samples.
+    Default: keep."""
+    rank: Optional[int]
+    """Which of world_size processes this is. Default: 0."""
+    world_size: Optional[int]
+    """Processes that share each step. Default: 1."""
+
+
+class LoaderOptions(_Order, total=False):
+    """Options beside the arguments of ``dataline.torch.DataLoader``."""
+
+    global_batch_size: Optional[int]
+    """Samples in a step over all ranks; the stream is then the same for every world_size. Instead of
+    batch_size."""
+    epochs: Optional[int]
+    """Epochs of the whole job; 0: for ever. Default: 0."""
+    start_epoch: Optional[int]
+    """Epoch to begin with, counted from 0. Default: 0."""
+    start_step: Optional[int]
+    """Step of that epoch to begin with, counted from 0. Default: 0."""
+    prefetch_depth: Optional[int]
+    """Batches in flight ahead of the consumer, an epoch's at most. Default: 4."""
+    max_leases: Optional[int]
+    """Batches the consumer may hold in slots at once. Default: 4."""
+    lease_overflow: Optional[Literal["copy", "error", "wait"]]
+    """What next does beyond max_leases: deliver a copy, fail, or wait for a release. Default: copy."""
+    memory_budget: Union[None, int, str]
+    """Limit for all host memory of the dataset, and of the loader. auto: what the plan needs, refused above half
+    of what this process may use. Default: auto."""
+    max_bytes_per_sample: Union[None, int, str]
+    """Room for each sample of a ragged field; a larger sample is bad. Memory is taken by what samples need of it.
+    Default: 1MiB."""
+    max_pixels: Optional[int]
+    """An image of more pixels, by its header, is a bad sample; nothing of it is decoded. Default: 178956970."""
+    max_scans: Optional[int]
+    """A progressive JPEG of more scans is a bad sample: each scan costs a pass over the whole image. Default:
+    100."""
+    max_decoded_bytes: Union[None, int, str]
+    """Room of each worker for one image on its way: its pixels and what its decoder holds. An image that needs
+    more is a bad sample. Only where something is decoded. Default: 64MiB."""
+    io: Optional[Literal["auto", "mmap", "pread", "memory", "device"]]
+    """How files are read: mapped, by pread (network mounts, files that others change), or held in memory. device:
+    the loader holds the set in the memory of its device, where only sample indices are sent for each batch.
+    Default: auto."""
+    fault_guard: Optional[bool]
+    """Installs a SIGBUS handler for the mapped files of the dataset: one that is cut, or whose disk fails, while
+    it is read gives an error where the process would end. See dl_dataset_open. Default: false."""
+    on_error: Optional[Literal["raise", "replace", "quarantine"]]
+    """A sample that cannot be delivered: raise an error, let another sample of the epoch stand in, or that and
+    list it. Default: raise."""
+    on_warning: Optional[Literal["accept", "error"]]
+    """A JPEG in whose data libjpeg finds damage that it only warns of (wrong codes, data that ends early): deliver
+    what it makes of it, as Pillow does, and count it, or take it for a bad sample. Default: accept."""
+    max_bad: Optional[int]
+    """Distinct bad samples a job survives; -1: no limit. Default: -1."""
+    transform: Optional[str]
+    """What is done to each field, as in 'image: normalize(mnist), flatten; label: one_hot(10)'."""
+    device_sync: Optional[Literal["stream", "host"]]
+    """With device=cuda: stream lends batches while their copies are in flight, ordered by dl_batch_wait; host
+    lends complete ones, for consumers that know no streams. Default: stream."""
+    cuda_library: Optional[str]
+    """File of the CUDA driver. Only with device=cuda or pin_memory. Default: libcuda.so.1."""
+
+
+class SamplerOptions(_Order, total=False):
+    """Options of ``dataline.torch.Sampler``."""
+
+    shuffle: Union[None, bool, Literal["none", "full"]]
+    """Order of an epoch: none is file order, full a new permutation of all samples each epoch. Default: none."""
+    drop_last: Optional[bool]
+    """PyTorch's name for last_batch=drop. Default: false."""
+
+
+class Options(LoaderOptions, total=False):
+    """All options: keyword arguments of ``Loader`` and ``open``."""
+
+    batch_size: Optional[int]
+    """Samples in a batch of this rank, as in PyTorch. Default: 32."""
+    shuffle: Union[None, bool, Literal["none", "full"]]
+    """Order of an epoch: none is file order, full a new permutation of all samples each epoch. Default: none."""
+    num_workers: Union[None, int, Literal["auto"]]
+    """Worker threads. auto (-1): the CPUs this process is granted, less one for the trainer, at least 1, but 0
+    where there is one CPU and samples are only copied and converted; 0: the thread that calls next does the work.
+    Default: auto."""
+    drop_last: Optional[bool]
+    """PyTorch's name for last_batch=drop. Default: false."""
+    pin_memory: Optional[bool]
+    """Page-locks the slots, for a consumer that copies cpu batches to a device itself; needs a CUDA context of the
+    thread that creates the loader, or pin_memory_device. With device=cuda they always are. Default: false."""
+    pin_memory_device: Optional[str]
+    """The CUDA device, as cuda:N, that page-locks with pin_memory; its context takes memory of it. When not set,
+    that of the CUDA context that the thread has. Only with pin_memory."""
+    device: Optional[str]
+    """Where batches are delivered: cpu, or cuda:N, CUDA device N (cuda: device 0), whose driver is opened then.
+    Default: cpu."""

@@ -1,0 +1,61 @@
+"""What editors and type checkers see: option names, their values, the types of what comes back.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+RIGHT, WRONG = sorted((HERE / "typed").glob("right*.py")), sorted((HERE / "typed").glob("wrong*.py"))
+Found = set[tuple[str, int]]  # file and line
+
+
+def mypy(files: list[Path], folder: Path) -> Found:
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("mypy is not installed")
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", f"--cache-dir={folder}", *map(str, files)]
+    output = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=folder).stdout
+    assert "Success" in output or "Found " in output, output
+    return {(Path(file).name, int(line)) for file, line in re.findall(r"^(.+?):(\d+): error", output, re.MULTILINE)}
+
+
+def pyright(files: list[Path], folder: Path) -> Found:
+    program = shutil.which("basedpyright", path=str(Path(sys.executable).parent))
+    if program is None:
+        pytest.skip("basedpyright is not installed")
+    settings = {"typeCheckingMode": "standard", "include": [str(file) for file in files], "pythonVersion": "3.11"}
+    (folder / "pyrightconfig.json").write_text(json.dumps(settings))
+    command = [program, "--outputjson", "--pythonpath", sys.executable, "--project", str(folder)]
+    output = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True).stdout)
+    assert output["summary"]["filesAnalyzed"] == len(files)
+    return {
+        (Path(one["file"]).name, one["range"]["start"]["line"] + 1)
+        for one in output["generalDiagnostics"]
+        if one["severity"] == "error"
+    }
+
+
+@pytest.mark.parametrize("checker", [mypy, pyright])
+def test_each_wrong_use_is_found_and_no_right_one(checker: object, tmp_path: Path) -> None:
+    assert callable(checker)
+    expected = {
+        (file.name, number)
+        for file in WRONG
+        for number, line in enumerate(file.read_text().splitlines(), 1)
+        if "  # wrong" in line
+    }
+    assert checker([*RIGHT, *WRONG], tmp_path) == expected
+
+
+def test_the_types_of_the_options_are_those_of_the_librarys_table() -> None:
+    subprocess.run([sys.executable, HERE.parent / "option_types.py", "--check"], check=True)
