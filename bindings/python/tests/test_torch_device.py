@@ -16,7 +16,7 @@ from consumer import Driver
 
 torch = pytest.importorskip("torch")
 
-from dataline import _torch_device  # noqa: E402
+from dataline import _torch_device, _torch_tensors  # noqa: E402
 from dataline.torch import DataLoader, tensors  # noqa: E402
 
 
@@ -227,14 +227,14 @@ def test_a_copy_that_does_not_block_keeps_what_it_reads(fake: Driver, events: li
         return value.clone()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dataline.torch._to", move)
+        patch.setattr("dataline._torch_tensors._to", move)
         made = tensors(batch, device="cuda", non_blocking=True)
     assert made["label"].tolist() == [0, 1, 2, 3]
     batch.release()
     del made
     assert loader.stats().leases_held == 1
     events[0].done = True
-    dataline.torch._in_flight.hold(None)
+    _torch_tensors._in_flight.hold(None)
     assert loader.stats().leases_held == 0
     events[1].done = True
 

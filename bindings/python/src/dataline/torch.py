@@ -5,11 +5,10 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
-import inspect
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn, Optional, Union
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Optional, TypeVar, Union, overload
 
 try:
     import torch
@@ -22,81 +21,28 @@ except ModuleNotFoundError as error:
         name="torch",
     ) from error
 import torch.utils.data
-from torch.utils.dlpack import from_dlpack
 
-from . import _core, _torch_device, _torch_loop, _torch_source
-from ._reader import Source, rebuild
+from . import _core, _torch_device, _torch_loop, _torch_objects, _torch_source
+from ._reader import Source, Template, rebuild
 from ._torch_sampler import Sampler
+from ._torch_tensors import over, tensors
 from .dataset import Dataset
 from .loader import Loader
 from .ragged import Ragged
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import LoaderOptions
+    from ._torch_arguments import Arguments
+
 __all__ = ["DataLoader", "IterableDataset", "Sampler", "tensors"]
 
-_CPU = 1  # DLPack's number of the device
-# PyTorch began to give and take versioned capsules, which can say read-only, in one release.
-_MAX_VERSION = (1, 0) if "max_version" in inspect.signature(torch.Tensor.__dlpack__).parameters else None
+_Item = TypeVar("_Item")  # what a loop gives
+_Made = TypeVar("_Made")
 
 
-# What copies of `tensors(..., non_blocking=True)` may still read.
-_in_flight = _torch_device.InFlight()
-
-
-def tensors(
-    batch: _core.Batch, device: Union[None, str, torch.device] = None, non_blocking: bool = False
-) -> dict[str, Any]:
-    """All fields as tensors over the batch's memory, whose lease they hold; a ragged field as a Ragged of two.
-
-    Of a batch in device memory they are CUDA tensors: the current stream of that device waits for the batch, the CPU does
-    not, and the memory is not written again before the work the stream has, when the last of them is dropped, is done.
-    Another stream that reads them has to be named: ``batch.wait(stream)``.
-
-    A field that must not change (``tensor.read_only``) is shared too, PyTorch cannot say so; before PyTorch took DLPack
-    1.0 it is copied, and in device memory an error (BufferError). ``device``: copied there, as ``Tensor.to`` does, which
-    ``non_blocking`` is for: page-locked memory is kept until the copies are done.
-    """
-    parts = batch.tensors()
-    made = _over(batch, parts)
-    if device is None:
-        return made
-    moved = {name: _to(value, device, non_blocking) for name, value in made.items()}
-    if non_blocking and torch.device(device).type == "cuda" and any(part.pinned for part in parts):
-        _in_flight.hold(made)
-    return moved
-
-
-def _over(batch: _core.Batch, parts: Sequence[_core.Tensor]) -> dict[str, Any]:
-    where, index = parts[0].__dlpack_device__() if parts else (_CPU, 0)
-    if where != _CPU:
-        _torch_device.wait_here(batch, index)
-    return {part.name: _tensor(part, where == _CPU) for part in parts}
-
-
-def _tensor(tensor: _core.Tensor, on_host: bool) -> Any:
-    if on_host:
-        copy = True if _MAX_VERSION is None and tensor.read_only else None
-        made = from_dlpack(tensor.__dlpack__(max_version=_MAX_VERSION, copy=copy))
-    else:  # the stream waits already, for all fields at once
-        made = from_dlpack(tensor.__dlpack__(stream=-1, max_version=_MAX_VERSION))
-    offsets = tensor.offsets
-    return made if offsets is None else Ragged(made, torch.tensor(offsets, dtype=torch.int64))
-
-
-def _to(value: Any, device: Union[str, torch.device], non_blocking: bool) -> Any:
-    if isinstance(value, Ragged):
-        return Ragged(_to(value.data, device, non_blocking), _to(value.offsets, device, non_blocking))
-    return value.to(device, non_blocking=non_blocking)
-
-
-_INSTEAD = {
-    "batch_sampler": "sample_indices for the order and batch_size for the batches",
-    "collate_fn": "transform, or a dataset whose samples are arrays of one shape (ragged fields need no padding)",
-    "worker_init_fn": "seed, for there are no worker processes to set up",
-    "multiprocessing_context": "num_workers alone, for workers are threads",
-}
-
-
-class DataLoader:
+class DataLoader(Generic[_Item]):
     """A loader with the arguments of ``torch.utils.data.DataLoader``, which gives tensors.
 
     ================== ==================================================================================================
@@ -156,9 +102,74 @@ class DataLoader:
     ``loader.loader`` is the Loader underneath, with ``stats``, ``seek``, ``cancel``.
     """
 
+    loader: Loader
+    """The Loader underneath, or what counts for PyTorch's; there is none over an IterableDataset of PyTorch's."""
+    _drawn: Optional[int] = None  # a seed out of PyTorch's generator
+    _objects: Union[None, _torch_objects.Objects, _torch_objects.Stream] = (
+        None  # who makes the batches, if not the loader
+    )
+    _template: Template = None
+    _texts: Sequence[str] = ()
+    _into: Optional[_torch_device.Into] = None
+    _keeps = False
+
+    @overload
+    def __init__(
+        self: DataLoader[_Made],
+        dataset: Any,
+        batch_size: Optional[int] = 1,
+        shuffle: Optional[bool] = None,
+        *,
+        collate_fn: Callable[[list[Any]], _Made],
+        **arguments: Unpack[Arguments],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: DataLoader[list[torch.Tensor]],
+        dataset: Union[Dataset, str, os.PathLike[str]],
+        batch_size: Optional[int] = 1,
+        shuffle: Optional[bool] = None,
+        *,
+        fields: Sequence[str],
+        **arguments: Unpack[Arguments],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: DataLoader[dict[str, torch.Tensor]],
+        dataset: Union[Dataset, str, os.PathLike[str]],
+        batch_size: Optional[int] = 1,
+        shuffle: Optional[bool] = None,
+        **arguments: Unpack[Arguments],
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: DataLoader[Any],
+        dataset: Union[Dataset, str, os.PathLike[str], Source, torch.utils.data.Dataset[Any]],
+        batch_size: Optional[int] = 1,
+        shuffle: Optional[bool] = None,
+        sampler: Any = None,
+        batch_sampler: Any = None,
+        num_workers: Optional[int] = None,
+        collate_fn: Optional[Callable[[list[Any]], Any]] = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Optional[Callable[[int], Any]] = None,
+        multiprocessing_context: Any = None,
+        generator: Optional[torch.Generator] = None,
+        *,
+        prefetch_factor: Optional[int] = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
+        fields: Optional[Sequence[str]] = None,
+        device: Union[None, str, int, torch.device] = None,
+        into: Optional[_torch_device.Buffers] = None,
+        **options: Unpack[LoaderOptions],
+    ) -> None: ...
     def __init__(
         self,
-        dataset: Union[Dataset, str, os.PathLike[str], Source, Any],
+        dataset: Any,
         batch_size: Optional[int] = 1,
         shuffle: Optional[bool] = None,
         sampler: Any = None,
@@ -181,63 +192,70 @@ class DataLoader:
         into: Optional[_torch_device.Buffers] = None,
         **options: Any,
     ) -> None:
-        refused = {
-            "batch_sampler": batch_sampler,
-            "collate_fn": collate_fn,
-            "worker_init_fn": worker_init_fn,
-            "multiprocessing_context": multiprocessing_context,
-        }
-        for name, value in refused.items():
-            if value is not None:
-                raise TypeError(f"{name} is not supported: use {_INSTEAD[name]}")
         if not in_order:
             raise TypeError("in_order=False is not supported: batches come in order, which costs nothing here")
-        if batch_size is None:
-            raise TypeError(
-                "batch_size=None is not supported: use the size of a batch, the library makes batches itself"
-            )
         if timeout < 0:
             raise ValueError(f"timeout: expected seconds, 0 or more, got {timeout}")
-        options["batch_size"] = None if "global_batch_size" in options else batch_size
-        options["num_workers"] = num_workers
-        if drop_last:
-            options["drop_last"] = True
-        _torch_source.refuse_to_read_everything_in_each_process(options)
-        options.update(_torch_source.order_of(shuffle, sampler, generator, options))
-        self._drawn = _torch_source.drawn_seed(generator, options)
+        order = _torch_source.Order(batch_size, shuffle, sampler, batch_sampler, drop_last, generator, options)
+        self._order = order
+        if order.is_of(dataset):
+            _torch_source.refuse_to_read_everything_in_each_process(order.options)
+            self._drawn = _torch_source.drawn_seed(order.generator, order.options)
         if self._drawn is not None:
-            options["seed"] = self._drawn
-        self.device = torch.device("cpu") if device is None else _torch_device.device_of(device)
-        if device is not None:
-            options["device"] = str(self.device)
-        if pin_memory and torch.cuda.is_available():
-            options["pin_memory"] = True
-            if self.device.type == "cpu":
-                options["pin_memory_device"] = str(_torch_device.device_of(pin_memory_device or "cuda"))
-        elif pin_memory:
-            warnings.warn("pin_memory=True does nothing, for PyTorch has no CUDA here", stacklevel=2)
-        if prefetch_factor is not None:
-            options["prefetch_depth"] = prefetch_factor * max(num_workers or 1, 1)
+            order.options["seed"] = self._drawn
         self.dataset = dataset
-        self.batch_size = batch_size
-        self.drop_last = drop_last
+        self.batch_size = order.batch_size
+        self.drop_last = order.drop_last
         self.num_workers = num_workers
         self.persistent_workers = persistent_workers
+        self.prefetch_factor = prefetch_factor
         self.sampler = sampler
+        self.batch_sampler = batch_sampler
+        self.collate_fn = collate_fn
+        self.worker_init_fn = worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
         self.timeout = timeout
-        opened, self._template, self._texts = _torch_source.opened(dataset, options)
-        self._options = options
+        self._in_flight = _torch_device.InFlight()
+        self.device = torch.device("cpu") if device is None else _torch_device.device_of(device)
+        self.pin_memory = pin_memory and torch.cuda.is_available()
+        self.pin_memory_device = pin_memory_device
+        if pin_memory and not self.pin_memory:
+            warnings.warn("pin_memory=True does nothing, for PyTorch has no CUDA here", stacklevel=2)
+        given = {"fields": fields, "device": device, "into": into}
+        others = [name for name, value in {**order.options, **given}.items() if value is not None]
+        others = sorted(set(others) - _torch_source.OF_THE_ORDER)
+        why = _torch_source.made_by_python(dataset, order, collate_fn, num_workers, not others)
+        if why is None:
+            self._load(fields, into)
+        elif others:
+            raise TypeError(f"{why}: its batches are made by Python code, and {', '.join(others)} is for the library's")
+        else:
+            self._objects = _torch_objects.made(self, order.options)
+        if isinstance(self._objects, _torch_objects.Objects):
+            self.loader = self._objects.position
+
+    def _load(self, fields: Optional[Sequence[str]], into: Optional[_torch_device.Buffers]) -> None:
+        """Batches of the library's."""
+        options = self._order.options
+        options["num_workers"] = self.num_workers
+        if self.device.type != "cpu":
+            options["device"] = str(self.device)
+        if self.pin_memory:
+            options["pin_memory"] = True
+            if self.device.type == "cpu":
+                options["pin_memory_device"] = str(_torch_device.device_of(self.pin_memory_device or "cuda"))
+                self._keeps = True
+        if self.prefetch_factor is not None:
+            options["prefetch_depth"] = self.prefetch_factor * max(self.num_workers or 1, 1)
+        opened, self._template, self._texts = _torch_source.opened(self.dataset, options)
         self.loader = Loader(opened, **options)
         if fields is not None:
             known = [field.name for field in self.loader.fields]
             if not set(fields) <= set(known):
                 raise KeyError(f"fields: expected some of {known}, got {list(fields)}")
             self._template = list(fields)
-        self._in_flight = _torch_device.InFlight()
-        self._keeps = bool(options.get("pin_memory")) and self.device.type == "cpu"
-        self._into = None
         if into is not None:
-            if not drop_last and options.get("last_batch", "keep") == "keep":
+            if not self.drop_last and options.get("last_batch", "keep") == "keep":
                 raise ValueError("into: the last batch may be shorter: use drop_last=True or last_batch='pad'")
             self._into = self._buffers(into)
 
@@ -250,15 +268,20 @@ class DataLoader:
         return _torch_device.Into(into, names, self.loader.fields, self.device)
 
     def __len__(self) -> int:
-        return len(self.loader)
+        return len(self.loader if self._objects is None else self._objects)
 
-    def __iter__(self) -> _torch_loop.Loop:
+    def __iter__(self) -> Iterator[_Item]:
+        epoch = self._order.epoch_set()
+        if epoch is not None and epoch != self.loader.position.epoch:
+            self.loader.seek(epoch)
+        if self._objects is not None:
+            return self._objects.loop()
         return _torch_loop.Loop(iter(self.loader), self)
 
     def _sample(self, batch: _core.Batch) -> tuple[Any, Optional[dict[str, Any]]]:
         """What the loop gets, and what copies that it starts may still read when it asks for the next."""
         parts = batch.tensors()
-        made = _over(batch, parts)
+        made = over(batch, parts)
         if self._into is not None:
             return self._into.fill(batch, made, self._in_flight), None
         pinned = made.copy() if self._keeps and any(part.pinned for part in parts) else None
@@ -269,7 +292,7 @@ class DataLoader:
 
     def state_dict(self) -> dict[str, Any]:
         """Where it is; what was loaded ahead does not count. With the seed, where it was drawn from PyTorch's generator."""
-        state: dict[str, Any] = {**self.loader.state_dict()}
+        state: dict[str, Any] = {**self._loader_with_a_place().state_dict()}
         if self._drawn is not None:
             state["seed"] = self._drawn
         return state
@@ -277,25 +300,36 @@ class DataLoader:
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Goes there: the next ``for`` goes on in mid-epoch. A seed that was drawn gives way to the state's: ``loader`` is
         another one then, and loops over the one before are over."""
-        seed = state_dict.get("seed")
+        seed, before = state_dict.get("seed"), self._loader_with_a_place()
         if self._drawn is None or seed is None or seed == self._drawn:
-            self.loader.load_state_dict(state_dict)
+            before.load_state_dict(state_dict)
             return
-        before = self.loader
-        after = Loader(before.dataset, **{**self._options, "seed": seed})
+        options = {**self._order.options, "seed": seed}
+        objects = None if self._objects is None else _torch_objects.made(self, options)
+        after = objects.position if isinstance(objects, _torch_objects.Objects) else Loader(before.dataset, **options)
         try:
             after.load_state_dict(state_dict)
         except BaseException:
             after.close()
             raise
-        self.loader, self._drawn = after, seed
+        self.loader, self._objects, self._drawn = after, objects, seed
         before.close()
 
-    def __enter__(self) -> DataLoader:
+    def _loader_with_a_place(self) -> Loader:
+        if isinstance(self._objects, _torch_objects.Stream):
+            raise TypeError(
+                "an IterableDataset of PyTorch's has no place to go back to: use a dataset with __getitem__"
+            )
+        return self.loader
+
+    def __enter__(self) -> DataLoader[_Item]:
         return self
 
     def __exit__(self, *what: object) -> None:
-        self.loader.close()
+        if self._objects is not None:
+            self._objects.close()
+        else:
+            self.loader.close()
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a DataLoader cannot be pickled or copied: make it again, and hand over its state_dict()")
@@ -324,9 +358,9 @@ class IterableDataset(torch.utils.data.IterableDataset):  # type: ignore[misc]
             arguments["seed"] = seed
         self._dataset, self._arguments = dataset, arguments
         self._epoch = 0
-        self._made: Optional[tuple[int, DataLoader]] = None  # of the process with this number
+        self._made: Optional[tuple[int, DataLoader[Any]]] = None  # of the process with this number
 
-    def _loader(self) -> DataLoader:
+    def _loader(self) -> DataLoader[Any]:
         if self._made is None or self._made[0] != os.getpid():
             arguments = dict(self._arguments)
             worker = torch.utils.data.get_worker_info()

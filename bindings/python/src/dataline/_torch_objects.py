@@ -1,0 +1,254 @@
+"""Batches made by PyTorch's own loader in the library's order: where Python code makes them (``collate_fn``, worker
+processes, samples that are no arrays).
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from typing import Any, Optional, Protocol, Union
+
+import torch
+import torch.utils.data
+
+from . import _torch_source
+from .dataset import Dataset, from_arrays, from_reader, open
+from .errors import Timeout, WrongStateError
+from .loader import Loader
+from .schema import Field
+
+
+def _counted(count: int) -> Dataset:
+    """A dataset of which nothing but its length is looked at."""
+    return from_reader(range(count), fields=[Field("index", "i64")])
+
+
+def _known(dataset: Any, collate_fn: Any) -> Dataset:
+    """The dataset that a state is about: where it can be, the one of a loader without worker processes."""
+    if isinstance(dataset, Dataset):
+        return dataset
+    if collate_fn is None and len(dataset) > 0 and _torch_source.is_plain(dataset[0]):
+        return _torch_source.opened(dataset, {})[0]
+    return _counted(len(dataset))
+
+
+class Position(Loader):
+    """Where a job is, and its state. Its own batches are not asked for: PyTorch's loader makes them."""
+
+    def __init__(self, dataset: Dataset, options: Mapping[str, Any]) -> None:
+        super().__init__(dataset, **{**options, "num_workers": 0, "prefetch_depth": 1, "max_leases": 1})
+        self._epochs = int(options.get("epochs") or 0)
+        self._resumes = True  # the next loop goes on here, in mid-epoch too
+
+    def seek(self, epoch: int, step: int = 0) -> None:
+        super().seek(epoch, step)
+        self._resumes = True
+
+    def load_state(self, text: str) -> None:
+        super().load_state(text)
+        self._resumes = True
+
+    def begin(self) -> Optional[tuple[int, int]]:
+        """Where the next loop begins; None: after the last epoch."""
+        epoch, step = self.position
+        if not self._resumes or step >= len(self):
+            epoch, step = epoch + 1, 0
+        if self._epochs and epoch >= self._epochs:
+            return None
+        self.seek(epoch, step)
+        return epoch, step
+
+    def delivered(self, epoch: int, step: int) -> None:
+        """That batch was."""
+        if step + 1 < len(self):
+            self._seek(epoch, step + 1)
+            self._resumes = False
+        else:
+            self.seek(epoch + 1)
+
+
+class _Order:
+    """The indices of each batch, as PyTorch's ``batch_sampler``, from where the loop begins."""
+
+    def __init__(self, count: int, options: Mapping[str, Any], single: bool) -> None:
+        same = from_arrays({"x": torch.zeros(1, dtype=torch.uint8).expand(count)})
+        self._loader = Loader(same, **{**options, "num_workers": 0})
+        self._single = single  # an index each, where batch_size is None
+        self.begins = (0, 0)
+
+    def __len__(self) -> int:
+        return len(self._loader)
+
+    def __iter__(self) -> Iterator[Any]:
+        self._loader.seek(*self.begins)
+        for batch in self._loader:
+            indices = batch.info.indices.tolist()
+            yield indices[0] if self._single else indices
+
+
+class _Given:
+    """The batches of a ``batch_sampler``. Its ``set_epoch`` is called, if it has one: so it can give the same batches again,
+    when a loop goes on in mid-epoch."""
+
+    def __init__(self, batches: Any) -> None:
+        self._batches = batches
+        self.begins = (0, 0)
+
+    def __len__(self) -> int:
+        return len(self._batches)
+
+    def __iter__(self) -> Iterator[Any]:
+        epoch, step = self.begins
+        if hasattr(self._batches, "set_epoch"):
+            self._batches.set_epoch(epoch)
+        return itertools.islice(iter(self._batches), step, len(self._batches))
+
+
+class Arguments(Protocol):
+    """Of whom the loader is."""
+
+    dataset: Any
+    num_workers: Optional[int]
+    prefetch_factor: Optional[int]
+    persistent_workers: bool
+    collate_fn: Any
+    worker_init_fn: Any
+    multiprocessing_context: Any
+    timeout: float
+    pin_memory: bool
+    pin_memory_device: str
+    _order: _torch_source.Order
+
+
+def made(asked: Arguments, options: Mapping[str, Any]) -> Union[Objects, Stream]:
+    """PyTorch's loader with what was asked for."""
+    workers = asked.num_workers or 0
+    arguments: dict[str, Any] = {"num_workers": workers, "pin_memory": asked.pin_memory, "collate_fn": asked.collate_fn}
+    if asked.pin_memory_device:
+        arguments["pin_memory_device"] = asked.pin_memory_device
+    if workers > 0:
+        names = ("timeout", "worker_init_fn", "multiprocessing_context", "persistent_workers", "prefetch_factor")
+        arguments.update({name: getattr(asked, name) for name in names if getattr(asked, name) is not None})
+    if isinstance(asked.dataset, torch.utils.data.IterableDataset):
+        return Stream(asked, options, arguments)
+    return Objects(asked, options, arguments)
+
+
+class Stream:
+    """PyTorch's loader over its IterableDataset, which says itself what comes."""
+
+    def __init__(self, asked: Arguments, options: Mapping[str, Any], arguments: dict[str, Any]) -> None:
+        order = asked._order
+        of_another = {name for name, value in options.items() if value} - {"batch_size", "drop_last", "seed"}
+        if of_another or order.batches is not None:
+            names = ", ".join(sorted(of_another)) or "batch_sampler"
+            raise ValueError(f"{names}: an IterableDataset decides itself what comes, and in what order")
+        size = {} if order.single else {"drop_last": order.drop_last}
+        self._made = torch.utils.data.DataLoader(
+            asked.dataset, order.batch_size, generator=order.generator, **size, **arguments
+        )
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def loop(self) -> Iterator[Any]:
+        return iter(self._made)
+
+    def close(self) -> None:
+        self._made = None
+
+
+class Objects:
+    """PyTorch's loader over a map-style dataset. ``position`` says where it is."""
+
+    def __init__(self, asked: Arguments, options: Mapping[str, Any], arguments: dict[str, Any]) -> None:
+        order, dataset = asked._order, asked.dataset
+        if isinstance(dataset, (str, os.PathLike)):
+            dataset = open(dataset)
+        self._order: Union[_Given, _Order]
+        if order.batches is not None:
+            self._order = _Given(order.batches)
+            self.position = Position(_counted(len(order.batches)), {**options, "batch_size": 1})
+            arguments["batch_sampler"] = self._order
+        else:
+            self._order = _Order(len(dataset), options, order.single)
+            self.position = Position(_known(dataset, asked.collate_fn), options)
+            arguments["sampler" if order.single else "batch_sampler"] = self._order
+            arguments.update({"batch_size": None} if order.single else {})
+        self._seed = options.get("seed")
+        self._generator = torch.Generator()
+        if self._seed is not None:
+            arguments["generator"] = self._generator
+        self._made = torch.utils.data.DataLoader(dataset, **arguments)
+        self._timeout = arguments.get("timeout")
+        self._loops = 0
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def loop(self) -> Iterator[Any]:
+        """One epoch, or the rest of one."""
+        with self._lock:
+            begins = self.position.begin()
+            self._loops += 1
+            if begins is None:
+                return iter(())
+            self._order.begins = begins
+            if self._seed is not None:
+                # What worker processes draw depends on seed and epoch, not on the epochs before.
+                self._generator.manual_seed((self._seed * 0x9E3779B97F4A7C15 + begins[0]) % 2**63)
+            return Loop(self, iter(self._made), begins, self._loops)
+
+    def take(self, batches: Iterator[Any], number: int, epoch: int, step: int) -> Any:
+        with self._lock:
+            if number != self._loops:
+                raise WrongStateError(
+                    "this loop was left when another one began over the same loader: take one loader a loop",
+                    -8,
+                    "DL_ERR_WRONG_STATE",
+                )
+            try:
+                made = next(batches)
+            except StopIteration:
+                raise
+            except Exception as error:
+                if self._timeout and "timed out" in str(error):
+                    raise Timeout(str(error), 3, "DL_TIMEOUT") from error
+                self.position.delivered(epoch, step)  # PyTorch's loader goes on behind it
+                raise
+            self.position.delivered(epoch, step)
+            return made
+
+    def close(self) -> None:
+        self._made = None
+        self.position.close()
+
+
+class Loop:
+    """One loop's batches. Threads may share it: each batch goes to one of them."""
+
+    def __init__(self, owner: Objects, batches: Iterator[Any], begins: tuple[int, int], number: int) -> None:
+        self._owner = owner
+        self._batches = batches
+        self._epoch, self._step = begins
+        self._number = number
+
+    def __iter__(self) -> Loop:
+        return self
+
+    def __len__(self) -> int:
+        return len(self._owner.position)
+
+    def __next__(self) -> Any:
+        before = self._step
+        self._step = before + 1
+        try:
+            return self._owner.take(self._batches, self._number, self._epoch, before)
+        except (StopIteration, Timeout, WrongStateError):
+            self._step = before
+            raise
