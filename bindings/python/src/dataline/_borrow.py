@@ -16,9 +16,15 @@ _HOST = (1, 3)  # CPU, and page-locked memory of the CPU
 
 def borrow(value: Any) -> _core.Loan:
     """Any array in host memory: by the buffer protocol, DLPack, ``__array_interface__`` or ``__array__``."""
-    name = getattr(getattr(value, "dtype", None), "name", "")
-    if name == "bfloat16" and hasattr(value, "__array_interface__"):
+    dtype: Any = getattr(value, "dtype", None)
+    # NumPy's own dtypes have another kind, and tell it sooner than their name.
+    if getattr(dtype, "kind", "") == "V" and dtype.name == "bfloat16" and hasattr(value, "__array_interface__"):
         return of_interface(value, "bf16")
+    if type(value).__module__ == "torch":
+        try:
+            value = value.numpy()  # sooner than by DLPack
+        except (TypeError, RuntimeError):
+            pass  # bf16, on a device, part of a graph
     try:
         return _core.Loan.of_buffer(value)
     except TypeError:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Optional, Protocol, Union
 
 from . import _core, errors
-from ._reader import PACKING, Reader
+from ._reader import PACKING, taker_of
 from .dataset import Dataset
 from .schema import Field
 from .tables import FormatKey, TransformArgument
@@ -230,6 +230,7 @@ def _rows(
     field: Field, result: Field, apply: Callable[[OperatorRow], Any]
 ) -> Callable[[bytes, tuple[int, ...]], _core.Loan]:
     code: Any = PACKING.get(field.dtype, "")
+    take = taker_of(result)
     item = math.prod(field.shape[1:] if field.ragged else field.shape)
 
     def row(raw: bytes, place: tuple[int, ...]) -> _core.Loan:
@@ -238,7 +239,7 @@ def _rows(
             flat = data.cast(code)
             shape = (len(flat) // item, *field.shape[1:]) if field.ragged else field.shape
             data = flat if len(shape) == 1 else data.cast(code, shape)
-        return Reader._loan(result, apply(OperatorRow(data, place)))
+        return take(apply(OperatorRow(data, place)))
 
     return row
 

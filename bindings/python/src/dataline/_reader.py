@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any, Optional, Protocol, Union
 
 from . import _core
@@ -84,6 +84,29 @@ def leaves(template: Template, sample: Any) -> Iterator[Any]:
         yield sample
 
 
+def parts_of(template: Template) -> Callable[[Any], Iterable[Any]]:
+    """The function that takes a sample apart as ``leaves`` does, without its price where nothing is nested."""
+    if isinstance(template, list) and all(isinstance(part, str) for part in template):
+        count = len(template)
+
+        def of_row(sample: Any) -> Iterable[Any]:
+            if type(sample) is tuple and len(sample) == count:
+                return sample
+            return leaves(template, sample)
+
+        return of_row
+    if isinstance(template, dict) and all(isinstance(part, str) for part in template.values()):
+        keys = template.keys()
+
+        def of_dict(sample: Any) -> Iterable[Any]:
+            if type(sample) is dict and sample.keys() == keys:
+                return [sample[key] for key in keys]
+            return leaves(template, sample)
+
+        return of_dict
+    return lambda sample: leaves(template, sample)
+
+
 def rebuild(template: Template, values: Mapping[str, Any]) -> Any:
     """The same shape of things with other contents."""
     if isinstance(template, dict):
@@ -139,6 +162,8 @@ class Reader:
             self.template = template_of(sample)
             parts = zip(names_in(self.template), leaves(self.template, sample))
             self.fields = tuple(field_of(name, value) for name, value in parts)
+        self._parts = parts_of(self.template)
+        self._takers = tuple(taker_of(field) for field in self.fields)
 
     def _first(self) -> Any:
         return self.source[0] if self.given is None else self.given(0, Place())
@@ -155,12 +180,13 @@ class Reader:
             raise
 
     def _read(self, indices: tuple[int, ...], cells: _core.Cells) -> None:
+        put, takers = cells.put, self._takers
         for at, (index, sample) in enumerate(zip(indices, self._samples(indices, cells))):
             try:
                 if isinstance(sample, _Failed):
                     raise sample.error
-                for field, value in enumerate(leaves(self.template, sample)):
-                    cells.put(at, field, self._loan(self.fields[field], value))
+                for field, value in enumerate(self._parts(sample)):
+                    put(at, field, takers[field](value))
             except Exception as error:
                 if cells.cancelled():
                     return  # it is no failure
@@ -199,26 +225,32 @@ class Reader:
             except Exception as error:
                 yield _Failed(error)
 
-    @staticmethod
-    def _loan(field: Field, value: Any) -> _core.Loan:
-        if field.ragged and isinstance(value, str):
-            return borrow(value.encode())
-        if isinstance(value, (bool, int, float, complex)) and not hasattr(value, "dtype"):
-            return borrow(_pack(field, value))
-        loan = borrow(value)
-        if loan.dtype != field.dtype:
-            raise TypeError(f"{field.name}: expected {field.dtype}, got {loan.dtype}")
-        if field.ragged:
-            if len(loan.shape) != len(field.shape) or loan.shape[1:] != field.shape[1:]:
-                raise ValueError(f"{field.name}: expected shape {field.shape}, got {loan.shape}")
-        elif loan.shape != field.shape:
-            raise ValueError(f"{field.name}: expected shape {field.shape}, got {loan.shape}")
-        return loan
-
 
 class _Failed:
     def __init__(self, error: Exception) -> None:
         self.error = error
+
+
+def taker_of(field: Field) -> Callable[[Any], _core.Loan]:
+    """The function that borrows a value of this field."""
+    name, dtype, shape, ragged = field.name, field.dtype, field.shape, field.ragged
+
+    def take(value: Any) -> _core.Loan:
+        if isinstance(value, (bool, int, float, complex)) and not hasattr(value, "dtype"):
+            return _core.Loan.of_buffer(_pack(field, value))
+        if ragged and isinstance(value, str):
+            return borrow(value.encode())
+        loan = borrow(value)
+        if loan.dtype != dtype:
+            raise TypeError(f"{name}: expected {dtype}, got {loan.dtype}")
+        if ragged:
+            if len(loan.shape) != len(shape) or loan.shape[1:] != shape[1:]:
+                raise ValueError(f"{name}: expected shape {shape}, got {loan.shape}")
+        elif loan.shape != shape:
+            raise ValueError(f"{name}: expected shape {shape}, got {loan.shape}")
+        return loan
+
+    return take
 
 
 def _pack(field: Field, value: Any) -> bytes:

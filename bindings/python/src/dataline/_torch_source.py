@@ -184,8 +184,8 @@ def made_by_python(
     if not is_python(dataset) or not only_order:
         return None
     _refuse_what_is_no_dataset(dataset)
-    if num_workers and getattr(sys, "_is_gil_enabled", lambda: True)():
-        return "num_workers"  # processes, for threads would wait for the lock
+    if num_workers == 0 or (num_workers is not None and getattr(sys, "_is_gil_enabled", lambda: True)()):
+        return "num_workers"  # this thread, or processes, for threads would wait for the lock
     return None if len(dataset) == 0 or is_plain(dataset[0]) else "a dataset of Python's objects"
 
 

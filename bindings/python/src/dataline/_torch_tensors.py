@@ -26,7 +26,7 @@ _in_flight = _torch_device.InFlight()
 
 def tensors(
     batch: _core.Batch, device: Union[None, str, torch.device] = None, non_blocking: bool = False
-) -> dict[str, Any]:
+) -> dict[str, torch.Tensor]:
     """All fields as tensors over the batch's memory, whose lease they hold; a ragged field as a Ragged of two.
 
     Of a batch in device memory they are CUDA tensors: the current stream of that device waits for the batch, the CPU does
@@ -47,7 +47,7 @@ def tensors(
     return moved
 
 
-def over(batch: _core.Batch, parts: Sequence[_core.Tensor]) -> dict[str, Any]:
+def over(batch: _core.Batch, parts: Sequence[_core.Tensor]) -> dict[str, torch.Tensor]:
     where, index = parts[0].__dlpack_device__() if parts else (_CPU, 0)
     if where != _CPU:
         _torch_device.wait_here(batch, index)

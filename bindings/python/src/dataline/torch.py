@@ -49,28 +49,36 @@ class DataLoader(Generic[_Item]):
     argument           what it becomes
     ================== ==================================================================================================
     ``dataset``        a Dataset or URI; a TensorDataset is lent without a copy, a Subset is a ``subset``; any other
-                       object with ``__len__`` and ``__getitem__`` is read by Python code, the slow path. An
-                       IterableDataset is an error
-    ``batch_size``     the option; None is an error
+                       object with ``__len__`` and ``__getitem__`` is read by Python code, see below. An
+                       IterableDataset of PyTorch's says itself what comes: no order, no state
+    ``batch_size``     the option; None: samples one by one, as in PyTorch
     ``shuffle``        ``shuffle="full"``: another order each epoch, decided by the seed alone. Without ``seed`` and
                        ``generator`` that is drawn from PyTorch's generator when the loader is made, so that
                        ``torch.manual_seed`` before decides it. With ``rank`` or ``world_size`` it is 0, as
                        DistributedSampler's, for ranks have to agree on an order
-    ``sampler``        ``sample_indices``: its indices, read once, the same each epoch. RandomSampler, DistributedSampler
-                       and WeightedRandomSampler are errors that name the option
-    ``num_workers``    the option: threads, 0 is the caller's; None leaves the library's choice
+    ``sampler``        ``sample_indices``: its indices, read once, the same each epoch. A RandomSampler is
+                       ``shuffle=True``, a DistributedSampler ``rank``, ``world_size``, ``shuffle``, ``seed``, and
+                       ``last_batch="pad"``; its ``set_epoch`` is followed. A WeightedRandomSampler, or one with
+                       replacement, is an error that names the option
+    ``batch_sampler``  PyTorch's BatchSampler over one of those: its sampler, ``batch_size`` and ``drop_last``. Any other
+                       with ``__len__``: its batches as they are, each epoch anew; ``set_epoch`` is called, if it has one
+    ``num_workers``    the option: threads, 0 is the caller's; None leaves the library's choice. Of a dataset that is
+                       Python code: processes, as in PyTorch; None is the library's threads
+    ``collate_fn``     makes a batch of a list of samples, in the worker processes if there are any. A Dataset or URI gives
+                       it ``dataset[i]``
+    ``worker_init_fn``, ``multiprocessing_context``
+                       for worker processes, as in PyTorch; nothing where there are none
     ``pin_memory``     the option, where PyTorch has CUDA: the tensors are page-locked (``is_pinned``) as far as the
                        driver of ``pin_memory_device`` goes (without it the current device), and
                        ``to(device, non_blocking=True)`` in the current stream is safe: their memory is not filled
                        again before it. A warning and nothing where it has not, as in PyTorch
     ``drop_last``      the option
-    ``timeout``        seconds that a batch may take, then Timeout (a TimeoutError); 0: no limit
+    ``timeout``        seconds that a batch may take, then Timeout (a TimeoutError); 0: no limit. Where Python code makes
+                       batches, of worker processes only
     ``generator``      ``seed``: its ``initial_seed()``, less the top bit
     ``prefetch_factor`` ``prefetch_depth``: batches a worker, times the workers
-    ``persistent_workers`` nothing: threads live as long as the loader
+    ``persistent_workers`` whether worker processes live on between epochs; threads live as long as the loader
     ``in_order``       nothing: batches come in order; False is an error
-    ``batch_sampler``, ``collate_fn``, ``worker_init_fn``, ``multiprocessing_context``
-                       errors that say what to use
     ``fields``         (not in PyTorch) names, to get a list of these instead of a dict
     ``device``         (not in PyTorch) the option: where the tensors are. ``"cuda"`` is the current device, or with one
                        process a device, by ``LOCAL_RANK``, that one
@@ -78,6 +86,13 @@ class DataLoader(Generic[_Item]):
                        stream order, its memory is given back at once, and ``into`` is what the loop gets. For the static
                        inputs of CUDA graphs. Batches must be of one size (``drop_last``, ``last_batch="pad"``)
     ================== ==================================================================================================
+
+    **Python code.** With ``collate_fn``, a ``batch_sampler`` of your own, ``batch_size=None``, an IterableDataset, and for a
+    dataset that is Python code whose ``num_workers`` is given (or whose samples are not arrays, numbers and text in dicts,
+    lists and tuples), PyTorch's own loader makes the batches, and the library says what is in them: the order, ranks, seek
+    and state are the same as everywhere, for any number of workers. Exceptions are the dataset's. Where the seed is known,
+    what worker processes draw depends on it and the epoch. An option about samples (``transform``, ``on_error``, ``device``,
+    ``into``, ...) leaves such a dataset to the library's threads, and is an error with the four of the beginning.
 
     CUDA tensors (``device="cuda"``) are the loader's own device memory, not copies. The stream that is current when a
     batch is handed out waits for it, so work on them can be queued at once; when PyTorch drops them, in whatever thread,
@@ -92,7 +107,9 @@ class DataLoader(Generic[_Item]):
 
     All other keyword arguments are the library's options (``seed``, ``transform``, ``rank``, ...). Samples that are
     tuples give lists of tensors, dicts give dicts; a Dataset or URI gives a dict by field, ``str`` comes back as a list.
-    The seed is drawn for ``weights`` and ``transform`` too, whose operators may be random.
+    The seed is drawn for ``weights`` and ``transform`` too, whose operators may be random. For type checkers, a loop over a
+    Dataset or URI gives a dict of tensors, with ``fields`` a list, with ``collate_fn`` what that returns; a ragged field is
+    a Ragged, which ``isinstance`` tells them.
 
     Under a launcher (WORLD_SIZE of the environment, or torch.distributed, says more than 1) ``rank`` and ``world_size``
     have to be given: a ValueError otherwise, for each process would read everything.
@@ -150,7 +167,7 @@ class DataLoader(Generic[_Item]):
         sampler: Any = None,
         batch_sampler: Any = None,
         num_workers: Optional[int] = None,
-        collate_fn: Optional[Callable[[list[Any]], Any]] = None,
+        collate_fn: None = None,
         pin_memory: bool = False,
         drop_last: bool = False,
         timeout: float = 0,
