@@ -1,5 +1,7 @@
 """Batches as PyTorch tensors, and a loader with the argument names of ``torch.utils.data.DataLoader``.
 
+Long for its arguments: their documentation, and their types for checkers.
+
 SPDX-License-Identifier: Apache-2.0
 """
 
