@@ -112,7 +112,8 @@ std::string escaped(std::string_view text, std::string_view special) {
 }
 
 // Quoted with single quotes for POSIX shells.
-std::string quoted(std::string_view text) {
+// Not `quoted`: some standard libraries have std::quoted wherever std::string is.
+std::string shell_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'') {
@@ -131,7 +132,7 @@ std::string zsh_script() {
       "  local -a commands\n"
       "  commands=(\n";
   for (const Command& command : commands()) {
-    out += "    " + quoted(std::string(command.name) + ":" + escaped(command.summary, ":")) + "\n";
+    out += "    " + shell_quoted(std::string(command.name) + ":" + escaped(command.summary, ":")) + "\n";
   }
   out +=
       "  )\n"
@@ -150,11 +151,11 @@ std::string zsh_script() {
                              : entry.takes_file     ? "_files"
                                                     : " ");
       }
-      out += " \\\n        " + quoted(spec);
+      out += " \\\n        " + shell_quoted(spec);
     }
     const std::string words = positional_words(command);
     out += std::string(" \\\n        ") +
-           (words.empty() ? "'*:file:_files'" : quoted("*:name:(" + words + ")")) + "\n      ;;\n";
+           (words.empty() ? "'*:file:_files'" : shell_quoted("*:name:(" + words + ")")) + "\n      ;;\n";
   }
   return out +
          "  esac\n"
