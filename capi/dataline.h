@@ -25,6 +25,17 @@
  *     return status == DL_END_OF_EPOCH ? 0 : 1;
  *   }
  *
+ *   // A ragged field: its samples differ in length (encoded pictures, text, tokens) and lie one behind the other. Sample i is
+ *   // rows offsets[i] to offsets[i + 1], without the latter; of rank 1, as here, a row is one item. `samples`: of the batch.
+ *   static void print_ragged_bytes(const dl_view *field, int64_t samples) {
+ *     const uint8_t *rows = (const uint8_t *)field->data + field->byte_offset;
+ *     for (int64_t i = 0; i < samples; ++i) {
+ *       const uint8_t *sample = rows + field->offsets[i];
+ *       int64_t length = field->offsets[i + 1] - field->offsets[i];
+ *       printf("sample %lld: %lld bytes, the first is %d\n", (long long)i, (long long)length, length > 0 ? sample[0] : -1);
+ *     }
+ *   }
+ *
  * Conventions. They hold for every function unless its comment says otherwise.
  *
  * Status     Functions that can fail return a dl_status: 0 (DL_OK), a positive soft result, or a negative error.

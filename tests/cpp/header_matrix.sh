@@ -54,6 +54,15 @@ for standard in c++17 c++20 c++2b; do
   try fail $standard "$scratch/unchecked" -x c++
   try fail $standard "$scratch/no_dtype" -x c++
 done
+# Below C++17 one plain error, and nothing else to read.
+for standard in c++98 c++11 c++14; do
+  printf '#include <dataline.hpp>\n' | "$cxx" -std="$standard" -fsyntax-only -I"$include" -I"$root/capi" -x c++ - 2>"$scratch/log" || true
+  if [ "$(grep -c 'error:' "$scratch/log")" -ne 1 ] || ! grep -q 'error:.*dataline.hpp needs C++17 or later' "$scratch/log"; then
+    echo "$cxx -std=$standard: expected one error, that C++17 is needed"
+    head -n 20 "$scratch/log"
+    failures=$((failures + 1))
+  fi
+done
 for source in "$scratch"/*.cpp; do
   try pass c++17 "$source"
 done

@@ -30,6 +30,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <dataline/config.hpp>
+
+#if defined(DATALINE_CPP_ABI)  // else the language is too old: the one error that says so is enough
 #include <dataline/array.hpp>
 #include <dataline/batch.hpp>
 #include <dataline/cancel_token.hpp>
@@ -55,3 +58,4 @@
 #include <dataline/threads.hpp>
 #include <dataline/view.hpp>
 #include <dataline/views.hpp>
+#endif

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#if !(__cplusplus >= 201703L || (defined(_MSVC_LANG) && _MSVC_LANG >= 201703L))
+#error "dataline.hpp needs C++17 or later (-std=c++17); older C++ can use the C interface, dataline.h"
+#else
+
 #include <dataline.h>
 
 #if __has_include(<version>)
@@ -44,3 +48,4 @@ inline namespace DATALINE_CPP_ABI {
 inline bool abi_matches() noexcept { return dl_abi_version() == DL_ABI_VERSION; }
 }  // namespace DATALINE_CPP_ABI
 }  // namespace dataline
+#endif  // C++17
