@@ -4,12 +4,12 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dataline")
 
 install(TARGETS dataline_shared EXPORT datalineTargets
-  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT development
+  LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT dev
   RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime
-  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT development)
+  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
 install(TARGETS dataline_static EXPORT datalineTargets
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT static)
-install(FILES dataline.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT development)
+install(FILES dataline.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev)
 
 # The prefix is found from the file's own place, so an installed tree can be moved.
 file(RELATIVE_PATH pc_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
@@ -21,7 +21,7 @@ endforeach()
 foreach(name dataline dataline-link)
   configure_file(${name}.pc.in ${name}.pc @ONLY)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc"
-    DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT development)
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT dev)
 endforeach()
 # Where `pkg-config --static` looks first: a folder in which no shared library lies that the linker would prefer.
 set(archive_folder "${CMAKE_CURRENT_BINARY_DIR}/dataline-static")
@@ -32,7 +32,7 @@ install(FILES "${archive_folder}/libdataline.a"
 
 configure_package_config_file(datalineConfig.cmake.in datalineConfig.cmake INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file(datalineConfigVersion.cmake COMPATIBILITY SameMajorVersion)
-install(EXPORT datalineTargets NAMESPACE dataline:: DESTINATION "${package_dir}" COMPONENT development)
+install(EXPORT datalineTargets NAMESPACE dataline:: DESTINATION "${package_dir}" COMPONENT dev)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/datalineConfig.cmake"
               "${CMAKE_CURRENT_BINARY_DIR}/datalineConfigVersion.cmake"
-  DESTINATION "${package_dir}" COMPONENT development)
+  DESTINATION "${package_dir}" COMPONENT dev)
