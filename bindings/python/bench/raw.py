@@ -20,8 +20,8 @@ class RawLoop:
     """A loader made and emptied by C alone, on the library that the package brought."""
 
     def __init__(self, rows: Any, **options: Any) -> None:
-        package = Path(dataline.__file__).parent
-        library = next(package.glob("libdataline.so.*"))
+        libraries = Path(dataline.__file__).parent / "lib"
+        library = next(libraries.glob("libdataline.so.*"))
         with tempfile.TemporaryDirectory() as folder:
             built = Path(folder) / "raw.so"
             include = HERE.parents[2] / "capi"
@@ -37,7 +37,7 @@ class RawLoop:
                 "-o",
                 built,
             ]
-            subprocess.run([*map(str, command), f"-Wl,--disable-new-dtags,-rpath,{package}"], check=True)
+            subprocess.run([*map(str, command), f"-Wl,--disable-new-dtags,-rpath,{libraries}"], check=True)
             self._lib = ctypes.CDLL(str(built))
         self._lib.raw_loader.restype = ctypes.c_void_p
         self._lib.raw_batches.restype = ctypes.c_int64

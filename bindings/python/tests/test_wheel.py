@@ -100,7 +100,9 @@ def test_its_tag_is_that_of_the_stable_abi(wheel: Path) -> None:
 def test_it_holds_the_library_the_types_and_no_requirement(unpacked: Path) -> None:
     names = {path.name for path in (unpacked / "dataline").iterdir()}
     assert {"_core.abi3.so", "_core.pyi", "py.typed", "__init__.py", "torch.py"} <= names
-    assert any(name.startswith("libdataline.so.") for name in names)
+    assert any(path.name.startswith("libdataline.so.") for path in (unpacked / "dataline" / "lib").iterdir())
+    (licences,) = unpacked.glob("*.dist-info/licenses")
+    assert "Apache License" in (licences / "LICENSE").read_text()
     (metadata,) = unpacked.glob("*.dist-info/METADATA")
     required = [line for line in metadata.read_text().splitlines() if line.startswith("Requires-Dist")]
     assert all("extra ==" in line for line in required)
@@ -112,12 +114,20 @@ def dynamic(path: Path) -> str:
 
 def test_it_needs_nothing_that_is_not_in_it_or_everywhere(unpacked: Path) -> None:
     folder = unpacked / "dataline"
-    libraries = [path for path in folder.iterdir() if ".so" in path.name]
+    libraries = [path for path in folder.rglob("*") if ".so" in path.name or path.parent.name == "bin"]
     inside = {path.name for path in libraries}
     for path in libraries:
         needed = set(re.findall(r"NEEDED.*\[(.*)\]", dynamic(path)))
         assert needed <= inside | EVERYWHERE, path.name
-    assert "[$ORIGIN]" in dynamic(folder / "_core.abi3.so")
+    assert "[$ORIGIN/lib]" in dynamic(folder / "_core.abi3.so")
+
+
+def test_the_extension_runs_on_an_old_glibc(unpacked: Path) -> None:
+    listed = subprocess.run(["objdump", "-T", unpacked / "dataline" / "_core.abi3.so"], check=True,
+                            stdout=subprocess.PIPE, text=True).stdout  # fmt: skip
+    versions = {tuple(map(int, found.split("."))) for found in re.findall(r"GLIBC_([\d.]+)", listed)}
+    assert versions
+    assert max(versions) <= (2, 17), "what it is compiled on must not tell where it runs: that is the library's matter"
 
 
 def test_it_uses_the_stable_abi_and_the_two_functions_that_joined_it_later(unpacked: Path) -> None:
@@ -150,3 +160,6 @@ def test_pip_installs_it_into_an_empty_environment(wheel: Path, tmp_path: Path) 
     done = subprocess.run([python, "-c", LOOP], check=True, stdout=subprocess.PIPE, text=True, cwd="/", env=environment)
     assert done.stdout.startswith(str(tmp_path))
     assert sys.version_info >= (3, 9)
+    installed = tmp_path / "env" / "bin" / "dataline"
+    said = subprocess.run([installed, "version"], check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout
+    assert said.split()[:2] == ["dataline", dataline.__version__]
