@@ -100,14 +100,14 @@ DL_SAME_PLACE(ReaderRequest, dl_reader_request, reserved);
 static_assert(sizeof(ReaderCell) == sizeof(dl_reader_cell) &&
               sizeof(ReaderRequest) == sizeof(dl_reader_request));
 
-using Made = Result<std::unique_ptr<Dataset>>;
+using MadeDataset = Result<std::unique_ptr<Dataset>>;
 
 }  // namespace
 
 extern "C" {
 
 dl_status dl_dataset_open(const char* uri, const dl_options* options, dl_dataset** out, dl_error* error) {
-  return create(out, error, [&]() -> Made {
+  return create(out, error, [&]() -> MadeDataset {
     DL_REQUIRE(uri);
     return Dataset::open(uri, options_or_default(options, Options()), std::make_shared<OpenProgress>());
   });
@@ -115,7 +115,7 @@ dl_status dl_dataset_open(const char* uri, const dl_options* options, dl_dataset
 
 dl_status dl_dataset_from_arrays(const dl_array* arrays, int32_t count, void (*release)(void*), void* context,
                                  const dl_options* options, dl_dataset** out, dl_error* error) {
-  return create(out, error, [&]() -> Made {
+  return create(out, error, [&]() -> MadeDataset {
     DL_REQUIRE(arrays);
     if (count < 1)
       return dataline::error(Code::kInvalidArgument, "arrays: expected at least one, got ", count);
@@ -139,7 +139,7 @@ dl_status dl_dataset_from_arrays(const dl_array* arrays, int32_t count, void (*r
 
 dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options, dl_dataset** out,
                                  dl_error* error) {
-  return create(out, error, [&]() -> Made {
+  return create(out, error, [&]() -> MadeDataset {
     DL_REQUIRE(reader);
     DL_ASSIGN_OR_RETURN(const dl_reader given, read_struct(*reader));
     if (given.fields == nullptr) return null_argument("dl_reader.fields");
@@ -167,7 +167,7 @@ dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* opti
 
 dl_status dl_dataset_zip(dl_dataset* const* parts, const char* const* names, int32_t count,
                          const dl_options* options, dl_dataset** out, dl_error* error) {
-  return create(out, error, [&]() -> Made {
+  return create(out, error, [&]() -> MadeDataset {
     DL_ASSIGN_OR_RETURN(std::vector<const Dataset*> datasets, read_parts(parts, count));
     std::vector<std::string> texts;
     for (int32_t i = 0; names != nullptr && i < count; ++i)
@@ -178,7 +178,7 @@ dl_status dl_dataset_zip(dl_dataset* const* parts, const char* const* names, int
 
 dl_status dl_dataset_concat(dl_dataset* const* parts, int32_t count, const dl_options* options,
                             dl_dataset** out, dl_error* error) {
-  return create(out, error, [&]() -> Made {
+  return create(out, error, [&]() -> MadeDataset {
     DL_ASSIGN_OR_RETURN(std::vector<const Dataset*> datasets, read_parts(parts, count));
     return Dataset::concat(datasets, options_or_default(options, Options()));
   });
@@ -187,7 +187,7 @@ dl_status dl_dataset_concat(dl_dataset* const* parts, int32_t count, const dl_op
 dl_status dl_dataset_subset(dl_dataset* dataset, const int64_t* indices, int64_t count,
                             void (*release)(void*), void* context, const dl_options* options,
                             dl_dataset** out, dl_error* error) {
-  return create(out, error, [&]() -> Made {
+  return create(out, error, [&]() -> MadeDataset {
     DL_REQUIRE(dataset);
     DL_RETURN_IF_ERROR(check_array(indices, count, "indices"));
     return Dataset::subset(*dataset->core, {indices, static_cast<size_t>(count)}, {context, release},

@@ -73,7 +73,7 @@ show_tenths() {
 }
 
 build() {
-  local log="$build/run.log" targets=(dataline_shared dataline_static dataline_cli examples)
+  local log="$build/run.log" targets=(dataline_shared dataline_static dataline_cli examples_c)
   local advice="$build was configured before: remove it, or name another folder with --build DIR"
   [[ -f $build/CMakeCache.txt ]] || advice="all of it is in $log"
   configure >"$log" 2>&1 || { tail -n 30 "$log" >&2; fail "configuring failed; $advice"; }
@@ -112,6 +112,13 @@ draw_shapes() {
   "$bin/example_make_shapes" --out "$data" "${size[@]}" || status=$?
   [[ $status -ne 77 ]] || { say "skipped: pictures need libjpeg (libjpeg62-turbo-dev)"; exit 77; }
   return "$status"
+}
+
+# What this run built and made, and where.
+used() {
+  local folders=("$work")
+  if [[ -n $build && $work == "$build"/* ]]; then folders=("$build"); elif [[ -n $build ]]; then folders=("$build" "$work"); fi
+  printf '%s MB in %s' "$(du -scm "${folders[@]}" 2>/dev/null | tail -n 1 | cut -f 1)" "${folders[0]}${folders[1]:+ and ${folders[1]}}"
 }
 
 started=$SECONDS
@@ -168,4 +175,4 @@ if [[ -z $whole || $whole != "$resumed" ]]; then
   exit 1
 fi
 say "resume: weights identical"
-say "finished in $((SECONDS - started)) s"
+say "finished in $((SECONDS - started)) s; $(used)"

@@ -59,7 +59,7 @@ launcher=""
 command -v ccache >/dev/null && launcher=ccache
 cmake -S . -B "$build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$build/toolchain.cmake" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
   -DCMAKE_C_COMPILER_LAUNCHER="$launcher" -DCMAKE_CXX_COMPILER_LAUNCHER="$launcher" \
-  -DDATALINE_EXAMPLES=OFF -DDATALINE_BENCH=OFF -DDATALINE_WITH_CUDA=OFF
+  -DDATALINE_TESTS=ON -DDATALINE_EXAMPLES=OFF -DDATALINE_BENCH=OFF -DDATALINE_WITH_CUDA=OFF
 cmake --build "$build" --target dataline_cli tests_base tests_order tests_transform
 "$build/bin/dataline" version 2>/dev/null || qemu-aarch64-static -L "$sysroot" "$build/bin/dataline" version
 

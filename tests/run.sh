@@ -191,17 +191,12 @@ part_docs() {
   check docs "${library[@]}" docs/check.sh "${quick[@]}"
 }
 
-# The first command in a system that has nothing yet; with --long the second one too. Everyday what the release build compiled is not compiled again: the cache is
-# only read there, and in this script everything that fills it was compiled with warnings as errors.
+# The first command in a system that has nothing yet; with --long on both suites and odd machines, and the second one too.
 part_bare() {
-  local cache=()
-  if [ $long -eq 1 ]; then
-    check bare tests/bare.sh --main
-    check bare-tests tests/bare.sh --tests
-    return
-  fi
-  if command -v ccache >/dev/null && [ -d "$(ccache -k cache_dir)" ]; then cache=(--ccache "$(ccache -k cache_dir)"); fi
-  check bare tests/bare.sh "${cache[@]}"
+  if [ $long -eq 0 ]; then check bare tests/bare.sh; return; fi
+  check bare tests/bare.sh debian12 --main
+  check bare-debian13 tests/bare.sh debian13 --main
+  check bare-tests tests/bare.sh --tests
 }
 
 # Another processor, under QEMU.

@@ -1,12 +1,12 @@
 // `dataline bench`: measures the loader, and bare copy loops as this machine's limits.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <new>
 #include <optional>
 
 #include "bindings/cli/bench_report.h"
+#include "bindings/cli/clock.h"
 #include "bindings/cli/commands.h"
 #include "bindings/cli/gather.h"
 #include "bindings/cli/job.h"
@@ -18,8 +18,6 @@
 
 namespace dataline::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr double kDefaultSeconds = 3;
 constexpr int kRounds = 15;
@@ -36,10 +34,6 @@ struct Round {
   double samples_per_s = 0;
   double bytes_per_s = 0;
 };
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());

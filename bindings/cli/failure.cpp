@@ -39,11 +39,6 @@ constexpr std::string_view kOutOfMemoryJson =
     "{\"error\": {\"message\": \"out of memory\", \"code\": \"DL_ERR_NO_MEMORY\", \"exit\": 1}}\n";
 std::terminate_handler default_terminate = nullptr;
 
-void write_error(std::string_view text) noexcept {
-  const int64_t written = write_some(STDERR_FILENO, text.data(), text.size());
-  static_cast<void>(written);  // an error of this write cannot be reported
-}
-
 // No current exception: there was no memory to make one. Any exception but std::bad_alloc is a defect and dumps core.
 [[noreturn]] void at_terminate() {
   const std::type_info* type = abi::__cxa_current_exception_type();

@@ -3,18 +3,16 @@
 #include "bindings/cli/gather.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <numeric>
 #include <system_error>
 #include <thread>
 
+#include "bindings/cli/clock.h"
 #include "bindings/cli/failure.h"
 
 namespace dataline::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr size_t kAlignment = 256;               // of the tensors in a slot, as in the loader
 constexpr size_t kTile = 64;                     // rows per pass over the parts
@@ -22,10 +20,6 @@ constexpr size_t kCheckBytes = size_t{1} << 18;  // copied between readings of t
 constexpr size_t kMaxUnchecked = 4096;           // batches between readings of the clock, at most
 constexpr int kTrials = 3;
 constexpr int64_t kMemcpyBytes = int64_t{64} << 20;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 

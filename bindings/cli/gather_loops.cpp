@@ -123,8 +123,8 @@ DATALINE_STREAM_LOOP(streamed_by_64, stream_row_64, __attribute__((target("avx51
 
 // kVectors 0: any length of at least kBytes.
 template <size_t kBytes, size_t kVectors, int kHint>
-[[gnu::always_inline]] inline void grouped(const std::byte* rows, size_t stride, size_t bytes,
-                                           const uint32_t* order, size_t count, std::byte* out) {
+[[gnu::always_inline]] inline void in_groups(const std::byte* rows, size_t stride, size_t bytes,
+                                             const uint32_t* order, size_t count, std::byte* out) {
   const size_t ahead = std::clamp<size_t>(kAheadBytes / bytes, 2, 32);
   for (size_t i = 0; i < count; ++i, out += bytes) {
     prefetch<kHint>(rows + order[i + ahead] * stride, bytes);
@@ -142,7 +142,7 @@ template <size_t kBytes, size_t kVectors, int kHint>
   template <size_t kVectors, int kHint>                                                                    \
   TARGET void NAME(const std::byte* rows, size_t stride, size_t from, size_t bytes, const uint32_t* order, \
                    size_t count, std::byte* out) {                                                         \
-    grouped<WIDTH, kVectors, kHint>(rows + from, stride, bytes, order, count, out);                        \
+    in_groups<WIDTH, kVectors, kHint>(rows + from, stride, bytes, order, count, out);                      \
   }                                                                                                        \
   void add_##NAME(size_t bytes, std::vector<GatherLoop>& loops) {                                          \
     if (bytes < WIDTH) return;                                                                             \

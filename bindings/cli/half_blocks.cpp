@@ -14,7 +14,7 @@
 namespace dataline::cli {
 namespace {
 
-constexpr int64_t kMaxColumns = 64, kMaxRows = 24;
+constexpr int64_t kPictureColumns = 64, kPictureRows = 24;
 constexpr char kUpperHalf[] = "\xE2\x96\x80";
 
 std::string_view environment(const char* name) {
@@ -41,8 +41,9 @@ std::string colour(const uint8_t* rgb, int ground, Colours colours) {
 }
 
 Picture fitted(const Picture& picture, int64_t columns) {
-  const double factor = std::min({1.0, static_cast<double>(columns) / static_cast<double>(picture.width),
-                                  static_cast<double>(kMaxRows * 2) / static_cast<double>(picture.height)});
+  const double factor =
+      std::min({1.0, static_cast<double>(columns) / static_cast<double>(picture.width),
+                static_cast<double>(kPictureRows * 2) / static_cast<double>(picture.height)});
   const auto side = [factor](int64_t n) {
     return std::max<int64_t>(1, static_cast<int64_t>(static_cast<double>(n) * factor));
   };
@@ -64,7 +65,7 @@ Colours terminal_colours() {
 
 std::string half_blocks(const Picture& picture, Colours colours, size_t columns, size_t indent) {
   const int64_t room = columns > indent ? static_cast<int64_t>(columns - indent) : 1;
-  const Picture small = fitted(picture, std::min(room, kMaxColumns));
+  const Picture small = fitted(picture, std::min(room, kPictureColumns));
   const auto pixel = [&small](int64_t x, int64_t y) {
     return small.rgb.data() + static_cast<size_t>(3 * (y * small.width + x));
   };

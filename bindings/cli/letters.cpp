@@ -43,16 +43,6 @@ struct Block {
 };
 constexpr Block kBlocks[] = {{0xC0, kLatin}, {0x391, kGreek}, {0x410, kCyrillic}};
 
-uint32_t code_point(std::string_view character) {
-  const auto byte = [&](size_t at) {
-    return static_cast<uint32_t>(static_cast<unsigned char>(character[at]));
-  };
-  if (character.size() == 1) return byte(0);
-  uint32_t value = byte(0) & (0xFFu >> (character.size() + 1));
-  for (size_t at = 1; at < character.size(); ++at) value = value << 6 | (byte(at) & 0x3F);
-  return value;
-}
-
 void append_letters(uint32_t code, std::string& out) {
   if (code >= 0x300 && code < 0x370) return;  // combining marks, as in the file names of macOS
   if (code == 0x401 || code == 0x451) {

@@ -18,4 +18,7 @@ Messages& messages();
 // The line of a message that is no error: "dataline: TEXT", or {"message": TEXT}. Control characters become spaces.
 std::string message_line(std::string_view text);
 
+// To standard error as it is. A text that cannot be written is lost: nobody is left to be told.
+void write_error(std::string_view text) noexcept;
+
 }  // namespace dataline::cli

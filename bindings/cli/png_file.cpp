@@ -19,7 +19,7 @@ namespace dataline::cli {
 namespace {
 
 // zlib's set-up fails only without memory.
-void check(int error) {
+void check_png(int error) {
   if (error == SPNG_EMEM || error == SPNG_EZLIB_INIT) throw std::bad_alloc();
   if (error != SPNG_OK) throw Failure{.message = std::string("PNG: ") + spng_strerror(error)};
 }
@@ -36,16 +36,16 @@ std::string png_bytes(const Picture& picture) {
   header.height = static_cast<uint32_t>(picture.height);
   header.bit_depth = 8;
   header.color_type = SPNG_COLOR_TYPE_TRUECOLOR;
-  check(spng_set_option(encoder.get(), SPNG_ENCODE_TO_BUFFER, 1));
-  check(spng_set_option(encoder.get(), SPNG_FILTER_CHOICE, SPNG_FILTER_CHOICE_NONE));
-  check(spng_set_ihdr(encoder.get(), &header));
-  check(spng_encode_image(encoder.get(), picture.rgb.data(), picture.rgb.size(), SPNG_FMT_PNG,
-                          SPNG_ENCODE_FINALIZE));
+  check_png(spng_set_option(encoder.get(), SPNG_ENCODE_TO_BUFFER, 1));
+  check_png(spng_set_option(encoder.get(), SPNG_FILTER_CHOICE, SPNG_FILTER_CHOICE_NONE));
+  check_png(spng_set_ihdr(encoder.get(), &header));
+  check_png(spng_encode_image(encoder.get(), picture.rgb.data(), picture.rgb.size(), SPNG_FMT_PNG,
+                              SPNG_ENCODE_FINALIZE));
   size_t size = 0;
   int error = SPNG_OK;
   const std::unique_ptr<void, void (*)(void*)> bytes(spng_get_png_buffer(encoder.get(), &size, &error),
                                                      std::free);
-  check(error);
+  check_png(error);
   return {static_cast<const char*>(bytes.get()), size};
 }
 

@@ -26,7 +26,7 @@ constexpr int64_t kDefaultPictures = 64, kDefaultRepeats = 8;
 constexpr int64_t kMaxBatch = 32;
 constexpr int64_t kVaryingCell = 224;  // for pictures of varying size
 constexpr int64_t kMaxCell = 512;      // larger pictures are reduced on the sheet
-constexpr int64_t kMaxColumns = 16;
+constexpr int64_t kSheetColumns = 16;
 
 class Preview {
  public:
@@ -141,7 +141,7 @@ class Preview {
     const int64_t samples =
         sample_ ? wanted_ : std::min(wanted_, std::max<int64_t>(1, dl_dataset_count(dataset_.get())));
     const auto square = static_cast<int64_t>(std::ceil(std::sqrt(static_cast<double>(samples))));
-    const int64_t columns = sample_ ? std::min(samples, kMaxColumns) : std::min(square, kMaxColumns);
+    const int64_t columns = sample_ ? std::min(samples, kSheetColumns) : std::min(square, kSheetColumns);
     if (varies_) return Sheet(samples, columns, kVaryingCell, kVaryingCell);
     const int64_t longer = std::max(shape_.width, shape_.height);
     const double factor = longer > kMaxCell ? static_cast<double>(kMaxCell) / static_cast<double>(longer) : 1;

@@ -13,12 +13,6 @@ namespace {
 
 constexpr std::chrono::milliseconds kInterval{100};
 
-// A message that cannot be written is lost.
-void write_error(std::string_view text) {
-  const int64_t written = write_some(STDERR_FILENO, text.data(), text.size());
-  static_cast<void>(written);
-}
-
 size_t line_columns() {
   const size_t columns = terminal_columns(STDERR_FILENO);
   return columns > 1 ? columns : 80;

@@ -25,7 +25,7 @@ constexpr int64_t kDefaultSamples = 3;
 constexpr int64_t kWhole = 64;       // values up to which an array is shown in full
 constexpr size_t kTextBytes = 2000;  // of a text, shown
 constexpr int64_t kTokens = 2000;    // decoded
-constexpr size_t kIndent = 4;
+constexpr size_t kShowIndent = 4;
 
 const char* encoded_as(std::string_view bytes) {
   if (bytes.starts_with("\xFF\xD8\xFF")) return "JPEG";
@@ -174,9 +174,9 @@ class Show {
     const bool picture = is_picture(view);
     if (picture && colours_ != Colours::kNone)
       out += half_blocks(picture_of(view, row, pixel_scale(loader_.get(), field, dataset_.get())), colours_,
-                         output_width(), kIndent);
+                         output_width(), kShowIndent);
     const bool whole = sample.count() <= kWhole && !picture;
-    out += whole ? indented(array_text(sample)) : block(summary_text(sample, output_width() - kIndent));
+    out += whole ? indented(array_text(sample)) : block(summary_text(sample, output_width() - kShowIndent));
     if (vocabulary_ && sample.is_integer() && sample.shape.size() == 1)
       out += block(text_of(decoded(sample)));
     return out;
@@ -226,11 +226,12 @@ class Show {
     return "\"" + safe(shown) + "\"" + (shown.size() < bytes.size() ? " ..." : "");
   }
   static std::string block(const std::string& text) {
-    return std::string(kIndent, ' ') + wrapped_text(text, output_width() - kIndent, kIndent) + "\n";
+    return std::string(kShowIndent, ' ') + wrapped_text(text, output_width() - kShowIndent, kShowIndent) +
+           "\n";
   }
   static std::string indented(const std::string& lines) {
-    std::string out(kIndent, ' ');
-    for (const char c : lines) out += c == '\n' ? "\n" + std::string(kIndent, ' ') : std::string(1, c);
+    std::string out(kShowIndent, ' ');
+    for (const char c : lines) out += c == '\n' ? "\n" + std::string(kShowIndent, ' ') : std::string(1, c);
     return out + "\n";
   }
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kHugePageBytes = int64_t{2} << 20;
 constexpr int64_t kBatchBytes = int64_t{1} << 20;  // of the loader that copies the rows
-constexpr int64_t kMaxRows = 65536;
+constexpr int64_t kBatchRows = 65536;
 constexpr int64_t kRaggedBatch = 8;  // its slots have max_bytes_per_sample per sample
 
 // The rows of a delivered dense field.
@@ -200,7 +200,7 @@ int64_t batch_size_of(const dl_dataset* dataset) {
     if (field.bytes < 0) return kRaggedBatch;
     sample_bytes += field.bytes;
   }
-  return std::clamp<int64_t>(kBatchBytes / std::max<int64_t>(1, sample_bytes), 1, kMaxRows);
+  return std::clamp<int64_t>(kBatchBytes / std::max<int64_t>(1, sample_bytes), 1, kBatchRows);
 }
 
 }  // namespace

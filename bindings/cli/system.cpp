@@ -33,11 +33,6 @@ int open_again(const std::string& path, int flags) {
   return descriptor;
 }
 
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 // The value of the first "key : value" line with this key.
 std::string value_in(const std::string& path, const std::string& key) {
   std::ifstream file(path);

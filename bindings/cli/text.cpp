@@ -115,8 +115,6 @@ bool is_utf8(std::string_view bytes) {
   return true;
 }
 
-namespace {
-
 uint32_t code_point(std::string_view character) {
   const auto byte = [&](size_t at) { return uint32_t{static_cast<unsigned char>(character[at])}; };
   if (character.size() == 1) return byte(0);
@@ -124,6 +122,13 @@ uint32_t code_point(std::string_view character) {
   for (size_t at = 1; at < character.size(); ++at) value = value << 6 | (byte(at) & 0x3F);
   return value;
 }
+
+std::string trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+namespace {
 
 bool is_control(uint32_t code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0) || code == 0x61C || code == 0x200E || code == 0x200F ||

@@ -20,7 +20,9 @@ std::string shape_text(const int64_t* shape, int32_t rank);  // 3x32x32; ? for -
 // Length of the UTF-8 character at the start of `text`, which is not empty; 0 if invalid, also for overlong forms and
 // surrogates.
 size_t utf8_bytes(std::string_view text);
-bool is_utf8(std::string_view bytes);  // and without NUL: a text
+bool is_utf8(std::string_view bytes);             // and without NUL: a text
+uint32_t code_point(std::string_view character);  // of one valid character
+std::string trimmed(const std::string& text);     // without spaces and tabs at either end
 
 // "--batch-size" of "batch_size": how a flag is spelt everywhere.
 std::string flag_text(std::string_view name);

@@ -23,11 +23,6 @@ struct Machine {
   std::vector<std::string> simd;
 };
 
-std::string trimmed(const std::string& text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 std::vector<std::string> simd_names() {
   std::vector<std::string> names;
 #if defined(__x86_64__)

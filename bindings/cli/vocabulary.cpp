@@ -187,14 +187,14 @@ void undo_byte_level(std::vector<Token>& tokens) {
 }
 
 std::optional<std::string> from_base64(std::string_view text) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   if (text.empty() || text.size() % 4 != 0) return std::nullopt;
   std::string out;
   for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
   uint32_t bits = 0;
   int have = 0;
   for (const char c : text) {
-    const size_t digit = kDigits.find(c);
+    const size_t digit = kBase64.find(c);
     if (digit == std::string_view::npos) return std::nullopt;
     bits = bits << 6 | static_cast<uint32_t>(digit);
     if ((have += 6) >= 8) out += static_cast<char>(bits >> (have -= 8) & 0xFF);

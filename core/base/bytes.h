@@ -1,4 +1,4 @@
-// Unaligned integer loads in a given byte order.
+// Bytes as integers: one, or unaligned loads in a given byte order.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -12,6 +12,8 @@
 namespace dataline {
 
 using Bytes = std::span<const std::byte>;  // borrowed
+
+inline int byte_at(Bytes bytes, int64_t at) { return static_cast<int>(bytes[static_cast<size_t>(at)]); }
 
 template <typename T>
 requires std::is_trivially_copyable_v<T> T load_native(const std::byte* from) {

@@ -10,6 +10,13 @@ target_compile_options(dataline_compile INTERFACE
   # The lock rules that core/base/thread_mutex.h writes down; only clang knows how to check them.
   $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Wthread-safety -Wthread-safety-beta>)
 
+# For whoever builds it to use it: half the time to compile, and a backtrace has its names and lines.
+if(DATALINE_UNITY)
+  target_compile_options(dataline_compile INTERFACE $<$<CONFIG:RelWithDebInfo>:-g1>
+    # GCC takes the files of a group for headers, which other objects would include too.
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
+endif()
+
 if(WIN32)
   # Windows 10's calls, without the macros min and max; offsets of 64 bits. GCC keeps stacks aligned to 16 bytes there and
   # still moves AVX registers as if aligned to 32 (its bug 54412): the assembler writes the moves that do not care.
@@ -80,39 +87,37 @@ function(dataline_objects target)
   endif()
 endfunction()
 
-# dataline_together(ROOM [file...]): these files of a room, or all, are compiled eight at a time in builds with a sanitizer,
-# which takes little more than half as long: half of it is reading the standard library's headers and compiling what they
-# inline. The library as it is shipped is compiled file by file, so that each includes what it uses. Not here: files that
-# give names of their own the same name, and those that Highway includes once for each processor; nor the interleavings,
-# whose planted faults stand in for one file.
-function(dataline_together name)
-  if(DATALINE_SANITIZE)
-    foreach(target dataline_${name} dataline_${name}_archive)
-      if(TARGET ${target})
-        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-      endif()
-    endforeach()
-    set(files ${ARGN})
-    if(NOT files)
-      get_target_property(files dataline_${name} SOURCES)
-    endif()
-    set(count 0)
-    foreach(source IN LISTS files)
-      math(EXPR group "${count} / 8")
-      math(EXPR count "${count} + 1")
-      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
-    endforeach()
+# dataline_together(TARGET [EXCEPT file...]): its files are compiled many at a time where DATALINE_UNITY is ON, which takes a
+# third of the time: most of it is reading the standard library's headers and compiling what they inline. So names without
+# linkage are unique in a target, not in a file. Not together: files that Highway includes once for each processor, and those
+# that somebody links one by one.
+function(dataline_together target)
+  cmake_parse_arguments(TOGETHER "" "" "EXCEPT" ${ARGN})
+  if(NOT DATALINE_UNITY)
+    return()
   endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  get_target_property(files ${target} SOURCES)
+  list(FILTER files INCLUDE REGEX "\\.cpp$")
+  list(REMOVE_ITEM files ${TOGETHER_EXCEPT})
+  set(count 0)
+  foreach(source IN LISTS files)
+    math(EXPR group "${count} / 16")
+    math(EXPR count "${count} + 1")
+    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+  endforeach()
 endfunction()
 
-# dataline_room(NAME SOURCES file... [DEPENDS room...] [LIBRARIES target...]): one static library per room;
+# dataline_room(NAME SOURCES file... [DEPENDS room...] [LIBRARIES target...] [ALONE file...]): one static library per room;
 # a room links only what the include law lets it include, so the linker repeats the law.
-# A room that uses a library which the static archive must leave out is compiled a second time, without it.
+# A room that uses a library which the static archive must leave out is compiled a second time, without it. ALONE: what
+# dataline_together leaves out.
 function(dataline_room name)
-  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;LIBRARIES;ALONE" ${ARGN})
   set(target dataline_${name})
   add_library(${target} STATIC ${ROOM_SOURCES})
   dataline_objects(${target} LIBRARIES ${ROOM_LIBRARIES})
+  dataline_together(${target} EXCEPT ${ROOM_ALONE})
   foreach(dependency IN LISTS ROOM_DEPENDS)
     target_link_libraries(${target} PUBLIC dataline_${dependency})
   endforeach()
@@ -126,6 +131,7 @@ function(dataline_room name)
     set(archive_target ${target}_archive)
     add_library(${archive_target} OBJECT ${ROOM_SOURCES})
     dataline_objects(${archive_target} LIBRARIES ${archive_libraries})
+    dataline_together(${archive_target} EXCEPT ${ROOM_ALONE})
     target_compile_options(${archive_target} PRIVATE $<TARGET_PROPERTY:${target},COMPILE_OPTIONS>)
   endif()
 

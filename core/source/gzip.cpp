@@ -19,13 +19,13 @@
 namespace dataline {
 namespace {
 
-constexpr std::byte kMagic0{0x1f};
-constexpr std::byte kMagic1{0x8b};
+constexpr std::byte kGzipMagic0{0x1f};
+constexpr std::byte kGzipMagic1{0x8b};
 constexpr int64_t kMinMemberBytes = 18;  // a header of 10, an empty stream, a trailer of 8
 
 }  // namespace
 
-bool is_gzip(Bytes first) { return first.size() >= 2 && first[0] == kMagic0 && first[1] == kMagic1; }
+bool is_gzip(Bytes first) { return first.size() >= 2 && first[0] == kGzipMagic0 && first[1] == kGzipMagic1; }
 
 int64_t max_inflated_bytes(int64_t compressed_bytes) {
   constexpr int64_t kMaxRatio = 258 * 8 / 2;

@@ -45,17 +45,17 @@ std::string padded_number(int64_t value, size_t width) {
 }
 
 // A literal, followed by a range except in the last piece.
-struct Piece {
+struct NamePiece {
   std::string literal;
   NumberRange range{0, 0, 0};
   bool has_range = false;
   int64_t column = 0;  // of the range
 };
 
-Result<std::vector<Piece>> parse_pieces(std::string_view text, int64_t column) {
-  std::vector<Piece> pieces;
+Result<std::vector<NamePiece>> parse_pieces(std::string_view text, int64_t column) {
+  std::vector<NamePiece> pieces;
   for (size_t at = 0;;) {
-    Piece& piece = pieces.emplace_back();
+    NamePiece& piece = pieces.emplace_back();
     const size_t brace = std::min(text.find_first_of("{}", at), text.size());
     DL_ASSIGN_OR_RETURN(piece.literal,
                         uri_decode(text.substr(at, brace - at), column + static_cast<int64_t>(at)));
@@ -77,9 +77,9 @@ Result<std::vector<Piece>> parse_pieces(std::string_view text, int64_t column) {
 }
 
 // How many names the pieces stand for.
-Result<int64_t> count_names(const std::vector<Piece>& pieces, int64_t column) {
+Result<int64_t> count_names(const std::vector<NamePiece>& pieces, int64_t column) {
   int64_t names = 1, bytes = 0;
-  for (const Piece& piece : pieces) {
+  for (const NamePiece& piece : pieces) {
     bytes += static_cast<int64_t>(piece.literal.size());
     if (!piece.has_range) continue;
     const int64_t steps = piece.range.last - piece.range.first;
@@ -97,11 +97,11 @@ Result<int64_t> count_names(const std::vector<Piece>& pieces, int64_t column) {
 }  // namespace
 
 Result<std::vector<std::string>> expand_ranges(std::string_view text, int64_t column) {
-  DL_ASSIGN_OR_RETURN(const std::vector<Piece> pieces, parse_pieces(text, column));
+  DL_ASSIGN_OR_RETURN(const std::vector<NamePiece> pieces, parse_pieces(text, column));
   DL_ASSIGN_OR_RETURN(const int64_t names, count_names(pieces, column));
   std::vector<std::string> paths{""};
   paths.reserve(static_cast<size_t>(names));
-  for (const Piece& piece : pieces) {
+  for (const NamePiece& piece : pieces) {
     for (std::string& path : paths) path += piece.literal;
     if (!piece.has_range) break;
     std::vector<std::string> longer;

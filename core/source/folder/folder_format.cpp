@@ -26,11 +26,11 @@ constexpr std::string_view kExtensionsDoc =
 constexpr std::string_view kIndexDoc =
     "keeps the list of files there and uses it while no directory has changed, so that a large folder opens "
     "at once; made where it is missing; not with labels=FILE; default: none";
-constexpr KeySpec kKeys[] = {{"labels", "folder|none|FILE", "folder", kLabelsDoc},
-                             kAllowEmpty,
-                             {"extensions", "LIST", "", kExtensionsDoc},
-                             kLabelDtypeKey,
-                             {"index", "FILE", "", kIndexDoc}};
+constexpr KeySpec kFolderKeys[] = {{"labels", "folder|none|FILE", "folder", kLabelsDoc},
+                                   kAllowEmpty,
+                                   {"extensions", "LIST", "", kExtensionsDoc},
+                                   kLabelDtypeKey,
+                                   {"index", "FILE", "", kIndexDoc}};
 
 Status read_labels_key(const Uri& uri, FolderOptions& options) {
   const UriKey* key = uri.find("labels");
@@ -77,7 +77,7 @@ Status refuse_unused_keys(const Uri& uri, const FolderOptions& options) {
   return uri_error(dtype->column, "label_dtype: there are no labels with labels=none");
 }
 
-Result<OpenOne> configure(const Uri& uri) {
+Result<OpenOne> configure_folder(const Uri& uri) {
   FolderOptions options;
   DL_RETURN_IF_ERROR(read_labels_key(uri, options));
   DL_RETURN_IF_ERROR(read_extensions_key(uri, options));
@@ -95,11 +95,11 @@ Result<OpenOne> configure(const Uri& uri) {
 }
 
 // Detection looks at the first few files only.
-constexpr size_t kMaxFilesSniffed = 64;
+constexpr size_t kMaxFilesNamed = 64;
 constexpr size_t kMaxFoldersSniffed = 16;
 
 bool has_images(const std::vector<std::string>& names) {
-  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMaxFilesSniffed));
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMaxFilesNamed));
   return std::any_of(names.begin(), end, [](std::string_view name) {
     return std::any_of(std::begin(kImageExtensions), std::end(kImageExtensions),
                        [&](std::string_view extension) { return has_extension(name, extension); });
@@ -123,8 +123,8 @@ constinit const Format kFolderFormat{
     .doc =
         "one file per sample: class folders as torchvision's ImageFolder, a list of files, or any tree. "
         "Fields: image (encoded), label",
-    .keys = kKeys,
-    .configure = configure,
+    .keys = kFolderKeys,
+    .configure = configure_folder,
     .is_tree = is_tree,
 };
 

@@ -13,7 +13,7 @@
 namespace dataline {
 namespace {
 
-constexpr std::string_view kMagic = "DLFOLDER";
+constexpr std::string_view kSavedMagic = "DLFOLDER";
 constexpr uint32_t kVersion = 1;
 constexpr int64_t kChangedMeanwhile = -1;  // instead of a modification time; never equal to one
 
@@ -213,9 +213,10 @@ Result<SavedIndex> load_index(const std::string& file, const OpenDirectory& root
   }
   Bytes bytes(saved.value().at(0), static_cast<size_t>(saved.value().bytes()));
   Header header;
-  std::string_view start(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kMagic.size()));
-  if (start != kMagic.substr(0, start.size())) {
-    return error(Code::kCorrupt, file, ": offset 0: not an index of a folder, expected ", kMagic,
+  std::string_view start(reinterpret_cast<const char*>(bytes.data()),
+                         std::min(bytes.size(), kSavedMagic.size()));
+  if (start != kSavedMagic.substr(0, start.size())) {
+    return error(Code::kCorrupt, file, ": offset 0: not an index of a folder, expected ", kSavedMagic,
                  "; it is not overwritten");
   }
   if (bytes.size() < sizeof header) {
@@ -246,7 +247,7 @@ Status save_index(AtomicFile file, const FolderTree& tree, const FolderOptions& 
                             std::as_bytes(std::span(index.sizes)), std::as_bytes(index.paths.blocks()),
                             std::as_bytes(index.paths.encoded())};
   Header header{};
-  std::memcpy(header.magic, kMagic.data(), kMagic.size());
+  std::memcpy(header.magic, kSavedMagic.data(), kSavedMagic.size());
   header.version = kVersion;
   header.header_bytes = sizeof header;
   header.keys = keys_digest(options);

@@ -29,9 +29,9 @@ struct TypeByte {
   DType dtype;
 };
 
-constexpr TypeByte kTypes[] = {TypeByte{0x08, DType::kU8},  TypeByte{0x09, DType::kI8},
-                               TypeByte{0x0b, DType::kI16}, TypeByte{0x0c, DType::kI32},
-                               TypeByte{0x0d, DType::kF32}, TypeByte{0x0e, DType::kF64}};
+constexpr TypeByte kIdxTypes[] = {TypeByte{0x08, DType::kU8},  TypeByte{0x09, DType::kI8},
+                                  TypeByte{0x0b, DType::kI16}, TypeByte{0x0c, DType::kI32},
+                                  TypeByte{0x0d, DType::kF32}, TypeByte{0x0e, DType::kF64}};
 
 std::string array_text(const IdxHeader& header) {
   return concat("idx array ", shape_text(header.shape), " ", dtype_name(header.dtype));
@@ -51,7 +51,7 @@ Result<int64_t> parse_magic(const std::string& path, Bytes start, IdxHeader& hea
                  start.size());
   }
   auto type = std::to_integer<int32_t>(start[2]);
-  for (const TypeByte& known : kTypes) {
+  for (const TypeByte& known : kIdxTypes) {
     if (known.value != type) continue;
     header.dtype = known.dtype;
     return std::to_integer<int64_t>(start[3]);
@@ -119,7 +119,7 @@ std::optional<int64_t> size_in_header(const FirstBytes& file) {
 
 // A .bin file of another size than the header gives may be tokens that start with two zeros. gzip data is taken for a
 // compressed IDX file, unless its name says otherwise.
-Sniff sniff(const FirstBytes& file) {
+Sniff sniff_idx(const FirstBytes& file) {
   const std::optional<int64_t> bytes = size_in_header(file);
   if (bytes && (*bytes == file.file_bytes || !file.path.ends_with(".bin"))) return Sniff::kLikely;
   constexpr std::string_view kOthers[] = {".npy", ".bin", ".tar", ".tgz"};
@@ -128,30 +128,30 @@ Sniff sniff(const FirstBytes& file) {
   return is_gzip(file.bytes()) && !has_suffix(kOthers, name) ? Sniff::kGuess : Sniff::kNo;
 }
 
-constexpr std::string_view kSuffixes[] = {"-ubyte", ".idx"};
+constexpr std::string_view kIdxSuffixes[] = {"-ubyte", ".idx"};
 
 bool is_member(const std::string& directory, std::string_view name, const OpenContext& context) {
   const std::string_view plain = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
-  if (has_suffix(kSuffixes, plain)) return true;
+  if (has_suffix(kIdxSuffixes, plain)) return true;
   Result<FirstBytes> start = read_first_bytes(join_path(directory, name), context);
   return start.is_ok() && size_in_header(start.value()).has_value();
 }
 
-constexpr KeySpec kKeys[] = {kAxesKey};
+constexpr KeySpec kIdxKeys[] = {kAxesKey};
 
-Result<OpenOne> configure(const Uri&) { return OpenOne(open_idx); }
+Result<OpenOne> configure_idx(const Uri&) { return OpenOne(open_idx); }
 
 }  // namespace
 
 constinit const Format kIdxFormat{
     .name = "idx",
     .doc = "IDX arrays, the format of MNIST, plain or gzipped. Field: data",
-    .keys = kKeys,
-    .configure = configure,
+    .keys = kIdxKeys,
+    .configure = configure_idx,
     .is_member = is_member,
     .members = "*-ubyte, *.idx, or by content",
-    .sniff = sniff,
-    .suffixes = kSuffixes,
+    .sniff = sniff_idx,
+    .suffixes = kIdxSuffixes,
 };
 
 Result<IdxFile> read_idx(const std::string& path, const OpenContext& context) {

@@ -123,7 +123,7 @@ Result<SourceRef> open_cifar(const Cifar& set, const ImageSetOptions& options, c
 }
 
 template <const Cifar& set>
-Result<OpenOne> configure(const Uri& uri) {
+Result<OpenOne> configure_cifar(const Uri& uri) {
   DL_ASSIGN_OR_RETURN(const ImageSetOptions options, image_set_options(uri));
   return OpenOne(std::bind_front(open_cifar, std::cref(set), options));
 }
@@ -151,14 +151,14 @@ constinit const Format kCifar10Format{
     .name = "cifar10",
     .doc = "CIFAR-10's binary version, from its directory. Fields: image, label",
     .keys = kImageSetKeys,
-    .configure = configure<kCifar10>,
+    .configure = configure_cifar<kCifar10>,
     .is_set = is_cifar10,
 };
 constinit const Format kCifar100Format{
     .name = "cifar100",
     .doc = "CIFAR-100's binary version, from its directory. Fields: image, label, coarse",
     .keys = kImageSetKeys,
-    .configure = configure<kCifar100>,
+    .configure = configure_cifar<kCifar100>,
     .is_set = is_cifar100,
 };
 

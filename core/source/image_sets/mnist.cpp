@@ -62,7 +62,7 @@ Result<SourceRef> open_mnist(const ImageSetOptions& options, const std::string& 
   return zip_sources(std::move(parts));
 }
 
-Result<OpenOne> configure(const Uri& uri) {
+Result<OpenOne> configure_mnist(const Uri& uri) {
   DL_ASSIGN_OR_RETURN(const ImageSetOptions options, image_set_options(uri));
   return OpenOne(std::bind_front(open_mnist, options));
 }
@@ -78,7 +78,7 @@ constinit const Format kMnistFormat{
     .name = "mnist",
     .doc = "MNIST and sets published under its file names, from their directory. Fields: image, label",
     .keys = kImageSetKeys,
-    .configure = configure,
+    .configure = configure_mnist,
     .is_set = is_mnist,
 };
 

@@ -55,11 +55,11 @@ Result<SourceRef> open_npy(const NpyOptions& options, const std::string& path, c
 }
 
 constexpr KeySpec kTrailing{"trailing", "error|ignore", "error", "what to do with bytes after the array"};
-constexpr KeySpec kKeys[] = {
+constexpr KeySpec kNpyKeys[] = {
     kTrailing, {"dtype", "bf16", "", "reads 2-byte void as bf16; default: the file's own dtype"}, kAxesKey};
-constexpr std::string_view kSuffixes[] = {".npy"};
+constexpr std::string_view kNpySuffixes[] = {".npy"};
 
-Result<OpenOne> configure(const Uri& uri) {
+Result<OpenOne> configure_npy(const Uri& uri) {
   NpyOptions options;
   DL_ASSIGN_OR_RETURN(options.trailing_ignore, uri_is(uri, kTrailing, "ignore"));
   DL_ASSIGN_OR_RETURN(std::optional<DType> dtype, uri_dtype(uri, "dtype"));
@@ -77,16 +77,16 @@ Result<OpenOne> configure(const Uri& uri) {
 constinit const Format kNpyFormat{
     .name = "npy",
     .doc = "NumPy arrays, one sample per index of the first axis. Field: data",
-    .keys = kKeys,
-    .configure = configure,
+    .keys = kNpyKeys,
+    .configure = configure_npy,
     .is_member = [](const std::string&, std::string_view name,
-                    const OpenContext&) { return has_suffix(kSuffixes, name); },
+                    const OpenContext&) { return has_suffix(kNpySuffixes, name); },
     .members = "*.npy",
     .sniff =
         [](const FirstBytes& file) {
           return file.text().starts_with("\x93NUMPY") ? Sniff::kCertain : Sniff::kNo;
         },
-    .suffixes = kSuffixes,
+    .suffixes = kNpySuffixes,
 };
 
 }  // namespace dataline

@@ -15,7 +15,7 @@
 namespace dataline {
 namespace {
 
-constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kNpyMagic = "\x93NUMPY";
 constexpr int64_t kVersionOffset = 6;
 constexpr int64_t kLengthOffset = 8;
 
@@ -26,7 +26,7 @@ struct TypeName {
   DType dtype;
 };
 
-constexpr TypeName kTypes[] = {
+constexpr TypeName kNpyTypes[] = {
     TypeName{'b', 1, DType::kBool}, TypeName{'u', 1, DType::kU8},   TypeName{'u', 2, DType::kU16},
     TypeName{'u', 4, DType::kU32},  TypeName{'u', 8, DType::kU64},  TypeName{'i', 1, DType::kI8},
     TypeName{'i', 2, DType::kI16},  TypeName{'i', 4, DType::kI32},  TypeName{'i', 8, DType::kI64},
@@ -74,7 +74,7 @@ Status set_type(const std::string& at, bool void2_as_bf16, NpyHeader& header) {
                                        : error(Code::kBadUri, subject, ": dtype=bf16 reads 'V2' only");
   }
   constexpr char kForeign = std::endian::native == std::endian::little ? '>' : '<';
-  for (const TypeName& known : kTypes) {
+  for (const TypeName& known : kNpyTypes) {
     if (known.letter != letter || bytes != known.bytes) continue;
     header.dtype = known.dtype;
     header.swapped = order == kForeign && known.bytes > 1;
@@ -106,8 +106,8 @@ Result<TextExtent> find_text(const MappedFile& file) {
   const std::string& path = file.path();
   std::array<std::byte, 12> start{};
   DL_ASSIGN_OR_RETURN(size_t got, read_start(file, start));
-  std::string_view magic(reinterpret_cast<const char*>(start.data()), std::min(got, kMagic.size()));
-  if (magic != kMagic.substr(0, magic.size())) {
+  std::string_view magic(reinterpret_cast<const char*>(start.data()), std::min(got, kNpyMagic.size()));
+  if (magic != kNpyMagic.substr(0, magic.size())) {
     return error(Code::kCorrupt, path, ": offset 0: not an npy file: expected \\x93NUMPY, got ",
                  describe_first_bytes(file));
   }

@@ -25,7 +25,7 @@ bool is_object_type(std::string_view type) {
   return !type.empty() && type[0] == 'O' && std::all_of(type.begin() + 1, type.end(), is_digit);
 }
 
-constexpr std::array<std::string_view, 3> kKeys = {"descr", "fortran_order", "shape"};
+constexpr std::array<std::string_view, 3> kHeaderKeys = {"descr", "fortran_order", "shape"};
 
 class Parser {
  public:
@@ -43,8 +43,8 @@ class Parser {
     }
     skip_blanks();
     if (!at_end()) return unexpected("only blanks after the dict");
-    for (size_t k = 0; k < kKeys.size(); ++k) {
-      if (!seen_[k]) return wrong(text_.size(), concat("the key '", kKeys[k], "' is missing"));
+    for (size_t k = 0; k < kHeaderKeys.size(); ++k) {
+      if (!seen_[k]) return wrong(text_.size(), concat("the key '", kHeaderKeys[k], "' is missing"));
     }
     return out;
   }
@@ -93,8 +93,9 @@ class Parser {
     skip_blanks();
     size_t begin = at_;
     DL_ASSIGN_OR_RETURN(std::string_view key, parse_string());
-    size_t which = static_cast<size_t>(std::find(kKeys.begin(), kKeys.end(), key) - kKeys.begin());
-    if (which == kKeys.size()) {
+    size_t which =
+        static_cast<size_t>(std::find(kHeaderKeys.begin(), kHeaderKeys.end(), key) - kHeaderKeys.begin());
+    if (which == kHeaderKeys.size()) {
       return wrong(begin, concat("expected the keys descr, fortran_order and shape, got ", printable(key)));
     }
     if (std::exchange(seen_[which], true)) return wrong(begin, concat("the key '", key, "' is given twice"));

@@ -143,7 +143,7 @@ Result<SourceRef> open_raw(const RawOptions& options, const std::string& path, c
 }
 
 constexpr KeySpec kPartial{"partial", "error|ignore", "error", "what to do with an incomplete last record"};
-constexpr KeySpec kKeys[] = {
+constexpr KeySpec kRawKeys[] = {
     {"dtype", "DTYPE", "", "dtype of the only field, `data`"},
     {"shape", "DIMS", "", "shape of the only field, as in 3x32x32; default: a scalar"},
     {"fields", "FIELDS", "",
@@ -152,7 +152,7 @@ constexpr KeySpec kKeys[] = {
     kPartial,
     kAxesKey};
 
-Result<OpenOne> configure(const Uri& uri) {
+Result<OpenOne> configure_raw(const Uri& uri) {
   RawOptions options;
   DL_ASSIGN_OR_RETURN(options.fields, record_fields(uri));
   DL_ASSIGN_OR_RETURN(options.header_bytes, uri_i64(uri, "header", 0, 0));
@@ -167,8 +167,8 @@ constinit const Format kRawFormat{
     .doc =
         "packed little-endian records without a header, described by the URI. "
         "Field: data, or those of the key `fields`",
-    .keys = kKeys,
-    .configure = configure,
+    .keys = kRawKeys,
+    .configure = configure_raw,
     .is_member = [](const std::string&, std::string_view, const OpenContext&) { return true; },
     .members = "all",
 };

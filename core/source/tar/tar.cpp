@@ -16,7 +16,7 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kScratchAlignment = 64;
+constexpr int64_t kTarAlignment = 64;
 constexpr int64_t kMaxLabelBytes = 64;  // of the decimal text
 
 // Where a field of the schema comes from.
@@ -61,7 +61,7 @@ class TarSource final : public FileSource {
   std::string member_name(int64_t sample, size_t field) const;
   FileExtent extent_of(int64_t sample) const override;
   int64_t capacity(const TarColumn& column, int64_t max_bytes_per_sample) const {
-    return round_up(std::min(column.max_bytes, max_bytes_per_sample), kScratchAlignment);
+    return round_up(std::min(column.max_bytes, max_bytes_per_sample), kTarAlignment);
   }
 
   TarIndex index_;
@@ -73,7 +73,7 @@ class TarSource final : public FileSource {
 int64_t TarSource::scratch_bytes(int64_t max_bytes_per_sample) const {
   int64_t total = 0;
   for (const TarColumn& column : columns_) {
-    if (column.kind == TarColumn::Kind::kLabel) total += kScratchAlignment;
+    if (column.kind == TarColumn::Kind::kLabel) total += kTarAlignment;
     if (column.kind == TarColumn::Kind::kMember && !file_.addressable())
       total += capacity(column, max_bytes_per_sample);
   }
@@ -127,7 +127,7 @@ Status TarSource::locate_row(Run& run, int64_t row, std::byte* scratch) const {
     } else {
       DL_RETURN_IF_ERROR(read_label(run, sample, column, scratch));
       rows.data[row] = scratch;
-      scratch += kScratchAlignment;
+      scratch += kTarAlignment;
     }
   }
   return Status::ok();

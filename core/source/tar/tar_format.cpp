@@ -13,12 +13,12 @@ namespace dataline {
 namespace {
 
 constexpr KeySpec kEnd{"end", "required|optional", "required", "whether an archive must have its end mark"};
-constexpr KeySpec kKeys[] = {
+constexpr KeySpec kTarKeys[] = {
     kLabelDtypeKey,
     {"fields", "NAMES", "", "the fields to read, as in image,label; default: those of most samples"},
     {"image", "EXTENSION", "", "the extension of the field `image`; default: jpg, jpeg, png and webp"},
     kEnd};
-constexpr std::string_view kSuffixes[] = {".tar"};
+constexpr std::string_view kTarSuffixes[] = {".tar"};
 
 // `fields=image,label`: names, without duplicates.
 Result<std::vector<std::string>> read_fields_key(const Uri& uri) {
@@ -36,7 +36,7 @@ Result<std::vector<std::string>> read_fields_key(const Uri& uri) {
   return names;
 }
 
-Result<OpenOne> configure(const Uri& uri) {
+Result<OpenOne> configure_tar(const Uri& uri) {
   TarOptions options;
   DL_ASSIGN_OR_RETURN(options.label_u8, uri_is(uri, kLabelDtypeKey, "u8"));
   DL_ASSIGN_OR_RETURN(options.end_optional, uri_is(uri, kEnd, "optional"));
@@ -47,7 +47,7 @@ Result<OpenOne> configure(const Uri& uri) {
   });
 }
 
-Sniff sniff(const FirstBytes& file) {
+Sniff sniff_tar(const FirstBytes& file) {
   constexpr size_t kMagicOffset = 257;
   return file.text().substr(std::min(kMagicOffset, file.text().size())).starts_with("ustar") ? Sniff::kCertain
                                                                                              : Sniff::kNo;
@@ -60,14 +60,14 @@ constinit const Format kTarFormat{
     .doc =
         "samples in tar archives, by WebDataset's conventions; shard-{000..127}.tar is 128 archives. "
         "Fields: one for each extension (jpg, jpeg, png and webp are image, cls is label), and key",
-    .keys = kKeys,
-    .configure = configure,
+    .keys = kTarKeys,
+    .configure = configure_tar,
     .ranges = true,
     .is_member = [](const std::string&, std::string_view name,
-                    const OpenContext&) { return has_suffix(kSuffixes, name); },
+                    const OpenContext&) { return has_suffix(kTarSuffixes, name); },
     .members = "*.tar",
-    .sniff = sniff,
-    .suffixes = kSuffixes,
+    .sniff = sniff_tar,
+    .suffixes = kTarSuffixes,
 };
 
 }  // namespace dataline

@@ -21,7 +21,7 @@ struct TarField {
 constexpr TarField kName{"name", 0, 100};
 constexpr TarField kSize{"size", 124, 12};
 constexpr TarField kChecksum{"checksum", 148, 8};
-constexpr TarField kMagic{"magic", 257, 8};
+constexpr TarField kTarMagic{"magic", 257, 8};
 constexpr TarField kPrefix{"prefix", 345, 155};
 // Not used, but checked, because readers that parse them stop or fail if they are not numbers.
 constexpr TarField kOtherNumbers[] = {{"mode", 100, 8},   {"uid", 108, 8},      {"gid", 116, 8},
@@ -97,11 +97,11 @@ Status check_sum(const std::string& path, int64_t offset, const std::byte* block
 
 // Headers older than POSIX have no magic and no prefix; GNU's have other data where the prefix would be.
 Status check_magic(const std::string& path, int64_t offset, const std::byte* block) {
-  std::string_view magic = text_of(block, kMagic);
+  std::string_view magic = text_of(block, kTarMagic);
   if (magic.starts_with(std::string_view("ustar\0", 6))) return Status::ok();
   const bool known =
       magic == std::string_view("ustar  \0", 8) || magic == std::string_view("\0\0\0\0\0\0\0\0", 8);
-  if (!known) return corrupt(path, offset, kMagic, printable(magic), ", expected 'ustar'");
+  if (!known) return corrupt(path, offset, kTarMagic, printable(magic), ", expected 'ustar'");
   std::string_view prefix = text_of(block, kPrefix);
   if (std::all_of(prefix.begin(), prefix.end(), [](char c) { return c == '\0'; })) return Status::ok();
   return error(Code::kUnsupported, path, ": offset ", offset + static_cast<int64_t>(kPrefix.offset),

@@ -201,19 +201,20 @@ Result<SourceRef> open_tokens(const TokensOptions& options, const std::string& p
 
 constexpr KeySpec kViews{"views", "true|false", "false",
                          "deliver x and y as overlapping views of one window"};
-constexpr KeySpec kKeys[] = {{"length", "INTEGER", "1024", "tokens of a sample"},
-                             {"stride", "INTEGER", "", "tokens from one sample to the next; default: length"},
-                             kViews,
-                             {"dtype", "DTYPE", "", "an integer dtype; default: the header's, u16 for .bin"}};
-constexpr std::string_view kSuffixes[] = {".bin"};
+constexpr KeySpec kTokenKeys[] = {
+    {"length", "INTEGER", "1024", "tokens of a sample"},
+    {"stride", "INTEGER", "", "tokens from one sample to the next; default: length"},
+    kViews,
+    {"dtype", "DTYPE", "", "an integer dtype; default: the header's, u16 for .bin"}};
+constexpr std::string_view kTokenSuffixes[] = {".bin"};
 constexpr std::string_view kMemberSuffixes[] = {".bin", ".npy"};
 
-Sniff sniff(const FirstBytes& file) {
+Sniff sniff_tokens(const FirstBytes& file) {
   return file.count >= 8 && is_llmc_magic(load_little<uint32_t>(file.buffer.data())) ? Sniff::kLikely
                                                                                      : Sniff::kNo;
 }
 
-Result<OpenOne> configure(const Uri& uri) {
+Result<OpenOne> configure_tokens(const Uri& uri) {
   TokensOptions options;
   DL_ASSIGN_OR_RETURN(options.length, uri_i64(uri, "length", options.length, 1));
   if (options.length > kMaxWindowTokens) {
@@ -233,13 +234,13 @@ Result<OpenOne> configure(const Uri& uri) {
 constinit const Format kTokensFormat{
     .name = "tokens",
     .doc = "windows of token streams: headerless, .npy, or llm.c files. Fields: x, and y = x shifted by one",
-    .keys = kKeys,
-    .configure = configure,
+    .keys = kTokenKeys,
+    .configure = configure_tokens,
     .is_member = [](const std::string&, std::string_view name,
                     const OpenContext&) { return has_suffix(kMemberSuffixes, name); },
     .members = "*.bin, *.npy",
-    .sniff = sniff,
-    .suffixes = kSuffixes,
+    .sniff = sniff_tokens,
+    .suffixes = kTokenSuffixes,
 };
 
 }  // namespace dataline

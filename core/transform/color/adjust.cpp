@@ -41,13 +41,13 @@ LevelTable levels_of(Level level) {
   return table;
 }
 
-struct Range {
+struct FactorRange {
   uint8_t min = 255;
   uint8_t max = 0;
 };
 
 // 48 bytes at a time: whole pixels of one and of three channels, so that each lane belongs to one channel.
-std::array<Range, 3> ranges_of(const Frame& frame) {
+std::array<FactorRange, 3> ranges_of(const Frame& frame) {
   constexpr int64_t kBlock = 48;
   std::array<uint8_t, kBlock> min, max;
   min.fill(255);
@@ -67,9 +67,9 @@ std::array<Range, 3> ranges_of(const Frame& frame) {
     min[k] = std::min(min[k], bytes[i]);
     max[k] = std::max(max[k], bytes[i]);
   }
-  std::array<Range, 3> out;
+  std::array<FactorRange, 3> out;
   for (size_t k = 0; k < kBlock; ++k) {
-    Range& range = out[k % static_cast<size_t>(frame.channels)];
+    FactorRange& range = out[k % static_cast<size_t>(frame.channels)];
     range.min = std::min(range.min, min[k]);
     range.max = std::max(range.max, max[k]);
   }
@@ -115,7 +115,7 @@ LevelTable equalized(const Histogram& histogram, int64_t pixels) {
   return table;
 }
 
-LevelTable stretched(Range range) {
+LevelTable stretched(FactorRange range) {
   const bool flat = range.max == range.min;
   const float min = flat ? 0.0F : static_cast<float>(range.min);
   const float width = static_cast<float>(range.max) - static_cast<float>(range.min);
@@ -142,7 +142,7 @@ LevelTable invert_levels() {
 }
 
 ChannelTables autocontrast_levels(const Frame& frame) {
-  const std::array<Range, 3> ranges = ranges_of(frame);
+  const std::array<FactorRange, 3> ranges = ranges_of(frame);
   ChannelTables tables;
   for (size_t c = 0; c < static_cast<size_t>(frame.channels); ++c) tables[c] = stretched(ranges[c]);
   return tables;

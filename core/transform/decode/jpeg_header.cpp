@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "core/base/bytes.h"
 #include "core/base/checked.h"
 
 namespace dataline {
@@ -10,8 +11,6 @@ namespace {
 
 constexpr int kSoi = 0xD8, kEoi = 0xD9, kSos = 0xDA, kApp1 = 0xE1, kTem = 0x01;
 constexpr int kDht = 0xC4, kJpg = 0xC8, kDac = 0xCC;
-
-int byte_at(Bytes bytes, int64_t at) { return static_cast<int>(bytes[at]); }
 
 bool alone(int marker) { return marker == kTem || (marker >= 0xD0 && marker <= kEoi); }
 bool frame_header(int marker) {

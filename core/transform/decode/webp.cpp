@@ -21,7 +21,7 @@ namespace {
 // Margin around the region that its chroma depends on; even, because libwebp crops at even offsets.
 constexpr int64_t kMargin = 2;
 // libwebp's rows of macroblocks, caches and small tables: per pixel of width, and constant (measured, rounded up).
-constexpr int64_t kWidthBytes = 256, kDecoderBytes = int64_t{128} << 10;
+constexpr int64_t kWidthBytes = 256, kWebpDecoderBytes = int64_t{128} << 10;
 constexpr size_t kLosslessHeader = 5;  // of a VP8L stream
 
 Status ends_inside(int64_t bytes) {
@@ -106,7 +106,7 @@ Status WebpDecoder::open(Bytes encoded, const ImageHeader& header) {
 
 Status WebpDecoder::check_memory() const {
   LosslessNeed need;
-  int64_t bytes = parts_.width * kWidthBytes + kDecoderBytes;
+  int64_t bytes = parts_.width * kWidthBytes + kWebpDecoderBytes;
   if (parts_.lossless) {
     if (parts_.image.size() >= kLosslessHeader) {
       need = measure_lossless(parts_.image.subspan(kLosslessHeader), parts_.width, parts_.height);

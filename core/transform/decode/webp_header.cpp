@@ -4,17 +4,16 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/base/bytes.h"
 #include "core/base/checked.h"
 
 namespace dataline {
 namespace {
 
-constexpr int64_t kRiffBytes = 12, kChunkBytes = 8;
+constexpr int64_t kRiffBytes = 12, kWebpChunkBytes = 8;
 constexpr int64_t kFrameBytes = 16;  // of an ANMF chunk, before the chunks of its frame
 constexpr int kAnimated = 0x02, kExif = 0x08, kAlpha = 0x10;
-constexpr int64_t kMaxChunks = 1 << 16;
-
-int byte_at(Bytes bytes, int64_t at) { return static_cast<int>(bytes[at]); }
+constexpr int64_t kMaxWebpChunks = 1 << 16;
 
 Status cut(int64_t size, int64_t expected) {
   return error(Code::kTruncated, "WebP ends at byte ", size, ", expected ", expected,
@@ -31,22 +30,22 @@ struct Chunk {
 // The chunk at `at`; false if its 8-byte header is not in the file.
 bool chunk_at(Bytes encoded, int64_t at, Chunk* chunk) {
   const int64_t size = static_cast<int64_t>(encoded.size());
-  if (!extent_fits(at, kChunkBytes, size)) return false;
+  if (!extent_fits(at, kWebpChunkBytes, size)) return false;
   const int64_t length = load_little<uint32_t>(&encoded[at + 4]);
   chunk->at = at;
   chunk->name = {reinterpret_cast<const char*>(&encoded[at]), 4};
-  chunk->body = encoded.subspan(at + kChunkBytes, std::min(length, size - at - kChunkBytes));
-  chunk->next = at + kChunkBytes + length + (length & 1);
+  chunk->body = encoded.subspan(at + kWebpChunkBytes, std::min(length, size - at - kWebpChunkBytes));
+  chunk->next = at + kWebpChunkBytes + length + (length & 1);
   return true;
 }
 
 Status read_lossy(const Chunk& chunk, int64_t size, ImageHeader* header) {
-  if (chunk.body.size() < 10) return cut(size, chunk.at + kChunkBytes + 10);
+  if (chunk.body.size() < 10) return cut(size, chunk.at + kWebpChunkBytes + 10);
   if ((byte_at(chunk.body, 0) & 1) != 0) {
     return error(Code::kCorrupt, "WebP at byte ", chunk.at, " holds an interframe, expected a key frame");
   }
   if (std::memcmp(&chunk.body[3], "\x9D\x01\x2A", 3) != 0) {
-    return error(Code::kCorrupt, "WebP has no start code at byte ", chunk.at + kChunkBytes + 3,
+    return error(Code::kCorrupt, "WebP has no start code at byte ", chunk.at + kWebpChunkBytes + 3,
                  ", expected 9d 01 2a");
   }
   header->width = load_little<uint16_t>(&chunk.body[6]) & 0x3FFF;
@@ -55,15 +54,15 @@ Status read_lossy(const Chunk& chunk, int64_t size, ImageHeader* header) {
 }
 
 Status read_lossless(const Chunk& chunk, int64_t size, ImageHeader* header) {
-  if (chunk.body.size() < 5) return cut(size, chunk.at + kChunkBytes + 5);
+  if (chunk.body.size() < 5) return cut(size, chunk.at + kWebpChunkBytes + 5);
   if (byte_at(chunk.body, 0) != 0x2F) {
-    return error(Code::kCorrupt, "WebP has no lossless signature at byte ", chunk.at + kChunkBytes,
+    return error(Code::kCorrupt, "WebP has no lossless signature at byte ", chunk.at + kWebpChunkBytes,
                  ", expected 2f");
   }
   const uint32_t bits = load_little<uint32_t>(&chunk.body[1]);
   if (bits >> 29 != 0) {
     return error(Code::kCorrupt, "WebP lossless version ", bits >> 29, " at byte ",
-                 chunk.at + kChunkBytes + 1, ", expected 0");
+                 chunk.at + kWebpChunkBytes + 1, ", expected 0");
   }
   header->width = (bits & 0x3FFF) + 1;
   header->height = (bits >> 14 & 0x3FFF) + 1;
@@ -72,7 +71,7 @@ Status read_lossless(const Chunk& chunk, int64_t size, ImageHeader* header) {
 }
 
 Status read_extended(const Chunk& chunk, int64_t size, ImageHeader* header, int* flags) {
-  if (chunk.body.size() < 10) return cut(size, chunk.at + kChunkBytes + 10);
+  if (chunk.body.size() < 10) return cut(size, chunk.at + kWebpChunkBytes + 10);
   *flags = byte_at(chunk.body, 0);
   header->width = (load_little<uint32_t>(&chunk.body[4]) & 0xFFFFFF) + 1;
   header->height = (load_little<uint32_t>(&chunk.body[6]) >> 8) + 1;
@@ -82,7 +81,7 @@ Status read_extended(const Chunk& chunk, int64_t size, ImageHeader* header, int*
 
 // The first chunk of a name at or after `at`.
 bool find_chunk(Bytes encoded, int64_t at, std::string_view name, Chunk* chunk) {
-  for (int64_t i = 0; i < kMaxChunks && chunk_at(encoded, at, chunk); ++i) {
+  for (int64_t i = 0; i < kMaxWebpChunks && chunk_at(encoded, at, chunk); ++i) {
     if (chunk->name == name) return true;
     at = chunk->next;
   }
@@ -92,9 +91,9 @@ bool find_chunk(Bytes encoded, int64_t at, std::string_view name, Chunk* chunk) 
 // The image chunk at or after `at`, and the last ALPH before it, found as libwebp does.
 void find_image(Bytes encoded, int64_t at, WebpParts* parts) {
   Chunk chunk;
-  for (int64_t i = 0; i < kMaxChunks && chunk_at(encoded, at, &chunk); ++i) {
+  for (int64_t i = 0; i < kMaxWebpChunks && chunk_at(encoded, at, &chunk); ++i) {
     if (chunk.name == "VP8 " || chunk.name == "VP8L") {
-      parts->image = encoded.subspan(chunk.at + kChunkBytes);
+      parts->image = encoded.subspan(chunk.at + kWebpChunkBytes);
       parts->lossless = chunk.name == "VP8L";
       return;
     }
@@ -112,7 +111,8 @@ uint32_t load_24(Bytes bytes, int64_t at) {
 Status check_frame_size(const Chunk& frame, Bytes inside, int64_t size, const WebpParts& parts) {
   Chunk image;
   image.body = parts.image;
-  image.at = frame.at + kChunkBytes + kFrameBytes + (parts.image.data() - inside.data()) - kChunkBytes;
+  image.at =
+      frame.at + kWebpChunkBytes + kFrameBytes + (parts.image.data() - inside.data()) - kWebpChunkBytes;
   ImageHeader header;
   DL_RETURN_IF_ERROR(parts.lossless ? read_lossless(image, size, &header) : read_lossy(image, size, &header));
   if (header.width == parts.width && header.height == parts.height) return Status::ok();
@@ -149,7 +149,7 @@ Status read_first_frame(Bytes encoded, const Chunk& frame, const ImageHeader& ca
 Result<ImageHeader> read_webp_header(Bytes encoded) {
   const int64_t size = static_cast<int64_t>(encoded.size());
   Chunk chunk;
-  if (!chunk_at(encoded, kRiffBytes, &chunk)) return cut(size, kRiffBytes + kChunkBytes);
+  if (!chunk_at(encoded, kRiffBytes, &chunk)) return cut(size, kRiffBytes + kWebpChunkBytes);
   ImageHeader header;
   header.format = ImageFormat::kWebp;
   if (chunk.name == "VP8 ") {
@@ -178,7 +178,7 @@ Result<WebpParts> find_webp_parts(Bytes encoded) {
   WebpParts parts;
   parts.decodable = encoded;
   Chunk chunk;
-  if (!chunk_at(encoded, kRiffBytes, &chunk)) return cut(size, kRiffBytes + kChunkBytes);
+  if (!chunk_at(encoded, kRiffBytes, &chunk)) return cut(size, kRiffBytes + kWebpChunkBytes);
   int flags = 0;
   ImageHeader canvas;
   if (chunk.name == "VP8X") DL_RETURN_IF_ERROR(read_extended(chunk, size, &canvas, &flags));
@@ -189,7 +189,7 @@ Result<WebpParts> find_webp_parts(Bytes encoded) {
     return parts;
   }
   // As in Pillow, which does not decode truncated animations.
-  const int64_t expected = kChunkBytes + int64_t{load_little<uint32_t>(&encoded[4])};
+  const int64_t expected = kWebpChunkBytes + int64_t{load_little<uint32_t>(&encoded[4])};
   if (size < expected) return cut(size, expected);
   Chunk frame;
   if (!find_chunk(encoded, chunk.next, "ANMF", &frame))

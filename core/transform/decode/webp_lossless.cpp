@@ -27,7 +27,7 @@ constexpr int64_t kMaxGroups = 1 << 16;
 // with its table of 64 entries of 8 bytes. The green code has 654 entries or more, by the bits of the colour cache.
 constexpr std::array<int64_t, kMaxCacheBits + 1> kGreenEntries = {654, 656, 658, 662,  670,  686,
                                                                   718, 782, 912, 1168, 1680, 2704};
-constexpr int64_t kOtherEntries = 3 * 630 + 410, kEntryBytes = 4, kGroupBytes = 568;
+constexpr int64_t kOtherEntries = 3 * 630 + 410, kTableEntryBytes = 4, kGroupBytes = 568;
 constexpr int64_t kIndexBytes = 4;  // per group, where libwebp (1.0.3 on) renumbers them
 
 int64_t blocks_of(int64_t pixels, int bits) { return (pixels + (int64_t{1} << bits) - 1) >> bits; }
@@ -159,7 +159,7 @@ class Reader {
 
  private:
   static int64_t group_bytes(int cache_bits) {
-    return (kGreenEntries[static_cast<size_t>(cache_bits)] + kOtherEntries) * kEntryBytes + kGroupBytes +
+    return (kGreenEntries[static_cast<size_t>(cache_bits)] + kOtherEntries) * kTableEntryBytes + kGroupBytes +
            kIndexBytes;
   }
 

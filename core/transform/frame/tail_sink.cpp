@@ -7,14 +7,14 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kBlockBytes = 8192;  // and as much for planes: fits in L1 beside the resampler's lines
+constexpr int64_t kTailBlockBytes = 8192;  // and as much for planes: fits in L1 beside the resampler's lines
 
 }  // namespace
 
 Status TailSink::start(FrameScratch& scratch) {
   if (in_place()) return Status::ok();
   const int64_t line_bytes = frame_.line_bytes();
-  block_lines_ = std::clamp<int64_t>(kBlockBytes / std::max<int64_t>(line_bytes, 1), 1,
+  block_lines_ = std::clamp<int64_t>(kTailBlockBytes / std::max<int64_t>(line_bytes, 1), 1,
                                      std::max<int64_t>(frame_.height, 1));
   const int64_t bytes = block_lines_ * line_bytes;
   block_ = scratch.take(bytes);

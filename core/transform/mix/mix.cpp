@@ -69,7 +69,7 @@ void blend_halves(const MixRows& rows, DType dtype, double lambda, SimdTarget ta
 }
 
 // An attempt fails with a probability of at most 1/2.
-constexpr int64_t kAttempts = 1000;
+constexpr int64_t kMixAttempts = 1000;
 
 // In (0, 1), 53 bits.
 double open_unit(const Draws& draws, int64_t number) {
@@ -97,7 +97,7 @@ std::optional<double> by_disc(double u, double v, double a) {
 }  // namespace
 
 double draw_symmetric_beta(const Draws& draws, int64_t first, double a) {
-  for (int64_t attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int64_t attempt = 0; attempt < kMixAttempts; ++attempt) {
     const double u = open_unit(draws, first + 2 * attempt), v = open_unit(draws, first + 2 * attempt + 1);
     const std::optional<double> value = a <= 1 ? by_powers(u, v, a) : by_disc(u, v, a);
     if (value) return static_cast<double>(static_cast<float>(*value));

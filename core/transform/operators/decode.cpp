@@ -5,11 +5,11 @@
 namespace dataline {
 namespace {
 
-enum Argument : size_t { kMode, kOrientation };
-constexpr OperatorArgument kArguments[] = {{"mode", "rgb, gray, rgba or unchanged", "rgb"},
-                                           {"orientation", "true or false", "false"}};
+constexpr OperatorArgument kDecodeArguments[] = {{"mode", "rgb, gray, rgba or unchanged", "rgb"},
+                                                 {"orientation", "true or false", "false"}};
 
-Status add(const Arguments& arguments, Plan& plan) {
+Status add_decode(const Arguments& arguments, Plan& plan) {
+  enum Argument : size_t { kMode, kOrientation };
   const Field& field = plan.field();
   if (plan.decoded()) return arguments.fault("expected encoded bytes, got what is decoded already");
   if (field.kind != FieldKind::kRagged || field.dtype != DType::kU8 || field.shape.size() != 1)
@@ -36,11 +36,11 @@ Status add(const Arguments& arguments, Plan& plan) {
 }  // namespace
 
 const Operator decode_operator = {
-    {"decode", kArguments,
+    {"decode", kDecodeArguments,
      "JPEG, PNG or WebP bytes to u8 pixels, HWC: 3 channels (rgb), 1 (gray), 4 (rgba), or as the first "
      "record has them (unchanged, 16 bits as u16). orientation=true turns the image by its Exif tag. Only "
      "what the operators behind it need is decoded.",
      "PIL.Image.convert, torchvision.io.decode_image", "0.1"},
-    add};
+    add_decode};
 
 }  // namespace dataline

@@ -6,12 +6,12 @@
 namespace dataline {
 namespace {
 
-enum Argument : size_t { kAlpha, kLabels };
-constexpr OperatorArgument kArguments[] = {{"alpha", "number", "1"},
-                                           {"labels", "field, by name", "label", "", kByName}};
+constexpr OperatorArgument kMixArguments[] = {{"alpha", "number", "1"},
+                                              {"labels", "field, by name", "label", "", kByName}};
 constexpr double kMinAlpha = 1e-6, kMaxAlpha = 1e6;
 
 Result<MixRequest> read_request(const Arguments& arguments, const Plan& plan, MixKind kind) {
+  enum Argument : size_t { kAlpha, kLabels };
   MixRequest request;
   request.mix.kind = kind;
   DL_ASSIGN_OR_RETURN(request.mix.alpha, arguments.number(kAlpha));
@@ -47,13 +47,13 @@ Status add_cutmix(const Arguments& arguments, Plan& plan) {
 }  // namespace
 
 const Operator mixup_operator = {
-    {"mixup", kArguments,
+    {"mixup", kMixArguments,
      "Last of a list, on finished batches: lambda * row + (1 - lambda) * the row before, of the image "
      "and of the float field labels; lambda from Beta(alpha, alpha), one a batch.",
      "torchvision.transforms.v2.MixUp", "0.1"},
     add_mixup};
 const Operator cutmix_operator = {
-    {"cutmix", kArguments,
+    {"cutmix", kMixArguments,
      "Last of a list, on finished batches: each image takes one rectangle of the image before it, and "
      "its float field labels that share of the area; lambda from Beta(alpha, alpha), one a batch.",
      "torchvision.transforms.v2.CutMix", "0.1"},

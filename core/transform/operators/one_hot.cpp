@@ -8,8 +8,7 @@
 namespace dataline {
 namespace {
 
-enum Argument : size_t { kClasses, kDtype };
-constexpr OperatorArgument kArguments[] = {{"n", "integer", ""}, {"dtype", "dtype", "f32"}};
+constexpr OperatorArgument kOneHotArguments[] = {{"n", "integer", ""}, {"dtype", "dtype", "f32"}};
 
 // Integers of one type to rows of `classes` elements: one where the label points, zero elsewhere.
 class OneHotPass : public Pass {
@@ -58,7 +57,8 @@ class OneHotPass : public Pass {
   std::vector<std::byte> one_;  // of the output's type
 };
 
-Status add(const Arguments& arguments, Plan& plan) {
+Status add_one_hot(const Arguments& arguments, Plan& plan) {
+  enum Argument : size_t { kClasses, kDtype };
   const Field& field = plan.field();
   DL_RETURN_IF_ERROR(want_dense(arguments, plan));
   if (!dtype_is_integer(field.dtype))
@@ -80,8 +80,8 @@ Status add(const Arguments& arguments, Plan& plan) {
 }  // namespace
 
 const Operator one_hot_operator = {
-    {"one_hot", kArguments, "A label to n elements, one of them 1; a label out of range is an error.",
+    {"one_hot", kOneHotArguments, "A label to n elements, one of them 1; a label out of range is an error.",
      "torch.nn.functional.one_hot", "0.1"},
-    add};
+    add_one_hot};
 
 }  // namespace dataline

@@ -12,14 +12,14 @@
 namespace dataline {
 namespace {
 
-enum Argument : size_t { kProbability, kScale, kRatio, kValue };
-constexpr OperatorArgument kArguments[] = {kProbabilityArgument,
-                                           {"scale", "list", "[0.02, 0.33]"},
-                                           {"ratio", "list", "[0.3, 3.3]"},
-                                           {"value", "number, list or random", "0"}};
+enum ErasingArgument : size_t { kProbability, kScale, kRatio, kValue };
+constexpr OperatorArgument kErasingArguments[] = {kProbabilityArgument,
+                                                  {"scale", "list", "[0.02, 0.33]"},
+                                                  {"ratio", "list", "[0.3, 3.3]"},
+                                                  {"value", "number, list or random", "0"}};
 
-constexpr int64_t kAttempts = 10;
-constexpr int64_t kCornerDraw = 2 * kAttempts + 1;
+constexpr int64_t kErasingAttempts = 10;
+constexpr int64_t kCornerDraw = 2 * kErasingAttempts + 1;
 constexpr int64_t kValueDraw = 64;
 
 // Strictly between 0 and 1, so that its quantile is finite.
@@ -109,7 +109,7 @@ Result<std::vector<std::byte>> value_argument(const Arguments& arguments, DType 
                             dtype_name(dtype), ": put random_erasing after normalize");
 }
 
-Status add(const Arguments& arguments, Plan& plan) {
+Status add_random_erasing(const Arguments& arguments, Plan& plan) {
   DL_RETURN_IF_ERROR(want_decoded(arguments, plan));
   DL_RETURN_IF_ERROR(want_real(arguments, plan));
   Erasing erasing;
@@ -142,7 +142,7 @@ std::optional<ImageRegion> draw_rectangle(const Erasing& erasing, const Draws& d
   if (!(draws.unit(0) < erasing.probability)) return std::nullopt;
   const double area = static_cast<double>(height * width);
   const double low = portable_log(erasing.ratio.low), high = portable_log(erasing.ratio.high);
-  for (int64_t attempt = 0; attempt < kAttempts; ++attempt) {
+  for (int64_t attempt = 0; attempt < kErasingAttempts; ++attempt) {
     const double erased = area * draws.uniform(1 + 2 * attempt, erasing.scale);
     const double ratio = portable_exp(draws.uniform(2 + 2 * attempt, low, high));
     const double tall = std::nearbyint(std::sqrt(erased * ratio)),
@@ -159,11 +159,11 @@ std::optional<ImageRegion> draw_rectangle(const Erasing& erasing, const Draws& d
 }
 
 const Operator random_erasing_operator = {
-    {"random_erasing", kArguments,
+    {"random_erasing", kErasingArguments,
      "With probability p a rectangle, scale of the image's area and ratio of height to width drawn from the "
      "ranges, gets a value, one a channel, or (random; after normalize) values of the standard normal "
      "distribution.",
      "torchvision.transforms.v2.RandomErasing", "0.1"},
-    add};
+    add_random_erasing};
 
 }  // namespace dataline

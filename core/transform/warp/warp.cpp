@@ -12,8 +12,8 @@ constexpr int32_t kPartBits = 11;  // fractional bits of a position; bilinear we
 constexpr int32_t kPart = 1 << kPartBits;
 
 // Constants of the loops, in pixels from the corner of the source and of the result.
-struct Job {
-  Job(const WarpPlan& of, const Frame& from)
+struct WarpJob {
+  WarpJob(const WarpPlan& of, const Frame& from)
       : plan(of),
         source(from),
         half_x(0.5 * static_cast<double>(of.out_width) - 0.5),
@@ -33,7 +33,7 @@ struct Point {
 };
 
 // Also false for NaN, at a perspective's horizon.
-bool near_by(const Job& job, Point at) {
+bool near_by(const WarpJob& job, Point at) {
   return at.x > -1 && at.x < static_cast<double>(job.source.width) && at.y > -1 &&
          at.y < static_cast<double>(job.source.height);
 }
@@ -49,7 +49,7 @@ uint8_t outside(const WarpPlan& plan, int64_t channel) {
 constexpr int32_t kBits = 2 * kPartBits;
 
 // For points at the border or outside.
-void blend_edge(const Job& job, Point at, std::byte* out) {
+void blend_edge(const WarpJob& job, Point at, std::byte* out) {
   const Frame& frame = job.source;
   if (!near_by(job, at)) {
     for (int64_t c = 0; c < frame.channels; ++c) out[c] = std::byte{outside(job.plan, c)};
@@ -82,7 +82,7 @@ void blend_edge(const Job& job, Point at, std::byte* out) {
 }
 
 template <int kChannels>
-void blend(const Job& job, Point at, std::byte* out) {
+void blend(const WarpJob& job, Point at, std::byte* out) {
   const bool within = at.x >= 0 && at.x < static_cast<double>(job.source.width - 1) && at.y >= 0 &&
                       at.y < static_cast<double>(job.source.height - 1);
   if (!within) return blend_edge(job, at, out);
@@ -106,7 +106,7 @@ void blend(const Job& job, Point at, std::byte* out) {
 }
 
 template <int kChannels>
-void pick(const Job& job, Point at, std::byte* out) {
+void pick(const WarpJob& job, Point at, std::byte* out) {
   if (near_by(job, at)) {
     const int64_t x = to_nearest(at.x), y = to_nearest(at.y);
     if (inside(job.source, x, y)) {
@@ -119,10 +119,10 @@ void pick(const Job& job, Point at, std::byte* out) {
 }
 
 // One line of the result.
-using Line = void (*)(const Job& job, int64_t y, std::byte* out);
+using Line = void (*)(const WarpJob& job, int64_t y, std::byte* out);
 
 template <int kChannels, bool kBlends>
-void line_of_pixels(const Job& job, int64_t y, std::byte* out) {
+void line_of_pixels(const WarpJob& job, int64_t y, std::byte* out) {
   const std::array<double, 8>& m = job.plan.map.m;
   const double v = static_cast<double>(y) - job.half_y;
   const double line_x = m[1] * v + m[2], line_y = m[4] * v + m[5], line_w = m[7] * v + 1;
@@ -171,7 +171,7 @@ Status warp(const WarpPlan& plan, FrameScratch& scratch, Frame& frame) {
   result.width = plan.out_width;
   result.pixels = scratch.take(result.bytes());
   if (result.pixels == nullptr) return scratch.too_large(frame.height, frame.width, result.bytes());
-  const Job job(plan, frame);
+  const WarpJob job(plan, frame);
   const Line line = line_of(plan, frame.channels);
   for (int64_t y = 0; y < result.height; ++y) line(job, y, result.pixels + y * result.line_bytes());
   frame = result;
