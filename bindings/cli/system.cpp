@@ -22,6 +22,8 @@
 #include <fstream>
 #include <memory>
 
+#include "bindings/cli/text.h"
+
 namespace dataline::cli {
 namespace {
 
