@@ -202,8 +202,9 @@ TEST(MappedFile, LongLoadsTellHowFarTheyAre) {
                    static_cast<std::vector<std::string>*>(to)->emplace_back(message, length);
                  }};
   ASSERT_TRUE(MappedFile::open(path, context).is_ok());
-  EXPECT_THAT(lines,
-              testing::ElementsAre(HasSubstr("67108864 of 157286400"), HasSubstr("134217728 of 157286400")));
+  // A slow machine tells more, by the clock.
+  EXPECT_THAT(lines, testing::IsSupersetOf(
+                         {HasSubstr("67108864 of 157286400"), HasSubstr("134217728 of 157286400")}));
 }
 
 TEST(MappedFile, FromBlockIsAFileInMemory) {
