@@ -105,6 +105,7 @@ from=$SECONDS
 system few
 packages_of root few
 inside few root apt-get install -y -qq --no-install-recommends g++ cmake ninja-build pkg-config >/dev/null
+inside few root apt-get clean
 job few "without libraries" inside few root unshare --net -- examples/run.sh --quick
 grep -q '^these libraries are missing: libhwy-dev .*libmimalloc-dev$' "$scratch/few.log" || fail "without libraries: it does not say which are missing"
 grep -q '^built without ' "$scratch/few.log" || fail "without libraries: it does not say what it was built without"
