@@ -15,6 +15,10 @@ if(WIN32)
   return()
 endif()
 
+# Hosts need not have these: for an archive that is made on one machine and linked on another.
+set(DATALINE_IN_ARCHIVE "" CACHE STRING "Static libraries whose code goes into libdataline.a, hidden like its own")
+mark_as_advanced(DATALINE_IN_ARCHIVE)
+
 set(combined "${CMAKE_CURRENT_BINARY_DIR}/dataline_combined.o")
 set(product "${CMAKE_CURRENT_BINARY_DIR}/dataline.o")
 # --force-group-allocation: each COMDAT group is decided here; left alone, its names could not become local. Only
@@ -26,9 +30,16 @@ if(NOT help MATCHES "force-group-allocation")
   mark_as_advanced(DATALINE_GNU_LD)
   set(partial_linker ${DATALINE_GNU_LD})
 endif()
+# Names of the kind STB_GNU_UNIQUE, which libstdc++.a has, cannot become local; weak ones can.
+set(no_unique_names "")
+if(DATALINE_IN_ARCHIVE)
+  set(no_unique_names COMMAND ${CMAKE_OBJCOPY} --wildcard --weaken-symbol=_Z* "${combined}")
+endif()
 add_custom_command(
   OUTPUT "${product}"
   COMMAND ${partial_linker} -r --force-group-allocation -o "${combined}" ${archive_objects}
+    --start-group ${DATALINE_IN_ARCHIVE} --end-group
+  ${no_unique_names}
   COMMAND ${CMAKE_OBJCOPY} --wildcard --keep-global-symbol=dl_* $<$<NOT:$<CONFIG:Debug>>:--strip-debug>
     "${combined}" "${product}"
   COMMAND ${CMAKE_COMMAND} -E rm "${combined}"
@@ -49,14 +60,24 @@ target_include_directories(dataline_static INTERFACE
 set(static_names "")
 foreach(library IN LISTS archive_libraries)
   get_target_property(name ${library} DATALINE_LINK_NAME)
-  if(name)
+  get_target_property(files ${library} INTERFACE_LINK_LIBRARIES)
+  if(files AND DATALINE_IN_ARCHIVE)
+    list(REMOVE_ITEM files ${DATALINE_IN_ARCHIVE})
+  endif()
+  if(name AND files)
     list(APPEND static_names ${name})
     target_link_libraries(dataline_static INTERFACE
       $<BUILD_INTERFACE:$<TARGET_PROPERTY:${library},INTERFACE_LINK_LIBRARIES>> $<INSTALL_INTERFACE:${name}>)
   endif()
 endforeach()
-list(APPEND static_names ${cxx_runtime})
-target_link_libraries(dataline_static INTERFACE ${cxx_runtime} Threads::Threads ${CMAKE_DL_LIBS})
+set(static_runtime ${cxx_runtime})
+foreach(file IN LISTS DATALINE_IN_ARCHIVE)
+  get_filename_component(name "${file}" NAME_WE)
+  string(REGEX REPLACE "^lib" "" name "${name}")
+  list(REMOVE_ITEM static_runtime "${name}")
+endforeach()
+list(APPEND static_names ${static_runtime})
+target_link_libraries(dataline_static INTERFACE ${static_runtime} Threads::Threads ${CMAKE_DL_LIBS})
 if(DATALINE_SANITIZE)
   target_link_options(dataline_static INTERFACE -fsanitize=${DATALINE_SANITIZE})
 endif()
