@@ -11,7 +11,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 suite=bookworm old_suite=bullseye
-made=$(sha256sum "$here/libraries.sh" "$here/old_glibc.c" | sha256sum | cut -d ' ' -f 1)
+made=$({ echo "$folder"; cat "$here/libraries.sh" "$here/old_glibc.c"; } | sha256sum | cut -d " " -f 1) # the folder: paths are in it
 [[ $(cat "$folder/made" 2>/dev/null) != "$made" ]] || exit 0
 rm -rf "$folder" && mkdir -p "$folder"/{include,lib,licences,sources}
 lacks() { echo "skipped: $*"; exit 77; }
