@@ -42,6 +42,7 @@ class Shell:
 def main():
     shell, out = Shell(sys.argv[1]), pathlib.Path(sys.argv[2])
     shutil.copytree(DOCS / "pages", out)
+    shutil.copy(DOCS / "releasing.md", out)
     reference = out / "reference"
     api = json.loads((ROOT / "capi/api.json").read_text(encoding="utf-8"))
     c_api.write(ROOT / "capi/reference", reference / "c")
