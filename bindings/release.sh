@@ -42,6 +42,9 @@ echo "== dataline $version, commit $(git -C "$root" -c safe.directory='*' rev-pa
 
 mkdir -p "$root/build/release-logs"
 skipped=()
+# Packages have kernels for GPUs where their compiler is.
+"$root/core/device/kernels/toolkit.sh" >/dev/null 2>"$root/build/release-logs/toolkit.log" ||
+  skipped+=("kernels for GPUs: $(tail -n 1 "$root/build/release-logs/toolkit.log")")
 for name in "${names[@]}"; do
   echo "== $name"
   log=$root/build/release-logs/$name.log

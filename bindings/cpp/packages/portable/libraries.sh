@@ -15,6 +15,7 @@ made=$({ echo "$folder"; cat "$here/libraries.sh" "$here/old_glibc.c"; } | sha25
 [[ $(cat "$folder/made" 2>/dev/null) != "$made" ]] || exit 0
 rm -rf "$folder" && mkdir -p "$folder"/{include,lib,licences,sources}
 lacks() { echo "skipped: $*"; exit 77; }
+had() { "$@" >"$folder/log" 2>&1 || { tail -n 3 "$folder/log"; return 1; }; }
 quietly() { "$@" >"$folder/log" 2>&1 || { tail -n 30 "$folder/log"; echo "libraries.sh: failed: $*" >&2; exit 1; }; }
 
 # ---- What it takes.
@@ -25,7 +26,8 @@ mapfile -t mirrors < <(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(C
 main=$(printf '%s\n' "${mirrors[@]}" | awk -v suite="$suite" '$2 == suite { print $1; exit }')
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 [[ -n $main && -e $keys ]] || lacks "apt knows no mirror of Debian's $suite"
-quietly mmdebstrap --variant=extract --include=libc6-dev "$old_suite" "$folder/sysroot" "deb [signed-by=$keys] $main $old_suite main"
+had mmdebstrap --quiet --variant=extract --include=libc6-dev "$old_suite" "$folder/sysroot" "deb [signed-by=$keys] $main $old_suite main" ||
+  lacks "Debian 11's C library cannot be had by mmdebstrap (from $main; as root)"
 find "$folder/sysroot" -type l -lname '/*' -printf '%p %l\n' | while read -r link target; do ln -sfn "$folder/sysroot$target" "$link"; done
 # The compiler looks there for the headers of C++ too.
 version=$(gcc -dumpversion)
@@ -37,9 +39,9 @@ done
 mkdir -p "$folder/apt/partial"
 for mirror in "${mirrors[@]}"; do echo "deb-src [signed-by=$keys] $mirror main"; done >"$folder/sources.list"
 apt=(apt-get -o Dir::Etc::SourceList="$folder/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$folder/apt" -qq)
-"${apt[@]}" update >"$folder/log" 2>&1 || { tail -n 3 "$folder/log"; lacks "Debian's list of sources cannot be had"; }
+had "${apt[@]}" update || lacks "Debian's list of sources cannot be had"
 names=(highway libdeflate libjpeg-turbo libspng libwebp mimalloc zlib)
-(cd "$folder/sources" && quietly "${apt[@]}" -o APT::Sandbox::User=root source "${names[@]}")
+(cd "$folder/sources" && had "${apt[@]}" -o APT::Sandbox::User=root source "${names[@]}") || lacks "Debian's sources of ${names[*]} cannot be had"
 
 # ---- Each library: its tree, its licences, what it was made of.
 
