@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 
+import json
 import os
 import subprocess
 import unittest
@@ -12,6 +13,7 @@ from images_test import png
 from shell import ShellTest
 
 LINE = "dataline: out of memory\n"
+JSON_LINE = '{"error": {"message": "out of memory", "code": "DL_ERR_NO_MEMORY", "exit": 1}}\n'
 
 
 class Failing(ShellTest):
@@ -40,7 +42,7 @@ class WithoutMemory(Failing):
                 ran = self.run_failing(f"malloc:{number}{more}", *words)
                 self.assertEqual((ran.status, ran.err.count("\n")), (1, 1), (words, number, more, ran.err))
                 if more:
-                    self.assertEqual(ran.err, LINE, (words, number))
+                    self.assertIn(ran.err, {LINE, JSON_LINE} if "--json" in words else {LINE}, (words, number))
                 self.assertTrue(good.out.startswith(ran.out), (words, number, "other bytes"))
 
     def test_cat_ends_with_one_line_wherever_memory_runs_out(self):
@@ -74,7 +76,10 @@ class WithoutDescriptors(Failing):
             if ran.status == 0:
                 self.assertEqual((ran.out, ran.err), (good, ""), number)
                 continue
-            self.assertRegex(ran.err, r"^dataline: .*set.*too many open files.*\n$", number)
+            self.assertEqual(ran.err.count("\n"), 1, (number, ran.err))
+            error = json.loads(ran.err)["error"]
+            self.assertEqual((error["code"], error["exit"]), ("DL_ERR_TOO_MANY_FILES", 1), number)
+            self.assertRegex(error["message"], r"set.*too many open files", number)
             failed += 1
         self.assertGreaterEqual(failed, 5)  # the folder, and each picture
 

@@ -12,7 +12,7 @@
 namespace dataline {
 namespace {
 
-enum ErasingArgument : size_t { kProbability, kScale, kRatio, kValue };
+enum ErasingArgument : size_t { kErasingProbability, kErasingScale, kErasingRatio, kErasingValue };
 constexpr OperatorArgument kErasingArguments[] = {kProbabilityArgument,
                                                   {"scale", "list", "[0.02, 0.33]"},
                                                   {"ratio", "list", "[0.3, 3.3]"},
@@ -102,10 +102,11 @@ int64_t ErasePass::run(const RowContext& context, const std::byte* from, int64_t
 
 // The erased value; empty for normal values.
 Result<std::vector<std::byte>> value_argument(const Arguments& arguments, DType dtype, int64_t channels) {
-  if (!arguments.word(kValue).is_ok()) return arguments.elements(kValue, dtype, channels);
-  DL_ASSIGN_OR_RETURN([[maybe_unused]] const bool random, arguments.choice<bool>(kValue, {{"random", true}}));
+  if (!arguments.word(kErasingValue).is_ok()) return arguments.elements(kErasingValue, dtype, channels);
+  DL_ASSIGN_OR_RETURN([[maybe_unused]] const bool random,
+                      arguments.choice<bool>(kErasingValue, {{"random", true}}));
   if (dtype_is_float(dtype)) return std::vector<std::byte>();
-  return arguments.fault_at(kValue, "expected a number, or floats to erase with normal values, got ",
+  return arguments.fault_at(kErasingValue, "expected a number, or floats to erase with normal values, got ",
                             dtype_name(dtype), ": put random_erasing after normalize");
 }
 
@@ -113,9 +114,9 @@ Status add_random_erasing(const Arguments& arguments, Plan& plan) {
   DL_RETURN_IF_ERROR(want_decoded(arguments, plan));
   DL_RETURN_IF_ERROR(want_real(arguments, plan));
   Erasing erasing;
-  DL_ASSIGN_OR_RETURN(erasing.probability, probability_argument(arguments, kProbability));
-  DL_ASSIGN_OR_RETURN(erasing.scale, bounds_argument(arguments, kScale, 0, 1));
-  DL_ASSIGN_OR_RETURN(erasing.ratio, range_argument(arguments, kRatio));
+  DL_ASSIGN_OR_RETURN(erasing.probability, probability_argument(arguments, kErasingProbability));
+  DL_ASSIGN_OR_RETURN(erasing.scale, bounds_argument(arguments, kErasingScale, 0, 1));
+  DL_ASSIGN_OR_RETURN(erasing.ratio, range_argument(arguments, kErasingRatio));
   const DType dtype = plan.field().dtype;
   const bool draws = erasing.probability > 0;
   if (dtype == DType::kU8) {
