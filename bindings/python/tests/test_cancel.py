@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import select
 import signal
+import sys
 import threading
 import time
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -165,6 +166,141 @@ def test_ctrl_c_ends_a_wait_soon_and_the_loader_goes_on(workers: int) -> None:
     batch = loader.next()
     assert batch is not None
     assert batch["data"].tolist() == [0, 1, 2, 3]
+
+
+def ctrl_c_after(ready: Callable[[], object], *, to: Callable[[], int]) -> threading.Thread:
+    """Sends it to a thread once `ready` has returned."""
+
+    def send() -> None:
+        ready()
+        signal.pthread_kill(to(), signal.SIGINT)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    return thread
+
+
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("told", ["the main thread", "the other"])
+def test_ctrl_c_ends_the_main_threads_wait_alone_whichever_thread_the_system_tells(told: str) -> None:
+    source, loader = gated(num_workers=1)
+    other, result = waiting(loader)
+
+    def both_wait() -> None:
+        source.entered.wait(60)
+        while loader.stats().waits < 4:
+            time.sleep(0.001)
+
+    def main_waits() -> None:
+        sender = ctrl_c_after(both_wait, to=lambda: (other.ident or 0) if told == "the other" else main)
+        try:
+            loader.next()
+        finally:
+            sender.join()
+
+    main = threading.get_ident()
+    with pytest.raises(KeyboardInterrupt):
+        main_waits()
+    assert other.is_alive()
+    assert not result
+    source.gate.set()
+    other.join()
+    assert result[0]["data"].tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_ends_a_wait_for_what_another_thread_loads_by_itself() -> None:
+    source, loader = gated(num_workers=0)
+    other, result = waiting(loader)
+    assert source.entered.wait(60)
+    main = threading.get_ident()
+    rescue = threading.Timer(20, source.gate.set)
+    rescue.start()
+    began = time.monotonic()
+
+    def in_next() -> None:
+        while sys._current_frames()[main].f_code is not dataline.Loader.next.__code__:
+            time.sleep(0.001)
+
+    def main_waits() -> None:
+        sender = ctrl_c_after(in_next, to=lambda: main)
+        try:
+            loader.next()
+        finally:
+            sender.join()
+
+    with pytest.raises(KeyboardInterrupt):
+        main_waits()
+    assert time.monotonic() - began < 10
+    rescue.cancel()
+    source.gate.set()
+    other.join()
+    assert result[0]["data"].tolist() == [0, 1, 2, 3]
+
+
+def test_an_interrupt_between_two_looks_for_signals_is_not_lost() -> None:
+    source, loader = gated()
+    before = sys.getswitchinterval()
+    result: list[Any] = []
+
+    def wait() -> None:
+        try:
+            loader.next(timeout=2)
+        except dataline.Error as error:
+            result.append(error)
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    while loader.stats().waits == 0:
+        time.sleep(0.001)
+    sys.setswitchinterval(60)
+    try:
+        busy = time.monotonic()
+        while time.monotonic() - busy < 0.2:
+            pass  # this thread keeps Python's lock, and the other one comes out of the library and waits for it
+        loader.interrupt()
+    finally:
+        sys.setswitchinterval(before)
+    thread.join()
+    source.gate.set()
+    assert isinstance(result[0], dataline.Interrupted)
+
+
+@pytest.mark.parametrize(
+    ("tell", "error"),
+    [
+        (dataline.Loader.interrupt, dataline.Interrupted),
+        (dataline.Loader.cancel, dataline.CancelledError),
+        (dataline.Loader.close, dataline.WrongStateError),
+    ],
+)
+@pytest.mark.parametrize("workers", [0, 1])
+def test_who_waits_for_their_turn_is_told_too(
+    tell: Callable[[dataline.Loader], None], error: type[Exception], workers: int
+) -> None:
+    source, loader = gated(num_workers=workers)
+    shared = iter(loader)
+    results: list[Any] = []
+
+    def take() -> None:
+        try:
+            results.append(next(shared, None))
+        except dataline.Error as error:
+            results.append(error)
+
+    threads = [threading.Thread(target=take) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert source.entered.wait(60)
+    wanted = 2 if workers else 1  # with none, one of them is in the reader
+    deadline = time.monotonic() + 10
+    while len(results) < wanted and time.monotonic() < deadline:
+        time.sleep(0.01)
+        tell(loader)
+    assert [type(one) for one in results] == [error] * wanted
+    source.gate.set()
+    for thread in threads:
+        thread.join()
 
 
 def test_a_loader_can_be_selected_on() -> None:

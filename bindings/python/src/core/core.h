@@ -52,8 +52,11 @@ typedef struct {
 } Loan;
 
 typedef struct Loader {
-  PyObject_HEAD Handle handle;       /* a dl_loader, once it is made */
-  bool in_caller;                    /* num_workers=0: the loading is done by who asks */
+  PyObject_HEAD Handle handle; /* a dl_loader, once it is made */
+  bool in_caller;              /* num_workers=0: the loading is done by who asks */
+  _Atomic int64_t
+      interrupts; /* how many, and cancels: for waits that are not in the library when they come */
+  _Atomic int64_t cancels;
   PyThread_type_lock loop_lock;      /* epoch.c: held while a loop begins or takes a batch */
   _Atomic unsigned long loop_thread; /* who holds it; 0: nobody */
   _Atomic int64_t loop;              /* how many loops began; the last one is going on */

@@ -5,9 +5,12 @@
  *   - Starting a loop and taking a batch for it happen under the loader's `loop_lock`. Of several threads that share an
  *     iterator one waits inside the library, and when it gets the end of the epoch the others find the loop over, instead
  *     of taking the first batches of the next epoch.
+ *   - With num_workers=0 `Loader.next` takes the lock too: of several threads one does the work, and the others, which in the
+ *     library would wait until that is done, see signals here.
  *   - Starting a loop makes the previous one stale: its next step raises, because its epoch was left.
  * Python code that runs while its thread takes a batch (a reader with num_workers=0, a signal handler) gets an error when
- * it requests one from the same loader, instead of deadlocking. `cancel`, `close` and `Loader.next` do not take the lock.
+ * it requests one from the same loader, instead of deadlocking. `cancel`, `interrupt` and `close` do not take the lock, and end
+ * the waits for it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "loader.h"
 
@@ -19,8 +22,15 @@ typedef struct {
 
 enum { kLookMs = 50 }; /* the longest wait between two looks for signals */
 
-/* Waits for the lock, and takes what that took from *timeout_ns (< 0: no limit). False: an exception is set. */
-static bool loop_enter(Loader* self, int64_t* timeout_ns) {
+/* Whether a wait for the lock is over without it; then an exception is set. */
+static bool loop_wait_ended(Loader* self, Told told) {
+  if (PyErr_CheckSignals() != 0) return true;
+  if (self->handle.closed) return raise_local(DL_ERR_WRONG_STATE, "the loader was closed") == NULL;
+  if (self->cancels != told.cancels) return !check(DL_CANCELLED, NULL);
+  return self->interrupts != told.interrupts && !check(DL_INTERRUPTED, NULL);
+}
+
+bool loop_enter(Loader* self, Told told, int64_t* timeout_ns) {
   const unsigned long me = PyThread_get_thread_ident();
   bool mine = PyThread_acquire_lock(self->loop_lock, NOWAIT_LOCK);
   while (!mine) {
@@ -37,13 +47,13 @@ static bool loop_enter(Loader* self, int64_t* timeout_ns) {
         PyThread_acquire_lock_timed(self->loop_lock, wait_ms * 1000, 1) == PY_LOCK_ACQUIRED;
     Py_END_ALLOW_THREADS if (*timeout_ns > 0)* timeout_ns -=
         wait_ms * 1000000 < *timeout_ns ? wait_ms * 1000000 : *timeout_ns;
-    if (!mine && PyErr_CheckSignals() != 0) return false;
+    if (!mine && loop_wait_ended(self, told)) return false;
   }
   self->loop_thread = me;
   return true;
 }
 
-static void loop_leave(Loader* self) {
+void loop_leave(Loader* self) {
   self->loop_thread = 0;
   PyThread_release_lock(self->loop_lock);
 }
@@ -54,7 +64,7 @@ PyObject* loader_iterate(Loader* self) {
   int64_t no_limit = -1, number = 0;
   dl_loader* loader = loader_enter(self);
   if (loader == NULL) return NULL;
-  bool entered = loop_enter(self, &no_limit);
+  bool entered = loop_enter(self, loader_told(self), &no_limit);
   if (entered) {
     Py_BEGIN_ALLOW_THREADS status = dl_loader_begin_epoch(loader, &error);
     Py_END_ALLOW_THREADS if (status == DL_OK) self->loop++;
@@ -79,14 +89,15 @@ static PyObject* take(Epoch* self, int64_t timeout_ns) {
   Loader* loader = self->loader;
   dl_status status = DL_OK;
   PyObject* batch = NULL;
-  if (self->over || !loop_enter(loader, &timeout_ns)) return NULL;
+  const Told told = loader_told(loader);
+  if (self->over || !loop_enter(loader, told, &timeout_ns)) return NULL;
   if (self->over || loader->ended == self->number)
     self->over = true;
   else if (loader->loop != self->number)
     raise_local(DL_ERR_WRONG_STATE,
                 "this loop was left when another one began over the same loader: take one loader "
                 "a loop, or share one iterator");
-  else if ((batch = loader_next_batch(loader, timeout_ns, &status)) == NULL && !PyErr_Occurred())
+  else if ((batch = loader_next_batch(loader, told, timeout_ns, &status)) == NULL && !PyErr_Occurred())
     self->over = true;
   loop_leave(loader);
   return batch;

@@ -45,7 +45,10 @@ static PyObject* loader_next(Loader* self, PyObject* timeout) {
   int64_t timeout_ns = PyLong_AsLongLong(timeout);
   if (timeout_ns == -1 && PyErr_Occurred()) return NULL;
   dl_status status = DL_OK;
-  PyObject* batch = loader_next_batch(self, timeout_ns, &status);
+  const Told told = loader_told(self);
+  if (self->in_caller && !loop_enter(self, told, &timeout_ns)) return NULL;
+  PyObject* batch = loader_next_batch(self, told, timeout_ns, &status);
+  if (self->in_caller) loop_leave(self);
   if (batch != NULL || PyErr_Occurred()) return batch;
   if (status == DL_END_OF_EPOCH) Py_RETURN_NONE;
   NEW_ERROR(error);

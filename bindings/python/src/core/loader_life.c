@@ -44,12 +44,14 @@ void loader_leave(Loader* self) { handle_leave(&self->handle, &kLoader); }
 
 PyObject* loader_cancel(Loader* self, PyObject* none) {
   (void)none;
+  self->cancels++;
   handle_tell(&self->handle, cancel);
   Py_RETURN_NONE;
 }
 
 PyObject* loader_interrupt(Loader* self, PyObject* none) {
   (void)none;
+  self->interrupts++;
   handle_tell(&self->handle, interrupt);
   Py_RETURN_NONE;
 }

@@ -4,8 +4,11 @@
 
 static const int64_t kSliceNs = 50 * 1000 * 1000; /* the longest wait between two looks for signals */
 
-/* Waits in slices, so that Ctrl-C is seen. False: an exception is set, and nothing was delivered. */
-static bool wait_for_batch(Loader* self, dl_loader* loader, int64_t timeout_ns, dl_batch** batch,
+Told loader_told(Loader* self) { return (Told){self->interrupts, self->cancels}; }
+
+/* Waits in slices, so that Ctrl-C is seen. An interrupt that comes between two of them, where this thread may have to wait for
+ * Python's lock, ends it too. False: an exception is set, and nothing was delivered. */
+static bool wait_for_batch(Loader* self, dl_loader* loader, Told told, int64_t timeout_ns, dl_batch** batch,
                            dl_status* status, dl_error* error) {
   for (int64_t left = timeout_ns;;) {
     int64_t slice = left >= 0 && left < kSliceNs ? left : kSliceNs;
@@ -13,6 +16,7 @@ static bool wait_for_batch(Loader* self, dl_loader* loader, int64_t timeout_ns, 
     Py_END_ALLOW_THREADS if (left >= 0) left -= slice;
     if (*status != DL_TIMEOUT && *status != DL_INTERRUPTED) return true;
     if (PyErr_CheckSignals() != 0) return false;
+    if (self->interrupts != told.interrupts) *status = DL_INTERRUPTED;
     if (*status == DL_INTERRUPTED || left == 0 || self->handle.closed) return true;
   }
 }
@@ -52,7 +56,7 @@ static void tell_end(Loader* self, int64_t loop) {
   }
 }
 
-PyObject* loader_next_batch(Loader* self, int64_t timeout_ns, dl_status* status) {
+PyObject* loader_next_batch(Loader* self, Told told, int64_t timeout_ns, dl_status* status) {
   dl_batch* batch = NULL;
   NEW_ERROR(error);
   dl_loader* loader = loader_enter(self);
@@ -60,9 +64,10 @@ PyObject* loader_next_batch(Loader* self, int64_t timeout_ns, dl_status* status)
   const int64_t loop = self->loop; /* another may begin while this waits */
   /* A batch that is ready costs no change of the lock: with time-out 0 nothing waits and no reader is called. */
   *status = self->in_caller ? DL_TIMEOUT : dl_loader_next(loader, 0, &batch, &error);
+  if (*status == DL_INTERRUPTED) *status = DL_TIMEOUT; /* a look is no wait, and who waits is told below */
   reader_in_caller(self->in_caller);
   bool ended = *status == DL_TIMEOUT && (timeout_ns != 0 || self->in_caller) &&
-               !wait_for_batch(self, loader, timeout_ns, &batch, status, &error);
+               !wait_for_batch(self, loader, told, timeout_ns, &batch, status, &error);
   reader_in_caller(false);
   if (!ended && self->in_caller && undo_interrupted(loader, batch)) ended = true;
   bool closed = self->handle.closed;
