@@ -6,7 +6,7 @@
 #     --try    installs each one on bare machines too (tests/packages.sh, Debian 12 and 13)
 # OUT_DIR has to be empty or new. Each language's package.sh makes its own; what cannot be made here is named in one line. At the
 # end OUT_DIR has SHA256SUMS, and beside the archives the SPDX document and NOTICE of the portable one. Publishes nothing:
-# docs/pages/releasing.md says what comes next.
+# docs/releasing.md says what comes next.
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

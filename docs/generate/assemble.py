@@ -42,7 +42,8 @@ class Shell:
 def main():
     shell, out = Shell(sys.argv[1]), pathlib.Path(sys.argv[2])
     shutil.copytree(DOCS / "pages", out)
-    shutil.copy(DOCS / "releasing.md", out)
+    releasing = (DOCS / "releasing.md").read_text(encoding="utf-8")
+    (out / "releasing.md").write_text(releasing.replace("](pages/", "]("), encoding="utf-8")
     reference = out / "reference"
     api = json.loads((ROOT / "capi/api.json").read_text(encoding="utf-8"))
     c_api.write(ROOT / "capi/reference", reference / "c")

@@ -57,7 +57,9 @@ def test_a_reader_that_leaves_is_no_error(records: str) -> None:
 
 
 def test_it_is_the_process_that_was_started_and_a_signal_ends_it(records: str) -> None:
-    with subprocess.Popen([*COMMAND, "cat", records, "--epochs=0"], stdout=subprocess.PIPE) as process:
+    # Where the tests run in the background of a script, Ctrl-C is ignored, and the program would keep to that.
+    words = ["env", "--default-signal=INT", *COMMAND, "cat", records, "--epochs=0"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         process.stdout.read(1)  # it runs now
         assert os.path.realpath(f"/proc/{process.pid}/exe") == os.path.realpath(dataline.__main__.PROGRAM)
