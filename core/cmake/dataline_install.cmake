@@ -7,8 +7,12 @@ install(TARGETS dataline_shared EXPORT datalineTargets
   LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT runtime NAMELINK_COMPONENT dev
   RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT runtime
   ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT dev)
-install(TARGETS dataline_static EXPORT datalineTargets
-  ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT static)
+if(DATALINE_INSTALL_STATIC)
+  install(TARGETS dataline_static EXPORT datalineTargets
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT static)
+else()
+  set_target_properties(dataline_static PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
 install(FILES dataline.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT dev)
 
 # The prefix is found from the file's own place, so an installed tree can be moved.
@@ -24,11 +28,13 @@ foreach(name dataline dataline-link)
     DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT dev)
 endforeach()
 # Where `pkg-config --static` looks first: a folder in which no shared library lies that the linker would prefer.
-set(archive_folder "${CMAKE_CURRENT_BINARY_DIR}/dataline-static")
-file(MAKE_DIRECTORY "${archive_folder}")
-file(CREATE_LINK ../libdataline.a "${archive_folder}/libdataline.a" SYMBOLIC)
-install(FILES "${archive_folder}/libdataline.a"
-  DESTINATION "${CMAKE_INSTALL_LIBDIR}/dataline-static" COMPONENT static)
+if(DATALINE_INSTALL_STATIC)
+  set(archive_folder "${CMAKE_CURRENT_BINARY_DIR}/dataline-static")
+  file(MAKE_DIRECTORY "${archive_folder}")
+  file(CREATE_LINK ../libdataline.a "${archive_folder}/libdataline.a" SYMBOLIC)
+  install(FILES "${archive_folder}/libdataline.a"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/dataline-static" COMPONENT static)
+endif()
 
 configure_package_config_file(datalineConfig.cmake.in datalineConfig.cmake INSTALL_DESTINATION "${package_dir}")
 write_basic_package_version_file(datalineConfigVersion.cmake COMPATIBILITY SameMajorVersion)

@@ -102,8 +102,30 @@ CXX
     flags=()
     # The strict host's own language level and flags are not ours; nothing of it is cached.
     if [ "$1" = add_subdirectory_strict ]; then flags=(-DCMAKE_CXX_STANDARD=17 -DCMAKE_CXX_FLAGS="-fno-exceptions -fno-rtti"); fi
-    host add C OFF -DCMAKE_BUILD_TYPE="$BUILD_TYPE" -DCMAKE_COMPILE_WARNING_AS_ERROR="$WERROR" \
+    host add C OFF -DDATALINE_UNITY=OFF -DCMAKE_BUILD_TYPE="$BUILD_TYPE" -DCMAKE_COMPILE_WARNING_AS_ERROR="$WERROR" \
       ${LAUNCHER:+"-DCMAKE_CXX_COMPILER_LAUNCHER=$LAUNCHER"} "${flags[@]}" ;;
+  fetch_content | fetch_content_url) # the C++ README's ten lines, with the sources where they are, or as an archive
+    from="SOURCE_DIR $SOURCE"
+    if [ "$1" = fetch_content_url ]; then
+      (cd "$SOURCE" && tar --transform 's,^,dataline-sources/,' -czf "$scratch/sources.tar.gz" CMakeLists.txt LICENSE core capi bindings/cpp bindings/cli)
+      from="URL \"$scratch/sources.tar.gz\""
+    fi
+    cat >CMakeLists.txt <<CMAKE
+cmake_minimum_required(VERSION 3.22)
+project(first LANGUAGES C CXX)
+include(FetchContent)
+FetchContent_Declare(dataline $from)
+FetchContent_MakeAvailable(dataline)
+add_executable(first first.cpp)
+target_link_libraries(first PRIVATE dataline::cpp)
+CMAKE
+    awk '$0 == "```cpp" { inside = 1; next } /^```$/ { if (inside) exit } inside' "$SOURCE/bindings/cpp/README.md" >first.cpp
+    # As in add_subdirectory: the cache has the objects, except those of the archive.
+    export CCACHE_NOHASHDIR=1
+    "$CMAKE" -S . -B fetched -G Ninja -DDATALINE_UNITY=OFF -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" -DCMAKE_BUILD_TYPE="$BUILD_TYPE" \
+      ${LAUNCHER:+"-DCMAKE_CXX_COMPILER_LAUNCHER=$LAUNCHER"} >configure.log 2>&1 || { cat configure.log; fail "configure failed"; }
+    "$CMAKE" --build fetched --target first >build.log || { cat build.log; fail "build failed"; }
+    [ "$(fetched/first | grep -c '128 rows, 512 numbers')" -eq 7 ] || fail "the ten lines did not print 7 whole batches" ;;
   no_build_type) # a host that names none gets what is optimised, and its own settings stay its own
     options=(-DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DDATALINE_WITH_CUDA=OFF)
     compiled() { # compiled FOLDER FILE-PATTERN: the commands, one a line
