@@ -80,4 +80,7 @@ foreach(component runtime dev tools)
   install(FILES "${CMAKE_CURRENT_LIST_DIR}/deb/copyright" "${made}/changelog.Debian.gz"
     DESTINATION "share/doc/${CPACK_DEBIAN_${group}_PACKAGE_NAME}" COMPONENT ${component})
 endforeach()
+# Manual pages are compressed in Debian.
+install(CODE "file(GLOB pages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_MANDIR}/man1/*.1\")
+execute_process(COMMAND \"${DATALINE_GZIP}\" -9nf \${pages} COMMAND_ERROR_IS_FATAL ANY)" COMPONENT tools)
 include(CPack)
