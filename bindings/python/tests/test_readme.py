@@ -29,7 +29,7 @@ def digits(folder: Path) -> None:
 
 
 def test_there_is_code() -> None:
-    assert len(BLOCKS) == 11
+    assert len(BLOCKS) == 12
 
 
 @pytest.mark.parametrize("code", BLOCKS, ids=range(len(BLOCKS)))
