@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # All the proof in one command. Everyday: at most 35 minutes on two cores, from nothing.
 #   tests/run.sh [--long] [--only part,part...]
-# Parts: setup release asan tsan interleave bindings examples docs bare bench tidy, and aarch64, windows, gpu, mutants, fuzz with --long. A part that
-# fails does not stop the later ones.
+# Parts: setup release asan tsan interleave bindings examples docs bare bench tidy, and packages, compilers, aarch64, windows, gpu, mutants, fuzz with
+# --long. A part that fails does not stop the later ones.
 # The last line is `N passed, N failed, N skipped`; what was skipped is listed above with its reason.
 # SPDX-License-Identifier: Apache-2.0
 set -uo pipefail
@@ -199,6 +199,19 @@ part_bare() {
   check bare-tests tests/bare.sh --tests
 }
 
+# Each package, made here and installed on bare machines.
+part_packages() {
+  [ $long -eq 1 ] || return 0
+  check packages tests/packages.sh debian12
+}
+
+# Every compiler of Debian 12 and 13, in C++20 and C++23, and musl. What it took is kept.
+part_compilers() {
+  [ $long -eq 1 ] || return 0
+  check compilers tests/compilers.sh
+  cp "$logs/compilers.log" "tests/results/$(date +%F)-compilers.txt"
+}
+
 # Another processor, under QEMU.
 part_aarch64() { if [ $long -eq 1 ]; then check aarch64 tests/aarch64.sh; fi; }
 
@@ -238,7 +251,7 @@ if [ $long -eq 1 ]; then
   tell "property tests: RC_PARAMS=\"$rapidcheck\""
 fi
 
-for part in setup release asan tsan interleave bindings examples docs bare bench tidy aarch64 windows gpu mutants fuzz; do
+for part in setup release asan tsan interleave bindings examples docs bare bench tidy packages compilers aarch64 windows gpu mutants fuzz; do
   case ",${only:-$part}," in *",$part,"*) ;; *) continue ;; esac
   tell "== $part"
   began=$SECONDS before=$failed
