@@ -126,7 +126,8 @@ PictureShape picture_shape(const dl_view& view) {
 }
 
 PixelScale pixel_scale(const dl_loader* loader, int32_t field, const dl_dataset* dataset) {
-  const dl_view& view = Views(loader)[field];
+  const Views loaded(loader);
+  const dl_view& view = loaded[field];
   const Views stored(dataset);
   const bool wide = std::any_of(stored.begin(), stored.end(), [&](const dl_view& one) {
     return std::string_view(one.name) == view.name && one.dtype == DL_DTYPE_U16;
