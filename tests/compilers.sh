@@ -51,11 +51,14 @@ case $name in
   gcc-*) cc=gcc-$version cxx=g++-$version packages="g++-$version" ;;
   clang-*) cc=clang-$version cxx=clang++-$version packages="clang-$version lld-$version libstdc++-12-dev" ;;
 esac
+# clang 17 cannot compile the <tuple> of libstdc++ 14 as C++23 ("no matching function for call to 'get'"), which it would take.
+flags=''
+if [ "$name" = clang-17 ]; then packages+=" libstdc++-13-dev" flags=--gcc-install-dir=/usr/lib/gcc/x86_64-linux-gnu/13 cxx+=" $flags"; fi
 # shellcheck disable=SC2086
 apt-get install -y -qq --no-install-recommends $packages >/host/install.log 2>&1 || { tail -n 5 /host/install.log; exit 1; }
 build=/host/build prefix=/host/prefix
 rm -rf $build $prefix
-cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=$cc -DCMAKE_CXX_COMPILER=$cxx -DCMAKE_CXX_STANDARD="$standard" \
+cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_C_COMPILER=$cc -DCMAKE_CXX_COMPILER="${cxx%% *}" -DCMAKE_CXX_FLAGS="$flags" -DCMAKE_CXX_STANDARD="$standard" \
   -DCMAKE_COMPILE_WARNING_AS_ERROR=ON -DDATALINE_TESTS=OFF -DDATALINE_BENCH=OFF -DCMAKE_INSTALL_LIBDIR=lib >/host/log 2>&1 || { tail -n 20 /host/log; exit 1; }
 cmake --build $build >/host/log 2>&1 || { grep -A8 -E 'error|FAILED' /host/log | head -n 60; exit 1; }
 cmake --install $build --prefix $prefix >/host/log
