@@ -257,6 +257,9 @@ typedef struct dl_log {
 /* Options that are all at their defaults. */
 DL_API DL_MUST_CHECK dl_status dl_options_create(dl_options** out, dl_error* error);
 DL_API void dl_options_destroy(dl_options* options); /* NULL is fine */
+/* The same settings once more: a later change of one is none of the other. Arrays, tables, extensions and the cancel token
+ * are shared, not copied; their `release` and `destroy` are called when neither needs them. */
+DL_API DL_MUST_CHECK dl_status dl_options_copy(const dl_options* options, dl_options** out, dl_error* error);
 
 /* As text, as the shell does: "256", "true", "64MiB", "full". Any key except the arrays.
  * DL_ERR_UNKNOWN_OPTION names the nearest key; DL_ERR_BAD_OPTION says what was expected. */
@@ -1107,9 +1110,10 @@ typedef struct dl_threads {
   void (*end)(void* context, int32_t worker);
   /* NULL: the library starts threads. Else called in dl_loader_create: arranges that main(argument) runs once, soon, on a
    * thread of the host's that may be used until it returns, which is when the loader is destroyed; 0, or an error number
-   * (DL_ERR_THREAD). Signals are the host's business then. Workers that have not begun load nothing; dl_loader_destroy
-   * does not wait for them, and main(argument) may then still be called, and returns at once; it frees what it was given,
-   * so never calling it leaks a few bytes. */
+   * (DL_ERR_THREAD). It needs 128 KiB of stack, besides what readers and operators of the host's take. Signals are the
+   * host's business then. Workers that have not begun load nothing; dl_loader_destroy does not wait for them, and
+   * main(argument) may then still be called, and returns at once; it frees what it was given, so never calling it leaks
+   * a few bytes. */
   int32_t (*run)(void* context, int32_t worker, const char* name, void (*main)(void* argument),
                  void* argument);
   void (*destroy)(void* context);

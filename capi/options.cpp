@@ -32,6 +32,16 @@ dl_status dl_options_create(dl_options** out, dl_error* error) {
 
 void dl_options_destroy(dl_options* options) { delete options; }
 
+dl_status dl_options_copy(const dl_options* options, dl_options** out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(options);
+    DL_REQUIRE(out);
+    *out = nullptr;
+    *out = new dl_options{options->core, {}};
+    return Status::ok();
+  });
+}
+
 dl_status dl_options_set(dl_options* options, const char* key, const char* value, dl_error* error) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(options);

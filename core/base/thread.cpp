@@ -75,15 +75,28 @@ int64_t cpu_ns_of(pthread_t handle) {
   return (ticks(kernel) + ticks(user)) * 100;  // of 100 ns
 }
 #else
+// The system's default, unless that is less than kLeastStackBytes.
+int with_room(pthread_attr_t* attributes) {
+  size_t bytes = 0;
+  if (const int failure = pthread_attr_init(attributes); failure != 0) return failure;
+  if (pthread_attr_getstacksize(attributes, &bytes) == 0 && bytes < kLeastStackBytes)
+    return pthread_attr_setstacksize(attributes, kLeastStackBytes);
+  return 0;
+}
+
 // The new thread inherits this mask, so that no signal of the host is ever handled on it. But SIGBUS is: a thread's own
 // load raises it, and blocked it would end the process past every handler (memory/fault_guard.h).
 int create_thread(pthread_t* handle, Start* start) {
   sigset_t all, before;
   sigfillset(&all);
   sigdelset(&all, SIGBUS);
+  pthread_attr_t attributes;
+  int failure = with_room(&attributes);
+  if (failure != 0) return failure;
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int failure = pthread_create(handle, nullptr, run_thread, start);
+  failure = pthread_create(handle, &attributes, run_thread, start);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
   return failure;
 }
 

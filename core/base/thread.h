@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -26,6 +27,11 @@ class ThreadHooks {
   virtual int32_t run(int32_t worker, const char* name, void (*main)(void*),
                       void* argument) const noexcept = 0;
 };
+
+// A thread has at least this much stack; where the system gives more, all of that. musl gives 128 KiB, twice what a worker needs
+// for itself (tests/loader/images/stack_test.cpp), but readers and operators of the host's run there too. Only what is touched is
+// memory.
+constexpr size_t kLeastStackBytes = size_t{1} << 20;
 
 // Joins on destruction unless detached.
 class Thread {

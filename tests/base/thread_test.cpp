@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <string>
@@ -42,6 +43,33 @@ TEST(Thread, RunsItsBodyUnderItsNameWithAllSignalsBlockedButThatOfItsOwnLoads) {
   sigset_t mine;
   pthread_sigmask(SIG_BLOCK, nullptr, &mine);
   EXPECT_EQ(sigismember(&mine, SIGUSR1), 0) << "the starter's own mask is as it was";
+}
+
+size_t stack_bytes_of_a_thread() {
+  size_t bytes = 0;
+  Thread::start("stack", [&] {
+    pthread_attr_t mine;
+    pthread_getattr_np(pthread_self(), &mine);
+    pthread_attr_getstacksize(&mine, &bytes);
+    pthread_attr_destroy(&mine);
+  }).take();
+  return bytes;
+}
+
+TEST(Thread, HasRoomWhereTheSystemGivesLittleAndAllOfItWhereItGivesMore) {
+  constexpr size_t kGuard = 64 << 10;  // may be counted in
+  pthread_attr_t before;
+  ASSERT_EQ(pthread_getattr_default_np(&before), 0);
+  for (const size_t given : {size_t{128} << 10, size_t{16} << 20}) {  // the first is musl's default
+    pthread_attr_t wanted;
+    pthread_attr_init(&wanted);
+    pthread_attr_setstacksize(&wanted, given);
+    ASSERT_EQ(pthread_setattr_default_np(&wanted), 0);
+    EXPECT_GE(stack_bytes_of_a_thread() + kGuard, std::max(given, kLeastStackBytes)) << given;
+    pthread_attr_destroy(&wanted);
+  }
+  EXPECT_EQ(pthread_setattr_default_np(&before), 0);
+  pthread_attr_destroy(&before);
 }
 
 TEST(Thread, JoinsWhenItGoesAndWhenAnotherTakesItsPlace) {

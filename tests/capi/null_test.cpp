@@ -107,6 +107,8 @@ dl_status null_part(dl_status (*compose)(dl_dataset* const*, dl_dataset**, dl_er
 
 const NullCase kCases[] = {
     NULL_CASE(dl_options_create, "out", nullptr),
+    NULL_CASE(dl_options_copy, "options", nullptr, room<dl_options*>()),
+    NULL_CASE(dl_options_copy, "out", o.options.get(), nullptr),
     NULL_CASE(dl_options_set, "options", nullptr, "seed", "1"),
     NULL_CASE(dl_options_set, "key", o.options.get(), nullptr, "1"),
     NULL_CASE(dl_options_set, "value", o.options.get(), "seed", nullptr),

@@ -91,6 +91,26 @@ TEST(CppOptions, LentArraysComeBackOnceWhenNothingNeedsThem) {
   EXPECT_EQ(alive, 0);
 }
 
+TEST(CppOptions, ACopySharesWhatWasLentAndChangesAlone) {
+  std::atomic<int> returned{0}, alive{0};
+  const std::vector<int64_t> indices = {1, 0};
+  Options options{{"batch_size", 1}};
+  options.borrow_indices(indices, Loan(&returned, &alive));
+  Options copy = options.copy();
+  copy.set("batch_size", 2);
+  EXPECT_EQ(options.get("batch_size"), "1");
+  options = Options();
+  EXPECT_EQ(returned, 0) << "the copy needs it";
+  Loader loader(counting(2), copy);
+  const Result<Batch> batch = loader.next();
+  EXPECT_EQ(std::vector<int64_t>(batch->sample_indices().begin(), batch->sample_indices().end()), indices);
+  loader = Loader();
+  copy = Options();
+  EXPECT_EQ(returned, 1);
+  EXPECT_EQ(alive, 0);
+  EXPECT_FALSE(Options().copy()) << "nothing set, nothing made";
+}
+
 TEST(CppOptions, ALoanThatIsRefusedIsNotTaken) {
   std::atomic<int> returned{0}, alive{0};
   Options options;

@@ -1,5 +1,5 @@
 // A small mapped file that is cut, grown back, grown, replaced or taken away at random moments of a job, by another thread.
-// Rows that are delivered are the file's; the others are told, and the books balance. The file lies in one page, so that no
+// Rows that are delivered are the file's; the others are told, and all are counted. The file lies in one page, so that no
 // load can fail: what the library does not notice would be zeros with DL_OK (790 of 2,000 such runs, before it looked again
 // after each batch).
 // SPDX-License-Identifier: Apache-2.0

@@ -1,6 +1,6 @@
 // A file that is cut at any moment of a job: before, while and after it is opened, and between and inside of batches.
 // With io=pread and io=memory no signal ever comes (one would end this program), every row that is delivered is the
-// file's, every row that is not is named with file and offset, and the books balance.
+// file's, every row that is not is named with file and offset, and all rows are counted.
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 

@@ -25,7 +25,7 @@ set -euo pipefail
 cd /work
 head -c 160 /dev/zero >a.raw
 # The shell in the wheel, by both of its names.
-env/bin/python -m dataline stats 'raw:a.raw?dtype=u8&shape=16' >/dev/null
+env/bin/python -m dataline info 'raw:a.raw?dtype=u8&shape=16' >/dev/null
 [ "$(env/bin/python -m dataline cat 'raw:a.raw?dtype=u8&shape=16' | wc -c)" -eq 160 ]
 [ "$(env/bin/dataline version)" = "$(env/bin/python -m dataline version)" ]
 SCRIPT

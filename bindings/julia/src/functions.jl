@@ -14,6 +14,7 @@
 
 @declare dl_options_create(out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_options_destroy(options::Handle)::Cvoid
+@declare dl_options_copy(options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_options_set(options::Handle, key::Cstring, value::Cstring, error::Ptr{CError})::Int32
 @declare dl_options_set_i64(options::Handle, key::Cstring, value::Int64, error::Ptr{CError})::Int32
 @declare dl_options_set_indices(options::Handle, indices::Ptr{Int64}, count::Int64, release::Ptr{Cvoid}, context::Ptr{Cvoid}, error::Ptr{CError})::Int32

@@ -1,4 +1,4 @@
-"""Batches in device memory, looked at by a consumer that speaks to the driver itself. On the fake driver, and on a real
+"""Batches in device memory, read by a consumer that calls the driver itself. On the fake driver, and on a real
 one where DATALINE_CUDA_LIBRARY=libcuda.so.1.
 
 SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,5 @@
 // All calls of a loader at random, from 1 to 8 consumers over 0 to 4 workers: each step of a pass is delivered once and is
-// right, what is held is never written, the books balance, and nobody waits for ever. See oracle.h. In half of the rounds workers
+// right, what is held is never written, all samples are counted, and nobody waits for ever. See oracle.h. In half of the rounds workers
 // stand still at any instruction besides: see paused_threads.h.
 //
 // Runs for DATALINE_STRESS_SECONDS; DATALINE_SEED repeats the calls of the round that failed, which is the first.

@@ -40,6 +40,18 @@ class Options {
   }
   explicit operator bool() const noexcept { return options_ != nullptr; }
 
+  // The same settings: a later change of one is none of the other. Arrays, tables, extensions and the token are shared.
+  //   dataline::Options validation = options.copy();
+  Result<Options> try_copy() const {
+    if (!options_) return Options();
+    Error error;
+    dl_options* made = nullptr;
+    const dl_status status = dl_options_copy(options_.get(), &made, error.raw());
+    if (status != DL_OK) return error.finish(status);
+    return Options(made);
+  }
+  Options copy() const { return try_copy().value(); }
+
   // The last value of a key holds. DL_ERR_UNKNOWN_OPTION names the nearest key, DL_ERR_BAD_OPTION what was expected.
   Result<void> try_set(const std::string& key, const SettingValue& value) {
     return std::visit([&](const auto& held) { return put(key, held); }, value.value_);

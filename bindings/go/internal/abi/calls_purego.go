@@ -54,6 +54,12 @@ func OptionsDestroy(options Handle) {
 	purego.SyscallN(symbols[atOptionsDestroy], uintptr(options))
 }
 
+func OptionsCopy(options Handle, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOptionsCopy], uintptr(options), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
 func OptionsSet(options Handle, key *byte, value *byte, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atOptionsSet], uintptr(options), uintptr(unsafe.Pointer(key)),
 		uintptr(unsafe.Pointer(value)), uintptr(unsafe.Pointer(err)))

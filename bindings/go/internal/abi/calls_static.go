@@ -82,6 +82,11 @@ func OptionsDestroy(options Handle) {
 	C.dl_options_destroy((*C.dl_options)(options))
 }
 
+func OptionsCopy(options Handle, out *Handle, err *Error) int32 {
+	return int32(C.dl_options_copy((*C.dl_options)(options), (**C.dl_options)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
 func OptionsSet(options Handle, key *byte, value *byte, err *Error) int32 {
 	return int32(C.dl_options_set((*C.dl_options)(options), (*C.char)(unsafe.Pointer(key)),
 		(*C.char)(unsafe.Pointer(value)), (*C.dl_error)(unsafe.Pointer(err))))

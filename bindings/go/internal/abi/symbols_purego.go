@@ -18,6 +18,7 @@ const (
 	atErrorInit
 	atOptionsCreate
 	atOptionsDestroy
+	atOptionsCopy
 	atOptionsSet
 	atOptionsSetI64
 	atOptionsSetIndices
@@ -120,6 +121,7 @@ var symbolNames = [symbolCount]string{
 	"dl_error_init",
 	"dl_options_create",
 	"dl_options_destroy",
+	"dl_options_copy",
 	"dl_options_set",
 	"dl_options_set_i64",
 	"dl_options_set_indices",

@@ -36,6 +36,13 @@ functions! {
     /// NULL is fine
     fn dl_options_destroy(options: *mut dl_options);
 
+    /// The same settings once more: a later change of one is none of the other. Arrays, tables, extensions
+    /// and the cancel token are shared, not copied; their `release` and `destroy` are called when neither
+    /// needs them.
+    fn dl_options_copy(
+        options: *const dl_options, out: *mut *mut dl_options, error: *mut dl_error,
+    ) -> dl_status;
+
     /// As text, as the shell does: "256", "true", "64MiB", "full". Any key except the arrays.
     /// DL_ERR_UNKNOWN_OPTION names the nearest key; DL_ERR_BAD_OPTION says what was expected.
     fn dl_options_set(

@@ -672,10 +672,11 @@ structs! {
         end: dl_threads_end,
         /// NULL: the library starts threads. Else called in dl_loader_create: arranges that main(argument)
         /// runs once, soon, on a thread of the host's that may be used until it returns, which is when the
-        /// loader is destroyed; 0, or an error number (DL_ERR_THREAD). Signals are the host's business then.
-        /// Workers that have not begun load nothing; dl_loader_destroy does not wait for them, and
-        /// main(argument) may then still be called, and returns at once; it frees what it was given, so never
-        /// calling it leaks a few bytes.
+        /// loader is destroyed; 0, or an error number (DL_ERR_THREAD). It needs 128 KiB of stack, besides
+        /// what readers and operators of the host's take. Signals are the host's business then. Workers that
+        /// have not begun load nothing; dl_loader_destroy does not wait for them, and main(argument) may then
+        /// still be called, and returns at once; it frees what it was given, so never calling it leaks a few
+        /// bytes.
         run: dl_threads_run,
         destroy: dl_release,
     }

@@ -12,7 +12,8 @@ use std::ptr;
 /// Settings of a dataset and of a loader, by the keys of the library's table ([`options_table`](crate::options_table)).
 ///
 /// A builder: the first thing that goes wrong is kept and reported by the call that uses the options, or by
-/// [`Options::check`]. Datasets and loaders copy them.
+/// [`Options::check`]. Datasets and loaders copy them. A clone is the start of a variation:
+/// `let validation = options.clone().set("shuffle", "none")`.
 ///
 /// ```
 /// use dataline::{Code, Options};
@@ -236,6 +237,19 @@ unsafe extern "C" fn write_remark<F: Fn(LogLevel, &str)>(
 impl Default for Options {
     fn default() -> Options {
         Options::new()
+    }
+}
+
+impl Clone for Options {
+    /// The same settings; a later change of one is none of the other. Arrays, log, allocator, extensions and the cancel
+    /// token are shared, and dropped when neither needs them.
+    fn clone(&self) -> Options {
+        let mut handle = ptr::null_mut();
+        let made = self.raw().and_then(|options| {
+            // SAFETY: a live handle; `handle` takes the result.
+            ffi::hard(|error| unsafe { sys::dl_options_copy(options, &mut handle, error) })
+        });
+        Options { handle, failed: made.err() }
     }
 }
 

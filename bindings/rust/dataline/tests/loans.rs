@@ -77,6 +77,27 @@ fn indices_and_weights_are_given_back_once() {
 }
 
 #[test]
+fn a_clone_of_options_shares_what_was_lent_and_changes_alone() {
+    let drops = Drops::default();
+    let options = Options::new().sample_indices(Told::new(vec![2i64, 1], &drops)).set("batch_size", 1);
+    let clone = options.clone().set("batch_size", 2);
+    assert_eq!((options.get("batch_size").unwrap(), clone.get("batch_size").unwrap()), ("1".into(), "2".into()));
+    drop(options);
+    assert_eq!(drops.count(), 0, "the clone needs it");
+    let loader = Loader::new(&numbers(3), &clone).unwrap();
+    assert_eq!(epoch_of(&loader), [[2, 1]]);
+    drop((loader, clone));
+    assert_eq!(drops.count(), 1);
+}
+
+#[test]
+fn a_clone_of_options_has_their_error() {
+    let failed = Options::new().set("nosuch", 1).clone();
+    assert_eq!(failed.check().unwrap_err().code(), Code::UnknownOption);
+    assert_eq!(failed.clone().set("seed", 1).check().unwrap_err().code(), Code::UnknownOption);
+}
+
+#[test]
 fn options_that_failed_before_drop_what_they_would_have_lent() {
     let drops = Drops::default();
     let options = Options::new().set("nosuch", 1).sample_indices(Told::new(vec![0i64], &drops));
