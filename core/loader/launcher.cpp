@@ -229,8 +229,13 @@ const std::string* LauncherVariables::find(std::string_view name) const {
 Result<Launcher> detect_launcher(const LauncherVariables& variables) {
   DL_ASSIGN_OR_RETURN(std::vector<Launcher> found, complete_launchers(variables));
   for (size_t at = 1; at < found.size(); ++at) {
-    const Launcher &inner = found[0], &outer = found[at];
-    if (inner.rank == outer.rank && inner.world_size == outer.world_size) continue;
+    Launcher& inner = found[0];
+    const Launcher& outer = found[at];
+    if (inner.rank == outer.rank && inner.world_size == outer.world_size) {
+      if (inner.local_rank < 0) inner.local_rank = outer.local_rank;
+      if (inner.local_world_size < 0) inner.local_world_size = outer.local_world_size;
+      continue;
+    }
     DL_ASSIGN_OR_RETURN(const bool carried, carries(variables, outer, inner));
     if (carried) continue;
     return error(Code::kInvalidArgument, "environment: ", inner.said, " (", inner.family, ") and ",
