@@ -285,6 +285,12 @@ DL_API DL_MUST_CHECK dl_status dl_options_set_allocator(dl_options* options, con
 DL_API DL_MUST_CHECK dl_status dl_options_set_log(dl_options* options, const dl_log* log, dl_error* error);
 DL_API DL_MUST_CHECK dl_status dl_options_set_cancel_token(dl_options* options, dl_cancel_token* token,
                                                            dl_error* error); /* keeps its own reference */
+/* The environment, as "NAME=value" strings ended by NULL (environ of C), for `rank=auto` and `world_size=auto`: the library reads
+ * none by itself. Variables of launchers are copied, all others are ignored; dl_loader_create looks at them when one of the
+ * two options is auto. DL_ERR_INVALID_ARGUMENT of that call names variables that are no ranks or contradict each other,
+ * DL_ERR_BAD_OPTION a number beside auto that is not the launcher's. Since 0.3. */
+DL_API DL_MUST_CHECK dl_status dl_options_set_environment(dl_options* options, const char* const* environment,
+                                                          dl_error* error);
 /* The current value as text (the default when not set; "" for none). Borrowed until the next change. */
 DL_API DL_MUST_CHECK dl_status dl_options_get(const dl_options* options, const char* key, const char** out,
                                               dl_error* error);
@@ -297,6 +303,26 @@ DL_API DL_MUST_CHECK dl_status dl_options_get(const dl_options* options, const c
 #define DL_OPTION_TEXT 5
 #define DL_OPTION_INDICES 6 /* i64 array */
 #define DL_OPTION_WEIGHTS 7 /* f64 array */
+
+/* Which process of a job a launcher says that this one is. Since 0.3. */
+typedef struct dl_launcher {
+  uint32_t struct_size;
+  uint32_t reserved;
+  int64_t rank;
+  int64_t world_size;       /* -1: it tells the rank only (pmix, kubernetes) */
+  int64_t local_rank;       /* among those of this machine, to choose a device; -1: it does not say */
+  int64_t local_world_size; /* -1: it does not say */
+  const char*
+      family; /* "torchrun", "jax", "openmpi", "pmi", "slurm", "pmix", "kubernetes", or "none": process 0 of 1 */
+} dl_launcher;
+/* What `environment` says, as for dl_options_set_environment: RANK and WORLD_SIZE (torchrun), else JAX_PROCESS_ID and
+ * JAX_NUM_PROCESSES, else Open MPI's, PMI's, those of a Slurm step, else PMIX_RANK, else JOB_COMPLETION_INDEX. Rank and size are
+ * always of one family. Of Slurm only a step counts, and one with a task a machine whose tasks start another launcher
+ * does not.
+ * Errors: DL_ERR_INVALID_ARGUMENT names the variables and their values: half a set, two families that contradict each
+ * other, values that are no ranks. Threading: any thread. Since 0.3. */
+DL_API DL_MUST_CHECK dl_status dl_launcher_detect(const char* const* environment, dl_launcher* out,
+                                                  dl_error* error);
 
 /* What an option applies to. */
 #define DL_SCOPE_DATASET 1

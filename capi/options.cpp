@@ -114,6 +114,30 @@ dl_status dl_options_set_cancel_token(dl_options* options, dl_cancel_token* toke
   });
 }
 
+dl_status dl_options_set_environment(dl_options* options, const char* const* environment, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(options);
+    DL_REQUIRE(environment);
+    options->core.environment = LauncherVariables(environment);
+    return Status::ok();
+  });
+}
+
+dl_status dl_launcher_detect(const char* const* environment, dl_launcher* out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(environment);
+    DL_REQUIRE(out);
+    DL_ASSIGN_OR_RETURN(const Launcher from, detect_launcher(LauncherVariables(environment)));
+    dl_launcher launcher = {};
+    launcher.family = from.family;
+    launcher.rank = from.rank;
+    launcher.world_size = from.world_size;
+    launcher.local_rank = from.local_rank;
+    launcher.local_world_size = from.local_world_size;
+    return copy_struct(launcher, out);
+  });
+}
+
 dl_status dl_options_get(const dl_options* options, const char* key, const char** out, dl_error* error) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(options);

@@ -8,6 +8,7 @@
 #include "bindings/cli/commands.h"
 #include "bindings/cli/messages.h"
 #include "bindings/cli/plan.h"
+#include "bindings/cli/system.h"
 #include "bindings/cli/text.h"
 #include "bindings/cli/views.h"
 
@@ -137,6 +138,8 @@ Loader Job::create(dl_dataset* dataset) {
   }
   dl_error error = DL_ERROR_INIT;
   dl_loader* loader = nullptr;
+  // For --rank auto and --world-size auto: the library does not read it by itself.
+  check(dl_options_set_environment(options_.get(), environment(), &error), error);
   check(dl_loader_create(dataset, options_.get(), &loader, &error), error);
   Loader created(loader);
   if (messages().verbose) tell_loader(loader);

@@ -73,6 +73,8 @@ void prepare_standard_streams() {
   signal(SIGPIPE, SIG_IGN);  // write() fails instead, and the program ends quietly
 }
 
+const char* const* environment() { return environ; }
+
 int open_to_read(const std::string& path) { return open_again(path, O_RDONLY); }
 int open_to_replace(const std::string& path) { return open_again(path, O_WRONLY | O_CREAT | O_TRUNC); }
 int open_new(const std::string& path) { return open_again(path, O_WRONLY | O_CREAT | O_EXCL); }

@@ -16,6 +16,7 @@ namespace dataline::cli {
 // closed are opened on nothing and in a mode that fails when used: else a file of ours would become standard output.
 std::vector<std::string> command_words(int count, char** words);
 void prepare_standard_streams();
+const char* const* environment();  // "NAME=value" strings, ended by a null
 
 // Files. Descriptors are not inherited; -1 on failure.
 int open_to_read(const std::string& path);

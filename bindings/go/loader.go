@@ -35,6 +35,9 @@ func NewLoader(dataset *Dataset, options ...Option) (*Loader, error) {
 		return nil, err
 	}
 	defer set.destroy()
+	if err := set.giveEnvironment(); err != nil {
+		return nil, err
+	}
 	if err := dataset.enter(); err != nil {
 		return nil, err
 	}

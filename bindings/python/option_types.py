@@ -21,6 +21,8 @@ PYTORCH = ("batch_size", "shuffle", "num_workers", "drop_last", "pin_memory", "p
 # What concerns the order, less the batch size, which dataline.torch.Sampler has as an argument.
 ORDER = ("sample_indices", "weights", "replacement", "samples_per_epoch", "seed", "last_batch", "rank", "world_size")
 ORDER_AS_PYTORCH = ("shuffle", "drop_last")
+# Numbers that may be "auto" without being that by default.
+AUTO = ("rank", "world_size")
 
 HEAD = '''"""The options as types, for editors and type checkers. Written by option_types.py from the library's table.
 
@@ -40,7 +42,7 @@ def type_of(option: dataline.OptionInfo) -> str:
         words = ", ".join(f'"{word}"' for word in option.choices if word not in ("true", "false"))
         made = f"Literal[{words}]"
         return f"Union[None, bool, {made}]" if "true" in option.choices else f"Optional[{made}]"
-    if option.type == "int" and option.default == "auto":
+    if option.type == "int" and (option.default == "auto" or option.key in AUTO):
         return 'Union[None, int, Literal["auto"]]'
     kinds = {
         "bool": "Optional[bool]",

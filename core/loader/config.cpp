@@ -98,6 +98,10 @@ Result<LoaderConfig> make_config(const Options& options) {
     if (entry.fill != nullptr) entry.fill(config, options, entry.option);
   }
   config.extensions = options.extensions;
+  DL_ASSIGN_OR_RETURN(const Ranks ranks,
+                      resolve_ranks({config.rank, config.world_size}, options.environment));
+  config.rank = ranks.rank;
+  config.world_size = ranks.world_size;
   resolve_auto(config);
   DL_RETURN_IF_ERROR(combine_batch_sizes(options, config));
   DL_RETURN_IF_ERROR(apply_drop_last(options, config));

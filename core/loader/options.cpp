@@ -43,12 +43,17 @@ constexpr OptionInfo kind(OptionType type, const char* default_value, int64_t mi
   entry.default_value = default_value;
   entry.minimum = minimum;
   entry.maximum = maximum;
+  entry.takes_auto = std::string_view(default_value) == "auto";
   if constexpr (sizeof...(path) > 0) entry.fill = fill_member<path...>;
   return entry;
 }
 template <auto... path>
 constexpr OptionInfo integer(const char* default_value, int64_t minimum, int64_t maximum) {
   return kind<path...>(OptionType::kInt, default_value, minimum, maximum);
+}
+constexpr OptionInfo or_auto(OptionInfo entry) {
+  entry.takes_auto = true;
+  return entry;
 }
 template <auto... path>
 constexpr OptionInfo size(const char* default_value, int64_t minimum, int64_t maximum) {
@@ -132,7 +137,7 @@ std::optional<int64_t> parse_integer(const OptionInfo& entry, std::string_view t
       return value_of_word(entry, text);
     case OptionType::kInt:
     case OptionType::kSize:
-      if (text == "auto" && std::string_view(entry.default_value) == "auto") return kAuto;
+      if (text == "auto" && entry.takes_auto) return kAuto;
       return entry.type == OptionType::kSize ? parse_size(text) : parse_i64(text);
     default:
       return std::nullopt;
@@ -143,10 +148,11 @@ std::string expected_text(const OptionInfo& entry) {
   if (entry.type == OptionType::kBool) return "true or false";
   if (entry.type == OptionType::kWord) return concat("one of ", entry.choices);
   std::string what = entry.type == OptionType::kSize ? "a size such as 64MiB" : "a whole number";
-  if (!has_range(entry)) return what;
-  what += concat(" from ", entry.minimum);
-  if (entry.maximum < kMax) what += concat(" to ", entry.maximum);
-  return what;
+  if (has_range(entry)) {
+    what += concat(" from ", entry.minimum);
+    if (entry.maximum < kMax) what += concat(" to ", entry.maximum);
+  }
+  return entry.takes_auto && entry.minimum > kAuto ? what + ", or auto" : what;
 }
 
 Status bad_value(const OptionInfo& entry, std::string_view got) {
@@ -184,7 +190,8 @@ Status Options::set(std::string_view key, std::string_view text) {
     value.text = text;
   } else {
     const std::optional<int64_t> number = parse_integer(entry, text);
-    if (!number || !in_range(entry, *number)) return bad_value(entry, text);
+    const bool is_auto = text == "auto" && entry.takes_auto;
+    if (!number || (!is_auto && !in_range(entry, *number))) return bad_value(entry, text);
     value.integer = *number;
   }
   slot(option) = std::move(value);
@@ -229,7 +236,7 @@ std::string Options::as_text(Option option) const {
       return number != 0 ? "true" : "false";
     case OptionType::kInt:
     case OptionType::kSize:
-      if (number == kAuto && std::string_view(entry.default_value) == "auto") return "auto";
+      if (number == kAuto && entry.takes_auto) return "auto";
       return std::to_string(number);
     default:
       return std::string(text(option));

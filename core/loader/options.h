@@ -19,6 +19,7 @@
 #include "core/base/log.h"
 #include "core/base/status.h"
 #include "core/loader/extensions.h"
+#include "core/loader/launcher.h"
 #include "core/memory/host_memory.h"
 #include "core/order/order.h"
 #include "core/source/host/host.h"
@@ -62,6 +63,7 @@ struct OptionInfo {
   const char* default_value;  // as text; "" for none
   int64_t minimum;
   int64_t maximum;  // minimum > maximum: no range
+  bool takes_auto;  // "auto" is a value too, beside the range
   std::array<OptionWord, 5> words;
   char choices[40];  // "keep|drop|pad"
   const char* unit;
@@ -120,6 +122,7 @@ class Options {
   AllocatorTable allocator;
   Log log;
   CancelTokenRef cancel;
+  LauncherVariables environment;  // for rank=auto and world_size=auto
   std::shared_ptr<const Extensions> extensions;  // may be null
 
  private:

@@ -94,6 +94,8 @@ void prepare_standard_streams() {
   SetConsoleOutputCP(CP_UTF8);
 }
 
+const char* const* environment() { return _environ; }
+
 int open_to_read(const std::string& path) { return open_wide(path, _O_RDONLY); }
 int open_to_replace(const std::string& path) { return open_wide(path, _O_WRONLY | _O_CREAT | _O_TRUNC); }
 int open_new(const std::string& path) { return open_wide(path, _O_WRONLY | _O_CREAT | _O_EXCL); }

@@ -44,6 +44,7 @@
 #include <dataline/error.hpp>
 #include <dataline/extensions.hpp>
 #include <dataline/format.hpp>
+#include <dataline/launcher.hpp>
 #include <dataline/loader.hpp>
 #include <dataline/loan.hpp>
 #include <dataline/opening.hpp>

@@ -22,7 +22,9 @@
 @declare dl_options_set_allocator(options::Handle, allocator::Ptr{CAllocator}, error::Ptr{CError})::Int32
 @declare dl_options_set_log(options::Handle, log::Ptr{CLog}, error::Ptr{CError})::Int32
 @declare dl_options_set_cancel_token(options::Handle, token::Handle, error::Ptr{CError})::Int32
+@declare dl_options_set_environment(options::Handle, environment::Ptr{Ptr{UInt8}}, error::Ptr{CError})::Int32
 @declare dl_options_get(options::Handle, key::Cstring, out::Ptr{Ptr{UInt8}}, error::Ptr{CError})::Int32
+@declare dl_launcher_detect(environment::Ptr{Ptr{UInt8}}, out::Ptr{CLauncher}, error::Ptr{CError})::Int32
 @declare dl_option_count()::Int32
 @declare dl_option_at(index::Int32, out::Ptr{COptionInfo}, error::Ptr{CError})::Int32
 @declare dl_transform_count(extensions::Handle)::Int32

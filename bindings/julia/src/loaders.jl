@@ -160,6 +160,7 @@ function Loader(dataset::Dataset; settings...)
             throw(DatalineError(ERR_BAD_OPTION, "a Reader, an operator or a storage in Julia runs on Julia's threads only: " *
                                                 "set num_workers=0"))
         end
+        give_environment(options)
         using_handle(handle -> check(error -> dl_loader_create(handle, options, out, error)), dataset)
     end
     return loader_of(out[], in_julia)

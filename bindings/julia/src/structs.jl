@@ -31,6 +31,16 @@ struct CLog
     destroy::Ptr{Cvoid}
 end
 
+struct CLauncher
+    struct_size::UInt32
+    reserved::UInt32
+    rank::Int64
+    world_size::Int64
+    local_rank::Int64
+    local_world_size::Int64
+    family::Ptr{UInt8}
+end
+
 struct COptionInfo
     struct_size::UInt32
     type::Int32

@@ -56,6 +56,7 @@ class Loader {
   explicit Loader(const Dataset& dataset, const Options& options = {})
       : Loader(try_create(dataset, options).value()) {}
   static Result<Loader> try_create(const Dataset& dataset, const Options& options = {}) {
+    if (Result<void> given = options.give_environment(); !given) return given.error();
     return detail::make<Loader, dl_loader>([&](dl_loader** out, dl_error* error) {
       return dl_loader_create(dataset.get(), options.raw(), out, error);
     });

@@ -5,6 +5,7 @@
 #include <dataline/cancel_token.hpp>
 #include <dataline/error.hpp>
 #include <dataline/extensions.hpp>
+#include <dataline/launcher.hpp>
 #include <dataline/loan.hpp>
 #include <dataline/setting.hpp>
 #include <dataline/span.hpp>
@@ -13,6 +14,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -143,6 +145,21 @@ class Options {
     return std::string(text);
   }
   std::string get(const std::string& key) const { return try_get(key).value(); }
+
+  // For loaders: rank=auto and world_size=auto ask the environment, which is given to the library for them alone.
+  Result<void> give_environment() const {
+    if (!options_) return {};
+    return detail::result_of([&](dl_error* error) {
+      for (const char* key : {"rank", "world_size"}) {
+        const char* value = nullptr;
+        const dl_status status = dl_options_get(options_.get(), key, &value, error);
+        if (status != DL_OK) return status;
+        if (std::string_view(value) != "auto") continue;
+        return dl_options_set_environment(options_.get(), detail::environment(), error);
+      }
+      return DL_OK;
+    });
+  }
 
   // NULL where nothing is set; all functions of dataline.h accept that.
   dl_options* raw() const noexcept { return options_.get(); }

@@ -102,8 +102,20 @@ func OptionsSetCancelToken(options Handle, token Handle, err *Error) int32 {
 	return int32(result)
 }
 
+func OptionsSetEnvironment(options Handle, environment **byte, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOptionsSetEnvironment], uintptr(options),
+		uintptr(unsafe.Pointer(environment)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
 func OptionsGet(options Handle, key *byte, out **byte, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atOptionsGet], uintptr(options), uintptr(unsafe.Pointer(key)),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func LauncherDetect(environment **byte, out *Launcher, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLauncherDetect], uintptr(unsafe.Pointer(environment)),
 		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
 	return int32(result)
 }

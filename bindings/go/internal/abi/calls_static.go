@@ -122,9 +122,19 @@ func OptionsSetCancelToken(options Handle, token Handle, err *Error) int32 {
 		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
+func OptionsSetEnvironment(options Handle, environment **byte, err *Error) int32 {
+	return int32(C.dl_options_set_environment((*C.dl_options)(options), (**C.char)(unsafe.Pointer(environment)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
 func OptionsGet(options Handle, key *byte, out **byte, err *Error) int32 {
 	return int32(C.dl_options_get((*C.dl_options)(options), (*C.char)(unsafe.Pointer(key)),
 		(**C.char)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func LauncherDetect(environment **byte, out *Launcher, err *Error) int32 {
+	return int32(C.dl_launcher_detect((**C.char)(unsafe.Pointer(environment)), (*C.dl_launcher)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
 func OptionCount() int32 {

@@ -24,6 +24,7 @@ var structs = map[string]reflect.Type{
 	"dl_reader":         reflect.TypeFor[Reader](),
 	"dl_reader_request": reflect.TypeFor[ReaderRequest](),
 	"dl_log":            reflect.TypeFor[Log](),
+	"dl_launcher":       reflect.TypeFor[Launcher](),
 	"dl_option_info":    reflect.TypeFor[OptionInfo](),
 	"dl_transform_info": reflect.TypeFor[TransformInfo](),
 	"dl_argument_info":  reflect.TypeFor[ArgumentInfo](),

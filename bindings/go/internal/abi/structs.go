@@ -39,6 +39,17 @@ type Log struct {
 	Destroy    uintptr
 }
 
+// Launcher is dl_launcher.
+type Launcher struct {
+	StructSize     uint32
+	Reserved       uint32
+	Rank           int64
+	WorldSize      int64
+	LocalRank      int64
+	LocalWorldSize int64
+	Family         *byte
+}
+
 // OptionInfo is dl_option_info.
 type OptionInfo struct {
 	StructSize   uint32

@@ -26,7 +26,9 @@ const (
 	atOptionsSetAllocator
 	atOptionsSetLog
 	atOptionsSetCancelToken
+	atOptionsSetEnvironment
 	atOptionsGet
+	atLauncherDetect
 	atOptionCount
 	atOptionAt
 	atTransformCount
@@ -129,7 +131,9 @@ var symbolNames = [symbolCount]string{
 	"dl_options_set_allocator",
 	"dl_options_set_log",
 	"dl_options_set_cancel_token",
+	"dl_options_set_environment",
 	"dl_options_get",
+	"dl_launcher_detect",
 	"dl_option_count",
 	"dl_option_at",
 	"dl_transform_count",

@@ -129,7 +129,9 @@ extern PyType_Spec options_spec, token_spec, loan_spec, dataset_spec, cells_spec
 
 PyObject* fields_of(const dl_view* views, int32_t count); /* schema.c: a tuple of tuples */
 PyObject* shape_tuple(const int64_t* shape, int32_t rank, int64_t factor);
-PyObject* option_table(PyObject* self, PyObject* none);          /* tables.c */
+PyObject* option_table(PyObject* self, PyObject* none);           /* tables.c */
+PyObject* options_set_environment(Options* self, PyObject* list); /* launcher.c */
+PyObject* launcher(PyObject* self, PyObject* list);
 PyObject* transform_table(PyObject* self, PyObject* extensions); /* an Extensions, or None */
 PyObject* format_table(PyObject* self, PyObject* extensions);
 PyObject* storage_table(PyObject* self, PyObject* extensions);

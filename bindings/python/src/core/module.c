@@ -19,6 +19,7 @@ static PyObject* after_fork(PyObject* self, PyObject* none) {
 }
 
 static PyMethodDef functions[] = {
+    {"launcher", launcher, METH_O, "launcher($module, entries, /)\n--\n\n"},
     {"option_table", option_table, METH_NOARGS, "option_table($module, /)\n--\n\n"},
     {"transform_table", transform_table, METH_O, "transform_table($module, extensions, /)\n--\n\n"},
     {"format_table", format_table, METH_O, "format_table($module, extensions, /)\n--\n\n"},

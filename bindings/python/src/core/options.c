@@ -111,6 +111,8 @@ static PyMethodDef options_methods[] = {
     {"set_extensions", (PyCFunction)options_set_extensions, METH_VARARGS,
      "set_extensions($self, extensions, /)\n--\n\nWhat was added so far."},
     {"set_log", (PyCFunction)options_set_log, METH_O, "set_log($self, function, /)\n--\n\nKept for ever."},
+    {"set_environment", (PyCFunction)options_set_environment, METH_O,
+     "set_environment($self, entries, /)\n--\n\nFor rank and world_size of auto; copied."},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot options_slots[] = {{Py_tp_doc, "Settings by the keys of the library's table."},

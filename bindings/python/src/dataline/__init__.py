@@ -18,6 +18,7 @@ import os as _os
 from . import _core
 from ._core import Batch, CancelToken, Epoch, File, Tensor
 from ._extensions import Extensions, FormatRequest, OperatorRow, OperatorUse, Sniff, StorageRequest, Stored
+from ._launcher import Launcher, launcher
 from ._option_types import Options
 from ._reader import Place, Source
 from .dataset import Dataset, concat, escape, from_arrays, from_reader, open, zip
@@ -86,6 +87,7 @@ __all__ = [
     "ImageInfo",
     "InternalError",
     "Interrupted",
+    "Launcher",
     "Loader",
     "MachineError",
     "MemoryShortError",
@@ -126,6 +128,7 @@ __all__ = [
     "format_table",
     "from_arrays",
     "from_reader",
+    "launcher",
     "open",
     "open_async",
     "option_table",

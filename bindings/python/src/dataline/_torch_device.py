@@ -5,7 +5,6 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
-import os
 import threading
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any, Union
 import torch
 
 from . import _core
+from ._launcher import launcher
 from .schema import Field
 
 Buffers = Union[Mapping[str, torch.Tensor], Sequence[torch.Tensor]]
@@ -21,7 +21,7 @@ Buffers = Union[Mapping[str, torch.Tensor], Sequence[torch.Tensor]]
 
 def device_of(device: Union[str, int, torch.device]) -> torch.device:
     """The device by its number. ``"cuda"`` is PyTorch's current one; where that is the first because nobody chose, and
-    a launcher started one process for each, the one of ``LOCAL_RANK``."""
+    a launcher started one process for each, the one of its local rank."""
     made = torch.device(device)
     if made.type == "cpu":
         return made
@@ -33,10 +33,10 @@ def device_of(device: Union[str, int, torch.device]) -> torch.device:
     count = torch.cuda.device_count()
     index = made.index
     if index is None:
-        local = os.environ.get("LOCAL_RANK", "")
+        local = launcher().local_rank or 0
         index = torch.cuda.current_device()
-        if index == 0 and local.isdecimal() and int(local) < count:
-            index = int(local)
+        if index == 0 and local < count:
+            index = local
     if index >= count:
         raise RuntimeError(f"device={str(device)!r}: PyTorch sees {count} CUDA devices, numbered from 0")
     return torch.device("cuda", index)

@@ -23,6 +23,7 @@ from torch.utils.data import (
 )
 from torch.utils.data.distributed import DistributedSampler
 
+from ._launcher import launcher
 from ._reader import Template, field_of, leaves, names_in, template_of
 from .dataset import Dataset, from_arrays, from_reader, open
 
@@ -36,20 +37,21 @@ OF_THE_ORDER = frozenset(
 _STOCK = (SequentialSampler, RandomSampler, DistributedSampler)
 
 
-def refuse_to_read_everything_in_each_process(options: Mapping[str, Any]) -> None:
-    """A launcher started several processes, and nobody said what this one is to read: each would read all of it, and the
-    training would see every sample that many times, without a sign of it."""
-    if options.get("rank") is not None or options.get("world_size") is not None:
+def take_part(options: dict[str, Any]) -> None:
+    """Fills in rank and world_size where they are not given, or auto: else each process that a launcher started would read
+    all of the set, and the training would see every sample that many times, without a sign of it."""
+    names = ("rank", "world_size")
+    asked = {name: "auto" if options.get(name) is None else options[name] for name in names}
+    if "auto" not in asked.values():
         return
-    processes, who_says = os.environ.get("WORLD_SIZE", ""), "WORLD_SIZE"
-    if not processes.isdecimal() and torch.distributed.is_available() and torch.distributed.is_initialized():
-        processes, who_says = str(torch.distributed.get_world_size()), "torch.distributed"
-    if processes.isdecimal() and int(processes) > 1:
-        raise ValueError(
-            f"{who_says} says that there are {processes} processes, and rank= and world_size= are not given: "
-            "rank=torch.distributed.get_rank(), world_size=torch.distributed.get_world_size() gives each its part, "
-            "rank=0, world_size=1 gives each all of it"
-        )
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        told = {"rank": torch.distributed.get_rank(), "world_size": torch.distributed.get_world_size()}
+        for name in names:
+            if asked[name] not in ("auto", told[name]):
+                raise ValueError(f"{name}={asked[name]}, and torch.distributed says {told[name]}: give both, or none")
+        options.update(told)
+    elif asked != {"rank": "auto", "world_size": "auto"} or launcher().world_size != 1:
+        options.update(asked)
 
 
 def drawn_seed(generator: Optional[torch.Generator], options: Mapping[str, Any]) -> Optional[int]:

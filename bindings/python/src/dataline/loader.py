@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
 
 from . import _core
 from ._borrow import row
+from ._launcher import give_environment
 from ._options import Log, build
 from .dataset import Dataset, open
 from .errors import NoSuchFieldError
@@ -58,6 +59,7 @@ class Loader(_core.Loader):
         **options: Unpack[Options],
     ) -> None:
         made = build(options, cancel_token, log, extensions)
+        give_environment(made)
         if not isinstance(dataset, Dataset):
             dataset = open(dataset, cancel_token=cancel_token, log=log, extensions=extensions, **options)
         self.dataset = dataset

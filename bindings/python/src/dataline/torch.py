@@ -56,8 +56,8 @@ class DataLoader(Generic[_Item]):
     ``batch_size``     the option; None: samples one by one, as in PyTorch
     ``shuffle``        ``shuffle="full"``: another order each epoch, decided by the seed alone. Without ``seed`` and
                        ``generator`` that is drawn from PyTorch's generator when the loader is made, so that
-                       ``torch.manual_seed`` before decides it. With ``rank`` or ``world_size`` it is 0, as
-                       DistributedSampler's, for ranks have to agree on an order
+                       ``torch.manual_seed`` before decides it. With several ranks, and where ``rank`` or ``world_size`` is given,
+                       it is 0, as DistributedSampler's, for ranks have to agree on an order
     ``sampler``        ``sample_indices``: its indices, read once, the same each epoch. A RandomSampler is
                        ``shuffle=True``, a DistributedSampler ``rank``, ``world_size``, ``shuffle``, ``seed``, and
                        ``last_batch="pad"``; its ``set_epoch`` is followed. A WeightedRandomSampler, or one with
@@ -83,7 +83,7 @@ class DataLoader(Generic[_Item]):
     ``in_order``       nothing: batches come in order; False is an error
     ``fields``         (not in PyTorch) names, to get a list of these instead of a dict
     ``device``         (not in PyTorch) the option: where the tensors are. ``"cuda"`` is the current device, or with one
-                       process a device, by ``LOCAL_RANK``, that one
+                       process a device, by the launcher's local rank, that one
     ``into``           (not in PyTorch) tensors of yours, a dict by field or a list: each batch is copied into them in
                        stream order, its memory is given back at once, and ``into`` is what the loop gets. For the static
                        inputs of CUDA graphs. Batches must be of one size (``drop_last``, ``last_batch="pad"``)
@@ -113,8 +113,8 @@ class DataLoader(Generic[_Item]):
     Dataset or URI gives a dict of tensors, with ``fields`` a list, with ``collate_fn`` what that returns; a ragged field is
     a Ragged, which ``isinstance`` tells them.
 
-    Under a launcher (WORLD_SIZE of the environment, or torch.distributed, says more than 1) ``rank`` and ``world_size``
-    have to be given: a ValueError otherwise, for each process would read everything.
+    ``rank`` and ``world_size`` are ``"auto"`` unless given: those of torch.distributed where its process group is there, else
+    what the launcher says (``dataline.launcher()``), else 0 of 1. With ``rank=0, world_size=1`` each process reads everything.
 
     ``state_dict`` and ``load_state_dict`` as torchdata's StatefulDataLoader has them, in O(1), in mid-epoch too. A drawn
     seed is part of the state, and a loader whose seed was drawn takes it over.
@@ -218,7 +218,7 @@ class DataLoader(Generic[_Item]):
         order = _torch_source.Order(batch_size, shuffle, sampler, batch_sampler, drop_last, generator, options)
         self._order = order
         if order.is_of(dataset):
-            _torch_source.refuse_to_read_everything_in_each_process(order.options)
+            _torch_source.take_part(order.options)
             self._drawn = _torch_source.drawn_seed(order.generator, order.options)
         if self._drawn is not None:
             order.options["seed"] = self._drawn

@@ -85,9 +85,31 @@ functions! {
         options: *mut dl_options, token: *mut dl_cancel_token, error: *mut dl_error,
     ) -> dl_status;
 
+    /// The environment, as "NAME=value" strings ended by NULL (environ of C), for `rank=auto` and
+    /// `world_size=auto`: the library reads none by itself. Variables of launchers are copied, all others are
+    /// ignored; dl_loader_create looks at them when one of the two options is auto. DL_ERR_INVALID_ARGUMENT
+    /// of that call names variables that are no ranks or contradict each other, DL_ERR_BAD_OPTION a number
+    /// beside auto that is not the launcher's. Since 0.3.
+    fn dl_options_set_environment(
+        options: *mut dl_options, environment: *const *const c_char, error: *mut dl_error,
+    ) -> dl_status;
+
     /// The current value as text (the default when not set; "" for none). Borrowed until the next change.
     fn dl_options_get(
         options: *const dl_options, key: *const c_char, out: *mut *const c_char, error: *mut dl_error,
+    ) -> dl_status;
+
+    /// What `environment` says, as for dl_options_set_environment: RANK and WORLD_SIZE (torchrun), else
+    /// JAX_PROCESS_ID and JAX_NUM_PROCESSES, else Open MPI's, PMI's, those of a Slurm step, else PMIX_RANK,
+    /// else JOB_COMPLETION_INDEX. Rank and size are always of one family. Of Slurm only a step counts, and
+    /// one with a task a machine whose tasks start another launcher does not.
+    ///
+    /// Errors: DL_ERR_INVALID_ARGUMENT names the variables and their values: half a set, two families that
+    /// contradict each other, values that are no ranks.
+    ///
+    /// Threading: any thread. Since 0.3.
+    fn dl_launcher_detect(
+        environment: *const *const c_char, out: *mut dl_launcher, error: *mut dl_error,
     ) -> dl_status;
 
     /// rows of the table

@@ -138,6 +138,21 @@ structs! {
         destroy: dl_release,
     }
 
+    /// Which process of a job a launcher says that this one is. Since 0.3.
+    struct dl_launcher {
+        struct_size: u32,
+        reserved: u32,
+        rank: i64,
+        /// -1: it tells the rank only (pmix, kubernetes)
+        world_size: i64,
+        /// among those of this machine, to choose a device; -1: it does not say
+        local_rank: i64,
+        /// -1: it does not say
+        local_world_size: i64,
+        /// "torchrun", "jax", "openmpi", "pmi", "slurm", "pmix", "kubernetes", or "none": process 0 of 1
+        family: *const c_char,
+    }
+
     /// A row of the table of options.
     struct dl_option_info {
         struct_size: u32,

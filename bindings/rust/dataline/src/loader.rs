@@ -60,6 +60,7 @@ impl<'a> Loader<'a> {
     /// [`Error::Machine`](crate::Error::Machine) when memory or threads do not suffice.
     pub fn new(dataset: &Dataset<'a>, options: &Options) -> Result<Loader<'a>> {
         let mut handle = ptr::null_mut();
+        options.give_environment()?;
         let options = options.raw()?;
         // SAFETY: live arguments; the loader keeps its own reference on the dataset.
         ffi::hard(|error| unsafe { sys::dl_loader_create(dataset.raw(), options, &mut handle, error) })?;

@@ -3,7 +3,7 @@
 //! SPDX-License-Identifier: Apache-2.0
 use crate::lend::{lend, no_panic};
 use crate::memory::{self, Allocator};
-use crate::{ffi, options_table, CancelToken, Error, Extensions, Result, Value};
+use crate::{ffi, launcher, options_table, CancelToken, Error, Extensions, Result, Value};
 use dataline_sys as sys;
 use std::fmt;
 use std::os::raw::{c_char, c_void};
@@ -194,6 +194,17 @@ impl Options {
     /// What a call that uses the options would give.
     pub fn check(&self) -> Result<()> {
         self.raw().map(|_| ())
+    }
+
+    /// For loaders: `rank=auto` and `world_size=auto` ask the environment, which is given to the library for them alone.
+    pub(crate) fn give_environment(&self) -> Result<()> {
+        if self.get("rank")? != "auto" && self.get("world_size")? != "auto" {
+            return Ok(());
+        }
+        // SAFETY: a live handle, which no other call uses, for Options are not Sync; the variables are copied.
+        launcher::with_environment(|environment| {
+            ffi::hard(|error| unsafe { sys::dl_options_set_environment(self.handle, environment, error) })
+        })
     }
 
     /// Of others, who destroy them: never to be dropped.

@@ -1,0 +1,72 @@
+"""Which process of a job this one is.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, NamedTuple, Optional
+
+from . import _core
+
+__all__ = ["Launcher", "launcher"]
+
+
+class Launcher(NamedTuple):
+    """What ``rank="auto"`` and ``world_size="auto"`` stand for, and the place on this machine, to choose a device by."""
+
+    family: str
+    """``"ray"``, ``"torchrun"``, ``"jax"``, ``"openmpi"``, ``"pmi"``, ``"slurm"``, ``"pmix"``, ``"kubernetes"``, or ``"none"``:
+    process 0 of 1."""
+    rank: int
+    world_size: Optional[int]
+    """None: this launcher tells the rank only."""
+    local_rank: Optional[int]
+    """None: it does not say."""
+    local_world_size: Optional[int]
+    """None: it does not say."""
+
+
+def launcher() -> Launcher:
+    """By the context of a worker of Ray Train, else by the environment now.
+
+    Raises CallError that names variables which are no ranks, half a set, or contradict each other.
+    """
+    family, *numbers = _core.launcher(environment())
+    rank, *others = (None if number < 0 else number for number in numbers)
+    return Launcher("ray" if ray_context() is not None else family, rank or 0, *others)
+
+
+def ray_context() -> Any:
+    """The context of Ray Train that this process is a worker in; None: it is none. Without Ray's PyTorch backend it is the
+    only place where a worker's rank is."""
+    train = sys.modules.get("ray.train")
+    if train is None:
+        return None
+    try:
+        context = train.get_context()
+        return context if context.get_world_size() is not None else None
+    except (AttributeError, RuntimeError):  # a program that only imports it
+        return None
+
+
+def environment() -> list[bytes]:
+    """What the library is given: that of the process, or the numbers of a worker of Ray Train."""
+    context = ray_context()
+    if context is None:
+        return [name + b"=" + value for name, value in os.environb.items()]
+    told = {
+        "RANK": context.get_world_rank(),
+        "WORLD_SIZE": context.get_world_size(),
+        "LOCAL_RANK": context.get_local_rank(),
+        "LOCAL_WORLD_SIZE": context.get_local_world_size(),
+    }
+    return [f"{name}={value}".encode() for name, value in told.items()]
+
+
+def give_environment(options: _core.Options) -> None:
+    """To a loader's options, where rank or world_size asks for it."""
+    if "auto" in (options.get("rank"), options.get("world_size")):
+        options.set_environment(environment())
