@@ -9,7 +9,7 @@ using Test
 
 include("support.jl")
 
-const FILES = ["header", "views", "batches", "epochs", "loops", "waits", "openings", "sources", "loans", "closing", "readers",
+const FILES = ["finding", "recipe", "header", "views", "batches", "epochs", "loops", "waits", "openings", "sources", "loans", "closing", "readers",
     "extensions", "observations", "errors", "options", "states", "dtypes", "devices", "images", "processes", "quality"]
 
 @testset "Dataline" begin
