@@ -75,6 +75,7 @@ cd "$work/cache/archives"
 {
   timeout 300 apt-get update -q &&
     timeout 600 apt-get install -q -y --no-install-recommends --download-only julia/bullseye &&
+    rm -f libunwind8_* && # Debian 12's, where the system has none
     timeout 120 apt-get download -q libunwind8/bullseye
 } >"$log" 2>&1 || cannot "the packages cannot be fetched; see $log"
 

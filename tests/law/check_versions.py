@@ -31,7 +31,9 @@ MANIFESTS = {
     "build_tarballs.jl": rf'^version = v"{NUMBER}"',
 }
 # Names of artifacts, and the tag of a release.
-COPIED = rf"(?:\bdataline[-/]|\bGIT_TAG v){NUMBER}(?![\w.]*\.\d)"
+COPIED = rf"(?:\b[Dd]ataline(?:\.jl)?[-/]|\bGIT_TAG v|/releases/download/v){NUMBER}(?![\w.]*\.\d)"
+# The library as the system's linker knows it: the number is the ABI's, where it is not that of a file (libdataline.so.0.2.0).
+SONAME = r"\blibdataline\.so\.(\d+)\b(?!\.\d)"
 
 
 def stated(root):
@@ -52,6 +54,15 @@ def stated(root):
             yield path, number, version
 
 
+def sonames(root):
+    """(path, line, ABI) of every place that names the library with a number."""
+    places = tree.files(root, suffixes={".md", ".jl", ".py", ".sh", ".rs", ".go", ".cmake"}, folders=("bindings", "docs", "capi"))
+    for path in places:
+        for number, line in enumerate(tree.lines(root, path), 1):
+            for match in re.finditer(SONAME, line):
+                yield path, number, match[1]
+
+
 def check(root):
     text = pathlib.Path(root, "CMakeLists.txt").read_text(encoding="utf-8")
     match = re.search(rf"^project\(dataline VERSION {NUMBER} ", text, re.M)
@@ -68,6 +79,10 @@ def check(root):
     parts = [re.search(rf"^#define DL_VERSION_{part} +(\d+)", header, re.M) for part in ("MAJOR", "MINOR", "PATCH")]
     if ".".join(part[1] if part else "?" for part in parts) != wanted:
         found.append(f"capi/dataline.h: DL_VERSION_MAJOR, MINOR and PATCH are not {wanted}")
+    abi = re.search(r"^#define DL_ABI_VERSION +(\d+)", header, re.M)
+    if not abi:
+        found.append("capi/dataline.h: DL_ABI_VERSION is not there")
+    found += [f"{path}:{line}: libdataline.so.{number}, but the header's DL_ABI_VERSION is {abi[1]}" for path, line, number in sonames(root) if abi and number != abi[1]]
     if f"\n## {wanted} " not in pathlib.Path(root, "CHANGELOG.md").read_text(encoding="utf-8"):
         found.append(f"CHANGELOG.md: there is no heading '## {wanted} - DATE'")
     return found
@@ -78,7 +93,7 @@ def self_test():
         "CMakeLists.txt": "project(dataline VERSION 1.2.3 LANGUAGES C)\n",
         "CHANGELOG.md": "# Changes\n\n## Unreleased\n\n## 1.2.3 - 2026-01-01\n\n## 1.2.2 - 2025-01-01\n",
         "CITATION.cff": "version: 1.2.3\n",
-        "capi/dataline.h": "#define DL_VERSION_MAJOR 1\n#define DL_VERSION_MINOR 2\n#define DL_VERSION_PATCH 3\n",
+        "capi/dataline.h": "#define DL_VERSION_MAJOR 1\n#define DL_VERSION_MINOR 2\n#define DL_VERSION_PATCH 3\n#define DL_ABI_VERSION 4\n",
         "bindings/julia/Project.toml": 'name = "Dataline"\nversion = "1.2.3"\n[compat]\nOther = "4.5.6"\n',
         "bindings/python/pyproject.toml": '[project]\nversion = "1.2.3"\nrequires = ["other==9.9.9"]\n',
         "bindings/rust/dataline/Cargo.toml": 'version = "1.2.3"\ndataline-sys = { version = "1.2.3", path = "../dataline-sys" }\n',
@@ -86,6 +101,7 @@ def self_test():
         "bindings/rust/dataline-sys/Cargo.toml": 'version = "1.2.3"\n',
         "bindings/cpp/README.md": "unpack dataline-1.2.3-linux-x86_64.tar.gz, CMake 3.22.1\n",
         "docs/pages/c.md": "GIT_TAG v1.2.3\n",
+        "bindings/go/README.md": "`libdataline.so.4`, a file libdataline.so.1.0.0, tar xzf Dataline.jl-1.2.3.tar.gz\n",
     }
 
     def changed(path, old, new):
@@ -94,7 +110,7 @@ def self_test():
     tree.expect(check, [
         ("all agree", good, 0),
         ("none in CMake", changed("CMakeLists.txt", "VERSION", "V"), 1),
-        ("a new version in CMake alone", changed("CMakeLists.txt", "1.2.3", "1.3.0"), 11),
+        ("a new version in CMake alone", changed("CMakeLists.txt", "1.2.3", "1.3.0"), 12),
         ("a package", changed("bindings/python/pyproject.toml", "1.2.3", "1.2.2"), 1),
         ("a package without one", changed("bindings/julia/Project.toml", "version", "v"), 1),
         ("a package that is gone", {path: text for path, text in good.items() if "burn" not in path}, 1),
@@ -103,6 +119,9 @@ def self_test():
         ("the change log", changed("CHANGELOG.md", "1.2.3", "1.2.1"), 1),
         ("a command to copy", changed("docs/pages/c.md", "v1.2.3", "v1.2.2"), 1),
         ("an artifact's name", changed("bindings/cpp/README.md", "dataline-1.2.3", "dataline-1.1.0"), 1),
+        ("a Julia package's name", changed("bindings/go/README.md", "jl-1.2.3", "jl-1.2.1"), 1),
+        ("the ABI in the library's name", changed("bindings/go/README.md", "so.4", "so.3"), 1),
+        ("a header without an ABI", changed("capi/dataline.h", "DL_ABI", "ABI"), 1),
         ("another manager's manifest", {**good, "bindings/cpp/packages/vcpkg/vcpkg.json": '{\n  "version": "1.0.0"\n}\n'}, 1),
     ])
 

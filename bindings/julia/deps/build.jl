@@ -1,9 +1,12 @@
 # Builds libdataline for this package, in deps/usr, from the enclosing checkout: `Pkg.build("Dataline")`. Does nothing where
-# DATALINE_LIB_DIR is set or the system has the library. CMake's own variables (CMAKE_CXX_COMPILER_LAUNCHER, CXX) hold; CMAKE_ARGS
+# something else has the library (src/finding.jl). CMake's own variables (CMAKE_CXX_COMPILER_LAUNCHER, CXX) hold; CMAKE_ARGS
 # are further arguments, apart by spaces. Ninja where it is installed: CMake itself would take make, which need not be there.
 #
 # SPDX-License-Identifier: Apache-2.0
-using Libdl: dlopen
+using Libdl: dlext, dlopen
+
+include(joinpath("..", "src", "constants.jl"))
+include(joinpath("..", "src", "finding.jl"))
 
 function build(root, here)
     build_folder, prefix = joinpath(here, "build"), joinpath(here, "usr")
@@ -19,16 +22,13 @@ function build(root, here)
 end
 
 function main()
-    root = normpath(joinpath(@__DIR__, "..", "..", ".."))
-    if haskey(ENV, "DATALINE_LIB_DIR")
-        println("the library of DATALINE_LIB_DIR is used")
-    elseif dlopen("libdataline.so.1"; throw_error = false) !== nothing
-        println("the system's library is used")
-    elseif isfile(joinpath(root, "build", "release", "lib", "libdataline.so"))
-        println("the library of the checkout's build/release is used")
+    found = find_library()
+    root = normpath(joinpath(PACKAGE, "..", ".."))
+    if found !== nothing && found.owner != "Pkg.build"
+        println("the library of $(found.owner) is used: $(found.path)")
     elseif isfile(joinpath(root, "capi", "dataline.h"))
         build(root, @__DIR__)
-    else
+    elseif found === nothing
         error("there is no checkout around this package: install libdataline, or set DATALINE_LIB_DIR to its folder")
     end
 end

@@ -23,8 +23,9 @@ using Libdl: dlext, dlopen, dlpath, dlsym
 
 export BFloat16, CancelToken, DatalineError, Packed, Ragged, keep
 
-include("library.jl")
 include("constants.jl")
+include("finding.jl")
+include("library.jl")
 include("structs.jl")
 include("memory.jl")
 include("functions.jl")
@@ -49,6 +50,7 @@ include("loaders.jl")
 include("openings.jl")
 include("positions.jl")
 include("epochs.jl")
+include("ahead.jl")
 include("observations.jl")
 include("devices.jl")
 include("images.jl")

@@ -17,7 +17,8 @@ const LOOK_S = 0.01
         Threads.atomic_add!(loader.users, 1)
         given = DL_ERR_WRONG_STATE
         if !loader.closing[]
-            given = loop == 0 ? take(loader, lease, memory, timeout_ns) : take_in_turn(loader, lease, memory, timeout_ns, loop)
+            given = loop != 0 ? take_in_turn(loader, lease, memory, timeout_ns, loop) :
+                loader.reads_in_julia ? take_alone(loader, lease, memory, timeout_ns) : take(loader, lease, memory, timeout_ns)
         end
         Threads.atomic_sub!(loader.users, 1)
         given
@@ -34,6 +35,15 @@ end
     return given
 end
 
+# As a loop's calls, where samples are read in Julia: a second thread would wait inside the library for the one that reads, and that
+# one for it, as soon as the collector wants all threads back in Julia.
+@inline function take_alone(loader::Loader, lease::Lease, memory::ErrorMemory, timeout_ns::Int)
+    try_turn(loader.loops) || return TURN_TAKEN
+    status = take(loader, lease, memory, timeout_ns)
+    give_turn(loader.loops)
+    return status
+end
+
 # The next status, waiting if need be until `deadline` (of time_ns; 0: for ever).
 @inline function next_status(loader::Loader, lease::Lease, memory::ErrorMemory, deadline::UInt64, loop::Int)
     status = call_next(loader, lease, memory, 0, loop)
@@ -45,7 +55,9 @@ end
     helps = 0
     interrupts = loader.interrupts[]
     while true
-        if status == TURN_TAKEN # by another task of the same loop, or by what ends it; not for long
+        if status == TURN_TAKEN # by another task of the same loop, or by what ends it; not for long, unless Julia reads
+            deadline != 0 && time_ns() >= deadline && return DL_TIMEOUT
+            interrupts == loader.interrupts[] || return DL_INTERRUPTED
             position(loader) # throws in a forked child, where the thread that has the turn is gone
             yield()
             status = call_next(loader, lease, memory, 0, loop)
@@ -163,7 +175,13 @@ frames; one run of samples at least. True: [`next!`](@ref) returns at once. With
 function work(loader::Loader, budget::Real)
     memory = error_memory()
     nanoseconds = round(Int64, clamp(budget, 0, 9e9) * 1e9)
-    status = GC.@preserve memory ask(handle -> dl_loader_work(handle, nanoseconds, pointer(memory)), loader)
+    status = GC.@preserve memory ask(loader) do handle
+        alone = loader.reads_in_julia # see take_alone
+        alone && !try_turn(loader.loops) && return DL_TIMEOUT
+        given = dl_loader_work(handle, nanoseconds, pointer(memory))
+        alone && give_turn(loader.loops)
+        given
+    end
     status == DL_OK || status == DL_TIMEOUT || throw_status(loader, status, memory)
     return status == DL_OK
 end

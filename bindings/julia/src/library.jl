@@ -1,8 +1,6 @@
-# Finds libdataline, loads it, and calls into it by addresses that are looked up once.
+# Loads libdataline, and calls into it by addresses that are looked up once.
 #
 # SPDX-License-Identifier: Apache-2.0
-
-const LIBRARY_NAME = "libdataline." * dlext
 
 # An object of the library.
 const Handle = Ptr{Cvoid}
@@ -31,28 +29,18 @@ macro declare(signature)
     end
 end
 
-# In this order; the first that exists is taken, so that a wrong one is an error and not passed over.
-function library_candidates()
-    told = get(ENV, "DATALINE_LIB_DIR", "")
-    isempty(told) || return [joinpath(told, LIBRARY_NAME)]
-    package = dirname(@__DIR__)
-    built = joinpath(package, "deps", "usr", "lib", LIBRARY_NAME) # by deps/build.jl
-    checkout = normpath(joinpath(package, "..", "..", "build", "release", "lib", LIBRARY_NAME))
-    installed = dlopen("libdataline.so.$(DL_ABI_VERSION)"; throw_error = false) === nothing ? String[] : ["libdataline.so.1"]
-    return [filter(isfile, [built]); installed; filter(isfile, [checkout])]
-end
-
 function load_library()
-    candidates = library_candidates()
-    isempty(candidates) && error(
-        "libdataline was not found. Set DATALINE_LIB_DIR to the folder that holds $LIBRARY_NAME, install the library, " *
-        "or build the checkout: import Pkg; Pkg.build(\"Dataline\")",
+    found = find_library()
+    found === nothing && error(
+        "libdataline was not found. With an Artifacts.toml beside this package's Project.toml: import Pkg; Pkg.instantiate(). " *
+        "Else set DATALINE_LIB_DIR to the folder that holds $LIBRARY_NAME, install the library, or build that of the " *
+        "checkout: import Pkg; Pkg.build(\"Dataline\")",
     )
-    handle = dlopen(first(candidates))
+    handle = dlopen(found.path)
     for (name, address) in ADDRESSES
         address[] = dlsym(handle, name)
     end
-    found = dl_abi_version()
-    found == DL_ABI_VERSION || error("$(dlpath(handle)) has ABI $found, this package is for $DL_ABI_VERSION")
+    version = dl_abi_version()
+    version == DL_ABI_VERSION || error("$(dlpath(handle)) has ABI $version, this package is for $DL_ABI_VERSION")
     return nothing
 end

@@ -157,8 +157,8 @@ function Loader(dataset::Dataset; settings...)
     in_julia = dataset.reads_in_julia || transforms_in_julia(settings)
     with_options(settings) do options
         if in_julia && option_value(options, "num_workers") != "0"
-            throw(DatalineError(ERR_BAD_OPTION, "a Reader, an operator or a storage in Julia runs on Julia's threads only: " *
-                                                "set num_workers=0"))
+            throw(DatalineError(ERR_BAD_OPTION, "a Reader, an operator or a storage in Julia runs on Julia's threads only: set " *
+                "num_workers=0; Dataline.ahead(loader) loads in another of Julia's threads, a Reader's workers read on several"))
         end
         give_environment(options)
         using_handle(handle -> check(error -> dl_loader_create(handle, options, out, error)), dataset)

@@ -2,20 +2,6 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
-# A child's lines; a child that hangs is ended after two minutes, and the test fails by what is missing.
-function lines_of(file, arguments...; threads = 1, signal_at = nothing)
-    process = open(julia_command(file, arguments...; threads = threads))
-    limit = Timer(_ -> kill(process, Base.SIGKILL), 120)
-    lines = String[]
-    for line in eachline(process)
-        push!(lines, line)
-        line == signal_at && kill(process, Base.SIGINT)
-    end
-    success(process) || push!(lines, "ended with $(process.exitcode), signal $(process.termsignal)")
-    close(limit)
-    return lines
-end
-
 @testset "in a forked child a loader says so, a batch and a dataset go on" begin
     @test lines_of("processes/fork.jl") == ["child: 0", "parent: [2, 3]"]
 end

@@ -9,7 +9,7 @@ using Test
 
 include("support.jl")
 
-const FILES = ["header", "views", "batches", "epochs", "loops", "waits", "openings", "sources", "loans", "closing", "readers",
+const FILES = ["finding", "recipe", "header", "views", "batches", "epochs", "loops", "waits", "openings", "sources", "loans", "closing", "readers", "ahead",
     "extensions", "observations", "errors", "options", "states", "dtypes", "devices", "images", "processes", "quality"]
 
 @testset "Dataline" begin

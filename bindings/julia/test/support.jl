@@ -49,3 +49,17 @@ end
 const TESTS = @__DIR__
 julia_command(file, arguments...; threads = 1) =
     `$(Base.julia_cmd()) --startup-file=no --project=$(Base.active_project()) -t $threads $(joinpath(TESTS, file)) $arguments`
+
+# A child's lines; a child that hangs is ended after two minutes, and the test fails by what is missing.
+function lines_of(file, arguments...; threads = 1, signal_at = nothing)
+    process = open(julia_command(file, arguments...; threads = threads))
+    limit = Timer(_ -> kill(process, Base.SIGKILL), 120)
+    lines = String[]
+    for line in eachline(process)
+        push!(lines, line)
+        line == signal_at && kill(process, Base.SIGINT)
+    end
+    success(process) || push!(lines, "ended with $(process.exitcode), signal $(process.termsignal)")
+    close(limit)
+    return lines
+end
