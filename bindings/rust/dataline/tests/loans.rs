@@ -81,7 +81,10 @@ fn a_clone_of_options_shares_what_was_lent_and_changes_alone() {
     let drops = Drops::default();
     let options = Options::new().sample_indices(Told::new(vec![2i64, 1], &drops)).set("batch_size", 1);
     let clone = options.clone().set("batch_size", 2);
-    assert_eq!((options.get("batch_size").unwrap(), clone.get("batch_size").unwrap()), ("1".into(), "2".into()));
+    assert_eq!(
+        (options.get("batch_size").unwrap(), clone.get("batch_size").unwrap()),
+        ("1".into(), "2".into())
+    );
     drop(options);
     assert_eq!(drops.count(), 0, "the clone needs it");
     let loader = Loader::new(&numbers(3), &clone).unwrap();
