@@ -3,6 +3,7 @@
 #include "core/loader/options.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/checked.h"
 #include "core/memory/machine_limits.h"
@@ -52,6 +53,11 @@ Status check_order(const Options& options, const LoaderConfig& config) {
   if ((has_indices || has_weights) && config.shuffle != Shuffle::kNone) {
     return error(Code::kBadOption, "options shuffle and ", has_indices ? "sample_indices" : "weights",
                  ": expected one of the two, got both");
+  }
+  for (const auto& [option, key] : {std::pair(Option::kShuffleBlock, "shuffle_block"),
+                                    std::pair(Option::kShuffleBlocks, "shuffle_blocks")}) {
+    if (options.is_set(option) && config.shuffle != Shuffle::kWindow)
+      return error(Code::kBadOption, "option ", key, ": needs shuffle=window");
   }
   if (!has_weights && config.samples_per_epoch >= 0) {
     return error(Code::kBadOption, "option samples_per_epoch: needs weights");

@@ -91,6 +91,7 @@ void Filler::fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t
   run.opened_ns = slot.opened_ns;
   run.max_bytes_per_sample = config_->max_bytes_per_sample;
   if (!pipeline_->resident) {
+    if (block_job_.steps_per_block > 0) request_blocks(slot, order);
     run.cold = lookahead_.observe(*pipeline_->source, run.indices[0]);
     if (run.cold) look_ahead(slot, order, row, count, scratch);
   }
@@ -184,6 +185,28 @@ void Filler::mix(Slot& slot, WorkerScratch& scratch) const {
     }
     blend_rows(rows_of(step.labels), step.labels.dtype, draw.lambda, target_);
   }
+}
+
+// Requests blocks that are not in memory; looking takes two system calls a block.
+class RequestBlocks final : public RecordRanges {
+ public:
+  explicit RequestBlocks(const Source& source) : source_(&source) {}
+  void add(RecordRange block) override {
+    if (source_->cached(block.first) && source_->cached(block.first + block.count - 1)) return;
+    source_->advise_block(block.first, block.count);
+  }
+
+ private:
+  const Source* source_;
+};
+
+// Requests the blocks that are due, each in one long read. Blocks of the next epoch are not: its table may not be ready.
+void Filler::request_blocks(const Slot& slot, const BatchOrder& order) {
+  const SlotRange rows = rank_slots(0, config_->global_batch, config_->rank, config_->world_size);
+  Order::Sweep sweep{.row = rows.begin, .rows = rows.count()};
+  if (!block_lookahead_.claim(block_job_, slot.epoch, slot.step, sweep)) return;
+  RequestBlocks blocks(*pipeline_->source);
+  order.order->find_blocks(*order.epoch_table(), sweep, blocks);
 }
 
 // Requests this run's records from storage, unless an earlier run did, and those kRecordsAhead rows later; past the end of

@@ -39,8 +39,17 @@ struct WorkerScratch : RunMemory {
 
 class Filler {
  public:
-  Filler(const Pipeline& pipeline, const LoaderConfig& config, const Steps& steps, EpochTables& tables)
-      : pipeline_(&pipeline), config_(&config), steps_(&steps), tables_(&tables) {}
+  // `order`: one of those that the batches will have; the others request no blocks, or all do.
+  Filler(const Pipeline& pipeline, const LoaderConfig& config, const Steps& steps, const Order& order,
+         EpochTables& tables)
+      : pipeline_(&pipeline),
+        config_(&config),
+        steps_(&steps),
+        tables_(&tables),
+        block_job_{.steps_per_block = order.steps_per_block(),
+                   .records_per_block = order.records_per_block(),
+                   .steps = steps.count(),
+                   .rows = steps.max_rows()} {}
 
   // Each leaves the batch lost (Slot::lose) when memory runs out.
   // Fills a run: rows [run * run_records, (run + 1) * run_records).
@@ -51,7 +60,7 @@ class Filler {
   // Then, by the same: packs rows without a fixed size, names rows that do not fit the batch, takes out those that have
   // no sample, mixes the rest (mixup, cutmix).
   void pack(Slot& slot, WorkerScratch& scratch) const noexcept;
-  void restart_lookahead() { lookahead_.restart(); }
+  void restart_lookahead() { lookahead_.restart(), block_lookahead_.restart(); }
 
  private:
   void fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count, WorkerScratch& scratch);
@@ -69,6 +78,7 @@ class Filler {
                    WorkerScratch& scratch) const;
   void look_ahead(const Slot& slot, const BatchOrder& order, int64_t row, int64_t count,
                   WorkerScratch& scratch);
+  void request_blocks(const Slot& slot, const BatchOrder& order);
 
   const Pipeline* pipeline_;
   const LoaderConfig* config_;
@@ -76,6 +86,8 @@ class Filler {
   EpochTables* tables_;
   SimdTarget target_ = best_simd_target();
   Lookahead lookahead_;
+  BlockLookahead block_lookahead_;
+  BlockLookahead::Job block_job_;
 };
 
 // io=device, at create: reads every sample and sends it to `block`. `staging`: page-locked, at least staging_bytes of the plan.

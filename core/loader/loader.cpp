@@ -3,6 +3,7 @@
 #include "core/loader/loader.h"
 
 #include <algorithm>
+#include <new>
 
 #include "core/base/digest.h"
 #include "core/base/text.h"
@@ -129,9 +130,24 @@ Status Loader::prepare(SourceRef source, const Options& options) {
 }
 
 Status Loader::prepare_order() {
+  // Counted while it grows; the order has a copy of the final size.
+  MetadataResource resource(memory_, MemoryKind::kTable);
+  BlockEnds block_ends(&resource);
+  if (config_.shuffle == Shuffle::kWindow) {
+    try {
+      pipeline_.source->append_blocks(config_.shuffle_block, block_ends);
+    } catch (const std::bad_alloc&) {
+      return error(Code::kOverBudget,
+                   "option shuffle_block: the table of its blocks does not fit memory_budget, ",
+                   config_.budget_bytes, " bytes; raise it, or shuffle_block (", config_.shuffle_block, ")");
+    }
+  }
   const OrderSpec spec{.sample_count = pipeline_.source->count(),
                        .shuffle = config_.shuffle,
                        .seed = config_.seed,
+                       .block_ends = block_ends,
+                       .open_blocks = config_.shuffle_blocks,
+                       .step_slots = config_.global_batch,
                        .indices = config_.indices.span(),
                        .weights = config_.weights.span(),
                        .has_indices = config_.indices.given,
@@ -147,6 +163,11 @@ Status Loader::prepare_order() {
   if (steps_.count() == 0 && config_.epochs == 0) {
     return error(Code::kEmpty, "an epoch has no steps (", spec.sample_count, " samples, ", steps_.slots(),
                  " slots, global batch ", config_.global_batch, "), and epochs=0 asks for them for ever");
+  }
+  shuffle_text_ = option_word(Option::kShuffle, config_.shuffle);
+  if (config_.shuffle == Shuffle::kWindow) {
+    shuffle_text_ += concat(" shuffle_block=", config_.shuffle_block,
+                            " shuffle_blocks=", config_.shuffle_blocks, order->parameters());
   }
   weights_digest_ = "none";
   if (config_.weights.given) {
@@ -175,7 +196,7 @@ Status Loader::prepare_memory() {
     tables_.plan(order, arena_.data() + plan_.tables_offset, plan_.table_count, plan_.table_stride,
                  steps_.count() * runs_per_batch);
   }
-  filler_ = std::make_unique<Filler>(pipeline_, config_, steps_, tables_);
+  filler_ = std::make_unique<Filler>(pipeline_, config_, steps_, order, tables_);
   const int64_t slot_bytes = std::max<int64_t>(pipeline_.layout.slot_bytes, 1);
   const BatchWindow::Setup setup{
       .depth = config_.prefetch_depth,

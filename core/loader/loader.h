@@ -144,7 +144,7 @@ class Loader final : public BatchOwner,
   Block arena_;
   Block shares_;  // the slots' (SlotPlace::shares)
   std::unique_ptr<ViewSet> schema_views_;
-  std::string fingerprint_fields_, fingerprint_data_, weights_digest_;
+  std::string fingerprint_fields_, fingerprint_data_, weights_digest_, shuffle_text_;
   std::vector<PlanStage> stages_;
 
   // The parts; each has its own rules. In this order: each uses those above it.

@@ -1,13 +1,21 @@
 // Exact read-ahead for cold storage: the order says which records come next, so they are requested before they are needed.
 // While records are in the page cache it costs one check every few runs.
 //
+// Where the order draws samples from blocks of neighbours (shuffle=window), whole blocks are requested instead, each in one
+// long read: BlockLookahead says which are due.
+//
 // Threads: internally synchronized; called by every worker.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <optional>
 
 #include "core/base/atomic.h"
+#include "core/base/checked.h"
+#include "core/order/order.h"
 #include "core/source/source.h"
 
 namespace dataline {
@@ -75,6 +83,54 @@ class Lookahead {
   Atomic<int64_t> skip_{0};
   Atomic<int64_t> check_every_{1};
   Atomic<int64_t> advised_{0};
+};
+
+// The sweep over an epoch's steps for which blocks have been requested (Order::Sweep). It runs ahead of the steps that are
+// filled by those in which a block's samples are drawn, and kBlocksAhead more. A new sweep begins as far behind, since blocks
+// there are still open, and catches up by kBlocksAtOnce with each run, so that the first batch is not late; the
+// records of the first batches are requested one by one meanwhile.
+class BlockLookahead {
+ public:
+  static constexpr int64_t kBlocksAhead = 4;
+  static constexpr int64_t kBlocksAtOnce = 2;
+
+  struct Job {
+    int64_t steps_per_block = 0;    // Order::steps_per_block(); 0: no blocks
+    int64_t records_per_block = 1;  // Order::records_per_block()
+    int64_t steps = 0;              // of an epoch
+    int64_t rows = 1;               // of a step, this rank's
+  };
+
+  // Claims steps [sweep.from, sweep.to) of the epoch for a run of step `step`. False: none is due.
+  bool claim(const Job& job, int64_t epoch, int64_t step, Order::Sweep& sweep) {
+    const int64_t piece = steps_for(job, kBlocksAtOnce);
+    const int64_t target = std::min(step + job.steps_per_block + steps_for(job, kBlocksAhead), job.steps);
+    const std::optional<int64_t> begin = checked_multiply(epoch, job.steps);
+    if (!begin || *begin > std::numeric_limits<int64_t>::max() - job.steps) return false;  // beyond all jobs
+    const int64_t epoch_begin = *begin;
+    // Relaxed: hints; nothing is published through it.
+    int64_t done = done_.load(std::memory_order_relaxed);
+    int64_t from = 0, to = 0;
+    do {
+      if (done > epoch_begin + job.steps) return false;  // of a later epoch
+      from = done > epoch_begin ? done - epoch_begin : std::max<int64_t>(step - job.steps_per_block, 0);
+      to = std::min(from + piece, target);
+      if (from >= to || (to < job.steps && to - from < piece)) return false;
+    } while (!done_.compare_exchange_weak(done, epoch_begin + to, std::memory_order_relaxed));
+    sweep.now = step;
+    sweep.from = from;
+    sweep.to = to;
+    sweep.begins = done <= epoch_begin;
+    return true;
+  }
+  void restart() { done_.store(0, std::memory_order_relaxed); }
+
+ private:
+  static int64_t steps_for(const Job& job, int64_t blocks) {
+    return std::max<int64_t>(blocks * job.records_per_block / std::max<int64_t>(job.rows, 1), 1);
+  }
+
+  Atomic<int64_t> done_{0};  // steps swept since epoch 0
 };
 
 }  // namespace dataline

@@ -150,6 +150,7 @@ struct LoaderConfig {
   int64_t global_batch = 32;  // samples in a full step, over all ranks
   LastBatch last_batch = LastBatch::kKeep;
   Shuffle shuffle = Shuffle::kNone;
+  int64_t shuffle_block = 8 << 20, shuffle_blocks = 512;
   uint64_t seed = 0;
   int64_t epochs = 0;  // 0: for ever
   int64_t start_epoch = 0, start_step = 0;

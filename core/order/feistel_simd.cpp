@@ -271,10 +271,45 @@ void permute_some(const Feistel& feistel, uint64_t first, int64_t count, int64_t
   if (stack.count > 0) finish<kShort>(network, stack, out);
 }
 
+// Loads, permutes and stores kCount vectors of slots of a network without values out of range.
+template <bool kShort, int kCount>
+HWY_INLINE void permute_vectors(const Network& network, uint64_t first, int64_t* HWY_RESTRICT out) {
+  V32 left[kVectors];
+  V32 right[kVectors];
+  load_slots(network, first, left, right);  // what is not used is not computed
+  run_rounds<kShort, kCount>(network, left, right);
+  DATALINE_UNROLL
+  for (int k = 0; k < kCount; ++k) store_joined(network, left[k], right[k], out + k * kLanes);
+}
+
+// n is a power of two: every value is in range. Windows of shuffle=window are such networks, of which a call permutes few
+// slots; the rest of a group is computed with as few vectors as hold it.
+template <bool kShort>
+void permute_closed(const Feistel& feistel, uint64_t first, int64_t count, int64_t* HWY_RESTRICT out) {
+  const Network network = make_network<kShort>(feistel);
+  for (; count >= kGroup; count -= kGroup, first += kGroup, out += kGroup)
+    permute_vectors<kShort, kVectors>(network, first, out);
+  for (; count >= 2 * kLanes; count -= 2 * kLanes, first += 2 * kLanes, out += 2 * kLanes)
+    permute_vectors<kShort, 2>(network, first, out);
+  if (count == 0) return;
+  HWY_ALIGN int64_t values[2 * kLanes];
+  if (count > kLanes) {
+    permute_vectors<kShort, 2>(network, first, values);
+  } else {
+    permute_vectors<kShort, 1>(network, first, values);
+  }
+  for (int64_t i = 0; i < count; ++i) out[i] = values[i];
+}
+
 // Output positions are 32-bit lanes, so long calls are split.
 void permute(const Feistel& feistel, uint64_t first, int64_t count, int64_t* out) {
   constexpr int64_t kPiece = int64_t{1} << 20;
-  const auto some = feistel.right_bits <= 16 ? &permute_some<true> : &permute_some<false>;
+  const bool is_short = feistel.right_bits <= 16;
+  if ((feistel.last & (feistel.last + 1)) == 0) {
+    return is_short ? permute_closed<true>(feistel, first, count, out)
+                    : permute_closed<false>(feistel, first, count, out);
+  }
+  const auto some = is_short ? &permute_some<true> : &permute_some<false>;
   for (int64_t at = 0; at < count; at += kPiece) {
     some(feistel, first + static_cast<uint64_t>(at), count - at < kPiece ? count - at : kPiece, out + at);
   }
@@ -295,15 +330,17 @@ void permute_plain(const Feistel& feistel, uint64_t first, int64_t count, int64_
   }
 }
 
-// Writes the samples of slots [first, first + count); first + count <= n.
-using FeistelFunction = void (*)(const Feistel& feistel, uint64_t first, int64_t count, int64_t* out);
+}  // namespace
 
+FeistelFunction feistel_function(SimdTarget target) {
+  return DATALINE_SIMD_PICK(target, FeistelFunction, permute, &permute_plain);
+}
+
+namespace {
 class FeistelOrder final : public Order {
  public:
   FeistelOrder(int64_t sample_count, uint64_t seed, SimdTarget target)
-      : sample_count_(sample_count),
-        seed_(seed),
-        permute_(DATALINE_SIMD_PICK(target, FeistelFunction, permute, &permute_plain)) {}
+      : sample_count_(sample_count), seed_(seed), permute_(feistel_function(target)) {}
 
   int64_t slots() const override { return sample_count_; }
   // Making the keys costs about 5 ns per call: ask for whole batches.

@@ -1,5 +1,4 @@
-// Checks an OrderSpec and creates its order; the two orders without random numbers are here too. Window shuffling will be
-// one more class and one more case in shuffled().
+// Checks an OrderSpec and creates its order; the two orders without random numbers are here too.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/order/order.h"
 
@@ -79,6 +78,7 @@ Status check_conflicts(const OrderSpec& spec) {
 }
 
 OrderResult shuffled(const OrderSpec& spec) {
+  if (spec.shuffle == Shuffle::kWindow) return window_order(spec, best_simd_target());
   const auto order = spec.sample_count < kFisherYatesEnd ? fisher_yates_order : feistel_order;
   return order(spec.sample_count, spec.seed, best_simd_target());
 }
@@ -135,7 +135,7 @@ OrderResult Order::create(const OrderSpec& spec) {
   if (spec.has_indices) return given(spec);
   if (!spec.weights.empty()) return weighted(spec);
   // At most one sample: there is nothing to shuffle.
-  if (spec.shuffle == Shuffle::kFull && spec.sample_count > 1) return shuffled(spec);
+  if (spec.shuffle != Shuffle::kNone && spec.sample_count > 1) return shuffled(spec);
   return OrderResult(std::make_unique<const FileOrder>(spec.sample_count));
 }
 

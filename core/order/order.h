@@ -13,18 +13,24 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 
 #include "core/base/status.h"
 #include "core/memory/host_memory.h"
 
 namespace dataline {
 
-enum class Shuffle : int32_t { kNone = 0, kFull = 1 };  // window shuffling joins here
+enum class Shuffle : int32_t { kNone = 0, kFull = 1, kWindow = 2 };
 
 struct OrderSpec {
   int64_t sample_count = 0;
   Shuffle shuffle = Shuffle::kNone;
   uint64_t seed = 0;
+  // kWindow only: where the runs of neighbouring records end that are read together (ascending, the last is sample_count;
+  // copied), how many of them may be open at once, and the slots of a step, over all ranks.
+  std::span<const int64_t> block_ends = {};
+  int64_t open_blocks = 512;
+  int64_t step_slots = 1;
   // At most one of these; borrowed, must outlive the Order.
   std::span<const int64_t> indices;  // the caller's own order
   std::span<const double> weights;   // one per sample
@@ -39,6 +45,16 @@ struct EpochTable {
   std::byte* memory = nullptr;  // 64-byte aligned
   int64_t epoch = -1;
   int64_t done = 0;  // steps done of Order::table_steps()
+};
+
+// Records [first, first + count) of a source.
+struct RecordRange {
+  int64_t first = 0, count = 0;
+};
+class RecordRanges {
+ public:
+  virtual ~RecordRanges() = default;
+  virtual void add(RecordRange range) = 0;
 };
 
 class Order {
@@ -63,8 +79,27 @@ class Order {
   virtual bool samples(int64_t epoch, const EpochTable* table, int64_t first, int64_t count,
                        int64_t* out) const = 0;
 
-  // Bytes that create() allocated for the lifetime of the order (alias tables), for the memory plan.
+  // Bytes that create() allocated for the lifetime of the order (alias tables, blocks), for the memory plan.
   virtual int64_t allocated_bytes() const { return 0; }
+  // What a saved state of this order depends on beside seed, epoch and samples, as " name=value" each.
+  virtual std::string parameters() const { return {}; }
+
+  // Orders that draw a step's samples from blocks of neighbouring records: in how many steps at most a block's samples are
+  // drawn, 0 for other orders, and the records of a block on average.
+  virtual int64_t steps_per_block() const { return 0; }
+  virtual int64_t records_per_block() const { return 0; }
+  // The blocks that will be needed by rows [row, row + rows) of each step. `from` and `to` are steps of a sweep over the
+  // epoch which takes blocks in the order in which they lie in the epoch's order: no block is needed more than
+  // steps_per_block() steps before the sweep finds it. Each is found once, unless a sweep begins at it (`begins`) or rows of
+  // other ranks need it too. Those that are not needed any more at step `now` are left out.
+  struct Sweep {
+    int64_t row = 0, rows = 0;
+    int64_t now = 0, from = 0, to = 0;
+    bool begins = false;
+  };
+  virtual void find_blocks(const EpochTable& table, const Sweep& sweep, RecordRanges& found) const {
+    static_cast<void>(table), static_cast<void>(sweep), static_cast<void>(found);
+  }
 };
 
 // Whether a sample of this weight, finite and not negative, can be drawn. Denormal weights (below 2^-1022) count as 0;

@@ -9,6 +9,7 @@
 
 #include "core/base/simd.h"
 #include "core/memory/host_memory.h"
+#include "core/order/feistel.h"
 #include "core/order/order.h"
 
 namespace dataline {
@@ -22,8 +23,15 @@ std::unique_ptr<const Order> fisher_yates_order(int64_t sample_count, uint64_t s
 using WordsFunction = void (*)(uint64_t key, int64_t first, int64_t count, uint64_t* out);
 WordsFunction words_function(SimdTarget target);
 
+// Writes the samples of slots [first, first + count); first + count <= n.
+using FeistelFunction = void (*)(const Feistel& feistel, uint64_t first, int64_t count, int64_t* out);
+FeistelFunction feistel_function(SimdTarget target);
+
 // Full shuffle of at least 2 samples without a table: feistel.h.
 std::unique_ptr<const Order> feistel_order(int64_t sample_count, uint64_t seed, SimdTarget target);
+
+// Shuffled inside windows of permuted blocks: window.h. `block_ends` ascend and end with sample_count, which is at least 2.
+Result<std::unique_ptr<const Order>> window_order(const OrderSpec& spec, SimdTarget target);
 
 // Weighted draws with replacement: alias.cpp. The weights are finite, >= 0 and at least one is > 0; they are not kept.
 Result<std::unique_ptr<const Order>> alias_order(std::span<const double> weights, int64_t samples_per_epoch,

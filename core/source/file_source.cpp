@@ -64,6 +64,12 @@ void FileSource::advise(std::span<const int64_t> indices) const {
   }
 }
 
+void FileSource::advise_block(int64_t first, int64_t count) const {
+  const int64_t begin = extent_of(first).offset;
+  const FileExtent last = extent_of(first + count - 1);
+  file_.advise(begin, last.offset + last.bytes - begin);
+}
+
 bool FileSource::cached(int64_t index) const {
   const FileExtent extent = extent_of(index);
   return file_.cached(extent.offset, extent.bytes);

@@ -28,6 +28,7 @@ class FileSource : public Source {
   bool unchanged(const ReadSpan& span) const final;
   void confirm(Run& run, const ReadSpan& span) const final;
   void advise(std::span<const int64_t> indices) const override;  // consecutive records together
+  void advise_block(int64_t first, int64_t count) const override;
   bool cached(int64_t index) const final;
   bool calls_host() const final { return file_.calls_host(); }
 

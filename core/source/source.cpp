@@ -2,6 +2,8 @@
 #include "core/source/source.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -32,6 +34,34 @@ Schema column_per_field(std::vector<Field> fields) {
   }
   schema.fields = std::move(fields);
   return schema;
+}
+
+void cut_evenly(int64_t records, int64_t record_bytes, int64_t block_bytes, BlockEnds& ends) {
+  __extension__ typedef __int128 i128;
+  if (records == 0) return;
+  const int64_t begin = ends.empty() ? 0 : ends.back();
+  const int64_t most = std::max<int64_t>(block_bytes / record_bytes, 1);
+  const int64_t blocks = (records - 1) / most + 1;
+  for (int64_t i = 1; i <= blocks; ++i)
+    ends.push_back(begin + static_cast<int64_t>(static_cast<i128>(records) * i / blocks));
+}
+
+void Source::append_blocks(int64_t block_bytes, BlockEnds& ends) const {
+  int64_t bytes = 0;
+  for (const Column& column : schema().columns)
+    bytes += column.row_bytes < 0 ? kRaggedBlockBytes : column.row_bytes;
+  cut_evenly(count(), std::max<int64_t>(bytes, 1), block_bytes, ends);
+}
+
+void Source::advise_block(int64_t first, int64_t count) const {
+  std::array<int64_t, kMaxRunRecords> indices;
+  while (count > 0) {
+    const auto some = static_cast<size_t>(std::min(count, kMaxRunRecords));
+    std::iota(indices.begin(), indices.begin() + some, first);
+    advise({indices.data(), some});
+    first += static_cast<int64_t>(some);
+    count -= static_cast<int64_t>(some);
+  }
 }
 
 void fingerprint_schema(const Source& source, Digest& digest) {

@@ -9,7 +9,9 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <memory_resource>
 #include <span>
 #include <string>
 #include <string_view>
@@ -100,6 +102,10 @@ struct Place {
       within;  // "record 7, offset 1024", "member n01/7.jpg, offset 512", "array row 7"; empty: the whole file
 };
 
+using BlockEnds = std::pmr::vector<int64_t>;
+constexpr int64_t kWholeFiles = std::numeric_limits<int64_t>::max();
+constexpr int64_t kRaggedBlockBytes = int64_t{64} << 10;
+
 class Source {
  public:
   virtual ~Source() = default;
@@ -132,6 +138,15 @@ class Source {
   // Whether the record's pages are in memory now; true where the source cannot tell.
   virtual bool cached(int64_t index) const { return static_cast<void>(index), true; }
 
+  // The same for records [first, first + count), which lie side by side (append_blocks): one long read.
+  virtual void advise_block(int64_t first, int64_t count) const;
+
+  // shuffle=window: cuts the records into blocks, runs of neighbours in one file of at most block_bytes, at least one record
+  // each, and appends the record after each block, counted from the last of `ends`. kWholeFiles: only where files end. For
+  // the same data the cut is the same in every release: saved states depend on it.
+  // Here: cut evenly by the size of a record, where a ragged column counts as kRaggedBlockBytes.
+  virtual void append_blocks(int64_t block_bytes, BlockEnds& ends) const;
+
   // Where column `column` of a record is stored. Called only for bad samples: it may read a header, and allocates.
   virtual Place place_of(int64_t index, size_t column) const = 0;
 
@@ -147,6 +162,33 @@ class Source {
 
 using SourceRef = std::shared_ptr<const Source>;
 
+// Cuts records of equal size evenly; `record_bytes` > 0.
+void cut_evenly(int64_t records, int64_t record_bytes, int64_t block_bytes, BlockEnds& ends);
+
+// Cuts records of sizes that differ: add() each record's bytes in turn, then finish().
+class BlockCutter {
+ public:
+  BlockCutter(int64_t block_bytes, BlockEnds& ends)
+      : block_bytes_(block_bytes), ends_(&ends), end_(ends.empty() ? 0 : ends.back()) {}
+  void add(int64_t record_bytes) {
+    if (records_ > 0 && record_bytes > block_bytes_ - bytes_) finish();
+    // No overflow: at most block_bytes_, or one record.
+    bytes_ += record_bytes;
+    ++records_;
+  }
+  void finish() {
+    if (records_ == 0) return;
+    end_ += records_;
+    ends_->push_back(end_);
+    bytes_ = records_ = 0;
+  }
+
+ private:
+  int64_t block_bytes_;
+  BlockEnds* ends_;
+  int64_t end_, bytes_ = 0, records_ = 0;
+};
+
 // The base of sources that wrap another one and change part of it.
 class ForwardSource : public Source {
  public:
@@ -161,6 +203,10 @@ class ForwardSource : public Source {
   }
   void advise(std::span<const int64_t> indices) const override { source_->advise(indices); }
   bool cached(int64_t index) const override { return source_->cached(index); }
+  void advise_block(int64_t first, int64_t count) const override { source_->advise_block(first, count); }
+  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
+    source_->append_blocks(block_bytes, ends);
+  }
   Place place_of(int64_t index, size_t column) const override { return source_->place_of(index, column); }
   const std::vector<std::string>* classes() const override { return source_->classes(); }
   void fingerprint(Digest& digest) const override { source_->fingerprint(digest); }

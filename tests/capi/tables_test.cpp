@@ -212,6 +212,13 @@ TEST(Options, ThoseThatContradictEachOtherAreRefusedByName) {
     EXPECT_EQ(status, DL_ERR_BAD_OPTION);
     EXPECT_TRUE(contains(said, settings[0].first) && contains(said, "weights")) << said;
   }
+  for (const char* key : {"shuffle_block", "shuffle_blocks"}) {
+    for (const char* shuffle : {"none", "full"}) {
+      auto [status, said] = create_error(dataset, {{key, "64"}, {"shuffle", shuffle}});
+      EXPECT_EQ(status, DL_ERR_BAD_OPTION);
+      EXPECT_EQ(said, std::string("option ") + key + ": needs shuffle=window");
+    }
+  }
   make_loader(dataset, {{"batch_size", "4"}, {"drop_last", "true"}, {"last_batch", "drop"}});
   make_loader(dataset, {{"drop_last", "false"}, {"last_batch", "pad"}});
 }

@@ -28,6 +28,12 @@ class ColdStorage final : public ForwardSource {
     const std::lock_guard lock(mutex_);
     for (const int64_t index : indices) asked_twice_ += asked_.insert(index).second ? 0 : 1;
   }
+  // Of the ranges asked for, those that were asked for at once, and their records.
+  void advise_block(int64_t first, int64_t count) const override {
+    Source::advise_block(first, count);
+    const std::lock_guard lock(mutex_);
+    ++blocks_, block_records_ += count;
+  }
   bool cached(int64_t index) const override {
     const std::lock_guard lock(mutex_);
     return asked_.count(index) != 0;
@@ -43,11 +49,13 @@ class ColdStorage final : public ForwardSource {
   int64_t asked() const { return static_cast<int64_t>(asked_.size()); }
   int64_t asked_twice() const { return asked_twice_; }
   int64_t read_unasked() const { return unasked_; }
+  int64_t blocks() const { return blocks_; }
+  int64_t block_records() const { return block_records_; }
 
  private:
   mutable std::mutex mutex_;
   mutable std::set<int64_t> asked_;
-  mutable int64_t asked_twice_ = 0, unasked_ = 0;
+  mutable int64_t asked_twice_ = 0, unasked_ = 0, blocks_ = 0, block_records_ = 0;
 };
 
 // n samples of one byte, the stand-in for records on a cold disk.
@@ -79,6 +87,55 @@ TEST(Lookahead, AsksForEveryColdRecordOnceBeforeItIsRead) {
   EXPECT_EQ(storage->asked(), kSamples);
   EXPECT_EQ(storage->read_unasked(), 0);
   EXPECT_LE(storage->asked_twice(), Lookahead::kRecordsAhead) << "the head start of the next epoch";
+}
+
+// Of one block each 1,000 records.
+std::shared_ptr<Loader> window_loader(const std::shared_ptr<ColdStorage>& storage, const char* rank = "0",
+                                      const char* world_size = "1", const char* start_step = "0") {
+  Options options;
+  for (const auto& [key, value] : {std::pair{"num_workers", "0"},
+                                   {"global_batch_size", "64"},
+                                   {"rank", rank},
+                                   {"world_size", world_size},
+                                   {"start_step", start_step},
+                                   {"shuffle", "window"},
+                                   {"shuffle_block", "1000"},
+                                   {"shuffle_blocks", "8"}})
+    EXPECT_TRUE(options.set(key, value).is_ok());
+  return Loader::create(storage, options).take();
+}
+
+TEST(Lookahead, AsksForEachBlockOfAWindowShuffleOnceBeforeItIsRead) {
+  constexpr int64_t kSamples = 100'000;
+  const std::shared_ptr<ColdStorage> storage = cold_storage(kSamples);
+  read_an_epoch(window_loader(storage));
+  EXPECT_EQ(storage->asked(), kSamples);
+  EXPECT_EQ(storage->read_unasked(), 0);
+  EXPECT_GE(storage->blocks(), 90) << "whole blocks";
+  EXPECT_LE(storage->blocks(), 100);
+  // At the start the records of the first batches are asked for one by one.
+  EXPECT_LE(storage->asked_twice(), 20'000);
+}
+
+TEST(Lookahead, ARankAsksForTheBlocksOfItsLanes) {
+  constexpr int64_t kSamples = 100'000;
+  int64_t asked = 0;
+  for (const char* rank : {"0", "1"}) {
+    const std::shared_ptr<ColdStorage> storage = cold_storage(kSamples);
+    read_an_epoch(window_loader(storage, rank, "2"));
+    EXPECT_EQ(storage->read_unasked(), 0);
+    asked += storage->asked();
+  }
+  EXPECT_GE(asked, kSamples);
+  EXPECT_LE(asked, kSamples + 8'000) << "ranks share the blocks at the borders of their lanes";
+}
+
+TEST(Lookahead, AfterASeekAsksForTheOpenBlocksAndThoseThatCome) {
+  constexpr int64_t kSamples = 100'000;
+  const std::shared_ptr<ColdStorage> storage = cold_storage(kSamples);
+  read_an_epoch(window_loader(storage, "0", "1", "1171"));  // three quarters of 1,563 steps
+  EXPECT_EQ(storage->read_unasked(), 0);
+  EXPECT_LE(storage->asked(), kSamples / 4 + 20'000);
 }
 
 TEST(Lookahead, EndsSomeRunsAfterUnaskedRecordsAreInMemory) {

@@ -16,7 +16,7 @@ import sys
 MASK64 = (1 << 64) - 1
 MASK32 = (1 << 32) - 1
 GOLDEN = 0x9E3779B97F4A7C15
-PERMUTATION, FISHER_YATES, WEIGHTED = 1, 2, 3  # core/base/random.h, Domain
+PERMUTATION, FISHER_YATES, WEIGHTED, BLOCKS, WINDOW = 1, 2, 3, 10, 11  # core/base/random.h, Domain
 
 
 def mix64(x):
@@ -61,11 +61,16 @@ def fisher_yates(n, seed, epoch):
     return entries
 
 
-def feistel(n, seed, epoch, slot):
+def permute(n, key, slot):
+    if n <= 64:
+        entries = list(range(n))
+        for i in range(slot + 1):
+            j = i + (splitmix(key, i) * (n - i) >> 64)
+            entries[i], entries[j] = entries[j], entries[i]
+        return entries[slot]
     bits = (n - 1).bit_length()
     right_bits = bits - bits // 2
     left_mask, right_mask = (1 << bits // 2) - 1, (1 << right_bits) - 1
-    key = random_bits(random_key(seed, epoch, PERMUTATION), n)
     words = [splitmix(key, i) for i in range(4)]
     value = slot
     while True:
@@ -76,6 +81,43 @@ def feistel(n, seed, epoch, slot):
         value = left << right_bits | right
         if value < n:
             return value
+
+
+def window_geometry(ends, open_blocks, step_slots):
+    n, blocks = ends[-1], len(ends)
+    lane_slots = min(max(n // blocks // 128, 1), 32)
+    lanes = min(open_blocks, -(-min(step_slots, n) // lane_slots))
+    wanted = max(n * min(open_blocks, blocks) // (blocks * lanes), 1)
+    window = 1
+    while window * 2 <= wanted:
+        window *= 2
+    return lanes, window * 2 if 2 * wanted >= 3 * window and window > 1 else window
+
+
+def window_shuffle(ends, open_blocks, step_slots, seed, epoch):
+    """The epoch, lane by lane: each lane's samples in its own order, then dealt to the steps."""
+    n, blocks = ends[-1], len(ends)
+    lanes, window = window_geometry(ends, open_blocks, step_slots)
+    line = []
+    for i in range(blocks):
+        block = permute(blocks, random_bits(random_key(seed, epoch, BLOCKS), blocks), i)
+        line += range(ends[block - 1] if block else 0, ends[block])
+    steps, last = divmod(n, step_slots)
+    dealt = []
+    for c in range(lanes):
+        low, high = (steps * (step_slots * x // lanes) + last * x // lanes for x in (c, c + 1))
+        borders = [low, *range(low + window - c * window // lanes, high, window), high]
+        samples = []
+        for w, (begin, end) in enumerate(zip(borders, borders[1:])):
+            key = random_bits(random_key(seed, epoch, WINDOW), c, w)
+            samples += [line[begin + permute(end - begin, key, i)] for i in range(end - begin)]
+        dealt.append(iter(samples))
+    order = []
+    while len(order) < n:
+        slots = min(step_slots, n - len(order))
+        for c in range(lanes):
+            order += [next(dealt[c]) for _ in range(slots * (c + 1) // lanes - slots * c // lanes)]
+    return order
 
 
 def alias_columns(weights):
@@ -186,9 +228,20 @@ def check_shuffle(golden):
         slot = order.__getitem__
     else:
         def slot(i):
-            return feistel(n, seed, epoch, i)
+            return permute(n, random_bits(random_key(seed, epoch, PERMUTATION), n), i)
     for begin, samples in ((0, golden["first"]), (n // 2, golden["middle"])):
         assert [slot(begin + i) for i in range(len(samples))] == samples, golden
+
+
+def check_window(golden):
+    ends, end = [], 0
+    for i in range(golden["blocks"]):
+        end += 1 + i * 7919 % golden["spread"]
+        ends.append(end)
+    order = window_shuffle(ends, golden["open_blocks"], golden["step_slots"], golden["seed"], golden["epoch"])
+    assert sorted(order) == list(range(end)), golden
+    assert order[:len(golden["first"])] == golden["first"], golden
+    assert digest(order) == golden["digest"], golden
 
 
 def check_weighted(golden):
@@ -204,9 +257,11 @@ def main():
         goldens = json.load(file)
     for golden in goldens["shuffle_full"]:
         check_shuffle(golden)
+    for golden in goldens["shuffle_window"]:
+        check_window(golden)
     for golden in goldens["weighted"]:
         check_weighted(golden)
-    print(f"{len(goldens['shuffle_full'])} shuffles and {len(goldens['weighted'])} weighted orders agree")
+    print(f"{len(goldens['shuffle_full'])} shuffles, {len(goldens['shuffle_window'])} in windows, and {len(goldens['weighted'])} weighted orders agree")
 
 
 if __name__ == "__main__":

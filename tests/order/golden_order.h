@@ -11,6 +11,15 @@
 
 namespace dataline {
 
+// Of a shuffle=window order of uneven_ends(blocks, spread): the first 8 slots and the digest of all.
+struct GoldenWindow {
+  int64_t blocks, spread, open_blocks, step_slots;
+  uint64_t seed;
+  int64_t epoch;
+  std::vector<int64_t> first;
+  uint64_t digest;
+};
+
 // Of a shuffle=full order: the first 8 slots, the 4 from slot n / 2 on, and the digest of all (n <= 10^6,
 // else 0).
 struct GoldenShuffle {
@@ -28,6 +37,45 @@ inline uint64_t golden_digest(const std::vector<int64_t>& samples) {
   for (const int64_t sample : samples)
     digest = digest * 6364136223846793005u + static_cast<uint64_t>(sample) + 1;
   return digest;
+}
+
+inline std::vector<GoldenWindow> golden_windows() {
+  return {
+      {2, 5, 512, 4, 0u, 0, {0, 1, 3, 4, 2, 5}, 0x9eed1d2f3163db0du},
+      {7, 5, 2, 4, 1u, 3, {16, 13, 7, 8, 14, 17, 10, 12}, 0x0296c291e63e525fu},
+      {40, 50, 512, 32, 0u, 0, {646, 957, 537, 559, 122, 284, 928, 418}, 0x9ff10eb11139ecc3u},
+      {40, 50, 512, 32, 0u, 1, {593, 429, 700, 747, 494, 960, 303, 340}, 0x7f114be12eef2e33u},
+      {40,
+       50,
+       512,
+       32,
+       9223372036854775807u,
+       1000000,
+       {112, 23, 46, 594, 612, 148, 904, 840},
+       0x9cb285cedb3afca7u},
+      {40, 50, 8, 77, 7u, 2, {30, 810, 37, 32, 814, 808, 190, 813}, 0x822c2a7f60b21a0bu},
+      {300, 100, 16, 256, 7u, 2, {6023, 5987, 6037, 6025, 5993, 6035, 5994, 5988}, 0x6925c3f9acf28a29u},
+      {300, 100, 512, 512, 0u, 0, {3891, 3906, 5520, 5541, 5568, 5605, 6381, 6423}, 0x69aa1cb39046ee45u},
+      {60,
+       5000,
+       16,
+       256,
+       1u,
+       0,
+       {111041, 110573, 110684, 111631, 112361, 111706, 111649, 111792},
+       0xa7bd8389ce70ad23u},
+      {60,
+       5000,
+       512,
+       1000,
+       1u,
+       5,
+       {99373, 72637, 99659, 72643, 72610, 99014, 72460, 72816},
+       0xb32443ff8a15ed23u},
+      {200, 1, 64, 64, 2u, 0, {111, 5, 47, 103, 196, 41, 61, 29}, 0x8863292e2100f858u},
+      {12, 1000, 512, 100000, 3u, 1, {0, 2521, 2523, 2519, 2520, 2518, 2522, 2524}, 0xd403ff9c2921c98fu},
+      {500, 90, 1, 64, 4u, 4, {8169, 12192, 12181, 10967, 12185, 10962, 12189, 10966}, 0x11b6051f269510a5u},
+  };
 }
 
 inline std::vector<GoldenShuffle> golden_shuffles() {

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "core/order/orders.h"
-#include "tests/order/order_support.h"
+#include "tests/order/window_support.h"
 
 namespace dataline {
 namespace {
@@ -34,7 +34,9 @@ std::string golden_json() {
          "(null: too many). digest = 0; for each sample: digest = (digest * 6364136223846793005 + sample + "
          "1) mod "
          "2^64, in hexadecimal. weighted: the first slots and the digest of all; weights null: 1000 weights, "
-         "weight i = (i * 7919 mod 1000) / 8.\",\n"
+         "weight i = (i * 7919 mod 1000) / 8. shuffle_window: block i has 1 + i * 7919 mod spread samples; "
+         "the "
+         "first slots and the digest of all.\",\n"
       << "\"shuffle_full\": [\n";
   const std::vector<GoldenShuffle> shuffles = golden_shuffles();
   for (const GoldenShuffle& golden : shuffles) {
@@ -42,6 +44,15 @@ std::string golden_json() {
         << ", \"first\": " << list_text(golden.first) << ", \"middle\": " << list_text(golden.middle)
         << ", \"digest\": " << (golden.n > 1'000'000 ? "null" : digest_text(golden.digest)) << "}"
         << (&golden == &shuffles.back() ? "\n" : ",\n");
+  }
+  out << "],\n\"shuffle_window\": [\n";
+  const std::vector<GoldenWindow> windows = golden_windows();
+  for (const GoldenWindow& golden : windows) {
+    out << "{\"blocks\": " << golden.blocks << ", \"spread\": " << golden.spread
+        << ", \"open_blocks\": " << golden.open_blocks << ", \"step_slots\": " << golden.step_slots
+        << ", \"seed\": " << golden.seed << ", \"epoch\": " << golden.epoch
+        << ", \"first\": " << list_text(golden.first) << ", \"digest\": " << digest_text(golden.digest)
+        << (&golden == &windows.back() ? "}\n" : "},\n");
   }
   out << "],\n\"weighted\": [\n";
   const std::vector<GoldenWeights> weighted = golden_weighted();
@@ -87,6 +98,19 @@ TEST(GoldenOrder, FullShufflesAreTheSameOnEveryTarget) {
       expect_golden(golden, *shuffle_on(golden, target), kSlowBuild ? 1000 : 1'000'000,
                     std::string(simd_target_name(target)) + ", n = " + std::to_string(golden.n));
     }
+  }
+}
+
+TEST(GoldenOrder, WindowShufflesAreWhatTheyWereInTheFirstRelease) {
+  for (const GoldenWindow& golden : golden_windows()) {
+    const std::vector<int64_t> ends = uneven_ends(golden.blocks, golden.spread);
+    const auto order = make_window_order(ends, golden.open_blocks, golden.step_slots, golden.seed);
+    std::vector<int64_t> whole = whole_epoch(*order, golden.epoch);
+    std::ostringstream got;
+    got << std::hex << golden_digest(whole);
+    EXPECT_EQ(golden_digest(whole), golden.digest) << got.str();
+    whole.resize(golden.first.size());
+    EXPECT_EQ(whole, golden.first) << list_text(whole) << " 0x" << got.str();
   }
 }
 

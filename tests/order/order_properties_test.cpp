@@ -4,7 +4,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "tests/order/order_support.h"
+#include "tests/order/window_support.h"
 
 namespace dataline {
 namespace {
@@ -19,7 +19,17 @@ struct AnyOrder {
 
 AnyOrder any_order() {
   AnyOrder any;
-  const int kind = *rc::gen::inRange(0, 6);
+  const int kind = *rc::gen::inRange(0, 7);
+  if (kind == 6) {
+    const auto sizes =
+        *rc::gen::nonEmpty(rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(1, 100)));
+    std::vector<int64_t> ends;
+    for (const int64_t size : sizes) ends.push_back((ends.empty() ? 0 : ends.back()) + size);
+    any.order = make_window_order(ends, *rc::gen::inRange<int64_t>(1, 600),
+                                  *rc::gen::inRange<int64_t>(1, 2000), *rc::gen::arbitrary<uint64_t>() >> 1);
+    any.looked_at = std::min<int64_t>(any.order->slots(), 3000);
+    return any;
+  }
   const int64_t n =
       kind == 2 ? *rc::gen::inRange<int64_t>(65536, 10'000'000'000) : *rc::gen::inRange(1, 3000);
   OrderSpec spec = order_spec(n, kind == 1 || kind == 2 ? Shuffle::kFull : Shuffle::kNone,
@@ -83,6 +93,36 @@ RC_GTEST_PROP(OrderProperties, AFullShuffleTakesEachSampleOnce, ()) {
   const int64_t n = *rc::gen::inRange<int64_t>(0, 200'000);
   const auto order = make_order(order_spec(n, Shuffle::kFull, *rc::gen::arbitrary<uint64_t>() >> 1));
   RC_ASSERT(is_permutation(whole_epoch(*order, *rc::gen::inRange<int64_t>(0, 1000))));
+}
+
+RC_GTEST_PROP(OrderProperties, AWindowShuffleTakesEachSampleOnceAndRanksOfAnyWorldJoinToOneStream, ()) {
+  const auto sizes =
+      *rc::gen::nonEmpty(rc::gen::container<std::vector<int64_t>>(rc::gen::inRange<int64_t>(1, 3000)));
+  std::vector<int64_t> ends;
+  for (const int64_t size : sizes) ends.push_back((ends.empty() ? 0 : ends.back()) + size);
+  const int64_t step_slots = *rc::gen::inRange<int64_t>(1, 5000);
+  const auto order = make_window_order(ends, *rc::gen::inRange<int64_t>(1, 2000), step_slots,
+                                       *rc::gen::arbitrary<uint64_t>() >> 1);
+  const int64_t epoch = *rc::gen::inRange<int64_t>(0, 1000);
+  const std::vector<int64_t> whole = whole_epoch(*order, epoch);
+  RC_ASSERT(is_permutation(whole));
+  // From a step on, in another world: as after a resize.
+  const int64_t steps = (order->slots() + step_slots - 1) / step_slots;
+  const int64_t from = *rc::gen::inRange<int64_t>(0, steps);
+  const int64_t world = *rc::gen::inRange<int64_t>(1, 70);
+  TestTable table(*order);
+  table.build(*order, epoch);
+  std::vector<int64_t> joined;
+  for (int64_t step = from; step < steps; ++step) {
+    const int64_t begin = step * step_slots, slots = std::min(step_slots, order->slots() - begin);
+    for (int64_t rank = 0; rank < world; ++rank) {
+      const SlotRange mine = rank_slots(begin, slots, rank, world);
+      joined.resize(joined.size() + static_cast<size_t>(mine.count()));
+      order->samples(epoch, &table.get(), mine.begin, mine.count(),
+                     joined.data() + joined.size() - static_cast<size_t>(mine.count()));
+    }
+  }
+  RC_ASSERT(joined == std::vector<int64_t>(whole.begin() + from * step_slots, whole.end()));
 }
 
 RC_GTEST_PROP(OrderProperties, TheRanksOfAnyWorldTogetherReadTheStepInOrder, ()) {

@@ -47,6 +47,10 @@ class Concat final : public Composed {
     int64_t shard = index_.shard_of(index);
     return source(shard).cached(index - index_.start(shard));
   }
+  void advise_block(int64_t first, int64_t count) const override;
+  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
+    for (const Source* part : sources_) part->append_blocks(block_bytes, ends);
+  }
   Place place_of(int64_t index, size_t column) const override {
     const int64_t shard = index_.shard_of(index);
     return place_in_part(static_cast<size_t>(shard), index - index_.start(shard), column);
@@ -206,6 +210,16 @@ void Concat::advise(std::span<const int64_t> indices) const {
     }
     source(shard).advise({local.data(), count});
     first += count;
+  }
+}
+
+void Concat::advise_block(int64_t first, int64_t count) const {
+  while (count > 0) {
+    const int64_t shard = index_.shard_of(first);
+    const int64_t some = std::min(count, index_.end(shard) - first);
+    source(shard).advise_block(first - index_.start(shard), some);
+    first += some;
+    count -= some;
   }
 }
 

@@ -74,6 +74,9 @@ class Subset final : public ForwardSource {
     int64_t inner = inner_index(index);
     return !valid(inner) || source_->cached(inner);
   }
+  // Not neighbours in the source.
+  void advise_block(int64_t first, int64_t count) const override { Source::advise_block(first, count); }
+  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
   Place place_of(int64_t index, size_t column) const override {
     const int64_t inner = inner_index(index);
     return valid(inner) ? source_->place_of(inner, column)
@@ -94,6 +97,35 @@ class Subset final : public ForwardSource {
   Block copy_;     // if not borrowed
   HostLoan loan_;  // if borrowed
 };
+
+// A block ends where the indices leave a block of the source, so that each is read in one piece. Indices that jump about
+// would give blocks of a few records, which nothing can read in one piece: then blocks have as many records as those of the
+// source have on average.
+void Subset::append_blocks(int64_t block_bytes, BlockEnds& ends) const {
+  if (count() == 0) return;
+  BlockEnds of_source;
+  source_->append_blocks(block_bytes, of_source);
+  const auto blocks = static_cast<int64_t>(of_source.size());
+  const int64_t most = std::max<int64_t>(source_->count() / blocks, 1);
+  const int64_t even = (count() - 1) / most + 1;
+  const size_t known = ends.size();
+  const int64_t begin = ends.empty() ? 0 : ends.back();
+  int64_t first = 0, end = 0;  // the block of the source that the last index is in
+  int64_t cuts = 0;
+  for (int64_t i = 0; i < count(); ++i) {
+    const int64_t inner = inner_index(i);
+    if (inner >= first && inner < end) continue;
+    if (i > 0) ends.push_back(begin + i);
+    if (++cuts > even + blocks) {
+      ends.resize(known);
+      return cut_evenly(count(), 1, most, ends);
+    }
+    const auto after = std::upper_bound(of_source.begin(), of_source.end(), inner);
+    end = after == of_source.end() ? inner + 1 : *after;  // an index that the host has changed to a bad one
+    first = after == of_source.begin() ? 0 : *(after - 1);
+  }
+  ends.push_back(begin + count());
+}
 
 }  // namespace
 

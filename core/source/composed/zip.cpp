@@ -50,6 +50,10 @@ class Zip final : public Composed {
   void advise(std::span<const int64_t> indices) const override {
     for (const Piece& piece : pieces_) piece.source->advise(indices);
   }
+  void advise_block(int64_t first, int64_t count) const override {
+    for (const Piece& piece : pieces_) piece.source->advise_block(first, count);
+  }
+  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
   bool cached(int64_t index) const override {
     return std::all_of(pieces_.begin(), pieces_.end(),
                        [&](const Piece& p) { return p.source->cached(index); });
@@ -69,6 +73,37 @@ class Zip final : public Composed {
 
   std::vector<Piece> pieces_;
 };
+
+// The parts' rows are read together. The part with the most blocks is cut, into as large a share of block_bytes as its blocks
+// are of all parts' blocks; where files of other parts end, blocks end too.
+void Zip::append_blocks(int64_t block_bytes, BlockEnds& ends) const {
+  const int64_t begin = ends.empty() ? 0 : ends.back();
+  const Source* largest = pieces_.front().source;
+  int64_t most = 0, all = 0;
+  std::vector<int64_t> borders;
+  BlockEnds own;
+  for (const Piece& piece : pieces_) {
+    own.clear();
+    piece.source->append_blocks(kWholeFiles, own);
+    borders.insert(borders.end(), own.begin(), own.end());
+    if (block_bytes == kWholeFiles) continue;
+    own.clear();
+    piece.source->append_blocks(block_bytes, own);
+    const auto blocks = static_cast<int64_t>(own.size());
+    all += blocks;
+    if (blocks > most) most = blocks, largest = piece.source;
+  }
+  if (block_bytes != kWholeFiles && most > 0) {
+    __extension__ typedef __int128 i128;
+    own.clear();
+    const auto share = static_cast<int64_t>(static_cast<i128>(block_bytes) * most / all);
+    largest->append_blocks(std::max<int64_t>(share, 1), own);
+    borders.insert(borders.end(), own.begin(), own.end());
+  }
+  std::sort(borders.begin(), borders.end());
+  borders.erase(std::unique(borders.begin(), borders.end()), borders.end());
+  for (const int64_t border : borders) ends.push_back(begin + border);
+}
 
 Status check_lengths(const std::vector<Part>& parts) {
   for (size_t i = 1; i < parts.size(); ++i) {

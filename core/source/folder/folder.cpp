@@ -60,6 +60,11 @@ class Folder final : public Source {
   }
   void advise(std::span<const int64_t> indices) const override;
   bool cached(int64_t index) const override;
+  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
+    BlockCutter cutter(block_bytes, ends);
+    for (int64_t i = 0; i < count(); ++i) cutter.add(index_->file_bytes(i));
+    cutter.finish();
+  }
   Place place_of(int64_t index, size_t) const override {
     PathBuffer path;
     return {root_.path_of(index_->paths.get(index, path)), ""};

@@ -46,6 +46,7 @@ class TarSource final : public FileSource {
   int64_t count() const override { return index_.count(); }
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
+  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
   Place place_of(int64_t index, size_t column) const override;
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
@@ -90,6 +91,18 @@ FileExtent TarSource::extent_of(int64_t sample) const {
     end = std::max(end, member.offset() + member.bytes());
   }
   return {begin, end - begin};
+}
+
+// A sample takes what lies up to the next one's first member, headers included.
+void TarSource::append_blocks(int64_t block_bytes, BlockEnds& ends) const {
+  BlockCutter cutter(block_bytes, ends);
+  for (int64_t i = 0, begin = 0; i < count(); ++i) {
+    const FileExtent extent = extent_of(i);
+    const int64_t end = std::max(extent.offset + extent.bytes, begin);  // samples without members lie nowhere
+    cutter.add(end - begin);
+    begin = end;
+  }
+  cutter.finish();
 }
 
 void TarSource::locate(Run& run) const {
