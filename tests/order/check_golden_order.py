@@ -1,6 +1,6 @@
 """The golden orders, computed a second time from their definitions, in plain Python integers and floats.
 
-  check_golden_order.py golden_order.json
+  check_golden_order.py golden_order.json golden_buckets.json
 
 It is also the shortest complete description of the order for whoever ports it. Digests of shuffles above
 65,535 samples are left to the C++ test: they would take minutes here.
@@ -16,7 +16,7 @@ import sys
 MASK64 = (1 << 64) - 1
 MASK32 = (1 << 32) - 1
 GOLDEN = 0x9E3779B97F4A7C15
-PERMUTATION, FISHER_YATES, WEIGHTED = 1, 2, 3  # core/base/random.h, Domain
+PERMUTATION, FISHER_YATES, WEIGHTED, BUCKETS = 1, 2, 3, 9  # core/base/random.h, Domain
 
 
 def mix64(x):
@@ -171,6 +171,21 @@ def draw_without_replacement(weights, seed, epoch, slots):
     return [i for _, i in sorted(finish)[:slots]]
 
 
+def bucket_steps(lengths, edges, rows, seed, epoch):
+    """Batches by length: core/order/buckets.h."""
+    def permuted(n, what):
+        part = random_bits(random_key(seed, 0, BUCKETS), what)
+        return list(range(n)) if n < 2 else [feistel(n, part, epoch, slot) for slot in range(n)]
+
+    pieces = []
+    for bucket, edge in enumerate(edges):
+        below = edges[bucket - 1] if bucket > 0 else -1
+        samples = [i for i, length in enumerate(lengths) if below < length <= edge]
+        order = [samples[at] for at in permuted(len(samples), 1 + bucket)]
+        pieces += [order[begin:begin + rows[bucket]] for begin in range(0, len(order), rows[bucket])]
+    return [pieces[at] for at in permuted(len(pieces), 0)]
+
+
 def digest(samples):
     value = 0
     for sample in samples:
@@ -191,6 +206,12 @@ def check_shuffle(golden):
         assert [slot(begin + i) for i in range(len(samples))] == samples, golden
 
 
+def check_buckets(golden):
+    lengths = [i * 7 % 17 for i in range(golden["n"])]
+    steps = bucket_steps(lengths, golden["edges"], golden["rows"], golden["seed"], golden["epoch"])
+    assert steps == golden["steps"], golden
+
+
 def check_weighted(golden):
     weights = golden["weights"] or [i * 7919 % 1000 / 8.0 for i in range(1000)]
     draw = draw_with_replacement if golden["replacement"] else draw_without_replacement
@@ -206,7 +227,11 @@ def main():
         check_shuffle(golden)
     for golden in goldens["weighted"]:
         check_weighted(golden)
-    print(f"{len(goldens['shuffle_full'])} shuffles and {len(goldens['weighted'])} weighted orders agree")
+    with open(sys.argv[2], encoding="utf-8") as file:
+        buckets = json.load(file)
+    for golden in buckets:
+        check_buckets(golden)
+    print(f"{len(goldens['shuffle_full'])} shuffles, {len(goldens['weighted'])} weighted orders and {len(buckets)} of buckets agree")
 
 
 if __name__ == "__main__":
