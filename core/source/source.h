@@ -132,6 +132,9 @@ class Source {
   // Whether the record's pages are in memory now; true where the source cannot tell.
   virtual bool cached(int64_t index) const { return static_cast<void>(index), true; }
 
+  // Items of a ragged field of a record, without reading it; -1: not known.
+  virtual int64_t record_items(int64_t index) const { return static_cast<void>(index), -1; }
+
   // Where column `column` of a record is stored. Called only for bad samples: it may read a header, and allocates.
   virtual Place place_of(int64_t index, size_t column) const = 0;
 
@@ -161,6 +164,7 @@ class ForwardSource : public Source {
   }
   void advise(std::span<const int64_t> indices) const override { source_->advise(indices); }
   bool cached(int64_t index) const override { return source_->cached(index); }
+  int64_t record_items(int64_t index) const override { return source_->record_items(index); }
   Place place_of(int64_t index, size_t column) const override { return source_->place_of(index, column); }
   const std::vector<std::string>* classes() const override { return source_->classes(); }
   void fingerprint(Digest& digest) const override { source_->fingerprint(digest); }

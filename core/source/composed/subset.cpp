@@ -74,6 +74,10 @@ class Subset final : public ForwardSource {
     int64_t inner = inner_index(index);
     return !valid(inner) || source_->cached(inner);
   }
+  int64_t record_items(int64_t index) const override {
+    const int64_t inner = inner_index(index);
+    return valid(inner) ? source_->record_items(inner) : -1;
+  }
   Place place_of(int64_t index, size_t column) const override {
     const int64_t inner = inner_index(index);
     return valid(inner) ? source_->place_of(inner, column)

@@ -60,6 +60,7 @@ class Folder final : public Source {
   }
   void advise(std::span<const int64_t> indices) const override;
   bool cached(int64_t index) const override;
+  int64_t record_items(int64_t index) const override { return index_->file_bytes(index); }
   Place place_of(int64_t index, size_t) const override {
     PathBuffer path;
     return {root_.path_of(index_->paths.get(index, path)), ""};
