@@ -22,6 +22,7 @@ const (
 	atOptionsSetI64
 	atOptionsSetIndices
 	atOptionsSetWeights
+	atOptionsSetLengths
 	atOptionsSetAllocator
 	atOptionsSetLog
 	atOptionsSetCancelToken
@@ -124,6 +125,7 @@ var symbolNames = [symbolCount]string{
 	"dl_options_set_i64",
 	"dl_options_set_indices",
 	"dl_options_set_weights",
+	"dl_options_set_lengths",
 	"dl_options_set_allocator",
 	"dl_options_set_log",
 	"dl_options_set_cancel_token",
