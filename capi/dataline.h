@@ -278,6 +278,10 @@ DL_API DL_MUST_CHECK dl_status dl_options_set_indices(dl_options* options, const
 DL_API DL_MUST_CHECK dl_status dl_options_set_weights(dl_options* options, const double* weights,
                                                       int64_t count, void (*release)(void* context),
                                                       void* context, dl_error* error);
+/* The array of `lengths`, one per sample; lifetime as for indices. */
+DL_API DL_MUST_CHECK dl_status dl_options_set_lengths(dl_options* options, const int64_t* lengths,
+                                                      int64_t count, void (*release)(void* context),
+                                                      void* context, dl_error* error);
 /* The tables are copied; what they point to must live until their `destroy`. dl_options_set_allocator and dl_options_set_log
  * replace what was set before. DL_ERR_INVALID_ARGUMENT: a function is missing, or a wrong struct_size. */
 DL_API DL_MUST_CHECK dl_status dl_options_set_allocator(dl_options* options, const dl_allocator* allocator,
@@ -303,6 +307,7 @@ DL_API DL_MUST_CHECK dl_status dl_options_get(const dl_options* options, const c
 #define DL_OPTION_TEXT 5
 #define DL_OPTION_INDICES 6 /* i64 array */
 #define DL_OPTION_WEIGHTS 7 /* f64 array */
+#define DL_OPTION_LENGTHS 8 /* i64 array */
 
 /* Which process of a job a launcher says that this one is. Since 0.3. */
 typedef struct dl_launcher {

@@ -79,6 +79,16 @@ dl_status dl_options_set_weights(dl_options* options, const double* weights, int
   });
 }
 
+dl_status dl_options_set_lengths(dl_options* options, const int64_t* lengths, int64_t count,
+                                 void (*release)(void*), void* context, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(options);
+    DL_RETURN_IF_ERROR(check_array(lengths, count, "lengths"));
+    options->core.lengths = hold_array(lengths, count, {context, release});
+    return Status::ok();
+  });
+}
+
 dl_status dl_options_set_allocator(dl_options* options, const dl_allocator* allocator, dl_error* error) {
   return guard(error, [&]() -> Status {
     DL_REQUIRE(options);

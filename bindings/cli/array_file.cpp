@@ -209,6 +209,7 @@ std::vector<T> read_array(const std::string& path, const char* expected) {
 std::vector<int64_t> read_indices(const std::string& path) {
   return read_array<int64_t>(path, "a sample index");
 }
+std::vector<int64_t> read_lengths(const std::string& path) { return read_array<int64_t>(path, "a length"); }
 std::vector<double> read_weights(const std::string& path) { return read_array<double>(path, "a number"); }
 
 }  // namespace dataline::cli

@@ -11,6 +11,7 @@ namespace dataline::cli {
 
 // Throw Failure with the file's name and the position.
 std::vector<int64_t> read_indices(const std::string& path);
+std::vector<int64_t> read_lengths(const std::string& path);
 std::vector<double> read_weights(const std::string& path);
 
 }  // namespace dataline::cli

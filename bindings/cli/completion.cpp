@@ -39,7 +39,7 @@ std::vector<Entry> entries_of(const Command& command) {
   };
   for (const Flag& flag : flags_of(command)) add(flag);
   for (const dl_option_info& option : options_of(command)) {
-    const bool array = option.type == DL_OPTION_INDICES || option.type == DL_OPTION_WEIGHTS;
+    const bool array = is_array_option(option);
     entries.push_back(
         {flag_text(option.key), option.type != DL_OPTION_BOOL, array, spaced(option.choices), option.doc});
   }

@@ -81,9 +81,16 @@ const char* option_type(const dl_option_info& option) {
       return "indices";
     case DL_OPTION_WEIGHTS:
       return "weights";
+    case DL_OPTION_LENGTHS:
+      return "lengths";
     default:
       return "?";
   }
+}
+
+bool is_array_option(const dl_option_info& option) {
+  return option.type == DL_OPTION_INDICES || option.type == DL_OPTION_WEIGHTS ||
+         option.type == DL_OPTION_LENGTHS;
 }
 
 const char* option_scope(const dl_option_info& option) {

@@ -56,6 +56,7 @@ Extensions load_plugins(const std::vector<std::string>& plugins);
 
 // "bool", "int", "size", "text", "indices", "weights", or the choices of a word: "keep|drop|pad".
 const char* option_type(const dl_option_info& option);
+bool is_array_option(const dl_option_info& option);      // its value is a file of numbers
 const char* option_scope(const dl_option_info& option);  // "dataset", "loader", "both"
 
 }  // namespace dataline::cli

@@ -140,6 +140,7 @@ std::string upper_value(const dl_option_info& option) {
       return " SIZE";
     case DL_OPTION_INDICES:
     case DL_OPTION_WEIGHTS:
+    case DL_OPTION_LENGTHS:
       return " FILE";
     case DL_OPTION_WORD:
       return std::string(" ") + (option.choices[0] != '\0' ? option.choices : "WORD");

@@ -44,7 +44,7 @@ Job::Job(const Request& request, const Interrupts& interrupts, Progress& progres
   }
   for (const Setting& setting : request.options) {
     for (const dl_option_info& option : table) {
-      const bool is_array = option.type == DL_OPTION_INDICES || option.type == DL_OPTION_WEIGHTS;
+      const bool is_array = is_array_option(option);
       if (setting.key == option.key && !(is_array && setting.value != request.option(setting.key))) {
         set(option, setting.value);
       }
@@ -60,10 +60,16 @@ void Job::set(const dl_option_info& option, const std::string& value) {
                                  release_vector<int64_t>, values.get(), &error),
           error);
     static_cast<void>(values.release());
+  } else if (option.type == DL_OPTION_LENGTHS) {
+    auto values = std::make_unique<std::vector<int64_t>>(read_lengths(value));
+    per_sample_.push_back({"lengths", value, static_cast<int64_t>(values->size())});
+    check(dl_options_set_lengths(options_.get(), values->data(), static_cast<int64_t>(values->size()),
+                                 release_vector<int64_t>, values.get(), &error),
+          error);
+    static_cast<void>(values.release());
   } else if (option.type == DL_OPTION_WEIGHTS) {
     auto values = std::make_unique<std::vector<double>>(read_weights(value));
-    weights_file_ = value;
-    weights_ = static_cast<int64_t>(values->size());
+    per_sample_.push_back({"weights", value, static_cast<int64_t>(values->size())});
     check(dl_options_set_weights(options_.get(), values->data(), static_cast<int64_t>(values->size()),
                                  release_vector<double>, values.get(), &error),
           error);
@@ -132,9 +138,10 @@ void Job::tell_loader(const dl_loader* loader) {
 Loader Job::create(dl_dataset* dataset) {
   // The content of a file is not the command line's fault: exit status 1, while the library's error would give 2.
   const int64_t samples = dl_dataset_count(dataset);
-  if (weights_ >= 0 && samples >= 0 && weights_ != samples) {
-    throw Failure{.message = weights_file_ + ": " + std::to_string(weights_) +
-                             " weights, expected one a sample, " + std::to_string(samples)};
+  for (const PerSample& numbers : per_sample_) {
+    if (samples < 0 || numbers.count == samples) continue;
+    throw Failure{.message = numbers.file + ": " + std::to_string(numbers.count) + " " + numbers.key +
+                             ", expected one a sample, " + std::to_string(samples)};
   }
   dl_error error = DL_ERROR_INIT;
   dl_loader* loader = nullptr;

@@ -41,8 +41,12 @@ class Job {
   Progress& progress_;
   Written written_;
   Options options_;
-  std::string weights_file_;
-  int64_t weights_ = -1;  // number of weights; -1: none given
+  struct PerSample {
+    const char* key;  // "weights"
+    std::string file;
+    int64_t count;
+  };
+  std::vector<PerSample> per_sample_;  // files of one number a sample
 };
 
 // The field to write: the named one, or the only one. Else throws Failure with a list of the fields.

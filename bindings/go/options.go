@@ -13,7 +13,7 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Option is a setting of a dataset or a loader: With, SampleIndices, Weights, CancelWith, LogTo, *Extensions. Datasets and loaders
+// Option is a setting of a dataset or a loader: With, SampleIndices, Weights, Lengths, CancelWith, LogTo, *Extensions. Datasets and loaders
 // copy their options; of two that set the same key the last holds.
 type Option interface {
 	apply(set *optionSet) error
@@ -141,6 +141,18 @@ func Weights(weights []float64) Option {
 			data := pin(l, weights)
 			return call(func(e *abi.Error) int32 {
 				return abi.OptionsSetWeights(set.handle, data, int64(len(weights)), l.id, e)
+			})
+		})
+	})
+}
+
+// Lengths is the length of each sample (the option lengths, for bucket_edges), lent as SampleIndices are.
+func Lengths(lengths []int64) Option {
+	return optionFunc(func(set *optionSet) error {
+		return lend(nil, func(l *loan) error {
+			data := pin(l, lengths)
+			return call(func(e *abi.Error) int32 {
+				return abi.OptionsSetLengths(set.handle, data, int64(len(lengths)), l.id, e)
 			})
 		})
 	})

@@ -21,11 +21,12 @@ const (
 	OptionText    OptionType = abi.DL_OPTION_TEXT
 	OptionIndices OptionType = abi.DL_OPTION_INDICES // an array: SampleIndices
 	OptionWeights OptionType = abi.DL_OPTION_WEIGHTS // an array: Weights
+	OptionLengths OptionType = abi.DL_OPTION_LENGTHS // an array: Lengths
 )
 
 // IsArray says that the option is no text, so that With cannot set it.
 func (t OptionType) IsArray() bool {
-	return t == OptionIndices || t == OptionWeights
+	return t == OptionIndices || t == OptionWeights || t == OptionLengths
 }
 
 const (

@@ -51,6 +51,7 @@ def type_of(option: dataline.OptionInfo) -> str:
         "text": "Optional[str]",
         "indices": "Optional[Iterable[int]]",
         "weights": "Optional[Iterable[float]]",
+        "lengths": "Optional[Iterable[int]]",
     }
     return kinds[option.type]
 

@@ -20,11 +20,13 @@ struct Field {
   FieldKind kind = FieldKind::kDense;
   DType dtype = DType::kU8;
   // Of one sample. Ragged: the first dim is -1 (variable length), the others are fixed. Dense with dims of -1: images
-  // whose size varies by record; all rows of one batch must have the same size.
+  // whose size varies by record, all rows of one batch must have the same size; or to_bucket.
   std::vector<int64_t> shape;
   std::string axes;  // one letter per dim ("HWC"), or empty when unknown
   // Ragged: bytes of the largest sample when the source knows, else -1. Dense: unused.
   int64_t max_bytes = -1;
+  // Dense, its first dim -1: padded to the edge of the batch's bucket (batches by length), so that it varies by batch.
+  bool to_bucket = false;
 
   bool varies() const {
     return kind == FieldKind::kDense &&

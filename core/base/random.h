@@ -17,6 +17,7 @@ enum class Domain : uint64_t {
   kMix = 6,          // whole batches: a = step, b as above
   kBlocks = 10,      // shuffle=window: the order of the blocks
   kWindow = 11,      // shuffle=window: keys of the samples in a window: a = lane, b = window
+  kBuckets = 9,      // seeds of the permutations of batches by length (core/order/buckets.h)
 };
 
 // Finalizer of splitmix64 (Steele, Lea, Flood 2014; constants by Stafford, "Mix13"): a bijection of 64 bits

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/batch/layout.h"
 
+#include <algorithm>
+
 #include "core/base/checked.h"
 
 namespace dataline {
@@ -19,12 +21,21 @@ bool reserve(int64_t& total, int64_t rows, int64_t row_bytes, int64_t& offset) {
 
 }  // namespace
 
-Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> regions, int64_t rows) {
+Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> regions, int64_t rows,
+                           std::vector<BucketShape> buckets) {
   Layout layout;
   layout.rows = rows;
   bool fits = rows <= kMaxSlotBytes / 16;
+  int64_t most_items = 0;  // of a batch, in rows padded to the bucket
+  for (const BucketShape& bucket : buckets) {
+    const std::optional<int64_t> items = checked_multiply(bucket.rows, bucket.edge);
+    fits = fits && items.has_value();
+    most_items = std::max(most_items, items.value_or(0));
+  }
   const auto add_rows = [&](Storage& storage) {
-    fits = fits && reserve(layout.slot_bytes, rows, storage.row_bytes, storage.offset);
+    const int64_t count = storage.to_bucket ? most_items : rows;
+    const int64_t bytes = storage.to_bucket ? storage.item_bytes : storage.row_bytes;
+    fits = fits && reserve(layout.slot_bytes, count, bytes, storage.offset);
   };
   for (Storage& storage : storages) {
     if (!storage.has_shares()) add_rows(storage);
@@ -52,6 +63,7 @@ Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> re
                  " samples is larger than any memory; lower batch_size or max_bytes_per_sample");
   }
   layout.storages = std::move(storages);
+  layout.buckets = std::move(buckets);
   layout.regions = std::move(regions);
   return layout;
 }

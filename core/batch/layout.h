@@ -28,8 +28,9 @@ constexpr int64_t kTensorAlignment = 256;
 struct Storage {
   FieldKind kind = FieldKind::kDense;
   bool varies = false;           // dense images whose size is only known after decoding (Field::varies)
-  int64_t row_bytes = 0;         // dense: bytes of a row; ragged and varying: the share of a row
-  int64_t item_bytes = 1;        // ragged: bytes per step of the variable dim
+  bool to_bucket = false;        // dense rows as long as the edge of their batch's bucket (Field::to_bucket)
+  int64_t row_bytes = 0;         // dense: bytes of a row; ragged and varying: the share; to_bucket: 0
+  int64_t item_bytes = 1;        // ragged and to_bucket: bytes per step of the variable dim
   int64_t offset = 0;            // in the slot
   int64_t offsets_offset = 0;    // ragged: i64 offsets[rows + 1]
   int64_t row_bytes_offset = 0;  // ragged and varying: i64 bytes written per row, before packing
@@ -45,10 +46,17 @@ struct Region {
   int64_t offset = 0;  // in the slot's device memory
 };
 
+// A bucket (order/buckets.h) as batches see it.
+struct BucketShape {
+  int64_t rows = 0;  // of its largest batch
+  int64_t edge = 0;  // steps of the first dim that a row padded to the bucket has
+};
+
 struct Layout {
   std::vector<Storage> storages;
   std::vector<Region> regions;
-  int64_t rows = 0;  // of a full batch
+  std::vector<BucketShape> buckets;  // by group of slots; empty without buckets
+  int64_t rows = 0;                  // of the largest batch
   int64_t indices_offset = 0;
   int64_t sources_offset = 0;
   int64_t fixed_bytes = 0;   // where the shares begin; a multiple of kTensorAlignment
@@ -56,7 +64,9 @@ struct Layout {
   int64_t device_bytes = 0;  // slot_bytes plus the regions
 };
 
-// Computes the offsets. kOverBudget when a slot exceeds any address space.
-Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> regions, int64_t rows);
+// Computes the offsets. Rows padded to the bucket get the bytes that the largest batch of a bucket needs. kOverBudget when a
+// slot exceeds any address space.
+Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> regions, int64_t rows,
+                           std::vector<BucketShape> buckets = {});
 
 }  // namespace dataline

@@ -43,10 +43,12 @@ Slot::Slot(const Layout& layout, const std::vector<OutputField>& outputs, const 
 }
 
 void Slot::open(int64_t new_epoch, int64_t new_step, int64_t new_first_slot, int64_t row_count,
-                int64_t valid_count) {
+                int64_t valid_count, int32_t new_group) {
   epoch = new_epoch;
   step = new_step;
   first_slot = new_first_slot;
+  group = new_group;
+  if (!layout_->buckets.empty()) set_edge(layout_->buckets[static_cast<size_t>(group)].edge);
   samples = row_count;
   valid = valid_count;
   lost.store(false);
@@ -56,6 +58,16 @@ void Slot::open(int64_t new_epoch, int64_t new_step, int64_t new_first_slot, int
   loaded = row_count;
   skipped = 0;
   bad_.clear();
+}
+
+void Slot::set_edge(int64_t edge) {
+  for (size_t s = 0; s < layout_->storages.size(); ++s) {
+    const Storage& storage = layout_->storages[s];
+    if (storage.to_bucket) packed_bytes_[s] = edge * storage.item_bytes;
+  }
+  for (size_t f = 0; f < outputs_->size(); ++f) {
+    if ((*outputs_)[f].field.to_bucket) views.set_length(f, edge);
+  }
 }
 
 bool Slot::hold_row(size_t storage, int64_t row, int64_t bytes) {

@@ -96,9 +96,14 @@ class Slot : public Batch {
   bool hold_row(size_t storage, int64_t row, int64_t bytes);
   // The row was given up: pages that it may have touched beyond those counted go back to the system.
   void forget_row(int64_t row);
-  // Empties the slot for a batch of `rows` samples.
+  // Empties the slot for a batch of `row_count` samples, all of slots of one group (Layout::buckets).
   void open(int64_t new_epoch, int64_t new_step, int64_t new_first_slot, int64_t row_count,
-            int64_t valid_count);
+            int64_t valid_count, int32_t new_group = 0);
+  // From row to row of a storage while it is filled.
+  int64_t row_stride(size_t storage) const {
+    const Storage& rows = layout_->storages[storage];
+    return rows.to_bucket ? packed_bytes_[storage] : rows.row_bytes;
+  }
   // Packs ragged and varying rows and sets the views; a row of another size than the batch's first good one becomes
   // bad. False when memory_budget has no room for the packed rows. By the last worker, before Staged.
   bool finish();
@@ -125,6 +130,7 @@ class Slot : public Batch {
   // Of the batch in it. Changes under the loader's lock when the slot is opened; stable for those who fill it.
   int64_t sequence = 0;
   int64_t first_slot = 0;
+  int32_t group = 0;  // of its slots
   // Images delivered though their decoder warned (on_warning).
   Atomic<int64_t> warned{0};
   Atomic<bool> lost{false};  // it must be filled again; see lose()
@@ -141,6 +147,7 @@ class Slot : public Batch {
   std::vector<bool> undelivered_rows() const;
   void pack_ragged(size_t storage);
   void pack_varying(size_t storage);
+  void set_edge(int64_t edge);
   void refuse_size(size_t storage, int64_t row, int64_t first);
 
   const Layout* layout_;

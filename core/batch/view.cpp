@@ -60,6 +60,11 @@ void ViewSet::set_extent(size_t field, int64_t height, int64_t width) {
   set_strides(field);
 }
 
+void ViewSet::set_length(size_t field, int64_t length) {
+  shapes_[field][with_batch_ ? 1 : 0] = length;
+  set_strides(field);
+}
+
 void ViewSet::set_extents_of(const ViewSet& other) {
   for (size_t f = 0; f < views_.size(); ++f) {
     if (!(*outputs_)[f].field.varies()) continue;

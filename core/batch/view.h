@@ -58,6 +58,8 @@ class ViewSet {
   void set_device(int32_t type, int32_t index, uint64_t flags);
   // The image size of this batch, for a varying field; before set_samples().
   void set_extent(size_t field, int64_t height, int64_t width);
+  // The edge of this batch's bucket, for a field padded to it; before set_samples().
+  void set_length(size_t field, int64_t length);
   void set_extents_of(const ViewSet& other);  // which has the same outputs
   // Dense fields get `samples` rows, ragged ones offsets[samples] items.
   void set_samples(int64_t samples);

@@ -76,8 +76,8 @@ bool BatchWindow::try_open(int32_t thread, int64_t runs_taken) {
 
   Slot& slot = *take_free_slot(thread);
   if (!advance(slot, SlotState::kFree, SlotState::kFilling)) return false;
-  const StepRange range = steps_.step(at.step);
-  slot.open(at.epoch, at.step, range.first_slot, range.rows, range.valid);
+  const StepRange range = steps_.step(at.epoch, at.step);
+  slot.open(at.epoch, at.step, range.first_slot, range.rows, range.valid, range.group);
   slot.sequence = sequence;
   slot.opened_ns = monotonic_ns();
   batch.slot = &slot;

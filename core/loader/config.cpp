@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
+#include "core/loader/buckets.h"
 #include "core/memory/machine_limits.h"
 
 namespace dataline {
@@ -112,6 +113,7 @@ Result<LoaderConfig> make_config(const Options& options) {
   DL_RETURN_IF_ERROR(combine_batch_sizes(options, config));
   DL_RETURN_IF_ERROR(apply_drop_last(options, config));
   DL_RETURN_IF_ERROR(check_order(options, config));
+  DL_RETURN_IF_ERROR(read_buckets(options, config));
   DL_RETURN_IF_ERROR(check_device(options, config));
   return config;
 }

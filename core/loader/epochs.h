@@ -13,6 +13,7 @@
 #include "core/base/atomic.h"
 #include "core/base/thread_mutex.h"
 #include "core/loader/options.h"
+#include "core/order/buckets.h"
 #include "core/order/order.h"
 
 namespace dataline {
@@ -25,48 +26,57 @@ struct Position {
 };
 
 struct StepRange {
-  int64_t first_slot = 0;  // pads have slots >= Steps::slots()
+  int64_t first_slot = 0;  // of this rank's rows; pads have slots beyond their group's
   int64_t rows = 0;        // pads included
   int64_t valid = 0;
+  int32_t group = 0;  // Steps::group()
 };
 
-// Where each step lies in an epoch, and which part of it is this rank's. Pure arithmetic.
+// Which slots each step of an epoch is, and which part of them is this rank's. An order without buckets is one group of
+// slots whose pieces follow each other; with buckets (order/buckets.h) the order says which piece a step is. Every epoch has
+// the same pieces, so that counts hold for all of them.
 class Steps {
  public:
   Steps() = default;
-  Steps(int64_t slots, const LoaderConfig& config)
-      : slots_(slots),
-        global_(config.global_batch),
-        last_(config.last_batch),
-        rank_(config.rank),
-        world_(config.world_size) {
-    steps_ =
-        last_ == LastBatch::kDrop ? slots_ / global_ : slots_ / global_ + (slots_ % global_ != 0 ? 1 : 0);
-  }
+  Steps(int64_t slots, const LoaderConfig& config);
+  Steps(std::shared_ptr<const StepOrder> order, const LoaderConfig& config);
 
   int64_t slots() const { return slots_; }  // of an epoch, over all ranks
   int64_t count() const { return steps_; }  // batches in an epoch, the same on every rank
-  // Padding counts: with last_batch=pad a short epoch still has full steps.
-  int64_t max_rows() const {
-    const int64_t width = last_ == LastBatch::kPad ? global_ : std::min(global_, slots_);
-    return width / world_ + (width % world_ != 0 ? 1 : 0);
-  }
-
-  StepRange step(int64_t index) const {
-    const int64_t begin = index * global_;
-    const int64_t width = last_ == LastBatch::kPad ? global_ : std::min(global_, slots_ - begin);
-    const SlotRange mine = rank_slots(begin, width, rank_, world_);
-    return {mine.begin, mine.count(), std::clamp<int64_t>(slots_ - mine.begin, 0, mine.count())};
-  }
+  // Of the largest batch. Padding counts: with last_batch=pad a short epoch still has full steps.
+  int64_t max_rows() const { return max_rows_; }
   // Slots of this rank that last_batch=drop drops in each epoch.
-  int64_t dropped() const {
-    if (last_ != LastBatch::kDrop) return 0;
-    const int64_t begin = steps_ * global_;
-    return rank_slots(begin, slots_ - begin, rank_, world_).count();
+  int64_t dropped() const { return dropped_; }
+
+  // Slots that a batch may take pads and replacements from: those of its group.
+  const SlotGroup& group(int32_t group) const { return groups_[static_cast<size_t>(group)].slots; }
+  int32_t group_count() const { return static_cast<int32_t>(groups_.size()); }
+  int64_t max_rows(int32_t group) const { return groups_[static_cast<size_t>(group)].max_rows; }
+
+  StepRange step(int64_t epoch, int64_t index) const {
+    const int64_t piece = order_ == nullptr ? index : order_->piece(epoch, index);
+    size_t g = 0;
+    while (piece >= groups_[g].end_piece) ++g;  // buckets are few
+    const Group& group = groups_[g];
+    const int64_t begin = (piece - group.first_piece) * group.slots.rows;
+    const int64_t width =
+        last_ == LastBatch::kPad ? group.slots.rows : std::min(group.slots.rows, group.slots.slots - begin);
+    const SlotRange mine = rank_slots(begin, width, rank_, world_);
+    return {group.slots.first_slot + mine.begin, mine.count(),
+            std::clamp<int64_t>(group.slots.slots - mine.begin, 0, mine.count()), static_cast<int32_t>(g)};
   }
 
  private:
-  int64_t slots_ = 0, steps_ = 0, global_ = 1;
+  struct Group {
+    SlotGroup slots;
+    int64_t first_piece = 0, end_piece = 0;
+    int64_t max_rows = 0;
+  };
+  void add(const SlotGroup& slots);
+
+  std::shared_ptr<const StepOrder> order_;  // null: step t is piece t
+  std::vector<Group> groups_;
+  int64_t slots_ = 0, steps_ = 0, max_rows_ = 0, dropped_ = 0;
   LastBatch last_ = LastBatch::kKeep;
   int64_t rank_ = 0, world_ = 1;
 };

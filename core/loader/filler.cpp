@@ -111,16 +111,19 @@ void Filler::fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t
 // Writes the samples of the rows; true when the samples are consecutive.
 bool Filler::order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count) const {
   int64_t* samples = slot.sample_indices + row;
-  const int64_t first = slot.first_slot + row;
-  const int64_t real = std::clamp<int64_t>(steps_->slots() - first, 0, count);
+  const SlotGroup& group = steps_->group(slot.group);
+  const int64_t first = slot.first_slot + row - group.first_slot;  // in the group
+  const int64_t real = std::clamp<int64_t>(group.slots - first, 0, count);
+  const auto order_slots = [&](int64_t begin, int64_t piece, int64_t* out) {
+    return order.order->samples(slot.epoch, order.epoch_table(), group.first_slot + begin, piece, out);
+  };
   bool contiguous = count == real;
-  if (real > 0)
-    contiguous = order.order->samples(slot.epoch, order.epoch_table(), first, real, samples) && contiguous;
-  // Padding repeats the epoch's first slots, cyclically.
+  if (real > 0) contiguous = order_slots(first, real, samples) && contiguous;
+  // Padding repeats the first slots of the epoch, or of the bucket, cyclically.
   for (int64_t at = real; at < count;) {
-    const int64_t begin = (first + at) % steps_->slots();
-    const int64_t piece = std::min(count - at, steps_->slots() - begin);
-    order.order->samples(slot.epoch, order.epoch_table(), begin, piece, samples + at);
+    const int64_t begin = (first + at) % group.slots;
+    const int64_t piece = std::min(count - at, group.slots - begin);
+    order_slots(begin, piece, samples + at);
     at += piece;
   }
   return contiguous;
@@ -142,8 +145,8 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
   rows.warned = &scratch.warned;
   for (size_t s = 0; s < pipeline_->passes.size(); ++s) {
     const Storage& storage = slot.layout().storages[s];
-    rows.target = slot.rows(s) + row * storage.row_bytes;
-    rows.target_stride = storage.row_bytes;
+    rows.target_stride = slot.row_stride(s);
+    rows.target = slot.rows(s) + row * rows.target_stride;
     rows.state = scratch.states.empty() ? nullptr : scratch.states[s].get();
     if (storage.has_shares()) {
       rows.target_bytes = slot.row_bytes(s) + row;
@@ -227,7 +230,7 @@ void Filler::look_ahead(const Slot& slot, const BatchOrder& order, int64_t row, 
     for (int64_t at = begin; at < end;) {
       const int64_t epoch = at / rows_per_step / steps_->count();
       if (epoch != slot.epoch && order.table != nullptr) break;
-      const StepRange range = steps_->step(at / rows_per_step % steps_->count());
+      const StepRange range = steps_->step(epoch, at / rows_per_step % steps_->count());
       const int64_t offset = at % rows_per_step;
       const int64_t take = std::min(end - at, rows_per_step - offset);
       const int64_t real = std::clamp<int64_t>(range.valid - offset, 0, take);

@@ -7,6 +7,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/text.h"
+#include "core/loader/buckets.h"
 #include "core/memory/machine_limits.h"
 #include "core/memory/pages.h"
 
@@ -99,7 +100,7 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   DL_RETURN_IF_ERROR(prepare_order());
   // An epoch's batches at most: a small set does not take memory for the same samples over and over.
   config_.prefetch_depth = std::clamp<int64_t>(steps_.count(), 1, config_.prefetch_depth);
-  DL_ASSIGN_OR_RETURN(pipeline_, make_pipeline(pipeline_.source, config_, steps_.max_rows(), *device_));
+  DL_ASSIGN_OR_RETURN(pipeline_, make_pipeline(pipeline_.source, config_, steps_, *device_));
   delivery_ = Delivery::create(*device_, pipeline_, config_);
   if (pipeline_.wants_kernels && delivery_->to_device())
     log_(LogLevel::kWarning, concat("option device: transforms run on the CPU, not on ", config_.device, ": ",
@@ -121,7 +122,7 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   fingerprint_data_ = digest.hex();
   schema_views_ = std::make_unique<ViewSet>(pipeline_.outputs, /*with_batch=*/true);
   const bool fixed_rows = config_.last_batch != LastBatch::kKeep && config_.on_error != OnError::kRaise &&
-                          config_.global_batch % config_.world_size == 0;
+                          config_.global_batch % config_.world_size == 0 && config_.bucket_edges.empty();
   schema_views_->set_device(device_->type(), device_->index(), 0);
   schema_views_->set_schema_rows(fixed_rows ? steps_.max_rows() : -1);
   DL_RETURN_IF_ERROR(pool_->start(shared_from_this()));
@@ -130,6 +131,19 @@ Status Loader::prepare(SourceRef source, const Options& options) {
 }
 
 Status Loader::prepare_order() {
+  weights_digest_ = lengths_digest_ = "none";
+  shuffle_text_ = option_word(Option::kShuffle, config_.shuffle);
+  DL_ASSIGN_OR_RETURN(auto order, config_.bucket_edges.empty() ? make_order() : make_bucket_order());
+  if (steps_.count() == 0 && config_.epochs == 0) {
+    return error(Code::kEmpty, "an epoch has no steps (", pipeline_.source->count(), " samples, ",
+                 steps_.slots(), " slots, global batch ", global_batch_text(),
+                 "), and epochs=0 asks for them for ever");
+  }
+  orders_ = std::make_shared<const OrderVersions>(make_version(std::move(order), config_.indices));
+  return Status::ok();
+}
+
+Result<std::unique_ptr<const Order>> Loader::make_order() {
   // Counted while it grows; the order has a copy of the final size.
   MetadataResource resource(memory_, MemoryKind::kTable);
   BlockEnds block_ends(&resource);
@@ -160,23 +174,29 @@ Status Loader::prepare_order() {
   }
   DL_ASSIGN_OR_RETURN(auto order, Order::create(spec));
   steps_ = Steps(order->slots(), config_);
-  if (steps_.count() == 0 && config_.epochs == 0) {
-    return error(Code::kEmpty, "an epoch has no steps (", spec.sample_count, " samples, ", steps_.slots(),
-                 " slots, global batch ", config_.global_batch, "), and epochs=0 asks for them for ever");
-  }
-  shuffle_text_ = option_word(Option::kShuffle, config_.shuffle);
   if (config_.shuffle == Shuffle::kWindow) {
     shuffle_text_ += concat(" shuffle_block=", config_.shuffle_block,
                             " shuffle_blocks=", config_.shuffle_blocks, order->parameters());
   }
-  weights_digest_ = "none";
   if (config_.weights.given) {
     Digest digest;
     digest.add(std::as_bytes(config_.weights.span()));
     weights_digest_ = concat(digest.hex(), config_.replacement ? " with" : " without", " replacement");
   }
-  orders_ = std::make_shared<const OrderVersions>(make_version(std::move(order), config_.indices));
-  return Status::ok();
+  return order;
+}
+
+Result<std::unique_ptr<const Order>> Loader::make_bucket_order() {
+  DL_ASSIGN_OR_RETURN(Buckets buckets, make_buckets(pipeline_.source, config_, memory_, token_.get()));
+  steps_ = Steps(std::move(buckets.order.steps), config_);
+  config_.adds_length = buckets.source != pipeline_.source;
+  pipeline_.source = std::move(buckets.source);
+  lengths_digest_ = std::move(buckets.digest);
+  return std::move(buckets.order.order);
+}
+
+std::string Loader::global_batch_text() const {
+  return config_.bucket_edges.empty() ? concat(config_.global_batch) : numbers_text(config_.bucket_rows);
 }
 
 Status Loader::prepare_memory() {
@@ -276,6 +296,7 @@ void Loader::stop() noexcept {
   window_->drop_orders();
   config_.indices = {};
   config_.weights = {};
+  config_.lengths = {};
 }
 
 }  // namespace dataline

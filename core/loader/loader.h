@@ -92,6 +92,8 @@ class Loader final : public BatchOwner,
   // loader.cpp: at create, before there is another thread.
   Status prepare(SourceRef source, const Options& options);
   Status prepare_order() DL_REQUIRES(mutex_);
+  Result<std::unique_ptr<const Order>> make_order();
+  Result<std::unique_ptr<const Order>> make_bucket_order();
   Status prepare_memory() DL_REQUIRES(mutex_);
   Status prepare_slots(std::vector<std::unique_ptr<Slot>>& slots);
   Status prepare_threads();
@@ -130,6 +132,8 @@ class Loader final : public BatchOwner,
   void jump(Position to) DL_REQUIRES(mutex_);
   void start_at(Position to) DL_REQUIRES(mutex_);
   std::string state_body(std::string_view indices_digest) const;
+  std::string state_buckets() const;
+  std::string global_batch_text() const;  // of each bucket, if there are any
 
   // Fixed at create.
   ForkGuard fork_guard_;
@@ -144,7 +148,7 @@ class Loader final : public BatchOwner,
   Block arena_;
   Block shares_;  // the slots' (SlotPlace::shares)
   std::unique_ptr<ViewSet> schema_views_;
-  std::string fingerprint_fields_, fingerprint_data_, weights_digest_, shuffle_text_;
+  std::string fingerprint_fields_, fingerprint_data_, weights_digest_, lengths_digest_, shuffle_text_;
   std::vector<PlanStage> stages_;
 
   // The parts; each has its own rules. In this order: each uses those above it.

@@ -27,7 +27,7 @@ void fill_member(LoaderConfig& config, const Options& options, Option option) {
   if constexpr (std::is_same_v<Type, std::string>) {
     member = options.text(option);
   } else if constexpr (std::is_same_v<Type, HostArray<int64_t>>) {
-    member = options.indices;
+    member = option == Option::kLengths ? options.lengths : options.indices;
   } else if constexpr (std::is_same_v<Type, HostArray<double>>) {
     member = options.weights;
   } else {
@@ -68,9 +68,8 @@ constexpr OptionInfo text(const char* default_value) {
   return kind<path...>(OptionType::kText, default_value, 1, 0);
 }
 template <auto... path>
-constexpr OptionInfo array() {
-  constexpr bool is_indices = std::is_same_v<Member<path...>, HostArray<int64_t>>;
-  return kind<path...>(is_indices ? OptionType::kIndices : OptionType::kWeights, "", 1, 0);
+constexpr OptionInfo array(OptionType type) {
+  return kind<path...>(type, "", 1, 0);
 }
 
 template <typename Value>
@@ -117,7 +116,9 @@ bool in_range(const OptionInfo& entry, int64_t number) {
   return !has_range(entry) || (number >= entry.minimum && number <= entry.maximum);
 }
 
-bool is_array(OptionType type) { return type == OptionType::kIndices || type == OptionType::kWeights; }
+bool is_array(OptionType type) {
+  return type == OptionType::kIndices || type == OptionType::kWeights || type == OptionType::kLengths;
+}
 
 std::optional<int64_t> value_of_word(const OptionInfo& entry, std::string_view text) {
   for (const OptionWord& word : entry.words) {

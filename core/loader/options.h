@@ -35,7 +35,8 @@ enum class OptionType : int32_t {
   kWord = 4,
   kText = 5,
   kIndices = 6,
-  kWeights = 7
+  kWeights = 7,
+  kLengths = 8
 };
 constexpr int32_t kScopeDataset = 1, kScopeLoader = 2, kScopeBoth = 3;
 
@@ -119,6 +120,7 @@ class Options {
 
   HostArray<int64_t> indices;
   HostArray<double> weights;
+  HostArray<int64_t> lengths;
   AllocatorTable allocator;
   Log log;
   CancelTokenRef cancel;
@@ -147,7 +149,7 @@ enum class Io : int32_t { kAuto, kMmap, kPread, kMemory, kDevice };
 
 // Most members are filled by the rows of option_rows.inc; the defaults in force are those of the rows.
 struct LoaderConfig {
-  int64_t global_batch = 32;  // samples in a full step, over all ranks
+  int64_t global_batch = 32;  // samples in a full step, over all ranks; with buckets, see bucket_rows
   LastBatch last_batch = LastBatch::kKeep;
   Shuffle shuffle = Shuffle::kNone;
   int64_t shuffle_block = 8 << 20, shuffle_blocks = 512;
@@ -175,6 +177,12 @@ struct LoaderConfig {
   DeviceSync device_sync = DeviceSync::kStream;
   HostArray<int64_t> indices;
   HostArray<double> weights;
+  // Batches by length (buckets.h); no edges: no buckets.
+  std::vector<int64_t> bucket_edges;
+  std::vector<int64_t> bucket_rows;  // samples in a full step over all ranks, by bucket
+  int64_t max_tokens = -1;
+  bool adds_length = false;  // the loader's own field `length`; known with the set
+  HostArray<int64_t> lengths;
   std::shared_ptr<const Extensions> extensions;  // may be null
 };
 

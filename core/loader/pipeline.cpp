@@ -10,6 +10,7 @@
 
 #include "core/base/checked.h"
 #include "core/loader/dataset.h"
+#include "core/loader/epochs.h"
 #include "core/memory/machine_limits.h"
 
 namespace dataline {
@@ -23,6 +24,8 @@ TransformSettings transform_settings(const Source& source, const LoaderConfig& c
   TransformSettings settings;
   settings.limits = config.decode_limits;
   settings.max_bytes_per_sample = config.max_bytes_per_sample;
+  settings.buckets = !config.bucket_edges.empty();
+  settings.added_fields = config.adds_length ? 1 : 0;
   if (config.extensions != nullptr) settings.operators = config.extensions->operators;
   settings.first_header = [&source, &config](size_t field) {
     Result<ImageFacts> first = image_facts_of(source, field, 0, config.max_bytes_per_sample);
@@ -46,6 +49,13 @@ int64_t records_of_run(const Pipeline& pipeline, const LoaderConfig& config, int
   if (pipeline.calls_host) return std::max<int64_t>((max_rows + workers - 1) / workers, 1);
   const int64_t threads = std::min<int64_t>(workers + 1, available_cpus());
   return copied_records_of_run(max_rows, row_bytes, threads, config.prefetch_depth);
+}
+
+std::vector<BucketShape> bucket_shapes(const LoaderConfig& config, const Steps& steps) {
+  std::vector<BucketShape> shapes;
+  for (size_t b = 0; b < config.bucket_edges.size(); ++b)
+    shapes.push_back({steps.max_rows(static_cast<int32_t>(b)), config.bucket_edges[b]});
+  return shapes;
 }
 
 Result<MixedField> mixed_field(const Pipeline& pipeline, size_t field) {
@@ -74,7 +84,7 @@ Status add_mixes(Pipeline& pipeline, std::span<const BatchMix> mixes) {
 constexpr int32_t kCpu = 1;
 
 int64_t crossing_bytes(const Storage& storage) {
-  return storage.kind == FieldKind::kRagged || storage.varies ? -1 : storage.row_bytes;
+  return storage.kind == FieldKind::kRagged || storage.varies || storage.to_bucket ? -1 : storage.row_bytes;
 }
 
 }  // namespace
@@ -86,7 +96,7 @@ int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threa
   return std::max(records, kMinRecords);
 }
 
-Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int64_t max_rows,
+Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, const Steps& steps,
                                const Device& device) {
   Pipeline pipeline;
   pipeline.source = std::move(source);
@@ -97,7 +107,9 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int
   const std::vector<BatchMix> mixes = compiled.mixes;
   DL_RETURN_IF_ERROR(place_fields(pipeline, std::move(compiled), config, device));
   Layout& layout = pipeline.layout;
-  DL_ASSIGN_OR_RETURN(layout, plan_layout(std::move(layout.storages), std::move(layout.regions), max_rows));
+  const int64_t max_rows = steps.max_rows();
+  DL_ASSIGN_OR_RETURN(layout, plan_layout(std::move(layout.storages), std::move(layout.regions), max_rows,
+                                          bucket_shapes(config, steps)));
 
   for (const auto& program : pipeline.programs) {
     pipeline.program_scratch_bytes = std::max(pipeline.program_scratch_bytes, program->scratch_bytes());

@@ -129,7 +129,7 @@ Result<PassStates> make_states(const std::vector<StoragePass>& passes, HostMemor
 // Parts of a transform run on the device if it has kernels for them and the rows that cross the bus are no larger than what
 // is delivered. With io=device (resident.cpp) all fields are held there. kBadTransform, kNoSuchField, kOverBudget,
 // kUnsupported.
-Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int64_t max_rows,
+Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, const Steps& steps,
                                const Device& device);
 
 // The part of it that decides where the rows of each field go: fills the passes, outputs, tails, routes and resident rows, and

@@ -24,6 +24,12 @@ Field bytes_field(int64_t bytes) {
 Storage storage_for(const Field& output, int64_t max_bytes_per_sample) {
   Storage storage;
   storage.kind = output.kind;
+  if (output.to_bucket) {
+    storage.to_bucket = true;
+    storage.item_bytes = dtype_bytes(output.dtype);
+    for (size_t d = 1; d < output.shape.size(); ++d) storage.item_bytes *= output.shape[d];
+    return storage;
+  }
   if (output.varies()) {
     storage.varies = true;
     const int64_t element = dtype_bytes(output.dtype);
@@ -91,6 +97,8 @@ class PipelineBuilder {
       const Program& program = *pipeline_.programs[f];
       if (resident && program.output().kind == FieldKind::kRagged)
         return refuse(f, "its rows have lengths of their own");
+      if (resident && program.output().to_bucket)
+        return refuse(f, "its rows are as long as the bucket of their batch");
       if (resident && program.output().varies())
         return refuse(f, "its images have sizes of their own; add resize([h, w]) or center_crop(size)");
       if (compiled.splits[f]) {
@@ -192,9 +200,10 @@ class PipelineBuilder {
     const Program& program = *pipeline_.programs[f];
     route.storage = add_slot_rows(program, schema().places[f], is_whole_column(f));
     const Storage& storage = storages_.back();
-    pipeline_.outputs.push_back({.field = program.output(),
-                                 .storage = route.storage,
-                                 .row_stride_bytes = storage.varies ? 0 : storage.row_bytes});
+    pipeline_.outputs.push_back(
+        {.field = program.output(),
+         .storage = route.storage,
+         .row_stride_bytes = storage.varies || storage.to_bucket ? 0 : storage.row_bytes});
   }
 
   void add_shared(size_t f, Route& route) {

@@ -127,13 +127,16 @@ void Filler::name_misfits(Slot& slot) const {
 int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, const Status& cause,
                          WorkerScratch& scratch) const {
   const uint64_t key = random_key(config_->seed, static_cast<uint64_t>(slot.epoch), Domain::kReplacement);
-  const auto order_slot = static_cast<uint64_t>((slot.first_slot + row) % steps_->slots());
+  const SlotGroup& group = steps_->group(slot.group);
+  const int64_t in_group = (slot.first_slot + row - group.first_slot) % group.slots;
+  const auto order_slot = static_cast<uint64_t>(group.first_slot + in_group);
   const int64_t bad_sample = slot.sample_indices[row];
   bool all_refused = cause.code() == Code::kIo;
   for (int64_t attempt = 0; attempt < kReplaceAttempts; ++attempt) {
     const uint64_t bits = random_bits(key, order_slot, static_cast<uint64_t>(attempt));
-    const int64_t other = static_cast<int64_t>(random_below(bits, static_cast<uint64_t>(steps_->slots())));
-    order.order->samples(slot.epoch, order.epoch_table(), other, 1, slot.sample_indices + row);
+    const auto other = static_cast<int64_t>(random_below(bits, static_cast<uint64_t>(group.slots)));
+    order.order->samples(slot.epoch, order.epoch_table(), group.first_slot + other, 1,
+                         slot.sample_indices + row);
     Status failed = read_row(slot, row, scratch);
     if (failed.code() == Code::kIo) failed = read_row(slot, row, scratch);
     if (failed.is_ok()) return slot.sample_indices[row];

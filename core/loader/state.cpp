@@ -16,6 +16,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/text.h"
+#include "core/loader/buckets.h"
 #include "core/loader/loader.h"
 
 namespace dataline {
@@ -25,6 +26,8 @@ constexpr size_t kMaxBytes = size_t{16} << 20;  // far more than any job's; larg
 constexpr std::string_view kFirstLine = "dataline state 1";
 constexpr std::string_view kSumKey = "checksum: ";
 constexpr std::string_view kIndicesKey = "sample_indices";
+// Absent from states without buckets, as from those of releases that had none.
+constexpr std::string_view kBucketKeys[] = {"bucket_edges", "lengths"};
 
 struct Line {
   std::string_view key, value;
@@ -94,16 +97,22 @@ std::string Loader::state_body(std::string_view indices_digest) const {
                 "\ndata: ", fingerprint_data_, "\nseed: ", config_.seed,
                 "\nshuffle: ", shuffle_text_,
                 "\nsample_indices: ", indices_digest, "\nweights: ", weights_digest_,
-                "\nepoch_slots: ", steps_.slots(), "\nglobal_batch_size: ", config_.global_batch,
+                "\nepoch_slots: ", steps_.slots(), "\nglobal_batch_size: ", global_batch_text(),
                 "\nlast_batch: ", option_word(Option::kLastBatch, config_.last_batch),
                 "\non_error: ", option_word(Option::kOnError, config_.on_error), "\n");
+}
+
+std::string Loader::state_buckets() const {
+  const std::string edges = config_.bucket_edges.empty() ? "none" : numbers_text(config_.bucket_edges);
+  return concat(kBucketKeys[0], ": ", edges, "\n", kBucketKeys[1], ": ", lengths_digest_, "\n");
 }
 
 Result<std::string> Loader::save_state() const {
   if (forked()) return forked_error();
   ThreadLock lock(mutex_);
   std::string text = concat(kFirstLine, "\nepoch: ", position_.epoch, "\nstep: ", position_.step, "\n",
-                            state_body(orders_->of(position_.epoch).indices_digest));
+                            state_body(orders_->of(position_.epoch).indices_digest),
+                            config_.bucket_edges.empty() ? "" : state_buckets());
   text += concat(kSumKey, checksum_of(text), "\n");
   return text;
 }
@@ -129,18 +138,22 @@ Status Loader::load_state(std::string_view text) {
   // The state's own epoch chooses which of the caller's orders is meant, not the one that the loader is in.
   const OrderVersion& version =
       orders_->saved_under(to.epoch, indices == lines.end() ? std::string_view() : indices->value);
-  const std::string body = state_body(version.indices_digest);
+  const std::string body = state_buckets() + state_body(version.indices_digest);
   std::string_view rest = body;
-  for (; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1), ++known) {
+  for (; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
     const std::string_view mine = rest.substr(0, rest.find('\n'));
     const std::string_view key = mine.substr(0, mine.find(": "));
     const std::string_view value = mine.substr(key.size() + 2);
     auto saved = std::find_if(lines.begin(), lines.end(), [&](const Line& line) { return line.key == key; });
-    if (saved == lines.end()) return bad_state(concat("no line '", key, "'"));
-    if (saved->value != value) {
-      const bool other_order = key == kIndicesKey && config_.indices.given && saved->value != "none";
+    const bool may_lack =
+        std::find(std::begin(kBucketKeys), std::end(kBucketKeys), key) != std::end(kBucketKeys);
+    if (saved == lines.end() && !may_lack) return bad_state(concat("no line '", key, "'"));
+    known += saved != lines.end() ? 1 : 0;
+    const std::string_view saved_value = saved != lines.end() ? saved->value : "none";
+    if (saved_value != value) {
+      const bool other_order = key == kIndicesKey && config_.indices.given && saved_value != "none";
       return error(
-          Code::kStateRefused, "state of another job: ", key, " is '", saved->value, "' in the state, '",
+          Code::kStateRefused, "state of another job: ", key, " is '", saved_value, "' in the state, '",
           value, "' here",
           other_order ? "; if the job has had these indices, set them again before the state is loaded" : "");
     }

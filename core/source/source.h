@@ -146,6 +146,8 @@ class Source {
   // the same data the cut is the same in every release: saved states depend on it.
   // Here: cut evenly by the size of a record, where a ragged column counts as kRaggedBlockBytes.
   virtual void append_blocks(int64_t block_bytes, BlockEnds& ends) const;
+  // Items of a ragged field of a record, without reading it; -1: not known.
+  virtual int64_t record_items(int64_t index) const { return static_cast<void>(index), -1; }
 
   // Where column `column` of a record is stored. Called only for bad samples: it may read a header, and allocates.
   virtual Place place_of(int64_t index, size_t column) const = 0;
@@ -207,6 +209,7 @@ class ForwardSource : public Source {
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
     source_->append_blocks(block_bytes, ends);
   }
+  int64_t record_items(int64_t index) const override { return source_->record_items(index); }
   Place place_of(int64_t index, size_t column) const override { return source_->place_of(index, column); }
   const std::vector<std::string>* classes() const override { return source_->classes(); }
   void fingerprint(Digest& digest) const override { source_->fingerprint(digest); }

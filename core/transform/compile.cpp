@@ -36,7 +36,8 @@ std::optional<size_t> find_field(std::span<const Field> fields, std::string_view
 }
 
 // Indices of the fields that a clause applies to.
-Result<std::vector<size_t>> fields_of(const ClauseSyntax& clause, std::span<const Field> fields) {
+Result<std::vector<size_t>> fields_of(const ClauseSyntax& clause, std::span<const Field> fields,
+                                      size_t added_fields) {
   std::vector<size_t> out;
   for (const FieldSyntax& named : clause.fields) {
     std::optional<size_t> index = find_field(fields, named.name);
@@ -44,7 +45,7 @@ Result<std::vector<size_t>> fields_of(const ClauseSyntax& clause, std::span<cons
     out.push_back(*index);
   }
   if (!out.empty()) return out;
-  if (fields.size() == 1) return std::vector<size_t>{0};
+  if (fields.size() == 1 + added_fields) return std::vector<size_t>{0};
   if (std::optional<size_t> index = find_field(fields, kDefaultField)) return std::vector<size_t>{*index};
   return error(Code::kNoSuchField, "transform: column ", clause.column, ": expected a field name (",
                joined(names_of(fields)), ") before these operators, got none")
@@ -59,6 +60,9 @@ Status add_calls(const ClauseSyntax& clause, const TransformSettings& settings, 
                              "expected nothing after mixup or cutmix, which "
                              "take finished batches, ",
                              "got ", quote(call.name), "; put it before");
+    if (plan.field().to_bucket)
+      return transform_error(call.column, "expected nothing after pad_to(bucket), got ", quote(call.name),
+                             "; put it before");
     DL_ASSIGN_OR_RETURN(const Arguments arguments, Arguments::bind(call, found->info));
     DL_RETURN_IF_ERROR(found->host != nullptr ? add_host_operator(*found->host, arguments, plan)
                                               : found->add(arguments, plan));
@@ -108,7 +112,7 @@ Result<std::vector<Plan>> plans_of(SimdTarget target, std::string_view text, std
   for (size_t i = 0; i < fields.size(); ++i) plans.emplace_back(fields[i], i, settings, target);
   std::vector<bool> given(fields.size());
   for (const ClauseSyntax& clause : clauses) {
-    DL_ASSIGN_OR_RETURN(const std::vector<size_t> indices, fields_of(clause, fields));
+    DL_ASSIGN_OR_RETURN(const std::vector<size_t> indices, fields_of(clause, fields, settings.added_fields));
     for (size_t i = 0; i < indices.size(); ++i) {
       const size_t index = indices[i];
       const int64_t column = clause.fields.empty() ? clause.column : clause.fields[i].column;

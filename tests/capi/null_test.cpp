@@ -118,6 +118,8 @@ const NullCase kCases[] = {
     NULL_CASE(dl_options_set_indices, "indices", o.options.get(), nullptr, 1, nullptr, nullptr),
     NULL_CASE(dl_options_set_weights, "options", nullptr, &o.weight, 1, nullptr, nullptr),
     NULL_CASE(dl_options_set_weights, "weights", o.options.get(), nullptr, 1, nullptr, nullptr),
+    NULL_CASE(dl_options_set_lengths, "options", nullptr, &o.one, 1, nullptr, nullptr),
+    NULL_CASE(dl_options_set_lengths, "lengths", o.options.get(), nullptr, 1, nullptr, nullptr),
     NULL_CASE(dl_options_set_allocator, "options", nullptr, room<dl_allocator>()),
     NULL_CASE(dl_options_set_allocator, "allocator", o.options.get(), nullptr),
     {"dl_options_set_allocator", "",

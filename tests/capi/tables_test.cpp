@@ -50,7 +50,7 @@ TEST(OptionTable, EntriesAreCompleteAndKeysUnique) {
   for (const dl_option_info& info : all_options()) {
     EXPECT_TRUE(keys.insert(info.key).second) << info.key;
     EXPECT_GE(info.type, DL_OPTION_BOOL);
-    EXPECT_LE(info.type, DL_OPTION_WEIGHTS);
+    EXPECT_LE(info.type, DL_OPTION_LENGTHS);
     EXPECT_TRUE(info.scope >= DL_SCOPE_DATASET && info.scope <= 3) << info.key;
     EXPECT_GT(std::strlen(info.doc), 10u) << info.key;
     EXPECT_STREQ(info.since, "0.1") << info.key;

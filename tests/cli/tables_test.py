@@ -124,7 +124,7 @@ class Tables(ShellTest):
         for option in self.options():
             self.assertEqual(list(option), OPTION_KEYS)
             self.assertIn(option["scope"], ("dataset", "loader", "both"))
-            self.assertTrue(option["type"] in ("bool", "int", "size", "text", "indices", "weights") or "|" in option["type"])
+            self.assertTrue(option["type"] in ("bool", "int", "size", "text", "indices", "weights", "lengths") or "|" in option["type"])
             self.assertTrue(option["doc"] and option["since"], option)
             self.assertTrue(option["default"] is None or isinstance(option["default"], str), option)
             self.assertEqual(option["min"] is None, option["max"] is None)

@@ -1,6 +1,6 @@
 """The golden orders, computed a second time from their definitions, in plain Python integers and floats.
 
-  check_golden_order.py golden_order.json
+  check_golden_order.py golden_order.json golden_buckets.json
 
 It is also the shortest complete description of the order for whoever ports it. Digests of shuffles above
 65,535 samples are left to the C++ test: they would take minutes here.
@@ -16,7 +16,7 @@ import sys
 MASK64 = (1 << 64) - 1
 MASK32 = (1 << 32) - 1
 GOLDEN = 0x9E3779B97F4A7C15
-PERMUTATION, FISHER_YATES, WEIGHTED, BLOCKS, WINDOW = 1, 2, 3, 10, 11  # core/base/random.h, Domain
+PERMUTATION, FISHER_YATES, WEIGHTED, BUCKETS, BLOCKS, WINDOW = 1, 2, 3, 9, 10, 11  # core/base/random.h, Domain
 
 
 def mix64(x):
@@ -61,13 +61,7 @@ def fisher_yates(n, seed, epoch):
     return entries
 
 
-def permute(n, key, slot):
-    if n <= 64:
-        entries = list(range(n))
-        for i in range(slot + 1):
-            j = i + (splitmix(key, i) * (n - i) >> 64)
-            entries[i], entries[j] = entries[j], entries[i]
-        return entries[slot]
+def bijection(n, key, slot):
     bits = (n - 1).bit_length()
     right_bits = bits - bits // 2
     left_mask, right_mask = (1 << bits // 2) - 1, (1 << right_bits) - 1
@@ -81,6 +75,16 @@ def permute(n, key, slot):
         value = left << right_bits | right
         if value < n:
             return value
+
+
+def permute(n, key, slot):
+    if n > 64:
+        return bijection(n, key, slot)
+    entries = list(range(n))
+    for i in range(slot + 1):
+        j = i + (splitmix(key, i) * (n - i) >> 64)
+        entries[i], entries[j] = entries[j], entries[i]
+    return entries[slot]
 
 
 def window_geometry(ends, open_blocks, step_slots):
@@ -213,6 +217,22 @@ def draw_without_replacement(weights, seed, epoch, slots):
     return [i for _, i in sorted(finish)[:slots]]
 
 
+def bucket_steps(lengths, edges, rows, seed, epoch):
+    """Batches by length: core/order/buckets.h."""
+    def permuted(n, what):
+        part = random_bits(random_key(seed, 0, BUCKETS), what)
+        key = random_bits(random_key(part, epoch, PERMUTATION), n)
+        return list(range(n)) if n < 2 else [bijection(n, key, slot) for slot in range(n)]
+
+    pieces = []
+    for bucket, edge in enumerate(edges):
+        below = edges[bucket - 1] if bucket > 0 else -1
+        samples = [i for i, length in enumerate(lengths) if below < length <= edge]
+        order = [samples[at] for at in permuted(len(samples), 1 + bucket)]
+        pieces += [order[begin:begin + rows[bucket]] for begin in range(0, len(order), rows[bucket])]
+    return [pieces[at] for at in permuted(len(pieces), 0)]
+
+
 def digest(samples):
     value = 0
     for sample in samples:
@@ -228,7 +248,7 @@ def check_shuffle(golden):
         slot = order.__getitem__
     else:
         def slot(i):
-            return permute(n, random_bits(random_key(seed, epoch, PERMUTATION), n), i)
+            return bijection(n, random_bits(random_key(seed, epoch, PERMUTATION), n), i)
     for begin, samples in ((0, golden["first"]), (n // 2, golden["middle"])):
         assert [slot(begin + i) for i in range(len(samples))] == samples, golden
 
@@ -242,6 +262,12 @@ def check_window(golden):
     assert sorted(order) == list(range(end)), golden
     assert order[:len(golden["first"])] == golden["first"], golden
     assert digest(order) == golden["digest"], golden
+
+
+def check_buckets(golden):
+    lengths = [i * 7 % 17 for i in range(golden["n"])]
+    steps = bucket_steps(lengths, golden["edges"], golden["rows"], golden["seed"], golden["epoch"])
+    assert steps == golden["steps"], golden
 
 
 def check_weighted(golden):
@@ -261,7 +287,14 @@ def main():
         check_window(golden)
     for golden in goldens["weighted"]:
         check_weighted(golden)
-    print(f"{len(goldens['shuffle_full'])} shuffles, {len(goldens['shuffle_window'])} in windows, and {len(goldens['weighted'])} weighted orders agree")
+    with open(sys.argv[2], encoding="utf-8") as file:
+        buckets = json.load(file)
+    for golden in buckets:
+        check_buckets(golden)
+    print(
+        f"{len(goldens['shuffle_full'])} shuffles, {len(goldens['shuffle_window'])} in windows, {len(goldens['weighted'])} weighted orders "
+        f"and {len(buckets)} of buckets agree"
+    )
 
 
 if __name__ == "__main__":

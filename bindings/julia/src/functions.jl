@@ -19,6 +19,7 @@
 @declare dl_options_set_i64(options::Handle, key::Cstring, value::Int64, error::Ptr{CError})::Int32
 @declare dl_options_set_indices(options::Handle, indices::Ptr{Int64}, count::Int64, release::Ptr{Cvoid}, context::Ptr{Cvoid}, error::Ptr{CError})::Int32
 @declare dl_options_set_weights(options::Handle, weights::Ptr{Float64}, count::Int64, release::Ptr{Cvoid}, context::Ptr{Cvoid}, error::Ptr{CError})::Int32
+@declare dl_options_set_lengths(options::Handle, lengths::Ptr{Int64}, count::Int64, release::Ptr{Cvoid}, context::Ptr{Cvoid}, error::Ptr{CError})::Int32
 @declare dl_options_set_allocator(options::Handle, allocator::Ptr{CAllocator}, error::Ptr{CError})::Int32
 @declare dl_options_set_log(options::Handle, log::Ptr{CLog}, error::Ptr{CError})::Int32
 @declare dl_options_set_cancel_token(options::Handle, token::Handle, error::Ptr{CError})::Int32

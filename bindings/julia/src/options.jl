@@ -25,6 +25,10 @@ function set_array(options::Handle, key::Symbol, values::AbstractVector)
         return lend_vector(Int64, values) do pointer, count, release, context
             check(error -> dl_options_set_indices(options, pointer, count, release, context, error))
         end
+    elseif type == DL_OPTION_LENGTHS
+        return lend_vector(Int64, values) do pointer, count, release, context
+            check(error -> dl_options_set_lengths(options, pointer, count, release, context, error))
+        end
     elseif type == DL_OPTION_WEIGHTS
         return lend_vector(Float64, values) do pointer, count, release, context
             check(error -> dl_options_set_weights(options, pointer, count, release, context, error))

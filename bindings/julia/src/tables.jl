@@ -5,6 +5,7 @@
 const OPTION_TYPES = Dict(
     DL_OPTION_BOOL => :bool, DL_OPTION_INT => :int, DL_OPTION_SIZE => :size, DL_OPTION_WORD => :word,
     DL_OPTION_TEXT => :text, DL_OPTION_INDICES => :indices, DL_OPTION_WEIGHTS => :weights,
+    DL_OPTION_LENGTHS => :lengths,
 )
 
 function option_info(index::Integer)
@@ -18,7 +19,7 @@ end
 
 The options of the library in use, which are the keyword arguments of [`Dataset`](@ref) and [`Loader`](@ref): a vector of
 named tuples `(key, type, default, choices, range, unit, dataset, loader, doc, since)`. `type` is one of `:bool`, `:int`,
-`:size` (bytes), `:word` (one of `choices`), `:text`, `:indices`, `:weights`; `range` is `(least, greatest)` or `nothing`;
+`:size` (bytes), `:word` (one of `choices`), `:text`, `:indices`, `:weights`, `:lengths`; `range` is `(least, greatest)` or `nothing`;
 `dataset` and `loader` say what the option is for. [`describe`](@ref) prints it.
 """
 options_table() = map(0:dl_option_count()-1) do index

@@ -51,6 +51,10 @@ class Concat final : public Composed {
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
     for (const Source* part : sources_) part->append_blocks(block_bytes, ends);
   }
+  int64_t record_items(int64_t index) const override {
+    const int64_t shard = index_.shard_of(index);
+    return source(shard).record_items(index - index_.start(shard));
+  }
   Place place_of(int64_t index, size_t column) const override {
     const int64_t shard = index_.shard_of(index);
     return place_in_part(static_cast<size_t>(shard), index - index_.start(shard), column);

@@ -77,6 +77,10 @@ class Subset final : public ForwardSource {
   // Not neighbours in the source.
   void advise_block(int64_t first, int64_t count) const override { Source::advise_block(first, count); }
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
+  int64_t record_items(int64_t index) const override {
+    const int64_t inner = inner_index(index);
+    return valid(inner) ? source_->record_items(inner) : -1;
+  }
   Place place_of(int64_t index, size_t column) const override {
     const int64_t inner = inner_index(index);
     return valid(inner) ? source_->place_of(inner, column)

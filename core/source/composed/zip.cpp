@@ -58,6 +58,13 @@ class Zip final : public Composed {
     return std::all_of(pieces_.begin(), pieces_.end(),
                        [&](const Piece& p) { return p.source->cached(index); });
   }
+  // Of the first part that knows.
+  int64_t record_items(int64_t index) const override {
+    for (const Piece& piece : pieces_) {
+      if (const int64_t items = piece.source->record_items(index); items >= 0) return items;
+    }
+    return -1;
+  }
   Place place_of(int64_t index, size_t column) const override {
     size_t part = 0;
     for (; column >= pieces_[part].column_count; ++part) column -= pieces_[part].column_count;

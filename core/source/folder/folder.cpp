@@ -65,6 +65,7 @@ class Folder final : public Source {
     for (int64_t i = 0; i < count(); ++i) cutter.add(index_->file_bytes(i));
     cutter.finish();
   }
+  int64_t record_items(int64_t index) const override { return index_->file_bytes(index); }
   Place place_of(int64_t index, size_t) const override {
     PathBuffer path;
     return {root_.path_of(index_->paths.get(index, path)), ""};

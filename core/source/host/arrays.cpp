@@ -49,6 +49,11 @@ class Arrays final : public Source {
     if (any_ragged_) locate_all_ragged(run);
   }
 
+  int64_t record_items(int64_t index) const override {
+    const auto first = std::find_if(arrays_.begin(), arrays_.end(), ragged);
+    if (first == arrays_.end()) return -1;
+    return std::max<int64_t>(first->offsets[index + 1] - first->offsets[index], 0);
+  }
   Place place_of(int64_t index, size_t) const override { return {"", concat("array row ", index)}; }
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);

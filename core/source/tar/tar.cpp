@@ -47,6 +47,7 @@ class TarSource final : public FileSource {
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
+  int64_t record_items(int64_t index) const override;
   Place place_of(int64_t index, size_t column) const override;
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
@@ -190,6 +191,16 @@ Status TarSource::read_label(const Run& run, int64_t sample, const TarColumn& co
   return error(label ? Code::kOutOfRange : Code::kCorrupt, file_.path(), ": offset ", extent.offset(),
                ": member ", printable(concat(index_.key(sample), ".cls")), ": label ", printable(shown),
                label ? " is not in 0 .. 255 (label_dtype=u8)" : ", a whole number was expected");
+}
+
+// Bytes of the first member that is a field; a sample that lacks it is bad, whatever its length.
+int64_t TarSource::record_items(int64_t index) const {
+  for (const TarColumn& column : columns_) {
+    if (column.kind != TarColumn::Kind::kMember) continue;
+    const TarExtent& extent = index_.extent(index, column.field);
+    return extent.present() ? extent.bytes() : 0;
+  }
+  return -1;
 }
 
 // The name in the archive. One that is too long for its header is rebuilt from the index.

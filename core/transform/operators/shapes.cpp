@@ -8,7 +8,9 @@ namespace dataline {
 namespace {
 
 constexpr OperatorArgument kReshapeArguments[] = {{"shape", "shape", ""}};
-constexpr OperatorArgument kPadToArguments[] = {{"length", "integer", ""}, {"value", "number", "0"}};
+constexpr OperatorArgument kPadToArguments[] = {{"length", "integer or bucket", ""},
+                                                {"value", "number", "0"}};
+constexpr std::string_view kToBucket = "bucket";
 
 Status add_reshape(const Arguments& arguments, Plan& plan) {
   DL_RETURN_IF_ERROR(want_dense(arguments, plan));
@@ -48,6 +50,18 @@ Status add_layout(const Arguments& arguments, Plan& plan) {
   return Status::ok();
 }
 
+Status add_pad_to_bucket(const Arguments& arguments, size_t length, size_t value, Plan& plan) {
+  const Field& field = plan.field();
+  if (!plan.buckets())
+    return arguments.fault_at(length, "bucket: needs batches by length, the loader's option bucket_edges");
+  if (field.kind != FieldKind::kRagged)
+    return arguments.fault_at(length, "bucket: expected sequences of their own lengths, got ",
+                              field_type_text(field));
+  DL_ASSIGN_OR_RETURN(std::vector<std::byte> element, arguments.element(value, field.dtype));
+  plan.add_bucket_padding(std::move(element));
+  return Status::ok();
+}
+
 Status add_pad_to(const Arguments& arguments, Plan& plan) {
   enum Argument : size_t { kLength, kValue };
   const Field& field = plan.field();
@@ -55,6 +69,9 @@ Status add_pad_to(const Arguments& arguments, Plan& plan) {
     return arguments.fault("expected a sequence, got a single ", dtype_name(field.dtype));
   if (field.axes.find('H') != std::string::npos)
     return arguments.fault("expected a sequence, got an image with axes ", field.axes);
+  const Value* const to = arguments.find(kLength);
+  if (to != nullptr && to->kind == ValueKind::kWord && to->text == kToBucket)
+    return add_pad_to_bucket(arguments, kLength, kValue, plan);
   DL_ASSIGN_OR_RETURN(const int64_t length, arguments.integer(kLength, 0));
   std::vector<int64_t> shape = field.shape;
   shape[0] = length;
@@ -82,7 +99,8 @@ const Operator hwc_operator = {
 const Operator pad_to_operator = {
     {"pad_to", kPadToArguments,
      "Fills the first dim up to a length with a value; sequences of their own lengths become dense. "
-     "A longer one is an error.",
+     "A longer one is an error. pad_to(bucket): to the edge of the batch's bucket (bucket_edges); the list "
+     "ends there.",
      "torch.nn.utils.rnn.pad_sequence", "0.1"},
     add_pad_to};
 

@@ -21,9 +21,10 @@ int64_t FlatPass::run(const RowContext& context, const std::byte* from, int64_t 
                       int64_t room) const {
   const int64_t count = from_bytes / dtype_bytes(plan_.chain.input());
   const int64_t element_bytes = dtype_bytes(plan_.chain.output());
-  if (plan_.padded_elements >= 0 && count > plan_.padded_elements) {
-    return context.fail(error(Code::kTooLarge, "pad_to: expected at most ",
-                              plan_.padded_elements / plan_.item_elements, " steps, got ",
+  const int64_t padded = plan_.pads_to_room ? room / element_bytes : plan_.padded_elements;
+  if (padded >= 0 && count > padded) {
+    return context.fail(error(Code::kTooLarge, "pad_to: expected at most ", padded / plan_.item_elements,
+                              plan_.pads_to_room ? " steps, the edge of its bucket, got " : " steps, got ",
                               count / plan_.item_elements));
   }
   if (count > room / element_bytes) {
@@ -31,10 +32,9 @@ int64_t FlatPass::run(const RowContext& context, const std::byte* from, int64_t 
                               " bytes, max_bytes_per_sample is ", room));
   }
   run_elements(from, to, count, context.scratch);
-  if (plan_.padded_elements < 0) return count * element_bytes;
-  fill_elements(to + count * element_bytes, plan_.padded_elements - count, plan_.padding.data(),
-                element_bytes);
-  return plan_.padded_elements * element_bytes;
+  if (padded < 0) return count * element_bytes;
+  fill_elements(to + count * element_bytes, padded - count, plan_.padding.data(), element_bytes);
+  return padded * element_bytes;
 }
 
 }  // namespace dataline

@@ -20,7 +20,8 @@ struct Channels {
 struct FlatPlan {
   ElementChain chain;
   Channels channels;               // used if chain.channels() > 1
-  int64_t padded_elements = -1;    // of the output; -1: no tail
+  int64_t padded_elements = -1;    // of the output; -1: no padding
+  bool pads_to_room = false;       // pads to what the row has room for: the edge of its batch's bucket
   std::vector<std::byte> padding;  // one element of the output
   int64_t item_elements = 1;       // of one step of the first dim, for messages
 };

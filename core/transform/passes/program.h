@@ -37,8 +37,9 @@ struct FieldRows {
   int64_t source_offset = 0;                 // added to each pointer
   const int64_t* source_bytes = nullptr;     // [count], ragged input only
   bool contiguous = false;                   // source[i + 1] == source[i] + input row bytes, none null
-  std::byte* target = nullptr;          // row i goes to target + i * target_stride; row 0 is 64-byte aligned
-  int64_t target_stride = 0;            // dense: the output's bytes(); ragged: the share of a sample
+  std::byte* target = nullptr;  // row i goes to target + i * target_stride; row 0 is 64-byte aligned
+  int64_t target_stride =
+      0;  // dense: the output's bytes(), or those of its bucket's edge; ragged: the share of a sample
   int64_t* target_bytes = nullptr;      // [count], ragged and varying output only: bytes written
   RowExtent* target_extents = nullptr;  // [count], varying output (Field::varies) only
   int64_t first_slot = 0;               // position of row 0 in the epoch's order: input of random draws

@@ -159,7 +159,10 @@ class PassProgram : public FieldProgram {
  public:
   PassProgram(const Field& input, ProgramOutput output, std::vector<PassRef> passes,
               const std::vector<int64_t>& pass_bytes)
-      : FieldProgram(std::move(output)), passes_(std::move(passes)), row_bytes_(input.bytes()) {
+      : FieldProgram(std::move(output)),
+        passes_(std::move(passes)),
+        row_bytes_(input.bytes()),
+        tells_bytes_(output_.field.bytes() < 0 && !output_.field.to_bucket) {
     for (size_t i = 0; i < passes_.size(); ++i) {
       pass_scratch_bytes_ = std::max(pass_scratch_bytes_, passes_[i]->scratch_bytes());
       if (!ends_in_slot(i)) between_bytes_ = std::max(between_bytes_, round_up(pass_bytes[i], 64));
@@ -198,7 +201,7 @@ class PassProgram : public FieldProgram {
       if (i + ahead < rows.count) prefetch(rows, i + ahead);
       context.row = i;
       const int64_t written = rows.source[i] == nullptr ? -1 : run_row(context);
-      if (output_.field.bytes() < 0) rows.target_bytes[i] = std::max<int64_t>(written, 0);
+      if (tells_bytes_) rows.target_bytes[i] = std::max<int64_t>(written, 0);
     }
   }
 
@@ -233,6 +236,7 @@ class PassProgram : public FieldProgram {
 
   std::vector<PassRef> passes_;
   int64_t row_bytes_;  // -1: ragged
+  bool tells_bytes_;   // of each row
   int64_t between_bytes_ = 0;
   int64_t pass_scratch_bytes_ = 0;
 };

@@ -151,13 +151,21 @@ void Plan::add_layout(const ImageShape& image, ImageLayout layout) {
   set_image(now);
 }
 
-void Plan::add_padding(int64_t length, std::vector<std::byte> element) {
+void Plan::pad(int64_t length, int64_t elements, std::vector<std::byte> element) {
   if (draft_.image || draft_.frame || draft_.padding) end_draft();
-  const int64_t item_elements = elements_of(field_, 1);
-  draft_.padding = Padding{length * item_elements, draft_.steps.size(), std::move(element)};
+  draft_.padding = Padding{elements, draft_.steps.size(), std::move(element)};
   field_.kind = FieldKind::kDense;
   field_.shape[0] = length;
   field_.max_bytes = -1;
+}
+
+void Plan::add_padding(int64_t length, std::vector<std::byte> element) {
+  pad(length, length * elements_of(field_, 1), std::move(element));
+}
+
+void Plan::add_bucket_padding(std::vector<std::byte> element) {
+  pad(-1, -1, std::move(element));
+  field_.to_bucket = true;
 }
 
 void Plan::add_pass(PassRef pass, bool draws) {
@@ -226,6 +234,7 @@ void Plan::end_flat(ElementChain chain, BuiltPass& made) {
                      draft_.image->input.layout == ImageLayout::kPlanar ? draft_.image->input.pixels() : 1};
   if (draft_.padding) {
     flat.padded_elements = draft_.padding->elements;
+    flat.pads_to_room = field_.to_bucket;
     flat.padding = padded_element(*draft_.padding);
   }
   const auto pass = std::make_shared<const FlatPass>(std::move(flat));

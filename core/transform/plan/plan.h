@@ -67,6 +67,9 @@ class Plan {
   void add_geometry(const GeometryStep& step, const ImageShape& image, std::vector<std::byte> fill);
   void add_layout(const ImageShape& image, ImageLayout layout);
   void add_padding(int64_t length, std::vector<std::byte> element);  // to `length` on the first dim
+  // To the edge of the batch's bucket. Of a ragged field; must be the last operator of a list.
+  void add_bucket_padding(std::vector<std::byte> element);
+  bool buckets() const { return settings_->buckets; }
 
   // On a ragged u8 field of one dim. The limits are the settings'; `channels` and `dtype` describe the output.
   void add_decode(PixelMode mode, bool orient, int64_t channels, DType dtype);
@@ -104,8 +107,8 @@ class Plan {
     std::vector<ElementStep> steps;          // of the last three
   };
   struct Padding {
-    int64_t elements = 0;
-    size_t step = 0;  // element steps before it
+    int64_t elements = 0;  // -1: to the bucket
+    size_t step = 0;       // element steps before it
     std::vector<std::byte> element;
   };
   // The pass being drafted.
@@ -132,6 +135,7 @@ class Plan {
   void push_step(ElementStep step);
   ImagePlan& image_draft(const ImageShape& image);
   void set_image(const ImageShape& image);
+  void pad(int64_t length, int64_t elements, std::vector<std::byte> element);
   std::vector<std::byte> padded_element(const Padding& padding) const;
   void end_image(ElementChain chain, BuiltPass& made);
   void end_flat(ElementChain chain, BuiltPass& made);

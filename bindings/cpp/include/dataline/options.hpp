@@ -63,7 +63,7 @@ class Options {
     return *this;
   }
 
-  // The arrays of sample_indices and weights, copied, or borrowed: then they must not change, and `release` (any
+  // The arrays of sample_indices, weights and lengths, copied, or borrowed: then they must not change, and `release` (any
   // callable without arguments, moved here) is called once, from any thread, when neither these options nor anything
   // made from them needs the array; never when the call fails. It must not throw.
   Result<void> try_set_indices(Span<const int64_t> indices) {
@@ -78,6 +78,12 @@ class Options {
     });
   }
   Options& set_weights(Span<const double> weights) { return try_set_weights(weights).value(), *this; }
+  Result<void> try_set_lengths(Span<const int64_t> lengths) {
+    return with_handle([&](dl_options* to, dl_error* error) {
+      return dl_options_set_lengths(to, lengths.data(), count(lengths), nullptr, nullptr, error);
+    });
+  }
+  Options& set_lengths(Span<const int64_t> lengths) { return try_set_lengths(lengths).value(), *this; }
   template <typename Release>
   Result<void> try_borrow_indices(Span<const int64_t> indices, Release&& release) {
     return with_handle([&](dl_options* to, dl_error* error) {
@@ -101,6 +107,19 @@ class Options {
   template <typename Release>
   Options& borrow_weights(Span<const double> weights, Release&& release) {
     return try_borrow_weights(weights, std::forward<Release>(release)).value(), *this;
+  }
+
+  template <typename Release>
+  Result<void> try_borrow_lengths(Span<const int64_t> lengths, Release&& release) {
+    return with_handle([&](dl_options* to, dl_error* error) {
+      return detail::lend(std::forward<Release>(release), [&](void (*give_back)(void*), void* context) {
+        return dl_options_set_lengths(to, lengths.data(), count(lengths), give_back, context, error);
+      });
+    });
+  }
+  template <typename Release>
+  Options& borrow_lengths(Span<const int64_t> lengths, Release&& release) {
+    return try_borrow_lengths(lengths, std::forward<Release>(release)).value(), *this;
   }
 
   // The host's tables of dataline.h. What `context` points to must live until everything made with it is gone.
@@ -194,9 +213,10 @@ class Options {
       return dl_options_set(to, key.c_str(), value.c_str(), error);
     });
   }
-  Result<void> put(const std::string& key, const std::vector<int64_t>& indices) {
+  Result<void> put(const std::string& key, const std::vector<int64_t>& numbers) {
+    if (takes_array(key, DL_OPTION_LENGTHS, "")) return try_set_lengths(numbers);
     if (Result<void> fits = takes_array(key, DL_OPTION_INDICES, "an array of integers"); !fits) return fits;
-    return try_set_indices(indices);
+    return try_set_indices(numbers);
   }
   Result<void> put(const std::string& key, const std::vector<double>& weights) {
     if (Result<void> fits = takes_array(key, DL_OPTION_WEIGHTS, "an array of floats"); !fits) return fits;

@@ -84,6 +84,12 @@ func OptionsSetWeights(options Handle, weights *float64, count int64, loan uintp
 	return int32(result)
 }
 
+func OptionsSetLengths(options Handle, lengths *int64, count int64, loan uintptr, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atOptionsSetLengths], uintptr(options), uintptr(unsafe.Pointer(lengths)),
+		uintptr(count), releaseFor(loan), loan, uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
 func OptionsSetAllocator(options Handle, allocator *Allocator, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atOptionsSetAllocator], uintptr(options),
 		uintptr(unsafe.Pointer(allocator)), uintptr(unsafe.Pointer(err)))

@@ -27,6 +27,10 @@ static dl_status go_dl_options_set_weights(dl_options* options, const double* we
     dl_error* error) {
   return dl_options_set_weights(options, weights, count, release_for(loan), (void*)loan, error);
 }
+static dl_status go_dl_options_set_lengths(dl_options* options, const int64_t* lengths, int64_t count, uintptr_t loan,
+    dl_error* error) {
+  return dl_options_set_lengths(options, lengths, count, release_for(loan), (void*)loan, error);
+}
 static dl_status go_dl_dataset_from_arrays(const dl_array* arrays, int32_t count, uintptr_t loan,
     const dl_options* options, dl_dataset** out, dl_error* error) {
   return dl_dataset_from_arrays(arrays, count, release_for(loan), (void*)loan, options, out, error);
@@ -104,6 +108,11 @@ func OptionsSetIndices(options Handle, indices *int64, count int64, loan uintptr
 
 func OptionsSetWeights(options Handle, weights *float64, count int64, loan uintptr, err *Error) int32 {
 	return int32(C.go_dl_options_set_weights((*C.dl_options)(options), (*C.double)(unsafe.Pointer(weights)),
+		C.int64_t(count), C.uintptr_t(loan), (*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func OptionsSetLengths(options Handle, lengths *int64, count int64, loan uintptr, err *Error) int32 {
+	return int32(C.go_dl_options_set_lengths((*C.dl_options)(options), (*C.int64_t)(unsafe.Pointer(lengths)),
 		C.int64_t(count), C.uintptr_t(loan), (*C.dl_error)(unsafe.Pointer(err))))
 }
 

@@ -23,6 +23,7 @@ const (
 	atOptionsSetI64
 	atOptionsSetIndices
 	atOptionsSetWeights
+	atOptionsSetLengths
 	atOptionsSetAllocator
 	atOptionsSetLog
 	atOptionsSetCancelToken
@@ -128,6 +129,7 @@ var symbolNames = [symbolCount]string{
 	"dl_options_set_i64",
 	"dl_options_set_indices",
 	"dl_options_set_weights",
+	"dl_options_set_lengths",
 	"dl_options_set_allocator",
 	"dl_options_set_log",
 	"dl_options_set_cancel_token",

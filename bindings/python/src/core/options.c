@@ -46,17 +46,28 @@ static bool is_row(const Loan* loan, int32_t dtype) {
   return false;
 }
 
-static PyObject* options_set_indices(Options* self, PyObject* arguments) {
-  Loan* loan;
-  if (!PyArg_ParseTuple(arguments, "O!:set_indices", loan_type, &loan) || !is_row(loan, DL_DTYPE_I64))
-    return NULL;
+typedef dl_status (*set_i64_row)(dl_options*, const int64_t*, int64_t, void (*)(void*), void*, dl_error*);
+
+static PyObject* lend_i64_row(Options* self, Loan* loan, set_i64_row set) {
+  if (!is_row(loan, DL_DTYPE_I64)) return NULL;
   letter* kept = letter_new((PyObject*)loan);
   if (kept == NULL) return NULL;
   NEW_ERROR(error);
-  dl_status status = dl_options_set_indices(self->handle, (const int64_t*)loan->data, loan->shape[0],
-                                            give_back, kept, &error);
+  dl_status status = set(self->handle, (const int64_t*)loan->data, loan->shape[0], give_back, kept, &error);
   if (status != DL_OK) letter_discard(kept);
   return done(status, &error);
+}
+
+static PyObject* options_set_indices(Options* self, PyObject* arguments) {
+  Loan* loan;
+  if (!PyArg_ParseTuple(arguments, "O!:set_indices", loan_type, &loan)) return NULL;
+  return lend_i64_row(self, loan, dl_options_set_indices);
+}
+
+static PyObject* options_set_lengths(Options* self, PyObject* arguments) {
+  Loan* loan;
+  if (!PyArg_ParseTuple(arguments, "O!:set_lengths", loan_type, &loan)) return NULL;
+  return lend_i64_row(self, loan, dl_options_set_lengths);
 }
 
 static PyObject* options_set_weights(Options* self, PyObject* arguments) {
@@ -106,6 +117,8 @@ static PyMethodDef options_methods[] = {
      "set_indices($self, loan, /)\n--\n\nBorrowed."},
     {"set_weights", (PyCFunction)options_set_weights, METH_VARARGS,
      "set_weights($self, loan, /)\n--\n\nBorrowed."},
+    {"set_lengths", (PyCFunction)options_set_lengths, METH_VARARGS,
+     "set_lengths($self, loan, /)\n--\n\nBorrowed."},
     {"set_cancel_token", (PyCFunction)options_set_cancel_token, METH_VARARGS,
      "set_cancel_token($self, token, /)\n--\n\nWhat ends opening and waiting."},
     {"set_extensions", (PyCFunction)options_set_extensions, METH_VARARGS,

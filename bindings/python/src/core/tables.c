@@ -16,14 +16,15 @@ static PyObject* range_end(const dl_option_info* info, int64_t end) {
 
 PyObject* option_table(PyObject* self, PyObject* none) {
   (void)self, (void)none;
-  static const char* const types[] = {"?", "bool", "int", "size", "word", "text", "indices", "weights"};
+  static const char* const types[] = {"?",    "bool",    "int",     "size",   "word",
+                                      "text", "indices", "weights", "lengths"};
   static const char* const scopes[] = {"?", "dataset", "loader", "both"};
   PyObject* list = PyList_New(0);
   for (int32_t at = 0; list != NULL && at < dl_option_count(); at++) {
     dl_option_info info = {.struct_size = sizeof info};
     NEW_ERROR(error);
     if (!check(dl_option_at(at, &info, &error), &error)) goto failed;
-    const char* type = types[info.type > 0 && info.type <= DL_OPTION_WEIGHTS ? info.type : 0];
+    const char* type = types[info.type > 0 && info.type <= DL_OPTION_LENGTHS ? info.type : 0];
     if (!add(list, Py_BuildValue("ssssNNssss", info.key, type, info.default_value, info.choices,
                                  range_end(&info, info.minimum), range_end(&info, info.maximum), info.unit,
                                  scopes[info.scope & 3], info.doc, info.since)))

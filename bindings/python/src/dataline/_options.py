@@ -45,6 +45,8 @@ def build(
         kind = types.get(key)
         if kind == "indices" and not isinstance(value, str):
             made.set_indices(row(value, "i64", key))
+        elif kind == "lengths" and not isinstance(value, str):
+            made.set_lengths(row(value, "i64", key))
         elif kind == "weights" and not isinstance(value, str):
             made.set_weights(row(value, "f64", key))
         else:

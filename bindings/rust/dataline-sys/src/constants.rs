@@ -109,6 +109,8 @@ constants! {
     DL_OPTION_INDICES: i32 = 6;
     /// f64 array
     DL_OPTION_WEIGHTS: i32 = 7;
+    /// i64 array
+    DL_OPTION_LENGTHS: i32 = 8;
     DL_SCOPE_DATASET: i32 = 1;
     /// both: 3
     DL_SCOPE_LOADER: i32 = 2;

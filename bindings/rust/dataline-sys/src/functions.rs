@@ -68,6 +68,12 @@ functions! {
         error: *mut dl_error,
     ) -> dl_status;
 
+    /// The array of `lengths`, one per sample; lifetime as for indices.
+    fn dl_options_set_lengths(
+        options: *mut dl_options, lengths: *const i64, count: i64, release: dl_release, context: *mut c_void,
+        error: *mut dl_error,
+    ) -> dl_status;
+
     /// The tables are copied; what they point to must live until their `destroy`. dl_options_set_allocator
     /// and dl_options_set_log replace what was set before. DL_ERR_INVALID_ARGUMENT: a function is missing, or
     /// a wrong struct_size.

@@ -117,6 +117,21 @@ impl Options {
         })
     }
 
+    /// The length of each sample (`lengths`), for `bucket_edges`; borrowed from `owner` as in [`Options::sample_indices`].
+    #[must_use]
+    pub fn lengths(self, owner: impl AsRef<[i64]> + Send + Sync + 'static) -> Options {
+        self.and(|handle| {
+            lend(owner, |owner, release, context| {
+                let lengths = owner.as_ref();
+                let count = ffi::length(lengths.len())?;
+                // SAFETY: the owner keeps its address until it is released.
+                ffi::hard(|error| unsafe {
+                    sys::dl_options_set_lengths(handle, lengths.as_ptr(), count, release, context, error)
+                })
+            })
+        })
+    }
+
     /// A token that ends opening and every wait of what is made with these options.
     #[must_use]
     pub fn cancel_token(self, token: &CancelToken) -> Options {

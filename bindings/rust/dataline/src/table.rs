@@ -23,6 +23,8 @@ pub enum OptionType {
     Indices,
     /// An array of `f64`: [`Options::weights`](crate::Options::weights).
     Weights,
+    /// An array of `i64`: [`Options::lengths`](crate::Options::lengths).
+    Lengths,
     /// A number this release of the crate does not know.
     Other(i32),
 }
@@ -169,6 +171,7 @@ fn option_type(number: i32) -> OptionType {
         sys::DL_OPTION_TEXT => OptionType::Text,
         sys::DL_OPTION_INDICES => OptionType::Indices,
         sys::DL_OPTION_WEIGHTS => OptionType::Weights,
+        sys::DL_OPTION_LENGTHS => OptionType::Lengths,
         other => OptionType::Other(other),
     }
 }
