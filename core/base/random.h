@@ -15,9 +15,9 @@ enum class Domain : uint64_t {
   kReplacement = 4,  // which sample replaces a bad one: a = slot, b = attempt
   kAugment = 5,      // a = slot, b = operator index (draw number in the high half)
   kMix = 6,          // whole batches: a = step, b as above
+  kBuckets = 9,      // seeds of the permutations of batches by length (core/order/buckets.h)
   kBlocks = 10,      // shuffle=window: the order of the blocks
   kWindow = 11,      // shuffle=window: keys of the samples in a window: a = lane, b = window
-  kBuckets = 9,      // seeds of the permutations of batches by length (core/order/buckets.h)
 };
 
 // Finalizer of splitmix64 (Steele, Lea, Flood 2014; constants by Stafford, "Mix13"): a bijection of 64 bits
