@@ -9,8 +9,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <random>
 #include <vector>
 
 #include "bench/end_to_end/measure.h"
@@ -96,6 +98,21 @@ std::string random_rows_file(const std::string& data_dir, int64_t rows, int64_t 
 std::string random_tokens_file(const std::string& data_dir, int64_t token_count) {
   return make_file(data_dir + "/tokens_" + std::to_string(token_count) + ".bin", token_count * 2,
                    [&](int fd, const std::string& path) { write_random(fd, token_count * 2, path); });
+}
+
+std::string documents_file(const std::string& data_dir, int64_t token_count) {
+  return make_file(data_dir + "/documents_" + std::to_string(token_count) + ".bin", token_count * 2,
+                   [&](int fd, const std::string& path) {
+                     std::mt19937_64 draw(1);
+                     std::lognormal_distribution<double> length(std::log(400.0), 1.2);
+                     std::vector<uint16_t> tokens(static_cast<size_t>(token_count));
+                     for (uint16_t& token : tokens) token = static_cast<uint16_t>(1 + draw() % 50'000);
+                     for (double at = length(draw); at < static_cast<double>(token_count);
+                          at += 1 + length(draw))
+                       tokens[static_cast<size_t>(at)] = 0;
+                     tokens.back() = 0;
+                     write_all(fd, tokens.data(), token_count * 2, path);
+                   });
 }
 
 std::string sparse_rows_file(const std::string& data_dir, int64_t rows, int64_t row_bytes) {

@@ -17,6 +17,8 @@ constexpr int64_t kNpyHeaderBytes = 128;  // of every .npy file made here
 std::string random_rows_file(const std::string& data_dir, int64_t rows, int64_t row_bytes);
 // Pseudo-random u16 tokens, without a header.
 std::string random_tokens_file(const std::string& data_dir, int64_t token_count);
+// The same in documents of lognormal lengths (median 400, sigma 1.2, as web text has), each ended by the token 0.
+std::string documents_file(const std::string& data_dir, int64_t token_count);
 // The same shape as random_rows_file, but a hole: nothing on disk but the header.
 std::string sparse_rows_file(const std::string& data_dir, int64_t rows, int64_t row_bytes);
 

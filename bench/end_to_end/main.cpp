@@ -28,6 +28,7 @@ constexpr NamedRow kRows[] = {
     {"rows_u8_4700mb", bench::rows_u8_4700mb},
     {"rows_f32", bench::rows_f32},
     {"tokens", bench::tokens},
+    {"packed", bench::packed},
     {"overhead", bench::overhead},
     {"first_batch", bench::first_batch},
     {"cold", bench::cold},

@@ -22,6 +22,7 @@ std::vector<Variant> rows_u8_47mb(const Settings& settings);
 std::vector<Variant> rows_u8_4700mb(const Settings& settings);
 std::vector<Variant> rows_f32(const Settings& settings);
 std::vector<Variant> tokens(const Settings& settings);
+std::vector<Variant> packed(const Settings& settings);
 std::vector<Variant> overhead(const Settings& settings);
 std::vector<Variant> first_batch(const Settings& settings);
 std::vector<Variant> cold(const Settings& settings);

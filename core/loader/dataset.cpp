@@ -2,12 +2,15 @@
 #include "core/loader/dataset.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "core/loader/options.h"
 #include "core/loader/pipeline.h"
 #include "core/memory/machine_limits.h"
 #include "core/source/composed/composed.h"
 #include "core/source/open.h"
+#include "core/source/packing/packing.h"
 
 namespace dataline {
 namespace {
@@ -53,6 +56,49 @@ Result<size_t> image_field(const std::vector<Field>& fields, std::optional<std::
   if (!name && candidates.size() == 1) return candidates[0];
   return error(Code::kNoSuchField, "expected a field of encoded images (fields: ", list, "), got ",
                name ? ::dataline::concat("'", wanted, "'") : std::string("no name"));
+}
+
+// Nothing without pack_length.
+Result<std::optional<PackOptions>> packing_of(const Options& options) {
+  const bool packs = options.is_set(Option::kPackLength);
+  PackOptions packing{.length = options.integer(Option::kPackLength),
+                      .method = static_cast<PackMethod>(options.integer(Option::kPackMethod)),
+                      .window = options.integer(Option::kPackWindow),
+                      .split = options.integer(Option::kPackSplit) != 0};
+  for (const Option option : {Option::kPackMethod, Option::kPackWindow, Option::kPackSplit}) {
+    if (!options.is_set(option)) continue;
+    const char* const key = option_table()[static_cast<size_t>(option)].key;
+    if (!packs) return error(Code::kBadOption, "option ", key, ": needs pack_length");
+    if (packing.method == PackMethod::kConcat && option != Option::kPackMethod)
+      return error(Code::kBadOption, "option ", key,
+                   ": is for pack_method=best_fit; concat joins all documents");
+  }
+  return packs ? std::optional(packing) : std::nullopt;
+}
+
+// What a host lends to a source that is then packed. It stays the host's if that fails.
+struct LateLoan {
+  HostOwner owner;
+  bool taken = false;
+
+  static void release(void* self) {
+    const std::unique_ptr<LateLoan> loan(static_cast<LateLoan*>(self));
+    if (loan->taken) loan->owner.release(loan->owner.context);
+  }
+};
+
+// The source that `make` makes of what `owner` lends, packed if the options of the context say so.
+template <typename Make>
+Result<SourceRef> made_of_loan(HostOwner owner, const OpenContext& context, Make make) {
+  DL_ASSIGN_OR_RETURN(const std::optional<PackOptions> packing, packing_of(*context.options));
+  if (!packing) return make(owner);
+  auto loan = std::make_unique<LateLoan>(LateLoan{owner});
+  DL_ASSIGN_OR_RETURN(SourceRef source,
+                      make(owner.lends() ? HostOwner{loan.get(), LateLoan::release} : owner));
+  LateLoan* const held = owner.lends() ? loan.release() : nullptr;  // by the source
+  DL_ASSIGN_OR_RETURN(SourceRef packed, pack_source(std::move(source), *packing, context));
+  if (held != nullptr) held->taken = true;
+  return packed;
 }
 
 int64_t max_record_bytes(const std::vector<Field>& fields) {
@@ -142,6 +188,12 @@ Result<std::unique_ptr<Dataset>> Dataset::of(Result<SourceRef> source) {
   return std::unique_ptr<Dataset>(new Dataset(source.take()));
 }
 
+Result<std::unique_ptr<Dataset>> Dataset::packed(Result<SourceRef> source, const OpenContext& context) {
+  if (!source.is_ok()) return source.take_status();
+  DL_ASSIGN_OR_RETURN(const std::optional<PackOptions> packing, packing_of(*context.options));
+  return of(packing ? pack_source(source.take(), *packing, context) : std::move(source));
+}
+
 Result<std::unique_ptr<Dataset>> Dataset::open(std::string_view uri, const Options& options,
                                                std::shared_ptr<OpenProgress> progress) {
   std::vector<const Format*> known(formats().begin(), formats().end());
@@ -150,32 +202,43 @@ Result<std::unique_ptr<Dataset>> Dataset::open(std::string_view uri, const Optio
   }
   OpenContext context = open_context(options);
   context.progress = std::move(progress);
-  return of(open_source(uri, context, known));
+  return packed(open_source(uri, context, known), context);
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::from_arrays(std::vector<ArrayField> fields, int64_t sample_count,
                                                       HostOwner owner, const Options& options) {
-  return of(array_source(std::move(fields), sample_count, owner, *memory_for(options)));
+  const OpenContext context = open_context(options);
+  return of(made_of_loan(owner, context, [&](HostOwner lender) {
+    return array_source(std::move(fields), sample_count, lender, *context.memory);
+  }));
 }
 
-// A reader has no memory, files or waits of ours: no option is for it.
 Result<std::unique_ptr<Dataset>> Dataset::from_reader(std::vector<Field> fields, ReaderTable table,
-                                                      const Options& /*options*/) {
+                                                      const Options& options) {
+  DL_ASSIGN_OR_RETURN(const std::optional<PackOptions> packing, packing_of(options));
+  if (packing)
+    return error(
+        Code::kUnsupported,
+        "option pack_length: packing needs lengths that are known without reading, and a reader has none");
   return of(reader_source(std::move(fields), std::move(table)));
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::zip(std::span<const Dataset* const> parts,
-                                              std::vector<std::string> names, const Options&) {
-  return of(zip_sources(to_parts(parts, std::move(names))));
+                                              std::vector<std::string> names, const Options& options) {
+  return packed(zip_sources(to_parts(parts, std::move(names))), open_context(options));
 }
 
-Result<std::unique_ptr<Dataset>> Dataset::concat(std::span<const Dataset* const> parts, const Options&) {
-  return of(concat_sources(to_parts(parts, {})));
+Result<std::unique_ptr<Dataset>> Dataset::concat(std::span<const Dataset* const> parts,
+                                                 const Options& options) {
+  return packed(concat_sources(to_parts(parts, {})), open_context(options));
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::subset(const Dataset& dataset, std::span<const int64_t> indices,
                                                  HostOwner owner, const Options& options) {
-  return of(subset_source(dataset.source(), indices, owner, *memory_for(options)));
+  const OpenContext context = open_context(options);
+  return of(made_of_loan(owner, context, [&](HostOwner lender) {
+    return subset_source(dataset.source(), indices, lender, *context.memory);
+  }));
 }
 
 }  // namespace dataline

@@ -61,6 +61,8 @@ class Dataset {
  private:
   explicit Dataset(SourceRef source);
   static Result<std::unique_ptr<Dataset>> of(Result<SourceRef> source);
+  // of(), packed if the options of the context say so.
+  static Result<std::unique_ptr<Dataset>> packed(Result<SourceRef> source, const OpenContext& context);
 
   SourceRef source_;
   SourceInfo info_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/text.h"
+#include "core/source/packing/packing.h"
 
 namespace dataline {
 namespace {
@@ -79,9 +80,8 @@ struct Word {
 };
 
 // The first word is the default.
-template <auto... path, size_t count>
-constexpr OptionInfo word(const Word<Member<path...>> (&words)[count]) {
-  OptionInfo entry = kind<path...>(OptionType::kWord, words[0].text, 1, 0);
+template <typename Value, size_t count>
+constexpr OptionInfo with_words(OptionInfo entry, const Word<Value> (&words)[count]) {
   size_t end = 0;
   for (size_t i = 0; i < count; ++i) {
     entry.words.at(i) = {words[i].text, static_cast<int64_t>(words[i].value)};
@@ -90,6 +90,15 @@ constexpr OptionInfo word(const Word<Member<path...>> (&words)[count]) {
   }
   entry.choices[end] = '\0';  // does not compile if the array is too small
   return entry;
+}
+template <auto... path, size_t count>
+constexpr OptionInfo word(const Word<Member<path...>> (&words)[count]) {
+  return with_words(kind<path...>(OptionType::kWord, words[0].text, 1, 0), words);
+}
+// A word that fills no member of LoaderConfig.
+template <typename Value, size_t count>
+constexpr OptionInfo choice(const Word<Value> (&words)[count]) {
+  return with_words(kind<>(OptionType::kWord, words[0].text, 1, 0), words);
 }
 
 constexpr OptionInfo row(Option option, const char* key, int32_t scope, OptionInfo entry, const char* unit,

@@ -169,6 +169,7 @@ struct LoaderConfig {
   int64_t max_bad = -1;
   bool replacement = true;
   int64_t samples_per_epoch = -1;
+  int64_t pack_length = -1;  // of the dataset, which must have been opened with it
   std::string transform;
   std::string device, cuda_library;
   bool pin_memory = false;

@@ -98,6 +98,9 @@ int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threa
 
 Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, const Steps& steps,
                                const Device& device) {
+  if (config.pack_length >= 0 && source->packing().empty())
+    return error(Code::kBadOption,
+                 "option pack_length: packs a dataset when it is opened; this one was opened without it");
   Pipeline pipeline;
   pipeline.source = std::move(source);
   const Schema& schema = pipeline.source->schema();

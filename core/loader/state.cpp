@@ -93,7 +93,9 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
 
 // What must agree, in a fixed order.
 std::string Loader::state_body(std::string_view indices_digest) const {
-  return concat("samples: ", pipeline_.source->count(), "\nfields: ", fingerprint_fields_,
+  const std::string packing = pipeline_.source->packing();
+  return concat(packing.empty() ? "" : "packing: ", packing, packing.empty() ? "" : "\n",
+                "samples: ", pipeline_.source->count(), "\nfields: ", fingerprint_fields_,
                 "\ndata: ", fingerprint_data_, "\nseed: ", config_.seed,
                 "\nshuffle: ", shuffle_text_,
                 "\nsample_indices: ", indices_digest, "\nweights: ", weights_digest_,

@@ -38,6 +38,7 @@ struct Format {
   // Reads the keys of a URI. kBadUri with column.
   Result<OpenOne> (*configure)(const Uri& uri) = nullptr;
   bool ranges = false;  // {000..127} in a path stands for 128 files
+  bool prefix = false;  // a path may be what the names of several files begin with
 
   // Paths that are directories: which files in them belong to the dataset, and the same in words ("*.npy"). Null: the
   // opener takes the directory itself.

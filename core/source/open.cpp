@@ -2,6 +2,7 @@
 #include "core/source/open.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "core/source/composed/composed.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
+#include "core/source/packing/packing.h"
 #include "core/source/uri.h"
 
 namespace dataline {
@@ -69,7 +71,7 @@ Result<Files> files_of(const Format& format, const std::string& path, const Open
     return error(Code::kUnsupported, path, ": ", format.name, " needs a directory, and storage ",
                  storage->scheme(), " has none");
   }
-  if (format.is_member == nullptr) return Files{path};
+  if (format.is_member == nullptr || (format.prefix && !path_exists(path))) return Files{path};
   DL_ASSIGN_OR_RETURN(bool directory, is_directory(path));
   if (!directory) return Files{path};
   DL_ASSIGN_OR_RETURN(std::vector<std::string> names, list_files(path));
@@ -230,7 +232,11 @@ Result<SourceRef> open_source(std::string_view text, const OpenContext& context,
   }
   DL_ASSIGN_OR_RETURN(const Format* format, format_of(uri, known));
   DL_RETURN_IF_ERROR(check_keys(uri, *format));
+  DL_ASSIGN_OR_RETURN(const std::optional<PackOptions> packing, uri_packing(uri));
   DL_ASSIGN_OR_RETURN(SourceRef source, open_paths(uri, *format, context, known));
+  if (packing) {
+    DL_ASSIGN_OR_RETURN(source, pack_source(std::move(source), *packing, context));
+  }
   Schema schema = source->schema();
   DL_RETURN_IF_ERROR(apply_axes(uri, schema));
   SourceInfo info{std::string(format->name), uri.text, source->info().notes};

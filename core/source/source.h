@@ -106,6 +106,11 @@ using BlockEnds = std::pmr::vector<int64_t>;
 constexpr int64_t kWholeFiles = std::numeric_limits<int64_t>::max();
 constexpr int64_t kRaggedBlockBytes = int64_t{64} << 10;
 
+// Items [first, first + count) of the ragged field of a record.
+struct ItemRange {
+  int64_t index = 0, first = 0, count = 0;
+};
+
 class Source {
  public:
   virtual ~Source() = default;
@@ -146,8 +151,18 @@ class Source {
   // the same data the cut is the same in every release: saved states depend on it.
   // Here: cut evenly by the size of a record, where a ragged column counts as kRaggedBlockBytes.
   virtual void append_blocks(int64_t block_bytes, BlockEnds& ends) const;
+
   // Items of a ragged field of a record, without reading it; -1: not known.
   virtual int64_t record_items(int64_t index) const { return static_cast<void>(index), -1; }
+  // Where a part of a record lies: for sources that know record_items() of their only field. The caller has checked the
+  // range. Of the run only what says how to read is used (cold, opened_ns, cancelled). `room`, for the items of the range,
+  // is used where they do not lie in memory. kUnsupported: none of those sources.
+  virtual Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
+                                                std::byte* room) const;
+  // advise() for a part of a record.
+  virtual void advise_items(const ItemRange& range) const { static_cast<void>(range); }
+  // How documents became rows, for a saved state: the options and a digest of the table; empty: they did not.
+  virtual std::string packing() const { return {}; }
 
   // Where column `column` of a record is stored. Called only for bad samples: it may read a header, and allocates.
   virtual Place place_of(int64_t index, size_t column) const = 0;
@@ -210,6 +225,12 @@ class ForwardSource : public Source {
     source_->append_blocks(block_bytes, ends);
   }
   int64_t record_items(int64_t index) const override { return source_->record_items(index); }
+  Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
+                                        std::byte* room) const override {
+    return source_->locate_items(run, range, room);
+  }
+  void advise_items(const ItemRange& range) const override { source_->advise_items(range); }
+  std::string packing() const override { return source_->packing(); }
   Place place_of(int64_t index, size_t column) const override { return source_->place_of(index, column); }
   const std::vector<std::string>* classes() const override { return source_->classes(); }
   void fingerprint(Digest& digest) const override { source_->fingerprint(digest); }

@@ -55,6 +55,16 @@ class Concat final : public Composed {
     const int64_t shard = index_.shard_of(index);
     return source(shard).record_items(index - index_.start(shard));
   }
+  Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
+                                        std::byte* room) const override {
+    const int64_t shard = index_.shard_of(range.index);
+    return source(shard).locate_items(run, {range.index - index_.start(shard), range.first, range.count},
+                                      room);
+  }
+  void advise_items(const ItemRange& range) const override {
+    const int64_t shard = index_.shard_of(range.index);
+    source(shard).advise_items({range.index - index_.start(shard), range.first, range.count});
+  }
   Place place_of(int64_t index, size_t column) const override {
     const int64_t shard = index_.shard_of(index);
     return place_in_part(static_cast<size_t>(shard), index - index_.start(shard), column);

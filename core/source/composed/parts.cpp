@@ -118,6 +118,13 @@ void Composed::fingerprint(Digest& digest) const {
   for (const Part& part : parts_) part.source->fingerprint(digest);
 }
 
+std::string Composed::packing() const {
+  for (const Part& part : parts_) {
+    if (std::string packing = part.source->packing(); !packing.empty()) return packing;
+  }
+  return {};
+}
+
 bool Composed::calls_host() const {
   return std::any_of(parts_.begin(), parts_.end(), [](const Part& p) { return p.source->calls_host(); });
 }

@@ -24,6 +24,7 @@ class Composed : public Source {
   SourceInfo info() const final;  // with the parts' notes, without duplicates
   const std::vector<std::string>* classes() const final;
   void fingerprint(Digest& digest) const final;
+  std::string packing() const final;  // of the first part that is packed; the fingerprint has all
   bool calls_host() const final;
 
  protected:

@@ -81,6 +81,16 @@ class Subset final : public ForwardSource {
     const int64_t inner = inner_index(index);
     return valid(inner) ? source_->record_items(inner) : -1;
   }
+  Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
+                                        std::byte* room) const override {
+    const int64_t inner = inner_index(range.index);
+    if (!valid(inner)) return out_of_range(range.index, inner, source_->count());
+    return source_->locate_items(run, {inner, range.first, range.count}, room);
+  }
+  void advise_items(const ItemRange& range) const override {
+    const int64_t inner = inner_index(range.index);
+    if (valid(inner)) source_->advise_items({inner, range.first, range.count});
+  }
   Place place_of(int64_t index, size_t column) const override {
     const int64_t inner = inner_index(index);
     return valid(inner) ? source_->place_of(inner, column)

@@ -54,6 +54,15 @@ class Arrays final : public Source {
     if (first == arrays_.end()) return -1;
     return std::max<int64_t>(first->offsets[index + 1] - first->offsets[index], 0);
   }
+  Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
+                                        std::byte* room) const override {
+    if (arrays_.size() != 1 || !any_ragged_) return Source::locate_items(run, range, room);
+    const ItemRange items = items_at(arrays_[0], range.index);
+    if (items.count < 0 || !extent_fits(range.first, range.count, items.count))
+      return left_data(0, range.index);
+    return arrays_[0].data + (items.first + range.first) * item_bytes_[0];
+  }
+
   Place place_of(int64_t index, size_t) const override { return {"", concat("array row ", index)}; }
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);
@@ -82,10 +91,20 @@ class Arrays final : public Source {
     }
     for (int64_t i = 0; bad_rows.any() && i < run.count; ++i) {
       if (!bad_rows[static_cast<size_t>(i)]) continue;
-      run.fail(i, schema_.columns.size(),
-               error(Code::kOutOfRange, "arrays: field '", schema_.fields[bad_field].name,
-                     "': the offsets of sample ", run.indices[i], " were changed and leave the data"));
+      run.fail(i, schema_.columns.size(), left_data(bad_field, run.indices[i]));
     }
+  }
+
+  Status left_data(size_t field, int64_t sample) const {
+    return error(Code::kOutOfRange, "arrays: field '", schema_.fields[field].name,
+                 "': the offsets of sample ", sample, " were changed and leave the data");
+  }
+
+  // The items of a sample in the data; the count is -1 if they leave it: the host may change offsets that it lends.
+  static ItemRange items_at(const ArrayField& array, int64_t sample) {
+    const int64_t begin = array.offsets[sample], end = array.offsets[sample + 1];
+    const bool good = 0 <= begin && begin <= end && end <= array.item_count;
+    return {sample, good ? begin : 0, good ? end - begin : -1};
   }
 
   // returns the bad rows
@@ -94,11 +113,10 @@ class Arrays final : public Source {
     Run::ColumnRows& rows = run.columns[field];
     RowSet bad_rows;
     for (int64_t i = 0; i < run.count; ++i) {
-      int64_t begin = array.offsets[run.indices[i]], end = array.offsets[run.indices[i] + 1];
-      bool good = 0 <= begin && begin <= end && end <= array.item_count;
-      if (!good) bad_rows.set(static_cast<size_t>(i));
-      rows.data[i] = array.data + (good ? begin : 0) * item_bytes_[field];
-      rows.bytes[i] = (good ? end - begin : 0) * item_bytes_[field];
+      const ItemRange items = items_at(array, run.indices[i]);
+      if (items.count < 0) bad_rows.set(static_cast<size_t>(i));
+      rows.data[i] = array.data + items.first * item_bytes_[field];
+      rows.bytes[i] = std::max<int64_t>(items.count, 0) * item_bytes_[field];
     }
     rows.contiguous = false;
     return bad_rows;

@@ -41,14 +41,14 @@ inline void expect_refused(const BadFile& bad, const std::string& path, const Op
 }
 
 // Every file of the table, in every I/O mode, a good file after each.
-inline void check_bad_files(const std::vector<BadFile>& table, const std::string& good,
-                            const OpenFile& open) {
+inline void check_bad_files(const std::vector<BadFile>& table, const std::string& good, const OpenFile& open,
+                            const std::string& suffix = ".bin") {
   TempDir dir;
-  std::string good_path = dir.write("good.bin", good);
+  std::string good_path = dir.write("good" + suffix, good);
   PeakGrowth growth;
   for (const BadFile& bad : table) {
     SCOPED_TRACE(bad.name);
-    expect_refused(bad, dir.write("bad.bin", bad.bytes), open);
+    expect_refused(bad, dir.write("bad" + suffix, bad.bytes), open);
     EXPECT_TRUE(open(good_path, test_context()).is_ok()) << "the next good file";
   }
   EXPECT_LT(growth.bytes(), kMostGrowthBytes);
@@ -57,23 +57,25 @@ inline void check_bad_files(const std::vector<BadFile>& table, const std::string
 }
 
 // Every prefix that is shorter than the file is kTruncated.
-inline void check_prefixes(const std::string& good, const OpenFile& open) {
+inline void check_prefixes(const std::string& good, const OpenFile& open,
+                           const std::string& suffix = ".bin") {
   TempDir dir;
   for (size_t length = 0; length < good.size(); ++length) {
-    Result<SourceRef> source = open(dir.write("cut.bin", good.substr(0, length)), test_context());
+    Result<SourceRef> source = open(dir.write("cut" + suffix, good.substr(0, length)), test_context());
     ASSERT_FALSE(source.is_ok()) << length << " bytes of " << good.size();
     EXPECT_EQ(source.status().code(), Code::kTruncated) << length << ": " << source.status().message();
   }
 }
 
 // Every flip of one bit: an error, or a source whose records all lie in the file and can be fetched.
-inline void check_bit_flips(const std::string& good, const OpenFile& open) {
+inline void check_bit_flips(const std::string& good, const OpenFile& open,
+                            const std::string& suffix = ".bin") {
   TempDir dir;
   for (size_t bit = 0; bit < good.size() * 8; ++bit) {
     std::string flipped = good;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
     OpenContext context = test_context();
-    Result<SourceRef> source = open(dir.write("flipped.bin", flipped), context);
+    Result<SourceRef> source = open(dir.write("flipped" + suffix, flipped), context);
     EXPECT_LT(context.memory->peak_bytes(), kMostGrowthBytes);
     if (!source.is_ok()) continue;
     ASSERT_LE(source.value()->count() * source.value()->schema().fields[0].bytes(), 1 << 20);

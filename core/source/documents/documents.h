@@ -1,0 +1,80 @@
+// Documents of a file of tokens: record i is document i, one ragged field `tokens` of the file's dtype.
+//
+// Where documents end is found once, at open: by the token that ends each, which belongs to it (the last document may lack
+// it), or from a list of offsets. Documents follow each other without gaps and cover the file.
+//
+// Threads: immutable after open; every function may be called from several workers at once.
+// Memory: 4 bytes a document (sorted_table.h); while end tokens are searched for, 4 more.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/digest.h"
+#include "core/source/documents/sorted_table.h"
+#include "core/source/file_source.h"
+#include "core/source/tokens/token_file.h"
+
+namespace dataline {
+
+// How documents are told apart: by the token `eot`, or by the numbers in the .npy file `offsets` if that is named.
+struct DocumentRule {
+  int64_t eot = 0;
+  std::string offsets = {};
+};
+
+// Reads where documents end. kMismatch: an eot that the dtype cannot hold. Of offsets: the errors of read_npy_header();
+// kUnsupported (not one dimension of i64 or u64), kOutOfRange (they decrease, or leave the tokens), naming file and entry.
+// kCancelled; std::bad_alloc.
+Result<SourceRef> open_documents(MappedFile file, const TokenSpan& tokens, const DocumentRule& rule,
+                                 SourceInfo info, const OpenContext& context);
+
+// For the ends of documents, in tokens: the place of every `eot` + 1, and the end of the last document.
+// kCancelled names the file; kTruncated, kIo.
+Result<SortedTable> find_ends(const MappedFile& file, const TokenSpan& tokens, int64_t eot,
+                              const OpenContext& context);
+
+// From a list of offsets: 0 ... n (documents + 1 numbers), the starts alone (0 ...), or the ends alone (... n), for n tokens.
+Result<SortedTable> read_ends(const std::string& path, int64_t token_count, const OpenContext& context);
+
+class DocumentFile final : public FileSource {
+ public:
+  // `ends` are of documents in the file's tokens: the caller has checked that they lie in the file.
+  static SourceRef create(MappedFile file, const TokenSpan& tokens, SortedTable ends, SourceInfo info);
+
+  int64_t count() const override { return ends_.size(); }
+  void locate(Run& run) const override;
+  int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
+  int64_t record_items(int64_t index) const override { return ends_[index] - start(index); }
+  Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
+                                        std::byte* room) const override;
+  void advise_items(const ItemRange& range) const override;
+  Place place_of(int64_t index, size_t column) const override;
+  void fingerprint(Digest& digest) const override;
+
+ private:
+  struct Facts {
+    int64_t longest = 0;
+    uint64_t digest = 0;
+  };
+  DocumentFile(MappedFile file, const TokenSpan& tokens, SortedTable ends, SourceInfo info,
+               const Facts& facts);
+
+  int64_t start(int64_t index) const { return index == 0 ? 0 : ends_[index - 1]; }
+  FileExtent extent_of(int64_t index) const override { return extent_of({index, 0, record_items(index)}); }
+  FileExtent extent_of(const ItemRange& range) const {
+    return {data_offset_ + (start(range.index) + range.first) * token_bytes_, range.count * token_bytes_};
+  }
+  bool copies() const { return swapped_ || !file_.addressable(); }
+  int64_t room_bytes(int64_t max_bytes_per_sample) const;
+  Result<const std::byte*> locate_range(const ItemRange& range, bool populate, const CancelFlag* cancelled,
+                                        std::byte* room) const;
+
+  const SortedTable ends_;
+  const int64_t data_offset_, token_bytes_;
+  const bool swapped_;
+  const uint64_t ends_digest_;
+};
+
+}  // namespace dataline
