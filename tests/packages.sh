@@ -48,13 +48,15 @@ cpu_seconds() {
 # take where nothing else runs.
 table=''
 first_batch() {
-  local what=$1 started=$SECONDS cpu before
+  local what=$1 started=$SECONDS cpu before line
   shift
   cpu_seconds
   before=$cpu
   logged "first_batch" "$@" || fail "$what failed"
   cpu_seconds
-  table+=$(printf '%-44s %4d s, %4d s of processors' "$what" $((SECONDS - started)) $((cpu - before)))$'\n'
+  line=$(printf '%-44s %4d s, %4d s of processors' "$what" $((SECONDS - started)) $((cpu - before)))
+  echo "packages: $line"
+  table+=$line$'\n'
 }
 
 for name in "${names[@]}"; do

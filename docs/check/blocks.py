@@ -1,4 +1,4 @@
-"""Every code block of the written pages runs, and does not fail.
+"""Every code block of the written pages and of the README at the top runs, and does not fail.
 
   blocks.py PAGES [--quick] [--only PAGE]      --quick: without Rust, Go and Julia, whose programs take seconds to compile
   blocks.py --self-test                        proves that it can fail
@@ -239,6 +239,13 @@ def self_test():
     return counts != (2, 5, 1)
 
 
+def readme():
+    """The README at the top as a page. Its two commands are those of tests/bare.sh; its train_step is the reader's."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    reader = "```python\ndef train_step(images, labels):\n    assert len(images) == len(labels) > 0\n```\n"
+    return reader + re.sub(r"^```sh\n.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return self_test()
@@ -248,6 +255,8 @@ def main():
     for path in sorted(pages.rglob("*.md")):
         if only in str(path):
             check_page(path.relative_to(pages), path.read_text(encoding="utf-8"), quick, tally)
+    if only in "README.md":
+        check_page("README.md", readme(), quick, tally)
     print(
         f"blocks: {tally.passed} passed, {tally.failed} failed, {tally.out} left out, {time.monotonic() - began:.0f} s"
     )

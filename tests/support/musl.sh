@@ -39,12 +39,10 @@ awk '$0 == "```cpp" { on = 1; next } /^```$/ { if (on) exit } on' "$root/binding
 "$build/bin/cc" -c -I"$root/capi" "$build/host.c" -o "$build/host.o"
 "$build/bin/c++" -static "$build/host.o" "$build/tree/lib/libdataline.a" -o "$build/host-c"
 "$build/bin/c++" -static -std=c++20 -I"$root/capi" -I"$root/bindings/cpp/include" "$build/host.cpp" "$build/tree/lib/libdataline.a" -o "$build/host-cpp"
-# Zig's linker asks for large stacks, which musl then gives every thread. This host takes musl's own 128 KiB back, and has a reader
-# that needs more, between pixel operators: on the library's threads.
+# Zig's linker asks for large stacks, which musl then gives every thread. This host is linked with those of musl, 128 KiB, and has a
+# reader that needs more, before pixel operators: on the library's threads.
 cat >"$build/small.c" <<'HOST'
-#define _GNU_SOURCE
 #include <dataline.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,10 +56,6 @@ static int32_t read_deep(void *context, dl_reader_request *request) {
 }
 
 int main(void) {
-  pthread_attr_t small;
-  pthread_attr_init(&small);
-  pthread_attr_setstacksize(&small, 128 << 10);
-  if (pthread_setattr_default_np(&small) != 0) return 3;
   int64_t shape[] = {48, 48, 3};
   dl_view field = {.struct_size = sizeof field, .name = "image", .kind = DL_KIND_DENSE, .dtype = DL_DTYPE_U8, .rank = 3, .shape = shape, .axes = "HWC"};
   dl_reader reader = {.struct_size = sizeof reader, .field_count = 1, .fields = &field, .record_count = 64, .read = read_deep};
@@ -91,7 +85,8 @@ int main(void) {
 }
 HOST
 "$build/bin/cc" -c -I"$root/capi" "$build/small.c" -o "$build/small.o"
-"$build/bin/c++" -static "$build/small.o" "$build/tree/lib/libdataline.a" -o "$build/host-small"
+"$build/bin/c++" -static -Wl,-z,stack-size=131072 "$build/small.o" "$build/tree/lib/libdataline.a" -o "$build/host-small"
+readelf -lW "$build/host-small" | grep -q 'GNU_STACK.* 0x0*20000 ' || fail "host-small is not linked with musl's own stacks: $(readelf -lW "$build/host-small" | grep GNU_STACK)"
 for program in host-c host-cpp host-small; do
   ! readelf -l "$build/$program" | grep -q INTERP || fail "$program is not a static program"
 done

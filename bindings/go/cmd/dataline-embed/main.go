@@ -42,8 +42,8 @@ func init() {
 }
 `
 
-// What every Linux has.
-var everywhere = regexp.MustCompile(`^(libc|libm|libdl|libpthread|librt|ld-linux.*)\.so`)
+// What every Linux with glibc has, which itself wants libgcc_s to end threads.
+var everywhere = regexp.MustCompile(`^(libc|libm|libdl|libpthread|librt|libgcc_s|ld-linux.*)\.so`)
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
