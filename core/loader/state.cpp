@@ -91,8 +91,7 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
 // What must agree, in a fixed order.
 std::string Loader::state_body(std::string_view indices_digest) const {
   return concat("samples: ", pipeline_.source->count(), "\nfields: ", fingerprint_fields_,
-                "\ndata: ", fingerprint_data_, "\nseed: ", config_.seed,
-                "\nshuffle: ", shuffle_text_,
+                "\ndata: ", fingerprint_data_, "\nseed: ", config_.seed, "\nshuffle: ", shuffle_text_,
                 "\nsample_indices: ", indices_digest, "\nweights: ", weights_digest_,
                 "\nepoch_slots: ", steps_.slots(), "\nglobal_batch_size: ", config_.global_batch,
                 "\nlast_batch: ", option_word(Option::kLastBatch, config_.last_batch),

@@ -51,6 +51,12 @@ class Concat final : public Composed {
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
     for (const Source* part : sources_) part->append_blocks(block_bytes, ends);
   }
+  int64_t stored_bytes() const override {
+    double bytes = 0;
+    for (const Source* part : sources_)
+      bytes += static_cast<double>(part->stored_bytes()) * static_cast<double>(part->count());
+    return mean_bytes(bytes, count());
+  }
   Place place_of(int64_t index, size_t column) const override {
     const int64_t shard = index_.shard_of(index);
     return place_in_part(static_cast<size_t>(shard), index - index_.start(shard), column);
