@@ -87,6 +87,35 @@ void register_shuffles(SimdTarget target) {
   }
 }
 
+// `blocks` blocks of `records` records, of which 512 are open, and steps of 256 slots.
+std::unique_ptr<const Order> window_of(int64_t blocks, int64_t records, SimdTarget target) {
+  std::vector<int64_t> ends;
+  for (int64_t i = 1; i <= blocks; ++i) ends.push_back(i * records);
+  OrderSpec spec;
+  spec.sample_count = ends.back();
+  spec.shuffle = Shuffle::kWindow;
+  spec.block_ends = ends;
+  spec.step_slots = 256;
+  spec.memory = HostMemory::create(AllocatorTable{});
+  return window_order(spec, target).take();
+}
+
+void register_windows(SimdTarget target) {
+  const std::string name = simd_target_name(target);
+  // Blocks of 8 MiB of rows of 784 bytes, of token windows of 2 KiB, of photographs of 110 KB.
+  for (const int64_t records : {10'700, 4'096, 76}) {
+    const std::string size = "/blocks:100000/records:" + std::to_string(records);
+    benchmark::RegisterBenchmark(("window/" + name + size).c_str(), [=](benchmark::State& state) {
+      read_slots(state, *window_of(100'000, records, target), 256);
+    });
+  }
+  benchmark::RegisterBenchmark(
+      ("window_build/" + name + "/blocks:100000").c_str(), [=](benchmark::State& state) {
+        const auto order = window_of(100'000, 1, target);  // so that slots are blocks
+        build_tables(state, *order);
+      });
+}
+
 OrderSpec weighted_spec(const std::vector<double>& weights, bool replacement) {
   OrderSpec spec;
   spec.sample_count = static_cast<int64_t>(weights.size());
@@ -123,7 +152,10 @@ void register_all() {
   benchmark::RegisterBenchmark("fisher_yates_read/n:60000/run:256", [](benchmark::State& state) {
     read_slots(state, *fisher_yates_order(60000, 1, best_simd_target()), 256);
   });
-  for (const SimdTarget target : runnable_targets()) register_shuffles(target);
+  for (const SimdTarget target : runnable_targets()) {
+    register_shuffles(target);
+    register_windows(target);
+  }
   for (const int64_t n : {10'000, 1'000'000}) register_weighted(n);
 }
 

@@ -197,19 +197,25 @@ class RequestBlocks final : public RecordRanges {
   void add(RecordRange block) override {
     if (source_->cached(block.first) && source_->cached(block.first + block.count - 1)) return;
     source_->advise_block(block.first, block.count);
+    cold_ = true;
   }
+  bool cold() const { return cold_; }
 
  private:
   const Source* source_;
+  bool cold_ = false;
 };
 
 // Requests the blocks that are due, each in one long read. Blocks of the next epoch are not: its table may not be ready.
 void Filler::request_blocks(const Slot& slot, const BatchOrder& order) {
   const SlotRange rows = rank_slots(0, config_->global_batch, config_->rank, config_->world_size);
   Order::Sweep sweep{.row = rows.begin, .rows = rows.count()};
-  if (!block_lookahead_.claim(block_job_, slot.epoch, slot.step, sweep)) return;
+  bool behind = false;
+  if (!block_lookahead_.claim(block_job_, slot.epoch, slot.step, sweep, behind)) return;
   RequestBlocks blocks(*pipeline_->source);
   order.order->find_blocks(*order.epoch_table(), sweep, blocks);
+  // Until then records are requested one by one, too.
+  if (behind && blocks.cold()) lookahead_.stay_cold();
 }
 
 // Requests this run's records from storage, unless an earlier run did, and those kRecordsAhead rows later; past the end of

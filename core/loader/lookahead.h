@@ -101,8 +101,9 @@ class BlockLookahead {
     int64_t rows = 1;               // of a step, this rank's
   };
 
-  // Claims steps [sweep.from, sweep.to) of the epoch for a run of step `step`. False: none is due.
-  bool claim(const Job& job, int64_t epoch, int64_t step, Order::Sweep& sweep) {
+  // Claims steps [sweep.from, sweep.to) of the epoch for a run of step `step`. False: none is due. `behind`: blocks of the
+  // step's own samples may not have been requested.
+  bool claim(const Job& job, int64_t epoch, int64_t step, Order::Sweep& sweep, bool& behind) {
     const int64_t piece = steps_for(job, kBlocksAtOnce);
     const int64_t target = std::min(step + job.steps_per_block + steps_for(job, kBlocksAhead), job.steps);
     const std::optional<int64_t> begin = checked_multiply(epoch, job.steps);
@@ -121,6 +122,7 @@ class BlockLookahead {
     sweep.from = from;
     sweep.to = to;
     sweep.begins = done <= epoch_begin;
+    behind = to < std::min(step + job.steps_per_block, job.steps);
     return true;
   }
   void restart() { done_.store(0, std::memory_order_relaxed); }

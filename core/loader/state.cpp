@@ -96,8 +96,7 @@ std::string Loader::state_body(std::string_view indices_digest) const {
   const std::string packing = pipeline_.source->packing();
   return concat(packing.empty() ? "" : "packing: ", packing, packing.empty() ? "" : "\n",
                 "samples: ", pipeline_.source->count(), "\nfields: ", fingerprint_fields_,
-                "\ndata: ", fingerprint_data_, "\nseed: ", config_.seed,
-                "\nshuffle: ", shuffle_text_,
+                "\ndata: ", fingerprint_data_, "\nseed: ", config_.seed, "\nshuffle: ", shuffle_text_,
                 "\nsample_indices: ", indices_digest, "\nweights: ", weights_digest_,
                 "\nepoch_slots: ", steps_.slots(), "\nglobal_batch_size: ", global_batch_text(),
                 "\nlast_batch: ", option_word(Option::kLastBatch, config_.last_batch),

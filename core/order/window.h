@@ -32,11 +32,11 @@ struct WindowSize {
   int64_t places() const { return int64_t{1} << bits; }
 };
 
-// About open_blocks blocks are open over all lanes. A lane gives a step one slot where a block has few records and up to
+// About open_blocks blocks are open over all lanes. A lane gives a step one slot where a block has few records, and up to
 // kMaxLaneSlots where it has thousands: records are small then, and one key serves all of them. Ranks with fewer slots than
-// that would share a lane's blocks; kMaxLaneSlots is the default of batch_size.
-constexpr int64_t kMaxLaneSlots = 32;
-constexpr int64_t kRecordsPerLaneSlot = 128;
+// that share a lane's blocks (bench/scale).
+constexpr int64_t kMaxLaneSlots = 16;
+constexpr int64_t kRecordsPerLaneSlot = 512;
 WindowSize make_window(int64_t samples, int64_t blocks, int64_t open_blocks, int64_t step_slots);
 
 // Slots [slot, slot + count) of one step, from one lane and one window.

@@ -56,11 +56,11 @@ void shuffle_few(int64_t n, uint64_t key, int64_t first, int64_t count, int64_t*
 
 class WindowOrder final : public Order {
  public:
-  WindowOrder(const OrderSpec& spec, Block ends, SimdTarget target)
+  WindowOrder(const OrderSpec& spec, Block firsts, SimdTarget target)
       : samples_(spec.sample_count),
         blocks_(static_cast<int64_t>(spec.block_ends.size())),
         seed_(spec.seed),
-        ends_(std::move(ends)),
+        firsts_(std::move(firsts)),
         lanes_(samples_, spec.step_slots, make_window(samples_, blocks_, spec.open_blocks, spec.step_slots)),
         blocks_per_record_(static_cast<double>(blocks_) / static_cast<double>(samples_)),
         permute_(feistel_function(target)) {}
@@ -71,15 +71,15 @@ class WindowOrder final : public Order {
   void advance_table(EpochTable& table, int64_t steps) const override;
   bool samples(int64_t epoch, const EpochTable* table, int64_t first, int64_t count,
                int64_t* out) const override;
-  int64_t allocated_bytes() const override { return ends_.bytes() + lanes_.allocated_bytes(); }
+  int64_t allocated_bytes() const override { return firsts_.bytes() + lanes_.allocated_bytes(); }
   std::string parameters() const override;
   int64_t steps_per_block() const override;
   int64_t records_per_block() const override { return samples_ / blocks_; }
   void find_blocks(const EpochTable& table, const Sweep& sweep, RecordRanges& found) const override;
 
  private:
-  int64_t first_of(int64_t block) const { return block == 0 ? 0 : end_of(block - 1); }
-  int64_t end_of(int64_t block) const { return reinterpret_cast<const int64_t*>(ends_.data())[block]; }
+  int64_t first_of(int64_t block) const { return reinterpret_cast<const int64_t*>(firsts_.data())[block]; }
+  int64_t end_of(int64_t block) const { return first_of(block + 1); }
   int64_t block_at(const Line& line, int64_t place, int64_t guess) const;
   int64_t guess_block(int64_t places) const {
     return static_cast<int64_t>(static_cast<double>(places) * blocks_per_record_);
@@ -90,7 +90,7 @@ class WindowOrder final : public Order {
 
   int64_t samples_, blocks_;
   uint64_t seed_;
-  Block ends_;
+  Block firsts_;  // the first record of each block, and the set's end
   WindowLanes lanes_;
   double blocks_per_record_;
   FeistelFunction permute_;
@@ -144,11 +144,16 @@ void WindowOrder::permute_some(int64_t n, uint64_t key, int64_t first, int64_t c
 // In place: places in a window to samples.
 void WindowOrder::to_samples(const Line& line, int64_t window_begin, int64_t count, int64_t* places) const {
   const int64_t first_block = block_at(line, window_begin, guess_block(window_begin));
-  const int64_t base = window_begin - line.starts[first_block];
+  const int64_t* starts = line.starts;
+  const int64_t last_block = blocks_ - 1;
+  const int64_t base = window_begin - starts[first_block];
   for (int64_t k = 0; k < count; ++k) {
     const int64_t place = window_begin + places[k];
-    const int64_t i = block_at(line, place, first_block + guess_block(base + places[k]));
-    places[k] = first_of(line.numbers[i]) + place - line.starts[i];
+    // Right at once where blocks are equal, but for places at their ends.
+    int64_t i = std::min(first_block + guess_block(base + places[k]), last_block);
+    if (place < starts[i] || place >= starts[i + 1]) [[unlikely]]
+      i = block_at(line, place, i);
+    places[k] = first_of(line.numbers[i]) + place - starts[i];
   }
 }
 
@@ -205,7 +210,7 @@ void WindowOrder::find_in_lane(const Line& line, int64_t lane, const Sweep& swee
 
 std::string WindowOrder::parameters() const {
   Digest digest;
-  digest.add({ends_.data(), static_cast<size_t>(ends_.bytes())});
+  digest.add({firsts_.data(), static_cast<size_t>(firsts_.bytes())});
   return concat(" blocks=", blocks_, " lanes=", lanes_.size().lanes, " window=", lanes_.size().places(),
                 " cut=", digest.hex());
 }
@@ -229,12 +234,13 @@ Status check_blocks(const OrderSpec& spec) {
 
 Result<std::unique_ptr<const Order>> window_order(const OrderSpec& spec, SimdTarget target) {
   DL_RETURN_IF_ERROR(check_blocks(spec));
-  const auto bytes = static_cast<int64_t>(spec.block_ends.size_bytes());
-  DL_ASSIGN_OR_RETURN(Block ends,
+  const auto bytes = static_cast<int64_t>(spec.block_ends.size_bytes() + sizeof(int64_t));
+  DL_ASSIGN_OR_RETURN(Block firsts,
                       spec.memory->allocate(bytes, 64, MemoryKind::kTable,
                                             "the blocks of shuffle=window (raise shuffle_block)"));
-  std::memcpy(ends.data(), spec.block_ends.data(), spec.block_ends.size_bytes());
-  return std::unique_ptr<const Order>(std::make_unique<const WindowOrder>(spec, std::move(ends), target));
+  std::memset(firsts.data(), 0, sizeof(int64_t));
+  std::memcpy(firsts.data() + sizeof(int64_t), spec.block_ends.data(), spec.block_ends.size_bytes());
+  return std::unique_ptr<const Order>(std::make_unique<const WindowOrder>(spec, std::move(firsts), target));
 }
 
 }  // namespace dataline

@@ -89,9 +89,7 @@ class FlatFile final : public FileSource {
   int64_t count() const override { return layout_.record_count; }
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
-  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override {
-    cut_evenly(count(), layout_.record_stride, block_bytes, ends);
-  }
+  int64_t stored_bytes() const override { return layout_.record_stride; }
   Place place_of(int64_t index, size_t column) const override;
   void fingerprint(Digest& digest) const override;
 

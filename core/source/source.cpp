@@ -51,10 +51,14 @@ void cut_evenly(int64_t records, int64_t record_bytes, int64_t block_bytes, Bloc
 }
 
 void Source::append_blocks(int64_t block_bytes, BlockEnds& ends) const {
+  cut_evenly(count(), stored_bytes(), block_bytes, ends);
+}
+
+int64_t Source::stored_bytes() const {
   int64_t bytes = 0;
   for (const Column& column : schema().columns)
     bytes += column.row_bytes < 0 ? kRaggedBlockBytes : column.row_bytes;
-  cut_evenly(count(), std::max<int64_t>(bytes, 1), block_bytes, ends);
+  return std::max<int64_t>(bytes, 1);
 }
 
 void Source::advise_block(int64_t first, int64_t count) const {

@@ -6,6 +6,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
@@ -149,8 +150,11 @@ class Source {
   // shuffle=window: cuts the records into blocks, runs of neighbours in one file of at most block_bytes, at least one record
   // each, and appends the record after each block, counted from the last of `ends`. kWholeFiles: only where files end. For
   // the same data the cut is the same in every release: saved states depend on it.
-  // Here: cut evenly by the size of a record, where a ragged column counts as kRaggedBlockBytes.
+  // Here: cut evenly by stored_bytes().
   virtual void append_blocks(int64_t block_bytes, BlockEnds& ends) const;
+  // What a record takes where it is stored, on average, at least 1. Here: its columns, where a ragged one counts as
+  // kRaggedBlockBytes.
+  virtual int64_t stored_bytes() const;
 
   // Items of a ragged field of a record, without reading it; -1: not known.
   virtual int64_t record_items(int64_t index) const { return static_cast<void>(index), -1; }
@@ -178,6 +182,13 @@ class Source {
 };
 
 using SourceRef = std::shared_ptr<const Source>;
+
+// For stored_bytes(): at least 1, and far from overflow whatever sizes a file claims.
+inline int64_t mean_bytes(double bytes, int64_t records) {
+  constexpr double kMost = 0x1p46;
+  return static_cast<int64_t>(
+      std::clamp(bytes / static_cast<double>(std::max<int64_t>(records, 1)), 1.0, kMost));
+}
 
 // Cuts records of equal size evenly; `record_bytes` > 0.
 void cut_evenly(int64_t records, int64_t record_bytes, int64_t block_bytes, BlockEnds& ends);
@@ -231,6 +242,7 @@ class ForwardSource : public Source {
   }
   void advise_items(const ItemRange& range) const override { source_->advise_items(range); }
   std::string packing() const override { return source_->packing(); }
+  int64_t stored_bytes() const override { return source_->stored_bytes(); }
   Place place_of(int64_t index, size_t column) const override { return source_->place_of(index, column); }
   const std::vector<std::string>* classes() const override { return source_->classes(); }
   void fingerprint(Digest& digest) const override { source_->fingerprint(digest); }

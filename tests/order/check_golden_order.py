@@ -89,7 +89,7 @@ def permute(n, key, slot):
 
 def window_geometry(ends, open_blocks, step_slots):
     n, blocks = ends[-1], len(ends)
-    lane_slots = min(max(n // blocks // 128, 1), 32)
+    lane_slots = min(max(n // blocks // 512, 1), 16)
     lanes = min(open_blocks, -(-min(step_slots, n) // lane_slots))
     wanted = max(n * min(open_blocks, blocks) // (blocks * lanes), 1)
     window = 1

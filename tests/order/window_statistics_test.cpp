@@ -75,24 +75,22 @@ TEST(WindowStatistics, BatchesAreBalancedInEveryBitOfTheSample) {
       for (size_t i = at; i < at + kBatch; ++i) count += static_cast<double>(epoch[i] >> bit & 1);
       sum += (count - kBatch * share) * (count - kBatch * share);
     }
-    // Bits of the record in its block are as good as independent. Those of the block are not: 512 samples come from 512 open
-    // blocks, of which some are met twice, which doubles the variance.
+    // Bits of the record in its block are as good as independent. Those of the block vary less or more than in a full
+    // shuffle: batches next to each other have the same blocks.
     const double ratio = sum / batches / (kBatch * share * (1 - share));
     EXPECT_LT(ratio, bit < 9 ? 1.15 : 3) << "bit " << bit;
-    EXPECT_GT(ratio, bit < 9 ? 0.85 : 0.5) << "bit " << bit;
+    EXPECT_GT(ratio, bit < 9 ? 0.85 : 0.3) << "bit " << bit;
   }
 }
 
-// Four neighbours of a step share a lane, whose window has four blocks.
-TEST(WindowStatistics, SlotsOfNeighbouringLanesAreUnrelated) {
-  constexpr size_t kLaneSlots = 4;
+TEST(WindowStatistics, NeighbouringSlotsAreUnrelated) {
   const auto order = make_window_order(many_blocks(), 512, 512, 2);
   const std::vector<int64_t> epoch = whole_epoch(*order, 0);
   const double n = static_cast<double>(epoch.size()), mean = (n - 1) / 2;
   double covariance = 0, same_parity = 0;
   int64_t same_block = 0;
-  for (size_t i = kLaneSlots; i < epoch.size(); ++i) {
-    const int64_t other = epoch[i - kLaneSlots];
+  for (size_t i = 1; i < epoch.size(); ++i) {
+    const int64_t other = epoch[i - 1];
     covariance += (static_cast<double>(epoch[i]) - mean) * (static_cast<double>(other) - mean);
     same_parity += static_cast<double>((epoch[i] ^ other ^ 1) & 1);
     same_block += epoch[i] / 512 == other / 512 ? 1 : 0;

@@ -84,13 +84,13 @@ TEST(WindowOrder, LanesAndWindowsFollowFromWhatMayBeOpen) {
       {1'000'000, 10'000, 512, 512, 512, 128},      // 100 records a block: a lane a slot, a window a block
       {1'000'000, 10'000, 512, 32, 32, 2048},       // few slots: windows of 16 blocks
       {1'000'000, 10'000, 512, 100'000, 512, 128},  // no more lanes than open blocks
-      {10'000'000, 1'000, 512, 256, 8, 524'288},    // 10,000 records a block: 32 slots a lane
+      {10'000'000, 1'000, 512, 256, 16, 262'144},   // 10,000 records a block: 16 slots a lane
       {1'000'000, 10'000, 1, 256, 1, 128},          // one block after the other
       {1'000, 1'000, 512, 256, 256, 2},             // a record a block
       {1'000, 1'000, 1, 256, 1, 1},
-      {1'000'000, 10, 512, 256, 8, 131'072},  // everything is open
+      {1'000'000, 10, 512, 256, 16, 65'536},  // everything is open
       {5, 2, 512, 1'000, 5, 1},               // a step beyond the set
-      {int64_t{1} << 62, 4'000'000, 512, 1'024, 32, int64_t{1} << 44},
+      {int64_t{1} << 62, 4'000'000, 512, 1'024, 64, int64_t{1} << 43},
   };
   for (const Case& want : cases) {
     const WindowSize size = make_window(want.samples, want.blocks, want.open, want.step);

@@ -65,6 +65,12 @@ class Concat final : public Composed {
     const int64_t shard = index_.shard_of(range.index);
     source(shard).advise_items({range.index - index_.start(shard), range.first, range.count});
   }
+  int64_t stored_bytes() const override {
+    double bytes = 0;
+    for (const Source* part : sources_)
+      bytes += static_cast<double>(part->stored_bytes()) * static_cast<double>(part->count());
+    return mean_bytes(bytes, count());
+  }
   Place place_of(int64_t index, size_t column) const override {
     const int64_t shard = index_.shard_of(index);
     return place_in_part(static_cast<size_t>(shard), index - index_.start(shard), column);

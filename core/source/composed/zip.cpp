@@ -54,6 +54,11 @@ class Zip final : public Composed {
     for (const Piece& piece : pieces_) piece.source->advise_block(first, count);
   }
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
+  int64_t stored_bytes() const override {
+    int64_t bytes = 0;
+    for (const Piece& piece : pieces_) bytes += piece.source->stored_bytes();
+    return bytes;
+  }
   bool cached(int64_t index) const override {
     return std::all_of(pieces_.begin(), pieces_.end(),
                        [&](const Piece& p) { return p.source->cached(index); });
@@ -81,29 +86,29 @@ class Zip final : public Composed {
   std::vector<Piece> pieces_;
 };
 
-// The parts' rows are read together. The part with the most blocks is cut, into as large a share of block_bytes as its blocks
-// are of all parts' blocks; where files of other parts end, blocks end too.
+// The parts' rows are read together: the part with the largest records, of equal ones that with the most files, is cut into blocks
+// of its share of block_bytes. Where files of other parts end, blocks end too.
 void Zip::append_blocks(int64_t block_bytes, BlockEnds& ends) const {
   const int64_t begin = ends.empty() ? 0 : ends.back();
-  const Source* largest = pieces_.front().source;
-  int64_t most = 0, all = 0;
+  const Source* largest = nullptr;
+  int64_t largest_bytes = 0;
+  size_t largest_files = 0;
   std::vector<int64_t> borders;
   BlockEnds own;
   for (const Piece& piece : pieces_) {
     own.clear();
     piece.source->append_blocks(kWholeFiles, own);
     borders.insert(borders.end(), own.begin(), own.end());
-    if (block_bytes == kWholeFiles) continue;
-    own.clear();
-    piece.source->append_blocks(block_bytes, own);
-    const auto blocks = static_cast<int64_t>(own.size());
-    all += blocks;
-    if (blocks > most) most = blocks, largest = piece.source;
+    const int64_t bytes = piece.source->stored_bytes();
+    if (bytes < largest_bytes || (bytes == largest_bytes && own.size() <= largest_files)) continue;
+    largest = piece.source;
+    largest_bytes = bytes;
+    largest_files = own.size();
   }
-  if (block_bytes != kWholeFiles && most > 0) {
+  if (block_bytes != kWholeFiles && largest != nullptr) {
     __extension__ typedef __int128 i128;
     own.clear();
-    const auto share = static_cast<int64_t>(static_cast<i128>(block_bytes) * most / all);
+    const auto share = static_cast<int64_t>(static_cast<i128>(block_bytes) * largest_bytes / stored_bytes());
     largest->append_blocks(std::max<int64_t>(share, 1), own);
     borders.insert(borders.end(), own.begin(), own.end());
   }

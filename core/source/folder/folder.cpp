@@ -66,6 +66,11 @@ class Folder final : public Source {
     cutter.finish();
   }
   int64_t record_items(int64_t index) const override { return index_->file_bytes(index); }
+  int64_t stored_bytes() const override {
+    double bytes = 0;
+    for (int64_t i = 0; i < count(); ++i) bytes += static_cast<double>(index_->file_bytes(i));
+    return mean_bytes(bytes, count());
+  }
   Place place_of(int64_t index, size_t) const override {
     PathBuffer path;
     return {root_.path_of(index_->paths.get(index, path)), ""};
