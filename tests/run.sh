@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # All the proof in one command. Everyday: at most 35 minutes on two cores, from nothing.
 #   tests/run.sh [--long] [--only part,part...]
-# Parts: setup release asan tsan interleave bindings examples docs bare bench tidy, and packages, compilers, aarch64, windows, gpu, mutants, fuzz with
+# Parts: setup release asan tsan interleave bindings launch examples docs bare bench tidy, and packages, compilers, aarch64, windows, gpu, mutants, fuzz with
 # --long. A part that fails does not stop the later ones.
 # The last line is `N passed, N failed, N skipped`; what was skipped is listed above with its reason.
 # SPDX-License-Identifier: Apache-2.0
@@ -165,6 +165,14 @@ part_bindings() {
   check languages "${library[@]}" tests/languages/run.sh
 }
 
+# Real launchers, and a job that is killed and resized, with ranks that the gates above built. What 200 kills gave is kept.
+part_launch() {
+  local library=(env "DATALINE_LIB_DIR=$PWD/build/release/lib")
+  if [ $long -eq 0 ]; then check launch "${library[@]}" tests/launch/run.sh; return; fi
+  check launch "${library[@]}" tests/launch/run.sh --long
+  cp "$logs/launch.log" "tests/results/$(date +%F)-launch.txt"
+}
+
 part_examples() {
   if [ ! -x examples/run.sh ]; then count_skip "examples: examples/run.sh is not there"; return; fi
   if [ $long -eq 0 ]; then check examples examples/run.sh --quick; return; fi
@@ -254,7 +262,7 @@ if [ $long -eq 1 ]; then
   tell "property tests: RC_PARAMS=\"$rapidcheck\""
 fi
 
-for part in setup release asan tsan interleave bindings examples docs bare bench tidy packages compilers aarch64 windows gpu mutants fuzz; do
+for part in setup release asan tsan interleave bindings launch examples docs bare bench tidy packages compilers aarch64 windows gpu mutants fuzz; do
   case ",${only:-$part}," in *",$part,"*) ;; *) continue ;; esac
   tell "== $part"
   began=$SECONDS before=$failed

@@ -52,6 +52,8 @@ T sized() {
   return out;
 }
 
+constexpr const char* kNoVariables[] = {nullptr};
+
 template <typename T>
 T* room() {  // for outputs that are never reached
   static T value = {};
@@ -134,6 +136,10 @@ const NullCase kCases[] = {
     NULL_CASE(dl_options_set_log, "log", o.options.get(), nullptr),
     NULL_CASE(dl_options_set_cancel_token, "options", nullptr, o.token.get()),
     NULL_CASE(dl_options_set_cancel_token, "token", o.options.get(), nullptr),
+    NULL_CASE(dl_options_set_environment, "options", nullptr, kNoVariables),
+    NULL_CASE(dl_options_set_environment, "environment", o.options.get(), nullptr),
+    NULL_CASE(dl_launcher_detect, "environment", nullptr, room<dl_launcher>()),
+    NULL_CASE(dl_launcher_detect, "out", kNoVariables, nullptr),
     NULL_CASE(dl_options_get, "options", nullptr, "seed", room<const char*>()),
     NULL_CASE(dl_options_get, "key", o.options.get(), nullptr, room<const char*>()),
     NULL_CASE(dl_options_get, "out", o.options.get(), "seed", nullptr),

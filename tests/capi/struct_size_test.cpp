@@ -73,6 +73,10 @@ TEST(StructSize, TheProgressOfAnOpeningIsCutToTheCallersSize) {
 }
 
 TEST(StructSize, TablesAreCutToTheCallersSize) {
+  expect_prefixes<dl_launcher>([](dl_launcher* out) {
+    const char* const environment[] = {"RANK=1", "WORLD_SIZE=2", nullptr};
+    return dl_launcher_detect(environment, out, nullptr);
+  });
   expect_prefixes<dl_option_info>([](dl_option_info* out) { return dl_option_at(0, out, nullptr); });
   expect_prefixes<dl_transform_info>(
       [](dl_transform_info* out) { return dl_transform_at(nullptr, 0, out, nullptr); });

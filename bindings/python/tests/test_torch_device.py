@@ -56,7 +56,8 @@ def test_cuda_is_the_current_device_or_the_one_of_the_local_rank(
 ) -> None:
     chosen = _torch_device.device_of
     assert chosen("cuda") == torch.device("cuda", 0)
-    monkeypatch.setenv("LOCAL_RANK", "1")
+    for name, value in {"RANK": "3", "WORLD_SIZE": "4", "LOCAL_RANK": "1"}.items():
+        monkeypatch.setenv(name, value)
     assert chosen("cuda") == torch.device("cuda", 1)
     assert chosen("cuda:0") == torch.device("cuda", 0), "a number is a number"
     monkeypatch.setenv("LOCAL_RANK", "5")  # each process sees its own device alone

@@ -178,37 +178,39 @@ def test_an_iterator_has_the_length_of_the_loader_as_pytorchs() -> None:
         assert iter(iter(loader)) is not None
 
 
-def test_under_a_launcher_rank_and_world_size_have_to_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_under_a_launcher_each_process_has_its_part_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = order(make(rank=1, world_size=4, seed=3))
     monkeypatch.setenv("WORLD_SIZE", "4")
     monkeypatch.setenv("RANK", "1")
-    for wrong in ({}, {"global_batch_size": 8}, {"sampler": [1, 2]}):
-        with pytest.raises(ValueError, match=r"4 processes, and rank= and world_size= are not given"):
-            make(**({"shuffle": None} if "sampler" in wrong else {}), **wrong)
-    assert len(make(rank=1, world_size=4)) == 3
+    assert dataline.launcher()[:3] == ("torchrun", 1, 4)
+    assert order(make(seed=3)) == order(make(seed=3, rank="auto", world_size=4)) == expected
+    assert order(make()) == order(make(seed=0))  # ranks agree on an order
     assert sorted(order(make(rank=0, world_size=1))) == list(range(COUNT))
-    for alone in ("1", "", "many"):
-        monkeypatch.setenv("WORLD_SIZE", alone)
-        assert sorted(order(make())) == list(range(COUNT))
+    with pytest.raises(ValueError, match=r"world_size is 3, and the environment says RANK=1 WORLD_SIZE=4"):
+        make(world_size=3)
+    monkeypatch.setenv("WORLD_SIZE", "many")
+    with pytest.raises(ValueError, match="WORLD_SIZE=many"):
+        make()
     monkeypatch.setenv("WORLD_SIZE", "4")
-    assert len(dataline.Loader(dataline.from_arrays({"x": np.arange(8)}), batch_size=4)) == 2  # no launcher's business
+    assert len(dataline.Loader(dataline.from_arrays({"x": np.arange(8)}), batch_size=4)) == 2  # asked for nothing
 
 
-def test_processes_that_were_started_without_a_launcher_have_to_say_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("WORLD_SIZE", raising=False)
-    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
-    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 3)
+def test_processes_that_were_started_without_a_launcher_are_those_of_the_group(monkeypatch: pytest.MonkeyPatch) -> None:
     if not torch.distributed.is_available():
         pytest.skip("this PyTorch has no torch.distributed")
-    with pytest.raises(ValueError, match=r"torch\.distributed says that there are 3 processes"):
-        make()
+    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 3)
+    monkeypatch.setattr(torch.distributed, "get_rank", lambda: 2)
+    assert order(make(seed=1)) == order(make(seed=1, rank=2, world_size=3))
+    with pytest.raises(ValueError, match="world_size=2, and torch.distributed says 3"):
+        make(world_size=2)
 
 
 def test_two_processes_of_a_launcher_get_every_sample_once() -> None:
     code = (
-        "import os, torch; from dataline.torch import DataLoader\n"
+        "import torch; from dataline.torch import DataLoader\n"
         "data = torch.utils.data.TensorDataset(torch.arange(60))\n"
-        "rank, world = int(os.environ['RANK']), int(os.environ['WORLD_SIZE'])\n"
-        "loader = DataLoader(data, batch_size=4, shuffle=True, rank=rank, world_size=world)\n"
+        "loader = DataLoader(data, batch_size=4, shuffle=True)\n"
         "print(*[int(v) for (values,) in loader for v in values])\n"
     )
     found: list[str] = []
@@ -232,13 +234,9 @@ def test_torchrun_gives_each_process_its_part(tmp_path: pathlib.Path) -> None:
     job.write_text(
         "import os, pathlib, torch; from dataline.torch import DataLoader\n"
         "data = torch.utils.data.TensorDataset(torch.arange(60))\n"
-        "rank, world = int(os.environ['RANK']), int(os.environ['WORLD_SIZE'])\n"
-        "try: DataLoader(data, batch_size=4)\n"
-        "except ValueError as error: assert 'rank= and world_size= are not given' in str(error)\n"
-        "else: raise SystemExit('both would read everything')\n"
-        "loader = DataLoader(data, batch_size=4, shuffle=True, rank=rank, world_size=world)\n"
+        "loader = DataLoader(data, batch_size=4, shuffle=True)\n"
         "text = ' '.join(str(int(v)) for (values,) in loader for v in values)\n"
-        f"pathlib.Path({str(tmp_path)!r}, f'rank{{rank}}').write_text(text)\n"
+        f"pathlib.Path({str(tmp_path)!r}, 'rank' + os.environ['RANK']).write_text(text)\n"
     )
     subprocess.run([*launch, str(job)], check=True, timeout=120)
     parts = [(tmp_path / f"rank{rank}").read_text().split() for rank in range(2)]

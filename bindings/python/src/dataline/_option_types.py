@@ -25,10 +25,11 @@ class _Order(TypedDict, total=False):
     last_batch: Optional[Literal["keep", "drop", "pad"]]
     """The epoch's last step when it is short: keep it shorter, drop it, or pad it with the epoch's first samples.
     Default: keep."""
-    rank: Optional[int]
-    """Which of world_size processes this is. Default: 0."""
-    world_size: Optional[int]
-    """Processes that share each step. Default: 1."""
+    rank: Union[None, int, Literal["auto"]]
+    """Which of world_size processes this is. auto: what the launcher says (torchrun, mpirun, srun, ...). Default:
+    0."""
+    world_size: Union[None, int, Literal["auto"]]
+    """Processes that share each step. auto: what the launcher says. Default: 1."""
 
 
 class LoaderOptions(_Order, total=False):
