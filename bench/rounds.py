@@ -20,8 +20,8 @@ import machine
 import report
 from programs import PHOTO_ROWS, REPOSITORY, Failed, Program, programs, without_paths
 
-ROWS = ("rows_u8_47mb", "rows_f32", "tokens", "overhead", "first_batch", "next_epoch", "resume", "consumer_1ms",
-        "allocator", "rows_u8_4700mb", "cold") + PHOTO_ROWS
+ROWS = ("rows_u8_47mb", "rows_f32", "tokens", "packed", "overhead", "first_batch", "next_epoch", "resume",
+        "consumer_1ms", "allocator", "rows_u8_4700mb", "cold") + PHOTO_ROWS
 
 
 class Limits:

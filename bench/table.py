@@ -190,6 +190,11 @@ def token_lines(row):
     ]
 
 
+def packed_lines(row):
+    return [part_of(row, f"packed rows of 2,048 tokens ({how}), {who}", f"dataline {kind} w{workers}", "bare gather 1", None)
+            for kind, how in (("concat", "joined"), ("best_fit", "best fit")) for workers, who in HOW]
+
+
 def overhead_lines(row):
     def line(size, workers, how, goal):
         return reaches(row, f"a batch of {size} x 4 B, {how}", f"dataline w{workers} b{size}", "us_per_batch", goal, False,
@@ -364,7 +369,7 @@ def lines(results):
     makers = (
         ("rows_u8_47mb", lambda row: u8_lines(row, "47 MB")),
         ("rows_u8_4700mb", lambda row: u8_lines(row, "4.7 GB")),
-        ("rows_f32", f32_lines), ("tokens", token_lines), ("overhead", overhead_lines),
+        ("rows_f32", f32_lines), ("tokens", token_lines), ("packed", packed_lines), ("overhead", overhead_lines),
         ("first_batch", first_batch_lines), ("cold", cold_lines), ("next_epoch", next_epoch_lines),
         ("resume", resume_lines), ("consumer_1ms", consumer_lines),
         ("rows_u8_47mb", lambda row: [short(line) for line in cpu_lines(row, "u8 rows")]),

@@ -594,7 +594,7 @@ DL_API DL_MUST_CHECK dl_status dl_dataset_from_reader(const dl_reader* reader, c
                                                       dl_dataset** out, dl_error* error);
 
 /* Composed datasets keep their own references to the parts. options may be NULL; the copy that subset makes of its indices
- * comes from their allocator, within their memory_budget.
+ * comes from their allocator, within their memory_budget, and pack_length packs what was composed.
  *
  * dl_dataset_zip: fields side by side; equal lengths; names[i] renames (one field) or prefixes ("name/field") those of
  *   part i; names may be NULL.

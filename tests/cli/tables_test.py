@@ -50,6 +50,7 @@ class Uris(ShellTest):
         for scheme, fields in {"mnist": "image, label", "cifar10": "image, label", "cifar100": "image, label, coarse"}.items():
             self.assertRegex(docs[scheme], rf"\. Fields: {fields}$")
         self.assertIn(". Fields: one for each extension ", docs["tar"])
+        self.assertRegex(docs["megatron"], r"\. Field: tokens$")
 
     def test_help_of_commands_and_wrong_uris_lead_there(self):
         self.assertIn(b"dataline help uris", self.ok("--help"))

@@ -51,7 +51,10 @@ TRANSFORM = {
 SOURCE = {
     "composed": {"host"},  # indices that the host lends
     "folder": {"labels"},
-    "tokens": {"npy"},
+    "documents": {"npy"},
+    "packing": {"composed", "documents"},
+    "tokens": {"documents", "packing"},
+    "megatron": {"documents", "packing"},
     "image_sets": {"composed", "idx"},
 }
 SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."})}  # what is listed; what others may include

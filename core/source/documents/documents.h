@@ -13,8 +13,8 @@
 
 #include "core/base/digest.h"
 #include "core/source/documents/sorted_table.h"
+#include "core/source/documents/token_file.h"
 #include "core/source/file_source.h"
-#include "core/source/tokens/token_file.h"
 
 namespace dataline {
 

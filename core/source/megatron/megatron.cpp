@@ -259,7 +259,10 @@ constinit const Format kMegatronFormat{
     .name = "megatron",
     .doc = "documents of Megatron-LM's indexed datasets: PREFIX.idx and PREFIX.bin. Field: tokens",
     .keys = kMegatronKeys,
-    .configure = [](const Uri&) -> Result<OpenOne> { return OpenOne(open_megatron); },
+    .configure = [](const Uri& uri) -> Result<OpenOne> {
+      DL_RETURN_IF_ERROR(check_packing_words(uri));
+      return OpenOne(open_megatron);
+    },
     .prefix = true,
     .is_member = [](const std::string&, std::string_view name,
                     const OpenContext&) { return name.ends_with(kIdx); },

@@ -242,6 +242,13 @@ Result<SourceRef> pack_source(SourceRef documents, const PackOptions& options, c
   return SourceRef(std::make_shared<Packed>(std::move(documents), options, std::move(table)));
 }
 
+Status check_packing_words(const Uri& uri) {
+  for (const KeySpec& key : {kPackMethodKey, kPackSplitKey}) {
+    if (const UriKey* found = uri.find(key.name)) DL_RETURN_IF_ERROR(check_word(*found, key));
+  }
+  return Status::ok();
+}
+
 Result<std::optional<PackOptions>> uri_packing(const Uri& uri) {
   const UriKey* length = uri.find(kPackLengthKey.name);
   PackOptions options;

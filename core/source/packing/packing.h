@@ -61,6 +61,8 @@ inline constexpr KeySpec kPackSplitKey{
     "pack_split", "true|false", "true",
     "best_fit: a document longer than a row is split; false: it is an error"};
 
+// That the keys that take words have one of theirs.
+Status check_packing_words(const Uri& uri);
 // Nothing without pack_length. kBadUri with column.
 Result<std::optional<PackOptions>> uri_packing(const Uri& uri);
 

@@ -13,10 +13,10 @@
 
 #include "core/base/text.h"
 #include "core/source/documents/documents.h"
+#include "core/source/documents/token_file.h"
 #include "core/source/flat_file.h"
 #include "core/source/format.h"
 #include "core/source/packing/packing.h"
-#include "core/source/tokens/token_file.h"
 
 namespace dataline {
 namespace {
@@ -135,6 +135,7 @@ Result<OpenOne> configure_tokens(const Uri& uri) {
     return uri_error(uri.find("dtype")->value_column, "tokens are integers: u8 u16 u32 u64 i8 i16 i32 i64");
   }
   DL_ASSIGN_OR_RETURN(options.documents, uri_documents(uri));
+  DL_RETURN_IF_ERROR(check_packing_words(uri));
   return OpenOne(std::bind_front(open_tokens, options));
 }
 
@@ -143,8 +144,9 @@ Result<OpenOne> configure_tokens(const Uri& uri) {
 constinit const Format kTokensFormat{
     .name = "tokens",
     .doc =
-        "windows of token streams: headerless, .npy, or llm.c files. Fields: x, and y = x shifted by one; or "
-        "their documents",
+        "windows of token streams, or their documents: headerless, .npy, or llm.c files. Fields: x, and y = "
+        "x "
+        "shifted by one",
     .keys = kTokenKeys,
     .configure = configure_tokens,
     .is_member = [](const std::string&, std::string_view name,

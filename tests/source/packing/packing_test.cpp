@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "core/base/random.h"
 #include "core/base/thread.h"
 #include "core/source/composed/composed.h"
 #include "core/source/open.h"
@@ -295,6 +297,31 @@ TEST_F(PackingTest, AFileThatIsCutWhileItIsCopiedIsFoundAfterwards) {
   source->confirm(run, span);
   ASSERT_EQ(errors.all().size(), 1u);
   EXPECT_EQ(errors.all()[0].row, 2);
+}
+
+// Lengths as web text has them: lognormal, median 400, sigma 1.2. The normal draws are sums of uniform ones.
+TEST_F(PackingTest, BestFitLeavesLessThanOnePercentAtTheDefaultWindow) {
+  std::vector<int64_t> offsets = {0};
+  for (uint64_t i = 0; i < 50'000; ++i) {
+    double normal = -6;
+    for (uint64_t k = 0; k < 12; ++k) normal += static_cast<double>(mix64(i * 12 + k) >> 11) * 0x1p-53;
+    offsets.push_back(offsets.back() + 1 + static_cast<int64_t>(400 * std::exp(1.2 * normal)));
+  }
+  const uint16_t token = 1;  // no row is read
+  ArrayField field{.field = {"ids", FieldKind::kRagged, DType::kU16, {-1}, "", -1},
+                   .data = reinterpret_cast<const std::byte*>(&token),
+                   .row_stride = {},
+                   .offsets = offsets.data(),
+                   .item_count = offsets.back()};
+  auto memory = HostMemory::create({});
+  int nobody = 0;
+  SourceRef lengths = array_source({field}, 50'000, {&nobody, [](void*) {}}, *memory).take();
+  for (const int64_t length : {1024, 2048, 4096, 8192}) {
+    SourceRef packed =
+        pack_source(lengths, {.length = length, .method = PackMethod::kBestFit}, test_context()).take();
+    const auto room = static_cast<double>(packed->count() * length);
+    EXPECT_LT((room - static_cast<double>(offsets.back())) / room, 0.01) << length;
+  }
 }
 
 TEST_F(PackingTest, OtherLengthsAndOptionsAreAnotherDataset) {

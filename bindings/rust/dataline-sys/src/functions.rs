@@ -213,7 +213,8 @@ functions! {
     ) -> dl_status;
 
     /// Composed datasets keep their own references to the parts. options may be NULL; the copy that subset
-    /// makes of its indices comes from their allocator, within their memory_budget.
+    /// makes of its indices comes from their allocator, within their memory_budget, and pack_length packs
+    /// what was composed.
     ///
     /// - dl_dataset_zip: fields side by side; equal lengths; names\[i\] renames (one field) or prefixes
     ///   ("name/field") those of part i; names may be NULL.
@@ -225,7 +226,8 @@ functions! {
     ) -> dl_status;
 
     /// Composed datasets keep their own references to the parts. options may be NULL; the copy that subset
-    /// makes of its indices comes from their allocator, within their memory_budget.
+    /// makes of its indices comes from their allocator, within their memory_budget, and pack_length packs
+    /// what was composed.
     ///
     /// - dl_dataset_zip: fields side by side; equal lengths; names\[i\] renames (one field) or prefixes
     ///   ("name/field") those of part i; names may be NULL.
@@ -237,7 +239,8 @@ functions! {
     ) -> dl_status;
 
     /// Composed datasets keep their own references to the parts. options may be NULL; the copy that subset
-    /// makes of its indices comes from their allocator, within their memory_budget.
+    /// makes of its indices comes from their allocator, within their memory_budget, and pack_length packs
+    /// what was composed.
     ///
     /// - dl_dataset_zip: fields side by side; equal lengths; names\[i\] renames (one field) or prefixes
     ///   ("name/field") those of part i; names may be NULL.

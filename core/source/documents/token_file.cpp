@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/tokens/token_file.h"
+#include "core/source/documents/token_file.h"
 
 #include <algorithm>
 #include <array>
