@@ -15,6 +15,10 @@ enum class Domain : uint64_t {
   kReplacement = 4,  // which sample replaces a bad one: a = slot, b = attempt
   kAugment = 5,      // a = slot, b = operator index (draw number in the high half)
   kMix = 6,          // whole batches: a = step, b as above
+  // Mixes of datasets (order/mix.h).
+  kMixPeriod = 16,  // which part each slot of a period belongs to
+  kMixPart = 17,    // the order of a part: a = part
+  kMixRepeat = 18,  // which samples of a part come once more in an epoch: a = part
 };
 
 // Finalizer of splitmix64 (Steele, Lea, Flood 2014; constants by Stafford, "Mix13"): a bijection of 64 bits

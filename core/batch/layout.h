@@ -49,14 +49,16 @@ struct Layout {
   std::vector<Storage> storages;
   std::vector<Region> regions;
   int64_t rows = 0;  // of a full batch
-  int64_t indices_offset = 0;
+  int64_t records_offset = 0;  // of each row's record in the source
+  int64_t indices_offset = 0;  // of its sample index: the same words, unless the source is a mix
   int64_t sources_offset = 0;
   int64_t fixed_bytes = 0;   // where the shares begin; a multiple of kTensorAlignment
   int64_t slot_bytes = 0;    // a multiple of kTensorAlignment
   int64_t device_bytes = 0;  // slot_bytes plus the regions
 };
 
-// Computes the offsets. kOverBudget when a slot exceeds any address space.
-Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> regions, int64_t rows);
+// Computes the offsets. `mixed`: sample indices count in the parts of a mix. kOverBudget when a slot exceeds any address space.
+Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> regions, int64_t rows,
+                           bool mixed = false);
 
 }  // namespace dataline

@@ -6,6 +6,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/text.h"
+#include "core/loader/parts.h"
 #include "core/memory/machine_limits.h"
 #include "core/memory/pages.h"
 
@@ -128,7 +129,19 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   return Status::ok();
 }
 
-Status Loader::prepare_order() {
+Result<std::unique_ptr<const Order>> Loader::make_order() {
+  if (const Mix* mix = pipeline_.source->mix(); mix != nullptr) {
+    mix_source_ = pipeline_.source;
+    part_delivered_.assign(static_cast<size_t>(mix->part_count()), 0);
+    mix_fingerprint_ = mix_fingerprint(*mix, config_);
+  }
+  DL_RETURN_IF_ERROR(check_mix_options(pipeline_.source->mix(), config_));
+  if (mix_source_ != nullptr && !config_.indices.given) {
+    DL_ASSIGN_OR_RETURN(std::unique_ptr<const MixOrder> order,
+                        make_mix_order(*mix_source_->mix(), config_, memory_));
+    mix_order_ = order.get();
+    return std::unique_ptr<const Order>(std::move(order));
+  }
   const OrderSpec spec{.sample_count = pipeline_.source->count(),
                        .shuffle = config_.shuffle,
                        .seed = config_.seed,
@@ -142,10 +155,14 @@ Status Loader::prepare_order() {
     return error(Code::kBadOption, "option weights: expected one a sample, ", spec.sample_count, ", got ",
                  config_.weights.count);
   }
-  DL_ASSIGN_OR_RETURN(auto order, Order::create(spec));
+  return Order::create(spec);
+}
+
+Status Loader::prepare_order() {
+  DL_ASSIGN_OR_RETURN(std::unique_ptr<const Order> order, make_order());
   steps_ = Steps(order->slots(), config_);
   if (steps_.count() == 0 && config_.epochs == 0) {
-    return error(Code::kEmpty, "an epoch has no steps (", spec.sample_count, " samples, ", steps_.slots(),
+    return error(Code::kEmpty, "an epoch has no steps (", pipeline_.source->count(), " samples, ", steps_.slots(),
                  " slots, global batch ", config_.global_batch, "), and epochs=0 asks for them for ever");
   }
   weights_digest_ = "none";
@@ -252,6 +269,8 @@ void Loader::stop() noexcept {
   // Batches still held need none of this: what the host lent goes back now.
   pipeline_.source.reset();
   orders_.reset();
+  mix_order_ = nullptr;
+  mix_source_.reset();
   window_->drop_orders();
   config_.indices = {};
   config_.weights = {};

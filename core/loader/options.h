@@ -140,6 +140,7 @@ enum class LastBatch : int32_t { kKeep, kDrop, kPad };
 enum class LeaseOverflow : int32_t { kCopy, kError, kWait };
 enum class DeviceSync : int32_t { kStream, kHost };
 enum class OnError : int32_t { kRaise, kReplace, kQuarantine };
+enum class Homogeneous : int32_t { kNone, kBatch };
 enum class Io : int32_t { kAuto, kMmap, kPread, kMemory, kDevice };
 
 // Most members are filled by the rows of option_rows.inc; the defaults in force are those of the rows.
@@ -163,6 +164,7 @@ struct LoaderConfig {
   int64_t max_bad = -1;
   bool replacement = true;
   int64_t samples_per_epoch = -1;
+  Homogeneous homogeneous = Homogeneous::kNone;
   std::string transform;
   std::string device, cuda_library;
   bool pin_memory = false;

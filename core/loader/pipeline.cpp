@@ -97,7 +97,8 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, int
   const std::vector<BatchMix> mixes = compiled.mixes;
   DL_RETURN_IF_ERROR(place_fields(pipeline, std::move(compiled), config, device));
   Layout& layout = pipeline.layout;
-  DL_ASSIGN_OR_RETURN(layout, plan_layout(std::move(layout.storages), std::move(layout.regions), max_rows));
+  DL_ASSIGN_OR_RETURN(layout, plan_layout(std::move(layout.storages), std::move(layout.regions), max_rows,
+                                          pipeline.source->mix() != nullptr));
 
   for (const auto& program : pipeline.programs) {
     pipeline.program_scratch_bytes = std::max(pipeline.program_scratch_bytes, program->scratch_bytes());

@@ -17,6 +17,7 @@
 #include "core/base/digest.h"
 #include "core/base/text.h"
 #include "core/loader/loader.h"
+#include "core/loader/parts.h"
 
 namespace dataline {
 namespace {
@@ -90,7 +91,7 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
 
 // What must agree, in a fixed order.
 std::string Loader::state_body(std::string_view indices_digest) const {
-  return concat("samples: ", pipeline_.source->count(), "\nfields: ", fingerprint_fields_,
+  return concat(mix_fingerprint_, "samples: ", pipeline_.source->count(), "\nfields: ", fingerprint_fields_,
                 "\ndata: ", fingerprint_data_, "\nseed: ", config_.seed,
                 "\nshuffle: ", option_word(Option::kShuffle, config_.shuffle),
                 "\nsample_indices: ", indices_digest, "\nweights: ", weights_digest_,
@@ -136,7 +137,11 @@ Status Loader::load_state(std::string_view text) {
     const std::string_view key = mine.substr(0, mine.find(": "));
     const std::string_view value = mine.substr(key.size() + 2);
     auto saved = std::find_if(lines.begin(), lines.end(), [&](const Line& line) { return line.key == key; });
+    if (saved == lines.end() && key == kPartsKey) return error(Code::kStateRefused, "state of another job: this dataset is a mix of ", part_count(), " parts, that of the state is none");
     if (saved == lines.end()) return bad_state(concat("no line '", key, "'"));
+    if (saved->value != value && key == kPartsKey) {
+      return error(Code::kStateRefused, "state of another job: ", parts_difference(saved->value, value));
+    }
     if (saved->value != value) {
       const bool other_order = key == kIndicesKey && config_.indices.given && saved->value != "none";
       return error(
@@ -145,6 +150,10 @@ Status Loader::load_state(std::string_view text) {
           other_order ? "; if the job has had these indices, set them again before the state is loaded" : "");
     }
   }
+  const bool has_parts =
+      std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.key == kPartsKey; });
+  if (has_parts && mix_source_ == nullptr)
+    return error(Code::kStateRefused, "state of another job: it is of a mix of datasets, this dataset is none");
   if (known != lines.size()) return bad_state("lines this release does not know");
   Status fits = check_position(to);
   if (!fits.is_ok()) return error(Code::kStateRefused, "state does not fit this job: ", fits.message());

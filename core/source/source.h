@@ -100,6 +100,8 @@ struct Place {
       within;  // "record 7, offset 1024", "member n01/7.jpg, offset 512", "array row 7"; empty: the whole file
 };
 
+class Mix;  // core/source/composed/mix.h
+
 class Source {
  public:
   virtual ~Source() = default;
@@ -141,6 +143,9 @@ class Source {
 
   // Adds what identifies the data in a saved state: record count, fields, file sizes; never paths.
   virtual void fingerprint(Digest& digest) const = 0;
+  // What a mix of datasets is made of; null for all others, also for those that have a mix as a part: to them it is a
+  // dataset whose parts follow one another.
+  virtual const Mix* mix() const { return nullptr; }
   // True when records come from the host's callbacks, which may block indefinitely.
   virtual bool calls_host() const { return false; }
 };

@@ -20,7 +20,7 @@ from ._core import Batch, CancelToken, Epoch, File, Tensor
 from ._extensions import Extensions, FormatRequest, OperatorRow, OperatorUse, Sniff, StorageRequest, Stored
 from ._option_types import Options
 from ._reader import Place, Source
-from .dataset import Dataset, concat, escape, from_arrays, from_reader, open, zip
+from .dataset import Dataset, concat, escape, from_arrays, from_reader, mix, open, zip
 from .errors import (
     CallError,
     CancelledError,
@@ -48,7 +48,18 @@ from .loader import Loader
 from .opening import Opening, open_async
 from .opening import close_all as _close_openings
 from .ragged import Ragged
-from .schema import BadSample, BatchInfo, Field, ImageInfo, OpenProgress, PixelScale, PlanStage, Position, Stats
+from .schema import (
+    BadSample,
+    BatchInfo,
+    Field,
+    ImageInfo,
+    OpenProgress,
+    Part,
+    PixelScale,
+    PlanStage,
+    Position,
+    Stats,
+)
 from .tables import (
     FormatInfo,
     FormatKey,
@@ -98,6 +109,7 @@ __all__ = [
     "OperatorUse",
     "OptionInfo",
     "Options",
+    "Part",
     "PixelScale",
     "Place",
     "PlanStage",
@@ -126,6 +138,7 @@ __all__ = [
     "format_table",
     "from_arrays",
     "from_reader",
+    "mix",
     "open",
     "open_async",
     "option_table",
