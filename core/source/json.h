@@ -30,8 +30,8 @@ class JsonReader {
   // Spaces first. take(): whether this byte is next, which is then behind; expect(): an error if it is not.
   bool take(char c);
   Status expect(char c);
-  bool at_end();       // nothing but spaces is left
-  char peek();         // the next byte; 0 at the end
+  bool at_end();  // nothing but spaces is left
+  char peek();    // the next byte; 0 at the end
   Status read_string(std::string& out);
   // The text of a number that JSON allows; whole: it has neither a fraction nor an exponent.
   Status read_number(std::string_view& out, bool& whole);
@@ -43,7 +43,9 @@ class JsonReader {
   }
   // That something else stands here.
   Status expected(std::string_view what) const;
-  int64_t line() const { return line_ + std::count(text_.begin(), text_.begin() + static_cast<int64_t>(at_), '\n'); }
+  int64_t line() const {
+    return line_ + std::count(text_.begin(), text_.begin() + static_cast<int64_t>(at_), '\n');
+  }
   // From 1, in the line.
   size_t byte() const { return at_ - (text_.substr(0, at_).rfind('\n') + 1) + 1; }
 

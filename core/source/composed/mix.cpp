@@ -44,11 +44,11 @@ std::string part_words(const MixRecipe& recipe, size_t k) { return concat("part 
 
 // Denormal weights are refused: hosts that flush them to zero would get another order.
 Status check_number(double value, std::string_view what, bool zero_allowed) {
-  const bool good = std::isfinite(value) &&
-                    (value >= std::numeric_limits<double>::min() || (zero_allowed && value == 0));
+  const bool good =
+      std::isfinite(value) && (value >= std::numeric_limits<double>::min() || (zero_allowed && value == 0));
   if (good) return Status::ok();
-  return error(Code::kOutOfRange, "mix: ", what, ": expected a finite number ", zero_allowed ? ">= 0" : "> 0", ", got ",
-               number_text(value));
+  return error(Code::kOutOfRange, "mix: ", what, ": expected a finite number ", zero_allowed ? ">= 0" : "> 0",
+               ", got ", number_text(value));
 }
 
 Status check_names(const MixRecipe& recipe) {
@@ -56,8 +56,8 @@ Status check_names(const MixRecipe& recipe) {
   for (size_t k = 0; k < recipe.parts.size(); ++k) {
     std::string name = part_name(recipe, k);
     if (name.size() > kMaxNameBytes) {
-      return error(Code::kInvalidArgument, "mix: part ", k, ": a name of ", name.size(), " bytes, expected at most ",
-                   kMaxNameBytes);
+      return error(Code::kInvalidArgument, "mix: part ", k, ": a name of ", name.size(),
+                   " bytes, expected at most ", kMaxNameBytes);
     }
     for (const char c : name) {
       if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
@@ -78,7 +78,8 @@ Status check_weights(const MixRecipe& recipe, std::span<const double> weights, s
     some = some || weights[k] > 0;
   }
   if (some) return Status::ok();
-  return error(Code::kOutOfRange, "mix: all ", weights.size(), " weights", where, " are 0: no part is left to draw from");
+  return error(Code::kOutOfRange, "mix: all ", weights.size(), " weights", where,
+               " are 0: no part is left to draw from");
 }
 
 Status check_schedule(const MixRecipe& recipe) {
@@ -112,8 +113,9 @@ Status check_repeats(const MixRecipe& recipe) {
   if (!recipe.schedule.empty())
     return error(Code::kInvalidArgument, "mix: a schedule needs weights; this recipe has repeats");
   if (recipe.samples_per_epoch >= 0) {
-    return error(Code::kInvalidArgument,
-                 "mix: samples_per_epoch needs weights; with repeats an epoch is all samples, each so many times");
+    return error(
+        Code::kInvalidArgument,
+        "mix: samples_per_epoch needs weights; with repeats an epoch is all samples, each so many times");
   }
   return Status::ok();
 }
@@ -126,7 +128,8 @@ std::vector<double> weights_of(const MixRecipe& recipe) {
 }
 
 bool has_repeats(const MixRecipe& recipe) {
-  return std::any_of(recipe.parts.begin(), recipe.parts.end(), [](const MixPart& p) { return p.repeat != 0; });
+  return std::any_of(recipe.parts.begin(), recipe.parts.end(),
+                     [](const MixPart& p) { return p.repeat != 0; });
 }
 
 Status check_sources(const MixRecipe& recipe) {
@@ -146,14 +149,16 @@ Status check_sources(const MixRecipe& recipe) {
 std::vector<Part> to_parts(const MixRecipe& recipe) {
   std::vector<Part> parts;
   parts.reserve(recipe.parts.size());
-  for (size_t k = 0; k < recipe.parts.size(); ++k) parts.push_back({"", recipe.parts[k].source, part_words(recipe, k)});
+  for (size_t k = 0; k < recipe.parts.size(); ++k)
+    parts.push_back({"", recipe.parts[k].source, part_words(recipe, k)});
   return parts;
 }
 
 Status explain_misfit(Status status) {
   if (status.code() != Code::kMismatch) return status;
-  return error(Code::kMismatch, status.message(),
-               "; parts of a mix need the same fields: open them alike (length, dtype and other keys of their URIs)");
+  return error(
+      Code::kMismatch, status.message(),
+      "; parts of a mix need the same fields: open them alike (length, dtype and other keys of their URIs)");
 }
 
 }  // namespace
@@ -191,7 +196,8 @@ Status check_recipe(const MixRecipe& recipe) {
   if (has_repeats(recipe)) return check_repeats(recipe);
   DL_RETURN_IF_ERROR(check_weights(recipe, weights_of(recipe), ""));
   if (recipe.samples_per_epoch < -1 || recipe.samples_per_epoch == 0) {
-    return error(Code::kOutOfRange, "mix: samples_per_epoch: expected at least 1, got ", recipe.samples_per_epoch);
+    return error(Code::kOutOfRange, "mix: samples_per_epoch: expected at least 1, got ",
+                 recipe.samples_per_epoch);
   }
   return check_schedule(recipe);
 }

@@ -62,8 +62,8 @@ Status of_part(const std::string& path, const MixRecipe& recipe, size_t k, const
       .with_os_error(status.os_error());
 }
 
-Result<SourceRef> open_part(const std::string& written, const std::string& directory, const OpenContext& context,
-                            FormatSpan known) {
+Result<SourceRef> open_part(const std::string& written, const std::string& directory,
+                            const OpenContext& context, FormatSpan known) {
   DL_ASSIGN_OR_RETURN(const std::string uri, uri_in_directory(written, directory, context));
   DL_ASSIGN_OR_RETURN(const Uri parsed, parse_uri(uri));
   // Before it is opened: recipes that name each other would never end.
@@ -76,14 +76,16 @@ Result<SourceRef> open_part(const std::string& written, const std::string& direc
 
 Result<OpenOne> configure_mix(const Uri& uri) {
   if (uri.paths.size() > 1 || uri.named()) {
-    return uri_error(uri.paths.back().column, "mix takes one recipe; a recipe names as many datasets as you like");
+    return uri_error(uri.paths.back().column,
+                     "mix takes one recipe; a recipe names as many datasets as you like");
   }
   return OpenOne();  // compose() opens it
 }
 
 }  // namespace
 
-Result<std::string> uri_in_directory(std::string_view text, std::string_view directory, const OpenContext& context) {
+Result<std::string> uri_in_directory(std::string_view text, std::string_view directory,
+                                     const OpenContext& context) {
   if (storage_of(text, context.storages) != nullptr) return std::string(text);
   DL_ASSIGN_OR_RETURN(const Uri uri, parse_uri(text));
   // A bare path is literal.
@@ -116,8 +118,10 @@ Result<SourceRef> open_recipe(const std::string& path, const OpenContext& contex
 
 constinit const Format kMixFormat{
     .name = "mix",
-    .doc = "a mix of datasets by a recipe, a JSON file: {\"parts\": [{\"name\": ..., \"uri\": ..., \"weight\": 0.7}, ...]}; "
-           "instead of weights repeats; schedule and samples_per_epoch. The fields are those of the parts",
+    .doc =
+        "a mix of datasets by a recipe, a JSON file: {\"parts\": [{\"name\": ..., \"uri\": ..., \"weight\": "
+        "0.7}, ...]}; "
+        "instead of weights repeats; schedule and samples_per_epoch. The fields are those of the parts",
     .configure = configure_mix,
     .compose = open_recipe,
 };

@@ -22,11 +22,12 @@ class RecipeReader {
 
   Result<MixRecipe> read() {
     MixRecipe recipe;
-    DL_RETURN_IF_ERROR(read_object({"parts", "schedule", "samples_per_epoch"}, {"parts"}, [&](const std::string& key) {
-      if (key == "parts") return read_list([&] { return read_part(recipe.parts); });
-      if (key == "schedule") return read_list([&] { return read_stage(); });
-      return read_whole(key, recipe.samples_per_epoch);
-    }));
+    DL_RETURN_IF_ERROR(
+        read_object({"parts", "schedule", "samples_per_epoch"}, {"parts"}, [&](const std::string& key) {
+          if (key == "parts") return read_list([&] { return read_part(recipe.parts); });
+          if (key == "schedule") return read_list([&] { return read_stage(); });
+          return read_whole(key, recipe.samples_per_epoch);
+        }));
     if (!json_.at_end()) return json_.expected("the file's end");
     DL_RETURN_IF_ERROR(resolve_stages(recipe));
     return recipe;
@@ -40,7 +41,8 @@ class RecipeReader {
   };
 
   // An object whose keys are among `known`, each once, and has all of `needed`.
-  Status read_object(std::vector<std::string_view> known, std::vector<std::string_view> needed, const UseKey& use) {
+  Status read_object(std::vector<std::string_view> known, std::vector<std::string_view> needed,
+                     const UseKey& use) {
     std::vector<std::string> seen;
     DL_RETURN_IF_ERROR(json_.expect('{'));
     for (bool first = true; !json_.take('}'); first = false) {
@@ -99,7 +101,8 @@ class RecipeReader {
     bool whole = false;
     DL_RETURN_IF_ERROR(number_text(key, text, whole));
     const std::optional<double> value = parse_f64(text);
-    if (!value || !std::isfinite(*value)) return json_.refuse("'", key, "' is ", shown_text(text), ": too large");
+    if (!value || !std::isfinite(*value))
+      return json_.refuse("'", key, "' is ", shown_text(text), ": too large");
     out = *value;
     return Status::ok();
   }
@@ -116,7 +119,8 @@ class RecipeReader {
   }
 
   Status read_part(std::vector<MixPart>& parts) {
-    if (static_cast<int64_t>(parts.size()) == kMaxMixParts) return json_.refuse("more than ", kMaxMixParts, " parts");
+    if (static_cast<int64_t>(parts.size()) == kMaxMixParts)
+      return json_.refuse("more than ", kMaxMixParts, " parts");
     MixPart part;
     bool has_weight = false, has_repeat = false;
     DL_RETURN_IF_ERROR(read_object({"name", "uri", "weight", "repeat"}, {"uri"}, [&](const std::string& key) {
@@ -162,7 +166,8 @@ class RecipeReader {
   // Parts may be named after the schedule. A part that a stage does not name has no weight in it.
   Status resolve_stages(MixRecipe& recipe) const {
     std::unordered_map<std::string_view, size_t> parts;
-    for (size_t k = 0; k < recipe.parts.size() && !stages_.empty(); ++k) parts.emplace(recipe.parts[k].name, k);
+    for (size_t k = 0; k < recipe.parts.size() && !stages_.empty(); ++k)
+      parts.emplace(recipe.parts[k].name, k);
     for (const NamedStage& named : stages_) {
       MixStage stage{named.step, std::vector<double>(recipe.parts.size(), 0.0)};
       std::vector<bool> given(recipe.parts.size(), false);
@@ -171,7 +176,8 @@ class RecipeReader {
         if (part == parts.end())
           return json_.refuse("schedule: step ", named.step, ": no part is called ", shown_text(name));
         if (given[part->second])
-          return json_.refuse("schedule: step ", named.step, ": the weight of ", shown_text(name), " is given twice");
+          return json_.refuse("schedule: step ", named.step, ": the weight of ", shown_text(name),
+                              " is given twice");
         given[part->second] = true;
         stage.weights[part->second] = weight;
       }

@@ -18,7 +18,8 @@ namespace dataline {
 Result<MixRecipe> read_recipe(const std::string& path, std::string_view text);
 
 // The text of a URI whose relative paths begin in `directory`. kBadUri.
-Result<std::string> uri_in_directory(std::string_view uri, std::string_view directory, const OpenContext& context);
+Result<std::string> uri_in_directory(std::string_view uri, std::string_view directory,
+                                     const OpenContext& context);
 
 // Opens the recipe and its parts, whose relative paths are relative to the recipe. Errors name the recipe and the part.
 Result<SourceRef> open_recipe(const std::string& path, const OpenContext& context, FormatSpan known);

@@ -30,14 +30,16 @@ TEST_F(MixTest, RelativePathsAreRelativeToTheRecipe) {
   letters("sets/y-1.npy", "de");
   letters("sets/y-2.npy", "f");
   const std::string absolute = letters("z.npy", "gh");
-  const std::string recipe = dir_.write(
-      "sets/mix.json", R"({"parts": [{"name": "x", "uri": "npy:deep%2C er/x%3D1.npy", "weight": 1},
-        {"name": "y", "uri": "npy:y-1.npy,y-2.npy", "weight": 2}, {"name": "z", "uri": ")" + absolute + R"(", "weight": 1},
+  const std::string recipe =
+      dir_.write("sets/mix.json", R"({"parts": [{"name": "x", "uri": "npy:deep%2C er/x%3D1.npy", "weight": 1},
+        {"name": "y", "uri": "npy:y-1.npy,y-2.npy", "weight": 2}, {"name": "z", "uri": ")" +
+                                      absolute + R"(", "weight": 1},
         {"name": "w", "uri": "y-2.npy", "weight": 0}]})");
   const SourceRef source = open("mix:" + recipe);
   ASSERT_NE(source, nullptr);
   std::string rows;
-  for (const std::string& row : fetch_all(*source).bytes[0]) rows += row;
+  const Fetched fetched = fetch_all(*source);
+  for (const std::string& row : fetched.bytes[0]) rows += row;
   EXPECT_EQ(rows, "abcdefghf");
   const Mix& mix = *source->mix();
   EXPECT_EQ(mix.part_count(), 4);
@@ -60,15 +62,16 @@ TEST_F(MixTest, ASubsetOrConcatenationOfAMixIsNoMix) {
   EXPECT_EQ(subset.value()->mix(), nullptr);
   Result<SourceRef> both = concat_sources({{"", mix, "m"}, {"", open("npy:" + path), path}});
   EXPECT_EQ(both.value()->mix(), nullptr);
-  Result<SourceRef> nested = mix_sources({.parts = {{.name = "m", .source = mix, .uri = "", .weight = 1}}, .schedule = {}});
+  Result<SourceRef> nested =
+      mix_sources({.parts = {{.name = "m", .source = mix, .uri = "", .weight = 1}}, .schedule = {}});
   EXPECT_EQ(nested.status().code(), Code::kUnsupported);
 }
 
 TEST_F(MixTest, TheFingerprintIsNotThatOfAConcatenation) {
   const SourceRef a = open("npy:" + letters("a.npy", "abc")), b = open("npy:" + letters("b.npy", "de"));
-  Result<SourceRef> mix = mix_sources(
-      {.parts = {{.name = "a", .source = a, .uri = "", .weight = 1}, {.name = "b", .source = b, .uri = "", .weight = 1}},
-       .schedule = {}});
+  Result<SourceRef> mix = mix_sources({.parts = {{.name = "a", .source = a, .uri = "", .weight = 1},
+                                                 {.name = "b", .source = b, .uri = "", .weight = 1}},
+                                       .schedule = {}});
   Result<SourceRef> joined = concat_sources({{"", a, "a"}, {"", b, "b"}});
   Digest x, y;
   mix.value()->fingerprint(x);
