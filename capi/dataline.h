@@ -906,8 +906,10 @@ typedef struct dl_mix_part {
   uint32_t reserved;
   const char* name;          /* in messages, states and statistics; NULL: its number. No two are equal */
   const dl_dataset* dataset; /* keeps its own reference */
-  double weight; /* relative to the others; 0: not drawn, until a stage says otherwise. A part goes through its own epochs */
-  double repeat; /* each sample comes floor(repeat) times in an epoch; the fraction of them, drawn for each epoch, once more */
+  double
+      weight; /* relative to the others; 0: not drawn, until a stage says otherwise. A part goes through its own epochs */
+  double
+      repeat; /* each sample comes floor(repeat) times in an epoch; the fraction of them, drawn for each epoch, once more */
 } dl_mix_part;
 
 /* Weights that hold from a step of the job on, which counts over all epochs. */
@@ -936,12 +938,13 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_mix(const dl_mix_part* par
 typedef struct dl_part {
   uint32_t struct_size;
   uint32_t reserved;
-  const char* name;   /* borrowed from the dataset or loader, like `uri` */
-  const char* uri;    /* of the dataset: as the recipe has it, or as its dataset was opened; of a loader: NULL */
-  int64_t samples;    /* the part has */
-  int64_t delivered;  /* of a loader: to this rank since create, without pads */
-  double repeat;      /* of the dataset; 0: it has a weight */
-  double epochs;      /* of a loader: how often the job has gone through the part by its position, over all ranks */
+  const char* name; /* borrowed from the dataset or loader, like `uri` */
+  const char* uri; /* of the dataset: as the recipe has it, or as its dataset was opened; of a loader: NULL */
+  int64_t samples; /* the part has */
+  int64_t delivered; /* of a loader: to this rank since create, without pads */
+  double repeat;     /* of the dataset; 0: it has a weight */
+  double
+      epochs; /* of a loader: how often the job has gone through the part by its position, over all ranks */
   double share_asked; /* of the samples drawn now; of the dataset: at the beginning of a job */
   double share_got;   /* of a loader: of what was delivered */
 } dl_part;

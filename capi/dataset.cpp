@@ -195,8 +195,9 @@ dl_status dl_dataset_subset(dl_dataset* dataset, const int64_t* indices, int64_t
   });
 }
 
-dl_status dl_dataset_mix(const dl_mix_part* parts, int32_t part_count, const dl_mix_stage* stages, int32_t stage_count,
-                         int64_t samples_per_epoch, const dl_options* options, dl_dataset** out, dl_error* error) {
+dl_status dl_dataset_mix(const dl_mix_part* parts, int32_t part_count, const dl_mix_stage* stages,
+                         int32_t stage_count, int64_t samples_per_epoch, const dl_options* options,
+                         dl_dataset** out, dl_error* error) {
   return create(out, error, [&]() -> MadeDataset {
     DL_REQUIRE(parts);
     if (part_count < 1)

@@ -48,7 +48,7 @@ struct Region {
 struct Layout {
   std::vector<Storage> storages;
   std::vector<Region> regions;
-  int64_t rows = 0;  // of a full batch
+  int64_t rows = 0;            // of a full batch
   int64_t records_offset = 0;  // of each row's record in the source
   int64_t indices_offset = 0;  // of its sample index: the same words, unless the source is a mix
   int64_t sources_offset = 0;

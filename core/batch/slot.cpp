@@ -154,9 +154,9 @@ void Slot::refuse_size(size_t storage, int64_t row, int64_t first) {
   for (const OutputField& output : *outputs_) {
     if (output.storage == static_cast<int32_t>(storage)) field = output.field.name;
   }
-  Status cause = error(Code::kMismatch, "field '", field, "': sample ", records[row], " is ",
-                       size[2 * row], "x", size[2 * row + 1], ", sample ", records[first],
-                       " of the same batch is ", size[2 * first], "x", size[2 * first + 1],
+  Status cause = error(Code::kMismatch, "field '", field, "': sample ", records[row], " is ", size[2 * row],
+                       "x", size[2 * row + 1], ", sample ", records[first], " of the same batch is ",
+                       size[2 * first], "x", size[2 * first + 1],
                        ": one batch needs one size; add resize([h, w]) or random_resized_crop(size)");
   if (BadRow* known = find_bad(row); known != nullptr) {
     known->replacement = -1;

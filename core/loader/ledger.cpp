@@ -33,7 +33,8 @@ Status bad_step_error(const Slot& slot, const Source& source, const std::vector<
     if (row.replacement >= 0) continue;
     if (first < 0) first = row.record;
     if (count++ < static_cast<int64_t>(kNamed)) {
-      causes += concat(causes.empty() ? "" : "; ", sample_text(source, row.record), ": ", row.cause.message());
+      causes +=
+          concat(causes.empty() ? "" : "; ", sample_text(source, row.record), ": ", row.cause.message());
     }
   }
   if (count > static_cast<int64_t>(kNamed)) causes += concat("; and ", count - kNamed, " more");

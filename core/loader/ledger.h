@@ -18,7 +18,7 @@ namespace dataline {
 
 struct BadSample {
   Code code = Code::kOk;
-  int64_t source = 0, index = 0;  // sample_name()
+  int64_t source = 0, index = 0;          // sample_name()
   int64_t epoch = 0, step = 0, slot = 0;  // where it was first seen
   int64_t replacement = -1;
   std::string message;

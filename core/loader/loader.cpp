@@ -162,8 +162,9 @@ Status Loader::prepare_order() {
   DL_ASSIGN_OR_RETURN(std::unique_ptr<const Order> order, make_order());
   steps_ = Steps(order->slots(), config_);
   if (steps_.count() == 0 && config_.epochs == 0) {
-    return error(Code::kEmpty, "an epoch has no steps (", pipeline_.source->count(), " samples, ", steps_.slots(),
-                 " slots, global batch ", config_.global_batch, "), and epochs=0 asks for them for ever");
+    return error(Code::kEmpty, "an epoch has no steps (", pipeline_.source->count(), " samples, ",
+                 steps_.slots(), " slots, global batch ", config_.global_batch,
+                 "), and epochs=0 asks for them for ever");
   }
   weights_digest_ = "none";
   if (config_.weights.given) {

@@ -160,7 +160,7 @@ class Loader final : public BatchOwner,
   Block shares_;  // the slots' (SlotPlace::shares)
   std::unique_ptr<ViewSet> schema_views_;
   std::string fingerprint_fields_, fingerprint_data_, weights_digest_;
-  SourceRef mix_source_;          // of a mix; null else
+  SourceRef mix_source_;         // of a mix; null else
   std::string mix_fingerprint_;  // its lines of a state; "" without a mix
   std::vector<PlanStage> stages_;
 

@@ -233,7 +233,8 @@ Status Loader::report_bad_rows(Slot& slot) {
     const Mix* mix = pipeline_.source->mix();
     return error(Code::kTooManyBad, "step ", slot.step, ": ", ledger_.bad.size(),
                  " distinct samples are bad, max_bad is ", config_.max_bad, "; the last: sample ", last.index,
-                 mix == nullptr ? std::string() : concat(" of part ", mix->name(last.source)), ": ", last.message)
+                 mix == nullptr ? std::string() : concat(" of part ", mix->name(last.source)), ": ",
+                 last.message)
         .with_sample(last.index, last.source);
   }
   const std::vector<BadRow>& rows = slot.bad_rows();

@@ -55,11 +55,13 @@ Status check_mix_options(const Mix* mix, const LoaderConfig& config) {
     return error(Code::kBadOption, "option homogeneous: homogeneous=batch needs a mix of datasets");
   }
   if (config.weights.given) {
-    return error(Code::kBadOption,
-                 "option weights: not with a mix of datasets, whose recipe says in what shares its parts are drawn");
+    return error(
+        Code::kBadOption,
+        "option weights: not with a mix of datasets, whose recipe says in what shares its parts are drawn");
   }
   if (config.indices.given && config.homogeneous == Homogeneous::kBatch) {
-    return error(Code::kBadOption, "options sample_indices and homogeneous: expected one of the two, got both");
+    return error(Code::kBadOption,
+                 "options sample_indices and homogeneous: expected one of the two, got both");
   }
   return Status::ok();
 }
@@ -113,7 +115,8 @@ std::string parts_difference(std::string_view saved, std::string_view here) {
     return static_cast<const PartCount*>(nullptr);
   };
   if (before.empty() || now.empty())
-    return concat("the parts of the mix are '", saved.substr(0, 80), "' in the state, '", here.substr(0, 80), "' here");
+    return concat("the parts of the mix are '", saved.substr(0, 80), "' in the state, '", here.substr(0, 80),
+                  "' here");
   for (const PartCount& part : now) {
     const PartCount* known = find(before, part.first);
     if (known == nullptr) return concat("part ", part.first, " is not in the state's mix");
@@ -121,7 +124,8 @@ std::string parts_difference(std::string_view saved, std::string_view here) {
       return concat("part ", part.first, ": ", part.second, " samples, saved with ", known->second);
   }
   for (const PartCount& part : before) {
-    if (find(now, part.first) == nullptr) return concat("part ", part.first, " of the state's mix is not here");
+    if (find(now, part.first) == nullptr)
+      return concat("part ", part.first, " of the state's mix is not here");
   }
   return concat("the parts of the mix are in another order: '", saved.substr(0, 80), "' in the state, '",
                 here.substr(0, 80), "' here");

@@ -137,7 +137,8 @@ int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, const
   for (int64_t attempt = 0; attempt < kReplaceAttempts; ++attempt) {
     const uint64_t bits = random_bits(key, order_slot, static_cast<uint64_t>(attempt));
     if (mix != nullptr) {
-      slot.records[row] = mix->start(part) + static_cast<int64_t>(random_below(bits, static_cast<uint64_t>(mix->samples(part))));
+      slot.records[row] = mix->start(part) +
+                          static_cast<int64_t>(random_below(bits, static_cast<uint64_t>(mix->samples(part))));
     } else {
       const int64_t other = static_cast<int64_t>(random_below(bits, static_cast<uint64_t>(steps_->slots())));
       order.order->samples(slot.epoch, order.epoch_table(), other, 1, slot.records + row);

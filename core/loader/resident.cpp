@@ -39,8 +39,9 @@ Status read_samples(const Pipeline& pipeline, const LoaderConfig& config, int64_
   if (scratch.errors.empty()) return Status::ok();
   RowError& failed = scratch.errors.all().front();
   const int64_t sample = first + failed.row;
-  return with_record(std::move(failed.status).in(concat("io=device: ", sample_text(*pipeline.source, sample))),
-                     *pipeline.source, sample);
+  return with_record(
+      std::move(failed.status).in(concat("io=device: ", sample_text(*pipeline.source, sample))),
+      *pipeline.source, sample);
 }
 
 }  // namespace

@@ -125,6 +125,11 @@ Status Loader::load_state(std::string_view text) {
   if (known != 2) return bad_state("expected one epoch and one step");
 
   ThreadLock lock(mutex_);
+  const bool has_parts =
+      std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.key == kPartsKey; });
+  if (has_parts && mix_source_ == nullptr)
+    return error(Code::kStateRefused,
+                 "state of another job: it is of a mix of datasets, this dataset is none");
   const auto indices =
       std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.key == kIndicesKey; });
   // The state's own epoch chooses which of the caller's orders is meant, not the one that the loader is in.
@@ -137,7 +142,10 @@ Status Loader::load_state(std::string_view text) {
     const std::string_view key = mine.substr(0, mine.find(": "));
     const std::string_view value = mine.substr(key.size() + 2);
     auto saved = std::find_if(lines.begin(), lines.end(), [&](const Line& line) { return line.key == key; });
-    if (saved == lines.end() && key == kPartsKey) return error(Code::kStateRefused, "state of another job: this dataset is a mix of ", part_count(), " parts, that of the state is none");
+    if (saved == lines.end() && key == kPartsKey) {
+      return error(Code::kStateRefused, "state of another job: this dataset is a mix of ", part_count(),
+                   " parts, that of the state is none");
+    }
     if (saved == lines.end()) return bad_state(concat("no line '", key, "'"));
     if (saved->value != value && key == kPartsKey) {
       return error(Code::kStateRefused, "state of another job: ", parts_difference(saved->value, value));
@@ -150,10 +158,6 @@ Status Loader::load_state(std::string_view text) {
           other_order ? "; if the job has had these indices, set them again before the state is loaded" : "");
     }
   }
-  const bool has_parts =
-      std::any_of(lines.begin(), lines.end(), [](const Line& line) { return line.key == kPartsKey; });
-  if (has_parts && mix_source_ == nullptr)
-    return error(Code::kStateRefused, "state of another job: it is of a mix of datasets, this dataset is none");
   if (known != lines.size()) return bad_state("lines this release does not know");
   Status fits = check_position(to);
   if (!fits.is_ok()) return error(Code::kStateRefused, "state does not fit this job: ", fits.message());
