@@ -60,7 +60,8 @@ std::string parts_table(const dl_dataset* dataset) {
     const dl_part part = part_at(dataset, i);
     char repeat[32] = "-";
     if (part.repeat > 0) std::snprintf(repeat, sizeof repeat, "%.6g", part.repeat);
-    rows.push_back({shown(part.name), grouped(part.samples), repeat, share_text(part.share_asked), shown(part.uri)});
+    rows.push_back(
+        {shown(part.name), grouped(part.samples), repeat, share_text(part.share_asked), shown(part.uri)});
   }
   if (count > kShown) rows.push_back({"... " + grouped(count - kShown) + " more", "", "", "", ""});
   return table_text(rows, output_width(), 0);
@@ -142,8 +143,8 @@ std::string as_table(const dl_dataset* dataset, const std::optional<Plan>& plan,
   }
   const bool mixed = dl_dataset_part_count(dataset) > 0;
   return table_text(head, output_width(), 0) + "\n" + (mixed ? parts_table(dataset) + "\n" : "") +
-         table_text(rows, output_width(), 0) +
-         (plan ? "\n" + plan_table(*plan) : "") + (images ? "\n" + images_text(*images) : "");
+         table_text(rows, output_width(), 0) + (plan ? "\n" + plan_table(*plan) : "") +
+         (images ? "\n" + images_text(*images) : "");
 }
 
 }  // namespace

@@ -143,8 +143,8 @@ class Dataset {
   static Dataset concat(const std::vector<Part>& parts) { return try_concat(parts).value(); }
   // Draws from all parts in their shares, or each sample so many times: mix({MixPart::weighted("web", web, 0.7), ...}).
   // samples_per_epoch: of weights; -1: as many as the parts have. dl_dataset_mix lists the errors.
-  static Result<Dataset> try_mix(const std::vector<MixPart>& parts, const std::vector<MixStage>& schedule = {},
-                                 int64_t samples_per_epoch = -1);
+  static Result<Dataset> try_mix(const std::vector<MixPart>& parts,
+                                 const std::vector<MixStage>& schedule = {}, int64_t samples_per_epoch = -1);
   static Dataset mix(const std::vector<MixPart>& parts, const std::vector<MixStage>& schedule = {},
                      int64_t samples_per_epoch = -1) {
     return try_mix(parts, schedule, samples_per_epoch).value();
@@ -270,8 +270,8 @@ inline Part::Part(const Dataset& dataset) noexcept : dataset_(dataset.get()) {}
 inline Part::Part(std::string name, const Dataset& dataset) noexcept
     : name_(std::move(name)), dataset_(dataset.get()) {}
 
-inline Result<Dataset> Dataset::try_mix(const std::vector<MixPart>& parts, const std::vector<MixStage>& schedule,
-                                        int64_t samples_per_epoch) {
+inline Result<Dataset> Dataset::try_mix(const std::vector<MixPart>& parts,
+                                        const std::vector<MixStage>& schedule, int64_t samples_per_epoch) {
   std::vector<dl_mix_part> raw(parts.size());
   for (size_t i = 0; i < parts.size(); ++i) {
     raw[i].struct_size = sizeof raw[i];

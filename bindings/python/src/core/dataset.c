@@ -187,8 +187,8 @@ static PyObject* dataset_concat(Dataset* self, PyObject* arguments) {
 static PyObject* dataset_mix(Dataset* self, PyObject* arguments) {
   PyObject *parts, *names, *weights, *repeats, *stages;
   long long samples;
-  if (!PyArg_ParseTuple(arguments, "O!O!O!O!O!L:_mix", &PyTuple_Type, &parts, &PyTuple_Type, &names, &PyTuple_Type,
-                        &weights, &PyTuple_Type, &repeats, &PyTuple_Type, &stages, &samples))
+  if (!PyArg_ParseTuple(arguments, "O!O!O!O!O!L:_mix", &PyTuple_Type, &parts, &PyTuple_Type, &names,
+                        &PyTuple_Type, &weights, &PyTuple_Type, &repeats, &PyTuple_Type, &stages, &samples))
     return NULL;
   const Py_ssize_t count = PyTuple_Size(parts), stage_count = PyTuple_Size(stages);
   dl_dataset** handles = enter_parts(parts);
@@ -217,7 +217,8 @@ static PyObject* dataset_mix(Dataset* self, PyObject* arguments) {
       raw_stages[s].weights = row;
     }
     if (!PyErr_Occurred())
-      status = dl_dataset_mix(raw, (int32_t)count, raw_stages, (int32_t)stage_count, samples, NULL, &made, &error);
+      status =
+          dl_dataset_mix(raw, (int32_t)count, raw_stages, (int32_t)stage_count, samples, NULL, &made, &error);
   }
   free(raw);
   free(raw_stages);

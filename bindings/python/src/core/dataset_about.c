@@ -53,7 +53,8 @@ PyObject* dataset_classes(Dataset* self, PyObject* none) {
 
 PyObject* part_of(const dl_part* part) {
   return Py_BuildValue("ssLLdddd", part->name, part->uri == NULL ? "" : part->uri, (long long)part->samples,
-                       (long long)part->delivered, part->repeat, part->epochs, part->share_asked, part->share_got);
+                       (long long)part->delivered, part->repeat, part->epochs, part->share_asked,
+                       part->share_got);
 }
 
 static PyObject* part_at(const dl_dataset* dataset, int64_t at) {
