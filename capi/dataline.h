@@ -928,6 +928,71 @@ DL_API DL_UNSTABLE int32_t dl_loader_plan_count(const dl_loader* loader); /* sta
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_plan_at(const dl_loader* loader, int32_t index,
                                                              dl_plan_stage* out, dl_error* error);
 
+/* ---- Mixes ------------------------------------------------------------------------------------------------ */
+/* A mix draws from several datasets (parts) in given shares, or gives every sample of a part so many times in an epoch. A
+ * loader over it delivers them in one stream: dl_batch_info.sample_sources says which part each row is of, sample_indices
+ * which sample of it. `mix:recipe.json` is the same as a file. Which part each slot of the stream belongs to is a pure
+ * function of the recipe, the seed and the position: docs/pages/reference/order.md. */
+
+/* A part of a mix. Either every part has a repeat, or none. */
+typedef struct dl_mix_part {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const char* name;          /* in messages, states and statistics; NULL: its number. No two are equal */
+  const dl_dataset* dataset; /* keeps its own reference */
+  double
+      weight; /* relative to the others; 0: not drawn, until a stage says otherwise. A part goes through its own epochs */
+  double
+      repeat; /* each sample comes floor(repeat) times in an epoch; the fraction of them, drawn for each epoch, once more */
+} dl_mix_part;
+
+/* Weights that hold from a step of the job on, which counts over all epochs. */
+typedef struct dl_mix_stage {
+  uint32_t struct_size;
+  uint32_t reserved;
+  int64_t step;          /* at least 1; ascending from stage to stage */
+  const double* weights; /* [part_count] */
+} dl_mix_stage;
+
+/* A mix of datasets with the same fields. stages may be NULL with a stage_count of 0. samples_per_epoch: of weights; -1: as
+ * many as all parts have together. options may be NULL. Parts, stages and names are copied; the mix keeps its own references
+ * to the datasets.
+ * Errors: DL_ERR_INVALID_ARGUMENT (a NULL, two equal names, weights and repeats in one mix, repeats with stages or
+ * samples_per_epoch), DL_ERR_OUT_OF_RANGE (a weight, repeat, step or samples_per_epoch that cannot be; all weights 0),
+ * DL_ERR_MISMATCH (names both parts and what would make them fit), DL_ERR_EMPTY (a part without samples),
+ * DL_ERR_UNSUPPORTED (a part that is a mix).
+ * Threading: any thread. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_mix(const dl_mix_part* parts, int32_t part_count,
+                                                          const dl_mix_stage* stages, int32_t stage_count,
+                                                          int64_t samples_per_epoch,
+                                                          const dl_options* options, dl_dataset** out,
+                                                          dl_error* error);
+
+/* A part as its dataset or a loader describes it. */
+typedef struct dl_part {
+  uint32_t struct_size;
+  uint32_t reserved;
+  const char* name; /* borrowed from the dataset or loader, like `uri` */
+  const char* uri; /* of the dataset: as the recipe has it, or as its dataset was opened; of a loader: NULL */
+  int64_t samples; /* the part has */
+  int64_t delivered; /* of a loader: to this rank since create, without pads */
+  double repeat;     /* of the dataset; 0: it has a weight */
+  double
+      epochs; /* of a loader: how often the job has gone through the part by its position, over all ranks */
+  double share_asked; /* of the samples drawn now; of the dataset: at the beginning of a job */
+  double share_got;   /* of a loader: of what was delivered */
+} dl_part;
+/* The parts of a mix; 0 for other datasets. */
+DL_API DL_UNSTABLE int32_t dl_dataset_part_count(const dl_dataset* dataset);
+/* Fills *out. DL_ERR_INVALID_ARGUMENT: no such part. Threading: any thread. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_part_at(const dl_dataset* dataset, int32_t index,
+                                                              dl_part* out, dl_error* error);
+/* The parts of the mix that a loader delivers; 0 for other datasets. */
+DL_API DL_UNSTABLE int32_t dl_loader_part_count(const dl_loader* loader);
+/* Fills *out. DL_ERR_INVALID_ARGUMENT: no such part. Threading: any thread. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_part_at(const dl_loader* loader, int32_t index,
+                                                             dl_part* out, dl_error* error);
+
 /* ---- Extensions ------------------------------------------------------------------------------------------- */
 /* Formats, operators, storages and threads of the host's own, without globals: add them to a dl_extensions and set that in
  * options. Datasets opened with these options know its formats and storages, loaders its operators and threads.

@@ -91,7 +91,7 @@ dl_status dl_options_set_extensions(dl_options* options, const dl_extensions* ex
 }
 
 dl_status dl_error_set(dl_error* error, dl_status code, const char* message) {
-  fill_error(code, 0, 0, -1, message == nullptr ? "" : message, error);
+  fill_error(code, 0, 0, -1, 0, message == nullptr ? "" : message, error);
   return code;
 }
 

@@ -65,7 +65,7 @@ inline void copy_message(std::string_view message, char* out, size_t room) noexc
 // Writes the members of the caller's dl_error that fit completely in its struct_size; only the message is truncated to
 // the room there is.
 inline void fill_error(dl_status code, int32_t os_error, int32_t column, int64_t sample_index,
-                       std::string_view message, dl_error* out) noexcept {
+                       int64_t sample_source, std::string_view message, dl_error* out) noexcept {
   if (out == nullptr) return;
   const size_t size = std::min<size_t>(out->struct_size, sizeof(dl_error));
   const auto member = [&](size_t offset, const auto& value) {
@@ -76,7 +76,7 @@ inline void fill_error(dl_status code, int32_t os_error, int32_t column, int64_t
   member(offsetof(dl_error, os_error), os_error);
   member(offsetof(dl_error, column), column);
   member(offsetof(dl_error, sample_index), sample_index);
-  member(offsetof(dl_error, sample_source), int64_t{0});  // the only dataset of a job
+  member(offsetof(dl_error, sample_source), sample_source);
   if (size > offsetof(dl_error, message)) {
     copy_message(message, out->message, size - offsetof(dl_error, message));
   }
@@ -86,13 +86,13 @@ inline dl_status report(const Status& status, dl_error* out) noexcept {
   const dl_status code = static_cast<dl_status>(status.code());
   if (code < 0) {
     fill_error(code, status.os_error(), static_cast<int32_t>(status.column()), status.sample_index(),
-               status.text(), out);
+               status.sample_source(), status.text(), out);
   }
   return code;
 }
 
 inline dl_status no_memory(dl_error* out) noexcept {
-  fill_error(DL_ERR_NO_MEMORY, 0, 0, -1, "out of memory", out);
+  fill_error(DL_ERR_NO_MEMORY, 0, 0, -1, 0, "out of memory", out);
   return DL_ERR_NO_MEMORY;
 }
 

@@ -202,6 +202,7 @@ dl_status dl_loader_bad_sample_at(const dl_loader* loader, int64_t index, dl_bad
     DL_ASSIGN_OR_RETURN(BadSample from, loader->core->bad_sample(index));
     dl_bad_sample bad = {};
     bad.code = static_cast<dl_status>(from.code);
+    bad.source = from.source;
     bad.index = from.index;
     bad.epoch = from.epoch;
     bad.step = from.step;
@@ -209,6 +210,26 @@ dl_status dl_loader_bad_sample_at(const dl_loader* loader, int64_t index, dl_bad
     bad.replacement = from.replacement;
     copy_message(from.message, bad.message, sizeof bad.message);
     return copy_struct(bad, out);
+  });
+}
+
+int32_t dl_loader_part_count(const dl_loader* loader) {
+  return loader == nullptr ? 0 : static_cast<int32_t>(loader->core->part_count());
+}
+
+dl_status dl_loader_part_at(const dl_loader* loader, int32_t index, dl_part* out, dl_error* error) {
+  return guard(error, [&]() -> Status {
+    DL_REQUIRE(loader);
+    DL_REQUIRE(out);
+    DL_ASSIGN_OR_RETURN(const PartStats from, loader->core->part(index));
+    dl_part part = {};
+    part.name = from.name.data();
+    part.samples = from.samples;
+    part.delivered = from.delivered;
+    part.epochs = from.epochs;
+    part.share_asked = from.share_asked;
+    part.share_got = from.share_got;
+    return copy_struct(part, out);
   });
 }
 

@@ -25,7 +25,10 @@ example_test(FirstBatchShowsFields
   "mnist:${work}/digits")
 example_test(FirstBatchOfNothingIsAnError
   ${expect} 1 "example_first_batch: .*nowhere" $<TARGET_FILE:example_first_batch> "mnist:${work}/nowhere")
-set_tests_properties(examples.FirstBatchShowsFields PROPERTIES FIXTURES_REQUIRED example_digits)
+example_test(MixDrawsInShares
+  ${expect} 0 "first: 768 samples, .* asked 0.7500, got 0.7500.*second: 256 samples" $<TARGET_FILE:example_mix>
+  "mnist:${work}/digits" "mnist:${work}/digits?split=test")
+set_tests_properties(examples.FirstBatchShowsFields examples.MixDrawsInShares PROPERTIES FIXTURES_REQUIRED example_digits)
 
 example_test(TrainMnistWantsData ${expect} 2 "--data DIR is needed" $<TARGET_FILE:example_train_mnist>)
 example_test(TrainMnistRefusesWords

@@ -14,6 +14,7 @@
 #include "core/base/random.h"
 #include "core/base/simd.h"
 #include "core/memory/host_memory.h"
+#include "core/order/mix.h"
 #include "core/order/order.h"
 #include "core/order/orders.h"
 
@@ -145,6 +146,31 @@ void register_weighted(int64_t n) {
   });
 }
 
+// Parts of 1,000,000 samples together, each as likely as the others.
+void register_mix(int64_t parts) {
+  auto starts = std::make_shared<std::vector<int64_t>>();
+  for (int64_t k = 0; k <= parts; ++k) starts->push_back(1'000'000 / parts * k);
+  const auto create = [=] {
+    const std::vector<double> weights(static_cast<size_t>(parts), 1.0);
+    const MixOrderStage stage{0, weights};
+    return MixOrder::create({.starts = *starts,
+                             .shuffle = Shuffle::kFull,
+                             .seed = 1,
+                             .repeats = {},
+                             .stages = {&stage, 1},
+                             .memory = HostMemory::create(AllocatorTable{})})
+        .take();
+  };
+  const std::string name = "/parts:" + std::to_string(parts);
+  benchmark::RegisterBenchmark(("mix_create" + name).c_str(), [=](benchmark::State& state) {
+    for (auto _ : state) benchmark::DoNotOptimize(create());
+  });
+  for (const int64_t run : {64, 256, 1024}) {
+    benchmark::RegisterBenchmark(("mix" + name + "/run:" + std::to_string(run)).c_str(),
+                                 [=](benchmark::State& state) { read_slots(state, *create(), run); });
+  }
+}
+
 void register_all() {
   benchmark::RegisterBenchmark("best_simd_target", [](benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(best_simd_target());
@@ -157,6 +183,7 @@ void register_all() {
     register_windows(target);
   }
   for (const int64_t n : {10'000, 1'000'000}) register_weighted(n);
+  for (const int64_t parts : {1, 2, 8, 1000, 1'000'000}) register_mix(parts);
 }
 
 }  // namespace

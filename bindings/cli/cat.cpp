@@ -43,6 +43,7 @@ class Cat {
     if (save) check_file_target(*save);
     dataset_ = job_.open();
     loader_ = job_.create(dataset_.get());
+    mixed_ = dl_loader_part_count(loader_.get()) > 0;
     if (!indices_ || request_.flag("field")) field_ = choose_field(request_, loader_.get());
     dl_error error = DL_ERROR_INIT;
     if (load) load_state(*load, state);
@@ -137,8 +138,13 @@ class Cat {
     if (const dl_status status = dl_batch_get_info(batch, &info, error); status != DL_OK) return status;
     if (indices_) {
       for (int64_t i = 0; i < info.samples; ++i) {
-        char line[24];
-        char* end = std::to_chars(line, line + sizeof(line) - 1, info.sample_indices[i]).ptr;
+        char line[48];
+        char* end = line;
+        if (mixed_) {  // the part, and the sample in it
+          end = std::to_chars(end, line + sizeof(line) - 1, info.sample_sources[i]).ptr;
+          *end++ = ' ';
+        }
+        end = std::to_chars(end, line + sizeof(line) - 1, info.sample_indices[i]).ptr;
         *end++ = '\n';
         output_.append(line, static_cast<size_t>(end - line));
       }
@@ -245,6 +251,7 @@ class Cat {
   Output output_;
   int64_t batches_left_;
   const bool indices_;
+  bool mixed_ = false;  // a dataset of several parts
   Dataset dataset_;
   Loader loader_;
   int32_t field_ = 0;

@@ -1,6 +1,7 @@
 // `dataline info`: the contents of a dataset, and with --plan what runs where in a loader of it.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,13 @@ const char* kind_name(const dl_view& field) { return field.kind == DL_KIND_RAGGE
 // Names may be those of files: nothing in them is a command to the terminal.
 std::string shown(std::string_view text) { return escaped_text(text, !terminal_shows_utf8()); }
 
+dl_part part_at(const dl_dataset* dataset, int32_t index) {
+  auto part = sized<dl_part>();
+  dl_error error = DL_ERROR_INIT;
+  check(dl_dataset_part_at(dataset, index, &part, &error), error);
+  return part;
+}
+
 // "1,000: n01440764, n01443537, ...": the number of classes and the first few names; "" without classes.
 std::string classes_text(const dl_dataset* dataset) {
   constexpr int64_t kShown = 8;
@@ -35,6 +43,44 @@ std::string classes_text(const dl_dataset* dataset) {
     text += (i == 0 ? " " : ", ") + shown(dl_dataset_class_name(dataset, i));
   }
   return text + (count > kShown ? ", ..." : "");
+}
+
+std::string share_text(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g %%", 100 * share);
+  return text;
+}
+
+// The parts of a mix, one a line.
+std::string parts_table(const dl_dataset* dataset) {
+  constexpr int32_t kShown = 32;
+  const int32_t count = dl_dataset_part_count(dataset);
+  std::vector<std::vector<std::string>> rows = {{"part", "samples", "repeat", "share", "uri"}};
+  for (int32_t i = 0; i < std::min(count, kShown); ++i) {
+    const dl_part part = part_at(dataset, i);
+    char repeat[32] = "-";
+    if (part.repeat > 0) std::snprintf(repeat, sizeof repeat, "%.6g", part.repeat);
+    rows.push_back(
+        {shown(part.name), grouped(part.samples), repeat, share_text(part.share_asked), shown(part.uri)});
+  }
+  if (count > kShown) rows.push_back({"... " + grouped(count - kShown) + " more", "", "", "", ""});
+  return table_text(rows, output_width(), 0);
+}
+
+void append_parts(const dl_dataset* dataset, Json& json) {
+  json.key("parts").begin_array();
+  for (int32_t i = 0; i < dl_dataset_part_count(dataset); ++i) {
+    const dl_part part = part_at(dataset, i);
+    json.begin_object();
+    json.key("name").value(part.name);
+    json.key("uri").value(part.uri);
+    json.key("samples").value(part.samples);
+    json.key("repeat");
+    part.repeat > 0 ? json.value(part.repeat) : json.null();
+    json.key("share").value(part.share_asked);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 void append_classes(const dl_dataset* dataset, Json& json) {
@@ -73,6 +119,7 @@ std::string as_json(const dl_dataset* dataset, const std::optional<Plan>& plan,
   }
   json.end_array();
   append_classes(dataset, json);
+  if (dl_dataset_part_count(dataset) > 0) append_parts(dataset, json);
   if (plan) append_plan(*plan, json);
   if (images) append_images(*images, json);
   return json.end_object().text() + "\n";
@@ -94,8 +141,10 @@ std::string as_table(const dl_dataset* dataset, const std::optional<Plan>& plan,
                     shape_text(field.shape, field.rank), field.axes[0] != '\0' ? field.axes : "-",
                     field.bytes < 0 ? "varies" : grouped(field.bytes)});
   }
-  return table_text(head, output_width(), 0) + "\n" + table_text(rows, output_width(), 0) +
-         (plan ? "\n" + plan_table(*plan) : "") + (images ? "\n" + images_text(*images) : "");
+  const bool mixed = dl_dataset_part_count(dataset) > 0;
+  return table_text(head, output_width(), 0) + "\n" + (mixed ? parts_table(dataset) + "\n" : "") +
+         table_text(rows, output_width(), 0) + (plan ? "\n" + plan_table(*plan) : "") +
+         (images ? "\n" + images_text(*images) : "");
 }
 
 }  // namespace

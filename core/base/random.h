@@ -18,6 +18,10 @@ enum class Domain : uint64_t {
   kBuckets = 9,      // seeds of the permutations of batches by length (core/order/buckets.h)
   kBlocks = 10,      // shuffle=window: the order of the blocks
   kWindow = 11,      // shuffle=window: keys of the samples in a window: a = lane, b = window
+  // Mixes of datasets (order/mix.h).
+  kMixPeriod = 16,  // which part each slot of a period belongs to
+  kMixPart = 17,    // the order of a part: a = part
+  kMixRepeat = 18,  // which samples of a part come once more in an epoch: a = part
 };
 
 // Finalizer of splitmix64 (Steele, Lea, Flood 2014; constants by Stafford, "Mix13"): a bijection of 64 bits

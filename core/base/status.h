@@ -88,8 +88,9 @@ class [[nodiscard]] Status {
   std::string message() const { return std::string(text()); }
   // The message without a copy, where nothing may be allocated; until the status changes.
   std::string_view text() const noexcept { return details_ ? details_->message : std::string_view(); }
-  int32_t os_error() const { return details_ ? details_->os_error : 0; }           // errno, or 0
-  int64_t sample_index() const { return details_ ? details_->sample_index : -1; }  // -1: none
+  int32_t os_error() const { return details_ ? details_->os_error : 0; }            // errno, or 0
+  int64_t sample_index() const { return details_ ? details_->sample_index : -1; }   // -1: none
+  int64_t sample_source() const { return details_ ? details_->sample_source : 0; }  // the part of a mix
   // 1-based, in text the caller gave; 0: none
   int64_t column() const { return details_ ? details_->column : 0; }
 
@@ -97,8 +98,9 @@ class [[nodiscard]] Status {
     details().os_error = value;
     return std::move(*this);
   }
-  Status&& with_sample(int64_t index) && {
+  Status&& with_sample(int64_t index, int64_t source = 0) && {
     details().sample_index = index;
+    details().sample_source = source;
     return std::move(*this);
   }
   Status&& with_column(int64_t value) && {
@@ -112,6 +114,7 @@ class [[nodiscard]] Status {
   struct Details {
     std::string message;
     int64_t sample_index = -1;
+    int64_t sample_source = 0;
     int64_t column = 0;
     int32_t os_error = 0;
   };

@@ -22,7 +22,7 @@ bool reserve(int64_t& total, int64_t rows, int64_t row_bytes, int64_t& offset) {
 }  // namespace
 
 Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> regions, int64_t rows,
-                           std::vector<BucketShape> buckets) {
+                           std::vector<BucketShape> buckets, bool mixed) {
   Layout layout;
   layout.rows = rows;
   bool fits = rows <= kMaxSlotBytes / 16;
@@ -48,8 +48,10 @@ Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> re
     fits = fits && reserve(layout.slot_bytes, rows, 8, storage.row_bytes_offset) &&
            reserve(layout.slot_bytes, rows, 8, storage.touched_offset);
   }
-  fits = fits && reserve(layout.slot_bytes, rows, 8, layout.indices_offset) &&
+  fits = fits && reserve(layout.slot_bytes, rows, 8, layout.records_offset) &&
          reserve(layout.slot_bytes, rows, 8, layout.sources_offset);
+  layout.indices_offset = layout.records_offset;
+  if (mixed) fits = fits && reserve(layout.slot_bytes, rows, 8, layout.indices_offset);
   layout.fixed_bytes = layout.slot_bytes;
   for (Storage& storage : storages) {
     if (storage.has_shares()) add_rows(storage);

@@ -57,16 +57,17 @@ struct Layout {
   std::vector<Region> regions;
   std::vector<BucketShape> buckets;  // by group of slots; empty without buckets
   int64_t rows = 0;                  // of the largest batch
-  int64_t indices_offset = 0;
+  int64_t records_offset = 0;        // of each row's record in the source
+  int64_t indices_offset = 0;        // of its sample index: the same words, unless the source is a mix
   int64_t sources_offset = 0;
   int64_t fixed_bytes = 0;   // where the shares begin; a multiple of kTensorAlignment
   int64_t slot_bytes = 0;    // a multiple of kTensorAlignment
   int64_t device_bytes = 0;  // slot_bytes plus the regions
 };
 
-// Computes the offsets. Rows padded to the bucket get the bytes that the largest batch of a bucket needs. kOverBudget when a
-// slot exceeds any address space.
+// Computes the offsets. Rows padded to the bucket get the bytes that the largest batch of a bucket needs. `mixed`: sample
+// indices count in the parts of a mix. kOverBudget when a slot exceeds any address space.
 Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> regions, int64_t rows,
-                           std::vector<BucketShape> buckets = {});
+                           std::vector<BucketShape> buckets = {}, bool mixed = false);
 
 }  // namespace dataline

@@ -24,6 +24,7 @@ Slot::Slot(const Layout& layout, const std::vector<OutputField>& outputs, const 
     rows_.push_back(storage.has_shares() ? shares + (storage.offset - layout.fixed_bytes)
                                          : memory_ + storage.offset);
   }
+  records = words(layout.records_offset);
   sample_indices = words(layout.indices_offset);
   sample_sources = words(layout.sources_offset);
   on_device = place.device != nullptr;
@@ -165,21 +166,21 @@ void Slot::refuse_size(size_t storage, int64_t row, int64_t first) {
   for (const OutputField& output : *outputs_) {
     if (output.storage == static_cast<int32_t>(storage)) field = output.field.name;
   }
-  Status cause = error(Code::kMismatch, "field '", field, "': sample ", sample_indices[row], " is ",
-                       size[2 * row], "x", size[2 * row + 1], ", sample ", sample_indices[first],
-                       " of the same batch is ", size[2 * first], "x", size[2 * first + 1],
+  Status cause = error(Code::kMismatch, "field '", field, "': sample ", records[row], " is ", size[2 * row],
+                       "x", size[2 * row + 1], ", sample ", records[first], " of the same batch is ",
+                       size[2 * first], "x", size[2 * first + 1],
                        ": one batch needs one size; add resize([h, w]) or random_resized_crop(size)");
   if (BadRow* known = find_bad(row); known != nullptr) {
     known->replacement = -1;
     known->cause = error(known->cause.code(), known->cause.message(),
                          "; and what would stand in for it: ", cause.message());
-    sample_indices[row] = known->sample_index;
+    records[row] = known->record;
     return;
   }
   BadRow bad;
   bad.row = row;
   bad.slot = first_slot + row;
-  bad.sample_index = sample_indices[row];
+  bad.record = records[row];
   bad.pad = row >= valid;
   bad.misfit_storage = static_cast<int32_t>(storage);
   bad.cause = std::move(cause);
@@ -221,7 +222,7 @@ void Slot::drop_bad_rows() {
   int64_t kept = 0;
   for (int64_t row = 0; row < samples; ++row) {
     if (gone[static_cast<size_t>(row)]) continue;
-    sample_indices[kept] = sample_indices[row];
+    records[kept] = records[row];
     sample_sources[kept] = sample_sources[row];
     for (size_t s = 0; s < layout_->storages.size(); ++s) {
       const Storage& storage = layout_->storages[s];

@@ -55,8 +55,8 @@ constexpr bool slot_edge(SlotState from, SlotState to) {
 struct BadRow {
   int64_t row = 0;
   int64_t slot = 0;          // in the epoch's order
-  int64_t sample_index = 0;  // the bad one
-  int64_t replacement = -1;  // the sample that stands in, or -1: nothing does
+  int64_t record = 0;        // the bad one
+  int64_t replacement = -1;  // the record that stands in, or -1: nothing does
   bool pad = false;
   int32_t misfit_storage = -1;  // the storage in which only its size is wrong; -1: bad by itself
   Status cause;
@@ -131,6 +131,9 @@ class Slot : public Batch {
   int64_t sequence = 0;
   int64_t first_slot = 0;
   int32_t group = 0;  // of its slots
+  // [samples]: the record of each row in the loader's source. Batch::sample_indices are the same words, unless the source
+  // is a mix: there they count in each part.
+  int64_t* records = nullptr;
   // Images delivered though their decoder warned (on_warning).
   Atomic<int64_t> warned{0};
   Atomic<bool> lost{false};  // it must be filled again; see lose()

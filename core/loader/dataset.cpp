@@ -233,6 +233,15 @@ Result<std::unique_ptr<Dataset>> Dataset::concat(std::span<const Dataset* const>
   return packed(concat_sources(to_parts(parts, {})), open_context(options));
 }
 
+Result<std::unique_ptr<Dataset>> Dataset::mix(std::span<const Dataset* const> parts, MixRecipe recipe,
+                                              const Options&) {
+  for (size_t k = 0; k < parts.size(); ++k) {
+    recipe.parts[k].source = parts[k]->source();
+    recipe.parts[k].uri = parts[k]->info().uri;
+  }
+  return of(mix_sources(std::move(recipe)));
+}
+
 Result<std::unique_ptr<Dataset>> Dataset::subset(const Dataset& dataset, std::span<const int64_t> indices,
                                                  HostOwner owner, const Options& options) {
   const OpenContext context = open_context(options);

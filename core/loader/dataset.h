@@ -13,6 +13,7 @@
 #include "core/base/open_progress.h"
 #include "core/batch/view.h"
 #include "core/loader/options.h"
+#include "core/source/composed/mix.h"
 #include "core/source/host/host.h"
 #include "core/source/source.h"
 #include "core/transform/decode/image_header.h"
@@ -47,6 +48,9 @@ class Dataset {
                                               std::vector<std::string> names, const Options& options);
   static Result<std::unique_ptr<Dataset>> concat(std::span<const Dataset* const> parts,
                                                  const Options& options);
+  // The sources of the recipe's parts are those of `parts`, in order.
+  static Result<std::unique_ptr<Dataset>> mix(std::span<const Dataset* const> parts, MixRecipe recipe,
+                                              const Options& options);
   static Result<std::unique_ptr<Dataset>> subset(const Dataset& dataset, std::span<const int64_t> indices,
                                                  HostOwner owner, const Options& options);
 

@@ -280,7 +280,7 @@ class DeviceDelivery final : public Delivery {
       call.resident = resident_->memory();
       call.source_offset = source.offset + tail.storage_offset;
       call.source_stride = source.row_bytes;
-      call.index_offset = layout.indices_offset;
+      call.index_offset = layout.records_offset;
     } else {
       const Storage& source = layout.storages[storage];
       call.source_offset = source.offset + tail.storage_offset;
@@ -314,7 +314,7 @@ class DeviceDelivery final : public Delivery {
     };
     add_storages(false);
     if (resident_ != nullptr)
-      add(pipeline_.layout.indices_offset, slot.samples * static_cast<int64_t>(sizeof(int64_t)));
+      add(pipeline_.layout.records_offset, slot.samples * static_cast<int64_t>(sizeof(int64_t)));
     add_storages(true);
   }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/source/composed/mix.h"
+
 namespace dataline {
 namespace {
 
@@ -77,6 +79,7 @@ void Filler::pack(Slot& slot, WorkerScratch& scratch) const noexcept {
       name_misfits(slot);
       slot.drop_bad_rows();
     }
+    name_samples(slot);
     mix(slot, scratch);
   });
 }
@@ -87,7 +90,7 @@ void Filler::fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t
   Run& run = scratch.run;
   run.contiguous = order_rows(slot, order, row, count);
   run.count = count;
-  run.indices = slot.sample_indices + row;
+  run.indices = slot.records + row;
   run.opened_ns = slot.opened_ns;
   run.max_bytes_per_sample = config_->max_bytes_per_sample;
   if (!pipeline_->resident) {
@@ -110,7 +113,7 @@ void Filler::fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t
 
 // Writes the samples of the rows; true when the samples are consecutive.
 bool Filler::order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count) const {
-  int64_t* samples = slot.sample_indices + row;
+  int64_t* samples = slot.records + row;
   const SlotGroup& group = steps_->group(slot.group);
   const int64_t first = slot.first_slot + row - group.first_slot;  // in the group
   const int64_t real = std::clamp<int64_t>(group.slots - first, 0, count);
@@ -167,6 +170,16 @@ void Filler::hold_rows(Slot& slot, size_t storage, int64_t row, WorkerScratch& s
     scratch.errors.fail(
         i, error(Code::kOverBudget, "its ", bytes, " bytes do not fit memory_budget (", config_->budget_bytes,
                  ") beside what is held; raise it, or lower batch_size, prefetch_depth or max_leases"));
+  }
+}
+
+// Where consumers find the rows: in which part of a mix, and where in it. Without a mix that is their records.
+void Filler::name_samples(Slot& slot) const {
+  if (pipeline_->source->mix() == nullptr) return;
+  for (int64_t row = 0; row < slot.samples; ++row) {
+    const SampleName name = sample_name(*pipeline_->source, slot.records[row]);
+    slot.sample_sources[row] = name.source;
+    slot.sample_indices[row] = name.index;
   }
 }
 

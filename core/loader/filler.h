@@ -66,6 +66,7 @@ class Filler {
   void fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count, WorkerScratch& scratch);
   void recheck_rows(Slot& slot, const BatchOrder& order, WorkerScratch& scratch) const;
   void name_misfits(Slot& slot) const;
+  void name_samples(Slot& slot) const;
   void mix(Slot& slot, WorkerScratch& scratch) const;
   bool order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count) const;
   void read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const;

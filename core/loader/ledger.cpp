@@ -3,40 +3,44 @@
 #include <algorithm>
 
 #include "core/loader/loader.h"
+#include "core/source/composed/mix.h"
 
 namespace dataline {
 
-bool Ledger::book_bad_rows(Slot& slot, int64_t max_bad) {
+bool Ledger::book_bad_rows(Slot& slot, const Source& source, int64_t max_bad) {
   std::vector<BadRow>& rows = slot.bad_rows();
   std::sort(rows.begin(), rows.end(), [](const BadRow& a, const BadRow& b) { return a.row < b.row; });
   for (const BadRow& row : rows) {
-    if (!known_.insert(row.sample_index).second) continue;
+    if (!known_.insert(row.record).second) continue;
+    const SampleName name = sample_name(source, row.record);
     bad.push_back({.code = row.cause.code(),
-                   .index = row.sample_index,
+                   .source = name.source,
+                   .index = name.index,
                    .epoch = slot.epoch,
                    .step = slot.step,
                    .slot = row.slot,
-                   .replacement = row.replacement,
+                   .replacement = row.replacement < 0 ? -1 : sample_name(source, row.replacement).index,
                    .message = row.cause.message()});
   }
   return max_bad < 0 || static_cast<int64_t>(bad.size()) <= max_bad;
 }
 
-Status bad_step_error(const Slot& slot, const std::vector<BadRow>& rows) {
+Status bad_step_error(const Slot& slot, const Source& source, const std::vector<BadRow>& rows) {
   constexpr size_t kNamed = 8;  // more would be cut from the message anyway
   std::string causes;
   int64_t first = -1, count = 0;
   for (const BadRow& row : rows) {
     if (row.replacement >= 0) continue;
-    if (first < 0) first = row.sample_index;
+    if (first < 0) first = row.record;
     if (count++ < static_cast<int64_t>(kNamed)) {
-      causes += concat(causes.empty() ? "" : "; ", "sample ", row.sample_index, ": ", row.cause.message());
+      causes +=
+          concat(causes.empty() ? "" : "; ", sample_text(source, row.record), ": ", row.cause.message());
     }
   }
   if (count > static_cast<int64_t>(kNamed)) causes += concat("; and ", count - kNamed, " more");
-  return error(Code::kBadSample, "step ", slot.step, ": ", count, " of ", slot.loaded,
-               " samples are bad: ", causes)
-      .with_sample(first);
+  return with_record(error(Code::kBadSample, "step ", slot.step, ": ", count, " of ", slot.loaded,
+                           " samples are bad: ", causes),
+                     source, first);
 }
 
 Result<LoaderStats> Loader::stats() const {

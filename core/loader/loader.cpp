@@ -3,11 +3,9 @@
 #include "core/loader/loader.h"
 
 #include <algorithm>
-#include <new>
 
 #include "core/base/digest.h"
 #include "core/base/text.h"
-#include "core/loader/buckets.h"
 #include "core/memory/machine_limits.h"
 #include "core/memory/pages.h"
 
@@ -130,75 +128,6 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   return Status::ok();
 }
 
-Status Loader::prepare_order() {
-  weights_digest_ = lengths_digest_ = "none";
-  shuffle_text_ = option_word(Option::kShuffle, config_.shuffle);
-  DL_ASSIGN_OR_RETURN(auto order, config_.bucket_edges.empty() ? make_order() : make_bucket_order());
-  if (steps_.count() == 0 && config_.epochs == 0) {
-    return error(Code::kEmpty, "an epoch has no steps (", pipeline_.source->count(), " samples, ",
-                 steps_.slots(), " slots, global batch ", global_batch_text(),
-                 "), and epochs=0 asks for them for ever");
-  }
-  orders_ = std::make_shared<const OrderVersions>(make_version(std::move(order), config_.indices));
-  return Status::ok();
-}
-
-Result<std::unique_ptr<const Order>> Loader::make_order() {
-  // Counted while it grows; the order has a copy of the final size.
-  MetadataResource resource(memory_, MemoryKind::kTable);
-  BlockEnds block_ends(&resource);
-  if (config_.shuffle == Shuffle::kWindow) {
-    try {
-      pipeline_.source->append_blocks(config_.shuffle_block, block_ends);
-    } catch (const std::bad_alloc&) {
-      return error(Code::kOverBudget,
-                   "option shuffle_block: the table of its blocks does not fit memory_budget, ",
-                   config_.budget_bytes, " bytes; raise it, or shuffle_block (", config_.shuffle_block, ")");
-    }
-  }
-  const OrderSpec spec{.sample_count = pipeline_.source->count(),
-                       .shuffle = config_.shuffle,
-                       .seed = config_.seed,
-                       .block_ends = block_ends,
-                       .open_blocks = config_.shuffle_blocks,
-                       .step_slots = config_.global_batch,
-                       .indices = config_.indices.span(),
-                       .weights = config_.weights.span(),
-                       .has_indices = config_.indices.given,
-                       .replacement = config_.replacement,
-                       .samples_per_epoch = config_.samples_per_epoch,
-                       .memory = memory_};
-  if (config_.weights.given && config_.weights.count != spec.sample_count) {
-    return error(Code::kBadOption, "option weights: expected one a sample, ", spec.sample_count, ", got ",
-                 config_.weights.count);
-  }
-  DL_ASSIGN_OR_RETURN(auto order, Order::create(spec));
-  steps_ = Steps(order->slots(), config_);
-  if (config_.shuffle == Shuffle::kWindow) {
-    shuffle_text_ += concat(" shuffle_block=", config_.shuffle_block,
-                            " shuffle_blocks=", config_.shuffle_blocks, order->parameters());
-  }
-  if (config_.weights.given) {
-    Digest digest;
-    digest.add(std::as_bytes(config_.weights.span()));
-    weights_digest_ = concat(digest.hex(), config_.replacement ? " with" : " without", " replacement");
-  }
-  return order;
-}
-
-Result<std::unique_ptr<const Order>> Loader::make_bucket_order() {
-  DL_ASSIGN_OR_RETURN(Buckets buckets, make_buckets(pipeline_.source, config_, memory_, token_.get()));
-  steps_ = Steps(std::move(buckets.order.steps), config_);
-  config_.adds_length = buckets.source != pipeline_.source;
-  pipeline_.source = std::move(buckets.source);
-  lengths_digest_ = std::move(buckets.digest);
-  return std::move(buckets.order.order);
-}
-
-std::string Loader::global_batch_text() const {
-  return config_.bucket_edges.empty() ? concat(config_.global_batch) : numbers_text(config_.bucket_rows);
-}
-
 Status Loader::prepare_memory() {
   const Order& order = *orders_->of(config_.start_epoch).order;
   DL_ASSIGN_OR_RETURN(plan_, plan_memory(config_, pipeline_, order, steps_, delivery_->pins_slots()));
@@ -293,6 +222,8 @@ void Loader::stop() noexcept {
   // Batches still held need none of this: what the host lent goes back now.
   pipeline_.source.reset();
   orders_.reset();
+  mix_order_ = nullptr;
+  mix_source_.reset();
   window_->drop_orders();
   config_.indices = {};
   config_.weights = {};

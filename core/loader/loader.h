@@ -34,8 +34,19 @@
 #include "core/loader/worker_pool.h"
 #include "core/memory/host_memory.h"
 #include "core/memory/pages.h"
+#include "core/order/mix.h"
+#include "core/source/composed/mix.h"
 
 namespace dataline {
+
+// A part of a mix as the loader sees it now.
+struct PartStats {
+  std::string_view name;  // NUL-terminated; lives as long as the loader
+  int64_t samples = 0;    // the part has
+  int64_t delivered = 0;  // to this rank since create, without pads
+  double epochs = 0;      // how often the job has gone through the part by now, over all ranks
+  double share_asked = 0, share_got = 0;  // of the slots that come now; of what was delivered
+};
 
 struct LoaderStats {
   int32_t num_workers = 0;
@@ -66,6 +77,8 @@ class Loader final : public BatchOwner,
   Result<intptr_t> wait_handle() DL_EXCLUDES(mutex_);
   Result<LoaderStats> stats() const DL_EXCLUDES(mutex_);
   Result<BadSample> bad_sample(int64_t index) const DL_EXCLUDES(mutex_);
+  int64_t part_count() const { return mix_source_ == nullptr ? 0 : mix_source_->mix()->part_count(); }
+  Result<PartStats> part(int64_t index) const DL_EXCLUDES(mutex_);
   int64_t bad_sample_count() const DL_EXCLUDES(mutex_);
 
   bool forked() const { return fork_guard_.forked(); }
@@ -91,13 +104,16 @@ class Loader final : public BatchOwner,
   Loader() = default;
   // loader.cpp: at create, before there is another thread.
   Status prepare(SourceRef source, const Options& options);
-  Status prepare_order() DL_REQUIRES(mutex_);
-  Result<std::unique_ptr<const Order>> make_order();
-  Result<std::unique_ptr<const Order>> make_bucket_order();
   Status prepare_memory() DL_REQUIRES(mutex_);
   Status prepare_slots(std::vector<std::unique_ptr<Slot>>& slots);
   Status prepare_threads();
   std::span<std::byte> slots_memory() const;
+
+  // orders.cpp
+  Status prepare_order() DL_REQUIRES(mutex_);
+  Result<std::unique_ptr<const Order>> make_order() DL_REQUIRES(mutex_);
+  Result<std::unique_ptr<const Order>> make_mixed_order() DL_REQUIRES(mutex_);
+  Result<std::unique_ptr<const Order>> make_bucket_order() DL_REQUIRES(mutex_);
 
   // next.cpp
   struct Delivered {
@@ -115,6 +131,7 @@ class Loader final : public BatchOwner,
   Status report_bad_rows(Slot& slot) DL_REQUIRES(mutex_);
   void pass_step(Slot& slot) DL_REQUIRES(mutex_);
   void count_batch(const Batch& batch, int64_t bytes) DL_REQUIRES(mutex_);
+  void count_parts(const Batch& batch) DL_REQUIRES(mutex_);  // parts.cpp
   void head_moved() DL_REQUIRES(mutex_);
   bool would_wait() DL_REQUIRES(mutex_);
   void update_handle() DL_REQUIRES(mutex_);
@@ -132,7 +149,7 @@ class Loader final : public BatchOwner,
   void jump(Position to) DL_REQUIRES(mutex_);
   void start_at(Position to) DL_REQUIRES(mutex_);
   std::string state_body(std::string_view indices_digest) const;
-  std::string state_buckets() const;
+  std::vector<std::string> state_extras() const;
   std::string global_batch_text() const;  // of each bucket, if there are any
 
   // Fixed at create.
@@ -149,6 +166,7 @@ class Loader final : public BatchOwner,
   Block shares_;  // the slots' (SlotPlace::shares)
   std::unique_ptr<ViewSet> schema_views_;
   std::string fingerprint_fields_, fingerprint_data_, weights_digest_, lengths_digest_, shuffle_text_;
+  SourceRef mix_source_;  // of a mix; null else
   std::vector<PlanStage> stages_;
 
   // The parts; each has its own rules. In this order: each uses those above it.
@@ -166,6 +184,9 @@ class Loader final : public BatchOwner,
   std::optional<Position> reported_ DL_GUARDED_BY(mutex_);
   std::shared_ptr<const OrderVersions> orders_ DL_GUARDED_BY(mutex_);
   Ledger ledger_ DL_GUARDED_BY(mutex_);
+  // Of a mix that decides the order; null else. One of orders_.
+  const MixOrder* mix_order_ DL_GUARDED_BY(mutex_) = nullptr;
+  std::vector<int64_t> part_delivered_ DL_GUARDED_BY(mutex_);  // one a part
   int64_t abandoned_threads_ DL_GUARDED_BY(mutex_) = 0;
   // Batches that consumers hold. Both grow under mutex_.
   Atomic<int64_t> slots_leased_{0}, copies_leased_{0};

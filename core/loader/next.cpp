@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/base/thread.h"
 #include "core/loader/loader.h"
+#include "core/source/composed/mix.h"
 
 namespace dataline {
 
@@ -195,6 +196,7 @@ void Loader::count_batch(const Batch& batch, int64_t bytes) {
   ledger_.samples += batch.valid;
   ledger_.padded += batch.samples - batch.valid;
   ledger_.bytes += bytes;
+  count_parts(batch);
 }
 
 void Loader::head_moved() {
@@ -214,7 +216,7 @@ Status Loader::report_failed(Slot& slot) {
     report = error(why.is_ok() ? Code::kNoMemory : why.code(), "step ", position_.step, ": ",
                    why.is_ok() ? "memory ran out" : why.text(), "; the next call tries again")
                  .with_os_error(why.os_error())
-                 .with_sample(why.sample_index());
+                 .with_sample(why.sample_index(), why.sample_source());
   } else {
     report = std::move(report).in(concat("step ", slot.step, ": sending it to the device"));
   }
@@ -225,18 +227,21 @@ Status Loader::report_failed(Slot& slot) {
 // The error that next() owes for the bad rows of the head batch; ok when the batch can go out. What was reported is kept
 // by position: the same step may lie in another slot when it is asked for again.
 Status Loader::report_bad_rows(Slot& slot) {
-  const bool too_many = !ledger_.book_bad_rows(slot, config_.max_bad);
+  const bool too_many = !ledger_.book_bad_rows(slot, *pipeline_.source, config_.max_bad);
   if (too_many) {
+    const BadSample& last = ledger_.bad.back();
+    const Mix* mix = pipeline_.source->mix();
     return error(Code::kTooManyBad, "step ", slot.step, ": ", ledger_.bad.size(),
-                 " distinct samples are bad, max_bad is ", config_.max_bad, "; the last: sample ",
-                 ledger_.bad.back().index, ": ", ledger_.bad.back().message)
-        .with_sample(ledger_.bad.back().index);
+                 " distinct samples are bad, max_bad is ", config_.max_bad, "; the last: sample ", last.index,
+                 mix == nullptr ? std::string() : concat(" of part ", mix->name(last.source)), ": ",
+                 last.message)
+        .with_sample(last.index, last.source);
   }
   const std::vector<BadRow>& rows = slot.bad_rows();
   const bool all_replaced =
       std::all_of(rows.begin(), rows.end(), [](const BadRow& row) { return row.replacement >= 0; });
   if (all_replaced || reported_ == position_) return Status::ok();
-  Status status = bad_step_error(slot, rows);
+  Status status = bad_step_error(slot, *pipeline_.source, rows);
   reported_ = position_;
   return status;
 }

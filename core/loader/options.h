@@ -124,7 +124,7 @@ class Options {
   AllocatorTable allocator;
   Log log;
   CancelTokenRef cancel;
-  LauncherVariables environment;  // for rank=auto and world_size=auto
+  LauncherVariables environment;                 // for rank=auto and world_size=auto
   std::shared_ptr<const Extensions> extensions;  // may be null
 
  private:
@@ -145,6 +145,7 @@ enum class LastBatch : int32_t { kKeep, kDrop, kPad };
 enum class LeaseOverflow : int32_t { kCopy, kError, kWait };
 enum class DeviceSync : int32_t { kStream, kHost };
 enum class OnError : int32_t { kRaise, kReplace, kQuarantine };
+enum class Homogeneous : int32_t { kNone, kBatch };
 enum class Io : int32_t { kAuto, kMmap, kPread, kMemory, kDevice };
 
 // Most members are filled by the rows of option_rows.inc; the defaults in force are those of the rows.
@@ -170,6 +171,7 @@ struct LoaderConfig {
   bool replacement = true;
   int64_t samples_per_epoch = -1;
   int64_t pack_length = -1;  // of the dataset, which must have been opened with it
+  Homogeneous homogeneous = Homogeneous::kNone;
   std::string transform;
   std::string device, cuda_library;
   bool pin_memory = false;

@@ -112,7 +112,7 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, con
   Layout& layout = pipeline.layout;
   const int64_t max_rows = steps.max_rows();
   DL_ASSIGN_OR_RETURN(layout, plan_layout(std::move(layout.storages), std::move(layout.regions), max_rows,
-                                          bucket_shapes(config, steps)));
+                                          bucket_shapes(config, steps), pipeline.source->mix() != nullptr));
 
   for (const auto& program : pipeline.programs) {
     pipeline.program_scratch_bytes = std::max(pipeline.program_scratch_bytes, program->scratch_bytes());

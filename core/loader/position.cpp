@@ -19,6 +19,8 @@ Status Loader::check_position(Position at) const {
   // Positions are counted in rows over all epochs; keep a factor of 4 below the largest integer.
   std::optional<int64_t> rows = checked_multiply(at.epoch, std::max<int64_t>(steps_.count(), 1));
   if (rows) rows = checked_multiply(*rows, std::max<int64_t>(steps_.max_rows(), 1) * 4);
+  if (rows && mix_source_ != nullptr)
+    rows = checked_multiply(at.epoch + 2, steps_.slots());  // numbered through
   if (!rows)
     return error(Code::kOutOfRange, "epoch ", at.epoch, ": too far for ", steps_.count(), " steps an epoch");
   return Status::ok();

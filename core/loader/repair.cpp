@@ -6,14 +6,15 @@
 #include "core/base/thread.h"
 #include "core/loader/filler.h"
 #include "core/memory/file.h"
+#include "core/source/composed/mix.h"
 
 namespace dataline {
 namespace {
 
 constexpr int64_t kReplaceAttempts = 16;
 
-void lose(Slot& slot, int64_t sample, Status cause) {
-  slot.lose(std::move(cause).in(concat("sample ", sample)).with_sample(sample));
+void lose(Slot& slot, const Source& source, int64_t record, Status cause) {
+  slot.lose(with_record(std::move(cause).in(sample_text(source, record)), source, record));
 }
 
 // The machine fell short, or the rows were cancelled: not the sample's fault.
@@ -38,7 +39,7 @@ void Filler::recheck_rows(Slot& slot, const BatchOrder& order, WorkerScratch& sc
   Run& run = scratch.run;
   for (int64_t first = 0; first < slot.samples; first += kMaxRunRecords) {
     run.count = std::min(kMaxRunRecords, slot.samples - first);
-    run.indices = slot.sample_indices + first;
+    run.indices = slot.records + first;
     scratch.errors.clear();
     pipeline_->source->confirm(run, span);
     const std::vector<RowError> failed = std::move(scratch.errors.all());
@@ -61,8 +62,8 @@ void Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, Status cau
   bad.row = row;
   bad.pad = row >= slot.valid;
   bad.slot = slot.first_slot + row;
-  bad.sample_index = known != nullptr ? known->sample_index : slot.sample_indices[row];
-  if (ends_batch(cause)) return lose(slot, slot.sample_indices[row], std::move(cause));
+  bad.record = known != nullptr ? known->record : slot.records[row];
+  if (ends_batch(cause)) return lose(slot, *pipeline_->source, slot.records[row], std::move(cause));
   if (cause.code() == Code::kIo) {
     // A drive may fail once, or for a moment.
     Status again = read_row(slot, row, scratch);
@@ -71,14 +72,14 @@ void Filler::repair(Slot& slot, const BatchOrder& order, int64_t row, Status cau
   } else if (Status changed = confirm_row(slot, row, slot.opened_ns, scratch); !changed.is_ok()) {
     cause = std::move(changed);  // to a decoder a truncated file looks damaged
   }
-  if (ends_batch(cause)) return lose(slot, slot.sample_indices[row], std::move(cause));
+  if (ends_batch(cause)) return lose(slot, *pipeline_->source, slot.records[row], std::move(cause));
 
   // A drive that fails for every sample is gone for now; the sample is lost only if others can be read.
   if (config_->on_error != OnError::kRaise || cause.code() == Code::kIo) {
     bad.replacement = stand_in(slot, order, row, cause, scratch);
     if (slot.lost.load()) return;
     if (config_->on_error == OnError::kRaise) bad.replacement = -1;
-    if (bad.replacement < 0) slot.sample_indices[row] = bad.sample_index;
+    if (bad.replacement < 0) slot.records[row] = bad.record;
   }
   for (size_t s = 0; bad.replacement < 0 && s < slot.layout().storages.size(); ++s) {
     if (slot.layout().storages[s].kind == FieldKind::kRagged) slot.row_bytes(s)[row] = 0;
@@ -97,7 +98,7 @@ Status Filler::read_row(Slot& slot, int64_t row, WorkerScratch& scratch) const {
   run.count = 1;
   run.contiguous = true;
   run.cold = true;
-  run.indices = slot.sample_indices + row;
+  run.indices = slot.records + row;
   run.opened_ns = monotonic_ns();
   read_rows(slot, row, scratch);
   return scratch.errors.empty() ? confirm_row(slot, row, run.opened_ns, scratch) : take_error(scratch.errors);
@@ -106,7 +107,7 @@ Status Filler::read_row(Slot& slot, int64_t row, WorkerScratch& scratch) const {
 Status Filler::confirm_row(Slot& slot, int64_t row, int64_t opened_ns, WorkerScratch& scratch) const {
   Run& run = scratch.run;
   run.count = 1;
-  run.indices = slot.sample_indices + row;
+  run.indices = slot.records + row;
   scratch.errors.clear();
   pipeline_->source->confirm(run, {opened_ns, monotonic_ns()});
   return scratch.errors.empty() ? Status::ok() : take_error(scratch.errors);
@@ -117,7 +118,7 @@ void Filler::name_misfits(Slot& slot) const {
     if (bad.misfit_storage < 0) continue;
     const auto column =
         static_cast<size_t>(pipeline_->passes[static_cast<size_t>(bad.misfit_storage)].column);
-    const std::string place = place_text(pipeline_->source->place_of(bad.sample_index, column));
+    const std::string place = place_text(pipeline_->source->place_of(bad.record, column));
     bad.cause = error(bad.cause.code(), place, ": ", bad.cause.message());
   }
 }
@@ -130,23 +131,30 @@ int64_t Filler::stand_in(Slot& slot, const BatchOrder& order, int64_t row, const
   const SlotGroup& group = steps_->group(slot.group);
   const int64_t in_group = (slot.first_slot + row - group.first_slot) % group.slots;
   const auto order_slot = static_cast<uint64_t>(group.first_slot + in_group);
-  const int64_t bad_sample = slot.sample_indices[row];
+  const int64_t bad_record = slot.records[row];
+  // In a mix one of the same part, so that shares stay what they are; of batches by length one of the same bucket.
+  const Mix* mix = pipeline_->source->mix();
+  const int64_t part = mix == nullptr ? 0 : mix->part_of(bad_record);
   bool all_refused = cause.code() == Code::kIo;
   for (int64_t attempt = 0; attempt < kReplaceAttempts; ++attempt) {
     const uint64_t bits = random_bits(key, order_slot, static_cast<uint64_t>(attempt));
-    const auto other = static_cast<int64_t>(random_below(bits, static_cast<uint64_t>(group.slots)));
-    order.order->samples(slot.epoch, order.epoch_table(), group.first_slot + other, 1,
-                         slot.sample_indices + row);
+    if (mix != nullptr) {
+      slot.records[row] = mix->start(part) +
+                          static_cast<int64_t>(random_below(bits, static_cast<uint64_t>(mix->samples(part))));
+    } else {
+      const auto other = static_cast<int64_t>(random_below(bits, static_cast<uint64_t>(group.slots)));
+      order.order->samples(slot.epoch, order.epoch_table(), group.first_slot + other, 1, slot.records + row);
+    }
     Status failed = read_row(slot, row, scratch);
     if (failed.code() == Code::kIo) failed = read_row(slot, row, scratch);
-    if (failed.is_ok()) return slot.sample_indices[row];
+    if (failed.is_ok()) return slot.records[row];
     if (ends_batch(failed)) {
-      lose(slot, slot.sample_indices[row], std::move(failed));
+      lose(slot, *pipeline_->source, slot.records[row], std::move(failed));
       return -1;
     }
     all_refused = all_refused && failed.code() == Code::kIo;
   }
-  if (all_refused) lose(slot, bad_sample, cause);
+  if (all_refused) lose(slot, *pipeline_->source, bad_record, cause);
   return -1;
 }
 

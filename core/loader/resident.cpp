@@ -9,6 +9,7 @@
 
 #include "core/base/thread.h"
 #include "core/loader/filler.h"
+#include "core/source/composed/mix.h"
 
 namespace dataline {
 namespace {
@@ -38,7 +39,9 @@ Status read_samples(const Pipeline& pipeline, const LoaderConfig& config, int64_
   if (scratch.errors.empty()) return Status::ok();
   RowError& failed = scratch.errors.all().front();
   const int64_t sample = first + failed.row;
-  return std::move(failed.status).in(concat("io=device: sample ", sample)).with_sample(sample);
+  return with_record(
+      std::move(failed.status).in(concat("io=device: ", sample_text(*pipeline.source, sample))),
+      *pipeline.source, sample);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "core/base/text.h"
 #include "core/loader/buckets.h"
 #include "core/loader/loader.h"
+#include "core/loader/parts.h"
 
 namespace dataline {
 namespace {
@@ -27,7 +28,9 @@ constexpr std::string_view kFirstLine = "dataline state 1";
 constexpr std::string_view kSumKey = "checksum: ";
 constexpr std::string_view kIndicesKey = "sample_indices";
 // Absent from states without buckets, as from those of releases that had none.
-constexpr std::string_view kBucketKeys[] = {"bucket_edges", "lengths"};
+// Lines that stand in the states of some jobs only; where one does not stand its value is kNone.
+constexpr std::string_view kSomeKeys[] = {kPartsKey, "mix", "packing", "bucket_edges", "lengths"};
+constexpr std::string_view kNone = "none";
 
 struct Line {
   std::string_view key, value;
@@ -89,13 +92,56 @@ Result<std::vector<Line>> read_lines(std::string_view text) {
   return lines;
 }
 
+const Line* line_of(const std::vector<Line>& lines, std::string_view key) {
+  const auto found =
+      std::find_if(lines.begin(), lines.end(), [&](const Line& line) { return line.key == key; });
+  return found != lines.end() ? &*found : nullptr;
+}
+
+// The lines "key: value" of a text of this release's own.
+std::vector<Line> split_lines(std::string_view text) {
+  std::vector<Line> lines;
+  for (; !text.empty(); text.remove_prefix(text.find('\n') + 1)) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    const size_t colon = line.find(": ");
+    lines.push_back({line.substr(0, colon), line.substr(colon + 2)});
+  }
+  return lines;
+}
+
+Result<Position> saved_position(const std::vector<Line>& lines) {
+  Position at;
+  for (const auto& [key, number] : {std::pair("epoch", &at.epoch), std::pair("step", &at.step)}) {
+    const Line* line = line_of(lines, key);
+    if (line == nullptr) return bad_state("expected one epoch and one step");
+    const std::optional<int64_t> value = parse_i64(line->value);
+    if (!value || *value < 0)
+      return bad_state(concat(key, ": expected a whole number, got '", line->value, "'"));
+    *number = *value;
+  }
+  return at;
+}
+
+Status another_job(const Line& mine, std::string_view saved, std::string_view more) {
+  if (mine.key == kPartsKey && saved == kNone) {
+    return error(Code::kStateRefused, "state of another job: this dataset is a mix of the parts ", mine.value,
+                 ", that of the state is none");
+  }
+  if (mine.key == kPartsKey && mine.value == kNone) {
+    return error(Code::kStateRefused,
+                 "state of another job: it is of a mix of datasets, this dataset is none");
+  }
+  if (mine.key == kPartsKey)
+    return error(Code::kStateRefused, "state of another job: ", parts_difference(saved, mine.value));
+  return error(Code::kStateRefused, "state of another job: ", mine.key, " is '", saved, "' in the state, '",
+               mine.value, "' here", more);
+}
+
 }  // namespace
 
 // What must agree, in a fixed order.
 std::string Loader::state_body(std::string_view indices_digest) const {
-  const std::string packing = pipeline_.source->packing();
-  return concat(packing.empty() ? "" : "packing: ", packing, packing.empty() ? "" : "\n",
-                "samples: ", pipeline_.source->count(), "\nfields: ", fingerprint_fields_,
+  return concat("samples: ", pipeline_.source->count(), "\nfields: ", fingerprint_fields_,
                 "\ndata: ", fingerprint_data_, "\nseed: ", config_.seed, "\nshuffle: ", shuffle_text_,
                 "\nsample_indices: ", indices_digest, "\nweights: ", weights_digest_,
                 "\nepoch_slots: ", steps_.slots(), "\nglobal_batch_size: ", global_batch_text(),
@@ -103,17 +149,25 @@ std::string Loader::state_body(std::string_view indices_digest) const {
                 "\non_error: ", option_word(Option::kOnError, config_.on_error), "\n");
 }
 
-std::string Loader::state_buckets() const {
-  const std::string edges = config_.bucket_edges.empty() ? "none" : numbers_text(config_.bucket_edges);
-  return concat(kBucketKeys[0], ": ", edges, "\n", kBucketKeys[1], ": ", lengths_digest_, "\n");
+// The values of kSomeKeys.
+std::vector<std::string> Loader::state_extras() const {
+  const Mix* mix = mix_source_ != nullptr ? mix_source_->mix() : nullptr;
+  const std::string none(kNone);
+  const std::string packing = pipeline_.source->packing();
+  return {mix != nullptr ? mix_parts_text(*mix) : none,
+          mix != nullptr ? mix_recipe_text(*mix, config_) : none, packing.empty() ? none : packing,
+          config_.bucket_edges.empty() ? none : numbers_text(config_.bucket_edges), lengths_digest_};
 }
 
 Result<std::string> Loader::save_state() const {
   if (forked()) return forked_error();
   ThreadLock lock(mutex_);
   std::string text = concat(kFirstLine, "\nepoch: ", position_.epoch, "\nstep: ", position_.step, "\n",
-                            state_body(orders_->of(position_.epoch).indices_digest),
-                            config_.bucket_edges.empty() ? "" : state_buckets());
+                            state_body(orders_->of(position_.epoch).indices_digest));
+  const std::vector<std::string> extras = state_extras();
+  for (size_t i = 0; i < extras.size(); ++i) {
+    if (extras[i] != kNone) text += concat(kSomeKeys[i], ": ", extras[i], "\n");
+  }
   text += concat(kSumKey, checksum_of(text), "\n");
   return text;
 }
@@ -121,43 +175,32 @@ Result<std::string> Loader::save_state() const {
 Status Loader::load_state(std::string_view text) {
   if (forked()) return forked_error();
   DL_ASSIGN_OR_RETURN(std::vector<Line> lines, read_lines(text));
-  Position to;
-  size_t known = 0;
-  for (const Line& line : lines) {
-    if (line.key != "epoch" && line.key != "step") continue;
-    std::optional<int64_t> number = parse_i64(line.value);
-    if (!number || *number < 0)
-      return bad_state(concat(line.key, ": expected a whole number, got '", line.value, "'"));
-    (line.key == "epoch" ? to.epoch : to.step) = *number;
-    ++known;
-  }
-  if (known != 2) return bad_state("expected one epoch and one step");
+  DL_ASSIGN_OR_RETURN(const Position to, saved_position(lines));
 
   ThreadLock lock(mutex_);
-  const auto indices =
-      std::find_if(lines.begin(), lines.end(), [](const Line& line) { return line.key == kIndicesKey; });
+  const Line* const indices = line_of(lines, kIndicesKey);
   // The state's own epoch chooses which of the caller's orders is meant, not the one that the loader is in.
   const OrderVersion& version =
-      orders_->saved_under(to.epoch, indices == lines.end() ? std::string_view() : indices->value);
-  const std::string body = state_buckets() + state_body(version.indices_digest);
-  std::string_view rest = body;
-  for (; !rest.empty(); rest.remove_prefix(rest.find('\n') + 1)) {
-    const std::string_view mine = rest.substr(0, rest.find('\n'));
-    const std::string_view key = mine.substr(0, mine.find(": "));
-    const std::string_view value = mine.substr(key.size() + 2);
-    auto saved = std::find_if(lines.begin(), lines.end(), [&](const Line& line) { return line.key == key; });
+      orders_->saved_under(to.epoch, indices == nullptr ? std::string_view() : indices->value);
+  // First what some jobs have only: it says best what is different.
+  const std::vector<std::string> extras = state_extras();
+  std::string text_here;
+  for (size_t i = 0; i < extras.size(); ++i) text_here += concat(kSomeKeys[i], ": ", extras[i], "\n");
+  text_here += state_body(version.indices_digest);
+  const std::vector<Line> here = split_lines(text_here);
+  size_t known = 2;  // epoch and step
+  for (const Line& mine : here) {
+    const Line* saved = line_of(lines, mine.key);
     const bool may_lack =
-        std::find(std::begin(kBucketKeys), std::end(kBucketKeys), key) != std::end(kBucketKeys);
-    if (saved == lines.end() && !may_lack) return bad_state(concat("no line '", key, "'"));
-    known += saved != lines.end() ? 1 : 0;
-    const std::string_view saved_value = saved != lines.end() ? saved->value : "none";
-    if (saved_value != value) {
-      const bool other_order = key == kIndicesKey && config_.indices.given && saved_value != "none";
-      return error(
-          Code::kStateRefused, "state of another job: ", key, " is '", saved_value, "' in the state, '",
-          value, "' here",
-          other_order ? "; if the job has had these indices, set them again before the state is loaded" : "");
-    }
+        std::find(std::begin(kSomeKeys), std::end(kSomeKeys), mine.key) != std::end(kSomeKeys);
+    if (saved == nullptr && !may_lack) return bad_state(concat("no line '", mine.key, "'"));
+    known += saved != nullptr ? 1 : 0;
+    const std::string_view value = saved != nullptr ? saved->value : kNone;
+    if (value == mine.value) continue;
+    const bool other_order = mine.key == kIndicesKey && config_.indices.given && value != kNone;
+    return another_job(
+        mine, value,
+        other_order ? "; if the job has had these indices, set them again before the state is loaded" : "");
   }
   if (known != lines.size()) return bad_state("lines this release does not know");
   Status fits = check_position(to);

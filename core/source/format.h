@@ -37,6 +37,9 @@ struct Format {
   std::span<const KeySpec> keys = {};
   // Reads the keys of a URI. kBadUri with column.
   Result<OpenOne> (*configure)(const Uri& uri) = nullptr;
+  // Instead of what configure() gives, for formats whose files name datasets of any format: opens one file.
+  Result<SourceRef> (*compose)(const std::string& path, const OpenContext& context,
+                               std::span<const Format* const> known) = nullptr;
   bool ranges = false;  // {000..127} in a path stands for 128 files
   bool prefix = false;  // a path may be what the names of several files begin with
 

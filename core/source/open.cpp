@@ -24,6 +24,7 @@ class OpenedSource final : public ForwardSource {
 
   const Schema& schema() const override { return schema_; }
   SourceInfo info() const override { return info_; }
+  const Mix* mix() const override { return source_->mix(); }
 
  private:
   Schema schema_;
@@ -141,6 +142,11 @@ class Opening {
 Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenContext& context,
                              FormatSpan known) {
   DL_ASSIGN_OR_RETURN(OpenOne open_one, configure(format, uri));
+  if (format.compose != nullptr) {
+    open_one = [&format, known](const std::string& path, const OpenContext& at) {
+      return format.compose(path, at, known);
+    };
+  }
   std::vector<Files> files;
   size_t file_count = 0;
   for (const UriPath& path : uri.paths) {

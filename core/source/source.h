@@ -111,6 +111,7 @@ constexpr int64_t kRaggedBlockBytes = int64_t{64} << 10;
 struct ItemRange {
   int64_t index = 0, first = 0, count = 0;
 };
+class Mix;  // core/source/composed/mix.h
 
 class Source {
  public:
@@ -177,6 +178,9 @@ class Source {
 
   // Adds what identifies the data in a saved state: record count, fields, file sizes; never paths.
   virtual void fingerprint(Digest& digest) const = 0;
+  // What a mix of datasets is made of; null for all others, also for those that have a mix as a part: to them it is a
+  // dataset whose parts follow one another.
+  virtual const Mix* mix() const { return nullptr; }
   // True when records come from the host's callbacks, which may block indefinitely.
   virtual bool calls_host() const { return false; }
 };

@@ -67,7 +67,7 @@ class Varying : public ::testing::Test {
     BadRow bad;
     bad.row = row;
     bad.slot = 50 + row;
-    bad.sample_index = sample;
+    bad.record = sample;
     bad.replacement = replacement;
     bad.cause = error(Code::kCorrupt, "broken");
     if (replacement < 0) slot_->row_bytes(1)[row] = slot_->row_bytes(2)[row] = 0;
@@ -157,14 +157,14 @@ TEST_F(Varying, AnotherSizeIsABadSampleThatNamesBoth) {
   const BadRow& bad = slot_->bad_rows()[0];
   EXPECT_EQ(bad.row, 1);
   EXPECT_EQ(bad.slot, 51);
-  EXPECT_EQ(bad.sample_index, 9);
+  EXPECT_EQ(bad.record, 9);
   EXPECT_EQ(bad.replacement, -1);
   EXPECT_EQ(bad.cause.code(), Code::kMismatch);
   EXPECT_EQ(
       bad.cause.message(),
       "field 'image': sample 9 is 5x1, sample 3 of the same batch is 2x4: one batch needs one size; add "
       "resize([h, w]) or random_resized_crop(size)");
-  EXPECT_EQ(slot_->bad_rows()[1].sample_index, 7);
+  EXPECT_EQ(slot_->bad_rows()[1].record, 7);
 }
 
 TEST_F(Varying, TheFirstGoodSampleGivesTheSize) {
@@ -173,7 +173,7 @@ TEST_F(Varying, TheFirstGoodSampleGivesTheSize) {
   finish();
   expect({{9, 5, 5}, {7, 5, 5}});
   ASSERT_EQ(slot_->bad_rows().size(), 2u);
-  EXPECT_EQ(slot_->bad_rows()[1].sample_index, 1);
+  EXPECT_EQ(slot_->bad_rows()[1].record, 1);
 }
 
 TEST_F(Varying, AStandInOfAnotherSizeIsTakenOutAndTheSampleItStoodForIsNamed) {
@@ -183,7 +183,7 @@ TEST_F(Varying, AStandInOfAnotherSizeIsTakenOutAndTheSampleItStoodForIsNamed) {
   expect({{3, 2, 4}, {1, 2, 4}});
   ASSERT_EQ(slot_->bad_rows().size(), 1u);
   const BadRow& bad = slot_->bad_rows()[0];
-  EXPECT_EQ(bad.sample_index, 6);
+  EXPECT_EQ(bad.record, 6);
   EXPECT_EQ(bad.replacement, -1);
   EXPECT_EQ(bad.cause.code(), Code::kCorrupt);
   EXPECT_TRUE(

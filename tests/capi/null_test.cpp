@@ -253,6 +253,12 @@ const NullCase kCases[] = {
     NULL_CASE(dl_loader_pixel_scale, "offset", o.loader.get(), 0, 0, room<double>(), nullptr),
     NULL_CASE(dl_loader_plan_at, "loader", nullptr, 0, room<dl_plan_stage>()),
     NULL_CASE(dl_loader_plan_at, "out", o.loader.get(), 0, nullptr),
+    NULL_CASE(dl_dataset_mix, "parts", nullptr, 1, nullptr, 0, -1, nullptr, room<dl_dataset*>()),
+    NULL_CASE(dl_dataset_mix, "out", room<dl_mix_part>(), 1, nullptr, 0, -1, nullptr, nullptr),
+    NULL_CASE(dl_dataset_part_at, "dataset", nullptr, 0, room<dl_part>()),
+    NULL_CASE(dl_dataset_part_at, "out", o.dataset.get(), 0, nullptr),
+    NULL_CASE(dl_loader_part_at, "loader", nullptr, 0, room<dl_part>()),
+    NULL_CASE(dl_loader_part_at, "out", o.loader.get(), 0, nullptr),
     NULL_CASE(dl_loader_stats, "loader", nullptr, room<dl_stats>()),
     NULL_CASE(dl_loader_stats, "out", o.loader.get(), nullptr),
     NULL_CASE(dl_loader_bad_sample_at, "loader", nullptr, 0, room<dl_bad_sample>()),
@@ -323,6 +329,8 @@ TEST(Null, FunctionsThatCannotFailTakeIt) {
   EXPECT_EQ(dl_loader_steps(nullptr), 0);
   EXPECT_EQ(dl_loader_bad_sample_count(nullptr), 0);
   EXPECT_EQ(dl_loader_plan_count(nullptr), 0);
+  EXPECT_EQ(dl_dataset_part_count(nullptr), 0);
+  EXPECT_EQ(dl_loader_part_count(nullptr), 0);
   EXPECT_EQ(dl_dtype_from_name(nullptr), 0);
 }
 

@@ -158,5 +158,34 @@ TEST(CppDataset, FilesOpenByUriAndTellOfThemselves) {
   EXPECT_EQ(Dataset::try_open(file + "x").status(), DL_ERR_NOT_FOUND);
 }
 
+TEST(CppDataset, AMixDrawsInSharesAndDescribesItsParts) {
+  Dataset mix;
+  {
+    const Dataset web = counting(50), code = counting(10);
+    mix = Dataset::mix({MixPart::weighted("web", web, 3), MixPart::weighted("code", code, 1)}, {{2, {0, 1}}},
+                       4096);
+    EXPECT_TRUE(web.parts().empty());
+    EXPECT_EQ(Dataset::try_mix({MixPart::weighted("a", web, 0)}).error().code(), DL_ERR_OUT_OF_RANGE);
+    EXPECT_EQ(Dataset::try_mix({MixPart::weighted("a", web, 1)}, {{1, {}}}).error().code(),
+              DL_ERR_INVALID_ARGUMENT);
+    EXPECT_EQ(Dataset::mix({MixPart::repeated("", web, 2)}).parts()[0].repeat, 2);
+  }
+  EXPECT_EQ(mix.parts()[0].share_asked, 0.75);
+  Loader loader(mix, {{"batch_size", 2048}, {"shuffle", "full"}});
+  int64_t drawn[2] = {0, 0};
+  int steps = 0;
+  for (Batch& batch : loader) {
+    for (const int64_t source : batch.sample_sources()) ++drawn[source];
+    if (++steps == 2) break;
+  }
+  EXPECT_EQ(drawn[0], 3072);
+  EXPECT_EQ(drawn[1], 1024);
+  const std::vector<dl_part> parts = loader.parts();
+  ASSERT_EQ(parts.size(), 2u);
+  EXPECT_STREQ(parts[1].name, "code");
+  EXPECT_EQ(parts[1].delivered, 1024);
+  EXPECT_EQ(parts[1].share_got, 0.25);
+}
+
 }  // namespace
 }  // namespace dataline::cpp_tests

@@ -95,6 +95,12 @@
 @declare dl_loader_plan_count(loader::Handle)::Int32
 @declare dl_loader_plan_at(loader::Handle, index::Int32, out::Ptr{CPlanStage}, error::Ptr{CError})::Int32
 
+@declare dl_dataset_mix(parts::Ptr{CMixPart}, part_count::Int32, stages::Ptr{CMixStage}, stage_count::Int32, samples_per_epoch::Int64, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_dataset_part_count(dataset::Handle)::Int32
+@declare dl_dataset_part_at(dataset::Handle, index::Int32, out::Ptr{CPart}, error::Ptr{CError})::Int32
+@declare dl_loader_part_count(loader::Handle)::Int32
+@declare dl_loader_part_at(loader::Handle, index::Int32, out::Ptr{CPart}, error::Ptr{CError})::Int32
+
 @declare dl_extensions_create(out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_extensions_destroy(extensions::Handle)::Cvoid
 @declare dl_options_set_extensions(options::Handle, extensions::Handle, error::Ptr{CError})::Int32

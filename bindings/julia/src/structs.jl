@@ -226,6 +226,35 @@ struct CPlanStage
     bytes_out::Int64
 end
 
+struct CMixPart
+    struct_size::UInt32
+    reserved::UInt32
+    name::Ptr{UInt8}
+    dataset::Handle
+    weight::Float64
+    repeat::Float64
+end
+
+struct CMixStage
+    struct_size::UInt32
+    reserved::UInt32
+    step::Int64
+    weights::Ptr{Float64}
+end
+
+struct CPart
+    struct_size::UInt32
+    reserved::UInt32
+    name::Ptr{UInt8}
+    uri::Ptr{UInt8}
+    samples::Int64
+    delivered::Int64
+    repeat::Float64
+    epochs::Float64
+    share_asked::Float64
+    share_got::Float64
+end
+
 struct CFormatKey
     struct_size::UInt32
     reserved::UInt32

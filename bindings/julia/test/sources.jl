@@ -55,6 +55,30 @@ end
     @test code_of(() -> Dataset((x = Any[1],))) == Dataline.ERR_UNSUPPORTED
 end
 
+@testset "mixes" begin
+    web, code = numbers(50), numbers(10)
+    mixed = Dataline.mix((web = web, code = code); weights = (3, 1), schedule = [2 => (0, 1)], samples_per_epoch = 4096)
+    foreach(close, (web, code))
+    loader = Loader(mixed; batch_size = 2048, shuffle = true)
+    drawn = [0, 0]
+    for (step, batch) in enumerate(loader)
+        for source in Dataline.sample_sources(batch)
+            drawn[source + 1] += 1
+        end
+        step == 2 && break
+    end
+    @test drawn == [3072, 1024]
+    part = Dataline.parts(loader)[2]
+    @test part.name == "code" && part.samples == 10 && part.delivered == 1024 && part.share_got == 0.25
+    @test Dataline.parts(mixed)[1].share_asked == 0.75 && isempty(Dataline.parts(numbers(3)))
+    twice = Dataline.mix((a = numbers(2), b = numbers(3)); repeats = (2, 1))
+    @test first(Loader(twice; batch_size = 7)) == [0, 1, 0, 1, 0, 1, 2] || first(first(Loader(twice; batch_size = 7))) == [0, 1, 0, 1, 0, 1, 2]
+    @test Dataline.parts(twice)[1].repeat == 2
+    @test_throws ArgumentError Dataline.mix((a = numbers(2),))
+    @test_throws ArgumentError Dataline.mix((a = numbers(2),); weights = (1, 2))
+    @test code_of(() -> Dataline.mix((a = numbers(2),); weights = (0,))) == Dataline.ERR_OUT_OF_RANGE
+end
+
 @testset "zipped, concatenated, parts" begin
     four, six = numbers(4), numbers(6)
     joined = Dataline.concat(four, six)

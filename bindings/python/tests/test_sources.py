@@ -8,6 +8,7 @@ from __future__ import annotations
 import array
 import ctypes
 import gc
+import itertools
 import mmap
 import os
 import weakref
@@ -181,6 +182,48 @@ def test_zip_concat_and_subset() -> None:
         dataline.zip(a, right=b)
     with pytest.raises(TypeError, match="Dataset"):
         dataline.concat(a, 3)  # type: ignore[arg-type]
+
+
+def test_a_mix_draws_in_shares_and_names_part_and_index() -> None:
+    parts = {"web": numbers(50), "code": numbers(10)}
+    mix = dataline.mix(
+        parts, weights={"web": 3, "code": 1}, schedule={2: {"code": 1}}, samples_per_epoch=4096
+    )
+    with dataline.Loader(mix, batch_size=2048, shuffle="full") as loader:
+        drawn = [0, 0]
+        for batch in itertools.islice(loader, 2):
+            assert list(batch.info.indices) == batch["x"].tolist()
+            for source in batch.info.sources:
+                drawn[source] += 1
+        assert drawn == [3072, 1024]
+        part = loader.parts()[1]
+        assert (part.name, part.samples, part.delivered, part.share_got, part.share_asked) == ("code", 10, 1024, 0.25, 1.0)
+    assert mix.parts[0].share_asked == 0.75
+    assert parts["web"].parts == ()
+
+
+def test_a_mix_by_repeats_has_each_sample_so_often() -> None:
+    mix = dataline.mix({"a": numbers(2), "b": numbers(3)}, repeats={"a": 2, "b": 1})
+    assert column(mix) == [0, 1, 0, 1, 2]  # in the order of the parts, each once
+    with dataline.Loader(mix, batch_size=7) as loader:
+        assert next(iter(loader))["x"].tolist() == [0, 1, 0, 1, 0, 1, 2]
+    assert [part.repeat for part in mix.parts] == [2.0, 1.0]
+
+
+def test_what_cannot_be_mixed_is_an_error() -> None:
+    parts = {"a": numbers(2), "b": numbers(3)}
+    with pytest.raises(TypeError, match="weights or repeats"):
+        dataline.mix(parts)
+    with pytest.raises(ValueError, match="no part is called 'c'"):
+        dataline.mix(parts, weights={"a": 1, "b": 1, "c": 1})
+    with pytest.raises(ValueError, match="part 'b' has no weight"):
+        dataline.mix(parts, weights={"a": 1})
+    with pytest.raises(dataline.Error, match="no part is left"):
+        dataline.mix(parts, weights={"a": 0, "b": 0})
+    with pytest.raises(dataline.Error, match="expected a finite number >= 0, got nan"):
+        dataline.mix(parts, weights={"a": float("nan"), "b": 0})
+    with pytest.raises(TypeError, match="Dataset"):
+        dataline.mix({"a": 3}, weights={"a": 1})  # type: ignore[dict-item]
 
 
 @pytest.mark.parametrize(

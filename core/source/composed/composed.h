@@ -22,7 +22,8 @@ struct Part {
 // One dataset after another, as one index space. The parts have the same fields in the same order: name, kind, dtype,
 // shape, and axes where both parts know them; parts that name classes name the same ones. Otherwise kMismatch names both
 // parts and the difference. The result for a single part is that part.
-Result<SourceRef> concat_sources(std::vector<Part> parts);
+// `what`: the kind of composition, as messages and SourceInfo call it.
+Result<SourceRef> concat_sources(std::vector<Part> parts, std::string_view what = "concat");
 
 // Datasets side by side: sample i has the fields of sample i of every part. The only field of a named part is renamed to
 // `name`, several fields to `name/field`; fields of an unnamed part keep their names. kMismatch: different lengths

@@ -263,13 +263,13 @@ Status unify_layouts(std::vector<Part>& parts) {
 
 }  // namespace
 
-Result<SourceRef> concat_sources(std::vector<Part> parts) {
-  DL_RETURN_IF_ERROR(check_parts(parts, "concat"));
+Result<SourceRef> concat_sources(std::vector<Part> parts, std::string_view what) {
+  DL_RETURN_IF_ERROR(check_parts(parts, what));
   if (parts.size() == 1) return parts.front().source;
   std::vector<int64_t> counts;
   for (const Part& part : parts) counts.push_back(part.source->count());
-  DL_RETURN_IF_ERROR(check_fields(parts));
-  DL_RETURN_IF_ERROR(check_classes(parts));
+  DL_RETURN_IF_ERROR(check_fields(parts, what));
+  DL_RETURN_IF_ERROR(check_classes(parts, what));
   DL_RETURN_IF_ERROR(unify_layouts(parts));
   Schema schema = parts.front().source->schema();
   for (const Part& part : parts) {

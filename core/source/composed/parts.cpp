@@ -135,15 +135,15 @@ Place Composed::place_in_part(size_t part, int64_t record, size_t column) const 
   return place;
 }
 
-Status check_fields(const std::vector<Part>& parts) {
+Status check_fields(const std::vector<Part>& parts, std::string_view what) {
   for (size_t i = 1; i < parts.size(); ++i) {
     const std::string differs = difference(parts, i);
-    if (!differs.empty()) return error(Code::kMismatch, "concat: ", differs);
+    if (!differs.empty()) return error(Code::kMismatch, what, ": ", differs);
   }
   return Status::ok();
 }
 
-Status check_classes(const std::vector<Part>& parts) {
+Status check_classes(const std::vector<Part>& parts, std::string_view what) {
   size_t first = parts.size();
   for (size_t i = 0; i < parts.size(); ++i) {
     const std::vector<std::string>* classes = parts[i].source->classes();
@@ -156,7 +156,7 @@ Status check_classes(const std::vector<Part>& parts) {
     auto name = [&](const std::vector<std::string>& names) {
       return differs < names.size() ? concat("'", names[differs], "'") : std::string("none");
     };
-    return error(Code::kMismatch, "concat: ", part_text(parts, i), " has ", classes->size(), " classes, ",
+    return error(Code::kMismatch, what, ": ", part_text(parts, i), " has ", classes->size(), " classes, ",
                  part_text(parts, first), " has ", known.size(), "; class ", differs, " is ", name(*classes),
                  " and ", name(known));
   }

@@ -41,10 +41,10 @@ class Composed : public Source {
 
 // All parts must have the fields of the first: names, kinds, dtypes, shapes, and axes where both are known. kMismatch names
 // both parts and the difference.
-Status check_fields(const std::vector<Part>& parts);
+Status check_fields(const std::vector<Part>& parts, std::string_view what);
 
 // Labels number the classes of their own part, so all parts with classes must have the same ones. kMismatch names both.
-Status check_classes(const std::vector<Part>& parts);
+Status check_classes(const std::vector<Part>& parts, std::string_view what);
 
 // There must be at least one part, and each must have a known number of samples: kUnsupported names one that streams.
 Status check_parts(const std::vector<Part>& parts, std::string_view what);

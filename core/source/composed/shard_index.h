@@ -21,6 +21,7 @@ class ShardIndex {
 
   int64_t total() const { return starts_.back(); }
   int64_t shard_count() const { return static_cast<int64_t>(starts_.size()) - 1; }
+  std::span<const int64_t> starts() const { return starts_; }  // of each shard, and the total
   int64_t start(int64_t shard) const { return starts_[static_cast<size_t>(shard)]; }
   int64_t end(int64_t shard) const { return starts_[static_cast<size_t>(shard) + 1]; }
 

@@ -37,6 +37,27 @@ class Part {
   dl_dataset* dataset_;
 };
 
+// A part of a mix: a Dataset, which must live during the call, its name in messages and statistics ("": its number), and
+// either its weight, relative to the others, or how often an epoch has each of its samples.
+struct MixPart {
+  static MixPart weighted(std::string name, const Dataset& dataset, double weight) {
+    return MixPart{std::move(name), &dataset, weight, 0};
+  }
+  static MixPart repeated(std::string name, const Dataset& dataset, double repeat) {
+    return MixPart{std::move(name), &dataset, 0, repeat};
+  }
+  std::string name;
+  const Dataset* dataset = nullptr;
+  double weight = 0;
+  double repeat = 0;
+};
+
+// Weights, one a part, from a step of the job on.
+struct MixStage {
+  int64_t step = 0;
+  std::vector<double> weights;
+};
+
 // Immutable; any thread. Loaders and composed datasets hold their own references to it. Usable in a forked child.
 class Dataset {
  public:
@@ -120,6 +141,14 @@ class Dataset {
     });
   }
   static Dataset concat(const std::vector<Part>& parts) { return try_concat(parts).value(); }
+  // Draws from all parts in their shares, or each sample so many times: mix({MixPart::weighted("web", web, 0.7), ...}).
+  // samples_per_epoch: of weights; -1: as many as the parts have. dl_dataset_mix lists the errors.
+  static Result<Dataset> try_mix(const std::vector<MixPart>& parts,
+                                 const std::vector<MixStage>& schedule = {}, int64_t samples_per_epoch = -1);
+  static Dataset mix(const std::vector<MixPart>& parts, const std::vector<MixStage>& schedule = {},
+                     int64_t samples_per_epoch = -1) {
+    return try_mix(parts, schedule, samples_per_epoch).value();
+  }
   // The samples `indices` of this dataset, in that order. Copied, or borrowed like arrays.
   Result<Dataset> try_subset(Span<const int64_t> indices) const {
     return subset_of(indices, nullptr, nullptr);
@@ -158,6 +187,15 @@ class Dataset {
     const int32_t count = dl_dataset_note_count(dataset_.get());
     for (int32_t i = 0; i < count; ++i) texts.emplace_back(dl_dataset_note(dataset_.get(), i));
     return texts;
+  }
+  // The parts of a mix, which borrow from this dataset; empty for other datasets.
+  std::vector<dl_part> parts() const {
+    std::vector<dl_part> parts(static_cast<size_t>(dl_dataset_part_count(dataset_.get())));
+    for (size_t i = 0; i < parts.size(); ++i) {
+      parts[i].struct_size = sizeof parts[i];
+      if (dl_dataset_part_at(dataset_.get(), static_cast<int32_t>(i), &parts[i], nullptr) != DL_OK) return {};
+    }
+    return parts;
   }
   // Class names, indexed by label; empty where the dataset has none.
   std::vector<std::string> classes() const {
@@ -231,6 +269,30 @@ class Dataset {
 inline Part::Part(const Dataset& dataset) noexcept : dataset_(dataset.get()) {}
 inline Part::Part(std::string name, const Dataset& dataset) noexcept
     : name_(std::move(name)), dataset_(dataset.get()) {}
+
+inline Result<Dataset> Dataset::try_mix(const std::vector<MixPart>& parts,
+                                        const std::vector<MixStage>& schedule, int64_t samples_per_epoch) {
+  std::vector<dl_mix_part> raw(parts.size());
+  for (size_t i = 0; i < parts.size(); ++i) {
+    raw[i].struct_size = sizeof raw[i];
+    raw[i].name = parts[i].name.empty() ? nullptr : parts[i].name.c_str();
+    raw[i].dataset = parts[i].dataset == nullptr ? nullptr : parts[i].dataset->get();
+    raw[i].weight = parts[i].weight;
+    raw[i].repeat = parts[i].repeat;
+  }
+  std::vector<dl_mix_stage> stages(schedule.size());
+  for (size_t i = 0; i < schedule.size(); ++i) {
+    if (schedule[i].weights.size() != parts.size())
+      return Error(DL_ERR_INVALID_ARGUMENT, "a stage of a mix needs one weight a part");
+    stages[i].struct_size = sizeof stages[i];
+    stages[i].step = schedule[i].step;
+    stages[i].weights = schedule[i].weights.data();
+  }
+  return detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
+    return dl_dataset_mix(raw.data(), static_cast<int32_t>(raw.size()), stages.data(),
+                          static_cast<int32_t>(stages.size()), samples_per_epoch, nullptr, out, error);
+  });
+}
 
 inline Result<Dataset> Dataset::try_from_reader(std::unique_ptr<Reader> reader, const Options& options) {
   if (reader == nullptr) return Error(DL_ERR_INVALID_ARGUMENT, "reader is nullptr");

@@ -240,6 +240,16 @@ class Loader {
     }
     return plan;
   }
+  // The parts of the mix that it delivers, as they stand now: shares asked and got, epochs. They borrow from this loader; empty
+  // for other datasets.
+  std::vector<dl_part> parts() const {
+    std::vector<dl_part> parts(static_cast<size_t>(dl_loader_part_count(loader_.get())));
+    for (size_t i = 0; i < parts.size(); ++i) {
+      parts[i].struct_size = sizeof parts[i];
+      if (dl_loader_part_at(loader_.get(), static_cast<int32_t>(i), &parts[i], nullptr) != DL_OK) return {};
+    }
+    return parts;
+  }
   // Counters since create; dl_stats says what each means. Times are nanoseconds.
   Result<dl_stats> try_stats() const {
     dl_stats stats = {};

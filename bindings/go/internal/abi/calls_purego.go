@@ -466,6 +466,36 @@ func LoaderPlanAt(loader Handle, index int32, out *PlanStage, err *Error) int32 
 	return int32(result)
 }
 
+func DatasetMix(parts *MixPart, partCount int32, stages *MixStage, stageCount int32, samplesPerEpoch int64,
+	options Handle, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atDatasetMix], uintptr(unsafe.Pointer(parts)), uintptr(partCount),
+		uintptr(unsafe.Pointer(stages)), uintptr(stageCount), uintptr(samplesPerEpoch), uintptr(options),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func DatasetPartCount(dataset Handle) int32 {
+	result, _, _ := purego.SyscallN(symbols[atDatasetPartCount], uintptr(dataset))
+	return int32(result)
+}
+
+func DatasetPartAt(dataset Handle, index int32, out *Part, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atDatasetPartAt], uintptr(dataset), uintptr(index),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func LoaderPartCount(loader Handle) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderPartCount], uintptr(loader))
+	return int32(result)
+}
+
+func LoaderPartAt(loader Handle, index int32, out *Part, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderPartAt], uintptr(loader), uintptr(index),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
 func ExtensionsCreate(out *Handle, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atExtensionsCreate], uintptr(unsafe.Pointer(out)),
 		uintptr(unsafe.Pointer(err)))

@@ -433,6 +433,31 @@ func LoaderPlanAt(loader Handle, index int32, out *PlanStage, err *Error) int32 
 		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
+func DatasetMix(parts *MixPart, partCount int32, stages *MixStage, stageCount int32, samplesPerEpoch int64,
+	options Handle, out *Handle, err *Error) int32 {
+	return int32(C.dl_dataset_mix((*C.dl_mix_part)(unsafe.Pointer(parts)), C.int32_t(partCount),
+		(*C.dl_mix_stage)(unsafe.Pointer(stages)), C.int32_t(stageCount), C.int64_t(samplesPerEpoch),
+		(*C.dl_options)(options), (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func DatasetPartCount(dataset Handle) int32 {
+	return int32(C.dl_dataset_part_count((*C.dl_dataset)(dataset)))
+}
+
+func DatasetPartAt(dataset Handle, index int32, out *Part, err *Error) int32 {
+	return int32(C.dl_dataset_part_at((*C.dl_dataset)(dataset), C.int32_t(index), (*C.dl_part)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func LoaderPartCount(loader Handle) int32 {
+	return int32(C.dl_loader_part_count((*C.dl_loader)(loader)))
+}
+
+func LoaderPartAt(loader Handle, index int32, out *Part, err *Error) int32 {
+	return int32(C.dl_loader_part_at((*C.dl_loader)(loader), C.int32_t(index), (*C.dl_part)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
 func ExtensionsCreate(out *Handle, err *Error) int32 {
 	return int32(C.dl_extensions_create((**C.dl_extensions)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }

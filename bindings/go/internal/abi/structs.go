@@ -249,6 +249,38 @@ type PlanStage struct {
 	BytesOut   int64
 }
 
+// MixPart is dl_mix_part.
+type MixPart struct {
+	StructSize uint32
+	Reserved   uint32
+	Name       *byte
+	Dataset    Handle
+	Weight     float64
+	Repeat     float64
+}
+
+// MixStage is dl_mix_stage.
+type MixStage struct {
+	StructSize uint32
+	Reserved   uint32
+	Step       int64
+	Weights    *float64
+}
+
+// Part is dl_part.
+type Part struct {
+	StructSize uint32
+	Reserved   uint32
+	Name       *byte
+	Uri        *byte
+	Samples    int64
+	Delivered  int64
+	Repeat     float64
+	Epochs     float64
+	ShareAsked float64
+	ShareGot   float64
+}
+
 // FormatKey is dl_format_key.
 type FormatKey struct {
 	StructSize   uint32

@@ -93,6 +93,11 @@ const (
 	atLoaderPixelScale
 	atLoaderPlanCount
 	atLoaderPlanAt
+	atDatasetMix
+	atDatasetPartCount
+	atDatasetPartAt
+	atLoaderPartCount
+	atLoaderPartAt
 	atExtensionsCreate
 	atExtensionsDestroy
 	atOptionsSetExtensions
@@ -199,6 +204,11 @@ var symbolNames = [symbolCount]string{
 	"dl_loader_pixel_scale",
 	"dl_loader_plan_count",
 	"dl_loader_plan_at",
+	"dl_dataset_mix",
+	"dl_dataset_part_count",
+	"dl_dataset_part_at",
+	"dl_loader_part_count",
+	"dl_loader_part_at",
 	"dl_extensions_create",
 	"dl_extensions_destroy",
 	"dl_options_set_extensions",

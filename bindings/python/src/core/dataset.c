@@ -182,6 +182,51 @@ static PyObject* dataset_concat(Dataset* self, PyObject* arguments) {
   return dataset_opened(self, made, status, &error);
 }
 
+/* _mix(parts, names as UTF-8 bytes, weights, repeats, stages as (step, weights)..., samples an epoch or -1): numbers are
+ * tuples of float, one a part. */
+static PyObject* dataset_mix(Dataset* self, PyObject* arguments) {
+  PyObject *parts, *names, *weights, *repeats, *stages;
+  long long samples;
+  if (!PyArg_ParseTuple(arguments, "O!O!O!O!O!L:_mix", &PyTuple_Type, &parts, &PyTuple_Type, &names,
+                        &PyTuple_Type, &weights, &PyTuple_Type, &repeats, &PyTuple_Type, &stages, &samples))
+    return NULL;
+  const Py_ssize_t count = PyTuple_Size(parts), stage_count = PyTuple_Size(stages);
+  dl_dataset** handles = enter_parts(parts);
+  if (handles == NULL) return NULL;
+  dl_mix_part* raw = calloc((size_t)count + 1, sizeof *raw);
+  dl_mix_stage* raw_stages = calloc((size_t)stage_count + 1, sizeof *raw_stages);
+  double* numbers = calloc((size_t)(count * stage_count) + 1, sizeof *numbers);
+  dl_dataset* made = NULL;
+  NEW_ERROR(error);
+  dl_status status = DL_ERR_NO_MEMORY;
+  if (raw != NULL && raw_stages != NULL && numbers != NULL) {
+    for (Py_ssize_t at = 0; at < count; at++) {
+      raw[at].struct_size = sizeof *raw;
+      raw[at].name = PyBytes_AsString(PyTuple_GetItem(names, at));
+      raw[at].dataset = handles[at];
+      raw[at].weight = PyFloat_AsDouble(PyTuple_GetItem(weights, at));
+      raw[at].repeat = PyFloat_AsDouble(PyTuple_GetItem(repeats, at));
+    }
+    for (Py_ssize_t s = 0; s < stage_count; s++) {
+      PyObject* stage = PyTuple_GetItem(stages, s);
+      PyObject* given = PyTuple_GetItem(stage, 1);
+      double* row = numbers + s * count;
+      for (Py_ssize_t at = 0; at < count; at++) row[at] = PyFloat_AsDouble(PyTuple_GetItem(given, at));
+      raw_stages[s].struct_size = sizeof *raw_stages;
+      raw_stages[s].step = PyLong_AsLongLong(PyTuple_GetItem(stage, 0));
+      raw_stages[s].weights = row;
+    }
+    if (!PyErr_Occurred())
+      status =
+          dl_dataset_mix(raw, (int32_t)count, raw_stages, (int32_t)stage_count, samples, NULL, &made, &error);
+  }
+  free(raw);
+  free(raw_stages);
+  free(numbers);
+  leave_parts(parts, count, handles);
+  return PyErr_Occurred() ? NULL : dataset_opened(self, made, status, &error);
+}
+
 /* _subset(dataset, Loan of packed i64) */
 static PyObject* dataset_subset(Dataset* self, PyObject* arguments) {
   Dataset* whole;
@@ -226,6 +271,9 @@ static PyMethodDef dataset_methods[] = {
      "_from_reader($self, read, fields, count, fingerprint, options, /)\n--\n\n"},
     {"_zip", (PyCFunction)dataset_zip, METH_VARARGS, "_zip($self, parts, names, /)\n--\n\n"},
     {"_concat", (PyCFunction)dataset_concat, METH_VARARGS, "_concat($self, parts, /)\n--\n\n"},
+    {"_mix", (PyCFunction)dataset_mix, METH_VARARGS,
+     "_mix($self, parts, names, weights, repeats, stages, samples, /)\n--\n\n"},
+    {"_parts", (PyCFunction)dataset_parts, METH_NOARGS, "_parts($self, /)\n--\n\n"},
     {"_subset", (PyCFunction)dataset_subset, METH_VARARGS, "_subset($self, dataset, indices, /)\n--\n\n"},
     {"_fields", (PyCFunction)dataset_fields, METH_NOARGS, "_fields($self, /)\n--\n\n"},
     {"_classes", (PyCFunction)dataset_classes, METH_NOARGS, "_classes($self, /)\n--\n\n"},

@@ -51,6 +51,28 @@ PyObject* dataset_classes(Dataset* self, PyObject* none) {
   return names;
 }
 
+PyObject* part_of(const dl_part* part) {
+  return Py_BuildValue("ssLLdddd", part->name, part->uri == NULL ? "" : part->uri, (long long)part->samples,
+                       (long long)part->delivered, part->repeat, part->epochs, part->share_asked,
+                       part->share_got);
+}
+
+static PyObject* part_at(const dl_dataset* dataset, int64_t at) {
+  dl_part part = {.struct_size = sizeof part};
+  NEW_ERROR(error);
+  if (!check(dl_dataset_part_at(dataset, (int32_t)at, &part, &error), &error)) return NULL;
+  return part_of(&part);
+}
+
+PyObject* dataset_parts(Dataset* self, PyObject* none) {
+  (void)none;
+  const dl_dataset* dataset = dataset_enter(self);
+  if (dataset == NULL) return NULL;
+  PyObject* parts = tuple_of(dataset, dl_dataset_part_count(dataset), part_at);
+  dataset_leave(self);
+  return parts;
+}
+
 /* _image_info(index, field or None): a header read without the interpreter's lock, for a reader may want it. */
 PyObject* dataset_image_info(Dataset* self, PyObject* arguments) {
   long long index;

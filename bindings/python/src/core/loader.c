@@ -100,6 +100,7 @@ static PyMethodDef loader_methods[] = {
     {"_stats", (PyCFunction)loader_stats, METH_NOARGS, "_stats($self, /)\n--\n\n"},
     {"_pixel_scale", (PyCFunction)loader_pixel_scale, METH_VARARGS,
      "_pixel_scale($self, field, channel, /)\n--\n\n"},
+    {"_parts", (PyCFunction)loader_parts, METH_NOARGS, "_parts($self, /)\n--\n\n"},
     {"_plan", (PyCFunction)loader_plan, METH_NOARGS, "_plan($self, /)\n--\n\n"},
     {"_bad_samples", (PyCFunction)loader_bad_samples, METH_NOARGS, "_bad_samples($self, /)\n--\n\n"},
     {"save_state", (PyCFunction)loader_save_state, METH_NOARGS,

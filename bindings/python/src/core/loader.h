@@ -56,6 +56,7 @@ PyObject* loader_fields(Loader* self, PyObject* none);
 PyObject* loader_stats(Loader* self, PyObject* none);
 PyObject* loader_pixel_scale(Loader* self, PyObject* arguments);
 PyObject* loader_plan(Loader* self, PyObject* none);
+PyObject* loader_parts(Loader* self, PyObject* none);
 PyObject* loader_bad_samples(Loader* self, PyObject* none);
 
 #endif

@@ -109,6 +109,29 @@ PyObject* loader_plan(Loader* self, PyObject* none) {
   return list;
 }
 
+static PyObject* loader_part_at(Loader* self, int32_t index) {
+  dl_part part = {.struct_size = sizeof part};
+  CALL(self, dl_loader_part_at(loader, index, &part, &error));
+  return part_of(&part);
+}
+
+PyObject* loader_parts(Loader* self, PyObject* none) {
+  (void)none;
+  dl_loader* loader = loader_enter(self);
+  if (loader == NULL) return NULL;
+  PyObject* list = PyList_New(0);
+  for (int32_t at = 0; list != NULL && at < dl_loader_part_count(loader); at++) {
+    PyObject* part = loader_part_at(self, at);
+    if (part == NULL || PyList_Append(list, part) != 0) {
+      Py_DECREF(list);
+      list = NULL;
+    }
+    Py_XDECREF(part);
+  }
+  loader_leave(self);
+  return list;
+}
+
 static PyObject* bad_sample_at(Loader* self, int64_t index) {
   dl_bad_sample bad = {.struct_size = sizeof bad};
   CALL(self, dl_loader_bad_sample_at(loader, index, &bad, &error));

@@ -21,7 +21,7 @@ from ._extensions import Extensions, FormatRequest, OperatorRow, OperatorUse, Sn
 from ._launcher import Launcher, launcher
 from ._option_types import Options
 from ._reader import Place, Source
-from .dataset import Dataset, concat, escape, from_arrays, from_reader, open, zip
+from .dataset import Dataset, concat, escape, from_arrays, from_reader, mix, open, zip
 from .errors import (
     CallError,
     CancelledError,
@@ -49,7 +49,18 @@ from .loader import Loader
 from .opening import Opening, open_async
 from .opening import close_all as _close_openings
 from .ragged import Ragged
-from .schema import BadSample, BatchInfo, Field, ImageInfo, OpenProgress, PixelScale, PlanStage, Position, Stats
+from .schema import (
+    BadSample,
+    BatchInfo,
+    Field,
+    ImageInfo,
+    OpenProgress,
+    Part,
+    PixelScale,
+    PlanStage,
+    Position,
+    Stats,
+)
 from .tables import (
     FormatInfo,
     FormatKey,
@@ -100,6 +111,7 @@ __all__ = [
     "OperatorUse",
     "OptionInfo",
     "Options",
+    "Part",
     "PixelScale",
     "Place",
     "PlanStage",
@@ -129,6 +141,7 @@ __all__ = [
     "from_arrays",
     "from_reader",
     "launcher",
+    "mix",
     "open",
     "open_async",
     "option_table",

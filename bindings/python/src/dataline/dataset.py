@@ -17,7 +17,7 @@ from ._options import Log, build
 from ._reader import Read, Reader, Source
 from .errors import Error
 from .ragged import Ragged
-from .schema import Field, ImageInfo
+from .schema import Field, ImageInfo, Part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _CauseOf = Callable[[int], Optional[BaseException]]
 
-__all__ = ["Dataset", "concat", "escape", "from_arrays", "from_reader", "open", "zip"]
+__all__ = ["Dataset", "concat", "escape", "from_arrays", "from_reader", "mix", "open", "zip"]
 
 
 class Dataset(_core.Dataset):
-    """Samples by index; made by ``open``, ``from_arrays``, ``from_reader``, ``zip``, ``concat`` and ``subset``.
+    """Samples by index; made by ``open``, ``from_arrays``, ``from_reader``, ``zip``, ``concat``, ``mix`` and ``subset``.
 
     ``len`` is the samples, ``dataset[i]`` one of them. Immutable; any thread, several at once. Loaders and composed
     datasets keep what they need of it, so it may be closed or dropped before them. Stays usable in a forked child.
@@ -69,6 +69,11 @@ class Dataset(_core.Dataset):
         """Names of the classes that labels number, from 0; ``()`` where the dataset names none. Decoded as ``os.fsdecode``
         decodes names of directories."""
         return self._classes()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of a mix; ``()`` for other datasets."""
+        return tuple(Part(*part) for part in self._parts())
 
     def image_info(self, index: int, field: Optional[str] = None) -> ImageInfo:
         """What the header of a sample's encoded image says; nothing is decoded. ``field`` None: ``image``, or the only field
@@ -312,6 +317,44 @@ def concat(*parts: Dataset) -> Dataset:
     made._concat(parts)
     asked = [(part._cause_of, len(part)) for part in parts]
     made._cause_of = lambda index: _cause_in(asked, index)
+    return made
+
+
+def mix(
+    parts: Mapping[str, Dataset],
+    *,
+    weights: Optional[Mapping[str, float]] = None,
+    repeats: Optional[Mapping[str, float]] = None,
+    schedule: Optional[Mapping[int, Mapping[str, float]]] = None,
+    samples_per_epoch: Optional[int] = None,
+) -> Dataset:
+    """Draws from all parts in their shares, or has each sample so many times in an epoch.
+
+    ``weights`` are relative to each other, and a part goes through its own epochs; ``schedule`` says which weights hold from a
+    step of the job on, those of parts that it does not name being 0. ``repeats``: of a fraction, the samples that come once
+    more are drawn anew for each epoch. The parts have the same fields. ``batch.info.sources`` says which part each row is
+    of, ``batch.info.indices`` which sample of it.
+
+    Raises CallError, DataError (parts that do not fit, weights that cannot be).
+    """
+    if (weights is None) == (repeats is None):
+        raise TypeError("expected weights or repeats, one a part")
+    for given in (weights, repeats, *(schedule or {}).values()):
+        for name in given or ():
+            if name not in parts:
+                raise ValueError(f"no part is called {name!r}; there are {list(parts)!r}")
+    for name in parts:
+        if name not in (weights if repeats is None else repeats):
+            raise ValueError(f"part {name!r} has no {'weight' if repeats is None else 'repeat'}")
+
+    def of(given: Optional[Mapping[str, float]]) -> tuple[float, ...]:
+        return tuple(float((given or {}).get(name, 0.0)) for name in parts)
+
+    made = Dataset()
+    datasets = tuple(parts.values())
+    stages = tuple((step, of(shares)) for step, shares in sorted((schedule or {}).items()))
+    names = tuple(name.encode() for name in parts)
+    made._mix(datasets, names, of(weights), of(repeats), stages, -1 if samples_per_epoch is None else samples_per_epoch)
     return made
 
 

@@ -15,7 +15,7 @@ from ._launcher import give_environment
 from ._options import Log, build
 from .dataset import Dataset, open
 from .errors import NoSuchFieldError
-from .schema import BadSample, Field, PixelScale, PlanStage, Position, Stats
+from .schema import BadSample, Field, Part, PixelScale, PlanStage, Position, Stats
 from .tables import options_help
 
 if TYPE_CHECKING:
@@ -126,6 +126,10 @@ class Loader(_core.Loader):
         if field not in names:
             raise NoSuchFieldError(f"no field {field!r}; there are {names!r}", -6, "DL_ERR_NO_SUCH_FIELD")
         return PixelScale(*self._pixel_scale(names.index(field), channel))
+
+    def parts(self) -> tuple[Part, ...]:
+        """The parts of the mix that it delivers, as they stand now; empty for other datasets."""
+        return tuple(Part(*part) for part in self._parts())
 
     def plan(self) -> tuple[PlanStage, ...]:
         """Where each part of a sample's way runs, in order, field by field."""

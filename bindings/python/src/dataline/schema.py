@@ -14,6 +14,7 @@ __all__ = [
     "Field",
     "ImageInfo",
     "OpenProgress",
+    "Part",
     "PixelScale",
     "PlanStage",
     "Position",
@@ -154,6 +155,26 @@ class PixelScale(NamedTuple):
 
     scale: float
     offset: float
+
+
+class Part(NamedTuple):
+    """A part of a mix, as its dataset or a loader describes it."""
+
+    name: str
+    uri: str
+    """Of a dataset; ``""`` of a loader."""
+    samples: int
+    """The part has."""
+    delivered: int
+    """Of a loader: to this rank since it was made, without pads."""
+    repeat: float
+    """Of a dataset: how often an epoch has each sample; 0: it has a weight."""
+    epochs: float
+    """Of a loader: how often the job has gone through the part by now, over all ranks."""
+    share_asked: float
+    """Of the samples drawn now; of a dataset, at the beginning of a job."""
+    share_got: float
+    """Of a loader: of what was delivered."""
 
 
 class PlanStage(NamedTuple):

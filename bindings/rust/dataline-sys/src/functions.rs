@@ -617,6 +617,51 @@ functions! {
         loader: *const dl_loader, index: i32, out: *mut dl_plan_stage, error: *mut dl_error,
     ) -> dl_status;
 
+    /// A mix of datasets with the same fields. stages may be NULL with a stage_count of 0. samples_per_epoch:
+    /// of weights; -1: as many as all parts have together. options may be NULL. Parts, stages and names are
+    /// copied; the mix keeps its own references to the datasets.
+    ///
+    /// Errors: DL_ERR_INVALID_ARGUMENT (a NULL, two equal names, weights and repeats in one mix, repeats with
+    /// stages or samples_per_epoch), DL_ERR_OUT_OF_RANGE (a weight, repeat, step or samples_per_epoch that
+    /// cannot be; all weights 0), DL_ERR_MISMATCH (names both parts and what would make them fit),
+    /// DL_ERR_EMPTY (a part without samples), DL_ERR_UNSUPPORTED (a part that is a mix).
+    ///
+    /// Threading: any thread.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_dataset_mix(
+        parts: *const dl_mix_part, part_count: i32, stages: *const dl_mix_stage, stage_count: i32,
+        samples_per_epoch: i64, options: *const dl_options, out: *mut *mut dl_dataset, error: *mut dl_error,
+    ) -> dl_status;
+
+    /// The parts of a mix; 0 for other datasets.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_dataset_part_count(dataset: *const dl_dataset) -> i32;
+
+    /// Fills *out. DL_ERR_INVALID_ARGUMENT: no such part.
+    ///
+    /// Threading: any thread.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_dataset_part_at(
+        dataset: *const dl_dataset, index: i32, out: *mut dl_part, error: *mut dl_error,
+    ) -> dl_status;
+
+    /// The parts of the mix that a loader delivers; 0 for other datasets.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_loader_part_count(loader: *const dl_loader) -> i32;
+
+    /// Fills *out. DL_ERR_INVALID_ARGUMENT: no such part.
+    ///
+    /// Threading: any thread.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_loader_part_at(
+        loader: *const dl_loader, index: i32, out: *mut dl_part, error: *mut dl_error,
+    ) -> dl_status;
+
     /// One with nothing in it.
     ///
     /// Unstable: may change, or go, in a minor release.

@@ -473,6 +473,60 @@ structs! {
         bytes_out: i64,
     }
 
+    /// A part of a mix. Either every part has a repeat, or none.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_mix_part {
+        struct_size: u32,
+        reserved: u32,
+        /// in messages, states and statistics; NULL: its number. No two are equal
+        name: *const c_char,
+        /// keeps its own reference
+        dataset: *const dl_dataset,
+        /// relative to the others; 0: not drawn, until a stage says otherwise. A part goes through its own
+        /// epochs
+        weight: f64,
+        /// each sample comes floor(repeat) times in an epoch; the fraction of them, drawn for each epoch,
+        /// once more
+        repeat: f64,
+    }
+
+    /// Weights that hold from a step of the job on, which counts over all epochs.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_mix_stage {
+        struct_size: u32,
+        reserved: u32,
+        /// at least 1; ascending from stage to stage
+        step: i64,
+        /// \[part_count\]
+        weights: *const f64,
+    }
+
+    /// A part as its dataset or a loader describes it.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_part {
+        struct_size: u32,
+        reserved: u32,
+        /// borrowed from the dataset or loader, like `uri`
+        name: *const c_char,
+        /// of the dataset: as the recipe has it, or as its dataset was opened; of a loader: NULL
+        uri: *const c_char,
+        /// the part has
+        samples: i64,
+        /// of a loader: to this rank since create, without pads
+        delivered: i64,
+        /// of the dataset; 0: it has a weight
+        repeat: f64,
+        /// of a loader: how often the job has gone through the part by its position, over all ranks
+        epochs: f64,
+        /// of the samples drawn now; of the dataset: at the beginning of a job
+        share_asked: f64,
+        /// of a loader: of what was delivered
+        share_got: f64,
+    }
+
     /// A key that a format takes in a URI.
     ///
     /// Unstable: may change, or go, in a minor release.

@@ -275,6 +275,23 @@ impl<'a> Loader<'a> {
             .collect()
     }
 
+    /// The parts of the mix that it delivers, as they stand now; empty for other datasets.
+    ///
+    /// # Errors
+    /// [`Code::Forked`].
+    pub fn parts(&self) -> Result<Vec<PartInfo>> {
+        // SAFETY: a live handle.
+        (0..unsafe { sys::dl_loader_part_count(self.handle) })
+            .map(|index| {
+                let mut part = mix::blank_part();
+                // SAFETY: a live handle; `part` says its size.
+                ffi::hard(|error| unsafe { sys::dl_loader_part_at(self.handle, index, &mut part, error) })?;
+                // SAFETY: its texts live as long as the loader.
+                Ok(unsafe { PartInfo::of(&part) })
+            })
+            .collect()
+    }
+
     /// Counters since it was made.
     ///
     /// # Errors

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// MixPart is a dataset in a mix, with its Weight or its Repeat. Every part of a mix has the same of the two.
+type MixPart struct {
+	Name    string // in messages, states and statistics; "": its number
+	Dataset *Dataset
+	// Weight is relative to the other parts; a part goes through its own epochs. 0: not drawn, until a stage says otherwise.
+	Weight float64
+	// Repeat is how often an epoch has each of its samples.
+	Repeat float64
+}
+
+// MixStage is the weights, one a part, from a step of the job on.
+type MixStage struct {
+	Step    int64 // at least 1; counts over all epochs
+	Weights []float64
+}
+
+// Mix draws from all parts in their shares, or each sample so many times. samplesPerEpoch is of weights; -1: as many as the
+// parts have. The parts may be closed after it.
+//
+// ErrMismatch naming two parts, ErrOutOfRange, ErrInvalidArgument, ErrEmpty, ErrUnsupported.
+func Mix(parts []MixPart, schedule []MixStage, samplesPerEpoch int64) (*Dataset, error) {
+	var pinner runtime.Pinner
+	defer pinner.Unpin()
+	datasets := make([]*Dataset, len(parts))
+	raw := make([]abi.MixPart, len(parts))
+	for at, part := range parts {
+		if part.Dataset == nil {
+			return nil, localError(ErrInvalidArgument, "part %d of the mix: Dataset is nil", at)
+		}
+		datasets[at] = part.Dataset
+		raw[at] = abi.MixPart{StructSize: uint32(unsafe.Sizeof(abi.MixPart{})), Weight: part.Weight, Repeat: part.Repeat}
+		if part.Name != "" {
+			name, err := cText("name", part.Name)
+			if err != nil {
+				return nil, err
+			}
+			pinner.Pin(name)
+			raw[at].Name = name
+		}
+	}
+	stages := make([]abi.MixStage, len(schedule))
+	for at, stage := range schedule {
+		if len(stage.Weights) != len(parts) || len(parts) == 0 {
+			return nil, localError(ErrInvalidArgument, "stage %d of the mix: %d weights for %d parts", at, len(stage.Weights),
+				len(parts))
+		}
+		pinner.Pin(unsafe.SliceData(stage.Weights))
+		stages[at] = abi.MixStage{StructSize: uint32(unsafe.Sizeof(abi.MixStage{})), Step: stage.Step,
+			Weights: unsafe.SliceData(stage.Weights)}
+	}
+	return compose(datasets, func(handles []abi.Handle, out *abi.Handle, e *abi.Error) int32 {
+		for at, handle := range handles {
+			raw[at].Dataset = handle
+		}
+		return abi.DatasetMix(unsafe.SliceData(raw), int32(len(raw)), unsafe.SliceData(stages), int32(len(stages)),
+			samplesPerEpoch, nil, out, e)
+	})
+}
+
+// Part is a part of a mix as its dataset or a loader describes it.
+type Part struct {
+	Name    string
+	URI     string // of a dataset
+	Samples int64  // the part has
+	// Repeat is of a dataset: how often an epoch has each sample; 0: it has a weight.
+	Repeat    float64
+	Delivered int64 // of a loader: to this rank since it was made, without pads
+	// Epochs is how often the job has gone through the part by the loader's position, over all ranks.
+	Epochs     float64
+	ShareAsked float64 // of the samples drawn now; of a dataset, at the beginning of a job
+	ShareGot   float64 // of a loader: of what was delivered
+}
+
+func partOf(raw *abi.Part) Part {
+	part := Part{Name: abi.Text(raw.Name), Samples: raw.Samples, Repeat: raw.Repeat, Delivered: raw.Delivered,
+		Epochs: raw.Epochs, ShareAsked: raw.ShareAsked, ShareGot: raw.ShareGot}
+	if raw.Uri != nil {
+		part.URI = abi.Text(raw.Uri)
+	}
+	return part
+}
+
+// partsOf are all parts that at describes.
+func partsOf(count int32, at func(index int32, raw *abi.Part) int32) ([]Part, int32) {
+	var parts []Part
+	raw := &abi.Part{StructSize: uint32(unsafe.Sizeof(abi.Part{}))}
+	for index := range count {
+		if status := at(index, raw); status != 0 {
+			return nil, status
+		}
+		parts = append(parts, partOf(raw))
+	}
+	return parts, 0
+}
+
+// Parts are those of a mix; none of other datasets.
+func (d *Dataset) Parts() ([]Part, error) {
+	if err := d.enter(); err != nil {
+		return nil, err
+	}
+	defer runtime.KeepAlive(d)
+	defer d.handle.leave()
+	var parts []Part
+	err := call(func(e *abi.Error) (status int32) {
+		handle := d.handle.pointer
+		parts, status = partsOf(abi.DatasetPartCount(handle), func(index int32, raw *abi.Part) int32 {
+			return abi.DatasetPartAt(handle, index, raw, e)
+		})
+		return status
+	})
+	return parts, err
+}
+
+// Parts are those of the mix that the loader delivers, as they stand now; none of other datasets.
+func (l *Loader) Parts() ([]Part, error) {
+	var parts []Part
+	err := l.use(func(loader abi.Handle, e *abi.Error) (status int32) {
+		parts, status = partsOf(abi.LoaderPartCount(loader), func(index int32, raw *abi.Part) int32 {
+			return abi.LoaderPartAt(loader, index, raw, e)
+		})
+		return status
+	})
+	return parts, err
+}

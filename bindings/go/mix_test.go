@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/dataline/dataline/bindings/go"
+)
+
+func TestAMixDrawsInSharesAndNamesPartAndIndex(t *testing.T) {
+	web, code := numbers(t, 50), numbers(t, 10)
+	mix := must[*dataline.Dataset](t)(dataline.Mix([]dataline.MixPart{
+		{Name: "web", Dataset: web, Weight: 3}, {Name: "code", Dataset: code, Weight: 1},
+	}, []dataline.MixStage{{Step: 2, Weights: []float64{0, 1}}}, 4096))
+	defer mix.Close()
+	check(t, web.Close())
+	loader := loaderOf(t, mix, dataline.With{"batch_size": 2048, "shuffle": "full"})
+	var drawn [2]int
+	for range 2 {
+		batch := must[*dataline.Batch](t)(loader.Next(background))
+		for _, part := range batch.SampleSources() {
+			drawn[part]++
+		}
+		batch.Release()
+	}
+	if drawn != [2]int{3072, 1024} {
+		t.Error(drawn)
+	}
+	parts := must[[]dataline.Part](t)(loader.Parts())
+	if len(parts) != 2 || parts[1].Name != "code" || parts[1].Samples != 10 || parts[1].Delivered != 1024 ||
+		parts[1].ShareGot != 0.25 || parts[1].ShareAsked != 1 || math.Abs(parts[1].Epochs-102.4) > 1e-9 {
+		t.Errorf("%+v", parts)
+	}
+	described := must[[]dataline.Part](t)(mix.Parts())
+	if len(described) != 2 || described[0].ShareAsked != 0.75 {
+		t.Errorf("%+v", described)
+	}
+	if none := must[[]dataline.Part](t)(code.Parts()); len(none) != 0 {
+		t.Error(none)
+	}
+}
+
+func TestAMixByRepeatsHasEachSampleSoOften(t *testing.T) {
+	mix := must[*dataline.Dataset](t)(dataline.Mix([]dataline.MixPart{
+		{Dataset: numbers(t, 2), Repeat: 2}, {Dataset: numbers(t, 3), Repeat: 1}}, nil, -1))
+	defer mix.Close()
+	batch := first(t, mix, dataline.With{"batch_size": 7})
+	equal(t, must[[]int64](t)(dataline.View[int64](batch, "x")), 0, 1, 0, 1, 0, 1, 2)
+	if parts := must[[]dataline.Part](t)(mix.Parts()); parts[0].Name != "0" || parts[0].Repeat != 2 {
+		t.Errorf("%+v", parts)
+	}
+}
+
+func TestWhatCannotBeMixedIsAnError(t *testing.T) {
+	two, three := numbers(t, 2), numbers(t, 3)
+	for _, bad := range []struct {
+		parts    []dataline.MixPart
+		schedule []dataline.MixStage
+		kind     error
+	}{
+		{nil, nil, dataline.ErrInvalidArgument},
+		{[]dataline.MixPart{{Weight: 1}}, nil, dataline.ErrInvalidArgument},
+		{[]dataline.MixPart{{Dataset: two, Weight: 1}, {Dataset: three, Repeat: 1}}, nil, dataline.ErrInvalidArgument},
+		{[]dataline.MixPart{{Dataset: two, Weight: math.NaN()}}, nil, dataline.ErrOutOfRange},
+		{[]dataline.MixPart{{Dataset: two, Weight: 1}}, []dataline.MixStage{{Step: 1}}, dataline.ErrInvalidArgument},
+		{[]dataline.MixPart{{Dataset: two, Weight: 1}}, []dataline.MixStage{{Step: 0, Weights: []float64{1}}}, dataline.ErrOutOfRange},
+		{[]dataline.MixPart{{Name: "a\x00b", Dataset: two, Weight: 1}}, nil, dataline.ErrInvalidArgument},
+	} {
+		if _, err := dataline.Mix(bad.parts, bad.schedule, -1); !errors.Is(err, bad.kind) {
+			t.Errorf("%+v: %v", bad.parts, err)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+# Mixes of datasets, and their parts.
+#
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+    mix((web = dataset1, code = dataset2); weights = (0.7, 0.3), schedule = [10_000 => (0.5, 0.5)], samples_per_epoch = nothing)
+    mix((web = dataset1, code = dataset2); repeats = (1, 2.5))
+
+Draws from all parts in their shares: weights are relative to each other, a part goes through its own epochs, and a schedule
+says which weights hold from a step of the job on. Or an epoch has each sample of a part so many times; of a fraction, the
+samples that come once more are drawn anew. The parts have the same fields. `sample_sources(batch)` says which part each row
+is of, counted from 0, and `sample_indices(batch)` which sample of it.
+"""
+function mix(datasets::NamedTuple{<:Any,<:Tuple{Vararg{Dataset}}}; weights = nothing, repeats = nothing, schedule = (),
+    samples_per_epoch = nothing)
+    (weights === nothing) == (repeats === nothing) && throw(ArgumentError("expected weights or repeats, one a part"))
+    count = length(datasets)
+    asked = Float64[x for x in (weights === nothing ? repeats : weights)]
+    length(asked) == count || throw(ArgumentError("expected $count weights or repeats, one a part, got $(length(asked))"))
+    stages = [(step = Int64(step), weights = Float64[x for x in shares]) for (step, shares) in schedule]
+    all(stage -> length(stage.weights) == count, stages) || throw(ArgumentError("a stage needs one weight a part"))
+    names = map(string, keys(datasets))
+    c_stages = [CMixStage(sizeof(CMixStage), 0, stage.step, pointer(stage.weights)) for stage in stages]
+    samples = Int64(samples_per_epoch === nothing ? -1 : samples_per_epoch)
+    return GC.@preserve names stages c_stages composed(values(datasets)) do handles, out, error
+        parts = [CMixPart(sizeof(CMixPart), 0, pointer(names[k]), handles[k], weights === nothing ? 0.0 : asked[k],
+                     repeats === nothing ? 0.0 : asked[k]) for k in 1:count]
+        GC.@preserve parts dl_dataset_mix(pointer(parts), Int32(count), pointer(c_stages), Int32(length(c_stages)), samples,
+            C_NULL, out, error)
+    end
+end
+
+function part_of(memory)
+    part = read_struct(CPart, memory)
+    return (name = text(part.name), uri = part.uri == C_NULL ? "" : text(part.uri), samples = Int(part.samples),
+        delivered = Int(part.delivered), repeat = part.repeat, epochs = part.epochs, share_asked = part.share_asked,
+        share_got = part.share_got)
+end
+
+"""
+    parts(dataset)
+    parts(loader)
+
+The parts of a mix, as named tuples `(name, uri, samples, delivered, repeat, epochs, share_asked, share_got)`; of a loader as
+they stand now: what this rank was delivered, how often the job has gone through the part over all ranks, and its share of what
+is drawn now and of what was delivered. Empty for other datasets.
+"""
+parts(dataset::Dataset) = using_handle(dataset) do handle
+    map(0:dl_dataset_part_count(handle)-1) do index
+        memory = sized(CPart)
+        GC.@preserve memory check(error -> dl_dataset_part_at(handle, Int32(index), pointer(memory), error))
+        return part_of(memory)
+    end
+end
+
+function parts(loader::Loader)
+    return map(0:ask(dl_loader_part_count, loader)-1) do index
+        memory = sized(CPart)
+        check_loader((handle, error) -> dl_loader_part_at(handle, Int32(index), pointer(memory), error), loader)
+        return part_of(memory)
+    end
+end

@@ -1,0 +1,66 @@
+//! Mixes of datasets.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use dataline::{Array, Code, Dataset, Loader, MixPart, MixStage, Options, Share};
+
+fn numbers(count: i64) -> Dataset<'static> {
+    let values: Vec<i64> = (0..count).collect();
+    Dataset::from_arrays(&[Array::dense("x", &[values.len()], &values).unwrap()], &Options::new()).unwrap()
+}
+
+fn part<'d>(name: &'d str, dataset: &'d Dataset<'static>, share: Share) -> MixPart<'d, 'static> {
+    MixPart { name, dataset, share }
+}
+
+#[test]
+fn a_mix_draws_in_shares_and_names_part_and_index() {
+    let (web, code) = (numbers(50), numbers(10));
+    let parts = [part("web", &web, Share::Weight(3.0)), part("code", &code, Share::Weight(1.0))];
+    let stages = [MixStage { step: 2, weights: vec![0.0, 1.0] }];
+    let mix = Dataset::mix(&parts, &stages, Some(4096)).unwrap();
+    let loader = Loader::new(&mix, &Options::new().set("batch_size", 2048).set("shuffle", "full")).unwrap();
+    let mut drawn = [0, 0];
+    for batch in loader.iter().take(2) {
+        let batch = batch.unwrap();
+        let rows: &[i64] = batch.view("x").unwrap();
+        for ((source, index), row) in batch.sample_sources().iter().zip(batch.sample_indices()).zip(rows) {
+            drawn[usize::try_from(*source).unwrap()] += 1;
+            assert_eq!(row, index);
+        }
+    }
+    assert_eq!(drawn, [3072, 1024]);
+    let now = loader.parts().unwrap();
+    assert_eq!((now[1].name.as_str(), now[1].samples, now[1].delivered), ("code", 10, 1024));
+    assert_eq!((now[1].share_got, now[1].share_asked), (0.25, 1.0));
+    assert!((now[1].epochs - 102.4).abs() < 1e-9);
+    assert_eq!(mix.parts().unwrap()[0].share_asked, 0.75);
+    assert!(web.parts().unwrap().is_empty());
+}
+
+#[test]
+fn a_mix_by_repeats_has_each_sample_so_often() {
+    let (two, three) = (numbers(2), numbers(3));
+    let mix =
+        Dataset::mix(&[part("", &two, Share::Repeat(2.0)), part("", &three, Share::Repeat(1.0))], &[], None).unwrap();
+    drop((two, three));
+    let loader = Loader::new(&mix, &Options::new().set("batch_size", 7)).unwrap();
+    let batch = loader.iter().next().unwrap().unwrap();
+    let rows: &[i64] = batch.view("x").unwrap();
+    assert_eq!(rows, [0, 1, 0, 1, 0, 1, 2]);
+    assert_eq!(mix.parts().unwrap()[0].name, "0");
+    assert_eq!(mix.parts().unwrap()[0].repeat, 2.0);
+}
+
+#[test]
+fn what_cannot_be_mixed_is_an_error() {
+    let two = numbers(2);
+    let one = |share| Dataset::mix(&[part("a", &two, share)], &[], None).unwrap_err().code();
+    assert_eq!(one(Share::Weight(f64::NAN)), Code::OutOfRange);
+    assert_eq!(one(Share::Weight(0.0)), Code::OutOfRange);
+    assert_eq!(Dataset::mix(&[], &[], None).unwrap_err().code(), Code::InvalidArgument);
+    let both = [part("a", &two, Share::Weight(1.0)), part("b", &two, Share::Repeat(1.0))];
+    assert_eq!(Dataset::mix(&both, &[], None).unwrap_err().code(), Code::InvalidArgument);
+    let stage = [MixStage { step: 1, weights: vec![] }];
+    let short = Dataset::mix(&[part("a", &two, Share::Weight(1.0))], &stage, None).unwrap_err();
+    assert_eq!(short.code(), Code::InvalidArgument);
+}

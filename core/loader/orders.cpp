@@ -1,0 +1,99 @@
+// The order of a job and its steps, at create: of all samples, of a mix, or of batches by length.
+// SPDX-License-Identifier: Apache-2.0
+#include <new>
+#include <utility>
+
+#include "core/base/digest.h"
+#include "core/base/text.h"
+#include "core/loader/buckets.h"
+#include "core/loader/loader.h"
+#include "core/loader/parts.h"
+
+namespace dataline {
+
+Status Loader::prepare_order() {
+  weights_digest_ = lengths_digest_ = "none";
+  shuffle_text_ = option_word(Option::kShuffle, config_.shuffle);
+  if (const Mix* mix = pipeline_.source->mix(); mix != nullptr) {
+    mix_source_ = pipeline_.source;
+    part_delivered_.assign(static_cast<size_t>(mix->part_count()), 0);
+  }
+  DL_RETURN_IF_ERROR(check_mix_options(pipeline_.source->mix(), config_));
+  const auto make = !config_.bucket_edges.empty()                      ? &Loader::make_bucket_order
+                    : mix_source_ != nullptr && !config_.indices.given ? &Loader::make_mixed_order
+                                                                       : &Loader::make_order;
+  DL_ASSIGN_OR_RETURN(std::unique_ptr<const Order> order, (this->*make)());
+  if (steps_.count() == 0 && config_.epochs == 0) {
+    return error(Code::kEmpty, "an epoch has no steps (", pipeline_.source->count(), " samples, ",
+                 steps_.slots(), " slots, global batch ", global_batch_text(),
+                 "), and epochs=0 asks for them for ever");
+  }
+  orders_ = std::make_shared<const OrderVersions>(make_version(std::move(order), config_.indices));
+  return Status::ok();
+}
+
+Result<std::unique_ptr<const Order>> Loader::make_order() {
+  // Counted while it grows; the order has a copy of the final size.
+  MetadataResource resource(memory_, MemoryKind::kTable);
+  BlockEnds block_ends(&resource);
+  if (config_.shuffle == Shuffle::kWindow) {
+    try {
+      pipeline_.source->append_blocks(config_.shuffle_block, block_ends);
+    } catch (const std::bad_alloc&) {
+      return error(Code::kOverBudget,
+                   "option shuffle_block: the table of its blocks does not fit memory_budget, ",
+                   config_.budget_bytes, " bytes; raise it, or shuffle_block (", config_.shuffle_block, ")");
+    }
+  }
+  const OrderSpec spec{.sample_count = pipeline_.source->count(),
+                       .shuffle = config_.shuffle,
+                       .seed = config_.seed,
+                       .block_ends = block_ends,
+                       .open_blocks = config_.shuffle_blocks,
+                       .step_slots = config_.global_batch,
+                       .indices = config_.indices.span(),
+                       .weights = config_.weights.span(),
+                       .has_indices = config_.indices.given,
+                       .replacement = config_.replacement,
+                       .samples_per_epoch = config_.samples_per_epoch,
+                       .memory = memory_};
+  if (config_.weights.given && config_.weights.count != spec.sample_count) {
+    return error(Code::kBadOption, "option weights: expected one a sample, ", spec.sample_count, ", got ",
+                 config_.weights.count);
+  }
+  DL_ASSIGN_OR_RETURN(std::unique_ptr<const Order> order, Order::create(spec));
+  steps_ = Steps(order->slots(), config_);
+  if (config_.shuffle == Shuffle::kWindow) {
+    shuffle_text_ += concat(" shuffle_block=", config_.shuffle_block,
+                            " shuffle_blocks=", config_.shuffle_blocks, order->parameters());
+  }
+  if (config_.weights.given) {
+    Digest digest;
+    digest.add(std::as_bytes(config_.weights.span()));
+    weights_digest_ = concat(digest.hex(), config_.replacement ? " with" : " without", " replacement");
+  }
+  return order;
+}
+
+Result<std::unique_ptr<const Order>> Loader::make_mixed_order() {
+  DL_ASSIGN_OR_RETURN(std::unique_ptr<const MixOrder> order,
+                      make_mix_order(*mix_source_->mix(), config_, memory_));
+  mix_order_ = order.get();
+  steps_ = Steps(order->slots(), config_);
+  return std::unique_ptr<const Order>(std::move(order));
+}
+
+Result<std::unique_ptr<const Order>> Loader::make_bucket_order() {
+  DL_ASSIGN_OR_RETURN(Buckets buckets, make_buckets(pipeline_.source, config_, memory_, token_.get()));
+  steps_ = Steps(std::move(buckets.order.steps), config_);
+  config_.adds_length = buckets.source != pipeline_.source;
+  pipeline_.source = std::move(buckets.source);
+  lengths_digest_ = std::move(buckets.digest);
+  return std::move(buckets.order.order);
+}
+
+std::string Loader::global_batch_text() const {
+  return config_.bucket_edges.empty() ? concat(config_.global_batch) : numbers_text(config_.bucket_rows);
+}
+
+}  // namespace dataline

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/parts.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+#include <vector>
+
+#include "core/base/digest.h"
+#include "core/loader/loader.h"
+
+namespace dataline {
+namespace {
+
+// More parts enter a state as a digest, so that it stays below a megabyte.
+constexpr int64_t kMaxNamedParts = 4096;
+
+using PartCount = std::pair<std::string_view, std::string_view>;  // name and samples, as in the line
+
+// A name in the line of parts: without what separates them there.
+std::string escaped(std::string_view name) {
+  std::string out;
+  for (const char c : name) {
+    if (c == '%' || c == ',' || c == '=') {
+      out += c == '%' ? "%25" : c == ',' ? "%2C" : "%3D";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::vector<PartCount> read_parts(std::string_view line) {
+  std::vector<PartCount> parts;
+  while (!line.empty()) {
+    const size_t end = line.find(", ");
+    const std::string_view part = line.substr(0, end);
+    const size_t equals = part.find('=');
+    if (equals == std::string_view::npos) return {};  // a digest
+    parts.emplace_back(part.substr(0, equals), part.substr(equals + 1));
+    line.remove_prefix(end == std::string_view::npos ? line.size() : end + 2);
+  }
+  return parts;
+}
+
+void add_numbers(std::span<const double> numbers, Digest& digest) {
+  for (const double number : numbers) digest.add(std::bit_cast<uint64_t>(number));
+}
+
+}  // namespace
+
+Status check_mix_options(const Mix* mix, const LoaderConfig& config) {
+  if (mix == nullptr) {
+    if (config.homogeneous == Homogeneous::kNone) return Status::ok();
+    return error(Code::kBadOption, "option homogeneous: homogeneous=batch needs a mix of datasets");
+  }
+  if (config.weights.given) {
+    return error(
+        Code::kBadOption,
+        "option weights: not with a mix of datasets, whose recipe says in what shares its parts are drawn");
+  }
+  if (!config.bucket_edges.empty()) {
+    return error(Code::kBadOption,
+                 "option bucket_edges: not with a mix of datasets, whose recipe says in what shares its "
+                 "parts are drawn");
+  }
+  if (config.indices.given && config.homogeneous == Homogeneous::kBatch) {
+    return error(Code::kBadOption,
+                 "options sample_indices and homogeneous: expected one of the two, got both");
+  }
+  return Status::ok();
+}
+
+Result<std::unique_ptr<const MixOrder>> make_mix_order(const Mix& mix, const LoaderConfig& config,
+                                                       std::shared_ptr<HostMemory> memory) {
+  std::vector<MixOrderStage> stages;
+  for (const MixStage& stage : mix.stages()) stages.push_back({stage.step, stage.weights});
+  return MixOrder::create({.starts = mix.starts(),
+                           .shuffle = config.shuffle,
+                           .seed = config.seed,
+                           .repeats = mix.repeats(),
+                           .stages = stages,
+                           .samples_per_epoch = mix.samples_per_epoch(),
+                           .global_batch = config.global_batch,
+                           .drops_last = config.last_batch == LastBatch::kDrop,
+                           .homogeneous = config.homogeneous == Homogeneous::kBatch,
+                           .memory = std::move(memory)});
+}
+
+std::string mix_parts_text(const Mix& mix) {
+  std::string parts;
+  if (mix.part_count() <= kMaxNamedParts) {
+    for (int64_t k = 0; k < mix.part_count(); ++k)
+      parts += concat(k == 0 ? "" : ", ", escaped(mix.name(k)), "=", mix.samples(k));
+    return parts;
+  }
+  Digest digest;
+  for (int64_t k = 0; k < mix.part_count(); ++k) {
+    digest.add(mix.name(k));
+    digest.add(static_cast<uint64_t>(mix.samples(k)));
+  }
+  return concat(mix.part_count(), " parts, digest ", digest.hex());
+}
+
+std::string mix_recipe_text(const Mix& mix, const LoaderConfig& config) {
+  Digest digest;
+  add_numbers(mix.repeats(), digest);
+  for (const MixStage& stage : mix.stages()) {
+    digest.add(static_cast<uint64_t>(stage.step));
+    add_numbers(stage.weights, digest);
+  }
+  digest.add(static_cast<uint64_t>(mix.samples_per_epoch()));
+  return concat(mix.by_repeats() ? "repeats " : "weights ", digest.hex(),
+                config.homogeneous == Homogeneous::kBatch ? ", homogeneous batches" : "");
+}
+
+std::string parts_difference(std::string_view saved, std::string_view here) {
+  const std::vector<PartCount> before = read_parts(saved), now = read_parts(here);
+  const auto find = [](const std::vector<PartCount>& parts, std::string_view name) {
+    for (const PartCount& part : parts) {
+      if (part.first == name) return &part;
+    }
+    return static_cast<const PartCount*>(nullptr);
+  };
+  if (before.empty() || now.empty())
+    return concat("the parts of the mix are '", saved.substr(0, 80), "' in the state, '", here.substr(0, 80),
+                  "' here");
+  for (const PartCount& part : now) {
+    const PartCount* known = find(before, part.first);
+    if (known == nullptr) return concat("part ", part.first, " is not in the state's mix");
+    if (known->second != part.second)
+      return concat("part ", part.first, ": ", part.second, " samples, saved with ", known->second);
+  }
+  for (const PartCount& part : before) {
+    if (find(now, part.first) == nullptr)
+      return concat("part ", part.first, " of the state's mix is not here");
+  }
+  return concat("the parts of the mix are in another order: '", saved.substr(0, 80), "' in the state, '",
+                here.substr(0, 80), "' here");
+}
+
+void Loader::count_parts(const Batch& batch) {
+  if (mix_source_ == nullptr) return;
+  for (int64_t row = 0; row < batch.valid; ++row)
+    ++part_delivered_[static_cast<size_t>(batch.sample_sources[row])];
+}
+
+Result<PartStats> Loader::part(int64_t index) const {
+  if (forked()) return forked_error();
+  ThreadLock lock(mutex_);
+  if (index < 0 || index >= part_count())
+    return error(Code::kInvalidArgument, "part ", index, ": expected 0 to ", part_count(), " exclusive");
+  const Mix& mix = *mix_source_->mix();
+  PartStats stats{.name = mix.name(index),
+                  .samples = mix.samples(index),
+                  .delivered = part_delivered_[static_cast<size_t>(index)]};
+  if (ledger_.samples > 0)
+    stats.share_got = static_cast<double>(stats.delivered) / static_cast<double>(ledger_.samples);
+  if (mix_order_ == nullptr) return stats;  // the caller's own order asks for nothing
+  const int64_t slot = std::min(position_.step * config_.global_batch, steps_.slots());
+  stats.epochs = mix_order_->passes(index, position_.epoch, slot);
+  stats.share_asked = mix_order_->share(index, position_.epoch, slot);
+  return stats;
+}
+
+}  // namespace dataline

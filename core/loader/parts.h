@@ -1,0 +1,30 @@
+// Mixes of datasets as the loader sees them: the order that a recipe makes, and what of it identifies a job.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "core/loader/options.h"
+#include "core/memory/host_memory.h"
+#include "core/order/mix.h"
+#include "core/source/composed/mix.h"
+
+namespace dataline {
+
+constexpr std::string_view kPartsKey = "parts";  // of the line of a state
+
+// kBadOption: an option that does not go with a mix, or needs one. `mix` may be null.
+Status check_mix_options(const Mix* mix, const LoaderConfig& config);
+// The mix and the memory outlive the order.
+Result<std::unique_ptr<const MixOrder>> make_mix_order(const Mix& mix, const LoaderConfig& config,
+                                                       std::shared_ptr<HostMemory> memory);
+
+// The lines of a state: the parts with their samples (of many, a digest), and the digest of weights or repeats.
+std::string mix_parts_text(const Mix& mix);
+std::string mix_recipe_text(const Mix& mix, const LoaderConfig& config);
+// How two values of the line of parts differ: "part code: 1200 samples, saved with 1100".
+std::string parts_difference(std::string_view saved, std::string_view here);
+
+}  // namespace dataline

@@ -1,0 +1,82 @@
+// Checks a MixOrderSpec and creates its order; the shares and the offsets of periods; how a part is gone through.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/order/mix.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "core/base/checked.h"
+#include "core/order/mix_parts.h"
+
+namespace dataline {
+
+void mix_shares(std::span<const double> weights, std::span<uint64_t> ends) {
+  // Divided by the largest, so that no sum overflows.
+  const double largest = *std::max_element(weights.begin(), weights.end());
+  double total = 0;
+  for (const double weight : weights) total += weight / largest;
+  const auto whole = static_cast<double>(uint64_t{1} << kMixShareBits);
+  const auto share_of = [&](double weight) {
+    return static_cast<uint64_t>(weight / largest / total * whole);
+  };
+  uint64_t sum = 0;
+  size_t most = 0;
+  for (size_t k = 0; k < weights.size(); ++k) {
+    sum += share_of(weights[k]);
+    if (weights[k] > weights[most]) most = k;
+  }
+  uint64_t end = 0;
+  for (size_t k = 0; k < weights.size(); ++k) {
+    end += share_of(weights[k]);
+    if (k == most) end += (uint64_t{1} << kMixShareBits) - sum;  // may wrap: rounding goes both ways
+    ends[k] = end;
+  }
+}
+
+uint64_t mix_carries(uint64_t period, uint64_t fraction, int32_t bits) {
+  if (fraction == 0) return 0;
+  const uint64_t cycle = uint64_t{1} << bits;
+  const uint64_t least = cycle - fraction;       // the smallest offset that carries
+  uint64_t count = (period >> bits) * fraction;  // of whole cycles, which have each offset once
+  period &= cycle - 1;
+  // Blocks [high bits of period, 0, free bits below i): their offsets are `low` and every `step` after it.
+  uint64_t low = 0;
+  while (period != 0) {
+    const int32_t i = static_cast<int32_t>(std::bit_width(period)) - 1;
+    const uint64_t step = uint64_t{1} << (bits - i), block = uint64_t{1} << i;
+    const uint64_t before = least > low ? (least - low + step - 1) / step : 0;
+    count += block - std::min(before, block);
+    low |= step >> 1;
+    period ^= block;
+  }
+  return count;
+}
+
+MixParts::MixParts(const MixOrderSpec& spec)
+    : starts_(spec.starts),
+      shuffled_(spec.shuffle == Shuffle::kFull),
+      seed_(random_key(spec.seed, 0, Domain::kMixPart)) {}
+
+int64_t MixParts::permuted(int64_t part, int64_t pass, int64_t index) const {
+  const int64_t n = count(part);
+  if (n < 2) return index;
+  const uint64_t seed = random_bits(seed_, static_cast<uint64_t>(part));
+  return static_cast<int64_t>(
+      feistel_permute(make_feistel(n, permutation_key(seed, pass, n)), static_cast<uint64_t>(index)));
+}
+
+Result<std::unique_ptr<const MixOrder>> MixOrder::create(const MixOrderSpec& spec) {
+  if (spec.shuffle != Shuffle::kNone && spec.shuffle != Shuffle::kFull) {
+    return error(Code::kUnsupported, "option shuffle: expected none or full for a mix of datasets");
+  }
+  if (spec.repeats.empty()) return weighted_mix(spec);
+  if (spec.homogeneous) {
+    return error(Code::kBadOption,
+                 "option homogeneous: homogeneous=batch needs a mix with weights, and this ",
+                 "one has repeats, whose epoch ends each part with a batch that is not full");
+  }
+  return repeated_mix(spec);
+}
+
+}  // namespace dataline

@@ -1,0 +1,307 @@
+// A mix by weights: periods in which each part has its share (mix.h says how). Units are slots, or steps where they are
+// homogeneous; the units of all epochs are numbered through.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <vector>
+
+#include "core/base/checked.h"
+#include "core/base/simd.h"
+#include "core/order/mix_parts.h"
+#include "core/order/orders.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kFewParts = 32;  // for so many the counts before a period are worked out once a call
+constexpr int64_t kMostUnits = int64_t{1} << std::max(kMixSlotBits, kMixStepBits);  // of a period
+
+struct Stage {
+  int64_t first = 0;                // unit
+  std::span<const uint64_t> ends;   // of the parts on the line of shares
+  std::span<const int64_t> counts;  // units of each part in the stages before
+};
+
+// A period, or as much of it as there is before the next stage.
+struct Period {
+  const Stage* stage = nullptr;
+  uint64_t number = 0;  // in the stage
+  int64_t first = 0;    // unit
+  int64_t units = 0;
+  uint64_t offset = 0;
+};
+
+class WeightedMix final : public MixOrder {
+ public:
+  WeightedMix(const MixOrderSpec& spec, int64_t slots, std::vector<Stage> stages, Block memory)
+      : parts_(spec),
+        slots_(slots),
+        unit_slots_(spec.homogeneous ? spec.global_batch : 1),
+        period_bits_(spec.homogeneous ? kMixStepBits : kMixSlotBits),
+        stages_(std::move(stages)),
+        memory_(std::move(memory)),
+        seed_(random_key(spec.seed, 0, Domain::kMixPeriod)),
+        whole_period_(feistel_order(int64_t{1} << period_bits_, seed_, best_simd_target())) {}
+
+  int64_t slots() const override { return slots_; }
+  int64_t allocated_bytes() const override { return memory_.bytes(); }
+  bool samples(int64_t epoch, const EpochTable*, int64_t first, int64_t count, int64_t* out) const override;
+
+  double passes(int64_t part, int64_t epoch, int64_t slot) const override;
+  double share(int64_t part, int64_t epoch, int64_t slot) const override {
+    const Stage& stage = *period_of(unit_of(epoch, slot)).stage;
+    return static_cast<double>(end_of(stage, part) - end_of(stage, part - 1)) /
+           static_cast<double>(uint64_t{1} << kMixShareBits);
+  }
+
+  // The counts of the next stage, which begins `units` after this one.
+  void count_stage(const Stage& stage, int64_t units, int64_t* out) const;
+
+ private:
+  struct Counter;
+
+  int32_t fraction_bits() const { return kMixShareBits - period_bits_; }
+  int64_t unit_of(int64_t epoch, int64_t slot) const {
+    return epoch * (slots_ / unit_slots_) + slot / unit_slots_;
+  }
+  Period period_of(int64_t unit) const;
+  static uint64_t end_of(const Stage& stage, int64_t part) {
+    return part < 0 ? 0 : stage.ends[static_cast<size_t>(part)];
+  }
+  // The end of a part on the line of a period, which has `units` points at distances of 2^fraction_bits.
+  uint64_t end_in(const Period& period, int64_t part) const {
+    const uint64_t end = end_of(*period.stage, part);
+    if (period.units == int64_t{1} << period_bits_) return end;
+    __extension__ typedef unsigned __int128 u128;
+    return static_cast<uint64_t>((static_cast<u128>(end) * static_cast<u128>(period.units)) >> period_bits_);
+  }
+  // Points of the parts up to this one in the period.
+  int64_t points_to(const Period& period, int64_t part) const {
+    return static_cast<int64_t>((end_in(period, part) + period.offset) >> fraction_bits());
+  }
+  // The same in all whole periods of the stage before this one.
+  int64_t points_before(const Stage& stage, uint64_t periods, int64_t part) const {
+    const uint64_t end = end_of(stage, part);
+    const uint64_t fraction = end & ((uint64_t{1} << fraction_bits()) - 1);
+    return static_cast<int64_t>(periods * (end >> fraction_bits()) +
+                                mix_carries(periods, fraction, fraction_bits()));
+  }
+  int64_t units_before(const Period& period, int64_t part) const {
+    const Stage& stage = *period.stage;
+    return stage.counts[static_cast<size_t>(part)] + points_before(stage, period.number, part) -
+           points_before(stage, period.number, part - 1);
+  }
+  void permute(const Period& period, int64_t count, int64_t* out) const;
+
+  MixParts parts_;
+  int64_t slots_, unit_slots_;
+  int32_t period_bits_;
+  std::vector<Stage> stages_;
+  Block memory_;
+  uint64_t seed_;
+  std::unique_ptr<const Order> whole_period_;
+};
+
+// Says of the units of one period, in order, which part each belongs to and which unit of that part it is.
+struct WeightedMix::Counter {
+  // `before`: the points of the units before. `next`: how many units are asked for.
+  Counter(const WeightedMix& mix, const Period& period, std::span<const int64_t> before, int64_t next)
+      : mix_(mix), period_(period) {
+    const int64_t parts = mix.parts_.size();
+    few_ = parts <= kFewParts && parts <= next;
+    for (int64_t k = 0; few_ && k < parts; ++k) {
+      to_[static_cast<size_t>(k) + 1] = mix.points_to(period, k);
+      before_[static_cast<size_t>(k)] = mix.units_before(period, k);
+    }
+    for (const int64_t point : before) see(point);
+  }
+
+  // The part of the next unit; in `unit`, which of its units that is.
+  int64_t next(int64_t point, int64_t& unit) {
+    int64_t part = 0, from = 0, to = 0;
+    if (few_) {
+      while (to_[static_cast<size_t>(part) + 1] <= point) ++part;
+      from = to_[static_cast<size_t>(part)], to = to_[static_cast<size_t>(part) + 1];
+      unit = before_[static_cast<size_t>(part)];
+    } else {
+      int64_t high = mix_.parts_.size() - 1;
+      while (part < high) {
+        const int64_t middle = part + (high - part) / 2;
+        if (mix_.points_to(period_, middle) > point) {
+          high = middle;
+        } else {
+          part = middle + 1;
+        }
+      }
+      from = part == 0 ? 0 : mix_.points_to(period_, part - 1), to = mix_.points_to(period_, part);
+      unit = mix_.units_before(period_, part);
+    }
+    unit += seen(from, to);
+    see(point);
+    return part;
+  }
+
+ private:
+  void see(int64_t point) { seen_[static_cast<size_t>(point >> 6)] |= uint64_t{1} << (point & 63); }
+  // Points in [from, to), which is not empty, of the units before.
+  int64_t seen(int64_t from, int64_t to) const {
+    const auto first = static_cast<size_t>(from >> 6), last = static_cast<size_t>((to - 1) >> 6);
+    int64_t count = 0;
+    for (size_t w = first; w <= last; ++w) {
+      uint64_t word = seen_[w];
+      if (w == first) word &= ~uint64_t{0} << (from & 63);
+      if (w == last) word &= ~uint64_t{0} >> (63 - ((to - 1) & 63));
+      count += std::popcount(word);
+    }
+    return count;
+  }
+
+  const WeightedMix& mix_;
+  const Period& period_;
+  bool few_;
+  std::array<int64_t, kFewParts + 1> to_{};
+  std::array<int64_t, kFewParts> before_{};
+  std::array<uint64_t, kMostUnits / 64> seen_{};
+};
+
+Period WeightedMix::period_of(int64_t unit) const {
+  const auto after = std::upper_bound(stages_.begin(), stages_.end(), unit,
+                                      [](int64_t at, const Stage& stage) { return at < stage.first; });
+  Period period;
+  period.stage = &*std::prev(after);
+  const int64_t length = int64_t{1} << period_bits_;
+  const int64_t number = (unit - period.stage->first) >> period_bits_;
+  period.number = static_cast<uint64_t>(number);
+  period.first = period.stage->first + number * length;
+  period.units = after == stages_.end() ? length : std::min(length, after->first - period.first);
+  for (int32_t bit = 0; bit < fraction_bits(); ++bit) {
+    period.offset |= (period.number >> bit & 1) << (fraction_bits() - 1 - bit);
+  }
+  return period;
+}
+
+// The points of the first `count` units of the period.
+void WeightedMix::permute(const Period& period, int64_t count, int64_t* out) const {
+  if (period.units == int64_t{1} << period_bits_) {
+    whole_period_->samples(period.first, nullptr, 0, count, out);
+    return;
+  }
+  if (period.units < 2) {
+    std::fill_n(out, count, int64_t{0});
+    return;
+  }
+  const Feistel feistel = make_feistel(period.units, permutation_key(seed_, period.first, period.units));
+  for (int64_t i = 0; i < count; ++i)
+    out[i] = static_cast<int64_t>(feistel_permute(feistel, static_cast<uint64_t>(i)));
+}
+
+bool WeightedMix::samples(int64_t epoch, const EpochTable*, int64_t first, int64_t count,
+                          int64_t* out) const {
+  int64_t* const begin = out;
+  std::array<int64_t, kMostUnits> points;
+  for (int64_t slot = first, left = count; left > 0;) {
+    const Period period = period_of(unit_of(epoch, slot));
+    const int64_t at = unit_of(epoch, slot) - period.first, within = slot % unit_slots_;
+    const int64_t units = std::min((within + left - 1) / unit_slots_ + 1, period.units - at);  // begun here
+    const int64_t taken = std::min(left, units * unit_slots_ - within);
+    permute(period, at + units, points.data());
+    Counter counter(*this, period, {points.data(), static_cast<size_t>(at)}, units);
+    int64_t offset = within;
+    for (int64_t u = 0, done = 0; done < taken; ++u, offset = 0) {
+      int64_t unit = 0;
+      const int64_t part = counter.next(points[static_cast<size_t>(at + u)], unit), n = parts_.count(part);
+      for (; offset < unit_slots_ && done < taken; ++offset, ++done) {
+        const int64_t drawn = unit * unit_slots_ + offset;
+        *out++ = parts_.sample(part, drawn / n, drawn % n);
+      }
+    }
+    slot += taken, left -= taken;
+  }
+  for (int64_t i = 1; i < count; ++i) {
+    if (begin[i] != begin[i - 1] + 1) return false;
+  }
+  return true;
+}
+
+double WeightedMix::passes(int64_t part, int64_t epoch, int64_t slot) const {
+  const Period period = period_of(unit_of(epoch, slot));
+  const int64_t begun = unit_of(epoch, slot) - period.first;
+  const int64_t here = points_to(period, part) - (part == 0 ? 0 : points_to(period, part - 1));
+  const double units =
+      static_cast<double>(units_before(period, part)) +
+      static_cast<double>(here) * static_cast<double>(begun) / static_cast<double>(period.units);
+  return units * static_cast<double>(unit_slots_) / static_cast<double>(parts_.count(part));
+}
+
+void WeightedMix::count_stage(const Stage& stage, int64_t units, int64_t* out) const {
+  // The period that the next stage cuts, which may be empty.
+  Period cut;
+  cut.stage = &stage;
+  cut.number = static_cast<uint64_t>(units >> period_bits_);
+  cut.units = units & ((int64_t{1} << period_bits_) - 1);
+  for (int32_t bit = 0; bit < fraction_bits(); ++bit) {
+    cut.offset |= (cut.number >> bit & 1) << (fraction_bits() - 1 - bit);
+  }
+  int64_t before = 0;
+  for (int64_t k = 0; k < parts_.size(); ++k) {
+    const int64_t to = cut.units == 0 ? 0 : points_to(cut, k);
+    out[k] = units_before(cut, k) + to - before;
+    before = to;
+  }
+}
+
+// The slots of an epoch.
+Result<int64_t> slots_of(const MixOrderSpec& spec) {
+  const int64_t total = spec.starts.back(), batch = spec.global_batch;
+  const int64_t slots = spec.samples_per_epoch < 0 ? total : spec.samples_per_epoch;
+  if (!spec.homogeneous || slots % batch == 0) return slots;
+  if (spec.samples_per_epoch < 0) return std::max(slots / batch, int64_t{1}) * batch;
+  return error(Code::kBadOption, "option homogeneous: samples_per_epoch of the mix is ", slots,
+               ", expected whole steps of ", batch, " samples (batch_size x world_size)");
+}
+
+// The unit with which a step of the job begins; nothing where that is beyond any job.
+std::optional<int64_t> first_unit(const MixOrderSpec& spec, int64_t slots, int64_t step) {
+  if (spec.homogeneous) return step;
+  const int64_t batch = spec.global_batch;
+  const int64_t steps =
+      std::max<int64_t>(slots / batch + (!spec.drops_last && slots % batch != 0 ? 1 : 0), 1);
+  const std::optional<int64_t> before = checked_multiply(step / steps, slots);
+  return before ? checked_add(*before, step % steps * batch) : std::nullopt;
+}
+
+}  // namespace
+
+MixOrderResult weighted_mix(const MixOrderSpec& spec) {
+  const size_t parts = spec.starts.size() - 1;
+  DL_ASSIGN_OR_RETURN(const int64_t slots, slots_of(spec));
+  if (slots > kFeistelMaxSamples)
+    return error(Code::kTooLarge, "an epoch of a mix: at most 2^62 samples, got ", slots);
+  const std::optional<int64_t> bytes = checked_multiply(static_cast<int64_t>(spec.stages.size()),
+                                                        static_cast<int64_t>(2 * parts * sizeof(int64_t)));
+  if (!bytes) return error(Code::kTooLarge, "the schedule of a mix: too many stages of too many parts");
+  DL_ASSIGN_OR_RETURN(Block block,
+                      spec.memory->allocate(*bytes, 64, MemoryKind::kTable, "the parts of a mix"));
+  auto* words = reinterpret_cast<int64_t*>(block.data());
+  std::fill_n(words, *bytes / static_cast<int64_t>(sizeof(int64_t)), int64_t{0});
+
+  std::vector<Stage> stages;
+  std::vector<int64_t*> counts;
+  for (const MixOrderStage& given : spec.stages) {
+    const std::optional<int64_t> first = first_unit(spec, slots, given.first_step);
+    if (!first) break;  // no job comes there
+    auto* ends = reinterpret_cast<uint64_t*>(words);
+    mix_shares(given.weights, {ends, parts});
+    counts.push_back(words + parts);
+    stages.push_back({*first, {ends, parts}, {counts.back(), parts}});
+    words += 2 * parts;
+  }
+  auto order = std::make_unique<WeightedMix>(spec, slots, stages, std::move(block));
+  for (size_t s = 1; s < stages.size(); ++s) {
+    order->count_stage(stages[s - 1], stages[s].first - stages[s - 1].first, counts[s]);
+  }
+  return MixOrderResult(std::unique_ptr<const MixOrder>(std::move(order)));
+}
+
+}  // namespace dataline

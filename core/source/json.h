@@ -1,0 +1,66 @@
+// Reads JSON (RFC 8259) as its caller expects it: label lists, recipes of mixes. A parser of our own instead of simdjson (3.0.1 in Debian 12), because:
+// - simdjson selects its code through get_active_implementation(), a mutable global that it shares with a host that uses
+//   simdjson too, and that it sets from the environment (SIMDJSON_FORCE_IMPLEMENTATION). The DOM and the On-Demand parser
+//   both go through it, so it cannot be avoided; this library has no mutable globals and does not read the environment.
+// - It refuses text that is not UTF-8. File names on Linux need not be UTF-8, and these are read.
+// - Its error codes do not say what was expected, which our messages do.
+// Speed does not matter: parsing is 5 % of opening a list, which looks up every file in it.
+// Threads: one at a time.
+// Failure: kCorrupt; messages begin with "FILE: line 7: byte 12: " and say what was expected there and what was found.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/status.h"
+#include "core/source/labels/label_rows.h"
+
+namespace dataline {
+
+class JsonReader {
+ public:
+  // `name` is for messages and outlives the reader; `line` is that of text[0]. `end`: what messages call the end of the text.
+  JsonReader(const std::string& name, int64_t line, std::string_view text, std::string_view end)
+      : name_(name), line_(line), text_(text), end_(end) {}
+
+  // Spaces first. take(): whether this byte is next, which is then behind; expect(): an error if it is not.
+  bool take(char c);
+  Status expect(char c);
+  bool at_end();  // nothing but spaces is left
+  char peek();    // the next byte; 0 at the end
+  Status read_string(std::string& out);
+  // The text of a number that JSON allows; whole: it has neither a fraction nor an exponent.
+  Status read_number(std::string_view& out, bool& whole);
+  Status skip_value() { return skip_value(0); }
+
+  template <typename... Parts>
+  Status refuse(const Parts&... parts) const {
+    return line_error(Code::kCorrupt, name_, line(), parts...);
+  }
+  // That something else stands here.
+  Status expected(std::string_view what) const;
+  int64_t line() const {
+    return line_ + std::count(text_.begin(), text_.begin() + static_cast<int64_t>(at_), '\n');
+  }
+  // From 1, in the line.
+  size_t byte() const { return at_ - (text_.substr(0, at_).rfind('\n') + 1) + 1; }
+
+ private:
+  void skip_space();
+  std::optional<uint32_t> take_hex4();
+  Status read_unicode(std::string& out);
+  Status read_escape(std::string& out);
+  Status skip_value(int depth);
+  Status skip_members(char end, int depth);
+
+  const std::string& name_;
+  int64_t line_;
+  std::string_view text_, end_;
+  size_t at_ = 0;
+};
+
+}  // namespace dataline
