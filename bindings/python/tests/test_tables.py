@@ -24,7 +24,7 @@ def test_each_option_of_the_table_can_be_set_by_its_name() -> None:
     table = dataline.option_table()
     assert len(table) > 20
     for option in table:
-        value: Any = {"indices": [0], "weights": [1.0]}.get(option.type)
+        value: Any = {"indices": [0], "weights": [1.0], "lengths": [1]}.get(option.type)
         if value is None:
             default = option.default or (option.choices[0] if option.choices else "")
             value = default or (1 if option.type in ("int", "size") else "")

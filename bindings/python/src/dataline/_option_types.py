@@ -79,6 +79,14 @@ class LoaderOptions(_Order, total=False):
     what it makes of it, as Pillow does, and count it, or take it for a bad sample. Default: accept."""
     max_bad: Optional[int]
     """Distinct bad samples a job survives; -1: no limit. Default: -1."""
+    bucket_edges: Optional[str]
+    """Batches by length, as in 128,256,512: each batch has samples of one bucket, whose lengths are at most its
+    edge. pad_to(bucket) fills rows up to it; the field 'length' tells how long each was."""
+    lengths: Optional[Iterable[int]]
+    """The length of each sample, for bucket_edges; when not set, the items of the set's first ragged field."""
+    max_tokens: Optional[int]
+    """With bucket_edges: a batch has as many rows as fit, rows x edge. Of this rank, as batch_size; with
+    global_batch_size, over all ranks. If one of these is set too, a batch has no more rows than it says."""
     transform: Optional[str]
     """What is done to each field, as in 'image: normalize(mnist), flatten; label: one_hot(10)'."""
     device_sync: Optional[Literal["stream", "host"]]
