@@ -42,13 +42,13 @@ end
 """
     DLPackTensor(pointer; versioned = false)
 
-Takes over a tensor of another library: the address of a `DLManagedTensor`, or of a `DLManagedTensorVersioned` (DLPack 1.x), as a
-capsule has it. `Dataset((x = tensor,))` reads it where it lies: in host memory, its items packed in C's order, the first dim the
-samples. It is given back to that library when the dataset and all that came from it are gone and the collector has seen that; some
-libraries (Python's) want that on a thread of theirs, so then make the dataset of a copy and `close(tensor)`.
+Takes over a tensor of another library: the address of a `DLManagedTensor`, or of a `DLManagedTensorVersioned` (DLPack 1.x), as
+a capsule has it. `Dataset((x = tensor,))` reads it where it lies: in host memory, its items packed in C's order, the first dim
+the samples. It is given back to that library when the dataset and all that came from it are gone and the collector has seen
+that; some libraries (Python's) want that on a thread of theirs, so then make the dataset of a copy and `close(tensor)`.
 
-`size` and `eltype` say what it is, with the dims reversed as in views; `close(tensor)` calls its deleter now, `take!(tensor)` gives
-the address away, with the duty to call it. [`dlpack`](@ref) makes one of a batch's field.
+`size` and `eltype` say what it is, with the dims reversed as in views; `close(tensor)` calls its deleter now, `take!(tensor)`
+gives the address away, with the duty to call it. [`dlpack`](@ref) makes one of a batch's field.
 """
 mutable struct DLPackTensor
     managed::Ptr{Cvoid} # C_NULL: given back, or given away
@@ -56,7 +56,8 @@ mutable struct DLPackTensor
     function DLPackTensor(pointer::Ptr; versioned::Bool = false)
         pointer == C_NULL && throw(DatalineError(ERR_INVALID_ARGUMENT, "a DLPack tensor at address 0"))
         if versioned && unsafe_load(Ptr{UInt32}(pointer)) != DLPACK_MAJOR
-            throw(DatalineError(ERR_UNSUPPORTED, "a tensor of DLPack $(unsafe_load(Ptr{UInt32}(pointer))): expected $DLPACK_MAJOR"))
+            major = unsafe_load(Ptr{UInt32}(pointer))
+            throw(DatalineError(ERR_UNSUPPORTED, "a tensor of DLPack $major: expected $DLPACK_MAJOR"))
         end
         return finalizer(tensor -> in_finalizer(close, tensor), new(Ptr{Cvoid}(pointer), versioned))
     end
@@ -64,13 +65,17 @@ end
 
 function managed(tensor::DLPackTensor)
     tensor.managed == C_NULL && throw(DatalineError(ERR_WRONG_STATE, "this DLPack tensor was closed or taken"))
-    return tensor.versioned ? unsafe_load(Ptr{DLManagedTensorVersioned}(tensor.managed)) : unsafe_load(Ptr{DLManagedTensor}(tensor.managed))
+    tensor.versioned && return unsafe_load(Ptr{DLManagedTensorVersioned}(tensor.managed))
+    return unsafe_load(Ptr{DLManagedTensor}(tensor.managed))
 end
 
 Base.pointer(tensor::DLPackTensor) = (managed(tensor); tensor.managed)
 Base.eltype(tensor::DLPackTensor) = item_type(managed(tensor).tensor.dtype)
 Base.ndims(tensor::DLPackTensor) = Int(managed(tensor).tensor.rank)
-Base.size(tensor::DLPackTensor) = (raw = managed(tensor).tensor; Tuple(Int(unsafe_load(raw.shape, k)) for k in raw.rank:-1:1))
+function Base.size(tensor::DLPackTensor)
+    raw = managed(tensor).tensor
+    return Tuple(Int(unsafe_load(raw.shape, k)) for k in raw.rank:-1:1)
+end
 Base.isopen(tensor::DLPackTensor) = tensor.managed != C_NULL
 device(tensor::DLPackTensor) = device_name(managed(tensor).tensor.device...)
 
@@ -88,16 +93,19 @@ function Base.close(tensor::DLPackTensor)
     return nothing
 end
 
-Base.show(io::IO, tensor::DLPackTensor) = isopen(tensor) ?
-    print(io, "DLPackTensor(", join(size(tensor), "x"), " ", eltype(tensor), " on ", device(tensor), ")") : print(io, "DLPackTensor (given away)")
+function Base.show(io::IO, tensor::DLPackTensor)
+    isopen(tensor) || return print(io, "DLPackTensor (given away)")
+    print(io, "DLPackTensor(", join(size(tensor), "x"), " ", eltype(tensor), " on ", device(tensor), ")")
+end
 
 """
     dlpack(batch, name; versioned = false)
 
 The field as a DLPack tensor for another library, which gets `take!(tensor)`: the address for a capsule named `"dltensor"`
-(`"dltensor_versioned"`). It holds the batch until its deleter is called, from any thread, also after the loader is closed, and counts
-towards `max_leases`. Nothing is copied; of a ragged field the items of all samples. A field that must not be changed needs
-`versioned = true`, which says so. In a device's memory it waits for nothing: see [`wait`](@ref Base.wait(::Batch, ::Ptr{Cvoid})).
+(`"dltensor_versioned"`). It holds the batch until its deleter is called, from any thread, also after the loader is closed,
+and counts towards `max_leases`. Nothing is copied; of a ragged field the items of all samples. A field that must not be changed
+needs `versioned = true`, which says so. In a device's memory it waits for nothing: see
+[`wait`](@ref Base.wait(::Batch, ::Ptr{Cvoid})).
 """
 function dlpack(batch::Batch, name::Symbol; versioned::Bool = false)
     fields = fields_of(batch)
@@ -105,7 +113,8 @@ function dlpack(batch::Batch, name::Symbol; versioned::Bool = false)
     at, out, details = Int32(fields[name].at - 1), Ref{Handle}(C_NULL), error_memory()
     status = GC.@preserve out details with_batch(lease_of(batch), getfield(batch, :turn)) do handle
         place = Base.unsafe_convert(Ptr{Handle}, out)
-        versioned ? dl_batch_dlpack_versioned(handle, at, place, pointer(details)) : dl_batch_dlpack(handle, at, place, pointer(details))
+        versioned ? dl_batch_dlpack_versioned(handle, at, place, pointer(details)) :
+            dl_batch_dlpack(handle, at, place, pointer(details))
     end
     status == DL_OK || throw(failure(status, details))
     return DLPackTensor(out[]; versioned = versioned)
@@ -120,10 +129,11 @@ function HostArray(name, _, given::DLPackTensor)
     steps = raw.strides == C_NULL ? Int64[] : Int64[unsafe_load(raw.strides, k) for k in 1:raw.rank]
     due = 1
     for k in (isempty(steps) ? (1:0) : raw.rank:-1:1)
-        shape[k] <= 1 || steps[k] == due || throw(unfit(name, "a DLPack tensor whose items do not lie one after another; give a copy"))
+        shape[k] <= 1 || steps[k] == due ||
+            throw(unfit(name, "a DLPack tensor whose items do not lie one after another; give a copy"))
         due *= shape[k]
     end
     type = item_type(raw.dtype)
-    return HostArray(string(name), nothing, given, DL_KIND_DENSE, dtype_of(type), shape, Ptr{Cvoid}(raw.data + raw.byte_offset), 0,
-        C_NULL, shape[1])
+    return HostArray(string(name), nothing, given, DL_KIND_DENSE, dtype_of(type), shape,
+        Ptr{Cvoid}(raw.data + raw.byte_offset), 0, C_NULL, shape[1])
 end
