@@ -40,7 +40,7 @@ cd /work
 tar -xzf /packages/Dataline.jl-*.tar.gz
 grep -q '^    url = "https://github.com/dataline/dataline/releases/download/v' Dataline.jl-*/Artifacts.toml
 sed -i 's|https://github.com/dataline/dataline/releases/download/[^/]*|file:///packages|' Dataline.jl-*/Artifacts.toml
-julia -e 'import Pkg; Pkg.develop(path = only(filter(startswith("Dataline.jl-"), readdir())))'
+julia -e 'import Pkg; Pkg.develop(path = only(filter(startswith("Dataline.jl-"), readdir()))); Pkg.instantiate()'
 julia first.jl
 SCRIPT
   cat >"$at/work/more.sh" <<'SCRIPT'

@@ -54,6 +54,7 @@ include("epochs.jl")
 include("ahead.jl")
 include("observations.jl")
 include("devices.jl")
+include("dlpack.jl")
 include("images.jl")
 
 function __init__()

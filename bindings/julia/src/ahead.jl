@@ -9,16 +9,16 @@
     ahead(loader; batches = 2)
     ahead(epoch; batches = 2)
 
-The same batches, in the same order, taken by a task on another of Julia's threads (`julia -t 2`) up to `batches` before the loop
-asks for them: for a [`Reader`](@ref), an operator or a storage in Julia, so that they work while the loop's body does. With one
-thread they work whenever the body waits. Each batch is valid until the next one is taken, as in a loop over the loader.
+The same batches, in the same order, taken by a task on another of Julia's threads (`julia -t 2`) up to `batches` before the
+loop asks for them: for a [`Reader`](@ref), an operator or a storage in Julia, so that they work while the loop's body does.
+With one thread they work whenever the body waits. Each batch is valid until the next one is taken, as in a loop over the loader.
 
     for (x, label) in Dataline.ahead(Dataline.Loader(reader; num_workers = 0, batchsize = 64))
 
-In the loop `save_state(ahead)` is the state after the batch that it has now; `save_state(loader)` and `position(loader)` are those of
-what was loaded. A loop that is left in the middle goes on loading until `close(ahead)` or the next loop; what was loaded ahead is
-then given back, and the next loop begins the next epoch. What loading throws, the loop throws when it comes there. `batches + 1`
-batches are held at a time (option `max_leases`).
+In the loop `save_state(ahead)` is the state after the batch that it has now; `save_state(loader)` and `position(loader)` are
+those of what was loaded. A loop that is left in the middle goes on loading until `close(ahead)` or the next loop; what was loaded
+ahead is then given back, and the next loop begins the next epoch. What loading throws, the loop throws when it comes there.
+`batches + 1` batches are held at a time (option `max_leases`).
 
 Loaders of files have workers, and need none of this.
 """

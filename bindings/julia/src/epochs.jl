@@ -35,8 +35,8 @@ end
     return given
 end
 
-# As a loop's calls, where samples are read in Julia: a second thread would wait inside the library for the one that reads, and that
-# one for it, as soon as the collector wants all threads back in Julia.
+# As a loop's calls, where samples are read in Julia: a second thread would wait inside the library for the one that reads, and
+# that one for it, as soon as the collector wants all threads back in Julia.
 @inline function take_alone(loader::Loader, lease::Lease, memory::ErrorMemory, timeout_ns::Int)
     try_turn(loader.loops) || return TURN_TAKEN
     status = take(loader, lease, memory, timeout_ns)

@@ -38,8 +38,8 @@ function in_artifact(table)
     return ask(:artifact_exists, digest) ? joinpath(ask(:artifact_path, digest), "lib", LIBRARY_NAME) : nothing
 end
 
-# Julia's own module for artifacts. No dependency: a package of that name is there from Julia 1.6 on, and Pkg, which had it before,
-# takes a while to load from 1.11 on. Both are asked only where there is a table.
+# Julia's own module for artifacts. No dependency: a package of that name is there from Julia 1.6 on, and Pkg, which had it
+# before, takes a while to load from 1.11 on. Both are asked only where there is a table.
 function artifacts()
     VERSION >= v"1.6" && return Base.require(Base.PkgId(Base.UUID("56f22d72-fd6d-98f1-02f0-08ddc0907c33"), "Artifacts"))
     return Base.require(Base.PkgId(Base.UUID("44cfe95a-1eb2-52ea-b672-e2afdf69b78f"), "Pkg")).Artifacts

@@ -38,7 +38,8 @@ What `read` throws makes that sample bad, and its text is in the error; the opti
 not call Dataline and should not wait. `fingerprint` is a text that identifies the data in a saved state.
 
 Julia code runs on Julia's threads only, so a loader of a reader needs `num_workers = 0`: samples are read while a batch is
-asked for. A loop over [`ahead`](@ref)`(loader)` asks from another thread, while its body runs. Slower than files and arrays by far. With `workers` above 1 that many of Julia's threads
+asked for. A loop over [`ahead`](@ref)`(loader)` asks from another thread, while its body runs. Slower than files and arrays by
+far. With `workers` above 1 that many of Julia's threads
 (`julia -t`) read samples at once, as far as they have nothing else to do; `read` is then called by several at a time, and
 should not call C code that blocks. What arrives, and in which order, is the same.
 

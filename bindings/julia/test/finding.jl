@@ -30,7 +30,8 @@ end
     withenv("DATALINE_LIB_DIR" => "/no/such/folder") do
         @test Dataline.find_library() == (owner = "DATALINE_LIB_DIR", path = "/no/such/folder/$(Dataline.LIBRARY_NAME)")
     end
-    @test map(first, Dataline.PLACES) == ("DATALINE_LIB_DIR", "the package's artifact", "Pkg.build", "the system", "the checkout's build/release")
+    @test map(first, Dataline.PLACES) ==
+          ("DATALINE_LIB_DIR", "the package's artifact", "Pkg.build", "the system", "the checkout's build/release")
 end
 
 @testset "an artifact is found where it is bound, installed and of this platform" begin
@@ -42,7 +43,8 @@ end
         @test Dataline.in_artifact(table) === nothing
         bind_artifact!(table, "dataline", digest; platform = HERE)
         path = Dataline.in_artifact(table)
-        @test path == joinpath(depot, "artifacts", bytes2hex(digest.bytes), "lib", Dataline.LIBRARY_NAME) && read(path, String) == "a library"
+        @test path == joinpath(depot, "artifacts", bytes2hex(digest.bytes), "lib", Dataline.LIBRARY_NAME)
+        @test read(path, String) == "a library"
         rm(dirname(dirname(path)); recursive = true)
         @test Dataline.in_artifact(table) === nothing # bound, but not installed
     end

@@ -37,7 +37,8 @@ if isfile(RECIPE) && isfile(joinpath(CHECKOUT, "CMakeLists.txt"))
     const SAID = said_by(RECIPE)
 
     @testset "it is of this version, and makes the library that this package loads" begin
-        @test string(SAID.version) == match(r"project\(dataline VERSION ([0-9.]+)", read(joinpath(CHECKOUT, "CMakeLists.txt"), String))[1]
+        cmake = read(joinpath(CHECKOUT, "CMakeLists.txt"), String)
+        @test string(SAID.version) == match(r"project\(dataline VERSION ([0-9.]+)", cmake)[1]
         @test SAID.name == "dataline" && [p.name for p in SAID.products] == [first(split(Dataline.LIBRARY_NAME, '.'))]
         @test all(p -> p.os == "linux", SAID.platforms) && allunique([(p.arch, p.libc) for p in SAID.platforms])
         @test SAID.settings.preferred_gcc_version >= v"12" # C++20
@@ -62,7 +63,8 @@ if isfile(RECIPE) && isfile(joinpath(CHECKOUT, "CMakeLists.txt"))
         for name in used
             @test occursin(Regex("-DDATALINE_WITH_$(uppercase(name))=(ON|OFF)\\b"), SAID.script)
         end
-        from = Dict("libjpeg" => "JpegTurbo_jll", "libwebp" => "libwebp_jll", "libdeflate" => "libdeflate_jll", "libspng" => "Zlib_jll")
+        from = Dict("libjpeg" => "JpegTurbo_jll", "libwebp" => "libwebp_jll", "libdeflate" => "libdeflate_jll",
+            "libspng" => "Zlib_jll")
         on = Set(lowercase(m[1]) for m in eachmatch(r"-DDATALINE_WITH_(\w+)=ON", SAID.script))
         @test on == union(keys(from), ["highway"]) && Set(SAID.dependencies) == Set(values(from))
         for name in ("highway", "libspng") # by sources

@@ -9,8 +9,10 @@ using Test
 
 include("support.jl")
 
-const FILES = ["finding", "recipe", "header", "views", "batches", "epochs", "loops", "waits", "openings", "sources", "loans", "closing", "readers", "ahead",
-    "extensions", "observations", "errors", "options", "states", "dtypes", "devices", "images", "processes", "quality"]
+const FILES = ["finding", "recipe", "header",
+    "views", "batches", "epochs", "loops", "waits", "openings", "sources", "loans", "closing",
+    "readers", "ahead", "extensions", "observations", "frameworks", "errors", "options", "states", "dtypes", "devices",
+    "dlpack", "images", "processes", "quality"]
 
 @testset "Dataline" begin
     for file in (isempty(ARGS) ? FILES : ARGS)
