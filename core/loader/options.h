@@ -122,7 +122,7 @@ class Options {
   AllocatorTable allocator;
   Log log;
   CancelTokenRef cancel;
-  LauncherVariables environment;  // for rank=auto and world_size=auto
+  LauncherVariables environment;                 // for rank=auto and world_size=auto
   std::shared_ptr<const Extensions> extensions;  // may be null
 
  private:
