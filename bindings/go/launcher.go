@@ -61,21 +61,12 @@ func withEnvironment(function func(environment **byte) error) error {
 	return function(&pointers[0])
 }
 
-// giveEnvironment is for loaders: rank=auto and world_size=auto ask the environment, which the library is given for them alone.
+// giveEnvironment is for loaders: the library reads no environment, and asks this one when a rank or a world size is auto.
 func (s *optionSet) giveEnvironment() error {
 	if s.handle == nil {
 		return nil
 	}
-	for _, key := range []string{"rank", "world_size"} {
-		value, err := s.get(key)
-		if err != nil {
-			return err
-		}
-		if value == "auto" {
-			return withEnvironment(func(environment **byte) error {
-				return call(func(e *abi.Error) int32 { return abi.OptionsSetEnvironment(s.handle, environment, e) })
-			})
-		}
-	}
-	return nil
+	return withEnvironment(func(environment **byte) error {
+		return call(func(e *abi.Error) int32 { return abi.OptionsSetEnvironment(s.handle, environment, e) })
+	})
 }

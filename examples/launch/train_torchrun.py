@@ -54,7 +54,9 @@ class Training:
         wrong = self.weights[0] * x + self.weights[1] - (3 * x + 1)
         gradient = torch.stack([(wrong * x).sum(), wrong.sum()]) / GLOBAL_BATCH
         seen = torch.bincount(numbers.to(torch.int64), minlength=self.count)
-        dist.all_reduce(gradient)  # a rank may have no sample in an epoch's last step: all have the same number of steps
+        dist.all_reduce(
+            gradient
+        )  # a rank may have no sample in an epoch's last step: all have the same number of steps
         dist.all_reduce(seen)
         self.weights -= 0.5 * gradient
         self.seen += seen

@@ -10,14 +10,15 @@ import collections
 import os
 import pathlib
 import sys
+import subprocess
 import tempfile
-import threading
 import time
 
 from job import BUILD, ROOT, make_data, records_of, skip
 
-# Groups are formed within seconds here, and there is nobody to keep out.
-os.environ.update(RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S="30", RAY_AUTH_MODE="disabled", RAY_TRAIN_V2_ENABLED="1", RAY_DEDUP_LOGS="0")
+# Groups are formed within seconds here, a node that is lost is missed after ten, and there is nobody to keep out.
+os.environ.update(RAY_health_check_period_ms="1000", RAY_health_check_failure_threshold="10",
+                  RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S="30", RAY_AUTH_MODE="disabled", RAY_TRAIN_V2_ENABLED="1")
 try:
     import ray
     import ray.cluster_utils
@@ -31,7 +32,7 @@ try:
 except ModuleNotFoundError as missing:
     skip(f"{missing.name} is not installed beside Ray")
 
-sys.path.insert(0, str(ROOT / "examples" / "launch"))
+PROGRAM = ROOT / "examples" / "launch" / "train_ray.py"
 STEPS = int(os.environ.get("DATALINE_RAY_STEPS", "150"))
 SECONDS = 420
 
@@ -40,12 +41,13 @@ def steps_there(folder):
     return max((int(path.name[:8]) + len(records_of(path)) for path in folder.glob("0*")), default=0)
 
 
-def disturb(cluster, nodes, folder, told):
+def disturb(cluster, nodes, folder, job):
     """Takes a node away when a third of the steps are there, and brings another one when half of them are."""
-    end = time.monotonic() + SECONDS
+    end, told = time.monotonic() + SECONDS, []
 
     def wait_for(step):
-        while steps_there(folder) < step and time.monotonic() < end:
+        while steps_there(folder) < step:
+            assert job.poll() is None and time.monotonic() < end, f"the job does not get to step {step}"
             time.sleep(0.2)  # others work meanwhile
 
     wait_for(STEPS // 3)
@@ -54,6 +56,7 @@ def disturb(cluster, nodes, folder, told):
     wait_for(STEPS // 2)
     nodes.append(cluster.add_node(num_cpus=2))
     told.append(f"a node more at step {steps_there(folder)}")
+    return told
 
 
 def joined(folder):
@@ -88,13 +91,15 @@ def expected(uri, steps):
 
 
 def check_training(cluster, nodes, folder, uri):
-    import train_ray
-
-    told = []
-    thread = threading.Thread(target=disturb, args=(cluster, nodes, folder, told))
-    thread.start()
-    train_ray.main(uri, str(folder), str(STEPS))
-    thread.join()
+    environment = {**os.environ, "RAY_ADDRESS": cluster.address}
+    with open(folder / "log", "wb") as log:
+        job = subprocess.Popen([sys.executable, PROGRAM, uri, folder, str(STEPS)], env=environment, stdout=log, stderr=log)
+    try:
+        told = disturb(cluster, nodes, folder, job)
+        assert job.wait(SECONDS) == 0, (folder / "log").read_text()[-3000:]
+    finally:
+        job.kill()
+        job.wait()
     stream, steps, sizes = joined(folder)
     assert steps == STEPS, (steps, STEPS)
     assert stream == expected(uri, steps), "the stream is not that of one process"
@@ -121,7 +126,7 @@ def main():
         cluster = ray.cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
         try:
             nodes = [cluster.add_node(num_cpus=2) for _ in range(2)]
-            ray.init(address=cluster.address, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": str(ROOT / "examples" / "launch")}})
+            ray.init(address=cluster.address, log_to_driver=False)
             check_data(uri)
             check_training(cluster, nodes, folder, uri)
         finally:

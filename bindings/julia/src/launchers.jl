@@ -8,11 +8,9 @@ function with_environment(call)
     return GC.@preserve entries texts call(pointer(texts))
 end
 
-# For loaders: `rank=auto` and `world_size=auto` are what it is given for.
-function give_environment(options::Handle)
-    any(key -> option_value(options, key) == "auto", ("rank", "world_size")) || return nothing
-    return with_environment(environment -> check(error -> dl_options_set_environment(options, environment, error)))
-end
+# For loaders: the library reads no environment, and asks this one when a rank or a world size is auto.
+give_environment(options::Handle) =
+    with_environment(environment -> check(error -> dl_options_set_environment(options, environment, error)))
 
 """
     launcher()

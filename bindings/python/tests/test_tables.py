@@ -69,7 +69,14 @@ def test_no_source_file_lists_options() -> None:
     table = dataline.option_table()
     keys = {option.key for option in table} - {option.type for option in table}
     for path in sorted((PACKAGE / "src" / "dataline").glob("*.py")):
-        if path.name not in ("torch.py", "_torch_source.py", "_torch_objects.py", "_launcher.py", "ray.py", "_option_types.py"):
+        if path.name not in (
+            "torch.py",
+            "_torch_source.py",
+            "_torch_objects.py",
+            "_launcher.py",
+            "ray.py",
+            "_option_types.py",
+        ):
             assert not keys & words_of(path), path
     for path in sorted((PACKAGE / "src" / "core").glob("*.c")):
         # A tensor's place is called as the option is.

@@ -14,7 +14,6 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -165,18 +164,11 @@ class Options {
   }
   std::string get(const std::string& key) const { return try_get(key).value(); }
 
-  // For loaders: rank=auto and world_size=auto ask the environment, which is given to the library for them alone.
+  // For loaders: the library reads no environment, and asks this one when rank or world_size is auto.
   Result<void> give_environment() const {
     if (!options_) return {};
     return detail::result_of([&](dl_error* error) {
-      for (const char* key : {"rank", "world_size"}) {
-        const char* value = nullptr;
-        const dl_status status = dl_options_get(options_.get(), key, &value, error);
-        if (status != DL_OK) return status;
-        if (std::string_view(value) != "auto") continue;
-        return dl_options_set_environment(options_.get(), detail::environment(), error);
-      }
-      return DL_OK;
+      return dl_options_set_environment(options_.get(), detail::environment(), error);
     });
   }
 

@@ -64,9 +64,3 @@ def environment() -> list[bytes]:
         "LOCAL_WORLD_SIZE": context.get_local_world_size(),
     }
     return [f"{name}={value}".encode() for name, value in told.items()]
-
-
-def give_environment(options: _core.Options) -> None:
-    """To a loader's options, where rank or world_size asks for it."""
-    if "auto" in (options.get("rank"), options.get("world_size")):
-        options.set_environment(environment())

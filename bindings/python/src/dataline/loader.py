@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
 
 from . import _core
 from ._borrow import row
-from ._launcher import give_environment
+from ._launcher import environment
 from ._options import Log, build
 from .dataset import Dataset, open
 from .errors import NoSuchFieldError
@@ -59,7 +59,7 @@ class Loader(_core.Loader):
         **options: Unpack[Options],
     ) -> None:
         made = build(options, cancel_token, log, extensions)
-        give_environment(made)
+        made.set_environment(environment())
         if not isinstance(dataset, Dataset):
             dataset = open(dataset, cancel_token=cancel_token, log=log, extensions=extensions, **options)
         self.dataset = dataset

@@ -211,11 +211,9 @@ impl Options {
         self.raw().map(|_| ())
     }
 
-    /// For loaders: `rank=auto` and `world_size=auto` ask the environment, which is given to the library for them alone.
+    /// For loaders: the library reads no environment, and asks this one when a rank or a world size is `auto`.
     pub(crate) fn give_environment(&self) -> Result<()> {
-        if self.get("rank")? != "auto" && self.get("world_size")? != "auto" {
-            return Ok(());
-        }
+        self.raw()?;
         // SAFETY: a live handle, which no other call uses, for Options are not Sync; the variables are copied.
         launcher::with_environment(|environment| {
             ffi::hard(|error| unsafe { sys::dl_options_set_environment(self.handle, environment, error) })
