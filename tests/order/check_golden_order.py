@@ -261,7 +261,8 @@ def main():
         check_window(golden)
     for golden in goldens["weighted"]:
         check_weighted(golden)
-    print(f"{len(goldens['shuffle_full'])} shuffles, {len(goldens['shuffle_window'])} in windows, and {len(goldens['weighted'])} weighted orders agree")
+    full, window, weighted = (len(goldens[key]) for key in ("shuffle_full", "shuffle_window", "weighted"))
+    print(f"{full} shuffles, {window} in windows, and {weighted} weighted orders agree")
 
 
 if __name__ == "__main__":
