@@ -21,7 +21,7 @@ import report
 from programs import PHOTO_ROWS, REPOSITORY, Failed, Program, programs, without_paths
 
 ROWS = ("rows_u8_47mb", "rows_f32", "tokens", "packed", "overhead", "first_batch", "next_epoch", "resume",
-        "consumer_1ms", "allocator", "rows_u8_4700mb", "cold") + PHOTO_ROWS
+        "consumer_1ms", "allocator", "rows_u8_4700mb", "cold", "cold_window") + PHOTO_ROWS
 
 
 class Limits:

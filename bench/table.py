@@ -220,6 +220,14 @@ def cold_lines(row):
             short(times(row, f"{work}, page faults", lambda name: name.startswith("demand faults"), 4, "mb_per_s"))]
 
 
+def cold_window_lines(row):
+    work = "a cold file in windows of blocks, sequential direct reads"
+    return [short(part_of(row, work, name, "sequential direct reads", 0.9, "mb_per_s"))
+            for name in ("dataline w1 window", "dataline w1 window of 32")] + [
+                part_of(row, "the same in file order", "dataline w1 file order", "sequential direct reads", None, "mb_per_s"),
+                part_of(row, "the same in a full shuffle", "dataline w1 full", "sequential direct reads", None, "mb_per_s")]
+
+
 def next_epoch_lines(row):
     return [reaches(row, f"next epoch and its first batch loaded, {CALLER}", "dataline w0", "next_epoch_us", None, False),
             short(reaches(row, "next epoch, 1 worker", "dataline w1", "next_epoch_us", 10, False))]
@@ -370,7 +378,8 @@ def lines(results):
         ("rows_u8_47mb", lambda row: u8_lines(row, "47 MB")),
         ("rows_u8_4700mb", lambda row: u8_lines(row, "4.7 GB")),
         ("rows_f32", f32_lines), ("tokens", token_lines), ("packed", packed_lines), ("overhead", overhead_lines),
-        ("first_batch", first_batch_lines), ("cold", cold_lines), ("next_epoch", next_epoch_lines),
+        ("first_batch", first_batch_lines), ("cold", cold_lines), ("cold_window", cold_window_lines),
+        ("next_epoch", next_epoch_lines),
         ("resume", resume_lines), ("consumer_1ms", consumer_lines),
         ("rows_u8_47mb", lambda row: [short(line) for line in cpu_lines(row, "u8 rows")]),
         ("rows_u8_4700mb", lambda row: cpu_lines(row, "u8 rows, 4.7 GB")),

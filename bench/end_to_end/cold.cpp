@@ -1,6 +1,8 @@
 // Shuffled records of 3 KiB from a file that is not in memory: Dataline, direct reads with 128 in flight
 // (io_uring, or threads with pread where the machine forbids io_uring), and plain page faults.
 //
+// cold_window: a whole epoch of such records in windows of blocks, beside long sequential reads of the same file.
+//
 // The file is dropped with POSIX_FADV_DONTNEED before each measurement; mincore shows how much remained.
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
@@ -211,6 +213,75 @@ std::vector<Variant> cold(const Settings& settings) {
                         faults_round(*file, name, seconds, report);
                       }});
   return variants;
+}
+
+namespace {
+
+constexpr int64_t kLongReadBytes = int64_t{8} << 20;  // as large as the blocks of the default
+constexpr int64_t kLongReads = 4;                     // at a time
+
+// The file from its begin to its end, in direct reads.
+void sequential_round(const ColdFile& file, const std::string& name, Report& report) {
+  drop_checked(file, name, report);
+  const int fd = open_direct(file.path);
+  const int64_t bytes = file.min_records * kRecordBytes / kLongReadBytes * kLongReadBytes;
+  std::atomic<int64_t> next{0};
+  const int64_t cpu_begin = process_cpu_ns();
+  const int64_t begin = now_ns();
+  std::vector<std::thread> threads;
+  for (int64_t thread = 0; thread < kLongReads; ++thread) {
+    threads.emplace_back([&] {
+      const HugeBuffer buffer(kLongReadBytes);
+      for (int64_t at = next.fetch_add(kLongReadBytes); at < bytes; at = next.fetch_add(kLongReadBytes)) {
+        if (::pread(fd, buffer.data(), kLongReadBytes, at) != kLongReadBytes) fail("a direct read failed");
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  report_reads(report, name, bytes / kRecordBytes, now_ns() - begin, process_cpu_ns() - cpu_begin);
+  ::close(fd);
+}
+
+// An epoch, or as many records of it as `share` says.
+void epoch_round(const ColdFile& file, const OptionList& order, int64_t share, const std::string& name,
+                 Report& report) {
+  drop_checked(file, name, report);
+  OptionList options = {{"batch_size", "256"}, {"num_workers", "1"}, {"epochs", "1"}};
+  options.insert(options.end(), order.begin(), order.end());
+  const int64_t cpu_begin = process_cpu_ns();
+  const int64_t begin = now_ns();
+  Job job("raw:" + file.path + "?dtype=u8&shape=" + std::to_string(kRecordBytes) + "&partial=ignore",
+          options);
+  int64_t records = 0;
+  for (int64_t batch = 0; batch < job.batches_per_epoch() / share; ++batch) {
+    dl_batch* lease = job.next();
+    records += batch_rows(lease);
+    dl_batch_release(lease);
+  }
+  report_reads(report, name, records, now_ns() - begin, process_cpu_ns() - cpu_begin);
+}
+
+}  // namespace
+
+std::vector<Variant> cold_window(const Settings& settings) {
+  auto file = std::make_shared<ColdFile>();
+  const int64_t rows = settings.small ? 70'000 : 2'700'000;  // 2.1 GB
+  file->path = random_rows_file(settings.data_dir, rows, 784);
+  file->min_records = rows * 784 / kRecordBytes;
+  const auto variant = [&](const std::string& name, OptionList order, int64_t share) {
+    return Variant{name, [file, order = std::move(order), share, seed = int64_t{0}](
+                             const std::string& named, double, Report& report) mutable {
+                     OptionList options = order;
+                     options.emplace_back("seed", std::to_string(++seed));
+                     epoch_round(*file, options, share, named, report);
+                   }};
+  };
+  return {{"sequential direct reads", [file](const std::string& name, double,
+                                             Report& report) { sequential_round(*file, name, report); }},
+          variant("dataline w1 file order", {{"shuffle", "none"}}, 1),
+          variant("dataline w1 window", {{"shuffle", "window"}}, 1),
+          variant("dataline w1 window of 32", {{"shuffle", "window"}, {"shuffle_blocks", "32"}}, 1),
+          variant("dataline w1 full", {{"shuffle", "full"}}, 16)};
 }
 
 }  // namespace bench

@@ -32,6 +32,7 @@ constexpr NamedRow kRows[] = {
     {"overhead", bench::overhead},
     {"first_batch", bench::first_batch},
     {"cold", bench::cold},
+    {"cold_window", bench::cold_window},
     {"next_epoch", bench::next_epoch},
     {"resume", bench::resume},
     {"consumer_1ms", bench::consumer_1ms},

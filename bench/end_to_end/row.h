@@ -26,6 +26,7 @@ std::vector<Variant> packed(const Settings& settings);
 std::vector<Variant> overhead(const Settings& settings);
 std::vector<Variant> first_batch(const Settings& settings);
 std::vector<Variant> cold(const Settings& settings);
+std::vector<Variant> cold_window(const Settings& settings);
 std::vector<Variant> next_epoch(const Settings& settings);
 std::vector<Variant> resume(const Settings& settings);
 std::vector<Variant> consumer_1ms(const Settings& settings);

@@ -66,6 +66,9 @@ Result<std::unique_ptr<const Order>> Loader::make_order() {
   if (config_.shuffle == Shuffle::kWindow) {
     shuffle_text_ += concat(" shuffle_block=", config_.shuffle_block,
                             " shuffle_blocks=", config_.shuffle_blocks, order->parameters());
+    log_(LogLevel::kInfo, concat("order: ", shuffle_text_, "; ", order->table_bytes(),
+                                 " bytes for each open epoch; a block is requested up to ",
+                                 order->steps_per_block(), " steps before its last sample"));
   }
   if (config_.weights.given) {
     Digest digest;

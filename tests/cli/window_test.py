@@ -127,6 +127,14 @@ class Window(ShellTest):
         self.assertIn("shuffle_block", ran.err)
         self.assertIn("memory_budget", ran.err)
 
+    def test_verbose_says_what_blocks_and_windows_came_out(self):
+        uri = "raw:" + self.rows("data.raw", 700)
+        for command in (["cat", uri, "--indices", "--batches", "1"], ["info", uri, "--plan"]):
+            ran = self.run_shell(*command, *WINDOW, "--batch_size", "24", "--verbose")
+            self.assertEqual(ran.status, 0, ran.err)
+            self.assertRegex(ran.err, r"order: window shuffle_block=64 shuffle_blocks=6 blocks=11 lanes=6 window=64 cut=[0-9a-f]{16}; "
+                                      r"192 bytes for each open epoch; a block is requested up to \d+ steps before")
+
     def test_sets_of_no_sample_and_of_one(self):
         self.write("one.raw", b"x")
         self.assertEqual(self.indices("raw:one.raw?dtype=u8", *WINDOW, "--epochs", "3"), [0, 0, 0])

@@ -62,8 +62,7 @@ TEST(Blocks, OfFilesSideBySideTheRowsAreReadTogether) {
       open_uri("raw:" + raw_file(dir, "b.raw", 5) + "," + raw_file(dir, "c.raw", 7) + "?dtype=u8&shape=4");
   const SourceRef zip = zip_sources({{"x", one, ""}, {"y", two, ""}}).take();
   EXPECT_THAT(blocks_of(*zip, kWholeFiles), ElementsAre(5, 12));
-  EXPECT_THAT(blocks_of(*zip, 48), ElementsAre(5, 8, 12))
-      << "the files' borders, and 24 bytes of y";
+  EXPECT_THAT(blocks_of(*zip, 48), ElementsAre(5, 8, 12)) << "the files' borders, and 24 bytes of y";
   BlockEnds ends;
   zip->append_blocks(kWholeFiles, ends);
   zip->append_blocks(kWholeFiles, ends);

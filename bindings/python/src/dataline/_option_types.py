@@ -30,6 +30,12 @@ class _Order(TypedDict, total=False):
     0."""
     world_size: Union[None, int, Literal["auto"]]
     """Processes that share each step. auto: what the launcher says. Default: 1."""
+    shuffle_block: Union[None, int, str]
+    """With shuffle=window: the largest block, a run of neighbouring samples of one file that are read together; at
+    least one sample. What is open takes page cache: up to twice shuffle_block x shuffle_blocks. Default: 8MiB."""
+    shuffle_blocks: Optional[int]
+    """With shuffle=window: about how many blocks the samples are drawn from at a time, over all ranks. For batches
+    as mixed as with full, at least global_batch_size. Default: 512."""
 
 
 class LoaderOptions(_Order, total=False):
@@ -99,8 +105,10 @@ class LoaderOptions(_Order, total=False):
 class SamplerOptions(_Order, total=False):
     """Options of ``dataline.torch.Sampler``."""
 
-    shuffle: Union[None, bool, Literal["none", "full"]]
-    """Order of an epoch: none is file order, full a new permutation of all samples each epoch. Default: none."""
+    shuffle: Union[None, bool, Literal["none", "full", "window"]]
+    """Order of an epoch: none is file order, full a new permutation of all samples each epoch; window permutes
+    blocks of neighbours and shuffles the samples of a few hundred at a time, so that storage is read in long
+    pieces. Default: none."""
     drop_last: Optional[bool]
     """PyTorch's name for last_batch=drop. Default: false."""
 
@@ -110,8 +118,10 @@ class Options(LoaderOptions, total=False):
 
     batch_size: Optional[int]
     """Samples in a batch of this rank, as in PyTorch. Default: 32."""
-    shuffle: Union[None, bool, Literal["none", "full"]]
-    """Order of an epoch: none is file order, full a new permutation of all samples each epoch. Default: none."""
+    shuffle: Union[None, bool, Literal["none", "full", "window"]]
+    """Order of an epoch: none is file order, full a new permutation of all samples each epoch; window permutes
+    blocks of neighbours and shuffles the samples of a few hundred at a time, so that storage is read in long
+    pieces. Default: none."""
     num_workers: Union[None, int, Literal["auto"]]
     """Worker threads. auto (-1): the CPUs this process is granted, less one for the trainer, at least 1, but 0
     where there is one CPU and samples are only copied and converted; 0: the thread that calls next does the work.

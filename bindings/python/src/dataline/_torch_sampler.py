@@ -30,7 +30,8 @@ class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
     The order is the same in every language, another one each epoch, and takes no memory: no permutation is stored.
     ``data`` is the dataset, or how many samples it has. Options are those of a Loader that concern the order: ``shuffle``,
     ``seed``, ``weights``, ``replacement``, ``samples_per_epoch``, ``sample_indices``, ``last_batch``, ``drop_last``,
-    ``rank`` and ``world_size``, with ``batch_size`` the one of the training, for ranks share each global batch.
+    ``rank`` and ``world_size``, with ``batch_size`` the one of the training, for ranks share each global batch. With
+    ``shuffle="window"`` a block is ``shuffle_block`` samples, for a sampler knows no bytes.
 
     A ``for`` over it is one epoch, the next one goes on with the next; ``set_epoch`` goes to one, as trainers do it with
     DistributedSampler. ``state_dict`` says where it is, in O(1) to go to; PyTorch's loader asks ahead for as many batches
