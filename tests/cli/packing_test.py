@@ -55,8 +55,9 @@ def fitted(texts, length, window):
 
 def fields(texts, row, length):
     x, y, segment, position = [], [], [], []
+    last = None
     for d, i in row:
-        new = not x or i == 0
+        new, last = d != last, d
         x.append(texts[d][i])
         y.append(texts[d][i + 1] if i + 1 < len(texts[d]) else -100)
         segment.append((segment[-1] if segment else 0) + new)
@@ -151,7 +152,7 @@ class Packing(ShellTest):
             ([base, "--pack_length", 8, "--pack_window", 8], "option pack_window: is for pack_method=best_fit"),
             ([base + "&pack_length=8", "--pack_length", 8], "packed already"),
             (["tokens:t.bin", "--pack_length", 8], "packing needs documents"),
-            ([base, "--pack_length", 8, "--pack_method", "best_fit", "--pack_split", "false"], "pack_length is 8 and pack_split=false"),
+            ([base, "--pack_length", 8, "--pack_method", "best_fit", "--pack_split=false"], "pack_length is 8 and pack_split=false"),
         ]:
             ran = self.run_shell("cat", *words, "--field", "x")
             self.assertIn(ran.status, (1, 2), words)

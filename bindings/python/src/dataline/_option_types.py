@@ -77,6 +77,17 @@ class LoaderOptions(_Order, total=False):
     fault_guard: Optional[bool]
     """Installs a SIGBUS handler for the mapped files of the dataset: one that is cut, or whose disk fails, while
     it is read gives an error where the process would end. See dl_dataset_open. Default: false."""
+    pack_length: Optional[int]
+    """Packs documents (one ragged field of tokens) into samples of exactly so many tokens, with the fields x, y,
+    segment, position and cu_seqlens."""
+    pack_method: Optional[Literal["concat", "best_fit"]]
+    """How documents become rows: joined and cut, or fitted whole into rows that may end with padding. Default:
+    concat."""
+    pack_window: Optional[int]
+    """With pack_method=best_fit: neighbouring documents that are packed together. Default: 4096."""
+    pack_split: Optional[bool]
+    """With pack_method=best_fit: a document longer than pack_length is split; false: it is an error. Default:
+    true."""
     on_error: Optional[Literal["raise", "replace", "quarantine"]]
     """A sample that cannot be delivered: raise an error, let another sample of the epoch stand in, or that and
     list it. Default: raise."""
