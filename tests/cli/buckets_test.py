@@ -67,6 +67,17 @@ class Buckets(ShellTest):
             at += edge
         self.assertEqual(at, len(got))
 
+    def test_files_of_a_folder_have_the_length_of_their_bytes(self):
+        os.makedirs(self.path("set/a"))
+        lengths = [1 + i * 7 % 30 for i in range(20)]
+        for i, length in enumerate(lengths):
+            self.write(f"set/a/{i:02}.jpg", b"x" * length)
+        job = ["cat", "folder:set", "--bucket_edges", "16,32", "--batch_size", "4"]
+        order = indices_of(self.ok(*job, "--indices"))
+        self.assertEqual(struct.unpack("=20q", self.ok(*job, "--field", "length")), tuple(lengths[sample] for sample in order))
+        self.assertEqual(len(self.ok(*job, "--transform", "image: pad_to(bucket)", "--field", "image")),
+                         sum(16 if length <= 16 else 32 for length in lengths))
+
     def test_lengths_from_npy_are_those_from_text(self):
         lengths = [i * 5 % 20 for i in range(40)]
         job = [*self.rows(lengths), "--bucket_edges", "7,19", "--indices"]
