@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/source/mix/recipe.h"
+#include "core/source/composed/recipe.h"
 #include "core/source/open.h"
 
 namespace dataline {
