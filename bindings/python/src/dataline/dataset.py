@@ -331,9 +331,9 @@ def mix(
     """Draws from all parts in their shares, or has each sample so many times in an epoch.
 
     ``weights`` are relative to each other, and a part goes through its own epochs. ``schedule`` says which weights hold from
-    a step of the job on; parts that it does not name have none then. ``repeats``: of a fraction, the samples that come once
-    more are drawn anew for each epoch. The parts have the same fields. ``batch.info.sources`` says which part each row is of,
-    ``batch.info.indices`` which sample of it.
+    a step of the job on; parts that it does not name have none then. ``repeats``: of a fraction, samples that come once
+    more are drawn anew for each epoch. The parts have the same fields. ``batch.info.sources`` says which part each row is
+    of, ``batch.info.indices`` which sample of it.
 
     Raises CallError, DataError (parts that do not fit, weights that cannot be).
     """
