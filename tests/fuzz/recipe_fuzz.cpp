@@ -17,17 +17,17 @@ void check_refusal(const Status& status, std::string_view text) {
   check(message.starts_with("fuzz.json: "), "a refusal names the file", message);
   for (const char c : refusal) check(static_cast<unsigned char>(c) >= 32, "a message is one line of text");
   if (status.code() != Code::kCorrupt) {
-    check(status.code() == Code::kInvalidArgument || status.code() == Code::kOutOfRange, "what is read cannot be mixed",
-          message);
+    check(status.code() == Code::kInvalidArgument || status.code() == Code::kOutOfRange,
+          "what is read cannot be mixed", message);
     return;
   }
   message.remove_prefix(std::string_view("fuzz.json: line ").size());
   const auto line = parse_i64(message.substr(0, message.find(':')));
-  check(line && *line >= 1 && *line <= std::count(text.begin(), text.end(), '\n') + 1, "the line is one of the text",
-        refusal);
+  check(line && *line >= 1 && *line <= std::count(text.begin(), text.end(), '\n') + 1,
+        "the line is one of the text", refusal);
 }
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) out += c == '"' || c == '\\' ? std::string("\\") + c : std::string(1, c);
   return out + "\"";
@@ -42,8 +42,8 @@ std::string as_json(const MixRecipe& recipe) {
   std::string out = "{\"parts\": [";
   for (const MixPart& part : recipe.parts) {
     out += &part == recipe.parts.data() ? "{" : ", {";
-    if (!part.name.empty()) out += "\"name\": " + quoted(part.name) + ", ";
-    out += "\"uri\": " + quoted(part.uri) + (part.repeat > 0 ? ", \"repeat\": " : ", \"weight\": ") +
+    if (!part.name.empty()) out += "\"name\": " + json_text(part.name) + ", ";
+    out += "\"uri\": " + json_text(part.uri) + (part.repeat > 0 ? ", \"repeat\": " : ", \"weight\": ") +
            number(part.repeat > 0 ? part.repeat : part.weight) + "}";
   }
   return out + "]}";
