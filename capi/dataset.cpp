@@ -1,5 +1,6 @@
 // Datasets: open, from arrays and readers, compose, describe.
 // SPDX-License-Identifier: Apache-2.0
+#include "capi/create_dataset.h"
 #include "capi/guard.h"
 #include "capi/handles.h"
 #include "capi/host_struct.h"
@@ -58,19 +59,6 @@ Result<ArrayField> read_array(const dl_array& array, int64_t& sample_count) {
   return out;
 }
 
-// Allocates the handle first, so that nothing can fail after the dataset has taken over what the host lent.
-template <typename Make>
-dl_status create(dl_dataset** out, dl_error* error, Make make) {
-  return guard(error, [&]() -> Status {
-    DL_REQUIRE(out);
-    *out = nullptr;
-    auto handle = std::make_unique<dl_dataset>();
-    DL_ASSIGN_OR_RETURN(handle->core, make());
-    *out = handle.release();
-    return Status::ok();
-  });
-}
-
 Result<std::vector<const Dataset*>> read_parts(dl_dataset* const* parts, int32_t count) {
   if (parts == nullptr) return null_argument("parts");
   if (count < 1) return error(Code::kInvalidArgument, "parts: expected at least one, got ", count);
@@ -100,14 +88,12 @@ DL_SAME_PLACE(ReaderRequest, dl_reader_request, reserved);
 static_assert(sizeof(ReaderCell) == sizeof(dl_reader_cell) &&
               sizeof(ReaderRequest) == sizeof(dl_reader_request));
 
-using MadeDataset = Result<std::unique_ptr<Dataset>>;
-
 }  // namespace
 
 extern "C" {
 
 dl_status dl_dataset_open(const char* uri, const dl_options* options, dl_dataset** out, dl_error* error) {
-  return create(out, error, [&]() -> MadeDataset {
+  return create_dataset(out, error, [&]() -> MadeDataset {
     DL_REQUIRE(uri);
     return Dataset::open(uri, options_or_default(options, Options()), std::make_shared<OpenProgress>());
   });
@@ -115,7 +101,7 @@ dl_status dl_dataset_open(const char* uri, const dl_options* options, dl_dataset
 
 dl_status dl_dataset_from_arrays(const dl_array* arrays, int32_t count, void (*release)(void*), void* context,
                                  const dl_options* options, dl_dataset** out, dl_error* error) {
-  return create(out, error, [&]() -> MadeDataset {
+  return create_dataset(out, error, [&]() -> MadeDataset {
     DL_REQUIRE(arrays);
     if (count < 1)
       return dataline::error(Code::kInvalidArgument, "arrays: expected at least one, got ", count);
@@ -139,7 +125,7 @@ dl_status dl_dataset_from_arrays(const dl_array* arrays, int32_t count, void (*r
 
 dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options, dl_dataset** out,
                                  dl_error* error) {
-  return create(out, error, [&]() -> MadeDataset {
+  return create_dataset(out, error, [&]() -> MadeDataset {
     DL_REQUIRE(reader);
     DL_ASSIGN_OR_RETURN(const dl_reader given, read_struct(*reader));
     if (given.fields == nullptr) return null_argument("dl_reader.fields");
@@ -167,7 +153,7 @@ dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* opti
 
 dl_status dl_dataset_zip(dl_dataset* const* parts, const char* const* names, int32_t count,
                          const dl_options* options, dl_dataset** out, dl_error* error) {
-  return create(out, error, [&]() -> MadeDataset {
+  return create_dataset(out, error, [&]() -> MadeDataset {
     DL_ASSIGN_OR_RETURN(std::vector<const Dataset*> datasets, read_parts(parts, count));
     std::vector<std::string> texts;
     for (int32_t i = 0; names != nullptr && i < count; ++i)
@@ -178,7 +164,7 @@ dl_status dl_dataset_zip(dl_dataset* const* parts, const char* const* names, int
 
 dl_status dl_dataset_concat(dl_dataset* const* parts, int32_t count, const dl_options* options,
                             dl_dataset** out, dl_error* error) {
-  return create(out, error, [&]() -> MadeDataset {
+  return create_dataset(out, error, [&]() -> MadeDataset {
     DL_ASSIGN_OR_RETURN(std::vector<const Dataset*> datasets, read_parts(parts, count));
     return Dataset::concat(datasets, options_or_default(options, Options()));
   });
@@ -187,66 +173,11 @@ dl_status dl_dataset_concat(dl_dataset* const* parts, int32_t count, const dl_op
 dl_status dl_dataset_subset(dl_dataset* dataset, const int64_t* indices, int64_t count,
                             void (*release)(void*), void* context, const dl_options* options,
                             dl_dataset** out, dl_error* error) {
-  return create(out, error, [&]() -> MadeDataset {
+  return create_dataset(out, error, [&]() -> MadeDataset {
     DL_REQUIRE(dataset);
     DL_RETURN_IF_ERROR(check_array(indices, count, "indices"));
     return Dataset::subset(*dataset->core, {indices, static_cast<size_t>(count)}, {context, release},
                            options_or_default(options, Options()));
-  });
-}
-
-dl_status dl_dataset_mix(const dl_mix_part* parts, int32_t part_count, const dl_mix_stage* stages,
-                         int32_t stage_count, int64_t samples_per_epoch, const dl_options* options,
-                         dl_dataset** out, dl_error* error) {
-  return create(out, error, [&]() -> MadeDataset {
-    DL_REQUIRE(parts);
-    if (part_count < 1)
-      return dataline::error(Code::kInvalidArgument, "parts: expected at least one, got ", part_count);
-    DL_RETURN_IF_ERROR(check_array(stages, stage_count, "stages"));
-    MixRecipe recipe;
-    std::vector<const Dataset*> datasets;
-    for (int32_t i = 0; i < part_count; ++i) {
-      DL_ASSIGN_OR_RETURN(const dl_mix_part part, read_element(parts, i));
-      DL_RETURN_IF_ERROR(check_reserved<dl_mix_part>("reserved", part.reserved == 0));
-      if (part.dataset == nullptr)
-        return dataline::error(Code::kInvalidArgument, "dl_mix_part ", i, ": dataset is NULL");
-      datasets.push_back(part.dataset->core.get());
-      recipe.parts.push_back({.name = part.name != nullptr ? part.name : "",
-                              .source = {},
-                              .uri = {},
-                              .weight = part.weight,
-                              .repeat = part.repeat});
-    }
-    for (int32_t i = 0; i < stage_count; ++i) {
-      DL_ASSIGN_OR_RETURN(const dl_mix_stage stage, read_element(stages, i));
-      DL_RETURN_IF_ERROR(check_reserved<dl_mix_stage>("reserved", stage.reserved == 0));
-      if (stage.weights == nullptr)
-        return dataline::error(Code::kInvalidArgument, "dl_mix_stage ", i, ": weights is NULL");
-      recipe.schedule.push_back({stage.step, {stage.weights, stage.weights + part_count}});
-    }
-    recipe.samples_per_epoch = samples_per_epoch;
-    return Dataset::mix(datasets, std::move(recipe), options_or_default(options, Options()));
-  });
-}
-
-int32_t dl_dataset_part_count(const dl_dataset* dataset) {
-  const Mix* mix = dataset == nullptr ? nullptr : dataset->core->source()->mix();
-  return mix == nullptr ? 0 : static_cast<int32_t>(mix->part_count());
-}
-
-dl_status dl_dataset_part_at(const dl_dataset* dataset, int32_t index, dl_part* out, dl_error* error) {
-  return guard(error, [&]() -> Status {
-    DL_REQUIRE(dataset);
-    DL_REQUIRE(out);
-    DL_RETURN_IF_ERROR(check_index("part", index, dl_dataset_part_count(dataset)));
-    const Mix& mix = *dataset->core->source()->mix();
-    dl_part part = {};
-    part.name = mix.name(index).c_str();
-    part.uri = mix.uri(index).c_str();
-    part.samples = mix.samples(index);
-    part.repeat = mix.by_repeats() ? mix.repeats()[static_cast<size_t>(index)] : 0;
-    part.share_asked = mix.share(index);
-    return copy_struct(part, out);
   });
 }
 

@@ -213,26 +213,6 @@ dl_status dl_loader_bad_sample_at(const dl_loader* loader, int64_t index, dl_bad
   });
 }
 
-int32_t dl_loader_part_count(const dl_loader* loader) {
-  return loader == nullptr ? 0 : static_cast<int32_t>(loader->core->part_count());
-}
-
-dl_status dl_loader_part_at(const dl_loader* loader, int32_t index, dl_part* out, dl_error* error) {
-  return guard(error, [&]() -> Status {
-    DL_REQUIRE(loader);
-    DL_REQUIRE(out);
-    DL_ASSIGN_OR_RETURN(const PartStats from, loader->core->part(index));
-    dl_part part = {};
-    part.name = from.name.data();
-    part.samples = from.samples;
-    part.delivered = from.delivered;
-    part.epochs = from.epochs;
-    part.share_asked = from.share_asked;
-    part.share_got = from.share_got;
-    return copy_struct(part, out);
-  });
-}
-
 void dl_loader_destroy(dl_loader* loader) {
   if (loader == nullptr) return;
   // In a forked child locks and memory may be in any state: leak the handle.

@@ -3,100 +3,13 @@
 // mix tests demand, written anew against this interface.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <chrono>
-#include <limits>
 #include <map>
 #include <set>
 
-#include "tests/support/job.h"
+#include "tests/loader/mixes.h"
 
 namespace dataline::testing {
 namespace {
-
-struct PartSpec {
-  const char* name;
-  int64_t samples;
-  double weight = 0, repeat = 0;
-};
-struct StageSpec {
-  int64_t step;
-  std::vector<double> weights;
-};
-
-// Sample i of part k has the value 1000 k + i.
-Dataset numbered_dataset(int64_t part, int64_t samples) {
-  std::vector<uint64_t> values(static_cast<size_t>(samples));
-  std::iota(values.begin(), values.end(), static_cast<uint64_t>(1000 * part));
-  return array_dataset(array_of("data", DL_DTYPE_U64, {samples}, values.data()));
-}
-
-std::pair<dl_status, std::string> try_mix(const std::vector<PartSpec>& parts,
-                                          const std::vector<StageSpec>& stages, int64_t samples_per_epoch,
-                                          Dataset& out) {
-  std::vector<Dataset> datasets;
-  std::vector<dl_mix_part> raw;
-  for (size_t k = 0; k < parts.size(); ++k) {
-    datasets.push_back(numbered_dataset(static_cast<int64_t>(k), parts[k].samples));
-    dl_mix_part part = {};
-    part.struct_size = sizeof part;
-    part.name = parts[k].name;
-    part.dataset = datasets[k].get();
-    part.weight = parts[k].weight;
-    part.repeat = parts[k].repeat;
-    raw.push_back(part);
-  }
-  std::vector<dl_mix_stage> raw_stages;
-  for (const StageSpec& stage : stages)
-    raw_stages.push_back({sizeof(dl_mix_stage), 0, stage.step, stage.weights.data()});
-  Error error;
-  dl_dataset* dataset = nullptr;
-  const dl_status status =
-      dl_dataset_mix(raw.data(), static_cast<int32_t>(raw.size()), raw_stages.data(),
-                     static_cast<int32_t>(raw_stages.size()), samples_per_epoch, nullptr, &dataset, &error);
-  out.reset(dataset);
-  return {status, error.message};
-}
-
-Dataset mix(const std::vector<PartSpec>& parts, const std::vector<StageSpec>& stages = {},
-            int64_t samples_per_epoch = -1) {
-  Dataset dataset;
-  const auto [status, message] = try_mix(parts, stages, samples_per_epoch, dataset);
-  EXPECT_EQ(status, DL_OK) << message;
-  return dataset;
-}
-
-const std::vector<PartSpec> kThree = {{"web", 60, 0.5}, {"code", 25, 0.3}, {"books", 40, 0.2}};
-
-// Batch by batch, an end of an epoch as an empty one.
-std::vector<std::vector<uint64_t>> job_batches(const Loader& loader, size_t most = 100000) {
-  std::vector<std::vector<uint64_t>> all;
-  while (all.size() < most) {
-    Delivered got = next(loader);
-    if (got.status == DL_END) break;
-    EXPECT_TRUE(got.status == DL_OK || got.status == DL_END_OF_EPOCH) << got.message;
-    if (got.status < 0) break;
-    all.push_back(got.values);
-  }
-  return all;
-}
-
-std::vector<dl_part> parts_of(const Loader& loader) {
-  std::vector<dl_part> parts;
-  for (int32_t k = 0; k < dl_loader_part_count(loader.get()); ++k) {
-    dl_part part = {};
-    part.struct_size = sizeof part;
-    Error error;
-    EXPECT_EQ(dl_loader_part_at(loader.get(), k, &part, &error), DL_OK) << error.message;
-    parts.push_back(part);
-  }
-  return parts;
-}
-
-const Settings kJob = {{"global_batch_size", "12"}, {"shuffle", "full"}, {"seed", "3"}, {"epochs", "3"}};
-Settings with(Settings settings, const Settings& more) {
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
-}
 
 TEST(LoaderMix, ABatchNamesPartAndIndexOfEachRow) {
   const Dataset dataset = mix(kThree);
@@ -255,57 +168,6 @@ TEST(LoaderMix, PartsTellWhatWasDeliveredAndAsked) {
   EXPECT_EQ(out.share_asked, 0.2);
 }
 
-TEST(LoaderMix, AStateOfOtherPartsIsRefusedByPart) {
-  const auto refused = [](const Dataset& saved, const Dataset& here, const Settings& job = kJob) {
-    const std::string state = save_state(make_loader(saved, kJob));
-    Error error;
-    EXPECT_EQ(dl_loader_state_load(make_loader(here, job).get(), state.c_str(), &error),
-              DL_ERR_STATE_REFUSED);
-    return std::string(error.message);
-  };
-  const Dataset old = mix({{"web", 60, 1}, {"code", 1100 - 1000, 1}});
-  EXPECT_EQ(refused(old, mix({{"web", 60, 1}, {"code", 120, 1}})),
-            "state of another job: part code: 120 samples, saved with 100");
-  EXPECT_EQ(refused(old, mix({{"web", 60, 1}, {"math", 100, 1}})),
-            "state of another job: part math is not in the state's mix");
-  EXPECT_EQ(refused(old, mix({{"web", 60, 1}})),
-            "state of another job: part code of the state's mix is not here");
-  EXPECT_NE(refused(old, mix({{"code", 100, 1}, {"web", 60, 1}})).find("in another order"),
-            std::string::npos);
-  EXPECT_NE(refused(old, mix({{"web", 60, 1}, {"code", 100, 2}})).find("mix is 'weights"), std::string::npos);
-  EXPECT_NE(refused(old, old, with(kJob, {{"homogeneous", "batch"}})).find("homogeneous batches"),
-            std::string::npos);
-  EXPECT_EQ(refused(old, counting_dataset(160)),
-            "state of another job: it is of a mix of datasets, this dataset is none");
-  EXPECT_EQ(refused(counting_dataset(160), old),
-            "state of another job: this dataset is a mix of 2 parts, that of the state is none");
-}
-
-TEST(LoaderMix, OptionsThatDoNotGoWithAMixAreRefused) {
-  const Dataset dataset = mix(kThree);
-  const auto message = [&](const Dataset& of, const Settings& settings) {
-    const auto [status, text] = create_error(of, settings);
-    EXPECT_EQ(status, DL_ERR_BAD_OPTION) << text;
-    return text;
-  };
-  EXPECT_EQ(message(counting_dataset(9), {{"homogeneous", "batch"}}),
-            "option homogeneous: homogeneous=batch needs a mix of datasets");
-  EXPECT_NE(message(mix({{"a", 9, 0, 1}}), {{"homogeneous", "batch"}}).find("needs a mix with weights"),
-            std::string::npos);
-  EXPECT_NE(message(mix(kThree, {}, 100), {{"homogeneous", "batch"}, {"batch_size", "32"}})
-                .find("samples_per_epoch of the mix is 100"),
-            std::string::npos);
-  EXPECT_NE(message(dataset, {{"samples_per_epoch", "7"}}).find("samples_per_epoch"), std::string::npos);
-  std::vector<double> weights(125, 1);
-  Options options = make_options();
-  Error error;
-  ASSERT_EQ(dl_options_set_weights(options.get(), weights.data(), 125, nullptr, nullptr, &error), DL_OK);
-  dl_loader* loader = nullptr;
-  EXPECT_EQ(dl_loader_create(dataset.get(), options.get(), &loader, &error), DL_ERR_BAD_OPTION);
-  EXPECT_NE(std::string(error.message).find("option weights: not with a mix"), std::string::npos)
-      << error.message;
-}
-
 TEST(LoaderMix, TheCallersOwnIndicesCountThroughTheParts) {
   const Dataset dataset = mix(kThree);
   const int64_t indices[] = {124, 60, 0};
@@ -361,58 +223,6 @@ TEST(LoaderMix, ABadSampleIsNamedByItsPartAndAStandInIsOfTheSamePart) {
     ASSERT_EQ(next(whole).status, DL_OK);
     for (size_t k = 0; k < 2; ++k) EXPECT_EQ(now[k].delivered, parts_of(whole)[k].delivered);
   }
-}
-
-TEST(LoaderMix, WhatCannotBeMixedIsRefusedInTheCall) {
-  Dataset out;
-  const auto refused = [&](dl_status expected, const std::vector<PartSpec>& parts,
-                           const std::vector<StageSpec>& stages = {}, int64_t samples = -1) {
-    const auto [status, message] = try_mix(parts, stages, samples, out);
-    EXPECT_EQ(status, expected) << message;
-    EXPECT_EQ(out, nullptr);
-    return message;
-  };
-  EXPECT_EQ(refused(DL_ERR_OUT_OF_RANGE, {{"a", 1, 0}, {"b", 1, 0}}),
-            "mix: all 2 weights are 0: no part is left to draw from");
-  EXPECT_NE(
-      refused(DL_ERR_OUT_OF_RANGE, {{"a", 1, std::numeric_limits<double>::quiet_NaN()}}).find("got nan"),
-      std::string::npos);
-  EXPECT_NE(refused(DL_ERR_OUT_OF_RANGE, {{"a", 1, std::numeric_limits<double>::infinity()}}).find("got inf"),
-            std::string::npos);
-  EXPECT_NE(refused(DL_ERR_OUT_OF_RANGE, {{"a", 1, -1}})
-                .find("part a: weight: expected a finite number >= 0, got -1"),
-            std::string::npos);
-  EXPECT_NE(refused(DL_ERR_INVALID_ARGUMENT, {{"a", 1, 1}, {"b", 1, 0, 1}}).find("part a has no repeat"),
-            std::string::npos);
-  EXPECT_NE(refused(DL_ERR_INVALID_ARGUMENT, {{"a", 1, 1}, {"a", 1, 1}}).find("two parts are called 'a'"),
-            std::string::npos);
-  EXPECT_NE(refused(DL_ERR_OUT_OF_RANGE, {{"a", 1, 1}}, {{0, {1}}}).find("step 0: expected more than 0"),
-            std::string::npos);
-  EXPECT_NE(refused(DL_ERR_OUT_OF_RANGE, {{"a", 1, 1}}, {}, 0)
-                .find("samples_per_epoch: expected at least 1, got 0"),
-            std::string::npos);
-}
-
-TEST(LoaderMix, AMillionPartsOpenInAboutASecond) {
-  std::vector<uint64_t> values = {1, 2, 3};
-  const Dataset one = array_dataset(array_of("data", DL_DTYPE_U64, {3}, values.data()));
-  constexpr int32_t kParts = 1'000'000;
-  std::vector<dl_mix_part> parts(kParts);
-  for (dl_mix_part& part : parts) part.struct_size = sizeof part, part.dataset = one.get(), part.weight = 1;
-  Error error;
-  dl_dataset* raw = nullptr;
-  const auto start = std::chrono::steady_clock::now();
-  ASSERT_EQ(dl_dataset_mix(parts.data(), kParts, nullptr, 0, -1, nullptr, &raw, &error), DL_OK)
-      << error.message;
-  const Dataset dataset(raw);
-  const Loader loader =
-      make_loader(dataset, {{"batch_size", "256"}, {"shuffle", "full"}, {"num_workers", "0"}});
-  EXPECT_EQ(next(loader).status, DL_OK);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  RecordProperty("seconds", std::to_string(seconds));
-  Error seeking;
-  EXPECT_EQ(dl_loader_seek(loader.get(), 1000, 5000, &seeking), DL_OK) << seeking.message;
-  EXPECT_EQ(next(loader).status, DL_OK);
 }
 
 }  // namespace

@@ -186,9 +186,7 @@ def test_zip_concat_and_subset() -> None:
 
 def test_a_mix_draws_in_shares_and_names_part_and_index() -> None:
     parts = {"web": numbers(50), "code": numbers(10)}
-    mix = dataline.mix(
-        parts, weights={"web": 3, "code": 1}, schedule={2: {"code": 1}}, samples_per_epoch=4096
-    )
+    mix = dataline.mix(parts, weights={"web": 3, "code": 1}, schedule={2: {"code": 1}}, samples_per_epoch=4096)
     with dataline.Loader(mix, batch_size=2048, shuffle="full") as loader:
         drawn = [0, 0]
         for batch in itertools.islice(loader, 2):
@@ -197,7 +195,13 @@ def test_a_mix_draws_in_shares_and_names_part_and_index() -> None:
                 drawn[source] += 1
         assert drawn == [3072, 1024]
         part = loader.parts()[1]
-        assert (part.name, part.samples, part.delivered, part.share_got, part.share_asked) == ("code", 10, 1024, 0.25, 1.0)
+        assert (part.name, part.samples, part.delivered, part.share_got, part.share_asked) == (
+            "code",
+            10,
+            1024,
+            0.25,
+            1.0,
+        )
     assert mix.parts[0].share_asked == 0.75
     assert parts["web"].parts == ()
 

@@ -330,8 +330,8 @@ def mix(
 ) -> Dataset:
     """Draws from all parts in their shares, or has each sample so many times in an epoch.
 
-    ``weights`` are relative to each other, and a part goes through its own epochs; ``schedule`` says which weights hold from a
-    step of the job on, those of parts that it does not name being 0. ``repeats``: of a fraction, the samples that come once
+    ``weights`` are relative to each other, and a part goes through its own epochs. ``schedule`` says which weights hold from
+    a step of the job on; parts that it does not name have none then. ``repeats``: of a fraction, samples that come once
     more are drawn anew for each epoch. The parts have the same fields. ``batch.info.sources`` says which part each row is
     of, ``batch.info.indices`` which sample of it.
 
@@ -339,12 +339,14 @@ def mix(
     """
     if (weights is None) == (repeats is None):
         raise TypeError("expected weights or repeats, one a part")
-    for given in (weights, repeats, *(schedule or {}).values()):
-        for name in given or ():
+    asked = weights if repeats is None else repeats
+    assert asked is not None
+    for given in (asked, *(schedule or {}).values()):
+        for name in given:
             if name not in parts:
                 raise ValueError(f"no part is called {name!r}; there are {list(parts)!r}")
     for name in parts:
-        if name not in (weights if repeats is None else repeats):
+        if name not in asked:
             raise ValueError(f"part {name!r} has no {'weight' if repeats is None else 'repeat'}")
 
     def of(given: Optional[Mapping[str, float]]) -> tuple[float, ...]:

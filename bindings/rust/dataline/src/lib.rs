@@ -77,12 +77,12 @@ mod lend;
 mod loader;
 mod loops;
 mod memory;
+mod mix;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
 mod opening;
 mod operator;
 mod options;
-mod mix;
 mod plan;
 mod record;
 mod row;

@@ -4,8 +4,10 @@
 use crate::cancel::Shared;
 use crate::lend::lend;
 use crate::loops::Loops;
-use crate::{ffi, field, BadSample, Batch, CancelHandle, Dataset, Device, Epoch, Field, Options, PlanStage};
-use crate::{Code, Error, PixelScale, Result, Stats};
+use crate::{
+    ffi, field, mix, BadSample, Batch, CancelHandle, Dataset, Device, Epoch, Field, Options, PartInfo,
+};
+use crate::{Code, Error, PixelScale, PlanStage, Result, Stats};
 use dataline_sys as sys;
 use std::fmt;
 use std::marker::PhantomData;

@@ -121,7 +121,8 @@ impl<'a> Dataset<'a> {
                 ..Default::default()
             })
             .collect();
-        let (part_count, stage_count) = (ffi::count("parts", raw.len())?, ffi::count("stages", stages.len())?);
+        let (part_count, stage_count) =
+            (ffi::count("parts", raw.len())?, ffi::count("stages", stages.len())?);
         let samples = samples_per_epoch.unwrap_or(-1);
         // SAFETY: live arguments; the new dataset keeps its own references.
         Dataset::made(|out, error| unsafe {

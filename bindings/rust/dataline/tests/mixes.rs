@@ -20,7 +20,7 @@ fn a_mix_draws_in_shares_and_names_part_and_index() {
     let mix = Dataset::mix(&parts, &stages, Some(4096)).unwrap();
     let loader = Loader::new(&mix, &Options::new().set("batch_size", 2048).set("shuffle", "full")).unwrap();
     let mut drawn = [0, 0];
-    for batch in loader.iter().take(2) {
+    for batch in (&loader).into_iter().take(2) {
         let batch = batch.unwrap();
         let rows: &[i64] = batch.view("x").unwrap();
         for ((source, index), row) in batch.sample_sources().iter().zip(batch.sample_indices()).zip(rows) {
@@ -41,10 +41,11 @@ fn a_mix_draws_in_shares_and_names_part_and_index() {
 fn a_mix_by_repeats_has_each_sample_so_often() {
     let (two, three) = (numbers(2), numbers(3));
     let mix =
-        Dataset::mix(&[part("", &two, Share::Repeat(2.0)), part("", &three, Share::Repeat(1.0))], &[], None).unwrap();
+        Dataset::mix(&[part("", &two, Share::Repeat(2.0)), part("", &three, Share::Repeat(1.0))], &[], None)
+            .unwrap();
     drop((two, three));
     let loader = Loader::new(&mix, &Options::new().set("batch_size", 7)).unwrap();
-    let batch = loader.iter().next().unwrap().unwrap();
+    let batch = (&loader).into_iter().next().unwrap().unwrap();
     let rows: &[i64] = batch.view("x").unwrap();
     assert_eq!(rows, [0, 1, 0, 1, 0, 1, 2]);
     assert_eq!(mix.parts().unwrap()[0].name, "0");

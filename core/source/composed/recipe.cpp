@@ -1,6 +1,6 @@
 // Reads the text of a recipe.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/mix/recipe.h"
+#include "core/source/composed/recipe.h"
 
 #include <algorithm>
 #include <cmath>

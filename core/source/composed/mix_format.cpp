@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/source/mix/recipe.h"
+#include "core/source/composed/recipe.h"
 #include "core/source/open.h"
 
 namespace dataline {
@@ -82,6 +82,8 @@ Result<OpenOne> configure_mix(const Uri& uri) {
   return OpenOne();  // compose() opens it
 }
 
+constexpr KeySpec kMixKeys[] = {kAxesKey};
+
 }  // namespace
 
 Result<std::string> uri_in_directory(std::string_view text, std::string_view directory,
@@ -119,9 +121,10 @@ Result<SourceRef> open_recipe(const std::string& path, const OpenContext& contex
 constinit const Format kMixFormat{
     .name = "mix",
     .doc =
-        "a mix of datasets by a recipe, a JSON file: {\"parts\": [{\"name\": ..., \"uri\": ..., \"weight\": "
-        "0.7}, ...]}; "
-        "instead of weights repeats; schedule and samples_per_epoch. The fields are those of the parts",
+        "a mix of datasets by a recipe, a JSON file: {\"parts\": [{\"name\": ..., \"uri\": ..., "
+        "\"weight\": 0.7}, ...]}; each part has a weight or a repeat; schedule and samples_per_epoch may "
+        "follow. Fields: those of the parts",
+    .keys = kMixKeys,
     .configure = configure_mix,
     .compose = open_recipe,
 };
