@@ -5,6 +5,13 @@
 #
 # SPDX-License-Identifier: Apache-2.0
 
+mutable struct Ahead{S<:Union{Loader,Epoch}}
+    source::S
+    batches::Int
+    run::Any # the Run of the loop under way, or nothing
+    state::String
+end
+
 """
     ahead(loader; batches = 2)
     ahead(epoch; batches = 2)
@@ -22,13 +29,6 @@ ahead is then given back, and the next loop begins the next epoch. What loading 
 
 Loaders of files have workers, and need none of this.
 """
-mutable struct Ahead{S<:Union{Loader,Epoch}}
-    source::S
-    batches::Int
-    run::Any # the Run of the loop under way, or nothing
-    state::String
-end
-
 function ahead(source::Union{Loader,Epoch}; batches::Integer = 2)
     batches >= 1 || throw(DatalineError(ERR_INVALID_ARGUMENT, "batches: expected 1 or more, got $batches"))
     return Ahead{typeof(source)}(source, batches, nothing, "")

@@ -4,7 +4,7 @@
 using Libdl: dlopen, dlsym
 
 # DATALINE_FAKE_CUDA, or the file beside the library that is in use, or that of the checkout's release build.
-const FAKE_CUDA = let beside = joinpath(dirname(first(Dataline.library_candidates())), "libfake_cuda.so"),
+const FAKE_CUDA = let beside = joinpath(dirname(Dataline.find_library().path), "libfake_cuda.so"),
     built = normpath(joinpath(@__DIR__, "..", "..", "..", "build", "release", "lib", "libfake_cuda.so")),
     told = get(ENV, "DATALINE_FAKE_CUDA", isfile(beside) ? beside : built)
 
