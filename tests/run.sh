@@ -252,7 +252,6 @@ part_tidy() {
 
 export CCACHE_DEPEND=1  # a compiler tells what it has read: what is not in the cache is not preprocessed first
 export CCACHE_NOHASHDIR=1  # objects with debug information are shared between build folders
-export CCACHE_BASEDIR=$PWD  # and between checkouts: what lies in this one is named from the build folder
 export CCACHE_SLOPPINESS=pch_defines,time_macros,locale  # else it keeps nothing that a precompiled header is used for
 export CCACHE_IGNOREOPTIONS=-Werror  # the same object with and without: all that fills the cache here is compiled with it
 rapidcheck="seed=1" configuration=()
