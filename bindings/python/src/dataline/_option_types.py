@@ -78,6 +78,8 @@ class LoaderOptions(_Order, total=False):
     what it makes of it, as Pillow does, and count it, or take it for a bad sample. Default: accept."""
     max_bad: Optional[int]
     """Distinct bad samples a job survives; -1: no limit. Default: -1."""
+    homogeneous: Optional[Literal["none", "batch"]]
+    """Of a mix with weights: batch takes each step, over all ranks, from one part. Default: none."""
     transform: Optional[str]
     """What is done to each field, as in 'image: normalize(mnist), flatten; label: one_hot(10)'."""
     device_sync: Optional[Literal["stream", "host"]]
