@@ -58,12 +58,11 @@ MixParts::MixParts(const MixOrderSpec& spec)
       shuffled_(spec.shuffle == Shuffle::kFull),
       seed_(random_key(spec.seed, 0, Domain::kMixPart)) {}
 
-int64_t MixParts::permuted(int64_t part, int64_t pass, int64_t index) const {
+void MixParts::begin(int64_t part, int64_t number, Pass& pass) const {
   const int64_t n = count(part);
-  if (n < 2) return index;
   const uint64_t seed = random_bits(seed_, static_cast<uint64_t>(part));
-  return static_cast<int64_t>(
-      feistel_permute(make_feistel(n, permutation_key(seed, pass, n)), static_cast<uint64_t>(index)));
+  pass.number = number;
+  pass.feistel = make_feistel(n, permutation_key(seed, number, n));
 }
 
 Result<std::unique_ptr<const MixOrder>> MixOrder::create(const MixOrderSpec& spec) {

@@ -23,14 +23,26 @@ class MixParts {
   int64_t total() const { return starts_.back(); }
   bool shuffled() const { return shuffled_; }
 
-  // Sample `index` of pass `pass` through a part, numbered through all parts. An order of a part that needs a table would
-  // take its place here.
-  int64_t sample(int64_t part, int64_t pass, int64_t index) const {
-    return start(part) + (shuffled_ ? permuted(part, pass, index) : index);
+  // A pass through a part. An order of a part that needs a table would take its place here.
+  struct Pass {
+    int64_t number = -1;  // none
+    Feistel feistel;
+  };
+  // Sample `index` of pass `number` through a part, numbered through all parts. `pass`: the caller's, of this part; kept from
+  // call to call, it saves making the keys.
+  int64_t sample(int64_t part, int64_t number, int64_t index, Pass& pass) const {
+    if (!shuffled_ || count(part) < 2) return start(part) + index;
+    if (pass.number != number) begin(part, number, pass);
+    return start(part) + static_cast<int64_t>(feistel_permute(pass.feistel, static_cast<uint64_t>(index)));
   }
-  int64_t permuted(int64_t part, int64_t pass, int64_t index) const;
+  int64_t permuted(int64_t part, int64_t number, int64_t index) const {
+    Pass pass;
+    return sample(part, number, index, pass) - start(part);
+  }
 
  private:
+  void begin(int64_t part, int64_t number, Pass& pass) const;
+
   std::span<const int64_t> starts_;
   bool shuffled_;
   uint64_t seed_;

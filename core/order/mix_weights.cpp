@@ -1,5 +1,5 @@
 // A mix by weights: periods in which each part has its share (mix.h says how). Units are slots, or steps where they are
-// homogeneous; the units of all epochs are numbered through.
+// homogeneous; the units of all epochs are numbered through. One file, although it is long: periods, points and counts are read together.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -200,6 +200,8 @@ bool WeightedMix::samples(int64_t epoch, const EpochTable*, int64_t first, int64
                           int64_t* out) const {
   int64_t* const begin = out;
   std::array<int64_t, kMostUnits> points;
+  std::array<MixParts::Pass, kFewParts> passes;  // of the first parts
+  MixParts::Pass other;
   for (int64_t slot = first, left = count; left > 0;) {
     const Period period = period_of(unit_of(epoch, slot));
     const int64_t at = unit_of(epoch, slot) - period.first, within = slot % unit_slots_;
@@ -211,9 +213,11 @@ bool WeightedMix::samples(int64_t epoch, const EpochTable*, int64_t first, int64
     for (int64_t u = 0, done = 0; done < taken; ++u, offset = 0) {
       int64_t unit = 0;
       const int64_t part = counter.next(points[static_cast<size_t>(at + u)], unit), n = parts_.count(part);
+      if (part >= kFewParts) other.number = -1;  // of another part
+      MixParts::Pass& pass = part < kFewParts ? passes[static_cast<size_t>(part)] : other;
       for (; offset < unit_slots_ && done < taken; ++offset, ++done) {
         const int64_t drawn = unit * unit_slots_ + offset;
-        *out++ = parts_.sample(part, drawn / n, drawn % n);
+        *out++ = parts_.sample(part, drawn / n, drawn % n, pass);
       }
     }
     slot += taken, left -= taken;
