@@ -2,8 +2,8 @@
 
     join.py FOLDER
 
-FOLDER/life is the prefix of the journals, FOLDER/life.size how many ranks there were. What every rank delivered
-is added to FOLDER/stream, step by step, and FOLDER/state is the state behind it. What some delivered beyond comes again. Without
+FOLDER/life is the prefix of the journals, FOLDER/life.size how many ranks there were. What every rank delivered is added
+to FOLDER/stream, step by step, and FOLDER/state is the state behind it. What some delivered beyond comes again. Without
 life.size there is nothing to join.
 
 SPDX-License-Identifier: Apache-2.0
