@@ -2,16 +2,15 @@
 
     join.py FOLDER
 
-FOLDER/life is the prefix of the journals, FOLDER/life.size how many ranks there were. What every rank delivered is added to
-FOLDER/stream, step by step, and FOLDER/state is the state behind it. What some delivered beyond comes again. Without life.size
-there is nothing to join.
+FOLDER/life is the prefix of the journals, FOLDER/life.size how many ranks there were. What every rank delivered is added
+to FOLDER/stream, step by step, and FOLDER/state is the state behind it. What some delivered beyond comes again. Without
+life.size there is nothing to join.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -61,7 +60,7 @@ def main(name: str) -> None:
             for parts in steps:
                 stream.write(b"".join(part.data for part in parts))
         (folder / "state.part").write_text(steps[-1][0].state)
-        os.replace(folder / "state.part", folder / "state")
+        (folder / "state.part").replace(folder / "state")
     size.unlink()
     for journal in journals:
         journal.unlink(missing_ok=True)

@@ -1,10 +1,10 @@
 """Training under Ray Train, which gives the job more or fewer workers while it runs:
 
-    train_ray.py DATA FOLDER [STEPS]      FOLDER is on a file system that all nodes have; on a cluster, ray job submit -- python ...
+    train_ray.py DATA FOLDER [STEPS]      FOLDER is on a file system that all nodes have
 
-Each worker reads its part of the same stream, whatever their number: rank and world size are those of Ray's context. After each
-step the loader's position is in the checkpoint that Ray keeps in FOLDER/dataline, and a group that Ray starts
-anew goes on from it. Workers write what they had to journals, as rank.py does.
+On a cluster: ray job submit -- python train_ray.py ... Each worker reads its part of the same stream, whatever their number:
+rank and world size are those of Ray's context. After each step the loader's position is in the checkpoint that Ray keeps in
+FOLDER/dataline, and a group that Ray starts anew goes on from it. Workers write what they had to journals, as rank.py does.
 
 SPDX-License-Identifier: Apache-2.0
 """

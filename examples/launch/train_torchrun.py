@@ -3,17 +3,16 @@
     torchrun --nnodes=1:2 --nproc-per-node=1 --max-restarts=100 --rdzv-backend=c10d --rdzv-endpoint=HOST:29400 \\
         train_torchrun.py DATA CHECKPOINT [EPOCHS]
 
-Fits y = 3 x + 1 on DATA, a dataset of whole numbers from 0, over whatever processes there are; the stream of samples does not depend
-on how many. After each step rank 0 puts CHECKPOINT in place: model, loader, how often each sample was seen. torchrun starts all
-processes again when one dies or another machine comes; they go on from the checkpoint. The job ends after EPOCHS (3), or with the
-epoch in which a file CHECKPOINT.stop appears.
+Fits y = 3 x + 1 on DATA, a dataset of whole numbers from 0, over whatever processes there are; the stream of samples does
+not depend on how many. After each step rank 0 puts CHECKPOINT in place: model, loader, how often each sample was seen.
+torchrun starts all processes again when one dies or another machine comes; they go on from the checkpoint. The job ends
+after EPOCHS (3), or with the epoch in which a file appears that is named as CHECKPOINT, with the suffix .stop.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ GLOBAL_BATCH = 24
 
 class Training:
     def __init__(self, data: str, checkpoint: str) -> None:
-        # rank and world_size are the launcher's. The global batch is fixed, so the stream is the same for any number of ranks.
+        # rank and world_size are the launcher's. The global batch is fixed, so any number of ranks has the same stream.
         self.loader = DataLoader(data, global_batch_size=GLOBAL_BATCH, shuffle=True, seed=5)
         self.checkpoint = Path(checkpoint)
         self.count = len(self.loader.loader.dataset)
@@ -47,7 +46,7 @@ class Training:
         part = self.checkpoint.with_suffix(".part")
         saved = {"weights": self.weights, "seen": self.seen, "steps": self.steps, "loader": self.loader.state_dict()}
         torch.save(saved, part)
-        os.replace(part, self.checkpoint)
+        part.replace(self.checkpoint)
 
     def step(self, numbers: torch.Tensor) -> None:
         x = numbers.to(torch.int64) / self.count

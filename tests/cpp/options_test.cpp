@@ -163,5 +163,29 @@ TEST(CppOptions, TheHostsAllocatorIsUsedAndRefusedWhenIncomplete) {
   EXPECT_EQ(blocks, 0);
 }
 
+TEST(CppOptions, AutoIsWhatTheLauncherSaysWhenTheLoaderIsMade) {
+  const auto first = [](const char* rank, const char* size) {
+    Options options{{"rank", rank}, {"world_size", size}, {"global_batch_size", 6}};
+    Loader loader(counting(30), options);
+    EXPECT_EQ(options.get("rank"), rank);
+    const auto indices = loader.next()->info().sample_indices;
+    return std::vector<int64_t>(indices, indices + 2);
+  };
+  for (const char* name : {"LOCAL_RANK", "LOCAL_WORLD_SIZE"}) unsetenv(name);
+  setenv("RANK", "2", 1);
+  setenv("WORLD_SIZE", "3", 1);
+  EXPECT_EQ(launcher().family, "torchrun");
+  EXPECT_EQ(launcher().rank, 2);
+  EXPECT_EQ(launcher().local_rank, -1);
+  EXPECT_EQ(first("auto", "auto"), first("2", "3"));
+  unsetenv("WORLD_SIZE");
+  EXPECT_EQ(try_launcher().status(), DL_ERR_INVALID_ARGUMENT);
+  const Options half{{"rank", "auto"}, {"world_size", "auto"}};
+  EXPECT_EQ(Loader::try_create(counting(30), half).status(), DL_ERR_INVALID_ARGUMENT);
+  EXPECT_EQ(first("0", "3"), (std::vector<int64_t>{0, 1})) << "numbers ask nobody";
+  unsetenv("RANK");
+  EXPECT_EQ(launcher().family, "none");
+}
+
 }  // namespace
 }  // namespace dataline::cpp_tests

@@ -33,7 +33,7 @@ except ModuleNotFoundError as missing:
     skip(f"{missing.name} is not installed beside Ray")
 
 PROGRAM = ROOT / "examples" / "launch" / "train_ray.py"
-STEPS = int(os.environ.get("DATALINE_RAY_STEPS", "150"))
+STEPS = int(os.environ.get("DATALINE_RAY_STEPS", "60"))
 SECONDS = 420
 
 

@@ -6,6 +6,7 @@ goes on alone, the agent comes back, and at the end each sample was seen as ofte
 SPDX-License-Identifier: Apache-2.0
 """
 
+import contextlib
 import os
 import pathlib
 import re
@@ -19,7 +20,7 @@ import time
 from job import ROOT, make_data, skip
 
 PROGRAM = ROOT / "examples" / "launch" / "train_torchrun.py"
-SECONDS = 120
+SECONDS = 240  # a wait that takes longer hangs; agents that meet again may take a minute
 
 
 def free_port():
@@ -59,9 +60,11 @@ class Job:
 
     def kill(self, name):
         """The agent and what it started; a machine that is gone."""
+        workers = self.workers(name)  # newer agents start them in sessions of their own
         os.killpg(self.agents[name].pid, signal.SIGKILL)
-        for worker in self.workers(name):
-            os.kill(worker, signal.SIGKILL)
+        for worker in workers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
         self.agents.pop(name).wait()
 
     def workers(self, name):

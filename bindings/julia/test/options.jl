@@ -20,6 +20,21 @@ const SOURCES = filter(endswith(".jl"), readdir(joinpath(@__DIR__, "..", "src");
     end
 end
 
+@testset "auto is what the launcher says when the loader is made" begin
+    stream(; settings...) = [index for batch in Dataline.Loader(Dataline.Dataset((x = collect(1:30),)); global_batch_size = 6, epochs = 1,
+                                                                shuffle = true, settings...) for index in batch.x]
+    withenv("RANK" => "2", "WORLD_SIZE" => "3", "LOCAL_RANK" => nothing, "LOCAL_WORLD_SIZE" => nothing) do
+        @test Dataline.launcher() == (family = :torchrun, rank = 2, world_size = 3, local_rank = nothing, local_world_size = nothing)
+        @test stream(rank = :auto, world_size = :auto) == stream(rank = 2, world_size = 3)
+        @test length(stream(rank = :auto, world_size = :auto)) == 10
+    end
+    withenv("RANK" => "2", "WORLD_SIZE" => nothing) do
+        @test code_of(Dataline.launcher) == Dataline.ERR_INVALID_ARGUMENT
+        @test code_of(() -> stream(rank = :auto, world_size = :auto)) == Dataline.ERR_INVALID_ARGUMENT
+        @test length(stream()) == 30 # numbers ask nobody
+    end
+end
+
 @testset "a new option needs no edit: no source has a list of keys" begin
     code = join(replace(replace(read(file, String), r"\"\"\".*?\"\"\""s => ""), r"#.*" => "") for file in SOURCES)
     # What a keyword of MLUtils becomes, and what a Reader needs; nothing else knows a key.

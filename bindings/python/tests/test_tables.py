@@ -65,7 +65,8 @@ def words_of(path: Path) -> set[str]:
 
 def test_no_source_file_lists_options() -> None:
     """A new option of the library reaches Python without an edit: no file knows the keys. Only the PyTorch names are
-    translated, in dataline.torch, and ranks are asked for, and the types are written from the table, which is checked (test_types.py)."""
+    translated, in dataline.torch, dataline.ray refuses ranks, and the types are written from the table, which is checked
+    (test_types.py)."""
     table = dataline.option_table()
     keys = {option.key for option in table} - {option.type for option in table}
     for path in sorted((PACKAGE / "src" / "dataline").glob("*.py")):

@@ -18,8 +18,8 @@ class Launcher(NamedTuple):
     """What ``rank="auto"`` and ``world_size="auto"`` stand for, and the place on this machine, to choose a device by."""
 
     family: str
-    """``"ray"``, ``"torchrun"``, ``"jax"``, ``"openmpi"``, ``"pmi"``, ``"slurm"``, ``"pmix"``, ``"kubernetes"``, or ``"none"``:
-    process 0 of 1."""
+    """``"ray"``, ``"torchrun"``, ``"jax"``, ``"openmpi"``, ``"pmi"``, ``"slurm"``, ``"pmix"``, ``"kubernetes"``, or
+    ``"none"``: process 0 of 1."""
     rank: int
     world_size: Optional[int]
     """None: this launcher tells the rank only."""

@@ -21,7 +21,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Protocol
+from typing import Any, Optional, Protocol
 
 try:
     import pyarrow
@@ -41,11 +41,6 @@ except ModuleNotFoundError as error:
 from .loader import Loader
 from .ragged import Ragged
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from ._option_types import Options
-
 __all__ = ["Datasource", "report", "resume"]
 
 _STATE = "dataline.json"
@@ -59,8 +54,8 @@ class Resumable(Protocol):
 
 
 def resume(loader: Resumable) -> Optional[ray.train.Checkpoint]:
-    """Goes to where the last checkpoint was saved, also by another number of workers; gives it, for what else is in it. None:
-    there is none, the job begins."""
+    """Goes to where the last checkpoint was saved, also by another number of workers; gives it, for what else is in it.
+    None: there is none, the job begins."""
     checkpoint: Optional[ray.train.Checkpoint] = ray.train.get_checkpoint()
     if checkpoint is not None:
         with checkpoint.as_directory() as folder:
@@ -83,19 +78,19 @@ def report(metrics: dict[str, Any], loader: Resumable, write: Optional[Callable[
         ray.train.report(metrics, checkpoint=ray.train.Checkpoint.from_directory(name))
 
 
-class Datasource(RayDatasource):
+class Datasource(RayDatasource):  # type: ignore[misc]
     """An epoch of a loader's stream as a source of Ray Data::
 
         images = ray.data.read_datasource(Datasource("folder:photos", transform="image: decode, resize([224, 224])"))
 
-    Each block is a run of slots of the epoch's order, loaded where Ray reads it; the URI has to mean the same on all machines.
-    Rows come as Arrow tables: numbers as columns, arrays as Ray's tensor columns, ragged fields as lists. ``batch_size`` is how
-    many rows are loaded at a time. The blocks are in the order of the stream, and Ray keeps them so if its
-    ``DataContext.execution_options.preserve_order`` says so. Do not train from ``streaming_split`` of it: a Loader in each
-    worker gives all of them the same number of steps.
+    Each block is a run of slots of the epoch's order, loaded where Ray reads it; the URI has to mean the same on all
+    machines. Rows come as Arrow tables: numbers as columns, arrays as Ray's tensor columns, ragged fields as lists.
+    ``batch_size`` is how many rows are loaded at a time, other options are a Loader's. The blocks are in the order of
+    the stream, and Ray keeps them so if its ``DataContext.execution_options.preserve_order`` says so. Do not train
+    from ``streaming_split`` of it: a Loader in each worker gives all of them the same number of steps.
     """
 
-    def __init__(self, uri: str, *, epoch: int = 0, batch_size: int = 256, **options: Unpack[Options]) -> None:
+    def __init__(self, uri: str, *, epoch: int = 0, batch_size: int = 256, **options: Any) -> None:
         for name in ("rank", "world_size"):
             if options.get(name) is not None:
                 raise TypeError(f"{name}: Ray shares the blocks out; the stream is that of one process")

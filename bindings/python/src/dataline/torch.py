@@ -56,8 +56,8 @@ class DataLoader(Generic[_Item]):
     ``batch_size``     the option; None: samples one by one, as in PyTorch
     ``shuffle``        ``shuffle="full"``: another order each epoch, decided by the seed alone. Without ``seed`` and
                        ``generator`` that is drawn from PyTorch's generator when the loader is made, so that
-                       ``torch.manual_seed`` before decides it. With several ranks, and where ``rank`` or ``world_size`` is given,
-                       it is 0, as DistributedSampler's, for ranks have to agree on an order
+                       ``torch.manual_seed`` before decides it. With several ranks, and with ``rank`` or ``world_size``, it
+                       is 0, as DistributedSampler's, for ranks have to agree on an order
     ``sampler``        ``sample_indices``: its indices, read once, the same each epoch. A RandomSampler is
                        ``shuffle=True``, a DistributedSampler ``rank``, ``world_size``, ``shuffle``, ``seed``, and
                        ``last_batch="pad"``; its ``set_epoch`` is followed. A WeightedRandomSampler, or one with
@@ -113,8 +113,9 @@ class DataLoader(Generic[_Item]):
     Dataset or URI gives a dict of tensors, with ``fields`` a list, with ``collate_fn`` what that returns; a ragged field is
     a Ragged, which ``isinstance`` tells them.
 
-    ``rank`` and ``world_size`` are ``"auto"`` unless given: those of torch.distributed where its process group is there, else
-    what the launcher says (``dataline.launcher()``), else 0 of 1. With ``rank=0, world_size=1`` each process reads everything.
+    ``rank`` and ``world_size`` are ``"auto"`` unless given: those of torch.distributed where its process group is
+    there, else what the launcher says (``dataline.launcher()``), else 0 of 1. With ``rank=0, world_size=1`` each
+    process reads everything.
 
     ``state_dict`` and ``load_state_dict`` as torchdata's StatefulDataLoader has them, in O(1), in mid-epoch too. A drawn
     seed is part of the state, and a loader whose seed was drawn takes it over.

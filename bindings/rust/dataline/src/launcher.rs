@@ -31,8 +31,7 @@ pub struct Launcher {
 /// [`Code::InvalidArgument`](crate::Code::InvalidArgument) names variables that are no ranks, half a set, or contradict each
 /// other.
 pub fn launcher() -> Result<Launcher> {
-    let mut found =
-        sys::dl_launcher { struct_size: ffi::size::<sys::dl_launcher>(), ..Default::default() };
+    let mut found = sys::dl_launcher { struct_size: ffi::size::<sys::dl_launcher>(), ..Default::default() };
     with_environment(|environment| {
         // SAFETY: live arguments.
         ffi::hard(|error| unsafe { sys::dl_launcher_detect(environment, &mut found, error) })
