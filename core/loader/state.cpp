@@ -124,8 +124,8 @@ Result<Position> saved_position(const std::vector<Line>& lines) {
 
 Status another_job(const Line& mine, std::string_view saved, std::string_view more) {
   if (mine.key == kPartsKey && saved == kNone) {
-    return error(Code::kStateRefused, "state of another job: this dataset is a mix of the parts ", mine.value,
-                 ", that of the state is none");
+    return error(Code::kStateRefused,
+                 "state of another job: this dataset is a mix of datasets, that of the state is none");
   }
   if (mine.key == kPartsKey && mine.value == kNone) {
     return error(Code::kStateRefused,

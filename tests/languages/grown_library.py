@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import os
 import pathlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -21,7 +22,9 @@ def wrap(library, folder, source):
     inside = soname.replace("libdataline.so", INSIDE)
     (folder / inside).write_bytes(library.read_bytes().replace(soname.encode() + b"\0", inside.encode() + b"\0"))
     (folder / "wrapper.c").write_text(source.replace("INSIDE", inside))
-    (folder / "versions").write_text("DATALINE_0.2 { global: dl_*; local: *; };\nDATALINE_UNSTABLE { };\n")
+    nodes = re.findall(r"^(DATALINE_[0-9.]+) \{", (ROOT / "capi/exports.map").read_text(), re.MULTILINE)
+    later = "".join(f"{node} {{ }};\n" for node in [*nodes[1:], "DATALINE_UNSTABLE"])
+    (folder / "versions").write_text(f"{nodes[0]} {{ global: dl_*; local: *; }};\n{later}")
     subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-D_GNU_SOURCE", "-I", ROOT / "capi", "-o", folder / soname,
                     folder / "wrapper.c", f"-Wl,-soname,{soname}", f"-Wl,--version-script={folder / 'versions'}",
                     "-Wl,--no-as-needed", f"-Wl,-rpath,{folder}", folder / inside, "-ldl"], check=True)

@@ -31,7 +31,7 @@ TEST(LoaderMix, AStateOfOtherPartsIsRefusedByPart) {
   EXPECT_EQ(refused(old, counting_dataset(160)),
             "state of another job: it is of a mix of datasets, this dataset is none");
   EXPECT_EQ(refused(counting_dataset(160), old),
-            "state of another job: this dataset is a mix of 2 parts, that of the state is none");
+            "state of another job: this dataset is a mix of datasets, that of the state is none");
 }
 
 TEST(LoaderMix, OptionsThatDoNotGoWithAMixAreRefused) {

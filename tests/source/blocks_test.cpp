@@ -92,6 +92,20 @@ TEST(Blocks, SamplesOfATarAreCutWhereTheirMembersLie) {
   EXPECT_THAT(blocks_of(*source, 1), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
+TEST(Blocks, DocumentsGoByTheBytesOfTheirTokensAndPackedRowsByThoseOfARow) {
+  TempDir dir;
+  // Documents of 2, 2, 6, 1 and 1 tokens of a byte, each ended by 'e'.
+  const std::string file = dir.write("a.bin", "xexexxxxxeee");
+  const SourceRef documents = open_uri("tokens:" + file + "?dtype=u8&documents=eot:101");
+  ASSERT_EQ(documents->count(), 5);
+  EXPECT_THAT(blocks_of(*documents, 4), ElementsAre(2, 3, 5));
+  EXPECT_THAT(blocks_of(*documents, 7), ElementsAre(2, 4, 5));
+  EXPECT_EQ(documents->stored_bytes(), 2);
+  const SourceRef rows = open_uri("tokens:" + file + "?dtype=u8&documents=eot:101&pack_length=3");
+  ASSERT_EQ(rows->count(), 4);
+  EXPECT_THAT(blocks_of(*rows, 6), ElementsAre(2, 4));
+}
+
 TEST(Blocks, OfASubsetFollowTheBlocksOfItsSource) {
   TempDir dir;
   const SourceRef source =

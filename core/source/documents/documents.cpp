@@ -56,6 +56,12 @@ DocumentFile::DocumentFile(MappedFile file, const TokenSpan& tokens, SortedTable
       swapped_(tokens.swapped && dtype_bytes(tokens.dtype) > 1),
       ends_digest_(facts.digest) {}
 
+void DocumentFile::append_blocks(int64_t block_bytes, BlockEnds& ends) const {
+  BlockCutter cutter(block_bytes, ends);
+  for (int64_t i = 0; i < count(); ++i) cutter.add(record_items(i) * token_bytes_);
+  cutter.finish();
+}
+
 int64_t DocumentFile::room_bytes(int64_t max_bytes_per_sample) const {
   return round_up(std::min(schema_.fields[0].max_bytes, max_bytes_per_sample), kScratchAlignment);
 }

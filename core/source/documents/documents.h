@@ -8,6 +8,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -46,6 +47,10 @@ class DocumentFile final : public FileSource {
   int64_t count() const override { return ends_.size(); }
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
+  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
+  int64_t stored_bytes() const override {
+    return count() == 0 ? 1 : std::max<int64_t>(ends_[count() - 1] * token_bytes_ / count(), 1);
+  }
   int64_t record_items(int64_t index) const override { return ends_[index] - start(index); }
   Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
                                         std::byte* room) const override;

@@ -67,6 +67,8 @@ class Packed final : public Source {
   bool unchanged(const ReadSpan& span) const override { return documents_->unchanged(span); }
   void confirm(Run& run, const ReadSpan& span) const override;
   int64_t scratch_bytes(int64_t) const override { return row_scratch_bytes_; }
+  // Tokens: the other fields are not stored.
+  int64_t stored_bytes() const override { return options_.length * token_bytes_; }
   void advise(std::span<const int64_t> indices) const override;
   bool cached(int64_t index) const override {
     PackTable::Cursor cursor = table_->begin(index);
@@ -222,6 +224,10 @@ Place Packed::place_of(int64_t index, size_t) const {
 }
 
 Status check_documents(const Source& documents) {
+  if (documents.mix() != nullptr) {
+    return error(Code::kUnsupported,
+                 "a mix of datasets is not packed; pack its parts, by pack_length in their URIs");
+  }
   const std::vector<Field>& fields = documents.schema().fields;
   std::string list;
   for (const Field& field : fields)

@@ -49,7 +49,9 @@ class TarSource final : public FileSource {
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
   int64_t record_items(int64_t index) const override;
-  int64_t stored_bytes() const override { return std::max<int64_t>(file_.bytes() / count(), 1); }
+  int64_t stored_bytes() const override {
+    return std::max<int64_t>(file_.bytes() / std::max<int64_t>(count(), 1), 1);
+  }
   Place place_of(int64_t index, size_t column) const override;
   void fingerprint(Digest& digest) const override {
     fingerprint_schema(*this, digest);

@@ -123,6 +123,22 @@ static void check_given_order(void) {
   dl_loader_destroy(loader), dl_dataset_destroy(dataset);
 }
 
+/* Batches by length: each of one bucket, as many rows as fit. */
+static void check_lengths(void) {
+  static const int64_t kLengths[kSamples] = {1, 9, 2, 8, 3, 9, 4, 9, 5, 6};
+  static const char* const settings[] = {"bucket_edges", "5,10", "max_tokens", "10", NULL};
+  int64_t got[kSamples] = {0};
+  dl_dataset* dataset = open_numbers(NULL);
+  dl_options* options = options_of(settings);
+  dl_loader* loader = NULL;
+  OK(dl_options_set_lengths(options, kLengths, kSamples, NULL, NULL, &last));
+  OK(dl_loader_create(dataset, options, &loader, &last));
+  dl_options_destroy(options);
+  CHECK(dl_loader_steps(loader) == 8); /* two rows of at most 5, or one of at most 10 */
+  CHECK(drain(loader, got, kSamples) == kSamples && got[0] == 0 && got[1] == 2 && got[2] == 1);
+  dl_loader_destroy(loader), dl_dataset_destroy(dataset);
+}
+
 /* A frame loop: work until something is due, then next does not wait. */
 static void check_frames(void) {
   static const char* const settings[] = {"num_workers", "0", "batch_size", "5", NULL};
@@ -182,6 +198,7 @@ void check_loaders(void) {
   check_position();
   check_state();
   check_given_order();
+  check_lengths();
   check_frames();
   check_ends_of_waits();
   check_figures();

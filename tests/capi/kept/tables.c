@@ -48,6 +48,47 @@ static void check_options(void) {
   dl_options_destroy(options);
 }
 
+static void check_copies(void) {
+  const char* value = NULL;
+  dl_options* options = options_of(NULL);
+  dl_options* copy = NULL;
+  OK(dl_options_set(options, "batch_size", "7", &last));
+  OK(dl_options_copy(options, &copy, &last));
+  OK(dl_options_set(options, "batch_size", "8", &last));
+  OK(dl_options_get(copy, "batch_size", &value, &last));
+  CHECK(strcmp(value, "7") == 0);
+  dl_options_destroy(options), dl_options_destroy(copy);
+}
+
+/* The environment is the host's to give: of a process of torchrun's, and one without a launcher. */
+static void check_launchers(void) {
+  static const char* const kSecond[] = {"RANK=1", "WORLD_SIZE=2", "LOCAL_RANK=1", "LOCAL_WORLD_SIZE=2", NULL};
+  static const char* const kNothing[] = {"HOME=/root", NULL};
+  static const char* const kHalf[] = {"RANK=1", NULL};
+  static const char* const settings[] = {"rank", "auto", "world_size", "auto", NULL};
+  dl_launcher launcher = {.struct_size = sizeof launcher};
+  OK(dl_launcher_detect(kSecond, &launcher, &last));
+  CHECK(launcher.rank == 1 && launcher.world_size == 2 && launcher.local_rank == 1);
+  CHECK(strcmp(launcher.family, "torchrun") == 0);
+  OK(dl_launcher_detect(kNothing, &launcher, &last));
+  CHECK(launcher.rank == 0 && launcher.world_size == 1 && strcmp(launcher.family, "none") == 0);
+  CHECK(dl_launcher_detect(kHalf, &launcher, &last) == DL_ERR_INVALID_ARGUMENT);
+
+  dl_options* options = options_of(settings);
+  dl_dataset* dataset = open_numbers(NULL);
+  dl_loader* loader = NULL;
+  OK(dl_options_set_environment(options, kSecond, &last));
+  OK(dl_options_set(options, "global_batch_size", "10", &last));
+  OK(dl_loader_create(dataset, options, &loader, &last));
+  dl_batch* batch = NULL;
+  dl_batch_info info = {.struct_size = sizeof info};
+  OK(dl_loader_next(loader, -1, &batch, &last));
+  OK(dl_batch_get_info(batch, &info, &last));
+  CHECK(info.samples == kSamples / 2 && info.sample_indices[0] == kSamples / 2);
+  dl_batch_release(batch), dl_loader_destroy(loader), dl_dataset_destroy(dataset),
+      dl_options_destroy(options);
+}
+
 static void check_operators(void) {
   int found = 0;
   for (int32_t i = 0; i < dl_transform_count(NULL); ++i) {
@@ -68,5 +109,7 @@ void check_tables(void) {
   check_names();
   check_errors();
   check_options();
+  check_copies();
+  check_launchers();
   check_operators();
 }

@@ -12,6 +12,7 @@
 #include "core/base/random.h"
 #include "core/base/thread.h"
 #include "core/source/composed/composed.h"
+#include "core/source/composed/mix.h"
 #include "core/source/open.h"
 #include "core/source/packing/packing.h"
 #include "tests/source/packing/packer.h"
@@ -242,9 +243,13 @@ TEST_F(PackingTest, WhatCannotBePackedSaysWhatIsNeeded) {
   SourceRef read = reader_source({{"t", FieldKind::kRagged, DType::kU16, {-1}, "", -1}}, reader).take();
   expect_error(pack_source(read, {.length = 4}, test_context()), Code::kUnsupported,
                {"the length of sample 0 is not known"});
+  SourceRef source = open_source(uri, test_context()).take();
+  Result<SourceRef> mix =
+      mix_sources({.parts = {{.name = "a", .source = source, .uri = "", .weight = 1}}, .schedule = {}});
+  expect_error(pack_source(mix.take(), {.length = 4}, test_context()), Code::kUnsupported,
+               {"a mix of datasets is not packed", "pack_length in their URIs"});
   OpenContext cancelled = test_context();
   cancelled.cancel = std::make_shared<CancelToken>();
-  SourceRef source = open_source(uri, test_context()).take();
   cancelled.cancel->cancel();
   expect_error(pack_source(source, {.length = 4}, cancelled), Code::kCancelled, {"document 0 of 3"});
 }
