@@ -13,7 +13,6 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kScratchAlignment = 64;
 constexpr int64_t kBlock = 16;  // a fixed inner loop, which compilers vectorize even at -O2
 
 // Reverses each element of sizeof(Word) bytes within eight bytes.

@@ -21,6 +21,8 @@
 
 namespace dataline {
 
+constexpr int64_t kScratchAlignment = 64;  // of what a run's scratch holds of a record
+
 // How a column is converted from how it is stored to how it is delivered. Anything but kNone needs scratch.
 enum class FlatConversion : int32_t {
   kNone = 0,

@@ -10,7 +10,6 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kScratchAlignment = 64;
 // A document of zero tokens still needs an address: null means that the row failed.
 constexpr std::byte kNoTokens{};
 

@@ -12,7 +12,7 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kCancelStep = 1 << 20;  // numbers between two looks at the cancel token
+constexpr int64_t kNumbersPerLook = 1 << 20;  // numbers between two looks at the cancel token
 
 Result<NpyHeader> offsets_header(const MappedFile& file) {
   DL_ASSIGN_OR_RETURN(NpyHeader header, read_npy_header(file, false));
@@ -41,7 +41,7 @@ Result<SortedTable> read_ends(const std::string& path, int64_t token_count, cons
   ends.reserve(count + 1);
   int64_t previous = 0;
   for (int64_t i = 0; i < count; ++i) {
-    if (i % kCancelStep == 0 && context.cancelled())
+    if (i % kNumbersPerLook == 0 && context.cancelled())
       return error(Code::kCancelled, path, ": cancelled after ", i, " of ", count, " offsets");
     DL_ASSIGN_OR_RETURN(const uint64_t word, numbers.next());
     const auto offset = static_cast<int64_t>(word);  // u64 beyond 2^63 becomes negative, and is refused

@@ -35,7 +35,7 @@ using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kMagic = "MMIDIDX\0\0"sv, kOldMagic = "TNTIDX\0\0"sv;
 constexpr int64_t kHeaderBytes = 34, kSequencesAt = 18, kDocumentsAt = 26;
-constexpr int64_t kCancelStep = 1 << 20;  // sequences between two looks at the cancel token
+constexpr int64_t kSequencesPerLook = 1 << 20;  // sequences between two looks at the cancel token
 constexpr std::string_view kIdx = ".idx", kBin = ".bin";
 
 std::optional<DType> dtype_of_code(int code) {
@@ -169,7 +169,7 @@ class IndexReader {
 
   Status read_sequences_to(int64_t end, const OpenContext& context) {
     for (; sequence_ < end; ++sequence_) {
-      if (sequence_ % kCancelStep == 0) {
+      if (sequence_ % kSequencesPerLook == 0) {
         if (context.cancelled())
           return error(Code::kCancelled, file_.path(), ": cancelled after ", sequence_, " sequences");
         context.report("reading ", file_.path());

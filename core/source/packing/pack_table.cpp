@@ -12,7 +12,7 @@ namespace {
 
 // Joined documents: found by a group of documents whose tokens are counted, from which a row is walked to.
 constexpr int64_t kGroupDocuments = 64;
-constexpr int64_t kCancelStep = 1 << 16;  // documents between two looks at the cancel token
+constexpr int64_t kDocumentsPerLook = 1 << 16;  // documents between two looks at the cancel token
 
 // Lengths one after another, counted and checked.
 class Lengths {
@@ -21,7 +21,7 @@ class Lengths {
 
   Result<int64_t> next() {
     const int64_t index = next_++;
-    if (index % kCancelStep == 0) {
+    if (index % kDocumentsPerLook == 0) {
       if (context_.cancelled())
         return error(Code::kCancelled, "cancelled while document ", index, " of ", documents_.count(),
                      " was packed");

@@ -15,7 +15,7 @@
 namespace dataline {
 namespace {
 
-constexpr int64_t kScratchAlignment = 64;
+constexpr int64_t kColumnAlignment = 64;
 enum PackedColumn : size_t { kX, kY, kSegment, kPosition, kBorders, kColumns };
 
 std::string_view method_name(PackMethod method) {
@@ -54,7 +54,7 @@ class Packed final : public Source {
       const int64_t bytes = c == kX         ? (length + 1) * token_bytes_
                             : c == kBorders ? border_bytes
                                             : schema_.columns[c].row_bytes;
-      offset += round_up(bytes, kScratchAlignment);
+      offset += round_up(bytes, kColumnAlignment);
     }
     row_scratch_bytes_ = offset;
   }
