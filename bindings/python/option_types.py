@@ -19,8 +19,18 @@ FILE = Path(__file__).parent / "src" / "dataline" / "_option_types.py"
 # What dataline.torch.DataLoader has as arguments of its own, as PyTorch's has.
 PYTORCH = ("batch_size", "shuffle", "num_workers", "drop_last", "pin_memory", "pin_memory_device", "device")
 # What concerns the order, less the batch size, which dataline.torch.Sampler has as an argument.
-ORDER = ("sample_indices", "weights", "replacement", "samples_per_epoch", "seed", "last_batch", "rank", "world_size",
-         "shuffle_block", "shuffle_blocks")
+ORDER = (
+    "sample_indices",
+    "weights",
+    "replacement",
+    "samples_per_epoch",
+    "seed",
+    "last_batch",
+    "rank",
+    "world_size",
+    "shuffle_block",
+    "shuffle_blocks",
+)
 ORDER_AS_PYTORCH = ("shuffle", "drop_last")
 # Numbers that may be "auto" without being that by default.
 AUTO = ("rank", "world_size")

@@ -15,8 +15,8 @@ give_environment(options::Handle) =
 """
     launcher()
 
-What `rank = :auto` and `world_size = :auto` stand for, by the environment now, and the place on this machine, to choose a device by:
-a named tuple `(family, rank, world_size, local_rank, local_world_size)`. `family` is `:torchrun`, `:jax`, `:openmpi`, `:pmi`,
+What `rank = :auto` and `world_size = :auto` stand for, by the environment now, and the place on this machine, to choose a device
+by: a named tuple `(family, rank, world_size, local_rank, local_world_size)`. `family` is `:torchrun`, `:jax`, `:openmpi`, `:pmi`,
 `:slurm`, `:pmix`, `:kubernetes`, or `:none`, which is process 0 of 1. A number that the launcher does not say is `nothing`.
 
 Throws a [`DatalineError`](@ref) that names variables which are no ranks, half a set, or contradict each other.

@@ -19,8 +19,8 @@ end
 
 The options of the library in use, which are the keyword arguments of [`Dataset`](@ref) and [`Loader`](@ref): a vector of
 named tuples `(key, type, default, choices, range, unit, dataset, loader, doc, since)`. `type` is one of `:bool`, `:int`,
-`:size` (bytes), `:word` (one of `choices`), `:text`, `:indices`, `:weights`, `:lengths`; `range` is `(least, greatest)` or `nothing`;
-`dataset` and `loader` say what the option is for. [`describe`](@ref) prints it.
+`:size` (bytes), `:word` (one of `choices`), `:text`, `:indices`, `:weights`, `:lengths`; `range` is `(least, greatest)` or
+`nothing`; `dataset` and `loader` say what the option is for. [`describe`](@ref) prints it.
 """
 options_table() = map(0:dl_option_count()-1) do index
     info = option_info(index)

@@ -9,22 +9,24 @@ const SOURCES = filter(endswith(".jl"), readdir(joinpath(@__DIR__, "..", "src");
     @test length(table) >= 20
     for option in table
         @test !isempty(option.doc) && !isempty(option.since) && (option.dataset || option.loader)
-        @test option.type in (:bool, :int, :size, :word, :text, :indices, :weights) # others need a look
+        @test option.type in (:bool, :int, :size, :word, :text, :indices, :weights, :lengths) # others need a look
         @test (option.type == :word) == !isempty(option.choices) && Dataline.option(option.key) == option.default
         value = option.type == :bool ? true : option.type == :word ? Symbol(last(option.choices)) :
             option.range !== nothing ? last(option.range) : option.type == :text ? "cpu" :
             option.type == :size ? "64MiB" : nothing
         value === nothing || @test Dataline.option(option.key; option.key => value) != ""
-        option.type in (:indices, :weights) || @test code_of(() -> Dataline.option(option.key; option.key => [1])) ==
+        option.type in (:indices, :weights, :lengths) || @test code_of(() -> Dataline.option(option.key; option.key => [1])) ==
                                                      Dataline.ERR_BAD_OPTION
     end
 end
 
 @testset "auto is what the launcher says when the loader is made" begin
-    stream(; settings...) = [index for batch in Dataline.Loader(Dataline.Dataset((x = collect(1:30),)); global_batch_size = 6, epochs = 1,
-                                                                shuffle = true, settings...) for index in batch.x]
+    loader(; settings...) = Dataline.Loader(Dataline.Dataset((x = collect(1:30),)); global_batch_size = 6, epochs = 1, shuffle = true,
+                                            settings...)
+    stream(; settings...) = [index for batch in loader(; settings...) for index in batch.x]
     withenv("RANK" => "2", "WORLD_SIZE" => "3", "LOCAL_RANK" => nothing, "LOCAL_WORLD_SIZE" => nothing) do
-        @test Dataline.launcher() == (family = :torchrun, rank = 2, world_size = 3, local_rank = nothing, local_world_size = nothing)
+        @test Dataline.launcher() == (family = :torchrun, rank = 2, world_size = 3, local_rank = nothing,
+                                      local_world_size = nothing)
         @test stream(rank = :auto, world_size = :auto) == stream(rank = 2, world_size = 3)
         @test length(stream(rank = :auto, world_size = :auto)) == 10
     end
@@ -38,8 +40,8 @@ end
 @testset "a new option needs no edit: no source has a list of keys" begin
     code = join(replace(replace(read(file, String), r"\"\"\".*?\"\"\""s => ""), r"#.*" => "") for file in SOURCES)
     # What a keyword of MLUtils becomes, and what a Reader needs; nothing else knows a key.
-    # (`weights` is also the name of an option's type.)
-    known = [:batch_size, :drop_last, :seed, :num_workers, :weights]
+    # (`weights` and `lengths` are also the names of options' types.)
+    known = [:batch_size, :drop_last, :seed, :num_workers, :weights, :lengths]
     written = filter(key -> occursin(Regex(":$key\\b|\"$key\""), code), [option.key for option in Dataline.options_table()])
     @test issubset(written, known)
 end

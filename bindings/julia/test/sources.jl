@@ -72,7 +72,7 @@ end
     @test part.name == "code" && part.samples == 10 && part.delivered == 1024 && part.share_got == 0.25
     @test Dataline.parts(mixed)[1].share_asked == 0.75 && isempty(Dataline.parts(numbers(3)))
     twice = Dataline.mix((a = numbers(2), b = numbers(3)); repeats = (2, 1))
-    @test first(Loader(twice; batch_size = 7)) == [0, 1, 0, 1, 0, 1, 2] || first(first(Loader(twice; batch_size = 7))) == [0, 1, 0, 1, 0, 1, 2]
+    @test Dataline.sample_indices(first(Loader(twice; batch_size = 7))) == [0, 1, 0, 1, 0, 1, 2]
     @test Dataline.parts(twice)[1].repeat == 2
     @test_throws ArgumentError Dataline.mix((a = numbers(2),))
     @test_throws ArgumentError Dataline.mix((a = numbers(2),); weights = (1, 2))
