@@ -21,8 +21,8 @@ const SOURCES = filter(endswith(".jl"), readdir(joinpath(@__DIR__, "..", "src");
 end
 
 @testset "auto is what the launcher says when the loader is made" begin
-    loader(; settings...) = Dataline.Loader(Dataline.Dataset((x = collect(1:30),)); global_batch_size = 6, epochs = 1, shuffle = true,
-                                            settings...)
+    loader(; settings...) = Dataline.Loader(Dataline.Dataset((x = collect(1:30),)); global_batch_size = 6, epochs = 1,
+                                            shuffle = true, settings...)
     stream(; settings...) = [index for batch in loader(; settings...) for index in batch.x]
     withenv("RANK" => "2", "WORLD_SIZE" => "3", "LOCAL_RANK" => nothing, "LOCAL_WORLD_SIZE" => nothing) do
         @test Dataline.launcher() == (family = :torchrun, rank = 2, world_size = 3, local_rank = nothing,
