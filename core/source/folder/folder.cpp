@@ -1,3 +1,4 @@
+// Over 300 lines: one class, of which every function goes by the index and the root.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/folder/folder.h"
 
