@@ -144,7 +144,7 @@ struct Thread::Hosted {
 };
 
 Result<Thread> Thread::start_hosted(std::string name, std::function<void()> body,
-                                    std::shared_ptr<const ThreadHooks> hooks, int32_t worker) {
+                                    const std::shared_ptr<const ThreadHooks>& hooks, int32_t worker) {
   Thread thread;
   thread.hosted_ = std::make_shared<Hosted>();
   thread.hosted_->start = {std::move(body), std::move(name), hooks, worker};
@@ -162,7 +162,7 @@ Result<Thread> Thread::start(std::string_view name, std::function<void()> body,
   constexpr size_t kMaxName = 15;  // Linux refuses longer ones
   std::string shown(name.substr(0, kMaxName));
   if (hooks != nullptr && hooks->runs())
-    return start_hosted(std::move(shown), std::move(body), std::move(hooks), worker);
+    return start_hosted(std::move(shown), std::move(body), hooks, worker);
   auto start = std::make_unique<Start>(Start{std::move(body), std::move(shown), std::move(hooks), worker});
   Thread thread;
   const int failure = create_thread(&thread.handle_, start.get());

@@ -56,7 +56,7 @@ class Thread {
  private:
   struct Hosted;
   static Result<Thread> start_hosted(std::string name, std::function<void()> body,
-                                     std::shared_ptr<const ThreadHooks> hooks, int32_t worker);
+                                     const std::shared_ptr<const ThreadHooks>& hooks, int32_t worker);
 
   pthread_t handle_{};
   std::shared_ptr<Hosted> hosted_;  // instead, on a thread of the host's
