@@ -27,8 +27,8 @@ constexpr size_t kMaxBytes = size_t{16} << 20;  // far more than any job's; larg
 constexpr std::string_view kFirstLine = "dataline state 1";
 constexpr std::string_view kSumKey = "checksum: ";
 constexpr std::string_view kIndicesKey = "sample_indices";
-// Absent from states without buckets, as from those of releases that had none.
-// Lines that stand in the states of some jobs only; where one does not stand its value is kNone.
+// Lines that stand in the states of some jobs only, as in those of releases that had none; where one does not stand its
+// value is kNone.
 constexpr std::string_view kSomeKeys[] = {kPartsKey, "mix", "packing", "bucket_edges", "lengths"};
 constexpr std::string_view kNone = "none";
 

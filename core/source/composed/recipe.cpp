@@ -41,7 +41,7 @@ class RecipeReader {
   };
 
   // An object whose keys are among `known`, each once, and has all of `needed`.
-  Status read_object(std::vector<std::string_view> known, std::vector<std::string_view> needed,
+  Status read_object(std::vector<std::string_view> known, const std::vector<std::string_view>& needed,
                      const UseKey& use) {
     std::vector<std::string> seen;
     DL_RETURN_IF_ERROR(json_.expect('{'));

@@ -74,8 +74,10 @@ class Subset final : public ForwardSource {
     int64_t inner = inner_index(index);
     return !valid(inner) || source_->cached(inner);
   }
-  // Not neighbours in the source.
-  void advise_block(int64_t first, int64_t count) const override { Source::advise_block(first, count); }
+  // Not neighbours in the source: not its advise_block(), but advise() for each.
+  void advise_block(int64_t first, int64_t count) const override {
+    Source::advise_block(first, count);  // NOLINT(bugprone-parent-virtual-call)
+  }
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
   int64_t record_items(int64_t index) const override {
     const int64_t inner = inner_index(index);

@@ -57,7 +57,7 @@ class Zip final : public Composed {
   int64_t stored_bytes() const override {
     int64_t bytes = 0;
     for (const Piece& piece : pieces_) bytes += piece.source->stored_bytes();
-    return bytes;
+    return std::max<int64_t>(bytes, 1);
   }
   bool cached(int64_t index) const override {
     return std::all_of(pieces_.begin(), pieces_.end(),

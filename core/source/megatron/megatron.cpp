@@ -31,7 +31,7 @@
 namespace dataline {
 namespace {
 
-using std::string_view_literals::operator""sv;
+using namespace std::string_view_literals;
 
 constexpr std::string_view kMagic = "MMIDIDX\0\0"sv, kOldMagic = "TNTIDX\0\0"sv;
 constexpr int64_t kHeaderBytes = 34, kSequencesAt = 18, kDocumentsAt = 26;

@@ -2,6 +2,7 @@
 #include "core/source/packing/packing.h"
 
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -24,7 +25,7 @@ std::string_view method_name(PackMethod method) {
 
 // "12.34" for part / whole in hundredths.
 std::string hundredths(double value) {
-  const auto all = static_cast<int64_t>(value * 100 + 0.5);
+  const int64_t all = std::llround(value * 100);
   const int64_t rest = all % 100;
   return concat(all / 100, rest < 10 ? ".0" : ".", rest);
 }
