@@ -234,12 +234,12 @@ Result<std::unique_ptr<Dataset>> Dataset::concat(std::span<const Dataset* const>
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::mix(std::span<const Dataset* const> parts, MixRecipe recipe,
-                                              const Options&) {
+                                              const Options& options) {
   for (size_t k = 0; k < parts.size(); ++k) {
     recipe.parts[k].source = parts[k]->source();
     recipe.parts[k].uri = parts[k]->info().uri;
   }
-  return of(mix_sources(std::move(recipe)));
+  return packed(mix_sources(std::move(recipe)), open_context(options));
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::subset(const Dataset& dataset, std::span<const int64_t> indices,
