@@ -75,13 +75,23 @@ HWY_INLINE V32 hash(V32 x) {
   return hn::Xor(x, hn::ShiftRight<15>(x));
 }
 
+// The key of a round: one for all lanes, or one a lane.
+struct OneKey {
+  uint32_t key;
+  HWY_INLINE V32 of(int) const { return hn::Set(D32(), key); }
+};
+struct LaneKeys {
+  const uint32_t* keys;
+  HWY_INLINE V32 of(int vector) const { return hn::Load(D32(), keys + vector * kLanes); }
+};
+
 // to ^= hash(from ^ key) & mask, for all vectors in parallel.
-template <bool kShort, int kCount>
-HWY_INLINE void half_round(V32* HWY_RESTRICT to, const V32* HWY_RESTRICT from, uint32_t key, uint32_t mask) {
+template <bool kShort, int kCount, typename Key>
+HWY_INLINE void half_round(V32* HWY_RESTRICT to, const V32* HWY_RESTRICT from, Key key, uint32_t mask) {
   const D32 d;
   V32 hashed[kCount];
   DATALINE_UNROLL
-  for (int k = 0; k < kCount; ++k) hashed[k] = hash<kShort>(hn::Xor(from[k], hn::Set(d, key)));
+  for (int k = 0; k < kCount; ++k) hashed[k] = hash<kShort>(hn::Xor(from[k], key.of(k)));
   DATALINE_UNROLL
   for (int k = 0; k < kCount; ++k) to[k] = hn::Xor(to[k], hn::And(hashed[k], hn::Set(d, mask)));
 }
@@ -89,8 +99,8 @@ HWY_INLINE void half_round(V32* HWY_RESTRICT to, const V32* HWY_RESTRICT from, u
 template <bool kShort, int kCount>
 HWY_INLINE void run_rounds(const Network& network, V32* HWY_RESTRICT left, V32* HWY_RESTRICT right) {
   for (int i = 0; i < kFeistelRounds; i += 2) {
-    half_round<kShort, kCount>(left, right, network.keys[i], network.left_mask);
-    half_round<kShort, kCount>(right, left, network.keys[i + 1], network.right_mask);
+    half_round<kShort, kCount>(left, right, OneKey{network.keys[i]}, network.left_mask);
+    half_round<kShort, kCount>(right, left, OneKey{network.keys[i + 1]}, network.right_mask);
   }
 }
 
@@ -271,45 +281,87 @@ void permute_some(const Feistel& feistel, uint64_t first, int64_t count, int64_t
   if (stack.count > 0) finish<kShort>(network, stack, out);
 }
 
-// Loads, permutes and stores kCount vectors of slots of a network without values out of range.
+// Slots of several networks of one size, side by side in the lanes of a group, each lane with the keys of its network.
+struct Group {
+  HWY_ALIGN uint32_t keys[kFeistelRounds][kGroup + kLanes];  // stores may write a vector past the last lane
+  HWY_ALIGN uint32_t left[kGroup + kLanes];
+  HWY_ALIGN uint32_t right[kGroup + kLanes];
+  int64_t count = 0;
+};
+
+// Adds slots first, first + 1, ... of one network.
+HWY_INLINE void add_slots(const Network& network, uint64_t first, int64_t count, Group& group) {
+  const D32 d;
+  for (int64_t at = 0; at < count; at += kLanes) {
+    const int64_t lane = group.count + at;
+    const uint64_t slot = first + static_cast<uint64_t>(at);
+    const V32 low_first = hn::Set(d, static_cast<uint32_t>(slot));
+    const V32 low = hn::Add(low_first, hn::Iota(d, 0));
+    const V32 high = hn::Sub(hn::Set(d, static_cast<uint32_t>(slot >> 32)),
+                             hn::VecFromMask(d, hn::Lt(low, low_first)));  // a carry is -1
+    hn::StoreU(hn::And(low, hn::Set(d, network.right_mask)), d, group.right + lane);
+    hn::StoreU(
+        hn::Or(hn::ShiftRightSame(low, network.right_bits), hn::ShiftLeftSame(high, 32 - network.right_bits)),
+        d, group.left + lane);
+    for (int i = 0; i < kFeistelRounds; ++i) hn::StoreU(hn::Set(d, network.keys[i]), d, group.keys[i] + lane);
+  }
+  group.count += count;
+}
+
 template <bool kShort, int kCount>
-HWY_INLINE void permute_vectors(const Network& network, uint64_t first, int64_t* HWY_RESTRICT out) {
-  V32 left[kVectors];
-  V32 right[kVectors];
-  load_slots(network, first, left, right);  // what is not used is not computed
-  run_rounds<kShort, kCount>(network, left, right);
+HWY_INLINE void permute_group(const Network& network, const Group& group, int64_t* HWY_RESTRICT out) {
+  const D32 d;
+  V32 left[kCount];
+  V32 right[kCount];
+  DATALINE_UNROLL
+  for (int k = 0; k < kCount; ++k) {
+    left[k] = hn::Load(d, group.left + k * kLanes);
+    right[k] = hn::Load(d, group.right + k * kLanes);
+  }
+  for (int i = 0; i < kFeistelRounds; i += 2) {
+    half_round<kShort, kCount>(left, right, LaneKeys{group.keys[i]}, network.left_mask);
+    half_round<kShort, kCount>(right, left, LaneKeys{group.keys[i + 1]}, network.right_mask);
+  }
   DATALINE_UNROLL
   for (int k = 0; k < kCount; ++k) store_joined(network, left[k], right[k], out + k * kLanes);
 }
 
-// n is a power of two: every value is in range. Windows of shuffle=window are such networks, of which a call permutes few
-// slots; the rest of a group is computed with as few vectors as hold it.
 template <bool kShort>
-void permute_closed(const Feistel& feistel, uint64_t first, int64_t count, int64_t* HWY_RESTRICT out) {
-  const Network network = make_network<kShort>(feistel);
-  for (; count >= kGroup; count -= kGroup, first += kGroup, out += kGroup)
-    permute_vectors<kShort, kVectors>(network, first, out);
-  for (; count >= 2 * kLanes; count -= 2 * kLanes, first += 2 * kLanes, out += 2 * kLanes)
-    permute_vectors<kShort, 2>(network, first, out);
-  if (count == 0) return;
-  HWY_ALIGN int64_t values[2 * kLanes];
-  if (count > kLanes) {
-    permute_vectors<kShort, 2>(network, first, values);
-  } else {
-    permute_vectors<kShort, 1>(network, first, values);
+void permute_some_runs(int64_t n, const FeistelRun* runs, int64_t run_count, int64_t* HWY_RESTRICT out) {
+  Group group;
+  Network network = {};
+  for (int64_t r = 0; r < run_count; ++r) {
+    network = make_network<kShort>(make_feistel(n, runs[r].key));
+    uint64_t first = runs[r].first;
+    for (int64_t left = runs[r].count; left > 0;) {
+      const int64_t some = left < kGroup - group.count ? left : kGroup - group.count;
+      add_slots(network, first, some, group);
+      first += static_cast<uint64_t>(some), left -= some;
+      if (group.count < kGroup) continue;
+      permute_group<kShort, kVectors>(network, group, out);
+      out += kGroup, group.count = 0;
+    }
   }
-  for (int64_t i = 0; i < count; ++i) out[i] = values[i];
+  if (group.count == 0) return;
+  HWY_ALIGN int64_t values[kGroup];
+  for (int64_t lane = group.count; lane < kGroup; ++lane) {  // what the stores did not reach
+    group.left[lane] = group.right[lane] = 0;
+    for (auto& keys : group.keys) keys[lane] = 0;
+  }
+  permute_group<kShort, kVectors>(network, group, values);
+  for (int64_t i = 0; i < group.count; ++i) out[i] = values[i];
+}
+
+void permute_runs(int64_t n, const FeistelRun* runs, int64_t run_count, int64_t* out) {
+  const bool is_short = n <= int64_t{1} << 32;
+  return is_short ? permute_some_runs<true>(n, runs, run_count, out)
+                  : permute_some_runs<false>(n, runs, run_count, out);
 }
 
 // Output positions are 32-bit lanes, so long calls are split.
 void permute(const Feistel& feistel, uint64_t first, int64_t count, int64_t* out) {
   constexpr int64_t kPiece = int64_t{1} << 20;
-  const bool is_short = feistel.right_bits <= 16;
-  if ((feistel.last & (feistel.last + 1)) == 0) {
-    return is_short ? permute_closed<true>(feistel, first, count, out)
-                    : permute_closed<false>(feistel, first, count, out);
-  }
-  const auto some = is_short ? &permute_some<true> : &permute_some<false>;
+  const auto some = feistel.right_bits <= 16 ? &permute_some<true> : &permute_some<false>;
   for (int64_t at = 0; at < count; at += kPiece) {
     some(feistel, first + static_cast<uint64_t>(at), count - at < kPiece ? count - at : kPiece, out + at);
   }
@@ -330,7 +382,17 @@ void permute_plain(const Feistel& feistel, uint64_t first, int64_t count, int64_
   }
 }
 
+void permute_runs_plain(int64_t n, const FeistelRun* runs, int64_t run_count, int64_t* out) {
+  for (int64_t r = 0; r < run_count; ++r) {
+    permute_plain(make_feistel(n, runs[r].key), runs[r].first, runs[r].count, out);
+    out += runs[r].count;
+  }
+}
 }  // namespace
+
+FeistelRunsFunction feistel_runs_function(SimdTarget target) {
+  return DATALINE_SIMD_PICK(target, FeistelRunsFunction, permute_runs, &permute_runs_plain);
+}
 
 FeistelFunction feistel_function(SimdTarget target) {
   return DATALINE_SIMD_PICK(target, FeistelFunction, permute, &permute_plain);

@@ -27,6 +27,16 @@ WordsFunction words_function(SimdTarget target);
 using FeistelFunction = void (*)(const Feistel& feistel, uint64_t first, int64_t count, int64_t* out);
 FeistelFunction feistel_function(SimdTarget target);
 
+// The same for a few slots of each of several bijections of n places, n a power of two, whose keys differ: one after the
+// other in `out`, as fast as so many slots of one.
+struct FeistelRun {
+  uint64_t key = 0;  // of make_feistel()
+  uint64_t first = 0;
+  int64_t count = 0;
+};
+using FeistelRunsFunction = void (*)(int64_t n, const FeistelRun* runs, int64_t run_count, int64_t* out);
+FeistelRunsFunction feistel_runs_function(SimdTarget target);
+
 // Full shuffle of at least 2 samples without a table: feistel.h.
 std::unique_ptr<const Order> feistel_order(int64_t sample_count, uint64_t seed, SimdTarget target);
 

@@ -31,7 +31,7 @@ namespace {
 
 constexpr int64_t kFewPlaces = 64;
 constexpr int64_t kBuildBlocks = 256;  // permuted at once; 2 KiB of stack
-constexpr int64_t kPieceSlots = 256;   // of a window, permuted at once
+constexpr int64_t kRunsAtOnce = 64;    // pieces of windows, permuted at once; 5 KiB of stack
 
 // A table's memory: starts[blocks + 1], then numbers[blocks].
 struct Line {
@@ -63,7 +63,8 @@ class WindowOrder final : public Order {
         firsts_(std::move(firsts)),
         lanes_(samples_, spec.step_slots, make_window(samples_, blocks_, spec.open_blocks, spec.step_slots)),
         blocks_per_record_(static_cast<double>(blocks_) / static_cast<double>(samples_)),
-        permute_(feistel_function(target)) {}
+        permute_(feistel_function(target)),
+        permute_runs_(feistel_runs_function(target)) {}
 
   int64_t slots() const override { return samples_; }
   int64_t table_bytes() const override { return round_up(8 * (blocks_ + 1) + 4 * blocks_, 64); }
@@ -84,6 +85,8 @@ class WindowOrder final : public Order {
   int64_t guess_block(int64_t places) const {
     return static_cast<int64_t>(static_cast<double>(places) * blocks_per_record_);
   }
+  struct Pieces;
+  int64_t* draw(const Line& line, Pieces& pieces, int64_t* out) const;
   void permute_some(int64_t n, uint64_t key, int64_t first, int64_t count, int64_t* out) const;
   void to_samples(const Line& line, int64_t window_begin, int64_t count, int64_t* places) const;
   void find_in_lane(const Line& line, int64_t lane, const Sweep& sweep, RecordRanges& found) const;
@@ -94,6 +97,14 @@ class WindowOrder final : public Order {
   WindowLanes lanes_;
   double blocks_per_record_;
   FeistelFunction permute_;
+  FeistelRunsFunction permute_runs_;
+};
+
+// Pieces of whole windows, to be permuted together: by itself each is too short for the vectors.
+struct WindowOrder::Pieces {
+  std::array<WindowPiece, kRunsAtOnce> pieces;
+  std::array<FeistelRun, kRunsAtOnce> runs;
+  size_t count = 0;
 };
 
 void WindowOrder::advance_table(EpochTable& table, int64_t steps) const {
@@ -119,16 +130,37 @@ bool WindowOrder::samples(int64_t epoch, const EpochTable* table, int64_t first,
                           int64_t* out) const {
   const Line line(table->memory, blocks_);
   const uint64_t key = random_key(seed_, static_cast<uint64_t>(epoch), Domain::kWindow);
+  Pieces pieces;
   for (const int64_t end = first + count; first < end;) {
-    const WindowPiece piece = lanes_.piece(first, std::min(end - first, kPieceSlots));
+    const WindowPiece piece = lanes_.piece(first, end - first);
     const uint64_t window_key =
         random_bits(key, static_cast<uint64_t>(piece.lane), static_cast<uint64_t>(piece.window));
+    first += piece.count;
+    if (piece.length == lanes_.size().places() && piece.length > kFewPlaces) {
+      pieces.pieces[pieces.count] = piece;
+      pieces.runs[pieces.count] = {window_key, static_cast<uint64_t>(piece.offset), piece.count};
+      if (++pieces.count == pieces.runs.size()) out = draw(line, pieces, out);
+      continue;
+    }
+    out = draw(line, pieces, out);
     permute_some(piece.length, window_key, piece.offset, piece.count, out);
     to_samples(line, piece.begin, piece.count, out);
-    first += piece.count;
     out += piece.count;
   }
+  draw(line, pieces, out);
   return false;
+}
+
+// Writes the samples of the pieces and empties them; returns where the next ones go.
+int64_t* WindowOrder::draw(const Line& line, Pieces& pieces, int64_t* out) const {
+  permute_runs_(lanes_.size().places(), pieces.runs.data(), static_cast<int64_t>(pieces.count), out);
+  for (size_t p = 0; p < pieces.count; ++p) {
+    const WindowPiece& piece = pieces.pieces[p];
+    to_samples(line, piece.begin, piece.count, out);
+    out += piece.count;
+  }
+  pieces.count = 0;
+  return out;
 }
 
 void WindowOrder::permute_some(int64_t n, uint64_t key, int64_t first, int64_t count, int64_t* out) const {

@@ -149,6 +149,33 @@ TEST(Feistel, CallsAcrossTheFourthGigaslotCarryIntoTheHighWord) {
   }
 }
 
+TEST(Feistel, RunsOfManyKeysAreThoseOfEachKeyOnEveryTarget) {
+  for (const int bits : {1, 7, 16, 31, 32, 33, 40, 62}) {
+    const int64_t n = int64_t{1} << bits;
+    // Runs of no slot, a few, several vectors; at the ends of the network, and across slot 2^32 where there is one.
+    std::vector<FeistelRun> runs;
+    std::vector<int64_t> expected;
+    for (int64_t r = 0; r < 150; ++r) {
+      const int64_t count = std::min<int64_t>(n, r % 7 == 0 ? r : r % 5);
+      const int64_t end = r % 3 == 0 ? n : std::min(n, (int64_t{1} << 32) + count / 2);
+      const FeistelRun run{random_bits(7, static_cast<uint64_t>(r)), static_cast<uint64_t>(end - count),
+                           count};
+      const Feistel feistel = make_feistel(n, run.key);
+      for (int64_t k = 0; k < count; ++k)
+        expected.push_back(
+            static_cast<int64_t>(feistel_permute(feistel, run.first + static_cast<uint64_t>(k))));
+      runs.push_back(run);
+    }
+    for (const SimdTarget target : runnable_targets()) {
+      std::vector<int64_t> out(expected.size() + 1, -1);
+      feistel_runs_function(target)(n, runs.data(), static_cast<int64_t>(runs.size()), out.data());
+      EXPECT_EQ(out.back(), -1) << "nothing is written past the last run";
+      out.pop_back();
+      EXPECT_EQ(out, expected) << bits << " bits, " << simd_target_name(target);
+    }
+  }
+}
+
 TEST(Feistel, ACallOfMoreThanAMillionSlotsIsTheSameAsManySmallOnes) {
   const int64_t n = 1'100'000;
   const auto order = feistel_order(n, 8, best_simd_target());
