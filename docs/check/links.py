@@ -57,12 +57,18 @@ def anchor_of(heading):
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
+def listed_by_git(root):
+    """Nothing where there is no git, or no checkout of it."""
+    command = ["git", "ls-files", "-co", "--exclude-standard", "*.md"]
+    try:
+        return subprocess.run(command, cwd=root, capture_output=True, text=True, check=False).stdout.split()
+    except FileNotFoundError:
+        return []
+
+
 def check_markdown(root):
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "*.md"], cwd=root, capture_output=True, text=True, check=False
-    )
-    paths = [root / name for name in listed.stdout.split("\n") if name] or [
-        path for path in root.rglob("*.md") if "build" not in path.relative_to(root).parts
+    paths = [root / name for name in listed_by_git(root)] or [
+        path for path in root.rglob("*.md") if not {"build", "target"} & set(path.relative_to(root).parts)
     ]
     wrong, links = [], 0
     for path in paths:

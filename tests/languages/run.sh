@@ -54,6 +54,8 @@ reader_rust() {
   sed -n 's/.*"executable":"\([^"]*sources-[^"]*\)".*/\1/p' <<<"$built" | tail -n 1
 }
 reader_go() {
+  # shellcheck source=/dev/null
+  . bindings/go/toolchain.sh && use_go || return 1
   (cd bindings/go && CGO_ENABLED=0 go test -c -o "$work/readers_go" . >&2) && echo "$work/readers_go '-test.run=Source|Record|BadSamples'"
 }
 reader_julia() {

@@ -94,7 +94,10 @@ fn a_ragged_field_is_its_items_and_where_its_rows_begin() {
 
 #[test]
 fn a_field_on_a_device_is_refused_by_name() {
-    let Some(fake) = fake_cuda::FakeCuda::new() else { return };
+    let fake = match fake_cuda::FakeCuda::new() {
+        Some(fake) => fake,
+        None => return,
+    };
     let dataset = Dataset::from_arrays(&[Array::dense("x", &[2], &[1f32; 2]).unwrap()], &Options::new());
     let error = first(&dataset.unwrap(), &fake.options()).candle("x", &CPU).unwrap_err();
     assert!(matches!(&error, Error::Dataline(error) if error.code() == Code::Unsupported), "{error:?}");

@@ -95,7 +95,10 @@ fn arrays_are_borrowed_in_place_and_must_be_in_c_order() {
 
 #[test]
 fn a_field_on_a_device_is_refused_by_name() {
-    let Some(fake) = fake_cuda::FakeCuda::new() else { return };
+    let fake = match fake_cuda::FakeCuda::new() {
+        Some(fake) => fake,
+        None => return,
+    };
     let dataset = Dataset::from_arrays(&[Array::dense("x", &[2, 3], &[1f32; 6]).unwrap()], &Options::new());
     let batch = first(&dataset.unwrap(), &fake.options());
     let tensor = batch.tensor("x").unwrap();

@@ -35,10 +35,11 @@ fn library() -> Option<PathBuf> {
 impl FakeCuda {
     /// As new. `None`, after a word on stderr, where there is no fake driver.
     pub fn new() -> Option<FakeCuda> {
-        let Some(path) = library() else {
+        let path = library();
+        if path.is_none() {
             eprintln!("skipped: there is no libfake_cuda.so (DATALINE_FAKE_CUDA)");
-            return None;
-        };
+        }
+        let path = path?;
         let turn = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let text = CString::new(path.to_str().unwrap()).unwrap();
         // SAFETY: a live text; 2: RTLD_NOW.
@@ -59,14 +60,13 @@ impl FakeCuda {
         Some(fake)
     }
 
+    /// # Safety
+    /// `F` is the function pointer that the driver has under this name.
     unsafe fn call<F>(&self, name: &str) -> F {
         let name = CString::new(name).unwrap();
-        // SAFETY: a library that stays open; `F` is a function pointer, as the caller says.
-        unsafe {
-            let symbol = dlsym(self.library, name.as_ptr());
-            assert!(!symbol.is_null(), "no {name:?}");
-            transmute_copy(&symbol)
-        }
+        let symbol = dlsym(self.library, name.as_ptr());
+        assert!(!symbol.is_null(), "no {name:?}");
+        transmute_copy(&symbol)
     }
 
     /// Options of a loader on its device 0.
