@@ -24,8 +24,6 @@ if ! command -v cargo >/dev/null; then
   exit 77
 fi
 export CARGO_TERM_COLOR=never
-offline=${CARGO_NET_OFFLINE:-false} # as told
-export CARGO_NET_OFFLINE=true
 if [[ -n ${DATALINE_LIB_DIR:-} ]]; then
   # A shared library outside the system's folders is found at run time by this alone.
   export LD_LIBRARY_PATH="$DATALINE_LIB_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
@@ -53,6 +51,8 @@ else
 fi
 
 step() { printf '== %s\n' "$*"; }
+# shellcheck source-path=SCRIPTDIR
+. "$here/workspace.sh"
 
 # Lints that were on by default in Rust 1.63 and are no longer.
 outdated=(-A clippy::format_push_string -A clippy::redundant_clone -A clippy::needless_collect)
@@ -74,28 +74,6 @@ style() {
   else
     echo "left out: lints, for there is no clippy"
   fi
-}
-
-# Cargo wants the registry's index for all that stands in Cargo.lock, asked for or not. Whether it has what it wants:
-knows_registry() { (cd "$here" && timeout 60 cargo tree --quiet --locked --package dataline >/dev/null 2>&1); }
-can_ask_registry() { [[ $offline != true && $minor -ge 68 ]]; } # before 1.68 it can only clone the index as a repository
-# The workspace to test: this one, or a copy of it without what only features need.
-workspace=$here
-minor=$(cargo --version | sed 's/^cargo 1\.\([0-9]*\).*/\1/')
-export CARGO_REGISTRIES_CRATES_IO_PROTOCOL=sparse # for 1.68 and 1.69
-choose_workspace() {
-  if knows_registry || { can_ask_registry && CARGO_NET_OFFLINE=false knows_registry; }; then return; fi
-  echo "tested: a copy without the features' dependencies, for cargo 1.$minor does not know the registry and cannot ask it"
-  local copy=$here/target/without-registry entry
-  workspace=$copy/bindings/rust
-  mkdir -p "$workspace"
-  for entry in "$root"/* "$root"/bindings/*; do # for the build script, which may build the checkout
-    [[ $entry == "$root"/bindings || $entry == "$here" ]] || ln -sfn "$entry" "$copy/${entry#"$root"/}"
-  done
-  rm -rf "$workspace"/{dataline,dataline-sys,Cargo.lock}
-  cp -rp "$here"/{Cargo.toml,rustfmt.toml,dataline,dataline-sys} "$workspace"
-  sed -i -e 's/"dep:[^"]*"//' -e '/optional = true/d' "$workspace/dataline/Cargo.toml"
-  (cd "$workspace" && cargo generate-lockfile --quiet)
 }
 
 # The library installed, and found by pkg-config: shared and static.

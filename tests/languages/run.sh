@@ -50,7 +50,9 @@ loop_python() {
 # reader_NAME prints the program that tests what reads records in that language (grown_cells_test.py).
 reader_rust() {
   local built
-  built=$(cd bindings/rust/dataline && cargo test --quiet --test sources --no-run --message-format=json) || return 1
+  # The workspace that the gate of Rust tested. In a shell of its own: what it sets is for this alone.
+  # shellcheck source=/dev/null disable=SC2154
+  built=$(. bindings/rust/workspace.sh && choose_workspace >&2 && cd "$workspace/dataline" && cargo test --quiet --test sources --no-run --message-format=json) || return 1
   sed -n 's/.*"executable":"\([^"]*sources-[^"]*\)".*/\1/p' <<<"$built" | tail -n 1
 }
 reader_go() {
