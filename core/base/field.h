@@ -25,7 +25,8 @@ struct Field {
   std::string axes;  // one letter per dim ("HWC"), or empty when unknown
   // Ragged: bytes of the largest sample when the source knows, else -1. Dense: unused.
   int64_t max_bytes = -1;
-  // Dense, its first dim -1: padded to the edge of the batch's bucket (batches by length), so that it varies by batch.
+  // Dense, with the size of the batch's bucket, so that it varies by batch: by length the first dim is -1, padded to the edge;
+  // by aspect those of the height and the width are.
   bool to_bucket = false;
 
   bool varies() const {

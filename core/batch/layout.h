@@ -27,12 +27,12 @@ constexpr int64_t kTensorAlignment = 256;
 
 struct Storage {
   FieldKind kind = FieldKind::kDense;
-  bool varies = false;           // dense images whose size is only known after decoding (Field::varies)
-  bool to_bucket = false;        // dense rows as long as the edge of their batch's bucket (Field::to_bucket)
-  int64_t row_bytes = 0;         // dense: bytes of a row; ragged and varying: the share; to_bucket: 0
-  int64_t item_bytes = 1;        // ragged and to_bucket: bytes per step of the variable dim
-  int64_t offset = 0;            // in the slot
-  int64_t offsets_offset = 0;    // ragged: i64 offsets[rows + 1]
+  bool varies = false;         // dense images whose size is only known after decoding (Field::varies)
+  bool to_bucket = false;      // dense rows of the size of their batch's bucket (Field::to_bucket)
+  int64_t row_bytes = 0;       // dense: bytes of a row; ragged and varying: the share; to_bucket: 0
+  int64_t item_bytes = 1;      // ragged: bytes per step of the variable dim; to_bucket: of a step or a pixel
+  int64_t offset = 0;          // in the slot
+  int64_t offsets_offset = 0;  // ragged: i64 offsets[rows + 1]
   int64_t row_bytes_offset = 0;  // ragged and varying: i64 bytes written per row, before packing
   int64_t extents_offset = 0;    // varying: i64 height and width per row
   int64_t touched_offset = 0;    // ragged and varying: i64 bytes of each row's share touched so far
@@ -49,7 +49,8 @@ struct Region {
 // A bucket (order/buckets.h) as batches see it.
 struct BucketShape {
   int64_t rows = 0;  // of its largest batch
-  int64_t edge = 0;  // steps of the first dim that a row padded to the bucket has
+  int64_t edge = 0;  // steps of the first dim that a row padded to the bucket has; of images height x width
+  int64_t height = 0, width = 0;  // of images; 0: the bucket is of lengths
 };
 
 struct Layout {
@@ -65,7 +66,7 @@ struct Layout {
   int64_t device_bytes = 0;  // slot_bytes plus the regions
 };
 
-// Computes the offsets. Rows padded to the bucket get the bytes that the largest batch of a bucket needs. `mixed`: sample
+// Computes the offsets. Rows of the bucket's size get the bytes that the largest batch of a bucket needs. `mixed`: sample
 // indices count in the parts of a mix. kOverBudget when a slot exceeds any address space.
 Result<Layout> plan_layout(std::vector<Storage> storages, std::vector<Region> regions, int64_t rows,
                            std::vector<BucketShape> buckets = {}, bool mixed = false);

@@ -49,7 +49,7 @@ void Slot::open(int64_t new_epoch, int64_t new_step, int64_t new_first_slot, int
   step = new_step;
   first_slot = new_first_slot;
   group = new_group;
-  if (!layout_->buckets.empty()) set_edge(layout_->buckets[static_cast<size_t>(group)].edge);
+  if (!layout_->buckets.empty()) set_bucket(layout_->buckets[static_cast<size_t>(group)]);
   samples = row_count;
   valid = valid_count;
   lost.store(false);
@@ -61,13 +61,17 @@ void Slot::open(int64_t new_epoch, int64_t new_step, int64_t new_first_slot, int
   bad_.clear();
 }
 
-void Slot::set_edge(int64_t edge) {
+void Slot::set_bucket(const BucketShape& bucket) {
   for (size_t s = 0; s < layout_->storages.size(); ++s) {
     const Storage& storage = layout_->storages[s];
-    if (storage.to_bucket) packed_bytes_[s] = edge * storage.item_bytes;
+    if (storage.to_bucket) packed_bytes_[s] = bucket.edge * storage.item_bytes;
   }
   for (size_t f = 0; f < outputs_->size(); ++f) {
-    if ((*outputs_)[f].field.to_bucket) views.set_length(f, edge);
+    if (!(*outputs_)[f].field.to_bucket) continue;
+    if (bucket.height > 0)
+      views.set_extent(f, bucket.height, bucket.width);
+    else
+      views.set_length(f, bucket.edge);
   }
 }
 
@@ -169,7 +173,8 @@ void Slot::refuse_size(size_t storage, int64_t row, int64_t first) {
   Status cause = error(Code::kMismatch, "field '", field, "': sample ", records[row], " is ", size[2 * row],
                        "x", size[2 * row + 1], ", sample ", records[first], " of the same batch is ",
                        size[2 * first], "x", size[2 * first + 1],
-                       ": one batch needs one size; add resize([h, w]) or random_resized_crop(size)");
+                       ": one batch needs one size; add resize([h, w]) or random_resized_crop(size), or "
+                       "resize(bucket) with bucket_by=aspect");
   if (BadRow* known = find_bad(row); known != nullptr) {
     known->replacement = -1;
     known->cause = error(known->cause.code(), known->cause.message(),

@@ -99,6 +99,10 @@ class Slot : public Batch {
   // Empties the slot for a batch of `row_count` samples, all of slots of one group (Layout::buckets).
   void open(int64_t new_epoch, int64_t new_step, int64_t new_first_slot, int64_t row_count,
             int64_t valid_count, int32_t new_group = 0);
+  // Of the batch's rows; null without buckets.
+  const BucketShape* bucket() const {
+    return layout_->buckets.empty() ? nullptr : &layout_->buckets[static_cast<size_t>(group)];
+  }
   // From row to row of a storage while it is filled.
   int64_t row_stride(size_t storage) const {
     const Storage& rows = layout_->storages[storage];
@@ -150,7 +154,7 @@ class Slot : public Batch {
   std::vector<bool> undelivered_rows() const;
   void pack_ragged(size_t storage);
   void pack_varying(size_t storage);
-  void set_edge(int64_t edge);
+  void set_bucket(const BucketShape& bucket);
   void refuse_size(size_t storage, int64_t row, int64_t first);
 
   const Layout* layout_;

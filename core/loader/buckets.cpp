@@ -2,75 +2,34 @@
 #include "core/loader/buckets.h"
 
 #include <algorithm>
-#include <limits>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/base/checked.h"
 #include "core/base/digest.h"
 #include "core/base/text.h"
+#include "core/loader/aspect.h"
+#include "core/loader/dataset.h"
+#include "core/loader/pipeline.h"
 
 namespace dataline {
 namespace {
 
-constexpr size_t kMaxBuckets = 1024;                  // a step looks for its bucket among them
-constexpr int64_t kMaxEdge = int64_t{1} << 40;        // as max_tokens
-constexpr int64_t kMaxBucketRows = int64_t{1} << 40;  // as batch_size
 constexpr const char* kLengthField = "length";
-constexpr size_t kMaxNumbersText = 512;    // so that a state stays small
+constexpr const char* kSizeField = "size";
 constexpr int64_t kCancelEvery = 1 << 16;  // samples between two looks at the token
 
-Result<std::vector<int64_t>> parse_edges(std::string_view text) {
-  std::vector<int64_t> edges;
-  for (const std::string_view part : split(text, ',')) {
-    const std::optional<int64_t> edge = parse_i64(trim(part));
-    if (!edge || *edge < 1 || *edge > kMaxEdge) {
-      return error(Code::kBadOption, "option bucket_edges: expected whole numbers from 1 to ", kMaxEdge,
-                   ", as in 128,256,512, got '", part, "'");
-    }
-    if (!edges.empty() && *edge <= edges.back()) {
-      return error(Code::kBadOption, "option bucket_edges: expected increasing numbers, got ", *edge,
-                   " after ", edges.back());
-    }
-    edges.push_back(*edge);
-    if (edges.size() > kMaxBuckets)
-      return error(Code::kBadOption, "option bucket_edges: expected at most ", kMaxBuckets, " edges");
-  }
-  return edges;
-}
-
-Status check_conflicts(const LoaderConfig& config) {
-  const char* other = nullptr;
-  if (config.indices.given) other = "sample_indices";
-  if (config.weights.given) other = "weights";
-  if (other != nullptr) {
-    return error(Code::kBadOption, "options bucket_edges and ", other,
-                 ": expected one of the two, got both: a bucket takes every sample once an epoch");
-  }
-  if (config.shuffle == Shuffle::kNone || config.shuffle == Shuffle::kFull) return Status::ok();
-  return error(Code::kBadOption, "options bucket_edges and shuffle: expected shuffle=none or full, got ",
-               option_word(Option::kShuffle, config.shuffle));
-}
-
-// Rows of a full step of each bucket, over all ranks.
-Status read_rows(const Options& options, LoaderConfig& config) {
-  const bool global = options.is_set(Option::kGlobalBatchSize);
-  const bool limited = global || options.is_set(Option::kBatchSize) || config.max_tokens < 0;
-  const int64_t batch = options.integer(global ? Option::kGlobalBatchSize : Option::kBatchSize);
-  const int64_t most = limited ? batch : kMaxBucketRows;
-  if (config.max_tokens >= 0 && config.max_tokens < config.bucket_edges.back()) {
-    return error(Code::kBadOption, "option max_tokens: expected at least the last of bucket_edges, ",
-                 config.bucket_edges.back(), ", got ", config.max_tokens);
-  }
-  for (const int64_t edge : config.bucket_edges) {
-    const int64_t rows = config.max_tokens < 0 ? most : std::min(most, config.max_tokens / edge);
-    const std::optional<int64_t> all = checked_multiply(rows, global ? 1 : config.world_size);
-    if (!all || *all > kMaxBucketRows) {
-      return error(Code::kBadOption, "option ", config.max_tokens < 0 ? "batch_size" : "max_tokens",
-                   ": a step of ", rows, " rows on each of ", config.world_size, " ranks is too large");
-    }
-    config.bucket_rows.push_back(*all);
-  }
-  return Status::ok();
+// Memory for one T a sample.
+template <typename T>
+Result<std::span<T>> table_of(int64_t count, HostMemory& memory, const char* what,
+                              std::shared_ptr<const Block>& owner) {
+  const std::optional<int64_t> bytes = checked_multiply(count, sizeof(T));
+  if (!bytes) return error(Code::kOverBudget, what, ": ", count, " do not fit any memory");
+  DL_ASSIGN_OR_RETURN(Block block, memory.allocate(*bytes, 64, MemoryKind::kTable, what));
+  std::span<T> table(reinterpret_cast<T*>(block.data()), static_cast<size_t>(count));
+  owner = std::make_shared<const Block>(std::move(block));
+  return table;
 }
 
 // One a sample, and what keeps them.
@@ -89,35 +48,32 @@ Result<Lengths> lengths_of(const Source& source, const LoaderConfig& config, Hos
     }
     return Lengths{config.lengths.span(), config.lengths.data};
   }
-  const std::optional<int64_t> bytes = checked_multiply(count, sizeof(int64_t));
-  if (!bytes)
-    return error(Code::kOverBudget, "option bucket_edges: ", count, " lengths do not fit any memory");
-  DL_ASSIGN_OR_RETURN(Block block,
-                      memory.allocate(*bytes, 64, MemoryKind::kTable, "the lengths of the samples"));
-  auto* const values = reinterpret_cast<int64_t*>(block.data());
+  std::shared_ptr<const Block> owner;
+  DL_ASSIGN_OR_RETURN(const std::span<int64_t> values,
+                      table_of<int64_t>(count, memory, "the lengths of the samples", owner));
   for (int64_t i = 0; i < count; ++i) {
     if (i % kCancelEvery == 0 && token != nullptr && token->cancelled()) return Status(Code::kCancelled, "");
-    values[i] = source.record_items(i);
-    if (values[i] >= 0) continue;
+    values[static_cast<size_t>(i)] = source.record_items(i);
+    if (values[static_cast<size_t>(i)] >= 0) continue;
     return error(Code::kUnsupported, "option bucket_edges: only reading sample ", i,
                  " would tell its length; give the option lengths, one a sample")
         .with_sample(i);
   }
-  auto owner = std::make_shared<const Block>(std::move(block));
-  return Lengths{{values, static_cast<size_t>(count)}, std::move(owner)};
+  return Lengths{values, std::move(owner)};
 }
 
-// The set with one more field, `length`.
-class WithLength final : public ForwardSource {
+// The set with one more field, whose rows lie one after another in `values`.
+class WithField final : public ForwardSource {
  public:
-  WithLength(SourceRef source, Lengths lengths)
-      : ForwardSource(std::move(source)), lengths_(std::move(lengths)), schema_(source_->schema()) {
-    Field field;
-    field.name = kLengthField;
-    field.dtype = DType::kI64;
+  WithField(SourceRef source, Field field, const void* values, std::shared_ptr<const void> owner)
+      : ForwardSource(std::move(source)),
+        owner_(std::move(owner)),
+        values_(static_cast<const std::byte*>(values)),
+        row_bytes_(field.bytes()),
+        schema_(source_->schema()) {
     column_ = schema_.columns.size();
     schema_.places.push_back({.column = static_cast<int32_t>(column_)});
-    schema_.columns.push_back({field.bytes()});
+    schema_.columns.push_back({row_bytes_});
     schema_.fields.push_back(std::move(field));
   }
 
@@ -125,9 +81,7 @@ class WithLength final : public ForwardSource {
   void locate(Run& run) const override {
     source_->locate(run);
     Run::ColumnRows& rows = run.columns[column_];
-    for (int64_t i = 0; i < run.count; ++i)
-      rows.data[i] =
-          reinterpret_cast<const std::byte*>(&lengths_.values[static_cast<size_t>(run.indices[i])]);
+    for (int64_t i = 0; i < run.count; ++i) rows.data[i] = values_ + run.indices[i] * row_bytes_;
     rows.contiguous = run.contiguous && run.errors->empty();
     for (const RowError& failed : run.errors->all()) rows.data[failed.row] = nullptr;
   }
@@ -136,56 +90,110 @@ class WithLength final : public ForwardSource {
   }
 
  private:
-  Lengths lengths_;
+  std::shared_ptr<const void> owner_;
+  const std::byte* values_;
+  int64_t row_bytes_;
   Schema schema_;
   size_t column_ = 0;
 };
 
-SourceRef with_length_field(SourceRef source, Lengths lengths) {
+Field added_field(const char* name, DType dtype, std::vector<int64_t> shape) {
+  Field field;
+  field.name = name;
+  field.dtype = dtype;
+  field.shape = std::move(shape);
+  return field;
+}
+
+// The set itself if it has a field of this name.
+SourceRef with_field(SourceRef source, Field field, const void* values, std::shared_ptr<const void> owner) {
   const std::vector<Field>& fields = source->schema().fields;
-  if (std::any_of(fields.begin(), fields.end(), [](const Field& f) { return f.name == kLengthField; }))
+  if (std::any_of(fields.begin(), fields.end(), [&](const Field& f) { return f.name == field.name; }))
     return source;
-  return std::make_shared<WithLength>(std::move(source), std::move(lengths));
+  return std::make_shared<WithField>(std::move(source), std::move(field), values, std::move(owner));
+}
+
+BucketSpec spec_of(const LoaderConfig& config, const BucketContext& context, int64_t samples) {
+  return {.samples = samples,
+          .bucket_of = nullptr,
+          .rows = config.bucket_rows,
+          .drop_short_steps = config.last_batch == LastBatch::kDrop,
+          .shuffle = config.shuffle,
+          .seed = config.seed,
+          .memory = context.memory.get()};
+}
+
+Result<Buckets> buckets_by_length(SourceRef source, const LoaderConfig& config,
+                                  const BucketContext& context) {
+  DL_ASSIGN_OR_RETURN(Lengths lengths, lengths_of(*source, config, *context.memory, context.token));
+  DL_RETURN_IF_ERROR(check_lengths(lengths.values, config.bucket_edges));
+  BucketSpec spec = spec_of(config, context, source->count());
+  spec.bucket_of = [&](int64_t sample) {
+    return bucket_of_length(config.bucket_edges, lengths.values[static_cast<size_t>(sample)]);
+  };
+  Buckets out;
+  DL_ASSIGN_OR_RETURN(out.order, bucket_order(spec));
+  if (!config.lengths.given) out.table_bytes = static_cast<int64_t>(lengths.values.size_bytes());
+  Digest digest;
+  digest.add(std::as_bytes(lengths.values));
+  out.digest = digest.hex();
+  out.source = with_field(std::move(source), added_field(kLengthField, DType::kI64, {}),
+                          lengths.values.data(), std::move(lengths.owner));
+  return out;
+}
+
+// How many images each shape has.
+std::string counts_text(std::span<const ImageBucket> shapes, const BucketOrder& order) {
+  constexpr size_t kMostTold = 64;
+  std::string text;
+  for (size_t s = 0; s < shapes.size() && s < kMostTold; ++s)
+    text += concat(s == 0 ? "" : ", ", shape_text(shapes[s]), " ", order.steps->groups()[s].slots);
+  return shapes.size() > kMostTold ? text + ", ..." : text;
+}
+
+Result<Buckets> buckets_by_aspect(const SourceRef& source, const LoaderConfig& config,
+                                  const BucketContext& context) {
+  Result<size_t> field = image_field(source->schema().fields, std::nullopt);
+  if (!field.is_ok()) return field.take_status().in("option bucket_by: aspect");
+  const int64_t count = source->count();
+  std::shared_ptr<const Block> sizes_owner, shapes_owner;
+  DL_ASSIGN_OR_RETURN(const std::span<StoredSize> sizes,
+                      table_of<StoredSize>(count, *context.memory, "the sizes of the images", sizes_owner));
+  DL_ASSIGN_OR_RETURN(const std::span<uint16_t> shape_of,
+                      table_of<uint16_t>(count, *context.memory, "the shapes of the images", shapes_owner));
+  Buckets out;
+  out.table_bytes = static_cast<int64_t>(sizes.size_bytes());
+  out.source = with_field(source, added_field(kSizeField, DType::kI32, {2}), sizes.data(), sizes_owner);
+  LoaderConfig with_size = config;
+  with_size.adds_field = out.source != source;
+  // Before any header is read: what is wrong with the transform is told at once. And whether images are turned.
+  DL_ASSIGN_OR_RETURN(const CompiledTransforms compiled,
+                      compile_transforms(config.transform, out.source->schema().fields,
+                                         transform_settings(*out.source, with_size)));
+  DL_RETURN_IF_ERROR(read_shapes({.source = source.get(),
+                                  .field = field.value(),
+                                  .upright = compiled.upright[field.value()],
+                                  .max_bytes_per_sample = config.max_bytes_per_sample,
+                                  .shapes = config.bucket_shapes,
+                                  .memory = context.memory.get(),
+                                  .token = context.token,
+                                  .log = context.log},
+                                 sizes, shape_of));
+  BucketSpec spec = spec_of(config, context, count);
+  spec.bucket_of = [&](int64_t sample) { return size_t{shape_of[static_cast<size_t>(sample)]}; };
+  DL_ASSIGN_OR_RETURN(out.order, bucket_order(spec));
+  context.log(LogLevel::kInfo, concat("images by shape: ", counts_text(config.bucket_shapes, out.order)));
+  Digest digest;
+  digest.add(std::as_bytes(shape_of));
+  out.digest = digest.hex();
+  return out;
 }
 
 }  // namespace
 
-std::string numbers_text(std::span<const int64_t> numbers) {
-  std::string text;
-  for (const int64_t number : numbers) text += concat(text.empty() ? "" : ",", number);
-  if (text.size() <= kMaxNumbersText) return text;
-  Digest digest;
-  digest.add(std::as_bytes(numbers));
-  return concat(numbers.size(), " numbers, digest ", digest.hex());
-}
-
-Status read_buckets(const Options& options, LoaderConfig& config) {
-  if (!options.is_set(Option::kBucketEdges)) {
-    if (config.lengths.given) return error(Code::kBadOption, "option lengths: needs bucket_edges");
-    if (config.max_tokens >= 0) return error(Code::kBadOption, "option max_tokens: needs bucket_edges");
-    return Status::ok();
-  }
-  DL_ASSIGN_OR_RETURN(config.bucket_edges, parse_edges(options.text(Option::kBucketEdges)));
-  DL_RETURN_IF_ERROR(check_conflicts(config));
-  return read_rows(options, config);
-}
-
-Result<Buckets> make_buckets(SourceRef source, const LoaderConfig& config,
-                             const std::shared_ptr<HostMemory>& memory, const CancelToken* token) {
-  DL_ASSIGN_OR_RETURN(Lengths lengths, lengths_of(*source, config, *memory, token));
-  Buckets out;
-  DL_ASSIGN_OR_RETURN(out.order, bucket_order({.lengths = lengths.values,
-                                               .edges = config.bucket_edges,
-                                               .rows = config.bucket_rows,
-                                               .drop_short_steps = config.last_batch == LastBatch::kDrop,
-                                               .shuffle = config.shuffle,
-                                               .seed = config.seed,
-                                               .memory = memory.get()}));
-  Digest digest;
-  digest.add(std::as_bytes(lengths.values));
-  out.digest = digest.hex();
-  out.source = with_length_field(std::move(source), std::move(lengths));
-  return out;
+Result<Buckets> make_buckets(SourceRef source, const LoaderConfig& config, const BucketContext& context) {
+  if (config.bucket_by == BucketBy::kAspect) return buckets_by_aspect(source, config, context);
+  return buckets_by_length(std::move(source), config, context);
 }
 
 }  // namespace dataline

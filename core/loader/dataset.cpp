@@ -44,20 +44,6 @@ bool holds_images(const Field& field) {
   return field.kind == FieldKind::kRagged && field.dtype == DType::kU8 && field.shape.size() == 1;
 }
 
-Result<size_t> image_field(const std::vector<Field>& fields, std::optional<std::string_view> name) {
-  const std::string_view wanted = name.value_or("image");
-  std::string list;
-  std::vector<size_t> candidates;
-  for (size_t f = 0; f < fields.size(); ++f) {
-    if (fields[f].name == wanted && (name || holds_images(fields[f]))) return f;
-    if (holds_images(fields[f])) candidates.push_back(f);
-    list += ::dataline::concat(list.empty() ? "" : ", ", fields[f].name);
-  }
-  if (!name && candidates.size() == 1) return candidates[0];
-  return error(Code::kNoSuchField, "expected a field of encoded images (fields: ", list, "), got ",
-               name ? ::dataline::concat("'", wanted, "'") : std::string("no name"));
-}
-
 // Nothing without pack_length.
 Result<std::optional<PackOptions>> packing_of(const Options& options) {
   const bool packs = options.is_set(Option::kPackLength);
@@ -125,6 +111,20 @@ Result<Block> zeroed_scratch(int64_t bytes) {
 }
 
 }  // namespace
+
+Result<size_t> image_field(const std::vector<Field>& fields, std::optional<std::string_view> name) {
+  const std::string_view wanted = name.value_or("image");
+  std::string list;
+  std::vector<size_t> candidates;
+  for (size_t f = 0; f < fields.size(); ++f) {
+    if (fields[f].name == wanted && (name || holds_images(fields[f]))) return f;
+    if (holds_images(fields[f])) candidates.push_back(f);
+    list += ::dataline::concat(list.empty() ? "" : ", ", fields[f].name);
+  }
+  if (!name && candidates.size() == 1) return candidates[0];
+  return error(Code::kNoSuchField, "expected a field of encoded images (fields: ", list, "), got ",
+               name ? ::dataline::concat("'", wanted, "'") : std::string("no name"));
+}
 
 Result<ImageFacts> image_facts_of(const Source& source, size_t field, int64_t index, int64_t room_bytes) {
   if (index < 0 || index >= source.count())

@@ -25,6 +25,10 @@ struct ImageFacts {
   int64_t bytes = 0;  // encoded
 };
 
+// The field of encoded images (ragged u8): of that name, or without one `image`, or the only such field. kNoSuchField lists
+// the fields.
+Result<size_t> image_field(const std::vector<Field>& fields, std::optional<std::string_view> name);
+
 // The header of the encoded image in field `field` of record `index`. Nothing is decoded; of a mapped file only the header
 // is read. `room_bytes`: maximum bytes of a record, for sources that copy (Source::scratch_bytes).
 // kOutOfRange, kNoMemory, the source's error for the record, kCorrupt, kTruncated.

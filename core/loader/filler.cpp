@@ -146,6 +146,8 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
   rows.seed = config_->seed;
   rows.epoch = slot.epoch;
   rows.warned = &scratch.warned;
+  if (const BucketShape* bucket = slot.bucket(); bucket != nullptr)
+    rows.bucket = {bucket->height, bucket->width};
   for (size_t s = 0; s < pipeline_->passes.size(); ++s) {
     const Storage& storage = slot.layout().storages[s];
     rows.target_stride = slot.row_stride(s);
@@ -155,7 +157,7 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
       rows.target_bytes = slot.row_bytes(s) + row;
       std::fill_n(rows.target_bytes, scratch.run.count, 0);
     }
-    if (storage.varies) rows.target_extents = reinterpret_cast<RowExtent*>(slot.extents(s)) + row;
+    rows.target_extents = storage.varies ? reinterpret_cast<RowExtent*>(slot.extents(s)) + row : nullptr;
     scratch.run_pass(*pipeline_->source, pipeline_->passes[s], rows);
     if (storage.has_shares()) hold_rows(slot, s, row, scratch);
   }

@@ -22,6 +22,7 @@
 #include "core/loader/launcher.h"
 #include "core/memory/host_memory.h"
 #include "core/order/order.h"
+#include "core/order/shapes.h"
 #include "core/source/host/host.h"
 #include "core/transform/decode/decoder.h"
 
@@ -180,11 +181,14 @@ struct LoaderConfig {
   DeviceSync device_sync = DeviceSync::kStream;
   HostArray<int64_t> indices;
   HostArray<double> weights;
-  // Batches by length (buckets.h); no edges: no buckets.
-  std::vector<int64_t> bucket_edges;
-  std::vector<int64_t> bucket_rows;  // samples in a full step over all ranks, by bucket
+  // Batches by length or shape (buckets.h); no edges: no buckets.
+  BucketBy bucket_by = BucketBy::kLength;
+  std::vector<ImageBucket> bucket_shapes;  // by aspect
+  std::vector<int64_t> bucket_edges;       // items of a row; of images height x width
+  std::vector<int64_t> bucket_rows;        // samples in a full step over all ranks, by bucket
   int64_t max_tokens = -1;
-  bool adds_length = false;  // the loader's own field `length`; known with the set
+  int64_t bucket_table_bytes = 0;  // of lengths or sizes; known with the set
+  bool adds_field = false;         // the loader's own field, `length` or `size`; known with the set
   HostArray<int64_t> lengths;
   std::shared_ptr<const Extensions> extensions;  // may be null
 };

@@ -1,4 +1,4 @@
-// The order of a job and its steps, at create: of all samples, of a mix, or of batches by length.
+// The order of a job and its steps, at create: of all samples, of a mix, or of batches by length or shape.
 // SPDX-License-Identifier: Apache-2.0
 #include <new>
 #include <utility>
@@ -87,11 +87,13 @@ Result<std::unique_ptr<const Order>> Loader::make_mixed_order() {
 }
 
 Result<std::unique_ptr<const Order>> Loader::make_bucket_order() {
-  DL_ASSIGN_OR_RETURN(Buckets buckets, make_buckets(pipeline_.source, config_, memory_, token_.get()));
+  DL_ASSIGN_OR_RETURN(Buckets buckets,
+                      make_buckets(pipeline_.source, config_, {memory_, token_.get(), log_}));
   steps_ = Steps(std::move(buckets.order.steps), config_);
-  config_.adds_length = buckets.source != pipeline_.source;
+  config_.adds_field = buckets.source != pipeline_.source;
   pipeline_.source = std::move(buckets.source);
   lengths_digest_ = std::move(buckets.digest);
+  config_.bucket_table_bytes = buckets.table_bytes;
   return std::move(buckets.order.order);
 }
 

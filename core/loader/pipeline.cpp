@@ -20,21 +20,6 @@ namespace {
 constexpr int64_t kRunScratchBytes = int64_t{8} << 20;
 constexpr int64_t kAloneRunBytes = int64_t{1} << 20;  // with num_workers=0
 
-TransformSettings transform_settings(const Source& source, const LoaderConfig& config) {
-  TransformSettings settings;
-  settings.limits = config.decode_limits;
-  settings.max_bytes_per_sample = config.max_bytes_per_sample;
-  settings.buckets = !config.bucket_edges.empty();
-  settings.added_fields = config.adds_length ? 1 : 0;
-  if (config.extensions != nullptr) settings.operators = config.extensions->operators;
-  settings.first_header = [&source, &config](size_t field) {
-    Result<ImageFacts> first = image_facts_of(source, field, 0, config.max_bytes_per_sample);
-    if (!first.is_ok()) return Result<ImageHeader>(first.take_status());
-    return Result<ImageHeader>(first.value().header);
-  };
-  return settings;
-}
-
 // How many records one claim is for.
 int64_t records_of_run(const Pipeline& pipeline, const LoaderConfig& config, int64_t max_rows) {
   // One by one: a slow row then delays no other, and a claim costs little compared to a row.
@@ -54,7 +39,11 @@ int64_t records_of_run(const Pipeline& pipeline, const LoaderConfig& config, int
 std::vector<BucketShape> bucket_shapes(const LoaderConfig& config, const Steps& steps) {
   std::vector<BucketShape> shapes;
   for (size_t b = 0; b < config.bucket_edges.size(); ++b)
-    shapes.push_back({steps.max_rows(static_cast<int32_t>(b)), config.bucket_edges[b]});
+    shapes.push_back({.rows = steps.max_rows(static_cast<int32_t>(b)), .edge = config.bucket_edges[b]});
+  for (size_t b = 0; b < config.bucket_shapes.size(); ++b) {
+    shapes[b].height = config.bucket_shapes[b].height;
+    shapes[b].width = config.bucket_shapes[b].width;
+  }
   return shapes;
 }
 
@@ -88,6 +77,21 @@ int64_t crossing_bytes(const Storage& storage) {
 }
 
 }  // namespace
+
+TransformSettings transform_settings(const Source& source, const LoaderConfig& config) {
+  TransformSettings settings;
+  settings.limits = config.decode_limits;
+  settings.max_bytes_per_sample = config.max_bytes_per_sample;
+  if (!config.bucket_edges.empty()) settings.buckets = config.bucket_by;
+  settings.added_fields = config.adds_field ? 1 : 0;
+  if (config.extensions != nullptr) settings.operators = config.extensions->operators;
+  settings.first_header = [&source, &config](size_t field) {
+    Result<ImageFacts> first = image_facts_of(source, field, 0, config.max_bytes_per_sample);
+    if (!first.is_ok()) return Result<ImageHeader>(first.take_status());
+    return Result<ImageHeader>(first.value().header);
+  };
+  return settings;
+}
 
 int64_t copied_records_of_run(int64_t max_rows, int64_t row_bytes, int64_t threads, int64_t depth) {
   constexpr int64_t kMinRecords = 64, kRunBytes = 256 << 10;

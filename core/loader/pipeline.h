@@ -100,6 +100,9 @@ struct Pipeline {
   bool shares_batches() const { return heavy || calls_host; }
 };
 
+// What the transforms of a loader are compiled with; borrows both.
+TransformSettings transform_settings(const Source& source, const LoaderConfig& config);
+
 // How many records a thread claims at once if they are only copied and converted: whole batches, unless the window has fewer
 // batches than there are threads, or a run would delay a helping consumer too long. At least 64, since the first rows of a
 // run are not prefetched (784-byte rows: 10 % of the copy of 64).

@@ -25,9 +25,9 @@ Storage storage_for(const Field& output, int64_t max_bytes_per_sample) {
   Storage storage;
   storage.kind = output.kind;
   if (output.to_bucket) {
-    storage.to_bucket = true;
+    storage.to_bucket = true;  // its dims of -1 are the bucket's
     storage.item_bytes = dtype_bytes(output.dtype);
-    for (size_t d = 1; d < output.shape.size(); ++d) storage.item_bytes *= output.shape[d];
+    for (const int64_t dim : output.shape) storage.item_bytes *= dim < 0 ? 1 : dim;
     return storage;
   }
   if (output.varies()) {
@@ -98,7 +98,7 @@ class PipelineBuilder {
       if (resident && program.output().kind == FieldKind::kRagged)
         return refuse(f, "its rows have lengths of their own");
       if (resident && program.output().to_bucket)
-        return refuse(f, "its rows are as long as the bucket of their batch");
+        return refuse(f, "its rows have the size of their batch's bucket");
       if (resident && program.output().varies())
         return refuse(f, "its images have sizes of their own; add resize([h, w]) or center_crop(size)");
       if (compiled.splits[f]) {

@@ -56,7 +56,8 @@ Result<MemoryPlan> plan_memory(const LoaderConfig& config, const Pipeline& pipel
   plan.state_count = workers + (pipeline.consumer_fills(workers) ? 1 : 0);
   const int64_t states = bytes_of(plan.state_count, plan.state_bytes);
   fits = fits && states <= kLimitBytes && bytes_of(plan.slot_count, plan.shares_stride) <= kLimitBytes;
-  plan.held_bytes = plan.arena_bytes + order.allocated_bytes() + (fits ? states : 0);
+  plan.held_bytes =
+      plan.arena_bytes + order.allocated_bytes() + config.bucket_table_bytes + (fits ? states : 0);
   if (pipeline.resident) plan.held_bytes += pipeline.resident->state_bytes;
 
   if (fits && plan.held_bytes <= config.budget_bytes) return plan;

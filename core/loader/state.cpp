@@ -156,7 +156,7 @@ std::vector<std::string> Loader::state_extras() const {
   const std::string packing = pipeline_.source->packing();
   return {mix != nullptr ? mix_parts_text(*mix) : none,
           mix != nullptr ? mix_recipe_text(*mix, config_) : none, packing.empty() ? none : packing,
-          config_.bucket_edges.empty() ? none : numbers_text(config_.bucket_edges), lengths_digest_};
+          config_.bucket_edges.empty() ? none : buckets_text(config_), lengths_digest_};
 }
 
 Result<std::string> Loader::save_state() const {

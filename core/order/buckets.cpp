@@ -75,11 +75,12 @@ class ByBucket final : public Order {
     std::unique_ptr<const Order> order;
   };
 
-  ByBucket(std::vector<Bucket> buckets, IndexTable table, int64_t samples)
-      : buckets_(std::move(buckets)), table_(std::move(table)), samples_(samples) {}
+  // step_bytes: of the steps' own table.
+  ByBucket(std::vector<Bucket> buckets, IndexTable table, int64_t samples, int64_t step_bytes)
+      : buckets_(std::move(buckets)), table_(std::move(table)), samples_(samples), step_bytes_(step_bytes) {}
 
   int64_t slots() const override { return samples_; }
-  int64_t allocated_bytes() const override { return table_.bytes(); }
+  int64_t allocated_bytes() const override { return table_.bytes() + step_bytes_; }
   // Of one bucket, as the slots of a step are.
   bool samples(int64_t epoch, const EpochTable*, int64_t first, int64_t count, int64_t* out) const override {
     const Bucket& bucket =
@@ -99,7 +100,7 @@ class ByBucket final : public Order {
  private:
   std::vector<Bucket> buckets_;  // those that hold samples
   IndexTable table_;             // samples, bucket by bucket, each in file order
-  int64_t samples_;
+  int64_t samples_, step_bytes_;
 };
 
 class BucketSteps final : public StepOrder {
@@ -121,23 +122,6 @@ class BucketSteps final : public StepOrder {
   std::unique_ptr<const Order> order_;  // with shuffle=full
   IndexTable by_first_sample_;          // with shuffle=none
 };
-
-Result<std::vector<int64_t>> count_lengths(const BucketSpec& spec) {
-  std::vector<int64_t> counts(spec.edges.size(), 0);
-  for (size_t i = 0; i < spec.lengths.size(); ++i) {
-    const int64_t length = spec.lengths[i];
-    if (length < 0)
-      return error(Code::kOutOfRange, "sample ", i, ": its length is ", length, ", expected 0 or more")
-          .with_sample(static_cast<int64_t>(i));
-    if (length > spec.edges.back())
-      return error(Code::kOutOfRange, "sample ", i, ": its length is ", length,
-                   ", the last of bucket_edges is ", spec.edges.back())
-          .with_sample(static_cast<int64_t>(i));
-    ++counts[static_cast<size_t>(std::lower_bound(spec.edges.begin(), spec.edges.end(), length) -
-                                 spec.edges.begin())];
-  }
-  return counts;
-}
 
 // The pieces, by the table entry of their first sample: entries of one bucket are in file order.
 Result<IndexTable> sort_pieces(const std::vector<SlotGroup>& groups, const IndexTable& samples, bool drop,
@@ -161,9 +145,22 @@ Result<IndexTable> sort_pieces(const std::vector<SlotGroup>& groups, const Index
 
 }  // namespace
 
+Status check_lengths(std::span<const int64_t> lengths, std::span<const int64_t> edges) {
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    const int64_t length = lengths[i];
+    if (length >= 0 && length <= edges.back()) continue;
+    Status refused = length < 0 ? error(Code::kOutOfRange, "its length is ", length, ", expected 0 or more")
+                                : error(Code::kOutOfRange, "its length is ", length,
+                                        ", the last of bucket_edges is ", edges.back());
+    return std::move(refused).in(concat("sample ", i)).with_sample(static_cast<int64_t>(i));
+  }
+  return Status::ok();
+}
+
 Result<BucketOrder> bucket_order(const BucketSpec& spec) {
-  DL_ASSIGN_OR_RETURN(const std::vector<int64_t> counts, count_lengths(spec));
-  const auto samples = static_cast<int64_t>(spec.lengths.size());
+  const int64_t samples = spec.samples;
+  std::vector<int64_t> counts(spec.rows.size(), 0);
+  for (int64_t i = 0; i < samples; ++i) ++counts[spec.bucket_of(i)];
   DL_ASSIGN_OR_RETURN(IndexTable table,
                       IndexTable::create(samples, samples, *spec.memory, "the samples by bucket"));
   std::vector<SlotGroup> groups;
@@ -178,20 +175,17 @@ Result<BucketOrder> bucket_order(const BucketSpec& spec) {
     entry += counts[b];
     slot += (counts[b] + spec.rows[b] - 1) / spec.rows[b] * spec.rows[b];
   }
-  for (int64_t i = 0; i < samples; ++i) {
-    const int64_t length = spec.lengths[static_cast<size_t>(i)];
-    const auto b = std::lower_bound(spec.edges.begin(), spec.edges.end(), length) - spec.edges.begin();
-    table.set(next[static_cast<size_t>(b)]++, i);
-  }
+  for (int64_t i = 0; i < samples; ++i) table.set(next[spec.bucket_of(i)]++, i);
   IndexTable by_first_sample;
   if (spec.shuffle == Shuffle::kNone) {
     DL_ASSIGN_OR_RETURN(by_first_sample,
                         sort_pieces(groups, table, spec.drop_short_steps, pieces, *spec.memory));
   }
   BucketOrder out;
+  const int64_t step_bytes = by_first_sample.bytes();
   out.steps = std::make_shared<BucketSteps>(std::move(groups), shuffled(spec, pieces, kStepsSeed),
                                             std::move(by_first_sample));
-  out.order = std::make_unique<ByBucket>(std::move(buckets), std::move(table), samples);
+  out.order = std::make_unique<ByBucket>(std::move(buckets), std::move(table), samples, step_bytes);
   return out;
 }
 

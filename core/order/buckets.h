@@ -1,6 +1,7 @@
-// Batches by length: samples lie in buckets, a step takes its rows from one bucket, and the steps of all buckets are mixed.
+// Batches by length or shape: samples lie in buckets, a step takes its rows from one bucket, and the steps of all buckets are
+// mixed.
 //
-//   bucket b     the samples with edge[b - 1] < length <= edge[b]
+//   bucket b     by length, the samples with edge[b - 1] < length <= edge[b]; by aspect (shapes.h), those nearest to shape b
 //   slots        one bucket after another; each begins at the sum of the earlier ones' sizes, rounded up to whole steps, so
 //                that the pads of last_batch=pad have slots that are nobody else's
 //   pieces       each bucket's slots, cut into steps of rows[b]; numbered from bucket to bucket
@@ -15,7 +16,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -27,9 +30,10 @@
 namespace dataline {
 
 struct BucketSpec {
-  std::span<const int64_t> lengths;  // one a sample; read by bucket_order() alone
-  std::span<const int64_t> edges;    // > 0, increasing, at least one
-  std::span<const int64_t> rows;     // of a full step over all ranks, one a bucket, > 0
+  int64_t samples = 0;
+  // The bucket of a sample, below rows.size(). Called by bucket_order() alone, twice a sample.
+  std::function<size_t(int64_t sample)> bucket_of;
+  std::span<const int64_t> rows;     // of a full step over all ranks, one a bucket, > 0; at least one
   bool drop_short_steps = false;     // last_batch=drop: a bucket's last, short step is no piece
   Shuffle shuffle = Shuffle::kNone;  // kNone or kFull
   uint64_t seed = 0;
@@ -57,7 +61,14 @@ struct BucketOrder {
   std::shared_ptr<const StepOrder> steps;
 };
 
-// kOutOfRange names a sample whose length is negative or beyond the last edge. kOverBudget, kNoMemory.
+// kOverBudget, kNoMemory.
 Result<BucketOrder> bucket_order(const BucketSpec& spec);
+
+// By length. `edges`: > 0, increasing, at least one.
+// kOutOfRange names a sample whose length is negative or beyond the last edge.
+Status check_lengths(std::span<const int64_t> lengths, std::span<const int64_t> edges);
+inline size_t bucket_of_length(std::span<const int64_t> edges, int64_t length) {
+  return static_cast<size_t>(std::lower_bound(edges.begin(), edges.end(), length) - edges.begin());
+}
 
 }  // namespace dataline

@@ -61,6 +61,8 @@ struct Run {
   bool cold = false;      // storage is slow now: call populate() before handing out mapped pointers
   int64_t opened_ns = 0;  // monotonic: a file that was found complete since then is not checked again
   int64_t max_bytes_per_sample = 0;  // the argument of scratch_bytes()
+  // > 0: of ragged columns no more than so many first bytes are wanted. A source that would copy more may give exactly so many.
+  int64_t head_bytes = 0;
   std::byte* scratch = nullptr;  // [count * Source::scratch_bytes()], 64-byte aligned, zeroed once at create
   // For sources that call the host (Source::calls_host()); others are not given them.
   const int64_t* slots = nullptr;  // [count]: the rows' places in the epoch's order; null: they have none

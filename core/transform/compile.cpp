@@ -60,7 +60,7 @@ Status add_calls(const ClauseSyntax& clause, const TransformSettings& settings, 
                              "expected nothing after mixup or cutmix, which "
                              "take finished batches, ",
                              "got ", quote(call.name), "; put it before");
-    if (plan.field().to_bucket)
+    if (plan.pads_to_bucket())
       return transform_error(call.column, "expected nothing after pad_to(bucket), got ", quote(call.name),
                              "; put it before");
     DL_ASSIGN_OR_RETURN(const Arguments arguments, Arguments::bind(call, found->info));
@@ -140,6 +140,7 @@ Result<CompiledTransforms> compile_transforms(std::string_view text, std::span<c
     out.programs.push_back(plan.program());
     out.splits.push_back(plan.split());
     out.texts.push_back(plan.text());
+    out.upright.push_back(plan.upright());
   }
   for (const BatchMix& mix : out.mixes) {
     out.splits[mix.image].reset();

@@ -29,6 +29,7 @@ struct CompiledTransforms {
   // mixed on the host.
   std::vector<std::optional<DeviceSplit>> splits;
   std::vector<std::string> texts;  // the operators as written, "" for none
+  std::vector<bool> upright;       // decoded as their Exif orientation says
   std::vector<BatchMix> mixes;     // mixup and cutmix, which the caller runs on finished batches
 };
 

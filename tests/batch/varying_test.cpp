@@ -163,7 +163,7 @@ TEST_F(Varying, AnotherSizeIsABadSampleThatNamesBoth) {
   EXPECT_EQ(
       bad.cause.message(),
       "field 'image': sample 9 is 5x1, sample 3 of the same batch is 2x4: one batch needs one size; add "
-      "resize([h, w]) or random_resized_crop(size)");
+      "resize([h, w]) or random_resized_crop(size), or resize(bucket) with bucket_by=aspect");
   EXPECT_EQ(slot_->bad_rows()[1].record, 7);
 }
 

@@ -14,6 +14,8 @@ Settings images(const Settings& more) { return Settings{{"max_bytes_per_sample",
 
 class DeviceImages : public DeviceLoaders {
  protected:
+  static bool has_kernels() { return std::string(dl_build_info()).find("cuda-kernels") != std::string::npos; }
+
   void expect_equal(const Dataset& dataset, const Settings& settings, uint64_t seed) {
     fresh_driver(seed);
     {
@@ -104,6 +106,7 @@ TEST_F(DeviceImages, ThePlanDecodesOnTheHostAndConvertsOnTheDevice) {
 }
 
 TEST_F(DeviceImages, HeldOnTheDeviceTheyAreDecodedOnceAndThoseOfTheCpu) {
+  if (!has_kernels()) GTEST_SKIP() << "built without kernels, which io=device needs";
   const Dataset dataset = Photographs().dataset();
   const Settings held = {{"io", "device"}};
   for (const char* transform :
@@ -118,6 +121,7 @@ TEST_F(DeviceImages, HeldOnTheDeviceTheyAreDecodedOnceAndThoseOfTheCpu) {
 }
 
 TEST_F(DeviceImages, OfSizesOfTheirOwnOrDrawnAtRandomByTheHostAreNotHeldOnTheDevice) {
+  if (!has_kernels()) GTEST_SKIP() << "built without kernels, whose absence is named first";
   const Dataset dataset = Photographs().dataset();
   const auto refused = [&](const char* transform) {
     const auto [status, message] =
@@ -127,8 +131,6 @@ TEST_F(DeviceImages, OfSizesOfTheirOwnOrDrawnAtRandomByTheHostAreNotHeldOnTheDev
   };
   EXPECT_THAT(refused("image: decode"), HasSubstr("field 'image': its images have sizes of their own"));
   EXPECT_THAT(refused("image: decode, random_resized_crop(16)"), HasSubstr("draws at random"));
-  if (std::string(dl_build_info()).find("cuda-kernels") == std::string::npos)
-    GTEST_SKIP() << "built without kernels, whose absence is then named first";
   EXPECT_THAT(refused("image: decode, resize(16x16), hflip, scale(2)"), HasSubstr("draws at random"));
 }
 

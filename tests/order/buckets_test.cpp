@@ -27,8 +27,12 @@ struct Case {
 };
 
 Result<BucketOrder> made(const Case& c, HostMemory& memory) {
-  return bucket_order({.lengths = c.lengths,
-                       .edges = c.edges,
+  DL_RETURN_IF_ERROR(check_lengths(c.lengths, c.edges));
+  const auto bucket_of = [&c](int64_t sample) {
+    return bucket_of_length(c.edges, c.lengths[static_cast<size_t>(sample)]);
+  };
+  return bucket_order({.samples = static_cast<int64_t>(c.lengths.size()),
+                       .bucket_of = bucket_of,
                        .rows = c.rows,
                        .drop_short_steps = c.drop,
                        .shuffle = c.shuffle,
@@ -229,6 +233,15 @@ TEST(BucketOrder, TakesFourBytesASample) {
   const BucketOrder order = made(c, *memory).take();
   EXPECT_EQ(order.order->allocated_bytes(), 4000);
   EXPECT_EQ(memory->in_use_bytes(), 4000);
+}
+
+TEST(BucketOrder, CountsTheTableOfItsStepsInFileOrderToo) {
+  const auto memory = HostMemory::create({});
+  Case c{std::vector<int64_t>(1000, 1), {1}, {10}};
+  c.shuffle = Shuffle::kNone;
+  const BucketOrder order = made(c, *memory).take();
+  EXPECT_EQ(order.order->allocated_bytes(), 4000 + 4 * 100);
+  EXPECT_EQ(memory->in_use_bytes(), order.order->allocated_bytes());
 }
 
 TEST(BucketOrder, RefusesLengthsThatNoBucketHasByTheirSample) {

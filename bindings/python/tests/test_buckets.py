@@ -5,6 +5,11 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import struct
+import zlib
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -17,6 +22,16 @@ TOKENS = np.arange(1, OFFSETS[-1] + 1, dtype=np.int32)
 
 def sequences() -> dataline.Dataset:
     return dataline.from_arrays({"tokens": dataline.Ragged(TOKENS, OFFSETS)})
+
+
+def png(pixels: np.ndarray[Any, Any]) -> bytes:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    height, width = pixels.shape[:2]
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 def test_rows_are_padded_to_the_edge_and_their_lengths_are_a_field() -> None:
@@ -76,3 +91,29 @@ def test_what_does_not_fit_is_named() -> None:
         dataline.Loader(sequences(), bucket_edges="10,83")
     with pytest.raises(dataline.Error, match="option lengths: expected one a sample, 200, got 3"):
         dataline.Loader(sequences(), bucket_edges="10,90", lengths=[1, 2, 3])
+
+
+def test_pictures_are_batched_by_aspect_ratio(tmp_path: Path) -> None:
+    heights = {f"{number:02}.png": (40, 60) if number % 3 else (60, 40) for number in range(24)}
+    (tmp_path / "a").mkdir()
+    for name, (height, width) in heights.items():
+        (tmp_path / "a" / name).write_bytes(png(np.full((height, width, 3), 7, np.uint8)))
+    loader = dataline.Loader(
+        f"folder:{tmp_path}",
+        bucket_by="aspect",
+        bucket_edges="20x30,30x20",
+        batch_size=4,
+        shuffle=True,
+        epochs=1,
+        transform="image: decode, resize(bucket)",
+    )
+    seen = []
+    for batch in loader:
+        height, width = batch["image"].shape[1:3]
+        assert (height, width) in ((20, 30), (30, 20))
+        assert [tuple(size) for size in batch["size"]] == [(2 * height, 2 * width)] * len(batch["size"])
+        assert (batch["image"] == 7).all()
+        seen += list(batch.info.indices)
+    assert sorted(seen) == list(range(24))
+    with pytest.raises(dataline.Error, match="as in 448x576,512x512, got '20'"):
+        dataline.Loader(f"folder:{tmp_path}", bucket_by="aspect", bucket_edges="20")

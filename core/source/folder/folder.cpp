@@ -85,7 +85,7 @@ class Folder final : public Source {
  private:
   void make_labels(const FolderOptions& options);
   Result<FileHandle> open_file(int64_t index) const;
-  Status read_file(int64_t index, std::byte* out) const;
+  Status read_file(int64_t index, int64_t bytes, std::byte* out) const;
   Status size_error(std::string_view path, int64_t now, int64_t listed) const;
   Status load_file(int64_t index);
   void locate_image(Run& run, int64_t row, std::byte*& scratch) const;
@@ -140,8 +140,8 @@ Status Folder::size_error(std::string_view path, int64_t now, int64_t listed) co
   return error(Code::kChanged, name, ": has ", now, " bytes, it had ", listed, " when the folder was listed");
 }
 
-// Reads the whole file into `out`, which has room for the listed size.
-Status Folder::read_file(int64_t index, std::byte* out) const {
+// Reads the first `bytes` of the file, at most its listed size, into `out`.
+Status Folder::read_file(int64_t index, int64_t bytes, std::byte* out) const {
   PathBuffer path;
   std::string_view name = index_->paths.get(index, path);
   DL_ASSIGN_OR_RETURN(FileHandle file, root_.open_file(path.data(), links_));
@@ -152,9 +152,9 @@ Status Folder::read_file(int64_t index, std::byte* out) const {
   }
   if (file.bytes() != listed) return size_error(name, file.bytes(), listed);
   if (listed == 0) return error(Code::kTruncated, root_.path_of(name), ": offset 0: the file is empty");
-  int64_t got = file.read(out, listed);
+  int64_t got = file.read(out, bytes);
   if (got < 0) return file_error(root_.path_of(name), static_cast<int32_t>(-got));
-  if (got < listed) return size_error(name, got, listed);
+  if (got < bytes) return size_error(name, got, listed);
   // A file that is truncated during the read may yield zeros instead of a short read.
   DL_ASSIGN_OR_RETURN(const FileFacts now, file.facts(root_.path_of(name)));
   if (now.bytes != listed) return size_error(name, now.bytes, listed);
@@ -164,7 +164,9 @@ Status Folder::read_file(int64_t index, std::byte* out) const {
 
 void Folder::locate_image(Run& run, int64_t row, std::byte*& scratch) const {
   const int64_t index = run.indices[row];
-  run.columns[0].bytes[row] = index_->file_bytes(index);
+  const int64_t listed = index_->file_bytes(index);
+  const int64_t bytes = run.head_bytes > 0 && !loaded_ ? std::min(run.head_bytes, listed) : listed;
+  run.columns[0].bytes[row] = bytes;
   Status status;
   if (loaded_) {
     run.columns[0].data[row] = loaded_->block.data() + loaded_->begin[static_cast<size_t>(index)];
@@ -172,14 +174,14 @@ void Folder::locate_image(Run& run, int64_t row, std::byte*& scratch) const {
     if (bad != loaded_->bad.end()) status = bad->second;
   } else {
     run.columns[0].data[row] = scratch;
-    status = read_file(index, scratch);
+    status = read_file(index, bytes, scratch);
   }
   if (!status.is_ok()) {
     run.columns[0].bytes[row] = 0;
     return run.fail(row, schema_.columns.size(), std::move(status));
   }
   // Files are packed instead of each starting at its own share of scratch, so that fewer cache lines are touched.
-  if (!loaded_) scratch += round_up(index_->file_bytes(index), kAlignment);
+  if (!loaded_) scratch += round_up(bytes, kAlignment);
 }
 
 void Folder::locate_labels(Run& run) const {
@@ -212,7 +214,7 @@ bool Folder::cached(int64_t index) const {
 
 Status Folder::load_file(int64_t index) {
   std::byte* out = loaded_->block.data() + loaded_->begin[static_cast<size_t>(index)];
-  Status status = read_file(index, out);
+  Status status = read_file(index, index_->file_bytes(index), out);
   // A lack of resources or an I/O error is not the file's fault and must not make it a bad sample for good.
   if (status.is_ok() || is_machine_failure(status) || status.code() == Code::kIo) return status;
   loaded_->bad.emplace(index, std::move(status));

@@ -160,7 +160,9 @@ Status TarSource::locate_member(Run& run, int64_t row, size_t column, std::byte*
   }
   run.columns[column].data[row] = scratch;
   if (extent.bytes() <= capacity(columns_[column], run.max_bytes_per_sample)) {
-    return file_.read(extent.offset(), extent.bytes(), scratch, run.cancelled);
+    const int64_t bytes = run.head_bytes > 0 ? std::min(run.head_bytes, extent.bytes()) : extent.bytes();
+    run.columns[column].bytes[row] = bytes;
+    return file_.read(extent.offset(), bytes, scratch, run.cancelled);
   }
   return error(Code::kTooLarge, file_.path(), ": offset ", extent.offset(), ": field '",
                schema_.fields[column].name, "': ", extent.bytes(), " bytes, max_bytes_per_sample is ",

@@ -52,12 +52,15 @@ struct DecodeOptions {
 
 class HostOperator;
 
+// What the buckets of a loader are of: sequences padded to an edge, or images of a shape.
+enum class BucketBy : int32_t { kNone, kLength, kAspect };
+
 // The loader's options that apply to transforms.
 struct TransformSettings {
   DecodeLimits limits;
   int64_t max_bytes_per_sample = 1 << 20;  // room for samples of unknown size between two passes
   std::vector<std::shared_ptr<const HostOperator>> operators = {};  // of the host's
-  bool buckets = false;  // batches by length: rows can be padded to the bucket's edge
+  BucketBy buckets = BucketBy::kNone;                               // of whose size rows can be
   size_t added_fields =
       0;  // the last fields are the loader's, not the set's: they do not make "the only field" two
   // The header of a field's first record, which determines the type of decode(mode=unchanged); may be empty.

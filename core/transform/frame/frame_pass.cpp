@@ -97,7 +97,8 @@ class FrameRow {
   }
 
   Result<View> compose_view(const std::vector<ViewStep>& steps) const {
-    DL_ASSIGN_OR_RETURN(const View view, compose(steps, frame_.height, frame_.width, context_.key, slot_));
+    DL_ASSIGN_OR_RETURN(const View view, compose(steps, frame_.height, frame_.width, context_.key, slot_,
+                                                 context_.rows->bucket));
     if (view.scales() && std::max(view.scaled_height, view.scaled_width) > kMaxSide)
       return error(Code::kTooLarge, "resize: expected sides of at most ", kMaxSide, ", got ",
                    view.scaled_height, "x", view.scaled_width, " from ", frame_.height, "x", frame_.width);

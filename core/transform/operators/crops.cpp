@@ -13,9 +13,9 @@ namespace dataline {
 namespace {
 
 constexpr OperatorArgument kPadModeArgument = {"mode", "constant, edge, reflect or symmetric", "constant"};
-constexpr OperatorArgument kCenterCropArguments[] = {{"size", "integer or list", ""}};
+constexpr OperatorArgument kCenterCropArguments[] = {{"size", "integer, list or bucket", ""}};
 constexpr OperatorArgument kRandomCropArguments[] = {
-    {"size", "integer or list", ""},
+    {"size", "integer, list or bucket", ""},
     {"padding", "integer or list", "0"},
     kNamedFillArgument,  // torchvision's third is pad_if_needed
     {"mode", "constant, edge, reflect or symmetric, by name", "constant", "", kByName}};
@@ -121,7 +121,22 @@ Status want_inside(const Arguments& arguments, const Size& size, const ImageShap
                             ", got ", shape_text(std::vector{size.height, size.width}));
 }
 
+// A crop to the shape of the batch's bucket, of the padded frame. One that is too large is an error of the record.
+Status add_bucket_crop(const Arguments& arguments, Plan& plan, const PaddingArguments* places,
+                       const ViewStep& crop) {
+  if (places != nullptr) {
+    DL_ASSIGN_OR_RETURN(const Padding padding, padding_argument(arguments, *places));
+    DL_ASSIGN_OR_RETURN(const FrameShape shape, want_frame(arguments, plan));
+    if (padding.any()) DL_RETURN_IF_ERROR(add_padding(arguments, plan, *places, shape, padding));
+  }
+  plan.add_view(crop);
+  return Status::ok();
+}
+
 Status add_center_crop(const Arguments& arguments, Plan& plan) {
+  DL_ASSIGN_OR_RETURN(const std::optional<ViewStep> to_bucket,
+                      bucket_step(arguments, 0, ViewStep::Kind::kCenterCrop, plan));
+  if (to_bucket) return add_bucket_crop(arguments, plan, nullptr, *to_bucket);
   DL_ASSIGN_OR_RETURN(const ImageShape image, want_frame_or_image(arguments, plan));
   DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, 0));
   DL_RETURN_IF_ERROR(want_inside(arguments, size, image, {}, "the image"));
@@ -134,6 +149,9 @@ Status add_random_crop(const Arguments& arguments, Plan& plan) {
   enum Argument : size_t { kSize, kPadding, kFill, kMode };
   constexpr PaddingArguments kPlaces = {kPadding, kFill, kMode};
   DL_RETURN_IF_ERROR(want_decoded(arguments, plan));
+  DL_ASSIGN_OR_RETURN(const std::optional<ViewStep> to_bucket,
+                      bucket_step(arguments, kSize, ViewStep::Kind::kRandomCrop, plan));
+  if (to_bucket) return add_bucket_crop(arguments, plan, &kPlaces, *to_bucket);
   DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, kSize));
   DL_ASSIGN_OR_RETURN(const Padding padding, padding_argument(arguments, kPlaces));
   const DType dtype = plan.field().dtype;
@@ -187,6 +205,7 @@ Status Padding::fits(int64_t height, int64_t width) const {
 
 FrameStage make_pad(const Padding& padding) {
   const auto shape = [padding](FrameShape out) {
+    out.of_bucket = false;
     if (out.height != FrameShape::kVaries) out.height += padding.top + padding.bottom;
     if (out.width != FrameShape::kVaries) out.width += padding.left + padding.right;
     return out;
@@ -198,12 +217,14 @@ FrameStage make_pad(const Padding& padding) {
 }
 
 const Operator center_crop_operator = {
-    {"center_crop", kCenterCropArguments, "The middle of the image: size, or [height, width].",
+    {"center_crop", kCenterCropArguments,
+     "The middle of the image: size, [height, width], or the bucket's shape.",
      "torchvision.transforms.v2.CenterCrop", "0.1"},
     add_center_crop};
 const Operator random_crop_operator = {
     {"random_crop", kRandomCropArguments,
-     "Pads the image on all sides, then takes size (or [height, width]) anywhere in it. Padding: "
+     "Pads the image on all sides, then takes size (or [height, width], or the bucket's shape) anywhere in "
+     "it. Padding: "
      "all sides, [left and right, top and bottom] or [left, top, right, bottom]; by mode it is fill, or "
      "pixels of the image.",
      "torchvision.transforms.v2.RandomCrop", "0.1"},

@@ -54,7 +54,8 @@ Status want_dense(const Arguments& arguments, const Plan& plan) {
   const Field& field = plan.field();
   if (field.varies())
     return arguments.fault("expected samples of one size, got ", field_type_text(field),
-                           ", which differ; resize or a crop makes them equal");
+                           field.to_bucket ? ", which differ from bucket to bucket"
+                                           : ", which differ; resize or a crop makes them equal");
   if (field.kind == FieldKind::kDense) return Status::ok();
   return arguments.fault("expected samples of one shape, got ", field_type_text(plan.field()),
                          ", whose length varies; pad_to makes them equal");
@@ -131,6 +132,24 @@ Result<Size> size_argument(const Arguments& arguments, size_t index) {
   DL_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, arguments.integers(index, 1, kMaxSide));
   if (sides.size() > 2) return arguments.expected(index, "one side or [height, width]");
   return Size{sides.front(), sides.back()};
+}
+
+bool says_bucket(const Arguments& arguments, size_t index) {
+  const Value* const value = arguments.find(index);
+  return value != nullptr && value->kind == ValueKind::kWord && value->text == "bucket";
+}
+
+Result<std::optional<ViewStep>> bucket_step(const Arguments& arguments, size_t index, ViewStep::Kind kind,
+                                            const Plan& plan) {
+  if (!says_bucket(arguments, index)) return std::optional<ViewStep>();
+  if (plan.buckets() != BucketBy::kAspect)
+    return arguments.fault_at(
+        index,
+        "bucket: needs batches by aspect ratio, the loader's options bucket_by=aspect and bucket_edges");
+  DL_ASSIGN_OR_RETURN([[maybe_unused]] const FrameShape shape, want_frame(arguments, plan));
+  ViewStep step{.kind = kind};
+  step.to_bucket = true;
+  return std::optional<ViewStep>(step);
 }
 
 Result<double> probability_argument(const Arguments& arguments, size_t index) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/base/status.h"
@@ -50,6 +51,11 @@ struct Size {
   int64_t width = 0;
 };
 Result<Size> size_argument(const Arguments& arguments, size_t index);
+// "bucket" instead of a length or a size.
+bool says_bucket(const Arguments& arguments, size_t index);
+// The step of a view whose size is the bucket's; nothing if the argument says another size. `plan` has pixels, or gets them.
+Result<std::optional<ViewStep>> bucket_step(const Arguments& arguments, size_t index, ViewStep::Kind kind,
+                                            const Plan& plan);
 // "p": from 0 to 1.
 Result<double> probability_argument(const Arguments& arguments, size_t index);
 // A number from `low` to `high`.

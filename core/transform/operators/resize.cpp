@@ -5,28 +5,35 @@
 namespace dataline {
 namespace {
 
-constexpr OperatorArgument kResizeArguments[] = {{"size", "integer or list", ""},
+constexpr OperatorArgument kResizeArguments[] = {{"size", "integer, list or bucket", ""},
                                                  kFilterArgument,
                                                  {"max_size", "integer", "none"},
                                                  {"antialias", "true or false", "true"}};
 constexpr OperatorArgument kRandomResizedCropArguments[] = {
-    {"size", "integer or list", ""},
+    {"size", "integer, list or bucket", ""},
     {"scale", "list", "[0.08, 1]"},
     {"ratio", "list", "[3/4, 4/3]"},  // for people: the value is that of ViewStep
     kFilterArgument,
     {"antialias", "true or false", "true"}};
 
+Result<ViewStep> resize_step(const Arguments& arguments, size_t index, const Plan& plan) {
+  DL_ASSIGN_OR_RETURN(const std::optional<ViewStep> to_bucket,
+                      bucket_step(arguments, index, ViewStep::Kind::kResize, plan));
+  if (to_bucket) return *to_bucket;
+  DL_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, arguments.integers(index, 1, kMaxSide));
+  if (sides.size() > 2) return arguments.expected(index, "the shorter side or [height, width]");
+  return ViewStep{
+      .kind = ViewStep::Kind::kResize, .height = sides[0], .width = sides.size() == 2 ? sides[1] : 0};
+}
+
 Status add_resize(const Arguments& arguments, Plan& plan) {
   enum Argument : size_t { kSize, kFilter, kLimit, kAntialias };
   DL_ASSIGN_OR_RETURN(const FrameShape shape, want_frame(arguments, plan));
-  DL_ASSIGN_OR_RETURN(const std::vector<int64_t> sides, arguments.integers(kSize, 1, kMaxSide));
-  if (sides.size() > 2) return arguments.expected(kSize, "the shorter side or [height, width]");
-  ViewStep step{
-      .kind = ViewStep::Kind::kResize, .height = sides[0], .width = sides.size() == 2 ? sides[1] : 0};
+  DL_ASSIGN_OR_RETURN(ViewStep step, resize_step(arguments, kSize, plan));
   DL_ASSIGN_OR_RETURN(step.filter, filter_argument(arguments, kFilter));
   DL_ASSIGN_OR_RETURN(step.antialias, arguments.boolean(kAntialias));
   if (arguments.given(kLimit)) {
-    if (step.width != 0)
+    if (step.width != 0 || step.to_bucket)
       return arguments.fault_at(kLimit, "expected it beside one size, the shorter side's, got ",
                                 arguments.text_of(kSize), " and ", arguments.text_of(kLimit));
     DL_ASSIGN_OR_RETURN(step.max_size, arguments.integer(kLimit, step.height + 1, kMaxSide));
@@ -40,8 +47,16 @@ Status add_resize(const Arguments& arguments, Plan& plan) {
 Status add_random_resized_crop(const Arguments& arguments, Plan& plan) {
   enum Argument : size_t { kSize, kScale, kRatio, kFilter, kAntialias };
   DL_ASSIGN_OR_RETURN([[maybe_unused]] const FrameShape shape, want_frame(arguments, plan));
-  DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, kSize));
-  ViewStep step{.kind = ViewStep::Kind::kRandomResizedCrop, .height = size.height, .width = size.width};
+  constexpr ViewStep::Kind kKind = ViewStep::Kind::kRandomResizedCrop;
+  DL_ASSIGN_OR_RETURN(const std::optional<ViewStep> to_bucket, bucket_step(arguments, kSize, kKind, plan));
+  ViewStep step{.kind = kKind};
+  if (to_bucket) {
+    step = *to_bucket;
+  } else {
+    DL_ASSIGN_OR_RETURN(const Size size, size_argument(arguments, kSize));
+    step.height = size.height;
+    step.width = size.width;
+  }
   DL_ASSIGN_OR_RETURN(const Range scale, range_argument(arguments, kScale));
   step.scale_low = scale.low;
   step.scale_high = scale.high;
@@ -61,13 +76,14 @@ Status add_random_resized_crop(const Arguments& arguments, Plan& plan) {
 const Operator resize_operator = {
     {"resize", kResizeArguments,
      "Scales the image: a number is the length of the shorter side (max_size limits the longer one), or "
-     "[height, width]. antialias=false takes as many taps for smaller images as for larger ones.",
+     "[height, width]; bucket scales it until it covers the shape of the batch's bucket (bucket_by=aspect), "
+     "and takes its middle. antialias=false takes as many taps for smaller images as for larger ones.",
      "torchvision.transforms.v2.Resize", "0.1"},
     add_resize};
 const Operator random_resized_crop_operator = {
     {"random_resized_crop", kRandomResizedCropArguments,
      "A random part of the image, scale of its area and ratio of width to height drawn from the ranges, "
-     "scaled to size (or [height, width]).",
+     "scaled to size (or [height, width], or the bucket's shape).",
      "torchvision.transforms.v2.RandomResizedCrop", "0.1"},
     add_random_resized_crop};
 

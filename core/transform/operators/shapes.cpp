@@ -10,7 +10,6 @@ namespace {
 constexpr OperatorArgument kReshapeArguments[] = {{"shape", "shape", ""}};
 constexpr OperatorArgument kPadToArguments[] = {{"length", "integer or bucket", ""},
                                                 {"value", "number", "0"}};
-constexpr std::string_view kToBucket = "bucket";
 
 Status add_reshape(const Arguments& arguments, Plan& plan) {
   DL_RETURN_IF_ERROR(want_dense(arguments, plan));
@@ -52,7 +51,7 @@ Status add_layout(const Arguments& arguments, Plan& plan) {
 
 Status add_pad_to_bucket(const Arguments& arguments, size_t length, size_t value, Plan& plan) {
   const Field& field = plan.field();
-  if (!plan.buckets())
+  if (plan.buckets() != BucketBy::kLength)
     return arguments.fault_at(length, "bucket: needs batches by length, the loader's option bucket_edges");
   if (field.kind != FieldKind::kRagged)
     return arguments.fault_at(length, "bucket: expected sequences of their own lengths, got ",
@@ -69,9 +68,7 @@ Status add_pad_to(const Arguments& arguments, Plan& plan) {
     return arguments.fault("expected a sequence, got a single ", dtype_name(field.dtype));
   if (field.axes.find('H') != std::string::npos)
     return arguments.fault("expected a sequence, got an image with axes ", field.axes);
-  const Value* const to = arguments.find(kLength);
-  if (to != nullptr && to->kind == ValueKind::kWord && to->text == kToBucket)
-    return add_pad_to_bucket(arguments, kLength, kValue, plan);
+  if (says_bucket(arguments, kLength)) return add_pad_to_bucket(arguments, kLength, kValue, plan);
   DL_ASSIGN_OR_RETURN(const int64_t length, arguments.integer(kLength, 0));
   std::vector<int64_t> shape = field.shape;
   shape[0] = length;

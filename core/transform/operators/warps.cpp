@@ -230,7 +230,9 @@ std::optional<WarpMap> perspective_map(const Corners4& corners, int64_t height, 
 FrameStage make_rotation(const Rotation& rotation, const WarpStyle& style) {
   const auto [low, high] = rotation.degrees;
   const auto shape = [expand = rotation.expand](FrameShape out) {
-    if (expand) out.height = out.width = FrameShape::kVaries;
+    if (!expand) return out;
+    out.height = out.width = FrameShape::kVaries;
+    out.of_bucket = false;
     return out;
   };
   const auto apply = [rotation, style](const Draws& draws, FrameScratch& scratch, Frame& frame) {

@@ -15,6 +15,7 @@
 #include "core/base/status.h"
 #include "core/base/tail.h"
 #include "core/memory/host_memory.h"
+#include "core/transform/pixels/frame.h"
 
 namespace dataline {
 
@@ -22,12 +23,6 @@ namespace dataline {
 class ProgramState {
  public:
   virtual ~ProgramState() = default;
-};
-
-// Size of a row whose image size is known only after decoding.
-struct RowExtent {
-  int64_t height = 0;
-  int64_t width = 0;
 };
 
 // Rows of one field on their way from record bytes to the slot.
@@ -39,9 +34,10 @@ struct FieldRows {
   bool contiguous = false;                   // source[i + 1] == source[i] + input row bytes, none null
   std::byte* target = nullptr;  // row i goes to target + i * target_stride; row 0 is 64-byte aligned
   int64_t target_stride =
-      0;  // dense: the output's bytes(), or those of its bucket's edge; ragged: the share of a sample
+      0;  // dense: the output's bytes(), or those of a row of its bucket; ragged: the share of a sample
   int64_t* target_bytes = nullptr;      // [count], ragged and varying output only: bytes written
   RowExtent* target_extents = nullptr;  // [count], varying output (Field::varies) only
+  RowExtent bucket = {};                // of images in batches by aspect: the size of the batch's bucket
   int64_t first_slot = 0;               // position of row 0 in the epoch's order: input of random draws
   uint64_t seed = 0;
   int64_t epoch = 0;

@@ -48,12 +48,19 @@ struct Frame {
   int64_t bytes() const { return height * line_bytes(); }
 };
 
+// A height and a width that are known only with the record, or with the batch.
+struct RowExtent {
+  int64_t height = 0;
+  int64_t width = 0;
+};
+
 // What is known about a frame when the transform is compiled.
 struct FrameShape {
   static constexpr int64_t kVaries = -1;  // differs from record to record
   int64_t height = kVaries;
   int64_t width = kVaries;
   int64_t channels = 3;
+  bool of_bucket = false;  // it varies, and is the size of the batch's bucket
 
   bool fixed() const { return height != kVaries && width != kVaries; }
 };

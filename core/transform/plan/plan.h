@@ -53,6 +53,7 @@ class Plan {
   // The same, with pixels as decoded or stored: no casts or affine maps since.
   bool in_pixels() const { return in_frame() && draft_.steps.empty(); }
   bool decoded() const { return decoded_; }
+  bool upright() const { return upright_; }  // decoded as its Exif orientation says
   // Of the field's first record. kUnsupported where the caller has no access to it.
   Result<ImageHeader> first_header() const;
 
@@ -69,7 +70,8 @@ class Plan {
   void add_padding(int64_t length, std::vector<std::byte> element);  // to `length` on the first dim
   // To the edge of the batch's bucket. Of a ragged field; must be the last operator of a list.
   void add_bucket_padding(std::vector<std::byte> element);
-  bool buckets() const { return settings_->buckets; }
+  bool pads_to_bucket() const { return draft_.padding && draft_.padding->elements < 0; }
+  BucketBy buckets() const { return settings_->buckets; }
 
   // On a ragged u8 field of one dim. The limits are the settings'; `channels` and `dtype` describe the output.
   void add_decode(PixelMode mode, bool orient, int64_t channels, DType dtype);
@@ -154,7 +156,7 @@ class Plan {
   SimdTarget target_;
   int64_t place_ = 0;
   bool pixels_ = false;  // the values are those of a u8 or u16, whatever the type now
-  bool decoded_ = false;
+  bool decoded_ = false, upright_ = false;
   std::vector<PixelScale> scales_;  // from pixels to values; empty if there is no such map
   Draft draft_;
   std::vector<BuiltPass> passes_;

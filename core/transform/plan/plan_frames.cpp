@@ -27,6 +27,7 @@ Result<ImageHeader> Plan::first_header() const {
 void Plan::set_frame(const FrameShape& shape) {
   set_image({draft_.frame->planar_output ? ImageLayout::kPlanar : ImageLayout::kInterleaved, shape.channels,
              shape.height, shape.width});
+  field_.to_bucket = shape.of_bucket;
 }
 
 void Plan::add_decode(PixelMode mode, bool orient, int64_t channels, DType dtype) {
@@ -44,6 +45,7 @@ void Plan::add_decode(PixelMode mode, bool orient, int64_t channels, DType dtype
   field_.axes = "HWC";
   field_.max_bytes = -1;
   pixels_ = decoded_ = joined_frame_ = true;
+  upright_ = orient;
   scales_.assign(1, PixelScale());
   set_frame(draft_.frame->output);
 }
@@ -52,7 +54,7 @@ void Plan::add_decode(PixelMode mode, bool orient, int64_t channels, DType dtype
 void Plan::begin_frame() {
   const ImageShape image = *this->image();
   FramePlan frame;
-  frame.input = frame.output = {image.height, image.width, image.channels};
+  frame.input = frame.output = {image.height, image.width, image.channels, field_.to_bucket};
   frame.element_bytes = dtype_bytes(field_.dtype);
   frame.planar_input = frame.planar_output = image.layout == ImageLayout::kPlanar;
   frame.max_bytes = settings_->limits.max_decoded_bytes;

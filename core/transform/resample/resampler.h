@@ -33,6 +33,9 @@ struct ViewStep {
   double probability = 0.5;  // flips
   Filter filter = Filter::kBilinear;
   bool antialias = true;
+  // height and width are those of the batch's bucket. kResize then keeps the aspect ratio: the image is scaled until it covers
+  // them, and its middle is taken.
+  bool to_bucket = false;
 
   bool draws() const;
   bool scales() const { return kind == Kind::kResize || kind == Kind::kRandomResizedCrop; }
@@ -55,9 +58,10 @@ struct View {
   bool scales() const { return scaled_height != height || scaled_width != width; }
 };
 
-// kOutOfRange (for this row): a crop larger than the image, with both sizes. key, slot: as in Draws.
+// kOutOfRange (for this row): a crop larger than the image, with both sizes. key, slot: as in Draws. `bucket`: of the batch,
+// for steps to it.
 Result<View> compose(const std::vector<ViewStep>& steps, int64_t height, int64_t width, uint64_t key,
-                     uint64_t slot);
+                     uint64_t slot, RowExtent bucket = {});
 
 // Executes a View: lines of the source rectangle in, lines of the result out, with weights in fixed point and one rounding
 // to u8 (kernels.h).

@@ -9,9 +9,7 @@
 namespace dataline {
 namespace {
 
-struct Extent {
-  int64_t height, width;
-};
+using Extent = RowExtent;
 
 // Python's round(): halves go to the even neighbour.
 int64_t round_even(double value) { return to_nearest(value); }
@@ -28,7 +26,16 @@ Extent shorter_side_to(int64_t size, int64_t max, Extent in) {
   return in.width <= in.height ? Extent{new_long, new_short} : Extent{new_short, new_long};
 }
 
+// The smallest size of the image's aspect ratio that covers `shape`: one side is the shape's, the other rounded down, as
+// shorter_side_to() does.
+Extent covering(Extent shape, Extent in) {
+  if (in.width * shape.height >= in.height * shape.width)
+    return {shape.height, in.width * shape.height / in.height};
+  return {in.height * shape.width / in.width, shape.width};
+}
+
 Extent resized(const ViewStep& step, Extent in) {
+  if (step.to_bucket && step.kind == ViewStep::Kind::kResize) return covering({step.height, step.width}, in);
   return step.width > 0 ? Extent{step.height, step.width} : shorter_side_to(step.height, step.max_size, in);
 }
 
@@ -64,14 +71,19 @@ ImageRegion random_box(const ViewStep& step, Extent in, const Draws& draws) {
   return central_box(step, in);
 }
 
+// torchvision's center_crop: int(round((height - crop) / 2.0)).
+ImageRegion middle_box(int64_t height, int64_t width, Extent in) {
+  return {round_even(static_cast<double>(in.height - height) / 2),
+          round_even(static_cast<double>(in.width - width) / 2), height, width};
+}
+
 // The rectangle that a step crops from an image of size `in`.
 ImageRegion box_of(const ViewStep& step, Extent in, const Draws& draws) {
   switch (step.kind) {
     case ViewStep::Kind::kCrop:
       return {step.top, step.left, step.height, step.width};
-    case ViewStep::Kind::kCenterCrop:  // torchvision's center_crop: int(round((height - crop) / 2.0))
-      return {round_even(static_cast<double>(in.height - step.height) / 2),
-              round_even(static_cast<double>(in.width - step.width) / 2), step.height, step.width};
+    case ViewStep::Kind::kCenterCrop:
+      return middle_box(step.height, step.width, in);
     case ViewStep::Kind::kRandomCrop:  // RandomCrop.make_params: corner uniform
       return {draws.below(0, in.height - step.height + 1), draws.below(1, in.width - step.width + 1),
               step.height, step.width};
@@ -127,6 +139,11 @@ bool ViewStep::draws() const {
 FrameShape ViewStep::shape(const FrameShape& in) const {
   FrameShape out = in;
   if (flips(*this)) return out;
+  out.of_bucket = to_bucket;
+  if (to_bucket) {
+    out.height = out.width = FrameShape::kVaries;
+    return out;
+  }
   if (kind == Kind::kResize && width == 0 && !in.fixed()) {
     out.height = out.width = FrameShape::kVaries;
     return out;
@@ -149,13 +166,17 @@ bool joins(const std::vector<ViewStep>& steps, const ViewStep& next) {
 }
 
 Result<View> compose(const std::vector<ViewStep>& steps, int64_t height, int64_t width, uint64_t key,
-                     uint64_t slot) {
+                     uint64_t slot, RowExtent bucket) {
   View view;
   view.out_height = height;
   view.out_width = width;
   settle(view);
   bool scaled = false;
-  for (const ViewStep& step : steps) {
+  for (ViewStep step : steps) {
+    if (step.to_bucket) {
+      step.height = bucket.height;
+      step.width = bucket.width;
+    }
     const Draws draws(key, slot, step.place);
     const Extent in{view.out_height, view.out_width};
     if (flips(step)) {
@@ -175,6 +196,8 @@ Result<View> compose(const std::vector<ViewStep>& steps, int64_t height, int64_t
       view.filter = step.filter;
       view.antialias = step.antialias;
       scaled = true;
+      if (step.to_bucket && step.kind == ViewStep::Kind::kResize)
+        cut(view, middle_box(step.height, step.width, to));
     }
   }
   return view;

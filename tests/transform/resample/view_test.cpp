@@ -234,6 +234,62 @@ TEST(View, RandomResizedCropFallsBackToTheMiddle) {
   EXPECT_EQ(wide.left, (400 - 55) / 2);
 }
 
+// To a bucket: scaled until it covers the shape, and the middle of that.
+TEST(View, ResizeToABucketCoversItsShapeAndTakesTheMiddle) {
+  ViewStep step = step_of(Kind::kResize);
+  step.to_bucket = true;
+  struct Row {
+    int64_t height, width;
+    RowExtent bucket;
+    int64_t scaled_height, scaled_width;
+  };
+  for (const Row& row :
+       {Row{100, 200, {50, 50}, 50, 100}, Row{200, 100, {50, 50}, 100, 50},
+        Row{375, 500, {224, 288}, 224, 298}, Row{64, 48, {64, 48}, 64, 48}, Row{10, 15, {32, 48}, 32, 48},
+        Row{33, 50, {32, 48}, 32, 48}, Row{34, 50, {32, 48}, 32, 48}}) {
+    const Result<View> view = compose({step}, row.height, row.width, 1, 0, row.bucket);
+    ASSERT_TRUE(view.is_ok());
+    EXPECT_EQ(view.value().scaled_height, row.scaled_height) << row.height << "x" << row.width;
+    EXPECT_EQ(view.value().scaled_width, row.scaled_width) << row.height << "x" << row.width;
+    EXPECT_EQ(view.value().out_height, row.bucket.height);
+    EXPECT_EQ(view.value().out_width, row.bucket.width);
+    EXPECT_EQ(view.value().window_top,
+              std::lround(std::nearbyint(static_cast<double>(row.scaled_height - row.bucket.height) / 2)));
+    EXPECT_EQ(view.value().window_left,
+              std::lround(std::nearbyint(static_cast<double>(row.scaled_width - row.bucket.width) / 2)));
+  }
+}
+
+TEST(View, ResizeToABucketAlwaysCoversIt) {
+  std::mt19937_64 random(3);
+  ViewStep step = step_of(Kind::kResize);
+  step.to_bucket = true;
+  for (int round = 0; round < 5000; ++round) {
+    const auto side = [&](int64_t most) {
+      return 1 + static_cast<int64_t>(random() % static_cast<uint64_t>(most));
+    };
+    const RowExtent bucket{side(512), side(512)};
+    const int64_t height = side(5000), width = side(5000);
+    const View view = compose({step}, height, width, 1, 0, bucket).take();
+    ASSERT_GE(view.scaled_height, bucket.height) << height << "x" << width;
+    ASSERT_GE(view.scaled_width, bucket.width) << height << "x" << width;
+    ASSERT_TRUE(view.scaled_height == bucket.height || view.scaled_width == bucket.width);
+    ASSERT_EQ(view.out_height, bucket.height);
+    ASSERT_EQ(view.out_width, bucket.width);
+  }
+}
+
+TEST(View, AShapeOfTheBucketVariesFromBatchToBatchUntilAnotherSizeIsGiven) {
+  ViewStep step = step_of(Kind::kResize);
+  step.to_bucket = true;
+  const FrameShape shape = step.shape({100, 100, 3});
+  EXPECT_TRUE(shape.of_bucket);
+  EXPECT_FALSE(shape.fixed());
+  EXPECT_TRUE(step_of(Kind::kFlipX).shape(shape).of_bucket);
+  EXPECT_FALSE(step_of(Kind::kCenterCrop, 8, 8).shape(shape).of_bucket);
+  EXPECT_TRUE(step_of(Kind::kCenterCrop, 8, 8).shape(shape).fixed());
+}
+
 TEST(View, DrawsDependOnSlotAndPlaceAlone) {
   ViewStep step = step_of(Kind::kRandomResizedCrop, 10, 10);
   const View first = composed({step}, 300, 300, 5), again = composed({step}, 300, 300, 5);

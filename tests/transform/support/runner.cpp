@@ -85,7 +85,8 @@ RunResult run_program(const Program& program, std::string_view text,
   RunResult result;
   result.output = program.output();
   result.identity = program.identity();
-  const bool sized = result.output.bytes() < 0;  // each row says how long it is
+  // Each row says how long it is.
+  const bool sized = result.output.bytes() < 0 && !result.output.to_bucket;
   const int64_t count = static_cast<int64_t>(rows.size());
   const int64_t stride = setup.target_stride >= 0 ? setup.target_stride : result.output.bytes();
   const int64_t scratch_bytes = program.scratch_bytes();
@@ -94,7 +95,7 @@ RunResult run_program(const Program& program, std::string_view text,
   std::byte* const to = aligned(target) + kGuardBytes;
   const Sources sources = lay_out(rows, setup);
   std::vector<int64_t> written(rows.size(), -1);
-  if (result.output.varies()) result.extents.resize(rows.size());
+  if (result.output.varies() && sized) result.extents.resize(rows.size());
   const auto memory = HostMemory::create({});
   auto state = program.make_state(*memory);
   if (!state.is_ok()) {
@@ -119,6 +120,7 @@ RunResult run_program(const Program& program, std::string_view text,
     run.first_slot = setup.first_slot + static_cast<int64_t>(at);
     run.seed = setup.seed;
     run.epoch = setup.epoch;
+    run.bucket = setup.bucket;
     run.scratch = aligned(scratch) + kGuardBytes / 64 * 64;
     run.errors = &errors;
     program.run(run);
@@ -132,7 +134,9 @@ RunResult run_program(const Program& program, std::string_view text,
   for (int64_t row : setup.absent)
     EXPECT_TRUE(untouched(to + row * stride, stride)) << text << ": touched the place of absent row " << row;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t bytes = sized ? written[static_cast<size_t>(i)] : result.output.bytes();
+    const int64_t bytes = sized                     ? written[static_cast<size_t>(i)]
+                          : result.output.to_bucket ? stride
+                                                    : result.output.bytes();
     EXPECT_TRUE(untouched(to + i * stride + bytes, stride - bytes)) << text << ": wrote behind row " << i;
     result.rows.emplace_back(to + i * stride, to + i * stride + bytes);
   }

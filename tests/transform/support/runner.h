@@ -30,6 +30,7 @@ struct RunSetup {
   int64_t epoch = 0;
   int64_t first_slot = 0;
   std::vector<int64_t> absent;  // rows that failed before
+  RowExtent bucket;             // of the batch
 };
 
 struct RunResult {

@@ -98,12 +98,18 @@ class LoaderOptions(_Order, total=False):
     """Distinct bad samples a job survives; -1: no limit. Default: -1."""
     bucket_edges: Optional[str]
     """Batches by length, as in 128,256,512: each batch has samples of one bucket, whose lengths are at most its
-    edge. pad_to(bucket) fills rows up to it; the field 'length' tells how long each was."""
+    edge. pad_to(bucket) fills rows up to it; the field 'length' tells how long each was. With bucket_by=aspect the
+    shapes of images, as in 448x576,512x512."""
+    bucket_by: Optional[Literal["length", "aspect"]]
+    """What bucket_edges are: lengths, or shapes of images (height x width). By aspect each image goes to the shape
+    whose aspect ratio is nearest, by its header, which is read when the loader is made; resize(bucket) gives it
+    that shape, and the field 'size' tells its own. Default: length."""
     lengths: Optional[Iterable[int]]
     """The length of each sample, for bucket_edges; when not set, the items of the set's first ragged field."""
     max_tokens: Optional[int]
-    """With bucket_edges: a batch has as many rows as fit, rows x edge. Of this rank, as batch_size; with
-    global_batch_size, over all ranks. If one of these is set too, a batch has no more rows than it says."""
+    """With bucket_edges: a batch has as many rows as fit, rows x edge (of images their pixels). Of this rank, as
+    batch_size; with global_batch_size, over all ranks. If one of these is set too, a batch has no more rows than
+    it says."""
     homogeneous: Optional[Literal["none", "batch"]]
     """Of a mix with weights: batch takes each step, over all ranks, from one part. Default: none."""
     transform: Optional[str]

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Batches by aspect ratio on photographs: how much of each picture is cut off, and how many a second come out.
+
+    bench/aspect.py FOLDER [--rounds N] [--seconds S]     with the dataline package and NumPy
+
+Every variant decodes the photographs of FOLDER (`folder:`), covers a shape with each, crops its middle, flips and normalises,
+in batches of 32 on one thread; all take turns, and the median of the rounds is told. The shapes have about 224 x 224 pixels.
+`cut off` is the share of the pictures' area outside the crops; `opening` is the time to make the loader, which with shapes
+reads the headers of all pictures. Last, how much of a batch would be padding if the shorter side of each picture were 224
+and 32 of them padded to the highest and the widest, as collate functions of variable images do.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import argparse
+import os
+import platform
+import statistics
+import time
+
+import numpy as np
+
+import dataline
+
+SHAPES = ["224x224", "176x288", "192x256", "208x240", "240x208", "256x192", "288x176"]
+BATCH = 32
+LIST = "normalize(imagenet), chw"
+
+
+def loader_of(folder, shapes):
+    return dataline.Loader(f"folder:{folder}", batch_size=BATCH, shuffle=True, seed=1, num_workers=0, bucket_by="aspect",
+                           bucket_edges=",".join(shapes), transform=f"image: decode, resize(bucket), hflip, {LIST}")
+
+
+def sizes_and_shapes(folder, shapes):
+    """Of each picture, height, width, and those of its row."""
+    rows = []
+    for batch in loader_of(folder, shapes):
+        height, width = batch["image"].shape[2:]
+        rows += [(int(h), int(w), height, width) for h, w in batch["size"]]
+    return np.array(rows, np.float64)
+
+
+def cut_off(rows):
+    h, w, height, width = rows.T
+    scale = np.maximum(height / h, width / w)
+    return 1 - (height * width).sum() / (h * w * scale * scale).sum()
+
+
+def padded(rows):
+    sizes = rows[:, :2] * 224 / rows[:, :2].min(axis=1, keepdims=True)
+    np.random.default_rng(0).shuffle(sizes)
+    parts = [sizes[at:at + BATCH] for at in range(0, len(sizes), BATCH)]
+    return 1 - sizes.prod(axis=1).sum() / sum(len(part) * part.max(axis=0).prod() for part in parts)
+
+
+def endless(loader):
+    while True:
+        yield from loader
+
+
+def measure(batches, seconds):
+    """Pictures a second of this process's CPU time."""
+    count, begin = 0, time.process_time()
+    while time.process_time() - begin < seconds:
+        count += next(batches)["image"].shape[0]
+    return count / (time.process_time() - begin)
+
+
+def opening(folder, shapes):
+    times = []
+    for _ in range(5):
+        begin = time.perf_counter()
+        loader_of(folder, shapes).close()
+        times.append(1e3 * (time.perf_counter() - begin))
+    return statistics.median(times)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1.0)
+    options = parser.parse_args()
+    variants = {"one shape": SHAPES[:1], f"{len(SHAPES)} shapes": SHAPES}
+    batches = {name: endless(loader_of(options.folder, shapes)) for name, shapes in variants.items()}
+    for made in batches.values():
+        next(made)
+    rates = {name: [] for name in variants}
+    for _ in range(options.rounds):
+        for name, made in batches.items():
+            rates[name].append(measure(made, options.seconds))
+    print(f"{platform.machine()}, {os.cpu_count()} CPUs, {options.rounds} rounds of {options.seconds} s of CPU")
+    for name, shapes in variants.items():
+        rows = sizes_and_shapes(options.folder, shapes)
+        print(f"{name:10} {statistics.median(rates[name]):7.0f} images/s ({min(rates[name]):.0f} to {max(rates[name]):.0f}), "
+              f"{100 * cut_off(rows):.1f} % cut off, opening {opening(options.folder, shapes):.1f} ms")
+    print(f"{len(rows)} photographs; of a shorter side of 224, padded to the largest of {BATCH}: {100 * padded(rows):.1f} % padding")
+
+
+if __name__ == "__main__":
+    main()
