@@ -932,7 +932,9 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_plan_at(const dl_loader* lo
 /* A mix draws from several datasets (parts) in given shares, or gives every sample of a part so many times in an epoch. A
  * loader over it delivers them in one stream: dl_batch_info.sample_sources says which part each row is of, sample_indices
  * which sample of it. `mix:recipe.json` is the same as a file. Which part each slot of the stream belongs to is a pure
- * function of the recipe, the seed and the position: docs/pages/reference/order.md. */
+ * function of the recipe, the seed and the position: docs/pages/reference/order.md. A mix takes every shuffle, and
+ * homogeneous=batch; with repeats not shuffle=window and homogeneous=batch together (DL_ERR_UNSUPPORTED). Not with a mix:
+ * weights, bucket_edges (DL_ERR_BAD_OPTION). */
 
 /* A part of a mix. Either every part has a repeat, or none. */
 typedef struct dl_mix_part {

@@ -171,6 +171,37 @@ void register_mix(int64_t parts) {
   }
 }
 
+// The same in windows: blocks of 100 records, of which 512 are open. By repeats each sample comes one and a half times.
+void register_mix_windows(int64_t parts, bool repeats) {
+  const int64_t samples = 1'000'000 / parts / 100 * 100;
+  auto starts = std::make_shared<std::vector<int64_t>>();
+  for (int64_t k = 0; k <= parts; ++k) starts->push_back(samples * k);
+  const auto create = [=] {
+    std::vector<int64_t> ends;
+    for (int64_t end = 100; end <= samples * parts; end += 100) ends.push_back(end);
+    const std::vector<double> numbers(static_cast<size_t>(parts), 1.5);
+    const MixOrderStage stage{0, numbers};
+    MixOrderSpec spec{.starts = *starts,
+                      .shuffle = Shuffle::kWindow,
+                      .seed = 1,
+                      .block_ends = ends,
+                      .global_batch = 256,
+                      .memory = HostMemory::create(AllocatorTable{})};
+    if (repeats) {
+      spec.repeats = numbers;
+    } else {
+      spec.stages = {&stage, 1};
+    }
+    return MixOrder::create(spec).take();
+  };
+  const std::string name =
+      std::string(repeats ? "mix_windows_repeats" : "mix_windows") + "/parts:" + std::to_string(parts);
+  benchmark::RegisterBenchmark((name + "/run:256").c_str(),
+                               [=](benchmark::State& state) { read_slots(state, *create(), 256); });
+  benchmark::RegisterBenchmark((name + "/build").c_str(),
+                               [=](benchmark::State& state) { build_tables(state, *create()); });
+}
+
 void register_all() {
   benchmark::RegisterBenchmark("best_simd_target", [](benchmark::State& state) {
     for (auto _ : state) benchmark::DoNotOptimize(best_simd_target());
@@ -184,6 +215,9 @@ void register_all() {
   }
   for (const int64_t n : {10'000, 1'000'000}) register_weighted(n);
   for (const int64_t parts : {1, 2, 8, 1000, 1'000'000}) register_mix(parts);
+  for (const int64_t parts : {2, 8, 1000}) {
+    for (const bool repeats : {false, true}) register_mix_windows(parts, repeats);
+  }
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ enum class Domain : uint64_t {
   kMixPeriod = 16,  // which part each slot of a period belongs to
   kMixPart = 17,    // the order of a part: a = part
   kMixRepeat = 18,  // which samples of a part come once more in an epoch: a = part
+  kMixSteps = 19,   // seeds of homogeneous steps by repeats (order/mix_steps.cpp)
+  kMixBlocks = 20,  // which samples of a block come once more (order/mix_blocks.cpp): a = block
 };
 
 // Finalizer of splitmix64 (Steele, Lea, Flood 2014; constants by Stafford, "Mix13"): a bijection of 64 bits

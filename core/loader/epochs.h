@@ -32,9 +32,9 @@ struct StepRange {
   int32_t group = 0;  // Steps::group()
 };
 
-// Which slots each step of an epoch is, and which part of them is this rank's. An order without buckets is one group of
-// slots whose pieces follow each other; with buckets (order/buckets.h) the order says which piece a step is. Every epoch has
-// the same pieces, so that counts hold for all of them.
+// Which slots each step of an epoch is, and which part of them is this rank's. Most orders are one group of slots whose pieces
+// follow each other; with buckets (order/buckets.h), and in homogeneous steps by repeats (order/mix.h), the order says which piece a
+// step is. Every epoch has the same pieces, so that counts hold for all of them.
 class Steps {
  public:
   Steps() = default;
@@ -55,15 +55,16 @@ class Steps {
 
   StepRange step(int64_t epoch, int64_t index) const {
     const int64_t piece = order_ == nullptr ? index : order_->piece(epoch, index);
-    size_t g = 0;
-    while (piece >= groups_[g].end_piece) ++g;  // buckets are few
-    const Group& group = groups_[g];
+    const auto found = std::upper_bound(groups_.begin(), groups_.end(), piece,
+                                        [](int64_t at, const Group& group) { return at < group.end_piece; });
+    const Group& group = *found;
     const int64_t begin = (piece - group.first_piece) * group.slots.rows;
     const int64_t width =
         last_ == LastBatch::kPad ? group.slots.rows : std::min(group.slots.rows, group.slots.slots - begin);
     const SlotRange mine = rank_slots(begin, width, rank_, world_);
     return {group.slots.first_slot + mine.begin, mine.count(),
-            std::clamp<int64_t>(group.slots.slots - mine.begin, 0, mine.count()), static_cast<int32_t>(g)};
+            std::clamp<int64_t>(group.slots.slots - mine.begin, 0, mine.count()),
+            static_cast<int32_t>(found - groups_.begin())};
   }
 
  private:

@@ -223,8 +223,7 @@ class RequestBlocks final : public RecordRanges {
 
 // Requests the blocks that are due, each in one long read. Blocks of the next epoch are not: its table may not be ready.
 void Filler::request_blocks(const Slot& slot, const BatchOrder& order) {
-  const SlotRange rows = rank_slots(0, config_->global_batch, config_->rank, config_->world_size);
-  Order::Sweep sweep{.row = rows.begin, .rows = rows.count()};
+  Order::Sweep sweep{.row = block_rows_.begin, .rows = block_rows_.count()};
   bool behind = false;
   if (!block_lookahead_.claim(block_job_, slot.epoch, slot.step, sweep, behind)) return;
   RequestBlocks blocks(*pipeline_->source);

@@ -46,10 +46,15 @@ class Filler {
         config_(&config),
         steps_(&steps),
         tables_(&tables),
-        block_job_{.steps_per_block = order.steps_per_block(),
-                   .records_per_block = order.records_per_block(),
-                   .steps = steps.count(),
-                   .rows = steps.max_rows()} {}
+        block_rows_(rank_slots(0, config.global_batch, config.rank, config.world_size)) {
+    const bool shared = order.ranks_share_blocks();
+    if (shared) block_rows_ = {0, config.global_batch};
+    block_job_ = {
+        .steps_per_block = shared && config.world_size > kMostSharingRanks ? 0 : order.steps_per_block(),
+        .records_per_block = order.records_per_block(),
+        .steps = steps.count(),
+        .rows = shared ? config.global_batch : steps.max_rows()};
+  }
 
   // Each leaves the batch lost (Slot::lose) when memory runs out.
   // Fills a run: rows [run * run_records, (run + 1) * run_records).
@@ -81,6 +86,10 @@ class Filler {
                   WorkerScratch& scratch);
   void request_blocks(const Slot& slot, const BatchOrder& order);
 
+  // Where each rank needs some of all open blocks, so many ranks read them whole: on one machine that is once, into the page cache,
+  // and elsewhere at most so many times. Of more, each reads its own records one by one.
+  static constexpr int64_t kMostSharingRanks = 16;
+
   const Pipeline* pipeline_;
   const LoaderConfig* config_;
   const Steps* steps_;
@@ -89,6 +98,7 @@ class Filler {
   Lookahead lookahead_;
   BlockLookahead block_lookahead_;
   BlockLookahead::Job block_job_;
+  SlotRange block_rows_;  // of a step, whose blocks this rank requests
 };
 
 // io=device, at create: reads every sample and sends it to `block`. `staging`: page-locked, at least staging_bytes of the plan.

@@ -113,6 +113,8 @@ class Loader final : public BatchOwner,
   Status prepare_order() DL_REQUIRES(mutex_);
   Result<std::unique_ptr<const Order>> make_order() DL_REQUIRES(mutex_);
   Result<std::unique_ptr<const Order>> make_mixed_order() DL_REQUIRES(mutex_);
+  Status cut_blocks(BlockEnds& ends) const DL_REQUIRES(mutex_);
+  void note_windows(const Order& order) DL_REQUIRES(mutex_);
   Result<std::unique_ptr<const Order>> make_bucket_order() DL_REQUIRES(mutex_);
 
   // next.cpp

@@ -98,7 +98,7 @@ class BlockLookahead {
     int64_t steps_per_block = 0;    // Order::steps_per_block(); 0: no blocks
     int64_t records_per_block = 1;  // Order::records_per_block()
     int64_t steps = 0;              // of an epoch
-    int64_t rows = 1;               // of a step, this rank's
+    int64_t rows = 1;               // of a step, whose blocks are requested
   };
 
   // Claims steps [sweep.from, sweep.to) of the epoch for a run of step `step`. False: none is due. `behind`: blocks of the

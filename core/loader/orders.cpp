@@ -32,19 +32,34 @@ Status Loader::prepare_order() {
   return Status::ok();
 }
 
+// With shuffle=window: where the blocks of the set end.
+Status Loader::cut_blocks(BlockEnds& ends) const {
+  if (config_.shuffle != Shuffle::kWindow) return Status::ok();
+  try {
+    pipeline_.source->append_blocks(config_.shuffle_block, ends);
+    return Status::ok();
+  } catch (const std::bad_alloc&) {
+    return error(Code::kOverBudget,
+                 "option shuffle_block: the table of its blocks does not fit memory_budget, ",
+                 config_.budget_bytes, " bytes; raise it, or shuffle_block (", config_.shuffle_block, ")");
+  }
+}
+
+// With shuffle=window: what a state says of it, and a line for the log.
+void Loader::note_windows(const Order& order) {
+  if (config_.shuffle != Shuffle::kWindow) return;
+  shuffle_text_ += concat(" shuffle_block=", config_.shuffle_block,
+                          " shuffle_blocks=", config_.shuffle_blocks, order.parameters());
+  log_(LogLevel::kInfo, concat("order: ", shuffle_text_, "; ", order.table_bytes(),
+                               " bytes for each open epoch; a block is requested up to ",
+                               order.steps_per_block(), " steps before its last sample"));
+}
+
 Result<std::unique_ptr<const Order>> Loader::make_order() {
   // Counted while it grows; the order has a copy of the final size.
   MetadataResource resource(memory_, MemoryKind::kTable);
   BlockEnds block_ends(&resource);
-  if (config_.shuffle == Shuffle::kWindow) {
-    try {
-      pipeline_.source->append_blocks(config_.shuffle_block, block_ends);
-    } catch (const std::bad_alloc&) {
-      return error(Code::kOverBudget,
-                   "option shuffle_block: the table of its blocks does not fit memory_budget, ",
-                   config_.budget_bytes, " bytes; raise it, or shuffle_block (", config_.shuffle_block, ")");
-    }
-  }
+  DL_RETURN_IF_ERROR(cut_blocks(block_ends));
   const OrderSpec spec{.sample_count = pipeline_.source->count(),
                        .shuffle = config_.shuffle,
                        .seed = config_.seed,
@@ -63,13 +78,7 @@ Result<std::unique_ptr<const Order>> Loader::make_order() {
   }
   DL_ASSIGN_OR_RETURN(std::unique_ptr<const Order> order, Order::create(spec));
   steps_ = Steps(order->slots(), config_);
-  if (config_.shuffle == Shuffle::kWindow) {
-    shuffle_text_ += concat(" shuffle_block=", config_.shuffle_block,
-                            " shuffle_blocks=", config_.shuffle_blocks, order->parameters());
-    log_(LogLevel::kInfo, concat("order: ", shuffle_text_, "; ", order->table_bytes(),
-                                 " bytes for each open epoch; a block is requested up to ",
-                                 order->steps_per_block(), " steps before its last sample"));
-  }
+  note_windows(*order);
   if (config_.weights.given) {
     Digest digest;
     digest.add(std::as_bytes(config_.weights.span()));
@@ -79,10 +88,15 @@ Result<std::unique_ptr<const Order>> Loader::make_order() {
 }
 
 Result<std::unique_ptr<const Order>> Loader::make_mixed_order() {
+  MetadataResource resource(memory_, MemoryKind::kTable);
+  BlockEnds block_ends(&resource);
+  DL_RETURN_IF_ERROR(cut_blocks(block_ends));
   DL_ASSIGN_OR_RETURN(std::unique_ptr<const MixOrder> order,
-                      make_mix_order(*mix_source_->mix(), config_, memory_));
+                      make_mix_order(*mix_source_->mix(), config_, block_ends, memory_));
   mix_order_ = order.get();
-  steps_ = Steps(order->slots(), config_);
+  std::shared_ptr<const StepOrder> steps = order->steps();
+  steps_ = steps == nullptr ? Steps(order->slots(), config_) : Steps(std::move(steps), config_);
+  note_windows(*order);
   return std::unique_ptr<const Order>(std::move(order));
 }
 

@@ -72,16 +72,19 @@ Status check_mix_options(const Mix* mix, const LoaderConfig& config) {
 }
 
 Result<std::unique_ptr<const MixOrder>> make_mix_order(const Mix& mix, const LoaderConfig& config,
+                                                       std::span<const int64_t> block_ends,
                                                        std::shared_ptr<HostMemory> memory) {
   std::vector<MixOrderStage> stages;
   for (const MixStage& stage : mix.stages()) stages.push_back({stage.step, stage.weights});
   return MixOrder::create({.starts = mix.starts(),
                            .shuffle = config.shuffle,
                            .seed = config.seed,
+                           .block_ends = block_ends,
+                           .open_blocks = config.shuffle_blocks,
                            .repeats = mix.repeats(),
                            .stages = stages,
-                           .samples_per_epoch = mix.samples_per_epoch(),
                            .global_batch = config.global_batch,
+                           .samples_per_epoch = mix.samples_per_epoch(),
                            .drops_last = config.last_batch == LastBatch::kDrop,
                            .homogeneous = config.homogeneous == Homogeneous::kBatch,
                            .memory = std::move(memory)});
@@ -157,7 +160,7 @@ Result<PartStats> Loader::part(int64_t index) const {
   if (ledger_.samples > 0)
     stats.share_got = static_cast<double>(stats.delivered) / static_cast<double>(ledger_.samples);
   if (mix_order_ == nullptr) return stats;  // the caller's own order asks for nothing
-  const int64_t slot = std::min(position_.step * config_.global_batch, steps_.slots());
+  const int64_t slot = std::min(position_.step * config_.global_batch, mix_order_->slots());
   stats.epochs = mix_order_->passes(index, position_.epoch, slot);
   stats.share_asked = mix_order_->share(index, position_.epoch, slot);
   return stats;

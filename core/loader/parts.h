@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,8 +18,9 @@ constexpr std::string_view kPartsKey = "parts";  // of the line of a state
 
 // kBadOption: an option that does not go with a mix, or needs one. `mix` may be null.
 Status check_mix_options(const Mix* mix, const LoaderConfig& config);
-// The mix and the memory outlive the order.
+// The mix and the memory outlive the order. `block_ends`: with shuffle=window, where the blocks of the mix end.
 Result<std::unique_ptr<const MixOrder>> make_mix_order(const Mix& mix, const LoaderConfig& config,
+                                                       std::span<const int64_t> block_ends,
                                                        std::shared_ptr<HostMemory> memory);
 
 // The lines of a state: the parts with their samples (of many, a digest), and the digest of weights or repeats.

@@ -55,27 +55,39 @@ uint64_t mix_carries(uint64_t period, uint64_t fraction, int32_t bits) {
 
 MixParts::MixParts(const MixOrderSpec& spec)
     : starts_(spec.starts),
-      shuffled_(spec.shuffle == Shuffle::kFull),
+      shuffled_(spec.shuffle != Shuffle::kNone),
       seed_(random_key(spec.seed, 0, Domain::kMixPart)) {}
 
 void MixParts::begin(int64_t part, int64_t number, Pass& pass) const {
   const int64_t n = count(part);
-  const uint64_t seed = random_bits(seed_, static_cast<uint64_t>(part));
   pass.number = number;
-  pass.feistel = make_feistel(n, permutation_key(seed, number, n));
+  pass.feistel = make_feistel(n, permutation_key(seed(part), number, n));
+}
+
+Result<std::vector<int64_t>> mix_first_blocks(const MixOrderSpec& spec) {
+  std::vector<int64_t> firsts = {0};
+  int64_t block = 0;
+  for (size_t k = 1; k < spec.starts.size(); ++k) {
+    const auto end = std::lower_bound(spec.block_ends.begin() + block, spec.block_ends.end(), spec.starts[k]);
+    if (end == spec.block_ends.end() || *end != spec.starts[k])
+      return error(Code::kInternal, "no block of a mix ends with part ", k - 1, ", at sample ",
+                   spec.starts[k]);
+    block = end - spec.block_ends.begin() + 1;
+    firsts.push_back(block);
+  }
+  return firsts;
 }
 
 Result<std::unique_ptr<const MixOrder>> MixOrder::create(const MixOrderSpec& spec) {
-  if (spec.shuffle != Shuffle::kNone && spec.shuffle != Shuffle::kFull) {
-    return error(Code::kUnsupported, "option shuffle: expected none or full for a mix of datasets");
-  }
   if (spec.repeats.empty()) return weighted_mix(spec);
-  if (spec.homogeneous) {
-    return error(Code::kBadOption,
-                 "option homogeneous: homogeneous=batch needs a mix with weights, and this ",
-                 "one has repeats, whose epoch ends each part with a batch that is not full");
+  const bool windows = spec.shuffle == Shuffle::kWindow;
+  if (windows && spec.homogeneous) {
+    return error(Code::kUnsupported,
+                 "option shuffle: window does not go with homogeneous=batch and repeats, whose steps jump "
+                 "about in their part; expected full or none, or a mix with weights");
   }
-  return repeated_mix(spec);
+  if (windows) return repeated_windows(spec);
+  return spec.homogeneous ? stepped_mix(spec) : repeated_mix(spec);
 }
 
 }  // namespace dataline

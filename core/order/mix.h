@@ -13,12 +13,16 @@
 //
 // Repeats. An epoch holds each sample of a part floor(repeat) times, and round(frac(repeat) n) of them, drawn anew for each
 // epoch, once more. With a shuffle it is one permutation of all that; without, the parts follow one another in file order.
+// With homogeneous steps the same samples are cut into steps part by part, and the steps of all parts are mixed (mix_steps.cpp).
+//
+// shuffle=window. By weights each pass through a part is a window order of the part's blocks (mix_windows.h). By repeats all blocks,
+// each as often as its part comes, are the blocks of one window order (mix_blocks.cpp).
 //
 // docs/pages/reference/order.md has the algorithm in Python; golden vectors pin it.
 //
 // Threads: immutable.
 // Cost: per slot two bijections and a search, and per call the bijection of the slots before it in its period; 16 bytes a part and
-// stage.
+// stage. With windows tables too: 12 bytes for each block of the passes that an epoch touches.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -29,6 +33,7 @@
 
 #include "core/base/status.h"
 #include "core/memory/host_memory.h"
+#include "core/order/buckets.h"
 #include "core/order/order.h"
 
 namespace dataline {
@@ -48,13 +53,15 @@ struct MixOrderSpec {
   std::span<const int64_t> starts;  // one a part, and the end; each part has samples
   Shuffle shuffle = Shuffle::kNone;
   uint64_t seed = 0;
+  // kWindow only, as in OrderSpec: the blocks of the parts, one part after the other; no block lies in two parts.
+  std::span<const int64_t> block_ends = {};
+  int64_t open_blocks = 512;
   // One of these two.
-  std::span<const double> repeats;        // one a part: finite, > 0
-  std::span<const MixOrderStage> stages;  // the first from step 0, then ascending
-  // Of weights.
-  int64_t samples_per_epoch =
-      -1;  // -1: as many as the parts have; with homogeneous steps, the whole steps of these
+  std::span<const double> repeats = {};        // one a part: finite, > 0
+  std::span<const MixOrderStage> stages = {};  // the first from step 0, then ascending
   int64_t global_batch = 1;
+  // Of weights; -1: as many as the parts have; with homogeneous steps, the whole steps of these.
+  int64_t samples_per_epoch = -1;
   bool drops_last = false;  // an epoch has whole steps only (steps of the schedule are counted so)
   bool homogeneous = false;
   std::shared_ptr<HostMemory> memory;  // never null
@@ -62,13 +69,16 @@ struct MixOrderSpec {
 
 class MixOrder : public Order {
  public:
-  // kUnsupported names an option that a mix does not take; kBadOption: what contradicts each other; kTooLarge.
+  // kBadOption: what contradicts each other; kUnsupported: windows of homogeneous steps by repeats; kTooLarge.
   static Result<std::unique_ptr<const MixOrder>> create(const MixOrderSpec& spec);
 
   // Of a part, when the job stands before a slot of an epoch: how often it was gone through, by all ranks (an estimate within a
   // period), and its share of the slots that come now.
   virtual double passes(int64_t part, int64_t epoch, int64_t slot) const = 0;
   virtual double share(int64_t part, int64_t epoch, int64_t slot) const = 0;
+
+  // Which slots the steps are, where they do not follow one another; else null.
+  virtual std::shared_ptr<const StepOrder> steps() const { return nullptr; }
 };
 
 // --- For tests ---

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "core/base/random.h"
 #include "core/order/feistel.h"
@@ -22,11 +23,14 @@ class MixParts {
   int64_t count(int64_t part) const { return start(part + 1) - start(part); }
   int64_t total() const { return starts_.back(); }
   bool shuffled() const { return shuffled_; }
+  uint64_t seed(int64_t part) const { return random_bits(seed_, static_cast<uint64_t>(part)); }
 
-  // A pass through a part. An order of a part that needs a table would take its place here.
+  // A pass through a part; of one in windows (mix_windows.h), where it is.
   struct Pass {
     int64_t number = -1;  // none
     Feistel feistel;
+    int64_t lane = -1, window = -1;
+    uint64_t key = 0;
   };
   // Sample `index` of pass `number` through a part, numbered through all parts. `pass`: the caller's, of this part; kept from
   // call to call, it saves making the keys.
@@ -49,7 +53,12 @@ class MixParts {
 };
 
 using MixOrderResult = Result<std::unique_ptr<const MixOrder>>;
-MixOrderResult weighted_mix(const MixOrderSpec& spec);  // mix_weights.cpp
-MixOrderResult repeated_mix(const MixOrderSpec& spec);  // mix_repeats.cpp
+MixOrderResult weighted_mix(const MixOrderSpec& spec);      // mix_weights.cpp
+MixOrderResult repeated_mix(const MixOrderSpec& spec);      // mix_repeats.cpp
+MixOrderResult stepped_mix(const MixOrderSpec& spec);       // mix_steps.cpp
+MixOrderResult repeated_windows(const MixOrderSpec& spec);  // mix_blocks.cpp
+
+// The first block of each part, and the end; kInternal where a block lies in two parts.
+Result<std::vector<int64_t>> mix_first_blocks(const MixOrderSpec& spec);
 
 }  // namespace dataline

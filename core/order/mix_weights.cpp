@@ -1,107 +1,21 @@
-// A mix by weights: periods in which each part has its share (mix.h says how). Units are slots, or steps where they are
-// homogeneous; the units of all epochs are numbered through. One file, although it is long: periods, points and counts are read together.
+// How the units of a mix by weights are counted and drawn (mix_weights.h).
 // SPDX-License-Identifier: Apache-2.0
+#include "core/order/mix_weights.h"
+
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/base/checked.h"
-#include "core/base/simd.h"
-#include "core/order/mix_parts.h"
-#include "core/order/orders.h"
 
 namespace dataline {
 namespace {
 
 constexpr int64_t kFewParts = 32;  // for so many the counts before a period are worked out once a call
-constexpr int64_t kMostUnits = int64_t{1} << std::max(kMixSlotBits, kMixStepBits);  // of a period
 
-struct Stage {
-  int64_t first = 0;                // unit
-  std::span<const uint64_t> ends;   // of the parts on the line of shares
-  std::span<const int64_t> counts;  // units of each part in the stages before
-};
-
-// A period, or as much of it as there is before the next stage.
-struct Period {
-  const Stage* stage = nullptr;
-  uint64_t number = 0;  // in the stage
-  int64_t first = 0;    // unit
-  int64_t units = 0;
-  uint64_t offset = 0;
-};
-
-class WeightedMix final : public MixOrder {
- public:
-  WeightedMix(const MixOrderSpec& spec, int64_t slots, std::vector<Stage> stages, Block memory)
-      : parts_(spec),
-        slots_(slots),
-        unit_slots_(spec.homogeneous ? spec.global_batch : 1),
-        period_bits_(spec.homogeneous ? kMixStepBits : kMixSlotBits),
-        stages_(std::move(stages)),
-        memory_(std::move(memory)),
-        seed_(random_key(spec.seed, 0, Domain::kMixPeriod)),
-        whole_period_(feistel_order(int64_t{1} << period_bits_, seed_, best_simd_target())) {}
-
-  int64_t slots() const override { return slots_; }
-  int64_t allocated_bytes() const override { return memory_.bytes(); }
-  bool samples(int64_t epoch, const EpochTable*, int64_t first, int64_t count, int64_t* out) const override;
-
-  double passes(int64_t part, int64_t epoch, int64_t slot) const override;
-  double share(int64_t part, int64_t epoch, int64_t slot) const override {
-    const Stage& stage = *period_of(unit_of(epoch, slot)).stage;
-    return static_cast<double>(end_of(stage, part) - end_of(stage, part - 1)) /
-           static_cast<double>(uint64_t{1} << kMixShareBits);
-  }
-
-  // The counts of the next stage, which begins `units` after this one.
-  void count_stage(const Stage& stage, int64_t units, int64_t* out) const;
-
- private:
-  struct Counter;
-
-  int32_t fraction_bits() const { return kMixShareBits - period_bits_; }
-  int64_t unit_of(int64_t epoch, int64_t slot) const {
-    return epoch * (slots_ / unit_slots_) + slot / unit_slots_;
-  }
-  Period period_of(int64_t unit) const;
-  static uint64_t end_of(const Stage& stage, int64_t part) {
-    return part < 0 ? 0 : stage.ends[static_cast<size_t>(part)];
-  }
-  // The end of a part on the line of a period, which has `units` points at distances of 2^fraction_bits.
-  uint64_t end_in(const Period& period, int64_t part) const {
-    const uint64_t end = end_of(*period.stage, part);
-    if (period.units == int64_t{1} << period_bits_) return end;
-    __extension__ typedef unsigned __int128 u128;
-    return static_cast<uint64_t>((static_cast<u128>(end) * static_cast<u128>(period.units)) >> period_bits_);
-  }
-  // Points of the parts up to this one in the period.
-  int64_t points_to(const Period& period, int64_t part) const {
-    return static_cast<int64_t>((end_in(period, part) + period.offset) >> fraction_bits());
-  }
-  // The same in all whole periods of the stage before this one.
-  int64_t points_before(const Stage& stage, uint64_t periods, int64_t part) const {
-    const uint64_t end = end_of(stage, part);
-    const uint64_t fraction = end & ((uint64_t{1} << fraction_bits()) - 1);
-    return static_cast<int64_t>(periods * (end >> fraction_bits()) +
-                                mix_carries(periods, fraction, fraction_bits()));
-  }
-  int64_t units_before(const Period& period, int64_t part) const {
-    const Stage& stage = *period.stage;
-    return stage.counts[static_cast<size_t>(part)] + points_before(stage, period.number, part) -
-           points_before(stage, period.number, part - 1);
-  }
-  void permute(const Period& period, int64_t count, int64_t* out) const;
-
-  MixParts parts_;
-  int64_t slots_, unit_slots_;
-  int32_t period_bits_;
-  std::vector<Stage> stages_;
-  Block memory_;
-  uint64_t seed_;
-  std::unique_ptr<const Order> whole_period_;
-};
+}  // namespace
 
 // Says of the units of one period, in order, which part each belongs to and which unit of that part it is.
 struct WeightedMix::Counter {
@@ -114,7 +28,7 @@ struct WeightedMix::Counter {
       to_[static_cast<size_t>(k) + 1] = mix.points_to(period, k);
       before_[static_cast<size_t>(k)] = mix.units_before(period, k);
     }
-    for (const int64_t point : before) see(point);
+    for (const int64_t point : before) seen_.see(point);
   }
 
   // The part of the next unit; in `unit`, which of its units that is.
@@ -137,35 +51,21 @@ struct WeightedMix::Counter {
       from = part == 0 ? 0 : mix_.points_to(period_, part - 1), to = mix_.points_to(period_, part);
       unit = mix_.units_before(period_, part);
     }
-    unit += seen(from, to);
-    see(point);
+    unit += seen_.count(from, to);
+    seen_.see(point);
     return part;
   }
 
  private:
-  void see(int64_t point) { seen_[static_cast<size_t>(point >> 6)] |= uint64_t{1} << (point & 63); }
-  // Points in [from, to), which is not empty, of the units before.
-  int64_t seen(int64_t from, int64_t to) const {
-    const auto first = static_cast<size_t>(from >> 6), last = static_cast<size_t>((to - 1) >> 6);
-    int64_t count = 0;
-    for (size_t w = first; w <= last; ++w) {
-      uint64_t word = seen_[w];
-      if (w == first) word &= ~uint64_t{0} << (from & 63);
-      if (w == last) word &= ~uint64_t{0} >> (63 - ((to - 1) & 63));
-      count += std::popcount(word);
-    }
-    return count;
-  }
-
   const WeightedMix& mix_;
   const Period& period_;
   bool few_;
   std::array<int64_t, kFewParts + 1> to_{};
   std::array<int64_t, kFewParts> before_{};
-  std::array<uint64_t, kMostUnits / 64> seen_{};
+  MixSeenPoints seen_;
 };
 
-Period WeightedMix::period_of(int64_t unit) const {
+WeightedMix::Period WeightedMix::period_of(int64_t unit) const {
   const auto after = std::upper_bound(stages_.begin(), stages_.end(), unit,
                                       [](int64_t at, const Stage& stage) { return at < stage.first; });
   Period period;
@@ -196,10 +96,10 @@ void WeightedMix::permute(const Period& period, int64_t count, int64_t* out) con
     out[i] = static_cast<int64_t>(feistel_permute(feistel, static_cast<uint64_t>(i)));
 }
 
-bool WeightedMix::samples(int64_t epoch, const EpochTable*, int64_t first, int64_t count,
+bool WeightedMix::samples(int64_t epoch, const EpochTable* table, int64_t first, int64_t count,
                           int64_t* out) const {
   int64_t* const begin = out;
-  std::array<int64_t, kMostUnits> points;
+  std::array<int64_t, kMostMixUnits> points;
   std::array<MixParts::Pass, kFewParts> passes;  // of the first parts
   MixParts::Pass other;
   for (int64_t slot = first, left = count; left > 0;) {
@@ -217,7 +117,8 @@ bool WeightedMix::samples(int64_t epoch, const EpochTable*, int64_t first, int64
       MixParts::Pass& pass = part < kFewParts ? passes[static_cast<size_t>(part)] : other;
       for (; offset < unit_slots_ && done < taken; ++offset, ++done) {
         const int64_t drawn = unit * unit_slots_ + offset;
-        *out++ = parts_.sample(part, drawn / n, drawn % n, pass);
+        *out++ = windows_ ? windows_->sample(*table, part, drawn / n, drawn % n, pass)
+                          : parts_.sample(part, drawn / n, drawn % n, pass);
       }
     }
     slot += taken, left -= taken;
@@ -255,6 +156,8 @@ void WeightedMix::count_stage(const Stage& stage, int64_t units, int64_t* out) c
   }
 }
 
+namespace {
+
 // The slots of an epoch.
 Result<int64_t> slots_of(const MixOrderSpec& spec) {
   const int64_t total = spec.starts.back(), batch = spec.global_batch;
@@ -290,7 +193,7 @@ MixOrderResult weighted_mix(const MixOrderSpec& spec) {
   auto* words = reinterpret_cast<int64_t*>(block.data());
   std::fill_n(words, *bytes / static_cast<int64_t>(sizeof(int64_t)), int64_t{0});
 
-  std::vector<Stage> stages;
+  std::vector<WeightedMix::Stage> stages;
   std::vector<int64_t*> counts;
   for (const MixOrderStage& given : spec.stages) {
     const std::optional<int64_t> first = first_unit(spec, slots, given.first_step);
@@ -305,6 +208,7 @@ MixOrderResult weighted_mix(const MixOrderSpec& spec) {
   for (size_t s = 1; s < stages.size(); ++s) {
     order->count_stage(stages[s - 1], stages[s].first - stages[s - 1].first, counts[s]);
   }
+  if (spec.shuffle == Shuffle::kWindow) DL_RETURN_IF_ERROR(order->make_windows(spec));
   return MixOrderResult(std::unique_ptr<const MixOrder>(std::move(order)));
 }
 

@@ -88,10 +88,12 @@ class Order {
   // drawn, 0 for other orders, and the records of a block on average.
   virtual int64_t steps_per_block() const { return 0; }
   virtual int64_t records_per_block() const { return 0; }
+  // Every rank needs the blocks of all rows of a step, because its rows fall anywhere.
+  virtual bool ranks_share_blocks() const { return false; }
   // The blocks that will be needed by rows [row, row + rows) of each step. `from` and `to` are steps of a sweep over the
   // epoch which takes blocks in the order in which they lie in the epoch's order: no block is needed more than
-  // steps_per_block() steps before the sweep finds it. Each is found once, unless a sweep begins at it (`begins`) or rows of
-  // other ranks need it too. Those that are not needed any more at step `now` are left out.
+  // steps_per_block() steps before the sweep finds it. Each is found once, unless a sweep begins at it (`begins`), rows of
+  // other ranks need it too, or the epoch takes it again. Those that are not needed any more at step `now` are left out.
   struct Sweep {
     int64_t row = 0, rows = 0;
     int64_t now = 0, from = 0, to = 0;

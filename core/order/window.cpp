@@ -90,4 +90,11 @@ int64_t WindowLanes::window_begin(int64_t lane, int64_t given) const {
   return static_cast<int64_t>(std::max(window, shift) - shift);
 }
 
+int64_t WindowLanes::window_end(int64_t lane, int64_t given) const {
+  const uint64_t shift = static_cast<uint64_t>(lanes_[static_cast<size_t>(lane)].shift);
+  const uint64_t window = (static_cast<uint64_t>(given) + shift) >> size_.bits << size_.bits;
+  return static_cast<int64_t>(
+      std::min(window + (uint64_t{1} << size_.bits) - shift, static_cast<uint64_t>(length(lane))));
+}
+
 }  // namespace dataline

@@ -20,6 +20,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -55,16 +56,24 @@ class WindowLanes {
   const WindowSize& size() const { return size_; }
   // The longest piece at `slot` of at most `count` slots; slot < samples.
   WindowPiece piece(int64_t slot, int64_t count) const;
+  // piece(slot, 1), without divisions where there is one lane.
+  WindowPiece piece_of_one(int64_t slot) const {
+    if (size_.lanes > 1) return piece(slot, 1);
+    const int64_t window = slot >> size_.bits, begin = window << size_.bits;
+    return {0, window, begin, std::min(size_.places(), lanes_.back().begin - begin), slot - begin, 1};
+  }
 
   int64_t whole_steps() const { return steps_; }
-  int64_t lane_of_row(
-      int64_t row) const;  // of a step; rows beyond the last step's slots belong to the last lane
+  // Of a step; rows beyond the last step's slots belong to the last lane.
+  int64_t lane_of_row(int64_t row) const;
   int64_t begin(int64_t lane) const { return lanes_[static_cast<size_t>(lane)].begin; }
   int64_t length(int64_t lane) const { return begin(lane + 1) - begin(lane); }
   // Of the lane's places, those that were given before step `step`.
   int64_t given(int64_t lane, int64_t step) const;
   // The first place of the window that the lane is in after `given` places, counted from the lane's begin.
   int64_t window_begin(int64_t lane, int64_t given) const;
+  // Its end, counted likewise.
+  int64_t window_end(int64_t lane, int64_t given) const;
 
   int64_t allocated_bytes() const { return static_cast<int64_t>(lanes_.size() * sizeof(Lane)); }
 

@@ -41,7 +41,7 @@ class Window(ShellTest):
             uri = "raw:" + self.rows("data.raw", count, row_bytes)
             words = ["--shuffle", "window", "--shuffle_block", block, "--shuffle_blocks", blocks, "--seed", "5", "--epochs", "2", "--batch_size", batch]
             cut = page["even_cut"](count, row_bytes, block)
-            wanted = [i for epoch in (0, 1) for i in page["window_order"](cut, blocks, batch, 5, epoch)]
+            wanted = [i for epoch in (0, 1) for i in page["window_order"](page["blocks_of"](cut), blocks, batch, 5, epoch)]
             self.assertEqual(self.indices(uri, *words), wanted, words)
 
     def test_files_are_cut_each_on_its_own(self):
@@ -53,7 +53,7 @@ class Window(ShellTest):
             cut += [begin + end for end in page["even_cut"](count, 1, 64)]
             begin += count
         said = self.indices("raw:a.raw,b.raw,c.raw?dtype=u8&shape=1", *WINDOW, "--batch_size", "20")
-        self.assertEqual(said, page["window_order"](cut, 6, 20, 5, 0))
+        self.assertEqual(said, page["window_order"](page["blocks_of"](cut), 6, 20, 5, 0))
 
     def test_ranks_of_every_world_join_to_the_same_stream(self):
         uri = "raw:" + self.rows("data.raw", 1003)

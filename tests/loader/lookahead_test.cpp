@@ -7,10 +7,12 @@
 
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "core/loader/loader.h"
+#include "core/source/composed/mix.h"
 #include "core/source/host/host.h"
 #include "core/source/source.h"
 
@@ -136,6 +138,88 @@ TEST(Lookahead, AfterASeekAsksForTheOpenBlocksAndThoseThatCome) {
   read_an_epoch(window_loader(storage, "0", "1", "1171"));  // three quarters of 1,563 steps
   EXPECT_EQ(storage->read_unasked(), 0);
   EXPECT_LE(storage->asked(), kSamples / 4 + 20'000);
+}
+
+// --- Mixes ---
+
+struct ColdMix {
+  std::vector<std::shared_ptr<ColdStorage>> parts;
+  std::shared_ptr<Loader> loader;
+};
+
+// Three parts, of which the last may be open whole; blocks of 1,000 records.
+ColdMix cold_mix(bool repeats, std::vector<std::pair<const char*, std::string>> more) {
+  ColdMix mix;
+  MixRecipe recipe;
+  const std::pair<int64_t, double> parts[] = {
+      {60'000, repeats ? 1 : 6}, {30'000, repeats ? 1.5 : 3}, {2'000, 1}};
+  for (const auto& [samples, number] : parts) {
+    mix.parts.push_back(cold_storage(samples));
+    recipe.parts.emplace_back();
+    recipe.parts.back().source = mix.parts.back();
+    (repeats ? recipe.parts.back().repeat : recipe.parts.back().weight) = number;
+  }
+  if (!repeats)
+    recipe.samples_per_epoch = 99'968;  // whole steps: the large parts once, the small one several times
+  more.insert(more.begin(), {{"num_workers", "0"},
+                             {"global_batch_size", "64"},
+                             {"shuffle", "window"},
+                             {"shuffle_block", "1000"},
+                             {"shuffle_blocks", "30"}});
+  Options options;
+  for (const auto& [key, value] : more) EXPECT_TRUE(options.set(key, value).is_ok());
+  Result<std::shared_ptr<Loader>> loader = Loader::create(mix_sources(std::move(recipe)).take(), options);
+  EXPECT_TRUE(loader.is_ok()) << (loader.is_ok() ? "" : loader.status().message());
+  mix.loader = loader.take();
+  return mix;
+}
+
+TEST(Lookahead, AsksForEachBlockOfAMixInWindowsBeforeItIsRead) {
+  for (const bool repeats : {false, true}) {
+    const ColdMix mix = cold_mix(repeats, {});
+    read_an_epoch(mix.loader);
+    const int64_t blocks[] = {60, 30, 2};
+    for (size_t k = 0; k < 3; ++k) {
+      EXPECT_EQ(mix.parts[k]->read_unasked(), 0) << k;
+      EXPECT_EQ(mix.parts[k]->asked(), 1000 * blocks[k]) << k;
+      EXPECT_GE(mix.parts[k]->blocks(), blocks[k] * 8 / 10) << "whole blocks";
+      // A block that comes again is in memory; at the start the records of the first batches are asked for one by one.
+      EXPECT_LE(mix.parts[k]->blocks(), blocks[k]) << k;
+      EXPECT_LE(mix.parts[k]->asked_twice(), k == 2 ? 2000 : 500 * blocks[k]) << k;
+    }
+  }
+}
+
+TEST(Lookahead, AsksForTheBlocksOfAMixAfterASeek) {
+  for (const char* homogeneous : {"none", "batch"}) {
+    // 99,968 samples are whole steps.
+    const ColdMix mix = cold_mix(false, {{"homogeneous", homogeneous}, {"start_step", "1171"}});
+    read_an_epoch(mix.loader);
+    int64_t asked = 0;
+    for (const auto& part : mix.parts) {
+      EXPECT_EQ(part->read_unasked(), 0);
+      asked += part->asked();
+    }
+    EXPECT_LE(asked, 25'000 + 2 * 30'000) << "a quarter of the epoch, and what is open at its two ends";
+  }
+}
+
+// By weights a rank's rows fall into any block: up to 16 ranks ask for all of them, of more each for its own records.
+TEST(Lookahead, ManyRanksOfAMixAskForTheirOwnRecords) {
+  for (const char* world : {"16", "17"}) {
+    const bool few = world == std::string("16");
+    const ColdMix mix = cold_mix(false, {{"global_batch_size", "272"}, {"rank", "3"}, {"world_size", world}});
+    read_an_epoch(mix.loader);
+    for (size_t k = 0; k < 2; ++k) {
+      EXPECT_EQ(mix.parts[k]->read_unasked(), 0);
+      if (few) {
+        EXPECT_GE(mix.parts[k]->blocks(), k == 0 ? 50 : 25);
+      } else {
+        EXPECT_EQ(mix.parts[k]->blocks(), 0);
+        EXPECT_LE(mix.parts[k]->asked(), k == 0 ? 60'000 / 17 + 600 : 30'000 / 17 + 600);
+      }
+    }
+  }
 }
 
 TEST(Lookahead, EndsSomeRunsAfterUnaskedRecordsAreInMemory) {

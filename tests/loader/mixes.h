@@ -91,6 +91,10 @@ inline std::vector<dl_part> parts_of(const Loader& loader) {
 
 inline const Settings kJob = {
     {"global_batch_size", "12"}, {"shuffle", "full"}, {"seed", "3"}, {"epochs", "3"}};
+// Blocks of 5 samples.
+inline const Settings kWindowJob = {
+    {"global_batch_size", "12"}, {"shuffle", "window"},  {"seed", "3"}, {"epochs", "3"},
+    {"shuffle_block", "40"},     {"shuffle_blocks", "4"}};
 inline Settings with(Settings settings, const Settings& more) {
   settings.insert(settings.end(), more.begin(), more.end());
   return settings;

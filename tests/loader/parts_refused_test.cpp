@@ -34,6 +34,22 @@ TEST(LoaderMix, AStateOfOtherPartsIsRefusedByPart) {
             "state of another job: this dataset is a mix of datasets, that of the state is none");
 }
 
+TEST(LoaderMix, AStateOfOtherWindowsIsRefusedByWhatDiffers) {
+  for (const bool repeats : {false, true}) {
+    const Dataset dataset = repeats ? mix({{"a", 60, 0, 2}, {"b", 25, 0, 0.5}}) : mix(kThree);
+    const std::string state = save_state(make_loader(dataset, kWindowJob));
+    EXPECT_NE(state.find("shuffle: window shuffle_block=40 shuffle_blocks=4 blocks="), std::string::npos)
+        << state;
+    for (const Settings& other :
+         {with(kWindowJob, {{"shuffle_block", "80"}}), with(kWindowJob, {{"shuffle_blocks", "5"}}), kJob}) {
+      Error error;
+      EXPECT_EQ(dl_loader_state_load(make_loader(dataset, other).get(), state.c_str(), &error),
+                DL_ERR_STATE_REFUSED);
+      EXPECT_NE(std::string(error.message).find("shuffle"), std::string::npos) << error.message;
+    }
+  }
+}
+
 TEST(LoaderMix, OptionsThatDoNotGoWithAMixAreRefused) {
   const Dataset dataset = mix(kThree);
   const auto message = [&](const Dataset& of, const Settings& settings) {
@@ -43,11 +59,16 @@ TEST(LoaderMix, OptionsThatDoNotGoWithAMixAreRefused) {
   };
   EXPECT_EQ(message(counting_dataset(9), {{"homogeneous", "batch"}}),
             "option homogeneous: homogeneous=batch needs a mix of datasets");
-  EXPECT_NE(message(mix({{"a", 9, 0, 1}}), {{"homogeneous", "batch"}}).find("needs a mix with weights"),
-            std::string::npos);
   EXPECT_NE(message(mix(kThree, {}, 100), {{"homogeneous", "batch"}, {"batch_size", "32"}})
                 .find("samples_per_epoch of the mix is 100"),
             std::string::npos);
+  const auto [status, text] =
+      create_error(mix({{"a", 9, 0, 1}}), {{"homogeneous", "batch"}, {"shuffle", "window"}});
+  EXPECT_EQ(status, DL_ERR_UNSUPPORTED);
+  EXPECT_EQ(
+      text,
+      "option shuffle: window does not go with homogeneous=batch and repeats, whose steps jump about in "
+      "their part; expected full or none, or a mix with weights");
   EXPECT_NE(message(dataset, {{"samples_per_epoch", "7"}}).find("samples_per_epoch"), std::string::npos);
   std::vector<double> weights(125, 1);
   Options options = make_options();

@@ -29,25 +29,45 @@ TEST(LoaderMix, ABatchNamesPartAndIndexOfEachRow) {
   }
 }
 
+// Of every kind: by weights and by repeats, with a full shuffle and in windows, homogeneous or not.
+struct KindOfMix {
+  const char* name;
+  bool repeats;
+  Settings job;
+};
+const std::vector<KindOfMix> kKinds = {
+    {"weights", false, kJob},
+    {"weights, homogeneous", false, with(kJob, {{"homogeneous", "batch"}})},
+    {"weights, windows", false, kWindowJob},
+    {"weights, windows, homogeneous", false, with(kWindowJob, {{"homogeneous", "batch"}})},
+    {"repeats", true, kJob},
+    {"repeats, homogeneous", true, with(kJob, {{"homogeneous", "batch"}})},
+    {"repeats, homogeneous, padded", true, with(kJob, {{"homogeneous", "batch"}, {"last_batch", "pad"}})},
+    {"repeats, windows", true, kWindowJob},
+};
+Dataset mix_of(const KindOfMix& kind) {
+  if (kind.repeats) return mix({{"a", 20, 0, 1.5}, {"b", 9, 0, 2}, {"c", 31, 0, 0.4}});
+  return mix(kThree, {{7, {0, 1, 1}}, {20, {1, 1, 5}}});
+}
+
 // After Energon, test_dataset_det: the blend is the same for any number of ranks and workers, and each rank has its own part.
 TEST(LoaderMix, JoinedOverRanksTheStreamIsTheSameForEveryWorldSize) {
-  for (const char* homogeneous : {"none", "batch"}) {
-    const Dataset dataset = mix(kThree, {{7, {0, 1, 1}}, {20, {1, 1, 5}}});
-    const Settings job = with(kJob, {{"homogeneous", homogeneous}});
-    const auto whole = job_batches(make_loader(dataset, job));
-    for (const int world : {2, 3, 5, 12}) {
+  for (const KindOfMix& kind : kKinds) {
+    const Dataset dataset = mix_of(kind);
+    const auto whole = job_batches(make_loader(dataset, kind.job));
+    for (const int world : {2, 3, 5, 12, 17}) {
       std::vector<std::vector<std::vector<uint64_t>>> ranks;
       for (int rank = 0; rank < world; ++rank) {
         ranks.push_back(
-            job_batches(make_loader(dataset, with(job, {{"rank", std::to_string(rank)},
-                                                        {"world_size", std::to_string(world)},
-                                                        {"num_workers", std::to_string(rank % 3)}}))));
+            job_batches(make_loader(dataset, with(kind.job, {{"rank", std::to_string(rank)},
+                                                             {"world_size", std::to_string(world)},
+                                                             {"num_workers", std::to_string(rank % 3)}}))));
       }
       for (size_t step = 0; step < whole.size(); ++step) {
         std::vector<uint64_t> joined_step;
         for (const auto& rank : ranks)
           joined_step.insert(joined_step.end(), rank[step].begin(), rank[step].end());
-        ASSERT_EQ(joined_step, whole[step]) << world << " ranks, batch " << step;
+        ASSERT_EQ(joined_step, whole[step]) << kind.name << ", " << world << " ranks, batch " << step;
       }
     }
   }
@@ -55,10 +75,9 @@ TEST(LoaderMix, JoinedOverRanksTheStreamIsTheSameForEveryWorldSize) {
 
 // After Energon, test_dataset_det (save and restore at any step), and Grain's every-step checkpoint helper.
 TEST(LoaderMix, AStateOfAnyStepGoesOnWithTheSameBatches) {
-  for (const bool repeats : {false, true}) {
-    const Dataset dataset =
-        repeats ? mix({{"a", 20, 0, 1.5}, {"b", 9, 0, 2}}) : mix(kThree, {{4, {1, 0, 0}}, {13, {0, 1, 1}}});
-    const Loader whole = make_loader(dataset, kJob);
+  for (const KindOfMix& kind : kKinds) {
+    const Dataset dataset = mix_of(kind);
+    const Loader whole = make_loader(dataset, kind.job);
     std::vector<std::string> states;
     std::vector<std::vector<uint64_t>> stream;
     for (;;) {
@@ -68,12 +87,12 @@ TEST(LoaderMix, AStateOfAnyStepGoesOnWithTheSameBatches) {
       stream.push_back(got.values);
     }
     for (size_t s = 0; s < states.size(); ++s) {
-      const Loader again = make_loader(dataset, with(kJob, {{"num_workers", std::to_string(s % 3)}}));
+      const Loader again = make_loader(dataset, with(kind.job, {{"num_workers", std::to_string(s % 3)}}));
       Error error;
       ASSERT_EQ(dl_loader_state_load(again.get(), states[s].c_str(), &error), DL_OK) << error.message;
       ASSERT_EQ(job_batches(again),
                 std::vector(stream.begin() + static_cast<std::ptrdiff_t>(s), stream.end()))
-          << s;
+          << kind.name << ", step " << s;
     }
   }
 }
@@ -81,8 +100,10 @@ TEST(LoaderMix, AStateOfAnyStepGoesOnWithTheSameBatches) {
 // After Energon, test_metadataset_v2 (repetitions of an epochised blend, whole and in parts).
 TEST(LoaderMix, WithRepeatsEveryEpochHasEachSampleFloorOrCeilTimes) {
   const Dataset dataset = mix({{"a", 10, 0, 0.5}, {"b", 7, 0, 3}, {"c", 4, 0, 1.25}});
-  const Loader loader = make_loader(dataset, kJob);
-  for (int epoch = 0; epoch < 3; ++epoch) {
+  for (int run = 0; run < 9; ++run) {
+    const Settings kJobs[] = {kJob, kWindowJob, with(kJob, {{"homogeneous", "batch"}})};
+    const Loader loader =
+        make_loader(dataset, with(kJobs[run / 3], {{"start_epoch", std::to_string(run % 3)}}));
     std::map<uint64_t, int> times;
     for (const uint64_t value : epoch_samples(loader)) ++times[value];
     int half = 0, quarter = 0;

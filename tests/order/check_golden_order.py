@@ -1,6 +1,6 @@
 """The golden orders, computed a second time from their definitions, in plain Python integers and floats.
 
-  check_golden_order.py golden_order.json golden_buckets.json
+  check_golden_order.py golden_order.json golden_buckets.json golden_mixes.json
 
 It is also the shortest complete description of the order for whoever ports it. Digests of shuffles above
 65,535 samples are left to the C++ test: they would take minutes here.
@@ -17,6 +17,7 @@ MASK64 = (1 << 64) - 1
 MASK32 = (1 << 32) - 1
 GOLDEN = 0x9E3779B97F4A7C15
 PERMUTATION, FISHER_YATES, WEIGHTED, BUCKETS, BLOCKS, WINDOW = 1, 2, 3, 9, 10, 11  # core/base/random.h, Domain
+MIX_PERIOD, MIX_PART, MIX_REPEAT, MIX_STEPS, MIX_BLOCKS = 16, 17, 18, 19, 20
 
 
 def mix64(x):
@@ -87,8 +88,7 @@ def permute(n, key, slot):
     return entries[slot]
 
 
-def window_geometry(ends, open_blocks, step_slots):
-    n, blocks = ends[-1], len(ends)
+def window_geometry(n, blocks, open_blocks, step_slots):
     lane_slots = min(max(n // blocks // 512, 1), 16)
     lanes = min(open_blocks, -(-min(step_slots, n) // lane_slots))
     wanted = max(n * min(open_blocks, blocks) // (blocks * lanes), 1)
@@ -99,13 +99,17 @@ def window_geometry(ends, open_blocks, step_slots):
 
 
 def window_shuffle(ends, open_blocks, step_slots, seed, epoch):
+    blocks = [list(range(begin, end)) for begin, end in zip([0, *ends], ends)]
+    return blocks_shuffle(blocks, open_blocks, step_slots, seed, epoch)
+
+
+def blocks_shuffle(blocks, open_blocks, step_slots, seed, epoch):
     """The epoch, lane by lane: each lane's samples in its own order, then dealt to the steps."""
-    n, blocks = ends[-1], len(ends)
-    lanes, window = window_geometry(ends, open_blocks, step_slots)
+    n = sum(map(len, blocks))
+    lanes, window = window_geometry(n, len(blocks), open_blocks, step_slots)
     line = []
-    for i in range(blocks):
-        block = permute(blocks, random_bits(random_key(seed, epoch, BLOCKS), blocks), i)
-        line += range(ends[block - 1] if block else 0, ends[block])
+    for i in range(len(blocks)):
+        line += blocks[permute(len(blocks), random_bits(random_key(seed, epoch, BLOCKS), len(blocks)), i)]
     steps, last = divmod(n, step_slots)
     dealt = []
     for c in range(lanes):
@@ -233,6 +237,112 @@ def bucket_steps(lengths, edges, rows, seed, epoch):
     return [pieces[at] for at in permuted(len(pieces), 0)]
 
 
+def place(n, seed, epoch, slot):
+    return slot if n < 2 else bijection(n, random_bits(random_key(seed, epoch, PERMUTATION), n), slot)
+
+
+def shares_of(weights):
+    """Of each part, in units of 2^-60."""
+    total = 0.0
+    for weight in weights:
+        total += weight / max(weights)
+    shares = [int(weight / max(weights) / total * 2**60) for weight in weights]
+    shares[weights.index(max(weights))] += 2**60 - sum(shares)
+    return shares
+
+
+def parts_of_units(stages, seed, bits):
+    """The part of each unit of the job, by weights; stages: first unit and weights."""
+    key, unit = random_key(seed, 0, MIX_PERIOD), 0
+    for number, (_, weights) in enumerate(stages):
+        stop = stages[number + 1][0] if number + 1 < len(stages) else math.inf
+        ends, period = [], 0
+        for share in shares_of(weights):
+            ends.append(share + (ends[-1] if ends else 0))
+        while unit < stop:
+            units = int(min(2**bits, stop - unit))
+            reverse = int(f"{period % 2**(60 - bits):0{60 - bits}b}"[::-1], 2)
+            upto = [((end * units >> bits) + reverse) >> 60 - bits for end in ends]
+            for i in range(units):
+                point = place(units, key, unit, i)
+                yield sum(end <= point for end in upto)
+            unit, period = unit + units, period + 1
+
+
+def weighted_windows(golden, cuts):
+    """An epoch of a mix by weights: each pass through a part is a window order of its own blocks."""
+    rows, starts = golden["step_slots"], [sum(cut[-1] for cut in cuts[:k]) for k in range(len(cuts))]
+    epoch_slots, unit = golden["samples_per_epoch"], rows if golden["homogeneous"] else 1
+    steps = -(-epoch_slots // rows)
+    stages = [(step if golden["homogeneous"] else step // steps * epoch_slots + step % steps * rows, weights)
+              for step, weights in golden["stages"]]
+    largest = [max(shares) for shares in zip(*(shares_of(weights) for _, weights in stages))]
+    begin = golden["epoch"] * epoch_slots
+    drawn, order, passes, slot = [0] * len(cuts), [], {}, 0
+    for part in parts_of_units(stages, golden["seed"], 8 if golden["homogeneous"] else 10):
+        for _ in range(unit):
+            if slot >= begin:
+                number, at = divmod(drawn[part], cuts[part][-1])
+                if (part, number) not in passes:
+                    passes[part, number] = part_pass(golden, cuts[part], part, number, unit, largest[part])
+                order.append(starts[part] + passes[part, number][at])
+            slot, drawn[part] = slot + 1, drawn[part] + 1
+        if len(order) == epoch_slots:
+            return order
+    return order
+
+
+def part_pass(golden, cut, part, number, unit, share):
+    seed = random_bits(random_key(golden["seed"], 0, MIX_PART), part)
+    opened = max(golden["open_blocks"] * share >> 60, 1)
+    if opened >= len(cut):
+        return [place(cut[-1], seed, number, i) for i in range(cut[-1])]
+    return window_shuffle(cut, opened, unit, seed, number)
+
+
+def repeated_windows(golden, cuts):
+    """An epoch of a mix by repeats: all blocks, each as often as its part comes, in one window order."""
+    seed, epoch = golden["seed"], golden["epoch"]
+    blocks, start, first_block = [], 0, 0
+    for part, (cut, repeat) in enumerate(zip(cuts, golden["repeats"])):
+        n = cut[-1]
+        more = min(math.floor((repeat - math.floor(repeat)) * n + 0.5), n)
+        whole = [list(range(start + begin, start + end)) for begin, end in zip([0, *cut], cut)]
+        blocks += whole * (math.floor(repeat) + more // n)
+        offset = random_bits(random_key(seed, epoch, MIX_REPEAT), part) * n >> 64
+        for i, samples in enumerate(whole if more % n else []):
+            begin = samples[0] - start
+            chosen = ((begin + len(samples)) * more + offset) // n - (begin * more + offset) // n
+            key = random_bits(random_key(seed, epoch, MIX_BLOCKS), first_block + i)
+            blocks.append(samples if chosen == len(samples) else
+                          [samples[permute(len(samples), key, j)] for j in range(chosen)])
+        start, first_block = start + n, first_block + len(cut)
+    return blocks_shuffle(blocks, golden["open_blocks"], golden["step_slots"], seed, epoch)
+
+
+def stepped_repeats(counts, repeats, rows, seed, epoch):
+    """The steps of an epoch by repeats with homogeneous=batch and shuffle=full."""
+    def permuted(n, what):
+        return [place(n, random_bits(random_key(seed, 0, MIX_STEPS), what), epoch, i) for i in range(n)]
+
+    pieces, start = [], 0
+    for part, (n, repeat) in enumerate(zip(counts, repeats)):
+        more = min(math.floor((repeat - math.floor(repeat)) * n + 0.5), n)
+        once_more = [place(n, random_bits(random_key(seed, 0, MIX_PART), part), epoch, i) for i in range(more)]
+        places = list(range(n)) * math.floor(repeat) + (list(range(n)) if more == n else once_more)
+        samples = [start + places[at] for at in permuted(len(places), 1 + part)]
+        pieces += [samples[begin:begin + rows] for begin in range(0, len(samples), rows)]
+        start += n
+    return [pieces[at] for at in permuted(len(pieces), 0)]
+
+
+def uneven_ends(blocks, spread):
+    ends = []
+    for i in range(blocks):
+        ends.append((ends[-1] if ends else 0) + 1 + i * 7919 % spread)
+    return ends
+
+
 def digest(samples):
     value = 0
     for sample in samples:
@@ -254,12 +364,9 @@ def check_shuffle(golden):
 
 
 def check_window(golden):
-    ends, end = [], 0
-    for i in range(golden["blocks"]):
-        end += 1 + i * 7919 % golden["spread"]
-        ends.append(end)
+    ends = uneven_ends(golden["blocks"], golden["spread"])
     order = window_shuffle(ends, golden["open_blocks"], golden["step_slots"], golden["seed"], golden["epoch"])
-    assert sorted(order) == list(range(end)), golden
+    assert sorted(order) == list(range(ends[-1])), golden
     assert order[:len(golden["first"])] == golden["first"], golden
     assert digest(order) == golden["digest"], golden
 
@@ -278,6 +385,18 @@ def check_weighted(golden):
     assert digest(order) == golden["digest"], golden
 
 
+def check_mix_windows(golden):
+    cuts = [uneven_ends(*part) for part in golden["parts"]]
+    order = (repeated_windows if golden["repeats"] else weighted_windows)(golden, cuts)
+    assert order[:len(golden["first"])] == golden["first"], golden
+    assert digest(order) == golden["digest"], golden
+
+
+def check_mix_steps(golden):
+    steps = stepped_repeats(*(golden[key] for key in ("counts", "repeats", "rows", "seed", "epoch")))
+    assert steps == golden["steps"], golden
+
+
 def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         goldens = json.load(file)
@@ -291,9 +410,15 @@ def main():
         buckets = json.load(file)
     for golden in buckets:
         check_buckets(golden)
+    with open(sys.argv[3], encoding="utf-8") as file:
+        mixes = json.load(file)
+    for golden in mixes["windows"]:
+        check_mix_windows(golden)
+    for golden in mixes["steps"]:
+        check_mix_steps(golden)
     print(
-        f"{len(goldens['shuffle_full'])} shuffles, {len(goldens['shuffle_window'])} in windows, {len(goldens['weighted'])} weighted orders "
-        f"and {len(buckets)} of buckets agree"
+        f"{len(goldens['shuffle_full'])} shuffles, {len(goldens['shuffle_window'])} in windows, {len(goldens['weighted'])} weighted orders, "
+        f"{len(buckets)} of buckets and {len(mixes['windows'])} + {len(mixes['steps'])} of mixes agree"
     )
 
 

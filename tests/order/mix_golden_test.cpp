@@ -2,10 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
 #include <utility>
 #include <vector>
 
+#include "tests/order/golden_mixes.h"
+#include "tests/order/golden_order.h"
 #include "tests/order/mix_support.h"
+#include "tests/order/window_support.h"
 
 namespace dataline {
 namespace {
@@ -68,6 +73,59 @@ TEST(MixGolden, HomogeneousSteps) {
                     .seed = 9,
                     .homogeneous = true};
   EXPECT_EQ(digest_of(rows_of(mix, 0, 2000)), 1761632427782938220u);
+}
+
+TEST(MixGolden, Windows) {
+  for (const GoldenMix& golden : golden_mixes()) {
+    TestMix mix{.repeats = golden.repeats,
+                .shuffle = Shuffle::kWindow,
+                .seed = golden.seed,
+                .samples_per_epoch = golden.samples_per_epoch,
+                .global_batch = golden.step_slots,
+                .homogeneous = golden.homogeneous,
+                .open_blocks = golden.open_blocks};
+    for (const auto& [blocks, spread] : golden.parts) mix.cuts.push_back(uneven_ends(blocks, spread));
+    for (const auto& [step, weights] : golden.stages) mix.stages.push_back({step, weights});
+    std::vector<int64_t> whole = whole_epoch(*mix.make(), golden.epoch);
+    EXPECT_EQ(golden_digest(whole), golden.digest);
+    whole.resize(golden.first.size());
+    EXPECT_EQ(whole, golden.first);
+  }
+}
+
+TEST(MixGolden, HomogeneousStepsByRepeats) {
+  for (const GoldenSteps& golden : golden_steps()) {
+    TestMix mix{.counts = golden.counts,
+                .repeats = golden.repeats,
+                .seed = golden.seed,
+                .global_batch = golden.rows,
+                .homogeneous = true};
+    EXPECT_EQ(epoch_steps(*mix.make(), golden.epoch), golden.steps);
+  }
+}
+
+// What check_golden_order.py computes a second time is what is pinned here.
+TEST(MixGolden, TheJsonHasTheSameOrders) {
+  std::ifstream file(DATALINE_GOLDEN_MIXES, std::ios::binary);
+  std::ostringstream read;
+  read << file.rdbuf();
+  const std::string text = read.str();
+  size_t found = 0;
+  for (const GoldenMix& golden : golden_mixes()) {
+    std::ostringstream line;
+    line << "\"open_blocks\": " << golden.open_blocks << ", \"step_slots\": " << golden.step_slots
+         << ", \"seed\": " << golden.seed << ", \"epoch\": " << golden.epoch << ", \"first\": [";
+    for (const int64_t sample : golden.first) line << (sample == golden.first[0] ? "" : ", ") << sample;
+    line << "], \"digest\": \"" << std::hex << golden.digest << '"';
+    EXPECT_NE(text.find(line.str()), std::string::npos) << line.str();
+    found += text.find(line.str()) != std::string::npos ? 1 : 0;
+  }
+  EXPECT_EQ(found, golden_mixes().size());
+  size_t lines = 0;
+  for (size_t at = text.find("\"digest\": \""); at != std::string::npos;
+       at = text.find("\"digest\": \"", at + 1))
+    ++lines;
+  EXPECT_EQ(lines, golden_mixes().size());
 }
 
 }  // namespace

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/memory/host_memory.h"
 #include "core/order/mix.h"
+#include "tests/order/order_support.h"
 
 namespace dataline {
 
@@ -22,7 +24,7 @@ struct TestStage {
 
 // A mix, and what its order borrows.
 struct TestMix {
-  std::vector<int64_t> counts;
+  std::vector<int64_t> counts = {};
   std::vector<double> repeats = {};    // or:
   std::vector<TestStage> stages = {};  // the first from step 0
   Shuffle shuffle = Shuffle::kFull;
@@ -30,20 +32,30 @@ struct TestMix {
   int64_t samples_per_epoch = -1;
   int64_t global_batch = 1;
   bool drops_last = false, homogeneous = false;
-  std::vector<int64_t> starts = {};
+  std::vector<std::vector<int64_t>> cuts = {};  // of each part; counts follow from them
+  int64_t open_blocks = 512;
+  std::vector<int64_t> starts = {}, block_ends = {};
 
   Result<std::unique_ptr<const MixOrder>> create() {
-    starts = {0};
+    starts = {0}, block_ends.clear();
+    if (!cuts.empty()) counts.clear();
+    for (const std::vector<int64_t>& cut : cuts) {
+      const int64_t start = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+      for (const int64_t end : cut) block_ends.push_back(start + end);
+      counts.push_back(cut.back());
+    }
     for (const int64_t count : counts) starts.push_back(starts.back() + count);
     std::vector<MixOrderStage> order_stages;
     for (const TestStage& stage : stages) order_stages.push_back({stage.step, stage.weights});
     return MixOrder::create({.starts = starts,
                              .shuffle = shuffle,
                              .seed = seed,
+                             .block_ends = block_ends,
+                             .open_blocks = open_blocks,
                              .repeats = repeats,
                              .stages = order_stages,
-                             .samples_per_epoch = samples_per_epoch,
                              .global_batch = global_batch,
+                             .samples_per_epoch = samples_per_epoch,
                              .drops_last = drops_last,
                              .homogeneous = homogeneous,
                              .memory = HostMemory::create({})});
@@ -65,13 +77,31 @@ struct TestMix {
 inline std::vector<int64_t> job_samples(const Order& order, int64_t first, int64_t count,
                                         int64_t piece = 256) {
   std::vector<int64_t> out(static_cast<size_t>(count));
+  TestTable table(order);
   for (int64_t done = 0; done < count;) {
-    const int64_t slot = (first + done) % order.slots();
+    const int64_t epoch = (first + done) / order.slots(), slot = (first + done) % order.slots();
     const int64_t take = std::min({piece, count - done, order.slots() - slot});
-    order.samples((first + done) / order.slots(), nullptr, slot, take, out.data() + done);
+    if (table.get().epoch != epoch) table.build(order, epoch);
+    order.samples(epoch, &table.get(), slot, take, out.data() + done);
     done += take;
   }
   return out;
+}
+
+// The steps of an epoch of an order that says which slots they are; short ones are kept.
+inline std::vector<std::vector<int64_t>> epoch_steps(const MixOrder& order, int64_t epoch) {
+  std::vector<std::pair<int64_t, int64_t>> pieces;  // slots
+  for (const SlotGroup& group : order.steps()->groups()) {
+    for (int64_t at = 0; at < group.slots; at += group.rows)
+      pieces.emplace_back(group.first_slot + at, std::min(group.rows, group.slots - at));
+  }
+  std::vector<std::vector<int64_t>> steps;
+  for (int64_t step = 0; step < static_cast<int64_t>(pieces.size()); ++step) {
+    const auto [first, count] = pieces[static_cast<size_t>(order.steps()->piece(epoch, step))];
+    steps.emplace_back(static_cast<size_t>(count));
+    order.samples(epoch, nullptr, first, count, steps.back().data());
+  }
+  return steps;
 }
 
 }  // namespace dataline

@@ -264,8 +264,6 @@ TEST(MixRepeats, ThatLeaveNothingOrTooMuchAreErrors) {
   EXPECT_EQ(nothing.create().status().code(), Code::kEmpty);
   TestMix much{.counts = {1000}, .repeats = {1e18}};
   EXPECT_EQ(much.create().status().code(), Code::kTooLarge);
-  TestMix homogeneous{.counts = {1000}, .repeats = {1}, .homogeneous = true};
-  EXPECT_EQ(homogeneous.create().status().code(), Code::kBadOption);
 }
 
 // --- Against Megatron-LM's blended index: each slot goes to the dataset that is furthest behind its share. ---

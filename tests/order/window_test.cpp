@@ -99,6 +99,25 @@ TEST(WindowOrder, LanesAndWindowsFollowFromWhatMayBeOpen) {
   }
 }
 
+TEST(WindowOrder, OneSlotIsThePieceOfOneSlotWhateverTheLanes) {
+  for (const int64_t samples : {1, 63, 64, 1000, 4097}) {
+    for (const int64_t step : {1, 7, 100}) {
+      for (const int64_t most : {1, 3}) {
+        const WindowLanes lanes(samples, step, {.lanes = std::min({most, step, samples}), .bits = 6});
+        for (int64_t slot = 0; slot < samples; ++slot) {
+          const WindowPiece one = lanes.piece_of_one(slot), piece = lanes.piece(slot, 1);
+          ASSERT_EQ(one.lane, piece.lane);
+          ASSERT_EQ(one.window, piece.window);
+          ASSERT_EQ(one.begin, piece.begin);
+          ASSERT_EQ(one.length, piece.length);
+          ASSERT_EQ(one.offset, piece.offset);
+          ASSERT_EQ(one.count, 1);
+        }
+      }
+    }
+  }
+}
+
 TEST(WindowOrder, OpensAboutAsManyBlocksAsWereAskedFor) {
   const std::vector<int64_t> ends = even_ends(4'000, 100);
   for (const int64_t open : {32, 128, 512}) {
