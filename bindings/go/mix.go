@@ -26,10 +26,10 @@ type MixStage struct {
 }
 
 // Mix draws from all parts in their shares, or each sample so many times. samplesPerEpoch is of weights; -1: as many as the
-// parts have. The parts may be closed after it.
+// parts have. Of the options, pack_length packs the documents that are drawn. The parts may be closed after it.
 //
 // ErrMismatch naming two parts, ErrOutOfRange, ErrInvalidArgument, ErrEmpty, ErrUnsupported.
-func Mix(parts []MixPart, schedule []MixStage, samplesPerEpoch int64) (*Dataset, error) {
+func Mix(parts []MixPart, schedule []MixStage, samplesPerEpoch int64, options ...Option) (*Dataset, error) {
 	var pinner runtime.Pinner
 	defer pinner.Unpin()
 	datasets := make([]*Dataset, len(parts))
@@ -59,12 +59,17 @@ func Mix(parts []MixPart, schedule []MixStage, samplesPerEpoch int64) (*Dataset,
 		stages[at] = abi.MixStage{StructSize: uint32(unsafe.Sizeof(abi.MixStage{})), Step: stage.Step,
 			Weights: unsafe.SliceData(stage.Weights)}
 	}
+	set, err := newOptionSet(options)
+	if err != nil {
+		return nil, err
+	}
+	defer set.destroy()
 	return compose(datasets, func(handles []abi.Handle, out *abi.Handle, e *abi.Error) int32 {
 		for at, handle := range handles {
 			raw[at].Dataset = handle
 		}
 		return abi.DatasetMix(unsafe.SliceData(raw), int32(len(raw)), unsafe.SliceData(stages), int32(len(stages)),
-			samplesPerEpoch, nil, out, e)
+			samplesPerEpoch, set.handle, out, e)
 	})
 }
 

@@ -5,6 +5,8 @@ package dataline_test
 import (
 	"errors"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dataline/dataline/bindings/go"
@@ -51,6 +53,36 @@ func TestAMixByRepeatsHasEachSampleSoOften(t *testing.T) {
 	equal(t, must[[]int64](t)(dataline.View[int64](batch, "x")), 0, 1, 0, 1, 0, 1, 2)
 	if parts := must[[]dataline.Part](t)(mix.Parts()); parts[0].Name != "0" || parts[0].Repeat != 2 {
 		t.Errorf("%+v", parts)
+	}
+}
+
+func TestTheDocumentsThatAMixDrawsArePacked(t *testing.T) {
+	documents := func() *dataline.Dataset {
+		ids := dataline.NewRagged("ids", []uint16{1, 2, 3, 4, 5, 6}, []int64{0, 3, 5, 6})
+		return must[*dataline.Dataset](t)(dataline.FromArrays([]dataline.Array{ids}, nil))
+	}
+	web, code := documents(), documents()
+	defer web.Close()
+	defer code.Close()
+	parts := []dataline.MixPart{{Name: "web", Dataset: web, Repeat: 1}, {Name: "code", Dataset: code, Repeat: 2}}
+	packed := must[*dataline.Dataset](t)(dataline.Mix(parts, nil, -1, dataline.With{"pack_length": 6}))
+	defer packed.Close()
+	if packed.Len() != 3 { // 9 documents of 18 tokens
+		t.Error(packed.Len())
+	}
+	if none := must[[]dataline.Part](t)(packed.Parts()); len(none) != 0 {
+		t.Error("rows are of several parts, not of", none)
+	}
+	told := func(note string) bool { return strings.Contains(note, "as one epoch draws them: 9 (web 3, code 6)") }
+	if !slices.ContainsFunc(packed.Notes(), told) {
+		t.Error(packed.Notes())
+	}
+	batch := first(t, packed, dataline.With{"batch_size": 1})
+	if x := must[[]uint16](t)(dataline.View[uint16](batch, "x")); len(x) != 6 {
+		t.Error(x)
+	}
+	if _, err := dataline.Mix(parts, nil, -1, dataline.With{"pack_window": 6}); !errors.Is(err, dataline.ErrBadOption) {
+		t.Error(err)
 	}
 }
 

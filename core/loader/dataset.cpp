@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/loader/mixed_documents.h"
 #include "core/loader/options.h"
 #include "core/loader/pipeline.h"
 #include "core/memory/machine_limits.h"
@@ -191,7 +192,12 @@ Result<std::unique_ptr<Dataset>> Dataset::of(Result<SourceRef> source) {
 Result<std::unique_ptr<Dataset>> Dataset::packed(Result<SourceRef> source, const OpenContext& context) {
   if (!source.is_ok()) return source.take_status();
   DL_ASSIGN_OR_RETURN(const std::optional<PackOptions> packing, packing_of(*context.options));
-  return of(packing ? pack_source(source.take(), *packing, context) : std::move(source));
+  if (!packing) return of(std::move(source));
+  SourceRef documents = source.take();
+  if (documents->mix() != nullptr) {
+    DL_ASSIGN_OR_RETURN(documents, documents_of_mix(std::move(documents), context));
+  }
+  return of(pack_source(std::move(documents), *packing, context));
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::open(std::string_view uri, const Options& options,

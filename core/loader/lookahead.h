@@ -87,12 +87,16 @@ class Lookahead {
 
 // The sweep over an epoch's steps for which blocks have been requested (Order::Sweep). It runs ahead of the steps that are
 // filled by those in which a block's samples are drawn, and kBlocksAhead more. A new sweep begins as far behind, since blocks
-// there are still open, and catches up by kBlocksAtOnce with each run, so that the first batch is not late; the
-// records of the first batches are requested one by one meanwhile.
+// there are still open, and catches up: with its first run by kBlocksAtOnce, so that the first batch is not late, then by as
+// much as it has swept so far, up to kBlocksBehind. Meanwhile the records of the first batches are requested one by one,
+// far from each other, which a drive reads many times slower than blocks: so that has to end after a few runs, also where
+// hundreds of blocks are open.
 class BlockLookahead {
  public:
   static constexpr int64_t kBlocksAhead = 4;
   static constexpr int64_t kBlocksAtOnce = 2;
+  static constexpr int64_t kBlocksBehind =
+      32;  // at once, while catching up: a run that asks for more waits too long
 
   struct Job {
     int64_t steps_per_block = 0;    // Order::steps_per_block(); 0: no blocks
@@ -104,7 +108,8 @@ class BlockLookahead {
   // Claims steps [sweep.from, sweep.to) of the epoch for a run of step `step`. False: none is due. `behind`: blocks of the
   // step's own samples may not have been requested.
   bool claim(const Job& job, int64_t epoch, int64_t step, Order::Sweep& sweep, bool& behind) {
-    const int64_t piece = steps_for(job, kBlocksAtOnce);
+    const int64_t usual = steps_for(job, kBlocksAtOnce), most = steps_for(job, kBlocksBehind);
+    const int64_t needed = std::min(step + job.steps_per_block, job.steps);  // by the step's own samples
     const int64_t target = std::min(step + job.steps_per_block + steps_for(job, kBlocksAhead), job.steps);
     const std::optional<int64_t> begin = checked_multiply(epoch, job.steps);
     if (!begin || *begin > std::numeric_limits<int64_t>::max() - job.steps) return false;  // beyond all jobs
@@ -114,15 +119,19 @@ class BlockLookahead {
     int64_t from = 0, to = 0;
     do {
       if (done > epoch_begin + job.steps) return false;  // of a later epoch
-      from = done > epoch_begin ? done - epoch_begin : std::max<int64_t>(step - job.steps_per_block, 0);
-      to = std::min(from + piece, target);
-      if (from >= to || (to < job.steps && to - from < piece)) return false;
+      const bool begins = done <= epoch_begin;
+      from = begins ? std::max<int64_t>(step - job.steps_per_block, 0) : done - epoch_begin;
+      const int64_t swept = begins ? 0 : done - begun_.load(std::memory_order_relaxed);
+      const bool late = from < needed;
+      to = std::min(from + (late ? std::clamp(swept, usual, most) : usual), target);
+      if (from >= to || (!late && to < job.steps && to - from < usual)) return false;
     } while (!done_.compare_exchange_weak(done, epoch_begin + to, std::memory_order_relaxed));
     sweep.now = step;
     sweep.from = from;
     sweep.to = to;
     sweep.begins = done <= epoch_begin;
-    behind = to < std::min(step + job.steps_per_block, job.steps);
+    if (sweep.begins) begun_.store(epoch_begin + from, std::memory_order_relaxed);
+    behind = to < needed;
     return true;
   }
   void restart() { done_.store(0, std::memory_order_relaxed); }
@@ -133,6 +142,8 @@ class BlockLookahead {
   }
 
   Atomic<int64_t> done_{0};  // steps swept since epoch 0
+  Atomic<int64_t> begun_{
+      0};  // where the sweep began; a thread that reads the last one's claims more, or less, at once
 };
 
 }  // namespace dataline

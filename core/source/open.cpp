@@ -188,8 +188,12 @@ Status check_keys(const Uri& uri, const Format& format) {
     std::string expected;
     for (std::string_view name : known) expected += concat(expected.empty() ? " (keys: " : ", ", name);
     expected += known.empty() ? " (it has no keys)" : ")";
-    return uri_error(key.column, format.name, " has no key '", key.key, "'", did_you_mean(key.key, known),
-                     expected);
+    const bool packs = std::any_of(std::begin(kPackingKeys), std::end(kPackingKeys),
+                                   [&](const KeySpec& spec) { return spec.name == key.key; });
+    return uri_error(
+        key.column, format.name, " has no key '", key.key, "'",
+        packs ? "; give it as an option, when the dataset is opened" : did_you_mean(key.key, known),
+        expected);
   }
   return Status::ok();
 }

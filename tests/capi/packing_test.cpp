@@ -110,22 +110,6 @@ TEST(Packing, ALoaderWithPackLengthNeedsADatasetThatWasOpenedWithIt) {
   dl_dataset_destroy(lent.dataset);
 }
 
-TEST(Packing, OptionsOfAMixAreNoticedToo) {
-  int releases = 0;
-  const Lent lent = lend({}, &releases);
-  dl_mix_part part = {};
-  part.struct_size = sizeof part;
-  part.dataset = lent.dataset;
-  part.weight = 1;
-  dl_dataset* mixed = nullptr;
-  Error error;
-  EXPECT_EQ(
-      dl_dataset_mix(&part, 1, nullptr, 0, -1, make_options({{"pack_length", "4"}}).get(), &mixed, &error),
-      DL_ERR_UNSUPPORTED);
-  EXPECT_NE(std::string(error.message).find("pack its parts"), std::string::npos) << error.message;
-  dl_dataset_destroy(lent.dataset);
-}
-
 TEST(Packing, AReaderHasNoLengths) {
   dl_view field = {};
   field.struct_size = sizeof field;

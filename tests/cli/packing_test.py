@@ -191,5 +191,23 @@ class Megatron(ShellTest):
         self.assertEqual(out, b"".join(fields(first + second, row, 16)["x"] for row in joined(first + second, 16)))
 
 
+class PackingOverAMix(ShellTest):
+    def test_rows_are_made_of_the_documents_that_the_mix_draws(self):
+        sets = {"web": documents(11, 50, 40), "code": documents(12, 20, 40)}
+        for name, texts in sets.items():
+            self.write(name + ".bin", bare(list(itertools.chain(*texts))))
+        parts = [{"name": name, "uri": f"tokens:{name}.bin?dtype=u16&documents=eot:{EOT}", "repeat": 1 + 0.5 * k} for k, name in enumerate(sets)]
+        self.write("mix.json", json.dumps({"parts": parts}).encode())
+        drawn = [line.split() for line in self.ok("cat", "mix:mix.json", "--indices", "--shuffle", "full", "--seed", 0).decode().splitlines()]
+        texts = [list(sets.values())[int(part)][int(sample)] for part, sample in drawn]
+        self.assertEqual(len(texts), 80)
+        packing = ["--pack_length", 32, "--pack_method", "best_fit", "--pack_window", 30]
+        for field in ("x", "segment"):
+            rows = b"".join(fields(texts, row, 32)[field] for row in fitted(texts, 32, 30))
+            self.assertEqual(self.ok("cat", "mix:mix.json", *packing, "--field", field), rows)
+        self.assertIn("as one epoch draws them: 80 (web 50, code 30)", self.ok("info", "mix:mix.json", *packing).decode())
+        self.fails(2, "info", "mix:mix.json?pack_length=32", says="mix has no key 'pack_length'; give it as an option")
+
+
 if __name__ == "__main__":
     shell.main()

@@ -187,5 +187,23 @@ TEST(CppDataset, AMixDrawsInSharesAndDescribesItsParts) {
   EXPECT_EQ(parts[1].share_got, 0.25);
 }
 
+TEST(CppDataset, TheDocumentsThatAMixDrawsArePacked) {
+  const std::vector<uint16_t> tokens = {1, 2, 3, 4, 5, 6};
+  const std::vector<int64_t> offsets = {0, 3, 5, 6};
+  const Dataset web = Dataset::copy_arrays({Array::ragged("ids", tokens, offsets)});
+  const Dataset code = Dataset::copy_arrays({Array::ragged("ids", tokens, offsets)});
+  const std::vector<MixPart> parts = {MixPart::repeated("web", web, 1), MixPart::repeated("code", code, 2)};
+  const Dataset packed = Dataset::mix(parts, {}, -1, {{"pack_length", 6}});
+  EXPECT_EQ(packed.size(), 3);  // 9 documents of 18 tokens
+  EXPECT_TRUE(packed.parts().empty()) << "rows are of several parts";
+  const Batch row = packed.read(0);
+  EXPECT_EQ(row["x"].shape()[1], 6);
+  bool told = false;
+  for (const std::string& note : packed.notes())
+    told = told || note.find("as one epoch draws them: 9 (web 3, code 6)") != std::string::npos;
+  EXPECT_TRUE(told);
+  EXPECT_EQ(Dataset::try_mix(parts, {}, -1, {{"pack_window", 6}}).error().code(), DL_ERR_BAD_OPTION);
+}
+
 }  // namespace
 }  // namespace dataline::cpp_tests

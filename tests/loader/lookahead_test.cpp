@@ -28,13 +28,12 @@ class ColdStorage final : public ForwardSource {
 
   void advise(std::span<const int64_t> indices) const override {
     const std::lock_guard lock(mutex_);
-    for (const int64_t index : indices) asked_twice_ += asked_.insert(index).second ? 0 : 1;
+    for (const int64_t index : indices) alone_ += ask(index) ? 1 : 0;
   }
-  // Of the ranges asked for, those that were asked for at once, and their records.
   void advise_block(int64_t first, int64_t count) const override {
-    Source::advise_block(first, count);
     const std::lock_guard lock(mutex_);
-    ++blocks_, block_records_ += count;
+    for (int64_t index = first; index < first + count; ++index) ask(index);
+    ++blocks_;
   }
   bool cached(int64_t index) const override {
     const std::lock_guard lock(mutex_);
@@ -52,12 +51,18 @@ class ColdStorage final : public ForwardSource {
   int64_t asked_twice() const { return asked_twice_; }
   int64_t read_unasked() const { return unasked_; }
   int64_t blocks() const { return blocks_; }
-  int64_t block_records() const { return block_records_; }
+  int64_t asked_alone() const { return alone_; }  // not as part of a block, and before it
 
  private:
+  bool ask(int64_t index) const {
+    const bool first = asked_.insert(index).second;
+    asked_twice_ += first ? 0 : 1;
+    return first;
+  }
+
   mutable std::mutex mutex_;
   mutable std::set<int64_t> asked_;
-  mutable int64_t asked_twice_ = 0, unasked_ = 0, blocks_ = 0, block_records_ = 0;
+  mutable int64_t asked_twice_ = 0, unasked_ = 0, blocks_ = 0, alone_ = 0;
 };
 
 // n samples of one byte, the stand-in for records on a cold disk.
@@ -91,19 +96,19 @@ TEST(Lookahead, AsksForEveryColdRecordOnceBeforeItIsRead) {
   EXPECT_LE(storage->asked_twice(), Lookahead::kRecordsAhead) << "the head start of the next epoch";
 }
 
-// Of one block each 1,000 records.
-std::shared_ptr<Loader> window_loader(const std::shared_ptr<ColdStorage>& storage, const char* rank = "0",
-                                      const char* world_size = "1", const char* start_step = "0") {
+using Settings = std::vector<std::pair<const char*, const char*>>;
+
+// Of one block each 1,000 records, unless `more` says otherwise.
+std::shared_ptr<Loader> window_loader(const std::shared_ptr<ColdStorage>& storage,
+                                      const Settings& more = {}) {
+  Settings settings = {{"num_workers", "0"},
+                       {"global_batch_size", "64"},
+                       {"shuffle", "window"},
+                       {"shuffle_block", "1000"},
+                       {"shuffle_blocks", "8"}};
+  settings.insert(settings.end(), more.begin(), more.end());
   Options options;
-  for (const auto& [key, value] : {std::pair{"num_workers", "0"},
-                                   {"global_batch_size", "64"},
-                                   {"rank", rank},
-                                   {"world_size", world_size},
-                                   {"start_step", start_step},
-                                   {"shuffle", "window"},
-                                   {"shuffle_block", "1000"},
-                                   {"shuffle_blocks", "8"}})
-    EXPECT_TRUE(options.set(key, value).is_ok());
+  for (const auto& [key, value] : settings) EXPECT_TRUE(options.set(key, value).is_ok());
   return Loader::create(storage, options).take();
 }
 
@@ -124,7 +129,7 @@ TEST(Lookahead, ARankAsksForTheBlocksOfItsLanes) {
   int64_t asked = 0;
   for (const char* rank : {"0", "1"}) {
     const std::shared_ptr<ColdStorage> storage = cold_storage(kSamples);
-    read_an_epoch(window_loader(storage, rank, "2"));
+    read_an_epoch(window_loader(storage, {{"rank", rank}, {"world_size", "2"}}));
     EXPECT_LE(storage->read_unasked(), 32) << "the epoch's short last step";
     asked += storage->asked();
   }
@@ -135,9 +140,66 @@ TEST(Lookahead, ARankAsksForTheBlocksOfItsLanes) {
 TEST(Lookahead, AfterASeekAsksForTheOpenBlocksAndThoseThatCome) {
   constexpr int64_t kSamples = 100'000;
   const std::shared_ptr<ColdStorage> storage = cold_storage(kSamples);
-  read_an_epoch(window_loader(storage, "0", "1", "1171"));  // three quarters of 1,563 steps
+  read_an_epoch(window_loader(storage, {{"start_step", "1171"}}));  // three quarters of 1,563 steps
   EXPECT_EQ(storage->read_unasked(), 0);
   EXPECT_LE(storage->asked(), kSamples / 4 + 20'000);
+}
+
+// One by one a drive reads many times slower than in blocks: that ends after a few runs, however many blocks are open.
+TEST(Lookahead, WhereAllBlocksAreOpenFewRecordsAreAskedForOneByOne) {
+  constexpr int64_t kSamples = 100'000;
+  const std::shared_ptr<ColdStorage> storage = cold_storage(kSamples);
+  read_an_epoch(window_loader(storage, {{"shuffle_block", "100"}, {"shuffle_blocks", "1000"}}));
+  EXPECT_EQ(storage->asked(), kSamples);
+  EXPECT_EQ(storage->read_unasked(), 0);
+  EXPECT_LE(storage->asked_alone(), 2'000);
+}
+
+// What runs of a step claim until nothing is due to it; the last one is not behind.
+std::vector<int64_t> claimed(BlockLookahead& lookahead, const BlockLookahead::Job& job, int64_t epoch,
+                             int64_t step) {
+  std::vector<int64_t> steps;
+  Order::Sweep sweep;
+  bool behind = true;
+  int64_t end = -1;
+  while (lookahead.claim(job, epoch, step, sweep, behind)) {
+    EXPECT_EQ(sweep.begins, steps.empty());
+    EXPECT_TRUE(end < 0 || sweep.from == end) << "no step is left out";
+    end = sweep.to;
+    EXPECT_EQ(behind, end < std::min(step + job.steps_per_block, job.steps));
+    steps.push_back(sweep.to - sweep.from);
+  }
+  EXPECT_FALSE(behind);
+  return steps;
+}
+
+TEST(BlockLookahead, ASweepThatBeginsCatchesUpInStepsThatDoubleToABound) {
+  // A step takes a block.
+  const BlockLookahead::Job whole{.steps_per_block = 200, .records_per_block = 64, .steps = 200, .rows = 64};
+  BlockLookahead lookahead;
+  const std::vector<int64_t> doubled = {2, 2, 4, 8, 16, 32, 32, 32, 32, 32, 8};
+  EXPECT_EQ(claimed(lookahead, whole, 0, 0), doubled);
+  EXPECT_EQ(claimed(lookahead, whole, 1, 0), doubled) << "the next epoch begins as slowly";
+  lookahead.restart();
+  const BlockLookahead::Job part{.steps_per_block = 100, .records_per_block = 64, .steps = 1000, .rows = 64};
+  const std::vector<int64_t> after_seek = {2, 2, 4, 8, 16, 32, 32, 32, 32, 32, 12};
+  EXPECT_EQ(claimed(lookahead, part, 0, 600), after_seek);
+}
+
+TEST(BlockLookahead, OnceItHasCaughtUpItGoesOnByTwoBlocks) {
+  const BlockLookahead::Job job{.steps_per_block = 100, .records_per_block = 64, .steps = 1000, .rows = 64};
+  BlockLookahead lookahead;
+  EXPECT_EQ(claimed(lookahead, job, 0, 0).back(), 8);
+  Order::Sweep sweep;
+  bool behind = true;
+  for (int64_t step = 1; step < 800; ++step) {
+    const bool due = lookahead.claim(job, 0, step, sweep, behind);
+    EXPECT_EQ(due, step % 2 == 0) << step;
+    if (!due) continue;
+    EXPECT_EQ(sweep.to - sweep.from, BlockLookahead::kBlocksAtOnce);
+    EXPECT_EQ(sweep.to, step + 100 + BlockLookahead::kBlocksAhead);
+    EXPECT_FALSE(behind);
+  }
 }
 
 // --- Mixes ---

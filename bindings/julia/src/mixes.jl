@@ -4,15 +4,16 @@
 
 """
     mix((web = dataset1, code = dataset2); weights = (0.7, 0.3), schedule = [10_000 => (0.5, 0.5)], samples_per_epoch = nothing)
-    mix((web = dataset1, code = dataset2); repeats = (1, 2.5))
+    mix((web = dataset1, code = dataset2); repeats = (1, 2.5), pack_length = 2048)
 
 Draws from all parts in their shares: weights are relative to each other, a part goes through its own epochs, and a schedule
 says which weights hold from a step of the job on. Or an epoch has each sample of a part so many times; of a fraction, the
 samples that come once more are drawn anew. The parts have the same fields. `sample_sources(batch)` says which part each row
-is of, counted from 0, and `sample_indices(batch)` which sample of it.
+is of, counted from 0, and `sample_indices(batch)` which sample of it. Other settings are those of a [`Dataset`](@ref): of
+them `pack_length` packs the documents that are drawn.
 """
 function mix(datasets::NamedTuple{<:Any,<:Tuple{Vararg{Dataset}}}; weights = nothing, repeats = nothing, schedule = (),
-    samples_per_epoch = nothing)
+    samples_per_epoch = nothing, settings...)
     (weights === nothing) == (repeats === nothing) && throw(ArgumentError("expected weights or repeats, one a part"))
     count = length(datasets)
     asked = Float64[x for x in (weights === nothing ? repeats : weights)]
@@ -22,11 +23,13 @@ function mix(datasets::NamedTuple{<:Any,<:Tuple{Vararg{Dataset}}}; weights = not
     names = map(string, keys(datasets))
     c_stages = [CMixStage(sizeof(CMixStage), 0, stage.step, pointer(stage.weights)) for stage in stages]
     samples = Int64(samples_per_epoch === nothing ? -1 : samples_per_epoch)
-    return GC.@preserve names stages c_stages composed(values(datasets)) do handles, out, error
-        parts = [CMixPart(sizeof(CMixPart), 0, pointer(names[k]), handles[k], weights === nothing ? 0.0 : asked[k],
-                     repeats === nothing ? 0.0 : asked[k]) for k in 1:count]
-        GC.@preserve parts dl_dataset_mix(pointer(parts), Int32(count), pointer(c_stages), Int32(length(c_stages)), samples,
-            C_NULL, out, error)
+    return with_options(settings) do options
+        GC.@preserve names stages c_stages composed(values(datasets)) do handles, out, error
+            parts = [CMixPart(sizeof(CMixPart), 0, pointer(names[k]), handles[k], weights === nothing ? 0.0 : asked[k],
+                         repeats === nothing ? 0.0 : asked[k]) for k in 1:count]
+            GC.@preserve parts dl_dataset_mix(pointer(parts), Int32(count), pointer(c_stages), Int32(length(c_stages)),
+                samples, options, out, error)
+        end
     end
 end
 

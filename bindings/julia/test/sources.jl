@@ -79,6 +79,19 @@ end
     @test code_of(() -> Dataline.mix((a = numbers(2),); weights = (0,))) == Dataline.ERR_OUT_OF_RANGE
 end
 
+@testset "the documents that a mix draws are packed" begin
+    file = scratch_file("documents.bin")
+    write(file, UInt16[1, 2, 9, 4, 9, 9]) # three documents of six tokens
+    documents() = Dataset("tokens:$(Dataline.escape(file))?dtype=u16&documents=eot:9")
+    parts = (web = documents(), code = documents())
+    packed = Dataline.mix(parts; repeats = (1, 2), pack_length = 6)
+    @test length(packed) == 3 # nine documents of eighteen tokens
+    @test isempty(Dataline.parts(packed)) # rows are of several parts
+    @test any(note -> occursin("as one epoch draws them: 9 (web 3, code 6)", note), Dataline.notes(packed))
+    @test size(first(Loader(packed; batch_size = 3)).x) == (6, 3)
+    @test code_of(() -> Dataline.mix(parts; repeats = (1, 2), pack_window = 6)) == Dataline.ERR_BAD_OPTION
+end
+
 @testset "zipped, concatenated, parts" begin
     four, six = numbers(4), numbers(6)
     joined = Dataline.concat(four, six)

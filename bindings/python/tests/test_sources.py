@@ -212,6 +212,24 @@ def test_a_mix_by_repeats_has_each_sample_so_often() -> None:
     assert [part.repeat for part in mix.parts] == [2.0, 1.0]
 
 
+def test_the_documents_that_a_mix_draws_are_packed() -> None:
+    ids = np.arange(1, 7, dtype=np.uint16)
+    documents = dataline.from_arrays({"ids": dataline.Ragged(ids, np.array([0, 3, 5, 6]))})
+    parts = {"web": documents, "code": documents}
+    packed = dataline.mix(parts, repeats={"web": 1, "code": 2}, options={"pack_length": 6})
+    assert len(packed) == 3  # 9 documents of 18 tokens
+    assert packed.parts == ()  # rows are of several parts
+    assert any("as one epoch draws them: 9 (web 3, code 6)" in note for note in packed.notes)
+    with dataline.Loader(packed, batch_size=3, epochs=1) as loader:
+        tokens = sorted(itertools.chain.from_iterable(batch["x"].ravel().tolist() for batch in loader))
+    assert tokens == sorted(3 * [1, 2, 3, 4, 5, 6])
+    with pytest.raises(dataline.Error, match="option pack_window: needs pack_length"):
+        dataline.mix(parts, repeats={"web": 1, "code": 2}, options={"pack_window": 6})
+    misspelt: Any = {"pack_lenght": 6}
+    with pytest.raises(dataline.Error, match="no option 'pack_lenght'"):
+        dataline.mix(parts, repeats={"web": 1, "code": 2}, options=misspelt)
+
+
 def test_what_cannot_be_mixed_is_an_error() -> None:
     parts = {"a": numbers(2), "b": numbers(3)}
     with pytest.raises(TypeError, match="weights or repeats"):

@@ -251,14 +251,12 @@ Sniff sniff_megatron(const FirstBytes& file) {
   return index.is_ok() && starts_index(index.value().text()) ? Sniff::kCertain : Sniff::kNo;
 }
 
-constexpr KeySpec kMegatronKeys[] = {kPackLengthKey, kPackMethodKey, kPackWindowKey, kPackSplitKey};
-
 }  // namespace
 
 constinit const Format kMegatronFormat{
     .name = "megatron",
     .doc = "documents of Megatron-LM's indexed datasets: PREFIX.idx and PREFIX.bin. Field: tokens",
-    .keys = kMegatronKeys,
+    .keys = kPackingKeys,
     .configure = [](const Uri& uri) -> Result<OpenOne> {
       DL_RETURN_IF_ERROR(check_packing_words(uri));
       return OpenOne(open_megatron);

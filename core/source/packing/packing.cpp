@@ -224,11 +224,9 @@ Place Packed::place_of(int64_t index, size_t) const {
   return place;
 }
 
+}  // namespace
+
 Status check_documents(const Source& documents) {
-  if (documents.mix() != nullptr) {
-    return error(Code::kUnsupported,
-                 "a mix of datasets is not packed; pack its parts, by pack_length in their URIs");
-  }
   const std::vector<Field>& fields = documents.schema().fields;
   std::string list;
   for (const Field& field : fields)
@@ -240,8 +238,6 @@ Status check_documents(const Source& documents) {
   return error(Code::kUnsupported, "packing needs documents, one ragged field of integers, got ", list,
                packed ? "; they are packed already" : "; tokens:FILE?documents=eot:ID gives them");
 }
-
-}  // namespace
 
 Result<SourceRef> pack_source(SourceRef documents, const PackOptions& options, const OpenContext& context) {
   DL_RETURN_IF_ERROR(check_documents(*documents));

@@ -43,8 +43,11 @@ struct PackOptions {
   bool split = true;             // best_fit: a document longer than a row is split; false: it is an error
 };
 
-// The rows of a dataset with one ragged field of integers whose lengths are known without reading. kUnsupported: another
-// dataset; kTooLarge: more than 2^63 tokens, 2^31 rows of a window, or, without `split`, a document longer than a row, which
+// kUnsupported: a dataset that has other fields than one ragged one of integers, or is a stream.
+Status check_documents(const Source& documents);
+
+// The rows of a dataset with one ragged field of integers whose lengths are known without reading; of a mix, its parts one after
+// another. kUnsupported: another dataset; kTooLarge: more than 2^63 tokens, 2^31 rows of a window, or, without `split`, a document longer than a row, which
 // it names; kCancelled; std::bad_alloc.
 Result<SourceRef> pack_source(SourceRef documents, const PackOptions& options, const OpenContext& context);
 
@@ -60,6 +63,7 @@ inline constexpr KeySpec kPackWindowKey{"pack_window", "INTEGER", "4096",
 inline constexpr KeySpec kPackSplitKey{
     "pack_split", "true|false", "true",
     "best_fit: a document longer than a row is split; false: it is an error"};
+inline constexpr KeySpec kPackingKeys[] = {kPackLengthKey, kPackMethodKey, kPackWindowKey, kPackSplitKey};
 
 // That the keys that take words have one of theirs.
 Status check_packing_words(const Uri& uri);

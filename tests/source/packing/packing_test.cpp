@@ -244,10 +244,10 @@ TEST_F(PackingTest, WhatCannotBePackedSaysWhatIsNeeded) {
   expect_error(pack_source(read, {.length = 4}, test_context()), Code::kUnsupported,
                {"the length of sample 0 is not known"});
   SourceRef source = open_source(uri, test_context()).take();
-  Result<SourceRef> mix =
-      mix_sources({.parts = {{.name = "a", .source = source, .uri = "", .weight = 1}}, .schedule = {}});
-  expect_error(pack_source(mix.take(), {.length = 4}, test_context()), Code::kUnsupported,
-               {"a mix of datasets is not packed", "pack_length in their URIs"});
+  for (const char* key : {"pack_length=4", "pack_method=best_fit", "pack_window=4", "pack_split=true"}) {
+    expect_error(open_source(concat("npy:t.npy?", key), test_context()), Code::kBadUri,
+                 {"npy has no key 'pack_", "give it as an option"});
+  }
   OpenContext cancelled = test_context();
   cancelled.cancel = std::make_shared<CancelToken>();
   cancelled.cancel->cancel();

@@ -142,12 +142,14 @@ class Dataset {
   }
   static Dataset concat(const std::vector<Part>& parts) { return try_concat(parts).value(); }
   // Draws from all parts in their shares, or each sample so many times: mix({MixPart::weighted("web", web, 0.7), ...}).
-  // samples_per_epoch: of weights; -1: as many as the parts have. dl_dataset_mix lists the errors.
+  // samples_per_epoch: of weights; -1: as many as the parts have. Of the options, pack_length packs the documents that are
+  // drawn. dl_dataset_mix lists the errors.
   static Result<Dataset> try_mix(const std::vector<MixPart>& parts,
-                                 const std::vector<MixStage>& schedule = {}, int64_t samples_per_epoch = -1);
+                                 const std::vector<MixStage>& schedule = {}, int64_t samples_per_epoch = -1,
+                                 const Options& options = {});
   static Dataset mix(const std::vector<MixPart>& parts, const std::vector<MixStage>& schedule = {},
-                     int64_t samples_per_epoch = -1) {
-    return try_mix(parts, schedule, samples_per_epoch).value();
+                     int64_t samples_per_epoch = -1, const Options& options = {}) {
+    return try_mix(parts, schedule, samples_per_epoch, options).value();
   }
   // The samples `indices` of this dataset, in that order. Copied, or borrowed like arrays.
   Result<Dataset> try_subset(Span<const int64_t> indices) const {
@@ -271,7 +273,8 @@ inline Part::Part(std::string name, const Dataset& dataset) noexcept
     : name_(std::move(name)), dataset_(dataset.get()) {}
 
 inline Result<Dataset> Dataset::try_mix(const std::vector<MixPart>& parts,
-                                        const std::vector<MixStage>& schedule, int64_t samples_per_epoch) {
+                                        const std::vector<MixStage>& schedule, int64_t samples_per_epoch,
+                                        const Options& options) {
   std::vector<dl_mix_part> raw(parts.size());
   for (size_t i = 0; i < parts.size(); ++i) {
     raw[i].struct_size = sizeof raw[i];
@@ -290,7 +293,7 @@ inline Result<Dataset> Dataset::try_mix(const std::vector<MixPart>& parts,
   }
   return detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
     return dl_dataset_mix(raw.data(), static_cast<int32_t>(raw.size()), stages.data(),
-                          static_cast<int32_t>(stages.size()), samples_per_epoch, nullptr, out, error);
+                          static_cast<int32_t>(stages.size()), samples_per_epoch, options.raw(), out, error);
   });
 }
 

@@ -1,4 +1,4 @@
-/* Datasets.
+/* Datasets: a function for each way to make one and for each thing to ask of one, which is what makes it long.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core.h"
 
@@ -182,13 +182,15 @@ static PyObject* dataset_concat(Dataset* self, PyObject* arguments) {
   return dataset_opened(self, made, status, &error);
 }
 
-/* _mix(parts, names as UTF-8 bytes, weights, repeats, stages as (step, weights)..., samples an epoch or -1): numbers are
- * tuples of float, one a part. */
+/* _mix(parts, names as UTF-8 bytes, weights, repeats, stages as (step, weights)..., samples an epoch or -1, options):
+ * numbers are tuples of float, one a part. */
 static PyObject* dataset_mix(Dataset* self, PyObject* arguments) {
   PyObject *parts, *names, *weights, *repeats, *stages;
   long long samples;
-  if (!PyArg_ParseTuple(arguments, "O!O!O!O!O!L:_mix", &PyTuple_Type, &parts, &PyTuple_Type, &names,
-                        &PyTuple_Type, &weights, &PyTuple_Type, &repeats, &PyTuple_Type, &stages, &samples))
+  Options* options;
+  if (!PyArg_ParseTuple(arguments, "O!O!O!O!O!LO!:_mix", &PyTuple_Type, &parts, &PyTuple_Type, &names,
+                        &PyTuple_Type, &weights, &PyTuple_Type, &repeats, &PyTuple_Type, &stages, &samples,
+                        options_type, &options))
     return NULL;
   const Py_ssize_t count = PyTuple_Size(parts), stage_count = PyTuple_Size(stages);
   dl_dataset** handles = enter_parts(parts);
@@ -216,9 +218,12 @@ static PyObject* dataset_mix(Dataset* self, PyObject* arguments) {
       raw_stages[s].step = PyLong_AsLongLong(PyTuple_GetItem(stage, 0));
       raw_stages[s].weights = row;
     }
-    if (!PyErr_Occurred())
-      status =
-          dl_dataset_mix(raw, (int32_t)count, raw_stages, (int32_t)stage_count, samples, NULL, &made, &error);
+    if (!PyErr_Occurred()) {
+      /* Without the lock: packing draws every document. */
+      Py_BEGIN_ALLOW_THREADS status = dl_dataset_mix(raw, (int32_t)count, raw_stages, (int32_t)stage_count,
+                                                     samples, options->handle, &made, &error);
+      Py_END_ALLOW_THREADS
+    }
   }
   free(raw);
   free(raw_stages);
@@ -272,7 +277,7 @@ static PyMethodDef dataset_methods[] = {
     {"_zip", (PyCFunction)dataset_zip, METH_VARARGS, "_zip($self, parts, names, /)\n--\n\n"},
     {"_concat", (PyCFunction)dataset_concat, METH_VARARGS, "_concat($self, parts, /)\n--\n\n"},
     {"_mix", (PyCFunction)dataset_mix, METH_VARARGS,
-     "_mix($self, parts, names, weights, repeats, stages, samples, /)\n--\n\n"},
+     "_mix($self, parts, names, weights, repeats, stages, samples, options, /)\n--\n\n"},
     {"_parts", (PyCFunction)dataset_parts, METH_NOARGS, "_parts($self, /)\n--\n\n"},
     {"_subset", (PyCFunction)dataset_subset, METH_VARARGS, "_subset($self, dataset, indices, /)\n--\n\n"},
     {"_fields", (PyCFunction)dataset_fields, METH_NOARGS, "_fields($self, /)\n--\n\n"},

@@ -133,6 +133,7 @@ class Dataset:
         repeats: tuple[float, ...],
         stages: tuple[tuple[int, tuple[float, ...]], ...],
         samples: int,
+        options: Options,
         /,
     ) -> None: ...
     def _parts(self) -> tuple[tuple[str, str, int, int, float, float, float, float], ...]: ...

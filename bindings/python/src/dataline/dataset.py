@@ -327,13 +327,14 @@ def mix(
     repeats: Optional[Mapping[str, float]] = None,
     schedule: Optional[Mapping[int, Mapping[str, float]]] = None,
     samples_per_epoch: Optional[int] = None,
+    options: Optional[Options] = None,
 ) -> Dataset:
     """Draws from all parts in their shares, or has each sample so many times in an epoch.
 
     ``weights`` are relative to each other, and a part goes through its own epochs. ``schedule`` says which weights hold from
     a step of the job on; parts that it does not name have none then. ``repeats``: of a fraction, samples that come once
     more are drawn anew for each epoch. The parts have the same fields. ``batch.info.sources`` says which part each row is
-    of, ``batch.info.indices`` which sample of it.
+    of, ``batch.info.indices`` which sample of it. Of the options, ``pack_length`` packs the documents that are drawn.
 
     Raises CallError, DataError (parts that do not fit, weights that cannot be).
     """
@@ -356,7 +357,8 @@ def mix(
     datasets = tuple(parts.values())
     stages = tuple((step, of(shares)) for step, shares in sorted((schedule or {}).items()))
     names = tuple(name.encode() for name in parts)
-    made._mix(datasets, names, of(weights), of(repeats), stages, -1 if samples_per_epoch is None else samples_per_epoch)
+    samples = -1 if samples_per_epoch is None else samples_per_epoch
+    made._mix(datasets, names, of(weights), of(repeats), stages, samples, build(options or {}))
     return made
 
 

@@ -618,13 +618,17 @@ functions! {
     ) -> dl_status;
 
     /// A mix of datasets with the same fields. stages may be NULL with a stage_count of 0. samples_per_epoch:
-    /// of weights; -1: as many as all parts have together. options may be NULL. Parts, stages and names are
-    /// copied; the mix keeps its own references to the datasets.
+    /// of weights; -1: as many as all parts have together. options may be NULL: of them, pack_length packs
+    /// the documents that an epoch draws (with shuffle=full and seed 0), and what comes of it is no mix any
+    /// more, but rows of all parts. Parts, stages and names are copied; the mix keeps its own references to
+    /// the datasets.
     ///
     /// Errors: DL_ERR_INVALID_ARGUMENT (a NULL, two equal names, weights and repeats in one mix, repeats with
     /// stages or samples_per_epoch), DL_ERR_OUT_OF_RANGE (a weight, repeat, step or samples_per_epoch that
     /// cannot be; all weights 0), DL_ERR_MISMATCH (names both parts and what would make them fit),
-    /// DL_ERR_EMPTY (a part without samples), DL_ERR_UNSUPPORTED (a part that is a mix).
+    /// DL_ERR_EMPTY (a part without samples), DL_ERR_UNSUPPORTED (a part that is a mix; with pack_length:
+    /// stages, or parts that hold no documents), DL_ERR_OVER_BUDGET (the documents to pack need 8 bytes
+    /// each).
     ///
     /// Threading: any thread.
     ///

@@ -1,7 +1,7 @@
 //! Mixes of datasets, and their parts.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use crate::{ffi, Code, Dataset, Error, Result};
+use crate::{ffi, Code, Dataset, Error, Options, Result};
 use dataline_sys as sys;
 
 /// How much of a part a mix holds. All parts of a mix have the same kind.
@@ -80,7 +80,7 @@ pub(crate) fn blank_part() -> sys::dl_part {
 
 impl<'a> Dataset<'a> {
     /// Draws from all parts in their shares, or each sample so many times. `samples_per_epoch`: of weights; `None`: as
-    /// many as the parts have.
+    /// many as the parts have. Of the options, `pack_length` packs the documents that are drawn.
     ///
     /// # Errors
     /// [`Code::Mismatch`] names two parts that do not fit;
@@ -89,6 +89,7 @@ impl<'a> Dataset<'a> {
         parts: &[MixPart<'_, 'a>],
         schedule: &[MixStage],
         samples_per_epoch: Option<i64>,
+        options: &Options,
     ) -> Result<Dataset<'a>> {
         let names = parts.iter().map(|part| ffi::c_text("name", part.name)).collect::<Result<Vec<_>>>()?;
         let raw: Vec<_> = parts
@@ -124,6 +125,7 @@ impl<'a> Dataset<'a> {
         let (part_count, stage_count) =
             (ffi::count("parts", raw.len())?, ffi::count("stages", stages.len())?);
         let samples = samples_per_epoch.unwrap_or(-1);
+        let options = options.raw()?;
         // SAFETY: live arguments; the new dataset keeps its own references.
         Dataset::made(|out, error| unsafe {
             sys::dl_dataset_mix(
@@ -132,7 +134,7 @@ impl<'a> Dataset<'a> {
                 stages.as_ptr(),
                 stage_count,
                 samples,
-                std::ptr::null(),
+                options,
                 out,
                 error,
             )

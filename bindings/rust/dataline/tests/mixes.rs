@@ -17,7 +17,7 @@ fn a_mix_draws_in_shares_and_names_part_and_index() {
     let (web, code) = (numbers(50), numbers(10));
     let parts = [part("web", &web, Share::Weight(3.0)), part("code", &code, Share::Weight(1.0))];
     let stages = [MixStage { step: 2, weights: vec![0.0, 1.0] }];
-    let mix = Dataset::mix(&parts, &stages, Some(4096)).unwrap();
+    let mix = Dataset::mix(&parts, &stages, Some(4096), &Options::new()).unwrap();
     let loader = Loader::new(&mix, &Options::new().set("batch_size", 2048).set("shuffle", "full")).unwrap();
     let mut drawn = [0, 0];
     for batch in (&loader).into_iter().take(2) {
@@ -40,9 +40,8 @@ fn a_mix_draws_in_shares_and_names_part_and_index() {
 #[test]
 fn a_mix_by_repeats_has_each_sample_so_often() {
     let (two, three) = (numbers(2), numbers(3));
-    let mix =
-        Dataset::mix(&[part("", &two, Share::Repeat(2.0)), part("", &three, Share::Repeat(1.0))], &[], None)
-            .unwrap();
+    let parts = [part("", &two, Share::Repeat(2.0)), part("", &three, Share::Repeat(1.0))];
+    let mix = Dataset::mix(&parts, &[], None, &Options::new()).unwrap();
     drop((two, three));
     let loader = Loader::new(&mix, &Options::new().set("batch_size", 7)).unwrap();
     let batch = (&loader).into_iter().next().unwrap().unwrap();
@@ -55,13 +54,34 @@ fn a_mix_by_repeats_has_each_sample_so_often() {
 #[test]
 fn what_cannot_be_mixed_is_an_error() {
     let two = numbers(2);
-    let one = |share| Dataset::mix(&[part("a", &two, share)], &[], None).unwrap_err().code();
+    let none = Options::new();
+    let one = |share| Dataset::mix(&[part("a", &two, share)], &[], None, &none).unwrap_err().code();
     assert_eq!(one(Share::Weight(f64::NAN)), Code::OutOfRange);
     assert_eq!(one(Share::Weight(0.0)), Code::OutOfRange);
-    assert_eq!(Dataset::mix(&[], &[], None).unwrap_err().code(), Code::InvalidArgument);
+    assert_eq!(Dataset::mix(&[], &[], None, &none).unwrap_err().code(), Code::InvalidArgument);
     let both = [part("a", &two, Share::Weight(1.0)), part("b", &two, Share::Repeat(1.0))];
-    assert_eq!(Dataset::mix(&both, &[], None).unwrap_err().code(), Code::InvalidArgument);
+    assert_eq!(Dataset::mix(&both, &[], None, &none).unwrap_err().code(), Code::InvalidArgument);
     let stage = [MixStage { step: 1, weights: vec![] }];
-    let short = Dataset::mix(&[part("a", &two, Share::Weight(1.0))], &stage, None).unwrap_err();
+    let short = Dataset::mix(&[part("a", &two, Share::Weight(1.0))], &stage, None, &none).unwrap_err();
     assert_eq!(short.code(), Code::InvalidArgument);
+}
+
+#[test]
+fn the_documents_that_a_mix_draws_are_packed() {
+    let (tokens, offsets): ([u16; 6], [i64; 4]) = ([1, 2, 3, 4, 5, 6], [0, 3, 5, 6]);
+    let documents = || {
+        let ids = Array::ragged("ids", &tokens, &[], &offsets).unwrap();
+        Dataset::from_arrays(&[ids], &Options::new()).unwrap()
+    };
+    let (web, code) = (documents(), documents());
+    let parts = [part("web", &web, Share::Repeat(1.0)), part("code", &code, Share::Repeat(2.0))];
+    let packed = Dataset::mix(&parts, &[], None, &Options::new().set("pack_length", 6)).unwrap();
+    assert_eq!(packed.len(), Some(3)); // 9 documents of 18 tokens
+    assert!(packed.parts().unwrap().is_empty(), "rows are of several parts");
+    let told = "as one epoch draws them: 9 (web 3, code 6)";
+    assert!(packed.notes().iter().any(|note| note.contains(told)), "{:?}", packed.notes());
+    let row = packed.read(0, &Options::new()).unwrap();
+    assert_eq!(row.view::<u16>("x").unwrap().len(), 6);
+    let bad = Dataset::mix(&parts, &[], None, &Options::new().set("pack_window", 6)).unwrap_err();
+    assert_eq!(bad.code(), Code::BadOption);
 }
