@@ -638,7 +638,7 @@ DL_API void dl_dataset_destroy(dl_dataset* dataset); /* drops the caller's refer
 /* Plans memory, starts the workers and begins to load. Keeps its own reference to the dataset. options may be NULL.
  * Errors: DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM, DL_ERR_NO_SUCH_FIELD, DL_ERR_OUT_OF_RANGE (indices, weights, start),
  * DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY (of a device: says how much is needed and free), DL_ERR_THREAD, DL_ERR_EMPTY,
- * DL_ERR_UNSUPPORTED, and with device=cuda DL_ERR_NO_DEVICE, DL_ERR_DEVICE_LOST. A driver is
+ * DL_ERR_UNSUPPORTED, DL_ERR_MISMATCH (parts of a mix whose samples do not fit one batch), and with device=cuda DL_ERR_NO_DEVICE, DL_ERR_DEVICE_LOST. A driver is
  * opened only for device=cuda and pin_memory. */
 DL_API DL_MUST_CHECK dl_status dl_loader_create(dl_dataset* dataset, const dl_options* options,
                                                 dl_loader** out, dl_error* error);
@@ -946,6 +946,7 @@ typedef struct dl_mix_part {
       weight; /* relative to the others; 0: not drawn, until a stage says otherwise. A part goes through its own epochs */
   double
       repeat; /* each sample comes floor(repeat) times in an epoch; the fraction of them, drawn for each epoch, once more */
+  const char* transform; /* of its samples, before the loader's; NULL: none */
 } dl_mix_part;
 
 /* Weights that hold from a step of the job on, which counts over all epochs. */
@@ -956,15 +957,18 @@ typedef struct dl_mix_stage {
   const double* weights; /* [part_count] */
 } dl_mix_stage;
 
-/* A mix of datasets with the same fields. stages may be NULL with a stage_count of 0. samples_per_epoch: of weights; -1: as
- * many as all parts have together. options may be NULL: of them, pack_length packs the documents that an epoch draws (with
- * shuffle=full and seed 0), and what comes of it is no mix any more, but rows of all parts. Parts, stages and names are
- * copied; the mix keeps its own references to the datasets.
+/* A mix of datasets whose fields have the same names. Fields that are stored differently become alike by the transforms of
+ * parts; where only sizes differ, batches of one part each may have them (homogeneous=batch). stages may be NULL with a
+ * stage_count of 0. samples_per_epoch: of weights; -1: as many as all parts have together. options may be NULL: of them,
+ * pack_length packs the documents that an epoch draws (with shuffle=full and seed 0), and what comes of it is no mix any
+ * more, but rows of all parts. Parts, stages, names and transforms are copied; the mix keeps its own references to the datasets.
  * Errors: DL_ERR_INVALID_ARGUMENT (a NULL, two equal names, weights and repeats in one mix, repeats with stages or
  * samples_per_epoch), DL_ERR_OUT_OF_RANGE (a weight, repeat, step or samples_per_epoch that cannot be; all weights 0),
  * DL_ERR_MISMATCH (names both parts and what would make them fit), DL_ERR_EMPTY (a part without samples),
- * DL_ERR_UNSUPPORTED (a part that is a mix; with pack_length: stages, or parts that hold no documents), DL_ERR_OVER_BUDGET
- * (the documents to pack need 8 bytes each).
+ * DL_ERR_BAD_TRANSFORM and DL_ERR_NO_SUCH_FIELD (of a part's transform), DL_ERR_TOO_LARGE (over 1,024 different transforms
+ * and shapes), DL_ERR_UNSUPPORTED (a part that is a mix; with pack_length: stages, parts that hold no documents, transforms of
+ * parts), DL_ERR_OVER_BUDGET (the documents to pack need 8 bytes each). Only a loader makes the samples of a mix whose parts
+ * have transforms or shapes of their own: dl_dataset_zip, _concat and _subset refuse it (DL_ERR_UNSUPPORTED).
  * Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_mix(const dl_mix_part* parts, int32_t part_count,
                                                           const dl_mix_stage* stages, int32_t stage_count,
@@ -976,7 +980,7 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_dataset_mix(const dl_mix_part* par
 typedef struct dl_part {
   uint32_t struct_size;
   uint32_t reserved;
-  const char* name; /* borrowed from the dataset or loader, like `uri` */
+  const char* name; /* borrowed from the dataset or loader, like `uri` and `transform` */
   const char* uri; /* of the dataset: as the recipe has it, or as its dataset was opened; of a loader: NULL */
   int64_t samples; /* the part has */
   int64_t delivered; /* of a loader: to this rank since create, without pads */
@@ -985,6 +989,7 @@ typedef struct dl_part {
       epochs; /* of a loader: how often the job has gone through the part by its position, over all ranks */
   double share_asked; /* of the samples drawn now; of the dataset: at the beginning of a job */
   double share_got;   /* of a loader: of what was delivered */
+  const char* transform; /* of the dataset: the part's own, "" for none; of a loader: NULL */
 } dl_part;
 /* The parts of a mix; 0 for other datasets. */
 DL_API DL_UNSTABLE int32_t dl_dataset_part_count(const dl_dataset* dataset);

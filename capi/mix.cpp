@@ -28,7 +28,8 @@ dl_status dl_dataset_mix(const dl_mix_part* parts, int32_t part_count, const dl_
                               .source = {},
                               .uri = {},
                               .weight = part.weight,
-                              .repeat = part.repeat});
+                              .repeat = part.repeat,
+                              .transform = part.transform != nullptr ? part.transform : ""});
     }
     for (int32_t i = 0; i < stage_count; ++i) {
       DL_ASSIGN_OR_RETURN(const dl_mix_stage stage, read_element(stages, i));
@@ -59,6 +60,7 @@ dl_status dl_dataset_part_at(const dl_dataset* dataset, int32_t index, dl_part* 
     part.samples = mix.samples(index);
     part.repeat = mix.by_repeats() ? mix.repeats()[static_cast<size_t>(index)] : 0;
     part.share_asked = mix.share(index);
+    part.transform = mix.transform(index).c_str();
     return copy_struct(part, out);
   });
 }

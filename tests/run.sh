@@ -134,7 +134,7 @@ part_asan() {
 }
 
 part_tsan() {
-  if [ $long -eq 1 ]; then sanitized tsan base memory order batch device loader capi extensions faults; else sanitized tsan base batch device loader capi extensions; fi
+  if [ $long -eq 1 ]; then sanitized tsan base memory order batch device loader capi extensions faults; else sanitized tsan base batch device loader; fi
 }
 
 # The loader's threads under a scheduler that searches their interleavings. What the long search did is kept in tests/results.

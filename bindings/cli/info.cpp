@@ -56,14 +56,21 @@ std::string parts_table(const dl_dataset* dataset) {
   constexpr int32_t kShown = 32;
   const int32_t count = dl_dataset_part_count(dataset);
   std::vector<std::vector<std::string>> rows = {{"part", "samples", "repeat", "share", "uri"}};
+  bool transforms = false;
+  for (int32_t i = 0; i < count; ++i) transforms = transforms || *part_at(dataset, i).transform != '\0';
+  if (transforms) rows[0].emplace_back("transform");
   for (int32_t i = 0; i < std::min(count, kShown); ++i) {
     const dl_part part = part_at(dataset, i);
     char repeat[32] = "-";
     if (part.repeat > 0) std::snprintf(repeat, sizeof repeat, "%.6g", part.repeat);
     rows.push_back(
         {shown(part.name), grouped(part.samples), repeat, share_text(part.share_asked), shown(part.uri)});
+    if (transforms) rows.back().push_back(*part.transform == '\0' ? "-" : shown(part.transform));
   }
-  if (count > kShown) rows.push_back({"... " + grouped(count - kShown) + " more", "", "", "", ""});
+  if (count > kShown) {
+    rows.push_back({"... " + grouped(count - kShown) + " more"});
+    rows.back().resize(rows[0].size());
+  }
   return table_text(rows, output_width(), 0);
 }
 
@@ -78,6 +85,8 @@ void append_parts(const dl_dataset* dataset, Json& json) {
     json.key("repeat");
     part.repeat > 0 ? json.value(part.repeat) : json.null();
     json.key("share").value(part.share_asked);
+    json.key("transform");
+    *part.transform != '\0' ? json.value(part.transform) : json.null();
     json.end_object();
   }
   json.end_array();

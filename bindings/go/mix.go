@@ -17,6 +17,8 @@ type MixPart struct {
 	Weight float64
 	// Repeat is how often an epoch has each of its samples.
 	Repeat float64
+	// Transform is of this part's samples, before the loader's; "": none. Parts that are stored differently become alike by it.
+	Transform string
 }
 
 // MixStage is the weights, one a part, from a step of the job on.
@@ -28,7 +30,8 @@ type MixStage struct {
 // Mix draws from all parts in their shares, or each sample so many times. samplesPerEpoch is of weights; -1: as many as the
 // parts have. Of the options, pack_length packs the documents that are drawn. The parts may be closed after it.
 //
-// ErrMismatch naming two parts, ErrOutOfRange, ErrInvalidArgument, ErrEmpty, ErrUnsupported.
+// ErrMismatch naming two parts, ErrOutOfRange, ErrInvalidArgument, ErrEmpty, ErrUnsupported; of a part's transform
+// ErrBadTransform and ErrNoSuchField.
 func Mix(parts []MixPart, schedule []MixStage, samplesPerEpoch int64, options ...Option) (*Dataset, error) {
 	var pinner runtime.Pinner
 	defer pinner.Unpin()
@@ -47,6 +50,14 @@ func Mix(parts []MixPart, schedule []MixStage, samplesPerEpoch int64, options ..
 			}
 			pinner.Pin(name)
 			raw[at].Name = name
+		}
+		if part.Transform != "" {
+			transform, err := cText("transform", part.Transform)
+			if err != nil {
+				return nil, err
+			}
+			pinner.Pin(transform)
+			raw[at].Transform = transform
 		}
 	}
 	stages := make([]abi.MixStage, len(schedule))
@@ -85,6 +96,7 @@ type Part struct {
 	Epochs     float64
 	ShareAsked float64 // of the samples drawn now; of a dataset, at the beginning of a job
 	ShareGot   float64 // of a loader: of what was delivered
+	Transform  string  // of a dataset: the part's own; "": none
 }
 
 func partOf(raw *abi.Part) Part {
@@ -92,6 +104,9 @@ func partOf(raw *abi.Part) Part {
 		Epochs: raw.Epochs, ShareAsked: raw.ShareAsked, ShareGot: raw.ShareGot}
 	if raw.Uri != nil {
 		part.URI = abi.Text(raw.Uri)
+	}
+	if raw.Transform != nil {
+		part.Transform = abi.Text(raw.Transform)
 	}
 	return part
 }

@@ -106,3 +106,38 @@ func TestWhatCannotBeMixedIsAnError(t *testing.T) {
 		}
 	}
 }
+
+func TestPartsOfDifferentShapesBecomeAlikeByTransformsOfTheirOwn(t *testing.T) {
+	images := func(side, first int) *dataline.Dataset {
+		pixels := make([]uint8, 2*side*side)
+		for at := range pixels {
+			pixels[at] = uint8(first + at)
+		}
+		return arrays(t, dataline.NewArray("image", pixels, 2, side, side).Axes("HW"))
+	}
+	rows := func(of *dataline.Dataset, transform string) []uint8 {
+		batch := first(t, of, dataline.With{"batch_size": 4, "transform": transform})
+		return must[[]uint8](t)(dataline.View[uint8](batch, "image"))
+	}
+	two, three := images(2, 1), images(3, 101)
+	parts := []dataline.MixPart{{Name: "two", Dataset: two, Repeat: 1}, {Name: "three", Dataset: three, Repeat: 1}}
+	sizes := must[*dataline.Dataset](t)(dataline.Mix(parts, nil, -1))
+	defer sizes.Close()
+	_, err := dataline.NewLoader(sizes, dataline.With{"batch_size": 2})
+	wants(t, err, dataline.ErrMismatch)
+	parts[1].Transform = "resize([2, 2])"
+	mix := must[*dataline.Dataset](t)(dataline.Mix(parts, nil, -1))
+	defer mix.Close()
+	if described := must[[]dataline.Part](t)(mix.Parts()); described[0].Transform != "" || described[1].Transform != "resize([2, 2])" {
+		t.Errorf("%+v", described)
+	}
+	equal(t, rows(mix, "hflip(1)"), append(slices.Clone(rows(two, "hflip(1)")), rows(three, "resize([2, 2]), hflip(1)")...)...)
+	parts[0].Transform = "shrink(2)"
+	_, err = dataline.Mix(parts, nil, -1)
+	if problem := wants(t, err, dataline.ErrBadTransform); !strings.Contains(problem.Error(), "part two") {
+		t.Error(problem)
+	}
+	parts[0].Transform = "cast(u8)\x00"
+	_, err = dataline.Mix(parts, nil, -1)
+	wants(t, err, dataline.ErrInvalidArgument)
+}

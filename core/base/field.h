@@ -23,11 +23,13 @@ struct Field {
   // whose size varies by record, all rows of one batch must have the same size; or to_bucket.
   std::vector<int64_t> shape;
   std::string axes;  // one letter per dim ("HWC"), or empty when unknown
-  // Ragged: bytes of the largest sample when the source knows, else -1. Dense: unused.
+  // Ragged: bytes of the largest sample when the source knows, else -1. Dense: unused, but by_part.
   int64_t max_bytes = -1;
   // Dense, with the size of the batch's bucket, so that it varies by batch: by length the first dim is -1, padded to the edge;
   // by aspect those of the height and the width are.
   bool to_bucket = false;
+  // Dense, of a mix whose parts have different sizes: dims of -1 are those of the batch's part. max_bytes: of the largest.
+  bool by_part = false;
 
   bool varies() const {
     return kind == FieldKind::kDense &&

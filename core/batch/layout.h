@@ -27,14 +27,14 @@ constexpr int64_t kTensorAlignment = 256;
 
 struct Storage {
   FieldKind kind = FieldKind::kDense;
-  bool varies = false;         // dense images whose size is only known after decoding (Field::varies)
+  bool varies = false;         // dense rows of another size in each batch (Field::varies)
   bool to_bucket = false;      // dense rows of the size of their batch's bucket (Field::to_bucket)
   int64_t row_bytes = 0;       // dense: bytes of a row; ragged and varying: the share; to_bucket: 0
   int64_t item_bytes = 1;      // ragged: bytes per step of the variable dim; to_bucket: of a step or a pixel
   int64_t offset = 0;          // in the slot
   int64_t offsets_offset = 0;  // ragged: i64 offsets[rows + 1]
   int64_t row_bytes_offset = 0;  // ragged and varying: i64 bytes written per row, before packing
-  int64_t extents_offset = 0;    // varying: i64 height and width per row
+  int64_t extents_offset = 0;    // varying: i64 height and width per row; by part: i64 group and 0
   int64_t touched_offset = 0;    // ragged and varying: i64 bytes of each row's share touched so far
 
   bool has_shares() const { return kind == FieldKind::kRagged || varies; }
@@ -57,9 +57,11 @@ struct Layout {
   std::vector<Storage> storages;
   std::vector<Region> regions;
   std::vector<BucketShape> buckets;  // by group of slots; empty without buckets
-  int64_t rows = 0;                  // of the largest batch
-  int64_t records_offset = 0;        // of each row's record in the source
-  int64_t indices_offset = 0;        // of its sample index: the same words, unless the source is a mix
+  // Of the rows of a field that is by_part: by group of parts and field. Empty without such.
+  std::vector<std::vector<std::vector<int64_t>>> part_shapes;
+  int64_t rows = 0;            // of the largest batch
+  int64_t records_offset = 0;  // of each row's record in the source
+  int64_t indices_offset = 0;  // of its sample index: the same words, unless the source is a mix
   int64_t sources_offset = 0;
   int64_t fixed_bytes = 0;   // where the shares begin; a multiple of kTensorAlignment
   int64_t slot_bytes = 0;    // a multiple of kTensorAlignment

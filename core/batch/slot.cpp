@@ -156,8 +156,16 @@ void Slot::pack_varying(size_t storage) {
   }
   for (size_t f = 0; f < outputs_->size(); ++f) {
     if ((*outputs_)[f].storage != static_cast<int32_t>(storage)) continue;
-    views.set_extent(f, any ? size[2 * first] : 0, any ? size[2 * first + 1] : 0);
+    set_size(f, any ? size[2 * first] : 0, any ? size[2 * first + 1] : 0);
   }
+}
+
+// What the extents of a varying field say of the batch. An empty one by part has the shape of the first group.
+void Slot::set_size(size_t field, int64_t height, int64_t width) {
+  if ((*outputs_)[field].field.by_part)
+    views.set_shape(field, layout_->part_shapes[static_cast<size_t>(height)][field]);
+  else
+    views.set_extent(field, height, width);
 }
 
 // No other sample can stand in for it: it is not bad by itself.

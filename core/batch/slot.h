@@ -155,6 +155,7 @@ class Slot : public Batch {
   void pack_ragged(size_t storage);
   void pack_varying(size_t storage);
   void set_bucket(const BucketShape& bucket);
+  void set_size(size_t field, int64_t height, int64_t width);
   void refuse_size(size_t storage, int64_t row, int64_t first);
 
   const Layout* layout_;

@@ -60,6 +60,11 @@ void ViewSet::set_extent(size_t field, int64_t height, int64_t width) {
   set_strides(field);
 }
 
+void ViewSet::set_shape(size_t field, const std::vector<int64_t>& shape) {
+  std::copy(shape.begin(), shape.end(), shapes_[field].begin() + (with_batch_ ? 1 : 0));
+  set_strides(field);
+}
+
 void ViewSet::set_length(size_t field, int64_t length) {
   shapes_[field][with_batch_ ? 1 : 0] = length;
   set_strides(field);

@@ -58,6 +58,8 @@ class ViewSet {
   void set_device(int32_t type, int32_t index, uint64_t flags);
   // The image size of this batch, for a varying field; before set_samples().
   void set_extent(size_t field, int64_t height, int64_t width);
+  // The shape of this batch's rows, of a field that is by_part; before set_samples().
+  void set_shape(size_t field, const std::vector<int64_t>& shape);
   // The edge of this batch's bucket, for a field padded to it; before set_samples().
   void set_length(size_t field, int64_t length);
   void set_extents_of(const ViewSet& other);  // which has the same outputs

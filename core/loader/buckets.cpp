@@ -169,7 +169,7 @@ Result<Buckets> buckets_by_aspect(const SourceRef& source, const LoaderConfig& c
   // Before any header is read: what is wrong with the transform is told at once. And whether images are turned.
   DL_ASSIGN_OR_RETURN(const CompiledTransforms compiled,
                       compile_transforms(config.transform, out.source->schema().fields,
-                                         transform_settings(*out.source, with_size)));
+                                         transform_settings(*out.source, with_size, 0)));
   DL_RETURN_IF_ERROR(read_shapes({.source = source.get(),
                                   .field = field.value(),
                                   .upright = compiled.upright[field.value()],

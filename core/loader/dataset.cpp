@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/loader/mixed_documents.h"
+#include "core/loader/mixed_fields.h"
 #include "core/loader/options.h"
 #include "core/loader/pipeline.h"
 #include "core/memory/machine_limits.h"
@@ -37,9 +38,6 @@ std::vector<Part> to_parts(std::span<const Dataset* const> datasets, std::vector
   }
   return parts;
 }
-
-// Room for a record where its source copies and does not know how large its samples are.
-constexpr int64_t kImageRoomBytes = int64_t{64} << 20;
 
 bool holds_images(const Field& field) {
   return field.kind == FieldKind::kRagged && field.dtype == DType::kU8 && field.shape.size() == 1;
@@ -192,8 +190,9 @@ Result<std::unique_ptr<Dataset>> Dataset::of(Result<SourceRef> source) {
 Result<std::unique_ptr<Dataset>> Dataset::packed(Result<SourceRef> source, const OpenContext& context) {
   if (!source.is_ok()) return source.take_status();
   DL_ASSIGN_OR_RETURN(const std::optional<PackOptions> packing, packing_of(*context.options));
-  if (!packing) return of(std::move(source));
+  if (!packing) return of(with_mixed_fields(source.take(), *context.options));
   SourceRef documents = source.take();
+  DL_RETURN_IF_ERROR(refuse_grouped(*documents, "option pack_length"));
   if (documents->mix() != nullptr) {
     DL_ASSIGN_OR_RETURN(documents, documents_of_mix(std::move(documents), context));
   }

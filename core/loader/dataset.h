@@ -20,6 +20,9 @@
 
 namespace dataline {
 
+// Room for a record where its source copies and does not know how large its samples are.
+constexpr int64_t kImageRoomBytes = int64_t{64} << 20;
+
 struct ImageFacts {
   ImageHeader header;
   int64_t bytes = 0;  // encoded

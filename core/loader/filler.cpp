@@ -34,8 +34,11 @@ WorkerScratch::WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassSt
       thread(thread_number),
       indices(kMaxRunRecords),
       slots(pipeline.calls_host ? kMaxRunRecords : 0),
+      groups(pipeline.groups > 1 ? kMaxRunRecords : 0),
       program_scratch(memory + pipeline.record_scratch_bytes * pipeline.run_records),
-      states(std::move(pass_states)) {}
+      states(std::move(pass_states)),
+      group_of_row_(groups.size()),
+      of_group_(groups.size()) {}
 
 void WorkerScratch::set_slots(int64_t epoch, int64_t first_slot) {
   call.epoch = epoch;
@@ -45,11 +48,44 @@ void WorkerScratch::set_slots(int64_t epoch, int64_t first_slot) {
 
 void WorkerScratch::run_pass(const Source& source, const StoragePass& pass, FieldRows& rows) {
   const Run::ColumnRows& column = run.columns[pass.column];
-  rows.count = run.count;
   rows.source = column.data;
-  rows.source_bytes = column.bytes;
-  rows.source_offset = pass.source_offset;
   rows.contiguous = pass.whole_column && column.contiguous;
+  run_rows(source, pass, rows);
+}
+
+void WorkerScratch::find_groups(const Mix& mix) {
+  groups.clear();  // its memory stays
+  for (int64_t i = 0; i < run.count; ++i) {
+    const int32_t group = mix.group_of(mix.part_of(run.indices[i]));
+    group_of_row_[static_cast<size_t>(i)] = group;
+    if (std::find(groups.begin(), groups.end(), group) == groups.end()) groups.push_back(group);
+  }
+}
+
+void WorkerScratch::run_pass(const Source& source, const StoragePass& pass, int32_t group, FieldRows& rows) {
+  const Run::ColumnRows& column = run.columns[pass.column];
+  for (int64_t i = 0; i < run.count; ++i) {
+    const auto row = static_cast<size_t>(i);
+    of_group_[row] = group_of_row_[row] == group ? column.data[i] : nullptr;
+  }
+  rows.source = of_group_.data();
+  rows.contiguous = false;
+  run_rows(source, pass, rows);
+}
+
+// For programs whose rows all have one size, in a field whose size differs from group to group.
+void WorkerScratch::tell_size(int64_t bytes, int32_t group, const FieldRows& rows) const {
+  for (int64_t i = 0; i < run.count; ++i) {
+    if (of_group_[static_cast<size_t>(i)] == nullptr) continue;
+    rows.target_bytes[i] = bytes;
+    rows.target_extents[i] = {group, 0};
+  }
+}
+
+void WorkerScratch::run_rows(const Source& source, const StoragePass& pass, FieldRows& rows) {
+  rows.count = run.count;
+  rows.source_bytes = run.columns[pass.column].bytes;
+  rows.source_offset = pass.source_offset;
   rows.scratch = program_scratch;
   rows.errors = &errors;
   const size_t known = errors.all().size();
@@ -148,17 +184,33 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
   rows.warned = &scratch.warned;
   if (const BucketShape* bucket = slot.bucket(); bucket != nullptr)
     rows.bucket = {bucket->height, bucket->width};
-  for (size_t s = 0; s < pipeline_->passes.size(); ++s) {
+  const bool by_group = pipeline_->groups > 1;
+  if (by_group) scratch.find_groups(*pipeline_->source->mix());
+  const auto state_of = [&](size_t pass) {
+    return scratch.states.empty() ? nullptr : scratch.states[pass].get();
+  };
+  const size_t storages = pipeline_->passes.size() / pipeline_->groups;
+  for (size_t s = 0; s < storages; ++s) {
     const Storage& storage = slot.layout().storages[s];
     rows.target_stride = slot.row_stride(s);
     rows.target = slot.rows(s) + row * rows.target_stride;
-    rows.state = scratch.states.empty() ? nullptr : scratch.states[s].get();
     if (storage.has_shares()) {
       rows.target_bytes = slot.row_bytes(s) + row;
       std::fill_n(rows.target_bytes, scratch.run.count, 0);
     }
     rows.target_extents = storage.varies ? reinterpret_cast<RowExtent*>(slot.extents(s)) + row : nullptr;
-    scratch.run_pass(*pipeline_->source, pipeline_->passes[s], rows);
+    if (by_group) {
+      for (const int32_t group : scratch.groups) {
+        const size_t pass = static_cast<size_t>(group) * storages + s;
+        rows.state = state_of(pass);
+        scratch.run_pass(*pipeline_->source, pipeline_->passes[pass], group, rows);
+        const Field& output = pipeline_->passes[pass].program->output();
+        if (storage.varies && !output.varies()) scratch.tell_size(output.bytes(), group, rows);
+      }
+    } else {
+      rows.state = state_of(s);
+      scratch.run_pass(*pipeline_->source, pipeline_->passes[s], rows);
+    }
     if (storage.has_shares()) hold_rows(slot, s, row, scratch);
   }
   for (const RowError& failure : scratch.errors.all()) slot.forget_row(row + failure.row);

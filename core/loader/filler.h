@@ -15,6 +15,7 @@
 #include "core/loader/epochs.h"
 #include "core/loader/lookahead.h"
 #include "core/loader/pipeline.h"
+#include "core/source/composed/mix.h"
 
 namespace dataline {
 
@@ -28,13 +29,25 @@ struct WorkerScratch : RunMemory {
   void set_slots(int64_t epoch, int64_t first_slot);
   // A pass makes rows of the records of `run`, once located; `rows` says where they go.
   void run_pass(const Source& source, const StoragePass& pass, FieldRows& rows);
+  // The groups of parts that the records are of, into `groups`, for the passes below.
+  void find_groups(const Mix& mix);
+  // The same pass for the records of one group alone.
+  void run_pass(const Source& source, const StoragePass& pass, int32_t group, FieldRows& rows);
+  void tell_size(int64_t bytes, int32_t group, const FieldRows& rows) const;  // after that
 
   const int32_t thread;
   int64_t warned = 0;            // images of this run about which a decoder warned
   std::vector<int64_t> indices;  // for records that are no batch's
   std::vector<int64_t> slots;    // Run::slots, where the source calls the host
+  std::vector<int32_t> groups;   // with several alone
   std::byte* program_scratch;
-  PassStates states;
+  PassStates states;  // one per pass, or none
+
+ private:
+  void run_rows(const Source& source, const StoragePass& pass, FieldRows& rows);
+
+  std::vector<int32_t> group_of_row_;       // of the run
+  std::vector<const std::byte*> of_group_;  // its rows; null: another group's, or failed
 };
 
 class Filler {

@@ -69,6 +69,12 @@ Result<PixelScale> Loader::pixel_scale(int64_t field, int64_t channel) const {
     return error(Code::kInvalidArgument, "field ", field, ": expected 0 to ", count, " exclusive");
   const Program& program = *pipeline_.programs[static_cast<size_t>(field)];
   const std::vector<PixelScale> scales = program.pixel_scales();
+  for (size_t g = 1; g < pipeline_.groups; ++g) {
+    const size_t pass = g * pipeline_.outputs.size() + static_cast<size_t>(field);  // each field has its own
+    if (pipeline_.passes[pass].program->pixel_scales() == scales) continue;
+    return error(Code::kUnsupported, "field '", program.output().name,
+                 "': its values are made of pixels in another way in each part of the mix");
+  }
   if (scales.empty())
     return error(Code::kUnsupported, "field '", program.output().name,
                  "': its values are not those of pixels");

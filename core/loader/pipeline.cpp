@@ -53,6 +53,12 @@ Result<MixedField> mixed_field(const Pipeline& pipeline, size_t field) {
     return error(Code::kUnsupported, "field '", output.field.name,
                  "': it lies in the bytes of another field, and cannot be mixed");
   }
+  if (output.field.by_part) {
+    return error(
+        Code::kUnsupported, "field '", output.field.name,
+        "': its size is another in each part of the mix, and mixup and cutmix need one; give the parts "
+        "transforms that make them alike");
+  }
   return MixedField{output.storage, output.storage_offset, output.field.bytes(), output.field.dtype};
 }
 
@@ -78,15 +84,15 @@ int64_t crossing_bytes(const Storage& storage) {
 
 }  // namespace
 
-TransformSettings transform_settings(const Source& source, const LoaderConfig& config) {
+TransformSettings transform_settings(const Source& source, const LoaderConfig& config, int64_t first_record) {
   TransformSettings settings;
   settings.limits = config.decode_limits;
   settings.max_bytes_per_sample = config.max_bytes_per_sample;
   if (!config.bucket_edges.empty()) settings.buckets = config.bucket_by;
   settings.added_fields = config.adds_field ? 1 : 0;
   if (config.extensions != nullptr) settings.operators = config.extensions->operators;
-  settings.first_header = [&source, &config](size_t field) {
-    Result<ImageFacts> first = image_facts_of(source, field, 0, config.max_bytes_per_sample);
+  settings.first_header = [&source, &config, first_record](size_t field) {
+    Result<ImageFacts> first = image_facts_of(source, field, first_record, config.max_bytes_per_sample);
     if (!first.is_ok()) return Result<ImageHeader>(first.take_status());
     return Result<ImageHeader>(first.value().header);
   };
@@ -107,17 +113,17 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, con
                  "option pack_length: packs a dataset when it is opened; this one was opened without it");
   Pipeline pipeline;
   pipeline.source = std::move(source);
-  const Schema& schema = pipeline.source->schema();
-  const TransformSettings settings = transform_settings(*pipeline.source, config);
-  DL_ASSIGN_OR_RETURN(CompiledTransforms compiled,
-                      compile_transforms(config.transform, schema.fields, settings));
-  const std::vector<BatchMix> mixes = compiled.mixes;
+  DL_ASSIGN_OR_RETURN(GroupTransforms compiled, compile_groups(*pipeline.source, config));
+  const std::vector<BatchMix> mixes =
+      compiled.groups[0].mixes;  // of the loader's transform, the same for all
+  auto part_shapes = std::move(compiled.part_shapes);
   DL_RETURN_IF_ERROR(place_fields(pipeline, std::move(compiled), config, device));
   Layout& layout = pipeline.layout;
   const int64_t max_rows = steps.max_rows();
   DL_ASSIGN_OR_RETURN(layout, plan_layout(std::move(layout.storages), std::move(layout.regions), max_rows,
                                           bucket_shapes(config, steps), pipeline.source->mix() != nullptr));
 
+  layout.part_shapes = std::move(part_shapes);
   for (const auto& program : pipeline.programs) {
     pipeline.program_scratch_bytes = std::max(pipeline.program_scratch_bytes, program->scratch_bytes());
   }

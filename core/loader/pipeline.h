@@ -13,6 +13,7 @@
 #include "core/batch/layout.h"
 #include "core/batch/view.h"
 #include "core/device/device.h"
+#include "core/loader/mixed_fields.h"
 #include "core/loader/options.h"
 #include "core/source/host/host.h"
 #include "core/source/source.h"
@@ -78,8 +79,9 @@ struct MixStep {
 
 struct Pipeline {
   SourceRef source;
-  std::vector<std::unique_ptr<const Program>> programs;
-  std::vector<StoragePass> passes;  // one per storage
+  std::vector<std::unique_ptr<const Program>> programs;  // first those of the first group, one a field
+  std::vector<StoragePass> passes;                       // one per storage, group after group
+  size_t groups = 1;                                     // of parts of a mix, whose programs differ
   std::vector<OutputField> outputs;
   std::vector<DeviceTail> tails;
   std::vector<Route> routes;  // one per field
@@ -101,7 +103,8 @@ struct Pipeline {
 };
 
 // What the transforms of a loader are compiled with; borrows both.
-TransformSettings transform_settings(const Source& source, const LoaderConfig& config);
+// `first_record`: whose header tells the type of its images.
+TransformSettings transform_settings(const Source& source, const LoaderConfig& config, int64_t first_record);
 
 // How many records a thread claims at once if they are only copied and converted: whole batches, unless the window has fewer
 // batches than there are threads, or a run would delay a helping consumer too long. At least 64, since the first rows of a
@@ -138,7 +141,7 @@ Result<Pipeline> make_pipeline(SourceRef source, const LoaderConfig& config, con
 // The part of it that decides where the rows of each field go: fills the passes, outputs, tails, routes and resident rows, and
 // the layout's storages and regions but for their offsets. With io=device, where every field needs a tail, kUnsupported names
 // the field and why the device cannot hold it.
-Status place_fields(Pipeline& pipeline, CompiledTransforms compiled, const LoaderConfig& config,
+Status place_fields(Pipeline& pipeline, GroupTransforms compiled, const LoaderConfig& config,
                     const Device& device);
 
 // One stage of what runs where, for dl_loader_plan_at.

@@ -32,6 +32,10 @@ Storage storage_for(const Field& output, int64_t max_bytes_per_sample) {
   }
   if (output.varies()) {
     storage.varies = true;
+    if (output.by_part) {
+      storage.row_bytes = output.max_bytes;
+      return storage;
+    }
     const int64_t element = dtype_bytes(output.dtype);
     storage.row_bytes = max_bytes_per_sample / element * element;
     return storage;
@@ -57,11 +61,12 @@ Tail gather_tail(int64_t row_bytes) {
 }
 
 // Columns of which the chosen fields, taken one by one, are more bytes than the column itself: tokens' x and y.
-std::vector<bool> overlapped_columns(const Schema& schema, const std::vector<bool>& chosen) {
+std::vector<bool> overlapped_columns(const Schema& schema, std::span<const Field> stored,
+                                     const std::vector<bool>& chosen) {
   std::vector<int64_t> bytes(schema.columns.size(), 0);
   std::vector<bool> overlapped;
   for (size_t f = 0; f < schema.fields.size(); ++f) {
-    if (chosen[f]) bytes[static_cast<size_t>(schema.places[f].column)] += schema.fields[f].bytes();
+    if (chosen[f]) bytes[static_cast<size_t>(schema.places[f].column)] += stored[f].bytes();
   }
   for (size_t c = 0; c < bytes.size(); ++c) overlapped.push_back(bytes[c] > schema.columns[c].row_bytes);
   return overlapped;
@@ -72,8 +77,22 @@ std::vector<bool> overlapped_columns(const Schema& schema, const std::vector<boo
 class PipelineBuilder {
  public:
   PipelineBuilder(Pipeline& pipeline, const LoaderConfig& config, const Device& device)
-      : pipeline_(pipeline), config_(config), device_(device) {}
+      : pipeline_(pipeline), config_(config), device_(device), stored_(stored_fields(*pipeline.source, 0)) {}
 
+  Status add_groups(GroupTransforms compiled) {
+    outputs_ = std::move(compiled.outputs);
+    pipeline_.groups = compiled.groups.size();
+    // Rows of several groups lie in one storage, so each field has its own, and the host does all the work.
+    for (auto& split : compiled.groups[0].splits) {
+      if (pipeline_.groups > 1) split.reset();
+    }
+    const std::vector<std::string> texts = compiled.groups[0].texts;
+    DL_RETURN_IF_ERROR(add_fields(std::move(compiled.groups[0])));
+    for (size_t g = 1; g < compiled.groups.size(); ++g) add_group(std::move(compiled.groups[g]), texts);
+    return Status::ok();
+  }
+
+ private:
   Status add_fields(CompiledTransforms compiled) {
     const bool resident = config_.io == Io::kDevice;
     if (resident) DL_RETURN_IF_ERROR(check_resident(compiled.mixes));
@@ -89,10 +108,10 @@ class PipelineBuilder {
       }
       stored.push_back(split ? split->host == nullptr : resident && pipeline_.programs[f]->identity());
     }
-    overlapped_ = overlapped_columns(schema(), stored);
+    overlapped_ = overlapped_columns(schema(), stored_, stored);
     for (size_t f = 0; f < schema().fields.size(); ++f) {
       Route route;
-      route.stored_bytes = schema().fields[f].bytes();
+      route.stored_bytes = stored_[f].bytes();
       route.host_text = std::move(compiled.texts[f]);
       const Program& program = *pipeline_.programs[f];
       if (resident && program.output().kind == FieldKind::kRagged)
@@ -105,7 +124,7 @@ class PipelineBuilder {
         DL_RETURN_IF_ERROR(add_split(f, std::move(*compiled.splits[f]), route));
       } else if (resident) {
         DL_RETURN_IF_ERROR(add_whole(f, route));
-      } else if (schema().places[f].shared && program.identity()) {
+      } else if (pipeline_.groups == 1 && schema().places[f].shared && program.identity()) {
         add_shared(f, route);
       } else {
         add_own(f, route);
@@ -115,7 +134,15 @@ class PipelineBuilder {
     return resident ? lay_out_resident() : Status::ok();
   }
 
- private:
+  // The same storages, written by another group's programs.
+  void add_group(CompiledTransforms compiled, const std::vector<std::string>& texts) {
+    for (size_t f = 0; f < stored_.size(); ++f) {
+      const FieldPlace& place = schema().places[f];
+      pipeline_.passes.push_back({&keep(std::move(compiled.programs[f])), place.column, place.offset, false});
+      if (compiled.texts[f] != texts[f]) pipeline_.routes[f].host_text = "by part";
+    }
+  }
+
   // The storage of a whole column, and the first field that uses it.
   struct SharedColumn {
     int32_t storage = -1, field = -1;
@@ -129,6 +156,11 @@ class PipelineBuilder {
   }
 
   Status check_resident(const std::vector<BatchMix>& mixes) {
+    if (pipeline_.groups > 1) {
+      return error(
+          Code::kUnsupported,
+          "option io: io=device cannot hold a mix whose parts have transforms or shapes of their own");
+    }
     if (!mixes.empty()) return refuse(mixes[0].image, "mixup and cutmix are the host's work, on each batch");
     if (!device_.info().kernels)
       return error(Code::kUnsupported, "option io: io=device needs kernels: ", device_.info().why_not);
@@ -163,7 +195,11 @@ class PipelineBuilder {
 
   // Rows of every batch's slot. `place`: what of the record the program reads.
   int32_t add_slot_rows(const Program& program, const FieldPlace& place, bool whole_column) {
-    storages_.push_back(storage_for(program.output(), config_.max_bytes_per_sample));
+    return add_slot_rows(program, program.output(), place, whole_column);
+  }
+  int32_t add_slot_rows(const Program& program, const Field& output, const FieldPlace& place,
+                        bool whole_column) {
+    storages_.push_back(storage_for(output, config_.max_bytes_per_sample));
     pipeline_.passes.push_back({&program, place.column, place.offset, whole_column});
     return static_cast<int32_t>(storages_.size()) - 1;
   }
@@ -179,7 +215,7 @@ class PipelineBuilder {
   bool is_whole_column(size_t f) const {
     const FieldPlace& place = schema().places[f];
     const int64_t column_bytes = schema().columns[static_cast<size_t>(place.column)].row_bytes;
-    return place.offset == 0 && column_bytes == schema().fields[f].bytes();
+    return place.offset == 0 && column_bytes == stored_[f].bytes();
   }
 
   // The whole column of field f as it is stored, once for all its fields.
@@ -198,10 +234,10 @@ class PipelineBuilder {
 
   void add_own(size_t f, Route& route) {
     const Program& program = *pipeline_.programs[f];
-    route.storage = add_slot_rows(program, schema().places[f], is_whole_column(f));
+    route.storage = add_slot_rows(program, outputs_[f], schema().places[f], is_whole_column(f));
     const Storage& storage = storages_.back();
     pipeline_.outputs.push_back(
-        {.field = program.output(),
+        {.field = outputs_[f],
          .storage = route.storage,
          .row_stride_bytes = storage.varies || storage.to_bucket ? 0 : storage.row_bytes});
   }
@@ -209,7 +245,7 @@ class PipelineBuilder {
   void add_shared(size_t f, Route& route) {
     share_column(f, route);
     const int64_t row_bytes = storages_[static_cast<size_t>(route.storage)].row_bytes;
-    pipeline_.outputs.push_back({.field = schema().fields[f],
+    pipeline_.outputs.push_back({.field = stored_[f],
                                  .storage = route.storage,
                                  .storage_offset = schema().places[f].offset,
                                  .row_stride_bytes = row_bytes,
@@ -224,7 +260,7 @@ class PipelineBuilder {
       share_column(f, route);
       tail.storage_offset = place.offset;
     } else {
-      route.storage = add_rows(keep(make_copy_program(schema().fields[f])), place, is_whole_column(f));
+      route.storage = add_rows(keep(make_copy_program(stored_[f])), place, is_whole_column(f));
     }
   }
 
@@ -282,6 +318,8 @@ class PipelineBuilder {
   Pipeline& pipeline_;
   const LoaderConfig& config_;
   const Device& device_;
+  const std::span<const Field> stored_;
+  std::vector<Field> outputs_;
   std::vector<Storage>& storages_ = pipeline_.layout.storages;
   std::vector<Region>& regions_ = pipeline_.layout.regions;
   std::vector<SharedColumn> columns_;
@@ -290,9 +328,9 @@ class PipelineBuilder {
 
 }  // namespace
 
-Status place_fields(Pipeline& pipeline, CompiledTransforms compiled, const LoaderConfig& config,
+Status place_fields(Pipeline& pipeline, GroupTransforms compiled, const LoaderConfig& config,
                     const Device& device) {
-  return PipelineBuilder(pipeline, config, device).add_fields(std::move(compiled));
+  return PipelineBuilder(pipeline, config, device).add_groups(std::move(compiled));
 }
 
 }  // namespace dataline

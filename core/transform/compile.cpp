@@ -104,12 +104,10 @@ Result<std::vector<BatchMix>> mixes_of(std::span<const Plan> plans, std::span<co
   return mixes;
 }
 
-// One plan per field.
-Result<std::vector<Plan>> plans_of(SimdTarget target, std::string_view text, std::span<const Field> fields,
-                                   const TransformSettings& settings) {
+// Adds the operators of a text to the plans, one per field.
+Status add_text(std::string_view text, std::span<const Field> fields, const TransformSettings& settings,
+                std::vector<Plan>& plans) {
   DL_ASSIGN_OR_RETURN(const std::vector<ClauseSyntax> clauses, parse_transforms(text));
-  std::vector<Plan> plans;
-  for (size_t i = 0; i < fields.size(); ++i) plans.emplace_back(fields[i], i, settings, target);
   std::vector<bool> given(fields.size());
   for (const ClauseSyntax& clause : clauses) {
     DL_ASSIGN_OR_RETURN(const std::vector<size_t> indices, fields_of(clause, fields, settings.added_fields));
@@ -125,14 +123,23 @@ Result<std::vector<Plan>> plans_of(SimdTarget target, std::string_view text, std
       return std::move(status).in(concat("field ", quote(fields[index].name)));
     }
   }
-  return plans;
+  return Status::ok();
 }
 
 }  // namespace
 
 Result<CompiledTransforms> compile_transforms(std::string_view text, std::span<const Field> fields,
                                               const TransformSettings& settings, SimdTarget target) {
-  DL_ASSIGN_OR_RETURN(std::vector<Plan> plans, plans_of(target, text, fields, settings));
+  return compile_transforms("", text, fields, settings, target);
+}
+
+Result<CompiledTransforms> compile_transforms(std::string_view first, std::string_view text,
+                                              std::span<const Field> fields,
+                                              const TransformSettings& settings, SimdTarget target) {
+  std::vector<Plan> plans;
+  for (size_t i = 0; i < fields.size(); ++i) plans.emplace_back(fields[i], i, settings, target);
+  DL_RETURN_IF_ERROR(add_text(first, fields, settings, plans));
+  DL_RETURN_IF_ERROR(add_text(text, fields, settings, plans));
   CompiledTransforms out;
   DL_ASSIGN_OR_RETURN(out.mixes, mixes_of(plans, fields));
   for (Plan& plan : plans) {

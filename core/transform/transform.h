@@ -39,6 +39,12 @@ Result<CompiledTransforms> compile_transforms(std::string_view text, std::span<c
                                               const TransformSettings& settings = {},
                                               SimdTarget target = best_simd_target());
 
+// The operators of `text` after those of `first`, as of one list a field. Columns in errors are those of the text that has the fault.
+Result<CompiledTransforms> compile_transforms(std::string_view first, std::string_view text,
+                                              std::span<const Field> fields,
+                                              const TransformSettings& settings,
+                                              SimdTarget target = best_simd_target());
+
 // Rows of `field` as they are stored.
 std::unique_ptr<const Program> make_copy_program(const Field& field);
 

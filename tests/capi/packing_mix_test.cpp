@@ -115,11 +115,6 @@ std::string notes_of(const Dataset& dataset) {
   return notes;
 }
 
-Settings with(Settings settings, const Settings& more) {
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
-}
-
 TEST(PackingOverAMix, RowsAreMadeOfTheDocumentsInTheOrderInWhichTheyAreDrawn) {
   for (const Recipe& recipe : kRecipes) {
     const Documents drawn = epoch_of(made(recipe, {}), kDrawing);

@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import json
+import struct
 import unittest
 
 import shell
@@ -43,6 +44,22 @@ class MixTest(ShellTest):
         halves = [self.ok("cat", "mix:mix.json", *job, "--world_size", 2, "--rank", rank) for rank in (0, 1)]
         steps = range(0, len(halves[0]), 64)
         self.assertEqual(b"".join(half[at : at + 64] for at in steps for half in halves), whole)
+
+    def test_a_part_may_have_a_transform_which_info_shows(self):
+        table = self.ok("info", "mix:" + self.recipe()).decode()
+        self.assertNotIn("transform", table)
+        parts = [{"name": "first", "uri": "raw:a.bin?dtype=u8", "repeat": 1, "transform": "cast(f32)"},
+                 {"name": "second", "uri": "raw:b.bin?dtype=u8", "repeat": 1, "transform": "scale(2)"}]
+        self.write("mix.json", json.dumps({"parts": parts}))
+        table = self.ok("info", "mix:mix.json").decode()
+        self.assertRegex(table, r"second +2 +1 +40 % +raw:b\.bin\?dtype=u8 +scale\(2\)")
+        told = json.loads(self.ok("info", "mix:mix.json", "--json"))
+        self.assertEqual([part["transform"] for part in told["parts"]], ["cast(f32)", "scale(2)"])
+        rows = self.ok("cat", "mix:mix.json", "--batch_size", 5)
+        self.assertEqual(struct.unpack("=5f", rows), (97, 98, 99, 200, 202))
+        parts[1]["transform"] = "cast(i64)"
+        self.write("mix.json", json.dumps({"parts": parts}))
+        self.fails(1, "info", "mix:mix.json", says="part second: field 'data' becomes i64, in part first it becomes f32")
 
     def test_a_saved_position_goes_on(self):
         self.recipe(schedule=[{"step": 5, "weights": {"second": 1}}], samples_per_epoch=100)

@@ -187,6 +187,37 @@ TEST(CppDataset, AMixDrawsInSharesAndDescribesItsParts) {
   EXPECT_EQ(parts[1].share_got, 0.25);
 }
 
+// The rows of `field` in the first batch of four.
+std::vector<uint8_t> first_rows(const Dataset& dataset, const char* transform) {
+  Loader loader(dataset, {{"batch_size", 4}, {"transform", transform}});
+  const Batch batch = loader.next().value();
+  const Span<const uint8_t> rows = batch["image"].as<uint8_t>();
+  return {rows.begin(), rows.end()};
+}
+
+TEST(CppDataset, PartsOfDifferentShapesBecomeAlikeByTransformsOfTheirOwn) {
+  std::vector<uint8_t> small(2 * 2 * 2), large(2 * 3 * 3);
+  std::iota(small.begin(), small.end(), uint8_t{1});
+  std::iota(large.begin(), large.end(), uint8_t{101});
+  const Dataset two = Dataset::copy_arrays({Array("image", small, {2, 2, 2}).axes("HW")});
+  const Dataset three = Dataset::copy_arrays({Array("image", large, {2, 3, 3}).axes("HW")});
+  const Dataset sizes =
+      Dataset::mix({MixPart::repeated("two", two, 1), MixPart::repeated("three", three, 1)});
+  EXPECT_EQ(Loader::try_create(sizes, {{"batch_size", 2}}).error().code(), DL_ERR_MISMATCH);
+  const Dataset mix = Dataset::mix(
+      {MixPart::repeated("two", two, 1), MixPart::repeated("three", three, 1, "resize([2, 2])")});
+  EXPECT_STREQ(mix.parts()[0].transform, "");
+  EXPECT_STREQ(mix.parts()[1].transform, "resize([2, 2])");
+  std::vector<uint8_t> alone = first_rows(two, "hflip(1)");
+  const std::vector<uint8_t> resized = first_rows(three, "resize([2, 2]), hflip(1)");
+  alone.insert(alone.end(), resized.begin(), resized.end());
+  EXPECT_EQ(first_rows(mix, "hflip(1)"), alone);
+  const Error error =
+      Dataset::try_mix({MixPart::weighted("two", two, 1, "shrink(2)"), MixPart::weighted("b", two, 1)}).error();
+  EXPECT_EQ(error.code(), DL_ERR_BAD_TRANSFORM);
+  EXPECT_NE(std::string(error.what()).find("part two"), std::string::npos) << error.what();
+}
+
 TEST(CppDataset, TheDocumentsThatAMixDrawsArePacked) {
   const std::vector<uint16_t> tokens = {1, 2, 3, 4, 5, 6};
   const std::vector<int64_t> offsets = {0, 3, 5, 6};

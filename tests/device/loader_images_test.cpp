@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/device/loader_support.h"
 #include "tests/loader/images/photographs.h"
+#include "tests/loader/transformed_parts.h"
 #include "tests/support/plan_stages.h"
 
 namespace dataline::testing {
@@ -75,6 +76,29 @@ TEST_F(DeviceImages, OfSizesOfTheirOwnAreThoseOfTheCpu) {
                      ++seed);
       }
     }
+  }
+}
+
+TEST_F(DeviceImages, OfPartsWithTransformsOfTheirOwnAreThoseOfTheCpu) {
+  const Dataset set = Photographs().dataset();
+  for (const char* homogeneous : {"none", "batch"}) {
+    const bool alike = homogeneous == std::string("none");
+    const Dataset dataset = good_mix(
+        {{"a", set.get(), "image: decode, resize(16x16)", 1},
+         {"b", set.get(), alike ? "image: decode, center_crop(16)" : "image: decode, center_crop(20)", 1}});
+    for (const char* workers : {"0", "2"}) {
+      expect_equal(dataset,
+                   {{"transform", "image: hflip, normalize(imagenet), chw"},
+                    {"batch_size", "4"},
+                    {"epochs", "2"},
+                    {"homogeneous", homogeneous},
+                    {"num_workers", workers}},
+                   90);
+    }
+    const auto [status, message] =
+        create_error(dataset, on_device(images({{"io", "device"}, {"homogeneous", homogeneous}})));
+    EXPECT_EQ(status, DL_ERR_UNSUPPORTED);
+    EXPECT_THAT(message, HasSubstr("io=device cannot hold a mix whose parts have transforms"));
   }
 }
 

@@ -107,11 +107,6 @@ TEST_P(AllocationFaults, EveryAllocationMayFailOnceOrForEverAndNothingLeaks) {
 
 const Settings kSmall = {{"batch_size", "16"}, {"shuffle", "full"}, {"epochs", "2"}};
 
-Settings with(Settings settings, const Settings& more) {
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
-}
-
 INSTANTIATE_TEST_SUITE_P(Scenarios, AllocationFaults,
                          ::testing::Values(Scenario{with(kSmall, {{"num_workers", "0"}})},
                                            Scenario{with(kSmall, {{"num_workers", "2"}})},

@@ -95,9 +95,5 @@ inline const Settings kJob = {
 inline const Settings kWindowJob = {
     {"global_batch_size", "12"}, {"shuffle", "window"},  {"seed", "3"}, {"epochs", "3"},
     {"shuffle_block", "40"},     {"shuffle_blocks", "4"}};
-inline Settings with(Settings settings, const Settings& more) {
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
-}
 
 }  // namespace dataline::testing

@@ -9,11 +9,6 @@ namespace {
 
 const Settings kJob = {{"batch_size", "7"}, {"shuffle", "full"}, {"seed", "3"}, {"epochs", "3"}};
 
-Settings with(Settings settings, const Settings& more) {
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
-}
-
 // What a job delivers from here on, epoch ends included (as an empty list).
 std::vector<std::vector<uint64_t>> rest_of(const Loader& loader) {
   std::vector<std::vector<uint64_t>> all;

@@ -15,6 +15,12 @@ namespace dataline::testing {
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
+// Later settings win.
+inline Settings with(Settings settings, const Settings& more) {
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
 struct Error : dl_error {
   Error() { dl_error_init(this, sizeof(dl_error)); }
 };

@@ -46,11 +46,6 @@ inline Sequences sequences(int64_t count) {
 inline const Settings kBucketed = {
     {"bucket_edges", "10,30, 100"}, {"transform", "pad_to(bucket, value=-7)"}, {"shuffle", "full"}};
 
-inline Settings with(Settings settings, const Settings& more) {
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
-}
-
 inline Loader with_lengths(const Dataset& dataset, const std::vector<int64_t>& lengths,
                            const Settings& settings) {
   const Options options = make_options(settings);

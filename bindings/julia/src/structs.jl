@@ -233,6 +233,7 @@ struct CMixPart
     dataset::Handle
     weight::Float64
     repeat::Float64
+    transform::Ptr{UInt8}
 end
 
 struct CMixStage
@@ -253,6 +254,7 @@ struct CPart
     epochs::Float64
     share_asked::Float64
     share_got::Float64
+    transform::Ptr{UInt8}
 end
 
 struct CFormatKey

@@ -92,6 +92,22 @@ end
     @test code_of(() -> Dataline.mix(parts; repeats = (1, 2), pack_window = 6)) == Dataline.ERR_BAD_OPTION
 end
 
+@testset "parts of different shapes become alike by transforms of their own" begin
+    pixels(side, first) = reshape(collect(UInt8, first:first+2side*side-1), side, side, 2)
+    images(side, first) = Dataset((image = pixels(side, first),); axes = (image = "WH",))
+    two, three = images(2, 1), images(3, 101)
+    rows(set, transform) = copy(first(Loader(set; batch_size = 4, transform = transform)).image)
+    mixed(; own...) = Dataline.mix((two = two, three = three); repeats = (1, 1), own...)
+    @test code_of(() -> Loader(mixed(); batch_size = 2)) == Dataline.ERR_MISMATCH
+    both = mixed(transforms = (three = "resize([2, 2])",))
+    @test [part.transform for part in Dataline.parts(both)] == ["", "resize([2, 2])"]
+    @test rows(both, "hflip(1)") == cat(rows(two, "hflip(1)"), rows(three, "resize([2, 2]), hflip(1)"); dims = 3)
+    wrong = thrown(() -> mixed(transforms = (two = "shrink(2)",)))
+    @test wrong.code == Dataline.ERR_BAD_TRANSFORM && occursin("part two", wrong.message)
+    @test_throws ArgumentError mixed(transforms = (four = "hflip",))
+    @test_throws ArgumentError mixed(transforms = (three = "resize([2, 2])\0",))
+end
+
 @testset "zipped, concatenated, parts" begin
     four, six = numbers(4), numbers(6)
     joined = Dataline.concat(four, six)

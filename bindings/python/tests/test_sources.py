@@ -212,6 +212,33 @@ def test_a_mix_by_repeats_has_each_sample_so_often() -> None:
     assert [part.repeat for part in mix.parts] == [2.0, 1.0]
 
 
+def test_parts_of_different_shapes_become_alike_by_transforms_of_their_own() -> None:
+    def images(side: int, first: int) -> dataline.Dataset:
+        pixels = np.arange(first, first + 2 * side * side, dtype=np.uint8).reshape(2, side, side)
+        return dataline.from_arrays({"image": pixels}, axes={"image": "HW"})
+
+    def rows(dataset: dataline.Dataset, transform: str) -> Any:
+        return np.array(next(iter(dataline.Loader(dataset, batch_size=4, transform=transform)))["image"])
+
+    parts = {"two": images(2, 1), "three": images(3, 101)}
+    repeats = {"two": 1, "three": 1}
+    sizes = dataline.mix(parts, repeats=repeats)
+    assert sizes.fields[0].shape == (-1, -1)
+    with pytest.raises(dataline.DataError, match="give the parts transforms that make them alike"):
+        dataline.Loader(sizes, batch_size=2)
+    assert [batch["image"].shape for batch in dataline.Loader(sizes, batch_size=1, epochs=1)][::3] == [(1, 2, 2), (1, 3, 3)]
+    mix = dataline.mix(parts, repeats=repeats, transforms={"three": "resize([2, 2])"})
+    assert [part.transform for part in mix.parts] == ["", "resize([2, 2])"]
+    alone = [rows(parts["two"], "hflip(1)"), rows(parts["three"], "resize([2, 2]), hflip(1)")]
+    assert rows(mix, "hflip(1)").tolist() == np.concatenate(alone).tolist()
+    with pytest.raises(dataline.Error, match="part two: .*shrink"):
+        dataline.mix(parts, repeats=repeats, transforms={"two": "shrink(2)"})
+    with pytest.raises(ValueError, match="no part is called 'four'"):
+        dataline.mix(parts, repeats=repeats, transforms={"four": "hflip"})
+    with pytest.raises(ValueError, match="null byte"):
+        dataline.mix(parts, repeats=repeats, transforms={"three": "resize([2, 2])\0"})
+
+
 def test_the_documents_that_a_mix_draws_are_packed() -> None:
     ids = np.arange(1, 7, dtype=np.uint16)
     documents = dataline.from_arrays({"ids": dataline.Ragged(ids, np.array([0, 3, 5, 6]))})

@@ -25,6 +25,10 @@ struct Part {
 // `what`: the kind of composition, as messages and SourceInfo call it.
 Result<SourceRef> concat_sources(std::vector<Part> parts, std::string_view what = "concat");
 
+// The same of parts whose fields have the same names, whatever else they are: field f of a record is that of its part. In the
+// schema fields are those of the first part, and a column whose rows differ in size from part to part has row_bytes -1.
+Result<SourceRef> concat_records(std::vector<Part> parts, std::string_view what);
+
 // Datasets side by side: sample i has the fields of sample i of every part. The only field of a named part is renamed to
 // `name`, several fields to `name/field`; fields of an unnamed part keep their names. kMismatch: different lengths
 // (naming both parts), or a duplicate field name.

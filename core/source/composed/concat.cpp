@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "core/source/composed/mix.h"
 #include "core/source/composed/parts.h"
 #include "core/source/composed/shard_index.h"
 
@@ -246,19 +247,28 @@ void Concat::advise_block(int64_t first, int64_t count) const {
 // Keeps what holds for all parts: axes that all agree on, and max_bytes only if every part knows its own.
 void merge_field(const Field& other, Field& field) {
   if (field.axes != other.axes) field.axes.clear();
-  bool known = field.max_bytes >= 0 && other.max_bytes >= 0;
-  field.max_bytes = known ? std::max(field.max_bytes, other.max_bytes) : -1;
+  merge_max_bytes(other, field);
+}
+
+Status to_column_per_field(std::vector<Part>& parts) {
+  for (Part& part : parts) {
+    DL_ASSIGN_OR_RETURN(part.source, with_column_per_field(part.source));
+  }
+  return Status::ok();
 }
 
 Status unify_layouts(std::vector<Part>& parts) {
   bool same = std::all_of(parts.begin(), parts.end(), [&](const Part& part) {
     return same_layout(part.source->schema(), parts.front().source->schema());
   });
-  if (same) return Status::ok();
-  for (Part& part : parts) {
-    DL_ASSIGN_OR_RETURN(part.source, with_column_per_field(part.source));
-  }
-  return Status::ok();
+  return same ? Status::ok() : to_column_per_field(parts);
+}
+
+Result<SourceRef> make_concat(std::vector<Part> parts, Schema schema) {
+  std::vector<int64_t> counts;
+  for (const Part& part : parts) counts.push_back(part.source->count());
+  DL_ASSIGN_OR_RETURN(ShardIndex index, ShardIndex::create(counts));
+  return SourceRef(std::make_shared<Concat>(std::move(parts), std::move(schema), std::move(index)));
 }
 
 }  // namespace
@@ -266,8 +276,7 @@ Status unify_layouts(std::vector<Part>& parts) {
 Result<SourceRef> concat_sources(std::vector<Part> parts, std::string_view what) {
   DL_RETURN_IF_ERROR(check_parts(parts, what));
   if (parts.size() == 1) return parts.front().source;
-  std::vector<int64_t> counts;
-  for (const Part& part : parts) counts.push_back(part.source->count());
+  for (const Part& part : parts) DL_RETURN_IF_ERROR(refuse_grouped(*part.source, what));
   DL_RETURN_IF_ERROR(check_fields(parts, what));
   DL_RETURN_IF_ERROR(check_classes(parts, what));
   DL_RETURN_IF_ERROR(unify_layouts(parts));
@@ -276,8 +285,23 @@ Result<SourceRef> concat_sources(std::vector<Part> parts, std::string_view what)
     for (size_t f = 0; f < schema.fields.size(); ++f)
       merge_field(part.source->schema().fields[f], schema.fields[f]);
   }
-  DL_ASSIGN_OR_RETURN(ShardIndex index, ShardIndex::create(counts));
-  return SourceRef(std::make_shared<Concat>(std::move(parts), std::move(schema), std::move(index)));
+  return make_concat(std::move(parts), std::move(schema));
+}
+
+Result<SourceRef> concat_records(std::vector<Part> parts, std::string_view what) {
+  DL_RETURN_IF_ERROR(check_parts(parts, what));
+  DL_RETURN_IF_ERROR(check_same_names(parts, what));
+  DL_RETURN_IF_ERROR(check_classes(parts, what));
+  DL_RETURN_IF_ERROR(to_column_per_field(parts));
+  Schema schema = parts.front().source->schema();
+  for (const Part& part : parts) {
+    const Schema& other = part.source->schema();
+    for (size_t f = 0; f < schema.fields.size(); ++f) {
+      merge_max_bytes(other.fields[f], schema.fields[f]);
+      if (other.columns[f].row_bytes != schema.columns[f].row_bytes) schema.columns[f].row_bytes = -1;
+    }
+  }
+  return make_concat(std::move(parts), std::move(schema));
 }
 
 }  // namespace dataline

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -14,6 +15,12 @@ namespace dataline {
 namespace {
 
 constexpr size_t kMaxNameBytes = 256;
+
+// Of each part the group, and the groups.
+struct Grouping {
+  std::vector<MixGroup> groups;
+  std::vector<int32_t> of_part;
+};
 
 class MixSource final : public ForwardSource {
  public:
@@ -154,11 +161,64 @@ std::vector<Part> to_parts(const MixRecipe& recipe) {
   return parts;
 }
 
+std::string types_text(const std::vector<Field>& fields) {
+  std::string text;
+  for (const Field& field : fields)
+    text +=
+        concat(field_type_text(field), field.kind == FieldKind::kRagged ? " ragged " : " ", field.axes, ";");
+  return text;
+}
+
+Result<Grouping> group_parts(const MixRecipe& recipe) {
+  Grouping out;
+  std::unordered_map<std::string, int32_t> known;
+  for (size_t k = 0; k < recipe.parts.size(); ++k) {
+    const MixPart& part = recipe.parts[k];
+    const std::vector<Field>& fields = part.source->schema().fields;
+    const auto next = static_cast<int32_t>(out.groups.size());
+    const auto [found, added] =
+        known.emplace(concat(part.transform.size(), " ", part.transform, types_text(fields)), next);
+    out.of_part.push_back(found->second);
+    if (added) {
+      if (out.groups.size() == kMaxMixGroups) {
+        return error(Code::kTooLarge, "mix: ", part_words(recipe, k), ": more than ", kMaxMixGroups,
+                     " kinds of parts that differ in their transforms or shapes");
+      }
+      out.groups.push_back({static_cast<int64_t>(k), part.transform, fields});
+      continue;
+    }
+    std::vector<Field>& stored = out.groups[static_cast<size_t>(found->second)].stored;
+    for (size_t f = 0; f < fields.size(); ++f) merge_max_bytes(fields[f], stored[f]);
+  }
+  return out;
+}
+
+// The parts have transforms, or fields that are the same but for their shapes.
+bool needs_groups(const MixRecipe& recipe) {
+  const std::vector<Field>& first = recipe.parts[0].source->schema().fields;
+  bool shapes_differ = false;
+  for (const MixPart& part : recipe.parts) {
+    if (!part.transform.empty()) return true;
+    const std::vector<Field>& fields = part.source->schema().fields;
+    if (fields.size() != first.size()) return false;
+    for (size_t f = 0; f < fields.size(); ++f) {
+      const Field &a = first[f], &b = fields[f];
+      const bool same = a.name == b.name && a.kind == b.kind && a.dtype == b.dtype &&
+                        a.shape.size() == b.shape.size() &&
+                        (a.kind == FieldKind::kDense || a.shape == b.shape);
+      if (!same) return false;
+      shapes_differ = shapes_differ || a.shape != b.shape;
+    }
+  }
+  return shapes_differ;
+}
+
 Status explain_misfit(Status status) {
   if (status.code() != Code::kMismatch) return status;
   return error(
       Code::kMismatch, status.message(),
-      "; parts of a mix need the same fields: open them alike (length, dtype and other keys of their URIs)");
+      "; parts of a mix need the same fields: open them alike (length, dtype and other keys of their URIs), "
+      "or give them transforms that make them alike");
 }
 
 }  // namespace
@@ -175,6 +235,13 @@ SampleName sample_name(const Source& source, int64_t record) {
   if (mix == nullptr) return {0, record};
   const int64_t part = mix->part_of(record);
   return {part, record - mix->start(part)};
+}
+
+Status refuse_grouped(const Source& source, std::string_view what) {
+  if (source.mix() == nullptr || !source.mix()->grouped()) return Status::ok();
+  return error(
+      Code::kUnsupported, what,
+      ": not of a mix whose parts have transforms or shapes of their own: only a loader makes its samples");
 }
 
 std::string sample_text(const Source& source, int64_t record) {
@@ -205,7 +272,11 @@ Status check_recipe(const MixRecipe& recipe) {
 Result<SourceRef> mix_sources(MixRecipe recipe) {
   DL_RETURN_IF_ERROR(check_recipe(recipe));
   DL_RETURN_IF_ERROR(check_sources(recipe));
-  Result<SourceRef> composed = concat_sources(to_parts(recipe), "mix");
+  DL_ASSIGN_OR_RETURN(Grouping grouping,
+                      needs_groups(recipe) ? group_parts(recipe) : Result<Grouping>(Grouping()));
+  const bool alike = grouping.groups.size() <= 1;  // as they are stored
+  Result<SourceRef> composed =
+      alike ? concat_sources(to_parts(recipe), "mix") : concat_records(to_parts(recipe), "mix");
   if (!composed.is_ok()) return explain_misfit(composed.take_status());
   std::vector<int64_t> counts;
   counts.reserve(recipe.parts.size());
@@ -221,6 +292,12 @@ Result<SourceRef> mix_sources(MixRecipe recipe) {
   for (size_t k = 0; k < recipe.parts.size(); ++k) {
     mix.names_.push_back(part_name(recipe, k));
     mix.uris_.push_back(std::move(recipe.parts[k].uri));
+  }
+  if (alike) {
+    mix.groups_.push_back({0, recipe.parts[0].transform, composed.value()->schema().fields});
+  } else {
+    mix.groups_ = std::move(grouping.groups);
+    mix.group_of_ = std::move(grouping.of_part);
   }
   mix.samples_per_epoch_ = recipe.samples_per_epoch;
   for (int64_t k = 0; k < mix.part_count(); ++k) mix.sum_ += mix.drawn(k);

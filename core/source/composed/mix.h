@@ -17,6 +17,8 @@
 namespace dataline {
 
 constexpr int64_t kMaxMixParts = int64_t{1} << 22;
+// Each has programs and scratch of its own in every loader.
+constexpr size_t kMaxMixGroups = 1024;
 
 // The weights of all parts from a step of the job on.
 struct MixStage {
@@ -28,14 +30,22 @@ struct MixStage {
 struct MixPart {
   std::string name;  // empty: its number
   SourceRef source;
-  std::string uri;    // may be empty
-  double weight = 0;  // relative to the others; 0: not drawn, until a stage says otherwise
-  double repeat = 0;  // how often an epoch has each of its samples
+  std::string uri;        // may be empty
+  double weight = 0;      // relative to the others; 0: not drawn, until a stage says otherwise
+  double repeat = 0;      // how often an epoch has each of its samples
+  std::string transform;  // of its samples, before the loader's; may be empty
 };
 struct MixRecipe {
   std::vector<MixPart> parts;
   std::vector<MixStage> schedule;  // of weights, by step
   int64_t samples_per_epoch = -1;  // of weights; -1: as many as the parts have
+};
+
+// Parts whose samples are made in the same way: of one transform and the same stored fields.
+struct MixGroup {
+  int64_t first_part = 0;
+  std::string transform;
+  std::vector<Field> stored;  // as their sources give them
 };
 
 class Mix {
@@ -48,6 +58,17 @@ class Mix {
   std::span<const int64_t> starts() const { return index_.starts(); }
   int64_t start(int64_t part) const { return index_.start(part); }
   int64_t part_of(int64_t record) const { return index_.shard_of(record); }
+
+  // At least one, in the order of their first parts.
+  const std::vector<MixGroup>& groups() const { return groups_; }
+  int32_t group_of(int64_t part) const {
+    return group_of_.empty() ? 0 : group_of_[static_cast<size_t>(part)];
+  }
+  const std::string& transform(int64_t part) const {
+    return groups_[static_cast<size_t>(group_of(part))].transform;
+  }
+  // The records are not samples yet: a loader makes them with the transforms of the parts, or each part has shapes of its own.
+  bool grouped() const { return groups_.size() > 1 || !groups_[0].transform.empty(); }
 
   bool by_repeats() const { return !repeats_.empty(); }
   std::span<const double> repeats() const { return repeats_; }  // one a part; empty: by weights
@@ -63,6 +84,8 @@ class Mix {
 
   ShardIndex index_;
   std::vector<std::string> names_, uris_;
+  std::vector<MixGroup> groups_;
+  std::vector<int32_t> group_of_;  // one a part; empty: one group
   std::vector<double> repeats_;
   std::vector<MixStage> stages_;
   int64_t samples_per_epoch_ = -1;
@@ -78,8 +101,12 @@ std::string sample_text(const Source& source, int64_t record);  // "sample 7", "
 // with_sample() of a record.
 Status with_record(Status status, const Source& source, int64_t record);
 
-// The parts have the same fields, as those of concat_sources(). kMismatch names both parts, the difference, and what would make
-// them fit. kEmpty: a part without samples. kUnsupported: a part that is a mix or a stream. kOutOfRange: a weight, repeat, step or
+// kUnsupported of a mix that is grouped(): `what` takes samples as they are stored. Ok for all other sources.
+Status refuse_grouped(const Source& source, std::string_view what);
+
+// The parts have fields of the same names. Without transforms, they are the same fields but for their shapes; with them, what
+// becomes of them is not known here (loader/mixed_fields.h). kMismatch names both parts, the difference, and what would make
+// them fit. kEmpty: a part without samples. kTooLarge: more than kMaxMixGroups groups. kUnsupported: a part that is a mix or a stream. kOutOfRange: a weight, repeat, step or
 // samples_per_epoch that cannot be. kInvalidArgument: no part, two of one name, weights and repeats in one recipe.
 Result<SourceRef> mix_sources(MixRecipe recipe);
 

@@ -122,8 +122,8 @@ constinit const Format kMixFormat{
     .name = "mix",
     .doc =
         "a mix of datasets by a recipe, a JSON file: {\"parts\": [{\"name\": ..., \"uri\": ..., "
-        "\"weight\": 0.7}, ...]}; each part has a weight or a repeat; schedule and samples_per_epoch may "
-        "follow. Fields: those of the parts",
+        "\"weight\": 0.7}, ...]}; each part has a weight or a repeat, and may have a transform; "
+        "schedule and samples_per_epoch may follow. Fields: those of the parts",
     .keys = kMixKeys,
     .configure = configure_mix,
     .compose = open_recipe,

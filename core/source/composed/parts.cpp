@@ -15,17 +15,22 @@ std::string field_names(const Schema& schema) {
   return out;
 }
 
-// How parts[index] differs from the first part, or "".
-std::string difference(const std::vector<Part>& parts, size_t index) {
+// How the names of fields of parts[index] differ from the first part's, or "".
+std::string name_difference(const std::vector<Part>& parts, size_t index) {
   const Schema &first = parts[0].source->schema(), &schema = parts[index].source->schema();
   const std::vector<Field>&x = first.fields, &y = schema.fields;
-  auto name = [&](size_t i) { return part_text(parts, i); };
-  bool same_names = std::equal(x.begin(), x.end(), y.begin(), y.end(),
+  const bool same = std::equal(x.begin(), x.end(), y.begin(), y.end(),
                                [](const Field& p, const Field& q) { return p.name == q.name; });
-  if (!same_names) {
-    return concat(name(index), " has fields ", field_names(schema), "; ", name(0), " has ",
-                  field_names(first));
-  }
+  if (same) return {};
+  return concat(part_text(parts, index), " has fields ", field_names(schema), "; ", part_text(parts, 0),
+                " has ", field_names(first));
+}
+
+// How parts[index] differs from the first part, or "".
+std::string difference(const std::vector<Part>& parts, size_t index) {
+  if (std::string differs = name_difference(parts, index); !differs.empty()) return differs;
+  const std::vector<Field>&x = parts[0].source->schema().fields, &y = parts[index].source->schema().fields;
+  auto name = [&](size_t i) { return part_text(parts, i); };
   for (size_t f = 0; f < x.size(); ++f) {
     if (x[f].dtype != y[f].dtype || x[f].shape != y[f].shape || x[f].kind != y[f].kind) {
       return concat(name(index), ": field '", y[f].name, "' is ", field_type_text(y[f]), ", in ", name(0),
@@ -138,6 +143,14 @@ Place Composed::place_in_part(size_t part, int64_t record, size_t column) const 
 Status check_fields(const std::vector<Part>& parts, std::string_view what) {
   for (size_t i = 1; i < parts.size(); ++i) {
     const std::string differs = difference(parts, i);
+    if (!differs.empty()) return error(Code::kMismatch, what, ": ", differs);
+  }
+  return Status::ok();
+}
+
+Status check_same_names(const std::vector<Part>& parts, std::string_view what) {
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const std::string differs = name_difference(parts, i);
     if (!differs.empty()) return error(Code::kMismatch, what, ": ", differs);
   }
   return Status::ok();

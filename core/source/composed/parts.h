@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -43,11 +44,20 @@ class Composed : public Source {
 // both parts and the difference.
 Status check_fields(const std::vector<Part>& parts, std::string_view what);
 
+// The names alone.
+Status check_same_names(const std::vector<Part>& parts, std::string_view what);
+
 // Labels number the classes of their own part, so all parts with classes must have the same ones. kMismatch names both.
 Status check_classes(const std::vector<Part>& parts, std::string_view what);
 
 // There must be at least one part, and each must have a known number of samples: kUnsupported names one that streams.
 Status check_parts(const std::vector<Part>& parts, std::string_view what);
+
+// The largest sample of both, if both are known.
+inline void merge_max_bytes(const Field& other, Field& field) {
+  const bool known = field.max_bytes >= 0 && other.max_bytes >= 0;
+  field.max_bytes = known ? std::max(field.max_bytes, other.max_bytes) : -1;
+}
 
 // Whether two sources hold their fields in the same columns at the same offsets.
 bool same_layout(const Schema& a, const Schema& b);

@@ -50,10 +50,6 @@ class RecipeReader {
       std::string key;
       DL_RETURN_IF_ERROR(json_.read_string(key));
       if (std::find(known.begin(), known.end(), key) == known.end()) {
-        if (key == "transform") {
-          return json_.refuse("the key 'transform' of a part is not in this release; ",
-                              "the loader's option transform applies to all parts");
-        }
         std::string list;
         for (const std::string_view name : known) list += concat(list.empty() ? "" : ", ", name);
         return json_.refuse("unknown key ", shown_text(key), did_you_mean(key, known), " (keys: ", list, ")");
@@ -123,9 +119,11 @@ class RecipeReader {
       return json_.refuse("more than ", kMaxMixParts, " parts");
     MixPart part;
     bool has_weight = false, has_repeat = false;
-    DL_RETURN_IF_ERROR(read_object({"name", "uri", "weight", "repeat"}, {"uri"}, [&](const std::string& key) {
+    const std::vector<std::string_view> known = {"name", "uri", "weight", "repeat", "transform"};
+    DL_RETURN_IF_ERROR(read_object(known, {"uri"}, [&](const std::string& key) {
       if (key == "name") return read_text(key, part.name);
       if (key == "uri") return read_text(key, part.uri);
+      if (key == "transform") return read_text(key, part.transform);
       (key == "weight" ? has_weight : has_repeat) = true;
       return read_number(key, key == "weight" ? part.weight : part.repeat);
     }));

@@ -1,4 +1,4 @@
-// Recipes of mixes, as JSON:
+// Recipes of mixes, as JSON; a part may have a "transform" too:
 //   {"parts": [{"name": "web", "uri": "tokens:web/", "weight": 0.7}, {"name": "code", "uri": "tokens:code/", "weight": 0.3}],
 //    "schedule": [{"step": 10000, "weights": {"web": 0.5, "code": 0.5}}], "samples_per_epoch": 1000000}
 // SPDX-License-Identifier: Apache-2.0

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/source/composed/mix.h"
 #include "core/source/composed/parts.h"
 
 namespace dataline {
@@ -150,6 +151,7 @@ Result<SourceRef> subset_source(SourceRef source, std::span<const int64_t> indic
   if (source == nullptr) return error(Code::kInvalidArgument, "subset: the dataset is null");
   if (source->count() < 0)
     return error(Code::kUnsupported, "subset: the dataset is a stream of unknown length");
+  DL_RETURN_IF_ERROR(refuse_grouped(*source, "subset"));
   if (indices.data() == nullptr && !indices.empty())
     return error(Code::kInvalidArgument, "subset: indices are null");
   for (size_t i = 0; i < indices.size(); ++i) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/source/composed/mix.h"
 #include "core/source/composed/parts.h"
 
 namespace dataline {
@@ -155,6 +156,7 @@ void append_schema(const Part& part, Schema& schema) {
 
 Result<SourceRef> zip_sources(std::vector<Part> parts) {
   DL_RETURN_IF_ERROR(check_parts(parts, "zip"));
+  for (const Part& part : parts) DL_RETURN_IF_ERROR(refuse_grouped(*part.source, "zip"));
   DL_RETURN_IF_ERROR(check_lengths(parts));
   Schema schema;
   for (const Part& part : parts) append_schema(part, schema);

@@ -28,7 +28,7 @@ class ProgramState {
 // Rows of one field on their way from record bytes to the slot.
 struct FieldRows {
   int64_t count = 0;
-  const std::byte* const* source = nullptr;  // [count]; null: the row failed before, skip it
+  const std::byte* const* source = nullptr;  // [count]; null: not this program's, or it failed before; nothing of it is written
   int64_t source_offset = 0;                 // added to each pointer
   const int64_t* source_bytes = nullptr;     // [count], ragged input only
   bool contiguous = false;                   // source[i + 1] == source[i] + input row bytes, none null
@@ -51,6 +51,8 @@ struct FieldRows {
 struct PixelScale {
   double a = 1;
   double b = 0;
+
+  bool operator==(const PixelScale&) const = default;
 };
 
 // What programs, and the passes that they are made of, need of a worker.

@@ -71,8 +71,8 @@ class RaggedCopy : public FieldProgram {
   void run(const FieldRows& rows) const override {
     for (int64_t i = 0; i < rows.count; ++i) {
       if (i + kAhead < rows.count) prefetch_row(rows.source[i + kAhead], rows.source_offset, kFirstBytes);
-      rows.target_bytes[i] = 0;
       if (rows.source[i] == nullptr) continue;
+      rows.target_bytes[i] = 0;
       const int64_t bytes = rows.source_bytes[i];
       if (bytes > rows.target_stride) {
         rows.errors->fail(i, error(Code::kTooLarge, "field '", output_.field.name, "': sample needs ", bytes,
@@ -199,8 +199,9 @@ class PassProgram : public FieldProgram {
     for (int64_t i = 0; i < ahead && i < rows.count; ++i) prefetch(rows, i);
     for (int64_t i = 0; i < rows.count; ++i) {
       if (i + ahead < rows.count) prefetch(rows, i + ahead);
+      if (rows.source[i] == nullptr) continue;
       context.row = i;
-      const int64_t written = rows.source[i] == nullptr ? -1 : run_row(context);
+      const int64_t written = run_row(context);
       if (tells_bytes_) rows.target_bytes[i] = std::max<int64_t>(written, 0);
     }
   }

@@ -71,11 +71,6 @@ struct Photographs {
   }
 };
 
-inline Settings with(Settings settings, const Settings& more) {
-  for (const auto& setting : more) settings.push_back(setting);
-  return settings;
-}
-
 inline const dl_view& view_of(const Batch& batch, int32_t field) {
   int32_t count = 0;
   const dl_view* views = dl_batch_views(batch.get(), &count);

@@ -38,18 +38,22 @@ class Part {
 };
 
 // A part of a mix: a Dataset, which must live during the call, its name in messages and statistics ("": its number), and
-// either its weight, relative to the others, or how often an epoch has each of its samples.
+// either its weight, relative to the others, or how often an epoch has each of its samples. `transform`: of its samples,
+// before the loader's; "": none.
 struct MixPart {
-  static MixPart weighted(std::string name, const Dataset& dataset, double weight) {
-    return MixPart{std::move(name), &dataset, weight, 0};
+  static MixPart weighted(std::string name, const Dataset& dataset, double weight,
+                          std::string transform = "") {
+    return MixPart{std::move(name), &dataset, weight, 0, std::move(transform)};
   }
-  static MixPart repeated(std::string name, const Dataset& dataset, double repeat) {
-    return MixPart{std::move(name), &dataset, 0, repeat};
+  static MixPart repeated(std::string name, const Dataset& dataset, double repeat,
+                          std::string transform = "") {
+    return MixPart{std::move(name), &dataset, 0, repeat, std::move(transform)};
   }
   std::string name;
   const Dataset* dataset = nullptr;
   double weight = 0;
   double repeat = 0;
+  std::string transform;
 };
 
 // Weights, one a part, from a step of the job on.
@@ -282,6 +286,7 @@ inline Result<Dataset> Dataset::try_mix(const std::vector<MixPart>& parts,
     raw[i].dataset = parts[i].dataset == nullptr ? nullptr : parts[i].dataset->get();
     raw[i].weight = parts[i].weight;
     raw[i].repeat = parts[i].repeat;
+    raw[i].transform = parts[i].transform.empty() ? nullptr : parts[i].transform.c_str();
   }
   std::vector<dl_mix_stage> stages(schedule.size());
   for (size_t i = 0; i < schedule.size(); ++i) {

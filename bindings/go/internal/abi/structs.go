@@ -257,6 +257,7 @@ type MixPart struct {
 	Dataset    Handle
 	Weight     float64
 	Repeat     float64
+	Transform  *byte
 }
 
 // MixStage is dl_mix_stage.
@@ -279,6 +280,7 @@ type Part struct {
 	Epochs     float64
 	ShareAsked float64
 	ShareGot   float64
+	Transform  *byte
 }
 
 // FormatKey is dl_format_key.

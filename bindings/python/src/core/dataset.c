@@ -182,14 +182,14 @@ static PyObject* dataset_concat(Dataset* self, PyObject* arguments) {
   return dataset_opened(self, made, status, &error);
 }
 
-/* _mix(parts, names as UTF-8 bytes, weights, repeats, stages as (step, weights)..., samples an epoch or -1, options):
- * numbers are tuples of float, one a part. */
+/* _mix(parts, names as UTF-8 bytes, transforms likewise, weights, repeats, stages as (step, weights)..., samples an epoch or
+ * -1, options): numbers are tuples of float, one a part. */
 static PyObject* dataset_mix(Dataset* self, PyObject* arguments) {
-  PyObject *parts, *names, *weights, *repeats, *stages;
+  PyObject *parts, *names, *transforms, *weights, *repeats, *stages;
   long long samples;
   Options* options;
-  if (!PyArg_ParseTuple(arguments, "O!O!O!O!O!LO!:_mix", &PyTuple_Type, &parts, &PyTuple_Type, &names,
-                        &PyTuple_Type, &weights, &PyTuple_Type, &repeats, &PyTuple_Type, &stages, &samples,
+  if (!PyArg_ParseTuple(arguments, "O!O!O!O!O!O!LO!:_mix", &PyTuple_Type, &parts, &PyTuple_Type, &names,
+                        &PyTuple_Type, &transforms, &PyTuple_Type, &weights, &PyTuple_Type, &repeats, &PyTuple_Type, &stages, &samples,
                         options_type, &options))
     return NULL;
   const Py_ssize_t count = PyTuple_Size(parts), stage_count = PyTuple_Size(stages);
@@ -208,6 +208,9 @@ static PyObject* dataset_mix(Dataset* self, PyObject* arguments) {
       raw[at].dataset = handles[at];
       raw[at].weight = PyFloat_AsDouble(PyTuple_GetItem(weights, at));
       raw[at].repeat = PyFloat_AsDouble(PyTuple_GetItem(repeats, at));
+      char* transform = NULL; /* without a length, a NUL in it is an error */
+      if (PyBytes_AsStringAndSize(PyTuple_GetItem(transforms, at), &transform, NULL) != 0) break;
+      raw[at].transform = transform;
     }
     for (Py_ssize_t s = 0; s < stage_count; s++) {
       PyObject* stage = PyTuple_GetItem(stages, s);
@@ -277,7 +280,7 @@ static PyMethodDef dataset_methods[] = {
     {"_zip", (PyCFunction)dataset_zip, METH_VARARGS, "_zip($self, parts, names, /)\n--\n\n"},
     {"_concat", (PyCFunction)dataset_concat, METH_VARARGS, "_concat($self, parts, /)\n--\n\n"},
     {"_mix", (PyCFunction)dataset_mix, METH_VARARGS,
-     "_mix($self, parts, names, weights, repeats, stages, samples, options, /)\n--\n\n"},
+     "_mix($self, parts, names, transforms, weights, repeats, stages, samples, options, /)\n--\n\n"},
     {"_parts", (PyCFunction)dataset_parts, METH_NOARGS, "_parts($self, /)\n--\n\n"},
     {"_subset", (PyCFunction)dataset_subset, METH_VARARGS, "_subset($self, dataset, indices, /)\n--\n\n"},
     {"_fields", (PyCFunction)dataset_fields, METH_NOARGS, "_fields($self, /)\n--\n\n"},

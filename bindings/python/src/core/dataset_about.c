@@ -52,9 +52,9 @@ PyObject* dataset_classes(Dataset* self, PyObject* none) {
 }
 
 PyObject* part_of(const dl_part* part) {
-  return Py_BuildValue("ssLLdddd", part->name, part->uri == NULL ? "" : part->uri, (long long)part->samples,
+  return Py_BuildValue("ssLLdddds", part->name, part->uri == NULL ? "" : part->uri, (long long)part->samples,
                        (long long)part->delivered, part->repeat, part->epochs, part->share_asked,
-                       part->share_got);
+                       part->share_got, part->transform == NULL ? "" : part->transform);
 }
 
 static PyObject* part_at(const dl_dataset* dataset, int64_t at) {

@@ -327,22 +327,24 @@ def mix(
     repeats: Optional[Mapping[str, float]] = None,
     schedule: Optional[Mapping[int, Mapping[str, float]]] = None,
     samples_per_epoch: Optional[int] = None,
+    transforms: Optional[Mapping[str, str]] = None,
     options: Optional[Options] = None,
 ) -> Dataset:
     """Draws from all parts in their shares, or has each sample so many times in an epoch.
 
     ``weights`` are relative to each other, and a part goes through its own epochs. ``schedule`` says which weights hold from
     a step of the job on; parts that it does not name have none then. ``repeats``: of a fraction, samples that come once
-    more are drawn anew for each epoch. The parts have the same fields. ``batch.info.sources`` says which part each row is
-    of, ``batch.info.indices`` which sample of it. Of the options, ``pack_length`` packs the documents that are drawn.
+    more are drawn anew for each epoch. The parts have the same fields; those that are stored differently become
+    alike by ``transforms`` of their own (``{"code": "resize(32)"}``), which run before the loader's. ``batch.info.sources``
+    says which part each row is of, ``batch.info.indices`` which sample of it. Of the options, ``pack_length`` packs the documents that are drawn.
 
-    Raises CallError, DataError (parts that do not fit, weights that cannot be).
+    Raises CallError, DataError (parts that do not fit, weights that cannot be, a part's transform).
     """
     if (weights is None) == (repeats is None):
         raise TypeError("expected weights or repeats, one a part")
     asked = weights if repeats is None else repeats
     assert asked is not None
-    for given in (asked, *(schedule or {}).values()):
+    for given in (asked, *(schedule or {}).values(), transforms or {}):
         for name in given:
             if name not in parts:
                 raise ValueError(f"no part is called {name!r}; there are {list(parts)!r}")
@@ -357,8 +359,9 @@ def mix(
     datasets = tuple(parts.values())
     stages = tuple((step, of(shares)) for step, shares in sorted((schedule or {}).items()))
     names = tuple(name.encode() for name in parts)
+    own = tuple((transforms or {}).get(name, "").encode() for name in parts)
     samples = -1 if samples_per_epoch is None else samples_per_epoch
-    made._mix(datasets, names, of(weights), of(repeats), stages, samples, build(options or {}))
+    made._mix(datasets, names, own, of(weights), of(repeats), stages, samples, build(options or {}))
     return made
 
 

@@ -175,6 +175,8 @@ class Part(NamedTuple):
     """Of the samples drawn now; of a dataset, at the beginning of a job."""
     share_got: float
     """Of a loader: of what was delivered."""
+    transform: str
+    """Of a dataset: the part's own; ``""`` for none, and of a loader."""
 
 
 class PlanStage(NamedTuple):

@@ -300,8 +300,9 @@ functions! {
     ///
     /// Errors: DL_ERR_BAD_OPTION, DL_ERR_BAD_TRANSFORM, DL_ERR_NO_SUCH_FIELD, DL_ERR_OUT_OF_RANGE (indices,
     /// weights, start), DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY (of a device: says how much is needed and free),
-    /// DL_ERR_THREAD, DL_ERR_EMPTY, DL_ERR_UNSUPPORTED, and with device=cuda DL_ERR_NO_DEVICE,
-    /// DL_ERR_DEVICE_LOST. A driver is opened only for device=cuda and pin_memory.
+    /// DL_ERR_THREAD, DL_ERR_EMPTY, DL_ERR_UNSUPPORTED, DL_ERR_MISMATCH (parts of a mix whose samples do not
+    /// fit one batch), and with device=cuda DL_ERR_NO_DEVICE, DL_ERR_DEVICE_LOST. A driver is opened only for
+    /// device=cuda and pin_memory.
     fn dl_loader_create(
         dataset: *mut dl_dataset, options: *const dl_options, out: *mut *mut dl_loader, error: *mut dl_error,
     ) -> dl_status;
@@ -617,18 +618,23 @@ functions! {
         loader: *const dl_loader, index: i32, out: *mut dl_plan_stage, error: *mut dl_error,
     ) -> dl_status;
 
-    /// A mix of datasets with the same fields. stages may be NULL with a stage_count of 0. samples_per_epoch:
-    /// of weights; -1: as many as all parts have together. options may be NULL: of them, pack_length packs
-    /// the documents that an epoch draws (with shuffle=full and seed 0), and what comes of it is no mix any
-    /// more, but rows of all parts. Parts, stages and names are copied; the mix keeps its own references to
-    /// the datasets.
+    /// A mix of datasets whose fields have the same names. Fields that are stored differently become alike by
+    /// the transforms of parts; where only sizes differ, batches of one part each may have them
+    /// (homogeneous=batch). stages may be NULL with a stage_count of 0. samples_per_epoch: of weights; -1: as
+    /// many as all parts have together. options may be NULL: of them, pack_length packs the documents that an
+    /// epoch draws (with shuffle=full and seed 0), and what comes of it is no mix any more, but rows of all
+    /// parts. Parts, stages, names and transforms are copied; the mix keeps its own references to the
+    /// datasets.
     ///
     /// Errors: DL_ERR_INVALID_ARGUMENT (a NULL, two equal names, weights and repeats in one mix, repeats with
     /// stages or samples_per_epoch), DL_ERR_OUT_OF_RANGE (a weight, repeat, step or samples_per_epoch that
     /// cannot be; all weights 0), DL_ERR_MISMATCH (names both parts and what would make them fit),
-    /// DL_ERR_EMPTY (a part without samples), DL_ERR_UNSUPPORTED (a part that is a mix; with pack_length:
-    /// stages, or parts that hold no documents), DL_ERR_OVER_BUDGET (the documents to pack need 8 bytes
-    /// each).
+    /// DL_ERR_EMPTY (a part without samples), DL_ERR_BAD_TRANSFORM and DL_ERR_NO_SUCH_FIELD (of a part's
+    /// transform), DL_ERR_TOO_LARGE (over 1,024 different transforms and shapes), DL_ERR_UNSUPPORTED (a part
+    /// that is a mix; with pack_length: stages, parts that hold no documents, transforms of parts),
+    /// DL_ERR_OVER_BUDGET (the documents to pack need 8 bytes each). Only a loader makes the samples of a mix
+    /// whose parts have transforms or shapes of their own: dl_dataset_zip, _concat and _subset refuse it
+    /// (DL_ERR_UNSUPPORTED).
     ///
     /// Threading: any thread.
     ///

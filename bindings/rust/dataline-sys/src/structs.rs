@@ -489,6 +489,8 @@ structs! {
         /// each sample comes floor(repeat) times in an epoch; the fraction of them, drawn for each epoch,
         /// once more
         repeat: f64,
+        /// of its samples, before the loader's; NULL: none
+        transform: *const c_char,
     }
 
     /// Weights that hold from a step of the job on, which counts over all epochs.
@@ -509,7 +511,7 @@ structs! {
     struct dl_part {
         struct_size: u32,
         reserved: u32,
-        /// borrowed from the dataset or loader, like `uri`
+        /// borrowed from the dataset or loader, like `uri` and `transform`
         name: *const c_char,
         /// of the dataset: as the recipe has it, or as its dataset was opened; of a loader: NULL
         uri: *const c_char,
@@ -525,6 +527,8 @@ structs! {
         share_asked: f64,
         /// of a loader: of what was delivered
         share_got: f64,
+        /// of the dataset: the part's own, "" for none; of a loader: NULL
+        transform: *const c_char,
     }
 
     /// A key that a format takes in a URI.

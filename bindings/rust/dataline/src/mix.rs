@@ -22,6 +22,8 @@ pub struct MixPart<'d, 'a> {
     pub dataset: &'d Dataset<'a>,
     /// How much of it.
     pub share: Share,
+    /// Of its samples, before the loader's transform; `""`: none. Parts that are stored differently become alike by it.
+    pub transform: &'d str,
 }
 
 /// Weights, one a part, from a step of the job on.
@@ -53,6 +55,8 @@ pub struct PartInfo {
     pub share_asked: f64,
     /// Of a loader: of what was delivered.
     pub share_got: f64,
+    /// Of a dataset: the part's own; `""` for none, and of a loader.
+    pub transform: String,
 }
 
 impl PartInfo {
@@ -70,6 +74,12 @@ impl PartInfo {
             epochs: part.epochs,
             share_asked: part.share_asked,
             share_got: part.share_got,
+            // SAFETY: as above.
+            transform: if part.transform.is_null() {
+                String::new()
+            } else {
+                unsafe { ffi::text_of(part.transform) }
+            },
         }
     }
 }
@@ -84,7 +94,8 @@ impl<'a> Dataset<'a> {
     ///
     /// # Errors
     /// [`Code::Mismatch`] names two parts that do not fit;
-    /// [`Code::OutOfRange`], [`Code::InvalidArgument`], [`Code::Empty`], [`Code::Unsupported`].
+    /// [`Code::OutOfRange`], [`Code::InvalidArgument`], [`Code::Empty`], [`Code::Unsupported`]; of a part's transform
+    /// [`Code::BadTransform`] and [`Code::NoSuchField`].
     pub fn mix(
         parts: &[MixPart<'_, 'a>],
         schedule: &[MixStage],
@@ -92,10 +103,12 @@ impl<'a> Dataset<'a> {
         options: &Options,
     ) -> Result<Dataset<'a>> {
         let names = parts.iter().map(|part| ffi::c_text("name", part.name)).collect::<Result<Vec<_>>>()?;
+        let transforms =
+            parts.iter().map(|part| ffi::c_text("transform", part.transform)).collect::<Result<Vec<_>>>()?;
         let raw: Vec<_> = parts
             .iter()
-            .zip(&names)
-            .map(|(part, name)| {
+            .zip(names.iter().zip(&transforms))
+            .map(|(part, (name, transform))| {
                 let (weight, repeat) = match part.share {
                     Share::Weight(weight) => (weight, 0.0),
                     Share::Repeat(repeat) => (0.0, repeat),
@@ -106,6 +119,7 @@ impl<'a> Dataset<'a> {
                     dataset: part.dataset.raw(),
                     weight,
                     repeat,
+                    transform: if part.transform.is_empty() { std::ptr::null() } else { transform.as_ptr() },
                     ..Default::default()
                 }
             })

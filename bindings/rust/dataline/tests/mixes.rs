@@ -9,7 +9,7 @@ fn numbers(count: i64) -> Dataset<'static> {
 }
 
 fn part<'d>(name: &'d str, dataset: &'d Dataset<'static>, share: Share) -> MixPart<'d, 'static> {
-    MixPart { name, dataset, share }
+    MixPart { name, dataset, share, transform: "" }
 }
 
 #[test]
@@ -84,4 +84,43 @@ fn the_documents_that_a_mix_draws_are_packed() {
     assert_eq!(row.view::<u16>("x").unwrap().len(), 6);
     let bad = Dataset::mix(&parts, &[], None, &Options::new().set("pack_window", 6)).unwrap_err();
     assert_eq!(bad.code(), Code::BadOption);
+}
+
+/// Two images of `side` x `side`, whose pixels count from `first`.
+fn images(side: usize, first: u8) -> Dataset<'static> {
+    let pixels: Vec<u8> = (first..).take(2 * side * side).collect();
+    let array = Array::dense("image", &[2, side, side], &pixels).unwrap().with_axes("HW").unwrap();
+    Dataset::from_arrays(&[array], &Options::new()).unwrap()
+}
+
+fn rows(dataset: &Dataset<'static>, transform: &str) -> Vec<u8> {
+    let options = Options::new().set("batch_size", 4).set("transform", transform);
+    let loader = Loader::new(dataset, &options).unwrap();
+    let batch = (&loader).into_iter().next().unwrap().unwrap();
+    let rows: &[u8] = batch.view("image").unwrap();
+    rows.to_vec()
+}
+
+#[test]
+fn parts_of_different_shapes_become_alike_by_transforms_of_their_own() {
+    let (two, three) = (images(2, 1), images(3, 101));
+    let mixed = |first, second| {
+        let parts = [
+            MixPart { transform: first, ..part("two", &two, Share::Repeat(1.0)) },
+            MixPart { transform: second, ..part("three", &three, Share::Repeat(1.0)) },
+        ];
+        Dataset::mix(&parts, &[], None, &Options::new())
+    };
+    let sizes = mixed("", "").unwrap();
+    let refused = Loader::new(&sizes, &Options::new().set("batch_size", 2));
+    assert_eq!(refused.unwrap_err().code(), Code::Mismatch);
+    let mix = mixed("", "resize([2, 2])").unwrap();
+    let described: Vec<_> = mix.parts().unwrap().into_iter().map(|part| part.transform).collect();
+    assert_eq!(described, ["", "resize([2, 2])"]);
+    let alone = [rows(&two, "hflip(1)"), rows(&three, "resize([2, 2]), hflip(1)")].concat();
+    assert_eq!(rows(&mix, "hflip(1)"), alone);
+    let wrong = mixed("shrink(2)", "resize([2, 2])").unwrap_err();
+    assert_eq!(wrong.code(), Code::BadTransform);
+    assert!(wrong.message().contains("part two"), "{}", wrong.message());
+    assert_eq!(mixed("cast(u8)\0", "").unwrap_err().code(), Code::InvalidArgument);
 }
