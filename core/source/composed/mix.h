@@ -30,10 +30,10 @@ struct MixStage {
 struct MixPart {
   std::string name;  // empty: its number
   SourceRef source;
-  std::string uri;        // may be empty
-  double weight = 0;      // relative to the others; 0: not drawn, until a stage says otherwise
-  double repeat = 0;      // how often an epoch has each of its samples
-  std::string transform;  // of its samples, before the loader's; may be empty
+  std::string uri;             // may be empty
+  double weight = 0;           // relative to the others; 0: not drawn, until a stage says otherwise
+  double repeat = 0;           // how often an epoch has each of its samples
+  std::string transform = {};  // of its samples, before the loader's; may be empty
 };
 struct MixRecipe {
   std::vector<MixPart> parts;
