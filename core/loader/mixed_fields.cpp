@@ -66,8 +66,10 @@ Status merge_group(const Mix& mix, size_t group, bool sizes_by_part, const std::
       const bool sizes_would = alike && !sizes_by_part && join_sizes(others[f], joined);
       return error(Code::kMismatch, part_words_of(mix, group), ": field '", others[f].name, "' becomes ",
                    typed(others[f]), ", in ", part_words_of(mix, 0), " it becomes ", typed(fields[f]),
-                   "; give the parts transforms that make them alike",
-                   sizes_would ? ", or take each batch from one part (homogeneous=batch)" : "");
+                   sizes_would
+                       ? "; open them alike, give the parts transforms that make them alike, or take each "
+                         "batch from one part (homogeneous=batch)"
+                       : "; open them alike, or give the parts transforms that make them alike");
     }
     if (joined.axes != others[f].axes) joined.axes.clear();
     if (joined.kind == FieldKind::kRagged) {

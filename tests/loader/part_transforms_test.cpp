@@ -185,7 +185,7 @@ TEST(PartTransforms, WhatCannotBeOneBatchNamesBothPartsAndTheCure) {
   EXPECT_EQ(types.status, DL_ERR_MISMATCH);
   EXPECT_EQ(types.message,
             "mix: part large: field 'image' becomes u8[7x7] (HW), in part small it becomes f32[4x4] "
-            "(HW); give the parts transforms that make them alike");
+            "(HW); open them alike, or give the parts transforms that make them alike");
   const Dataset mix =
       good_mix({{"small", small.get(), "", 1}, {"large", large.get(), "image: resize([5, 5])", 1}});
   const auto [status, message] = create_error(mix, {{"batch_size", "2"}});

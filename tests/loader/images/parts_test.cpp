@@ -27,6 +27,11 @@ std::string alone(const Photographs& set, int64_t index, const std::string& tran
   return bytes_of(view_of(owned, 0));
 }
 
+std::string pixels_of_all(const Dataset& set) {
+  const Loader loader = make_loader(set, {{"batch_size", "1000"}});
+  return see_next(loader).fields[0].bytes;
+}
+
 struct TwoSets {
   Photographs sets[2] = {photographs(21, 40), photographs(12, 90)};
   std::string own[2];
@@ -74,6 +79,45 @@ TEST(PartsOfImages, OfTwoSizesMakeBatchesOfOnePart) {
 TEST(PartsOfImages, OfSizesKnownOnlyWhenDecodedComeOneByOne) {
   const TwoSets two = {.own = {"decode", "decode, hflip(1)"}};
   two.expect_samples({{"batch_size", "1"}, {"shuffle", "full"}}, "vflip(1)");
+}
+
+// Pixels as they are: [n, 24, 32, 3].
+Dataset pixels(int64_t count) {
+  std::vector<uint8_t> data(static_cast<size_t>(count * 24 * 32 * 3));
+  for (size_t at = 0; at < data.size(); ++at) data[at] = static_cast<uint8_t>(at * 7 + at / 251);
+  const std::vector<int64_t> shape = {count, 24, 32, 3}, labels(static_cast<size_t>(count), 3),
+                             label_shape = {count};
+  dl_array arrays[] = {array_of("image", DL_DTYPE_U8, shape, data.data()),
+                       array_of("label", DL_DTYPE_I64, label_shape, labels.data())};
+  arrays[0].axes = "HWC";
+  Error error;
+  dl_dataset* dataset = nullptr;
+  EXPECT_EQ(dl_dataset_from_arrays(arrays, 2, nullptr, nullptr, nullptr, &dataset, &error), DL_OK);
+  return Dataset(dataset);
+}
+
+TEST(PartsOfImages, EncodedOnesAndPixelsMakeOneBatch) {
+  const Photographs set = photographs(21, 40);
+  const Dataset encoded = set.dataset(), stored = pixels(9);
+  const Dataset mix = good_mix({{"encoded", encoded.get(), "image: decode, resize([24, 32])", 0, 1},
+                                {"stored", stored.get(), "", 0, 2}});
+  const std::string all = pixels_of_all(stored);
+  const Loader loader = make_loader(mix, {{"batch_size", "6"}, {"shuffle", "full"}, {"epochs", "2"}});
+  int64_t seen[2] = {0, 0};
+  constexpr size_t kBytes = 24 * 32 * 3;
+  for (const SeenBatch& batch : see_job(loader)) {
+    ASSERT_GE(batch.status, 0) << batch.message;
+    for (size_t row = 0; row < batch.indices.size(); ++row) {
+      const std::string got = batch.fields[0].bytes.substr(row * kBytes, kBytes);
+      const auto index = static_cast<size_t>(batch.indices[row]);
+      ++seen[batch.sources[row]];
+      EXPECT_EQ(got, batch.sources[row] == 1
+                         ? all.substr(index * kBytes, kBytes)
+                         : alone(set, batch.indices[row], "image: decode, resize([24, 32])"));
+    }
+  }
+  EXPECT_EQ(seen[0], 2 * 21);
+  EXPECT_EQ(seen[1], 2 * 18);
 }
 
 TEST(PartsOfImages, ABrokenOneIsReplacedFromItsPart) {
