@@ -987,8 +987,8 @@ typedef struct dl_part {
   double repeat;     /* of the dataset; 0: it has a weight */
   double
       epochs; /* of a loader: how often the job has gone through the part by its position, over all ranks */
-  double share_asked; /* of the samples drawn now; of the dataset: at the beginning of a job */
-  double share_got;   /* of a loader: of what was delivered */
+  double share_asked;    /* of the samples drawn now; of the dataset: at the beginning of a job */
+  double share_got;      /* of a loader: of what was delivered */
   const char* transform; /* of the dataset: the part's own, "" for none; of a loader: NULL */
 } dl_part;
 /* The parts of a mix; 0 for other datasets. */

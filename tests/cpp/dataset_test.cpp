@@ -213,7 +213,8 @@ TEST(CppDataset, PartsOfDifferentShapesBecomeAlikeByTransformsOfTheirOwn) {
   alone.insert(alone.end(), resized.begin(), resized.end());
   EXPECT_EQ(first_rows(mix, "hflip(1)"), alone);
   const Error error =
-      Dataset::try_mix({MixPart::weighted("two", two, 1, "shrink(2)"), MixPart::weighted("b", two, 1)}).error();
+      Dataset::try_mix({MixPart::weighted("two", two, 1, "shrink(2)"), MixPart::weighted("b", two, 1)})
+          .error();
   EXPECT_EQ(error.code(), DL_ERR_BAD_TRANSFORM);
   EXPECT_NE(std::string(error.what()).find("part two"), std::string::npos) << error.what();
 }

@@ -150,7 +150,7 @@ TEST(Ragged, ARowAboveItsShareFailsAloneNamingBothSizes) {
   EXPECT_EQ(result.rows[2], rows[2]);
 }
 
-TEST(Ragged, AbsentRowsReportNoBytes) {
+TEST(Ragged, AbsentRowsAreLeftAlone) {
   const std::vector<std::vector<std::byte>> rows = {rows_of(1, 10)[0], rows_of(1, 20)[0]};
   for (const char* text : {"", "cast(u16)"}) {
     RunSetup setup;

@@ -28,10 +28,11 @@ class ProgramState {
 // Rows of one field on their way from record bytes to the slot.
 struct FieldRows {
   int64_t count = 0;
-  const std::byte* const* source = nullptr;  // [count]; null: not this program's, or it failed before; nothing of it is written
-  int64_t source_offset = 0;                 // added to each pointer
-  const int64_t* source_bytes = nullptr;     // [count], ragged input only
-  bool contiguous = false;                   // source[i + 1] == source[i] + input row bytes, none null
+  const std::byte* const* source =
+      nullptr;  // [count]; null: not this program's, or it failed before; nothing of it is written
+  int64_t source_offset = 0;              // added to each pointer
+  const int64_t* source_bytes = nullptr;  // [count], ragged input only
+  bool contiguous = false;                // source[i + 1] == source[i] + input row bytes, none null
   std::byte* target = nullptr;  // row i goes to target + i * target_stride; row 0 is 64-byte aligned
   int64_t target_stride =
       0;  // dense: the output's bytes(), or those of a row of its bucket; ragged: the share of a sample

@@ -131,8 +131,11 @@ RunResult run_program(const Program& program, std::string_view text,
   EXPECT_TRUE(untouched(to + count * stride, kGuardBytes)) << text << ": wrote behind the target";
   std::byte* const scratch_begin = aligned(scratch) + kGuardBytes;
   EXPECT_TRUE(untouched(scratch_begin + scratch_bytes, kGuardBytes)) << text << ": wrote behind its scratch";
-  for (int64_t row : setup.absent)
+  for (int64_t row : setup.absent) {
     EXPECT_TRUE(untouched(to + row * stride, stride)) << text << ": touched the place of absent row " << row;
+    EXPECT_EQ(written[static_cast<size_t>(row)], -1) << text << ": told the bytes of absent row " << row;
+    written[static_cast<size_t>(row)] = 0;
+  }
   for (int64_t i = 0; i < count; ++i) {
     const int64_t bytes = sized                     ? written[static_cast<size_t>(i)]
                           : result.output.to_bucket ? stride

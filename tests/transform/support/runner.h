@@ -29,7 +29,7 @@ struct RunSetup {
   uint64_t seed = 0;
   int64_t epoch = 0;
   int64_t first_slot = 0;
-  std::vector<int64_t> absent;  // rows that failed before
+  std::vector<int64_t> absent;  // rows that failed before, or are another program's
   RowExtent bucket;             // of the batch
 };
 

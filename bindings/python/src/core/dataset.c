@@ -189,8 +189,8 @@ static PyObject* dataset_mix(Dataset* self, PyObject* arguments) {
   long long samples;
   Options* options;
   if (!PyArg_ParseTuple(arguments, "O!O!O!O!O!O!LO!:_mix", &PyTuple_Type, &parts, &PyTuple_Type, &names,
-                        &PyTuple_Type, &transforms, &PyTuple_Type, &weights, &PyTuple_Type, &repeats, &PyTuple_Type, &stages, &samples,
-                        options_type, &options))
+                        &PyTuple_Type, &transforms, &PyTuple_Type, &weights, &PyTuple_Type, &repeats,
+                        &PyTuple_Type, &stages, &samples, options_type, &options))
     return NULL;
   const Py_ssize_t count = PyTuple_Size(parts), stage_count = PyTuple_Size(stages);
   dl_dataset** handles = enter_parts(parts);
