@@ -8,6 +8,7 @@
 
 #include "core/base/text.h"
 #include "core/source/composed/composed.h"
+#include "core/source/composed/mix.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
 #include "core/source/packing/packing.h"
@@ -248,6 +249,13 @@ Result<SourceRef> open_source(std::string_view text, const OpenContext& context,
     DL_ASSIGN_OR_RETURN(source, pack_source(std::move(source), *packing, context));
   }
   Schema schema = source->schema();
+  const UriKey* const axes = uri.find("axes");
+  if (axes != nullptr && source->mix() != nullptr && source->mix()->grouped()) {
+    return uri_error(
+        axes->column,
+        "axes is not for a mix whose parts have transforms or shapes of their own; give it in the "
+        "URIs of the parts");
+  }
   DL_RETURN_IF_ERROR(apply_axes(uri, schema));
   SourceInfo info{std::string(format->name), uri.text, source->info().notes};
   return SourceRef(std::make_shared<OpenedSource>(std::move(source), std::move(schema), std::move(info)));

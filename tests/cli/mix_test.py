@@ -57,6 +57,7 @@ class MixTest(ShellTest):
         self.assertEqual([part["transform"] for part in told["parts"]], ["cast(f32)", "scale(2)"])
         rows = self.ok("cat", "mix:mix.json", "--batch_size", 5)
         self.assertEqual(struct.unpack("=5f", rows), (97, 98, 99, 200, 202))
+        self.fails(2, "info", "mix:mix.json?axes=T", says="axes is not for a mix whose parts have transforms")
         parts[1]["transform"] = "cast(i64)"
         self.write("mix.json", json.dumps({"parts": parts}))
         self.fails(1, "info", "mix:mix.json", says="part second: field 'data' becomes i64, in part first it becomes f32")
