@@ -95,8 +95,7 @@ class BlockLookahead {
  public:
   static constexpr int64_t kBlocksAhead = 4;
   static constexpr int64_t kBlocksAtOnce = 2;
-  static constexpr int64_t kBlocksBehind =
-      32;  // at once, while catching up: a run that asks for more waits too long
+  static constexpr int64_t kBlocksBehind = 32;  // at once, to catch up: a run must not wait longer
 
   struct Job {
     int64_t steps_per_block = 0;    // Order::steps_per_block(); 0: no blocks
@@ -142,8 +141,8 @@ class BlockLookahead {
   }
 
   Atomic<int64_t> done_{0};  // steps swept since epoch 0
-  Atomic<int64_t> begun_{
-      0};  // where the sweep began; a thread that reads the last one's claims more, or less, at once
+  // Where the sweep began; a thread that reads the last one's claims more, or less, at once.
+  Atomic<int64_t> begun_{0};
 };
 
 }  // namespace dataline

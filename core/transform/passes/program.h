@@ -28,8 +28,8 @@ class ProgramState {
 // Rows of one field on their way from record bytes to the slot.
 struct FieldRows {
   int64_t count = 0;
-  const std::byte* const* source =
-      nullptr;  // [count]; null: not this program's, or it failed before; nothing of it is written
+  // [count]; null: another program's, or it failed before; nothing of it is written
+  const std::byte* const* source = nullptr;
   int64_t source_offset = 0;              // added to each pointer
   const int64_t* source_bytes = nullptr;  // [count], ragged input only
   bool contiguous = false;                // source[i + 1] == source[i] + input row bytes, none null
