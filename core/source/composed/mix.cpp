@@ -2,19 +2,13 @@
 #include "core/source/composed/mix.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <limits>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "core/source/composed/parts.h"
 
 namespace dataline {
 namespace {
-
-constexpr size_t kMaxNameBytes = 256;
 
 // Of each part the group, and the groups.
 struct Grouping {
@@ -37,115 +31,13 @@ class MixSource final : public ForwardSource {
   const Mix mix_;
 };
 
-std::string number_text(double value) {
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
-}
-
-std::string part_name(const MixRecipe& recipe, size_t k) {
-  const std::string& name = recipe.parts[k].name;
-  return name.empty() ? std::to_string(k) : name;
-}
-
-std::string part_words(const MixRecipe& recipe, size_t k) { return concat("part ", part_name(recipe, k)); }
-
-// Denormal weights are refused: hosts that flush them to zero would get another order.
-Status check_number(double value, std::string_view what, bool zero_allowed) {
-  const bool good =
-      std::isfinite(value) && (value >= std::numeric_limits<double>::min() || (zero_allowed && value == 0));
-  if (good) return Status::ok();
-  return error(Code::kOutOfRange, "mix: ", what, ": expected a finite number ", zero_allowed ? ">= 0" : "> 0",
-               ", got ", number_text(value));
-}
-
-Status check_names(const MixRecipe& recipe) {
-  std::unordered_set<std::string> names;
-  for (size_t k = 0; k < recipe.parts.size(); ++k) {
-    std::string name = part_name(recipe, k);
-    if (name.size() > kMaxNameBytes) {
-      return error(Code::kInvalidArgument, "mix: part ", k, ": a name of ", name.size(),
-                   " bytes, expected at most ", kMaxNameBytes);
-    }
-    for (const char c : name) {
-      if (static_cast<unsigned char>(c) < ' ' || c == 0x7f)
-        return error(Code::kInvalidArgument, "mix: part ", k, ": its name has a control character");
-    }
-    const auto [known, added] = names.insert(std::move(name));
-    if (!added) return error(Code::kInvalidArgument, "mix: two parts are called '", *known, "'");
-  }
-  return Status::ok();
-}
-
-// All weights of one stage; `where` names it.
-Status check_weights(const MixRecipe& recipe, std::span<const double> weights, std::string_view where) {
-  bool some = false;
-  for (size_t k = 0; k < weights.size(); ++k) {
-    const std::string what = concat(part_words(recipe, k), ": weight", where);
-    DL_RETURN_IF_ERROR(check_number(weights[k], what, /*zero_allowed=*/true));
-    some = some || weights[k] > 0;
-  }
-  if (some) return Status::ok();
-  return error(Code::kOutOfRange, "mix: all ", weights.size(), " weights", where,
-               " are 0: no part is left to draw from");
-}
-
-Status check_schedule(const MixRecipe& recipe) {
-  int64_t last = 0;
-  for (const MixStage& stage : recipe.schedule) {
-    if (stage.step <= last) {
-      return error(Code::kOutOfRange, "mix: schedule: step ", stage.step, ": expected more than ", last,
-                   ": steps ascend, and the parts' own weights hold from step 0");
-    }
-    last = stage.step;
-    if (stage.weights.size() != recipe.parts.size()) {
-      return error(Code::kInvalidArgument, "mix: schedule: step ", stage.step, " has ", stage.weights.size(),
-                   " weights, expected ", recipe.parts.size(), ", one a part");
-    }
-    DL_RETURN_IF_ERROR(check_weights(recipe, stage.weights, concat(" from step ", stage.step)));
-  }
-  return Status::ok();
-}
-
-Status check_repeats(const MixRecipe& recipe) {
-  for (size_t k = 0; k < recipe.parts.size(); ++k) {
-    const MixPart& part = recipe.parts[k];
-    if (part.weight != 0 || part.repeat == 0) {
-      const bool both = part.weight != 0 && part.repeat != 0;
-      return error(Code::kInvalidArgument, "mix: ", part_words(recipe, k), " has ",
-                   both ? "a weight and a repeat" : "no repeat, but others have",
-                   "; give every part a weight, or every part a repeat");
-    }
-    DL_RETURN_IF_ERROR(check_number(part.repeat, concat(part_words(recipe, k), ": repeat"), false));
-  }
-  if (!recipe.schedule.empty())
-    return error(Code::kInvalidArgument, "mix: a schedule needs weights; this recipe has repeats");
-  if (recipe.samples_per_epoch >= 0) {
-    return error(
-        Code::kInvalidArgument,
-        "mix: samples_per_epoch needs weights; with repeats an epoch is all samples, each so many times");
-  }
-  return Status::ok();
-}
-
-std::vector<double> weights_of(const MixRecipe& recipe) {
-  std::vector<double> weights;
-  weights.reserve(recipe.parts.size());
-  for (const MixPart& part : recipe.parts) weights.push_back(part.weight);
-  return weights;
-}
-
-bool has_repeats(const MixRecipe& recipe) {
-  return std::any_of(recipe.parts.begin(), recipe.parts.end(),
-                     [](const MixPart& p) { return p.repeat != 0; });
-}
-
 Status check_sources(const MixRecipe& recipe) {
   for (size_t k = 0; k < recipe.parts.size(); ++k) {
     const SourceRef& source = recipe.parts[k].source;
-    if (source == nullptr) return error(Code::kInvalidArgument, "mix: ", part_words(recipe, k), " is null");
-    if (source->count() == 0) return error(Code::kEmpty, "mix: ", part_words(recipe, k), " has no samples");
+    if (source == nullptr) return error(Code::kInvalidArgument, "mix: ", recipe.part_words(k), " is null");
+    if (source->count() == 0) return error(Code::kEmpty, "mix: ", recipe.part_words(k), " has no samples");
     if (source->mix() != nullptr) {
-      return error(Code::kUnsupported, "mix: ", part_words(recipe, k),
+      return error(Code::kUnsupported, "mix: ", recipe.part_words(k),
                    " is itself a mix; name its parts here, their weights multiplied by its own");
     }
   }
@@ -157,7 +49,7 @@ std::vector<Part> to_parts(const MixRecipe& recipe) {
   std::vector<Part> parts;
   parts.reserve(recipe.parts.size());
   for (size_t k = 0; k < recipe.parts.size(); ++k)
-    parts.push_back({"", recipe.parts[k].source, part_words(recipe, k)});
+    parts.push_back({"", recipe.parts[k].source, recipe.part_words(k)});
   return parts;
 }
 
@@ -181,7 +73,7 @@ Result<Grouping> group_parts(const MixRecipe& recipe) {
     out.of_part.push_back(found->second);
     if (added) {
       if (out.groups.size() == kMaxMixGroups) {
-        return error(Code::kTooLarge, "mix: ", part_words(recipe, k), ": more than ", kMaxMixGroups,
+        return error(Code::kTooLarge, "mix: ", recipe.part_words(k), ": more than ", kMaxMixGroups,
                      " kinds of parts that differ in their transforms or shapes");
       }
       out.groups.push_back({static_cast<int64_t>(k), part.transform, fields});
@@ -255,20 +147,6 @@ Status with_record(Status status, const Source& source, int64_t record) {
   return std::move(status).with_sample(name.index, name.source);
 }
 
-Status check_recipe(const MixRecipe& recipe) {
-  const auto count = static_cast<int64_t>(recipe.parts.size());
-  if (count < 1 || count > kMaxMixParts)
-    return error(Code::kInvalidArgument, "mix: expected 1 to ", kMaxMixParts, " parts, got ", count);
-  DL_RETURN_IF_ERROR(check_names(recipe));
-  if (has_repeats(recipe)) return check_repeats(recipe);
-  DL_RETURN_IF_ERROR(check_weights(recipe, weights_of(recipe), ""));
-  if (recipe.samples_per_epoch < -1 || recipe.samples_per_epoch == 0) {
-    return error(Code::kOutOfRange, "mix: samples_per_epoch: expected at least 1, got ",
-                 recipe.samples_per_epoch);
-  }
-  return check_schedule(recipe);
-}
-
 Result<SourceRef> mix_sources(MixRecipe recipe) {
   DL_RETURN_IF_ERROR(check_recipe(recipe));
   DL_RETURN_IF_ERROR(check_sources(recipe));
@@ -283,14 +161,14 @@ Result<SourceRef> mix_sources(MixRecipe recipe) {
   for (const MixPart& part : recipe.parts) counts.push_back(part.source->count());
   DL_ASSIGN_OR_RETURN(ShardIndex index, ShardIndex::create(counts));
   Mix mix(std::move(index));
-  if (has_repeats(recipe)) {
+  if (recipe.by_repeats()) {
     for (const MixPart& part : recipe.parts) mix.repeats_.push_back(part.repeat);
   } else {
-    mix.stages_.push_back({0, weights_of(recipe)});
+    mix.stages_.push_back({0, recipe.weights()});
     std::move(recipe.schedule.begin(), recipe.schedule.end(), std::back_inserter(mix.stages_));
   }
   for (size_t k = 0; k < recipe.parts.size(); ++k) {
-    mix.names_.push_back(part_name(recipe, k));
+    mix.names_.push_back(recipe.part_name(k));
     mix.uris_.push_back(std::move(recipe.parts[k].uri));
   }
   if (alike) {

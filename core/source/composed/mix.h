@@ -39,6 +39,11 @@ struct MixRecipe {
   std::vector<MixPart> parts;
   std::vector<MixStage> schedule;  // of weights, by step
   int64_t samples_per_epoch = -1;  // of weights; -1: as many as the parts have
+
+  std::string part_name(size_t k) const;
+  std::string part_words(size_t k) const;  // "part web"
+  std::vector<double> weights() const;  // of the parts
+  bool by_repeats() const;
 };
 
 // Parts whose samples are made in the same way: of one transform and the same stored fields.
