@@ -111,7 +111,8 @@ class LoaderOptions(_Order, total=False):
     batch_size; with global_batch_size, over all ranks. If one of these is set too, a batch has no more rows than
     it says."""
     homogeneous: Optional[Literal["none", "batch"]]
-    """Of a mix: batch takes each step, over all ranks, from one part. Default: none."""
+    """Of a mix: batch takes each step, over all ranks, from one part. Parts may then have sizes of their own.
+    Default: none."""
     transform: Optional[str]
     """What is done to each field, as in 'image: normalize(mnist), flatten; label: one_hot(10)'."""
     device_sync: Optional[Literal["stream", "host"]]
