@@ -43,32 +43,40 @@ class Position(Loader):
         super().__init__(dataset, **{**options, "num_workers": 0, "prefetch_depth": 1, "max_leases": 1})
         self._epochs = int(options.get("epochs") or 0)
         self._resumes = True  # the next loop goes on here, in mid-epoch too
+        self.moves = 0  # seeks and loads: a loop under way goes on where the last one led, as one of the library's does
 
     def seek(self, epoch: int, step: int = 0) -> None:
         super().seek(epoch, step)
-        self._resumes = True
+        self._moved()
 
     def load_state(self, text: str) -> None:
         super().load_state(text)
+        self._moved()
+
+    def _moved(self) -> None:
         self._resumes = True
+        self.moves += 1
 
     def begin(self) -> Optional[tuple[int, int]]:
         """Where the next loop begins; None: after the last epoch."""
         epoch, step = self.position
-        if not self._resumes or step >= len(self):
+        if not self._resumes:
             epoch, step = epoch + 1, 0
         if self._epochs and epoch >= self._epochs:
             return None
-        self.seek(epoch, step)
+        self._seek(epoch, step)
+        self._resumes = True
         return epoch, step
 
     def delivered(self, epoch: int, step: int) -> None:
-        """That batch was."""
-        if step + 1 < len(self):
-            self._seek(epoch, step + 1)
-            self._resumes = False
-        else:
-            self.seek(epoch + 1)
+        """That batch was. After the last one the end of the epoch is still due."""
+        self._seek(epoch, step + 1)
+        self._resumes = False
+
+    def ended(self, epoch: int) -> None:
+        """A loop came to the end of that epoch."""
+        self._seek(epoch + 1, 0)
+        self._resumes = True
 
 
 class _Order:
@@ -191,38 +199,55 @@ class Objects:
     def __len__(self) -> int:
         return len(self.position)
 
-    def loop(self) -> Iterator[Any]:
+    def loop(self) -> Loop:
         """One epoch, or the rest of one."""
         with self._lock:
-            begins = self.position.begin()
             self._loops += 1
-            if begins is None:
-                return iter(())
-            self._order.begins = begins
-            if self._seed is not None:
-                # What worker processes draw depends on seed and epoch, not on the epochs before.
-                self._generator.manual_seed((self._seed * 0x9E3779B97F4A7C15 + begins[0]) % 2**63)
-            return Loop(self, iter(self._made), begins, self._loops)
+            made = Loop(self, self._loops)
+            self._begin(made)
+            return made
 
-    def take(self, batches: Iterator[Any], number: int, epoch: int, step: int) -> Any:
+    def _begin(self, loop: Loop) -> None:
+        begins = self.position.begin()
+        loop.moves = self.position.moves
+        loop.over = begins is None
+        if begins is None:
+            return
+        loop.epoch, loop.step = self._order.begins = begins
+        if self._seed is not None:
+            # What worker processes draw depends on seed and epoch, not on the epochs before.
+            self._generator.manual_seed((self._seed * 0x9E3779B97F4A7C15 + loop.epoch) % 2**63)
+        loop.batches = iter(self._made)
+
+    def take(self, loop: Loop) -> Any:
         with self._lock:
-            if number != self._loops:
+            if not loop.over and loop.number != self._loops:
                 raise WrongStateError(
                     "this loop was left when another one began over the same loader: take one loader a loop",
                     -8,
                     "DL_ERR_WRONG_STATE",
                 )
+            if not loop.over and loop.moves != self.position.moves:
+                self._begin(loop)
+            if loop.over:
+                raise StopIteration
             try:
-                made = next(batches)
+                made = next(loop.batches)
             except StopIteration:
+                loop.over = True
+                self.position.ended(loop.epoch)
                 raise
             except Exception as error:
                 if self._timeout and "timed out" in str(error):
                     raise Timeout(str(error), 3, "DL_TIMEOUT") from error
-                self.position.delivered(epoch, step)  # PyTorch's loader goes on behind it
+                self._delivered(loop)  # PyTorch's loader goes on behind it
                 raise
-            self.position.delivered(epoch, step)
+            self._delivered(loop)
             return made
+
+    def _delivered(self, loop: Loop) -> None:
+        self.position.delivered(loop.epoch, loop.step)
+        loop.step += 1
 
     def close(self) -> None:
         self._made = None
@@ -230,13 +255,17 @@ class Objects:
 
 
 class Loop:
-    """One loop's batches. Threads may share it: each batch goes to one of them."""
+    """One loop's batches. Threads may share it: each batch goes to one of them. All but ``number`` is its owner's, under
+    the lock."""
 
-    def __init__(self, owner: Objects, batches: Iterator[Any], begins: tuple[int, int], number: int) -> None:
+    batches: Iterator[Any]
+    epoch = step = 0  # of the next batch
+    moves = 0  # of the position, when it began
+    over = False
+
+    def __init__(self, owner: Objects, number: int) -> None:
         self._owner = owner
-        self._batches = batches
-        self._epoch, self._step = begins
-        self._number = number
+        self.number = number
 
     def __iter__(self) -> Loop:
         return self
@@ -245,10 +274,4 @@ class Loop:
         return len(self._owner.position)
 
     def __next__(self) -> Any:
-        before = self._step
-        self._step = before + 1
-        try:
-            return self._owner.take(self._batches, self._number, self._epoch, before)
-        except (StopIteration, Timeout, WrongStateError):
-            self._step = before
-            raise
+        return self._owner.take(self)
