@@ -12,6 +12,7 @@ import torch
 import torch.utils.data
 
 from .dataset import from_arrays
+from .errors import StateError
 from .loader import Loader
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
         samples = from_arrays({"x": torch.zeros(1, dtype=torch.uint8).expand(count)})
         self.loader = Loader(samples, batch_size=batch_size, num_workers=0, **options)
         self._batch_size = batch_size
-        self._epoch = self._taken = 0
+        self._epoch = self._taken = self._loads = 0
         self._length = self._count_of_an_epoch()
 
     def _count_of_an_epoch(self) -> int:
@@ -58,6 +59,12 @@ class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
         return self._length
 
     def __iter__(self) -> Iterator[int]:
+        loads = -1
+        while loads != self._loads:  # a state that is loaded meanwhile leads elsewhere
+            loads = self._loads
+            yield from self._rest(loads)
+
+    def _rest(self, loads: int) -> Iterator[int]:
         epoch, taken = self._epoch, self._taken
         if taken >= self._length:
             epoch, taken = epoch + 1, 0
@@ -68,6 +75,8 @@ class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
                 taken += 1
                 self._epoch, self._taken = epoch, taken
                 yield index
+                if loads != self._loads:
+                    return
             skipped = 0
         self._epoch, self._taken = epoch + 1, 0
 
@@ -80,5 +89,15 @@ class Sampler(torch.utils.data.Sampler):  # type: ignore[misc]
         return {"epoch": self._epoch, "taken": self._taken}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes there: the next ``for`` goes on in mid-epoch."""
-        self._epoch, self._taken = int(state["epoch"]), int(state["taken"])
+        """Goes there: the next ``for`` goes on in mid-epoch, and so does one under way."""
+        if not {"epoch", "taken"} <= set(state):
+            raise ValueError(f"expected the state of a sampler, with epoch and taken, got a dict of {list(state)}")
+        epoch, taken = int(state["epoch"]), int(state["taken"])
+        if epoch < 0 or not 0 <= taken <= self._length:
+            raise StateError(
+                f"state of another order: expected epoch from 0, taken 0 to {self._length}, got {epoch} and {taken}",
+                -71,
+                "DL_ERR_STATE_REFUSED",
+            )
+        self._epoch, self._taken = epoch, taken
+        self._loads += 1
