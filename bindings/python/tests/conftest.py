@@ -8,7 +8,9 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import struct
 import subprocess
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Optional
@@ -51,6 +53,18 @@ def loader_of(count: int = 10, **options: Any) -> dataline.Loader:
 def epoch_of(loader: dataline.Loader) -> list[list[int]]:
     """All ``x`` of an epoch, batch by batch."""
     return [batch["x"].tolist() for batch in loader]
+
+
+def png(pixels: np.ndarray[Any, Any]) -> bytes:
+    """An RGB image as a file."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    height, width = pixels.shape[:2]
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 @pytest.fixture

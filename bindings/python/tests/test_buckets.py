@@ -5,15 +5,13 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
-import struct
-import zlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import dataline
+from conftest import png
 
 LENGTHS = np.array([i * 37 % 90 for i in range(200)], np.int64)
 OFFSETS = np.concatenate([[0], np.cumsum(LENGTHS)])
@@ -22,16 +20,6 @@ TOKENS = np.arange(1, OFFSETS[-1] + 1, dtype=np.int32)
 
 def sequences() -> dataline.Dataset:
     return dataline.from_arrays({"tokens": dataline.Ragged(TOKENS, OFFSETS)})
-
-
-def png(pixels: np.ndarray[Any, Any]) -> bytes:
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    height, width = pixels.shape[:2]
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    rows = b"".join(b"\0" + row.tobytes() for row in pixels)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 
 def test_rows_are_padded_to_the_edge_and_their_lengths_are_a_field() -> None:
