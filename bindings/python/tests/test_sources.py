@@ -226,12 +226,15 @@ def test_parts_of_different_shapes_become_alike_by_transforms_of_their_own() -> 
     assert sizes.fields[0].shape == (-1, -1)
     with pytest.raises(dataline.DataError, match="give the parts transforms that make them alike"):
         dataline.Loader(sizes, batch_size=2)
-    assert [batch["image"].shape for batch in dataline.Loader(sizes, batch_size=1, epochs=1)][::3] == [(1, 2, 2), (1, 3, 3)]
+    assert [batch["image"].shape for batch in dataline.Loader(sizes, batch_size=1, epochs=1)][::3] == [
+        (1, 2, 2),
+        (1, 3, 3),
+    ]
     mix = dataline.mix(parts, repeats=repeats, transforms={"three": "resize([2, 2])"})
     assert [part.transform for part in mix.parts] == ["", "resize([2, 2])"]
     alone = [rows(parts["two"], "hflip(1)"), rows(parts["three"], "resize([2, 2]), hflip(1)")]
     assert rows(mix, "hflip(1)").tolist() == np.concatenate(alone).tolist()
-    with pytest.raises(dataline.Error, match="part two: .*shrink"):
+    with pytest.raises(dataline.Error, match=r"part two: .*shrink"):
         dataline.mix(parts, repeats=repeats, transforms={"two": "shrink(2)"})
     with pytest.raises(ValueError, match="no part is called 'four'"):
         dataline.mix(parts, repeats=repeats, transforms={"four": "hflip"})

@@ -336,7 +336,8 @@ def mix(
     a step of the job on; parts that it does not name have none then. ``repeats``: of a fraction, samples that come once
     more are drawn anew for each epoch. The parts have the same fields; those that are stored differently become
     alike by ``transforms`` of their own (``{"code": "resize(32)"}``), which run before the loader's. ``batch.info.sources``
-    says which part each row is of, ``batch.info.indices`` which sample of it. Of the options, ``pack_length`` packs the documents that are drawn.
+    says which part each row is of, ``batch.info.indices`` which sample of it. Of the options, ``pack_length`` packs the
+    documents that are drawn.
 
     Raises CallError, DataError (parts that do not fit, weights that cannot be, a part's transform).
     """
