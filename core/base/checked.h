@@ -10,6 +10,9 @@
 
 namespace dataline {
 
+// For products that need no check: of two 64-bit integers, and what is added to them. gcc and clang have it on all our targets.
+__extension__ typedef unsigned __int128 u128;
+
 inline std::optional<int64_t> checked_add(int64_t a, int64_t b) {
   int64_t out;
   if (__builtin_add_overflow(a, b, &out)) return std::nullopt;

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "core/base/checked.h"
+
 namespace dataline {
 
 // What a draw is for, so that no two uses share bits.
@@ -56,7 +58,6 @@ constexpr double random_unit(uint64_t bits) { return static_cast<double>(bits >>
 
 // Uniform in [0, bound) by multiply-high; the bias is below bound / 2^64.
 constexpr uint64_t random_below(uint64_t bits, uint64_t bound) {
-  __extension__ typedef unsigned __int128 u128;
   return static_cast<uint64_t>((static_cast<u128>(bits) * bound) >> 64);
 }
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/checked.h"
 #include "core/base/random.h"
 #include "core/order/orders.h"
 
@@ -69,7 +70,6 @@ class AliasOrder final : public Order {
   int64_t slots() const override { return samples_per_epoch_; }
   int64_t allocated_bytes() const override { return block_.bytes(); }
   bool samples(int64_t epoch, const EpochTable*, int64_t first, int64_t count, int64_t* out) const override {
-    __extension__ typedef unsigned __int128 u128;
     const uint64_t key = random_key(seed_, static_cast<uint64_t>(epoch), Domain::kWeighted);
     const auto* table = reinterpret_cast<const AliasColumn*>(block_.data());
     uint64_t heights[kBlockDraws];

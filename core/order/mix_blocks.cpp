@@ -62,7 +62,6 @@ class RepeatedBlocks {
 
  private:
   int64_t count_chosen(int64_t epoch, int64_t part, RecordRange records) const {
-    __extension__ typedef unsigned __int128 u128;
     const auto n = static_cast<u128>(places_->parts().count(part));
     const auto more = static_cast<u128>(places_->once_more(part));
     const auto offset = static_cast<u128>(places_->drawn_offset(epoch, part));

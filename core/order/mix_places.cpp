@@ -55,7 +55,6 @@ int64_t MixPlaces::drawn_offset(int64_t epoch, int64_t part) const {
 int64_t MixPlaces::chosen(int64_t epoch, int64_t part, int64_t index) const {
   if (parts_.shuffled()) return parts_.permuted(part, epoch, index);
   // In file order, at equal distances from a drawn beginning.
-  __extension__ typedef unsigned __int128 u128;
   const auto n = static_cast<u128>(parts_.count(part));
   return static_cast<int64_t>((static_cast<u128>(index) * n + static_cast<u128>(drawn_offset(epoch, part))) /
                               static_cast<u128>(once_more(part)));

@@ -43,7 +43,6 @@ class WeightedMix::Moment {
 // or the stage begins and ends have too much there, a period each; and what the offsets of whole periods round up, less than one for
 // each of two blocks of periods a bit (mix_carries), which is less than a period too.
 Status WeightedMix::make_windows(const MixOrderSpec& spec) {
-  __extension__ typedef unsigned __int128 u128;
   std::vector<uint64_t> shares(static_cast<size_t>(parts_.size()), 0);
   std::vector<int64_t> most;
   for (int64_t k = 0; k < parts_.size(); ++k) {

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/checked.h"
 #include "core/base/simd.h"
 #include "core/order/mix_parts.h"
 #include "core/order/mix_windows.h"
@@ -123,7 +124,6 @@ class WeightedMix final : public MixOrder {
   uint64_t end_in(const Period& period, int64_t part) const {
     const uint64_t end = end_of(*period.stage, part);
     if (period.units == int64_t{1} << period_bits_) return end;
-    __extension__ typedef unsigned __int128 u128;
     return static_cast<uint64_t>((static_cast<u128>(end) * static_cast<u128>(period.units)) >> period_bits_);
   }
   // Points of the parts up to this one in the period.

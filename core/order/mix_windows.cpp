@@ -12,8 +12,6 @@
 namespace dataline {
 namespace {
 
-__extension__ typedef unsigned __int128 u128;
-
 constexpr int64_t kMostTableBytes = int64_t{1} << 50;  // beyond any machine
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/checked.h"
 #include "core/order/mix_windows.h"
 
 namespace dataline {
@@ -63,7 +64,6 @@ class MixWindows::LanePlaces {
   }
   int64_t given(int64_t units) const { return std::min(lanes_->given(lane_, units), length_); }
   static int64_t part_of(int64_t places, int64_t passed, int64_t all) {
-    __extension__ typedef unsigned __int128 u128;
     return static_cast<int64_t>(static_cast<u128>(places) * static_cast<u128>(passed) /
                                 static_cast<u128>(all));
   }

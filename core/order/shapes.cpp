@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "core/base/checked.h"
+
 namespace dataline {
 namespace {
-
-__extension__ typedef unsigned __int128 wide_product;
 
 // By how much the aspect ratios of an image and a shape differ, as a ratio of at least 1: exp of the distance of their
 // logarithms.
@@ -14,8 +14,7 @@ struct AspectDistance {
   uint64_t larger = 1, smaller = 1;
 
   bool operator<(const AspectDistance& other) const {
-    return static_cast<wide_product>(larger) * other.smaller <
-           static_cast<wide_product>(other.larger) * smaller;
+    return static_cast<u128>(larger) * other.smaller < static_cast<u128>(other.larger) * smaller;
   }
 };
 

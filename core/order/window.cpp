@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "core/base/checked.h"
+
 namespace dataline {
 namespace {
-
-__extension__ typedef unsigned __int128 u128;
 
 // floor(total * part / parts)
 int64_t share(int64_t total, int64_t part, int64_t parts) {

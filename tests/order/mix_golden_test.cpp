@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/checked.h"
 #include "tests/order/golden_mixes.h"
 #include "tests/order/golden_order.h"
 #include "tests/order/mix_support.h"
@@ -26,7 +27,6 @@ Rows rows_of(TestMix mix, int64_t first, int64_t count) {
 
 uint64_t digest_of(const Rows& rows) {
   constexpr uint64_t kPrime = (uint64_t{1} << 61) - 1;
-  __extension__ typedef unsigned __int128 u128;
   uint64_t digest = 0;
   for (const auto& [part, index] : rows) {
     digest = static_cast<uint64_t>(
