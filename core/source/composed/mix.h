@@ -42,7 +42,7 @@ struct MixRecipe {
 
   std::string part_name(size_t k) const;
   std::string part_words(size_t k) const;  // "part web"
-  std::vector<double> weights() const;  // of the parts
+  std::vector<double> weights() const;     // of the parts
   bool by_repeats() const;
 };
 
