@@ -52,7 +52,7 @@ func Mix(parts []MixPart, schedule []MixStage, samplesPerEpoch int64, options ..
 			raw[at].Name = name
 		}
 		if part.Transform != "" {
-			transform, err := cText("transform", part.Transform)
+			transform, err := cText("MixPart.Transform", part.Transform)
 			if err != nil {
 				return nil, err
 			}

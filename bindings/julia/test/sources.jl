@@ -101,7 +101,7 @@ end
     @test code_of(() -> Loader(mixed(); batch_size = 2)) == Dataline.ERR_MISMATCH
     both = mixed(transforms = (three = "resize([2, 2])",))
     @test [part.transform for part in Dataline.parts(both)] == ["", "resize([2, 2])"]
-    @test rows(both, "hflip(1)") == cat(rows(two, "hflip(1)"), rows(three, "resize([2, 2]), hflip(1)"); dims = 3)
+    @test rows(both, "hflip(1)") == Base.cat(rows(two, "hflip(1)"), rows(three, "resize([2, 2]), hflip(1)"); dims = 3)
     wrong = thrown(() -> mixed(transforms = (two = "shrink(2)",)))
     @test wrong.code == Dataline.ERR_BAD_TRANSFORM && occursin("part two", wrong.message)
     @test_throws ArgumentError mixed(transforms = (four = "hflip",))

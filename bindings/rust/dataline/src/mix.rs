@@ -103,8 +103,10 @@ impl<'a> Dataset<'a> {
         options: &Options,
     ) -> Result<Dataset<'a>> {
         let names = parts.iter().map(|part| ffi::c_text("name", part.name)).collect::<Result<Vec<_>>>()?;
-        let transforms =
-            parts.iter().map(|part| ffi::c_text("transform", part.transform)).collect::<Result<Vec<_>>>()?;
+        let transforms = parts
+            .iter()
+            .map(|part| ffi::c_text("MixPart::transform", part.transform))
+            .collect::<Result<Vec<_>>>()?;
         let raw: Vec<_> = parts
             .iter()
             .zip(names.iter().zip(&transforms))
