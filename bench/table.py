@@ -221,11 +221,13 @@ def cold_lines(row):
 
 
 def cold_window_lines(row):
-    work = "a cold file in windows of blocks, sequential direct reads"
-    return [short(part_of(row, work, name, "sequential direct reads", 0.9, "mb_per_s"))
+    # What is open lies in the page cache, so that is the limit; direct reads tell what the drive gives.
+    work, limit = "a cold file in windows of blocks, sequential reads", "sequential reads, page cache"
+    return [short(part_of(row, work, name, limit, 0.9, "mb_per_s"))
             for name in ("dataline w1 window", "dataline w1 window of 32")] + [
-                part_of(row, "the same in file order", "dataline w1 file order", "sequential direct reads", None, "mb_per_s"),
-                part_of(row, "the same in a full shuffle", "dataline w1 full", "sequential direct reads", None, "mb_per_s")]
+                part_of(row, "the same in file order", "dataline w1 file order", limit, None, "mb_per_s"),
+                part_of(row, "the same in a full shuffle", "dataline w1 full", limit, None, "mb_per_s"),
+                part_of(row, "the same reads past the page cache", "sequential direct reads", limit, None, "mb_per_s")]
 
 
 def next_epoch_lines(row):

@@ -67,11 +67,12 @@ void measure(const ColdFile& file, const std::string& name, double seconds, Repo
   report_reads(report, name, records, now_ns() - begin, process_cpu_ns() - cpu_begin);
 }
 
-int open_direct(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
-  if (fd < 0) fail("opening " + path + " for direct reads: " + std::strerror(errno));
+int open_cold(const std::string& path, int flags) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | flags);
+  if (fd < 0) fail("opening " + path + ": " + std::strerror(errno));
   return fd;
 }
+int open_direct(const std::string& path) { return open_cold(path, O_DIRECT); }
 
 void dataline_round(const ColdFile& file, int workers, const std::string& name, double seconds, int64_t seed,
                     Report& report) {
@@ -221,10 +222,10 @@ namespace {
 constexpr int64_t kLongReadBytes = int64_t{8} << 20;  // as large as the blocks of the default
 constexpr int64_t kLongReads = 4;                     // at a time
 
-// The file from its begin to its end, in direct reads.
-void sequential_round(const ColdFile& file, const std::string& name, Report& report) {
+// The file from its begin to its end, in direct reads or through the page cache.
+void sequential_round(const ColdFile& file, bool direct, const std::string& name, Report& report) {
   drop_checked(file, name, report);
-  const int fd = open_direct(file.path);
+  const int fd = open_cold(file.path, direct ? O_DIRECT : 0);
   const int64_t bytes = file.min_records * kRecordBytes / kLongReadBytes * kLongReadBytes;
   std::atomic<int64_t> next{0};
   const int64_t cpu_begin = process_cpu_ns();
@@ -234,7 +235,7 @@ void sequential_round(const ColdFile& file, const std::string& name, Report& rep
     threads.emplace_back([&] {
       const HugeBuffer buffer(kLongReadBytes);
       for (int64_t at = next.fetch_add(kLongReadBytes); at < bytes; at = next.fetch_add(kLongReadBytes)) {
-        if (::pread(fd, buffer.data(), kLongReadBytes, at) != kLongReadBytes) fail("a direct read failed");
+        if (::pread(fd, buffer.data(), kLongReadBytes, at) != kLongReadBytes) fail("a long read failed");
       }
     });
   }
@@ -277,8 +278,13 @@ std::vector<Variant> cold_window(const Settings& settings) {
                      epoch_round(*file, options, share, named, report);
                    }};
   };
-  return {{"sequential direct reads", [file](const std::string& name, double,
-                                             Report& report) { sequential_round(*file, name, report); }},
+  const auto sequential = [&](const std::string& name, bool direct) {
+    return Variant{name, [file, direct](const std::string& named, double, Report& report) {
+                     sequential_round(*file, direct, named, report);
+                   }};
+  };
+  return {sequential("sequential direct reads", true),
+          sequential("sequential reads, page cache", false),
           variant("dataline w1 file order", {{"shuffle", "none"}}, 1),
           variant("dataline w1 window", {{"shuffle", "window"}}, 1),
           variant("dataline w1 window of 32", {{"shuffle", "window"}, {"shuffle_blocks", "32"}}, 1),

@@ -115,6 +115,7 @@ class Loader final : public BatchOwner,
   Result<std::unique_ptr<const Order>> make_mixed_order() DL_REQUIRES(mutex_);
   Status cut_blocks(BlockEnds& ends) const DL_REQUIRES(mutex_);
   void note_windows(const Order& order) DL_REQUIRES(mutex_);
+  double open_block_bytes(const Order& order) const DL_REQUIRES(mutex_);
   Result<std::unique_ptr<const Order>> make_bucket_order() DL_REQUIRES(mutex_);
 
   // next.cpp

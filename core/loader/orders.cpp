@@ -1,5 +1,6 @@
 // The order of a job and its steps, at create: of all samples, of a mix, or of batches by length or shape.
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -8,8 +9,22 @@
 #include "core/loader/buckets.h"
 #include "core/loader/loader.h"
 #include "core/loader/parts.h"
+#include "core/memory/machine_limits.h"
 
 namespace dataline {
+namespace {
+
+// By some of its records.
+bool is_in_memory(const Source& source) {
+  constexpr int64_t kProbes = 16;
+  const int64_t count = source.count();
+  for (int64_t probe = 0; probe < std::min(count, kProbes); ++probe) {
+    if (!source.cached(count / kProbes * probe)) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 Status Loader::prepare_order() {
   weights_digest_ = lengths_digest_ = "none";
@@ -45,14 +60,33 @@ Status Loader::cut_blocks(BlockEnds& ends) const {
   }
 }
 
-// With shuffle=window: what a state says of it, and a line for the log.
+// Bytes of the page cache that the blocks open on this rank take, at most.
+double Loader::open_block_bytes(const Order& order) const {
+  const double set =
+      static_cast<double>(pipeline_.source->count()) * static_cast<double>(pipeline_.source->stored_bytes());
+  const double open =
+      2 * static_cast<double>(config_.shuffle_block) * static_cast<double>(config_.shuffle_blocks);
+  return std::min(set, order.ranks_share_blocks() ? open : open / static_cast<double>(config_.world_size));
+}
+
+// With shuffle=window: what a state says of it, a line for the log, and a warning where blocks are gone from memory before
+// their samples are drawn, so that each is read many times.
 void Loader::note_windows(const Order& order) {
   if (config_.shuffle != Shuffle::kWindow) return;
   shuffle_text_ += concat(" shuffle_block=", config_.shuffle_block,
                           " shuffle_blocks=", config_.shuffle_blocks, order.parameters());
-  log_(LogLevel::kInfo, concat("order: ", shuffle_text_, "; ", order.table_bytes(),
-                               " bytes for each open epoch; a block is requested up to ",
-                               order.steps_per_block(), " steps before its last sample"));
+  const auto open = static_cast<int64_t>(open_block_bytes(order));
+  log_(LogLevel::kInfo,
+       concat("order: ", shuffle_text_, "; ", order.table_bytes(),
+              " bytes for each open epoch; a block is requested up to ", order.steps_per_block(),
+              " steps before its last sample; open blocks take up to ", open, " bytes of the page cache"));
+  const MemoryLimit limit = memory_limit();
+  if (open <= limit.bytes || is_in_memory(*pipeline_.source)) return;
+  log_(LogLevel::kWarning,
+       concat("options shuffle_block and shuffle_blocks: open blocks take up to ", open,
+              " bytes of the page cache, and this process may use ", limit.bytes, " (", limit.origin,
+              "): blocks would be read again and again; lower one of them (", config_.shuffle_block, " x ",
+              config_.shuffle_blocks, ")"));
 }
 
 Result<std::unique_ptr<const Order>> Loader::make_order() {

@@ -133,7 +133,8 @@ class Window(ShellTest):
             ran = self.run_shell(*command, *WINDOW, "--batch_size", "24", "--verbose")
             self.assertEqual(ran.status, 0, ran.err)
             self.assertRegex(ran.err, r"order: window shuffle_block=64 shuffle_blocks=6 blocks=11 lanes=6 window=64 cut=[0-9a-f]{16}; "
-                                      r"192 bytes for each open epoch; a block is requested up to \d+ steps before")
+                                      r"192 bytes for each open epoch; a block is requested up to \d+ steps before its last sample; "
+                                      r"open blocks take up to \d+ bytes of the page cache")
 
     def test_sets_of_no_sample_and_of_one(self):
         self.write("one.raw", b"x")

@@ -52,6 +52,9 @@ class ColdStorage final : public ForwardSource {
   int64_t read_unasked() const { return unasked_; }
   int64_t blocks() const { return blocks_; }
   int64_t asked_alone() const { return alone_; }  // not as part of a block, and before it
+  int64_t stored_bytes() const override { return record_bytes; }
+
+  int64_t record_bytes = 1;  // on storage, whatever a sample has
 
  private:
   bool ask(int64_t index) const {
@@ -200,6 +203,36 @@ TEST(BlockLookahead, OnceItHasCaughtUpItGoesOnByTwoBlocks) {
     EXPECT_EQ(sweep.to, step + 100 + BlockLookahead::kBlocksAhead);
     EXPECT_FALSE(behind);
   }
+}
+
+// What a loader of windows over records of so many bytes says at create.
+std::vector<std::string> warnings_of(int64_t record_bytes, const Settings& more) {
+  const std::shared_ptr<ColdStorage> storage = cold_storage(20'000);
+  storage->record_bytes = record_bytes;
+  std::vector<std::string> said;
+  Options options;
+  options.log = {.context = &said,
+                 .write = [](void* context, int32_t level, const char* text, size_t length) {
+                   if (level != static_cast<int32_t>(LogLevel::kWarning)) return;
+                   static_cast<std::vector<std::string>*>(context)->emplace_back(text, length);
+                 }};
+  Settings settings = {{"num_workers", "0"}, {"shuffle", "window"}, {"shuffle_block", "1GiB"}};
+  settings.insert(settings.end(), more.begin(), more.end());
+  for (const auto& [key, value] : settings) EXPECT_TRUE(options.set(key, value).is_ok());
+  EXPECT_TRUE(Loader::create(storage, options).is_ok());
+  return said;
+}
+
+TEST(Windows, WhatIsOpenAndDoesNotFitTheMemoryIsWarnedOf) {
+  constexpr int64_t kRecord = int64_t{1} << 30;  // 20 TB in all
+  const std::vector<std::string> said = warnings_of(kRecord, {{"shuffle_blocks", "10000"}});
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("open blocks take up to 21474836480000 bytes of the page cache"), std::string::npos)
+      << said[0];
+  EXPECT_NE(said[0].find("lower one of them (1073741824 x 10000)"), std::string::npos) << said[0];
+  EXPECT_TRUE(
+      warnings_of(kRecord, {{"shuffle_blocks", "1"}, {"batch_size", "1"}, {"world_size", "64"}}).empty());
+  EXPECT_TRUE(warnings_of(1, {{"shuffle_blocks", "10000"}}).empty()) << "the set is smaller";
 }
 
 // --- Mixes ---
