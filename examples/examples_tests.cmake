@@ -71,6 +71,24 @@ else()
   example_test(TrainMnistCppReaches97OnMnist bash -c "echo 'skipped: ${DATALINE_SHARED_DATA}/mnist is absent'; exit 77")
 endif()
 
+# The progress line, on a pseudo-terminal.
+function(progress_test name unit fixture)
+  if(Python3_FOUND AND UNIX)
+    example_test(${name} Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/check_progress.py" ${unit} ${ARGN})
+  else()
+    example_test(${name} bash -c "echo 'skipped: there is no python3 or no pseudo-terminal'; exit 77")
+  endif()
+  if(fixture)
+    set_tests_properties(examples.${name} PROPERTIES FIXTURES_REQUIRED ${fixture})
+  endif()
+endfunction()
+progress_test(TrainMnistDrawsAProgressLine samples example_digits
+  $<TARGET_FILE:example_train_mnist> --data "${work}/digits" --epochs 2)
+progress_test(TrainMnistCppDrawsAProgressLine samples example_digits
+  $<TARGET_FILE:example_train_mnist_cpp> --data "${work}/digits" --epochs 2)
+progress_test(TrainTokensDrawsAProgressLine tokens ""
+  $<TARGET_FILE:example_train_tokens> --epochs 1 --out "${work}/tokens_progress")
+
 # Pictures in class folders, written as JPEG files.
 if(DATALINE_HAS_LIBJPEG)
   example_test(MakeShapesWritesClassFoldersOfJpegs

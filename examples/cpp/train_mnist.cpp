@@ -18,6 +18,7 @@
 extern "C" {
 #include "../c/command_line.h"
 #include "../c/mlp.h"
+#include "../c/progress.h"
 }
 
 namespace {
@@ -90,6 +91,12 @@ void train(const Job& job, Network& network, dataline::Loader& loader) {
   for (int64_t epoch = 0; epoch < job.epochs; ++epoch) {
     mlp_result sum = {};
     int64_t samples = 0;
+    const std::string label = "epoch " + std::to_string(epoch + 1) + "/" + std::to_string(job.epochs);
+    std::string remark;
+    progress bar;
+    progress_begin(&bar, label.c_str(), "samples", 0, loader.steps());
+    const int64_t waited_before = loader.stats().wait_ns;
+    progress_point at = {0, 0, 0.0, ""};
     for (dataline::Batch& batch : loader) {
       if (epoch == 0) digest.add(batch);
       const mlp_result result =
@@ -97,10 +104,17 @@ void train(const Job& job, Network& network, dataline::Loader& loader) {
       sum.loss += result.loss;
       sum.correct += result.correct;
       samples += batch.samples();
+      const double waited_ns = static_cast<double>(loader.stats().wait_ns - waited_before);
+      remark = "loss=" + std::to_string(sum.loss / static_cast<double>(samples)).substr(0, 5);
+      at = {at.steps + 1, samples, waited_ns * 1e-9, remark.c_str()};
+      progress_update(&bar, &at);
     }
+    progress_end(&bar, &at);
     const double count = static_cast<double>(samples);
-    std::printf("epoch %" PRId64 "/%" PRId64 ": loss %.4f, train accuracy %.2f %%\n", epoch + 1, job.epochs,
-                sum.loss / count, 100.0 * static_cast<double>(sum.correct) / count);
+    if (!bar.visible) {
+      std::printf("%s: loss %.4f, train accuracy %.2f %%\n", label.c_str(), sum.loss / count,
+                  100.0 * static_cast<double>(sum.correct) / count);
+    }
     std::fflush(stdout);
     if (epoch == 0) std::printf("first epoch digest: %016" PRIx64 "\n", digest.value());
   }
