@@ -14,11 +14,11 @@
 #include <string>
 
 #include "digest.h"
+#include "epoch_line.h"
 
 extern "C" {
 #include "../c/command_line.h"
 #include "../c/mlp.h"
-#include "../c/progress.h"
 }
 
 namespace {
@@ -92,11 +92,7 @@ void train(const Job& job, Network& network, dataline::Loader& loader) {
     mlp_result sum = {};
     int64_t samples = 0;
     const std::string label = "epoch " + std::to_string(epoch + 1) + "/" + std::to_string(job.epochs);
-    std::string remark;
-    progress bar;
-    progress_begin(&bar, label.c_str(), "samples", 0, loader.steps());
-    const int64_t waited_before = loader.stats().wait_ns;
-    progress_point at = {0, 0, 0.0, ""};
+    EpochLine line(loader, label);
     for (dataline::Batch& batch : loader) {
       if (epoch == 0) digest.add(batch);
       const mlp_result result =
@@ -104,14 +100,11 @@ void train(const Job& job, Network& network, dataline::Loader& loader) {
       sum.loss += result.loss;
       sum.correct += result.correct;
       samples += batch.samples();
-      const double waited_ns = static_cast<double>(loader.stats().wait_ns - waited_before);
-      remark = "loss=" + std::to_string(sum.loss / static_cast<double>(samples)).substr(0, 5);
-      at = {at.steps + 1, samples, waited_ns * 1e-9, remark.c_str()};
-      progress_update(&bar, &at);
+      line.step("loss=" + std::to_string(sum.loss / static_cast<double>(samples)).substr(0, 5));
     }
-    progress_end(&bar, &at);
+    line.end();
     const double count = static_cast<double>(samples);
-    if (!bar.visible) {
+    if (!line.visible()) {
       std::printf("%s: loss %.4f, train accuracy %.2f %%\n", label.c_str(), sum.loss / count,
                   100.0 * static_cast<double>(sum.correct) / count);
     }
