@@ -928,6 +928,101 @@ DL_API DL_UNSTABLE int32_t dl_loader_plan_count(const dl_loader* loader); /* sta
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_plan_at(const dl_loader* loader, int32_t index,
                                                              dl_plan_stage* out, dl_error* error);
 
+/* ---- Measurements ----------------------------------------------------------------------------------------- */
+/* Where the time goes. The counters of dl_stats are always there; with stats=full, or once a trace has begun, each worker's time
+ * too, by stage and by what it waits for, and the consumer's calls of dl_loader_next. The cost is at most 1 %. */
+
+typedef struct dl_metrics dl_metrics; /* what a loader measures; outlives it */
+/* What a loader measures, as a table. It stays valid when the loader is destroyed, and tells its last numbers then. *out ends with
+ * dl_metrics_destroy (NULL is fine).
+ * Threading: any thread; any number of threads may read one dl_metrics, also while its loader is destroyed. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_metrics(const dl_loader* loader, dl_metrics** out,
+                                                             dl_error* error);
+DL_API DL_UNSTABLE void dl_metrics_destroy(dl_metrics* metrics);
+
+#define DL_METRIC_COUNTER 1     /* only grows */
+#define DL_METRIC_GAUGE 2       /* now */
+#define DL_METRIC_DURATION 3    /* how often, how long */
+#define DL_THREAD_ALL (-1)      /* of dl_metric.thread: all together */
+#define DL_THREAD_CONSUMER (-2) /* whoever calls dl_loader_next */
+
+/* A row of the table. Names, by kind:
+ *   counters and gauges   the members of dl_stats
+ *   next, between         calls of dl_loader_next that delivered a batch; the time from one to the next
+ *   work                  a thread fills batches; `part` is the stage: "order", "read" (finding records, waiting for storage), per field
+ *                         "image: decode" and its other operators or "label: copy", "pack", "copy to device"
+ *   wait                  a worker waits; `part` is why: "no room" (prefetch_depth batches are ready, the consumer is slower), "no work"
+ *                         (others load what is left), "parked" (there is no CPU for it), "device" (all slots are still read by it)
+ *   off_cpu               of work, without a CPU: "no CPU" (others had them all), "storage" (and what else blocks); 0 where the system
+ *                         does not tell */
+typedef struct dl_metric {
+  uint32_t struct_size;
+  int32_t kind;     /* DL_METRIC_* */
+  const char* name; /* like the three below, borrowed from the dl_metrics */
+  const char* part; /* "" where nothing is divided */
+  const char* unit; /* "ns", "bytes", "samples", ... */
+  const char* doc;
+  int32_t thread; /* a worker, from 0; DL_THREAD_ALL; DL_THREAD_CONSUMER */
+  uint32_t reserved;
+  int64_t value;  /* of a duration the sum */
+  int64_t count;  /* of a duration: how often. Decoding and operators on images count every fourth sample */
+  int64_t bytes;  /* of a stage: what it read or made */
+  int64_t p50_ns; /* of one time: half were at most this long, rounded up by an eighth at most */
+  int64_t p99_ns;
+  int64_t max_ns;
+} dl_metric;
+DL_API DL_UNSTABLE int64_t
+dl_metrics_count(const dl_metrics* metrics); /* rows; grows once, when a trace begins */
+/* Fills *out. DL_ERR_INVALID_ARGUMENT: no such row. Threading: any thread. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_at(const dl_metrics* metrics, int64_t index,
+                                                         dl_metric* out, dl_error* error);
+
+/* The table in Prometheus's text format 0.0.4, names as dataline_batches_total, dataline_worker_work_seconds_total{thread="0",stage="read"};
+ * dataline_exposed_seconds_total is what consumers waited in dl_loader_next.
+ * labels: `rank="0",job="x"`, added to each series; NULL: none. *bytes as in dl_loader_state_save. DL_ERR_INVALID_ARGUMENT: labels that are
+ * not of that form, or too little room.
+ * Threading: any thread. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_text(const dl_metrics* metrics, const char* labels,
+                                                           char* text, size_t* bytes, dl_error* error);
+
+/* A call of dl_loader_next that took 10 ms or more. */
+typedef struct dl_stall {
+  uint32_t struct_size;
+  uint32_t reserved;
+  int64_t epoch; /* of the batch that it delivered */
+  int64_t step;
+  int64_t wait_ns;
+  const char*
+      cause; /* what the workers spent that time with, as `part` of dl_metric; "leases": the consumer held max_leases
+                        batches. Borrowed from the dl_metrics */
+} dl_stall;
+DL_API DL_UNSTABLE int64_t dl_metrics_stall_count(const dl_metrics* metrics); /* the last 64 are kept */
+/* Fills *out, from the oldest that is kept. DL_ERR_INVALID_ARGUMENT: no such stall. Threading: any thread. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_metrics_stall_at(const dl_metrics* metrics, int64_t index,
+                                                               dl_stall* out, dl_error* error);
+
+/* Where a trace goes instead of a file. */
+typedef struct dl_trace_sink {
+  uint32_t struct_size;
+  uint32_t reserved;
+  void* context;
+  /* Takes the next piece of the text. 0, or an error number, which ends the trace. Called from any thread, one at a time; it must not
+   * call Dataline. Not after dl_loader_trace_stop or dl_loader_destroy has returned. */
+  int32_t (*write)(void* context, const char* text, size_t bytes);
+} dl_trace_sink;
+
+/* Writes what each thread does from now on, and the life of each batch, as JSON in Chrome's trace event format, which Perfetto and
+ * speedscope open. Times are the time of day, in microseconds, from one look at that clock: they never jump. path: overwritten; or
+ * NULL, and sink takes the text. At most 256 MiB; then, or when the disk is full, the trace ends with a line in the log and the
+ * job goes on.
+ * Errors: DL_ERR_INVALID_ARGUMENT (neither or both), DL_ERR_WRONG_STATE (a trace is being written), DL_ERR_NOT_FOUND,
+ * DL_ERR_PERMISSION, DL_ERR_IO.
+ * Threading: any thread. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_start(dl_loader* loader, const char* path,
+                                                                 const dl_trace_sink* sink, dl_error* error);
+/* Ends the trace; so does dl_loader_destroy. Without one it does nothing. DL_ERR_IO: it could not be written whole. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_stop(dl_loader* loader, dl_error* error);
+
 /* ---- Mixes ------------------------------------------------------------------------------------------------ */
 /* A mix draws from several datasets (parts) in given shares, or gives every sample of a part so many times in an epoch. A
  * loader over it delivers them in one stream: dl_batch_info.sample_sources says which part each row is of, sample_indices

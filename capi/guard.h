@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <new>
+#include <string>
 #include <string_view>
 
 #include "capi/dataline.h"
@@ -119,6 +120,17 @@ inline Status null_argument(const char* name) { return error(Code::kInvalidArgum
 inline Status check_index(const char* what, int64_t index, int64_t count) {
   if (index >= 0 && index < count) return Status::ok();
   return error(Code::kInvalidArgument, what, " ", index, ": expected 0 to ", count, " exclusive");
+}
+
+// Text of any length to the caller: *bytes is the room in `out`, then what the text needs with its NUL. Without `out` only that.
+inline Status copy_text(const std::string& text, const char* what, char* out, size_t* bytes) {
+  const size_t room = *bytes;
+  *bytes = text.size() + 1;
+  if (out == nullptr) return Status::ok();
+  if (room < text.size() + 1)
+    return error(Code::kInvalidArgument, what, ": expected room for ", text.size() + 1, " bytes, got ", room);
+  std::memcpy(out, text.c_str(), text.size() + 1);
+  return Status::ok();
 }
 
 inline Status check_array(const void* values, int64_t count, const char* what) {

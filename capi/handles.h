@@ -22,6 +22,9 @@ struct dl_dataset {
 struct dl_loader {
   std::shared_ptr<dataline::Loader> core;
 };
+struct dl_metrics {
+  std::shared_ptr<dataline::Metrics> core;
+};
 struct dl_opening {
   std::unique_ptr<dataline::DatasetOpening> core;
 };

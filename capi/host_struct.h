@@ -35,6 +35,7 @@ DL_FIRST_RELEASE(dl_storage, destroy);
 DL_FIRST_RELEASE(dl_threads, destroy);
 DL_FIRST_RELEASE(dl_mix_part, repeat);
 DL_FIRST_RELEASE(dl_mix_stage, weights);
+DL_FIRST_RELEASE(dl_trace_sink, write);
 #undef DL_FIRST_RELEASE
 
 // A copy of the host's struct as this library knows it; members that the host does not know are zero.

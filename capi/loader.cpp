@@ -81,15 +81,7 @@ dl_status dl_loader_state_save(const dl_loader* loader, char* text, size_t* byte
     DL_REQUIRE(loader);
     DL_REQUIRE(bytes);
     DL_ASSIGN_OR_RETURN(std::string state, loader->core->save_state());
-    const size_t room = *bytes;
-    *bytes = state.size() + 1;
-    if (text == nullptr) return Status::ok();
-    if (room < state.size() + 1) {
-      return dataline::error(Code::kInvalidArgument, "state: expected room for ", state.size() + 1,
-                             " bytes, got ", room);
-    }
-    std::memcpy(text, state.c_str(), state.size() + 1);
-    return Status::ok();
+    return copy_text(state, "state", text, bytes);
   });
 }
 

@@ -6,7 +6,13 @@
 #else
 #include <signal.h>
 #endif
+#if defined(__linux__)
+#include <fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
+#include <cstdio>
 #include <ctime>
 #include <memory>
 #include <system_error>
@@ -204,5 +210,28 @@ int64_t Thread::cpu_ns() const { return running_ && hosted_ == nullptr ? cpu_ns_
 
 int64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 int64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+
+#if defined(__linux__)
+int64_t this_thread_id() { return syscall(SYS_gettid); }
+
+// Two numbers of /proc/PID/task/TID/schedstat, which the scheduler counts anyway (Documentation/scheduler/sched-stats.rst).
+bool thread_times(int64_t thread_id, ThreadTimes& out) {
+  if (thread_id <= 0) return false;
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%lld/schedstat", static_cast<long long>(thread_id));
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  char text[96] = {};
+  const ssize_t bytes = ::read(file, text, sizeof text - 1);
+  ::close(file);
+  long long cpu_ns = 0, queued_ns = 0;
+  if (bytes <= 0 || std::sscanf(text, "%lld %lld", &cpu_ns, &queued_ns) != 2) return false;
+  out = {cpu_ns, queued_ns};
+  return true;
+}
+#else
+int64_t this_thread_id() { return 0; }
+bool thread_times(int64_t /*thread_id*/, ThreadTimes& /*out*/) { return false; }
+#endif
 
 }  // namespace dataline

@@ -66,4 +66,13 @@ class Thread {
 int64_t monotonic_ns();
 int64_t thread_cpu_ns();
 
+// What the system knows of a thread of this process, alive or not.
+struct ThreadTimes {
+  int64_t cpu_ns = 0;
+  int64_t queued_ns = 0;  // it could have run, and had no CPU
+};
+int64_t this_thread_id();  // the system's number; 0 where there is none
+// False where the system does not tell (other than Linux, no /proc), or the thread has ended.
+bool thread_times(int64_t thread_id, ThreadTimes& out);
+
 }  // namespace dataline

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/thread.h"
+#include "core/loader/metrics/stopwatch.h"
 
 namespace dataline {
 
@@ -123,6 +124,18 @@ bool BatchWindow::open_head(int32_t thread) {
 bool BatchWindow::claimable() const {
   if (setup_.open_ahead && room_.load()) return true;
   return claim_from_.load(std::memory_order_relaxed) < opened();
+}
+
+int32_t BatchWindow::idle_reason() const {
+  int64_t ready = 0, free = 0, draining = 0;
+  for (const auto& slot : slots_) {
+    const SlotState state = slot->state();
+    ready += state == SlotState::kReady ? 1 : 0;
+    free += state == SlotState::kFree ? 1 : 0;
+    draining += state == SlotState::kDraining ? 1 : 0;
+  }
+  if (opened() - head() >= setup_.depth) return ready >= setup_.depth ? stage::kNoRoom : stage::kNoWork;
+  return free == 0 && draining > 0 ? stage::kDevice : stage::kNoWork;
 }
 
 bool BatchWindow::claim(Opened& own, Claim& claim) {

@@ -107,6 +107,8 @@ class BatchWindow {
   // Takes a run if an open batch has one left or a batch can be opened.
   bool claim(Opened& own, Claim& claim) DL_EXCLUDES(mutex_);
   bool claimable() const;  // a hint: claim() looks for itself
+  int32_t idle_reason()
+      const;  // the stage (metrics/stopwatch.h) of a filler that found nothing to claim; a hint
   bool abandoned(int64_t sequence) const { return sequence < abandoned_below_.load(); }
   // The caller's run is filled. True: it was the last one, the batch is the caller's alone, and release_place() is due.
   static bool finish_run(BatchInFlight& batch);

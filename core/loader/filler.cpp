@@ -96,7 +96,10 @@ void WorkerScratch::run_rows(const Source& source, const StoragePass& pass, Fiel
 void Filler::fill(Slot& slot, const BatchOrder& order, int64_t run, WorkerScratch& scratch) noexcept {
   const int64_t row = run * pipeline_->run_records;
   const int64_t count = std::min(slot.samples - row, pipeline_->run_records);
-  if (count > 0) or_lose(slot, [&] { fill_rows(slot, order, row, count, scratch); });
+  if (count <= 0) return;
+  if (scratch.watch != nullptr) scratch.watch->batch({slot.epoch, slot.step, run == 0});
+  or_lose(slot, [&] { fill_rows(slot, order, row, count, scratch); });
+  scratch.enter(stage::kOutside);
 }
 
 void Filler::recheck(Slot& slot, const BatchOrder& order, WorkerScratch& scratch) const noexcept {
@@ -122,6 +125,7 @@ void Filler::pack(Slot& slot, WorkerScratch& scratch) const noexcept {
 
 void Filler::fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count,
                        WorkerScratch& scratch) {
+  scratch.enter(stage::kOrder);
   if (order.table != nullptr) tables_->ensure_ready(*order.table);
   Run& run = scratch.run;
   run.contiguous = order_rows(slot, order, row, count);
@@ -144,6 +148,7 @@ void Filler::fill_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t
   }
   // Relaxed: published with the rows, by the slot's state.
   if (scratch.warned > 0) slot.warned.fetch_add(scratch.warned, std::memory_order_relaxed);
+  scratch.enter(stage::kOrder);
   if (order.table != nullptr) tables_->work_ahead(scratch.thread);
 }
 
@@ -174,7 +179,10 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
   if (pipeline_->resident) {
     scratch.errors.clear();  // only geometry is drawn
   } else {
+    scratch.enter(stage::kRead);
     scratch.locate(*pipeline_->source);
+    if (scratch.times() != nullptr)
+      scratch.watch->add_bytes(stage::kRead, pipeline_->source->stored_bytes() * scratch.run.count);
   }
 
   FieldRows rows;
@@ -203,17 +211,31 @@ void Filler::read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const {
       for (const int32_t group : scratch.groups) {
         const size_t pass = static_cast<size_t>(group) * storages + s;
         rows.state = state_of(pass);
+        enter_pass(pass, rows, scratch);
         scratch.run_pass(*pipeline_->source, pipeline_->passes[pass], group, rows);
         const Field& output = pipeline_->passes[pass].program->output();
         if (storage.varies && !output.varies()) scratch.tell_size(output.bytes(), group, rows);
       }
     } else {
       rows.state = state_of(s);
+      enter_pass(s, rows, scratch);
       scratch.run_pass(*pipeline_->source, pipeline_->passes[s], rows);
     }
     if (storage.has_shares()) hold_rows(slot, s, row, scratch);
   }
   for (const RowError& failure : scratch.errors.all()) slot.forget_row(row + failure.row);
+}
+
+// The pass's time is measured from here, and what it makes.
+void Filler::enter_pass(size_t pass, FieldRows& rows, const WorkerScratch& scratch) const {
+  scratch.enter(stage::kFirstPass + static_cast<int32_t>(pass));
+  Stopwatch::Times* const times = scratch.times();
+  rows.parts = times == nullptr ? nullptr : times->parts_of(pass);
+  rows.clock = rows.parts == nullptr ? nullptr : &times->clock;
+  if (times == nullptr) return;
+  const int64_t row_bytes = pipeline_->passes[pass].program->output().bytes();
+  if (row_bytes > 0)
+    scratch.watch->add_bytes(stage::kFirstPass + static_cast<int32_t>(pass), row_bytes * scratch.run.count);
 }
 
 // Counts what the rows took of their shares.

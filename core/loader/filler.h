@@ -14,6 +14,7 @@
 #include "core/device/device.h"
 #include "core/loader/epochs.h"
 #include "core/loader/lookahead.h"
+#include "core/loader/metrics/stopwatch.h"
 #include "core/loader/pipeline.h"
 #include "core/source/composed/mix.h"
 
@@ -25,6 +26,11 @@ struct WorkerScratch : RunMemory {
   // memory: bytes_for() bytes, 64-byte aligned, zeroed. states: one per pass. `thread`: the number of its only user.
   WorkerScratch(const Pipeline& pipeline, std::byte* memory, PassStates states, int32_t thread);
 
+  // What this thread spends its time with, if that is measured.
+  void enter(int32_t stage) const {
+    if (watch != nullptr) watch->enter(stage);
+  }
+  Stopwatch::Times* times() const { return watch != nullptr ? watch->times() : nullptr; }
   // The rows of the run, from the first one, lie in these slots: for sources that call the host.
   void set_slots(int64_t epoch, int64_t first_slot);
   // A pass makes rows of the records of `run`, once located; `rows` says where they go.
@@ -42,6 +48,7 @@ struct WorkerScratch : RunMemory {
   std::vector<int32_t> groups;   // with several alone
   std::byte* program_scratch;
   PassStates states;  // one per pass, or none
+  Stopwatch* watch = nullptr;
 
  private:
   void run_rows(const Source& source, const StoragePass& pass, FieldRows& rows);
@@ -89,6 +96,7 @@ class Filler {
   bool order_rows(Slot& slot, const BatchOrder& order, int64_t row, int64_t count) const;
   void read_rows(Slot& slot, int64_t row, WorkerScratch& scratch) const;
   void hold_rows(Slot& slot, size_t storage, int64_t row, WorkerScratch& scratch) const;
+  void enter_pass(size_t pass, FieldRows& rows, const WorkerScratch& scratch) const;
   void repair(Slot& slot, const BatchOrder& order, int64_t row, Status cause, BadRow* known,
               WorkerScratch& scratch) const;
   Status read_row(Slot& slot, int64_t row, WorkerScratch& scratch) const;

@@ -74,6 +74,8 @@ Loader::Delivered Loader::deliver_copy(Slot& slot, Batch** out) {
 void Loader::recycle(Batch& batch) noexcept {
   if (forked()) return;  // the slot, its lock, its workers and the driver are the parent's
   delivery_->last_release(batch);
+  if (SpanSink* trace = metrics_->trace(); trace != nullptr)
+    trace->add_release(monotonic_ns(), {batch.epoch, batch.step});
   if (!batch.in_slot) {
     copies_leased_.fetch_sub(1);
     delivery_->give_up(std::unique_ptr<OverflowBatch>(static_cast<OverflowBatch*>(&batch)));

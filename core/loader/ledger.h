@@ -43,6 +43,15 @@ struct Ledger : LedgerCounters {
   std::unordered_set<int64_t> known_;  // records of bad
 };
 
+// What dl_stats tells.
+struct LoaderStats {
+  int32_t num_workers = 0;
+  LedgerCounters ledger;
+  int64_t bad = 0, worker_cpu_ns = 0, arena_bytes = 0, held_bytes = 0, budget_bytes = 0;
+  int64_t leases_held = 0, ready_batches = 0, threads_abandoned = 0;
+  int64_t pinned_bytes = 0, device_bytes = 0, copied_bytes = 0;
+};
+
 // "step 12: 3 of 256 samples are bad: sample 17: ...; sample 40: ..."
 Status bad_step_error(const Slot& slot, const Source& source, const std::vector<BadRow>& rows);
 

@@ -113,6 +113,7 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   position_ = {config_.start_epoch, config_.start_step};
   DL_RETURN_IF_ERROR(check_position(position_));
   DL_RETURN_IF_ERROR(prepare_memory());
+  if (!config_.trace.empty()) DL_RETURN_IF_ERROR(trace_start({.path = config_.trace}));
 
   fingerprint_fields_ = describe_fields(pipeline_.source->schema().fields);
   Digest digest;
@@ -179,6 +180,9 @@ Status Loader::prepare_slots(std::vector<std::unique_ptr<Slot>>& slots) {
 
 // The scratch memory of each thread that fills: the workers', and last the consumer's.
 Status Loader::prepare_threads() {
+  metrics_ = std::make_shared<Metrics>(weak_from_this(), name_passes(pipeline_), plan_.scratch_count,
+                                       delivery_->to_device());
+  if (config_.stats == StatsLevel::kFull) metrics_->switch_on();
   pool_ = std::make_unique<WorkerPool>(*window_, *filler_, *delivery_, gate_, pipeline_, config_);
   std::byte* const memory = arena_.data() + plan_.scratch_offset;
   for (int64_t w = 0; w < plan_.scratch_count; ++w) {
@@ -190,6 +194,7 @@ Status Loader::prepare_threads() {
                                                    std::move(states), static_cast<int32_t>(w));
     scratch->call.seed = config_.seed;
     scratch->run.cancelled = &gate_.cancel_flag();
+    scratch->watch = &metrics_->watch(w);
     if (w == config_.num_workers)
       DL_RETURN_IF_ERROR(delivery_->upload(token_.get(), slots_memory(), *scratch, *memory_));
     pool_->add(std::move(scratch));
@@ -212,6 +217,7 @@ void Loader::stop() noexcept {
   window_->close();
   if (token_ != nullptr) token_->detach(this);
   const int64_t left_behind = pool_->stop();
+  end_measuring();
   ThreadLock lock(mutex_);
   abandoned_threads_ += left_behind;
   if (left_behind > 0) {

@@ -29,6 +29,8 @@
 #include "core/loader/epochs.h"
 #include "core/loader/filler.h"
 #include "core/loader/ledger.h"
+#include "core/loader/metrics/metrics.h"
+#include "core/loader/metrics/trace.h"
 #include "core/loader/options.h"
 #include "core/loader/pipeline.h"
 #include "core/loader/worker_pool.h"
@@ -48,14 +50,6 @@ struct PartStats {
   double share_asked = 0, share_got = 0;  // of the slots that come now; of what was delivered
 };
 
-struct LoaderStats {
-  int32_t num_workers = 0;
-  LedgerCounters ledger;
-  int64_t bad = 0, worker_cpu_ns = 0, arena_bytes = 0, held_bytes = 0, budget_bytes = 0;
-  int64_t leases_held = 0, ready_batches = 0, threads_abandoned = 0;
-  int64_t pinned_bytes = 0, device_bytes = 0, copied_bytes = 0;
-};
-
 class Loader final : public BatchOwner,
                      public CancelToken::Listener,
                      private ConsumerGate::Listener,
@@ -65,7 +59,9 @@ class Loader final : public BatchOwner,
   ~Loader() override;
 
   // Each call below returns kForked in a forked child.
-  Status next(int64_t timeout_ns, Batch** out) DL_EXCLUDES(mutex_);
+  Status next(int64_t timeout_ns, Batch** out) DL_EXCLUDES(mutex_) {
+    return metrics_->on() ? measured_next(timeout_ns, out) : take_next(timeout_ns, out);
+  }
   // num_workers=0: fills runs for about `budget_ns`. kOk: next() has something to return; kTimeout: not yet.
   Status work(int64_t budget_ns) DL_EXCLUDES(mutex_);
   Status begin_epoch() DL_EXCLUDES(mutex_);
@@ -86,6 +82,11 @@ class Loader final : public BatchOwner,
   int64_t steps() const { return steps_.count(); }
   const std::vector<BatchView>& fields() const { return schema_views_->views(); }
   const std::vector<PlanStage>& stages() const { return stages_; }
+  // Stay when the loader is gone.
+  const std::shared_ptr<Metrics>& metrics() const { return metrics_; }
+  // Also switches on what stats=full measures. kWrongState: a trace is being written.
+  Status trace_start(const TraceTarget& target) DL_EXCLUDES(trace_mutex_);
+  Status trace_stop() DL_EXCLUDES(trace_mutex_);
   // Delivered = pixel * a + b. kInvalidArgument, kUnsupported.
   Result<PixelScale> pixel_scale(int64_t field, int64_t channel) const;
 
@@ -109,6 +110,9 @@ class Loader final : public BatchOwner,
   Status prepare_threads();
   std::span<std::byte> slots_memory() const;
 
+  // measure.cpp
+  void end_measuring() noexcept DL_EXCLUDES(mutex_, trace_mutex_);
+
   // orders.cpp
   Status prepare_order() DL_REQUIRES(mutex_);
   Result<std::unique_ptr<const Order>> make_order() DL_REQUIRES(mutex_);
@@ -124,6 +128,8 @@ class Loader final : public BatchOwner,
     Outcome outcome;
     Status status = Status::ok();  // what next() returns
   };
+  Status take_next(int64_t timeout_ns, Batch** out, bool* for_lease = nullptr) DL_EXCLUDES(mutex_);
+  Status measured_next(int64_t timeout_ns, Batch** out) DL_EXCLUDES(mutex_);
   Status obstacle() DL_REQUIRES(mutex_);
   Status no_batch_due() DL_REQUIRES(mutex_);
   bool ready_now(Slot& slot) DL_REQUIRES(mutex_);
@@ -171,6 +177,9 @@ class Loader final : public BatchOwner,
   std::string fingerprint_fields_, fingerprint_data_, weights_digest_, lengths_digest_, shuffle_text_;
   SourceRef mix_source_;  // of a mix; null else
   std::vector<PlanStage> stages_;
+  std::shared_ptr<Metrics> metrics_;
+  ThreadMutex trace_mutex_;  // held while a trace begins or ends; before metrics_'s own
+  std::unique_ptr<Trace> trace_ DL_GUARDED_BY(trace_mutex_);  // made by the first one
 
   // The parts; each has its own rules. In this order: each uses those above it.
   ConsumerGate gate_{*this};

@@ -11,7 +11,8 @@
 
 namespace dataline {
 
-Status Loader::next(int64_t timeout_ns, Batch** out) {
+// `for_lease`: whether it had to wait for one.
+Status Loader::take_next(int64_t timeout_ns, Batch** out, bool* for_lease) {
   *out = nullptr;
   if (forked()) return forked_error();
   const uint32_t interrupts = gate_.interrupts();
@@ -36,6 +37,7 @@ Status Loader::next(int64_t timeout_ns, Batch** out) {
       }
       if (delivered.outcome == Delivered::Outcome::kLookAgain) continue;
       change.for_lease = true;
+      if (for_lease != nullptr) *for_lease = true;
     } else if (Status held = slot == nullptr ? delivery_->held() : Status::ok(); !held.is_ok()) {
       return held;
     } else if (alone && slot == nullptr && open_head()) {

@@ -146,6 +146,7 @@ enum class LastBatch : int32_t { kKeep, kDrop, kPad };
 enum class LeaseOverflow : int32_t { kCopy, kError, kWait };
 enum class DeviceSync : int32_t { kStream, kHost };
 enum class OnError : int32_t { kRaise, kReplace, kQuarantine };
+enum class StatsLevel : int32_t { kBasic, kFull };
 enum class Homogeneous : int32_t { kNone, kBatch };
 enum class Io : int32_t { kAuto, kMmap, kPread, kMemory, kDevice };
 
@@ -179,6 +180,8 @@ struct LoaderConfig {
   std::string pin_memory_device;
   Io io = Io::kAuto;
   DeviceSync device_sync = DeviceSync::kStream;
+  StatsLevel stats = StatsLevel::kBasic;
+  std::string trace;  // a file; "": none
   HostArray<int64_t> indices;
   HostArray<double> weights;
   // Batches by length or shape (buckets.h); no edges: no buckets.

@@ -68,6 +68,7 @@ int64_t WorkerPool::stop() noexcept {
   const bool may_hang = pipeline_.calls_host;
   if (may_hang) retired_.wait(monotonic_ns() + kStuckReaderGraceNs, [&] { return alive_.load() == 0; });
   int64_t left_behind = 0;
+  ThreadLock lock(joining_mutex_);
   for (auto& worker : workers_) {
     if (may_hang && !worker->done.load()) {
       worker->thread.detach();  // it holds the owner, and with it all that it uses
@@ -84,6 +85,7 @@ void WorkerPool::forget() noexcept {
 }
 
 int64_t WorkerPool::cpu_ns() const {
+  ThreadLock lock(joining_mutex_);
   int64_t total = 0;
   for (const auto& worker : workers_) {
     total += worker->done.load() ? worker->cpu_ns.load() : worker->thread.cpu_ns();
@@ -102,6 +104,8 @@ void WorkerPool::run(Worker& worker) {
   const auto may_work = [&] { return !worker.surplus || surplus_may_work(); };
   const int64_t cpu_before_ns = thread_cpu_ns();  // a thread of the host's has a past
   ConsumerPace pace;
+  Stopwatch& watch = *worker.fill.scratch->watch;
+  watch.begin_thread();
   {
     const DeviceThread here = delivery_.thread();
     while (!stopping_.load()) {
@@ -110,13 +114,17 @@ void WorkerPool::run(Worker& worker) {
       if (may_work() && window_.claim(worker.fill.own, claim)) {
         fill(claim, worker.fill);
       } else if (!delivery_.needs_worker() || !finish_copies()) {
+        if (watch.times() != nullptr)
+          watch.enter(may_work() ? window_.idle_reason() : int32_t{stage::kParked});
         // One beyond the CPUs is woken when it may work: waking by itself it would only take a CPU from the others.
         work.wait(may_work() ? pace.wake_at(window_.head(), config_.prefetch_depth) : kForever, [&] {
           return (window_.claimable() && may_work()) || delivery_.needs_worker() || stopping_.load();
         });
+        watch.enter(stage::kOutside);
       }
     }
   }
+  watch.end_thread();
   worker.cpu_ns.store(thread_cpu_ns() - cpu_before_ns);
   worker.done.store(true);
   alive_.fetch_sub(1);
@@ -139,16 +147,23 @@ void WorkerPool::fill_run(const BatchWindow::Claim& claim, WorkerScratch& scratc
   const int64_t sequence = slot.sequence;
   if (!window_.abandoned(sequence)) filler_.fill(slot, batch.order, claim.run, scratch);
   if (!BatchWindow::finish_run(batch)) return;
-  if (!window_.abandoned(sequence)) filler_.recheck(slot, batch.order, scratch);
+  {
+    const StageScope packing(*scratch.watch, stage::kPack);
+    if (!window_.abandoned(sequence)) filler_.recheck(slot, batch.order, scratch);
+  }
   BatchWindow::release_place(batch);  // `batch` may be another one from here on
   finish(slot, sequence, scratch);
 }
 
 void WorkerPool::finish(Slot& slot, int64_t sequence, WorkerScratch& scratch) {
-  if (!window_.abandoned(sequence)) filler_.pack(slot, scratch);
+  {
+    const StageScope packing(*scratch.watch, stage::kPack);
+    if (!window_.abandoned(sequence)) filler_.pack(slot, scratch);
+  }
   if (!window_.advance(slot, SlotState::kFilling, SlotState::kStaged)) return;
   bool complete = true;
   if (!window_.abandoned(sequence) && !slot.lost.load()) {
+    const StageScope sending(*scratch.watch, stage::kSend);
     try {
       complete = delivery_.send(slot, sequence);
     } catch (...) {

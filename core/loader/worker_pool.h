@@ -99,6 +99,7 @@ class WorkerPool {
   FillThread consumer_ DL_GUARDED_BY(consumer_mutex_);
   RunClock runs_;
   WaitShare waits_;
+  mutable ThreadMutex joining_mutex_;  // a thread is not asked for its time while it is joined
   Atomic<bool> stopping_{false};
   Atomic<int64_t> alive_{0};
   WaitPoint work_;          // workers wait for something to fill

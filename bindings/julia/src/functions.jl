@@ -95,6 +95,16 @@
 @declare dl_loader_plan_count(loader::Handle)::Int32
 @declare dl_loader_plan_at(loader::Handle, index::Int32, out::Ptr{CPlanStage}, error::Ptr{CError})::Int32
 
+@declare dl_loader_metrics(loader::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_metrics_destroy(metrics::Handle)::Cvoid
+@declare dl_metrics_count(metrics::Handle)::Int64
+@declare dl_metrics_at(metrics::Handle, index::Int64, out::Ptr{CMetric}, error::Ptr{CError})::Int32
+@declare dl_metrics_text(metrics::Handle, labels::Cstring, text::Ptr{UInt8}, bytes::Ptr{Csize_t}, error::Ptr{CError})::Int32
+@declare dl_metrics_stall_count(metrics::Handle)::Int64
+@declare dl_metrics_stall_at(metrics::Handle, index::Int64, out::Ptr{CStall}, error::Ptr{CError})::Int32
+@declare dl_loader_trace_start(loader::Handle, path::Cstring, sink::Ptr{CTraceSink}, error::Ptr{CError})::Int32
+@declare dl_loader_trace_stop(loader::Handle, error::Ptr{CError})::Int32
+
 @declare dl_dataset_mix(parts::Ptr{CMixPart}, part_count::Int32, stages::Ptr{CMixStage}, stage_count::Int32, samples_per_epoch::Int64, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_dataset_part_count(dataset::Handle)::Int32
 @declare dl_dataset_part_at(dataset::Handle, index::Int32, out::Ptr{CPart}, error::Ptr{CError})::Int32

@@ -226,6 +226,39 @@ struct CPlanStage
     bytes_out::Int64
 end
 
+struct CMetric
+    struct_size::UInt32
+    kind::Int32
+    name::Ptr{UInt8}
+    part::Ptr{UInt8}
+    unit::Ptr{UInt8}
+    doc::Ptr{UInt8}
+    thread::Int32
+    reserved::UInt32
+    value::Int64
+    count::Int64
+    bytes::Int64
+    p50_ns::Int64
+    p99_ns::Int64
+    max_ns::Int64
+end
+
+struct CStall
+    struct_size::UInt32
+    reserved::UInt32
+    epoch::Int64
+    step::Int64
+    wait_ns::Int64
+    cause::Ptr{UInt8}
+end
+
+struct CTraceSink
+    struct_size::UInt32
+    reserved::UInt32
+    context::Ptr{Cvoid}
+    write::Ptr{Cvoid}
+end
+
 struct CMixPart
     struct_size::UInt32
     reserved::UInt32

@@ -27,6 +27,25 @@ struct FrameState : public ProgramState {
   FrameScratch scratch;
 };
 
+// The time that a decoder's lines take, apart from that of whoever asks for them.
+class ClockedLines final : public LineSource {
+ public:
+  ClockedLines(LineSource& lines, PartClock& clock, int32_t part)
+      : lines_(lines), clock_(clock), part_(part) {}
+  const std::byte* const* lines(int64_t first, int64_t count) override {
+    const int32_t before = clock_.enter(part_);
+    const std::byte* const* out = lines_.lines(first, count);
+    clock_.enter(before);
+    return out;
+  }
+  const Status& status() const override { return lines_.status(); }
+
+ private:
+  LineSource& lines_;
+  PartClock& clock_;
+  const int32_t part_;
+};
+
 Status in_decode(Status status) { return status.is_ok() ? Status::ok() : std::move(status).in("decode"); }
 
 }  // namespace
@@ -48,6 +67,7 @@ class FrameRow {
     DL_RETURN_IF_ERROR(open(from));
     for (size_t i = 0; i < plan_.works.size(); ++i) {
       const FrameWork& work = plan_.works[i];
+      enter(static_cast<int32_t>(i));
       if (!work.stage.apply) {
         DL_ASSIGN_OR_RETURN(const View view, compose_view(work.views));
         if (i + 1 == plan_.works.size()) return deliver(&view, to, room);
@@ -61,11 +81,17 @@ class FrameRow {
       DL_RETURN_IF_ERROR(apply(work));
     }
     if (frame_.pixels != nullptr) return deliver(nullptr, to, room);
+    enter(0);  // what there is without works is the tail
     DL_ASSIGN_OR_RETURN(const View whole, compose_view({}));
     return deliver(&whole, to, room);
   }
 
  private:
+  bool clocked() const { return context_.rows->clock != nullptr; }
+  void enter(int32_t work) {
+    if (clocked()) context_.rows->clock->enter(context_.part + (state_.decoder != nullptr ? 1 : 0) + work);
+  }
+
   // Sets the frame's size, and the pixels of stored frames.
   Status open(Bytes from) {
     frame_.channels = plan_.input.channels;
@@ -109,9 +135,17 @@ class FrameRow {
     Resampler& worker = *state_.resamplers[resampler];
     const Resampler::Need need = worker.need(view);
     if (frame_.pixels == nullptr) {
-      DL_RETURN_IF_ERROR(in_decode(state_.decoder->start(need.region, need.max_lines, state_.scratch)));
-      Status status =
-          worker.run(view, frame_.channels, frame_.element_bytes, *state_.decoder, sink, state_.scratch);
+      ImageDecoder& decoder = *state_.decoder;
+      const int32_t before = clocked() ? context_.rows->clock->enter(context_.part) : 0;
+      DL_RETURN_IF_ERROR(in_decode(decoder.start(need.region, need.max_lines, state_.scratch)));
+      Status status;
+      if (clocked()) {
+        context_.rows->clock->enter(before);
+        ClockedLines lines(decoder, *context_.rows->clock, context_.part);
+        status = worker.run(view, frame_.channels, frame_.element_bytes, lines, sink, state_.scratch);
+      } else {
+        status = worker.run(view, frame_.channels, frame_.element_bytes, decoder, sink, state_.scratch);
+      }
       return state_.decoder->status().is_ok() ? std::move(status) : in_decode(state_.decoder->status());
     }
     DL_RETURN_IF_ERROR(lines_.start(frame_, need.region, need.max_lines, state_.scratch));
@@ -227,6 +261,16 @@ Result<std::unique_ptr<ProgramState>> FramePass::make_state(HostMemory& memory) 
                                                      MemoryKind::kFrames, "images being decoded"));
   state->scratch = FrameScratch(state->memory.data(), state->memory.bytes());
   return std::unique_ptr<ProgramState>(std::move(state));
+}
+
+std::vector<std::string> FramePass::parts() const {
+  std::vector<std::string> out;
+  if (plan_.decode) out.emplace_back("decode");
+  for (const FrameWork& work : plan_.works) out.push_back(work.text);
+  if (plan_.works.empty()) out.emplace_back();
+  if (!plan_.tail_text.empty()) out.back() += (out.back().empty() ? "" : ", ") + plan_.tail_text;
+  if (out.back().empty()) out.back() = "to the batch";
+  return out;
 }
 
 int64_t FramePass::run(const RowContext& context, const std::byte* from, int64_t from_bytes, std::byte* to,

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/base/simd.h"
@@ -33,6 +34,7 @@ struct FrameWork {
   std::vector<ViewStep> views;
   FrameStage stage;   // without apply(): the views
   int64_t place = 0;  // of the stage's operator
+  std::string text;   // its operators
 };
 
 struct FramePlan {
@@ -43,6 +45,7 @@ struct FramePlan {
   bool planar_input = false;              // stored as CHW; frames themselves are always HWC
   int64_t max_bytes = int64_t{64} << 20;  // max_decoded_bytes
   std::vector<FrameWork> works;
+  std::string tail_text;  // the operators on elements and layout
   ElementChain chain;
   bool planar_output = false;
 
@@ -56,6 +59,8 @@ class FramePass : public Pass {
   bool heavy() const override;
   int64_t state_bytes() const override;
   Result<std::unique_ptr<ProgramState>> make_state(HostMemory& memory) const override;
+  // decode, then each work; the tail counts with the last.
+  std::vector<std::string> parts() const override;
   int64_t run(const RowContext& context, const std::byte* from, int64_t from_bytes, std::byte* to,
               int64_t room) const override;
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/field.h"
+#include "core/base/part_clock.h"
 #include "core/base/status.h"
 #include "core/base/tail.h"
 #include "core/memory/host_memory.h"
@@ -46,6 +47,9 @@ struct FieldRows {
   ProgramState* state = nullptr;  // from Program::make_state(), one per worker
   RowErrors* errors = nullptr;
   int64_t* warned = nullptr;  // counts images delivered despite decoder warnings (on_warning); may be null
+  // To time the parts of a program (Program::parts) in a row now and then; null: nobody asks.
+  PartClock* clock = nullptr;
+  Histogram* parts = nullptr;  // PartClock::kMostParts
 };
 
 // Delivered value = pixel * a + b, for viewing pixels again.
@@ -79,6 +83,8 @@ class Program : public RowWork {
   virtual bool draws() const { return false; }
   // One value, or one per channel; empty when values no longer map to pixels.
   virtual std::vector<PixelScale> pixel_scales() const { return {}; }
+  // What a row's time is divided into, as operators; empty: rows are timed whole.
+  virtual std::vector<std::string> parts() const { return {}; }
   virtual void run(const FieldRows& rows) const = 0;
 };
 

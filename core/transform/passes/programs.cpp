@@ -158,17 +158,22 @@ struct PassStates : public ProgramState {
 class PassProgram : public FieldProgram {
  public:
   PassProgram(const Field& input, ProgramOutput output, std::vector<PassRef> passes,
-              const std::vector<int64_t>& pass_bytes)
+              const std::vector<int64_t>& pass_bytes, const std::vector<std::string>& texts)
       : FieldProgram(std::move(output)),
         passes_(std::move(passes)),
         row_bytes_(input.bytes()),
         tells_bytes_(output_.field.bytes() < 0 && !output_.field.to_bucket) {
     for (size_t i = 0; i < passes_.size(); ++i) {
+      first_parts_.push_back(static_cast<int32_t>(parts_.size()));
+      const std::vector<std::string> own = passes_[i]->parts();
+      parts_.insert(parts_.end(), own.begin(), own.end());
+      if (own.empty()) parts_.push_back(texts[i]);
       pass_scratch_bytes_ = std::max(pass_scratch_bytes_, passes_[i]->scratch_bytes());
       if (!ends_in_slot(i)) between_bytes_ = std::max(between_bytes_, round_up(pass_bytes[i], 64));
     }
   }
   int64_t scratch_bytes() const override { return 2 * between_bytes_ + pass_scratch_bytes_; }
+  std::vector<std::string> parts() const override { return parts_; }
   bool heavy() const override {
     return std::any_of(passes_.begin(), passes_.end(), [](const PassRef& pass) { return pass->heavy(); });
   }
@@ -201,7 +206,9 @@ class PassProgram : public FieldProgram {
       if (i + ahead < rows.count) prefetch(rows, i + ahead);
       if (rows.source[i] == nullptr) continue;
       context.row = i;
+      if (rows.clock != nullptr) rows.clock->begin_row(rows.parts);
       const int64_t written = run_row(context);
+      if (rows.clock != nullptr) rows.clock->end_row();
       if (tells_bytes_) rows.target_bytes[i] = std::max<int64_t>(written, 0);
     }
   }
@@ -228,6 +235,8 @@ class PassProgram : public FieldProgram {
                            : rows.scratch + static_cast<int64_t>(i % 2) * between_bytes_;
       if (i > 0 && passes_[i]->in_place()) to = const_cast<std::byte*>(from);  // written by the pass before
       context.state = states != nullptr ? states->of_pass[i].get() : nullptr;
+      context.part = first_parts_[i];
+      if (rows.clock != nullptr) rows.clock->enter(context.part);
       bytes = passes_[i]->run(context, from, bytes, to, last ? rows.target_stride : between_bytes_);
       if (bytes < 0) return bytes;
       from = to;
@@ -236,8 +245,10 @@ class PassProgram : public FieldProgram {
   }
 
   std::vector<PassRef> passes_;
-  int64_t row_bytes_;  // -1: ragged
-  bool tells_bytes_;   // of each row
+  std::vector<std::string> parts_;
+  std::vector<int32_t> first_parts_;  // of each pass
+  int64_t row_bytes_;                 // -1: ragged
+  bool tells_bytes_;                  // of each row
   int64_t between_bytes_ = 0;
   int64_t pass_scratch_bytes_ = 0;
 };
@@ -257,8 +268,9 @@ std::unique_ptr<const Program> make_flat_program(const Field& input, ProgramOutp
 
 std::unique_ptr<const Program> make_pass_program(const Field& input, ProgramOutput output,
                                                  std::vector<PassRef> passes,
-                                                 const std::vector<int64_t>& pass_bytes) {
-  return std::make_unique<PassProgram>(input, std::move(output), std::move(passes), pass_bytes);
+                                                 const std::vector<int64_t>& pass_bytes,
+                                                 const std::vector<std::string>& texts) {
+  return std::make_unique<PassProgram>(input, std::move(output), std::move(passes), pass_bytes, texts);
 }
 
 }  // namespace dataline

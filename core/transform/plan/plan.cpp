@@ -19,6 +19,11 @@ bool is_channel_count(int64_t dim) { return dim == 1 || dim == 3 || dim == 4; }
 
 }  // namespace
 
+void append_operator(std::string& list, std::string_view text) {
+  if (!list.empty()) list += ", ";
+  list += text;
+}
+
 Plan::Plan(const Field& input, size_t index, const TransformSettings& settings, SimdTarget target)
     : input_(input),
       index_(index),
@@ -39,6 +44,10 @@ void Plan::begin_draft() {
 void Plan::next_operator(std::string_view text) {
   const size_t here = passes_.size();
   written_.push_back({text, draft_.empty() && here > 0 ? here - 1 : here, joined_frame_});
+  if (draft_.frame && !(joined_frame_ && draft_.frame->works.empty())) {
+    FramePlan& frame = *draft_.frame;
+    append_operator(joined_frame_ ? frame.works.back().text : frame.tail_text, text);
+  }
   joined_frame_ = false;
   ++place_;
 }

@@ -31,6 +31,9 @@
 
 namespace dataline {
 
+// To operators as written, one more.
+void append_operator(std::string& list, std::string_view text);
+
 class Plan {
  public:
   // `settings` outlives the plan; `index`: of the field among the source's.

@@ -64,7 +64,11 @@ void Plan::begin_frame() {
     frame.input = frame.output = {stored.height, stored.width, stored.channels};
     frame.planar_input = stored.layout == ImageLayout::kPlanar;
     for (const GeometryStep& step : draft_.image->steps) join_view(frame, step);
-    for (OperatorText& written : written_) written.pixels |= written.pass == passes_.size();
+    for (OperatorText& written : written_) {
+      if (written.pass != passes_.size()) continue;
+      written.pixels = true;
+      append_operator(frame.works.empty() ? frame.tail_text : frame.works.back().text, written.text);
+    }
     draft_.image.reset();
   } else {
     end_draft();
@@ -90,7 +94,7 @@ void Plan::add_view(ViewStep step) {
 void Plan::add_stage(FrameStage stage) {
   FramePlan& frame = frame_draft(false);
   frame.output = stage.shape(frame.output);
-  frame.works.push_back({{}, std::move(stage), place_});
+  frame.works.push_back({{}, std::move(stage), place_, {}});
   set_frame(frame.output);
 }
 

@@ -10,11 +10,6 @@
 namespace dataline {
 namespace {
 
-void append(std::string& list, std::string_view text) {
-  if (!list.empty()) list += ", ";
-  list += text;
-}
-
 bool can_deliver(DType dtype) {
   return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBf16 || dtype == DType::kI64;
 }
@@ -85,6 +80,10 @@ std::unique_ptr<const Program> Plan::program_of(const std::vector<BuiltPass>& pa
     return make_flat_program(input_, std::move(made_output), passes[0].flat, target_);
   std::vector<PassRef> list;
   std::vector<int64_t> bytes;
+  std::vector<std::string> texts(passes.size());
+  for (const OperatorText& written : written_) {
+    if (written.pass < texts.size()) append_operator(texts[written.pass], written.text);
+  }
   for (const BuiltPass& made : passes) {
     made_output.draws |= made.draws;
     list.push_back(made.frame ? std::make_shared<FramePass>(*made.frame, target_) : made.pass);
@@ -92,7 +91,7 @@ std::unique_ptr<const Program> Plan::program_of(const std::vector<BuiltPass>& pa
     const int64_t most = made.output.max_bytes >= 0 ? std::min(made.output.max_bytes, limit) : limit;
     bytes.push_back(made.output.kind == FieldKind::kRagged ? most : made.output.bytes());
   }
-  return make_pass_program(input_, std::move(made_output), std::move(list), bytes);
+  return make_pass_program(input_, std::move(made_output), std::move(list), bytes, texts);
 }
 
 void Plan::finish() {
@@ -150,7 +149,7 @@ std::optional<DeviceSplit> Plan::split() const {
   out.tail = std::move(*tail);
   for (const OperatorText& written : written_) {
     std::string& text = written.pixels || written.pass + 1 < passes_.size() ? out.host_text : out.device_text;
-    append(text, written.text);
+    append_operator(text, written.text);
   }
   if (out.tail.geometry)
     out.geometry = make_geometry_program(field_.name, last.image->steps, last.image->input);
@@ -161,7 +160,7 @@ std::optional<DeviceSplit> Plan::split() const {
 
 std::string Plan::text() const {
   std::string out;
-  for (const OperatorText& written : written_) append(out, written.text);
+  for (const OperatorText& written : written_) append_operator(out, written.text);
   return out;
 }
 

@@ -466,6 +466,55 @@ func LoaderPlanAt(loader Handle, index int32, out *PlanStage, err *Error) int32 
 	return int32(result)
 }
 
+func LoaderMetrics(loader Handle, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderMetrics], uintptr(loader), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func MetricsDestroy(metrics Handle) {
+	purego.SyscallN(symbols[atMetricsDestroy], uintptr(metrics))
+}
+
+func MetricsCount(metrics Handle) int64 {
+	result, _, _ := purego.SyscallN(symbols[atMetricsCount], uintptr(metrics))
+	return int64(result)
+}
+
+func MetricsAt(metrics Handle, index int64, out *Metric, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atMetricsAt], uintptr(metrics), uintptr(index),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func MetricsText(metrics Handle, labels *byte, text *byte, bytes *uintptr, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atMetricsText], uintptr(metrics), uintptr(unsafe.Pointer(labels)),
+		uintptr(unsafe.Pointer(text)), uintptr(unsafe.Pointer(bytes)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func MetricsStallCount(metrics Handle) int64 {
+	result, _, _ := purego.SyscallN(symbols[atMetricsStallCount], uintptr(metrics))
+	return int64(result)
+}
+
+func MetricsStallAt(metrics Handle, index int64, out *Stall, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atMetricsStallAt], uintptr(metrics), uintptr(index),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func LoaderTraceStart(loader Handle, path *byte, sink *TraceSink, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderTraceStart], uintptr(loader), uintptr(unsafe.Pointer(path)),
+		uintptr(unsafe.Pointer(sink)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func LoaderTraceStop(loader Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderTraceStop], uintptr(loader), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
 func DatasetMix(parts *MixPart, partCount int32, stages *MixStage, stageCount int32, samplesPerEpoch int64,
 	options Handle, out *Handle, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atDatasetMix], uintptr(unsafe.Pointer(parts)), uintptr(partCount),

@@ -433,6 +433,47 @@ func LoaderPlanAt(loader Handle, index int32, out *PlanStage, err *Error) int32 
 		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
+func LoaderMetrics(loader Handle, out *Handle, err *Error) int32 {
+	return int32(C.dl_loader_metrics((*C.dl_loader)(loader), (**C.dl_metrics)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func MetricsDestroy(metrics Handle) {
+	C.dl_metrics_destroy((*C.dl_metrics)(metrics))
+}
+
+func MetricsCount(metrics Handle) int64 {
+	return int64(C.dl_metrics_count((*C.dl_metrics)(metrics)))
+}
+
+func MetricsAt(metrics Handle, index int64, out *Metric, err *Error) int32 {
+	return int32(C.dl_metrics_at((*C.dl_metrics)(metrics), C.int64_t(index), (*C.dl_metric)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func MetricsText(metrics Handle, labels *byte, text *byte, bytes *uintptr, err *Error) int32 {
+	return int32(C.dl_metrics_text((*C.dl_metrics)(metrics), (*C.char)(unsafe.Pointer(labels)),
+		(*C.char)(unsafe.Pointer(text)), (*C.size_t)(unsafe.Pointer(bytes)), (*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func MetricsStallCount(metrics Handle) int64 {
+	return int64(C.dl_metrics_stall_count((*C.dl_metrics)(metrics)))
+}
+
+func MetricsStallAt(metrics Handle, index int64, out *Stall, err *Error) int32 {
+	return int32(C.dl_metrics_stall_at((*C.dl_metrics)(metrics), C.int64_t(index), (*C.dl_stall)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func LoaderTraceStart(loader Handle, path *byte, sink *TraceSink, err *Error) int32 {
+	return int32(C.dl_loader_trace_start((*C.dl_loader)(loader), (*C.char)(unsafe.Pointer(path)),
+		(*C.dl_trace_sink)(unsafe.Pointer(sink)), (*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func LoaderTraceStop(loader Handle, err *Error) int32 {
+	return int32(C.dl_loader_trace_stop((*C.dl_loader)(loader), (*C.dl_error)(unsafe.Pointer(err))))
+}
+
 func DatasetMix(parts *MixPart, partCount int32, stages *MixStage, stageCount int32, samplesPerEpoch int64,
 	options Handle, out *Handle, err *Error) int32 {
 	return int32(C.dl_dataset_mix((*C.dl_mix_part)(unsafe.Pointer(parts)), C.int32_t(partCount),

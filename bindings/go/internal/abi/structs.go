@@ -249,6 +249,42 @@ type PlanStage struct {
 	BytesOut   int64
 }
 
+// Metric is dl_metric.
+type Metric struct {
+	StructSize uint32
+	Kind       int32
+	Name       *byte
+	Part       *byte
+	Unit       *byte
+	Doc        *byte
+	Thread     int32
+	Reserved   uint32
+	Value      int64
+	Count      int64
+	Bytes      int64
+	P50Ns      int64
+	P99Ns      int64
+	MaxNs      int64
+}
+
+// Stall is dl_stall.
+type Stall struct {
+	StructSize uint32
+	Reserved   uint32
+	Epoch      int64
+	Step       int64
+	WaitNs     int64
+	Cause      *byte
+}
+
+// TraceSink is dl_trace_sink.
+type TraceSink struct {
+	StructSize uint32
+	Reserved   uint32
+	Context    uintptr
+	Write      uintptr
+}
+
 // MixPart is dl_mix_part.
 type MixPart struct {
 	StructSize uint32

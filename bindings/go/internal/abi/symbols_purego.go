@@ -93,6 +93,15 @@ const (
 	atLoaderPixelScale
 	atLoaderPlanCount
 	atLoaderPlanAt
+	atLoaderMetrics
+	atMetricsDestroy
+	atMetricsCount
+	atMetricsAt
+	atMetricsText
+	atMetricsStallCount
+	atMetricsStallAt
+	atLoaderTraceStart
+	atLoaderTraceStop
 	atDatasetMix
 	atDatasetPartCount
 	atDatasetPartAt
@@ -204,6 +213,15 @@ var symbolNames = [symbolCount]string{
 	"dl_loader_pixel_scale",
 	"dl_loader_plan_count",
 	"dl_loader_plan_at",
+	"dl_loader_metrics",
+	"dl_metrics_destroy",
+	"dl_metrics_count",
+	"dl_metrics_at",
+	"dl_metrics_text",
+	"dl_metrics_stall_count",
+	"dl_metrics_stall_at",
+	"dl_loader_trace_start",
+	"dl_loader_trace_stop",
 	"dl_dataset_mix",
 	"dl_dataset_part_count",
 	"dl_dataset_part_at",

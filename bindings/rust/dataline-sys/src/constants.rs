@@ -149,6 +149,16 @@ constants! {
     DL_IMAGE_JPEG: i32 = 1;
     DL_IMAGE_PNG: i32 = 2;
     DL_IMAGE_WEBP: i32 = 3;
+    /// only grows
+    DL_METRIC_COUNTER: i32 = 1;
+    /// now
+    DL_METRIC_GAUGE: i32 = 2;
+    /// how often, how long
+    DL_METRIC_DURATION: i32 = 3;
+    /// of dl_metric.thread: all together
+    DL_THREAD_ALL: i32 = -1;
+    /// whoever calls dl_loader_next
+    DL_THREAD_CONSUMER: i32 = -2;
     DL_SNIFF_NO: i32 = 0;
     DL_SNIFF_GUESS: i32 = 1;
     /// a header that other data could start with by chance

@@ -618,6 +618,89 @@ functions! {
         loader: *const dl_loader, index: i32, out: *mut dl_plan_stage, error: *mut dl_error,
     ) -> dl_status;
 
+    /// What a loader measures, as a table. It stays valid when the loader is destroyed, and tells its last
+    /// numbers then. *out ends with dl_metrics_destroy (NULL is fine).
+    ///
+    /// Threading: any thread; any number of threads may read one dl_metrics, also while its loader is
+    /// destroyed.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_loader_metrics(
+        loader: *const dl_loader, out: *mut *mut dl_metrics, error: *mut dl_error,
+    ) -> dl_status;
+
+    /// What a loader measures, as a table. It stays valid when the loader is destroyed, and tells its last
+    /// numbers then. *out ends with dl_metrics_destroy (NULL is fine).
+    ///
+    /// Threading: any thread; any number of threads may read one dl_metrics, also while its loader is
+    /// destroyed.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_metrics_destroy(metrics: *mut dl_metrics);
+
+    /// rows; grows once, when a trace begins
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_metrics_count(metrics: *const dl_metrics) -> i64;
+
+    /// Fills *out. DL_ERR_INVALID_ARGUMENT: no such row.
+    ///
+    /// Threading: any thread.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_metrics_at(
+        metrics: *const dl_metrics, index: i64, out: *mut dl_metric, error: *mut dl_error,
+    ) -> dl_status;
+
+    /// The table in Prometheus's text format 0.0.4, names as dataline_batches_total,
+    /// dataline_worker_work_seconds_total{thread="0",stage="read"}; dataline_exposed_seconds_total is what
+    /// consumers waited in dl_loader_next. labels: `rank="0",job="x"`, added to each series; NULL: none.
+    /// *bytes as in dl_loader_state_save. DL_ERR_INVALID_ARGUMENT: labels that are not of that form, or too
+    /// little room.
+    ///
+    /// Threading: any thread.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_metrics_text(
+        metrics: *const dl_metrics, labels: *const c_char, text: *mut c_char, bytes: *mut usize,
+        error: *mut dl_error,
+    ) -> dl_status;
+
+    /// the last 64 are kept
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_metrics_stall_count(metrics: *const dl_metrics) -> i64;
+
+    /// Fills *out, from the oldest that is kept. DL_ERR_INVALID_ARGUMENT: no such stall.
+    ///
+    /// Threading: any thread.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_metrics_stall_at(
+        metrics: *const dl_metrics, index: i64, out: *mut dl_stall, error: *mut dl_error,
+    ) -> dl_status;
+
+    /// Writes what each thread does from now on, and the life of each batch, as JSON in Chrome's trace event
+    /// format, which Perfetto and speedscope open. Times are the time of day, in microseconds, from one look
+    /// at that clock: they never jump. path: overwritten; or NULL, and sink takes the text. At most 256 MiB;
+    /// then, or when the disk is full, the trace ends with a line in the log and the job goes on.
+    ///
+    /// Errors: DL_ERR_INVALID_ARGUMENT (neither or both), DL_ERR_WRONG_STATE (a trace is being written),
+    /// DL_ERR_NOT_FOUND, DL_ERR_PERMISSION, DL_ERR_IO.
+    ///
+    /// Threading: any thread.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_loader_trace_start(
+        loader: *mut dl_loader, path: *const c_char, sink: *const dl_trace_sink, error: *mut dl_error,
+    ) -> dl_status;
+
+    /// Ends the trace; so does dl_loader_destroy. Without one it does nothing. DL_ERR_IO: it could not be
+    /// written whole.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_loader_trace_stop(loader: *mut dl_loader, error: *mut dl_error) -> dl_status;
+
     /// A mix of datasets whose fields have the same names. Fields that are stored differently become alike by
     /// the transforms of parts; where only sizes differ, batches of one part each may have them
     /// (homogeneous=batch). stages may be NULL with a stage_count of 0. samples_per_epoch: of weights; -1: as

@@ -28,6 +28,8 @@ handles! {
     ///
     /// a dataset that is being opened
     dl_opening
+    /// what a loader measures; outlives it
+    dl_metrics
     /// a file, read where it is: for formats and storages of the host's
     dl_file
 }
@@ -45,6 +47,7 @@ callbacks! {
     fn dl_release(context: *mut c_void);
     fn dl_log_write(context: *mut c_void, level: i32, message: *const c_char, length: usize);
     fn dl_reader_read(context: *mut c_void, request: *mut dl_reader_request) -> i32;
+    fn dl_trace_sink_write(context: *mut c_void, text: *const c_char, bytes: usize) -> i32;
     fn dl_format_sniff(
         context: *mut c_void, path: *const c_char, bytes: *const c_void, count: i64, file_bytes: i64,
     ) -> i32;
@@ -82,6 +85,7 @@ typedef void (*dl_allocator_release)(void*, void*, size_t, size_t, int32_t);\n\
 typedef void (*dl_release)(void*);\n\
 typedef void (*dl_log_write)(void*, int32_t, const char*, size_t);\n\
 typedef int32_t (*dl_reader_read)(void*, dl_reader_request*);\n\
+typedef int32_t (*dl_trace_sink_write)(void*, const char*, size_t);\n\
 typedef int32_t (*dl_format_sniff)(void*, const char*, const void*, int64_t, int64_t);\n\
 typedef dl_status (*dl_format_open)(void*, const dl_format_request*, dl_dataset**, dl_error*);\n\
 typedef dl_status (*dl_operator_prepare)(void*, dl_operator_use*, dl_error*);\n\
@@ -471,6 +475,70 @@ structs! {
         /// per sample; -1 when varying
         bytes_in: i64,
         bytes_out: i64,
+    }
+
+    /// - A row of the table. Names, by kind: counters and gauges the members of dl_stats next, between calls
+    ///   of dl_loader_next that delivered a batch; the time from one to the next work a thread fills batches;
+    ///   `part` is the stage: "order", "read" (finding records, waiting for storage), per field "image:
+    ///   decode" and its other operators or "label: copy", "pack", "copy to device" wait a worker waits;
+    ///   `part` is why: "no room" (prefetch_depth batches are ready, the consumer is slower), "no work"
+    ///   (others load what is left), "parked" (there is no CPU for it), "device" (all slots are still read by
+    ///   it) off_cpu of work, without a CPU: "no CPU" (others had them all), "storage" (and what else
+    ///   blocks); 0 where the system does not tell
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_metric {
+        struct_size: u32,
+        /// DL_METRIC_*
+        kind: i32,
+        /// like the three below, borrowed from the dl_metrics
+        name: *const c_char,
+        /// "" where nothing is divided
+        part: *const c_char,
+        /// "ns", "bytes", "samples", ...
+        unit: *const c_char,
+        doc: *const c_char,
+        /// a worker, from 0; DL_THREAD_ALL; DL_THREAD_CONSUMER
+        thread: i32,
+        reserved: u32,
+        /// of a duration the sum
+        value: i64,
+        /// of a duration: how often. Decoding and operators on images count every fourth sample
+        count: i64,
+        /// of a stage: what it read or made
+        bytes: i64,
+        /// of one time: half were at most this long, rounded up by an eighth at most
+        p50_ns: i64,
+        p99_ns: i64,
+        max_ns: i64,
+    }
+
+    /// A call of dl_loader_next that took 10 ms or more.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_stall {
+        struct_size: u32,
+        reserved: u32,
+        /// of the batch that it delivered
+        epoch: i64,
+        step: i64,
+        wait_ns: i64,
+        /// what the workers spent that time with, as `part` of dl_metric; "leases": the consumer held
+        /// max_leases batches. Borrowed from the dl_metrics
+        cause: *const c_char,
+    }
+
+    /// Where a trace goes instead of a file.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_trace_sink {
+        struct_size: u32,
+        reserved: u32,
+        context: *mut c_void,
+        /// Takes the next piece of the text. 0, or an error number, which ends the trace. Called from any
+        /// thread, one at a time; it must not call Dataline. Not after dl_loader_trace_stop or
+        /// dl_loader_destroy has returned.
+        write: dl_trace_sink_write,
     }
 
     /// A part of a mix. Either every part has a repeat, or none.

@@ -1,0 +1,49 @@
+// What a loader measures of itself (metrics/): the consumer's calls, and the trace.
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "core/base/thread.h"
+#include "core/loader/loader.h"
+
+namespace dataline {
+
+Status Loader::measured_next(int64_t timeout_ns, Batch** out) {
+  const int64_t begin_ns = monotonic_ns();
+  bool for_lease = false;
+  Status status = take_next(timeout_ns, out, &for_lease);
+  if (*out != nullptr)
+    metrics_->count_next(begin_ns, monotonic_ns(), {(*out)->epoch, (*out)->step}, for_lease);
+  return status;
+}
+
+Status Loader::trace_start(const TraceTarget& target) {
+  if (forked()) return forked_error();
+  ThreadLock lock(trace_mutex_);
+  if (trace_ == nullptr) {
+    const int64_t workers = metrics_->thread_count() - 1;
+    trace_ = std::make_unique<Trace>(metrics_->stage_names(), workers, log_);
+  }
+  DL_RETURN_IF_ERROR(trace_->start(target));
+  metrics_->switch_on();
+  metrics_->trace_to(trace_.get());
+  return Status::ok();
+}
+
+// Who records a span at this moment has looked already; Trace takes it, or drops it.
+Status Loader::trace_stop() {
+  if (forked()) return forked_error();
+  ThreadLock lock(trace_mutex_);
+  metrics_->trace_to(nullptr);
+  return trace_ == nullptr ? Status::ok() : trace_->stop();
+}
+
+// The last numbers, once no thread works.
+void Loader::end_measuring() noexcept {
+  try {
+    if (Result<LoaderStats> last = stats(); last.is_ok()) metrics_->close(last.value());
+    if (Status status = trace_stop(); !status.is_ok()) log_(LogLevel::kWarning, status.text());
+  } catch (...) {  // memory ran out: the loader ends all the same
+  }
+}
+
+}  // namespace dataline

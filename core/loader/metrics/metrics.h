@@ -1,0 +1,139 @@
+// What a loader measures of itself, as a table of rows: the counters of dl_stats always, and with stats=full, or once a trace was
+// started, where the time of each worker and of the consumer goes.
+//
+// Threads: any, at the same time, also while the loader ends. Metrics outlive their loader and tell its last numbers then.
+// Lock order: mutex_ is the innermost; it is not held while the loader is asked.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/atomic.h"
+#include "core/base/status.h"
+#include "core/base/thread_mutex.h"
+#include "core/loader/epochs.h"
+#include "core/loader/ledger.h"
+#include "core/loader/metrics/stopwatch.h"
+
+namespace dataline {
+
+class Loader;
+
+enum class MetricKind : int32_t { kCounter = 1, kGauge = 2, kDuration = 3 };
+constexpr int32_t kThreadAll = -1, kThreadConsumer = -2;
+
+struct MetricRow {
+  MetricKind kind = MetricKind::kCounter;
+  const char* name = "";
+  const char* part = "";  // of what is divided; lives as long as the metrics
+  const char* unit = "";
+  const char* doc = "";
+  int32_t thread = kThreadAll;
+  int64_t value = 0;  // of a duration the sum
+  int64_t count = 0, bytes = 0, p50_ns = 0, p99_ns = 0, max_ns = 0;
+};
+
+// A call of next() that took long.
+struct Stall {
+  int64_t epoch = 0, step = 0;
+  int64_t wait_ns = 0;
+  int64_t end_ns = 0;      // monotonic
+  const char* cause = "";  // what the workers spent most of the time with; lives as long as the metrics
+};
+
+class Metrics {
+ public:
+  // Longer calls of next() are stalls.
+  static constexpr int64_t kStallNs = 10'000'000;
+
+  // One pass of the pipeline: what it is called, whole and in the parts of its program.
+  struct Pass {
+    std::string text;
+    std::vector<std::string> parts;
+  };
+  // `threads`: that fill, the last of them the consumer.
+  Metrics(std::weak_ptr<const Loader> loader, std::vector<Pass> passes, int64_t threads, bool to_device);
+
+  // --- The loader ---
+  void switch_on() DL_EXCLUDES(mutex_);  // for good
+  bool on() const { return specs_.load(std::memory_order_acquire) != nullptr; }
+  Stopwatch& watch(int64_t thread) { return watches_[static_cast<size_t>(thread)]; }
+  // A call of next() that delivered this batch, or that waited for a lease before it did.
+  void count_next(int64_t begin_ns, int64_t end_ns, Position batch, bool for_lease) DL_EXCLUDES(mutex_);
+  // The numbers that stay when the loader has ended.
+  void close(const LoaderStats& last) DL_EXCLUDES(mutex_);
+  void trace_to(SpanSink* sink) { trace_.store(sink, std::memory_order_release); }  // null: nowhere
+  SpanSink* trace() const { return trace_.load(std::memory_order_acquire); }
+
+  // --- Readers ---
+  int64_t row_count() const;  // grows once, when measuring begins
+  MetricRow row(int64_t index) const DL_EXCLUDES(mutex_);
+  std::vector<MetricRow> rows() const DL_EXCLUDES(mutex_);
+  HistogramSum next_times() const DL_EXCLUDES(mutex_);
+  HistogramSum between_times() const DL_EXCLUDES(mutex_);
+  int64_t stall_count() const DL_EXCLUDES(mutex_);  // that are kept: the last kStalls
+  Result<Stall> stall(int64_t index) const DL_EXCLUDES(mutex_);
+  std::vector<std::string> stage_names() const;
+  int64_t thread_count() const { return static_cast<int64_t>(watches_.size()); }
+
+ private:
+  static constexpr size_t kStalls = 64;
+  static constexpr int64_t kLookNs = 10'000'000;  // from one look at the stages to the next
+
+  // A row of the table.
+  struct Spec {
+    enum class Of { kNext, kBetween, kStage, kPart, kQueued, kBlocked } of;
+    int32_t thread = kThreadAll;
+    int32_t stage = 0;
+    int32_t part = 0;
+    const char* text = "";
+  };
+  bool waits(int32_t stage) const { return stage >= stage::kNoRoom && stage < stage::kFirstPass; }
+  size_t stage_count() const { return stage::kFirstPass + passes_.size(); }
+  const char* stage_text(int32_t stage) const;
+  std::vector<Spec> make_specs() const;
+  LoaderStats stats() const DL_EXCLUDES(mutex_);
+  MetricRow counter(size_t index, const LoaderStats& stats) const;
+  MetricRow measured(const Spec& spec) const DL_EXCLUDES(mutex_);
+  void add_stage(MetricRow& row, int32_t thread, int32_t stage) const;
+  void add_part(MetricRow& row, const Spec& spec) const;
+  void add_off_cpu(MetricRow& row, const Spec& spec) const;
+  template <typename Use>
+  void for_threads(int32_t thread, Use use) const;
+  const char* cause_of_stall(std::vector<int64_t>& totals) const;
+  const char* longest_part(int32_t stage) const;
+  void look(std::vector<int64_t>& totals) const;
+
+  const std::weak_ptr<const Loader> loader_;
+  const std::vector<Pass> passes_;
+  const bool to_device_;
+  std::vector<Stopwatch> watches_;
+  Atomic<SpanSink*> trace_{nullptr};
+  Atomic<const std::vector<Spec>*> specs_{nullptr};  // owned_specs_, published
+
+  mutable ThreadMutex mutex_;
+  std::vector<Spec> owned_specs_ DL_GUARDED_BY(mutex_);
+  bool closed_ DL_GUARDED_BY(mutex_) = false;
+  LoaderStats last_ DL_GUARDED_BY(mutex_);
+  Histogram next_ DL_GUARDED_BY(mutex_), between_ DL_GUARDED_BY(mutex_);
+  int64_t returned_ns_ DL_GUARDED_BY(mutex_) = 0;  // next() did, last
+  Position returned_ DL_GUARDED_BY(mutex_);        // with this batch
+  std::vector<int64_t> seen_totals_ DL_GUARDED_BY(mutex_);
+  int64_t looked_ns_ DL_GUARDED_BY(mutex_) = 0;
+  std::array<Stall, kStalls> stalls_ DL_GUARDED_BY(mutex_);
+  int64_t stalls_seen_ DL_GUARDED_BY(mutex_) = 0;
+};
+
+struct Pipeline;
+std::vector<Metrics::Pass> name_passes(const Pipeline& pipeline);
+
+// As Prometheus reads it (text format 0.0.4). `labels`: `rank="0",job="x"`, added to every series; kInvalidArgument where they are not of
+// that form.
+Result<std::string> prometheus_text(const Metrics& metrics, std::string_view labels);
+
+}  // namespace dataline

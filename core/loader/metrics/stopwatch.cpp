@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/loader/metrics/stopwatch.h"
+
+#include <utility>
+
+namespace dataline {
+
+void Stopwatch::change(Times& times, int32_t stage) {
+  const int64_t now_ns = monotonic_ns();
+  const int32_t before = stage_.load(std::memory_order_relaxed);
+  const int64_t since_ns = since_ns_.load(std::memory_order_relaxed);
+  // The first change after switch_on() ends a visit that nobody saw begin.
+  if (since_ns > 0 && before != stage) {
+    times.stages[static_cast<size_t>(before)].visits.add(now_ns - since_ns);
+    SpanSink* const trace = trace_->load(std::memory_order_acquire);
+    if (trace != nullptr && before != stage::kOutside)
+      trace->add_span(thread_, before, since_ns, now_ns, batch_);
+  }
+  if (before == stage && since_ns > 0) return;  // the visit goes on
+  stage_.store(stage, std::memory_order_relaxed);
+  since_ns_.store(now_ns, std::memory_order_relaxed);
+}
+
+void Stopwatch::switch_on(std::unique_ptr<Times> times, const Atomic<SpanSink*>& trace, int32_t thread) {
+  owned_ = std::move(times);
+  trace_ = &trace;
+  thread_ = thread;
+  times_.store(owned_.get(), std::memory_order_release);
+}
+
+int64_t Stopwatch::total_ns(int32_t stage) const {
+  Times* const times = this->times();
+  if (times == nullptr) return 0;
+  const int64_t total_ns = times->stages[static_cast<size_t>(stage)].visits.sum_ns();
+  if (stage_.load(std::memory_order_relaxed) != stage) return total_ns;
+  const int64_t since_ns = since_ns_.load(std::memory_order_relaxed);
+  return since_ns == 0 ? total_ns : total_ns + std::max<int64_t>(monotonic_ns() - since_ns, 0);
+}
+
+void Stopwatch::begin_thread() {
+  const int64_t id = this_thread_id();
+  ThreadTimes first;
+  if (!thread_times(id, first)) return;
+  first_cpu_ns_.store(first.cpu_ns, std::memory_order_relaxed);
+  first_queued_ns_.store(first.queued_ns, std::memory_order_relaxed);
+  thread_id_.store(id, std::memory_order_release);
+}
+
+void Stopwatch::end_thread() {
+  enter(stage::kOutside);
+  ThreadTimes last;
+  if (system_times(last)) {
+    last_cpu_ns_.store(last.cpu_ns, std::memory_order_relaxed);
+    last_queued_ns_.store(last.queued_ns, std::memory_order_relaxed);
+  }
+  thread_id_.store(0, std::memory_order_release);
+}
+
+bool Stopwatch::system_times(ThreadTimes& out) const {
+  const int64_t id = thread_id_.load(std::memory_order_acquire);
+  if (id > 0 && thread_times(id, out)) {
+    out.cpu_ns -= first_cpu_ns_.load(std::memory_order_relaxed);
+    out.queued_ns -= first_queued_ns_.load(std::memory_order_relaxed);
+    return true;
+  }
+  out = {last_cpu_ns_.load(std::memory_order_relaxed), last_queued_ns_.load(std::memory_order_relaxed)};
+  return out.cpu_ns > 0;
+}
+
+}  // namespace dataline
