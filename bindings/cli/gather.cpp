@@ -92,14 +92,18 @@ void Yardsticks::choose_loops(double trial_seconds) {
   for (Copy& copy : copies_) {
     if (copy.loop == nullptr) continue;
     const auto loops = gather_loops(static_cast<size_t>(copy.part.bytes));
-    std::vector<double> best(loops.size());
+    std::vector<double> best(loops.size() + 1);  // the last: whole tiles
+    const auto take = [&](size_t i) {
+      copy.whole = i == loops.size();
+      copy.loop = loops[copy.whole ? 0 : i];
+    };
     for (int trial = 0; trial < kTrials; ++trial) {
-      for (size_t i = 0; i < loops.size(); ++i) {
-        copy.loop = loops[i];
+      for (size_t i = 0; i < best.size(); ++i) {
+        take(i);
         best[i] = std::max(best[i], gather(trial_seconds).samples_per_s);
       }
     }
-    copy.loop = loops[static_cast<size_t>(std::max_element(best.begin(), best.end()) - best.begin())];
+    take(static_cast<size_t>(std::max_element(best.begin(), best.end()) - best.begin()));
   }
 }
 
@@ -130,7 +134,7 @@ void Yardsticks::fill(size_t batch, std::byte* slot) const {
       const auto stride = static_cast<size_t>(copy.piece->row_bytes);
       const auto bytes = static_cast<size_t>(copy.part.bytes);
       std::byte* out = slot + copy.place + at * bytes;
-      if (order_.consecutive(batch) && stride == bytes) {
+      if (copy.whole && order_.consecutive(batch) && stride == bytes) {
         std::memcpy(out, copy.piece->memory.data() + order[at] * stride, rows * bytes);
       } else {
         copy.loop(copy.piece->memory.data(), stride, static_cast<size_t>(copy.part.from), bytes, order + at,

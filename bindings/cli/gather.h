@@ -76,6 +76,7 @@ class Yardsticks {
     Part part;
     size_t place = 0;  // in a slot
     GatherLoop loop = nullptr;
+    bool whole = false;  // rows that lie one behind the other: by one memcpy a tile, not by the loop
   };
   std::vector<Copy> copies_;
   size_t slot_bytes_ = 0;
