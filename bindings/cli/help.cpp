@@ -67,8 +67,9 @@ constexpr char kPreviewDetails[] =
     "Under the pictures are class names, or labels, keys or indices. Encoded images are decoded if there "
     "is no --transform. Pictures of varying size are loaded one by one and reduced on the sheet only.";
 constexpr char kBenchDetails[] =
-    "Times a consumer that takes batches and releases them. `gather` is a bare loop on as many threads "
-    "that copies the same rows in the same order into as many slots of the same size; `memcpy` is one "
+    "Times a consumer that takes batches and releases them. `gather` is a bare loop that copies the same "
+    "rows in the same order into as many slots, on as many threads as the loader kept cores busy; of its "
+    "rate and CPU seconds the loader's share is printed, 1 being as good as a bare loop. `memcpy` is one "
     "thread that copies the dataset's bytes in file order. Both run in host memory, whatever the device, "
     "on a copy of the dataset's rows as a loader without a transform delivers them. The copy has at most "
     "8 GiB and half of the free memory; it is made after the loader's peak memory is measured. Rounds of "
