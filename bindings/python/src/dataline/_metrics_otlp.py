@@ -71,7 +71,7 @@ class Exporter:
                 for row in _series(metrics, name)
             ]
 
-        make("dataline." + name.removesuffix("_ns"), [observe], _UNITS.get(unit, f"{{{unit}}}"), doc)
+        make(f"dataline.{_NAMES.get(name, name.removesuffix('_ns'))}", [observe], _UNITS.get(unit, f"{{{unit}}}"), doc)
 
     def flush(self) -> None:
         """Sends what there is now."""
@@ -100,6 +100,7 @@ class _Closed:
 _CLOSED: Any = _Closed()
 
 
+_NAMES = {"wait_ns": "exposed"}  # what consumers waited; "wait" is the workers'
 _UNITS = {"ns": "s", "bytes": "By"}
 
 

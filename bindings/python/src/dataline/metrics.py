@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Union
 
 from . import _core
+from .errors import CallError
 
 if TYPE_CHECKING:
     from ._metrics_otlp import Exporter
@@ -88,7 +89,7 @@ class Metrics:
 
         Raises CallError for a name that Prometheus does not take, or that is the table's own.
         """
-        return self._handle._text(",".join(f'{name}="{_escaped(value)}"' for name, value in (labels or {}).items()))
+        return self._handle._text(",".join(_label(name, value) for name, value in (labels or {}).items()))
 
     def stalls(self) -> list[Stall]:
         """The last calls of ``next`` that took long, at most 64, the oldest first. Without measurements there are none."""
@@ -110,8 +111,11 @@ def metrics_of(measured: Measured) -> Metrics:
     return found
 
 
-def _escaped(value: object) -> str:
-    return str(value).replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+def _label(name: str, value: object) -> str:
+    if "=" in name:  # else it could be several
+        raise CallError(f"labels: expected a name, got {name!r}", -1, "DL_ERR_INVALID_ARGUMENT")
+    escaped = str(value).replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    return f'{name}="{escaped}"'
 
 
 def serve(
