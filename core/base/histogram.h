@@ -54,9 +54,10 @@ struct HistogramSum {
 
 class Histogram {
  public:
-  void add(int64_t ns) {
-    bump(bins_[histogram_bin(ns)], 1);
-    bump(sum_ns_, ns);
+  // `weight`: for how many like it this one stands.
+  void add(int64_t ns, int64_t weight = 1) {
+    bump(bins_[histogram_bin(ns)], weight);
+    bump(sum_ns_, ns * weight);
     if (ns > max_ns_.load(std::memory_order_relaxed)) max_ns_.store(ns, std::memory_order_relaxed);
   }
   int64_t sum_ns() const { return sum_ns_.load(std::memory_order_relaxed); }

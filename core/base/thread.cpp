@@ -210,6 +210,11 @@ int64_t Thread::cpu_ns() const { return running_ && hosted_ == nullptr ? cpu_ns_
 
 int64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 int64_t thread_cpu_ns() { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+#if defined(CLOCK_MONOTONIC_COARSE)
+int64_t coarse_ns() { return clock_ns(CLOCK_MONOTONIC_COARSE); }
+#else
+int64_t coarse_ns() { return monotonic_ns(); }
+#endif
 
 #if defined(__linux__)
 int64_t this_thread_id() { return syscall(SYS_gettid); }

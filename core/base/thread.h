@@ -65,6 +65,9 @@ class Thread {
 
 int64_t monotonic_ns();
 int64_t thread_cpu_ns();
+// The same clock as monotonic_ns(), up to kCoarseNs late, for a fifth of the cost.
+int64_t coarse_ns();
+constexpr int64_t kCoarseNs = 10'000'000;  // a kernel with 100 ticks a second
 
 // What the system knows of a thread of this process, alive or not.
 struct ThreadTimes {

@@ -97,7 +97,7 @@ void Filler::fill(Slot& slot, const BatchOrder& order, int64_t run, WorkerScratc
   const int64_t row = run * pipeline_->run_records;
   const int64_t count = std::min(slot.samples - row, pipeline_->run_records);
   if (count <= 0) return;
-  if (scratch.watch != nullptr) scratch.watch->batch({slot.epoch, slot.step, run == 0});
+  if (scratch.watch != nullptr) scratch.watch->begin_run({slot.epoch, slot.step, run == 0});
   or_lose(slot, [&] { fill_rows(slot, order, row, count, scratch); });
   scratch.enter(stage::kOutside);
 }
@@ -231,7 +231,7 @@ void Filler::enter_pass(size_t pass, FieldRows& rows, const WorkerScratch& scrat
   scratch.enter(stage::kFirstPass + static_cast<int32_t>(pass));
   Stopwatch::Times* const times = scratch.times();
   rows.parts = times == nullptr ? nullptr : times->parts_of(pass);
-  rows.clock = rows.parts == nullptr ? nullptr : &times->clock;
+  rows.clock = rows.parts == nullptr || !scratch.watch->measures() ? nullptr : &times->clock;
   if (times == nullptr) return;
   const int64_t row_bytes = pipeline_->passes[pass].program->output().bytes();
   if (row_bytes > 0)

@@ -128,7 +128,7 @@ class Loader final : public BatchOwner,
     Outcome outcome;
     Status status = Status::ok();  // what next() returns
   };
-  Status take_next(int64_t timeout_ns, Batch** out, bool* for_lease = nullptr) DL_EXCLUDES(mutex_);
+  Status take_next(int64_t timeout_ns, Batch** out, Metrics::Call* call = nullptr) DL_EXCLUDES(mutex_);
   Status measured_next(int64_t timeout_ns, Batch** out) DL_EXCLUDES(mutex_);
   Status obstacle() DL_REQUIRES(mutex_);
   Status no_batch_due() DL_REQUIRES(mutex_);

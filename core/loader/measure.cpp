@@ -8,11 +8,11 @@
 namespace dataline {
 
 Status Loader::measured_next(int64_t timeout_ns, Batch** out) {
-  const int64_t begin_ns = monotonic_ns();
-  bool for_lease = false;
-  Status status = take_next(timeout_ns, out, &for_lease);
-  if (*out != nullptr)
-    metrics_->count_next(begin_ns, monotonic_ns(), {(*out)->epoch, (*out)->step}, for_lease);
+  Metrics::Call call = metrics_->begin_call();
+  Status status = take_next(timeout_ns, out, &call);
+  if (*out == nullptr) return status;
+  call.batch = {(*out)->epoch, (*out)->step};
+  metrics_->end_call(call);
   return status;
 }
 

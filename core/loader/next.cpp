@@ -11,8 +11,8 @@
 
 namespace dataline {
 
-// `for_lease`: whether it had to wait for one.
-Status Loader::take_next(int64_t timeout_ns, Batch** out, bool* for_lease) {
+// `call`: told whether a lease was waited for, if it is measured.
+Status Loader::take_next(int64_t timeout_ns, Batch** out, Metrics::Call* call) {
   *out = nullptr;
   if (forked()) return forked_error();
   const uint32_t interrupts = gate_.interrupts();
@@ -37,7 +37,7 @@ Status Loader::take_next(int64_t timeout_ns, Batch** out, bool* for_lease) {
       }
       if (delivered.outcome == Delivered::Outcome::kLookAgain) continue;
       change.for_lease = true;
-      if (for_lease != nullptr) *for_lease = true;
+      if (call != nullptr) call->for_lease = true;
     } else if (Status held = slot == nullptr ? delivery_->held() : Status::ok(); !held.is_ok()) {
       return held;
     } else if (alone && slot == nullptr && open_head()) {

@@ -115,7 +115,7 @@ void WorkerPool::run(Worker& worker) {
         fill(claim, worker.fill);
       } else if (!delivery_.needs_worker() || !finish_copies()) {
         if (watch.times() != nullptr)
-          watch.enter(may_work() ? window_.idle_reason() : int32_t{stage::kParked});
+          watch.begin_wait(may_work() ? window_.idle_reason() : int32_t{stage::kParked});
         // One beyond the CPUs is woken when it may work: waking by itself it would only take a CPU from the others.
         work.wait(may_work() ? pace.wake_at(window_.head(), config_.prefetch_depth) : kForever, [&] {
           return (window_.claimable() && may_work()) || delivery_.needs_worker() || stopping_.load();
@@ -147,10 +147,8 @@ void WorkerPool::fill_run(const BatchWindow::Claim& claim, WorkerScratch& scratc
   const int64_t sequence = slot.sequence;
   if (!window_.abandoned(sequence)) filler_.fill(slot, batch.order, claim.run, scratch);
   if (!BatchWindow::finish_run(batch)) return;
-  {
-    const StageScope packing(*scratch.watch, stage::kPack);
-    if (!window_.abandoned(sequence)) filler_.recheck(slot, batch.order, scratch);
-  }
+  scratch.enter(stage::kPack);  // until finish() has packed
+  if (!window_.abandoned(sequence)) filler_.recheck(slot, batch.order, scratch);
   BatchWindow::release_place(batch);  // `batch` may be another one from here on
   finish(slot, sequence, scratch);
 }

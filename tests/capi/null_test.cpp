@@ -19,6 +19,7 @@ struct Objects {
   CancelToken token;
   std::unique_ptr<dl_opening, Destroy<dl_opening, dl_opening_destroy>> opening;
   std::unique_ptr<dl_extensions, Destroy<dl_extensions, dl_extensions_destroy>> extensions;
+  std::unique_ptr<dl_metrics, Destroy<dl_metrics, dl_metrics_destroy>> metrics;
   int64_t one = 1;
   double weight = 1;
   Objects() {
@@ -31,6 +32,9 @@ struct Objects {
     dl_extensions* none = nullptr;
     EXPECT_EQ(dl_extensions_create(&none, nullptr), DL_OK);
     extensions.reset(none);
+    dl_metrics* measured = nullptr;
+    EXPECT_EQ(dl_loader_metrics(loader.get(), &measured, nullptr), DL_OK);
+    metrics.reset(measured);
   }
 };
 
@@ -259,6 +263,17 @@ const NullCase kCases[] = {
     NULL_CASE(dl_dataset_part_at, "out", o.dataset.get(), 0, nullptr),
     NULL_CASE(dl_loader_part_at, "loader", nullptr, 0, room<dl_part>()),
     NULL_CASE(dl_loader_part_at, "out", o.loader.get(), 0, nullptr),
+    NULL_CASE(dl_loader_metrics, "loader", nullptr, room<dl_metrics*>()),
+    NULL_CASE(dl_loader_metrics, "out", o.loader.get(), nullptr),
+    NULL_CASE(dl_metrics_at, "metrics", nullptr, 0, room<dl_metric>()),
+    NULL_CASE(dl_metrics_at, "out", o.metrics.get(), 0, nullptr),
+    NULL_CASE(dl_metrics_text, "metrics", nullptr, nullptr, nullptr, room<size_t>()),
+    NULL_CASE(dl_metrics_text, "bytes", o.metrics.get(), nullptr, nullptr, nullptr),
+    NULL_CASE(dl_metrics_stall_at, "metrics", nullptr, 0, room<dl_stall>()),
+    NULL_CASE(dl_metrics_stall_at, "out", o.metrics.get(), 0, nullptr),
+    NULL_CASE(dl_loader_trace_start, "loader", nullptr, "x", nullptr),
+    NULL_CASE(dl_loader_trace_start, "neither", o.loader.get(), nullptr, nullptr),
+    NULL_CASE(dl_loader_trace_stop, "loader", nullptr),
     NULL_CASE(dl_loader_stats, "loader", nullptr, room<dl_stats>()),
     NULL_CASE(dl_loader_stats, "out", o.loader.get(), nullptr),
     NULL_CASE(dl_loader_bad_sample_at, "loader", nullptr, 0, room<dl_bad_sample>()),

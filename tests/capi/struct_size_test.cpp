@@ -55,6 +55,10 @@ TEST(StructSize, StatsInfosAndBadSamplesAreCutToTheCallersSize) {
   Delivered got = next(loader);
   ASSERT_EQ(got.status, DL_OK) << got.message;
   expect_prefixes<dl_stats>([&](dl_stats* out) { return dl_loader_stats(loader.get(), out, nullptr); });
+  dl_metrics* metrics = nullptr;
+  ASSERT_EQ(dl_loader_metrics(loader.get(), &metrics, nullptr), DL_OK);
+  expect_prefixes<dl_metric>([&](dl_metric* out) { return dl_metrics_at(metrics, 0, out, nullptr); });
+  dl_metrics_destroy(metrics);
   expect_prefixes<dl_plan_stage>(
       [&](dl_plan_stage* out) { return dl_loader_plan_at(loader.get(), 0, out, nullptr); });
   expect_prefixes<dl_batch_info>(

@@ -90,31 +90,48 @@ void Metrics::switch_on() {
   }
 }
 
-void Metrics::count_next(int64_t begin_ns, int64_t end_ns, Position batch, bool for_lease) {
+// The call after one that is measured tells when that one's batch was done with.
+Metrics::Call Metrics::begin_call() {
+  Call call;
+  call.number = calls_.fetch_add(1, std::memory_order_relaxed);
+  const int64_t measured = measured_call_.load(std::memory_order_relaxed);
+  const int64_t every = trace() != nullptr ? 1 : calls_every_.load(std::memory_order_relaxed);
+  if (call.number >= measured + every) call.weight = call.number - measured;
+  if (call.weight > 0 || call.number == measured + 1)
+    call.begin_ns = monotonic_ns();
+  else
+    call.coarse_ns = coarse_ns();
+  return call;
+}
+
+void Metrics::end_call(Call& call) {
+  if (call.begin_ns == 0 && coarse_ns() - call.coarse_ns < kStallNs) return;
+  call.end_ns = monotonic_ns();
   ThreadLock lock(mutex_);
-  const int64_t took_ns = end_ns - begin_ns;
-  next_.add(took_ns);
-  if (returned_ns_ > 0) between_.add(std::max<int64_t>(begin_ns - returned_ns_, 0));
-  SpanSink* const trace = trace_.load(std::memory_order_acquire);
-  if (trace != nullptr) {
-    if (returned_ns_ > 0)
-      trace->add_span(kThreadConsumer, SpanSink::kStep, returned_ns_, begin_ns,
-                      {returned_.epoch, returned_.step});
-    trace->add_span(kThreadConsumer, SpanSink::kNext, begin_ns, end_ns, {batch.epoch, batch.step});
+  const int64_t took_ns = call.end_ns - (call.begin_ns > 0 ? call.begin_ns : call.coarse_ns);
+  SpanSink* const sink = trace();
+  if (call.begin_ns > 0 && returned_.weight > 0 && returned_.number + 1 == call.number) {
+    const int64_t between_ns = std::max<int64_t>(call.begin_ns - returned_.end_ns, 0);
+    between_.add(between_ns, returned_.weight);
+    calls_sampler_.took(returned_.end_ns - returned_.begin_ns + between_ns);
+    calls_every_.store(calls_sampler_.every(), std::memory_order_relaxed);
+    if (sink != nullptr)
+      sink->add_span(kThreadConsumer, SpanSink::kStep, returned_.end_ns, call.begin_ns,
+                     {returned_.batch.epoch, returned_.batch.step});
   }
-  returned_ns_ = end_ns;
-  returned_ = batch;
+  if (call.weight > 0) {
+    next_.add(took_ns, call.weight);
+    returned_ = call;
+    measured_call_.store(call.number, std::memory_order_relaxed);
+    if (sink != nullptr)
+      sink->add_span(kThreadConsumer, SpanSink::kNext, call.begin_ns, call.end_ns,
+                     {call.batch.epoch, call.batch.step});
+  }
   if (took_ns >= kStallNs) {
-    stalls_[static_cast<size_t>(stalls_seen_++) % kStalls] = {
-        .epoch = batch.epoch,
-        .step = batch.step,
-        .wait_ns = took_ns,
-        .end_ns = end_ns,
-        .cause = for_lease ? kForLease : cause_of_stall(seen_totals_)};
-    looked_ns_ = end_ns;
-  } else if (end_ns - looked_ns_ >= kLookNs) {
+    note_stall(call, took_ns);
+  } else if (call.end_ns - looked_ns_ >= kLookNs) {
     look(seen_totals_);
-    looked_ns_ = end_ns;
+    looked_ns_ = call.end_ns;
   }
 }
 
@@ -135,6 +152,16 @@ void Metrics::for_threads(int32_t thread, Use use) const {
 }
 
 // --- Stalls ---
+
+void Metrics::note_stall(const Call& call, int64_t took_ns) {
+  stalls_[static_cast<size_t>(stalls_seen_++) % kStalls] = {
+      .epoch = call.batch.epoch,
+      .step = call.batch.step,
+      .wait_ns = took_ns,
+      .end_ns = call.end_ns,
+      .cause = call.for_lease ? kForLease : cause_of_stall(seen_totals_)};
+  looked_ns_ = call.end_ns;
+}
 
 void Metrics::look(std::vector<int64_t>& totals) const {
   for (size_t s = 0; s < totals.size(); ++s) {

@@ -64,8 +64,18 @@ class Metrics {
   void switch_on() DL_EXCLUDES(mutex_);  // for good
   bool on() const { return specs_.load(std::memory_order_acquire) != nullptr; }
   Stopwatch& watch(int64_t thread) { return watches_[static_cast<size_t>(thread)]; }
-  // A call of next() that delivered this batch, or that waited for a lease before it did.
-  void count_next(int64_t begin_ns, int64_t end_ns, Position batch, bool for_lease) DL_EXCLUDES(mutex_);
+  // A call of next(). Where calls follow each other within microseconds, one in several is measured.
+  struct Call {
+    int64_t number = 0;
+    int64_t weight = 0;  // for how many it stands; 0: none
+    int64_t begin_ns = 0, end_ns = 0;
+    Position batch;
+    int64_t coarse_ns = 0;   // instead of begin_ns where that is 0
+    bool for_lease = false;  // it waited for one
+  };
+  Call begin_call();
+  // It delivered call.batch.
+  void end_call(Call& call) DL_EXCLUDES(mutex_);
   // The numbers that stay when the loader has ended.
   void close(const LoaderStats& last) DL_EXCLUDES(mutex_);
   void trace_to(SpanSink* sink) { trace_.store(sink, std::memory_order_release); }  // null: nowhere
@@ -108,6 +118,7 @@ class Metrics {
   void add_off_cpu(MetricRow& row, const Spec& spec) const;
   template <typename Use>
   void for_threads(int32_t thread, Use use) const;
+  void note_stall(const Call& call, int64_t took_ns) DL_REQUIRES(mutex_);
   const char* cause_of_stall(std::vector<int64_t>& totals) const;
   const char* longest_part(int32_t stage) const;
   void look(std::vector<int64_t>& totals) const;
@@ -117,6 +128,8 @@ class Metrics {
   const bool to_device_;
   std::vector<Stopwatch> watches_;
   Atomic<SpanSink*> trace_{nullptr};
+  // Calls of next(): so far, the last that was measured, from one of those to the next.
+  Atomic<int64_t> calls_{0}, measured_call_{-1}, calls_every_{1};
   Atomic<const std::vector<Spec>*> specs_{nullptr};  // owned_specs_, published
 
   std::unique_ptr<Atomic<int64_t>[]> highest_;  // by spec, published with specs_: what a reader was told
@@ -127,8 +140,8 @@ class Metrics {
   bool closed_ DL_GUARDED_BY(mutex_) = false;
   LoaderStats last_ DL_GUARDED_BY(mutex_);
   Histogram next_ DL_GUARDED_BY(mutex_), between_ DL_GUARDED_BY(mutex_);
-  int64_t returned_ns_ DL_GUARDED_BY(mutex_) = 0;  // next() did, last
-  Position returned_ DL_GUARDED_BY(mutex_);        // with this batch
+  Sampler calls_sampler_ DL_GUARDED_BY(mutex_);
+  Call returned_ DL_GUARDED_BY(mutex_);  // the last that was measured
   std::vector<int64_t> seen_totals_ DL_GUARDED_BY(mutex_);
   int64_t looked_ns_ DL_GUARDED_BY(mutex_) = 0;
   std::array<Stall, kStalls> stalls_ DL_GUARDED_BY(mutex_);

@@ -6,19 +6,38 @@
 namespace dataline {
 
 void Stopwatch::change(Times& times, int32_t stage) {
-  const int64_t now_ns = monotonic_ns();
   const int32_t before = stage_.load(std::memory_order_relaxed);
+  if (before == stage) return;  // the visit goes on
+  const int64_t now_ns = monotonic_ns();
   const int64_t since_ns = since_ns_.load(std::memory_order_relaxed);
-  // The first change after switch_on() ends a visit that nobody saw begin.
-  if (since_ns > 0 && before != stage) {
-    times.stages[static_cast<size_t>(before)].visits.add(now_ns - since_ns);
-    SpanSink* const trace = trace_->load(std::memory_order_acquire);
-    if (trace != nullptr && before != stage::kOutside)
+  if (before == stage::kOutside) {
+    run_ns_ = now_ns;
+  } else {
+    times.stages[static_cast<size_t>(before)].visits.add(now_ns - since_ns, weight_);
+    if (SpanSink* const trace = trace_->load(std::memory_order_acquire); trace != nullptr)
       trace->add_span(thread_, before, since_ns, now_ns, batch_);
+    if (before == stage::kOrder) batch_.first = false;  // told
+    const bool waited = before >= stage::kNoRoom && before < stage::kFirstPass;
+    if (stage == stage::kOutside && !waited) sampler_.took(now_ns - run_ns_);
   }
-  if (before == stage && since_ns > 0) return;  // the visit goes on
   stage_.store(stage, std::memory_order_relaxed);
   since_ns_.store(now_ns, std::memory_order_relaxed);
+}
+
+void Stopwatch::change_unmeasured(Times& times, int32_t stage) {
+  const int32_t before = stage_.load(std::memory_order_relaxed);
+  if (before == stage) return;
+  stage_.store(stage, std::memory_order_relaxed);
+  // Only these can take long by themselves.
+  const auto may_be_long = [](int32_t s) {
+    return s >= stage::kFirstPass || s == stage::kRead || s == stage::kSend;
+  };
+  if (!may_be_long(before) && !may_be_long(stage)) return;
+  const int64_t now_ns = coarse_ns();
+  const int64_t took_ns = now_ns - std::exchange(coarse_since_ns_, now_ns);
+  if (may_be_long(before) && took_ns >= kLongNs)
+    times.stages[static_cast<size_t>(before)].visits.add(took_ns);
+  since_ns_.store(now_ns + kCoarseNs, std::memory_order_relaxed);  // no earlier than now, for readers
 }
 
 void Stopwatch::switch_on(std::unique_ptr<Times> times, const Atomic<SpanSink*>& trace, int32_t thread) {
@@ -33,8 +52,7 @@ int64_t Stopwatch::total_ns(int32_t stage) const {
   if (times == nullptr) return 0;
   const int64_t total_ns = times->stages[static_cast<size_t>(stage)].visits.sum_ns();
   if (stage_.load(std::memory_order_relaxed) != stage) return total_ns;
-  const int64_t since_ns = since_ns_.load(std::memory_order_relaxed);
-  return since_ns == 0 ? total_ns : total_ns + std::max<int64_t>(monotonic_ns() - since_ns, 0);
+  return total_ns + std::max<int64_t>(monotonic_ns() - since_ns_.load(std::memory_order_relaxed), 0);
 }
 
 void Stopwatch::begin_thread() {
