@@ -49,6 +49,9 @@ constexpr Flag kShowFlags[] = {
 };
 constexpr Flag kBenchFlags[] = {
     {"seconds", "S", "duration of the measurement (default 3), not counting warm-up and yardsticks"},
+    {"metrics", "PORT",
+     "serve /metrics for Prometheus at 127.0.0.1 while it runs (0: a free port); with --stats full, where "
+     "the time goes"},
     kJson,
 };
 

@@ -87,9 +87,9 @@ def test_rows_outlive_the_loader_and_tell_its_last_numbers() -> None:
     assert rows["batches", "", ALL].value == 2
     assert rows["samples", "", ALL].value == 10
     assert samples(metrics.text())["dataline_batches_total"] == 2
+    closed = loader_of()
+    closed.close()
     with pytest.raises(dataline.WrongStateError, match="closed"):
-        closed = loader_of()
-        closed.close()
         closed.metrics()
 
 
@@ -235,6 +235,6 @@ def test_a_row_is_a_named_tuple_and_metrics_are_not_made_by_hand() -> None:
     assert isinstance(row, Metric)
     assert row._fields[:3] == ("name", "part", "kind")
     with pytest.raises(TypeError, match="not made by hand"):
-        dataline._core.Metrics()  # type: ignore[call-arg]
+        dataline._core.Metrics()
     with pytest.raises(AttributeError):
         serve(0, np.zeros(3))

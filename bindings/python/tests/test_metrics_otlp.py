@@ -18,7 +18,9 @@ import pytest
 import dataline
 from conftest import loader_of
 
-pytest.importorskip("opentelemetry.exporter.otlp.proto.http", reason="needs opentelemetry (pip install 'dataline[otlp]')")
+pytest.importorskip(
+    "opentelemetry.exporter.otlp.proto.http", reason="needs opentelemetry (pip install 'dataline[otlp]')"
+)
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2 as service
 
 

@@ -151,8 +151,8 @@ for _ in range(3):  # without a stop: the next begins anew
 assert len(os.listdir("/proc/self/fd")) <= before + 1
 try:
     loader.trace_stop()
-    raise SystemExit("expected an error")
-except OSError as error:
+    raise AssertionError("expected an error")
+except dataline.Error as error:
     assert error.errno == 27 and sys.argv[1] in str(error), error
 assert len(os.listdir("/proc/self/fd")) == before
 assert [level for level, text in heard if "trace: ends here" in text] == ["warning"] * 3, heard

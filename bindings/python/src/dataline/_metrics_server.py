@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Optional, cast
+from typing import Any, Optional
 
 from .errors import Error
 from .metrics import CONTENT_TYPE, Measured, Metrics, metrics_of
@@ -41,7 +41,7 @@ class Server:
     @property
     def port(self) -> int:
         """Where it listens."""
-        return cast(int, self._http.server_address[1])
+        return self._http.server_address[1]
 
     @property
     def url(self) -> str:

@@ -125,9 +125,10 @@ class Loader(_core.Loader):
         return Metrics(self._metrics())
 
     def trace_start(self, to: Union[str, os.PathLike[str], Callable[[bytes], object]]) -> None:
-        """Writes what each thread does from now on, and the life of each batch, as JSON in Chrome's trace event format, which
-        Perfetto and speedscope open: to a file, which is overwritten, or piece by piece to a function, on a thread of its own.
-        At most 256 MiB; then, or when the disk is full or the function raises, the trace ends and the job goes on.
+        """Writes what each thread does from now on, and the life of each batch, as JSON in Chrome's trace event format,
+        which Perfetto and speedscope open: to a file, which is overwritten, or piece by piece to a function, on a thread
+        of its own. At most 256 MiB; then, or when the disk is full or the function raises, the trace ends and the job
+        goes on.
 
         Raises WrongStateError (a trace is being written), NotFoundError, NoPermissionError, SystemCallError.
         """

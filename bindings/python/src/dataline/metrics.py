@@ -44,7 +44,7 @@ class Metric(NamedTuple):
     """A worker, from 0; ALL; CONSUMER."""
     value: int
     """Of a duration the sum."""
-    count: int
+    count: int  # type: ignore[assignment] # hides a tuple's method
     """Of a duration: how often. Decoding and operators on images count every fourth sample."""
     bytes: int
     """Of a stage: what it read or made."""
