@@ -19,7 +19,7 @@ _going_on: weakref.WeakSet[Delivery] = weakref.WeakSet()
 
 
 class Delivery:
-    """Gives a function the text of a trace, piece by piece, on a thread of its own: the library's threads wait for nobody."""
+    """Gives a function the text of a trace, piece by piece, on a thread of its own: nobody else waits for it."""
 
     def __init__(self, function: Callable[[bytes], object]) -> None:
         self.pieces = _core.Pieces()
