@@ -33,12 +33,14 @@ std::string table_of(const dl_metrics* metrics) {
   while (status == DL_OK) {
     text.resize(bytes);
     status = dl_metrics_text(metrics, nullptr, text.data(), &bytes, &error);
-    if (status == DL_OK) break;
+    if (status == DL_OK) {
+      text.resize(bytes - 1);  // without the NUL; numbers may have become shorter
+      return text;
+    }
     if (bytes <= text.size()) return "";
     status = DL_OK;  // the numbers have grown meanwhile
   }
-  if (!text.empty()) text.pop_back();  // the NUL
-  return text;
+  return "";
 }
 
 std::string response(std::string_view status, std::string_view type, const std::string& body) {

@@ -21,6 +21,7 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RULES = ROOT / "docs" / "observability"
 SERIES = re.compile(r"dataline_[a-z_]+")
+URL = re.compile(r"http://[\w.:/]+")
 # A job that decodes nothing but is not fast enough for a consumer that does nothing else: it waits nearly all the time.
 SECONDS = 12
 
@@ -105,7 +106,7 @@ def main():
              "--num-workers", "1", "--batch-size", "64", "--seconds", str(SECONDS)],
             stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )
-        url = next(line.split(": ")[2].strip() for line in job.stderr if "metrics: http" in line)
+        url = next(found[0] for line in job.stderr if (found := URL.search(line)))
         text = get(url)
         promtool("check", "metrics", text=text)
         check_names(text)

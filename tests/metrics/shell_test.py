@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import json
 import pathlib
+import re
 import socket
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import urllib.error
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
+URL = re.compile(r"http://[\w.:/]+")
 PROGRAM = sys.argv[1] if len(sys.argv) > 1 else "dataline"
 
 
@@ -39,7 +41,7 @@ class Shell(unittest.TestCase):
             bench(self.folder, "--metrics", "0", *more), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self.addCleanup(job.communicate)
-        url = next(line.split(": ")[2].strip() for line in job.stderr if "metrics: http" in line)
+        url = next(found[0] for line in job.stderr if (found := URL.search(line)))
         return job, url
 
     def test_four_scrape_until_the_run_ends_and_the_report_has_the_stages(self):
