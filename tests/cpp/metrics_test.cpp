@@ -38,7 +38,8 @@ TEST(CppMetrics, LabelsMayBeAnyTextAndNamesAreChecked) {
   const Metrics metrics = loader.metrics();
   EXPECT_NE(metrics.text().find("\ndataline_batches_total 0\n"), std::string::npos);
   const std::string text = metrics.text({{"job", "a \"b\" \\ \n c"}, {"rank", "3"}});
-  EXPECT_NE(text.find("dataline_batches_total{job=\"a \\\"b\\\" \\\\ \\n c\",rank=\"3\"} 0\n"), std::string::npos)
+  EXPECT_NE(text.find("dataline_batches_total{job=\"a \\\"b\\\" \\\\ \\n c\",rank=\"3\"} 0\n"),
+            std::string::npos)
       << text;
   for (const char* name : {"", "a b", "a=\"x\",b", "stage"})
     EXPECT_EQ(metrics.try_text({{name, "x"}}).status(), DL_ERR_INVALID_ARGUMENT) << name;

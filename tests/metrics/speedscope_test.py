@@ -41,7 +41,7 @@ def shown(page, trace):
     """The text of the page once it has loaded the trace."""
     profile = page / "profile.js"
     profile.write_text(f"speedscope.loadFileFromBase64('trace.json', '{base64.b64encode(trace).decode()}')")
-    words = [CHROMIUM, "--headless", "--no-sandbox", "--use-gl=swiftshader", "--allow-file-access-from-files",
+    words = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--use-gl=swiftshader", "--allow-file-access-from-files",
              "--virtual-time-budget=20000", "--dump-dom", f"file://{page}/index.html#localProfilePath={profile}"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=100, check=True)
     return html.unescape(re.sub(r"<[^>]*>", "\n", done.stdout))

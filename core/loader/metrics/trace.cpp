@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kTrackBytes = size_t{64} << 10;  // formatted by a thread before it writes
 constexpr size_t kEventBytes = 1024;              // most that one span adds: names are cut to fit
 constexpr size_t kNameBytes = 120;
-constexpr int64_t kWithinNs = 500;                // before the end of a span
+constexpr int64_t kWithinNs = 500;  // before the end of a span
 constexpr std::string_view kTail = "\n]}\n";
 
 void add_number(std::string& out, int64_t value) {

@@ -63,7 +63,7 @@ typedef struct Loader {
   _Atomic int64_t loop;              /* how many loops began; the last one is going on */
   _Atomic int64_t ended;             /* the last loop whose end was told, by a loop or by `next` */
   PyObject* pieces; /* that the last trace was written to; NULL: none. Under the lock of handles */
-  struct Loader *before, *after;     /* all that were made, for the end of the interpreter */
+  struct Loader *before, *after; /* all that were made, for the end of the interpreter */
 } Loader;
 
 typedef struct {

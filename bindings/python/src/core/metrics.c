@@ -73,7 +73,8 @@ static PyObject* metrics_stalls(Metrics* self, PyObject* none) {
 }
 
 /* *text: the caller's to free, NULL when the status is not DL_OK. */
-static dl_status metrics_as_text(const dl_metrics* metrics, const char* labels, char** text, dl_error* error) {
+static dl_status metrics_as_text(const dl_metrics* metrics, const char* labels, char** text,
+                                 dl_error* error) {
   size_t bytes = 0;
   dl_status status = dl_metrics_text(metrics, labels, NULL, &bytes, error);
   while (status == DL_OK) {

@@ -74,8 +74,7 @@ static void pieces_free(Pieces* self) {
 }
 
 static void wait_for_one(Pieces* self) {
-  Py_BEGIN_ALLOW_THREADS while (sem_wait(&self->come) != 0 && errno == EINTR) {
-  }
+  Py_BEGIN_ALLOW_THREADS while (sem_wait(&self->come) != 0 && errno == EINTR) {}
   Py_END_ALLOW_THREADS
 }
 
