@@ -77,3 +77,4 @@ if [[ $(cat "$build/browser/ready" 2>/dev/null) != "$playwright" ]]; then
   echo "$playwright" >"$build/browser/ready"
 fi
 PYTHONPATH=$build/browser "$python" "$here/check/browser.py" "$build/site" "$chromium" "${pictures[@]}"
+PYTHONPATH=$build/browser "$python" "$here/check/report.py" "$DATALINE_BIN" "$chromium" "$build/reports"

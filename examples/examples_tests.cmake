@@ -71,6 +71,24 @@ else()
   example_test(TrainMnistCppReaches97OnMnist bash -c "echo 'skipped: ${DATALINE_SHARED_DATA}/mnist is absent'; exit 77")
 endif()
 
+# The progress line, on a pseudo-terminal.
+function(progress_test name unit remark fixture)
+  if(Python3_FOUND AND UNIX)
+    example_test(${name} Python3::Interpreter "${CMAKE_CURRENT_SOURCE_DIR}/check_progress.py" ${unit} "${remark}" ${ARGN})
+  else()
+    example_test(${name} bash -c "echo 'skipped: there is no python3 or no pseudo-terminal'; exit 77")
+  endif()
+  if(fixture)
+    set_tests_properties(examples.${name} PROPERTIES FIXTURES_REQUIRED ${fixture})
+  endif()
+endfunction()
+progress_test(TrainMnistDrawsAProgressLine samples "loss=[0-9.]+" example_digits
+  $<TARGET_FILE:example_train_mnist> --data "${work}/digits" --epochs 2)
+progress_test(TrainMnistCppDrawsAProgressLine samples "loss=[0-9.]+" example_digits
+  $<TARGET_FILE:example_train_mnist_cpp> --data "${work}/digits" --epochs 2)
+progress_test(TrainTokensDrawsAProgressLine tokens "loss=[0-9.]+" ""
+  $<TARGET_FILE:example_train_tokens> --epochs 1 --out "${work}/tokens_progress")
+
 # Pictures in class folders, written as JPEG files.
 if(DATALINE_HAS_LIBJPEG)
   example_test(MakeShapesWritesClassFoldersOfJpegs
@@ -125,6 +143,7 @@ if(TARGET example_train_cnn)
   example_test(TrainCnnLearns
     ${expect} 0 "test accuracy: [89][0-9]" $<TARGET_FILE:example_train_cnn> "${work}/digits" 6)
   set_tests_properties(examples.TrainCnnLearns PROPERTIES FIXTURES_REQUIRED example_digits)
+  progress_test(TrainCnnDrawsAProgressLine samples - example_digits $<TARGET_FILE:example_train_cnn> "${work}/digits" 2)
   example_test(TrainCnnRefusesDevicesThatAreNone
     ${expect} 2 "usage: example_train_cnn .*--device" $<TARGET_FILE:example_train_cnn> --device tpu9 "${work}/digits")
   # 1 and a line where there is no GPU, the whole training where there is one.

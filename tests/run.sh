@@ -129,8 +129,8 @@ part_release() {
 
 part_asan() {
   local more=()
-  [ $long -eq 0 ] || more=(capi/kept)  # the structs of other releases once more
-  sanitized asan base memory source order transform batch device loader capi extensions faults fuzz "${more[@]}"
+  [ $long -eq 0 ] || more=(extensions fuzz capi/kept)  # the last: structs of other releases once more
+  sanitized asan base memory source order transform batch device loader capi faults "${more[@]}"
 }
 
 part_tsan() {

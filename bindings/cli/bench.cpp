@@ -4,8 +4,10 @@
 #include <cmath>
 #include <new>
 #include <optional>
+#include <set>
 #include <string_view>
 
+#include "bindings/cli/bench_consumer.h"
 #include "bindings/cli/bench_report.h"
 #include "bindings/cli/clock.h"
 #include "bindings/cli/commands.h"
@@ -30,13 +32,6 @@ constexpr double kTrialSeconds = 0.008;          // per gather loop, three times
 constexpr double kYardstickShare = 0.4;          // of the time of a loader round, per yardstick
 constexpr int64_t kMaxRecorded = 8'000'000;      // rows in the order that the bare gather repeats
 constexpr int64_t kMaxTaken = int64_t{8} << 30;  // bytes
-constexpr double kCheckSeconds = 20e-6;          // between readings of the clock
-
-struct Round {
-  double batches_per_s = 0;
-  double samples_per_s = 0;
-  double bytes_per_s = 0;
-};
 
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -80,84 +75,48 @@ class Bench {
     anonymous_before_ = anonymous_bytes();
     first_batch();
     progress_.show("bench: warm-up");
-    warm_up();
+    consumer_->warm_up(std::min(seconds_, kMinWarmUp), seconds_);
+    const Round trial = consumer_->round(seconds_ / kRounds, {});
     result_.peak_rss_bytes = peak_resident_bytes();
-    make_yardsticks();
+    make_yardsticks(trial.cpu_seconds / trial.seconds);
     measure();
+    report();
     progress_.clear();
     return result_;
   }
 
  private:
-  dl_status next(Batch* out) {
-    dl_batch* raw = nullptr;
-    dl_error error = DL_ERROR_INIT;
-    const dl_status status = job_.check(dl_loader_next(loader_.get(), -1, &raw, &error), error);
-    out->reset(raw);
-    if (status != DL_END) return status;
-    // The job has ended: start it again.
-    job_.check(dl_loader_seek(loader_.get(), start_epoch_, start_step_, &error), error);
-    return DL_END_OF_EPOCH;
-  }
-
-  dl_stats stats() const {
-    auto stats = sized<dl_stats>();
-    dl_error error = DL_ERROR_INIT;
-    job_.check(dl_loader_stats(loader_.get(), &stats, &error), error);
-    return stats;
-  }
-
   void first_batch() {
     const auto start = Clock::now();
     dataset_ = job_.open();
-    loader_ = job_.create(dataset_.get());
+    consumer_.emplace(job_, job_.create(dataset_.get()));
     if (metrics_port_) {
-      server_.emplace(loader_.get(), *metrics_port_);
+      server_.emplace(consumer_->loader(), *metrics_port_);
       progress_.say("metrics: http://127.0.0.1:" + std::to_string(server_->port()) + "/metrics");
     }
     Batch batch;
-    dl_error error = DL_ERROR_INIT;
-    job_.check(dl_loader_position(loader_.get(), &start_epoch_, &start_step_, &error), error);
-    while (next(&batch) != DL_OK) {
+    while (!consumer_->next(&batch)) {
     }
     result_.first_batch_ms = seconds_since(start) * 1e3;
-    result_.device = device_name(loader_.get());
+    result_.device = device_name(consumer_->loader());
     // A CUDA driver allocates anonymous memory too, so the amount tells nothing with a device.
     set_in_memory_ = result_.device == "cpu" && is_set_in_memory();
   }
 
-  void warm_up() {
-    const auto start = Clock::now();
-    const double cpu_before = process_cpu_seconds();
-    const double min_seconds = std::min(seconds_, kMinWarmUp);
-    bool epoch_done = false;
-    int64_t batches = 0;
-    for (double elapsed = 0; elapsed < min_seconds || (!epoch_done && elapsed < seconds_);
-         elapsed = seconds_since(start)) {
-      Batch batch;
-      if (next(&batch) != DL_OK) {
-        epoch_done = true;
-      } else {
-        ++batches;
-      }
-    }
-    cores_ = (process_cpu_seconds() - cpu_before) / seconds_since(start);
-    const double batch_seconds = seconds_since(start) / static_cast<double>(std::max<int64_t>(1, batches));
-    batches_a_check_ = std::max<int64_t>(1, static_cast<int64_t>(kCheckSeconds / batch_seconds));
-  }
-
-  // Records the batches of one epoch for the gather, or as many as fit.
+  // Records the batches of one epoch for the gather, or as many as fit, and the slots in which they lay: a loader fills again the
+  // slot that it filled last, if it can, and so must the gather.
   void record_order() {
     const auto start = Clock::now();
-    const int64_t steps = dl_loader_steps(loader_.get());
+    const int64_t steps = dl_loader_steps(consumer_->loader());
     for (int64_t step = 0; step != steps && !order_.full() && seconds_since(start) < seconds_; ++step) {
       Batch batch;
-      while (next(&batch) != DL_OK) {
+      while (!consumer_->next(&batch)) {
       }
       auto info = sized<dl_batch_info>();
       dl_error error = DL_ERROR_INIT;
       job_.check(dl_batch_get_info(batch.get(), &info, &error), error);
       if (info.samples > 0) order_.add(info.sample_indices, info.samples);
+      if (const Views views(batch.get()); views.size() > 0) slots_.insert(views[0].data);
     }
   }
 
@@ -165,17 +124,18 @@ class Bench {
   bool is_set_in_memory() const {
     int64_t bytes = 0;
     for (const dl_view& field : Views(dataset_.get())) bytes += std::max<int64_t>(0, field.bytes);
-    const int64_t grown = anonymous_bytes() - anonymous_before_ - stats().arena_bytes;
+    const int64_t grown = anonymous_bytes() - anonymous_before_ - consumer_->stats().arena_bytes;
     return bytes > 0 && grown / bytes >= dl_dataset_count(dataset_.get());
   }
 
-  void make_yardsticks() {
+  // `cores`: how many the loader and its consumer kept busy. The gather gets as many threads.
+  void make_yardsticks(double cores) {
     progress_.show("bench: taking the set's rows");
     try {
       record_order();
       if (order_.batches() == 0) throw Failure{.message = "this rank gets no samples"};
       const int64_t free_bytes = free_memory_bytes();
-      const int64_t limit = std::min({kMaxTaken, free_bytes / 2, stats().budget_bytes});
+      const int64_t limit = std::min({kMaxTaken, free_bytes / 2, consumer_->stats().budget_bytes});
       rows_ = take_rows(dataset_.get(), job_.options(),
                         set_in_memory_ ? Region::Pages::kHuge : Region::Pages::kSmall, limit, interrupts_);
       order_.finish(rows_->samples);
@@ -184,9 +144,9 @@ class Bench {
                          " samples, which fit free memory";
       }
       progress_.show("bench: trying gather loops");
-      // As many threads as the loader kept cores busy: its workers, and the consumer if it helps them.
-      result_.gather_threads = std::max<int64_t>(1, std::llround(cores_));
-      yardsticks_.emplace(*rows_, order_, slot_count(), result_.gather_threads,
+      result_.gather_threads = gather_threads(cores, usable_cores());
+      consumer_->settle(seconds_ * kYardstickShare / kRounds);
+      yardsticks_.emplace(*rows_, order_, static_cast<int64_t>(slots_.size()), result_.gather_threads,
                           std::min(kTrialSeconds, seconds_ / kRounds));
       return;
     } catch (const Failure& failure) {
@@ -198,91 +158,86 @@ class Bench {
     rows_.reset();
   }
 
-  int64_t option(const char* key) const {
-    const char* text = "";
-    dl_error error = DL_ERROR_INIT;
-    job_.check(dl_options_get(job_.options(), key, &text, &error), error);
-    return std::stoll(text);
+  void show(int round, const Delivered& in_round) {
+    Delivered all = {measured_.seconds + in_round.seconds, measured_.steps + in_round.steps,
+                     measured_.samples + in_round.samples, measured_.bytes + in_round.bytes,
+                     measured_.waited_seconds + in_round.waited_seconds};
+    pace_.note(all);
+    int64_t epoch = 0, step = 0;
+    consumer_->position(&epoch, &step);
+    const int64_t steps = dl_loader_steps(consumer_->loader());
+    const double planned = seconds_ * (yardsticks_ ? 1 + 2 * kYardstickShare : 1);
+    const double elapsed = seconds_since(measuring_since_);
+    progress_.show({.position = "bench: round " + std::to_string(round + 1) + " of " +
+                                std::to_string(kRounds) + ", epoch " + grouped(epoch) + ", step " +
+                                grouped(step) + (steps > 0 ? " of " + grouped(steps) : ""),
+                    .done = elapsed / planned,
+                    .elapsed_s = elapsed,
+                    .left_s = std::max(0.0, planned - elapsed),
+                    .samples_per_s = pace_.samples_per_s(),
+                    .waited_share = pace_.waited_share(),
+                    .bytes_per_s = pace_.bytes_per_s()});
   }
 
-  // Slots of the loader. It prefetches at most an epoch, and one batch without workers.
-  int64_t slot_count() const {
-    const int64_t steps = std::max<int64_t>(1, dl_loader_steps(loader_.get()));
-    const int64_t ahead = stats().num_workers == 0 ? 1 : std::min(option("prefetch_depth"), steps);
-    return ahead + option("max_leases");
+  void loader_round(int number) {
+    std::function<void(const Delivered&)> seen;
+    if (progress_.live()) seen = [&](const Delivered& in_round) { show(number, in_round); };
+    const Round round = consumer_->round(seconds_ / kRounds, seen);
+    const Delivered now = {round.seconds, round.delivered(&dl_stats::batches),
+                           round.delivered(&dl_stats::samples), round.delivered(&dl_stats::bytes),
+                           round.delivered(&dl_stats::wait_ns) * 1e-9};
+    for (const auto figure : {&Delivered::seconds, &Delivered::steps, &Delivered::samples, &Delivered::bytes,
+                              &Delivered::waited_seconds}) {
+      measured_.*figure += now.*figure;
+    }
+    result_.batches += static_cast<int64_t>(now.steps);
+    batches_per_s_.push_back(now.steps / now.seconds);
+    samples_per_s_.push_back(now.samples / now.seconds);
+    bytes_per_s_.push_back(now.bytes / now.seconds);
+    cpu_seconds_ += round.cpu_seconds;
+    copied_bytes_ += round.delivered(&dl_stats::copied_bytes);
   }
 
-  Round loader_round(double seconds) {
-    const dl_stats before = stats();
-    const auto start = Clock::now();
-    double elapsed = 0;
-    do {
-      for (int64_t i = 0; i < batches_a_check_; ++i) {
-        Batch batch;
-        next(&batch);
-      }
-      elapsed = seconds_since(start);
-    } while (elapsed < seconds);
-    const dl_stats after = stats();
-    const auto batches = static_cast<double>(after.batches - before.batches);
-    const auto samples = static_cast<double>(after.samples - before.samples);
-    const auto bytes = static_cast<double>(after.bytes - before.bytes);
-    result_.batches += after.batches - before.batches;
-    result_.seconds += elapsed;
-    delivered_bytes_ += bytes;
-    delivered_samples_ += samples;
-    copied_bytes_ += static_cast<double>(after.copied_bytes - before.copied_bytes);
-    wait_seconds_ += static_cast<double>(after.wait_ns - before.wait_ns) * 1e-9;
-    return {batches / elapsed, samples / elapsed, bytes / elapsed};
+  void yardstick_round() {
+    const double seconds = seconds_ / kRounds * kYardstickShare;
+    consumer_->settle(seconds);
+    const Gathered gathered = yardsticks_->gather(seconds);
+    gather_samples_per_s_.push_back(gathered.samples_per_s);
+    gather_samples_ += gathered.samples;
+    gather_cpu_seconds_ += gathered.cpu_seconds;
+    memcpy_bytes_per_s_.push_back(yardsticks_->memcpy_bytes_per_s(seconds));
   }
 
   void measure() {
-    std::vector<double> batches, samples, bytes, gather, memcpy_bytes;
-    const double round_seconds = seconds_ / kRounds;
-    double cpu_seconds = 0, gather_cpu_seconds = 0, gather_samples = 0;
+    measuring_since_ = Clock::now();
     for (int i = 0; i < kRounds; ++i) {
-      progress_.show("bench: round " + std::to_string(i + 1) + " of " + std::to_string(kRounds) +
-                     (samples.empty() ? "" : ", " + scaled(samples.back()) + " samples/s"));
-      // Batches loaded while the yardsticks ran do not count.
-      for (int64_t k = 0; k < slot_count(); ++k) {
-        Batch batch;
-        next(&batch);
-      }
-      const double cpu_before = process_cpu_seconds();
-      const Round round = loader_round(round_seconds);
-      cpu_seconds += process_cpu_seconds() - cpu_before;
-      batches.push_back(round.batches_per_s);
-      samples.push_back(round.samples_per_s);
-      bytes.push_back(round.bytes_per_s);
-      note_memory();
-      if (!yardsticks_) continue;
-      const double gather_cpu_before = process_cpu_seconds();
-      gather.push_back(yardsticks_->gather_samples_per_s(round_seconds * kYardstickShare));
-      gather_cpu_seconds += process_cpu_seconds() - gather_cpu_before;
-      gather_samples += gather.back() * round_seconds * kYardstickShare;
-      memcpy_bytes.push_back(yardsticks_->memcpy_bytes_per_s(round_seconds * kYardstickShare));
-    }
-    result_.samples_per_s = median(samples);
-    result_.gb_per_s = median(bytes) * 1e-9;
-    result_.us_per_batch = 1e6 / median(batches);
-    result_.consumer_wait_percent = 100 * wait_seconds_ / result_.seconds;
-    result_.num_workers = stats().num_workers;
-    result_.warned = stats().warned;
-    result_.stages = stage_shares(loader_.get());
-    if (result_.device != "cpu") result_.bus_gb_per_s = copied_bytes_ / result_.seconds * 1e-9;
-    if (delivered_bytes_ > 0) result_.cpu_s_per_gb = cpu_seconds / (delivered_bytes_ * 1e-9);
-    if (!yardsticks_ || delivered_samples_ <= 0) return;
-    result_.gather_gb_per_s = median(gather) * delivered_bytes_ / delivered_samples_ * 1e-9;
-    result_.memcpy_gb_per_s = median(memcpy_bytes) * 1e-9;
-    if (cpu_seconds > 0 && gather_samples > 0) {
-      result_.cpu_ratio = (gather_cpu_seconds / gather_samples) / (cpu_seconds / delivered_samples_);
+      consumer_->take(consumer_->slots());  // loaded while the yardsticks ran: they do not count
+      loader_round(i);
+      // Before the copy for the yardsticks is made: it is not the loader's memory.
+      if (!rows_) result_.peak_rss_bytes = std::max(result_.peak_rss_bytes, peak_resident_bytes());
+      if (yardsticks_) yardstick_round();
     }
   }
 
-  // Before the copy for the yardsticks is made: it is not the loader's memory.
-  void note_memory() {
-    if (rows_) return;
-    result_.peak_rss_bytes = std::max(result_.peak_rss_bytes, peak_resident_bytes());
+  void report() {
+    const dl_stats stats = consumer_->stats();
+    result_.seconds = measured_.seconds;
+    result_.samples_per_s = median(samples_per_s_);
+    result_.gb_per_s = median(bytes_per_s_) * 1e-9;
+    result_.us_per_batch = 1e6 / median(batches_per_s_);
+    result_.consumer_wait_percent = 100 * measured_.waited_seconds / measured_.seconds;
+    result_.num_workers = stats.num_workers;
+    result_.warned = stats.warned;
+    result_.stages = stage_shares(consumer_->loader());
+    result_.cores_busy = cpu_seconds_ / measured_.seconds;
+    if (result_.device != "cpu") result_.bus_gb_per_s = copied_bytes_ / measured_.seconds * 1e-9;
+    if (measured_.bytes <= 0) return;
+    result_.cpu_s_per_gb = cpu_seconds_ / (measured_.bytes * 1e-9);
+    if (!yardsticks_ || measured_.samples <= 0) return;
+    const double bytes_per_sample = measured_.bytes / measured_.samples;
+    result_.gather_gb_per_s = median(gather_samples_per_s_) * bytes_per_sample * 1e-9;
+    result_.memcpy_gb_per_s = median(memcpy_bytes_per_s_) * 1e-9;
+    result_.gather_cpu_s_per_gb = gather_cpu_seconds_ / (gather_samples_ * bytes_per_sample * 1e-9);
   }
 
   const Interrupts& interrupts_;
@@ -291,22 +246,25 @@ class Bench {
   const double seconds_;
   const std::optional<int64_t> metrics_port_;
   RowOrder order_;
+  std::set<const void*> slots_;  // where the batches of that order lay
   std::optional<StoredRows> rows_;
   std::optional<Yardsticks> yardsticks_;
   Dataset dataset_;
-  Loader loader_;
+  std::optional<Consumer> consumer_;
   std::optional<MetricsServer> server_;  // ends before the loader
   BenchResult result_;
-  int64_t start_epoch_ = 0;
-  int64_t start_step_ = 0;
   int64_t anonymous_before_ = 0;
   bool set_in_memory_ = false;
-  int64_t batches_a_check_ = 1;
-  double delivered_bytes_ = 0;
-  double delivered_samples_ = 0;
+
+  Clock::time_point measuring_since_;
+  Delivered measured_;  // in all rounds of the loader
+  Pace pace_;
+  double cpu_seconds_ = 0;
   double copied_bytes_ = 0;  // to the device
-  double cores_ = 1;         // kept busy by the loader
-  double wait_seconds_ = 0;
+  std::vector<double> batches_per_s_, samples_per_s_, bytes_per_s_;
+  std::vector<double> gather_samples_per_s_, memcpy_bytes_per_s_;
+  double gather_samples_ = 0;
+  double gather_cpu_seconds_ = 0;
 };
 
 }  // namespace

@@ -21,13 +21,14 @@ struct BenchResult {
   double gb_per_s = 0;
   std::optional<double> memcpy_gb_per_s;
   std::optional<double> gather_gb_per_s;  // its samples/s times the loader's bytes per sample
-  int64_t gather_threads = 0;             // cores that the loader kept busy; 0: not measured
-  std::optional<double> cpu_ratio;        // CPU seconds per sample: the gather's over the loader's
+  int64_t gather_threads = 0;             // 0: not measured
   double us_per_batch = 0;
   double first_batch_ms = 0;
   double consumer_wait_percent = 0;
-  int64_t warned = 0;  // images
+  int64_t warned = 0;     // images
+  double cores_busy = 0;  // by the loader and its consumer: CPU seconds per second
   std::optional<double> cpu_s_per_gb;
+  std::optional<double> gather_cpu_s_per_gb;  // of the same delivered bytes
   int64_t peak_rss_bytes = 0;
   int64_t num_workers = 0;
   int64_t batches = 0;

@@ -12,6 +12,7 @@
 #include "bindings/cli/commands.h"
 #include "bindings/cli/failure.h"
 #include "bindings/cli/job.h"
+#include "bindings/cli/job_line.h"
 #include "bindings/cli/output.h"
 #include "bindings/cli/pack.h"
 #include "bindings/cli/state_file.h"
@@ -30,7 +31,7 @@ class Cat {
         progress_(standard_output_is_terminal() && (!target_ || *target_ == "-")),
         job_(request, interrupts, progress_),
         output_(interrupts),
-        batches_left_(request.count("batches", 0).value_or(INT64_MAX)),
+        batches_wanted_(request.count("batches", 0).value_or(kNoLimit)),
         indices_(request.has("indices")) {}
 
   int run() {
@@ -43,6 +44,7 @@ class Cat {
     if (save) check_file_target(*save);
     dataset_ = job_.open();
     loader_ = job_.create(dataset_.get());
+    line_.emplace("cat", job_, loader_.get());
     mixed_ = dl_loader_part_count(loader_.get()) > 0;
     if (!indices_ || request_.flag("field")) field_ = choose_field(request_, loader_.get());
     dl_error error = DL_ERROR_INIT;
@@ -59,19 +61,27 @@ class Cat {
   }
 
  private:
+  // With buffered output: do not wait for the loader before it is flushed. With a live line: only so long that the line stays
+  // true while the loader is what is slow.
+  int64_t next_timeout() const {
+    if (output_.has_pending()) return 0;
+    return progress_.live() ? std::chrono::nanoseconds(Progress::kInterval).count() : -1;
+  }
+
   // Writes batches until the job, --batches or the output ends. Returns the status that ended it.
   dl_status pump(dl_error* error) {
-    while (batches_left_ > 0 && output_.state() == Output::State::kOpen && !interrupts_.came()) {
-      // With buffered output: do not wait for the loader before it is flushed.
+    while (batches_done_ < batches_wanted_ && output_.state() == Output::State::kOpen &&
+           !interrupts_.came()) {
       dl_batch* raw = nullptr;
-      const dl_status status = dl_loader_next(loader_.get(), output_.has_pending() ? 0 : -1, &raw, error);
+      const dl_status status = dl_loader_next(loader_.get(), next_timeout(), &raw, error);
       const Batch batch(raw);
       if (status == DL_TIMEOUT) {
         output_.flush();
+        if (progress_.due()) show_progress();
       } else if (status == DL_OK) {
         const dl_status written = write(batch.get(), error);
         if (written != DL_OK) return written;
-        --batches_left_;
+        ++batches_done_;
         if (progress_.due()) show_progress();
       } else if (status != DL_END_OF_EPOCH) {
         return status;
@@ -152,19 +162,10 @@ class Cat {
       append_packed(Views(batch)[field_], output_);
     }
     output_.end_batch({info.epoch, info.step});
-    samples_ += info.samples;
-    step_ = {info.epoch, info.step};
     return DL_OK;
   }
 
-  void show_progress() {
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-    const int64_t steps = dl_loader_steps(loader_.get());
-    progress_.show("cat: epoch " + std::to_string(step_.epoch) + ", step " + grouped(step_.step + 1) +
-                   (steps > 0 ? " of " + grouped(steps) : "") + ", " + scaled(static_cast<double>(samples_)) +
-                   " samples, " + bytes_text(static_cast<double>(output_.bytes())) + ", " +
-                   bytes_text(static_cast<double>(output_.bytes()) / seconds) + "/s");
-  }
+  void show_progress() { progress_.show(line_->after(batches_done_, batches_wanted_, output_.bytes())); }
 
   void save_state(const std::string& path) {
     dl_error error = DL_ERROR_INIT;
@@ -249,15 +250,14 @@ class Cat {
   Progress progress_;
   Job job_;
   Output output_;
-  int64_t batches_left_;
+  const int64_t batches_wanted_;  // kNoLimit: all
   const bool indices_;
   bool mixed_ = false;  // a dataset of several parts
   Dataset dataset_;
   Loader loader_;
   int32_t field_ = 0;
-  int64_t samples_ = 0;
-  Output::Position step_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  int64_t batches_done_ = 0;
+  std::optional<JobLine> line_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "bindings/cli/gather.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <system_error>
@@ -10,6 +11,7 @@
 
 #include "bindings/cli/clock.h"
 #include "bindings/cli/failure.h"
+#include "bindings/cli/system.h"
 
 namespace dataline::cli {
 namespace {
@@ -24,6 +26,10 @@ constexpr int64_t kMemcpyBytes = int64_t{64} << 20;
 size_t aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 }  // namespace
+
+int64_t gather_threads(double cores_busy, int64_t usable_cores) {
+  return std::clamp<int64_t>(std::llround(cores_busy), 1, std::max<int64_t>(1, usable_cores));
+}
 
 void RowOrder::add(const int64_t* indices, int64_t count) {
   added_.insert(added_.end(), indices, indices + count);
@@ -49,7 +55,8 @@ Yardsticks::Yardsticks(const StoredRows& rows, const RowOrder& order, int64_t sl
     : rows_(rows),
       order_(order),
       slot_count_(static_cast<size_t>(std::max(slot_count, threads))),
-      threads_(static_cast<size_t>(threads)) {
+      threads_(static_cast<size_t>(threads)),
+      own_slots_(slot_count_ / threads_) {
   size_t max = 0;
   for (size_t b = 0; b < order.batches(); ++b) max = std::max(max, order.count(b));
   for (const Piece& piece : rows.pieces) {
@@ -85,14 +92,18 @@ void Yardsticks::choose_loops(double trial_seconds) {
   for (Copy& copy : copies_) {
     if (copy.loop == nullptr) continue;
     const auto loops = gather_loops(static_cast<size_t>(copy.part.bytes));
-    std::vector<double> best(loops.size());
+    std::vector<double> best(loops.size() + 1);  // the last: whole tiles
+    const auto take = [&](size_t i) {
+      copy.whole = i == loops.size();
+      copy.loop = loops[copy.whole ? 0 : i];
+    };
     for (int trial = 0; trial < kTrials; ++trial) {
-      for (size_t i = 0; i < loops.size(); ++i) {
-        copy.loop = loops[i];
-        best[i] = std::max(best[i], gather_samples_per_s(trial_seconds));
+      for (size_t i = 0; i < best.size(); ++i) {
+        take(i);
+        best[i] = std::max(best[i], gather(trial_seconds).samples_per_s);
       }
     }
-    copy.loop = loops[static_cast<size_t>(std::max_element(best.begin(), best.end()) - best.begin())];
+    take(static_cast<size_t>(std::max_element(best.begin(), best.end()) - best.begin()));
   }
 }
 
@@ -123,7 +134,7 @@ void Yardsticks::fill(size_t batch, std::byte* slot) const {
       const auto stride = static_cast<size_t>(copy.piece->row_bytes);
       const auto bytes = static_cast<size_t>(copy.part.bytes);
       std::byte* out = slot + copy.place + at * bytes;
-      if (order_.consecutive(batch) && stride == bytes) {
+      if (copy.whole && order_.consecutive(batch) && stride == bytes) {
         std::memcpy(out, copy.piece->memory.data() + order[at] * stride, rows * bytes);
       } else {
         copy.loop(copy.piece->memory.data(), stride, static_cast<size_t>(copy.part.from), bytes, order + at,
@@ -133,40 +144,44 @@ void Yardsticks::fill(size_t batch, std::byte* slot) const {
   }
 }
 
-// Copies batches thread, thread + threads, ... into the thread's own slots. Returns rows per second.
-double Yardsticks::run_thread(size_t thread, double seconds) const {
-  const size_t own = std::max<size_t>(1, slot_count_ / threads_);
+// Copies batches thread, thread + threads, ... into the thread's own slots.
+Gathered Yardsticks::run_thread(size_t thread, double seconds) const {
   const auto start = Clock::now();
+  const double cpu_before = thread_cpu_seconds();
   size_t unchecked_bytes = 0;
   size_t samples = 0;
   size_t slot = 0;
   for (size_t batch = thread;; batch += threads_) {
     batch %= order_.batches();
-    fill(batch, slots_.data() + (thread * own + slot) * slot_bytes_);
+    fill(batch, slots_.data() + (thread * own_slots_ + slot) * slot_bytes_);
     samples += order_.count(batch);
-    slot = slot + 1 < own ? slot + 1 : 0;
+    slot = slot + 1 < own_slots_ ? slot + 1 : 0;
     unchecked_bytes += slot_bytes_ + kCheckBytes / kMaxUnchecked;
     if (unchecked_bytes < kCheckBytes) continue;
     unchecked_bytes = 0;
     const double elapsed = seconds_since(start);
-    if (elapsed >= seconds) return static_cast<double>(samples) / elapsed;
+    if (elapsed < seconds) continue;
+    const auto all = static_cast<double>(samples);
+    return {all / elapsed, all, thread_cpu_seconds() - cpu_before};
   }
 }
 
-double Yardsticks::gather_samples_per_s(double seconds) const {
-  std::vector<double> rates(threads_);
+Gathered Yardsticks::gather(double seconds) const {
+  std::vector<Gathered> parts(threads_);
   {
     std::vector<std::jthread> others;
     try {
       for (size_t thread = 1; thread < threads_; ++thread) {
-        others.emplace_back([&, thread] { rates[thread] = run_thread(thread, seconds); });
+        others.emplace_back([&, thread] { parts[thread] = run_thread(thread, seconds); });
       }
     } catch (const std::system_error& error) {
       throw thread_failure("to gather as the loader's workers do", error.code().value());
     }
-    rates[0] = run_thread(0, seconds);
+    parts[0] = run_thread(0, seconds);
   }
-  return std::accumulate(rates.begin(), rates.end(), 0.0);
+  return std::accumulate(parts.begin(), parts.end(), Gathered(), [](const Gathered& a, const Gathered& b) {
+    return Gathered{a.samples_per_s + b.samples_per_s, a.samples + b.samples, a.cpu_seconds + b.cpu_seconds};
+  });
 }
 
 double Yardsticks::memcpy_bytes_per_s(double seconds) const {

@@ -37,33 +37,46 @@ class RowOrder {
   std::vector<uint8_t> consecutive_;
 };
 
+// What the gather did in a round, all its threads together.
+struct Gathered {
+  double samples_per_s = 0;
+  double samples = 0;
+  double cpu_seconds = 0;  // of its threads alone: a loader's workers may be filling batches beside them
+};
+
+// As many threads as the loader and its consumer kept cores busy, which is no whole number; at least one, and no more than there
+// are cores for this process.
+int64_t gather_threads(double cores_busy, int64_t usable_cores);
+
 class Yardsticks {
  public:
   // Both must outlive this object. Times every known loop for a few times `trial_seconds` and keeps the fastest.
+  // `slot_count`: how many the loader was seen to use, which decides whether they stay in the caches.
   Yardsticks(const StoredRows& rows, const RowOrder& order, int64_t slot_count, int64_t threads,
              double trial_seconds);
 
-  double gather_samples_per_s(double seconds) const;
+  Gathered gather(double seconds) const;
   void fill(size_t batch, std::byte* slot) const;  // one batch
   size_t slot_bytes() const { return slot_bytes_; }
   double memcpy_bytes_per_s(double seconds) const;  // one thread, file order, at least 64 MiB
-  size_t threads() const { return threads_; }
 
  private:
   size_t most_ragged_bytes(const Piece& piece) const;
   void fill_ragged(const Piece& piece, size_t batch, std::byte* out) const;
-  double run_thread(size_t thread, double seconds) const;
+  Gathered run_thread(size_t thread, double seconds) const;
   void choose_loops(double trial_seconds);
 
   const StoredRows& rows_;
   const RowOrder& order_;
   const size_t slot_count_;
   const size_t threads_;
-  struct Copy {  // of one part of a piece
+  const size_t own_slots_;  // of a thread, which fills them in turn
+  struct Copy {             // of one part of a piece
     const Piece* piece = nullptr;
     Part part;
     size_t place = 0;  // in a slot
     GatherLoop loop = nullptr;
+    bool whole = false;  // rows that lie one behind the other: by one memcpy a tile, not by the loop
   };
   std::vector<Copy> copies_;
   size_t slot_bytes_ = 0;

@@ -55,6 +55,12 @@ constexpr Flag kBenchFlags[] = {
     kJson,
 };
 
+constexpr Flag kReportFlags[] = {
+    {"output", "FILE", "the HTML file, written atomically; `-` is standard output", 'o'},
+    {"seconds", "S", "duration of the run (default 5)"},
+    {"consumer_ms", "X", "a consumer that takes X ms for each batch (default: none)"},
+};
+
 constexpr char kCatDetails[] =
     "Writes the raw bytes of one field in delivery order and host byte order, rows of last_batch=pad "
     "included. The same URI, options and seed give the same bytes for any num_workers and prefetch_depth "
@@ -64,8 +70,9 @@ constexpr char kPreviewDetails[] =
     "Under the pictures are class names, or labels, keys or indices. Encoded images are decoded if there "
     "is no --transform. Pictures of varying size are loaded one by one and reduced on the sheet only.";
 constexpr char kBenchDetails[] =
-    "Times a consumer that takes batches and releases them. `gather` is a bare loop on as many threads "
-    "that copies the same rows in the same order into as many slots of the same size; `memcpy` is one "
+    "Times a consumer that takes batches and releases them. `gather` is a bare loop that copies the same "
+    "rows in the same order into as many slots, on as many threads as the loader kept cores busy; of its "
+    "rate and CPU seconds the loader's share is printed, 1 being as good as a bare loop. `memcpy` is one "
     "thread that copies the dataset's bytes in file order. Both run in host memory, whatever the device, "
     "on a copy of the dataset's rows as a loader without a transform delivers them. The copy has at most "
     "8 GiB and half of the free memory; it is made after the loader's peak memory is measured. Rounds of "
@@ -75,6 +82,12 @@ constexpr char kShowDetails[] =
     "ones least, greatest and mean and the first values; text as text; labels with their class. A picture "
     "is drawn where standard output is a terminal with UTF-8 and colours (COLORTERM=truecolor or a TERM "
     "with 256color; not with NO_COLOR). Encoded images are decoded if there is no --transform.";
+constexpr char kReportDetails[] =
+    "Runs the loader and writes one HTML file that asks for nothing: a time line of workers and consumer, "
+    "where "
+    "the threads' time goes, stalls and their causes, the machine's limits, memory, the first samples, the "
+    "options that differ from their defaults, and what to change. Of a trace (trace=FILE) it tells what "
+    "that holds. A trace of the first 64 MiB of the run is what the time line shows.";
 constexpr char kCompletionDetails[] =
     "`cmake --install` puts the scripts where the shells look for them; by hand, for bash: "
     "source <(dataline completion bash)";
@@ -112,6 +125,10 @@ constexpr std::array kCommands = {
     Command{"bench", "a URI", "measure the loader, and bare loops as this machine's limits", kBenchDetails,
             "bench mnist:data --shuffle full --batch-size 256",
             kAllScopes, 0, kBenchFlags, 1, 0, run_bench},
+    Command{"report", "a URI, or a trace", "measure the loader and write a page about it", kReportDetails,
+            "report folder:photos --transform 'decode, random_resized_crop(224)' --consumer-ms 20 -o report.html\n"
+            "report trace.json -o report.html",
+            kAllScopes, 0, kReportFlags, 1, 0, run_report},
     Command{"options", "the key of an option", "explain the options, or one: type, default, range, meaning", "",
             "options\n"
             "options batch-size",

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "bindings/cli/failure.h"
+#include "bindings/cli/messages.h"
 
 namespace dataline::cli {
 namespace {
@@ -20,6 +21,11 @@ constexpr timespec kNudgeInterval{0, 50'000'000};
 constexpr int kNudge = SIGUSR1;
 
 void ignore_nudge(int) {}  // only makes a blocked write return EINTR
+
+[[noreturn]] void end_at_once(int signal) {
+  if (messages().line_shown) write_error(kClearLine);
+  _exit(kExitSignal + signal);
+}
 
 bool is_ignored(int signal) {
   struct sigaction action {};
@@ -87,7 +93,7 @@ void Interrupts::System::watch(Interrupts& interrupts) {
     const int signal =
         came ? sigtimedwait(&awaited, nullptr, &kNudgeInterval) : sigwaitinfo(&awaited, nullptr);
     if (signal > 0 && signal != kNudge) {
-      if (came) _exit(kExitSignal + signal);
+      if (came) end_at_once(signal);
       interrupts.note(signal);
     }
     if (interrupts.came() && !ending) pthread_kill(main_thread, kNudge);

@@ -29,7 +29,9 @@ int run(const std::vector<std::string>& words) {
     return kExitUsage;
   }
   Request request = parse(texts);
-  messages() = {request.has("quiet"), request.has("verbose"), request.has("json")};
+  messages().quiet = request.has("quiet");
+  messages().verbose = request.has("verbose");
+  messages().json = request.has("json");
   const Interrupts interrupts;
   try {
     if (request.help) {

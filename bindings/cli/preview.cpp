@@ -3,6 +3,8 @@
 // The pictures come from a loader with the given options, so their order and random draws are those of training. Only the scaling
 // of the values is undone, as the library reports it.
 // SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/preview.h"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -30,6 +32,9 @@ constexpr int64_t kSheetColumns = 16;
 
 class Preview {
  public:
+  // The first `count` pictures of another command's job.
+  Preview(const Request& request, const Interrupts& interrupts, int64_t count)
+      : request_(request), interrupts_(interrupts), wanted_(count) {}
   Preview(const Request& request, const Interrupts& interrupts)
       : request_(request),
         interrupts_(interrupts),
@@ -48,9 +53,14 @@ class Preview {
   }
 
   int run() {
+    if (target_ != "-") check_file_target(target_);
+    write(png());
+    return 0;
+  }
+
+  std::string png() {
     require_png_writer();
     check_host_memory();
-    if (target_ != "-") check_file_target(target_);
     progress_.show("preview: opening");
     open();
     Sheet sheet = empty_sheet();
@@ -59,8 +69,7 @@ class Preview {
     if (interrupts_.came()) throw Interrupted{interrupts_.signal()};
     if (shown_ == 0) throw Failure{.message = "no sample was delivered: nothing to show"};
     static_cast<void>(status);
-    write(png_bytes(sheet.picture()));
-    return 0;
+    return png_bytes(sheet.picture());
   }
 
  private:
@@ -238,6 +247,10 @@ class Preview {
 };
 
 }  // namespace
+
+std::string preview_png(const Request& request, const Interrupts& interrupts, int64_t count) {
+  return Preview(request, interrupts, count).png();
+}
 
 int run_preview(const Request& request, const Interrupts& interrupts) {
   return Preview(request, interrupts).run();

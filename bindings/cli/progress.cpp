@@ -4,6 +4,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "bindings/cli/messages.h"
 #include "bindings/cli/system.h"
 #include "bindings/cli/text.h"
@@ -11,14 +14,29 @@
 namespace dataline::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kInterval{100};
-
+// The last column stays free: some terminals go to the next line when it is written.
 size_t line_columns() {
   const size_t columns = terminal_columns(STDERR_FILENO);
-  return columns > 1 ? columns : 80;
+  return (columns > 1 ? columns : 80) - 1;
 }
 
-constexpr std::string_view kClearLine = "\r\x1b[K";
+bool can_rewrite_a_line() {
+  const char* const terminal = std::getenv("TERM");
+  return terminal == nullptr || std::string_view(terminal) != "dumb";
+}
+
+// The start of a text, whole characters that need at most so many columns. Those of Asian scripts take two; what is not known
+// to take one is counted as two.
+std::string_view cut(std::string_view text, size_t columns) {
+  size_t end = 0;
+  for (size_t used = 0; end < text.size();) {
+    const size_t bytes = std::max<size_t>(1, utf8_bytes(text.substr(end)));
+    used += bytes >= 3 ? 2 : 1;
+    if (used > columns) break;
+    end += bytes;
+  }
+  return text.substr(0, end);
+}
 
 }  // namespace
 
@@ -29,7 +47,8 @@ void Progress::tell(std::string_view message) {
 bool standard_output_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
 
 Progress::Progress(bool quiet)
-    : live_(!quiet && !messages().quiet && !messages().json && isatty(STDERR_FILENO) == 1) {
+    : live_(!quiet && !messages().quiet && !messages().json && isatty(STDERR_FILENO) == 1 &&
+            can_rewrite_a_line()) {
   log_.struct_size = sizeof(log_);
   log_.context = this;
   log_.write = write_log;
@@ -44,22 +63,31 @@ bool Progress::due() {
 void Progress::show(std::string_view line) {
   if (!live_) return;
   const std::lock_guard lock(mutex_);
+  draw(std::string(cut(line, line_columns())));
+}
+
+void Progress::show(const LiveLine& line) {
+  if (!live_) return;
+  const std::lock_guard lock(mutex_);
+  draw(live_text(line, line_columns(), locale_is_utf8()));
+}
+
+void Progress::draw(const std::string& line) {
   last_ = std::chrono::steady_clock::now();
-  shown_ = true;
-  write_error(std::string(kClearLine) + std::string(line.substr(0, line_columns() - 1)));
+  messages().line_shown = true;
+  write_error(std::string(kClearLine) + line);
 }
 
 void Progress::clear() {
   const std::lock_guard lock(mutex_);
-  if (shown_) write_error(kClearLine);
-  shown_ = false;
+  if (messages().line_shown.exchange(false)) write_error(kClearLine);
 }
 
 void Progress::say(std::string_view message) {
   if (messages().quiet) return;
   const std::lock_guard lock(mutex_);
-  write_error(std::string(shown_ ? kClearLine : "") + message_line(message));
-  shown_ = false;
+  const bool shown = messages().line_shown.exchange(false);
+  write_error(std::string(shown ? kClearLine : "") + message_line(message));
 }
 
 std::vector<std::string> Progress::warnings() {

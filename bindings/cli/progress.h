@@ -1,4 +1,5 @@
-// A progress line on standard error, if that is a terminal; and the library's log messages.
+// A progress line on standard error, if that is a terminal that can rewrite a line (TERM is not "dumb"); and the library's log
+// messages. Each line is as wide as the terminal is at that moment.
 // Threads: any thread (the library logs from its own).
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -11,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bindings/cli/live_line.h"
+
 namespace dataline::cli {
 
 class Progress {
@@ -21,8 +24,10 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  bool due();  // time for the next line; false if not a terminal
+  bool live() const { return live_; }  // whether lines are shown at all
+  bool due();                          // time for the next line; false if not live
   void show(std::string_view line);
+  void show(const LiveLine& line);
   void clear();
   void say(std::string_view message);   // a line that stays: "dataline: message"; none with --quiet
   void tell(std::string_view message);  // the same with --verbose alone
@@ -31,12 +36,14 @@ class Progress {
   const dl_log* log() const { return &log_; }
   std::vector<std::string> warnings();
 
+  static constexpr std::chrono::milliseconds kInterval{100};  // between lines
+
  private:
+  void draw(const std::string& line);  // with mutex_ held
   static void write_log(void* context, int32_t level, const char* message, size_t length);
 
   const bool live_;
   std::mutex mutex_;
-  bool shown_ = false;
   std::vector<std::string> warnings_;
   std::chrono::steady_clock::time_point last_{};
   dl_log log_{};

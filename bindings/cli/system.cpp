@@ -161,6 +161,12 @@ double process_cpu_seconds() {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
+double thread_cpu_seconds() {
+  timespec used{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
 int64_t anonymous_bytes() { return kilobytes_in("/proc/self/status", "RssAnon:"); }
 int64_t peak_resident_bytes() { return kilobytes_in("/proc/self/status", "VmHWM:"); }
 int64_t free_memory_bytes() { return kilobytes_in("/proc/meminfo", "MemAvailable:"); }

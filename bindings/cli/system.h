@@ -50,6 +50,7 @@ void release_memory(void* data, size_t bytes);
 
 // The figures of this process and machine; 0 or "" where they are not told.
 double process_cpu_seconds();  // user and system, all threads
+double thread_cpu_seconds();   // of the calling one
 int64_t anonymous_bytes();     // in RAM, of no file
 int64_t peak_resident_bytes();
 int64_t free_memory_bytes();  // of the machine

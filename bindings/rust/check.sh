@@ -2,8 +2,8 @@
 # The gate of the Rust crates: format, lints, tests, docs' code, the ways to find the library, and the example.
 #   bindings/rust/check.sh [--quick]
 # --quick is for every day: the crates without features, for which at most the registry's index is fetched. Without it also:
-# packages, the library built from the checkout, the example's training, the features `ndarray`, `futures` and `candle` and the crate for
-# burn (fetched; 8 CPU minutes).
+# packages, the library built from the checkout, the example's training, the features `ndarray`, `futures` and `candle`, the example with
+# indicatif and the crate for burn (fetched; 8 CPU minutes).
 # What it uses, where it is not told:
 #   DATALINE_LIB_DIR  the folder of libdataline (otherwise the build script finds or builds it)
 #   DATALINE_BIN      the program `dataline` (otherwise the one of build/release, or on the PATH; without one the tests
@@ -142,6 +142,14 @@ burn() {
   style "$here/peers"
 }
 
+# The example with a progress bar of the registry's.
+with_indicatif() {
+  export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$here/target/indicatif}
+  style "$root/examples/rust/indicatif"
+  step "tests: the example with indicatif"
+  cargo test --quiet --locked
+}
+
 choose_workspace
 style "$workspace"
 style "$root/examples/rust"
@@ -173,9 +181,10 @@ if ! $quick; then
     export CARGO_NET_OFFLINE=$offline
     packages
     features
+    (with_indicatif)
     burn
   else
-    echo "left out: packages, features, dataline-burn, for they need the registry"
+    echo "left out: packages, features, the example with indicatif, dataline-burn, for they need the registry"
   fi
 fi
 echo "rust: all passed"

@@ -161,7 +161,7 @@ void WorkerPool::finish(Slot& slot, int64_t sequence, WorkerScratch& scratch) {
   if (!window_.advance(slot, SlotState::kFilling, SlotState::kStaged)) return;
   bool complete = true;
   if (!window_.abandoned(sequence) && !slot.lost.load()) {
-    const StageScope sending(*scratch.watch, stage::kSend);
+    const StageScope sending(*scratch.watch, delivery_.to_device() ? stage::kSend : stage::kOutside);
     try {
       complete = delivery_.send(slot, sequence);
     } catch (...) {

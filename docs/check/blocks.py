@@ -4,7 +4,7 @@
   blocks.py --self-test                        proves that it can fail
 
 Blocks of a page run in their order in one folder with small sets of data (data.py); Python's share their names. A line
-before a block says what is special: `% theirs`, `% skip: REASON`, `% args: WORDS` (docs/README.md).
+before a block says what is special: `% theirs`, `% skip: REASON`, `% needs: PACKAGE`, `% args: WORDS` (docs/README.md).
 What it uses: DATALINE_LIB_DIR, DATALINE_BIN, DATALINE_PYTHON (a Python that has the package; without it those blocks are
 left out), CC, CXX. The last line is `N passed, N failed, N left out`.
 
@@ -136,6 +136,15 @@ RUN = {
 SLOW = {"rust": "cargo", "go": "go", "julia": "DATALINE_JULIA"}
 
 
+def installed(language, package):
+    """Whether a program in Python or Julia finds a package."""
+    if language == "python":
+        words = [os.environ["DATALINE_PYTHON"], "-c", f"import {package}"]
+    else:
+        words = [*shlex.split(os.environ["DATALINE_JULIA"]), "-e", f'exit(Base.find_package("{package}") === nothing)']
+    return subprocess.run(words, capture_output=True, timeout=120, check=False).returncode == 0
+
+
 def left_out(block, quick):
     """Why a block is not run, or nothing."""
     if "skip" in block.marks:
@@ -148,6 +157,8 @@ def left_out(block, quick):
             return f"there is no {block.language} here"
     if block.language == "python" and not os.environ.get("DATALINE_PYTHON"):
         return "there is no Python with the package here"
+    if "needs" in block.marks and not installed(block.language, block.marks["needs"]):
+        return f"the package {block.marks['needs']} is not installed here"
     return ""
 
 
@@ -224,6 +235,10 @@ a b
 ```sh
 false
 ```
+% needs: no_such_module
+```python
+import no_such_module
+```
 ```cobol
 ```
 """
@@ -234,9 +249,9 @@ def self_test():
     with contextlib.redirect_stdout(io.StringIO()) as told:
         check_page("self-test", SELF_TEST, True, tally)
     counts = (tally.passed, tally.failed, tally.out)
-    if counts != (2, 5, 1):
-        print(f"{told.getvalue()}self-test: expected 2 passed, 5 failed, 1 left out, got {counts}")
-    return counts != (2, 5, 1)
+    if counts != (2, 5, 2):
+        print(f"{told.getvalue()}self-test: expected 2 passed, 5 failed, 2 left out, got {counts}")
+    return counts != (2, 5, 2)
 
 
 def readme():

@@ -92,19 +92,24 @@ static dl_status train_epoch(dl_loader* loader, bool loads_here, mlp* model, con
   char label[64], remark[64] = "";
   snprintf(label, sizeof label, "epoch %" PRId64 "/%" PRId64, number + 1, job->epochs);
   progress bar;
-  progress_begin(&bar, label, step, steps);
+  progress_begin(&bar, label, "samples", step, steps);
   const double began_s = now_s();
+  progress_point at = {.steps = step, .remark = remark};
   dl_batch* batch = NULL;
   while (*left != 0 && (status = next_timed(loader, loads_here, &batch, &epoch->waited_s, error)) == DL_OK) {
     const int failed = train_on(model, job, batch, steps, epoch);
     dl_batch_release(batch);
-    if (failed) return DL_ERR_OUT_OF_RANGE;  // a label
+    if (failed) {
+      status = DL_ERR_OUT_OF_RANGE;  // a label
+      break;
+    }
     if (*left > 0) --*left;
     snprintf(remark, sizeof remark, "loss=%.3f", epoch->loss / (double)epoch->samples);
-    progress_update(&bar, ++step, remark);
+    at = (progress_point){++step, epoch->samples, epoch->waited_s, remark};
+    progress_update(&bar, &at);
   }
   epoch->elapsed_s = now_s() - began_s;
-  progress_end(&bar, step, remark);
+  progress_end(&bar, &at);
   if (!bar.visible) print_epoch(label, epoch);
   return status;
 }

@@ -75,6 +75,13 @@ static dl_status open_tokens(const char* path, int train, int64_t epochs, dl_loa
   return status;
 }
 
+static dl_status next_timed(dl_loader* loader, dl_batch** batch, double* waited_s, dl_error* error) {
+  const double before_s = now_s();
+  const dl_status status = dl_loader_next(loader, -1, batch, error);
+  *waited_s += now_s() - before_s;
+  return status;
+}
+
 // One epoch. *loss becomes its mean, in nats a token.
 static dl_status train_epoch(language_model* model, dl_loader* loader, int64_t epoch, int64_t epochs,
                              double* loss, dl_error* error) {
@@ -82,22 +89,28 @@ static dl_status train_epoch(language_model* model, dl_loader* loader, int64_t e
   char label[64], remark[64] = "";
   snprintf(label, sizeof label, "epoch %" PRId64 "/%" PRId64, epoch + 1, epochs);
   progress bar;
-  progress_begin(&bar, label, 0, steps);
+  progress_begin(&bar, label, "tokens", 0, steps);
+  progress_point at = {.remark = remark};
   double sum = 0.0;
   int64_t tokens = 0, step = 0;
   dl_batch* batch = NULL;
   dl_status status;
-  while ((status = dl_loader_next(loader, -1, &batch, error)) == DL_OK) {
+  while ((status = next_timed(loader, &batch, &at.waited_s, error)) == DL_OK) {
     const int rows = read_batch(model, batch);
     dl_batch_release(batch);  // what is needed of it was copied
-    if (rows < 0) return DL_ERR_OUT_OF_RANGE;
+    if (rows < 0) {
+      status = DL_ERR_OUT_OF_RANGE;
+      break;
+    }
     const double done = (double)(epoch * steps + step) / (double)(epochs * steps);
     sum += model_train(model, rows, kLearningRate * (float)(1.0 - done), kMomentum);
     tokens += rows;
     snprintf(remark, sizeof remark, "loss=%.3f", sum / (double)tokens);
-    progress_update(&bar, ++step, remark);
+    at.steps = ++step;
+    at.samples = tokens;
+    progress_update(&bar, &at);
   }
-  progress_end(&bar, step, remark);
+  progress_end(&bar, &at);
   *loss = tokens > 0 ? sum / (double)tokens : 0.0;
   if (!bar.visible && status == DL_END_OF_EPOCH) {
     printf("%s: %" PRId64 " steps, loss %.4f nats, %.0f tokens/s\n", label, step, *loss,

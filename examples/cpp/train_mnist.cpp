@@ -14,6 +14,7 @@
 #include <string>
 
 #include "digest.h"
+#include "epoch_line.h"
 
 extern "C" {
 #include "../c/command_line.h"
@@ -90,6 +91,8 @@ void train(const Job& job, Network& network, dataline::Loader& loader) {
   for (int64_t epoch = 0; epoch < job.epochs; ++epoch) {
     mlp_result sum = {};
     int64_t samples = 0;
+    const std::string label = "epoch " + std::to_string(epoch + 1) + "/" + std::to_string(job.epochs);
+    EpochLine line(loader, label);
     for (dataline::Batch& batch : loader) {
       if (epoch == 0) digest.add(batch);
       const mlp_result result =
@@ -97,10 +100,14 @@ void train(const Job& job, Network& network, dataline::Loader& loader) {
       sum.loss += result.loss;
       sum.correct += result.correct;
       samples += batch.samples();
+      line.step("loss=" + std::to_string(sum.loss / static_cast<double>(samples)).substr(0, 5));
     }
+    line.end();
     const double count = static_cast<double>(samples);
-    std::printf("epoch %" PRId64 "/%" PRId64 ": loss %.4f, train accuracy %.2f %%\n", epoch + 1, job.epochs,
-                sum.loss / count, 100.0 * static_cast<double>(sum.correct) / count);
+    if (!line.visible()) {
+      std::printf("%s: loss %.4f, train accuracy %.2f %%\n", label.c_str(), sum.loss / count,
+                  100.0 * static_cast<double>(sum.correct) / count);
+    }
     std::fflush(stdout);
     if (epoch == 0) std::printf("first epoch digest: %016" PRIx64 "\n", digest.value());
   }

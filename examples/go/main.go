@@ -89,25 +89,22 @@ func views(batch *dataline.Batch) (images []float32, labels []int64, err error) 
 func fit(ctx context.Context, model *mlp, train *dataline.Loader, epochs int) error {
 	began, step, samples := time.Now(), 0, 0
 	first := emptyDigest
+	fitBatch := func(epoch int, batch *dataline.Batch) (loss float64, seen int, err error) {
+		images, labels, err := views(batch)
+		if err == nil && epoch == 0 {
+			err = addTo(&first, batch)
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+		rate := 0.1 * (1 - float32(step)/float32(train.Len()*epochs))
+		step++
+		return model.train(images, labels, rate, 0.9), len(labels), nil
+	}
 	for epoch := range epochs {
-		loss, seen := 0.0, 0
-		for batch, err := range train.Epoch(ctx) {
-			if err != nil {
-				return err
-			}
-			images, labels, err := views(batch)
-			if err != nil {
-				return err
-			}
-			if epoch == 0 {
-				if err := addTo(&first, batch); err != nil {
-					return err
-				}
-			}
-			rate := 0.1 * (1 - float32(step)/float32(train.Len()*epochs))
-			loss += model.train(images, labels, rate, 0.9)
-			seen += len(labels)
-			step++
+		loss, seen, err := fitEpoch(ctx, train, epoch, epochs, fitBatch)
+		if err != nil {
+			return err
 		}
 		samples += seen
 		fmt.Printf("epoch %d: loss %.4f\n", epoch+1, loss/float64(seen))
@@ -121,6 +118,31 @@ func fit(ctx context.Context, model *mlp, train *dataline.Loader, epochs int) er
 	fmt.Printf("waited for data: %.1f %%\n", 100*stats.Wait.Seconds()/seconds)
 	fmt.Printf("training speed: %.0f samples/s\n", float64(samples)/seconds)
 	return nil
+}
+
+// fitEpoch is an epoch's loss and samples.
+func fitEpoch(ctx context.Context, train *dataline.Loader, epoch, epochs int,
+	fitBatch func(int, *dataline.Batch) (float64, int, error)) (loss float64, seen int, err error) {
+	shown, err := newProgress(fmt.Sprintf("epoch %d/%d", epoch+1, epochs), train)
+	if err != nil {
+		return 0, 0, err
+	}
+	remark := ""
+	defer func() { shown.end(remark) }()
+	for batch, err := range train.Epoch(ctx) {
+		if err != nil {
+			return 0, 0, err
+		}
+		more, samples, err := fitBatch(epoch, batch)
+		if err != nil {
+			return 0, 0, err
+		}
+		loss += more
+		seen += samples
+		remark = fmt.Sprintf("loss=%.3f", loss/float64(seen))
+		shown.update(remark)
+	}
+	return loss, seen, nil
 }
 
 func addTo(sum *digest, batch *dataline.Batch) error {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "../cpp/digest.h"
+#include "../cpp/epoch_line.h"
 
 namespace {
 
@@ -57,6 +58,8 @@ void train(const Job& job, torch::nn::Sequential& network) {
   for (int64_t epoch = 0; epoch < job.epochs; ++epoch) {
     int64_t steps = 0;
     torch::Tensor loss_sum = torch::zeros({}, job.device);  // a number would have to be waited for
+    const std::string label = "epoch " + std::to_string(epoch + 1) + "/" + std::to_string(job.epochs);
+    EpochLine line(loader, label);
     for (dataline::Batch& batch : loader) {
       if (epoch == 0 && job.device.is_cpu()) digest.add(batch);
       auto [image, label] = dataline::to_tensors(batch, "image", "label");
@@ -65,10 +68,11 @@ void train(const Job& job, torch::nn::Sequential& network) {
       loss.backward();
       optimizer.step();
       loss_sum += loss.detach();
+      line.step();
       if (++steps == job.steps) break;
     }
-    std::printf("epoch %" PRId64 "/%" PRId64 ": loss %.4f\n", epoch + 1, job.epochs,
-                loss_sum.item<double>() / static_cast<double>(steps));
+    line.end();
+    std::printf("%s: loss %.4f\n", label.c_str(), loss_sum.item<double>() / static_cast<double>(steps));
     if (epoch == 0 && job.steps == INT64_MAX && job.device.is_cpu())
       std::printf("first epoch digest: %016" PRIx64 "\n", digest.value());
     std::fflush(stdout);

@@ -16,6 +16,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "../cpp/epoch_line.h"
+
 namespace {
 
 struct Job {
@@ -67,6 +69,8 @@ void train(const Job& job, dataline::Loader& loader, torch::nn::Sequential& netw
     torch::Tensor loss_sum = torch::zeros({}, job.device);  // a number would have to be waited for
     const double done = static_cast<double>(epoch) / static_cast<double>(job.epochs);
     static_cast<torch::optim::AdamWOptions&>(optimizer.param_groups()[0].options()).lr(2e-3 * (1 - done));
+    const std::string name = "epoch " + std::to_string(epoch + 1) + "/" + std::to_string(job.epochs);
+    EpochLine line(loader, name);
     for (dataline::Batch& batch : loader) {
       auto [image, label] = dataline::to_tensors(batch, "image", "label");
       optimizer.zero_grad();
@@ -74,10 +78,11 @@ void train(const Job& job, dataline::Loader& loader, torch::nn::Sequential& netw
       loss.backward();
       optimizer.step();
       loss_sum += loss.detach();
+      line.step();
       ++steps;
     }
-    std::printf("epoch %" PRId64 "/%" PRId64 ": loss %.4f\n", epoch + 1, job.epochs,
-                loss_sum.item<double>() / static_cast<double>(steps));
+    line.end();
+    std::printf("%s: loss %.4f\n", name.c_str(), loss_sum.item<double>() / static_cast<double>(steps));
     std::fflush(stdout);
   }
   const std::chrono::duration<double, std::nano> elapsed = std::chrono::steady_clock::now() - began;

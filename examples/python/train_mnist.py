@@ -51,7 +51,7 @@ def main(directory: str, epochs: int, device: str) -> None:
     began = time.perf_counter()
     for epoch in range(epochs):
         total = torch.zeros((), device=train.device)
-        for images, labels in train:
+        for images, labels in dataline.progress(train, "train"):
             if epoch == 0:
                 digest.add(images.cpu().numpy())
                 digest.add(labels.cpu().numpy())

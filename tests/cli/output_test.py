@@ -1,4 +1,4 @@
-"""Standard output and error: closed pipes, full disks, terminals; and the measurements of bench.
+"""Standard output: closed pipes, full disks, raw bytes and terminals; and the measurements of bench.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -7,9 +7,6 @@ import json
 import os
 import pty
 import re
-import select
-import signal
-import subprocess
 import unittest
 
 import shell
@@ -17,7 +14,7 @@ from shell import ShellTest
 
 BENCH_KEYS = ["samples_per_s", "gb_per_s", "memcpy_gb_per_s", "memcpy_ratio", "gather_gb_per_s", "gather_ratio",
               "gather_threads", "cpu_ratio", "us_per_batch",
-              "first_batch_ms", "consumer_wait_percent", "cpu_s_per_gb", "peak_rss_bytes", "num_workers", "batches", "seconds",
+              "first_batch_ms", "consumer_wait_percent", "cpu_s_per_gb", "gather_cpu_s_per_gb", "peak_rss_bytes", "num_workers", "batches", "seconds",
               "device", "bus_gb_per_s"]
 
 
@@ -64,69 +61,13 @@ class Pipes(ShellTest):
             self.fails(1, command, "idx:nowhere", says="nowhere")
 
 
-def read_terminal(ours, seen=lambda text: None):
-    """All that is written to the terminal whose end is `ours`, up to its closing; `seen` is called with it at each piece."""
-    text = b""
-    while select.select([ours], [], [], shell.SECONDS)[0]:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        text += piece
-        seen(text)
-    os.close(ours)
-    return text
-
-
-class Terminal(ShellTest):
-    def seen(self, *words, until=None, stdout_too=False):
-        """What a terminal on standard error shows; with `until`, Ctrl-C follows once that was there."""
-        ours, theirs = pty.openpty()
-        out = theirs if stdout_too else subprocess.DEVNULL
-        process = self.start(*words, stdout=out, stderr=theirs)
-        os.close(theirs)
-
-        def interrupt(text):
-            nonlocal until
-            if until and re.search(until, text):
-                process.send_signal(signal.SIGINT)
-                until = None
-
-        text = read_terminal(ours, interrupt)
-        self.assertIn(process.wait(shell.SECONDS), (0, 130))
-        self.assertIsNone(until, text)
-        return text
-
-    def test_a_live_line_that_is_gone_at_the_end(self):
-        self.digits(1000)
-        line = rb"cat: epoch \d+, step [\d,]+ of 1,000, [\d.]+( [kMG])? samples, [\d.]+ [kMG]?B, [\d.]+ [kMG]?B/s"
-        text = self.seen("cat", "idx:images", "--batch_size", "1", "--epochs", "0", until=line)
-        self.assertTrue(text.endswith(b"\r\x1b[K"), text[-80:])
-        self.assertNotIn(b"\n", text)
-        self.assertTrue(self.seen("bench", "idx:images", "--seconds", "0.05", until=b"bench: round 3").endswith(b"\r\x1b[K"))
-
-    def test_no_live_line_when_the_same_terminal_shows_the_output(self):
-        self.digits(1000)
-        text = self.seen("cat", "idx:images", "--indices", "--num_workers", "0", "--epochs", "100", stdout_too=True)
-        self.assertEqual(len(text.split()), 100_000)
-
-    def test_nothing_on_a_stderr_that_is_no_terminal(self):
-        self.digits(1000)
-        process = self.start("cat", "idx:images", "--epochs", "0")
-        process.stdout.read(50_000_000)
-        process.stdout.close()
-        self.assertEqual((process.wait(shell.SECONDS), process.stderr.read()), (0, b""))
-
-
 class RawBytesAndTerminals(ShellTest):
     def on_terminal(self, *words):
         """What a run writes to a terminal on standard output, its status and its standard error."""
         ours, theirs = pty.openpty()
         process = self.start(*words, stdout=theirs)
         os.close(theirs)
-        return read_terminal(ours), process.wait(shell.SECONDS), process.stderr.read().decode()
+        return shell.read_terminal(ours), process.wait(shell.SECONDS), process.stderr.read().decode()
 
     def test_a_terminal_gets_none_unless_it_is_asked_for(self):
         self.write("r.bin", b"abc\x00\x01")
@@ -182,6 +123,9 @@ class Bench(ShellTest):
             self.assertAlmostEqual(result["gb_per_s"] / result["gather_gb_per_s"], result["gather_ratio"], delta=1e-3)
             self.assertAlmostEqual(result["gb_per_s"] / result["memcpy_gb_per_s"], result["memcpy_ratio"], delta=1e-3)
             self.assertAlmostEqual(result["gb_per_s"] / (result["samples_per_s"] * 784e-9), 1, delta=0.2)
+            self.assertAlmostEqual(result["gather_cpu_s_per_gb"] / result["cpu_s_per_gb"], result["cpu_ratio"], delta=1e-3)
+            cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+            self.assertLessEqual(result["gather_threads"], min(cores, workers + 1))
             self.assertLessEqual(result["consumer_wait_percent"], 100.5)
             self.assertGreaterEqual(result["seconds"], 0.055)
             self.assertLess(result["peak_rss_bytes"], 1 << 30)
@@ -208,6 +152,7 @@ class Bench(ShellTest):
     def test_the_table_for_people(self):
         self.digits(100)
         text = self.ok("bench", "idx:images", "--seconds", "0.05").decode()
+        self.assertRegex(text, r"(?m)^CPU +[\d.]+ s a GB, [\d.]+ cores busy; gather [\d.]+ s a GB on \d threads?, [\d.]+ of it$")
         for start in ("loader", "gather", "memcpy", "first batch", "consumer", "CPU", "peak memory", "measured"):
             self.assertTrue(re.search(rf"(?m)^{start}  ", text), text)
 

@@ -7,11 +7,13 @@ SPDX-License-Identifier: Apache-2.0
 
 import os
 import re
+import select
 import shutil
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = ""
@@ -19,6 +21,23 @@ SHARED_DATA = ""
 SAMPLES = ""  # the plug-in of tests/extensions
 FAKE_DRIVER = ""  # a CUDA driver that needs no GPU, or ""
 SECONDS = 60  # a command that takes longer hangs
+
+
+def read_terminal(ours, seen=lambda text: None):
+    """All that is written to the terminal whose end is `ours`, up to its closing; `seen` is called with it at each piece."""
+    text = b""
+    deadline = time.monotonic() + SECONDS
+    while select.select([ours], [], [], max(0, deadline - time.monotonic()))[0]:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        text += piece
+        seen(text)
+    os.close(ours)
+    return text
 
 
 class Ran:

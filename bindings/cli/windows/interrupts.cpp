@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "bindings/cli/failure.h"
+#include "bindings/cli/messages.h"
 
 namespace dataline::cli {
 namespace {
@@ -28,7 +29,10 @@ struct Interrupts::System {
     Interrupts* interrupts = current.load();
     if (interrupts == nullptr) return FALSE;
     const int signal = event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT ? SIGINT : SIGTERM;
-    if (interrupts->came()) ExitProcess(static_cast<UINT>(kExitSignal + signal));
+    if (interrupts->came()) {
+      if (messages().line_shown) write_error(kClearLine);
+      ExitProcess(static_cast<UINT>(kExitSignal + signal));
+    }
     interrupts->note(signal);
     const System& system = *interrupts->system_;
     while (WaitForSingleObject(system.ending, kNudgeMs) == WAIT_TIMEOUT) {

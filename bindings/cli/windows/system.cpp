@@ -161,11 +161,25 @@ void* reserve_memory(size_t bytes, bool) {
 }
 void release_memory(void* data, size_t) { VirtualFree(data, 0, MEM_RELEASE); }
 
+namespace {
+
+double cpu_seconds(const FILETIME& kernel, const FILETIME& user) {
+  const auto ticks = [](const FILETIME& time) { return joined(time.dwHighDateTime, time.dwLowDateTime); };
+  return static_cast<double>(ticks(kernel) + ticks(user)) * 1e-7;
+}
+
+}  // namespace
+
 double process_cpu_seconds() {
   FILETIME created, ended, kernel, user;
   if (GetProcessTimes(GetCurrentProcess(), &created, &ended, &kernel, &user) == 0) return 0;
-  const auto ticks = [](const FILETIME& time) { return joined(time.dwHighDateTime, time.dwLowDateTime); };
-  return static_cast<double>(ticks(kernel) + ticks(user)) * 1e-7;
+  return cpu_seconds(kernel, user);
+}
+
+double thread_cpu_seconds() {
+  FILETIME created, ended, kernel, user;
+  if (GetThreadTimes(GetCurrentThread(), &created, &ended, &kernel, &user) == 0) return 0;
+  return cpu_seconds(kernel, user);
 }
 
 int64_t anonymous_bytes() { return static_cast<int64_t>(memory_counters().PrivateUsage); }

@@ -76,13 +76,13 @@ std::array<FactorRange, 3> ranges_of(const Frame& frame) {
   return out;
 }
 
-using Histogram = std::array<int64_t, kLevels>;
+using LevelCounts = std::array<int64_t, kLevels>;
 
 // Even and odd pixels have separate counters: equal neighbours would otherwise serialize on store forwarding.
 template <size_t kChannels>
-std::array<Histogram, 3> count_levels(const uint8_t* bytes, int64_t pixels) {
+std::array<LevelCounts, 3> count_levels(const uint8_t* bytes, int64_t pixels) {
   std::array<std::array<uint32_t, kLevels>, 2 * kChannels> counts{};
-  std::array<Histogram, 3> out{};
+  std::array<LevelCounts, 3> out{};
   constexpr int64_t kMaxPixels = int64_t{1} << 31;  // per iteration, so that no counter overflows
   while (pixels > 0) {
     const int64_t now = std::min(pixels, kMaxPixels);
@@ -99,7 +99,7 @@ std::array<Histogram, 3> count_levels(const uint8_t* bytes, int64_t pixels) {
   return out;
 }
 
-LevelTable equalized(const Histogram& histogram, int64_t pixels) {
+LevelTable equalized(const LevelCounts& histogram, int64_t pixels) {
   const LevelTable same = levels_of([](int32_t level) { return static_cast<uint8_t>(level); });
   size_t last = kLevels - 1;
   while (last > 0 && histogram[last] == 0) --last;
@@ -150,8 +150,9 @@ ChannelTables autocontrast_levels(const Frame& frame) {
 
 ChannelTables equalize_levels(const Frame& frame) {
   const int64_t pixels = frame.height * frame.width;
-  const std::array<Histogram, 3> histograms = frame.channels == 1 ? count_levels<1>(bytes_of(frame), pixels)
-                                                                  : count_levels<3>(bytes_of(frame), pixels);
+  const std::array<LevelCounts, 3> histograms = frame.channels == 1
+                                                    ? count_levels<1>(bytes_of(frame), pixels)
+                                                    : count_levels<3>(bytes_of(frame), pixels);
   ChannelTables tables;
   for (size_t c = 0; c < static_cast<size_t>(frame.channels); ++c)
     tables[c] = equalized(histograms[c], pixels);

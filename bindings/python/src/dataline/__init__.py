@@ -20,6 +20,7 @@ from ._core import Batch, CancelToken, Epoch, File, Tensor
 from ._extensions import Extensions, FormatRequest, OperatorRow, OperatorUse, Sniff, StorageRequest, Stored
 from ._launcher import Launcher, launcher
 from ._option_types import Options
+from ._progress import Progress, progress
 from ._reader import Place, Source
 from ._tracing import finish_all as _finish_traces
 from .dataset import Dataset, concat, escape, from_arrays, from_reader, mix, open, zip
@@ -117,6 +118,7 @@ __all__ = [
     "Place",
     "PlanStage",
     "Position",
+    "Progress",
     "Ragged",
     "Sniff",
     "Source",
@@ -147,6 +149,7 @@ __all__ = [
     "open",
     "open_async",
     "option_table",
+    "progress",
     "storage_table",
     "transform_table",
     "zip",

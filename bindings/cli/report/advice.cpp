@@ -1,0 +1,114 @@
+// What the numbers of a report say, in words.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <string>
+
+#include "bindings/cli/report/report_data.h"
+#include "bindings/cli/text.h"
+
+namespace dataline::cli {
+namespace {
+
+constexpr double kKeepsUp = 0.01;  // of the consumer's time: less waiting is nobody's trouble
+
+bool is_consumers(const std::string& name) { return name == "next" || name == "step" || name == "release"; }
+
+bool is_wait(const std::string& name) {
+  return name == "no room" || name == "no work" || name == "parked" || name == "device";
+}
+
+std::string percent(double share) { return fixed(100 * share, share < 0.1 ? 1 : 0) + " %"; }
+
+}  // namespace
+
+const MeasuredRow* ReportData::row(std::string_view name, std::string_view part, int32_t thread) const {
+  const auto found = std::find_if(rows.begin(), rows.end(), [&](const MeasuredRow& each) {
+    return each.name == name && each.part == part && each.thread == thread;
+  });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+int64_t ReportData::value(std::string_view name) const {
+  const MeasuredRow* found = row(name, "", DL_THREAD_ALL);
+  return found == nullptr ? 0 : found->value;
+}
+
+double ReportData::waiting_share() const {
+  if (is_trace) {
+    const double next_us = timeline.total("next").sum_us, step_us = timeline.total("step").sum_us;
+    return next_us + step_us > 0 ? next_us / (next_us + step_us) : 0;
+  }
+  const MeasuredRow* next = row("next", "", DL_THREAD_CONSUMER);
+  const MeasuredRow* between = row("between", "", DL_THREAD_CONSUMER);
+  if (next == nullptr || between == nullptr || next->value + between->value <= 0) return 0;
+  return static_cast<double>(next->value) / static_cast<double>(next->value + between->value);
+}
+
+std::vector<StageTime> stage_times(const ReportData& data) {
+  std::vector<StageTime> out;
+  if (data.is_trace) {
+    for (const std::string& name : data.timeline.names()) {
+      const Durations total = data.timeline.total(name);
+      if (is_consumers(name) || total.count == 0) continue;
+      out.push_back({name, total.sum_us * 1e-6, total.quantile_us(0.5) * 1e-6, total.quantile_us(0.99) * 1e-6,
+                     total.longest_us * 1e-6, total.count, is_wait(name)});
+    }
+  }
+  for (const MeasuredRow& row : data.rows) {
+    const bool waits = row.name == "wait";
+    if (row.thread != DL_THREAD_ALL || !(waits || row.name == "work") || row.value <= 0) continue;
+    const auto seconds = [](int64_t ns) { return static_cast<double>(ns) * 1e-9; };
+    out.push_back({row.part, seconds(row.value), seconds(row.p50_ns), seconds(row.p99_ns),
+                   seconds(row.max_ns), row.count, waits});
+  }
+  std::sort(out.begin(), out.end(),
+            [](const StageTime& a, const StageTime& b) { return a.seconds > b.seconds; });
+  return out;
+}
+
+std::vector<std::string> advice(const ReportData& data) {
+  const double waits = data.waiting_share();
+  std::vector<std::string> out;
+  if (waits < kKeepsUp) {
+    out.push_back("The consumer waits " + percent(waits) +
+                  " of the time: loading keeps up, and nothing here would make the job faster.");
+    return out;
+  }
+  double work = 0;
+  const StageTime* longest = nullptr;
+  const std::vector<StageTime> stages = stage_times(data);
+  for (const StageTime& stage : stages) {
+    if (stage.waits) continue;
+    work += stage.seconds;
+    if (longest == nullptr) longest = &stage;
+  }
+  std::string first = "The consumer waits " + percent(waits) + " of the time";
+  if (longest != nullptr)
+    first += "; of what the threads do meanwhile, '" + longest->name + "' takes the most, " +
+             percent(longest->seconds / work);
+  out.push_back(first + ".");
+  if (data.is_trace) return out;
+  const MeasuredRow* queued = data.row("off_cpu", "no CPU", DL_THREAD_ALL);
+  const MeasuredRow* blocked = data.row("off_cpu", "storage", DL_THREAD_ALL);
+  const double work_ns = work * 1e9;
+  if (blocked != nullptr && static_cast<double>(blocked->value) > 0.3 * work_ns) {
+    out.push_back(
+        "Threads at work are blocked " + percent(static_cast<double>(blocked->value) / work_ns) +
+        " of that time, mostly by storage: raise prefetch_depth, use shuffle=window, or a faster drive.");
+  } else if (queued != nullptr && static_cast<double>(queued->value) > 0.2 * work_ns) {
+    out.push_back(
+        "They could have run for another " + fixed(static_cast<double>(queued->value) * 1e-9, 1) + " s of " +
+        fixed(data.seconds, 1) +
+        " s, and had no CPU: more workers would not help, other programs or a quota take the cores.");
+  } else if (data.workers > 0 && data.usable_cores > data.workers + 1) {
+    out.push_back(std::to_string(data.workers) + " of " + std::to_string(data.usable_cores) +
+                  " cores have a worker: num_workers=" + std::to_string(data.usable_cores - 1) +
+                  " uses the others.");
+  } else if (longest != nullptr) {
+    out.push_back("All cores are at work: make '" + longest->name +
+                  "' cheaper, or do it once and store the result.");
+  }
+  return out;
+}
+
+}  // namespace dataline::cli
