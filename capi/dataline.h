@@ -935,7 +935,7 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_plan_at(const dl_loader* lo
 
 typedef struct dl_metrics dl_metrics; /* what a loader measures; outlives it */
 /* What a loader measures, as a table. It stays valid when the loader is destroyed, and tells its last numbers then. *out ends with
- * dl_metrics_destroy (NULL is fine).
+ * dl_metrics_destroy (NULL is fine). In a forked child its calls return DL_ERR_FORKED.
  * Threading: any thread; any number of threads may read one dl_metrics, also while its loader is destroyed. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_metrics(const dl_loader* loader, dl_metrics** out,
                                                              dl_error* error);

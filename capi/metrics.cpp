@@ -7,6 +7,15 @@
 using namespace dataline;
 using namespace dataline::capi;
 
+namespace {
+
+Status readable(const dl_metrics* metrics) {
+  DL_REQUIRE(metrics);
+  return metrics->core->forked() ? Loader::forked_error() : Status::ok();
+}
+
+}  // namespace
+
 extern "C" {
 
 dl_status dl_loader_metrics(const dl_loader* loader, dl_metrics** out, dl_error* error) {
@@ -30,7 +39,7 @@ int64_t dl_metrics_count(const dl_metrics* metrics) {
 
 dl_status dl_metrics_at(const dl_metrics* metrics, int64_t index, dl_metric* out, dl_error* error) {
   return guard(error, [&]() -> Status {
-    DL_REQUIRE(metrics);
+    DL_RETURN_IF_ERROR(readable(metrics));
     DL_REQUIRE(out);
     DL_RETURN_IF_ERROR(check_index("metric", index, metrics->core->row_count()));
     const MetricRow from = metrics->core->row(index);
@@ -54,7 +63,7 @@ dl_status dl_metrics_at(const dl_metrics* metrics, int64_t index, dl_metric* out
 dl_status dl_metrics_text(const dl_metrics* metrics, const char* labels, char* text, size_t* bytes,
                           dl_error* error) {
   return guard(error, [&]() -> Status {
-    DL_REQUIRE(metrics);
+    DL_RETURN_IF_ERROR(readable(metrics));
     DL_REQUIRE(bytes);
     DL_ASSIGN_OR_RETURN(const std::string out,
                         prometheus_text(*metrics->core, labels != nullptr ? labels : ""));
@@ -63,12 +72,12 @@ dl_status dl_metrics_text(const dl_metrics* metrics, const char* labels, char* t
 }
 
 int64_t dl_metrics_stall_count(const dl_metrics* metrics) {
-  return metrics == nullptr ? 0 : metrics->core->stall_count();
+  return metrics == nullptr || metrics->core->forked() ? 0 : metrics->core->stall_count();
 }
 
 dl_status dl_metrics_stall_at(const dl_metrics* metrics, int64_t index, dl_stall* out, dl_error* error) {
   return guard(error, [&]() -> Status {
-    DL_REQUIRE(metrics);
+    DL_RETURN_IF_ERROR(readable(metrics));
     DL_REQUIRE(out);
     DL_ASSIGN_OR_RETURN(const Stall from, metrics->core->stall(index));
     dl_stall stall = {};

@@ -5,6 +5,7 @@
 #include <new>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "bindings/cli/bench_consumer.h"
 #include "bindings/cli/bench_report.h"
@@ -12,6 +13,7 @@
 #include "bindings/cli/commands.h"
 #include "bindings/cli/gather.h"
 #include "bindings/cli/job.h"
+#include "bindings/cli/metrics_server.h"
 #include "bindings/cli/output.h"
 #include "bindings/cli/plan.h"
 #include "bindings/cli/system.h"
@@ -22,6 +24,7 @@ namespace dataline::cli {
 namespace {
 
 constexpr double kDefaultSeconds = 3;
+constexpr int64_t kLastPort = 65535;
 constexpr int kRounds = 15;
 // The warm-up delivers one epoch. It takes at least this long, and at most as long as the measurement.
 constexpr double kMinWarmUp = 0.2;
@@ -35,13 +38,37 @@ double median(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
+// Of all the time that threads filled batches; empty without stats=full.
+std::vector<StageShare> stage_shares(const dl_loader* loader) {
+  dl_metrics* made = nullptr;
+  dl_error error = DL_ERROR_INIT;
+  if (dl_loader_metrics(loader, &made, &error) != DL_OK) throw Failure{.message = error.message};
+  const Metrics metrics(made);
+  std::vector<StageShare> shares;
+  double total_ns = 0;
+  for (int64_t at = 0; at < dl_metrics_count(metrics.get()); ++at) {
+    auto row = sized<dl_metric>();
+    if (dl_metrics_at(metrics.get(), at, &row, &error) != DL_OK) throw Failure{.message = error.message};
+    if (row.thread != DL_THREAD_ALL || std::string_view(row.name) != "work") continue;
+    shares.push_back({row.part, static_cast<double>(row.value)});
+    total_ns += static_cast<double>(row.value);
+  }
+  for (StageShare& share : shares) share.percent *= total_ns > 0 ? 100 / total_ns : 0;
+  return shares;
+}
+
 class Bench {
  public:
   Bench(const Request& request, const Interrupts& interrupts)
       : interrupts_(interrupts),
         job_(request, interrupts, progress_),
         seconds_(request.seconds("seconds").value_or(kDefaultSeconds)),
-        order_(kMaxRecorded) {}
+        metrics_port_(request.count("metrics", 0)),
+        order_(kMaxRecorded) {
+    if (metrics_port_.value_or(0) > kLastPort)
+      throw usage_failure("--metrics: expected a port up to 65535, got " + std::to_string(*metrics_port_),
+                          "bench");
+  }
 
   BenchResult run() {
     progress_.show("bench: first batch");
@@ -63,6 +90,10 @@ class Bench {
     const auto start = Clock::now();
     dataset_ = job_.open();
     consumer_.emplace(job_, job_.create(dataset_.get()));
+    if (metrics_port_) {
+      server_.emplace(consumer_->loader(), *metrics_port_);
+      progress_.say("metrics: http://127.0.0.1:" + std::to_string(server_->port()) + "/metrics");
+    }
     Batch batch;
     while (!consumer_->next(&batch)) {
     }
@@ -197,6 +228,7 @@ class Bench {
     result_.consumer_wait_percent = 100 * measured_.waited_seconds / measured_.seconds;
     result_.num_workers = stats.num_workers;
     result_.warned = stats.warned;
+    result_.stages = stage_shares(consumer_->loader());
     result_.cores_busy = cpu_seconds_ / measured_.seconds;
     if (result_.device != "cpu") result_.bus_gb_per_s = copied_bytes_ / measured_.seconds * 1e-9;
     if (measured_.bytes <= 0) return;
@@ -212,12 +244,14 @@ class Bench {
   Progress progress_;
   Job job_;
   const double seconds_;
+  const std::optional<int64_t> metrics_port_;
   RowOrder order_;
   std::set<const void*> slots_;  // where the batches of that order lay
   std::optional<StoredRows> rows_;
   std::optional<Yardsticks> yardsticks_;
   Dataset dataset_;
   std::optional<Consumer> consumer_;
+  std::optional<MetricsServer> server_;  // ends before the loader
   BenchResult result_;
   int64_t anonymous_before_ = 0;
   bool set_in_memory_ = false;

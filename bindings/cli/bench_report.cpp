@@ -60,6 +60,12 @@ std::string bench_json(const BenchResult& result) {
   json.key("seconds").value(result.seconds);
   json.key("device").value(result.device);
   optional("bus_gb_per_s", result.bus_gb_per_s);
+  if (!result.stages.empty()) {
+    json.key("stages").begin_array();
+    for (const StageShare& share : result.stages)
+      json.begin_object().key("stage").value(share.stage).key("percent").value(share.percent).end_object();
+    json.end_array();
+  }
   return json.end_object().text() + "\n";
 }
 
@@ -85,6 +91,10 @@ std::string bench_text(const BenchResult& result) {
   if (result.bus_gb_per_s) {
     rows.push_back({"device", result.device + ", " + fixed(*result.bus_gb_per_s, 2) +
                                   " GB/s sent to it; gather and memcpy stay on the host"});
+  }
+  for (size_t at = 0; at < result.stages.size(); ++at) {
+    const StageShare& share = result.stages[at];
+    rows.push_back({at == 0 ? "work" : "", fixed(share.percent, 1) + " % " + share.stage});
   }
   if (result.warned > 0) rows.push_back({"warnings", warned_text(result.warned)});
   if (!result.remark.empty()) rows.push_back({"note", result.remark});

@@ -5,8 +5,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dataline::cli {
+
+// How much of the time that threads filled batches went into a stage.
+struct StageShare {
+  std::string stage;
+  double percent = 0;
+};
 
 // A GB is 1e9 bytes of delivered fields. A yardstick that could not be measured is empty.
 struct BenchResult {
@@ -28,6 +35,7 @@ struct BenchResult {
   double seconds = 0;
   std::string device = "cpu";          // where the batches are delivered
   std::optional<double> bus_gb_per_s;  // copied to the device; empty for the cpu
+  std::vector<StageShare> stages;      // with stats=full
   std::string remark;                  // why the gather is missing, or what part of the dataset it covers
 };
 

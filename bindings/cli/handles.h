@@ -22,6 +22,7 @@ using Extensions = std::unique_ptr<dl_extensions, Call<dl_extensions_destroy>>;
 using Options = std::unique_ptr<dl_options, Call<dl_options_destroy>>;
 using Dataset = std::unique_ptr<dl_dataset, Call<dl_dataset_destroy>>;
 using Loader = std::unique_ptr<dl_loader, Call<dl_loader_destroy>>;
+using Metrics = std::unique_ptr<dl_metrics, Call<dl_metrics_destroy>>;
 using Batch = std::unique_ptr<dl_batch, Call<dl_batch_release>>;
 using CancelToken = std::unique_ptr<dl_cancel_token, Call<dl_cancel_token_destroy>>;
 

@@ -49,6 +49,9 @@ constexpr Flag kShowFlags[] = {
 };
 constexpr Flag kBenchFlags[] = {
     {"seconds", "S", "duration of the measurement (default 3), not counting warm-up and yardsticks"},
+    {"metrics", "PORT",
+     "serve /metrics for Prometheus at 127.0.0.1 while it runs (0: a free port); with --stats full, where "
+     "the time goes"},
     kJson,
 };
 
@@ -80,7 +83,8 @@ constexpr char kShowDetails[] =
     "is drawn where standard output is a terminal with UTF-8 and colours (COLORTERM=truecolor or a TERM "
     "with 256color; not with NO_COLOR). Encoded images are decoded if there is no --transform.";
 constexpr char kReportDetails[] =
-    "Runs the loader and writes one HTML file that asks for nothing: a time line of workers and consumer, where "
+    "Runs the loader and writes one HTML file that asks for nothing: a time line of workers and consumer, "
+    "where "
     "the threads' time goes, stalls and their causes, the machine's limits, memory, the first samples, the "
     "options that differ from their defaults, and what to change. Of a trace (trace=FILE) it tells what "
     "that holds. A trace of the first 64 MiB of the run is what the time line shows.";

@@ -21,6 +21,7 @@ type Loader struct {
 	// Calls of Interrupt, to distinguish them from interrupts that end the wait of a single goroutine.
 	interrupts atomic.Uint64
 	loops      loops
+	tracing    *tracing
 	lost       *forgotten
 }
 
@@ -50,11 +51,18 @@ func NewLoader(dataset *Dataset, options ...Option) (*Loader, error) {
 	}
 	count := new(int32)
 	views := abi.LoaderFields(*out, count)
+	tracing := new(tracing)
+	destroy := func(raw abi.Handle) {
+		abi.LoaderDestroy(raw)
+		tracing.replace(nil)
+	}
 	l := &Loader{
-		handle: newHandle(*out, abi.LoaderDestroy, abi.LoaderCancel),
+		handle: newHandle(*out, destroy, abi.LoaderCancel),
 		fields: fieldsOf(views, *count),
 		steps:  int(abi.LoaderSteps(*out)),
 		lost:   &forgotten{logger: set.logger},
+
+		tracing: tracing,
 	}
 	// Joining the threads may take a while, so not in the goroutine of the cleanups.
 	l.cleanup = runtime.AddCleanup(l, func(h *handle) { go h.close() }, l.handle)

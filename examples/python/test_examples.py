@@ -5,14 +5,18 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import dataline
 from digest import MASK, OFFSET, PRIME, Digest
 
 HERE = Path(__file__).parent
@@ -82,3 +86,52 @@ def test_a_device_that_pytorch_has_not_is_said_in_one_line(tmp_path: Path) -> No
     done = subprocess.run(command, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 1
     assert re.fullmatch(f"train_mnist: device='{device}': PyTorch .*\n", done.stderr)
+
+
+def merged(folder: Path, profiler: object) -> list[dict[str, Any]]:
+    (folder / "profiler.json").write_text(json.dumps(profiler))
+    paths = [folder / name for name in ("dataline.json", "profiler.json", "merged.json")]
+    subprocess.run([sys.executable, HERE / "merge_traces.py", *map(str, paths)], check=True, stderr=subprocess.PIPE)
+    events: list[dict[str, Any]] = json.loads(paths[2].read_text())["traceEvents"]
+    return events
+
+
+def spans(events: list[dict[str, Any]], name: str) -> list[dict[str, Any]]:
+    return sorted((e for e in events if e["name"] == name and e["ph"] == "X"), key=lambda event: float(event["ts"]))
+
+
+def test_a_trace_is_merged_with_the_profilers_on_one_clock(tmp_path: Path) -> None:
+    """Steps as the profiler would write them, timed here; and those of PyTorch's, where it has a clock."""
+    loader = dataline.Loader(dataline.from_arrays({"x": np.arange(1000)}), batch_size=10, num_workers=1)
+    base_ns, steps = time.time_ns(), []
+    with loader.trace(tmp_path / "dataline.json"):
+        for _ in loader:
+            began, ended = (time.time_ns() - base_ns) / 1000, (time.time_ns() - base_ns) / 1000
+            steps.append({"name": "train", "ph": "X", "pid": 77, "tid": 1, "ts": began, "dur": ended - began})
+    events = merged(tmp_path, {"baseTimeNanoseconds": base_ns, "traceEvents": steps})
+    calls = spans(events, "next")
+    assert len(calls) == len(steps) == 100
+    assert {event["pid"] for event in calls} == {78}
+    for call, step in zip(calls, spans(events, "train")):  # clocks may be set meanwhile, by a little
+        assert call["ts"] + call["dur"] - 1000 < step["ts"]
+    for step, call in zip(spans(events, "train"), calls[1:]):
+        assert step["ts"] + step["dur"] - 1000 < call["ts"]
+    with pytest.raises(subprocess.CalledProcessError):
+        merged(tmp_path, steps)
+
+
+def test_a_trace_is_merged_with_that_of_pytorchs_profiler(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch", reason="the merge with torch.profiler's trace needs PyTorch")
+    if not torch.profiler.kineto_available():
+        pytest.skip("this PyTorch was built without Kineto: its profiler writes no clock")
+    loader = dataline.Loader(dataline.from_arrays({"x": np.arange(1000)}), batch_size=10, num_workers=1)
+    with torch.profiler.profile() as seen, loader.trace(tmp_path / "dataline.json"):
+        for batch in loader:
+            with torch.profiler.record_function("train"):
+                torch.from_numpy(batch["x"]).sum()
+    seen.export_chrome_trace(str(tmp_path / "theirs.json"))
+    events = merged(tmp_path, json.loads((tmp_path / "theirs.json").read_text()))
+    calls, steps = spans(events, "next"), spans(events, "train")
+    assert len(calls) == len(steps) == 100
+    for call, step in zip(calls, steps):
+        assert call["ts"] + call["dur"] - 1000 < step["ts"]

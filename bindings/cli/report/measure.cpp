@@ -20,8 +20,6 @@ namespace {
 constexpr size_t kTraceBytes = size_t{64} << 20;
 constexpr int64_t kShownBad = 20;
 
-using Metrics = std::unique_ptr<dl_metrics, Call<dl_metrics_destroy>>;
-
 class Measurement {
  public:
   Measurement(const Request& request, const Interrupts& interrupts, Progress& progress)

@@ -47,6 +47,7 @@
 #include <dataline/launcher.hpp>
 #include <dataline/loader.hpp>
 #include <dataline/loan.hpp>
+#include <dataline/metrics.hpp>
 #include <dataline/opening.hpp>
 #include <dataline/operator.hpp>
 #include <dataline/options.hpp>

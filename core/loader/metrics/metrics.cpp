@@ -81,6 +81,7 @@ void Metrics::switch_on() {
   for (size_t t = 0; t < watches_.size(); ++t)
     times.push_back(std::make_unique<Stopwatch::Times>(stage_count(), divided));
   owned_specs_ = make_specs();
+  highest_ = std::make_unique<Atomic<int64_t>[]>(owned_specs_.size());
   seen_totals_.assign(stage_count(), 0);
   specs_.store(&owned_specs_, std::memory_order_release);
   for (size_t t = 0; t < watches_.size(); ++t) {
@@ -384,6 +385,18 @@ MetricRow Metrics::measured(const Spec& spec) const {
   return row;
 }
 
+// Parts of a pass are estimated from the rows that were timed, and what blocked from clocks that are read one after another: a new
+// estimate may be lower. Readers take a sum of times that falls for a new start, so it stays until it is passed.
+MetricRow Metrics::measured_at(size_t index) const {
+  MetricRow row = measured((*specs_.load(std::memory_order_acquire))[index]);
+  int64_t highest = highest_[index].load(std::memory_order_relaxed);
+  while (row.value > highest &&
+         !highest_[index].compare_exchange_weak(highest, row.value, std::memory_order_relaxed)) {
+  }
+  row.value = std::max(row.value, highest);
+  return row;
+}
+
 HistogramSum Metrics::next_times() const {
   HistogramSum sum;
   ThreadLock lock(mutex_);
@@ -401,7 +414,7 @@ HistogramSum Metrics::between_times() const {
 MetricRow Metrics::row(int64_t index) const {
   const auto at = static_cast<size_t>(index);
   if (at < kCounterCount) return counter(at, stats());
-  return measured((*specs_.load(std::memory_order_acquire))[at - kCounterCount]);
+  return measured_at(at - kCounterCount);
 }
 
 std::vector<MetricRow> Metrics::rows() const {
@@ -409,7 +422,7 @@ std::vector<MetricRow> Metrics::rows() const {
   const LoaderStats now = stats();
   for (size_t c = 0; c < kCounterCount; ++c) out.push_back(counter(c, now));
   if (const std::vector<Spec>* specs = specs_.load(std::memory_order_acquire); specs != nullptr) {
-    for (const Spec& spec : *specs) out.push_back(measured(spec));
+    for (size_t at = 0; at < specs->size(); ++at) out.push_back(measured_at(at));
   }
   return out;
 }

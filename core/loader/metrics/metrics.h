@@ -19,6 +19,7 @@
 #include "core/loader/epochs.h"
 #include "core/loader/ledger.h"
 #include "core/loader/metrics/stopwatch.h"
+#include "core/memory/pages.h"
 
 namespace dataline {
 
@@ -80,7 +81,8 @@ class Metrics {
   void trace_to(SpanSink* sink) { trace_.store(sink, std::memory_order_release); }  // null: nowhere
   SpanSink* trace() const { return trace_.load(std::memory_order_acquire); }
 
-  // --- Readers ---
+  // --- Readers: not in a forked child, where a lock may be held for ever by a thread that is not there ---
+  bool forked() const { return fork_guard_.forked(); }
   int64_t row_count() const;  // grows once, when measuring begins
   MetricRow row(int64_t index) const DL_EXCLUDES(mutex_);
   std::vector<MetricRow> rows() const DL_EXCLUDES(mutex_);
@@ -110,6 +112,7 @@ class Metrics {
   LoaderStats stats() const DL_EXCLUDES(mutex_);
   MetricRow counter(size_t index, const LoaderStats& stats) const;
   MetricRow measured(const Spec& spec) const DL_EXCLUDES(mutex_);
+  MetricRow measured_at(size_t index) const DL_EXCLUDES(mutex_);
   void add_stage(MetricRow& row, int32_t thread, int32_t stage) const;
   void add_part(MetricRow& row, const Spec& spec) const;
   void add_off_cpu(MetricRow& row, const Spec& spec) const;
@@ -128,6 +131,9 @@ class Metrics {
   // Calls of next(): so far, the last that was measured, from one of those to the next.
   Atomic<int64_t> calls_{0}, measured_call_{-1}, calls_every_{1};
   Atomic<const std::vector<Spec>*> specs_{nullptr};  // owned_specs_, published
+
+  std::unique_ptr<Atomic<int64_t>[]> highest_;  // by spec, published with specs_: what a reader was told
+  const ForkGuard fork_guard_;
 
   mutable ThreadMutex mutex_;
   std::vector<Spec> owned_specs_ DL_GUARDED_BY(mutex_);

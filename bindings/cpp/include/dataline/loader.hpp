@@ -9,13 +9,16 @@
 #include <dataline/error.hpp>
 #include <dataline/loan.hpp>
 #include <dataline/loops.hpp>
+#include <dataline/metrics.hpp>
 #include <dataline/options.hpp>
 #include <dataline/plan.hpp>
 #include <dataline/span.hpp>
 #include <dataline/views.hpp>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -271,9 +274,57 @@ class Loader {
     }
     return all;
   }
+
+  // What it measures, as a table that outlives it: with stats=full also where the time goes.
+  Result<Metrics> try_metrics() const {
+    return detail::make<Metrics, dl_metrics>(
+        [&](dl_metrics** out, dl_error* error) { return dl_loader_metrics(loader_.get(), out, error); });
+  }
+  Metrics metrics() const { return try_metrics().value(); }
+  // Writes what each thread does from now on as JSON in Chrome's trace event format: to a file, which is overwritten, or to
+  // `write`, which is called from any thread, one at a time, must not call Dataline, and returns 0 or an error number; what it
+  // throws is EIO. It is kept until the next trace or the loader's end. DL_ERR_WRONG_STATE, DL_ERR_NOT_FOUND, ...
+  // One thread at a time starts and stops.
+  using TraceSink = std::function<int32_t(std::string_view text)>;
+  Result<void> try_trace_start(const std::string& path) {
+    return detail::result_of(
+        [&](dl_error* error) { return dl_loader_trace_start(loader_.get(), path.c_str(), nullptr, error); });
+  }
+  Result<void> try_trace_start(TraceSink write) {
+    auto kept = std::make_unique<TraceSink>(std::move(write));
+    dl_trace_sink sink = {};
+    sink.struct_size = sizeof sink;
+    sink.context = kept.get();
+    sink.write = trace_to;
+    const Result<void> done = detail::result_of(
+        [&](dl_error* error) { return dl_loader_trace_start(loader_.get(), nullptr, &sink, error); });
+    if (done) loader_.get_deleter().sink = std::move(kept);
+    return done;
+  }
+  void trace_start(const std::string& path) { try_trace_start(path).value(); }
+  void trace_start(TraceSink write) { try_trace_start(std::move(write)).value(); }
+  // So does the destructor. DL_ERR_IO: it could not be written whole.
+  Result<void> try_trace_stop() {
+    return detail::result_of([&](dl_error* error) { return dl_loader_trace_stop(loader_.get(), error); });
+  }
+  void trace_stop() { try_trace_stop().value(); }
+
   dl_loader* get() const noexcept { return loader_.get(); }
 
  private:
+  static int32_t trace_to(void* context, const char* text, size_t bytes) {
+    const auto& write = *static_cast<const TraceSink*>(context);
+#if DATALINE_CPP_EXCEPTIONS
+    try {
+      return write({text, bytes});
+    } catch (...) {
+      return EIO;
+    }
+#else
+    return write({text, bytes});
+#endif
+  }
+
   Result<Batch> take(int64_t timeout_ns) {
     return detail::make<Batch, dl_batch>([&](dl_batch** out, dl_error* error) {
       if (!loops_) return dl_loader_next(nullptr, timeout_ns, out, error);
@@ -302,7 +353,12 @@ class Loader {
     });
   }
 
-  std::unique_ptr<dl_loader, detail::Destroyer<dl_loader, dl_loader_destroy>> loader_;
+  // What its trace is written to goes after it, also where another loader takes its place.
+  struct Destroyer {
+    std::unique_ptr<TraceSink> sink;
+    void operator()(dl_loader* loader) const noexcept { dl_loader_destroy(loader); }
+  };
+  std::unique_ptr<dl_loader, Destroyer> loader_;
   std::unique_ptr<detail::Loops> loops_;  // never null
 };
 

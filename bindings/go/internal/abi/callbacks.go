@@ -12,6 +12,8 @@ var (
 	Read func(context uintptr, request *ReaderRequest) int32
 	// Write takes a remark of the library.
 	Write func(context uintptr, level int32, message *byte, length uintptr)
+	// WriteTrace takes a piece of a trace; not 0: an error number, which ends it.
+	WriteTrace func(context uintptr, text *byte, length uintptr) int32
 
 	// The callbacks of dl_format, dl_operator and dl_storage. Results are statuses, described in err; what Forget and
 	// CloseObject get is the number that Prepare and OpenObject have left.

@@ -27,6 +27,11 @@ func dataline_go_log(context unsafe.Pointer, level C.int32_t, message *C.char, l
 	Write(uintptr(context), int32(level), (*byte)(unsafe.Pointer(message)), uintptr(length))
 }
 
+//export dataline_go_trace
+func dataline_go_trace(context unsafe.Pointer, text *C.char, length C.size_t) C.int32_t {
+	return C.int32_t(WriteTrace(uintptr(context), (*byte)(unsafe.Pointer(text)), uintptr(length)))
+}
+
 //export dataline_go_sniff
 func dataline_go_sniff(context, path, bytes unsafe.Pointer, count, fileBytes C.int64_t) C.int32_t {
 	return C.int32_t(Sniff(uintptr(context), (*byte)(path), (*byte)(bytes), int64(count), int64(fileBytes)))

@@ -32,6 +32,11 @@ func (l *Log) Bind() {
 }
 
 // Bind fills in what the library calls.
+func (s *TraceSink) Bind() {
+	s.Write = callbacks.writeTrace
+}
+
+// Bind fills in what the library calls.
 func (r *Reader) Bind() {
 	r.Read, r.Destroy = callbacks.read, callbacks.release
 }

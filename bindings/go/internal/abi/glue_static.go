@@ -16,6 +16,7 @@ package abi
 extern void dataline_go_release(void*);
 extern int32_t dataline_go_read(void*, void*);
 extern void dataline_go_log(void*, int32_t, char*, size_t);
+extern int32_t dataline_go_trace(void*, char*, size_t);
 
 static int32_t read_records(void* context, dl_reader_request* request) {
   const int32_t code = dataline_go_read(context, request);
@@ -25,6 +26,10 @@ static int32_t read_records(void* context, dl_reader_request* request) {
 static void write_log(void* context, int32_t level, const char* message, size_t length) {
   dataline_go_log(context, level, (char*)message, length);
 }
+static int32_t write_trace(void* context, const char* text, size_t length) {
+  return dataline_go_trace(context, (char*)text, length);
+}
+static void bind_trace(dl_trace_sink* sink) { sink->write = write_trace; }
 static void bind_reader(dl_reader* reader) {
   reader->read = read_records;
   reader->destroy = dataline_go_release;
@@ -75,6 +80,11 @@ func SetPath(string) error {
 // Bind fills in what the library calls.
 func (l *Log) Bind() {
 	C.bind_log((*C.dl_log)(unsafe.Pointer(l)))
+}
+
+// Bind fills in what the library calls.
+func (s *TraceSink) Bind() {
+	C.bind_trace((*C.dl_trace_sink)(unsafe.Pointer(s)))
 }
 
 // Bind fills in what the library calls.

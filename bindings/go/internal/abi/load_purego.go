@@ -23,7 +23,7 @@ var (
 
 // Functions of Go that C can call; made once, for they are never freed.
 var callbacks struct {
-	release, read, write                uintptr
+	release, read, write, writeTrace    uintptr
 	sniff, openFormat                   uintptr
 	prepare, apply, forget              uintptr
 	openObject, readObject, closeObject uintptr
@@ -152,6 +152,9 @@ func bind(library uintptr) error {
 		})
 		callbacks.write = purego.NewCallback(func(context uintptr, level int32, message *byte, length uintptr) {
 			Write(context, level, message, length)
+		})
+		callbacks.writeTrace = purego.NewCallback(func(context uintptr, text *byte, length uintptr) int32 {
+			return WriteTrace(context, text, length)
 		})
 		makeExtensionCallbacks()
 	}

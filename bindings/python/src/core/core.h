@@ -14,7 +14,8 @@
 /* ---- Types. One of each in a process: the module loads once, in the main interpreter only (module.c). ---- */
 
 extern PyTypeObject *options_type, *token_type, *loan_type, *dataset_type, *cells_type, *loader_type,
-    *epoch_type, *batch_type, *tensor_type, *opening_type, *extensions_type, *lent_type, *file_type;
+    *epoch_type, *batch_type, *tensor_type, *opening_type, *extensions_type, *lent_type, *file_type,
+    *metrics_type, *pieces_type;
 
 typedef struct {
   PyObject_HEAD dl_options* handle;
@@ -61,7 +62,8 @@ typedef struct Loader {
   _Atomic unsigned long loop_thread; /* who holds it; 0: nobody */
   _Atomic int64_t loop;              /* how many loops began; the last one is going on */
   _Atomic int64_t ended;             /* the last loop whose end was told, by a loop or by `next` */
-  struct Loader *before, *after;     /* all that were made, for the end of the interpreter */
+  PyObject* pieces; /* that the last trace was written to; NULL: none. Under the lock of handles */
+  struct Loader *before, *after; /* all that were made, for the end of the interpreter */
 } Loader;
 
 typedef struct {
@@ -125,7 +127,7 @@ void batch_give_up(dl_batch* batch, bool on_device);         /* dl_batch_release
 /* ---- Other files ---- */
 
 extern PyType_Spec options_spec, token_spec, loan_spec, dataset_spec, cells_spec, loader_spec, epoch_spec,
-    batch_spec, tensor_spec, opening_spec, extensions_spec, lent_spec, file_spec;
+    batch_spec, tensor_spec, opening_spec, extensions_spec, lent_spec, file_spec, metrics_spec, pieces_spec;
 
 PyObject* fields_of(const dl_view* views, int32_t count); /* schema.c: a tuple of tuples */
 PyObject* shape_tuple(const int64_t* shape, int32_t rank, int64_t factor);

@@ -65,19 +65,21 @@ void* handle_enter(Handle* self, const HandleKind* kind) {
   return object;
 }
 
-void handle_leave(Handle* self, const HandleKind* kind) {
+bool handle_leave(Handle* self, const HandleKind* kind) {
   handles_lock();
   self->calls--;
   void* unused = taken_out(self);
   handles_unlock();
   handle_destroy(kind, unused);
+  return unused != NULL;
 }
 
-void handle_close(Handle* self, const HandleKind* kind) {
+bool handle_close(Handle* self, const HandleKind* kind) {
   handles_lock();
   void* unused = handle_shut(self, kind);
   handles_unlock();
   handle_destroy(kind, unused);
+  return unused != NULL;
 }
 
 bool handle_is_open(Handle* self) {

@@ -30,8 +30,8 @@ bool handles_begin(void); /* once, before there is one; false: an exception is s
 bool handle_put(Handle* self, const HandleKind* kind, void* object);
 /* The object, and handle_leave has to follow; NULL: an exception is set. */
 void* handle_enter(Handle* self, const HandleKind* kind);
-void handle_leave(Handle* self, const HandleKind* kind);
-void handle_close(Handle* self, const HandleKind* kind); /* twice is fine */
+bool handle_leave(Handle* self, const HandleKind* kind); /* whether this call has destroyed it */
+bool handle_close(Handle* self, const HandleKind* kind); /* the same; twice is fine */
 bool handle_is_open(Handle* self);
 /* A call that never waits, also after close; nothing when there is no object. */
 void handle_tell(Handle* self, void (*what)(void* object));

@@ -5,6 +5,7 @@
 static void loader_free(Loader* self) {
   loader_end(self);
   if (self->loop_lock != NULL) PyThread_free_lock(self->loop_lock);
+  Py_XDECREF(self->pieces);
   object_free((PyObject*)self);
 }
 
@@ -103,6 +104,9 @@ static PyMethodDef loader_methods[] = {
     {"_parts", (PyCFunction)loader_parts, METH_NOARGS, "_parts($self, /)\n--\n\n"},
     {"_plan", (PyCFunction)loader_plan, METH_NOARGS, "_plan($self, /)\n--\n\n"},
     {"_bad_samples", (PyCFunction)loader_bad_samples, METH_NOARGS, "_bad_samples($self, /)\n--\n\n"},
+    {"_metrics", (PyCFunction)loader_metrics, METH_NOARGS, "_metrics($self, /)\n--\n\n"},
+    {"_trace_start", (PyCFunction)loader_trace_start, METH_VARARGS, "_trace_start($self, to, /)\n--\n\n"},
+    {"_trace_stop", (PyCFunction)loader_trace_stop, METH_NOARGS, "_trace_stop($self, /)\n--\n\n"},
     {"save_state", (PyCFunction)loader_save_state, METH_NOARGS,
      "save_state($self, /)\n--\n\nThe position and what identifies the job, as text under 4 KiB. It counts "
      "what was "

@@ -1,5 +1,5 @@
 /* What loaders and their epochs share. Each of these files uses those before it alone: loader_life.c, loader_next.c,
- * loader_about.c, epoch.c, and loader.c, the type.
+ * loader_about.c, metrics.c, pieces.c, epoch.c, and loader.c, the type.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef DATALINE_PYTHON_LOADER_H
 #define DATALINE_PYTHON_LOADER_H
@@ -58,5 +58,13 @@ PyObject* loader_pixel_scale(Loader* self, PyObject* arguments);
 PyObject* loader_plan(Loader* self, PyObject* none);
 PyObject* loader_parts(Loader* self, PyObject* none);
 PyObject* loader_bad_samples(Loader* self, PyObject* none);
+
+/* metrics.c */
+PyObject* loader_metrics(Loader* self, PyObject* none);
+
+/* pieces.c */
+PyObject* loader_trace_start(Loader* self, PyObject* arguments);
+PyObject* loader_trace_stop(Loader* self, PyObject* none);
+void pieces_end(PyObject* pieces); /* nothing more comes; any thread, never waits */
 
 #endif

@@ -40,7 +40,17 @@ bool loader_begin(Loader* self, dl_loader* made, bool in_caller, PyThread_type_l
 }
 
 dl_loader* loader_enter(Loader* self) { return handle_enter(&self->handle, &kLoader); }
-void loader_leave(Loader* self) { handle_leave(&self->handle, &kLoader); }
+
+/* Once it is destroyed: nothing more is written to its trace. */
+static void end_trace(Loader* self) {
+  handles_lock();
+  if (self->pieces != NULL) pieces_end(self->pieces);
+  handles_unlock();
+}
+
+void loader_leave(Loader* self) {
+  if (handle_leave(&self->handle, &kLoader)) end_trace(self);
+}
 
 PyObject* loader_cancel(Loader* self, PyObject* none) {
   (void)none;
@@ -58,7 +68,7 @@ PyObject* loader_interrupt(Loader* self, PyObject* none) {
 
 PyObject* loader_close(Loader* self, PyObject* none) {
   (void)none;
-  handle_close(&self->handle, &kLoader);
+  if (handle_close(&self->handle, &kLoader)) end_trace(self);
   Py_RETURN_NONE;
 }
 
@@ -78,6 +88,7 @@ void loader_end(Loader* self) {
   void* unused = end_locked(self);
   handles_unlock();
   handle_destroy(&kLoader, unused);
+  end_trace(self);
 }
 
 void loaders_close_all(void) {
@@ -85,9 +96,13 @@ void loaders_close_all(void) {
     handles_lock();
     Loader* self = first;
     void* unused = self == NULL ? NULL : end_locked(self);
+    PyObject* pieces = self == NULL ? NULL : self->pieces;
+    Py_XINCREF(pieces);
     handles_unlock();
     if (self == NULL) return;
     handle_destroy(&kLoader, unused); /* NULL: a daemon thread is in it, which will end with the process */
+    if (pieces != NULL) pieces_end(pieces);
+    Py_XDECREF(pieces);
   }
 }
 

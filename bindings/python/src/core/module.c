@@ -56,7 +56,9 @@ static int execute(PyObject* module) {
            add_type(module, "Opening", &opening_spec, &opening_type) &&
            add_type(module, "Extensions", &extensions_spec, &extensions_type) &&
            add_type(module, "Lent", &lent_spec, &lent_type) &&
-           add_type(module, "File", &file_spec, &file_type);
+           add_type(module, "File", &file_spec, &file_type) &&
+           add_type(module, "Metrics", &metrics_spec, &metrics_type) &&
+           add_type(module, "Pieces", &pieces_spec, &pieces_type);
   return loaded ? 0 : -1;
 }
 

@@ -15,13 +15,14 @@ SPDX-License-Identifier: Apache-2.0
 import atexit as _atexit
 import os as _os
 
-from . import _core
+from . import _core, metrics
 from ._core import Batch, CancelToken, Epoch, File, Tensor
 from ._extensions import Extensions, FormatRequest, OperatorRow, OperatorUse, Sniff, StorageRequest, Stored
 from ._launcher import Launcher, launcher
 from ._option_types import Options
 from ._progress import Progress, progress
 from ._reader import Place, Source
+from ._tracing import finish_all as _finish_traces
 from .dataset import Dataset, concat, escape, from_arrays, from_reader, mix, open, zip
 from .errors import (
     CallError,
@@ -143,6 +144,7 @@ __all__ = [
     "from_arrays",
     "from_reader",
     "launcher",
+    "metrics",
     "mix",
     "open",
     "open_async",
@@ -155,7 +157,8 @@ __all__ = [
 
 __version__, abi_version = _core.library_version()[:2]
 
-# Threads of the library must be gone before the interpreter is.
+# Threads of the library must be gone before the interpreter is. What is registered last comes first.
+_atexit.register(_finish_traces)
 _atexit.register(_core.shut_down)
 _atexit.register(_close_openings)
 _os.register_at_fork(after_in_child=_core.after_fork)

@@ -6,15 +6,18 @@ SPDX-License-Identifier: Apache-2.0
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn, Optional, Union
 
 from . import _core
 from ._borrow import row
 from ._launcher import environment
 from ._options import Log, build
+from ._tracing import Delivery
 from .dataset import Dataset, open
 from .errors import NoSuchFieldError
+from .metrics import Metrics
 from .schema import BadSample, Field, Part, PixelScale, PlanStage, Position, Stats
 from .tables import options_help
 
@@ -48,6 +51,7 @@ class Loader(_core.Loader):
     """
 
     dataset: Dataset
+    _delivery: Optional[Delivery] = None  # of the trace that is being written to a function
 
     def __init__(
         self,
@@ -115,6 +119,51 @@ class Loader(_core.Loader):
     def stats(self) -> Stats:
         """Counters since it was made."""
         return Stats(*self._stats())
+
+    def metrics(self) -> Metrics:
+        """What it measures, as a table that outlives it. Loaders made with ``stats="full"`` measure all."""
+        return Metrics(self._metrics())
+
+    def trace_start(self, to: Union[str, os.PathLike[str], Callable[[bytes], object]]) -> None:
+        """Writes what each thread does from now on, and the life of each batch, as JSON in Chrome's trace event format,
+        which Perfetto and speedscope open: to a file, which is overwritten, or piece by piece to a function, on a thread
+        of its own. At most 256 MiB; then, or when the disk is full or the function raises, the trace ends and the job
+        goes on.
+
+        Raises WrongStateError (a trace is being written), NotFoundError, NoPermissionError, SystemCallError.
+        """
+        if not callable(to):
+            self._trace_start(os.fsencode(to))
+            return
+        delivery = Delivery(to)
+        try:
+            self._trace_start(delivery.pieces)
+        except BaseException:
+            delivery.pieces.end()
+            raise
+        self._delivery = delivery
+
+    def trace_stop(self) -> None:
+        """Ends the trace; so does ``close``. Without one it does nothing. When it returns, the text is whole.
+
+        Raises SystemCallError when the file could not be written whole, and what the function raised.
+        """
+        delivery, self._delivery = self._delivery, None
+        try:
+            if not self.closed:
+                self._trace_stop()
+        finally:
+            if delivery is not None:
+                delivery.finish()
+
+    @contextmanager
+    def trace(self, to: Union[str, os.PathLike[str], Callable[[bytes], object]]) -> Iterator[None]:
+        """``with loader.trace("trace.json"):`` traces what is done in it."""
+        self.trace_start(to)
+        try:
+            yield
+        finally:
+            self.trace_stop()
 
     def pixel_scale(self, field: str, channel: int = 0) -> PixelScale:
         """How the pixels of a field are seen again: what is delivered in a channel is ``pixel * scale + offset``, pixels

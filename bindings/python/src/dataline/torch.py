@@ -30,6 +30,7 @@ from ._torch_sampler import Sampler
 from ._torch_tensors import over, tensors
 from .dataset import Dataset
 from .loader import Loader
+from .metrics import Metrics
 from .ragged import Ragged
 
 if TYPE_CHECKING:
@@ -309,6 +310,10 @@ class DataLoader(Generic[_Item]):
             packed = Ragged(made[name].data.cpu(), made[name].offsets)
             made[name] = [bytes(text.tolist()).decode() for text in packed]
         return (made if self._template is None else rebuild(self._template, made)), pinned
+
+    def metrics(self) -> Metrics:
+        """What ``loader`` measures; where Python code makes the batches, it counts none of them."""
+        return self._loader_with_a_place().metrics()
 
     def state_dict(self) -> dict[str, Any]:
         """Where it is; what was loaded ahead does not count. With the seed, where it was drawn from PyTorch's generator."""

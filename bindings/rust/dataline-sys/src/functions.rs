@@ -619,7 +619,8 @@ functions! {
     ) -> dl_status;
 
     /// What a loader measures, as a table. It stays valid when the loader is destroyed, and tells its last
-    /// numbers then. *out ends with dl_metrics_destroy (NULL is fine).
+    /// numbers then. *out ends with dl_metrics_destroy (NULL is fine). In a forked child its calls return
+    /// DL_ERR_FORKED.
     ///
     /// Threading: any thread; any number of threads may read one dl_metrics, also while its loader is
     /// destroyed.
@@ -630,7 +631,8 @@ functions! {
     ) -> dl_status;
 
     /// What a loader measures, as a table. It stays valid when the loader is destroyed, and tells its last
-    /// numbers then. *out ends with dl_metrics_destroy (NULL is fine).
+    /// numbers then. *out ends with dl_metrics_destroy (NULL is fine). In a forked child its calls return
+    /// DL_ERR_FORKED.
     ///
     /// Threading: any thread; any number of threads may read one dl_metrics, also while its loader is
     /// destroyed.

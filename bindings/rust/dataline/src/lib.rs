@@ -77,6 +77,7 @@ mod lend;
 mod loader;
 mod loops;
 mod memory;
+mod metrics;
 mod mix;
 #[cfg(feature = "ndarray")]
 pub mod ndarray;
@@ -96,6 +97,7 @@ mod strides;
 mod table;
 mod tensor;
 mod threads;
+mod trace;
 mod value;
 mod version;
 
@@ -117,6 +119,7 @@ pub use image::{ImageFormat, ImageInfo, PixelScale};
 pub use launcher::{launcher, Launcher};
 pub use loader::{Loader, Next, Position};
 pub use memory::{Allocator, MemoryKind};
+pub use metrics::{Metric, MetricKind, MetricThread, Metrics, Stall};
 pub use mix::{MixPart, MixStage, PartInfo, Share};
 pub use opening::{Opening, Progress};
 pub use operator::{ArgumentValue, Operator, OperatorUse};

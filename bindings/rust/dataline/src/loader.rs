@@ -4,8 +4,10 @@
 use crate::cancel::Shared;
 use crate::lend::lend;
 use crate::loops::Loops;
+use crate::trace::Tracing;
 use crate::{
-    ffi, field, mix, BadSample, Batch, CancelHandle, Dataset, Device, Epoch, Field, Options, PartInfo,
+    ffi, field, mix, BadSample, Batch, CancelHandle, Dataset, Device, Epoch, Field, Metrics, Options,
+    PartInfo,
 };
 use crate::{Code, Error, PixelScale, PlanStage, Result, Stats};
 use dataline_sys as sys;
@@ -24,6 +26,7 @@ pub struct Loader<'a> {
     handle: *mut sys::dl_loader,
     shared: Arc<Shared>,
     loops: Loops,
+    tracing: Tracing, // dropped after the handle is destroyed
     borrowed: PhantomData<&'a [u8]>,
 }
 
@@ -68,7 +71,7 @@ impl<'a> Loader<'a> {
         ffi::hard(|error| unsafe { sys::dl_loader_create(dataset.raw(), options, &mut handle, error) })?;
         let shared = Arc::new(Shared::new(handle));
         let loops = Loops::new(handle, Arc::clone(&shared));
-        Ok(Loader { handle, shared, loops, borrowed: PhantomData })
+        Ok(Loader { handle, shared, loops, tracing: Tracing::default(), borrowed: PhantomData })
     }
 
     /// The batches of one epoch: the rest of this one after [`Loader::seek`] or [`Loader::load_state`]; the next one from
@@ -110,6 +113,23 @@ impl<'a> Loader<'a> {
             }
         })?;
         Ok(due)
+    }
+
+    pub(crate) fn raw(&self) -> *mut sys::dl_loader {
+        self.handle
+    }
+
+    pub(crate) fn tracing(&self) -> &Tracing {
+        &self.tracing
+    }
+
+    /// What it measures, as a table that outlives it; with `stats=full`, or once a trace has begun, also where the time goes.
+    ///
+    /// # Errors
+    /// [`Code::Forked`](crate::Code::Forked).
+    pub fn metrics(&self) -> Result<Metrics> {
+        // SAFETY: a live handle.
+        unsafe { Metrics::of(self.handle) }
     }
 
     pub(crate) fn loops(&self) -> &Loops {

@@ -1,0 +1,104 @@
+// Metrics: what a loader measures.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <dataline/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dataline {
+inline namespace DATALINE_CPP_ABI {
+
+// Label names and values; values may be any text.
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+// A table that outlives its loader and tells its last numbers then. Any number of threads may read one, also while the
+// loader ends. In a forked child calls return DL_ERR_FORKED. An unstable part of dataline.h: it may still change in a minor release.
+//   for (const dl_metric& row : loader.metrics().rows()) ...
+class Metrics {
+ public:
+  Metrics() noexcept = default;
+  explicit Metrics(dl_metrics* taken) noexcept : metrics_(taken) {}
+  explicit operator bool() const noexcept { return metrics_ != nullptr; }
+
+  // As they stand now; dl_metric says what each is. Texts borrow from this.
+  Result<std::vector<dl_metric>> try_rows() const {
+    return all<dl_metric>(dl_metrics_count(metrics_.get()), [&](int64_t at, dl_metric* row, dl_error* error) {
+      return dl_metrics_at(metrics_.get(), at, row, error);
+    });
+  }
+  std::vector<dl_metric> rows() const { return try_rows().value(); }
+  // The last calls of next that took long, from the oldest. Texts borrow from this.
+  Result<std::vector<dl_stall>> try_stalls() const {
+    return all<dl_stall>(dl_metrics_stall_count(metrics_.get()),
+                         [&](int64_t at, dl_stall* stall, dl_error* error) {
+                           return dl_metrics_stall_at(metrics_.get(), at, stall, error);
+                         });
+  }
+  std::vector<dl_stall> stalls() const { return try_stalls().value(); }
+
+  // In Prometheus's text format 0.0.4, `labels` added to each series. DL_ERR_INVALID_ARGUMENT: a name that Prometheus does not
+  // take, or that is the table's own.
+  Result<std::string> try_text(const Labels& labels = {}) const {
+    std::string joined;
+    for (const auto& [name, value] : labels) {
+      if (name.find('=') != std::string::npos)  // else it could be several
+        return Error(DL_ERR_INVALID_ARGUMENT, "labels: expected a name, got '" + name + "'");
+      joined += (joined.empty() ? "" : ",") + name + "=\"" + escaped(value) + "\"";
+    }
+    std::string text;
+    size_t bytes = 0;
+    const auto write = [&](char* room) {
+      return detail::result_of([&](dl_error* error) {
+        return dl_metrics_text(metrics_.get(), joined.c_str(), room, &bytes, error);
+      });
+    };
+    Result<void> done = write(nullptr);
+    if (!done) return done.error();
+    do {  // again if the numbers have grown meanwhile
+      text.resize(bytes);
+      done = write(text.data());
+    } while (!done && bytes > text.size());
+    if (!done) return done.error();
+    text.resize(bytes - 1);
+    return text;
+  }
+  std::string text(const Labels& labels = {}) const { return try_text(labels).value(); }
+
+  dl_metrics* get() const noexcept { return metrics_.get(); }
+
+ private:
+  template <typename Row, typename Call>
+  static Result<std::vector<Row>> all(int64_t count, Call&& call) {
+    std::vector<Row> rows(static_cast<size_t>(count));
+    for (int64_t at = 0; at < count; ++at) {
+      Row& row = rows[static_cast<size_t>(at)];
+      row.struct_size = sizeof row;
+      const Result<void> got = detail::result_of([&](dl_error* error) { return call(at, &row, error); });
+      if (!got) return got.error();
+    }
+    return rows;
+  }
+  static std::string escaped(const std::string& value) {
+    std::string out;
+    for (const char c : value) {
+      if (c == '\\' || c == '"') out += '\\';
+      if (c == '\n') {
+        out += "\\n";
+      } else {
+        out += c;
+      }
+    }
+    return out;
+  }
+
+  std::unique_ptr<dl_metrics, detail::Destroyer<dl_metrics, dl_metrics_destroy>> metrics_;
+};
+
+}  // namespace DATALINE_CPP_ABI
+}  // namespace dataline

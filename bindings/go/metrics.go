@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dataline
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/dataline/dataline/bindings/go/internal/abi"
+)
+
+// MetricKind says what a Metric's value does.
+type MetricKind int32
+
+const (
+	Counter  MetricKind = abi.DL_METRIC_COUNTER  // only grows
+	Gauge    MetricKind = abi.DL_METRIC_GAUGE    // now
+	Duration MetricKind = abi.DL_METRIC_DURATION // how often, how long
+)
+
+// What Metric.Thread is, other than a worker's number.
+const (
+	ThreadAll      = abi.DL_THREAD_ALL      // all together
+	ThreadConsumer = abi.DL_THREAD_CONSUMER // whoever calls Next
+)
+
+// Metric is a row of the table.
+type Metric struct {
+	Kind MetricKind
+	Name string // a counter of the loader, or of durations "next", "between", "work", "wait", "off_cpu"
+	Part string // of what is divided: a stage ("read", "image: decode"), or why a worker waits ("no room"); else ""
+	Unit string // "ns", "bytes", "samples", ...
+	Doc  string
+	// Thread is a worker, from 0; ThreadAll; ThreadConsumer.
+	Thread int
+	Value  int64 // of a duration the sum
+	Count  int64 // of a duration: how often. Decoding and operators on images count every fourth sample
+	Bytes  int64 // of a stage: what it read or made
+	// P50, P99 and Max are of one time: half were at most P50, rounded up by an eighth at most.
+	P50, P99, Max time.Duration
+}
+
+// Stall is a call of Next that took 10 ms or more.
+type Stall struct {
+	Epoch, Step int // of the batch that it delivered
+	Wait        time.Duration
+	Cause       string // what the workers spent that time with, as Part of Metric; "leases": too many batches were held
+}
+
+// Metrics are what a loader measures: a table that outlives it, and tells its last numbers then. Several goroutines may
+// use it, also while the loader is closed. It is an http.Handler, which Prometheus scrapes:
+//
+//	http.Handle("/metrics", metrics)
+type Metrics struct {
+	handle  *handle
+	cleanup runtime.Cleanup
+}
+
+// Metrics gives the table. With stats=full, or once a trace has begun, it says where the time goes.
+func (l *Loader) Metrics() (*Metrics, error) {
+	out := new(abi.Handle)
+	if err := l.use(func(raw abi.Handle, e *abi.Error) int32 { return abi.LoaderMetrics(raw, out, e) }); err != nil {
+		return nil, err
+	}
+	m := &Metrics{handle: newHandle(*out, abi.MetricsDestroy, nil)}
+	m.cleanup = runtime.AddCleanup(m, (*handle).close, m.handle)
+	return m, nil
+}
+
+// Close frees the table. Twice, or nil, is fine.
+func (m *Metrics) Close() error {
+	if m != nil && m.handle != nil {
+		m.cleanup.Stop()
+		m.handle.close()
+	}
+	return nil
+}
+
+// use makes calls on the table.
+func (m *Metrics) use(function func(raw abi.Handle) error) error {
+	if m == nil {
+		return errNil("metrics")
+	}
+	if !m.handle.enter() {
+		return ErrClosed
+	}
+	defer runtime.KeepAlive(m)
+	defer m.handle.leave()
+	return function(m.handle.pointer)
+}
+
+// Rows are the table as it stands now.
+func (m *Metrics) Rows() ([]Metric, error) {
+	var rows []Metric
+	err := m.use(func(raw abi.Handle) error {
+		row := &abi.Metric{StructSize: uint32(unsafe.Sizeof(abi.Metric{}))}
+		for at := range abi.MetricsCount(raw) {
+			if err := call(func(e *abi.Error) int32 { return abi.MetricsAt(raw, at, row, e) }); err != nil {
+				return err
+			}
+			rows = append(rows, metricOf(row))
+		}
+		return nil
+	})
+	return rows, err
+}
+
+func metricOf(raw *abi.Metric) Metric {
+	return Metric{
+		Kind: MetricKind(raw.Kind), Name: abi.Text(raw.Name), Part: abi.Text(raw.Part), Unit: abi.Text(raw.Unit),
+		Doc: abi.Text(raw.Doc), Thread: int(raw.Thread), Value: raw.Value, Count: raw.Count, Bytes: raw.Bytes,
+		P50: time.Duration(raw.P50Ns), P99: time.Duration(raw.P99Ns), Max: time.Duration(raw.MaxNs),
+	}
+}
+
+// Stalls are the last calls of Next that took long, at most 64, from the oldest.
+func (m *Metrics) Stalls() ([]Stall, error) {
+	var stalls []Stall
+	err := m.use(func(raw abi.Handle) error {
+		stall := &abi.Stall{StructSize: uint32(unsafe.Sizeof(abi.Stall{}))}
+		for at := range abi.MetricsStallCount(raw) {
+			if err := call(func(e *abi.Error) int32 { return abi.MetricsStallAt(raw, at, stall, e) }); err != nil {
+				return err
+			}
+			stalls = append(stalls,
+				Stall{int(stall.Epoch), int(stall.Step), time.Duration(stall.WaitNs), abi.Text(stall.Cause)})
+		}
+		return nil
+	})
+	return stalls, err
+}
+
+// Text is the table in Prometheus's text format 0.0.4. labels, whose values may be any text, are added to each series.
+// ErrInvalidArgument: a name that Prometheus does not take, or that is the table's own.
+func (m *Metrics) Text(labels map[string]string) (string, error) {
+	joined, err := joinLabels(labels)
+	if err != nil {
+		return "", err
+	}
+	var text string
+	err = m.use(func(raw abi.Handle) error {
+		bytes := new(uintptr)
+		write := func(room *byte) error {
+			return call(func(e *abi.Error) int32 { return abi.MetricsText(raw, joined, room, bytes, e) })
+		}
+		if err := write(nil); err != nil {
+			return err
+		}
+		for {
+			room := make([]byte, *bytes)
+			err := write(&room[0])
+			if err == nil {
+				text = abi.TextOf(room)
+				return nil
+			}
+			if *bytes <= uintptr(len(room)) { // else the numbers have grown meanwhile
+				return err
+			}
+		}
+	})
+	return text, err
+}
+
+var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
+
+func joinLabels(labels map[string]string) (*byte, error) {
+	var joined []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		if strings.Contains(name, "=") { // it could be several
+			return nil, localError(ErrInvalidArgument, "labels: expected a name, got %q", name)
+		}
+		joined = append(joined, fmt.Sprintf(`%s="%s"`, name, escapes.Replace(labels[name])))
+	}
+	return cText("labels", strings.Join(joined, ","))
+}
+
+// ServeHTTP answers with the table, without labels; Labeled adds some.
+func (m *Metrics) ServeHTTP(to http.ResponseWriter, request *http.Request) {
+	m.Labeled(nil).ServeHTTP(to, request)
+}
+
+// Labeled is a handler whose series have labels, such as the rank.
+func (m *Metrics) Labeled(labels map[string]string) http.Handler {
+	return http.HandlerFunc(func(to http.ResponseWriter, _ *http.Request) {
+		text, err := m.Text(labels)
+		if err != nil {
+			http.Error(to, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		to.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		_, _ = io.WriteString(to, text)
+	})
+}

@@ -1,0 +1,112 @@
+"""``/metrics`` over HTTP.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Optional
+
+from .errors import Error
+from .metrics import CONTENT_TYPE, Measured, Metrics, metrics_of
+
+__all__ = ["Server", "joined"]
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Several tables as one: the series of a family have to stand together, under one head."""
+    families: dict[str, list[str]] = {}
+    for text in texts:
+        for family in text.split("# HELP ")[1:]:
+            head, kind, series = family.split("\n", 2)
+            families.setdefault(f"# HELP {head}\n{kind}\n", []).append(series)
+    return "".join(head + "".join(series) for head, series in families.items())
+
+
+class Server:
+    """Serves the metrics of loaders until ``close()``; see ``serve``."""
+
+    def __init__(self, port: int, address: str, labels: Mapping[str, object]) -> None:
+        self._labels = dict(labels)
+        self._measured: list[tuple[Metrics, dict[str, object]]] = []
+        self._lock = threading.Lock()
+        self._http = _HTTPServer((address, port), _Handler)
+        self._http.owner = self
+        self._thread = threading.Thread(target=self._http.serve_forever, name="dataline metrics", daemon=True)
+        self._thread.start()
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return self._http.server_address[1]
+
+    @property
+    def url(self) -> str:
+        """What Prometheus scrapes."""
+        return f"http://{self._http.server_address[0]!s}:{self.port}/metrics"
+
+    def add(self, measured: Measured, labels: Optional[Mapping[str, object]] = None) -> None:
+        """Another loader, or its Metrics, with labels that tell it from the others."""
+        made = metrics_of(measured), {**self._labels, **(labels or {})}
+        made[0].text(made[1])  # what is wrong with labels is the caller's to hear
+        with self._lock:
+            self._measured.append(made)
+
+    def text(self) -> str:
+        """What a scrape gets."""
+        with self._lock:
+            measured = list(self._measured)
+        return joined(metrics.text(labels) for metrics, labels in measured)
+
+    def close(self) -> None:
+        """Ends it; the port is free then. Twice is fine."""
+        self._http.shutdown()
+        self._thread.join()
+        self._http.server_close()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *what: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<dataline metrics at {self.url}>"
+
+
+class _HTTPServer(ThreadingHTTPServer):
+    daemon_threads = True
+    owner: Server
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Who scrapes may go away at any moment; that is nothing to print."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _HTTPServer
+    timeout = 10  # a client that says nothing
+
+    def do_GET(self) -> None:
+        if self.path.split("?", 1)[0] != "/metrics":
+            return self._answer(404, "text/plain; charset=utf-8", "there is /metrics\n")
+        try:
+            self._answer(200, CONTENT_TYPE, self.server.owner.text())
+        except Error as error:
+            self._answer(500, "text/plain; charset=utf-8", f"{error}\n")
+
+    do_HEAD = do_GET
+
+    def _answer(self, status: int, kind: str, text: str) -> None:
+        body = text.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """A library does not print."""
