@@ -1021,7 +1021,8 @@ typedef struct dl_trace_sink {
  * Threading: any thread. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_start(dl_loader* loader, const char* path,
                                                                  const dl_trace_sink* sink, dl_error* error);
-/* Ends the trace; so does dl_loader_destroy. Without one it does nothing. DL_ERR_IO: it could not be written whole. */
+/* Ends the trace; so does dl_loader_destroy. Without one it does nothing. Where it could not be written whole, why: DL_ERR_IO, on
+ * some limits DL_ERR_TOO_LARGE. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_stop(dl_loader* loader, dl_error* error);
 
 /* ---- Mixes ------------------------------------------------------------------------------------------------ */

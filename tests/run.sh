@@ -112,7 +112,9 @@ sanitized() {
 
 # 77: a toolchain cannot be had here. Its own gate says so when its turn comes.
 part_setup() {
-  tests/setup.sh || count_fail setup
+  local all=()
+  [ $long -eq 0 ] || all=(--long)
+  tests/setup.sh "${all[@]}" || count_fail setup
   local language
   for language in $languages; do
     bindings/"$language"/setup.sh >"$logs/setup-$language.log" 2>&1 || {

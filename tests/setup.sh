@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what building and testing need and is missing (Debian, Ubuntu). Says so and goes on where it may not
+# Installs what building and testing (with --long also what that alone tries) need and is missing (Debian, Ubuntu). Says so and goes on where it may not
 # install: what is only nice to have makes its tests skip, what is needed ends with status 1.
 # SPDX-License-Identifier: Apache-2.0
 #
@@ -14,7 +14,9 @@ finish() {
 }
 
 needed="g++ clang libclang-rt-dev cmake ninja-build pkg-config python3 binutils libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev libhwy-dev"
-optional="libdeflate-dev libjpeg62-turbo-dev libspng-dev libwebp-dev libmimalloc-dev liburing-dev python3-numpy python3-pil python3-pip abigail-tools clang-tidy clang-format ccache strace libtorch-dev libopenblas0-pthread openmpi-bin prometheus"
+optional="libdeflate-dev libjpeg62-turbo-dev libspng-dev libwebp-dev libmimalloc-dev liburing-dev python3-numpy python3-pil python3-pip abigail-tools clang-tidy clang-format ccache strace libtorch-dev libopenblas0-pthread openmpi-bin"
+
+[ "${1:-}" != --long ] || optional+=" prometheus"
 
 missing_of() {
   local package

@@ -697,8 +697,8 @@ functions! {
         loader: *mut dl_loader, path: *const c_char, sink: *const dl_trace_sink, error: *mut dl_error,
     ) -> dl_status;
 
-    /// Ends the trace; so does dl_loader_destroy. Without one it does nothing. DL_ERR_IO: it could not be
-    /// written whole.
+    /// Ends the trace; so does dl_loader_destroy. Without one it does nothing. Where it could not be written
+    /// whole, why: DL_ERR_IO, on some limits DL_ERR_TOO_LARGE.
     ///
     /// Unstable: may change, or go, in a minor release.
     fn dl_loader_trace_stop(loader: *mut dl_loader, error: *mut dl_error) -> dl_status;
