@@ -88,6 +88,18 @@ TEST(DoctorJudge, WorkersThatWaitForFilesAreStorage) {
   EXPECT_EQ(judge(findings).change->value, "8");
 }
 
+TEST(DoctorJudge, WorkersThatGetNoCpuAreContendedUnlessTheyUseAllOfThem) {
+  Findings findings = one_worker();
+  findings.trials = {trial("num_workers", "2", "1", 190)};
+  findings.asked.no_cpu_share = 0.9;
+  findings.asked.workers_busy = 0.1;
+  EXPECT_EQ(judge(findings).cause, "cpu_contended");
+  EXPECT_FALSE(judge(findings).change);
+  findings.asked.num_workers = 16;
+  findings.asked.workers_busy = 1.9;
+  EXPECT_EQ(judge(findings).cause, "too_many_workers");
+}
+
 TEST(DoctorJudge, SamplesThatAreFasterInMemoryAreStorage) {
   Findings findings = one_worker();
   findings.in_memory = cli::Run{.samples_per_s = 129};
@@ -143,7 +155,7 @@ TEST(DoctorJudge, WithAllCpusBusyTheHeaviestOperatorOrTheImagesAreNamed) {
 TEST(DoctorJudge, EveryCauseIsInTheTableOnce) {
   std::set<std::string> words;
   for (const Cause& cause : causes()) EXPECT_TRUE(words.insert(cause.word).second) << cause.word;
-  EXPECT_EQ(words.size(), 14u);
+  EXPECT_EQ(words.size(), 15u);
 }
 
 TEST(DoctorMachine, QuotasOfCgroups) {

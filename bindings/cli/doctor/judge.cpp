@@ -16,6 +16,7 @@ constexpr double kAlike = 0.97;        // of the best rate: the trial that needs
 constexpr double kWaits = 0.02;        // of the time in next: below, the consumer is the limit
 constexpr double kInMemoryGain = 1.3;  // samples in memory are so much faster: storage is the limit
 constexpr double kBlocked = 0.4;       // of the workers' time
+constexpr double kContended = 0.6;     // of the CPUs that the workers could use
 constexpr double kUneven = 8;          // p99 over p50
 constexpr double kMostOfTheTime = 0.4;
 constexpr double kMuchLarger = 2;  // side of the stored image over that delivered
@@ -31,6 +32,7 @@ constexpr Cause kCauses[] = {
     {"storage", "the workers wait for storage"},
     {"uneven_samples", "some samples take many times as long as the others"},
     {"cpu_quota", "the cgroup grants less CPU than the machine has, and all of it is used"},
+    {"cpu_contended", "other programs take the CPUs that the workers need"},
     {"large_images", "images are stored much larger than they are delivered, and decoding them is the limit"},
     {"transform", "one operator takes most of the time, on all CPUs"},
     {"cpu", "all CPUs are busy, and no one stage takes most of the time"},
@@ -89,6 +91,21 @@ Verdict of_trial(const Findings& findings, const Trial& trial) {
   verdict.text = trial.option + "=" + trial.value + " (now " + trial.now + "): predicted " +
                  times(verdict.predicted_gain) + ", because " + why;
   return verdict;
+}
+
+// Workers that are ready to run and get no CPU, though the loader does not use what there is. More workers would then gain by
+// taking time from the others, which no trial can promise.
+std::optional<Verdict> of_contention(const Findings& findings) {
+  const Run& asked = findings.asked;
+  const double could_use = std::min(static_cast<double>(asked.num_workers), findings.machine.cpus);
+  if (findings.machine.quota_cpus > 0 || asked.no_cpu_share < kBlocked ||
+      asked.workers_busy >= kContended * could_use)
+    return std::nullopt;
+  return Verdict{.cause = "cpu_contended",
+                 .text = "other programs take the CPUs: the workers are ready to run and wait for one for " +
+                         percent(std::min(1.0, asked.no_cpu_share)) + " of their time, and get " +
+                         fixed(asked.workers_busy, 2) + " of " + fixed(could_use, 1) +
+                         "; measure again when the machine is free"};
 }
 
 std::optional<Verdict> of_storage(const Findings& findings) {
@@ -183,6 +200,7 @@ Verdict judge(const Findings& findings) {
             .text = "the consumer is the limit: it takes " + fixed(asked.step_ms, 2) +
                     " ms a batch and waits for " + fixed(100 * asked.wait_share, 1) +
                     " % of the time; nothing to gain here"};
+  if (auto contention = of_contention(findings)) return *contention;
   const Trial* best = best_trial(findings);
   if (best != nullptr && best->option == "num_workers") return of_trial(findings, *best);
   if (asked.uneven >= kUneven && best != nullptr) {
