@@ -11,7 +11,7 @@ namespace dataline::cli {
 
 // A loader under one set of options, with one consumer; of several rounds each figure is the median.
 struct Run {
-  std::string name;  // "as asked", "num_workers=2"
+  std::string name{};  // "as asked", "num_workers=2"
   double samples_per_s = 0;
   double wait_share = 0;     // of the time, in dl_loader_next
   double step_ms = 0;        // what the consumer took a batch, outside of it
@@ -54,7 +54,7 @@ struct ImageSize {
 };
 
 struct Findings {
-  std::string over_budget;  // the library's message when no loader could be made within memory_budget, or ""
+  std::string over_budget{};  // the library's message when no loader could be made within memory_budget, or ""
   Run asked;
   std::optional<Run> no_consumer;   // only where the consumer takes time
   std::optional<Run> in_memory;     // the same few samples again and again
