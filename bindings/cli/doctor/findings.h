@@ -54,7 +54,8 @@ struct ImageSize {
 };
 
 struct Findings {
-  std::string over_budget{};  // the library's message when no loader could be made within memory_budget, or ""
+  std::string
+      over_budget{};  // the library's message when no loader could be made within memory_budget, or ""
   Run asked;
   std::optional<Run> no_consumer;   // only where the consumer takes time
   std::optional<Run> in_memory;     // the same few samples again and again
