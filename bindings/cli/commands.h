@@ -15,6 +15,7 @@ int run_cat(const Request& request, const Interrupts& interrupts);
 int run_preview(const Request& request, const Interrupts& interrupts);
 int run_bench(const Request& request, const Interrupts& interrupts);
 int run_report(const Request& request, const Interrupts& interrupts);
+int run_doctor(const Request& request, const Interrupts& interrupts);
 int run_options(const Request& request, const Interrupts& interrupts);
 int run_formats(const Request& request, const Interrupts& interrupts);
 int run_transforms(const Request& request, const Interrupts& interrupts);

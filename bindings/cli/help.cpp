@@ -60,6 +60,13 @@ constexpr Flag kReportFlags[] = {
     {"seconds", "S", "duration of the run (default 5)"},
     {"consumer_ms", "X", "a consumer that takes X ms for each batch (default: none)"},
 };
+constexpr Flag kDoctorFlags[] = {
+    {"consumer_ms", "X", "the consumer takes X milliseconds a batch (default: none; the loader alone)"},
+    {"consumer_cpu", "", "with --consumer-ms: it needs a CPU; else it sleeps, as a trainer on a GPU does"},
+    {"consumer_holds", "N", "it holds N batches at a time (default 1)"},
+    {"seconds", "S", "about how long to measure (default 10), not counting the check of the change"},
+    kJson,
+};
 
 constexpr char kCatDetails[] =
     "Writes the raw bytes of one field in delivery order and host byte order, rows of last_batch=pad "
@@ -77,6 +84,13 @@ constexpr char kBenchDetails[] =
     "on a copy of the dataset's rows as a loader without a transform delivers them. The copy has at most "
     "8 GiB and half of the free memory; it is made after the loader's peak memory is measured. Rounds of "
     "loader, gather and memcpy alternate; each rate is the median of its rounds.";
+constexpr char kDoctorDetails[] =
+    "Runs the loader as asked, and with one thing changed at a time: samples in memory, no transform, the "
+    "transform cut off after each operator, other num_workers, a larger prefetch_depth, no consumer. Says "
+    "what "
+    "is the limit, and the one change to make, with its predicted gain; then makes it, and says what it "
+    "gave. "
+    "Each figure is the median of three rounds; nothing else should run meanwhile.";
 constexpr char kShowDetails[] =
     "Prints what the loader delivers with these options, sample by sample: small arrays in full, of large "
     "ones least, greatest and mean and the first values; text as text; labels with their class. A picture "
@@ -129,6 +143,10 @@ constexpr std::array kCommands = {
             "report folder:photos --transform 'decode, random_resized_crop(224)' --consumer-ms 20 -o report.html\n"
             "report trace.json -o report.html",
             kAllScopes, 0, kReportFlags, 1, 0, run_report},
+    Command{"doctor", "a URI", "find what limits the loader, and the one change to make", kDoctorDetails,
+            "doctor mnist:data --shuffle full --batch-size 256 --consumer-ms 2\n"
+            "doctor folder:photos --transform 'decode, random_resized_crop(224)' --consumer-ms 100 --json",
+            kAllScopes, 0, kDoctorFlags, 1, 0, run_doctor},
     Command{"options", "the key of an option", "explain the options, or one: type, default, range, meaning", "",
             "options\n"
             "options batch-size",

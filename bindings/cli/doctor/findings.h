@@ -1,0 +1,72 @@
+// What `doctor` has measured, as plain values: the judgement (judge.h) sees nothing else.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dataline::cli {
+
+// A loader under one set of options, with one consumer; of several rounds each figure is the median.
+struct Run {
+  std::string name{};  // "as asked", "num_workers=2"
+  double samples_per_s = 0;
+  double wait_share = 0;     // of the time, in dl_loader_next
+  double step_ms = 0;        // what the consumer took a batch, outside of it
+  double workers_busy = 0;   // CPU seconds of the workers a second
+  double read_share = 0;     // of the workers' time: finding records and waiting for storage
+  double storage_share = 0;  // of the workers' time: blocked without a CPU
+  double no_cpu_share = 0;   // of the workers' time: others had all CPUs
+  double uneven = 0;         // p99 over p50 of the slowest stage; 0: not known
+  double read_bytes_per_s = 0;
+  int64_t num_workers = 0;
+  int64_t lease_copies = 0;
+  int64_t arena_bytes = 0, held_bytes = 0, budget_bytes = 0, pinned_bytes = 0, device_bytes = 0;
+};
+
+// A run that differs from the one that was asked for in one option.
+struct Trial {
+  std::string option;
+  std::string value;
+  std::string now;  // the value in force
+  Run run;
+};
+
+// The transform cut off after an operator.
+struct Prefix {
+  std::string last;  // "decode"
+  Run run;
+};
+
+struct Machine {
+  double cpus = 0;             // usable by this process: affinity and quota
+  double quota_cpus = 0;       // of the cgroup; 0: none
+  int64_t cores = 0;           // of the machine
+  int64_t memlock_bytes = -1;  // RLIMIT_MEMLOCK; -1: no limit, or not known
+  double memcpy_bytes_per_s = 0;
+};
+
+struct ImageSize {
+  int64_t width = 0, height = 0;  // the median of those looked at
+  int64_t side = 0;               // shorter side of what is delivered
+};
+
+struct Findings {
+  std::string
+      over_budget{};  // the library's message when no loader could be made within memory_budget, or ""
+  Run asked;
+  std::optional<Run> no_consumer;   // only where the consumer takes time
+  std::optional<Run> in_memory;     // the same few samples again and again
+  std::optional<Run> no_transform;  // only where there is one
+  std::vector<Prefix> prefixes;
+  std::vector<Trial> trials;
+  Machine machine;
+  std::optional<ImageSize> images;
+  bool asked_to_pin = false;
+  int64_t max_leases = 0;
+  int64_t consumer_holds = 1;  // batches at a time
+};
+
+}  // namespace dataline::cli

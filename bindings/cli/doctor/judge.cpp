@@ -1,0 +1,226 @@
+// The rules, in the order in which they are tried: what stops the job, what the caller's loop does, what an option changes (measured
+// by a trial of it), and then what no option of the loader changes.
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/doctor/judge.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bindings/cli/text.h"
+
+namespace dataline::cli {
+namespace {
+
+constexpr double kNoGain = 1.08;       // a trial that gains less may be noise
+constexpr double kAlike = 0.97;        // of the best rate: the trial that needs least wins
+constexpr double kWaits = 0.02;        // of the time in next: below, the consumer is the limit
+constexpr double kInMemoryGain = 1.3;  // samples in memory are so much faster: storage is the limit
+constexpr double kBlocked = 0.4;       // of the workers' time
+constexpr double kContended = 0.6;     // of the CPUs that the workers could use
+constexpr double kUneven = 8;          // p99 over p50
+constexpr double kMostOfTheTime = 0.4;
+constexpr double kMuchLarger = 2;  // side of the stored image over that delivered
+
+constexpr Cause kCauses[] = {
+    {"memory_budget", "memory_budget is below the least that the plan needs"},
+    {"leases_held", "the consumer holds more batches than max_leases: the others are copied"},
+    {"pin_refused", "pin_memory was asked for, and the system refused to lock the memory"},
+    {"consumer", "the consumer takes longer than the loader: nothing to gain here"},
+    {"too_few_workers", "more workers are faster, and the machine has the CPUs"},
+    {"too_many_workers", "fewer workers are faster, or as fast"},
+    {"prefetch_depth", "more batches in flight are faster"},
+    {"storage", "the workers wait for storage"},
+    {"uneven_samples", "some samples take many times as long as the others"},
+    {"cpu_quota", "the cgroup grants less CPU than the machine has, and all of it is used"},
+    {"cpu_contended", "other programs take the CPUs that the workers need"},
+    {"large_images", "images are stored much larger than they are delivered, and decoding them is the limit"},
+    {"transform", "one operator takes most of the time, on all CPUs"},
+    {"cpu", "all CPUs are busy, and no one stage takes most of the time"},
+    {"balanced", "no option that was tried, and no single resource, is the limit"},
+};
+
+double gain_of(const Findings& findings, const Run& run) {
+  return findings.asked.samples_per_s > 0 ? run.samples_per_s / findings.asked.samples_per_s : 1;
+}
+
+std::string percent(double share) { return fixed(100 * share, 0) + " %"; }
+std::string times(double gain) { return fixed(gain, 2) + "x"; }
+
+// Workers that block need no CPU of their own, so more of them than CPUs may help.
+bool waits_for_storage(const Findings& findings) {
+  const Run& free = findings.no_consumer ? *findings.no_consumer : findings.asked;
+  if (findings.in_memory && free.samples_per_s > 0 &&
+      findings.in_memory->samples_per_s / free.samples_per_s >= kInMemoryGain)
+    return true;
+  return findings.asked.storage_share >= kBlocked ||
+         (findings.asked.read_share >= kBlocked && findings.asked.num_workers > 0 &&
+          findings.asked.workers_busy < kMostOfTheTime * static_cast<double>(findings.asked.num_workers));
+}
+
+// The fastest trial; of those about as fast the first, which needs least.
+const Trial* best_trial(const Findings& findings) {
+  double best = 0;
+  for (const Trial& trial : findings.trials) best = std::max(best, trial.run.samples_per_s);
+  for (const Trial& trial : findings.trials)
+    if (trial.run.samples_per_s >= kAlike * best)
+      return gain_of(findings, trial.run) >= kNoGain ? &trial : nullptr;
+  return nullptr;
+}
+
+Verdict of_trial(const Findings& findings, const Trial& trial) {
+  const Run& asked = findings.asked;
+  Verdict verdict{.cause = "prefetch_depth",
+                  .text = {},
+                  .change = Change{trial.option, trial.value},
+                  .predicted_gain = gain_of(findings, trial.run)};
+  std::string why = "batches take unequal times, and those in flight do not bridge them";
+  if (trial.option == "num_workers") {
+    const bool more = std::atoll(trial.value.c_str()) > asked.num_workers;
+    verdict.cause = waits_for_storage(findings) && more ? "storage"
+                    : more                              ? "too_few_workers"
+                                                        : "too_many_workers";
+    const std::string busy = "the workers keep " + fixed(asked.workers_busy, 2) + " of " +
+                             fixed(findings.machine.cpus, 1) + " CPUs busy";
+    why = verdict.cause == "storage" ? "the workers wait for storage, and more of them wait at the same time"
+          : more ? busy + " and the consumer waits for " + percent(asked.wait_share) + " of the time"
+                 : busy + ", and more threads than CPUs only take turns";
+    if (more && asked.num_workers == 0)
+      why = "loading and the consumer take turns in one thread, which waits for " +
+            percent(asked.wait_share) + " of the time";
+  }
+  verdict.text = trial.option + "=" + trial.value + " (now " + trial.now + "): predicted " +
+                 times(verdict.predicted_gain) + ", because " + why;
+  return verdict;
+}
+
+// Workers that are ready to run and get no CPU, though the loader does not use what there is. More workers would then gain by
+// taking time from the others, which no trial can promise.
+std::optional<Verdict> of_contention(const Findings& findings) {
+  const Run& asked = findings.asked;
+  const double could_use = std::min(static_cast<double>(asked.num_workers), findings.machine.cpus);
+  if (findings.machine.quota_cpus > 0 || asked.no_cpu_share < kBlocked ||
+      asked.workers_busy >= kContended * could_use)
+    return std::nullopt;
+  return Verdict{.cause = "cpu_contended",
+                 .text = "other programs take the CPUs: the workers are ready to run and wait for one for " +
+                         percent(std::min(1.0, asked.no_cpu_share)) + " of their time, and get " +
+                         fixed(asked.workers_busy, 2) + " of " + fixed(could_use, 1) +
+                         "; measure again when the machine is free"};
+}
+
+std::optional<Verdict> of_storage(const Findings& findings) {
+  if (!waits_for_storage(findings)) return std::nullopt;
+  Verdict verdict{.cause = "storage", .text = {}};
+  verdict.text =
+      "storage is the limit: the workers wait for it, " + scaled(findings.asked.samples_per_s) + " samples/s";
+  if (findings.asked.read_bytes_per_s > 0)
+    verdict.text += ", " + bytes_text(findings.asked.read_bytes_per_s) + "/s";
+  if (findings.in_memory) {
+    const double wanted = findings.in_memory->samples_per_s;
+    verdict.text += "; with the same samples in memory " + scaled(wanted) + " samples/s";
+  }
+  return verdict;
+}
+
+// The operator that adds most to the time of a sample, and its share of the whole.
+std::optional<std::pair<std::string, double>> heaviest(const Findings& findings) {
+  if (findings.prefixes.empty()) return std::nullopt;
+  double before = findings.no_transform && findings.no_transform->samples_per_s > 0
+                      ? 1 / findings.no_transform->samples_per_s
+                      : 0;
+  std::pair<std::string, double> most{"", 0};
+  for (const Prefix& prefix : findings.prefixes) {
+    if (prefix.run.samples_per_s <= 0) continue;
+    const double now = 1 / prefix.run.samples_per_s;
+    if (now - before > most.second) most = {prefix.last, now - before};
+    before = now;
+  }
+  if (before <= 0 || most.first.empty()) return std::nullopt;
+  most.second /= before;
+  return most;
+}
+
+Verdict of_cpu(const Findings& findings) {
+  const Machine& machine = findings.machine;
+  if (machine.quota_cpus > 0 && machine.quota_cpus < static_cast<double>(machine.cores))
+    return {.cause = "cpu_quota",
+            .text = "the cgroup gives this process " + fixed(machine.quota_cpus, 1) + " of " +
+                    grouped(machine.cores) + " CPUs, and the loader uses them: ask for more"};
+  const auto most = heaviest(findings);
+  if (findings.images && findings.images->side > 0) {
+    const ImageSize& size = *findings.images;
+    if (static_cast<double>(std::min(size.width, size.height)) >=
+        kMuchLarger * static_cast<double>(size.side))
+      return {.cause = "large_images",
+              .text = "the files are " + std::to_string(size.width) + "x" + std::to_string(size.height) +
+                      ", delivered as " + std::to_string(size.side) +
+                      ": store a smaller copy, as with `mogrify -path " + "smaller -resize " +
+                      std::to_string(size.side * 3 / 2) + "x" + std::to_string(size.side * 3 / 2) +
+                      "^ *.jpg`"};
+  }
+  if (most && most->second >= kMostOfTheTime)
+    return {.cause = "transform",
+            .text = most->first + " takes " + percent(most->second) +
+                    " of the time of a sample, and all CPUs are busy: " +
+                    "use a cheaper operator, or store its result"};
+  return {.cause = "cpu",
+          .text = "all CPUs are busy with loading: more of them, or less work a sample, would help"};
+}
+
+}  // namespace
+
+std::span<const Cause> causes() { return kCauses; }
+
+Verdict judge(const Findings& findings) {
+  const Run& asked = findings.asked;
+  if (!findings.over_budget.empty())
+    return {.cause = "memory_budget",
+            .text = "memory_budget is too small for any loader of these options: " + findings.over_budget,
+            .change = Change{"memory_budget", "auto"}};
+  if (findings.asked_to_pin && asked.pinned_bytes == 0)
+    return {.cause = "pin_refused",
+            .text = "pin_memory was refused" +
+                    (findings.machine.memlock_bytes >= 0
+                         ? ": RLIMIT_MEMLOCK is " +
+                               bytes_text(static_cast<double>(findings.machine.memlock_bytes))
+                         : std::string())};
+  if (asked.lease_copies > 0 && findings.consumer_holds > findings.max_leases) {
+    double gain = 1;
+    for (const Trial& trial : findings.trials)
+      if (trial.option == "max_leases") gain = gain_of(findings, trial.run);
+    return {.cause = "leases_held",
+            .text = "the loop holds " + grouped(findings.consumer_holds) +
+                    " batches, more than max_leases=" + grouped(findings.max_leases) +
+                    ", so batches are copied: release them earlier, or raise it",
+            .change = Change{"max_leases", std::to_string(findings.consumer_holds)},
+            .predicted_gain = gain};
+  }
+  if (asked.step_ms > 0 && findings.no_consumer && asked.wait_share < kWaits)
+    return {.cause = "consumer",
+            .text = "the consumer is the limit: it takes " + fixed(asked.step_ms, 2) +
+                    " ms a batch and waits for " + fixed(100 * asked.wait_share, 1) +
+                    " % of the time; nothing to gain here"};
+  if (auto contention = of_contention(findings)) return *contention;
+  const Trial* best = best_trial(findings);
+  if (best != nullptr && best->option == "num_workers") return of_trial(findings, *best);
+  if (asked.uneven >= kUneven && best != nullptr) {
+    Verdict verdict = of_trial(findings, *best);
+    verdict.cause = "uneven_samples";
+    verdict.text +=
+        "; one sample in a hundred takes " + fixed(asked.uneven, 0) + " times as long as the middle one";
+    return verdict;
+  }
+  if (best != nullptr) return of_trial(findings, *best);
+  if (auto storage = of_storage(findings)) return *storage;
+  if (asked.uneven >= kUneven)
+    return {.cause = "uneven_samples",
+            .text = "one sample in a hundred takes " + fixed(asked.uneven, 0) +
+                    " times as long as the middle one"};
+  const double cpus = std::max(1.0, findings.machine.cpus);
+  if (asked.workers_busy >= 0.75 * cpus || asked.num_workers >= static_cast<int64_t>(std::ceil(cpus)) ||
+      asked.no_cpu_share >= kBlocked)
+    return of_cpu(findings);
+  return {.cause = "balanced", .text = "nothing that was tried makes it faster"};
+}
+
+}  // namespace dataline::cli

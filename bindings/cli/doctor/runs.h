@@ -1,0 +1,36 @@
+// Runs of a loader, timed with a consumer of a given kind.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bindings/cli/command_line.h"
+#include "bindings/cli/doctor/findings.h"
+#include "bindings/cli/interrupts.h"
+#include "bindings/cli/progress.h"
+
+namespace dataline::cli {
+
+struct Consumer {
+  double seconds = 0;      // a batch
+  bool burns_cpu = false;  // else it sleeps, as a trainer whose work is on a device
+  int64_t holds = 1;       // batches at a time
+};
+
+struct RunPlan {
+  std::string name;
+  std::vector<Setting> settings{};  // over those of the command line
+  Consumer consumer{};
+  bool same_samples = false;  // a few batches again and again, after a pass over them
+};
+
+// One round of `plan`, of about `seconds` after a warm-up. Throws Failure.
+Run run_once(const Request& request, const Interrupts& interrupts, Progress& progress, const RunPlan& plan,
+             double seconds);
+
+// Of several rounds; not empty.
+Run median_run(const std::vector<Run>& rounds);
+
+}  // namespace dataline::cli

@@ -1,0 +1,183 @@
+// The judgement of `doctor` on made-up measurements.
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "bindings/cli/doctor/judge.h"
+#include "bindings/cli/doctor/machine.h"
+#include "bindings/cli/doctor/operators.h"
+
+namespace dataline::cli {
+namespace {
+
+// A loader of one worker on two CPUs that makes 100 samples/s, and a consumer that waits for it half of its time.
+Findings one_worker() {
+  Findings findings;
+  findings.asked = {
+      .name = "as asked", .samples_per_s = 100, .wait_share = 0.5, .step_ms = 5, .workers_busy = 0.98};
+  findings.asked.num_workers = 1;
+  findings.no_consumer = findings.asked;
+  findings.machine = {.cpus = 2, .cores = 2};
+  findings.max_leases = 4;
+  return findings;
+}
+
+Trial trial(const char* option, const char* value, const char* now, double samples_per_s) {
+  return {option, value, now, {.name = option, .samples_per_s = samples_per_s}};
+}
+
+TEST(DoctorJudge, MoreWorkersThatAreFasterAreTheChangeWithTheirMeasuredGain) {
+  Findings findings = one_worker();
+  findings.trials = {trial("num_workers", "2", "1", 190), trial("prefetch_depth", "8", "4", 101)};
+  const Verdict verdict = judge(findings);
+  EXPECT_EQ(verdict.cause, "too_few_workers");
+  ASSERT_TRUE(verdict.change);
+  EXPECT_EQ(verdict.change->option, "num_workers");
+  EXPECT_EQ(verdict.change->value, "2");
+  EXPECT_DOUBLE_EQ(verdict.predicted_gain, 1.9);
+  EXPECT_NE(verdict.text.find("num_workers=2 (now 1): predicted 1.90x"), std::string::npos) << verdict.text;
+}
+
+TEST(DoctorJudge, OfTrialsAboutAsFastTheOneThatNeedsLeastWins) {
+  Findings findings = one_worker();
+  findings.trials = {trial("num_workers", "2", "1", 195), trial("num_workers", "8", "1", 200)};
+  EXPECT_EQ(judge(findings).change->value, "2");
+}
+
+TEST(DoctorJudge, FewerWorkersThatAreFasterAreTooManyWorkers) {
+  Findings findings = one_worker();
+  findings.asked.num_workers = 16;
+  findings.trials = {trial("num_workers", "2", "16", 130)};
+  EXPECT_EQ(judge(findings).cause, "too_many_workers");
+}
+
+TEST(DoctorJudge, ATrialWithinTheNoiseIsNoChange) {
+  Findings findings = one_worker();
+  findings.asked.workers_busy = 0.5;
+  findings.trials = {trial("num_workers", "2", "1", 107)};
+  const Verdict verdict = judge(findings);
+  EXPECT_EQ(verdict.cause, "balanced");
+  EXPECT_FALSE(verdict.change);
+}
+
+TEST(DoctorJudge, AConsumerThatNeverWaitsIsTheLimitWhateverATrialGave) {
+  Findings findings = one_worker();
+  findings.asked.wait_share = 0.001;
+  findings.trials = {trial("num_workers", "2", "1", 150)};
+  EXPECT_EQ(judge(findings).cause, "consumer");
+  EXPECT_FALSE(judge(findings).change);
+}
+
+TEST(DoctorJudge, MoreBatchesInFlightAreADepthUnlessSamplesAreUneven) {
+  Findings findings = one_worker();
+  findings.trials = {trial("prefetch_depth", "8", "1", 140)};
+  EXPECT_EQ(judge(findings).cause, "prefetch_depth");
+  findings.asked.uneven = 20;
+  EXPECT_EQ(judge(findings).cause, "uneven_samples");
+  EXPECT_NE(judge(findings).text.find("20 times"), std::string::npos);
+}
+
+TEST(DoctorJudge, WorkersThatWaitForFilesAreStorage) {
+  Findings findings = one_worker();
+  findings.asked.storage_share = 0.9;
+  EXPECT_EQ(judge(findings).cause, "storage");
+  EXPECT_FALSE(judge(findings).change);
+  findings.trials = {trial("num_workers", "8", "1", 700)};
+  EXPECT_EQ(judge(findings).cause, "storage");
+  EXPECT_EQ(judge(findings).change->value, "8");
+}
+
+TEST(DoctorJudge, WorkersThatGetNoCpuAreContendedUnlessTheyUseAllOfThem) {
+  Findings findings = one_worker();
+  findings.trials = {trial("num_workers", "2", "1", 190)};
+  findings.asked.no_cpu_share = 0.9;
+  findings.asked.workers_busy = 0.1;
+  EXPECT_EQ(judge(findings).cause, "cpu_contended");
+  EXPECT_FALSE(judge(findings).change);
+  findings.asked.num_workers = 16;
+  findings.asked.workers_busy = 1.9;
+  EXPECT_EQ(judge(findings).cause, "too_many_workers");
+}
+
+TEST(DoctorJudge, SamplesThatAreFasterInMemoryAreStorage) {
+  Findings findings = one_worker();
+  findings.in_memory = cli::Run{.samples_per_s = 129};
+  EXPECT_NE(judge(findings).cause, "storage");
+  findings.in_memory->samples_per_s = 131;
+  EXPECT_EQ(judge(findings).cause, "storage");
+}
+
+TEST(DoctorJudge, ABudgetBelowTheLeastIsTheFirstThingToChange) {
+  Findings findings;
+  findings.over_budget = "memory_budget=1024, the plan needs at least 2048";
+  const Verdict verdict = judge(findings);
+  EXPECT_EQ(verdict.cause, "memory_budget");
+  EXPECT_EQ(verdict.change->option, "memory_budget");
+  EXPECT_NE(verdict.text.find("2048"), std::string::npos);
+}
+
+TEST(DoctorJudge, LeasesHeldPinningAndQuotaAreNamedWithTheirNumbers) {
+  Findings findings = one_worker();
+  findings.asked.lease_copies = 10;
+  findings.consumer_holds = 8;
+  EXPECT_EQ(judge(findings).cause, "leases_held");
+  EXPECT_EQ(judge(findings).change->value, "8");
+
+  findings = one_worker();
+  findings.asked_to_pin = true;
+  findings.machine.memlock_bytes = 65536;
+  EXPECT_EQ(judge(findings).cause, "pin_refused");
+  EXPECT_NE(judge(findings).text.find("RLIMIT_MEMLOCK is 65.5 kB"), std::string::npos)
+      << judge(findings).text;
+
+  findings = one_worker();
+  findings.machine = {.cpus = 0.5, .quota_cpus = 0.5, .cores = 2};
+  EXPECT_EQ(judge(findings).cause, "cpu_quota");
+}
+
+TEST(DoctorJudge, WithAllCpusBusyTheHeaviestOperatorOrTheImagesAreNamed) {
+  Findings findings = one_worker();
+  findings.asked.num_workers = 2;
+  findings.asked.workers_busy = 1.9;
+  EXPECT_EQ(judge(findings).cause, "cpu");
+  findings.no_transform = cli::Run{.samples_per_s = 10000};
+  findings.prefixes = {{"decode", {.samples_per_s = 1000}},
+                       {"gaussian_blur(9)", {.samples_per_s = 200}},
+                       {"hflip", {.samples_per_s = 190}}};
+  EXPECT_EQ(judge(findings).cause, "transform");
+  EXPECT_EQ(judge(findings).text.find("gaussian_blur(9)"), 0u);
+  findings.images = ImageSize{4000, 3000, 224};
+  EXPECT_EQ(judge(findings).cause, "large_images");
+  EXPECT_NE(judge(findings).text.find("4000x3000, delivered as 224"), std::string::npos);
+}
+
+TEST(DoctorJudge, EveryCauseIsInTheTableOnce) {
+  std::set<std::string> words;
+  for (const Cause& cause : causes()) EXPECT_TRUE(words.insert(cause.word).second) << cause.word;
+  EXPECT_EQ(words.size(), 15u);
+}
+
+TEST(DoctorMachine, QuotasOfCgroups) {
+  EXPECT_DOUBLE_EQ(quota_of("50000 100000"), 0.5);
+  EXPECT_DOUBLE_EQ(quota_of("150000 100000"), 1.5);
+  for (const char* none : {"max 100000", "", "0 100000", "5", "x y", "1 0"})
+    EXPECT_EQ(quota_of(none), 0) << none;
+}
+
+TEST(DoctorOperators, ATransformIsCutAfterEachOperatorAndNotInsideBrackets) {
+  const auto prefixes = prefixes_of("image: decode, resize([8, 8]), normalize(mean=[0, 1], std=2)");
+  ASSERT_EQ(prefixes.size(), 3u);
+  EXPECT_EQ(prefixes[0].text, "image: decode");
+  EXPECT_EQ(prefixes[0].last, "decode");
+  EXPECT_EQ(prefixes[1].last, "resize([8, 8])");
+  EXPECT_EQ(prefixes[2].last, "normalize(mean=[0, 1], std=2)");
+  EXPECT_EQ(prefixes_of("x, y: cast(i64), flatten")[0].text, "x, y: cast(i64)");
+  EXPECT_TRUE(prefixes_of("a: cast(f32), flatten; b: cast(i64)").empty());
+  EXPECT_TRUE(prefixes_of("decode").empty());
+  EXPECT_EQ(delivered_side("decode, resize(256), center_crop(224)"), 224);
+  EXPECT_EQ(delivered_side("decode"), 0);
+}
+
+}  // namespace
+}  // namespace dataline::cli
