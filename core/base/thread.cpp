@@ -12,6 +12,7 @@
 #include <unistd.h>
 #endif
 
+#include <charconv>
 #include <cstdio>
 #include <ctime>
 #include <memory>
@@ -226,13 +227,14 @@ bool thread_times(int64_t thread_id, ThreadTimes& out) {
   std::snprintf(path, sizeof path, "/proc/self/task/%lld/schedstat", static_cast<long long>(thread_id));
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
-  char text[96] = {};
-  const ssize_t bytes = ::read(file, text, sizeof text - 1);
+  char text[96];
+  const ssize_t bytes = ::read(file, text, sizeof text);
   ::close(file);
-  long long cpu_ns = 0, queued_ns = 0;
-  if (bytes <= 0 || std::sscanf(text, "%lld %lld", &cpu_ns, &queued_ns) != 2) return false;
-  out = {cpu_ns, queued_ns};
-  return true;
+  if (bytes <= 0) return false;
+  const char* const end = text + bytes;
+  const auto cpu = std::from_chars(text, end, out.cpu_ns);
+  if (cpu.ec != std::errc() || cpu.ptr == end) return false;
+  return std::from_chars(cpu.ptr + 1, end, out.queued_ns).ec == std::errc();
 }
 #else
 int64_t this_thread_id() { return 0; }

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
@@ -81,8 +82,20 @@ def start_prometheus(folder, target):
     sys.exit("prometheus did not start")
 
 
+def wait_until_ready(port):
+    """It listens before it answers: 503 until then."""
+    while True:
+        try:
+            return get(f"http://127.0.0.1:{port}/-/ready")
+        except urllib.error.HTTPError as error:
+            if error.code != 503:
+                raise
+            time.sleep(0.05)
+
+
 def wait_for_alert(port, job):
     """Until it fires, while the job runs."""
+    wait_until_ready(port)
     while job.poll() is None:
         firing = ask(port, 'ALERTS{alertname="DatalineExposedLoading",alertstate="firing"}')
         if firing:
