@@ -141,15 +141,39 @@ TEST(DoctorJudge, WithAllCpusBusyTheHeaviestOperatorOrTheImagesAreNamed) {
   findings.asked.num_workers = 2;
   findings.asked.workers_busy = 1.9;
   EXPECT_EQ(judge(findings).cause, "cpu");
-  findings.no_transform = cli::Run{.samples_per_s = 10000};
-  findings.prefixes = {{"decode", {.samples_per_s = 1000}},
-                       {"gaussian_blur(9)", {.samples_per_s = 200}},
-                       {"hflip", {.samples_per_s = 190}}};
+  findings.asked.heaviest = "image: gaussian_blur(9)";
+  findings.asked.heaviest_share = 0.3;
+  EXPECT_EQ(judge(findings).cause, "cpu") << "no stage takes most of the time";
+  findings.asked.heaviest_share = 0.8;
   EXPECT_EQ(judge(findings).cause, "transform");
-  EXPECT_EQ(judge(findings).text.find("gaussian_blur(9)"), 0u);
+  EXPECT_EQ(judge(findings).text.find("'image: gaussian_blur(9)' takes 80 %"), 0u);
   findings.images = ImageSize{4000, 3000, 224};
   EXPECT_EQ(judge(findings).cause, "large_images");
   EXPECT_NE(judge(findings).text.find("4000x3000, delivered as 224"), std::string::npos);
+}
+
+TEST(DoctorJudge, MoreWorkersThanCpusAreTooManyIfFewerDoAsWell) {
+  Findings findings = one_worker();
+  findings.machine.cpus = 2;
+  findings.asked.num_workers = 8;
+  findings.asked.workers_busy = 2;
+  findings.asked.uneven = 20;
+  findings.trials = {trial("num_workers", "1", "8", 60), trial("num_workers", "2", "8", 99)};
+  EXPECT_EQ(judge(findings).cause, "too_many_workers");
+  EXPECT_EQ(judge(findings).change->value, "2");
+  findings.trials[1].run.samples_per_s = 80;
+  EXPECT_NE(judge(findings).cause, "too_many_workers") << "fewer are slower";
+  EXPECT_NE(judge(findings).cause, "uneven_samples") << "threads take turns";
+}
+
+TEST(DoctorJudge, MoreWorkersThanCpusAreAdvisedOnlyWhereTheyWaitForStorage) {
+  Findings findings = one_worker();
+  findings.machine.cpus = 2;
+  findings.trials = {trial("num_workers", "2", "1", 180), trial("num_workers", "8", "1", 300)};
+  EXPECT_EQ(judge(findings).change->value, "2");
+  findings.asked.storage_share = 0.9;
+  EXPECT_EQ(judge(findings).change->value, "8");
+  EXPECT_EQ(judge(findings).cause, "storage");
 }
 
 TEST(DoctorJudge, EveryCauseIsInTheTableOnce) {

@@ -19,7 +19,9 @@ struct Run {
   double read_share = 0;     // of the workers' time: finding records and waiting for storage
   double storage_share = 0;  // of the workers' time: blocked without a CPU
   double no_cpu_share = 0;   // of the workers' time: others had all CPUs
-  double uneven = 0;         // p99 over p50 of the slowest stage; 0: not known
+  double uneven = 0;         // p99 over p50 of the heaviest stage; 0: not known
+  std::string heaviest{};    // the stage that took most of the workers' time, as dl_metric names it
+  double heaviest_share = 0;
   double read_bytes_per_s = 0;
   int64_t num_workers = 0;
   int64_t lease_copies = 0;

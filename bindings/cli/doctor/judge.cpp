@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <vector>
 
 #include "bindings/cli/text.h"
 
@@ -19,6 +21,8 @@ constexpr double kBlocked = 0.4;       // of the workers' time
 constexpr double kContended = 0.6;     // of the CPUs that the workers could use
 constexpr double kUneven = 8;          // p99 over p50
 constexpr double kMostOfTheTime = 0.4;
+constexpr double kMayBeQueued =
+    0.2;  // of the workers' time without a CPU: what takes long may have waited for one
 constexpr double kMuchLarger = 2;  // side of the stored image over that delivered
 
 constexpr Cause kCauses[] = {
@@ -57,14 +61,43 @@ bool waits_for_storage(const Findings& findings) {
           findings.asked.workers_busy < kMostOfTheTime * static_cast<double>(findings.asked.num_workers));
 }
 
-// The fastest trial; of those about as fast the first, which needs least.
+int64_t workers_of(const Trial& trial) { return std::atoll(trial.value.c_str()); }  // of num_workers
+
+bool beyond_cpus(const Findings& findings, int64_t workers) {
+  return static_cast<double>(workers) > std::ceil(std::max(1.0, findings.machine.cpus));
+}
+
+// The fastest trial; of those about as fast the first, which needs least. More workers than CPUs only where they wait for storage.
 const Trial* best_trial(const Findings& findings) {
+  std::vector<const Trial*> open;
+  for (const Trial& trial : findings.trials) {
+    const bool workers = trial.option == "num_workers";
+    if (!workers || !beyond_cpus(findings, workers_of(trial)) || waits_for_storage(findings))
+      open.push_back(&trial);
+  }
   double best = 0;
-  for (const Trial& trial : findings.trials) best = std::max(best, trial.run.samples_per_s);
-  for (const Trial& trial : findings.trials)
-    if (trial.run.samples_per_s >= kAlike * best)
-      return gain_of(findings, trial.run) >= kNoGain ? &trial : nullptr;
+  for (const Trial* trial : open) best = std::max(best, trial->run.samples_per_s);
+  for (const Trial* trial : open)
+    if (trial->run.samples_per_s >= kAlike * best)
+      return gain_of(findings, trial->run) >= kNoGain ? trial : nullptr;
   return nullptr;
+}
+
+// More threads than CPUs, and fewer do as well: they take memory, and CPU from the consumer.
+const Trial* enough_workers(const Findings& findings) {
+  if (!beyond_cpus(findings, findings.asked.num_workers) || waits_for_storage(findings)) return nullptr;
+  for (const Trial& trial : findings.trials) {
+    if (trial.option == "num_workers" && workers_of(trial) > 0 && !beyond_cpus(findings, workers_of(trial)) &&
+        gain_of(findings, trial.run) >= kAlike)
+      return &trial;
+  }
+  return nullptr;
+}
+
+// Some samples take long by themselves, not because their thread had to wait for a CPU.
+bool uneven(const Findings& findings) {
+  return findings.asked.uneven >= kUneven && findings.asked.no_cpu_share < kMayBeQueued &&
+         !beyond_cpus(findings, findings.asked.num_workers);
 }
 
 Verdict of_trial(const Findings& findings, const Trial& trial) {
@@ -122,31 +155,12 @@ std::optional<Verdict> of_storage(const Findings& findings) {
   return verdict;
 }
 
-// The operator that adds most to the time of a sample, and its share of the whole.
-std::optional<std::pair<std::string, double>> heaviest(const Findings& findings) {
-  if (findings.prefixes.empty()) return std::nullopt;
-  double before = findings.no_transform && findings.no_transform->samples_per_s > 0
-                      ? 1 / findings.no_transform->samples_per_s
-                      : 0;
-  std::pair<std::string, double> most{"", 0};
-  for (const Prefix& prefix : findings.prefixes) {
-    if (prefix.run.samples_per_s <= 0) continue;
-    const double now = 1 / prefix.run.samples_per_s;
-    if (now - before > most.second) most = {prefix.last, now - before};
-    before = now;
-  }
-  if (before <= 0 || most.first.empty()) return std::nullopt;
-  most.second /= before;
-  return most;
-}
-
 Verdict of_cpu(const Findings& findings) {
   const Machine& machine = findings.machine;
   if (machine.quota_cpus > 0 && machine.quota_cpus < static_cast<double>(machine.cores))
     return {.cause = "cpu_quota",
             .text = "the cgroup gives this process " + fixed(machine.quota_cpus, 1) + " of " +
                     grouped(machine.cores) + " CPUs, and the loader uses them: ask for more"};
-  const auto most = heaviest(findings);
   if (findings.images && findings.images->side > 0) {
     const ImageSize& size = *findings.images;
     if (static_cast<double>(std::min(size.width, size.height)) >=
@@ -158,11 +172,10 @@ Verdict of_cpu(const Findings& findings) {
                       std::to_string(size.side * 3 / 2) + "x" + std::to_string(size.side * 3 / 2) +
                       "^ *.jpg`"};
   }
-  if (most && most->second >= kMostOfTheTime)
+  if (findings.asked.heaviest_share >= kMostOfTheTime)
     return {.cause = "transform",
-            .text = most->first + " takes " + percent(most->second) +
-                    " of the time of a sample, and all CPUs are busy: " +
-                    "use a cheaper operator, or store its result"};
+            .text = "'" + findings.asked.heaviest + "' takes " + percent(findings.asked.heaviest_share) +
+                    " of the workers' time, and all CPUs are busy: make it cheaper, or store its result"};
   return {.cause = "cpu",
           .text = "all CPUs are busy with loading: more of them, or less work a sample, would help"};
 }
@@ -202,8 +215,9 @@ Verdict judge(const Findings& findings) {
                     " % of the time; nothing to gain here"};
   if (auto contention = of_contention(findings)) return *contention;
   const Trial* best = best_trial(findings);
+  if (best == nullptr) best = enough_workers(findings);
   if (best != nullptr && best->option == "num_workers") return of_trial(findings, *best);
-  if (asked.uneven >= kUneven && best != nullptr) {
+  if (uneven(findings) && best != nullptr) {
     Verdict verdict = of_trial(findings, *best);
     verdict.cause = "uneven_samples";
     verdict.text +=
@@ -212,7 +226,7 @@ Verdict judge(const Findings& findings) {
   }
   if (best != nullptr) return of_trial(findings, *best);
   if (auto storage = of_storage(findings)) return *storage;
-  if (asked.uneven >= kUneven)
+  if (uneven(findings))
     return {.cause = "uneven_samples",
             .text = "one sample in a hundred takes " + fixed(asked.uneven, 0) +
                     " times as long as the middle one"};

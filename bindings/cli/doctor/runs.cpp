@@ -63,7 +63,8 @@ class TimedRun {
 
  private:
   struct Shares {
-    double work = 0, read = 0, storage = 0, no_cpu = 0, bytes_read = 0, slowest = 0, uneven = 0;
+    double work = 0, read = 0, storage = 0, no_cpu = 0, bytes_read = 0, heaviest = 0, uneven = 0;
+    std::string heaviest_part{};
   };
 
   // A dataset of the samples of the first batches alone.
@@ -127,8 +128,9 @@ class TimedRun {
         out.read += value;
         out.bytes_read += static_cast<double>(row.bytes);
       }
-      if (value > out.slowest && row.p50_ns > 0) {
-        out.slowest = value;
+      if (value > out.heaviest && row.p50_ns > 0) {
+        out.heaviest = value;
+        out.heaviest_part = part;
         out.uneven = static_cast<double>(row.p99_ns) / static_cast<double>(row.p50_ns);
       }
     }
@@ -148,6 +150,8 @@ class TimedRun {
             .storage_share = (end.storage - start.storage) / work,
             .no_cpu_share = (end.no_cpu - start.no_cpu) / work,
             .uneven = end.uneven,
+            .heaviest = end.heaviest_part,
+            .heaviest_share = end.heaviest / std::max(1.0, end.work),
             .read_bytes_per_s = (end.bytes_read - start.bytes_read) / elapsed,
             .num_workers = after.num_workers,
             .lease_copies = after.lease_copies - before.lease_copies,
