@@ -29,7 +29,7 @@ import data
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIBRARY = pathlib.Path(os.environ["DATALINE_LIB_DIR"])
-SHOWN_ONLY = {"text", "cmake", "", "raw"}
+SHOWN_ONLY = {"text", "cmake", "yaml", "", "raw"}
 BLOCK = re.compile(r"((?:^%[^\n]*\n)*)^```(\{?[\w-]*\}?)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 Block = collections.namedtuple("Block", "page line language marks text")
 

@@ -66,7 +66,7 @@ class Report(ShellTest):
     def test_of_a_trace_it_tells_what_that_holds(self):
         self.ok("cat", self.numbers(), "--trace", "t.json", "--batch-size", "16", "-o", "out")
         _, words = self.page("t.json")
-        self.assertRegex(words, r"a trace of [\d.]+ m?s, \d+ spans")
+        self.assertRegex(words, r"a trace of [\d.]+ [mu]?s, \d+ spans")
         for part in ("consumer", "worker 0", "data: copy", "The longest waits", "epoch 0, step"):
             self.assertIn(part, words)
         self.assertNotIn("Options", words)

@@ -5,7 +5,6 @@
 #include "loader.h"
 
 #include <errno.h>
-#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +18,15 @@ typedef struct {
   PyObject_HEAD _Atomic(piece*) newest;
   atomic_bool ended;
   atomic_int refused; /* an error number: the next write fails with it */
-  sem_t come;         /* one for each piece, and one for the end */
+  PyThread_type_lock
+      come; /* a binary semaphore: free where something came that nobody has looked for. Not sem_t: that of glibc 2.34 is
+                              another symbol, and wheels run on older ones */
+  atomic_bool came; /* it is free, or whoever waited is about to look */
 } Pieces;
+
+static void tell(Pieces* self) {
+  if (!atomic_exchange(&self->came, true)) PyThread_release_lock(self->come);
+}
 
 int32_t pieces_write(void* context, const char* text, size_t length) {
   Pieces* self = context;
@@ -32,13 +38,13 @@ int32_t pieces_write(void* context, const char* text, size_t length) {
   made->next = atomic_load(&self->newest);
   while (!atomic_compare_exchange_weak(&self->newest, &made->next, made)) {
   }
-  sem_post(&self->come);
+  tell(self);
   return 0;
 }
 
 void pieces_end(PyObject* pieces) {
   Pieces* self = (Pieces*)pieces;
-  if (!atomic_exchange(&self->ended, true)) sem_post(&self->come);
+  if (!atomic_exchange(&self->ended, true)) tell(self);
 }
 
 /* The oldest first; writes come one at a time, so that is their order. */
@@ -59,7 +65,13 @@ static PyObject* pieces_new(PyTypeObject* type, PyObject* arguments, PyObject* k
   if (!PyArg_ParseTuple(arguments, ":Pieces")) return NULL;
   allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
   Pieces* self = (Pieces*)allocate(type, 0);
-  if (self != NULL) sem_init(&self->come, 0, 0);
+  if (self == NULL) return NULL;
+  self->come = PyThread_allocate_lock();
+  if (self->come == NULL) {
+    Py_DECREF(self);
+    return PyErr_NoMemory();
+  }
+  PyThread_acquire_lock(self->come, WAIT_LOCK);
   return (PyObject*)self;
 }
 
@@ -69,13 +81,14 @@ static void pieces_free(Pieces* self) {
     free(at);
     at = next;
   }
-  sem_destroy(&self->come);
+  if (self->come != NULL) PyThread_free_lock(self->come);
   object_free((PyObject*)self);
 }
 
+/* `came` falls before the look that follows: who writes after that frees the lock again. */
 static void wait_for_one(Pieces* self) {
-  Py_BEGIN_ALLOW_THREADS while (sem_wait(&self->come) != 0 && errno == EINTR) {}
-  Py_END_ALLOW_THREADS
+  Py_BEGIN_ALLOW_THREADS PyThread_acquire_lock(self->come, WAIT_LOCK);
+  Py_END_ALLOW_THREADS atomic_store(&self->came, false);
 }
 
 /* take(): waits; bytes, or None after the last. */
