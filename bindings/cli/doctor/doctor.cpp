@@ -18,8 +18,8 @@
 namespace dataline::cli {
 namespace {
 
-constexpr double kDefaultSeconds = 10;
-constexpr int kRounds = 3;
+constexpr double kDoctorSeconds = 10;
+constexpr int kDoctorRounds = 3;
 constexpr double kLeastSeconds = 0.1;  // a run
 constexpr int64_t kImagesLookedAt = 15;
 
@@ -28,7 +28,7 @@ class Doctor {
   Doctor(const Request& request, const Interrupts& interrupts)
       : request_(request),
         interrupts_(interrupts),
-        seconds_(request.seconds("seconds").value_or(kDefaultSeconds)) {
+        seconds_(request.seconds("seconds").value_or(kDoctorSeconds)) {
     const auto ms = request.seconds("consumer_ms");
     consumer_ = {ms.value_or(0) * 1e-3, request.has("consumer_cpu"),
                  request.count("consumer_holds", 1).value_or(1)};
@@ -72,11 +72,11 @@ class Doctor {
     look_at_images();
     plan(first);
     const double seconds =
-        std::max(kLeastSeconds, seconds_ / (kRounds * 1.4 * static_cast<double>(experiments_.size())));
+        std::max(kLeastSeconds, seconds_ / (kDoctorRounds * 1.4 * static_cast<double>(experiments_.size())));
     // Rounds of all, not all rounds of one: a machine that others use changes while it is measured.
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kDoctorRounds; ++round) {
       for (Experiment& experiment : experiments_) {
-        progress_.show("doctor: round " + std::to_string(round + 1) + " of " + std::to_string(kRounds) +
+        progress_.show("doctor: round " + std::to_string(round + 1) + " of " + std::to_string(kDoctorRounds) +
                        ", " + experiment.plan.name);
         try {
           experiment.rounds.push_back(run_once(request_, interrupts_, progress_, experiment.plan, seconds));
@@ -161,7 +161,7 @@ class Doctor {
     progress_.show("doctor: checking " + verdict.change->option + "=" + verdict.change->value);
     std::vector<Run> before, after;
     const RunPlan changed{"checked", {{verdict.change->option, verdict.change->value}}, consumer_};
-    for (int round = 0; round < kRounds; ++round) {
+    for (int round = 0; round < kDoctorRounds; ++round) {
       before.push_back(
           run_once(request_, interrupts_, progress_, {"as asked", {}, consumer_}, check_seconds_));
       after.push_back(run_once(request_, interrupts_, progress_, changed, check_seconds_));
@@ -174,7 +174,7 @@ class Doctor {
   const Interrupts& interrupts_;
   const double seconds_;
   Progress progress_;
-  Consumer consumer_;
+  ConsumerPlan consumer_;
   Findings findings_;
   std::vector<Experiment> experiments_;
   int64_t depth_ = 0;

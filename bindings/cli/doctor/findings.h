@@ -42,7 +42,7 @@ struct Prefix {
   Run run;
 };
 
-struct Machine {
+struct MachineLimits {
   double cpus = 0;             // usable by this process: affinity and quota
   double quota_cpus = 0;       // of the cgroup; 0: none
   int64_t cores = 0;           // of the machine
@@ -64,7 +64,7 @@ struct Findings {
   std::optional<Run> no_transform;  // only where there is one
   std::vector<Prefix> prefixes;
   std::vector<Trial> trials;
-  Machine machine;
+  MachineLimits machine;
   std::optional<ImageSize> images;
   bool asked_to_pin = false;
   int64_t max_leases = 0;

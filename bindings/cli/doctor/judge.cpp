@@ -156,7 +156,7 @@ std::optional<Verdict> of_storage(const Findings& findings) {
 }
 
 Verdict of_cpu(const Findings& findings) {
-  const Machine& machine = findings.machine;
+  const MachineLimits& machine = findings.machine;
   if (machine.quota_cpus > 0 && machine.quota_cpus < static_cast<double>(machine.cores))
     return {.cause = "cpu_quota",
             .text = "the cgroup gives this process " + fixed(machine.quota_cpus, 1) + " of " +

@@ -59,11 +59,11 @@ double quota_of(const std::string& cpu_max) {
   return in >> quota >> period && quota > 0 && period > 0 ? quota / period : 0;
 }
 
-Machine look_at_machine() {
-  Machine machine{.cpus = static_cast<double>(usable_cores()),
-                  .quota_cpus = quota_in_force(),
-                  .cores = machine_cores(),
-                  .memcpy_bytes_per_s = memcpy_bytes_per_s()};
+MachineLimits look_at_machine() {
+  MachineLimits machine{.cpus = static_cast<double>(usable_cores()),
+                        .quota_cpus = quota_in_force(),
+                        .cores = machine_cores(),
+                        .memcpy_bytes_per_s = memcpy_bytes_per_s()};
   if (machine.quota_cpus > 0) machine.cpus = std::min(machine.cpus, machine.quota_cpus);
 #ifdef RLIMIT_MEMLOCK
   rlimit limit{};

@@ -6,7 +6,7 @@
 
 namespace dataline::cli {
 
-Machine look_at_machine();  // takes some tens of milliseconds: it copies memory
+MachineLimits look_at_machine();  // takes some tens of milliseconds: it copies memory
 
 // CPUs of "max 100000" or "50000 100000", cgroup v2's cpu.max; 0: no limit, or not of that form.
 double quota_of(const std::string& cpu_max);

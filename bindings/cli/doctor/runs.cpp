@@ -18,7 +18,7 @@ using Metrics = std::unique_ptr<dl_metrics, Call<dl_metrics_destroy>>;
 constexpr int64_t kSameBatches = 8;
 constexpr double kWarmUpShare = 0.4;
 
-void consume(const Consumer& consumer) {
+void consume(const ConsumerPlan& consumer) {
   if (consumer.seconds <= 0) return;
   const auto start = Clock::now();
   if (!consumer.burns_cpu) std::this_thread::sleep_for(std::chrono::duration<double>(consumer.seconds));

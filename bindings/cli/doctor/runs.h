@@ -13,7 +13,7 @@
 
 namespace dataline::cli {
 
-struct Consumer {
+struct ConsumerPlan {
   double seconds = 0;      // a batch
   bool burns_cpu = false;  // else it sleeps, as a trainer whose work is on a device
   int64_t holds = 1;       // batches at a time
@@ -22,7 +22,7 @@ struct Consumer {
 struct RunPlan {
   std::string name;
   std::vector<Setting> settings{};  // over those of the command line
-  Consumer consumer{};
+  ConsumerPlan consumer{};
   bool same_samples = false;  // a few batches again and again, after a pass over them
 };
 

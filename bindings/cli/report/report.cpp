@@ -18,7 +18,7 @@
 namespace dataline::cli {
 namespace {
 
-constexpr double kDefaultSeconds = 5;
+constexpr double kReportSeconds = 5;
 constexpr int64_t kPictures = 12;
 constexpr size_t kPiece = size_t{1} << 20;
 
@@ -95,7 +95,7 @@ int run_report(const Request& request, const Interrupts& interrupts) {
   if (target.empty()) throw usage_failure("report needs a place for the page: -o report.html", "report");
   if (target != "-") check_file_target(target);
   const double consumer = consumer_seconds(request);
-  const double seconds = request.seconds("seconds").value_or(kDefaultSeconds);
+  const double seconds = request.seconds("seconds").value_or(kReportSeconds);
   Progress progress;
   std::optional<ReportData> data = read_trace(request.uri(), interrupts);
   if (data && !request.options.empty())
