@@ -95,15 +95,18 @@ std::vector<std::string> Progress::warnings() {
   return warnings_;
 }
 
+bool Progress::keep(std::string_view warning) {
+  const std::lock_guard lock(mutex_);
+  if (std::find(warnings_.begin(), warnings_.end(), warning) != warnings_.end()) return false;
+  warnings_.emplace_back(warning);
+  return true;
+}
+
 void Progress::write_log(void* context, int32_t level, const char* message, size_t length) {
   auto& self = *static_cast<Progress*>(context);
   const std::string_view text(message, length);
   try {
-    if (level == DL_LOG_WARNING) {
-      self.say(text);
-      const std::lock_guard lock(self.mutex_);
-      self.warnings_.emplace_back(text);
-    }
+    if (level == DL_LOG_WARNING && self.keep(text)) self.say(text);
     if (level == DL_LOG_INFO && messages().verbose) self.say(text);
     if (level == DL_LOG_PROGRESS && self.due()) self.show(without_controls(text));
   } catch (...) {  // no memory for the message; a callback of the library must not throw

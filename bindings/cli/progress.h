@@ -32,14 +32,15 @@ class Progress {
   void say(std::string_view message);   // a line that stays: "dataline: message"; none with --quiet
   void tell(std::string_view message);  // the same with --verbose alone
 
-  // For dl_options_set_log: prints warnings and keeps them, shows progress.
+  // For dl_options_set_log: prints warnings, each once, and keeps them; shows progress.
   const dl_log* log() const { return &log_; }
   std::vector<std::string> warnings();
 
   static constexpr std::chrono::milliseconds kInterval{100};  // between lines
 
  private:
-  void draw(const std::string& line);  // with mutex_ held
+  void draw(const std::string& line);   // with mutex_ held
+  bool keep(std::string_view warning);  // false: it was said before
   static void write_log(void* context, int32_t level, const char* message, size_t length);
 
   const bool live_;

@@ -127,6 +127,10 @@ TEST(DoctorJudge, LeasesHeldPinningAndQuotaAreNamedWithTheirNumbers) {
   findings = one_worker();
   findings.asked_to_pin = true;
   findings.machine.memlock_bytes = 65536;
+  findings.pin_warning = "pin_memory: slots are not page-locked: no CUDA driver";
+  EXPECT_EQ(judge(findings).cause, "pin_refused");
+  EXPECT_EQ(judge(findings).text, findings.pin_warning) << "a limit that nobody came to is not the reason";
+  findings.pin_warning = "page-locked 0 of 8 slots of 4096 bytes";
   EXPECT_EQ(judge(findings).cause, "pin_refused");
   EXPECT_NE(judge(findings).text.find("RLIMIT_MEMLOCK is 65.5 kB"), std::string::npos)
       << judge(findings).text;

@@ -38,6 +38,16 @@ class Doctor(ShellTest):
         self.assertEqual((said["cause"], said["change"]), ("leases_held", {"option": "max_leases", "value": "8"}), said)
         self.assertIsNotNone(said["measured_gain"])
 
+    def test_without_a_driver_the_pin_is_refused_for_that_and_the_warning_comes_once(self):
+        self.npy("a.npy", "<u8", (1000,), bytes(8000))
+        ran = self.run_shell("doctor", "npy:a.npy", "--pin-memory", "--cuda-library", "/nowhere/libcuda.so.1", "--seconds", "0.5", "--json")
+        self.assertEqual(ran.status, 0, ran.err)
+        found = json.loads(ran.out)
+        self.assertEqual(found["cause"], "pin_refused")
+        self.assertIn("not page-locked", found["verdict"])
+        self.assertNotIn("RLIMIT", found["verdict"])
+        self.assertEqual(ran.err.count("not page-locked"), 1, ran.err)
+
     def test_memory_is_told_by_purpose(self):
         said = self.doctor("idx:images", "--consumer-ms", "2")
         self.assertGreater(said["memory"][0]["bytes"], 0)

@@ -68,6 +68,9 @@ class Doctor {
     // The values in force, from a first short run; what is wrong with the command line ends the command here.
     const Run first = run_once(request_, interrupts_, progress_, {"as asked", {}, consumer_}, kLeastSeconds);
     look_at_options();
+    for (const std::string& warning : progress_.warnings()) {
+      if (warning.find("page-locked") != std::string::npos) findings_.pin_warning = warning;
+    }
     findings_.machine = look_at_machine();
     look_at_images();
     plan(first);

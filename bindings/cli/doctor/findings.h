@@ -67,6 +67,7 @@ struct Findings {
   MachineLimits machine;
   std::optional<ImageSize> images;
   bool asked_to_pin = false;
+  std::string pin_warning{};  // the library's, why memory is not page-locked
   int64_t max_leases = 0;
   int64_t consumer_holds = 1;  // batches at a time
 };

@@ -180,6 +180,18 @@ Verdict of_cpu(const Findings& findings) {
           .text = "all CPUs are busy with loading: more of them, or less work a sample, would help"};
 }
 
+// The limit counts only where a driver was asked and refused; else the library says what was missing.
+Verdict of_refused_pin(const Findings& findings) {
+  std::string text =
+      findings.pin_warning.empty() ? std::string("pin_memory was refused") : findings.pin_warning;
+  if (findings.pin_warning.starts_with("page-locked")) {
+    text = "pin_memory was refused: " + text;
+    if (findings.machine.memlock_bytes >= 0)
+      text += "; RLIMIT_MEMLOCK is " + bytes_text(static_cast<double>(findings.machine.memlock_bytes));
+  }
+  return {.cause = "pin_refused", .text = text};
+}
+
 }  // namespace
 
 std::span<const Cause> causes() { return kCauses; }
@@ -190,13 +202,7 @@ Verdict judge(const Findings& findings) {
     return {.cause = "memory_budget",
             .text = "memory_budget is too small for any loader of these options: " + findings.over_budget,
             .change = Change{"memory_budget", "auto"}};
-  if (findings.asked_to_pin && asked.pinned_bytes == 0)
-    return {.cause = "pin_refused",
-            .text = "pin_memory was refused" +
-                    (findings.machine.memlock_bytes >= 0
-                         ? ": RLIMIT_MEMLOCK is " +
-                               bytes_text(static_cast<double>(findings.machine.memlock_bytes))
-                         : std::string())};
+  if (findings.asked_to_pin && asked.pinned_bytes == 0) return of_refused_pin(findings);
   if (asked.lease_copies > 0 && findings.consumer_holds > findings.max_leases) {
     double gain = 1;
     for (const Trial& trial : findings.trials)
