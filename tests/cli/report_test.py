@@ -79,6 +79,18 @@ class Report(ShellTest):
             _, words = self.page("cut.json")
             self.assertIn("a trace of", words)
 
+    def test_times_that_cannot_be_and_endless_lines_are_left_out(self):
+        head = '{"displayTimeUnit":"ms","otherData":{"producer":"dataline"},"traceEvents":[\n'
+        span = '{"name":"read","ph":"X","pid":1,"tid":1,"ts":%s,"dur":%s,"args":{"epoch":0,"step":0}},\n'
+        wrong = [("inf", "1"), ("nan", "1"), ("-1", "1"), ("1e300", "1"), ("5", "inf"), ("5", "nan"), ("5", "1e300"), ("5", "-2"), ("-inf", "nan")]
+        good = "".join(span % (10.0 * i, 9.0) for i in range(20))
+        for lines in ([good, *(span % one for one in wrong)], [*(span % one for one in wrong), good]):
+            self.write("t.json", head + "".join(lines) + "x" * 50_000_000 + "\n]}\n")
+            text, words = self.page("t.json")
+            self.assertIn("20 spans", words)
+            self.assertIn("10 lines of the trace are not shown", words)
+            self.assertNotRegex(text, r"\b(nan|inf)\b")
+
     def test_names_of_fields_and_files_stay_text(self):
         hostile = "<script>alert('1')</script>\"&\n\x01"
         events = [{"name": hostile, "ph": "X", "pid": 1, "tid": 1, "ts": 1000.0 * i, "dur": 900.0, "args": {"epoch": 0, "step": i}} for i in range(9)]

@@ -8,6 +8,10 @@ namespace dataline::cli {
 namespace {
 
 constexpr char kOther[] = "other";
+constexpr size_t kMostLineBytes = 64 << 10;  // the library's are below 1 KiB
+constexpr double kMostUs = 1e13;             // four months: no trace is longer
+
+bool is_time(double us) { return us >= 0 && us <= 1e18; }  // and no NaN
 
 }  // namespace
 
@@ -31,18 +35,27 @@ double Durations::quantile_us(double share) const {
   return longest_us;
 }
 
+// A line that no trace has is dropped as it comes, and counts as left out.
+void Timeline::keep(std::string_view text) {
+  const size_t room = kMostLineBytes - std::min(rest_.size(), kMostLineBytes);
+  too_long_ |= text.size() > room;
+  rest_ += text.substr(0, room);
+}
+
 void Timeline::add(std::string_view text) {
   for (size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
-    rest_ += text.substr(0, end);
+    keep(text.substr(0, end));
     text.remove_prefix(end + 1);
-    if (const auto event = parse_event(rest_)) {
+    const auto event = too_long_ ? std::nullopt : parse_event(rest_);
+    if (event) {
       add(*event);
     } else if (!rest_.starts_with("{\"displayTimeUnit\"") && rest_ != "]}" && !rest_.empty()) {
       ++left_out_;
     }
     rest_.clear();
+    too_long_ = false;
   }
-  rest_ += text;
+  keep(text);
 }
 
 void Timeline::add(const TraceEvent& event) {
@@ -51,8 +64,10 @@ void Timeline::add(const TraceEvent& event) {
       track(event.track).name = event.track_name;
     return;
   }
-  if (event.phase != 'X' || !std::isfinite(event.begin_us) || event.took_us < 0) return;
-  if (event.track < 0 || event.track >= kMostTracks) {
+  if (event.phase != 'X') return;
+  const bool timed = is_time(event.begin_us) && event.took_us >= 0 && event.took_us <= kMostUs &&
+                     (events_ == 0 || event.begin_us - begin_us_ <= kMostUs);
+  if (!timed || event.track < 0 || event.track >= kMostTracks) {
     ++left_out_;
     return;
   }

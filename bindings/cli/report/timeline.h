@@ -65,8 +65,10 @@ class Timeline {
   void reach(double end_us);
   void spread(std::vector<double>& pieces, double begin_us, double took_us);
   void keep_wait(const TraceEvent& event);
+  void keep(std::string_view text);
 
-  std::string rest_;  // a line that has begun
+  std::string rest_;       // a line that has begun
+  bool too_long_ = false;  // it is longer than any of a trace
   std::vector<std::string> names_;
   std::map<int64_t, Track> tracks_;
   std::vector<Wait> waits_;
