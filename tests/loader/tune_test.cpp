@@ -77,14 +77,14 @@ TEST(Tune, WhatTheBudgetDoesNotAllowIsLeftOutOfTheMost) {
 }
 
 TEST(Tune, SlotsOfAnAutomaticDepthTakeAQuarterOfAGiBAtMost) {
-  // A row takes 16 bytes of a slot, its number among them: twenty slots of 11.2 MB fit, of 14.4 MB they do not.
-  const Dataset dataset = counting_dataset(14'400'000);
+  // A row takes 24 bytes of a slot, its numbers among them: twenty slots of 12.0 MB fit, of 16.8 MB they do not.
+  const Dataset dataset = counting_dataset(11'200'000);
   const auto most_depth = [&](const char* batch) {
     return tuned_of(make_loader(dataset, {{"batch_size", batch}, {"tune", "on"}, {"num_workers", "1"}}))
         .most_depth;
   };
-  EXPECT_EQ(most_depth("700000"), 16);
-  EXPECT_EQ(most_depth("900000"), 8);
+  EXPECT_EQ(most_depth("500000"), 16);
+  EXPECT_EQ(most_depth("700000"), 8);
 }
 
 TEST(Tune, NeedsWorkers) {
