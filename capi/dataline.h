@@ -693,7 +693,8 @@ DL_API DL_MUST_CHECK dl_status dl_loader_set_indices(dl_loader* loader, const in
 DL_API DL_MUST_CHECK dl_status dl_loader_state_save(const dl_loader* loader, char* text, size_t* bytes,
                                                     dl_error* error);
 /* Seeks to a saved position. num_workers, prefetch_depth, io, memory and transform may differ from the saving job; rank
- * and world_size too, with an equal global batch. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED names both values. */
+ * and world_size too, with an equal global batch. With tune=on it begins with the workers and the depth that the saving
+ * job had found. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED names both values. */
 DL_API DL_MUST_CHECK dl_status dl_loader_state_load(dl_loader* loader, const char* text, dl_error* error);
 
 /* Ends every current and later wait with DL_CANCELLED, until a seek or load. Any thread; never blocks. */
@@ -1024,6 +1025,47 @@ DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_start(dl_loader* load
 /* Ends the trace; so does dl_loader_destroy. Without one it does nothing. Where it could not be written whole, why: DL_ERR_IO, on
  * some limits DL_ERR_TOO_LARGE. */
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_trace_stop(dl_loader* loader, dl_error* error);
+
+/* ---- Tuning ----------------------------------------------------------------------------------------------- */
+/* Workers and depth move while a job runs, by themselves (option `tune`) or by the host. No effect on the bytes
+ * delivered. With tune=on, num_workers=auto stands for up to as many workers as there are CPUs, at least 8,
+ * prefetch_depth=auto for up to 16 batches, and numbers for at most these; memory for the most of both is in the plan
+ * from the beginning, and where memory_budget does not allow it the most is less. What is judged is what the consumer
+ * gets: batches consumed a second, and the share of the time that it waits. Changes that do not help are taken back;
+ * when none is left to try, tuning rests until the rate falls by a tenth, the waiting grows, or the CPUs change. Each
+ * decision is a line in the log (DL_LOG_INFO). */
+
+/* From now on `count` workers work, 1 to the most that memory is planned for (dl_tuned.most_workers; with tune=off
+ * num_workers); the others sleep once the rows that they hold are loaded. The host knows better: with tune=on, tuning
+ * ends.
+ * Errors: DL_ERR_OUT_OF_RANGE, DL_ERR_WRONG_STATE (made with num_workers=0: there are none), DL_ERR_FORKED.
+ * Threading: any thread; never blocks for long. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_set_workers(dl_loader* loader, int64_t count,
+                                                                 dl_error* error);
+
+#define DL_TUNE_OFF 0
+#define DL_TUNE_WATCH 1
+#define DL_TUNE_ON 2
+/* What is in force, and what tuning makes of it. */
+typedef struct dl_tuned {
+  uint32_t struct_size;
+  int32_t mode;           /* DL_TUNE_* */
+  int64_t num_workers;    /* that work now, perhaps only to be tried; 0: the caller's thread */
+  int64_t prefetch_depth; /* now */
+  int64_t most_workers;   /* that memory is planned for */
+  int64_t most_depth;
+  int64_t wanted_workers; /* the best so far; with DL_TUNE_WATCH what would be tried next */
+  int64_t wanted_depth;
+  int64_t changes; /* of what is in force, so far */
+  int32_t frozen;  /* 1: nothing is tried now */
+  uint32_t reserved;
+  double batches_per_s; /* consumed, in the last whole measurement; 0 before that, like wait_share */
+  double wait_share;    /* of that time, the consumer waited; 0 to 1 */
+  char text[160];       /* what it does, and why */
+} dl_tuned;
+/* Fills *out. Threading: any thread. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_tuned(const dl_loader* loader, dl_tuned* out,
+                                                           dl_error* error);
 
 /* ---- Mixes ------------------------------------------------------------------------------------------------ */
 /* A mix draws from several datasets (parts) in given shares, or gives every sample of a part so many times in an epoch. A

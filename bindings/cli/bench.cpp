@@ -229,6 +229,7 @@ class Bench {
     result_.num_workers = stats.num_workers;
     result_.warned = stats.warned;
     result_.stages = stage_shares(consumer_->loader());
+    if (const dl_tuned tuned = consumer_->tuned(); tuned.mode != DL_TUNE_OFF) result_.tuned = tuned;
     result_.cores_busy = cpu_seconds_ / measured_.seconds;
     if (result_.device != "cpu") result_.bus_gb_per_s = copied_bytes_ / measured_.seconds * 1e-9;
     if (measured_.bytes <= 0) return;

@@ -45,6 +45,13 @@ dl_stats Consumer::stats() const {
   return stats;
 }
 
+dl_tuned Consumer::tuned() const {
+  auto tuned = sized<dl_tuned>();
+  dl_error error = DL_ERROR_INIT;
+  job_.check(dl_loader_tuned(loader_.get(), &tuned, &error), error);
+  return tuned;
+}
+
 void Consumer::position(int64_t* epoch, int64_t* step) const {
   dl_error error = DL_ERROR_INIT;
   job_.check(dl_loader_position(loader_.get(), epoch, step, &error), error);
@@ -57,10 +64,7 @@ int64_t Consumer::option(const char* key) const {
   return std::stoll(text);
 }
 
-int64_t Consumer::ahead() const {
-  const int64_t steps = std::max<int64_t>(1, dl_loader_steps(loader_.get()));
-  return stats().num_workers == 0 ? 1 : std::min(option("prefetch_depth"), steps);
-}
+int64_t Consumer::ahead() const { return tuned().prefetch_depth; }
 
 int64_t Consumer::slots() const { return ahead() + option("max_leases"); }
 

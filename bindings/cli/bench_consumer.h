@@ -29,6 +29,7 @@ class Consumer {
   bool next(Batch* out);  // false: an epoch has ended
   void take(int64_t batches);
   dl_stats stats() const;
+  dl_tuned tuned() const;
   void position(int64_t* epoch, int64_t* step) const;
   int64_t slots() const;  // of the loader: it prefetches at most an epoch, and one batch without workers
 

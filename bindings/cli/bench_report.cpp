@@ -66,6 +66,13 @@ std::string bench_json(const BenchResult& result) {
       json.begin_object().key("stage").value(share.stage).key("percent").value(share.percent).end_object();
     json.end_array();
   }
+  if (result.tuned) {
+    json.key("tuned").begin_object();
+    json.key("num_workers").value(result.tuned->num_workers).key("prefetch_depth").value(result.tuned->prefetch_depth);
+    json.key("wanted_workers").value(result.tuned->wanted_workers).key("wanted_depth").value(result.tuned->wanted_depth);
+    json.key("changes").value(result.tuned->changes).key("frozen").value(result.tuned->frozen != 0);
+    json.key("text").value(std::string(result.tuned->text)).end_object();
+  }
   return json.end_object().text() + "\n";
 }
 
@@ -96,6 +103,7 @@ std::string bench_text(const BenchResult& result) {
     const StageShare& share = result.stages[at];
     rows.push_back({at == 0 ? "work" : "", fixed(share.percent, 1) + " % " + share.stage});
   }
+  if (result.tuned) rows.push_back({"tuning", result.tuned->text});
   if (result.warned > 0) rows.push_back({"warnings", warned_text(result.warned)});
   if (!result.remark.empty()) rows.push_back({"note", result.remark});
   return table_text(rows, output_width(), 0);

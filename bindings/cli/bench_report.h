@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <dataline.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,6 +38,7 @@ struct BenchResult {
   std::string device = "cpu";          // where the batches are delivered
   std::optional<double> bus_gb_per_s;  // copied to the device; empty for the cpu
   std::vector<StageShare> stages;      // with stats=full
+  std::optional<dl_tuned> tuned;       // with tune=on and tune=watch
   std::string remark;                  // why the gather is missing, or what part of the dataset it covers
 };
 

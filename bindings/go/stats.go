@@ -74,6 +74,60 @@ func (l *Loader) Stats() (Stats, error) {
 	}, nil
 }
 
+// Tune is what the option tune says.
+type Tune int
+
+// The values of the option tune.
+const (
+	TuneOff   Tune = abi.DL_TUNE_OFF
+	TuneWatch Tune = abi.DL_TUNE_WATCH // only says what it would try
+	TuneOn    Tune = abi.DL_TUNE_ON
+)
+
+// Tuned says how many workers work and how many batches are in flight, and what tuning makes of it.
+type Tuned struct {
+	Mode          Tune
+	NumWorkers    int // that work now, perhaps only to be tried; 0: the goroutine in Next
+	PrefetchDepth int // now
+	MostWorkers   int // that memory is planned for
+	MostDepth     int
+	WantedWorkers int // the best so far; with TuneWatch what would be tried next
+	WantedDepth   int
+	Changes       int64   // of what is in force, so far
+	Frozen        bool    // nothing is tried now
+	BatchesPerS   float64 // consumed, in the last whole measurement; 0 before that
+	WaitShare     float64 // of that time, the consumer waited; 0 to 1
+	Text          string  // what it does, and why
+}
+
+// SetWorkers has so many workers work from now on, 1 to Tuned.MostWorkers; the others sleep. It ends tuning. ErrOutOfRange;
+// ErrWrongState with num_workers=0.
+func (l *Loader) SetWorkers(count int) error {
+	return l.use(func(loader abi.Handle, e *abi.Error) int32 { return abi.LoaderSetWorkers(loader, int64(count), e) })
+}
+
+// Tuned is what is in force now.
+func (l *Loader) Tuned() (Tuned, error) {
+	raw := &abi.Tuned{StructSize: uint32(unsafe.Sizeof(abi.Tuned{}))}
+	if err := l.use(func(loader abi.Handle, e *abi.Error) int32 { return abi.LoaderTuned(loader, raw, e) }); err != nil {
+		return Tuned{}, err
+	}
+	return Tuned{
+		Mode:          Tune(raw.Mode),
+		NumWorkers:    int(raw.NumWorkers),
+		PrefetchDepth: int(raw.PrefetchDepth),
+		MostWorkers:   int(raw.MostWorkers),
+		MostDepth:     int(raw.MostDepth),
+		WantedWorkers: int(raw.WantedWorkers),
+		WantedDepth:   int(raw.WantedDepth),
+		Changes:       raw.Changes,
+		Frozen:        raw.Frozen != 0,
+		BatchesPerS:   raw.BatchesPerS,
+		WaitShare:     raw.WaitShare,
+		Text:          abi.TextOf(raw.Text[:]),
+	}, nil
+}
+
 // BadSample is a sample that could not be delivered.
 type BadSample struct {
 	Code          Code

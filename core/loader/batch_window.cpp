@@ -20,7 +20,8 @@ BatchWindow::BatchWindow(const Steps& steps, EpochTables& tables, Delivery& deli
       slots_(std::move(slots)),
       places_(slots_.size()),
       orders_(std::move(orders)),
-      base_(start) {
+      base_(start),
+      depth_(setup.depth) {
   for (auto slot = slots_.rbegin(); slot != slots_.rend(); ++slot) free_.push_back(slot->get());
 }
 
@@ -32,7 +33,7 @@ Position BatchWindow::position_of(int64_t sequence) const {
 }
 
 bool BatchWindow::may_open() const {
-  return opened() - head() < setup_.depth && steps_.count() > 0 && !closed_.load();
+  return opened() - head() < depth() && steps_.count() > 0 && !closed_.load();
 }
 
 // Opens the next batch, whose first `runs_taken` runs are the caller's. Otherwise room_ says that nobody need try again.
@@ -43,6 +44,11 @@ bool BatchWindow::open(int32_t thread, int64_t runs_taken) {
   if (!try_open(thread, runs_taken)) return false;
   room_.store(true);
   return true;
+}
+
+void BatchWindow::set_depth(int64_t depth) {
+  depth_.store(depth);
+  make_room();
 }
 
 void BatchWindow::make_room() {
@@ -134,7 +140,7 @@ int32_t BatchWindow::idle_reason() const {
     free += state == SlotState::kFree ? 1 : 0;
     draining += state == SlotState::kDraining ? 1 : 0;
   }
-  if (opened() - head() >= setup_.depth) return ready >= setup_.depth ? stage::kNoRoom : stage::kNoWork;
+  if (opened() - head() >= depth()) return ready >= depth() ? stage::kNoRoom : stage::kNoWork;
   return free == 0 && draining > 0 ? stage::kDevice : stage::kNoWork;
 }
 
@@ -251,7 +257,7 @@ bool BatchWindow::enough_ready() {
   int64_t count = 0;
   for (int64_t sequence = head(); sequence < end; ++sequence) {
     if (place(sequence).slot->state() != SlotState::kReady) return false;
-    if (++count > (setup_.depth + 2) / 4) return true;
+    if (++count > (depth() + 2) / 4) return true;
   }
   return false;
 }

@@ -81,7 +81,7 @@ struct BatchInFlight {
 class BatchWindow {
  public:
   struct Setup {
-    int64_t depth = 1;   // batches open at once
+    int64_t depth = 1;   // batches open at once, to begin with; see set_depth()
     int64_t epochs = 0;  // 0: without end
     int64_t runs_per_batch = 1;
     int64_t opened_at_once = 1;  // batches that one thread opens together; see open_own()
@@ -142,6 +142,10 @@ class BatchWindow {
   void close() { closed_.store(true); }    // nothing is opened any more
   void drop_orders() DL_EXCLUDES(mutex_);  // after close(), once no thread fills
   int64_t ready_count() const;
+  // Batches open at once, from now on: at least 1, and no more than there are slots to fill. Whoever sleeps for room
+  // has to be told.
+  int64_t depth() const { return depth_.load(); }
+  void set_depth(int64_t depth);
 
  private:
   BatchInFlight& place(int64_t sequence) { return places_[static_cast<size_t>(sequence) % places_.size()]; }
@@ -175,6 +179,7 @@ class BatchWindow {
   Position base_ DL_GUARDED_BY(mutex_);
   int64_t base_sequence_ DL_GUARDED_BY(mutex_) = 0;
 
+  Atomic<int64_t> depth_;
   Atomic<int64_t> head_{0};    // written by consumers
   Atomic<int64_t> opened_{0};  // written under mutex_; release: publishes the place
   Atomic<int64_t> abandoned_below_{0};

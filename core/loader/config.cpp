@@ -69,11 +69,30 @@ Status check_order(const Options& options, const LoaderConfig& config) {
   return Status::ok();
 }
 
-void resolve_auto(LoaderConfig& config) {
+// What num_workers=auto and prefetch_depth=auto begin with, and what they may grow to. More workers than CPUs: for
+// storage that is waited for, which a small machine does too.
+constexpr int64_t kAutoDepth = 4, kMostAutoDepth = 16, kMostAutoWorkers = 8;
+
+void resolve_auto(const Options& options, LoaderConfig& config) {
+  const bool tuned = config.tune == Tune::kOn;
   config.workers_are_auto = config.num_workers < 0;
   if (config.workers_are_auto) config.num_workers = std::max(available_cpus() - 1, 1);
+  config.start_workers = config.num_workers;
+  if (config.workers_are_auto && tuned)
+    config.num_workers = std::max<int64_t>(available_cpus(), kMostAutoWorkers);
+  const bool depth_is_auto = config.prefetch_depth < 0 || (tuned && !options.is_set(Option::kPrefetchDepth));
+  if (depth_is_auto) config.prefetch_depth = kAutoDepth;
+  config.start_depth = config.prefetch_depth;
+  if (depth_is_auto && tuned) config.prefetch_depth = kMostAutoDepth;
   config.budget_is_auto = config.budget_bytes < 0;
   if (config.budget_is_auto) config.budget_bytes = memory_limit().bytes / 2;
+}
+
+Status check_tune(const LoaderConfig& config) {
+  if (config.tune == Tune::kOff || config.num_workers > 0) return Status::ok();
+  return error(Code::kBadOption,
+               "options num_workers and tune: tune=", option_word(Option::kTune, config.tune),
+               " needs workers, got num_workers=0");
 }
 
 // open_device() checks the name of the device itself.
@@ -109,7 +128,8 @@ Result<LoaderConfig> make_config(const Options& options) {
                       resolve_ranks({config.rank, config.world_size}, options.environment));
   config.rank = ranks.rank;
   config.world_size = ranks.world_size;
-  resolve_auto(config);
+  resolve_auto(options, config);
+  DL_RETURN_IF_ERROR(check_tune(config));
   DL_RETURN_IF_ERROR(combine_batch_sizes(options, config));
   DL_RETURN_IF_ERROR(apply_drop_last(options, config));
   DL_RETURN_IF_ERROR(check_order(options, config));

@@ -47,7 +47,7 @@ Result<LoaderStats> Loader::stats() const {
   if (forked()) return forked_error();
   ThreadLock lock(mutex_);
   LoaderStats stats;
-  stats.num_workers = static_cast<int32_t>(pool_->count());
+  stats.num_workers = static_cast<int32_t>(pool_->active());
   stats.ledger = ledger_.counters();
   stats.bad = static_cast<int64_t>(ledger_.bad.size());
   stats.worker_cpu_ns = pool_->cpu_ns();

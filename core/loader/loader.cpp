@@ -98,6 +98,7 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   DL_RETURN_IF_ERROR(prepare_order());
   // An epoch's batches at most: a small set does not take memory for the same samples over and over.
   config_.prefetch_depth = std::clamp<int64_t>(steps_.count(), 1, config_.prefetch_depth);
+  config_.start_depth = std::min(config_.start_depth, config_.prefetch_depth);
   DL_ASSIGN_OR_RETURN(pipeline_, make_pipeline(pipeline_.source, config_, steps_, *device_));
   delivery_ = Delivery::create(*device_, pipeline_, config_);
   if (pipeline_.wants_kernels && delivery_->to_device())
@@ -107,7 +108,7 @@ Status Loader::prepare(SourceRef source, const Options& options) {
   // of 784 bytes: a third slower); one that decodes, waits for the host's reader or for a device still does.
   if (config_.workers_are_auto && available_cpus() == 1 && !delivery_->to_device() &&
       pipeline_.consumer_fills(1)) {
-    config_.num_workers = 0;
+    config_.num_workers = config_.start_workers = 0;
   }
   stages_ = describe_plan(pipeline_, *device_);
   position_ = {config_.start_epoch, config_.start_step};
@@ -131,7 +132,7 @@ Status Loader::prepare(SourceRef source, const Options& options) {
 
 Status Loader::prepare_memory() {
   const Order& order = *orders_->of(config_.start_epoch).order;
-  DL_ASSIGN_OR_RETURN(plan_, plan_memory(config_, pipeline_, order, steps_, delivery_->pins_slots()));
+  DL_ASSIGN_OR_RETURN(plan_, fit_plan(order));
   DL_ASSIGN_OR_RETURN(arena_,
                       memory_->allocate(plan_.arena_bytes, kHugePageBytes, MemoryKind::kArena, "the arena"));
   DL_RETURN_IF_ERROR(prefault(arena_.data(), arena_.bytes()));
@@ -149,16 +150,18 @@ Status Loader::prepare_memory() {
   filler_ = std::make_unique<Filler>(pipeline_, config_, steps_, order, tables_);
   const int64_t slot_bytes = std::max<int64_t>(pipeline_.layout.slot_bytes, 1);
   const BatchWindow::Setup setup{
-      .depth = config_.prefetch_depth,
+      .depth = config_.start_depth,
       .epochs = config_.epochs,
       .runs_per_batch = runs_per_batch,
       .opened_at_once = std::clamp<int64_t>(kOpenedAtOnceBytes / slot_bytes, 1,
-                                            std::max<int64_t>(config_.prefetch_depth / 2, 1)),
+                                            std::max<int64_t>(config_.start_depth / 2, 1)),
       .open_ahead = config_.num_workers > 0,
       .share_batches = config_.num_workers == 0 || pipeline_.shares_batches()};
   window_ = std::make_unique<BatchWindow>(steps_, tables_, *delivery_, gate_, setup, std::move(slots),
                                           position_, orders_);
-  return prepare_threads();
+  DL_RETURN_IF_ERROR(prepare_threads());
+  prepare_tuning();
+  return Status::ok();
 }
 
 Status Loader::prepare_slots(std::vector<std::unique_ptr<Slot>>& slots) {

@@ -33,6 +33,7 @@
 #include "core/loader/metrics/trace.h"
 #include "core/loader/options.h"
 #include "core/loader/pipeline.h"
+#include "core/loader/tuning/tuner.h"
 #include "core/loader/worker_pool.h"
 #include "core/memory/host_memory.h"
 #include "core/memory/pages.h"
@@ -48,6 +49,16 @@ struct PartStats {
   int64_t delivered = 0;  // to this rank since create, without pads
   double epochs = 0;      // how often the job has gone through the part by now, over all ranks
   double share_asked = 0, share_got = 0;  // of the slots that come now; of what was delivered
+};
+
+// How many workers work, how far ahead, and what tuning makes of it.
+struct Tuned {
+  Tune mode = Tune::kOff;
+  TuneSetting force, most, chosen;
+  int64_t changes = 0;
+  bool frozen = false;
+  double batches_per_s = 0, wait_share = 0;
+  std::string text;
 };
 
 class Loader final : public BatchOwner,
@@ -76,6 +87,10 @@ class Loader final : public BatchOwner,
   int64_t part_count() const { return mix_source_ == nullptr ? 0 : mix_source_->mix()->part_count(); }
   Result<PartStats> part(int64_t index) const DL_EXCLUDES(mutex_);
   int64_t bad_sample_count() const DL_EXCLUDES(mutex_);
+  // Workers that work from now on: 1 to those that were planned for. Ends tuning. kOutOfRange, kWrongState (there are
+  // none).
+  Status set_workers(int64_t count) DL_EXCLUDES(mutex_);
+  Result<Tuned> tuned() const DL_EXCLUDES(mutex_);
 
   bool forked() const { return fork_guard_.forked(); }
   static Status forked_error();
@@ -112,6 +127,14 @@ class Loader final : public BatchOwner,
 
   // measure.cpp
   void end_measuring() noexcept DL_EXCLUDES(mutex_, trace_mutex_);
+
+  // tuning/tuning.cpp
+  Result<MemoryPlan> fit_plan(const Order& order);
+  void prepare_tuning() DL_REQUIRES(mutex_);
+  void put_in_force(TuneSetting setting) DL_REQUIRES(mutex_);
+  std::string tune() DL_REQUIRES(mutex_);  // for the log
+  std::string tune_text() const DL_REQUIRES(mutex_);
+  void tune_from(std::string_view text) DL_REQUIRES(mutex_);
 
   // orders.cpp
   Status prepare_order() DL_REQUIRES(mutex_);
@@ -190,6 +213,10 @@ class Loader final : public BatchOwner,
   std::unique_ptr<WorkerPool> pool_;
 
   mutable ThreadMutex mutex_;
+  std::unique_ptr<Tuner> tuner_ DL_GUARDED_BY(mutex_);  // null: tune=off, or there are no workers
+  int64_t tuned_ns_ DL_GUARDED_BY(mutex_) = 0, cpus_read_ns_ DL_GUARDED_BY(mutex_) = 0;
+  int32_t cpus_ DL_GUARDED_BY(mutex_) = 1;
+  int64_t workers_set_ DL_GUARDED_BY(mutex_) = 0;  // by set_workers(), how often
   Position position_ DL_GUARDED_BY(mutex_);
   bool fresh_ DL_GUARDED_BY(mutex_) = true;  // right after create, seek or load: begin_epoch goes on here
   // The step whose bad samples next() has reported: it goes out without them.

@@ -30,9 +30,11 @@ Status Loader::take_next(int64_t timeout_ns, Batch** out, Metrics::Call* call) {
       Delivered delivered = deliver(*slot, out);
       if (delivered.outcome == Delivered::Outcome::kReturn) {
         pool_->count_wait(waited);
+        const std::string said = tuner_ != nullptr ? tune() : std::string();
         const bool wake = !alone && !window_->enough_ready();
         lock.unlock();
         if (wake) pool_->notify();
+        if (!said.empty()) log_(LogLevel::kInfo, said);
         return std::move(delivered.status);
       }
       if (delivered.outcome == Delivered::Outcome::kLookAgain) continue;

@@ -20,6 +20,7 @@
 #include "core/base/status.h"
 #include "core/loader/extensions.h"
 #include "core/loader/launcher.h"
+#include "core/loader/tuning/tuner.h"
 #include "core/memory/host_memory.h"
 #include "core/order/order.h"
 #include "core/order/shapes.h"
@@ -163,6 +164,10 @@ struct LoaderConfig {
   int64_t num_workers = 1;
   bool workers_are_auto = false;
   int64_t prefetch_depth = 4, max_leases = 4;
+  // With tune=on num_workers and prefetch_depth are the most that there may be, which memory is planned for, and it
+  // begins with these.
+  int64_t start_workers = 1, start_depth = 4;
+  Tune tune = Tune::kOff;
   LeaseOverflow lease_overflow = LeaseOverflow::kCopy;
   int64_t budget_bytes = 0;
   bool budget_is_auto = true;

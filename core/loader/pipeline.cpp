@@ -33,7 +33,7 @@ int64_t records_of_run(const Pipeline& pipeline, const LoaderConfig& config, int
   // The host's reader may be slow: its rows are shared among the workers.
   if (pipeline.calls_host) return std::max<int64_t>((max_rows + workers - 1) / workers, 1);
   const int64_t threads = std::min<int64_t>(workers + 1, available_cpus());
-  return copied_records_of_run(max_rows, row_bytes, threads, config.prefetch_depth);
+  return copied_records_of_run(max_rows, row_bytes, threads, config.start_depth);
 }
 
 std::vector<BucketShape> bucket_shapes(const LoaderConfig& config, const Steps& steps) {

@@ -31,6 +31,8 @@ constexpr std::string_view kIndicesKey = "sample_indices";
 // value is kNone.
 constexpr std::string_view kSomeKeys[] = {kPartsKey, "mix", "packing", "bucket_edges", "lengths"};
 constexpr std::string_view kNone = "none";
+// Stands in the states of jobs with tune=on: what the next start begins with, whatever it is. Identifies nothing.
+constexpr std::string_view kTunedKey = "tuned";
 
 struct Line {
   std::string_view key, value;
@@ -168,6 +170,7 @@ Result<std::string> Loader::save_state() const {
   for (size_t i = 0; i < extras.size(); ++i) {
     if (extras[i] != kNone) text += concat(kSomeKeys[i], ": ", extras[i], "\n");
   }
+  if (const std::string tuned = tune_text(); !tuned.empty()) text += concat(kTunedKey, ": ", tuned, "\n");
   text += concat(kSumKey, checksum_of(text), "\n");
   return text;
 }
@@ -202,12 +205,15 @@ Status Loader::load_state(std::string_view text) {
         mine, value,
         other_order ? "; if the job has had these indices, set them again before the state is loaded" : "");
   }
+  const Line* const tuned = line_of(lines, kTunedKey);
+  known += tuned != nullptr ? 1 : 0;
   if (known != lines.size()) return bad_state("lines this release does not know");
   Status fits = check_position(to);
   if (!fits.is_ok()) return error(Code::kStateRefused, "state does not fit this job: ", fits.message());
   orders_ = std::make_shared<const OrderVersions>(orders_->restored(version, to.epoch));
   window_->set_orders(orders_, to.epoch);
   start_at(to);
+  if (tuned != nullptr) tune_from(tuned->value);
   return Status::ok();
 }
 

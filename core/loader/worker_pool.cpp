@@ -31,6 +31,8 @@ void WorkerPool::add(std::unique_ptr<WorkerScratch> scratch) {
   const int64_t cpus = config_.num_workers > 1 ? std::max(available_cpus() - 1, 1) : 1;
   workers_.push_back(std::make_unique<Worker>());
   workers_.back()->fill = std::move(fill);
+  workers_.back()->number = thread;
+  active_.store(count());
   workers_.back()->surplus = thread >= cpus;
 }
 
@@ -60,6 +62,7 @@ int64_t WorkerPool::stop() noexcept {
   stopping_.store(true);
   work_.notify_all();
   surplus_work_.notify_all();
+  parked_.notify_all();
   for (auto& worker : workers_) {
     if (!worker->thread.withdraw()) continue;  // a pool of the host's never came to it
     alive_.fetch_sub(1);
@@ -98,6 +101,23 @@ void WorkerPool::notify() {
   if (surplus_may_work()) surplus_work_.notify_all();
 }
 
+// Whoever sleeps at a place that is not its own any more is woken there, and goes to the other.
+void WorkerPool::set_active(int64_t count) {
+  active_.store(std::clamp<int64_t>(count, 1, this->count()));
+  parked_.notify_all();
+  work_.notify_all();
+  surplus_work_.notify_all();
+}
+
+// The runs that are left of the batches that this worker opened are the others', who are told at once: else they would
+// sleep until the consumer runs short.
+void WorkerPool::park(Worker& worker) {
+  if (window_.claimable() || delivery_.needs_worker()) notify();
+  worker.fill.scratch->watch->begin_wait(stage::kParked);
+  parked_.wait(kForever, [&] { return !parked(worker) || stopping_.load(); });
+  worker.fill.scratch->watch->enter(stage::kOutside);
+}
+
 // What a consumer waits for comes first; slots that drain can wait until there is nothing else to do.
 void WorkerPool::run(Worker& worker) {
   WaitPoint& work = worker.surplus ? surplus_work_ : work_;
@@ -110,6 +130,10 @@ void WorkerPool::run(Worker& worker) {
     const DeviceThread here = delivery_.thread();
     while (!stopping_.load()) {
       BatchWindow::Claim claim;
+      if (parked(worker)) {
+        park(worker);
+        continue;
+      }
       if (delivery_.copy_wanted() && finish_copies()) continue;
       if (may_work() && window_.claim(worker.fill.own, claim)) {
         fill(claim, worker.fill);
@@ -117,8 +141,9 @@ void WorkerPool::run(Worker& worker) {
         if (watch.times() != nullptr)
           watch.begin_wait(may_work() ? window_.idle_reason() : int32_t{stage::kParked});
         // One beyond the CPUs is woken when it may work: waking by itself it would only take a CPU from the others.
-        work.wait(may_work() ? pace.wake_at(window_.head(), config_.prefetch_depth) : kForever, [&] {
-          return (window_.claimable() && may_work()) || delivery_.needs_worker() || stopping_.load();
+        work.wait(may_work() ? pace.wake_at(window_.head(), window_.depth()) : kForever, [&] {
+          return (window_.claimable() && may_work()) || delivery_.needs_worker() || parked(worker) ||
+                 stopping_.load();
         });
         watch.enter(stage::kOutside);
       }

@@ -1,5 +1,5 @@
 // The threads that fill: workers, and a consumer that helps while it waits. Their life, their sleep, and the way of a run
-// from claim to Ready.
+// from claim to Ready. Workers beyond set_active() are parked: they sleep, and hold no run.
 //
 // Owns the workers' threads and scratch memory, and the wait points where workers sleep. What they fill belongs to the
 // window; a run that is claimed belongs to the thread that claimed it.
@@ -50,6 +50,9 @@ class WorkerPool {
   void forget() noexcept;  // in a forked child, where the threads do not exist
 
   int64_t count() const { return static_cast<int64_t>(workers_.size()); }
+  int64_t active() const { return active_.load(); }
+  // From now on workers [0, count) work, the others are parked as soon as the run that they hold is filled. Any thread.
+  void set_active(int64_t count);
   bool empty() const { return workers_.empty(); }
   int64_t cpu_ns() const;
 
@@ -68,12 +71,15 @@ class WorkerPool {
   struct Worker {
     Thread thread;
     FillThread fill;
+    int64_t number = 0;
     bool surplus = false;  // there is no CPU for it beside the others and a consumer that helps
     Atomic<int64_t> cpu_ns{0};
     Atomic<bool> done{false};
   };
 
   void run(Worker& worker);  // a worker's life
+  bool parked(const Worker& worker) const { return worker.number >= active_.load(); }
+  void park(Worker& worker);
   // Whether a waiting consumer fills runs: with num_workers=0 always; else where a run is over sooner than a wait would
   // be noticed, and never in the host's reader.
   bool may_help() const;
@@ -102,9 +108,11 @@ class WorkerPool {
   mutable ThreadMutex joining_mutex_;  // a thread is not asked for its time while it is joined
   Atomic<bool> stopping_{false};
   Atomic<int64_t> alive_{0};
-  WaitPoint work_;          // workers wait for something to fill
-  WaitPoint surplus_work_;  // and those beyond the CPUs, here
-  WaitPoint retired_;       // stop() waits for workers
+  Atomic<int64_t> active_{0};  // 1 to count(), or 0 without workers
+  WaitPoint work_;             // workers wait for something to fill
+  WaitPoint surplus_work_;     // and those beyond the CPUs, here
+  WaitPoint parked_;           // and those that are not wanted
+  WaitPoint retired_;          // stop() waits for workers
 };
 
 }  // namespace dataline

@@ -55,6 +55,7 @@ TEST(StructSize, StatsInfosAndBadSamplesAreCutToTheCallersSize) {
   Delivered got = next(loader);
   ASSERT_EQ(got.status, DL_OK) << got.message;
   expect_prefixes<dl_stats>([&](dl_stats* out) { return dl_loader_stats(loader.get(), out, nullptr); });
+  expect_prefixes<dl_tuned>([&](dl_tuned* out) { return dl_loader_tuned(loader.get(), out, nullptr); });
   dl_metrics* metrics = nullptr;
   ASSERT_EQ(dl_loader_metrics(loader.get(), &metrics, nullptr), DL_OK);
   expect_prefixes<dl_metric>([&](dl_metric* out) { return dl_metrics_at(metrics, 0, out, nullptr); });

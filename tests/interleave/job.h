@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/digest.h"
 #include "core/loader/loader.h"
 #include "tests/interleave/scheduler.h"
 
@@ -24,7 +25,7 @@ struct Config {
   std::string overflow = "copy", last = "keep", on_error = "raise", shuffle = "none", device = "cpu",
               sync = "stream";
   bool bad = false, loses = false, host_reader = false, indices = false, waits_fail = false,
-       device_dies = false;
+       device_dies = false, tune = false;
   int32_t cpus = 2;
 };
 
@@ -36,8 +37,8 @@ inline std::string config_text(const Config& config) {
                 config.on_error, ", shuffle ", config.shuffle, ", device ", config.device, " ", config.sync,
                 config.bad ? ", bad samples" : "", config.loses ? ", lost memory" : "",
                 config.host_reader ? ", a host's reader" : "", config.indices ? ", indices" : "",
-                config.waits_fail ? ", waits fail" : "", config.device_dies ? ", a lost device" : "", ", ",
-                config.cpus, " cpus");
+                config.waits_fail ? ", waits fail" : "", config.device_dies ? ", a lost device" : "",
+                config.tune ? ", tuned" : "", ", ", config.cpus, " cpus");
 }
 
 // Sample i is the number 7 i + 1.
@@ -123,6 +124,22 @@ class Job {
   }
   Loader& loader() { return *loader_; }
   std::shared_ptr<Loader> share() { return loader_; }
+  // Some number of workers from now on, the others parked. Nothing where there are none.
+  void park() {
+    if (config_.workers == 0) return;
+    const auto count = static_cast<int64_t>(draw(static_cast<uint64_t>(config_.workers))) + 1;
+    doing("a number of workers");
+    if (!loader_->set_workers(count).is_ok()) fail("set_workers");
+  }
+  // The state, as one that found one worker and a depth of one to be the best.
+  static std::string with_least(const std::string& state) {
+    const size_t line = state.find("\ntuned: ");
+    if (line == std::string::npos) return state;
+    std::string text = state.substr(0, line) + "\ntuned: 1 workers, depth 1\n";
+    Digest digest;
+    digest.add(text);
+    return text + "checksum: " + digest.hex() + "\n";
+  }
   CancelToken& token() { return *token_; }
   // Ends as a host ends it. Leases may be out.
   void close() {
@@ -189,6 +206,7 @@ class Job {
     set("seed", std::to_string(kSeedOfOrder));
     set("epochs", std::to_string(config.epochs));
     set("memory_budget", "64MiB");
+    if (config.tune && config.workers > 0) set("tune", "on");
     if (config.device != "cpu") set("device", config.device), set("device_sync", config.sync);
     options.cancel = token;
     if (config.indices) {

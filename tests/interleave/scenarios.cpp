@@ -31,7 +31,10 @@ void ends(Job& job) {
       }
     }));
   }
-  for (uint64_t rest = draw(40); rest > 0; --rest) pause();
+  for (uint64_t rest = draw(40); rest > 0; --rest) {
+    if (draw(16) == 0) job.park();
+    pause();
+  }
   doing("the end");
   if (draw(2) == 0) {
     job.loader().cancel();
@@ -182,9 +185,10 @@ constexpr Scenario kScenarios[] = {
     {"bad", "the same, with bad samples", 2, bad_config, alone},
     {"lost", "the same, and memory runs out while batches are filled", 2, lost_config, alone},
     {"device", "the same, batches on a device", 3, alone_device_config, alone},
-    {"together", "two or three consumers share the epochs", 4, together_config, together},
+    {"together", "two or three consumers share the epochs, workers come and go", 4, together_config,
+     together},
     {"rivals", "the same, with hardly a batch for each of them", 8, rivals_config, together},
-    {"moves", "up to three consumers, and somebody who seeks, loads, cancels", 4, moves_config, moves},
+    {"moves", "up to three consumers, and somebody who seeks, loads, cancels, parks", 4, moves_config, moves},
     {"ends", "consumers wait while the job is cancelled or ended", 2, ends_config, ends},
     {"loss", "consumers wait while the device is lost", 2, loss_config, loss},
     {"leases", "somebody waits for a lease, and is interrupted or gets one", 1, leases_config, leases},

@@ -16,12 +16,11 @@ class Together {
     for (int64_t c = 0; c < config_.consumers; ++c) {
       consumers.push_back(spawn("consumer " + std::to_string(c), [this] { consume(); }));
     }
-    for (uint64_t times = draw(4); times > 0; --times) {
-      if (draw(2) == 0) {
-        job_.loader().interrupt();
-      } else {
-        static_cast<void>(job_.loader().stats());
-      }
+    for (uint64_t times = draw(6); times > 0; --times) {
+      const uint64_t what = draw(4);
+      if (what == 0) job_.loader().interrupt();
+      if (what == 1) static_cast<void>(job_.loader().stats());
+      if (what >= 2) job_.park();
     }
     for (int consumer : consumers) join(consumer);
     check();
@@ -134,13 +133,14 @@ Config rivals_config(Draws& draws) {
   return config;
 }
 
-// Several consumers, and somebody who seeks, loads, cancels: what comes is right, nobody is stuck, and afterwards an epoch
-// comes whole.
+// Several consumers, and somebody who seeks, loads, cancels, parks workers and moves the depth: what comes is right,
+// nobody is stuck, and afterwards an epoch comes whole.
 void moves(Job& job) {
   const Config& config = job.config();
   job.open();
   const auto places = static_cast<uint64_t>(job.steps()) + 1;
   auto state = job.loader().save_state();
+  const std::string least = Job::with_least(state.value());
   std::vector<int> consumers;
   for (int64_t c = 0; c < config.consumers; ++c) {
     consumers.push_back(spawn("consumer " + std::to_string(c), [&job, &config] {
@@ -165,13 +165,14 @@ void moves(Job& job) {
     }));
   }
   for (uint64_t times = 1 + draw(6); times > 0; --times) {
-    const uint64_t what = draw(8);
+    const uint64_t what = draw(9);
     doing("a move");
+    if (what == 8) job.park();
     if (what < 4)
       static_cast<void>(
           job.loader().seek({static_cast<int64_t>(draw(2)), static_cast<int64_t>(draw(places))}));
     if (what == 4) static_cast<void>(job.loader().begin_epoch());
-    if (what == 5) static_cast<void>(job.loader().load_state(state.value()));
+    if (what == 5) static_cast<void>(job.loader().load_state(draw(2) == 0 ? state.value() : least));
     if (what == 6) {
       job.loader().cancel();
       static_cast<void>(job.loader().seek({0, 0}));
@@ -206,6 +207,7 @@ Config moves_config(Draws& draws) {
   config.workers = draws.from(config.consumers == 3 ? 0 : 1, 3);
   config.loses = draws.one_in(6);
   if (draws.one_in(4)) config.indices = true, config.shuffle = "none";
+  config.tune = draws.one_in(3);
   if (draws.one_in(4)) config = with_device(config, draws);
   return config;
 }

@@ -91,6 +91,14 @@ inline std::string save_state(const Loader& loader) {
   return text;
 }
 
+inline dl_tuned tuned_of(const Loader& loader) {
+  dl_tuned tuned = {};
+  tuned.struct_size = sizeof tuned;
+  Error error;
+  EXPECT_EQ(dl_loader_tuned(loader.get(), &tuned, &error), DL_OK) << error.message;
+  return tuned;
+}
+
 inline dl_stats stats_of(const Loader& loader) {
   dl_stats stats = {};
   stats.struct_size = sizeof stats;

@@ -98,7 +98,6 @@ class Doctor {
     findings_.asked_to_pin = value_of(job, "pin_memory") == "true";
     findings_.max_leases = std::atoll(value_of(job, "max_leases").c_str());
     findings_.consumer_holds = consumer_.holds;
-    depth_ = std::atoll(value_of(job, "prefetch_depth").c_str());
   }
 
   static std::string value_of(const Job& job, const char* key) {
@@ -147,7 +146,8 @@ class Doctor {
     for (const int64_t workers : std::set<int64_t>{0, 1, 2, cpus - 1, cpus, 2 * cpus, 4 * cpus})
       if (workers != first.num_workers)
         add_trial("num_workers", std::to_string(workers), std::to_string(first.num_workers));
-    add_trial("prefetch_depth", std::to_string(std::max<int64_t>(4, 2 * depth_)), std::to_string(depth_));
+    add_trial("prefetch_depth", std::to_string(std::max<int64_t>(4, 2 * first.prefetch_depth)),
+              std::to_string(first.prefetch_depth));
     if (consumer_.holds > findings_.max_leases)
       add_trial("max_leases", std::to_string(consumer_.holds), std::to_string(findings_.max_leases));
   }
@@ -180,7 +180,6 @@ class Doctor {
   ConsumerPlan consumer_;
   Findings findings_;
   std::vector<Experiment> experiments_;
-  int64_t depth_ = 0;
   double check_seconds_ = kLeastSeconds;
 };
 

@@ -32,6 +32,7 @@ class TimedRun {
       : plan_(plan), job_(request, interrupts, progress) {
     job_.set("stats", "full");
     job_.set("epochs", "0");
+    job_.set("tune", "off");  // runs are compared: what differs between them has to be known
     for (const Setting& setting : plan.settings) job_.set(setting.key.c_str(), setting.value);
     dataset_ = job_.open();
     if (plan.same_samples) take_few_samples();
@@ -44,7 +45,7 @@ class TimedRun {
 
   Run run(double seconds) {
     // What is in flight at the start was loaded while nobody consumed: it does not count.
-    const int64_t ahead = option("prefetch_depth") + option("max_leases");
+    const int64_t ahead = depth() + option("max_leases");
     const int64_t pass = plan_.same_samples ? kSameBatches : 0;
     const auto warm_up = Clock::now();
     for (int64_t i = 0; i < ahead + pass || seconds_since(warm_up) < kWarmUpShare * seconds; ++i) {
@@ -79,6 +80,13 @@ class TimedRun {
                                  &subset, &error),
                error);
     dataset_.reset(subset);
+  }
+
+  int64_t depth() const {
+    auto tuned = sized<dl_tuned>();
+    dl_error error = DL_ERROR_INIT;
+    job_.check(dl_loader_tuned(loader_.get(), &tuned, &error), error);
+    return tuned.prefetch_depth;
   }
 
   int64_t option(const char* key) const {
@@ -154,6 +162,7 @@ class TimedRun {
             .heaviest_share = end.heaviest / std::max(1.0, end.work),
             .read_bytes_per_s = (end.bytes_read - start.bytes_read) / elapsed,
             .num_workers = after.num_workers,
+            .prefetch_depth = depth(),
             .lease_copies = after.lease_copies - before.lease_copies,
             .arena_bytes = after.arena_bytes,
             .held_bytes = after.held_bytes,

@@ -105,6 +105,9 @@
 @declare dl_loader_trace_start(loader::Handle, path::Cstring, sink::Ptr{CTraceSink}, error::Ptr{CError})::Int32
 @declare dl_loader_trace_stop(loader::Handle, error::Ptr{CError})::Int32
 
+@declare dl_loader_set_workers(loader::Handle, count::Int64, error::Ptr{CError})::Int32
+@declare dl_loader_tuned(loader::Handle, out::Ptr{CTuned}, error::Ptr{CError})::Int32
+
 @declare dl_dataset_mix(parts::Ptr{CMixPart}, part_count::Int32, stages::Ptr{CMixStage}, stage_count::Int32, samples_per_epoch::Int64, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_dataset_part_count(dataset::Handle)::Int32
 @declare dl_dataset_part_at(dataset::Handle, index::Int32, out::Ptr{CPart}, error::Ptr{CError})::Int32

@@ -233,6 +233,34 @@ function stats(loader::Loader)
 end
 
 """
+    set_workers!(loader, count)
+
+From now on `count` workers work, 1 to `tuned(loader).most_workers`; the others sleep. Ends tuning. Any task or thread.
+"""
+set_workers!(loader::Loader, count::Integer) =
+    check_loader((handle, error) -> dl_loader_set_workers(handle, Int64(count), error), loader)
+
+const TUNE_MODES = Dict(DL_TUNE_OFF => :off, DL_TUNE_WATCH => :watch, DL_TUNE_ON => :on)
+
+"""
+    tuned(loader)
+
+Workers and depth in force, and what `tune = "on"` or `tune = "watch"` makes of them: a named tuple `(mode, num_workers,
+prefetch_depth, most_workers, most_depth, wanted_workers, wanted_depth, changes, frozen, batches_per_s, wait_share, text)`;
+`dl_tuned` in `dataline.h` says what each is.
+"""
+function tuned(loader::Loader)
+    memory = sized(CTuned)
+    check_loader((handle, error) -> dl_loader_tuned(handle, pointer(memory), error), loader)
+    now = read_struct(CTuned, memory)
+    return (mode = get(TUNE_MODES, now.mode, :unknown), num_workers = now.num_workers,
+        prefetch_depth = now.prefetch_depth, most_workers = now.most_workers, most_depth = now.most_depth,
+        wanted_workers = now.wanted_workers, wanted_depth = now.wanted_depth, changes = now.changes,
+        frozen = now.frozen != 0, batches_per_s = now.batches_per_s, wait_share = now.wait_share,
+        text = message_of(CTuned, memory))
+end
+
+"""
     bad_samples(loader)
 
 The bad samples met so far, in order of delivery: named tuples `(code, source, index, epoch, step, slot, replacement,

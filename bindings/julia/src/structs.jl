@@ -259,6 +259,23 @@ struct CTraceSink
     write::Ptr{Cvoid}
 end
 
+struct CTuned
+    struct_size::UInt32
+    mode::Int32
+    num_workers::Int64
+    prefetch_depth::Int64
+    most_workers::Int64
+    most_depth::Int64
+    wanted_workers::Int64
+    wanted_depth::Int64
+    changes::Int64
+    frozen::Int32
+    reserved::UInt32
+    batches_per_s::Float64
+    wait_share::Float64
+    text::NTuple{160,UInt8}
+end
+
 struct CMixPart
     struct_size::UInt32
     reserved::UInt32

@@ -275,6 +275,24 @@ class Loader {
     return all;
   }
 
+  // From now on so many workers work, 1 to tuned().most_workers; the others sleep. Ends tuning. Any thread. DL_ERR_OUT_OF_RANGE,
+  // DL_ERR_WRONG_STATE (num_workers=0).
+  Result<void> try_set_workers(int64_t count) {
+    return detail::result_of(
+        [&](dl_error* error) { return dl_loader_set_workers(loader_.get(), count, error); });
+  }
+  void set_workers(int64_t count) { try_set_workers(count).value(); }
+  // Workers and depth in force, and what tune=on or tune=watch makes of them; dl_tuned says what each means.
+  Result<dl_tuned> try_tuned() const {
+    dl_tuned tuned = {};
+    tuned.struct_size = sizeof tuned;
+    const Result<void> done =
+        detail::result_of([&](dl_error* error) { return dl_loader_tuned(loader_.get(), &tuned, error); });
+    if (!done) return done.error();
+    return tuned;
+  }
+  dl_tuned tuned() const { return try_tuned().value(); }
+
   // What it measures, as a table that outlives it: with stats=full also where the time goes.
   Result<Metrics> try_metrics() const {
     return detail::make<Metrics, dl_metrics>(

@@ -515,6 +515,18 @@ func LoaderTraceStop(loader Handle, err *Error) int32 {
 	return int32(result)
 }
 
+func LoaderSetWorkers(loader Handle, count int64, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderSetWorkers], uintptr(loader), uintptr(count),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func LoaderTuned(loader Handle, out *Tuned, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atLoaderTuned], uintptr(loader), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
 func DatasetMix(parts *MixPart, partCount int32, stages *MixStage, stageCount int32, samplesPerEpoch int64,
 	options Handle, out *Handle, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atDatasetMix], uintptr(unsafe.Pointer(parts)), uintptr(partCount),

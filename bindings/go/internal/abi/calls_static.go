@@ -474,6 +474,15 @@ func LoaderTraceStop(loader Handle, err *Error) int32 {
 	return int32(C.dl_loader_trace_stop((*C.dl_loader)(loader), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
+func LoaderSetWorkers(loader Handle, count int64, err *Error) int32 {
+	return int32(C.dl_loader_set_workers((*C.dl_loader)(loader), C.int64_t(count), (*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func LoaderTuned(loader Handle, out *Tuned, err *Error) int32 {
+	return int32(C.dl_loader_tuned((*C.dl_loader)(loader), (*C.dl_tuned)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
 func DatasetMix(parts *MixPart, partCount int32, stages *MixStage, stageCount int32, samplesPerEpoch int64,
 	options Handle, out *Handle, err *Error) int32 {
 	return int32(C.dl_dataset_mix((*C.dl_mix_part)(unsafe.Pointer(parts)), C.int32_t(partCount),

@@ -119,6 +119,10 @@ const (
 	DL_THREAD_ALL      = -1
 	DL_THREAD_CONSUMER = -2
 
+	DL_TUNE_OFF   = 0
+	DL_TUNE_WATCH = 1
+	DL_TUNE_ON    = 2
+
 	DL_SNIFF_NO      = 0
 	DL_SNIFF_GUESS   = 1
 	DL_SNIFF_LIKELY  = 2

@@ -285,6 +285,24 @@ type TraceSink struct {
 	Write      uintptr
 }
 
+// Tuned is dl_tuned.
+type Tuned struct {
+	StructSize    uint32
+	Mode          int32
+	NumWorkers    int64
+	PrefetchDepth int64
+	MostWorkers   int64
+	MostDepth     int64
+	WantedWorkers int64
+	WantedDepth   int64
+	Changes       int64
+	Frozen        int32
+	Reserved      uint32
+	BatchesPerS   float64
+	WaitShare     float64
+	Text          [160]byte
+}
+
 // MixPart is dl_mix_part.
 type MixPart struct {
 	StructSize uint32

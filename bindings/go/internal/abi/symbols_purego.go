@@ -102,6 +102,8 @@ const (
 	atMetricsStallAt
 	atLoaderTraceStart
 	atLoaderTraceStop
+	atLoaderSetWorkers
+	atLoaderTuned
 	atDatasetMix
 	atDatasetPartCount
 	atDatasetPartAt
@@ -222,6 +224,8 @@ var symbolNames = [symbolCount]string{
 	"dl_metrics_stall_at",
 	"dl_loader_trace_start",
 	"dl_loader_trace_stop",
+	"dl_loader_set_workers",
+	"dl_loader_tuned",
 	"dl_dataset_mix",
 	"dl_dataset_part_count",
 	"dl_dataset_part_at",

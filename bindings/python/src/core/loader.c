@@ -99,6 +99,8 @@ static PyMethodDef loader_methods[] = {
     {"_set_indices", (PyCFunction)loader_set_indices, METH_VARARGS, "_set_indices($self, loan, /)\n--\n\n"},
     {"_fields", (PyCFunction)loader_fields, METH_NOARGS, "_fields($self, /)\n--\n\n"},
     {"_stats", (PyCFunction)loader_stats, METH_NOARGS, "_stats($self, /)\n--\n\n"},
+    {"_set_workers", (PyCFunction)loader_set_workers, METH_O, "_set_workers($self, count, /)\n--\n\n"},
+    {"_tuned", (PyCFunction)loader_tuned, METH_NOARGS, "_tuned($self, /)\n--\n\n"},
     {"_pixel_scale", (PyCFunction)loader_pixel_scale, METH_VARARGS,
      "_pixel_scale($self, field, channel, /)\n--\n\n"},
     {"_parts", (PyCFunction)loader_parts, METH_NOARGS, "_parts($self, /)\n--\n\n"},

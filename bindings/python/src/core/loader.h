@@ -54,6 +54,8 @@ PyObject* loader_save_state(Loader* self, PyObject* none);
 PyObject* loader_fileno(Loader* self, PyObject* none);
 PyObject* loader_fields(Loader* self, PyObject* none);
 PyObject* loader_stats(Loader* self, PyObject* none);
+PyObject* loader_set_workers(Loader* self, PyObject* count);
+PyObject* loader_tuned(Loader* self, PyObject* none);
 PyObject* loader_pixel_scale(Loader* self, PyObject* arguments);
 PyObject* loader_plan(Loader* self, PyObject* none);
 PyObject* loader_parts(Loader* self, PyObject* none);

@@ -76,6 +76,25 @@ PyObject* loader_stats(Loader* self, PyObject* none) {
                        s.warned);
 }
 
+PyObject* loader_set_workers(Loader* self, PyObject* count) {
+  const long long workers = PyLong_AsLongLong(count);
+  if (workers == -1 && PyErr_Occurred() != NULL) return NULL;
+  CALL(self, dl_loader_set_workers(loader, workers, &error));
+  Py_RETURN_NONE;
+}
+
+PyObject* loader_tuned(Loader* self, PyObject* none) {
+  (void)none;
+  static const char* const modes[] = {"off", "watch", "on"};
+  dl_tuned t = {.struct_size = sizeof t};
+  CALL(self, dl_loader_tuned(loader, &t, &error));
+  const int32_t mode = t.mode >= DL_TUNE_OFF && t.mode <= DL_TUNE_ON ? t.mode : DL_TUNE_OFF;
+  return Py_BuildValue("sLLLLLLLNdds", modes[mode], (long long)t.num_workers, (long long)t.prefetch_depth,
+                       (long long)t.most_workers, (long long)t.most_depth, (long long)t.wanted_workers,
+                       (long long)t.wanted_depth, (long long)t.changes, PyBool_FromLong(t.frozen),
+                       t.batches_per_s, t.wait_share, t.text);
+}
+
 PyObject* loader_pixel_scale(Loader* self, PyObject* arguments) {
   int field;
   long long channel;

@@ -62,6 +62,7 @@ from .schema import (
     PlanStage,
     Position,
     Stats,
+    Tuned,
 )
 from .tables import (
     FormatInfo,
@@ -133,6 +134,7 @@ __all__ = [
     "TooManyFilesError",
     "TransformArgument",
     "TransformInfo",
+    "Tuned",
     "UnknownOptionError",
     "UnsupportedError",
     "WrongStateError",

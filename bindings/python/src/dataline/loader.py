@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from ._tracing import Delivery
 from .dataset import Dataset, open
 from .errors import NoSuchFieldError
 from .metrics import Metrics
-from .schema import BadSample, Field, Part, PixelScale, PlanStage, Position, Stats
+from .schema import BadSample, Field, Part, PixelScale, PlanStage, Position, Stats, Tuned
 from .tables import options_help
 
 if TYPE_CHECKING:
@@ -119,6 +120,17 @@ class Loader(_core.Loader):
     def stats(self) -> Stats:
         """Counters since it was made."""
         return Stats(*self._stats())
+
+    def set_workers(self, count: int) -> None:
+        """From now on ``count`` workers work, 1 to ``tuned().most_workers``; the others sleep. Ends tuning. Any thread.
+
+        Raises OutOfRangeError, and WrongStateError with ``num_workers=0``.
+        """
+        self._set_workers(operator.index(count))
+
+    def tuned(self) -> Tuned:
+        """Workers and depth in force, and what ``tune="on"`` or ``tune="watch"`` makes of them."""
+        return Tuned(*self._tuned())
 
     def metrics(self) -> Metrics:
         """What it measures, as a table that outlives it. Loaders made with ``stats="full"`` measure all."""

@@ -62,6 +62,35 @@ class Position(NamedTuple):
     step: int
 
 
+class Tuned(NamedTuple):
+    """How many workers work and how many batches are in flight, and what tuning makes of it."""
+
+    mode: str
+    """``off``, ``watch`` or ``on``."""
+    num_workers: int
+    """That work now, perhaps only to be tried; 0: the caller's thread."""
+    prefetch_depth: int
+    """Now."""
+    most_workers: int
+    """That memory is planned for."""
+    most_depth: int
+    """That memory is planned for."""
+    wanted_workers: int
+    """The best so far; with ``watch`` what would be tried next."""
+    wanted_depth: int
+    """As ``wanted_workers``."""
+    changes: int
+    """Of what is in force, so far."""
+    frozen: bool
+    """Nothing is tried now."""
+    batches_per_s: float
+    """Consumed, in the last whole measurement; 0 before that."""
+    wait_share: float
+    """Of that time, the consumer waited; 0 to 1."""
+    text: str
+    """What it does, and why."""
+
+
 class Stats(NamedTuple):
     """Counters since the loader was made. delivered + skipped + dropped = the rank's slots of the epochs passed through."""
 

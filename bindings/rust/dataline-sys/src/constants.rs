@@ -159,6 +159,9 @@ constants! {
     DL_THREAD_ALL: i32 = -1;
     /// whoever calls dl_loader_next
     DL_THREAD_CONSUMER: i32 = -2;
+    DL_TUNE_OFF: i32 = 0;
+    DL_TUNE_WATCH: i32 = 1;
+    DL_TUNE_ON: i32 = 2;
     DL_SNIFF_NO: i32 = 0;
     DL_SNIFF_GUESS: i32 = 1;
     /// a header that other data could start with by chance

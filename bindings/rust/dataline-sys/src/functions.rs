@@ -371,8 +371,9 @@ functions! {
     ) -> dl_status;
 
     /// Seeks to a saved position. num_workers, prefetch_depth, io, memory and transform may differ from the
-    /// saving job; rank and world_size too, with an equal global batch. DL_ERR_BAD_STATE;
-    /// DL_ERR_STATE_REFUSED names both values.
+    /// saving job; rank and world_size too, with an equal global batch. With tune=on it begins with the
+    /// workers and the depth that the saving job had found. DL_ERR_BAD_STATE; DL_ERR_STATE_REFUSED names both
+    /// values.
     fn dl_loader_state_load(loader: *mut dl_loader, text: *const c_char, error: *mut dl_error) -> dl_status;
 
     /// Ends every current and later wait with DL_CANCELLED, until a seek or load. Any thread; never blocks.
@@ -702,6 +703,25 @@ functions! {
     ///
     /// Unstable: may change, or go, in a minor release.
     fn dl_loader_trace_stop(loader: *mut dl_loader, error: *mut dl_error) -> dl_status;
+
+    /// From now on `count` workers work, 1 to the most that memory is planned for (dl_tuned.most_workers;
+    /// with tune=off num_workers); the others sleep once the rows that they hold are loaded. The host knows
+    /// better: with tune=on, tuning ends.
+    ///
+    /// Errors: DL_ERR_OUT_OF_RANGE, DL_ERR_WRONG_STATE (made with num_workers=0: there are none),
+    /// DL_ERR_FORKED.
+    ///
+    /// Threading: any thread; never blocks for long.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_loader_set_workers(loader: *mut dl_loader, count: i64, error: *mut dl_error) -> dl_status;
+
+    /// Fills *out.
+    ///
+    /// Threading: any thread.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_loader_tuned(loader: *const dl_loader, out: *mut dl_tuned, error: *mut dl_error) -> dl_status;
 
     /// A mix of datasets whose fields have the same names. Fields that are stored differently become alike by
     /// the transforms of parts; where only sizes differ, batches of one part each may have them

@@ -541,6 +541,36 @@ structs! {
         write: dl_trace_sink_write,
     }
 
+    /// What is in force, and what tuning makes of it.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_tuned {
+        struct_size: u32,
+        /// DL_TUNE_*
+        mode: i32,
+        /// that work now, perhaps only to be tried; 0: the caller's thread
+        num_workers: i64,
+        /// now
+        prefetch_depth: i64,
+        /// that memory is planned for
+        most_workers: i64,
+        most_depth: i64,
+        /// the best so far; with DL_TUNE_WATCH what would be tried next
+        wanted_workers: i64,
+        wanted_depth: i64,
+        /// of what is in force, so far
+        changes: i64,
+        /// 1: nothing is tried now
+        frozen: i32,
+        reserved: u32,
+        /// consumed, in the last whole measurement; 0 before that, like wait_share
+        batches_per_s: f64,
+        /// of that time, the consumer waited; 0 to 1
+        wait_share: f64,
+        /// what it does, and why
+        text: [c_char; 160],
+    }
+
     /// A part of a mix. Either every part has a repeat, or none.
     ///
     /// Unstable: may change, or go, in a minor release.

@@ -98,6 +98,7 @@ mod table;
 mod tensor;
 mod threads;
 mod trace;
+mod tuned;
 mod value;
 mod version;
 
@@ -140,6 +141,7 @@ pub use table::{
 };
 pub use tensor::Tensor;
 pub use threads::{Threads, WorkerBody};
+pub use tuned::{Tune, Tuned};
 pub use value::Value;
 pub use version::{abi_version, build_info, version};
 

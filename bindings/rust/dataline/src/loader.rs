@@ -5,6 +5,7 @@ use crate::cancel::Shared;
 use crate::lend::lend;
 use crate::loops::Loops;
 use crate::trace::Tracing;
+use crate::tuned::{self, Tuned};
 use crate::{
     ffi, field, mix, BadSample, Batch, CancelHandle, Dataset, Device, Epoch, Field, Metrics, Options,
     PartInfo,
@@ -323,6 +324,26 @@ impl<'a> Loader<'a> {
         // SAFETY: a live handle; `stats` says its size.
         ffi::hard(|error| unsafe { sys::dl_loader_stats(self.handle, &mut stats, error) })?;
         Ok(Stats::from(&stats))
+    }
+
+    /// From now on `count` workers work, 1 to [`Tuned::most_workers`]; the others sleep. Ends tuning. Any thread.
+    ///
+    /// # Errors
+    /// [`Code::OutOfRange`], [`Code::WrongState`] (with `num_workers=0`), [`Code::Forked`].
+    pub fn set_workers(&self, count: i64) -> Result<()> {
+        // SAFETY: a live handle.
+        ffi::hard(|error| unsafe { sys::dl_loader_set_workers(self.handle, count, error) })
+    }
+
+    /// Workers and depth in force, and what `tune=on` or `tune=watch` makes of them.
+    ///
+    /// # Errors
+    /// [`Code::Forked`].
+    pub fn tuned(&self) -> Result<Tuned> {
+        let mut tuned = tuned::blank();
+        // SAFETY: a live handle; `tuned` says its size.
+        ffi::hard(|error| unsafe { sys::dl_loader_tuned(self.handle, &mut tuned, error) })?;
+        Ok(Tuned::from(&tuned))
     }
 
     /// The bad samples found so far, in order of delivery; in a forked child none.

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{epoch_of, loader_of, numbers};
-use dataline::{Code, Loader, Metric, MetricKind, MetricThread, Metrics};
+use dataline::{Code, Loader, Metric, MetricKind, MetricThread, Metrics, Tune};
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -136,4 +136,19 @@ fn a_writer_that_fails_ends_the_trace_and_not_the_job() {
     assert_eq!(loader.trace_start("/dev/full").unwrap_err().code(), Code::Io);
     assert_eq!(epoch_of(&loader).len(), 100);
     loader.trace_stop().unwrap();
+}
+
+#[test]
+fn workers_are_set_and_told_while_it_runs() {
+    let options =
+        [("batch_size", "10"), ("num_workers", "3"), ("prefetch_depth", "2"), ("tune", "watch")];
+    let loader = loader_of(&numbers(1000), &options).unwrap();
+    assert_eq!(loader.tuned().unwrap().mode, Tune::Watch);
+    loader.set_workers(2).unwrap();
+    assert_eq!(loader.set_workers(4).unwrap_err().code(), Code::OutOfRange);
+    let tuned = loader.tuned().unwrap();
+    assert_eq!((tuned.num_workers, tuned.most_workers, tuned.prefetch_depth), (2, 3, 2));
+    assert_eq!((tuned.changes, tuned.frozen), (1, true));
+    assert!(tuned.text.contains("the host has set the workers"), "{}", tuned.text);
+    assert_eq!(epoch_of(&loader).len(), 100);
 }

@@ -1,0 +1,146 @@
+// What a loader makes of its tuner's decisions: how much is planned for, when it is asked, and what is told. The
+// consumer asks it, in next(), so that tuning needs no thread.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <optional>
+
+#include "core/base/text.h"
+#include "core/base/thread.h"
+#include "core/loader/loader.h"
+#include "core/memory/machine_limits.h"
+
+namespace dataline {
+namespace {
+
+// prefetch_depth=auto takes no more memory for slots than this: what is far ahead of the consumer seldom helps it.
+constexpr int64_t kMostAutoSlotBytes = int64_t{256} << 20;
+constexpr int64_t kReadCpusNs = 1'000'000'000;  // reading a cgroup's files takes 100 us
+
+// Less of what nobody asked for by a number. False: there is no more of that.
+bool shrink(LoaderConfig& config) {
+  if (config.prefetch_depth > config.start_depth) {
+    config.prefetch_depth = std::max(config.prefetch_depth / 2, config.start_depth);
+  } else if (config.num_workers > config.start_workers) {
+    config.num_workers = std::max(config.num_workers / 2, config.start_workers);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// What tuning may grow to is planned for as far as it fits: only what it begins with has to.
+Result<MemoryPlan> Loader::fit_plan(const Order& order) {
+  for (;;) {
+    Result<MemoryPlan> plan = plan_memory(config_, pipeline_, order, steps_, delivery_->pins_slots());
+    const bool large = plan.is_ok() && config_.prefetch_depth > config_.start_depth &&
+                       plan.value().slot_count * plan.value().slot_stride > kMostAutoSlotBytes;
+    if (plan.is_ok() && !large) return plan;
+    if (!plan.is_ok() && plan.status().code() != Code::kOverBudget) return plan;
+    if (!shrink(config_)) return plan;
+  }
+}
+
+void Loader::prepare_tuning() {
+  if (config_.num_workers == 0) return;
+  const TuneSetting start{config_.start_workers, config_.start_depth};
+  put_in_force(start);
+  if (config_.tune == Tune::kOff) return;
+  TuneSetting most{config_.num_workers, config_.prefetch_depth};
+  // To say what more would do, nothing has to be planned for.
+  if (config_.tune == Tune::kWatch)
+    most = {std::max<int64_t>(2 * most.workers, 8), std::max<int64_t>(2 * most.depth, 16)};
+  cpus_ = available_cpus();
+  tuner_ = std::make_unique<Tuner>(config_.tune, start, most);
+}
+
+void Loader::put_in_force(TuneSetting setting) {
+  if (setting.depth != window_->depth()) {
+    window_->set_depth(setting.depth);
+    pool_->notify();
+  }
+  if (setting.workers != pool_->active()) pool_->set_active(setting.workers);
+}
+
+// Most calls end at the coarse clock, which takes 5 ns.
+std::string Loader::tune() {
+  if (const int64_t now_ns = coarse_ns(); now_ns - tuned_ns_ < Tuner::kSampleNs) return {};
+  const int64_t now_ns = monotonic_ns();
+  tuned_ns_ = now_ns;
+  if (now_ns - cpus_read_ns_ >= kReadCpusNs) {
+    cpus_ = available_cpus();
+    cpus_read_ns_ = now_ns;
+  }
+  const bool news = tuner_->observe({.at_ns = now_ns,
+                                     .batches = ledger_.batches,
+                                     .wait_ns = ledger_.wait_ns,
+                                     .cpu_ns = pool_->cpu_ns(),
+                                     .cpus = cpus_});
+  if (!news) return {};
+  if (config_.tune == Tune::kOn) put_in_force(tuner_->force());
+  return concat("tune: ", tuner_->text());
+}
+
+Status Loader::set_workers(int64_t count) {
+  if (forked()) return forked_error();
+  ThreadLock lock(mutex_);
+  if (pool_->empty())
+    return error(Code::kWrongState, "workers: this loader was created with num_workers=0 and has none");
+  if (count < 1 || count > pool_->count()) {
+    return error(Code::kOutOfRange, "workers: expected 1 to ", pool_->count(),
+                 ", the num_workers that memory is planned for, got ", count);
+  }
+  if (tuner_ != nullptr) {
+    tuner_->fix(count);
+  } else {
+    workers_set_ += count != pool_->active() ? 1 : 0;
+  }
+  pool_->set_active(count);
+  return Status::ok();
+}
+
+Result<Tuned> Loader::tuned() const {
+  if (forked()) return forked_error();
+  ThreadLock lock(mutex_);
+  Tuned tuned;
+  tuned.mode = config_.tune;
+  tuned.force = {pool_->active(), pool_->empty() ? 1 : window_->depth()};
+  tuned.most = {pool_->count(), pool_->empty() ? 1 : config_.prefetch_depth};
+  if (tuner_ == nullptr) {
+    tuned.chosen = tuned.force;
+    tuned.changes = workers_set_;
+    tuned.frozen = true;
+    tuned.text = pool_->empty() ? "not tuned: there are no workers" : "not tuned: tune=off";
+    return tuned;
+  }
+  tuned.chosen = tuner_->chosen();
+  tuned.changes = tuner_->changes();
+  tuned.frozen = tuner_->frozen();
+  tuned.batches_per_s = tuner_->rate();
+  tuned.wait_share = tuner_->wait_share();
+  tuned.text = tuner_->text();
+  return tuned;
+}
+
+// --- In a state: a hint for the next start, on whatever machine that is ---
+
+std::string Loader::tune_text() const {
+  if (config_.tune != Tune::kOn || tuner_ == nullptr) return {};
+  return concat(tuner_->chosen().workers, " workers, depth ", tuner_->chosen().depth);
+}
+
+// What is not of that form is of a later release, and no hint for this one.
+void Loader::tune_from(std::string_view text) {
+  if (config_.tune != Tune::kOn || tuner_ == nullptr) return;
+  constexpr std::string_view kBetween = " workers, depth ";
+  const size_t at = text.find(kBetween);
+  if (at == std::string_view::npos) return;
+  const std::optional<int64_t> workers = parse_i64(text.substr(0, at));
+  const std::optional<int64_t> depth = parse_i64(text.substr(at + kBetween.size()));
+  if (!workers || !depth) return;
+  tuner_->start_from({*workers, *depth});
+  put_in_force(tuner_->force());
+}
+
+}  // namespace dataline
