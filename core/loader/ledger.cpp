@@ -45,12 +45,14 @@ Status bad_step_error(const Slot& slot, const Source& source, const std::vector<
 
 Result<LoaderStats> Loader::stats() const {
   if (forked()) return forked_error();
+  // Not under mutex_: while the loader ends it waits for workers, one of which may wait for mutex_.
+  const int64_t worker_cpu_ns = pool_->cpu_ns();
   ThreadLock lock(mutex_);
   LoaderStats stats;
   stats.num_workers = static_cast<int32_t>(pool_->active());
   stats.ledger = ledger_.counters();
   stats.bad = static_cast<int64_t>(ledger_.bad.size());
-  stats.worker_cpu_ns = pool_->cpu_ns();
+  stats.worker_cpu_ns = worker_cpu_ns;
   stats.arena_bytes = arena_.bytes() + shares_.counted_bytes();
   stats.held_bytes = memory_->in_use_bytes();
   stats.budget_bytes = config_.budget_bytes;

@@ -54,7 +54,7 @@ class WorkerPool {
   // From now on workers [0, count) work, the others are parked as soon as the run that they hold is filled. Any thread.
   void set_active(int64_t count);
   bool empty() const { return workers_.empty(); }
-  int64_t cpu_ns() const;
+  int64_t cpu_ns() const;  // waits while stop() does: not under the loader's lock, but by a consumer
 
   // There may be something to fill, or copies to wait for: wakes the workers that may work.
   void notify();

@@ -186,6 +186,11 @@ TEST(Metrics, AreReadByManyThreadsWhileTheirLoaderEnds) {
         counting_dataset(1'000),
         {{"stats", round % 2 == 0 ? "full" : "basic"}, {"num_workers", "2"}, {"batch_size", "10"}});
     const Metrics metrics = metrics_of(loader);
+    Error error;
+    intptr_t handle = 0;  // then workers take the loader's lock, too
+    if (round % 4 < 2) {
+      ASSERT_EQ(dl_loader_wait_handle(loader.get(), &handle, &error), DL_OK) << error.message;
+    }
     std::atomic<bool> ended{false};
     std::atomic<int> reading{0};
     std::vector<std::thread> readers;
