@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The README's two commands, as a newcomer gives them: on a minimal Debian that knows neither a compiler nor this project.
 # mmdebstrap makes the system, a copy of the tracked files is its only content, and the command runs in it, by chroot.
-#   tests/bare.sh [debian12|debian13] [--main | --tests] [--only PART,PART...] [--ccache DIR]
+#   tests/bare.sh [debian12|debian13] [--user | --main | --tests] [--only PART,PART...] [--ccache DIR]
+#     --user        the first command as a user with sudo alone
 #     --main        the first command, examples/run.sh, with the whole main job instead of a quick one, and on odd machines too
 #     --tests       the second command, tests/run.sh, whole, as root
 #     --only PARTS  with --tests: these parts of it
@@ -15,14 +16,15 @@
 # shellcheck disable=SC2034,SC2154  # what bare_system.sh wants and gives
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-usage='usage: tests/bare.sh [debian12|debian13] [--main | --tests] [--only PART,PART...] [--ccache DIR]'
-suite=bookworm quick=(--quick) tests='' only=() cache=''
+usage='usage: tests/bare.sh [debian12|debian13] [--user | --main | --tests] [--only PART,PART...] [--ccache DIR]'
+suite=bookworm quick=(--quick) user_alone='' tests='' only=() cache=''
 words=("$@")
 while [[ $# -gt 0 ]]; do
   case $1 in
     debian12) suite=bookworm ;;
     debian13) suite=trixie ;;
-    --main) quick=() ;;
+    --user) user_alone=yes quick=(--quick) ;;
+    --main) user_alone='' quick=() ;;
     --tests) tests=yes ;;
     --only) only=(--only "${2:-}") && shift ;;
     --only=*) only=(--only "${1#--only=}") ;;
@@ -58,18 +60,20 @@ packages_of() { cp -l "$scratch/$1"/var/cache/apt/archives/*.deb "$scratch/$2/va
 
 # ---- As root.
 
-echo "bare: as root: examples/run.sh ${quick[*]}"
-from=$SECONDS
-system root
-job root "as root" inside root root examples/run.sh "${quick[@]}"
-echo "bare: as root: $((SECONDS - from)) s, $(du -smx "$scratch/root" | cut -f 1) MiB on disk with all that was installed and built"
+if [[ -z $user_alone ]]; then
+  echo "bare: as root: examples/run.sh ${quick[*]}"
+  from=$SECONDS
+  system root
+  job root "as root" inside root root examples/run.sh "${quick[@]}"
+  echo "bare: as root: $((SECONDS - from)) s, $(du -smx "$scratch/root" | cut -f 1) MiB on disk with all that was installed and built"
+fi
 
 # ---- As a user with sudo; half of GoogleTest; a tree that is read only, for it is root's.
 
 echo "bare: as a user with sudo, libgtest-dev without libgmock-dev, a read-only tree"
 from=$SECONDS
 system user
-packages_of root user
+[[ -n $user_alone ]] || packages_of root user
 inside user root apt-get install -y -qq --no-install-recommends sudo libgtest-dev >/dev/null
 inside user root useradd --create-home somebody
 echo 'somebody ALL=(ALL) NOPASSWD: ALL' >"$scratch/user/etc/sudoers.d/somebody"
