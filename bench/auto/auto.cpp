@@ -74,7 +74,8 @@ class Run {
       for (const auto& [key, value] : settings)
         need(dl_options_set(options, key.c_str(), value.c_str(), &error), error);
     }
-    need(job.uri.empty() ? open_slow(&error) : dl_dataset_open(job.uri.c_str(), options, &dataset_, &error), error);
+    need(job.uri.empty() ? open_slow(&error) : dl_dataset_open(job.uri.c_str(), options, &dataset_, &error),
+         error);
     need(dl_loader_create(dataset_, options, &loader_, &error), error);
     dl_options_destroy(options);
   }
@@ -168,12 +169,14 @@ void compare(const Job& job) {
   std::sort(shares.begin(), shares.end());
   std::sort(defaults.begin(), defaults.end());
   const dl_tuned after = tuned.tuned();
-  printf("%s\tbest %ld workers, depth %ld: %.1f batches/s; tuned: %.1f in its first 5 s (%ld workers, depth %ld, %ld changes), "
-         "then %.3f of the best (%.3f to %.3f); untuned default %.3f (%.3f to %.3f)\n\t%ld changes: %s\n",
-         job.name.c_str(), static_cast<long>(best_at.first), static_cast<long>(best_at.second), best, first,
-         static_cast<long>(at_five.num_workers), static_cast<long>(at_five.prefetch_depth),
-         static_cast<long>(at_five.changes), shares[3], shares.front(), shares.back(), defaults[3], defaults.front(),
-         defaults.back(), static_cast<long>(after.changes), after.text);
+  printf(
+      "%s\tbest %ld workers, depth %ld: %.1f batches/s; tuned: %.1f in its first 5 s (%ld workers, depth "
+      "%ld, %ld changes), "
+      "then %.3f of the best (%.3f to %.3f); untuned default %.3f (%.3f to %.3f)\n\t%ld changes: %s\n",
+      job.name.c_str(), static_cast<long>(best_at.first), static_cast<long>(best_at.second), best, first,
+      static_cast<long>(at_five.num_workers), static_cast<long>(at_five.prefetch_depth),
+      static_cast<long>(at_five.changes), shares[3], shares.front(), shares.back(), defaults[3],
+      defaults.front(), defaults.back(), static_cast<long>(after.changes), after.text);
   fflush(stdout);
 }
 

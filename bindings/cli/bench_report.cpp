@@ -68,8 +68,14 @@ std::string bench_json(const BenchResult& result) {
   }
   if (result.tuned) {
     json.key("tuned").begin_object();
-    json.key("num_workers").value(result.tuned->num_workers).key("prefetch_depth").value(result.tuned->prefetch_depth);
-    json.key("wanted_workers").value(result.tuned->wanted_workers).key("wanted_depth").value(result.tuned->wanted_depth);
+    json.key("num_workers")
+        .value(result.tuned->num_workers)
+        .key("prefetch_depth")
+        .value(result.tuned->prefetch_depth);
+    json.key("wanted_workers")
+        .value(result.tuned->wanted_workers)
+        .key("wanted_depth")
+        .value(result.tuned->wanted_depth);
     json.key("changes").value(result.tuned->changes).key("frozen").value(result.tuned->frozen != 0);
     json.key("text").value(std::string(result.tuned->text)).end_object();
   }

@@ -7,10 +7,11 @@
 #include <array>
 #include <cstdint>
 
-#include "core/base/histogram.h"
 #include "core/base/thread.h"
 
 namespace dataline {
+
+class Histogram;
 
 class PartClock {
  public:
@@ -34,15 +35,7 @@ class PartClock {
     part_ = part < kMostParts ? part : kMostParts - 1;
     return before;
   }
-  void end_row() {
-    if (parts_ == nullptr) return;
-    enter(part_);
-    for (int32_t part = 0; part < kMostParts; ++part) {
-      const int64_t spent_ns = spent_ns_[static_cast<size_t>(part)];
-      if (spent_ns > 0) parts_[part].add(spent_ns);
-    }
-    parts_ = nullptr;
-  }
+  void end_row();
 
  private:
   static constexpr int64_t kEvery = 4;

@@ -11,11 +11,9 @@ target_compile_options(dataline_compile INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Wthread-safety -Wthread-safety-beta>)
 
 # For whoever builds it to use it: half the time to compile, and a backtrace has its names and lines.
-if(DATALINE_UNITY AND NOT DATALINE_TESTS)
-  target_compile_options(dataline_compile INTERFACE $<$<CONFIG:RelWithDebInfo>:-g1>)
-endif()
 if(DATALINE_UNITY)
   target_compile_options(dataline_compile INTERFACE
+    $<$<CONFIG:RelWithDebInfo>:-g1>
     # GCC takes the files of a group for headers, which other objects would include too.
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()

@@ -47,7 +47,7 @@ TEST(BadOptions, AreRefusedByKeyExpectedAndGotAndChangeNothing) {
       bad("global_batch_size", "0", batch),
       bad("world_size", "0", batch + ", or auto"),
       bad("samples_per_epoch", "0", batch),
-      bad("prefetch_depth", "0", count),
+      bad("prefetch_depth", "0", count + ", or auto"),
       bad("max_leases", "1000001", count),
       bad("num_workers", "-2", "a whole number from -1 to 4096"),
       bad("num_workers", "4097", "a whole number from -1 to 4096"),

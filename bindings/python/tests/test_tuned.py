@@ -24,7 +24,7 @@ def test_workers_are_set_and_told_while_it_runs() -> None:
 @pytest.mark.parametrize("count", [0, 4, -1])
 def test_a_number_that_is_not_planned_for_is_refused(count: int) -> None:
     loader = loader_of(100, num_workers=3)
-    with pytest.raises(dataline.OutOfRangeError, match="expected 1 to 3"):
+    with pytest.raises(dataline.CallError, match="expected 1 to 3"):
         loader.set_workers(count)
 
 

@@ -27,6 +27,7 @@ var structs = map[string]reflect.Type{
 	"dl_metric":         reflect.TypeFor[Metric](),
 	"dl_stall":          reflect.TypeFor[Stall](),
 	"dl_trace_sink":     reflect.TypeFor[TraceSink](),
+	"dl_tuned":          reflect.TypeFor[Tuned](),
 	"dl_launcher":       reflect.TypeFor[Launcher](),
 	"dl_option_info":    reflect.TypeFor[OptionInfo](),
 	"dl_transform_info": reflect.TypeFor[TransformInfo](),
