@@ -10,10 +10,11 @@ target_compile_options(dataline_compile INTERFACE
   # The lock rules that core/base/thread_mutex.h writes down; only clang knows how to check them.
   $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-Wthread-safety -Wthread-safety-beta>)
 
-# For whoever builds it to use it: half the time to compile, and a backtrace has its names and lines.
+# For whoever builds it to use it: half the time to compile, and a backtrace has its names and lines. Not where types are
+# read out of the debug information (the property DATALINE_TYPES of a target).
 if(DATALINE_UNITY)
   target_compile_options(dataline_compile INTERFACE
-    $<$<CONFIG:RelWithDebInfo>:-g1>
+    $<$<AND:$<CONFIG:RelWithDebInfo>,$<NOT:$<BOOL:$<TARGET_PROPERTY:DATALINE_TYPES>>>>:-g1>
     # GCC takes the files of a group for headers, which other objects would include too.
     $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()

@@ -22,7 +22,7 @@ struct Header {
   uint16_t version, bytes;
   uint64_t rest;  // of the file
 };
-struct Entry {
+struct ImageEntry {
   uint16_t kind, unknown;
   uint32_t header_bytes;
   uint64_t bytes;
@@ -32,17 +32,17 @@ struct Entry {
   uint32_t name, name_bytes;
   uint64_t flags;
 };
-static_assert(sizeof(Entry) == 48);
+static_assert(sizeof(ImageEntry) == 48);
 
 // The first CUDA whose driver takes PTX of this version.
-int32_t version_of_isa(const Entry& entry) {
+int32_t version_of_isa(const ImageEntry& entry) {
   if (entry.major >= 9) return 13000 + 10 * entry.minor;
   constexpr int32_t kMinors[] = {0, 1, 2, 3, 4, 5, 7, 8, 9};  // of 8.0 to 8.8
   if (entry.major < 8) return 0;
   return 12000 + 10 * (entry.minor < std::size(kMinors) ? kMinors[entry.minor] : 9);
 }
 
-CUresult take_code(const Entry& entry, int32_t driver) {
+CUresult take_code(const ImageEntry& entry, int32_t driver) {
   constexpr uint16_t kNewAbi = 8;
   constexpr uint32_t kBlackwell = 100;
   const int32_t least = entry.minor < kNewAbi ? 0 : entry.architecture < kBlackwell ? 13000 : 12080;
@@ -60,7 +60,7 @@ CUresult judge_image(const void* image, int32_t capability, int32_t driver) {
   CUresult code = kNoBinaryForGpu, ptx = kNoBinaryForGpu;
   const std::byte* const end = at + header.bytes + header.rest;
   for (at += header.bytes; at < end;) {
-    Entry entry;
+    ImageEntry entry;
     std::memcpy(&entry, at, sizeof entry);
     const auto architecture = static_cast<int32_t>(entry.architecture);
     const bool older = architecture <= capability;
