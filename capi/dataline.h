@@ -956,7 +956,8 @@ DL_API DL_UNSTABLE void dl_metrics_destroy(dl_metrics* metrics);
  *   wait                  a worker waits; `part` is why: "no room" (prefetch_depth batches are ready, the consumer is slower), "no work"
  *                         (others load what is left), "parked" (there is no CPU for it), "device" (all slots are still read by it)
  *   off_cpu               of work, without a CPU: "no CPU" (others had them all), "storage" (and what else blocks); 0 where the system
- *                         does not tell */
+ *                         does not tell
+ *   device                the device works for a batch, by its own clock: "copy", "kernels"; known when the slot is used again */
 typedef struct dl_metric {
   uint32_t struct_size;
   int32_t kind;     /* DL_METRIC_* */

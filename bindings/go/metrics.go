@@ -34,7 +34,7 @@ const (
 // Metric is a row of the table.
 type Metric struct {
 	Kind MetricKind
-	Name string // a counter of the loader, or of durations "next", "between", "work", "wait", "off_cpu"
+	Name string // a counter of the loader, or of durations "next", "between", "work", "wait", "off_cpu", "device"
 	Part string // of what is divided: a stage ("read", "image: decode"), or why a worker waits ("no room"); else ""
 	Unit string // "ns", "bytes", "samples", ...
 	Doc  string

@@ -84,6 +84,7 @@ CudaContext::~CudaContext() {
     CurrentContext current(*this);
     if (!current.status().is_ok()) return;
     for (CudaEvent event : events_) static_cast<void>(call(driver_->cuEventDestroy, event));
+    clock_.destroy(*this);
     for (SideStream& side : side_) {
       if (side.stream != nullptr) static_cast<void>(call(driver_->cuStreamDestroy, side.stream));
     }

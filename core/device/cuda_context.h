@@ -24,6 +24,7 @@
 #include "core/base/status.h"
 #include "core/base/thread_mutex.h"
 #include "core/device/cuda_driver.h"
+#include "core/device/cuda_timer.h"
 #include "core/memory/pages.h"
 
 namespace dataline {
@@ -112,6 +113,8 @@ class CudaContext {
   Result<CudaEvent> take_event();
   void give_event(CudaEvent event) noexcept;
 
+  DeviceClock& clock() { return clock_; }
+
   Status wait_side_streams();  // blocks; makes the context current itself
 
   void count_bytes(int64_t bytes) { device_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -145,6 +148,7 @@ class CudaContext {
   std::vector<CudaEvent> events_;  // guarded by events_mutex_: free events
   int64_t events_created_ = 0;     // guarded by events_mutex_
 
+  DeviceClock clock_;
   std::atomic<int64_t> device_bytes_{0};
 };
 

@@ -130,6 +130,7 @@ constexpr int32_t kCudaAttributeMemoryPools = 115;  // cuMemAllocAsync works
   X(cuEventRecord, 2000, (CudaEvent event, CudaStream stream))                                        \
   X(cuEventQuery, 2000, (CudaEvent event))                                                            \
   X(cuEventSynchronize, 2000, (CudaEvent event))                                                      \
+  X(cuEventElapsedTime, 2000, (float* milliseconds, CudaEvent begin, CudaEvent end))                  \
   X(cuModuleLoadData, 2000, (CudaModule * module, const void* image))                                 \
   X(cuModuleUnload, 2000, (CudaModule module))                                                        \
   X(cuModuleGetFunction, 2000, (CudaFunction * function, CudaModule module, const char* name))        \

@@ -27,6 +27,8 @@ CudaSlot::~CudaSlot() {
   }
   context_->give_event(ready_);
   for (CudaEvent done : done_) context_->give_event(done);
+  const CurrentContext current(*context_);
+  if (current.status().is_ok()) timer_.destroy(*context_);
 }
 
 // Waits in stream order where the memory is freed in a stream, else on the host.
@@ -74,20 +76,25 @@ Status CudaSlot::record_ready() {
 }
 
 Status CudaSlot::send(const std::byte* host, std::span<const CopyRange> copies,
-                      std::span<const TailCall> calls) {
+                      std::span<const TailCall> calls, const DeviceTiming& timing) {
   if (!settle()) return held();
   const std::lock_guard lock(side().mutex);
   const auto enqueue = [&] {
     DL_RETURN_IF_ERROR(wait_done());
+    timer_.begin(*context_, side().stream, timing);
+    int64_t bytes = 0;
     for (const CopyRange& range : copies) {
       if (range.bytes == 0) continue;
+      bytes += range.bytes;
       DL_RETURN_IF_ERROR(context_->call(context_->driver().cuMemcpyHtoDAsync,
                                         cuda_address(memory_ + range.offset), host + range.offset,
                                         static_cast<size_t>(range.bytes), side().stream));
     }
+    timer_.copied(*context_, side().stream, bytes);
     for (const TailCall& call : calls) {
       if (call.rows > 0) DL_RETURN_IF_ERROR(kernels_->launch(*context_, side().stream, memory_, call));
     }
+    timer_.end(*context_, side().stream);
     return record_ready();
   };
   Status status = enqueue();
@@ -112,8 +119,12 @@ bool CudaSlot::copies_done() {
   const CudaCode code = context_->ask(context_->driver().cuEventQuery, ready_);
   if (code == kCudaNotReady || cuda_code_is_of_capture(code)) return false;
   if (code != kCudaSuccess) static_cast<void>(context_->lose(context_->failed("cuEventQuery", code)));
-  in_flight_.store(false);
+  note_ready();
   return true;
+}
+
+void CudaSlot::note_ready() {
+  if (in_flight_.exchange(false)) timer_.report(*context_);
 }
 
 Status CudaSlot::wait_for_copies() {
@@ -122,7 +133,7 @@ Status CudaSlot::wait_for_copies() {
   Status status = context_->call(context_->driver().cuEventSynchronize, ready_);
   if (CudaContext::not_now(status)) return status;
   if (!status.is_ok()) return context_->lose(std::move(status));
-  in_flight_.store(false);
+  note_ready();
   return status;
 }
 

@@ -4,7 +4,7 @@
 // a DONE would be captured and draw the side stream in (the programming guide, "Cross-stream Dependencies and Events").
 // wait() refuses it; its DONE is owed until the capture is over: settle().
 // Driver calls per batch in steady state, none of which creates an object: send() makes a wait per DONE, a copy per
-// range, a launch per tail and a record; copies_done() a query. On the consumer's thread wait() makes three and the release
+// range, a launch per tail and a record, three where it is timed; copies_done() a query. On the consumer's thread wait() makes three and the release
 // three, and each asks for the context that is current; where that is another, it is pushed and popped.
 // Threads: as device.h says.
 // SPDX-License-Identifier: Apache-2.0
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/device/cuda_context.h"
+#include "core/device/cuda_timer.h"
 #include "core/device/device.h"
 #include "core/device/kernel_set.h"
 
@@ -29,8 +30,8 @@ class CudaSlot final : public DeviceSlot {
   ~CudaSlot() override;
 
   std::byte* memory() const override { return memory_; }
-  Status send(const std::byte* host, std::span<const CopyRange> copies,
-              std::span<const TailCall> calls) override;
+  Status send(const std::byte* host, std::span<const CopyRange> copies, std::span<const TailCall> calls,
+              const DeviceTiming& timing = {}) override;
   bool copies_done() override;
   bool settle() override;
   Status wait_for_copies() override;
@@ -57,6 +58,7 @@ class CudaSlot final : public DeviceSlot {
   Result<uint64_t> id_of(CudaStream stream);
   Status wait_done();  // the side stream waits for every DONE
   Status record_ready();
+  void note_ready();  // it was observed
   // Under users_mutex_:
   std::vector<User>::iterator find_user(CudaStream stream);
   Status record_done(CudaStream stream);
@@ -73,6 +75,7 @@ class CudaSlot final : public DeviceSlot {
   const int64_t index_;
   const CudaEvent ready_;
   std::atomic<bool> in_flight_{false};  // READY was recorded and not yet observed
+  SendTimer timer_;
 
   ThreadMutex users_mutex_;
   std::vector<User> users_;        // guarded by users_mutex_: waited, not released since

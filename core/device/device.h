@@ -45,6 +45,27 @@ struct TailCall {
   int64_t target_offset = 0;     // in the slot: packed rows
 };
 
+// What the device did for one send(), by its own clock.
+struct DeviceTimes {
+  int64_t epoch = 0, step = 0;  // as DeviceTiming had them
+  int64_t begin_ns = 0;         // of the copies, on the host's monotonic clock, a launch late at most
+  int64_t copy_ns = 0, kernels_ns = 0;
+  int64_t copied_bytes = 0;
+};
+
+// Is told so, once READY was observed. It outlives the slots.
+class DeviceTimesSink {
+ public:
+  virtual ~DeviceTimesSink() = default;
+  virtual void add_times(const DeviceTimes& times) noexcept = 0;  // a worker, or a consumer
+};
+
+// Whom to tell of a send(), and which batch it was.
+struct DeviceTiming {
+  DeviceTimesSink* sink = nullptr;  // null: it is not timed
+  int64_t epoch = 0, step = 0;
+};
+
 // The device buffer of one slot.
 class DeviceSlot {
  public:
@@ -56,7 +77,7 @@ class DeviceSlot {
   // Queues copies of ranges of `host` to the same offsets of memory(), then `calls`. Called by the slot's last worker.
   // Never waits for the device. kWrongState: a capture forbade it, and it may be sent again.
   virtual Status send(const std::byte* host, std::span<const CopyRange> copies,
-                      std::span<const TailCall> calls) = 0;
+                      std::span<const TailCall> calls, const DeviceTiming& timing = {}) = 0;
   // Whether READY has happened, so that host memory may be refilled. True when nothing was sent, and after a loss. False
   // also where it cannot be asked for because of a capture: ask again.
   virtual bool copies_done() = 0;

@@ -32,6 +32,8 @@ struct OverflowBatch final : Batch {
   std::unique_ptr<DeviceSlot> device;  // null on the cpu device
 };
 
+class Metrics;
+
 class Delivery {
  public:
   // `device`, `pipeline` and `config` outlive it.
@@ -45,6 +47,8 @@ class Delivery {
   virtual void place(int64_t slot, SlotPlace& place);  // fills in what the device decides of it
   bool to_device() const;
   bool pins_slots() const;  // they are page-locked, so that all of their memory is touched at create
+  // Who is told what the device did for each batch, while it wants to know. Outlives the slots.
+  virtual void time_for(Metrics& /*metrics*/) {}
   // io=device: sends the set. `staging`: the slots' memory, not in use yet.
   virtual Status upload(const CancelToken* /*token*/, std::span<std::byte> /*staging*/,
                         WorkerScratch& /*scratch*/, HostMemory& /*memory*/) {

@@ -10,6 +10,7 @@
 #include "core/base/thread_mutex.h"
 #include "core/base/thread_wait.h"
 #include "core/loader/delivery.h"
+#include "core/loader/metrics/metrics.h"
 
 namespace dataline {
 namespace {
@@ -60,6 +61,8 @@ class DeviceDelivery final : public Delivery {
     place.device_type = device_.type();
     place.device_index = device_.index();
   }
+
+  void time_for(Metrics& metrics) override { metrics_ = &metrics; }
 
   Status upload(const CancelToken* token, std::span<std::byte> staging, WorkerScratch& scratch,
                 HostMemory& memory) override {
@@ -323,7 +326,8 @@ class DeviceDelivery final : public Delivery {
     Half& half = halves_[static_cast<size_t>(slot.number)];
     find_ranges(slot, half.ranges);
     for (TailCall& call : half.calls) call.rows = slot.samples;
-    DL_RETURN_IF_ERROR(half.slot->send(slot.memory(), half.ranges, half.calls));
+    DL_RETURN_IF_ERROR(half.slot->send(slot.memory(), half.ranges, half.calls,
+                                       {metrics_->device_times(), slot.epoch, slot.step}));
     int64_t bytes = 0;
     for (const CopyRange& range : half.ranges) bytes += range.bytes;
     copied_bytes_.fetch_add(bytes, std::memory_order_relaxed);
@@ -337,6 +341,7 @@ class DeviceDelivery final : public Delivery {
 
   std::unique_ptr<DeviceBlock> resident_;  // io=device: the set
   std::vector<Half> halves_;               // by the slot's number
+  Metrics* metrics_ = nullptr;             // from create on
   Atomic<int64_t> copied_bytes_{0};        // relaxed: a statistic
 
   mutable ThreadMutex mutex_;                           // room in the lists was reserved at create

@@ -185,6 +185,7 @@ Status Loader::prepare_slots(std::vector<std::unique_ptr<Slot>>& slots) {
 Status Loader::prepare_threads() {
   metrics_ = std::make_shared<Metrics>(weak_from_this(), name_passes(pipeline_), plan_.scratch_count,
                                        delivery_->to_device());
+  delivery_->time_for(*metrics_);
   if (config_.stats == StatsLevel::kFull) metrics_->switch_on();
   pool_ = std::make_unique<WorkerPool>(*window_, *filler_, *delivery_, gate_, pipeline_, config_);
   std::byte* const memory = arena_.data() + plan_.scratch_offset;

@@ -21,7 +21,7 @@ Status Loader::trace_start(const TraceTarget& target) {
   ThreadLock lock(trace_mutex_);
   if (trace_ == nullptr) {
     const int64_t workers = metrics_->thread_count() - 1;
-    trace_ = std::make_unique<Trace>(metrics_->stage_names(), workers, log_);
+    trace_ = std::make_unique<Trace>(metrics_->stage_names(), workers, delivery_->to_device(), log_);
   }
   DL_RETURN_IF_ERROR(trace_->start(target));
   metrics_->switch_on();

@@ -38,10 +38,10 @@ class WorkersSlot final : public DeviceSlot {
   DeviceSlot& slot() { return *slot_; }
 
   std::byte* memory() const override { return slot_->memory(); }
-  Status send(const std::byte* host, std::span<const CopyRange> copies,
-              std::span<const TailCall> calls) override {
+  Status send(const std::byte* host, std::span<const CopyRange> copies, std::span<const TailCall> calls,
+              const DeviceTiming& timing = {}) override {
     const DeviceThread here(*device_);
-    return slot_->send(host, copies, calls);
+    return slot_->send(host, copies, calls, timing);
   }
   bool copies_done() override {
     const DeviceThread here(*device_);

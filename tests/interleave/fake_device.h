@@ -40,7 +40,8 @@ class FakeSlot final : public DeviceSlot {
   ~FakeSlot() override { land(); }
   std::byte* memory() const override { return const_cast<std::byte*>(memory_.data()); }
 
-  Status send(const std::byte* host, std::span<const CopyRange> copies, std::span<const TailCall>) override {
+  Status send(const std::byte* host, std::span<const CopyRange> copies, std::span<const TailCall>,
+              const DeviceTiming& = {}) override {
     DL_RETURN_IF_ERROR(life_->operate());
     land();
     host_ = host;

@@ -183,7 +183,7 @@ TEST(Trace, AtItsLimitItEndsWholeWithALineInTheLog) {
   constexpr int64_t kLimit = 200'000;
   std::vector<std::string> stages(stage::kFirstPass, "stage");
   stages.emplace_back("a \"field\"\n<script>: \\ copy");
-  dataline::Trace trace(stages, 1, log, kLimit);
+  dataline::Trace trace(stages, 1, false, log, kLimit);
   ASSERT_TRUE(trace.start({.path = {}, .context = sink.context, .write = sink.write}).is_ok());
   for (int64_t i = 0; i < 1'000'000; ++i)
     trace.add_span(static_cast<int32_t>(i % 2) - 1, stage::kFirstPass, i * 10, i * 10 + 5, {0, i, true});

@@ -12,6 +12,7 @@ namespace {
 constexpr double kKeepsUp = 0.01;  // of the consumer's time: less waiting is nobody's trouble
 
 bool is_consumers(const std::string& name) { return name == "next" || name == "step" || name == "release"; }
+bool is_devices(const std::string& name) { return name == "copy" || name == "kernels"; }
 
 bool is_wait(const std::string& name) {
   return name == "no room" || name == "no work" || name == "parked" || name == "device";
@@ -49,7 +50,7 @@ std::vector<StageTime> stage_times(const ReportData& data) {
   if (data.is_trace) {
     for (const std::string& name : data.timeline.names()) {
       const Durations total = data.timeline.total(name);
-      if (is_consumers(name) || total.count == 0) continue;
+      if (is_consumers(name) || is_devices(name) || total.count == 0) continue;
       out.push_back({name, total.sum_us * 1e-6, total.quantile_us(0.5) * 1e-6, total.quantile_us(0.99) * 1e-6,
                      total.longest_us * 1e-6, total.count, is_wait(name)});
     }

@@ -139,9 +139,10 @@ std::string timeline_drawing(const Timeline& timeline) {
   out += "</svg>\n<ul class=\"legend\">\n";
   for (const std::string& name : timeline.names()) {
     if (name == "release") continue;
-    const char* meaning = name == "next"   ? " (the consumer waits)"
-                          : name == "step" ? " (the consumer's own work)"
-                                           : "";
+    const char* meaning = name == "next"                        ? " (the consumer waits)"
+                          : name == "step"                      ? " (the consumer's own work)"
+                          : name == "copy" || name == "kernels" ? " (the device)"
+                                                                : "";
     out +=
         "<li><i class=\"" + stage_style(timeline, name) + "\"></i>" + html(name, 120) + meaning + "</li>\n";
   }

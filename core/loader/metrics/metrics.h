@@ -16,6 +16,7 @@
 #include "core/base/atomic.h"
 #include "core/base/status.h"
 #include "core/base/thread_mutex.h"
+#include "core/device/device.h"
 #include "core/loader/epochs.h"
 #include "core/loader/ledger.h"
 #include "core/loader/metrics/stopwatch.h"
@@ -27,6 +28,7 @@ class Loader;
 
 enum class MetricKind : int32_t { kCounter = 1, kGauge = 2, kDuration = 3 };
 constexpr int32_t kThreadAll = -1, kThreadConsumer = -2;
+constexpr int32_t kThreadDevice = -3;  // of spans alone
 
 struct MetricRow {
   MetricKind kind = MetricKind::kCounter;
@@ -47,7 +49,7 @@ struct Stall {
   const char* cause = "";  // what the workers spent most of the time with; lives as long as the metrics
 };
 
-class Metrics {
+class Metrics final : public DeviceTimesSink {
  public:
   // Longer calls of next() are stalls.
   static constexpr int64_t kStallNs = 10'000'000;
@@ -78,6 +80,9 @@ class Metrics {
   void end_call(Call& call) DL_EXCLUDES(mutex_);
   // The numbers that stay when the loader has ended.
   void close(const LoaderStats& last) DL_EXCLUDES(mutex_);
+  // What the device did for a batch; null while nothing is measured.
+  DeviceTimesSink* device_times() { return to_device_ && on() ? this : nullptr; }
+  void add_times(const DeviceTimes& times) noexcept override DL_EXCLUDES(mutex_);
   void trace_to(SpanSink* sink) { trace_.store(sink, std::memory_order_release); }  // null: nowhere
   SpanSink* trace() const { return trace_.load(std::memory_order_acquire); }
 
@@ -99,7 +104,7 @@ class Metrics {
 
   // A row of the table.
   struct Spec {
-    enum class Of { kNext, kBetween, kStage, kPart, kQueued, kBlocked } of;
+    enum class Of { kNext, kBetween, kStage, kPart, kQueued, kBlocked, kCopies, kKernels } of;
     int32_t thread = kThreadAll;
     int32_t stage = 0;
     int32_t part = 0;
@@ -113,11 +118,20 @@ class Metrics {
   MetricRow counter(size_t index, const LoaderStats& stats) const;
   MetricRow measured(const Spec& spec) const DL_EXCLUDES(mutex_);
   MetricRow measured_at(size_t index) const DL_EXCLUDES(mutex_);
+  void add_device(MetricRow& row, Spec::Of of) const DL_EXCLUDES(mutex_);
   void add_stage(MetricRow& row, int32_t thread, int32_t stage) const;
   void add_part(MetricRow& row, const Spec& spec) const;
   void add_off_cpu(MetricRow& row, const Spec& spec) const;
+  // use(watch) of each that is meant and measures.
   template <typename Use>
-  void for_threads(int32_t thread, Use use) const;
+  void for_threads(int32_t thread, Use use) const {
+    for (size_t t = 0; t < watches_.size(); ++t) {
+      const bool consumer = t + 1 == watches_.size();
+      const bool wanted =
+          thread == kThreadAll || (thread == kThreadConsumer ? consumer : thread == static_cast<int32_t>(t));
+      if (wanted && watches_[t].times() != nullptr) use(watches_[t]);
+    }
+  }
   void note_stall(const Call& call, int64_t took_ns) DL_REQUIRES(mutex_);
   const char* cause_of_stall(std::vector<int64_t>& totals) const;
   const char* longest_part(int32_t stage) const;
@@ -140,6 +154,8 @@ class Metrics {
   bool closed_ DL_GUARDED_BY(mutex_) = false;
   LoaderStats last_ DL_GUARDED_BY(mutex_);
   Histogram next_ DL_GUARDED_BY(mutex_), between_ DL_GUARDED_BY(mutex_);
+  Histogram copies_ DL_GUARDED_BY(mutex_), kernels_ DL_GUARDED_BY(mutex_);  // of the device, by its clock
+  int64_t copied_bytes_ DL_GUARDED_BY(mutex_) = 0;
   Sampler calls_sampler_ DL_GUARDED_BY(mutex_);
   Call returned_ DL_GUARDED_BY(mutex_);  // the last that was measured
   std::vector<int64_t> seen_totals_ DL_GUARDED_BY(mutex_);

@@ -118,6 +118,18 @@ void add_histogram(PrometheusText& text, const std::string& name, std::string_vi
   text.sample(name + "_count", "", concat(sum.count));
 }
 
+// What the device does, which has no threads.
+void add_device_times(PrometheusText& text, const std::vector<MetricRow>& rows) {
+  constexpr std::string_view kFull = "dataline_device_seconds_total";
+  bool first = true;
+  for (const MetricRow& row : rows) {
+    if (std::string_view(row.name) != "device") continue;
+    if (first) text.family(kFull, "counter", row.doc);
+    first = false;
+    text.sample(kFull, concat("stage=\"", row.part, "\""), seconds(row.value));
+  }
+}
+
 // Rows of one name, by thread.
 void add_durations(PrometheusText& text, const std::vector<MetricRow>& rows, std::string_view name,
                    std::string_view label) {
@@ -149,6 +161,7 @@ Result<std::string> prometheus_text(const Metrics& metrics, std::string_view lab
     add_durations(text, rows, "work", "stage");
     add_durations(text, rows, "wait", "reason");
     add_durations(text, rows, "off_cpu", "reason");
+    add_device_times(text, rows);
   }
   return text.take();
 }

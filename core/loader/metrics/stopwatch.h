@@ -46,6 +46,7 @@ struct SpanBatch {
 class SpanSink {
  public:
   static constexpr int32_t kNext = -1, kStep = -2;  // stages of the consumer: in next(), and outside of it
+  static constexpr int32_t kCopies = -3, kKernels = -4;  // of the device
   virtual ~SpanSink() = default;
   virtual void add_span(int32_t thread, int32_t stage, int64_t begin_ns, int64_t end_ns,
                         const SpanBatch& batch) noexcept = 0;

@@ -66,9 +66,13 @@ std::vector<std::string> json_names(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Trace::Trace(std::vector<std::string> stages, int64_t workers, Log log, int64_t limit_bytes)
-    : stages_(json_names(stages)), workers_(workers), log_(std::move(log)), limit_bytes_(limit_bytes) {
-  for (int64_t t = 0; t <= workers; ++t) {
+Trace::Trace(std::vector<std::string> stages, int64_t workers, bool to_device, Log log, int64_t limit_bytes)
+    : stages_(json_names(stages)),
+      workers_(workers),
+      to_device_(to_device),
+      log_(std::move(log)),
+      limit_bytes_(limit_bytes) {
+  for (int64_t t = 0; t <= workers + (to_device ? 1 : 0); ++t) {
     tracks_.push_back(std::make_unique<Track>());
     ThreadLock lock(tracks_.back()->mutex);
     tracks_.back()->text.reserve(kTrackBytes);
@@ -95,11 +99,13 @@ Status Trace::start(const TraceTarget& target) {
       concat("{\"displayTimeUnit\":\"ms\",\"otherData\":{\"producer\":\"dataline\",\"realtime_ns\":\"",
              now_ns, "\",\"monotonic_ns\":\"", now_ns - offset_ns_, "\"},\"traceEvents\":[\n",
              R"({"name":"process_name","ph":"M","pid":1,"tid":0,"args":{"name":"dataline"}})");
-  for (int64_t t = 0; t <= workers_; ++t) {
-    const std::string name = t == workers_ ? std::string("consumer") : concat("worker ", t);
-    head += concat(",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":", t == workers_ ? 0 : t + 1,
+  const auto name_track = [&head](int64_t track, std::string_view name) {
+    head += concat(",\n{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":1,\"tid\":", track,
                    ",\"args\":{\"name\":\"", name, "\"}}");
-  }
+  };
+  for (int64_t t = 0; t < workers_; ++t) name_track(t + 1, concat("worker ", t));
+  name_track(0, "consumer");
+  if (to_device_) name_track(workers_ + 1, "device");
   if (!put(head)) {
     Status failed = file_error(concat("trace ", target.path), os_error_);
     close_file();
@@ -179,8 +185,9 @@ void Trace::tell_end() const noexcept {
   }
 }
 
-Trace::Track& Trace::track_of(int32_t thread) {
-  return *tracks_[static_cast<size_t>(thread < 0 ? workers_ : thread)];
+// The consumer's, the workers', the device's: as their threads are numbered in the text.
+int64_t Trace::number_of(int32_t thread) const {
+  return thread == kThreadDevice ? workers_ + 1 : thread < 0 ? 0 : thread + 1;
 }
 
 void Trace::add_event(std::string& out, std::string_view name, char phase, int64_t at_ns,
@@ -208,11 +215,11 @@ void Trace::add_flow(std::string& out, char phase, int64_t at_ns, int64_t track,
 void Trace::add_span(int32_t thread, int32_t stage, int64_t begin_ns, int64_t end_ns,
                      const SpanBatch& batch) noexcept {
   if (!open_.load(std::memory_order_relaxed)) return;
-  const std::string_view name = stage == kNext   ? std::string_view("next")
-                                : stage == kStep ? std::string_view("step")
-                                                 : std::string_view(stages_[static_cast<size_t>(stage)]);
-  const int64_t track = thread < 0 ? 0 : thread + 1;
-  Track& own = track_of(thread);
+  constexpr std::string_view kOwn[] = {"next", "step", "copy", "kernels"};  // from kNext downwards
+  const std::string_view name =
+      stage < 0 ? kOwn[kNext - stage] : std::string_view(stages_[static_cast<size_t>(stage)]);
+  const int64_t track = number_of(thread);
+  Track& own = *tracks_[static_cast<size_t>(track)];
   ThreadLock lock(own.mutex);
   if (own.text.size() + kEventBytes > kTrackBytes) flush(own.text);
   add_event(own.text, name, 'X', begin_ns, track);
@@ -224,7 +231,7 @@ void Trace::add_span(int32_t thread, int32_t stage, int64_t begin_ns, int64_t en
   add_number(own.text, batch.step);
   own.text += "}}";
   if (stage == stage::kOrder && batch.first) add_flow(own.text, 's', begin_ns, track, batch);
-  if (stage == stage::kPack) add_flow(own.text, 't', begin_ns, track, batch);
+  if (stage == stage::kPack || stage == kCopies) add_flow(own.text, 't', begin_ns, track, batch);
   // Within the call, whose begin may be before that of the batch; viewers keep no more than a quarter of a microsecond.
   if (stage == kNext)
     add_flow(own.text, 't', std::max((begin_ns + end_ns) / 2, end_ns - kWithinNs), track, batch);
@@ -232,7 +239,7 @@ void Trace::add_span(int32_t thread, int32_t stage, int64_t begin_ns, int64_t en
 
 void Trace::add_release(int64_t at_ns, const SpanBatch& batch) noexcept {
   if (!open_.load(std::memory_order_relaxed)) return;
-  Track& own = track_of(kThreadConsumer);
+  Track& own = *tracks_[0];
   ThreadLock lock(own.mutex);
   if (own.text.size() + kEventBytes > kTrackBytes) flush(own.text);
   add_event(own.text, "release", 'X', at_ns, 0);

@@ -1,5 +1,5 @@
-// What a loader does, as Chrome's trace events (the "Trace Event Format"), which Perfetto and speedscope open: one track a worker and
-// one for the consumer, a span for each stage, and the life of a batch as a flow from the first claim to its release.
+// What a loader does, as Chrome's trace events (the "Trace Event Format"), which Perfetto and speedscope open: one track a worker,
+// one for the consumer and one for a device, a span for each stage, and the life of a batch as a flow from the first claim to its release.
 //
 // Each thread formats into memory of its own and writes when that is full. A file that has reached its limit, or cannot be
 // written, ends the trace; the job goes on.
@@ -36,7 +36,8 @@ class Trace final : public SpanSink {
   static constexpr int64_t kLimitBytes = int64_t{256} << 20;
 
   // `stages`: their names. `workers`: threads beside the consumer.
-  Trace(std::vector<std::string> stages, int64_t workers, Log log, int64_t limit_bytes = kLimitBytes);
+  Trace(std::vector<std::string> stages, int64_t workers, bool to_device, Log log,
+        int64_t limit_bytes = kLimitBytes);
   ~Trace() override;
 
   // Opens the file and writes the head. kIo, kPermission, kNotFound, ... names the file; kReader: the host refused.
@@ -57,20 +58,20 @@ class Trace final : public SpanSink {
   };
   enum class End : int32_t { kNone, kFull, kFailed };
 
-  void add_head(int64_t realtime_ns);
   void flush(std::string& text) noexcept DL_EXCLUDES(out_mutex_);
   bool put(std::string_view text) noexcept DL_REQUIRES(out_mutex_);
   void close_file() noexcept DL_REQUIRES(out_mutex_);
   void tell_end() const noexcept DL_REQUIRES(out_mutex_);
-  Track& track_of(int32_t thread);
+  int64_t number_of(int32_t thread) const;
   void add_event(std::string& out, std::string_view name, char phase, int64_t at_ns, int64_t track) const;
   void add_flow(std::string& out, char phase, int64_t at_ns, int64_t track, const SpanBatch& batch) const;
 
   const std::vector<std::string> stages_;  // as JSON text
   const int64_t workers_;
+  const bool to_device_;
   const Log log_;
   const int64_t limit_bytes_;
-  std::vector<std::unique_ptr<Track>> tracks_;  // the workers', and last the consumer's
+  std::vector<std::unique_ptr<Track>> tracks_;  // by number_of()
   int64_t offset_ns_ = 0;  // from the monotonic clock to the time of day, when the trace began
   Atomic<bool> open_{false};
   Atomic<int64_t> bytes_{0};

@@ -78,6 +78,7 @@ FAKE_DRIVER_API CUresult cuEventDestroy_v2(CUevent event);
 FAKE_DRIVER_API CUresult cuEventRecord(CUevent event, CUstream stream);
 FAKE_DRIVER_API CUresult cuEventQuery(CUevent event);
 FAKE_DRIVER_API CUresult cuEventSynchronize(CUevent event);
+FAKE_DRIVER_API CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end);
 
 FAKE_DRIVER_API CUresult cuModuleLoadData(CUmodule* module, const void* image);
 FAKE_DRIVER_API CUresult cuModuleUnload(CUmodule module);

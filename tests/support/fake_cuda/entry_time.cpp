@@ -1,15 +1,23 @@
-// The time between two events, for benchmarks: of their last records that ran. SPDX-License-Identifier: Apache-2.0
+// The time between two events: of their last records that ran. SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
 #include "tests/support/fake_cuda/world.h"
 
 using namespace fake_cuda;
 
-extern "C" FAKE_CUDA_API CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end);
-
 CUresult cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
+  constexpr unsigned kDisableTiming = 2;
   Call call("cuEventElapsedTime");
-  if (call.event(begin) == nullptr || call.event(end) == nullptr) return call.code;
+  call.unsafe();
+  for (const CUevent one : {begin, end}) {
+    const Event* event = call.event(one);
+    if (event == nullptr) return call.code;
+    if ((event->flags & kDisableTiming) != 0) {
+      call.wrong("event-misuse", "the event was made without timing");
+      return kInvalidHandle;
+    }
+    if (event->latest != nullptr && !event->latest->done) return kNotReady;
+  }
   const auto ended_ns = [&](CUevent event) {
     const auto& trace = call.w.trace;
     const auto found = std::find_if(trace.rbegin(), trace.rend(), [&](const fake_cuda_operation& ran) {

@@ -86,6 +86,7 @@ const Entry* find_entry(const std::string& name) {
       ENTRY(cuEventRecord, 2000),
       ENTRY(cuEventQuery, 2000),
       ENTRY(cuEventSynchronize, 2000),
+      ENTRY(cuEventElapsedTime, 2000),
       ENTRY(cuModuleLoadData, 2000),
       ENTRY(cuModuleUnload, 2000),
       ENTRY(cuModuleGetFunction, 2000),

@@ -107,14 +107,15 @@ _UNITS = {"ns": "s", "bytes": "By"}
 def _families(measured: Iterable[Metrics]) -> list[tuple[str, str, str, str]]:
     """Name, kind, unit and doc of what there is, and of times that come when a trace begins."""
     found = {row.name: (row.name, row.kind, row.unit, row.doc) for metrics in measured for row in metrics}
-    for name in ("next", "between", "work", "wait", "off_cpu"):
+    for name in ("next", "between", "work", "wait", "off_cpu", "device"):
         found.setdefault(name, (name, "duration", "ns", ""))
     return list(found.values())
 
 
 def _series(metrics: Metrics, name: str) -> Iterable[Metric]:
-    """Totals over threads are left to who reads."""
-    return (row for row in metrics if row.name == name and (row.kind != "duration" or row.thread != ALL))
+    """Totals over threads are left to who reads; a device has none."""
+    whole = name == "device"
+    return (row for row in metrics if row.name == name and (row.kind != "duration" or whole or row.thread != ALL))
 
 
 def _value(row: Metric) -> float:
@@ -124,5 +125,7 @@ def _value(row: Metric) -> float:
 def _attributes(row: Metric) -> dict[str, str]:
     if row.kind != "duration":
         return {}
+    if row.name == "device":
+        return {"part": row.part}
     thread = "consumer" if row.thread == CONSUMER else str(row.thread)
     return {"thread": thread, "part": row.part} if row.part else {"thread": thread}

@@ -32,7 +32,7 @@ class Metric(NamedTuple):
     """A row of the table."""
 
     name: str
-    """A member of Stats, or of durations ``next``, ``between``, ``work``, ``wait``, ``off_cpu``."""
+    """A member of Stats, or of durations ``next``, ``between``, ``work``, ``wait``, ``off_cpu``, ``device``."""
     part: str
     """Of what is divided: a stage (``"read"``, ``"image: decode"``), or why a thread waits (``"no room"``); else ``""``."""
     kind: str

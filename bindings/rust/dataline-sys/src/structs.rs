@@ -484,7 +484,8 @@ structs! {
     ///   `part` is why: "no room" (prefetch_depth batches are ready, the consumer is slower), "no work"
     ///   (others load what is left), "parked" (there is no CPU for it), "device" (all slots are still read by
     ///   it) off_cpu of work, without a CPU: "no CPU" (others had them all), "storage" (and what else
-    ///   blocks); 0 where the system does not tell
+    ///   blocks); 0 where the system does not tell device the device works for a batch, by its own clock:
+    ///   "copy", "kernels"; known when the slot is used again
     ///
     /// Unstable: may change, or go, in a minor release.
     struct dl_metric {

@@ -36,7 +36,8 @@ pub enum MetricThread {
 pub struct Metric {
     /// What its value does.
     pub kind: MetricKind,
-    /// A member of [`Stats`](crate::Stats), or of durations `next`, `between`, `work`, `wait`, `off_cpu`.
+    /// A member of [`Stats`](crate::Stats), or of durations `next`, `between`, `work`, `wait`, `off_cpu`,
+    /// `device`.
     pub name: String,
     /// Of what is divided: a stage (`read`, `image: decode`), or why a worker waits (`no room`); else empty.
     pub part: String,
