@@ -1,0 +1,114 @@
+"""What guides say about a loader's knobs, each held against the rows of the training run that turned that knob.
+
+A change counts where the median of the epochs' own ratios differs from 1 by more than 3 %, and three quarters of them
+differ in that direction.
+SPDX-License-Identifier: Apache-2.0
+"""
+from statistics import median
+
+LEAST, AGREEING = 0.03, 0.75
+NO_GPU = ("cannot be seen on a CPU: PyTorch pins nothing without an accelerator, and `.to(\"cpu\")` copies nothing. "
+          "Row (c) of `bench/run.sh --tuning --device cuda`, which has not run on a GPU yet")
+# knob: (what guides say, {what the change did: what that says of the sentence})
+KNOBS = {
+    "persistent_workers": ("`persistent_workers=True`", {
+        "less": "confirmed: workers are not started anew each epoch", "more": "corrected: it costs here",
+        "same": "no difference here: starting the workers is little beside an epoch"}),
+    "prefetch_factor": ("raise `prefetch_factor`", {
+        "less": "confirmed", "more": "corrected: it costs here",
+        "same": "corrected: workers are no faster for a longer queue; it evens out steps of unequal length"}),
+    "pin_memory": ("`pin_memory=True` and `non_blocking=True`", {"less": NO_GPU, "same": NO_GPU, "more": NO_GPU}),
+    "batch_size": ("larger batches", {
+        "less": "confirmed for the clock, but it is another training", "more": "corrected: slower here",
+        "same": "corrected: each sample costs the loader what it did before"}),
+    "whole batches": ("index whole batches (`sampler=BatchSampler(...)`, `batch_size=None`), without workers", {
+        "less": "confirmed", "more": "corrected: slower here", "same": "no difference here"}),
+    "whole set": ("move the whole set to the GPU", {
+        "less": "confirmed, seen here in the CPU's memory: the floor. It has to fit and needs no augmentation; "
+                "on a GPU row (e), which has not run yet",
+        "more": "corrected: slower here", "same": "no difference here"}),
+}
+
+
+def change(row, before, after, metric="epoch_s"):
+    """"less", "more" or "same", and the median of the epochs' own ratios; nothing where one was not measured."""
+    ratios = row.ratios(after, before, metric)
+    if not ratios:
+        return None, None
+    middle = median(ratios)
+    agreeing = sum((ratio < 1) == (middle < 1) for ratio in ratios) / len(ratios)
+    if abs(middle - 1) <= LEAST or agreeing < AGREEING:
+        return "same", middle
+    return ("less" if middle < 1 else "more"), middle
+
+
+def seconds(row, name):
+    return f"{row.value(name, 'epoch_s'):.2f} s"
+
+
+def percent(ratio):
+    return f"{100 * (ratio - 1):+.0f} %".replace("-", "−")
+
+
+def measured(sweep, row):
+    """{num_workers: seconds} of those that were measured."""
+    found = {int(count): row.value(name, "epoch_s") for count, name in sweep.items()}
+    return {count: value for count, value in sorted(found.items()) if value}
+
+
+def raise_workers(row, sweep):
+    """"Raise num_workers until it stops helping", and "as many as there are CPUs" is the caller's."""
+    values = measured(sweep, row)
+    best = min(values, key=values.get)
+    said = "; ".join(f"{count}: {value:.2f} s" for count, value in values.items())
+    beyond = [count for count in values if count > best]
+    if best == 0:
+        return said, "corrected: no worker is fastest here"
+    if not beyond:
+        return said, f"confirmed: it helped as far as {best}"
+    if change(row, sweep[str(best)], sweep[str(beyond[-1])])[0] == "more":
+        return said, f"confirmed: {best} is the best, and more cost time again"
+    return said, f"confirmed: it stops at {best}; more do no harm here"
+
+
+def workers_like_cpus(row, sweep, cpus):
+    values = measured(sweep, row)
+    best, here = min(values, key=values.get), str(cpus)
+    if here not in sweep:
+        return "", ""
+    kind, ratio = change(row, sweep[str(best)], sweep[here])
+    said = f"{cpus} CPUs: {seconds(row, sweep[here])}; the best, {best}: {seconds(row, sweep[str(best)])}"
+    if best == cpus or kind != "more":
+        return said, "confirmed" if best == cpus else "confirmed, within what can be measured"
+    return said, f"corrected: {percent(ratio)} beside the best"
+
+
+def tune_itself(row, sweep, name, tuned):
+    values = measured(sweep, row)
+    best = min(values, key=values.get)
+    kind, ratio = change(row, sweep[str(best)], name)
+    said = (f"`tune=on`: {seconds(row, name)} with {tuned['num_workers']} workers and {tuned['prefetch_depth']} batches; "
+            f"the best by hand, {best}: {seconds(row, sweep[str(best)])}")
+    return said, ("not reached: " if kind == "more" else "reached: ") + f"{percent(ratio)} beside the best by hand"
+
+
+def knob(row, name, before, after):
+    kind, ratio = change(row, before, after)
+    if kind is None:
+        return None
+    text, verdicts = KNOBS[name]
+    said = f"`{before}`: {seconds(row, before)}; `{after}`: {seconds(row, after)} ({percent(ratio)})"
+    if name == "batch_size":
+        ends = [row.values(each, "accuracy_percent")[-1] for each in (before, after)]
+        said += f"; accuracy at the end {ends[0]:.1f} % and {ends[1]:.1f} %"
+    return text, said, verdicts[kind]
+
+
+def findings(entry, row, cpus):
+    """Lines of the table: (what guides say, what was measured, what that says of it)."""
+    pytorch, ours = entry["sweeps"]["pytorch"], entry["sweeps"]["dataline"]
+    out = [("raise `num_workers` until it stops helping", *raise_workers(row, pytorch)),
+           ("`num_workers` = the number of CPUs", *workers_like_cpus(row, pytorch, cpus))]
+    out += [found for name, pair in entry["knobs"].items() if name in KNOBS if (found := knob(row, name, *pair))]
+    out += [("let the loader tune itself", *tune_itself(row, ours, name, tuned)) for name, tuned in entry["tuned"].items()]
+    return [line for line in out if line[1]]
