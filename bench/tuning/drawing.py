@@ -8,7 +8,7 @@ WIDTH, EDGE = 400, 4
 PARTS = ("compute", "copy", "wait")
 STYLE = """<style>
 .NAME .compute{fill:#2a6fd0}.NAME .copy{fill:#d98a1f}.NAME .wait{fill:#b23a48}
-.NAME .pytorch{stroke:#b23a48}.NAME .dataline{stroke:#2a6fd0}.NAME polyline,.NAME .tuned{fill:none;stroke-width:2}
+.NAME .pytorch{stroke:#b23a48}.NAME .dataline{stroke:#2a6fd0}.NAME circle.pytorch{fill:#b23a48}.NAME circle.dataline{fill:#2a6fd0}.NAME polyline,.NAME .tuned{fill:none;stroke-width:2}
 .NAME .floor{stroke:#7b8794;stroke-dasharray:5 4}.NAME .axis{stroke:#7b8794;stroke-opacity:.35}
 .NAME .t{fill:var(--color-foreground-primary,#3d4852)}.NAME .s{fill:var(--color-foreground-secondary,#5f6b78);font-size:12px}
 @media (prefers-color-scheme: dark){.NAME .t{fill:var(--color-foreground-primary,#d5dbe1)}
@@ -89,7 +89,7 @@ def workers(sweeps, floor, tuned):
     for loader, sweep in sweeps.items():
         places = [(axes.x(count), axes.y(value)) for count, value in sorted(sweep.items())]
         lines.append(f'<polyline class="{loader}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in places)}"/>')
-        lines += [f'<circle class="{loader}" cx="{x:.1f}" cy="{y:.1f}" r="3" fill="currentColor" stroke-width="2"/>' for x, y in places]
+        lines += [f'<circle class="{loader}" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in places]
     if tuned:
         x, y = axes.x(tuned[0]), axes.y(tuned[1])
         lines.append(f'<path class="tuned dataline" d="M{x:.1f} {y - 8:.1f}l8 8-8 8-8-8z"/>')
