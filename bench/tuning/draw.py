@@ -45,7 +45,7 @@ def drawings(entry, row):
     """{file name: its text}"""
     floor = row.value(entry["settings"]["e"], "epoch_s")
     tuned = next(((found["num_workers"], row.value(name, "epoch_s")) for name, found in entry["tuned"].items()), None)
-    sweeps = {loader: measured(sweep, row) for loader, sweep in entry["sweeps"].items()}
+    sweeps = {loader: values for loader, sweep in entry["sweeps"].items() if (values := measured(sweep, row))}
     return {"tuning-experiment.svg": drawing.bars(bar_rows(entry, row)),
             "tuning-experiment-workers.svg": drawing.workers(sweeps, floor, tuned)}
 

@@ -4,11 +4,15 @@ SPDX-License-Identifier: Apache-2.0
 """
 import html
 
+from findings import LOADERS
+
 WIDTH, EDGE = 400, 4
 PARTS = ("compute", "copy", "wait")
 STYLE = """<style>
 .NAME .compute{fill:#2a6fd0}.NAME .copy{fill:#d98a1f}.NAME .wait{fill:#b23a48}
-.NAME .pytorch{stroke:#b23a48}.NAME .dataline{stroke:#2a6fd0}.NAME circle.pytorch{fill:#b23a48}.NAME circle.dataline{fill:#2a6fd0}.NAME polyline,.NAME .tuned{fill:none;stroke-width:2}
+.NAME .pytorch{stroke:#b23a48}.NAME .dataline{stroke:#2a6fd0}.NAME .tutorial{stroke:#d98a1f}
+.NAME circle.pytorch{fill:#b23a48}.NAME circle.dataline{fill:#2a6fd0}.NAME circle.tutorial{fill:#d98a1f}
+.NAME polyline,.NAME .tuned{fill:none;stroke-width:2}
 .NAME .floor{stroke:#7b8794;stroke-dasharray:5 4}.NAME .axis{stroke:#7b8794;stroke-opacity:.35}
 .NAME .t{fill:var(--color-foreground-primary,#3d4852)}.NAME .s{fill:var(--color-foreground-secondary,#5f6b78);font-size:12px}
 @media (prefers-color-scheme: dark){.NAME .t{fill:var(--color-foreground-primary,#d5dbe1)}
@@ -93,13 +97,18 @@ def workers(sweeps, floor, tuned):
     if tuned:
         x, y = axes.x(tuned[0]), axes.y(tuned[1])
         lines.append(f'<path class="tuned dataline" d="M{x:.1f} {y - 8:.1f}l8 8-8 8-8-8z"/>')
-    return svg("dl-workers", 320, "seconds of an epoch by num_workers, PyTorch and Dataline", lines + _legend(tuned))
+    label = "seconds of an epoch by num_workers, PyTorch and Dataline"
+    return svg("dl-workers", 340, label, lines + _legend([*sweeps], tuned))
 
 
-def _legend(tuned):
-    out = ['<path class="pytorch" stroke-width="2" d="M4 305h22"/>', word(31, 309, "PyTorch"),
-           '<path class="dataline" stroke-width="2" d="M94 305h22"/>', word(121, 309, "Dataline"),
-           '<path class="floor" d="M188 305h22"/>', word(215, 309, "no loader")]
+def _legend(loaders, tuned):
+    """In two columns below the axis."""
+    marks = [(f'class="{loader}" stroke-width="2" d="MX,Yh22"', LOADERS[loader]) for loader in loaders]
+    marks.append(('class="floor" d="MX,Yh22"', "no loader"))
     if tuned:
-        out += ['<path class="tuned dataline" d="M300 297l8 8-8 8-8-8z"/>', word(314, 309, "tune=on")]
+        marks.append(('class="tuned dataline" d="MX,Ym11-8l8 8-8 8-8-8z"', "Dataline, tune=on"))
+    out = []
+    for at, (mark, text) in enumerate(marks):
+        x, y = (EDGE, 236)[at % 2], 299 + 19 * (at // 2)
+        out += [f"<path {mark}/>".replace("X", str(x)).replace("Y", str(y)), word(x + 29, y + 4, text)]
     return out

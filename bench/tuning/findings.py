@@ -7,6 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 from statistics import median
 
 LEAST, AGREEING = 0.03, 0.75
+LOADERS = {"tutorial": "PyTorch, torchvision's transforms", "pytorch": "PyTorch, a lean dataset", "dataline": "Dataline"}
 NO_GPU = ("cannot be seen on a CPU: PyTorch pins nothing without an accelerator, and `.to(\"cpu\")` copies nothing. "
           "Row (c) of `bench/run.sh --tuning --device cuda`, which has not run on a GPU yet")
 # knob: (what guides say, {what the change did: what that says of the sentence})
@@ -57,13 +58,13 @@ def measured(sweep, row):
 
 
 def raise_workers(row, sweep):
-    """"Raise num_workers until it stops helping", and "as many as there are CPUs" is the caller's."""
+    """What "raise num_workers until it stops helping" found."""
     values = measured(sweep, row)
     best = min(values, key=values.get)
     said = "; ".join(f"{count}: {value:.2f} s" for count, value in values.items())
     beyond = [count for count in values if count > best]
     if best == 0:
-        return said, "corrected: no worker is fastest here"
+        return said, "corrected: it is fastest without workers, which cost more here than they load"
     if not beyond:
         return said, f"confirmed: it helped as far as {best}"
     if change(row, sweep[str(best)], sweep[str(beyond[-1])])[0] == "more":
@@ -106,9 +107,9 @@ def knob(row, name, before, after):
 
 def findings(entry, row, cpus):
     """Lines of the table: (what guides say, what was measured, what that says of it)."""
-    pytorch, ours = entry["sweeps"]["pytorch"], entry["sweeps"]["dataline"]
-    out = [("raise `num_workers` until it stops helping", *raise_workers(row, pytorch)),
-           ("`num_workers` = the number of CPUs", *workers_like_cpus(row, pytorch, cpus))]
+    sweeps = [(LOADERS[loader], sweep) for loader, sweep in entry["sweeps"].items() if measured(sweep, row)]
+    out = [(f"raise `num_workers` until it stops helping: {name}", *raise_workers(row, sweep)) for name, sweep in sweeps]
+    out += [(f"`num_workers` = the number of CPUs: {name}", *workers_like_cpus(row, sweep, cpus)) for name, sweep in sweeps]
     out += [found for name, pair in entry["knobs"].items() if name in KNOBS if (found := knob(row, name, *pair))]
-    out += [("let the loader tune itself", *tune_itself(row, ours, name, tuned)) for name, tuned in entry["tuned"].items()]
+    out += [("let the loader tune itself", *tune_itself(row, entry["sweeps"]["dataline"], name, tuned)) for name, tuned in entry["tuned"].items()]
     return [line for line in out if line[1]]

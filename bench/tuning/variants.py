@@ -6,7 +6,7 @@ import importlib.util
 
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler
 
-from digits import Digits, Stored, open_split
+from digits import Digits, Stored, TutorialDigits, open_split
 from sources import BATCH_SIZE, Moved, Prefetcher, WholeSet, dataline, dataline_torch
 
 PYTORCH_WORKERS, DATALINE_WORKERS, LARGE_BATCH = (0, 1, 2, 4, 8, 16), (0, 1, 2, 4), 1000
@@ -18,15 +18,15 @@ class Variants:
 
     def __init__(self):
         self.makers, self.settings, self.knobs = {}, {}, {}
-        self.sweeps = {"pytorch": {}, "dataline": {}}
+        self.sweeps = {"tutorial": {}, "pytorch": {}, "dataline": {}}
 
-    def add(self, name, make, setting=None, workers=None, knob=None):
-        """`knob`: (what it changes, of which variant)."""
+    def add(self, name, make, setting=None, sweep=None, knob=None):
+        """`sweep`: (loader, num_workers); `knob`: (what it changes, of which variant)."""
         self.makers.setdefault(name, make)
         if setting:
             self.settings[setting] = name
-        if workers is not None:
-            self.sweeps[name.split()[0]][workers] = name
+        if sweep:
+            self.sweeps[sweep[0]][sweep[1]] = name
         if knob:
             self.knobs[knob[0]] = [knob[1], name]
 
@@ -41,20 +41,25 @@ def variants(folder, library, device, workers):
 
 
 def _pytorch(out, folder, device, workers):
-    """PyTorch's sweep has the settings that serve it best: workers that stay, and on a GPU pinned memory."""
+    """PyTorch's sweeps have the settings that serve it best: workers that stay, and on a GPU pinned memory."""
     digits, on_gpu = open_split(folder, "train"), device.type != "cpu"
 
-    def loader(count, pinned=False, **options):
+    def loader(count, pinned=False, dataset=digits, **options):
         if count > 0:
             options = {"num_workers": count, "persistent_workers": True, **options}
         options = {"batch_size": BATCH_SIZE, "shuffle": True, "pin_memory": pinned, **options}
-        return lambda: Moved(DataLoader(digits, **options), device, non_blocking=pinned)
+        return lambda: Moved(DataLoader(dataset, **options), device, non_blocking=pinned)
 
     ways, many = ("", " pinned non_blocking"), f"pytorch w{workers} persistent"
     best = many + ways[on_gpu]
-    out.add("pytorch w0", loader(0), setting="a", workers=0)
+    out.add("pytorch w0", loader(0), setting="a", sweep=("pytorch", 0))
     for count in PYTORCH_WORKERS[1:]:
-        out.add(f"pytorch w{count} persistent{ways[on_gpu]}", loader(count, on_gpu), workers=count)
+        out.add(f"pytorch w{count} persistent{ways[on_gpu]}", loader(count, on_gpu), sweep=("pytorch", count))
+    if importlib.util.find_spec("torchvision"):
+        tutorial = open_split(folder, "train", TutorialDigits)
+        for count in PYTORCH_WORKERS:
+            kept = f" persistent{ways[on_gpu]}" if count > 0 else ""
+            out.add(f"pytorch tutorial w{count}{kept}", loader(count, on_gpu and count > 0, tutorial), sweep=("tutorial", count))
     out.add(f"pytorch w{workers}", loader(workers, persistent_workers=False))
     out.add(many, loader(workers), setting="b", knob=("persistent_workers", f"pytorch w{workers}"))
     out.add(many + ways[1], loader(workers, True), setting="c", knob=("pin_memory", many))
@@ -87,7 +92,7 @@ def _dataline(out, folder, library, device):
     out.add(name, loader(), setting="f")
     out.add(f"{name} io={io}", loader(io=io), setting="g")
     for count in DATALINE_WORKERS:
-        out.add(f"{name} w{count}", loader(num_workers=count), workers=count)
+        out.add(f"{name} w{count}", loader(num_workers=count), sweep=("dataline", count))
     out.add(f"{name} tune=on", loader(tune="on"))
     if on_gpu and importlib.util.find_spec("dataline"):
         out.add("dataline.torch cuda", lambda: dataline_torch(folder, device))
