@@ -8,6 +8,9 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "tuning"))
 
+import draw
+import drawing
+import findings
 import report
 import table
 import timeline
@@ -69,6 +72,39 @@ class TimelinesOfADevice(unittest.TestCase):
         found["machine"] = {"cpu": "some", "cores": 2, "memory_gib": 1, "kernel": "6"}
         self.assertEqual([(line.met, line.short) for line in table.lines(found) if line.met or line.short], [])
         self.assertIn("driver: fake, NO MEASUREMENT", report.heading(found)[0])
+
+
+class ThePageOfTheTrainingRun(unittest.TestCase):
+    SWEEP = {"0": "w0", "1": "w1", "2": "w2", "8": "w8"}
+
+    def found(self, *epochs):
+        """What is said of raising num_workers, where they took so long."""
+        row = table.Row({"samples": {name: {"epoch_s": [seconds, seconds * 1.01]} for name, seconds in zip(self.SWEEP.values(), epochs)}})
+        return findings.raise_workers(row, self.SWEEP)[1]
+
+    def test_workers_help_up_to_a_number_or_not_at_all(self):
+        self.assertEqual(self.found(4, 3, 2, 2.5), "confirmed: it stops at 2; 8 cost time again")
+        self.assertEqual(self.found(4, 3, 2, 1.99), "confirmed: it stops at 2; more do no harm here")
+        self.assertEqual(self.found(4, 3, 2, 1), "confirmed: it helped as far as 8")
+        self.assertTrue(self.found(2, 3, 3, 3).startswith("corrected: it is fastest without workers"))
+        self.assertEqual(self.found(2, 2, 1.98, 2), "nothing to raise: no number makes it faster")
+
+    def test_a_change_within_what_epochs_differ_by_is_none(self):
+        row = table.Row({"samples": {"before": {"epoch_s": [2, 2, 2, 2]}, "after": {"epoch_s": [1, 1.8, 3, 3]},
+                                     "clear": {"epoch_s": [1, 1.8, 1.9, 1.9]}}})
+        self.assertEqual(findings.change(row, "before", "after")[0], "same")
+        self.assertEqual(findings.change(row, "before", "clear")[0], "less")
+        self.assertEqual(findings.change(row, "before", "not measured"), (None, None))
+
+    def test_the_bars_of_the_longest_epoch_fill_the_width(self):
+        text = drawing.bars([("some", {"compute": 1.0, "copy": 0.5, "wait": 0.5}), ("less", {"compute": 1.0, "copy": 0.0, "wait": 0.0}),
+                             ("none", "only on a GPU")])
+        self.assertIn('class="compute" x="4.0" y="48" width="196.0"', text)
+        self.assertIn('class="wait" x="298.0" y="48" width="98.0"', text)
+        self.assertIn("only on a GPU", text)
+
+    def test_the_page_is_what_is_drawn_of_the_results_that_it_names(self):
+        self.assertEqual(draw.stale(), [])
 
 
 class ProgramsThatFail(unittest.TestCase):

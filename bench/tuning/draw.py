@@ -3,7 +3,7 @@
 comments; everything with a number on that page is made here.
 
     bench/tuning/draw.py [FILE]     FILE: the newest in bench/results with that run, by default
-    bench/tuning/draw.py --check    status 1 if page and drawings are not what this makes of the file that the page names
+    bench/tuning/draw.py --check    status 1 if page or drawings are not what this makes of the file that the page names
 SPDX-License-Identifier: Apache-2.0
 """
 import json
@@ -98,11 +98,16 @@ def newest():
     return max(found, key=lambda path: json.loads(path.read_text())["rows"]["tuning"]["time"], default=None)
 
 
+def stale():
+    """What is not as it would be drawn of the results file that the page names."""
+    named = RESULTS / re.search(r"`bench/results/([\w.-]+\.json)`", PAGE.read_text()).group(1)
+    return [str(path) for path, text in files(named).items() if not path.exists() or path.read_text() != text]
+
+
 def main():
     if sys.argv[1:] == ["--check"]:
-        named = RESULTS / re.search(r"bench/results/([\w.-]+\.json)", PAGE.read_text()).group(1)
-        other = [path for path, text in files(named).items() if not path.exists() or path.read_text() != text]
-        sys.exit(f"draw.py: not what bench/tuning/draw.py makes of {named.name}: {', '.join(map(str, other))}" if other else 0)
+        other = stale()
+        sys.exit(f"draw.py: not as it is drawn: {', '.join(other)}" if other else 0)
     path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else newest()
     if path is None:
         sys.exit("draw.py: no file in bench/results has the training run: bench/run.sh --tuning makes one")

@@ -9,9 +9,9 @@ from findings import LOADERS
 WIDTH, EDGE = 400, 4
 PARTS = ("compute", "copy", "wait")
 STYLE = """<style>
-.NAME .compute{fill:#2a6fd0}.NAME .copy{fill:#d98a1f}.NAME .wait{fill:#b23a48}
-.NAME .pytorch{stroke:#b23a48}.NAME .dataline{stroke:#2a6fd0}.NAME .tutorial{stroke:#d98a1f}
-.NAME circle.pytorch{fill:#b23a48}.NAME circle.dataline{fill:#2a6fd0}.NAME circle.tutorial{fill:#d98a1f}
+.NAME .compute{fill:#2a6fd0}.NAME .copy{fill:#d98a1f}.NAME .wait{fill:#c94a59}
+.NAME .pytorch{stroke:#c94a59}.NAME .dataline{stroke:#2a6fd0}.NAME .tutorial{stroke:#d98a1f}
+.NAME circle.pytorch{fill:#c94a59}.NAME circle.dataline{fill:#2a6fd0}.NAME circle.tutorial{fill:#d98a1f}
 .NAME polyline,.NAME .tuned{fill:none;stroke-width:2}
 .NAME .floor{stroke:#7b8794;stroke-dasharray:5 4}.NAME .axis{stroke:#7b8794;stroke-opacity:.35}
 .NAME .t{fill:var(--color-foreground-primary,#3d4852)}.NAME .s{fill:var(--color-foreground-secondary,#5f6b78);font-size:12px}

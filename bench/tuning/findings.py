@@ -7,7 +7,7 @@ SPDX-License-Identifier: Apache-2.0
 from statistics import median
 
 LEAST, AGREEING = 0.03, 0.75
-LOADERS = {"tutorial": "PyTorch, torchvision's transforms", "pytorch": "PyTorch, a lean dataset", "dataline": "Dataline"}
+LOADERS = {"tutorial": "PyTorch, tutorials' dataset", "pytorch": "PyTorch, a lean dataset", "dataline": "Dataline"}
 NO_GPU = ("cannot be seen on a CPU: PyTorch pins nothing without an accelerator, and `.to(\"cpu\")` copies nothing. "
           "Row (c) of `bench/run.sh --tuning --device cuda`, which has not run on a GPU yet")
 # knob: (what guides say, {what the change did: what that says of the sentence})
@@ -57,40 +57,45 @@ def measured(sweep, row):
     return {count: value for count, value in sorted(found.items()) if value}
 
 
-def raise_workers(row, sweep):
-    """What "raise num_workers until it stops helping" found."""
+def enough(row, sweep):
+    """The least number of workers that no other beats; the one that has the shortest epoch; the greatest."""
     values = measured(sweep, row)
     best = min(values, key=values.get)
-    said = "; ".join(f"{count}: {value:.2f} s" for count, value in values.items())
-    beyond = [count for count in values if count > best]
-    if best == 0:
-        return said, "corrected: it is fastest without workers, which cost more here than they load"
-    if not beyond:
-        return said, f"confirmed: it helped as far as {best}"
-    if change(row, sweep[str(best)], sweep[str(beyond[-1])])[0] == "more":
-        return said, f"confirmed: {best} is the best, and more cost time again"
-    return said, f"confirmed: it stops at {best}; more do no harm here"
+    least = next(count for count in values if change(row, sweep[str(count)], sweep[str(best)])[0] != "less")
+    return least, best, max(values)
+
+
+def raise_workers(row, sweep):
+    """What "raise num_workers until it stops helping" found."""
+    least, _, most = enough(row, sweep)
+    said = "; ".join(f"{count}: {value:.2f} s" for count, value in measured(sweep, row).items())
+    more_costs = change(row, sweep[str(least)], sweep[str(most)])[0] == "more"
+    if least == 0:
+        return said, ("corrected: it is fastest without workers, which cost more here than they save" if more_costs
+                      else "nothing to raise: no number makes it faster")
+    if least == most:
+        return said, f"confirmed: it helped as far as {most}"
+    return said, f"confirmed: it stops at {least}; " + (f"{most} cost time again" if more_costs else "more do no harm here")
 
 
 def workers_like_cpus(row, sweep, cpus):
-    values = measured(sweep, row)
-    best, here = min(values, key=values.get), str(cpus)
-    if here not in sweep:
+    least, best, _ = enough(row, sweep)
+    if str(cpus) not in sweep:
         return "", ""
-    kind, ratio = change(row, sweep[str(best)], sweep[here])
-    said = f"{cpus} CPUs: {seconds(row, sweep[here])}; the best, {best}: {seconds(row, sweep[str(best)])}"
-    if best == cpus or kind != "more":
-        return said, "confirmed" if best == cpus else "confirmed, within what can be measured"
-    return said, f"corrected: {percent(ratio)} beside the best"
+    kind, ratio = change(row, sweep[str(best)], sweep[str(cpus)])
+    said = f"{cpus} CPUs: {seconds(row, sweep[str(cpus)])}; the best, {best}: {seconds(row, sweep[str(best)])}"
+    if kind == "more":
+        return said, f"corrected: {percent(ratio)} beside the best"
+    return said, "confirmed" if least == cpus else f"as good as any; so is {least}"
 
 
 def tune_itself(row, sweep, name, tuned):
-    values = measured(sweep, row)
-    best = min(values, key=values.get)
+    _, best, _ = enough(row, sweep)
     kind, ratio = change(row, sweep[str(best)], name)
-    said = (f"`tune=on`: {seconds(row, name)} with {tuned['num_workers']} workers and {tuned['prefetch_depth']} batches; "
+    workers = "1 worker" if tuned["num_workers"] == 1 else f"{tuned['num_workers']} workers"
+    said = (f"`tune=on`: {seconds(row, name)} with {workers} and {tuned['prefetch_depth']} batches; "
             f"the best by hand, {best}: {seconds(row, sweep[str(best)])}")
-    return said, ("not reached: " if kind == "more" else "reached: ") + f"{percent(ratio)} beside the best by hand"
+    return said, ("not reached: " if kind == "more" else "confirmed: ") + f"{percent(ratio)} beside the best by hand"
 
 
 def knob(row, name, before, after):

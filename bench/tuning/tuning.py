@@ -64,18 +64,19 @@ def show_timelines(runs):
 def keep(runs, failed, made, asked, data, before):
     """Adds the row to a results file."""
     load_before, ticks_before = before
-    out = asked.out or machine.results_path(REPOSITORY, on_gpu=asked.device != "cpu")
+    on_gpu = asked.device != "cpu"  # there beside the accelerator path's rows
+    out = asked.out or machine.results_path(REPOSITORY, on_gpu, "" if on_gpu else "-tuning")
     results = json.loads(out.read_text()) if out.exists() else {"rows": {}, "machine": machine.facts()}
     ticks, stolen = (after - before for after, before in zip(machine.cpu_ticks(), ticks_before))
     commit, changed = machine.commit(REPOSITORY)
-    name = "tuning" if asked.device == "cpu" else "tuning_cuda"
+    name = "tuning_cuda" if on_gpu else "tuning"
     results["rows"][name] = {
         "command": f"bench/run.sh --tuning --epochs {asked.epochs}" + ("" if name == "tuning" else f" --device {asked.device}"),
         "data": data, "commit": commit, "changed": changed,
         "time": datetime.datetime.now().isoformat(timespec="seconds"), "seconds": 0, "rounds": asked.epochs,
         "load_before": load_before, "load_after": os.getloadavg()[0],
         "stolen_percent": 100 * stolen / max(ticks, 1), "versions": {"torch": torch.__version__},
-        "gpu": machine.gpu() if name == "tuning_cuda" else None,
+        "gpu": machine.gpu() if on_gpu else None,
         "failed": failed, "notes": {}, "tuned": {run.name: run.batches.tuned() for run in runs if run.name.endswith("tune=on")},
         "workers": asked.workers, "settings": made.settings, "sweeps": made.sweeps, "knobs": made.knobs,
         "samples": {run.name: run.samples for run in runs}}
