@@ -2,8 +2,10 @@
 """What the runner and the table promise, on made-up programs and samples: `bench/run.sh --smoke` begins with it.
 SPDX-License-Identifier: Apache-2.0
 """
+import json
 import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "tuning"))
@@ -102,6 +104,26 @@ class ThePageOfTheTrainingRun(unittest.TestCase):
         self.assertIn('class="compute" x="4.0" y="48" width="196.0"', text)
         self.assertIn('class="wait" x="298.0" y="48" width="98.0"', text)
         self.assertIn("only on a GPU", text)
+
+    def test_a_run_on_a_gpu_has_a_section_and_drawings_of_its_own(self):
+        measured = {"epoch_s": [2.0], "wait_s": [0.5], "copy_s": [0.25], "cpu_s": [2.0], "accuracy_percent": [98.0]}
+        entry = {"settings": {"a": "pytorch w0", "e": "whole set on the device"}, "tuned": {}, "versions": {"torch": "2"},
+                 "knobs": {"pin_memory": ["pytorch w0", "pytorch w0"]}, "gpu": {"name": "Some Card"}, "data": "MNIST", "time": "2026-01-01",
+                 "sweeps": {"pytorch": {"0": "pytorch w0"}, "dataline": {}}, "commit": "0", "changed": False, "load_before": 0,
+                 "load_after": 0, "stolen_percent": 0, "rounds": 1,
+                 "samples": {"pytorch w0": measured, "whole set on the device": measured}}
+        found = {"rows": {"tuning_cuda": entry}, "machine": {"cpu": "some", "cores": 2, "cores_allowed": 2, "kernel": "6"}}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "some.json"
+            path.write_text(json.dumps(found))
+            made = draw.files([path])
+        page = made[draw.PAGE]
+        self.assertIn("Some Card; some, 2 CPUs", page)
+        self.assertIn("| 1.25 | 0.25 | 0.50 | 2.00 |", page)
+        self.assertIn("`pin_memory=True` and `non_blocking=True` |", page)
+        self.assertNotIn("has not run on one yet", page)
+        self.assertEqual(sorted(each.name for each in made if each != draw.PAGE),
+                         ["tuning-experiment-gpu-workers.svg", "tuning-experiment-gpu.svg"])
 
     def test_the_page_is_what_is_drawn_of_the_results_that_it_names(self):
         self.assertEqual(draw.stale(), [])

@@ -2,8 +2,8 @@
 """Draws the training run of a results file, and writes what was measured into docs/pages/tuning-experiment.md, between two
 comments; everything with a number on that page is made here.
 
-    bench/tuning/draw.py [FILE]     FILE: the newest in bench/results with that run, by default
-    bench/tuning/draw.py --check    status 1 if page or drawings are not what this makes of the file that the page names
+    bench/tuning/draw.py [FILE...]  the newest in bench/results with that run, on a CPU and on a GPU, by default
+    bench/tuning/draw.py --check    status 1 if page or drawings are not what this makes of the files that the page names
 SPDX-License-Identifier: Apache-2.0
 """
 import json
@@ -21,6 +21,7 @@ from table import Row
 PAGE = REPOSITORY / "docs" / "pages" / "tuning-experiment.md"
 RESULTS = REPOSITORY / "bench" / "results"
 BEGIN, END = "% measured: begin (bench/tuning/draw.py writes all of this; do not edit)\n", "% measured: end\n"
+SUFFIXES = {"tuning": "", "tuning_cuda": "-gpu"}  # of the rows' drawings
 ONLY_ON_A_GPU = {"d": "pytorch, a prefetcher on a side stream"}
 
 
@@ -41,13 +42,13 @@ def bar_rows(entry, row):
     return rows + [(name, parts(row, name)) for name in more]
 
 
-def drawings(entry, row):
+def drawings(entry, row, suffix):
     """{file name: its text}"""
     floor = row.value(entry["settings"]["e"], "epoch_s")
     tuned = next(((found["num_workers"], row.value(name, "epoch_s")) for name, found in entry["tuned"].items()), None)
     sweeps = {loader: values for loader, sweep in entry["sweeps"].items() if (values := measured(sweep, row))}
-    return {"tuning-experiment.svg": drawing.bars(bar_rows(entry, row)),
-            "tuning-experiment-workers.svg": drawing.workers(sweeps, floor, tuned)}
+    return {f"tuning-experiment{suffix}.svg": drawing.bars(bar_rows(entry, row)),
+            f"tuning-experiment{suffix}-workers.svg": drawing.workers(sweeps, floor, tuned)}
 
 
 def table_of(heads, rows):
@@ -67,51 +68,69 @@ def picture(name):
 
 def machine_line(results, entry, path):
     machine, versions = results["machine"], entry["versions"]
-    return (f"{machine['cpu']}, {machine['cores']} CPUs, Linux {machine['kernel']}; PyTorch {versions['torch']}; {entry['data']}; "
+    card = f"{entry['gpu']['name']}; " if entry["gpu"] else ""
+    return (f"{card}{machine['cpu']}, {machine['cores']} CPUs, Linux {machine['kernel']}; PyTorch {versions['torch']}; {entry['data']}; "
             f"{entry['time'][:10]}, commit {entry['commit'][:10]}{' with changes' if entry['changed'] else ''}. Load average "
             f"{entry['load_before']:.1f} before and {entry['load_after']:.1f} after, {entry['stolen_percent']:.0f} % of the CPUs' "
             f"time stolen by other guests. Medians of {entry['rounds']} epochs, in which all variants take turns; every epoch is in "
             f"`bench/results/{path.name}`.\n")
 
 
-def measured_part(results, path):
-    entry, row = results["rows"]["tuning"], Row(results["rows"]["tuning"])
+def measured_part(results, name, path):
+    entry, row, suffix = results["rows"][name], Row(results["rows"][name]), SUFFIXES[name]
     heads = ("variant", "compute, s", "copy, s", "wait, s", "an epoch, s", "CPU, s", "accuracy, %")
+    said = findings(entry, row, results["machine"]["cores_allowed"], bool(suffix))
+    where, of = ("GPU", ", on a GPU") if suffix else ("CPU", "")
     return "\n".join([
-        machine_line(results, entry, path), "## Where an epoch's time goes\n", picture("tuning-experiment.svg"),
-        table_of(heads, [variant_line(entry, row, name) for name in row.samples]),
-        "## By number of workers\n", picture("tuning-experiment-workers.svg"),
-        "## What the guides say\n", table_of(("guides say", "measured, an epoch", "so"), findings(entry, row, results["machine"]["cores_allowed"]))])
+        f"## On a {where}\n", machine_line(results, entry, path), f"### Where an epoch's time goes{of}\n", picture(f"tuning-experiment{suffix}.svg"),
+        table_of(heads, [variant_line(entry, row, each) for each in row.samples]),
+        f"### By number of workers{of}\n", picture(f"tuning-experiment{suffix}-workers.svg"),
+        f"### What the guides say{of}\n", table_of(("guides say", "measured, an epoch", "so"), said)])
 
 
-def files(path):
-    """{path: text} of what is made of a results file."""
-    results = json.loads(path.read_text())
-    entry = results["rows"]["tuning"]
+def files(paths):
+    """{path: text} of what is made of the files of results."""
+    made, sections = {}, []
+    for path in paths:
+        results = json.loads(path.read_text())
+        for name in (name for name in SUFFIXES if has(results, name)):
+            sections.append(measured_part(results, name, path))
+            entry = results["rows"][name]
+            made.update(drawings(entry, Row(entry), SUFFIXES[name]))
+    if not any(text.startswith("## On a GPU") for text in sections):
+        sections.append("## On a GPU\n\nIt has not run on one yet: `bench/run.sh --tuning --device cuda`.\n")
     before, rest = PAGE.read_text().split(BEGIN)
-    page = f"{before}{BEGIN}\n{measured_part(results, path)}\n{END}{rest.split(END)[1]}"
-    return {PAGE: page, **{PAGE.parent / "_static" / name: text for name, text in drawings(entry, Row(entry)).items()}}
+    page = before + "\n".join([BEGIN, *sections, END]) + rest.split(END)[1]
+    return {PAGE: page, **{PAGE.parent / "_static" / name: text for name, text in made.items()}}
 
 
-def newest():
-    found = [path for path in RESULTS.glob("*.json") if "settings" in json.loads(path.read_text())["rows"].get("tuning", {})]
-    return max(found, key=lambda path: json.loads(path.read_text())["rows"]["tuning"]["time"], default=None)
+def has(results, name):
+    """A row of this program's, not one from before it had settings."""
+    return "settings" in results["rows"].get(name, {})
+
+
+def newest(name):
+    """The file in which the run was measured last, in a list; or none."""
+    every = [(json.loads(path.read_text()), path) for path in RESULTS.glob("*.json")]
+    found = [(results["rows"][name]["time"], path) for results, path in every if has(results, name)]
+    return [max(found)[1]] if found else []
 
 
 def stale():
-    """What is not as it would be drawn of the results file that the page names."""
-    named = RESULTS / re.search(r"`bench/results/([\w.-]+\.json)`", PAGE.read_text()).group(1)
-    return [str(path) for path, text in files(named).items() if not path.exists() or path.read_text() != text]
+    """What is not as it would be drawn of the results that the page names."""
+    named = dict.fromkeys(re.findall(r"`bench/results/([\w.-]+\.json)`", PAGE.read_text()))
+    made = files([RESULTS / name for name in named])
+    return [str(path) for path, text in made.items() if not path.exists() or path.read_text() != text]
 
 
 def main():
     if sys.argv[1:] == ["--check"]:
         other = stale()
         sys.exit(f"draw.py: not as it is drawn: {', '.join(other)}" if other else 0)
-    path = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else newest()
-    if path is None:
+    paths = [pathlib.Path(word) for word in sys.argv[1:]] or newest("tuning") + newest("tuning_cuda")
+    if not paths:
         sys.exit("draw.py: no file in bench/results has the training run: bench/run.sh --tuning makes one")
-    for made, text in files(path).items():
+    for made, text in files(paths).items():
         made.write_text(text)
         print(made.relative_to(REPOSITORY))
 

@@ -8,26 +8,25 @@ from statistics import median
 
 LEAST, AGREEING = 0.03, 0.75
 LOADERS = {"tutorial": "PyTorch, tutorials' dataset", "pytorch": "PyTorch, a lean dataset", "dataline": "Dataline"}
-NO_GPU = ("cannot be seen on a CPU: PyTorch pins nothing without an accelerator, and `.to(\"cpu\")` copies nothing. "
-          "Row (c) of `bench/run.sh --tuning --device cuda`, which has not run on a GPU yet")
-# knob: (what guides say, {what the change did: what that says of the sentence})
+ONLY_ON_A_GPU = ("cannot be seen on a CPU: PyTorch pins nothing without an accelerator, and `.to(\"cpu\")` copies nothing; "
+                 "row (c) on a GPU shows it")
+# What a change did: what that says of a sentence, where the knob has no words of its own.
+VERDICTS = {"less": "confirmed", "more": "corrected: slower here", "same": "no difference here"}
+# knob: (what guides say, the words of its own on a CPU)
 KNOBS = {
     "persistent_workers": ("`persistent_workers=True`", {
-        "less": "confirmed: workers are not started anew each epoch", "more": "corrected: it costs here",
+        "less": "confirmed: workers are not started anew each epoch",
         "same": "no difference here: starting the workers is little beside an epoch"}),
     "prefetch_factor": ("raise `prefetch_factor`", {
-        "less": "confirmed", "more": "corrected: it costs here",
         "same": "corrected: workers are no faster for a longer queue; it evens out steps of unequal length"}),
-    "pin_memory": ("`pin_memory=True` and `non_blocking=True`", {"less": NO_GPU, "same": NO_GPU, "more": NO_GPU}),
+    "pin_memory": ("`pin_memory=True` and `non_blocking=True`", dict.fromkeys(VERDICTS, ONLY_ON_A_GPU)),
     "batch_size": ("larger batches", {
-        "less": "confirmed for the clock, but it is another training", "more": "corrected: slower here",
+        "less": "confirmed for the clock, but it is another training",
         "same": "corrected: each sample costs the loader what it did before"}),
-    "whole batches": ("index whole batches (`sampler=BatchSampler(...)`, `batch_size=None`), without workers", {
-        "less": "confirmed", "more": "corrected: slower here", "same": "no difference here"}),
+    "whole batches": ("index whole batches (`sampler=BatchSampler(...)`, `batch_size=None`), without workers", {}),
     "whole set": ("move the whole set to the GPU", {
-        "less": "confirmed, seen here in the CPU's memory: the floor. It has to fit and needs no augmentation; "
-                "on a GPU row (e), which has not run yet",
-        "more": "corrected: slower here", "same": "no difference here"}),
+        "less": "confirmed, seen here in the CPU's memory: the floor. It has to fit and needs no augmentation; row (e) on a GPU"}),
+    "side stream": ("copy the next batch on a side stream", {}),
 }
 
 
@@ -98,23 +97,24 @@ def tune_itself(row, sweep, name, tuned):
     return said, ("not reached: " if kind == "more" else "confirmed: ") + f"{percent(ratio)} beside the best by hand"
 
 
-def knob(row, name, before, after):
+def knob(row, name, before, after, on_gpu):
     kind, ratio = change(row, before, after)
     if kind is None:
         return None
-    text, verdicts = KNOBS[name]
+    text, own = KNOBS[name]
     said = f"`{before}`: {seconds(row, before)}; `{after}`: {seconds(row, after)} ({percent(ratio)})"
     if name == "batch_size":
         ends = [row.values(each, "accuracy_percent")[-1] for each in (before, after)]
         said += f"; accuracy at the end {ends[0]:.1f} % and {ends[1]:.1f} %"
-    return text, said, verdicts[kind]
+    return text, said, {**VERDICTS, **({} if on_gpu else own)}[kind]
 
 
-def findings(entry, row, cpus):
+def findings(entry, row, cpus, on_gpu=False):
     """Lines of the table: (what guides say, what was measured, what that says of it)."""
     sweeps = [(LOADERS[loader], sweep) for loader, sweep in entry["sweeps"].items() if measured(sweep, row)]
     out = [(f"raise `num_workers` until it stops helping: {name}", *raise_workers(row, sweep)) for name, sweep in sweeps]
     out += [(f"`num_workers` = the number of CPUs: {name}", *workers_like_cpus(row, sweep, cpus)) for name, sweep in sweeps]
-    out += [found for name, pair in entry["knobs"].items() if name in KNOBS if (found := knob(row, name, *pair))]
-    out += [("let the loader tune itself", *tune_itself(row, entry["sweeps"]["dataline"], name, tuned)) for name, tuned in entry["tuned"].items()]
+    out += [found for name, pair in entry["knobs"].items() if (found := knob(row, name, *pair, on_gpu))]
+    ours = entry["sweeps"]["dataline"]
+    out += [("let the loader tune itself", *tune_itself(row, ours, name, tuned)) for name, tuned in entry["tuned"].items()]
     return [line for line in out if line[1]]
