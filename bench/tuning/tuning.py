@@ -87,7 +87,7 @@ def keep(runs, failed, made, asked, data, before):
 def make_runs(made, asked):
     runs, failed = [], {}
     for name, make in made.makers.items():
-        if asked.only not in name:
+        if asked.only not in name or (asked.short and name not in made.settings.values()):
             continue
         try:
             runs.append(Training(name, make(), torch.device(asked.device)))
@@ -118,6 +118,7 @@ def main():
     parser.add_argument("--workers", type=int, help="of PyTorch's loader in (b) and (c); as many as CPUs, 8 on a GPU")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--only", default="", help="variants whose name has this in it")
+    parser.add_argument("--short", action="store_true", help="(a) to (g) alone")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--smoke", action="store_true", help="little data, no results: does each variant run")
     asked = parser.parse_args()

@@ -70,9 +70,9 @@ def _pytorch(out, folder, device, workers):
             knob=("whole batches", "pytorch w0"))
     if on_gpu:
         stored = open_split(folder, "train", Stored)
-        loader_of_bytes = {"batch_size": BATCH_SIZE, "shuffle": True, "pin_memory": True, "prefetch_factor": 8,
+        of_bytes = {"batch_size": BATCH_SIZE, "shuffle": True, "pin_memory": True, "prefetch_factor": 8,
                            "num_workers": workers, "persistent_workers": True}
-        out.add(f"pytorch w{workers} pinned prefetcher", lambda: Prefetcher(DataLoader(stored, **loader_of_bytes), device),
+        out.add(f"pytorch w{workers} pinned prefetcher", lambda: Prefetcher(DataLoader(stored, **of_bytes), device),
                 setting="d", knob=("side stream", best))
 
 
