@@ -32,7 +32,7 @@ def parts(row, name):
 
 def bar_rows(entry, row):
     rows = []
-    for letter in "abcdefg":
+    for letter in [*"abcdefg", *(letter for letter in entry["settings"] if len(letter) > 1)]:
         name = entry["settings"].get(letter)
         if name in row.samples:
             rows.append((f"({letter}) {name}", parts(row, name)))

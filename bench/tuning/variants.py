@@ -95,4 +95,4 @@ def _dataline(out, folder, library, device):
         out.add(f"{name} w{count}", loader(num_workers=count), sweep=("dataline", count))
     out.add(f"{name} tune=on", loader(tune="on"))
     if on_gpu and importlib.util.find_spec("dataline"):
-        out.add("dataline.torch cuda", lambda: dataline_torch(folder, device))
+        out.add("dataline.torch cuda", lambda: dataline_torch(folder, device), setting="f, by Python")
