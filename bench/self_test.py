@@ -81,7 +81,8 @@ class ThePageOfTheTrainingRun(unittest.TestCase):
 
     def found(self, *epochs):
         """What is said of raising num_workers, where they took so long."""
-        row = table.Row({"samples": {name: {"epoch_s": [seconds, seconds * 1.01]} for name, seconds in zip(self.SWEEP.values(), epochs)}})
+        taken = dict(zip(self.SWEEP.values(), epochs))
+        row = table.Row({"samples": {name: {"epoch_s": [seconds, seconds * 1.01]} for name, seconds in taken.items()}})
         return findings.raise_workers(row, self.SWEEP)[1]
 
     def test_workers_help_up_to_a_number_or_not_at_all(self):
@@ -91,10 +92,10 @@ class ThePageOfTheTrainingRun(unittest.TestCase):
         self.assertTrue(self.found(2, 3, 3, 3).startswith("corrected: it is fastest without workers"))
         self.assertEqual(self.found(2, 2, 1.98, 2), "nothing to raise: no number makes it faster")
 
-    def test_a_change_within_what_epochs_differ_by_is_none(self):
+    def test_of_a_change_within_what_epochs_differ_by_nothing_is_claimed(self):
         row = table.Row({"samples": {"before": {"epoch_s": [2, 2, 2, 2]}, "after": {"epoch_s": [1, 1.8, 3, 3]},
                                      "clear": {"epoch_s": [1, 1.8, 1.9, 1.9]}}})
-        self.assertEqual(findings.change(row, "before", "after")[0], "same")
+        self.assertEqual(findings.change(row, "before", "after")[0], "unclear")
         self.assertEqual(findings.change(row, "before", "clear")[0], "less")
         self.assertEqual(findings.change(row, "before", "not measured"), (None, None))
 

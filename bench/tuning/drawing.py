@@ -98,7 +98,8 @@ def workers(sweeps, floor, tuned):
         x, y = axes.x(tuned[0]), axes.y(tuned[1])
         lines.append(f'<path class="tuned dataline" d="M{x:.1f} {y - 8:.1f}l8 8-8 8-8-8z"/>')
     label = "seconds of an epoch by num_workers, PyTorch and Dataline"
-    return svg("dl-workers", 340, label, lines + _legend([*sweeps], tuned))
+    legend = _legend([*sweeps], tuned)
+    return svg("dl-workers", 290 + 19 * ((len(legend) // 2 + 1) // 2), label, lines + legend)
 
 
 def _legend(loaders, tuned):
@@ -109,6 +110,6 @@ def _legend(loaders, tuned):
         marks.append(('class="tuned dataline" d="MX,Ym11-8l8 8-8 8-8-8z"', "Dataline, tune=on"))
     out = []
     for at, (mark, text) in enumerate(marks):
-        x, y = (EDGE, 236)[at % 2], 299 + 19 * (at // 2)
+        x, y = (EDGE, 212)[at % 2], 299 + 19 * (at // 2)
         out += [f"<path {mark}/>".replace("X", str(x)).replace("Y", str(y)), word(x + 29, y + 4, text)]
     return out

@@ -1,7 +1,7 @@
 """What guides say about a loader's knobs, each held against the rows of the training run that turned that knob.
 
 A change counts where the median of the epochs' own ratios differs from 1 by more than 3 %, and three quarters of them
-differ in that direction.
+differ in that direction; where fewer do, nothing is claimed.
 SPDX-License-Identifier: Apache-2.0
 """
 from statistics import median
@@ -11,7 +11,8 @@ LOADERS = {"tutorial": "PyTorch, tutorials' dataset", "pytorch": "PyTorch, a lea
 ONLY_ON_A_GPU = ("cannot be seen on a CPU: PyTorch pins nothing without an accelerator, and `.to(\"cpu\")` copies nothing; "
                  "row (c) on a GPU shows it")
 # What a change did: what that says of a sentence, where the knob has no words of its own.
-VERDICTS = {"less": "confirmed", "more": "corrected: slower here", "same": "no difference here"}
+UNCLEAR = "not clear: the epochs differ by more than this"
+VERDICTS = {"less": "confirmed", "more": "corrected: slower here", "same": "no difference here", "unclear": UNCLEAR}
 # knob: (what guides say, the words of its own on a CPU)
 KNOBS = {
     "persistent_workers": ("`persistent_workers=True`", {
@@ -31,14 +32,16 @@ KNOBS = {
 
 
 def change(row, before, after, metric="epoch_s"):
-    """"less", "more" or "same", and the median of the epochs' own ratios; nothing where one was not measured."""
+    """"less", "more", "same" or "unclear", and the median of the epochs' own ratios; nothing where one was not measured."""
     ratios = row.ratios(after, before, metric)
     if not ratios:
         return None, None
     middle = median(ratios)
     agreeing = sum((ratio < 1) == (middle < 1) for ratio in ratios) / len(ratios)
-    if abs(middle - 1) <= LEAST or agreeing < AGREEING:
+    if abs(middle - 1) <= LEAST:
         return "same", middle
+    if agreeing < AGREEING:
+        return "unclear", middle
     return ("less" if middle < 1 else "more"), middle
 
 
@@ -66,9 +69,11 @@ def enough(row, sweep):
 
 def raise_workers(row, sweep):
     """What "raise num_workers until it stops helping" found."""
-    least, _, most = enough(row, sweep)
+    least, best, most = enough(row, sweep)
     said = "; ".join(f"{count}: {value:.2f} s" for count, value in measured(sweep, row).items())
     more_costs = change(row, sweep[str(least)], sweep[str(most)])[0] == "more"
+    if change(row, sweep[str(least)], sweep[str(best)])[0] == "unclear":
+        return said, UNCLEAR
     if least == 0:
         return said, ("corrected: it is fastest without workers, which cost more here than they save" if more_costs
                       else "nothing to raise: no number makes it faster")
@@ -85,6 +90,8 @@ def workers_like_cpus(row, sweep, cpus):
     said = f"{cpus} CPUs: {seconds(row, sweep[str(cpus)])}; the best, {best}: {seconds(row, sweep[str(best)])}"
     if kind == "more":
         return said, f"corrected: {percent(ratio)} beside the best"
+    if kind == "unclear":
+        return said, UNCLEAR
     return said, "confirmed" if least == cpus else f"as good as any; so is {least}"
 
 
@@ -94,7 +101,8 @@ def tune_itself(row, sweep, name, tuned):
     workers = "1 worker" if tuned["num_workers"] == 1 else f"{tuned['num_workers']} workers"
     said = (f"`tune=on`: {seconds(row, name)} with {workers} and {tuned['prefetch_depth']} batches; "
             f"the best by hand, {best}: {seconds(row, sweep[str(best)])}")
-    return said, ("not reached: " if kind == "more" else "confirmed: ") + f"{percent(ratio)} beside the best by hand"
+    verdict = {"more": "not reached", "unclear": "not clear"}.get(kind, "confirmed")
+    return said, f"{verdict}: {percent(ratio)} beside the best by hand"
 
 
 def knob(row, name, before, after, on_gpu):

@@ -10,7 +10,8 @@ io=memory on a CPU. Then num_workers of both loaders, and the other knobs.
 With --device cuda also how long the GPU was idle: between the steps, by CUDA events; and in one profiled epoch, not among
 those timed, where no kernel ran, how much of the copies was hidden behind kernels, and a piece of the timeline.
 
-Every variant trains an epoch in turn, five times over, so that a slow moment of the machine hits everybody. Run by
+Every variant trains an epoch in turn, five times over, so that a slow moment of the machine hits everybody, and each time
+in another order, so that it hits other neighbours. Run by
 `bench/run.sh --tuning`; reads the MNIST files from --data (.gz or not), else makes random digits (the times are the same,
 the accuracy means nothing).
 SPDX-License-Identifier: Apache-2.0
@@ -20,6 +21,7 @@ import datetime
 import json
 import os
 import pathlib
+import random
 import sys
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -101,7 +103,7 @@ def train(runs, asked, folder):
     tests = open_split(folder, "t10k")
     images, labels = tests[list(range(len(tests)))]
     for number in range(asked.epochs):
-        for run in runs if number % 2 == 0 else runs[::-1]:
+        for run in random.Random(number).sample(runs, len(runs)):
             print(f"tuning: epoch {number + 1} of {asked.epochs}, {run.name}", file=sys.stderr, flush=True)
             run.epoch()
             run.test(images.view(-1, 784), labels)
