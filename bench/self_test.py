@@ -94,9 +94,10 @@ class ThePageOfTheTrainingRun(unittest.TestCase):
 
     def test_of_a_change_within_what_epochs_differ_by_nothing_is_claimed(self):
         row = table.Row({"samples": {"before": {"epoch_s": [2, 2, 2, 2]}, "after": {"epoch_s": [1, 1.8, 3, 3]},
-                                     "clear": {"epoch_s": [1, 1.8, 1.9, 1.9]}}})
+                                     "clear": {"epoch_s": [1, 1.8, 1.9, 1.9]}, "wild": {"epoch_s": [1, 1.6, 2.4, 3]}}})
         self.assertEqual(findings.change(row, "before", "after")[0], "unclear")
         self.assertEqual(findings.change(row, "before", "clear")[0], "less")
+        self.assertEqual(findings.change(row, "before", "wild")[0], "unclear")
         self.assertEqual(findings.change(row, "before", "not measured"), (None, None))
 
     def test_the_bars_of_the_longest_epoch_fill_the_width(self):

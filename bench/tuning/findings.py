@@ -1,12 +1,13 @@
 """What guides say about a loader's knobs, each held against the rows of the training run that turned that knob.
 
 A change counts where the median of the epochs' own ratios differs from 1 by more than 3 %, and three quarters of them
-differ in that direction; where fewer do, nothing is claimed.
+differ in that direction. There is none where that median differs by less, and half of the ratios by less than 10 %.
+Otherwise nothing is claimed.
 SPDX-License-Identifier: Apache-2.0
 """
 from statistics import median
 
-LEAST, AGREEING = 0.03, 0.75
+LEAST, AGREEING, NEAR = 0.03, 0.75, 0.1
 LOADERS = {"tutorial": "PyTorch, tutorials' dataset", "pytorch": "PyTorch, a lean dataset", "dataline": "Dataline"}
 ONLY_ON_A_GPU = ("cannot be seen on a CPU: PyTorch pins nothing without an accelerator, and `.to(\"cpu\")` copies nothing; "
                  "row (c) on a GPU shows it")
@@ -39,7 +40,8 @@ def change(row, before, after, metric="epoch_s"):
     middle = median(ratios)
     agreeing = sum((ratio < 1) == (middle < 1) for ratio in ratios) / len(ratios)
     if abs(middle - 1) <= LEAST:
-        return "same", middle
+        near = sum(abs(ratio - 1) <= NEAR for ratio in ratios)
+        return ("same" if 2 * near >= len(ratios) else "unclear"), middle
     if agreeing < AGREEING:
         return "unclear", middle
     return ("less" if middle < 1 else "more"), middle

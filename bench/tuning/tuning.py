@@ -65,12 +65,11 @@ def show_timelines(runs):
 
 def keep(runs, failed, made, asked, data, before):
     """Adds the row to a results file."""
-    load_before, ticks_before = before
+    load_before, ticks_before, (commit, changed) = before
     on_gpu = asked.device != "cpu"  # there beside the accelerator path's rows
     out = asked.out or machine.results_path(REPOSITORY, on_gpu, "" if on_gpu else "-tuning")
     results = json.loads(out.read_text()) if out.exists() else {"rows": {}, "machine": machine.facts()}
     ticks, stolen = (after - before for after, before in zip(machine.cpu_ticks(), ticks_before))
-    commit, changed = machine.commit(REPOSITORY)
     name = "tuning_cuda" if on_gpu else "tuning"
     results["rows"][name] = {
         "command": f"bench/run.sh --tuning --epochs {asked.epochs}" + ("" if name == "tuning" else f" --device {asked.device}"),
@@ -139,7 +138,7 @@ def main():
         data = "random digits"
         folder = random_digits(REPOSITORY / "build" / "bench-data" / "digits")
 
-    before = os.getloadavg()[0], machine.cpu_ticks()
+    before = os.getloadavg()[0], machine.cpu_ticks(), machine.commit(REPOSITORY)
     made = variants(folder, load(asked.library), torch.device(asked.device), asked.workers)
     runs, failed = make_runs(made, asked)
     train(runs, asked, folder)
