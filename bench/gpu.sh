@@ -46,7 +46,7 @@ fi
 python3 bench/gpu.py "$folder/bench/dataline_gpu" "${out[@]}" "${rest[@]}"
 if $training; then
   if python3 -c 'import sys, torch; sys.exit(not torch.cuda.is_available())' 2>/dev/null; then
-    python3 bench/tuning/tuning.py --device cuda --library "$folder/lib/libdataline.so" "${out[@]}" "${mnist[@]}"
+    python3 bench/tuning/tuning.py --device cuda --short --library "$folder/lib/libdataline.so" "${out[@]}" "${mnist[@]}"
   else
     echo "the training run: left out, for python3 has no PyTorch that finds a GPU"
   fi

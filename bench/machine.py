@@ -82,7 +82,7 @@ def slug():
     return re.sub(r"[^a-z0-9]+", "-", f"{cpu_name()} {os.cpu_count()} cores".lower()).strip("-")
 
 
-def results_path(repository, on_gpu):
-    """Where today's results of this machine, or of its card, are kept."""
+def results_path(repository, on_gpu, kind=""):
+    """Where today's results of this machine, or of its card, are kept; `kind`: those that have a file of their own."""
     name = slug() if not on_gpu else re.sub(r"[^a-z0-9]+", "-", gpu().get("name", "unknown gpu").lower()).strip("-")
-    return pathlib.Path(repository) / "bench" / "results" / f"{datetime.date.today()}-{name}.json"
+    return pathlib.Path(repository) / "bench" / "results" / f"{datetime.date.today()}-{name}{kind}.json"

@@ -2,12 +2,17 @@
 """What the runner and the table promise, on made-up programs and samples: `bench/run.sh --smoke` begins with it.
 SPDX-License-Identifier: Apache-2.0
 """
+import json
 import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "tuning"))
 
+import draw
+import drawing
+import findings
 import report
 import table
 import timeline
@@ -69,6 +74,61 @@ class TimelinesOfADevice(unittest.TestCase):
         found["machine"] = {"cpu": "some", "cores": 2, "memory_gib": 1, "kernel": "6"}
         self.assertEqual([(line.met, line.short) for line in table.lines(found) if line.met or line.short], [])
         self.assertIn("driver: fake, NO MEASUREMENT", report.heading(found)[0])
+
+
+class ThePageOfTheTrainingRun(unittest.TestCase):
+    SWEEP = {"0": "w0", "1": "w1", "2": "w2", "8": "w8"}
+
+    def found(self, *epochs):
+        """What is said of raising num_workers, where they took so long."""
+        taken = dict(zip(self.SWEEP.values(), epochs))
+        row = table.Row({"samples": {name: {"epoch_s": [seconds, seconds * 1.01]} for name, seconds in taken.items()}})
+        return findings.raise_workers(row, self.SWEEP)[1]
+
+    def test_workers_help_up_to_a_number_or_not_at_all(self):
+        self.assertEqual(self.found(4, 3, 2, 2.5), "confirmed: it stops at 2; 8 cost time again")
+        self.assertEqual(self.found(4, 3, 2, 1.99), "confirmed: it stops at 2; more do no harm here")
+        self.assertEqual(self.found(4, 3, 2, 1), "confirmed: it helped as far as 8")
+        self.assertTrue(self.found(2, 3, 3, 3).startswith("corrected: it is fastest without workers"))
+        self.assertEqual(self.found(2, 2, 1.98, 2), "nothing to raise: no number makes it faster")
+
+    def test_of_a_change_within_what_epochs_differ_by_nothing_is_claimed(self):
+        row = table.Row({"samples": {"before": {"epoch_s": [2, 2, 2, 2]}, "after": {"epoch_s": [1, 1.8, 3, 3]},
+                                     "clear": {"epoch_s": [1, 1.8, 1.9, 1.9]}, "wild": {"epoch_s": [1, 1.6, 2.4, 3]}}})
+        self.assertEqual(findings.change(row, "before", "after")[0], "unclear")
+        self.assertEqual(findings.change(row, "before", "clear")[0], "less")
+        self.assertEqual(findings.change(row, "before", "wild")[0], "unclear")
+        self.assertEqual(findings.change(row, "before", "not measured"), (None, None))
+
+    def test_the_bars_of_the_longest_epoch_fill_the_width(self):
+        text = drawing.bars([("some", {"compute": 1.0, "copy": 0.5, "wait": 0.5}), ("less", {"compute": 1.0, "copy": 0.0, "wait": 0.0}),
+                             ("none", "only on a GPU")])
+        self.assertIn('class="compute" x="4.0" y="48" width="196.0"', text)
+        self.assertIn('class="wait" x="298.0" y="48" width="98.0"', text)
+        self.assertIn("only on a GPU", text)
+
+    def test_a_run_on_a_gpu_has_a_section_and_drawings_of_its_own(self):
+        measured = {"epoch_s": [2.0], "wait_s": [0.5], "copy_s": [0.25], "cpu_s": [2.0], "accuracy_percent": [98.0]}
+        entry = {"settings": {"a": "pytorch w0", "e": "whole set on the device"}, "tuned": {}, "versions": {"torch": "2"},
+                 "knobs": {"pin_memory": ["pytorch w0", "pytorch w0"]}, "gpu": {"name": "Some Card"}, "data": "MNIST", "time": "2026-01-01",
+                 "sweeps": {"pytorch": {"0": "pytorch w0"}, "dataline": {}}, "commit": "0", "changed": False, "load_before": 0,
+                 "load_after": 0, "stolen_percent": 0, "rounds": 1,
+                 "samples": {"pytorch w0": measured, "whole set on the device": measured}}
+        found = {"rows": {"tuning_cuda": entry}, "machine": {"cpu": "some", "cores": 2, "cores_allowed": 2, "kernel": "6"}}
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "some.json"
+            path.write_text(json.dumps(found))
+            made = draw.files([path])
+        page = made[draw.PAGE]
+        self.assertIn("Some Card; some, 2 CPUs", page)
+        self.assertIn("| 1.25 | 0.25 | 0.50 | 2.00 |", page)
+        self.assertIn("`pin_memory=True` and `non_blocking=True` |", page)
+        self.assertNotIn("has not run on one yet", page)
+        self.assertEqual(sorted(each.name for each in made if each != draw.PAGE),
+                         ["tuning-experiment-gpu-workers.svg", "tuning-experiment-gpu.svg"])
+
+    def test_the_page_is_what_is_drawn_of_the_results_that_it_names(self):
+        self.assertEqual(draw.stale(), [])
 
 
 class ProgramsThatFail(unittest.TestCase):

@@ -23,6 +23,14 @@ class View(ctypes.Structure):
                 ("offsets", ctypes.POINTER(ctypes.c_int64)), ("bytes", ctypes.c_int64), ("reserved", ctypes.c_uint64 * 4)]
 
 
+class Tuned(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_uint32), ("mode", ctypes.c_int32), ("num_workers", ctypes.c_int64),
+                ("prefetch_depth", ctypes.c_int64), ("most_workers", ctypes.c_int64), ("most_depth", ctypes.c_int64),
+                ("wanted_workers", ctypes.c_int64), ("wanted_depth", ctypes.c_int64), ("changes", ctypes.c_int64),
+                ("frozen", ctypes.c_int32), ("reserved", ctypes.c_uint32), ("batches_per_s", ctypes.c_double),
+                ("wait_share", ctypes.c_double), ("text", ctypes.c_char * 160)]
+
+
 def view_at(first, index):
     """As dl_view_at: the library's views may be longer than View."""
     return View.from_address(ctypes.addressof(first.contents) + index * first.contents.struct_size)
@@ -47,6 +55,7 @@ def load(path):
             ("dl_loader_create", ctypes.c_int32, [pointer, pointer, out, error]),
             ("dl_loader_next", ctypes.c_int32, [pointer, ctypes.c_int64, out, error]),
             ("dl_loader_steps", ctypes.c_int64, [pointer]),
+            ("dl_loader_tuned", ctypes.c_int32, [pointer, ctypes.POINTER(Tuned), error]),
             ("dl_loader_destroy", None, [pointer]),
             ("dl_batch_views", ctypes.POINTER(View), [pointer, ctypes.POINTER(ctypes.c_int32)]),
             ("dl_batch_wait", ctypes.c_int32, [pointer, pointer, error]),
@@ -114,6 +123,13 @@ class Loader:
                 memory = (ctypes.c_char * view.bytes).from_address(view.data)
                 self.tensors[key] = torch.frombuffer(memory, dtype=DTYPES[view.dtype]).view(shape)
         return self.tensors[key]
+
+    def tuned(self):
+        """What tuning made of it: {"num_workers": ..., "prefetch_depth": ..., "frozen": ...}."""
+        tuned = Tuned(struct_size=ctypes.sizeof(Tuned))
+        self._check(self.library.dl_loader_tuned(self.handle, ctypes.byref(tuned), ctypes.byref(self.error)))
+        return {"num_workers": tuned.num_workers, "prefetch_depth": tuned.prefetch_depth, "frozen": tuned.frozen == 1,
+                "changes": tuned.changes}
 
     def close(self):
         self.library.dl_loader_destroy(self.handle)

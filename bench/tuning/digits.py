@@ -61,5 +61,19 @@ class Digits(Stored):
         return normalized(self.images[index]), self.labels[index]
 
 
+class TutorialDigits(Stored):
+    """As torchvision's MNIST and the tutorials have it: a picture of PIL's, ToTensor and Normalize for each digit."""
+
+    def __init__(self, images, labels):
+        from PIL import Image
+        from torchvision import transforms
+        super().__init__(images, labels)
+        self.picture = Image.fromarray
+        self.transform = transforms.Compose([transforms.ToTensor(), transforms.Normalize((MEAN,), (DEVIATION,))])
+
+    def __getitem__(self, index):
+        return self.transform(self.picture(self.images[index].numpy())), int(self.labels[index])
+
+
 def open_split(folder, name, kind=Digits):
     return kind(read_idx(folder, f"{name}-images-idx3-ubyte"), read_idx(folder, f"{name}-labels-idx1-ubyte"))

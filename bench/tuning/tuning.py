@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """The table of the tuning guides: a feed-forward net on MNIST, 5 epochs, under PyTorch's DataLoader with its knobs turned
-one by one, and under Dataline. Epoch seconds, seconds waited for data, CPU seconds; one intra-op thread.
+one by one, and under Dataline. Seconds of an epoch: waited for data, copied to the device, computed; CPU seconds; one
+intra-op thread. draw.py makes the page docs/pages/tuning-experiment.md of the results.
 
-With --device cuda on a GPU: (a) PyTorch as it comes, (b) with workers, (c) pinned and non_blocking, (d) with the side-stream
-prefetcher that projects write by hand, (e) the whole set on the GPU beforehand: the floor, (f) Dataline with device=cuda,
-(g) with io=device. Then also how long the GPU was idle: between the steps, by CUDA events; and in one profiled epoch, not
-among those timed, where no kernel ran, how much of the copies was hidden behind kernels, and a piece of the timeline.
+(a) PyTorch as it comes, (b) with workers, (c) pinned and non_blocking, (d) with the side-stream prefetcher that projects
+write by hand, only on a GPU, (e) the whole set on the device beforehand: the floor, (f) Dataline, (g) with io=device, or
+io=memory on a CPU. Then num_workers of both loaders, and the other knobs.
 
-Every variant trains an epoch in turn, five times over, so that a slow moment of the machine hits everybody. Run by
+With --device cuda also how long the GPU was idle: between the steps, by CUDA events; and in one profiled epoch, not among
+those timed, where no kernel ran, how much of the copies was hidden behind kernels, and a piece of the timeline.
+
+Every variant trains an epoch in turn, five times over, so that a slow moment of the machine hits everybody, and each time
+in another order, so that it hits other neighbours. Run by
 `bench/run.sh --tuning`; reads the MNIST files from --data (.gz or not), else makes random digits (the times are the same,
 the accuracy means nothing).
 SPDX-License-Identifier: Apache-2.0
@@ -17,8 +21,8 @@ import datetime
 import json
 import os
 import pathlib
+import random
 import sys
-import time
 
 REPOSITORY = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(REPOSITORY / "bench"), str(REPOSITORY / "bench" / "peers")]
@@ -27,73 +31,16 @@ import numpy as np
 import torch
 
 import machine
-import sources
-import timeline
-from contender import cpu_seconds, leave
+from contender import leave
 from dataline_ctypes import load
 from digits import open_split, random_digits, read_idx
+from training import Training
+from variants import variants
 
-HIDDEN, EPOCHS = 500, 5
+EPOCHS, WORKERS_ON_A_GPU = 5, 8
 
-
-class Training:
-    """A net, its optimiser and its source of batches."""
-
-    def __init__(self, name, batches, device):
-        self.name, self.batches, self.device = name, batches, torch.device(device)
-        torch.manual_seed(0)
-        net = torch.nn.Sequential(torch.nn.Linear(784, HIDDEN), torch.nn.ReLU(), torch.nn.Linear(HIDDEN, 10))
-        self.net = net.to(self.device)
-        self.optimizer = torch.optim.SGD(self.net.parameters(), lr=0.05, momentum=0.9)
-        self.samples = {"epoch_s": [], "wait_s": [], "cpu_s": [], "accuracy_percent": []}
-        self.timeline, self.seen = None, 0
-
-    def _steps(self, marks):
-        """Trains an epoch; the seconds that the loop waited for its source. `marks`: events around each step."""
-        clock, waited = time.perf_counter, 0.0
-        asked = clock()
-        self.seen = 0
-        for images, labels in self.batches:
-            waited += clock() - asked
-            self._mark(marks)
-            self.optimizer.zero_grad(set_to_none=True)
-            loss = torch.nn.functional.cross_entropy(self.net(images.view(len(labels), 784)), labels)
-            loss.backward()
-            self.optimizer.step()
-            self.seen += len(labels)
-            self._mark(marks)
-            asked = clock()
-        return waited + clock() - asked
-
-    def _mark(self, marks):
-        if self.device.type == "cuda":
-            marks.append(torch.cuda.Event(enable_timing=True))
-            marks[-1].record()
-
-    def epoch(self):
-        marks, begin, cpu = [], time.perf_counter(), cpu_seconds()
-        waited = self._steps(marks)
-        if marks:
-            torch.cuda.synchronize(self.device)
-        self.samples["epoch_s"].append(time.perf_counter() - begin)
-        self.samples["wait_s"].append(waited)
-        self.samples["cpu_s"].append(cpu_seconds() - cpu)
-        if marks:  # from the end of a step to the beginning of the next
-            between = sum(end.elapsed_time(begin) for end, begin in zip(marks[1:-1:2], marks[2::2]))
-            self.samples.setdefault("between_steps_percent", []).append(100 * between / marks[0].elapsed_time(marks[-1]))
-
-    def profile(self):
-        self.timeline = timeline.profile(lambda: self._steps([]))
-        for metric, value in self.timeline.figures().items():
-            self.samples[metric] = [value]
-
-    @torch.no_grad()
-    def test(self, images, labels):
-        right = (self.net(images.to(self.device)).argmax(1).cpu() == labels).sum().item()
-        self.samples["accuracy_percent"].append(100 * right / len(labels))
-
-
-COLUMNS = (("s/epoch", "epoch_s", "{:8.3f}"), ("waited s", "wait_s", "{:8.3f}"), ("CPU s", "cpu_s", "{:8.2f}"),
+COLUMNS = (("s/epoch", "epoch_s", "{:8.3f}"), ("waited s", "wait_s", "{:8.3f}"), ("copied s", "copy_s", "{:8.3f}"),
+           ("CPU s", "cpu_s", "{:8.2f}"),
            ("idle between steps", "between_steps_percent", "{:7.2f} %"), ("no kernel", "device_idle_percent", "{:7.2f} %"),
            ("copies hidden", "upload_hidden_percent", "{:7.1f} %"), ("accuracy", "accuracy_percent", "{:6.2f} %"))
 
@@ -116,37 +63,35 @@ def show_timelines(runs):
             print("\n".join(run.timeline.lines(40)))
 
 
-def keep(runs, failed, asked, data, before):
+def keep(runs, failed, made, asked, data, before):
     """Adds the row to a results file."""
-    load_before, ticks_before = before
-    out = asked.out or machine.results_path(REPOSITORY, on_gpu=asked.device != "cpu")
+    load_before, ticks_before, (commit, changed) = before
+    on_gpu = asked.device != "cpu"  # there beside the accelerator path's rows
+    out = asked.out or machine.results_path(REPOSITORY, on_gpu, "" if on_gpu else "-tuning")
     results = json.loads(out.read_text()) if out.exists() else {"rows": {}, "machine": machine.facts()}
     ticks, stolen = (after - before for after, before in zip(machine.cpu_ticks(), ticks_before))
-    commit, changed = machine.commit(REPOSITORY)
-    name = "tuning" if asked.device == "cpu" else "tuning_cuda"
+    name = "tuning_cuda" if on_gpu else "tuning"
     results["rows"][name] = {
         "command": f"bench/run.sh --tuning --epochs {asked.epochs}" + ("" if name == "tuning" else f" --device {asked.device}"),
         "data": data, "commit": commit, "changed": changed,
         "time": datetime.datetime.now().isoformat(timespec="seconds"), "seconds": 0, "rounds": asked.epochs,
         "load_before": load_before, "load_after": os.getloadavg()[0],
         "stolen_percent": 100 * stolen / max(ticks, 1), "versions": {"torch": torch.__version__},
-        "gpu": machine.gpu() if name == "tuning_cuda" else None,
-        "failed": failed, "notes": {}, "samples": {run.name: run.samples for run in runs}}
+        "gpu": machine.gpu() if on_gpu else None,
+        "failed": failed, "notes": {}, "tuned": {run.name: run.batches.tuned() for run in runs if run.name.endswith("tune=on")},
+        "workers": asked.workers, "settings": made.settings, "sweeps": made.sweeps, "knobs": made.knobs,
+        "samples": {run.name: run.samples for run in runs}}
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps(results, indent=1) + "\n")
 
 
-def make_runs(asked, folder, library):
-    if asked.device == "cpu":
-        makers = sources.on_the_cpu(folder, library)
-    else:
-        makers = sources.on_a_gpu(folder, library, torch.device(asked.device), asked.workers)
+def make_runs(made, asked):
     runs, failed = [], {}
-    for name, make in makers:
-        if asked.only not in name:
+    for name, make in made.makers.items():
+        if asked.only not in name or (asked.short and name not in made.settings.values()):
             continue
         try:
-            runs.append(Training(name, make(), asked.device))
+            runs.append(Training(name, make(), torch.device(asked.device)))
         except RuntimeError as error:  # a library without kernels has no io=device
             failed[name] = f"{name}: {error}"
             print(f"tuning: left out: {failed[name]}", file=sys.stderr, flush=True)
@@ -157,7 +102,7 @@ def train(runs, asked, folder):
     tests = open_split(folder, "t10k")
     images, labels = tests[list(range(len(tests)))]
     for number in range(asked.epochs):
-        for run in runs if number % 2 == 0 else runs[::-1]:
+        for run in random.Random(number).sample(runs, len(runs)):
             print(f"tuning: epoch {number + 1} of {asked.epochs}, {run.name}", file=sys.stderr, flush=True)
             run.epoch()
             run.test(images.view(-1, 784), labels)
@@ -171,9 +116,10 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, default=REPOSITORY.parent / "shared" / "data" / "mnist")
     parser.add_argument("--library", default=str(REPOSITORY / "build" / "release" / "lib" / "libdataline.so"))
     parser.add_argument("--device", default="cpu", help="cpu, cuda or cuda:N")
-    parser.add_argument("--workers", type=int, default=8, help="of PyTorch's loaders on a GPU")
+    parser.add_argument("--workers", type=int, help="of PyTorch's loader in (b) and (c); as many as CPUs, 8 on a GPU")
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--only", default="", help="variants whose name has this in it")
+    parser.add_argument("--short", action="store_true", help="(a) to (g) alone")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--smoke", action="store_true", help="little data, no results: does each variant run")
     asked = parser.parse_args()
@@ -181,6 +127,7 @@ def main():
         asked.device = f"cuda:{torch.cuda.current_device()}" if torch.cuda.is_available() else asked.device
     if asked.device != "cpu" and not torch.cuda.is_available():
         sys.exit(f"tuning: --device {asked.device}: PyTorch {torch.__version__} finds no CUDA device")
+    asked.workers = asked.workers or (len(os.sched_getaffinity(0)) if asked.device == "cpu" else WORKERS_ON_A_GPU)
     torch.set_num_threads(1)
     folder, data = asked.data, "MNIST"
     if asked.smoke:
@@ -191,8 +138,9 @@ def main():
         data = "random digits"
         folder = random_digits(REPOSITORY / "build" / "bench-data" / "digits")
 
-    before = os.getloadavg()[0], machine.cpu_ticks()
-    runs, failed = make_runs(asked, folder, load(asked.library))
+    before = os.getloadavg()[0], machine.cpu_ticks(), machine.commit(REPOSITORY)
+    made = variants(folder, load(asked.library), torch.device(asked.device), asked.workers)
+    runs, failed = make_runs(made, asked)
     train(runs, asked, folder)
     if asked.smoke:
         short = [run.name for run in runs if run.seen != 1010]
@@ -202,7 +150,7 @@ def main():
         leave(1 if short else 0)
     print(table(runs, asked.epochs, data))
     show_timelines(runs)
-    keep(runs, failed, asked, data, before)
+    keep(runs, failed, made, asked, data, before)
     sys.stdout.flush()
     leave()
 

@@ -54,6 +54,9 @@ if [[ -n ${DATALINE_MNIST:-} ]] && ! $quick; then
   printf '%s\n' "$output"
   accuracy=$(sed -n 's/^test accuracy: \([0-9.]*\) %$/\1/p' <<<"$output")
   awk -v got="$accuracy" 'BEGIN { exit !(got >= 97) }' || { echo "expected a test accuracy of 97 % at least"; exit 1; }
+  # Its progress line, on a pseudo-terminal.
+  python3 "$root/examples/check_progress.py" samples "loss=[0-9.]+" "$julia" --startup-file=no --project="$example" \
+    "$example/train_mnist.jl" "$DATALINE_MNIST" 1
 fi
 
 if [[ -n ${DATALINE_BIN:-} ]]; then

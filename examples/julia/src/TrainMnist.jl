@@ -7,10 +7,11 @@ module TrainMnist
 
 using Dataline
 using LinearAlgebra: BLAS
-using Printf: @printf
+using Printf: @printf, @sprintf
 
 include("digest.jl")
 include("mlp.jl")
+include("progress.jl")
 
 const BATCH = 128
 const HIDDEN = 128
@@ -22,24 +23,29 @@ loader(directory, split; options...) =
     Dataline.Loader("mnist:$(Dataline.escape(directory))?split=$split"; batchsize = BATCH, transform = TRANSFORM, options...)
 
 function train_epoch!(model, train, epoch, epochs, sum)
-    loss, seen, step = 0.0, 0, 0
-    for (images, labels) in train # 784x128 Float32, 128 Int64
-        if epoch == 1
-            sum = digest(labels, digest(images, sum))
+    loss, seen, line = 0.0, 0, ProgressLine(train, "epoch $epoch/$epochs")
+    remark() = @sprintf("loss=%.3f", loss / seen)
+    try
+        for (images, labels) in train # 784x128 Float32, 128 Int64
+            if epoch == 1
+                sum = digest(labels, digest(images, sum))
+            end
+            done = ((epoch - 1) * length(train) + line.step) / (epochs * length(train))
+            loss += train!(model, images, labels, Float32(0.1 * (1 - done)), 0.9f0)
+            seen += length(labels)
+            update!(line, remark())
         end
-        done = ((epoch - 1) * length(train) + step) / (epochs * length(train))
-        loss += train!(model, images, labels, Float32(0.1 * (1 - done)), 0.9f0)
-        seen += length(labels)
-        step += 1
+    finally
+        finish!(line, remark()) # also where an error ends the epoch: what follows stands on a line of its own
     end
-    @printf("epoch %d: loss %.4f\n", epoch, loss / seen)
+    line.visible || @printf("epoch %d: loss %.4f\n", epoch, loss / seen)
     return seen, sum
 end
 
 """
     train(directory, epochs)
 
-Trains on the four MNIST files in `directory`, `.gz` or not, and prints a line an epoch, then accuracy, waiting and speed.
+Trains on the four MNIST files in `directory`, `.gz` or not, and prints a line an epoch, or draws it on a terminal, then accuracy, waiting and speed.
 """
 function train(directory, epochs)
     BLAS.set_num_threads(1) # more of them spin while the loader's threads work

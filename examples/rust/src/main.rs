@@ -5,10 +5,12 @@
 
 mod digest;
 mod mlp;
+mod progress;
 
 use dataline::{Dataset, Loader, Options};
 use digest::Digest;
 use mlp::Mlp;
+use progress::Progress;
 use std::error::Error;
 use std::time::Instant;
 
@@ -49,6 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for epoch in 0..epochs {
         let mut loss = 0.0;
         let mut seen = 0;
+        let mut shown = Progress::new(&train, format!("epoch {}/{epochs}", epoch + 1))?;
         for batch in &train {
             let batch = batch?;
             let (images, labels) = (batch.view::<f32>("image")?, batch.view::<i64>("label")?);
@@ -61,9 +64,12 @@ fn main() -> Result<(), Box<dyn Error>> {
             loss += model.train(images, labels, rate, 0.9);
             seen += labels.len();
             step += 1;
+            shown.update(format!("loss={:.3}", loss / seen as f64));
         }
         samples += seen;
-        println!("epoch {}: loss {:.4}", epoch + 1, loss / seen as f64);
+        if !shown.is_drawn() {
+            println!("epoch {}: loss {:.4}", epoch + 1, loss / seen as f64);
+        }
     }
     let seconds = began.elapsed().as_secs_f64();
 
