@@ -86,13 +86,13 @@ tests() {
   # The thread sanitizer needs addresses as they were laid out before kernels randomised 32 bits of them.
   local fixed=()
   if [ "$preset" = tsan ] && setarch -R true 2>/dev/null; then fixed=(setarch -R); fi
-  rm -f "$results"
+  rm -rf "$results" "build/$preset/tests/told"
   "${fixed[@]}" ctest --preset "$preset" "${configuration[@]}" -j "$jobs" --output-junit "$results" "${filter[@]}" >"$logs/$preset-ctest.log" 2>&1
   if [ ! -f "$results" ]; then
     count_fail "$preset: ctest gave no results, see $logs/$preset-ctest.log"
     return
   fi
-  python3 tests/support/count_results.py "$results" "$logs/$preset.counts" || { count_fail "$preset: results unreadable"; return; }
+  python3 tests/support/count_results.py "$results" "$logs/$preset.counts" "build/$preset/tests/told" || { count_fail "$preset: results unreadable"; return; }
   read -r -a counts <"$logs/$preset.counts"
   if [ "${counts[1]}" -gt 0 ]; then grep -B2 -A40 -E '\*\*\*(Failed|Timeout|Exception)' "$logs/$preset-ctest.log" | head -n 200; fi
   passed=$((passed + counts[0])) failed=$((failed + counts[1])) skipped=$((skipped + counts[2]))

@@ -1,10 +1,12 @@
-"""Counts a ctest JUnit file: prints what failed and what was skipped with its reason, then "passed failed skipped".
+"""Counts a ctest JUnit file: prints what failed and what was skipped with its reason, then "passed failed skipped". A test that
+ran a whole GoogleTest program counts as its cases, which the program told in FOLDER/<name>.xml.
 
-  count_results.py JUNIT_XML COUNTS_FILE
+  count_results.py JUNIT_XML COUNTS_FILE [FOLDER]
 
 SPDX-License-Identifier: Apache-2.0
 """
 
+import pathlib
 import re
 import sys
 from xml.etree import ElementTree
@@ -26,18 +28,42 @@ def was_skipped(case):
     return case.get("status") == "disabled" or (skipped is not None and skipped.get("message", "").startswith("SKIP_RE"))
 
 
+def verdict(case):
+    if case.get("status") == "run":
+        return "passed", ""
+    return ("skipped", reason(case)) if was_skipped(case) else ("failed", "")
+
+
+def cases_of(program, told):
+    """(name, verdict, reason) of a program's cases; one more where it failed and none of them tells so."""
+    found = []
+    for case in ElementTree.parse(told).getroot().iter("testcase"):
+        name = f"{program.get('name')}.{case.get('classname')}.{case.get('name')}"
+        skipped = case.find("skipped")
+        if case.find("failure") is not None:
+            found.append((name, "failed", ""))
+        elif skipped is not None:
+            lines = [line for line in skipped.get("message", "").splitlines() if line.strip()]
+            found.append((name, "skipped", lines[-1].strip() if lines else "no reason given"))
+        elif case.get("status") == "run":
+            found.append((name, "passed", ""))
+    if program.get("status") != "run" and all(case[1] != "failed" for case in found):
+        found.append((program.get("name"), "failed", ""))
+    return found
+
+
 def main():
     counts = {"passed": 0, "failed": 0, "skipped": 0}
+    folder = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
     for case in ElementTree.parse(sys.argv[1]).getroot().iter("testcase"):
-        name = case.get("name")
-        if case.get("status") == "run":
-            counts["passed"] += 1
-        elif was_skipped(case):
-            counts["skipped"] += 1
-            print(f"  skipped {name}: {reason(case)}")
-        else:
-            counts["failed"] += 1
-            print(f"  FAILED {name}")
+        told = folder / f"{case.get('name')}.xml" if folder else None
+        cases = cases_of(case, told) if told and told.exists() else [(case.get("name"), *verdict(case))]
+        for name, outcome, why in cases:
+            counts[outcome] += 1
+            if outcome == "failed":
+                print(f"  FAILED {name}")
+            elif outcome == "skipped":
+                print(f"  skipped {name}: {why}")
     with open(sys.argv[2], "w", encoding="utf-8") as out:
         out.write("{passed} {failed} {skipped}\n".format(**counts))
 
