@@ -28,8 +28,8 @@ class Case:
         return [self.uri, *self.options.split(), *(["--transform", self.transform] if self.transform else [])]
 
 
-def photos(name, options, causes, **rest):
-    return Case(name, "folder:photos", "--shuffle full --batch-size 16 " + options, causes, **{"transform": DECODE, **rest})
+def photos(name, options, causes, uri="folder:photos", **rest):
+    return Case(name, uri, "--shuffle full --batch-size 16 " + options, causes, transform=DECODE, **rest)
 
 
 def rows(name, options, causes, uri="npy:rows.npy", **rest):

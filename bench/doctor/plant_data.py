@@ -63,4 +63,4 @@ def make(where):
     folder(os.path.join(where, "one_in_hundred"), [large if i % 100 == 50 else small[i % 16] for i in range(400)])
     folder(os.path.join(where, "huge"), [png(3000, 2000, 7)] * 24)
     with open(os.path.join(where, "pixels.raw"), "wb") as file:
-        file.write(random.Random(2).randbytes(1 << 20) * 36)  # 1024 pictures of 96x96x3... of 110,592 bytes
+        file.write(random.Random(2).randbytes(96 * 96 * 3 * 100) * 10)

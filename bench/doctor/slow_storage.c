@@ -18,6 +18,7 @@ static struct {
   dl_status (*add_storage)(dl_extensions*, const dl_storage*, dl_error*);
 } dl;
 
+enum { kBurstNs = 2000000 }; /* of the link's time are carried at once: a sleep for each small read would take longer than it */
 static int64_t delay_ns, ns_a_megabyte;
 static atomic_llong free_at_ns; /* when the link has carried what was asked for */
 
@@ -34,8 +35,9 @@ static void wait_for(int64_t bytes) {
     long long begins = atomic_load(&free_at_ns), ends;
     do ends = (begins > now ? begins : now) + takes;
     while (!atomic_compare_exchange_weak(&free_at_ns, &begins, ends));
-    if (ends > until) until = ends;
+    if (ends - now > kBurstNs && ends > until) until = ends;
   }
+  if (until == now) return;
   const struct timespec at = {until / 1000000000LL, until % 1000000000LL};
   clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }

@@ -13,8 +13,9 @@ namespace dataline::cli {
 struct Run {
   std::string name{};  // "as asked", "num_workers=2"
   double samples_per_s = 0;
-  double wait_share = 0;     // of the time, in dl_loader_next
-  double step_ms = 0;        // what the consumer took a batch, outside of it
+  double wait_share = 0;  // of the time, in dl_loader_next
+  double step_ms = 0;     // what the consumer took a batch, outside of it
+  double samples_a_step = 0;
   double workers_busy = 0;   // CPU seconds of the workers a second
   double read_share = 0;     // of the workers' time: finding records and waiting for storage
   double storage_share = 0;  // of the workers' time: blocked without a CPU
@@ -34,6 +35,9 @@ struct Trial {
   std::string value;
   std::string now;  // the value in force
   Run run;
+  // Samples/s over those of the run as asked, measured again in turns. The fastest of many short runs is fast by luck, too: its
+  // own figure is too high to be promised.
+  std::optional<double> confirmed{};
 };
 
 // The transform cut off after an operator.
@@ -48,6 +52,14 @@ struct MachineLimits {
   int64_t cores = 0;           // of the machine
   int64_t memlock_bytes = -1;  // RLIMIT_MEMLOCK; -1: no limit, or not known
   double memcpy_bytes_per_s = 0;
+};
+
+// Storage alone: threads that read and do nothing else.
+struct BareReads {
+  double random_bytes_per_s = 0;      // pieces as large as a sample
+  double sequential_bytes_per_s = 0;  // 0: not known
+  int64_t piece_bytes = 0;
+  int64_t threads = 0;
 };
 
 struct ImageSize {
@@ -66,6 +78,7 @@ struct Findings {
   std::vector<Trial> trials;
   MachineLimits machine;
   std::optional<ImageSize> images;
+  std::optional<BareReads> storage;
   bool asked_to_pin = false;
   std::string pin_warning{};  // the library's, why memory is not page-locked
   int64_t max_leases = 0;

@@ -23,7 +23,8 @@ constexpr double kUneven = 8;          // p99 over p50
 constexpr double kMostOfTheTime = 0.4;
 constexpr double kMayBeQueued =
     0.2;  // of the workers' time without a CPU: what takes long may have waited for one
-constexpr double kMuchLarger = 2;  // side of the stored image over that delivered
+constexpr double kQuotaUsed = 0.85;  // a thread that is stopped by it loses some of its period
+constexpr double kMuchLarger = 2;    // side of the stored image over that delivered
 
 constexpr Cause kCauses[] = {
     {"memory_budget", "memory_budget is below the least that the plan needs"},
@@ -43,8 +44,9 @@ constexpr Cause kCauses[] = {
     {"balanced", "no option that was tried, and no single resource, is the limit"},
 };
 
-double gain_of(const Findings& findings, const Run& run) {
-  return findings.asked.samples_per_s > 0 ? run.samples_per_s / findings.asked.samples_per_s : 1;
+double gain_of(const Findings& findings, const Trial& trial) {
+  if (trial.confirmed) return *trial.confirmed;
+  return findings.asked.samples_per_s > 0 ? trial.run.samples_per_s / findings.asked.samples_per_s : 1;
 }
 
 std::string percent(double share) { return fixed(100 * share, 0) + " %"; }
@@ -76,10 +78,10 @@ const Trial* best_trial(const Findings& findings) {
       open.push_back(&trial);
   }
   double best = 0;
-  for (const Trial* trial : open) best = std::max(best, trial->run.samples_per_s);
+  for (const Trial* trial : open) best = std::max(best, gain_of(findings, *trial));
   for (const Trial* trial : open)
-    if (trial->run.samples_per_s >= kAlike * best)
-      return gain_of(findings, trial->run) >= kNoGain ? trial : nullptr;
+    if (gain_of(findings, *trial) >= kAlike * best)
+      return gain_of(findings, *trial) >= kNoGain ? trial : nullptr;
   return nullptr;
 }
 
@@ -88,7 +90,7 @@ const Trial* enough_workers(const Findings& findings) {
   if (!beyond_cpus(findings, findings.asked.num_workers) || waits_for_storage(findings)) return nullptr;
   for (const Trial& trial : findings.trials) {
     if (trial.option == "num_workers" && workers_of(trial) > 0 && !beyond_cpus(findings, workers_of(trial)) &&
-        gain_of(findings, trial.run) >= kAlike)
+        gain_of(findings, trial) >= kAlike)
       return &trial;
   }
   return nullptr;
@@ -100,12 +102,40 @@ bool uneven(const Findings& findings) {
          !beyond_cpus(findings, findings.asked.num_workers);
 }
 
+// Samples/s that somebody could use: the consumer, whose step is known, or the CPUs if no worker had to wait; 0: not known.
+double needed_samples_per_s(const Findings& findings) {
+  const Run& asked = findings.asked;
+  if (findings.no_consumer && asked.step_ms > 0) return 1e3 * asked.samples_a_step / asked.step_ms;
+  if (asked.workers_busy <= 0) return 0;
+  return asked.samples_per_s * std::max(1.0, findings.machine.cpus / asked.workers_busy);
+}
+
+// What the loader gets, what is needed, and what storage gives to those who only read.
+std::string storage_figures(const Findings& findings) {
+  const Run& asked = findings.asked;
+  std::string text = "the loader gets " + scaled(asked.samples_per_s) + " samples/s";
+  if (asked.read_bytes_per_s <= 0) return text;
+  text += ", " + bytes_text(asked.read_bytes_per_s) + "/s";
+  if (const double needed = needed_samples_per_s(findings); needed > 0 && asked.samples_per_s > 0)
+    text += std::string("; ") + (asked.step_ms > 0 ? "the consumer needs " : "the CPUs could take ") +
+            bytes_text(asked.read_bytes_per_s / asked.samples_per_s * needed) + "/s";
+  if (findings.storage) {
+    const BareReads& bare = *findings.storage;
+    text += "; storage alone gives " + bytes_text(bare.random_bytes_per_s) + "/s at random to " +
+            std::to_string(bare.threads) + " threads that only read " +
+            bytes_text(static_cast<double>(bare.piece_bytes)) + " at a time";
+    if (bare.sequential_bytes_per_s > 0)
+      text += ", " + bytes_text(bare.sequential_bytes_per_s) + "/s in file order";
+  }
+  return text;
+}
+
 Verdict of_trial(const Findings& findings, const Trial& trial) {
   const Run& asked = findings.asked;
   Verdict verdict{.cause = "prefetch_depth",
                   .text = {},
                   .change = Change{trial.option, trial.value},
-                  .predicted_gain = gain_of(findings, trial.run)};
+                  .predicted_gain = gain_of(findings, trial)};
   std::string why = "batches take unequal times, and those in flight do not bridge them";
   if (trial.option == "num_workers") {
     const bool more = std::atoll(trial.value.c_str()) > asked.num_workers;
@@ -114,7 +144,9 @@ Verdict of_trial(const Findings& findings, const Trial& trial) {
                                                         : "too_many_workers";
     const std::string busy = "the workers keep " + fixed(asked.workers_busy, 2) + " of " +
                              fixed(findings.machine.cpus, 1) + " CPUs busy";
-    why = verdict.cause == "storage" ? "the workers wait for storage, and more of them wait at the same time"
+    why = verdict.cause == "storage"
+              ? "the workers wait for storage, and more of them wait at the same time: " +
+                    storage_figures(findings)
           : more ? busy + " and the consumer waits for " + percent(asked.wait_share) + " of the time"
                  : busy + ", and more threads than CPUs only take turns";
     if (more && asked.num_workers == 0)
@@ -136,31 +168,44 @@ std::optional<Verdict> of_contention(const Findings& findings) {
     return std::nullopt;
   return Verdict{.cause = "cpu_contended",
                  .text = "other programs take the CPUs: the workers are ready to run and wait for one for " +
-                         percent(std::min(1.0, asked.no_cpu_share)) + " of their time, and get " +
+                         percent(asked.no_cpu_share) + " of their time, and get " +
                          fixed(asked.workers_busy, 2) + " of " + fixed(could_use, 1) +
                          "; measure again when the machine is free"};
 }
 
 std::optional<Verdict> of_storage(const Findings& findings) {
   if (!waits_for_storage(findings)) return std::nullopt;
-  Verdict verdict{.cause = "storage", .text = {}};
-  verdict.text =
-      "storage is the limit: the workers wait for it, " + scaled(findings.asked.samples_per_s) + " samples/s";
-  if (findings.asked.read_bytes_per_s > 0)
-    verdict.text += ", " + bytes_text(findings.asked.read_bytes_per_s) + "/s";
-  if (findings.in_memory) {
-    const double wanted = findings.in_memory->samples_per_s;
-    verdict.text += "; with the same samples in memory " + scaled(wanted) + " samples/s";
-  }
+  Verdict verdict{.cause = "storage",
+                  .text = "storage is the limit, the workers wait for it: " + storage_figures(findings)};
+  if (findings.in_memory && findings.in_memory->samples_per_s >= kInMemoryGain * findings.asked.samples_per_s)
+    verdict.text +=
+        "; with the same samples in memory " + scaled(findings.in_memory->samples_per_s) + " samples/s";
   return verdict;
+}
+
+// The quota is used up: no number of workers changes that.
+bool quota_is_used(const Findings& findings) {
+  const MachineLimits& machine = findings.machine;
+  return machine.quota_cpus > 0 && machine.quota_cpus < static_cast<double>(machine.cores) &&
+         findings.asked.workers_busy >= kQuotaUsed * machine.quota_cpus;
+}
+
+Verdict of_quota(const Findings& findings) {
+  return {.cause = "cpu_quota",
+          .text = "the cgroup gives this process " + fixed(findings.machine.quota_cpus, 1) + " of " +
+                  grouped(findings.machine.cores) + " CPUs, and the loader uses them: ask for more"};
+}
+
+// Where the process may not run on all CPUs.
+std::string affinity_text(const MachineLimits& machine) {
+  if (machine.quota_cpus > 0 || machine.cpus >= static_cast<double>(machine.cores)) return "";
+  return " (this process may run on " + fixed(machine.cpus, 0) + " of " + grouped(machine.cores) + ")";
 }
 
 Verdict of_cpu(const Findings& findings) {
   const MachineLimits& machine = findings.machine;
   if (machine.quota_cpus > 0 && machine.quota_cpus < static_cast<double>(machine.cores))
-    return {.cause = "cpu_quota",
-            .text = "the cgroup gives this process " + fixed(machine.quota_cpus, 1) + " of " +
-                    grouped(machine.cores) + " CPUs, and the loader uses them: ask for more"};
+    return of_quota(findings);
   if (findings.images && findings.images->side > 0) {
     const ImageSize& size = *findings.images;
     if (static_cast<double>(std::min(size.width, size.height)) >=
@@ -175,9 +220,11 @@ Verdict of_cpu(const Findings& findings) {
   if (findings.asked.heaviest_share >= kMostOfTheTime)
     return {.cause = "transform",
             .text = "'" + findings.asked.heaviest + "' takes " + percent(findings.asked.heaviest_share) +
-                    " of the workers' time, and all CPUs are busy: make it cheaper, or store its result"};
+                    " of the workers' time, and all CPUs" + affinity_text(machine) +
+                    " are busy: make it cheaper, or store its result"};
   return {.cause = "cpu",
-          .text = "all CPUs are busy with loading: more of them, or less work a sample, would help"};
+          .text = "all CPUs" + affinity_text(machine) +
+                  " are busy with loading: more of them, or less work a sample, would help"};
 }
 
 // The limit counts only where a driver was asked and refused; else the library says what was missing.
@@ -206,7 +253,7 @@ Verdict judge(const Findings& findings) {
   if (asked.lease_copies > 0 && findings.consumer_holds > findings.max_leases) {
     double gain = 1;
     for (const Trial& trial : findings.trials)
-      if (trial.option == "max_leases") gain = gain_of(findings, trial.run);
+      if (trial.option == "max_leases") gain = gain_of(findings, trial);
     return {.cause = "leases_held",
             .text = "the loop holds " + grouped(findings.consumer_holds) +
                     " batches, more than max_leases=" + grouped(findings.max_leases) +
@@ -220,6 +267,7 @@ Verdict judge(const Findings& findings) {
                     " ms a batch and waits for " + fixed(100 * asked.wait_share, 1) +
                     " % of the time; nothing to gain here"};
   if (auto contention = of_contention(findings)) return *contention;
+  if (quota_is_used(findings)) return of_quota(findings);
   const Trial* best = best_trial(findings);
   if (best == nullptr) best = enough_workers(findings);
   if (best != nullptr && best->option == "num_workers") return of_trial(findings, *best);

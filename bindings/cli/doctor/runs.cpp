@@ -9,6 +9,7 @@
 
 #include "bindings/cli/clock.h"
 #include "bindings/cli/job.h"
+#include "bindings/cli/system.h"
 
 namespace dataline::cli {
 namespace {
@@ -17,6 +18,10 @@ using Metrics = std::unique_ptr<dl_metrics, Call<dl_metrics_destroy>>;
 
 constexpr int64_t kSameBatches = 8;
 constexpr double kWarmUpShare = 0.4;
+// Batches come as the workers end them: a run of fewer than a few each counts one too many or too few. Where a batch takes long, a run
+// does so too, but not without end.
+constexpr int64_t kStepsAWorker = 3;
+constexpr double kMostTimesLonger = 5;
 
 void consume(const ConsumerPlan& consumer) {
   if (consumer.seconds <= 0) return;
@@ -57,8 +62,10 @@ class TimedRun {
     const dl_stats before = stats();
     const Shares shares_before = shares();
     const auto start = Clock::now();
+    const int64_t least = kStepsAWorker * std::clamp<int64_t>(before.num_workers, 1, usable_cores());
     do step();
-    while (seconds_since(start) < seconds);
+    while (seconds_since(start) < seconds ||
+           (steps_ < least && seconds_since(start) < kMostTimesLonger * seconds));
     return figures(before, shares_before, seconds_since(start));
   }
 
@@ -149,26 +156,28 @@ class TimedRun {
     const dl_stats after = stats();
     const Shares end = shares();
     const double work = std::max(1.0, end.work - start.work);
-    return {.name = plan_.name,
-            .samples_per_s = static_cast<double>(after.samples - before.samples) / elapsed,
-            .wait_share = waited_ / elapsed,
-            .step_ms = plan_.consumer.seconds > 0 ? 1e3 * stepped_ / static_cast<double>(steps_) : 0,
-            .workers_busy = static_cast<double>(after.worker_cpu_ns - before.worker_cpu_ns) * 1e-9 / elapsed,
-            .read_share = (end.read - start.read) / work,
-            .storage_share = (end.storage - start.storage) / work,
-            .no_cpu_share = (end.no_cpu - start.no_cpu) / work,
-            .uneven = end.uneven,
-            .heaviest = end.heaviest_part,
-            .heaviest_share = end.heaviest / std::max(1.0, end.work),
-            .read_bytes_per_s = (end.bytes_read - start.bytes_read) / elapsed,
-            .num_workers = after.num_workers,
-            .prefetch_depth = depth(),
-            .lease_copies = after.lease_copies - before.lease_copies,
-            .arena_bytes = after.arena_bytes,
-            .held_bytes = after.held_bytes,
-            .budget_bytes = after.budget_bytes,
-            .pinned_bytes = after.pinned_bytes,
-            .device_bytes = after.device_bytes};
+    return {
+        .name = plan_.name,
+        .samples_per_s = static_cast<double>(after.samples - before.samples) / elapsed,
+        .wait_share = waited_ / elapsed,
+        .step_ms = plan_.consumer.seconds > 0 ? 1e3 * stepped_ / static_cast<double>(steps_) : 0,
+        .samples_a_step = static_cast<double>(after.samples - before.samples) / static_cast<double>(steps_),
+        .workers_busy = static_cast<double>(after.worker_cpu_ns - before.worker_cpu_ns) * 1e-9 / elapsed,
+        .read_share = std::min(1.0, (end.read - start.read) / work),
+        .storage_share = std::min(1.0, (end.storage - start.storage) / work),
+        .no_cpu_share = std::min(1.0, (end.no_cpu - start.no_cpu) / work),
+        .uneven = end.uneven,
+        .heaviest = end.heaviest_part,
+        .heaviest_share = end.heaviest / std::max(1.0, end.work),
+        .read_bytes_per_s = (end.bytes_read - start.bytes_read) / elapsed,
+        .num_workers = after.num_workers,
+        .prefetch_depth = depth(),
+        .lease_copies = after.lease_copies - before.lease_copies,
+        .arena_bytes = after.arena_bytes,
+        .held_bytes = after.held_bytes,
+        .budget_bytes = after.budget_bytes,
+        .pinned_bytes = after.pinned_bytes,
+        .device_bytes = after.device_bytes};
   }
 
   const RunPlan& plan_;

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/doctor/experiments.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "bindings/cli/doctor/operators.h"
+#include "bindings/cli/failure.h"
+
+namespace dataline::cli {
+namespace {
+
+constexpr int kDoctorRounds = 3, kPairs = 5;
+constexpr double kLeastSeconds = 0.1;       // a run
+constexpr double kLeastPairSeconds = 0.25;  // these have to be right, not only to find the best
+constexpr double kQuotaSeconds = 0.3;       // periods of the cgroup's quota are 0.1 s
+constexpr double kWithWarmUp = 1.4;
+
+}  // namespace
+
+Run Experiments::first() {
+  return run_once(request_, interrupts_, progress_, {"as asked", {}, consumer_}, kLeastSeconds);
+}
+
+void Experiments::run_all(const Run& first, double seconds, Findings& findings) {
+  plan_all(first, findings);
+  double each = seconds / (kDoctorRounds * kWithWarmUp * static_cast<double>(experiments_.size()));
+  each = std::max(each, findings.machine.quota_cpus > 0 ? kQuotaSeconds : kLeastSeconds);
+  // Rounds of all, not all rounds of one: a machine that others use changes while it is measured.
+  for (int round = 0; round < kDoctorRounds; ++round) {
+    for (Experiment& experiment : experiments_) {
+      progress_.show("doctor: round " + std::to_string(round + 1) + " of " + std::to_string(kDoctorRounds) +
+                     ", " + experiment.plan.name);
+      try {
+        experiment.rounds.push_back(run_once(request_, interrupts_, progress_, experiment.plan, each));
+      } catch (const Failure&) {
+        if (!experiment.optional) throw;
+      }
+    }
+  }
+  for (const Experiment& experiment : experiments_)
+    if (!experiment.rounds.empty()) experiment.store(median_run(experiment.rounds));
+  pair_seconds_ = std::max(kLeastPairSeconds, 2 * each);
+}
+
+double Experiments::gain_of(const Change& change, const char* what) {
+  const RunPlan before{"as asked", {}, consumer_};
+  const RunPlan after{"changed", {{change.option, change.value}}, consumer_};
+  std::vector<double> ratios;
+  for (int pair = 0; pair < kPairs; ++pair) {
+    progress_.show(std::string("doctor: ") + what + " " + change.option + "=" + change.value);
+    const double was = run_once(request_, interrupts_, progress_, before, pair_seconds_).samples_per_s;
+    const double is = run_once(request_, interrupts_, progress_, after, pair_seconds_).samples_per_s;
+    ratios.push_back(was > 0 ? is / was : 1);
+  }
+  std::sort(ratios.begin(), ratios.end());
+  return ratios[ratios.size() / 2];
+}
+
+void Experiments::plan_all(const Run& first, Findings& findings) {
+  add({"as asked", {}, consumer_}, [&findings](const Run& run) { findings.asked = run; });
+  experiments_.back().optional = false;
+  if (consumer_.seconds > 0)
+    add({"no consumer"}, [&findings](const Run& run) { findings.no_consumer = run; });
+  add({.name = "samples in memory", .same_samples = true},
+      [&findings](const Run& run) { findings.in_memory = run; });
+  const std::string transform = request_.option("transform");
+  if (!transform.empty())
+    add({"no transform", {{"transform", ""}}}, [&findings](const Run& run) { findings.no_transform = run; });
+  for (const OperatorPrefix& prefix : prefixes_of(transform))
+    add({"up to " + prefix.last, {{"transform", prefix.text}}},
+        [&findings, last = prefix.last](const Run& run) {
+          findings.prefixes.push_back({last, run});
+        });
+  // From what needs least to what needs most: of trials about as fast the first is advised.
+  const auto cpus = std::max<int64_t>(1, static_cast<int64_t>(std::ceil(findings.machine.cpus)));
+  for (const int64_t workers : std::set<int64_t>{0, 1, 2, cpus - 1, cpus, 2 * cpus, 4 * cpus})
+    if (workers != first.num_workers) add_trial(findings, "num_workers", workers, first.num_workers);
+  add_trial(findings, "prefetch_depth", std::max<int64_t>(4, 2 * first.prefetch_depth), first.prefetch_depth);
+  if (consumer_.holds > findings.max_leases)
+    add_trial(findings, "max_leases", consumer_.holds, findings.max_leases);
+}
+
+void Experiments::add_trial(Findings& findings, const std::string& option, int64_t value, int64_t now) {
+  const std::string text = std::to_string(value);
+  add({option + "=" + text, {{option, text}}, consumer_}, [&findings, option, text, now](const Run& run) {
+    findings.trials.push_back({option, text, std::to_string(now), run});
+  });
+}
+
+}  // namespace dataline::cli

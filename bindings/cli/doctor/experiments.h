@@ -1,0 +1,49 @@
+// The runs with one thing changed at a time, in turns.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bindings/cli/doctor/findings.h"
+#include "bindings/cli/doctor/judge.h"
+#include "bindings/cli/doctor/runs.h"
+
+namespace dataline::cli {
+
+class Experiments {
+ public:
+  Experiments(const Request& request, const Interrupts& interrupts, Progress& progress, ConsumerPlan consumer)
+      : request_(request), interrupts_(interrupts), progress_(progress), consumer_(consumer) {}
+
+  // A short run as asked, which finds what is wrong with the command line. Throws Failure.
+  Run first();
+  // All of them in about `seconds`, into `findings`, which has the rest already.
+  void run_all(const Run& first, double seconds, Findings& findings);
+  // Samples/s after the change over those before: pairs of runs, the middle of their ratios. After run_all().
+  double gain_of(const Change& change, const char* what);
+
+ private:
+  struct Experiment {
+    RunPlan plan;
+    std::function<void(const Run&)> store;
+    bool optional = true;  // left out where its options do not fit the set
+    std::vector<Run> rounds{};
+  };
+
+  void plan_all(const Run& first, Findings& findings);
+  void add(RunPlan plan, std::function<void(const Run&)> store) {
+    experiments_.push_back({std::move(plan), std::move(store)});
+  }
+  void add_trial(Findings& findings, const std::string& option, int64_t value, int64_t now);
+
+  const Request& request_;
+  const Interrupts& interrupts_;
+  Progress& progress_;
+  const ConsumerPlan consumer_;
+  std::vector<Experiment> experiments_;
+  double pair_seconds_ = 0;
+};
+
+}  // namespace dataline::cli
