@@ -11,7 +11,7 @@ import typing
 
 import beside
 
-DECODE = "decode, resize(64), center_crop(64)"
+DECODE = "decode, resize(160), center_crop(128)"
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,8 +1,11 @@
 // `dataline doctor`: runs the loader as asked and with one thing changed at a time, and says what to change.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cerrno>
+#include <optional>
 
 #include "bindings/cli/commands.h"
+#include "bindings/cli/doctor/attach.h"
 #include "bindings/cli/doctor/bare_reads.h"
 #include "bindings/cli/doctor/experiments.h"
 #include "bindings/cli/doctor/judge.h"
@@ -12,6 +15,9 @@
 #include "bindings/cli/failure.h"
 #include "bindings/cli/job.h"
 #include "bindings/cli/output.h"
+#include "bindings/cli/report/trace_file.h"
+#include "bindings/cli/system.h"
+#include "bindings/cli/text.h"
 
 namespace dataline::cli {
 namespace {
@@ -24,10 +30,7 @@ constexpr int kMostConfirmed = 4;
 class Doctor {
  public:
   Doctor(const Request& request, const Interrupts& interrupts, ConsumerPlan consumer)
-      : request_(request),
-        interrupts_(interrupts),
-        consumer_(consumer),
-        experiments_(request, interrupts, progress_, consumer) {}
+      : request_(request), interrupts_(interrupts), consumer_(consumer) {}
 
   int run() {
     Verdict verdict;
@@ -35,7 +38,7 @@ class Doctor {
     try {
       examine();
       verdict = confirmed_verdict();
-      if (verdict.change) gain = experiments_.gain_of(*verdict.change, "checking");
+      if (verdict.change) gain = experiments_->gain_of(*verdict.change, "checking");
     } catch (const Failure& failure) {
       if (failure.code != "DL_ERR_OVER_BUDGET") throw;
       findings_.over_budget = failure.message;
@@ -50,14 +53,16 @@ class Doctor {
 
  private:
   void examine() {
-    const Run first = experiments_.first();
+    base_.emplace(request_, interrupts_, progress_);
+    experiments_.emplace(*base_, consumer_);
+    const Run first = experiments_->first();
     look_at_options();
     for (const std::string& warning : progress_.warnings()) {
       if (warning.find("page-locked") != std::string::npos) findings_.pin_warning = warning;
     }
     findings_.machine = look_at_machine();
     look_at_images();
-    experiments_.run_all(first, request_.seconds("seconds").value_or(kDoctorSeconds), findings_);
+    experiments_->run_all(first, request_.seconds("seconds").value_or(kDoctorSeconds), findings_);
     look_at_storage();
   }
 
@@ -70,16 +75,15 @@ class Doctor {
             return each.option == verdict.change->option && each.value == verdict.change->value;
           });
       if (trial == findings_.trials.end() || trial->confirmed) break;
-      trial->confirmed = experiments_.gain_of(*verdict.change, "measuring again");
+      trial->confirmed = experiments_->gain_of(*verdict.change, "measuring again");
       verdict = judge(findings_);
     }
     return verdict;
   }
 
   void look_at_options() {
-    const Job job(request_, interrupts_, progress_);
-    findings_.asked_to_pin = value_of(job, "pin_memory") == "true";
-    findings_.max_leases = std::atoll(value_of(job, "max_leases").c_str());
+    findings_.asked_to_pin = value_of(base_->job, "pin_memory") == "true";
+    findings_.max_leases = std::atoll(value_of(base_->job, "max_leases").c_str());
     findings_.consumer_holds = consumer_.holds;
   }
 
@@ -92,14 +96,13 @@ class Doctor {
 
   // The sizes of some images, and the side that the loader delivers.
   void look_at_images() {
-    Job job(request_, interrupts_, progress_);
-    const Dataset dataset = job.open();
-    const int64_t count = dl_dataset_count(dataset.get());
+    const dl_dataset* dataset = base_->dataset.get();
+    const int64_t count = dl_dataset_count(dataset);
     std::vector<std::pair<int64_t, int64_t>> sizes;
     for (int64_t i = 0; i < std::min(count, kImagesLookedAt); ++i) {
       auto info = sized<dl_image_info>();
       dl_error error = DL_ERROR_INIT;
-      if (dl_dataset_image_info(dataset.get(), nullptr, i * count / std::min(count, kImagesLookedAt), &info,
+      if (dl_dataset_image_info(dataset, nullptr, i * count / std::min(count, kImagesLookedAt), &info,
                                 &error) == DL_OK)
         sizes.emplace_back(info.width, info.height);
     }
@@ -114,10 +117,8 @@ class Doctor {
     const Run& run = findings_.asked;
     if (run.read_bytes_per_s <= 0 || run.samples_per_s <= 0) return;
     progress_.show("doctor: storage alone");
-    Job job(request_, interrupts_, progress_);
-    const Dataset dataset = job.open();
     findings_.storage =
-        bare_reads(files_of_uri(dl_dataset_uri(dataset.get())), job.options(),
+        bare_reads(files_of_uri(dl_dataset_uri(base_->dataset.get())), base_->job.options(),
                    static_cast<int64_t>(run.read_bytes_per_s / run.samples_per_s), kStorageSeconds);
   }
 
@@ -126,12 +127,35 @@ class Doctor {
   Progress progress_;
   const ConsumerPlan consumer_;
   Findings findings_;
-  Experiments experiments_;
+  std::optional<RunBase> base_;
+  std::optional<Experiments> experiments_;
 };
+
+// The verdict from a trace alone.
+int tell_trace(const Request& request, const TraceFigures& figures, const Interrupts& interrupts) {
+  if (!request.options.empty())
+    throw usage_failure("--attach without a URI runs nothing: no options of a loader with it, got " +
+                            flag_text(request.options[0].key),
+                        "doctor");
+  const double cpus = look_at_machine().cpus;
+  const Verdict verdict = judge_trace(figures, cpus);
+  print(request.has("json") ? trace_json(figures, verdict, cpus) : trace_text(figures, verdict), interrupts);
+  return 0;
+}
+
+TraceFigures attached(const std::string& path, const Interrupts& interrupts) {
+  const auto timeline = read_trace_file(path, interrupts);
+  if (!timeline && kind_of(path) == PathKind::kAbsent) throw system_failure(path, ENOENT);
+  const TraceFigures figures = timeline ? trace_figures(*timeline) : TraceFigures{};
+  if (figures.steps == 0)
+    throw Failure{.message = path + (timeline ? ": the trace holds no step of a consumer"
+                                              : ": expected a trace that trace=FILE wrote")};
+  return figures;
+}
 
 ConsumerPlan consumer_of(const Request& request) {
   const auto ms = request.seconds("consumer_ms");
-  if (request.has("consumer_cpu") && !ms)
+  if (request.has("consumer_cpu") && !ms && !request.flag("attach"))
     throw usage_failure("--consumer-cpu says how --consumer-ms is spent: give both", "doctor");
   return {ms.value_or(0) * 1e-3, request.has("consumer_cpu"), request.count("consumer_holds", 1).value_or(1)};
 }
@@ -139,7 +163,19 @@ ConsumerPlan consumer_of(const Request& request) {
 }  // namespace
 
 int run_doctor(const Request& request, const Interrupts& interrupts) {
-  return Doctor(request, interrupts, consumer_of(request)).run();
+  const auto trace = request.flag("attach");
+  if (request.positionals.empty() && !trace)
+    throw usage_failure("doctor needs a URI, or --attach TRACE", "doctor");
+  ConsumerPlan consumer = consumer_of(request);
+  if (trace) {
+    if (consumer.seconds > 0)
+      throw usage_failure("--attach has the consumer's time from the trace: no --consumer-ms with it",
+                          "doctor");
+    const TraceFigures figures = attached(*trace, interrupts);
+    if (request.positionals.empty()) return tell_trace(request, figures, interrupts);
+    consumer.seconds = figures.step_ms * 1e-3;
+  }
+  return Doctor(request, interrupts, consumer).run();
 }
 
 }  // namespace dataline::cli

@@ -11,17 +11,32 @@
 namespace dataline::cli {
 namespace {
 
-constexpr int kDoctorRounds = 3, kPairs = 5;
+constexpr int kDoctorRounds = 3;
+// Pairs of runs: until the middle of their ratios is known to a few percent.
+constexpr int kLeastPairs = 5, kMostPairs = 15;
+constexpr double kExact = 0.03;
 constexpr double kLeastSeconds = 0.1;       // a run
 constexpr double kLeastPairSeconds = 0.25;  // these have to be right, not only to find the best
 constexpr double kQuotaSeconds = 0.3;       // periods of the cgroup's quota are 0.1 s
 constexpr double kWithWarmUp = 1.4;
 
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// Of the median, as a share of it: by the median distance from it, as if they were normally distributed.
+double error_of_median(const std::vector<double>& values) {
+  const double middle = median_of(values);
+  std::vector<double> distances;
+  for (const double value : values) distances.push_back(std::abs(value - middle));
+  return middle > 0 ? 1.86 * median_of(distances) / middle / std::sqrt(static_cast<double>(values.size()))
+                    : 0;
+}
+
 }  // namespace
 
-Run Experiments::first() {
-  return run_once(request_, interrupts_, progress_, {"as asked", {}, consumer_}, kLeastSeconds);
-}
+Run Experiments::first() { return run_once(base_, {"as asked", {}, consumer_}, kLeastSeconds); }
 
 void Experiments::run_all(const Run& first, double seconds, Findings& findings) {
   plan_all(first, findings);
@@ -30,10 +45,10 @@ void Experiments::run_all(const Run& first, double seconds, Findings& findings) 
   // Rounds of all, not all rounds of one: a machine that others use changes while it is measured.
   for (int round = 0; round < kDoctorRounds; ++round) {
     for (Experiment& experiment : experiments_) {
-      progress_.show("doctor: round " + std::to_string(round + 1) + " of " + std::to_string(kDoctorRounds) +
-                     ", " + experiment.plan.name);
+      base_.progress.show("doctor: round " + std::to_string(round + 1) + " of " +
+                          std::to_string(kDoctorRounds) + ", " + experiment.plan.name);
       try {
-        experiment.rounds.push_back(run_once(request_, interrupts_, progress_, experiment.plan, each));
+        experiment.rounds.push_back(run_once(base_, experiment.plan, each));
       } catch (const Failure&) {
         if (!experiment.optional) throw;
       }
@@ -45,17 +60,19 @@ void Experiments::run_all(const Run& first, double seconds, Findings& findings) 
 }
 
 double Experiments::gain_of(const Change& change, const char* what) {
-  const RunPlan before{"as asked", {}, consumer_};
-  const RunPlan after{"changed", {{change.option, change.value}}, consumer_};
+  const RunPlan plans[] = {{"as asked", {}, consumer_},
+                           {"changed", {{change.option, change.value}}, consumer_}};
   std::vector<double> ratios;
-  for (int pair = 0; pair < kPairs; ++pair) {
-    progress_.show(std::string("doctor: ") + what + " " + change.option + "=" + change.value);
-    const double was = run_once(request_, interrupts_, progress_, before, pair_seconds_).samples_per_s;
-    const double is = run_once(request_, interrupts_, progress_, after, pair_seconds_).samples_per_s;
-    ratios.push_back(was > 0 ? is / was : 1);
+  while (std::ssize(ratios) < kMostPairs) {
+    base_.progress.show(std::string("doctor: ") + what + " " + change.option + "=" + change.value);
+    double rates[2] = {};
+    // Each comes first in turn: what a run leaves in caches helps the next one.
+    for (const size_t which : {ratios.size() % 2, 1 - ratios.size() % 2})
+      rates[which] = run_once(base_, plans[which], pair_seconds_).samples_per_s;
+    ratios.push_back(rates[0] > 0 ? rates[1] / rates[0] : 1);
+    if (std::ssize(ratios) >= kLeastPairs && error_of_median(ratios) <= kExact) break;
   }
-  std::sort(ratios.begin(), ratios.end());
-  return ratios[ratios.size() / 2];
+  return median_of(ratios);
 }
 
 void Experiments::plan_all(const Run& first, Findings& findings) {
@@ -65,7 +82,7 @@ void Experiments::plan_all(const Run& first, Findings& findings) {
     add({"no consumer"}, [&findings](const Run& run) { findings.no_consumer = run; });
   add({.name = "samples in memory", .same_samples = true},
       [&findings](const Run& run) { findings.in_memory = run; });
-  const std::string transform = request_.option("transform");
+  const std::string transform = base_.request.option("transform");
   if (!transform.empty())
     add({"no transform", {{"transform", ""}}}, [&findings](const Run& run) { findings.no_transform = run; });
   for (const OperatorPrefix& prefix : prefixes_of(transform))

@@ -14,8 +14,7 @@ namespace dataline::cli {
 
 class Experiments {
  public:
-  Experiments(const Request& request, const Interrupts& interrupts, Progress& progress, ConsumerPlan consumer)
-      : request_(request), interrupts_(interrupts), progress_(progress), consumer_(consumer) {}
+  Experiments(const RunBase& base, ConsumerPlan consumer) : base_(base), consumer_(consumer) {}
 
   // A short run as asked, which finds what is wrong with the command line. Throws Failure.
   Run first();
@@ -38,9 +37,7 @@ class Experiments {
   }
   void add_trial(Findings& findings, const std::string& option, int64_t value, int64_t now);
 
-  const Request& request_;
-  const Interrupts& interrupts_;
-  Progress& progress_;
+  const RunBase& base_;
   const ConsumerPlan consumer_;
   std::vector<Experiment> experiments_;
   double pair_seconds_ = 0;

@@ -137,6 +137,11 @@ Verdict of_trial(const Findings& findings, const Trial& trial) {
                   .change = Change{trial.option, trial.value},
                   .predicted_gain = gain_of(findings, trial)};
   std::string why = "batches take unequal times, and those in flight do not bridge them";
+  if (trial.option == "prefetch_depth" && waits_for_storage(findings)) {
+    verdict.cause = "storage";
+    why = "the workers wait for storage, and more batches in flight wait at the same time: " +
+          storage_figures(findings);
+  }
   if (trial.option == "num_workers") {
     const bool more = std::atoll(trial.value.c_str()) > asked.num_workers;
     verdict.cause = waits_for_storage(findings) && more ? "storage"
@@ -206,7 +211,9 @@ Verdict of_cpu(const Findings& findings) {
   const MachineLimits& machine = findings.machine;
   if (machine.quota_cpus > 0 && machine.quota_cpus < static_cast<double>(machine.cores))
     return of_quota(findings);
-  if (findings.images && findings.images->side > 0) {
+  const bool decoding = findings.asked.heaviest.find("decode") != std::string::npos &&
+                        findings.asked.heaviest_share >= kMostOfTheTime;
+  if (decoding && findings.images && findings.images->side > 0) {
     const ImageSize& size = *findings.images;
     if (static_cast<double>(std::min(size.width, size.height)) >=
         kMuchLarger * static_cast<double>(size.side))
@@ -271,7 +278,7 @@ Verdict judge(const Findings& findings) {
   const Trial* best = best_trial(findings);
   if (best == nullptr) best = enough_workers(findings);
   if (best != nullptr && best->option == "num_workers") return of_trial(findings, *best);
-  if (uneven(findings) && best != nullptr) {
+  if (uneven(findings) && best != nullptr && !waits_for_storage(findings)) {
     Verdict verdict = of_trial(findings, *best);
     verdict.cause = "uneven_samples";
     verdict.text +=

@@ -33,15 +33,14 @@ void consume(const ConsumerPlan& consumer) {
 
 class TimedRun {
  public:
-  TimedRun(const Request& request, const Interrupts& interrupts, Progress& progress, const RunPlan& plan)
-      : plan_(plan), job_(request, interrupts, progress) {
+  TimedRun(const RunBase& base, const RunPlan& plan)
+      : plan_(plan), job_(base.request, base.interrupts, base.progress) {
     job_.set("stats", "full");
     job_.set("epochs", "0");
     job_.set("tune", "off");  // runs are compared: what differs between them has to be known
     for (const Setting& setting : plan.settings) job_.set(setting.key.c_str(), setting.value);
-    dataset_ = job_.open();
-    if (plan.same_samples) take_few_samples();
-    loader_ = job_.create(dataset_.get());
+    if (plan.same_samples) take_few_samples(base.dataset.get());
+    loader_ = job_.create(subset_ ? subset_.get() : base.dataset.get());
     dl_metrics* metrics = nullptr;
     dl_error error = DL_ERROR_INIT;
     job_.check(dl_loader_metrics(loader_.get(), &metrics, &error), error);
@@ -76,17 +75,17 @@ class TimedRun {
   };
 
   // A dataset of the samples of the first batches alone.
-  void take_few_samples() {
-    const int64_t count = std::min(dl_dataset_count(dataset_.get()), kSameBatches * option("batch_size"));
+  void take_few_samples(dl_dataset* dataset) {
+    const int64_t count = std::min(dl_dataset_count(dataset), kSameBatches * option("batch_size"));
     if (count <= 0) throw Failure{.message = "a set of unknown length has no subset"};
     std::vector<int64_t> indices(static_cast<size_t>(count));
     std::iota(indices.begin(), indices.end(), 0);
     dl_dataset* subset = nullptr;
     dl_error error = DL_ERROR_INIT;
-    job_.check(dl_dataset_subset(dataset_.get(), indices.data(), count, nullptr, nullptr, job_.options(),
-                                 &subset, &error),
-               error);
-    dataset_.reset(subset);
+    job_.check(
+        dl_dataset_subset(dataset, indices.data(), count, nullptr, nullptr, job_.options(), &subset, &error),
+        error);
+    subset_.reset(subset);
   }
 
   int64_t depth() const {
@@ -182,7 +181,7 @@ class TimedRun {
 
   const RunPlan& plan_;
   Job job_;
-  Dataset dataset_;
+  Dataset subset_;  // null: the whole set
   Loader loader_;
   Metrics metrics_;
   std::deque<Batch> held_;  // released before the loader ends
@@ -192,9 +191,11 @@ class TimedRun {
 
 }  // namespace
 
-Run run_once(const Request& request, const Interrupts& interrupts, Progress& progress, const RunPlan& plan,
-             double seconds) {
-  return TimedRun(request, interrupts, progress, plan).run(seconds);
+RunBase::RunBase(const Request& asked, const Interrupts& signals, Progress& shown)
+    : request(asked), interrupts(signals), progress(shown), job(asked, signals, shown), dataset(job.open()) {}
+
+Run run_once(const RunBase& base, const RunPlan& plan, double seconds) {
+  return TimedRun(base, plan).run(seconds);
 }
 
 Run median_run(const std::vector<Run>& rounds) {
