@@ -48,9 +48,9 @@ CASES = [
          transform="image: gaussian_blur(23), hflip(0.5)"),
     photos("heavy decoding", "--num-workers 2", "transform cpu"),
     photos("huge pictures", "--num-workers 2", "large_images", uri="folder:huge"),
-    photos("one slow picture in ten", "--num-workers 2 --consumer-ms 20", "uneven_samples", uri="folder:one_in_ten"),
-    photos("one slow picture in a hundred", "--num-workers 2 --consumer-ms 10", "uneven_samples prefetch_depth", uri="folder:one_in_hundred"),
-    photos("nothing in flight, uneven pictures", "--num-workers 2 --prefetch-depth 1 --consumer-ms 10", "prefetch_depth uneven_samples",
+    photos("one slow picture in ten", "--num-workers 2 --consumer-ms 20", "uneven_samples transform cpu", uri="folder:one_in_ten"),
+    photos("one slow picture in a hundred", "--num-workers 2 --consumer-ms 25", "uneven_samples prefetch_depth", uri="folder:one_in_hundred"),
+    photos("nothing in flight, uneven pictures", "--num-workers 2 --prefetch-depth 1 --consumer-ms 25", "prefetch_depth uneven_samples",
            uri="folder:one_in_hundred"),
     # Threads
     photos("one worker of two CPUs", "--num-workers 1", "too_few_workers"),
@@ -67,6 +67,6 @@ CASES = [
     rows("a tiny budget", "--batch-size 4096 --memory-budget 64KiB", "memory_budget"),
     rows("pinning refused", "--batch-size 64 --pin-memory --cuda-library /nowhere/libcuda.so.1", "pin_refused"),
     # Nothing
-    rows("rows that are only copied", "--batch-size 256 --num-workers 2", "cpu balanced"),
+    rows("rows that are only copied", "--batch-size 256 --num-workers 2", "memory_bandwidth"),
     photos("nothing wrong", "--num-workers 2", "cpu transform balanced"),
 ]

@@ -56,11 +56,11 @@ def make(where):
     """All of it, below `where`."""
     rows_file(os.path.join(where, "rows.npy"), 200_000)
     small = [png(192, 192, seed) for seed in range(16)]
-    large = png(1600, 1200, 99)
+    large, larger = png(1600, 1200, 98), png(2400, 1800, 99)
     folder(os.path.join(where, "photos"), small * 25)
     tar(os.path.join(where, "photos.tar"), small * 25)
     folder(os.path.join(where, "one_in_ten"), [large if i % 10 == 5 else small[i % 16] for i in range(400)])
-    folder(os.path.join(where, "one_in_hundred"), [large if i % 100 == 50 else small[i % 16] for i in range(400)])
+    folder(os.path.join(where, "one_in_hundred"), [larger if i % 100 == 50 else small[i % 16] for i in range(400)])
     folder(os.path.join(where, "huge"), [png(3000, 2000, 7)] * 24)
     with open(os.path.join(where, "pixels.raw"), "wb") as file:
         file.write(random.Random(2).randbytes(96 * 96 * 3 * 100) * 10)

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <set>
 
+#include "bindings/cli/doctor/bare_reads.h"
 #include "bindings/cli/doctor/judge.h"
 #include "bindings/cli/doctor/machine.h"
 #include "bindings/cli/doctor/operators.h"
@@ -102,10 +105,53 @@ TEST(DoctorJudge, WorkersThatGetNoCpuAreContendedUnlessTheyUseAllOfThem) {
 
 TEST(DoctorJudge, SamplesThatAreFasterInMemoryAreStorage) {
   Findings findings = one_worker();
+  findings.no_consumer->storage_share = 0.2;
   findings.in_memory = cli::Run{.samples_per_s = 129};
   EXPECT_NE(judge(findings).cause, "storage");
   findings.in_memory->samples_per_s = 131;
   EXPECT_EQ(judge(findings).cause, "storage");
+  findings.no_consumer->storage_share = 0.1;
+  EXPECT_NE(judge(findings).cause, "storage") << "the few are easier: hardly any time is spent waiting";
+}
+
+TEST(DoctorJudge, StorageIsToldWithWhatItGivesAloneAndWhatIsNeeded) {
+  Findings findings = one_worker();
+  findings.asked.storage_share = 0.9;
+  findings.asked.workers_busy = 0.1;
+  findings.asked.read_bytes_per_s = 18e6;
+  findings.asked.samples_a_step = 2;
+  findings.storage = BareReads{
+      .random_bytes_per_s = 20e6, .sequential_bytes_per_s = 40e6, .piece_bytes = 180'000, .threads = 16};
+  std::string text = judge(findings).text;  // 2 samples of 180 kB in 5 ms
+  for (const char* part : {"the loader gets 100 samples/s, 18.0 MB/s", "the consumer needs 72.0 MB/s",
+                           "storage alone gives 20.0 MB/s at random", "40.0 MB/s in file order"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  findings.asked.step_ms = 0;
+  findings.no_consumer.reset();
+  text = judge(findings).text;  // 2 CPUs, of which 0.1 did it
+  EXPECT_NE(text.find("the CPUs could take 360 MB/s"), std::string::npos) << text;
+}
+
+TEST(DoctorJudge, AGainThatWasMeasuredAgainReplacesTheLuckOfTheTrial) {
+  Findings findings = one_worker();
+  findings.trials = {trial("num_workers", "2", "1", 190), trial("prefetch_depth", "8", "4", 150)};
+  findings.trials[0].confirmed = 1.7;
+  EXPECT_DOUBLE_EQ(judge(findings).predicted_gain, 1.7);
+  findings.trials[0].confirmed = 1.02;
+  EXPECT_EQ(judge(findings).change->option, "prefetch_depth");
+  findings.trials[1].confirmed = 0.99;
+  EXPECT_FALSE(judge(findings).change);
+}
+
+TEST(DoctorJudge, AQuotaThatIsUsedUpComesBeforeTheNumberOfWorkers) {
+  Findings findings = one_worker();
+  findings.asked.num_workers = 2;
+  findings.asked.workers_busy = 0.48;
+  findings.machine = {.cpus = 0.5, .quota_cpus = 0.5, .cores = 2};
+  findings.trials = {trial("num_workers", "1", "2", 112)};
+  EXPECT_EQ(judge(findings).cause, "cpu_quota");
+  findings.asked.workers_busy = 0.2;
+  EXPECT_EQ(judge(findings).cause, "too_many_workers");
 }
 
 TEST(DoctorJudge, ABudgetBelowTheLeastIsTheFirstThingToChange) {
@@ -152,8 +198,21 @@ TEST(DoctorJudge, WithAllCpusBusyTheHeaviestOperatorOrTheImagesAreNamed) {
   EXPECT_EQ(judge(findings).cause, "transform");
   EXPECT_EQ(judge(findings).text.find("'image: gaussian_blur(9)' takes 80 %"), 0u);
   findings.images = ImageSize{4000, 3000, 224};
+  EXPECT_EQ(judge(findings).cause, "transform") << "decoding is not what takes the time";
+  findings.asked.heaviest = "image: decode";
   EXPECT_EQ(judge(findings).cause, "large_images");
   EXPECT_NE(judge(findings).text.find("4000x3000, delivered as 224"), std::string::npos);
+}
+
+TEST(DoctorJudge, SamplesThatAreCopiedAsFastAsMemoryGoesAreItsBandwidth) {
+  Findings findings = one_worker();
+  findings.asked.num_workers = 2;
+  findings.asked.workers_busy = 1.9;
+  findings.asked.delivered_bytes_per_s = 16e9;
+  findings.machine.memcpy_bytes_per_s = 18e9;
+  EXPECT_EQ(judge(findings).cause, "memory_bandwidth");
+  findings.asked.delivered_bytes_per_s = 2e9;
+  EXPECT_EQ(judge(findings).cause, "cpu");
 }
 
 TEST(DoctorJudge, MoreWorkersThanCpusAreTooManyIfFewerDoAsWell) {
@@ -183,7 +242,7 @@ TEST(DoctorJudge, MoreWorkersThanCpusAreAdvisedOnlyWhereTheyWaitForStorage) {
 TEST(DoctorJudge, EveryCauseIsInTheTableOnce) {
   std::set<std::string> words;
   for (const Cause& cause : causes()) EXPECT_TRUE(words.insert(cause.word).second) << cause.word;
-  EXPECT_EQ(words.size(), 15u);
+  EXPECT_EQ(words.size(), 16u);
 }
 
 TEST(DoctorMachine, QuotasOfCgroups) {
@@ -191,6 +250,38 @@ TEST(DoctorMachine, QuotasOfCgroups) {
   EXPECT_DOUBLE_EQ(quota_of("150000 100000"), 1.5);
   for (const char* none : {"max 100000", "", "0 100000", "5", "x y", "1 0"})
     EXPECT_EQ(quota_of(none), 0) << none;
+}
+
+TEST(DoctorMachine, QuotasOfBothVersionsAreFoundFromTheGroupUpToTheRoot) {
+  const std::filesystem::path root = std::filesystem::path(testing::TempDir()) / "doctor_quota";
+  std::filesystem::remove_all(root);
+  const auto write = [&](const char* path, const char* text) {
+    std::filesystem::create_directories((root / path).parent_path());
+    std::ofstream(root / path) << text << "\n";
+  };
+  EXPECT_EQ(quota_in_force(root.string()), 0);
+  write("proc/self/cgroup", "9:memory:/m\n3:cpu,cpuacct:/a/b\n0::/x/y");
+  EXPECT_EQ(quota_in_force(root.string()), 0);
+  write("sys/fs/cgroup/x/cpu.max", "150000 100000");
+  EXPECT_EQ(quota_in_force(root.string()), 1.5);
+  write("sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "-1");
+  write("sys/fs/cgroup/cpu/a/b/cpu.cfs_period_us", "100000");
+  EXPECT_EQ(quota_in_force(root.string()), 1.5);
+  write("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "50000");
+  write("sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000");
+  EXPECT_EQ(quota_in_force(root.string()), 0.5);
+}
+
+TEST(DoctorFiles, ThePathsOfAUriAreItsFilesAndThoseOfAFolderAllInIt) {
+  using Files = std::vector<std::string>;
+  EXPECT_EQ(files_of_uri("tar:slow://a.tar,b%20%2cc.tar?key=1"), (Files{"slow://a.tar", "b ,c.tar"}));
+  EXPECT_EQ(files_of_uri("raw:100%"), Files{"100%"});
+  EXPECT_TRUE(files_of_uri("mix:recipe.json").empty());
+  EXPECT_TRUE(files_of_uri("memory").empty());
+  const std::filesystem::path root = std::filesystem::path(testing::TempDir()) / "doctor_files";
+  std::filesystem::create_directories(root / "c");
+  std::ofstream(root / "c" / "a.png") << "a";
+  EXPECT_EQ(files_of_uri("folder:" + root.string()), Files{(root / "c" / "a.png").string()});
 }
 
 TEST(DoctorOperators, ATransformIsCutAfterEachOperatorAndNotInsideBrackets) {

@@ -41,6 +41,7 @@ class Experiments {
   const ConsumerPlan consumer_;
   std::vector<Experiment> experiments_;
   double pair_seconds_ = 0;
+  int64_t drawn_ = 0;  // seeds of pairs
 };
 
 }  // namespace dataline::cli

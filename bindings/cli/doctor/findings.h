@@ -23,7 +23,7 @@ struct Run {
   double uneven = 0;         // p99 over p50 of the heaviest stage; 0: not known
   std::string heaviest{};    // the stage that took most of the workers' time, as dl_metric names it
   double heaviest_share = 0;
-  double read_bytes_per_s = 0;
+  double read_bytes_per_s = 0, delivered_bytes_per_s = 0;
   int64_t num_workers = 0, prefetch_depth = 0;
   int64_t lease_copies = 0;
   int64_t arena_bytes = 0, held_bytes = 0, budget_bytes = 0, pinned_bytes = 0, device_bytes = 0;

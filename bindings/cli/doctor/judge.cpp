@@ -13,18 +13,21 @@
 namespace dataline::cli {
 namespace {
 
-constexpr double kNoGain = 1.08;       // a trial that gains less may be noise
-constexpr double kAlike = 0.97;        // of the best rate: the trial that needs least wins
-constexpr double kWaits = 0.02;        // of the time in next: below, the consumer is the limit
-constexpr double kInMemoryGain = 1.3;  // samples in memory are so much faster: storage is the limit
-constexpr double kBlocked = 0.4;       // of the workers' time
-constexpr double kContended = 0.6;     // of the CPUs that the workers could use
-constexpr double kUneven = 8;          // p99 over p50
+constexpr double kNoGain = 1.08;           // a trial that gains less may be noise
+constexpr double kAlike = 0.97;            // of the best rate: the trial that needs least wins
+constexpr double kWaits = 0.02;            // of the time in next: below, the consumer is the limit
+constexpr double kInMemoryGain = 1.3;      // samples in memory are so much faster: storage is the limit
+constexpr double kSomewhatBlocked = 0.15;  // of the workers' time
+constexpr double kFewerDo = 0.93;          // of the rate: so many more threads than CPUs gain nothing
+constexpr double kBlocked = 0.4;           // of the workers' time
+constexpr double kContended = 0.6;         // of the CPUs that the workers could use
+constexpr double kUneven = 8;              // p99 over p50
 constexpr double kMostOfTheTime = 0.4;
 constexpr double kMayBeQueued =
     0.2;  // of the workers' time without a CPU: what takes long may have waited for one
-constexpr double kQuotaUsed = 0.85;  // a thread that is stopped by it loses some of its period
-constexpr double kMuchLarger = 2;    // side of the stored image over that delivered
+constexpr double kQuotaUsed = 0.85;      // a thread that is stopped by it loses some of its period
+constexpr double kCopiesOfMemcpy = 0.4;  // of what as many threads would copy, who share the bandwidth
+constexpr double kMuchLarger = 2;        // side of the stored image over that delivered
 
 constexpr Cause kCauses[] = {
     {"memory_budget", "memory_budget is below the least that the plan needs"},
@@ -39,6 +42,7 @@ constexpr Cause kCauses[] = {
     {"cpu_quota", "the cgroup grants less CPU than the machine has, and all of it is used"},
     {"cpu_contended", "other programs take the CPUs that the workers need"},
     {"large_images", "images are stored much larger than they are delivered, and decoding them is the limit"},
+    {"memory_bandwidth", "samples are copied about as fast as these threads copy memory"},
     {"transform", "one operator takes most of the time, on all CPUs"},
     {"cpu", "all CPUs are busy, and no one stage takes most of the time"},
     {"balanced", "no option that was tried, and no single resource, is the limit"},
@@ -52,15 +56,21 @@ double gain_of(const Findings& findings, const Trial& trial) {
 std::string percent(double share) { return fixed(100 * share, 0) + " %"; }
 std::string times(double gain) { return fixed(gain, 2) + "x"; }
 
+// Whether the threads that load are off the CPU for `share` of their work, and not because others have it.
+bool is_blocked(const Run& run, double share) {
+  const bool idle =
+      run.num_workers > 0 && run.workers_busy < kMostOfTheTime * static_cast<double>(run.num_workers);
+  return run.storage_share >= share || (run.read_share >= share && idle);
+}
+
 // Workers that block need no CPU of their own, so more of them than CPUs may help.
 bool waits_for_storage(const Findings& findings) {
   const Run& free = findings.no_consumer ? *findings.no_consumer : findings.asked;
-  if (findings.in_memory && free.samples_per_s > 0 &&
+  // A few samples may be faster for being easier, too, or for fitting the CPU's caches.
+  if (findings.in_memory && free.samples_per_s > 0 && is_blocked(free, kSomewhatBlocked) &&
       findings.in_memory->samples_per_s / free.samples_per_s >= kInMemoryGain)
     return true;
-  return findings.asked.storage_share >= kBlocked ||
-         (findings.asked.read_share >= kBlocked && findings.asked.num_workers > 0 &&
-          findings.asked.workers_busy < kMostOfTheTime * static_cast<double>(findings.asked.num_workers));
+  return is_blocked(findings.asked, kBlocked);
 }
 
 int64_t workers_of(const Trial& trial) { return std::atoll(trial.value.c_str()); }  // of num_workers
@@ -90,7 +100,7 @@ const Trial* enough_workers(const Findings& findings) {
   if (!beyond_cpus(findings, findings.asked.num_workers) || waits_for_storage(findings)) return nullptr;
   for (const Trial& trial : findings.trials) {
     if (trial.option == "num_workers" && workers_of(trial) > 0 && !beyond_cpus(findings, workers_of(trial)) &&
-        gain_of(findings, trial) >= kAlike)
+        gain_of(findings, trial) >= kFewerDo)
       return &trial;
   }
   return nullptr;
@@ -224,6 +234,13 @@ Verdict of_cpu(const Findings& findings) {
                       std::to_string(size.side * 3 / 2) + "x" + std::to_string(size.side * 3 / 2) +
                       "^ *.jpg`"};
   }
+  const double copied = machine.memcpy_bytes_per_s * std::max(1.0, findings.asked.workers_busy);
+  if (copied > 0 && findings.asked.delivered_bytes_per_s >= kCopiesOfMemcpy * copied)
+    return {.cause = "memory_bandwidth",
+            .text = "samples are delivered with " + bytes_text(findings.asked.delivered_bytes_per_s) +
+                    "/s, and a thread that only copies memory reaches " +
+                    bytes_text(machine.memcpy_bytes_per_s) +
+                    "/s: there is nothing else to gain but smaller samples (u8 instead of f32)"};
   if (findings.asked.heaviest_share >= kMostOfTheTime)
     return {.cause = "transform",
             .text = "'" + findings.asked.heaviest + "' takes " + percent(findings.asked.heaviest_share) +

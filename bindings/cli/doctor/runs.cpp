@@ -169,6 +169,7 @@ class TimedRun {
         .heaviest = end.heaviest_part,
         .heaviest_share = end.heaviest / std::max(1.0, end.work),
         .read_bytes_per_s = (end.bytes_read - start.bytes_read) / elapsed,
+        .delivered_bytes_per_s = static_cast<double>(after.bytes - before.bytes) / elapsed,
         .num_workers = after.num_workers,
         .prefetch_depth = depth(),
         .lease_copies = after.lease_copies - before.lease_copies,
@@ -206,9 +207,9 @@ Run median_run(const std::vector<Run>& rounds) {
     std::sort(values.begin(), values.end());
     out.*member = values[values.size() / 2];
   };
-  for (auto member :
-       {&Run::samples_per_s, &Run::wait_share, &Run::step_ms, &Run::workers_busy, &Run::read_share,
-        &Run::storage_share, &Run::no_cpu_share, &Run::uneven, &Run::read_bytes_per_s})
+  for (auto member : {&Run::samples_per_s, &Run::wait_share, &Run::step_ms, &Run::workers_busy,
+                      &Run::read_share, &Run::storage_share, &Run::no_cpu_share, &Run::uneven,
+                      &Run::read_bytes_per_s, &Run::delivered_bytes_per_s})
     median(member);
   return out;
 }
