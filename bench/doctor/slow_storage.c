@@ -18,7 +18,9 @@ static struct {
   dl_status (*add_storage)(dl_extensions*, const dl_storage*, dl_error*);
 } dl;
 
-enum { kBurstNs = 2000000 }; /* of the link's time are carried at once: a sleep for each small read would take longer than it */
+enum {
+  kBurstNs = 2000000
+}; /* of the link's time are carried at once: a sleep for each small read would take longer than it */
 static int64_t delay_ns, ns_a_megabyte;
 static atomic_llong free_at_ns; /* when the link has carried what was asked for */
 
@@ -55,7 +57,8 @@ static dl_status open_slow(void* context, dl_storage_object* object, dl_error* e
 static dl_status read_slow(void* context, dl_storage_read* request, dl_error* error) {
   (void)context;
   wait_for(request->bytes);
-  return dl.file_read(request->object, request->offset, request->bytes, request->out, request->cancelled, error);
+  return dl.file_read(request->object, request->offset, request->bytes, request->out, request->cancelled,
+                      error);
 }
 
 static void close_slow(void* context, void* object) {
