@@ -49,8 +49,8 @@ CASES = [
     photos("heavy decoding", "--num-workers 2", "transform cpu"),
     photos("huge pictures", "--num-workers 2", "large_images", uri="folder:huge"),
     photos("one slow picture in ten", "--num-workers 2 --consumer-ms 20", "uneven_samples transform cpu", uri="folder:one_in_ten"),
-    photos("one slow picture in a hundred", "--num-workers 2 --consumer-ms 25", "uneven_samples prefetch_depth", uri="folder:one_in_hundred"),
-    photos("nothing in flight, uneven pictures", "--num-workers 2 --prefetch-depth 1 --consumer-ms 25", "prefetch_depth uneven_samples",
+    photos("one slow picture in a hundred", "--num-workers 2 --prefetch-depth 2 --consumer-ms 15", "uneven_samples", uri="folder:one_in_hundred"),
+    photos("nothing in flight, uneven pictures", "--num-workers 2 --prefetch-depth 1 --consumer-ms 15", "prefetch_depth uneven_samples",
            uri="folder:one_in_hundred"),
     # Threads
     photos("one worker of two CPUs", "--num-workers 1", "too_few_workers"),

@@ -81,6 +81,16 @@ TEST(DoctorJudge, MoreBatchesInFlightAreADepthUnlessSamplesAreUneven) {
   EXPECT_NE(judge(findings).text.find("20 times"), std::string::npos);
 }
 
+TEST(DoctorJudge, AFewSlowSamplesThatP99MissesAreUnevenByTheTimeThatTheyTake) {
+  Findings findings = one_worker();
+  findings.asked.mean_to_middle = 2.5;
+  findings.asked.longest_to_middle = 140;
+  EXPECT_EQ(judge(findings).cause, "uneven_samples");
+  EXPECT_NE(judge(findings).text.find("take 60 % of the time, the longest 140 times"), std::string::npos);
+  findings.asked.mean_to_middle = 1.2;
+  EXPECT_NE(judge(findings).cause, "uneven_samples");
+}
+
 TEST(DoctorJudge, WorkersThatWaitForFilesAreStorage) {
   Findings findings = one_worker();
   findings.asked.storage_share = 0.9;

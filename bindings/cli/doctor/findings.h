@@ -21,7 +21,8 @@ struct Run {
   double storage_share = 0;  // of the workers' time: blocked without a CPU
   double no_cpu_share = 0;   // of the workers' time: others had all CPUs
   double uneven = 0;         // p99 over p50 of the heaviest stage; 0: not known
-  std::string heaviest{};    // the stage that took most of the workers' time, as dl_metric names it
+  double mean_to_middle = 0, longest_to_middle = 0;  // of the same stage, over p50
+  std::string heaviest{};  // the stage that took most of the workers' time, as dl_metric names it
   double heaviest_share = 0;
   double read_bytes_per_s = 0, delivered_bytes_per_s = 0;
   int64_t num_workers = 0, prefetch_depth = 0;

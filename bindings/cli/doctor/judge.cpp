@@ -22,6 +22,7 @@ constexpr double kFewerDo = 0.93;          // of the rate: so many more threads 
 constexpr double kBlocked = 0.4;           // of the workers' time
 constexpr double kContended = 0.6;         // of the CPUs that the workers could use
 constexpr double kUneven = 8;              // p99 over p50
+constexpr double kTail = 1.6;  // mean over p50
 constexpr double kMostOfTheTime = 0.4;
 constexpr double kMayBeQueued =
     0.2;  // of the workers' time without a CPU: what takes long may have waited for one
@@ -106,10 +107,20 @@ const Trial* enough_workers(const Findings& findings) {
   return nullptr;
 }
 
-// Some samples take long by themselves, not because their thread had to wait for a CPU.
+// Some samples take long by themselves, not because their thread had to wait for a CPU. One in a hundred may be missed by p99, and
+// still take as much time as all the others.
 bool uneven(const Findings& findings) {
-  return findings.asked.uneven >= kUneven && findings.asked.no_cpu_share < kMayBeQueued &&
-         !beyond_cpus(findings, findings.asked.num_workers);
+  const Run& asked = findings.asked;
+  const bool tail = asked.mean_to_middle >= kTail && asked.longest_to_middle >= kUneven;
+  return (asked.uneven >= kUneven || tail) && asked.no_cpu_share < kMayBeQueued &&
+         !beyond_cpus(findings, asked.num_workers);
+}
+
+std::string uneven_text(const Run& asked) {
+  if (asked.uneven >= kUneven)
+    return "one sample in a hundred takes " + fixed(asked.uneven, 0) + " times as long as the middle one";
+  return "a few slow samples take " + percent(1 - 1 / asked.mean_to_middle) + " of the time, the longest " +
+         fixed(asked.longest_to_middle, 0) + " times that of the middle one";
 }
 
 // Samples/s that somebody could use: the consumer, whose step is known, or the CPUs if no worker had to wait; 0: not known.
@@ -298,16 +309,12 @@ Verdict judge(const Findings& findings) {
   if (uneven(findings) && best != nullptr && !waits_for_storage(findings)) {
     Verdict verdict = of_trial(findings, *best);
     verdict.cause = "uneven_samples";
-    verdict.text +=
-        "; one sample in a hundred takes " + fixed(asked.uneven, 0) + " times as long as the middle one";
+    verdict.text += "; " + uneven_text(asked);
     return verdict;
   }
   if (best != nullptr) return of_trial(findings, *best);
   if (auto storage = of_storage(findings)) return *storage;
-  if (uneven(findings))
-    return {.cause = "uneven_samples",
-            .text = "one sample in a hundred takes " + fixed(asked.uneven, 0) +
-                    " times as long as the middle one"};
+  if (uneven(findings)) return {.cause = "uneven_samples", .text = uneven_text(asked)};
   const double cpus = std::max(1.0, findings.machine.cpus);
   if (asked.workers_busy >= 0.75 * cpus || asked.num_workers >= static_cast<int64_t>(std::ceil(cpus)) ||
       asked.no_cpu_share >= kBlocked)

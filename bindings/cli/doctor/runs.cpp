@@ -71,6 +71,7 @@ class TimedRun {
  private:
   struct Shares {
     double work = 0, read = 0, storage = 0, no_cpu = 0, bytes_read = 0, heaviest = 0, uneven = 0;
+    double p50_ns = 0, max_ns = 0;  // of the heaviest
     std::string heaviest_part{};
   };
 
@@ -145,7 +146,9 @@ class TimedRun {
       if (value > out.heaviest && row.p50_ns > 0) {
         out.heaviest = value;
         out.heaviest_part = part;
-        out.uneven = static_cast<double>(row.p99_ns) / static_cast<double>(row.p50_ns);
+        out.p50_ns = static_cast<double>(row.p50_ns);
+        out.max_ns = static_cast<double>(row.max_ns);
+        out.uneven = static_cast<double>(row.p99_ns) / out.p50_ns;
       }
     }
     return out;
@@ -155,17 +158,21 @@ class TimedRun {
     const dl_stats after = stats();
     const Shares end = shares();
     const double work = std::max(1.0, end.work - start.work);
+    const auto samples = static_cast<double>(after.samples - before.samples);
     return {
         .name = plan_.name,
-        .samples_per_s = static_cast<double>(after.samples - before.samples) / elapsed,
+        .samples_per_s = samples / elapsed,
         .wait_share = waited_ / elapsed,
         .step_ms = plan_.consumer.seconds > 0 ? 1e3 * stepped_ / static_cast<double>(steps_) : 0,
-        .samples_a_step = static_cast<double>(after.samples - before.samples) / static_cast<double>(steps_),
+        .samples_a_step = samples / static_cast<double>(steps_),
         .workers_busy = static_cast<double>(after.worker_cpu_ns - before.worker_cpu_ns) * 1e-9 / elapsed,
         .read_share = std::min(1.0, (end.read - start.read) / work),
         .storage_share = std::min(1.0, (end.storage - start.storage) / work),
         .no_cpu_share = std::min(1.0, (end.no_cpu - start.no_cpu) / work),
         .uneven = end.uneven,
+        .mean_to_middle = (end.heaviest - (start.heaviest_part == end.heaviest_part ? start.heaviest : 0)) /
+                          std::max(1.0, end.p50_ns * samples),
+        .longest_to_middle = end.max_ns / std::max(1.0, end.p50_ns),
         .heaviest = end.heaviest_part,
         .heaviest_share = end.heaviest / std::max(1.0, end.work),
         .read_bytes_per_s = (end.bytes_read - start.bytes_read) / elapsed,
