@@ -153,6 +153,18 @@ TEST(DoctorJudge, AGainThatWasMeasuredAgainReplacesTheLuckOfTheTrial) {
   EXPECT_FALSE(judge(findings).change);
 }
 
+TEST(DoctorJudge, AGainThatVariesFromPairToPairIsToldAndNotPromised) {
+  Findings findings = one_worker();
+  findings.asked.storage_share = 0.9;
+  findings.trials = {trial("num_workers", "8", "1", 190)};
+  findings.trials[0].confirmed = 1.8;
+  findings.trials[0].varies = true;
+  findings.trials[0].least = 1.2, findings.trials[0].most = 2.1;
+  EXPECT_EQ(judge(findings).cause, "storage");
+  EXPECT_FALSE(judge(findings).change);
+  EXPECT_NE(judge(findings).text.find("num_workers=8 gave 1.2 to 2.10x"), std::string::npos);
+}
+
 TEST(DoctorJudge, AQuotaThatIsUsedUpComesBeforeTheNumberOfWorkers) {
   Findings findings = one_worker();
   findings.asked.num_workers = 2;

@@ -38,7 +38,7 @@ class Doctor {
     try {
       examine();
       verdict = confirmed_verdict();
-      if (verdict.change) gain = experiments_->gain_of(*verdict.change, "checking");
+      if (verdict.change) gain = experiments_->gain_of(*verdict.change, "checking").middle;
     } catch (const Failure& failure) {
       if (failure.code != "DL_ERR_OVER_BUDGET") throw;
       findings_.over_budget = failure.message;
@@ -75,7 +75,10 @@ class Doctor {
             return each.option == verdict.change->option && each.value == verdict.change->value;
           });
       if (trial == findings_.trials.end() || trial->confirmed) break;
-      trial->confirmed = experiments_->gain_of(*verdict.change, "measuring again");
+      const MeasuredGain gain = experiments_->gain_of(*verdict.change, "measuring again");
+      trial->confirmed = gain.middle;
+      trial->varies = gain.varies;
+      trial->least = gain.least, trial->most = gain.most;
       verdict = judge(findings_);
     }
     return verdict;

@@ -15,6 +15,7 @@ constexpr int kDoctorRounds = 3;
 // Pairs of runs: until the middle of their ratios is known to a few percent.
 constexpr int kLeastPairs = 5, kMostPairs = 15;
 constexpr double kExact = 0.03;
+constexpr double kUnknown = 0.08;           // after all of them: such a gain is not promised
 constexpr double kLeastSeconds = 0.1;       // a run
 constexpr double kLeastPairSeconds = 0.25;  // these have to be right, not only to find the best
 constexpr double kQuotaSeconds = 0.3;       // periods of the cgroup's quota are 0.1 s
@@ -59,7 +60,7 @@ void Experiments::run_all(const Run& first, double seconds, Findings& findings) 
   pair_seconds_ = std::max(kLeastPairSeconds, 2 * each);
 }
 
-double Experiments::gain_of(const Change& change, const char* what) {
+MeasuredGain Experiments::gain_of(const Change& change, const char* what) {
   std::vector<double> ratios;
   while (std::ssize(ratios) < kMostPairs) {
     base_.progress.show(std::string("doctor: ") + what + " " + change.option + "=" + change.value);
@@ -74,7 +75,12 @@ double Experiments::gain_of(const Change& change, const char* what) {
     ratios.push_back(rates[0] > 0 ? rates[1] / rates[0] : 1);
     if (std::ssize(ratios) >= kLeastPairs && error_of_median(ratios) <= kExact) break;
   }
-  return median_of(ratios);
+  std::sort(ratios.begin(), ratios.end());
+  const size_t quarter = ratios.size() / 4;
+  return {.middle = ratios[ratios.size() / 2],
+          .least = ratios[quarter],
+          .most = ratios[ratios.size() - 1 - quarter],
+          .varies = error_of_median(ratios) > kUnknown};
 }
 
 void Experiments::plan_all(const Run& first, Findings& findings) {

@@ -12,6 +12,13 @@
 
 namespace dataline::cli {
 
+// Samples/s after a change over those before, of some pairs of runs.
+struct MeasuredGain {
+  double middle = 1;
+  double least = 1, most = 1;  // of the middle half
+  bool varies = false;         // too much for the middle to be known
+};
+
 class Experiments {
  public:
   Experiments(const RunBase& base, ConsumerPlan consumer) : base_(base), consumer_(consumer) {}
@@ -20,8 +27,8 @@ class Experiments {
   Run first();
   // All of them in about `seconds`, into `findings`, which has the rest already.
   void run_all(const Run& first, double seconds, Findings& findings);
-  // Samples/s after the change over those before: pairs of runs, the middle of their ratios. After run_all().
-  double gain_of(const Change& change, const char* what);
+  // After run_all().
+  MeasuredGain gain_of(const Change& change, const char* what);
 
  private:
   struct Experiment {

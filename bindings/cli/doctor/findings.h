@@ -39,6 +39,8 @@ struct Trial {
   // Samples/s over those of the run as asked, measured again in turns. The fastest of many short runs is fast by luck, too: its
   // own figure is too high to be promised.
   std::optional<double> confirmed{};
+  bool varies = false;         // from pair to pair, so much that it is not known
+  double least = 0, most = 0;  // of the middle half of the pairs
 };
 
 // The transform cut off after an operator.

@@ -19,10 +19,11 @@ constexpr double kWaits = 0.02;            // of the time in next: below, the co
 constexpr double kInMemoryGain = 1.3;      // samples in memory are so much faster: storage is the limit
 constexpr double kSomewhatBlocked = 0.15;  // of the workers' time
 constexpr double kFewerDo = 0.93;          // of the rate: so many more threads than CPUs gain nothing
+constexpr double kFewerMayDo = 0.85;       // by a short trial, which is to be measured again
 constexpr double kBlocked = 0.4;           // of the workers' time
 constexpr double kContended = 0.6;         // of the CPUs that the workers could use
 constexpr double kUneven = 8;              // p99 over p50
-constexpr double kTail = 1.6;  // mean over p50
+constexpr double kTail = 1.6;              // mean over p50
 constexpr double kMostOfTheTime = 0.4;
 constexpr double kMayBeQueued =
     0.2;  // of the workers' time without a CPU: what takes long may have waited for one
@@ -85,6 +86,7 @@ const Trial* best_trial(const Findings& findings) {
   std::vector<const Trial*> open;
   for (const Trial& trial : findings.trials) {
     const bool workers = trial.option == "num_workers";
+    if (trial.varies) continue;
     if (!workers || !beyond_cpus(findings, workers_of(trial)) || waits_for_storage(findings))
       open.push_back(&trial);
   }
@@ -100,8 +102,9 @@ const Trial* best_trial(const Findings& findings) {
 const Trial* enough_workers(const Findings& findings) {
   if (!beyond_cpus(findings, findings.asked.num_workers) || waits_for_storage(findings)) return nullptr;
   for (const Trial& trial : findings.trials) {
-    if (trial.option == "num_workers" && workers_of(trial) > 0 && !beyond_cpus(findings, workers_of(trial)) &&
-        gain_of(findings, trial) >= kFewerDo)
+    if (trial.option == "num_workers" && !trial.varies && workers_of(trial) > 0 &&
+        !beyond_cpus(findings, workers_of(trial)) &&
+        gain_of(findings, trial) >= (trial.confirmed ? kFewerDo : kFewerMayDo))
       return &trial;
   }
   return nullptr;
@@ -274,11 +277,32 @@ Verdict of_refused_pin(const Findings& findings) {
   return {.cause = "pin_refused", .text = text};
 }
 
+// Trials that were faster, but not twice alike: nothing to promise.
+std::string varying_text(const Findings& findings) {
+  std::string out;
+  for (const Trial& trial : findings.trials) {
+    if (!trial.varies || gain_of(findings, trial) < kNoGain) continue;
+    out += "; " + trial.option + "=" + trial.value + " gave " + fixed(trial.least, 1) + " to " +
+           times(trial.most) + ", which varies too much to promise a gain";
+  }
+  return out;
+}
+
+Verdict judge_alone(const Findings& findings);
+
 }  // namespace
 
 std::span<const Cause> causes() { return kCauses; }
 
 Verdict judge(const Findings& findings) {
+  Verdict verdict = judge_alone(findings);
+  if (!verdict.change) verdict.text += varying_text(findings);
+  return verdict;
+}
+
+namespace {
+
+Verdict judge_alone(const Findings& findings) {
   const Run& asked = findings.asked;
   if (!findings.over_budget.empty())
     return {.cause = "memory_budget",
@@ -321,5 +345,7 @@ Verdict judge(const Findings& findings) {
     return of_cpu(findings);
   return {.cause = "balanced", .text = "nothing that was tried makes it faster"};
 }
+
+}  // namespace
 
 }  // namespace dataline::cli
