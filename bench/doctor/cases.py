@@ -43,6 +43,7 @@ CASES = [
     photos("pictures by a storage of 5 ms a read", "--num-workers 2", "storage", uri="tar:slow://photos.tar", slow="SLOW_US=5000"),
     rows("cold file", "--batch-size 64 --num-workers 1 --io pread", "storage", beside=beside.cold),
     rows("cold file, and others that sync", "--batch-size 64 --num-workers 1 --io pread", "storage", beside=beside.cold_and_synced),
+    Case("thousands of tiny files", "folder:tiny", "--shuffle full --batch-size 64 --num-workers 2", "storage"),
     # What is done with samples
     Case("heavy operator", "raw:pixels.raw?fields=image:u8[96x96x3]", "--batch-size 16 --num-workers 2", "transform",
          transform="image: gaussian_blur(23), hflip(0.5)"),
@@ -56,6 +57,7 @@ CASES = [
     photos("one worker of two CPUs", "--num-workers 1", "too_few_workers"),
     photos("no worker, a consumer that computes", "--num-workers 0 --consumer-ms 10 --consumer-cpu", "too_few_workers"),
     photos("no worker, a consumer that sleeps", "--num-workers 0 --consumer-ms 10", "too_few_workers"),
+    photos("workers and a consumer on two CPUs", "--num-workers 2 --consumer-ms 4 --consumer-cpu", "transform cpu"),
     photos("sixteen workers", "--num-workers 16", "too_many_workers"),
     photos("half a CPU by a cgroup", "--num-workers 2", "cpu_quota", beside=beside.half_a_cpu),
     photos("one CPU by affinity", "--num-workers 1", "cpu transform", beside=beside.one_cpu),

@@ -61,6 +61,7 @@ def make(where):
     tar(os.path.join(where, "photos.tar"), small * 25)
     folder(os.path.join(where, "one_in_ten"), [large if i % 10 == 5 else small[i % 16] for i in range(400)])
     folder(os.path.join(where, "one_in_hundred"), [larger if i % 100 == 50 else small[i % 16] for i in range(400)])
+    folder(os.path.join(where, "tiny"), [png(16, 16, 3)] * 4000)
     folder(os.path.join(where, "huge"), [png(3000, 2000, 7)] * 24)
     with open(os.path.join(where, "pixels.raw"), "wb") as file:
         file.write(random.Random(2).randbytes(96 * 96 * 3 * 100) * 10)

@@ -261,6 +261,28 @@ TEST(DoctorJudge, MoreWorkersThanCpusAreAdvisedOnlyWhereTheyWaitForStorage) {
   EXPECT_EQ(judge(findings).cause, "storage");
 }
 
+TEST(DoctorJudge, ReadingThatNeedsTheCpuIsStorageThatWantsToBePacked) {
+  Findings findings = one_worker();
+  findings.asked.num_workers = 2;
+  findings.asked.workers_busy = 1.9;
+  findings.asked.heaviest = "read";
+  findings.asked.heaviest_share = 0.7;
+  findings.asked.read_bytes_per_s = 20'000;
+  EXPECT_EQ(judge(findings).cause, "storage");
+  EXPECT_NE(judge(findings).text.find("100 samples/s of 200 B; pack"), std::string::npos);
+}
+
+TEST(DoctorJudge, AConsumerThatComputesIsNoOtherProgram) {
+  Findings findings = one_worker();
+  findings.asked.num_workers = 2;
+  findings.asked.workers_busy = 1.1;
+  findings.asked.wait_share = 0.2;
+  findings.asked.no_cpu_share = 0.5;
+  EXPECT_EQ(judge(findings).cause, "cpu_contended");
+  findings.consumer_burns = true;
+  EXPECT_EQ(judge(findings).cause, "cpu");
+}
+
 TEST(DoctorJudge, EveryCauseIsInTheTableOnce) {
   std::set<std::string> words;
   for (const Cause& cause : causes()) EXPECT_TRUE(words.insert(cause.word).second) << cause.word;

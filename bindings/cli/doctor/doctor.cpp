@@ -88,6 +88,7 @@ class Doctor {
     findings_.asked_to_pin = value_of(base_->job, "pin_memory") == "true";
     findings_.max_leases = std::atoll(value_of(base_->job, "max_leases").c_str());
     findings_.consumer_holds = consumer_.holds;
+    findings_.consumer_burns = consumer_.burns_cpu;
   }
 
   static std::string value_of(const Job& job, const char* key) {

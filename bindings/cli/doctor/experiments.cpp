@@ -41,31 +41,37 @@ Run Experiments::first() { return run_once(base_, {"as asked", {}, consumer_}, k
 
 void Experiments::run_all(const Run& first, double seconds, Findings& findings) {
   plan_all(first, findings);
-  double each = seconds / (kDoctorRounds * kWithWarmUp * static_cast<double>(experiments_.size()));
+  double each = seconds / (kDoctorRounds * kWithWarmUp * static_cast<double>(experiments_.size() + 1));
   each = std::max(each, findings.machine.quota_cpus > 0 ? kQuotaSeconds : kLeastSeconds);
-  // Rounds of all, not all rounds of one: a machine that others use changes while it is measured.
+  // Rounds of all, not all rounds of one: a machine that others use changes while it is measured. What all are compared with is
+  // measured at the begin and the end of each.
   for (int round = 0; round < kDoctorRounds; ++round) {
-    for (Experiment& experiment : experiments_) {
-      base_.progress.show("doctor: round " + std::to_string(round + 1) + " of " +
-                          std::to_string(kDoctorRounds) + ", " + experiment.plan.name);
-      try {
-        experiment.rounds.push_back(run_once(base_, experiment.plan, each));
-      } catch (const Failure&) {
-        if (!experiment.optional) throw;
-      }
-    }
+    for (Experiment& experiment : experiments_) run_round(experiment, round, each);
+    run_round(experiments_.front(), round, each);
   }
   for (const Experiment& experiment : experiments_)
     if (!experiment.rounds.empty()) experiment.store(median_run(experiment.rounds));
   pair_seconds_ = std::max(kLeastPairSeconds, 2 * each);
 }
 
+void Experiments::run_round(Experiment& experiment, int round, double seconds) {
+  base_.progress.show("doctor: round " + std::to_string(round + 1) + " of " + std::to_string(kDoctorRounds) +
+                      ", " + experiment.plan.name);
+  // In a round all get the same samples, and in each others: the first ones may be no fair share of the slow ones.
+  RunPlan plan = experiment.plan;
+  plan.settings.push_back({"seed", std::to_string(round)});
+  try {
+    experiment.rounds.push_back(run_once(base_, plan, seconds));
+  } catch (const Failure&) {
+    if (!experiment.optional) throw;
+  }
+}
+
 MeasuredGain Experiments::gain_of(const Change& change, const char* what) {
   std::vector<double> ratios;
   while (std::ssize(ratios) < kMostPairs) {
     base_.progress.show(std::string("doctor: ") + what + " " + change.option + "=" + change.value);
-    // Both get the same samples, and each pair others: the first ones may be no fair share of the slow ones.
-    const Setting seed{"seed", std::to_string(1 + drawn_++)};
+    const Setting seed{"seed", std::to_string(kDoctorRounds + drawn_++)};  // as in a round
     const RunPlan plans[] = {{"as asked", {seed}, consumer_},
                              {"changed", {seed, {change.option, change.value}}, consumer_}};
     double rates[2] = {};

@@ -38,6 +38,7 @@ class Experiments {
     std::vector<Run> rounds{};
   };
 
+  void run_round(Experiment& experiment, int round, double seconds);
   void plan_all(const Run& first, Findings& findings);
   void add(RunPlan plan, std::function<void(const Run&)> store) {
     experiments_.push_back({std::move(plan), std::move(store)});

@@ -9,7 +9,7 @@
 
 namespace dataline::cli {
 
-// A loader under one set of options, with one consumer; of several rounds each figure is the median.
+// A loader under one set of options, with one consumer; of several rounds each figure is the median, or the mean.
 struct Run {
   std::string name{};  // "as asked", "num_workers=2"
   double samples_per_s = 0;
@@ -85,7 +85,8 @@ struct Findings {
   bool asked_to_pin = false;
   std::string pin_warning{};  // the library's, why memory is not page-locked
   int64_t max_leases = 0;
-  int64_t consumer_holds = 1;  // batches at a time
+  int64_t consumer_holds = 1;   // batches at a time
+  bool consumer_burns = false;  // a CPU, for its step
 };
 
 }  // namespace dataline::cli
