@@ -6,6 +6,8 @@ SPDX-License-Identifier: Apache-2.0
 """
 
 import json
+import os
+import re
 import unittest
 
 import shell
@@ -101,6 +103,14 @@ class Doctor(ShellTest):
         self.traced()
         self.fails(2, "doctor", "--attach", "t.json", "--batch-size", "3", says="--batch-size")
         self.fails(2, "doctor", "--attach", "t.json", "--consumer-ms", "3", says="--consumer-ms")
+
+    def test_the_guide_explains_the_causes_that_there_are_and_no_other(self):
+        root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+        with open(os.path.join(root, "bindings/cli/doctor/judge.cpp"), encoding="utf-8") as file:
+            table = file.read().split("kCauses[] = {")[1].split("};")[0]
+        with open(os.path.join(root, "docs/pages/gpu-waits.md"), encoding="utf-8") as file:
+            guide = file.read().split("| cause |")[1].split("\n\n")[0]
+        self.assertEqual(sorted(re.findall(r'\{"(\w+)",', table)), sorted(re.findall(r"(?m)^\| `(\w+)` \|", guide)))
 
     def test_what_is_wrong_in_the_command_line_ends_it(self):
         self.fails(2, "doctor", "idx:images", "--consumer-cpu", says="give both")

@@ -61,6 +61,14 @@ TEST(DoctorTrace, WorkersThatRestThoughTheConsumerWaitsAreUnevenOrTooFewBatchesI
   EXPECT_EQ(cause(figures), "uneven_samples");
 }
 
+TEST(DoctorTrace, AConsumerThatLoadsBesideTheWorkersDoesNotWaitForThem) {
+  TraceFigures figures = decoding();
+  figures.idle_share = 0.8;
+  figures.helped_ms = 2;
+  EXPECT_EQ(cause(figures), "transform");
+  EXPECT_NE(judge_trace(figures, 1).text.find("loads beside the workers"), std::string::npos);
+}
+
 TEST(DoctorTrace, FiguresComeFromSpansAndTheFirstWaitDoesNotCount) {
   Timeline timeline;
   const auto span = [&](const char* name, int64_t track, double begin, double took, int64_t step) {
@@ -74,8 +82,9 @@ TEST(DoctorTrace, FiguresComeFromSpansAndTheFirstWaitDoesNotCount) {
   span("next", 0, 10'000, 3000, 1);
   span("step", 0, 13'000, 1000, 1);
   span("read", 1, 0, 2000, 0);
-  span("image: decode", 1, 2000, 6000, 0);
-  span("no room", 1, 8000, 2000, 0);
+  span("image: decode", 1, 2000, 5000, 0);
+  span("image: decode", 0, 7000, 1000, 0);
+  span("no room", 1, 7000, 3000, 0);
   const TraceFigures figures = trace_figures(timeline);
   EXPECT_EQ(figures.steps, 2);
   EXPECT_EQ(figures.workers, 1);
@@ -83,7 +92,8 @@ TEST(DoctorTrace, FiguresComeFromSpansAndTheFirstWaitDoesNotCount) {
   EXPECT_DOUBLE_EQ(figures.step_ms, 1);
   EXPECT_DOUBLE_EQ(figures.work_ms, 4);
   EXPECT_DOUBLE_EQ(figures.read_share, 0.25);
-  EXPECT_DOUBLE_EQ(figures.idle_share, 0.2);
+  EXPECT_DOUBLE_EQ(figures.helped_ms, 0.5);
+  EXPECT_DOUBLE_EQ(figures.idle_share, 0.3);
   EXPECT_EQ(figures.stages[0].name, "image: decode");
 }
 

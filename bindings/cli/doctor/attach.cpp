@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kTraceWaits = 0.02;  // as the consumer's limit in judge.cpp
 constexpr double kMostOfTheWork = 0.4;
+constexpr double kMostOfNext = 0.5;
 constexpr double kIdle = 0.2;      // of the workers' time
 constexpr double kUnevenRuns = 8;  // p99 over p50
 constexpr double kTraceNoGain = 1.08;
@@ -66,6 +67,15 @@ Verdict of_bursts(const TraceFigures& figures) {
           .text = rest + "batches in flight do not bridge their unequal times; raise prefetch_depth"};
 }
 
+// Whoever loads has no rest.
+Verdict of_work(const TraceFigures& figures, const std::string& who) {
+  if (figures.stages.empty() || figures.stages[0].share < kMostOfTheWork)
+    return {.cause = "cpu", .text = who + ": more CPUs, or less work a sample, would help"};
+  return {.cause = "transform",
+          .text = who + "; '" + figures.stages[0].name + "' takes " + share_text(figures.stages[0].share) +
+                  " of the work: make it cheaper, store its result, or use more CPUs"};
+}
+
 }  // namespace
 
 TraceFigures trace_figures(const Timeline& timeline) {
@@ -80,6 +90,7 @@ TraceFigures trace_figures(const Timeline& timeline) {
   for (const auto& [number, track] : timeline.tracks()) {
     const double loading_us = sum_us(timeline, track, is_loading);
     work_us += loading_us;
+    if (number == 0) figures.helped_ms = 1e-3 * loading_us / steps;
     if (number == 0 || track.totals.empty()) continue;
     ++figures.workers;
     busy_us += loading_us;
@@ -117,17 +128,15 @@ Verdict judge_trace(const TraceFigures& figures, double cpus) {
     return {.cause = "storage",
             .text = waits + ", and the workers spend " + share_text(figures.read_share) +
                     " of their work with reading: storage is the limit"};
+  if (figures.workers > 0 && figures.helped_ms >= kMostOfNext * figures.next_ms)
+    return of_work(figures,
+                   waits + ", in which it loads beside the workers, sooner than they could hand over");
   if (figures.workers > 0 && figures.idle_share >= kIdle) return of_bursts(figures);
   if (figures.workers > 0 && figures.workers < most && gain >= kTraceNoGain)
     return more_workers(figures, most, gain,
                         waits + ", the workers are at work for " + share_text(1 - figures.idle_share) +
                             " of theirs, and this machine has " + std::to_string(most) + " CPUs");
-  if (!figures.stages.empty() && figures.stages[0].share >= kMostOfTheWork)
-    return {.cause = "transform",
-            .text = waits + ", all workers are at work, and '" + figures.stages[0].name + "' takes " +
-                    share_text(figures.stages[0].share) +
-                    " of that: make it cheaper, store its result, or use more CPUs"};
-  return {.cause = "cpu", .text = waits + ", and all workers are at work: more CPUs, or less work a sample"};
+  return of_work(figures, waits + ", and all workers are at work");
 }
 
 std::string trace_json(const TraceFigures& figures, const Verdict& verdict, double cpus) {

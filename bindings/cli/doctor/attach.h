@@ -16,6 +16,7 @@ struct TraceFigures {
   int64_t steps = 0;
   double next_ms = 0, step_ms = 0;  // a step: in dl_loader_next, and outside of it
   double work_ms = 0;               // a step, of all threads together
+  double helped_ms = 0;             // of that, by the consumer itself in dl_loader_next
   double read_share = 0;            // of the work
   double idle_share = 0;            // of the workers' time: no room, or no work
   int64_t workers = 0;              // 0: the consumer loads
