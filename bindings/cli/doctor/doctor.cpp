@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
+#include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "bindings/cli/commands.h"
 #include "bindings/cli/doctor/attach.h"
@@ -25,7 +29,8 @@ namespace {
 constexpr double kDoctorSeconds = 10;
 constexpr double kStorageSeconds = 0.3;
 constexpr int64_t kImagesLookedAt = 15;
-constexpr int kMostConfirmed = 4;
+constexpr int kMostConfirmed = 4, kMostChecks = 3;
+constexpr double kAsPromised = 0.1;
 
 class Doctor {
  public:
@@ -37,8 +42,7 @@ class Doctor {
     std::optional<double> gain;
     try {
       examine();
-      verdict = confirmed_verdict();
-      if (verdict.change) gain = experiments_->gain_of(*verdict.change, "checking").middle;
+      verdict = checked_verdict(gain);
     } catch (const Failure& failure) {
       if (failure.code != "DL_ERR_OVER_BUDGET") throw;
       findings_.over_budget = failure.message;
@@ -66,22 +70,50 @@ class Doctor {
     look_at_storage();
   }
 
-  // What is advised is measured once more beside what was asked for. Where it falls behind another trial then, that one is too.
+  // What is advised is measured once more beside what was asked for, in pairs, and promised by these. Where it falls behind another
+  // trial then, that one is too.
   Verdict confirmed_verdict() {
     Verdict verdict = judge(findings_);
     for (int i = 0; i < kMostConfirmed && verdict.change; ++i) {
-      const auto trial =
-          std::find_if(findings_.trials.begin(), findings_.trials.end(), [&](const Trial& each) {
-            return each.option == verdict.change->option && each.value == verdict.change->value;
-          });
-      if (trial == findings_.trials.end() || trial->confirmed) break;
-      const MeasuredGain gain = experiments_->gain_of(*verdict.change, "measuring again");
-      trial->confirmed = gain.middle;
-      trial->varies = gain.varies;
-      trial->least = gain.least, trial->most = gain.most;
+      Trial* trial = trial_of(*verdict.change);
+      if (trial == nullptr || trial->confirmed) break;
+      confirm(*trial, experiments_->pairs_of(*verdict.change, "measuring again"));
       verdict = judge(findings_);
     }
     return verdict;
+  }
+
+  // The verdict, and the gain of its change in pairs of their own. Where that is not what was promised, all pairs until then are the
+  // promise, and it is checked anew. A gain that is another each time is not promised.
+  Verdict checked_verdict(std::optional<double>& gain) {
+    Verdict verdict = confirmed_verdict();
+    for (int i = 0; i < kMostChecks && verdict.change; ++i) {
+      const std::vector<double> pairs = experiments_->pairs_of(*verdict.change, "checking");
+      gain = gain_of_pairs(pairs).middle;
+      Trial* trial = trial_of(*verdict.change);
+      if (trial == nullptr || std::abs(verdict.predicted_gain / *gain - 1) <= kAsPromised) return verdict;
+      confirm(*trial, pairs);
+      trial->varies |= i + 1 == kMostChecks;
+      verdict = confirmed_verdict();
+    }
+    if (!verdict.change) gain.reset();
+    return verdict;
+  }
+
+  Trial* trial_of(const Change& change) {
+    const auto found = std::find_if(findings_.trials.begin(), findings_.trials.end(), [&](const Trial& each) {
+      return each.option == change.option && each.value == change.value;
+    });
+    return found == findings_.trials.end() ? nullptr : &*found;
+  }
+
+  void confirm(Trial& trial, const std::vector<double>& pairs) {
+    std::vector<double>& all = pairs_[trial.option + "=" + trial.value];
+    all.insert(all.end(), pairs.begin(), pairs.end());
+    const MeasuredGain gain = gain_of_pairs(all);
+    trial.confirmed = gain.middle;
+    trial.varies = gain.varies;
+    trial.least = gain.least, trial.most = gain.most;
   }
 
   void look_at_options() {
@@ -131,6 +163,7 @@ class Doctor {
   Progress progress_;
   const ConsumerPlan consumer_;
   Findings findings_;
+  std::map<std::string, std::vector<double>> pairs_;  // of a trial, all until now
   std::optional<RunBase> base_;
   std::optional<Experiments> experiments_;
 };

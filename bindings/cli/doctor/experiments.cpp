@@ -37,6 +37,15 @@ double error_of_median(const std::vector<double>& values) {
 
 }  // namespace
 
+MeasuredGain gain_of_pairs(std::vector<double> ratios) {
+  std::sort(ratios.begin(), ratios.end());
+  const size_t quarter = ratios.size() / 4;
+  return {.middle = ratios[ratios.size() / 2],
+          .least = ratios[quarter],
+          .most = ratios[ratios.size() - 1 - quarter],
+          .varies = error_of_median(ratios) > kUnknown};
+}
+
 Run Experiments::first() { return run_once(base_, {"as asked", {}, consumer_}, kLeastSeconds); }
 
 void Experiments::run_all(const Run& first, double seconds, Findings& findings) {
@@ -67,7 +76,7 @@ void Experiments::run_round(Experiment& experiment, int round, double seconds) {
   }
 }
 
-MeasuredGain Experiments::gain_of(const Change& change, const char* what) {
+std::vector<double> Experiments::pairs_of(const Change& change, const char* what) {
   std::vector<double> ratios;
   while (std::ssize(ratios) < kMostPairs) {
     base_.progress.show(std::string("doctor: ") + what + " " + change.option + "=" + change.value);
@@ -81,12 +90,7 @@ MeasuredGain Experiments::gain_of(const Change& change, const char* what) {
     ratios.push_back(rates[0] > 0 ? rates[1] / rates[0] : 1);
     if (std::ssize(ratios) >= kLeastPairs && error_of_median(ratios) <= kExact) break;
   }
-  std::sort(ratios.begin(), ratios.end());
-  const size_t quarter = ratios.size() / 4;
-  return {.middle = ratios[ratios.size() / 2],
-          .least = ratios[quarter],
-          .most = ratios[ratios.size() - 1 - quarter],
-          .varies = error_of_median(ratios) > kUnknown};
+  return ratios;
 }
 
 void Experiments::plan_all(const Run& first, Findings& findings) {

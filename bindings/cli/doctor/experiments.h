@@ -12,12 +12,13 @@
 
 namespace dataline::cli {
 
-// Samples/s after a change over those before, of some pairs of runs.
+// Samples/s after a change over those before, of pairs of runs.
 struct MeasuredGain {
   double middle = 1;
   double least = 1, most = 1;  // of the middle half
   bool varies = false;         // too much for the middle to be known
 };
+MeasuredGain gain_of_pairs(std::vector<double> ratios);  // not empty
 
 class Experiments {
  public:
@@ -27,8 +28,8 @@ class Experiments {
   Run first();
   // All of them in about `seconds`, into `findings`, which has the rest already.
   void run_all(const Run& first, double seconds, Findings& findings);
-  // After run_all().
-  MeasuredGain gain_of(const Change& change, const char* what);
+  // The ratios of as many pairs as their spread needs. After run_all().
+  std::vector<double> pairs_of(const Change& change, const char* what);
 
  private:
   struct Experiment {
