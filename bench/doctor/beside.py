@@ -1,5 +1,5 @@
-"""What runs beside a case while doctor measures it. Each is a context manager that is given the folder of the data, and gives the
-words to run doctor under, if any.
+"""What runs beside a case while doctor measures it. Each is a context manager that is given the folder of the data, and
+gives the words to run doctor under, if any.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -29,7 +29,8 @@ def one_cpu(_folder):
 @contextlib.contextmanager
 def busy_cpus(_folder):
     """Two programs a CPU that do nothing but use it."""
-    programs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * len(os.sched_getaffinity(0)))]
+    spin = [sys.executable, "-c", "while True: pass"]
+    programs = [subprocess.Popen(spin) for _ in range(2 * len(os.sched_getaffinity(0)))]
     try:
         yield []
     finally:

@@ -1,7 +1,6 @@
 """The planted bottlenecks: what is wrong, how doctor is called, and the causes that name it.
 
-`causes`: the words of `dataline doctor --json` that are right. Two, where either tells the truth: with one decoder at work on all
-CPUs, `transform` names it.
+`causes`: the words of `dataline doctor --json` that are right. Two, where either tells the truth.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -38,24 +37,31 @@ def rows(name, options, causes, uri="npy:rows.npy", **rest):
 
 CASES = [
     # Storage
-    rows("storage of 20 MB/s for all", "--batch-size 64 --num-workers 2", "storage", "npy:slow://rows.npy", slow="SLOW_MB_S=20"),
-    rows("storage that takes 2 ms a read", "--batch-size 16 --num-workers 1", "storage", "npy:slow://rows.npy", slow="SLOW_US=2000"),
-    photos("pictures by a storage of 5 ms a read", "--num-workers 2", "storage", uri="tar:slow://photos.tar", slow="SLOW_US=5000"),
+    rows("storage of 20 MB/s for all", "--batch-size 64 --num-workers 2", "storage",
+         uri="npy:slow://rows.npy", slow="SLOW_MB_S=20"),
+    rows("storage that takes 2 ms a read", "--batch-size 16 --num-workers 1", "storage",
+         uri="npy:slow://rows.npy", slow="SLOW_US=2000"),
+    photos("pictures by a storage of 5 ms a read", "--num-workers 2", "storage",
+           uri="tar:slow://photos.tar", slow="SLOW_US=5000"),
     rows("cold file", "--batch-size 64 --num-workers 1 --io pread", "storage", beside=beside.cold),
-    rows("cold file, and others that sync", "--batch-size 64 --num-workers 1 --io pread", "storage", beside=beside.cold_and_synced),
+    rows("cold file, and others that sync", "--batch-size 64 --num-workers 1 --io pread", "storage",
+         beside=beside.cold_and_synced),
     Case("thousands of tiny files", "folder:tiny", "--shuffle full --batch-size 64 --num-workers 2", "storage"),
     # What is done with samples
-    Case("heavy operator", "raw:pixels.raw?fields=image:u8[96x96x3]", "--batch-size 16 --num-workers 2", "transform",
-         transform="image: gaussian_blur(23), hflip(0.5)"),
+    Case("heavy operator", "raw:pixels.raw?fields=image:u8[96x96x3]", "--batch-size 16 --num-workers 2",
+         "transform", transform="image: gaussian_blur(23), hflip(0.5)"),
     photos("heavy decoding", "--num-workers 2", "transform cpu"),
     photos("huge pictures", "--num-workers 2", "large_images", uri="folder:huge"),
-    photos("one slow picture in ten", "--num-workers 2 --consumer-ms 20", "uneven_samples transform cpu", uri="folder:one_in_ten"),
-    photos("one slow picture in a hundred", "--num-workers 2 --prefetch-depth 2 --consumer-ms 15", "uneven_samples", uri="folder:one_in_hundred"),
-    photos("nothing in flight, uneven pictures", "--num-workers 2 --prefetch-depth 1 --consumer-ms 15", "prefetch_depth uneven_samples",
-           uri="folder:one_in_hundred"),
+    photos("one slow picture in ten", "--num-workers 2 --consumer-ms 20", "uneven_samples transform cpu",
+           uri="folder:one_in_ten"),
+    photos("one slow picture in a hundred", "--num-workers 2 --prefetch-depth 2 --consumer-ms 15",
+           "uneven_samples", uri="folder:one_in_hundred"),
+    photos("nothing in flight, uneven pictures", "--num-workers 2 --prefetch-depth 1 --consumer-ms 15",
+           "prefetch_depth uneven_samples", uri="folder:one_in_hundred"),
     # Threads
     photos("one worker of two CPUs", "--num-workers 1", "too_few_workers"),
-    photos("no worker, a consumer that computes", "--num-workers 0 --consumer-ms 10 --consumer-cpu", "too_few_workers"),
+    photos("no worker, a consumer that computes", "--num-workers 0 --consumer-ms 10 --consumer-cpu",
+           "too_few_workers"),
     photos("no worker, a consumer that sleeps", "--num-workers 0 --consumer-ms 10", "too_few_workers"),
     photos("workers and a consumer on two CPUs", "--num-workers 2 --consumer-ms 4 --consumer-cpu", "transform cpu"),
     photos("sixteen workers", "--num-workers 16", "too_many_workers"),

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Plants bottlenecks one by one and lets `dataline doctor` find them: a table of what it said, and of the gain that it predicted
-beside the one that its change then gave. Ends with 1 if a cause is wrong, or a prediction is off by more than 15 %.
+"""Plants bottlenecks one by one and lets `dataline doctor` find them: a table of what it said, and of the gain that it
+predicted beside the one that its change then gave. Ends with 1 if a cause is wrong, or a prediction is off by more than
+15 %.
 
     bench/doctor/plants.py [--program build/release/bin/dataline] [--seconds 6] [--only WORDS] [--verbose]
 
-The machine should be quiet, and have two CPUs or more. A case that is wrong is tried once more: others may have had the CPUs.
+The machine should be quiet, and have two CPUs or more. A case that is wrong is tried once more: others may have had the
+CPUs.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -28,7 +30,8 @@ MOST_OFF = 0.15
 def build_storage(folder):
     plugin = os.path.join(folder, "slow.so")
     source = pathlib.Path(__file__).with_name("slow_storage.c")
-    subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-std=gnu11", "-I", str(REPOSITORY), str(source), "-o", plugin], check=True)
+    compiler = ["cc", "-shared", "-fPIC", "-O2", "-std=gnu11", "-I", str(REPOSITORY)]
+    subprocess.run([*compiler, str(source), "-o", plugin], check=True)
     return plugin
 
 
@@ -39,7 +42,8 @@ def ask(program, plugin, folder, case, seconds):
         words = [*under, program, "doctor", *case.words(), "--seconds", str(seconds), "--json", "--quiet"]
         if case.slow:
             words += ["--plugin", plugin]
-        ran = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=600, check=False)
+        ran = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=600,
+                             check=False)
     if ran.returncode != 0:
         raise RuntimeError(f"{case.name}: {ran.stderr.strip()}")
     return json.loads(ran.stdout)

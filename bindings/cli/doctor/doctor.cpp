@@ -96,7 +96,8 @@ class Doctor {
       trial->varies |= i + 1 == kMostChecks;
       verdict = confirmed_verdict();
     }
-    if (!verdict.change) gain.reset();
+    gain.reset();  // of a change that is not advised any more
+    if (verdict.change) gain = gain_of_pairs(experiments_->pairs_of(*verdict.change, "checking")).middle;
     return verdict;
   }
 
