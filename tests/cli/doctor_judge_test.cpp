@@ -226,6 +226,15 @@ TEST(DoctorJudge, WithAllCpusBusyTheHeaviestOperatorOrTheImagesAreNamed) {
   EXPECT_NE(judge(findings).text.find("4000x3000, delivered as 224"), std::string::npos);
 }
 
+TEST(DoctorJudge, WorkersThatRestBesideAConsumerDoNotUseTheCpus) {
+  Findings findings = one_worker();
+  findings.asked.num_workers = 2;
+  findings.asked.workers_busy = 0.8;
+  EXPECT_EQ(judge(findings).cause, "balanced");
+  findings.asked.workers_busy = 1.2;
+  EXPECT_EQ(judge(findings).cause, "cpu");
+}
+
 TEST(DoctorJudge, SamplesThatAreCopiedAsFastAsMemoryGoesAreItsBandwidth) {
   Findings findings = one_worker();
   findings.asked.num_workers = 2;

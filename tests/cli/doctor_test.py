@@ -15,7 +15,7 @@ from shell import ShellTest
 
 
 class Doctor(ShellTest):
-    def doctor(self, *words, seconds="2"):
+    def doctor(self, *words, seconds="1"):
         return json.loads(self.ok("doctor", *words, "--seconds", seconds, "--json"))
 
     def setUp(self):

@@ -184,7 +184,7 @@ int tell_trace(const Request& request, const TraceFigures& figures, const Interr
 TraceFigures attached(const std::string& path, const Interrupts& interrupts) {
   const auto timeline = read_trace_file(path, interrupts);
   if (!timeline && kind_of(path) == PathKind::kAbsent) throw system_failure(path, ENOENT);
-  const TraceFigures figures = timeline ? trace_figures(*timeline) : TraceFigures{};
+  TraceFigures figures = timeline ? trace_figures(*timeline) : TraceFigures{};
   if (figures.steps == 0)
     throw Failure{.message = path + (timeline ? ": the trace holds no step of a consumer"
                                               : ": expected a trace that trace=FILE wrote")};

@@ -12,10 +12,10 @@ namespace {
 constexpr double kInMemoryGain = 1.3;      // samples in memory are so much faster: storage is the limit
 constexpr double kSomewhatBlocked = 0.15;  // of the workers' time
 constexpr double kBlocked = 0.4;           // of the workers' time
-constexpr double kNearlyAll = 0.75;        // of the CPUs
-constexpr double kContended = 0.6;         // of the CPUs that the workers could use
-constexpr double kUneven = 8;              // p99 over p50
-constexpr double kTail = 1.6;              // mean over p50
+constexpr double kHalf = 0.5, kNearlyAll = 0.75;  // of the CPUs
+constexpr double kContended = 0.6;                // of the CPUs that the workers could use
+constexpr double kUneven = 8;                     // p99 over p50
+constexpr double kTail = 1.6;                     // mean over p50
 constexpr double kMostOfTheTime = 0.4;
 // Of the workers' time without a CPU: what takes long may have waited for one.
 constexpr double kMayBeQueued = 0.2;
@@ -151,8 +151,11 @@ std::optional<Verdict> of_storage(const Findings& findings) {
 bool cpus_are_used(const Findings& findings) {
   const Run& asked = findings.asked;
   const double cpus = std::max(1.0, findings.machine.cpus);
-  return asked.workers_busy >= kNearlyAll * cpus ||
-         asked.num_workers >= static_cast<int64_t>(std::ceil(cpus)) || asked.no_cpu_share >= kBlocked;
+  const bool enough_workers = asked.num_workers >= static_cast<int64_t>(std::ceil(cpus));
+  // Workers that rest beside a consumer do not use them, however many there are.
+  const bool rest = asked.step_ms > 0 && asked.workers_busy < kHalf * cpus;
+  return asked.workers_busy >= kNearlyAll * cpus || (enough_workers && !rest) ||
+         asked.no_cpu_share >= kBlocked;
 }
 
 bool quota_is_used(const Findings& findings) {

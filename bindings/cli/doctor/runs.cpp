@@ -214,14 +214,16 @@ Run median_run(const std::vector<Run>& rounds) {
     std::sort(values.begin(), values.end());
     out.*member = values[values.size() / 2];
   };
-  for (auto member :
-       {&Run::samples_per_s, &Run::step_ms, &Run::samples_a_step, &Run::workers_busy, &Run::read_share,
-        &Run::storage_share, &Run::no_cpu_share, &Run::uneven, &Run::mean_to_middle, &Run::longest_to_middle,
-        &Run::read_bytes_per_s, &Run::delivered_bytes_per_s})
+  // Long waits and slow samples that are rare are in few of the rounds.
+  const auto mean = [&](auto member) {
+    out.*member = 0;
+    for (const Run& round : rounds) out.*member += round.*member / static_cast<double>(rounds.size());
+  };
+  for (auto member : {&Run::samples_per_s, &Run::step_ms, &Run::samples_a_step, &Run::workers_busy,
+                      &Run::read_share, &Run::storage_share, &Run::no_cpu_share, &Run::uneven,
+                      &Run::read_bytes_per_s, &Run::delivered_bytes_per_s})
     median(member);
-  // The mean: long waits that are rare are in few of the rounds.
-  out.wait_share = 0;
-  for (const Run& round : rounds) out.wait_share += round.wait_share / static_cast<double>(rounds.size());
+  for (auto member : {&Run::wait_share, &Run::mean_to_middle, &Run::longest_to_middle}) mean(member);
   return out;
 }
 

@@ -41,7 +41,7 @@ struct RunBase {
 // One round of `plan`, of about `seconds` after a warm-up. Throws Failure.
 Run run_once(const RunBase& base, const RunPlan& plan, double seconds);
 
-// Of several rounds; not empty. Medians, but of the share of waiting the mean.
+// Of several rounds; not empty. Medians, but means of what rare samples cause.
 Run median_run(const std::vector<Run>& rounds);
 
 }  // namespace dataline::cli
