@@ -64,6 +64,8 @@ constexpr Flag kDoctorFlags[] = {
     {"consumer_ms", "X", "the consumer takes X milliseconds a batch (default: none; the loader alone)"},
     {"consumer_cpu", "", "with --consumer-ms: it needs a CPU; else it sleeps, as a trainer on a GPU does"},
     {"consumer_holds", "N", "it holds N batches at a time (default 1)"},
+    {"attach", "TRACE",
+     "a trace that a job wrote (trace=FILE): the verdict from it alone, or with a URI the consumer's time"},
     {"seconds", "S", "about how long to measure (default 10), not counting the check of the change"},
     kJson,
 };
@@ -86,11 +88,14 @@ constexpr char kBenchDetails[] =
     "loader, gather and memcpy alternate; each rate is the median of its rounds.";
 constexpr char kDoctorDetails[] =
     "Runs the loader as asked, and with one thing changed at a time: samples in memory, no transform, the "
-    "transform cut off after each operator, other num_workers, a larger prefetch_depth, no consumer. Says "
-    "what "
-    "is the limit, and the one change to make, with its predicted gain; then makes it, and says what it "
-    "gave. "
-    "Each figure is the median of three rounds; nothing else should run meanwhile.";
+    "transform cut off after each operator, other num_workers, a larger prefetch_depth, no consumer; and "
+    "reads "
+    "the files with no loader. Says what is the limit, and the one change to make, with its predicted gain; "
+    "then "
+    "makes it, and says what it gave. Figures are medians of three rounds, gains of five pairs of runs; "
+    "nothing "
+    "else should run meanwhile. Of a trace (--attach) it tells what that holds, with a gain by a model: work "
+    "divides among the workers.";
 constexpr char kShowDetails[] =
     "Prints what the loader delivers with these options, sample by sample: small arrays in full, of large "
     "ones least, greatest and mean and the first values; text as text; labels with their class. A picture "
@@ -145,8 +150,9 @@ constexpr std::array kCommands = {
             kAllScopes, 0, kReportFlags, 1, 0, run_report},
     Command{"doctor", "a URI", "find what limits the loader, and the one change to make", kDoctorDetails,
             "doctor mnist:data --shuffle full --batch-size 256 --consumer-ms 2\n"
-            "doctor folder:photos --transform 'decode, random_resized_crop(224)' --consumer-ms 100 --json",
-            kAllScopes, 0, kDoctorFlags, 1, 0, run_doctor},
+            "doctor folder:photos --transform 'decode, random_resized_crop(224)' --consumer-ms 100 --json\n"
+            "doctor --attach trace.json",
+            kAllScopes, 0, kDoctorFlags, 0, 1, run_doctor},
     Command{"options", "the key of an option", "explain the options, or one: type, default, range, meaning", "",
             "options\n"
             "options batch-size",
@@ -203,7 +209,7 @@ std::vector<std::string> examples_of(const Command& command) {
 
 // " URI", " [NAME]", " SHELL" or "".
 std::string placeholder(const Command& command) {
-  if (command.optional_positionals > 0) return " [NAME]";
+  if (command.optional_positionals > 0) return command.option_scope != 0 ? " [URI]" : " [NAME]";
   if (command.positionals == 0) return "";
   return command.option_scope != 0 ? " URI" : " SHELL";
 }

@@ -5,8 +5,6 @@
 #include <set>
 
 #include "bindings/cli/doctor/judge.h"
-#include "bindings/cli/doctor/machine.h"
-#include "bindings/cli/doctor/operators.h"
 
 namespace dataline::cli {
 namespace {
@@ -78,6 +76,16 @@ TEST(DoctorJudge, MoreBatchesInFlightAreADepthUnlessSamplesAreUneven) {
   EXPECT_NE(judge(findings).text.find("20 times"), std::string::npos);
 }
 
+TEST(DoctorJudge, AFewSlowSamplesThatP99MissesAreUnevenByTheTimeThatTheyTake) {
+  Findings findings = one_worker();
+  findings.asked.mean_to_middle = 2.5;
+  findings.asked.longest_to_middle = 140;
+  EXPECT_EQ(judge(findings).cause, "uneven_samples");
+  EXPECT_NE(judge(findings).text.find("take 60 % of the time, the longest 140 times"), std::string::npos);
+  findings.asked.mean_to_middle = 1.2;
+  EXPECT_NE(judge(findings).cause, "uneven_samples");
+}
+
 TEST(DoctorJudge, WorkersThatWaitForFilesAreStorage) {
   Findings findings = one_worker();
   findings.asked.storage_share = 0.9;
@@ -102,10 +110,65 @@ TEST(DoctorJudge, WorkersThatGetNoCpuAreContendedUnlessTheyUseAllOfThem) {
 
 TEST(DoctorJudge, SamplesThatAreFasterInMemoryAreStorage) {
   Findings findings = one_worker();
+  findings.no_consumer->storage_share = 0.2;
   findings.in_memory = cli::Run{.samples_per_s = 129};
   EXPECT_NE(judge(findings).cause, "storage");
   findings.in_memory->samples_per_s = 131;
   EXPECT_EQ(judge(findings).cause, "storage");
+  findings.no_consumer->storage_share = 0.1;
+  EXPECT_NE(judge(findings).cause, "storage") << "the few are easier: hardly any time is spent waiting";
+}
+
+TEST(DoctorJudge, StorageIsToldWithWhatItGivesAloneAndWhatIsNeeded) {
+  Findings findings = one_worker();
+  findings.asked.storage_share = 0.9;
+  findings.asked.workers_busy = 0.1;
+  findings.asked.read_bytes_per_s = 18e6;
+  findings.asked.samples_a_step = 2;
+  findings.storage = BareReads{
+      .random_bytes_per_s = 20e6, .sequential_bytes_per_s = 40e6, .piece_bytes = 180'000, .threads = 16};
+  std::string text = judge(findings).text;  // 2 samples of 180 kB in 5 ms
+  for (const char* part : {"the loader gets 100 samples/s, 18.0 MB/s", "the consumer needs 72.0 MB/s",
+                           "storage alone gives 20.0 MB/s at random", "40.0 MB/s in file order"})
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  findings.asked.step_ms = 0;
+  findings.no_consumer.reset();
+  text = judge(findings).text;  // 2 CPUs, of which 0.1 did it
+  EXPECT_NE(text.find("the CPUs could take 360 MB/s"), std::string::npos) << text;
+}
+
+TEST(DoctorJudge, AGainThatWasMeasuredAgainReplacesTheLuckOfTheTrial) {
+  Findings findings = one_worker();
+  findings.trials = {trial("num_workers", "2", "1", 190), trial("prefetch_depth", "8", "4", 150)};
+  findings.trials[0].confirmed = 1.7;
+  EXPECT_DOUBLE_EQ(judge(findings).predicted_gain, 1.7);
+  findings.trials[0].confirmed = 1.02;
+  EXPECT_EQ(judge(findings).change->option, "prefetch_depth");
+  findings.trials[1].confirmed = 0.99;
+  EXPECT_FALSE(judge(findings).change);
+}
+
+TEST(DoctorJudge, AGainThatVariesFromPairToPairIsToldAndNotPromised) {
+  Findings findings = one_worker();
+  findings.asked.storage_share = 0.9;
+  findings.trials = {trial("num_workers", "8", "1", 190)};
+  findings.trials[0].confirmed = 1.8;
+  findings.trials[0].varies = true;
+  findings.trials[0].least = 1.2, findings.trials[0].most = 2.1;
+  EXPECT_EQ(judge(findings).cause, "storage");
+  EXPECT_FALSE(judge(findings).change);
+  EXPECT_NE(judge(findings).text.find("num_workers=8 gave 1.2 to 2.10x"), std::string::npos);
+}
+
+TEST(DoctorJudge, AQuotaThatIsUsedUpComesBeforeTheNumberOfWorkers) {
+  Findings findings = one_worker();
+  findings.asked.num_workers = 2;
+  findings.asked.workers_busy = 0.48;
+  findings.machine = {.cpus = 0.5, .quota_cpus = 0.5, .cores = 2};
+  findings.trials = {trial("num_workers", "1", "2", 112)};
+  EXPECT_EQ(judge(findings).cause, "cpu_quota");
+  findings.asked.workers_busy = 0.2;
+  EXPECT_EQ(judge(findings).cause, "too_many_workers");
 }
 
 TEST(DoctorJudge, ABudgetBelowTheLeastIsTheFirstThingToChange) {
@@ -152,8 +215,30 @@ TEST(DoctorJudge, WithAllCpusBusyTheHeaviestOperatorOrTheImagesAreNamed) {
   EXPECT_EQ(judge(findings).cause, "transform");
   EXPECT_EQ(judge(findings).text.find("'image: gaussian_blur(9)' takes 80 %"), 0u);
   findings.images = ImageSize{4000, 3000, 224};
+  EXPECT_EQ(judge(findings).cause, "transform") << "decoding is not what takes the time";
+  findings.asked.heaviest = "image: decode";
   EXPECT_EQ(judge(findings).cause, "large_images");
   EXPECT_NE(judge(findings).text.find("4000x3000, delivered as 224"), std::string::npos);
+}
+
+TEST(DoctorJudge, WorkersThatRestBesideAConsumerDoNotUseTheCpus) {
+  Findings findings = one_worker();
+  findings.asked.num_workers = 2;
+  findings.asked.workers_busy = 0.8;
+  EXPECT_EQ(judge(findings).cause, "balanced");
+  findings.asked.workers_busy = 1.2;
+  EXPECT_EQ(judge(findings).cause, "cpu");
+}
+
+TEST(DoctorJudge, SamplesThatAreCopiedAsFastAsMemoryGoesAreItsBandwidth) {
+  Findings findings = one_worker();
+  findings.asked.num_workers = 2;
+  findings.asked.workers_busy = 1.9;
+  findings.asked.delivered_bytes_per_s = 16e9;
+  findings.machine.memcpy_bytes_per_s = 18e9;
+  EXPECT_EQ(judge(findings).cause, "memory_bandwidth");
+  findings.asked.delivered_bytes_per_s = 2e9;
+  EXPECT_EQ(judge(findings).cause, "cpu");
 }
 
 TEST(DoctorJudge, MoreWorkersThanCpusAreTooManyIfFewerDoAsWell) {
@@ -180,31 +265,32 @@ TEST(DoctorJudge, MoreWorkersThanCpusAreAdvisedOnlyWhereTheyWaitForStorage) {
   EXPECT_EQ(judge(findings).cause, "storage");
 }
 
+TEST(DoctorJudge, ReadingThatNeedsTheCpuIsStorageThatWantsToBePacked) {
+  Findings findings = one_worker();
+  findings.asked.num_workers = 2;
+  findings.asked.workers_busy = 1.9;
+  findings.asked.heaviest = "read";
+  findings.asked.heaviest_share = 0.7;
+  findings.asked.read_bytes_per_s = 20'000;
+  EXPECT_EQ(judge(findings).cause, "storage");
+  EXPECT_NE(judge(findings).text.find("100 samples/s of 200 B; pack"), std::string::npos);
+}
+
+TEST(DoctorJudge, AConsumerThatComputesIsNoOtherProgram) {
+  Findings findings = one_worker();
+  findings.asked.num_workers = 2;
+  findings.asked.workers_busy = 1.1;
+  findings.asked.wait_share = 0.2;
+  findings.asked.no_cpu_share = 0.5;
+  EXPECT_EQ(judge(findings).cause, "cpu_contended");
+  findings.consumer_burns = true;
+  EXPECT_EQ(judge(findings).cause, "cpu");
+}
+
 TEST(DoctorJudge, EveryCauseIsInTheTableOnce) {
   std::set<std::string> words;
   for (const Cause& cause : causes()) EXPECT_TRUE(words.insert(cause.word).second) << cause.word;
-  EXPECT_EQ(words.size(), 15u);
-}
-
-TEST(DoctorMachine, QuotasOfCgroups) {
-  EXPECT_DOUBLE_EQ(quota_of("50000 100000"), 0.5);
-  EXPECT_DOUBLE_EQ(quota_of("150000 100000"), 1.5);
-  for (const char* none : {"max 100000", "", "0 100000", "5", "x y", "1 0"})
-    EXPECT_EQ(quota_of(none), 0) << none;
-}
-
-TEST(DoctorOperators, ATransformIsCutAfterEachOperatorAndNotInsideBrackets) {
-  const auto prefixes = prefixes_of("image: decode, resize([8, 8]), normalize(mean=[0, 1], std=2)");
-  ASSERT_EQ(prefixes.size(), 3u);
-  EXPECT_EQ(prefixes[0].text, "image: decode");
-  EXPECT_EQ(prefixes[0].last, "decode");
-  EXPECT_EQ(prefixes[1].last, "resize([8, 8])");
-  EXPECT_EQ(prefixes[2].last, "normalize(mean=[0, 1], std=2)");
-  EXPECT_EQ(prefixes_of("x, y: cast(i64), flatten")[0].text, "x, y: cast(i64)");
-  EXPECT_TRUE(prefixes_of("a: cast(f32), flatten; b: cast(i64)").empty());
-  EXPECT_TRUE(prefixes_of("decode").empty());
-  EXPECT_EQ(delivered_side("decode, resize(256), center_crop(224)"), 224);
-  EXPECT_EQ(delivered_side("decode"), 0);
+  EXPECT_EQ(words.size(), 16u);
 }
 
 }  // namespace

@@ -1,48 +1,48 @@
 // `dataline doctor`: runs the loader as asked and with one thing changed at a time, and says what to change.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cctype>
-#include <functional>
-#include <set>
+#include <cerrno>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "bindings/cli/commands.h"
+#include "bindings/cli/doctor/attach.h"
+#include "bindings/cli/doctor/bare_reads.h"
+#include "bindings/cli/doctor/experiments.h"
 #include "bindings/cli/doctor/judge.h"
 #include "bindings/cli/doctor/machine.h"
 #include "bindings/cli/doctor/operators.h"
 #include "bindings/cli/doctor/report.h"
-#include "bindings/cli/doctor/runs.h"
 #include "bindings/cli/failure.h"
 #include "bindings/cli/job.h"
 #include "bindings/cli/output.h"
+#include "bindings/cli/report/trace_file.h"
+#include "bindings/cli/system.h"
+#include "bindings/cli/text.h"
 
 namespace dataline::cli {
 namespace {
 
 constexpr double kDoctorSeconds = 10;
-constexpr int kDoctorRounds = 3;
-constexpr double kLeastSeconds = 0.1;  // a run
+constexpr double kStorageSeconds = 0.3;
 constexpr int64_t kImagesLookedAt = 15;
+constexpr int kMostConfirmed = 4, kMostChecks = 3;
+constexpr double kAsPromised = 0.1;
 
 class Doctor {
  public:
-  Doctor(const Request& request, const Interrupts& interrupts)
-      : request_(request),
-        interrupts_(interrupts),
-        seconds_(request.seconds("seconds").value_or(kDoctorSeconds)) {
-    const auto ms = request.seconds("consumer_ms");
-    consumer_ = {ms.value_or(0) * 1e-3, request.has("consumer_cpu"),
-                 request.count("consumer_holds", 1).value_or(1)};
-    if (consumer_.burns_cpu && !ms)
-      throw usage_failure("--consumer-cpu says how --consumer-ms is spent: give both", "doctor");
-  }
+  Doctor(const Request& request, const Interrupts& interrupts, ConsumerPlan consumer)
+      : request_(request), interrupts_(interrupts), consumer_(consumer) {}
 
   int run() {
     Verdict verdict;
     std::optional<double> gain;
     try {
       examine();
-      verdict = judge(findings_);
-      gain = check(verdict);
+      verdict = checked_verdict(gain);
     } catch (const Failure& failure) {
       if (failure.code != "DL_ERR_OVER_BUDGET") throw;
       findings_.over_budget = failure.message;
@@ -56,48 +56,72 @@ class Doctor {
   }
 
  private:
-  using Store = std::function<void(const Run&)>;
-  struct Experiment {
-    RunPlan plan;
-    Store store;
-    bool optional = true;  // left out where its options do not fit the set
-    std::vector<Run> rounds{};
-  };
-
   void examine() {
-    // The values in force, from a first short run; what is wrong with the command line ends the command here.
-    const Run first = run_once(request_, interrupts_, progress_, {"as asked", {}, consumer_}, kLeastSeconds);
+    base_.emplace(request_, interrupts_, progress_);
+    experiments_.emplace(*base_, consumer_);
+    const Run first = experiments_->first();
     look_at_options();
     for (const std::string& warning : progress_.warnings()) {
       if (warning.find("page-locked") != std::string::npos) findings_.pin_warning = warning;
     }
     findings_.machine = look_at_machine();
     look_at_images();
-    plan(first);
-    const double seconds =
-        std::max(kLeastSeconds, seconds_ / (kDoctorRounds * 1.4 * static_cast<double>(experiments_.size())));
-    // Rounds of all, not all rounds of one: a machine that others use changes while it is measured.
-    for (int round = 0; round < kDoctorRounds; ++round) {
-      for (Experiment& experiment : experiments_) {
-        progress_.show("doctor: round " + std::to_string(round + 1) + " of " + std::to_string(kDoctorRounds) +
-                       ", " + experiment.plan.name);
-        try {
-          experiment.rounds.push_back(run_once(request_, interrupts_, progress_, experiment.plan, seconds));
-        } catch (const Failure&) {
-          if (!experiment.optional) throw;
-        }
-      }
+    experiments_->run_all(first, request_.seconds("seconds").value_or(kDoctorSeconds), findings_);
+    look_at_storage();
+  }
+
+  // What is advised is measured once more beside what was asked for, in pairs, and promised by these. Where it falls behind another
+  // trial then, that one is too.
+  Verdict confirmed_verdict() {
+    Verdict verdict = judge(findings_);
+    for (int i = 0; i < kMostConfirmed && verdict.change; ++i) {
+      Trial* trial = trial_of(*verdict.change);
+      if (trial == nullptr || trial->confirmed) break;
+      confirm(*trial, experiments_->pairs_of(*verdict.change, "measuring again"));
+      verdict = judge(findings_);
     }
-    for (const Experiment& experiment : experiments_)
-      if (!experiment.rounds.empty()) experiment.store(median_run(experiment.rounds));
-    check_seconds_ = 2 * seconds;
+    return verdict;
+  }
+
+  // The verdict, and the gain of its change in pairs of their own. Where that is not what was promised, all pairs until then are the
+  // promise, and it is checked anew. A gain that is another each time is not promised.
+  Verdict checked_verdict(std::optional<double>& gain) {
+    Verdict verdict = confirmed_verdict();
+    for (int i = 0; i < kMostChecks && verdict.change; ++i) {
+      const std::vector<double> pairs = experiments_->pairs_of(*verdict.change, "checking");
+      gain = gain_of_pairs(pairs).middle;
+      Trial* trial = trial_of(*verdict.change);
+      if (trial == nullptr || std::abs(verdict.predicted_gain / *gain - 1) <= kAsPromised) return verdict;
+      confirm(*trial, pairs);
+      trial->varies |= i + 1 == kMostChecks;
+      verdict = confirmed_verdict();
+    }
+    gain.reset();  // of a change that is not advised any more
+    if (verdict.change) gain = gain_of_pairs(experiments_->pairs_of(*verdict.change, "checking")).middle;
+    return verdict;
+  }
+
+  Trial* trial_of(const Change& change) {
+    const auto found = std::find_if(findings_.trials.begin(), findings_.trials.end(), [&](const Trial& each) {
+      return each.option == change.option && each.value == change.value;
+    });
+    return found == findings_.trials.end() ? nullptr : &*found;
+  }
+
+  void confirm(Trial& trial, const std::vector<double>& pairs) {
+    std::vector<double>& all = pairs_[trial.option + "=" + trial.value];
+    all.insert(all.end(), pairs.begin(), pairs.end());
+    const MeasuredGain gain = gain_of_pairs(all);
+    trial.confirmed = gain.middle;
+    trial.varies = gain.varies;
+    trial.least = gain.least, trial.most = gain.most;
   }
 
   void look_at_options() {
-    const Job job(request_, interrupts_, progress_);
-    findings_.asked_to_pin = value_of(job, "pin_memory") == "true";
-    findings_.max_leases = std::atoll(value_of(job, "max_leases").c_str());
+    findings_.asked_to_pin = value_of(base_->job, "pin_memory") == "true";
+    findings_.max_leases = std::atoll(value_of(base_->job, "max_leases").c_str());
     findings_.consumer_holds = consumer_.holds;
+    findings_.consumer_burns = consumer_.burns_cpu;
   }
 
   static std::string value_of(const Job& job, const char* key) {
@@ -109,14 +133,13 @@ class Doctor {
 
   // The sizes of some images, and the side that the loader delivers.
   void look_at_images() {
-    Job job(request_, interrupts_, progress_);
-    const Dataset dataset = job.open();
-    const int64_t count = dl_dataset_count(dataset.get());
+    const dl_dataset* dataset = base_->dataset.get();
+    const int64_t count = dl_dataset_count(dataset);
     std::vector<std::pair<int64_t, int64_t>> sizes;
     for (int64_t i = 0; i < std::min(count, kImagesLookedAt); ++i) {
       auto info = sized<dl_image_info>();
       dl_error error = DL_ERROR_INIT;
-      if (dl_dataset_image_info(dataset.get(), nullptr, i * count / std::min(count, kImagesLookedAt), &info,
+      if (dl_dataset_image_info(dataset, nullptr, i * count / std::min(count, kImagesLookedAt), &info,
                                 &error) == DL_OK)
         sizes.emplace_back(info.width, info.height);
     }
@@ -126,67 +149,71 @@ class Doctor {
     findings_.images = ImageSize{width, height, delivered_side(request_.option("transform"))};
   }
 
-  void add(RunPlan plan, Store store) { experiments_.push_back({std::move(plan), std::move(store)}); }
-
-  void plan(const Run& first) {
-    add({"as asked", {}, consumer_}, [this](const Run& run) { findings_.asked = run; });
-    experiments_.back().optional = false;
-    if (consumer_.seconds > 0) add({"no consumer"}, [this](const Run& run) { findings_.no_consumer = run; });
-    add({.name = "samples in memory", .same_samples = true},
-        [this](const Run& run) { findings_.in_memory = run; });
-    const std::string transform = request_.option("transform");
-    if (!transform.empty())
-      add({"no transform", {{"transform", ""}}}, [this](const Run& run) { findings_.no_transform = run; });
-    for (const OperatorPrefix& prefix : prefixes_of(transform))
-      add({"up to " + prefix.last, {{"transform", prefix.text}}}, [this, last = prefix.last](const Run& run) {
-        findings_.prefixes.push_back({last, run});
-      });
-    // From what needs least to what needs most: of trials about as fast the first is advised.
-    const auto cpus = std::max<int64_t>(1, static_cast<int64_t>(findings_.machine.cpus + 0.5));
-    for (const int64_t workers : std::set<int64_t>{0, 1, 2, cpus - 1, cpus, 2 * cpus, 4 * cpus})
-      if (workers != first.num_workers)
-        add_trial("num_workers", std::to_string(workers), std::to_string(first.num_workers));
-    add_trial("prefetch_depth", std::to_string(std::max<int64_t>(4, 2 * first.prefetch_depth)),
-              std::to_string(first.prefetch_depth));
-    if (consumer_.holds > findings_.max_leases)
-      add_trial("max_leases", std::to_string(consumer_.holds), std::to_string(findings_.max_leases));
-  }
-
-  void add_trial(const std::string& option, const std::string& value, const std::string& now) {
-    add({option + "=" + value, {{option, value}}, consumer_}, [this, option, value, now](const Run& run) {
-      findings_.trials.push_back({option, value, now, run});
-    });
-  }
-
-  // The change beside what was asked for, in turns.
-  std::optional<double> check(const Verdict& verdict) {
-    if (!verdict.change) return std::nullopt;
-    progress_.show("doctor: checking " + verdict.change->option + "=" + verdict.change->value);
-    std::vector<Run> before, after;
-    const RunPlan changed{"checked", {{verdict.change->option, verdict.change->value}}, consumer_};
-    for (int round = 0; round < kDoctorRounds; ++round) {
-      before.push_back(
-          run_once(request_, interrupts_, progress_, {"as asked", {}, consumer_}, check_seconds_));
-      after.push_back(run_once(request_, interrupts_, progress_, changed, check_seconds_));
-    }
-    const double was = median_run(before).samples_per_s;
-    return was > 0 ? std::optional(median_run(after).samples_per_s / was) : std::nullopt;
+  // Storage alone, in pieces as large as what the loader reads for a sample.
+  void look_at_storage() {
+    const Run& run = findings_.asked;
+    if (run.read_bytes_per_s <= 0 || run.samples_per_s <= 0) return;
+    progress_.show("doctor: storage alone");
+    findings_.storage =
+        bare_reads(files_of_uri(dl_dataset_uri(base_->dataset.get())), base_->job.options(),
+                   static_cast<int64_t>(run.read_bytes_per_s / run.samples_per_s), kStorageSeconds);
   }
 
   const Request& request_;
   const Interrupts& interrupts_;
-  const double seconds_;
   Progress progress_;
-  ConsumerPlan consumer_;
+  const ConsumerPlan consumer_;
   Findings findings_;
-  std::vector<Experiment> experiments_;
-  double check_seconds_ = kLeastSeconds;
+  std::map<std::string, std::vector<double>> pairs_;  // of a trial, all until now
+  std::optional<RunBase> base_;
+  std::optional<Experiments> experiments_;
 };
+
+// The verdict from a trace alone.
+int tell_trace(const Request& request, const TraceFigures& figures, const Interrupts& interrupts) {
+  if (!request.options.empty())
+    throw usage_failure("--attach without a URI runs nothing: no options of a loader with it, got " +
+                            flag_text(request.options[0].key),
+                        "doctor");
+  const double cpus = look_at_machine().cpus;
+  const Verdict verdict = judge_trace(figures, cpus);
+  print(request.has("json") ? trace_json(figures, verdict, cpus) : trace_text(figures, verdict), interrupts);
+  return 0;
+}
+
+TraceFigures attached(const std::string& path, const Interrupts& interrupts) {
+  const auto timeline = read_trace_file(path, interrupts);
+  if (!timeline && kind_of(path) == PathKind::kAbsent) throw system_failure(path, ENOENT);
+  TraceFigures figures = timeline ? trace_figures(*timeline) : TraceFigures{};
+  if (figures.steps == 0)
+    throw Failure{.message = path + (timeline ? ": the trace holds no step of a consumer"
+                                              : ": expected a trace that trace=FILE wrote")};
+  return figures;
+}
+
+ConsumerPlan consumer_of(const Request& request) {
+  const auto ms = request.seconds("consumer_ms");
+  if (request.has("consumer_cpu") && !ms && !request.flag("attach"))
+    throw usage_failure("--consumer-cpu says how --consumer-ms is spent: give both", "doctor");
+  return {ms.value_or(0) * 1e-3, request.has("consumer_cpu"), request.count("consumer_holds", 1).value_or(1)};
+}
 
 }  // namespace
 
 int run_doctor(const Request& request, const Interrupts& interrupts) {
-  return Doctor(request, interrupts).run();
+  const auto trace = request.flag("attach");
+  if (request.positionals.empty() && !trace)
+    throw usage_failure("doctor needs a URI, or --attach TRACE", "doctor");
+  ConsumerPlan consumer = consumer_of(request);
+  if (trace) {
+    if (consumer.seconds > 0)
+      throw usage_failure("--attach has the consumer's time from the trace: no --consumer-ms with it",
+                          "doctor");
+    const TraceFigures figures = attached(*trace, interrupts);
+    if (request.positionals.empty()) return tell_trace(request, figures, interrupts);
+    consumer.seconds = figures.step_ms * 1e-3;
+  }
+  return Doctor(request, interrupts, consumer).run();
 }
 
 }  // namespace dataline::cli

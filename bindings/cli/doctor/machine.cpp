@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 #include <sstream>
+#include <vector>
 
 #include "bindings/cli/clock.h"
 #include "bindings/cli/system.h"
@@ -20,23 +21,33 @@ namespace {
 constexpr size_t kCopyBytes = size_t{32} << 20;
 constexpr int kCopies = 4;
 
-// The least cpu.max from this process's cgroup up to the root.
-double quota_in_force() {
-  std::ifstream groups("/proc/self/cgroup");
+// This process's cgroups, by /proc/self/cgroup: lines "id:controllers:path", of version 2 "0::path".
+struct OwnGroup {
+  std::vector<std::string> mounts;  // where it may be
   std::string path;
-  for (std::string line; std::getline(groups, line);)
-    if (line.starts_with("0::")) path = line.substr(3);
-  double least = 0;
-  while (true) {
-    std::ifstream file("/sys/fs/cgroup" + path + "/cpu.max");
-    std::string text;
-    if (std::getline(file, text)) {
-      const double quota = quota_of(text);
-      if (quota > 0 && (least == 0 || quota < least)) least = quota;
-    }
-    if (path.empty()) return least;
-    path.resize(path.find_last_of('/') == std::string::npos ? 0 : path.find_last_of('/'));
+};
+
+std::vector<OwnGroup> own_groups(const std::string& root) {
+  std::ifstream file(root + "/proc/self/cgroup");
+  std::vector<OwnGroup> out;
+  for (std::string line; std::getline(file, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string path = line.substr(second + 1);
+    if (controllers == ",,")
+      out.push_back({{root + "/sys/fs/cgroup", root + "/sys/fs/cgroup/unified"}, path});
+    else if (controllers.find(",cpu,") != std::string::npos)
+      out.push_back({{root + "/sys/fs/cgroup/cpu", root + "/sys/fs/cgroup/cpu,cpuacct"}, path});
   }
+  return out;
+}
+
+std::string line_of(const std::string& path) {
+  std::ifstream file(path);
+  std::string text;
+  std::getline(file, text);
+  return text;
 }
 
 double memcpy_bytes_per_s() {
@@ -59,9 +70,30 @@ double quota_of(const std::string& cpu_max) {
   return in >> quota >> period && quota > 0 && period > 0 ? quota / period : 0;
 }
 
+double quota_in_force(const std::string& root) {
+  double least = 0;
+  const auto take = [&](const std::string& text) {
+    const double quota = quota_of(text);
+    if (quota > 0 && (least == 0 || quota < least)) least = quota;
+  };
+  for (const OwnGroup& group : own_groups(root)) {
+    for (const std::string& mount : group.mounts) {
+      std::string path = group.path == "/" ? "" : group.path;
+      while (true) {
+        const std::string folder = mount + path;
+        take(line_of(folder + "/cpu.max"));
+        take(line_of(folder + "/cpu.cfs_quota_us") + " " + line_of(folder + "/cpu.cfs_period_us"));
+        if (path.empty()) break;
+        path.resize(path.find_last_of('/') == std::string::npos ? 0 : path.find_last_of('/'));
+      }
+    }
+  }
+  return least;
+}
+
 MachineLimits look_at_machine() {
   MachineLimits machine{.cpus = static_cast<double>(usable_cores()),
-                        .quota_cpus = quota_in_force(),
+                        .quota_cpus = quota_in_force(""),
                         .cores = machine_cores(),
                         .memcpy_bytes_per_s = memcpy_bytes_per_s()};
   if (machine.quota_cpus > 0) machine.cpus = std::min(machine.cpus, machine.quota_cpus);

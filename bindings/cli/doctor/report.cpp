@@ -56,6 +56,7 @@ std::string doctor_json(const Findings& findings, const Verdict& verdict,
     json.begin_object().key("run").value(run->name).key("samples_per_s").value(run->samples_per_s);
     json.key("wait_share").value(run->wait_share).key("step_ms").value(run->step_ms);
     json.key("num_workers").value(run->num_workers).key("workers_busy").value(run->workers_busy);
+    json.key("read_bytes_per_s").value(run->read_bytes_per_s);
     json.key("read_share").value(run->read_share).key("storage_share").value(run->storage_share);
     json.key("no_cpu_share").value(run->no_cpu_share).key("uneven").value(run->uneven).end_object();
   }
@@ -67,7 +68,15 @@ std::string doctor_json(const Findings& findings, const Verdict& verdict,
     }
   }
   json.end_array().key("memcpy_gb_per_s").value(findings.machine.memcpy_bytes_per_s * 1e-9);
-  json.key("cpus").value(findings.machine.cpus);
+  json.key("cpus").value(findings.machine.cpus).key("storage");
+  if (findings.storage) {
+    json.begin_object().key("random_bytes_per_s").value(findings.storage->random_bytes_per_s);
+    json.key("sequential_bytes_per_s").value(findings.storage->sequential_bytes_per_s);
+    json.key("piece_bytes").value(findings.storage->piece_bytes);
+    json.key("threads").value(findings.storage->threads).end_object();
+  } else {
+    json.null();
+  }
   return json.end_object().text() + "\n";
 }
 
@@ -86,6 +95,10 @@ std::string doctor_text(const Findings& findings, const Verdict& verdict,
   std::vector<std::vector<std::string>> memory = {{"memory", "bytes", "less by"}};
   for (const MemoryRow& row : memory_of(findings.asked))
     memory.push_back({row.what, bytes_text(static_cast<double>(row.bytes)), row.option});
+  if (findings.storage)
+    out += "\nstorage alone: " + bytes_text(findings.storage->random_bytes_per_s) + "/s at random, " +
+           bytes_text(findings.storage->sequential_bytes_per_s) + "/s in file order, to " +
+           std::to_string(findings.storage->threads) + " threads\n";
   return out + "\n" + table_text(memory, output_width(), 0) +
          "\nmemcpy: " + fixed(findings.machine.memcpy_bytes_per_s * 1e-9, 1) + " GB/s on one thread\n";
 }

@@ -9,6 +9,7 @@
 
 #include "bindings/cli/clock.h"
 #include "bindings/cli/job.h"
+#include "bindings/cli/system.h"
 
 namespace dataline::cli {
 namespace {
@@ -17,6 +18,10 @@ using Metrics = std::unique_ptr<dl_metrics, Call<dl_metrics_destroy>>;
 
 constexpr int64_t kSameBatches = 8;
 constexpr double kWarmUpShare = 0.4;
+// Batches come as the workers end them: a run of fewer than a few each counts one too many or too few. Where a batch takes long, a run
+// does so too, but not without end.
+constexpr int64_t kStepsAWorker = 3;
+constexpr double kMostTimesLonger = 5;
 
 void consume(const ConsumerPlan& consumer) {
   if (consumer.seconds <= 0) return;
@@ -28,15 +33,14 @@ void consume(const ConsumerPlan& consumer) {
 
 class TimedRun {
  public:
-  TimedRun(const Request& request, const Interrupts& interrupts, Progress& progress, const RunPlan& plan)
-      : plan_(plan), job_(request, interrupts, progress) {
+  TimedRun(const RunBase& base, const RunPlan& plan)
+      : plan_(plan), job_(base.request, base.interrupts, base.progress) {
     job_.set("stats", "full");
     job_.set("epochs", "0");
     job_.set("tune", "off");  // runs are compared: what differs between them has to be known
     for (const Setting& setting : plan.settings) job_.set(setting.key.c_str(), setting.value);
-    dataset_ = job_.open();
-    if (plan.same_samples) take_few_samples();
-    loader_ = job_.create(dataset_.get());
+    if (plan.same_samples) take_few_samples(base.dataset.get());
+    loader_ = job_.create(subset_ ? subset_.get() : base.dataset.get());
     dl_metrics* metrics = nullptr;
     dl_error error = DL_ERROR_INIT;
     job_.check(dl_loader_metrics(loader_.get(), &metrics, &error), error);
@@ -57,29 +61,32 @@ class TimedRun {
     const dl_stats before = stats();
     const Shares shares_before = shares();
     const auto start = Clock::now();
+    const int64_t least = kStepsAWorker * std::clamp<int64_t>(before.num_workers, 1, usable_cores());
     do step();
-    while (seconds_since(start) < seconds);
+    while (seconds_since(start) < seconds ||
+           (steps_ < least && seconds_since(start) < kMostTimesLonger * seconds));
     return figures(before, shares_before, seconds_since(start));
   }
 
  private:
   struct Shares {
     double work = 0, read = 0, storage = 0, no_cpu = 0, bytes_read = 0, heaviest = 0, uneven = 0;
+    double p50_ns = 0, max_ns = 0;  // of the heaviest
     std::string heaviest_part{};
   };
 
   // A dataset of the samples of the first batches alone.
-  void take_few_samples() {
-    const int64_t count = std::min(dl_dataset_count(dataset_.get()), kSameBatches * option("batch_size"));
+  void take_few_samples(dl_dataset* dataset) {
+    const int64_t count = std::min(dl_dataset_count(dataset), kSameBatches * option("batch_size"));
     if (count <= 0) throw Failure{.message = "a set of unknown length has no subset"};
     std::vector<int64_t> indices(static_cast<size_t>(count));
     std::iota(indices.begin(), indices.end(), 0);
     dl_dataset* subset = nullptr;
     dl_error error = DL_ERROR_INIT;
-    job_.check(dl_dataset_subset(dataset_.get(), indices.data(), count, nullptr, nullptr, job_.options(),
-                                 &subset, &error),
-               error);
-    dataset_.reset(subset);
+    job_.check(
+        dl_dataset_subset(dataset, indices.data(), count, nullptr, nullptr, job_.options(), &subset, &error),
+        error);
+    subset_.reset(subset);
   }
 
   int64_t depth() const {
@@ -139,7 +146,9 @@ class TimedRun {
       if (value > out.heaviest && row.p50_ns > 0) {
         out.heaviest = value;
         out.heaviest_part = part;
-        out.uneven = static_cast<double>(row.p99_ns) / static_cast<double>(row.p50_ns);
+        out.p50_ns = static_cast<double>(row.p50_ns);
+        out.max_ns = static_cast<double>(row.max_ns);
+        out.uneven = static_cast<double>(row.p99_ns) / out.p50_ns;
       }
     }
     return out;
@@ -149,31 +158,38 @@ class TimedRun {
     const dl_stats after = stats();
     const Shares end = shares();
     const double work = std::max(1.0, end.work - start.work);
-    return {.name = plan_.name,
-            .samples_per_s = static_cast<double>(after.samples - before.samples) / elapsed,
-            .wait_share = waited_ / elapsed,
-            .step_ms = plan_.consumer.seconds > 0 ? 1e3 * stepped_ / static_cast<double>(steps_) : 0,
-            .workers_busy = static_cast<double>(after.worker_cpu_ns - before.worker_cpu_ns) * 1e-9 / elapsed,
-            .read_share = (end.read - start.read) / work,
-            .storage_share = (end.storage - start.storage) / work,
-            .no_cpu_share = (end.no_cpu - start.no_cpu) / work,
-            .uneven = end.uneven,
-            .heaviest = end.heaviest_part,
-            .heaviest_share = end.heaviest / std::max(1.0, end.work),
-            .read_bytes_per_s = (end.bytes_read - start.bytes_read) / elapsed,
-            .num_workers = after.num_workers,
-            .prefetch_depth = depth(),
-            .lease_copies = after.lease_copies - before.lease_copies,
-            .arena_bytes = after.arena_bytes,
-            .held_bytes = after.held_bytes,
-            .budget_bytes = after.budget_bytes,
-            .pinned_bytes = after.pinned_bytes,
-            .device_bytes = after.device_bytes};
+    const auto samples = static_cast<double>(after.samples - before.samples);
+    return {
+        .name = plan_.name,
+        .samples_per_s = samples / elapsed,
+        .wait_share = waited_ / elapsed,
+        .step_ms = plan_.consumer.seconds > 0 ? 1e3 * stepped_ / static_cast<double>(steps_) : 0,
+        .samples_a_step = samples / static_cast<double>(steps_),
+        .workers_busy = static_cast<double>(after.worker_cpu_ns - before.worker_cpu_ns) * 1e-9 / elapsed,
+        .read_share = std::min(1.0, (end.read - start.read) / work),
+        .storage_share = std::min(1.0, (end.storage - start.storage) / work),
+        .no_cpu_share = std::min(1.0, (end.no_cpu - start.no_cpu) / work),
+        .uneven = end.uneven,
+        .mean_to_middle = (end.heaviest - (start.heaviest_part == end.heaviest_part ? start.heaviest : 0)) /
+                          std::max(1.0, end.p50_ns * samples),
+        .longest_to_middle = end.max_ns / std::max(1.0, end.p50_ns),
+        .heaviest = end.heaviest_part,
+        .heaviest_share = end.heaviest / std::max(1.0, end.work),
+        .read_bytes_per_s = (end.bytes_read - start.bytes_read) / elapsed,
+        .delivered_bytes_per_s = static_cast<double>(after.bytes - before.bytes) / elapsed,
+        .num_workers = after.num_workers,
+        .prefetch_depth = depth(),
+        .lease_copies = after.lease_copies - before.lease_copies,
+        .arena_bytes = after.arena_bytes,
+        .held_bytes = after.held_bytes,
+        .budget_bytes = after.budget_bytes,
+        .pinned_bytes = after.pinned_bytes,
+        .device_bytes = after.device_bytes};
   }
 
   const RunPlan& plan_;
   Job job_;
-  Dataset dataset_;
+  Dataset subset_;  // null: the whole set
   Loader loader_;
   Metrics metrics_;
   std::deque<Batch> held_;  // released before the loader ends
@@ -183,9 +199,11 @@ class TimedRun {
 
 }  // namespace
 
-Run run_once(const Request& request, const Interrupts& interrupts, Progress& progress, const RunPlan& plan,
-             double seconds) {
-  return TimedRun(request, interrupts, progress, plan).run(seconds);
+RunBase::RunBase(const Request& asked, const Interrupts& signals, Progress& shown)
+    : request(asked), interrupts(signals), progress(shown), job(asked, signals, shown), dataset(job.open()) {}
+
+Run run_once(const RunBase& base, const RunPlan& plan, double seconds) {
+  return TimedRun(base, plan).run(seconds);
 }
 
 Run median_run(const std::vector<Run>& rounds) {
@@ -196,10 +214,16 @@ Run median_run(const std::vector<Run>& rounds) {
     std::sort(values.begin(), values.end());
     out.*member = values[values.size() / 2];
   };
-  for (auto member :
-       {&Run::samples_per_s, &Run::wait_share, &Run::step_ms, &Run::workers_busy, &Run::read_share,
-        &Run::storage_share, &Run::no_cpu_share, &Run::uneven, &Run::read_bytes_per_s})
+  // Long waits and slow samples that are rare are in few of the rounds.
+  const auto mean = [&](auto member) {
+    out.*member = 0;
+    for (const Run& round : rounds) out.*member += round.*member / static_cast<double>(rounds.size());
+  };
+  for (auto member : {&Run::samples_per_s, &Run::step_ms, &Run::samples_a_step, &Run::workers_busy,
+                      &Run::read_share, &Run::storage_share, &Run::no_cpu_share, &Run::uneven,
+                      &Run::read_bytes_per_s, &Run::delivered_bytes_per_s})
     median(member);
+  for (auto member : {&Run::wait_share, &Run::mean_to_middle, &Run::longest_to_middle}) mean(member);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "bindings/cli/command_line.h"
 #include "bindings/cli/doctor/findings.h"
 #include "bindings/cli/interrupts.h"
+#include "bindings/cli/job.h"
 #include "bindings/cli/progress.h"
 
 namespace dataline::cli {
@@ -26,11 +27,21 @@ struct RunPlan {
   bool same_samples = false;  // a few batches again and again, after a pass over them
 };
 
-// One round of `plan`, of about `seconds` after a warm-up. Throws Failure.
-Run run_once(const Request& request, const Interrupts& interrupts, Progress& progress, const RunPlan& plan,
-             double seconds);
+// What all runs have in common. The dataset is opened once: that may take as long as many runs.
+struct RunBase {
+  RunBase(const Request& request, const Interrupts& interrupts, Progress& progress);  // throws Failure
 
-// Of several rounds; not empty.
+  const Request& request;
+  const Interrupts& interrupts;
+  Progress& progress;
+  Job job;
+  Dataset dataset;
+};
+
+// One round of `plan`, of about `seconds` after a warm-up. Throws Failure.
+Run run_once(const RunBase& base, const RunPlan& plan, double seconds);
+
+// Of several rounds; not empty. Medians, but means of what rare samples cause.
 Run median_run(const std::vector<Run>& rounds);
 
 }  // namespace dataline::cli

@@ -1,9 +1,8 @@
 // `dataline report`: a page about a run of the loader, or about a trace.
 // SPDX-License-Identifier: Apache-2.0
-#include <cerrno>
 #include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "bindings/cli/commands.h"
 #include "bindings/cli/failure.h"
@@ -11,8 +10,8 @@
 #include "bindings/cli/preview.h"
 #include "bindings/cli/report/measure.h"
 #include "bindings/cli/report/report_data.h"
+#include "bindings/cli/report/trace_file.h"
 #include "bindings/cli/state_file.h"
-#include "bindings/cli/system.h"
 #include "bindings/cli/text.h"
 
 namespace dataline::cli {
@@ -20,47 +19,15 @@ namespace {
 
 constexpr double kReportSeconds = 5;
 constexpr int64_t kPictures = 12;
-constexpr size_t kPiece = size_t{1} << 20;
 
-class File {
- public:
-  explicit File(const std::string& path) : descriptor_(open_to_read(path)) {}
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() {
-    if (is_open()) close_file(descriptor_);
-  }
-  bool is_open() const { return descriptor_ >= 0; }
-  int64_t read(std::vector<char>& into) { return read_some(descriptor_, into.data(), into.size()); }
-
- private:
-  int descriptor_;
-};
-
-// Nothing where `path` is no file, so that it is a URI or a path of a dataset.
+// Nothing where the URI names no trace.
 std::optional<ReportData> read_trace(const std::string& path, const Interrupts& interrupts) {
-  if (kind_of(path) != PathKind::kFile) return std::nullopt;
-  File file(path);
-  if (!file.is_open()) throw system_failure(path, errno);
-  std::vector<char> piece(kPiece);
+  auto timeline = read_trace_file(path, interrupts);
+  if (!timeline) return std::nullopt;
   ReportData data;
   data.subject = path;
   data.is_trace = true;
-  for (bool first = true;; first = false) {
-    const int64_t bytes = file.read(piece);
-    if (bytes < 0) throw system_failure(path, errno);
-    const std::string_view text(piece.data(), static_cast<size_t>(bytes));
-    if (first && !is_trace_head(text)) {
-      if (path.ends_with(".json"))
-        throw Failure{.message =
-                          path + ": expected a trace that trace=FILE wrote, whose first line names dataline"};
-      return std::nullopt;
-    }
-    if (bytes == 0) break;
-    if (interrupts.came()) throw Interrupted{interrupts.signal()};
-    data.timeline.add(text);
-  }
-  if (data.timeline.events() == 0) throw Failure{.message = path + ": the trace holds no span"};
+  data.timeline = std::move(*timeline);
   return data;
 }
 
