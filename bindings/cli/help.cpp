@@ -66,7 +66,8 @@ constexpr Flag kDoctorFlags[] = {
     {"consumer_holds", "N", "it holds N batches at a time (default 1)"},
     {"attach", "TRACE",
      "a trace that a job wrote (trace=FILE): the verdict from it alone, or with a URI the consumer's time"},
-    {"seconds", "S", "about how long to measure (default 10), not counting the check of the change"},
+    {"seconds", "S",
+     "about how long to measure (default 10); the change that it advises takes as long again"},
     kJson,
 };
 
