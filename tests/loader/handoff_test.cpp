@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -136,8 +137,12 @@ TEST(HandoffOfAReader, SharesABatchAmongTheWorkers) {
       make_loader(dataset, {{"batch_size", "8"}, {"num_workers", "2"}, {"prefetch_depth", "2"}});
   ASSERT_EQ(next(loader, kAMinuteNs).status, DL_OK);
   std::lock_guard lock(mutex);
-  EXPECT_THAT(std::vector<int64_t>(first_of_calls.begin(), first_of_calls.begin() + 2),
-              ::testing::UnorderedElementsAre(0, 4));
+  // A worker that looks before the consumer waits may have begun the next batch; then it comes back to this one.
+  const auto turn_of = [&](int64_t first) {
+    return std::find(first_of_calls.begin(), first_of_calls.end(), first) - first_of_calls.begin();
+  };
+  EXPECT_LE(turn_of(0), 1) << ::testing::PrintToString(first_of_calls);
+  EXPECT_LE(turn_of(4), 2) << ::testing::PrintToString(first_of_calls);
 }
 
 TEST(RunClaims, GivesEveryRunOnceFromBothEnds) {
