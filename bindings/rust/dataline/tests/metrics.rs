@@ -140,8 +140,7 @@ fn a_writer_that_fails_ends_the_trace_and_not_the_job() {
 
 #[test]
 fn workers_are_set_and_told_while_it_runs() {
-    let options =
-        [("batch_size", "10"), ("num_workers", "3"), ("prefetch_depth", "2"), ("tune", "watch")];
+    let options = [("batch_size", "10"), ("num_workers", "3"), ("prefetch_depth", "2"), ("tune", "watch")];
     let loader = loader_of(&numbers(1000), &options).unwrap();
     assert_eq!(loader.tuned().unwrap().mode, Tune::Watch);
     loader.set_workers(2).unwrap();
