@@ -78,7 +78,9 @@ def test_no_source_file_lists_options() -> None:
             "ray.py",
             "_option_types.py",
         ):
-            assert not keys & words_of(path), path
+            # A row of the metrics is called as the option is.
+            rows = {"device"} if path.name == "_metrics_otlp.py" else set()
+            assert not (keys - rows) & words_of(path), path
     for path in sorted((PACKAGE / "src" / "core").glob("*.c")):
         # A tensor's place is called as the option is.
         assert not (keys - {"device"}) & set(re.findall(r'"([^"]*)"', path.read_text())), path

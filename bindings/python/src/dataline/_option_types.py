@@ -51,7 +51,8 @@ class LoaderOptions(_Order, total=False):
     start_step: Optional[int]
     """Step of that epoch to begin with, counted from 0. Default: 0."""
     prefetch_depth: Optional[int]
-    """Batches in flight ahead of the consumer, an epoch's at most. Default: 4."""
+    """Batches in flight ahead of the consumer, an epoch's at most. auto: 4; with tune=on it is also what stands
+    for a value that is not set, and up to 16. Default: 4."""
     max_leases: Optional[int]
     """Batches the consumer may hold in slots at once. Default: 4."""
     lease_overflow: Optional[Literal["copy", "error", "wait"]]
@@ -126,6 +127,10 @@ class LoaderOptions(_Order, total=False):
     trace: Optional[str]
     """File for a trace from create to destroy, in Chrome's format (Perfetto, speedscope): what each thread does,
     and each batch from claim to release. At most 256 MiB; measures as stats=full does."""
+    tune: Optional[Literal["off", "watch", "on"]]
+    """Whether workers are added and parked, and the depth moves, while the job runs, by the batches that the
+    consumer gets and the time that it waits. on: from 1 up to num_workers, or with auto to the CPUs, 8 at least,
+    as far as memory_budget allows; watch: only says what it would try. The bytes are the same. Default: off."""
 
 
 class SamplerOptions(_Order, total=False):

@@ -124,7 +124,7 @@ class Loader(_core.Loader):
     def set_workers(self, count: int) -> None:
         """From now on ``count`` workers work, 1 to ``tuned().most_workers``; the others sleep. Ends tuning. Any thread.
 
-        Raises CallError for another number, and WrongStateError with ``num_workers=0``.
+        Raises DataError for another number, and WrongStateError with ``num_workers=0``.
         """
         self._set_workers(operator.index(count))
 
