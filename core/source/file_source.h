@@ -39,7 +39,9 @@ class FileSource : public Source {
   // From a record's first byte to its last.
   virtual FileExtent extent_of(int64_t index) const = 0;
   // The parts of the file that hold the record, where others lie between them.
-  virtual void append_extents(int64_t index, std::vector<FileExtent>& out) const { out.push_back(extent_of(index)); }
+  virtual void append_extents(int64_t index, std::vector<FileExtent>& out) const {
+    out.push_back(extent_of(index));
+  }
   // Whether the file is as long as at open. If not, each record has to be faulted in separately. Also records that a
   // batch opened at that time reads from this file.
   bool check_before(int64_t opened_ns) const;

@@ -22,14 +22,16 @@ Result<bool> has_footer(const MappedFile& file) {
   constexpr std::string_view kWord = "ARROW1";
   if (text.starts_with(kWord)) return true;
   if (!text.empty() && kWord.starts_with(text))
-    return error(Code::kTruncated, file.path(), ": offset 0: an Arrow file begins with 'ARROW1', this one has ", count, " bytes");
+    return error(Code::kTruncated, file.path(),
+                 ": offset 0: an Arrow file begins with 'ARROW1', this one has ", count, " bytes");
   if (text.starts_with("FEA1")) {
-    return error(Code::kUnsupported, file.path(), ": offset 0: a Feather 1 file, which is not read; write it again: "
+    return error(Code::kUnsupported, file.path(),
+                 ": offset 0: a Feather 1 file, which is not read; write it again: "
                  "pyarrow.feather.write_feather(table, path, compression=\"uncompressed\")");
   }
   if (count < 4) {
-    return error(Code::kTruncated, file.path(), ": offset 0: an Arrow stream begins with a message, this one has ", count,
-                 " bytes");
+    return error(Code::kTruncated, file.path(),
+                 ": offset 0: an Arrow stream begins with a message, this one has ", count, " bytes");
   }
   const std::string what = describe_first_bytes(Bytes(first).first(static_cast<size_t>(count)));
   if (!what.starts_with("bytes "))
@@ -54,7 +56,8 @@ class ArrowOpener {
     ArrowMessages messages(file_, file_.bytes());
     DL_ASSIGN_OR_RETURN(const std::optional<ArrowMessage> schema, messages.read(0));
     if (!schema || schema->kind != ArrowKind::kSchema)
-      return error(Code::kCorrupt, file_.path(), ": offset 0: a stream begins with a schema, this one does not");
+      return error(Code::kCorrupt, file_.path(),
+                   ": offset 0: a stream begins with a schema, this one does not");
     DL_RETURN_IF_ERROR(plan(schema->header, schema->old_unions));
     DL_ASSIGN_OR_RETURN(ArrowTables tables, read_arrow_stream(file_, plan_, schema->end(), context_));
     return finish(std::move(tables));
@@ -79,9 +82,9 @@ class ArrowOpener {
     }
     if (!tables.end_mark)
       info.notes.push_back("no end mark: if its writer was not closed, record batches may be missing");
-    return SourceRef(std::make_shared<ArrowSource>(std::move(file_), column_per_field(std::move(fields)), std::move(info),
-                                                   std::move(plan_), std::move(tables), std::move(deliveries),
-                                                   options_.nulls));
+    return SourceRef(std::make_shared<ArrowSource>(std::move(file_), column_per_field(std::move(fields)),
+                                                   std::move(info), std::move(plan_), std::move(tables),
+                                                   std::move(deliveries), options_.nulls));
   }
 
   // No row is longer than all values of its batch.
@@ -97,7 +100,8 @@ class ArrowOpener {
   Result<ArrowDelivery> deliver(const ArrowColumn& column, const ArrowTables& tables, SourceInfo& info) {
     ArrowDelivery out;
     int64_t rows = 0, items = 0;
-    for (const int32_t slot : column.row_nulls) rows += std::min(tables.nulls[static_cast<size_t>(slot)], kMaxRecordBytes);
+    for (const int32_t slot : column.row_nulls)
+      rows += std::min(tables.nulls[static_cast<size_t>(slot)], kMaxRecordBytes);
     const bool encoded = column.dictionary >= 0;
     for (const ArrowItemNulls& nulls : column.values.item_nulls) {
       if (!encoded) items += std::min(tables.nulls[static_cast<size_t>(nulls.slot)], kMaxRecordBytes);
@@ -109,9 +113,11 @@ class ArrowOpener {
     out.copies = !file_.addressable() || column.values.bits || fills;
     out.plain = !column.values.ragged() && !encoded && !out.nulls && items == 0 && !out.copies;
     if (rows + items == 0 && !values) return out;
-    info.notes.push_back(concat(column.field.name, ": ", rows + items, " nulls",
-                                options_.nulls.fill ? concat(", delivered as ", options_.nulls.text, " (an empty row of a ragged field)")
-                                                    : std::string(": these samples are refused (nulls=fill(0) delivers 0)")));
+    info.notes.push_back(
+        concat(column.field.name, ": ", rows + items, " nulls",
+               options_.nulls.fill
+                   ? concat(", delivered as ", options_.nulls.text, " (an empty row of a ragged field)")
+                   : std::string(": these samples are refused (nulls=fill(0) delivers 0)")));
     if (options_.nulls.fill) DL_RETURN_IF_ERROR(prepare_fill(column, out));
     return out;
   }
@@ -120,16 +126,18 @@ class ArrowOpener {
     const std::optional<ArrowFillValue> value = fill_value(options_.nulls, column.field.dtype);
     if (!value) {
       return error(Code::kBadUri, file_.path(), ": nulls=fill(", options_.nulls.text, "): column ",
-                   printable(column.field.name), " is ", dtype_name(column.field.dtype), ", which has no such value");
+                   printable(column.field.name), " is ", dtype_name(column.field.dtype),
+                   ", which has no such value");
     }
     out.fill = *value;
     if (column.values.ragged()) return Status::ok();
     const int64_t bytes = column.values.unit_bytes;
     if (bytes > std::max(file_.bytes() * 8, kScratchAlignment)) {
-      return error(Code::kCorrupt, file_.path(), ": column ", printable(column.field.name), " has values of ", bytes,
-                   " bytes, the file has ", file_.bytes());
+      return error(Code::kCorrupt, file_.path(), ": column ", printable(column.field.name), " has values of ",
+                   bytes, " bytes, the file has ", file_.bytes());
     }
-    DL_ASSIGN_OR_RETURN(out.fill_row, context_.memory->allocate(bytes, 64, MemoryKind::kTable, "the value of nulls"));
+    DL_ASSIGN_OR_RETURN(out.fill_row,
+                        context_.memory->allocate(bytes, 64, MemoryKind::kTable, "the value of nulls"));
     write_fill(out.fill, out.element_bytes, bytes, out.fill_row.data());
     return Status::ok();
   }
@@ -142,7 +150,8 @@ class ArrowOpener {
 
 }  // namespace
 
-Result<SourceRef> open_arrow(const std::string& path, const ArrowOptions& options, const OpenContext& context) {
+Result<SourceRef> open_arrow(const std::string& path, const ArrowOptions& options,
+                             const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));
   return ArrowOpener(std::move(file), options, context).open();
 }

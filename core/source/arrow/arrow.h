@@ -27,6 +27,7 @@ struct ArrowOptions {
 // Opens one file. The errors of messages.h, schema.h, columns.h and batches.h; kBadUri: nulls=fill(V) with a V that a field with
 // nulls cannot have. A row with a null, with offsets or indices that leave their buffers, fails by itself (kCorrupt), naming file,
 // offset, field, record batch and row.
-Result<SourceRef> open_arrow(const std::string& path, const ArrowOptions& options, const OpenContext& context);
+Result<SourceRef> open_arrow(const std::string& path, const ArrowOptions& options,
+                             const OpenContext& context);
 
 }  // namespace dataline

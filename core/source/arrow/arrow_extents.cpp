@@ -10,8 +10,9 @@
 
 namespace dataline {
 
-void ArrowSource::append_column(const ArrowColumn& column, const int64_t* slots, const ArrowValues& values, int64_t rows,
-                                int64_t row, int64_t count, bool whole, std::vector<FileExtent>& out) const {
+void ArrowSource::append_column(const ArrowColumn& column, const int64_t* slots, const ArrowValues& values,
+                                int64_t rows, int64_t row, int64_t count, bool whole,
+                                std::vector<FileExtent>& out) const {
   static_cast<void>(column);
   if (!values.ragged()) {
     if (values.bits) {
@@ -32,11 +33,13 @@ void ArrowSource::append_column(const ArrowColumn& column, const int64_t* slots,
     const auto number = [&](int64_t from, int64_t fallback) {
       if (!whole && !file_.cached(from, values.offset_bytes)) return fallback;
       if (!file_.read(from, values.offset_bytes, room.data()).is_ok()) return fallback;
-      return values.offset_bytes == 4 ? int64_t{load_native<int32_t>(room.data())} : load_native<int64_t>(room.data());
+      return values.offset_bytes == 4 ? int64_t{load_native<int32_t>(room.data())}
+                                      : load_native<int64_t>(room.data());
     };
     const double share = static_cast<double>(limit) / static_cast<double>(std::max<int64_t>(rows, 1));
     begin = number(at, static_cast<int64_t>(share * static_cast<double>(row)));
-    end = number(at + count * values.offset_bytes, static_cast<int64_t>(share * static_cast<double>(row + count)));
+    end = number(at + count * values.offset_bytes,
+                 static_cast<int64_t>(share * static_cast<double>(row + count)));
   }
   begin = std::clamp<int64_t>(begin, 0, limit);
   end = std::clamp<int64_t>(end, begin, limit);
@@ -49,10 +52,12 @@ void ArrowSource::append_column(const ArrowColumn& column, const int64_t* slots,
   }
 }
 
-void ArrowSource::append_extents(int64_t first, int64_t count, bool whole, std::vector<FileExtent>& out) const {
+void ArrowSource::append_extents(int64_t first, int64_t count, bool whole,
+                                 std::vector<FileExtent>& out) const {
   const ArrowBatches& batches = tables_.batches;
   for (int64_t at = first; at < first + count;) {
-    const int64_t batch = batches.batch_of(at), rows = batches.rows_of(batch), row = at - batches.start(batch);
+    const int64_t batch = batches.batch_of(at), rows = batches.rows_of(batch),
+                  row = at - batches.start(batch);
     const int64_t some = std::min(first + count - at, rows - row);
     const int64_t* slots = batches.slots(batch);
     for (const ArrowColumn& column : plan_.columns) {
@@ -69,7 +74,9 @@ void ArrowSource::append_extents(int64_t first, int64_t count, bool whole, std::
   }
 }
 
-void ArrowSource::append_extents(int64_t index, std::vector<FileExtent>& out) const { append_extents(index, 1, true, out); }
+void ArrowSource::append_extents(int64_t index, std::vector<FileExtent>& out) const {
+  append_extents(index, 1, true, out);
+}
 
 // From the first to the last of its parts. Those that others lie between are told by append_extents().
 FileExtent ArrowSource::extent_of(int64_t index) const {
@@ -138,7 +145,8 @@ Place ArrowSource::place_of(int64_t index, size_t column) const {
   } else {
     append_column(from, row.slots, from.values, tables_.batches.rows_of(row.number), row.row, 1, true, parts);
   }
-  return {file_.path(), concat("record batch ", row.number, ", row ", row.row, ", offset ", parts.back().offset)};
+  return {file_.path(),
+          concat("record batch ", row.number, ", row ", row.row, ", offset ", parts.back().offset)};
 }
 
 }  // namespace dataline

@@ -14,11 +14,18 @@
 namespace dataline {
 namespace {
 
-constexpr KeySpec kNullsKey{"nulls", "error|fill(V)", "error",
-                            "what a null is: error: the sample is bad; fill(V): V, or an empty row of a ragged field"};
-constexpr KeySpec kArrowKeys[] = {
-    {"fields", "NAMES", "", "the columns to read, in this order, as in image/bytes,label; a struct stands for its leaves; default: all"},
-    kNullsKey, kAxesKey, kPackLengthKey, kPackMethodKey, kPackWindowKey, kPackSplitKey};
+constexpr KeySpec kNullsKey{
+    "nulls", "error|fill(V)", "error",
+    "what a null is: error: the sample is bad; fill(V): V, or an empty row of a ragged field"};
+constexpr KeySpec kArrowKeys[] = {{"fields", "NAMES", "",
+                                   "the columns to read, in this order, as in image/bytes,label; a struct "
+                                   "stands for its leaves; default: all"},
+                                  kNullsKey,
+                                  kAxesKey,
+                                  kPackLengthKey,
+                                  kPackMethodKey,
+                                  kPackWindowKey,
+                                  kPackSplitKey};
 constexpr std::string_view kArrowSuffixes[] = {".arrow", ".feather", ".ipc", ".arrows"};
 
 Result<std::vector<std::string>> read_columns_key(const Uri& uri) {
@@ -27,7 +34,8 @@ Result<std::vector<std::string>> read_columns_key(const Uri& uri) {
   if (key == nullptr) return names;
   for (const std::string_view name : split(key->value, ',')) {
     if (name.empty())
-      return uri_error(key->value_column, "fields='", key->value, "': expected names, as in image/bytes,label");
+      return uri_error(key->value_column, "fields='", key->value,
+                       "': expected names, as in image/bytes,label");
     if (std::find(names.begin(), names.end(), name) != names.end())
       return uri_error(key->value_column, "fields='", key->value, "': '", name, "' is named twice");
     names.emplace_back(name);
@@ -41,10 +49,14 @@ Result<OpenOne> configure_arrow(const Uri& uri) {
   DL_ASSIGN_OR_RETURN(options.fields, read_columns_key(uri));
   if (const UriKey* key = uri.find("nulls")) {
     const std::optional<ArrowNullRule> rule = parse_null_rule(key->value);
-    if (!rule) return uri_error(key->value_column, "nulls=", key->value, ": expected error or fill(V), as in fill(0) or fill(nan)");
+    if (!rule)
+      return uri_error(key->value_column, "nulls=", key->value,
+                       ": expected error or fill(V), as in fill(0) or fill(nan)");
     options.nulls = *rule;
   }
-  return OpenOne([options](const std::string& path, const OpenContext& context) { return open_arrow(path, options, context); });
+  return OpenOne([options](const std::string& path, const OpenContext& context) {
+    return open_arrow(path, options, context);
+  });
 }
 
 Sniff sniff_arrow(const FirstBytes& file) {
@@ -57,7 +69,8 @@ Sniff sniff_arrow(const FirstBytes& file) {
 constinit const Format kArrowFormat{
     .name = "arrow",
     .doc =
-        "rows of Arrow IPC files (Feather 2) and streams, uncompressed, as pyarrow and Hugging Face datasets write them; "
+        "rows of Arrow IPC files (Feather 2) and streams, uncompressed, as pyarrow and Hugging Face datasets "
+        "write them; "
         "data-{00000..00127}.arrow is 128 files. Fields: the columns, and leaves of structs as struct/leaf",
     .keys = kArrowKeys,
     .configure = configure_arrow,

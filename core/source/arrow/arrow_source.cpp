@@ -25,7 +25,8 @@ ArrowSource::ArrowSource(MappedFile file, Schema schema, SourceInfo info, ArrowP
       deliveries_(std::move(deliveries)),
       rule_(std::move(rule)) {
   for (size_t c = 0; c < plan_.columns.size() && items_column_ < 0; ++c) {
-    if (plan_.columns[c].values.ragged() && plan_.columns[c].dictionary < 0) items_column_ = static_cast<int32_t>(c);
+    if (plan_.columns[c].values.ragged() && plan_.columns[c].dictionary < 0)
+      items_column_ = static_cast<int32_t>(c);
   }
   double bytes = 0;
   for (int64_t b = 0; b < tables_.batches.count(); ++b)
@@ -106,7 +107,8 @@ void ArrowSource::locate_plain(Run& run, const RunRows& rows, size_t column) con
     data[i] = base + rows.slots[k][slot] + rows.rows[k] * values.unit_bytes;
   }
   const auto last = static_cast<size_t>(run.count - 1);
-  run.columns[column].contiguous = run.count == 1 || (run.contiguous && rows.batches[0] == rows.batches[last]);
+  run.columns[column].contiguous =
+      run.count == 1 || (run.contiguous && rows.batches[0] == rows.batches[last]);
 }
 
 void ArrowSource::locate_column(const Job& job, const RunRows& rows, RowSet& failed) const {
@@ -122,7 +124,8 @@ void ArrowSource::locate_column(const Job& job, const RunRows& rows, RowSet& fai
     Status status = place(job, stretch);
     if (!status.is_ok()) {
       for (int64_t i = 0; i < stretch.count; ++i) {
-        if (stretch.count > 1) status = place(job, {stretch.slots, stretch.number, stretch.row + i, 1, at + i});
+        if (stretch.count > 1)
+          status = place(job, {stretch.slots, stretch.number, stretch.row + i, 1, at + i});
         if (status.is_ok()) continue;
         failed.set(static_cast<size_t>(at + i));
         run.errors->fail(at + i, std::move(status).with_sample(run.indices[at + i]));
@@ -140,7 +143,8 @@ Status ArrowSource::place(const Job& job, const Stretch& stretch) const {
   const ArrowColumn& column = plan_.columns[job.column];
   RowSet nulls;
   if (deliveries_[job.column].nulls)
-    DL_RETURN_IF_ERROR(find_nulls(job.access, stretch.slots, column.row_nulls, stretch.row, stretch.count, nulls));
+    DL_RETURN_IF_ERROR(
+        find_nulls(job.access, stretch.slots, column.row_nulls, stretch.row, stretch.count, nulls));
   if (column.dictionary >= 0) return place_decoded(job, stretch, nulls);
   return place_values(job, stretch, nulls);
 }
@@ -160,7 +164,8 @@ Status ArrowSource::place_values(const Job& job, const Stretch& stretch, const R
     if (nulls[static_cast<size_t>(k)]) {
       place_null(job, stretch.at + k);
     } else {
-      DL_RETURN_IF_ERROR(place_dense(job, {stretch.slots, stretch.number, stretch.row + k, 1, stretch.at + k}));
+      DL_RETURN_IF_ERROR(
+          place_dense(job, {stretch.slots, stretch.number, stretch.row + k, 1, stretch.at + k}));
     }
   }
   return Status::ok();
@@ -173,14 +178,14 @@ void ArrowSource::place_null(const Job& job, int64_t at) const {
   if (ragged) job.run.columns[job.column].bytes[at] = 0;
 }
 
-Result<const std::byte*> ArrowSource::units_of(const Job& job, const Stretch& stretch, const ArrowUnits& units,
-                                               std::byte* room) const {
+Result<const std::byte*> ArrowSource::units_of(const Job& job, const Stretch& stretch,
+                                               const ArrowUnits& units, std::byte* room) const {
   const ArrowDelivery& delivery = deliveries_[job.column];
   const ArrowValues& values = plan_.columns[job.column].values;
   ArrowNullItem null;
   DL_ASSIGN_OR_RETURN(const std::byte* found,
-                      read_units(job.access, stretch.slots, values, units, rule_.fill ? &delivery.fill : nullptr,
-                                 delivery.element_bytes, room, null));
+                      read_units(job.access, stretch.slots, values, units,
+                                 rule_.fill ? &delivery.fill : nullptr, delivery.element_bytes, room, null));
   if (found != nullptr) return found;
   return bad_row(Code::kCorrupt, job.column, stretch, 0, stretch.slots[values.data], "its value ", null.item,
                  " is null (nulls=fill(0) delivers 0 in its place)");
@@ -205,8 +210,9 @@ Status ArrowSource::read_offsets(const ArrowAccess& access, size_t column, const
   for (int64_t k = 0; k < stretch.count; ++k) {
     if (offsets[k] >= 0 && offsets[k] <= offsets[k + 1] && offsets[k + 1] <= limit) continue;
     return bad_row(Code::kCorrupt, column, stretch, k,
-                   stretch.slots[values.offsets] + (stretch.row + k) * values.offset_bytes, "its offsets are ",
-                   offsets[k], " and ", offsets[k + 1], ", expected ascending ones from 0 to ", limit);
+                   stretch.slots[values.offsets] + (stretch.row + k) * values.offset_bytes,
+                   "its offsets are ", offsets[k], " and ", offsets[k + 1],
+                   ", expected ascending ones from 0 to ", limit);
   }
   return Status::ok();
 }
@@ -233,7 +239,8 @@ Status ArrowSource::place_ragged(const Job& job, const Stretch& stretch, const R
       return bad_row(Code::kTooLarge, job.column, row, 0, stretch.slots[values.data], rows.bytes[at],
                      " bytes, max_bytes_per_sample is ", job.run.max_bytes_per_sample);
     }
-    DL_ASSIGN_OR_RETURN(rows.data[at], units_of(job, row, units, copies ? job.room + at * job.row_capacity : nullptr));
+    DL_ASSIGN_OR_RETURN(rows.data[at],
+                        units_of(job, row, units, copies ? job.room + at * job.row_capacity : nullptr));
   }
   return Status::ok();
 }
@@ -263,7 +270,8 @@ Status ArrowSource::place_decoded(const Job& job, const Stretch& stretch, RowSet
       place_null(job, stretch.at + k);
       continue;
     }
-    DL_ASSIGN_OR_RETURN(const Stretch value, decoded(job.column, stretch, k, indices[static_cast<size_t>(k)]));
+    DL_ASSIGN_OR_RETURN(const Stretch value,
+                        decoded(job.column, stretch, k, indices[static_cast<size_t>(k)]));
     RowSet null;
     DL_RETURN_IF_ERROR(find_nulls(job.access, value.slots, {&column.value_nulls, 1}, value.row, 1, null));
     DL_RETURN_IF_ERROR(place_values(job, value, null));
@@ -287,7 +295,8 @@ int64_t ArrowSource::record_items(int64_t index) const {
   return read_offsets(access, column, row, offsets.data()).is_ok() ? offsets[1] - offsets[0] : 1;
 }
 
-Result<const std::byte*> ArrowSource::locate_items(const Run& run, const ItemRange& range, std::byte* room) const {
+Result<const std::byte*> ArrowSource::locate_items(const Run& run, const ItemRange& range,
+                                                   std::byte* room) const {
   if (items_column_ < 0 || plan_.columns.size() != 1) return Source::locate_items(run, range, room);
   const bool populate = !check_before(run.opened_ns) || run.cold;
   const ArrowAccess access(file_, populate, run.cancelled);
@@ -296,13 +305,15 @@ Result<const std::byte*> ArrowSource::locate_items(const Run& run, const ItemRan
   DL_RETURN_IF_ERROR(find_nulls(access, row.slots, plan_.columns[0].row_nulls, row.row, 1, nulls));
   Run copy = run;
   const Job job{access, copy, 0, room, 0};
-  if (nulls.any()) return place_values(job, row, nulls).is_ok()
-                              ? error(Code::kCorrupt, file_.path(), ": record ", range.index, " is null")
-                              : place_values(job, row, nulls);
+  if (nulls.any())
+    return place_values(job, row, nulls).is_ok()
+               ? error(Code::kCorrupt, file_.path(), ": record ", range.index, " is null")
+               : place_values(job, row, nulls);
   std::array<int64_t, 2> offsets;
   DL_RETURN_IF_ERROR(read_offsets(access, 0, row, offsets.data()));
   if (!extent_fits(range.first, range.count, offsets[1] - offsets[0])) {
-    return bad_row(Code::kCorrupt, 0, row, 0, row.slots[plan_.columns[0].values.offsets], "its length has changed");
+    return bad_row(Code::kCorrupt, 0, row, 0, row.slots[plan_.columns[0].values.offsets],
+                   "its length has changed");
   }
   return units_of(job, row, {offsets[0] + range.first, range.count}, room);
 }
@@ -314,7 +325,8 @@ void ArrowSource::fingerprint(Digest& digest) const {
   digest.add("arrow");
   digest.add(static_cast<uint64_t>(file_.file_bytes()));
   digest.add(rule_.fill ? rule_.text : "error");
-  for (int64_t b = 0; b < tables_.batches.count(); ++b) digest.add(static_cast<uint64_t>(tables_.batches.rows_of(b)));
+  for (int64_t b = 0; b < tables_.batches.count(); ++b)
+    digest.add(static_cast<uint64_t>(tables_.batches.rows_of(b)));
 }
 
 }  // namespace dataline

@@ -39,7 +39,8 @@ class ArrowSource final : public FileSource {
   void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
   int64_t stored_bytes() const override { return stored_bytes_; }
   int64_t record_items(int64_t index) const override;
-  Result<const std::byte*> locate_items(const Run& run, const ItemRange& range, std::byte* room) const override;
+  Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
+                                        std::byte* room) const override;
   void advise_items(const ItemRange& range) const override;
   void advise(std::span<const int64_t> indices) const override;
   void advise_block(int64_t first, int64_t count) const override;
@@ -70,8 +71,8 @@ class ArrowSource final : public FileSource {
   void append_extents(int64_t index, std::vector<FileExtent>& out) const override;
   // The same; with `whole`, the bytes of dictionaries too, and offsets are read though they may not be in memory.
   void append_extents(int64_t first, int64_t count, bool whole, std::vector<FileExtent>& out) const;
-  void append_column(const ArrowColumn& column, const int64_t* slots, const ArrowValues& values, int64_t rows, int64_t row,
-                     int64_t count, bool whole, std::vector<FileExtent>& out) const;
+  void append_column(const ArrowColumn& column, const int64_t* slots, const ArrowValues& values, int64_t rows,
+                     int64_t row, int64_t count, bool whole, std::vector<FileExtent>& out) const;
 
   void find_rows(const Run& run, RunRows& rows) const;
   void locate_plain(Run& run, const RunRows& rows, size_t column) const;
@@ -82,17 +83,20 @@ class ArrowSource final : public FileSource {
   Status place_ragged(const Job& job, const Stretch& stretch, const RowSet& nulls) const;
   Status place_decoded(const Job& job, const Stretch& stretch, RowSet& nulls) const;
   void place_null(const Job& job, int64_t at) const;
-  Status read_offsets(const ArrowAccess& access, size_t column, const Stretch& stretch, int64_t* offsets) const;
-  Result<const std::byte*> units_of(const Job& job, const Stretch& stretch, const ArrowUnits& units, std::byte* room) const;
+  Status read_offsets(const ArrowAccess& access, size_t column, const Stretch& stretch,
+                      int64_t* offsets) const;
+  Result<const std::byte*> units_of(const Job& job, const Stretch& stretch, const ArrowUnits& units,
+                                    std::byte* room) const;
   // Where the dictionary has the value of a row, whose index is given.
   Result<Stretch> decoded(size_t column, const Stretch& stretch, int64_t k, int64_t index) const;
   Stretch row_of(int64_t index) const;
 
   int64_t capacity(size_t column, int64_t max_bytes_per_sample) const;
   template <typename... Parts>
-  Status bad_row(Code code, size_t column, const Stretch& stretch, int64_t k, int64_t offset, const Parts&... parts) const {
-    return error(code, file_.path(), ": offset ", offset, ": field '", schema_.fields[column].name, "': record batch ",
-                 stretch.number, ", row ", stretch.row + k, ": ", parts...);
+  Status bad_row(Code code, size_t column, const Stretch& stretch, int64_t k, int64_t offset,
+                 const Parts&... parts) const {
+    return error(code, file_.path(), ": offset ", offset, ": field '", schema_.fields[column].name,
+                 "': record batch ", stretch.number, ", row ", stretch.row + k, ": ", parts...);
   }
 
   const ArrowPlan plan_;

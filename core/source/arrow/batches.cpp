@@ -74,7 +74,10 @@ class BatchReader {
   }
 
   Status refuse_compression(int codec) const {
-    return refuse(Code::kUnsupported, "is compressed (", codec == 0 ? "LZ4" : codec == 1 ? "ZSTD" : "unknown codec",
+    return refuse(Code::kUnsupported, "is compressed (",
+                  codec == 0   ? "LZ4"
+                  : codec == 1 ? "ZSTD"
+                               : "unknown codec",
                   "), which is not read; write it again without: pyarrow.feather.write_feather(table, path, "
                   "compression=\"uncompressed\") or ipc.IpcWriteOptions(compression=None)");
   }
@@ -94,7 +97,8 @@ class BatchReader {
       if (!node.variadic) continue;
       const int64_t more = views < variadic.size() ? variadic.number<int64_t>(views) : -1;
       ++views;
-      if (more < 0 || more > buffers_.size()) return refuse(Code::kCorrupt, "has ", more, " buffers for views");
+      if (more < 0 || more > buffers_.size())
+        return refuse(Code::kCorrupt, "has ", more, " buffers for views");
       next += more;
     }
     if (next == buffers_.size()) return Status::ok();
@@ -106,7 +110,8 @@ class BatchReader {
     for (size_t n = 0; n < layout_.nodes.size(); ++n) {
       const ArrowNode& node = layout_.nodes[n];
       if (!node.used) continue;
-      const int64_t items = length(static_cast<int32_t>(n)), nulls = nodes_.number<int64_t>(static_cast<int64_t>(n), 8);
+      const int64_t items = length(static_cast<int32_t>(n)),
+                    nulls = nodes_.number<int64_t>(static_cast<int64_t>(n), 8);
       if (items < 0 || items > kMaxArrowRows || nulls < 0 || nulls > items)
         return refuse(Code::kCorrupt, "has an array of ", items, " values, ", nulls, " of them null");
       if (node.parent < 0) {
@@ -116,8 +121,8 @@ class BatchReader {
       if (node.per_parent < 0) continue;
       const std::optional<int64_t> needed = checked_multiply(length(node.parent), node.per_parent);
       if (needed && items >= *needed) continue;
-      return refuse(Code::kCorrupt, "has an array of ", items, " values inside one of ", length(node.parent), ", which needs ",
-                    node.per_parent, " for each");
+      return refuse(Code::kCorrupt, "has an array of ", items, " values inside one of ", length(node.parent),
+                    ", which needs ", node.per_parent, " for each");
     }
     return Status::ok();
   }
@@ -149,8 +154,9 @@ class BatchReader {
     if (offsets && items == 0) return Status::ok();  // they may be left out
     const std::optional<int64_t> needed = bytes_of_bits(items + (offsets ? 1 : 0), take.item_bits);
     if (needed && bytes >= *needed) return Status::ok();
-    return refuse_column(take, Code::kCorrupt, items, " values need ", needed ? std::to_string(*needed) : "more than 2^63",
-                         " bytes, the buffer has ", bytes, take.kind == ArrowTake::Kind::kValidity ? " (validity)" : "");
+    return refuse_column(take, Code::kCorrupt, items, " values need ",
+                         needed ? std::to_string(*needed) : "more than 2^63", " bytes, the buffer has ",
+                         bytes, take.kind == ArrowTake::Kind::kValidity ? " (validity)" : "");
   }
 
   const MappedFile& file_;
@@ -166,8 +172,15 @@ class BatchReader {
 class FileReader {
  public:
   FileReader(const MappedFile& file, const ArrowPlan& plan, const OpenContext& context)
-      : file_(file), plan_(plan), context_(context), batch_reader_(file, plan, plan.batch, "record batch"), tables_{
-          ArrowBatches(context.memory, plan.batch.slots), {}, std::vector<int64_t>(static_cast<size_t>(plan.batch.slots)), false, true} {
+      : file_(file),
+        plan_(plan),
+        context_(context),
+        batch_reader_(file, plan, plan.batch, "record batch"),
+        tables_{ArrowBatches(context.memory, plan.batch.slots),
+                {},
+                std::vector<int64_t>(static_cast<size_t>(plan.batch.slots)),
+                false,
+                true} {
     for (const ArrowDictionaryPlan& dictionary : plan.dictionaries) {
       tables_.dictionaries.emplace_back(context.memory, dictionary.layout.slots);
       dictionary_readers_.emplace_back(file, plan, dictionary.layout, "dictionary batch");
@@ -178,7 +191,8 @@ class FileReader {
   Status look() {
     if (messages_++ % kBatchesPerLook != 0) return Status::ok();
     if (context_.cancelled())
-      return error(Code::kCancelled, file_.path(), ": cancelled after ", tables_.batches.count(), " record batches");
+      return error(Code::kCancelled, file_.path(), ": cancelled after ", tables_.batches.count(),
+                   " record batches");
     context_.report("reading ", file_.path());
     return Status::ok();
   }
@@ -193,7 +207,8 @@ class FileReader {
     for (size_t d = 0; d < plan_.dictionaries.size(); ++d) {
       if (plan_.dictionaries[d].id != id) continue;
       if (!data.present())
-        return error(Code::kCorrupt, file_.path(), ": offset ", message.offset, ": dictionary ", id, " without values");
+        return error(Code::kCorrupt, file_.path(), ": offset ", message.offset, ": dictionary ", id,
+                     " without values");
       ArrowBatches& values = tables_.dictionaries[d];
       if (!delta && once && values.count() > 0) {
         return error(Code::kCorrupt, file_.path(), ": offset ", message.offset, ": dictionary ", id,
@@ -233,8 +248,8 @@ class FileReader {
  private:
   Status check_rows(const ArrowBatches& batches, int64_t rows, const ArrowMessage& message) const {
     if (rows <= kMaxArrowRows - batches.rows()) return Status::ok();
-    return error(Code::kCorrupt, file_.path(), ": offset ", message.offset, ": ", rows, " rows after ", batches.rows(),
-                 ": more than 2^62 rows");
+    return error(Code::kCorrupt, file_.path(), ": offset ", message.offset, ": ", rows, " rows after ",
+                 batches.rows(), ": more than 2^62 rows");
   }
 
   const MappedFile& file_;
@@ -255,7 +270,8 @@ Result<ArrowTables> read_arrow_file(const MappedFile& file, const ArrowPlan& pla
   FileReader reader(file, plan, context);
   for (int64_t i = 0; i < footer.dictionary_count(); ++i) {
     DL_RETURN_IF_ERROR(reader.look());
-    DL_ASSIGN_OR_RETURN(const ArrowMessage message, messages.read(footer.dictionary(i), ArrowKind::kDictionary));
+    DL_ASSIGN_OR_RETURN(const ArrowMessage message,
+                        messages.read(footer.dictionary(i), ArrowKind::kDictionary));
     DL_RETURN_IF_ERROR(reader.add_dictionary(message, true));
   }
   for (int64_t i = 0; i < footer.batch_count(); ++i) {
@@ -281,14 +297,15 @@ Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& p
       DL_RETURN_IF_ERROR(reader.add_batch(*message));
     } else {
       const bool schema = message->kind == ArrowKind::kSchema;
-      return error(schema ? Code::kCorrupt : Code::kUnsupported, file.path(), ": offset ", message->offset, ": ",
-                   schema ? "a second schema" : "a message that is no record batch, but of kind ",
-                   schema ? "" : std::to_string(static_cast<int>(message->kind)), schema ? "" : " (4, 5: tensors)");
+      return error(schema ? Code::kCorrupt : Code::kUnsupported, file.path(), ": offset ", message->offset,
+                   ": ", schema ? "a second schema" : "a message that is no record batch, but of kind ",
+                   schema ? "" : std::to_string(static_cast<int>(message->kind)),
+                   schema ? "" : " (4, 5: tensors)");
     }
   }
   if (messages.end_mark() && messages.next() != file.bytes()) {
-    return error(Code::kCorrupt, file.path(), ": offset ", messages.next(), ": ", file.bytes() - messages.next(),
-                 " bytes after the end mark of the stream");
+    return error(Code::kCorrupt, file.path(), ": offset ", messages.next(), ": ",
+                 file.bytes() - messages.next(), " bytes after the end mark of the stream");
   }
   return reader.take(messages.end_mark());
 }

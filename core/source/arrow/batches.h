@@ -62,9 +62,10 @@ class ArrowBatches {
 
 struct ArrowTables {
   ArrowBatches batches;
-  std::vector<ArrowBatches> dictionaries;  // of ArrowPlan::dictionaries: their batches in the order of the file
-  std::vector<int64_t> nulls;              // by slot of ArrowPlan::batch: how many its bitmaps say
-  bool value_nulls = false;                // some value of a dictionary is null
+  std::vector<ArrowBatches>
+      dictionaries;            // of ArrowPlan::dictionaries: their batches in the order of the file
+  std::vector<int64_t> nulls;  // by slot of ArrowPlan::batch: how many its bitmaps say
+  bool value_nulls = false;    // some value of a dictionary is null
   bool end_mark = true;
 };
 

@@ -46,7 +46,8 @@ void flatten(const ArrowField& field, int32_t parent, int64_t per_parent, bool o
   const auto self = static_cast<int32_t>(nodes.size());
   const bool encoded = field.dictionary && !decoded;
   const bool views = field.type == ArrowType::kBinaryView || field.type == ArrowType::kUtf8View;
-  nodes.push_back({parent, per_parent, encoded ? 2 : buffers_of(field, old_unions), views && !encoded, false});
+  nodes.push_back(
+      {parent, per_parent, encoded ? 2 : buffers_of(field, old_unions), views && !encoded, false});
   if (encoded) return;
   const int64_t per_child = field.type == ArrowType::kStruct          ? 1
                             : field.type == ArrowType::kFixedSizeList ? field.size
@@ -135,7 +136,8 @@ class ArrowPlanner {
   }
 
  private:
-  void find_leaves(const ArrowField& field, const std::string& name, int32_t node, std::vector<int32_t> structs) {
+  void find_leaves(const ArrowField& field, const std::string& name, int32_t node,
+                   std::vector<int32_t> structs) {
     if (field.type != ArrowType::kStruct || field.dictionary) {
       leaves_.push_back({name, &field, node, std::move(structs)});
       return;
@@ -215,14 +217,16 @@ class ArrowPlanner {
       });
       if (!text || name.empty() || name.size() > kMaxColumnNameBytes) {
         return error(Code::kUnsupported, path_, ": a column is called ", printable(name),
-                     ", which cannot name a field (1 to ", kMaxColumnNameBytes, " bytes, no control characters)");
+                     ", which cannot name a field (1 to ", kMaxColumnNameBytes,
+                     " bytes, no control characters)");
       }
       names.push_back(name);
     }
     std::sort(names.begin(), names.end());
     const auto twice = std::adjacent_find(names.begin(), names.end());
     if (twice == names.end()) return Status::ok();
-    const auto same = std::count_if(leaves_.begin(), leaves_.end(), [&](const Leaf& leaf) { return leaf.name == *twice; });
+    const auto same =
+        std::count_if(leaves_.begin(), leaves_.end(), [&](const Leaf& leaf) { return leaf.name == *twice; });
     if (wanted && same == 1)
       return error(Code::kBadUri, path_, ": fields=: ", printable(*twice), " is named twice");
     return error(Code::kUnsupported, path_, ": ", same, " columns are called ", printable(*twice),
@@ -254,13 +258,15 @@ class ArrowPlanner {
   // Columns may have one dictionary in common, whose values are then laid out alike.
   Result<int32_t> share(ArrowDictionaryPlan dictionary) {
     auto& all = plan_.dictionaries;
-    const auto same = std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.id == dictionary.id; });
+    const auto same =
+        std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.id == dictionary.id; });
     const auto index = static_cast<int32_t>(same - all.begin());
     if (same == all.end()) {
       all.push_back(std::move(dictionary));
       return index;
     }
-    if (same->layout.nodes.size() == dictionary.layout.nodes.size() && same->layout.takes == dictionary.layout.takes)
+    if (same->layout.nodes.size() == dictionary.layout.nodes.size() &&
+        same->layout.takes == dictionary.layout.takes)
       return index;
     return error(Code::kCorrupt, path_, ": dictionary ", dictionary.id, " has values of two types");
   }
@@ -269,8 +275,10 @@ class ArrowPlanner {
     const ArrowField& field = *leaf.field;
     const ArrowField* inner = &field;
     while (inner->type == ArrowType::kFixedSizeList || is_list(inner->type)) inner = &inner->children[0];
-    if (field.dictionary) plan_.notes.push_back(concat(leaf.name, ": ", arrow_type_text(field), ", delivered as its values"));
-    if (is_time(inner->type)) plan_.notes.push_back(concat(leaf.name, ": ", arrow_type_text(*inner), ", delivered as its integers"));
+    if (field.dictionary)
+      plan_.notes.push_back(concat(leaf.name, ": ", arrow_type_text(field), ", delivered as its values"));
+    if (is_time(inner->type))
+      plan_.notes.push_back(concat(leaf.name, ": ", arrow_type_text(*inner), ", delivered as its integers"));
     if (!field.extension.empty() && field.extension != kTensorExtension) {
       plan_.notes.push_back(concat(leaf.name, ": extension type ", printable(field.extension),
                                    " ignored, delivered as it is stored (", arrow_type_text(field), ")"));
@@ -335,7 +343,8 @@ class ArrowPlanner {
     for (; inner->type == ArrowType::kFixedSizeList; inner = &inner->children[0]) {
       shape.push_back(inner->size);
       count = count ? checked_multiply(*count, inner->size) : count;
-      values.item_nulls.push_back({take(layout, ArrowTake::Kind::kValidity, ++node, 0, 1), count.value_or(0), 0});
+      values.item_nulls.push_back(
+          {take(layout, ArrowTake::Kind::kValidity, ++node, 0, 1), count.value_or(0), 0});
     }
     if (inner->type == ArrowType::kFixedSizeBinary) {
       shape.push_back(inner->size);
@@ -344,8 +353,9 @@ class ArrowPlanner {
     const DType dtype = *dtype_of(*inner);
     const std::optional<int64_t> bytes = count ? checked_multiply(*count, dtype_bytes(dtype)) : count;
     if (!bytes || *bytes > kMaxRecordBytes || static_cast<int64_t>(shape.size()) > kMaxRank) {
-      return error(Code::kTooLarge, path_, ": column ", printable(column.field.name), " is ", arrow_type_text(field),
-                   ", values of more than ", kMaxRecordBytes, " bytes or ", kMaxRank, " dims");
+      return error(Code::kTooLarge, path_, ": column ", printable(column.field.name), " is ",
+                   arrow_type_text(field), ", values of more than ", kMaxRecordBytes, " bytes or ", kMaxRank,
+                   " dims");
     }
     if (*bytes == 0) {
       return error(Code::kUnsupported, path_, ": column ", printable(column.field.name), " is ",
@@ -368,7 +378,8 @@ class ArrowPlanner {
     column.field.shape = tensor.shape;
     column.field.axes = tensor.axes;
     if (tensor.permuted) {
-      plan_.notes.push_back(concat(column.field.name, ": the tensor's permutation is not applied: the dims are those stored"));
+      plan_.notes.push_back(
+          concat(column.field.name, ": the tensor's permutation is not applied: the dims are those stored"));
     }
     return Status::ok();
   }

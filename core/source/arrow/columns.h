@@ -43,13 +43,14 @@ struct ArrowValues {
 
 struct ArrowColumn {
   Field field;
-  std::vector<int32_t> row_nulls;  // slots of bitmaps with a bit per row: its own, and those of structs around it
+  std::vector<int32_t>
+      row_nulls;  // slots of bitmaps with a bit per row: its own, and those of structs around it
   ArrowValues values;
   // If `dictionary` >= 0, `values` and `value_nulls` are slots of that dictionary's batches, and the column has:
   int32_t dictionary = -1;  // index in ArrowPlan::dictionaries
   int32_t value_nulls = -1;
-  int32_t indices = -1;                  // slot
-  int32_t first = -1;                    // slot, and the next one: the dictionary's rows that the batch uses, from and how many
+  int32_t indices = -1;  // slot
+  int32_t first = -1;  // slot, and the next one: the dictionary's rows that the batch uses, from and how many
   int64_t index_bytes = 0;
   bool index_signed = false;
 };
@@ -67,7 +68,7 @@ struct ArrowTake {
   enum class Kind : uint8_t { kValidity, kData, kOffsets, kBytes, kItems };
   Kind kind = Kind::kData;
   int32_t node = 0, buffer = 0;  // of the node's
-  int32_t slot = 0;              // kBytes: and the next one, how many there are; kItems: how many items the node has
+  int32_t slot = 0;  // kBytes: and the next one, how many there are; kItems: how many items the node has
   int64_t item_bits = 0;
   int32_t column = 0;  // for messages
 

@@ -77,7 +77,8 @@ FlatVector FlatTable::vector(int field, int64_t element_bytes) const {
 std::string_view FlatTable::text(int field) const {
   const FlatVector bytes = vector(field, 1);
   if (bytes.size() == 0) return {};
-  return {reinterpret_cast<const char*>(buffer_->bytes_.data()) + bytes.at(), static_cast<size_t>(bytes.size())};
+  return {reinterpret_cast<const char*>(buffer_->bytes_.data()) + bytes.at(),
+          static_cast<size_t>(bytes.size())};
 }
 
 FlatTable FlatVector::table(int64_t i) const {

@@ -159,8 +159,9 @@ Result<ArrowFooter> ArrowFooter::read(const MappedFile& file, const OpenContext&
   DL_RETURN_IF_ERROR(file.read(file.bytes() - kArrowTailBytes, kArrowTailBytes, tail.data()));
   const std::string_view magic(reinterpret_cast<const char*>(tail.data()) + 4, kArrowMagicBytes);
   if (magic != kArrowFileMagic) {
-    return arrow_error(Code::kTruncated, file, file.bytes() - kArrowMagicBytes,
-                       "an Arrow file ends with 'ARROW1', this one does not: it is cut, or its writer was not closed");
+    return arrow_error(
+        Code::kTruncated, file, file.bytes() - kArrowMagicBytes,
+        "an Arrow file ends with 'ARROW1', this one does not: it is cut, or its writer was not closed");
   }
   const auto size = static_cast<int32_t>(load_little<uint32_t>(tail.data()));
   if (size <= 0 || size > file.bytes() - kArrowLeadBytes - kArrowTailBytes) {
@@ -173,11 +174,11 @@ Result<ArrowFooter> ArrowFooter::read(const MappedFile& file, const OpenContext&
   }
   ArrowFooter out;
   out.at_ = file.bytes() - kArrowTailBytes - size;
-  DL_ASSIGN_OR_RETURN(out.bytes_,
-                      context.memory->allocate(size, 64, MemoryKind::kMetadata, "the footer of an Arrow file"));
+  DL_ASSIGN_OR_RETURN(
+      out.bytes_, context.memory->allocate(size, 64, MemoryKind::kMetadata, "the footer of an Arrow file"));
   DL_RETURN_IF_ERROR(file.read(out.at_, size, out.bytes_.data()));
-  out.flat_ = std::make_unique<FlatBuffer>(file.path(), out.at_,
-                                           Bytes(out.bytes_.data(), static_cast<size_t>(size)));
+  out.flat_ =
+      std::make_unique<FlatBuffer>(file.path(), out.at_, Bytes(out.bytes_.data(), static_cast<size_t>(size)));
   const FlatTable footer = out.flat_->root();
   if (out.flat_->ok())
     out.old_unions_ = check_metadata_version(*out.flat_, 0, footer.number<int16_t>(footer_table::kVersion));
@@ -193,14 +194,16 @@ Result<ArrowFooter> ArrowFooter::read(const MappedFile& file, const OpenContext&
 bool begins_arrow_stream(Bytes first) {
   if (first.size() < static_cast<size_t>(kMarkedPrefixBytes)) return false;
   const auto size = static_cast<int32_t>(load_little<uint32_t>(first.data() + 4));
-  if (load_little<uint32_t>(first.data()) != kArrowMarker || size <= 0 || size > kMaxArrowMetadataBytes) return false;
+  if (load_little<uint32_t>(first.data()) != kArrowMarker || size <= 0 || size > kMaxArrowMetadataBytes)
+    return false;
   const std::string nowhere;
   FlatBuffer flat(nowhere, 0, first.subspan(static_cast<size_t>(kMarkedPrefixBytes)));
   const FlatTable message = flat.root();
   const auto version = message.number<int16_t>(message_table::kVersion);
   const auto kind = message.number<uint8_t>(message_table::kHeaderType);
   return flat.ok() && version >= 0 && version <= kOldestVersion + 1 &&
-         kind == static_cast<uint8_t>(ArrowKind::kSchema) && message.number<int64_t>(message_table::kBodyLength) == 0;
+         kind == static_cast<uint8_t>(ArrowKind::kSchema) &&
+         message.number<int64_t>(message_table::kBodyLength) == 0;
 }
 
 }  // namespace dataline

@@ -18,7 +18,8 @@ std::optional<ArrowFillValue> whole_as(const ArrowNullRule& rule) {
   if (std::numeric_limits<T>::is_signed || *rule.whole < 0) {
     if (*rule.whole < static_cast<int64_t>(std::numeric_limits<T>::min())) return std::nullopt;
   }
-  if (*rule.whole > 0 && static_cast<uint64_t>(*rule.whole) > static_cast<uint64_t>(std::numeric_limits<T>::max()))
+  if (*rule.whole > 0 &&
+      static_cast<uint64_t>(*rule.whole) > static_cast<uint64_t>(std::numeric_limits<T>::max()))
     return std::nullopt;
   const auto value = static_cast<T>(*rule.whole);
   ArrowFillValue out;
@@ -92,7 +93,8 @@ std::optional<ArrowFillValue> fill_value(const ArrowNullRule& rule, DType dtype)
     case DType::kF16:
       return value_of(half_bits(rule.number));
     case DType::kF32:
-      if (std::fabs(rule.number) > static_cast<double>(std::numeric_limits<float>::max())) return std::nullopt;
+      if (std::fabs(rule.number) > static_cast<double>(std::numeric_limits<float>::max()))
+        return std::nullopt;
       return value_of(static_cast<float>(rule.number));
     case DType::kF64:
       return value_of(rule.number);
@@ -111,7 +113,8 @@ void unpack_bits(const std::byte* bits, int64_t first, int64_t count, std::byte*
   for (; i < count && (first + i) % 8 != 0; ++i) out[i] = static_cast<std::byte>(bit_of(bits, first + i));
   for (; i + 8 <= count; i += 8) {
     // Byte k of the word keeps bit k; adding what is missing to 0x80 moves it to the top of its byte, without a carry.
-    constexpr uint64_t kEach = 0x0101010101010101u, kBitOfEach = 0x8040201008040201u, kMissing = 0x00406070787c7e7fu;
+    constexpr uint64_t kEach = 0x0101010101010101u, kBitOfEach = 0x8040201008040201u,
+                       kMissing = 0x00406070787c7e7fu;
     const uint64_t spread = std::to_integer<uint64_t>(bits[(first + i) >> 3]) * kEach & kBitOfEach;
     uint64_t eight = ((spread + kMissing) >> 7) & kEach;
     if constexpr (std::endian::native == std::endian::big) eight = swap_bytes(eight);

@@ -37,7 +37,9 @@ uint16_t half_bits(double value);
 // Writes the value over and over; `bytes` is a multiple of the size of an element.
 void write_fill(const ArrowFillValue& value, int64_t element_bytes, int64_t bytes, std::byte* out);
 
-inline bool bit_of(const std::byte* bits, int64_t i) { return (static_cast<int>(bits[i >> 3]) >> (i & 7) & 1) != 0; }
+inline bool bit_of(const std::byte* bits, int64_t i) {
+  return (static_cast<int>(bits[i >> 3]) >> (i & 7) & 1) != 0;
+}
 // Bits [first, first + count) as bytes of 0 and 1.
 void unpack_bits(const std::byte* bits, int64_t first, int64_t count, std::byte* out);
 // The first bit of 0 in the range, counted from `first`; -1: none.

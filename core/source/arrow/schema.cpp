@@ -83,7 +83,8 @@ class SchemaReader {
         return;
       case ArrowType::kDecimal:
         out.bits = type.number<int32_t>(2, 128);
-        return want(out.bits == 32 || out.bits == 64 || out.bits == 128 || out.bits == 256, at, out, out.bits);
+        return want(out.bits == 32 || out.bits == 64 || out.bits == 128 || out.bits == 256, at, out,
+                    out.bits);
       case ArrowType::kDate:
         out.unit = type.number<int16_t>(0, 1);
         out.bits = out.unit == 0 ? 32 : 64;
@@ -91,7 +92,8 @@ class SchemaReader {
       case ArrowType::kTime:
         out.unit = type.number<int16_t>(0, 1);
         out.bits = type.number<int32_t>(1, 32);
-        return want(out.unit >= 0 && out.unit <= 3 && out.bits == (out.unit <= 1 ? 32 : 64), at, out, out.bits);
+        return want(out.unit >= 0 && out.unit <= 3 && out.bits == (out.unit <= 1 ? 32 : 64), at, out,
+                    out.bits);
       case ArrowType::kTimestamp:
         out.time_zone = text(type, 1);
         return read_unit(type, 0, at, out);
@@ -215,8 +217,8 @@ std::string plain_type_text(const ArrowField& field) {
     case ArrowType::kTime:
       return concat("time", field.bits, "[", unit_text(field.unit), "]");
     case ArrowType::kTimestamp:
-      return concat("timestamp[", unit_text(field.unit), field.time_zone.empty() ? "" : ", tz=",
-                    field.time_zone, "]");
+      return concat("timestamp[", unit_text(field.unit),
+                    field.time_zone.empty() ? "" : ", tz=", field.time_zone, "]");
     case ArrowType::kInterval:
       return "interval";
     case ArrowType::kList:
@@ -259,16 +261,18 @@ std::string plain_type_text(const ArrowField& field) {
 
 std::string arrow_type_text(const ArrowField& field) {
   if (!field.dictionary) return plain_type_text(field);
-  return concat("dictionary<values=", plain_type_text(field), ", indices=",
-                field.dictionary->index_signed ? "int" : "uint", field.dictionary->index_bytes * 8, ">");
+  return concat("dictionary<values=", plain_type_text(field),
+                ", indices=", field.dictionary->index_signed ? "int" : "uint",
+                field.dictionary->index_bytes * 8, ">");
 }
 
 Result<std::vector<ArrowField>> read_arrow_schema(const FlatTable& schema) {
   FlatBuffer& buffer = schema.buffer();
   const auto endianness = schema.number<int16_t>(schema_table::kEndianness);
   if (endianness != (std::endian::native == std::endian::big ? 1 : 0)) {
-    buffer.refuse(Code::kUnsupported, schema.at(), "its numbers are in the byte order ", endianness,
-                  " (0 little, 1 big), another one than this machine's; write it again on a machine like this");
+    buffer.refuse(
+        Code::kUnsupported, schema.at(), "its numbers are in the byte order ", endianness,
+        " (0 little, 1 big), another one than this machine's; write it again on a machine like this");
   }
   SchemaReader reader(buffer);
   std::vector<ArrowField> fields = reader.fields(schema.vector(schema_table::kFields, kDistanceBytes), 0);

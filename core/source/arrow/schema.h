@@ -54,10 +54,10 @@ struct ArrowDictionaryType {
 struct ArrowField {
   std::string name;
   ArrowType type = ArrowType::kNone;
-  int64_t bits = 0;        // of a value of fixed width
-  bool is_signed = true;   // kInt
-  int64_t size = 0;        // kFixedSizeList: items; kFixedSizeBinary: bytes
-  int32_t unit = 0;        // of times: Schema.fbs's; of unions: 1 is dense
+  int64_t bits = 0;       // of a value of fixed width
+  bool is_signed = true;  // kInt
+  int64_t size = 0;       // kFixedSizeList: items; kFixedSizeBinary: bytes
+  int32_t unit = 0;       // of times: Schema.fbs's; of unions: 1 is dense
   std::string time_zone = {};
   std::optional<ArrowDictionaryType> dictionary = {};
   std::string extension = {}, extension_metadata = {};

@@ -34,7 +34,8 @@ Status read_axes(JsonReader& json, std::string& out) {
   do {
     std::string name;
     DL_RETURN_IF_ERROR(json.read_string(name));
-    const bool letter = name.size() == 1 && ((name[0] >= 'A' && name[0] <= 'Z') || (name[0] >= 'a' && name[0] <= 'z'));
+    const bool letter =
+        name.size() == 1 && ((name[0] >= 'A' && name[0] <= 'Z') || (name[0] >= 'a' && name[0] <= 'z'));
     letters = letters && letter && out.find(name) == std::string::npos;
     if (letters) out += name;
   } while (json.take(','));
@@ -68,7 +69,8 @@ Result<TensorShape> read_tensor_shape(const std::string& path, const ArrowField&
   const std::string name = concat(path, ": column ", printable(field.name), ": ", kTensorExtension);
   if (field.type != ArrowType::kFixedSizeList || field.children[0].type == ArrowType::kFixedSizeList ||
       field.children[0].type == ArrowType::kFixedSizeBinary) {
-    return error(Code::kUnsupported, name, " of ", arrow_type_text(field), ", expected a fixed_size_list of numbers");
+    return error(Code::kUnsupported, name, " of ", arrow_type_text(field),
+                 ", expected a fixed_size_list of numbers");
   }
   JsonReader json(name, 1, field.extension_metadata, "the end of the metadata");
   TensorShape out;
@@ -77,8 +79,8 @@ Result<TensorShape> read_tensor_shape(const std::string& path, const ArrowField&
   if (!json.at_end()) return json.expected("the end of the metadata");
   const std::optional<int64_t> values = checked_product(out.shape);
   if (!values || *values != field.size) {
-    return error(Code::kCorrupt, name, ": the shape ", shape_text(out.shape), " has another number of values than ",
-                 arrow_type_text(field));
+    return error(Code::kCorrupt, name, ": the shape ", shape_text(out.shape),
+                 " has another number of values than ", arrow_type_text(field));
   }
   for (size_t i = 0; i < permutation.size(); ++i) out.permuted |= permutation[i] != static_cast<int64_t>(i);
   if (out.axes.size() != out.shape.size()) out.axes.clear();

@@ -11,7 +11,8 @@ constexpr std::byte kNoItems{};
 
 template <typename T>
 void widen(const std::byte* from, int64_t count, int64_t* out) {
-  for (int64_t i = 0; i < count; ++i) out[i] = static_cast<int64_t>(load_native<T>(from + i * int64_t{sizeof(T)}));
+  for (int64_t i = 0; i < count; ++i)
+    out[i] = static_cast<int64_t>(load_native<T>(from + i * int64_t{sizeof(T)}));
 }
 
 void widen_numbers(const std::byte* from, int64_t count, int64_t bytes, bool is_signed, int64_t* out) {
@@ -34,20 +35,22 @@ Result<int64_t> find_null_item(const ArrowAccess& access, int64_t bitmap, const 
   return found;
 }
 
-Status fill_items(const ArrowAccess& access, int64_t bitmap, const ArrowItemNulls& level, const ArrowUnits& units,
-                  const ArrowFillValue& fill, int64_t element_bytes, std::byte* out) {
+Status fill_items(const ArrowAccess& access, int64_t bitmap, const ArrowItemNulls& level,
+                  const ArrowUnits& units, const ArrowFillValue& fill, int64_t element_bytes,
+                  std::byte* out) {
   return access.each_bits(bitmap, units.first * level.per_unit, units.count * level.per_unit,
                           [&](const std::byte* bits, int64_t first, int64_t count, int64_t done) {
                             for (int64_t i = 0; i < count; ++i) {
                               if (bit_of(bits, first + i)) continue;
-                              write_fill(fill, element_bytes, level.item_bytes, out + (done + i) * level.item_bytes);
+                              write_fill(fill, element_bytes, level.item_bytes,
+                                         out + (done + i) * level.item_bytes);
                             }
                             return true;
                           });
 }
 
-Status unpack_units(const ArrowAccess& access, int64_t data, const ArrowValues& values, const ArrowUnits& units,
-                    std::byte* out) {
+Status unpack_units(const ArrowAccess& access, int64_t data, const ArrowValues& values,
+                    const ArrowUnits& units, std::byte* out) {
   return access.each_bits(data, units.first * values.unit_values, units.count * values.unit_values,
                           [&](const std::byte* bits, int64_t first, int64_t count, int64_t done) {
                             unpack_bits(bits, first, count, out + done);
@@ -57,24 +60,25 @@ Status unpack_units(const ArrowAccess& access, int64_t data, const ArrowValues& 
 
 }  // namespace
 
-Status find_nulls(const ArrowAccess& access, const int64_t* slots, std::span<const int32_t> bitmaps, int64_t row,
-                  int64_t count, RowSet& nulls) {
+Status find_nulls(const ArrowAccess& access, const int64_t* slots, std::span<const int32_t> bitmaps,
+                  int64_t row, int64_t count, RowSet& nulls) {
   for (const int32_t slot : bitmaps) {
     if (slots[slot] < 0) continue;
-    DL_RETURN_IF_ERROR(access.each_bits(slots[slot], row, count,
-                                        [&](const std::byte* bits, int64_t first, int64_t some, int64_t done) {
-                                          for (int64_t i = 0; i < some; ++i) {
-                                            if (!bit_of(bits, first + i)) nulls.set(static_cast<size_t>(done + i));
-                                          }
-                                          return true;
-                                        }));
+    DL_RETURN_IF_ERROR(access.each_bits(
+        slots[slot], row, count, [&](const std::byte* bits, int64_t first, int64_t some, int64_t done) {
+          for (int64_t i = 0; i < some; ++i) {
+            if (!bit_of(bits, first + i)) nulls.set(static_cast<size_t>(done + i));
+          }
+          return true;
+        }));
   }
   return Status::ok();
 }
 
-Result<const std::byte*> read_units(const ArrowAccess& access, const int64_t* slots, const ArrowValues& values,
-                                    const ArrowUnits& units, const ArrowFillValue* fill, int64_t element_bytes,
-                                    std::byte* room, ArrowNullItem& null) {
+Result<const std::byte*> read_units(const ArrowAccess& access, const int64_t* slots,
+                                    const ArrowValues& values, const ArrowUnits& units,
+                                    const ArrowFillValue* fill, int64_t element_bytes, std::byte* room,
+                                    ArrowNullItem& null) {
   if (units.count == 0) return &kNoItems;
   bool fills = false;
   for (const ArrowItemNulls& level : values.item_nulls) {
@@ -90,7 +94,8 @@ Result<const std::byte*> read_units(const ArrowAccess& access, const int64_t* sl
   if (values.bits) {
     DL_RETURN_IF_ERROR(unpack_units(access, slots[values.data], values, units, room));
   } else {
-    DL_ASSIGN_OR_RETURN(found, access.view(slots[values.data] + units.first * values.unit_bytes, bytes, room));
+    DL_ASSIGN_OR_RETURN(found,
+                        access.view(slots[values.data] + units.first * values.unit_bytes, bytes, room));
   }
   if (!fills) return found;
   if (found != room) std::memcpy(room, found, static_cast<size_t>(bytes));
@@ -101,8 +106,8 @@ Result<const std::byte*> read_units(const ArrowAccess& access, const int64_t* sl
   return static_cast<const std::byte*>(room);
 }
 
-Status read_numbers(const ArrowAccess& access, int64_t offset, int64_t first, int64_t count, int64_t bytes, bool is_signed,
-                    int64_t* out) {
+Status read_numbers(const ArrowAccess& access, int64_t offset, int64_t first, int64_t count, int64_t bytes,
+                    bool is_signed, int64_t* out) {
   std::byte room[(kMaxRunRecords + 1) * 8];
   DL_ASSIGN_OR_RETURN(const std::byte* from, access.view(offset + first * bytes, count * bytes, room));
   widen_numbers(from, count, bytes, is_signed, out);

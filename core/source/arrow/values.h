@@ -41,7 +41,8 @@ class ArrowAccess {
     constexpr int64_t kPieceBits = 4096;
     std::byte room[kPieceBits / 8 + 1];
     for (int64_t done = 0; done < count;) {
-      const int64_t at = first + done, some = std::min(count - done, file_.addressable() ? count : kPieceBits);
+      const int64_t at = first + done,
+                    some = std::min(count - done, file_.addressable() ? count : kPieceBits);
       const int64_t begin = at / 8, end = (at + some + 7) / 8;
       DL_ASSIGN_OR_RETURN(const std::byte* bits, view(offset + begin, end - begin, room));
       if (!use(bits, at % 8, some, done)) break;
@@ -57,8 +58,8 @@ class ArrowAccess {
 };
 
 // Marks the nulls among rows [row, row + count), count <= kMaxRunRecords.
-Status find_nulls(const ArrowAccess& access, const int64_t* slots, std::span<const int32_t> bitmaps, int64_t row,
-                  int64_t count, RowSet& nulls);
+Status find_nulls(const ArrowAccess& access, const int64_t* slots, std::span<const int32_t> bitmaps,
+                  int64_t row, int64_t count, RowSet& nulls);
 
 struct ArrowUnits {
   int64_t first = 0, count = 0;
@@ -71,13 +72,14 @@ struct ArrowNullItem {
 
 // The bytes of these units, one after another. `room`: for count * unit_bytes, where `copies`; else null. `fill`: in place of
 // null items; null: they are told in `null` and the result is null.
-Result<const std::byte*> read_units(const ArrowAccess& access, const int64_t* slots, const ArrowValues& values,
-                                    const ArrowUnits& units, const ArrowFillValue* fill, int64_t element_bytes,
-                                    std::byte* room, ArrowNullItem& null);
+Result<const std::byte*> read_units(const ArrowAccess& access, const int64_t* slots,
+                                    const ArrowValues& values, const ArrowUnits& units,
+                                    const ArrowFillValue* fill, int64_t element_bytes, std::byte* room,
+                                    ArrowNullItem& null);
 
 // Numbers of a buffer, of `bytes` each, as i64; u64 beyond 2^63 are negative. `out` has room for count, at most
 // kMaxRunRecords + 1.
-Status read_numbers(const ArrowAccess& access, int64_t offset, int64_t first, int64_t count, int64_t bytes, bool is_signed,
-                    int64_t* out);
+Status read_numbers(const ArrowAccess& access, int64_t offset, int64_t first, int64_t count, int64_t bytes,
+                    bool is_signed, int64_t* out);
 
 }  // namespace dataline
