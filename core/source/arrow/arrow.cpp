@@ -114,7 +114,7 @@ class ArrowOpener {
     out.plain = !column.values.ragged() && !encoded && !out.nulls && items == 0 && !out.copies;
     if (rows + items == 0 && !values) return out;
     info.notes.push_back(
-        concat(column.field.name, ": ", rows + items, " nulls",
+        concat(column.field.name, ": ", rows + items, rows + items == 1 ? " null" : " nulls",
                options_.nulls.fill
                    ? concat(", delivered as ", options_.nulls.text, " (an empty row of a ragged field)")
                    : std::string(": these samples are refused (nulls=fill(0) delivers 0)")));

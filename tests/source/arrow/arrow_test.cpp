@@ -192,7 +192,7 @@ TEST_F(ArrowTest, NullsMakeTheirSamplesBad) {
       arrow_table({{numbers<int32_t>("x", {1, 2, 3, 4}, "1011"), texts("t", {"a", "b", "c", "d"}, "1110")}});
   for (const IoMode io : kIoModes) {
     const SourceRef source = open(table.file(), "", io);
-    EXPECT_THAT(source->info().notes, Contains(HasSubstr("x: 1 nulls")));
+    EXPECT_THAT(source->info().notes, Contains(HasSubstr("x: 1 null")));
     const Fetched rows = fetch_all(*source);
     ASSERT_EQ(rows.errors.size(), 2u);
     EXPECT_EQ(rows.errors.at(1).code(), Code::kCorrupt);
