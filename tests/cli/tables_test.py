@@ -14,7 +14,7 @@ import shell
 from shell import ShellTest
 
 OPTION_KEYS = ["key", "type", "default", "min", "max", "unit", "scope", "doc", "since"]
-COMMANDS = ["info", "show", "preview", "cat", "bench", "report", "doctor", "options", "transforms", "formats", "version", "completion"]
+COMMANDS = ["info", "show", "preview", "cat", "verify", "bench", "report", "doctor", "options", "transforms", "formats", "version", "completion"]
 
 
 class Uris(ShellTest):
