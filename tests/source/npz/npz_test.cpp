@@ -1,4 +1,4 @@
-// What .npz archives may look like and still be read. Where rows, fields and files are chosen: ../arrays/arrays_test.cpp.
+// What .npz archives may look like and still be read. Where rows, fields and files are chosen: ../arrays/array_files_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -72,10 +72,10 @@ TEST(Npz, DeflatedMembersAreInflatedIntoTheBudget) {
   TempDir dir;
   const std::string x = pattern_bytes(5 * 4), y = pattern_bytes(5 * 8);
   for (const ZipKind kind : kKinds) {
-    const std::string path = dir.write("a.npz", make_zip({{"x.npy", npy_file("<f4", "(5,)", x), 8},
-                                                          {"y.npy", npy_file("<i8", "(5,)", y)}},
-                                                         kind)
-                                                    .bytes);
+    const std::string path = dir.write(
+        "a.npz",
+        make_zip({{"x.npy", npy_file("<f4", "(5,)", x), 8}, {"y.npy", npy_file("<i8", "(5,)", y)}}, kind)
+            .bytes);
     for (IoMode io : kIoModes) {
       const OpenContext context = context_for(io);
       const SourceRef source = open_source("npz:" + path, context).take();
@@ -83,7 +83,8 @@ TEST(Npz, DeflatedMembersAreInflatedIntoTheBudget) {
       EXPECT_EQ(all_samples(*source, 1), y);
       EXPECT_THAT(source->info().notes,
                   ElementsAre("1 of 2 arrays are deflated: inflated into 148 bytes of memory"));
-      const int64_t held = 148 + (io == IoMode::kMemory ? static_cast<int64_t>(std::filesystem::file_size(path)) : 0);
+      const int64_t held =
+          148 + (io == IoMode::kMemory ? static_cast<int64_t>(std::filesystem::file_size(path)) : 0);
       EXPECT_EQ(context.memory->in_use_bytes(), held);
       EXPECT_EQ(source->place_of(3, 0).within, "array 'x', record 3, offset 140 once inflated");
     }
@@ -112,8 +113,7 @@ TEST(Npz, OtherByteAndMemoryOrdersAreDeliveredNativeAndNoted) {
   TempDir dir;
   const std::string big = npy_file(">u4", "(2,)", "abcdefgh");
   // The 2 x 3 array ((a, b, c), (d, e, f)) column by column.
-  const std::string fortran =
-      npy_of("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3)}", "adbecf");
+  const std::string fortran = npy_of("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3)}", "adbecf");
   for (const uint16_t method : {uint16_t{0}, uint16_t{8}}) {
     if (method == 8 && !inflates()) continue;
     const std::string path =
@@ -185,7 +185,8 @@ TEST(Npz, ObjectsAreRefusedUnlessLeftOut) {
 TEST(Npz, ACommentAndTheLongestOneMayFollow) {
   TempDir dir;
   const std::vector<ZipInput> members = {{"x.npy", npy_file("|u1", "(2,)", "ab")}};
-  for (const std::string& comment : {std::string("a comment"), std::string(65535, 'c'), std::string("PK\x05\x06")}) {
+  for (const std::string& comment :
+       {std::string("a comment"), std::string(65535, 'c'), std::string("PK\x05\x06")}) {
     for (const ZipKind kind : kKinds)
       EXPECT_EQ(all_samples(*open(dir.write("a.npz", make_zip(members, kind, comment).bytes))), "ab");
   }

@@ -45,14 +45,16 @@ inline MadeZip make_zip(const std::vector<ZipInput>& inputs, ZipKind kind = ZipK
   const bool follow = kind == ZipKind::kSizesFollow, zip64 = kind == ZipKind::kZip64;
   const uint16_t flags = follow ? 8 : 0;
   for (const ZipInput& input : inputs) {
-    const std::string stored =
-        input.method == 0 ? input.data : input.packed.empty() ? stored_deflate(input.data) : input.packed;
+    const std::string stored = input.method == 0      ? input.data
+                               : input.packed.empty() ? stored_deflate(input.data)
+                                                      : input.packed;
     const uint32_t crc = crc32_of(input.data);
     const auto bytes = static_cast<uint32_t>(input.data.size()),
                stored_bytes = static_cast<uint32_t>(stored.size());
     const bool far = kind == ZipKind::kNumPy || zip64;
-    const std::string sizes = far ? raw_bytes<uint32_t>(~0u) + raw_bytes<uint32_t>(~0u)
-                              : follow ? std::string(8, '\0') : raw_bytes(stored_bytes) + raw_bytes(bytes);
+    const std::string sizes = far      ? raw_bytes<uint32_t>(~0u) + raw_bytes<uint32_t>(~0u)
+                              : follow ? std::string(8, '\0')
+                                       : raw_bytes(stored_bytes) + raw_bytes(bytes);
     const std::string local_extra = far ? raw_bytes<uint16_t>(1) + raw_bytes<uint16_t>(16) +
                                               raw_bytes<uint64_t>(bytes) + raw_bytes<uint64_t>(stored_bytes)
                                         : "";

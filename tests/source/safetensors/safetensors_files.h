@@ -24,8 +24,8 @@ struct MadeTensor {
 
 inline std::string tensor_entry(const std::string& name, const std::string& dtype, const std::string& shape,
                                 int64_t begin, int64_t end) {
-  return concat("\"", name, "\":{\"dtype\":\"", dtype, "\",\"shape\":[", shape, "],\"data_offsets\":[", begin, ",",
-                end, "]}");
+  return concat("\"", name, "\":{\"dtype\":\"", dtype, "\",\"shape\":[", shape, "],\"data_offsets\":[", begin,
+                ",", end, "]}");
 }
 
 // As the library writes them: padded to eight bytes, unless `padding` says otherwise.

@@ -1,4 +1,4 @@
-// What .safetensors files may look like and still be read. Where rows, fields and files are chosen: arrays_test.cpp.
+// What .safetensors files may look like and still be read. Where rows, fields and files are chosen: ../arrays/array_files_test.cpp.
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/source/safetensors/safetensors_files.h"
 
@@ -36,8 +36,9 @@ std::vector<std::string> names_of(const Source& source) {
 TEST(Safetensors, TensorsAreFieldsAndRowsAreSamples) {
   TempDir dir;
   const std::string latent = pattern_bytes(5 * 2 * 3 * 4), label = pattern_bytes(5 * 8);
-  const std::string path = dir.write(
-      "a.safetensors", safetensors_file({{"latent", "F32", {5, 2, 3}, latent}, {"label", "I64", {5}, label}}));
+  const std::string path =
+      dir.write("a.safetensors",
+                safetensors_file({{"latent", "F32", {5, 2, 3}, latent}, {"label", "I64", {5}, label}}));
   for (IoMode io : kIoModes) {
     const SourceRef source = open(path, io);
     ASSERT_NE(source, nullptr);
@@ -70,15 +71,14 @@ TEST(Safetensors, EveryTypeHasItsDtype) {
     const char* name;
     DType dtype;
     int64_t bytes;
-  } cases[] = {{"BOOL", DType::kBool, 1}, {"U8", DType::kU8, 1},     {"I8", DType::kI8, 1},
-               {"U16", DType::kU16, 2},   {"I16", DType::kI16, 2},   {"F16", DType::kF16, 2},
-               {"BF16", DType::kBf16, 2}, {"U32", DType::kU32, 4},   {"I32", DType::kI32, 4},
-               {"F32", DType::kF32, 4},   {"U64", DType::kU64, 8},   {"I64", DType::kI64, 8},
+  } cases[] = {{"BOOL", DType::kBool, 1}, {"U8", DType::kU8, 1},   {"I8", DType::kI8, 1},
+               {"U16", DType::kU16, 2},   {"I16", DType::kI16, 2}, {"F16", DType::kF16, 2},
+               {"BF16", DType::kBf16, 2}, {"U32", DType::kU32, 4}, {"I32", DType::kI32, 4},
+               {"F32", DType::kF32, 4},   {"U64", DType::kU64, 8}, {"I64", DType::kI64, 8},
                {"F64", DType::kF64, 8},   {"C64", DType::kC64, 8}};
   for (const auto& one : cases) {
     const std::string data = pattern_bytes(3 * one.bytes);
-    const SourceRef source =
-        open(dir.write("a.safetensors", safetensors_file({{"x", one.name, {3}, data}})));
+    const SourceRef source = open(dir.write("a.safetensors", safetensors_file({{"x", one.name, {3}, data}})));
     ASSERT_NE(source, nullptr) << one.name;
     EXPECT_EQ(source->schema().fields[0].dtype, one.dtype) << one.name;
     EXPECT_EQ(all_samples(*source), data) << one.name;
@@ -89,9 +89,9 @@ TEST(Safetensors, DataMayLieAtAnyAlignment) {
   TempDir dir;
   for (size_t padding : {size_t{7}, size_t{11}, size_t{13}}) {
     const std::string data = pattern_bytes(4 * 3 * 8);
-    const SourceRef source = open(dir.write(
-        "a.safetensors",
-        safetensors_file({{"b", "U8", {4}, "abcd"}, {"x", "F64", {4, 3}, data}}, "", padding)));
+    const SourceRef source = open(
+        dir.write("a.safetensors",
+                  safetensors_file({{"b", "U8", {4}, "abcd"}, {"x", "F64", {4, 3}, data}}, "", padding)));
     ASSERT_NE(source, nullptr);
     EXPECT_EQ(all_samples(*source, 1), data);
   }
@@ -127,8 +127,7 @@ TEST(Safetensors, EveryWayToWriteTheHeaderIsUnderstood) {
 
 TEST(Safetensors, TheFormatOfTheMetadataIsANote) {
   TempDir dir;
-  const std::string file =
-      safetensors_file({{"x", "U8", {2}, "ab"}}, R"({"format":"pt","step":"7"})");
+  const std::string file = safetensors_file({{"x", "U8", {2}, "ab"}}, R"({"format":"pt","step":"7"})");
   EXPECT_THAT(open(dir.write("a.safetensors", file))->info().notes, ElementsAre("written for 'pt'"));
 }
 
@@ -137,9 +136,9 @@ TEST(Safetensors, DtypesThatAreNotReadAreRefusedByNameUnlessLeftOut) {
   const struct {
     const char* dtype;
     int64_t items, bytes;
-  } cases[] = {{"F8_E5M2", 4, 4},     {"F8_E4M3", 4, 4}, {"F8_E8M0", 4, 4}, {"F8_E4M3FNUZ", 4, 4},
-               {"F8_E5M2FNUZ", 4, 4}, {"F6_E2M3", 4, 3}, {"F6_E3M2", 4, 3}, {"F4", 4, 2},
-               {"F2_FUTURE", 4, 9}};
+  } cases[] = {{"F8_E5M2", 4, 4},     {"F8_E4M3", 4, 4},     {"F8_E8M0", 4, 4},
+               {"F8_E4M3FNUZ", 4, 4}, {"F8_E5M2FNUZ", 4, 4}, {"F6_E2M3", 4, 3},
+               {"F6_E3M2", 4, 3},     {"F4", 4, 2},          {"F2_FUTURE", 4, 9}};
   for (const auto& one : cases) {
     const std::string path = dir.write(
         "a.safetensors", safetensors_file({{"scale", one.dtype, {one.items}, pattern_bytes(one.bytes)},
@@ -158,8 +157,9 @@ TEST(Safetensors, DtypesThatAreNotReadAreRefusedByNameUnlessLeftOut) {
 
 TEST(Safetensors, FileAndArrayAndOffsetOfABadSampleAreNamed) {
   TempDir dir;
-  const std::string path = dir.write("a.safetensors", safetensors_file({{"x", "U8", {4, 3}, "abcdefghijkl"},
-                                                                        {"y", "I16", {4}, "mnopqrst"}}));
+  const std::string path =
+      dir.write("a.safetensors",
+                safetensors_file({{"x", "U8", {4, 3}, "abcdefghijkl"}, {"y", "I16", {4}, "mnopqrst"}}));
   const SourceRef source = open(path);
   const auto data = static_cast<int64_t>(std::filesystem::file_size(path)) - 20;
   EXPECT_EQ(source->place_of(2, 0).path, path);
@@ -178,7 +178,8 @@ TEST(Safetensors, AFileIsKnownByItsContent) {
   EXPECT_EQ(format("x.bin", file), "safetensors");
   EXPECT_THAT(format("x.bin", file.substr(0, 20)), testing::Not(HasSubstr("safetensors")));
   EXPECT_THAT(format("x.safetensors", file.substr(0, 20)), HasSubstr("header needs"));
-  EXPECT_THAT(format("x.safetensors", "version https://git-lfs.github.com/spec/v1"), HasSubstr("git lfs pull"));
+  EXPECT_THAT(format("x.safetensors", "version https://git-lfs.github.com/spec/v1"),
+              HasSubstr("git lfs pull"));
 }
 
 TEST(Safetensors, ReadingAHeaderEndsWhenItIsCancelled) {

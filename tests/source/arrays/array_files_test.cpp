@@ -80,7 +80,8 @@ TEST_P(ArraysTest, ANameThatIsNotThereIsAnErrorWithTheNearestAndTheOthers) {
   const Status near = refused(path + "?fields=images,label");
   EXPECT_EQ(near.code(), Code::kBadUri);
   EXPECT_EQ(near.column(), static_cast<int64_t>(concat(format(), ":", path, "?fields=images,").size()) + 1);
-  EXPECT_THAT(near.message(), HasSubstr(path + ": no array 'label', did you mean 'labels'? it has images, labels"));
+  EXPECT_THAT(near.message(),
+              HasSubstr(path + ": no array 'label', did you mean 'labels'? it has images, labels"));
   EXPECT_THAT(refused(path + "?fields=something").message(), HasSubstr("'something'; it has images, labels"));
   EXPECT_THAT(refused(path + "?fields=images,images").message(), HasSubstr("'images' is named twice"));
   EXPECT_THAT(refused(path + "?fields=images,").message(), HasSubstr("expected names"));
@@ -114,7 +115,8 @@ TEST_P(ArraysTest, WithoutRowsAFileIsOneSampleAndArraysAreWhole) {
 TEST_P(ArraysTest, ADirectoryOfFilesIsOneSampleAFile) {
   for (int i = 0; i < 12; ++i) {
     const char letter = static_cast<char>('a' + i);
-    write(concat("cached/part-", i), {{"latent", {2, 2}, std::string(4, letter)}, {"text", {3}, std::string(3, letter)}});
+    write(concat("cached/part-", i),
+          {{"latent", {2, 2}, std::string(4, letter)}, {"text", {3}, std::string(3, letter)}});
   }
   const SourceRef source = open(dir_.path("cached") + "?rows=false");
   ASSERT_EQ(source->count(), 12);
@@ -127,11 +129,13 @@ TEST_P(ArraysTest, ADirectoryOfFilesIsOneSampleAFile) {
 TEST_P(ArraysTest, ArraysWithoutRowsOrBytesAreRefusedByNameUnlessLeftOut) {
   const std::string none = write("none", {{"x", {2, 2}, "abcd"}, {"step", {}, "7"}});
   EXPECT_EQ(refused(none).code(), Code::kUnsupported);
-  EXPECT_THAT(refused(none).message(), AllOf(HasSubstr("array 'step' of no dims u8: has no first axis"),
-                                             HasSubstr("rows=false delivers it"), HasSubstr("(fields=x leaves it out)")));
+  EXPECT_THAT(refused(none).message(),
+              AllOf(HasSubstr("array 'step' of no dims u8: has no first axis"),
+                    HasSubstr("rows=false delivers it"), HasSubstr("(fields=x leaves it out)")));
   EXPECT_EQ(open(none + "?fields=x")->count(), 2);
   const std::string empty = write("empty", {{"x", {2, 2}, "abcd"}, {"pad", {2, 0}, ""}});
-  EXPECT_THAT(refused(empty).message(), HasSubstr("array 'pad' 2x0 u8: its samples hold no bytes (fields=x leaves"));
+  EXPECT_THAT(refused(empty).message(),
+              HasSubstr("array 'pad' 2x0 u8: its samples hold no bytes (fields=x leaves"));
   EXPECT_THAT(refused(empty + "?rows=false").message(), HasSubstr("array 'pad' 2x0 u8: it holds no bytes"));
   EXPECT_EQ(open(empty + "?rows=false&fields=x")->count(), 1);
   const std::string no_rows = write("rows", {{"x", {0, 2}, ""}, {"y", {0}, ""}});
@@ -151,7 +155,8 @@ TEST_P(ArraysTest, ManyArraysNeedAChoice) {
   for (size_t i = 0; i <= kMaxArrayFields; ++i) arrays.push_back({concat("w", i), {1}, "x"});
   const std::string path = write("a", arrays);
   EXPECT_EQ(refused(path).code(), Code::kTooLarge);
-  EXPECT_THAT(refused(path).message(), HasSubstr("1025 arrays, at most 1024 are delivered; fields= chooses some of w0, w1"));
+  EXPECT_THAT(refused(path).message(),
+              HasSubstr("1025 arrays, at most 1024 are delivered; fields= chooses some of w0, w1"));
   EXPECT_THAT(names_of(*open(path + "?fields=w1024,w7")), ElementsAre("w1024", "w7"));
 }
 
@@ -207,7 +212,8 @@ TEST_P(ArraysTest, WithIoMemoryNothingIsLoadedBeforeItIsAccepted) {
 }
 
 TEST_P(ArraysTest, RowsIsTrueOrFalse) {
-  EXPECT_THAT(refused(write("a", {{"x", {2}, "ab"}}) + "?rows=yes").message(), HasSubstr("expected true or false"));
+  EXPECT_THAT(refused(write("a", {{"x", {2}, "ab"}}) + "?rows=yes").message(),
+              HasSubstr("expected true or false"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, ArraysTest, testing::Values("safetensors", "npz"),
