@@ -243,10 +243,9 @@ void FlatFile::convert_columns(Run& run) const {
 }
 
 Place FlatFile::place_of(int64_t index, size_t column) const {
-  const bool inflated = file_.bytes() != file_.file_bytes();
   return {file_.path(),
           concat("record ", index, ", offset ", record_offset(index) + layout_.columns[column].offset,
-                 inflated ? " once inflated" : "")};
+                 file_.inflated() ? " once inflated" : "")};
 }
 
 void FlatFile::fingerprint(Digest& digest) const {
