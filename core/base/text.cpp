@@ -129,6 +129,39 @@ std::string_view nearest(std::string_view text, std::span<const std::string_view
   return best;
 }
 
+uint32_t take_character(std::string_view& text) {
+  const auto byte_of = [&](size_t at) -> uint32_t { return static_cast<unsigned char>(text[at]); };
+  const uint32_t lead = byte_of(0);
+  size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+  uint32_t character = length == 1   ? lead
+                       : length == 2 ? lead & 0x1f
+                       : length == 3 ? lead & 0x0f
+                                     : lead & 0x07;
+  for (size_t i = 1; i < length; ++i) {
+    if (i >= text.size() || (byte_of(i) & 0xc0) != 0x80) {
+      length = 0;
+      break;
+    }
+    character = character << 6 | (byte_of(i) & 0x3f);
+  }
+  const bool overlong = (length == 3 && character < 0x800) || (length == 4 && character < 0x10000);
+  const bool surrogate = character >= 0xd800 && character < 0xe000;
+  if (length == 0 || overlong || surrogate || character > 0x10ffff) {
+    text.remove_prefix(1);
+    return kNotUtf8 + lead;
+  }
+  text.remove_prefix(length);
+  return character;
+}
+
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const uint32_t character = take_character(text);
+    if (character >= kNotUtf8 && character < kNotUtf8 + 256) return false;
+  }
+  return true;
+}
+
 std::string did_you_mean(std::string_view text, std::span<const std::string_view> names) {
   std::string_view name = nearest(text, names);
   return name.empty() ? std::string() : concat(", did you mean '", name, "'?");

@@ -56,6 +56,8 @@ struct Format {
   const char* keys;
 };
 constexpr Format kFormats[] = {{"npy:", ".npy", ""},
+                               {"npz:", ".npz", ""},
+                               {"safetensors:", ".safetensors", ""},
                                {"idx:", "", ""},
                                {"raw:", ".bin", "?dtype=u8&shape=2"},
                                {"tokens:", ".bin", "?length=2"},

@@ -50,6 +50,9 @@ TRANSFORM = {
 }
 SOURCE = {
     "composed": {"host"},  # indices that the host lends
+    "arrays": {"composed", "npy"},  # zipped; Fortran order
+    "npz": {"arrays", "npy"},
+    "safetensors": {"arrays"},
     "folder": {"labels"},
     "documents": {"npy"},
     "packing": {"composed", "documents"},

@@ -106,7 +106,7 @@ TEST(NpyBadFiles, CutAndOverlong) {
         "\x93NUMPX" + kGood.substr(6),
         Code::kCorrupt,
         {"offset 0: not an npy file", "93 4e 55 4d 50 58"}},
-       {"zip archive", std::string("PK\x03\x04") + kGood, Code::kCorrupt, {"a zip archive (npz?)"}},
+       {"zip archive", std::string("PK\x03\x04") + kGood, Code::kCorrupt, {"a zip archive (npz: reads those of .npy files)"}},
        {"gzip", gzip_stored(kGood), Code::kCorrupt, {"gzip data"}},
        {"git-LFS pointer",
         "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\n",
