@@ -21,6 +21,12 @@ std::string shape_text(std::span<const int64_t> shape);                  // "3x3
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);  // spaces and tabs
 
+// Removes the first character from `text`, which is not empty, and returns its code point. A byte that begins no character of
+// UTF-8 (the Unicode standard, table 3-7) is removed alone, and is U+DC00 plus the byte (PEP 383).
+uint32_t take_character(std::string_view& text);
+// The first byte of `text` that is not UTF-8.
+std::optional<size_t> find_no_utf8(std::string_view text);
+
 // The name with the smallest edit distance to `text`; empty when more than a third differs.
 std::string_view nearest(std::string_view text, std::span<const std::string_view> names);
 // ", did you mean 'x'?" or ""
