@@ -55,6 +55,7 @@ SOURCE = {
     "packing": {"composed", "documents"},
     "tokens": {"documents", "packing"},
     "megatron": {"documents", "packing"},
+    "jsonl": {"documents"},
     "image_sets": {"composed", "idx"},
 }
 SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."})}  # what is listed; what others may include
