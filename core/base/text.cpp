@@ -47,7 +47,25 @@ std::string_view digits_at(std::string_view text, size_t& at) {
   return text.substr(begin, at - begin);
 }
 
+constexpr size_t kAsciiStep = 16;  // a fixed inner loop, which compilers vectorize even at -O2
+
 }  // namespace
+
+std::optional<size_t> find_no_utf8(std::string_view text) {
+  for (std::string_view rest = text; !rest.empty();) {
+    while (rest.size() >= kAsciiStep) {
+      unsigned char bits = 0;
+      for (size_t i = 0; i < kAsciiStep; ++i) bits |= static_cast<unsigned char>(rest[i]);
+      if (bits >= 0x80) break;
+      rest.remove_prefix(kAsciiStep);
+    }
+    if (rest.empty()) break;
+    const size_t left = rest.size();
+    const uint32_t character = take_character(rest);
+    if (character >= kNotUtf8 && character < kNotUtf8 + 256) return text.size() - left;
+  }
+  return std::nullopt;
+}
 
 std::optional<int64_t> parse_i64(std::string_view text) { return parse_number<int64_t>(text); }
 
@@ -154,13 +172,7 @@ uint32_t take_character(std::string_view& text) {
   return character;
 }
 
-bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
-    const uint32_t character = take_character(text);
-    if (character >= kNotUtf8 && character < kNotUtf8 + 256) return false;
-  }
-  return true;
-}
+bool is_utf8(std::string_view text) { return !find_no_utf8(text).has_value(); }
 
 std::string did_you_mean(std::string_view text, std::span<const std::string_view> names) {
   std::string_view name = nearest(text, names);

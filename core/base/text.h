@@ -25,6 +25,8 @@ std::string_view trim(std::string_view text);  // spaces and tabs
 // anything else one byte is removed, and the result is kNotUtf8 plus its value (PEP 383).
 constexpr uint32_t kNotUtf8 = 0xdc00;
 uint32_t take_character(std::string_view& text);
+// The first byte of `text` that is not UTF-8.
+std::optional<size_t> find_no_utf8(std::string_view text);
 bool is_utf8(std::string_view text);
 
 // The name with the smallest edit distance to `text`; empty when more than a third differs.

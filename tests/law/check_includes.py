@@ -58,6 +58,8 @@ SOURCE = {
     "packing": {"composed", "documents"},
     "tokens": {"documents", "packing"},
     "megatron": {"documents", "packing"},
+    "jsonl": {"documents"},
+    "mds": {"composed", "documents"},
     "image_sets": {"composed", "idx"},
 }
 SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."})}  # what is listed; what others may include

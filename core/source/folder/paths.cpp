@@ -13,8 +13,6 @@
 namespace dataline {
 namespace {
 
-uint32_t byte_at(std::string_view text, size_t at) { return static_cast<unsigned char>(text[at]); }
-
 bool less_by_characters(std::string_view a, std::string_view b) {
   while (!a.empty() && !b.empty()) {
     uint32_t x = take_character(a), y = take_character(b);
@@ -45,7 +43,9 @@ bool python_less(std::string_view a, std::string_view b) {
   size_t common = std::min(a.size(), b.size());
   auto at = static_cast<size_t>(
       std::mismatch(a.begin(), a.begin() + static_cast<std::ptrdiff_t>(common), b.begin()).first - a.begin());
-  auto is_plain = [at](std::string_view text) { return at == text.size() || byte_at(text, at) < 0x80; };
+  auto is_plain = [at](std::string_view text) {
+    return at == text.size() || static_cast<unsigned char>(text[at]) < 0x80;
+  };
   // Both continue with ASCII or end here, so the common bytes are also equal as characters.
   if (is_plain(a) && is_plain(b)) return at < b.size() && (at == a.size() || a[at] < b[at]);
   return less_by_characters(a, b);
