@@ -172,12 +172,11 @@ class HeaderParser {
     bool whole = false;
     if (const char next = json_.peek(); next != '-' && (next < '0' || next > '9'))
       return json_.expected("a whole number");
-    const size_t byte = json_.byte();
     DL_RETURN_IF_ERROR(json_.read_number(digits, whole));
     if (!whole || digits.starts_with('-'))
-      return json_.refuse("byte ", byte, ": expected a whole number from 0, got ", printable(digits));
+      return json_.refuse("byte ", json_.byte(), ": expected a whole number from 0, got ", printable(digits));
     const std::optional<int64_t> value = parse_i64(digits);
-    if (!value) return json_.refuse("byte ", byte, ": number ", printable(digits), " is above 2^63 - 1");
+    if (!value) return json_.refuse("byte ", json_.byte(), ": number ", printable(digits), " is above 2^63 - 1");
     out = *value;
     return Status::ok();
   }
