@@ -141,7 +141,8 @@ Status JsonlFile::read_row(Run& run, int64_t row, bool populate, std::byte* scra
     rooms[f] = {scratch, bytes};
     scratch += round_up(bytes, kScratchAlignment);
   }
-  JsonReader json(file_.path(), index + 1, {text, static_cast<size_t>(extent.bytes)}, "the line's end");
+  const std::string_view line = without_line_end({text, static_cast<size_t>(extent.bytes)});
+  JsonReader json(file_.path(), index + 1, line, "the line's end");
   DL_RETURN_IF_ERROR(reader.read(json, std::span(rooms).first(count), std::span(cells).first(count)));
   for (size_t f = 0; f < count; ++f) {
     run.columns[f].data[row] = cells[f].data;

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/source/documents/sorted_table.h"
 #include "core/source/file_source.h"
@@ -26,6 +27,13 @@ struct JsonLines {
   int64_t first = 0;    // where line 0 begins: after a byte order mark
   int64_t longest = 0;  // bytes
 };
+
+// Without its end, so that what is read stays within the line.
+inline std::string_view without_line_end(std::string_view line) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
 
 // kCorrupt: a blank line among others. kCancelled.
 Result<JsonLines> find_json_lines(const MappedFile& file, const OpenContext& context);

@@ -40,8 +40,8 @@ Result<std::vector<JsonField>> infer_fields(const MappedFile& file, const JsonLi
   if (lines.ends.size() == 0)
     return error(Code::kEmpty, file.path(), ": no lines to infer fields from; ", kDeclare);
   DL_ASSIGN_OR_RETURN(const std::string text, line_text(file, lines.first, lines.ends[0]));
-  DL_ASSIGN_OR_RETURN(InferredJson found,
-                      infer_json_fields(JsonReader(file.path(), 1, text, "the line's end")));
+  DL_ASSIGN_OR_RETURN(InferredJson found, infer_json_fields(JsonReader(file.path(), 1, without_line_end(text),
+                                                                       "the line's end")));
   if (found.fields.empty()) {
     return error(Code::kUnsupported, file.path(), ": line 1: no string, number or array of numbers in it; ",
                  kDeclare);

@@ -66,7 +66,7 @@ std::vector<BadFile> files() {
       {"a high surrogate alone", "{\"a\": \"\\ud800x\"}\n", Code::kCorrupt, {"high surrogate"}},
       {"a tab in a string", "{\"a\": \"\t\"}\n", Code::kCorrupt, {"control character"}},
       {"a NUL in a string", std::string("{\"a\": \"\0\"}\n", 11), Code::kCorrupt, {"control character"}},
-      {"a string without an end", "{\"a\": \"x}\n", Code::kCorrupt, {"control character"}},
+      {"a string without an end", "{\"a\": \"x}\n", Code::kCorrupt, {"never closed"}},
       {"the same key twice", "{\"a\": 1, \"a\": 2}\n", Code::kCorrupt, {"the key a is given twice"}},
       {"the same nested key twice",
        "{\"m\": {\"a\": 1}, \"m/a\": 2}\n",
