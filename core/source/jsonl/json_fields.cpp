@@ -175,7 +175,7 @@ class Inference {
         return json_.refuse("the key ", field.field.name, " is given twice");
     }
     if (found_.fields.size() == kMaxJsonFields) {
-      return error(Code::kUnsupported, "line 1 has more than ", kMaxJsonFields,
+      return error(Code::kUnsupported, json_.place(), "more than ", kMaxJsonFields,
                    " values that could be fields; name those wanted, as in fields=text:text,label:i64");
     }
     found_.fields.push_back(std::move(field));
