@@ -56,6 +56,7 @@ SOURCE = {
     "tokens": {"documents", "packing"},
     "megatron": {"documents", "packing"},
     "image_sets": {"composed", "idx"},
+    "tfrecord": {"documents"},
 }
 SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."})}  # what is listed; what others may include
 
