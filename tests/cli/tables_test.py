@@ -51,6 +51,7 @@ class Uris(ShellTest):
             self.assertRegex(docs[scheme], rf"\. Fields: {fields}$")
         self.assertIn(". Fields: one for each extension ", docs["tar"])
         self.assertRegex(docs["megatron"], r"\. Field: tokens$")
+        self.assertRegex(docs["tfrecord"], r"\. Fields: the features of tf\.train\.Example records, or data$")
 
     def test_help_of_commands_and_wrong_uris_lead_there(self):
         self.assertIn(b"dataline help uris", self.ok("--help"))

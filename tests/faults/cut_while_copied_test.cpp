@@ -13,6 +13,7 @@
 #include "core/base/status.h"
 #include "tests/conformance/files.h"
 #include "tests/source/tar/tar_files.h"
+#include "tests/source/tfrecord/tfrecord_files.h"
 
 namespace dataline::testing {
 namespace {
@@ -116,6 +117,13 @@ const Format kFormats[] = {
        for (int i = 0; i < 3; ++i) archive += tar_member(concat(i, ".bin"), pattern_bytes(300 + i));
        dir.write("a.tar", archive + tar_end());
        return "tar:" + damage(dir, "a.tar", 1200, victim, left);
+     }},
+    {"tfrecord",
+     [](const TempDir& dir, std::string& victim, int64_t& left) {
+       std::string records;
+       for (uint32_t i = 0; i < 3; ++i) records += record(pattern_bytes(300, i + 1));
+       dir.write("a.tfrecord", records);
+       return "tfrecord:" + damage(dir, "a.tfrecord", 400, victim, left) + "?records=bytes";
      }},
     {"shards of npy",
      [](const TempDir& dir, std::string& victim, int64_t& left) {

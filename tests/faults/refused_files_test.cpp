@@ -60,6 +60,7 @@ constexpr Format kFormats[] = {{"npy:", ".npy", ""},
                                {"raw:", ".bin", "?dtype=u8&shape=2"},
                                {"tokens:", ".bin", "?length=2"},
                                {"tar:", ".tar", ""},
+                               {"tfrecord:", ".tfrecord", ""},
                                {"", ".npy", ""}};
 
 size_t open_descriptors() {

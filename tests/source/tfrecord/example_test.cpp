@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/source/tfrecord/features.h"
+#include "tests/source/source_support.h"
 #include "tests/source/tfrecord/tfrecord_files.h"
 
 namespace dataline {

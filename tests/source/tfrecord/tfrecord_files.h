@@ -3,14 +3,24 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "tests/source/source_support.h"
-
 namespace dataline {
+
+template <typename T>
+std::string stored(T value) {
+  std::string out(sizeof value, '\0');
+  std::memcpy(out.data(), &value, sizeof value);
+  return out;
+}
+template <typename T>
+std::string stored(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
 
 // Bit by bit, by the definition.
 inline uint32_t slow_crc32c(std::string_view bytes) {
@@ -24,12 +34,10 @@ inline uint32_t slow_crc32c(std::string_view bytes) {
 
 inline std::string masked_crc(std::string_view bytes) {
   const uint32_t crc = slow_crc32c(bytes);
-  return raw_bytes(static_cast<uint32_t>((crc >> 15 | crc << 17) + 0xa282ead8u));
+  return stored(static_cast<uint32_t>((crc >> 15 | crc << 17) + 0xa282ead8u));
 }
 
-inline std::string record_header(uint64_t length) {
-  return raw_bytes(length) + masked_crc(raw_bytes(length));
-}
+inline std::string record_header(uint64_t length) { return stored(length) + masked_crc(stored(length)); }
 inline std::string record(std::string_view data) {
   return record_header(data.size()) + std::string(data) + masked_crc(data);
 }
@@ -59,7 +67,7 @@ inline std::string int_feature(const std::vector<int64_t>& values) {
   return wire_bytes(3, values.empty() ? "" : wire_bytes(1, packed_ints(values)));
 }
 inline std::string float_feature(const std::vector<float>& values) {
-  return wire_bytes(2, values.empty() ? "" : wire_bytes(1, raw_bytes(values)));
+  return wire_bytes(2, values.empty() ? "" : wire_bytes(1, stored(values)));
 }
 inline std::string bytes_feature(const std::vector<std::string>& values) {
   std::string list;
