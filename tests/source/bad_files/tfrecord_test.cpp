@@ -223,7 +223,9 @@ TEST(BadTfRecordFiles, NoFlippedBitIsRead) {
       const std::string bytes = flipped(kGood, bit / 8, static_cast<char>(1 << bit % 8));
       const std::string path = dir.write("flipped.tfrecord", bytes);
       const Result<SourceRef> source = open_source("tfrecord:" + path + keys, test_context());
-      if (source.is_ok()) EXPECT_EQ(fetch_all(*source.value()).errors.size(), 1u) << "bit " << bit;
+      if (source.is_ok()) {
+        EXPECT_EQ(fetch_all(*source.value()).errors.size(), 1u) << "bit " << bit;
+      }
     }
   }
 }
@@ -336,7 +338,9 @@ TEST(BadTfRecordFiles, KeysThatMakeNoSenseNameTheirColumn) {
     SCOPED_TRACE(bad.keys);
     const Result<SourceRef> source = open_source(uri + bad.keys, test_context());
     expect_error(source, Code::kBadUri, {bad.part});
-    if (!source.is_ok()) EXPECT_EQ(source.status().column(), static_cast<int64_t>(uri.size()) + bad.column);
+    if (!source.is_ok()) {
+      EXPECT_EQ(source.status().column(), static_cast<int64_t>(uri.size()) + bad.column);
+    }
   }
 }
 

@@ -158,7 +158,7 @@ TEST_F(TfRecordTest, PartsOfBytesAreReadAndChecked) {
       std::string file = record("x") + record(data);
       if (!good) file[file.size() - 1] = static_cast<char>(file.back() ^ 1);
       const SourceRef source = must_open(file, "?records=bytes", io);
-      Run run;
+      dataline::Run run;
       std::byte room[100];
       const Result<const std::byte*> part = source->locate_items(run, {1, 500, 100}, room);
       ASSERT_EQ(part.is_ok(), good);
@@ -290,7 +290,7 @@ TEST_F(TfRecordTest, FilesAreFoundByContentAndByName) {
   dir_.write("s/set-train.tfrecord-00002-of-00011", record("2"));
   dir_.write("s/train-00000-of-01024", record("0"));
   dir_.write("s/features.json", "{}");
-  for (const std::string uri : {dir_.path("s"), "tfrecord:" + dir_.path("s")}) {
+  for (const std::string& uri : {dir_.path("s"), "tfrecord:" + dir_.path("s")}) {
     Result<SourceRef> source = open_source(uri, test_context());
     ASSERT_TRUE(source.is_ok()) << source.status().message();
     EXPECT_EQ(source.value()->info().format, "tfrecord");
