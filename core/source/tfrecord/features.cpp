@@ -51,13 +51,13 @@ Status parse_feature_type(std::string_view type, std::string_view text, int64_t 
   // A byte string without a length is `bytes`.
   const bool bare_bytes = field.kind == FeatureKind::kBytes && (!listed || type.ends_with("[]"));
   if (field.kind == FeatureKind::kNone || bare_bytes || (listed && !type.ends_with(']')))
-    return uri_error(column, "'", text, "': ", kTypesExpected);
+    return uri_error(column, printable(text), ": ", kTypesExpected);
   if (!listed) return Status::ok();
   const std::string_view dims = type.substr(bracket + 1, type.size() - bracket - 2);
   field.ragged = dims.empty();
   if (field.ragged) return Status::ok();
   std::optional<std::vector<int64_t>> shape = parse_shape(dims);
-  if (!shape) return uri_error(column, "'", text, "': ", kTypesExpected);
+  if (!shape) return uri_error(column, printable(text), ": ", kTypesExpected);
   field.shape = std::move(*shape);
   DL_RETURN_IF_ERROR(check_feature_size(field, text, column));
   field.values = *checked_product(field.shape);
@@ -69,7 +69,7 @@ Result<FeatureField> parse_feature_field(std::string_view text, int64_t column) 
   const size_t colon = text.rfind(':');
   field.name = text.substr(0, colon);
   if (field.name.empty() || field.name.size() > kMaxFeatureNameBytes || !is_name_text(field.name))
-    return uri_error(column, "'", text, "': ", kTypesExpected);
+    return uri_error(column, printable(text), ": ", kTypesExpected);
   if (colon == std::string_view::npos) return field;
   DL_RETURN_IF_ERROR(parse_feature_type(text.substr(colon + 1), text, column, field));
   return field;

@@ -64,7 +64,7 @@ class RecordWalk {
   Result<int64_t> read_length() {
     const int64_t left = file_.bytes() - offset_;
     if (left < kRecordHeaderBytes)
-      return truncated("its header has ", kRecordHeaderBytes, " bytes, file has ", left, " more");
+      return truncated("its header of ", kRecordHeaderBytes, " bytes, file has ", left, " more");
     DL_ASSIGN_OR_RETURN(const std::byte* at, window_.at(offset_, kRecordHeaderBytes));
     const RecordHeader header = parse_record_header(at);
     if (header.got != header.expected) {

@@ -64,7 +64,8 @@ namespace {
 
 class PlainRecords final : public RecordSource {
  public:
-  using RecordSource::RecordSource;
+  PlainRecords(RecordFile records, Schema schema, SourceInfo info)
+      : RecordSource(std::move(records), std::move(schema), std::move(info)) {}
 
   void locate(Run& run) const override {
     if (run.count == 0) return;

@@ -36,7 +36,9 @@ constexpr KeySpec kTfRecordKeys[] = {
     {"fields", "FIELDS", "",
      "the features to read, as in image:bytes,label:i64,box:f32[4],ids:i64[]; default: those of the first "
      "record"},
-    {"nulls", "error, fill(VALUE)", "error", "what stands for a feature that a record lacks"},
+    {"nulls", "error|fill(0)", "error",
+     "what stands for a feature that a record lacks; fill(V): any number V, or an empty row where it is "
+     "ragged"},
     kChecksums,
     kPartialRecord,
     kAxesKey};
@@ -105,7 +107,8 @@ Result<Block> first_record(const RecordFile& records, const OpenContext& context
   const auto got = load_little<uint32_t>(block.data() + bytes);
   if (!records.check_data || got == expected) return block;
   return error(Code::kCorrupt, records.file.path(), ": offset 0: record 0: the checksum of its data is ",
-               checksum_text(got), ", expected ", checksum_text(expected), "; fields are inferred from it");
+               checksum_text(got), ", expected ", checksum_text(expected),
+               "; fields are inferred from it (fields= declares them)");
 }
 
 // Sets the fields that the first record decides; leaves them empty where records are bytes.

@@ -177,7 +177,10 @@ std::vector<BadFile> first_examples() {
        flipped(kGood, 14),
        Code::kCorrupt,
        {"record 0: the checksum of its data"}},
-      {"wrong bits in its checksum", flipped(kGood, kFirst.size() - 1), Code::kCorrupt, {"crc", "inferred"}},
+      {"wrong bits in its checksum",
+       flipped(kGood, kFirst.size() - 1),
+       Code::kCorrupt,
+       {"record 0: the checksum", "inferred"}},
       first("several byte strings", bytes_feature({"a", "b"}), Code::kUnsupported,
             {"record 0: feature 'a' has 2 byte strings", "leave it out"}),
       first("an empty list of ints", int_feature({}), Code::kUnsupported,
@@ -201,7 +204,6 @@ TEST(BadTfRecordFiles, EachNamesFileOffsetExpectedAndGot) {
   std::vector<BadFile> table = headers();
   for (std::vector<BadFile> more : {later_records(), strangers(), first_examples()})
     table.insert(table.end(), more.begin(), more.end());
-  for (BadFile& bad : table) bad.parts.emplace_back("record");
   check_bad_files(table, kGood, open, ".tfrecord");
 }
 
