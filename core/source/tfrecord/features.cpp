@@ -2,7 +2,6 @@
 #include "core/source/tfrecord/features.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <utility>
 
