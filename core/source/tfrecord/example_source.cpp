@@ -79,7 +79,10 @@ int64_t ExampleRecords::scratch_bytes(int64_t max_bytes_per_sample) const {
 
 void ExampleRecords::fingerprint(Digest& digest) const {
   RecordSource::fingerprint(digest);
-  digest.add(fill_ ? std::bit_cast<uint64_t>(fill_->number) + 1 : 0);
+  digest.add(static_cast<uint64_t>(fill_.has_value()));
+  if (!fill_) return;
+  digest.add(std::bit_cast<uint64_t>(fill_->number));
+  digest.add(static_cast<uint64_t>(fill_->whole.value_or(0)));
 }
 
 void ExampleRecords::locate(Run& run) const {

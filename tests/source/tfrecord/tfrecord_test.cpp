@@ -275,6 +275,9 @@ TEST_F(TfRecordTest, FieldsAndFillsArePartOfTheFingerprint) {
   EXPECT_NE(inferred, digest(kPhotos, "?fields=label:i64"));
   EXPECT_NE(inferred, digest(kPhotos, "?nulls=fill(0)"));
   EXPECT_NE(digest(kPhotos, "?nulls=fill(1)"), digest(kPhotos, "?nulls=fill(0)"));
+  // Two numbers that are one as a double.
+  EXPECT_NE(digest(kPhotos, "?nulls=fill(1152921504606846977)"),
+            digest(kPhotos, "?nulls=fill(1152921504606846976)"));
   EXPECT_EQ(inferred, digest(kPhotos, "?crc=ignore"));
 }
 
