@@ -62,6 +62,8 @@ constexpr Format kFormats[] = {{"npy:", ".npy", ""},
                                {"raw:", ".bin", "?dtype=u8&shape=2"},
                                {"tokens:", ".bin", "?length=2"},
                                {"tar:", ".tar", ""},
+                               {"jsonl:", ".jsonl", ""},
+                               {"tfrecord:", ".tfrecord", ""},
                                {"", ".npy", ""}};
 
 size_t open_descriptors() {

@@ -61,6 +61,7 @@ SOURCE = {
     "jsonl": {"documents"},
     "mds": {"composed", "documents"},
     "image_sets": {"composed", "idx"},
+    "tfrecord": {"documents"},
 }
 SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."})}  # what is listed; what others may include
 
