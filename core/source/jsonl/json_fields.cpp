@@ -219,15 +219,6 @@ bool store_json_number(DType dtype, std::string_view text, bool whole, std::byte
   }
 }
 
-bool store_json_fill(DType dtype, std::string_view text, std::byte* out) {
-  if (dtype == DType::kBool) {
-    *out = std::byte{text == "1"};
-    return text == "0" || text == "1";
-  }
-  const bool whole = text.find_first_of(".eE") == std::string_view::npos;
-  return store_json_number(dtype, text, whole, out);
-}
-
 Result<std::vector<JsonField>> declared_json_fields(const UriKey& key) {
   std::vector<JsonField> fields;
   int64_t column = key.value_column;

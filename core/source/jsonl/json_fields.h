@@ -39,7 +39,5 @@ Result<InferredJson> infer_json_fields(JsonReader json);
 
 // The number that JSON wrote, as the dtype. False: it does not fit (a fraction in an integer, out of range).
 bool store_json_number(DType dtype, std::string_view text, bool whole, std::byte* out);
-// The number of nulls=fill(V) as the dtype; a bool is 0 or 1. False: it does not fit.
-bool store_json_fill(DType dtype, std::string_view text, std::byte* out);
 
 }  // namespace dataline

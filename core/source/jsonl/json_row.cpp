@@ -15,8 +15,8 @@ constexpr std::byte kEmptyCell{};      // null means that the row failed
 
 }  // namespace
 
-JsonRowPlan JsonRowPlan::of(std::vector<JsonField> fields, std::string fill) {
-  JsonRowPlan plan{std::move(fields), {}, std::move(fill)};
+JsonRowPlan JsonRowPlan::of(std::vector<JsonField> fields, std::optional<NullFill> fill) {
+  JsonRowPlan plan{std::move(fields), {}, fill};
   for (size_t f = 0; f < plan.fields.size(); ++f) plan.by_name.emplace_back(plan.fields[f].field.name, f);
   std::sort(plan.by_name.begin(), plan.by_name.end());
   return plan;
@@ -173,7 +173,7 @@ Status JsonRowReader::fill_missing() {
   for (size_t f = 0; f < plan_.fields.size(); ++f) {
     if (given_[f]) continue;
     const Field& field = plan_.fields[f].field;
-    if (plan_.fill.empty()) {
+    if (!plan_.fill) {
       return json_->refuse("field '", field.name, "': missing, or null (nulls=fill(0) gives it a value)");
     }
     if (field.kind == FieldKind::kRagged) {
@@ -182,9 +182,7 @@ Status JsonRowReader::fill_missing() {
     }
     std::byte* out = rooms_[f].data;
     cells_[f] = {out, field.bytes()};
-    const int64_t item_bytes = dtype_bytes(field.dtype);
-    for (int64_t at = 0; at < field.bytes(); at += item_bytes)
-      store_json_fill(field.dtype, plan_.fill, out + at);
+    write_fill(*plan_.fill, field, out);
   }
   return Status::ok();
 }

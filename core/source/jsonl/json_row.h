@@ -8,6 +8,7 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@
 
 #include "core/source/json.h"
 #include "core/source/jsonl/json_fields.h"
+#include "core/source/nulls.h"
 
 namespace dataline {
 

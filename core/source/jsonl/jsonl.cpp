@@ -2,6 +2,7 @@
 #include "core/source/jsonl/jsonl.h"
 
 #include <array>
+#include <bit>
 #include <utility>
 
 #include "core/base/checked.h"
@@ -160,6 +161,10 @@ void JsonlFile::fingerprint(Digest& digest) const {
   digest.add("jsonl");
   digest.add(static_cast<uint64_t>(file_.file_bytes()));
   digest.add(ends_digest_);
+  digest.add(static_cast<uint64_t>(plan_.fill.has_value()));
+  if (!plan_.fill) return;
+  digest.add(std::bit_cast<uint64_t>(plan_.fill->number));
+  digest.add(static_cast<uint64_t>(plan_.fill->whole.value_or(0)));
 }
 
 }  // namespace dataline

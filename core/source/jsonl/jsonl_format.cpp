@@ -20,7 +20,7 @@ constexpr int64_t kMaxFirstLine = int64_t{64} << 20;  // is copied, to infer the
 
 struct JsonlOptions {
   std::vector<JsonField> fields;  // empty: inferred
-  std::string fill;               // the V of nulls=fill(V); empty: nulls=error
+  std::optional<NullFill> fill = {};
 };
 
 Result<std::string> line_text(const MappedFile& file, int64_t begin, int64_t end) {
@@ -74,17 +74,6 @@ Status check_last_line(const MappedFile& file, const JsonLines& lines) {
                ", the last, ends within its object, after ", text.size(), " bytes");
 }
 
-Status check_fill(const std::vector<JsonField>& fields, const std::string& fill) {
-  std::byte room[8];
-  for (const JsonField& each : fields) {
-    if (fill.empty() || each.field.kind == FieldKind::kRagged) continue;
-    if (store_json_fill(each.field.dtype, fill, room)) continue;
-    return error(Code::kBadUri, "nulls=fill(", fill, "): field '", each.field.name, "' is ",
-                 dtype_name(each.field.dtype), ", which cannot be ", fill);
-  }
-  return Status::ok();
-}
-
 Result<SourceRef> open_jsonl(const JsonlOptions& options, const std::string& path,
                              const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(const FirstBytes start, read_first_bytes(path, context));
@@ -99,7 +88,9 @@ Result<SourceRef> open_jsonl(const JsonlOptions& options, const std::string& pat
   if (fields.empty()) {
     DL_ASSIGN_OR_RETURN(fields, infer_fields(file, lines, info));
   }
-  DL_RETURN_IF_ERROR(check_fill(fields, options.fill));
+  for (const JsonField& each : fields) {
+    if (options.fill) DL_RETURN_IF_ERROR(check_fill(*options.fill, each.field));
+  }
   DL_RETURN_IF_ERROR(file.load(context));
   std::vector<Field> schema;
   for (JsonField& each : fields) {
@@ -109,18 +100,6 @@ Result<SourceRef> open_jsonl(const JsonlOptions& options, const std::string& pat
   return SourceRef(std::make_shared<JsonlFile>(std::move(file), column_per_field(std::move(schema)),
                                                std::move(info), std::move(lines),
                                                JsonRowPlan::of(std::move(fields), options.fill)));
-}
-
-// "error", or "fill(V)".
-Result<std::string> read_nulls(const Uri& uri) {
-  const UriKey* key = uri.find("nulls");
-  if (key == nullptr || key->value == "error") return std::string();
-  std::string_view value = key->value;
-  if (value.starts_with("fill(") && value.ends_with(')')) {
-    value = value.substr(5, value.size() - 6);
-    if (parse_f64(value)) return std::string(value);
-  }
-  return uri_error(key->value_column, "nulls='", key->value, "': expected error, or fill(NUMBER)");
 }
 
 Result<OpenOne> configure_jsonl(const Uri& uri) {
@@ -138,8 +117,7 @@ constexpr KeySpec kJsonlKeys[] = {
     {"fields", "FIELDS", "",
      "the values to deliver, as in text:text,label:i64,ids:i32[],box:f32[4],meta/lang:text; default: those "
      "of the first line"},
-    {"nulls", "error|fill(V)", "error",
-     "what a value is that is missing or null: a bad sample, or V (of strings and arrays: nothing)"},
+    kNullsKey,
     kAxesKey};
 constexpr std::string_view kJsonlSuffixes[] = {".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"};
 

@@ -21,10 +21,10 @@ using Found = std::array<Feature, kMaxFeatures>;  // those of the fields, in the
 class ExampleRecords final : public RecordSource {
  public:
   ExampleRecords(RecordFile records, Schema schema, std::vector<FeatureField> fields,
-                 std::optional<FeatureFill> fill, SourceInfo info)
+                 std::optional<NullFill> fill, SourceInfo info)
       : RecordSource(std::move(records), std::move(schema), std::move(info)),
         fields_(std::move(fields)),
-        fill_(std::move(fill)),
+        fill_(fill),
         by_name_(fields_.size()) {
     std::iota(by_name_.begin(), by_name_.end(), size_t{0});
     std::sort(by_name_.begin(), by_name_.end(),
@@ -66,7 +66,7 @@ class ExampleRecords final : public RecordSource {
   }
 
   std::vector<FeatureField> fields_;
-  std::optional<FeatureFill> fill_;
+  std::optional<NullFill> fill_;
   std::vector<size_t> by_name_;  // indices of fields_
   int64_t ragged_fields_ = 0, dense_bytes_ = 0;
 };
@@ -156,13 +156,8 @@ Status ExampleRecords::place_missing(Run& run, int64_t row, size_t f, std::byte*
   run.columns[f].data[row] = field.ragged ? kEmptyRow : room;
   if (field.ragged) {
     run.columns[f].bytes[row] = 0;
-  } else if (field.kind == FeatureKind::kBytes) {
-    std::memset(room, static_cast<int>(*fill_->whole), static_cast<size_t>(field.values));
-  } else if (field.kind == FeatureKind::kFloats) {
-    const auto value = static_cast<float>(fill_->number);
-    for (int64_t i = 0; i < field.values; ++i) std::memcpy(room + i * 4, &value, sizeof value);
   } else {
-    for (int64_t i = 0; i < field.values; ++i) std::memcpy(room + i * 8, &*fill_->whole, 8);
+    write_fill(*fill_, schema_.fields[f], room);
   }
   return Status::ok();
 }
@@ -230,8 +225,8 @@ Status ExampleRecords::place_ints(Run& run, int64_t row, size_t f, const Feature
 
 }  // namespace
 
-SourceRef example_records(RecordFile records, std::vector<FeatureField> fields,
-                          std::optional<FeatureFill> fill, SourceInfo info) {
+SourceRef example_records(RecordFile records, std::vector<FeatureField> fields, std::optional<NullFill> fill,
+                          SourceInfo info) {
   const int64_t most = records.index.most_data_bytes();
   std::vector<Field> schema;
   for (const FeatureField& field : fields) {
@@ -242,7 +237,7 @@ SourceRef example_records(RecordFile records, std::vector<FeatureField> fields,
                       field.ragged ? most_bytes : -1});
   }
   return std::make_shared<ExampleRecords>(std::move(records), column_per_field(std::move(schema)),
-                                          std::move(fields), std::move(fill), std::move(info));
+                                          std::move(fields), fill, std::move(info));
 }
 
 }  // namespace dataline

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/source/nulls.h"
 #include "core/source/tfrecord/features.h"
 #include "core/source/tfrecord/record_source.h"
 
@@ -12,7 +13,7 @@ namespace dataline {
 
 // All types of the fields are declared. A record that has not exactly their features is a bad sample (kCorrupt), which says what
 // would read it; features that no field names are skipped.
-SourceRef example_records(RecordFile records, std::vector<FeatureField> fields,
-                          std::optional<FeatureFill> fill, SourceInfo info);
+SourceRef example_records(RecordFile records, std::vector<FeatureField> fields, std::optional<NullFill> fill,
+                          SourceInfo info);
 
 }  // namespace dataline

@@ -178,21 +178,6 @@ Result<std::vector<FeatureField>> parse_feature_fields(const UriKey& key) {
   return fields;
 }
 
-Result<std::optional<FeatureFill>> parse_feature_nulls(const UriKey& key) {
-  if (key.value == "error") return std::optional<FeatureFill>();
-  const std::string_view value = key.value;
-  if (value.starts_with("fill(") && value.ends_with(")")) {
-    const std::string_view number = trim(value.substr(5, value.size() - 6));
-    FeatureFill fill{.whole = parse_i64(number), .column = key.value_column};
-    const std::optional<double> real = fill.whole ? static_cast<double>(*fill.whole) : parse_f64(number);
-    if (real) {
-      fill.number = *real;
-      return std::optional(fill);
-    }
-  }
-  return uri_error(key.value_column, "nulls='", key.value, "': expected error or fill(NUMBER)");
-}
-
 bool all_declared(const std::vector<FeatureField>& fields) {
   return !fields.empty() && std::all_of(fields.begin(), fields.end(), [](const FeatureField& field) {
     return field.kind != FeatureKind::kNone;
@@ -230,17 +215,6 @@ Result<std::vector<FeatureField>> infer_feature_fields(const std::string& place,
     fields.push_back(std::move(field));
   }
   return fields;
-}
-
-Status check_fill(const FeatureFill& fill, const std::vector<FeatureField>& fields) {
-  for (const FeatureField& field : fields) {
-    if (field.ragged || field.kind == FeatureKind::kFloats) continue;
-    const bool u8 = field.kind == FeatureKind::kBytes;
-    if (fill.whole && (!u8 || (*fill.whole >= 0 && *fill.whole <= UINT8_MAX))) continue;
-    return uri_error(fill.column, "nulls: the field '", field.name, "' is ", field.type_text(),
-                     u8 ? ", which takes whole numbers from 0 to 255" : ", which takes whole numbers");
-  }
-  return Status::ok();
 }
 
 std::string feature_list_text(const std::vector<FeatureField>& fields) {

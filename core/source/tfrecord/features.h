@@ -34,20 +34,15 @@ struct FeatureField {
            : kind == FeatureKind::kFloats ? DType::kF32
                                           : DType::kI64;
   }
+  Field field() const {
+    const std::vector<int64_t> dims = ragged ? std::vector<int64_t>{-1} : shape;
+    return {name, ragged ? FieldKind::kRagged : FieldKind::kDense, dtype(), dims, "", -1};
+  }
   std::string type_text() const;  // as in the URI
-};
-
-// What stands for a feature that a record lacks: so many times this value, or an empty row. Nothing: the record is bad.
-struct FeatureFill {
-  double number = 0;
-  std::optional<int64_t> whole;  // the number, where it is one
-  int64_t column = 0;            // in the URI
 };
 
 // `fields=image:bytes,label:i64,ids`: types may be left out. kBadUri with column.
 Result<std::vector<FeatureField>> parse_feature_fields(const UriKey& key);
-// `nulls=error|fill(V)`
-Result<std::optional<FeatureFill>> parse_feature_nulls(const UriKey& key);
 
 // The declared fields with the types that are missing, or else one field a feature, sorted by name. `place` begins the messages:
 // the file, offset and number of the record. kCorrupt, kUnsupported, kTooLarge, kNoSuchField, each with what to declare.
@@ -56,9 +51,6 @@ Result<std::vector<FeatureField>> infer_feature_fields(const std::string& place,
 
 // Whether all types are declared.
 bool all_declared(const std::vector<FeatureField>& fields);
-
-// The value fits the dtype of each field. kBadUri with column.
-Status check_fill(const FeatureFill& fill, const std::vector<FeatureField>& fields);
 
 // "image:bytes, label:i64"; a long list ends in "...".
 std::string feature_list_text(const std::vector<FeatureField>& fields);

@@ -21,7 +21,7 @@ struct TfRecordOptions {
   Records records = Records::kAuto;
   bool ignore_checksums = false, ignore_partial = false;
   std::vector<FeatureField> fields = {};  // empty: inferred
-  std::optional<FeatureFill> fill = {};
+  std::optional<NullFill> fill = {};
 };
 
 constexpr KeySpec kRecords{
@@ -36,9 +36,7 @@ constexpr KeySpec kTfRecordKeys[] = {
     {"fields", "FIELDS", "",
      "the features to read, as in image:bytes,label:i64,box:f32[4],ids:i64[]; default: those of the first "
      "record"},
-    {"nulls", "error|fill(0)", "error",
-     "what stands for a feature that a record lacks; fill(V): any number V, or an empty row where it is "
-     "ragged"},
+    kNullsKey,
     kChecksums,
     kPartialRecord,
     kAxesKey};
@@ -157,7 +155,9 @@ Result<SourceRef> open_tfrecord(const TfRecordOptions& options, const std::strin
   std::vector<FeatureField> fields = options.fields;
   if (!all_declared(fields)) DL_RETURN_IF_ERROR(infer_fields(options, records, context, fields, info));
   if (fields.empty()) return plain_records(std::move(records), std::move(info));
-  if (options.fill) DL_RETURN_IF_ERROR(check_fill(*options.fill, fields));
+  for (const FeatureField& field : fields) {
+    if (options.fill) DL_RETURN_IF_ERROR(check_fill(*options.fill, field.field()));
+  }
   return example_records(std::move(records), std::move(fields), options.fill, std::move(info));
 }
 
@@ -176,9 +176,7 @@ Result<OpenOne> configure_tfrecord(const Uri& uri) {
   if (fields != nullptr) {
     DL_ASSIGN_OR_RETURN(options.fields, parse_feature_fields(*fields));
   }
-  if (nulls != nullptr) {
-    DL_ASSIGN_OR_RETURN(options.fill, parse_feature_nulls(*nulls));
-  }
+  DL_ASSIGN_OR_RETURN(options.fill, read_nulls(uri));
   return OpenOne([options = std::move(options)](const std::string& path, const OpenContext& context) {
     return open_tfrecord(options, path, context);
   });

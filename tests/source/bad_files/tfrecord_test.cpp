@@ -330,7 +330,7 @@ TEST(BadTfRecordFiles, KeysThatMakeNoSenseNameTheirColumn) {
       {"?nulls=fill", 8, "error or fill(NUMBER)"},
       {"?nulls=fill()", 8, "error or fill(NUMBER)"},
       {"?nulls=fill(x)", 8, "error or fill(NUMBER)"},
-      {"?nulls=fill(1.5)", 8, "'id' is i64[2], which takes whole numbers"},
+      {"?nulls=fill(1.5)", 8, "'id' is i64[2], which cannot be 1.5"},
       {"?fields=t:u8[3]&nulls=fill(256)", 23, "from 0 to 255"},
       {"?feilds=a", 2, "did you mean 'fields'?"},
   };
