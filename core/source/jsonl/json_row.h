@@ -25,9 +25,9 @@ namespace dataline {
 struct JsonRowPlan {
   std::vector<JsonField> fields;
   std::vector<std::pair<std::string, size_t>> by_name;  // sorted
-  std::string fill = {};                                // nulls=fill(V): the number; empty: nulls=error
+  std::optional<NullFill> fill = {};
 
-  static JsonRowPlan of(std::vector<JsonField> fields, std::string fill);
+  static JsonRowPlan of(std::vector<JsonField> fields, std::optional<NullFill> fill);
 };
 
 // Where a value is put, unless it can stay where it is written.
