@@ -91,20 +91,7 @@ Result<ArrayOptions> array_options(const Uri& uri) {
   ArrayOptions options;
   DL_ASSIGN_OR_RETURN(const bool whole, uri_is(uri, kRowsKey, "false"));
   options.rows = !whole;
-  const UriKey* key = uri.find(kArrayFieldsKey.name);
-  if (key == nullptr) return options;
-  int64_t column = key->value_column;
-  for (std::string_view name : split(key->value, ',')) {
-    if (name.empty())
-      return uri_error(column, "fields='", key->value, "': expected names, as in image,label");
-    if (std::find(options.fields.begin(), options.fields.end(), name) != options.fields.end())
-      return uri_error(column, "fields='", key->value, "': '", name, "' is named twice");
-    if (options.fields.size() == kMaxArrayFields)
-      return uri_error(column, "fields: more than ", kMaxArrayFields, " names");
-    options.fields.emplace_back(name);
-    options.field_columns.push_back(column);
-    column += static_cast<int64_t>(name.size()) + 1;
-  }
+  DL_ASSIGN_OR_RETURN(options.fields, uri_names(uri, kArrayFieldsKey.name));
   return options;
 }
 
@@ -113,11 +100,12 @@ Result<std::vector<size_t>> choose_arrays(const std::string& path, std::span<con
   if (names.empty()) return error(Code::kEmpty, path, ": no arrays in this file");
   std::vector<size_t> chosen;
   for (size_t f = 0; f < options.fields.size(); ++f) {
-    const auto found = std::find(names.begin(), names.end(), options.fields[f]);
+    const auto& [wanted, column] = options.fields[f];
+    const auto found = std::find(names.begin(), names.end(), wanted);
     if (found == names.end()) {
-      const std::string nearest = did_you_mean(options.fields[f], names);
-      return uri_error(options.field_columns[f], path, ": no array ", printable(options.fields[f]), nearest,
-                       nearest.empty() ? ";" : "", " it has ", some_names(names, ", "));
+      const std::string nearest = did_you_mean(wanted, names);
+      return uri_error(column, path, ": no array ", printable(wanted), nearest, nearest.empty() ? ";" : "",
+                       " it has ", some_names(names, ", "));
     }
     chosen.push_back(static_cast<size_t>(found - names.begin()));
   }

@@ -25,8 +25,7 @@ namespace dataline {
 
 struct ArrayOptions {
   bool rows = true;
-  std::vector<std::string> fields;     // empty: all
-  std::vector<int64_t> field_columns;  // of `fields` in the URI
+  std::vector<UriName> fields;  // empty: all
 };
 
 inline constexpr KeySpec kRowsKey{

@@ -17,32 +17,18 @@
 namespace dataline {
 namespace {
 
-using Names = std::vector<std::string>;
-
-Result<Names> read_mds_fields(const Uri& uri) {
-  Names names;
-  const UriKey* key = uri.find("fields");
-  if (key == nullptr) return names;
-  for (const std::string_view name : split(key->value, ',')) {
-    if (name.empty())
-      return uri_error(key->value_column, "fields='", key->value, "': expected names, as in image,label");
-    if (std::find(names.begin(), names.end(), name) != names.end())
-      return uri_error(key->value_column, "fields='", key->value, "': '", name, "' is named twice");
-    names.emplace_back(name);
-  }
-  return names;
-}
+using Names = std::vector<UriName>;
 
 // The columns to deliver: the named ones, or all. What is not read is refused, unless it is left out.
 Result<std::shared_ptr<const MdsPlan>> mds_plan(MdsIndex& index, const Names& wanted) {
   MdsPlan plan{std::move(index.columns), {}};
-  for (const std::string& name : wanted) {
+  for (const auto& [name, column] : wanted) {
     const auto found = std::find_if(plan.columns.begin(), plan.columns.end(),
-                                    [&](const MdsColumn& column) { return column.spec.name == name; });
+                                    [&name = name](const MdsColumn& each) { return each.spec.name == name; });
     if (found == plan.columns.end()) {
       std::string all;
-      for (const MdsColumn& column : plan.columns) all += (all.empty() ? "" : ", ") + column.spec.name;
-      return error(Code::kBadUri, index.path, ": no column '", name, "'; they are ", all);
+      for (const MdsColumn& each : plan.columns) all += (all.empty() ? "" : ", ") + each.spec.name;
+      return uri_error(column, index.path, ": no column '", name, "'; they are ", all);
     }
     plan.delivered.push_back(static_cast<size_t>(found - plan.columns.begin()));
   }
@@ -94,7 +80,7 @@ constinit const Format kMdsFormat{
         "columns",
     .keys = kMdsKeys,
     .configure = [](const Uri& uri) -> Result<OpenOne> {
-      DL_ASSIGN_OR_RETURN(Names fields, read_mds_fields(uri));
+      DL_ASSIGN_OR_RETURN(Names fields, uri_names(uri, "fields"));
       return OpenOne([fields = std::move(fields)](const std::string& path, const OpenContext& context) {
         return open_mds(fields, path, context);
       });

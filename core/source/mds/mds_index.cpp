@@ -12,7 +12,6 @@
 namespace dataline {
 namespace {
 
-constexpr size_t kMaxMdsColumns = 256;
 constexpr size_t kShardsPerLook = 1024;  // at the cancel token
 
 // A name of a file below the index: neither absolute nor above it.

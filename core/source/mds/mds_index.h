@@ -13,6 +13,7 @@
 namespace dataline {
 
 constexpr std::string_view kMdsIndexName = "index.json";
+constexpr size_t kMaxMdsColumns = 256;
 constexpr int64_t kMaxMdsIndexBytes = int64_t{1} << 30;
 
 struct MdsShardEntry {

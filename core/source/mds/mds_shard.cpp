@@ -154,7 +154,7 @@ Status MdsShard::wrong(int64_t index, std::string_view what, int64_t expected, i
 // The sizes come first, so that the value of each column is known to lie in the sample before it is handed out.
 Status MdsShard::locate_row(Run& run, int64_t row, const std::byte* sample) const {
   const int64_t index = run.indices[row], bytes = extent_of(index).bytes;
-  std::array<int64_t, 256> sizes{};
+  std::array<int64_t, kMaxMdsColumns> sizes{};
   int64_t head = 0;
   for (size_t c = 0; c < plan_->columns.size(); ++c) {
     sizes[c] = plan_->columns[c].spec.size;
@@ -163,7 +163,7 @@ Status MdsShard::locate_row(Run& run, int64_t row, const std::byte* sample) cons
     sizes[c] = load_little<uint32_t>(sample + head);
     head += kWord;
   }
-  std::array<int64_t, 256> begins{};
+  std::array<int64_t, kMaxMdsColumns> begins{};
   int64_t end = head;
   for (size_t c = 0; c < plan_->columns.size(); ++c) {
     begins[c] = end;

@@ -14,6 +14,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
+#include "core/base/text.h"
 #include "core/source/arrays/arrays.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
