@@ -250,7 +250,7 @@ TEST(SafetensorsBadFiles, HeadersThatAreNoneOfTheFormat) {
         with_members(R"("dtype":"F4","shape":[3],"data_offsets":[0,6])"),
         Code::kCorrupt,
         {"no whole number of bytes"}}},
-      kGood, open, ".safetensors");
+      kGood, open, ".safetensors", 35);
 }
 
 TEST(SafetensorsBadFiles, ShapesAndOffsetsThatDoNotFit) {
