@@ -37,7 +37,7 @@ inline constexpr KeySpec kArrayFieldsKey{
 // Reads the keys above.
 Result<ArrayOptions> array_options(const Uri& uri);
 
-constexpr size_t kMaxArrays = 65536;      // in a file
+constexpr size_t kMaxArrays = 32768;      // in a file
 constexpr size_t kMaxArrayFields = 1024;  // that are delivered
 
 // The arrays to deliver, as indices of `names`, which are those of a file in its order. kBadUri: `fields` names one that is not

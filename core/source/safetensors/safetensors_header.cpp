@@ -176,7 +176,8 @@ class HeaderParser {
     if (!whole || digits.starts_with('-'))
       return json_.refuse("byte ", json_.byte(), ": expected a whole number from 0, got ", printable(digits));
     const std::optional<int64_t> value = parse_i64(digits);
-    if (!value) return json_.refuse("byte ", json_.byte(), ": number ", printable(digits), " is above 2^63 - 1");
+    if (!value)
+      return json_.refuse("byte ", json_.byte(), ": number ", printable(digits), " is above 2^63 - 1");
     out = *value;
     return Status::ok();
   }
@@ -189,13 +190,17 @@ class HeaderParser {
     }
     const TensorType* type = find_type(tensor.stored_as);
     if (type == nullptr) return Status::ok();
-    const std::optional<int64_t> bits = items ? checked_multiply(*items, type->bits) : std::nullopt;
-    if (!bits) return wrong(Code::kCorrupt, tensor, "its shape has more than 2^60 bytes");
-    if (*bits % 8 != 0)
+    // In bits only where an item has no whole number of bytes, so that 2^63 bytes are told from more.
+    const int64_t unit_bits = type->bits % 8 == 0 ? 8 : 1;
+    const std::optional<int64_t> units =
+        items ? checked_multiply(*items, type->bits / unit_bits) : std::nullopt;
+    if (!units) return wrong(Code::kCorrupt, tensor, "the size of its shape overflows 63 bits");
+    if (unit_bits == 1 && *units % 8 != 0)
       return wrong(Code::kCorrupt, tensor, "its shape and dtype have no whole number of bytes");
-    if (*bits / 8 == tensor.end - tensor.begin) return Status::ok();
+    const int64_t needed = unit_bits == 1 ? *units / 8 : *units;
+    if (needed == tensor.end - tensor.begin) return Status::ok();
     return wrong(Code::kCorrupt, tensor, "data_offsets ", tensor.begin, " to ", tensor.end, " are ",
-                 tensor.end - tensor.begin, " bytes, its shape and dtype need ", *bits / 8);
+                 tensor.end - tensor.begin, " bytes, its shape and dtype need ", needed);
   }
 
   Status refuse_duplicates() const {

@@ -91,12 +91,7 @@ TEST(NpzBadMembers, DeflatedMembers) {
   flipped[40] = static_cast<char>(flipped[40] ^ 1);
   const std::string huge = zeros_deflate(npy_file("|u1", "(1073741824,)", ""), 4000);
   check_bad_files(
-      {{
-           "no data",
-           packed(std::string(1, '\3')),
-           Code::kCorrupt,
-           {"is said to hold 140 bytes, 1 deflated bytes hold at most", "1032"},
-       },
+      {{"one byte of data", packed(std::string(1, '\3')), Code::kCorrupt, {"damaged or break off"}},
        {"a bomb that says so",
         MadeZip(make_zip({{"x.npy", kX, 8}}))
             .put(make_zip({{"x.npy", kX, 8}}).entries[0] + 24, 0x7fffffffu)

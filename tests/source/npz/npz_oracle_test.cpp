@@ -57,7 +57,7 @@ for save in (np.savez, np.savez_compressed):
     file = io.BytesIO()
     save(file, x=np.arange(12, dtype='<u2').reshape(4, 3), y=np.arange(4, dtype='u1'))
     bases.append(file.getvalue())
-for n in range(1500):
+for n in range(700):
     data = bytearray(rng.choice(bases))
     for _ in range(rng.choice([1, 1, 2])):
         at = rng.choice([rng.randrange(len(data)), len(data) - 1 - rng.randrange(130)])
@@ -128,7 +128,7 @@ TEST(NpzOracle, WhatIsReadOfDamagedArchivesNumPyReadsAlike) {
   if (!run_python(dir, kDamageScript))
     GTEST_SKIP() << kPython << " has no numpy: the oracle for npz is not run";
   int both = 0, ours_only = 0;
-  for (int n = 0; n < 1500; ++n) {
+  for (int n = 0; n < 700; ++n) {
     const std::string name = dir.path(std::to_string(n));
     Result<SourceRef> source = open_source("npz:" + name + ".npz?rows=false", context_for(IoMode::kAuto));
     if (!source.is_ok()) continue;
