@@ -142,6 +142,7 @@ size_t ExampleRecords::field_of(std::string_view name) const {
 }
 
 Status ExampleRecords::malformed(int64_t record, const WireFault& fault, const std::byte* data) const {
+  DL_RETURN_IF_ERROR(check_unchanged(record));
   return error(Code::kCorrupt, file_.path(), ": offset ", index_.data_begin(record) + (fault.at - data),
                ": record ", record, ": no tf.train.Example: ", fault.what);
 }
