@@ -9,6 +9,7 @@
 #include "core/source/open.h"
 #include "tests/source/bad_files/bad_file_table.h"
 #include "tests/source/mds/mds_files.h"
+#include "tests/source/source_support.h"
 
 namespace dataline {
 namespace {

@@ -3,12 +3,18 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
-#include "tests/source/source_support.h"
-
 namespace dataline {
+
+template <typename T>
+std::string mds_bytes(T value) {
+  std::string out(sizeof value, '\0');
+  std::memcpy(out.data(), &value, sizeof value);
+  return out;
+}
 
 struct MdsFileColumn {
   std::string name, encoding, size = "null";  // size: as JSON
@@ -23,20 +29,20 @@ struct MdsFile {
   std::string sample(size_t i) const {
     std::string sizes, values;
     for (size_t c = 0; c < columns.size(); ++c) {
-      if (columns[c].size == "null") sizes += raw_bytes(static_cast<uint32_t>(samples[i][c].size()));
+      if (columns[c].size == "null") sizes += mds_bytes(static_cast<uint32_t>(samples[i][c].size()));
       values += samples[i][c];
     }
     return sizes + values;
   }
   std::string bytes() const {
-    std::string out = raw_bytes(static_cast<uint32_t>(samples.size())), data;
+    std::string out = mds_bytes(static_cast<uint32_t>(samples.size())), data;
     uint32_t at = static_cast<uint32_t>(4 * (samples.size() + 2) + config.size());
     for (size_t i = 0; i < samples.size(); ++i) {
-      out += raw_bytes(at);
+      out += mds_bytes(at);
       at += static_cast<uint32_t>(sample(i).size());
       data += sample(i);
     }
-    return out + raw_bytes(at) + config + data;
+    return out + mds_bytes(at) + config + data;
   }
 };
 
@@ -68,7 +74,7 @@ inline std::string mds_index(const std::vector<std::string>& entries) {
 // Two columns: label i64, text.
 inline MdsFile mds_file(const std::vector<std::string>& texts, int64_t first_label = 0) {
   MdsFile file{{{"label", "int", "8"}, {"text", "str"}}, {}};
-  for (const std::string& text : texts) file.samples.push_back({raw_bytes(first_label++), text});
+  for (const std::string& text : texts) file.samples.push_back({mds_bytes(first_label++), text});
   return file;
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/source/open.h"
 #include "tests/source/mds/mds_files.h"
+#include "tests/source/source_support.h"
 
 namespace dataline {
 namespace {
