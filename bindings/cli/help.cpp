@@ -47,6 +47,11 @@ constexpr Flag kShowFlags[] = {
      "GPT-2's vocab.json, or tiktoken's lines of base64 and rank"},
     kJson,
 };
+constexpr Flag kVerifyFlags[] = {
+    {"good_indices", "FILE",
+     "write the indices of the good samples to FILE, one a line, as --sample-indices takes them"},
+    kJson,
+};
 constexpr Flag kBenchFlags[] = {
     {"seconds", "S", "duration of the measurement (default 3), not counting warm-up and yardsticks"},
     {"metrics", "PORT",
@@ -102,6 +107,11 @@ constexpr char kShowDetails[] =
     "ones least, greatest and mean and the first values; text as text; labels with their class. A picture "
     "is drawn where standard output is a terminal with UTF-8 and colours (COLORTERM=truecolor or a TERM "
     "with 256color; not with NO_COLOR). Encoded images are decoded if there is no --transform.";
+constexpr char kVerifyDetails[] =
+    "Reads every sample once, in file order, and prints a line for each that is bad: its index, file and "
+    "offset, and what is wrong. Encoded images are decoded if there is no --transform, and one that libjpeg "
+    "warns of counts as bad (--on-warning accept). What has no checksum is only seen to be there: bytes that "
+    "were changed to other bytes of the same kind are not noticed. Exit status 1 if any sample is bad.";
 constexpr char kReportDetails[] =
     "Runs the loader and writes one HTML file that asks for nothing: a time line of workers and consumer, "
     "where "
@@ -142,6 +152,11 @@ constexpr std::array kCommands = {
             "cat mnist:data --field image --shuffle full --seed 1 | sha256sum\n"
             "cat mnist:data --indices --shuffle full --batches 2",
             kAllScopes, 0, kCatFlags, 1, 0, run_cat},
+    Command{"verify", "a URI", "read every sample, and name each that is bad", kVerifyDetails,
+            "verify folder:photos\n"
+            "verify 'tar:shard-{000..127}.tar' --transform 'image: decode' --json\n"
+            "verify folder:photos --good-indices good.txt",
+            kAllScopes, 0, kVerifyFlags, 1, 0, run_verify},
     Command{"bench", "a URI", "measure the loader, and bare loops as this machine's limits", kBenchDetails,
             "bench mnist:data --shuffle full --batch-size 256",
             kAllScopes, 0, kBenchFlags, 1, 0, run_bench},

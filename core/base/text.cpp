@@ -47,7 +47,25 @@ std::string_view digits_at(std::string_view text, size_t& at) {
   return text.substr(begin, at - begin);
 }
 
+constexpr size_t kAsciiStep = 16;  // a fixed inner loop, which compilers vectorize even at -O2
+
 }  // namespace
+
+std::optional<size_t> find_no_utf8(std::string_view text) {
+  for (std::string_view rest = text; !rest.empty();) {
+    while (rest.size() >= kAsciiStep) {
+      unsigned char bits = 0;
+      for (size_t i = 0; i < kAsciiStep; ++i) bits |= static_cast<unsigned char>(rest[i]);
+      if (bits >= 0x80) break;
+      rest.remove_prefix(kAsciiStep);
+    }
+    if (rest.empty()) break;
+    const size_t left = rest.size();
+    const uint32_t character = take_character(rest);
+    if (character >= kNotUtf8 && character < kNotUtf8 + 256) return text.size() - left;
+  }
+  return std::nullopt;
+}
 
 std::optional<int64_t> parse_i64(std::string_view text) { return parse_number<int64_t>(text); }
 
@@ -128,6 +146,33 @@ std::string_view nearest(std::string_view text, std::span<const std::string_view
   }
   return best;
 }
+
+uint32_t take_character(std::string_view& text) {
+  const auto byte_of = [&](size_t at) -> uint32_t { return static_cast<unsigned char>(text[at]); };
+  const uint32_t lead = byte_of(0);
+  size_t length = lead < 0x80 ? 1 : lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
+  uint32_t character = length == 1   ? lead
+                       : length == 2 ? lead & 0x1f
+                       : length == 3 ? lead & 0x0f
+                                     : lead & 0x07;
+  for (size_t i = 1; i < length; ++i) {
+    if (i >= text.size() || (byte_of(i) & 0xc0) != 0x80) {
+      length = 0;
+      break;
+    }
+    character = character << 6 | (byte_of(i) & 0x3f);
+  }
+  const bool overlong = (length == 3 && character < 0x800) || (length == 4 && character < 0x10000);
+  const bool surrogate = character >= 0xd800 && character < 0xe000;
+  if (length == 0 || overlong || surrogate || character > 0x10ffff) {
+    text.remove_prefix(1);
+    return kNotUtf8 + lead;
+  }
+  text.remove_prefix(length);
+  return character;
+}
+
+bool is_utf8(std::string_view text) { return !find_no_utf8(text).has_value(); }
 
 std::string did_you_mean(std::string_view text, std::span<const std::string_view> names) {
   std::string_view name = nearest(text, names);

@@ -21,6 +21,14 @@ std::string shape_text(std::span<const int64_t> shape);                  // "3x3
 std::vector<std::string_view> split(std::string_view text, char separator);
 std::string_view trim(std::string_view text);  // spaces and tabs
 
+// Removes the first character from `text`, which is not empty. Well-formed UTF-8 as in the Unicode standard, table 3-7; of
+// anything else one byte is removed, and the result is kNotUtf8 plus its value (PEP 383).
+constexpr uint32_t kNotUtf8 = 0xdc00;
+uint32_t take_character(std::string_view& text);
+// The first byte of `text` that is not UTF-8.
+std::optional<size_t> find_no_utf8(std::string_view text);
+bool is_utf8(std::string_view text);
+
 // The name with the smallest edit distance to `text`; empty when more than a third differs.
 std::string_view nearest(std::string_view text, std::span<const std::string_view> names);
 // ", did you mean 'x'?" or ""

@@ -69,7 +69,7 @@ dataline_uses(highway HEADER hwy/highway.h PACKAGE libhwy-dev REQUIRED
   COST "normalised rows 3 to 7 times, photographs about 2 times slower")
 dataline_uses(mimalloc HEADER mimalloc.h LIBRARY mimalloc PACKAGE libmimalloc-dev
   COST "descriptions and scratch from malloc")
-dataline_uses(libdeflate HEADER libdeflate.h LIBRARY deflate PACKAGE libdeflate-dev COST ".gz cannot be read")
+dataline_uses(libdeflate HEADER libdeflate.h LIBRARY deflate PACKAGE libdeflate-dev COST ".gz and deflated .npz cannot be read")
 dataline_uses(libjpeg HEADER jpeglib.h LIBRARY jpeg PACKAGE libjpeg62-turbo-dev  # libjpeg-turbo: its partial decoding is needed
   COST "JPEG cannot be decoded")
 dataline_uses(libspng HEADER spng.h LIBRARY spng PACKAGE libspng-dev COST "PNG cannot be decoded")

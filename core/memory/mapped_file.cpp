@@ -60,6 +60,7 @@ Result<MappedFile> MappedFile::from_block(const std::string& path, Block bytes, 
   MappedFile file;
   file.path_ = path;
   file.io_ = IoMode::kMemory;
+  file.inflated_ = true;
   file.data_ = bytes.data();
   file.bytes_ = byte_count;
   file.at_open_.bytes = file_bytes;

@@ -74,6 +74,7 @@ class MappedFile {
   const std::string& path() const { return path_; }
   int64_t bytes() const { return bytes_; }                // readable bytes (inflated size for a .gz)
   int64_t file_bytes() const { return at_open_.bytes; }   // on disk, at open
+  bool inflated() const { return inflated_; }             // by from_block(): offsets are not those on disk
   IoMode io() const { return io_; }                       // kMmap, kPread or kMemory
   bool calls_host() const { return stored_ != nullptr; }  // each read() may take as long as it likes
   bool addressable() const { return data_ != nullptr || bytes_ == 0; }  // false with kPread: use read()
@@ -138,6 +139,7 @@ class MappedFile {
   Descriptor fd_;
   std::unique_ptr<const StoredObject> stored_;  // instead of a descriptor
   IoMode io_ = IoMode::kMmap;
+  bool inflated_ = false;
   const std::byte* data_ = nullptr;  // of map_ or block_
   int64_t bytes_ = 0;
   int64_t read_ahead_bytes_ = 0;

@@ -1,20 +1,19 @@
 // The base of sources whose records are in one file. It checks that the file still holds the bytes a batch was given:
 // before the first record of the batch is located, so that a truncated file is an error instead of SIGBUS, and after the
-// last one was copied, because what is truncated during the copy reads as zeros.
+// last one was copied, because what is truncated during the copy reads as zeros. What that costs: watched_file.h.
 //
-// Cost: at most one lseek before and one fstat after a batch per file that it reads from. A check counts for every batch,
-// of any loader, that was opened (or copied) before the check began.
 // Threads: any.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/memory/mapped_file.h"
 #include "core/source/source.h"
+#include "core/source/watched_file.h"
 
 namespace dataline {
 
@@ -23,10 +22,16 @@ struct FileExtent {
 };
 
 class FileSource : public Source {
+  // Here, because file_ refers to them. A file of its own lies in the source itself: with thousands of shards each locate()
+  // would miss the cache once more.
+  const std::optional<WatchedFile> own_;
+  const WatchedFileRef shared_;
+  const WatchedFile& watched_;  // one of the two
+
  public:
   const Schema& schema() const final { return schema_; }
   SourceInfo info() const final { return info_; }
-  bool unchanged(const ReadSpan& span) const final;
+  bool unchanged(const ReadSpan& span) const final { return watched_.unchanged(span); }
   void confirm(Run& run, const ReadSpan& span) const final;
   void advise(std::span<const int64_t> indices) const override;  // consecutive records together
   void advise_block(int64_t first, int64_t count) const override;
@@ -35,6 +40,7 @@ class FileSource : public Source {
 
  protected:
   FileSource(MappedFile file, Schema schema, SourceInfo info);
+  FileSource(WatchedFileRef file, Schema schema, SourceInfo info);
 
   // From a record's first byte to its last.
   virtual FileExtent extent_of(int64_t index) const = 0;
@@ -42,21 +48,12 @@ class FileSource : public Source {
   virtual void append_extents(int64_t index, std::vector<FileExtent>& out) const {
     out.push_back(extent_of(index));
   }
-  // Whether the file is as long as at open. If not, each record has to be faulted in separately. Also records that a
-  // batch opened at that time reads from this file.
-  bool check_before(int64_t opened_ns) const;
+  // WatchedFile's.
+  bool check_before(int64_t opened_ns) const { return watched_.check_before(opened_ns); }
 
-  const MappedFile file_;
+  const MappedFile& file_;
   const Schema schema_;
   const SourceInfo info_;
-
- private:
-  MappedFile::Change looked_after(const ReadSpan& span) const;
-
-  // Start times of the latest checks: one that found the file as long as at open, one that found it unchanged (hence also
-  // as long), and any. Stored after the check, so that nobody relies on one still in progress. They only grow. Relaxed:
-  // they publish nothing, and a reader that misses a store only checks again.
-  mutable std::atomic<int64_t> long_ns_{-1}, same_ns_{-1}, checked_ns_{-1};
 };
 
 }  // namespace dataline

@@ -37,7 +37,7 @@ struct Known {
 constexpr Known kKnown[] = {
     Known{"version https://git-lfs", "a git-LFS pointer, not the data (git lfs pull fetches it)"},
     Known{"\x93NUMPY", "an npy file"},
-    Known{"PK\x03\x04", "a zip archive (npz?)"},
+    Known{"PK\x03\x04", "a zip archive (npz: reads those of .npy files)"},
     Known{"\x1f\x8b", "gzip data"},
     Known{"\x28\xb5\x2f\xfd", "zstd data"},
     Known{"\xfd"

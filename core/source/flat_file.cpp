@@ -129,7 +129,8 @@ Status check_data_bytes(const MappedFile& file, int64_t offset, int64_t bytes, s
                " bytes after the ", array, " of ", bytes, " bytes", advice);
 }
 
-FlatFile::FlatFile(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info)
+template <typename File>
+FlatFile::FlatFile(File file, Schema schema, FlatLayout layout, SourceInfo info)
     : FileSource(std::move(file), std::move(schema), std::move(info)), layout_(std::move(layout)) {
   if (!file_.addressable()) read_scratch_bytes_ = round_up(layout_.record_bytes, kScratchAlignment);
   for (const FlatColumn& column : layout_.columns) {
@@ -141,6 +142,11 @@ FlatFile::FlatFile(MappedFile file, Schema schema, FlatLayout layout, SourceInfo
 
 Result<SourceRef> FlatFile::create(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info) {
   DL_RETURN_IF_ERROR(check_layout(file, schema, layout));
+  return SourceRef(new FlatFile(std::move(file), std::move(schema), std::move(layout), std::move(info)));
+}
+
+Result<SourceRef> FlatFile::create(WatchedFileRef file, Schema schema, FlatLayout layout, SourceInfo info) {
+  DL_RETURN_IF_ERROR(check_layout(file->file(), schema, layout));
   return SourceRef(new FlatFile(std::move(file), std::move(schema), std::move(layout), std::move(info)));
 }
 
@@ -237,10 +243,9 @@ void FlatFile::convert_columns(Run& run) const {
 }
 
 Place FlatFile::place_of(int64_t index, size_t column) const {
-  const bool inflated = file_.bytes() != file_.file_bytes();
   return {file_.path(),
           concat("record ", index, ", offset ", record_offset(index) + layout_.columns[column].offset,
-                 inflated ? " once inflated" : "")};
+                 file_.inflated() ? " once inflated" : "")};
 }
 
 void FlatFile::fingerprint(Digest& digest) const {

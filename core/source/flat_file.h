@@ -87,6 +87,8 @@ class FlatFile final : public FileSource {
   // Checks that all records lie inside the file (kTruncated names file, offset, expected and got) and that schema and
   // layout match (kInternal).
   static Result<SourceRef> create(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info);
+  // Over a file that other sources read too.
+  static Result<SourceRef> create(WatchedFileRef file, Schema schema, FlatLayout layout, SourceInfo info);
 
   int64_t count() const override { return layout_.record_count; }
   void locate(Run& run) const override;
@@ -96,7 +98,8 @@ class FlatFile final : public FileSource {
   void fingerprint(Digest& digest) const override;
 
  private:
-  FlatFile(MappedFile file, Schema schema, FlatLayout layout, SourceInfo info);
+  template <typename File>  // MappedFile, WatchedFileRef
+  FlatFile(File file, Schema schema, FlatLayout layout, SourceInfo info);
 
   FileExtent extent_of(int64_t index) const override { return {record_offset(index), layout_.record_bytes}; }
   int64_t record_offset(int64_t index) const { return layout_.data_offset + index * layout_.record_stride; }

@@ -48,6 +48,9 @@ struct Format {
   bool (*is_member)(const std::string& directory, std::string_view name,
                     const OpenContext& context) = nullptr;
   std::string_view members = {};
+  // Its files also lie beside those of other formats, as lists of them: without a scheme a directory is of this format only
+  // if all its files are members.
+  bool lists = false;
 
   // Detection of paths without a scheme, in this order (formats.def). All are optional.
   bool (*is_set)(const std::string& directory,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/format.h"
 
+#include <algorithm>
+
 #include "core/source/files.h"
 
 namespace dataline {
@@ -62,6 +64,12 @@ Result<const Format*> format_of_file(const std::string& path, const OpenContext&
   return not_recognized(path, file.count == 0 ? "an empty file" : "its format is not recognised");
 }
 
+bool all_are_members(const std::string& directory, const std::vector<std::string>& names,
+                     const Format& format, const OpenContext& context) {
+  return std::all_of(names.begin(), names.end(),
+                     [&](const std::string& name) { return format.is_member(directory, name, context); });
+}
+
 Result<const Format*> format_of_directory(const std::string& path, const OpenContext& context,
                                           FormatSpan known) {
   for (const Format* format : known) {
@@ -70,8 +78,10 @@ Result<const Format*> format_of_directory(const std::string& path, const OpenCon
   DL_ASSIGN_OR_RETURN(const std::vector<std::string> names, list_files(path));
   for (size_t i = 0; i < names.size() && i < kMaxFilesSniffed; ++i) {
     DL_ASSIGN_OR_RETURN(FirstBytes file, read_first_bytes(join_path(path, names[i]), context));
-    if (const Format* format = by_content(file, known)) return format;
-    if (const Format* format = by_suffix(file.path, known)) return format;
+    const Format* format = by_content(file, known);
+    if (format == nullptr) format = by_suffix(file.path, known);
+    if (format != nullptr && (!format->lists || all_are_members(path, names, *format, context)))
+      return format;
   }
   for (const Format* format : known) {
     if (format->is_tree == nullptr) continue;

@@ -195,13 +195,34 @@ Status inflate_exactly(const std::string& path, Bytes compressed, std::span<std:
   return Status::ok();
 }
 
+Status inflate_stream(const std::string& name, Bytes compressed, std::span<std::byte> out, uint32_t crc32) {
+  Decompressor decompressor(libdeflate_alloc_decompressor());
+  if (decompressor == nullptr) return no_memory(name);
+  size_t used = 0, written = 0;
+  const libdeflate_result result = libdeflate_deflate_decompress_ex(
+      decompressor.get(), compressed.data(), compressed.size(), out.data(), out.size(), &used, &written);
+  if (result == LIBDEFLATE_INSUFFICIENT_SPACE)
+    return error(Code::kCorrupt, name, ": inflates to more than ", out.size(), " bytes");
+  if (result != LIBDEFLATE_SUCCESS)
+    return error(Code::kCorrupt, name, ": its deflate data are damaged or break off");
+  if (written != out.size())
+    return error(Code::kCorrupt, name, ": inflates to ", written, " bytes, expected ", out.size());
+  if (used != compressed.size()) {
+    return error(Code::kCorrupt, name, ": its deflate data end after ", used, " bytes, expected ",
+                 compressed.size());
+  }
+  const uint32_t got = libdeflate_crc32(0, out.data(), out.size());
+  if (got == crc32) return Status::ok();
+  return error(Code::kCorrupt, name, ": CRC-32: expected ", crc32, ", got ", got);
+}
+
 #else
 
 namespace {
 
-Status no_libdeflate(const std::string& path) {
-  return error(Code::kUnsupported, path,
-               ": is gzip data, and this build has no libdeflate (DATALINE_WITH_LIBDEFLATE)");
+Status no_libdeflate(const std::string& path, std::string_view what = "gzip data") {
+  return error(Code::kUnsupported, path, ": is ", what,
+               ", and this build has no libdeflate (DATALINE_WITH_LIBDEFLATE)");
 }
 
 }  // namespace
@@ -210,6 +231,10 @@ Result<std::string> inflate_start(const std::string& path, Bytes) { return no_li
 
 Status inflate_exactly(const std::string& path, Bytes, std::span<std::byte>, const OpenContext&) {
   return no_libdeflate(path);
+}
+
+Status inflate_stream(const std::string& name, Bytes, std::span<std::byte>, uint32_t) {
+  return no_libdeflate(name, "deflated");
 }
 
 #endif

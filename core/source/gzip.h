@@ -1,5 +1,6 @@
-// Inflating whole .gz files in memory: multiple members, checksums verified, output limited by the caller. Needs
-// libdeflate; a build without it answers kUnsupported, naming the build option.
+// Inflating in memory what deflate made: whole .gz files with any number of members, and members of zip archives. Checksums
+// are verified, the output is limited by the caller. Needs libdeflate; a build without it answers kUnsupported, naming the
+// build option.
 //
 // Threads: plain functions.
 // Failure: offsets in messages are offsets in the compressed file.
@@ -34,6 +35,10 @@ Result<std::string> inflate_start(const std::string& path, Bytes compressed);
 // follows that is neither a member nor zeros. kCancelled: checked between members, which is where progress is reported.
 Status inflate_exactly(const std::string& path, Bytes compressed, std::span<std::byte> out,
                        const OpenContext& context);
+
+// Inflates a bare deflate stream, which must be all of `compressed` and fill `out` exactly, and compares its CRC-32. kCorrupt.
+// `name` is for messages.
+Status inflate_stream(const std::string& name, Bytes compressed, std::span<std::byte> out, uint32_t crc32);
 
 // Opens a file that may be gzipped, by content. A .gz is inflated into memory, to the size that `size_of` finds in the
 // compressed bytes. Other files are not loaded yet (MappedFile::open_unloaded).

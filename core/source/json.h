@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -32,7 +33,14 @@ class JsonReader {
   Status expect(char c);
   bool at_end();  // nothing but spaces is left
   char peek();    // the next byte; 0 at the end
+  // Whether this word is next, which is then behind.
+  bool take_word(std::string_view word);
   Status read_string(std::string& out);
+  // A string without escapes, as it stands in the text. False, and nothing is taken, where the next value is something else,
+  // or a string with escapes, with control characters, or without an end.
+  bool take_plain_string(std::string_view& out);
+  // Of a string as much as there is room for; `bytes` is how long it is.
+  Status read_string(std::span<char> room, size_t& bytes);
   // The text of a number that JSON allows; whole: it has neither a fraction nor an exponent.
   Status read_number(std::string_view& out, bool& whole);
   Status skip_value() { return skip_value(0); }
@@ -40,6 +48,10 @@ class JsonReader {
   template <typename... Parts>
   Status refuse(const Parts&... parts) const {
     return line_error(Code::kCorrupt, name_, line(), parts...);
+  }
+  // "FILE: line 7: byte 12: "
+  std::string place() const {
+    return name_ + ": line " + std::to_string(line()) + ": byte " + std::to_string(byte()) + ": ";
   }
   // That something else stands here.
   Status expected(std::string_view what) const;
@@ -51,9 +63,14 @@ class JsonReader {
 
  private:
   void skip_space();
+  size_t plain_bytes() const;
   std::optional<uint32_t> take_hex4();
-  Status read_unicode(std::string& out);
-  Status read_escape(std::string& out);
+  // `Out` has append(string_view): std::string, or what has less room.
+  template <typename Out>
+  Status read_string_into(Out& out);
+  Status read_unicode(uint32_t& character);
+  Status read_escape(uint32_t& character);
+  Status skip_string();
   Status skip_value(int depth);
   Status skip_members(char end, int depth);
 

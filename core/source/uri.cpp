@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/uri.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/text.h"
@@ -188,6 +189,24 @@ Result<int64_t> uri_i64(const Uri& uri, std::string_view key, int64_t fallback, 
   std::optional<int64_t> value = parse_i64(found->value);
   if (!value || *value < min) return bad_value(*found, concat("a whole number, at least ", min));
   return *value;
+}
+
+Result<std::vector<UriName>> uri_names(const Uri& uri, std::string_view key) {
+  std::vector<UriName> names;
+  const UriKey* given = uri.find(key);
+  if (given == nullptr) return names;
+  int64_t column = given->value_column;
+  for (const std::string_view name : split(given->value, ',')) {
+    const std::string at = concat(key, "='", given->value, "': ");
+    if (name.empty()) return uri_error(column, at, "expected names, as in image,label");
+    if (names.size() == kMaxNamesOfKey) return uri_error(column, at, "more than ", kMaxNamesOfKey, " names");
+    const bool twice =
+        std::any_of(names.begin(), names.end(), [&](const UriName& other) { return other.name == name; });
+    if (twice) return uri_error(column, at, "'", name, "' is named twice");
+    names.push_back({std::string(name), column});
+    column += static_cast<int64_t>(name.size()) + 1;
+  }
+  return names;
 }
 
 Result<std::optional<DType>> uri_dtype(const Uri& uri, std::string_view key) {

@@ -1,9 +1,10 @@
-"""Small sets of data under the names that the pages use: digits, pictures, shards, tokens.
+"""Small sets of data under the names that the pages use: digits, pictures, shards of two kinds, tokens.
 
 SPDX-License-Identifier: Apache-2.0
 """
 
 import io
+import json
 import pathlib
 import random
 import struct
@@ -38,6 +39,20 @@ def shard(path, first, image):
                 archive.addfile(member, io.BytesIO(data))
 
 
+def streaming(folder, image):
+    """As MosaicML Streaming's MDSWriter leaves it: 12 pictures with labels."""
+    folder.mkdir()
+    columns = {"column_names": ["image", "label"], "column_encodings": ["png", "int"], "column_sizes": [None, 8]}
+    config = json.dumps({**columns, "format": "mds"}).encode()
+    sample = struct.pack("<I", len(image)) + image
+    begins = [4 * 14 + len(config) + i * (len(sample) + 8) for i in range(13)]
+    data = struct.pack("<14I", 12, *begins) + config + b"".join(sample + struct.pack("<q", i % 2) for i in range(12))
+    (folder / "shard.00000.mds").write_bytes(data)
+    shard = {**columns, "compression": None, "format": "mds", "hashes": [], "samples": 12, "size_limit": 1 << 26, "version": 2, "zip_data": None,
+             "raw_data": {"basename": "shard.00000.mds", "bytes": len(data), "hashes": {}}}
+    (folder / "index.json").write_text(json.dumps({"shards": [shard], "version": 2}), encoding="ascii")
+
+
 def write(folder):
     """All of it, into a new folder."""
     draw = random.Random(1)
@@ -50,5 +65,6 @@ def write(folder):
             path.write_bytes(image)
     for number in range(2):
         shard(folder / f"train-{number:03}.tar", 6 * number, house)
+    streaming(folder / "mds", house)
     tokens = [draw.randrange(5000) for _ in range(5000)]
     (folder / "corpus.bin").write_bytes(struct.pack(f"<{len(tokens)}H", *tokens))

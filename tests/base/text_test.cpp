@@ -149,5 +149,24 @@ TEST(Text, NaturalOrderIsAStrictOrderOfAllTexts) {
   }
 }
 
+TEST(Text, WellFormedUtf8IsToldFromOtherBytes) {
+  for (std::string_view text : {std::string_view(""), std::string_view("a\0b", 3), std::string_view("\x7f"),
+                                std::string_view("\xc3\xa4"), std::string_view("\xe2\x82\xac"),
+                                std::string_view("\xed\x9f\xbf"), std::string_view("\xf0\x9f\x98\x80")})
+    EXPECT_TRUE(is_utf8(text)) << text;
+  // A byte that begins nothing, cut, overlong, a surrogate, beyond U+10FFFF.
+  for (const char* text : {"\x80", "a\xff", "\xc3", "\xc3z", "\xe2\x82", "\xc0\xaf", "\xe0\x80\x80",
+                           "\xf0\x80\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80"})
+    EXPECT_FALSE(is_utf8(text));
+}
+
+TEST(Text, CharactersAreTakenOneByOneAndOtherBytesAsThemselves) {
+  std::string_view text = "a\xe2\x82\xac\xff";
+  EXPECT_EQ(take_character(text), uint32_t{'a'});
+  EXPECT_EQ(take_character(text), 0x20acu);
+  EXPECT_EQ(take_character(text), kNotUtf8 + 0xff);
+  EXPECT_TRUE(text.empty());
+}
+
 }  // namespace
 }  // namespace dataline

@@ -108,7 +108,7 @@ class CommandLine(ShellTest):
         self.ok("cat", "idx:images", "--load-state", "state")
 
     def test_a_scheme_that_is_not_there_lists_those_that_are(self):
-        ran = self.fails(2, "info", "idz:images", says="unknown scheme 'idz', did you mean 'idx'\\? the schemes are npy idx raw mnist")
+        ran = self.fails(2, "info", "idz:images", says="unknown scheme 'idz', did you mean 'idx'\\? the schemes are npy npz safetensors idx raw mnist")
         self.assertIn("dataline help uris", ran.err)
 
     def test_what_is_on_other_machines_is_said_in_plain_words(self):

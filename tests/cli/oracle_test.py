@@ -102,6 +102,19 @@ class AgainstNumPy(ShellTest):
         self.assertEqual(self.ok("cat", zipped, "--field", "label"), numpy.arange(10).tobytes())
         self.assertEqual(self.ok("cat", zipped, "--field", "image"), values.tobytes())
 
+    def test_archives_of_arrays(self):
+        images, labels = numpy.arange(60, dtype="<u2").reshape(10, 2, 3), numpy.arange(10)
+        numpy.savez(self.path("a.npz"), image=images, label=labels)
+        info = json.loads(self.ok("info", "a.npz", "--json"))
+        self.assertEqual((info["format"], info["samples"]), ("npz", 10))
+        self.assertEqual([(f["name"], f["dtype"], f["shape"]) for f in info["fields"]], [("image", "u16", [2, 3]), ("label", "i64", [])])
+        self.assertEqual(self.ok("cat", "a.npz", "--field", "label"), labels.tobytes())
+        cast = self.ok("cat", "npz:a.npz?fields=image", "--transform", "cast(f32)", "--shuffle", "full")
+        order = indices_of(self.ok("cat", "npz:a.npz", "--indices", "--shuffle", "full"))
+        self.assertEqual(cast, images[order].astype("<f4").tobytes())
+        whole = json.loads(self.ok("info", "npz:a.npz?rows=false", "--json"))
+        self.assertEqual((whole["samples"], whole["fields"][0]["shape"]), (1, [10, 2, 3]))
+
     def test_normalize_to_the_bit(self):
         values = numpy.arange(256, dtype="u1").reshape(4, 64)
         numpy.save(self.path("a.npy"), values)

@@ -14,7 +14,7 @@ import shell
 from shell import ShellTest
 
 OPTION_KEYS = ["key", "type", "default", "min", "max", "unit", "scope", "doc", "since"]
-COMMANDS = ["info", "show", "preview", "cat", "bench", "report", "doctor", "options", "transforms", "formats", "version", "completion"]
+COMMANDS = ["info", "show", "preview", "cat", "verify", "bench", "report", "doctor", "options", "transforms", "formats", "version", "completion"]
 
 
 class Uris(ShellTest):
@@ -51,6 +51,11 @@ class Uris(ShellTest):
             self.assertRegex(docs[scheme], rf"\. Fields: {fields}$")
         self.assertIn(". Fields: one for each extension ", docs["tar"])
         self.assertRegex(docs["megatron"], r"\. Field: tokens$")
+        self.assertIn(". Fields: its values by name", docs["jsonl"])
+        self.assertRegex(docs["mds"], r"\. Fields: its columns$")
+        self.assertRegex(docs["npz"], r"\. Fields: one for each array$")
+        self.assertRegex(docs["safetensors"], r"\. Fields: one for each tensor$")
+        self.assertRegex(docs["tfrecord"], r"\. Fields: the features of tf\.train\.Example records, or data$")
 
     def test_help_of_commands_and_wrong_uris_lead_there(self):
         self.assertIn(b"dataline help uris", self.ok("--help"))

@@ -30,6 +30,15 @@ inline std::string idx_file(const std::vector<uint8_t>& dims, const std::string&
   return out + data;
 }
 
+// One tensor `x`, after an odd number of bytes.
+inline std::string safetensors_file(const std::string& dtype, const std::string& shape,
+                                    const std::string& data) {
+  std::string header = R"({"x":{"dtype":")" + dtype + R"(","shape":[)" + shape + R"(],"data_offsets":[0,)" +
+                       std::to_string(data.size()) + "]}}";
+  if (header.size() % 2 == 0) header += ' ';
+  return bytes_of(std::vector<uint64_t>{header.size()}) + header + data;
+}
+
 // What an open that may fail says.
 struct Opened {
   dl_status status = DL_OK;

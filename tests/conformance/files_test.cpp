@@ -57,6 +57,7 @@ TEST_P(IoModes, DeliverTheBytesOfEachFormat) {
       "npy:" + files_.write("a.npy", npy_file("<i2", "(60, 3, 4)", data)),
       "idx:" + files_.write("b-idx3-ubyte", idx_file({60, 4, 6}, data)),
       "raw:" + files_.write("c.raw", "head" + data) + "?header=4&dtype=f32&shape=2x3",
+      "safetensors:" + files_.write("d.safetensors", safetensors_file("I16", "60,3,4", data)),
   };
   for (const std::string& uri : uris) {
     Dataset dataset = open(uri);

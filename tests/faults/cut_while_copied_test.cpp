@@ -12,7 +12,9 @@
 
 #include "core/base/status.h"
 #include "tests/conformance/files.h"
+#include "tests/source/mds/mds_files.h"
 #include "tests/source/tar/tar_files.h"
+#include "tests/source/tfrecord/tfrecord_files.h"
 
 namespace dataline::testing {
 namespace {
@@ -116,6 +118,29 @@ const Format kFormats[] = {
        for (int i = 0; i < 3; ++i) archive += tar_member(concat(i, ".bin"), pattern_bytes(300 + i));
        dir.write("a.tar", archive + tar_end());
        return "tar:" + damage(dir, "a.tar", 1200, victim, left);
+     }},
+    {"jsonl",
+     [](const TempDir& dir, std::string& victim, int64_t& left) {
+       std::string lines;
+       for (char c : {'a', 'b', 'c'})
+         lines += concat("{\"text\": \"", std::string(300, c), "\", \"n\": [1, 2]}\n");
+       dir.write("a.jsonl", lines);
+       return "jsonl:" + damage(dir, "a.jsonl", 400, victim, left);
+     }},
+    {"mds",
+     [](const TempDir& dir, std::string& victim, int64_t& left) {
+       MdsFile file = mds_file({std::string(300, 'a'), std::string(300, 'b'), std::string(300, 'c')});
+       dir.write("m/a.mds", file.bytes());
+       dir.write("m/index.json", mds_index({mds_entry(file, "a.mds")}));
+       damage(dir, "m/a.mds", 500, victim, left);
+       return "mds:" + dir.path("m");
+     }},
+    {"tfrecord",
+     [](const TempDir& dir, std::string& victim, int64_t& left) {
+       std::string records;
+       for (uint32_t i = 0; i < 3; ++i) records += record(pattern_bytes(300, i + 1));
+       dir.write("a.tfrecord", records);
+       return "tfrecord:" + damage(dir, "a.tfrecord", 400, victim, left) + "?records=bytes";
      }},
     {"shards of npy",
      [](const TempDir& dir, std::string& victim, int64_t& left) {

@@ -56,10 +56,14 @@ struct Format {
   const char* keys;
 };
 constexpr Format kFormats[] = {{"npy:", ".npy", ""},
+                               {"npz:", ".npz", ""},
+                               {"safetensors:", ".safetensors", ""},
                                {"idx:", "", ""},
                                {"raw:", ".bin", "?dtype=u8&shape=2"},
                                {"tokens:", ".bin", "?length=2"},
                                {"tar:", ".tar", ""},
+                               {"jsonl:", ".jsonl", ""},
+                               {"tfrecord:", ".tfrecord", ""},
                                {"", ".npy", ""}};
 
 size_t open_descriptors() {

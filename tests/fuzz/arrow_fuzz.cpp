@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* input, size_t size) {
   if (size < 1) return 0;
   const std::string path = folder.write("fuzz.arrow", {reinterpret_cast<const char*>(input) + 1, size - 1});
   ArrowOptions options;
-  if (input[0] % 2 == 1) options.nulls = *parse_null_rule("fill(1)");
+  if (input[0] % 2 == 1) options.fill = NullFill{1, 1};
   Result<SourceRef> opened = open_arrow(path, options, fuzz::context());
   if (!opened.is_ok()) {
     fuzz::check_names(opened.status(), folder.path("fuzz.arrow"));

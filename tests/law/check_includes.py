@@ -50,13 +50,19 @@ TRANSFORM = {
 }
 SOURCE = {
     "composed": {"host"},  # indices that the host lends
+    "arrays": {"composed", "npy"},  # zipped; Fortran order
+    "npz": {"arrays", "npy"},
+    "safetensors": {"arrays"},
     "folder": {"labels"},
     "documents": {"npy"},
     "packing": {"composed", "documents"},
     "tokens": {"documents", "packing"},
     "megatron": {"documents", "packing"},
     "arrow": {"packing"},
+    "jsonl": {"documents"},
+    "mds": {"composed", "documents"},
     "image_sets": {"composed", "idx"},
+    "tfrecord": {"documents"},
 }
 SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."})}  # what is listed; what others may include
 

@@ -148,12 +148,13 @@ TEST_F(OpenTest, WhatDoesNotFitIsRefusedWithTheColumn) {
   dir_.write("t.bin", std::string(10, 't'));
   dir_.write("t.txt", std::string(10, 't'));
   std::vector<BadOpen> table = {
-      {"npz:%d/a.npy", 1, Code::kBadUri, "unknown scheme 'npz', did you mean 'npy'?"},
+      {"npx:%d/a.npy", 1, Code::kBadUri, "unknown scheme 'npx', did you mean 'npy'?"},
       {"cifar1:%d", 1, Code::kBadUri, "did you mean 'cifar10'?"},
       {"token:%d/t.bin", 1, Code::kBadUri, "did you mean 'tokens'?"},
       {"nonsense:%d", 1, Code::kBadUri, "written ./nonsense:"},
       {"nonsense:%d", 1, Code::kBadUri,
-       " the schemes are npy idx raw mnist cifar10 cifar100 tokens megatron folder tar mix"},
+       " the schemes are npy npz safetensors idx raw mnist cifar10 cifar100 tokens megatron jsonl mds folder "
+       "tar tfrecord mix"},
       {"tra:%d", 1, Code::kBadUri, "did you mean 'tar'?"},
       {"s3://bucket%d", 1, Code::kBadUri, "only local files are read: download or mount them (aws s3 cp"},
       {"gs://bucket%d", 1, Code::kBadUri, "mount them (gcloud storage cp, gcsfuse), then open SCHEME:PATH"},

@@ -14,6 +14,7 @@
 #include "tests/source/folder/folder_files.h"
 #include "tests/source/source_support.h"
 #include "tests/source/tar/tar_files.h"
+#include "tests/source/tfrecord/tfrecord_files.h"
 
 namespace {
 std::atomic<time_t> seconds_a_look{0};  // the clock stands still but for this
@@ -95,6 +96,15 @@ TEST_F(Progress, OfATarCountsMembersAndTheBytesSearched) {
   EXPECT_THAT(lines, ::testing::Each(StartsWith("indexing set.tar: ")));
   // A member is a header and a block; two blocks end the archive.
   EXPECT_THAT(lines, ::testing::Contains("indexing set.tar: 2048 entries, 2097152 of 4195328 bytes"));
+}
+
+TEST_F(Progress, OfRecordsCountsThemAndTheBytesSearched) {
+  std::string bytes;
+  for (int i = 0; i < 4096; ++i) bytes += record("");
+  const std::string path = dir_.write("set.tfrecord", bytes);
+  seconds_a_look = 1;
+  EXPECT_THAT(told("tfrecord:" + path),
+              ::testing::Contains("indexing set.tfrecord: 2048 entries, 32768 of 65536 bytes"));
 }
 
 TEST_F(Progress, OfAListCountsItsFiles) {

@@ -84,7 +84,7 @@ class ArrowOpener {
       info.notes.push_back("no end mark: if its writer was not closed, record batches may be missing");
     return SourceRef(std::make_shared<ArrowSource>(std::move(file_), column_per_field(std::move(fields)),
                                                    std::move(info), std::move(plan_), std::move(tables),
-                                                   std::move(deliveries), options_.nulls));
+                                                   std::move(deliveries), options_.fill));
   }
 
   // No row is longer than all values of its batch.
@@ -109,27 +109,26 @@ class ArrowOpener {
     const bool values = encoded && tables.value_nulls;
     out.nulls = rows > 0;
     out.element_bytes = dtype_bytes(column.field.dtype);
-    const bool fills = options_.nulls.fill && (items > 0 || values);
+    const bool fills = options_.fill && (items > 0 || values);
     out.copies = !file_.addressable() || column.values.bits || fills;
     out.plain = !column.values.ragged() && !encoded && !out.nulls && items == 0 && !out.copies;
     if (rows + items == 0 && !values) return out;
+    const std::string_view what = options_.fill
+                                      ? ", delivered as the number of nulls=fill(), or as empty rows"
+                                      : ": these samples are bad (nulls=fill(0) delivers 0)";
     info.notes.push_back(
-        concat(column.field.name, ": ", rows + items, rows + items == 1 ? " null" : " nulls",
-               options_.nulls.fill
-                   ? concat(", delivered as ", options_.nulls.text, " (an empty row of a ragged field)")
-                   : std::string(": these samples are refused (nulls=fill(0) delivers 0)")));
-    if (options_.nulls.fill) DL_RETURN_IF_ERROR(prepare_fill(column, out));
+        concat(column.field.name, ": ", rows + items, rows + items == 1 ? " null" : " nulls", what));
+    if (options_.fill) DL_RETURN_IF_ERROR(prepare_fill(column, out));
     return out;
   }
 
   Status prepare_fill(const ArrowColumn& column, ArrowDelivery& out) {
-    const std::optional<ArrowFillValue> value = fill_value(options_.nulls, column.field.dtype);
-    if (!value) {
-      return error(Code::kBadUri, file_.path(), ": nulls=fill(", options_.nulls.text, "): column ",
-                   printable(column.field.name), " is ", dtype_name(column.field.dtype),
-                   ", which has no such value");
-    }
-    out.fill = *value;
+    // Rows of ragged fields become empty, their items are numbers.
+    if (column.values.ragged() && column.values.item_nulls.empty()) return Status::ok();
+    Field element = column.field;
+    element.kind = FieldKind::kDense;
+    DL_RETURN_IF_ERROR(check_fill(*options_.fill, element));
+    store_fill(*options_.fill, column.field.dtype, out.fill.bytes.data());
     if (column.values.ragged()) return Status::ok();
     const int64_t bytes = column.values.unit_bytes;
     if (bytes > std::max(file_.bytes() * 8, kScratchAlignment)) {
@@ -138,7 +137,7 @@ class ArrowOpener {
     }
     DL_ASSIGN_OR_RETURN(out.fill_row,
                         context_.memory->allocate(bytes, 64, MemoryKind::kTable, "the value of nulls"));
-    write_fill(out.fill, out.element_bytes, bytes, out.fill_row.data());
+    write_fill(*options_.fill, column.field, out.fill_row.data());
     return Status::ok();
   }
 

@@ -8,10 +8,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "core/source/arrow/nulls.h"
+#include "core/source/nulls.h"
 #include "core/source/source.h"
 
 namespace dataline {
@@ -21,7 +22,7 @@ struct FirstBytes;
 
 struct ArrowOptions {
   std::vector<std::string> fields = {};  // in this order; empty: all
-  ArrowNullRule nulls = {};
+  std::optional<NullFill> fill = {};     // of nulls; nothing: they are errors
 };
 
 // Opens one file. The errors of messages.h, schema.h, columns.h and batches.h; kBadUri: nulls=fill(V) with a V that a field with

@@ -1,22 +1,19 @@
 // The format `arrow`: its keys and how it is detected.
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "core/base/text.h"
 #include "core/source/arrow/arrow.h"
 #include "core/source/arrow/messages.h"
 #include "core/source/format.h"
+#include "core/source/nulls.h"
 #include "core/source/packing/packing.h"
 
 namespace dataline {
 namespace {
 
-constexpr KeySpec kNullsKey{
-    "nulls", "error|fill(V)", "error",
-    "what a null is: error: the sample is bad; fill(V): V, or an empty row of a ragged field"};
 constexpr KeySpec kArrowKeys[] = {{"fields", "NAMES", "",
                                    "the columns to read, in this order, as in image/bytes,label; a struct "
                                    "stands for its leaves; default: all"},
@@ -28,32 +25,12 @@ constexpr KeySpec kArrowKeys[] = {{"fields", "NAMES", "",
                                   kPackSplitKey};
 constexpr std::string_view kArrowSuffixes[] = {".arrow", ".feather", ".ipc", ".arrows"};
 
-Result<std::vector<std::string>> read_columns_key(const Uri& uri) {
-  std::vector<std::string> names;
-  const UriKey* key = uri.find("fields");
-  if (key == nullptr) return names;
-  for (const std::string_view name : split(key->value, ',')) {
-    if (name.empty())
-      return uri_error(key->value_column, "fields='", key->value,
-                       "': expected names, as in image/bytes,label");
-    if (std::find(names.begin(), names.end(), name) != names.end())
-      return uri_error(key->value_column, "fields='", key->value, "': '", name, "' is named twice");
-    names.emplace_back(name);
-  }
-  return names;
-}
-
 Result<OpenOne> configure_arrow(const Uri& uri) {
   DL_RETURN_IF_ERROR(check_packing_words(uri));
   ArrowOptions options;
-  DL_ASSIGN_OR_RETURN(options.fields, read_columns_key(uri));
-  if (const UriKey* key = uri.find("nulls")) {
-    const std::optional<ArrowNullRule> rule = parse_null_rule(key->value);
-    if (!rule)
-      return uri_error(key->value_column, "nulls=", key->value,
-                       ": expected error or fill(V), as in fill(0) or fill(nan)");
-    options.nulls = *rule;
-  }
+  DL_ASSIGN_OR_RETURN(std::vector<UriName> names, uri_names(uri, "fields"));
+  for (UriName& name : names) options.fields.push_back(std::move(name.name));
+  DL_ASSIGN_OR_RETURN(options.fill, read_nulls(uri));
   return OpenOne([options](const std::string& path, const OpenContext& context) {
     return open_arrow(path, options, context);
   });

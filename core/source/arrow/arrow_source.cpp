@@ -3,6 +3,7 @@
 #include "core/source/arrow/arrow_source.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <utility>
 
@@ -18,12 +19,12 @@ constexpr int64_t kCheckEveryNs = 1'000'000;  // record_items() looks at the fil
 }  // namespace
 
 ArrowSource::ArrowSource(MappedFile file, Schema schema, SourceInfo info, ArrowPlan plan, ArrowTables tables,
-                         std::vector<ArrowDelivery> deliveries, ArrowNullRule rule)
+                         std::vector<ArrowDelivery> deliveries, std::optional<NullFill> fill)
     : FileSource(std::move(file), std::move(schema), std::move(info)),
       plan_(std::move(plan)),
       tables_(std::move(tables)),
       deliveries_(std::move(deliveries)),
-      rule_(std::move(rule)) {
+      fill_(fill) {
   for (size_t c = 0; c < plan_.columns.size() && items_column_ < 0; ++c) {
     if (plan_.columns[c].values.ragged() && plan_.columns[c].dictionary < 0)
       items_column_ = static_cast<int32_t>(c);
@@ -150,7 +151,7 @@ Status ArrowSource::place(const Job& job, const Stretch& stretch) const {
 }
 
 Status ArrowSource::place_values(const Job& job, const Stretch& stretch, const RowSet& nulls) const {
-  if (nulls.any() && !rule_.fill) {
+  if (nulls.any() && !fill_) {
     int64_t k = 0;
     while (!nulls[static_cast<size_t>(k)]) ++k;
     const ArrowColumn& column = plan_.columns[job.column];
@@ -184,8 +185,8 @@ Result<const std::byte*> ArrowSource::units_of(const Job& job, const Stretch& st
   const ArrowValues& values = plan_.columns[job.column].values;
   ArrowNullItem null;
   DL_ASSIGN_OR_RETURN(const std::byte* found,
-                      read_units(job.access, stretch.slots, values, units,
-                                 rule_.fill ? &delivery.fill : nullptr, delivery.element_bytes, room, null));
+                      read_units(job.access, stretch.slots, values, units, fill_ ? &delivery.fill : nullptr,
+                                 delivery.element_bytes, room, null));
   if (found != nullptr) return found;
   return bad_row(Code::kCorrupt, job.column, stretch, 0, stretch.slots[values.data], "its value ", null.item,
                  " is null (nulls=fill(0) delivers 0 in its place)");
@@ -261,7 +262,7 @@ Result<ArrowSource::Stretch> ArrowSource::decoded(size_t column, const Stretch& 
 
 Status ArrowSource::place_decoded(const Job& job, const Stretch& stretch, RowSet& nulls) const {
   const ArrowColumn& column = plan_.columns[job.column];
-  if (nulls.any() && !rule_.fill) return place_values(job, stretch, nulls);
+  if (nulls.any() && !fill_) return place_values(job, stretch, nulls);
   std::array<int64_t, kMaxRunRecords> indices;
   DL_RETURN_IF_ERROR(read_numbers(job.access, stretch.slots[column.indices], stretch.row, stretch.count,
                                   column.index_bytes, column.index_signed, indices.data()));
@@ -290,7 +291,7 @@ int64_t ArrowSource::record_items(int64_t index) const {
   if (deliveries_[column].nulls &&
       !find_nulls(access, row.slots, plan_.columns[column].row_nulls, row.row, 1, nulls).is_ok())
     return 1;
-  if (nulls.any()) return rule_.fill ? 0 : 1;
+  if (nulls.any()) return fill_ ? 0 : 1;
   std::array<int64_t, 2> offsets;
   return read_offsets(access, column, row, offsets.data()).is_ok() ? offsets[1] - offsets[0] : 1;
 }
@@ -324,7 +325,8 @@ void ArrowSource::fingerprint(Digest& digest) const {
   fingerprint_schema(*this, digest);
   digest.add("arrow");
   digest.add(static_cast<uint64_t>(file_.file_bytes()));
-  digest.add(rule_.fill ? rule_.text : "error");
+  digest.add(fill_ ? std::bit_cast<uint64_t>(fill_->number) : 0);
+  digest.add(fill_ ? "fill" : "error");
   for (int64_t b = 0; b < tables_.batches.count(); ++b)
     digest.add(static_cast<uint64_t>(tables_.batches.rows_of(b)));
 }

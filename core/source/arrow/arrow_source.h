@@ -8,13 +8,14 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/source/arrow/batches.h"
 #include "core/source/arrow/columns.h"
-#include "core/source/arrow/nulls.h"
 #include "core/source/arrow/values.h"
 #include "core/source/file_source.h"
+#include "core/source/nulls.h"
 
 namespace dataline {
 
@@ -24,14 +25,14 @@ struct ArrowDelivery {
   bool copies = false;  // into scratch
   bool nulls = false;   // some bitmap says that there are
   int64_t element_bytes = 1;
-  ArrowFillValue fill = {};
+  ArrowFill fill = {};
   Block fill_row = {};  // of a dense field with nulls: what is delivered for a null
 };
 
 class ArrowSource final : public FileSource {
  public:
   ArrowSource(MappedFile file, Schema schema, SourceInfo info, ArrowPlan plan, ArrowTables tables,
-              std::vector<ArrowDelivery> deliveries, ArrowNullRule rule);
+              std::vector<ArrowDelivery> deliveries, std::optional<NullFill> fill);
 
   int64_t count() const override { return tables_.batches.rows(); }
   void locate(Run& run) const override;
@@ -102,8 +103,8 @@ class ArrowSource final : public FileSource {
   const ArrowPlan plan_;
   const ArrowTables tables_;
   const std::vector<ArrowDelivery> deliveries_;
-  const ArrowNullRule rule_;
-  int32_t items_column_ = -1;  // of record_items()
+  const std::optional<NullFill> fill_;  // of nulls; nothing: they are errors
+  int32_t items_column_ = -1;           // of record_items()
   int64_t stored_bytes_ = 1;
 };
 

@@ -6,6 +6,12 @@
 namespace dataline {
 namespace {
 
+// The element over and over.
+void repeat(const ArrowFill& fill, int64_t element_bytes, int64_t bytes, std::byte* out) {
+  for (int64_t at = 0; at < bytes; at += element_bytes)
+    std::memcpy(out + at, fill.bytes.data(), static_cast<size_t>(element_bytes));
+}
+
 // A value of no bytes still needs an address: null means that the row failed.
 constexpr std::byte kNoItems{};
 
@@ -36,14 +42,13 @@ Result<int64_t> find_null_item(const ArrowAccess& access, int64_t bitmap, const 
 }
 
 Status fill_items(const ArrowAccess& access, int64_t bitmap, const ArrowItemNulls& level,
-                  const ArrowUnits& units, const ArrowFillValue& fill, int64_t element_bytes,
-                  std::byte* out) {
+                  const ArrowUnits& units, const ArrowFill& fill, int64_t element_bytes, std::byte* out) {
   return access.each_bits(bitmap, units.first * level.per_unit, units.count * level.per_unit,
                           [&](const std::byte* bits, int64_t first, int64_t count, int64_t done) {
                             for (int64_t i = 0; i < count; ++i) {
                               if (bit_of(bits, first + i)) continue;
-                              write_fill(fill, element_bytes, level.item_bytes,
-                                         out + (done + i) * level.item_bytes);
+                              repeat(fill, element_bytes, level.item_bytes,
+                                     out + (done + i) * level.item_bytes);
                             }
                             return true;
                           });
@@ -76,9 +81,8 @@ Status find_nulls(const ArrowAccess& access, const int64_t* slots, std::span<con
 }
 
 Result<const std::byte*> read_units(const ArrowAccess& access, const int64_t* slots,
-                                    const ArrowValues& values, const ArrowUnits& units,
-                                    const ArrowFillValue* fill, int64_t element_bytes, std::byte* room,
-                                    ArrowNullItem& null) {
+                                    const ArrowValues& values, const ArrowUnits& units, const ArrowFill* fill,
+                                    int64_t element_bytes, std::byte* room, ArrowNullItem& null) {
   if (units.count == 0) return &kNoItems;
   bool fills = false;
   for (const ArrowItemNulls& level : values.item_nulls) {

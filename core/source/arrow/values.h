@@ -4,14 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <bitset>
 #include <cstdint>
 #include <span>
 
 #include "core/base/cancel.h"
 #include "core/memory/mapped_file.h"
+#include "core/source/arrow/bitmaps.h"
 #include "core/source/arrow/columns.h"
-#include "core/source/arrow/nulls.h"
 #include "core/source/source.h"
 
 namespace dataline {
@@ -61,6 +62,11 @@ class ArrowAccess {
 Status find_nulls(const ArrowAccess& access, const int64_t* slots, std::span<const int32_t> bitmaps,
                   int64_t row, int64_t count, RowSet& nulls);
 
+// An element that stands for nulls.
+struct ArrowFill {
+  std::array<std::byte, 8> bytes{};
+};
+
 struct ArrowUnits {
   int64_t first = 0, count = 0;
 };
@@ -73,9 +79,8 @@ struct ArrowNullItem {
 // The bytes of these units, one after another. `room`: for count * unit_bytes, where `copies`; else null. `fill`: in place of
 // null items; null: they are told in `null` and the result is null.
 Result<const std::byte*> read_units(const ArrowAccess& access, const int64_t* slots,
-                                    const ArrowValues& values, const ArrowUnits& units,
-                                    const ArrowFillValue* fill, int64_t element_bytes, std::byte* room,
-                                    ArrowNullItem& null);
+                                    const ArrowValues& values, const ArrowUnits& units, const ArrowFill* fill,
+                                    int64_t element_bytes, std::byte* room, ArrowNullItem& null);
 
 // Numbers of a buffer, of `bytes` each, as i64; u64 beyond 2^63 are negative. `out` has room for count, at most
 // kMaxRunRecords + 1.

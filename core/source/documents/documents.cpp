@@ -136,7 +136,7 @@ Result<SourceRef> open_documents(MappedFile file, const TokenSpan& tokens, const
     return error(Code::kMismatch, file.path(), ": documents=eot:", rule.eot, ": its tokens are ",
                  dtype_name(tokens.dtype), ", which cannot be ", rule.eot);
   }
-  DL_ASSIGN_OR_RETURN(SortedTable ends, by_token ? find_ends(file, tokens, rule.eot, context)
+  DL_ASSIGN_OR_RETURN(SortedTable ends, by_token ? find_ends(file, tokens, rule.eot, "documents", context)
                                                  : read_ends(rule.offsets, tokens.token_count, context));
   if (by_token && ends.size() == 1 && tokens.token_count > 1) {
     info.notes.push_back(concat(file.path(), ": no token ", rule.eot,

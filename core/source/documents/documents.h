@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/base/digest.h"
 #include "core/source/documents/sorted_table.h"
@@ -31,10 +32,10 @@ struct DocumentRule {
 Result<SourceRef> open_documents(MappedFile file, const TokenSpan& tokens, const DocumentRule& rule,
                                  SourceInfo info, const OpenContext& context);
 
-// For the ends of documents, in tokens: the place of every `eot` + 1, and the end of the last document.
-// kCancelled names the file; kTruncated, kIo.
+// For the ends of documents, in tokens: the place of every `eot` + 1, and the end of the last document. `what`: "documents",
+// as progress and kCancelled call them; kTruncated, kIo.
 Result<SortedTable> find_ends(const MappedFile& file, const TokenSpan& tokens, int64_t eot,
-                              const OpenContext& context);
+                              std::string_view what, const OpenContext& context);
 
 // From a list of offsets: 0 ... n (documents + 1 numbers), the starts alone (0 ...), or the ends alone (... n), for n tokens.
 Result<SortedTable> read_ends(const std::string& path, int64_t token_count, const OpenContext& context);

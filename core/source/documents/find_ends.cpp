@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <new>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,10 +38,12 @@ uint64_t as_stored(int64_t value, const TokenSpan& tokens) {
 
 class EndSearch {
  public:
-  EndSearch(const MappedFile& file, const TokenSpan& tokens, int64_t eot, const OpenContext& context)
+  EndSearch(const MappedFile& file, const TokenSpan& tokens, int64_t eot, std::string_view what,
+            const OpenContext& context)
       : file_(file),
         tokens_(tokens),
         context_(context),
+        what_(what),
         token_bytes_(dtype_bytes(tokens.dtype)),
         value_(as_stored(eot, tokens)),
         find_(find_tokens_function(token_bytes_, best_simd_target())),
@@ -66,7 +69,7 @@ class EndSearch {
     }
     if (out_of_memory_.load()) throw std::bad_alloc();
     if (context_.cancelled())
-      return error(Code::kCancelled, file_.path(), ": cancelled while documents were looked for");
+      return error(Code::kCancelled, file_.path(), ": cancelled while ", what_, " were looked for");
     return joined();
   }
 
@@ -90,7 +93,7 @@ class EndSearch {
         Piece& piece = pieces_[static_cast<size_t>(i)];
         piece.status = search_piece(i, reinterpret_cast<std::byte*>(block.data()), found.data(), piece);
         if (!piece.status.is_ok()) stop_.store(true);
-        if (reports) context_.report("looking for documents in ", file_.path());
+        if (reports) context_.report("looking for ", what_, " in ", file_.path());
       }
     } catch (...) {  // memory is all that can run out here
       out_of_memory_.store(true);
@@ -134,6 +137,7 @@ class EndSearch {
   const MappedFile& file_;
   const TokenSpan& tokens_;
   const OpenContext& context_;
+  const std::string_view what_;
   const int64_t token_bytes_;
   const uint64_t value_;
   const FindTokens find_;
@@ -146,8 +150,8 @@ class EndSearch {
 }  // namespace
 
 Result<SortedTable> find_ends(const MappedFile& file, const TokenSpan& tokens, int64_t eot,
-                              const OpenContext& context) {
-  return EndSearch(file, tokens, eot, context).run();
+                              std::string_view what, const OpenContext& context) {
+  return EndSearch(file, tokens, eot, what, context).run();
 }
 
 }  // namespace dataline

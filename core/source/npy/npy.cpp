@@ -6,7 +6,6 @@
 // Refused by name: 0-d arrays, text, dates, void (but see NpyOptions::bf16), structured types, longdouble, samples of 0
 // bytes; objects and pickles of any kind (kUnsafeType).
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -23,12 +22,6 @@ struct NpyOptions {
   bool trailing_ignore = false;  // accepts bytes after the array
   bool bf16 = false;             // reads `V2`, which is how NumPy stores bfloat16
 };
-
-// Whether Fortran and C order are the same bytes: at most one dim is longer than 1.
-bool orders_agree(const NpyHeader& header) {
-  return !header.fortran_order ||
-         std::count_if(header.shape.begin(), header.shape.end(), [](int64_t dim) { return dim != 1; }) <= 1;
-}
 
 Result<SourceRef> open_npy(const NpyOptions& options, const std::string& path, const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(MappedFile file, MappedFile::open_unloaded(path, context));

@@ -36,7 +36,8 @@ class ElementWalk {
   const std::vector<int64_t>& shape_;
   const std::vector<int64_t>& steps_;
   size_t rank_;
-  std::array<int64_t, static_cast<size_t>(kMaxRank)> at_{};
+  std::array<int64_t, static_cast<size_t>(kMaxRank) + 1>
+      at_{};  // a whole array of 32 dims is the only record of a file
   int64_t position_ = 0;
 };
 
@@ -54,7 +55,8 @@ constexpr decltype(&copy_elements<1>) kCopies[] = {copy_elements<1>, copy_elemen
 
 class FortranFile final : public FileSource {
  public:
-  FortranFile(MappedFile file, Schema schema, SourceInfo info, const NpyHeader& header)
+  template <typename File>  // MappedFile, WatchedFileRef
+  FortranFile(File file, Schema schema, SourceInfo info, const NpyHeader& header)
       : FileSource(std::move(file), std::move(schema), std::move(info)),
         shape_(header.shape),
         data_offset_(header.data_offset),
@@ -144,13 +146,22 @@ class FortranFile final : public FileSource {
   std::vector<int64_t> steps_;  // stride of each axis in elements
 };
 
+Status check_fortran(const MappedFile& file, const Schema& schema, const NpyHeader& header) {
+  if (schema.columns[0].row_bytes <= kMaxRecordBytes) return Status::ok();
+  return error(Code::kTooLarge, file.path(), ": offset ", header.data_offset, ": samples of ",
+               schema.columns[0].row_bytes, " bytes, at most ", kMaxRecordBytes);
+}
+
 }  // namespace
 
 Result<SourceRef> open_fortran(MappedFile file, Schema schema, SourceInfo info, const NpyHeader& header) {
-  if (schema.columns[0].row_bytes > kMaxRecordBytes) {
-    return error(Code::kTooLarge, file.path(), ": offset ", header.data_offset, ": samples of ",
-                 schema.columns[0].row_bytes, " bytes, at most ", kMaxRecordBytes);
-  }
+  DL_RETURN_IF_ERROR(check_fortran(file, schema, header));
+  return SourceRef(
+      std::make_shared<FortranFile>(std::move(file), std::move(schema), std::move(info), header));
+}
+
+Result<SourceRef> open_fortran(WatchedFileRef file, Schema schema, SourceInfo info, const NpyHeader& header) {
+  DL_RETURN_IF_ERROR(check_fortran(file->file(), schema, header));
   return SourceRef(
       std::make_shared<FortranFile>(std::move(file), std::move(schema), std::move(info), header));
 }

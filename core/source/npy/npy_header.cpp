@@ -33,7 +33,7 @@ constexpr TypeName kNpyTypes[] = {
     TypeName{'f', 2, DType::kF16},  TypeName{'f', 4, DType::kF32},  TypeName{'f', 8, DType::kF64},
     TypeName{'c', 8, DType::kC64},  TypeName{'c', 16, DType::kC128}};
 
-// The extent of the header's text.
+// The extent of the header's text in the file.
 struct TextExtent {
   int64_t offset;
   int64_t bytes;
@@ -57,7 +57,7 @@ int64_t type_bytes(std::string_view digits) {
   return parse_i64(digits).value_or(kNoSize);
 }
 
-Status set_type(const std::string& at, bool void2_as_bf16, NpyHeader& header) {
+Status set_type(const std::string& at, NpyRules::Void2 void2, NpyHeader& header) {
   std::string_view type = header.descr;
   char order = '=';
   if (!type.empty() && std::string_view("<>|=").find(type[0]) != std::string_view::npos) {
@@ -68,11 +68,12 @@ Status set_type(const std::string& at, bool void2_as_bf16, NpyHeader& header) {
   int64_t bytes = type.empty() ? kNoSize : type_bytes(type.substr(1));
   if (type == "?") letter = 'b', bytes = 1;
   std::string subject = concat(at, "npy type ", printable(header.descr));
-  if (void2_as_bf16) {
+  if (void2 != NpyRules::Void2::kRefuse && letter == 'V' && bytes == 2) {
     header.dtype = DType::kBf16;
-    return letter == 'V' && bytes == 2 ? Status::ok()
-                                       : error(Code::kBadUri, subject, ": dtype=bf16 reads 'V2' only");
+    return Status::ok();
   }
+  if (void2 == NpyRules::Void2::kOnlyBf16)
+    return error(Code::kBadUri, subject, ": dtype=bf16 reads 'V2' only");
   constexpr char kForeign = std::endian::native == std::endian::little ? '>' : '<';
   for (const TypeName& known : kNpyTypes) {
     if (known.letter != letter || bytes != known.bytes) continue;
@@ -89,43 +90,45 @@ Status set_type(const std::string& at, bool void2_as_bf16, NpyHeader& header) {
   return error(Code::kUnsupported, subject, " ", unread->why);
 }
 
-// Reads up to `out.size()` bytes from the start; fewer if the file is shorter.
-Result<size_t> read_start(const MappedFile& file, std::span<std::byte> out) {
-  int64_t count = std::min(file.bytes(), static_cast<int64_t>(out.size()));
-  DL_RETURN_IF_ERROR(file.read(0, count, out.data()));
+// Reads up to `out.size()` bytes from the start; fewer if the array has fewer.
+Result<size_t> read_start(const NpyExtent& extent, std::span<std::byte> out) {
+  int64_t count = std::min(extent.end - extent.begin, static_cast<int64_t>(out.size()));
+  DL_RETURN_IF_ERROR(extent.file.read(extent.begin, count, out.data()));
   return static_cast<size_t>(count);
 }
 
-Status need(const MappedFile& file, int64_t offset, int64_t bytes, std::string_view what) {
-  if (extent_fits(offset, bytes, file.bytes())) return Status::ok();
-  return error(Code::kTruncated, file.path(), ": offset ", offset, ": ", what, " needs ", bytes,
-               " bytes, file has ", std::max<int64_t>(file.bytes() - offset, 0));
+// `offset` is in the file.
+Status need(const NpyExtent& extent, int64_t offset, int64_t bytes, std::string_view what) {
+  if (extent_fits(offset, bytes, extent.end)) return Status::ok();
+  return error(Code::kTruncated, extent.name, ": offset ", offset, ": ", what, " needs ", bytes, " bytes, ",
+               extent.container, " has ", std::max<int64_t>(extent.end - offset, 0));
 }
 
-Result<TextExtent> find_text(const MappedFile& file) {
-  const std::string& path = file.path();
-  std::array<std::byte, 12> start{};
-  DL_ASSIGN_OR_RETURN(size_t got, read_start(file, start));
+Result<TextExtent> find_text(const NpyExtent& extent) {
+  std::array<std::byte, kDescribedBytes> start{};
+  DL_ASSIGN_OR_RETURN(size_t got, read_start(extent, start));
   std::string_view magic(reinterpret_cast<const char*>(start.data()), std::min(got, kNpyMagic.size()));
   if (magic != kNpyMagic.substr(0, magic.size())) {
-    return error(Code::kCorrupt, path, ": offset 0: not an npy file: expected \\x93NUMPY, got ",
-                 describe_first_bytes(file));
+    return error(Code::kCorrupt, extent.name, ": offset ", extent.begin,
+                 ": not an npy file: expected \\x93NUMPY, got ",
+                 describe_first_bytes(Bytes(start).first(got)));
   }
-  DL_RETURN_IF_ERROR(need(file, 0, kLengthOffset, "npy magic and version"));
+  const int64_t version_offset = extent.begin + kVersionOffset, length_offset = extent.begin + kLengthOffset;
+  DL_RETURN_IF_ERROR(need(extent, extent.begin, kLengthOffset, "npy magic and version"));
   auto major = std::to_integer<int32_t>(start[kVersionOffset]);
   auto minor = std::to_integer<int32_t>(start[kVersionOffset + 1]);
   if (major < 1 || major > 3 || minor != 0) {
-    return error(Code::kUnsupported, path, ": offset ", kVersionOffset, ": npy version ", major, ".", minor,
-                 ", expected 1.0, 2.0 or 3.0");
+    return error(Code::kUnsupported, extent.name, ": offset ", version_offset, ": npy version ", major, ".",
+                 minor, ", expected 1.0, 2.0 or 3.0");
   }
   int64_t length_bytes = major == 1 ? 2 : 4;
-  DL_RETURN_IF_ERROR(need(file, kLengthOffset, length_bytes, "header length"));
+  DL_RETURN_IF_ERROR(need(extent, length_offset, length_bytes, "header length"));
   int64_t text_bytes = major == 1 ? int64_t{load_little<uint16_t>(start.data() + kLengthOffset)}
                                   : int64_t{load_little<uint32_t>(start.data() + kLengthOffset)};
-  int64_t text_offset = kLengthOffset + length_bytes;
-  DL_RETURN_IF_ERROR(need(file, text_offset, text_bytes, "header"));
+  int64_t text_offset = length_offset + length_bytes;
+  DL_RETURN_IF_ERROR(need(extent, text_offset, text_bytes, "header"));
   if (text_bytes > kMaxNpyHeaderBytes) {
-    return error(Code::kTooLarge, path, ": offset ", kLengthOffset, ": npy header of ", text_bytes,
+    return error(Code::kTooLarge, extent.name, ": offset ", length_offset, ": npy header of ", text_bytes,
                  " bytes, at most ", kMaxNpyHeaderBytes, " are read");
   }
   return TextExtent{text_offset, text_bytes};
@@ -133,15 +136,15 @@ Result<TextExtent> find_text(const MappedFile& file) {
 
 }  // namespace
 
-Result<NpyHeader> read_npy_header(const MappedFile& file, bool void2_as_bf16) {
-  DL_ASSIGN_OR_RETURN(TextExtent extent, find_text(file));
-  std::string text(static_cast<size_t>(extent.bytes), '\0');
-  DL_RETURN_IF_ERROR(file.read(extent.offset, extent.bytes, reinterpret_cast<std::byte*>(text.data())));
-  DL_ASSIGN_OR_RETURN(NpyHeader header, parse_npy_text(file.path(), extent.offset, text));
-  header.data_offset = extent.offset + extent.bytes;
-  std::string at = concat(file.path(), ": offset ", extent.offset, ": ");
-  DL_RETURN_IF_ERROR(set_type(at, void2_as_bf16, header));
-  if (header.shape.empty()) {
+Result<NpyHeader> read_npy_header(const NpyExtent& extent, const NpyRules& rules) {
+  DL_ASSIGN_OR_RETURN(TextExtent found, find_text(extent));
+  std::string text(static_cast<size_t>(found.bytes), '\0');
+  DL_RETURN_IF_ERROR(extent.file.read(found.offset, found.bytes, reinterpret_cast<std::byte*>(text.data())));
+  DL_ASSIGN_OR_RETURN(NpyHeader header, parse_npy_text(extent.name, found.offset, text));
+  header.data_offset = found.offset + found.bytes;
+  std::string at = concat(extent.name, ": offset ", found.offset, ": ");
+  DL_RETURN_IF_ERROR(set_type(at, rules.void2, header));
+  if (header.shape.empty() && !rules.zero_dims) {
     return error(Code::kUnsupported, at, "a 0-d npy array has no first axis to take samples from");
   }
   if (static_cast<int64_t>(header.shape.size()) > kMaxRank) {
@@ -149,6 +152,12 @@ Result<NpyHeader> read_npy_header(const MappedFile& file, bool void2_as_bf16) {
                  " are read");
   }
   return header;
+}
+
+Result<NpyHeader> read_npy_header(const MappedFile& file, bool void2_as_bf16) {
+  NpyRules rules;
+  if (void2_as_bf16) rules.void2 = NpyRules::Void2::kOnlyBf16;
+  return read_npy_header({file, 0, file.bytes(), file.path()}, rules);
 }
 
 }  // namespace dataline

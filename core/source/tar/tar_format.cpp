@@ -20,28 +20,13 @@ constexpr KeySpec kTarKeys[] = {
     kEnd};
 constexpr std::string_view kTarSuffixes[] = {".tar"};
 
-// `fields=image,label`: names, without duplicates.
-Result<std::vector<std::string>> read_fields_key(const Uri& uri) {
-  std::vector<std::string> names;
-  const UriKey* key = uri.find("fields");
-  if (key == nullptr) return names;
-  for (std::string_view name : split(key->value, ',')) {
-    if (name.empty())
-      return uri_error(key->value_column, "fields='", key->value, "': expected names, as in image,label");
-    if (std::find(names.begin(), names.end(), name) != names.end()) {
-      return uri_error(key->value_column, "fields='", key->value, "': '", name, "' is named twice");
-    }
-    names.emplace_back(name);
-  }
-  return names;
-}
-
 Result<OpenOne> configure_tar(const Uri& uri) {
   TarOptions options;
   DL_ASSIGN_OR_RETURN(options.label_u8, uri_is(uri, kLabelDtypeKey, "u8"));
   DL_ASSIGN_OR_RETURN(options.end_optional, uri_is(uri, kEnd, "optional"));
   if (const UriKey* image = uri.find("image")) options.image = image->value;
-  DL_ASSIGN_OR_RETURN(options.fields, read_fields_key(uri));
+  DL_ASSIGN_OR_RETURN(const std::vector<UriName> fields, uri_names(uri, "fields"));
+  for (const UriName& field : fields) options.fields.push_back(field.name);
   return OpenOne([options](const std::string& path, const OpenContext& context) {
     return open_tar(path, options, context);
   });

@@ -18,6 +18,7 @@
 #include "core/base/bytes.h"
 #include "core/base/status.h"
 #include "core/memory/mapped_file.h"
+#include "core/source/file_window.h"
 
 namespace dataline {
 
@@ -63,22 +64,6 @@ struct TarMember {
   bool directory = false;
 };
 
-// Reads headers through a buffer that grows while they are close together.
-class TarWindow {
- public:
-  explicit TarWindow(const MappedFile& file) : file_(file) {}
-  // The caller has checked that the bytes are in the file. Valid until the next call.
-  Result<const std::byte*> at(int64_t offset, int64_t bytes);
-
- private:
-  static constexpr int64_t kMinBytes = 2 << 10, kMaxBytes = 64 << 10;
-
-  const MappedFile& file_;
-  std::vector<std::byte> buffer_;
-  int64_t begin_ = 0, end_ = 0;  // the part of the file in the buffer
-  int64_t window_bytes_ = kMinBytes;
-};
-
 class TarMembers {
  public:
   // `end_optional`: the archive may end without the two blocks of zeros.
@@ -105,7 +90,7 @@ class TarMembers {
   }
 
   const MappedFile& file_;
-  TarWindow window_;
+  FileWindow window_;
   bool end_optional_;
   int64_t offset_ = 0;
   std::string name_;

@@ -342,4 +342,17 @@ inline TestArrow arrow_table(const std::vector<std::vector<TestColumn>>& batches
   return out;
 }
 
+// Two batches of numbers, texts and lists, and a dictionary.
+inline TestArrow some_arrow() {
+  const TestColumn words = texts("w", {"red", "green"});
+  const auto batch = [&] {
+    return std::vector<TestColumn>{numbers<int32_t>("x", {1, 2, 3}), texts("t", {"a", "bc", "d"}),
+                                   lists<int32_t>("l", {0, 2, 2, 3}, numbers<int16_t>("item", {4, 5, 6})),
+                                   encoded<int8_t>(words, 7, {0, 1, 0})};
+  };
+  TestArrow out = arrow_table({batch(), batch()});
+  out.messages.insert(out.messages.begin(), arrow_dictionary(7, words));
+  return out;
+}
+
 }  // namespace dataline

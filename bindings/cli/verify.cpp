@@ -1,0 +1,190 @@
+// `dataline verify`: reads every sample once, and names each that cannot be read.
+//
+// The loader reads with on_error=raise: a bad sample is an error of its step, which is then delivered without it. Nothing is
+// replaced, so each sample is read once, good or bad.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "bindings/cli/clock.h"
+#include "bindings/cli/commands.h"
+#include "bindings/cli/failure.h"
+#include "bindings/cli/job.h"
+#include "bindings/cli/job_line.h"
+#include "bindings/cli/json.h"
+#include "bindings/cli/output.h"
+#include "bindings/cli/state_file.h"
+#include "bindings/cli/text.h"
+#include "bindings/cli/views.h"
+
+namespace dataline::cli {
+namespace {
+
+// With any of these a sample could be left out, replaced, or read twice.
+constexpr std::array<std::string_view, 15> kNotForVerify = {
+    "on_error",    "max_bad",           "epochs",       "shuffle",    "weights",
+    "replacement", "samples_per_epoch", "start_epoch",  "start_step", "last_batch",
+    "drop_last",   "lengths",           "bucket_edges", "bucket_by",  "pack_length"};
+
+// Batches in flight where each is one sample, so that several workers find work. Of a sample of unknown size each takes 64 MiB
+// of address space.
+constexpr char kDepthOfSingles[] = "8";
+
+class Verify {
+ public:
+  Verify(const Request& request, const Interrupts& interrupts)
+      : request_(request),
+        interrupts_(interrupts),
+        good_file_(request.flag("good_indices")),
+        json_wanted_(request.has("json")),
+        progress_(standard_output_is_terminal()),
+        job_(request, interrupts, progress_),
+        output_(interrupts) {
+    for (const Setting& setting : request.options) {
+      if (std::find(kNotForVerify.begin(), kNotForVerify.end(), setting.key) == kNotForVerify.end()) continue;
+      throw usage_failure(
+          "verify reads every sample once and names what is bad: it takes no " + flag_text(setting.key),
+          "verify");
+    }
+    if (job_.device() != "cpu")
+      throw usage_failure("verify reads into host memory: its --device is cpu, got '" + job_.device() + "'",
+                          "verify");
+    if (good_file_ == "") throw usage_failure("--good-indices needs the name of a file", "verify");
+  }
+
+  int run() {
+    if (good_file_) check_file_target(*good_file_);
+    open();
+    JobLine line("verify", job_, loader_.get());
+    json_.begin_object().key("bad_samples").begin_array();
+    const Clock::time_point begin = Clock::now();
+    pump(line);
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    progress_.clear();
+    return finish(seconds);
+  }
+
+ private:
+  // Rows of one size many at a time; others one by one, so that a large sample needs no setting.
+  void open() {
+    dataset_ = job_.open();
+    bool ragged = false;
+    for (const dl_view& field : Views(dataset_.get())) {
+      const bool bytes = field.kind == DL_KIND_RAGGED && field.dtype == DL_DTYPE_U8;
+      ragged = ragged || field.kind == DL_KIND_RAGGED;
+      if (bytes && std::string_view(field.name) == "image" && request_.option("transform").empty())
+        job_.set("transform", "image: decode");
+    }
+    if (ragged) {
+      job_.one_at_a_time(request_);
+      if (request_.option("prefetch_depth").empty()) job_.set("prefetch_depth", kDepthOfSingles);
+    }
+    loader_ = job_.create(dataset_.get());
+    if (dl_loader_part_count(loader_.get()) > 0)
+      throw Failure{.message = "a mix draws from its parts, some samples not at all: verify each part"};
+  }
+
+  void pump(JobLine& line) {
+    for (int64_t batches = 0; !interrupts_.came() && output_.state() == Output::State::kOpen;) {
+      const int64_t timeout_ns =
+          progress_.live() ? std::chrono::nanoseconds(Progress::kInterval).count() : int64_t{-1};
+      dl_batch* raw = nullptr;
+      dl_error error = DL_ERROR_INIT;
+      const dl_status status = dl_loader_next(loader_.get(), timeout_ns, &raw, &error);
+      const Batch batch(raw);
+      if (status == DL_OK) {
+        note_good(batch.get());
+        ++batches;
+      } else if (status == DL_ERR_BAD_SAMPLE) {
+        tell_new_bad();
+      } else if (status == DL_END_OF_EPOCH || status == DL_END) {
+        return;
+      } else if (status != DL_TIMEOUT) {
+        progress_.clear();
+        output_.flush();  // what came before the error
+        job_.check(status, error);
+        return;
+      }
+      if (progress_.due()) progress_.show(line.after(batches, kNoLimit, stats().bytes));
+    }
+  }
+
+  dl_stats stats() const {
+    auto stats = sized<dl_stats>();
+    dl_error error = DL_ERROR_INIT;
+    job_.check(dl_loader_stats(loader_.get(), &stats, &error), error);
+    return stats;
+  }
+
+  void note_good(const dl_batch* batch) {
+    auto info = sized<dl_batch_info>();
+    dl_error error = DL_ERROR_INIT;
+    job_.check(dl_batch_get_info(batch, &info, &error), error);
+    good_ += info.samples;
+    if (!good_file_) return;
+    for (int64_t i = 0; i < info.samples; ++i) indices_ += std::to_string(info.sample_indices[i]) + "\n";
+  }
+
+  void tell_new_bad() {
+    for (const int64_t found = dl_loader_bad_sample_count(loader_.get()); bad_ < found; ++bad_) {
+      auto bad = sized<dl_bad_sample>();
+      dl_error error = DL_ERROR_INIT;
+      job_.check(dl_loader_bad_sample_at(loader_.get(), bad_, &bad, &error), error);
+      if (json_wanted_) {
+        json_.begin_object().key("index").value(bad.index).key("code").value(dl_status_name(bad.code));
+        json_.key("message").value(bad.message).end_object();
+        continue;
+      }
+      progress_.clear();
+      output_.append("sample " + std::to_string(bad.index) + ": " + without_controls(bad.message) + "\n");
+      output_.flush();
+    }
+  }
+
+  // Status 1 says that something is bad, after all of it was told.
+  int finish(double seconds) {
+    const int64_t read = good_ + bad_, bytes = stats().bytes;
+    if (json_wanted_) {
+      json_.end_array().key("uri").value(request_.uri()).key("samples").value(read);
+      json_.key("bad").value(bad_).key("bytes").value(bytes).key("seconds").value(seconds).end_object();
+      output_.append(json_.text() + "\n");
+    } else if (!interrupts_.came()) {
+      output_.append(grouped(read) + (read == 1 ? " sample, " : " samples, ") +
+                     bytes_text(static_cast<double>(bytes)) + " read, " +
+                     (bad_ == 0 ? "none" : grouped(bad_)) + " bad\n");
+    }
+    output_.flush();
+    if (output_.state() == Output::State::kFailed) throw system_failure("standard output", output_.error());
+    if (interrupts_.came()) throw Interrupted{interrupts_.signal()};
+    if (good_file_) write_file(*good_file_, indices_, "the good indices were not saved");
+    if (bad_ == 0) return 0;
+    throw Failure{.message = grouped(bad_) + " of " + grouped(read) +
+                             (bad_ == 1 ? " samples is bad" : " samples are bad"),
+                  .code = "DL_ERR_BAD_SAMPLE"};
+  }
+
+  const Request& request_;
+  const Interrupts& interrupts_;
+  const std::optional<std::string> good_file_;  // --good-indices
+  const bool json_wanted_;
+  Progress progress_;
+  Job job_;
+  Output output_;
+  Json json_;
+  Dataset dataset_;
+  Loader loader_;
+  int64_t good_ = 0, bad_ = 0;
+  std::string indices_;  // of good samples, one a line
+};
+
+}  // namespace
+
+int run_verify(const Request& request, const Interrupts& interrupts) {
+  return Verify(request, interrupts).run();
+}
+
+}  // namespace dataline::cli

@@ -1,0 +1,74 @@
+// Reads the fields of one line.
+// Threads: one at a time; one reader serves the rows of a run.
+// Cost: one pass over the line. Strings without escapes are not copied.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/source/json.h"
+#include "core/source/jsonl/json_fields.h"
+#include "core/source/nulls.h"
+
+namespace dataline {
+
+// What a line is read for. Made once, at open.
+struct JsonRowPlan {
+  std::vector<JsonField> fields;
+  std::vector<std::pair<std::string, size_t>> by_name;  // sorted
+  std::optional<NullFill> fill = {};
+
+  static JsonRowPlan of(std::vector<JsonField> fields, std::optional<NullFill> fill);
+};
+
+// Where a value is put, unless it can stay where it is written.
+struct JsonRoom {
+  std::byte* data = nullptr;
+  int64_t bytes = 0;
+};
+
+struct JsonCell {
+  const std::byte* data = nullptr;
+  int64_t bytes = 0;
+};
+
+class JsonRowReader {
+ public:
+  explicit JsonRowReader(const JsonRowPlan& plan) : plan_(plan) {}
+
+  // `rooms` and `cells`: one a field. kCorrupt: no JSON, not the declared type or
+  // count, missing, null, given twice, not UTF-8; kOutOfRange: a number that the dtype cannot hold; kTooLarge.
+  Status read(JsonReader& json, std::span<const JsonRoom> rooms, std::span<JsonCell> cells);
+
+ private:
+  Status read_object(size_t prefix, int depth);
+  Status read_member(size_t length, int depth);
+  Status read_key(size_t prefix, size_t& length);
+  Status read_field(size_t field);
+  Status read_text(size_t field);
+  Status read_numbers(const Field& field, size_t dim, std::byte*& out);
+  Status read_ragged(size_t field);
+  Status read_number(const Field& field, std::byte* out);
+  Status fill_missing();
+  bool is_within(std::string_view prefix) const;
+  template <typename... Parts>
+  Status wrong(const Field& field, const Parts&... parts) const;
+
+  const JsonRowPlan& plan_;
+  JsonReader* json_ = nullptr;
+  std::span<const JsonRoom> rooms_;
+  std::span<JsonCell> cells_;
+  std::bitset<kMaxJsonFields> given_;
+  std::array<char, kMaxJsonName + 1> path_{};  // of the value that is read; longer paths are no field's
+};
+
+}  // namespace dataline

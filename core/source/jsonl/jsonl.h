@@ -1,0 +1,70 @@
+// JSON lines as a dataset: one object a line (RFC 8259), in UTF-8; its values by name are the fields of a sample.
+//
+// Where lines end is found once, at open, as fast as the file is read; a line is parsed when its sample is delivered, so a
+// line that is no JSON is a bad sample and no more.
+//
+// Read: LF and CRLF, a byte order mark, a last line without its end, blank lines at the end of the file.
+// Threads: immutable after open; every function may be called from several workers at once.
+// Memory: 4 bytes a line (SortedTable).
+// Source: jsonlines.org
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/source/documents/sorted_table.h"
+#include "core/source/file_source.h"
+#include "core/source/jsonl/json_row.h"
+
+namespace dataline {
+
+// Where the lines of a file are.
+struct JsonLines {
+  SortedTable ends;
+  int64_t first = 0;    // where line 0 begins: after a byte order mark
+  int64_t longest = 0;  // bytes
+};
+
+// Without its end, so that what is read stays within the line.
+inline std::string_view without_line_end(std::string_view line) {
+  if (line.ends_with('\n')) line.remove_suffix(1);
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+// kCorrupt: a blank line among others. kCancelled.
+Result<JsonLines> find_json_lines(const MappedFile& file, const OpenContext& context);
+
+class JsonlFile final : public FileSource {
+ public:
+  JsonlFile(MappedFile file, Schema schema, SourceInfo info, JsonLines lines, JsonRowPlan plan);
+
+  int64_t count() const override { return lines_.ends.size(); }
+  void locate(Run& run) const override;
+  int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
+  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
+  int64_t stored_bytes() const override;
+  Place place_of(int64_t index, size_t column) const override;
+  void fingerprint(Digest& digest) const override;
+
+ private:
+  FileExtent extent_of(int64_t index) const override {
+    const int64_t begin = index == 0 ? lines_.first : lines_.ends[index - 1];
+    return {begin, lines_.ends[index] - begin};
+  }
+  int64_t line_room(int64_t max_bytes_per_sample) const;
+  int64_t value_room(size_t field, int64_t max_bytes_per_sample) const;
+  Status read_row(Run& run, int64_t row, bool populate, std::byte* scratch, JsonRowReader& reader) const;
+
+  const JsonLines lines_;
+  const JsonRowPlan plan_;
+  const uint64_t ends_digest_;
+};
+
+// The most bytes that a field of these lines can have.
+int64_t most_json_bytes(const JsonField& field, int64_t longest_line);
+
+}  // namespace dataline

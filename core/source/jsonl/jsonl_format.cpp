@@ -1,0 +1,145 @@
+// The format `jsonl`: its keys, and opening.
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/source/files.h"
+#include "core/source/format.h"
+#include "core/source/gzip.h"
+#include "core/source/jsonl/jsonl.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kMaxFirstLine = int64_t{64} << 20;  // is copied, to infer the fields from it
+
+struct JsonlOptions {
+  std::vector<JsonField> fields;  // empty: inferred
+  std::optional<NullFill> fill = {};
+};
+
+Result<std::string> line_text(const MappedFile& file, int64_t begin, int64_t end) {
+  if (end - begin > kMaxFirstLine) {
+    return line_error(Code::kTooLarge, file.path(), 1, "has ", end - begin,
+                      " bytes: fields are inferred from at most ", kMaxFirstLine,
+                      "; declare them, as in fields=text:text");
+  }
+  std::string text(static_cast<size_t>(end - begin), '\0');
+  DL_RETURN_IF_ERROR(file.read(begin, end - begin, reinterpret_cast<std::byte*>(text.data())));
+  return text;
+}
+
+Result<std::vector<JsonField>> infer_fields(const MappedFile& file, const JsonLines& lines,
+                                            SourceInfo& info) {
+  constexpr std::string_view kDeclare = "declare the fields, as in fields=text:text,label:i64";
+  if (lines.ends.size() == 0)
+    return error(Code::kEmpty, file.path(), ": no lines to infer fields from; ", kDeclare);
+  DL_ASSIGN_OR_RETURN(const std::string text, line_text(file, lines.first, lines.ends[0]));
+  DL_ASSIGN_OR_RETURN(InferredJson found, infer_json_fields(JsonReader(file.path(), 1, without_line_end(text),
+                                                                       "the line's end")));
+  if (found.fields.empty()) {
+    return error(Code::kUnsupported, file.path(), ": line 1: no string, number or array of numbers in it; ",
+                 kDeclare);
+  }
+  std::string types;
+  for (const JsonField& each : found.fields) {
+    const Field& field = each.field;
+    types +=
+        concat(types.empty() ? "" : ",", field.name, ":", each.is_text ? "text" : dtype_name(field.dtype),
+               !each.is_text && field.kind == FieldKind::kRagged ? "[]" : "");
+  }
+  info.notes.push_back(concat("fields inferred from line 1: fields=", types));
+  std::string left_out;
+  for (const std::string& name : found.left_out) left_out += (left_out.empty() ? "" : ", ") + name;
+  if (!left_out.empty()) info.notes.push_back(concat("left out of line 1: ", left_out));
+  return std::move(found.fields);
+}
+
+// A file that was cut ends within an object.
+Status check_last_line(const MappedFile& file, const JsonLines& lines) {
+  const int64_t last = lines.ends.size() - 1;
+  if (last < 0 || lines.ends[last] - (last == 0 ? lines.first : lines.ends[last - 1]) > kMaxFirstLine)
+    return Status::ok();
+  const int64_t begin = last == 0 ? lines.first : lines.ends[last - 1];
+  DL_ASSIGN_OR_RETURN(const std::string text, line_text(file, begin, lines.ends[last]));
+  if (text.ends_with('\n')) return Status::ok();
+  JsonReader json(file.path(), last + 1, text, "the line's end");
+  if (json.skip_value().is_ok() && json.at_end()) return Status::ok();
+  return error(Code::kTruncated, file.path(), ": offset ", begin, ": line ", last + 1,
+               ", the last, ends within its object, after ", text.size(), " bytes");
+}
+
+Result<SourceRef> open_jsonl(const JsonlOptions& options, const std::string& path,
+                             const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(const FirstBytes start, read_first_bytes(path, context));
+  DL_RETURN_IF_ERROR(refuse_stand_ins(start));
+  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_gzip(path, size_in_gzip_trailer, context));
+  SourceInfo info{"jsonl", "", {}};
+  if (is_gzip(start.bytes()))
+    info.notes.push_back(concat("gzip: inflated into ", file.bytes(), " bytes of memory"));
+  DL_ASSIGN_OR_RETURN(JsonLines lines, find_json_lines(file, context));
+  DL_RETURN_IF_ERROR(check_last_line(file, lines));
+  std::vector<JsonField> fields = options.fields;
+  if (fields.empty()) {
+    DL_ASSIGN_OR_RETURN(fields, infer_fields(file, lines, info));
+  }
+  for (const JsonField& each : fields) {
+    if (options.fill) DL_RETURN_IF_ERROR(check_fill(*options.fill, each.field));
+  }
+  DL_RETURN_IF_ERROR(file.load(context));
+  std::vector<Field> schema;
+  for (JsonField& each : fields) {
+    if (each.field.kind == FieldKind::kRagged) each.field.max_bytes = most_json_bytes(each, lines.longest);
+    schema.push_back(each.field);
+  }
+  return SourceRef(std::make_shared<JsonlFile>(std::move(file), column_per_field(std::move(schema)),
+                                               std::move(info), std::move(lines),
+                                               JsonRowPlan::of(std::move(fields), options.fill)));
+}
+
+Result<OpenOne> configure_jsonl(const Uri& uri) {
+  JsonlOptions options;
+  if (const UriKey* key = uri.find("fields")) {
+    DL_ASSIGN_OR_RETURN(options.fields, declared_json_fields(*key));
+  }
+  DL_ASSIGN_OR_RETURN(options.fill, read_nulls(uri));
+  return OpenOne([options](const std::string& path, const OpenContext& context) {
+    return open_jsonl(options, path, context);
+  });
+}
+
+constexpr KeySpec kJsonlKeys[] = {
+    {"fields", "FIELDS", "",
+     "the values to deliver, as in text:text,label:i64,ids:i32[],box:f32[4],meta/lang:text; default: those "
+     "of the first line"},
+    kNullsKey,
+    kAxesKey};
+constexpr std::string_view kJsonlSuffixes[] = {".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz"};
+
+}  // namespace
+
+constinit const Format kJsonlFormat{
+    .name = "jsonl",
+    .doc = "one JSON object a line, plain or gzipped. Fields: its values by name, nested ones as meta/lang",
+    .keys = kJsonlKeys,
+    .configure = configure_jsonl,
+    .ranges = true,
+    .is_member = [](const std::string&, std::string_view name,
+                    const OpenContext&) { return has_suffix(kJsonlSuffixes, name); },
+    .members = "*.jsonl, *.ndjson, plain or .gz",
+    .lists = true,
+    .sniff =
+        [](const FirstBytes& file) {
+          const bool named = has_suffix(kJsonlSuffixes, file.path);
+          return named && (file.text().starts_with('{') || is_gzip(file.bytes())) ? Sniff::kLikely
+                                                                                  : Sniff::kNo;
+        },
+    .suffixes = kJsonlSuffixes,
+};
+
+}  // namespace dataline

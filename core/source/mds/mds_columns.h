@@ -1,0 +1,35 @@
+// The columns of MDS, the format of MosaicML's Streaming: how each is stored, and what it becomes.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/field.h"
+#include "core/base/status.h"
+
+namespace dataline {
+
+// As index.json says it.
+struct MdsColumnSpec {
+  std::string name, encoding;
+  int64_t size = -1;  // bytes of every value; -1: they differ, and each sample says them
+
+  bool operator==(const MdsColumnSpec&) const = default;
+};
+
+struct MdsColumn {
+  MdsColumnSpec spec;
+  // Arrays of any length begin with a byte, (dims << 2 | log2 of the bytes of a dim), and the dims.
+  bool has_shape = false;
+  std::optional<Field> field;  // nothing: not read, for this reason
+  Status why_not;
+};
+
+// kCorrupt: a size that the encoding cannot have. `path` and `name` of the index, for messages.
+Result<MdsColumn> mds_column(const std::string& path, MdsColumnSpec spec);
+
+}  // namespace dataline

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/mds/mds_index.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/source/files.h"
+#include "core/source/json.h"
+
+namespace dataline {
+namespace {
+
+constexpr size_t kShardsPerLook = 1024;  // at the cancel token
+
+// A name of a file below the index: neither absolute nor above it.
+bool stays_below(std::string_view name) {
+  if (name.empty() || name.starts_with('/') || name.find('\\') != std::string_view::npos ||
+      name.find('\0') != std::string_view::npos)
+    return false;
+  const std::vector<std::string_view> parts = split(name, '/');
+  return std::none_of(parts.begin(), parts.end(),
+                      [](std::string_view part) { return part == ".." || part.empty(); });
+}
+
+class MdsIndexParser {
+ public:
+  MdsIndexParser(const std::string& path, std::string_view text, const OpenContext& context)
+      : json_(path, 1, text, "its end"), context_(context), index_{path, {}, {}} {}
+
+  Result<MdsIndex> parse() {
+    bool shards = false, version = false;
+    DL_RETURN_IF_ERROR(members([&](const std::string& key) -> Status {
+      if (key == "version") return version = true, read_version();
+      if (key == "shards") return shards = true, items([&] { return read_shard(); });
+      return json_.skip_value();
+    }));
+    if (!json_.at_end()) return json_.expected("nothing but spaces");
+    if (!shards || !version)
+      return error(Code::kCorrupt, index_.path,
+                   ": expected the keys version and shards, as MDSWriter writes them, ",
+                   shards ? "version" : "shards", " is missing");
+    if (index_.shards.empty()) return error(Code::kEmpty, index_.path, ": no shards");
+    return std::move(index_);
+  }
+
+ private:
+  // Calls `each(key)` with each member of an object, which reads the value.
+  template <typename Each>
+  Status members(const Each& each) {
+    DL_RETURN_IF_ERROR(json_.expect('{'));
+    for (bool first = true; !json_.take('}'); first = false) {
+      if (!first) DL_RETURN_IF_ERROR(json_.expect(','));
+      std::string key;
+      DL_RETURN_IF_ERROR(json_.read_string(key));
+      DL_RETURN_IF_ERROR(json_.expect(':'));
+      DL_RETURN_IF_ERROR(each(key));
+    }
+    return Status::ok();
+  }
+
+  template <typename Each>
+  Status items(const Each& each) {
+    DL_RETURN_IF_ERROR(json_.expect('['));
+    for (bool first = true; !json_.take(']'); first = false) {
+      if (!first) DL_RETURN_IF_ERROR(json_.expect(','));
+      DL_RETURN_IF_ERROR(each());
+    }
+    return Status::ok();
+  }
+
+  Status read_count(int64_t& out) {
+    if (const char c = json_.peek(); c < '0' || c > '9') return json_.expected("a whole number");
+    std::string_view digits;
+    bool whole = false;
+    DL_RETURN_IF_ERROR(json_.read_number(digits, whole));
+    const std::optional<int64_t> value = whole ? parse_i64(digits) : std::nullopt;
+    if (!value) return json_.refuse("byte ", json_.byte(), ": ", shown_text(digits), " is no size");
+    out = *value;
+    return Status::ok();
+  }
+
+  Status read_version() {
+    constexpr int64_t kVersion = 2;
+    int64_t version = 0;
+    DL_RETURN_IF_ERROR(read_count(version));
+    if (version == kVersion) return Status::ok();
+    return error(Code::kUnsupported, index_.path, ": version ", version, " of MDS, expected ", kVersion);
+  }
+
+  struct Columns {
+    std::vector<std::string> names, encodings;
+    std::vector<int64_t> sizes;
+  };
+
+  Status read_shard() {
+    if (index_.shards.size() % kShardsPerLook == 0) {
+      if (context_.cancelled())
+        return error(Code::kCancelled, index_.path, ": cancelled after ", index_.shards.size(), " shards");
+      context_.report("reading ", index_.path);
+    }
+    MdsShardEntry shard;
+    Columns columns;
+    std::string format;
+    shard.bytes = shard.samples = -1;
+    DL_RETURN_IF_ERROR(members([&](const std::string& key) -> Status {
+      if (key == "format") return json_.read_string(format);
+      if (key == "version") return read_version();
+      if (key == "samples") return read_count(shard.samples);
+      if (key == "column_names") return read_texts(columns.names);
+      if (key == "column_encodings") return read_texts(columns.encodings);
+      if (key == "column_sizes") return items([&] { return read_size(columns.sizes); });
+      if (key == "raw_data") return read_file(shard.name, &shard.bytes);
+      if (key == "zip_data" && !json_.take_word("null")) return read_file(shard.compressed, nullptr);
+      return key == "zip_data" ? Status::ok() : json_.skip_value();
+    }));
+    if (format != "mds") {
+      return error(Code::kUnsupported, index_.path, ": shard ", index_.shards.size(), " has the format ",
+                   printable(format), ", expected mds");
+    }
+    DL_RETURN_IF_ERROR(check_shard(shard));
+    DL_RETURN_IF_ERROR(take_columns(columns));
+    index_.shards.push_back(std::move(shard));
+    return Status::ok();
+  }
+
+  Status read_texts(std::vector<std::string>& out) {
+    return items([&]() -> Status {
+      if (out.size() == kMaxMdsColumns)
+        return error(Code::kUnsupported, index_.path, ": more than ", kMaxMdsColumns, " columns");
+      return json_.read_string(out.emplace_back());
+    });
+  }
+
+  Status read_size(std::vector<int64_t>& out) {
+    if (out.size() == kMaxMdsColumns)
+      return error(Code::kUnsupported, index_.path, ": more than ", kMaxMdsColumns, " columns");
+    out.push_back(-1);
+    return json_.take_word("null") ? Status::ok() : read_count(out.back());
+  }
+
+  Status read_file(std::string& name, int64_t* bytes) {
+    return members([&](const std::string& key) -> Status {
+      if (key == "basename") return json_.read_string(name);
+      if (key == "bytes" && bytes != nullptr) return read_count(*bytes);
+      return json_.skip_value();
+    });
+  }
+
+  Status check_shard(const MdsShardEntry& shard) const {
+    const char* const missing = shard.name.empty()  ? "raw_data.basename"
+                                : shard.bytes < 0   ? "raw_data.bytes"
+                                : shard.samples < 0 ? "samples"
+                                                    : nullptr;
+    if (missing != nullptr)
+      return error(Code::kCorrupt, index_.path, ": shard ", index_.shards.size(), ": ", missing,
+                   " is missing");
+    if (stays_below(shard.name)) return Status::ok();
+    return error(Code::kCorrupt, index_.path, ": shard ", index_.shards.size(), ": ", printable(shard.name),
+                 " is no name of a file below the index");
+  }
+
+  // All shards have the columns of the first.
+  Status take_columns(Columns& columns) {
+    const size_t count = columns.names.size();
+    if (count == 0 || columns.encodings.size() != count || columns.sizes.size() != count) {
+      return error(Code::kCorrupt, index_.path, ": shard ", index_.shards.size(), ": ", count,
+                   " column_names, ", columns.encodings.size(), " column_encodings, ", columns.sizes.size(),
+                   " column_sizes");
+    }
+    const bool first = index_.columns.empty();
+    if (!first && count != index_.columns.size()) return columns_differ();
+    for (size_t c = 0; c < count; ++c) {
+      MdsColumnSpec spec{std::move(columns.names[c]), std::move(columns.encodings[c]), columns.sizes[c]};
+      if (!first && spec != index_.columns[c].spec) return columns_differ();
+      if (!first) continue;
+      for (const MdsColumn& other : index_.columns) {
+        if (other.spec.name == spec.name)
+          return error(Code::kCorrupt, index_.path, ": two columns are called ", printable(spec.name));
+      }
+      if (spec.name.empty()) return error(Code::kCorrupt, index_.path, ": a column without a name");
+      DL_ASSIGN_OR_RETURN(MdsColumn column, mds_column(index_.path, std::move(spec)));
+      index_.columns.push_back(std::move(column));
+    }
+    return Status::ok();
+  }
+
+  Status columns_differ() const {
+    return error(Code::kMismatch, index_.path, ": the columns of shard ", index_.shards.size(),
+                 " differ from those of shard 0");
+  }
+
+  JsonReader json_;
+  const OpenContext& context_;
+  MdsIndex index_;
+};
+
+}  // namespace
+
+Result<MdsIndex> read_mds_index(const std::string& path, const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(const FirstBytes start, read_first_bytes(path, context));
+  DL_RETURN_IF_ERROR(refuse_stand_ins(start));
+  DL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open_unloaded(path, context));
+  if (file.bytes() > kMaxMdsIndexBytes)
+    return error(Code::kTooLarge, path, ": ", file.bytes(), " bytes, at most ", kMaxMdsIndexBytes);
+  DL_ASSIGN_OR_RETURN(const Block block, context.memory->allocate(std::max<int64_t>(file.bytes(), 1), 1,
+                                                                  MemoryKind::kMetadata, path.c_str()));
+  DL_RETURN_IF_ERROR(file.read(0, file.bytes(), block.data()));
+  const std::string_view text(reinterpret_cast<const char*>(block.data()), static_cast<size_t>(file.bytes()));
+  return MdsIndexParser(path, text, context).parse();
+}
+
+}  // namespace dataline

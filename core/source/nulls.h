@@ -1,0 +1,39 @@
+// The key `nulls` of formats whose records may lack a value: such a sample is bad, or a number stands for the value.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "core/base/field.h"
+#include "core/base/status.h"
+#include "core/source/uri.h"
+
+namespace dataline {
+
+inline constexpr KeySpec kNullsKey{
+    "nulls", "error|fill(0)", "error",
+    "what a value is that is missing or null: a bad sample; fill(V): the number V, or an empty row of a "
+    "ragged field"};
+
+// nulls=fill(V).
+struct NullFill {
+  double number = 0;
+  std::optional<int64_t> whole = {};  // V, where it is a whole number
+  int64_t column = 0;                 // in the URI
+};
+
+// Nothing for nulls=error, and without the key. kBadUri with column.
+Result<std::optional<NullFill>> read_nulls(const Uri& uri);
+
+// Stores V as an element of the dtype; false: it has no such value.
+bool store_fill(const NullFill& fill, DType dtype, std::byte* out);
+
+// That a dense field can have this value; ragged ones become empty. kBadUri with column.
+Status check_fill(const NullFill& fill, const Field& field);
+// All elements of a sample of the field, which check_fill() has accepted.
+void write_fill(const NullFill& fill, const Field& field, std::byte* out);
+
+}  // namespace dataline

@@ -1,0 +1,201 @@
+// The format `tfrecord`: its keys, how it is detected, and what a file's records are.
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/source/files.h"
+#include "core/source/format.h"
+#include "core/source/gzip.h"
+#include "core/source/tfrecord/example_source.h"
+
+namespace dataline {
+namespace {
+
+struct TfRecordOptions {
+  enum class Records { kAuto, kExample, kBytes };
+  Records records = Records::kAuto;
+  bool ignore_checksums = false, ignore_partial = false;
+  std::vector<FeatureField> fields = {};  // empty: inferred
+  std::optional<NullFill> fill = {};
+};
+
+constexpr KeySpec kRecords{
+    "records", "auto|example|bytes", "auto",
+    "what a record is: a tf.train.Example, bytes, or what the first record looks like"};
+constexpr KeySpec kChecksums{"crc", "check|ignore", "check",
+                             "whether the checksum of each record is checked"};
+constexpr KeySpec kPartialRecord{"partial", "error|ignore", "error",
+                                 "what to do with an incomplete last record"};
+constexpr KeySpec kTfRecordKeys[] = {
+    kRecords,
+    {"fields", "FIELDS", "",
+     "the features to read, as in image:bytes,label:i64,box:f32[4],ids:i64[]; default: those of the first "
+     "record"},
+    kNullsKey,
+    kChecksums,
+    kPartialRecord,
+    kAxesKey};
+constexpr std::string_view kTfRecordSuffixes[] = {".tfrecord", ".tfrecords"};
+
+// What comes after "name.tfrecord" in names of shards: "-00003-of-00010".
+std::string_view without_shard(std::string_view name) {
+  const auto digits = [&name] {
+    const size_t last = name.find_last_not_of("0123456789");
+    const bool some = last != std::string_view::npos && last + 1 < name.size();
+    if (some) name = name.substr(0, last + 1);
+    return some;
+  };
+  const std::string_view whole = name;
+  if (!digits() || !name.ends_with("-of-")) return whole;
+  name.remove_suffix(4);
+  if (!digits() || !name.ends_with('-')) return whole;
+  return name.substr(0, name.size() - 1);
+}
+
+// "a.tfrecord", "a.tfrecord-00003-of-00010", either with ".gz".
+bool is_tfrecord_name(std::string_view name) {
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  return has_suffix(kTfRecordSuffixes, without_shard(name));
+}
+
+Sniff sniff_tfrecord(const FirstBytes& file) {
+  if (starts_with_record(file.bytes())) return Sniff::kCertain;
+  const bool plausible = file.count == 0 || is_gzip(file.bytes());
+  return plausible && is_tfrecord_name(file.path) ? Sniff::kLikely : Sniff::kNo;
+}
+
+bool is_tfrecord_member(const std::string& directory, std::string_view name, const OpenContext& context) {
+  if (is_tfrecord_name(name)) return true;
+  const Result<FirstBytes> start = read_first_bytes(join_path(directory, name), context);
+  return start.is_ok() && starts_with_record(start.value().bytes());
+}
+
+// Says what the file is, where its first bytes are no record.
+Status check_first_record(const MappedFile& file) {
+  std::array<std::byte, kDescribedBytes> buffer;
+  const int64_t count = std::min(kDescribedBytes, file.bytes());
+  DL_RETURN_IF_ERROR(file.read(0, count, buffer.data()));
+  const Bytes first = Bytes(buffer).first(static_cast<size_t>(count));
+  if (count == 0 || starts_with_record(first)) return Status::ok();
+  // RFC 1950: method 8, and a multiple of 31.
+  if (count >= 2 && byte_at(first, 0) == 0x78 && (byte_at(first, 0) * 256 + byte_at(first, 1)) % 31 == 0) {
+    return error(
+        Code::kUnsupported, file.path(),
+        ": offset 0: this is zlib data, perhaps records of TensorFlow's compression ZLIB, which have no "
+        "random access: write them again without compression");
+  }
+  const std::string what = describe_first_bytes(first);
+  if (what.starts_with("bytes ")) return Status::ok();  // the walk says what is wrong
+  return error(Code::kCorrupt, file.path(), ": offset 0: a TFRecord file was expected, this is ", what);
+}
+
+// The first record's data, whole and checked.
+Result<Block> first_record(const RecordFile& records, const OpenContext& context) {
+  const int64_t bytes = records.index.data_bytes(0);
+  DL_ASSIGN_OR_RETURN(Block block, context.memory->allocate(bytes + kRecordFooterBytes, 1,
+                                                            MemoryKind::kMetadata, "the first record"));
+  DL_RETURN_IF_ERROR(
+      records.file.read(records.index.data_begin(0), bytes + kRecordFooterBytes, block.data()));
+  const uint32_t expected = mask_crc32c(Crc32c(best_simd_target()).extend(0, block.data(), bytes));
+  const auto got = load_little<uint32_t>(block.data() + bytes);
+  if (!records.check_data || got == expected) return block;
+  return error(Code::kCorrupt, records.file.path(), ": offset 0: record 0: the checksum of its data is ",
+               checksum_text(got), ", expected ", checksum_text(expected),
+               "; fields are inferred from it (fields= declares them)");
+}
+
+// Sets the fields that the first record decides; leaves them empty where records are bytes.
+Status infer_fields(const TfRecordOptions& options, const RecordFile& records, const OpenContext& context,
+                    std::vector<FeatureField>& fields, SourceInfo& info) {
+  using Records = TfRecordOptions::Records;
+  const std::string& path = records.file.path();
+  if (records.index.count() == 0) {
+    return error(
+        Code::kEmpty, path,
+        ": no records, hence no first one that says what they are; declare fields=, or records=bytes");
+  }
+  DL_ASSIGN_OR_RETURN(const Block block, first_record(records, context));
+  const Bytes data(block.data(), static_cast<size_t>(records.index.data_bytes(0)));
+  const std::string place = concat(path, ": offset 0: record 0: ");
+  if (options.records == Records::kAuto && fields.empty() && !is_plain_example(data)) {
+    if (is_sequence_example(data)) return error(Code::kUnsupported, place, kNoSequences);
+    info.notes.push_back("the first record is no tf.train.Example: records are delivered as bytes");
+    return Status::ok();
+  }
+  DL_ASSIGN_OR_RETURN(fields, infer_feature_fields(place, data, fields));
+  info.notes.push_back(concat("fields inferred from the first record: ", feature_list_text(fields)));
+  return Status::ok();
+}
+
+Result<RecordFile> open_records(const TfRecordOptions& options, const std::string& path,
+                                const OpenContext& context, SourceInfo& info) {
+  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_gzip(path, size_in_gzip_trailer, context));
+  if (file.bytes() != file.file_bytes())
+    info.notes.push_back("gzip: inflated into memory; without compression files are mapped");
+  DL_RETURN_IF_ERROR(check_first_record(file));
+  DL_RETURN_IF_ERROR(file.load(context));
+  DL_ASSIGN_OR_RETURN(RecordIndex index, RecordIndex::read(file, options.ignore_partial, context));
+  if (index.skipped_bytes() > 0)
+    info.notes.push_back(
+        concat(path, ": the last ", index.skipped_bytes(), " bytes are an incomplete record, left out"));
+  return RecordFile{std::move(file), std::move(index), !options.ignore_checksums};
+}
+
+Result<SourceRef> open_tfrecord(const TfRecordOptions& options, const std::string& path,
+                                const OpenContext& context) {
+  SourceInfo info{"tfrecord", path, {}};
+  DL_ASSIGN_OR_RETURN(RecordFile records, open_records(options, path, context, info));
+  if (options.records == TfRecordOptions::Records::kBytes)
+    return plain_records(std::move(records), std::move(info));
+  std::vector<FeatureField> fields = options.fields;
+  if (!all_declared(fields)) DL_RETURN_IF_ERROR(infer_fields(options, records, context, fields, info));
+  if (fields.empty()) return plain_records(std::move(records), std::move(info));
+  for (const FeatureField& field : fields) {
+    if (options.fill) DL_RETURN_IF_ERROR(check_fill(*options.fill, field.field()));
+  }
+  return example_records(std::move(records), std::move(fields), options.fill, std::move(info));
+}
+
+Result<OpenOne> configure_tfrecord(const Uri& uri) {
+  TfRecordOptions options;
+  DL_ASSIGN_OR_RETURN(const bool bytes, uri_is(uri, kRecords, "bytes"));
+  DL_ASSIGN_OR_RETURN(const bool example, uri_is(uri, kRecords, "example"));
+  using Records = TfRecordOptions::Records;
+  options.records = bytes ? Records::kBytes : example ? Records::kExample : Records::kAuto;
+  DL_ASSIGN_OR_RETURN(options.ignore_checksums, uri_is(uri, kChecksums, "ignore"));
+  DL_ASSIGN_OR_RETURN(options.ignore_partial, uri_is(uri, kPartialRecord, "ignore"));
+  const UriKey *fields = uri.find("fields"), *nulls = uri.find("nulls");
+  const UriKey* const example_only = fields != nullptr ? fields : nulls;
+  if (bytes && example_only != nullptr)
+    return uri_error(example_only->column, example_only->key, " is for records=example");
+  if (fields != nullptr) {
+    DL_ASSIGN_OR_RETURN(options.fields, parse_feature_fields(*fields));
+  }
+  DL_ASSIGN_OR_RETURN(options.fill, read_nulls(uri));
+  return OpenOne([options = std::move(options)](const std::string& path, const OpenContext& context) {
+    return open_tfrecord(options, path, context);
+  });
+}
+
+}  // namespace
+
+constinit const Format kTfrecordFormat{
+    .name = "tfrecord",
+    .doc =
+        "TensorFlow's record files, with random access. Fields: the features of tf.train.Example records, or "
+        "data",
+    .keys = kTfRecordKeys,
+    .configure = configure_tfrecord,
+    .ranges = true,
+    .is_member = is_tfrecord_member,
+    .members = "*.tfrecord, *.tfrecord-00000-of-00010, or by content",
+    .sniff = sniff_tfrecord,
+    .suffixes = kTfRecordSuffixes,
+};
+
+}  // namespace dataline

@@ -1,0 +1,237 @@
+// JSON lines: the values of each line by name, as declared or as the first line has them.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/source/open.h"
+#include "tests/source/source_support.h"
+
+namespace dataline {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class JsonlTest : public testing::Test {
+ protected:
+  Result<SourceRef> try_open(const std::string& text, const std::string& keys = "",
+                             IoMode io = IoMode::kAuto) {
+    return open_source("jsonl:" + dir_.write("a.jsonl", text) + keys, test_context(io));
+  }
+  SourceRef open(const std::string& text, const std::string& keys = "", IoMode io = IoMode::kAuto) {
+    Result<SourceRef> source = try_open(text, keys, io);
+    EXPECT_TRUE(source.is_ok()) << (source.is_ok() ? "" : source.status().message());
+    return source.is_ok() ? source.take() : nullptr;
+  }
+  std::vector<std::string> types(const Source& source) {
+    std::vector<std::string> out;
+    for (const Field& field : source.schema().fields)
+      out.push_back(field.name + ": " + field_type_text(field));
+    return out;
+  }
+  // Field `f` of all lines, read in every I/O mode alike.
+  std::vector<std::string> values(const std::string& text, const std::string& keys, size_t f = 0) {
+    std::vector<std::string> out = fetch_all(*open(text, keys)).bytes[f];
+    for (const IoMode io : {IoMode::kPread, IoMode::kMemory}) {
+      const SourceRef source = open(text, keys, io);
+      EXPECT_EQ(fetch_all(*source).bytes[f], out);
+      EXPECT_EQ(fetch_all(*source, {.cold = true}).bytes[f], out);
+    }
+    return out;
+  }
+
+  TempDir dir_;
+};
+
+TEST_F(JsonlTest, FieldsAreThoseOfTheFirstLine) {
+  const SourceRef source = open(
+      R"({"text": "a", "label": 7, "score": 0.5, "ok": true, "ids": [1, 2], "w": [1, 2.5], "meta": {"lang": "en", "n": 3}})"
+      "\n");
+  EXPECT_THAT(types(*source), ElementsAre("text: u8[-1]", "label: i64", "score: f64", "ok: bool",
+                                          "ids: i64[-1]", "w: f64[-1]", "meta/lang: u8[-1]", "meta/n: i64"));
+  EXPECT_THAT(source->info().notes,
+              Contains(HasSubstr("fields inferred from line 1: fields=text:text,label:i64,score:f64,ok:bool,"
+                                 "ids:i64[],w:f64[],meta/lang:text,meta/n:i64")));
+  const Fetched rows = fetch_all(*source);
+  EXPECT_EQ(rows.bytes[0][0], "a");
+  EXPECT_THAT(values_of<int64_t>(rows.bytes[1][0]), ElementsAre(7));
+  EXPECT_THAT(values_of<double>(rows.bytes[2][0]), ElementsAre(0.5));
+  EXPECT_EQ(rows.bytes[3][0], "\1");
+  EXPECT_THAT(values_of<int64_t>(rows.bytes[4][0]), ElementsAre(1, 2));
+  EXPECT_THAT(values_of<double>(rows.bytes[5][0]), ElementsAre(1, 2.5));
+  EXPECT_EQ(rows.bytes[6][0], "en");
+  EXPECT_THAT(values_of<int64_t>(rows.bytes[7][0]), ElementsAre(3));
+}
+
+TEST_F(JsonlTest, WhatTheFirstLineSaysTooLittleOfIsLeftOutByName) {
+  const SourceRef source =
+      open(R"({"a": 1, "none": null, "tags": ["x"], "empty": [], "deep": [[1]], "mixed": [1, true]})"
+           "\n");
+  EXPECT_THAT(types(*source), ElementsAre("a: i64"));
+  for (const char* name : {"none (null)", "tags (an array", "empty (an empty array)", "deep (", "mixed ("})
+    EXPECT_THAT(source->info().notes, Contains(HasSubstr(name)));
+}
+
+TEST_F(JsonlTest, DeclaredFieldsComeInTheirOrderAndOfTheirType) {
+  const std::string text =
+      "{\"b\": 1, \"a\": \"x\", \"v\": [[1, 2, 3], [4, 5, 6]], \"c\": 9}\n"
+      "{\"a\": \"yz\", \"v\": [[-1, 0, 0], [0, 0, 1e2]], \"b\": 255}\n";
+  const std::string keys = "?fields=a:text,v:f32[2x3],b:u8";
+  EXPECT_THAT(types(*open(text, keys)), ElementsAre("a: u8[-1]", "v: f32[2x3]", "b: u8"));
+  EXPECT_THAT(open(text, keys)->info().notes, IsEmpty());
+  EXPECT_THAT(values(text, keys, 0), ElementsAre("x", "yz"));
+  const auto v = values(text, keys, 1);
+  EXPECT_THAT(values_of<float>(v[0]), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(values_of<float>(v[1]), ElementsAre(-1, 0, 0, 0, 0, 100));
+  EXPECT_THAT(values(text, keys, 2), ElementsAre("\1", "\xff"));
+}
+
+TEST_F(JsonlTest, StringsAreUnescaped) {
+  const std::string text = R"({"t": "plain, long enough for more than one step of sixteen bytes, and on"})"
+                           "\n"
+                           R"({"t": "a\n\"b\"\\\/\t\b\f\r"})"
+                           "\n"
+                           R"({"t": "\u00e9\u20ac\ud83d\ude00"})"
+                           "\n"
+                           "{\"t\": \"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"}\n"
+                           R"({"t": ""})"
+                           "\n";
+  EXPECT_THAT(
+      values(text, ""),
+      ElementsAre("plain, long enough for more than one step of sixteen bytes, and on", "a\n\"b\"\\/\t\b\f\r",
+                  "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", ""));
+}
+
+TEST_F(JsonlTest, AStringWithoutEscapesIsNotCopied) {
+  const std::string text = "{\"t\": \"where it lies\"}\n";
+  const SourceRef source = open(text, "", IoMode::kMmap);
+  std::vector<int64_t> indices{0};
+  RunArrays arrays(*source);
+  RowErrors errors;
+  std::vector<std::byte> scratch(static_cast<size_t>(source->scratch_bytes(4096)) + 64);
+  dataline::Run run;
+  run.count = 1;
+  run.indices = indices.data();
+  run.max_bytes_per_sample = 4096;
+  run.scratch = scratch.data();
+  run.columns = arrays.columns.data();
+  run.errors = &errors;
+  source->locate(run);
+  ASSERT_TRUE(errors.empty());
+  EXPECT_TRUE(arrays.data[0][0] < scratch.data() || arrays.data[0][0] >= scratch.data() + scratch.size());
+}
+
+TEST_F(JsonlTest, NumbersKeepTheirWholeRange) {
+  const std::string text =
+      "{\"u\": 18446744073709551615, \"i\": -9223372036854775808, \"d\": 1.7976931348623157e308}\n";
+  EXPECT_THAT(values_of<uint64_t>(values(text, "?fields=u:u64")[0]), ElementsAre(UINT64_MAX));
+  EXPECT_THAT(values_of<int64_t>(values(text, "?fields=i:i64")[0]), ElementsAre(INT64_MIN));
+  EXPECT_THAT(values_of<double>(values(text, "?fields=d:f64")[0]),
+              ElementsAre(std::numeric_limits<double>::max()));
+}
+
+TEST_F(JsonlTest, ANumberTooSmallIsZero) {
+  EXPECT_THAT(values_of<double>(values("{\"d\": 1e-400}\n", "?fields=d:f64")[0]), ElementsAre(0.0));
+  EXPECT_THAT(values_of<float>(values("{\"d\": -1e-80}\n", "?fields=d:f32")[0]), ElementsAre(-0.0f));
+}
+
+TEST_F(JsonlTest, LineEndsOfAllKindsAndABlankTail) {
+  for (const std::string text : {"{\"a\": 1}\n{\"a\": 2}\n", "{\"a\": 1}\r\n{\"a\": 2}\r\n",
+                                 "{\"a\": 1}\n{\"a\": 2}", "{\"a\": 1}\n{\"a\": 2}\n\n\r\n\n",
+                                 "\xef\xbb\xbf{\"a\": 1}\n{\"a\": 2}\n", " {\"a\": 1} \n\t{ \"a\" : 2 }"}) {
+    const auto rows = values(text, "?fields=a:u8");
+    EXPECT_THAT(rows, ElementsAre("\1", "\2"));
+  }
+}
+
+TEST_F(JsonlTest, NullAndMissingAreBadSamplesOrFilled) {
+  const std::string text =
+      "{\"a\": 1, \"t\": \"x\", \"v\": [1]}\n{\"a\": null, \"t\": null, \"v\": null}\n{}\n";
+  const Fetched rows = fetch_all(*open(text));
+  EXPECT_EQ(rows.errors.size(), 2u);
+  EXPECT_THAT(rows.errors.at(1).message(), HasSubstr("line 2: field 'a': missing, or null"));
+  EXPECT_THAT(rows.errors.at(2).message(), HasSubstr("line 3: field 'a'"));
+  EXPECT_EQ(rows.errors.at(1).code(), Code::kCorrupt);
+  for (size_t row : {1u, 2u}) {
+    EXPECT_THAT(values_of<int64_t>(values(text, "?nulls=fill(-3)", 0)[row]), ElementsAre(-3));
+    EXPECT_EQ(values(text, "?nulls=fill(-3)", 1)[row], "");
+    EXPECT_EQ(values(text, "?nulls=fill(-3)", 2)[row], "");
+  }
+  EXPECT_THAT(values_of<float>(values("{}\n", "?fields=v:f32[3]&nulls=fill(0.5)")[0]),
+              ElementsAre(0.5f, 0.5f, 0.5f));
+}
+
+TEST_F(JsonlTest, FilesOfADirectoryAreOneSet) {
+  dir_.write("set/part-10.jsonl", "{\"a\": 3}\n");
+  dir_.write("set/part-2.jsonl", "{\"a\": 1}\n{\"a\": 2}\n");
+  for (const std::string& uri : {"jsonl:" + dir_.path("set"), dir_.path("set")}) {
+    Result<SourceRef> source = open_source(uri, test_context());
+    ASSERT_TRUE(source.is_ok()) << source.status().message();
+    EXPECT_EQ(source.value()->count(), 3);
+    EXPECT_THAT(values_of<int64_t>(fetch_all(*source.value()).bytes[0][0]), ElementsAre(1));
+  }
+  EXPECT_EQ(open_source(dir_.path("set/part-2.jsonl"), test_context()).take()->info().format, "jsonl");
+}
+
+TEST_F(JsonlTest, AListBesideOtherFilesDoesNotMakeADirectoryOfLines) {
+  dir_.write("set/metadata.jsonl", "{\"file_name\": \"a.png\"}\n");
+  dir_.write("set/z.npy", npy_file("<i8", "(1,)", raw_bytes(int64_t{5})));
+  Result<SourceRef> source = open_source(dir_.path("set"), test_context());
+  ASSERT_TRUE(source.is_ok()) << source.status().message();
+  EXPECT_EQ(source.value()->info().format, "npy");
+}
+
+TEST_F(JsonlTest, ABadLineIsABadSampleAndTheOthersAreRead) {
+  const SourceRef source = open("{\"a\": 1}\n{\"a\": 2\n{\"a\": 3}\n");
+  const Fetched rows = fetch_all(*source);
+  EXPECT_EQ(rows.errors.size(), 1u);
+  EXPECT_THAT(rows.errors.at(1).message(),
+              HasSubstr("a.jsonl: line 2: byte 8: expected ',', got the line's end"));
+  EXPECT_THAT(values_of<int64_t>(rows.bytes[0][2]), ElementsAre(3));
+  EXPECT_EQ(source->place_of(2, 0).within, "line 3, offset 17");
+}
+
+TEST_F(JsonlTest, ValuesLongerThanTheLimitAreRefusedByName) {
+  const std::string numbers = "{\"v\": [1, 2, 3, 4, 5], \"t\": \"a\\n34567890123456789\"}\n";
+  const SourceRef source = open(numbers);
+  const Fetched rows = fetch_all(*source, {.max_bytes_per_sample = 16});
+  EXPECT_EQ(rows.errors.at(0).code(), Code::kTooLarge);
+  EXPECT_THAT(rows.errors.at(0).message(), HasSubstr("field 'v': more than 2 values of 8 bytes"));
+  const Fetched texts = fetch_all(*open(numbers, "?fields=t:text"), {.max_bytes_per_sample = 16});
+  EXPECT_THAT(texts.errors.at(0).message(), HasSubstr("field 't': 19 bytes, max_bytes_per_sample is 16"));
+  const std::string line = "{\"t\": \"" + std::string(200, 'x') + "\", \"a\": 1}\n";
+  const Fetched lines = fetch_all(*open(line, "?fields=a:u8", IoMode::kPread), {.max_bytes_per_sample = 16});
+  EXPECT_THAT(lines.errors.at(0).message(), HasSubstr("line 1: the line has 218 bytes"));
+}
+
+TEST_F(JsonlTest, BlocksAreCutByTheBytesOfTheLines) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "{\"a\": 1}\n";
+  const SourceRef source = open(text);
+  std::pmr::vector<int64_t> ends;
+  source->append_blocks(90, ends);
+  EXPECT_EQ(ends.size(), 10u);
+  EXPECT_EQ(ends.back(), 100);
+  EXPECT_EQ(source->stored_bytes(), 9);
+}
+
+TEST_F(JsonlTest, TheFingerprintIsOfLinesAndFields) {
+  auto print = [&](const std::string& text, const std::string& keys) {
+    Digest digest;
+    open(text, keys)->fingerprint(digest);
+    return digest.value();
+  };
+  const uint64_t first = print("{\"a\": 1, \"b\": 2}\n{\"a\": 3, \"b\": 4}\n", "");
+  EXPECT_EQ(print("{\"a\": 1, \"b\": 2}\n{\"a\": 3, \"b\": 4}\n", ""), first);
+  EXPECT_NE(print("{\"a\": 1, \"b\": 2}\n{\"a\": 3, \"b\": 4}\n", "?fields=a:i64"), first);
+  EXPECT_NE(print("{\"a\": 1, \"b\": 22}\n{\"a\":3, \"b\": 4}\n", ""), first);
+}
+
+}  // namespace
+}  // namespace dataline

@@ -1,0 +1,197 @@
+// Datasets of MosaicML Streaming: columns by name, from any number of shards.
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/source/open.h"
+#include "tests/source/mds/mds_files.h"
+#include "tests/source/source_support.h"
+
+namespace dataline {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class MdsTest : public testing::Test {
+ protected:
+  SourceRef open(const std::string& uri, IoMode io = IoMode::kAuto) {
+    Result<SourceRef> source = open_source(uri, test_context(io));
+    EXPECT_TRUE(source.is_ok()) << uri << ": " << (source.is_ok() ? "" : source.status().message());
+    return source.is_ok() ? source.take() : nullptr;
+  }
+  void write(const std::vector<MdsFile>& files, const std::string& folder = "set") {
+    std::vector<std::string> entries;
+    for (size_t i = 0; i < files.size(); ++i) {
+      const std::string name = "shard.0000" + std::to_string(i) + ".mds";
+      dir_.write(folder + "/" + name, files[i].bytes());
+      entries.push_back(mds_entry(files[i], name));
+    }
+    dir_.write(folder + "/index.json", mds_index(entries));
+  }
+  std::string uri(const std::string& keys = "") { return "mds:" + dir_.path("set") + keys; }
+
+  TempDir dir_;
+};
+
+TEST_F(MdsTest, SamplesOfAllShardsFollowOneAnother) {
+  write({mds_file({"a", "", "ccc"}), mds_file({"dd"}, 3), mds_file({}, 4), mds_file({"eeeee"}, 4)});
+  for (const IoMode io : {IoMode::kMmap, IoMode::kPread, IoMode::kMemory}) {
+    const SourceRef source = open(uri(), io);
+    ASSERT_EQ(source->count(), 5);
+    EXPECT_EQ(field_type_text(source->schema().fields[0]), "i64");
+    EXPECT_EQ(field_type_text(source->schema().fields[1]), "u8[-1]");
+    for (const bool cold : {false, true}) {
+      const Fetched rows = fetch_all(*source, {.cold = cold});
+      EXPECT_THAT(rows.bytes[1], ElementsAre("a", "", "ccc", "dd", "eeeee"));
+      for (size_t i = 0; i < 5; ++i)
+        EXPECT_THAT(values_of<int64_t>(rows.bytes[0][i]), ElementsAre(static_cast<int64_t>(i)));
+    }
+    EXPECT_THAT(source->place_of(3, 0).path, HasSubstr("shard.00001.mds"));
+    EXPECT_THAT(source->place_of(3, 0).within, HasSubstr("sample 0, offset"));
+  }
+}
+
+TEST_F(MdsTest, ADirectoryItsIndexAndABarePathAreTheSameSet) {
+  write({mds_file({"a"})});
+  for (const std::string& name : {uri(), uri() + "/index.json", uri() + "/", dir_.path("set")}) {
+    const SourceRef source = open(name);
+    ASSERT_NE(source, nullptr);
+    EXPECT_EQ(source->info().format, "mds") << name;
+    EXPECT_EQ(source->count(), 1);
+  }
+}
+
+TEST_F(MdsTest, EveryEncodingThatIsReadHasItsType) {
+  MdsFile file{{{"a", "uint8", "1"},
+                {"b", "uint16", "2"},
+                {"c", "uint32", "4"},
+                {"d", "uint64", "8"},
+                {"e", "int8", "1"},
+                {"f", "int16", "2"},
+                {"g", "int32", "4"},
+                {"h", "int64", "8"},
+                {"i", "float16", "2"},
+                {"j", "float32", "4"},
+                {"k", "float64", "8"},
+                {"l", "bytes"},
+                {"m", "json"},
+                {"n", "jpeg"},
+                {"o", "png"},
+                {"p", "str_int"},
+                {"q", "str_float"},
+                {"r", "str_decimal"},
+                {"s", "ndarray:float32:2,3", "24"},
+                {"t", "ndarray:int64:4", "32"},
+                {"u", "ndarray:uint16"}},
+               {}};
+  std::vector<std::string> sample;
+  for (const MdsFileColumn& column : file.columns)
+    sample.push_back(column.size == "null" ? column.name
+                                           : std::string(std::stoul(column.size), column.name[0]));
+  sample[20] = std::string("\x04\x03", 2) + raw_bytes(std::vector<uint16_t>{7, 8, 9});
+  file.samples = {sample};
+  write({file});
+  const SourceRef source = open(uri());
+  std::string types;
+  for (const Field& field : source->schema().fields) types += field_type_text(field) + " ";
+  EXPECT_EQ(types,
+            "u8 u16 u32 u64 i8 i16 i32 i64 f16 f32 f64 u8[-1] u8[-1] u8[-1] u8[-1] u8[-1] u8[-1] u8[-1] "
+            "f32[2x3] i64[4] u16[-1] ");
+  const Fetched rows = fetch_all(*source);
+  for (size_t c = 0; c < 20; ++c) EXPECT_EQ(rows.bytes[c][0], sample[c]) << c;
+  EXPECT_THAT(values_of<uint16_t>(rows.bytes[20][0]), ElementsAre(7, 8, 9));
+}
+
+TEST_F(MdsTest, LengthsOfArraysAreReadInAllFourForms) {
+  MdsFile file{{{"u", "ndarray:uint8"}}, {}};
+  for (int form = 0; form < 4; ++form) {
+    std::string shape(size_t{1} << form, '\0');
+    shape[0] = 3;
+    file.samples.push_back({std::string(1, static_cast<char>(4 | form)) + shape + "xyz"});
+  }
+  write({file});
+  EXPECT_THAT(fetch_all(*open(uri())).bytes[0], ElementsAre("xyz", "xyz", "xyz", "xyz"));
+}
+
+TEST_F(MdsTest, FieldsAreChosenAndOrdered) {
+  MdsFile file = mds_file({"a", "b"});
+  file.columns.push_back({"x", "pkl"});
+  for (auto& sample : file.samples) sample.push_back("pickle");
+  write({file});
+  const SourceRef source = open(uri("?fields=text,label"));
+  EXPECT_EQ(source->schema().fields[0].name, "text");
+  EXPECT_THAT(fetch_all(*source).bytes[0], ElementsAre("a", "b"));
+  expect_error(open_source(uri(), test_context()), Code::kUnsafeType,
+               {"column 'x'", "'pkl'", "a pickle runs code", "`fields`"});
+  expect_error(open_source(uri("?fields=y"), test_context()), Code::kBadUri,
+               {"no column 'y'", "label, text, x"});
+  expect_error(open_source(uri("?fields=text,text"), test_context()), Code::kBadUri, {"named twice"});
+}
+
+TEST_F(MdsTest, ACompressedShardSaysWhatToDo) {
+  write({mds_file({"a"})});
+  std::string entry = mds_entry(mds_file({"a"}), "gone.mds");
+  entry.replace(entry.find("\"zip_data\": null"), 16,
+                "\"zip_data\": {\"basename\": \"gone.mds.zstd\", \"bytes\": 5}");
+  dir_.write("set/index.json", mds_index({entry}));
+  expect_error(open_source(uri(), test_context()), Code::kUnsupported,
+               {"gone.mds", "'gone.mds.zstd'", "zstd -d"});
+}
+
+TEST_F(MdsTest, ASampleThatContradictsItselfIsBadAndTheOthersAreRead) {
+  MdsFile file = mds_file({"aaaa", "bbbb", "cccc"});
+  std::string bytes = file.bytes();
+  const size_t at = bytes.find("bbbb") - 12;  // the size of the text of sample 1
+  for (const auto& [size, says] :
+       {std::pair<uint32_t, std::string>{5, "its columns need more than 12 bytes, the sample has 16"},
+        {3, "its columns have 15 bytes, the sample has 16"},
+        {UINT32_MAX, "need more than 12 bytes"}}) {
+    bytes.replace(at, 4, raw_bytes(size));
+    dir_.write("set/shard.00000.mds", bytes);
+    dir_.write("set/index.json", mds_index({mds_entry(file, "shard.00000.mds")}));
+    for (const IoMode io : {IoMode::kMmap, IoMode::kPread}) {
+      const Fetched rows = fetch_all(*open(uri(), io));
+      ASSERT_EQ(rows.errors.size(), 1u);
+      EXPECT_THAT(rows.errors.at(1).message(), HasSubstr(says));
+      EXPECT_THAT(rows.errors.at(1).message(), HasSubstr("shard.00000.mds: sample 1, offset "));
+      EXPECT_EQ(rows.bytes[1][2], "cccc");
+    }
+  }
+}
+
+TEST_F(MdsTest, ArraysOfAnotherRankOrLengthAreBadSamples) {
+  MdsFile file{{{"u", "ndarray:uint16"}}, {}};
+  file.samples = {{""},
+                  {std::string("\x08\x01\x01zz", 5)},
+                  {std::string("\x04\x02zz", 4)},
+                  {std::string("\x07\xff\xff\xff\xff\xff\xff\xff\xffzz", 11)},
+                  {std::string("\x04", 1)},
+                  {std::string("\x04\x01zz", 4)}};
+  write({file});
+  const Fetched rows = fetch_all(*open(uri()));
+  EXPECT_EQ(rows.errors.size(), 5u);
+  EXPECT_THAT(rows.errors.at(1).message(), HasSubstr("column 'u': an array of 2 dims, expected 1"));
+  EXPECT_THAT(rows.errors.at(2).message(), HasSubstr("its length and its"));
+  EXPECT_EQ(rows.bytes[0][5], "zz");
+}
+
+TEST_F(MdsTest, ASampleLargerThanTheRoomIsRefusedByName) {
+  write({mds_file({std::string(5000, 'x')})});
+  const Fetched rows = fetch_all(*open(uri("?fields=label"), IoMode::kPread), {.max_bytes_per_sample = 16});
+  EXPECT_EQ(rows.errors.at(0).code(), Code::kTooLarge);
+  EXPECT_THAT(rows.errors.at(0).message(), HasSubstr("sample 0"));
+}
+
+TEST_F(MdsTest, BlocksAreCutByBytesWithinShards) {
+  write({mds_file({"aaaa", "bbbb", "cccc", "dddd"}), mds_file({"e"})});
+  std::pmr::vector<int64_t> ends;
+  open(uri())->append_blocks(32, ends);
+  EXPECT_THAT(ends, ElementsAre(2, 4, 5));
+}
+
+}  // namespace
+}  // namespace dataline
