@@ -48,7 +48,7 @@ constinit const Format kArrowFormat{
     .doc =
         "rows of Arrow IPC files (Feather 2) and streams, uncompressed, as pyarrow and Hugging Face datasets "
         "write them; "
-        "data-{00000..00127}.arrow is 128 files. Fields: the columns, and leaves of structs as struct/leaf",
+        "data-{00000..00127}.arrow is 128 files. Fields: its columns, leaves of structs as struct/leaf",
     .keys = kArrowKeys,
     .configure = configure_arrow,
     .ranges = true,
