@@ -36,7 +36,9 @@ def columns(share: float) -> dict[str, Any]:
     for name in ("float16", "float32", "float64"):
         out[name] = pa.array(ANY.random(ROWS).astype(name), mask=nulls(share))
     out["bool"] = pa.array(ANY.random(ROWS) < 0.5, mask=nulls(share))
-    out["fixed"] = pa.array([bytes(ANY.integers(0, 256, 5, dtype=np.uint8)) for _ in range(ROWS)], pa.binary(5), mask=nulls(share))
+    out["fixed"] = pa.array(
+        [bytes(ANY.integers(0, 256, 5, dtype=np.uint8)) for _ in range(ROWS)], pa.binary(5), mask=nulls(share)
+    )
     for name, kind in {"text": pa.string(), "large_text": pa.large_string(), "bytes": pa.binary()}.items():
         out[name] = pa.array(words(), kind, mask=nulls(share))
     rows = [list(map(int, ANY.integers(0, 1000, ANY.integers(0, 6)))) for _ in range(ROWS)]
@@ -84,7 +86,9 @@ def filled(value: Any, ragged: bool) -> Any:
 def check(dataset: dataline.Dataset, table: Any, fill: bool) -> None:
     wanted: dict[str, list[Any]] = {}
     for name in table.column_names:
-        wanted.update(leaves(name, table[name].combine_chunks() if table[name].num_chunks != 1 else table[name].chunk(0)))
+        wanted.update(
+            leaves(name, table[name].combine_chunks() if table[name].num_chunks != 1 else table[name].chunk(0))
+        )
     assert [field.name for field in dataset.fields] == list(wanted)
     assert len(dataset) == table.num_rows
     ragged = {field.name: len(field.shape) > 0 and field.shape[0] == -1 for field in dataset.fields}
@@ -101,7 +105,13 @@ def check(dataset: dataline.Dataset, table: Any, fill: bool) -> None:
             if isinstance(value, (bytes, str)):
                 assert got.tobytes() == (value.encode() if isinstance(value, str) else value), (name, i)
             else:
-                np.testing.assert_array_equal(got, np.broadcast_to(np.asarray(value, got.dtype).reshape(-1 if value == [] else np.shape(value)), got.shape), f"{name} {i}")
+                np.testing.assert_array_equal(
+                    got,
+                    np.broadcast_to(
+                        np.asarray(value, got.dtype).reshape(-1 if value == [] else np.shape(value)), got.shape
+                    ),
+                    f"{name} {i}",
+                )
     assert fill or bad == sum(any(has_null(wanted[name][i]) for name in wanted) for i in range(len(dataset)))
 
 
@@ -125,7 +135,11 @@ def test_nulls_are_filled_or_refused(tmp_path: Path, kind: str) -> None:
     for share in (0.02, 0.3):
         table = pa.table(columns(share)).slice(5)
         path = write(tmp_path / f"{share}.arrow", table, kind, 64)
-        names = [name for name in table.column_names if name not in ("label", "text", "large_text", "bytes", "image", "fixed")]
+        names = [
+            name
+            for name in table.column_names
+            if name not in ("label", "text", "large_text", "bytes", "image", "fixed")
+        ]
         check(dataline.open(f"arrow:{path}?nulls=fill(1)&fields={','.join(names)}"), table.select(names), True)
         for name in table.column_names:
             check(dataline.open(f"arrow:{path}?fields={name}"), table.select([name]), False)
@@ -159,7 +173,12 @@ def test_a_folder_as_datasets_saves_it(tmp_path: Path) -> None:
     image = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
     for shard in range(3):
         rows = [{"bytes": bytes([shard, i]) * i, "path": None} for i in range(40)]
-        table = pa.table({"image": pa.array(rows, image), "input_ids": pa.array([[shard] * i for i in range(40)], pa.list_(pa.int32()))})
+        table = pa.table(
+            {
+                "image": pa.array(rows, image),
+                "input_ids": pa.array([[shard] * i for i in range(40)], pa.list_(pa.int32())),
+            }
+        )
         write(tmp_path / f"data-{shard:05}-of-00003.arrow", table, "stream", 16)
     (tmp_path / "state.json").write_text("{}")
     (tmp_path / "dataset_info.json").write_text("{}")
@@ -168,14 +187,16 @@ def test_a_folder_as_datasets_saves_it(tmp_path: Path) -> None:
     sample = dataset[57]
     assert bytes(sample["image/bytes"]) == bytes([1, 17]) * 17
     assert sample["input_ids"].tolist() == [1] * 17
-    for batch in dataline.Loader(f"arrow:{tmp_path}?fields=input_ids&pack_length=64", batch_size=4, shuffle="full", seed=1):
+    for batch in dataline.Loader(
+        f"arrow:{tmp_path}?fields=input_ids&pack_length=64", batch_size=4, shuffle="full", seed=1
+    ):
         assert batch["x"].shape[1] == 64
 
 
 @pytest.mark.parametrize("codec", ["lz4", "zstd"])
 def test_compressed_files_are_refused_with_the_cure(tmp_path: Path, codec: str) -> None:
     feather.write_feather(pa.table({"x": list(range(1000))}), str(tmp_path / "a.feather"), compression=codec)
-    with pytest.raises(dataline.Error, match="compressed .*uncompressed"):
+    with pytest.raises(dataline.Error, match=r"compressed .*uncompressed"):
         dataline.open(str(tmp_path / "a.feather"))
     feather.write_feather(pa.table({"x": list(range(1000))}), str(tmp_path / "a.feather"), compression="uncompressed")
     assert sum(int(sample["x"]) for sample in dataline.open(str(tmp_path / "a.feather"))) == 499500
@@ -189,7 +210,12 @@ def test_feather_1_is_refused_by_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "column",
-    [pa.array([None, None]), pa.array([[["a"]], [[]]]), pa.array([1, 2], pa.decimal128(5)), pa.array(["x", "y"], pa.string_view())],
+    [
+        pa.array([None, None]),
+        pa.array([[["a"]], [[]]]),
+        pa.array([1, 2], pa.decimal128(5)),
+        pa.array(["x", "y"], pa.string_view()),
+    ],
 )
 def test_what_is_not_read_is_left_out(tmp_path: Path, column: Any) -> None:
     table = pa.table({"other": column, "x": pa.array([1, 2], pa.int8())})
