@@ -43,6 +43,8 @@ class FileSource : public Source {
 
   // From a record's first byte to its last.
   virtual FileExtent extent_of(int64_t index) const = 0;
+  // Before a record is called corrupt: that its bytes are still the file's. kTruncated, kChanged.
+  Status check_unchanged(int64_t index) const;
   // WatchedFile's.
   bool check_before(int64_t opened_ns) const { return watched_.check_before(opened_ns); }
 
