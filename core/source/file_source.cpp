@@ -19,6 +19,13 @@ FileSource::FileSource(WatchedFileRef file, Schema schema, SourceInfo info)
       schema_(std::move(schema)),
       info_(std::move(info)) {}
 
+Status FileSource::check_unchanged(int64_t index) const {
+  const MappedFile::Change change = file_.change_since_open();
+  if (change.status.is_ok()) return Status::ok();
+  const FileExtent extent = extent_of(index);
+  return file_.check_range(change, extent.offset, extent.bytes);
+}
+
 void FileSource::confirm(Run& run, const ReadSpan& span) const {
   const MappedFile::Change change = watched_.looked_after(span);
   if (change.status.is_ok() && !file_.faulted(span.opened_ns)) return;

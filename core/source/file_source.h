@@ -48,6 +48,8 @@ class FileSource : public Source {
   virtual void append_extents(int64_t index, std::vector<FileExtent>& out) const {
     out.push_back(extent_of(index));
   }
+  // Before a record is called corrupt: that its bytes are still the file's. kTruncated, kChanged.
+  Status check_unchanged(int64_t index) const;
   // WatchedFile's.
   bool check_before(int64_t opened_ns) const { return watched_.check_before(opened_ns); }
 

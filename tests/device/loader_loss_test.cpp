@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/device/cuda_driver.h"
 #include "tests/device/loader_support.h"
+#include "tests/support/sweep_stride.h"
 
 namespace dataline::testing {
 namespace {
@@ -13,16 +14,6 @@ constexpr int32_t kOutOfMemory = 2, kShuttingDown = 4, kIllegalAddress = 700, kL
 #define DL_COUNT(name, version, parameters) +1
 constexpr int64_t kLookUps = DL_CUDA_ENTRY_POINTS(DL_COUNT) + 1;
 #undef DL_COUNT
-
-// How many calls a sweep goes on by. Under a sanitizer, which makes a job 30 times as long, not every call of every way is
-// tried everyday; the ways begin at different ones.
-int64_t stride() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return std::getenv("DATALINE_EVERY_CALL") != nullptr ? 1 : 5;
-#else
-  return 1;
-#endif
-}
 
 struct Way {
   const char* name;
@@ -96,7 +87,7 @@ class DeviceLoss : public DeviceLoaders {
 
   void sweep(const Settings& settings, const Way& way) {
     int lost = 0, refused = 0, unharmed = 0;
-    for (int64_t at = swept_++ % stride(); unharmed < 3; at += stride()) {
+    for (int64_t at = swept_++ % sweep_stride(); unharmed < 3; at += sweep_stride()) {
       SCOPED_TRACE(::testing::Message() << way.name << " at call " << at);
       fresh_driver(static_cast<uint64_t>(at) + 1);
       fake_cuda_require_pinned(0);  // page-locking may be what fails

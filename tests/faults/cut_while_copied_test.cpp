@@ -123,8 +123,7 @@ const Format kFormats[] = {
     {"jsonl",
      [](const TempDir& dir, std::string& victim, int64_t& left) {
        std::string lines;
-       for (char c : {'a', 'b', 'c'})
-         lines += concat("{\"text\": \"", std::string(300, c), "\", \"n\": [1, 2]}\n");
+       for (char c : {'a', 'b', 'c'}) lines += concat("{\"text\": \"", std::string(300, c), "\"}\n");
        dir.write("a.jsonl", lines);
        return "jsonl:" + damage(dir, "a.jsonl", 400, victim, left);
      }},

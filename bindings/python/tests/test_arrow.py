@@ -13,8 +13,8 @@ import pytest
 
 import dataline
 
-pa = pytest.importorskip("pyarrow", reason="needs pyarrow (pip install pyarrow)")
-feather = pytest.importorskip("pyarrow.feather", reason="needs pyarrow (pip install pyarrow)")
+pa = pytest.importorskip("pyarrow", reason="needs pyarrow (pip install pyarrow)", exc_type=ImportError)
+feather = pytest.importorskip("pyarrow.feather", reason="needs pyarrow (pip install pyarrow)", exc_type=ImportError)
 
 ROWS = 700
 ANY = np.random.default_rng(7)

@@ -128,6 +128,10 @@ void ArrowSource::locate_column(const Job& job, const RunRows& rows, RowSet& fai
         if (stretch.count > 1)
           status = place(job, {stretch.slots, stretch.number, stretch.row + i, 1, at + i});
         if (status.is_ok()) continue;
+        if (Status changed =
+                status.code() == Code::kCorrupt ? check_unchanged(run.indices[at + i]) : Status();
+            !changed.is_ok())
+          status = std::move(changed);
         failed.set(static_cast<size_t>(at + i));
         run.errors->fail(at + i, std::move(status).with_sample(run.indices[at + i]));
       }

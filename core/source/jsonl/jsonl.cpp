@@ -144,7 +144,11 @@ Status JsonlFile::read_row(Run& run, int64_t row, bool populate, std::byte* scra
   }
   const std::string_view line = without_line_end({text, static_cast<size_t>(extent.bytes)});
   JsonReader json(file_.path(), index + 1, line, "the line's end");
-  DL_RETURN_IF_ERROR(reader.read(json, std::span(rooms).first(count), std::span(cells).first(count)));
+  Status status = reader.read(json, std::span(rooms).first(count), std::span(cells).first(count));
+  if (!status.is_ok()) {
+    DL_RETURN_IF_ERROR(check_unchanged(index));
+    return status;
+  }
   for (size_t f = 0; f < count; ++f) {
     run.columns[f].data[row] = cells[f].data;
     run.columns[f].bytes[row] = cells[f].bytes;

@@ -125,6 +125,10 @@ void MdsShard::locate(Run& run) const {
   for (int64_t i = 0; i < run.count; ++i) {
     Result<const std::byte*> sample = sample_bytes(run, i, populate, run.scratch + i * stride);
     Status status = sample.is_ok() ? locate_row(run, i, sample.value()) : sample.take_status();
+    if (status.code() == Code::kCorrupt) {
+      Status changed = check_unchanged(run.indices[i]);
+      if (!changed.is_ok()) status = std::move(changed);
+    }
     if (!status.is_ok()) run.fail(i, plan_->delivered.size(), std::move(status));
   }
 }

@@ -36,13 +36,6 @@ bool RecordSource::begin_run(Run& run) const {
   return file_.addressable() && (!whole || run.cold);
 }
 
-Status RecordSource::check_unchanged(int64_t record) const {
-  const MappedFile::Change change = file_.change_since_open();
-  if (change.status.is_ok()) return Status::ok();
-  const FileExtent extent = extent_of(record);
-  return file_.check_range(change, extent.offset, extent.bytes);
-}
-
 Status RecordSource::check_checksum(int64_t record, uint32_t crc, const std::byte* stored) const {
   const uint32_t expected = mask_crc32c(crc), got = load_little<uint32_t>(stored);
   if (got == expected) return Status::ok();

@@ -52,8 +52,6 @@ class RecordSource : public FileSource {
                           int64_t most_bytes) const;
   // Before the rows of a run: whether pages have to be faulted in.
   bool begin_run(Run& run) const;
-  // Before a record is called corrupt: that its bytes are still the file's. kTruncated, kChanged.
-  Status check_unchanged(int64_t record) const;
   Status check_checksum(int64_t record, uint32_t crc, const std::byte* stored) const;
   FileExtent extent_of(int64_t record) const final {
     return {index_.begin(record), index_.end(record) - index_.begin(record)};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <string>
@@ -67,9 +68,9 @@ std::vector<BadFile> frames() {
        Code::kCorrupt,
        {"2147483647"}},
       {"footer cut in front",
-       with([](T& t) { t.footer_size = 4; }),
+       with([](T& t) { t.footer_size = 3; }),
        Code::kCorrupt,
-       {"of the metadata, which has 4"}},
+       {"of the metadata, which has 3"}},
       {"footer without a schema",
        with([](T& t) { t.footer_schema = false; }),
        Code::kCorrupt,
@@ -262,9 +263,11 @@ TEST(BadArrowFiles, APrefixOfAStreamIsTruncatedUnlessItEndsBetweenMessages) {
 }
 
 TEST(BadArrowFiles, NoFlippedBitReadsOutsideTheFile) {
+  // Everyday each seventh, so that of bits each place in a byte has its turn.
+  const size_t stride = std::getenv("DATALINE_EVERY_CALL") != nullptr ? 1 : 7;
   for (const std::string& bytes : {kGood, kStream}) {
     TempDir dir;
-    for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
+    for (size_t bit = 0; bit < bytes.size() * 8; bit += stride) {
       std::string flipped = bytes;
       flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
       OpenContext context = test_context(IoMode::kMemory);

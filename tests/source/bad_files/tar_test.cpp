@@ -367,7 +367,7 @@ TEST(TarBadFiles, EveryPrefixIsTruncated) {
 TEST(TarBadFiles, EveryFlippedBitIsRefusedOrOutsideTheHeaders) {
   TempDir dir;
   const std::string good = pax_header(pax_record("path", "b.txt")) + tar_member("a.txt", "text") + tar_end();
-  for (size_t bit = 0; bit < 2048 * 8; ++bit) {
+  for (size_t bit = 0; bit < 2048 * 8; bit += static_cast<size_t>(sweep_stride())) {
     std::string flipped = good;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
     OpenContext context = test_context();

@@ -197,6 +197,14 @@ TEST_F(JsonlTest, ABadLineIsABadSampleAndTheOthersAreRead) {
   EXPECT_EQ(source->place_of(2, 0).within, "line 3, offset 17");
 }
 
+TEST_F(JsonlTest, ALineThatTheFileLostMeanwhileIsTruncatedAndNotCorrupt) {
+  const SourceRef source = open("{\"a\": 1}\n{\"a\": 2}\n", "", IoMode::kMmap);
+  std::filesystem::resize_file(dir_.path("a.jsonl"), 12);
+  const Fetched rows = fetch_all(*source, {.opened_ns = monotonic_ns()});
+  EXPECT_EQ(rows.errors.size(), 1u);
+  EXPECT_EQ(rows.errors.at(1).code(), Code::kTruncated) << rows.errors.at(1).message();
+}
+
 TEST_F(JsonlTest, ValuesLongerThanTheLimitAreRefusedByName) {
   const std::string numbers = "{\"v\": [1, 2, 3, 4, 5], \"t\": \"a\\n34567890123456789\"}\n";
   const SourceRef source = open(numbers);
