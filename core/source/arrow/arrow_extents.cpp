@@ -5,24 +5,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "core/source/arrow/arrow_source.h"
 
 namespace dataline {
 
-void ArrowSource::append_column(const ArrowColumn& column, const int64_t* slots, const ArrowValues& values,
-                                int64_t rows, int64_t row, int64_t count, bool whole,
-                                std::vector<FileExtent>& out) const {
-  static_cast<void>(column);
-  if (!values.ragged()) {
-    if (values.bits) {
-      const int64_t begin = row * values.unit_values / 8, end = ((row + count) * values.unit_values + 7) / 8;
-      out.push_back({slots[values.data] + begin, end - begin});
-    } else {
-      out.push_back({slots[values.data] + row * values.unit_bytes, count * values.unit_bytes});
-    }
-    return;
+namespace {
+
+// Where units lie that have `per_unit` bits each.
+FileExtent bits_extent(int64_t bitmap, int64_t per_unit, const ArrowUnits& units) {
+  const int64_t begin = units.first * per_unit / 8, end = ((units.first + units.count) * per_unit + 7) / 8;
+  return {bitmap + begin, end - begin};
+}
+
+void append_units(const int64_t* slots, const ArrowValues& values, const ArrowUnits& units,
+                  std::vector<FileExtent>& out) {
+  if (units.count == 0) return;
+  for (const ArrowItemNulls& nulls : values.item_nulls) {
+    if (slots[nulls.slot] >= 0) out.push_back(bits_extent(slots[nulls.slot], nulls.per_unit, units));
   }
+  if (values.bits) {
+    out.push_back(bits_extent(slots[values.data], values.unit_values, units));
+  } else {
+    out.push_back({slots[values.data] + units.first * values.unit_bytes, units.count * values.unit_bytes});
+  }
+}
+
+}  // namespace
+
+void ArrowSource::append_column(const int64_t* slots, const ArrowValues& values, int64_t rows, int64_t row,
+                                int64_t count, bool whole, std::vector<FileExtent>& out) const {
+  if (!values.ragged()) return append_units(slots, values, {row, count}, out);
   const int64_t at = slots[values.offsets] + row * values.offset_bytes, limit = slots[values.limit];
   const FileExtent offsets{at, (count + 1) * values.offset_bytes};
   out.push_back(offsets);
@@ -43,13 +57,7 @@ void ArrowSource::append_column(const ArrowColumn& column, const int64_t* slots,
   }
   begin = std::clamp<int64_t>(begin, 0, limit);
   end = std::clamp<int64_t>(end, begin, limit);
-  if (begin == end) return;
-  if (values.bits) {
-    const int64_t first = begin * values.unit_values / 8, last = (end * values.unit_values + 7) / 8;
-    out.push_back({slots[values.data] + first, last - first});
-  } else {
-    out.push_back({slots[values.data] + begin * values.unit_bytes, (end - begin) * values.unit_bytes});
-  }
+  append_units(slots, values, {begin, end - begin}, out);
 }
 
 void ArrowSource::append_extents(int64_t first, int64_t count, bool whole,
@@ -65,13 +73,30 @@ void ArrowSource::append_extents(int64_t first, int64_t count, bool whole,
         if (slots[slot] >= 0) out.push_back({slots[slot] + row / 8, (row + some + 7) / 8 - row / 8});
       }
       if (column.dictionary < 0) {
-        append_column(column, slots, column.values, rows, row, some, whole, out);
+        append_column(slots, column.values, rows, row, some, whole, out);
         continue;
       }
       out.push_back({slots[column.indices] + row * column.index_bytes, some * column.index_bytes});
+      if (whole) append_decoded(column, {slots, batch, row, some, 0}, out);
     }
     at += some;
   }
+}
+
+// Of one row.
+void ArrowSource::append_decoded(const ArrowColumn& column, const Stretch& stretch,
+                                 std::vector<FileExtent>& out) const {
+  // Numbers are in the machine's order; what is out of range makes the row bad anyway.
+  std::array<std::byte, 8> index{};
+  const int64_t bytes = column.index_bytes, skipped = std::endian::native == std::endian::big ? 8 - bytes : 0;
+  if (!file_.read(stretch.slots[column.indices] + stretch.row * bytes, bytes, index.data() + skipped).is_ok())
+    return;
+  const auto number = load_native<int64_t>(index.data());
+  if (number < 0 || number >= stretch.slots[column.first + 1]) return;
+  const ArrowBatches& values = tables_.dictionaries[static_cast<size_t>(column.dictionary)];
+  const int64_t row = stretch.slots[column.first] + number, batch = values.batch_of(row);
+  append_column(values.slots(batch), column.values, values.rows_of(batch), row - values.start(batch), 1, true,
+                out);
 }
 
 void ArrowSource::append_extents(int64_t index, std::vector<FileExtent>& out) const {
@@ -143,7 +168,7 @@ Place ArrowSource::place_of(int64_t index, size_t column) const {
   if (from.dictionary >= 0) {
     parts.push_back({row.slots[from.indices] + row.row * from.index_bytes, from.index_bytes});
   } else {
-    append_column(from, row.slots, from.values, tables_.batches.rows_of(row.number), row.row, 1, true, parts);
+    append_column(row.slots, from.values, tables_.batches.rows_of(row.number), row.row, 1, true, parts);
   }
   return {file_.path(),
           concat("record batch ", row.number, ", row ", row.row, ", offset ", parts.back().offset)};

@@ -183,23 +183,25 @@ void ArrowSource::place_null(const Job& job, int64_t at) const {
   if (ragged) job.run.columns[job.column].bytes[at] = 0;
 }
 
-Result<const std::byte*> ArrowSource::units_of(const Job& job, const Stretch& stretch,
-                                               const ArrowUnits& units, std::byte* room) const {
-  const ArrowDelivery& delivery = deliveries_[job.column];
-  const ArrowValues& values = plan_.columns[job.column].values;
+Result<const std::byte*> ArrowSource::units_of(const ArrowAccess& access, size_t column,
+                                               const Stretch& stretch, const ArrowUnits& units,
+                                               std::byte* room) const {
+  const ArrowDelivery& delivery = deliveries_[column];
+  const ArrowValues& values = plan_.columns[column].values;
   ArrowNullItem null;
   DL_ASSIGN_OR_RETURN(const std::byte* found,
-                      read_units(job.access, stretch.slots, values, units, fill_ ? &delivery.fill : nullptr,
+                      read_units(access, stretch.slots, values, units, fill_ ? &delivery.fill : nullptr,
                                  delivery.element_bytes, room, null));
   if (found != nullptr) return found;
-  return bad_row(Code::kCorrupt, job.column, stretch, 0, stretch.slots[values.data], "its value ", null.item,
+  return bad_row(Code::kCorrupt, column, stretch, 0, stretch.slots[values.data], "its value ", null.item,
                  " is null (nulls=fill(0) delivers 0 in its place)");
 }
 
 Status ArrowSource::place_dense(const Job& job, const Stretch& stretch) const {
   const int64_t row_bytes = plan_.columns[job.column].values.unit_bytes;
   std::byte* room = deliveries_[job.column].copies ? job.room + stretch.at * row_bytes : nullptr;
-  DL_ASSIGN_OR_RETURN(const std::byte* found, units_of(job, stretch, {stretch.row, stretch.count}, room));
+  DL_ASSIGN_OR_RETURN(const std::byte* found,
+                      units_of(job.access, job.column, stretch, {stretch.row, stretch.count}, room));
   for (int64_t k = 0; k < stretch.count; ++k)
     job.run.columns[job.column].data[stretch.at + k] = found + k * row_bytes;
   return Status::ok();
@@ -244,8 +246,8 @@ Status ArrowSource::place_ragged(const Job& job, const Stretch& stretch, const R
       return bad_row(Code::kTooLarge, job.column, row, 0, stretch.slots[values.data], rows.bytes[at],
                      " bytes, max_bytes_per_sample is ", job.run.max_bytes_per_sample);
     }
-    DL_ASSIGN_OR_RETURN(rows.data[at],
-                        units_of(job, row, units, copies ? job.room + at * job.row_capacity : nullptr));
+    DL_ASSIGN_OR_RETURN(rows.data[at], units_of(job.access, job.column, row, units,
+                                                copies ? job.room + at * job.row_capacity : nullptr));
   }
   return Status::ok();
 }
@@ -288,8 +290,8 @@ Status ArrowSource::place_decoded(const Job& job, const Stretch& stretch, RowSet
 int64_t ArrowSource::record_items(int64_t index) const {
   if (items_column_ < 0) return -1;
   const auto column = static_cast<size_t>(items_column_);
-  check_before(monotonic_ns() - kCheckEveryNs);
-  const ArrowAccess access(file_, false, nullptr);
+  const bool populate = !check_before(monotonic_ns() - kCheckEveryNs);
+  const ArrowAccess access(file_, populate, nullptr);
   const Stretch row = row_of(index);
   RowSet nulls;
   if (deliveries_[column].nulls &&
@@ -308,19 +310,15 @@ Result<const std::byte*> ArrowSource::locate_items(const Run& run, const ItemRan
   const Stretch row = row_of(range.index);
   RowSet nulls;
   DL_RETURN_IF_ERROR(find_nulls(access, row.slots, plan_.columns[0].row_nulls, row.row, 1, nulls));
-  Run copy = run;
-  const Job job{access, copy, 0, room, 0};
+  const int64_t offsets_at = row.slots[plan_.columns[0].values.offsets];
   if (nulls.any())
-    return place_values(job, row, nulls).is_ok()
-               ? error(Code::kCorrupt, file_.path(), ": record ", range.index, " is null")
-               : place_values(job, row, nulls);
+    return bad_row(Code::kCorrupt, 0, row, 0, offsets_at, "a null (nulls=fill(0): an empty row)");
   std::array<int64_t, 2> offsets;
   DL_RETURN_IF_ERROR(read_offsets(access, 0, row, offsets.data()));
   if (!extent_fits(range.first, range.count, offsets[1] - offsets[0])) {
-    return bad_row(Code::kCorrupt, 0, row, 0, row.slots[plan_.columns[0].values.offsets],
-                   "its length has changed");
+    return bad_row(Code::kCorrupt, 0, row, 0, offsets_at, "its length has changed");
   }
-  return units_of(job, row, {offsets[0] + range.first, range.count}, room);
+  return units_of(access, 0, row, {offsets[0] + range.first, range.count}, room);
 }
 
 void ArrowSource::advise_items(const ItemRange& range) const { advise({&range.index, 1}); }

@@ -72,8 +72,9 @@ class ArrowSource final : public FileSource {
   void append_extents(int64_t index, std::vector<FileExtent>& out) const override;
   // The same; with `whole`, the bytes of dictionaries too, and offsets are read though they may not be in memory.
   void append_extents(int64_t first, int64_t count, bool whole, std::vector<FileExtent>& out) const;
-  void append_column(const ArrowColumn& column, const int64_t* slots, const ArrowValues& values, int64_t rows,
-                     int64_t row, int64_t count, bool whole, std::vector<FileExtent>& out) const;
+  void append_column(const int64_t* slots, const ArrowValues& values, int64_t rows, int64_t row,
+                     int64_t count, bool whole, std::vector<FileExtent>& out) const;
+  void append_decoded(const ArrowColumn& column, const Stretch& stretch, std::vector<FileExtent>& out) const;
 
   void find_rows(const Run& run, RunRows& rows) const;
   void locate_plain(Run& run, const RunRows& rows, size_t column) const;
@@ -86,8 +87,8 @@ class ArrowSource final : public FileSource {
   void place_null(const Job& job, int64_t at) const;
   Status read_offsets(const ArrowAccess& access, size_t column, const Stretch& stretch,
                       int64_t* offsets) const;
-  Result<const std::byte*> units_of(const Job& job, const Stretch& stretch, const ArrowUnits& units,
-                                    std::byte* room) const;
+  Result<const std::byte*> units_of(const ArrowAccess& access, size_t column, const Stretch& stretch,
+                                    const ArrowUnits& units, std::byte* room) const;
   // Where the dictionary has the value of a row, whose index is given.
   Result<Stretch> decoded(size_t column, const Stretch& stretch, int64_t k, int64_t index) const;
   Stretch row_of(int64_t index) const;

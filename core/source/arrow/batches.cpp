@@ -1,3 +1,4 @@
+// Over 300 lines: one pass over the messages, whose readers share what a batch is checked against.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/arrow/batches.h"
 

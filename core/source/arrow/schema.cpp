@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kMaxFieldCount = 1 << 16;
 constexpr int kMaxTypeDepth = 64;
-constexpr int64_t kMaxTextBytes = 64 << 10;  // of a name, of an extension's metadata
+constexpr int64_t kMaxTextBytes = 16 << 20;  // of all names and metadata of extensions together
 constexpr int64_t kDistanceBytes = 4;        // elements of a vector of tables
 
 // Fields of the tables by their numbers.
@@ -61,9 +61,9 @@ class SchemaReader {
 
   std::string text(const FlatTable& table, int field) {
     const std::string_view found = table.text(field);
-    if (static_cast<int64_t>(found.size()) <= kMaxTextBytes) return std::string(found);
-    buffer_.refuse(Code::kTooLarge, table.at(), "a text of ", found.size(), " bytes in the schema, at most ",
-                   kMaxTextBytes);
+    text_bytes_ += static_cast<int64_t>(found.size());
+    if (text_bytes_ <= kMaxTextBytes) return std::string(found);
+    buffer_.refuse(Code::kTooLarge, table.at(), "more than ", kMaxTextBytes, " bytes of names in the schema");
     return {};
   }
 
@@ -189,7 +189,7 @@ class SchemaReader {
   }
 
   FlatBuffer& buffer_;
-  int64_t count_ = 0;
+  int64_t count_ = 0, text_bytes_ = 0;
 };
 
 std::string first_child_text(const ArrowField& field) {
