@@ -3,17 +3,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "tests/source/source_support.h"
-
 namespace dataline {
+
+// Little-endian bytes of a value, and of several.
+template <typename T>
+std::string stored_bytes(T value) {
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+template <typename T>
+std::string stored_bytes(const std::vector<T>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
+}
 
 // A FlatBuffer, written front to back: what a table refers to lies behind it.
 struct FlatPart {
@@ -27,7 +37,7 @@ struct FlatPart {
 
 template <typename T>
 FlatPart flat_number(T value) {
-  return {FlatPart::Kind::kNumber, raw_bytes(value)};
+  return {FlatPart::Kind::kNumber, stored_bytes(value)};
 }
 inline FlatPart flat_text(std::string text) { return {FlatPart::Kind::kText, std::move(text)}; }
 inline FlatPart flat_table(std::vector<std::pair<int, FlatPart>> fields) {
@@ -53,7 +63,7 @@ class FlatWriter {
   void align(size_t unit) {
     while (out_.size() % unit != 0) out_ += '\0';
   }
-  void patch(size_t at, size_t to) { out_.replace(at, 4, raw_bytes(static_cast<uint32_t>(to - at))); }
+  void patch(size_t at, size_t to) { out_.replace(at, 4, stored_bytes(static_cast<uint32_t>(to - at))); }
 
   size_t put(const FlatPart& part) {
     if (part.kind == FlatPart::Kind::kTable) return put_table(part);
@@ -62,7 +72,7 @@ class FlatWriter {
     if (part.kind == FlatPart::Kind::kStructs && out_.size() % 8 == 0) out_.append(4, '\0');
     const size_t at = out_.size();
     if (part.kind == FlatPart::Kind::kTables) {
-      out_ += raw_bytes(static_cast<uint32_t>(part.tables.size()));
+      out_ += stored_bytes(static_cast<uint32_t>(part.tables.size()));
       out_.append(part.tables.size() * 4, '\0');
       for (size_t i = 0; i < part.tables.size(); ++i) {
         const size_t to = put(part.tables[i]);
@@ -71,7 +81,7 @@ class FlatWriter {
       return at;
     }
     const bool text = part.kind == FlatPart::Kind::kText;
-    out_ += raw_bytes(static_cast<uint32_t>(text ? static_cast<int64_t>(part.bytes.size()) : part.count)) +
+    out_ += stored_bytes(static_cast<uint32_t>(text ? static_cast<int64_t>(part.bytes.size()) : part.count)) +
             part.bytes;
     if (text) out_ += '\0';
     return at;
@@ -90,11 +100,11 @@ class FlatWriter {
     }
     align(2);
     const size_t vtable = out_.size();
-    out_ += raw_bytes(static_cast<uint16_t>(4 + entries.size() * 2)) +
-            raw_bytes(static_cast<uint16_t>(body.size())) + raw_bytes(entries);
+    out_ += stored_bytes(static_cast<uint16_t>(4 + entries.size() * 2)) +
+            stored_bytes(static_cast<uint16_t>(body.size())) + stored_bytes(entries);
     align(8);
     const size_t at = out_.size();
-    body.replace(0, 4, raw_bytes(static_cast<int32_t>(at - vtable)));
+    body.replace(0, 4, stored_bytes(static_cast<int32_t>(at - vtable)));
     out_ += body;
     for (const auto& [field, value] : part.fields) {
       if (value.kind == FlatPart::Kind::kNumber) continue;
@@ -164,7 +174,7 @@ TestColumn numbers(const std::string& name, const std::vector<T>& values, const 
           : arrow_field(name, arrow_type::kInt, int_type(kBits, std::is_signed_v<T>));
   return {std::move(field),
           {{static_cast<int64_t>(values.size()), zeros(valid)}},
-          {bits_of(valid), raw_bytes(values)}};
+          {bits_of(valid), stored_bytes(values)}};
 }
 inline TestColumn bools(const std::string& name, const std::string& values, const std::string& valid = "") {
   return {arrow_field(name, arrow_type::kBool),
@@ -182,7 +192,7 @@ TestColumn texts(const std::string& name, const std::vector<std::string>& values
   }
   return {arrow_field(name, sizeof(Offset) == 4 ? arrow_type::kUtf8 : arrow_type::kLargeUtf8),
           {{static_cast<int64_t>(values.size()), zeros(valid)}},
-          {bits_of(valid), raw_bytes(offsets), data}};
+          {bits_of(valid), stored_bytes(offsets), data}};
 }
 inline TestColumn around(FlatPart field, std::array<int64_t, 2> node, std::vector<std::string> buffers,
                          const std::vector<TestColumn>& children) {
@@ -198,7 +208,7 @@ TestColumn lists(const std::string& name, const std::vector<Offset>& offsets, co
                  const std::string& valid = "") {
   return around(
       arrow_field(name, sizeof(Offset) == 4 ? arrow_type::kList : arrow_type::kLargeList, {}, {child.field}),
-      {static_cast<int64_t>(offsets.size()) - 1, zeros(valid)}, {bits_of(valid), raw_bytes(offsets)},
+      {static_cast<int64_t>(offsets.size()) - 1, zeros(valid)}, {bits_of(valid), stored_bytes(offsets)},
       {child});
 }
 inline TestColumn fixed_lists(const std::string& name, int32_t size, int64_t rows, const TestColumn& child,
@@ -223,7 +233,7 @@ TestColumn encoded(const TestColumn& values, int64_t id, const std::vector<Index
                       {1, flat_table(int_type(sizeof(Index) * 8, std::is_signed_v<Index>))}})});
   return {std::move(field),
           {{static_cast<int64_t>(indices.size()), zeros(valid)}},
-          {bits_of(valid), raw_bytes(indices)}};
+          {bits_of(valid), stored_bytes(indices)}};
 }
 
 struct TestMessage {
@@ -242,14 +252,14 @@ struct TestMessage {
 
   FlatPart header() const {
     std::string node_bytes, buffer_bytes;
-    for (const auto& node : nodes) node_bytes += raw_bytes(node[0]) + raw_bytes(node[1]);
-    for (const auto& buffer : buffers) buffer_bytes += raw_bytes(buffer[0]) + raw_bytes(buffer[1]);
+    for (const auto& node : nodes) node_bytes += stored_bytes(node[0]) + stored_bytes(node[1]);
+    for (const auto& buffer : buffers) buffer_bytes += stored_bytes(buffer[0]) + stored_bytes(buffer[1]);
     FlatFields fields = {{0, flat_number(rows)},
                          {1, flat_structs(node_bytes, static_cast<int64_t>(nodes.size()))},
                          {2, flat_structs(buffer_bytes, static_cast<int64_t>(buffers.size()))}};
     if (codec) fields.push_back({3, flat_table({{0, flat_number(*codec)}})});
     if (!variadic.empty())
-      fields.push_back({4, flat_structs(raw_bytes(variadic), static_cast<int64_t>(variadic.size()))});
+      fields.push_back({4, flat_structs(stored_bytes(variadic), static_cast<int64_t>(variadic.size()))});
     if (!dictionary) return flat_table(std::move(fields));
     return flat_table({{0, flat_number(*dictionary)},
                        {1, flat_table(std::move(fields))},
@@ -298,7 +308,8 @@ struct TestArrow {
     std::string padded = flat;
     const size_t prefix = marker ? 8 : 4;
     while ((prefix + padded.size()) % 8 != 0) padded += '\0';
-    return (marker ? std::string(4, '\xff') : "") + raw_bytes(static_cast<int32_t>(padded.size())) + padded;
+    return (marker ? std::string(4, '\xff') : "") + stored_bytes(static_cast<int32_t>(padded.size())) +
+           padded;
   }
 
   std::string stream(std::string out = "", std::vector<std::array<int64_t, 3>>* dictionaries = nullptr,
@@ -323,14 +334,14 @@ struct TestArrow {
     if (blocks) blocks(dictionaries, batches);
     const auto structs_of = [](const std::vector<std::array<int64_t, 3>>& list) {
       std::string bytes;
-      for (const auto& b : list) bytes += raw_bytes(b[0]) + raw_bytes(b[1]) + raw_bytes(b[2]);
+      for (const auto& b : list) bytes += stored_bytes(b[0]) + stored_bytes(b[1]) + stored_bytes(b[2]);
       return flat_structs(bytes, static_cast<int64_t>(list.size()));
     };
     FlatFields fields_of = {
         {0, flat_number(version)}, {2, structs_of(dictionaries)}, {3, structs_of(batches)}};
     if (footer_schema) fields_of.push_back({1, schema()});
     const std::string footer = FlatWriter().write(flat_table(std::move(fields_of)));
-    return out + footer + raw_bytes(footer_size.value_or(static_cast<int32_t>(footer.size()))) + tail;
+    return out + footer + stored_bytes(footer_size.value_or(static_cast<int32_t>(footer.size()))) + tail;
   }
 };
 
