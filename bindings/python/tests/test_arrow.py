@@ -16,7 +16,7 @@ import dataline
 pa = pytest.importorskip("pyarrow", reason="needs pyarrow (pip install pyarrow)", exc_type=ImportError)
 feather = pytest.importorskip("pyarrow.feather", reason="needs pyarrow (pip install pyarrow)", exc_type=ImportError)
 
-ROWS = 700
+ROWS = 400
 ANY = np.random.default_rng(7)
 
 
@@ -104,14 +104,11 @@ def check(dataset: dataline.Dataset, table: Any, fill: bool) -> None:
             got, value = np.asarray(sample[name]), filled(values[i], ragged[name])
             if isinstance(value, (bytes, str)):
                 assert got.tobytes() == (value.encode() if isinstance(value, str) else value), (name, i)
+            elif got.size == 0:
+                assert value == [], (name, i)
             else:
-                np.testing.assert_array_equal(
-                    got,
-                    np.broadcast_to(
-                        np.asarray(value, got.dtype).reshape(-1 if value == [] else np.shape(value)), got.shape
-                    ),
-                    f"{name} {i}",
-                )
+                expected = np.broadcast_to(np.asarray(value, got.dtype), got.shape)
+                np.testing.assert_array_equal(got, expected, f"{name} {i}")
     assert fill or bad == sum(any(has_null(wanted[name][i]) for name in wanted) for i in range(len(dataset)))
 
 
@@ -126,15 +123,15 @@ def write(path: Path, table: Any, kind: str, rows: int) -> Path:
 @pytest.mark.parametrize("io", ["mmap", "pread", "memory"])
 @pytest.mark.parametrize("kind", ["file", "stream"])
 def test_every_type_is_read_as_pyarrow_reads_it(tmp_path: Path, kind: str, io: Any) -> None:
-    table = pa.table(columns(0.0)).slice(3, 650)
+    table = pa.table(columns(0.0)).slice(3, 380)
     check(dataline.open(f"arrow:{write(tmp_path / 'a.arrow', table, kind, 97)}", io=io), table, False)
 
 
 @pytest.mark.parametrize("kind", ["file", "stream"])
 def test_nulls_are_filled_or_refused(tmp_path: Path, kind: str) -> None:
     for share in (0.02, 0.3):
-        table = pa.table(columns(share)).slice(5)
-        path = write(tmp_path / f"{share}.arrow", table, kind, 64)
+        table = pa.table(columns(share)).slice(5, 90)
+        path = write(tmp_path / f"{share}.arrow", table, kind, 32)
         names = [
             name
             for name in table.column_names
