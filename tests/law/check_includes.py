@@ -58,7 +58,7 @@ SOURCE = {
     "packing": {"composed", "documents"},
     "tokens": {"documents", "packing"},
     "megatron": {"documents", "packing"},
-    "arrow": {"packing"},
+    "arrow": {"documents", "packing"},
     "jsonl": {"documents"},
     "mds": {"composed", "documents"},
     "image_sets": {"composed", "idx"},

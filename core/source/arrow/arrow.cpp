@@ -75,7 +75,15 @@ class ArrowOpener {
     std::vector<Field> fields;
     std::vector<ArrowDelivery> deliveries;
     for (ArrowColumn& column : plan_.columns) {
-      if (column.values.ragged()) column.field.max_bytes = longest(column, tables);
+      if (column.values.ragged()) {
+        const bool encoded = column.dictionary >= 0;
+        DL_ASSIGN_OR_RETURN(
+            const int64_t most,
+            longest_arrow_row(
+                file_, encoded ? tables.dictionaries[static_cast<size_t>(column.dictionary)] : tables.batches,
+                column.values, context_));
+        column.field.max_bytes = most * column.values.unit_bytes;
+      }
       DL_ASSIGN_OR_RETURN(ArrowDelivery delivery, deliver(column, tables, info));
       deliveries.push_back(std::move(delivery));
       fields.push_back(column.field);
@@ -85,16 +93,6 @@ class ArrowOpener {
     return SourceRef(std::make_shared<ArrowSource>(std::move(file_), column_per_field(std::move(fields)),
                                                    std::move(info), std::move(plan_), std::move(tables),
                                                    std::move(deliveries), options_.fill));
-  }
-
-  // No row is longer than all values of its batch.
-  static int64_t longest(const ArrowColumn& column, const ArrowTables& tables) {
-    const ArrowBatches& batches =
-        column.dictionary < 0 ? tables.batches : tables.dictionaries[static_cast<size_t>(column.dictionary)];
-    int64_t most = 0;
-    for (int64_t b = 0; b < batches.count(); ++b)
-      most = std::max(most, batches.slots(b)[column.values.limit] * column.values.unit_bytes);
-    return most;
   }
 
   Result<ArrowDelivery> deliver(const ArrowColumn& column, const ArrowTables& tables, SourceInfo& info) {
@@ -111,7 +109,7 @@ class ArrowOpener {
     out.element_bytes = dtype_bytes(column.field.dtype);
     const bool fills = options_.fill && (items > 0 || values);
     out.copies = !file_.addressable() || column.values.bits || fills;
-    out.plain = !column.values.ragged() && !encoded && !out.nulls && items == 0 && !out.copies;
+    out.plain = !encoded && !out.nulls && items == 0 && !out.copies;
     if (rows + items == 0 && !values) return out;
     const std::string_view what = options_.fill
                                       ? ", delivered as the number of nulls=fill(), or as empty rows"

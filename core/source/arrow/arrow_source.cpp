@@ -82,10 +82,11 @@ void ArrowSource::locate(Run& run) const {
   std::byte* room = run.scratch;
   for (size_t c = 0; c < plan_.columns.size(); ++c) {
     const int64_t row_capacity = capacity(c, run.max_bytes_per_sample);
+    const Job job{access, run, c, room, row_capacity};
     if (deliveries_[c].plain && file_.addressable() && !populate) {
-      locate_plain(run, rows, c);
+      plan_.columns[c].values.ragged() ? locate_plain_ragged(job, rows, failed) : locate_plain(run, rows, c);
     } else {
-      locate_column(Job{access, run, c, room, row_capacity}, rows, failed);
+      locate_column(job, rows, failed);
     }
     room += run.count * row_capacity;
   }
@@ -112,6 +113,42 @@ void ArrowSource::locate_plain(Run& run, const RunRows& rows, size_t column) con
       run.count == 1 || (run.contiguous && rows.batches[0] == rows.batches[last]);
 }
 
+// Offsets lie far from each other: all are asked for before the first is read.
+void ArrowSource::locate_plain_ragged(const Job& job, const RunRows& rows, RowSet& failed) const {
+  const ArrowValues& values = plan_.columns[job.column].values;
+  const std::byte* base = file_.at(0);
+  Run::ColumnRows& out = job.run.columns[job.column];
+  out.contiguous = false;
+  std::array<const std::byte*, kMaxRunRecords> places;
+  for (size_t i = 0; i < static_cast<size_t>(job.run.count); ++i) {
+    places[i] = base + rows.slots[i][values.offsets] + rows.rows[i] * values.offset_bytes;
+    __builtin_prefetch(places[i]);
+  }
+  for (size_t i = 0; i < static_cast<size_t>(job.run.count); ++i) {
+    const bool wide = values.offset_bytes == 8;
+    const int64_t begin = wide ? load_native<int64_t>(places[i]) : load_native<int32_t>(places[i]);
+    const int64_t end = wide ? load_native<int64_t>(places[i] + 8) : load_native<int32_t>(places[i] + 4);
+    if (begin >= 0 && begin < end && end <= rows.slots[i][values.limit]) {
+      out.data[i] = base + rows.slots[i][values.data] + begin * values.unit_bytes;
+      out.bytes[i] = (end - begin) * values.unit_bytes;
+    } else {  // empty, or bad
+      place_or_fail(job, {rows.slots[i], rows.batches[i], rows.rows[i], 1, static_cast<int64_t>(i)}, failed);
+    }
+  }
+}
+
+void ArrowSource::place_or_fail(const Job& job, const Stretch& row, RowSet& failed) const {
+  Status status = place(job, row);
+  if (status.is_ok()) return;
+  const int64_t index = job.run.indices[row.at];
+  if (status.code() == Code::kCorrupt) {
+    Status changed = check_unchanged(index);
+    if (!changed.is_ok()) status = std::move(changed);
+  }
+  failed.set(static_cast<size_t>(row.at));
+  job.run.errors->fail(row.at, std::move(status).with_sample(index));
+}
+
 void ArrowSource::locate_column(const Job& job, const RunRows& rows, RowSet& failed) const {
   Run& run = job.run;
   for (int64_t at = 0; at < run.count;) {
@@ -122,19 +159,11 @@ void ArrowSource::locate_column(const Job& job, const RunRows& rows, RowSet& fai
       if (rows.batches[next] != stretch.number || rows.rows[next] != stretch.row + stretch.count) break;
       ++stretch.count;
     }
-    Status status = place(job, stretch);
-    if (!status.is_ok()) {
-      for (int64_t i = 0; i < stretch.count; ++i) {
-        if (stretch.count > 1)
-          status = place(job, {stretch.slots, stretch.number, stretch.row + i, 1, at + i});
-        if (status.is_ok()) continue;
-        if (Status changed =
-                status.code() == Code::kCorrupt ? check_unchanged(run.indices[at + i]) : Status();
-            !changed.is_ok())
-          status = std::move(changed);
-        failed.set(static_cast<size_t>(at + i));
-        run.errors->fail(at + i, std::move(status).with_sample(run.indices[at + i]));
-      }
+    if (stretch.count == 1) {
+      place_or_fail(job, stretch, failed);
+    } else if (!place(job, stretch).is_ok()) {
+      for (int64_t i = 0; i < stretch.count; ++i)
+        place_or_fail(job, {stretch.slots, stretch.number, stretch.row + i, 1, at + i}, failed);
     }
     at += stretch.count;
   }

@@ -21,7 +21,7 @@ namespace dataline {
 
 // How a column is delivered.
 struct ArrowDelivery {
-  bool plain = false;   // dense, stored as delivered, without nulls
+  bool plain = false;   // stored as delivered, without nulls
   bool copies = false;  // into scratch
   bool nulls = false;   // some bitmap says that there are
   int64_t element_bytes = 1;
@@ -78,6 +78,8 @@ class ArrowSource final : public FileSource {
 
   void find_rows(const Run& run, RunRows& rows) const;
   void locate_plain(Run& run, const RunRows& rows, size_t column) const;
+  void locate_plain_ragged(const Job& job, const RunRows& rows, RowSet& failed) const;
+  void place_or_fail(const Job& job, const Stretch& row, RowSet& failed) const;
   void locate_column(const Job& job, const RunRows& rows, RowSet& failed) const;
   Status place(const Job& job, const Stretch& stretch) const;
   Status place_values(const Job& job, const Stretch& stretch, const RowSet& nulls) const;

@@ -76,4 +76,9 @@ Result<ArrowTables> read_arrow_file(const MappedFile& file, const ArrowPlan& pla
 Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& plan, int64_t begin,
                                       const OpenContext& context);
 
+// The most units (columns.h) that a row of a ragged column has, by its offsets: 4 or 8 bytes a row are read. Of more than 16 million
+// rows: what no row can exceed, the values of a batch together. kTruncated, kIo, kCancelled.
+Result<int64_t> longest_arrow_row(const MappedFile& file, const ArrowBatches& batches,
+                                  const ArrowValues& values, const OpenContext& context);
+
 }  // namespace dataline
