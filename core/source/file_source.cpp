@@ -29,10 +29,15 @@ Status FileSource::check_unchanged(int64_t index) const {
 void FileSource::confirm(Run& run, const ReadSpan& span) const {
   const MappedFile::Change change = watched_.looked_after(span);
   if (change.status.is_ok() && !file_.faulted(span.opened_ns)) return;
+  std::vector<FileExtent> extents;
   for (int64_t i = 0; i < run.count; ++i) {
-    const FileExtent extent = extent_of(run.indices[i]);
-    Status status = file_.check_range(change, extent.offset, extent.bytes);
-    if (status.is_ok()) status = file_.check_faults(span.opened_ns, extent.offset, extent.bytes);
+    extents.clear();
+    append_extents(run.indices[i], extents);
+    Status status;
+    for (const FileExtent& extent : extents) {
+      if (status.is_ok()) status = file_.check_range(change, extent.offset, extent.bytes);
+      if (status.is_ok()) status = file_.check_faults(span.opened_ns, extent.offset, extent.bytes);
+    }
     if (!status.is_ok()) run.errors->fail(i, std::move(status).with_sample(run.indices[i]));
   }
   file_.heal();

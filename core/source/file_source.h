@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "core/memory/mapped_file.h"
 #include "core/source/source.h"
@@ -34,7 +35,7 @@ class FileSource : public Source {
   void confirm(Run& run, const ReadSpan& span) const final;
   void advise(std::span<const int64_t> indices) const override;  // consecutive records together
   void advise_block(int64_t first, int64_t count) const override;
-  bool cached(int64_t index) const final;
+  bool cached(int64_t index) const override;
   bool calls_host() const final { return file_.calls_host(); }
 
  protected:
@@ -43,6 +44,10 @@ class FileSource : public Source {
 
   // From a record's first byte to its last.
   virtual FileExtent extent_of(int64_t index) const = 0;
+  // The parts of the file that hold the record, where others lie between them.
+  virtual void append_extents(int64_t index, std::vector<FileExtent>& out) const {
+    out.push_back(extent_of(index));
+  }
   // Before a record is called corrupt: that its bytes are still the file's. kTruncated, kChanged.
   Status check_unchanged(int64_t index) const;
   // WatchedFile's.

@@ -46,6 +46,7 @@ constexpr Known kKnown[] = {
     Known{"BZh", "bzip2 data"},
     Known{"\x89HDF", "an HDF5 file"},
     Known{"ARROW1", "an Arrow file"},
+    Known{"FEA1", "a Feather 1 file"},
     Known{"PAR1", "a Parquet file"},
     Known{"\x89PNG", "a PNG image"},
     Known{"\xff\xd8\xff", "a JPEG image"},

@@ -28,6 +28,9 @@ struct NullFill {
 // Nothing for nulls=error, and without the key. kBadUri with column.
 Result<std::optional<NullFill>> read_nulls(const Uri& uri);
 
+// Stores V as an element of the dtype; false: it has no such value.
+bool store_fill(const NullFill& fill, DType dtype, std::byte* out);
+
 // That a dense field can have this value; ragged ones become empty. kBadUri with column.
 Status check_fill(const NullFill& fill, const Field& field);
 // All elements of a sample of the field, which check_fill() has accepted.

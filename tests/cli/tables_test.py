@@ -52,6 +52,7 @@ class Uris(ShellTest):
         self.assertIn(". Fields: one for each extension ", docs["tar"])
         self.assertRegex(docs["megatron"], r"\. Field: tokens$")
         self.assertIn(". Fields: its values by name", docs["jsonl"])
+        self.assertRegex(docs["arrow"], r"\. Fields: its columns, leaves of structs as struct/leaf$")
         self.assertRegex(docs["mds"], r"\. Fields: its columns$")
         self.assertRegex(docs["npz"], r"\. Fields: one for each array$")
         self.assertRegex(docs["safetensors"], r"\. Fields: one for each tensor$")

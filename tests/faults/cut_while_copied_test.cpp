@@ -12,6 +12,7 @@
 
 #include "core/base/status.h"
 #include "tests/conformance/files.h"
+#include "tests/source/arrow/arrow_files.h"
 #include "tests/source/mds/mds_files.h"
 #include "tests/source/tar/tar_files.h"
 #include "tests/source/tfrecord/tfrecord_files.h"
@@ -133,6 +134,13 @@ const Format kFormats[] = {
        dir.write("m/index.json", mds_index({mds_entry(file, "a.mds")}));
        damage(dir, "m/a.mds", 500, victim, left);
        return "mds:" + dir.path("m");
+     }},
+    {"arrow",
+     [](const TempDir& dir, std::string& victim, int64_t& left) {
+       const TestColumn text =
+           texts("t", {pattern_bytes(300, 1), pattern_bytes(300, 2), pattern_bytes(300, 3)});
+       dir.write("a.arrow", arrow_table({{numbers<int32_t>("x", {1, 2, 3}), text}}).stream());
+       return "arrow:" + damage(dir, "a.arrow", 900, victim, left);
      }},
     {"tfrecord",
      [](const TempDir& dir, std::string& victim, int64_t& left) {

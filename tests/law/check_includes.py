@@ -58,6 +58,7 @@ SOURCE = {
     "packing": {"composed", "documents"},
     "tokens": {"documents", "packing"},
     "megatron": {"documents", "packing"},
+    "arrow": {"packing"},
     "jsonl": {"documents"},
     "mds": {"composed", "documents"},
     "image_sets": {"composed", "idx"},

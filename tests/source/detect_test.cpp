@@ -94,7 +94,7 @@ TEST_F(DetectTest, KnownStrangersAreNamed) {
   };
   for (const Case& c :
        {Case{"PAR1", "DL_ERR_UNSUPPORTED"}, Case{"PK\x03\x04", "zip archive"}, Case{"\x89HDF", "HDF5"},
-        Case{"ARROW1", "Arrow"}, Case{"\xff\xd8\xff", "JPEG"}, Case{"\x89PNG", "PNG"},
+        Case{"FEA1", "Feather 1"}, Case{"\xff\xd8\xff", "JPEG"}, Case{"\x89PNG", "PNG"},
         Case{"<!DOCTYPE html>", "DL_ERR_CORRUPT"}, Case{"<html>", "HTML page"},
         Case{"version https://git-lfs.github.com/spec/v1", "git-LFS pointer"}}) {
     for (const char* name : {"x.npy", "x.bin", "x"}) {

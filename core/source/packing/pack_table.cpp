@@ -31,7 +31,7 @@ class Lengths {
     if (length < 0) {
       return error(Code::kUnsupported, "packing: the length of sample ", index,
                    " is not known without reading it; ",
-                   "datasets of tokens, of Megatron-LM and of arrays know it")
+                   "datasets of tokens, of Megatron-LM, of Arrow and of arrays know it")
           .with_sample(index);
     }
     const std::optional<int64_t> tokens = checked_add(facts_.tokens, length);

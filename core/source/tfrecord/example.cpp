@@ -9,7 +9,7 @@ namespace {
 constexpr int kMaxVarintBytes = 10;
 constexpr uint32_t kMaxFieldNumber = (1u << 29) - 1;
 
-std::string_view text_of(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+std::string_view text_in(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 // The lists of one kind in a Feature, and the values in them.
 class ListReader {
@@ -116,7 +116,7 @@ bool ExampleReader::read_entry(Bytes entry, std::string_view& name, Feature& fea
   WireReader fields(entry);
   for (WireField field; fields.next(field);) {
     if (field.is(1, WireField::kBytes)) {
-      name = text_of(field.bytes);
+      name = text_in(field.bytes);
     } else if (field.is(2, WireField::kBytes)) {
       if (has_value) {
         fault_ = {"a map entry with two values", field.bytes.data()};

@@ -1,0 +1,34 @@
+// Arrow IPC files (Feather 2) and streams, with random access by row; buffers that are delivered as they are stored are mapped,
+// not copied.
+//
+// A sample is a row. Fields are those of columns.h. Not read: compressed buffers, the types that columns.h leaves out,
+// Feather 1. Numbers are in the machine's byte order.
+// Threads: immutable once open.
+// Memory: batches.h.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/source/nulls.h"
+#include "core/source/source.h"
+
+namespace dataline {
+
+struct OpenContext;
+struct FirstBytes;
+
+struct ArrowOptions {
+  std::vector<std::string> fields = {};  // in this order; empty: all
+  std::optional<NullFill> fill = {};     // of nulls; nothing: they are errors
+};
+
+// Opens one file. The errors of messages.h, schema.h, columns.h and batches.h; kBadUri: nulls=fill(V) with a V that a field with
+// nulls cannot have. A row with a null, with offsets or indices that leave their buffers, fails by itself (kCorrupt), naming file,
+// offset, field, record batch and row.
+Result<SourceRef> open_arrow(const std::string& path, const ArrowOptions& options,
+                             const OpenContext& context);
+
+}  // namespace dataline

@@ -1,0 +1,62 @@
+// The format `arrow`: its keys and how it is detected.
+// SPDX-License-Identifier: Apache-2.0
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/source/arrow/arrow.h"
+#include "core/source/arrow/messages.h"
+#include "core/source/format.h"
+#include "core/source/nulls.h"
+#include "core/source/packing/packing.h"
+
+namespace dataline {
+namespace {
+
+constexpr KeySpec kArrowKeys[] = {{"fields", "NAMES", "",
+                                   "the columns to read, in this order, as in image/bytes,label; a struct "
+                                   "stands for its leaves; default: all"},
+                                  kNullsKey,
+                                  kAxesKey,
+                                  kPackLengthKey,
+                                  kPackMethodKey,
+                                  kPackWindowKey,
+                                  kPackSplitKey};
+constexpr std::string_view kArrowSuffixes[] = {".arrow", ".feather", ".ipc", ".arrows"};
+
+Result<OpenOne> configure_arrow(const Uri& uri) {
+  DL_RETURN_IF_ERROR(check_packing_words(uri));
+  ArrowOptions options;
+  DL_ASSIGN_OR_RETURN(std::vector<UriName> names, uri_names(uri, "fields"));
+  for (UriName& name : names) options.fields.push_back(std::move(name.name));
+  DL_ASSIGN_OR_RETURN(options.fill, read_nulls(uri));
+  return OpenOne([options](const std::string& path, const OpenContext& context) {
+    return open_arrow(path, options, context);
+  });
+}
+
+Sniff sniff_arrow(const FirstBytes& file) {
+  if (file.text().starts_with("ARROW1")) return Sniff::kCertain;
+  return begins_arrow_stream(file.bytes()) ? Sniff::kLikely : Sniff::kNo;
+}
+
+}  // namespace
+
+constinit const Format kArrowFormat{
+    .name = "arrow",
+    .doc =
+        "rows of Arrow IPC files (Feather 2) and streams, uncompressed, as pyarrow and Hugging Face datasets "
+        "write them; "
+        "data-{00000..00127}.arrow is 128 files. Fields: its columns, leaves of structs as struct/leaf",
+    .keys = kArrowKeys,
+    .configure = configure_arrow,
+    .ranges = true,
+    .is_member = [](const std::string&, std::string_view name,
+                    const OpenContext&) { return has_suffix(kArrowSuffixes, name); },
+    .members = "*.arrow, *.feather, *.ipc, *.arrows",
+    .sniff = sniff_arrow,
+    .suffixes = kArrowSuffixes,
+};
+
+}  // namespace dataline

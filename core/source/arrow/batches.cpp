@@ -1,0 +1,314 @@
+// Over 300 lines: one pass over the messages, whose readers share what a batch is checked against.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/arrow/batches.h"
+
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "core/base/checked.h"
+#include "core/source/files.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kBatchesPerLook = 1024;  // between two looks at the cancel token
+constexpr int64_t kMaxArrowRows = int64_t{1} << 62;
+constexpr int64_t kNodeBytes = 16, kBufferBytes = 16;  // structs of two i64
+
+namespace batch_table {
+constexpr int kLength = 0, kNodes = 1, kBuffers = 2, kCompression = 3, kVariadic = 4;
+}
+namespace dictionary_table {
+constexpr int kId = 0, kData = 1, kIsDelta = 2;
+}
+
+// Bytes of `count` items of so many bits.
+std::optional<int64_t> bytes_of_bits(int64_t count, int64_t bits) {
+  const std::optional<int64_t> total = checked_multiply(count, bits);
+  if (!total || *total > INT64_MAX - 7) return std::nullopt;
+  return (*total + 7) / 8;
+}
+
+// Takes the slots of one record batch, or batch of a dictionary's values.
+class BatchReader {
+ public:
+  // `what`: of whom messages speak.
+  BatchReader(const MappedFile& file, const ArrowPlan& plan, const ArrowLayout& layout, std::string_view what)
+      : file_(file), plan_(plan), layout_(layout), what_(what), slots_(static_cast<size_t>(layout.slots)) {}
+
+  // `number`: of the batch, for messages. Afterwards rows(), slots() and nulls().
+  Status read(const FlatTable& batch, const ArrowMessage& message, int64_t number) {
+    message_ = &message;
+    number_ = number;
+    FlatBuffer& flat = batch.buffer();
+    rows_ = batch.number<int64_t>(batch_table::kLength);
+    nodes_ = batch.vector(batch_table::kNodes, kNodeBytes);
+    buffers_ = batch.vector(batch_table::kBuffers, kBufferBytes);
+    const FlatTable compression = batch.table(batch_table::kCompression);
+    const FlatVector variadic = batch.vector(batch_table::kVariadic, 8);
+    if (!flat.ok()) return flat.take_status();
+    if (compression.present()) return refuse_compression(compression.number<int8_t>(0));
+    if (rows_ < 0 || rows_ > kMaxArrowRows) return refuse(Code::kCorrupt, "has ", rows_, " rows");
+    DL_RETURN_IF_ERROR(place_buffers(variadic));
+    DL_RETURN_IF_ERROR(check_lengths());
+    slots_.assign(slots_.size(), -1);
+    slots_[kArrowBatchBytesSlot] = 0;
+    nulls_.assign(slots_.size(), 0);
+    for (const ArrowTake& take : layout_.takes) DL_RETURN_IF_ERROR(fill(take));
+    return Status::ok();
+  }
+
+  int64_t rows() const { return rows_; }
+  std::vector<int64_t>& slots() { return slots_; }
+  const std::vector<int64_t>& nulls() const { return nulls_; }  // by slot
+
+ private:
+  template <typename... Parts>
+  Status refuse(Code code, const Parts&... parts) const {
+    return error(code, file_.path(), ": offset ", message_->offset, ": ", what_, " ", number_, " ", parts...);
+  }
+  template <typename... Parts>
+  Status refuse_column(const ArrowTake& take, Code code, const Parts&... parts) const {
+    const std::string& name = plan_.columns[static_cast<size_t>(take.column)].field.name;
+    return refuse(code, "column ", printable(name), ": ", parts...);
+  }
+
+  Status refuse_compression(int codec) const {
+    return refuse(Code::kUnsupported, "is compressed (",
+                  codec == 0   ? "LZ4"
+                  : codec == 1 ? "ZSTD"
+                               : "unknown codec",
+                  "), which is not read; write it again without: pyarrow.feather.write_feather(table, path, "
+                  "compression=\"uncompressed\") or ipc.IpcWriteOptions(compression=None)");
+  }
+
+  int64_t length(int32_t node) const { return nodes_.number<int64_t>(node, 0); }
+
+  // Where each node's buffers begin: they are as many as the layout says, and variadic ones as the batch says.
+  Status place_buffers(const FlatVector& variadic) {
+    if (nodes_.size() != static_cast<int64_t>(layout_.nodes.size())) {
+      return refuse(Code::kCorrupt, "has ", nodes_.size(), " arrays, the schema has ", layout_.nodes.size());
+    }
+    first_buffer_.clear();
+    int64_t next = 0, views = 0;
+    for (const ArrowNode& node : layout_.nodes) {
+      first_buffer_.push_back(next);
+      next += node.buffers;
+      if (!node.variadic) continue;
+      const int64_t more = views < variadic.size() ? variadic.number<int64_t>(views) : -1;
+      ++views;
+      if (more < 0 || more > buffers_.size())
+        return refuse(Code::kCorrupt, "has ", more, " buffers for views");
+      next += more;
+    }
+    if (next == buffers_.size()) return Status::ok();
+    return refuse(Code::kCorrupt, "has ", buffers_.size(), " buffers, the schema needs ", next);
+  }
+
+  // Arrays are as long as the batch, or as the array around them needs.
+  Status check_lengths() const {
+    for (size_t n = 0; n < layout_.nodes.size(); ++n) {
+      const ArrowNode& node = layout_.nodes[n];
+      if (!node.used) continue;
+      const int64_t items = length(static_cast<int32_t>(n)),
+                    nulls = nodes_.number<int64_t>(static_cast<int64_t>(n), 8);
+      if (items < 0 || items > kMaxArrowRows || nulls < 0 || nulls > items)
+        return refuse(Code::kCorrupt, "has an array of ", items, " values, ", nulls, " of them null");
+      if (node.parent < 0) {
+        if (items != rows_) return refuse(Code::kCorrupt, "has ", rows_, " rows, one of its columns ", items);
+        continue;
+      }
+      if (node.per_parent < 0) continue;
+      const std::optional<int64_t> needed = checked_multiply(length(node.parent), node.per_parent);
+      if (needed && items >= *needed) continue;
+      return refuse(Code::kCorrupt, "has an array of ", items, " values inside one of ", length(node.parent),
+                    ", which needs ", node.per_parent, " for each");
+    }
+    return Status::ok();
+  }
+
+  Status fill(const ArrowTake& take) {
+    const int64_t items = length(take.node);
+    int64_t& slot = slots_[static_cast<size_t>(take.slot)];
+    if (take.kind == ArrowTake::Kind::kItems) {
+      slot = items;
+      return Status::ok();
+    }
+    const int64_t index = first_buffer_[static_cast<size_t>(take.node)] + take.buffer;
+    const auto offset = buffers_.number<int64_t>(index, 0), bytes = buffers_.number<int64_t>(index, 8);
+    const int64_t nulls = nodes_.number<int64_t>(take.node, 8);
+    if (take.kind == ArrowTake::Kind::kValidity && nulls == 0) return Status::ok();
+    if (!extent_fits(offset, bytes, message_->body_bytes)) {
+      return refuse_column(take, Code::kCorrupt, "a buffer of ", bytes, " bytes at byte ", offset,
+                           " of the body, which has ", message_->body_bytes);
+    }
+    slot = message_->body_at + offset;
+    slots_[kArrowBatchBytesSlot] += bytes;  // at most 2^32 buffers within a file, most often none overlap
+    if (slots_[kArrowBatchBytesSlot] > kMaxArrowRows) slots_[kArrowBatchBytesSlot] = kMaxArrowRows;
+    if (take.kind == ArrowTake::Kind::kBytes) {
+      slots_[static_cast<size_t>(take.slot) + 1] = bytes;
+      return Status::ok();
+    }
+    if (take.kind == ArrowTake::Kind::kValidity) nulls_[static_cast<size_t>(take.slot)] = nulls;
+    const bool offsets = take.kind == ArrowTake::Kind::kOffsets;
+    if (offsets && items == 0) return Status::ok();  // they may be left out
+    const std::optional<int64_t> needed = bytes_of_bits(items + (offsets ? 1 : 0), take.item_bits);
+    if (needed && bytes >= *needed) return Status::ok();
+    return refuse_column(take, Code::kCorrupt, items, " values need ",
+                         needed ? std::to_string(*needed) : "more than 2^63", " bytes, the buffer has ",
+                         bytes, take.kind == ArrowTake::Kind::kValidity ? " (validity)" : "");
+  }
+
+  const MappedFile& file_;
+  const ArrowPlan& plan_;
+  const ArrowLayout& layout_;
+  std::string_view what_;
+  const ArrowMessage* message_ = nullptr;
+  int64_t number_ = 0, rows_ = 0;
+  FlatVector nodes_, buffers_;
+  std::vector<int64_t> first_buffer_, slots_, nulls_;
+};
+
+class FileReader {
+ public:
+  FileReader(const MappedFile& file, const ArrowPlan& plan, const OpenContext& context)
+      : file_(file),
+        plan_(plan),
+        context_(context),
+        batch_reader_(file, plan, plan.batch, "record batch"),
+        tables_{ArrowBatches(context.memory, plan.batch.slots),
+                {},
+                std::vector<int64_t>(static_cast<size_t>(plan.batch.slots)),
+                false,
+                true} {
+    for (const ArrowDictionaryPlan& dictionary : plan.dictionaries) {
+      tables_.dictionaries.emplace_back(context.memory, dictionary.layout.slots);
+      dictionary_readers_.emplace_back(file, plan, dictionary.layout, "dictionary batch");
+      first_values_.push_back(0);
+    }
+  }
+
+  Status look() {
+    if (messages_++ % kBatchesPerLook != 0) return Status::ok();
+    if (context_.cancelled())
+      return error(Code::kCancelled, file_.path(), ": cancelled after ", tables_.batches.count(),
+                   " record batches");
+    context_.report("reading ", file_.path());
+    return Status::ok();
+  }
+
+  // `once`: a dictionary cannot be replaced, as in a file, whose batches are read in any order.
+  Status add_dictionary(const ArrowMessage& message, bool once) {
+    const auto id = message.header.number<int64_t>(dictionary_table::kId);
+    const FlatTable data = message.header.table(dictionary_table::kData);
+    const bool delta = message.header.number<uint8_t>(dictionary_table::kIsDelta) != 0;
+    FlatBuffer& flat = message.header.buffer();
+    if (!flat.ok()) return flat.take_status();
+    for (size_t d = 0; d < plan_.dictionaries.size(); ++d) {
+      if (plan_.dictionaries[d].id != id) continue;
+      if (!data.present())
+        return error(Code::kCorrupt, file_.path(), ": offset ", message.offset, ": dictionary ", id,
+                     " without values");
+      ArrowBatches& values = tables_.dictionaries[d];
+      if (!delta && once && values.count() > 0) {
+        return error(Code::kCorrupt, file_.path(), ": offset ", message.offset, ": dictionary ", id,
+                     " a second time: a file may only add to it (delta)");
+      }
+      BatchReader& reader = dictionary_readers_[d];
+      DL_RETURN_IF_ERROR(reader.read(data, message, values.count()));
+      DL_RETURN_IF_ERROR(check_rows(values, reader.rows(), message));
+      if (!delta) first_values_[d] = values.rows();
+      for (const int64_t nulls : reader.nulls()) tables_.value_nulls |= nulls > 0;
+      values.add(reader.rows(), reader.slots());
+    }
+    return Status::ok();
+  }
+
+  Status add_batch(const ArrowMessage& message) {
+    DL_RETURN_IF_ERROR(batch_reader_.read(message.header, message, tables_.batches.count()));
+    DL_RETURN_IF_ERROR(check_rows(tables_.batches, batch_reader_.rows(), message));
+    std::vector<int64_t>& slots = batch_reader_.slots();
+    for (const ArrowColumn& column : plan_.columns) {
+      if (column.dictionary < 0) continue;
+      const auto d = static_cast<size_t>(column.dictionary);
+      slots[static_cast<size_t>(column.first)] = first_values_[d];
+      slots[static_cast<size_t>(column.first) + 1] = tables_.dictionaries[d].rows() - first_values_[d];
+    }
+    for (size_t s = 0; s < tables_.nulls.size(); ++s)
+      tables_.nulls[s] = std::min(kMaxArrowRows, tables_.nulls[s] + batch_reader_.nulls()[s]);
+    tables_.batches.add(batch_reader_.rows(), slots);
+    return Status::ok();
+  }
+
+  ArrowTables take(bool end_mark) {
+    tables_.end_mark = end_mark;
+    return std::move(tables_);
+  }
+
+ private:
+  Status check_rows(const ArrowBatches& batches, int64_t rows, const ArrowMessage& message) const {
+    if (rows <= kMaxArrowRows - batches.rows()) return Status::ok();
+    return error(Code::kCorrupt, file_.path(), ": offset ", message.offset, ": ", rows, " rows after ",
+                 batches.rows(), ": more than 2^62 rows");
+  }
+
+  const MappedFile& file_;
+  const ArrowPlan& plan_;
+  const OpenContext& context_;
+  BatchReader batch_reader_;
+  std::vector<BatchReader> dictionary_readers_;
+  std::vector<int64_t> first_values_;  // of each dictionary: its first row since it was replaced
+  ArrowTables tables_;
+  int64_t messages_ = 0;
+};
+
+}  // namespace
+
+Result<ArrowTables> read_arrow_file(const MappedFile& file, const ArrowPlan& plan, const ArrowFooter& footer,
+                                    const OpenContext& context) {
+  ArrowMessages messages(file, footer.at());
+  FileReader reader(file, plan, context);
+  for (int64_t i = 0; i < footer.dictionary_count(); ++i) {
+    DL_RETURN_IF_ERROR(reader.look());
+    DL_ASSIGN_OR_RETURN(const ArrowMessage message,
+                        messages.read(footer.dictionary(i), ArrowKind::kDictionary));
+    DL_RETURN_IF_ERROR(reader.add_dictionary(message, true));
+  }
+  for (int64_t i = 0; i < footer.batch_count(); ++i) {
+    DL_RETURN_IF_ERROR(reader.look());
+    DL_ASSIGN_OR_RETURN(const ArrowMessage message, messages.read(footer.batch(i), ArrowKind::kBatch));
+    DL_RETURN_IF_ERROR(reader.add_batch(message));
+  }
+  return reader.take(true);
+}
+
+Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& plan, int64_t begin,
+                                      const OpenContext& context) {
+  ArrowMessages messages(file, file.bytes());
+  FileReader reader(file, plan, context);
+  for (int64_t at = begin;;) {
+    DL_RETURN_IF_ERROR(reader.look());
+    DL_ASSIGN_OR_RETURN(const std::optional<ArrowMessage> message, messages.read(at));
+    at = messages.next();
+    if (!message) break;
+    if (message->kind == ArrowKind::kDictionary) {
+      DL_RETURN_IF_ERROR(reader.add_dictionary(*message, false));
+    } else if (message->kind == ArrowKind::kBatch) {
+      DL_RETURN_IF_ERROR(reader.add_batch(*message));
+    } else {
+      const bool schema = message->kind == ArrowKind::kSchema;
+      return error(schema ? Code::kCorrupt : Code::kUnsupported, file.path(), ": offset ", message->offset,
+                   ": ", schema ? "a second schema" : "a message that is no record batch, but of kind ",
+                   schema ? "" : std::to_string(static_cast<int>(message->kind)),
+                   schema ? "" : " (4, 5: tensors)");
+    }
+  }
+  if (messages.end_mark() && messages.next() != file.bytes()) {
+    return error(Code::kCorrupt, file.path(), ": offset ", messages.next(), ": ",
+                 file.bytes() - messages.next(), " bytes after the end mark of the stream");
+  }
+  return reader.take(messages.end_mark());
+}
+
+}  // namespace dataline

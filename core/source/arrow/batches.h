@@ -1,0 +1,79 @@
+// The record batches of an Arrow file, as a table of numbers: of each its first row and its slots (columns.h).
+//
+// Every offset and length is compared with the message's body, the file and the number of rows before it becomes a slot, so
+// that finding a row of a batch is arithmetic. What lies inside buffers (offsets of lists, indices of dictionaries) is
+// checked when it is read.
+// Threads: immutable once read.
+// Memory: 8 bytes a batch, and 8 for each buffer of a batch that is used.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/memory/host_memory.h"
+#include "core/memory/mapped_file.h"
+#include "core/source/arrow/columns.h"
+#include "core/source/arrow/messages.h"
+
+namespace dataline {
+
+class ArrowBatches {
+ public:
+  ArrowBatches(std::shared_ptr<HostMemory> memory, int32_t slots)
+      : memory_(std::make_unique<MetadataResource>(std::move(memory), MemoryKind::kTable)),
+        starts_(memory_.get()),
+        slots_(memory_.get()),
+        width_(static_cast<size_t>(slots)) {
+    starts_.push_back(0);
+  }
+
+  // std::bad_alloc. The sum of all rows does not overflow: the caller has compared it.
+  void add(int64_t rows, std::span<const int64_t> slots) {
+    starts_.push_back(rows_ += rows);
+    slots_.insert(slots_.end(), slots.begin(), slots.end());
+    if (first_rows_ == 0) first_rows_ = rows;
+  }
+
+  int64_t rows() const { return rows_; }
+  int64_t count() const { return static_cast<int64_t>(starts_.size()) - 1; }
+  int64_t start(int64_t batch) const { return starts_[static_cast<size_t>(batch)]; }
+  int64_t rows_of(int64_t batch) const { return start(batch + 1) - start(batch); }
+  const int64_t* slots(int64_t batch) const { return slots_.data() + static_cast<size_t>(batch) * width_; }
+
+  // The batch of a row. Most files have batches of one length: there the first guess is right.
+  int64_t batch_of(int64_t row) const {
+    const int64_t guess = row / first_rows_;
+    if (guess < count() && start(guess) <= row && row < start(guess + 1)) return guess;
+    return std::upper_bound(starts_.begin(), starts_.end(), row) - starts_.begin() - 1;
+  }
+
+ private:
+  std::unique_ptr<MetadataResource> memory_;
+  std::pmr::vector<int64_t> starts_;  // [count + 1]
+  std::pmr::vector<int64_t> slots_;   // [count * width]
+  size_t width_;
+  int64_t rows_ = 0, first_rows_ = 0;  // first_rows_: of the first batch that has any
+};
+
+struct ArrowTables {
+  ArrowBatches batches;
+  std::vector<ArrowBatches>
+      dictionaries;            // of ArrowPlan::dictionaries: their batches in the order of the file
+  std::vector<int64_t> nulls;  // by slot of ArrowPlan::batch: how many its bitmaps say
+  bool value_nulls = false;    // some value of a dictionary is null
+  bool end_mark = true;
+};
+
+// Reads all messages: of the footer, or of a stream whose schema ends at `begin`. kTruncated, kCorrupt, kUnsupported
+// (compressed buffers, tensors), kTooLarge, kCancelled; std::bad_alloc.
+Result<ArrowTables> read_arrow_file(const MappedFile& file, const ArrowPlan& plan, const ArrowFooter& footer,
+                                    const OpenContext& context);
+Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& plan, int64_t begin,
+                                      const OpenContext& context);
+
+}  // namespace dataline

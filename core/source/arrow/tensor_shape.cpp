@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/arrow/tensor_shape.h"
+
+#include <optional>
+
+#include "core/base/checked.h"
+#include "core/base/field.h"
+#include "core/base/text.h"
+#include "core/source/files.h"
+#include "core/source/json.h"
+
+namespace dataline {
+namespace {
+
+Status read_whole_numbers(JsonReader& json, std::vector<int64_t>& out) {
+  DL_RETURN_IF_ERROR(json.expect('['));
+  if (json.take(']')) return Status::ok();
+  do {
+    std::string_view text;
+    bool whole = false;
+    DL_RETURN_IF_ERROR(json.read_number(text, whole));
+    const std::optional<int64_t> number = parse_i64(text);
+    if (!whole || !number || *number < 0 || static_cast<int64_t>(out.size()) == kMaxRank)
+      return json.refuse("expected at most ", kMaxRank, " whole numbers, got ", printable(text));
+    out.push_back(*number);
+  } while (json.take(','));
+  return json.expect(']');
+}
+
+Status read_axes(JsonReader& json, std::string& out) {
+  DL_RETURN_IF_ERROR(json.expect('['));
+  if (json.take(']')) return Status::ok();
+  bool letters = true;
+  do {
+    std::string name;
+    DL_RETURN_IF_ERROR(json.read_string(name));
+    const bool letter =
+        name.size() == 1 && ((name[0] >= 'A' && name[0] <= 'Z') || (name[0] >= 'a' && name[0] <= 'z'));
+    letters = letters && letter && out.find(name) == std::string::npos;
+    if (letters) out += name;
+  } while (json.take(','));
+  if (!letters) out.clear();
+  return json.expect(']');
+}
+
+Status read_members(JsonReader& json, TensorShape& out, std::vector<int64_t>& permutation) {
+  DL_RETURN_IF_ERROR(json.expect('{'));
+  if (json.take('}')) return Status::ok();
+  do {
+    std::string key;
+    DL_RETURN_IF_ERROR(json.read_string(key));
+    DL_RETURN_IF_ERROR(json.expect(':'));
+    if (key == "shape" && out.shape.empty() && json.peek() == '[') {
+      DL_RETURN_IF_ERROR(read_whole_numbers(json, out.shape));
+    } else if (key == "permutation" && permutation.empty() && json.peek() == '[') {
+      DL_RETURN_IF_ERROR(read_whole_numbers(json, permutation));
+    } else if (key == "dim_names" && out.axes.empty() && json.peek() == '[') {
+      DL_RETURN_IF_ERROR(read_axes(json, out.axes));
+    } else {
+      DL_RETURN_IF_ERROR(json.skip_value());
+    }
+  } while (json.take(','));
+  return json.expect('}');
+}
+
+}  // namespace
+
+Result<TensorShape> read_tensor_shape(const std::string& path, const ArrowField& field) {
+  const std::string name = concat(path, ": column ", printable(field.name), ": ", kTensorExtension);
+  if (field.type != ArrowType::kFixedSizeList || field.children[0].type == ArrowType::kFixedSizeList ||
+      field.children[0].type == ArrowType::kFixedSizeBinary) {
+    return error(Code::kUnsupported, name, " of ", arrow_type_text(field),
+                 ", expected a fixed_size_list of numbers");
+  }
+  JsonReader json(name, 1, field.extension_metadata, "the end of the metadata");
+  TensorShape out;
+  std::vector<int64_t> permutation;
+  DL_RETURN_IF_ERROR(read_members(json, out, permutation));
+  if (!json.at_end()) return json.expected("the end of the metadata");
+  const std::optional<int64_t> values = checked_product(out.shape);
+  if (!values || *values != field.size) {
+    return error(Code::kCorrupt, name, ": the shape ", shape_text(out.shape),
+                 " has another number of values than ", arrow_type_text(field));
+  }
+  for (size_t i = 0; i < permutation.size(); ++i) out.permuted |= permutation[i] != static_cast<int64_t>(i);
+  if (out.axes.size() != out.shape.size()) out.axes.clear();
+  return out;
+}
+
+}  // namespace dataline

@@ -1,0 +1,61 @@
+// Any bytes as an Arrow file or stream: the first chooses what nulls are and how the file is read, the rest is the file. Refused
+// by name, or every row is read in order or refused by name; what is mapped and what is read by pread is the same.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/source/arrow/arrow.h"
+#include "tests/fuzz/fuzz_file.h"
+
+namespace dataline::fuzz {
+namespace {
+
+std::vector<std::vector<std::string>> rows_of(const Source& source) {
+  Rows rows(source);
+  std::vector<std::vector<std::string>> out;
+  for (const int64_t i : some_of(source.count())) {
+    std::vector<std::string> columns;
+    for (const std::string_view column : rows.read(i)) columns.emplace_back(column);
+    out.push_back(std::move(columns));
+  }
+  return out;
+}
+
+void check_blocks(const Source& source) {
+  BlockEnds ends;
+  source.append_blocks(1 << 12, ends);
+  check(source.count() == 0 ? ends.empty() : ends.back() == source.count(), "blocks hold each record");
+  check(std::is_sorted(ends.begin(), ends.end()), "blocks follow each other");
+  for (const int64_t i : some_of(source.count())) {
+    static_cast<void>(source.cached(i));
+    check(!source.place_of(i, 0).within.empty(), "a record has a place");
+    check(source.record_items(i) >= -1, "a record has items, or says that it does not know");
+  }
+}
+
+}  // namespace
+}  // namespace dataline::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* input, size_t size) {
+  using namespace dataline;
+  static const fuzz::Folder folder;
+  if (size < 1) return 0;
+  const std::string path = folder.write("fuzz.arrow", {reinterpret_cast<const char*>(input) + 1, size - 1});
+  ArrowOptions options;
+  if (input[0] % 2 == 1) options.fill = NullFill{1, 1};
+  Result<SourceRef> opened = open_arrow(path, options, fuzz::context());
+  if (!opened.is_ok()) {
+    fuzz::check_names(opened.status(), folder.path("fuzz.arrow"));
+    return 0;
+  }
+  // Rows that are larger than this are the file's right, and the target's memory.
+  if (opened.value()->scratch_bytes(1 << 20) > (16 << 20)) return 0;
+  for (const Field& field : opened.value()->schema().fields) {
+    if (field.kind == FieldKind::kDense && field.bytes() > (1 << 20)) return 0;
+  }
+  const Result<SourceRef> read = open_arrow(path, options, fuzz::context(IoMode::kPread));
+  fuzz::check(read.is_ok(), "what is mapped can be read");
+  fuzz::check(read.value()->count() == opened.value()->count(), "as many rows");
+  if (read.value()->scratch_bytes(1 << 20) > (16 << 20)) return 0;
+  fuzz::check(fuzz::rows_of(*opened.value()) == fuzz::rows_of(*read.value()),
+              "mapped rows are those that are read");
+  fuzz::check_blocks(*opened.value());
+  return 0;
+}
