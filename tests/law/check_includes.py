@@ -58,11 +58,10 @@ SOURCE = {
     "packing": {"composed", "documents"},
     "tokens": {"documents", "packing"},
     "megatron": {"documents", "packing"},
-    "arrow": {"documents", "packing"},
+    "arrow": {"packing"},
     "jsonl": {"documents"},
-    "mds": {"composed", "documents"},
+    "mds": {"composed"},
     "image_sets": {"composed", "idx"},
-    "tfrecord": {"documents"},
 }
 SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."})}  # what is listed; what others may include
 

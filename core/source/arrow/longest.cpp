@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/source/arrow/batches.h"
-#include "core/source/documents/number_reader.h"
+#include "core/source/number_reader.h"
 
 namespace dataline {
 namespace {

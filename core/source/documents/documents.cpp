@@ -41,25 +41,16 @@ SourceRef DocumentFile::create(MappedFile file, const TokenSpan& tokens, SortedT
 
 DocumentFile::DocumentFile(MappedFile file, const TokenSpan& tokens, SortedTable ends, SourceInfo info,
                            const Facts& facts)
-    : FileSource(std::move(file),
-                 column_per_field({{"tokens",
-                                    FieldKind::kRagged,
-                                    tokens.dtype,
-                                    {-1},
-                                    "T",
-                                    facts.longest * dtype_bytes(tokens.dtype)}}),
-                 std::move(info)),
-      ends_(std::move(ends)),
-      data_offset_(tokens.data_offset),
-      token_bytes_(dtype_bytes(tokens.dtype)),
+    : AdjacentRecords(std::move(file),
+                      column_per_field({{"tokens",
+                                         FieldKind::kRagged,
+                                         tokens.dtype,
+                                         {-1},
+                                         "T",
+                                         facts.longest * dtype_bytes(tokens.dtype)}}),
+                      std::move(info), {std::move(ends), 0, tokens.data_offset, dtype_bytes(tokens.dtype)}),
       swapped_(tokens.swapped && dtype_bytes(tokens.dtype) > 1),
       ends_digest_(facts.digest) {}
-
-void DocumentFile::append_blocks(int64_t block_bytes, BlockEnds& ends) const {
-  BlockCutter cutter(block_bytes, ends);
-  for (int64_t i = 0; i < count(); ++i) cutter.add(record_items(i) * token_bytes_);
-  cutter.finish();
-}
 
 int64_t DocumentFile::room_bytes(int64_t max_bytes_per_sample) const {
   return round_up(std::min(schema_.fields[0].max_bytes, max_bytes_per_sample), kScratchAlignment);
@@ -71,7 +62,7 @@ int64_t DocumentFile::scratch_bytes(int64_t max_bytes_per_sample) const {
 
 Result<const std::byte*> DocumentFile::locate_range(const ItemRange& range, bool populate,
                                                     const CancelFlag* cancelled, std::byte* room) const {
-  const FileExtent extent = extent_of(range);
+  const FileExtent extent = extent_of_items(range);
   if (extent.bytes == 0) return &kNoTokens;
   if (populate && file_.addressable()) DL_RETURN_IF_ERROR(file_.populate(extent.offset, extent.bytes));
   if (!copies()) return file_.at(extent.offset);
@@ -94,11 +85,11 @@ void DocumentFile::locate(Run& run) const {
   rows.contiguous = false;
   for (int64_t i = 0; i < run.count; ++i) {
     const ItemRange range{run.indices[i], 0, record_items(run.indices[i])};
-    rows.bytes[i] = range.count * token_bytes_;
+    rows.bytes[i] = extent_of(range.index).bytes;
     if (copies() && rows.bytes[i] > room) {
       run.fail(i, 1,
                error(Code::kTooLarge, file_.path(), ": document ", range.index, ", offset ",
-                     extent_of(range).offset, ": ", rows.bytes[i], " bytes, max_bytes_per_sample is ",
+                     extent_of(range.index).offset, ": ", rows.bytes[i], " bytes, max_bytes_per_sample is ",
                      run.max_bytes_per_sample));
       continue;
     }
@@ -113,7 +104,7 @@ void DocumentFile::locate(Run& run) const {
 }
 
 void DocumentFile::advise_items(const ItemRange& range) const {
-  const FileExtent extent = extent_of(range);
+  const FileExtent extent = extent_of_items(range);
   file_.advise(extent.offset, extent.bytes);
 }
 
@@ -125,7 +116,7 @@ void DocumentFile::fingerprint(Digest& digest) const {
   fingerprint_schema(*this, digest);
   digest.add("documents");
   digest.add(static_cast<uint64_t>(file_.file_bytes()));
-  digest.add(static_cast<uint64_t>(data_offset_));
+  digest.add(static_cast<uint64_t>(records_.origin));
   digest.add(ends_digest_);
 }
 

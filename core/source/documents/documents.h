@@ -8,15 +8,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "core/base/digest.h"
-#include "core/source/documents/sorted_table.h"
+#include "core/source/adjacent_records.h"
 #include "core/source/documents/token_file.h"
-#include "core/source/file_source.h"
 
 namespace dataline {
 
@@ -40,19 +38,14 @@ Result<SortedTable> find_ends(const MappedFile& file, const TokenSpan& tokens, i
 // From a list of offsets: 0 ... n (documents + 1 numbers), the starts alone (0 ...), or the ends alone (... n), for n tokens.
 Result<SortedTable> read_ends(const std::string& path, int64_t token_count, const OpenContext& context);
 
-class DocumentFile final : public FileSource {
+class DocumentFile final : public AdjacentRecords {
  public:
   // `ends` are of documents in the file's tokens: the caller has checked that they lie in the file.
   static SourceRef create(MappedFile file, const TokenSpan& tokens, SortedTable ends, SourceInfo info);
 
-  int64_t count() const override { return ends_.size(); }
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
-  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
-  int64_t stored_bytes() const override {
-    return count() == 0 ? 1 : std::max<int64_t>(ends_[count() - 1] * token_bytes_ / count(), 1);
-  }
-  int64_t record_items(int64_t index) const override { return ends_[index] - start(index); }
+  int64_t record_items(int64_t index) const override { return records_.units(index); }
   Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
                                         std::byte* room) const override;
   void advise_items(const ItemRange& range) const override;
@@ -67,18 +60,15 @@ class DocumentFile final : public FileSource {
   DocumentFile(MappedFile file, const TokenSpan& tokens, SortedTable ends, SourceInfo info,
                const Facts& facts);
 
-  int64_t start(int64_t index) const { return index == 0 ? 0 : ends_[index - 1]; }
-  FileExtent extent_of(int64_t index) const override { return extent_of({index, 0, record_items(index)}); }
-  FileExtent extent_of(const ItemRange& range) const {
-    return {data_offset_ + (start(range.index) + range.first) * token_bytes_, range.count * token_bytes_};
+  FileExtent extent_of_items(const ItemRange& range) const {
+    const int64_t bytes = records_.unit_bytes;
+    return {extent_of(range.index).offset + range.first * bytes, range.count * bytes};
   }
   bool copies() const { return swapped_ || !file_.addressable(); }
   int64_t room_bytes(int64_t max_bytes_per_sample) const;
   Result<const std::byte*> locate_range(const ItemRange& range, bool populate, const CancelFlag* cancelled,
                                         std::byte* room) const;
 
-  const SortedTable ends_;
-  const int64_t data_offset_, token_bytes_;
   const bool swapped_;
   const uint64_t ends_digest_;
 };

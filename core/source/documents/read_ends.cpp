@@ -5,9 +5,9 @@
 
 #include "core/base/checked.h"
 #include "core/source/documents/documents.h"
-#include "core/source/documents/number_reader.h"
 #include "core/source/flat_file.h"
 #include "core/source/npy/npy_header.h"
+#include "core/source/number_reader.h"
 
 namespace dataline {
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/jsonl/jsonl.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <utility>
@@ -45,8 +46,8 @@ Result<JsonLines> find_json_lines(const MappedFile& file, const OpenContext& con
   const TokenSpan bytes{DType::kU8, false, 0, file.bytes(), {}};
   DL_ASSIGN_OR_RETURN(const SortedTable found, find_ends(file, bytes, '\n', "lines", context));
   DL_ASSIGN_OR_RETURN(const int64_t first, bytes_before_text(file));
-  JsonLines lines{SortedTable(context.memory), first, 0};
-  lines.ends.reserve(found.size());
+  JsonLines out{{SortedTable(context.memory), first}};
+  out.lines.ends.reserve(found.size());
   int64_t begin = first, blank = -1;
   for (int64_t i = 0; i < found.size(); begin = found[i++]) {
     DL_ASSIGN_OR_RETURN(const bool empty, is_blank(file, begin, found[i]));
@@ -55,10 +56,10 @@ Result<JsonLines> find_json_lines(const MappedFile& file, const OpenContext& con
       continue;
     }
     if (blank >= 0) return line_error(Code::kCorrupt, file.path(), blank + 1, "a blank line among others");
-    lines.longest = std::max(lines.longest, found[i] - begin);
-    lines.ends.add(found[i]);
+    out.longest = std::max(out.longest, found[i] - begin);
+    out.lines.ends.add(found[i]);
   }
-  return lines;
+  return out;
 }
 
 int64_t most_json_bytes(const JsonField& field, int64_t longest_line) {
@@ -68,31 +69,21 @@ int64_t most_json_bytes(const JsonField& field, int64_t longest_line) {
 }
 
 JsonlFile::JsonlFile(MappedFile file, Schema schema, SourceInfo info, JsonLines lines, JsonRowPlan plan)
-    : FileSource(std::move(file), std::move(schema), std::move(info)),
-      lines_(std::move(lines)),
+    : AdjacentRecords(std::move(file), std::move(schema), std::move(info), std::move(lines.lines)),
+      longest_(lines.longest),
       plan_(std::move(plan)),
-      ends_digest_(digest_of(lines_.ends)) {}
-
-int64_t JsonlFile::stored_bytes() const {
-  return count() == 0 ? 1 : std::max<int64_t>((lines_.ends.back() - lines_.first) / count(), 1);
-}
-
-void JsonlFile::append_blocks(int64_t block_bytes, BlockEnds& ends) const {
-  BlockCutter cutter(block_bytes, ends);
-  for (int64_t i = 0; i < count(); ++i) cutter.add(extent_of(i).bytes);
-  cutter.finish();
-}
+      ends_digest_(digest_of(records_.ends)) {}
 
 int64_t JsonlFile::line_room(int64_t max_bytes_per_sample) const {
   if (file_.addressable()) return 0;
   // No overflow: a longest line is no longer than a file.
-  const bool bounded = max_bytes_per_sample < lines_.longest / kLineToValue;
-  return round_up(bounded ? max_bytes_per_sample * kLineToValue : lines_.longest, kScratchAlignment);
+  const bool bounded = max_bytes_per_sample < longest_ / kLineToValue;
+  return round_up(bounded ? max_bytes_per_sample * kLineToValue : longest_, kScratchAlignment);
 }
 
 int64_t JsonlFile::value_room(size_t field, int64_t max_bytes_per_sample) const {
   const JsonField& wanted = plan_.fields[field];
-  const int64_t most = most_json_bytes(wanted, lines_.longest);
+  const int64_t most = most_json_bytes(wanted, longest_);
   return wanted.field.kind == FieldKind::kDense ? most : std::min(most, max_bytes_per_sample);
 }
 

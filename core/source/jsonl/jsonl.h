@@ -10,21 +10,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "core/source/documents/sorted_table.h"
-#include "core/source/file_source.h"
+#include "core/source/adjacent_records.h"
 #include "core/source/jsonl/json_row.h"
 
 namespace dataline {
 
 // Where the lines of a file are.
 struct JsonLines {
-  SortedTable ends;
-  int64_t first = 0;    // where line 0 begins: after a byte order mark
+  RecordEnds lines;     // with their ends; the first begins after a byte order mark
   int64_t longest = 0;  // bytes
 };
 
@@ -38,28 +35,21 @@ inline std::string_view without_line_end(std::string_view line) {
 // kCorrupt: a blank line among others. kCancelled.
 Result<JsonLines> find_json_lines(const MappedFile& file, const OpenContext& context);
 
-class JsonlFile final : public FileSource {
+class JsonlFile final : public AdjacentRecords {
  public:
   JsonlFile(MappedFile file, Schema schema, SourceInfo info, JsonLines lines, JsonRowPlan plan);
 
-  int64_t count() const override { return lines_.ends.size(); }
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
-  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
-  int64_t stored_bytes() const override;
   Place place_of(int64_t index, size_t column) const override;
   void fingerprint(Digest& digest) const override;
 
  private:
-  FileExtent extent_of(int64_t index) const override {
-    const int64_t begin = index == 0 ? lines_.first : lines_.ends[index - 1];
-    return {begin, lines_.ends[index] - begin};
-  }
   int64_t line_room(int64_t max_bytes_per_sample) const;
   int64_t value_room(size_t field, int64_t max_bytes_per_sample) const;
   Status read_row(Run& run, int64_t row, bool populate, std::byte* scratch, JsonRowReader& reader) const;
 
-  const JsonLines lines_;
+  const int64_t longest_;  // line
   const JsonRowPlan plan_;
   const uint64_t ends_digest_;
 };

@@ -23,23 +23,23 @@ struct JsonlOptions {
   std::optional<NullFill> fill = {};
 };
 
-Result<std::string> line_text(const MappedFile& file, int64_t begin, int64_t end) {
-  if (end - begin > kMaxFirstLine) {
-    return line_error(Code::kTooLarge, file.path(), 1, "has ", end - begin,
-                      " bytes: fields are inferred from at most ", kMaxFirstLine,
-                      "; declare them, as in fields=text:text");
-  }
-  std::string text(static_cast<size_t>(end - begin), '\0');
-  DL_RETURN_IF_ERROR(file.read(begin, end - begin, reinterpret_cast<std::byte*>(text.data())));
+Result<std::string> line_text(const MappedFile& file, const FileExtent& line) {
+  std::string text(static_cast<size_t>(line.bytes), '\0');
+  DL_RETURN_IF_ERROR(file.read(line.offset, line.bytes, reinterpret_cast<std::byte*>(text.data())));
   return text;
 }
 
 Result<std::vector<JsonField>> infer_fields(const MappedFile& file, const JsonLines& lines,
                                             SourceInfo& info) {
   constexpr std::string_view kDeclare = "declare the fields, as in fields=text:text,label:i64";
-  if (lines.ends.size() == 0)
+  if (lines.lines.count() == 0)
     return error(Code::kEmpty, file.path(), ": no lines to infer fields from; ", kDeclare);
-  DL_ASSIGN_OR_RETURN(const std::string text, line_text(file, lines.first, lines.ends[0]));
+  const FileExtent first = lines.lines.extent(0);
+  if (first.bytes > kMaxFirstLine) {
+    return line_error(Code::kTooLarge, file.path(), 1, "has ", first.bytes,
+                      " bytes: fields are inferred from at most ", kMaxFirstLine, "; ", kDeclare);
+  }
+  DL_ASSIGN_OR_RETURN(const std::string text, line_text(file, first));
   DL_ASSIGN_OR_RETURN(InferredJson found, infer_json_fields(JsonReader(file.path(), 1, without_line_end(text),
                                                                        "the line's end")));
   if (found.fields.empty()) {
@@ -62,15 +62,15 @@ Result<std::vector<JsonField>> infer_fields(const MappedFile& file, const JsonLi
 
 // A file that was cut ends within an object.
 Status check_last_line(const MappedFile& file, const JsonLines& lines) {
-  const int64_t last = lines.ends.size() - 1;
-  if (last < 0 || lines.ends[last] - (last == 0 ? lines.first : lines.ends[last - 1]) > kMaxFirstLine)
-    return Status::ok();
-  const int64_t begin = last == 0 ? lines.first : lines.ends[last - 1];
-  DL_ASSIGN_OR_RETURN(const std::string text, line_text(file, begin, lines.ends[last]));
+  const int64_t last = lines.lines.count() - 1;
+  if (last < 0) return Status::ok();
+  const FileExtent line = lines.lines.extent(last);
+  if (line.bytes > kMaxFirstLine) return Status::ok();
+  DL_ASSIGN_OR_RETURN(const std::string text, line_text(file, line));
   if (text.ends_with('\n')) return Status::ok();
   JsonReader json(file.path(), last + 1, text, "the line's end");
   if (json.skip_value().is_ok() && json.at_end()) return Status::ok();
-  return error(Code::kTruncated, file.path(), ": offset ", begin, ": line ", last + 1,
+  return error(Code::kTruncated, file.path(), ": offset ", line.offset, ": line ", last + 1,
                ", the last, ends within its object, after ", text.size(), " bytes");
 }
 

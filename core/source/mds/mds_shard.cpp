@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/mds/mds_shard.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
-#include "core/source/documents/number_reader.h"
 #include "core/source/files.h"
 #include "core/source/flat_file.h"
+#include "core/source/number_reader.h"
 
 namespace dataline {
 namespace {
@@ -28,24 +29,23 @@ Schema mds_schema(const MdsPlan& plan, int64_t longest) {
 }
 
 struct MdsTable {
-  int64_t first = 0;
-  SortedTable ends;
+  RecordEnds samples;
   int64_t longest = 0;
 };
 
 Result<MdsTable> read_table(const MappedFile& file, int64_t samples, const OpenContext& context) {
   const std::string& path = file.path();
   if (samples > UINT32_MAX || kWord * (samples + 2) > file.bytes()) {
-    return error(Code::kTruncated, path, ": offset 0: ", samples, " samples need a table of ", samples + 2,
-                 " times 4 bytes, file has ", file.bytes());
+    return error(Code::kTruncated, path, ": offset 0: ", samples,
+                 " samples need a table of 4 bytes each, and 8, file has ", file.bytes());
   }
   const int64_t head = kWord * (samples + 2);
   NumberReader<uint32_t> words(file, 0, samples + 2);
   DL_ASSIGN_OR_RETURN(const uint32_t count, words.next());
   if (int64_t{count} != samples)
     return error(Code::kCorrupt, path, ": offset 0: ", count, " samples, the index says ", samples);
-  MdsTable table{0, SortedTable(context.memory), 0};
-  table.ends.reserve(samples);
+  MdsTable table{{SortedTable(context.memory)}};
+  table.samples.ends.reserve(samples);
   int64_t before = head;
   for (int64_t i = 0; i <= samples; ++i) {
     DL_ASSIGN_OR_RETURN(const uint32_t word, words.next());
@@ -54,8 +54,8 @@ Result<MdsTable> read_table(const MappedFile& file, int64_t samples, const OpenC
       return error(offset < before ? Code::kCorrupt : Code::kTruncated, path, ": offset ", kWord * (i + 1),
                    ": offsets[", i, "] is ", offset, ", expected ", before, " to ", file.bytes());
     }
-    if (i == 0) table.first = offset;
-    if (i > 0) table.ends.add(offset), table.longest = std::max(table.longest, offset - before);
+    if (i == 0) table.samples.begin = offset;
+    if (i > 0) table.samples.ends.add(offset), table.longest = std::max(table.longest, offset - before);
     before = offset;
   }
   if (before == file.bytes()) return table;
@@ -66,11 +66,9 @@ Result<MdsTable> read_table(const MappedFile& file, int64_t samples, const OpenC
 }  // namespace
 
 MdsShard::MdsShard(MappedFile file, Schema schema, SourceInfo info, std::shared_ptr<const MdsPlan> plan,
-                   int64_t first, SortedTable ends, int64_t longest)
-    : FileSource(std::move(file), std::move(schema), std::move(info)),
+                   RecordEnds samples, int64_t longest)
+    : AdjacentRecords(std::move(file), std::move(schema), std::move(info), std::move(samples)),
       plan_(std::move(plan)),
-      first_(first),
-      ends_(std::move(ends)),
       longest_(longest) {}
 
 Result<SourceRef> MdsShard::open(const std::string& directory, const MdsShardEntry& entry,
@@ -92,17 +90,7 @@ Result<SourceRef> MdsShard::open(const std::string& directory, const MdsShardEnt
   DL_RETURN_IF_ERROR(file.load(context));
   Schema schema = mds_schema(*plan, table.longest);
   return SourceRef(new MdsShard(std::move(file), std::move(schema), SourceInfo{"mds", path, {}},
-                                std::move(plan), table.first, std::move(table.ends), table.longest));
-}
-
-int64_t MdsShard::stored_bytes() const {
-  return count() == 0 ? 1 : std::max<int64_t>((ends_.back() - first_) / count(), 1);
-}
-
-void MdsShard::append_blocks(int64_t block_bytes, BlockEnds& ends) const {
-  BlockCutter cutter(block_bytes, ends);
-  for (int64_t i = 0; i < count(); ++i) cutter.add(extent_of(i).bytes);
-  cutter.finish();
+                                std::move(plan), std::move(table.samples), table.longest));
 }
 
 int64_t MdsShard::sample_room(int64_t max_bytes_per_sample) const {
@@ -156,49 +144,57 @@ Status MdsShard::wrong(int64_t index, std::string_view what, int64_t expected, i
 }
 
 // The sizes come first, so that the value of each column is known to lie in the sample before it is handed out.
+Status MdsShard::divide(int64_t index, const std::byte* sample, std::span<FileExtent> values) const {
+  const int64_t bytes = extent_of(index).bytes;
+  int64_t end = 0;
+  for (size_t c = 0; c < values.size(); ++c) {
+    values[c].bytes = plan_->columns[c].spec.size;
+    if (values[c].bytes >= 0) continue;
+    if (bytes - end < kWord) return wrong(index, "its sizes need more than ", end, bytes);
+    values[c].bytes = load_little<uint32_t>(sample + end);
+    end += kWord;
+  }
+  for (FileExtent& value : values) {
+    value.offset = end;
+    if (value.bytes > bytes - end) return wrong(index, "its columns need more than ", end, bytes);
+    end += value.bytes;
+  }
+  return end == bytes ? Status::ok() : wrong(index, "its columns have ", end, bytes);
+}
+
+// An array with its shape: its values, of one dim. `value` is of the sample.
+Status MdsShard::take_shape(int64_t index, const MdsColumn& column, const std::byte* sample,
+                            FileExtent& value) const {
+  const int64_t form = value.bytes > 0 ? std::to_integer<int64_t>(sample[value.offset]) : 0;
+  const int64_t dims = form >> 2, dim_bytes = int64_t{1} << (form & 3);
+  const int64_t values = value.bytes - 1 - dim_bytes;
+  uint64_t items = 0;
+  for (int64_t i = dim_bytes; i > 0 && values >= 0; --i)
+    items = items << 8 | std::to_integer<uint64_t>(sample[value.offset + i]);
+  // No overflow: the values are no more than the file.
+  const int64_t item_bytes = dtype_bytes(column.field->dtype);
+  const bool fits =
+      values >= 0 && values % item_bytes == 0 && items == static_cast<uint64_t>(values / item_bytes);
+  if (dims != 1 || !fits) {
+    return error(Code::kCorrupt, file_.path(), ": sample ", index, ", offset ",
+                 extent_of(index).offset + value.offset, ": column ", printable(column.spec.name), ": ",
+                 dims == 1 ? concat("its length and its ", value.bytes, " bytes disagree")
+                           : concat("an array of ", dims, " dims, expected 1"));
+  }
+  value = {value.offset + 1 + dim_bytes, values};
+  return Status::ok();
+}
+
 Status MdsShard::locate_row(Run& run, int64_t row, const std::byte* sample) const {
-  const int64_t index = run.indices[row], bytes = extent_of(index).bytes;
-  std::array<int64_t, kMaxMdsColumns> sizes{};
-  int64_t head = 0;
-  for (size_t c = 0; c < plan_->columns.size(); ++c) {
-    sizes[c] = plan_->columns[c].spec.size;
-    if (sizes[c] >= 0) continue;
-    if (bytes - head < kWord) return wrong(index, "its sizes need more than ", head, bytes);
-    sizes[c] = load_little<uint32_t>(sample + head);
-    head += kWord;
-  }
-  std::array<int64_t, kMaxMdsColumns> begins{};
-  int64_t end = head;
-  for (size_t c = 0; c < plan_->columns.size(); ++c) {
-    begins[c] = end;
-    if (sizes[c] > bytes - end) return wrong(index, "its columns need more than ", end, bytes);
-    end += sizes[c];
-  }
-  if (end != bytes) return wrong(index, "its columns have ", end, bytes);
+  std::array<FileExtent, kMaxMdsColumns> room;
+  const std::span<FileExtent> values = std::span(room).first(plan_->columns.size());
+  DL_RETURN_IF_ERROR(divide(run.indices[row], sample, values));
   for (size_t f = 0; f < plan_->delivered.size(); ++f) {
     const MdsColumn& column = plan_->columns[plan_->delivered[f]];
-    int64_t begin = begins[plan_->delivered[f]], size = sizes[plan_->delivered[f]];
-    if (column.has_shape) {
-      // One dim; its bytes are what the values have.
-      const int64_t item = dtype_bytes(column.field->dtype);
-      const auto form = size > 0 ? std::to_integer<int64_t>(sample[begin]) : 0;
-      const int64_t shape = 1 + (int64_t{1} << (form & 3));
-      int64_t items = -1;
-      if ((form >> 2) == 1 && size >= shape) {
-        uint64_t dim = 0;
-        for (int64_t i = shape - 1; i > 0; --i) dim = dim << 8 | std::to_integer<uint64_t>(sample[begin + i]);
-        if (dim <= static_cast<uint64_t>(size)) items = static_cast<int64_t>(dim);
-      }
-      if (items < 0 || size - shape != items * item) {
-        return error(Code::kCorrupt, file_.path(), ": sample ", index, ", offset ",
-                     extent_of(index).offset + begin, ": column ", printable(column.spec.name), ": ",
-                     (form >> 2) == 1 ? concat("its length and its ", size, " bytes disagree")
-                                      : concat("an array of ", form >> 2, " dims, expected 1"));
-      }
-      begin += shape, size -= shape;
-    }
-    run.columns[f].data[row] = size == 0 ? &kEmptyValue : sample + begin;
-    run.columns[f].bytes[row] = size;
+    FileExtent& value = values[plan_->delivered[f]];
+    if (column.has_shape) DL_RETURN_IF_ERROR(take_shape(run.indices[row], column, sample, value));
+    run.columns[f].data[row] = value.bytes == 0 ? &kEmptyValue : sample + value.offset;
+    run.columns[f].bytes[row] = value.bytes;
   }
   return Status::ok();
 }

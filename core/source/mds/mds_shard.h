@@ -10,14 +10,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "core/source/documents/sorted_table.h"
-#include "core/source/file_source.h"
+#include "core/source/adjacent_records.h"
 #include "core/source/mds/mds_index.h"
 
 namespace dataline {
@@ -28,37 +27,30 @@ struct MdsPlan {
   std::vector<size_t> delivered;   // numbers of columns, in the order of the fields
 };
 
-class MdsShard final : public FileSource {
+class MdsShard final : public AdjacentRecords {
  public:
   // kTruncated, kCorrupt: sizes that contradict the index or the file. kUnsupported: only its compressed file is there.
   static Result<SourceRef> open(const std::string& directory, const MdsShardEntry& entry,
                                 std::shared_ptr<const MdsPlan> plan, const OpenContext& context);
 
-  int64_t count() const override { return ends_.size(); }
   void locate(Run& run) const override;
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
-  void append_blocks(int64_t block_bytes, BlockEnds& ends) const override;
-  int64_t stored_bytes() const override;
   Place place_of(int64_t index, size_t column) const override;
   void fingerprint(Digest& digest) const override;
 
  private:
   MdsShard(MappedFile file, Schema schema, SourceInfo info, std::shared_ptr<const MdsPlan> plan,
-           int64_t first, SortedTable ends, int64_t longest);
+           RecordEnds samples, int64_t longest);
 
-  FileExtent extent_of(int64_t index) const override {
-    const int64_t begin = index == 0 ? first_ : ends_[index - 1];
-    return {begin, ends_[index] - begin};
-  }
   int64_t sample_room(int64_t max_bytes_per_sample) const;
   Result<const std::byte*> sample_bytes(Run& run, int64_t row, bool populate, std::byte* scratch) const;
+  Status divide(int64_t index, const std::byte* sample, std::span<FileExtent> values) const;
+  Status take_shape(int64_t index, const MdsColumn& column, const std::byte* sample, FileExtent& value) const;
   Status locate_row(Run& run, int64_t row, const std::byte* sample) const;
   Status wrong(int64_t index, std::string_view what, int64_t expected, int64_t got) const;
 
   const std::shared_ptr<const MdsPlan> plan_;
-  const int64_t first_;  // where sample 0 begins
-  const SortedTable ends_;
-  const int64_t longest_;
+  const int64_t longest_;  // sample, bytes
 };
 
 }  // namespace dataline

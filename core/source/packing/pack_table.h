@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/source/composed/shard_index.h"
-#include "core/source/documents/sorted_table.h"
+#include "core/source/sorted_table.h"
 #include "core/source/packing/packing.h"
 
 namespace dataline {

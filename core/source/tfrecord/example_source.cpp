@@ -143,8 +143,9 @@ size_t ExampleRecords::field_of(std::string_view name) const {
 
 Status ExampleRecords::malformed(int64_t record, const WireFault& fault, const std::byte* data) const {
   DL_RETURN_IF_ERROR(check_unchanged(record));
-  return error(Code::kCorrupt, file_.path(), ": offset ", index_.data_begin(record) + (fault.at - data),
-               ": record ", record, ": no tf.train.Example: ", fault.what);
+  return error(Code::kCorrupt, file_.path(), ": offset ",
+               data_of(records_, record).offset + (fault.at - data), ": record ", record,
+               ": no tf.train.Example: ", fault.what);
 }
 
 Status ExampleRecords::place_missing(Run& run, int64_t row, size_t f, std::byte* room) const {
@@ -228,7 +229,7 @@ Status ExampleRecords::place_ints(Run& run, int64_t row, size_t f, const Feature
 
 SourceRef example_records(RecordFile records, std::vector<FeatureField> fields, std::optional<NullFill> fill,
                           SourceInfo info) {
-  const int64_t most = records.index.most_data_bytes();
+  const int64_t most = records.index.most_data_bytes;
   std::vector<Field> schema;
   for (const FeatureField& field : fields) {
     // A varint of one byte becomes eight.

@@ -25,20 +25,6 @@ RecordHeader parse_record_header(const std::byte* at) {
           load_little<uint32_t>(at + kLengthBytes)};
 }
 
-}  // namespace
-
-std::string checksum_text(uint32_t checksum) {
-  std::string out = "0x";
-  for (int shift = 28; shift >= 0; shift -= 4) out += "0123456789abcdef"[checksum >> shift & 15];
-  return out;
-}
-
-bool starts_with_record(Bytes first) {
-  if (static_cast<int64_t>(first.size()) < kRecordHeaderBytes) return false;
-  const RecordHeader header = parse_record_header(first.data());
-  return header.got == header.expected;
-}
-
 // Walks from header to header.
 class RecordWalk {
  public:
@@ -51,9 +37,9 @@ class RecordWalk {
     while (offset_ < file_.bytes()) {
       if (index_.count() % kRecordsPerLook == 0) DL_RETURN_IF_ERROR(check_in());
       DL_ASSIGN_OR_RETURN(const int64_t length, read_length());
-      index_.most_data_bytes_ = std::max(index_.most_data_bytes_, length);
+      index_.most_data_bytes = std::max(index_.most_data_bytes, length);
       offset_ += length + kRecordFrameBytes;
-      index_.ends_.add(offset_);
+      index_.records.ends.add(offset_);
     }
     count_progress();
     return Status::ok();
@@ -109,19 +95,33 @@ class RecordWalk {
   int64_t counted_records_ = 0, counted_bytes_ = 0;  // in context_.progress
 };
 
-Result<RecordIndex> RecordIndex::read(const MappedFile& file, bool partial_ignore,
+}  // namespace
+
+std::string checksum_text(uint32_t checksum) {
+  std::string out = "0x";
+  for (int shift = 28; shift >= 0; shift -= 4) out += "0123456789abcdef"[checksum >> shift & 15];
+  return out;
+}
+
+bool starts_with_record(Bytes first) {
+  if (static_cast<int64_t>(first.size()) < kRecordHeaderBytes) return false;
+  const RecordHeader header = parse_record_header(first.data());
+  return header.got == header.expected;
+}
+
+Result<RecordIndex> read_record_index(const MappedFile& file, bool partial_ignore,
                                       const OpenContext& context) {
-  RecordIndex index(context.memory);
+  RecordIndex index{.records = {SortedTable(context.memory)}};
   RecordWalk walk(file, context, index);
   Status status = walk.run();
   // A file that shrinks meanwhile is no writer that was interrupted.
   if (status.code() == Code::kTruncated && partial_ignore) {
     DL_RETURN_IF_ERROR(file.check_length());
-    index.skipped_bytes_ = file.bytes() - walk.offset();
+    index.skipped_bytes = file.bytes() - walk.offset();
   } else if (!status.is_ok()) {
     return status;
   }
-  index.ends_.shrink();
+  index.records.ends.shrink();
   return index;
 }
 

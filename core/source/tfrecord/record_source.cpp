@@ -6,18 +6,8 @@
 
 namespace dataline {
 
-void RecordSource::append_blocks(int64_t block_bytes, BlockEnds& ends) const {
-  BlockCutter cutter(block_bytes, ends);
-  for (int64_t i = 0, begin = 0; i < count(); ++i) {
-    const int64_t end = index_.end(i);
-    cutter.add(end - begin);
-    begin = end;
-  }
-  cutter.finish();
-}
-
 Place RecordSource::place_of(int64_t index, size_t) const {
-  return {file_.path(), concat("record ", index, ", offset ", index_.begin(index))};
+  return {file_.path(), concat("record ", index, ", offset ", extent_of(index).offset)};
 }
 
 void RecordSource::fingerprint(Digest& digest) const {
@@ -27,7 +17,7 @@ void RecordSource::fingerprint(Digest& digest) const {
 }
 
 std::string RecordSource::place_of_record(int64_t record) const {
-  return concat(file_.path(), ": offset ", index_.begin(record), ": record ", record, ": ");
+  return concat(file_.path(), ": offset ", extent_of(record).offset, ": record ", record, ": ");
 }
 
 bool RecordSource::begin_run(Run& run) const {
@@ -46,7 +36,7 @@ Status RecordSource::check_checksum(int64_t record, uint32_t crc, const std::byt
 
 Result<Bytes> RecordSource::read_data(const Run& run, int64_t record, bool populate, std::byte* room,
                                       int64_t most_bytes) const {
-  const int64_t bytes = index_.data_bytes(record), begin = index_.data_begin(record);
+  const auto [begin, bytes] = data_of(records_, record);
   const std::byte* data = room;
   if (file_.addressable()) {
     if (populate) DL_RETURN_IF_ERROR(file_.populate(begin, bytes + kRecordFooterBytes));
@@ -86,11 +76,11 @@ class PlainRecords final : public RecordSource {
   int64_t scratch_bytes(int64_t max_bytes_per_sample) const override {
     return room_bytes(max_bytes_per_sample);
   }
-  int64_t record_items(int64_t index) const override { return index_.data_bytes(index); }
+  int64_t record_items(int64_t index) const override { return data_of(records_, index).bytes; }
   Result<const std::byte*> locate_items(const Run& run, const ItemRange& range,
                                         std::byte* room) const override;
   void advise_items(const ItemRange& range) const override {
-    file_.advise(index_.data_begin(range.index) + range.first, range.count);
+    file_.advise(data_of(records_, range.index).offset + range.first, range.count);
   }
 
  private:
@@ -101,7 +91,7 @@ class PlainRecords final : public RecordSource {
 Result<const std::byte*> PlainRecords::locate_items(const Run& run, const ItemRange& range,
                                                     std::byte* room) const {
   const bool whole = check_before(run.opened_ns);
-  const int64_t begin = index_.data_begin(range.index) + range.first;
+  const int64_t begin = data_of(records_, range.index).offset + range.first;
   if (file_.addressable()) {
     DL_ASSIGN_OR_RETURN(const Bytes data, read_data(run, range.index, run.cold || !whole, nullptr, 0));
     return data.data() + range.first;
@@ -114,8 +104,9 @@ Result<const std::byte*> PlainRecords::locate_items(const Run& run, const ItemRa
 Status PlainRecords::check_whole(const Run& run, int64_t record) const {
   std::array<std::byte, 8192> piece;
   uint32_t crc = 0;
-  const int64_t end = index_.end(record) - kRecordFooterBytes;
-  for (int64_t at = index_.data_begin(record); at < end;) {
+  const FileExtent data = data_of(records_, record);
+  const int64_t end = data.offset + data.bytes;
+  for (int64_t at = data.offset; at < end;) {
     const int64_t bytes = std::min<int64_t>(end - at, piece.size());
     DL_RETURN_IF_ERROR(file_.read(at, bytes, piece.data(), run.cancelled));
     crc = crc_.extend(crc, piece.data(), bytes);
@@ -128,7 +119,7 @@ Status PlainRecords::check_whole(const Run& run, int64_t record) const {
 }  // namespace
 
 SourceRef plain_records(RecordFile records, SourceInfo info) {
-  const int64_t most = records.index.most_data_bytes();
+  const int64_t most = records.index.most_data_bytes;
   Schema schema = column_per_field({{"data", FieldKind::kRagged, DType::kU8, {-1}, "", most}});
   return std::make_shared<PlainRecords>(std::move(records), std::move(schema), std::move(info));
 }

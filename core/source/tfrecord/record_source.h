@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "core/base/checked.h"
-#include "core/source/file_source.h"
+#include "core/source/adjacent_records.h"
 #include "core/source/flat_file.h"
 #include "core/source/tfrecord/crc32c.h"
 #include "core/source/tfrecord/record_index.h"
@@ -25,27 +25,23 @@ struct RecordFile {
   bool check_data = true;  // the checksums of the data
 };
 
-class RecordSource : public FileSource {
+class RecordSource : public AdjacentRecords {
  public:
-  int64_t count() const final { return index_.count(); }
-  void append_blocks(int64_t block_bytes, BlockEnds& ends) const final;
-  int64_t stored_bytes() const final {
-    return mean_bytes(static_cast<double>(index_.count() == 0 ? 0 : index_.end(count() - 1)), count());
-  }
   Place place_of(int64_t index, size_t column) const final;
   void fingerprint(Digest& digest) const override;
 
  protected:
-  RecordSource(RecordFile records, Schema schema, SourceInfo info)
-      : FileSource(std::move(records.file), std::move(schema), std::move(info)),
-        index_(std::move(records.index)),
-        check_data_(records.check_data),
+  RecordSource(RecordFile file, Schema schema, SourceInfo info)
+      : AdjacentRecords(std::move(file.file), std::move(schema), std::move(info),
+                        std::move(file.index.records)),
+        most_data_bytes_(file.index.most_data_bytes),
+        check_data_(file.check_data),
         crc_(best_simd_target()) {}
 
   // Scratch for a record that is read: none where it lies in memory, else for at most `most_bytes` of data.
   int64_t room_bytes(int64_t most_bytes) const {
     if (file_.addressable()) return 0;
-    return round_up(std::min(index_.most_data_bytes(), most_bytes) + kRecordFooterBytes, kScratchAlignment);
+    return round_up(std::min(most_data_bytes_, most_bytes) + kRecordFooterBytes, kScratchAlignment);
   }
   // The data of a record, in `room` of room_bytes(most_bytes) if it is read. kCorrupt: a wrong checksum; kTooLarge.
   Result<Bytes> read_data(const Run& run, int64_t record, bool populate, std::byte* room,
@@ -53,13 +49,10 @@ class RecordSource : public FileSource {
   // Before the rows of a run: whether pages have to be faulted in.
   bool begin_run(Run& run) const;
   Status check_checksum(int64_t record, uint32_t crc, const std::byte* stored) const;
-  FileExtent extent_of(int64_t record) const final {
-    return {index_.begin(record), index_.end(record) - index_.begin(record)};
-  }
   // "FILE: offset N: record I: "
   std::string place_of_record(int64_t record) const;
 
-  const RecordIndex index_;
+  const int64_t most_data_bytes_;
   const bool check_data_;
   const Crc32c crc_;
 };

@@ -96,11 +96,10 @@ Status check_first_record(const MappedFile& file) {
 
 // The first record's data, whole and checked.
 Result<Block> first_record(const RecordFile& records, const OpenContext& context) {
-  const int64_t bytes = records.index.data_bytes(0);
+  const auto [begin, bytes] = data_of(records.index.records, 0);
   DL_ASSIGN_OR_RETURN(Block block, context.memory->allocate(bytes + kRecordFooterBytes, 1,
                                                             MemoryKind::kMetadata, "the first record"));
-  DL_RETURN_IF_ERROR(
-      records.file.read(records.index.data_begin(0), bytes + kRecordFooterBytes, block.data()));
+  DL_RETURN_IF_ERROR(records.file.read(begin, bytes + kRecordFooterBytes, block.data()));
   const uint32_t expected = mask_crc32c(Crc32c(best_simd_target()).extend(0, block.data(), bytes));
   const auto got = load_little<uint32_t>(block.data() + bytes);
   if (!records.check_data || got == expected) return block;
@@ -120,7 +119,7 @@ Status infer_fields(const TfRecordOptions& options, const RecordFile& records, c
         ": no records, hence no first one that says what they are; declare fields=, or records=bytes");
   }
   DL_ASSIGN_OR_RETURN(const Block block, first_record(records, context));
-  const Bytes data(block.data(), static_cast<size_t>(records.index.data_bytes(0)));
+  const Bytes data(block.data(), static_cast<size_t>(data_of(records.index.records, 0).bytes));
   const std::string place = concat(path, ": offset 0: record 0: ");
   if (options.records == Records::kAuto && fields.empty() && !is_plain_example(data)) {
     if (is_sequence_example(data)) return error(Code::kUnsupported, place, kNoSequences);
@@ -139,10 +138,10 @@ Result<RecordFile> open_records(const TfRecordOptions& options, const std::strin
     info.notes.push_back("gzip: inflated into memory; without compression files are mapped");
   DL_RETURN_IF_ERROR(check_first_record(file));
   DL_RETURN_IF_ERROR(file.load(context));
-  DL_ASSIGN_OR_RETURN(RecordIndex index, RecordIndex::read(file, options.ignore_partial, context));
-  if (index.skipped_bytes() > 0)
+  DL_ASSIGN_OR_RETURN(RecordIndex index, read_record_index(file, options.ignore_partial, context));
+  if (index.skipped_bytes > 0)
     info.notes.push_back(
-        concat(path, ": the last ", index.skipped_bytes(), " bytes are an incomplete record, left out"));
+        concat(path, ": the last ", index.skipped_bytes, " bytes are an incomplete record, left out"));
   return RecordFile{std::move(file), std::move(index), !options.ignore_checksums};
 }
 
