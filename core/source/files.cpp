@@ -132,4 +132,22 @@ Status refuse_stand_ins(const FirstBytes& file) {
   return error(Code::kCorrupt, file.path, ": offset 0: this is ", what);
 }
 
+std::string some_names(std::span<const std::string_view> names, std::string_view separator) {
+  constexpr size_t kMaxShown = 6;
+  std::string out;
+  for (size_t i = 0; i < names.size() && i < kMaxShown; ++i) {
+    const std::string quoted = printable(names[i]);  // without control characters, and short
+    out += concat(i == 0 ? "" : separator, std::string_view(quoted).substr(1, quoted.size() - 2));
+  }
+  if (names.size() > kMaxShown) out += concat(separator, "... (", names.size(), " in all)");
+  return out;
+}
+
+Status no_such_field(std::string_view place, std::string_view what, std::string_view wanted,
+                     std::span<const std::string_view> names) {
+  const std::string nearest = did_you_mean(wanted, names);
+  return error(Code::kNoSuchField, place, "no ", what, " ", printable(wanted), nearest,
+               nearest.empty() ? ";" : "", " it has ", names.empty() ? "none" : some_names(names, ", "));
+}
+
 }  // namespace dataline

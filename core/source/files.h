@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,6 +55,12 @@ std::string describe_first_bytes(const MappedFile& file);
 // Refuses files that are there in place of the data by accident: a git-LFS pointer, the HTML or XML page of a failed
 // download. kCorrupt says which.
 Status refuse_stand_ins(const FirstBytes& file);
+
+// Names from a file, for messages: "a, b, c, d, e, f, ... (12 in all)".
+std::string some_names(std::span<const std::string_view> names, std::string_view separator);
+// kNoSuchField: a file, or what else `place` begins the message with, has no `what` of this name; with the nearest, and some of `names`.
+Status no_such_field(std::string_view place, std::string_view what, std::string_view wanted,
+                     std::span<const std::string_view> names);
 
 // Text from a file, quoted, for a one-line message: at most 40 bytes, '?' for anything but printable ASCII.
 std::string printable(std::string_view text);

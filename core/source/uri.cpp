@@ -191,8 +191,8 @@ Result<int64_t> uri_i64(const Uri& uri, std::string_view key, int64_t fallback, 
   return *value;
 }
 
-Result<std::vector<UriName>> uri_names(const Uri& uri, std::string_view key) {
-  std::vector<UriName> names;
+Result<std::vector<std::string>> uri_names(const Uri& uri, std::string_view key) {
+  std::vector<std::string> names;
   const UriKey* given = uri.find(key);
   if (given == nullptr) return names;
   int64_t column = given->value_column;
@@ -200,10 +200,9 @@ Result<std::vector<UriName>> uri_names(const Uri& uri, std::string_view key) {
     const std::string at = concat(key, "='", given->value, "': ");
     if (name.empty()) return uri_error(column, at, "expected names, as in image,label");
     if (names.size() == kMaxNamesOfKey) return uri_error(column, at, "more than ", kMaxNamesOfKey, " names");
-    const bool twice =
-        std::any_of(names.begin(), names.end(), [&](const UriName& other) { return other.name == name; });
-    if (twice) return uri_error(column, at, "'", name, "' is named twice");
-    names.push_back({std::string(name), column});
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      return uri_error(column, at, "'", name, "' is named twice");
+    names.emplace_back(name);
     column += static_cast<int64_t>(name.size()) + 1;
   }
   return names;

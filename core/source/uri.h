@@ -77,14 +77,9 @@ Status uri_error(int64_t column, const Parts&... parts) {
 Result<int64_t> uri_i64(const Uri& uri, std::string_view key, int64_t fallback, int64_t min);
 Result<std::optional<DType>> uri_dtype(const Uri& uri, std::string_view key);
 
-// A name in the value of a key, and where it stands.
-struct UriName {
-  std::string name;
-  int64_t column = 0;
-};
 constexpr size_t kMaxNamesOfKey = 1024;  // they are compared pairwise
 // `fields=image,label`: names, none twice; empty when the key is absent. kBadUri with column.
-Result<std::vector<UriName>> uri_names(const Uri& uri, std::string_view key);
+Result<std::vector<std::string>> uri_names(const Uri& uri, std::string_view key);
 
 // The description of a key that a scheme takes.
 struct KeySpec {

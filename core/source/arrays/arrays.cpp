@@ -14,18 +14,6 @@
 namespace dataline {
 namespace {
 
-// A list for messages: "a, b, c, ... (12 in all)".
-std::string some_names(std::span<const std::string_view> names, std::string_view separator) {
-  constexpr size_t kMaxShown = 6;
-  std::string out;
-  for (size_t i = 0; i < names.size() && i < kMaxShown; ++i) {
-    const std::string quoted = printable(names[i]);  // without control characters, and short
-    out += concat(i == 0 ? "" : separator, std::string_view(quoted).substr(1, quoted.size() - 2));
-  }
-  if (names.size() > kMaxShown) out += concat(separator, "... (", names.size(), " in all)");
-  return out;
-}
-
 std::string array_text(const NamedArray& array) {
   const std::string shape = array.shape.empty() ? "of no dims" : shape_text(array.shape);
   return concat("array ", printable(array.name), " ", shape, " ", dtype_name(array.dtype));
@@ -99,14 +87,9 @@ Result<std::vector<size_t>> choose_arrays(const std::string& path, std::span<con
                                           const ArrayOptions& options) {
   if (names.empty()) return error(Code::kEmpty, path, ": no arrays in this file");
   std::vector<size_t> chosen;
-  for (size_t f = 0; f < options.fields.size(); ++f) {
-    const auto& [wanted, column] = options.fields[f];
+  for (const std::string& wanted : options.fields) {
     const auto found = std::find(names.begin(), names.end(), wanted);
-    if (found == names.end()) {
-      const std::string nearest = did_you_mean(wanted, names);
-      return uri_error(column, path, ": no array ", printable(wanted), nearest, nearest.empty() ? ";" : "",
-                       " it has ", some_names(names, ", "));
-    }
+    if (found == names.end()) return no_such_field(concat(path, ": "), "array", wanted, names);
     chosen.push_back(static_cast<size_t>(found - names.begin()));
   }
   if (!options.fields.empty()) return chosen;

@@ -25,7 +25,7 @@ namespace dataline {
 
 struct ArrayOptions {
   bool rows = true;
-  std::vector<UriName> fields;  // empty: all
+  std::vector<std::string> fields;  // empty: all
 };
 
 inline constexpr KeySpec kRowsKey{
@@ -40,8 +40,8 @@ Result<ArrayOptions> array_options(const Uri& uri);
 constexpr size_t kMaxArrays = 32768;      // in a file
 constexpr size_t kMaxArrayFields = 1024;  // that are delivered
 
-// The arrays to deliver, as indices of `names`, which are those of a file in its order. kBadUri: `fields` names one that is not
-// there; kEmpty: there are none; kTooLarge.
+// The arrays to deliver, as indices of `names`, which are those of a file in its order. kNoSuchField: `fields` names one that is
+// not there; kEmpty: there are none; kTooLarge.
 Result<std::vector<size_t>> choose_arrays(const std::string& path, std::span<const std::string_view> names,
                                           const ArrayOptions& options);
 

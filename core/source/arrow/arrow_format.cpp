@@ -28,8 +28,7 @@ constexpr std::string_view kArrowSuffixes[] = {".arrow", ".feather", ".ipc", ".a
 Result<OpenOne> configure_arrow(const Uri& uri) {
   DL_RETURN_IF_ERROR(check_packing_words(uri));
   ArrowOptions options;
-  DL_ASSIGN_OR_RETURN(std::vector<UriName> names, uri_names(uri, "fields"));
-  for (UriName& name : names) options.fields.push_back(std::move(name.name));
+  DL_ASSIGN_OR_RETURN(options.fields, uri_names(uri, "fields"));
   DL_ASSIGN_OR_RETURN(options.fill, read_nulls(uri));
   return OpenOne([options](const std::string& path, const OpenContext& context) {
     return open_arrow(path, options, context);

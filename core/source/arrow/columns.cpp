@@ -172,40 +172,28 @@ class ArrowPlanner {
       for (const Leaf& leaf : leaves_) {
         if (leaf.name == name || leaf.name.starts_with(name + "/")) out.push_back(&leaf);
       }
-      if (out.size() == before) return no_such(name);
+      if (out.size() == before) return no_such_field(concat(path_, ": "), "column", name, leaf_names());
     }
     if (!wanted.empty()) DL_RETURN_IF_ERROR(check_readable(out));
     DL_RETURN_IF_ERROR(check_names(out, !wanted.empty()));
     return out;
   }
 
-  Status no_such(const std::string& name) const {
+  std::vector<std::string_view> leaf_names() const {
     std::vector<std::string_view> names;
     for (const Leaf& leaf : leaves_) names.push_back(leaf.name);
-    const std::string guess = did_you_mean(name, names);
-    return error(Code::kNoSuchField, path_, ": fields=: no column ", printable(name),
-                 guess.empty() ? concat(" (", listed(leaves_, false), ")") : guess);
-  }
-
-  static std::string listed(const std::vector<Leaf>& leaves, bool readable) {
-    constexpr size_t kMaxShown = 12;
-    std::string out;
-    size_t shown = 0;
-    for (const Leaf& leaf : leaves) {
-      if (readable && !is_read(*leaf.field)) continue;
-      if (shown == kMaxShown) return out + ",...";
-      out += concat(shown++ == 0 ? "" : ",", leaf.name);
-    }
-    return out;
+    return names;
   }
 
   Status check_readable(const std::vector<const Leaf*>& chosen) const {
     for (const Leaf* leaf : chosen) {
       if (is_read(*leaf->field)) continue;
-      const std::string others = listed(leaves_, true);
+      std::vector<std::string_view> others;
+      for (const Leaf& other : leaves_)
+        if (is_read(*other.field)) others.push_back(other.name);
       return error(Code::kUnsupported, path_, ": column ", printable(leaf->name), " is ",
                    arrow_type_text(*leaf->field), ", which is not read",
-                   others.empty() ? "" : concat("; fields=", others, " leaves it out"));
+                   others.empty() ? "" : concat("; fields=", some_names(others, ","), " leaves it out"));
     }
     return Status::ok();
   }

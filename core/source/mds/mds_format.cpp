@@ -17,20 +17,17 @@
 namespace dataline {
 namespace {
 
-using Names = std::vector<UriName>;
+using Names = std::vector<std::string>;
 
 // The columns to deliver: the named ones, or all. What is not read is refused, unless it is left out.
 Result<std::shared_ptr<const MdsPlan>> mds_plan(MdsIndex& index, const Names& wanted) {
   MdsPlan plan{std::move(index.columns), {}};
-  for (const auto& [name, column] : wanted) {
-    const auto found = std::find_if(plan.columns.begin(), plan.columns.end(),
-                                    [&name = name](const MdsColumn& each) { return each.spec.name == name; });
-    if (found == plan.columns.end()) {
-      std::string all;
-      for (const MdsColumn& each : plan.columns) all += (all.empty() ? "" : ", ") + each.spec.name;
-      return uri_error(column, index.path, ": no column '", name, "'; they are ", all);
-    }
-    plan.delivered.push_back(static_cast<size_t>(found - plan.columns.begin()));
+  std::vector<std::string_view> names;
+  for (const MdsColumn& column : plan.columns) names.push_back(column.spec.name);
+  for (const std::string& name : wanted) {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) return no_such_field(concat(index.path, ": "), "column", name, names);
+    plan.delivered.push_back(static_cast<size_t>(found - names.begin()));
   }
   for (size_t c = 0; c < plan.columns.size() && wanted.empty(); ++c) plan.delivered.push_back(c);
   for (const size_t c : plan.delivered) {

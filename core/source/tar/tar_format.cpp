@@ -25,8 +25,7 @@ Result<OpenOne> configure_tar(const Uri& uri) {
   DL_ASSIGN_OR_RETURN(options.label_u8, uri_is(uri, kLabelDtypeKey, "u8"));
   DL_ASSIGN_OR_RETURN(options.end_optional, uri_is(uri, kEnd, "optional"));
   if (const UriKey* image = uri.find("image")) options.image = image->value;
-  DL_ASSIGN_OR_RETURN(const std::vector<UriName> fields, uri_names(uri, "fields"));
-  for (const UriName& field : fields) options.fields.push_back(field.name);
+  DL_ASSIGN_OR_RETURN(options.fields, uri_names(uri, "fields"));
   return OpenOne([options](const std::string& path, const OpenContext& context) {
     return open_tar(path, options, context);
   });

@@ -122,14 +122,9 @@ Result<FeatureField> named_feature(const std::string& place, const FeatureMap& f
   const auto found = features.find(wanted);
   if (found != features.end()) return field_of_feature(place, found->first, found->second);
   std::vector<std::string_view> names;
-  std::string list;
-  for (const auto& [name, feature] : features) {
-    names.push_back(name);
-    if (list.size() < kMaxListedBytes) list += concat(list.empty() ? "" : ", ", printable(name));
-  }
-  return error(Code::kNoSuchField, place, "no feature ", printable(wanted), did_you_mean(wanted, names),
-               " (features: ", list.empty() ? "none" : list, list.size() < kMaxListedBytes ? "" : ", ...",
-               "), and no type is declared for it");
+  for (const auto& [name, feature] : features) names.push_back(name);
+  const Status missing = no_such_field(place, "feature", wanted, names);
+  return error(missing.code(), missing.text(), "; and no type is declared for it");
 }
 
 // A map entry of feature lists: a name, and a list of features.

@@ -127,8 +127,8 @@ TEST_F(MdsTest, FieldsAreChosenAndOrdered) {
   EXPECT_THAT(fetch_all(*source).bytes[0], ElementsAre("a", "b"));
   expect_error(open_source(uri(), test_context()), Code::kUnsafeType,
                {"column 'x'", "'pkl'", "a pickle runs code", "`fields`"});
-  expect_error(open_source(uri("?fields=y"), test_context()), Code::kBadUri,
-               {"no column 'y'", "label, text, x"});
+  expect_error(open_source(uri("?fields=y"), test_context()), Code::kNoSuchField,
+               {"index.json: no column 'y'; it has label, text, x"});
   expect_error(open_source(uri("?fields=text,text"), test_context()), Code::kBadUri, {"named twice"});
 }
 
