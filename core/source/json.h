@@ -44,6 +44,29 @@ class JsonReader {
   // The text of a number that JSON allows; whole: it has neither a fraction nor an exponent.
   Status read_number(std::string_view& out, bool& whole);
   Status skip_value() { return skip_value(0); }
+  // An object: use(key) reads the value of each member, and may take the key's text.
+  template <typename Use>
+  Status each_member(const Use& use) {
+    DL_RETURN_IF_ERROR(expect('{'));
+    std::string key;
+    for (bool first = true; !take('}'); first = false) {
+      if (!first) DL_RETURN_IF_ERROR(expect(','));
+      DL_RETURN_IF_ERROR(read_string(key));
+      DL_RETURN_IF_ERROR(expect(':'));
+      DL_RETURN_IF_ERROR(use(key));
+    }
+    return Status::ok();
+  }
+  // An array: use() reads each item.
+  template <typename Use>
+  Status each_item(const Use& use) {
+    DL_RETURN_IF_ERROR(expect('['));
+    for (bool first = true; !take(']'); first = false) {
+      if (!first) DL_RETURN_IF_ERROR(expect(','));
+      DL_RETURN_IF_ERROR(use());
+    }
+    return Status::ok();
+  }
 
   template <typename... Parts>
   Status refuse(const Parts&... parts) const {

@@ -13,9 +13,7 @@ namespace dataline {
 namespace {
 
 Status read_whole_numbers(JsonReader& json, std::vector<int64_t>& out) {
-  DL_RETURN_IF_ERROR(json.expect('['));
-  if (json.take(']')) return Status::ok();
-  do {
+  return json.each_item([&]() -> Status {
     std::string_view text;
     bool whole = false;
     DL_RETURN_IF_ERROR(json.read_number(text, whole));
@@ -23,44 +21,33 @@ Status read_whole_numbers(JsonReader& json, std::vector<int64_t>& out) {
     if (!whole || !number || *number < 0 || static_cast<int64_t>(out.size()) == kMaxRank)
       return json.refuse("expected at most ", kMaxRank, " whole numbers, got ", printable(text));
     out.push_back(*number);
-  } while (json.take(','));
-  return json.expect(']');
+    return Status::ok();
+  });
 }
 
 Status read_axes(JsonReader& json, std::string& out) {
-  DL_RETURN_IF_ERROR(json.expect('['));
-  if (json.take(']')) return Status::ok();
   bool letters = true;
-  do {
+  Status read = json.each_item([&]() -> Status {
     std::string name;
     DL_RETURN_IF_ERROR(json.read_string(name));
     const bool letter =
         name.size() == 1 && ((name[0] >= 'A' && name[0] <= 'Z') || (name[0] >= 'a' && name[0] <= 'z'));
     letters = letters && letter && out.find(name) == std::string::npos;
     if (letters) out += name;
-  } while (json.take(','));
+    return Status::ok();
+  });
   if (!letters) out.clear();
-  return json.expect(']');
+  return read;
 }
 
 Status read_members(JsonReader& json, TensorShape& out, std::vector<int64_t>& permutation) {
-  DL_RETURN_IF_ERROR(json.expect('{'));
-  if (json.take('}')) return Status::ok();
-  do {
-    std::string key;
-    DL_RETURN_IF_ERROR(json.read_string(key));
-    DL_RETURN_IF_ERROR(json.expect(':'));
-    if (key == "shape" && out.shape.empty() && json.peek() == '[') {
-      DL_RETURN_IF_ERROR(read_whole_numbers(json, out.shape));
-    } else if (key == "permutation" && permutation.empty() && json.peek() == '[') {
-      DL_RETURN_IF_ERROR(read_whole_numbers(json, permutation));
-    } else if (key == "dim_names" && out.axes.empty() && json.peek() == '[') {
-      DL_RETURN_IF_ERROR(read_axes(json, out.axes));
-    } else {
-      DL_RETURN_IF_ERROR(json.skip_value());
-    }
-  } while (json.take(','));
-  return json.expect('}');
+  return json.each_member([&](const std::string& key) {
+    const bool list = json.peek() == '[';
+    if (key == "shape" && out.shape.empty() && list) return read_whole_numbers(json, out.shape);
+    if (key == "permutation" && permutation.empty() && list) return read_whole_numbers(json, permutation);
+    if (key == "dim_names" && out.axes.empty() && list) return read_axes(json, out.axes);
+    return json.skip_value();
+  });
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ class RecipeReader {
     MixRecipe recipe;
     DL_RETURN_IF_ERROR(
         read_object({"parts", "schedule", "samples_per_epoch"}, {"parts"}, [&](const std::string& key) {
-          if (key == "parts") return read_list([&] { return read_part(recipe.parts); });
-          if (key == "schedule") return read_list([&] { return read_stage(); });
+          if (key == "parts") return json_.each_item([&] { return read_part(recipe.parts); });
+          if (key == "schedule") return json_.each_item([&] { return read_stage(); });
           return read_whole(key, recipe.samples_per_epoch);
         }));
     if (!json_.at_end()) return json_.expected("the file's end");
@@ -44,11 +44,7 @@ class RecipeReader {
   Status read_object(std::vector<std::string_view> known, const std::vector<std::string_view>& needed,
                      const UseKey& use) {
     std::vector<std::string> seen;
-    DL_RETURN_IF_ERROR(json_.expect('{'));
-    for (bool first = true; !json_.take('}'); first = false) {
-      if (!first) DL_RETURN_IF_ERROR(json_.expect(','));
-      std::string key;
-      DL_RETURN_IF_ERROR(json_.read_string(key));
+    Status read = json_.each_member([&](std::string& key) -> Status {
       if (std::find(known.begin(), known.end(), key) == known.end()) {
         std::string list;
         for (const std::string_view name : known) list += concat(list.empty() ? "" : ", ", name);
@@ -56,22 +52,14 @@ class RecipeReader {
       }
       if (std::find(seen.begin(), seen.end(), key) != seen.end())
         return json_.refuse("the key '", key, "' is given twice");
-      DL_RETURN_IF_ERROR(json_.expect(':'));
       DL_RETURN_IF_ERROR(use(key));
       seen.push_back(std::move(key));
-    }
+      return Status::ok();
+    });
+    DL_RETURN_IF_ERROR(std::move(read));
     for (const std::string_view key : needed) {
       if (std::find(seen.begin(), seen.end(), key) == seen.end())
         return json_.refuse("the key '", key, "' is missing");
-    }
-    return Status::ok();
-  }
-
-  Status read_list(const std::function<Status()>& read_element) {
-    DL_RETURN_IF_ERROR(json_.expect('['));
-    for (bool first = true; !json_.take(']'); first = false) {
-      if (!first) DL_RETURN_IF_ERROR(json_.expect(','));
-      DL_RETURN_IF_ERROR(read_element());
     }
     return Status::ok();
   }
@@ -148,17 +136,12 @@ class RecipeReader {
   }
 
   Status read_weights(NamedStage& stage) {
-    DL_RETURN_IF_ERROR(json_.expect('{'));
-    for (bool first = true; !json_.take('}'); first = false) {
-      if (!first) DL_RETURN_IF_ERROR(json_.expect(','));
-      std::string name;
+    return json_.each_member([&](std::string& name) -> Status {
       double weight = 0;
-      DL_RETURN_IF_ERROR(json_.read_string(name));
-      DL_RETURN_IF_ERROR(json_.expect(':'));
       DL_RETURN_IF_ERROR(read_number(name, weight));
       stage.weights.emplace_back(std::move(name), weight);
-    }
-    return Status::ok();
+      return Status::ok();
+    });
   }
 
   // Parts may be named after the schedule. A part that a stage does not name has no weight in it.

@@ -107,15 +107,7 @@ class Inference {
 
   Status read_object(const std::string& prefix, int depth) {
     if (depth == kMaxJsonDepth) return json_.refuse("more than ", kMaxJsonDepth, " levels of objects");
-    DL_RETURN_IF_ERROR(json_.expect('{'));
-    std::string key;
-    for (bool first = true; !json_.take('}'); first = false) {
-      if (!first) DL_RETURN_IF_ERROR(json_.expect(','));
-      DL_RETURN_IF_ERROR(json_.read_string(key));
-      DL_RETURN_IF_ERROR(json_.expect(':'));
-      DL_RETURN_IF_ERROR(read_value(prefix + key, depth));
-    }
-    return Status::ok();
+    return json_.each_member([&](const std::string& key) { return read_value(prefix + key, depth); });
   }
   InferredJson take() { return std::move(found_); }
 
@@ -151,16 +143,17 @@ class Inference {
 
   // Whole numbers among others are others.
   Status read_array(const std::string& name) {
-    DL_RETURN_IF_ERROR(json_.expect('['));
     std::optional<DType> dtype;
     bool alike = true, empty = true;
-    for (; !json_.take(']'); empty = false) {
-      if (!empty) DL_RETURN_IF_ERROR(json_.expect(','));
+    Status read = json_.each_item([&]() -> Status {
       std::optional<DType> item;
       DL_RETURN_IF_ERROR(read_scalar(item));
       alike = alike && item && (empty || (*item == DType::kBool) == (*dtype == DType::kBool));
       if (alike && (empty || *item == DType::kF64)) dtype = item;
-    }
+      empty = false;
+      return Status::ok();
+    });
+    DL_RETURN_IF_ERROR(std::move(read));
     if (empty) return leave_out(name, "an empty array");
     if (!alike) return leave_out(name, "an array of other things than numbers");
     return add({{name, FieldKind::kRagged, *dtype, {-1}, "", -1}});

@@ -22,21 +22,13 @@ Status read_label(JsonReader& json, std::string& label, bool& is_text) {
 // One object with "path" and "label", and nothing else on the line.
 Status read_row(JsonReader json, std::string& path, std::string& label, bool& label_is_text) {
   bool has_path = false, has_label = false;
-  DL_RETURN_IF_ERROR(json.expect('{'));
-  for (bool first = true; !json.take('}'); first = false) {
-    if (!first) DL_RETURN_IF_ERROR(json.expect(','));
-    std::string key;
-    DL_RETURN_IF_ERROR(json.read_string(key));
-    DL_RETURN_IF_ERROR(json.expect(':'));
+  DL_RETURN_IF_ERROR(json.each_member([&](const std::string& key) -> Status {
+    if (key != "path" && key != "label") return json.skip_value();
     bool& seen = key == "path" ? has_path : has_label;
-    if (key != "path" && key != "label") {
-      DL_RETURN_IF_ERROR(json.skip_value());
-      continue;
-    }
     if (seen) return json.refuse("the key ", key, " is given twice");
     seen = true;
-    DL_RETURN_IF_ERROR(key == "path" ? json.read_string(path) : read_label(json, label, label_is_text));
-  }
+    return key == "path" ? json.read_string(path) : read_label(json, label, label_is_text);
+  }));
   if (!json.at_end()) return json.expected("the line's end");
   if (!has_path || !has_label)
     return json.refuse("expected the keys path and label, ", has_path ? "label" : "path", " is missing");

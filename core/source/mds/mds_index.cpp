@@ -31,9 +31,9 @@ class MdsIndexParser {
 
   Result<MdsIndex> parse() {
     bool shards = false, version = false;
-    DL_RETURN_IF_ERROR(members([&](const std::string& key) -> Status {
+    DL_RETURN_IF_ERROR(json_.each_member([&](const std::string& key) -> Status {
       if (key == "version") return version = true, read_version();
-      if (key == "shards") return shards = true, items([&] { return read_shard(); });
+      if (key == "shards") return shards = true, json_.each_item([&] { return read_shard(); });
       return json_.skip_value();
     }));
     if (!json_.at_end()) return json_.expected("nothing but spaces");
@@ -46,30 +46,6 @@ class MdsIndexParser {
   }
 
  private:
-  // Calls `each(key)` with each member of an object, which reads the value.
-  template <typename Each>
-  Status members(const Each& each) {
-    DL_RETURN_IF_ERROR(json_.expect('{'));
-    for (bool first = true; !json_.take('}'); first = false) {
-      if (!first) DL_RETURN_IF_ERROR(json_.expect(','));
-      std::string key;
-      DL_RETURN_IF_ERROR(json_.read_string(key));
-      DL_RETURN_IF_ERROR(json_.expect(':'));
-      DL_RETURN_IF_ERROR(each(key));
-    }
-    return Status::ok();
-  }
-
-  template <typename Each>
-  Status items(const Each& each) {
-    DL_RETURN_IF_ERROR(json_.expect('['));
-    for (bool first = true; !json_.take(']'); first = false) {
-      if (!first) DL_RETURN_IF_ERROR(json_.expect(','));
-      DL_RETURN_IF_ERROR(each());
-    }
-    return Status::ok();
-  }
-
   Status read_count(int64_t& out) {
     if (const char c = json_.peek(); c < '0' || c > '9') return json_.expected("a whole number");
     std::string_view digits;
@@ -104,13 +80,13 @@ class MdsIndexParser {
     Columns columns;
     std::string format;
     shard.bytes = shard.samples = -1;
-    DL_RETURN_IF_ERROR(members([&](const std::string& key) -> Status {
+    DL_RETURN_IF_ERROR(json_.each_member([&](const std::string& key) -> Status {
       if (key == "format") return json_.read_string(format);
       if (key == "version") return read_version();
       if (key == "samples") return read_count(shard.samples);
       if (key == "column_names") return read_texts(columns.names);
       if (key == "column_encodings") return read_texts(columns.encodings);
-      if (key == "column_sizes") return items([&] { return read_size(columns.sizes); });
+      if (key == "column_sizes") return json_.each_item([&] { return read_size(columns.sizes); });
       if (key == "raw_data") return read_file(shard.name, &shard.bytes);
       if (key == "zip_data" && !json_.take_word("null")) return read_file(shard.compressed, nullptr);
       return key == "zip_data" ? Status::ok() : json_.skip_value();
@@ -126,7 +102,7 @@ class MdsIndexParser {
   }
 
   Status read_texts(std::vector<std::string>& out) {
-    return items([&]() -> Status {
+    return json_.each_item([&]() -> Status {
       if (out.size() == kMaxMdsColumns)
         return error(Code::kUnsupported, index_.path, ": more than ", kMaxMdsColumns, " columns");
       return json_.read_string(out.emplace_back());
@@ -141,7 +117,7 @@ class MdsIndexParser {
   }
 
   Status read_file(std::string& name, int64_t* bytes) {
-    return members([&](const std::string& key) -> Status {
+    return json_.each_member([&](const std::string& key) -> Status {
       if (key == "basename") return json_.read_string(name);
       if (key == "bytes" && bytes != nullptr) return read_count(*bytes);
       return json_.skip_value();

@@ -52,13 +52,7 @@ class HeaderParser {
         header_(context.memory) {}
 
   Result<SafetensorsHeader> parse() {
-    DL_RETURN_IF_ERROR(json_.expect('{'));
-    if (!json_.take('}')) {
-      do {
-        DL_RETURN_IF_ERROR(parse_member());
-      } while (json_.take(','));
-      DL_RETURN_IF_ERROR(json_.expect('}'));
-    }
+    DL_RETURN_IF_ERROR(json_.each_member([&](const std::string& name) { return parse_member(name); }));
     if (!json_.at_end()) return json_.expected("nothing but spaces");
     DL_RETURN_IF_ERROR(refuse_duplicates());
     return std::move(header_);
@@ -71,15 +65,13 @@ class HeaderParser {
     return error(code, name_, ": tensor ", printable(tensor.name), ": ", parts...);
   }
 
-  Status parse_member() {
-    DL_RETURN_IF_ERROR(json_.read_string(text_));
-    const bool metadata = text_ == "__metadata__";
+  Status parse_member(const std::string& name) {
+    const bool metadata = name == "__metadata__";
     if (metadata && std::exchange(has_metadata_, true))
       return json_.refuse("byte ", json_.byte(), ": __metadata__ is given twice");
-    Tensor tensor(header_.memory.get());
-    tensor.name = text_;
-    DL_RETURN_IF_ERROR(json_.expect(':'));
     if (metadata) return parse_metadata();
+    Tensor tensor(header_.memory.get());
+    tensor.name = name;
     if (!is_array_name(tensor.name)) {
       return wrong(Code::kUnsupported, tensor, "the name is ",
                    tensor.name.empty() ? "empty" : "no plain UTF-8", ", and cannot be a field's");
@@ -98,41 +90,30 @@ class HeaderParser {
 
   // Texts by name.
   Status parse_metadata() {
-    DL_RETURN_IF_ERROR(json_.expect('{'));
-    if (json_.take('}')) return Status::ok();
-    std::string key;
-    do {
-      DL_RETURN_IF_ERROR(json_.read_string(key));
-      DL_RETURN_IF_ERROR(json_.expect(':'));
+    return json_.each_member([&](const std::string& key) -> Status {
       DL_RETURN_IF_ERROR(json_.read_string(text_));
       if (key == "format") header_.format = text_;
-    } while (json_.take(','));
-    return json_.expect('}');
+      return Status::ok();
+    });
   }
 
   Status parse_tensor(Tensor& tensor) {
     constexpr std::array<std::string_view, 3> kTensorKeys = {"dtype", "shape", "data_offsets"};
     std::array<bool, 3> seen{};
     std::optional<int64_t> items = 1;
-    DL_RETURN_IF_ERROR(json_.expect('{'));
-    if (json_.peek() != '}') {
-      do {
-        DL_RETURN_IF_ERROR(json_.read_string(text_));
-        const auto key = std::find(kTensorKeys.begin(), kTensorKeys.end(), text_);
-        if (key == kTensorKeys.end()) {
-          return wrong(Code::kCorrupt, tensor, "expected the keys dtype, shape and data_offsets, got ",
-                       printable(text_));
-        }
-        const auto which = static_cast<size_t>(key - kTensorKeys.begin());
-        if (std::exchange(seen[which], true))
-          return wrong(Code::kCorrupt, tensor, "the key ", *key, " is given twice");
-        DL_RETURN_IF_ERROR(json_.expect(':'));
-        DL_RETURN_IF_ERROR(which == 0   ? parse_dtype(tensor)
-                           : which == 1 ? parse_shape(tensor, items)
-                                        : parse_offsets(tensor));
-      } while (json_.take(','));
-    }
-    DL_RETURN_IF_ERROR(json_.expect('}'));
+    DL_RETURN_IF_ERROR(json_.each_member([&](const std::string& name) -> Status {
+      const auto key = std::find(kTensorKeys.begin(), kTensorKeys.end(), name);
+      if (key == kTensorKeys.end()) {
+        return wrong(Code::kCorrupt, tensor, "expected the keys dtype, shape and data_offsets, got ",
+                     printable(name));
+      }
+      const auto which = static_cast<size_t>(key - kTensorKeys.begin());
+      if (std::exchange(seen[which], true))
+        return wrong(Code::kCorrupt, tensor, "the key ", *key, " is given twice");
+      return which == 0   ? parse_dtype(tensor)
+             : which == 1 ? parse_shape(tensor, items)
+                          : parse_offsets(tensor);
+    }));
     for (size_t k = 0; k < kTensorKeys.size(); ++k) {
       if (!seen[k]) return wrong(Code::kCorrupt, tensor, "the key ", kTensorKeys[k], " is missing");
     }
@@ -148,15 +129,13 @@ class HeaderParser {
 
   // `items`: the product of the dims; nothing when it is above 2^63 - 1.
   Status parse_shape(Tensor& tensor, std::optional<int64_t>& items) {
-    DL_RETURN_IF_ERROR(json_.expect('['));
-    if (json_.take(']')) return Status::ok();
-    do {
+    return json_.each_item([&]() -> Status {
       int64_t dim = 0;
       DL_RETURN_IF_ERROR(read_count(dim));
       if (items) items = checked_multiply(*items, dim);
       if (tensor.shape.size() <= static_cast<size_t>(kMaxRank)) tensor.shape.push_back(dim);
-    } while (json_.take(','));
-    return json_.expect(']');
+      return Status::ok();
+    });
   }
 
   Status parse_offsets(Tensor& tensor) {

@@ -143,7 +143,7 @@ TEST(SafetensorsBadFiles, HeadersThatAreNoneOfTheFormat) {
        {"not closed",
         safetensors_bytes("{\"x\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}"),
         Code::kCorrupt,
-        {"expected '}', got its end"}},
+        {"expected ',', got its end"}},
        {"text after it",
         safetensors_bytes("{}x"),
         Code::kCorrupt,
