@@ -2,6 +2,8 @@
 #include "core/base/dtype.h"
 
 #include <array>
+#include <cstring>
+#include <utility>
 
 namespace dataline {
 namespace {
@@ -28,6 +30,14 @@ constexpr std::array<Entry, 15> kDtypes = {{{DType::kBool, "bool", 1},
                                             {DType::kC64, "c64", 8},
                                             {DType::kC128, "c128", 16}}};
 
+template <typename Int>
+bool store_as(int64_t value, std::byte* out) {
+  if (!std::in_range<Int>(value)) return false;
+  const auto stored = static_cast<Int>(value);
+  std::memcpy(out, &stored, sizeof stored);
+  return true;
+}
+
 const Entry& entry(DType dtype) { return kDtypes[static_cast<size_t>(dtype) - 1]; }
 
 }  // namespace
@@ -44,5 +54,30 @@ std::optional<DType> dtype_from_name(std::string_view name) {
 
 bool dtype_is_integer(DType dtype) { return dtype >= DType::kU8 && dtype <= DType::kI64; }
 bool dtype_is_float(DType dtype) { return dtype >= DType::kF16 && dtype <= DType::kF64; }
+
+bool store_whole(DType dtype, int64_t value, std::byte* out) {
+  switch (dtype) {
+    case DType::kBool:
+      return (value == 0 || value == 1) && store_as<uint8_t>(value, out);
+    case DType::kU8:
+      return store_as<uint8_t>(value, out);
+    case DType::kU16:
+      return store_as<uint16_t>(value, out);
+    case DType::kU32:
+      return store_as<uint32_t>(value, out);
+    case DType::kU64:
+      return store_as<uint64_t>(value, out);
+    case DType::kI8:
+      return store_as<int8_t>(value, out);
+    case DType::kI16:
+      return store_as<int16_t>(value, out);
+    case DType::kI32:
+      return store_as<int32_t>(value, out);
+    case DType::kI64:
+      return store_as<int64_t>(value, out);
+    default:
+      return false;
+  }
+}
 
 }  // namespace dataline

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -32,5 +33,8 @@ std::string_view dtype_name(DType dtype);                     // "u8", "bf16", .
 std::optional<DType> dtype_from_name(std::string_view name);  // exact spelling
 bool dtype_is_integer(DType dtype);                           // not bool
 bool dtype_is_float(DType dtype);                             // f16 bf16 f32 f64
+
+// Writes a whole number as an element of an integer type, or of bool (0, 1). False, and nothing is written: it cannot hold that.
+bool store_whole(DType dtype, int64_t value, std::byte* out);
 
 }  // namespace dataline

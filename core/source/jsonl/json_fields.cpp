@@ -71,15 +71,6 @@ Result<JsonField> declared_field(std::string_view text, int64_t column) {
   return out;
 }
 
-template <typename T>
-bool store_as(std::string_view text, std::byte* out) {
-  T value{};
-  const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc() || stop != text.data() + text.size()) return false;
-  std::memcpy(out, &value, sizeof value);
-  return true;
-}
-
 // A number too small for an f64 is 0, as in every other parser; one too large is none.
 std::optional<double> json_f64(std::string_view text) {
   double value = 0;
@@ -190,26 +181,12 @@ bool store_json_number(DType dtype, std::string_view text, bool whole, std::byte
   if (dtype == DType::kF32) return store_float<float>(text, out);
   if (dtype == DType::kF64) return store_float<double>(text, out);
   if (!whole) return false;
-  switch (dtype) {
-    case DType::kU8:
-      return store_as<uint8_t>(text, out);
-    case DType::kU16:
-      return store_as<uint16_t>(text, out);
-    case DType::kU32:
-      return store_as<uint32_t>(text, out);
-    case DType::kU64:
-      return store_as<uint64_t>(text, out);
-    case DType::kI8:
-      return store_as<int8_t>(text, out);
-    case DType::kI16:
-      return store_as<int16_t>(text, out);
-    case DType::kI32:
-      return store_as<int32_t>(text, out);
-    case DType::kI64:
-      return store_as<int64_t>(text, out);
-    default:
-      return false;
-  }
+  if (const std::optional<int64_t> value = parse_i64(text)) return store_whole(dtype, *value, out);
+  uint64_t large = 0;  // above those of i64
+  const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), large);
+  if (dtype != DType::kU64 || failure != std::errc() || stop != text.data() + text.size()) return false;
+  std::memcpy(out, &large, sizeof large);
+  return true;
 }
 
 Result<std::vector<JsonField>> declared_json_fields(const UriKey& key) {
