@@ -139,7 +139,8 @@ std::string_view nearest(std::string_view text, std::span<const std::string_view
     const size_t bound = text.size() > name.size() ? text.size() - name.size() : name.size() - text.size();
     if (bound >= best_distance) continue;
     size_t distance = edit_distance(text, name);
-    if (distance < best_distance) {
+    const bool one_stays = distance < std::max(text.size(), name.size());
+    if (distance < best_distance && one_stays) {
       best = name;
       best_distance = distance;
     }

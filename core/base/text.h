@@ -29,7 +29,7 @@ uint32_t take_character(std::string_view& text);
 std::optional<size_t> find_no_utf8(std::string_view text);
 bool is_utf8(std::string_view text);
 
-// The name with the smallest edit distance to `text`; empty when more than a third differs.
+// The name with the smallest edit distance to `text`; empty when more than a third, or every character, differs.
 std::string_view nearest(std::string_view text, std::span<const std::string_view> names);
 // ", did you mean 'x'?" or ""
 std::string did_you_mean(std::string_view text, std::span<const std::string_view> names);

@@ -108,6 +108,9 @@ TEST(Text, TheNearestNameIsFewEditsAway) {
   EXPECT_EQ(nearest("oi", kNames), "io");
   EXPECT_EQ(nearest("zzzzzzzzzz", kNames), "");
   EXPECT_EQ(nearest("", kNames), "");
+  constexpr std::string_view kLetters[] = {"x", "ab"};
+  EXPECT_EQ(nearest("y", kLetters), "") << "another letter is another name";
+  EXPECT_EQ(nearest("b", kLetters), "ab");
   EXPECT_EQ(nearest("seed", {}), "");
   EXPECT_EQ(nearest(std::string(16 << 20, 's'), kNames), "") << "at no cost";
   EXPECT_EQ(did_you_mean("sed", kNames), ", did you mean 'seed'?");

@@ -23,9 +23,9 @@
 #include "core/base/bytes.h"
 #include "core/base/checked.h"
 #include "core/source/documents/documents.h"
-#include "core/source/number_reader.h"
 #include "core/source/files.h"
 #include "core/source/format.h"
+#include "core/source/number_reader.h"
 #include "core/source/packing/packing.h"
 
 namespace dataline {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/source/composed/shard_index.h"
-#include "core/source/sorted_table.h"
 #include "core/source/packing/packing.h"
+#include "core/source/sorted_table.h"
 
 namespace dataline {
 

@@ -99,7 +99,8 @@ TEST_F(TfRecordTest, AFieldWithoutATypeIsInferredAlone) {
   const SourceRef source = must_open(kPhotos, "?fields=label,image/encoded:bytes");
   EXPECT_THAT(fields_of(*source), ElementsAre("label i64", "image/encoded u8[-1]"));
   expect_error(open(kPhotos, "?fields=lable"), Code::kNoSuchField,
-               {"record 0: no feature 'lable', did you mean 'label'?", "it has box, image/encoded, label; and no type is declared"});
+               {"record 0: no feature 'lable', did you mean 'label'?",
+                "it has box, image/encoded, label; and no type is declared"});
 }
 
 TEST_F(TfRecordTest, RaggedFieldsTakeAnyNumberOfValues) {
