@@ -37,7 +37,12 @@ SCRIPTS = (
     ("tf_photos.py", "tf", {"photos"}),
     ("grain_photos.py", "grain", {"photos"}),
     ("streaming_photos.py", "streaming", {"photos"}),
+    ("tf_records.py", "tf", {"tfrecord"}),
+    ("streaming_rows.py", "streaming", {"mds"}),
+    ("tables.py", "tables", {"arrow", "jsonl"}),
 )
+# Rows on files in a format of others, and the program that writes them.
+STORED = {"tfrecord": "tf_records.py", "mds": "streaming_rows.py", "arrow": "tables.py"}
 # Rows of photographs: those of --photos, which Dataline's program finds.
 PHOTO_ROWS = ("photos", "raw_photos", "fused_pass", "slow_files", "photo_memory")
 # Rows that others run and these do not, with the reason, which the results repeat.
@@ -143,9 +148,31 @@ def why_missing(environment):
     return without_paths(note.read_text().strip()) if note.exists() else f"{environment} is not installed"
 
 
+def peer_command(script, environment, words):
+    return [str(PEERS / environment / "bin" / "python"), "-W", "ignore", str(REPOSITORY / "bench" / "peers" / script), *words]
+
+
+def common_words(row, asked):
+    return [row, "--data", asked.data, "--seconds", str(asked.seconds_of(row))] + (["--small"] if asked.small else [])
+
+
+def why_not_stored(row, asked):
+    """Has the files of a row written that others write. Why they cannot be, or None."""
+    script = STORED[row]
+    environment = next(environment for name, environment, _ in SCRIPTS if name == script)
+    if not (PEERS / environment / "ready").exists():
+        return f"left out, for {script} writes its files: {why_missing(environment)}"
+    rows = [str(asked.build / "bench" / "dataline_rows"), *common_words("rows_u8_47mb", asked)]
+    for words in (rows, peer_command(script, environment, [*common_words(row, asked), "--make"])):
+        made = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        if made.returncode != 0:
+            return f"left out, for its files were not written: {without_paths(made.stderr.strip()[-300:])}"
+    return None
+
+
 def programs(row, asked):
     """[(name, command)] of everything that takes part, and {name: why not} of what cannot."""
-    common = [row, "--data", asked.data, "--seconds", str(asked.seconds_of(row))] + (["--small"] if asked.small else [])
+    common = common_words(row, asked)
     if row in PHOTO_ROWS:
         common += ["--photos", asked.photos]
     out, missing = [("dataline", [str(asked.build / "bench" / "dataline_rows"), *common])], {}
@@ -166,8 +193,7 @@ def programs(row, asked):
         if row not in rows:
             continue
         if (PEERS / environment / "ready").exists():
-            out.append((name, [str(PEERS / environment / "bin" / "python"), "-W", "ignore",
-                               str(REPOSITORY / "bench" / "peers" / script), *common]))
+            out.append((name, peer_command(script, environment, common)))
         else:
             missing[name] = f"{row}: {name}: {why_missing(environment)}"
     return out, missing

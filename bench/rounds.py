@@ -18,10 +18,10 @@ import sys
 
 import machine
 import report
-from programs import PHOTO_ROWS, REPOSITORY, Failed, Program, programs, without_paths
+from programs import PHOTO_ROWS, REPOSITORY, STORED, Failed, Program, programs, why_not_stored, without_paths
 
 ROWS = ("rows_u8_47mb", "rows_f32", "tokens", "packed", "overhead", "first_batch", "next_epoch", "resume",
-        "consumer_1ms", "allocator", "rows_u8_4700mb", "cold", "cold_window") + PHOTO_ROWS
+        "consumer_1ms", "allocator", "tfrecord", "mds", "arrow", "jsonl", "rows_u8_4700mb", "cold", "cold_window") + PHOTO_ROWS
 
 
 class Limits:
@@ -161,7 +161,8 @@ def why_left_out(row, asked, features):
         return f"{row}: left out, for there are no photographs in {without_paths(asked.photos)} (--photos DIR)"
     if row in PHOTO_ROWS and "libjpeg" not in features:
         return f"{row}: left out, for Dataline is built without libjpeg"
-    return None
+    reason = why_not_stored(row, asked) if row in STORED else None
+    return reason and f"{row}: {reason}"
 
 
 class Arguments(argparse.Namespace):

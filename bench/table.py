@@ -202,6 +202,19 @@ def overhead_lines(row):
     return [short(line(size, workers, how, (1.0, 1.5)[workers])) for size in (1, 256) for workers, how in HOW]
 
 
+# Rows of rows_u8_47mb in the formats of other libraries: (what it is called, least part of the gather from .npy).
+STORED = {"tfrecord": ("TFRecord, Examples", None), "mds": ("MDS", None), "arrow": ("Arrow stream", 0.8)}
+
+
+def stored_lines(row, called, goal):
+    return [*[fair_part_of(row, f"{called}, {how}, gather from .npy", f"dataline w{workers}", goal) for workers, how in HOW],
+            short(times(row, f"{called}, best other loader", is_loader, 1))]
+
+
+def jsonl_lines(row):
+    return [short(times(row, "JSON lines of 1.1 KB, best other loader", is_loader, 1))]
+
+
 def first_batch_lines(row):
     at_1e7 = lambda name: is_loader(name) and name.endswith(" 1e7")
     return [short(reaches(row, "first batch, 1e9 rows (others: 1e7)", "dataline 1e9", "first_batch_ms", 10, False, at_1e7)),
@@ -383,6 +396,7 @@ def lines(results):
         ("first_batch", first_batch_lines), ("cold", cold_lines), ("cold_window", cold_window_lines),
         ("next_epoch", next_epoch_lines),
         ("resume", resume_lines), ("consumer_1ms", consumer_lines),
+        *((name, lambda row, told=told: stored_lines(row, *told)) for name, told in STORED.items()), ("jsonl", jsonl_lines),
         ("rows_u8_47mb", lambda row: [short(line) for line in cpu_lines(row, "u8 rows")]),
         ("rows_u8_4700mb", lambda row: cpu_lines(row, "u8 rows, 4.7 GB")),
         ("rows_f32", lambda row: cpu_lines(row, "f32 rows")),

@@ -63,10 +63,10 @@ build() {
   local preset=$1 launcher=""
   shift
   command -v ccache >/dev/null && launcher=ccache
-  # The kernels, where setup.sh found or got a compiler; for one generation where only their twins run.
+  # The kernels, where setup.sh found or got a compiler; for one generation of GPUs everyday, where only their twins run.
   local kernels=() nvcc
   if nvcc=$(core/device/kernels/toolkit.sh --no-install 2>/dev/null); then kernels=(-DDATALINE_NVCC="$nvcc"); fi
-  [ "$preset" = release ] || kernels+=(-DDATALINE_CUDA_ARCHITECTURES=90)
+  if [ "$preset" != release ] || [ $long -eq 0 ]; then kernels+=(-DDATALINE_CUDA_ARCHITECTURES=90); fi
   # Many files at a time, which takes a third; with --long the release build shows that each includes what it uses.
   local unity=ON
   if [ "$preset" = release ] && [ $long -eq 1 ]; then unity=OFF; fi

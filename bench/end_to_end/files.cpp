@@ -133,6 +133,12 @@ std::string made_npy(const std::string& path, const std::string& shape, int64_t 
   });
 }
 
+std::string made_text(const std::string& path, const std::string& text) {
+  const auto bytes = static_cast<int64_t>(text.size());
+  return make_file(path, bytes,
+                   [&](int fd, const std::string& draft) { write_all(fd, text.data(), bytes, draft); });
+}
+
 Mapping::Mapping(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) fail_on("opening", path);

@@ -26,6 +26,9 @@ std::string sparse_rows_file(const std::string& data_dir, int64_t rows, int64_t 
 std::string made_npy(const std::string& path, const std::string& shape, int64_t bytes,
                      const std::function<void(std::vector<uint8_t>*)>& fill);
 
+// A file of this text, made when it is absent.
+std::string made_text(const std::string& path, const std::string& text);
+
 // A file of ours mapped for reading, its pages present.
 class Mapping {
  public:

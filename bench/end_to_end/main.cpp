@@ -37,6 +37,10 @@ constexpr NamedRow kRows[] = {
     {"resume", bench::resume},
     {"consumer_1ms", bench::consumer_1ms},
     {"allocator", bench::allocator},
+    {"tfrecord", bench::tfrecord},
+    {"mds", bench::mds},
+    {"arrow", bench::arrow},
+    {"jsonl", bench::jsonl},
 #if defined(DATALINE_HAS_LIBJPEG)
     {"photos", bench::photos},
     {"photos_libjpeg", bench::photos_libjpeg},

@@ -31,6 +31,11 @@ std::vector<Variant> next_epoch(const Settings& settings);
 std::vector<Variant> resume(const Settings& settings);
 std::vector<Variant> consumer_1ms(const Settings& settings);
 std::vector<Variant> allocator(const Settings& settings);
+// Files that other libraries write (bench/peers makes them): programs.py.
+std::vector<Variant> tfrecord(const Settings& settings);
+std::vector<Variant> mds(const Settings& settings);
+std::vector<Variant> arrow(const Settings& settings);
+std::vector<Variant> jsonl(const Settings& settings);
 // These need libjpeg, and photographs.
 std::vector<Variant> photos(const Settings& settings);
 // The loaders of `photos` with libjpeg's Huffman decoder: built into dataline_rows_libjpeg.

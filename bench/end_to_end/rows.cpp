@@ -3,73 +3,14 @@
 #include <cmath>
 #include <cstring>
 
-#include "bench/end_to_end/bare.h"
-#include "bench/end_to_end/files.h"
-#include "bench/end_to_end/job.h"
-#include "bench/end_to_end/row.h"
+#include "bench/end_to_end/u8_rows.h"
 
 namespace bench {
 
 namespace {
 
-constexpr int64_t kRowBytes = 784;
-constexpr int64_t kBatchSize = 256;
-constexpr int64_t kSlotCount = 8;  // Dataline's defaults: prefetch_depth 4 + max_leases 4
-constexpr float kMean = 0.1307f;   // normalize(mnist)
+constexpr float kMean = 0.1307f;  // normalize(mnist)
 constexpr float kDeviation = 0.3081f;
-
-std::shared_ptr<Job> make_job(const std::string& file, int workers, const std::string& transform,
-                              const std::string& io = "auto") {
-  OptionList options = {{"batch_size", std::to_string(kBatchSize)},
-                        {"shuffle", "full"},
-                        {"num_workers", std::to_string(workers)},
-                        {"io", io}};
-  if (!transform.empty()) options.emplace_back("transform", transform);
-  return std::make_shared<Job>("npy:" + file, options);
-}
-
-Variant job_variant(int workers, std::shared_ptr<Job> job, const std::string& from = "") {
-  return {"dataline " + from + "w" + std::to_string(workers),
-          [job = std::move(job)](const std::string& name, double seconds, Report& report) {
-            report_throughput(report, name, consume(*job, seconds));
-          }};
-}
-
-struct Rows {
-  std::string file;
-  std::shared_ptr<Mapping> map;
-  const std::byte* base = nullptr;
-};
-
-Rows open_rows(const Settings& settings, int64_t count) {
-  Rows rows;
-  rows.file = random_rows_file(settings.data_dir, count, kRowBytes);
-  rows.map = std::make_shared<Mapping>(rows.file);
-  rows.map->populate();
-  rows.base = rows.map->data() + kNpyHeaderBytes;
-  return rows;
-}
-
-GatherWork gather_work(const Rows& rows, const std::vector<uint32_t>& order) {
-  GatherWork work;
-  work.base = rows.base;
-  work.stride_bytes = kRowBytes;
-  work.row_bytes = kRowBytes;
-  work.order = order;
-  work.batch_size = kBatchSize;
-  work.slot_count = kSlotCount;
-  return work;
-}
-
-Variant bare_variant(const GatherWork& work, int threads, const std::string& from,
-                     std::shared_ptr<void> rows) {
-  auto bare = std::make_shared<BareGather>(work, threads);
-  return {"bare gather " + from + std::to_string(threads),
-          [bare, rows = std::move(rows)](const std::string& name, double seconds, Report& report) {
-            report_throughput(report, name, bare->run(seconds));
-            report.note(name, bare->loop_name());
-          }};
-}
 
 // The same from memory in 2 MiB pages, like io=memory and host arrays.
 void add_rows_in_memory(const Rows& rows, const std::vector<uint32_t>& order, int64_t count,
@@ -77,7 +18,8 @@ void add_rows_in_memory(const Rows& rows, const std::vector<uint32_t>& order, in
   auto copy = std::make_shared<HugeBuffer>(count * kRowBytes);
   std::memcpy(copy->data(), rows.base, static_cast<size_t>(count * kRowBytes));
   for (const int workers : {0, 1, 2})
-    variants.push_back(job_variant(workers, make_job(rows.file, workers, "", "memory"), "memory "));
+    variants.push_back(
+        job_variant(workers, shuffled_job("npy:" + rows.file, workers, {{"io", "memory"}}), "memory "));
   GatherWork work = gather_work(rows, order);
   work.base = copy->data();
   for (const int threads : {1, 2}) variants.push_back(bare_variant(work, threads, "memory ", copy));
@@ -89,7 +31,7 @@ std::vector<Variant> rows_u8(const Settings& settings, int64_t count) {
   std::vector<Variant> variants;
   std::vector<uint32_t> order;
   for (const int workers : {0, 1, 2}) {
-    auto job = make_job(rows.file, workers, "");
+    auto job = shuffled_job("npy:" + rows.file, workers);
     const std::vector<uint32_t> delivered =
         job->checked_epoch([&](const dl_view* views, int64_t row, int64_t sample) {
           return std::memcmp(row_data(views[0], row), rows.base + sample * kRowBytes, kRowBytes) == 0;
@@ -105,7 +47,7 @@ std::vector<Variant> rows_u8(const Settings& settings, int64_t count) {
   variants.push_back(
       {"memcpy", [rows, count](const std::string& name, double seconds, Report& report) {
          const Throughput done =
-             bare_memcpy(rows.base, count * kRowBytes, kBatchSize * kRowBytes, kSlotCount, seconds);
+             bare_memcpy(rows.base, count * kRowBytes, kRowBatchSize * kRowBytes, kRowSlotCount, seconds);
          report.set(name, "gb_per_s", static_cast<double>(done.bytes) / static_cast<double>(done.elapsed_ns));
        }});
   return variants;
@@ -135,7 +77,7 @@ std::vector<Variant> rows_f32(const Settings& settings) {
   std::vector<Variant> variants;
   std::vector<uint32_t> order;
   for (const int workers : {0, 1, 2}) {
-    auto job = make_job(rows.file, workers, "normalize(mnist)");
+    auto job = shuffled_job("npy:" + rows.file, workers, {{"transform", "normalize(mnist)"}});
     order = job->checked_epoch([&](const dl_view* views, int64_t row, int64_t sample) {
       return normalized_row_matches(views[0], row, rows.base + sample * kRowBytes);
     });
@@ -155,7 +97,7 @@ std::vector<Variant> consumer_1ms(const Settings& settings) {
   const Rows rows = open_rows(settings, settings.small ? 6'000 : 60'000);
   std::vector<Variant> variants;
   for (const int workers : {0, 1, 2}) {
-    auto job = make_job(rows.file, workers, "normalize(mnist)");
+    auto job = shuffled_job("npy:" + rows.file, workers, {{"transform", "normalize(mnist)"}});
     variants.push_back({"dataline w" + std::to_string(workers),
                         [job = std::move(job)](const std::string& name, double seconds, Report& report) {
                           report_throughput(report, name, consume_computing(*job, seconds, 1'000'000));

@@ -1,7 +1,8 @@
 """What every other loader's program shares: the line protocol of bench/rounds.py, timing, and the check of samples.
 
 A program gives `main` a table {row: function(settings) -> [Variant]}. It prints one line when ready, then one line of
-JSON for each line on stdin, as dataline_rows does.
+JSON for each line on stdin, as dataline_rows does. With `--make` it only writes the row's files, where its library is the
+one that writes them: `makes` {row: function(settings, path)}.
 SPDX-License-Identifier: Apache-2.0
 """
 import argparse
@@ -9,6 +10,7 @@ import contextlib
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +22,7 @@ ROW_BYTES = 784
 BATCH_SIZE = 256
 TOKEN_BATCH_SIZE = 16
 TOKEN_LENGTH = 1024
+LABELS = 10
 MNIST_MEAN, MNIST_DEVIATION = 0.1307, 0.3081
 # x * SCALE + BIAS is ToTensor and Normalize in one step; every loader gets this cheaper form.
 SCALE = np.float32(1 / (255 * MNIST_DEVIATION))
@@ -35,9 +38,8 @@ class Settings:
         return path if os.path.exists(path) else sys.exit(f"{path} is missing: dataline_rows makes it")
 
     def rows_path(self, row):
-        count = {"rows_u8_47mb": (6_000, 60_000), "rows_u8_4700mb": (70_000, 6_000_000),
-                 "rows_f32": (6_000, 60_000), "consumer_1ms": (6_000, 60_000)}[row][0 if self.small else 1]
-        return self._open(f"rows_{count}x{ROW_BYTES}.npy")
+        few, many = (70_000, 6_000_000) if row == "rows_u8_4700mb" else (6_000, 60_000)
+        return self._open(f"rows_{few if self.small else many}x{ROW_BYTES}.npy")
 
     def rows(self, row):
         """The rows as a mapped (n, 784) array; small sets in memory, as their users have them."""
@@ -46,6 +48,13 @@ class Settings:
             return np.array(array)
         sum(int(array[at].sum()) for at in range(0, len(array), 4))  # hot
         return array
+
+    def stored_path(self, row):
+        """What `--make` writes: the rows with their labels, in the format that the row is named after."""
+        return self.rows_path(row).removesuffix("npy") + row
+
+    def lines_path(self):
+        return self._open(f"lines_{6_000 if self.small else 60_000}.jsonl")
 
     def tiny_rows(self):
         return np.load(self._open(f"rows_{50_000 if self.small else 1_000_000}x4.npy"))
@@ -56,6 +65,10 @@ class Settings:
 
     def sparse_path(self):
         return self._open(f"sparse_10000000x{ROW_BYTES}.npy")
+
+
+def labels_of(rows):
+    return np.arange(len(rows), dtype=np.int64) % LABELS
 
 
 def token_windows(tokens):
@@ -77,6 +90,10 @@ def row_digests(rows):
     for at in range(0, len(rows), 4096):
         out[at:at + 4096] = (words[at:at + 4096].astype(np.uint64) * weights).sum(axis=1, dtype=np.uint64)
     return out
+
+
+def labelled_digests(rows, labels):
+    return row_digests(rows) ^ np.asarray(labels).astype(np.uint64)
 
 
 def u8_of_normalized(batch):
@@ -117,6 +134,10 @@ class Check:
 def check_rows(rows):
     return Check(row_digests(rows), lambda batch: row_digests(np.asarray(batch).reshape(len(batch), -1)),
                  whole=rows.nbytes < 1 << 28)
+
+
+def check_labelled(rows):
+    return Check(labelled_digests(rows, labels_of(rows)), lambda images, labels: labelled_digests(images, labels))
 
 
 def check_normalized(rows):
@@ -268,7 +289,18 @@ def leave(status=0):
     os._exit(status)
 
 
-def main(table, versions):
+def make(settings, row, write):
+    """Under another name first, so that a run that is ended leaves nothing that looks whole."""
+    path = settings.stored_path(row)
+    if os.path.exists(path):
+        return
+    draft = f"{path}.draft"
+    shutil.rmtree(draft, ignore_errors=True)
+    write(settings.rows(row), draft)
+    os.rename(draft, path)
+
+
+def main(table, versions, makes=None):
     parser = argparse.ArgumentParser()
     parser.add_argument("row", choices=sorted(table))
     parser.add_argument("--data", required=True)
@@ -278,9 +310,13 @@ def main(table, versions):
     parser.add_argument("--rounds", type=int, default=0, help="run so many at once instead of one for each line")
     parser.add_argument("--only", default="", help="variants whose name has this in it")
     parser.add_argument("--first-batch", default="")
+    parser.add_argument("--make", action="store_true", help="write the row's files, and no more")
     asked = parser.parse_args()
-    variants = [variant for variant in table[asked.row](Settings(asked.data, asked.seconds, asked.small))
-                if asked.only in variant.name]
+    settings = Settings(asked.data, asked.seconds, asked.small)
+    if asked.make:
+        make(settings, asked.row, makes[asked.row])
+        leave()
+    variants = [variant for variant in table[asked.row](settings) if asked.only in variant.name]
     if asked.first_batch:
         next(variant for variant in variants if variant.name == asked.first_batch).measure()
         leave()

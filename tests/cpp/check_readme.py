@@ -44,12 +44,17 @@ def digits(folder):
         (folder / f"{name}-labels-idx1-ubyte").write_bytes(idx((count,), bytes(count)))
 
 
-def as_source(block):
-    if "int main" in block:
-        return block
-    if re.search(r"^(class|struct|template)\b", block, re.MULTILINE):  # declarations, then what uses them
-        return AROUND + block
-    return AROUND + "int example();\nint example() {\n" + block + "\n  return 0;\n}\n"
+def joined(blocks):
+    """One source of all blocks that are no program, each in a namespace; errors name a block and its line."""
+    includes = set()
+    bodies = []
+    for number, block in blocks:
+        includes.update(re.findall(r"^#include .*$", block, re.MULTILINE))
+        block = f'#line 1 "block {number}"\n' + re.sub(r"^#include .*$", "", block, flags=re.MULTILINE)
+        if not re.search(r"^(class|struct|template)\b", block, re.MULTILINE):  # those: declarations, then what uses them
+            block = f"int example();\nint example() {{\n{block}\n  return 0;\n}}\n"
+        bodies.append(f"namespace block_{number} {{\n{block}\n}}\n")
+    return "\n".join(sorted(includes)) + "\n" + AROUND + "".join(bodies)
 
 
 def main():
@@ -59,33 +64,37 @@ def main():
     blocks = re.findall(r"```cpp\n(.*?)```", text, re.DOTALL)
     includes = [f"-I{root}/bindings/cpp/include", f"-I{root}/capi"]
     failed = 0
-    programs = 0
+    programs = [(number, block) for number, block in enumerate(blocks, 1) if "int main" in block]
+    others = [(number, block) for number, block in enumerate(blocks, 1) if "int main" not in block]
+
+    def build(source, text, *flags):
+        source.write_text(text, encoding="utf-8")
+        made = subprocess.run([compiler, *STRICT, *includes, source, *flags], capture_output=True, text=True, check=False)
+        if made.returncode:
+            print(f"{source.name}:\n{made.stderr}")
+        return made.returncode == 0
+
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         digits(folder)
-        for number, block in enumerate(blocks, 1):
+        failed += not build(folder / "others.cpp", joined(others), "-fsyntax-only")
+        for number, block in programs:
             needs_torch = "dataline_torch.hpp" in block
             if needs_torch and not torch:
                 print(f"block {number} is left out: LibTorch is not installed")
                 continue
-            source = folder / f"block_{number}.cpp"
-            source.write_text(as_source(block), encoding="utf-8")
-            program = "int main" in block
-            target = ["-o", folder / "program", f"-L{libraries}", "-ldataline"] if program else ["-fsyntax-only"]
             # LibTorch's newer headers are C++20.
-            command = [compiler, *STRICT, *(["-std=c++20"] if needs_torch else []), *includes, source, *target,
-                       *(torch if needs_torch else [])]
-            made = subprocess.run(command, capture_output=True, text=True, check=False)
-            ran = None
-            if program and made.returncode == 0:
-                programs += 1
-                ran = subprocess.run([folder / "program", folder], capture_output=True, text=True, check=False,
-                                     env={**os.environ, "LD_LIBRARY_PATH": libraries})
-            if made.returncode or (ran and ran.returncode):
+            flags = ["-std=c++20", *torch] if needs_torch else []
+            if not build(folder / f"block_{number}.cpp", block, "-o", folder / "program", f"-L{libraries}", "-ldataline", *flags):
                 failed += 1
-                print(f"block {number}:\n{block}\n{made.stderr}{ran.stderr if ran else ''}")
-    print(f"{len(blocks)} blocks, {programs} programs ran, {failed} failed")
-    return failed > 0 or len(blocks) < 5 or programs == 0
+                continue
+            ran = subprocess.run([folder / "program", folder], capture_output=True, text=True, check=False,
+                                 env={**os.environ, "LD_LIBRARY_PATH": libraries})
+            if ran.returncode:
+                failed += 1
+                print(f"block {number}:\n{block}\n{ran.stderr}")
+    print(f"{len(blocks)} blocks, {len(programs)} programs, {failed} failed")
+    return failed > 0 or len(others) < 5 or not programs
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # dataline.hpp under one compiler and every standard, with and without exceptions, and each of its headers alone, with no
 # warning let through.
-#   header_matrix.sh ROOT gcc|clang [some]     some: the oldest and the newest standard, and no header alone
+#   header_matrix.sh ROOT gcc|clang [some]     some: the oldest and the newest standard; its headers alone by gcc only
 # SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
 root=$1 compiler=$2 part=${3:-all}
@@ -53,8 +53,8 @@ printf '#include <dataline.hpp>\nauto use(dataline::View v) { return v.as<char>(
 for standard in "${standards[@]}"; do
   try pass $standard "$scratch/use.cpp"
   try pass $standard "$scratch/use.cpp" -fno-exceptions -fno-rtti
-  try fail $standard "$scratch/unchecked" -x c++
-  try fail $standard "$scratch/no_dtype" -x c++
+  try fail $standard "$scratch/unchecked" -fsyntax-only -x c++
+  try fail $standard "$scratch/no_dtype" -fsyntax-only -x c++
 done
 # Below C++17 one plain error, and nothing else to read.
 for standard in c++98 c++11 c++14; do
@@ -65,8 +65,8 @@ for standard in c++98 c++11 c++14; do
     failures=$((failures + 1))
   fi
 done
-if [ "$part" = all ]; then
-  for source in "$scratch"/*.cpp; do try pass c++17 "$source"; done
+if [ "$part" = all ] || [ "$compiler" = gcc ]; then
+  for source in "$scratch"/*.cpp; do try pass c++17 "$source" -fsyntax-only; done
 fi
 echo "$cxx: $(ls "$include/dataline" | wc -l) headers, $failures failures"
 [ "$failures" -eq 0 ]

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <ostream>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -106,6 +107,8 @@ std::string result_of(const Case& example, const dl_extensions* extensions) {
   hex << hash;
   return hex.str();
 }
+
+void PrintTo(const Case& example, std::ostream* out) { *out << example.name; }
 
 class ExtensionCases : public ::testing::TestWithParam<Case> {};
 

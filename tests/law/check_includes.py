@@ -60,6 +60,8 @@ SOURCE = {
     "megatron": {"documents", "packing"},
     "arrow": {"packing"},
     "jsonl": {"documents"},
+    "csv": set(),
+    "labels": {"csv"},
     "mds": {"composed"},
     "image_sets": {"composed", "idx"},
 }

@@ -8,6 +8,7 @@
 #include <ostream>
 
 #include "tests/loader/tuner_model.h"
+#include "tests/support/sweep_stride.h"
 
 namespace dataline::testing {
 namespace {
@@ -57,7 +58,7 @@ constexpr int64_t kChangesOfOneSearch = 12;
 TEST_P(TunerScenarios, GetsNearTheBestOfTheGridAndStaysThere) {
   const Scenario& scenario = GetParam();
   const double best = best_rate(scenario.model);
-  for (uint64_t seed = 1; seed <= 3; ++seed) {
+  for (uint64_t seed = 1; seed <= 3; seed += static_cast<uint64_t>(sweep_stride())) {
     ModelJob job(scenario.model, scenario.start, kMost, seed);
     job.run(scenario.within_s);
     const TuneSetting found = job.tuner().chosen();

@@ -11,11 +11,10 @@ namespace {
 
 constexpr int kMaxRowDepth = 32;
 constexpr size_t kTooLong = SIZE_MAX;  // a path that is no field's
-constexpr std::byte kEmptyCell{};      // null means that the row failed
 
 }  // namespace
 
-JsonRowPlan JsonRowPlan::of(std::vector<JsonField> fields, std::optional<NullFill> fill) {
+JsonRowPlan JsonRowPlan::of(std::vector<TextField> fields, std::optional<NullFill> fill) {
   JsonRowPlan plan{std::move(fields), {}, fill};
   for (size_t f = 0; f < plan.fields.size(); ++f) plan.by_name.emplace_back(plan.fields[f].field.name, f);
   std::sort(plan.by_name.begin(), plan.by_name.end());
@@ -27,7 +26,7 @@ Status JsonRowReader::wrong(const Field& field, const Parts&... parts) const {
   return json_->refuse("byte ", json_->byte(), ": field '", field.name, "': ", parts...);
 }
 
-Status JsonRowReader::read(JsonReader& json, std::span<const JsonRoom> rooms, std::span<JsonCell> cells) {
+Status JsonRowReader::read(JsonReader& json, std::span<const ValueRoom> rooms, std::span<ValueCell> cells) {
   json_ = &json;
   rooms_ = rooms;
   cells_ = cells;
@@ -80,7 +79,7 @@ Status JsonRowReader::read_member(size_t length, int depth) {
 }
 
 Status JsonRowReader::read_field(size_t f) {
-  const JsonField& wanted = plan_.fields[f];
+  const TextField& wanted = plan_.fields[f];
   if (given_[f]) return wrong(wanted.field, "given twice");
   if (json_->take_word("null")) return Status::ok();
   given_.set(f);
@@ -105,8 +104,7 @@ Status JsonRowReader::read_text(size_t f) {
     }
     text = {room.data(), bytes};
   }
-  cells_[f] = {text.empty() ? &kEmptyCell : reinterpret_cast<const std::byte*>(text.data()),
-               static_cast<int64_t>(text.size())};
+  cells_[f] = cell_of(text);
   if (const std::optional<size_t> bad = find_no_utf8(text))
     return wrong(field, "byte ", *bad + 1, " of the string is not UTF-8");
   return Status::ok();
@@ -125,7 +123,7 @@ Status JsonRowReader::read_number(const Field& field, std::byte* out) {
   std::string_view text;
   bool whole = false;
   DL_RETURN_IF_ERROR(json_->read_number(text, whole));
-  if (store_json_number(field.dtype, text, whole, out)) return Status::ok();
+  if (store_number(field.dtype, text, whole, out)) return Status::ok();
   const bool fraction = !whole && dtype_is_integer(field.dtype);
   return error(fraction ? Code::kCorrupt : Code::kOutOfRange, json_->place(), "field '", field.name,
                "': ", shown_text(text), fraction ? ", expected an integer (" : " is out of range of ",
@@ -164,7 +162,7 @@ Status JsonRowReader::read_ragged(size_t f) {
     }
     DL_RETURN_IF_ERROR(read_number(field, rooms_[f].data + bytes));
   }
-  cells_[f] = {bytes == 0 ? &kEmptyCell : rooms_[f].data, bytes};
+  cells_[f] = bytes == 0 ? cell_of({}) : ValueCell{rooms_[f].data, bytes};
   return Status::ok();
 }
 
@@ -177,7 +175,7 @@ Status JsonRowReader::fill_missing() {
       return json_->refuse("field '", field.name, "': missing, or null (nulls=fill(0) gives it a value)");
     }
     if (field.kind == FieldKind::kRagged) {
-      cells_[f] = {&kEmptyCell, 0};
+      cells_[f] = cell_of({});
       continue;
     }
     std::byte* out = rooms_[f].data;

@@ -1,5 +1,5 @@
 // Reads the fields of one line.
-// Threads: one at a time; one reader serves the rows of a run.
+// Threads: one at a time.
 // Cost: one pass over the line. Strings without escapes are not copied.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -17,28 +17,17 @@
 
 #include "core/source/json.h"
 #include "core/source/jsonl/json_fields.h"
-#include "core/source/nulls.h"
+#include "core/source/text_records.h"
 
 namespace dataline {
 
 // What a line is read for. Made once, at open.
 struct JsonRowPlan {
-  std::vector<JsonField> fields;
+  std::vector<TextField> fields;
   std::vector<std::pair<std::string, size_t>> by_name;  // sorted
   std::optional<NullFill> fill = {};
 
-  static JsonRowPlan of(std::vector<JsonField> fields, std::optional<NullFill> fill);
-};
-
-// Where a value is put, unless it can stay where it is written.
-struct JsonRoom {
-  std::byte* data = nullptr;
-  int64_t bytes = 0;
-};
-
-struct JsonCell {
-  const std::byte* data = nullptr;
-  int64_t bytes = 0;
+  static JsonRowPlan of(std::vector<TextField> fields, std::optional<NullFill> fill);
 };
 
 class JsonRowReader {
@@ -47,7 +36,7 @@ class JsonRowReader {
 
   // `rooms` and `cells`: one a field. kCorrupt: no JSON, not the declared type or
   // count, missing, null, given twice, not UTF-8; kOutOfRange: a number that the dtype cannot hold; kTooLarge.
-  Status read(JsonReader& json, std::span<const JsonRoom> rooms, std::span<JsonCell> cells);
+  Status read(JsonReader& json, std::span<const ValueRoom> rooms, std::span<ValueCell> cells);
 
  private:
   Status read_object(size_t prefix, int depth);
@@ -65,10 +54,10 @@ class JsonRowReader {
 
   const JsonRowPlan& plan_;
   JsonReader* json_ = nullptr;
-  std::span<const JsonRoom> rooms_;
-  std::span<JsonCell> cells_;
-  std::bitset<kMaxJsonFields> given_;
-  std::array<char, kMaxJsonName + 1> path_{};  // of the value that is read; longer paths are no field's
+  std::span<const ValueRoom> rooms_;
+  std::span<ValueCell> cells_;
+  std::bitset<kMaxTextFields> given_;
+  std::array<char, kMaxTextFieldName + 1> path_{};  // of the value that is read; longer paths are no field's
 };
 
 }  // namespace dataline

@@ -11,11 +11,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
-#include "core/source/adjacent_records.h"
 #include "core/source/jsonl/json_row.h"
+#include "core/source/text_records.h"
 
 namespace dataline {
 
@@ -35,26 +36,18 @@ inline std::string_view without_line_end(std::string_view line) {
 // kCorrupt: a blank line among others. kCancelled.
 Result<JsonLines> find_json_lines(const MappedFile& file, const OpenContext& context);
 
-class JsonlFile final : public AdjacentRecords {
+class JsonlFile final : public TextRecords {
  public:
   JsonlFile(MappedFile file, Schema schema, SourceInfo info, JsonLines lines, JsonRowPlan plan);
 
-  void locate(Run& run) const override;
-  int64_t scratch_bytes(int64_t max_bytes_per_sample) const override;
   Place place_of(int64_t index, size_t column) const override;
   void fingerprint(Digest& digest) const override;
 
  private:
-  int64_t line_room(int64_t max_bytes_per_sample) const;
-  int64_t value_room(size_t field, int64_t max_bytes_per_sample) const;
-  Status read_row(Run& run, int64_t row, bool populate, std::byte* scratch, JsonRowReader& reader) const;
+  Status read_values(int64_t index, std::string_view record, std::span<const ValueRoom> rooms,
+                     std::span<ValueCell> cells) const override;
 
-  const int64_t longest_;  // line
   const JsonRowPlan plan_;
-  const uint64_t ends_digest_;
 };
-
-// The most bytes that a field of these lines can have.
-int64_t most_json_bytes(const JsonField& field, int64_t longest_line);
 
 }  // namespace dataline

@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kMaxFirstLine = int64_t{64} << 20;  // is copied, to infer the fields from it
 
 struct JsonlOptions {
-  std::vector<JsonField> fields;  // empty: inferred
+  std::vector<TextField> fields;  // empty: inferred
   std::optional<NullFill> fill = {};
 };
 
@@ -29,7 +29,7 @@ Result<std::string> line_text(const MappedFile& file, const FileExtent& line) {
   return text;
 }
 
-Result<std::vector<JsonField>> infer_fields(const MappedFile& file, const JsonLines& lines,
+Result<std::vector<TextField>> infer_fields(const MappedFile& file, const JsonLines& lines,
                                             SourceInfo& info) {
   constexpr std::string_view kDeclare = "declare the fields, as in fields=text:text,label:i64";
   if (lines.lines.count() == 0)
@@ -46,14 +46,7 @@ Result<std::vector<JsonField>> infer_fields(const MappedFile& file, const JsonLi
     return error(Code::kUnsupported, file.path(), ": line 1: no string, number or array of numbers in it; ",
                  kDeclare);
   }
-  std::string types;
-  for (const JsonField& each : found.fields) {
-    const Field& field = each.field;
-    types +=
-        concat(types.empty() ? "" : ",", field.name, ":", each.is_text ? "text" : dtype_name(field.dtype),
-               !each.is_text && field.kind == FieldKind::kRagged ? "[]" : "");
-  }
-  info.notes.push_back(concat("fields inferred from line 1: fields=", types));
+  info.notes.push_back(concat("fields inferred from line 1: fields=", text_of_fields(found.fields)));
   std::string left_out;
   for (const std::string& name : found.left_out) left_out += (left_out.empty() ? "" : ", ") + name;
   if (!left_out.empty()) info.notes.push_back(concat("left out of line 1: ", left_out));
@@ -84,17 +77,17 @@ Result<SourceRef> open_jsonl(const JsonlOptions& options, const std::string& pat
     info.notes.push_back(concat("gzip: inflated into ", file.bytes(), " bytes of memory"));
   DL_ASSIGN_OR_RETURN(JsonLines lines, find_json_lines(file, context));
   DL_RETURN_IF_ERROR(check_last_line(file, lines));
-  std::vector<JsonField> fields = options.fields;
+  std::vector<TextField> fields = options.fields;
   if (fields.empty()) {
     DL_ASSIGN_OR_RETURN(fields, infer_fields(file, lines, info));
   }
-  for (const JsonField& each : fields) {
+  for (const TextField& each : fields) {
     if (options.fill) DL_RETURN_IF_ERROR(check_fill(*options.fill, each.field));
   }
   DL_RETURN_IF_ERROR(file.load(context));
   std::vector<Field> schema;
-  for (JsonField& each : fields) {
-    if (each.field.kind == FieldKind::kRagged) each.field.max_bytes = most_json_bytes(each, lines.longest);
+  for (TextField& each : fields) {
+    if (each.field.kind == FieldKind::kRagged) each.field.max_bytes = most_text_bytes(each, lines.longest);
     schema.push_back(each.field);
   }
   return SourceRef(std::make_shared<JsonlFile>(std::move(file), column_per_field(std::move(schema)),
@@ -105,7 +98,7 @@ Result<SourceRef> open_jsonl(const JsonlOptions& options, const std::string& pat
 Result<OpenOne> configure_jsonl(const Uri& uri) {
   JsonlOptions options;
   if (const UriKey* key = uri.find("fields")) {
-    DL_ASSIGN_OR_RETURN(options.fields, declared_json_fields(*key));
+    DL_ASSIGN_OR_RETURN(options.fields, declared_text_fields(*key));
   }
   DL_ASSIGN_OR_RETURN(options.fill, read_nulls(uri));
   return OpenOne([options](const std::string& path, const OpenContext& context) {

@@ -12,7 +12,7 @@ namespace dataline {
 namespace {
 
 constexpr int64_t kRecordsPerLook = 1024;  // records between two looks at the cancel token
-constexpr int64_t kLengthBytes = 8;
+constexpr int64_t kRecordLengthBytes = 8;
 
 struct RecordHeader {
   uint64_t length = 0;
@@ -21,8 +21,8 @@ struct RecordHeader {
 
 RecordHeader parse_record_header(const std::byte* at) {
   const Crc32c crc(SimdTarget::kPlain);  // eight bytes
-  return {load_little<uint64_t>(at), mask_crc32c(crc.extend(0, at, kLengthBytes)),
-          load_little<uint32_t>(at + kLengthBytes)};
+  return {load_little<uint64_t>(at), mask_crc32c(crc.extend(0, at, kRecordLengthBytes)),
+          load_little<uint32_t>(at + kRecordLengthBytes)};
 }
 
 // Walks from header to header.

@@ -215,7 +215,7 @@ TEST_F(JsonlTest, ValuesLongerThanTheLimitAreRefusedByName) {
   EXPECT_THAT(texts.errors.at(0).message(), HasSubstr("field 't': 19 bytes, max_bytes_per_sample is 16"));
   const std::string line = "{\"t\": \"" + std::string(200, 'x') + "\", \"a\": 1}\n";
   const Fetched lines = fetch_all(*open(line, "?fields=a:u8", IoMode::kPread), {.max_bytes_per_sample = 16});
-  EXPECT_THAT(lines.errors.at(0).message(), HasSubstr("line 1: the line has 218 bytes"));
+  EXPECT_THAT(lines.errors.at(0).message(), HasSubstr("line 1, offset 0: has 218 bytes"));
 }
 
 TEST_F(JsonlTest, BlocksAreCutByTheBytesOfTheLines) {

@@ -1,0 +1,202 @@
+// The format `csv`: its keys, what is inferred, and opening.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/source/csv/csv.h"
+#include "core/source/csv/csv_cells.h"
+#include "core/source/files.h"
+#include "core/source/format.h"
+#include "core/source/gzip.h"
+
+namespace dataline {
+namespace {
+
+// What the types of columns are inferred from.
+constexpr int64_t kSeenRecords = 1000, kSeenBytes = int64_t{1} << 20;
+
+constexpr KeySpec kDelimiter{"delimiter", "comma|tab|semicolon|pipe", "",
+                             "what stands between cells; default: tab in .tsv, else comma"};
+constexpr KeySpec kHeader{"header", "true|false", "true",
+                          "the first record names the columns; false: they are column0, column1, ..."};
+constexpr std::string_view kTabSuffixes[] = {".tsv", ".tsv.gz"};
+
+struct CsvOptions {
+  std::optional<char> delimiter = {};  // nothing: by the file's name
+  bool header = true;
+  std::vector<TextField> fields;  // empty: inferred
+  int64_t fields_column = 0;
+  std::optional<NullFill> fill = {};
+};
+
+// Text of the first records, whole ones, and how many they are.
+struct Head {
+  std::string text;
+  int64_t origin = 0;
+  int64_t count = 0;
+};
+
+Result<Head> read_head(const MappedFile& file, const RecordEnds& records) {
+  Head head;
+  head.origin = records.boundary(0);
+  int64_t end = head.origin;
+  for (; head.count < std::min(records.count(), kSeenRecords); ++head.count) {
+    const int64_t next = records.boundary(head.count + 1);
+    if (next - head.origin > kSeenBytes && head.count > 0) break;
+    end = next;
+  }
+  head.text.resize(static_cast<size_t>(end - head.origin));
+  DL_RETURN_IF_ERROR(
+      file.read(head.origin, end - head.origin, reinterpret_cast<std::byte*>(head.text.data())));
+  return head;
+}
+
+std::string_view record_of(const Head& head, const RecordEnds& records, int64_t i) {
+  const FileExtent extent = records.extent(i);
+  return csv_record_text(std::string_view(head.text).substr(static_cast<size_t>(extent.offset - head.origin),
+                                                            static_cast<size_t>(extent.bytes)));
+}
+
+size_t count_cells(std::string_view record, char delimiter) {
+  CsvCells cells(record, delimiter);
+  size_t count = 0;
+  for (CsvCell cell; cells.next(cell);) ++count;
+  return count;
+}
+
+// A file that was cut in a record, not in a quote.
+Status check_last(const MappedFile& file, const CsvRecords& found, const CsvPlan& plan) {
+  const int64_t last = found.records.count() - 1;
+  if (last < 0) return Status::ok();
+  const FileExtent extent = found.records.extent(last);
+  if (extent.bytes > kSeenBytes) return Status::ok();
+  std::string text(static_cast<size_t>(extent.bytes), '\0');
+  DL_RETURN_IF_ERROR(file.read(extent.offset, extent.bytes, reinterpret_cast<std::byte*>(text.data())));
+  if (text.ends_with('\n')) return Status::ok();
+  const size_t cells = count_cells(csv_record_text(text), plan.delimiter);
+  if (cells >= plan.names.size()) return Status::ok();
+  return error(Code::kTruncated, file.path(), ": record ", last, ", offset ", extent.offset,
+               ": the last, ends after ", text.size(), " bytes with ", cells, " of ", plan.names.size(),
+               " cells");
+}
+
+Result<std::vector<TextField>> infer_fields(const MappedFile& file, const Head& head,
+                                            const RecordEnds& records, const CsvPlan& plan,
+                                            SourceInfo& info) {
+  if (head.count == 0) {
+    return error(Code::kEmpty, file.path(),
+                 ": no records to infer types from; declare the fields, as in fields=name:text,label:i64");
+  }
+  std::vector<CsvTypeGuess> guesses(plan.names.size());
+  for (int64_t i = 0; i < head.count; ++i) {
+    CsvCells cells(record_of(head, records, i), plan.delimiter);
+    size_t column = 0;
+    for (CsvCell cell; column < guesses.size() && cells.next(cell); ++column) guesses[column].see(cell.text);
+  }
+  std::vector<std::string> left_out;
+  DL_ASSIGN_OR_RETURN(std::vector<TextField> fields,
+                      inferred_csv_fields(file.path(), plan, guesses, left_out));
+  if (fields.empty())
+    return error(Code::kUnsupported, file.path(), ": no column has a name that a field can have");
+  info.notes.push_back(concat("fields inferred from the first ",
+                              head.count == 1 ? "record" : concat(head.count, " records"),
+                              ": fields=", text_of_fields(fields)));
+  for (const std::string& what : left_out) info.notes.push_back("left out: " + what);
+  return fields;
+}
+
+Result<CsvPlan> make_plan(const CsvOptions& options, const CsvDialect& dialect, const MappedFile& file,
+                          const CsvRecords& found, SourceInfo& info) {
+  CsvPlan plan;
+  plan.delimiter = dialect.delimiter;
+  plan.fill = options.fill;
+  DL_ASSIGN_OR_RETURN(const Head head, read_head(file, found.records));
+  if (dialect.header) {
+    DL_ASSIGN_OR_RETURN(plan.names, csv_names(file.path(), found.header, dialect.delimiter));
+  } else if (head.count > 0) {
+    plan.names = numbered_names(count_cells(record_of(head, found.records, 0), dialect.delimiter));
+  }
+  std::vector<TextField> fields = options.fields;
+  if (fields.empty()) {
+    DL_ASSIGN_OR_RETURN(fields, infer_fields(file, head, found.records, plan, info));
+  }
+  DL_RETURN_IF_ERROR(bind_csv_fields(file.path(), std::move(fields), options.fields_column, plan));
+  for (const TextField& each : plan.fields) {
+    if (plan.fill && !each.is_text) DL_RETURN_IF_ERROR(check_fill(*plan.fill, each.field));
+  }
+  DL_RETURN_IF_ERROR(check_last(file, found, plan));
+  return plan;
+}
+
+Result<SourceRef> open_csv(const CsvOptions& options, const std::string& path, const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(const FirstBytes start, read_first_bytes(path, context));
+  DL_RETURN_IF_ERROR(refuse_stand_ins(start));
+  DL_ASSIGN_OR_RETURN(MappedFile file, open_maybe_gzip(path, size_in_gzip_trailer, context));
+  SourceInfo info{"csv", "", {}};
+  if (is_gzip(start.bytes()))
+    info.notes.push_back(concat("gzip: inflated into ", file.bytes(), " bytes of memory"));
+  const CsvDialect dialect{options.delimiter.value_or(has_suffix(kTabSuffixes, path) ? '\t' : ','),
+                           options.header};
+  DL_ASSIGN_OR_RETURN(CsvRecords found, find_csv_records(file, dialect, context));
+  DL_ASSIGN_OR_RETURN(CsvPlan plan, make_plan(options, dialect, file, found, info));
+  DL_RETURN_IF_ERROR(file.load(context));
+  std::vector<Field> schema;
+  for (TextField& each : plan.fields) {
+    if (each.is_text) each.field.max_bytes = most_text_bytes(each, found.longest);
+    schema.push_back(each.field);
+  }
+  return SourceRef(std::make_shared<CsvFile>(std::move(file), column_per_field(std::move(schema)),
+                                             std::move(info), std::move(found), std::move(plan)));
+}
+
+Result<OpenOne> configure_csv(const Uri& uri) {
+  CsvOptions options;
+  constexpr std::pair<std::string_view, char> kDelimiters[] = {
+      {"comma", ','}, {"tab", '\t'}, {"semicolon", ';'}, {"pipe", '|'}};
+  for (const auto& [name, delimiter] : kDelimiters) {
+    DL_ASSIGN_OR_RETURN(const bool chosen, uri_is(uri, kDelimiter, name));
+    if (chosen) options.delimiter = delimiter;
+  }
+  DL_ASSIGN_OR_RETURN(options.header, uri_is(uri, kHeader, "true"));
+  if (const UriKey* key = uri.find("fields")) {
+    DL_ASSIGN_OR_RETURN(options.fields, declared_text_fields(*key));
+    options.fields_column = key->value_column;
+  }
+  DL_ASSIGN_OR_RETURN(options.fill, read_nulls(uri));
+  return OpenOne([options](const std::string& path, const OpenContext& context) {
+    return open_csv(options, path, context);
+  });
+}
+
+constexpr KeySpec kCsvKeys[] = {
+    {"fields", "FIELDS", "",
+     "the columns to deliver, as in name:text,label:i64,pixel0:u8[28x28], which is that column and those "
+     "after it; default: all, of inferred types"},
+    kDelimiter,
+    kHeader,
+    kNullsKey,
+    kAxesKey};
+constexpr std::string_view kCsvSuffixes[] = {".csv", ".tsv", ".csv.gz", ".tsv.gz"};
+
+}  // namespace
+
+constinit const Format kCsvFormat{
+    .name = "csv",
+    .doc = "comma-separated values, plain or gzipped. Fields: its columns by name",
+    .keys = kCsvKeys,
+    .configure = configure_csv,
+    .ranges = true,
+    .is_member = [](const std::string&, std::string_view name,
+                    const OpenContext&) { return has_suffix(kCsvSuffixes, name); },
+    .members = "*.csv, *.tsv, plain or .gz",
+    .lists = true,
+    .suffixes = kCsvSuffixes,
+};
+
+}  // namespace dataline

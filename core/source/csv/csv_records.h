@@ -1,0 +1,35 @@
+// Where the records of a CSV file are: one pass over the file, at open.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "core/memory/mapped_file.h"
+#include "core/source/adjacent_records.h"
+#include "core/source/source.h"
+
+namespace dataline {
+
+// How the file is written.
+struct CsvDialect {
+  char delimiter = ',';
+  bool header = true;  // the first record names the columns
+};
+
+struct CsvRecords {
+  RecordEnds records;   // with their line ends, and blank lines before them; without the header
+  int64_t longest = 0;  // bytes
+  std::string header;   // the first record, if it names the columns
+};
+
+// kEmpty (no header), kUnsupported (UTF-16), kTruncated (a quote that is never closed), kTooLarge (a header of more than 64 MiB),
+// kCancelled.
+Result<CsvRecords> find_csv_records(const MappedFile& file, const CsvDialect& dialect,
+                                    const OpenContext& context);
+
+// A record without blank lines before it and without its line end.
+std::string_view csv_record_text(std::string_view record);
+
+}  // namespace dataline

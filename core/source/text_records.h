@@ -1,0 +1,73 @@
+// The base of sources whose records are text, which is parsed when a sample is delivered: JSON lines, CSV.
+//
+// Threads: immutable after open; every function may be called from several workers at once.
+// Cost: text that needs no change is not copied; a file that is not mapped is read a record at a time.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/base/digest.h"
+#include "core/source/adjacent_records.h"
+#include "core/source/nulls.h"
+#include "core/source/text_fields.h"
+
+namespace dataline {
+
+// Where a value is put, unless it can stay where it is written.
+struct ValueRoom {
+  std::byte* data = nullptr;
+  int64_t bytes = 0;
+};
+
+struct ValueCell {
+  const std::byte* data = nullptr;
+  int64_t bytes = 0;
+};
+
+// A value that stays where it is. Not null: null means that the row failed.
+inline ValueCell cell_of(std::string_view text) {
+  static constexpr std::byte kEmpty{};
+  return {text.empty() ? &kEmpty : reinterpret_cast<const std::byte*>(text.data()),
+          static_cast<int64_t>(text.size())};
+}
+
+// Of a byte order mark in UTF-8: 3, or 0.
+Result<int64_t> bytes_before_text(const MappedFile& file);
+
+class TextRecords : public AdjacentRecords {
+ public:
+  void locate(Run& run) const final;
+  int64_t scratch_bytes(int64_t max_bytes_per_sample) const final;
+
+ protected:
+  // `longest`: bytes of the longest record.
+  TextRecords(MappedFile file, Schema schema, SourceInfo info, RecordEnds records, int64_t longest,
+              std::span<const TextField> fields);
+
+  // The values of a record; `rooms` and `cells`: one a field.
+  virtual Status read_values(int64_t index, std::string_view record, std::span<const ValueRoom> rooms,
+                             std::span<ValueCell> cells) const = 0;
+  // What a fingerprint holds of records and of the rule for nulls.
+  void add_records(const std::optional<NullFill>& fill, Digest& digest) const;
+
+ private:
+  struct Most {
+    int64_t bytes = 0;
+    bool bounded = false;  // by max_bytes_per_sample
+  };
+  int64_t record_room(int64_t max_bytes_per_sample) const;
+  int64_t value_room(const Most& most, int64_t max_bytes_per_sample) const;
+  Status read_record(Run& run, int64_t row, bool populate, std::byte* scratch) const;
+
+  const int64_t longest_;
+  const uint64_t ends_digest_;
+  std::vector<Most> most_;  // of each field
+};
+
+}  // namespace dataline
