@@ -217,6 +217,10 @@ class TheTable(unittest.TestCase):
         line = self.line(found, "JPEG photographs, 2 workers over one thread")
         self.assertEqual((line.ratio, line.verdict), ("1.94", "yes"))
 
+    def test_rows_that_others_store_are_held_against_the_gather_and_the_best_loader(self):
+        found = results({"dataline w0": rates(8), "dataline w1": rates(9), "bare gather 1": rates(10), "pyarrow take": rates(3)}, "arrow")
+        self.assertEqual([(line.ratio, line.verdict) for line in table.lines(found)], [("0.80", "yes"), ("0.90", "yes"), ("3x", "yes")])
+
     def test_without_a_peer_a_line_claims_nothing(self):
         line = self.line(results({"dataline w0": rates(9)}), "u8 rows, 47 MB, best Python loader")
         self.assertEqual((line.other, line.ratio, line.verdict), ("-", "-", ""))

@@ -203,7 +203,7 @@ def overhead_lines(row):
 
 
 # Rows of rows_u8_47mb in the formats of other libraries: (what it is called, least part of the gather from .npy).
-STORED = {"tfrecord": ("TFRecord, Examples", None), "mds": ("MDS", None), "arrow": ("Arrow stream", 0.8)}
+STORED = {"tfrecord": ("TFRecord, Examples", None), "mds": ("MDS", None), "arrow": ("Arrow stream", 0.8), "csv": ("CSV of 785 columns", None)}
 
 
 def stored_lines(row, called, goal):

@@ -40,6 +40,7 @@ constexpr NamedRow kRows[] = {
     {"tfrecord", bench::tfrecord},
     {"mds", bench::mds},
     {"arrow", bench::arrow},
+    {"csv", bench::csv},
     {"jsonl", bench::jsonl},
 #if defined(DATALINE_HAS_LIBJPEG)
     {"photos", bench::photos},

@@ -53,6 +53,10 @@ std::vector<Variant> arrow(const Settings& settings) {
   return stored(settings, "arrow:", ".arrow", "?fields=image,label");
 }
 
+std::vector<Variant> csv(const Settings& settings) {
+  return stored(settings, "csv:", ".csv", "?fields=pixel0:u8[784],label:i64");
+}
+
 std::vector<Variant> jsonl(const Settings& settings) {
   const std::string uri =
       "jsonl:" + json_lines_file(settings.data_dir, row_count(settings)) + "?fields=text:text,label:i64";

@@ -1,8 +1,9 @@
 """Rows in an Arrow stream, memory-mapped: pyarrow's own take of a batch's rows, and Hugging Face `datasets` (which keeps its sets
-so), as arrays of NumPy and under PyTorch's DataLoader, whole batches asked for. JSON lines: each line parsed when its sample
-is wanted, by json and by orjson, under PyTorch's DataLoader; and by `datasets`, which converts the file to Arrow first.
+so), as arrays of NumPy and under PyTorch's DataLoader, whole batches asked for. JSON lines and CSV: each line parsed when its
+sample is wanted, by json, orjson, csv or NumPy, under PyTorch's DataLoader; and by `datasets`, which converts the file to Arrow first.
 SPDX-License-Identifier: Apache-2.0
 """
+import csv
 import json
 import mmap
 import os
@@ -23,7 +24,14 @@ pa.set_cpu_count(1)
 datasets.disable_progress_bars()
 
 
-def write(rows, path):
+def write_csv(rows, path):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow([f"pixel{i}" for i in range(ROW_BYTES)] + ["label"])
+        table.writerows(row.tolist() + [label] for row, label in zip(rows, labels_of(rows).tolist()))
+
+
+def write_arrow(rows, path):
     images = pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), ROW_BYTES)
     table = pa.table({"image": images, "label": pa.array(labels_of(rows))})
     with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
@@ -67,11 +75,12 @@ def arrow(settings):
 class Lines(Dataset):
     """Where each line begins is found when it is made; a line is parsed when it is asked for."""
 
-    def __init__(self, path, parse):
+    def __init__(self, path, parse, header=0):
         with open(path, "rb") as file:
             self.bytes = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         ends = np.flatnonzero(np.frombuffer(self.bytes, np.uint8) == ord("\n"))
-        self.begins, self.ends, self.parse, self.path = np.concatenate([[0], ends[:-1] + 1]), ends, parse, path
+        begins = np.concatenate([[0], ends[:-1] + 1])
+        self.begins, self.ends, self.parse = begins[header:], ends[header:], parse
 
     def __len__(self):
         return len(self.ends)
@@ -86,6 +95,23 @@ def collated(samples):
 
 def text_digests(labels, texts):
     return np.array([zlib.crc32(text) * LABELS + label for label, text in zip(labels.tolist(), texts.tolist())], np.uint64)
+
+
+def by_csv(line):
+    cells = next(csv.reader([line.decode()]))
+    return np.array(cells[:-1], np.uint8), int(cells[-1])
+
+
+def by_numpy(line):
+    values = np.fromstring(line, np.int64, sep=",")
+    return values[:-1].astype(np.uint8), values[-1]
+
+
+def csv_rows(settings):
+    rows, path = settings.rows("csv"), settings.stored_path("csv")
+    return [Variant(f"{name} w{workers}", loader(Lines(path, parse, header=1), workers),
+                    lambda batch: (batch[0].numpy(), batch[1].numpy()), check_labelled(rows))
+            for name, parse in (("csv", by_csv), ("fromstring", by_numpy)) for workers in (0, 2)]
 
 
 def jsonl(settings):
@@ -105,4 +131,5 @@ def jsonl(settings):
 
 
 if __name__ == "__main__":
-    main({"arrow": arrow, "jsonl": jsonl}, {name: version(name) for name in ("pyarrow", "datasets", "orjson")}, {"arrow": write})
+    main({"arrow": arrow, "csv": csv_rows, "jsonl": jsonl}, {name: version(name) for name in ("pyarrow", "datasets", "orjson")},
+         {"arrow": write_arrow, "csv": write_csv})

@@ -127,6 +127,13 @@ const Format kFormats[] = {
        dir.write("a.jsonl", lines);
        return "jsonl:" + damage(dir, "a.jsonl", 400, victim, left);
      }},
+    {"csv",
+     [](const TempDir& dir, std::string& victim, int64_t& left) {
+       std::string records = "text,n\n";
+       for (char c : {'a', 'b', 'c'}) records += concat(std::string(300, c), ",1\n");
+       dir.write("a.csv", records);
+       return "csv:" + damage(dir, "a.csv", 400, victim, left);
+     }},
     {"mds",
      [](const TempDir& dir, std::string& victim, int64_t& left) {
        MdsFile file = mds_file({std::string(300, 'a'), std::string(300, 'b'), std::string(300, 'c')});

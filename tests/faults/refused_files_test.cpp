@@ -63,6 +63,7 @@ constexpr Format kFormats[] = {{"npy:", ".npy", ""},
                                {"tokens:", ".bin", "?length=2"},
                                {"tar:", ".tar", ""},
                                {"jsonl:", ".jsonl", ""},
+                               {"csv:", ".csv", ""},
                                {"tfrecord:", ".tfrecord", ""},
                                {"", ".npy", ""}};
 

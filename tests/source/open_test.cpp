@@ -153,8 +153,8 @@ TEST_F(OpenTest, WhatDoesNotFitIsRefusedWithTheColumn) {
       {"token:%d/t.bin", 1, Code::kBadUri, "did you mean 'tokens'?"},
       {"nonsense:%d", 1, Code::kBadUri, "written ./nonsense:"},
       {"nonsense:%d", 1, Code::kBadUri,
-       " the schemes are npy npz safetensors idx raw mnist cifar10 cifar100 tokens megatron jsonl mds folder "
-       "tar arrow tfrecord mix"},
+       " the schemes are npy npz safetensors idx raw mnist cifar10 cifar100 tokens megatron jsonl csv mds "
+       "folder tar arrow tfrecord mix"},
       {"tra:%d", 1, Code::kBadUri, "did you mean 'tar'?"},
       {"s3://bucket%d", 1, Code::kBadUri, "only local files are read: download or mount them (aws s3 cp"},
       {"gs://bucket%d", 1, Code::kBadUri, "mount them (gcloud storage cp, gcsfuse), then open SCHEME:PATH"},

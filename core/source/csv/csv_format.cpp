@@ -196,6 +196,11 @@ constinit const Format kCsvFormat{
                     const OpenContext&) { return has_suffix(kCsvSuffixes, name); },
     .members = "*.csv, *.tsv, plain or .gz",
     .lists = true,
+    // Plain ones are found by their names, after those that other formats know by content.
+    .sniff =
+        [](const FirstBytes& file) {
+          return has_suffix(kCsvSuffixes, file.path) && is_gzip(file.bytes()) ? Sniff::kLikely : Sniff::kNo;
+        },
     .suffixes = kCsvSuffixes,
 };
 
