@@ -59,15 +59,15 @@ std::vector<Variant> csv(const Settings& settings) {
 
 std::vector<Variant> jsonl(const Settings& settings) {
   const std::string uri =
-      "jsonl:" + json_lines_file(settings.data_dir, row_count(settings)) + "?fields=text:text,label:i64";
+      "jsonl:" + json_lines_file(settings.data_dir, row_count(settings)) + "?fields=label:i64,text:text";
   std::vector<Variant> variants;
   for (const int workers : {0, 1, 2}) {
     auto job = shuffled_job(uri, workers);
     job->checked_epoch([&](const dl_view* views, int64_t row, int64_t sample) {
-      const auto* bytes = static_cast<const char*>(views[0].data) + views[0].byte_offset;
-      const int64_t begin = views[0].offsets[row], end = views[0].offsets[row + 1];
+      const auto* bytes = static_cast<const char*>(views[1].data) + views[1].byte_offset;
+      const int64_t begin = views[1].offsets[row], end = views[1].offsets[row + 1];
       return std::string_view(bytes + begin, static_cast<size_t>(end - begin)) == text_of_line(sample) &&
-             label_in(views[1], row) == sample % kLabels;
+             label_in(views[0], row) == sample % kLabels;
     });
     variants.push_back(job_variant(workers, std::move(job)));
   }

@@ -57,7 +57,7 @@ def loader(dataset, workers, collate=None):
 def arrow(settings):
     rows, path = settings.rows("arrow"), settings.stored_path("arrow")
     check = check_labelled(rows)
-    table = pa.ipc.open_stream(pa.memory_map(path)).read_all()
+    table = pa.ipc.open_stream(pa.memory_map(path)).read_all().combine_chunks()
 
     def take(chosen):
         part = table.take(pa.array(chosen)).combine_chunks()

@@ -49,7 +49,7 @@ struct Format {
                     const OpenContext& context) = nullptr;
   std::string_view members = {};
   // Its files also lie beside those of other formats, as lists of them: without a scheme a directory is of this format only
-  // if all its files are members.
+  // if all its files are members, and no tree of another format.
   bool lists = false;
 
   // Detection of paths without a scheme, in this order (formats.def). All are optional.

@@ -76,18 +76,21 @@ Result<const Format*> format_of_directory(const std::string& path, const OpenCon
     if (format->is_set != nullptr && format->is_set(path, context)) return format;
   }
   DL_ASSIGN_OR_RETURN(const std::vector<std::string> names, list_files(path));
-  for (size_t i = 0; i < names.size() && i < kMaxFilesSniffed; ++i) {
+  const Format* listed = nullptr;  // its files may be lists of the pictures in a tree
+  for (size_t i = 0; i < names.size() && i < kMaxFilesSniffed && listed == nullptr; ++i) {
     DL_ASSIGN_OR_RETURN(FirstBytes file, read_first_bytes(join_path(path, names[i]), context));
     const Format* format = by_content(file, known);
     if (format == nullptr) format = by_suffix(file.path, known);
-    if (format != nullptr && (!format->lists || all_are_members(path, names, *format, context)))
-      return format;
+    if (format == nullptr) continue;
+    if (!format->lists) return format;
+    if (all_are_members(path, names, *format, context)) listed = format;
   }
   for (const Format* format : known) {
     if (format->is_tree == nullptr) continue;
     DL_ASSIGN_OR_RETURN(const bool tree, format->is_tree(path, names));
     if (tree) return format;
   }
+  if (listed != nullptr) return listed;
   if (names.empty()) return error(Code::kEmpty, path, ": no files in this directory");
   return not_recognized(path, "no known format among its files");
 }

@@ -70,7 +70,8 @@ Result<TextField> declared_field(std::string_view text, int64_t column) {
 std::optional<double> number_f64(std::string_view text) {
   double value = 0;
   const auto [stop, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure == std::errc() && stop == text.data() + text.size()) return value;
+  if (stop != text.data() + text.size()) return std::nullopt;
+  if (failure == std::errc()) return value;
   const size_t exponent = text.find_first_of("eE");
   const bool small = exponent != std::string_view::npos && text.substr(exponent + 1).starts_with('-');
   if (failure == std::errc::result_out_of_range && small) return text.starts_with('-') ? -0.0 : 0.0;

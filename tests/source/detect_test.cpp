@@ -174,6 +174,17 @@ TEST_F(DetectTest, ADirectoryOfClassFoldersIsAFolder) {
   EXPECT_THAT(format("t"), testing::HasSubstr("no files in this directory"));
 }
 
+TEST_F(DetectTest, AListBesideClassFoldersDoesNotHideThem) {
+  for (const char* list : {"labels.csv", "metadata.jsonl"}) {
+    const std::string set = concat("c-", list);
+    dir_.write(set + "/ant/1.jpg", "\xff\xd8\xff");
+    dir_.write(set + "/" + list, "{\"path\": \"ant/1.jpg\", \"label\": 0}\n");
+    EXPECT_EQ(format(set), "folder");
+    dir_.write(concat("alone-", list, "/", list), "{\"a\": 1}\n");
+    EXPECT_EQ(format(concat("alone-", list)), list[0] == 'l' ? "csv" : "jsonl");
+  }
+}
+
 TEST_F(DetectTest, BarePathsOpenWithTheFormatFound) {
   write_mnist(dir_);
   for (auto [name, expected] : std::vector<std::pair<std::string, std::string>>{{"m", "mnist"}}) {

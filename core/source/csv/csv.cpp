@@ -27,8 +27,16 @@ Status CsvFile::read_values(int64_t index, std::string_view record, Rooms rooms,
   CsvCells reader(csv_record_text(record), plan_.delimiter);
   size_t column = 0;
   for (CsvCell cell; reader.next(cell); ++column) {
-    if (column < plan_.targets.size() && plan_.targets[column].field >= 0)
-      DL_RETURN_IF_ERROR(read_cell(index, column, cell, rooms, cells));
+    if (column >= plan_.targets.size()) continue;
+    const CsvPlan::Target& target = plan_.targets[column];
+    if (target.field < 0) continue;
+    const auto f = static_cast<size_t>(target.field);
+    if (target.is_text) {
+      DL_RETURN_IF_ERROR(read_text(index, column, cell, rooms[f], cells[f]));
+      continue;
+    }
+    const Code code = read_number(target, cell, rooms[f].data + target.offset);
+    if (code != Code::kOk) return wrong_number(code, index, column, cell);
   }
   if (reader.fault() != CsvFault::kNone) {
     return refuse(Code::kCorrupt, index, "after the closing quote of cell ", column + 1, ": expected '",
@@ -40,23 +48,19 @@ Status CsvFile::read_values(int64_t index, std::string_view record, Rooms rooms,
                 plan_.targets.size());
 }
 
-Status CsvFile::read_cell(int64_t index, size_t column, const CsvCell& cell, Rooms rooms, Cells cells) const {
-  const CsvPlan::Target& target = plan_.targets[column];
-  const auto f = static_cast<size_t>(target.field);
-  const TextField& wanted = plan_.fields[f];
-  if (wanted.is_text) return read_text(index, column, cell, rooms[f], cells[f]);
-  const DType dtype = wanted.field.dtype;
-  std::byte* out = rooms[f].data + target.item * dtype_bytes(dtype);
-  if (csv_number_text(cell.text).empty()) {
-    if (plan_.fill) {
-      store_fill(*plan_.fill, dtype, out);
-      return Status::ok();
-    }
+Code CsvFile::read_number(const CsvPlan::Target& target, const CsvCell& cell, std::byte* out) const {
+  const Code code = store_csv_value(target.dtype, cell.text, out);
+  if (code != Code::kEmpty || !plan_.fill) return code;
+  store_fill(*plan_.fill, target.dtype, out);
+  return Code::kOk;
+}
+
+Status CsvFile::wrong_number(Code code, int64_t index, size_t column, const CsvCell& cell) const {
+  const DType dtype = plan_.targets[column].dtype;
+  if (code == Code::kEmpty) {
     return refuse(Code::kCorrupt, index, "column '", plan_.names[column],
                   "': empty (nulls=fill(0) gives it a value)");
   }
-  const Code code = store_csv_value(dtype, cell.text, out);
-  if (code == Code::kOk) return Status::ok();
   const char* expected = dtype == DType::kBool      ? ", expected true or false ("
                          : !dtype_is_integer(dtype) ? ", expected a number ("
                                                     : ", expected an integer (";
@@ -95,7 +99,7 @@ void CsvFile::fingerprint(Digest& digest) const {
   digest.add(static_cast<uint64_t>(static_cast<unsigned char>(plan_.delimiter)));
   for (const CsvPlan::Target& target : plan_.targets) {
     digest.add(static_cast<uint64_t>(target.field + 1));
-    digest.add(static_cast<uint64_t>(target.item));
+    digest.add(static_cast<uint64_t>(target.offset));
   }
   add_records(plan_.fill, digest);
 }

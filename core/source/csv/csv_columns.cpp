@@ -28,6 +28,19 @@ bool is_whole(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
+// Whole numbers of at most 18 digits, which most are, without another pass.
+std::optional<int64_t> short_whole(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  if (negative) text.remove_prefix(1);
+  if (text.empty() || text.size() > 18) return std::nullopt;
+  int64_t value = 0;
+  for (const char c : text) {
+    if (!is_digit(c)) return std::nullopt;
+    value = value * 10 + (c - '0');
+  }
+  return negative ? -value : value;
+}
+
 // nan and inf as floats; nothing for numbers.
 std::optional<double> special_float(std::string_view text) {
   double value = 0;
@@ -111,7 +124,8 @@ Status bind_csv_fields(const std::string& path, std::vector<TextField> fields, i
                          "' is in the fields '", fields[static_cast<size_t>(target.field)].field.name,
                          "' and '", wanted.field.name, "'");
       }
-      target = {static_cast<int32_t>(f), item};
+      const DType dtype = wanted.field.dtype;
+      target = {static_cast<int32_t>(f), wanted.is_text, dtype, item * dtype_bytes(dtype)};
     }
   }
   plan.fields = std::move(fields);
@@ -119,7 +133,7 @@ Status bind_csv_fields(const std::string& path, std::vector<TextField> fields, i
 }
 
 void CsvTypeGuess::see(std::string_view cell) {
-  const std::string_view text = unsigned_text(csv_number_text(cell));
+  const std::string_view text = unsigned_text(trim(cell));
   if (text.empty()) return;
   const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
   const bool whole = is_whole(text), padded = digits.size() > 1 && digits[0] == '0' && is_digit(digits[1]);
@@ -154,28 +168,29 @@ Result<std::vector<TextField>> inferred_csv_fields(const std::string& path, cons
   return fields;
 }
 
-std::string_view csv_number_text(std::string_view cell) { return trim(cell); }
-
 Code store_csv_value(DType dtype, std::string_view cell, std::byte* out) {
-  const std::string_view text = unsigned_text(csv_number_text(cell));
+  if (dtype >= DType::kU8 && dtype <= DType::kI64) {
+    if (const std::optional<int64_t> value = short_whole(cell))
+      return store_whole(dtype, *value, out) ? Code::kOk : Code::kOutOfRange;
+  }
+  const std::string_view text = unsigned_text(trim(cell));
+  if (text.empty()) return Code::kEmpty;
   if (dtype == DType::kBool) {
     const bool yes = is_csv_word(text, "true") || text == "1";
     if (!yes && !is_csv_word(text, "false") && text != "0") return Code::kCorrupt;
     *out = std::byte{yes};
     return Code::kOk;
   }
-  if (!is_number(text)) return Code::kCorrupt;
-  const bool is_float = dtype_is_float(dtype);
-  if (const std::optional<double> special = special_float(text)) {
-    if (!is_float) return Code::kCorrupt;
-    const auto narrow = static_cast<float>(*special);
-    std::memcpy(out, dtype == DType::kF32 ? static_cast<const void*>(&narrow) : &*special,
-                static_cast<size_t>(dtype_bytes(dtype)));
-    return Code::kOk;
-  }
   const bool whole = is_whole(text);
-  if (!whole && !is_float) return Code::kCorrupt;
-  return store_number(dtype, text, whole, out) ? Code::kOk : Code::kOutOfRange;
+  if (!whole && dtype_is_integer(dtype)) return Code::kCorrupt;
+  if (store_number(dtype, text, whole, out)) return Code::kOk;
+  if (whole || !is_number(text)) return whole ? Code::kOutOfRange : Code::kCorrupt;
+  const std::optional<double> special = special_float(text);
+  if (!special) return Code::kOutOfRange;
+  const auto narrow = static_cast<float>(*special);
+  std::memcpy(out, dtype == DType::kF32 ? static_cast<const void*>(&narrow) : &*special,
+              static_cast<size_t>(dtype_bytes(dtype)));
+  return Code::kOk;
 }
 
 }  // namespace dataline

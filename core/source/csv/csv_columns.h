@@ -19,10 +19,12 @@ namespace dataline {
 
 // What a record is read for. Made once, at open.
 struct CsvPlan {
-  // Where a cell goes: an item of a field, or nowhere.
+  // Where a cell goes: into a field, or nowhere.
   struct Target {
     int32_t field = -1;
-    int64_t item = 0;
+    bool is_text = false;
+    DType dtype = DType::kU8;
+    int64_t offset = 0;  // bytes from the field's first item
   };
   char delimiter = ',';
   std::vector<std::string> names;  // of the columns
@@ -57,10 +59,8 @@ Result<std::vector<TextField>> inferred_csv_fields(const std::string& path, cons
                                                    const std::vector<CsvTypeGuess>& guesses,
                                                    std::vector<std::string>& left_out);
 
-// A cell as an element of the dtype; spaces around it do not count. kOk, kCorrupt (no number, a fraction in an integer),
-// kOutOfRange.
+// A cell as an element of the dtype; spaces around it do not count. kOk, kEmpty (no number), kCorrupt (none, or a fraction in an
+// integer), kOutOfRange.
 Code store_csv_value(DType dtype, std::string_view cell, std::byte* out);
-// Without spaces and tabs around it.
-std::string_view csv_number_text(std::string_view cell);
 
 }  // namespace dataline

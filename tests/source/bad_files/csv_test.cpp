@@ -119,6 +119,7 @@ std::vector<BadRecord> records() {
        {"column 'v1': 'two', expected a number (f32)"}},
       {"a float with a comma", "1,x,\"1,5\",2,true", Code::kCorrupt, {"'1,5', expected a number"}},
       {"a float with an end", "1,x,1.5f,2,true", Code::kCorrupt, {"expected a number"}},
+      {"a tiny float with an end", "1,x,1e-400x,2,true", Code::kCorrupt, {"'1e-400x', expected a number"}},
       {"a number for a bool", "1,x,1,2,2", Code::kCorrupt, {"column 'b': '2', expected true or false"}},
       {"a word for a bool", "1,x,1,2,yes", Code::kCorrupt, {"expected true or false"}},
       {"bytes that are not UTF-8",
