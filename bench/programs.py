@@ -42,7 +42,7 @@ SCRIPTS = (
     ("tables.py", "tables", {"arrow", "csv", "jsonl"}),
 )
 # Rows on files in a format of others, and the program that writes them.
-STORED = {"tfrecord": "tf_records.py", "mds": "streaming_rows.py", "arrow": "tables.py", "csv": "tables.py"}
+STORED = {"tfrecord": "tf_records.py", "mds": "streaming_rows.py", "arrow": "tables.py"}
 # Rows of photographs: those of --photos, which Dataline's program finds.
 PHOTO_ROWS = ("photos", "raw_photos", "fused_pass", "slow_files", "photo_memory")
 # Rows that others run and these do not, with the reason, which the results repeat.

@@ -1,10 +1,10 @@
-// The rows of rows_u8_47mb and their labels as other libraries store them (bench/peers writes the files), beside the bare
-// gather of the same rows from .npy; and JSON lines.
+// The rows of rows_u8_47mb and their labels as other libraries store them (bench/peers writes the files) and as CSV, beside the
+// bare gather of the same rows from .npy; and JSON lines.
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 #include <string_view>
 
-#include "bench/end_to_end/json_lines.h"
+#include "bench/end_to_end/text_files.h"
 #include "bench/end_to_end/u8_rows.h"
 
 namespace bench {
@@ -19,11 +19,12 @@ int64_t label_in(const dl_view& view, int64_t row) {
   return label;
 }
 
-// `before` and `after`: what stands around the file's path in the URI, without `suffix`.
-std::vector<Variant> stored(const Settings& settings, const std::string& before, const std::string& suffix,
-                            const std::string& after) {
-  const Rows rows = open_rows(settings, row_count(settings));
-  const std::string uri = before + rows.file.substr(0, rows.file.rfind('.')) + suffix + after;
+// The .npy file's path with another ending.
+std::string path_of(const Rows& rows, const std::string& suffix) {
+  return rows.file.substr(0, rows.file.rfind('.')) + suffix;
+}
+
+std::vector<Variant> stored(const Rows& rows, const std::string& uri) {
   std::vector<Variant> variants;
   std::vector<uint32_t> order;
   for (const int workers : {0, 1, 2}) {
@@ -42,19 +43,25 @@ std::vector<Variant> stored(const Settings& settings, const std::string& before,
 }  // namespace
 
 std::vector<Variant> tfrecord(const Settings& settings) {
-  return stored(settings, "tfrecord:", ".tfrecord", "?fields=image:u8[784],label:i64");
+  const Rows rows = open_rows(settings, row_count(settings));
+  return stored(rows, "tfrecord:" + path_of(rows, ".tfrecord") + "?fields=image:u8[784],label:i64");
 }
 
 std::vector<Variant> mds(const Settings& settings) {
-  return stored(settings, "mds:", ".mds", "?fields=image,label");
+  const Rows rows = open_rows(settings, row_count(settings));
+  return stored(rows, "mds:" + path_of(rows, ".mds") + "?fields=image,label");
 }
 
 std::vector<Variant> arrow(const Settings& settings) {
-  return stored(settings, "arrow:", ".arrow", "?fields=image,label");
+  const Rows rows = open_rows(settings, row_count(settings));
+  return stored(rows, "arrow:" + path_of(rows, ".arrow") + "?fields=image,label");
 }
 
 std::vector<Variant> csv(const Settings& settings) {
-  return stored(settings, "csv:", ".csv", "?fields=pixel0:u8[784],label:i64");
+  const int64_t count = row_count(settings);
+  const Rows rows = open_rows(settings, count);
+  const std::string path = csv_file(path_of(rows, ".csv"), rows.base, count, kRowBytes);
+  return stored(rows, "csv:" + path + "?fields=pixel0:u8[784],label:i64");
 }
 
 std::vector<Variant> jsonl(const Settings& settings) {

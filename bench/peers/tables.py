@@ -24,14 +24,7 @@ pa.set_cpu_count(1)
 datasets.disable_progress_bars()
 
 
-def write_csv(rows, path):
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow([f"pixel{i}" for i in range(ROW_BYTES)] + ["label"])
-        table.writerows(row.tolist() + [label] for row, label in zip(rows, labels_of(rows).tolist()))
-
-
-def write_arrow(rows, path):
+def write(rows, path):
     images = pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1)), ROW_BYTES)
     table = pa.table({"image": images, "label": pa.array(labels_of(rows))})
     with pa.OSFile(path, "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
@@ -132,4 +125,4 @@ def jsonl(settings):
 
 if __name__ == "__main__":
     main({"arrow": arrow, "csv": csv_rows, "jsonl": jsonl}, {name: version(name) for name in ("pyarrow", "datasets", "orjson")},
-         {"arrow": write_arrow, "csv": write_csv})
+         {"arrow": write})

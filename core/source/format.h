@@ -42,6 +42,8 @@ struct Format {
                                std::span<const Format* const> known) = nullptr;
   bool ranges = false;  // {000..127} in a path stands for 128 files
   bool prefix = false;  // a path may be what the names of several files begin with
+  bool infers =
+      false;  // each file's fields are inferred from its records where the key `fields` does not declare them
 
   // Paths that are directories: which files in them belong to the dataset, and the same in words ("*.npy"). Null: the
   // opener takes the directory itself.

@@ -99,8 +99,13 @@ Result<Files> files_of(const Uri& uri, const Format& format, const UriPath& path
 // Opens all files of a URI in order, checking the cancel token and reporting progress.
 class Opening {
  public:
-  Opening(const Uri& uri, OpenOne open_one, const OpenContext& context, size_t file_count)
-      : uri_(uri), open_one_(std::move(open_one)), context_(context), file_count_(file_count) {}
+  Opening(const Uri& uri, const Format& format, OpenOne open_one, const OpenContext& context,
+          size_t file_count)
+      : uri_(uri),
+        infers_(format.infers),
+        open_one_(std::move(open_one)),
+        context_(context),
+        file_count_(file_count) {}
 
   Result<SourceRef> open(const Files& files) {
     std::vector<Part> parts;
@@ -113,7 +118,8 @@ class Opening {
       ++opened_;
       context_.progress->add_file();
     }
-    return concat_sources(std::move(parts));
+    Result<SourceRef> all = concat_sources(std::move(parts));
+    return all.is_ok() ? std::move(all) : Result<SourceRef>(explain_mismatch(all.take_status()));
   }
 
  private:
@@ -133,7 +139,14 @@ class Opening {
     return std::move(status).in(concat(opened_, " of ", file_count_, " files are open"));
   }
 
+  Status explain_mismatch(Status status) const {
+    if (status.code() != Code::kMismatch || !infers_ || uri_.find("fields") != nullptr) return status;
+    return error(Code::kMismatch, status.message(),
+                 "; fields are inferred from each file: declare them, as in fields=name:f64");
+  }
+
   const Uri& uri_;
+  const bool infers_;
   OpenOne open_one_;
   const OpenContext& context_;
   size_t file_count_;
@@ -158,7 +171,7 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
     files.push_back(std::move(found));
   }
   context.progress->expect_files(static_cast<int64_t>(file_count));
-  Opening opening(uri, std::move(open_one), context, file_count);
+  Opening opening(uri, format, std::move(open_one), context, file_count);
   if (!uri.named()) {
     Files all;
     for (Files& some : files) std::move(some.begin(), some.end(), std::back_inserter(all));

@@ -66,6 +66,7 @@ def main():
     failed = 0
     programs = [(number, block) for number, block in enumerate(blocks, 1) if "int main" in block]
     others = [(number, block) for number, block in enumerate(blocks, 1) if "int main" not in block]
+    assert not any("dataline_torch.hpp" in block for _, block in others), "they compile without LibTorch"
 
     def build(source, text, *flags):
         source.write_text(text, encoding="utf-8")

@@ -25,22 +25,11 @@ bool CsvCells::take_quoted(CsvCell& out) {
   }
 }
 
-size_t csv_record_bytes(std::string_view text, char delimiter) {
-  const char ends[2] = {delimiter, '\n'};
-  for (size_t at = 0;;) {
-    if (at < text.size() && text[at] == '"') {
-      for (bool open = true; open;) {
-        const size_t quote = text.find('"', at + 1);
-        if (quote == std::string_view::npos) return text.size();
-        open = quote + 1 < text.size() && text[quote + 1] == '"';
-        at = quote + (open ? 1 : 0);
-      }
-    }
-    const size_t end = text.find_first_of(std::string_view(ends, 2), at);
-    if (end == std::string_view::npos) return text.size();
-    if (text[end] == '\n') return end + 1;
-    at = end + 1;
-  }
+size_t count_csv_cells(std::string_view record, char delimiter) {
+  CsvCells cells(record, delimiter);
+  size_t count = 0;
+  for (CsvCell cell; cells.next(cell);) ++count;
+  return count;
 }
 
 bool is_csv_word(std::string_view cell, std::string_view word) {

@@ -68,8 +68,8 @@ class CsvCells {
   CsvFault fault_ = CsvFault::kNone;
 };
 
-// Bytes of the record that `text` begins with, its line end among them.
-size_t csv_record_bytes(std::string_view text, char delimiter);
+// How many cells a record has, up to one that is damaged.
+size_t count_csv_cells(std::string_view record, char delimiter);
 
 // Whether a cell is this word of lower case letters, in any case.
 bool is_csv_word(std::string_view cell, std::string_view word);

@@ -81,9 +81,17 @@ int64_t columns_of(const Field& field) {
 }  // namespace
 
 Result<std::vector<std::string>> csv_names(const std::string& path, std::string_view header, char delimiter) {
+  const size_t count = count_csv_cells(header, delimiter);
+  if (count > kMaxCsvColumns)
+    return error(Code::kUnsupported, path, ": header: ", count, " columns, at most ", kMaxCsvColumns);
   std::vector<std::string> names;
+  names.reserve(count);
   CsvCells cells(header, delimiter);
   for (CsvCell cell; cells.next(cell);) {
+    if (!cell.quoted && cell.text.find('\r') != std::string_view::npos) {
+      return error(Code::kUnsupported, path, ": header: a carriage return in column ", names.size() + 1,
+                   ": lines end with a line feed");
+    }
     names.push_back(text_of_cell(cell));
     if (!is_utf8(names.back()))
       return error(Code::kCorrupt, path, ": header: the name of column ", names.size(), " is not UTF-8");

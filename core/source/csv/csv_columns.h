@@ -17,6 +17,8 @@
 
 namespace dataline {
 
+constexpr size_t kMaxCsvColumns = size_t{1} << 18;
+
 // What a record is read for. Made once, at open.
 struct CsvPlan {
   // Where a cell goes: into a field, or nowhere.
@@ -33,7 +35,7 @@ struct CsvPlan {
   std::optional<NullFill> fill = {};
 };
 
-// The cells of a header. kCorrupt: damaged quotes, not UTF-8.
+// The cells of a header. kCorrupt: damaged quotes, not UTF-8; kUnsupported: too many, lines that end with CR alone.
 Result<std::vector<std::string>> csv_names(const std::string& path, std::string_view header, char delimiter);
 // `column0`, `column1`, ..., where there is no header.
 std::vector<std::string> numbered_names(size_t count);

@@ -20,6 +20,7 @@ namespace {
 
 // What the types of columns are inferred from.
 constexpr int64_t kSeenRecords = 1000, kSeenBytes = int64_t{1} << 20;
+constexpr int64_t kMaxFirstRecord = int64_t{64} << 20;  // is copied, to infer the fields from it
 
 constexpr KeySpec kDelimiter{"delimiter", "comma|tab|semicolon|pipe", "",
                              "what stands between cells; default: tab in .tsv, else comma"};
@@ -42,11 +43,15 @@ struct Head {
   int64_t count = 0;
 };
 
-Result<Head> read_head(const MappedFile& file, const RecordEnds& records) {
+Result<Head> read_head(const MappedFile& file, const RecordEnds& records, int64_t most) {
+  if (most > 0 && records.count() > 0 && records.extent(0).bytes > kMaxFirstRecord) {
+    return error(Code::kTooLarge, file.path(), ": record 0, offset ", records.extent(0).offset, ": has ",
+                 records.extent(0).bytes, " bytes: columns are inferred from at most ", kMaxFirstRecord);
+  }
   Head head;
   head.origin = records.boundary(0);
   int64_t end = head.origin;
-  for (; head.count < std::min(records.count(), kSeenRecords); ++head.count) {
+  for (; head.count < std::min(records.count(), most); ++head.count) {
     const int64_t next = records.boundary(head.count + 1);
     if (next - head.origin > kSeenBytes && head.count > 0) break;
     end = next;
@@ -63,13 +68,6 @@ std::string_view record_of(const Head& head, const RecordEnds& records, int64_t 
                                                             static_cast<size_t>(extent.bytes)));
 }
 
-size_t count_cells(std::string_view record, char delimiter) {
-  CsvCells cells(record, delimiter);
-  size_t count = 0;
-  for (CsvCell cell; cells.next(cell);) ++count;
-  return count;
-}
-
 // A file that was cut in a record, not in a quote.
 Status check_last(const MappedFile& file, const CsvRecords& found, const CsvPlan& plan) {
   const int64_t last = found.records.count() - 1;
@@ -79,7 +77,7 @@ Status check_last(const MappedFile& file, const CsvRecords& found, const CsvPlan
   std::string text(static_cast<size_t>(extent.bytes), '\0');
   DL_RETURN_IF_ERROR(file.read(extent.offset, extent.bytes, reinterpret_cast<std::byte*>(text.data())));
   if (text.ends_with('\n')) return Status::ok();
-  const size_t cells = count_cells(csv_record_text(text), plan.delimiter);
+  const size_t cells = count_csv_cells(csv_record_text(text), plan.delimiter);
   if (cells >= plan.names.size()) return Status::ok();
   return error(Code::kTruncated, file.path(), ": record ", last, ", offset ", extent.offset,
                ": the last, ends after ", text.size(), " bytes with ", cells, " of ", plan.names.size(),
@@ -116,14 +114,22 @@ Result<CsvPlan> make_plan(const CsvOptions& options, const CsvDialect& dialect, 
   CsvPlan plan;
   plan.delimiter = dialect.delimiter;
   plan.fill = options.fill;
-  DL_ASSIGN_OR_RETURN(const Head head, read_head(file, found.records));
+  const bool infer = options.fields.empty();
+  DL_ASSIGN_OR_RETURN(const Head head, read_head(file, found.records,
+                                                 infer            ? kSeenRecords
+                                                 : dialect.header ? 0
+                                                                  : 1));
   if (dialect.header) {
-    DL_ASSIGN_OR_RETURN(plan.names, csv_names(file.path(), found.header, dialect.delimiter));
+    DL_ASSIGN_OR_RETURN(plan.names, csv_names(file.path(), csv_record_text(found.header), dialect.delimiter));
   } else if (head.count > 0) {
-    plan.names = numbered_names(count_cells(record_of(head, found.records, 0), dialect.delimiter));
+    const size_t columns = count_csv_cells(record_of(head, found.records, 0), dialect.delimiter);
+    if (columns > kMaxCsvColumns)
+      return error(Code::kUnsupported, file.path(), ": record 0: ", columns, " columns, at most ",
+                   kMaxCsvColumns);
+    plan.names = numbered_names(columns);
   }
   std::vector<TextField> fields = options.fields;
-  if (fields.empty()) {
+  if (infer) {
     DL_ASSIGN_OR_RETURN(fields, infer_fields(file, head, found.records, plan, info));
   }
   DL_RETURN_IF_ERROR(bind_csv_fields(file.path(), std::move(fields), options.fields_column, plan));
@@ -192,6 +198,7 @@ constinit const Format kCsvFormat{
     .keys = kCsvKeys,
     .configure = configure_csv,
     .ranges = true,
+    .infers = true,
     .is_member = [](const std::string&, std::string_view name,
                     const OpenContext&) { return has_suffix(kCsvSuffixes, name); },
     .members = "*.csv, *.tsv, plain or .gz",

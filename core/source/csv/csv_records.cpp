@@ -6,88 +6,45 @@
 #include <utility>
 #include <vector>
 
+#include "core/source/csv/csv_lines.h"
 #include "core/source/text_records.h"
 
 namespace dataline {
 namespace {
 
 constexpr int64_t kPieceBytes = int64_t{1}
-                                << 20;  // read at once; also the step of cancelling and of progress
-constexpr int64_t kMaxHeader = int64_t{64} << 20;  // is copied
+                                << 20;            // read at once; also the step of cancelling and of progress
+constexpr int64_t kMaxHeader = int64_t{8} << 20;  // is copied: 32 bytes a name of the most columns
 
-// Takes a file piece by piece, and tells where records end. Lines without a quote cost two memchr.
+// Puts lines together to records: blank ones belong to the record after them.
 class RecordEndSearch {
  public:
-  // `header`: the first record is none of `out`, which begins behind it.
-  RecordEndSearch(char delimiter, bool header, int64_t first, RecordEnds& out)
-      : delimiter_(delimiter), header_(header), begin_(first), at_(first), out_(out) {}
+  // A header is none of `out`, which begins behind it.
+  RecordEndSearch(const CsvDialect& dialect, int64_t first, RecordEnds& out)
+      : lines_(dialect.delimiter), lacks_header_(dialect.header), first_(first), begin_(first), out_(out) {}
 
   void take(std::string_view piece) {
-    piece_ = piece;
-    next_quote_ = find('"', 0);
-    for (size_t i = 0; i < piece.size();) i = step(i);
-    at_ += static_cast<int64_t>(piece.size());
-    last_ = piece.back();
+    lines_.take(piece, [this](int64_t end, char before) { end_line(first_ + end, 1, before); });
   }
   // The file ends here. False: within quotes.
   bool finish() {
-    if (state_ == State::kQuoted) return false;
-    if (at_ > begin_ && !is_blank(at_, last_)) add(at_);
+    if (lines_.within_quotes()) return false;
+    const int64_t end = first_ + lines_.taken();
+    if (end > begin_) end_line(end, 0, lines_.last());
     return true;
   }
   // Of the record that is not whole.
   int64_t begin() const { return begin_; }
   int64_t longest() const { return longest_; }
-  bool lacks_header() const { return header_; }
+  bool lacks_header() const { return lacks_header_; }
 
  private:
-  // kQuote: after a quote within quotes, which ends them, or is the first of a pair.
-  enum class State { kCellBegin, kPlain, kQuoted, kQuote };
-
-  size_t find(char c, size_t from) const { return std::min(piece_.find(c, from), piece_.size()); }
-
-  size_t step(size_t i) {
-    if (state_ == State::kQuoted) {
-      const size_t quote = find('"', i);
-      if (quote == piece_.size()) return quote;
-      state_ = State::kQuote;
-      return quote + 1;
-    }
-    if (state_ == State::kQuote) {
-      state_ = piece_[i] == '"' ? State::kQuoted : State::kPlain;
-      if (state_ == State::kQuoted) return i + 1;
-    }
-    const size_t line_end = find('\n', i);
-    if (next_quote_ < i) next_quote_ = find('"', i);
-    if (next_quote_ < line_end) return meet_quote(i);
-    if (line_end == piece_.size()) {
-      state_ = piece_.back() == delimiter_ ? State::kCellBegin : State::kPlain;
-      return line_end;
-    }
-    end_line(line_end);
-    return line_end + 1;
-  }
-
-  size_t meet_quote(size_t i) {
-    const bool begins =
-        next_quote_ == i ? state_ == State::kCellBegin : piece_[next_quote_ - 1] == delimiter_;
-    state_ = begins ? State::kQuoted : State::kPlain;
-    return next_quote_ + 1;
-  }
-
-  void end_line(size_t line_end) {
-    state_ = State::kCellBegin;
-    const int64_t end = at_ + static_cast<int64_t>(line_end);
-    if (!is_blank(end, line_end > 0 ? piece_[line_end - 1] : last_)) add(end + 1);
-    begin_ = end + 1;
-  }
-  // Nothing but a line's end. Blank lines belong to the record after them.
-  bool is_blank(int64_t end, char before) const {
-    return end == begin_ || (end == begin_ + 1 && before == '\r');
-  }
-  void add(int64_t end) {
-    if (header_) {
-      header_ = false;
+  void end_line(int64_t end, int64_t line_feed, char before) {
+    const int64_t bytes = end - begin_ - line_feed;
+    begin_ = end;
+    if (bytes == 0 || (bytes == 1 && before == '\r')) return;
+    if (lacks_header_) {
+      lacks_header_ = false;
       out_.begin = end;
       return;
     }
@@ -95,14 +52,10 @@ class RecordEndSearch {
     out_.ends.add(end);
   }
 
-  const char delimiter_;
-  bool header_;  // is still to come
-  State state_ = State::kCellBegin;
-  std::string_view piece_;
-  size_t next_quote_ = 0;  // in the piece; its size: none
-  int64_t begin_;          // of the line or record
-  int64_t at_;             // of the piece in the file
-  char last_ = '\n';       // of the piece before
+  CsvLines lines_;
+  bool lacks_header_;
+  const int64_t first_;  // byte of the file that is searched
+  int64_t begin_;        // of the line
   int64_t longest_ = 0;
   RecordEnds& out_;
 };
@@ -124,7 +77,7 @@ Result<std::string> header_text(const MappedFile& file, const FileExtent& extent
   }
   std::string text(static_cast<size_t>(extent.bytes), '\0');
   DL_RETURN_IF_ERROR(file.read(extent.offset, extent.bytes, reinterpret_cast<std::byte*>(text.data())));
-  return std::string(csv_record_text(text));
+  return text;
 }
 
 }  // namespace
@@ -134,7 +87,7 @@ Result<CsvRecords> find_csv_records(const MappedFile& file, const CsvDialect& di
   DL_RETURN_IF_ERROR(check_encoding(file));
   DL_ASSIGN_OR_RETURN(const int64_t first, bytes_before_text(file));
   CsvRecords out{{SortedTable(context.memory), first}, 0, {}};
-  RecordEndSearch search(dialect.delimiter, dialect.header, first, out.records);
+  RecordEndSearch search(dialect, first, out.records);
   std::vector<std::byte> piece(static_cast<size_t>(std::min(kPieceBytes, file.bytes())));
   context.progress->expect_bytes(file.bytes());
   for (int64_t at = first; at < file.bytes();) {

@@ -21,10 +21,10 @@ struct CsvDialect {
 struct CsvRecords {
   RecordEnds records;   // with their line ends, and blank lines before them; without the header
   int64_t longest = 0;  // bytes
-  std::string header;   // the first record, if it names the columns
+  std::string header;   // the first record, if it names the columns, as it stands there
 };
 
-// kEmpty (no header), kUnsupported (UTF-16), kTruncated (a quote that is never closed), kTooLarge (a header of more than 64 MiB),
+// kEmpty (no header), kUnsupported (UTF-16), kTruncated (a quote that is never closed), kTooLarge (a header of more than 8 MiB),
 // kCancelled.
 Result<CsvRecords> find_csv_records(const MappedFile& file, const CsvDialect& dialect,
                                     const OpenContext& context);

@@ -122,6 +122,7 @@ constinit const Format kJsonlFormat{
     .keys = kJsonlKeys,
     .configure = configure_jsonl,
     .ranges = true,
+    .infers = true,
     .is_member = [](const std::string&, std::string_view name,
                     const OpenContext&) { return has_suffix(kJsonlSuffixes, name); },
     .members = "*.jsonl, *.ndjson, plain or .gz",

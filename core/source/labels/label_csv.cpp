@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/source/csv/csv_cells.h"
+#include "core/source/csv/csv_lines.h"
 #include "core/source/labels/label_rows.h"
 
 namespace dataline {
@@ -12,13 +13,16 @@ namespace {
 // Reads RFC 4180 records, and nothing that it does not allow.
 class CsvReader {
  public:
-  CsvReader(const std::string& name, std::string_view text) : name_(name), left_(text) {}
+  CsvReader(const std::string& name, std::string_view text) : name_(name), text_(text) {
+    CsvLines(',').take(text, [this](int64_t end, char) { ends_.push_back(static_cast<size_t>(end)); });
+    if (ends_.empty() || ends_.back() < text.size()) ends_.push_back(text.size());
+  }
 
   // False at the end of the text. The fields are valid until the next call.
   Result<bool> next() {
-    if (left_.empty()) return false;
-    record_ = left_.substr(0, csv_record_bytes(left_, ','));
-    left_.remove_prefix(record_.size());
+    if (begin_ == text_.size()) return false;
+    record_ = text_.substr(begin_, ends_[next_] - begin_);
+    begin_ = ends_[next_++];
     line_ += lines_;
     lines_ = std::count(record_.begin(), record_.end(), '\n');
     if (record_.ends_with('\n')) record_.remove_suffix(record_.ends_with("\r\n") ? 2 : 1);
@@ -59,7 +63,10 @@ class CsvReader {
   }
 
   const std::string& name_;
-  std::string_view left_, record_;
+  const std::string_view text_;
+  std::vector<size_t> ends_;     // of records
+  size_t next_ = 0, begin_ = 0;  // record, and where it begins
+  std::string_view record_;
   int64_t line_ = 1, lines_ = 0;  // of the record: its first, and how many
   std::vector<std::string> fields_;
 };

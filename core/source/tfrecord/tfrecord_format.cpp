@@ -191,6 +191,7 @@ constinit const Format kTfrecordFormat{
     .keys = kTfRecordKeys,
     .configure = configure_tfrecord,
     .ranges = true,
+    .infers = true,
     .is_member = is_tfrecord_member,
     .members = "*.tfrecord, *.tfrecord-00000-of-00010, or by content",
     .sniff = sniff_tfrecord,

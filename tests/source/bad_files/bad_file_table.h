@@ -3,12 +3,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "core/source/open.h"
 #include "tests/source/source_support.h"
 #include "tests/support/peak_growth.h"
 #include "tests/support/sweep_stride.h"
@@ -55,6 +57,48 @@ inline void check_bad_files(const std::vector<BadFile>& table, const std::string
   EXPECT_LT(growth.bytes(), kMostGrowthBytes);
   EXPECT_GE(table.size(), least);
   ::testing::Test::RecordProperty("cases", static_cast<int>(table.size()));
+}
+
+// A record that is wrong in a file that is none: refused when it is read.
+struct BadRecord {
+  std::string name, text;
+  Code code;
+  std::vector<std::string> parts;
+};
+
+// `before`, then each between two good records, in every I/O mode: a bad sample whose message begins with the file and `place`, and
+// the next is read.
+inline void check_bad_records(const std::vector<BadRecord>& table, const std::string& before,
+                              const std::string& good, const OpenFile& open, const std::string& suffix,
+                              const std::string& place) {
+  TempDir dir;
+  for (const BadRecord& bad : table) {
+    SCOPED_TRACE(bad.name);
+    const std::string path = dir.write("bad" + suffix, before + good + bad.text + "\n" + good);
+    for (const IoMode io : {IoMode::kMmap, IoMode::kPread, IoMode::kMemory}) {
+      Result<SourceRef> source = open(path, test_context(io));
+      ASSERT_TRUE(source.is_ok()) << source.status().message();
+      const Fetched rows = fetch_all(*source.value());
+      ASSERT_EQ(rows.errors.size(), 1u);
+      const Status& status = rows.errors.at(1);
+      EXPECT_EQ(status.code(), bad.code) << status.message();
+      EXPECT_EQ(status.message().rfind(concat(path, ": ", place, ": "), 0), 0u) << status.message();
+      for (const std::string& part : bad.parts) EXPECT_THAT(status.message(), ::testing::HasSubstr(part));
+      for (const auto& column : rows.bytes) EXPECT_EQ(column[2], column[0]) << "the next good one";
+    }
+  }
+}
+
+struct BadKey {
+  std::string key, part;  // of the message
+};
+// `uri`: of a good file, without keys.
+inline void check_bad_keys(const std::vector<BadKey>& table, const std::string& uri) {
+  for (const BadKey& bad : table) {
+    Result<SourceRef> source = open_source(uri + "?" + bad.key, test_context());
+    expect_error(source, Code::kBadUri, {bad.part});
+    EXPECT_GT(source.status().column(), 0) << bad.key;
+  }
 }
 
 // Every prefix that is shorter than the file is kTruncated.

@@ -97,14 +97,8 @@ std::vector<BadFile> files() {
 
 TEST(BadJsonl, FilesAreRefusedByNameAndPlace) { check_bad_files(files(), kGood, open, ".jsonl"); }
 
-struct BadLine {
-  std::string name, line;
-  Code code;
-  std::vector<std::string> parts;
-};
-
 // Of fields a:u8, t:text, v:f32[2], n:i16[], b:bool.
-std::vector<BadLine> lines() {
+std::vector<BadRecord> lines() {
   return {
       {"nothing but blanks", "   ", Code::kCorrupt, {"expected '{', got the line's end"}},
       {"no JSON", "hello", Code::kCorrupt, {"byte 1", "expected '{', got 'h'"}},
@@ -168,52 +162,34 @@ std::vector<BadLine> lines() {
 }
 
 TEST(BadJsonl, ALineIsABadSampleByNameAndTheNextIsRead) {
-  TempDir dir;
-  const std::string good = "{\"a\": 1, \"t\": \"x\", \"v\": [1, 2], \"n\": [3], \"b\": false}\n";
-  for (const BadLine& bad : lines()) {
-    SCOPED_TRACE(bad.name);
-    const std::string path = dir.write("bad.jsonl", good + bad.line + "\n" + good);
-    for (const IoMode io : {IoMode::kMmap, IoMode::kPread, IoMode::kMemory}) {
-      Result<SourceRef> source =
-          open_source("jsonl:" + path + "?fields=a:u8,t:text,v:f32[2],n:i16[],b:bool", test_context(io));
-      ASSERT_TRUE(source.is_ok()) << source.status().message();
-      const Fetched rows = fetch_all(*source.value());
-      ASSERT_EQ(rows.errors.size(), 1u);
-      const Status& status = rows.errors.at(1);
-      EXPECT_EQ(status.code(), bad.code) << status.message();
-      EXPECT_EQ(status.message().rfind(path + ": line 2: ", 0), 0u) << status.message();
-      for (const std::string& part : bad.parts) EXPECT_THAT(status.message(), testing::HasSubstr(part));
-      EXPECT_EQ(rows.bytes[1][2], "x");
-    }
-  }
+  const OpenFile open_declared = [](const std::string& path, const OpenContext& context) {
+    return open_source("jsonl:" + path + "?fields=a:u8,t:text,v:f32[2],n:i16[],b:bool", context);
+  };
+  check_bad_records(lines(), "", "{\"a\": 1, \"t\": \"x\", \"v\": [1, 2], \"n\": [3], \"b\": false}\n",
+                    open_declared, ".jsonl", "line 2");
 }
 
 TEST(BadJsonl, KeysAreRefusedByTheirColumn) {
   TempDir dir;
   const std::string path = dir.write("a.jsonl", kGood);
-  const std::vector<std::pair<std::string, std::string>> keys = {
-      {"fields=", "expected name:text"},
-      {"fields=a", "expected name:text"},
-      {"fields=:text", "expected name:text"},
-      {"fields=a:string", "'string' is not text"},
-      {"fields=a:f16", "'f16' is not text"},
-      {"fields=a:c64", "is not text"},
-      {"fields=a:u8[", "expected name:text"},
-      {"fields=a:u8[x]", "expected name:text"},
-      {"fields=a:u8[0]", "expected 1 byte"},
-      {"fields=a:u8[9999999999999x9]", "expected 1 byte"},
-      {"fields=a:u8,a:u8", "'a' is given twice"},
-      {"fields=a:u8,", "expected name:text"},
-      {"nulls=mask", "expected error, or fill"},
-      {"nulls=fill()", "expected error, or fill"},
-      {"nulls=fill(x)", "expected error, or fill"},
-      {"nulls=fill(1", "expected error, or fill"},
-      {"field=a:u8", "fields"}};
-  for (const auto& [key, says] : keys) {
-    Result<SourceRef> source = open_source("jsonl:" + path + "?" + key, test_context());
-    expect_error(source, Code::kBadUri, {says});
-    EXPECT_GT(source.status().column(), 0) << key;
-  }
+  const std::vector<BadKey> keys = {{"fields=", "expected name:text"},
+                                    {"fields=a", "expected name:text"},
+                                    {"fields=:text", "expected name:text"},
+                                    {"fields=a:string", "'string' is not text"},
+                                    {"fields=a:f16", "'f16' is not text"},
+                                    {"fields=a:c64", "is not text"},
+                                    {"fields=a:u8[", "expected name:text"},
+                                    {"fields=a:u8[x]", "expected name:text"},
+                                    {"fields=a:u8[0]", "expected 1 byte"},
+                                    {"fields=a:u8[9999999999999x9]", "expected 1 byte"},
+                                    {"fields=a:u8,a:u8", "'a' is given twice"},
+                                    {"fields=a:u8,", "expected name:text"},
+                                    {"nulls=mask", "expected error, or fill"},
+                                    {"nulls=fill()", "expected error, or fill"},
+                                    {"nulls=fill(x)", "expected error, or fill"},
+                                    {"nulls=fill(1", "expected error, or fill"},
+                                    {"field=a:u8", "fields"}};
+  check_bad_keys(keys, "jsonl:" + path);
   expect_error(open_source("jsonl:" + path + "?fields=a:u8&nulls=fill(300)", test_context()), Code::kBadUri,
                {"field 'a' is u8, which cannot be 300"});
 }

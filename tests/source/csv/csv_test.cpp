@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "core/source/open.h"
+#include "core/source/csv/csv_columns.h"
 #include "tests/source/gzip_files.h"
-#include "tests/source/source_support.h"
+#include "tests/source/text_records_support.h"
 
 namespace dataline {
 namespace {
@@ -20,35 +20,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class CsvTest : public testing::Test {
+class CsvTest : public TextRecordsTest {
  protected:
-  Result<SourceRef> try_open(const std::string& text, const std::string& keys = "",
-                             IoMode io = IoMode::kAuto) {
-    return open_source("csv:" + dir_.write("a.csv", text) + keys, test_context(io));
-  }
-  SourceRef open(const std::string& text, const std::string& keys = "", IoMode io = IoMode::kAuto) {
-    Result<SourceRef> source = try_open(text, keys, io);
-    EXPECT_TRUE(source.is_ok()) << (source.is_ok() ? "" : source.status().message());
-    return source.is_ok() ? source.take() : nullptr;
-  }
-  std::vector<std::string> types(const Source& source) {
-    std::vector<std::string> out;
-    for (const Field& field : source.schema().fields)
-      out.push_back(field.name + ": " + field_type_text(field));
-    return out;
-  }
-  // Field `f` of all records, read in every I/O mode alike.
-  std::vector<std::string> values(const std::string& text, const std::string& keys = "", size_t f = 0) {
-    std::vector<std::string> out = fetch_all(*open(text, keys)).bytes[f];
-    for (const IoMode io : {IoMode::kPread, IoMode::kMemory}) {
-      const SourceRef source = open(text, keys, io);
-      EXPECT_EQ(fetch_all(*source).bytes[f], out);
-      EXPECT_EQ(fetch_all(*source, {.cold = true}).bytes[f], out);
-    }
-    return out;
-  }
-
-  TempDir dir_;
+  CsvTest() : TextRecordsTest("csv") {}
 };
 
 TEST_F(CsvTest, TypesAreInferredFromTheFirstRecords) {
@@ -194,21 +168,8 @@ TEST_F(CsvTest, AnIndexColumnWithoutANameIsLeftOut) {
 }
 
 TEST_F(CsvTest, TextWithoutDoubledQuotesIsNotCopied) {
-  const SourceRef source = open("t\n\"where it lies\"\n", "", IoMode::kMmap);
-  std::vector<int64_t> indices{0};
-  RunArrays arrays(*source);
-  RowErrors errors;
-  std::vector<std::byte> scratch(static_cast<size_t>(source->scratch_bytes(4096)) + 64);
-  dataline::Run run;
-  run.count = 1;
-  run.indices = indices.data();
-  run.max_bytes_per_sample = 4096;
-  run.scratch = scratch.data();
-  run.columns = arrays.columns.data();
-  run.errors = &errors;
-  source->locate(run);
-  ASSERT_TRUE(errors.empty());
-  EXPECT_TRUE(arrays.data[0][0] < scratch.data() || arrays.data[0][0] >= scratch.data() + scratch.size());
+  EXPECT_FALSE(is_copied("t\n\"where it lies\"\n"));
+  EXPECT_TRUE(is_copied("t\n\"a \"\"quote\"\"\"\n"));
 }
 
 // Pieces of a mebibyte: quotes, line ends and pairs of quotes fall on every place of their border.
@@ -223,15 +184,10 @@ TEST_F(CsvTest, RecordsAreFoundAcrossThePiecesThatAFileIsReadIn) {
   }
 }
 
-TEST_F(CsvTest, FilesOfADirectoryAreOneSet) {
-  dir_.write("set/part-10.csv", "a\n3\n");
-  dir_.write("set/part-2.csv", "a\n1\n2\n");
-  for (const std::string& uri : {"csv:" + dir_.path("set"), dir_.path("set")}) {
-    Result<SourceRef> source = open_source(uri, test_context());
-    ASSERT_TRUE(source.is_ok()) << source.status().message();
-    EXPECT_EQ(source.value()->count(), 3);
-    EXPECT_THAT(values_of<int64_t>(fetch_all(*source.value()).bytes[0][0]), ElementsAre(1));
-  }
+TEST_F(CsvTest, FilesOfADirectoryAreOneSet) { expect_one_set_of_a_directory("a\n1\n2\n", "a\n3\n"); }
+
+TEST_F(CsvTest, WhereTypesOfFilesDifferTheErrorSaysToDeclareThem) {
+  expect_advice_where_types_differ("a\n1\n", "a\n2.5\n");
 }
 
 TEST_F(CsvTest, AGzippedFileIsKnownByItsName) {
@@ -240,6 +196,16 @@ TEST_F(CsvTest, AGzippedFileIsKnownByItsName) {
   EXPECT_EQ(source->info().format, "csv");
   EXPECT_THAT(source->info().notes, Contains("gzip: inflated into 4 bytes of memory"));
   EXPECT_THAT(values_of<int64_t>(fetch_all(*source).bytes[0][0]), ElementsAre(7));
+}
+
+TEST_F(CsvTest, AsManyColumnsAsAreReadAndNotOneMore) {
+  const std::string names(kMaxCsvColumns - 1, ',');
+  EXPECT_EQ(open("a" + names + "\n1" + names + "\n", "?fields=a:u8")->count(), 1);
+  const std::string more = names + ",";
+  expect_error(try_open("a" + more + "\n1" + more + "\n"), Code::kUnsupported,
+               {"header: 262145 columns, at most 262144"});
+  expect_error(try_open("a" + more + "\n", "?header=false"), Code::kUnsupported,
+               {"record 0: 262145 columns, at most 262144"});
 }
 
 TEST_F(CsvTest, AListBesideOtherFilesDoesNotMakeADirectoryOfRecords) {
@@ -274,18 +240,13 @@ TEST_F(CsvTest, ValuesLongerThanTheLimitAreRefusedByName) {
 }
 
 TEST_F(CsvTest, TheFingerprintIsOfRecordsFieldsAndTheirColumns) {
-  auto print = [&](const std::string& text, const std::string& keys) {
-    Digest digest;
-    open(text, keys)->fingerprint(digest);
-    return digest.value();
-  };
   const std::string text = "a,b,c\n1,2,3\n4,5,6\n";
-  const uint64_t first = print(text, "?fields=a:i64");
-  EXPECT_EQ(print(text, "?fields=a:i64"), first);
-  EXPECT_NE(print(text, ""), first);
-  EXPECT_NE(print("b,a,c\n1,2,3\n4,5,6\n", "?fields=a:i64"), first);
-  EXPECT_NE(print("a,b,c\n1,2,33\n4,5,\n", "?fields=a:i64"), first);
-  EXPECT_NE(print(text, "?fields=a:i64&nulls=fill(1)"), first);
+  const uint64_t first = fingerprint(text, "?fields=a:i64");
+  EXPECT_EQ(fingerprint(text, "?fields=a:i64"), first);
+  EXPECT_NE(fingerprint(text, ""), first);
+  EXPECT_NE(fingerprint("b,a,c\n1,2,3\n4,5,6\n", "?fields=a:i64"), first);
+  EXPECT_NE(fingerprint("a,b,c\n1,2,33\n4,5,\n", "?fields=a:i64"), first);
+  EXPECT_NE(fingerprint(text, "?fields=a:i64&nulls=fill(1)"), first);
 }
 
 }  // namespace

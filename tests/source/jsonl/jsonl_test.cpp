@@ -7,8 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/source/open.h"
-#include "tests/source/source_support.h"
+#include "tests/source/text_records_support.h"
 
 namespace dataline {
 namespace {
@@ -18,35 +17,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-class JsonlTest : public testing::Test {
+class JsonlTest : public TextRecordsTest {
  protected:
-  Result<SourceRef> try_open(const std::string& text, const std::string& keys = "",
-                             IoMode io = IoMode::kAuto) {
-    return open_source("jsonl:" + dir_.write("a.jsonl", text) + keys, test_context(io));
-  }
-  SourceRef open(const std::string& text, const std::string& keys = "", IoMode io = IoMode::kAuto) {
-    Result<SourceRef> source = try_open(text, keys, io);
-    EXPECT_TRUE(source.is_ok()) << (source.is_ok() ? "" : source.status().message());
-    return source.is_ok() ? source.take() : nullptr;
-  }
-  std::vector<std::string> types(const Source& source) {
-    std::vector<std::string> out;
-    for (const Field& field : source.schema().fields)
-      out.push_back(field.name + ": " + field_type_text(field));
-    return out;
-  }
-  // Field `f` of all lines, read in every I/O mode alike.
-  std::vector<std::string> values(const std::string& text, const std::string& keys, size_t f = 0) {
-    std::vector<std::string> out = fetch_all(*open(text, keys)).bytes[f];
-    for (const IoMode io : {IoMode::kPread, IoMode::kMemory}) {
-      const SourceRef source = open(text, keys, io);
-      EXPECT_EQ(fetch_all(*source).bytes[f], out);
-      EXPECT_EQ(fetch_all(*source, {.cold = true}).bytes[f], out);
-    }
-    return out;
-  }
-
-  TempDir dir_;
+  JsonlTest() : TextRecordsTest("jsonl") {}
 };
 
 TEST_F(JsonlTest, FieldsAreThoseOfTheFirstLine) {
@@ -109,22 +82,8 @@ TEST_F(JsonlTest, StringsAreUnescaped) {
 }
 
 TEST_F(JsonlTest, AStringWithoutEscapesIsNotCopied) {
-  const std::string text = "{\"t\": \"where it lies\"}\n";
-  const SourceRef source = open(text, "", IoMode::kMmap);
-  std::vector<int64_t> indices{0};
-  RunArrays arrays(*source);
-  RowErrors errors;
-  std::vector<std::byte> scratch(static_cast<size_t>(source->scratch_bytes(4096)) + 64);
-  dataline::Run run;
-  run.count = 1;
-  run.indices = indices.data();
-  run.max_bytes_per_sample = 4096;
-  run.scratch = scratch.data();
-  run.columns = arrays.columns.data();
-  run.errors = &errors;
-  source->locate(run);
-  ASSERT_TRUE(errors.empty());
-  EXPECT_TRUE(arrays.data[0][0] < scratch.data() || arrays.data[0][0] >= scratch.data() + scratch.size());
+  EXPECT_FALSE(is_copied("{\"t\": \"where it lies\"}\n"));
+  EXPECT_TRUE(is_copied("{\"t\": \"a \\\"quote\\\"\"}\n"));
 }
 
 TEST_F(JsonlTest, NumbersKeepTheirWholeRange) {
@@ -168,15 +127,11 @@ TEST_F(JsonlTest, NullAndMissingAreBadSamplesOrFilled) {
 }
 
 TEST_F(JsonlTest, FilesOfADirectoryAreOneSet) {
-  dir_.write("set/part-10.jsonl", "{\"a\": 3}\n");
-  dir_.write("set/part-2.jsonl", "{\"a\": 1}\n{\"a\": 2}\n");
-  for (const std::string& uri : {"jsonl:" + dir_.path("set"), dir_.path("set")}) {
-    Result<SourceRef> source = open_source(uri, test_context());
-    ASSERT_TRUE(source.is_ok()) << source.status().message();
-    EXPECT_EQ(source.value()->count(), 3);
-    EXPECT_THAT(values_of<int64_t>(fetch_all(*source.value()).bytes[0][0]), ElementsAre(1));
-  }
-  EXPECT_EQ(open_source(dir_.path("set/part-2.jsonl"), test_context()).take()->info().format, "jsonl");
+  expect_one_set_of_a_directory("{\"a\": 1}\n{\"a\": 2}\n", "{\"a\": 3}\n");
+}
+
+TEST_F(JsonlTest, WhereTypesOfFilesDifferTheErrorSaysToDeclareThem) {
+  expect_advice_where_types_differ("{\"a\": 1}\n", "{\"a\": 2.5}\n");
 }
 
 TEST_F(JsonlTest, AListBesideOtherFilesDoesNotMakeADirectoryOfLines) {
@@ -230,15 +185,10 @@ TEST_F(JsonlTest, BlocksAreCutByTheBytesOfTheLines) {
 }
 
 TEST_F(JsonlTest, TheFingerprintIsOfLinesAndFields) {
-  auto print = [&](const std::string& text, const std::string& keys) {
-    Digest digest;
-    open(text, keys)->fingerprint(digest);
-    return digest.value();
-  };
-  const uint64_t first = print("{\"a\": 1, \"b\": 2}\n{\"a\": 3, \"b\": 4}\n", "");
-  EXPECT_EQ(print("{\"a\": 1, \"b\": 2}\n{\"a\": 3, \"b\": 4}\n", ""), first);
-  EXPECT_NE(print("{\"a\": 1, \"b\": 2}\n{\"a\": 3, \"b\": 4}\n", "?fields=a:i64"), first);
-  EXPECT_NE(print("{\"a\": 1, \"b\": 22}\n{\"a\":3, \"b\": 4}\n", ""), first);
+  const uint64_t first = fingerprint("{\"a\": 1, \"b\": 2}\n{\"a\": 3, \"b\": 4}\n", "");
+  EXPECT_EQ(fingerprint("{\"a\": 1, \"b\": 2}\n{\"a\": 3, \"b\": 4}\n", ""), first);
+  EXPECT_NE(fingerprint("{\"a\": 1, \"b\": 2}\n{\"a\": 3, \"b\": 4}\n", "?fields=a:i64"), first);
+  EXPECT_NE(fingerprint("{\"a\": 1, \"b\": 22}\n{\"a\":3, \"b\": 4}\n", ""), first);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/end_to_end/json_lines.h"
+#include "bench/end_to_end/text_files.h"
 
 #include <iterator>
 #include <random>
@@ -47,6 +47,18 @@ std::string json_lines_file(const std::string& data_dir, int64_t lines) {
   std::string text;
   for (int64_t line = 0; line < lines; ++line) add_line(line, text);
   return made_text(data_dir + "/lines_" + std::to_string(lines) + ".jsonl", text);
+}
+
+std::string csv_file(const std::string& path, const std::byte* rows, int64_t count, int64_t row_bytes) {
+  std::string text;
+  for (int64_t i = 0; i < row_bytes; ++i) text += "pixel" + std::to_string(i) + ",";
+  text += "label\n";
+  for (int64_t row = 0; row < count; ++row) {
+    for (int64_t i = 0; i < row_bytes; ++i)
+      text += std::to_string(static_cast<int>(rows[row * row_bytes + i])) + ",";
+    text += std::to_string(row % kLabels) + "\n";
+  }
+  return made_text(path, text);
 }
 
 }  // namespace bench
