@@ -866,7 +866,7 @@ typedef struct dl_progress {
   int32_t done;        /* dl_opening_wait would not wait */
   int64_t files;       /* opened */
   int64_t total_files; /* that the URI stands for; 0: not known yet */
-  int64_t bytes;       /* read into memory (io=memory, .gz: as stored, then inflated) or searched for records or members */
+  int64_t bytes;       /* read into memory (io=memory, .gz: as stored, then inflated) or searched */
   int64_t total_bytes; /* of those files that were begun; 0: only headers are read */
   int64_t entries;     /* found in folders, label files and tars */
 } dl_progress;

@@ -429,7 +429,7 @@ structs! {
         files: i64,
         /// that the URI stands for; 0: not known yet
         total_files: i64,
-        /// read into memory (io=memory, .gz: as stored, then inflated) or searched for records or members
+        /// read into memory (io=memory, .gz: as stored, then inflated) or searched
         bytes: i64,
         /// of those files that were begun; 0: only headers are read
         total_bytes: i64,
