@@ -835,6 +835,19 @@ DL_API DL_MUST_CHECK dl_status dl_batch_dlpack_versioned(dl_batch* batch, int32_
                                                          struct DLManagedTensorVersioned** out,
                                                          dl_error* error);
 
+/* dl_batch_arrow: the batch as a record batch of Arrow's C data interface, which is a struct array of the rows that are not pads,
+ * with a child for each field of dl_batch_views, without nulls. Dense: the type of its values, inside a fixed_size_list for each dim after the
+ * first; ragged: large_list of that; ragged u8 of one dim: large_binary. The array shares the batch's memory and holds the
+ * batch until it is released (any thread, also after the loader is destroyed), as its children do where they were moved
+ * out. Copied are bool, which Arrow stores as bits, and fields whose rows do not lie one after another (flag
+ * DL_VIEW_OVERLAPPING, several fields of one record). The schema holds nothing. What *schema and *array hold before is not
+ * looked at; after an error it is still there.
+ * Errors: DL_ERR_UNSUPPORTED: bf16 and complex numbers, a dim above 2^31 - 1, a batch in device memory. */
+struct ArrowSchema;
+struct ArrowArray;
+DL_API DL_MUST_CHECK dl_status dl_batch_arrow(dl_batch* batch, struct ArrowSchema* schema,
+                                              struct ArrowArray* array, dl_error* error);
+
 /* ---- Unstable --------------------------------------------------------------------------------------------- */
 /* Calls that may still change, or go, in a minor release; they have a version node of their own (DATALINE_UNSTABLE), so
  * that a program that uses one and meets a library without it is refused by the dynamic linker, and does not crash.

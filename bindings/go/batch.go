@@ -178,6 +178,23 @@ func (b *Batch) Wait(stream uintptr) error {
 	return call(func(e *abi.Error) int32 { return abi.BatchWait(lease, stream, e) })
 }
 
+// Arrow fills two structs of Arrow's C data interface, a struct ArrowSchema and a struct ArrowArray in C's memory (of
+// github.com/apache/arrow-go: *cdata.CArrowSchema and *cdata.CArrowArray, as unsafe.Pointer, which
+// cdata.ImportCRecordBatch then takes): the rows that are not pads, with a child for each field. The array holds the batch
+// until it is released, and counts towards MaxLeases. Nothing is copied but bools, which Arrow stores as bits, and fields
+// whose rows do not lie one after another. ErrUnsupported: bf16 and complex numbers, and batches in a device's memory.
+func (b *Batch) Arrow(schema, array unsafe.Pointer) error {
+	if b == nil {
+		return errNil("batch")
+	}
+	lease := atomic.LoadPointer(&b.lease)
+	if lease == nil {
+		return ErrReleased
+	}
+	defer runtime.KeepAlive(b)
+	return call(func(e *abi.Error) int32 { return abi.BatchArrow(lease, schema, array, e) })
+}
+
 // ReleaseOn is Release, but the memory is written again only after the work now in a CUDA stream is done. The batch is
 // released even if an error is returned.
 func (b *Batch) ReleaseOn(stream uintptr) error {

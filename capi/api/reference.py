@@ -127,7 +127,7 @@ class Reference:
         yield from [
             "```",
             "",
-            f"DLPack's structs, which the header only names: {', '.join(f'`{name}`' for name in self.api['foreign'])}.",
+            f"Structs of DLPack and of Arrow, which the header only names: {', '.join(f'`{name}`' for name in self.api['foreign'])}.",
         ]
 
     def prototype(self, start, parameters):

@@ -135,6 +135,7 @@ def structs(api):
 def functions(api):
     lines = [
         *head("The functions of the header, in its order; one list, hence the length."),
+        "use crate::arrow::*;",
         "use crate::dlpack::*;",
         "use crate::structs::*;",
         "use std::os::raw::{c_char, c_void};",

@@ -5,6 +5,7 @@
 #include <regex>
 #include <set>
 
+#include "capi/arrow_c_data.h"
 #include "tests/support/job.h"
 
 namespace dataline::testing {
@@ -289,6 +290,9 @@ const NullCase kCases[] = {
     NULL_CASE(dl_batch_dlpack, "out", o.batch.get(), 0, nullptr),
     NULL_CASE(dl_batch_dlpack_versioned, "batch", nullptr, 0, room<DLManagedTensorVersioned*>()),
     NULL_CASE(dl_batch_dlpack_versioned, "out", o.batch.get(), 0, nullptr),
+    NULL_CASE(dl_batch_arrow, "batch", nullptr, room<ArrowSchema>(), room<ArrowArray>()),
+    NULL_CASE(dl_batch_arrow, "schema", o.batch.get(), nullptr, room<ArrowArray>()),
+    NULL_CASE(dl_batch_arrow, "array", o.batch.get(), room<ArrowSchema>(), nullptr),
 };
 #undef NULL_CASE
 

@@ -3,6 +3,7 @@
 #include <complex>
 #include <cstring>
 
+#include "capi/arrow_c_data.h"
 #include "tests/cpp/support.h"
 #include "tests/memory/temp_files.h"
 
@@ -186,6 +187,22 @@ TEST(CppBatch, ADlpackTensorHoldsTheBatch) {
   EXPECT_EQ(loader.stats().leases_held, 1);
   loader = Loader();
   EXPECT_EQ(static_cast<const float*>(tensor->dl_tensor.data)[5], 1.5f);
+}
+
+TEST(CppBatch, AnArrowArrayHoldsTheBatch) {
+  Loader loader(Dataset::copy_arrays({Array("x", std::vector<float>(6, 1.5f), {3, 2})}));
+  Batch batch = loader.next().value();
+  ArrowSchema schema = {};
+  ArrowArray array = {};
+  batch.arrow(&schema, &array);
+  EXPECT_STREQ(schema.children[0]->format, "+w:2");
+  EXPECT_EQ(array.children[0]->children[0]->buffers[1], batch[0].data());
+  EXPECT_EQ(batch.try_arrow(&schema, nullptr).status(), DL_ERR_INVALID_ARGUMENT);
+  batch.reset();
+  loader = Loader();
+  EXPECT_EQ(static_cast<const float*>(array.children[0]->children[0]->buffers[1])[5], 1.5f);
+  schema.release(&schema);
+  array.release(&array);
 }
 
 TEST(CppBatch, DlpackRefusesWhatItCannotSay) {

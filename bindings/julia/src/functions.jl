@@ -83,6 +83,7 @@
 @declare dl_batch_release_on(batch::Handle, stream::Ptr{Cvoid}, error::Ptr{CError})::Int32
 @declare dl_batch_dlpack(batch::Handle, field::Int32, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_batch_dlpack_versioned(batch::Handle, field::Int32, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_batch_arrow(batch::Handle, schema::Handle, array::Handle, error::Ptr{CError})::Int32
 
 @declare dl_dataset_open_async(uri::Cstring, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_opening_wait(opening::Handle, timeout_ns::Int64, out::Ptr{Handle}, error::Ptr{CError})::Int32

@@ -220,3 +220,49 @@ def test_what_is_not_read_is_left_out(tmp_path: Path, column: Any) -> None:
     with pytest.raises(dataline.Error, match=r"column 'other' .*not read; fields=x leaves it out"):
         dataline.open(f"arrow:{path}")
     assert [int(sample["x"]) for sample in dataline.open(f"arrow:{path}?fields=x")] == [1, 2]
+
+
+def test_a_batch_is_a_record_batch_that_pyarrow_takes_without_a_copy(tmp_path: Path) -> None:
+    rows = 10
+    table = pa.table(
+        {
+            "number": pa.array(np.arange(rows, dtype=np.int32)),
+            "half": pa.array(np.arange(rows, dtype=np.float16)),
+            "flag": pa.array([i % 3 == 0 for i in range(rows)]),
+            "matrix": pa.array(ANY.random((rows, 2, 3)).tolist(), pa.list_(pa.list_(pa.float64(), 3), 2)),
+            "items": pa.array([list(range(i % 4)) for i in range(rows)], pa.large_list(pa.int64())),
+            "text": pa.array([b"x" * i for i in range(rows)], pa.large_binary()),
+        }
+    )
+    path = tmp_path / "table.arrow"
+    feather.write_feather(table, str(path), compression="uncompressed")
+    back = []
+    for batch in dataline.Loader(f"arrow:{path}", batch_size=4, shuffle="none"):
+        taken = pa.record_batch(batch)
+        taken.validate(full=True)
+        assert taken.column("number").buffers()[1].address == batch["number"].__array_interface__["data"][0]
+        items: Any = batch["items"]
+        assert taken.column("items").buffers()[1].address == items.offsets.__array_interface__["data"][0]
+        back.append(taken)
+    assert pa.Table.from_batches(back).combine_chunks().equals(table.combine_chunks())
+
+
+def test_a_record_batch_outlives_the_batch_and_the_loader() -> None:
+    data = dataline.from_arrays({"x": np.arange(12, dtype=np.int64).reshape(4, 3)})
+    loader = dataline.Loader(data, batch_size=4, shuffle="none")
+    with next(iter(loader)) as batch:
+        taken = pa.record_batch(batch)
+        capsules = batch.__arrow_c_array__()  # which nobody takes: they release what they hold
+    del capsules
+    loader.close()
+    data.close()
+    assert taken.column("x").to_pylist() == np.arange(12).reshape(4, 3).tolist()
+    with pytest.raises(dataline.Error, match="was released"):
+        batch.__arrow_c_array__()
+
+
+def test_a_field_that_arrow_cannot_have_is_named() -> None:
+    data = dataline.from_arrays({"x": np.ones((2, 2), np.complex64)})
+    for batch in dataline.Loader(data, batch_size=2):
+        with pytest.raises(dataline.Error, match="'x' is c64"):
+            pa.record_batch(batch)

@@ -120,6 +120,14 @@ class Batch {
     return try_dlpack<Tensor>(field).value();
   }
 
+  // The rows that are not pads, for Arrow: fills the two structs of its C data interface, which the host defines (with Arrow's
+  // C++ library, arrow::ImportRecordBatch takes them). The array holds the batch until it is released. Nothing is copied but
+  // bool and fields whose rows do not lie one after another.
+  Result<void> try_arrow(ArrowSchema* schema, ArrowArray* array) const {
+    return detail::result_of([&](dl_error* error) { return dl_batch_arrow(batch_, schema, array, error); });
+  }
+  void arrow(ArrowSchema* schema, ArrowArray* array) const { try_arrow(schema, array).value(); }
+
   dl_batch* get() const noexcept { return batch_; }
   // Transfers the reference to the caller, who passes it to dl_batch_release.
   dl_batch* release() noexcept { return std::exchange(batch_, nullptr); }

@@ -411,6 +411,12 @@ func BatchDlpackVersioned(batch Handle, field int32, out *Handle, err *Error) in
 	return int32(result)
 }
 
+func BatchArrow(batch Handle, schema Handle, array Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atBatchArrow], uintptr(batch), uintptr(schema), uintptr(array),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
 func DatasetOpenAsync(uri *byte, options Handle, out *Handle, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atDatasetOpenAsync], uintptr(unsafe.Pointer(uri)), uintptr(options),
 		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))

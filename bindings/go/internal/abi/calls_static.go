@@ -386,6 +386,11 @@ func BatchDlpackVersioned(batch Handle, field int32, out *Handle, err *Error) in
 		(**C.struct_DLManagedTensorVersioned)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
+func BatchArrow(batch Handle, schema Handle, array Handle, err *Error) int32 {
+	return int32(C.dl_batch_arrow((*C.dl_batch)(batch), (*C.struct_ArrowSchema)(schema), (*C.struct_ArrowArray)(array),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
 func DatasetOpenAsync(uri *byte, options Handle, out *Handle, err *Error) int32 {
 	return int32(C.dl_dataset_open_async((*C.char)(unsafe.Pointer(uri)), (*C.dl_options)(options),
 		(**C.dl_opening)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))

@@ -83,6 +83,7 @@ const (
 	atBatchReleaseOn
 	atBatchDlpack
 	atBatchDlpackVersioned
+	atBatchArrow
 	atDatasetOpenAsync
 	atOpeningWait
 	atOpeningWaitHandle
@@ -205,6 +206,7 @@ var symbolNames = [symbolCount]string{
 	"dl_batch_release_on",
 	"dl_batch_dlpack",
 	"dl_batch_dlpack_versioned",
+	"dl_batch_arrow",
 	"dl_dataset_open_async",
 	"dl_opening_wait",
 	"dl_opening_wait_handle",

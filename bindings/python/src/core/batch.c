@@ -182,6 +182,15 @@ static PyObject* batch_release(Batch* self, PyObject* arguments, PyObject* keywo
   Py_RETURN_NONE;
 }
 
+static PyObject* batch_arrow(Batch* self, PyObject* arguments, PyObject* keywords) {
+  static char* names[] = {"requested_schema", NULL};
+  PyObject* requested = Py_None; /* what the fields are, they stay: the protocol allows that */
+  if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|O:__arrow_c_array__", names, &requested))
+    return NULL;
+  dl_batch* batch = hold(self);
+  return batch == NULL ? NULL : let_go(self, batch, arrow_export(batch));
+}
+
 static PyObject* batch_enter(PyObject* self, PyObject* none) {
   (void)none;
   Py_INCREF(self);
@@ -229,6 +238,9 @@ static PyMethodDef batch_methods[] = {
      "release($self, /, stream=None)\n--\n\nGives up this object's part of the lease; what was made of it "
      "keeps its own. "
      "Twice is fine. With a `stream`: the memory is not written again before the work it has now is done."},
+    {"__arrow_c_array__", (PyCFunction)(void (*)(void))batch_arrow, METH_VARARGS | METH_KEYWORDS,
+     "__arrow_c_array__($self, /, requested_schema=None)\n--\n\nThe rows that are not pads, for Arrow: "
+     "pyarrow.record_batch(batch). They hold the lease."},
     {"__enter__", batch_enter, METH_NOARGS, "__enter__($self, /)\n--\n\n"},
     {"__exit__", (PyCFunction)batch_exit, METH_VARARGS, "__exit__($self, /, *what)\n--\n\n"},
     {"__reduce__", (PyCFunction)batch_reduce, METH_NOARGS, "__reduce__($self, /)\n--\n\n"},

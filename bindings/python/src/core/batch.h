@@ -18,4 +18,6 @@ PyObject* batch_pairs(dl_batch* batch); /* a list of (name, array) */
 PyObject* batch_about(dl_batch* batch); /* a BatchInfo */
 PyObject* batch_text(dl_batch* batch);
 
+PyObject* arrow_export(dl_batch* batch); /* arrow.c: the capsules of a schema and an array */
+
 #endif

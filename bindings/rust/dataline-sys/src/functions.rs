@@ -3,6 +3,7 @@
 //! Generated from capi/api.json by capi/api/generate.py; do not edit.
 //!
 //! SPDX-License-Identifier: Apache-2.0
+use crate::arrow::*;
 use crate::dlpack::*;
 use crate::structs::*;
 use std::os::raw::{c_char, c_void};
@@ -519,6 +520,20 @@ functions! {
     /// with it each blocking stream, has when the batch is released.
     fn dl_batch_dlpack_versioned(
         batch: *mut dl_batch, field: i32, out: *mut *mut DLManagedTensorVersioned, error: *mut dl_error,
+    ) -> dl_status;
+
+    /// dl_batch_arrow: the batch as a record batch of Arrow's C data interface, which is a struct array of
+    /// the rows that are not pads, with a child for each field of dl_batch_views, without nulls. Dense: the
+    /// type of its values, inside a fixed_size_list for each dim after the first; ragged: large_list of that;
+    /// ragged u8 of one dim: large_binary. The array shares the batch's memory and holds the batch until it
+    /// is released (any thread, also after the loader is destroyed), as its children do where they were moved
+    /// out. Copied are bool, which Arrow stores as bits, and fields whose rows do not lie one after another
+    /// (flag DL_VIEW_OVERLAPPING, several fields of one record). The schema holds nothing. What *schema and
+    /// *array hold before is not looked at; after an error it is still there.
+    ///
+    /// Errors: DL_ERR_UNSUPPORTED: bf16 and complex numbers, a dim above 2^31 - 1, a batch in device memory.
+    fn dl_batch_arrow(
+        batch: *mut dl_batch, schema: *mut ArrowSchema, array: *mut ArrowArray, error: *mut dl_error,
     ) -> dl_status;
 
     /// Opening without waiting, for hosts that must not block and want to show how far it is.

@@ -12,6 +12,7 @@
 #[macro_use]
 mod macros;
 
+mod arrow;
 #[doc(hidden)]
 pub mod check;
 mod constants;
@@ -19,6 +20,7 @@ mod dlpack;
 mod functions;
 mod structs;
 
+pub use arrow::*;
 pub use constants::*;
 pub use dlpack::*;
 pub use functions::*;

@@ -54,6 +54,7 @@
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc, clippy::must_use_candidate)]
 
 mod array;
+pub mod arrow;
 mod batch;
 mod callback;
 mod cancel;

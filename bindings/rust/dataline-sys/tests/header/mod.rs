@@ -39,6 +39,8 @@ pub fn in_c(rust: &str) -> String {
         ("c_void", "void"),
         ("DLManagedTensor", "struct DLManagedTensor"),
         ("DLManagedTensorVersioned", "struct DLManagedTensorVersioned"),
+        ("ArrowArray", "struct ArrowArray"),
+        ("ArrowSchema", "struct ArrowSchema"),
     ];
     known.iter().find(|(here, _)| *here == bare).map_or(bare.clone(), |(_, there)| (*there).to_owned())
 }

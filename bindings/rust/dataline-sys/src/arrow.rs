@@ -1,0 +1,38 @@
+//! The structs of Arrow's C data interface, which `dataline.h` only names. Their layout is that of every other definition of
+//! them: a pointer to one may be cast to another crate's.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use std::os::raw::{c_char, c_void};
+
+/// The type of an array.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ArrowSchema {
+    pub format: *const c_char,
+    pub name: *const c_char,
+    pub metadata: *const c_char,
+    pub flags: i64,
+    pub n_children: i64,
+    pub children: *mut *mut ArrowSchema,
+    pub dictionary: *mut ArrowSchema,
+    /// None: released, or moved elsewhere
+    pub release: Option<unsafe extern "C" fn(*mut ArrowSchema)>,
+    pub private_data: *mut c_void,
+}
+
+/// Its values.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ArrowArray {
+    pub length: i64,
+    pub null_count: i64,
+    pub offset: i64,
+    pub n_buffers: i64,
+    pub n_children: i64,
+    pub buffers: *mut *const c_void,
+    pub children: *mut *mut ArrowArray,
+    pub dictionary: *mut ArrowArray,
+    /// None: released, or moved elsewhere
+    pub release: Option<unsafe extern "C" fn(*mut ArrowArray)>,
+    pub private_data: *mut c_void,
+}
