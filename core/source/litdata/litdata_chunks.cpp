@@ -51,7 +51,28 @@ Status read_headers(const MappedFile& file, const FileExtent& item, const std::v
   return Status::ok();
 }
 
+// LitData's other forms of chunks: items compressed in batches, and rows as an Arrow file behind an empty table.
+Status explain_chunk(const MappedFile& file) {
+  constexpr std::string_view kFramed("LDFZ01\0\0", 8), kArrowRows("LDARW01\0", 8);
+  std::array<char, 8> text{};
+  const int64_t bytes = std::ssize(text);
+  if (file.bytes() < bytes) return Status::ok();
+  DL_RETURN_IF_ERROR(file.read(0, bytes, reinterpret_cast<std::byte*>(text.data())));
+  if (std::string_view(text.data(), text.size()) == kFramed)
+    return error(Code::kUnsupported, file.path(),
+                 ": items compressed in batches, which is not read (write the set without compression)");
+  DL_RETURN_IF_ERROR(file.read(file.bytes() - bytes, bytes, reinterpret_cast<std::byte*>(text.data())));
+  if (std::string_view(text.data(), text.size()) == kArrowRows)
+    return error(
+        Code::kUnsupported, file.path(),
+        ": rows of nested lists as an Arrow file, which is not read (write items of numbers, texts, bytes "
+        "and arrays)");
+  return Status::ok();
+}
+
 }  // namespace
+
+ShardPlan litdata_plan() { return {"litdata", {}, {}, false, explain_chunk}; }
 
 Status read_first_item(const std::string& directory, const LitdataIndex& index,
                        const std::vector<bool>& by_header, ShardPlan& plan, const OpenContext& context) {
@@ -59,7 +80,7 @@ Status read_first_item(const std::string& directory, const LitdataIndex& index,
   for (const ShardEntry& chunk : index.chunks) {
     if (chunk.samples == 0) continue;
     DL_ASSIGN_OR_RETURN(const MappedFile file, open_shard_file(directory, chunk, context));
-    DL_ASSIGN_OR_RETURN(const ShardTable table, read_shard_table(file, chunk.samples, false, context));
+    DL_ASSIGN_OR_RETURN(const ShardTable table, read_shard_table(file, chunk.samples, plan, context));
     return read_headers(file, table.samples.extent(0), by_header, plan);
   }
   return error(Code::kEmpty, index.path,
@@ -68,8 +89,9 @@ Status read_first_item(const std::string& directory, const LitdataIndex& index,
 
 Result<SourceRef> open_token_chunk(const std::string& directory, const ShardEntry& entry, DType dtype,
                                    int64_t tokens, const OpenContext& context) {
+  const ShardPlan plan = litdata_plan();
   DL_ASSIGN_OR_RETURN(MappedFile file, open_shard_file(directory, entry, context));
-  DL_ASSIGN_OR_RETURN(const ShardTable table, read_shard_table(file, entry.samples, false, context));
+  DL_ASSIGN_OR_RETURN(const ShardTable table, read_shard_table(file, entry.samples, plan, context));
   const int64_t item = dtype_bytes(dtype), begin = table.samples.begin;
   SortedTable ends(context.memory);
   ends.reserve(entry.samples);

@@ -10,6 +10,9 @@
 
 namespace dataline {
 
+// Of no columns yet.
+ShardPlan litdata_plan();
+
 // Dtypes and shapes of the columns by_header that `plan` delivers, from the first item of the set. kCorrupt, kTruncated; kEmpty (no item).
 Status read_first_item(const std::string& directory, const LitdataIndex& index,
                        const std::vector<bool>& by_header, ShardPlan& plan, const OpenContext& context);

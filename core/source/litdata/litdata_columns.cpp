@@ -120,6 +120,8 @@ void refuse_format(const std::string& path, const LitdataField& field, std::stri
     return refuse(Code::kUnsupported, " has no dtype that is read");
   if (kind == "pil" || kind == "jpeg_array")
     return refuse(Code::kUnsupported, " is not read: write images as JPEG or as encoded bytes");
+  if (kind == "json")
+    return refuse(Code::kUnsupported, " is not read: write lists of numbers as arrays, others as text");
   refuse(Code::kUnsupported, " is not read");
 }
 

@@ -44,7 +44,7 @@ Result<SourceRef> open_litdata(const FieldNames& fields, const std::string& path
   const ShardSetPlace place = shard_set_place(path);
   DL_ASSIGN_OR_RETURN(const LitdataIndex index, read_litdata_index(place.index, context));
   if (index.is_tokens) return open_tokens_set(fields, place, index, context);
-  ShardPlan chosen{"litdata", {}, {}, false};
+  ShardPlan chosen = litdata_plan();
   std::vector<bool> by_header;
   for (const LitdataField& field : index.fields) {
     LitdataColumn column = litdata_column(index.path, field);
@@ -81,9 +81,9 @@ constexpr KeySpec kLitdataKeys[] = {
 constinit const Format kLitdataFormat{
     .name = "litdata",
     .doc =
-        "datasets of LitData: a directory with index.json and chunks, not compressed. Fields: those of its "
-        "items; "
-        "tokens",
+        "datasets of LitData: a directory with index.json and chunks, not compressed. Fields: the values of "
+        "its "
+        "items, or tokens",
     .keys = kLitdataKeys,
     .configure = [](const Uri& uri) -> Result<OpenOne> {
       DL_ASSIGN_OR_RETURN(FieldNames fields, uri_names(uri, "fields"));

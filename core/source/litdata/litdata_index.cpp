@@ -60,6 +60,7 @@ class LitdataIndexParser {
   Status read_config() {
     return json_.each_member([&](const std::string& key) -> Status {
       if (key == "compression") return read_text(compression_);
+      if (key == "compression_level") return read_text(level_);
       if (key == "data_spec") return read_text(spec_);
       if (key == "item_loader") return read_text(item_loader_);
       if (key == "encryption" && !json_.take_word("null")) return encrypted_ = true, json_.skip_value();
@@ -78,6 +79,10 @@ class LitdataIndexParser {
     if (encrypted_)
       return error(Code::kUnsupported, index_.path,
                    ": the chunks are encrypted, which is not read (write the set without encryption)");
+    if (level_ == "sample")
+      return error(
+          Code::kUnsupported, index_.path,
+          ": items that are compressed one by one, which is not read (write the set without compression)");
     if (item_loader_ == "ParquetLoader")
       return error(
           Code::kUnsupported, index_.path,
@@ -149,14 +154,15 @@ class LitdataIndexParser {
     for (ShardEntry& chunk : index_.chunks) {
       const std::string part = "." + compression_;
       const size_t at = chunk.name.rfind(part);
+      if (at == std::string::npos) continue;
       chunk.compressed = chunk.name;
-      if (at != std::string::npos) chunk.name.erase(at, part.size());
+      chunk.name.erase(at, part.size());
     }
   }
 
   JsonReader json_;
   const OpenContext& context_;
-  std::string compression_, spec_, item_loader_;
+  std::string compression_, level_, spec_, item_loader_;
   bool encrypted_ = false;
   LitdataIndex index_;
 };

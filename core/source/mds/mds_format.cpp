@@ -21,7 +21,7 @@ using Names = std::vector<std::string>;
 Result<SourceRef> open_mds(const Names& fields, const std::string& path, const OpenContext& context) {
   const ShardSetPlace place = shard_set_place(path);
   DL_ASSIGN_OR_RETURN(MdsIndex index, read_mds_index(place.index, context));
-  ShardPlan chosen{"mds", {}, {}, true};
+  ShardPlan chosen{"mds", {}, {}, true, nullptr};
   for (MdsColumn& column : index.columns) chosen.columns.push_back(std::move(column.stored));
   DL_RETURN_IF_ERROR(choose_columns(place.index, fields, chosen));
   const auto plan = std::make_shared<const ShardPlan>(std::move(chosen));

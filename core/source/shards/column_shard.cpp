@@ -28,10 +28,7 @@ Schema shard_schema(const ShardPlan& plan, int64_t longest) {
   return column_per_field(std::move(fields));
 }
 
-}  // namespace
-
-Result<ShardTable> read_shard_table(const MappedFile& file, int64_t samples, bool gap,
-                                    const OpenContext& context) {
+Result<ShardTable> read_table(const MappedFile& file, int64_t samples, bool gap, const OpenContext& context) {
   const std::string& path = file.path();
   if (samples > UINT32_MAX || kWord * (samples + 2) > file.bytes()) {
     return error(Code::kTruncated, path, ": offset 0: ", samples,
@@ -71,6 +68,15 @@ ColumnShard::ColumnShard(MappedFile file, Schema schema, SourceInfo info,
       plan_(std::move(plan)),
       longest_(longest) {}
 
+}  // namespace
+
+Result<ShardTable> read_shard_table(const MappedFile& file, int64_t samples, const ShardPlan& plan,
+                                    const OpenContext& context) {
+  Result<ShardTable> table = read_table(file, samples, plan.gap, context);
+  if (!table.is_ok() && plan.explain != nullptr) DL_RETURN_IF_ERROR(plan.explain(file));
+  return table;
+}
+
 Result<MappedFile> open_shard_file(const std::string& directory, const ShardEntry& entry,
                                    const OpenContext& context) {
   const std::string path = join_path(directory, entry.name);
@@ -90,7 +96,7 @@ Result<MappedFile> open_shard_file(const std::string& directory, const ShardEntr
 Result<SourceRef> ColumnShard::open(const std::string& directory, const ShardEntry& entry,
                                     std::shared_ptr<const ShardPlan> plan, const OpenContext& context) {
   DL_ASSIGN_OR_RETURN(MappedFile file, open_shard_file(directory, entry, context));
-  DL_ASSIGN_OR_RETURN(ShardTable table, read_shard_table(file, entry.samples, plan->gap, context));
+  DL_ASSIGN_OR_RETURN(ShardTable table, read_shard_table(file, entry.samples, *plan, context));
   DL_RETURN_IF_ERROR(file.load(context));
   Schema schema = shard_schema(*plan, table.longest);
   SourceInfo info{plan->format, file.path(), {}};

@@ -48,6 +48,8 @@ struct ShardPlan {
   std::vector<ShardColumn> columns;  // as stored
   std::vector<size_t> delivered;     // numbers of columns, in the order of the fields
   bool gap = false;                  // something may lie between the table and the samples
+  // Of a file whose table is wrong: what it is instead, if that is known.
+  Status (*explain)(const MappedFile& file) = nullptr;
 };
 
 // The file of a shard, as long as the index says. kUnsupported: only its compressed file is there.
@@ -58,8 +60,8 @@ struct ShardTable {
   RecordEnds samples;
   int64_t longest = 0;
 };
-// kTruncated, kCorrupt: a table that contradicts the index or the file. `gap`: that of the plan.
-Result<ShardTable> read_shard_table(const MappedFile& file, int64_t samples, bool gap,
+// kTruncated, kCorrupt: a table that contradicts the index or the file; what plan.explain says.
+Result<ShardTable> read_shard_table(const MappedFile& file, int64_t samples, const ShardPlan& plan,
                                     const OpenContext& context);
 
 class ColumnShard final : public AdjacentRecords {

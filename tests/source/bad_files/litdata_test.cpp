@@ -46,7 +46,7 @@ std::vector<BadFile> lit_indexes() {
   return {
       {"nothing", "", Code::kCorrupt, {"line 1", "expected '{'"}},
       {"an array", "[]", Code::kCorrupt, {"expected '{', got '['"}},
-      {"cut", kLitIndex.substr(0, kLitIndex.size() / 2), Code::kCorrupt, {"line 1: byte"}},
+      {"cut", kLitIndex.substr(0, kLitIndex.size() / 2), Code::kCorrupt, {"line 1: "}},
       {"cut by a byte", kLitIndex.substr(0, kLitIndex.size() - 1), Code::kCorrupt, {"its end"}},
       {"more behind it", kLitIndex + "x", Code::kCorrupt, {"nothing but spaces"}},
       {"a web page", "<!DOCTYPE html>", Code::kCorrupt, {"HTML page"}},
@@ -91,6 +91,14 @@ std::vector<BadFile> lit_indexes() {
        lit_changed("\"encryption\": null", "\"encryption\": {\"algorithm\": \"fernet\"}"),
        Code::kUnsupported,
        {"encrypted"}},
+      {"items compressed one by one",
+       lit_changed("\"compression\": null", "\"compression\": \"zstd\", \"compression_level\": \"sample\""),
+       Code::kUnsupported,
+       {"items that are compressed one by one"}},
+      {"lists",
+       lit_text_as("json"),
+       Code::kUnsupported,
+       {"'json' is not read: write lists of numbers as arrays"}},
       {"Parquet", lit_changed("PyTreeLoader", "ParquetLoader"), Code::kUnsupported, {"Parquet files"}},
       {"another loader",
        lit_changed("PyTreeLoader", "OwnLoader"),
@@ -113,7 +121,7 @@ std::vector<BadFile> lit_indexes() {
       {"a tree of another protocol",
        lit_tree("[2, " + two + "]"),
        Code::kUnsupported,
-       {"protocol 2 of trees"}},
+       {"protocol '2' of trees"}},
       {"a tree without a protocol",
        lit_tree(two),
        Code::kCorrupt,
@@ -203,6 +211,8 @@ BadChunk lit_one(const std::string& name, const std::string& format, const LitCh
 std::vector<BadChunk> lit_chunks() {
   const auto all = static_cast<uint32_t>(kLitBytes.size());
   const std::string longer = kLitBytes + "x", few = kLitBytes.substr(0, 15);
+  const std::string framed = std::string("LDFZ01\0\0", 8) + kLitBytes,
+                    rows = kLitBytes + std::string("LDARW01\0", 8);
   const LitChunk tokens{{{"abc"}}, false};
   LitChunk lying{{{lit_array({4, 2, 1, 2}, "ab", false)}}};
   return {
@@ -225,6 +235,12 @@ std::vector<BadChunk> lit_chunks() {
       {"an offset beyond the file", lit_word(12, all + 1), kLitIndex, Code::kTruncated, {"offsets[2]"}},
       {"an offset of 2^32 - 1", lit_word(12, UINT32_MAX), kLitIndex, Code::kTruncated, {"offsets[2]"}},
       {"an end before the end", lit_word(12, all - 1), kLitIndex, Code::kCorrupt, {"1 bytes after the last"}},
+      {"items compressed in batches",
+       framed,
+       lit_sized(framed),
+       Code::kUnsupported,
+       {"items compressed in batches"}},
+      {"rows as Arrow", rows, lit_sized(rows), Code::kUnsupported, {"as an Arrow file"}},
       lit_one("half a token", "no_header_tensor:20", tokens, Code::kCorrupt, {"3 bytes are no whole tokens"}),
       lit_one("tokens that are not there", "no_header_tensor:11", tokens, Code::kCorrupt,
               {"3 tokens, the index says 4"}, "4"),
