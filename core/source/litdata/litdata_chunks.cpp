@@ -63,10 +63,10 @@ Status explain_chunk(const MappedFile& file) {
                  ": items compressed in batches, which is not read (write the set without compression)");
   DL_RETURN_IF_ERROR(file.read(file.bytes() - bytes, bytes, reinterpret_cast<std::byte*>(text.data())));
   if (std::string_view(text.data(), text.size()) == kArrowRows)
-    return error(
-        Code::kUnsupported, file.path(),
-        ": rows of nested lists as an Arrow file, which is not read (write items of numbers, texts, bytes "
-        "and arrays)");
+    return error(Code::kUnsupported, file.path(),
+                 ": rows as an Arrow file, which is not read (LitData writes items of texts and numbers "
+                 "alone so where pyarrow "
+                 "is installed: write the set without it)");
   return Status::ok();
 }
 

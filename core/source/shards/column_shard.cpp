@@ -62,12 +62,6 @@ Result<ShardTable> read_table(const MappedFile& file, int64_t samples, bool gap,
                " bytes after the last sample");
 }
 
-ColumnShard::ColumnShard(MappedFile file, Schema schema, SourceInfo info,
-                         std::shared_ptr<const ShardPlan> plan, RecordEnds samples, int64_t longest)
-    : AdjacentRecords(std::move(file), std::move(schema), std::move(info), std::move(samples)),
-      plan_(std::move(plan)),
-      longest_(longest) {}
-
 }  // namespace
 
 Result<ShardTable> read_shard_table(const MappedFile& file, int64_t samples, const ShardPlan& plan,
@@ -76,6 +70,12 @@ Result<ShardTable> read_shard_table(const MappedFile& file, int64_t samples, con
   if (!table.is_ok() && plan.explain != nullptr) DL_RETURN_IF_ERROR(plan.explain(file));
   return table;
 }
+
+ColumnShard::ColumnShard(MappedFile file, Schema schema, SourceInfo info,
+                         std::shared_ptr<const ShardPlan> plan, RecordEnds samples, int64_t longest)
+    : AdjacentRecords(std::move(file), std::move(schema), std::move(info), std::move(samples)),
+      plan_(std::move(plan)),
+      longest_(longest) {}
 
 Result<MappedFile> open_shard_file(const std::string& directory, const ShardEntry& entry,
                                    const OpenContext& context) {

@@ -240,7 +240,7 @@ std::vector<BadChunk> lit_chunks() {
        lit_sized(framed),
        Code::kUnsupported,
        {"items compressed in batches"}},
-      {"rows as Arrow", rows, lit_sized(rows), Code::kUnsupported, {"as an Arrow file"}},
+      {"rows as Arrow", rows, lit_sized(rows), Code::kUnsupported, {"rows as an Arrow file", "without it"}},
       lit_one("half a token", "no_header_tensor:20", tokens, Code::kCorrupt, {"3 bytes are no whole tokens"}),
       lit_one("tokens that are not there", "no_header_tensor:11", tokens, Code::kCorrupt,
               {"3 tokens, the index says 4"}, "4"),
