@@ -65,8 +65,7 @@ Status explain_chunk(const MappedFile& file) {
   if (std::string_view(text.data(), text.size()) == kArrowRows)
     return error(Code::kUnsupported, file.path(),
                  ": rows as an Arrow file, which is not read (LitData writes items of texts and numbers "
-                 "alone so where pyarrow "
-                 "is installed: write the set without it)");
+                 "alone so where pyarrow is installed: write the set without it)");
   return Status::ok();
 }
 

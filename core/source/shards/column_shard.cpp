@@ -18,6 +18,8 @@ constexpr int64_t kWord = 4;
 constexpr std::byte kEmptyValue{};  // null means that the row failed
 // A sample holds more than the value that is wanted of it.
 constexpr int64_t kSampleToValue = 8;
+// A size that the sample says, and the dtype and the dims of an array.
+constexpr int64_t kMostBeforeItems = kWord * (3 + kMaxRank);
 
 Schema shard_schema(const ShardPlan& plan, int64_t longest) {
   std::vector<Field> fields;
@@ -109,7 +111,7 @@ int64_t ColumnShard::sample_room(int64_t max_bytes_per_sample) const {
   for (const ShardColumn& column : plan_->columns) {
     const int64_t dense = column.field ? column.field->bytes() : -1;
     const int64_t least = std::max({column.stored_bytes, column.expected_bytes, dense, int64_t{0}});
-    fixed += std::min(least, longest_);
+    fixed += std::min(least + (column.stored_bytes < 0 ? kMostBeforeItems : 0), longest_);
   }
   const bool bounded = max_bytes_per_sample < longest_ / kSampleToValue;
   return std::min(longest_, bounded ? fixed + max_bytes_per_sample * kSampleToValue : longest_);
