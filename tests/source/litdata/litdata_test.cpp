@@ -130,7 +130,7 @@ TEST_F(LitdataTest, EveryFormatThatIsReadHasItsType) {
   EXPECT_EQ(rows.bytes[14][0], "abcd");
 }
 
-TEST_F(LitdataTest, TensorsOfTheFirstReleasesAreLittleEndianAndThoseOfNoDimsAreScalars) {
+TEST_F(LitdataTest, TensorsOfOlderReleasesAreLittleEndianAndThoseOfNoDimsAreScalars) {
   const SourceRef source = one({"tensor", "tensor"}, "",
                                {lit_array({11, 2, 1, 2}, "ab", false), lit_array({17, 0}, "12345678", true)});
   EXPECT_EQ(field_type_text(source->schema().fields[0]), "u8[1x2]");
