@@ -1,7 +1,7 @@
 // The fields of a LitData set: how each is stored, and what it becomes.
 //
 // Numbers are 8 bytes, a bool is one; arrays of one dim are their items ("no_header_tensor:17"); others begin with u32 words, the
-// dtype's number, the dims and their count: tensors' are big-endian (up to release 0.2.56 or so: little-endian), NumPy's little-endian.
+// dtype's number, how many dims, the dims: tensors' are big-endian (up to release 0.2.56 or so: little-endian), NumPy's little-endian.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 

@@ -3,12 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <vector>
 
-#include "tests/source/source_support.h"
-
 namespace dataline {
+
+inline std::string lit_word(uint32_t value, bool big = false) {
+  std::string out;
+  for (int i = 0; i < 4; ++i) out += static_cast<char>(value >> (big ? 24 - 8 * i : 8 * i));
+  return out;
+}
 
 // Items are the bytes of their fields.
 struct LitChunk {
@@ -18,18 +23,18 @@ struct LitChunk {
   std::string item(size_t i) const {
     std::string head, values;
     for (const std::string& value : items[i]) {
-      if (sizes) head += raw_bytes(static_cast<uint32_t>(value.size()));
+      if (sizes) head += lit_word(static_cast<uint32_t>(value.size()));
       values += value;
     }
     return head + values;
   }
   std::string bytes() const {
     auto at = static_cast<uint32_t>(4 * (items.size() + 2));
-    std::string out = raw_bytes(static_cast<uint32_t>(items.size())) + raw_bytes(at), data;
+    std::string out = lit_word(static_cast<uint32_t>(items.size())) + lit_word(at), data;
     for (size_t i = 0; i < items.size(); ++i) {
       data += item(i);
       at += static_cast<uint32_t>(item(i).size());
-      out += raw_bytes(at);
+      out += lit_word(at);
     }
     return out + data;
   }
@@ -92,14 +97,19 @@ inline std::string lit_index(const std::vector<std::string>& entries, const LitC
 inline LitConfig lit_config() { return {{"int", "str"}, lit_spec(lit_dict({"label", "text"}))}; }
 inline LitChunk lit_chunk(const std::vector<std::string>& texts, int64_t first_label = 0) {
   LitChunk chunk;
-  for (const std::string& text : texts) chunk.items.push_back({raw_bytes(first_label++), text});
+  for (const std::string& text : texts) {
+    std::string label(sizeof first_label, '\0');
+    std::memcpy(label.data(), &first_label, label.size());
+    ++first_label;
+    chunk.items.push_back({label, text});
+  }
   return chunk;
 }
 
 // An array with its header: of NumPy, or of a tensor.
 inline std::string lit_array(const std::vector<uint32_t>& words, const std::string& data, bool big) {
   std::string out;
-  for (const uint32_t word : words) out += big ? big_u32(word) : raw_bytes(word);
+  for (const uint32_t word : words) out += lit_word(word, big);
   return out + data;
 }
 

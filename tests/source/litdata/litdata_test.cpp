@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/source/open.h"
+#include "tests/source/source_support.h"
 
 namespace dataline {
 namespace {
