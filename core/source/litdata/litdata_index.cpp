@@ -23,17 +23,19 @@ class LitdataIndexParser {
   }
 
   Result<LitdataIndex> parse() {
-    bool chunks = false, config = false;
+    bool chunks = false, config = false, shards = false;
     DL_RETURN_IF_ERROR(json_.each_member([&](const std::string& key) -> Status {
       if (key == "config") return config = true, read_config();
       if (key == "chunks") return chunks = true, json_.each_item([&] { return read_chunk(); });
+      shards = shards || key == "shards";
       return json_.skip_value();
     }));
     if (!json_.at_end()) return json_.expected("nothing but spaces");
     if (!chunks || !config)
       return error(Code::kCorrupt, index_.path,
                    ": expected the keys chunks and config, as litdata.optimize writes them, ",
-                   chunks ? "config" : "chunks", " is missing");
+                   chunks ? "config" : "chunks", " is missing",
+                   shards ? " (it is of an MDS set: mds:DIRECTORY)" : "");
     DL_RETURN_IF_ERROR(check_config());
     if (index_.chunks.empty()) return error(Code::kEmpty, index_.path, ": no chunks");
     DL_RETURN_IF_ERROR(name_fields());

@@ -21,17 +21,19 @@ class MdsIndexParser {
       : json_(path, 1, text, "its end"), context_(context), index_{path, {}, {}} {}
 
   Result<MdsIndex> parse() {
-    bool shards = false, version = false;
+    bool shards = false, version = false, chunks = false;
     DL_RETURN_IF_ERROR(json_.each_member([&](const std::string& key) -> Status {
       if (key == "version") return version = true, read_version();
       if (key == "shards") return shards = true, json_.each_item([&] { return read_shard(); });
+      chunks = chunks || key == "chunks";
       return json_.skip_value();
     }));
     if (!json_.at_end()) return json_.expected("nothing but spaces");
     if (!shards || !version)
       return error(Code::kCorrupt, index_.path,
                    ": expected the keys version and shards, as MDSWriter writes them, ",
-                   shards ? "version" : "shards", " is missing");
+                   shards ? "version" : "shards", " is missing",
+                   chunks ? " (it is of a LitData set: litdata:DIRECTORY)" : "");
     if (index_.shards.empty()) return error(Code::kEmpty, index_.path, ": no shards");
     return std::move(index_);
   }

@@ -54,7 +54,7 @@ std::vector<BadFile> lit_indexes() {
       {"the index of MDS",
        "{\"shards\": [], \"version\": 2}",
        Code::kCorrupt,
-       {"chunks and config", "chunks is missing"}},
+       {"chunks and config", "chunks is missing (it is of an MDS set: mds:DIRECTORY)"}},
       {"no config", "{\"chunks\": []}", Code::kCorrupt, {"config is missing"}},
       {"no chunks", lit_index({}, lit_config()), Code::kEmpty, {"no chunks"}},
       {"chunks that are no list", lit_changed("[{", "{\"a\": [{"), Code::kCorrupt, {"expected '['"}},
