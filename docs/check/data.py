@@ -53,6 +53,19 @@ def streaming(folder, image):
     (folder / "index.json").write_text(json.dumps({"shards": [shard], "version": 2}), encoding="ascii")
 
 
+def optimized(folder, image):
+    """As LitData's optimize leaves it: 12 pictures with labels."""
+    folder.mkdir()
+    item = struct.pack("<II", len(image), 8) + image
+    data = struct.pack("<14I", 12, *(56 + i * (len(item) + 8) for i in range(13))) + b"".join(item + struct.pack("<q", i % 2) for i in range(12))
+    (folder / "chunk-0-0.bin").write_bytes(data)
+    leaf = {"type": None, "context": None, "children_spec": []}
+    spec = [1, {"type": "builtins.dict", "context": json.dumps(["image", "label"]), "children_spec": [leaf, leaf]}]
+    config = {"compression": None, "data_format": ["bytes", "int"], "data_spec": json.dumps(spec), "encryption": None, "item_loader": "PyTreeLoader"}
+    chunk = {"chunk_bytes": len(data), "chunk_size": 12, "dim": None, "filename": "chunk-0-0.bin"}
+    (folder / "index.json").write_text(json.dumps({"chunks": [chunk], "config": config}), encoding="ascii")
+
+
 def write(folder):
     """All of it, into a new folder."""
     draw = random.Random(1)
@@ -66,5 +79,6 @@ def write(folder):
     for number in range(2):
         shard(folder / f"train-{number:03}.tar", 6 * number, house)
     streaming(folder / "mds", house)
+    optimized(folder / "optimized", house)
     tokens = [draw.randrange(5000) for _ in range(5000)]
     (folder / "corpus.bin").write_bytes(struct.pack(f"<{len(tokens)}H", *tokens))

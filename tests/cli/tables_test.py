@@ -54,6 +54,7 @@ class Uris(ShellTest):
         self.assertIn(". Fields: its values by name", docs["jsonl"])
         self.assertRegex(docs["arrow"], r"\. Fields: its columns, leaves of structs as struct/leaf$")
         self.assertRegex(docs["mds"], r"\. Fields: its columns$")
+        self.assertRegex(docs["litdata"], r"\. Fields: the values of its items, or tokens$")
         self.assertRegex(docs["npz"], r"\. Fields: one for each array$")
         self.assertRegex(docs["safetensors"], r"\. Fields: one for each tensor$")
         self.assertRegex(docs["tfrecord"], r"\. Fields: the features of tf\.train\.Example records, or data$")

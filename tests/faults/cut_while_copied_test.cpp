@@ -13,6 +13,7 @@
 #include "core/base/status.h"
 #include "tests/conformance/files.h"
 #include "tests/source/arrow/arrow_files.h"
+#include "tests/source/litdata/litdata_files.h"
 #include "tests/source/mds/mds_files.h"
 #include "tests/source/tar/tar_files.h"
 #include "tests/source/tfrecord/tfrecord_files.h"
@@ -141,6 +142,15 @@ const Format kFormats[] = {
        dir.write("m/index.json", mds_index({mds_entry(file, "a.mds")}));
        damage(dir, "m/a.mds", 500, victim, left);
        return "mds:" + dir.path("m");
+     }},
+    {"litdata",
+     [](const TempDir& dir, std::string& victim, int64_t& left) {
+       const LitChunk chunk =
+           lit_chunk({std::string(300, 'a'), std::string(300, 'b'), std::string(300, 'c')});
+       dir.write("l/a.bin", chunk.bytes());
+       dir.write("l/index.json", lit_index({lit_entry(chunk, "a.bin")}, lit_config()));
+       damage(dir, "l/a.bin", 500, victim, left);
+       return "litdata:" + dir.path("l");
      }},
     {"arrow",
      [](const TempDir& dir, std::string& victim, int64_t& left) {

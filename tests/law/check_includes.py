@@ -62,7 +62,9 @@ SOURCE = {
     "jsonl": {"documents"},
     "csv": set(),
     "labels": {"csv"},
-    "mds": {"composed"},
+    "shards": {"composed"},
+    "mds": {"composed", "shards"},
+    "litdata": {"composed", "documents", "packing", "shards"},
     "image_sets": {"composed", "idx"},
 }
 SUBFOLDERS = {"transform": (TRANSFORM, None), "source": (SOURCE, {"."})}  # what is listed; what others may include

@@ -154,7 +154,7 @@ TEST_F(OpenTest, WhatDoesNotFitIsRefusedWithTheColumn) {
       {"nonsense:%d", 1, Code::kBadUri, "written ./nonsense:"},
       {"nonsense:%d", 1, Code::kBadUri,
        " the schemes are npy npz safetensors idx raw mnist cifar10 cifar100 tokens megatron jsonl csv mds "
-       "folder tar arrow tfrecord mix"},
+       "litdata folder tar arrow tfrecord mix"},
       {"tra:%d", 1, Code::kBadUri, "did you mean 'tar'?"},
       {"s3://bucket%d", 1, Code::kBadUri, "only local files are read: download or mount them (aws s3 cp"},
       {"gs://bucket%d", 1, Code::kBadUri, "mount them (gcloud storage cp, gcsfuse), then open SCHEME:PATH"},

@@ -55,6 +55,24 @@ MdsArray parse_mds_array(std::string_view encoding) {
   return array;
 }
 
+// Arrays of any length begin with a byte, (dims << 2 | log2 of the bytes of a dim), and the dims: leaves their values, of one dim.
+std::string take_mds_shape(const ShardColumn& column, const std::byte* sample, FileExtent& value) {
+  const int64_t form = value.bytes > 0 ? std::to_integer<int64_t>(sample[value.offset]) : 0;
+  const int64_t dims = form >> 2, dim_bytes = int64_t{1} << (form & 3);
+  const int64_t values = value.bytes - 1 - dim_bytes;
+  uint64_t items = 0;
+  for (int64_t i = dim_bytes; i > 0 && values >= 0; --i)
+    items = items << 8 | std::to_integer<uint64_t>(sample[value.offset + i]);
+  // No overflow: the values are no more than the file.
+  const int64_t item_bytes = dtype_bytes(column.field->dtype);
+  const bool fits =
+      values >= 0 && values % item_bytes == 0 && items == static_cast<uint64_t>(values / item_bytes);
+  if (dims != 1) return concat("an array of ", dims, " dims, expected 1");
+  if (!fits) return concat("its length and its ", value.bytes, " bytes disagree");
+  value = {value.offset + 1 + dim_bytes, values};
+  return {};
+}
+
 Field ragged_field(const std::string& name, DType dtype) {
   return {name, FieldKind::kRagged, dtype, {-1}, "", -1};
 }
@@ -62,32 +80,34 @@ Field ragged_field(const std::string& name, DType dtype) {
 }  // namespace
 
 Result<MdsColumn> mds_column(const std::string& path, MdsColumnSpec spec) {
-  MdsColumn out{std::move(spec), false, {}, {}};
+  MdsColumn out{std::move(spec), {}};
   const std::string& name = out.spec.name;
+  out.stored.name = name;
+  out.stored.stored_bytes = out.spec.size;
   const std::string& encoding = out.spec.encoding;
   auto refuse = [&](Code code, const auto&... parts) {
-    out.why_not = error(code, path, ": column ", printable(name), ": encoding ", printable(encoding),
-                        parts..., " (the key `fields` names those wanted)");
+    out.stored.why_not = error(code, path, ": column ", printable(name), ": encoding ", printable(encoding),
+                               parts..., " (the key `fields` names those wanted)");
     return out;
   };
   std::optional<int64_t> size;  // that the encoding has; nothing: any
   if (const std::optional<DType> dtype = mds_dtype(encoding)) {
-    out.field = Field{name, FieldKind::kDense, *dtype, {}, "", -1};
+    out.stored.field = Field{name, FieldKind::kDense, *dtype, {}, "", -1};
     size = dtype_bytes(*dtype);
   } else if (encoding == "ndarray" || encoding.starts_with("ndarray:")) {
     const MdsArray array = parse_mds_array(encoding);
     if (!array.sound) return refuse(Code::kUnsupported, " is no array of a known dtype and shape");
     if (!array.dtype) return refuse(Code::kUnsupported, ": arrays whose dtype differs by sample");
-    out.has_shape = !array.shape;
+    if (!array.shape) out.stored.take_items = take_mds_shape;
     if (array.shape) {
       const std::optional<int64_t> items = checked_product(*array.shape);
       size = items ? checked_multiply(*items, dtype_bytes(*array.dtype)) : std::nullopt;
       if (!size) return refuse(Code::kCorrupt, " has more than 2^63 bytes");
     }
-    out.field = out.has_shape ? ragged_field(name, *array.dtype)
-                              : Field{name, FieldKind::kDense, *array.dtype, *array.shape, "", -1};
+    out.stored.field = !array.shape ? ragged_field(name, *array.dtype)
+                                    : Field{name, FieldKind::kDense, *array.dtype, *array.shape, "", -1};
   } else if (std::find(std::begin(kMdsBytes), std::end(kMdsBytes), encoding) != std::end(kMdsBytes)) {
-    out.field = ragged_field(name, DType::kU8);
+    out.stored.field = ragged_field(name, DType::kU8);
   } else if (encoding == "pkl") {
     return refuse(Code::kUnsafeType, ": a pickle runs code when it is read, and is not");
   } else {

@@ -3,13 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
-#include "core/base/field.h"
 #include "core/base/status.h"
+#include "core/source/shards/column_shard.h"
 
 namespace dataline {
 
@@ -23,10 +20,7 @@ struct MdsColumnSpec {
 
 struct MdsColumn {
   MdsColumnSpec spec;
-  // Arrays of any length begin with a byte, (dims << 2 | log2 of the bytes of a dim), and the dims.
-  bool has_shape = false;
-  std::optional<Field> field;  // nothing: not read, for this reason
-  Status why_not;
+  ShardColumn stored;
 };
 
 // kCorrupt: a size that the encoding cannot have. `path` and `name` of the index, for messages.

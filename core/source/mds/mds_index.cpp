@@ -8,21 +8,12 @@
 #include "core/base/text.h"
 #include "core/source/files.h"
 #include "core/source/json.h"
+#include "core/source/shards/shard_set.h"
 
 namespace dataline {
 namespace {
 
 constexpr size_t kShardsPerLook = 1024;  // at the cancel token
-
-// A name of a file below the index: neither absolute nor above it.
-bool stays_below(std::string_view name) {
-  if (name.empty() || name.starts_with('/') || name.find('\\') != std::string_view::npos ||
-      name.find('\0') != std::string_view::npos)
-    return false;
-  const std::vector<std::string_view> parts = split(name, '/');
-  return std::none_of(parts.begin(), parts.end(),
-                      [](std::string_view part) { return part == ".." || part.empty(); });
-}
 
 class MdsIndexParser {
  public:
@@ -30,17 +21,19 @@ class MdsIndexParser {
       : json_(path, 1, text, "its end"), context_(context), index_{path, {}, {}} {}
 
   Result<MdsIndex> parse() {
-    bool shards = false, version = false;
+    bool shards = false, version = false, chunks = false;
     DL_RETURN_IF_ERROR(json_.each_member([&](const std::string& key) -> Status {
       if (key == "version") return version = true, read_version();
       if (key == "shards") return shards = true, json_.each_item([&] { return read_shard(); });
+      chunks = chunks || key == "chunks";
       return json_.skip_value();
     }));
     if (!json_.at_end()) return json_.expected("nothing but spaces");
     if (!shards || !version)
       return error(Code::kCorrupt, index_.path,
                    ": expected the keys version and shards, as MDSWriter writes them, ",
-                   shards ? "version" : "shards", " is missing");
+                   shards ? "version" : "shards", " is missing",
+                   chunks ? " (it is of a LitData set: litdata:DIRECTORY)" : "");
     if (index_.shards.empty()) return error(Code::kEmpty, index_.path, ": no shards");
     return std::move(index_);
   }
@@ -76,7 +69,7 @@ class MdsIndexParser {
         return error(Code::kCancelled, index_.path, ": cancelled after ", index_.shards.size(), " shards");
       context_.report("reading ", index_.path);
     }
-    MdsShardEntry shard;
+    ShardEntry shard;
     Columns columns;
     std::string format;
     shard.bytes = shard.samples = -1;
@@ -103,15 +96,15 @@ class MdsIndexParser {
 
   Status read_texts(std::vector<std::string>& out) {
     return json_.each_item([&]() -> Status {
-      if (out.size() == kMaxMdsColumns)
-        return error(Code::kUnsupported, index_.path, ": more than ", kMaxMdsColumns, " columns");
+      if (out.size() == kMaxShardColumns)
+        return error(Code::kUnsupported, index_.path, ": more than ", kMaxShardColumns, " columns");
       return json_.read_string(out.emplace_back());
     });
   }
 
   Status read_size(std::vector<int64_t>& out) {
-    if (out.size() == kMaxMdsColumns)
-      return error(Code::kUnsupported, index_.path, ": more than ", kMaxMdsColumns, " columns");
+    if (out.size() == kMaxShardColumns)
+      return error(Code::kUnsupported, index_.path, ": more than ", kMaxShardColumns, " columns");
     out.push_back(-1);
     return json_.take_word("null") ? Status::ok() : read_count(out.back());
   }
@@ -124,7 +117,7 @@ class MdsIndexParser {
     });
   }
 
-  Status check_shard(const MdsShardEntry& shard) const {
+  Status check_shard(const ShardEntry& shard) const {
     const char* const missing = shard.name.empty()  ? "raw_data.basename"
                                 : shard.bytes < 0   ? "raw_data.bytes"
                                 : shard.samples < 0 ? "samples"
@@ -175,16 +168,8 @@ class MdsIndexParser {
 }  // namespace
 
 Result<MdsIndex> read_mds_index(const std::string& path, const OpenContext& context) {
-  DL_ASSIGN_OR_RETURN(const FirstBytes start, read_first_bytes(path, context));
-  DL_RETURN_IF_ERROR(refuse_stand_ins(start));
-  DL_ASSIGN_OR_RETURN(const MappedFile file, MappedFile::open_unloaded(path, context));
-  if (file.bytes() > kMaxMdsIndexBytes)
-    return error(Code::kTooLarge, path, ": ", file.bytes(), " bytes, at most ", kMaxMdsIndexBytes);
-  DL_ASSIGN_OR_RETURN(const Block block, context.memory->allocate(std::max<int64_t>(file.bytes(), 1), 1,
-                                                                  MemoryKind::kMetadata, path.c_str()));
-  DL_RETURN_IF_ERROR(file.read(0, file.bytes(), block.data()));
-  const std::string_view text(reinterpret_cast<const char*>(block.data()), static_cast<size_t>(file.bytes()));
-  return MdsIndexParser(path, text, context).parse();
+  DL_ASSIGN_OR_RETURN(const ShardIndexText index, read_shard_index(path, context));
+  return MdsIndexParser(path, index.text, context).parse();
 }
 
 }  // namespace dataline

@@ -2,9 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/memory/mapped_file.h"
@@ -12,21 +10,10 @@
 
 namespace dataline {
 
-constexpr std::string_view kMdsIndexName = "index.json";
-constexpr size_t kMaxMdsColumns = 256;
-constexpr int64_t kMaxMdsIndexBytes = int64_t{1} << 30;
-
-struct MdsShardEntry {
-  std::string name;   // relative to the index
-  int64_t bytes = 0;  // of the file
-  int64_t samples = 0;
-  std::string compressed;  // the name of its compressed file, or ""
-};
-
 struct MdsIndex {
   std::string path;  // of index.json
   std::vector<MdsColumn> columns;
-  std::vector<MdsShardEntry> shards;
+  std::vector<ShardEntry> shards;
 };
 
 // kCorrupt (no such JSON, with line and byte), kUnsupported (another version, shards that are not MDS), kMismatch (shards whose columns

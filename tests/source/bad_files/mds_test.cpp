@@ -46,7 +46,7 @@ std::vector<BadFile> indexes() {
       {"another file's keys",
        "{\"chunks\": [], \"config\": {}}",
        Code::kCorrupt,
-       {"version and shards", "is missing"}},
+       {"version and shards", "is missing (it is of a LitData set: litdata:DIRECTORY)"}},
       {"no version", "{\"shards\": []}", Code::kCorrupt, {"version is missing"}},
       {"no shards", "{\"shards\": [], \"version\": 2}", Code::kEmpty, {"no shards"}},
       {"version 1", "{\"version\": 1, \"shards\": []}", Code::kUnsupported, {"version 1 of MDS, expected 2"}},

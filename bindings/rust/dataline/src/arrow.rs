@@ -17,12 +17,16 @@ pub use sys::{ArrowArray, ArrowSchema};
 /// [`array`](Self::array) and [`schema`](Self::schema), cast.
 ///
 /// ```
+/// use dataline::{Array, Dataset, Loader, Options};
+///
 /// # fn main() -> dataline::Result<()> {
-/// let data = dataline::Dataset::from_arrays([("x", dataline::Array::dense(vec![1.0f32, 2.0, 3.0], [3]))])?;
-/// for batch in data.loader(&dataline::Options::new())?.batches() {
+/// # let dataset = Dataset::from_arrays(&[Array::dense("x", &[6, 2], &[1.5f32; 12])?], &Options::new())?;
+/// let loader = Loader::new(&dataset, &Options::new())?;
+/// for batch in loader.epoch().take(1) {
 ///     let mut rows = batch?.arrow()?;
+///     // SAFETY: it lives as long as `rows`.
 ///     let array = unsafe { &*rows.array() };
-///     assert_eq!((array.length, array.n_children), (3, 1));
+///     assert_eq!((array.length, array.n_children), (6, 1));
 /// }
 /// # Ok(())
 /// # }

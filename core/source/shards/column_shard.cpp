@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/mds/mds_shard.h"
+#include "core/source/shards/column_shard.h"
 
 #include <algorithm>
 #include <array>
@@ -18,8 +18,10 @@ constexpr int64_t kWord = 4;
 constexpr std::byte kEmptyValue{};  // null means that the row failed
 // A sample holds more than the value that is wanted of it.
 constexpr int64_t kSampleToValue = 8;
+// A size that the sample says, and the dtype and the dims of an array.
+constexpr int64_t kMostBeforeItems = kWord * (3 + kMaxRank);
 
-Schema mds_schema(const MdsPlan& plan, int64_t longest) {
+Schema shard_schema(const ShardPlan& plan, int64_t longest) {
   std::vector<Field> fields;
   for (const size_t c : plan.delivered) {
     fields.push_back(*plan.columns[c].field);
@@ -28,12 +30,7 @@ Schema mds_schema(const MdsPlan& plan, int64_t longest) {
   return column_per_field(std::move(fields));
 }
 
-struct MdsTable {
-  RecordEnds samples;
-  int64_t longest = 0;
-};
-
-Result<MdsTable> read_table(const MappedFile& file, int64_t samples, const OpenContext& context) {
+Result<ShardTable> read_table(const MappedFile& file, int64_t samples, bool gap, const OpenContext& context) {
   const std::string& path = file.path();
   if (samples > UINT32_MAX || kWord * (samples + 2) > file.bytes()) {
     return error(Code::kTruncated, path, ": offset 0: ", samples,
@@ -44,12 +41,16 @@ Result<MdsTable> read_table(const MappedFile& file, int64_t samples, const OpenC
   DL_ASSIGN_OR_RETURN(const uint32_t count, words.next());
   if (int64_t{count} != samples)
     return error(Code::kCorrupt, path, ": offset 0: ", count, " samples, the index says ", samples);
-  MdsTable table{{SortedTable(context.memory)}};
+  ShardTable table{{SortedTable(context.memory)}};
   table.samples.ends.reserve(samples);
   int64_t before = head;
   for (int64_t i = 0; i <= samples; ++i) {
     DL_ASSIGN_OR_RETURN(const uint32_t word, words.next());
     const int64_t offset = word;
+    if (i == 0 && !gap && offset != head) {
+      return error(Code::kCorrupt, path, ": offset 4: offsets[0] is ", offset, ", expected ", head,
+                   ", where the table ends");
+    }
     if (offset < before || offset > file.bytes()) {
       return error(offset < before ? Code::kCorrupt : Code::kTruncated, path, ": offset ", kWord * (i + 1),
                    ": offsets[", i, "] is ", offset, ", expected ", before, " to ", file.bytes());
@@ -65,14 +66,21 @@ Result<MdsTable> read_table(const MappedFile& file, int64_t samples, const OpenC
 
 }  // namespace
 
-MdsShard::MdsShard(MappedFile file, Schema schema, SourceInfo info, std::shared_ptr<const MdsPlan> plan,
-                   RecordEnds samples, int64_t longest)
+Result<ShardTable> read_shard_table(const MappedFile& file, int64_t samples, const ShardPlan& plan,
+                                    const OpenContext& context) {
+  Result<ShardTable> table = read_table(file, samples, plan.gap, context);
+  if (!table.is_ok() && plan.explain != nullptr) DL_RETURN_IF_ERROR(plan.explain(file));
+  return table;
+}
+
+ColumnShard::ColumnShard(MappedFile file, Schema schema, SourceInfo info,
+                         std::shared_ptr<const ShardPlan> plan, RecordEnds samples, int64_t longest)
     : AdjacentRecords(std::move(file), std::move(schema), std::move(info), std::move(samples)),
       plan_(std::move(plan)),
       longest_(longest) {}
 
-Result<SourceRef> MdsShard::open(const std::string& directory, const MdsShardEntry& entry,
-                                 std::shared_ptr<const MdsPlan> plan, const OpenContext& context) {
+Result<MappedFile> open_shard_file(const std::string& directory, const ShardEntry& entry,
+                                   const OpenContext& context) {
   const std::string path = join_path(directory, entry.name);
   Result<MappedFile> opened = MappedFile::open_unloaded(path, context);
   if (!opened.is_ok()) {
@@ -82,30 +90,38 @@ Result<SourceRef> MdsShard::open(const std::string& directory, const MdsShardEnt
         " is not read: decompress it (zstd -d, gunzip, brotli -d), or write the set without compression");
   }
   DL_ASSIGN_OR_RETURN(MappedFile file, std::move(opened));
-  if (file.bytes() != entry.bytes) {
-    return error(file.bytes() < entry.bytes ? Code::kTruncated : Code::kCorrupt, path, ": the index says ",
-                 entry.bytes, " bytes, file has ", file.bytes());
-  }
-  DL_ASSIGN_OR_RETURN(MdsTable table, read_table(file, entry.samples, context));
-  DL_RETURN_IF_ERROR(file.load(context));
-  Schema schema = mds_schema(*plan, table.longest);
-  return SourceRef(new MdsShard(std::move(file), std::move(schema), SourceInfo{"mds", path, {}},
-                                std::move(plan), std::move(table.samples), table.longest));
+  if (file.bytes() == entry.bytes) return file;
+  return error(file.bytes() < entry.bytes ? Code::kTruncated : Code::kCorrupt, path, ": the index says ",
+               entry.bytes, " bytes, file has ", file.bytes());
 }
 
-int64_t MdsShard::sample_room(int64_t max_bytes_per_sample) const {
+Result<SourceRef> ColumnShard::open(const std::string& directory, const ShardEntry& entry,
+                                    std::shared_ptr<const ShardPlan> plan, const OpenContext& context) {
+  DL_ASSIGN_OR_RETURN(MappedFile file, open_shard_file(directory, entry, context));
+  DL_ASSIGN_OR_RETURN(ShardTable table, read_shard_table(file, entry.samples, *plan, context));
+  DL_RETURN_IF_ERROR(file.load(context));
+  Schema schema = shard_schema(*plan, table.longest);
+  SourceInfo info{plan->format, file.path(), {}};
+  return SourceRef(new ColumnShard(std::move(file), std::move(schema), std::move(info), std::move(plan),
+                                   std::move(table.samples), table.longest));
+}
+
+int64_t ColumnShard::sample_room(int64_t max_bytes_per_sample) const {
   int64_t fixed = 0;  // no overflow: the index was checked, and all of it lies in the longest sample
-  for (const MdsColumn& column : plan_->columns)
-    fixed += std::min(std::max<int64_t>(column.spec.size, 0), longest_);
+  for (const ShardColumn& column : plan_->columns) {
+    const int64_t dense = column.field ? column.field->bytes() : -1;
+    const int64_t least = std::max({column.stored_bytes, column.expected_bytes, dense, int64_t{0}});
+    fixed += std::min(least + (column.stored_bytes < 0 ? kMostBeforeItems : 0), longest_);
+  }
   const bool bounded = max_bytes_per_sample < longest_ / kSampleToValue;
   return std::min(longest_, bounded ? fixed + max_bytes_per_sample * kSampleToValue : longest_);
 }
 
-int64_t MdsShard::scratch_bytes(int64_t max_bytes_per_sample) const {
+int64_t ColumnShard::scratch_bytes(int64_t max_bytes_per_sample) const {
   return file_.addressable() ? 0 : round_up(sample_room(max_bytes_per_sample), kScratchAlignment);
 }
 
-void MdsShard::locate(Run& run) const {
+void ColumnShard::locate(Run& run) const {
   if (run.count == 0) return;
   const bool populate = !check_before(run.opened_ns) || run.cold;
   const int64_t stride = scratch_bytes(run.max_bytes_per_sample);
@@ -121,8 +137,8 @@ void MdsShard::locate(Run& run) const {
   }
 }
 
-Result<const std::byte*> MdsShard::sample_bytes(Run& run, int64_t row, bool populate,
-                                                std::byte* scratch) const {
+Result<const std::byte*> ColumnShard::sample_bytes(Run& run, int64_t row, bool populate,
+                                                   std::byte* scratch) const {
   const FileExtent extent = extent_of(run.indices[row]);
   if (file_.addressable()) {
     if (populate) DL_RETURN_IF_ERROR(file_.populate(extent.offset, extent.bytes));
@@ -138,20 +154,25 @@ Result<const std::byte*> MdsShard::sample_bytes(Run& run, int64_t row, bool popu
   return static_cast<const std::byte*>(scratch);
 }
 
-Status MdsShard::wrong(int64_t index, std::string_view what, int64_t expected, int64_t got) const {
+Status ColumnShard::wrong(int64_t index, std::string_view what, int64_t expected, int64_t got) const {
   return error(Code::kCorrupt, file_.path(), ": sample ", index, ", offset ", extent_of(index).offset, ": ",
                what, expected, " bytes, the sample has ", got);
 }
 
 // The sizes come first, so that the value of each column is known to lie in the sample before it is handed out.
-Status MdsShard::divide(int64_t index, const std::byte* sample, std::span<FileExtent> values) const {
+Status ColumnShard::divide(int64_t index, const std::byte* sample, std::span<FileExtent> values) const {
   const int64_t bytes = extent_of(index).bytes;
   int64_t end = 0;
   for (size_t c = 0; c < values.size(); ++c) {
-    values[c].bytes = plan_->columns[c].spec.size;
+    values[c].bytes = plan_->columns[c].stored_bytes;
     if (values[c].bytes >= 0) continue;
     if (bytes - end < kWord) return wrong(index, "its sizes need more than ", end, bytes);
     values[c].bytes = load_little<uint32_t>(sample + end);
+    const int64_t expected = plan_->columns[c].expected_bytes;
+    if (expected >= 0 && values[c].bytes != expected) {
+      return column_wrong(index, plan_->columns[c], end,
+                          concat("its size is ", values[c].bytes, ", expected ", expected));
+    }
     end += kWord;
   }
   for (FileExtent& value : values) {
@@ -162,50 +183,38 @@ Status MdsShard::divide(int64_t index, const std::byte* sample, std::span<FileEx
   return end == bytes ? Status::ok() : wrong(index, "its columns have ", end, bytes);
 }
 
-// An array with its shape: its values, of one dim. `value` is of the sample.
-Status MdsShard::take_shape(int64_t index, const MdsColumn& column, const std::byte* sample,
-                            FileExtent& value) const {
-  const int64_t form = value.bytes > 0 ? std::to_integer<int64_t>(sample[value.offset]) : 0;
-  const int64_t dims = form >> 2, dim_bytes = int64_t{1} << (form & 3);
-  const int64_t values = value.bytes - 1 - dim_bytes;
-  uint64_t items = 0;
-  for (int64_t i = dim_bytes; i > 0 && values >= 0; --i)
-    items = items << 8 | std::to_integer<uint64_t>(sample[value.offset + i]);
-  // No overflow: the values are no more than the file.
-  const int64_t item_bytes = dtype_bytes(column.field->dtype);
-  const bool fits =
-      values >= 0 && values % item_bytes == 0 && items == static_cast<uint64_t>(values / item_bytes);
-  if (dims != 1 || !fits) {
-    return error(Code::kCorrupt, file_.path(), ": sample ", index, ", offset ",
-                 extent_of(index).offset + value.offset, ": column ", printable(column.spec.name), ": ",
-                 dims == 1 ? concat("its length and its ", value.bytes, " bytes disagree")
-                           : concat("an array of ", dims, " dims, expected 1"));
-  }
-  value = {value.offset + 1 + dim_bytes, values};
-  return Status::ok();
+// `at`: in the sample.
+Status ColumnShard::column_wrong(int64_t index, const ShardColumn& column, int64_t at,
+                                 std::string_view what) const {
+  return error(Code::kCorrupt, file_.path(), ": sample ", index, ", offset ", extent_of(index).offset + at,
+               ": column ", printable(column.name), ": ", what);
 }
 
-Status MdsShard::locate_row(Run& run, int64_t row, const std::byte* sample) const {
-  std::array<FileExtent, kMaxMdsColumns> room;
+Status ColumnShard::locate_row(Run& run, int64_t row, const std::byte* sample) const {
+  std::array<FileExtent, kMaxShardColumns> room;
   const std::span<FileExtent> values = std::span(room).first(plan_->columns.size());
   DL_RETURN_IF_ERROR(divide(run.indices[row], sample, values));
   for (size_t f = 0; f < plan_->delivered.size(); ++f) {
-    const MdsColumn& column = plan_->columns[plan_->delivered[f]];
+    const ShardColumn& column = plan_->columns[plan_->delivered[f]];
     FileExtent& value = values[plan_->delivered[f]];
-    if (column.has_shape) DL_RETURN_IF_ERROR(take_shape(run.indices[row], column, sample, value));
+    if (column.take_items != nullptr) {
+      const int64_t at = value.offset;
+      const std::string what = column.take_items(column, sample, value);
+      if (!what.empty()) return column_wrong(run.indices[row], column, at, what);
+    }
     run.columns[f].data[row] = value.bytes == 0 ? &kEmptyValue : sample + value.offset;
     run.columns[f].bytes[row] = value.bytes;
   }
   return Status::ok();
 }
 
-Place MdsShard::place_of(int64_t index, size_t) const {
+Place ColumnShard::place_of(int64_t index, size_t) const {
   return {file_.path(), concat("sample ", index, ", offset ", extent_of(index).offset)};
 }
 
-void MdsShard::fingerprint(Digest& digest) const {
+void ColumnShard::fingerprint(Digest& digest) const {
   fingerprint_schema(*this, digest);
-  digest.add("mds");
+  digest.add(plan_->format);
   digest.add(static_cast<uint64_t>(file_.file_bytes()));
 }
 

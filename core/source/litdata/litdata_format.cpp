@@ -1,0 +1,98 @@
+// The format `litdata`: a directory with index.json and the chunks that it names, as Lightning's LitData writes them.
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/text.h"
+#include "core/source/files.h"
+#include "core/source/format.h"
+#include "core/source/litdata/litdata_chunks.h"
+#include "core/source/packing/packing.h"
+#include "core/source/shards/shard_set.h"
+
+namespace dataline {
+namespace {
+
+using FieldNames = std::vector<std::string>;
+
+Result<SourceRef> open_tokens_set(const FieldNames& fields, const ShardSetPlace& place,
+                                  const LitdataIndex& index, const OpenContext& context) {
+  if (index.fields.size() != 1)
+    return error(Code::kCorrupt, index.path, ": TokensLoader with ", index.fields.size(),
+                 " fields, expected 1");
+  const std::string& format = index.fields[0].format;
+  const std::optional<DType> dtype = litdata_token_dtype(format);
+  if (!dtype || !dtype_is_integer(*dtype))
+    return error(Code::kUnsupported, index.path, ": TokensLoader with data_format ", printable(format),
+                 ", expected whole numbers as no_header_tensor:N or no_header_numpy:N");
+  constexpr std::string_view kNames[] = {"tokens"};
+  for (const std::string& name : fields) {
+    if (name != kNames[0]) return no_such_field(concat(index.path, ": "), "column", name, kNames);
+  }
+  size_t next = 0;
+  return open_shards(place, index.chunks, "litdata", context,
+                     [&](const std::string& directory, const ShardEntry& chunk) {
+                       return open_token_chunk(directory, chunk, *dtype, index.tokens[next++], context);
+                     });
+}
+
+Result<SourceRef> open_litdata(const FieldNames& fields, const std::string& path,
+                               const OpenContext& context) {
+  const ShardSetPlace place = shard_set_place(path);
+  DL_ASSIGN_OR_RETURN(const LitdataIndex index, read_litdata_index(place.index, context));
+  if (index.is_tokens) return open_tokens_set(fields, place, index, context);
+  ShardPlan chosen = litdata_plan();
+  std::vector<bool> by_header;
+  for (const LitdataField& field : index.fields) {
+    LitdataColumn column = litdata_column(index.path, field);
+    // Those that are not wanted are not looked at.
+    const bool wanted = fields.empty() || std::find(fields.begin(), fields.end(), field.name) != fields.end();
+    by_header.push_back(column.by_header && wanted);
+    chosen.columns.push_back(std::move(column.stored));
+  }
+  const std::string directory = place.directory.empty() ? "." : place.directory;
+  DL_RETURN_IF_ERROR(read_first_item(directory, index, by_header, chosen, context));
+  DL_RETURN_IF_ERROR(choose_columns(index.path, fields, chosen));
+  const auto plan = std::make_shared<const ShardPlan>(std::move(chosen));
+  return open_shards(place, index.chunks, "litdata", context,
+                     [&](const std::string& folder, const ShardEntry& chunk) {
+                       return ColumnShard::open(folder, chunk, plan, context);
+                     });
+}
+
+// An index of chunks, not of the shards of MDS, which has the same name.
+bool is_litdata_directory(const std::string& directory, const OpenContext& context) {
+  return has_shard_index(directory, "\"chunks\"", context);
+}
+
+constexpr KeySpec kLitdataKeys[] = {
+    {"fields", "NAMES", "", "the fields to deliver, as in image,label; default: all"},
+    kAxesKey,
+    kPackLengthKey,
+    kPackMethodKey,
+    kPackWindowKey,
+    kPackSplitKey};
+
+}  // namespace
+
+constinit const Format kLitdataFormat{
+    .name = "litdata",
+    .doc =
+        "datasets of LitData: a directory with index.json and chunks, not compressed. Fields: the values of "
+        "its "
+        "items, or tokens",
+    .keys = kLitdataKeys,
+    .configure = [](const Uri& uri) -> Result<OpenOne> {
+      DL_ASSIGN_OR_RETURN(FieldNames fields, uri_names(uri, "fields"));
+      DL_RETURN_IF_ERROR(check_packing_words(uri));
+      return OpenOne([fields = std::move(fields)](const std::string& path, const OpenContext& context) {
+        return open_litdata(fields, path, context);
+      });
+    },
+    .is_set = is_litdata_directory,
+};
+
+}  // namespace dataline

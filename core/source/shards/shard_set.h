@@ -1,0 +1,59 @@
+// A set of shards: a directory with index.json, which names them. MDS and LitData share this.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/memory/mapped_file.h"
+#include "core/source/composed/composed.h"
+#include "core/source/shards/column_shard.h"
+
+namespace dataline {
+
+constexpr std::string_view kShardIndexName = "index.json";
+constexpr int64_t kMaxShardIndexBytes = int64_t{1} << 30;
+
+// A name of a file below the index: neither absolute nor above it.
+bool stays_below(std::string_view name);
+
+// Whether the directory has an index that begins with this text, spelled as JSON.
+bool has_shard_index(const std::string& directory, std::string_view text, const OpenContext& context);
+
+// The text of an index, counted while it is there. kCorrupt (a stand-in), kTooLarge.
+struct ShardIndexText {
+  Block block;
+  std::string_view text;
+};
+Result<ShardIndexText> read_shard_index(const std::string& path, const OpenContext& context);
+
+// `path` of a URI: the directory, or its index.
+struct ShardSetPlace {
+  std::string index, directory;  // the directory as messages name it
+};
+ShardSetPlace shard_set_place(const std::string& path);
+
+// The columns to deliver: the named ones, or all. What is not read is refused, unless it is left out. kNoSuchField.
+Status choose_columns(const std::string& index, const std::vector<std::string>& wanted, ShardPlan& plan);
+
+// All shards, one after another, each opened by open(directory, shard).
+template <typename Open>
+Result<SourceRef> open_shards(const ShardSetPlace& place, const std::vector<ShardEntry>& shards,
+                              std::string_view format, const OpenContext& context, const Open& open) {
+  context.progress->expect_files(static_cast<int64_t>(shards.size()));
+  std::vector<Part> parts;
+  for (const ShardEntry& shard : shards) {
+    if (context.cancelled())
+      return error(Code::kCancelled, place.index, ": cancelled after ", parts.size(), " of ", shards.size(),
+                   " shards");
+    context.report("opening ", place.directory);
+    DL_ASSIGN_OR_RETURN(SourceRef source, open(place.directory.empty() ? "." : place.directory, shard));
+    parts.push_back({"", std::move(source), join_path(place.directory, shard.name)});
+  }
+  return concat_sources(std::move(parts), std::string(format));
+}
+
+}  // namespace dataline

@@ -1,0 +1,46 @@
+"""Chunks of LitData with their index for the fuzzer to begin with, two bytes of settings before each: litdata_seeds.py FOLDER.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+import itertools
+import json
+import pathlib
+import struct
+import sys
+
+LEAF = {"type": None, "context": None, "children_spec": []}
+
+
+def tree(keys):
+    return json.dumps([1, {"type": "builtins.dict", "context": json.dumps(keys), "children_spec": [LEAF] * len(keys)}])
+
+
+def chunk(formats, items, spec=None, loader="PyTreeLoader", dim=None):
+    sized = loader == "PyTreeLoader"
+    rows = [b"".join(struct.pack("<I", len(v)) for v in item if sized) + b"".join(item) for item in items]
+    begins = itertools.accumulate([4 * (len(rows) + 2), *map(len, rows)])
+    data = struct.pack(f"<{len(rows) + 2}I", len(rows), *begins) + b"".join(rows)
+    config = {"chunk_bytes": None, "chunk_size": 9, "compression": None, "data_format": formats, "data_spec": spec,
+              "encryption": None, "item_loader": loader}
+    return data, {"chunk_bytes": len(data), "chunk_size": len(rows), "dim": dim, "filename": "c.bin"}, config
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    numpy, tensor = struct.pack("<4I", 4, 2, 1, 2) + b"ab", struct.pack(">5I", 13, 3, 1, 2, 1) + b"abcd"
+    sets = {
+        "texts": chunk(["int", "str"], [(struct.pack("<q", i), b"x" * i) for i in range(9)], tree(["label", "text"])),
+        "arrays": chunk(["numpy", "tensor", "no_header_numpy:5"], [(numpy, tensor, b"abcd"), (numpy, tensor, b"")]),
+        "scalars": chunk(["float", "bool"], [(bytes(8), b"\1")] * 5),
+        "tokens": chunk(["no_header_tensor:20"], [(b"abcd",), (b"",), (b"ef",)], json.dumps([1, LEAF]), "TokensLoader", 3),
+        "pickle": chunk(["pickle"], [(b"cos\nsystem\n",)]),
+    }
+    for name, (data, entry, config) in sets.items():
+        for chunks in ([entry], [entry, entry]):
+            index = json.dumps({"chunks": chunks, "config": config, "updated_at": "1"}).encode()
+            (folder / f"{name}-{len(chunks)}").write_bytes(struct.pack(">H", len(data)) + data + index)
+
+
+if __name__ == "__main__":
+    main()
