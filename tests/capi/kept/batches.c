@@ -30,6 +30,33 @@ static int32_t item(const Tensor* tensor, int64_t at) {
   return ((const int32_t*)(const void*)((const char*)tensor->data + tensor->byte_offset))[at];
 }
 
+/* As in Arrow's C data interface. */
+struct ArrowSchema {
+  const char *format, *name, *metadata;
+  int64_t flags, n_children;
+  struct ArrowSchema **children, *dictionary;
+  void (*release)(struct ArrowSchema*);
+  void* private_data;
+};
+struct ArrowArray {
+  int64_t length, null_count, offset, n_buffers, n_children;
+  const void** buffers;
+  struct ArrowArray **children, *dictionary;
+  void (*release)(struct ArrowArray*);
+  void* private_data;
+};
+
+static void check_arrow(dl_batch* batch) {
+  struct ArrowSchema schema;
+  struct ArrowArray array;
+  OK(dl_batch_arrow(batch, &schema, &array, &last));
+  CHECK(schema.n_children == 2 && strcmp(schema.children[0]->format, "+w:3") == 0 && array.length == 4);
+  const int32_t* items = array.children[0]->children[0]->buffers[1];
+  CHECK(items[4] == 4);
+  schema.release(&schema);
+  array.release(&array);
+}
+
 static void check_tensors(dl_batch* batch) {
   struct DLManagedTensor* old = NULL;
   struct DLManagedTensorVersioned* tensor = NULL;
@@ -58,6 +85,7 @@ void check_batches(void) {
         x->device_type == DL_DEVICE_CPU);
   CHECK(y->dtype == DL_DTYPE_F32 && y->bytes == 16 && ((const float*)y->data)[3] == 103);
   CHECK(y->offsets == NULL && y->axes != NULL);
+  check_arrow(batch);
   check_tensors(batch);
   OK(dl_batch_wait(batch, NULL, &last));
   dl_batch_retain(batch);
