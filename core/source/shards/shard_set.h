@@ -10,6 +10,7 @@
 #include "core/base/status.h"
 #include "core/memory/mapped_file.h"
 #include "core/source/composed/composed.h"
+#include "core/source/files.h"
 #include "core/source/shards/column_shard.h"
 
 namespace dataline {
