@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -42,7 +43,7 @@ struct HistogramSum {
   int64_t quantile(double share) const {
     if (count == 0) return 0;
     const auto wanted =
-        std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(count) + 0.5), 1, count);
+        std::clamp<int64_t>(int64_t{std::llround(share * static_cast<double>(count))}, 1, count);
     int64_t seen = 0;
     for (size_t bin = 0; bin < kHistogramBins; ++bin) {
       seen += bins[bin];
