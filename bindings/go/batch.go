@@ -162,17 +162,26 @@ func (b *Batch) info() abi.BatchInfo {
 	return *raw
 }
 
+// held is the lease, for a call during which b is kept alive.
+func (b *Batch) held() (abi.Handle, error) {
+	if b == nil {
+		return nil, errNil("batch")
+	}
+	lease := atomic.LoadPointer(&b.lease)
+	if lease == nil {
+		return nil, ErrReleased
+	}
+	return lease, nil
+}
+
 // Wait makes a CUDA stream (a CUstream of the batch's device; 0 is the legacy stream) wait until the batch is ready; the
 // goroutine does not wait. Call it once for each stream that reads the batch, before its first use there: batches on a
 // device are delivered while their copies are in flight. The stream must live until the batch's Release; the memory is
 // written again only after the work in the stream by then. On the cpu device it does nothing.
 func (b *Batch) Wait(stream uintptr) error {
-	if b == nil {
-		return errNil("batch")
-	}
-	lease := atomic.LoadPointer(&b.lease)
-	if lease == nil {
-		return ErrReleased
+	lease, err := b.held()
+	if err != nil {
+		return err
 	}
 	defer runtime.KeepAlive(b)
 	return call(func(e *abi.Error) int32 { return abi.BatchWait(lease, stream, e) })
@@ -184,12 +193,9 @@ func (b *Batch) Wait(stream uintptr) error {
 // until it is released, and counts towards MaxLeases. Nothing is copied but bools, which Arrow stores as bits, and fields
 // whose rows do not lie one after another. ErrUnsupported: bf16 and complex numbers, and batches in a device's memory.
 func (b *Batch) Arrow(schema, array unsafe.Pointer) error {
-	if b == nil {
-		return errNil("batch")
-	}
-	lease := atomic.LoadPointer(&b.lease)
-	if lease == nil {
-		return ErrReleased
+	lease, err := b.held()
+	if err != nil {
+		return err
 	}
 	defer runtime.KeepAlive(b)
 	return call(func(e *abi.Error) int32 { return abi.BatchArrow(lease, schema, array, e) })

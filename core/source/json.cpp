@@ -3,6 +3,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
+
+#include "core/base/text.h"
+#include "core/source/files.h"
 
 namespace dataline {
 namespace {
@@ -224,6 +228,19 @@ Status JsonReader::skip_value(int depth) {
   }
   if (c == '-' || (c >= '0' && c <= '9')) return read_number(number, whole);
   return expected("a value");
+}
+
+Status JsonReader::read_count(int64_t& out) {
+  if (const char next = peek(); next != '-' && (next < '0' || next > '9')) return expected("a whole number");
+  std::string_view digits;
+  bool whole = false;
+  DL_RETURN_IF_ERROR(read_number(digits, whole));
+  if (!whole || digits.starts_with('-'))
+    return refuse("byte ", byte(), ": expected a whole number from 0, got ", printable(digits));
+  const std::optional<int64_t> value = parse_i64(digits);
+  if (!value) return refuse("byte ", byte(), ": number ", printable(digits), " is above 2^63 - 1");
+  out = *value;
+  return Status::ok();
 }
 
 Status JsonReader::skip_members(char end, int depth) {

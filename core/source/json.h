@@ -43,6 +43,8 @@ class JsonReader {
   Status read_string(std::span<char> room, size_t& bytes);
   // The text of a number that JSON allows; whole: it has neither a fraction nor an exponent.
   Status read_number(std::string_view& out, bool& whole);
+  // A whole number from 0 on: a size, a count.
+  Status read_count(int64_t& out);
   Status skip_value() { return skip_value(0); }
   // An object: use(key) reads the value of each member, and may take the key's text.
   template <typename Use>

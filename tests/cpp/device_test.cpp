@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
+#include "capi/arrow_c_data.h"
 #include "tests/cpp/fake_driver.h"
 #include "tests/cpp/support.h"
 
@@ -49,6 +50,17 @@ TEST_F(CppDevice, AViewNamesItsDeviceAndRefusesTheHost) {
   EXPECT_EQ(image.try_rows<float>().status(), DL_ERR_UNSUPPORTED);
   EXPECT_EQ(image.try_as<uint8_t>().status(), DL_ERR_MISMATCH) << "the type is looked at first";
   EXPECT_EQ(batch.sample_indices().size(), 16u) << "stay on the host";
+}
+
+TEST_F(CppDevice, ArrowRefusesABatchInDeviceMemory) {
+  Loader loader(images(), job(on()));
+  const Batch batch = loader.next().value();
+  ArrowSchema schema = {};
+  ArrowArray array = {};
+  const Error error = thrown_by([&] { batch.arrow(&schema, &array); });
+  EXPECT_EQ(error.code(), DL_ERR_UNSUPPORTED);
+  EXPECT_TRUE(says(error, {"device memory", "dl_batch_dlpack"}));
+  EXPECT_EQ(schema.release == nullptr && array.release == nullptr, true);
 }
 
 TEST_F(CppDevice, AStreamThatWaitedReadsWhatTheCpuDelivers) {

@@ -26,8 +26,8 @@ Status read_headers(const MappedFile& file, const FileExtent& item, const std::v
                     ShardPlan& plan) {
   const int64_t sizes_bytes = kLitdataWord * static_cast<int64_t>(plan.columns.size());
   if (item.bytes < sizes_bytes)
-    return error(Code::kCorrupt, file.path(), ": sample 0, offset ", item.offset,
-                 ": its sizes need more than 0 bytes, the sample has ", item.bytes);
+    return error(Code::kCorrupt, file.path(), ": sample 0, offset ", item.offset, ": its sizes need ",
+                 sizes_bytes, " bytes, the sample has ", item.bytes);
   std::array<std::byte, kLitdataWord* static_cast<int64_t>(kMaxShardColumns)> sizes;
   DL_RETURN_IF_ERROR(file.read(item.offset, sizes_bytes, sizes.data()));
   const int64_t end = item.offset + item.bytes;

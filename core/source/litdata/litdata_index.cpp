@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/litdata/litdata_index.h"
 
-#include <optional>
 #include <utility>
 
 #include "core/base/text.h"
@@ -44,17 +43,6 @@ class LitdataIndexParser {
   }
 
  private:
-  Status read_count(int64_t& out) {
-    if (const char c = json_.peek(); c < '0' || c > '9') return json_.expected("a whole number");
-    std::string_view digits;
-    bool whole = false;
-    DL_RETURN_IF_ERROR(json_.read_number(digits, whole));
-    const std::optional<int64_t> value = whole ? parse_i64(digits) : std::nullopt;
-    if (!value) return json_.refuse("byte ", json_.byte(), ": ", shown_text(digits), " is no size");
-    out = *value;
-    return Status::ok();
-  }
-
   Status read_text(std::string& out) {
     return json_.take_word("null") ? Status::ok() : json_.read_string(out);
   }
@@ -106,22 +94,14 @@ class LitdataIndexParser {
     chunk.bytes = chunk.samples = -1;
     int64_t tokens = -1;
     DL_RETURN_IF_ERROR(json_.each_member([&](const std::string& key) -> Status {
-      if (key == "chunk_bytes") return read_count(chunk.bytes);
-      if (key == "chunk_size") return read_count(chunk.samples);
+      if (key == "chunk_bytes") return json_.read_count(chunk.bytes);
+      if (key == "chunk_size") return json_.read_count(chunk.samples);
       if (key == "filename") return json_.read_string(chunk.name);
-      if (key == "dim" && !json_.take_word("null")) return read_count(tokens);
+      if (key == "dim" && !json_.take_word("null")) return json_.read_count(tokens);
       return key == "dim" ? Status::ok() : json_.skip_value();
     }));
-    const char* const missing = chunk.name.empty()  ? "filename"
-                                : chunk.bytes < 0   ? "chunk_bytes"
-                                : chunk.samples < 0 ? "chunk_size"
-                                                    : nullptr;
-    if (missing != nullptr)
-      return error(Code::kCorrupt, index_.path, ": chunk ", index_.chunks.size(), ": ", missing,
-                   " is missing");
-    if (!stays_below(chunk.name))
-      return error(Code::kCorrupt, index_.path, ": chunk ", index_.chunks.size(), ": ", printable(chunk.name),
-                   " is no name of a file below the index");
+    DL_RETURN_IF_ERROR(check_shard_entry(index_.path, index_.chunks.size(), chunk,
+                                         {"chunk", "filename", "chunk_bytes", "chunk_size"}));
     index_.chunks.push_back(std::move(chunk));
     index_.tokens.push_back(tokens);
     return Status::ok();

@@ -2,7 +2,6 @@
 #include "core/source/mds/mds_index.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "core/base/text.h"
@@ -39,21 +38,10 @@ class MdsIndexParser {
   }
 
  private:
-  Status read_count(int64_t& out) {
-    if (const char c = json_.peek(); c < '0' || c > '9') return json_.expected("a whole number");
-    std::string_view digits;
-    bool whole = false;
-    DL_RETURN_IF_ERROR(json_.read_number(digits, whole));
-    const std::optional<int64_t> value = whole ? parse_i64(digits) : std::nullopt;
-    if (!value) return json_.refuse("byte ", json_.byte(), ": ", shown_text(digits), " is no size");
-    out = *value;
-    return Status::ok();
-  }
-
   Status read_version() {
     constexpr int64_t kVersion = 2;
     int64_t version = 0;
-    DL_RETURN_IF_ERROR(read_count(version));
+    DL_RETURN_IF_ERROR(json_.read_count(version));
     if (version == kVersion) return Status::ok();
     return error(Code::kUnsupported, index_.path, ": version ", version, " of MDS, expected ", kVersion);
   }
@@ -76,7 +64,7 @@ class MdsIndexParser {
     DL_RETURN_IF_ERROR(json_.each_member([&](const std::string& key) -> Status {
       if (key == "format") return json_.read_string(format);
       if (key == "version") return read_version();
-      if (key == "samples") return read_count(shard.samples);
+      if (key == "samples") return json_.read_count(shard.samples);
       if (key == "column_names") return read_texts(columns.names);
       if (key == "column_encodings") return read_texts(columns.encodings);
       if (key == "column_sizes") return json_.each_item([&] { return read_size(columns.sizes); });
@@ -88,7 +76,8 @@ class MdsIndexParser {
       return error(Code::kUnsupported, index_.path, ": shard ", index_.shards.size(), " has the format ",
                    printable(format), ", expected mds");
     }
-    DL_RETURN_IF_ERROR(check_shard(shard));
+    DL_RETURN_IF_ERROR(check_shard_entry(index_.path, index_.shards.size(), shard,
+                                         {"shard", "raw_data.basename", "raw_data.bytes", "samples"}));
     DL_RETURN_IF_ERROR(take_columns(columns));
     index_.shards.push_back(std::move(shard));
     return Status::ok();
@@ -106,28 +95,15 @@ class MdsIndexParser {
     if (out.size() == kMaxShardColumns)
       return error(Code::kUnsupported, index_.path, ": more than ", kMaxShardColumns, " columns");
     out.push_back(-1);
-    return json_.take_word("null") ? Status::ok() : read_count(out.back());
+    return json_.take_word("null") ? Status::ok() : json_.read_count(out.back());
   }
 
   Status read_file(std::string& name, int64_t* bytes) {
     return json_.each_member([&](const std::string& key) -> Status {
       if (key == "basename") return json_.read_string(name);
-      if (key == "bytes" && bytes != nullptr) return read_count(*bytes);
+      if (key == "bytes" && bytes != nullptr) return json_.read_count(*bytes);
       return json_.skip_value();
     });
-  }
-
-  Status check_shard(const ShardEntry& shard) const {
-    const char* const missing = shard.name.empty()  ? "raw_data.basename"
-                                : shard.bytes < 0   ? "raw_data.bytes"
-                                : shard.samples < 0 ? "samples"
-                                                    : nullptr;
-    if (missing != nullptr)
-      return error(Code::kCorrupt, index_.path, ": shard ", index_.shards.size(), ": ", missing,
-                   " is missing");
-    if (stays_below(shard.name)) return Status::ok();
-    return error(Code::kCorrupt, index_.path, ": shard ", index_.shards.size(), ": ", printable(shard.name),
-                 " is no name of a file below the index");
   }
 
   // All shards have the columns of the first.

@@ -131,7 +131,7 @@ class HeaderParser {
   Status parse_shape(Tensor& tensor, std::optional<int64_t>& items) {
     return json_.each_item([&]() -> Status {
       int64_t dim = 0;
-      DL_RETURN_IF_ERROR(read_count(dim));
+      DL_RETURN_IF_ERROR(json_.read_count(dim));
       if (items) items = checked_multiply(*items, dim);
       if (tensor.shape.size() <= static_cast<size_t>(kMaxRank)) tensor.shape.push_back(dim);
       return Status::ok();
@@ -140,25 +140,10 @@ class HeaderParser {
 
   Status parse_offsets(Tensor& tensor) {
     DL_RETURN_IF_ERROR(json_.expect('['));
-    DL_RETURN_IF_ERROR(read_count(tensor.begin));
+    DL_RETURN_IF_ERROR(json_.read_count(tensor.begin));
     DL_RETURN_IF_ERROR(json_.expect(','));
-    DL_RETURN_IF_ERROR(read_count(tensor.end));
+    DL_RETURN_IF_ERROR(json_.read_count(tensor.end));
     return json_.expect(']');
-  }
-
-  Status read_count(int64_t& out) {
-    std::string_view digits;
-    bool whole = false;
-    if (const char next = json_.peek(); next != '-' && (next < '0' || next > '9'))
-      return json_.expected("a whole number");
-    DL_RETURN_IF_ERROR(json_.read_number(digits, whole));
-    if (!whole || digits.starts_with('-'))
-      return json_.refuse("byte ", json_.byte(), ": expected a whole number from 0, got ", printable(digits));
-    const std::optional<int64_t> value = parse_i64(digits);
-    if (!value)
-      return json_.refuse("byte ", json_.byte(), ": number ", printable(digits), " is above 2^63 - 1");
-    out = *value;
-    return Status::ok();
   }
 
   // Of dtypes that are not known nothing is known.

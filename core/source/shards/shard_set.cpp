@@ -18,6 +18,19 @@ bool stays_below(std::string_view name) {
                       [](std::string_view part) { return part == ".." || part.empty(); });
 }
 
+Status check_shard_entry(const std::string& index, size_t number, const ShardEntry& entry,
+                         const ShardEntryNames& names) {
+  const char* const missing = entry.name.empty()  ? names.name
+                              : entry.bytes < 0   ? names.bytes
+                              : entry.samples < 0 ? names.samples
+                                                  : nullptr;
+  if (missing != nullptr)
+    return error(Code::kCorrupt, index, ": ", names.word, " ", number, ": ", missing, " is missing");
+  if (stays_below(entry.name)) return Status::ok();
+  return error(Code::kCorrupt, index, ": ", names.word, " ", number, ": ", printable(entry.name),
+               " is no name of a file below the index");
+}
+
 bool has_shard_index(const std::string& directory, std::string_view text, const OpenContext& context) {
   const std::string path = join_path(directory, kShardIndexName);
   if (!path_exists(path)) return false;

@@ -31,6 +31,13 @@ struct ShardIndexText {
 };
 Result<ShardIndexText> read_shard_index(const std::string& path, const OpenContext& context);
 
+// That the index says all of an entry, `number` of them: each is called `word`, its values `names`. kCorrupt.
+struct ShardEntryNames {
+  const char *word, *name, *bytes, *samples;
+};
+Status check_shard_entry(const std::string& index, size_t number, const ShardEntry& entry,
+                         const ShardEntryNames& names);
+
 // `path` of a URI: the directory, or its index.
 struct ShardSetPlace {
   std::string index, directory;  // the directory as messages name it
