@@ -73,70 +73,24 @@ class ArrowOpener {
   Result<SourceRef> finish(ArrowTables tables) {
     SourceInfo info{"arrow", file_.path(), std::move(plan_.notes)};
     std::vector<Field> fields;
-    std::vector<ArrowDelivery> deliveries;
     for (ArrowColumn& column : plan_.columns) {
       if (column.values.ragged()) {
-        const bool encoded = column.dictionary >= 0;
-        DL_ASSIGN_OR_RETURN(
-            const int64_t most,
-            longest_arrow_row(
-                file_, encoded ? tables.dictionaries[static_cast<size_t>(column.dictionary)] : tables.batches,
-                column.values, context_));
+        DL_ASSIGN_OR_RETURN(const int64_t most,
+                            longest_arrow_row(&file_, tables.of(column), column.values, context_));
         column.field.max_bytes = most * column.values.unit_bytes;
       }
-      DL_ASSIGN_OR_RETURN(ArrowDelivery delivery, deliver(column, tables, info));
-      deliveries.push_back(std::move(delivery));
       fields.push_back(column.field);
     }
+    const ArrowStore store{file_.path(), file_.addressable(), std::max(file_.bytes() * 8, kScratchAlignment),
+                           options_.fill, *context_.memory};
+    DL_ASSIGN_OR_RETURN(std::vector<ArrowDelivery> deliveries,
+                        deliver_columns(plan_, tables, store, info.notes));
     if (!tables.end_mark)
       info.notes.push_back("no end mark: if its writer was not closed, record batches may be missing");
+    ArrowRows rows(file_.path(), false, std::move(plan_), std::move(tables), std::move(deliveries),
+                   options_.fill);
     return SourceRef(std::make_shared<ArrowSource>(std::move(file_), column_per_field(std::move(fields)),
-                                                   std::move(info), std::move(plan_), std::move(tables),
-                                                   std::move(deliveries), options_.fill));
-  }
-
-  Result<ArrowDelivery> deliver(const ArrowColumn& column, const ArrowTables& tables, SourceInfo& info) {
-    ArrowDelivery out;
-    int64_t rows = 0, items = 0;
-    for (const int32_t slot : column.row_nulls)
-      rows += std::min(tables.nulls[static_cast<size_t>(slot)], kMaxRecordBytes);
-    const bool encoded = column.dictionary >= 0;
-    for (const ArrowItemNulls& nulls : column.values.item_nulls) {
-      if (!encoded) items += std::min(tables.nulls[static_cast<size_t>(nulls.slot)], kMaxRecordBytes);
-    }
-    const bool values = encoded && tables.value_nulls;
-    out.nulls = rows > 0;
-    out.element_bytes = dtype_bytes(column.field.dtype);
-    const bool fills = options_.fill && (items > 0 || values);
-    out.copies = !file_.addressable() || column.values.bits || fills;
-    out.plain = !encoded && !out.nulls && items == 0 && !out.copies;
-    if (rows + items == 0 && !values) return out;
-    const std::string_view what = options_.fill
-                                      ? ", delivered as the number of nulls=fill(), or as empty rows"
-                                      : ": these samples are bad (nulls=fill(0) delivers 0)";
-    info.notes.push_back(
-        concat(column.field.name, ": ", rows + items, rows + items == 1 ? " null" : " nulls", what));
-    if (options_.fill) DL_RETURN_IF_ERROR(prepare_fill(column, out));
-    return out;
-  }
-
-  Status prepare_fill(const ArrowColumn& column, ArrowDelivery& out) {
-    // Rows of ragged fields become empty, their items are numbers.
-    if (column.values.ragged() && column.values.item_nulls.empty()) return Status::ok();
-    Field element = column.field;
-    element.kind = FieldKind::kDense;
-    DL_RETURN_IF_ERROR(check_fill(*options_.fill, element));
-    store_fill(*options_.fill, column.field.dtype, out.fill.bytes.data());
-    if (column.values.ragged()) return Status::ok();
-    const int64_t bytes = column.values.unit_bytes;
-    if (bytes > std::max(file_.bytes() * 8, kScratchAlignment)) {
-      return error(Code::kCorrupt, file_.path(), ": column ", printable(column.field.name), " has values of ",
-                   bytes, " bytes, the file has ", file_.bytes());
-    }
-    DL_ASSIGN_OR_RETURN(out.fill_row,
-                        context_.memory->allocate(bytes, 64, MemoryKind::kTable, "the value of nulls"));
-    write_fill(*options_.fill, column.field, out.fill_row.data());
-    return Status::ok();
+                                                   std::move(info), std::move(rows)));
   }
 
   MappedFile file_;

@@ -62,13 +62,13 @@ void ArrowSource::append_column(const int64_t* slots, const ArrowValues& values,
 
 void ArrowSource::append_extents(int64_t first, int64_t count, bool whole,
                                  std::vector<FileExtent>& out) const {
-  const ArrowBatches& batches = tables_.batches;
+  const ArrowBatches& batches = rows_.tables().batches;
   for (int64_t at = first; at < first + count;) {
     const int64_t batch = batches.batch_of(at), rows = batches.rows_of(batch),
                   row = at - batches.start(batch);
     const int64_t some = std::min(first + count - at, rows - row);
     const int64_t* slots = batches.slots(batch);
-    for (const ArrowColumn& column : plan_.columns) {
+    for (const ArrowColumn& column : rows_.plan().columns) {
       for (const int32_t slot : column.row_nulls) {
         if (slots[slot] >= 0) out.push_back({slots[slot] + row / 8, (row + some + 7) / 8 - row / 8});
       }
@@ -84,7 +84,7 @@ void ArrowSource::append_extents(int64_t first, int64_t count, bool whole,
 }
 
 // Of one row.
-void ArrowSource::append_decoded(const ArrowColumn& column, const Stretch& stretch,
+void ArrowSource::append_decoded(const ArrowColumn& column, const ArrowStretch& stretch,
                                  std::vector<FileExtent>& out) const {
   // Numbers are in the machine's order; what is out of range makes the row bad anyway.
   std::array<std::byte, 8> index{};
@@ -93,7 +93,7 @@ void ArrowSource::append_decoded(const ArrowColumn& column, const Stretch& stret
     return;
   const auto number = load_native<int64_t>(index.data());
   if (number < 0 || number >= stretch.slots[column.first + 1]) return;
-  const ArrowBatches& values = tables_.dictionaries[static_cast<size_t>(column.dictionary)];
+  const ArrowBatches& values = rows_.tables().dictionaries[static_cast<size_t>(column.dictionary)];
   const int64_t row = stretch.slots[column.first] + number, batch = values.batch_of(row);
   append_column(values.slots(batch), column.values, values.rows_of(batch), row - values.start(batch), 1, true,
                 out);
@@ -137,38 +137,15 @@ bool ArrowSource::cached(int64_t index) const {
                      [&](const FileExtent& extent) { return file_.cached(extent.offset, extent.bytes); });
 }
 
-// Record batches are put together until the next one would make a block too long; one that is longer by itself is cut evenly.
-void ArrowSource::append_blocks(int64_t block_bytes, BlockEnds& ends) const {
-  int64_t end = ends.empty() ? 0 : ends.back(), bytes = 0, rows = 0;
-  const auto finish = [&] {
-    if (rows > 0) ends.push_back(end += rows);
-    rows = bytes = 0;
-  };
-  for (int64_t b = 0; b < tables_.batches.count(); ++b) {
-    const int64_t batch_rows = tables_.batches.rows_of(b);
-    if (batch_rows == 0) continue;
-    const int64_t batch_bytes = std::max<int64_t>(tables_.batches.slots(b)[kArrowBatchBytesSlot], 1);
-    if (batch_bytes > block_bytes) {
-      finish();
-      cut_evenly(batch_rows, std::max<int64_t>(batch_bytes / batch_rows, 1), block_bytes, ends);
-      end = ends.back();
-      continue;
-    }
-    if (batch_bytes > block_bytes - bytes) finish();
-    bytes += batch_bytes;
-    rows += batch_rows;
-  }
-  finish();
-}
-
 Place ArrowSource::place_of(int64_t index, size_t column) const {
-  const Stretch row = row_of(index);
+  const ArrowStretch row = rows_.row_of(index);
   std::vector<FileExtent> parts;
-  const ArrowColumn& from = plan_.columns[column];
+  const ArrowColumn& from = rows_.plan().columns[column];
   if (from.dictionary >= 0) {
     parts.push_back({row.slots[from.indices] + row.row * from.index_bytes, from.index_bytes});
   } else {
-    append_column(row.slots, from.values, tables_.batches.rows_of(row.number), row.row, 1, true, parts);
+    append_column(row.slots, from.values, rows_.tables().batches.rows_of(row.number), row.row, 1, true,
+                  parts);
   }
   return {file_.path(),
           concat("record batch ", row.number, ", row ", row.row, ", offset ", parts.back().offset)};

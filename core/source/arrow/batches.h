@@ -13,6 +13,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/memory/host_memory.h"
@@ -21,6 +22,8 @@
 #include "core/source/arrow/messages.h"
 
 namespace dataline {
+
+constexpr std::string_view kArrowMemory = "Arrow data";  // what messages call a table in memory
 
 class ArrowBatches {
  public:
@@ -67,6 +70,11 @@ struct ArrowTables {
   std::vector<int64_t> nulls;  // by slot of ArrowPlan::batch: how many its bitmaps say
   bool value_nulls = false;    // some value of a dictionary is null
   bool end_mark = true;
+
+  // Those that have the values of a column.
+  const ArrowBatches& of(const ArrowColumn& column) const {
+    return column.dictionary < 0 ? batches : dictionaries[static_cast<size_t>(column.dictionary)];
+  }
 };
 
 // Reads all messages: of the footer, or of a stream whose schema ends at `begin`. kTruncated, kCorrupt, kUnsupported
@@ -78,7 +86,8 @@ Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& p
 
 // The most units (columns.h) that a row of a ragged column has, by its offsets: 4 or 8 bytes a row are read. Of more than 16 million
 // rows: what no row can exceed, the values of a batch together. kTruncated, kIo, kCancelled.
-Result<int64_t> longest_arrow_row(const MappedFile& file, const ArrowBatches& batches,
+// A null file: the slots are addresses in memory.
+Result<int64_t> longest_arrow_row(const MappedFile* file, const ArrowBatches& batches,
                                   const ArrowValues& values, const OpenContext& context);
 
 }  // namespace dataline

@@ -17,23 +17,35 @@
 
 namespace dataline {
 
-// Bytes of the file during one call.
+// Bytes of the table during one call. Slots are offsets in a file, or addresses in the host's memory.
 class ArrowAccess {
  public:
   // `populate`: pages may be missing.
   ArrowAccess(const MappedFile& file, bool populate, const CancelFlag* cancelled)
-      : file_(file), populate_(populate && file.addressable()), cancelled_(cancelled) {}
+      : file_(&file),
+        base_(file.addressable() ? reinterpret_cast<uintptr_t>(file.at(0)) : 0),
+        addressable_(file.addressable()),
+        populate_(populate && file.addressable()),
+        cancelled_(cancelled) {}
+  // Of memory.
+  ArrowAccess() = default;
 
-  // Into the file, or a copy in `room`.
+  // Whether at() can be used without view(), which is for one value after another.
+  bool direct() const { return addressable_ && !populate_; }
+  // An integer is added, because there may be no object that `base_` points to.
+  const std::byte* at(int64_t offset) const {
+    return reinterpret_cast<const std::byte*>(base_ + static_cast<uintptr_t>(offset));
+  }
+
+  // Into the table, or a copy in `room`.
   Result<const std::byte*> view(int64_t offset, int64_t bytes, std::byte* room) const {
-    if (!file_.addressable()) {
-      DL_RETURN_IF_ERROR(file_.read(offset, bytes, room, cancelled_));
+    if (!addressable_) {
+      DL_RETURN_IF_ERROR(file_->read(offset, bytes, room, cancelled_));
       return static_cast<const std::byte*>(room);
     }
-    if (populate_ && bytes > 0) DL_RETURN_IF_ERROR(file_.populate(offset, bytes));
-    return file_.at(offset);
+    if (populate_ && bytes > 0) DL_RETURN_IF_ERROR(file_->populate(offset, bytes));
+    return at(offset);
   }
-  const MappedFile& file() const { return file_; }
 
   // Calls use(bits, first, count, done) for the bits [first, first + count) of the bitmap at `offset`, piece by piece; `done`
   // bits were in the pieces before. It says whether to go on.
@@ -42,8 +54,7 @@ class ArrowAccess {
     constexpr int64_t kPieceBits = 4096;
     std::byte room[kPieceBits / 8 + 1];
     for (int64_t done = 0; done < count;) {
-      const int64_t at = first + done,
-                    some = std::min(count - done, file_.addressable() ? count : kPieceBits);
+      const int64_t at = first + done, some = std::min(count - done, addressable_ ? count : kPieceBits);
       const int64_t begin = at / 8, end = (at + some + 7) / 8;
       DL_ASSIGN_OR_RETURN(const std::byte* bits, view(offset + begin, end - begin, room));
       if (!use(bits, at % 8, some, done)) break;
@@ -53,9 +64,10 @@ class ArrowAccess {
   }
 
  private:
-  const MappedFile& file_;
-  bool populate_;
-  const CancelFlag* cancelled_;
+  const MappedFile* file_ = nullptr;
+  uintptr_t base_ = 0;
+  bool addressable_ = true, populate_ = false;
+  const CancelFlag* cancelled_ = nullptr;
 };
 
 // Marks the nulls among rows [row, row + count), count <= kMaxRunRecords.
