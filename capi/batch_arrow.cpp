@@ -12,35 +12,19 @@
 #include <utility>
 #include <vector>
 
-#include "capi/arrow_c_data.h"
 #include "capi/guard.h"
 #include "capi/handles.h"
 #include "core/base/dtype.h"
+#include "core/source/arrow/c_data.h"
+#include "core/source/arrow/c_owned.h"
 
 using namespace dataline;
 using namespace dataline::capi;
 
 namespace {
 
-// A struct of the interface, released unless it was handed on.
 template <typename Struct>
-struct Owned {
-  Struct raw = {};
-
-  Owned() = default;
-  Owned(Owned&& other) noexcept : raw(other.raw) { other.raw.release = nullptr; }
-  Owned& operator=(Owned&& other) noexcept {
-    std::swap(raw, other.raw);
-    return *this;
-  }
-  ~Owned() {
-    if (raw.release != nullptr) raw.release(&raw);
-  }
-  void hand_on(Struct* out) noexcept {
-    *out = raw;
-    raw.release = nullptr;
-  }
-};
+using Owned = ArrowOwned<Struct>;
 
 // What a struct points to. Its children are released with it, but for those that were moved out.
 template <typename Struct>

@@ -124,6 +124,31 @@ dl_status dl_dataset_from_arrays(const dl_array* arrays, int32_t count, void (*r
   });
 }
 
+dl_status dl_dataset_from_arrow(ArrowArrayStream* stream, const char* keys, const dl_options* options,
+                                dl_dataset** out, dl_error* error) {
+  ArrowOwned<ArrowArrayStream> taken;
+  if (stream != nullptr) taken = ArrowOwned<ArrowArrayStream>(*stream);
+  return create_dataset(out, error, [&]() -> MadeDataset {
+    DL_REQUIRE(stream);
+    return Dataset::from_arrow(std::move(taken), keys == nullptr ? "" : keys,
+                               options_or_default(options, Options()));
+  });
+}
+
+dl_status dl_dataset_from_arrow_array(ArrowSchema* schema, ArrowArray* array, const char* keys,
+                                      const dl_options* options, dl_dataset** out, dl_error* error) {
+  ArrowOwned<ArrowSchema> type;
+  ArrowOwned<ArrowArray> values;
+  if (schema != nullptr) type = ArrowOwned<ArrowSchema>(*schema);
+  if (array != nullptr) values = ArrowOwned<ArrowArray>(*array);
+  return create_dataset(out, error, [&]() -> MadeDataset {
+    DL_REQUIRE(schema);
+    DL_REQUIRE(array);
+    return Dataset::from_arrow(std::move(type), std::move(values), keys == nullptr ? "" : keys,
+                               options_or_default(options, Options()));
+  });
+}
+
 dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* options, dl_dataset** out,
                                  dl_error* error) {
   return create_dataset(out, error, [&]() -> MadeDataset {

@@ -10,6 +10,7 @@
 #include "core/loader/options.h"
 #include "core/loader/pipeline.h"
 #include "core/memory/machine_limits.h"
+#include "core/source/arrow/memory_source.h"
 #include "core/source/composed/composed.h"
 #include "core/source/open.h"
 #include "core/source/packing/packing.h"
@@ -216,6 +217,21 @@ Result<std::unique_ptr<Dataset>> Dataset::from_arrays(std::vector<ArrayField> fi
   return of(made_of_loan(owner, context, [&](HostOwner lender) {
     return array_source(std::move(fields), sample_count, lender, *context.memory);
   }));
+}
+
+Result<std::unique_ptr<Dataset>> Dataset::from_arrow(ArrowOwned<ArrowArrayStream> stream,
+                                                     std::string_view keys, const Options& options) {
+  const OpenContext context = open_context(options);
+  DL_ASSIGN_OR_RETURN(const ArrowOptions wanted, arrow_memory_options(keys));
+  return packed(open_arrow_stream(std::move(stream), wanted, context), context);
+}
+
+Result<std::unique_ptr<Dataset>> Dataset::from_arrow(ArrowOwned<ArrowSchema> schema,
+                                                     ArrowOwned<ArrowArray> array, std::string_view keys,
+                                                     const Options& options) {
+  const OpenContext context = open_context(options);
+  DL_ASSIGN_OR_RETURN(const ArrowOptions wanted, arrow_memory_options(keys));
+  return packed(open_arrow_array(std::move(schema), std::move(array), wanted, context), context);
 }
 
 Result<std::unique_ptr<Dataset>> Dataset::from_reader(std::vector<Field> fields, ReaderTable table,

@@ -13,6 +13,8 @@
 #include "core/base/open_progress.h"
 #include "core/batch/view.h"
 #include "core/loader/options.h"
+#include "core/source/arrow/c_data.h"
+#include "core/source/arrow/c_owned.h"
 #include "core/source/composed/mix.h"
 #include "core/source/host/host.h"
 #include "core/source/source.h"
@@ -48,6 +50,12 @@ class Dataset {
   // Calls that fail never take what `owner` or `table` lends.
   static Result<std::unique_ptr<Dataset>> from_arrays(std::vector<ArrayField> fields, int64_t sample_count,
                                                       HostOwner owner, const Options& options);
+  // Both are taken whatever happens, as Arrow's libraries do. `keys`: arrow_memory_options().
+  static Result<std::unique_ptr<Dataset>> from_arrow(ArrowOwned<ArrowArrayStream> stream,
+                                                     std::string_view keys, const Options& options);
+  static Result<std::unique_ptr<Dataset>> from_arrow(ArrowOwned<ArrowSchema> schema,
+                                                     ArrowOwned<ArrowArray> array, std::string_view keys,
+                                                     const Options& options);
   static Result<std::unique_ptr<Dataset>> from_reader(std::vector<Field> fields, ReaderTable table,
                                                       const Options& options);
   // names: empty, or one a part.

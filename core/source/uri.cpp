@@ -181,6 +181,15 @@ Result<Uri> parse_uri(std::string_view text) {
   return uri;
 }
 
+Result<Uri> parse_uri_keys(std::string_view text) {
+  Uri uri;
+  if (text.size() > kMaxUriBytes)
+    return uri_error(1, text.size(), " bytes, at most ", kMaxUriBytes, " are read");
+  uri.text = text;
+  if (!text.empty()) DL_RETURN_IF_ERROR(parse_keys({text, 1}, uri));
+  return uri;
+}
+
 Result<std::string> uri_decode(std::string_view text, int64_t column) { return decode({text, column}); }
 
 Result<int64_t> uri_i64(const Uri& uri, std::string_view key, int64_t fallback, int64_t min) {

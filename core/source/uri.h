@@ -53,6 +53,8 @@ struct Uri {
 };
 
 Result<Uri> parse_uri(std::string_view text);
+// `key=value&key=value` alone, of what has no path; columns are those of `text`.
+Result<Uri> parse_uri_keys(std::string_view text);
 Result<Uri> bare_uri(std::string_view text);  // one literal path, whatever colons it has
 
 // Decodes %XX; `column` is that of text[0].

@@ -5,7 +5,7 @@
 #include <regex>
 #include <set>
 
-#include "capi/arrow_c_data.h"
+#include "core/source/arrow/c_data.h"
 #include "tests/support/job.h"
 
 namespace dataline::testing {

@@ -3,7 +3,7 @@
 #include <complex>
 #include <cstring>
 
-#include "capi/arrow_c_data.h"
+#include "core/source/arrow/c_data.h"
 #include "tests/cpp/support.h"
 #include "tests/memory/temp_files.h"
 

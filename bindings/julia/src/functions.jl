@@ -41,6 +41,8 @@
 
 @declare dl_dataset_open(uri::Cstring, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_dataset_from_arrays(arrays::Ptr{CArray}, count::Int32, release::Ptr{Cvoid}, context::Ptr{Cvoid}, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_dataset_from_arrow(stream::Handle, keys::Cstring, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_dataset_from_arrow_array(schema::Handle, array::Handle, keys::Cstring, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_dataset_from_reader(reader::Ptr{CReader}, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_dataset_zip(parts::Ptr{Handle}, names::Ptr{Ptr{UInt8}}, count::Int32, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_dataset_concat(parts::Ptr{Handle}, count::Int32, options::Handle, out::Ptr{Handle}, error::Ptr{CError})::Int32

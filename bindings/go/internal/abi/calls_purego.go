@@ -195,6 +195,18 @@ func DatasetFromArrays(arrays *Array, count int32, loan uintptr, options Handle,
 	return int32(result)
 }
 
+func DatasetFromArrow(stream Handle, keys *byte, options Handle, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atDatasetFromArrow], uintptr(stream), uintptr(unsafe.Pointer(keys)),
+		uintptr(options), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func DatasetFromArrowArray(schema Handle, array Handle, keys *byte, options Handle, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atDatasetFromArrowArray], uintptr(schema), uintptr(array),
+		uintptr(unsafe.Pointer(keys)), uintptr(options), uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
 func DatasetFromReader(reader *Reader, options Handle, out *Handle, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atDatasetFromReader], uintptr(unsafe.Pointer(reader)), uintptr(options),
 		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))

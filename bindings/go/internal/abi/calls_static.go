@@ -204,6 +204,17 @@ func DatasetFromArrays(arrays *Array, count int32, loan uintptr, options Handle,
 		(*C.dl_options)(options), (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }
 
+func DatasetFromArrow(stream Handle, keys *byte, options Handle, out *Handle, err *Error) int32 {
+	return int32(C.dl_dataset_from_arrow((*C.struct_ArrowArrayStream)(stream), (*C.char)(unsafe.Pointer(keys)),
+		(*C.dl_options)(options), (**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func DatasetFromArrowArray(schema Handle, array Handle, keys *byte, options Handle, out *Handle, err *Error) int32 {
+	return int32(C.dl_dataset_from_arrow_array((*C.struct_ArrowSchema)(schema), (*C.struct_ArrowArray)(array),
+		(*C.char)(unsafe.Pointer(keys)), (*C.dl_options)(options), (**C.dl_dataset)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
 func DatasetFromReader(reader *Reader, options Handle, out *Handle, err *Error) int32 {
 	return int32(C.dl_dataset_from_reader((*C.dl_reader)(unsafe.Pointer(reader)), (*C.dl_options)(options),
 		(**C.dl_dataset)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))

@@ -43,6 +43,8 @@ const (
 	atDtypeFromName
 	atDatasetOpen
 	atDatasetFromArrays
+	atDatasetFromArrow
+	atDatasetFromArrowArray
 	atDatasetFromReader
 	atDatasetZip
 	atDatasetConcat
@@ -166,6 +168,8 @@ var symbolNames = [symbolCount]string{
 	"dl_dtype_from_name",
 	"dl_dataset_open",
 	"dl_dataset_from_arrays",
+	"dl_dataset_from_arrow",
+	"dl_dataset_from_arrow_array",
 	"dl_dataset_from_reader",
 	"dl_dataset_zip",
 	"dl_dataset_concat",

@@ -1,4 +1,4 @@
-/* Batches as the capsules of Arrow's PyCapsule interface.
+/* Arrow's PyCapsule interface: batches as capsules, and datasets of them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "arrow.h"
 
@@ -41,4 +41,30 @@ PyObject* arrow_export(dl_batch* batch) {
   Py_DECREF(schemas);
   Py_XDECREF(arrays);
   return both;
+}
+
+/* _from_arrow(capsules, keys or None, options): of a stream, or of a schema and an array. What they hold is taken. */
+PyObject* dataset_from_arrow(Dataset* self, PyObject* arguments) {
+  PyObject* capsules;
+  const char* keys;
+  Options* options;
+  if (!PyArg_ParseTuple(arguments, "O!zO!:_from_arrow", &PyTuple_Type, &capsules, &keys, options_type,
+                        &options))
+    return NULL;
+  const bool streams = PyTuple_Size(capsules) == 1;
+  if (!streams && PyTuple_Size(capsules) != 2) {
+    PyErr_SetString(PyExc_TypeError, "expected a stream, or a schema and an array");
+    return NULL;
+  }
+  void* first = PyCapsule_GetPointer(PyTuple_GetItem(capsules, 0), streams ? ARROW_STREAM : ARROW_SCHEMA);
+  void* array =
+      first == NULL || streams ? NULL : PyCapsule_GetPointer(PyTuple_GetItem(capsules, 1), ARROW_ARRAY);
+  if (first == NULL || (!streams && array == NULL)) return NULL;
+  dl_dataset* made = NULL;
+  dl_status status;
+  NEW_ERROR(error);
+  Py_BEGIN_ALLOW_THREADS status =
+      streams ? dl_dataset_from_arrow(first, keys, options->handle, &made, &error)
+              : dl_dataset_from_arrow_array(first, array, keys, options->handle, &made, &error);
+  Py_END_ALLOW_THREADS return dataset_opened(self, made, status, &error);
 }

@@ -7,6 +7,7 @@
 
 #define ARROW_SCHEMA "arrow_schema"
 #define ARROW_ARRAY "arrow_array"
+#define ARROW_STREAM "arrow_array_stream"
 
 struct ArrowSchema {
   const char* format;

@@ -145,6 +145,7 @@ PyObject* loan_of_capsule(PyObject* type, PyObject* capsule); /* loan.c */
 void dlpack_release(void* managed, bool versioned);           /* dlpack.c */
 PyObject* dlpack_export(dl_batch* batch, int32_t field, bool versioned);
 PyObject* dlpack_copy(const dl_view* view, bool versioned);
+PyObject* dataset_from_arrow(Dataset* self, PyObject* arguments); /* arrow.c */
 void copy_strided(char* to, const char* from, int32_t rank, const int64_t* shape, const int64_t* strides,
                   int64_t item_bytes); /* strided.c; strides in bytes */
 int64_t item_count(const int64_t* shape, int32_t rank);

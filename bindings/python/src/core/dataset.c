@@ -275,6 +275,8 @@ static PyMethodDef dataset_methods[] = {
     {"_open", (PyCFunction)dataset_open, METH_VARARGS, "_open($self, uri, options, /)\n--\n\n"},
     {"_from_arrays", (PyCFunction)dataset_from_arrays, METH_VARARGS,
      "_from_arrays($self, fields, copy, options, /)\n--\n\n"},
+    {"_from_arrow", (PyCFunction)dataset_from_arrow, METH_VARARGS,
+     "_from_arrow($self, capsules, keys, options, /)\n--\n\n"},
     {"_from_reader", (PyCFunction)dataset_from_reader, METH_VARARGS,
      "_from_reader($self, read, fields, count, fingerprint, options, /)\n--\n\n"},
     {"_zip", (PyCFunction)dataset_zip, METH_VARARGS, "_zip($self, parts, names, /)\n--\n\n"},

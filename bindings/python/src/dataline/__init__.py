@@ -16,6 +16,7 @@ import atexit as _atexit
 import os as _os
 
 from . import _core, metrics
+from ._arrow import from_arrow, from_huggingface
 from ._core import Batch, CancelToken, Epoch, File, Tensor
 from ._extensions import Extensions, FormatRequest, OperatorRow, OperatorUse, Sniff, StorageRequest, Stored
 from ._launcher import Launcher, launcher
@@ -144,6 +145,8 @@ __all__ = [
     "escape",
     "format_table",
     "from_arrays",
+    "from_arrow",
+    "from_huggingface",
     "from_reader",
     "launcher",
     "metrics",

@@ -114,6 +114,7 @@ class Dataset:
     def _from_arrays(
         self, fields: tuple[tuple[str, Loan, Optional[str], Optional[Loan]], ...], copy: bool, options: Options, /
     ) -> None: ...
+    def _from_arrow(self, capsules: tuple[Any, ...], keys: Optional[str], options: Options, /) -> None: ...
     def _from_reader(
         self,
         read: Callable[[tuple[int, ...], Cells], None],

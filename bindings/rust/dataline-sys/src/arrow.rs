@@ -2,7 +2,7 @@
 //! them: a pointer to one may be cast to another crate's.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use std::os::raw::{c_char, c_void};
+use std::os::raw::{c_char, c_int, c_void};
 
 /// The type of an array.
 #[repr(C)]
@@ -34,5 +34,17 @@ pub struct ArrowArray {
     pub dictionary: *mut ArrowArray,
     /// None: released, or moved elsewhere
     pub release: Option<unsafe extern "C" fn(*mut ArrowArray)>,
+    pub private_data: *mut c_void,
+}
+
+/// Arrays of one type, one after another: the C stream interface.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ArrowArrayStream {
+    pub get_schema: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowSchema) -> c_int>,
+    pub get_next: Option<unsafe extern "C" fn(*mut ArrowArrayStream, *mut ArrowArray) -> c_int>,
+    pub get_last_error: Option<unsafe extern "C" fn(*mut ArrowArrayStream) -> *const c_char>,
+    /// None: released, or moved elsewhere
+    pub release: Option<unsafe extern "C" fn(*mut ArrowArrayStream)>,
     pub private_data: *mut c_void,
 }

@@ -208,6 +208,52 @@ functions! {
         options: *const dl_options, out: *mut *mut dl_dataset, error: *mut dl_error,
     ) -> dl_status;
 
+    /// A table in memory, by Arrow's C stream interface (dl_dataset_from_arrow: all its arrays) or C data
+    /// interface (dl_dataset_from_arrow_array: one): structs whose children are the columns, or arrays of one
+    /// column, which is called `data` if it has no name. Fields and types are those of the format `arrow`:
+    /// numbers, bool, times as their integers, binary and strings as ragged u8, fixed_size_list as dims, list
+    /// as ragged, leaves of structs as `struct/leaf`, dictionaries as their values. Values are delivered from
+    /// where they lie; copied are bool, which Arrow stores as bits, and values with nulls that are filled.
+    /// `keys`: those of an `arrow:` URI, as "fields=image/bytes,label&nulls=fill(0)"; NULL: all columns, and
+    /// a sample with a null is bad.
+    ///
+    /// What is passed is taken, on an error too: its `release` is NULL afterwards. The arrays are released
+    /// when the dataset and all that came of it are gone, by any thread; they must not change. The stream is
+    /// read and released in this call, its schema too. What Arrow's structs cannot say, how long a buffer is,
+    /// the host answers for; offsets and indices are checked. A saved state belongs to the same rows in the
+    /// same arrays.
+    ///
+    /// Errors: DL_ERR_READER (the stream's own, with its text), DL_ERR_CORRUPT, DL_ERR_UNSUPPORTED (a type
+    /// that is not read, by name), DL_ERR_NO_SUCH_FIELD, DL_ERR_BAD_URI (in `keys`), DL_ERR_TOO_LARGE,
+    /// DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY, DL_ERR_INVALID_ARGUMENT (released already); DL_CANCELLED.
+    fn dl_dataset_from_arrow(
+        stream: *mut ArrowArrayStream, keys: *const c_char, options: *const dl_options,
+        out: *mut *mut dl_dataset, error: *mut dl_error,
+    ) -> dl_status;
+
+    /// A table in memory, by Arrow's C stream interface (dl_dataset_from_arrow: all its arrays) or C data
+    /// interface (dl_dataset_from_arrow_array: one): structs whose children are the columns, or arrays of one
+    /// column, which is called `data` if it has no name. Fields and types are those of the format `arrow`:
+    /// numbers, bool, times as their integers, binary and strings as ragged u8, fixed_size_list as dims, list
+    /// as ragged, leaves of structs as `struct/leaf`, dictionaries as their values. Values are delivered from
+    /// where they lie; copied are bool, which Arrow stores as bits, and values with nulls that are filled.
+    /// `keys`: those of an `arrow:` URI, as "fields=image/bytes,label&nulls=fill(0)"; NULL: all columns, and
+    /// a sample with a null is bad.
+    ///
+    /// What is passed is taken, on an error too: its `release` is NULL afterwards. The arrays are released
+    /// when the dataset and all that came of it are gone, by any thread; they must not change. The stream is
+    /// read and released in this call, its schema too. What Arrow's structs cannot say, how long a buffer is,
+    /// the host answers for; offsets and indices are checked. A saved state belongs to the same rows in the
+    /// same arrays.
+    ///
+    /// Errors: DL_ERR_READER (the stream's own, with its text), DL_ERR_CORRUPT, DL_ERR_UNSUPPORTED (a type
+    /// that is not read, by name), DL_ERR_NO_SUCH_FIELD, DL_ERR_BAD_URI (in `keys`), DL_ERR_TOO_LARGE,
+    /// DL_ERR_OVER_BUDGET, DL_ERR_NO_MEMORY, DL_ERR_INVALID_ARGUMENT (released already); DL_CANCELLED.
+    fn dl_dataset_from_arrow_array(
+        schema: *mut ArrowSchema, array: *mut ArrowArray, keys: *const c_char, options: *const dl_options,
+        out: *mut *mut dl_dataset, error: *mut dl_error,
+    ) -> dl_status;
+
     /// A dataset over the reader, whose table is copied.
     fn dl_dataset_from_reader(
         reader: *const dl_reader, options: *const dl_options, out: *mut *mut dl_dataset, error: *mut dl_error,

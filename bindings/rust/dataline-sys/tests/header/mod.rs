@@ -40,6 +40,7 @@ pub fn in_c(rust: &str) -> String {
         ("DLManagedTensor", "struct DLManagedTensor"),
         ("DLManagedTensorVersioned", "struct DLManagedTensorVersioned"),
         ("ArrowArray", "struct ArrowArray"),
+        ("ArrowArrayStream", "struct ArrowArrayStream"),
         ("ArrowSchema", "struct ArrowSchema"),
     ];
     known.iter().find(|(here, _)| *here == bare).map_or(bare.clone(), |(_, there)| (*there).to_owned())

@@ -1,0 +1,76 @@
+"""Datasets of Arrow tables in memory, by Arrow's PyCapsule interface.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Optional
+
+from ._options import Log, build
+from .dataset import Dataset, escape
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._option_types import Options
+
+__all__ = ["from_arrow", "from_huggingface"]
+
+
+def from_arrow(
+    table: Any,
+    *,
+    fields: Optional[Sequence[str]] = None,
+    nulls: str = "error",
+    log: Optional[Log] = None,
+    **options: Unpack[Options],
+) -> Dataset:
+    """A dataset of a table's rows: of anything with ``__arrow_c_stream__`` or ``__arrow_c_array__`` (pyarrow, polars,
+    pandas, DuckDB's relations, nanoarrow).
+
+    Fields are the columns, as the format ``arrow`` has them; ``fields`` chooses some, in that order, and ``nulls="fill(0)"``
+    delivers 0, or an empty row of a ragged field, where a sample would be bad. Values are delivered from where the table has
+    them, without a copy but for bools, and kept alive until the dataset and all that came from it are gone. A stream, such
+    as a ``RecordBatchReader``, is read to its end.
+
+    Raises UnsupportedError for a type that is not read, NoSuchFieldError, DataError for a table that contradicts itself.
+    """
+    if hasattr(table, "__arrow_c_stream__"):
+        capsules: tuple[Any, ...] = (table.__arrow_c_stream__(),)
+    elif hasattr(table, "__arrow_c_array__"):
+        capsules = tuple(table.__arrow_c_array__())
+    else:
+        raise TypeError(f"expected a table (with __arrow_c_stream__ or __arrow_c_array__), got {type(table).__name__}")
+    keys = [f"nulls={escape(nulls)}"]
+    if fields is not None:
+        keys.append("fields=" + ",".join(escape(name) for name in fields))
+    made = Dataset()
+    made._from_arrow(capsules, "&".join(keys), build(options, None, log))
+    return made
+
+
+def from_huggingface(
+    dataset: Any,
+    *,
+    fields: Optional[Sequence[str]] = None,
+    nulls: str = "error",
+    log: Optional[Log] = None,
+    **options: Unpack[Options],
+) -> Dataset:
+    """A dataset of a Hugging Face ``datasets.Dataset``: its Arrow table, as it is mapped, in the order that ``select``,
+    ``shuffle`` and ``filter`` have given it. Transforms that ``datasets`` applies when a row is read (``set_transform``,
+    decoding of images) are not applied: encoded images are ``image/bytes``, for Dataline's ``decode``. Of a
+    ``DatasetDict`` give one split.
+
+    Raises what ``from_arrow`` raises.
+    """
+    data = getattr(dataset, "data", None)
+    table = getattr(data, "table", None)
+    if table is None:
+        hint = "; give one split, as in dataset['train']" if isinstance(dataset, dict) else ""
+        raise TypeError(f"expected a datasets.Dataset, got {type(dataset).__name__}{hint}")
+    made = from_arrow(table, fields=fields, nulls=nulls, log=log, **options)
+    order = dataset._indices  # a table of one column, where the rows are not all in their order
+    return made if order is None else made.subset(order.column(0).to_numpy().astype("int64"))
