@@ -14,9 +14,8 @@
 
 #include "capi/guard.h"
 #include "capi/handles.h"
+#include "core/base/arrow_c_data.h"
 #include "core/base/dtype.h"
-#include "core/source/arrow/c_data.h"
-#include "core/source/arrow/c_owned.h"
 
 using namespace dataline;
 using namespace dataline::capi;

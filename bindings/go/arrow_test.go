@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	"github.com/dataline/dataline/bindings/go"
-	"github.com/ebitengine/purego"
 )
 
 // The structs of Arrow's C data interface; children are pointers to more of them, all in C's memory.
@@ -49,10 +48,18 @@ func TestABatchIsAnArrowArrayThatHoldsItsMemory(t *testing.T) {
 		t.Fatal("expected the batch's own memory")
 	}
 	equal(t, got, count(9)...)
-	purego.SyscallN(schema.release, uintptr(unsafe.Pointer(&schema)))
-	purego.SyscallN(array.release, uintptr(unsafe.Pointer(&array)))
-	<-released
-	if array.release != 0 || schema.release != 0 {
-		t.Fatal("expected structs that say they are released")
+	// And back: what was a batch is a dataset.
+	again := must[*dataline.Dataset](t)(dataline.FromArrowArray(unsafe.Pointer(&schema), unsafe.Pointer(&array), "fields=x"))
+	if again.Len() != 9 || schema.release != 0 || array.release != 0 {
+		t.Fatal("expected nine samples, of structs that were taken")
 	}
+	l = must[*dataline.Loader](t)(dataline.NewLoader(again, dataline.With{"batch_size": 9, "shuffle": "none"}))
+	b = must[*dataline.Batch](t)(l.Next(background))
+	equal(t, must[[]int64](t)(dataline.View[int64](b, "x")), count(9)...)
+	b.Release()
+	check(t, l.Close())
+	check(t, again.Close())
+	_, err := dataline.FromArrow(nil, "")
+	wants(t, err, dataline.ErrInvalidArgument)
+	<-released
 }

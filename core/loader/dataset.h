@@ -10,11 +10,10 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/arrow_c_data.h"
 #include "core/base/open_progress.h"
 #include "core/batch/view.h"
 #include "core/loader/options.h"
-#include "core/source/arrow/c_data.h"
-#include "core/source/arrow/c_owned.h"
 #include "core/source/composed/mix.h"
 #include "core/source/host/host.h"
 #include "core/source/source.h"

@@ -1,6 +1,6 @@
 // Batches as arrays of Arrow's C data interface: formats, memory, and who holds what for how long.
 // SPDX-License-Identifier: Apache-2.0
-#include "core/source/arrow/c_data.h"
+#include "core/base/arrow_c_data.h"
 #include "tests/capi/host_data.h"
 
 namespace dataline::testing {

@@ -5,7 +5,7 @@
 #include <regex>
 #include <set>
 
-#include "core/source/arrow/c_data.h"
+#include "core/base/arrow_c_data.h"
 #include "tests/support/job.h"
 
 namespace dataline::testing {
@@ -156,6 +156,14 @@ const NullCase kCases[] = {
     NULL_CASE(dl_dataset_open, "out", "npy:x", o.options.get(), nullptr),
     NULL_CASE(dl_dataset_from_arrays, "arrays", nullptr, 1, nullptr, nullptr, nullptr, room<dl_dataset*>()),
     NULL_CASE(dl_dataset_from_arrays, "out", room<dl_array>(), 1, nullptr, nullptr, nullptr, nullptr),
+    NULL_CASE(dl_dataset_from_arrow, "stream", nullptr, nullptr, nullptr, room<dl_dataset*>()),
+    NULL_CASE(dl_dataset_from_arrow, "out", room<ArrowArrayStream>(), nullptr, nullptr, nullptr),
+    NULL_CASE(dl_dataset_from_arrow_array, "schema", nullptr, room<ArrowArray>(), nullptr, nullptr,
+              room<dl_dataset*>()),
+    NULL_CASE(dl_dataset_from_arrow_array, "array", room<ArrowSchema>(), nullptr, nullptr, nullptr,
+              room<dl_dataset*>()),
+    NULL_CASE(dl_dataset_from_arrow_array, "out", room<ArrowSchema>(), room<ArrowArray>(), nullptr, nullptr,
+              nullptr),
     {"dl_dataset_from_arrays", "name",
      [](Objects&, dl_error* e) { return array_without([](dl_array& array) { array.name = nullptr; }, e); }},
     {"dl_dataset_from_arrays", "shape",

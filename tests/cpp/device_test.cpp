@@ -3,7 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstring>
 
-#include "core/source/arrow/c_data.h"
+#include "core/base/arrow_c_data.h"
 #include "tests/cpp/fake_driver.h"
 #include "tests/cpp/support.h"
 

@@ -3,7 +3,7 @@
 #include <complex>
 #include <cstring>
 
-#include "core/source/arrow/c_data.h"
+#include "core/base/arrow_c_data.h"
 #include "tests/cpp/support.h"
 #include "tests/memory/temp_files.h"
 
@@ -201,8 +201,13 @@ TEST(CppBatch, AnArrowArrayHoldsTheBatch) {
   batch.reset();
   loader = Loader();
   EXPECT_EQ(static_cast<const float*>(array.children[0]->children[0]->buffers[1])[5], 1.5f);
-  schema.release(&schema);
-  array.release(&array);
+  // And back: what was a batch is a dataset.
+  Loader again(Dataset::from_arrow(&schema, &array, "fields=x"));
+  EXPECT_EQ(schema.release == nullptr && array.release == nullptr, true) << "taken";
+  const Batch same = again.next().value();
+  EXPECT_EQ(same[0].shape()[1], 2);
+  EXPECT_EQ(same[0].as<float>()[5], 1.5f);
+  EXPECT_EQ(Dataset::try_from_arrow(&schema, &array).status(), DL_ERR_INVALID_ARGUMENT) << "released already";
 }
 
 TEST(CppBatch, DlpackRefusesWhatItCannotSay) {

@@ -39,6 +39,9 @@ def columns(share: float) -> dict[str, Any]:
     )
     for name, kind in {"text": pa.string(), "large_text": pa.large_string(), "bytes": pa.binary()}.items():
         out[name] = pa.array(words(), kind, mask=nulls(share))
+    for name, kind in {"text_view": pa.string_view(), "bytes_view": pa.binary_view()}.items():
+        long = [word * 3 if i % 2 else word for i, word in enumerate(words())]
+        out[name] = pa.array([None if none else word for word, none in zip(long, nulls(share))], kind)
     rows = [list(map(int, ANY.integers(0, 1000, ANY.integers(0, 6)))) for _ in range(ROWS)]
     out["list"] = pa.array(rows, pa.list_(pa.int32()), mask=nulls(share))
     out["large_list"] = pa.array(rows, pa.large_list(pa.int64()), mask=nulls(share))

@@ -37,6 +37,7 @@ void append_units(const int64_t* slots, const ArrowValues& values, const ArrowUn
 void ArrowSource::append_column(const int64_t* slots, const ArrowValues& values, int64_t rows, int64_t row,
                                 int64_t count, bool whole, std::vector<FileExtent>& out) const {
   if (!values.ragged()) return append_units(slots, values, {row, count}, out);
+  if (values.views >= 0) return append_views(slots, values, row, count, whole, out);
   const int64_t at = slots[values.offsets] + row * values.offset_bytes, limit = slots[values.limit];
   const FileExtent offsets{at, (count + 1) * values.offset_bytes};
   out.push_back(offsets);
@@ -58,6 +59,20 @@ void ArrowSource::append_column(const int64_t* slots, const ArrowValues& values,
   begin = std::clamp<int64_t>(begin, 0, limit);
   end = std::clamp<int64_t>(end, begin, limit);
   append_units(slots, values, {begin, end - begin}, out);
+}
+
+void ArrowSource::append_views(const int64_t* slots, const ArrowValues& values, int64_t row, int64_t count,
+                               bool whole, std::vector<FileExtent>& out) const {
+  const FileExtent views{slots[values.views] + row * kArrowViewBytes, count * kArrowViewBytes};
+  out.push_back(views);
+  if (!whole && !file_.cached(views.offset, views.bytes)) return;
+  const ArrowAccess access(file_, false, nullptr);
+  for (int64_t k = 0; k < count; ++k) {
+    Result<ArrowView> found = read_view(access, slots, values, row + k);
+    if (!found.is_ok()) return;
+    const ArrowView view = found.take();
+    if (view.wrong == nullptr && view.bytes > kArrowInlineBytes) out.push_back({view.at, view.bytes});
+  }
 }
 
 void ArrowSource::append_extents(int64_t first, int64_t count, bool whole,

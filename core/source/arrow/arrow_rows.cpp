@@ -179,10 +179,13 @@ Status ArrowRows::place_values(const Job& job, const ArrowStretch& stretch, cons
     int64_t k = 0;
     while (!nulls[static_cast<size_t>(k)]) ++k;
     const ArrowColumn& column = plan_.columns[job.column];
-    const int32_t slot = column.values.ragged() ? column.values.offsets : column.values.data;
+    const int32_t slot = column.values.views >= 0     ? column.values.views
+                         : column.values.offsets >= 0 ? column.values.offsets
+                                                      : column.values.data;
     return bad_row(Code::kCorrupt, job.column, stretch, k, std::max<int64_t>(stretch.slots[slot], 0),
                    "a null (nulls=fill(0) delivers 0, or an empty row of a ragged field, in its place)");
   }
+  if (plan_.columns[job.column].values.views >= 0) return place_views(job, stretch, nulls);
   if (plan_.columns[job.column].values.ragged()) return place_ragged(job, stretch, nulls);
   if (nulls.none()) return place_dense(job, stretch);
   for (int64_t k = 0; k < stretch.count; ++k) {
@@ -272,6 +275,41 @@ Status ArrowRows::place_ragged(const Job& job, const ArrowStretch& stretch, cons
   return Status::ok();
 }
 
+Result<ArrowView> ArrowRows::view_of(const ArrowAccess& access, size_t column, const ArrowStretch& stretch,
+                                     int64_t k) const {
+  const ArrowValues& values = plan_.columns[column].values;
+  DL_ASSIGN_OR_RETURN(const ArrowView view, read_view(access, stretch.slots, values, stretch.row + k));
+  if (view.wrong == nullptr) return view;
+  return bad_row(Code::kCorrupt, column, stretch, k, view.at, "its view of ", view.bytes, " bytes has ",
+                 view.wrong);
+}
+
+Status ArrowRows::place_views(const Job& job, const ArrowStretch& stretch, const RowSet& nulls) const {
+  const bool copies = deliveries_[job.column].copies;
+  Run::ColumnRows& rows = job.run.columns[job.column];
+  for (int64_t k = 0; k < stretch.count; ++k) {
+    const int64_t at = stretch.at + k;
+    if (nulls[static_cast<size_t>(k)]) {
+      place_null(job, at);
+      continue;
+    }
+    DL_ASSIGN_OR_RETURN(ArrowView view, view_of(job.access, job.column, stretch, k));
+    if (copies && job.run.head_bytes > 0) view.bytes = std::min(view.bytes, job.run.head_bytes);
+    rows.bytes[at] = view.bytes;
+    if (copies && view.bytes > job.row_capacity) {
+      return bad_row(Code::kTooLarge, job.column, stretch, k, view.at, view.bytes,
+                     " bytes, max_bytes_per_sample is ", job.run.max_bytes_per_sample);
+    }
+    if (view.bytes == 0) {
+      place_null(job, at);
+      continue;
+    }
+    DL_ASSIGN_OR_RETURN(rows.data[at], job.access.view(view.at, view.bytes,
+                                                       copies ? job.room + at * job.row_capacity : nullptr));
+  }
+  return Status::ok();
+}
+
 Result<ArrowStretch> ArrowRows::decoded(size_t column, const ArrowStretch& stretch, int64_t k,
                                         int64_t index) const {
   const ArrowColumn& from = plan_.columns[column];
@@ -315,6 +353,10 @@ int64_t ArrowRows::record_items(int64_t index, const ArrowAccess& access) const 
       !find_nulls(access, row.slots, plan_.columns[column].row_nulls, row.row, 1, nulls).is_ok())
     return 1;
   if (nulls.any()) return fill_ ? 0 : 1;
+  if (plan_.columns[column].values.views >= 0) {
+    Result<ArrowView> view = view_of(access, column, row, 0);
+    return view.is_ok() ? view.take().bytes : 1;
+  }
   std::array<int64_t, 2> offsets;
   return read_offsets(access, column, row, offsets.data()).is_ok() ? offsets[1] - offsets[0] : 1;
 }
@@ -324,9 +366,16 @@ Result<const std::byte*> ArrowRows::locate_items(const ItemRange& range, const A
   const ArrowStretch row = row_of(range.index);
   RowSet nulls;
   DL_RETURN_IF_ERROR(find_nulls(access, row.slots, plan_.columns[0].row_nulls, row.row, 1, nulls));
-  const int64_t offsets_at = row.slots[plan_.columns[0].values.offsets];
+  const ArrowValues& values = plan_.columns[0].values;
+  const int64_t offsets_at = row.slots[values.views >= 0 ? values.views : values.offsets];
   if (nulls.any())
     return bad_row(Code::kCorrupt, 0, row, 0, offsets_at, "a null (nulls=fill(0): an empty row)");
+  if (values.views >= 0) {
+    DL_ASSIGN_OR_RETURN(const ArrowView view, view_of(access, 0, row, 0));
+    if (!extent_fits(range.first, range.count, view.bytes))
+      return bad_row(Code::kCorrupt, 0, row, 0, view.at, "its length has changed");
+    return access.view(view.at + range.first, range.count, room);
+  }
   std::array<int64_t, 2> offsets;
   DL_RETURN_IF_ERROR(read_offsets(access, 0, row, offsets.data()));
   if (!extent_fits(range.first, range.count, offsets[1] - offsets[0])) {

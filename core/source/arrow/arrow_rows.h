@@ -79,6 +79,9 @@ class ArrowRows {
   Status place_values(const Job& job, const ArrowStretch& stretch, const RowSet& nulls) const;
   Status place_dense(const Job& job, const ArrowStretch& stretch) const;
   Status place_ragged(const Job& job, const ArrowStretch& stretch, const RowSet& nulls) const;
+  Status place_views(const Job& job, const ArrowStretch& stretch, const RowSet& nulls) const;
+  Result<ArrowView> view_of(const ArrowAccess& access, size_t column, const ArrowStretch& stretch,
+                            int64_t k) const;
   Status place_decoded(const Job& job, const ArrowStretch& stretch, RowSet& nulls) const;
   void place_null(const Job& job, int64_t at) const;
   Status read_offsets(const ArrowAccess& access, size_t column, const ArrowStretch& stretch,

@@ -40,6 +40,8 @@ class ArrowSource final : public FileSource {
   void append_extents(int64_t first, int64_t count, bool whole, std::vector<FileExtent>& out) const;
   void append_column(const int64_t* slots, const ArrowValues& values, int64_t rows, int64_t row,
                      int64_t count, bool whole, std::vector<FileExtent>& out) const;
+  void append_views(const int64_t* slots, const ArrowValues& values, int64_t row, int64_t count, bool whole,
+                    std::vector<FileExtent>& out) const;
   void append_decoded(const ArrowColumn& column, const ArrowStretch& stretch,
                       std::vector<FileExtent>& out) const;
 

@@ -33,9 +33,16 @@ std::optional<int64_t> bytes_of_bits(int64_t count, int64_t bits) {
 // Takes the slots of one record batch, or batch of a dictionary's values.
 class BatchReader {
  public:
-  // `what`: of whom messages speak.
-  BatchReader(const MappedFile& file, const ArrowPlan& plan, const ArrowLayout& layout, std::string_view what)
-      : file_(file), plan_(plan), layout_(layout), what_(what), slots_(static_cast<size_t>(layout.slots)) {}
+  // `what`: of whom messages speak. `tables` gets the buffers of views.
+  BatchReader(const MappedFile& file, const ArrowPlan& plan, const ArrowLayout& layout, std::string_view what,
+              HostMemory& memory, ArrowTables& tables)
+      : file_(file),
+        plan_(plan),
+        layout_(layout),
+        what_(what),
+        memory_(memory),
+        tables_(tables),
+        slots_(static_cast<size_t>(layout.slots)) {}
 
   // `number`: of the batch, for messages. Afterwards rows(), slots() and nulls().
   Status read(const FlatTable& batch, const ArrowMessage& message, int64_t number) {
@@ -91,6 +98,7 @@ class BatchReader {
       return refuse(Code::kCorrupt, "has ", nodes_.size(), " arrays, the schema has ", layout_.nodes.size());
     }
     first_buffer_.clear();
+    view_buffers_.assign(layout_.nodes.size(), 0);
     int64_t next = 0, views = 0;
     for (const ArrowNode& node : layout_.nodes) {
       first_buffer_.push_back(next);
@@ -100,6 +108,7 @@ class BatchReader {
       ++views;
       if (more < 0 || more > buffers_.size())
         return refuse(Code::kCorrupt, "has ", more, " buffers for views");
+      view_buffers_[first_buffer_.size() - 1] = more;
       next += more;
     }
     if (next == buffers_.size()) return Status::ok();
@@ -135,6 +144,7 @@ class BatchReader {
       slot = items;
       return Status::ok();
     }
+    if (take.kind == ArrowTake::Kind::kViewBuffers) return fill_view_buffers(take);
     const int64_t index = first_buffer_[static_cast<size_t>(take.node)] + take.buffer;
     const auto offset = buffers_.number<int64_t>(index, 0), bytes = buffers_.number<int64_t>(index, 8);
     const int64_t nulls = nodes_.number<int64_t>(take.node, 8);
@@ -144,8 +154,7 @@ class BatchReader {
                            " of the body, which has ", message_->body_bytes);
     }
     slot = message_->body_at + offset;
-    slots_[kArrowBatchBytesSlot] += bytes;  // at most 2^32 buffers within a file, most often none overlap
-    if (slots_[kArrowBatchBytesSlot] > kMaxArrowRows) slots_[kArrowBatchBytesSlot] = kMaxArrowRows;
+    add_bytes(bytes);
     if (take.kind == ArrowTake::Kind::kBytes) {
       slots_[static_cast<size_t>(take.slot) + 1] = bytes;
       return Status::ok();
@@ -160,14 +169,41 @@ class BatchReader {
                          bytes, take.kind == ArrowTake::Kind::kValidity ? " (validity)" : "");
   }
 
+  Status fill_view_buffers(const ArrowTake& take) {
+    const auto node = static_cast<size_t>(take.node);
+    const int64_t count = view_buffers_[node], index = first_buffer_[node] + take.buffer;
+    DL_ASSIGN_OR_RETURN(ArrowViewBuffer* const table, add_view_table(count, memory_, tables_));
+    for (int64_t b = 0; b < count; ++b) {
+      const auto offset = buffers_.number<int64_t>(index + b, 0),
+                 bytes = buffers_.number<int64_t>(index + b, 8);
+      if (!extent_fits(offset, bytes, message_->body_bytes)) {
+        return refuse_column(take, Code::kCorrupt, "a buffer of ", bytes, " bytes at byte ", offset,
+                             " of the body, which has ", message_->body_bytes);
+      }
+      table[b] = {message_->body_at + offset, bytes};
+      add_bytes(bytes);
+    }
+    slots_[static_cast<size_t>(take.slot)] = static_cast<int64_t>(reinterpret_cast<uintptr_t>(table));
+    slots_[static_cast<size_t>(take.slot) + 1] = count;
+    return Status::ok();
+  }
+
+  // At most 2^32 buffers within a file, most often none overlap.
+  void add_bytes(int64_t bytes) {
+    int64_t& all = slots_[kArrowBatchBytesSlot];
+    all = std::min(all + bytes, kMaxArrowRows);
+  }
+
   const MappedFile& file_;
   const ArrowPlan& plan_;
   const ArrowLayout& layout_;
   std::string_view what_;
+  HostMemory& memory_;
+  ArrowTables& tables_;
   const ArrowMessage* message_ = nullptr;
   int64_t number_ = 0, rows_ = 0;
   FlatVector nodes_, buffers_;
-  std::vector<int64_t> first_buffer_, slots_, nulls_;
+  std::vector<int64_t> first_buffer_, view_buffers_, slots_, nulls_;  // the first two by node
 };
 
 class FileReader {
@@ -176,15 +212,16 @@ class FileReader {
       : file_(file),
         plan_(plan),
         context_(context),
-        batch_reader_(file, plan, plan.batch, "record batch"),
         tables_{ArrowBatches(context.memory, plan.batch.slots),
                 {},
                 std::vector<int64_t>(static_cast<size_t>(plan.batch.slots)),
                 false,
-                true} {
+                true},
+        batch_reader_(file, plan, plan.batch, "record batch", *context.memory, tables_) {
     for (const ArrowDictionaryPlan& dictionary : plan.dictionaries) {
       tables_.dictionaries.emplace_back(context.memory, dictionary.layout.slots);
-      dictionary_readers_.emplace_back(file, plan, dictionary.layout, "dictionary batch");
+      dictionary_readers_.emplace_back(file, plan, dictionary.layout, "dictionary batch", *context.memory,
+                                       tables_);
       first_values_.push_back(0);
     }
   }
@@ -256,14 +293,22 @@ class FileReader {
   const MappedFile& file_;
   const ArrowPlan& plan_;
   const OpenContext& context_;
+  ArrowTables tables_;
   BatchReader batch_reader_;
   std::vector<BatchReader> dictionary_readers_;
   std::vector<int64_t> first_values_;  // of each dictionary: its first row since it was replaced
-  ArrowTables tables_;
   int64_t messages_ = 0;
 };
 
 }  // namespace
+
+Result<ArrowViewBuffer*> add_view_table(int64_t count, HostMemory& memory, ArrowTables& tables) {
+  if (count == 0) return static_cast<ArrowViewBuffer*>(nullptr);
+  DL_ASSIGN_OR_RETURN(Block block, memory.allocate(count * int64_t{sizeof(ArrowViewBuffer)}, 64,
+                                                   MemoryKind::kTable, "the buffers of Arrow's views"));
+  tables.view_tables.push_back(std::move(block));
+  return reinterpret_cast<ArrowViewBuffer*>(tables.view_tables.back().data());
+}
 
 Result<ArrowTables> read_arrow_file(const MappedFile& file, const ArrowPlan& plan, const ArrowFooter& footer,
                                     const OpenContext& context) {

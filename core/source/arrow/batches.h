@@ -70,6 +70,7 @@ struct ArrowTables {
   std::vector<int64_t> nulls;  // by slot of ArrowPlan::batch: how many its bitmaps say
   bool value_nulls = false;    // some value of a dictionary is null
   bool end_mark = true;
+  std::vector<Block> view_tables = {};  // of ArrowViewBuffer
 
   // Those that have the values of a column.
   const ArrowBatches& of(const ArrowColumn& column) const {
@@ -83,6 +84,9 @@ Result<ArrowTables> read_arrow_file(const MappedFile& file, const ArrowPlan& pla
                                     const OpenContext& context);
 Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& plan, int64_t begin,
                                       const OpenContext& context);
+
+// Room for a table of so many, kept in `tables`; null for none.
+Result<ArrowViewBuffer*> add_view_table(int64_t count, HostMemory& memory, ArrowTables& tables);
 
 // The most units (columns.h) that a row of a ragged column has, by its offsets: 4 or 8 bytes a row are read. Of more than 16 million
 // rows: what no row can exceed, the values of a batch together. kTruncated, kIo, kCancelled.

@@ -124,6 +124,7 @@ Status CArrayReader::fill_slot(const ArrowTake& take, Slots& slots) {
   const auto at = static_cast<size_t>(take.slot);
   int64_t& slot = slots.values[at];
   if (take.kind == ArrowTake::Kind::kItems) return slot = part.items, Status::ok();
+  if (take.kind == ArrowTake::Kind::kViewBuffers) return fill_view_buffers(take, slots);
   const std::string& name = plan_.columns[static_cast<size_t>(take.column)].field.name;
   const ArrowArray& array = *part.array;
   if (array.n_buffers <= take.buffer || array.buffers == nullptr)
@@ -165,6 +166,31 @@ Status CArrayReader::fill_slot(const ArrowTake& take, Slots& slots) {
   } else {
     slot = address_of(buffer + part.first * (take.item_bits / 8));
   }
+  return Status::ok();
+}
+
+// Behind the views' buffers an array has one more, of their sizes.
+Status CArrayReader::fill_view_buffers(const ArrowTake& take, Slots& slots) {
+  const ArrowArray& array = *parts_[static_cast<size_t>(take.node)].array;
+  const int64_t count = array.n_buffers - take.buffer - 1;
+  const std::string& name = plan_.columns[static_cast<size_t>(take.column)].field.name;
+  if (count < 0 || array.buffers == nullptr)
+    return refuse(Code::kCorrupt, "column ", printable(name), ": ", array.n_buffers,
+                  " buffers, its type needs more");
+  const auto* sizes = static_cast<const std::byte*>(array.buffers[array.n_buffers - 1]);
+  DL_ASSIGN_OR_RETURN(ArrowViewBuffer* const table, add_view_table(count, *context_.memory, tables_));
+  int64_t& bytes = slots.values[kArrowBatchBytesSlot];
+  for (int64_t b = 0; b < count; ++b) {
+    const void* buffer = array.buffers[take.buffer + b];
+    const int64_t size = sizes == nullptr ? -1 : load_native<int64_t>(sizes + b * 8);
+    if (size < 0 || size > kMaxCRows || (size > 0 && buffer == nullptr))
+      return refuse(Code::kCorrupt, "column ", printable(name), ": buffer ", b, " of its views has ", size,
+                    " bytes", buffer == nullptr ? " and no address" : "");
+    table[b] = {address_of(buffer), size};
+    bytes = std::min(kMaxCRows, bytes + size);
+  }
+  slots.values[static_cast<size_t>(take.slot)] = address_of(table);
+  slots.values[static_cast<size_t>(take.slot) + 1] = count;
   return Status::ok();
 }
 

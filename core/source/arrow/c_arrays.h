@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/base/arrow_c_data.h"
 #include "core/memory/host_memory.h"
 #include "core/source/arrow/batches.h"
-#include "core/source/arrow/c_data.h"
 #include "core/source/arrow/columns.h"
 #include "core/source/source.h"
 
@@ -45,6 +45,7 @@ class CArrayReader {
   Status find_part(const ArrowLayout& layout, size_t node, const ArrowArray& array, Part& out);
   Status fill(const ArrowLayout& layout, Slots& slots);
   Status fill_slot(const ArrowTake& take, Slots& slots);
+  Status fill_view_buffers(const ArrowTake& take, Slots& slots);
   Status add_dictionary(size_t column, Slots& batch);
   Result<int64_t> aligned(const std::byte* bits, int64_t first, int64_t count);
   template <typename... Parts>

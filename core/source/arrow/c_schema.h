@@ -6,8 +6,8 @@
 
 #include <vector>
 
+#include "core/base/arrow_c_data.h"
 #include "core/base/status.h"
-#include "core/source/arrow/c_data.h"
 #include "core/source/arrow/schema.h"
 
 namespace dataline {

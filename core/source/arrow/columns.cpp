@@ -19,6 +19,8 @@ namespace {
 constexpr size_t kMaxArrowColumns = 4096;
 constexpr size_t kMaxColumnNameBytes = 255;
 
+bool is_view(ArrowType type) { return type == ArrowType::kBinaryView || type == ArrowType::kUtf8View; }
+
 int32_t buffers_of(const ArrowField& field, bool old_unions) {
   switch (field.type) {
     case ArrowType::kNull:
@@ -46,7 +48,7 @@ void flatten(const ArrowField& field, int32_t parent, int64_t per_parent, bool o
              std::vector<ArrowNode>& nodes) {
   const auto self = static_cast<int32_t>(nodes.size());
   const bool encoded = field.dictionary && !decoded;
-  const bool views = field.type == ArrowType::kBinaryView || field.type == ArrowType::kUtf8View;
+  const bool views = is_view(field.type);
   nodes.push_back(
       {parent, per_parent, encoded ? 2 : buffers_of(field, old_unions), views && !encoded, false});
   if (encoded) return;
@@ -103,7 +105,7 @@ bool is_dense(const ArrowField& field) {
 }
 
 bool is_read(const ArrowField& field) {
-  if (is_text(field.type) || is_dense(field)) return true;
+  if (is_text(field.type) || is_view(field.type) || is_dense(field)) return true;
   return is_list(field.type) && !field.children[0].dictionary && is_dense(field.children[0]);
 }
 
@@ -278,7 +280,7 @@ class ArrowPlanner {
 
   int32_t take(ArrowLayout& layout, ArrowTake::Kind kind, int32_t node, int32_t buffer, int64_t item_bits) {
     const int32_t slot = layout.slots;
-    layout.slots += kind == ArrowTake::Kind::kBytes ? 2 : 1;
+    layout.slots += kind == ArrowTake::Kind::kBytes || kind == ArrowTake::Kind::kViewBuffers ? 2 : 1;
     layout.takes.push_back({kind, node, buffer, slot, item_bits, column_});
     for (int32_t n = node; n >= 0; n = layout.nodes[static_cast<size_t>(n)].parent)
       layout.nodes[static_cast<size_t>(n)].used = true;
@@ -302,6 +304,15 @@ class ArrowPlanner {
 
   Status add_values(const ArrowField& field, ArrowLayout& layout, int32_t node, ArrowColumn& column) {
     ArrowValues& values = column.values;
+    if (is_view(field.type)) {
+      column.field.kind = FieldKind::kRagged;
+      column.field.shape = {-1};
+      values.unit_bytes = 1;
+      values.views = take(layout, ArrowTake::Kind::kData, node, 1, kArrowViewBytes * 8);
+      values.data = take(layout, ArrowTake::Kind::kViewBuffers, node, 2, 0);
+      values.limit = values.data + 1;
+      return Status::ok();
+    }
     if (!is_text(field.type) && !is_list(field.type)) {
       DL_RETURN_IF_ERROR(add_dense(field, layout, node, {}, column));
       if (field.extension == kTensorExtension) return shape_tensor(field, column);

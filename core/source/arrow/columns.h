@@ -6,7 +6,7 @@
 //
 // Fields: integers, floats, bool; dates, times, timestamps and durations as their integers; fixed_size_binary as u8[n];
 // fixed_size_list of these as further dims, arrow.fixed_shape_tensor with its shape; list and large_list of these as ragged
-// fields; string, binary and their large forms as ragged u8; leaves of structs as `struct/leaf`; dictionaries of all these as
+// fields; string, binary, their large forms and views as ragged u8; leaves of structs as `struct/leaf`; dictionaries of all these as
 // their values.
 // Threads: values.
 // SPDX-License-Identifier: Apache-2.0
@@ -37,8 +37,11 @@ struct ArrowValues {
   int32_t offsets = -1;      // slot; none: dense
   int64_t offset_bytes = 4;  // of one of them
   int32_t limit = -1;        // slot: units that are there; of ragged fields
+  // Slot of views, in place of offsets. Then `data` is the slot of the address of a table of buffers (ArrowViewBuffer), and
+  // `limit` of how many there are.
+  int32_t views = -1;
 
-  bool ragged() const { return offsets >= 0; }
+  bool ragged() const { return offsets >= 0 || views >= 0; }
 };
 
 struct ArrowColumn {
@@ -65,10 +68,11 @@ struct ArrowNode {
 };
 
 struct ArrowTake {
-  enum class Kind : uint8_t { kValidity, kData, kOffsets, kBytes, kItems };
+  enum class Kind : uint8_t { kValidity, kData, kOffsets, kBytes, kItems, kViewBuffers };
   Kind kind = Kind::kData;
   int32_t node = 0, buffer = 0;  // of the node's
-  int32_t slot = 0;  // kBytes: and the next one, how many there are; kItems: how many items the node has
+  // kBytes, kViewBuffers: and the next one, how many there are; kItems: how many items the node has.
+  int32_t slot = 0;
   int64_t item_bits = 0;
   int32_t column = 0;  // for messages
 
@@ -77,6 +81,13 @@ struct ArrowTake {
            item_bits == other.item_bits;
   }
 };
+
+// A buffer that views point into: its offset in the file, or its address.
+struct ArrowViewBuffer {
+  int64_t at = 0, bytes = 0;
+};
+constexpr int64_t kArrowViewBytes = 16;
+constexpr int32_t kArrowInlineBytes = 12;  // values up to here stand in the view itself
 
 constexpr int32_t kArrowBatchBytesSlot = 0;  // bytes of the buffers that are used
 

@@ -45,7 +45,7 @@ Result<ArrowDelivery> deliver(const ArrowColumn& column, const ArrowTables& tabl
   out.element_bytes = dtype_bytes(column.field.dtype);
   const bool fills = store.fill && (items > 0 || values);
   out.copies = !store.addressable || column.values.bits || fills;
-  out.plain = !encoded && !out.nulls && items == 0 && !out.copies;
+  out.plain = !encoded && !out.nulls && items == 0 && !out.copies && column.values.views < 0;
   if (rows + items == 0 && !values) return out;
   const std::string_view what = store.fill ? ", delivered as the number of nulls=fill(), or as empty rows"
                                            : ": these samples are bad (nulls=fill(0) delivers 0)";

@@ -46,13 +46,42 @@ Result<int64_t> longest_at(const MappedFile* file, int64_t offset, int64_t rows,
   return longest_of<Offset>(NumberReader<Word>(*file, offset, rows + 1, kBig), rows, limit);
 }
 
+// The longest of all buffers, or what a view can hold itself: no value is longer.
+int64_t longest_buffer(const ArrowValues& values, const int64_t* slots) {
+  int64_t most = kArrowInlineBytes;
+  const auto* table = reinterpret_cast<const ArrowViewBuffer*>(static_cast<uintptr_t>(slots[values.data]));
+  for (int64_t b = 0; b < slots[values.limit]; ++b) most = std::max(most, table[b].bytes);
+  return most;
+}
+
+// Views whose lengths cannot be are bad when they are read.
+template <typename Words>
+Result<int64_t> longest_view(Words words, int64_t rows, int64_t limit) {
+  int64_t most = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int word = 0; word < 4; ++word) {  // the first is the length
+      DL_ASSIGN_OR_RETURN(const auto number, words.next());
+      const int64_t bytes = static_cast<int32_t>(number);
+      if (word == 0 && bytes <= limit) most = std::max(most, bytes);
+    }
+  }
+  return most;
+}
+
+Result<int64_t> longest_view_at(const MappedFile* file, int64_t offset, int64_t rows, int64_t limit) {
+  if (file == nullptr) return longest_view(OffsetsInMemory<uint32_t>(offset), rows, limit);
+  constexpr bool kBig = std::endian::native == std::endian::big;
+  return longest_view(NumberReader<uint32_t>(*file, offset, rows * 4, kBig), rows, limit);
+}
+
 }  // namespace
 
 Result<int64_t> longest_arrow_row(const MappedFile* file, const ArrowBatches& batches,
                                   const ArrowValues& values, const OpenContext& context) {
   int64_t most = 0;
   for (int64_t b = 0; b < batches.count(); ++b) {
-    const int64_t rows = batches.rows_of(b), *slots = batches.slots(b), limit = slots[values.limit];
+    const int64_t rows = batches.rows_of(b), *slots = batches.slots(b);
+    const int64_t limit = values.views >= 0 ? longest_buffer(values, slots) : slots[values.limit];
     if (rows == 0 || limit <= most) continue;
     if (batches.rows() > kMostLookedAt) {
       most = limit;
@@ -62,7 +91,8 @@ Result<int64_t> longest_arrow_row(const MappedFile* file, const ArrowBatches& ba
     if (context.cancelled()) return error(Code::kCancelled, name, ": cancelled while lengths were read");
     context.report("reading ", name);
     DL_ASSIGN_OR_RETURN(const int64_t longest,
-                        values.offset_bytes == 4
+                        values.views >= 0 ? longest_view_at(file, slots[values.views], rows, limit)
+                        : values.offset_bytes == 4
                             ? (longest_at<uint32_t, int32_t>(file, slots[values.offsets], rows, limit))
                             : (longest_at<uint64_t, int64_t>(file, slots[values.offsets], rows, limit)));
     most = std::max(most, longest);

@@ -9,9 +9,8 @@
 
 #include <string_view>
 
+#include "core/base/arrow_c_data.h"
 #include "core/source/arrow/arrow.h"
-#include "core/source/arrow/c_data.h"
-#include "core/source/arrow/c_owned.h"
 
 namespace dataline {
 

@@ -110,6 +110,22 @@ Result<const std::byte*> read_units(const ArrowAccess& access, const int64_t* sl
   return static_cast<const std::byte*>(room);
 }
 
+Result<ArrowView> read_view(const ArrowAccess& access, const int64_t* slots, const ArrowValues& values,
+                            int64_t row) {
+  std::byte room[kArrowViewBytes];
+  const int64_t at = slots[values.views] + row * kArrowViewBytes;
+  DL_ASSIGN_OR_RETURN(const std::byte* view, access.view(at, kArrowViewBytes, room));
+  const int64_t bytes = load_native<int32_t>(view);
+  if (bytes < 0) return ArrowView{at, bytes, "a length below 0"};
+  if (bytes <= kArrowInlineBytes) return ArrowView{at + 4, bytes};
+  const int64_t buffer = load_native<int32_t>(view + 8), offset = load_native<int32_t>(view + 12);
+  if (buffer < 0 || buffer >= slots[values.limit]) return ArrowView{at, bytes, "a buffer that is not there"};
+  const auto* table = reinterpret_cast<const ArrowViewBuffer*>(static_cast<uintptr_t>(slots[values.data]));
+  if (!extent_fits(offset, bytes, table[buffer].bytes))
+    return ArrowView{at, bytes, "bytes beyond their buffer"};
+  return ArrowView{table[buffer].at + offset, bytes};
+}
+
 Status read_numbers(const ArrowAccess& access, int64_t offset, int64_t first, int64_t count, int64_t bytes,
                     bool is_signed, int64_t* out) {
   std::byte room[(kMaxRunRecords + 1) * 8];

@@ -94,6 +94,14 @@ Result<const std::byte*> read_units(const ArrowAccess& access, const int64_t* sl
                                     const ArrowValues& values, const ArrowUnits& units, const ArrowFill* fill,
                                     int64_t element_bytes, std::byte* room, ArrowNullItem& null);
 
+// Where a value is that a view tells of: in the buffers, or in the view itself.
+struct ArrowView {
+  int64_t at = 0, bytes = 0;
+  const char* wrong = nullptr;  // what is wrong with it
+};
+Result<ArrowView> read_view(const ArrowAccess& access, const int64_t* slots, const ArrowValues& values,
+                            int64_t row);
+
 // Numbers of a buffer, of `bytes` each, as i64; u64 beyond 2^63 are negative. `out` has room for count, at most
 // kMaxRunRecords + 1.
 Status read_numbers(const ArrowAccess& access, int64_t offset, int64_t first, int64_t count, int64_t bytes,

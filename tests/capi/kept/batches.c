@@ -57,6 +57,46 @@ static void check_arrow(dl_batch* batch) {
   array.release(&array);
 }
 
+/* A stream of one batch. */
+struct ArrowArrayStream {
+  int (*get_schema)(struct ArrowArrayStream*, struct ArrowSchema*);
+  int (*get_next)(struct ArrowArrayStream*, struct ArrowArray*);
+  const char* (*get_last_error)(struct ArrowArrayStream*);
+  void (*release)(struct ArrowArrayStream*);
+  void* private_data;
+};
+typedef struct {
+  struct ArrowSchema schema;
+  struct ArrowArray array;
+} Stream;
+static int stream_schema(struct ArrowArrayStream* self, struct ArrowSchema* out) {
+  *out = ((Stream*)self->private_data)->schema;
+  return 0;
+}
+static int stream_next(struct ArrowArrayStream* self, struct ArrowArray* out) {
+  Stream* stream = self->private_data;
+  *out = stream->array;
+  stream->array.release = NULL;
+  return 0;
+}
+static const char* stream_error(struct ArrowArrayStream* self) { return self == NULL ? "no stream" : NULL; }
+static void stream_release(struct ArrowArrayStream* self) { self->release = NULL; }
+
+/* A batch is a table, by itself and in a stream. */
+static void check_tables_of_batches(dl_batch* batch) {
+  Stream stream;
+  dl_dataset* dataset = NULL;
+  OK(dl_batch_arrow(batch, &stream.schema, &stream.array, &last));
+  OK(dl_dataset_from_arrow_array(&stream.schema, &stream.array, "fields=y", NULL, &dataset, &last));
+  CHECK(dl_dataset_count(dataset) == 4 && stream.schema.release == NULL && stream.array.release == NULL);
+  dl_dataset_destroy(dataset);
+  OK(dl_batch_arrow(batch, &stream.schema, &stream.array, &last));
+  struct ArrowArrayStream given = {stream_schema, stream_next, stream_error, stream_release, &stream};
+  OK(dl_dataset_from_arrow(&given, NULL, NULL, &dataset, &last));
+  CHECK(dl_dataset_count(dataset) == 4 && given.release == NULL);
+  dl_dataset_destroy(dataset);
+}
+
 static void check_tensors(dl_batch* batch) {
   struct DLManagedTensor* old = NULL;
   struct DLManagedTensorVersioned* tensor = NULL;
@@ -86,6 +126,7 @@ void check_batches(void) {
   CHECK(y->dtype == DL_DTYPE_F32 && y->bytes == 16 && ((const float*)y->data)[3] == 103);
   CHECK(y->offsets == NULL && y->axes != NULL);
   check_arrow(batch);
+  check_tables_of_batches(batch);
   check_tensors(batch);
   OK(dl_batch_wait(batch, NULL, &last));
   dl_batch_retain(batch);

@@ -122,13 +122,15 @@ struct TestColumn {
   FlatPart field;
   std::vector<std::array<int64_t, 2>> nodes;  // length, nulls
   std::vector<std::string> buffers;
+  std::vector<int64_t> variadic = {};  // of each node of views: how many buffers they point into
 };
 
 namespace arrow_type {
 constexpr uint8_t kNull = 1, kInt = 2, kFloat = 3, kBinary = 4, kUtf8 = 5, kBool = 6, kDecimal = 7, kDate = 8,
                   kTime = 9, kTimestamp = 10, kInterval = 11, kList = 12, kStruct = 13, kUnion = 14,
                   kFixedBinary = 15, kFixedList = 16, kMap = 17, kDuration = 18, kLargeBinary = 19,
-                  kLargeUtf8 = 20, kLargeList = 21, kRunEnd = 22, kBinaryView = 23;
+                  kLargeUtf8 = 20, kLargeList = 21, kRunEnd = 22, kBinaryView = 23, kUtf8View = 24,
+                  kListView = 25;
 }
 
 using FlatFields = std::vector<std::pair<int, FlatPart>>;
@@ -194,12 +196,38 @@ TestColumn texts(const std::string& name, const std::vector<std::string>& values
           {{static_cast<int64_t>(values.size()), zeros(valid)}},
           {bits_of(valid), stored_bytes(offsets), data}};
 }
+// Longer ones than 12 bytes in `buffers` buffers, in turn.
+inline TestColumn views(const std::string& name, const std::vector<std::string>& values, size_t buffers,
+                        const std::string& valid = "") {
+  std::string all;
+  std::vector<std::string> data(buffers);
+  size_t next = 0;
+  for (const std::string& value : values) {
+    const auto bytes = static_cast<int32_t>(value.size());
+    all += stored_bytes(bytes);
+    if (bytes <= 12) {
+      all += value + std::string(12 - value.size(), '\0');
+      continue;
+    }
+    const size_t buffer = next++ % buffers;
+    all += value.substr(0, 4) + stored_bytes(static_cast<int32_t>(buffer)) +
+           stored_bytes(static_cast<int32_t>(data[buffer].size()));
+    data[buffer] += value;
+  }
+  TestColumn out{arrow_field(name, arrow_type::kUtf8View),
+                 {{static_cast<int64_t>(values.size()), zeros(valid)}},
+                 {bits_of(valid), all},
+                 {static_cast<int64_t>(buffers)}};
+  out.buffers.insert(out.buffers.end(), data.begin(), data.end());
+  return out;
+}
 inline TestColumn around(FlatPart field, std::array<int64_t, 2> node, std::vector<std::string> buffers,
                          const std::vector<TestColumn>& children) {
   TestColumn out{std::move(field), {node}, std::move(buffers)};
   for (const TestColumn& child : children) {
     out.nodes.insert(out.nodes.end(), child.nodes.begin(), child.nodes.end());
     out.buffers.insert(out.buffers.end(), child.buffers.begin(), child.buffers.end());
+    out.variadic.insert(out.variadic.end(), child.variadic.begin(), child.variadic.end());
   }
   return out;
 }
@@ -272,6 +300,7 @@ inline TestMessage arrow_batch(int64_t rows, const std::vector<TestColumn>& colu
   out.rows = rows;
   for (const TestColumn& column : columns) {
     out.nodes.insert(out.nodes.end(), column.nodes.begin(), column.nodes.end());
+    out.variadic.insert(out.variadic.end(), column.variadic.begin(), column.variadic.end());
     for (const std::string& buffer : column.buffers) {
       out.buffers.push_back({static_cast<int64_t>(out.body.size()), static_cast<int64_t>(buffer.size())});
       out.body += buffer;

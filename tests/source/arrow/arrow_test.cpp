@@ -281,7 +281,7 @@ TEST_F(ArrowTest, ColumnsThatAreNotReadCanBeLeftOut) {
       arrow_table({{amount, numbers<int32_t>("x", {5, 6}), nothing, views, numbers<int8_t>("y", {1, 2})}});
   table.messages[0].variadic = {2};
   expect_error(open_source("arrow:" + dir_.write("b.arrow", table.file()), test_context()),
-               Code::kUnsupported, {"column 'amount' is decimal128", "fields=x,y leaves it out"});
+               Code::kUnsupported, {"column 'amount' is decimal128", "fields=x,views,y leaves it out"});
   EXPECT_EQ(rows<int8_t>(table, "?fields=x,y", 1), (Rows<int8_t>{{1}, {2}}));
 }
 
@@ -355,6 +355,32 @@ TEST_F(ArrowTest, LongRowsAreRefusedWhereTheyAreCopied) {
   EXPECT_EQ(rows.errors.at(0).code(), Code::kTooLarge);
   EXPECT_THAT(rows.errors.at(0).message(), HasSubstr("5000 bytes, max_bytes_per_sample is 64"));
   EXPECT_EQ(rows.bytes[0][1], "short");
+}
+
+TEST_F(ArrowTest, ViewsAreTextsInTheViewItselfOrInOneOfItsBuffers) {
+  const std::vector<std::string> first = {"", "twelve bytes", "thirteen byte", "a text that is long enough"},
+                                 second = {"another that is long", "x", "thirteen more"};
+  const TestArrow table =
+      arrow_table({{views("t", first, 2)}, {views("t", second, 3)}, {views("t", {"y"}, 0)}});
+  EXPECT_EQ(type_of(open(table.file())), "u8[-1]");
+  EXPECT_EQ(open(table.file())->schema().fields[0].max_bytes, 26);
+  std::vector<std::string> all = first;
+  all.insert(all.end(), second.begin(), second.end());
+  all.emplace_back("y");
+  EXPECT_EQ(strings(rows<char>(table)), all);
+}
+
+TEST_F(ArrowTest, NullViewsAreBadOrEmptyAndViewsInDictionariesAreDecoded) {
+  const TestArrow holes = arrow_table({{views("t", {"a text of some length", "b", "c"}, 1, "101")}});
+  const Fetched fetched = fetch_all(*open(holes.file()));
+  ASSERT_EQ(fetched.errors.size(), 1u);
+  EXPECT_THAT(std::string(fetched.errors.at(1).message()), HasSubstr("a null"));
+  EXPECT_THAT(strings(rows<char>(holes, "?nulls=fill(0)")), ElementsAre("a text of some length", "", "c"));
+  const TestColumn words = views("w", {"a word of some length", "short"}, 1);
+  TestArrow coded = arrow_table({{encoded<int8_t>(words, 7, {1, 0, 0})}});
+  coded.messages.insert(coded.messages.begin(), arrow_dictionary(7, words));
+  EXPECT_THAT(strings(rows<char>(coded)),
+              ElementsAre("short", "a word of some length", "a word of some length"));
 }
 
 }  // namespace

@@ -175,7 +175,10 @@ std::vector<BadFile> schemas() {
        with_field(arrow_field("x", t::kList, {}, {arrow_field("y", t::kUtf8)})),
        Code::kUnsupported,
        {"list<string>"}},
-      {"views", with_field(arrow_field("x", t::kBinaryView)), Code::kUnsupported, {"binary_view"}},
+      {"list views",
+       with_field(arrow_field("x", t::kListView, {}, {arrow_field("y", t::kBool)})),
+       Code::kUnsupported,
+       {"list_view"}},
       {"times of 64 bits in seconds",
        with_field(arrow_field("x", t::kTime, {{0, flat_number<int16_t>(0)}, {1, flat_number<int32_t>(64)}})),
        Code::kCorrupt,
@@ -199,9 +202,46 @@ std::vector<BadFile> schemas() {
   };
 }
 
+// A table of views whose batch says something else.
+std::string with_views(const std::function<void(TestMessage&)>& change) {
+  TestArrow table = arrow_table({{views("t", {"a text that is long"}, 1)}});
+  change(table.messages[0]);
+  return table.file();
+}
+
+std::vector<BadFile> views_of_batches() {
+  return {
+      {"a buffer of views beyond the body",
+       with_views([](TestMessage& m) { m.buffers[2][1] = 1 << 20; }),
+       Code::kCorrupt,
+       {"'t'", "a buffer of 1048576 bytes", "of the body"}},
+      {"a buffer of views before the body",
+       with_views([](TestMessage& m) { m.buffers[2][0] = -8; }),
+       Code::kCorrupt,
+       {"'t'", "at byte -8 of the body"}},
+      {"more buffers of views than there are",
+       with_views([](TestMessage& m) { m.variadic = {7}; }),
+       Code::kCorrupt,
+       {"has 7 buffers for views"}},
+      {"buffers of views below 0",
+       with_views([](TestMessage& m) { m.variadic = {-1}; }),
+       Code::kCorrupt,
+       {"has -1 buffers for views"}},
+      {"no number of buffers of views",
+       with_views([](TestMessage& m) { m.variadic = {}; }),
+       Code::kCorrupt,
+       {"has -1 buffers for views"}},
+      {"fewer views than rows",
+       with_views([](TestMessage& m) { m.buffers[1][1] = 8; }),
+       Code::kCorrupt,
+       {"'t'", "1 values need 16 bytes", "has 8"}},
+  };
+}
+
 TEST(BadArrowSchemas, EachNamesFileExpectedAndGot) {
   std::vector<BadFile> table = blocks();
   for (BadFile& more : schemas()) table.push_back(std::move(more));
+  for (BadFile& more : views_of_batches()) table.push_back(std::move(more));
   check_bad_files(table, kGood, open, ".arrow");
 }
 
@@ -215,6 +255,12 @@ TEST(BadArrowRows, OnlyTheRowThatIsBadFails) {
   const auto offsets = [](std::vector<int32_t> numbers) {
     TestColumn column = texts("t", {"ab", "cd", "ef"});
     column.buffers[1] = raw_bytes(numbers);
+    return with_column(column);
+  };
+  // The second of three views, with another number at this byte.
+  const auto view = [](size_t byte, int32_t number) {
+    TestColumn column = views("t", {"short", "fourteen bytes", "and this one has more"}, 2);
+    column.buffers[1].replace(16 + byte, 4, stored_bytes(number));
     return with_column(column);
   };
   const TestColumn words = texts("w", {"red", "green"});
@@ -242,6 +288,12 @@ TEST(BadArrowRows, OnlyTheRowThatIsBadFails) {
        0,
        {"a dictionary of 0 values"}},
       {"a null", with_column(numbers<int8_t>("x", {1, 2, 3}, "101")), 1, {"a null"}},
+      {"a view of a length below 0", view(0, -1), 1, {"its view of -1 bytes has a length below 0"}},
+      {"a view of a buffer that is not there", view(8, 2), 1, {"14 bytes has a buffer that is not there"}},
+      {"a view of a buffer below 0", view(8, -1), 1, {"a buffer that is not there"}},
+      {"a view beyond its buffer", view(12, 15), 1, {"bytes beyond their buffer"}},
+      {"a view before its buffer", view(12, -1), 1, {"bytes beyond their buffer"}},
+      {"a view of the largest length", view(0, INT32_MAX), 1, {"2147483647 bytes has bytes beyond"}},
   };
   TempDir dir;
   for (const BadRow& bad : table) {

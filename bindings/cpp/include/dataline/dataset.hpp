@@ -79,6 +79,30 @@ class Dataset {
     });
   }
 
+  // A table in memory, by Arrow's C stream interface, or one array by its C data interface; the host defines the structs. They are
+  // taken, on an error too, and released when nothing needs them any more, from any thread. `keys`: "fields=a,b&nulls=fill(0)".
+  // DL_ERR_UNSUPPORTED (a type that is not read), DL_ERR_CORRUPT, DL_ERR_READER, ...: dl_dataset_from_arrow lists them.
+  static Result<Dataset> try_from_arrow(ArrowArrayStream* stream, const std::string& keys = "",
+                                        const Options& options = {}) {
+    return detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
+      return dl_dataset_from_arrow(stream, keys.c_str(), options.raw(), out, error);
+    });
+  }
+  static Dataset from_arrow(ArrowArrayStream* stream, const std::string& keys = "",
+                            const Options& options = {}) {
+    return try_from_arrow(stream, keys, options).value();
+  }
+  static Result<Dataset> try_from_arrow(ArrowSchema* schema, ArrowArray* array, const std::string& keys = "",
+                                        const Options& options = {}) {
+    return detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
+      return dl_dataset_from_arrow_array(schema, array, keys.c_str(), options.raw(), out, error);
+    });
+  }
+  static Dataset from_arrow(ArrowSchema* schema, ArrowArray* array, const std::string& keys = "",
+                            const Options& options = {}) {
+    return try_from_arrow(schema, array, keys, options).value();
+  }
+
   // Fields of equal length in host memory, which is copied.
   static Result<Dataset> try_copy_arrays(const std::vector<Array>& arrays, const Options& options = {}) {
     return from_arrays(arrays, nullptr, nullptr, options);

@@ -1,13 +1,11 @@
-//! Batches for Arrow, by its C data interface, which every Arrow library imports.
+//! Batches for Arrow and datasets of its tables, by its C data interface, which every Arrow library has.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use crate::batch::Batch;
-use crate::error::Result;
-use crate::ffi;
+use crate::{ffi, Batch, Dataset, Options, Result};
 use dataline_sys as sys;
 use std::{fmt, mem::MaybeUninit};
 
-pub use sys::{ArrowArray, ArrowSchema};
+pub use sys::{ArrowArray, ArrowArrayStream, ArrowSchema};
 
 /// A batch as a struct array with a child for each field, and its type: [`Batch::arrow`]. It holds the batch, and counts
 /// towards `max_leases`, until it is dropped, or until the library that took the array is done with it.
@@ -91,5 +89,69 @@ impl Batch {
         // SAFETY: the call has filled them.
         let (array, schema) = unsafe { (array.assume_init(), schema.assume_init()) };
         Ok(ArrowBatch { array: Box::new(array), schema: Box::new(schema) })
+    }
+}
+
+impl Dataset<'static> {
+    /// A dataset of a table in memory: of all arrays of a stream. Values are delivered from where they lie. `keys` are those of
+    /// an `arrow:` URI: `"fields=image/bytes,label&nulls=fill(0)"`, or `""`. The stream is taken, on an error too: its
+    /// `release` is `None` afterwards. Of the crate `arrow` a pointer to an `FFI_ArrowArrayStream` will do, cast.
+    ///
+    /// # Safety
+    /// `stream` points to a stream that keeps the rules of Arrow's C stream interface, whose arrays may be released by any
+    /// thread and do not change.
+    ///
+    /// # Errors
+    /// [`Code::Unsupported`](crate::Code::Unsupported) names a type that is not read;
+    /// [`Code::Corrupt`](crate::Code::Corrupt) for arrays that contradict themselves,
+    /// [`Code::NoSuchField`](crate::Code::NoSuchField), [`Code::BadUri`](crate::Code::BadUri) in `keys`,
+    /// [`Code::Reader`](crate::Code::Reader) with what the stream says.
+    pub unsafe fn from_arrow(
+        stream: *mut ArrowArrayStream,
+        keys: &str,
+        options: &Options,
+    ) -> Result<Dataset<'static>> {
+        let keys = ffi::c_text("keys", keys)?;
+        let options = options.raw()?;
+        // SAFETY: live arguments; the stream is the caller's to answer for.
+        Dataset::made(|out, error| unsafe {
+            sys::dl_dataset_from_arrow(stream, keys.as_ptr(), options, out, error)
+        })
+    }
+
+    /// As [`Dataset::from_arrow`], of one array, such as [`Batch::arrow`] gives: a struct of the columns, or the only column.
+    ///
+    /// ```
+    /// use dataline::{Array, Dataset, Loader, Options};
+    ///
+    /// # fn main() -> dataline::Result<()> {
+    /// # let dataset = Dataset::from_arrays(&[Array::dense("x", &[6, 2], &[1.5f32; 12])?], &Options::new())?;
+    /// # let loader = Loader::new(&dataset, &Options::new())?;
+    /// # let batch = loader.epoch().next().unwrap()?;
+    /// let mut rows = batch.arrow()?;
+    /// // SAFETY: both are as the library made them.
+    /// let again = unsafe { Dataset::from_arrow_array(rows.schema(), rows.array(), "fields=x", &Options::new())? };
+    /// assert_eq!(again.len(), Some(6));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Safety
+    /// As for [`Dataset::from_arrow`].
+    ///
+    /// # Errors
+    /// As for [`Dataset::from_arrow`].
+    pub unsafe fn from_arrow_array(
+        schema: *mut ArrowSchema,
+        array: *mut ArrowArray,
+        keys: &str,
+        options: &Options,
+    ) -> Result<Dataset<'static>> {
+        let keys = ffi::c_text("keys", keys)?;
+        let options = options.raw()?;
+        // SAFETY: live arguments; the structs are the caller's to answer for.
+        Dataset::made(|out, error| unsafe {
+            sys::dl_dataset_from_arrow_array(schema, array, keys.as_ptr(), options, out, error)
+        })
     }
 }

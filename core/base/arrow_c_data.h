@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
 #ifndef ARROW_C_DATA_INTERFACE
 #define ARROW_C_DATA_INTERFACE
@@ -57,3 +58,30 @@ struct ArrowArrayStream {
 }  // extern "C"
 
 #endif  // ARROW_C_STREAM_INTERFACE
+
+namespace dataline {
+
+// One of the structs, with the duty to release it. The interface's rule: it is moved by copying its bytes, and the one left
+// behind is marked as released.
+template <typename Struct>
+struct ArrowOwned {
+  Struct raw = {};
+
+  ArrowOwned() = default;
+  // Takes it from the host.
+  explicit ArrowOwned(Struct& given) noexcept : raw(given) { given.release = nullptr; }
+  ArrowOwned(ArrowOwned&& other) noexcept : ArrowOwned(other.raw) {}
+  ArrowOwned& operator=(ArrowOwned&& other) noexcept {
+    std::swap(raw, other.raw);
+    return *this;
+  }
+  ~ArrowOwned() {
+    if (raw.release != nullptr) raw.release(&raw);
+  }
+  void hand_on(Struct* out) noexcept {
+    *out = raw;
+    raw.release = nullptr;
+  }
+};
+
+}  // namespace dataline
