@@ -134,6 +134,22 @@ def test_a_capsule_is_taken_once() -> None:
         dataline.from_arrow(table)
 
 
+def test_a_table_given_as_a_uri_is_told_what_takes_it() -> None:
+    with pytest.raises(TypeError, match=r"got Table; dataline\.from_arrow"):
+        dataline.Loader(pa.table({"x": [1]}))
+
+
+def test_a_hugging_face_dataset_is_read_in_its_own_order() -> None:
+    datasets = pytest.importorskip("datasets", reason="needs datasets (pip install datasets)", exc_type=ImportError)
+    whole = datasets.Dataset.from_dict({"x": list(range(100)), "t": ["a" * (i % 7) for i in range(100)]})
+    some = whole.shuffle(seed=1).select(range(40))
+    data = dataline.from_huggingface(some, fields=["x"])
+    assert [int(sample["x"]) for sample in data] == list(some["x"])
+    assert len(dataline.from_huggingface(whole)) == 100
+    with pytest.raises(TypeError, match=r"got DatasetDict; give one split"):
+        dataline.from_huggingface(datasets.DatasetDict({"train": whole}))
+
+
 def test_documents_of_a_table_are_packed() -> None:
     table = pa.table({"tokens": pa.array([[1, 2, 3], [4], [5, 6, 7, 8]], pa.list_(pa.int32()))})
     rows = dataline.from_arrow(table, pack_length=3)

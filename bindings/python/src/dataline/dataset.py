@@ -186,6 +186,10 @@ def _instead_of(value: Any) -> str:
         return "; dataline.from_arrays(...) makes a dataset of a dict of arrays"
     if isinstance(value, (bytes, bytearray)):
         return "; os.fsdecode(...) makes text of it"
+    if hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__"):
+        return "; dataline.from_arrow(...) makes a dataset of a table"
+    if hasattr(value, "with_format") and hasattr(value, "data"):
+        return "; dataline.from_huggingface(...) makes a dataset of it"
     array = any(hasattr(value, name) for name in ("__dlpack__", "__array_interface__", "__array__"))
     if array or isinstance(value, (memoryview, array_type)):
         return '; dataline.from_arrays({"x": ...}) makes a dataset of arrays'
