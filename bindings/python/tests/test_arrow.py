@@ -105,6 +105,7 @@ def test_compressed_files_are_refused_with_the_cure(tmp_path: Path, codec: str) 
     assert sum(int(sample["x"]) for sample in dataline.open(str(tmp_path / "a.feather"))) == 499500
 
 
+@pytest.mark.filterwarnings("ignore:Feather V1:DeprecationWarning")
 def test_feather_1_is_refused_by_name(tmp_path: Path) -> None:
     feather.write_feather(pa.table({"x": [1, 2]}), str(tmp_path / "a.feather"), version=1)
     with pytest.raises(dataline.Error, match="Feather 1"):
