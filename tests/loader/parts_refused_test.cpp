@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "tests/loader/mixes.h"
+#include "tests/support/sweep_stride.h"
 
 namespace dataline::testing {
 namespace {
@@ -110,27 +111,35 @@ TEST(LoaderMix, WhatCannotBeMixedIsRefusedInTheCall) {
             std::string::npos);
 }
 
-TEST(LoaderMix, AMillionPartsOpenInSecondsOfCpuTime) {
-  std::vector<uint64_t> values = {1, 2, 3};
-  const Dataset one = array_dataset(array_of("data", DL_DTYPE_U64, {3}, values.data()));
-  constexpr int32_t kParts = 1'000'000;
-  std::vector<dl_mix_part> parts(kParts);
+// The CPU seconds that a mix of `count` parts takes until its first batch is there.
+double seconds_to_open(const Dataset& one, int32_t count) {
+  std::vector<dl_mix_part> parts(static_cast<size_t>(count));
   for (dl_mix_part& part : parts) part.struct_size = sizeof part, part.dataset = one.get(), part.weight = 1;
   Error error;
   dl_dataset* raw = nullptr;
   const std::clock_t start = std::clock();
-  ASSERT_EQ(dl_dataset_mix(parts.data(), kParts, nullptr, 0, -1, nullptr, &raw, &error), DL_OK)
+  EXPECT_EQ(dl_dataset_mix(parts.data(), count, nullptr, 0, -1, nullptr, &raw, &error), DL_OK)
       << error.message;
   const Dataset dataset(raw);
   const Loader loader =
       make_loader(dataset, {{"batch_size", "256"}, {"shuffle", "full"}, {"num_workers", "0"}});
   EXPECT_EQ(next(loader).status, DL_OK);
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  RecordProperty("cpu_seconds", std::to_string(seconds));
-  EXPECT_LT(seconds, 20);  // 1 s without sanitizers
   Error seeking;
-  EXPECT_EQ(dl_loader_seek(loader.get(), 1000, 5000, &seeking), DL_OK) << seeking.message;
+  EXPECT_EQ(dl_loader_seek(loader.get(), 1000, count / 256, &seeking), DL_OK) << seeking.message;
   EXPECT_EQ(next(loader).status, DL_OK);
+  return seconds;
+}
+
+// Judged by how the time grows, because how long it is depends on the machine and on sanitizers: sixteen times the parts take 24 to 33
+// times as long where opening is linear (the few stay in the caches), and 256 times where each part is compared with all others.
+TEST(LoaderMix, AMillionPartsOpenInTimeThatGrowsWithTheirNumber) {
+  std::vector<uint64_t> values = {1, 2, 3};
+  const Dataset one = array_dataset(array_of("data", DL_DTYPE_U64, {3}, values.data()));
+  const int32_t most = 1'000'000 / sweep_stride();
+  const double few = seconds_to_open(one, most / 16);
+  const double many = seconds_to_open(one, most);
+  EXPECT_LT(many, 80 * few) << few << " s for a sixteenth of the parts";
 }
 
 }  // namespace
