@@ -1179,6 +1179,61 @@ DL_API DL_UNSTABLE int32_t dl_loader_part_count(const dl_loader* loader);
 DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_loader_part_at(const dl_loader* loader, int32_t index,
                                                              dl_part* out, dl_error* error);
 
+/* ---- Writing sets ------------------------------------------------------------------------------------------ */
+
+/* Writes rows as a set: a directory of shards (part-00000.arrow, ...) and a manifest, dataline.manifest, that dl_dataset_open
+ * reads by `FORMAT:PATH`. Until dl_writer_finish it is PATH.partial, so that PATH is a whole set or is not there. A shard is on
+ * the disk (fsync) before the manifest counts it. After a crash, or dl_writer_destroy without finish, dl_writer_create with the same
+ * arguments goes on behind the last such shard, once its bytes have been compared with their checksum; shards that are not
+ * what the manifest says are written again, from the first one on.
+ *
+ * uri: `FORMAT:PATH[?shard_bytes=SIZE]`; formats are arrow (any field but bf16 and complex ones), tar (bytes, texts, a label; by
+ * WebDataset's conventions) and tfrecord (tf.train.Example: bytes, whole numbers as i64, f32). A shard ends with the append by which
+ * it has shard_bytes (256MiB).
+ * fields: those of one sample, as in dl_reader; read during the call only. job: text that says what the set is made of; a
+ * PATH.partial with finished shards of another job, other fields or another shard_bytes is refused. NULL: "".
+ * Threads: append, finish and the counts from any thread, also at once; an append is one piece.
+ * Since 0.3. */
+typedef struct dl_writer dl_writer;
+/* Errors: DL_ERR_BAD_URI, DL_ERR_UNSUPPORTED (a field that the format does not hold), DL_ERR_INVALID_ARGUMENT, DL_ERR_WRONG_STATE (PATH
+ * exists, or another process writes it), DL_ERR_STATE_REFUSED (PATH.partial is another job's), DL_ERR_CORRUPT (its manifest),
+ * DL_ERR_NOT_FOUND (the directory around it), DL_ERR_PERMISSION, DL_ERR_IO. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_create(const char* uri, const dl_view* fields,
+                                                            int32_t field_count, const char* job,
+                                                            dl_writer** out, dl_error* error);
+/* Appends the samples of all arrays: one array per field, in their order, of the same name, kind, dtype and shape. They are read
+ * during the call only. position (may be NULL): what the host needs to go on after these rows; dl_writer_position gives that
+ * of the last finished shard back.
+ * Rows that cannot be stored (DL_ERR_MISMATCH, DL_ERR_INVALID_ARGUMENT, DL_ERR_OUT_OF_RANGE, DL_ERR_TOO_LARGE) are refused as a whole, and
+ * the writer stays usable. After a failure of the file system (DL_ERR_IO, DL_ERR_PERMISSION, ...: a full disk) each call gives that
+ * error; what is finished stays for the next dl_writer_create. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_append(dl_writer* writer, const dl_array* arrays,
+                                                            int32_t count, const char* position,
+                                                            dl_error* error);
+/* Ends the last shard and gives the set its name. DL_ERR_EMPTY: there is no row. Afterwards the writer can be destroyed only. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_finish(dl_writer* writer, dl_error* error);
+/* How far a writer is. */
+typedef struct dl_writer_info {
+  uint32_t struct_size;
+  uint32_t reserved;
+  int64_t samples;         /* appended, with those that were there at create */
+  int64_t resumed_samples; /* that were there at create */
+  int64_t shards;          /* finished */
+  int64_t bytes;           /* of them */
+} dl_writer_info;
+/* Errors: DL_ERR_INVALID_ARGUMENT. */
+DL_API DL_UNSTABLE DL_MUST_CHECK dl_status dl_writer_get_info(const dl_writer* writer, dl_writer_info* out,
+                                                              dl_error* error);
+/* The position of the last shard that was there at create; "": none. Valid as long as the writer. */
+DL_API DL_UNSTABLE const char* dl_writer_position(const dl_writer* writer);
+/* NULL is fine. Without dl_writer_finish what is finished stays; rows of the shard that is open are lost. */
+DL_API DL_UNSTABLE void dl_writer_destroy(dl_writer* writer);
+/* How many formats are written. */
+DL_API DL_UNSTABLE int32_t dl_writer_format_count(void);
+/* The name of one, and a line on it; NULL for an index that is none. */
+DL_API DL_UNSTABLE const char* dl_writer_format_name(int32_t index);
+DL_API DL_UNSTABLE const char* dl_writer_format_doc(int32_t index); /* see dl_writer_format_name */
+
 /* ---- Extensions ------------------------------------------------------------------------------------------- */
 /* Formats, operators, storages and threads of the host's own, without globals: add them to a dl_extensions and set that in
  * options. Datasets opened with these options know its formats and storages, loaders its operators and threads.

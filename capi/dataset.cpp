@@ -3,61 +3,13 @@
 #include "capi/create_dataset.h"
 #include "capi/guard.h"
 #include "capi/handles.h"
+#include "capi/host_fields.h"
 #include "capi/host_struct.h"
 
 using namespace dataline;
 using namespace dataline::capi;
 
 namespace {
-
-// The host's description of a field; `skip_dims` leading dims are not part of a sample.
-Result<Field> read_field(const char* name, int32_t kind, int32_t dtype, int32_t rank, const int64_t* shape,
-                         const char* axes, int32_t skip_dims) {
-  if (name == nullptr) return error(Code::kInvalidArgument, "a field has no name");
-  Field field;
-  field.name = name;
-  if (kind != DL_KIND_DENSE && kind != DL_KIND_RAGGED) {
-    return error(Code::kInvalidArgument, "field '", name, "': kind is ", kind);
-  }
-  if (dl_dtype_bytes(dtype) == 0)
-    return error(Code::kInvalidArgument, "field '", name, "': dtype is ", dtype);
-  if (rank < skip_dims || rank > DL_MAX_RANK || (rank > 0 && shape == nullptr)) {
-    return error(Code::kInvalidArgument, "field '", name, "': rank is ", rank, ", expected ", skip_dims,
-                 " to ", DL_MAX_RANK, " with a shape");
-  }
-  field.kind = static_cast<FieldKind>(kind);
-  field.dtype = static_cast<DType>(dtype);
-  field.shape.assign(shape + (rank > 0 ? skip_dims : 0), shape + rank);
-  if (axes != nullptr) field.axes = axes;
-  return field;
-}
-
-Result<ArrayField> read_array(const dl_array& array, int64_t& sample_count) {
-  const bool strided = array.kind == DL_KIND_STRIDED;
-  ArrayField out;
-  DL_ASSIGN_OR_RETURN(out.field, read_field(array.name, strided ? DL_KIND_DENSE : array.kind, array.dtype,
-                                            array.rank, array.shape, array.axes, 1));
-  if (!strided && array.row_stride_bytes != 0) {
-    return error(Code::kInvalidArgument, "field '", array.name, "': row_stride_bytes is ",
-                 array.row_stride_bytes, ", expected 0, or the kind DL_KIND_STRIDED");
-  }
-  const bool ragged = array.kind == DL_KIND_RAGGED;
-  if (ragged) {
-    out.field.shape.insert(out.field.shape.begin(), -1);
-    out.item_count = array.shape[0];
-    out.offsets = array.offsets;
-    sample_count = array.sample_count;
-  } else {
-    sample_count = array.shape[0];
-    if (array.sample_count != 0 && array.sample_count != sample_count) {
-      return error(Code::kInvalidArgument, "field '", array.name, "': sample_count is ", array.sample_count,
-                   ", shape[0] is ", sample_count);
-    }
-  }
-  out.data = static_cast<const std::byte*>(array.data);
-  if (strided) out.row_stride = array.row_stride_bytes;
-  return out;
-}
 
 Result<std::vector<const Dataset*>> read_parts(dl_dataset* const* parts, int32_t count) {
   if (parts == nullptr) return null_argument("parts");
@@ -104,21 +56,8 @@ dl_status dl_dataset_from_arrays(const dl_array* arrays, int32_t count, void (*r
                                  const dl_options* options, dl_dataset** out, dl_error* error) {
   return create_dataset(out, error, [&]() -> MadeDataset {
     DL_REQUIRE(arrays);
-    if (count < 1)
-      return dataline::error(Code::kInvalidArgument, "arrays: expected at least one, got ", count);
-    std::vector<ArrayField> fields;
-    int64_t samples = -1;
-    for (int32_t i = 0; i < count; ++i) {
-      int64_t here = 0;
-      DL_ASSIGN_OR_RETURN(const dl_array array, read_element(arrays, i));
-      DL_ASSIGN_OR_RETURN(ArrayField field, read_array(array, here));
-      if (samples >= 0 && here != samples) {
-        return dataline::error(Code::kMismatch, "field '", field.field.name, "' has ", here,
-                               " samples, field '", fields.front().field.name, "' has ", samples);
-      }
-      samples = here;
-      fields.push_back(std::move(field));
-    }
+    int64_t samples = 0;
+    DL_ASSIGN_OR_RETURN(std::vector<ArrayField> fields, read_arrays(arrays, count, samples));
     return Dataset::from_arrays(std::move(fields), samples, {context, release},
                                 options_or_default(options, Options()));
   });
@@ -155,17 +94,7 @@ dl_status dl_dataset_from_reader(const dl_reader* reader, const dl_options* opti
     DL_REQUIRE(reader);
     DL_ASSIGN_OR_RETURN(const dl_reader given, read_struct(*reader));
     if (given.fields == nullptr) return null_argument("dl_reader.fields");
-    std::vector<Field> fields;
-    for (int32_t i = 0; i < given.field_count; ++i) {
-      DL_ASSIGN_OR_RETURN(const dl_view view, read_element(given.fields, i));
-      DL_RETURN_IF_ERROR(
-          check_reserved<dl_view>("reserved", std::all_of(std::begin(view.reserved), std::end(view.reserved),
-                                                          [](uint64_t word) { return word == 0; })));
-      DL_ASSIGN_OR_RETURN(Field field,
-                          read_field(view.name, view.kind, view.dtype, view.rank, view.shape, view.axes, 0));
-      if (view.kind == DL_KIND_RAGGED && view.bytes > 0) field.max_bytes = view.bytes;
-      fields.push_back(std::move(field));
-    }
+    DL_ASSIGN_OR_RETURN(std::vector<Field> fields, read_fields(given.fields, given.field_count));
     ReaderTable table;
     table.context = given.context;
     table.record_count = given.record_count;

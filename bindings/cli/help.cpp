@@ -52,6 +52,11 @@ constexpr Flag kVerifyFlags[] = {
      "write the indices of the good samples to FILE, one a line, as --sample-indices takes them"},
     kJson,
 };
+constexpr Flag kConvertFlags[] = {
+    {"shard_bytes", "SIZE", "a shard ends when it has so many bytes (default 256MiB)"},
+    {"skip_bad", "", "leave bad samples out and list them; without it the first one ends the run"},
+    kJson,
+};
 constexpr Flag kBenchFlags[] = {
     {"seconds", "S", "duration of the measurement (default 3), not counting warm-up and yardsticks"},
     {"metrics", "PORT",
@@ -112,6 +117,17 @@ constexpr char kVerifyDetails[] =
     "offset, and what is wrong. Encoded images are decoded if there is no --transform, and one that libjpeg "
     "warns of counts as bad (--on-warning accept). What has no checksum is only seen to be there: bytes that "
     "were changed to other bytes of the same kind are not noticed. Exit status 1 if any sample is bad.";
+constexpr char kConvertDetails[] =
+    "Runs the loader over one epoch and writes its samples to TARGET, FORMAT:PATH, a directory of shards and "
+    "a "
+    "manifest, which all commands and languages read by that URI. Formats: arrow (any fields; read without a "
+    "copy), tar "
+    "(WebDataset: bytes, images, a label), tfrecord (tf.train.Example). What is done per sample once is done "
+    "here (--transform), and so is a global shuffle (--shuffle full). PATH is there when it is whole; until "
+    "then it is "
+    "PATH.partial. After a crash or a full disk the same command goes on behind the last finished shard, "
+    "whose bytes "
+    "are compared with their checksum first.";
 constexpr char kReportDetails[] =
     "Runs the loader and writes one HTML file that asks for nothing: a time line of workers and consumer, "
     "where "
@@ -157,6 +173,11 @@ constexpr std::array kCommands = {
             "verify 'tar:shard-{000..127}.tar' --transform 'image: decode' --json\n"
             "verify folder:photos --good-indices good.txt",
             kAllScopes, 0, kVerifyFlags, 1, 0, run_verify},
+    Command{"convert", "a URI and a target", "write a dataset as a set of another format", kConvertDetails,
+            "convert folder:photos arrow:photos-256 --transform 'decode, resize(256), center_crop(256)'\n"
+            "convert folder:photos tar:photos-tar --shuffle full --seed 1 --shard-bytes 1GiB\n"
+            "convert 'jsonl:log.jsonl?fields=text,label' tfrecord:log",
+            kAllScopes, 0, kConvertFlags, 2, 0, run_convert},
     Command{"bench", "a URI", "measure the loader, and bare loops as this machine's limits", kBenchDetails,
             "bench mnist:data --shuffle full --batch-size 256",
             kAllScopes, 0, kBenchFlags, 1, 0, run_bench},
@@ -227,6 +248,7 @@ std::vector<std::string> examples_of(const Command& command) {
 std::string placeholder(const Command& command) {
   if (command.optional_positionals > 0) return command.option_scope != 0 ? " [URI]" : " [NAME]";
   if (command.positionals == 0) return "";
+  if (command.positionals == 2) return " URI TARGET";
   return command.option_scope != 0 ? " URI" : " SHELL";
 }
 

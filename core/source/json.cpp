@@ -186,6 +186,7 @@ Status JsonReader::skip_string() {
 }
 
 Status JsonReader::read_number(std::string_view& out, bool& whole) {
+  skip_space();
   size_t begin = at_;
   auto digits = [&] {
     size_t first = at_;

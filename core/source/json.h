@@ -41,7 +41,7 @@ class JsonReader {
   bool take_plain_string(std::string_view& out);
   // Of a string as much as there is room for; `bytes` is how long it is.
   Status read_string(std::span<char> room, size_t& bytes);
-  // The text of a number that JSON allows; whole: it has neither a fraction nor an exponent.
+  // The text of a number that JSON allows, spaces before it skipped; whole: it has neither a fraction nor an exponent.
   Status read_number(std::string_view& out, bool& whole);
   // A whole number from 0 on: a size, a count.
   Status read_count(int64_t& out);

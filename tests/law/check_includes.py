@@ -1,6 +1,6 @@
 """The include law: base includes nothing of ours; memory includes base; source, order, transform, batch and
-device include base and memory and never each other; loader includes all; capi includes loader and base;
-bindings and examples see only dataline.h. Platform #ifdefs stay in the few places made for them.
+device include base and memory and never each other; loader includes all; write includes source; capi includes loader,
+write and base; bindings and examples see only dataline.h. Platform #ifdefs stay in the few places made for them.
 
 One level deeper, a room's sub-folders have an order too: in transform each sees only the folders listed for it, and the
 room's own files see all; in source a format's folder sees the files at the room's top and the formats listed for it.
@@ -27,8 +27,9 @@ ROOMS = {
     "batch": LOW,
     "device": LOW,
     "loader": LOW | {"source", "order", "transform", "batch", "device"},
+    "write": LOW | {"source"},  # what source reads: URIs, arrays of the host, checksums, names in archives
 }
-CAPI_SEES = {"loader", "base"}
+CAPI_SEES = {"loader", "write", "base"}
 
 # Which sub-folders of a room each of its sub-folders may include; "." are the files at the room's top, which may include
 # all. A sub-folder of transform that is not listed is a finding; one of source that is not listed may include "." only.

@@ -117,6 +117,16 @@
 @declare dl_loader_part_count(loader::Handle)::Int32
 @declare dl_loader_part_at(loader::Handle, index::Int32, out::Ptr{CPart}, error::Ptr{CError})::Int32
 
+@declare dl_writer_create(uri::Cstring, fields::Ptr{CView}, field_count::Int32, job::Cstring, out::Ptr{Handle}, error::Ptr{CError})::Int32
+@declare dl_writer_append(writer::Handle, arrays::Ptr{CArray}, count::Int32, position::Cstring, error::Ptr{CError})::Int32
+@declare dl_writer_finish(writer::Handle, error::Ptr{CError})::Int32
+@declare dl_writer_get_info(writer::Handle, out::Ptr{CWriterInfo}, error::Ptr{CError})::Int32
+@declare dl_writer_position(writer::Handle)::Ptr{UInt8}
+@declare dl_writer_destroy(writer::Handle)::Cvoid
+@declare dl_writer_format_count()::Int32
+@declare dl_writer_format_name(index::Int32)::Ptr{UInt8}
+@declare dl_writer_format_doc(index::Int32)::Ptr{UInt8}
+
 @declare dl_extensions_create(out::Ptr{Handle}, error::Ptr{CError})::Int32
 @declare dl_extensions_destroy(extensions::Handle)::Cvoid
 @declare dl_options_set_extensions(options::Handle, extensions::Handle, error::Ptr{CError})::Int32

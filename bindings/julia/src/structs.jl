@@ -307,6 +307,15 @@ struct CPart
     transform::Ptr{UInt8}
 end
 
+struct CWriterInfo
+    struct_size::UInt32
+    reserved::UInt32
+    samples::Int64
+    resumed_samples::Int64
+    shards::Int64
+    bytes::Int64
+end
+
 struct CFormatKey
     struct_size::UInt32
     reserved::UInt32

@@ -226,6 +226,12 @@ Result<Block> copy_arrays(std::vector<ArrayField>& arrays, int64_t count, HostMe
 
 }  // namespace
 
+Status check_host_arrays(std::vector<ArrayField>& arrays, int64_t sample_count) {
+  for (ArrayField& array : arrays)
+    DL_RETURN_IF_ERROR(ragged(array) ? check_ragged(array, sample_count) : check_dense(array, sample_count));
+  return Status::ok();
+}
+
 Result<SourceRef> array_source(std::vector<ArrayField> arrays, int64_t sample_count, HostOwner owner,
                                HostMemory& memory) {
   if (sample_count < 0) return error(Code::kInvalidArgument, "arrays: ", sample_count, " samples");
@@ -234,11 +240,8 @@ Result<SourceRef> array_source(std::vector<ArrayField> arrays, int64_t sample_co
   std::vector<Field> fields;
   for (const ArrayField& array : arrays) fields.push_back(array.field);
   DL_RETURN_IF_ERROR(check_host_fields(fields, "arrays"));
-  for (size_t f = 0; f < arrays.size(); ++f) {
-    DL_RETURN_IF_ERROR(ragged(arrays[f]) ? check_ragged(arrays[f], sample_count)
-                                         : check_dense(arrays[f], sample_count));
-    fields[f] = arrays[f].field;
-  }
+  DL_RETURN_IF_ERROR(check_host_arrays(arrays, sample_count));
+  for (size_t f = 0; f < arrays.size(); ++f) fields[f] = arrays[f].field;
   Block copy;
   if (!owner.lends()) {
     DL_ASSIGN_OR_RETURN(copy, copy_arrays(arrays, sample_count, memory));

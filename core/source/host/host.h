@@ -103,6 +103,9 @@ struct ArrayField {
   int64_t item_count = 0;            // ragged: items in data
 };
 
+// What array_source() checks of each array: kInvalidArgument, kTooLarge, kOutOfRange. Sets max_bytes of ragged fields.
+Status check_host_arrays(std::vector<ArrayField>& arrays, int64_t sample_count);
+
 // Borrowed with `owner`, else copied into `memory` (kData, one block). kInvalidArgument: a null pointer, a negative count,
 // fields that check_host_fields() refuses. kTooLarge: beyond 2^63 bytes. kOutOfRange: offsets that decrease or leave
 // the data, with position and value. Offsets that the host changes later fail their rows; they never lead out of the data.

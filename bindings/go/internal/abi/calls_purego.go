@@ -575,6 +575,54 @@ func LoaderPartAt(loader Handle, index int32, out *Part, err *Error) int32 {
 	return int32(result)
 }
 
+func WriterCreate(uri *byte, fields *View, fieldCount int32, job *byte, out *Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atWriterCreate], uintptr(unsafe.Pointer(uri)),
+		uintptr(unsafe.Pointer(fields)), uintptr(fieldCount), uintptr(unsafe.Pointer(job)),
+		uintptr(unsafe.Pointer(out)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func WriterAppend(writer Handle, arrays *Array, count int32, position *byte, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atWriterAppend], uintptr(writer), uintptr(unsafe.Pointer(arrays)),
+		uintptr(count), uintptr(unsafe.Pointer(position)), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func WriterFinish(writer Handle, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atWriterFinish], uintptr(writer), uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func WriterGetInfo(writer Handle, out *WriterInfo, err *Error) int32 {
+	result, _, _ := purego.SyscallN(symbols[atWriterGetInfo], uintptr(writer), uintptr(unsafe.Pointer(out)),
+		uintptr(unsafe.Pointer(err)))
+	return int32(result)
+}
+
+func WriterPosition(writer Handle) *byte {
+	result, _, _ := purego.SyscallN(symbols[atWriterPosition], uintptr(writer))
+	return (*byte)(pointer(result))
+}
+
+func WriterDestroy(writer Handle) {
+	purego.SyscallN(symbols[atWriterDestroy], uintptr(writer))
+}
+
+func WriterFormatCount() int32 {
+	result, _, _ := purego.SyscallN(symbols[atWriterFormatCount])
+	return int32(result)
+}
+
+func WriterFormatName(index int32) *byte {
+	result, _, _ := purego.SyscallN(symbols[atWriterFormatName], uintptr(index))
+	return (*byte)(pointer(result))
+}
+
+func WriterFormatDoc(index int32) *byte {
+	result, _, _ := purego.SyscallN(symbols[atWriterFormatDoc], uintptr(index))
+	return (*byte)(pointer(result))
+}
+
 func ExtensionsCreate(out *Handle, err *Error) int32 {
 	result, _, _ := purego.SyscallN(symbols[atExtensionsCreate], uintptr(unsafe.Pointer(out)),
 		uintptr(unsafe.Pointer(err)))

@@ -524,6 +524,46 @@ func LoaderPartAt(loader Handle, index int32, out *Part, err *Error) int32 {
 		(*C.dl_error)(unsafe.Pointer(err))))
 }
 
+func WriterCreate(uri *byte, fields *View, fieldCount int32, job *byte, out *Handle, err *Error) int32 {
+	return int32(C.dl_writer_create((*C.char)(unsafe.Pointer(uri)), (*C.dl_view)(unsafe.Pointer(fields)),
+		C.int32_t(fieldCount), (*C.char)(unsafe.Pointer(job)), (**C.dl_writer)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func WriterAppend(writer Handle, arrays *Array, count int32, position *byte, err *Error) int32 {
+	return int32(C.dl_writer_append((*C.dl_writer)(writer), (*C.dl_array)(unsafe.Pointer(arrays)), C.int32_t(count),
+		(*C.char)(unsafe.Pointer(position)), (*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func WriterFinish(writer Handle, err *Error) int32 {
+	return int32(C.dl_writer_finish((*C.dl_writer)(writer), (*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func WriterGetInfo(writer Handle, out *WriterInfo, err *Error) int32 {
+	return int32(C.dl_writer_get_info((*C.dl_writer)(writer), (*C.dl_writer_info)(unsafe.Pointer(out)),
+		(*C.dl_error)(unsafe.Pointer(err))))
+}
+
+func WriterPosition(writer Handle) *byte {
+	return (*byte)(unsafe.Pointer(C.dl_writer_position((*C.dl_writer)(writer))))
+}
+
+func WriterDestroy(writer Handle) {
+	C.dl_writer_destroy((*C.dl_writer)(writer))
+}
+
+func WriterFormatCount() int32 {
+	return int32(C.dl_writer_format_count())
+}
+
+func WriterFormatName(index int32) *byte {
+	return (*byte)(unsafe.Pointer(C.dl_writer_format_name(C.int32_t(index))))
+}
+
+func WriterFormatDoc(index int32) *byte {
+	return (*byte)(unsafe.Pointer(C.dl_writer_format_doc(C.int32_t(index))))
+}
+
 func ExtensionsCreate(out *Handle, err *Error) int32 {
 	return int32(C.dl_extensions_create((**C.dl_extensions)(unsafe.Pointer(out)), (*C.dl_error)(unsafe.Pointer(err))))
 }

@@ -337,6 +337,16 @@ type Part struct {
 	Transform  *byte
 }
 
+// WriterInfo is dl_writer_info.
+type WriterInfo struct {
+	StructSize     uint32
+	Reserved       uint32
+	Samples        int64
+	ResumedSamples int64
+	Shards         int64
+	Bytes          int64
+}
+
 // FormatKey is dl_format_key.
 type FormatKey struct {
 	StructSize   uint32

@@ -112,6 +112,15 @@ const (
 	atDatasetPartAt
 	atLoaderPartCount
 	atLoaderPartAt
+	atWriterCreate
+	atWriterAppend
+	atWriterFinish
+	atWriterGetInfo
+	atWriterPosition
+	atWriterDestroy
+	atWriterFormatCount
+	atWriterFormatName
+	atWriterFormatDoc
 	atExtensionsCreate
 	atExtensionsDestroy
 	atOptionsSetExtensions
@@ -237,6 +246,15 @@ var symbolNames = [symbolCount]string{
 	"dl_dataset_part_at",
 	"dl_loader_part_count",
 	"dl_loader_part_at",
+	"dl_writer_create",
+	"dl_writer_append",
+	"dl_writer_finish",
+	"dl_writer_get_info",
+	"dl_writer_position",
+	"dl_writer_destroy",
+	"dl_writer_format_count",
+	"dl_writer_format_name",
+	"dl_writer_format_doc",
 	"dl_extensions_create",
 	"dl_extensions_destroy",
 	"dl_options_set_extensions",

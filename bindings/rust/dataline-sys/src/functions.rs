@@ -838,6 +838,70 @@ functions! {
         loader: *const dl_loader, index: i32, out: *mut dl_part, error: *mut dl_error,
     ) -> dl_status;
 
+    /// Errors: DL_ERR_BAD_URI, DL_ERR_UNSUPPORTED (a field that the format does not hold),
+    /// DL_ERR_INVALID_ARGUMENT, DL_ERR_WRONG_STATE (PATH exists, or another process writes it),
+    /// DL_ERR_STATE_REFUSED (PATH.partial is another job's), DL_ERR_CORRUPT (its manifest), DL_ERR_NOT_FOUND
+    /// (the directory around it), DL_ERR_PERMISSION, DL_ERR_IO.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_writer_create(
+        uri: *const c_char, fields: *const dl_view, field_count: i32, job: *const c_char,
+        out: *mut *mut dl_writer, error: *mut dl_error,
+    ) -> dl_status;
+
+    /// Appends the samples of all arrays: one array per field, in their order, of the same name, kind, dtype
+    /// and shape. They are read during the call only. position (may be NULL): what the host needs to go on
+    /// after these rows; dl_writer_position gives that of the last finished shard back. Rows that cannot be
+    /// stored (DL_ERR_MISMATCH, DL_ERR_INVALID_ARGUMENT, DL_ERR_OUT_OF_RANGE, DL_ERR_TOO_LARGE) are refused
+    /// as a whole, and the writer stays usable. After a failure of the file system (DL_ERR_IO,
+    /// DL_ERR_PERMISSION, ...: a full disk) each call gives that error; what is finished stays for the next
+    /// dl_writer_create.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_writer_append(
+        writer: *mut dl_writer, arrays: *const dl_array, count: i32, position: *const c_char,
+        error: *mut dl_error,
+    ) -> dl_status;
+
+    /// Ends the last shard and gives the set its name. DL_ERR_EMPTY: there is no row. Afterwards the writer
+    /// can be destroyed only.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_writer_finish(writer: *mut dl_writer, error: *mut dl_error) -> dl_status;
+
+    /// Errors: DL_ERR_INVALID_ARGUMENT.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_writer_get_info(
+        writer: *const dl_writer, out: *mut dl_writer_info, error: *mut dl_error,
+    ) -> dl_status;
+
+    /// The position of the last shard that was there at create; "": none. Valid as long as the writer.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_writer_position(writer: *const dl_writer) -> *const c_char;
+
+    /// NULL is fine. Without dl_writer_finish what is finished stays; rows of the shard that is open are
+    /// lost.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_writer_destroy(writer: *mut dl_writer);
+
+    /// How many formats are written.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_writer_format_count() -> i32;
+
+    /// The name of one, and a line on it; NULL for an index that is none.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_writer_format_name(index: i32) -> *const c_char;
+
+    /// see dl_writer_format_name
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    fn dl_writer_format_doc(index: i32) -> *const c_char;
+
     /// One with nothing in it.
     ///
     /// Unstable: may change, or go, in a minor release.

@@ -30,6 +30,21 @@ handles! {
     dl_opening
     /// what a loader measures; outlives it
     dl_metrics
+    /// Writes rows as a set: a directory of shards (part-00000.arrow, ...) and a manifest, dataline.manifest,
+    /// that dl_dataset_open reads by `FORMAT:PATH`. Until dl_writer_finish it is PATH.partial, so that PATH
+    /// is a whole set or is not there. A shard is on the disk (fsync) before the manifest counts it. After a
+    /// crash, or dl_writer_destroy without finish, dl_writer_create with the same arguments goes on behind
+    /// the last such shard, once its bytes have been compared with their checksum; shards that are not what
+    /// the manifest says are written again, from the first one on.
+    ///
+    /// uri: `FORMAT:PATH[?shard_bytes=SIZE]`; formats are arrow (any field but bf16 and complex ones), tar
+    /// (bytes, texts, a label; by WebDataset's conventions) and tfrecord (tf.train.Example: bytes, whole
+    /// numbers as i64, f32). A shard ends with the append by which it has shard_bytes (256MiB). fields: those
+    /// of one sample, as in dl_reader; read during the call only. job: text that says what the set is made
+    /// of; a PATH.partial with finished shards of another job, other fields or another shard_bytes is
+    /// refused. NULL: "". Threads: append, finish and the counts from any thread, also at once; an append is
+    /// one piece. Since 0.3.
+    dl_writer
     /// a file, read where it is: for formats and storages of the host's
     dl_file
 }
@@ -628,6 +643,22 @@ structs! {
         share_got: f64,
         /// of the dataset: the part's own, "" for none; of a loader: NULL
         transform: *const c_char,
+    }
+
+    /// How far a writer is.
+    ///
+    /// Unstable: may change, or go, in a minor release.
+    struct dl_writer_info {
+        struct_size: u32,
+        reserved: u32,
+        /// appended, with those that were there at create
+        samples: i64,
+        /// that were there at create
+        resumed_samples: i64,
+        /// finished
+        shards: i64,
+        /// of them
+        bytes: i64,
     }
 
     /// A key that a format takes in a URI.
