@@ -1,0 +1,111 @@
+// The lock is a file that no other process can open, and that goes with its handle. A directory with open files cannot be renamed, so
+// the lock is given back just before.
+// SPDX-License-Identifier: Apache-2.0
+#include "core/memory/output_directory.h"
+
+#include <algorithm>
+
+#include "core/memory/directory_listing.h"
+#include "core/memory/windows/system.h"
+
+namespace dataline {
+namespace {
+
+constexpr char kLockName[] = "dataline.lock";
+
+Status exists_error(const std::string& path) {
+  return error(Code::kWrongState, path,
+               ": exists; what is there is never written over: remove it, or choose another name");
+}
+
+Status last_error(const std::string& path) { return file_error(path, windows::errno_of(GetLastError())); }
+
+Status write_all(const Descriptor& descriptor, const std::string& path, Bytes bytes) {
+  constexpr size_t kMaxBytes = 1 << 30;  // of one call, which counts in 32 bits
+  while (!bytes.empty()) {
+    DWORD written = 0;
+    const auto wanted = static_cast<DWORD>(std::min(bytes.size(), kMaxBytes));
+    if (WriteFile(windows::handle_of(descriptor.get()), bytes.data(), wanted, &written, nullptr) == 0)
+      return last_error(path);
+    bytes = bytes.subspan(written);
+  }
+  return Status::ok();
+}
+
+Result<Descriptor> open_handle(const std::string& path, DWORD access, DWORD share, DWORD how, DWORD flags) {
+  const std::optional<std::wstring> wide = windows::wide_path(path);
+  if (!wide) return file_error(path, errno);
+  const HANDLE handle = CreateFileW(wide->c_str(), access, share, nullptr, how, flags, nullptr);
+  if (handle == INVALID_HANDLE_VALUE) return last_error(path);
+  Descriptor descriptor = windows::descriptor_of(handle);
+  if (!descriptor) return file_error(path, EMFILE);
+  return descriptor;
+}
+
+}  // namespace
+
+Result<AppendFile> AppendFile::open(const std::string& path, int64_t keep) {
+  DL_ASSIGN_OR_RETURN(Descriptor descriptor,
+                      open_handle(path, GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE, OPEN_ALWAYS,
+                                  FILE_ATTRIBUTE_NORMAL));
+  LARGE_INTEGER end;
+  end.QuadPart = keep;
+  const HANDLE handle = windows::handle_of(descriptor.get());
+  if (SetFilePointerEx(handle, end, nullptr, FILE_BEGIN) == 0 || SetEndOfFile(handle) == 0)
+    return last_error(path);
+  return AppendFile(path, std::move(descriptor));
+}
+
+Status AppendFile::append(Bytes bytes) {
+  DL_RETURN_IF_ERROR(write_all(descriptor_, path_, bytes));
+  return FlushFileBuffers(windows::handle_of(descriptor_.get())) != 0 ? Status::ok() : last_error(path_);
+}
+
+Result<OutputDirectory> OutputDirectory::open(const std::string& path) {
+  std::string trimmed = path;
+  while (trimmed.size() > 1 && (trimmed.back() == '/' || trimmed.back() == '\\')) trimmed.pop_back();
+  OutputDirectory out(trimmed, trimmed + ".partial");
+  FileFacts found;
+  if (facts_of_path(out.path_, found) == 0) return exists_error(out.path_);
+  const std::optional<std::wstring> wide = windows::wide_path(out.partial_);
+  if (!wide) return file_error(out.partial_, errno);
+  if (CreateDirectoryW(wide->c_str(), nullptr) == 0 && GetLastError() != ERROR_ALREADY_EXISTS)
+    return last_error(out.partial_);
+  Result<Descriptor> lock =
+      open_handle(out.path_of(kLockName), GENERIC_WRITE, 0, CREATE_ALWAYS, FILE_FLAG_DELETE_ON_CLOSE);
+  if (!lock.is_ok()) {
+    if (GetLastError() != ERROR_SHARING_VIOLATION && GetLastError() != ERROR_ACCESS_DENIED)
+      return lock.status();
+    return error(Code::kWrongState, out.partial_, ": another process is writing this set");
+  }
+  out.descriptor_ = std::move(lock).value();
+  return out;
+}
+
+Result<std::vector<std::string>> OutputDirectory::names() const {
+  std::vector<std::string> out;
+  DL_ASSIGN_OR_RETURN(DirectoryListing listing, DirectoryListing::open(partial_));
+  for (DirectoryEntry entry; listing.next(entry);) out.push_back(entry.name);
+  if (listing.failure() != 0) return file_error(partial_, listing.failure());
+  return out;
+}
+
+Status OutputDirectory::remove(const std::string& name) const {
+  const std::optional<std::wstring> wide = windows::wide_path(path_of(name));
+  if (!wide) return file_error(path_of(name), errno);
+  return DeleteFileW(wide->c_str()) != 0 ? Status::ok() : last_error(path_of(name));
+}
+
+// NTFS writes what changes in directories to its journal.
+Status OutputDirectory::sync() const { return Status::ok(); }
+
+Status OutputDirectory::publish() {
+  const std::optional<std::wstring> from = windows::wide_path(partial_), to = windows::wide_path(path_);
+  if (!from || !to) return file_error(path_, errno);
+  descriptor_ = Descriptor();
+  if (MoveFileExW(from->c_str(), to->c_str(), MOVEFILE_WRITE_THROUGH) != 0) return Status::ok();
+  if (GetLastError() == ERROR_ALREADY_EXISTS) return exists_error(path_);
+  return last_error(path_);
+}
+
+}  // namespace dataline

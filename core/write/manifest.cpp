@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/write/manifest.h"
+
+#include <cstdio>
+#include <optional>
+
+#include "core/base/text.h"
+#include "core/source/files.h"
+#include "core/source/json.h"
+
+namespace dataline {
+namespace {
+
+// As JSON; bytes that are no UTF-8 become U+FFFD.
+std::string json_text(std::string_view text) {
+  std::string out = "\"";
+  char escape[8];
+  while (!text.empty()) {
+    const std::string_view before = text;
+    const uint32_t character = take_character(text);
+    const std::string_view bytes = before.substr(0, before.size() - text.size());
+    if (character == '"' || character == '\\') {
+      out += '\\';
+      out += bytes;
+    } else if (character < 0x20) {
+      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(character));
+      out += escape;
+    } else if (character >= kNotUtf8 && character < kNotUtf8 + 0x100) {
+      out += "\\ufffd";
+    } else {
+      out += bytes;
+    }
+  }
+  return out + "\"";
+}
+
+std::string crc_text(uint32_t crc) {
+  char text[9];
+  std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(crc));
+  return text;
+}
+
+std::string fields_text(const std::vector<Field>& fields) {
+  std::string out = "[";
+  for (const Field& field : fields) {
+    std::string shape;
+    for (const int64_t dim : field.shape) shape += (shape.empty() ? "" : ", ") + std::to_string(dim);
+    out += concat(out.size() == 1 ? "" : ", ", "{\"name\": ", json_text(field.name), ", \"kind\": \"",
+                  field.kind == FieldKind::kRagged ? "ragged" : "dense", "\", \"dtype\": \"",
+                  dtype_name(field.dtype), "\", \"shape\": [", shape, "], \"axes\": ", json_text(field.axes),
+                  "}");
+  }
+  return out + "]";
+}
+
+// The members of a head as text, so that two can be compared.
+struct HeadText {
+  std::string format, shard_bytes, job, fields;
+};
+
+Status read_head(JsonReader& json, std::string_view line, HeadText& out) {
+  return json.each_member([&](const std::string& key) -> Status {
+    if (key == "format") return json.read_string(out.format);
+    if (key == "job") return json.read_string(out.job);
+    const size_t begin = json.byte() - 1;
+    DL_RETURN_IF_ERROR(json.skip_value());
+    std::string_view value = trim(line.substr(begin, json.byte() - 1 - begin));
+    if (key == "shard_bytes") out.shard_bytes = value;
+    if (key == "fields") out.fields = value;
+    return Status::ok();
+  });
+}
+
+Status read_crc(JsonReader& json, uint32_t& out) {
+  std::string text;
+  DL_RETURN_IF_ERROR(json.read_string(text));
+  unsigned value = 0;
+  char rest = 0;
+  if (text.size() != 8 || std::sscanf(text.c_str(), "%8x%c", &value, &rest) != 1)
+    return json.refuse("\"crc32c\": expected eight hex digits");
+  out = value;
+  return Status::ok();
+}
+
+Status read_shard(JsonReader& json, ManifestShard& out, bool& is_shard) {
+  return json.each_member([&](const std::string& key) -> Status {
+    if (key == "shard") is_shard = true;
+    if (key == "shard") return json.read_string(out.name);
+    if (key == "samples") return json.read_count(out.samples);
+    if (key == "bytes") return json.read_count(out.bytes);
+    if (key == "crc32c") return read_crc(json, out.crc32c);
+    if (key == "position") return json.read_string(out.position);
+    return json.skip_value();
+  });
+}
+
+}  // namespace
+
+std::string head_line(const ManifestHead& head) {
+  return concat("{\"set\": 1, \"format\": ", json_text(head.format), ", \"shard_bytes\": ", head.shard_bytes,
+                ", \"fields\": ", fields_text(head.fields), ", \"job\": ", json_text(head.job), "}\n");
+}
+
+std::string shard_line(const ManifestShard& shard) {
+  return concat("{\"shard\": ", json_text(shard.name), ", \"samples\": ", shard.samples,
+                ", \"bytes\": ", shard.bytes, ", \"crc32c\": \"", crc_text(shard.crc32c),
+                "\", \"position\": ", json_text(shard.position), "}\n");
+}
+
+std::string end_line(int64_t samples, int64_t bytes, int64_t shards) {
+  return concat("{\"samples\": ", samples, ", \"bytes\": ", bytes, ", \"shards\": ", shards, "}\n");
+}
+
+Result<Manifest> parse_manifest(const std::string& path, std::string_view text) {
+  Manifest out;
+  size_t at = 0;
+  for (int64_t number = 1; at < text.size(); ++number) {
+    const size_t end = text.find('\n', at);
+    if (end == std::string_view::npos) break;
+    const std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    JsonReader json(path, number, line, "the line");
+    if (number == 1) {
+      out.head = line;
+      out.head_end = static_cast<int64_t>(at);
+      continue;
+    }
+    ManifestShard shard;
+    bool is_shard = false;
+    DL_RETURN_IF_ERROR(read_shard(json, shard, is_shard));
+    if (!json.at_end()) return json.expected("the end of the line");
+    if (!is_shard) break;
+    out.shards.push_back(std::move(shard));
+    out.line_ends.push_back(static_cast<int64_t>(at));
+  }
+  return out;
+}
+
+std::string head_difference(const std::string& path, const std::string& found, const ManifestHead& expected) {
+  const std::string wanted_line = head_line(expected);
+  HeadText have, want;
+  JsonReader have_json(path, 1, found, "the line"), want_json(path, 1, wanted_line, "the line");
+  if (!read_head(have_json, found, have).is_ok() || !read_head(want_json, wanted_line, want).is_ok())
+    return "its manifest cannot be read";
+  if (have.format != want.format) return concat("its format is ", have.format, ", not ", want.format);
+  if (have.fields != want.fields) return concat("its fields are ", have.fields, ", not ", want.fields);
+  if (have.shard_bytes != want.shard_bytes)
+    return concat("its shard_bytes is ", have.shard_bytes, ", not ", want.shard_bytes);
+  return concat("its job is ", printable(have.job), ", not ", printable(want.job));
+}
+
+}  // namespace dataline

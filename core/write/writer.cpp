@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/write/writer.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <span>
+#include <utility>
+
+#include "core/base/text.h"
+#include "core/source/uri.h"
+#include "core/write/resume.h"
+
+namespace dataline {
+namespace {
+
+constexpr int64_t kMaxShardBytes = int64_t{1} << 46;
+constexpr int64_t kMaxShards = 100'000'000;
+
+struct Target {
+  const WriteFormat* format = nullptr;
+  std::string path;
+  int64_t shard_bytes = kDefaultShardBytes;
+};
+
+Result<Target> read_target(std::string_view text) {
+  DL_ASSIGN_OR_RETURN(const Uri uri, parse_uri(text));
+  Target out;
+  out.format = find_write_format(uri.scheme);
+  if (out.format == nullptr) {
+    return uri_error(
+        1, uri.scheme.empty() ? "a format is needed before the path" : "'" + uri.scheme + "' is not written",
+        ", formats are ", write_format_names(), ": write arrow:", uri.paths.front().path);
+  }
+  if (uri.paths.size() != 1 || uri.named())
+    return uri_error(uri.paths.back().column, "expected one path, of the directory to make");
+  out.path = uri.paths.front().path;
+  if (out.path.empty() || out.path.find('\0') != std::string::npos)
+    return uri_error(uri.paths.front().column, "expected the path of the directory to make");
+  for (const UriKey& key : uri.keys) {
+    if (key.key != "shard_bytes")
+      return uri_error(key.column, "unknown key '", key.key, "', a set that is written has: shard_bytes");
+    const std::optional<int64_t> bytes = parse_size(key.value);
+    if (!bytes || *bytes < 1 || *bytes > kMaxShardBytes) {
+      return uri_error(key.value_column, "shard_bytes: expected a size from 1 to ", kMaxShardBytes,
+                       ", as 256MiB, got '", key.value, "'");
+    }
+    out.shard_bytes = *bytes;
+  }
+  return out;
+}
+
+std::string shard_name(int64_t number, std::string_view suffix) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "part-%05lld", static_cast<long long>(number));
+  return std::string(digits) + std::string(suffix);
+}
+
+bool same_type(const Field& a, const Field& b) {
+  return a.name == b.name && a.kind == b.kind && a.dtype == b.dtype && a.shape == b.shape;
+}
+
+}  // namespace
+
+Writer::Writer(OutputDirectory directory, ManifestHead head, const WriteFormat& format,
+               std::unique_ptr<ShardEncoder> encoder)
+    : head_(std::make_unique<const ManifestHead>(std::move(head))),
+      format_(format),
+      directory_(std::move(directory)),
+      encoder_(std::move(encoder)) {}
+
+Result<std::unique_ptr<Writer>> Writer::create(std::string_view uri, std::vector<Field> fields,
+                                               std::string job) {
+  DL_ASSIGN_OR_RETURN(const Target target, read_target(uri));
+  DL_RETURN_IF_ERROR(check_host_fields(fields, "writer"));
+  for (const Field& field : fields) {
+    if (!field.varies()) continue;
+    return error(Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
+                 ": rows of a field have one shape; resize them, or write the encoded bytes");
+  }
+  ManifestHead head{std::string(target.format->name), target.shard_bytes, std::move(fields), std::move(job)};
+  // Before anything is made on the disk.
+  if (const auto made = target.format->make(head.fields); !made.is_ok()) return made.status();
+  DL_ASSIGN_OR_RETURN(OutputDirectory directory, OutputDirectory::open(target.path));
+  std::unique_ptr<Writer> writer(new Writer(std::move(directory), std::move(head), *target.format, nullptr));
+  DL_RETURN_IF_ERROR(writer->resume());
+  return writer;
+}
+
+Status Writer::resume() {
+  ThreadLock lock(mutex_);
+  DL_ASSIGN_OR_RETURN(encoder_, format_.make(head_->fields));
+  DL_ASSIGN_OR_RETURN(const WrittenShards written, find_written_shards(directory_, *head_, format_.suffix));
+  const std::string path = directory_.path_of(kManifestName);
+  DL_ASSIGN_OR_RETURN(AppendFile manifest, AppendFile::open(path, written.manifest_bytes));
+  if (written.manifest_bytes == 0) {
+    const std::string line = head_line(*head_);
+    DL_RETURN_IF_ERROR(manifest.append(std::as_bytes(std::span(line))));
+    DL_RETURN_IF_ERROR(directory_.sync());
+  }
+  manifest_.emplace(std::move(manifest));
+  for (const ManifestShard& shard : written.shards) {
+    counts_.samples += shard.samples;
+    counts_.bytes += shard.bytes;
+    position_ = shard.position;
+  }
+  counts_.shards = static_cast<int64_t>(written.shards.size());
+  counts_.resumed_samples = counts_.samples;
+  return Status::ok();
+}
+
+Status Writer::append(std::vector<ArrayField> arrays, int64_t count, std::string_view position) {
+  DL_RETURN_IF_ERROR(check_arrays(arrays, count));
+  ThreadLock lock(mutex_);
+  DL_RETURN_IF_ERROR(check_usable());
+  if (count == 0) return Status::ok();
+  const Rows rows{arrays, count};
+  DL_RETURN_IF_ERROR(encoder_->check(rows));
+  Status status = write_rows(rows, position);
+  return status.is_ok() ? Status::ok() : fail(std::move(status));
+}
+
+Status Writer::check_arrays(std::vector<ArrayField>& arrays, int64_t count) const {
+  const std::vector<Field>& fields = head_->fields;
+  if (count < 0) return error(Code::kInvalidArgument, "rows: expected 0 or more, got ", count);
+  if (arrays.size() != fields.size()) {
+    return error(Code::kMismatch, "arrays: expected ", fields.size(), ", one per field of the writer, got ",
+                 arrays.size());
+  }
+  for (size_t f = 0; f < fields.size(); ++f) {
+    if (same_type(arrays[f].field, fields[f])) continue;
+    return error(Code::kMismatch, "array ", f, ": expected field '", fields[f].name, "' (",
+                 field_type_text(fields[f]), "), got '", arrays[f].field.name, "' (",
+                 field_type_text(arrays[f].field), ")");
+  }
+  return check_host_arrays(arrays, count);
+}
+
+Status Writer::check_usable() const {
+  if (!failure_.is_ok()) return failure_;
+  if (!finished_) return Status::ok();
+  return error(Code::kWrongState, directory_.path(), ": the set is finished");
+}
+
+Status Writer::fail(Status status) {
+  file_.reset();
+  failure_ = std::move(status);
+  return failure_;
+}
+
+Status Writer::write_rows(const Rows& rows, std::string_view position) {
+  if (!file_) DL_RETURN_IF_ERROR(begin_shard());
+  DL_RETURN_IF_ERROR(encoder_->add(rows, counts_.samples, *file_));
+  shard_.samples += rows.count;
+  shard_.position = position;
+  counts_.samples += rows.count;
+  return file_->bytes() + encoder_->pending_bytes() < head_->shard_bytes ? Status::ok() : end_shard();
+}
+
+Status Writer::begin_shard() {
+  if (counts_.shards == kMaxShards)
+    return error(Code::kTooLarge, directory_.path(), ": more than ", kMaxShards,
+                 " shards: a larger shard_bytes makes fewer");
+  shard_ = {};
+  shard_.name = shard_name(counts_.shards, format_.suffix);
+  DL_ASSIGN_OR_RETURN(ShardFile file, ShardFile::create(directory_.path_of(shard_.name)));
+  file_.emplace(std::move(file));
+  return encoder_->begin(*file_);
+}
+
+// The file is durable before its line is.
+Status Writer::end_shard() {
+  DL_RETURN_IF_ERROR(encoder_->end(*file_));
+  DL_RETURN_IF_ERROR(file_->commit());
+  shard_.bytes = file_->bytes();
+  shard_.crc32c = file_->crc32c();
+  file_.reset();
+  const std::string line = shard_line(shard_);
+  DL_RETURN_IF_ERROR(manifest_->append(std::as_bytes(std::span(line))));
+  counts_.bytes += shard_.bytes;
+  ++counts_.shards;
+  return Status::ok();
+}
+
+Status Writer::finish() {
+  ThreadLock lock(mutex_);
+  DL_RETURN_IF_ERROR(check_usable());
+  if (counts_.samples == 0)
+    return error(Code::kEmpty, directory_.path(),
+                 ": no row was appended, and a set without rows cannot be read");
+  const auto all = [&]() DL_REQUIRES(mutex_) -> Status {
+    if (file_) DL_RETURN_IF_ERROR(end_shard());
+    const std::string line = end_line(counts_.samples, counts_.bytes, counts_.shards);
+    DL_RETURN_IF_ERROR(manifest_->append(std::as_bytes(std::span(line))));
+    return directory_.publish();
+  };
+  Status status = all();
+  if (!status.is_ok()) return fail(std::move(status));
+  finished_ = true;
+  return Status::ok();
+}
+
+WriterCounts Writer::counts() const {
+  ThreadLock lock(mutex_);
+  return counts_;
+}
+
+}  // namespace dataline
