@@ -186,7 +186,7 @@ class Convert {
     shapes_.clear();
     for (const dl_view& view : Views(batch)) shapes_.emplace_back(view.shape, view.shape + view.rank);
     auto shape = shapes_.begin();
-    for (const dl_view& view : Views(batch)) arrays_.push_back(array_of(view, about.samples, *shape++));
+    for (const dl_view& view : Views(batch)) arrays_.push_back(array_of(view, about.valid, *shape++));
     Position next;
     job_.check(dl_loader_position(loader_.get(), &next.epoch, &next.step, &error), error);
     check(dl_writer_append(writer_.get(), arrays_.data(), static_cast<int32_t>(arrays_.size()),

@@ -169,7 +169,8 @@ class TarEncoder final : public ShardEncoder {
     const std::string_view key = text_of(rows.cell(f, r));
     const size_t slash = key.rfind('/');
     const std::string_view name = slash == std::string_view::npos ? key : key.substr(slash + 1);
-    const TarName read = split_tar_name(std::string(key) + ".x");
+    const std::string member = std::string(key) + ".x";
+    const TarName read = split_tar_name(member);
     if (read.key == key && read.extension == "x" && key.size() <= kMaxKeyBytes && key.front() != '/' &&
         key.find('\0') == std::string_view::npos && key.find("..") == std::string_view::npos &&
         !name.empty()) {

@@ -71,12 +71,13 @@ Writer::Writer(OutputDirectory directory, ManifestHead head, const WriteFormat& 
 Result<std::unique_ptr<Writer>> Writer::create(std::string_view uri, std::vector<Field> fields,
                                                std::string job) {
   DL_ASSIGN_OR_RETURN(const Target target, read_target(uri));
-  DL_RETURN_IF_ERROR(check_host_fields(fields, "writer"));
   for (const Field& field : fields) {
     if (!field.varies()) continue;
-    return error(Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
-                 ": rows of a field have one shape; resize them, or write the encoded bytes");
+    return error(
+        Code::kUnsupported, "field '", field.name, "' is ", field_type_text(field),
+        ": all rows of a dense field have one shape: resize them to one, or write the encoded bytes");
   }
+  DL_RETURN_IF_ERROR(check_host_fields(fields, "writer"));
   ManifestHead head{std::string(target.format->name), target.shard_bytes, std::move(fields), std::move(job)};
   // Before anything is made on the disk.
   if (const auto made = target.format->make(head.fields); !made.is_ok()) return made.status();
