@@ -1,7 +1,8 @@
 // Preloaded before a program: makes the n-th of one kind of call fail, once or for ever, and counts the calls.
 //
-//   CALL_FAULTS=KIND:N:ERRNO:once|ever   KIND: open read pread mmap madvise fstat pthread_create eventfd write malloc.
-//                                        N counts from 1; ERRNO is a number; 0: none fails.
+//   CALL_FAULTS=KIND:N:ERRNO:once|ever|kill   KIND: open read pread mmap madvise fstat pthread_create eventfd write fsync
+//                                        rename mkdir ftruncate unlink malloc. N counts from 1; ERRNO is a number; 0: none fails.
+//                                        kill: the process is killed in place of the call.
 //   CALL_FAULTS_FROM=open                counting begins with the first dl_dataset_open; without it, with the program.
 //   CALL_FAULTS_COUNT=FILE               at the end the number of calls of each kind is written there, one a line.
 //
@@ -10,6 +11,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -24,13 +26,31 @@
 
 namespace {
 
-enum Kind { OPEN, READ, PREAD, MMAP, MADVISE, FSTAT, THREAD, EVENTFD, WRITE, MALLOC, KINDS };
-const char* const kNames[KINDS] = {"open",  "read",           "pread",   "mmap",  "madvise",
-                                   "fstat", "pthread_create", "eventfd", "write", "malloc"};
+enum Kind {
+  OPEN,
+  READ,
+  PREAD,
+  MMAP,
+  MADVISE,
+  FSTAT,
+  THREAD,
+  EVENTFD,
+  WRITE,
+  FSYNC,
+  RENAME,
+  MKDIR,
+  FTRUNCATE,
+  UNLINK,
+  MALLOC,
+  KINDS
+};
+const char* const kNames[KINDS] = {"open",   "read",           "pread",     "mmap",   "madvise",
+                                   "fstat",  "pthread_create", "eventfd",   "write",  "fsync",
+                                   "rename", "mkdir",          "ftruncate", "unlink", "malloc"};
 
 using Body = void* (*)(void*);
 int armed_kind = -1, armed_errno;
-bool for_ever;
+bool for_ever, by_kill;
 long armed_at;
 const char* count_file;
 std::atomic<bool> counting;
@@ -55,6 +75,7 @@ __attribute__((constructor)) void arm() {
     armed_at = strtol(text + length + 1, &end, 10);
     armed_errno = static_cast<int>(strtol(end + 1, &end, 10));
     for_ever = strcmp(end, ":ever") == 0;
+    by_kill = strcmp(end, ":kill") == 0;
     armed_kind = k;
   }
   counting.store(getenv("CALL_FAULTS_FROM") == nullptr);
@@ -85,6 +106,7 @@ bool fails(Kind kind) {
   if (!counting.load()) return false;
   const long n = calls[kind].fetch_add(1) + 1;
   if (kind != armed_kind || armed_errno == 0 || !(for_ever ? n >= armed_at : n == armed_at)) return false;
+  if (by_kill) kill(getpid(), SIGKILL);
   errno = armed_errno;
   return true;
 }
@@ -136,6 +158,21 @@ ssize_t pread(int fd, void* out, size_t bytes, off_t offset) {
   return fails(PREAD) ? -1 : syscall(SYS_pread64, fd, out, bytes, offset);
 }
 ssize_t pread64(int fd, void* out, size_t bytes, off_t offset) { return pread(fd, out, bytes, offset); }
+
+int fsync(int fd) { return fails(FSYNC) ? -1 : static_cast<int>(syscall(SYS_fsync, fd)); }
+int rename(const char* from, const char* to) noexcept {
+  return fails(RENAME) ? -1 : static_cast<int>(syscall(SYS_renameat, AT_FDCWD, from, AT_FDCWD, to));
+}
+int mkdir(const char* path, mode_t mode) noexcept {
+  return fails(MKDIR) ? -1 : static_cast<int>(syscall(SYS_mkdirat, AT_FDCWD, path, mode));
+}
+int ftruncate(int fd, off_t bytes) noexcept {
+  return fails(FTRUNCATE) ? -1 : static_cast<int>(syscall(SYS_ftruncate, fd, bytes));
+}
+int ftruncate64(int fd, off_t bytes) noexcept { return ftruncate(fd, bytes); }
+int unlink(const char* path) noexcept {
+  return fails(UNLINK) ? -1 : static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
+}
 
 void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
   return fails(MMAP) ? MAP_FAILED

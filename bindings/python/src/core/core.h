@@ -15,7 +15,7 @@
 
 extern PyTypeObject *options_type, *token_type, *loan_type, *dataset_type, *cells_type, *loader_type,
     *epoch_type, *batch_type, *tensor_type, *opening_type, *extensions_type, *lent_type, *file_type,
-    *metrics_type, *pieces_type;
+    *metrics_type, *pieces_type, *writer_type;
 
 typedef struct {
   PyObject_HEAD dl_options* handle;
@@ -36,6 +36,10 @@ typedef struct {
 typedef struct {
   PyObject_HEAD Handle handle; /* a dl_opening, once it is started */
 } Opening;
+
+typedef struct {
+  PyObject_HEAD Handle handle; /* a dl_writer, once it is made */
+} Writer;
 
 /* Memory of another object, kept alive and in place while this lives. */
 typedef struct {
@@ -127,9 +131,13 @@ void batch_give_up(dl_batch* batch, bool on_device);         /* dl_batch_release
 /* ---- Other files ---- */
 
 extern PyType_Spec options_spec, token_spec, loan_spec, dataset_spec, cells_spec, loader_spec, epoch_spec,
-    batch_spec, tensor_spec, opening_spec, extensions_spec, lent_spec, file_spec, metrics_spec, pieces_spec;
+    batch_spec, tensor_spec, opening_spec, extensions_spec, lent_spec, file_spec, metrics_spec, pieces_spec, writer_spec;
 
 PyObject* fields_of(const dl_view* views, int32_t count); /* schema.c: a tuple of tuples */
+/* Of what Python describes as tuples: (name, Loan, axes or None, Loan of offsets or None), which dataset.c reads; and
+ * (name, dtype, shape, ragged, axes, bytes), which reader.c reads, with room for its shape. */
+bool array_of_tuple(PyObject* described, dl_array* array);
+bool field_of_tuple(PyObject* described, dl_view* view, int64_t* shape);
 PyObject* shape_tuple(const int64_t* shape, int32_t rank, int64_t factor);
 PyObject* option_table(PyObject* self, PyObject* none);           /* tables.c */
 PyObject* options_set_environment(Options* self, PyObject* list); /* launcher.c */

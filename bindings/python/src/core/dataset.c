@@ -45,7 +45,7 @@ static PyObject* dataset_open(Dataset* self, PyObject* arguments) {
 }
 
 /* One field: (name, Loan, axes or None, Loan of offsets or None). */
-static bool read_array(PyObject* described, dl_array* array) {
+bool array_of_tuple(PyObject* described, dl_array* array) {
   Loan *loan, *offsets = NULL;
   PyObject* last;
   *array = (dl_array){.struct_size = sizeof *array};
@@ -110,7 +110,7 @@ static PyObject* dataset_from_arrays(Dataset* self, PyObject* arguments) {
     PyErr_NoMemory();
   } else if (kept != NULL || copy) {
     Py_ssize_t at = 0;
-    while (at < count && read_array(PyTuple_GetItem(fields, at), &arrays[at])) at++;
+    while (at < count && array_of_tuple(PyTuple_GetItem(fields, at), &arrays[at])) at++;
     dl_dataset* made = NULL;
     dl_status status = DL_ERR_INVALID_ARGUMENT;
     if (at == count) {

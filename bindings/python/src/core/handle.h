@@ -1,4 +1,4 @@
-/* Objects of the library that several threads use and any of them may close: those of Dataset, Opening and Loader.
+/* Objects of the library that several threads use and any of them may close: those of Dataset, Opening, Loader and Writer.
  *
  * A call keeps the object by counting itself in `calls`, so that close from another thread, or the end of the interpreter,
  * leaves the destroying to the last call that leaves. One lock guards all handles. Nothing under it waits or calls Python.

@@ -58,7 +58,8 @@ static int execute(PyObject* module) {
            add_type(module, "Lent", &lent_spec, &lent_type) &&
            add_type(module, "File", &file_spec, &file_type) &&
            add_type(module, "Metrics", &metrics_spec, &metrics_type) &&
-           add_type(module, "Pieces", &pieces_spec, &pieces_type);
+           add_type(module, "Pieces", &pieces_spec, &pieces_type) &&
+           add_type(module, "Writer", &writer_spec, &writer_type);
   return loaded ? 0 : -1;
 }
 

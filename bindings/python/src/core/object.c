@@ -4,7 +4,7 @@
 
 PyTypeObject *options_type, *token_type, *loan_type, *dataset_type, *cells_type, *loader_type, *epoch_type,
     *batch_type, *tensor_type, *opening_type, *extensions_type, *lent_type, *file_type, *metrics_type,
-    *pieces_type;
+    *pieces_type, *writer_type;
 
 PyObject* from_package(const char* module, const char* name) {
   PyObject* package = PyImport_ImportModule(module);

@@ -128,7 +128,7 @@ static int32_t reader_read(void* context, dl_reader_request* request) {
 }
 
 /* (name, dtype, shape, ragged, axes, the most bytes of a ragged sample or 0) */
-static bool read_field(PyObject* described, dl_view* view, int64_t* shape) {
+bool field_of_tuple(PyObject* described, dl_view* view, int64_t* shape) {
   PyObject* dims;
   const char* dtype;
   int ragged;
@@ -168,7 +168,7 @@ PyObject* dataset_from_reader(Dataset* self, PyObject* arguments) {
     PyErr_NoMemory();
   } else if ((kept = letter_new(function)) != NULL) {
     Py_ssize_t at = 0;
-    while (at < count && read_field(PyTuple_GetItem(fields, at), &views[at], shapes[at])) at++;
+    while (at < count && field_of_tuple(PyTuple_GetItem(fields, at), &views[at], shapes[at])) at++;
     dl_reader table = {.struct_size = sizeof table, .field_count = (int32_t)count, .fields = views};
     table.record_count = records;
     table.context = kept;

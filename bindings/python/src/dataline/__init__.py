@@ -78,6 +78,7 @@ from .tables import (
     storage_table,
     transform_table,
 )
+from .writer import Writer, Written
 
 __all__ = [
     "BadSample",
@@ -138,6 +139,8 @@ __all__ = [
     "Tuned",
     "UnknownOptionError",
     "UnsupportedError",
+    "Writer",
+    "Written",
     "WrongStateError",
     "abi_version",
     "build_info",

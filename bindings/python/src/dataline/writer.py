@@ -1,0 +1,138 @@
+"""Writing sets.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn, Union
+
+from . import _core
+from ._borrow import borrow, row
+from .ragged import Ragged
+from .schema import Field
+
+__all__ = ["Writer", "Written"]
+
+
+class Written(NamedTuple):
+    """How far a writer is."""
+
+    samples: int
+    """Appended, with those that were there when the writer was made."""
+    resumed_samples: int
+    """That were there when the writer was made."""
+    shards: int
+    """Finished."""
+    nbytes: int
+    """Of them."""
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(
+        isinstance(item, (bytes, bytearray, memoryview, str)) for item in value
+    )
+
+
+def _packed(texts: Sequence[Any]) -> Ragged[Any]:
+    parts = [item.encode() if isinstance(item, str) else item for item in texts]
+    offsets = array("q", [0])
+    for part in parts:
+        offsets.append(offsets[-1] + memoryview(part).nbytes)
+    return Ragged(b"".join(parts), offsets)
+
+
+def _described(name: str, value: Any) -> tuple[str, _core.Loan, None, Any]:
+    """As ``_core`` takes an array."""
+    if _is_texts(value):
+        value = _packed(value)
+    if isinstance(value, Ragged):
+        return name, borrow(value.data), None, row(value.offsets, "i64", name)
+    return name, borrow(value), None, None
+
+
+def _field_like(name: str, value: Any, axes: str) -> Field:
+    _, loan, _, offsets = _described(name, value)
+    if offsets is None and not loan.shape:
+        raise ValueError(f"{name}: expected an array whose first dim is the samples, got a scalar")
+    shape = loan.shape[1:] if offsets is None else (-1, *loan.shape[1:])
+    return Field(name, loan.dtype, shape, offsets is not None, axes)
+
+
+class Writer(_core.Writer):
+    """Writes rows as a set: a directory of shards and a manifest, which ``dataline.open`` reads by the same ``FORMAT:PATH``.
+
+    ``uri`` is ``FORMAT:PATH[?shard_bytes=SIZE]``; formats are ``arrow`` (any field but bf16 and complex ones), ``tar``
+    (WebDataset) and ``tfrecord``. ``fields`` are those of a dataset (``dataset.fields``), or a dict of arrays like those
+    that will be appended, of any number of rows. ``job`` says what the set is made of.
+
+    Until ``finish`` the set is PATH.partial. After a crash a writer with the same arguments goes on behind the last finished
+    shard: ``position`` is then what was said with its last rows, ``info().samples`` how many rows are there. As a context
+    manager it is finished at the end, and only closed on an exception. Any thread may append. Part of what may still change
+    in a minor release.
+
+    Raises CallError (the URI, with its column), UnsupportedError (a field that the format does not hold), WrongStateError
+    (PATH exists, or another process writes it), StateError (PATH.partial is another job's), and what files raise.
+    """
+
+    def __init__(
+        self,
+        uri: Union[str, os.PathLike[str]],
+        fields: Union[Sequence[Field], Mapping[str, Any]],
+        *,
+        axes: Union[Mapping[str, str], None] = None,
+        job: str = "",
+    ) -> None:
+        super().__init__()
+        axes = axes or {}
+        if isinstance(fields, Mapping):
+            fields = [_field_like(name, value, axes.get(name, "")) for name, value in fields.items()]
+        else:
+            fields = [Field(*field) for field in fields]
+        names = [field.name for field in fields]
+        unknown = set(axes) - set(names)
+        if unknown:
+            raise ValueError(f"axes: no field {sorted(unknown)}; there are {names}")
+        fields = [field._replace(axes=axes.get(field.name, field.axes)) for field in fields]
+        self._names = names
+        self._create(os.fspath(uri), tuple(tuple(field) for field in fields), job)
+
+    @property
+    def position(self) -> str:
+        """Of the last shard that was there when the writer was made; empty: none."""
+        return self._info()[4]
+
+    def append(self, rows: Union[Mapping[str, Any], _core.Batch], position: str = "") -> None:
+        """Appends rows: an array per field, the first dim the samples, as ``from_arrays`` takes them; Ragged; or a list of
+        bytes and texts. A batch of a loader is such a mapping. ``position``: what the program needs to go on after these.
+
+        Raises DataError or CallError for rows that cannot be stored: none of them is then written, and the writer stays
+        usable.
+        """
+        if set(rows.keys()) != set(self._names):
+            raise ValueError(f"expected the fields {self._names}, got {list(rows.keys())}")
+        self._append(tuple(_described(name, rows[name]) for name in self._names), position)
+
+    def finish(self) -> None:
+        """Ends the last shard and gives the set its name. Raises DataError when no row was appended."""
+        self._finish()
+
+    def info(self) -> Written:
+        """How far it is; any thread."""
+        return Written(*self._info()[:4])
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, kind: object, *what: object) -> None:
+        try:
+            if kind is None and not self.closed:
+                self.finish()
+        finally:
+            self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Writer cannot be pickled or copied: one process writes a set")
