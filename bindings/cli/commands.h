@@ -14,6 +14,7 @@ int run_show(const Request& request, const Interrupts& interrupts);
 int run_cat(const Request& request, const Interrupts& interrupts);
 int run_verify(const Request& request, const Interrupts& interrupts);
 int run_convert(const Request& request, const Interrupts& interrupts);
+int run_recover(const Request& request, const Interrupts& interrupts);
 int run_preview(const Request& request, const Interrupts& interrupts);
 int run_bench(const Request& request, const Interrupts& interrupts);
 int run_report(const Request& request, const Interrupts& interrupts);
@@ -28,7 +29,7 @@ int run_completion(const Request& request, const Interrupts& interrupts);
 [[noreturn]] void no_such_name(const Request& request, const char* what,
                                const std::vector<std::string>& names);
 
-// The default of an option for this command: the library's, except for cat, show, verify and convert (one epoch), show and info (no
+// The default of an option for this command: the library's, except for cat, show, verify, convert and recover (one epoch), show and info (no
 // workers), verify (an image that the decoder warns of is bad).
 std::string default_of(const Command& command, const dl_option_info& option);
 

@@ -57,6 +57,10 @@ constexpr Flag kConvertFlags[] = {
     {"skip_bad", "", "leave bad samples out and list them; without it the first one ends the run"},
     kJson,
 };
+constexpr Flag kRecoverFlags[] = {
+    {"shard_bytes", "SIZE", "a shard ends when it has so many bytes (default 256MiB)"},
+    kJson,
+};
 constexpr Flag kBenchFlags[] = {
     {"seconds", "S", "duration of the measurement (default 3), not counting warm-up and yardsticks"},
     {"metrics", "PORT",
@@ -128,6 +132,12 @@ constexpr char kConvertDetails[] =
     "PATH.partial. After a crash or a full disk the same command goes on behind the last finished shard, "
     "whose bytes "
     "are compared with their checksum first.";
+constexpr char kRecoverDetails[] =
+    "Writes what can be read as `convert` does. Files of the set that cannot be opened are left out, files "
+    "that are cut are "
+    "read up to there (tar, arrow, tfrecord, raw, tokens), and so are bad samples. Each is listed: files on "
+    "standard output, "
+    "samples on standard error. Exit status 0 when the target was written, whatever was lost.";
 constexpr char kReportDetails[] =
     "Runs the loader and writes one HTML file that asks for nothing: a time line of workers and consumer, "
     "where "
@@ -178,6 +188,10 @@ constexpr std::array kCommands = {
             "convert folder:photos tar:photos-tar --shuffle full --seed 1 --shard-bytes 1GiB\n"
             "convert 'jsonl:log.jsonl?fields=text,label' tfrecord:log",
             kAllScopes, 0, kConvertFlags, 2, 0, run_convert},
+    Command{"recover", "a URI and a target", "save what can be read of a damaged set, and list what is lost", kRecoverDetails,
+            "recover tar:shards tar:shards-good\n"
+            "recover arrow:out.partial arrow:out-good --json",
+            kAllScopes, 0, kRecoverFlags, 2, 0, run_recover},
     Command{"bench", "a URI", "measure the loader, and bare loops as this machine's limits", kBenchDetails,
             "bench mnist:data --shuffle full --batch-size 256",
             kAllScopes, 0, kBenchFlags, 1, 0, run_bench},

@@ -27,6 +27,8 @@ class Job {
   std::string device() const;  // "cpu", "cuda:0"
   // Batches of one sample in two slots, large enough for any sample within the default limits; but what `request` sets.
   void one_at_a_time(const Request& request);
+  // What is opened in place of the command line's URI, which it begins with.
+  void set_uri(const std::string& uri) { written_.uri = uri; }
   // Overrides the command line.
   void set(const char* key, const std::string& value);
   void set_sample(int64_t index);  // makes it the only sample of each epoch

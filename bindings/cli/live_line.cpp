@@ -43,7 +43,8 @@ std::string in_brackets(const std::vector<std::string>& items, size_t count) {
 void Pace::note(const Delivered& total) {
   const double passed = total.seconds - last_.seconds;
   if (passed <= 0) return;
-  const double kept = std::exp2(-passed / kHalfLifeSeconds);
+  // Of floats: exp2 of doubles would need glibc 2.29, and the portable archive asks for 2.28 at most.
+  const double kept = std::exp2(static_cast<float>(-passed / kHalfLifeSeconds));
   const auto add = [&](double Delivered::*figure) {
     sums_.*figure = sums_.*figure * kept + (total.*figure - last_.*figure);
   };

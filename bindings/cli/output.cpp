@@ -12,6 +12,8 @@
 namespace dataline::cli {
 namespace {
 
+constexpr int kMaxInterruptions = 1000;
+
 constexpr size_t kBufferBytes = size_t{1} << 20;
 constexpr size_t kDirectBytes = size_t{1} << 17;  // from this size on a copy costs more than a system call
 
@@ -42,13 +44,15 @@ void Output::flush() {
 }
 
 void Output::write_all(const char* data, size_t bytes) {
+  int interruptions = 0;  // one after another: then it is an error, not a hang
   while (bytes > 0 && state_ == State::kOpen) {
     const int64_t count = write_some(STDOUT_FILENO, data, bytes);
     if (count >= 0) {
       data += count;
       bytes -= static_cast<size_t>(count);
       written_ += count;
-    } else if (errno == EINTR) {
+      interruptions = 0;
+    } else if (errno == EINTR && ++interruptions <= kMaxInterruptions) {
       if (interrupts_.overdue()) state_ = State::kInterrupted;
     } else if (errno == EAGAIN) {
       wait_for_output_reader();

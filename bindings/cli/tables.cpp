@@ -238,7 +238,8 @@ int run_transforms(const Request& request, const Interrupts& interrupts) {
 std::string default_of(const Command& command, const dl_option_info& option) {
   const std::string_view name = command.name;
   const std::string_view key = option.key;
-  if ((name == "cat" || name == "show" || name == "verify" || name == "convert") && key == "epochs")
+  if ((name == "cat" || name == "show" || name == "verify" || name == "convert" || name == "recover") &&
+      key == "epochs")
     return "1";
   if (name == "verify" && key == "on_warning") return "error";
   if ((name == "info" || name == "show") && key == "num_workers")

@@ -156,6 +156,7 @@ OpenContext open_context(const Options& options) {
   OpenContext context{.memory = memory_for(options),
                       .io = io_mode(options),
                       .fault_guard = options.integer(Option::kFaultGuard) != 0,
+                      .bad_files = static_cast<BadFiles>(options.integer(Option::kBadFiles)),
                       .cancel = options.cancel,
                       .log = options.log,
                       .storages = {},

@@ -35,11 +35,15 @@ class Options;
 enum class IoMode : int32_t { kAuto = 0, kMmap = 1, kPread = 2, kMemory = 3 };
 
 // The context every reader is opened with.
+// What is done with a file of a set of several that cannot be opened; kSkip: the others are the set.
+enum class BadFiles : int32_t { kError, kSkip };
+
 struct OpenContext {
   std::shared_ptr<HostMemory> memory;  // never null
   IoMode io = IoMode::kAuto;
   bool fault_guard = false;  // guard mappings against SIGBUS
-  CancelTokenRef cancel;     // may be null
+  BadFiles bad_files = BadFiles::kError;
+  CancelTokenRef cancel;  // may be null
   Log log;
   std::vector<HostStorageRef> storages = {};  // for paths with a scheme of their own
   const Options* options =

@@ -73,7 +73,8 @@ Result<Files> files_of(const Format& format, const std::string& path, const Open
     return error(Code::kUnsupported, path, ": ", format.name, " needs a directory, and storage ",
                  storage->scheme(), " has none");
   }
-  if (format.is_member == nullptr || (format.prefix && !path_exists(path))) return Files{path};
+  const bool may_be_missing = format.prefix || context.bad_files == BadFiles::kSkip;
+  if (format.is_member == nullptr || (may_be_missing && !path_exists(path))) return Files{path};
   DL_ASSIGN_OR_RETURN(bool directory, is_directory(path));
   if (!directory) return Files{path};
   DL_ASSIGN_OR_RETURN(std::vector<std::string> names, list_files(path));
@@ -107,16 +108,27 @@ class Opening {
         context_(context),
         file_count_(file_count) {}
 
+  // One line for each file that was left out.
+  const std::vector<std::string>& left_out() const { return left_out_; }
+
   Result<SourceRef> open(const Files& files) {
     std::vector<Part> parts;
     parts.reserve(files.size());
     for (const std::string& path : files) {
       DL_RETURN_IF_ERROR(before_file());
       Result<SourceRef> source = open_one_(path, context_);
+      if (!source.is_ok() && may_leave_out(source.status())) {
+        leave_out(source.take_status());
+        continue;
+      }
       if (!source.is_ok()) return explain(source.take_status());
       parts.push_back({"", source.take(), path});
       ++opened_;
       context_.progress->add_file();
+    }
+    if (parts.empty()) {
+      return std::move(first_bad_)
+          .in(concat("none of ", file_count_, " files can be opened, the first because of"));
     }
     Result<SourceRef> all = concat_sources(std::move(parts));
     return all.is_ok() ? std::move(all) : Result<SourceRef>(explain_mismatch(all.take_status()));
@@ -128,6 +140,34 @@ class Opening {
       return error(Code::kCancelled, uri_.text, ": cancelled after ", opened_, " of ", file_count_, " files");
     if (file_count_ > 1) context_.report("opening ", uri_.text);
     return Status::ok();
+  }
+
+  // What another file may not have: of the machine, the URI and the caller's wishes each has the same.
+  bool may_leave_out(const Status& status) const {
+    if (context_.bad_files != BadFiles::kSkip || file_count_ == 1) return false;
+    switch (status.code()) {
+      case Code::kNotFound:
+      case Code::kPermission:
+      case Code::kNotAFile:
+      case Code::kIo:
+      case Code::kTruncated:
+      case Code::kCorrupt:
+      case Code::kUnsafeType:
+      case Code::kUnsupported:
+      case Code::kTooLarge:
+      case Code::kMismatch:
+      case Code::kEmpty:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  void leave_out(Status status) {
+    left_out_.push_back(concat("left out: ", status.text()));
+    context_.log(LogLevel::kWarning, left_out_.back());
+    if (first_bad_.is_ok()) first_bad_ = std::move(status);
+    context_.progress->add_file();
   }
 
   Status explain(Status status) const {
@@ -151,10 +191,12 @@ class Opening {
   const OpenContext& context_;
   size_t file_count_;
   size_t opened_ = 0;
+  std::vector<std::string> left_out_;
+  Status first_bad_;
 };
 
 Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenContext& context,
-                             FormatSpan known) {
+                             FormatSpan known, std::vector<std::string>& left_out) {
   DL_ASSIGN_OR_RETURN(OpenOne open_one, configure(format, uri));
   if (format.compose != nullptr) {
     open_one = [&format, known](const std::string& path, const OpenContext& at) {
@@ -175,8 +217,13 @@ Result<SourceRef> open_paths(const Uri& uri, const Format& format, const OpenCon
   if (!uri.named()) {
     Files all;
     for (Files& some : files) std::move(some.begin(), some.end(), std::back_inserter(all));
-    return opening.open(all);
+    Result<SourceRef> opened = opening.open(all);
+    left_out = opening.left_out();
+    return opened;
   }
+  if (context.bad_files == BadFiles::kSkip && file_count > files.size())
+    return error(Code::kBadOption,
+                 "bad_files=skip: paths side by side have to have the same samples; skip files of one path");
   std::vector<Part> parts;
   for (size_t i = 0; i < files.size(); ++i) {
     DL_ASSIGN_OR_RETURN(SourceRef source, opening.open(files[i]));
@@ -257,7 +304,8 @@ Result<SourceRef> open_source(std::string_view text, const OpenContext& context,
   DL_ASSIGN_OR_RETURN(const Format* format, format_of(uri, known));
   DL_RETURN_IF_ERROR(check_keys(uri, *format));
   DL_ASSIGN_OR_RETURN(const std::optional<PackOptions> packing, uri_packing(uri));
-  DL_ASSIGN_OR_RETURN(SourceRef source, open_paths(uri, *format, context, known));
+  std::vector<std::string> left_out;
+  DL_ASSIGN_OR_RETURN(SourceRef source, open_paths(uri, *format, context, known, left_out));
   if (packing) {
     DL_ASSIGN_OR_RETURN(source, pack_source(std::move(source), *packing, context));
   }
@@ -270,7 +318,9 @@ Result<SourceRef> open_source(std::string_view text, const OpenContext& context,
         "URIs of the parts");
   }
   DL_RETURN_IF_ERROR(apply_axes(uri, schema));
-  SourceInfo info{std::string(format->name), uri.text, source->info().notes};
+  SourceInfo info{std::string(format->name), uri.text, std::move(left_out)};
+  const std::vector<std::string> notes = source->info().notes;
+  info.notes.insert(info.notes.end(), notes.begin(), notes.end());
   return SourceRef(std::make_shared<OpenedSource>(std::move(source), std::move(schema), std::move(info)));
 }
 

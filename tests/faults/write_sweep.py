@@ -55,8 +55,11 @@ class Sweep:
         if count is not None:
             environment["CALL_FAULTS_COUNT"] = str(count)
         self.runs += 1
-        return subprocess.run(self.command(target), env=environment, capture_output=True, cwd=self.folder,
-                              stdin=subprocess.DEVNULL, timeout=SECONDS_A_RUN, check=False)
+        try:
+            return subprocess.run(self.command(target), env=environment, capture_output=True, cwd=self.folder,
+                                  stdin=subprocess.DEVNULL, timeout=SECONDS_A_RUN, check=False)
+        except subprocess.TimeoutExpired:
+            return subprocess.CompletedProcess(self.command(target), -1, b"", b"hangs")
 
     def files(self, name):
         folder = self.folder / name

@@ -12,6 +12,7 @@
 #include "bindings/cli/report/report_data.h"
 #include "bindings/cli/report/trace_file.h"
 #include "bindings/cli/state_file.h"
+#include "bindings/cli/system.h"
 #include "bindings/cli/text.h"
 
 namespace dataline::cli {

@@ -13,6 +13,8 @@
 namespace dataline {
 namespace {
 
+constexpr int64_t kArrowFileHeadBytes = 8;  // "ARROW1", padded
+
 // Refuses what is no Arrow file; says whether it is a file with a footer, else it is read as a stream.
 Result<bool> has_footer(const MappedFile& file) {
   std::array<std::byte, kDescribedBytes> first{};
@@ -47,23 +49,30 @@ class ArrowOpener {
 
   Result<SourceRef> open() {
     DL_ASSIGN_OR_RETURN(const bool footer, has_footer(file_));
-    if (footer) {
-      DL_ASSIGN_OR_RETURN(const ArrowFooter tail, ArrowFooter::read(file_, context_));
-      DL_RETURN_IF_ERROR(plan(tail.schema(), tail.old_unions()));
-      DL_ASSIGN_OR_RETURN(ArrowTables tables, read_arrow_file(file_, plan_, tail, context_));
-      return finish(std::move(tables));
-    }
-    ArrowMessages messages(file_, file_.bytes());
-    DL_ASSIGN_OR_RETURN(const std::optional<ArrowMessage> schema, messages.read(0));
-    if (!schema || schema->kind != ArrowKind::kSchema)
-      return error(Code::kCorrupt, file_.path(),
-                   ": offset 0: a stream begins with a schema, this one does not");
-    DL_RETURN_IF_ERROR(plan(schema->header, schema->old_unions));
-    DL_ASSIGN_OR_RETURN(ArrowTables tables, read_arrow_stream(file_, plan_, schema->end(), context_));
+    if (!footer) return open_stream(0);
+    Result<ArrowFooter> tail = ArrowFooter::read(file_, context_);
+    const bool lost =
+        !tail.is_ok() && (tail.status().code() == Code::kTruncated || tail.status().code() == Code::kCorrupt);
+    if (lost && options_.cut) return open_stream(kArrowFileHeadBytes);
+    DL_RETURN_IF_ERROR(tail.is_ok() ? Status::ok() : tail.take_status());
+    DL_RETURN_IF_ERROR(plan(tail.value().schema(), tail.value().old_unions()));
+    DL_ASSIGN_OR_RETURN(ArrowTables tables, read_arrow_file(file_, plan_, tail.value(), context_));
     return finish(std::move(tables));
   }
 
  private:
+  Result<SourceRef> open_stream(int64_t begin) {
+    ArrowMessages messages(file_, file_.bytes());
+    DL_ASSIGN_OR_RETURN(const std::optional<ArrowMessage> schema, messages.read(begin));
+    if (!schema || schema->kind != ArrowKind::kSchema)
+      return error(Code::kCorrupt, file_.path(), ": offset ", begin,
+                   ": a stream begins with a schema, this one does not");
+    DL_RETURN_IF_ERROR(plan(schema->header, schema->old_unions));
+    DL_ASSIGN_OR_RETURN(ArrowTables tables,
+                        read_arrow_stream(file_, plan_, schema->end(), options_.cut, context_));
+    return finish(std::move(tables));
+  }
+
   Status plan(const FlatTable& schema, bool old_unions) {
     DL_ASSIGN_OR_RETURN(const std::vector<ArrowField> fields, read_arrow_schema(schema));
     DL_ASSIGN_OR_RETURN(plan_, plan_arrow_columns(file_.path(), fields, options_.fields, old_unions));
@@ -85,7 +94,10 @@ class ArrowOpener {
                            options_.fill, *context_.memory};
     DL_ASSIGN_OR_RETURN(std::vector<ArrowDelivery> deliveries,
                         deliver_columns(plan_, tables, store, info.notes));
-    if (!tables.end_mark)
+    if (tables.left_out > 0) {
+      info.notes.push_back(concat(file_.path(), ": cut: ", tables.left_out, " bytes from offset ",
+                                  file_.bytes() - tables.left_out, " on are left out"));
+    } else if (!tables.end_mark)
       info.notes.push_back("no end mark: if its writer was not closed, record batches may be missing");
     ArrowRows rows(file_.path(), false, std::move(plan_), std::move(tables), std::move(deliveries),
                    options_.fill);

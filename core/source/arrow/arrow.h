@@ -23,6 +23,7 @@ struct FirstBytes;
 struct ArrowOptions {
   std::vector<std::string> fields = {};  // in this order; empty: all
   std::optional<NullFill> fill = {};     // of nulls; nothing: they are errors
+  bool cut = false;  // a file may be cut: what is behind its last whole record batch is left out
 };
 
 // Opens one file. The errors of messages.h, schema.h, columns.h and batches.h; kBadUri: nulls=fill(V) with a V that a field with

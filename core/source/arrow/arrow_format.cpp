@@ -14,10 +14,16 @@
 namespace dataline {
 namespace {
 
+constexpr KeySpec kArrowEnd{
+    "end", "required|cut", "required",
+    "whether a file must be whole; cut: without its footer it is read as the stream that "
+    "it holds, and what is "
+    "behind the last whole record batch is left out"};
 constexpr KeySpec kArrowKeys[] = {{"fields", "NAMES", "",
                                    "the columns to read, in this order, as in image/bytes,label; a struct "
                                    "stands for its leaves; default: all"},
                                   kNullsKey,
+                                  kArrowEnd,
                                   kAxesKey,
                                   kPackLengthKey,
                                   kPackMethodKey,
@@ -30,6 +36,7 @@ Result<OpenOne> configure_arrow(const Uri& uri) {
   ArrowOptions options;
   DL_ASSIGN_OR_RETURN(options.fields, uri_names(uri, "fields"));
   DL_ASSIGN_OR_RETURN(options.fill, read_nulls(uri));
+  DL_ASSIGN_OR_RETURN(options.cut, uri_is(uri, kArrowEnd, "cut"));
   return OpenOne([options](const std::string& path, const OpenContext& context) {
     return open_arrow(path, options, context);
   });

@@ -328,13 +328,19 @@ Result<ArrowTables> read_arrow_file(const MappedFile& file, const ArrowPlan& pla
   return reader.take(true);
 }
 
-Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& plan, int64_t begin,
+Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& plan, int64_t begin, bool cut,
                                       const OpenContext& context) {
   ArrowMessages messages(file, file.bytes());
   FileReader reader(file, plan, context);
   for (int64_t at = begin;;) {
     DL_RETURN_IF_ERROR(reader.look());
-    DL_ASSIGN_OR_RETURN(const std::optional<ArrowMessage> message, messages.read(at));
+    Result<std::optional<ArrowMessage>> read = messages.read(at);
+    if (!read.is_ok() && cut && read.status().code() == Code::kTruncated) {
+      ArrowTables tables = reader.take(false);
+      tables.left_out = file.bytes() - at;
+      return tables;
+    }
+    DL_ASSIGN_OR_RETURN(const std::optional<ArrowMessage> message, std::move(read));
     at = messages.next();
     if (!message) break;
     if (message->kind == ArrowKind::kDictionary) {
@@ -349,7 +355,7 @@ Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& p
                    schema ? "" : " (4, 5: tensors)");
     }
   }
-  if (messages.end_mark() && messages.next() != file.bytes()) {
+  if (!cut && messages.end_mark() && messages.next() != file.bytes()) {
     return error(Code::kCorrupt, file.path(), ": offset ", messages.next(), ": ",
                  file.bytes() - messages.next(), " bytes after the end mark of the stream");
   }

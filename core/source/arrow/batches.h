@@ -70,6 +70,7 @@ struct ArrowTables {
   std::vector<int64_t> nulls;  // by slot of ArrowPlan::batch: how many its bitmaps say
   bool value_nulls = false;    // some value of a dictionary is null
   bool end_mark = true;
+  int64_t left_out = 0;                 // bytes at the end of a file that was cut
   std::vector<Block> view_tables = {};  // of ArrowViewBuffer
 
   // Those that have the values of a column.
@@ -82,7 +83,8 @@ struct ArrowTables {
 // (compressed buffers, tensors), kTooLarge, kCancelled; std::bad_alloc.
 Result<ArrowTables> read_arrow_file(const MappedFile& file, const ArrowPlan& plan, const ArrowFooter& footer,
                                     const OpenContext& context);
-Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& plan, int64_t begin,
+// `cut`: a message that is cut is the end, and so is what lies behind the end mark: a footer.
+Result<ArrowTables> read_arrow_stream(const MappedFile& file, const ArrowPlan& plan, int64_t begin, bool cut,
                                       const OpenContext& context);
 
 // Room for a table of so many, kept in `tables`; null for none.

@@ -22,14 +22,15 @@
 #include "core/memory/host_memory.h"
 #include "core/memory/mapped_file.h"
 #include "core/source/source.h"
+#include "core/source/tar/tar_members.h"
 
 namespace dataline {
 
 constexpr size_t kMaxTarFields = 64;
 
 struct TarOptions {
-  bool label_u8 = false;                 // labels as u8, else i64
-  bool end_optional = false;             // the archive may lack its end mark
+  bool label_u8 = false;  // labels as u8, else i64
+  TarEnd end = TarEnd::kRequired;
   std::string image = {};                // the only extension that is `image`; empty: jpg, jpeg, png, webp
   std::vector<std::string> fields = {};  // the fields to read, in this order; empty: all
 };

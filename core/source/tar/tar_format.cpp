@@ -12,7 +12,9 @@
 namespace dataline {
 namespace {
 
-constexpr KeySpec kEnd{"end", "required|optional", "required", "whether an archive must have its end mark"};
+constexpr KeySpec kEnd{
+    "end", "required|optional|cut", "required",
+    "whether an archive must have its end mark; cut: what is behind its last whole member is left out"};
 constexpr KeySpec kTarKeys[] = {
     kLabelDtypeKey,
     {"fields", "NAMES", "", "the fields to read, as in image,label; default: those of most samples"},
@@ -23,7 +25,9 @@ constexpr std::string_view kTarSuffixes[] = {".tar"};
 Result<OpenOne> configure_tar(const Uri& uri) {
   TarOptions options;
   DL_ASSIGN_OR_RETURN(options.label_u8, uri_is(uri, kLabelDtypeKey, "u8"));
-  DL_ASSIGN_OR_RETURN(options.end_optional, uri_is(uri, kEnd, "optional"));
+  DL_ASSIGN_OR_RETURN(const bool optional, uri_is(uri, kEnd, "optional"));
+  DL_ASSIGN_OR_RETURN(const bool cut, uri_is(uri, kEnd, "cut"));
+  options.end = cut ? TarEnd::kCut : optional ? TarEnd::kOptional : TarEnd::kRequired;
   if (const UriKey* image = uri.find("image")) options.image = image->value;
   DL_ASSIGN_OR_RETURN(options.fields, uri_names(uri, "fields"));
   return OpenOne([options](const std::string& path, const OpenContext& context) {

@@ -61,7 +61,7 @@ class TarIndexBuilder {
 
   Result<TarIndex> read() {
     context_.progress->expect_bytes(file_.bytes());
-    TarMembers members(file_, options_.end_optional);
+    TarMembers members(file_, options_.end);
     for (TarMember member;;) {
       if (members_++ % kMembersPerCheck == 0) DL_RETURN_IF_ERROR(check_in(members.offset()));
       DL_ASSIGN_OR_RETURN(bool found, members.next(member));
@@ -69,6 +69,10 @@ class TarIndexBuilder {
       if (!member.directory) DL_RETURN_IF_ERROR(add(member));
     }
     count_progress(file_.bytes());
+    if (members.cut()) {
+      index_.notes_.push_back(concat(file_.path(), ": cut: ", file_.bytes() - members.offset(),
+                                     " bytes from offset ", members.offset(), " on are left out"));
+    }
     if (index_.key_ends_.empty()) {
       return error(Code::kEmpty, file_.path(),
                    ": no samples: no member has a name of the form KEY.EXTENSION");

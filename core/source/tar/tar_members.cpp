@@ -35,6 +35,16 @@ constexpr RefusedType kRefused[] = {
 }  // namespace
 
 Result<bool> TarMembers::next(TarMember& member) {
+  const int64_t before = offset_;
+  Result<bool> found = next_whole(member);
+  if (found.is_ok() || end_ != TarEnd::kCut || found.status().code() != Code::kTruncated || before == 0)
+    return found;
+  offset_ = before;
+  cut_ = true;
+  return false;
+}
+
+Result<bool> TarMembers::next_whole(TarMember& member) {
   long_name_.reset();
   pax_path_.reset();
   pax_size_.reset();
@@ -71,7 +81,7 @@ Result<bool> TarMembers::read_header(TarHeader& header) {
 
 // The archive ends where a header could be.
 Status TarMembers::check_end() {
-  if (extended_ || !end_optional_ || offset_ == 0) {
+  if (extended_ || end_ == TarEnd::kRequired || offset_ == 0) {
     return refuse(
         Code::kTruncated,
         "a member or the end mark (two blocks of zeros) expected, the archive ends: it was cut, or its "

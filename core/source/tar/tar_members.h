@@ -64,18 +64,22 @@ struct TarMember {
   bool directory = false;
 };
 
+// The end mark must be there, or may be left out; kCut: the archive may be cut anywhere, and what is behind the last whole member is
+// left out.
+enum class TarEnd : uint8_t { kRequired, kOptional, kCut };
+
 class TarMembers {
  public:
-  // `end_optional`: the archive may end without the two blocks of zeros.
-  TarMembers(const MappedFile& file, bool end_optional)
-      : file_(file), window_(file), end_optional_(end_optional) {}
+  TarMembers(const MappedFile& file, TarEnd end) : file_(file), window_(file), end_(end) {}
 
   // False at the end of the archive. kTruncated, kCorrupt, kUnsupported, kUnsafeType, kTooLarge name file, offset and
   // member.
   Result<bool> next(TarMember& member);
   int64_t offset() const { return offset_; }  // of the next header
+  bool cut() const { return cut_; }           // the archive was cut there, and that is allowed
 
  private:
+  Result<bool> next_whole(TarMember& member);
   Result<bool> read_header(TarHeader& header);  // false: the end mark
   Status extend(const TarHeader& header);
   Status finish(const TarHeader& header, TarMember& member);
@@ -91,7 +95,8 @@ class TarMembers {
 
   const MappedFile& file_;
   FileWindow window_;
-  bool end_optional_;
+  TarEnd end_;
+  bool cut_ = false;
   int64_t offset_ = 0;
   std::string name_;
   // From extended headers of the next member.

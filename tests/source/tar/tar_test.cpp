@@ -220,9 +220,23 @@ TEST_F(TarTest, OldHeadersAndSignedSumsAreRead) {
 TEST_F(TarTest, TheEndMarkIsNeededUnlessToldOtherwise) {
   const std::string members = tar_member("0.txt", "a");
   expect_error(open(members), Code::kTruncated, {"offset 1024", "end mark", "end=optional"});
-  EXPECT_EQ(must_open(members, {.end_optional = true})->count(), 1);
+  EXPECT_EQ(must_open(members, {.end = TarEnd::kOptional})->count(), 1);
   EXPECT_EQ(must_open(members + tar_end(1))->count(), 1) << "one block, as GNU tar accepts it";
   EXPECT_EQ(must_open(members + tar_end(20))->count(), 1) << "a blocking factor of 20";
+}
+
+TEST_F(TarTest, WhatIsCutIsReadUpToTheLastWholeMember) {
+  const std::string first = tar_member("0.txt", "a"), second = tar_member("1.txt", std::string(600, 'b'));
+  const std::string all = first + second + tar_end();
+  expect_error(open("\0", {.end = TarEnd::kCut}), Code::kTruncated, {"offset 0"});
+  for (size_t bytes = first.size(); bytes < all.size(); bytes += 100) {
+    const Result<SourceRef> source = open(all.substr(0, bytes), {.end = TarEnd::kCut});
+    ASSERT_TRUE(source.is_ok()) << bytes << ": " << source.status().message();
+    const int64_t whole = bytes < first.size() + second.size() ? 1 : 2;
+    EXPECT_EQ(source.value()->count(), whole) << bytes;
+    if (bytes > first.size() && whole == 1)
+      EXPECT_THAT(source.value()->info().notes[0], HasSubstr(": cut: "));
+  }
 }
 
 TEST_F(TarTest, UriKeysReachTheReader) {
@@ -237,7 +251,7 @@ TEST_F(TarTest, UriKeysReachTheReader) {
   expect_error(open_source("tar:" + path + "?fields=a,a", test_context()), Code::kBadUri,
                {"'a' is named twice"});
   expect_error(open_source("tar:" + path + "?end=no", test_context()), Code::kBadUri,
-               {"required or optional"});
+               {"required, optional or cut"});
   expect_error(open_source("tar:" + path + "?labels=u8", test_context()), Code::kBadUri, {"no key 'labels'"});
 }
 

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bindings/cli/set_writer.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "bindings/cli/clock.h"
+#include "bindings/cli/failure.h"
+#include "bindings/cli/text.h"
+#include "bindings/cli/views.h"
+
+namespace dataline::cli {
+namespace {
+
+// Batches in flight where each is one sample, so that several workers find work.
+constexpr char kDepthOfSingles[] = "8";
+
+// "0 17": the epoch and step that come next.
+struct Position {
+  int64_t epoch = 0, step = 0;
+
+  std::string text() const { return std::to_string(epoch) + " " + std::to_string(step); }
+  static Position read(std::string_view text) {
+    Position out;
+    const char* const end = text.data() + text.size();
+    const auto [at, failure] = std::from_chars(text.data(), end, out.epoch);
+    if (failure != std::errc() || at == end || std::from_chars(at + 1, end, out.step).ptr != end)
+      throw Failure{.message = "the unfinished set has a position that is none: '" + std::string(text) + "'"};
+    return out;
+  }
+};
+
+// A field of the loader's batches as one sample has it.
+struct SampleField {
+  explicit SampleField(const dl_view& field)
+      : name(field.name), axes(field.kind == DL_KIND_DENSE && field.axes[0] != '\0' ? field.axes + 1 : "") {
+    const int32_t first = field.kind == DL_KIND_DENSE ? 1 : 0;
+    shape.assign(field.shape + first, field.shape + field.rank);
+    view.struct_size = sizeof view;
+    view.kind = field.kind;
+    view.dtype = field.dtype;
+    view.rank = static_cast<int32_t>(shape.size());
+  }
+  std::string name, axes;
+  std::vector<int64_t> shape;
+  dl_view view = {};
+};
+
+// The rows that are no pads.
+dl_array array_of(const dl_view& view, int64_t samples, std::vector<int64_t>& shape) {
+  auto array = sized<dl_array>();
+  array.kind = view.kind;
+  array.name = view.name;
+  array.dtype = view.dtype;
+  array.rank = view.rank;
+  array.data = static_cast<const char*>(view.data) + view.byte_offset;
+  if (view.kind == DL_KIND_RAGGED) {
+    array.offsets = view.offsets;
+    array.sample_count = samples;
+  } else {
+    shape[0] = samples;
+    array.kind = DL_KIND_STRIDED;
+    array.row_stride_bytes = view.strides[0] * dl_dtype_bytes(view.dtype);
+  }
+  array.shape = shape.data();
+  return array;
+}
+
+}  // namespace
+
+std::string target_of(const Request& request) {
+  std::string target = request.positionals.at(1);
+  if (const auto bytes = request.flag("shard_bytes"))
+    target += (target.find('?') == std::string::npos ? "?shard_bytes=" : "&shard_bytes=") + *bytes;
+  return target;
+}
+
+void set_batches(Job& job, const Request& request, const dl_dataset* dataset) {
+  const Views fields(dataset);
+  const bool ragged = std::any_of(fields.begin(), fields.end(),
+                                  [](const dl_view& field) { return field.kind == DL_KIND_RAGGED; });
+  if (!ragged) return;
+  job.one_at_a_time(request);
+  if (request.option("prefetch_depth").empty()) job.set("prefetch_depth", kDepthOfSingles);
+}
+
+SetWriter::SetWriter(const char* command, const Request& request, const Interrupts& interrupts,
+                     Progress& progress, const Job& job, bool skip_bad)
+    : command_(command),
+      request_(request),
+      interrupts_(interrupts),
+      progress_(progress),
+      job_(job),
+      skip_bad_(skip_bad),
+      target_(target_of(request)) {}
+
+void SetWriter::write(dl_loader* loader) {
+  create_writer(loader);
+  const Clock::time_point begin = Clock::now();
+  pump(loader);
+  progress_.clear();
+  if (interrupts_.came()) {
+    tell_rest();
+    throw Interrupted{interrupts_.signal()};
+  }
+  dl_error error = DL_ERROR_INIT;
+  check(dl_writer_finish(writer_.get(), &error), error);
+  seconds_ = std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+void SetWriter::create_writer(dl_loader* loader) {
+  std::vector<SampleField> fields;
+  for (const dl_view& field : Views(loader)) fields.emplace_back(field);
+  std::vector<dl_view> views;
+  for (SampleField& field : fields) {
+    field.view.name = field.name.c_str();
+    field.view.shape = field.shape.data();
+    field.view.strides = field.shape.data();  // not looked at
+    field.view.axes = field.axes.c_str();
+    views.push_back(field.view);
+  }
+  dl_error error = DL_ERROR_INIT;
+  dl_writer* writer = nullptr;
+  check(dl_writer_create(target_.c_str(), views.data(), static_cast<int32_t>(views.size()),
+                         job_text(loader).c_str(), &writer, &error),
+        error);
+  writer_.reset(writer);
+  const std::string_view position = dl_writer_position(writer);
+  if (position.empty()) return;
+  const Position next = Position::read(position);
+  job_.check(dl_loader_seek(loader, next.epoch, next.step, &error), error);
+  progress_.say("going on behind " + grouped(info().samples) + " samples that were written before");
+}
+
+// What the samples are made of: the loader's state before the first, which has no paths, and the transform.
+std::string SetWriter::job_text(dl_loader* loader) const {
+  size_t bytes = 0;
+  dl_error error = DL_ERROR_INIT;
+  job_.check(dl_loader_state_save(loader, nullptr, &bytes, &error), error);
+  std::string state(bytes, '\0');
+  job_.check(dl_loader_state_save(loader, state.data(), &bytes, &error), error);
+  state.resize(bytes - 1);
+  return "transform " + request_.option("transform") + "\nskip_bad " + (skip_bad_ ? "true" : "false") + "\n" +
+         state;
+}
+
+void SetWriter::pump(dl_loader* loader) {
+  JobLine line(command_, job_, loader);
+  for (int64_t batches = 0; !interrupts_.came();) {
+    const int64_t timeout_ns =
+        progress_.live() ? std::chrono::nanoseconds(Progress::kInterval).count() : int64_t{-1};
+    dl_batch* raw = nullptr;
+    dl_error error = DL_ERROR_INIT;
+    const dl_status status = dl_loader_next(loader, timeout_ns, &raw, &error);
+    const Batch batch(raw);
+    if (status == DL_OK) {
+      append(loader, batch.get());
+      ++batches;
+    } else if (status == DL_ERR_BAD_SAMPLE && skip_bad_) {
+      tell_new_bad(loader);
+    } else if (status == DL_END) {
+      return;
+    } else if (status == DL_ERR_BAD_SAMPLE) {
+      progress_.clear();
+      tell_rest();
+      progress_.say("--skip-bad leaves bad samples out, and lists them");
+      job_.check(status, error);
+    } else if (status != DL_TIMEOUT && status != DL_END_OF_EPOCH) {
+      progress_.clear();
+      tell_rest();
+      job_.check(status, error);
+    }
+    if (progress_.due()) progress_.show(line.after(batches, kNoLimit, info().bytes));
+  }
+}
+
+void SetWriter::append(dl_loader* loader, const dl_batch* batch) {
+  auto about = sized<dl_batch_info>();
+  dl_error error = DL_ERROR_INIT;
+  job_.check(dl_batch_get_info(batch, &about, &error), error);
+  arrays_.clear();
+  shapes_.clear();
+  for (const dl_view& view : Views(batch)) shapes_.emplace_back(view.shape, view.shape + view.rank);
+  auto shape = shapes_.begin();
+  for (const dl_view& view : Views(batch)) arrays_.push_back(array_of(view, about.valid, *shape++));
+  Position next;
+  job_.check(dl_loader_position(loader, &next.epoch, &next.step, &error), error);
+  check(dl_writer_append(writer_.get(), arrays_.data(), static_cast<int32_t>(arrays_.size()),
+                         next.text().c_str(), &error),
+        error);
+}
+
+dl_writer_info SetWriter::info() const {
+  auto info = sized<dl_writer_info>();
+  dl_error error = DL_ERROR_INIT;
+  check(dl_writer_get_info(writer_.get(), &info, &error), error);
+  return info;
+}
+
+void SetWriter::check(dl_status status, const dl_error& error) const {
+  cli::check(status, error, {.uri = target_, .transform = request_.option("transform")});
+}
+
+void SetWriter::tell_new_bad(const dl_loader* loader) {
+  for (const int64_t found = dl_loader_bad_sample_count(loader); bad_ < found; ++bad_) {
+    auto bad = sized<dl_bad_sample>();
+    dl_error error = DL_ERROR_INIT;
+    job_.check(dl_loader_bad_sample_at(loader, bad_, &bad, &error), error);
+    progress_.say("left out: sample " + std::to_string(bad.index) + ": " + bad.message);
+  }
+}
+
+void SetWriter::tell_rest() const {
+  if (const dl_writer_info now = info(); now.shards > 0)
+    progress_.say(grouped(now.shards) + (now.shards == 1 ? " shard is" : " shards are") +
+                  " finished; the same command goes on behind them");
+}
+
+std::string SetWriter::summary() const {
+  const dl_writer_info now = info();
+  return grouped(now.samples) + (now.samples == 1 ? " sample, " : " samples, ") +
+         bytes_text(static_cast<double>(now.bytes)) + " in " + grouped(now.shards) +
+         (now.shards == 1 ? " shard" : " shards") +
+         (bad_ == 0 ? "" : ", " + grouped(bad_) + " bad left out") + ": " +
+         target_.substr(0, target_.find('?'));
+}
+
+void SetWriter::summary(Json& json) const {
+  const dl_writer_info now = info();
+  json.key("uri").value(target_.substr(0, target_.find('?'))).key("samples").value(now.samples);
+  json.key("resumed").value(now.resumed_samples).key("bad").value(bad_).key("shards").value(now.shards);
+  json.key("bytes").value(now.bytes).key("seconds").value(seconds_);
+}
+
+}  // namespace dataline::cli
