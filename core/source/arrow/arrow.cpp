@@ -53,7 +53,7 @@ class ArrowOpener {
     Result<ArrowFooter> tail = ArrowFooter::read(file_, context_);
     const bool lost =
         !tail.is_ok() && (tail.status().code() == Code::kTruncated || tail.status().code() == Code::kCorrupt);
-    if (lost && options_.cut) return open_stream(kArrowFileHeadBytes);
+    if (lost && options_.cut && file_.bytes() > kArrowFileHeadBytes) return open_stream(kArrowFileHeadBytes);
     DL_RETURN_IF_ERROR(tail.is_ok() ? Status::ok() : tail.take_status());
     DL_RETURN_IF_ERROR(plan(tail.value().schema(), tail.value().old_unions()));
     DL_ASSIGN_OR_RETURN(ArrowTables tables, read_arrow_file(file_, plan_, tail.value(), context_));
