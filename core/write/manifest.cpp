@@ -111,6 +111,12 @@ std::string end_line(int64_t samples, int64_t bytes, int64_t shards) {
   return concat("{\"samples\": ", samples, ", \"bytes\": ", bytes, ", \"shards\": ", shards, "}\n");
 }
 
+std::string shard_name(int64_t number, std::string_view suffix) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "part-%05lld", static_cast<long long>(number));
+  return std::string(digits) + std::string(suffix);
+}
+
 Result<Manifest> parse_manifest(const std::string& path, std::string_view text) {
   Manifest out;
   size_t at = 0;

@@ -40,6 +40,8 @@ std::string head_line(const ManifestHead& head);
 std::string shard_line(const ManifestShard& shard);
 std::string end_line(int64_t samples, int64_t bytes, int64_t shards);
 
+std::string shard_name(int64_t number, std::string_view suffix);  // "part-00007.arrow"
+
 struct Manifest {
   std::string head;                   // its line, without the end
   std::vector<ManifestShard> shards;  // of whole lines

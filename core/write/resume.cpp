@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/base/simd.h"
+#include "core/source/files.h"
 #include "core/source/tfrecord/crc32c.h"
 
 namespace dataline {
@@ -81,6 +82,12 @@ Result<WrittenShards> find_written_shards(const OutputDirectory& directory, cons
   if (manifest.head + "\n" == head_line(head)) {
     out.manifest_bytes = manifest.head_end;
     for (size_t s = 0; s < manifest.shards.size(); ++s) {
+      // Nothing outside the directory is looked at, and nothing twice.
+      const std::string expected = shard_name(static_cast<int64_t>(s), suffix);
+      if (manifest.shards[s].name != expected) {
+        return error(Code::kCorrupt, path, ": line ", s + 2, ": expected the shard ", expected, ", got ",
+                     printable(manifest.shards[s].name));
+      }
       DL_ASSIGN_OR_RETURN(const bool whole, is_whole(directory, manifest.shards[s]));
       if (!whole) break;
       out.shards.push_back(std::move(manifest.shards[s]));

@@ -2,7 +2,6 @@
 #include "core/write/writer.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <span>
 #include <utility>
 
@@ -47,12 +46,6 @@ Result<Target> read_target(std::string_view text) {
     out.shard_bytes = *bytes;
   }
   return out;
-}
-
-std::string shard_name(int64_t number, std::string_view suffix) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "part-%05lld", static_cast<long long>(number));
-  return std::string(digits) + std::string(suffix);
 }
 
 bool same_type(const Field& a, const Field& b) {

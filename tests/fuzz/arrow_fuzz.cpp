@@ -1,4 +1,4 @@
-// Any bytes as an Arrow file or stream: the first chooses what nulls are and how the file is read, the rest is the file. Refused
+// Any bytes as an Arrow file or stream: the first chooses what nulls are and whether the file may be cut, the rest is the file. Refused
 // by name, or every row is read in order or refused by name; what is mapped and what is read by pread is the same.
 // SPDX-License-Identifier: Apache-2.0
 #include "core/source/arrow/arrow.h"
@@ -40,6 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* input, size_t size) {
   const std::string path = folder.write("fuzz.arrow", {reinterpret_cast<const char*>(input) + 1, size - 1});
   ArrowOptions options;
   if (input[0] % 2 == 1) options.fill = NullFill{1, 1};
+  options.cut = input[0] / 2 % 2 == 1;
   Result<SourceRef> opened = open_arrow(path, options, fuzz::context());
   if (!opened.is_ok()) {
     fuzz::check_names(opened.status(), folder.path("fuzz.arrow"));

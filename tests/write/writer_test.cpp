@@ -292,7 +292,9 @@ TEST_F(WriterSets, AManifestThatIsNoneIsRefusedByLine) {
   const std::string head = good.substr(0, good.find('\n') + 1);
   for (const char* line :
        {"{\"shard\": 7}\n", "{\"shard\": \"a\", \"samples\": -1}\n",
-        "{\"shard\": \"a\", \"crc32c\": \"xyz\"}\n", "{\"shard\": \"a\"} x\n", "nonsense\n"}) {
+        "{\"shard\": \"a\", \"crc32c\": \"xyz\"}\n", "{\"shard\": \"a\"} x\n", "nonsense\n",
+        "{\"shard\": \"../x\", \"samples\": 1, \"bytes\": 0, \"crc32c\": \"00000000\", \"position\": "
+        "\"\"}\n"}) {
     write_file(name, head + line);
     const TestWriter writer(uri(), numbers(0), "job 1");
     EXPECT_EQ(writer.made.status, DL_ERR_CORRUPT) << line;

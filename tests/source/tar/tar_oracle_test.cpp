@@ -37,7 +37,7 @@ struct Listed {
 Listed list_members(const std::string& path) {
   Listed out;
   Result<MappedFile> file = MappedFile::open(path, test_context());
-  TarMembers members(file.value(), false);
+  TarMembers members(file.value(), TarEnd::kRequired);
   TarMember member;
   for (;;) {
     Result<bool> found = members.next(member);
