@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/write/manifest.h"
 
+#include <charconv>
 #include <cstdio>
 #include <optional>
 
@@ -74,9 +75,10 @@ Status read_head(JsonReader& json, std::string_view line, HeadText& out) {
 Status read_crc(JsonReader& json, uint32_t& out) {
   std::string text;
   DL_RETURN_IF_ERROR(json.read_string(text));
-  unsigned value = 0;
-  char rest = 0;
-  if (text.size() != 8 || std::sscanf(text.c_str(), "%8x%c", &value, &rest) != 1)
+  uint32_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [at, failure] = std::from_chars(text.data(), end, value, 16);
+  if (text.size() != 8 || at != end || failure != std::errc())
     return json.refuse("\"crc32c\": expected eight hex digits");
   out = value;
   return Status::ok();

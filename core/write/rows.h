@@ -13,7 +13,7 @@
 
 namespace dataline {
 
-struct Rows {
+struct HostRows {
   std::span<const ArrayField> arrays;  // checked by check_host_arrays()
   int64_t count = 0;
 

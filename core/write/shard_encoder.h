@@ -22,9 +22,9 @@ class ShardEncoder {
   virtual ~ShardEncoder() = default;
   virtual Status begin(ShardFile& file) = 0;
   // Whether these rows can be stored: nothing of them is written otherwise. Errors name the field and the row.
-  virtual Status check(const Rows& rows) const = 0;
+  virtual Status check(const HostRows& rows) const = 0;
   // `first`: how many rows of the set come before these.
-  virtual Status add(const Rows& rows, int64_t first, ShardFile& file) = 0;
+  virtual Status add(const HostRows& rows, int64_t first, ShardFile& file) = 0;
   virtual int64_t pending_bytes() const { return 0; }  // of rows that are in memory yet
   virtual Status end(ShardFile& file) = 0;
 };

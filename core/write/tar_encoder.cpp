@@ -128,7 +128,7 @@ class TarEncoder final : public ShardEncoder {
     return Status::ok();
   }
 
-  Status check(const Rows& rows) const override {
+  Status check(const HostRows& rows) const override {
     std::string_view before = last_key_;
     for (int64_t r = 0; r < rows.count; ++r) {
       for (size_t f = 0; f < rows.arrays.size(); ++f) DL_RETURN_IF_ERROR(check_cell(rows, f, r));
@@ -143,7 +143,7 @@ class TarEncoder final : public ShardEncoder {
     return Status::ok();
   }
 
-  Status add(const Rows& rows, int64_t first, ShardFile& file) override {
+  Status add(const HostRows& rows, int64_t first, ShardFile& file) override {
     for (int64_t r = 0; r < rows.count; ++r) {
       const std::string key = key_of(rows, r, first + r);
       for (size_t f = 0; f < rows.arrays.size(); ++f) {
@@ -158,7 +158,7 @@ class TarEncoder final : public ShardEncoder {
   Status end(ShardFile& file) override { return file.zeros(2 * kTarBlockBytes); }
 
  private:
-  Status check_cell(const Rows& rows, size_t f, int64_t r) const {
+  Status check_cell(const HostRows& rows, size_t f, int64_t r) const {
     const Field& field = rows.field(f);
     if (field.name == "image" && image_extension(rows.cell(f, r)).empty()) {
       return error(
@@ -181,13 +181,13 @@ class TarEncoder final : public ShardEncoder {
                  "with no slash");
   }
 
-  std::string key_of(const Rows& rows, int64_t r, int64_t number) const {
+  std::string key_of(const HostRows& rows, int64_t r, int64_t number) const {
     if (key_ != kNone) return std::string(text_of(rows.cell(static_cast<size_t>(key_), r)));
     std::string digits = std::to_string(number);
     return std::string(9 - std::min<size_t>(9, digits.size()), '0') + digits;
   }
 
-  static Status add_cell(const Rows& rows, size_t f, int64_t r, const std::string& key, ShardFile& file) {
+  static Status add_cell(const HostRows& rows, size_t f, int64_t r, const std::string& key, ShardFile& file) {
     const Field& field = rows.field(f);
     const Bytes cell = rows.cell(f, r);
     if (field.name == "image") return add_member(concat(key, ".", image_extension(cell)), cell, file);

@@ -78,7 +78,7 @@ class TfRecordEncoder final : public ShardEncoder {
 
   Status begin(ShardFile&) override { return Status::ok(); }
 
-  Status check(const Rows& rows) const override {
+  Status check(const HostRows& rows) const override {
     for (int64_t r = 0; r < rows.count; ++r) {
       int64_t bytes = 0;
       for (size_t f = 0; f < rows.arrays.size(); ++f) {
@@ -96,7 +96,7 @@ class TfRecordEncoder final : public ShardEncoder {
     return Status::ok();
   }
 
-  Status add(const Rows& rows, int64_t, ShardFile& file) override {
+  Status add(const HostRows& rows, int64_t, ShardFile& file) override {
     for (int64_t r = 0; r < rows.count; ++r) {
       features_.clear();
       for (size_t f = 0; f < rows.arrays.size(); ++f) entry(rows.field(f), rows.cell(f, r));

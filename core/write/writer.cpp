@@ -107,7 +107,7 @@ Status Writer::append(std::vector<ArrayField> arrays, int64_t count, std::string
   ThreadLock lock(mutex_);
   DL_RETURN_IF_ERROR(check_usable());
   if (count == 0) return Status::ok();
-  const Rows rows{arrays, count};
+  const HostRows rows{arrays, count};
   DL_RETURN_IF_ERROR(encoder_->check(rows));
   Status status = write_rows(rows, position);
   return status.is_ok() ? Status::ok() : fail(std::move(status));
@@ -141,7 +141,7 @@ Status Writer::fail(Status status) {
   return failure_;
 }
 
-Status Writer::write_rows(const Rows& rows, std::string_view position) {
+Status Writer::write_rows(const HostRows& rows, std::string_view position) {
   if (!file_) DL_RETURN_IF_ERROR(begin_shard());
   DL_RETURN_IF_ERROR(encoder_->add(rows, counts_.samples, *file_));
   shard_.samples += rows.count;

@@ -54,7 +54,7 @@ class Writer {
   Status resume();
   Status check_usable() const DL_REQUIRES(mutex_);
   Status check_arrays(std::vector<ArrayField>& arrays, int64_t count) const;
-  Status write_rows(const Rows& rows, std::string_view position) DL_REQUIRES(mutex_);
+  Status write_rows(const HostRows& rows, std::string_view position) DL_REQUIRES(mutex_);
   Status begin_shard() DL_REQUIRES(mutex_);
   Status end_shard() DL_REQUIRES(mutex_);
   Status fail(Status status) DL_REQUIRES(mutex_);

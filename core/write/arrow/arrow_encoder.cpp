@@ -28,7 +28,7 @@ class ColumnRows {
     for (size_t d = ragged_ ? 1 : 0; d < field.shape.size(); ++d) item_values_ *= field.shape[d];
   }
 
-  void add(const Rows& rows, size_t f) {
+  void add(const HostRows& rows, size_t f) {
     const ArrayField& array = rows.arrays[f];
     const int64_t bytes = field_.item_bytes();
     if (ragged_) {
@@ -114,12 +114,12 @@ class ArrowEncoder final : public ShardEncoder {
     return message(arrow_schema_message(fields_), {}, 0, file);
   }
 
-  Status check(const Rows& rows) const override {
+  Status check(const HostRows& rows) const override {
     static_cast<void>(rows);
     return Status::ok();
   }
 
-  Status add(const Rows& rows, int64_t, ShardFile& file) override {
+  Status add(const HostRows& rows, int64_t, ShardFile& file) override {
     for (size_t f = 0; f < columns_.size(); ++f) columns_[f].add(rows, f);
     rows_ += rows.count;
     return pending_bytes() < kBatchBytes ? Status::ok() : write_batch(file);

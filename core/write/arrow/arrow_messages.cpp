@@ -10,7 +10,7 @@
 namespace dataline {
 namespace {
 
-using Flat = FlatWriter;
+using Flat = FlatBufferWriter;
 
 // Numbers of Schema.fbs.
 constexpr uint64_t kV5 = 4;

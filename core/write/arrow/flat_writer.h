@@ -16,7 +16,7 @@
 
 namespace dataline {
 
-class FlatWriter {
+class FlatBufferWriter {
  public:
   // A field of a table: a number of `bytes` bytes, or (reference) the distance to something that point() says later. Fields that
   // are left out have their default.
@@ -29,7 +29,7 @@ class FlatWriter {
   static FlatField reference(int field) { return {field, 4, 0}; }
 
   // The buffer begins with the place of its root table, which is written next.
-  FlatWriter() { put(uint32_t{0}); }
+  FlatBufferWriter() { put(uint32_t{0}); }
 
   // Writes a table and returns where each of its fields lies, in the order given.
   std::vector<size_t> table(std::initializer_list<FlatField> fields) {

@@ -254,7 +254,8 @@ TEST_F(ArrowTest, ATensorHasItsShapeAndAxes) {
   const SourceRef source = open(tensor(R"({"shape":[2,3],"dim_names":["H","W"]})"));
   EXPECT_EQ(type_of(source), "f32[2x3]");
   EXPECT_EQ(source->schema().fields[0].axes, "HW");
-  EXPECT_EQ(type_of(open(tensor(R"( { "shape" : [ 2, 3 ], "dim_names" : ["H", "W"] } )"))), "f32[2x3]") << "spaces";
+  EXPECT_EQ(type_of(open(tensor(R"( { "shape" : [ 2, 3 ], "dim_names" : ["H", "W"] } )"))), "f32[2x3]")
+      << "spaces";
   EXPECT_THAT(open(tensor(R"({"shape":[3,2],"permutation":[1,0]})"))->info().notes,
               Contains(HasSubstr("permutation")));
   for (const char* bad :
@@ -300,34 +301,6 @@ TEST_F(ArrowTest, AStreamWithoutAnEndMarkSaysSo) {
   const SourceRef source = open(table.stream());
   EXPECT_EQ(source->count(), 2);
   EXPECT_THAT(source->info().notes, Contains(HasSubstr("no end mark")));
-}
-
-TEST_F(ArrowTest, WhatIsCutIsReadUpToTheLastWholeBatch) {
-  const TestArrow table = arrow_table(
-      {{numbers<int32_t>("x", {1, 2})}, {numbers<int32_t>("x", {3})}, {numbers<int32_t>("x", {4, 5, 6})}});
-  const std::vector<int32_t> all = {1, 2, 3, 4, 5, 6};
-  for (const std::string& whole : {table.file(), table.stream()}) {
-    size_t most = 0;
-    for (size_t bytes = 0; bytes <= whole.size(); ++bytes) {
-      const std::string path = dir_.write("cut.arrow", whole.substr(0, bytes));
-      const Result<SourceRef> source = open_source("arrow:" + path + "?end=cut", test_context());
-      if (!source.is_ok()) {
-        EXPECT_EQ(most, 0u) << bytes << ": " << source.status().message();
-        EXPECT_EQ(source.status().code(), Code::kTruncated) << bytes << ": " << source.status().message();
-        continue;
-      }
-      const auto rows = static_cast<size_t>(source.value()->count());
-      EXPECT_TRUE(rows == 0 || rows == 2 || rows == 3 || rows == 6) << bytes;
-      EXPECT_GE(rows, most) << bytes;
-      most = rows;
-      if (rows == 0) continue;
-      const Fetched got = fetch_all(*source.value());
-      ASSERT_TRUE(got.errors.empty());
-      for (size_t i = 0; i < rows; ++i)
-        EXPECT_EQ(values_of<int32_t>(got.bytes[0][i]), std::vector<int32_t>{all[i]});
-    }
-    EXPECT_EQ(most, 6u);
-  }
 }
 
 TEST_F(ArrowTest, ContentAndNamesTellTheFormat) {

@@ -131,7 +131,8 @@ void batch_give_up(dl_batch* batch, bool on_device);         /* dl_batch_release
 /* ---- Other files ---- */
 
 extern PyType_Spec options_spec, token_spec, loan_spec, dataset_spec, cells_spec, loader_spec, epoch_spec,
-    batch_spec, tensor_spec, opening_spec, extensions_spec, lent_spec, file_spec, metrics_spec, pieces_spec, writer_spec;
+    batch_spec, tensor_spec, opening_spec, extensions_spec, lent_spec, file_spec, metrics_spec, pieces_spec,
+    writer_spec;
 
 PyObject* fields_of(const dl_view* views, int32_t count); /* schema.c: a tuple of tuples */
 /* Of what Python describes as tuples: (name, Loan, axes or None, Loan of offsets or None), which dataset.c reads; and
