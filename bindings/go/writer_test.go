@@ -90,12 +90,14 @@ func TestDenseRaggedAndTextsComeBackFromASet(t *testing.T) {
 	}
 }
 
-func TestFieldsOfADatasetAreThoseOfAWriter(t *testing.T) {
+func TestFieldsOfADatasetAndItsBatchesAreWritten(t *testing.T) {
 	uri := "arrow:" + filepath.Join(t.TempDir(), "set")
 	source := numbers(t, 20)
 	w := writerOf(t, uri, source.Fields(), "")
 	var order []int64
-	for _, values := range epoch(t, loaderOf(t, source, dataline.With{"batch_size": 6, "shuffle": "full", "seed": 3})) {
+	for b, err := range loaderOf(t, source, dataline.With{"batch_size": 6, "shuffle": "full", "seed": 3}).Epoch(background) {
+		check(t, err)
+		values := must[[]int64](t)(dataline.View[int64](b, "x")) // memory of the library
 		check(t, w.Append(rowsOfX(values...), ""))
 		order = append(order, values...)
 	}
