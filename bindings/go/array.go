@@ -8,7 +8,7 @@ import (
 	"github.com/dataline/dataline/bindings/go/internal/abi"
 )
 
-// Array is a field in the program's own memory, for FromArrays. It borrows the slice it is made from.
+// Array is a field in the program's own memory, for FromArrays and Writer.Append. It borrows the slice it is made from.
 type Array struct {
 	name    string
 	kind    Kind
@@ -17,7 +17,7 @@ type Array struct {
 	axes    string
 	data    unsafe.Pointer
 	offsets []int64
-	err     error // reported by FromArrays
+	err     error // reported by FromArrays and Append
 }
 
 // NewArray is a dense field: shape[0] samples of shape[1:], in C order; without a shape it is [len(data)].
@@ -106,6 +106,18 @@ func (a Array) raw(l *loan) (abi.Array, error) {
 		raw.Axes, err = pinText(l, a.name, a.axes)
 	}
 	return raw, err
+}
+
+// rawArrays is arrays in the library's form, pinned for the loan.
+func rawArrays(l *loan, arrays []Array) ([]abi.Array, error) {
+	raw := make([]abi.Array, len(arrays))
+	for at, array := range arrays {
+		var err error
+		if raw[at], err = array.raw(l); err != nil {
+			return nil, err
+		}
+	}
+	return raw, nil
 }
 
 func pinText(l *loan, what, text string) (*byte, error) {

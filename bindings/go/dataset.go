@@ -113,11 +113,9 @@ func FromArrays(arrays []Array, released func(), options ...Option) (*Dataset, e
 	defer set.destroy()
 	var dataset *Dataset
 	err = lend(released, func(l *loan) error {
-		raw := make([]abi.Array, len(arrays))
-		for at, array := range arrays {
-			if raw[at], err = array.raw(l); err != nil {
-				return err
-			}
+		raw, err := rawArrays(l, arrays)
+		if err != nil {
+			return err
 		}
 		dataset, err = newDataset(func(out *abi.Handle, e *abi.Error) int32 {
 			return abi.DatasetFromArrays(unsafe.SliceData(raw), int32(len(raw)), l.id, set.handle, out, e)

@@ -120,7 +120,7 @@ const (
 )
 
 var (
-	// ErrClosed is the error of a dataset, loader or token after its Close.
+	// ErrClosed is the error of a dataset, loader, writer or token after its Close.
 	ErrClosed = errors.New("dataline: used after Close")
 	// ErrReleased is the error of a batch after its Release; accessors without an error result panic with it.
 	ErrReleased = errors.New("dataline: batch used after Release")

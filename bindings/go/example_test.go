@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log"
+	"os"
 	"strings"
 
 	"github.com/dataline/dataline/bindings/go"
@@ -242,6 +243,40 @@ func ExampleSource() {
 	// Output:
 	// 2 a line
 	// 3 and another line
+}
+
+func ExampleWriter() {
+	folder, err := os.MkdirTemp("", "dataline-example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	writer, err := dataline.NewWriter("arrow:"+folder+"/set?shard_bytes=64MiB", []dataline.Field{
+		{Name: "x", DType: dataline.F32, Shape: []int{2}},
+		{Name: "text", Kind: dataline.Ragged, DType: dataline.U8, Shape: []int{-1}},
+	}, "cleaned, 2nd try")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer writer.Close()
+	rows := []dataline.Array{
+		dataline.NewArray("x", []float32{0.5, 1, 1.5, 2}, 2, 2),
+		dataline.NewRagged("text", []byte("onethree"), []int64{0, 3, 8}),
+	}
+	if err := writer.Append(rows, "row 2"); err != nil {
+		log.Fatal(err)
+	}
+	if err := writer.Finish(); err != nil {
+		log.Fatal(err)
+	}
+	set, err := dataline.Open("arrow:" + folder + "/set")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer set.Close()
+	fmt.Println(set.Len(), set.Fields()[1].Name)
+	// Output:
+	// 2 text
 }
 
 func ExampleError() {

@@ -18,13 +18,13 @@ const (
 	Ragged Kind = abi.DL_KIND_RAGGED
 )
 
-// Field describes a field of a dataset, of a loader, or of a Source.
+// Field describes a field of a dataset, of a loader, of a Source, or of a Writer.
 type Field struct {
 	Name  string // nested names use "/"
 	Kind  Kind
 	DType DType
 	// Shape of one sample in a dataset, of a batch in a loader; -1 is a varying dim. It starts with -1 for a ragged field,
-	// also in a Source.
+	// also in a Source or a Writer.
 	Shape []int
 	// Axes is one letter per dim ("HWC"), or "" when unknown.
 	Axes string
@@ -50,6 +50,30 @@ func fieldsOf(views *abi.View, count int32) []Field {
 		fields = append(fields, fieldOf(abi.ViewAt(views, at)))
 	}
 	return fields
+}
+
+// viewsOf is fields in the library's form; everything they point to is pinned for the loan.
+func viewsOf(l *loan, fields []Field) ([]abi.View, error) {
+	views := make([]abi.View, len(fields))
+	for at, field := range fields {
+		shape := int64s(field.Shape)
+		views[at] = abi.View{
+			StructSize: uint32(unsafe.Sizeof(abi.View{})),
+			Kind:       int32(field.Kind),
+			Dtype:      int32(field.DType),
+			Rank:       int32(len(shape)),
+			Shape:      pin(l, shape),
+			Bytes:      field.Bytes,
+		}
+		var err error
+		if views[at].Name, err = pinText(l, "field", field.Name); err != nil {
+			return nil, err
+		}
+		if views[at].Axes, err = pinText(l, field.Name, field.Axes); err != nil {
+			return nil, err
+		}
+	}
+	return views, nil
 }
 
 func ints(numbers *int64, count int32) []int {

@@ -59,24 +59,9 @@ func FromSource(source Source, released func(), options ...Option) (*Dataset, er
 }
 
 func (r *reader) raw(l *loan) (*abi.Reader, error) {
-	views := make([]abi.View, len(r.fields))
-	for at, field := range r.fields {
-		shape := int64s(field.Shape)
-		views[at] = abi.View{
-			StructSize: uint32(unsafe.Sizeof(abi.View{})),
-			Kind:       int32(field.Kind),
-			Dtype:      int32(field.DType),
-			Rank:       int32(len(shape)),
-			Shape:      pin(l, shape),
-			Bytes:      field.Bytes,
-		}
-		var err error
-		if views[at].Name, err = pinText(l, "field", field.Name); err != nil {
-			return nil, err
-		}
-		if views[at].Axes, err = pinText(l, field.Name, field.Axes); err != nil {
-			return nil, err
-		}
+	views, err := viewsOf(l, r.fields)
+	if err != nil {
+		return nil, err
 	}
 	raw := &abi.Reader{
 		StructSize:  uint32(unsafe.Sizeof(abi.Reader{})),

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/arrow_c_data.h"
+#include "tests/memory/temp_files.h"
 #include "tests/support/job.h"
 
 namespace dataline::testing {
@@ -21,6 +22,8 @@ struct Objects {
   std::unique_ptr<dl_opening, Destroy<dl_opening, dl_opening_destroy>> opening;
   std::unique_ptr<dl_extensions, Destroy<dl_extensions, dl_extensions_destroy>> extensions;
   std::unique_ptr<dl_metrics, Destroy<dl_metrics, dl_metrics_destroy>> metrics;
+  TempDir dir;
+  std::unique_ptr<dl_writer, Destroy<dl_writer, dl_writer_destroy>> writer;
   int64_t one = 1;
   double weight = 1;
   Objects() {
@@ -36,6 +39,12 @@ struct Objects {
     dl_metrics* measured = nullptr;
     EXPECT_EQ(dl_loader_metrics(loader.get(), &measured, nullptr), DL_OK);
     metrics.reset(measured);
+    dl_writer* begun_set = nullptr;
+    const std::string uri = "arrow:" + dir.path("set");
+    EXPECT_EQ(dl_writer_create(uri.c_str(), dl_dataset_fields(dataset.get(), nullptr), 1, nullptr, &begun_set,
+                               nullptr),
+              DL_OK);
+    writer.reset(begun_set);
   }
 };
 
@@ -283,6 +292,14 @@ const NullCase kCases[] = {
     NULL_CASE(dl_loader_trace_start, "loader", nullptr, "x", nullptr),
     NULL_CASE(dl_loader_trace_start, "neither", o.loader.get(), nullptr, nullptr),
     NULL_CASE(dl_loader_trace_stop, "loader", nullptr),
+    NULL_CASE(dl_writer_create, "uri", nullptr, room<dl_view>(), 1, nullptr, room<dl_writer*>()),
+    NULL_CASE(dl_writer_create, "fields", "arrow:x", nullptr, 1, nullptr, room<dl_writer*>()),
+    NULL_CASE(dl_writer_create, "out", "arrow:x", room<dl_view>(), 1, nullptr, nullptr),
+    NULL_CASE(dl_writer_append, "writer", nullptr, room<dl_array>(), 1, nullptr),
+    NULL_CASE(dl_writer_append, "arrays", o.writer.get(), nullptr, 1, nullptr),
+    NULL_CASE(dl_writer_finish, "writer", nullptr),
+    NULL_CASE(dl_writer_get_info, "writer", nullptr, room<dl_writer_info>()),
+    NULL_CASE(dl_writer_get_info, "out", o.writer.get(), nullptr),
     NULL_CASE(dl_loader_set_workers, "loader", nullptr, 1),
     NULL_CASE(dl_loader_tuned, "loader", nullptr, room<dl_tuned>()),
     NULL_CASE(dl_loader_tuned, "out", o.loader.get(), nullptr),
@@ -343,6 +360,7 @@ TEST(Null, FunctionsThatCannotFailTakeIt) {
   dl_loader_interrupt(nullptr);
   dl_batch_retain(nullptr);
   dl_batch_release(nullptr);
+  dl_writer_destroy(nullptr);
   dl_error_init(nullptr, sizeof(dl_error));
   int32_t count = 7;
   EXPECT_EQ(dl_dataset_fields(nullptr, &count), nullptr);
@@ -362,6 +380,7 @@ TEST(Null, FunctionsThatCannotFailTakeIt) {
   EXPECT_EQ(dl_dataset_part_count(nullptr), 0);
   EXPECT_EQ(dl_loader_part_count(nullptr), 0);
   EXPECT_EQ(dl_dtype_from_name(nullptr), 0);
+  EXPECT_STREQ(dl_writer_position(nullptr), "");
 }
 
 TEST(Null, CountsAndPositionsMayBeLeftOut) {

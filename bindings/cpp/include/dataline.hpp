@@ -8,7 +8,7 @@
 //
 // Conventions. They hold for every class unless its comment says otherwise.
 //
-// Ownership  Dataset, Loader, Options, Extensions, File and CancelToken are move-only owners; a Batch is a counted reference: copying it
+// Ownership  Dataset, Loader, Writer, Options, Extensions, File and CancelToken are move-only owners; a Batch is a counted reference: copying it
 //            is cheap and gives a second owner of the same bytes. Views, spans and strings borrow: their documentation
 //            says from what. A moved-from or default-constructed handle is empty: it may be destroyed, assigned to and
 //            tested (operator bool); calls that can fail return DL_ERR_INVALID_ARGUMENT, all others return 0, "" or an
@@ -19,7 +19,7 @@
 // Options    Keys, defaults and limits are the library's own (option_table() lists them); this header adds none.
 // Devices    With device=cuda:N a view's data() is device memory: Batch::wait(stream), then kernels in that stream.
 //            Host access (as, rows, writable) is an error. Releasing a batch never waits for kernels.
-// Threading  As in dataline.h: datasets and tokens from any thread; Loader::next, cancel and interrupt from several
+// Threading  As in dataline.h: datasets, writers and tokens from any thread; Loader::next, cancel and interrupt from several
 //            threads concurrently, as are loops over one Epoch; options and iterators from one at a time. Copies of one
 //            Batch: any thread; one Batch object: one at a time.
 // Memory     std::bad_alloc of the containers used here is passed through.
@@ -60,4 +60,5 @@
 #include <dataline/threads.hpp>
 #include <dataline/view.hpp>
 #include <dataline/views.hpp>
+#include <dataline/writer.hpp>
 #endif

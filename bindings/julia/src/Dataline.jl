@@ -8,8 +8,9 @@ copy. The stream depends on the data, the settings and the seed alone, and is th
         step!(model, image, label) # 28x28x128 Float32, 128 Int64
     end
 
-[`Dataset`](@ref) opens, borrows or composes data, [`Loader`](@ref) iterates over it. What the library numbers counts from 0
-as in every language: epochs, steps, samples, offsets, classes. Positions in Julia's arrays count from 1.
+[`Dataset`](@ref) opens, borrows or composes data, [`Loader`](@ref) iterates over it, [`Writer`](@ref) writes sets. What the
+library numbers counts from 0 as in every language: epochs, steps, samples, offsets, classes. Positions in Julia's arrays count
+from 1.
 
 [`DatalineError`](@ref) is the exception. Threads: what each type says. In a forked child a loader's calls fail with
 `Dataline.ERR_FORKED`; datasets go on working.
@@ -32,6 +33,7 @@ include("functions.jl")
 include("errors.jl")
 include("dtypes.jl")
 include("lending.jl")
+include("shared_handles.jl")
 include("cancel_token.jl")
 include("tables.jl")
 include("options.jl")
@@ -57,6 +59,7 @@ include("observations.jl")
 include("devices.jl")
 include("dlpack.jl")
 include("images.jl")
+include("writers.jl")
 
 function __init__()
     load_library()

@@ -37,7 +37,8 @@ end
 
 unfit(name, reason) = DatalineError(ERR_INVALID_ARGUMENT, "field '$name': $reason")
 
-function HostArray(name, axes, array::StridedArray{T,N}) where {T,N}
+# `keep(array)` is kept with it, of a Packed both of its arrays.
+function HostArray(name, axes, array::StridedArray{T,N}, keep = memory_of) where {T,N}
     N > 0 || throw(unfit(name, "expected at least one dim, the samples"))
     steps = strides(array)
     packed = cumprod([1; size(array)[1:end-1]...])
@@ -47,22 +48,22 @@ function HostArray(name, axes, array::StridedArray{T,N}) where {T,N}
     end
     apart = count > 1 && steps[N] != packed[N]
     kind, stride = apart ? (DL_KIND_STRIDED, steps[N] * sizeof(T)) : (DL_KIND_DENSE, 0)
-    return HostArray(string(name), axes, memory_of(array), kind, dtype_of(T), collect(Int64, reverse(size(array))),
+    return HostArray(string(name), axes, keep(array), kind, dtype_of(T), collect(Int64, reverse(size(array))),
         pointer(array), stride, C_NULL, count)
 end
 
-HostArray(name, axes, packed::Packed{T}) where {T} = HostArray(string(name), axes,
-    (memory_of(packed.data), memory_of(packed.offsets)), DL_KIND_RAGGED, dtype_of(T),
+HostArray(name, axes, packed::Packed{T}, keep = memory_of) where {T} = HostArray(string(name), axes,
+    (keep(packed.data), keep(packed.offsets)), DL_KIND_RAGGED, dtype_of(T),
     collect(Int64, reverse(size(packed.data))), pointer(packed.data), 0, pointer(packed.offsets),
     length(packed.offsets) - 1)
 
-HostArray(name, axes, samples::AbstractVector{<:Union{AbstractVector,AbstractString}}) =
-    HostArray(name, axes, Packed(samples))
+HostArray(name, axes, samples::AbstractVector{<:Union{AbstractVector,AbstractString}}, keep = memory_of) =
+    HostArray(name, axes, Packed(samples), keep)
 # A Vector of vectors is a StridedArray too.
-HostArray(name, axes, samples::StridedVector{<:Union{AbstractVector,AbstractString}}) =
-    HostArray(name, axes, Packed(samples))
-HostArray(name, _, other) = throw(unfit(name, "expected an array in memory or Packed, got a $(typeof(other)); " *
-    "give collect(x)"))
+HostArray(name, axes, samples::StridedVector{<:Union{AbstractVector,AbstractString}}, keep = memory_of) =
+    HostArray(name, axes, Packed(samples), keep)
+HostArray(name, axes, other, keep = nothing) = throw(unfit(name, "expected an array in memory or Packed, got a " *
+    "$(typeof(other)); give collect(x)"))
 
 c_array(array::HostArray) = CArray(sizeof(CArray), array.kind, pointer(array.name), array.dtype, length(array.shape),
     pointer(array.shape), array.axes === nothing ? C_NULL : pointer(array.axes), array.data, array.row_stride_bytes,

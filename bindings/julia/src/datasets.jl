@@ -29,9 +29,8 @@ A `Vector` that was lent cannot be resized any more, also after the dataset is c
 array with shared data" (up to Julia 1.10; from 1.11 on it may, and what was lent stays as it is). Give `copy(x)` where it has to
 grow.
 """
-mutable struct Dataset
+mutable struct Dataset <: SharedHandle
     handle::Handle
-    # Calls in progress, and IS_CLOSED once it was closed: nobody enters after that, and the last who leaves destroys.
     state::Threads.Atomic{Int}
     reads_in_julia::Bool # then loaders need num_workers=0
     function Dataset(handle::Handle, reads_in_julia::Bool)
@@ -39,45 +38,8 @@ mutable struct Dataset
     end
 end
 
-const IS_CLOSED = 1 << 62
-
-"""
-    close(dataset)
-
-Gives it up; loaders, composed datasets and calls in progress go on. Twice is fine, also from two tasks at once.
-"""
-function Base.close(dataset::Dataset)
-    before = Threads.atomic_or!(dataset.state, IS_CLOSED)
-    before == 0 && dl_dataset_destroy(dataset.handle)
-    return nothing
-end
-Base.isopen(dataset::Dataset) = dataset.state[] & IS_CLOSED == 0
-
-# Begins a call with the handle.
-function enter(dataset::Dataset)
-    before = dataset.state[]
-    while before & IS_CLOSED == 0
-        found = Threads.atomic_cas!(dataset.state, before, before + 1)
-        found == before && return dataset.handle
-        before = found
-    end
-    throw(closed("dataset"))
-end
-
-function leave(dataset::Dataset)
-    Threads.atomic_sub!(dataset.state, 1) == IS_CLOSED + 1 && dl_dataset_destroy(dataset.handle)
-    return nothing
-end
-
-# Calls `call(handle)` while the dataset cannot be destroyed.
-function using_handle(call, dataset::Dataset)
-    handle = enter(dataset)
-    try
-        return call(handle)
-    finally
-        leave(dataset)
-    end
-end
+destroy(dataset::Dataset) = dl_dataset_destroy(dataset.handle)
+kind_of(::Dataset) = "dataset"
 
 function Dataset(uri::AbstractString; settings...)
     out = Ref{Handle}(C_NULL)

@@ -34,6 +34,18 @@ function read_fields(call)
     return [Field(view_at(views, k)) for k in 1:count[]]
 end
 
+# Calls `call(views, count)` with the library's form of fields of one sample.
+function with_views(call, fields::Vector{Field})
+    shapes = [Int64[reverse(field.size);] for field in fields]
+    names = [string(field.name) for field in fields]
+    axes = [reverse(field.axes) for field in fields]
+    views = map(fields, shapes, names, axes) do field, shape, name, letters
+        CView(sizeof(CView), field.ragged ? DL_KIND_RAGGED : DL_KIND_DENSE, 0, pointer(name), dtype_of(field.eltype),
+            length(shape), pointer(shape), C_NULL, pointer(letters), DL_DEVICE_CPU, 0, C_NULL, 0, C_NULL, -1, (0, 0, 0, 0))
+    end
+    return GC.@preserve shapes names axes views call(pointer(views), Int32(length(views)))
+end
+
 function Base.show(io::IO, field::Field)
     dims = join((n < 0 ? "?" : string(n) for n in field.size), "x")
     print(io, field.name, "::", field.eltype, isempty(dims) ? "" : " " * dims, field.ragged ? " ragged" : "",

@@ -193,20 +193,16 @@ function write_message(text::String, message::Ptr{UInt8}, room::Int)
 end
 
 function Dataset(reader::Reader; settings...)
-    shapes = [Int64[field.ragged && d < 0 ? -1 : d for d in reverse(field.size)] for field in reader.schema]
-    labels = [string(field.name) for field in reader.schema]
-    views = map(reader.schema, shapes, labels) do field, shape, label
-        CView(sizeof(CView), field.ragged ? DL_KIND_RAGGED : DL_KIND_DENSE, 0, pointer(label), dtype_of(field.eltype),
-            length(shape), pointer(shape), C_NULL, C_NULL, DL_DEVICE_CPU, 0, C_NULL, 0, C_NULL, -1, (0, 0, 0, 0))
-    end
     read = @cfunction(read_records, Int32, (Ptr{Cvoid}, Ptr{CReaderRequest}))
     name = reader.fingerprint
     out = Ref{Handle}(C_NULL)
     lend(reader) do destroy, context
-        table = Ref(CReader(sizeof(CReader), length(views), pointer(views), reader.count, context, read, destroy,
-            name === nothing ? C_NULL : pointer(name)))
-        GC.@preserve shapes labels views name with_options(settings) do options
-            check(error -> dl_dataset_from_reader(table, options, out, error))
+        with_views(reader.schema) do views, count
+            table = Ref(CReader(sizeof(CReader), count, views, reader.count, context, read, destroy,
+                name === nothing ? C_NULL : pointer(name)))
+            GC.@preserve name with_options(settings) do options
+                check(error -> dl_dataset_from_reader(table, options, out, error))
+            end
         end
     end
     return Dataset(out[], true)

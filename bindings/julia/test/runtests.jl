@@ -12,7 +12,7 @@ include("support.jl")
 const FILES = ["finding", "recipe", "header",
     "views", "batches", "epochs", "loops", "waits", "openings", "sources", "loans", "closing",
     "metrics", "readers", "ahead", "extensions", "observations", "frameworks", "errors", "options", "states", "dtypes", "devices",
-    "dlpack", "images", "processes", "quality"]
+    "dlpack", "images", "writers", "processes", "quality"]
 
 @testset "Dataline" begin
     for file in (isempty(ARGS) ? FILES : ARGS)

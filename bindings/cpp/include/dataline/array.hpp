@@ -1,4 +1,4 @@
-// Array: a field in the host's memory, for Dataset::copy_arrays and borrow_arrays.
+// Array: a field in the host's memory, for Dataset::copy_arrays and borrow_arrays, and Writer::append.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
@@ -16,7 +16,7 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// Describes memory without owning it: the memory must live until it is copied or released. The dtype is that of the
+// Describes memory without owning it: the memory must live until it is copied, written or released. The dtype is that of the
 // elements (dtype_of). shape[0] is the samples, C order.
 //   std::vector<uint8_t> pixels(n * 28 * 28);
 //   std::vector<int64_t> labels(n);
@@ -117,6 +117,20 @@ class Array {
   int64_t room_bytes_ = -1;  // -1: unknown
   Span<const int64_t> offsets_;
 };
+
+namespace detail {
+
+// Borrows from the arrays. DL_ERR_MISMATCH: the container of one is not as large as its shape requires.
+inline Result<std::vector<dl_array>> raw_of(const std::vector<Array>& arrays) {
+  std::vector<dl_array> raw;
+  for (const Array& array : arrays) {
+    if (const Result<void> fits = array.fits(); !fits) return fits.error();
+    raw.push_back(array.raw());
+  }
+  return raw;
+}
+
+}  // namespace detail
 
 }  // namespace DATALINE_CPP_ABI
 }  // namespace dataline

@@ -268,13 +268,10 @@ class Dataset {
   }
   static Result<Dataset> from_arrays(const std::vector<Array>& arrays, void (*give_back)(void*),
                                      void* context, const Options& options) {
-    std::vector<dl_array> raw;
-    for (const Array& array : arrays) {
-      if (Result<void> fits = array.fits(); !fits) return fits.error();
-      raw.push_back(array.raw());
-    }
+    const Result<std::vector<dl_array>> raw = detail::raw_of(arrays);
+    if (!raw) return raw.error();
     return detail::make<Dataset, dl_dataset>([&](dl_dataset** out, dl_error* error) {
-      return dl_dataset_from_arrays(raw.data(), static_cast<int32_t>(raw.size()), give_back, context,
+      return dl_dataset_from_arrays(raw->data(), static_cast<int32_t>(raw->size()), give_back, context,
                                     options.raw(), out, error);
     });
   }
@@ -334,25 +331,10 @@ inline Result<Dataset> Dataset::try_from_reader(std::unique_ptr<Reader> reader, 
   const std::string fingerprint = reader->fingerprint();
   state->reader = std::move(reader);
 
-  std::vector<std::vector<int64_t>> shapes;
-  std::vector<dl_view> views;
-  for (const Field& field : state->fields) {
-    std::vector<int64_t>& shape = shapes.emplace_back(field.shape);
-    if (field.kind == DL_KIND_RAGGED) shape.insert(shape.begin(), -1);
-    dl_view view = {};
-    view.struct_size = sizeof view;
-    view.kind = field.kind;
-    view.name = field.name.c_str();
-    view.dtype = field.dtype;
-    view.rank = static_cast<int32_t>(shape.size());
-    view.shape = shape.data();  // stays valid when `shapes` grows, which moves its vectors
-    view.axes = field.axes.c_str();
-    view.bytes = field.kind == DL_KIND_RAGGED ? field.max_bytes : 0;
-    views.push_back(view);
-  }
+  const detail::FieldViews views(state->fields);
   dl_reader table = {};
   table.struct_size = sizeof table;
-  table.field_count = static_cast<int32_t>(views.size());
+  table.field_count = views.size();
   table.fields = views.data();
   table.record_count = count;
   table.context = state.get();

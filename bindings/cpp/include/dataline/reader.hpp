@@ -21,7 +21,7 @@
 namespace dataline {
 inline namespace DATALINE_CPP_ABI {
 
-// One field of a reader's records.
+// One field of a reader's records, or of a writer's rows.
 struct Field {
   std::string name;
   int32_t dtype = 0;           // DL_DTYPE_*
@@ -41,6 +41,33 @@ struct Field {
 };
 
 namespace detail {
+
+// Fields as dataline.h takes them. Borrows names and axes from them.
+class FieldViews {
+ public:
+  explicit FieldViews(const std::vector<Field>& fields) {
+    for (const Field& field : fields) {
+      std::vector<int64_t>& shape = shapes_.emplace_back(field.shape);
+      if (field.kind == DL_KIND_RAGGED) shape.insert(shape.begin(), -1);
+      dl_view view = {};
+      view.struct_size = sizeof view;
+      view.kind = field.kind;
+      view.name = field.name.c_str();
+      view.dtype = field.dtype;
+      view.rank = static_cast<int32_t>(shape.size());
+      view.shape = shape.data();  // stays valid when `shapes_` grows, which moves its vectors
+      view.axes = field.axes.c_str();
+      view.bytes = field.kind == DL_KIND_RAGGED ? field.max_bytes : 0;
+      views_.push_back(view);
+    }
+  }
+  const dl_view* data() const noexcept { return views_.data(); }
+  int32_t size() const noexcept { return static_cast<int32_t>(views_.size()); }
+
+ private:
+  std::vector<std::vector<int64_t>> shapes_;
+  std::vector<dl_view> views_;
+};
 
 // What the records of one call keep until they have been converted. Made when the first one keeps something.
 using Owners = std::vector<std::shared_ptr<const void>>;

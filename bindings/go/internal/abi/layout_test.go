@@ -41,6 +41,7 @@ var structs = map[string]reflect.Type{
 	"dl_mix_stage":      reflect.TypeFor[MixStage](),
 	"dl_part":           reflect.TypeFor[Part](),
 	"dl_bad_sample":     reflect.TypeFor[BadSample](),
+	"dl_writer_info":    reflect.TypeFor[WriterInfo](),
 	"dl_format_key":     reflect.TypeFor[FormatKey](),
 	"dl_format_request": reflect.TypeFor[FormatRequest](),
 	"dl_format":         reflect.TypeFor[Format](),

@@ -10,7 +10,8 @@ use std::os::raw::c_void;
 use std::ptr;
 
 /// A field in memory, borrowed: for [`Dataset::from_arrays`](crate::Dataset::from_arrays), which copies it,
-/// [`Dataset::lend_arrays`](crate::Dataset::lend_arrays) and [`with_borrowed`](crate::with_borrowed), which do not.
+/// [`Dataset::lend_arrays`](crate::Dataset::lend_arrays) and [`with_borrowed`](crate::with_borrowed), which do not, and
+/// [`Writer::append`](crate::Writer::append), which writes it.
 ///
 /// ```
 /// use dataline::Array;

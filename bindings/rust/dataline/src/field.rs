@@ -1,8 +1,9 @@
 //! Element types and fields.
 //!
 //! SPDX-License-Identifier: Apache-2.0
-use crate::ffi;
+use crate::{ffi, Result};
 use dataline_sys as sys;
+use std::ffi::CString;
 use std::fmt;
 
 macro_rules! dtypes {
@@ -142,14 +143,15 @@ fn fixed(dim: usize) -> i64 {
 }
 
 impl Field {
-    /// A field of a [`Source`](crate::Source) whose samples all have `shape`.
+    /// A field of a [`Source`](crate::Source) or a [`Writer`](crate::Writer) whose samples all have `shape`.
     #[must_use]
     pub fn dense(name: &str, dtype: DType, shape: &[usize]) -> Field {
         let shape = shape.iter().copied().map(fixed).collect();
         Field { name: name.into(), kind: Kind::Dense, dtype, shape, axes: String::new(), bytes: 0 }
     }
 
-    /// A field of a [`Source`](crate::Source) whose samples are any number of items of `item_shape` (`&[]`: scalars).
+    /// A field of a [`Source`](crate::Source) or a [`Writer`](crate::Writer) whose samples are any number of items of
+    /// `item_shape` (`&[]`: scalars).
     #[must_use]
     pub fn ragged(name: &str, dtype: DType, item_shape: &[usize]) -> Field {
         let shape = std::iter::once(-1).chain(item_shape.iter().copied().map(fixed)).collect();
@@ -184,6 +186,34 @@ impl Field {
                 bytes: view.bytes,
             }
         }
+    }
+}
+
+/// The texts of fields as the library takes them.
+pub(crate) struct Schema(Vec<(CString, CString)>);
+
+impl Schema {
+    pub(crate) fn of(fields: &[Field]) -> Result<Schema> {
+        let texts =
+            |field: &Field| Ok((ffi::c_text("name", &field.name)?, ffi::c_text("axes", &field.axes)?));
+        Ok(Schema(fields.iter().map(texts).collect::<Result<_>>()?))
+    }
+
+    /// Of the fields that it was made of; they point into these and into `self`.
+    pub(crate) fn views(&self, fields: &[Field]) -> Vec<sys::dl_view> {
+        let view = |(field, (name, axes)): (&Field, &(CString, CString))| sys::dl_view {
+            struct_size: ffi::size::<sys::dl_view>(),
+            kind: if field.kind == Kind::Ragged { sys::DL_KIND_RAGGED } else { sys::DL_KIND_DENSE },
+            name: name.as_ptr(),
+            dtype: field.dtype.number(),
+            // The library refuses a rank above DL_MAX_RANK, so what does not fit may be any such number.
+            rank: i32::try_from(field.shape.len()).unwrap_or(i32::MAX),
+            shape: field.shape.as_ptr(),
+            axes: axes.as_ptr(),
+            bytes: field.bytes,
+            ..Default::default()
+        };
+        fields.iter().zip(&self.0).map(view).collect()
     }
 }
 

@@ -36,7 +36,9 @@
 //! **Errors** are local: after one the object stays usable. Each carries a [`Code`], a one-line message that names the
 //! file, offset, sample or option, and the sample's index where there is one.
 //!
-//! **Threads.** `Dataset`, `Loader` and `Batch` are `Send + Sync`. Several threads may take batches of one loader: each
+//! **Writing.** A [`Writer`] makes sets of rows that a [`Dataset`] opens.
+//!
+//! **Threads.** `Dataset`, `Loader`, `Batch` and `Writer` are `Send + Sync`. Several threads may take batches of one loader: each
 //! gets a different one. They share an [`Epoch`], or call [`Loader::next`]; a second loop over the loader ends the first.
 //!
 //! **Processes.** In a forked child a loader's calls fail with [`Code::Forked`]; datasets keep working.
@@ -102,6 +104,7 @@ mod trace;
 mod tuned;
 mod value;
 mod version;
+mod writer;
 
 pub use array::Array;
 pub use batch::{Batch, BatchInfo};
@@ -137,14 +140,15 @@ pub use storage::{Storage, StorageRequest, StoredObject};
 #[cfg_attr(docsrs, doc(cfg(feature = "futures")))]
 pub use stream::EpochStream;
 pub use table::{
-    formats_table, options_table, storages_table, transforms_table, ArgumentInfo, FormatInfo, OptionInfo,
-    OptionScope, OptionType, StorageInfo, TransformInfo,
+    formats_table, options_table, storages_table, transforms_table, writer_formats_table, ArgumentInfo,
+    FormatInfo, OptionInfo, OptionScope, OptionType, StorageInfo, TransformInfo, WriterFormatInfo,
 };
 pub use tensor::Tensor;
 pub use threads::{Threads, WorkerBody};
 pub use tuned::{Tune, Tuned};
 pub use value::Value;
 pub use version::{abi_version, build_info, version};
+pub use writer::{Writer, WriterInfo};
 
 /// The code of the README.
 #[cfg(doctest)]

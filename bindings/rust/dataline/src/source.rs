@@ -1,11 +1,11 @@
 //! Records read by Rust code.
 //!
 //! SPDX-License-Identifier: Apache-2.0
+use crate::field::Schema;
 use crate::lend::{give_back, lend, panic_text};
 use crate::record::Kept;
-use crate::{ffi, Dataset, Field, Kind, Options, Record, Result};
+use crate::{ffi, Dataset, Field, Options, Record, Result};
 use dataline_sys as sys;
-use std::ffi::CStr;
 use std::os::raw::c_void;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::{self, NonNull};
@@ -96,16 +96,10 @@ fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'static>> {
     let fields = source.fields();
     let record_count = ffi::length(source.len())?;
     let fingerprint = source.fingerprint().map(|text| ffi::c_text("fingerprint", &text)).transpose()?;
-    let names = fields.iter().map(|field| ffi::c_text("name", &field.name)).collect::<Result<Vec<_>>>()?;
-    let axes = fields.iter().map(|field| ffi::c_text("axes", &field.axes)).collect::<Result<Vec<_>>>()?;
+    let schema = Schema::of(&fields)?;
     let field_count = ffi::count("fields", fields.len())?;
     lend(Reader { source, fields }, |reader, _, context| {
-        let views: Vec<sys::dl_view> = reader
-            .fields
-            .iter()
-            .zip(names.iter().zip(&axes))
-            .map(|(field, (name, axes))| schema_of(field, name, axes))
-            .collect();
+        let views = schema.views(&reader.fields);
         let table = sys::dl_reader {
             struct_size: ffi::size::<sys::dl_reader>(),
             field_count,
@@ -119,21 +113,6 @@ fn open<S: Source>(source: S, options: &Options) -> Result<Dataset<'static>> {
         // SAFETY: the schema lives for the call, the reader until it is released.
         Dataset::made(|out, error| unsafe { sys::dl_dataset_from_reader(&table, options, out, error) })
     })
-}
-
-/// Points into what it is made of.
-fn schema_of(field: &Field, name: &CStr, axes: &CStr) -> sys::dl_view {
-    sys::dl_view {
-        struct_size: ffi::size::<sys::dl_view>(),
-        kind: if field.kind == Kind::Ragged { sys::DL_KIND_RAGGED } else { sys::DL_KIND_DENSE },
-        name: name.as_ptr(),
-        dtype: field.dtype.number(),
-        rank: i32::try_from(field.shape.len()).unwrap_or(i32::MAX),
-        shape: field.shape.as_ptr(),
-        axes: axes.as_ptr(),
-        bytes: field.bytes,
-        ..Default::default()
-    }
 }
 
 unsafe extern "C" fn read<S: Source>(context: *mut c_void, request: *mut sys::dl_reader_request) -> i32 {

@@ -126,6 +126,16 @@ pub struct StorageInfo<'a> {
     pub doc: &'a str,
 }
 
+/// A format that a [`Writer`](crate::Writer) writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WriterFormatInfo {
+    /// Its name, the scheme of its URIs.
+    pub name: &'static str,
+    /// What it holds.
+    pub doc: &'static str,
+}
+
 /// All options, from the library in use.
 ///
 /// ```
@@ -299,4 +309,23 @@ unsafe fn storage_at<'a>(extensions: *const sys::dl_extensions, index: i32) -> O
         ffi::hard(|error| sys::dl_storage_at(extensions, index, &mut info, error)).ok()?;
         Some(StorageInfo { scheme: ffi::text(info.scheme), doc: ffi::text(info.doc) })
     }
+}
+
+/// The formats that a [`Writer`](crate::Writer) writes.
+///
+/// ```
+/// let names: Vec<_> = dataline::writer_formats_table().iter().map(|format| format.name).collect();
+/// assert_eq!(names, ["arrow", "tar", "tfrecord"]);
+/// ```
+#[must_use]
+pub fn writer_formats_table() -> Vec<WriterFormatInfo> {
+    // SAFETY: indices that there are; the texts are never freed.
+    let at = |index| unsafe {
+        WriterFormatInfo {
+            name: ffi::text(sys::dl_writer_format_name(index)),
+            doc: ffi::text(sys::dl_writer_format_doc(index)),
+        }
+    };
+    // SAFETY: no arguments.
+    (0..unsafe { sys::dl_writer_format_count() }).map(at).collect()
 }

@@ -16,12 +16,14 @@ fn handles_and_values_are_send_sync_and_debug() {
     kept::<Batch>();
     kept::<Dlpack>();
     kept::<Dlpack<DLManagedTensor>>();
+    kept::<Writer>();
     kept::<CancelHandle>();
     kept::<CancelToken>();
     kept::<Error>();
     kept::<(Failure, Code, DType, Kind, Device, MemoryKind, Field, F16, Bf16, ImageInfo, PixelScale)>();
     kept::<(Value, LogLevel, BatchInfo, Position, BadSample, Stats, Next)>();
     kept::<(OptionInfo, OptionScope, OptionType, TransformInfo, ArgumentInfo)>();
+    kept::<(WriterInfo, WriterFormatInfo)>();
     shared::<Epoch<'_>>();
     shared::<Tensor<'_>>();
     shared::<Array<'_>>();

@@ -1,0 +1,150 @@
+//! Sets that a program writes.
+//!
+//! SPDX-License-Identifier: Apache-2.0
+use crate::field::Schema;
+use crate::{ffi, Array, Field, Result};
+use dataline_sys as sys;
+use std::fmt;
+use std::ptr;
+
+/// Writes rows as a set: a directory of shards and a manifest, which [`Dataset::open`](crate::Dataset::open) reads by the same
+/// `FORMAT:PATH`.
+///
+/// Until [`Writer::finish`] it is `PATH.partial`, so that `PATH` is a whole set or is not there. A writer that is dropped
+/// without it leaves its finished shards in `PATH.partial`; rows of the open one are lost. A writer of the same arguments goes
+/// on behind the last finished shard: [`Writer::position`] is then what was said with its last rows.
+///
+/// Any number of threads may append. Part of what may still change in a minor release.
+///
+/// ```
+/// use dataline::{Array, Dataset, DType, Field, Options, Writer};
+///
+/// # fn main() -> dataline::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("dataline-doc-{}", std::process::id()));
+/// # let path = path.to_str().unwrap();
+/// let fields = [Field::dense("x", DType::F32, &[2]), Field::ragged("text", DType::U8, &[])];
+/// let writer = Writer::create(&format!("arrow:{path}?shard_bytes=64MiB"), &fields, "cleaned, 2nd try")?;
+/// let rows = [
+///     Array::dense("x", &[2, 2], &[0.5f32, 1.0, 1.5, 2.0])?,
+///     Array::ragged("text", b"onethree", &[], &[0, 3, 8])?,
+/// ];
+/// writer.append(&rows, "row 2")?;
+/// writer.finish()?;
+/// assert_eq!(Dataset::open(&format!("arrow:{path}"), &Options::new())?.len(), Some(2));
+/// # std::fs::remove_dir_all(path).unwrap();
+/// # Ok(())
+/// # }
+/// ```
+pub struct Writer {
+    handle: *mut sys::dl_writer,
+}
+
+// SAFETY: the library's writers may be used from any thread, by several at once.
+unsafe impl Send for Writer {}
+// SAFETY: as above.
+unsafe impl Sync for Writer {}
+
+/// How far a [`Writer`] is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WriterInfo {
+    /// Appended, with those that were there when the writer was made.
+    pub samples: i64,
+    /// That were there when the writer was made.
+    pub resumed_samples: i64,
+    /// Finished.
+    pub shards: i64,
+    /// Of the finished shards.
+    pub bytes: i64,
+}
+
+impl Writer {
+    /// Begins a set, or goes on with one. `uri` is `FORMAT:PATH[?shard_bytes=SIZE]`, with a format of
+    /// [`writer_formats_table`](crate::writer_formats_table). `fields` are those of one sample, also of a dataset
+    /// ([`Dataset::fields`](crate::Dataset::fields)). `job` says what the set is made of: a `PATH.partial` with finished shards of
+    /// another job, other fields or another `shard_bytes` is refused.
+    ///
+    /// # Errors
+    /// [`BadUri`](crate::Code::BadUri) with its column, [`Unsupported`](crate::Code::Unsupported) (a field that the format does
+    /// not hold), [`WrongState`](crate::Code::WrongState) (`PATH` exists, or another process writes it),
+    /// [`StateRefused`](crate::Code::StateRefused), [`NotFound`](crate::Code::NotFound) (the directory around it), and what
+    /// files may give.
+    pub fn create(uri: &str, fields: &[Field], job: &str) -> Result<Writer> {
+        let uri = ffi::c_text("uri", uri)?;
+        let job = ffi::c_text("job", job)?;
+        let schema = Schema::of(fields)?;
+        let views = schema.views(fields);
+        let count = ffi::count("fields", views.len())?;
+        let mut handle = ptr::null_mut();
+        // SAFETY: live arguments, which are read during the call only.
+        ffi::hard(|error| unsafe {
+            sys::dl_writer_create(uri.as_ptr(), views.as_ptr(), count, job.as_ptr(), &mut handle, error)
+        })?;
+        Ok(Writer { handle })
+    }
+
+    /// Appends the samples of all arrays, one array per field in their order; an append is one piece. `position`: what the
+    /// program needs to go on after these rows.
+    ///
+    /// # Errors
+    /// [`Mismatch`](crate::Code::Mismatch), [`InvalidArgument`](crate::Code::InvalidArgument),
+    /// [`OutOfRange`](crate::Code::OutOfRange), [`TooLarge`](crate::Code::TooLarge): none of the rows is written, and the writer
+    /// stays usable. [`WrongState`](crate::Code::WrongState) after [`Writer::finish`]. After a failure of the file system
+    /// ([`Io`](crate::Code::Io): a full disk) each call gives that error.
+    pub fn append(&self, arrays: &[Array<'_>], position: &str) -> Result<()> {
+        let position = ffi::c_text("position", position)?;
+        let raw = arrays.iter().map(Array::raw).collect::<Result<Vec<_>>>()?;
+        let count = ffi::count("arrays", raw.len())?;
+        // SAFETY: a live handle and arguments, which are read during the call only.
+        ffi::hard(|error| unsafe {
+            sys::dl_writer_append(self.handle, raw.as_ptr(), count, position.as_ptr(), error)
+        })
+    }
+
+    /// Ends the last shard and gives the set its name; nothing can be appended afterwards.
+    ///
+    /// # Errors
+    /// [`Empty`](crate::Code::Empty): no row was appended; [`WrongState`](crate::Code::WrongState): it is finished; and what
+    /// files may give.
+    pub fn finish(&self) -> Result<()> {
+        // SAFETY: a live handle.
+        ffi::hard(|error| unsafe { sys::dl_writer_finish(self.handle, error) })
+    }
+
+    /// How far it is.
+    ///
+    /// # Errors
+    /// None now; a later library may have some.
+    pub fn info(&self) -> Result<WriterInfo> {
+        let mut info =
+            sys::dl_writer_info { struct_size: ffi::size::<sys::dl_writer_info>(), ..Default::default() };
+        // SAFETY: a live handle; `info` says its size.
+        ffi::hard(|error| unsafe { sys::dl_writer_get_info(self.handle, &mut info, error) })?;
+        Ok(WriterInfo {
+            samples: info.samples,
+            resumed_samples: info.resumed_samples,
+            shards: info.shards,
+            bytes: info.bytes,
+        })
+    }
+
+    /// That of the last shard that was there when the writer was made; `""`: none.
+    #[must_use]
+    pub fn position(&self) -> String {
+        // SAFETY: a live handle; the borrowed text is copied.
+        unsafe { ffi::text_of(sys::dl_writer_position(self.handle)) }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // SAFETY: the handle is this value's own.
+        unsafe { sys::dl_writer_destroy(self.handle) };
+    }
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Writer").field("info", &self.info()).finish_non_exhaustive()
+    }
+}
