@@ -59,7 +59,7 @@ uint64_t read_all(const Source& source) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   for (bool strict : {true, false}) {
     dataline::TarOptions options;
-    options.end = strict ? TarEnd::kRequired : TarEnd::kCut;
+    options.end = strict ? dataline::TarEnd::kRequired : dataline::TarEnd::kCut;
     options.label_u8 = !strict;
     auto source = dataline::open_bytes(data, size, options);
     if (!source.is_ok()) {
