@@ -1,0 +1,357 @@
+"""The plug-in libdataline-audio.so: samples as soundfile decodes them and soxr resamples them, spectrograms by their formula.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from audio_files import KINDS, encoded, folder_of, load_plugin, rows_of, sf, sound
+
+import dataline
+
+
+@pytest.fixture(scope="module")
+def extensions() -> dataline.Extensions:
+    return load_plugin()
+
+
+def reference(content: bytes) -> Any:
+    return sf.read(io.BytesIO(content), dtype="float32", always_2d=True)
+
+
+# ---- decode_audio ----
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_samples_are_those_of_soundfile(tmp_path: Path, extensions: dataline.Extensions, kind: str) -> None:
+    content = encoded(kind, sound(0.7, KINDS[kind][3], 2))
+    expected, rate = reference(content)
+    uri = folder_of(tmp_path, {f"a.{KINDS[kind][2]}": content})
+    (got,) = rows_of(uri, extensions, f"decode_audio(rate={rate}, mono=false, channels=2)")
+    # Exactly, where nothing is lost; else to within what versions of a decoder differ by.
+    bound = 0 if kind.startswith(("wav", "rf64", "flac")) else 1e-5
+    assert got.dtype == np.float32
+    assert got.shape == expected.shape
+    assert np.abs(got - expected).max() <= bound
+    (mono,) = rows_of(uri, extensions, f"decode_audio(rate={rate})")
+    assert np.abs(mono - expected.mean(1)).max() <= bound
+
+
+@pytest.mark.parametrize("quality", ["qq", "lq", "mq", "hq", "vhq"])
+@pytest.mark.parametrize("kind", ["wav i16", "flac i24", "opus", "mp3", "wav ulaw"])
+def test_rates_are_those_of_soxr(tmp_path: Path, extensions: dataline.Extensions, kind: str, quality: str) -> None:
+    soxr = pytest.importorskip("soxr", reason="soxr, which resamples, is not installed")
+    content = encoded(kind, sound(0.5, KINDS[kind][3], 2))
+    samples, rate = reference(content)
+    uri = folder_of(tmp_path, {f"a.{KINDS[kind][2]}": content})
+    for wanted in (16000, 8000, 22050):
+        (got,) = rows_of(uri, extensions, f"decode_audio({wanted}, quality={quality})")
+        expected = soxr.resample(samples.mean(1), rate, wanted, quality=quality)
+        assert len(got) == -(-len(samples) * wanted // rate)
+        assert abs(len(got) - len(expected)) <= 1
+        assert np.abs(got[: len(expected)] - expected[: len(got)]).max() <= 1e-5
+
+
+def test_several_channels(tmp_path: Path, extensions: dataline.Extensions) -> None:
+    samples = sound(0.2, 44100, 6)
+    uri = folder_of(tmp_path, {"a.wav": encoded("wav f32", samples)})
+    (got,) = rows_of(uri, extensions, "decode_audio(44100, mono=false, channels=6)")
+    assert np.array_equal(got, samples.astype(np.float32))
+    (mono,) = rows_of(uri, extensions, "decode_audio(44100)")
+    assert np.abs(mono - samples.mean(1)).max() <= 1e-6
+
+
+def mixed_files() -> dict[str, bytes]:
+    kinds = ["wav i16", "flac i16", "vorbis", "opus", "mp3", "wav ulaw"]
+    files = {}
+    for i in range(18):
+        kind = kinds[i % len(kinds)]
+        files[f"{i:02}.{KINDS[kind][2]}"] = encoded(kind, sound(0.1 + 0.02 * i, KINDS[kind][3], 1 + i % 2, i))
+    return files
+
+
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_rows_do_not_depend_on_workers(tmp_path: Path, extensions: dataline.Extensions, shuffle: bool) -> None:
+    uri = folder_of(tmp_path, mixed_files())
+    transform = "decode_audio, crop(0.1, random=true), mel(20, log=db)"
+    runs = []
+    for workers in range(4):
+        rows = rows_of(uri, extensions, transform, shuffle=shuffle, seed=7, num_workers=workers, epochs=2)
+        assert {row.shape for row in rows} == {(11, 20)}
+        runs.append(np.stack(rows))
+    assert all(np.array_equal(run, runs[0]) for run in runs)
+    half = len(runs[0]) // 2
+    assert not np.array_equal(runs[0][:half], runs[0][half:])  # the next epoch crops elsewhere
+
+
+def test_a_tar_has_the_same_samples(tmp_path: Path, extensions: dataline.Extensions) -> None:
+    files = {f"{i:03}.flac": encoded("flac i16", sound(0.1, 44100, 2, i)) for i in range(5)}
+    with tarfile.open(tmp_path / "a.tar", "w") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    from_tar = rows_of(f"tar:{tmp_path / 'a.tar'}", extensions, "decode_audio", field="flac")
+    from_folder = rows_of(folder_of(tmp_path / "f", files), extensions, "decode_audio")
+    assert len(from_tar) == 5
+    assert all(np.array_equal(a, b) for a, b in zip(from_tar, from_folder))
+
+
+def test_lengths_vary_until_they_are_made_equal(tmp_path: Path, extensions: dataline.Extensions) -> None:
+    files = {f"{i}.wav": encoded("wav f32", sound(0.1 * (i + 1), 16000, 1, i), 16000) for i in range(3)}
+    uri = folder_of(tmp_path, files)
+    assert [len(row) for row in rows_of(uri, extensions, "decode_audio")] == [1600, 3200, 4800]
+    padded = rows_of(uri, extensions, "decode_audio, pad_to(5000)")
+    assert {row.shape for row in padded} == {(5000,)}
+    assert not padded[0][1600:].any()
+    assert [row.shape for row in rows_of(uri, extensions, "decode_audio, mel(40)")] == [(11, 40), (21, 40), (31, 40)]
+
+
+def test_a_saved_state_resumes_with_the_same_crops(tmp_path: Path, extensions: dataline.Extensions) -> None:
+    uri = folder_of(tmp_path, mixed_files())
+
+    def loader() -> dataline.Loader:
+        return dataline.Loader(
+            uri, extensions=extensions, transform="image: decode_audio, crop(0.05, random=true)", batch_size=2,
+            shuffle=True, seed=3, epochs=1,
+        )  # fmt: skip
+
+    whole = [np.array(batch["image"]) for batch in loader()]
+    first = loader()
+    steps = iter(first)
+    head = [np.array(next(steps)["image"]) for _ in range(4)]
+    second = loader()
+    second.load_state_dict(first.state_dict())
+    rest = [np.array(batch["image"]) for batch in second]
+    assert all(np.array_equal(a, b) for a, b in zip(head + rest, whole))
+    assert len(head + rest) == len(whole)
+
+
+# ---- resample, crop ----
+
+
+def made_of(values: Any, extensions: dataline.Extensions, transform: str, **options: Any) -> Any:
+    data = dataline.from_arrays({"x": np.ascontiguousarray(values)})
+    loader = dataline.Loader(data, extensions=extensions, transform=transform, batch_size=len(values), epochs=1, **options)
+    return np.array(next(iter(loader))["x"])
+
+
+def test_resample(extensions: dataline.Extensions) -> None:
+    soxr = pytest.importorskip("soxr", reason="soxr, which resamples, is not installed")
+    values = sound(0.5, 16000, 3).T.astype(np.float32)
+    for wanted in (8000, 11025, 44100, 48000):
+        got = made_of(values, extensions, f"resample({wanted}, from=16000)")
+        assert got.shape == (3, -(-8000 * wanted // 16000))
+        for i in range(3):
+            expected = soxr.resample(values[i], 16000, wanted)
+            count = min(len(expected), got.shape[1])
+            assert np.abs(got[i, :count] - expected[:count]).max() <= 1e-5
+    assert np.array_equal(made_of(values, extensions, "resample(16000, from=16000)"), values)
+
+
+def test_crop_takes_the_first_seconds_or_any(extensions: dataline.Extensions) -> None:
+    values = np.tile(np.arange(1000, dtype=np.float32), (400, 1))
+    assert np.array_equal(made_of(values, extensions, "crop(0.1, rate=1000)"), values[:, :100])
+    drawn = made_of(values, extensions, "crop(0.1, rate=1000, random=true)", seed=1)
+    starts = drawn[:, 0].astype(int)
+    assert np.array_equal(drawn, starts[:, None] + np.arange(100))
+    assert 0 <= starts.min() < 50
+    assert 850 < starts.max() <= 900
+    assert len(set(starts)) > 250
+    assert np.array_equal(made_of(values, extensions, "crop(0.1, rate=1000, random=true)", seed=1), drawn)
+    assert not np.array_equal(made_of(values, extensions, "crop(0.1, rate=1000, random=true)", seed=2), drawn)
+
+
+def test_crop_of_what_is_shorter(extensions: dataline.Extensions) -> None:
+    values = np.arange(1, 11, dtype=np.float32)[None]
+    padded = made_of(values, extensions, "crop(0.025, rate=1000)")[0]
+    assert np.array_equal(padded, np.concatenate([values[0], np.zeros(15)]))
+    repeated = made_of(values, extensions, "crop(0.025, rate=1000, short=repeat)")[0]
+    assert np.array_equal(repeated, np.resize(values[0], 25))
+    with pytest.raises(dataline.Error, match="expected at least 25 samples, got 10"):
+        made_of(values, extensions, "crop(0.025, rate=1000, short=error)")
+
+
+def test_crop_and_resample_of_channels(tmp_path: Path, extensions: dataline.Extensions) -> None:
+    samples = sound(0.3, 44100, 2).astype(np.float32)
+    uri = folder_of(tmp_path, {"a.wav": encoded("wav f32", samples)})
+    decode = "decode_audio(44100, mono=false, channels=2)"
+    (got,) = rows_of(uri, extensions, f"{decode}, crop(0.1, rate=44100)")
+    assert np.array_equal(got, samples[:4410])
+    (direct,) = rows_of(uri, extensions, "decode_audio(16000, mono=false, channels=2)")
+    (later,) = rows_of(uri, extensions, f"{decode}, resample(16000, from=44100)")
+    (cropped,) = rows_of(uri, extensions, f"{decode}, crop(0.3, rate=44100), resample(16000, from=44100)")
+    assert np.array_equal(direct, later)
+    assert np.array_equal(direct, cropped)
+
+
+# ---- mel ----
+
+
+def mel_by_formula(
+    x: Any, n_mels: int = 80, n_fft: int = 400, hop_length: int = 160, win_length: int = 0, rate: int = 16000,
+    f_min: float = 0, f_max: float = 0, power: int = 2, mel_scale: str = "htk", norm: str = "none", center: bool = True,
+    pad_mode: str = "reflect",
+) -> Any:  # fmt: skip
+    """In f64: [frames, n_mels]."""
+    win_length, f_max = win_length or n_fft, f_max or rate / 2
+    x = x.astype(np.float64)
+    if center:
+        x = np.pad(x, n_fft // 2, mode=pad_mode)
+    window = np.zeros(n_fft)
+    left = (n_fft - win_length) // 2
+    window[left : left + win_length] = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(win_length) / win_length)
+    frames = np.stack([x[i : i + n_fft] * window for i in range(0, len(x) - n_fft + 1, hop_length)])
+    spectrum = np.abs(np.fft.rfft(frames, axis=1)) ** power
+
+    def to_mel(hertz: Any) -> Any:
+        if mel_scale == "htk":
+            return 2595 * np.log10(1 + hertz / 700)
+        return np.where(hertz < 1000, hertz * 3 / 200, 15 + 27 * np.log(np.maximum(hertz, 1) / 1000) / np.log(6.4))
+
+    def to_hertz(mel: Any) -> Any:
+        if mel_scale == "htk":
+            return 700 * (10 ** (mel / 2595) - 1)
+        return np.where(mel < 15, mel * 200 / 3, 1000 * np.exp((mel - 15) * np.log(6.4) / 27))
+
+    edges = to_hertz(np.linspace(to_mel(np.float64(f_min)), to_mel(np.float64(f_max)), n_mels + 2))
+    bins = np.arange(n_fft // 2 + 1) * rate / n_fft
+    up = (bins[None] - edges[:-2, None]) / np.diff(edges)[:-1, None]
+    down = (edges[2:, None] - bins[None]) / np.diff(edges)[1:, None]
+    bands = np.maximum(0, np.minimum(up, down))
+    if norm == "slaney":
+        bands *= (2 / (edges[2:] - edges[:-2]))[:, None]
+    return spectrum @ bands.T
+
+
+MELS: list[dict[str, Any]] = [
+    {},
+    {"n_mels": 40, "n_fft": 512, "hop_length": 128, "win_length": 400},
+    {"mel_scale": "slaney", "norm": "slaney", "pad_mode": "constant"},
+    {"mel_scale": "slaney", "norm": "none", "center": False},
+    {"power": 1, "f_min": 80, "f_max": 7600, "n_fft": 1024, "hop_length": 256},
+    {"n_mels": 128, "n_fft": 2048, "hop_length": 512, "rate": 22050, "norm": "slaney"},
+    {"n_mels": 5, "n_fft": 30, "hop_length": 7, "rate": 8000},
+]
+
+
+def written(settings: dict[str, Any]) -> str:
+    return "mel(" + ", ".join(f"{key}={str(value).lower()}" for key, value in settings.items()) + ")"
+
+
+@pytest.mark.parametrize("settings", MELS, ids=[written(case) for case in MELS])
+def test_mel_is_its_formula(extensions: dataline.Extensions, settings: dict[str, Any]) -> None:
+    values = sound(1.0, 16000, 2).T.astype(np.float32)
+    got = made_of(values, extensions, written(settings))
+    for i in range(2):
+        expected = mel_by_formula(values[i], **settings)
+        assert got[i].shape == expected.shape
+        assert np.abs(got[i] - expected).max() <= 2e-6 * expected.max()
+        assert (np.abs(got[i] - expected) <= 2e-4 * expected + 1e-10).all()
+
+
+def test_mel_in_logarithms_and_bands_first(extensions: dataline.Extensions) -> None:
+    values = sound(0.5, 16000, 1).T.astype(np.float32)
+    plain = mel_by_formula(values[0])
+    cases = {
+        "ln": np.log(np.maximum(plain, 1e-10)),
+        "log10": np.log10(np.maximum(plain, 1e-10)),
+        "db": 10 * np.log10(np.maximum(plain, 1e-10)),
+    }
+    for log, expected in cases.items():
+        assert np.abs(made_of(values, extensions, f"mel(log={log})")[0] - expected).max() <= 2e-3
+        turned = made_of(values, extensions, f"mel(log={log}, axes=FT)")[0]
+        assert np.array_equal(turned, made_of(values, extensions, f"mel(log={log})")[0].T)
+    magnitudes = 20 * np.log10(np.maximum(mel_by_formula(values[0], power=1), 1e-3))
+    assert np.abs(made_of(values, extensions, "mel(power=1, log=db, floor=0.001)")[0] - magnitudes).max() <= 2e-3
+    assert (made_of(np.zeros((1, 4000), np.float32), extensions, "mel(log=log10, floor=1e-5)") == -5).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_librosa_gives_the_same(tmp_path: Path, extensions: dataline.Extensions) -> None:
+    librosa = pytest.importorskip("librosa", reason="librosa is not installed")
+    for kind in ("wav i16", "flac i24", "opus", "mp3"):
+        path = tmp_path / "class" / f"a.{KINDS[kind][2]}"
+        uri = folder_of(tmp_path, {path.name: encoded(kind, sound(1.0, KINDS[kind][3], 2))})
+        expected, _ = librosa.load(path, sr=16000)
+        (got,) = rows_of(uri, extensions, "decode_audio")
+        assert got.shape == expected.shape
+        assert np.abs(got - expected).max() <= 1e-5
+        mels = librosa.feature.melspectrogram(y=expected, sr=16000, n_fft=400, hop_length=160, n_mels=80)
+        transform = "decode_audio, mel(80, mel_scale=slaney, norm=slaney, pad_mode=constant)"
+        (got,) = rows_of(uri, extensions, transform)
+        assert np.abs(got.T - mels).max() <= 1e-5 * mels.max()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_torchaudio_gives_the_same(extensions: dataline.Extensions) -> None:
+    torchaudio = pytest.importorskip("torchaudio", reason="torchaudio is not installed")
+    torch = pytest.importorskip("torch")
+    values = sound(1.0, 16000, 2).T.astype(np.float32)
+    for settings in ({}, {"n_fft": 1024, "hop_length": 256, "win_length": 800, "norm": "slaney", "mel_scale": "slaney"}):
+        own = {"n_mels": 80, "n_fft": 400, "hop_length": 160, **settings}
+        expected = torchaudio.transforms.MelSpectrogram(16000, **own)(torch.from_numpy(values)).numpy()
+        got = made_of(values, extensions, written({**settings, "axes": "FT"}).replace("ft", "FT"))
+        assert got.shape == expected.shape
+        assert np.abs(got - expected).max() <= 1e-5 * expected.max()
+
+
+# ---- Arguments ----
+
+
+@pytest.mark.parametrize(
+    ("transform", "says"),
+    [
+        ("decode_audio(rate=5)", "rate: expected a whole number from 1000 to 768000, got 5"),
+        ("decode_audio(16000.5)", "rate: expected a whole number"),
+        ("decode_audio(rate=none)", "rate: expected a whole number"),
+        ("decode_audio(mono=maybe)", "mono: expected false or true, got maybe"),
+        ("decode_audio(mono=false)", "mono: expected channels=N beside mono=false"),
+        ("decode_audio(channels=2)", "channels: expected mono=false"),
+        ("decode_audio(mono=false, channels=65)", "channels: expected a whole number from 1 to 64"),
+        ("decode_audio(max_seconds=0)", "max_seconds: expected a number from 0.001"),
+        ("decode_audio(quality=best)", "quality: expected qq, lq, mq, hq or vhq, got best"),
+        ("decode_audio, decode_audio", "expected the bytes of files, ragged u8, got ragged f32[?]"),
+        ("resample(8000, from=16000)", "expected samples of f32, got ragged u8[?]; decode_audio makes samples"),
+        ("mel", "decode_audio makes samples of encoded files"),
+        ("decode_audio, cast(f64), mel", "expected samples of f32, got ragged f64[?]"),
+        ("decode_audio, crop", "expected a value for seconds"),
+        ("decode_audio, crop(0)", "seconds: expected at least one sample"),
+        ("decode_audio, crop(-1)", "seconds: expected a number from 0"),
+        ("decode_audio, crop(1, short=loop)", "short: expected pad, repeat or error, got loop"),
+        ("decode_audio, resample(8000)", "expected a value for from"),
+        ("decode_audio, mel(0)", "n_mels: expected a whole number from 1 to 4096"),
+        ("decode_audio, mel(n_fft=401)", "n_fft: expected an even number"),
+        ("decode_audio, mel(win_length=401)", "win_length: expected a whole number from 1 to 400"),
+        ("decode_audio, mel(f_max=9000)", "f_max: expected a number from 0 to 8000, got 9000"),
+        ("decode_audio, mel(f_min=900, f_max=800)", "f_min: expected less than f_max=800"),
+        ("decode_audio, mel(power=3)", "power: expected a whole number from 1 to 2"),
+        ("decode_audio, mel(log=dB)", "log: expected none, ln, log10 or db, got dB"),
+        ("decode_audio, mel(axes=FT)", "axes: expected TF, for the samples vary in length"),
+        ("decode_audio, crop(0.01), mel", "expected at least 201 samples for n_fft=400, got 160"),
+        ("decode_audio(mono=false, channels=2), mel", "expected one channel, got ragged f32[?x2]"),
+    ],
+)
+def test_wrong_arguments(tmp_path: Path, extensions: dataline.Extensions, transform: str, says: str) -> None:
+    uri = folder_of(tmp_path, {"a.wav": encoded("wav i16", sound(0.1, 44100))})
+    with pytest.raises(dataline.Error) as caught:
+        rows_of(uri, extensions, transform)
+    assert says in str(caught.value), caught.value
+    assert caught.value.name == "DL_ERR_BAD_TRANSFORM"
+
+
+def test_two_dims_without_axes_are_refused(extensions: dataline.Extensions) -> None:
+    with pytest.raises(dataline.Error, match=r"f32\[time x channels\] with axes TC, got f32\[2x100\]"):
+        made_of(np.zeros((1, 2, 100), np.float32), extensions, "crop(0.01, rate=1000)")
+
+
+def test_the_operators_are_listed(extensions: dataline.Extensions) -> None:
+    names = [row.name for row in dataline.transform_table(extensions)]
+    assert names[-4:] == ["decode_audio", "resample", "crop", "mel"]
