@@ -4,6 +4,7 @@
 #include <sndfile.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 
@@ -74,15 +75,18 @@ Failure check_length(const DecodeSettings& settings, const char* name, int64_t f
   return failure(DL_ERR_TOO_LARGE, name, ": ", seconds, " s at least, max_seconds is ", settings.max_seconds);
 }
 
-Failure check_finite(const char* name, const std::vector<float>& block, int64_t count, int64_t channels,
-                     int64_t before) {
-  float sum = 0;  // of zeros, unless one is not finite
-  for (int64_t i = 0; i < count; ++i) sum += block[static_cast<size_t>(i)] * 0.0f;
-  if (sum == 0) return {};
+// No NaN, no infinity, and nothing that becomes one when it is resampled or squared. Integers stored as floats pass.
+constexpr float kMaxSample = 2147483648.0f;
+
+Failure check_samples(const char* name, const std::vector<float>& block, int64_t count, int64_t channels,
+                      int64_t before) {
+  bool good = true;
+  for (int64_t i = 0; i < count; ++i) good &= std::fabs(block[static_cast<size_t>(i)]) <= kMaxSample;
+  if (good) return {};
   int64_t i = 0;
-  while (block[static_cast<size_t>(i)] * 0.0f == 0) ++i;
+  while (std::fabs(block[static_cast<size_t>(i)]) <= kMaxSample) ++i;
   return failure(DL_ERR_CORRUPT, name, ": frame ", before + i / channels, ", channel ", i % channels, " is ",
-                 block[static_cast<size_t>(i)], ", expected a finite number");
+                 block[static_cast<size_t>(i)], ", expected a finite number, at most 2^31");
 }
 
 // The mean of the channels of each frame.
@@ -138,7 +142,7 @@ Failure decode(const DecodeSettings& settings, Bytes bytes, DecodeScratch& scrat
   while (fits) {
     const int64_t some = sf_readf_float(file.get(), scratch.frames.data(), kBlockFrames);
     if (some <= 0) break;
-    if (Failure failed = check_finite(container.name, scratch.frames, some * channels, channels, frames))
+    if (Failure failed = check_samples(container.name, scratch.frames, some * channels, channels, frames))
       return failed;
     frames += some;
     if (Failure failed = check_length(settings, container.name, frames, rate)) return failed;

@@ -79,7 +79,9 @@ def folder_of(path: Path, files: dict[str, bytes]) -> str:
     return f"folder:{path}?extensions={suffixes}"
 
 
-def rows_of(uri: str, extensions: dataline.Extensions, transform: str, field: str = "image", **options: Any) -> list[Any]:
+def rows_of(
+    uri: str, extensions: dataline.Extensions, transform: str, field: str = "image", **options: Any
+) -> list[Any]:
     """Each sample of a field after a transform."""
     options = {"batch_size": 3, "epochs": 1, "max_bytes_per_sample": "16MiB", **options}
     out = []

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from audio_files import KINDS, encoded, folder_of, load_plugin, rows_of, sound
 
 import dataline
+from audio_files import KINDS, encoded, folder_of, load_plugin, rows_of, sound
 
 
 @pytest.fixture(scope="module")
@@ -116,15 +116,16 @@ CASES: dict[str, tuple[str, Any, str, str]] = {
     "data that lies": ("wav", plain(length=0x7FFFFFFF), "TRUNCATED", "has 2147483647 bytes, the file ends after 3200"),
     "chunk that lies": ("wav", wav(chunk(b"LIST", bytes(8), 0xFFFFFFF0)), "TRUNCATED", "at offset 12 has 4294967280 bytes"),
     "no samples": ("wav", plain(content=b""), "EMPTY", "no samples in it"),
-    "rf64 without ds64": ("wav", wav(chunk(b"fmt ", wav_format()), chunk(b"data", bytes(8), 0xFFFFFFFF), riff=b"RF64"), "EMPTY", "no samples"),
+    "rf64 without ds64": ("wav", b"RF64" + plain(content=bytes(8), length=0xFFFFFFFF)[4:], "EMPTY", "no samples"),
     "nan": ("wav", floats(0, 1, float("nan"), 0), "CORRUPT", "frame 2, channel 0 is nan, expected a finite number"),
     "infinity": ("wav", floats(0, float("-inf")), "CORRUPT", "frame 1, channel 0 is -inf"),
+    "huge": ("wav", floats(0, 0, 3e38), "CORRUPT", "frame 2, channel 0 is 3e+38, expected a finite number, at most 2^31"),
     "flac head": ("flac", b"fLaC", "TRUNCATED", "FLAC: 42 bytes of headers expected, got 4"),
     "flac headers alone": ("flac", lambda: made("flac i16")[:42], "", "FLAC: "),
-    "flac first block": ("flac", lambda: changed(made("flac i16"), 4, b"\4"), "CORRUPT", "the first block is not STREAMINFO"),
+    "flac first block": ("flac", lambda: changed(made("flac i16"), 4, b"\4"), "CORRUPT", "first block is not STREAMINFO"),
     "flac block length": ("flac", lambda: changed(made("flac i16"), 5, b"\xff\xff\xff"), "CORRUPT", "not STREAMINFO"),
     "flac rate 0": ("flac", lambda: flac_info(rate=0)(made("flac i16")), "CORRUPT", "a rate of 0 Hz"),
-    "flac frames that lie": ("flac", lambda: flac_info(frames=99999)(made("flac i16")), "TRUNCATED", "its headers say 99999"),
+    "flac frames that lie": ("flac", lambda: flac_info(frames=99999)(made("flac i16")), "TRUNCATED", "headers say 99999"),
     "flac bomb": ("flac", lambda: flac_info(frames=2**36 - 1)(made("flac i16")), "TOO_LARGE", "(max_bytes_per_sample"),
     "flac cut": ("flac", lambda: made("flac i16")[:-3000], "", "FLAC: "),
     "flac zeros": ("flac", lambda: made("flac i16")[:42] + bytes(9000), "", "FLAC: "),
@@ -134,9 +135,9 @@ CASES: dict[str, tuple[str, Any, str, str]] = {
     "ogg opus head": ("ogg", ogg_page(b"OpusHead\1\1"), "TRUNCATED", "an Opus header of 10 bytes, expected 19"),
     "ogg opus channels": ("ogg", ogg_page(b"OpusHead\1\0" + bytes(20)), "CORRUPT", "0 channels"),
     "ogg vorbis head": ("ogg", ogg_page(b"\1vorbis"), "TRUNCATED", "a Vorbis header of 7 bytes"),
-    "ogg vorbis rate": ("ogg", ogg_page(b"\1vorbis" + struct.pack("<IBI", 0, 2, 0) + bytes(14)), "CORRUPT", "a rate of 0 Hz"),
+    "ogg vorbis rate": ("ogg", ogg_page(b"\1vorbis" + bytes(4) + b"\2" + bytes(18)), "CORRUPT", "a rate of 0 Hz"),
     "ogg one page": ("ogg", ogg_page(b"OpusHead\1\1" + bytes(2) + struct.pack("<I", 48000) + bytes(3)), "", "Ogg: "),
-    "ogg checksum": ("ogg", changed(ogg_page(b"OpusHead\1\1" + bytes(20)), 22, b"\0\0\0\0"), "CORRUPT", "wrong checksum of the page at offset 0"),
+    "ogg checksum": ("ogg", changed(ogg_page(bytes(30)), 22, bytes(4)), "CORRUPT", "wrong checksum of the page at offset 0"),
     "opus cut": ("opus", lambda: made("opus")[:-50], "TRUNCATED", "bytes, the file ends after"),
     "opus damage": ("opus", lambda: bits_flipped(made("opus"), 0.8), "CORRUPT", "wrong checksum of the page"),
     "opus and junk": ("opus", lambda: made("opus") + b"junk", "CORRUPT", "no page at offset"),
@@ -154,7 +155,7 @@ CASES: dict[str, tuple[str, Any, str, str]] = {
     "mp3 head": ("mp3", lambda: made("mp3")[:100], "TRUNCATED", "MP3: frame 0 has"),
     "mp3 cut": ("mp3", lambda: made("mp3")[:-20], "TRUNCATED", "bytes, the file ends after"),
     "mp3 without its end": ("mp3", lambda: without_frames(made("mp3"), 4), "TRUNCATED", "frames, its header says"),
-    "mp3 junk inside": ("mp3", lambda: changed(made("mp3"), frame_starts(made("mp3"))[3], b"\0\1\2\3"), "CORRUPT", "no frame at offset"),
+    "mp3 junk inside": ("mp3", lambda: with_junk(made("mp3")), "CORRUPT", "no frame at offset"),
 }  # fmt: skip
 
 
@@ -173,9 +174,13 @@ def without_frames(content: bytes, count: int) -> bytes:
     return content[: frame_starts(content)[-count]]
 
 
+def with_junk(content: bytes) -> bytes:
+    return changed(content, frame_starts(content)[3], b"\0\1\2\3")
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_a_bad_file_is_named_with_its_reason(tmp_path: Path, extensions: dataline.Extensions, name: str) -> None:
-    suffix, content, code, says = CASES[name]
+    suffix, content, _, says = CASES[name]
     uri = folder_of(tmp_path, {f"bad.{suffix}": content() if callable(content) else content})
     with pytest.raises(dataline.Error) as caught:
         rows_of(uri, extensions, "decode_audio")
@@ -190,7 +195,9 @@ def test_codes(tmp_path: Path, extensions: dataline.Extensions) -> None:
         if not code:
             continue
         folder = tmp_path / f"{len(list(tmp_path.iterdir()))}"
-        uri = folder_of(folder, {f"bad.{suffix}": content() if callable(content) else content, f"good.{suffix}": made("flac i16")})
+        uri = folder_of(
+            folder, {f"bad.{suffix}": content() if callable(content) else content, f"good.{suffix}": made("flac i16")}
+        )
         loader = dataline.Loader(
             uri, extensions=extensions, transform="image: decode_audio", on_error="quarantine", batch_size=2, epochs=1
         )  # fmt: skip
@@ -211,7 +218,13 @@ def test_a_wav_of_unknown_length_is_read_to_its_end(tmp_path: Path, extensions: 
 
 
 def test_other_chunks_and_the_size_of_riff_do_not_matter(tmp_path: Path, extensions: dataline.Extensions) -> None:
-    parts = chunk(b"LIST", b"odd"), chunk(b"fmt ", wav_format()), chunk(b"junk", bytes(64)), chunk(b"data", bytes(200)), chunk(b"id3 ", bytes(9))
+    parts = (
+        chunk(b"LIST", b"odd"),
+        chunk(b"fmt ", wav_format()),
+        chunk(b"junk", bytes(64)),
+        chunk(b"data", bytes(200)),
+        chunk(b"id3 ", bytes(9)),
+    )
     for length in (-1, 0, 100, 0xFFFFFFFF):
         uri = folder_of(tmp_path, {"a.wav": wav(*parts, length=length)})
         assert [len(row) for row in rows_of(uri, extensions, "decode_audio")] == [100]
@@ -228,9 +241,9 @@ def test_tags_before_and_behind(tmp_path: Path, extensions: dataline.Extensions)
 
 
 def test_floats_beyond_one_are_delivered_as_they_are(tmp_path: Path, extensions: dataline.Extensions) -> None:
-    uri = folder_of(tmp_path, {"a.wav": floats(0, 1.5, -7, 1e30)})
+    uri = folder_of(tmp_path, {"a.wav": floats(0, 1.5, -7, 2e9)})
     (got,) = rows_of(uri, extensions, "decode_audio")
-    assert np.array_equal(got, np.array([0, 1.5, -7, 1e30], np.float32))
+    assert np.array_equal(got, np.array([0, 1.5, -7, 2e9], np.float32))
 
 
 # ---- Limits ----
@@ -254,7 +267,7 @@ def test_the_largest_file_that_fits(tmp_path: Path, extensions: dataline.Extensi
     assert len(rows_of(uri, extensions, "decode_audio", max_bytes_per_sample=64000)[0]) == 16000
     with pytest.raises(dataline.Error, match="sample needs 64000 bytes, at most 63996"):
         rows_of(uri, extensions, "decode_audio", max_bytes_per_sample=63996)
-    with pytest.raises(dataline.Error, match="max_seconds is 0.9"):
+    with pytest.raises(dataline.Error, match=r"max_seconds is 0\.9"):
         rows_of(uri, extensions, "decode_audio(max_seconds=0.9)")
 
 
