@@ -13,8 +13,7 @@ namespace {
 
 constexpr int64_t kBlockFrames = 4096;
 
-// ---- libsndfile's virtual file ----------------------------------------------------------------------------------------
-
+// What libsndfile takes for a file.
 struct Memory {
   Bytes bytes;
   sf_count_t at = 0;
@@ -47,8 +46,6 @@ struct Close {
   void operator()(SNDFILE* file) const { sf_close(file); }
 };
 using File = std::unique_ptr<SNDFILE, Close>;
-
-// ---- Decoding ---------------------------------------------------------------------------------------------------------
 
 Failure open_file(const Container& container, Memory& memory, File& file, SF_INFO& info) {
   SF_VIRTUAL_IO calls = {size_of, seek_to, read_some, write_nothing, tell};

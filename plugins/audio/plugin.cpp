@@ -28,5 +28,8 @@ extern "C" dl_status dl_plugin_register(dl_plugin* plugin, dl_error* error) {
                      find(*plugin, "dl_operator_random", library.operator_random) &&
                      find(*plugin, "dl_extensions_add_operator", library.add_operator);
   if (!found) return DL_ERR_UNSUPPORTED;
-  return add_operators(plugin->extensions, error);
+  for (const auto add : {add_decode_audio, add_resample, add_crop, add_mel}) {
+    if (const dl_status status = add(plugin->extensions, error); status != DL_OK) return status;
+  }
+  return DL_OK;
 }
