@@ -65,13 +65,6 @@ Failure open_file(const Container& container, Memory& memory, File& file, SF_INF
   return {};
 }
 
-Failure check_length(const DecodeSettings& settings, const char* name, int64_t frames, int64_t rate) {
-  if (settings.max_seconds == 0) return {};
-  const double seconds = static_cast<double>(frames) / static_cast<double>(rate);
-  if (seconds <= settings.max_seconds) return {};
-  return failure(DL_ERR_TOO_LARGE, name, ": ", seconds, " s at least, max_seconds is ", settings.max_seconds);
-}
-
 // No NaN, no infinity, and nothing that becomes one when it is resampled or squared. Integers stored as floats pass.
 constexpr float kMaxSample = 2147483648.0f;
 
@@ -97,63 +90,130 @@ void mix(const std::vector<float>& frames, int64_t count, int64_t channels, std:
   }
 }
 
-// After the last block.
-Failure check_end(const Container& container, SNDFILE* file, int64_t frames) {
-  if (const int code = sf_error(file); code != SF_ERR_NO_ERROR)
-    return failure(DL_ERR_CORRUPT, container.name, ": after ", frames, " frames: ", sf_error_number(code));
-  if (container.frames > frames) {
-    return failure(DL_ERR_TRUNCATED, container.name, ": ", frames, " frames, its headers say ",
-                   container.frames);
+class Decoding {
+ public:
+  Decoding(const DecodeSettings& settings, Bytes bytes, DecodeScratch& scratch)
+      : settings_(settings), scratch_(scratch), memory_{bytes} {}
+
+  Failure open() {
+    if (Failure failed = check_container(memory_.bytes, &container_)) return failed;
+    memory_.bytes = container_.bytes;
+    if (Failure failed = open_file(container_, memory_, file_, info_)) return failed;
+    channels_ = info_.channels, rate_ = info_.samplerate;
+    if (!settings_.mono && channels_ != settings_.channels)
+      return fail(DL_ERR_MISMATCH, channels_, " channels, expected ", settings_.channels,
+                  " (channels, or mono=true)");
+    scratch_.frames.resize(static_cast<size_t>(kBlockFrames * channels_));
+    if (settings_.mono) scratch_.mixed.resize(static_cast<size_t>(kBlockFrames));
+    return container_.frames < 0 ? Failure{} : check_length(container_.frames);
   }
-  if (frames == 0) return failure(DL_ERR_EMPTY, container.name, ": no samples in it");
-  return {};
-}
+
+  Failure whole(float* out, int64_t room, int64_t* written) {
+    if (container_.frames >= 0) {
+      *written = resampled(container_.frames, rate_, settings_.rate);
+      if (*written > room) return {};
+    }
+    bool fits = true;
+    if (Failure failed = begin(out, room)) return failed;
+    if (Failure failed = feed(INT64_MAX, &fits)) return failed;
+    if (fits) {
+      if (Failure failed = check_end(container_.frames)) return failed;
+      if (Failure failed = scratch_.resampler.end(&fits)) return failed;
+    }
+    *written =
+        fits ? scratch_.resampler.written() : std::max(room + 1, resampled(frames_, rate_, settings_.rate));
+    return {};
+  }
+
+  Failure piece(uint64_t draw, float* out) {
+    const int64_t wanted = settings_.piece, needed = resampled(wanted, settings_.rate, rate_);
+    if (settings_.is_random) {
+      if (info_.frames == SF_COUNT_MAX)
+        return fail(DL_ERR_UNSUPPORTED, "its headers do not say its length; crop(random=true) does without");
+      const int64_t start = start_of(draw, info_.frames, needed);
+      if (start > 0 && sf_seek(file_.get(), start, SEEK_SET) != start)
+        return fail(DL_ERR_CORRUPT, "frame ", start, " of ", info_.frames, " is not found");
+    }
+    bool fits = true;
+    if (Failure failed = begin(out, wanted)) return failed;
+    if (Failure failed = feed(needed, &fits)) return failed;
+    if (Failure failed = check_end(std::min(needed, container_.frames))) return failed;
+    if (fits) {  // else all of it is there
+      if (Failure failed = scratch_.resampler.end_within(wanted)) return failed;
+    }
+    const int64_t have = scratch_.resampler.written();
+    if (have < wanted && settings_.when_short == Short::kError)
+      return fail(DL_ERR_MISMATCH, have, " samples at ", settings_.rate, " Hz, expected at least ", wanted);
+    fill_up(out, have, wanted, settings_.channels * static_cast<int64_t>(sizeof(float)),
+            settings_.when_short);
+    return {};
+  }
+
+ private:
+  template <typename... Parts>
+  Failure fail(dl_status code, const Parts&... parts) const {
+    return failure(code, container_.name, ": ", parts...);
+  }
+
+  Failure check_length(int64_t frames) const {
+    if (settings_.max_seconds == 0) return {};
+    const double seconds = static_cast<double>(frames) / static_cast<double>(rate_);
+    if (seconds <= settings_.max_seconds) return {};
+    return fail(DL_ERR_TOO_LARGE, seconds, " s at least, max_seconds is ", settings_.max_seconds);
+  }
+
+  Failure begin(float* out, int64_t room) {
+    return scratch_.resampler.begin(rate_, settings_.rate, settings_.channels, settings_.quality, out, room);
+  }
+
+  // At most so many frames of the file into the resampler, until it has no room.
+  Failure feed(int64_t most, bool* fits) {
+    const bool mixes = settings_.mono && channels_ > 1;
+    while (*fits && frames_ < most) {
+      const int64_t asked = std::min(kBlockFrames, most - frames_);
+      const int64_t some = sf_readf_float(file_.get(), scratch_.frames.data(), asked);
+      if (some <= 0) return {};
+      if (Failure failed =
+              check_samples(container_.name, scratch_.frames, some * channels_, channels_, frames_))
+        return failed;
+      frames_ += some;
+      if (Failure failed = check_length(frames_)) return failed;
+      if (mixes) mix(scratch_.frames, some, channels_, scratch_.mixed);
+      const std::vector<float>& made = mixes ? scratch_.mixed : scratch_.frames;
+      if (Failure failed = scratch_.resampler.feed(made.data(), some, fits)) return failed;
+    }
+    return {};
+  }
+
+  // After the last block. `expected`: frames that there must have been; -1: nobody knows.
+  Failure check_end(int64_t expected) const {
+    if (const int code = sf_error(file_.get()); code != SF_ERR_NO_ERROR)
+      return fail(DL_ERR_CORRUPT, "after ", frames_, " frames: ", sf_error_number(code));
+    if (frames_ < expected)
+      return fail(DL_ERR_TRUNCATED, frames_, " frames, its headers say ", container_.frames);
+    if (frames_ == 0) return fail(DL_ERR_EMPTY, "no samples in it");
+    return {};
+  }
+
+  const DecodeSettings& settings_;
+  DecodeScratch& scratch_;
+  Memory memory_;
+  Container container_;
+  SF_INFO info_ = {};
+  File file_;
+  int64_t channels_ = 0, rate_ = 0;
+  int64_t frames_ = 0;  // read so far
+};
 
 }  // namespace
 
-Failure decode(const DecodeSettings& settings, Bytes bytes, DecodeScratch& scratch, float* out, int64_t room,
-               int64_t* written) {
-  Container container;
-  if (Failure failed = check_container(bytes, &container)) return failed;
-  Memory memory{container.bytes};
-  SF_INFO info = {};
-  File file;
-  if (Failure failed = open_file(container, memory, file, info)) return failed;
-  const int64_t channels = info.channels, rate = info.samplerate;
-  if (!settings.mono && channels != settings.channels) {
-    return failure(DL_ERR_MISMATCH, container.name, ": ", channels, " channels, expected ", settings.channels,
-                   " (channels, or mono=true)");
-  }
-  if (container.frames >= 0) {
-    if (Failure failed = check_length(settings, container.name, container.frames, rate)) return failed;
-    *written = resampled(container.frames, rate, settings.rate);
-    if (*written > room) return {};
-  }
-  scratch.frames.resize(static_cast<size_t>(kBlockFrames * channels));
-  if (settings.mono) scratch.mixed.resize(static_cast<size_t>(kBlockFrames));
-  Resampler& resampler = scratch.resampler;
-  if (Failure failed = resampler.begin(rate, settings.rate, settings.channels, settings.quality, out, room))
-    return failed;
-  int64_t frames = 0;
-  bool fits = true;
-  while (fits) {
-    const int64_t some = sf_readf_float(file.get(), scratch.frames.data(), kBlockFrames);
-    if (some <= 0) break;
-    if (Failure failed = check_samples(container.name, scratch.frames, some * channels, channels, frames))
-      return failed;
-    frames += some;
-    if (Failure failed = check_length(settings, container.name, frames, rate)) return failed;
-    const bool mixes = settings.mono && channels > 1;
-    if (mixes) mix(scratch.frames, some, channels, scratch.mixed);
-    if (Failure failed = resampler.feed(mixes ? scratch.mixed.data() : scratch.frames.data(), some, &fits))
-      return failed;
-  }
-  if (fits) {
-    if (Failure failed = check_end(container, file.get(), frames)) return failed;
-    if (Failure failed = resampler.end(&fits)) return failed;
-  }
-  *written = fits ? resampler.written() : std::max(room + 1, resampled(frames, rate, settings.rate));
-  return {};
+Failure decode(const DecodeSettings& settings, Bytes file, uint64_t draw, DecodeScratch& scratch, float* out,
+               int64_t room, int64_t* written) {
+  Decoding decoding(settings, file, scratch);
+  if (Failure failed = decoding.open()) return failed;
+  if (settings.piece == 0) return decoding.whole(out, room, written);
+  *written = settings.piece;
+  return *written > room ? Failure{} : decoding.piece(draw, out);
 }
 
 }  // namespace dataline_audio

@@ -1,11 +1,11 @@
 // resample and crop: samples to samples.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "container.h"
 #include "operators.h"
+#include "piece.h"
 #include "pool.h"
 #include "samples.h"
 
@@ -60,14 +60,11 @@ class Crop {
   Failure prepare(dl_operator_use& use) {
     if (Failure failed = want_samples(use, &channels_)) return failed;
     Arguments arguments(use);
-    double seconds = 0;
     int64_t rate = 0;
-    if (Failure failed = arguments.number(kSeconds, 0, kMostSeconds, &seconds)) return failed;
     if (Failure failed = arguments.integer(kRate, 1, kMaxRate, &rate)) return failed;
+    if (Failure failed = read_seconds(arguments, kSeconds, rate, &wanted_)) return failed;
     if (Failure failed = arguments.boolean(kRandom, &is_random_)) return failed;
-    if (Failure failed = arguments.word(kShort, {"pad", "repeat", "error"}, &when_short_)) return failed;
-    wanted_ = std::llround(seconds * static_cast<double>(rate));
-    if (wanted_ < 1) return arguments.wrong(kSeconds, "at least one sample");
+    if (Failure failed = read_short(arguments, kShort, &when_short_)) return failed;
     give(use, wanted_, channels_, samples_axes(channels_));
     use.draws = is_random_ ? 1 : 0;
     return {};
@@ -76,34 +73,20 @@ class Crop {
   Failure apply(dl_operator_row& row) {
     const int64_t frame = std::max<int64_t>(channels_, 1) * kItem;
     const int64_t frames = row.input_bytes / frame, have = std::min(frames, wanted_);
-    if (have < wanted_ && when_short_ == 2)
-      return failure(DL_ERR_MISMATCH, "expected at least ", wanted_, " samples, got ", frames);
-    int64_t start = 0;
-    if (is_random_ && frames > wanted_) {
-      const auto places = static_cast<uint64_t>(frames - wanted_ + 1);
-      start = static_cast<int64_t>(library.operator_random(&row, 0) % places);
-    }
-    auto* const out = static_cast<char*>(row.output);
+    if (have < wanted_ && when_short_ == Short::kError)
+      return failure(DL_ERR_MISMATCH, frames, " samples, expected at least ", wanted_);
+    const uint64_t draw = is_random_ ? library.operator_random(&row, 0) : 0;
+    const int64_t start = start_of(draw, frames, is_random_ ? wanted_ : frames);
     if (have > 0)
-      std::memcpy(out, static_cast<const char*>(row.input) + start * frame,
+      std::memcpy(row.output, static_cast<const char*>(row.input) + start * frame,
                   static_cast<size_t>(have * frame));
-    const bool repeats = when_short_ == 1 && have > 0;
-    for (int64_t done = have; done < wanted_;) {
-      const int64_t some = repeats ? std::min(have, wanted_ - done) : wanted_ - done;
-      const auto bytes = static_cast<size_t>(some * frame);
-      if (repeats) {
-        std::memcpy(out + done * frame, out, bytes);
-      } else {
-        std::memset(out + done * frame, 0, bytes);
-      }
-      done += some;
-    }
+    fill_up(row.output, have, wanted_, frame, when_short_);
     return {};
   }
 
  private:
   int64_t wanted_ = 0, channels_ = 0;
-  int32_t when_short_ = 0;
+  Short when_short_ = Short::kPad;
   bool is_random_ = false;
 };
 
@@ -111,7 +94,7 @@ constexpr dl_argument_info kResampleArguments[] = {
     argument("rate", "number", ""), argument("from", "number", ""), argument("quality", kQualityText, "hq")};
 constexpr dl_argument_info kCropArguments[] = {
     argument("seconds", "number", ""), argument("rate", "number", "16000"),
-    argument("random", "true or false", "false"), argument("short", "pad, repeat or error", "pad")};
+    argument("random", "true or false", "false"), argument("short", kShortText, "pad")};
 }  // namespace
 
 dl_status add_resample(dl_extensions* extensions, dl_error* error) {

@@ -68,16 +68,18 @@ Failure Resampler::put(const float* frames, int64_t count, bool* fits) {
 }
 
 Failure Resampler::end(bool* fits) {
-  *fits = true;
-  if (!soxr_) return {};
   const int64_t wanted = resampled(fed_, from_, to_);
-  if (wanted > room_) {
-    *fits = false;
-    return {};
-  }
-  if (Failure failed = put(nullptr, 0, fits)) return failed;
+  *fits = wanted <= room_;
+  return *fits ? end_within(wanted) : Failure{};
+}
+
+Failure Resampler::end_within(int64_t most) {
+  if (!soxr_) return {};
+  bool fits = true;
+  if (Failure failed = put(nullptr, 0, &fits)) return failed;
   // soxr rounds to the nearest: the last frame may be missing, and is silence then, as in librosa.
-  std::fill(out_ + written_ * channels_, out_ + wanted * channels_, 0.0f);
+  const int64_t wanted = std::min(most, resampled(fed_, from_, to_));
+  if (written_ < wanted) std::fill(out_ + written_ * channels_, out_ + wanted * channels_, 0.0f);
   written_ = wanted;
   soxr_.reset();
   return {};

@@ -25,6 +25,8 @@ class Resampler {
   // False in *fits: there is no room for what comes out.
   Failure feed(const float* frames, int64_t count, bool* fits);
   Failure end(bool* fits);
+  // The end of a piece: what is beyond `most` frames is left.
+  Failure end_within(int64_t most);
   int64_t written() const { return written_; }
 
  private:

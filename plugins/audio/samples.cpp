@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "samples.h"
 
+#include <cmath>
 #include <cstring>
 #include <string_view>
 
@@ -55,6 +56,20 @@ const float* floats_of(const dl_operator_row& row, std::vector<float>& copy) {
   copy.resize(static_cast<size_t>(row.input_bytes / kItem));
   std::memcpy(copy.data(), row.input, copy.size() * sizeof(float));
   return copy.data();
+}
+
+Failure read_seconds(Arguments& arguments, int32_t index, int64_t rate, int64_t* frames) {
+  double seconds = 0;
+  if (Failure failed = arguments.number(index, 0, kMostSeconds, &seconds)) return failed;
+  *frames = std::llround(seconds * static_cast<double>(rate));
+  return *frames < 1 ? arguments.wrong(index, "at least one sample") : Failure{};
+}
+
+Failure read_short(Arguments& arguments, int32_t index, Short* out) {
+  int32_t word = 0;
+  Failure failed = arguments.word(index, {"pad", "repeat", "error"}, &word);
+  *out = static_cast<Short>(word);
+  return failed;
 }
 
 Failure read_quality(Arguments& arguments, int32_t index, Quality* out) {

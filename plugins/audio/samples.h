@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "piece.h"
 #include "resampler.h"
 
 namespace dataline_audio {
@@ -26,6 +27,12 @@ inline const char* samples_axes(int64_t channels) { return channels > 0 ? "TC" :
 
 // The input as floats, copied where it lies at an odd address.
 const float* floats_of(const dl_operator_row& row, std::vector<float>& copy);
+
+// Frames of so many seconds.
+Failure read_seconds(Arguments& arguments, int32_t index, int64_t rate, int64_t* frames);
+
+constexpr const char* kShortText = "pad, repeat or error";
+Failure read_short(Arguments& arguments, int32_t index, Short* out);
 
 Failure read_quality(Arguments& arguments, int32_t index, Quality* out);
 

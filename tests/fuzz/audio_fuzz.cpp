@@ -26,7 +26,7 @@ int64_t decode_once(const DecodeSettings& settings, Bytes file, std::vector<floa
   DecodeScratch scratch;
   out.assign(static_cast<size_t>(kRoom * settings.channels), -2e30f);
   int64_t written = 0;
-  const Failure failed = decode(settings, file, scratch, out.data(), kRoom, &written);
+  const Failure failed = decode(settings, file, /*draw=*/12345, scratch, out.data(), kRoom, &written);
   if (failed) {
     require(!failed.text.empty());
     return -1;
@@ -48,6 +48,14 @@ void try_file(Bytes bytes) {
   const int64_t frames = decode_once(settings, file, first);
   require(decode_once(settings, file, again) == frames);
   require(frames < 0 || frames > kRoom || first == again);
+  settings.piece = 700;
+  for (const bool is_random : {false, true}) {
+    settings.is_random = is_random;
+    settings.when_short = is_random ? Short::kRepeat : Short::kPad;
+    const int64_t some = decode_once(settings, file, again);
+    require(some == settings.piece || some == -1);
+  }
+  settings.piece = 0;
   settings.mono = false;
   for (settings.channels = 1; settings.channels <= 2; ++settings.channels) {
     settings.rate = settings.channels == 1 ? 8000 : 48000;

@@ -177,7 +177,7 @@ def test_crop_of_what_is_shorter(extensions: dataline.Extensions) -> None:
     assert np.array_equal(padded, np.concatenate([values[0], np.zeros(15)]))
     repeated = made_of(values, extensions, "crop(0.025, rate=1000, short=repeat)")[0]
     assert np.array_equal(repeated, np.resize(values[0], 25))
-    with pytest.raises(dataline.Error, match="expected at least 25 samples, got 10"):
+    with pytest.raises(dataline.Error, match="10 samples, expected at least 25"):
         made_of(values, extensions, "crop(0.025, rate=1000, short=error)")
 
 
@@ -192,6 +192,58 @@ def test_crop_and_resample_of_channels(tmp_path: Path, extensions: dataline.Exte
     (cropped,) = rows_of(uri, extensions, f"{decode}, crop(0.3, rate=44100), resample(16000, from=44100)")
     assert np.array_equal(direct, later)
     assert np.array_equal(direct, cropped)
+
+
+# ---- Pieces ----
+
+
+@pytest.mark.parametrize("kind", ["wav i16", "wav f32", "flac i24", "vorbis", "opus", "mp3"])
+def test_a_piece_is_that_of_the_whole(tmp_path: Path, extensions: dataline.Extensions, kind: str) -> None:
+    """At the file's own rate, wherever it begins: exactly where the decoder has no memory, else as near as a seek comes."""
+    suffix, rate = KINDS[kind][2:]
+    content = encoded(kind, sound(3, rate, 2, 5))
+    uri = folder_of(tmp_path, {f"{i:02}.{suffix}": content for i in range(16)})
+    whole = rows_of(uri, extensions, f"decode_audio({rate})", batch_size=1)[0]
+    (first,) = rows_of(uri, extensions, f"decode_audio({rate}, seconds=0.5)", sample_indices=np.array([3]))
+    assert np.array_equal(first, whole[: rate // 2])
+    pieces = rows_of(uri, extensions, f"decode_audio({rate}, seconds=0.5, random=true)", seed=4)
+    assert {len(piece) for piece in pieces} == {rate // 2}
+    starts = []
+    windows = np.lib.stride_tricks.sliding_window_view(whole, 20)
+    for piece in pieces:
+        distance = np.abs(windows - piece[4000:4020]).max(1)
+        starts.append(int(distance.argmin()) - 4000)
+        at = whole[starts[-1] : starts[-1] + rate // 2]
+        assert np.abs(at - piece).max() <= (0 if kind.startswith(("wav", "flac")) else 0.02)
+    assert len(set(starts)) > 12
+    assert min(starts) < rate // 2
+    assert max(starts) > 2 * rate
+
+
+def test_a_piece_at_another_rate_is_that_of_librosa(tmp_path: Path, extensions: dataline.Extensions) -> None:
+    """librosa.load(duration=): the piece of the file is resampled by itself."""
+    soxr = pytest.importorskip("soxr", reason="soxr, which resamples, is not installed")
+    samples = sound(2, 44100, 1).astype(np.float32)
+    uri = folder_of(tmp_path, {"a.wav": encoded("wav f32", samples)})
+    (got,) = rows_of(uri, extensions, "decode_audio(16000, seconds=0.5)")
+    expected = soxr.resample(samples[:22050, 0], 44100, 16000)
+    assert got.shape == (8000,)
+    assert np.abs(got[: len(expected)] - expected).max() <= 1e-5
+    for wanted, rate in ((100, 48000), (101, 11025), (1, 8000), (7777, 96000)):
+        (got,) = rows_of(uri, extensions, f"decode_audio({rate}, seconds={wanted / rate}, short=error)")
+        assert got.shape == (wanted,)
+
+
+def test_a_piece_of_what_is_shorter(tmp_path: Path, extensions: dataline.Extensions) -> None:
+    samples = sound(0.1, 16000, 2).astype(np.float32)
+    uri = folder_of(tmp_path, {"a.wav": encoded("wav f32", samples, 16000)})
+    decode = "decode_audio(mono=false, channels=2, seconds=0.25, random=true"
+    (padded,) = rows_of(uri, extensions, f"{decode})")
+    assert np.array_equal(padded, np.concatenate([samples, np.zeros((2400, 2))]))
+    (repeated,) = rows_of(uri, extensions, f"{decode}, short=repeat)")
+    assert np.array_equal(repeated, np.resize(samples, (4000, 2)))
+    with pytest.raises(dataline.Error, match="WAV: 1600 samples at 16000 Hz, expected at least 4000"):
+        rows_of(uri, extensions, f"{decode}, short=error)")
 
 
 # ---- mel ----
@@ -322,6 +374,9 @@ def test_torchaudio_gives_the_same(extensions: dataline.Extensions) -> None:
         ("decode_audio(channels=2)", "channels: expected mono=false"),
         ("decode_audio(mono=false, channels=65)", "channels: expected a whole number from 1 to 64"),
         ("decode_audio(max_seconds=0)", "max_seconds: expected a number from 0.001"),
+        ("decode_audio(seconds=0)", "seconds: expected at least one sample"),
+        ("decode_audio(random=true)", "random: expected seconds=S beside it"),
+        ("decode_audio(short=error)", "short: expected seconds=S beside it"),
         ("decode_audio(quality=best)", "quality: expected qq, lq, mq, hq or vhq, got best"),
         ("decode_audio, decode_audio", "expected the bytes of files, ragged u8, got ragged f32[?]"),
         ("resample(8000, from=16000)", "expected samples of f32, got ragged u8[?]; decode_audio makes samples"),

@@ -271,14 +271,31 @@ def test_the_largest_file_that_fits(tmp_path: Path, extensions: dataline.Extensi
         rows_of(uri, extensions, "decode_audio(max_seconds=0.9)")
 
 
+def test_pieces_of_files_that_lie(tmp_path: Path, extensions: dataline.Extensions) -> None:
+    """What a piece needs is decoded, and no more; what is missing of it is seen."""
+    content = made("flac i16", 1.0)
+    longer = flac_info(frames=88200)(content)
+    uri = folder_of(tmp_path / "a", {"a.flac": longer})
+    assert len(rows_of(uri, extensions, "decode_audio(44100, seconds=0.9)")[0]) == 39690
+    with pytest.raises(dataline.Error, match="FLAC: 44100 frames, its headers say 88200"):
+        rows_of(uri, extensions, "decode_audio(44100, seconds=1.5)")
+    uri = folder_of(tmp_path / "b", {"a.flac": flac_info(frames=0)(content)})
+    assert len(rows_of(uri, extensions, "decode_audio(44100, seconds=0.9)")[0]) == 39690
+    with pytest.raises(dataline.Error, match="headers do not say its length"):
+        rows_of(uri, extensions, "decode_audio(44100, seconds=0.5, random=true)")
+
+
 def test_the_wrong_number_of_channels(tmp_path: Path, extensions: dataline.Extensions) -> None:
     uri = folder_of(tmp_path, {"a.wav": made("wav i16", channels=1), "b.flac": made("flac i16", channels=2)})
     with pytest.raises(dataline.Error, match=r"a\.wav.*WAV: 1 channels, expected 2 \(channels, or mono=true\)"):
         rows_of(uri, extensions, "decode_audio(mono=false, channels=2)")
 
 
+@pytest.mark.parametrize("transform", ["decode_audio, crop(0.1)", "decode_audio(seconds=0.03, random=true)"])
 @pytest.mark.parametrize("kind", ["wav i16", "wav adpcm", "flac i16", "vorbis", "opus", "mp3"])
-def test_whatever_is_damaged_nothing_crashes(tmp_path: Path, extensions: dataline.Extensions, kind: str) -> None:
+def test_whatever_is_damaged_nothing_crashes(
+    tmp_path: Path, extensions: dataline.Extensions, kind: str, transform: str
+) -> None:
     """Cuts and flips: rows of finite numbers, or an error that names the file. One bad file of a hundred stops none."""
     draw = random.Random(kind)
     content = made(kind, 0.1)
@@ -291,7 +308,7 @@ def test_whatever_is_damaged_nothing_crashes(tmp_path: Path, extensions: datalin
         files[f"{i:03}.{suffix}"] = bytes(damaged if i % 4 else content[: draw.randrange(len(content))])
         files[f"good-{i}.{suffix}"] = content
     loader = dataline.Loader(
-        folder_of(tmp_path, files), extensions=extensions, transform="image: decode_audio, crop(0.1)", batch_size=8,
+        folder_of(tmp_path, files), extensions=extensions, transform=f"image: {transform}", batch_size=8,
         on_error="quarantine", epochs=1, num_workers=2, max_bytes_per_sample="4MiB",
     )  # fmt: skip
     rows = sum(batch.info.samples for batch in loader if np.isfinite(batch["image"]).all())
