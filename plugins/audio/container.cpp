@@ -137,6 +137,7 @@ Failure check_container(Bytes file, Container* out) {
   }
   if (says(bytes, 0, "OggS")) {
     out->name = "Ogg";
+    out->is_ogg = true;
     return check_ogg(*out);
   }
   if (bytes.size() >= 2 && bytes[0] == 0xFF && (bytes[1] & 0xE0) == 0xE0) {

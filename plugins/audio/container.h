@@ -20,7 +20,8 @@ constexpr int64_t kMaxChannels = 64;
 
 struct Container {
   const char* name = "";
-  Bytes bytes;          // from the first header on, without tags before it
+  Bytes bytes;  // from the first header on, without tags before it
+  bool is_ogg = false;
   int64_t frames = -1;  // that the file must have; -1: the headers do not say
 };
 
