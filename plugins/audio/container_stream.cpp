@@ -63,13 +63,13 @@ Mp3Frame read_frame(Bytes bytes, size_t at) {
   const int bitrate = bytes[at + 2] >> 4, rate = bytes[at + 2] >> 2 & 3, padding = bytes[at + 2] >> 1 & 1;
   if (version == 1 || layer == 4 || bitrate == 15 || bitrate == 0 || rate == 3) return {};
   const bool is_1 = version == 3, is_mono = bytes[at + 3] >> 6 == 3;
-  const int kbits = kBitrates[is_1 ? layer - 1 : layer == 1 ? 3 : 4][bitrate];
-  const int hertz = kRates[rate] / (is_1 ? 1 : version == 2 ? 2 : 4);
+  const int64_t kbits = kBitrates[is_1 ? layer - 1 : layer == 1 ? 3 : 4][bitrate];
+  const int64_t hertz = kRates[rate] / (is_1 ? 1 : version == 2 ? 2 : 4);
   Mp3Frame out;
   if (layer == 1) {
     out.bytes = static_cast<size_t>((12 * kbits * 1000 / hertz + padding) * 4);
   } else {
-    const int slots = layer == 3 && !is_1 ? 72 : 144;
+    const int64_t slots = layer == 3 && !is_1 ? 72 : 144;
     out.bytes = static_cast<size_t>(slots * kbits * 1000 / hertz + padding);
   }
   out.side = is_1 ? (is_mono ? 21 : 36) : (is_mono ? 13 : 21);
