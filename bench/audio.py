@@ -32,6 +32,12 @@ ROWS = {
     "MP3, 16 kHz: samples": ("mp3", "MPEG_LAYER_III", 16000, "decode_audio"),
     "Opus, 48 kHz: samples at 16 kHz": ("ogg", "OPUS", 48000, "decode_audio"),
     "FLAC, 44.1 kHz stereo: samples at 16 kHz": ("flac", "PCM_16", 44100, "decode_audio"),
+    "FLAC, 44.1 kHz stereo: a random second at 16 kHz": (
+        "flac",
+        "PCM_16",
+        44100,
+        "decode_audio(seconds=1, random=true)",
+    ),
     "FLAC, 16 kHz: mel(80)": ("flac", "PCM_16", 16000, "decode_audio, mel(80)"),
 }
 
@@ -63,7 +69,24 @@ def loader_pass(folder, suffix, transform, workers, extensions):
     return sum(batch.info.samples for batch in loader)
 
 
-def loops(paths, rate, has_mel, modules):
+def piece_loops(rate, modules):
+    """The same of a random second."""
+    draw = np.random.default_rng(2)
+    soxr, librosa = modules["soxr"], modules["librosa"]
+    made = {}
+
+    def read(path):
+        start = int(draw.integers(0, (SECONDS - 1) * rate))
+        return soundfile.read(path, dtype="float32", start=start, frames=rate)[0].mean(1)
+
+    if soxr:
+        made["soundfile and soxr"] = lambda path: soxr.resample(read(path), rate, 16000)
+    if librosa:
+        made["librosa"] = lambda path: librosa.load(path, sr=16000, offset=draw.uniform(0, SECONDS - 1), duration=1)[0]
+    return made
+
+
+def loops(rate, has_mel, modules):
     """name: what makes one sample of a path."""
     soxr, librosa, torch, torchaudio = (modules[name] for name in ("soxr", "librosa", "torch", "torchaudio"))
 
@@ -107,7 +130,8 @@ def row(name, asked, folder, extensions, modules):
         f"dataline, num_workers={workers}": lambda w=workers: loader_pass(folder, suffix, transform, w, extensions)
         for workers in (0, 1)
     }
-    for library, call in loops(paths, rate, "mel" in transform, modules).items():
+    peers = piece_loops(rate, modules) if "seconds" in transform else loops(rate, "mel" in transform, modules)
+    for library, call in peers.items():
         programs[library] = lambda call=call: sum(len(call(path)) > 0 for path in paths)
     rates = {program: [] for program in programs}
     for number in range(asked.rounds + 1):  # the first one warms up
