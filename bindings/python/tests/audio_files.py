@@ -90,3 +90,11 @@ def rows_of(
         column = batch[field]
         out += [np.array(column[i]) for i in range(batch.info.samples)]
     return out
+
+
+def made_of(values: Any, extensions: dataline.Extensions, transform: str, **options: Any) -> Any:
+    data = dataline.from_arrays({"x": np.ascontiguousarray(values)})
+    loader = dataline.Loader(
+        data, extensions=extensions, transform=transform, batch_size=len(values), epochs=1, **options
+    )
+    return np.array(next(iter(loader))["x"])

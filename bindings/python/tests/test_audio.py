@@ -1,4 +1,4 @@
-"""The plug-in libdataline-audio.so: samples as soundfile and soxr give them, spectrograms by their formula.
+"""The plug-in libdataline-audio.so: samples as soundfile and soxr give them.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import dataline
-from audio_files import KINDS, encoded, folder_of, load_plugin, rows_of, sf, sound
+from audio_files import KINDS, encoded, folder_of, load_plugin, made_of, rows_of, sf, sound
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +42,39 @@ def test_samples_are_those_of_soundfile(tmp_path: Path, extensions: dataline.Ext
     assert np.abs(got - expected).max() <= bound
     (mono,) = rows_of(uri, extensions, f"decode_audio(rate={rate})")
     assert np.abs(mono - expected.mean(1)).max() <= bound
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3])
+def test_every_length_of_every_encoding(tmp_path: Path, extensions: dataline.Extensions, channels: int) -> None:
+    """Odd chunks, blocks of ADPCM, one sample, one block of the decoder and one more: as many as soundfile reads."""
+    encodings = [("WAV", name) for name in ("PCM_U8", "PCM_24", "FLOAT", "ALAW")] + [
+        ("FLAC", "PCM_S8"),
+        ("WAVEX", "PCM_16"),
+    ]
+    encodings += [("WAV", "IMA_ADPCM"), ("WAV", "MS_ADPCM"), ("OGG", "VORBIS"), ("OGG", "OPUS")] if channels < 3 else []
+    encodings += [("MP3", "MPEG_LAYER_III")] if channels < 3 else []
+    expected = {}
+    for container, subtype in encodings:
+        for length in (1, 3, 1001, 4096, 4097):
+            out = io.BytesIO()
+            sf.write(out, sound(0.3, 16000, channels)[:length], 16000, format=container, subtype=subtype)
+            expected[f"{container}-{subtype}-{length:04}.wav"] = out.getvalue()
+    uri = folder_of(tmp_path, expected)
+    rows = rows_of(uri, extensions, f"decode_audio(mono=false, channels={channels})", num_workers=0)
+    for (name, content), row in zip(sorted(expected.items()), rows):
+        samples, _ = reference(content)
+        assert row.shape == samples.shape, name
+        assert np.abs(row - samples).max() <= 1e-5, name
+
+
+@pytest.mark.parametrize("mode", ["CONSTANT", "AVERAGE", "VARIABLE"])
+def test_mp3_of_every_rate(tmp_path: Path, extensions: dataline.Extensions, mode: str) -> None:
+    for rate in (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000):
+        out = io.BytesIO()
+        samples = sound(0.3, rate, 2)
+        sf.write(out, samples, rate, format="MP3", subtype="MPEG_LAYER_III", bitrate_mode=mode, compression_level=0.4)
+        (got,) = rows_of(folder_of(tmp_path, {"a.mp3": out.getvalue()}), extensions, f"decode_audio({rate})")
+        assert np.abs(got - reference(out.getvalue())[0].mean(1)).max() <= 1e-5, rate
 
 
 @pytest.mark.parametrize("quality", ["qq", "lq", "mq", "hq", "vhq"])
@@ -135,14 +168,6 @@ def test_a_saved_state_resumes_with_the_same_crops(tmp_path: Path, extensions: d
 
 
 # ---- resample, crop ----
-
-
-def made_of(values: Any, extensions: dataline.Extensions, transform: str, **options: Any) -> Any:
-    data = dataline.from_arrays({"x": np.ascontiguousarray(values)})
-    loader = dataline.Loader(
-        data, extensions=extensions, transform=transform, batch_size=len(values), epochs=1, **options
-    )
-    return np.array(next(iter(loader))["x"])
 
 
 def test_resample(extensions: dataline.Extensions) -> None:
@@ -244,120 +269,6 @@ def test_a_piece_of_what_is_shorter(tmp_path: Path, extensions: dataline.Extensi
     assert np.array_equal(repeated, np.resize(samples, (4000, 2)))
     with pytest.raises(dataline.Error, match="WAV: 1600 samples at 16000 Hz, expected at least 4000"):
         rows_of(uri, extensions, f"{decode}, short=error)")
-
-
-# ---- mel ----
-
-
-def mel_by_formula(
-    x: Any, n_mels: int = 80, n_fft: int = 400, hop_length: int = 160, win_length: int = 0, rate: int = 16000,
-    f_min: float = 0, f_max: float = 0, power: int = 2, mel_scale: str = "htk", norm: str = "none", center: bool = True,
-    pad_mode: str = "reflect",
-) -> Any:  # fmt: skip
-    """In f64: [frames, n_mels]."""
-    win_length, f_max = win_length or n_fft, f_max or rate / 2
-    x = x.astype(np.float64)
-    if center:
-        x = np.pad(x, n_fft // 2, mode="reflect" if pad_mode == "reflect" else "constant")
-    window = np.zeros(n_fft)
-    left = (n_fft - win_length) // 2
-    window[left : left + win_length] = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(win_length) / win_length)
-    frames = np.stack([x[i : i + n_fft] * window for i in range(0, len(x) - n_fft + 1, hop_length)])
-    spectrum = np.abs(np.fft.rfft(frames, axis=1)) ** power
-
-    def to_mel(hertz: Any) -> Any:
-        if mel_scale == "htk":
-            return 2595 * np.log10(1 + hertz / 700)
-        return np.where(hertz < 1000, hertz * 3 / 200, 15 + 27 * np.log(np.maximum(hertz, 1) / 1000) / np.log(6.4))
-
-    def to_hertz(mel: Any) -> Any:
-        if mel_scale == "htk":
-            return 700 * (10 ** (mel / 2595) - 1)
-        return np.where(mel < 15, mel * 200 / 3, 1000 * np.exp((mel - 15) * np.log(6.4) / 27))
-
-    edges = to_hertz(np.linspace(to_mel(np.float64(f_min)), to_mel(np.float64(f_max)), n_mels + 2))
-    bins = np.arange(n_fft // 2 + 1) * rate / n_fft
-    up = (bins[None] - edges[:-2, None]) / np.diff(edges)[:-1, None]
-    down = (edges[2:, None] - bins[None]) / np.diff(edges)[1:, None]
-    bands = np.maximum(0, np.minimum(up, down))
-    if norm == "slaney":
-        bands *= (2 / (edges[2:] - edges[:-2]))[:, None]
-    return spectrum @ bands.T
-
-
-MELS: list[dict[str, Any]] = [
-    {},
-    {"n_mels": 40, "n_fft": 512, "hop_length": 128, "win_length": 400},
-    {"mel_scale": "slaney", "norm": "slaney", "pad_mode": "constant"},
-    {"mel_scale": "slaney", "norm": "none", "center": False},
-    {"power": 1, "f_min": 80, "f_max": 7600, "n_fft": 1024, "hop_length": 256},
-    {"n_mels": 128, "n_fft": 2048, "hop_length": 512, "rate": 22050, "norm": "slaney"},
-    {"n_mels": 5, "n_fft": 30, "hop_length": 7, "rate": 8000},
-]
-
-
-def written(settings: dict[str, Any]) -> str:
-    return "mel(" + ", ".join(f"{key}={str(value).lower()}" for key, value in settings.items()) + ")"
-
-
-@pytest.mark.parametrize("settings", MELS, ids=[written(case) for case in MELS])
-def test_mel_is_its_formula(extensions: dataline.Extensions, settings: dict[str, Any]) -> None:
-    values = sound(1.0, 16000, 2).T.astype(np.float32)
-    got = made_of(values, extensions, written(settings))
-    for i in range(2):
-        expected = mel_by_formula(values[i], **settings)
-        assert got[i].shape == expected.shape
-        assert np.abs(got[i] - expected).max() <= 2e-6 * expected.max()
-        assert (np.abs(got[i] - expected) <= 2e-4 * expected + 1e-10).all()
-
-
-def test_mel_in_logarithms_and_bands_first(extensions: dataline.Extensions) -> None:
-    values = sound(0.5, 16000, 1).T.astype(np.float32)
-    plain = mel_by_formula(values[0])
-    cases = {
-        "ln": np.log(np.maximum(plain, 1e-10)),
-        "log10": np.log10(np.maximum(plain, 1e-10)),
-        "db": 10 * np.log10(np.maximum(plain, 1e-10)),
-    }
-    for log, expected in cases.items():
-        assert np.abs(made_of(values, extensions, f"mel(log={log})")[0] - expected).max() <= 2e-3
-        turned = made_of(values, extensions, f"mel(log={log}, axes=FT)")[0]
-        assert np.array_equal(turned, made_of(values, extensions, f"mel(log={log})")[0].T)
-    magnitudes = 20 * np.log10(np.maximum(mel_by_formula(values[0], power=1), 1e-3))
-    assert np.abs(made_of(values, extensions, "mel(power=1, log=db, floor=0.001)")[0] - magnitudes).max() <= 2e-3
-    assert (made_of(np.zeros((1, 4000), np.float32), extensions, "mel(log=log10, floor=1e-5)") == -5).all()
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_librosa_gives_the_same(tmp_path: Path, extensions: dataline.Extensions) -> None:
-    librosa = pytest.importorskip("librosa", reason="librosa is not installed")
-    for kind in ("wav i16", "flac i24", "opus", "mp3"):
-        path = tmp_path / "class" / f"a.{KINDS[kind][2]}"
-        uri = folder_of(tmp_path, {path.name: encoded(kind, sound(1.0, KINDS[kind][3], 2))})
-        expected, _ = librosa.load(path, sr=16000)
-        (got,) = rows_of(uri, extensions, "decode_audio")
-        assert got.shape == expected.shape
-        assert np.abs(got - expected).max() <= 1e-5
-        mels = librosa.feature.melspectrogram(y=expected, sr=16000, n_fft=400, hop_length=160, n_mels=80)
-        transform = "decode_audio, mel(80, mel_scale=slaney, norm=slaney, pad_mode=constant)"
-        (got,) = rows_of(uri, extensions, transform)
-        assert np.abs(got.T - mels).max() <= 1e-5 * mels.max()
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_torchaudio_gives_the_same(extensions: dataline.Extensions) -> None:
-    torchaudio = pytest.importorskip("torchaudio", reason="torchaudio is not installed")
-    torch = pytest.importorskip("torch")
-    values = sound(1.0, 16000, 2).T.astype(np.float32)
-    for settings in (
-        {},
-        {"n_fft": 1024, "hop_length": 256, "win_length": 800, "norm": "slaney", "mel_scale": "slaney"},
-    ):
-        own = {"n_mels": 80, "n_fft": 400, "hop_length": 160, **settings}
-        expected = torchaudio.transforms.MelSpectrogram(16000, **own)(torch.from_numpy(values)).numpy()
-        got = made_of(values, extensions, written({"n_mels": 80, **settings})[:-1] + ", axes=FT)")
-        assert got.shape == expected.shape
-        assert np.abs(got - expected).max() <= 1e-5 * expected.max()
 
 
 # ---- Arguments ----
