@@ -137,6 +137,19 @@ def test_a_tar_has_the_same_samples(tmp_path: Path, extensions: dataline.Extensi
     assert all(np.array_equal(a, b) for a, b in zip(from_tar, from_folder))
 
 
+def test_columns_of_tables_are_decoded(tmp_path: Path, extensions: dataline.Extensions) -> None:
+    """As Hugging Face datasets keeps audio: a struct of bytes and a path."""
+    pa = pytest.importorskip("pyarrow", reason="pyarrow, which writes the table, is not installed")
+    files = {f"{i:03}.{KINDS[kind][2]}": encoded(kind, sound(0.1, KINDS[kind][3])) for i, kind in enumerate(KINDS)}
+    table = pa.table({"audio": pa.array([{"bytes": content, "path": name} for name, content in files.items()])})
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as writer:
+        writer.write_table(table)
+    rows = rows_of(f"arrow:{tmp_path / 'a.arrow'}", extensions, "decode_audio", field="audio/bytes")
+    expected = rows_of(folder_of(tmp_path / "f", files), extensions, "decode_audio")
+    assert len(rows) == len(files)
+    assert all(np.array_equal(a, b) for a, b in zip(rows, expected))
+
+
 def test_lengths_vary_until_they_are_made_equal(tmp_path: Path, extensions: dataline.Extensions) -> None:
     files = {f"{i}.wav": encoded("wav f32", sound(0.1 * (i + 1), 16000, 1, i), 16000) for i in range(3)}
     uri = folder_of(tmp_path, files)
