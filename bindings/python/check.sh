@@ -31,6 +31,8 @@ fi
 
 [[ -n ${DATALINE_CUDA_LIBRARY:-} || -e ${DATALINE_LIB_DIR:-$root/build/release/lib}/libfake_cuda.so ]] ||
   echo "left out: the tests of device batches, for libfake_cuda.so was not built (DATALINE_CUDA_LIBRARY names another driver)"
+[[ -e ${DATALINE_LIB_DIR:-$root/build/release/lib}/libdataline-audio.so ]] ||
+  echo "left out: the tests of audio, for libdataline-audio.so was not built (libsndfile1-dev libsoxr-dev libkissfft-dev)"
 
 step() { printf '== %s\n' "$*"; }
 export PYTHONDONTWRITEBYTECODE=1 PYTHONNOUSERSITE=1 RUFF_NO_CACHE=true MYPY_CACHE_DIR=$build/mypy

@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 CODE = {".c", ".cpp", ".h", ".hpp", ".cu", ".cuh"}
-FOLDERS = ("capi", "core", "bindings", "examples", "tests", "bench")
+FOLDERS = ("capi", "core", "bindings", "plugins", "examples", "tests", "bench")
 NOT_OURS = {"build", "target", "node_modules", "__pycache__", ".venv"}  # what builds leave inside the tree
 
 
