@@ -164,6 +164,23 @@ bool store_fill(const Fill& fill, int32_t dtype, std::vector<uint8_t>& out) {
   }
 }
 
+// As Unicode has it: no surrogates, nothing longer than needed, at most U+10FFFF.
+bool is_utf8(const std::string& text) {
+  for (size_t at = 0; at < text.size();) {
+    const auto first = static_cast<uint8_t>(text[at]);
+    const size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if ((first >= 0x80 && first < 0xc2) || first > 0xf4 || length > text.size() - at) return false;
+    for (size_t i = 1; i < length; ++i)
+      if ((static_cast<uint8_t>(text[at + i]) & 0xc0) != 0x80) return false;
+    const uint8_t second = length > 1 ? static_cast<uint8_t>(text[at + 1]) : 0x80;
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
+        (first == 0xf4 && second > 0x8f))
+      return false;
+    at += length;
+  }
+  return true;
+}
+
 struct Leaf {
   std::string name;
   TypeRef type;
@@ -246,9 +263,9 @@ class Planner {
       const bool text = std::all_of(name.begin(), name.end(), [](char c) {
         return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
       });
-      if (!text || name.empty() || name.size() > kMaxNameBytes) {
+      if (!text || !is_utf8(name) || name.empty() || name.size() > kMaxNameBytes) {
         return failure(DL_ERR_UNSUPPORTED, path_, ": a column is called ", printable(name),
-                       ", which cannot name a field (1 to ", kMaxNameBytes, " bytes, no control characters)");
+                       ", which cannot name a field (1 to ", kMaxNameBytes, " bytes of UTF-8, no control characters)");
       }
       if (seen.insert(name).second) continue;
       const auto same =
@@ -394,7 +411,14 @@ constexpr const char* kNullRow = "a null (nulls=fill(0) delivers 0, or an empty 
 
 std::string printable(const std::string& text) {
   std::string out = "'";
-  for (const char c : text.substr(0, 64)) out += static_cast<unsigned char>(c) >= 0x20 && c != 0x7f ? c : '?';
+  const bool whole = is_utf8(text) && text.size() <= 64;
+  for (const char c : text.substr(0, 64)) {
+    if (!whole && static_cast<unsigned char>(c) >= 0x80) {
+      out += '?';
+      continue;
+    }
+    out += static_cast<unsigned char>(c) >= 0x20 && c != 0x7f ? c : '?';
+  }
   return out + (text.size() > 64 ? "...'" : "'");
 }
 

@@ -43,7 +43,7 @@ def rows_of(uri: str, extensions: dataline.Extensions, **options: Any) -> list[d
     out = []
     for batch in dataline.Loader(uri, extensions=extensions, batch_size=7, epochs=1, **options):
         columns = {name: batch[name] for name in batch.keys()}
-        out += [{name: column[i] for name, column in columns.items()} for i in range(batch.samples)]
+        out += [{name: column[i] for name, column in columns.items()} for i in range(batch.info.samples)]
     return out
 
 
