@@ -91,7 +91,8 @@ bool is_dense(const TypeRef& type) {
 
 bool is_read(const TypeRef& given) {
   TypeRef type = stored(given);
-  if (type->id() == Type::DICTIONARY) type = stored(static_cast<const arrow::DictionaryType&>(*type).value_type());
+  if (type->id() == Type::DICTIONARY)
+    type = stored(static_cast<const arrow::DictionaryType&>(*type).value_type());
   return is_text(type->id()) || is_dense(type) || (is_a_list(type->id()) && is_dense(type->field(0)->type()));
 }
 
@@ -126,7 +127,8 @@ bool store_half(double value, std::vector<uint8_t>& out) {
   int exponent = 0;
   if (size > 0) exponent = std::max(std::ilogb(size), -14);
   if (size == 0 || exponent < -14) exponent = -14;
-  const auto units = static_cast<uint32_t>(std::nearbyint(std::ldexp(size, 10 - exponent)));  // 1 is 2^(exponent - 10)
+  const auto units =
+      static_cast<uint32_t>(std::nearbyint(std::ldexp(size, 10 - exponent)));  // 1 is 2^(exponent - 10)
   uint32_t bits = units;  // subnormal: as it is; its carry into the exponent is right too
   if (units >= 1024) bits = static_cast<uint32_t>(exponent + 15) * 1024 + (units - 1024);
   if (std::signbit(value)) bits |= 0x8000;
@@ -173,8 +175,8 @@ bool is_utf8(const std::string& text) {
     for (size_t i = 1; i < length; ++i)
       if ((static_cast<uint8_t>(text[at + i]) & 0xc0) != 0x80) return false;
     const uint8_t second = length > 1 ? static_cast<uint8_t>(text[at + 1]) : 0x80;
-    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) || (first == 0xf0 && second < 0x90) ||
-        (first == 0xf4 && second > 0x8f))
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))
       return false;
     at += length;
   }
@@ -194,7 +196,8 @@ class Planner {
       : path_(path), options_(options), plan_(plan) {}
 
   Failure plan(const std::vector<parquet::arrow::SchemaField>& fields) {
-    for (size_t i = 0; i < fields.size(); ++i) find_leaves(fields[i], fields[i].field->name(), {static_cast<int>(i)});
+    for (size_t i = 0; i < fields.size(); ++i)
+      find_leaves(fields[i], fields[i].field->name(), {static_cast<int>(i)});
     std::vector<const Leaf*> chosen;
     if (Failure failed = choose(chosen)) return failed;
     for (const Leaf* leaf : chosen)
@@ -205,7 +208,8 @@ class Planner {
   }
 
  private:
-  void find_leaves(const parquet::arrow::SchemaField& field, const std::string& name, const std::vector<int>& path) {
+  void find_leaves(const parquet::arrow::SchemaField& field, const std::string& name,
+                   const std::vector<int>& path) {
     if (field.field->type()->id() != Type::STRUCT) {
       Leaf leaf{name, field.field->type(), path, {}};
       collect(field, leaf.parquet);
@@ -249,8 +253,8 @@ class Planner {
       std::vector<std::string> others;
       for (const Leaf& other : leaves_)
         if (is_read(other.type)) others.push_back(other.name);
-      return failure(DL_ERR_UNSUPPORTED, path_, ": column ", printable(leaf->name), " is ", leaf->type->ToString(),
-                     ", which is not read",
+      return failure(DL_ERR_UNSUPPORTED, path_, ": column ", printable(leaf->name), " is ",
+                     leaf->type->ToString(), ", which is not read",
                      others.empty() ? "" : "; fields=" + some_names(others, ",") + " leaves it out");
     }
     return {};
@@ -265,11 +269,12 @@ class Planner {
       });
       if (!text || !is_utf8(name) || name.empty() || name.size() > kMaxNameBytes) {
         return failure(DL_ERR_UNSUPPORTED, path_, ": a column is called ", printable(name),
-                       ", which cannot name a field (1 to ", kMaxNameBytes, " bytes of UTF-8, no control characters)");
+                       ", which cannot name a field (1 to ", kMaxNameBytes,
+                       " bytes of UTF-8, no control characters)");
       }
       if (seen.insert(name).second) continue;
-      const auto same =
-          std::count_if(leaves_.begin(), leaves_.end(), [&](const Leaf& other) { return other.name == name; });
+      const auto same = std::count_if(leaves_.begin(), leaves_.end(),
+                                      [&](const Leaf& other) { return other.name == name; });
       if (same == 1) return failure(DL_ERR_BAD_URI, path_, ": fields=: ", printable(name), " is named twice");
       return failure(DL_ERR_UNSUPPORTED, path_, ": ", same, " columns are called ", printable(name),
                      "; fields= can leave them out, Arrow's rename_columns() tells them apart");
@@ -283,7 +288,8 @@ class Planner {
     column.path = leaf.path;
     column.field.name = leaf.name;
     TypeRef type = stored(leaf.type);
-    if (type->id() == Type::DICTIONARY) type = stored(static_cast<const arrow::DictionaryType&>(*type).value_type());
+    if (type->id() == Type::DICTIONARY)
+      type = stored(static_cast<const arrow::DictionaryType&>(*type).value_type());
     column.field.ragged = is_text(type->id()) || is_a_list(type->id());
     if (column.field.ragged) column.field.shape.push_back(-1);
     if (!is_text(type->id())) {
@@ -291,7 +297,8 @@ class Planner {
       if (Failure failed = add_dense(value, column.field)) return failed;
       if (Failure failed = shape_tensor(leaf.type, column.field)) return failed;
     }
-    if (options_.fill && !column.field.ragged && !store_fill(*options_.fill, column.field.dtype, column.fill)) {
+    if (options_.fill && !column.field.ragged &&
+        !store_fill(*options_.fill, column.field.dtype, column.fill)) {
       return failure(DL_ERR_BAD_URI, "nulls: field '", column.field.name, "' is ", column.field.type_text(),
                      ", which cannot be ", number_text());
     }
@@ -303,7 +310,8 @@ class Planner {
   }
 
   std::string number_text() const {
-    return options_.fill->whole ? std::to_string(*options_.fill->whole) : std::to_string(options_.fill->number);
+    return options_.fill->whole ? std::to_string(*options_.fill->whole)
+                                : std::to_string(options_.fill->number);
   }
 
   Failure add_dense(const TypeRef& given, PqField& field) const {
@@ -368,7 +376,8 @@ class Planner {
                                        other.path.begin());
           if (same) siblings.insert(other.path[depth]);
         }
-        column.below.push_back(static_cast<int>(std::distance(siblings.begin(), siblings.find(column.path[depth]))));
+        column.below.push_back(
+            static_cast<int>(std::distance(siblings.begin(), siblings.find(column.path[depth]))));
       }
     }
   }
@@ -405,7 +414,8 @@ Failure new_bytes(int64_t count, arrow::MemoryPool* pool, std::shared_ptr<arrow:
   return {};
 }
 
-constexpr const char* kNullRow = "a null (nulls=fill(0) delivers 0, or an empty row of a ragged field, in its place)";
+constexpr const char* kNullRow =
+    "a null (nulls=fill(0) delivers 0, or an empty row of a ragged field, in its place)";
 
 }  // namespace
 
@@ -423,7 +433,7 @@ std::string printable(const std::string& text) {
 }
 
 std::string PqField::type_text() const {
-  constexpr const char* kNames[] = {"?",   "bool", "u8",   "u16", "u32", "u64", "i8",  "i16",
+  constexpr const char* kNames[] = {"?",   "bool", "u8",  "u16",  "u32", "u64", "i8",  "i16",
                                     "i32", "i64",  "f16", "bf16", "f32", "f64", "c64", "c128"};
   std::string out = kNames[dtype];
   for (size_t i = 0; i < shape.size(); ++i)
@@ -462,7 +472,8 @@ Failure Values::make(const PlannedColumn& column, const ArrayRef& given, const u
   if (Failure failed = own_data(column, pool)) return failed;
   for (int64_t row = 0; row < rows_; ++row) {
     uint8_t* const at = own_ + row * column.field.unit_bytes;
-    for (int64_t byte = 0; null_rows_[row] != 0 && byte < column.field.unit_bytes; byte += column.field.element_bytes)
+    for (int64_t byte = 0; null_rows_[row] != 0 && byte < column.field.unit_bytes;
+         byte += column.field.element_bytes)
       std::memcpy(at + byte, column.fill.data(), column.fill.size());
   }
   null_rows_ = nullptr;
@@ -502,7 +513,8 @@ Failure Values::make_ragged(const PlannedColumn& column, const ArrayRef& array, 
   }
 }
 
-Failure Values::make_dense(const PlannedColumn& column, const ArrayRef& given, int64_t units, arrow::MemoryPool* pool) {
+Failure Values::make_dense(const PlannedColumn& column, const ArrayRef& given, int64_t units,
+                           arrow::MemoryPool* pool) {
   units_ = units;
   ArrayRef level = stored(given);
   int64_t per_unit = 1, level_bytes = column.field.unit_bytes;

@@ -45,17 +45,18 @@ std::string printable(const std::string& text);
 class Values {
  public:
   // `structs_valid`: a byte per row, 0 where a struct around the value is null; may be null.
-  Failure make(const PlannedColumn& column, const std::shared_ptr<arrow::Array>& array, const uint8_t* structs_valid,
-               arrow::MemoryPool* pool);
+  Failure make(const PlannedColumn& column, const std::shared_ptr<arrow::Array>& array,
+               const uint8_t* structs_valid, arrow::MemoryPool* pool);
   Failure find(const PlannedColumn& column, int64_t row, const uint8_t** data, int64_t* bytes) const;
   int64_t rows() const { return rows_; }
 
  private:
-  Failure make_dense(const PlannedColumn& column, const std::shared_ptr<arrow::Array>& array, int64_t unit_values,
-                     arrow::MemoryPool* pool);
-  Failure make_ragged(const PlannedColumn& column, const std::shared_ptr<arrow::Array>& array, arrow::MemoryPool* pool);
-  Failure mark_items(const PlannedColumn& column, const arrow::Array& level, int64_t per_unit, int64_t level_bytes,
-                     arrow::MemoryPool* pool);
+  Failure make_dense(const PlannedColumn& column, const std::shared_ptr<arrow::Array>& array,
+                     int64_t unit_values, arrow::MemoryPool* pool);
+  Failure make_ragged(const PlannedColumn& column, const std::shared_ptr<arrow::Array>& array,
+                      arrow::MemoryPool* pool);
+  Failure mark_items(const PlannedColumn& column, const arrow::Array& level, int64_t per_unit,
+                     int64_t level_bytes, arrow::MemoryPool* pool);
   Failure own_data(const PlannedColumn& column, arrow::MemoryPool* pool);
 
   std::shared_ptr<arrow::Array> array_;
@@ -65,8 +66,8 @@ class Values {
   const int32_t* offsets32_ = nullptr;  // ragged: one of the two
   const int64_t* offsets64_ = nullptr;
   std::shared_ptr<arrow::Buffer> data_buffer_, null_buffer_, item_buffer_;
-  const uint8_t* null_rows_ = nullptr;  // a byte per row; no pointer: none is null
-  uint8_t* null_items_ = nullptr;       // a byte per unit
+  const uint8_t* null_rows_ = nullptr;               // a byte per row; no pointer: none is null
+  uint8_t* null_items_ = nullptr;                    // a byte per unit
   std::shared_ptr<arrow::DictionaryArray> indices_;  // then the values are those of its dictionary
   std::shared_ptr<Values> dictionary_;
   std::vector<uint8_t> filled_row_;  // what a null among the indices of a dense field is

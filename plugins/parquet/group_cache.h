@@ -62,7 +62,8 @@ class GroupCache {
   using EntryRef = std::shared_ptr<Entry>;
 
   template <typename Decode>
-  Failure decode_here(int64_t number, const Decode& decode, std::unique_lock<std::mutex>& lock, GroupRef* out) {
+  Failure decode_here(int64_t number, const Decode& decode, std::unique_lock<std::mutex>& lock,
+                      GroupRef* out) {
     const auto entry = std::make_shared<Entry>();
     entries_.emplace(number, entry);
     lock.unlock();

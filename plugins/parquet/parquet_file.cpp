@@ -27,8 +27,8 @@
 namespace dataline_parquet {
 namespace {
 
-constexpr int64_t kTailBytes = 8;      // length of the footer, magic
-constexpr int64_t kLeastBytes = 12;    // a magic, and the tail
+constexpr int64_t kTailBytes = 8;    // length of the footer, magic
+constexpr int64_t kLeastBytes = 12;  // a magic, and the tail
 constexpr int64_t kMaxFooterBytes = int64_t{1} << 30;
 
 struct CloseFile {
@@ -49,7 +49,8 @@ class LimitedPool final : public arrow::MemoryPool {
     if (!status.ok()) give(size);
     return status;
   }
-  arrow::Status Reallocate(int64_t old_size, int64_t new_size, int64_t alignment, uint8_t** pointer) override {
+  arrow::Status Reallocate(int64_t old_size, int64_t new_size, int64_t alignment,
+                           uint8_t** pointer) override {
     ARROW_RETURN_NOT_OK(take(new_size));  // both exist for a moment
     arrow::Status status = under_->Reallocate(old_size, new_size, alignment, pointer);
     give(status.ok() ? old_size : new_size);
@@ -116,7 +117,8 @@ class Input final : public arrow::io::RandomAccessFile {
     return got;
   }
   arrow::Result<int64_t> ReadAt(int64_t position, int64_t count, void* out) override {
-    if (position < 0 || count < 0 || position > bytes_) return arrow::Status::Invalid("a read outside of the file");
+    if (position < 0 || count < 0 || position > bytes_)
+      return arrow::Status::Invalid("a read outside of the file");
     count = std::min(count, bytes_ - position);
     if (is_set(cancelled_)) failed_ = failure(DL_CANCELLED, "cancelled");
     if (failed_) return arrow::Status::IOError(failed_.text);
@@ -127,7 +129,8 @@ class Input final : public arrow::io::RandomAccessFile {
     return arrow::Status::IOError(failed_.text);
   }
   arrow::Result<std::shared_ptr<arrow::Buffer>> ReadAt(int64_t position, int64_t count) override {
-    if (position < 0 || count < 0 || position > bytes_) return arrow::Status::Invalid("a read outside of the file");
+    if (position < 0 || count < 0 || position > bytes_)
+      return arrow::Status::Invalid("a read outside of the file");
     count = std::min(count, bytes_ - position);
     ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> buffer, arrow::AllocateBuffer(count, pool_));
     ARROW_RETURN_NOT_OK(ReadAt(position, count, buffer->mutable_data()).status());
@@ -205,9 +208,11 @@ class DecodedGroup final : public Group {
       const auto& around = static_cast<const arrow::StructArray&>(*array);
       if (around.null_count() > 0) {
         valid.resize(static_cast<size_t>(around.length()), 1);
-        for (int64_t i = 0; i < around.length(); ++i) valid[static_cast<size_t>(i)] &= around.IsNull(i) ? 0 : 1;
+        for (int64_t i = 0; i < around.length(); ++i)
+          valid[static_cast<size_t>(i)] &= around.IsNull(i) ? 0 : 1;
       }
-      if (column.below[depth] >= around.num_fields()) return failure(DL_ERR_CORRUPT, "a leaf of its struct is missing");
+      if (column.below[depth] >= around.num_fields())
+        return failure(DL_ERR_CORRUPT, "a leaf of its struct is missing");
       array = around.field(column.below[depth]);
     }
     const arrow::Status sound = array->Validate();
@@ -251,7 +256,8 @@ class OpenedFile final : public ParquetFile {
       parquet::arrow::FileReaderBuilder builder;
       arrow::Status status = builder.Open(input, properties, metadata_);
       std::unique_ptr<parquet::arrow::FileReader> reader;
-      if (status.ok()) status = builder.memory_pool(&made->pool())->properties(arrow_properties())->Build(&reader);
+      if (status.ok())
+        status = builder.memory_pool(&made->pool())->properties(arrow_properties())->Build(&reader);
       if (!status.ok()) return explain(place, status, *input, made->pool());
       for (const Plan::Top& top : plan_.tops) {
         const std::string column = concat(place, ": column ", printable(top.name));
@@ -287,15 +293,16 @@ class OpenedFile final : public ParquetFile {
 
   static bool is_set_by(const Input& input) { return input.failed().code == DL_CANCELLED; }
 
-  Failure explain(const std::string& place, const arrow::Status& status, const Input& input, const LimitedPool& pool) const {
+  Failure explain(const std::string& place, const arrow::Status& status, const Input& input,
+                  const LimitedPool& pool) const {
     if (input.failed()) return input.failed();  // names the file and the offset
     if (pool.refused() != 0) return over_budget(place, pool);
     return failure(code_of(status), place, ": ", status.message());
   }
 
   Failure over_budget(const std::string& place, const LimitedPool& pool) const {
-    return failure(DL_ERR_TOO_LARGE, place, ": decoding takes more than cache_bytes=", options_.cache_bytes, " (",
-                   pool.refused(), " bytes more were wanted beside ", pool.bytes_allocated(),
+    return failure(DL_ERR_TOO_LARGE, place, ": decoding takes more than cache_bytes=", options_.cache_bytes,
+                   " (", pool.refused(), " bytes more were wanted beside ", pool.bytes_allocated(),
                    "); a larger cache_bytes=, fewer columns by fields=, or smaller row groups help");
   }
 
@@ -307,18 +314,21 @@ class OpenedFile final : public ParquetFile {
 
   // Magics and the length of the footer.
   Failure check_ends() {
-    if (bytes_ == 0) return failure(DL_ERR_TRUNCATED, path_, ": offset 0: the file is empty, expected a Parquet file");
+    if (bytes_ == 0)
+      return failure(DL_ERR_TRUNCATED, path_, ": offset 0: the file is empty, expected a Parquet file");
     if (bytes_ < kLeastBytes) {
-      return failure(DL_ERR_TRUNCATED, path_, ": offset ", bytes_, ": the file ends, expected at least ", kLeastBytes,
-                     " bytes of a Parquet file");
+      return failure(DL_ERR_TRUNCATED, path_, ": offset ", bytes_, ": the file ends, expected at least ",
+                     kLeastBytes, " bytes of a Parquet file");
     }
     char head[4], tail[kTailBytes];
     if (Failure failed = read(0, sizeof head, head)) return failed;
     if (Failure failed = read(bytes_ - kTailBytes, kTailBytes, tail)) return failed;
     if (std::memcmp(head, "PARE", 4) == 0 || std::memcmp(tail + 4, "PARE", 4) == 0)
-      return failure(DL_ERR_UNSUPPORTED, path_, ": an encrypted Parquet file (magic PARE), which is not read");
+      return failure(DL_ERR_UNSUPPORTED, path_,
+                     ": an encrypted Parquet file (magic PARE), which is not read");
     if (std::memcmp(head, "PAR1", 4) != 0)
-      return failure(DL_ERR_CORRUPT, path_, ": offset 0: no Parquet file: expected PAR1, got ", magic_text(head));
+      return failure(DL_ERR_CORRUPT, path_, ": offset 0: no Parquet file: expected PAR1, got ",
+                     magic_text(head));
     if (std::memcmp(tail + 4, "PAR1", 4) != 0) {
       return failure(DL_ERR_TRUNCATED, path_, ": offset ", bytes_ - 4, ": expected the closing PAR1, got ",
                      magic_text(tail + 4), " (the file was cut, or is still being written)");
@@ -342,7 +352,8 @@ class OpenedFile final : public ParquetFile {
     });
     if (failed) return input->failed() ? input->failed() : failed;
     if (metadata_->is_encryption_algorithm_set())
-      return failure(DL_ERR_UNSUPPORTED, path_, ": an encrypted Parquet file with a plain footer, which is not read");
+      return failure(DL_ERR_UNSUPPORTED, path_,
+                     ": an encrypted Parquet file with a plain footer, which is not read");
     parquet::arrow::SchemaManifest manifest;
     const arrow::Status status = parquet::arrow::SchemaManifest::Make(
         metadata_->schema(), metadata_->key_value_metadata(), arrow_properties(), &manifest);
@@ -368,33 +379,37 @@ class OpenedFile final : public ParquetFile {
       }
     }
     if (rows == metadata_->num_rows()) return {};
-    return failure(DL_ERR_CORRUPT, place, ": the file has ", metadata_->num_rows(), " rows, its row groups ", rows);
+    return failure(DL_ERR_CORRUPT, place, ": the file has ", metadata_->num_rows(), " rows, its row groups ",
+                   rows);
   }
 
   // Where the pages of a column lie, and that this build of Arrow can inflate them.
-  Failure check_chunk(const std::string& footer, int group, const parquet::RowGroupMetaData& made, const Plan::Top& top,
-                      int leaf) const {
+  Failure check_chunk(const std::string& footer, int group, const parquet::RowGroupMetaData& made,
+                      const Plan::Top& top, int leaf) const {
     const std::string place = concat(footer, ": row group ", group, ": column ", printable(top.name));
     if (leaf >= made.num_columns())
-      return failure(DL_ERR_CORRUPT, place, ": not there, the row group has ", made.num_columns(), " columns");
+      return failure(DL_ERR_CORRUPT, place, ": not there, the row group has ", made.num_columns(),
+                     " columns");
     const auto chunk = made.ColumnChunk(leaf);
     int64_t start = chunk->data_page_offset();
     if (chunk->has_dictionary_page() && chunk->dictionary_page_offset() > 0)
       start = std::min(start, chunk->dictionary_page_offset());
     const int64_t size = chunk->total_compressed_size();
     if (start < 4 || size < 0 || start > footer_ || size > footer_ - start) {
-      return failure(DL_ERR_CORRUPT, place, ": its pages lie at ", start, ", ", size, " bytes, expected within 4 to ",
-                     footer_);
+      return failure(DL_ERR_CORRUPT, place, ": its pages lie at ", start, ", ", size,
+                     " bytes, expected within 4 to ", footer_);
     }
-    if (chunk->num_values() < 0) return failure(DL_ERR_CORRUPT, place, " has ", chunk->num_values(), " values");
+    if (chunk->num_values() < 0)
+      return failure(DL_ERR_CORRUPT, place, " has ", chunk->num_values(), " values");
     const bool flat = metadata_->schema()->Column(leaf)->max_repetition_level() == 0;
     if (flat && chunk->num_values() != made.num_rows()) {
-      return failure(DL_ERR_CORRUPT, place, " has ", chunk->num_values(), " values, the row group ", made.num_rows(),
-                     " rows");
+      return failure(DL_ERR_CORRUPT, place, " has ", chunk->num_values(), " values, the row group ",
+                     made.num_rows(), " rows");
     }
     if (arrow::util::Codec::IsAvailable(chunk->compression())) return {};
     return failure(DL_ERR_UNSUPPORTED, place, " is compressed with ",
-                   arrow::util::Codec::GetCodecAsString(chunk->compression()), ", which this build of Arrow cannot read");
+                   arrow::util::Codec::GetCodecAsString(chunk->compression()),
+                   ", which this build of Arrow cannot read");
   }
 
   const std::string path_;
@@ -409,8 +424,8 @@ class OpenedFile final : public ParquetFile {
 
 }  // namespace
 
-Failure ParquetFile::open(const std::string& path, const FileOptions& options, const dl_options* library_options,
-                          std::shared_ptr<const ParquetFile>* out) {
+Failure ParquetFile::open(const std::string& path, const FileOptions& options,
+                          const dl_options* library_options, std::shared_ptr<const ParquetFile>* out) {
   auto made = std::make_shared<OpenedFile>(path, options);
   if (Failure failed = made->open(library_options)) return failed;
   *out = std::move(made);

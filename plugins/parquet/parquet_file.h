@@ -64,7 +64,8 @@ class ParquetFile {
   virtual const std::vector<int64_t>& group_rows() const = 0;
   virtual int64_t file_bytes() const = 0;
   // DL_CANCELLED once *cancelled is set.
-  virtual Failure decode(int32_t group, const int32_t* cancelled, std::shared_ptr<const Group>* out) const = 0;
+  virtual Failure decode(int32_t group, const int32_t* cancelled,
+                         std::shared_ptr<const Group>* out) const = 0;
 };
 
 }  // namespace dataline_parquet

@@ -1,4 +1,5 @@
-// The plug-in: the format `parquet` on dataline.h's extensions, and rows of datasets from decoded row groups.
+// The plug-in: the format `parquet` on dataline.h's extensions, and rows of datasets from decoded row groups. Over 300 lines:
+// what meets the C ABI is in one place.
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
@@ -95,8 +96,9 @@ class Dataset {
 
  private:
   size_t place_of(int64_t row) const {
-    const auto after = std::upper_bound(places_.begin(), places_.end(), row,
-                                        [](int64_t wanted, const GroupPlace& place) { return wanted < place.first; });
+    const auto after =
+        std::upper_bound(places_.begin(), places_.end(), row,
+                         [](int64_t wanted, const GroupPlace& place) { return wanted < place.first; });
     return static_cast<size_t>(after - places_.begin()) - 1;
   }
 
@@ -116,8 +118,8 @@ class Dataset {
       int64_t bytes = 0;
       if (const Failure failed = group.find(f, row, &data, &bytes)) {
         refuse(request, record, failed.code,
-               concat(files_[static_cast<size_t>(place.file)]->path(), ": row group ", place.group, ": row ", row,
-                      ": column '", fields()[f].name, "': ", failed.text));
+               concat(files_[static_cast<size_t>(place.file)]->path(), ": row group ", place.group, ": row ",
+                      row, ": column '", fields()[f].name, "': ", failed.text));
         return;
       }
       cell.bytes = bytes;  // more than there is room for: the library says so
@@ -127,8 +129,8 @@ class Dataset {
 
   static void refuse(dl_reader_request& request, int32_t record, dl_status code, const std::string& text) {
     dl_reader_cell_at(&request, record, 0)->status = code;
-    std::snprintf(request.messages + record * request.message_bytes, static_cast<size_t>(request.message_bytes), "%s",
-                  text.c_str());
+    std::snprintf(request.messages + record * request.message_bytes,
+                  static_cast<size_t>(request.message_bytes), "%s", text.c_str());
   }
 
   const std::vector<std::shared_ptr<const ParquetFile>> files_;
@@ -141,16 +143,19 @@ int32_t read_rows(void* context, dl_reader_request* request) {
   try {
     return static_cast<Dataset*>(context)->read(*request);
   } catch (const std::exception& thrown) {
-    std::snprintf(request->messages, static_cast<size_t>(request->message_bytes), "parquet: %s", thrown.what());
+    std::snprintf(request->messages, static_cast<size_t>(request->message_bytes), "parquet: %s",
+                  thrown.what());
   } catch (...) {
-    std::snprintf(request->messages, static_cast<size_t>(request->message_bytes), "parquet: an unknown exception");
+    std::snprintf(request->messages, static_cast<size_t>(request->message_bytes),
+                  "parquet: an unknown exception");
   }
   return DL_ERR_READER;
 }
 
 void destroy_dataset(void* context) { delete static_cast<Dataset*>(context); }
 
-dl_status make_dataset(std::unique_ptr<Dataset> made, const dl_options* options, dl_dataset** out, dl_error* error) {
+dl_status make_dataset(std::unique_ptr<Dataset> made, const dl_options* options, dl_dataset** out,
+                       dl_error* error) {
   std::vector<dl_view> views;
   for (const PqField& field : made->fields()) {
     dl_view view = {};
@@ -296,13 +301,14 @@ Failure files_of(const std::string& path, std::vector<std::string>& out) {
 Failure check_same(const ParquetFile& first, const ParquetFile& file) {
   const std::vector<PqField>&expected = first.fields(), &got = file.fields();
   if (expected.size() != got.size()) {
-    return failure(DL_ERR_MISMATCH, file.path(), ": ", got.size(), " fields, expected the ", expected.size(), " of ",
-                   first.path());
+    return failure(DL_ERR_MISMATCH, file.path(), ": ", got.size(), " fields, expected the ", expected.size(),
+                   " of ", first.path());
   }
   for (size_t i = 0; i < expected.size(); ++i) {
     if (expected[i] == got[i]) continue;
-    return failure(DL_ERR_MISMATCH, file.path(), ": column '", got[i].name, "' is ", got[i].type_text(), ", expected '",
-                   expected[i].name, "' of ", expected[i].type_text(), " as in ", first.path());
+    return failure(DL_ERR_MISMATCH, file.path(), ": column '", got[i].name, "' is ", got[i].type_text(),
+                   ", expected '", expected[i].name, "' of ", expected[i].type_text(), " as in ",
+                   first.path());
   }
   return {};
 }
@@ -350,16 +356,19 @@ int32_t sniff_parquet(void*, const char*, const void* bytes, int64_t count, int6
 dl_status add_format(dl_extensions* extensions, dl_error* error) {
   static const dl_format_key kTable[kKeys] = {
       {sizeof(dl_format_key), 0, "fields", "NAMES", nullptr,
-       "the columns to read, in this order, as in image/bytes,label; a struct stands for its leaves; default: all"},
+       "the columns to read, in this order, as in image/bytes,label; a struct stands for its leaves; "
+       "default: all"},
       {sizeof(dl_format_key), 0, "nulls", "RULE", "error",
-       "what a value is that is null: error, a bad sample; fill(V), the number V, or an empty row of a ragged field"},
+       "what a value is that is null: error, a bad sample; fill(V), the number V, or an empty row of a "
+       "ragged field"},
       {sizeof(dl_format_key), 0, "cache_bytes", "SIZE", "256MiB",
        "memory for decoded row groups, of all files of a path together; one row group must fit"}};
   dl_format format = {};
   format.struct_size = sizeof format;
   format.name = "parquet";
   format.doc =
-      "rows of Parquet files, or of a directory of them, by Apache Arrow. Fields: their columns, leaves of structs as "
+      "rows of Parquet files, or of a directory of them, by Apache Arrow. Fields: their columns, leaves of "
+      "structs as "
       "struct/leaf";
   format.keys = kTable;
   format.key_count = kKeys;

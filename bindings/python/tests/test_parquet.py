@@ -42,7 +42,7 @@ def extensions() -> dataline.Extensions:
 def rows_of(uri: str, extensions: dataline.Extensions, **options: Any) -> list[dict[str, Any]]:
     out = []
     for batch in dataline.Loader(uri, extensions=extensions, batch_size=7, epochs=1, **options):
-        columns = {name: batch[name] for name in batch.keys()}
+        columns = {name: batch[name] for name in batch}
         out += [{name: column[i] for name, column in columns.items()} for i in range(batch.info.samples)]
     return out
 
@@ -148,7 +148,9 @@ def test_times_are_their_integers(tmp_path: Path, extensions: dataline.Extension
 
 def test_structs_fields_and_order(tmp_path: Path, extensions: dataline.Extensions) -> None:
     n = 40
-    image = pa.array([{"bytes": bytes([i]) * i, "size": {"h": i, "w": 2 * i}, "skip": decimal.Decimal(i)} for i in range(n)])
+    image = pa.array(
+        [{"bytes": bytes([i]) * i, "size": {"h": i, "w": 2 * i}, "skip": decimal.Decimal(i)} for i in range(n)]
+    )
     table = pa.table({"image": image, "label": pa.array(range(n)), "cost": pa.array([decimal.Decimal(1)] * n)})
     path = tmp_path / "a.parquet"
     pq.write_table(table, path, row_group_size=9)
@@ -198,7 +200,8 @@ def test_nulls(tmp_path: Path, extensions: dataline.Extensions) -> None:
     with pytest.raises(dataline.Error, match="its value 0 is null"):
         rows_of(f"parquet:{path}?fields=l", extensions)
     kept = rows_of(f"parquet:{path}?fields=a", extensions, on_error="replace")
-    assert len(kept) == 4 and 0 not in [int(row["a"]) for row in kept]
+    assert len(kept) == 4
+    assert 0 not in [int(row["a"]) for row in kept]
 
 
 def directory_of(tmp_path: Path, files: int = 11, rows: int = 30) -> Path:
@@ -242,7 +245,13 @@ def test_a_saved_state_resumes(tmp_path: Path, extensions: dataline.Extensions, 
 
     def loader() -> dataline.Loader:
         return dataline.Loader(
-            f"parquet:{folder}", extensions=extensions, batch_size=7, shuffle=True, seed=3, num_workers=workers, epochs=1
+            f"parquet:{folder}",
+            extensions=extensions,
+            batch_size=7,
+            shuffle=True,
+            seed=3,
+            num_workers=workers,
+            epochs=1,
         )
 
     whole = [batch["x"].tolist() for batch in loader()]
@@ -318,7 +327,8 @@ def test_a_damaged_page_is_named(tmp_path: Path, extensions: dataline.Extensions
     path.write_bytes(damaged)
     refused(path, extensions, f"row group {group}: column '{column}'", "CRC")
     got = rows_of(f"parquet:{path}", extensions, on_error="replace")
-    assert len(got) == 4000 and {int(row["x"]) // 1000 for row in got} == {0, 1, 2, 3} - {group}
+    assert len(got) == 4000
+    assert {int(row["x"]) // 1000 for row in got} == {0, 1, 2, 3} - {group}
 
 
 @pytest.mark.parametrize("group", range(4))
@@ -338,7 +348,7 @@ def test_every_byte_of_a_footer_may_be_wrong(tmp_path: Path, extensions: datalin
     pq.write_table(table, path, store_schema=False)
     whole = path.read_bytes()
     footer = struct.unpack("<I", whole[-8:-4])[0]
-    kinds = set()
+    texts = []
     for at in range(len(whole) - 8 - footer, len(whole) - 8):
         damaged = bytearray(whole)
         damaged[at] ^= 0xFF if at % 2 else 0x15
@@ -346,14 +356,15 @@ def test_every_byte_of_a_footer_may_be_wrong(tmp_path: Path, extensions: datalin
         try:
             rows_of(f"parquet:{path}?cache_bytes=1MiB", extensions, num_workers=0)
         except dataline.Error as error:
-            assert "a.parquet" in str(error) or "parquet" in str(error)
-            kinds.add(type(error))
-    assert kinds
+            texts.append(str(error))
+    assert texts and all("a.parquet" in text for text in texts)
 
 
 def test_a_row_group_over_the_cache_is_refused(tmp_path: Path, extensions: dataline.Extensions) -> None:
     path, _ = written(tmp_path)
-    refused(path, extensions, "row group 0: column 'x'", "more than cache_bytes=4096", "fields=", key="?cache_bytes=4KiB")
+    refused(
+        path, extensions, "row group 0: column 'x'", "more than cache_bytes=4096", "fields=", key="?cache_bytes=4KiB"
+    )
 
 
 @pytest.mark.parametrize(
@@ -412,7 +423,8 @@ def test_files_that_differ(tmp_path: Path, extensions: dataline.Extensions, othe
     pq.write_table(pa.table(other), tmp_path / "b.parquet")
     with pytest.raises(dataline.Error) as caught:
         dataline.open(f"parquet:{tmp_path}", extensions=extensions)
-    assert "b.parquet" in str(caught.value) and says in str(caught.value)
+    assert "b.parquet" in str(caught.value)
+    assert says in str(caught.value)
 
 
 def test_a_directory_without_files_of_it_is_refused(tmp_path: Path, extensions: dataline.Extensions) -> None:
@@ -424,7 +436,7 @@ def test_a_file_that_is_cut_while_it_is_read(tmp_path: Path, extensions: datalin
     path, whole = written(tmp_path)
     dataset = dataline.open(f"parquet:{path}", extensions=extensions)
     os.truncate(path, len(whole) // 2)
-    with pytest.raises(dataline.Error, match="a.parquet"):
+    with pytest.raises(dataline.Error, match=r"a\.parquet"):
         for _ in dataline.Loader(dataset, batch_size=7, epochs=1):
             pass
 
